@@ -1,0 +1,213 @@
+//! The heightfield and the grid on which it is sampled.
+
+use std::ops::Index;
+
+/// The size of the world in metres: x runs east over `width_m`, z runs south over `depth_m`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Extent {
+    /// West to east, metres.
+    pub width_m: f64,
+    /// North to south, metres.
+    pub depth_m: f64,
+}
+
+/// Samples laid over the world: `width` × `height`, corner samples on the corners.
+///
+/// Sample (c, r) lies at x = c·Lx/(width − 1), z = r·Lz/(height − 1). On grids of 2ⁿ + 1 samples these positions are
+/// the same bits at every n, which is what makes a small map an exact subset of a large one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Grid {
+    width: usize,
+    height: usize,
+    extent: Extent,
+}
+
+/// The fewest and the most samples along a side.
+pub const SIDE_LIMITS: [usize; 2] = [2, 65_537];
+
+impl Grid {
+    /// A grid of `width` × `height` samples, each side held within [`SIDE_LIMITS`].
+    pub fn new(extent: Extent, width: usize, height: usize) -> Self {
+        let [least, most] = SIDE_LIMITS;
+        Self { width: width.clamp(least, most), height: height.clamp(least, most), extent }
+    }
+
+    /// `longer` samples along the longer side; the other side follows the world's proportions:
+    /// round((longer − 1)·short/long) + 1.
+    pub fn fitted(extent: Extent, longer: usize) -> Self {
+        let short_over_long = extent.width_m.min(extent.depth_m) / extent.width_m.max(extent.depth_m);
+        let shorter = (longer.saturating_sub(1) as f64 * short_over_long).round() as usize + 1;
+        if extent.width_m >= extent.depth_m {
+            Self::new(extent, longer, shorter)
+        } else {
+            Self::new(extent, shorter, longer)
+        }
+    }
+
+    /// Samples from west to east.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// Samples from north to south.
+    pub fn height(&self) -> usize {
+        self.height
+    }
+
+    /// All samples.
+    pub fn samples(&self) -> usize {
+        self.width * self.height
+    }
+
+    /// The world under the grid.
+    pub fn extent(&self) -> Extent {
+        self.extent
+    }
+
+    /// Metres from a column to the next.
+    pub fn spacing_x_m(&self) -> f64 {
+        self.extent.width_m / (self.width - 1) as f64
+    }
+
+    /// Metres from a row to the next.
+    pub fn spacing_z_m(&self) -> f64 {
+        self.extent.depth_m / (self.height - 1) as f64
+    }
+
+    /// Metres from the west border to column `c`.
+    pub fn x_m(&self, c: usize) -> f64 {
+        c as f64 * self.extent.width_m / (self.width - 1) as f64
+    }
+
+    /// Metres from the north border to row `r`.
+    pub fn z_m(&self, r: usize) -> f64 {
+        r as f64 * self.extent.depth_m / (self.height - 1) as f64
+    }
+}
+
+/// Heights in metres on a grid, row-major, row 0 in the north.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Heightfield {
+    grid: Grid,
+    heights: Vec<f32>,
+}
+
+impl Heightfield {
+    /// Flat land at height 0.
+    pub fn flat(grid: Grid) -> Self {
+        Self { grid, heights: vec![0.0; grid.samples()] }
+    }
+
+    /// Heights given row by row; `None` if their number is not the grid's.
+    pub fn from_heights(grid: Grid, heights: Vec<f32>) -> Option<Self> {
+        (heights.len() == grid.samples()).then_some(Self { grid, heights })
+    }
+
+    /// Heights by a function of column and row.
+    pub fn from_fn(grid: Grid, mut height: impl FnMut(usize, usize) -> f32) -> Self {
+        let mut heights = Vec::with_capacity(grid.samples());
+        for r in 0..grid.height {
+            heights.extend((0..grid.width).map(|c| height(c, r)));
+        }
+        Self { grid, heights }
+    }
+
+    /// Where the samples lie.
+    pub fn grid(&self) -> Grid {
+        self.grid
+    }
+
+    /// All heights, row by row.
+    pub fn heights(&self) -> &[f32] {
+        &self.heights
+    }
+
+    /// All heights, row by row, to be changed.
+    pub fn heights_mut(&mut self) -> &mut [f32] {
+        &mut self.heights
+    }
+
+    /// The heights alone.
+    pub fn into_heights(self) -> Vec<f32> {
+        self.heights
+    }
+
+    /// One row, west to east.
+    pub fn row(&self, r: usize) -> &[f32] {
+        &self.heights[r * self.grid.width..(r + 1) * self.grid.width]
+    }
+
+    /// The rows from north to south, to be changed.
+    pub fn rows_mut(&mut self) -> std::slice::ChunksExactMut<'_, f32> {
+        self.heights.chunks_exact_mut(self.grid.width)
+    }
+
+    /// The lowest and the highest height.
+    pub fn min_max(&self) -> [f32; 2] {
+        self.heights.iter().fold([f32::INFINITY, f32::NEG_INFINITY], |[low, high], &h| [low.min(h), high.max(h)])
+    }
+
+    /// The height at a point of the world in metres, bilinear between samples; points outside are moved to the border.
+    pub fn height_at(&self, x_m: f64, z_m: f64) -> f32 {
+        let along = |m: f64, spacing: f64, samples: usize| {
+            let position = (m / spacing).clamp(0.0, (samples - 1) as f64);
+            let first = (position as usize).min(samples - 2);
+            (first, (position - first as f64) as f32)
+        };
+        let (c, u) = along(x_m, self.grid.spacing_x_m(), self.grid.width);
+        let (r, v) = along(z_m, self.grid.spacing_z_m(), self.grid.height);
+        let mix = |a: f32, b: f32, t: f32| a + (b - a) * t;
+        mix(mix(self[(c, r)], self[(c + 1, r)], u), mix(self[(c, r + 1)], self[(c + 1, r + 1)], u), v)
+    }
+
+    /// The gradient at a sample in metres per metre, eastward and southward: central differences, one-sided at the
+    /// border.
+    pub fn gradient(&self, c: usize, r: usize) -> [f32; 2] {
+        let (west, east) = (c.saturating_sub(1), (c + 1).min(self.grid.width - 1));
+        let (north, south) = (r.saturating_sub(1), (r + 1).min(self.grid.height - 1));
+        let run_x = (east - west) as f32 * self.grid.spacing_x_m() as f32;
+        let run_z = (south - north) as f32 * self.grid.spacing_z_m() as f32;
+        [(self[(east, r)] - self[(west, r)]) / run_x, (self[(c, south)] - self[(c, north)]) / run_z]
+    }
+}
+
+impl Index<(usize, usize)> for Heightfield {
+    type Output = f32;
+
+    /// The height of sample (column, row).
+    fn index(&self, (c, r): (usize, usize)) -> &f32 {
+        &self.heights[r * self.grid.width + c]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WORLD: Extent = Extent { width_m: 3000.0, depth_m: 1000.0 };
+
+    #[test]
+    fn the_shorter_side_follows_the_proportions() {
+        let grid = Grid::fitted(WORLD, 301);
+        assert_eq!((grid.width(), grid.height()), (301, 101));
+        let upright = Grid::fitted(Extent { width_m: 1000.0, depth_m: 3000.0 }, 301);
+        assert_eq!((upright.width(), upright.height()), (101, 301));
+    }
+
+    #[test]
+    fn small_grids_lie_on_large_ones_to_the_bit() {
+        let odd = Extent { width_m: 4100.7, depth_m: 977.3 };
+        let (small, large) = (Grid::new(odd, 257, 257), Grid::new(odd, 1025, 1025));
+        assert!((0..257).all(|i| small.x_m(i) == large.x_m(4 * i) && small.z_m(i) == large.z_m(4 * i)));
+    }
+
+    #[test]
+    fn heights_between_samples_and_gradients() {
+        let plane = Heightfield::from_fn(Grid::new(WORLD, 31, 11), |c, r| c as f32 * 2.0 + r as f32 * 5.0);
+        assert!((plane.height_at(150.0, 250.0) - (3.0 + 12.5)).abs() < 1e-4);
+        for (c, r) in [(0, 0), (15, 5), (30, 10)] {
+            let [east, south] = plane.gradient(c, r);
+            assert!((east - 0.02).abs() < 1e-6 && (south - 0.05).abs() < 1e-6);
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! The sun and the sky over the land.
+
+use super::parameters::{Colour, Spec, parameters};
+
+parameters! {
+    /// The sun and the sky over the land.
+    pub struct Light {
+        /// The compass direction of the sun, clockwise from north.
+        azimuth_deg: f64 = 315.0, Spec::number("Sun azimuth", -360.0, 360.0).slider(0.0, 360.0).unit("°");
+        /// The height of the sun above the horizon: low suns bring out every fold.
+        altitude_deg: f64 = 40.0, Spec::number("Sun altitude", 0.0, 90.0).unit("°");
+        /// How bright the sun shines.
+        direct: f64 = 0.9, Spec::number("Direct light", 0.0, 10.0).slider(0.0, 2.0);
+        /// The colour of the sun.
+        direct_colour: Colour = Colour::WHITE, Spec::new("Sun colour");
+        /// How bright the sky shines into the shade.
+        ambient: f64 = 0.35, Spec::number("Ambient light", 0.0, 10.0).slider(0.0, 1.0);
+        /// The colour of the sky.
+        ambient_colour: Colour = Colour::WHITE, Spec::new("Sky colour");
+        /// Whether exported textures are lit; without, engines light the plain colours themselves.
+        bake: bool = false, Spec::new("Bake into exports");
+    }
+}
+
+impl Light {
+    /// The unit vector towards the sun: x east, y up, z south.
+    pub fn towards_sun(&self) -> [f32; 3] {
+        let (azimuth, altitude) = (self.azimuth_deg.to_radians(), self.altitude_deg.to_radians());
+        let level = libm::cos(altitude);
+        let towards = [level * libm::sin(azimuth), libm::sin(altitude), -level * libm::cos(azimuth)];
+        towards.map(|component| component as f32)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn azimuths_run_clockwise_from_north() {
+        let sun = |azimuth_deg, altitude_deg| Light { azimuth_deg, altitude_deg, ..Default::default() }.towards_sun();
+        let close = |a: [f32; 3], b: [f32; 3]| a.iter().zip(&b).all(|(a, b)| (a - b).abs() < 1e-6);
+        assert!(close(sun(0.0, 0.0), [0.0, 0.0, -1.0]));
+        assert!(close(sun(90.0, 0.0), [1.0, 0.0, 0.0]));
+        assert!(close(sun(180.0, 0.0), [0.0, 0.0, 1.0]));
+        assert!(close(sun(77.0, 90.0), [0.0, 1.0, 0.0]));
+    }
+}

@@ -1,0 +1,26 @@
+//! The engine: from a recipe and a grid to a land and its pictures.
+//!
+//! This room is pure. It touches no file, no clock, no window and no channel, and imports nothing of the rest of the
+//! crate; its functions can fail in one way only, by being [cancelled](monitor::Cancelled). Parameters are checked
+//! where they enter, by the tables that they are declared in.
+
+pub mod fault;
+pub mod heightfield;
+pub mod inputs;
+pub mod light;
+pub mod measures;
+pub mod monitor;
+pub mod operations;
+pub mod parameters;
+pub mod picture;
+pub mod random;
+pub mod recipe;
+pub mod stack;
+pub mod texture;
+
+pub use heightfield::{Extent, Grid, Heightfield};
+pub use inputs::{Inputs, Raster, SampleScale};
+pub use monitor::{Cancelled, Monitor};
+pub use operations::Operation;
+pub use picture::Picture;
+pub use recipe::{Recipe, Step};

@@ -1,0 +1,228 @@
+//! Fault formation: draw a line across the land, one side up, the other down, thousands of times.
+//!
+//! After R. Krten, "Fractal Terrain Generation", Dr. Dobb's Journal, July 1994; the normal form of the line, the
+//! linear decay and the sine and cosine profiles after the Lighthouse3D terrain tutorial; both after Mandelbrot and
+//! Voss.
+
+use super::recursive_filter::RecursiveFilter;
+use super::{Keyframe, Operate, Site};
+use crate::engine::fault::{Fault, Profile, add_fault, on_displacement_grid, sum_of_faults};
+use crate::engine::heightfield::{Extent, Heightfield};
+use crate::engine::monitor::Cancelled;
+use crate::engine::parameters::{Spec, Weighted, choices, parameters};
+use crate::engine::random::{Draw, Stream};
+
+choices! {
+    /// How the line of a fault is drawn.
+    pub enum Line {
+        /// By direction and distance from the centre: the land is equally rough everywhere.
+        NormalForm = "normal_form", "Even (normal form)";
+        /// Through two random points: about twice as many faults cross the centre as the corners.
+        TwoPoints = "two_points", "Through two points";
+    }
+}
+
+choices! {
+    /// How displacements change from the first fault to the last.
+    pub enum Decay {
+        /// All faults are equally strong.
+        Constant = "constant", "Constant";
+        /// From the first displacement in equal steps down to the last one, which then stays.
+        Linear = "linear", "Linear";
+        /// Displacement divided by the fault's number: a few giants, then finer and finer detail.
+        Harmonic = "harmonic", "Harmonic (1/i)";
+        /// In equal steps from the full displacement to nearly nothing at the last fault.
+        Countdown = "countdown", "Countdown";
+        /// Each fault is a fixed share of the one before.
+        Exponential = "exponential", "Exponential";
+        /// Each fault has one of a few sizes, drawn by weight.
+        Sizes = "sizes", "Drawn from sizes";
+    }
+}
+
+parameters! {
+    /// Raises land by straight faults: each draws a line across the map and lifts one side against the other.
+    pub struct Faults {
+        /// How many faults are drawn, one an iteration: few give broad blocks, many give rugged detail.
+        count: u32 = 1000, Spec::number("Count", 0.0, 1_000_000.0).slider(1.0, 5000.0).logarithmic();
+        /// How the line of each fault is drawn.
+        line: Line = Line::NormalForm, Spec::new("Line");
+        /// The compass direction along which faults run, clockwise from north: the grain of the ranges.
+        strike_deg: f64 = 0.0, Spec::number("Strike", -360.0, 360.0).slider(0.0, 180.0).unit("°");
+        /// How far faults stray from the strike, as a full angle: 180° is every direction, small angles give parallel
+        /// ranges.
+        strike_spread_deg: f64 = 180.0, Spec::number("Strike spread", 0.0, 180.0).unit("°");
+        /// How far the first fault lifts one side; the other side sinks as far.
+        displacement_m: f64 = 20.0,
+            Spec::number("Displacement", 0.0, 10_000.0).slider(0.1, 500.0).unit("m").logarithmic()
+                .when("decay", &["constant", "linear", "harmonic", "countdown", "exponential"]);
+        /// How displacements change from the first fault to the last.
+        decay: Decay = Decay::Linear, Spec::new("Decay");
+        /// The displacement at which linear decay ends.
+        decay_to_m: f64 = 1.0,
+            Spec::number("Decay to", 0.0, 10_000.0).slider(0.0, 100.0).unit("m").when("decay", &["linear"]);
+        /// The number of faults over which linear decay reaches its end.
+        decay_over: u32 = 600,
+            Spec::number("Decay over", 0.0, 1_000_000.0).slider(1.0, 5000.0).unit("faults").logarithmic()
+                .when("decay", &["linear"]);
+        /// The share of its displacement that each fault passes on to the next.
+        decay_rate: f64 = 0.995, Spec::number("Decay rate", 0.0, 1.0).slider(0.9, 1.0).when("decay", &["exponential"]);
+        /// The sizes that a fault can have, in metres, each with a weight that says how often it is drawn.
+        sizes: Vec<Weighted> = vec![
+                Weighted { value: 100.0, weight: 10.0 },
+                Weighted { value: 20.0, weight: 150.0 },
+                Weighted { value: 2.0, weight: 40.0 },
+            ],
+            Spec::number("Sizes", 0.0, 10_000.0).slider(0.0, 200.0).unit("m").when("decay", &["sizes"]);
+        /// Cuts every displacement to whole metres, as the integer heights of 1994 did.
+        truncate: bool = false, Spec::new("Whole metres");
+        /// The chance that the drawn side goes up; away from one half, sunken or raised blocks prevail.
+        up_chance: f64 = 0.5, Spec::number("Up chance", 0.0, 1.0);
+        /// The cross-section of the faults, from cliffs to waves.
+        profile: Profile = Profile::Step, Spec::new("Profile");
+        /// How far the fault zone reaches to each side of the line: wide zones give soft, rolling land.
+        zone_m: f64 = 300.0,
+            Spec::number("Fault zone", 0.0, 1_000_000.0).slider(1.0, 4000.0).unit("m").logarithmic()
+                .when("profile", &[
+                    "ramp", "smooth", "sine", "cosine", "exponential", "gaussian", "linear", "biweight",
+                ]);
+        /// Weather between the faults: a filter that runs after every one, so that old faults are worn and young ones
+        /// fresh.
+        wind: Option<RecursiveFilter> = None, Spec::new("Wind erosion");
+    }
+}
+
+/// Krten redraws a pair of points closer than 2 cells of his 256² map along either side; this is that share.
+const LEAST_SHARE: f64 = 2.0 / 256.0;
+
+/// Pairs of points tried before the strike is imposed on the second point. With every direction allowed, a pair is
+/// refused once in 32 draws, so the limit is reached only where the strike leaves hardly any pairs.
+const MOST_PAIRS: u32 = 256;
+
+impl Faults {
+    /// dᵢ, the displacement of fault i = 1…n in metres, before its sign.
+    fn displacement_m(&self, i: u32, draw: &mut Draw) -> f64 {
+        let d = self.displacement_m;
+        let done = f64::from(i - 1);
+        // Drawn whether it is used or not, so that another decay leaves the lines where they are.
+        let size_at = draw.unit();
+        let displacement = match self.decay {
+            Decay::Constant => d,
+            Decay::Linear if i - 1 < self.decay_over => d + done / f64::from(self.decay_over) * (self.decay_to_m - d),
+            Decay::Linear => self.decay_to_m,
+            Decay::Harmonic => d / f64::from(i),
+            Decay::Countdown => d * (f64::from(self.count) - done) / f64::from(self.count),
+            Decay::Exponential => d * libm::pow(self.decay_rate, done),
+            Decay::Sizes => weighted(&self.sizes, size_at),
+        };
+        if self.truncate { displacement.trunc() } else { displacement }
+    }
+
+    /// A line along the strike, within its spread.
+    fn line(&self, extent: Extent, draw: &mut Draw) -> ([f64; 2], [f64; 2]) {
+        match self.line {
+            Line::NormalForm => {
+                let normal = self.strike_normal(draw);
+                // c uniform over the diagonal, from the centre of the map.
+                let diagonal = libm::hypot(extent.width_m, extent.depth_m);
+                let c = draw.between(-0.5, 0.5) * diagonal;
+                ([0.5 * extent.width_m + c * normal[0], 0.5 * extent.depth_m + c * normal[1]], normal)
+            }
+            Line::TwoPoints => {
+                let mut from = [0.0; 2];
+                for _ in 0..MOST_PAIRS {
+                    from = [draw.unit() * extent.width_m, draw.unit() * extent.depth_m];
+                    let along =
+                        [draw.unit() * extent.width_m - from[0], draw.unit() * extent.depth_m - from[1]];
+                    let too_close = along[0].abs() <= LEAST_SHARE * extent.width_m
+                        || along[1].abs() <= LEAST_SHARE * extent.depth_m;
+                    if !too_close && self.allows(along) {
+                        let length = libm::hypot(along[0], along[1]);
+                        return (from, [-along[1] / length, along[0] / length]);
+                    }
+                }
+                (from, self.strike_normal(draw))
+            }
+        }
+    }
+
+    /// A unit normal of a line whose azimuth is uniform in strike ± spread/2, to either side of the line.
+    fn strike_normal(&self, draw: &mut Draw) -> [f64; 2] {
+        let azimuth = (self.strike_deg + draw.between(-0.5, 0.5) * self.strike_spread_deg).to_radians();
+        let side = if draw.chance(0.5) { 1.0 } else { -1.0 };
+        // Azimuths run clockwise from north, z runs south: along the line is (sin, −cos), across it (cos, sin).
+        [side * libm::cos(azimuth), side * libm::sin(azimuth)]
+    }
+
+    /// Whether a line in that direction strikes within the spread.
+    fn allows(&self, along: [f64; 2]) -> bool {
+        let azimuth_deg = libm::atan2(along[0], -along[1]).to_degrees();
+        let off = (azimuth_deg - self.strike_deg).rem_euclid(180.0);
+        off.min(180.0 - off) <= 0.5 * self.strike_spread_deg
+    }
+
+    /// Fault i = 1…n, drawn without drawing those before it.
+    fn fault(&self, i: u32, extent: Extent, stream: Stream) -> Fault {
+        let mut draw = stream.at(u64::from(i));
+        let goes_up = draw.chance(self.up_chance);
+        let displacement_m = on_displacement_grid(self.displacement_m(i, &mut draw));
+        let (point_m, normal) = self.line(extent, &mut draw);
+        Fault {
+            point_m,
+            normal,
+            displacement_m: if goes_up { displacement_m } else { -displacement_m },
+            profile: self.profile,
+            zone_m: if self.profile == Profile::Step { 0.0 } else { self.zone_m },
+        }
+    }
+}
+
+/// The size at a place in [0, 1) of the weights laid end to end; 0 where there are none.
+fn weighted(sizes: &[Weighted], place: f64) -> f64 {
+    let total: f64 = sizes.iter().map(|size| size.weight).sum();
+    let mut rest = place * total;
+    for size in sizes {
+        rest -= size.weight;
+        if rest < 0.0 {
+            return size.value;
+        }
+    }
+    0.0
+}
+
+impl Operate for Faults {
+    const KEY: &'static str = "faults";
+    const LABEL: &'static str = "Faults";
+
+    fn iterations(&self) -> u32 {
+        self.count
+    }
+
+    fn resumes(&self) -> bool {
+        self.wind.is_some()
+    }
+
+    fn faults(&self, extent: Extent, stream: Stream) -> Option<Vec<Fault>> {
+        Some((1..=self.count).map(|i| self.fault(i, extent, stream)).collect())
+    }
+
+    fn evaluate(&self, site: &Site, until: u32, resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
+        let draw = |i| self.fault(i, site.grid.extent(), site.stream);
+        let Some(wind) = &self.wind else {
+            let faults: Vec<Fault> = (1..=until).map(draw).collect();
+            return sum_of_faults(site.grid, &faults, site.monitor);
+        };
+        let (done, mut land) = match resume {
+            Some(keyframe) => (keyframe.iteration, keyframe.land.clone()),
+            None => (0, Heightfield::flat(site.grid)),
+        };
+        let tally = site.monitor.tally((until - done) as usize);
+        let mut weather = wind.on(site.grid);
+        for i in done + 1..=until {
+            add_fault(&mut land, &draw(i));
+            weather.pass(&mut land, site.monitor)?;
+            tally.add_one()?;
+        }
+        Ok(land)
+    }
+}

@@ -1,0 +1,188 @@
+//! An imported heightmap or picture as a step of the stack.
+
+use rayon::prelude::*;
+
+use super::{Keyframe, Operate, Site};
+use crate::engine::heightfield::{Extent, Heightfield};
+use crate::engine::inputs::{Raster, SampleScale};
+use crate::engine::monitor::Cancelled;
+use crate::engine::parameters::{FileName, Spec, choices, parameters};
+
+choices! {
+    /// How a picture of other proportions is laid on the world.
+    pub enum Fit {
+        /// Stretched over the whole world.
+        Stretch = "stretch", "Stretch";
+        /// As large as fits with its proportions kept; its border is drawn out over the rest of the world.
+        Contain = "contain", "Contain";
+        /// Just large enough to cover the world with its proportions kept; the rest is cut off.
+        Cover = "cover", "Cover";
+    }
+}
+
+/// The height of the greatest value of an integer format where none is given, in metres.
+const DEFAULT_HIGH_M: f64 = 1000.0;
+
+parameters! {
+    /// Lays an imported heightmap or picture on the world, brightness as height.
+    pub struct Heightmap {
+        /// The file that is imported; its contents are kept inside the project.
+        file: FileName = FileName::default(), Spec::new("File");
+        /// The height of the value 0, or of the lowest height of a file in metres; empty: 0, or as the file says.
+        low_m: Option<f64> = None, Spec::number("Low", -20_000.0, 100_000.0).slider(-500.0, 2000.0).unit("m");
+        /// The height of the greatest value that the format can hold, or of the greatest height of a file in metres;
+        /// empty: 1000, or as the file says.
+        high_m: Option<f64> = None, Spec::number("High", -20_000.0, 100_000.0).slider(0.0, 5000.0).unit("m");
+        /// How a picture of other proportions is laid on the world.
+        fit: Fit = Fit::Stretch, Spec::new("Fit");
+    }
+}
+
+impl Heightmap {
+    /// How a number of the raster becomes metres: offset and factor.
+    fn mapping(&self, raster: &Raster) -> (f64, f64) {
+        let (from_low, from_high, low_m, high_m) = match raster.scale {
+            SampleScale::Integers { greatest } => {
+                (0.0, f64::from(greatest), self.low_m.unwrap_or(0.0), self.high_m.unwrap_or(DEFAULT_HIGH_M))
+            }
+            SampleScale::Metres => {
+                let (low, high) = raster
+                    .samples
+                    .iter()
+                    .fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), &s| (l.min(s.into()), h.max(s.into())));
+                (low, high, self.low_m.unwrap_or(low), self.high_m.unwrap_or(high))
+            }
+        };
+        let factor = if from_high > from_low { (high_m - low_m) / (from_high - from_low) } else { 0.0 };
+        (low_m - factor * from_low, factor)
+    }
+
+    /// Raster columns per metre eastward, rows per metre southward.
+    fn samples_per_m(&self, raster: &Raster, extent: Extent) -> [f64; 2] {
+        let across = [(raster.width - 1) as f64 / extent.width_m, (raster.height - 1) as f64 / extent.depth_m];
+        match self.fit {
+            Fit::Stretch => across,
+            Fit::Contain => [across[0].max(across[1]); 2],
+            Fit::Cover => [across[0].min(across[1]); 2],
+        }
+    }
+}
+
+/// The four samples around a position along an axis, and their weights in a Catmull–Rom spline (Keys, "Cubic
+/// convolution interpolation", 1981, a = −½). Positions beyond the ends repeat the last sample.
+fn taps(position: f64, count: usize) -> [(usize, f64); 4] {
+    let last = (count - 1) as f64;
+    let position = position.clamp(0.0, last);
+    let base = position.floor();
+    let t = position - base;
+    let weights = [
+        ((-0.5 * t + 1.0) * t - 0.5) * t,
+        (1.5 * t - 2.5) * t * t + 1.0,
+        ((-1.5 * t + 2.0) * t + 0.5) * t,
+        (0.5 * t - 0.5) * t * t,
+    ];
+    std::array::from_fn(|i| ((base + i as f64 - 1.0).clamp(0.0, last) as usize, weights[i]))
+}
+
+impl Operate for Heightmap {
+    const KEY: &'static str = "heightmap";
+    const LABEL: &'static str = "Heightmap";
+
+    fn evaluate(&self, site: &Site, _until: u32, _resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
+        let mut land = Heightfield::flat(site.grid);
+        let Some(raster) = site.inputs.get(&self.file) else {
+            return Ok(land);
+        };
+        let grid = site.grid;
+        let extent = grid.extent();
+        let (offset, factor) = self.mapping(raster);
+        let per_m = self.samples_per_m(raster, extent);
+        // Centred: the middle of the raster lies on the middle of the world.
+        let position = |m: f64, side_m: f64, per_m: f64, count: usize| {
+            (m - 0.5 * side_m) * per_m + 0.5 * (count - 1) as f64
+        };
+        let columns: Vec<_> = (0..grid.width())
+            .map(|c| taps(position(grid.x_m(c), extent.width_m, per_m[0], raster.width), raster.width))
+            .collect();
+        let tally = site.monitor.tally(grid.height());
+        land.heights_mut().par_chunks_mut(grid.width()).enumerate().try_for_each(|(r, heights)| {
+            let rows = taps(position(grid.z_m(r), extent.depth_m, per_m[1], raster.height), raster.height);
+            for (height, columns) in heights.iter_mut().zip(&columns) {
+                let mut value = 0.0;
+                for (row, row_weight) in rows {
+                    let samples = &raster.samples[row * raster.width..];
+                    let along: f64 = columns.iter().map(|&(c, weight)| weight * f64::from(samples[c])).sum();
+                    value += row_weight * along;
+                }
+                *height = (offset + factor * value) as f32;
+            }
+            tally.add_one()
+        })?;
+        Ok(land)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::engine::heightfield::Grid;
+    use crate::engine::inputs::Inputs;
+    use crate::engine::monitor::Monitor;
+    use crate::engine::random::Stream;
+
+    const WORLD: Extent = Extent { width_m: 300.0, depth_m: 200.0 };
+
+    fn raster(scale: SampleScale) -> Raster {
+        Raster { width: 4, height: 3, samples: (0..12).map(|i| i as f32).collect(), scale }
+    }
+
+    fn land(heightmap: Heightmap, raster: Raster, grid: Grid) -> Heightfield {
+        let inputs = Inputs([(FileName("a.png".into()), Arc::new(raster))].into());
+        let heightmap = Heightmap { file: FileName("a.png".into()), ..heightmap };
+        let monitor = Monitor::new();
+        let site = Site { grid, below: None, stream: Stream::new(0, 0), inputs: &inputs, monitor: &monitor };
+        heightmap.evaluate(&site, 0, None).expect("not cancelled")
+    }
+
+    #[test]
+    fn integers_span_from_low_to_high_and_corners_stay_in_their_corners() {
+        let heightmap = Heightmap { low_m: Some(10.0), high_m: Some(120.0), ..Default::default() };
+        let land = land(heightmap, raster(SampleScale::Integers { greatest: 11.0 }), Grid::new(WORLD, 7, 5));
+        let corners = [land[(0, 0)], land[(6, 0)], land[(0, 4)], land[(6, 4)]];
+        assert_eq!(corners, [10.0, 40.0, 90.0, 120.0]);
+        // A plane stays a plane between the samples too, away from the border.
+        assert!((land[(3, 2)] - 65.0).abs() < 1e-4);
+    }
+
+    #[test]
+    fn metres_are_kept_unless_a_range_is_given() {
+        let metres = raster(SampleScale::Metres);
+        let kept = land(Heightmap::default(), metres.clone(), Grid::new(WORLD, 4, 3));
+        assert_eq!(kept.heights(), metres.samples.as_slice());
+        let mapped = Heightmap { low_m: Some(0.0), high_m: Some(1.0), ..Default::default() };
+        assert_eq!(land(mapped, metres, Grid::new(WORLD, 4, 3)).min_max(), [0.0, 1.0]);
+    }
+
+    #[test]
+    fn fits_keep_the_middle_in_the_middle() {
+        let wide = Raster { width: 5, height: 3, samples: vec![0.0, 0.0, 9.0, 0.0, 0.0].repeat(3), scale: SampleScale::Metres };
+        let square = Extent { width_m: 400.0, depth_m: 400.0 };
+        for fit in [Fit::Stretch, Fit::Contain, Fit::Cover] {
+            let land = land(Heightmap { fit, ..Default::default() }, wide.clone(), Grid::new(square, 9, 9));
+            assert_eq!(land[(4, 4)], 9.0, "{fit:?}");
+            // The ridge is one raster sample from the next: 100 m, or 200 m where twice as wide a raster covers.
+            let beside = land[(6, 4)];
+            assert_eq!(beside == 0.0, fit != Fit::Cover, "{fit:?}: {beside}");
+        }
+    }
+
+    #[test]
+    fn without_a_file_the_land_is_flat() {
+        let grid = Grid::new(WORLD, 4, 3);
+        let monitor = Monitor::new();
+        let site = Site { grid, below: None, stream: Stream::new(0, 0), inputs: &Inputs::default(), monitor: &monitor };
+        assert_eq!(Heightmap::default().evaluate(&site, 0, None), Ok(Heightfield::flat(grid)));
+    }
+}

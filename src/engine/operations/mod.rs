@@ -1,0 +1,216 @@
+//! The operations: one file each, one line each in the registry below.
+//!
+//! An operation declares its parameters and says what land it makes. Everything else about it (its card in the
+//! stack, its sliders, `--set`, the `operations` listing, the checks of project files) follows from that.
+
+use serde_json::{Map, Value};
+
+use super::fault::Fault;
+use super::heightfield::{Extent, Grid, Heightfield};
+use super::inputs::Inputs;
+use super::monitor::{Cancelled, Monitor};
+use super::parameters::{FileName, Group, Kind, Parameter, ParameterError, Parameters, nearest_name, table_to_json};
+use super::random::Stream;
+
+/// What a step does with the land below it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// Makes land of its own, which is added to what is below unless the step says otherwise.
+    Raises,
+    /// Changes the land below and takes its place.
+    Shapes,
+}
+
+/// Everything an operation may look at.
+#[derive(Clone, Copy, Debug)]
+pub struct Site<'a> {
+    /// Where the samples lie.
+    pub grid: Grid,
+    /// The land below the step; `None` is flat land at height 0.
+    pub below: Option<&'a Heightfield>,
+    /// The step's random numbers.
+    pub stream: Stream,
+    /// The contents of the files that the recipe names.
+    pub inputs: &'a Inputs,
+    /// Progress and cancellation.
+    pub monitor: &'a Monitor,
+}
+
+impl Site<'_> {
+    /// A copy of the land below the step.
+    pub fn land_below(&self) -> Heightfield {
+        self.below.cloned().unwrap_or_else(|| Heightfield::flat(self.grid))
+    }
+}
+
+/// The land that an operation had made after some of its iterations.
+#[derive(Clone, Copy, Debug)]
+pub struct Keyframe<'a> {
+    /// The iterations done.
+    pub iteration: u32,
+    /// The operation's own land after them, before blending.
+    pub land: &'a Heightfield,
+}
+
+/// What an operation is.
+pub trait Operate: Parameters {
+    /// The name in files and on the command line.
+    const KEY: &'static str;
+    /// The name in the editor.
+    const LABEL: &'static str;
+
+    /// What it does with the land below.
+    fn role(&self) -> Role {
+        Role::Raises
+    }
+
+    /// How many iterations it takes on the timeline; 0: none, it acts at once on whatever there is.
+    fn iterations(&self) -> u32 {
+        0
+    }
+
+    /// Whether a later iteration follows from the land of an earlier one, so that keyframes save work.
+    fn resumes(&self) -> bool {
+        false
+    }
+
+    /// The faults that it draws, in the order of its iterations; `None` if it draws no faults.
+    fn faults(&self, _extent: Extent, _stream: Stream) -> Option<Vec<Fault>> {
+        None
+    }
+
+    /// The operation's own land after `until` iterations (at most [`Self::iterations`]), before blending. If
+    /// [`Self::resumes`], it may start from a keyframe, and the result must be the same to the bit.
+    fn evaluate(&self, site: &Site, until: u32, resume: Option<Keyframe>) -> Result<Heightfield, Cancelled>;
+}
+
+/// Turns the list of operations into modules, the enum [`Operation`] and its dispatch.
+macro_rules! registry {
+    ($( $module:ident: $name:ident, )+) => {
+        $( pub mod $module; )+
+
+        /// Any of the operations, with its parameters.
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum Operation {
+            $( #[doc = concat!("See [`", stringify!($module), "`].")] $name($module::$name), )+
+        }
+
+        $( impl From<$module::$name> for Operation {
+            fn from(operation: $module::$name) -> Self {
+                Self::$name(operation)
+            }
+        } )+
+
+        impl Operation {
+            /// Every operation with its default parameters, in the order in which menus show them.
+            pub fn all() -> Vec<Self> {
+                vec![ $( Self::$name($module::$name::default()), )+ ]
+            }
+
+            /// The name in files and on the command line.
+            pub fn key(&self) -> &'static str {
+                match self { $( Self::$name(_) => $module::$name::KEY, )+ }
+            }
+
+            /// The name in the editor.
+            pub fn label(&self) -> &'static str {
+                match self { $( Self::$name(_) => $module::$name::LABEL, )+ }
+            }
+
+            /// A sentence that says what it does to the land.
+            pub fn doc(&self) -> &'static str {
+                match self { $( Self::$name(_) => $module::$name::DOC, )+ }
+            }
+
+            /// What it does with the land below.
+            pub fn role(&self) -> Role {
+                match self { $( Self::$name(operation) => operation.role(), )+ }
+            }
+
+            /// How many iterations it takes on the timeline.
+            pub fn iterations(&self) -> u32 {
+                match self { $( Self::$name(operation) => operation.iterations(), )+ }
+            }
+
+            /// Whether keyframes save work.
+            pub fn resumes(&self) -> bool {
+                match self { $( Self::$name(operation) => operation.resumes(), )+ }
+            }
+
+            /// The faults that it draws, if it draws faults.
+            pub fn faults(&self, extent: Extent, stream: Stream) -> Option<Vec<Fault>> {
+                match self { $( Self::$name(operation) => operation.faults(extent, stream), )+ }
+            }
+
+            /// The operation's own land after `until` iterations; see [`Operate::evaluate`].
+            pub fn evaluate(
+                &self,
+                site: &Site,
+                until: u32,
+                resume: Option<Keyframe>,
+            ) -> Result<Heightfield, Cancelled> {
+                match self { $( Self::$name(operation) => operation.evaluate(site, until, resume), )+ }
+            }
+
+            /// The parameters, seen without the operation's type.
+            pub fn group(&self) -> &dyn Group {
+                match self { $( Self::$name(operation) => operation, )+ }
+            }
+
+            /// The parameters, to be changed.
+            pub fn group_mut(&mut self) -> &mut dyn Group {
+                match self { $( Self::$name(operation) => operation, )+ }
+            }
+        }
+    };
+}
+
+registry! {
+    faults: Faults,
+    recursive_filter: RecursiveFilter,
+    heightmap: Heightmap,
+}
+
+impl Operation {
+    /// The operation of that name, with its default parameters.
+    pub fn from_key(key: &str) -> Result<Self, ParameterError> {
+        let all = Self::all();
+        let nearest = nearest_name(key, all.iter().map(Self::key));
+        let keys: Vec<&'static str> = all.iter().map(Self::key).collect();
+        all.into_iter().find(|operation| operation.key() == key).ok_or_else(|| ParameterError {
+            path: "operation".into(),
+            problem: super::parameters::Problem::UnknownChoice {
+                label: "Operation",
+                found: match nearest {
+                    Some(nearest) => format!("\"{key}\" (did you mean \"{nearest}\"?)"),
+                    None => format!("\"{key}\""),
+                },
+                choices: keys,
+            },
+        })
+    }
+
+    /// The table of the operation's parameters.
+    pub fn table(&self) -> &'static [Parameter] {
+        self.group().table()
+    }
+
+    /// The files that the operation draws on.
+    pub fn files(&self) -> Vec<FileName> {
+        let named = self.table().iter().filter(|parameter| matches!(parameter.kind, Kind::File));
+        named
+            .filter_map(|parameter| self.group().get(parameter.key)?.as_str().map(|name| FileName(name.into())))
+            .filter(|name| !name.0.is_empty())
+            .collect()
+    }
+
+    /// The operation as the `operations` listing prints it.
+    pub fn to_json(&self) -> Value {
+        let mut row = Map::new();
+        row.insert("key".into(), self.key().into());
+        row.insert("label".into(), self.label().into());
+        row.insert("doc".into(), self.doc().into());
+        row.insert("parameters".into(), table_to_json(self.table()));
+        Value::Object(row)
+    }
+}

@@ -1,0 +1,409 @@
+//! Recursive (infinite impulse response) smoothing along the four directions of the map: wind and rain.
+//!
+//! Sequential form after Traagen, and Polack's and Shankel's fault articles: each direction filters what the one
+//! before it left. Averaged form after Krten, Dr. Dobb's Journal, July 1994: each direction filters the same input,
+//! lags one sample, and the directions are averaged.
+
+use rayon::prelude::*;
+
+use super::{Keyframe, Operate, Role, Site};
+use crate::engine::heightfield::{Grid, Heightfield};
+use crate::engine::monitor::{Cancelled, Monitor};
+use crate::engine::parameters::{Spec, choices, parameters};
+
+choices! {
+    /// How the sweeps of a recursive filter work together.
+    pub enum Form {
+        /// Each sweep smooths what the one before it left.
+        Sequential = "sequential", "Sequential";
+        /// All sweeps smooth the same land and are averaged; two sweeps let the land creep downwind.
+        Averaged = "averaged", "Averaged (Krten)";
+    }
+}
+
+choices! {
+    /// Along how many directions a recursive filter sweeps.
+    pub enum Sweeps {
+        /// East, west, south and north: rain, the same in every direction.
+        Four = "4", "Four: rain";
+        /// East and south: wind from the north-west.
+        Two = "2", "Two: wind";
+    }
+}
+
+parameters! {
+    /// Smooths the land by sweeping along it, as wind (two directions) or rain (four).
+    pub struct RecursiveFilter {
+        /// How the sweeps work together.
+        form: Form = Form::Sequential, Spec::new("Form");
+        /// Along how many directions the filter sweeps.
+        sweeps: Sweeps = Sweeps::Four, Spec::new("Sweeps");
+        /// How much of its neighbour's height each sample takes on: 0 leaves the land alone, near 1 it becomes a plain.
+        k: f64 = 0.4, Spec::number("Strength k", 0.0, 0.9999).slider(0.0, 0.95);
+        /// The same along east and west alone; empty: as k.
+        k_x: Option<f64> = None, Spec::number("k east–west", 0.0, 0.9999).slider(0.0, 0.95);
+        /// The same along north and south alone; empty: as k.
+        k_z: Option<f64> = None, Spec::number("k north–south", 0.0, 0.9999).slider(0.0, 0.95);
+        /// The samples along the longer side at which k is meant; at other sizes it is converted, so that the land
+        /// stays the same.
+        reference_samples: u32 = 257, Spec::number("Reference samples", 2.0, 65_537.0).slider(65.0, 4097.0).logarithmic();
+        /// How many times the whole filter is applied.
+        passes: u32 = 1, Spec::number("Passes", 0.0, 10_000.0).slider(0.0, 20.0);
+    }
+}
+
+/// Columns that a thread sweeps together: a few cache lines wide.
+const STRIP: usize = 64;
+/// Rows that a thread sweeps together, so that their chains of dependent operations overlap.
+const BLOCK: usize = 8;
+
+/// A filter made ready for one grid, with the space it works in.
+#[derive(Debug)]
+pub struct Sweeper {
+    form: Form,
+    sweeps: Sweeps,
+    passes: u32,
+    k: [f32; 2],
+    /// The lag of the averaged form in samples, along rows and along columns.
+    lag: [f64; 2],
+    input: Vec<f32>,
+}
+
+impl RecursiveFilter {
+    /// The filter converted to a grid: k is meant at the spacing Δr of the reference grid, so at a spacing Δ it is
+    /// k^(Δ/Δr), which keeps the length L = −Δr/ln k over which an impulse falls to 1/e.
+    pub fn on(&self, grid: Grid) -> Sweeper {
+        let reference_m = self.reference_spacing_m(grid);
+        let at = |k: f64, spacing_m: f64| libm::pow(k, spacing_m / reference_m) as f32;
+        let [spacing_x, spacing_z] = [grid.spacing_x_m(), grid.spacing_z_m()];
+        Sweeper {
+            form: self.form,
+            sweeps: self.sweeps,
+            passes: self.passes,
+            k: [at(self.k_x.unwrap_or(self.k), spacing_x), at(self.k_z.unwrap_or(self.k), spacing_z)],
+            lag: [reference_m / spacing_x, reference_m / spacing_z],
+            input: Vec::new(),
+        }
+    }
+
+    /// Δr, metres between samples of the reference grid.
+    fn reference_spacing_m(&self, grid: Grid) -> f64 {
+        let extent = grid.extent();
+        extent.width_m.max(extent.depth_m) / (f64::from(self.reference_samples) - 1.0)
+    }
+}
+
+impl Sweeper {
+    /// Applies the filter, with all its passes.
+    pub fn pass(&mut self, land: &mut Heightfield, monitor: &Monitor) -> Result<(), Cancelled> {
+        for _ in 0..self.passes {
+            match self.form {
+                Form::Sequential => self.sequential(land, monitor)?,
+                Form::Averaged => self.averaged(land, monitor)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn sequential(&self, land: &mut Heightfield, monitor: &Monitor) -> Result<(), Cancelled> {
+        let width = land.grid().width();
+        let both = self.sweeps == Sweeps::Four;
+        let [k_x, k_z] = self.k;
+        land.heights_mut().par_chunks_mut(BLOCK * width).try_for_each(|rows| {
+            sweep_rows(rows, width, k_x, Way::Forth);
+            if both {
+                sweep_rows(rows, width, k_x, Way::Back);
+            }
+            monitor.check()
+        })?;
+        strips(land.heights_mut(), width).par_iter_mut().try_for_each(|strip| {
+            sweep_columns(strip, k_z, Way::Forth);
+            if both {
+                sweep_columns(strip, k_z, Way::Back);
+            }
+            monitor.check()
+        })
+    }
+
+    fn averaged(&mut self, land: &mut Heightfield, monitor: &Monitor) -> Result<(), Cancelled> {
+        let (width, height) = (land.grid().width(), land.grid().height());
+        let ways: &[Way] = match self.sweeps {
+            Sweeps::Two => &[Way::Forth],
+            Sweeps::Four => &[Way::Forth, Way::Back],
+        };
+        let ([k_x, k_z], [lag_x, lag_z], share) = (self.k, self.lag, 0.5 / ways.len() as f32);
+        self.input.clear();
+        self.input.extend_from_slice(land.heights());
+        let input = &self.input;
+
+        let blocks = land.heights_mut().par_chunks_mut(BLOCK * width).zip(input.par_chunks(BLOCK * width));
+        blocks.try_for_each_init(Vec::new, |swept, (rows, input)| {
+            rows.fill(0.0);
+            for &way in ways {
+                swept.clear();
+                swept.extend_from_slice(input);
+                sweep_rows(swept, width, k_x, way);
+                for (row, swept) in rows.chunks_exact_mut(width).zip(swept.chunks_exact(width)) {
+                    for (c, sum) in row.iter_mut().enumerate() {
+                        let (near, far, part) = way.lagged(c, width, lag_x);
+                        *sum += share * (swept[near] + part * (swept[far] - swept[near]));
+                    }
+                }
+            }
+            monitor.check()
+        })?;
+
+        strips(land.heights_mut(), width).par_iter_mut().enumerate().try_for_each_init(Vec::new, |swept, (s, strip)| {
+            let lanes = strip.first().map_or(0, |piece| piece.len());
+            for &way in ways {
+                swept.clear();
+                for r in 0..height {
+                    let start = r * width + s * STRIP;
+                    swept.extend_from_slice(&input[start..start + lanes]);
+                }
+                let mut pieces: Vec<&mut [f32]> = swept.chunks_exact_mut(lanes).collect();
+                sweep_columns(&mut pieces, k_z, way);
+                for (r, sums) in strip.iter_mut().enumerate() {
+                    let (near, far, part) = way.lagged(r, height, lag_z);
+                    let (near, far) = (&swept[near * lanes..][..lanes], &swept[far * lanes..][..lanes]);
+                    for ((sum, near), far) in sums.iter_mut().zip(near).zip(far) {
+                        *sum += share * (near + part * (far - near));
+                    }
+                }
+            }
+            monitor.check()
+        })
+    }
+}
+
+/// The direction of a sweep along an axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    /// East or south.
+    Forth,
+    /// West or north.
+    Back,
+}
+
+impl Way {
+    /// The `step`-th of `count` indices in the order of the sweep.
+    fn index(self, step: usize, count: usize) -> usize {
+        match self {
+            Self::Forth => step,
+            Self::Back => count - 1 - step,
+        }
+    }
+
+    /// The two samples between which the sample `lag` before `index` lies, and how far it lies towards the second;
+    /// before the beginning the first sample stands.
+    fn lagged(self, index: usize, count: usize, lag: f64) -> (usize, usize, f32) {
+        let position = (self.index(index, count) as f64 - lag).max(0.0);
+        let near = position as usize;
+        let far = (near + 1).min(count - 1);
+        (self.index(near, count), self.index(far, count), (position - near as f64) as f32)
+    }
+}
+
+/// y = k·y_before + (1 − k)·x, written so that level land stays level to the bit.
+fn mix(before: f32, x: f32, k: f32) -> f32 {
+    x + k * (before - x)
+}
+
+/// Filters each row of a block along itself; y at the edge is x at the edge.
+fn sweep_rows(rows: &mut [f32], width: usize, k: f32, way: Way) {
+    if rows.len() == BLOCK * width {
+        let mut before: [f32; BLOCK] = std::array::from_fn(|lane| rows[lane * width + way.index(0, width)]);
+        for step in 1..width {
+            let c = way.index(step, width);
+            for (lane, before) in before.iter_mut().enumerate() {
+                let x = &mut rows[lane * width + c];
+                *before = mix(*before, *x, k);
+                *x = *before;
+            }
+        }
+        return;
+    }
+    for row in rows.chunks_exact_mut(width) {
+        let mut before = row[way.index(0, width)];
+        for step in 1..width {
+            let x = &mut row[way.index(step, width)];
+            before = mix(before, *x, k);
+            *x = before;
+        }
+    }
+}
+
+/// Filters the columns of a strip, given as the pieces of its rows.
+fn sweep_columns(pieces: &mut [&mut [f32]], k: f32, way: Way) {
+    let count = pieces.len();
+    for step in 1..count {
+        let (head, tail) = pieces.split_at_mut(match way {
+            Way::Forth => step,
+            Way::Back => count - step,
+        });
+        let (Some(last), Some(first)) = (head.last_mut(), tail.first_mut()) else { continue };
+        let (before, piece) = match way {
+            Way::Forth => (last, first),
+            Way::Back => (first, last),
+        };
+        for (before, x) in before.iter().zip(piece.iter_mut()) {
+            *x = mix(*before, *x, k);
+        }
+    }
+}
+
+/// The map cut into strips of columns, each as the pieces of its rows, so that threads can share it.
+fn strips(heights: &mut [f32], width: usize) -> Vec<Vec<&mut [f32]>> {
+    let mut strips: Vec<Vec<&mut [f32]>> = (0..width.div_ceil(STRIP)).map(|_| Vec::new()).collect();
+    for row in heights.chunks_exact_mut(width) {
+        for (strip, piece) in strips.iter_mut().zip(row.chunks_mut(STRIP)) {
+            strip.push(piece);
+        }
+    }
+    strips
+}
+
+impl Operate for RecursiveFilter {
+    const KEY: &'static str = "recursive_filter";
+    const LABEL: &'static str = "Recursive filter";
+
+    fn role(&self) -> Role {
+        Role::Shapes
+    }
+
+    fn evaluate(&self, site: &Site, _until: u32, _resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
+        let mut land = site.land_below();
+        let tally = site.monitor.tally(self.passes as usize);
+        let mut sweeper = Self { passes: 1, ..self.clone() }.on(site.grid);
+        for _ in 0..self.passes {
+            sweeper.pass(&mut land, site.monitor)?;
+            tally.add_one()?;
+        }
+        Ok(land)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::heightfield::Extent;
+
+    /// A grid with one metre between samples, which is the reference spacing too.
+    fn grid(side: usize) -> Grid {
+        let m = (side - 1) as f64;
+        Grid::new(Extent { width_m: m, depth_m: m }, side, side)
+    }
+
+    fn filter(form: Form, sweeps: Sweeps, k: f64, side: usize) -> RecursiveFilter {
+        RecursiveFilter { form, sweeps, k, reference_samples: side as u32, ..Default::default() }
+    }
+
+    fn run(filter: &RecursiveFilter, mut land: Heightfield) -> Heightfield {
+        filter.on(land.grid()).pass(&mut land, &Monitor::new()).expect("not cancelled");
+        land
+    }
+
+    /// Height 1 along column `at`, so that filters along columns change nothing.
+    fn wall(side: usize, at: usize) -> Heightfield {
+        Heightfield::from_fn(grid(side), |c, _| f32::from(u8::from(c == at)))
+    }
+
+    #[track_caller]
+    fn check_row(land: &Heightfield, expected: impl Fn(i32) -> f64, at: i32) {
+        for (c, &found) in land.row(3).iter().enumerate() {
+            let expected = expected(c as i32 - at);
+            assert!((f64::from(found) - expected).abs() < 1e-6, "column {c}: {found}, not {expected}");
+        }
+    }
+
+    #[test]
+    fn two_sequential_sweeps_answer_an_impulse_with_a_falling_power() {
+        let land = run(&filter(Form::Sequential, Sweeps::Two, 0.6, 65), wall(65, 20));
+        check_row(&land, |n| if n >= 0 { 0.4 * 0.6_f64.powi(n) } else { 0.0 }, 20);
+    }
+
+    #[test]
+    fn four_sequential_sweeps_answer_an_impulse_alike_on_both_sides() {
+        // Far from the border, (1−k)k^n forth and back makes (1−k)/(1+k)·k^|n|.
+        let land = run(&filter(Form::Sequential, Sweeps::Four, 0.5, 129), wall(129, 64));
+        check_row(&land, |n| 0.5 / 1.5 * 0.5_f64.powi(n.abs()), 64);
+        for n in 1..60 {
+            let row = land.row(64);
+            assert!((row[64 - n] - row[64 + n]).abs() < 1e-7);
+        }
+    }
+
+    #[test]
+    fn the_averaged_form_lags_one_sample() {
+        // East is (1−k)k^(n−1) from n = 1 on; south leaves the wall as it is, one half each.
+        let land = run(&filter(Form::Averaged, Sweeps::Two, 0.6, 65), wall(65, 20));
+        let east = |n: i32| if n >= 1 { 0.4 * 0.6_f64.powi(n - 1) } else { 0.0 };
+        let still = |n: i32| f64::from(u8::from(n == 0));
+        check_row(&land, |n| 0.5 * east(n) + 0.5 * still(n), 20);
+        let rain = run(&filter(Form::Averaged, Sweeps::Four, 0.6, 65), wall(65, 32));
+        check_row(&rain, |n| 0.25 * (east(n) + east(-n)) + 0.5 * still(n), 32);
+    }
+
+    #[test]
+    fn the_lag_alone_is_left_at_k_0() {
+        let land = run(&filter(Form::Averaged, Sweeps::Two, 0.0, 65), wall(65, 20));
+        check_row(&land, |n| 0.5 * f64::from(u8::from(n == 1)) + 0.5 * f64::from(u8::from(n == 0)), 20);
+    }
+
+    #[test]
+    fn four_sweeps_are_symmetric_and_two_are_not() {
+        let dot = Heightfield::from_fn(grid(33), |c, r| f32::from(u8::from((c, r) == (16, 16))));
+        for form in [Form::Sequential, Form::Averaged] {
+            let rain = run(&filter(form, Sweeps::Four, 0.7, 33), dot.clone());
+            for r in 0..33 {
+                for c in 0..33 {
+                    let mirrored = [rain[(32 - c, r)], rain[(c, 32 - r)], rain[(r, c)]];
+                    for other in mirrored {
+                        assert!((rain[(c, r)] - other).abs() < 2e-4, "{form:?} at {c}, {r}");
+                    }
+                }
+            }
+            let wind = run(&filter(form, Sweeps::Two, 0.7, 33), dot.clone());
+            assert!(wind[(18, 16)] > 10.0 * wind[(14, 16)].abs());
+        }
+    }
+
+    #[test]
+    fn the_axes_have_their_own_strengths() {
+        let mut along_x = filter(Form::Sequential, Sweeps::Two, 0.6, 65);
+        along_x.k_z = Some(0.0);
+        let dot = Heightfield::from_fn(grid(65), |c, r| f32::from(u8::from((c, r) == (20, 3))));
+        let land = run(&along_x, dot);
+        check_row(&land, |n| if n >= 0 { 0.4 * 0.6_f64.powi(n) } else { 0.0 }, 20);
+        assert!(land.row(4).iter().all(|&height| height == 0.0));
+    }
+
+    #[test]
+    fn level_land_stays_level_to_the_bit() {
+        for form in [Form::Sequential, Form::Averaged] {
+            let level = Heightfield::from_fn(grid(33), |_, _| 123.4);
+            assert!(run(&filter(form, Sweeps::Four, 0.9, 257), level).heights().iter().all(|&h| (h - 123.4).abs() < 1e-4));
+        }
+        let level = Heightfield::from_fn(grid(33), |_, _| 123.4);
+        assert_eq!(run(&filter(Form::Sequential, Sweeps::Four, 0.9, 257), level.clone()), level);
+    }
+
+    #[test]
+    fn a_slope_is_smoothed_alike_at_every_spacing() {
+        let extent = Extent { width_m: 2560.0, depth_m: 2560.0 };
+        let wave = |grid: Grid| {
+            Heightfield::from_fn(grid, |c, r| libm::sinf(grid.x_m(c) as f32 / 200.0) + libm::cosf(grid.z_m(r) as f32 / 150.0))
+        };
+        for form in [Form::Sequential, Form::Averaged] {
+            for sweeps in [Sweeps::Two, Sweeps::Four] {
+                let filter = filter(form, sweeps, 0.5, 257);
+                let coarse = run(&filter, wave(Grid::new(extent, 257, 257)));
+                let fine = run(&filter, wave(Grid::new(extent, 1025, 1025)));
+                let worst = (0..257 * 257)
+                    .map(|i| (coarse[(i % 257, i / 257)] - fine[(4 * (i % 257), 4 * (i / 257))]).abs())
+                    .fold(0.0, f32::max);
+                assert!(worst < 0.05, "{form:?} {sweeps:?}: {worst}");
+            }
+        }
+    }
+}

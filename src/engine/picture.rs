@@ -1,0 +1,82 @@
+//! Pictures of the land: what the panes show and the exports write.
+
+use std::sync::LazyLock;
+
+use rayon::prelude::*;
+
+use super::heightfield::Heightfield;
+
+/// An opaque picture in sRGB, row-major, north on top.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Picture {
+    /// Pixels from west to east.
+    pub width: usize,
+    /// Pixels from north to south.
+    pub height: usize,
+    /// Red, green, blue, 255.
+    pub pixels: Vec<[u8; 4]>,
+}
+
+impl Picture {
+    /// Heights from black (lowest) to white (highest), a pixel a sample.
+    pub fn of_heights(land: &Heightfield) -> Self {
+        let [low, high] = land.min_max();
+        let factor = if high > low { 255.0 / (high - low) } else { 0.0 };
+        let grid = land.grid();
+        let mut pixels = Vec::new();
+        land.heights()
+            .par_iter()
+            .with_min_len(1 << 14)
+            .map(|height| {
+                let grey = ((height - low) * factor + 0.5) as u8;
+                [grey, grey, grey, 255]
+            })
+            .collect_into_vec(&mut pixels);
+        Self { width: grid.width(), height: grid.height(), pixels }
+    }
+}
+
+/// An sRGB channel in linear light, 0 to 1 (IEC 61966-2-1).
+pub fn linear_from_srgb(channel: u8) -> f32 {
+    static TABLE: LazyLock<Vec<f32>> = LazyLock::new(|| {
+        let linear = |encoded: f64| {
+            if encoded <= 0.040_45 { encoded / 12.92 } else { libm::pow((encoded + 0.055) / 1.055, 2.4) }
+        };
+        (0..=255).map(|channel| linear(f64::from(channel) / 255.0) as f32).collect()
+    });
+    TABLE[usize::from(channel)]
+}
+
+/// Linear light as an sRGB channel; what is brighter than white becomes white.
+pub fn srgb_from_linear(light: f32) -> u8 {
+    // Fine enough that neighbouring entries differ by a twentieth of a step where the curve is steepest.
+    const STEPS: f32 = 65_535.0;
+    static TABLE: LazyLock<Vec<u8>> = LazyLock::new(|| {
+        let encoded = |linear: f64| {
+            if linear <= 0.003_130_8 { linear * 12.92 } else { 1.055 * libm::pow(linear, 1.0 / 2.4) - 0.055 }
+        };
+        (0..=STEPS as u32).map(|step| (encoded(f64::from(step) / f64::from(STEPS)) * 255.0 + 0.5) as u8).collect()
+    });
+    TABLE[(light.clamp(0.0, 1.0) * STEPS + 0.5) as usize]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::heightfield::{Extent, Grid};
+
+    #[test]
+    fn every_channel_survives_linear_light() {
+        assert!((0..=255).all(|channel| srgb_from_linear(linear_from_srgb(channel)) == channel));
+        assert!((linear_from_srgb(188) - 0.5029).abs() < 1e-4);
+    }
+
+    #[test]
+    fn heights_span_from_black_to_white() {
+        let grid = Grid::new(Extent { width_m: 2.0, depth_m: 1.0 }, 3, 2);
+        let land = Heightfield::from_fn(grid, |c, r| c as f32 * 10.0 - r as f32 * 20.0);
+        let greys: Vec<u8> = Picture::of_heights(&land).pixels.iter().map(|pixel| pixel[0]).collect();
+        assert_eq!(greys, [128, 191, 255, 0, 64, 128]);
+        assert!(Picture::of_heights(&Heightfield::flat(grid)).pixels.iter().all(|pixel| *pixel == [0, 0, 0, 255]));
+    }
+}

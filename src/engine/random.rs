@@ -1,0 +1,79 @@
+//! Random numbers as a function of (recipe seed, step seed, iteration).
+//!
+//! `ChaCha8` is a counter-based generator whose values rand documents as portable; the iteration selects one of its
+//! 2⁶⁴ independent streams, so that iteration k can be drawn without drawing those before it. The conversions to
+//! real numbers are written out here, because rand may change its own between versions.
+
+use rand::rngs::ChaCha8Rng;
+use rand::{Rng, SeedableRng};
+
+/// The random numbers of one step of a recipe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stream {
+    recipe_seed: u32,
+    step_seed: u32,
+}
+
+impl Stream {
+    /// The stream of a step.
+    pub fn new(recipe_seed: u32, step_seed: u32) -> Self {
+        Self { recipe_seed, step_seed }
+    }
+
+    /// The numbers that belong to one iteration, from their beginning.
+    pub fn at(self, iteration: u64) -> Draw {
+        let mut key = [0; 32];
+        key[..4].copy_from_slice(&self.recipe_seed.to_le_bytes());
+        key[4..8].copy_from_slice(&self.step_seed.to_le_bytes());
+        let mut generator = ChaCha8Rng::from_seed(key);
+        generator.set_stream(iteration);
+        Draw { generator }
+    }
+}
+
+/// The numbers of one iteration, drawn one after another.
+#[derive(Debug)]
+pub struct Draw {
+    generator: ChaCha8Rng,
+}
+
+impl Draw {
+    /// Uniform in [0, 1), with 53 random bits.
+    pub fn unit(&mut self) -> f64 {
+        (self.generator.next_u64() >> 11) as f64 * (1.0 / (1_u64 << 53) as f64)
+    }
+
+    /// Uniform in [low, high).
+    pub fn between(&mut self, low: f64, high: f64) -> f64 {
+        low + self.unit() * (high - low)
+    }
+
+    /// True with the given probability.
+    pub fn chance(&mut self, probability: f64) -> bool {
+        self.unit() < probability
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_those_of_every_other_machine() {
+        // ChaCha8 with an all-zero key and stream 0: first word 0x2fef003e (draft-strombergson-chacha-test-vectors,
+        // TC1, 8 rounds, 256-bit key: 3e 00 ef 2f 89 5f 40 d6).
+        let mut draw = Stream::new(0, 0).at(0);
+        assert_eq!(draw.generator.next_u64(), 0xd640_5f89_2fef_003e);
+    }
+
+    #[test]
+    fn iterations_and_steps_differ_and_repeat() {
+        let first = |seed, step, iteration| Stream::new(seed, step).at(iteration).unit();
+        assert_eq!(first(1, 2, 3), first(1, 2, 3));
+        let all = [first(1, 2, 3), first(2, 1, 3), first(1, 2, 4), first(1, 3, 3)];
+        for (i, a) in all.iter().enumerate() {
+            assert!((0.0..1.0).contains(a));
+            assert!(all[..i].iter().all(|b| a != b));
+        }
+    }
+}

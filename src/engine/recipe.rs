@@ -1,0 +1,328 @@
+//! The recipe: everything that decides what the land and its texture look like.
+
+use serde_json::{Map, Value};
+
+use super::heightfield::Extent;
+use super::light::Light;
+use super::operations::{Operation, Role};
+use super::parameters::{
+    Band, Field, FileName, Group, ParameterError, Parameters, Problem, Spec, choices, group_to_json, not_a_list,
+    not_an_object, parameters,
+};
+use super::random::Stream;
+use super::texture::TextureRecipe;
+
+parameters! {
+    /// The piece of the earth that the land lies on.
+    pub struct World {
+        /// How far the world reaches from west to east.
+        width_m: f64 = 4096.0, Spec::number("Width", 1.0, 1_000_000.0).slider(256.0, 32_768.0).unit("m").logarithmic();
+        /// How far the world reaches from north to south.
+        depth_m: f64 = 4096.0, Spec::number("Depth", 1.0, 1_000_000.0).slider(256.0, 32_768.0).unit("m").logarithmic();
+        /// A fixed range of heights for exports and for elevations in percent; empty: the terrain's own lowest and
+        /// highest height.
+        height_range_m: Option<Band> = None,
+            Spec::number("Fixed height range", -100_000.0, 100_000.0).slider(-1000.0, 5000.0).unit("m");
+    }
+}
+
+impl World {
+    /// The size of the world.
+    pub fn extent(&self) -> Extent {
+        Extent { width_m: self.width_m, depth_m: self.depth_m }
+    }
+}
+
+choices! {
+    /// How a step's land is joined to the land below it.
+    pub enum Blend {
+        /// The sum of both.
+        Add = "add", "Add";
+        /// What is below less the step.
+        Subtract = "subtract", "Subtract";
+        /// What is below times the step, whose metres count as plain numbers.
+        Multiply = "multiply", "Multiply";
+        /// The higher of both.
+        Maximum = "maximum", "Maximum";
+        /// The lower of both.
+        Minimum = "minimum", "Minimum";
+        /// The step alone.
+        Replace = "replace", "Replace";
+        /// The higher of both, rounded where they meet.
+        SmoothMaximum = "smooth_maximum", "Smooth maximum";
+        /// The lower of both, rounded where they meet.
+        SmoothMinimum = "smooth_minimum", "Smooth minimum";
+    }
+}
+
+parameters! {
+    /// What every step has beside its operation's own parameters.
+    pub struct StepSettings {
+        /// Whether the step takes part.
+        enabled: bool = true, Spec::new("Enabled");
+        /// How the step's land is joined to the land below it.
+        blend: Blend = Blend::Add, Spec::new("Blend");
+        /// How much of the step's effect is applied: 0 is none, 1 is all.
+        strength: f64 = 1.0, Spec::number("Strength", 0.0, 10.0).slider(0.0, 2.0);
+        /// How wide the rounding is where two lands meet, as a difference in height.
+        rounding_m: f64 = 50.0, Spec::number("Rounding", 0.0, 10_000.0).slider(0.0, 500.0).unit("m")
+            .when("blend", &["smooth_maximum", "smooth_minimum"]);
+        /// Chooses the step's own random numbers beside the recipe's seed, so that steps differ and one of them can be
+        /// redrawn alone; where none is given it is the step's place in the stack.
+        seed: u32 = 0, Spec::number("Step seed", 0.0, 4_294_967_295.0).slider(0.0, 100.0);
+    }
+}
+
+/// One step of the stack.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Step {
+    /// What it does.
+    pub operation: Operation,
+    /// How it takes part.
+    pub settings: StepSettings,
+}
+
+/// The key that names a step's operation.
+const OPERATION: &str = "operation";
+/// The key under which a step's mask is kept; only `null`, no mask, is known yet.
+const MASK: &str = "mask";
+
+impl Step {
+    /// A step that blends as the operation's role suggests: raised land is added, shaped land takes its place.
+    pub fn new(operation: impl Into<Operation>) -> Self {
+        let operation = operation.into();
+        let blend = match operation.role() {
+            Role::Raises => Blend::Add,
+            Role::Shapes => Blend::Replace,
+        };
+        Self { operation, settings: StepSettings { blend, ..Default::default() } }
+    }
+
+    /// The iterations that the step takes on the timeline.
+    pub fn iterations(&self) -> u32 {
+        if self.settings.enabled { self.operation.iterations() } else { 0 }
+    }
+
+    /// The step's random numbers.
+    pub fn stream(&self, recipe_seed: u32) -> Stream {
+        Stream::new(recipe_seed, self.settings.seed)
+    }
+
+    /// The step as it is written to a project.
+    pub fn to_json(&self) -> Value {
+        let mut object = Map::new();
+        object.insert(OPERATION.into(), self.operation.key().into());
+        object.extend(group_to_json(&self.settings));
+        object.insert(MASK.into(), Value::Null);
+        object.extend(group_to_json(self.operation.group()));
+        Value::Object(object)
+    }
+
+    /// A step from a project, where it stands at `index` in the stack.
+    pub fn from_json(value: &Value, index: usize) -> Result<Self, ParameterError> {
+        let Value::Object(object) = value else {
+            return Err(not_an_object(value));
+        };
+        let Some(key) = object.get(OPERATION) else {
+            return Err(ParameterError { path: OPERATION.into(), problem: Problem::Missing });
+        };
+        let mut step = Self::new(Operation::from_key(key.as_str().unwrap_or(&key.to_string()))?);
+        step.settings.seed = index as u32;
+        for (key, value) in object {
+            let settings = step.settings.table().iter().any(|parameter| parameter.key == key);
+            let own = step.operation.table().iter().any(|parameter| parameter.key == key);
+            if own {
+                step.operation.group_mut().set(key, value)?;
+            } else if settings {
+                step.settings.set(key, value)?;
+            } else if key == MASK && value.is_null() {
+            } else if key != OPERATION {
+                let tables = step.settings.table().iter().chain(step.operation.table());
+                return Err(ParameterError::unknown_key(key, tables.map(|parameter| parameter.key)));
+            }
+        }
+        Ok(step)
+    }
+}
+
+/// Everything that decides what the land and its texture look like.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Recipe {
+    /// Chooses among all the landscapes of the same kind.
+    pub seed: u32,
+    /// The piece of the earth.
+    pub world: World,
+    /// The steps, bottom first.
+    pub stack: Vec<Step>,
+    /// How the land is painted.
+    pub texture: TextureRecipe,
+    /// How it is lit.
+    pub light: Light,
+}
+
+impl Default for Recipe {
+    fn default() -> Self {
+        let (world, texture, light) = (World::default(), TextureRecipe::default(), Light::default());
+        Self { seed: 1994, world, stack: Vec::new(), texture, light }
+    }
+}
+
+impl Recipe {
+    /// The iterations of all steps together: the length of the timeline.
+    pub fn iterations(&self) -> u32 {
+        self.stack.iter().map(Step::iterations).fold(0, u32::saturating_add)
+    }
+
+    /// How far each step has come when `position` iterations of the timeline are done.
+    pub fn step_positions(&self, position: u32) -> Vec<u32> {
+        let mut rest = position;
+        let mut done = |step: &Step| {
+            let done = step.iterations().min(rest);
+            rest -= done;
+            done
+        };
+        self.stack.iter().map(|step| done(step)).collect()
+    }
+
+    /// The files that the steps draw on.
+    pub fn files(&self) -> Vec<FileName> {
+        let mut files: Vec<FileName> = self.stack.iter().flat_map(|step| step.operation.files()).collect();
+        files.sort();
+        files.dedup();
+        files
+    }
+
+    /// The recipe as it is written to a project.
+    pub fn to_json(&self) -> Value {
+        let mut texture = group_to_json(&self.texture.settings);
+        texture.insert("types".into(), self.texture.types.iter().map(Field::to_value).collect());
+        let mut object = Map::new();
+        object.insert("seed".into(), self.seed.into());
+        object.insert("world".into(), self.world.to_value());
+        object.insert("stack".into(), self.stack.iter().map(Step::to_json).collect());
+        object.insert("texture".into(), Value::Object(texture));
+        object.insert("light".into(), self.light.to_value());
+        Value::Object(object)
+    }
+
+    /// A recipe from a project; what is not there keeps its default.
+    pub fn from_json(value: &Value) -> Result<Self, ParameterError> {
+        let Value::Object(object) = value else {
+            return Err(not_an_object(value));
+        };
+        let mut recipe = Self::default();
+        for (key, value) in object {
+            let read = match key.as_str() {
+                "seed" => seed_from_json(value).map(|seed| recipe.seed = seed),
+                "world" => read_into(&mut recipe.world, value),
+                "stack" => stack_from_json(value).map(|stack| recipe.stack = stack),
+                "texture" => texture_from_json(value).map(|texture| recipe.texture = texture),
+                "light" => read_into(&mut recipe.light, value),
+                _ => return Err(ParameterError::unknown_key(key, ["seed", "world", "stack", "texture", "light"])),
+            };
+            read.map_err(|error| error.within(key))?;
+        }
+        Ok(recipe)
+    }
+}
+
+/// A recipe's seed: a whole number below 2³².
+fn seed_from_json(value: &Value) -> Result<u32, ParameterError> {
+    let whole = StepSettings::parameters().iter().find(|parameter| parameter.key == "seed");
+    let read = whole.map(|parameter| u32::from_value(value, parameter));
+    read.unwrap_or(Ok(0)).map_err(|error| ParameterError { path: String::new(), ..error })
+}
+
+fn read_into<G: Group + Default>(group: &mut G, value: &Value) -> Result<(), ParameterError> {
+    *group = super::parameters::group_from_json(value)?;
+    Ok(())
+}
+
+fn stack_from_json(value: &Value) -> Result<Vec<Step>, ParameterError> {
+    let items = value.as_array().ok_or_else(|| not_a_list(value))?;
+    items.iter().enumerate().map(|(i, item)| Step::from_json(item, i).map_err(|error| error.within(i))).collect()
+}
+
+fn texture_from_json(value: &Value) -> Result<TextureRecipe, ParameterError> {
+    let Value::Object(object) = value else {
+        return Err(not_an_object(value));
+    };
+    let mut texture = TextureRecipe::default();
+    for (key, value) in object {
+        if key == "types" {
+            let items = value.as_array().ok_or_else(|| not_a_list(value).within(key))?;
+            texture.types.clear();
+            for (i, item) in items.iter().enumerate() {
+                let read = super::parameters::group_from_json(item);
+                texture.types.push(read.map_err(|error| error.within(i).within(key))?);
+            }
+        } else {
+            let known = texture.settings.table().iter().map(|parameter| parameter.key).chain(["types"]);
+            texture.settings.set(key, value).map_err(|error| match error.problem {
+                Problem::UnknownKey { .. } => ParameterError::unknown_key(key, known),
+                _ => error,
+            })?;
+        }
+    }
+    Ok(texture)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::engine::operations::faults::Faults;
+    use crate::engine::operations::recursive_filter::RecursiveFilter;
+
+    #[test]
+    fn every_operation_survives_the_way_through_json() {
+        let mut recipe = Recipe { seed: 7, ..Default::default() };
+        recipe.stack = Operation::all().into_iter().map(Step::new).collect();
+        recipe.texture = TextureRecipe::starter();
+        assert_eq!(Recipe::from_json(&recipe.to_json()).as_ref(), Ok(&recipe));
+    }
+
+    #[test]
+    fn steps_without_a_seed_differ_by_their_place() {
+        let stack =
+            json!({"stack": [{"operation": "faults"}, {"operation": "faults"}, {"operation": "faults", "seed": 9}]});
+        let recipe = Recipe::from_json(&stack).expect("valid");
+        let seeds: Vec<u32> = recipe.stack.iter().map(|step| step.settings.seed).collect();
+        assert_eq!(seeds, [0, 1, 9]);
+    }
+
+    #[test]
+    fn errors_name_the_whole_path() {
+        let message = |value: Value| Recipe::from_json(&value).expect_err("must be refused").to_string();
+        assert_eq!(
+            message(json!({"stack": [{"operation": "faults", "wind": {"k": 5}}]})),
+            "stack.0.wind.k: Strength k must be from 0 to 0.9999, not 5"
+        );
+        assert_eq!(
+            message(json!({"stack": [{"operation": "faults", "coutn": 5}]})),
+            "stack.0.coutn: there is no such key; did you mean \"count\"?"
+        );
+        assert!(message(json!({"stack": [{"operation": "fault"}]})).starts_with(
+            "stack.0.operation: Operation must be one of faults, recursive_filter, heightmap, not \"fault\" (did you mean \"faults\"?)"
+        ));
+        assert_eq!(message(json!({"stack": [{}]})), "stack.0.operation: this key is needed");
+        assert_eq!(message(json!({"stack": 3})), "stack: it must be a list [ … ], not 3");
+        assert_eq!(
+            message(json!({"texture": {"types": [{"elevation": [3, 1]}]}})),
+            "texture.types.0.elevation: Elevation must be a pair [min, max] with min ≤ max, not [3,1]"
+        );
+    }
+
+    #[test]
+    fn the_timeline_runs_through_the_steps_in_turn() {
+        let faults = |count| Step::new(Faults { count, ..Default::default() });
+        let mut recipe = Recipe::default();
+        recipe.stack = vec![faults(10), Step::new(RecursiveFilter::default()), faults(5), faults(3)];
+        recipe.stack[2].settings.enabled = false;
+        assert_eq!(recipe.iterations(), 13);
+        assert_eq!(recipe.step_positions(12), [10, 0, 0, 2]);
+        assert_eq!(recipe.step_positions(4), [4, 0, 0, 0]);
+        assert_eq!(recipe.step_positions(99), [10, 0, 0, 3]);
+    }
+}

@@ -1,0 +1,348 @@
+//! Evaluating a stack of steps.
+
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use super::heightfield::{Grid, Heightfield};
+use super::inputs::Inputs;
+use super::monitor::{Cancelled, Monitor};
+use super::operations::{Keyframe, Operation, Role, Site};
+use super::recipe::{Blend, Recipe, Step, StepSettings};
+
+/// The land of a recipe, `position` iterations into its timeline (`None`: at its end).
+///
+/// The same recipe and grid give the same bytes at every number of threads.
+pub fn evaluate(
+    recipe: &Recipe,
+    grid: Grid,
+    position: Option<u32>,
+    inputs: &Inputs,
+    monitor: &Monitor,
+) -> Result<Heightfield, Cancelled> {
+    let land = Evaluator::forgetful().evaluate(recipe, grid, position, inputs, monitor)?;
+    Ok(Arc::unwrap_or_clone(land))
+}
+
+/// How many keyframes a step keeps at the most.
+const KEYFRAMES: u32 = 48;
+
+/// Evaluates stacks one after another and remembers what it can use again: the land after every step, and of each
+/// step its own land, at several iterations where later ones follow from earlier ones.
+#[derive(Debug)]
+pub struct Evaluator {
+    remembers: bool,
+    /// What all layers hold for.
+    ground: Option<(Grid, u32, Inputs)>,
+    layers: Vec<Layer>,
+    /// Steps evaluated so far, for tests of what is remembered.
+    evaluated: usize,
+}
+
+/// What is remembered of a step.
+#[derive(Clone, Debug)]
+struct Layer {
+    step: Step,
+    until: u32,
+    /// The land after the step; `None` is flat land at height 0.
+    result: Option<Arc<Heightfield>>,
+    /// The step's own land after some of its iterations, in ascending order.
+    own: Vec<(u32, Arc<Heightfield>)>,
+}
+
+impl Evaluator {
+    /// Remembers: for editing.
+    pub fn new() -> Self {
+        Self { remembers: true, ground: None, layers: Vec::new(), evaluated: 0 }
+    }
+
+    /// Forgets at once what is no longer needed: for building large maps.
+    fn forgetful() -> Self {
+        Self { remembers: false, ..Self::new() }
+    }
+
+    /// How many steps have been computed, not remembered, since the beginning.
+    pub fn evaluated(&self) -> usize {
+        self.evaluated
+    }
+
+    /// The land of a recipe; see [`evaluate`].
+    pub fn evaluate(
+        &mut self,
+        recipe: &Recipe,
+        grid: Grid,
+        position: Option<u32>,
+        inputs: &Inputs,
+        monitor: &Monitor,
+    ) -> Result<Arc<Heightfield>, Cancelled> {
+        let ground = (grid, recipe.seed, inputs.clone());
+        if self.ground.as_ref() != Some(&ground) {
+            self.layers.clear();
+            self.ground = Some(ground);
+        }
+        let positions = recipe.step_positions(position.unwrap_or(u32::MAX));
+        self.layers.truncate(recipe.stack.len());
+        let mut below: Option<Arc<Heightfield>> = None;
+        let mut below_is_known = true;
+        let share = 1.0 / recipe.stack.len().max(1) as f32;
+        for (i, (step, &until)) in recipe.stack.iter().zip(&positions).enumerate() {
+            monitor.begin_part(i as f32 * share, share);
+            let known =
+                self.layers.get(i).filter(|layer| below_is_known && layer.step == *step && layer.until == until);
+            if let Some(layer) = known {
+                below.clone_from(&layer.result);
+                continue;
+            }
+            let begun = step.settings.enabled && (until > 0 || step.operation.iterations() == 0);
+            let mut own = self.reusable(i, step, below_is_known);
+            if begun {
+                let site = Site { grid, below: below.as_deref(), stream: step.stream(recipe.seed), inputs, monitor };
+                let land = self.own_land(&step.operation, &site, until, &mut own)?;
+                below = Some(blend(below.as_deref(), land, &step.settings));
+            }
+            below_is_known = false;
+            if self.remembers {
+                let layer = Layer { step: step.clone(), until, result: below.clone(), own };
+                self.layers.truncate(self.layers.len().max(i));
+                match self.layers.get_mut(i) {
+                    Some(old) => *old = layer,
+                    None => self.layers.push(layer),
+                }
+            }
+        }
+        Ok(below.unwrap_or_else(|| Arc::new(Heightfield::flat(grid))))
+    }
+
+    /// The step's own lands from earlier evaluations that still hold.
+    fn reusable(&mut self, i: usize, step: &Step, below_is_known: bool) -> Vec<(u32, Arc<Heightfield>)> {
+        let independent = below_is_known || step.operation.role() == Role::Raises;
+        match self.layers.get_mut(i) {
+            Some(layer)
+                if independent
+                    && layer.step.operation == step.operation
+                    && layer.step.settings.seed == step.settings.seed =>
+            {
+                layer.own.clone()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// The operation's own land after `until` iterations, from what is remembered where possible.
+    fn own_land(
+        &mut self,
+        operation: &Operation,
+        site: &Site,
+        until: u32,
+        own: &mut Vec<(u32, Arc<Heightfield>)>,
+    ) -> Result<Arc<Heightfield>, Cancelled> {
+        if let Some((_, land)) = own.iter().find(|(iteration, _)| *iteration == until) {
+            return Ok(land.clone());
+        }
+        self.evaluated += 1;
+        if !self.remembers || !operation.resumes() {
+            let land = Arc::new(operation.evaluate(site, until, None)?);
+            if self.remembers {
+                *own = vec![(until, land.clone())];
+            }
+            return Ok(land);
+        }
+        let stride = operation.iterations().div_ceil(KEYFRAMES).max(1);
+        let mut latest = own.iter().rev().find(|(iteration, _)| *iteration < until).cloned();
+        // The land of a playhead that has moved on is no keyframe; those at multiples of the stride stay.
+        own.retain(|(iteration, _)| iteration % stride == 0);
+        loop {
+            let done = latest.as_ref().map_or(0, |(iteration, _)| *iteration);
+            let stop = until.min((done / stride + 1) * stride);
+            let keyframe = latest.as_ref().map(|(iteration, land)| Keyframe { iteration: *iteration, land });
+            let land = Arc::new(operation.evaluate(site, stop, keyframe)?);
+            let place = own.partition_point(|(iteration, _)| *iteration < stop);
+            own.insert(place, (stop, land.clone()));
+            if stop == until {
+                return Ok(land);
+            }
+            latest = Some((stop, land));
+        }
+    }
+}
+
+impl Default for Evaluator {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Result = below + strength · (blend(below, step) − below).
+fn blend(below: Option<&Heightfield>, own: Arc<Heightfield>, settings: &StepSettings) -> Arc<Heightfield> {
+    let strength = settings.strength as f32;
+    let plain = strength == 1.0;
+    let takes_own_place = match settings.blend {
+        Blend::Replace => plain,
+        Blend::Add => plain && below.is_none(),
+        _ => false,
+    };
+    if takes_own_place {
+        return own;
+    }
+    let rounding_m = settings.rounding_m as f32;
+    let joined = |below: f32, own: f32| match settings.blend {
+        Blend::Add => below + own,
+        Blend::Subtract => below - own,
+        Blend::Multiply => below * own,
+        Blend::Maximum => below.max(own),
+        Blend::Minimum => below.min(own),
+        Blend::Replace => own,
+        Blend::SmoothMaximum => smooth_maximum(below, own, rounding_m),
+        Blend::SmoothMinimum => -smooth_maximum(-below, -own, rounding_m),
+    };
+    let mixed = |below: f32, own: f32| {
+        let joined = joined(below, own);
+        if plain { joined } else { below + strength * (joined - below) }
+    };
+    let mut land = Arc::unwrap_or_clone(own);
+    let width = land.grid().width();
+    let rows = land.heights_mut().par_chunks_mut(width).with_min_len(32);
+    match below {
+        Some(below) => rows.zip(below.heights().par_chunks(width)).for_each(|(row, below)| {
+            row.iter_mut().zip(below).for_each(|(own, &below)| *own = mixed(below, *own));
+        }),
+        None => rows.for_each(|row| row.iter_mut().for_each(|own| *own = mixed(0.0, *own))),
+    }
+    Arc::new(land)
+}
+
+/// The higher of two, with the crease between them rounded by a parabola over differences up to `rounding` (I. Quilez,
+/// "Smooth minimum", 2013: the polynomial form).
+fn smooth_maximum(a: f32, b: f32, rounding: f32) -> f32 {
+    if rounding <= 0.0 {
+        return a.max(b);
+    }
+    let closeness = (rounding - (a - b).abs()).max(0.0) / rounding;
+    a.max(b) + closeness * closeness * rounding * 0.25
+}
+
+/// The most maps of heights that building a stack holds at once.
+pub fn peak_maps(recipe: &Recipe) -> usize {
+    // The step's own land, the land below it, and a copy of that land where an averaged filter runs.
+    match recipe.stack.len() {
+        0 | 1 => 2,
+        _ => 3,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::heightfield::Extent;
+    use crate::engine::operations::faults::Faults;
+    use crate::engine::operations::recursive_filter::RecursiveFilter;
+
+    fn grid() -> Grid {
+        Grid::new(Extent { width_m: 1000.0, depth_m: 800.0 }, 41, 33)
+    }
+
+    fn faults(count: u32) -> Step {
+        Step::new(Faults { count, ..Default::default() })
+    }
+
+    fn windy(count: u32) -> Step {
+        Step::new(Faults { count, wind: Some(RecursiveFilter::default()), ..Default::default() })
+    }
+
+    fn recipe(stack: Vec<Step>) -> Recipe {
+        let mut recipe = Recipe { stack, ..Default::default() };
+        for (i, step) in recipe.stack.iter_mut().enumerate() {
+            step.settings.seed = i as u32;
+        }
+        recipe
+    }
+
+    fn land(recipe: &Recipe, position: Option<u32>) -> Heightfield {
+        evaluate(recipe, grid(), position, &Inputs::default(), &Monitor::new()).expect("not cancelled")
+    }
+
+    #[test]
+    fn blends_by_hand() {
+        let grid = Grid::new(Extent { width_m: 1.0, depth_m: 1.0 }, 2, 2);
+        let field = |heights: [f32; 4]| Heightfield::from_heights(grid, heights.to_vec()).expect("four samples");
+        let (below, own) = (field([1.0, 2.0, 8.0, -4.0]), field([3.0, -2.0, 8.0, 0.0]));
+        let check = |blend_by, strength, expected: [f32; 4]| {
+            let settings = StepSettings { blend: blend_by, strength, rounding_m: 4.0, ..Default::default() };
+            let found = blend(Some(&below), Arc::new(own.clone()), &settings);
+            assert_eq!(found.heights(), expected, "{blend_by:?}");
+        };
+        check(Blend::Add, 1.0, [4.0, 0.0, 16.0, -4.0]);
+        check(Blend::Subtract, 1.0, [-2.0, 4.0, 0.0, -4.0]);
+        check(Blend::Multiply, 1.0, [3.0, -4.0, 64.0, 0.0]);
+        check(Blend::Maximum, 1.0, [3.0, 2.0, 8.0, 0.0]);
+        check(Blend::Minimum, 1.0, [1.0, -2.0, 8.0, -4.0]);
+        check(Blend::Replace, 1.0, [3.0, -2.0, 8.0, 0.0]);
+        check(Blend::Replace, 0.5, [2.0, 0.0, 8.0, -2.0]);
+        check(Blend::SmoothMaximum, 1.0, [3.25, 2.0, 9.0, 0.0]);
+        check(Blend::SmoothMinimum, 1.0, [0.75, -2.0, 7.0, -4.0]);
+    }
+
+    #[test]
+    fn what_is_remembered_equals_what_is_computed_anew() {
+        let filter = || Step::new(RecursiveFilter { k: 0.3, ..Default::default() });
+        let mut recipe = recipe(vec![windy(60), faults(30), filter()]);
+        let mut evaluator = Evaluator::new();
+        let inputs = Inputs::default();
+        let mut check = |recipe: &Recipe, position| {
+            let found = evaluator.evaluate(recipe, grid(), position, &inputs, &Monitor::new()).expect("not cancelled");
+            assert_eq!(*found, land(recipe, position), "at {position:?}");
+        };
+        // Forwards, backwards, across the border of the steps, beyond the end.
+        for position in [0, 1, 2, 17, 3, 59, 60, 61, 90, 70, 5, 500] {
+            check(&recipe, Some(position));
+        }
+        recipe.stack[0].settings.strength = 0.5;
+        check(&recipe, None);
+        recipe.stack[1].settings.enabled = false;
+        check(&recipe, Some(40));
+        recipe.stack.swap(0, 1);
+        check(&recipe, None);
+        recipe.seed += 1;
+        check(&recipe, None);
+        recipe.stack.remove(0);
+        check(&recipe, None);
+    }
+
+    #[test]
+    fn an_edit_computes_no_step_below_it_and_no_land_that_stays() {
+        let mut recipe = recipe(vec![faults(50), faults(20), faults(30)]);
+        let mut evaluator = Evaluator::new();
+        let mut evaluated_by = |recipe: &Recipe| {
+            let before = evaluator.evaluated();
+            evaluator.evaluate(recipe, grid(), None, &Inputs::default(), &Monitor::new()).expect("not cancelled");
+            evaluator.evaluated() - before
+        };
+        assert_eq!(evaluated_by(&recipe), 3);
+        recipe.stack[1].settings.strength = 0.7;
+        assert_eq!(evaluated_by(&recipe), 0, "the same lands in another mixture");
+        recipe.stack[1] = faults(21);
+        assert_eq!(evaluated_by(&recipe), 1, "only the edited step");
+    }
+
+    #[test]
+    fn steps_that_have_not_begun_leave_the_land_alone() {
+        let mut recipe = recipe(vec![faults(10), faults(10)]);
+        recipe.stack[1].settings.blend = Blend::Replace;
+        let alone = recipe.clone();
+        let alone = Recipe { stack: alone.stack[..1].to_vec(), ..alone };
+        assert_eq!(land(&recipe, Some(10)), land(&alone, None));
+        assert_ne!(land(&recipe, Some(11)), land(&alone, None));
+        assert_eq!(land(&recipe, Some(0)).min_max(), [0.0, 0.0]);
+    }
+
+    #[test]
+    fn a_cancelled_evaluation_stops_and_leaves_the_memory_sound() {
+        let recipe = recipe(vec![windy(50)]);
+        let mut evaluator = Evaluator::new();
+        let cancelled = Monitor::new();
+        cancelled.cancel();
+        assert_eq!(evaluator.evaluate(&recipe, grid(), None, &Inputs::default(), &cancelled), Err(Cancelled));
+        let found = evaluator.evaluate(&recipe, grid(), None, &Inputs::default(), &Monitor::new()).expect("done");
+        assert_eq!(*found, land(&recipe, None));
+    }
+}

@@ -1,0 +1,7 @@
+//! Upthrust raises landscapes by fault formation.
+//!
+//! One package, in rooms that know of each other only what ARCHITECTURE.md allows: the pure [`engine`], the document in
+//! [`project`].
+
+pub mod engine;
+pub mod project;

@@ -1,0 +1,369 @@
+//! The document: a recipe, how it is looked at and how it is exported, and its file.
+//!
+//! A project is one plain value. It is read from and written to JSON as a whole; every number is checked against its
+//! parameter's row on the way in.
+
+mod error;
+mod presets;
+
+use std::collections::BTreeMap;
+use std::io::{Read, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use serde_json::{Map, Value};
+
+pub use self::error::ProjectError;
+pub use self::presets::{Preset, presets};
+use crate::engine::Recipe;
+use crate::engine::parameters::{
+    Field, FileName, Parameter, ParameterError, Problem, Spec, group_from_json, nearest_name, not_an_object, parameters,
+};
+
+/// The version of the file format that this program writes; it reads this one and all before it.
+pub const FORMAT: u32 = 1;
+
+/// How the files of projects end.
+pub const ENDING: &str = ".upthrust.json";
+
+/// The most bytes that a file inside a project may unpack to.
+const MOST_FILE_BYTES: u64 = 1 << 30;
+
+parameters! {
+    /// How the project is looked at in the editor.
+    pub struct View {
+        /// Samples along the longer side of the preview; the land itself is the same at every size.
+        preview_samples: u32 = 513,
+            Spec::number("Preview samples", 33.0, 4097.0).slider(129.0, 2049.0).logarithmic();
+        /// How many iterations each frame of the animation adds.
+        iterations_per_frame: u32 = 1,
+            Spec::number("Iterations a frame", 1.0, 1_000_000.0).slider(1.0, 100.0).logarithmic();
+    }
+}
+
+parameters! {
+    /// What is exported where nothing else is said.
+    pub struct Export {
+        /// Samples along the longer side of exported heightmaps.
+        samples: u32 = 1025, Spec::number("Heightmap samples", 2.0, 65_537.0).slider(129.0, 8193.0).logarithmic();
+        /// Pixels along the longer side of exported textures.
+        texture_pixels: u32 = 1024, Spec::number("Texture pixels", 1.0, 65_536.0).slider(128.0, 8192.0).logarithmic();
+    }
+}
+
+/// The document.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Project {
+    /// The title.
+    pub name: String,
+    /// What kind of land it is, in a sentence.
+    pub description: String,
+    /// What decides the land and its texture.
+    pub recipe: Recipe,
+    /// How it is looked at.
+    pub view: View,
+    /// How it is exported.
+    pub export: Export,
+    /// The bytes of the imported files, so that a project that is moved or mailed still opens.
+    pub files: BTreeMap<FileName, Arc<Vec<u8>>>,
+}
+
+const KEYS: [&str; 7] = ["format", "name", "description", "recipe", "view", "export", "files"];
+
+impl Project {
+    /// The project as the text of its file.
+    pub fn to_json(&self) -> String {
+        let mut text = format!("{:#}", self.to_value());
+        text.push('\n');
+        text
+    }
+
+    fn to_value(&self) -> Value {
+        let mut object = Map::new();
+        object.insert("format".into(), FORMAT.into());
+        object.insert("name".into(), self.name.as_str().into());
+        object.insert("description".into(), self.description.as_str().into());
+        object.insert("recipe".into(), self.recipe.to_json());
+        object.insert("view".into(), self.view.to_value());
+        object.insert("export".into(), self.export.to_value());
+        let used = self.recipe.files();
+        let files: Map<String, Value> = self
+            .files
+            .iter()
+            .filter(|(name, _)| used.contains(name))
+            .map(|(name, bytes)| (name.0.clone(), packed(bytes).into()))
+            .collect();
+        if !files.is_empty() {
+            object.insert("files".into(), Value::Object(files));
+        }
+        Value::Object(object)
+    }
+
+    /// A project from the text of its file.
+    pub fn from_json(text: &str) -> Result<Self, ProjectError> {
+        let value: Value = serde_json::from_str(text).map_err(|error| ProjectError::Json(error.to_string()))?;
+        Self::from_value(&value)
+    }
+
+    fn from_value(value: &Value) -> Result<Self, ProjectError> {
+        let Value::Object(object) = value else {
+            return Err(ProjectError::Parameter(not_an_object(value).within("project")));
+        };
+        match object.get("format") {
+            None => return Err(ProjectError::NoFormat),
+            Some(format) => match format.as_u64() {
+                Some(1) => {}
+                Some(newer) if newer > u64::from(FORMAT) => return Err(ProjectError::NewerFormat(newer)),
+                _ => return Err(ProjectError::UnknownFormat(format.to_string())),
+            },
+        }
+        let mut project = Self::default();
+        for (key, value) in object {
+            match key.as_str() {
+                "format" => {}
+                "name" => project.name = text(key, value)?,
+                "description" => project.description = text(key, value)?,
+                "recipe" => project.recipe = Recipe::from_json(value).map_err(|error| error.within(key))?,
+                "view" => project.view = group_from_json(value).map_err(|error| error.within(key))?,
+                "export" => project.export = group_from_json(value).map_err(|error| error.within(key))?,
+                "files" => project.files = files_from_value(value)?,
+                _ => return Err(ParameterError::unknown_key(key, KEYS).into()),
+            }
+        }
+        Ok(project)
+    }
+
+    /// Reads a project's file, and beside it the files that it names but does not hold.
+    pub fn open(path: &Path) -> Result<Self, ProjectError> {
+        let read = |path: &Path| {
+            std::fs::read(path).map_err(|error| ProjectError::Unreadable(path.to_path_buf(), error.to_string()))
+        };
+        let bytes = read(path)?;
+        let text = String::from_utf8(bytes).map_err(|_| ProjectError::Json("it is not text".into()))?;
+        let mut project = Self::from_json(&text)?;
+        project.load_files(path.parent().unwrap_or(Path::new("")))?;
+        Ok(project)
+    }
+
+    /// Reads the files that the recipe names but the project does not hold, relative to `folder`.
+    pub fn load_files(&mut self, folder: &Path) -> Result<(), ProjectError> {
+        for name in self.recipe.files() {
+            if !self.files.contains_key(&name) {
+                let path = folder.join(&name.0);
+                let bytes = std::fs::read(&path).map_err(|error| ProjectError::Unreadable(path, error.to_string()))?;
+                self.files.insert(name, Arc::new(bytes));
+            }
+        }
+        Ok(())
+    }
+
+    /// Keeps the bytes of an imported file under a name of its own and returns that name.
+    pub fn import_file(&mut self, file_name: &str, bytes: Vec<u8>) -> FileName {
+        let bytes = Arc::new(bytes);
+        let (stem, ending) = file_name.rsplit_once('.').unwrap_or((file_name, ""));
+        let numbered = |number: u32| match number {
+            1 => file_name.to_string(),
+            _ if ending.is_empty() => format!("{stem} {number}"),
+            _ => format!("{stem} {number}.{ending}"),
+        };
+        let name = (1..)
+            .map(|number| FileName(numbered(number)))
+            .find(|name| self.files.get(name).is_none_or(|known| *known == bytes))
+            .unwrap_or_default();
+        self.files.insert(name.clone(), bytes);
+        name
+    }
+
+    /// Sets any parameter by its path in the file, as in `stack.0.count=500`; paths begin inside `recipe`, or with
+    /// `view` or `export`. The value is JSON, or else taken as text. On an error nothing is changed.
+    pub fn set(&mut self, assignment: &str) -> Result<(), ProjectError> {
+        let Some((path, written)) = assignment.split_once('=') else {
+            return Err(ProjectError::NoAssignment(assignment.into()));
+        };
+        let value = serde_json::from_str(written).unwrap_or_else(|_| Value::from(written));
+        let mut document = self.to_value();
+        let first = path.split('.').next().unwrap_or_default();
+        let root = match first {
+            "view" | "export" | "name" | "description" | "recipe" => &mut document,
+            _ => &mut document["recipe"],
+        };
+        *place(root, path)? = value;
+        let files = std::mem::take(&mut self.files);
+        let changed = Self::from_value(&document);
+        match changed {
+            Ok(changed) => *self = Self { files, ..changed },
+            Err(error) => {
+                self.files = files;
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The value at a path of keys and indices. A group that is switched off (`null`) is switched on by naming a key in
+/// it.
+fn place<'a>(root: &'a mut Value, path: &str) -> Result<&'a mut Value, ParameterError> {
+    let mut value = root;
+    for (depth, part) in path.split('.').enumerate() {
+        if value.is_null() && depth > 0 {
+            *value = Value::Object(Map::new());
+            value[part] = Value::Null;
+        }
+        let unknown = |known: Vec<String>| ParameterError {
+            path: path.to_string(),
+            problem: Problem::UnknownKey { nearest: nearest_name(part, known.iter().map(String::as_str)) },
+        };
+        value = match value {
+            Value::Object(object) => {
+                let known: Vec<String> = object.keys().cloned().collect();
+                // A key inside a group that was empty is checked when the whole is read again.
+                if !object.contains_key(part) && !known.is_empty() {
+                    return Err(unknown(known));
+                }
+                object.entry(part).or_insert(Value::Null)
+            }
+            Value::Array(items) => {
+                let known = (0..items.len()).map(|i| i.to_string()).collect();
+                part.parse::<usize>().ok().and_then(|i| items.get_mut(i)).ok_or_else(|| unknown(known))?
+            }
+            _ => return Err(unknown(Vec::new())),
+        };
+    }
+    Ok(value)
+}
+
+fn text(key: &str, value: &Value) -> Result<String, ParameterError> {
+    let parameter: Parameter = Spec::new("it").row("", "", &String::new());
+    String::from_value(value, &parameter).map_err(|error| ParameterError { path: key.into(), ..error })
+}
+
+fn packed(bytes: &[u8]) -> String {
+    let mut encoder = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::default());
+    // Writing to memory cannot fail.
+    let _ = encoder.write_all(bytes);
+    BASE64.encode(encoder.finish().unwrap_or_default())
+}
+
+fn unpacked(text: &str) -> Option<Vec<u8>> {
+    let compressed = BASE64.decode(text).ok()?;
+    let mut bytes = Vec::new();
+    let mut decoder = flate2::read::ZlibDecoder::new(compressed.as_slice()).take(MOST_FILE_BYTES + 1);
+    decoder.read_to_end(&mut bytes).ok()?;
+    (bytes.len() as u64 <= MOST_FILE_BYTES).then_some(bytes)
+}
+
+fn files_from_value(value: &Value) -> Result<BTreeMap<FileName, Arc<Vec<u8>>>, ProjectError> {
+    let Value::Object(object) = value else {
+        return Err(not_an_object(value).within("files").into());
+    };
+    let read = |(name, value): (&String, &Value)| {
+        let bytes = value.as_str().and_then(unpacked).ok_or_else(|| ProjectError::BrokenFile(name.clone()))?;
+        Ok((FileName(name.clone()), Arc::new(bytes)))
+    };
+    object.iter().map(read).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SMALL: &str =
+        r#"{"format": 1, "recipe": {"stack": [{"operation": "faults"}, {"operation": "heightmap", "file": "a.png"}]}}"#;
+
+    fn small() -> Project {
+        Project::from_json(SMALL).expect("valid")
+    }
+
+    #[track_caller]
+    fn check_refused(text: &str, message: &str) {
+        let error = Project::from_json(text).expect_err("must be refused");
+        assert!(error.to_string().contains(message), "{error}");
+    }
+
+    #[test]
+    fn only_the_format_must_be_there() {
+        let project = Project::from_json(r#"{"format": 1}"#).expect("valid");
+        assert_eq!(project, Project::default());
+        assert!(project.recipe.stack.is_empty());
+    }
+
+    #[test]
+    fn projects_and_their_files_survive_the_way_through_json() {
+        let mut project = small();
+        project.name = "Fjord".into();
+        let name = project.import_file("a.png", vec![1, 2, 3, 0, 0, 0]);
+        assert_eq!(Project::from_json(&project.to_json()), Ok(project.clone()));
+        // A file that no step draws on is left behind.
+        project.recipe.stack.truncate(1);
+        let read = Project::from_json(&project.to_json()).expect("valid");
+        assert!(!read.files.contains_key(&name));
+    }
+
+    #[test]
+    fn files_of_the_same_name_do_not_replace_each_other() {
+        let mut project = Project::default();
+        let names = [[1], [2], [1]].map(|bytes| project.import_file("a.png", bytes.to_vec()).0);
+        assert_eq!(names, ["a.png", "a 2.png", "a.png"]);
+    }
+
+    #[test]
+    fn bad_projects_are_refused_with_the_place() {
+        check_refused("{", "EOF while parsing");
+        check_refused("[]", "must be an object");
+        check_refused("{}", "\"format\"");
+        check_refused(r#"{"format": 2}"#, "newer");
+        check_refused(r#"{"format": "x"}"#, "format");
+        check_refused(r#"{"format": 1, "recepi": {}}"#, "did you mean \"recipe\"?");
+        check_refused(r#"{"format": 1, "recipe": {"seed": -1}}"#, "recipe.seed");
+        check_refused(r#"{"format": 1, "recipe": {"world": {"width_m": 0}}}"#, "recipe.world.width_m: Width");
+        check_refused(r#"{"format": 1, "recipe": {"world": {"width_m": NaN}}}"#, "expected value");
+        check_refused(r#"{"format": 1, "recipe": {"world": {"width_m": 1e999}}}"#, "out of range");
+        check_refused(r#"{"format": 1, "files": {"a": "?"}}"#, "\"a\"");
+        check_refused(r#"{"format": 1, "name": 3}"#, "name");
+    }
+
+    #[test]
+    fn any_parameter_is_set_by_its_path() {
+        let mut project = small();
+        for assignment in [
+            "stack.0.count=5",
+            "stack.0.wind.k=0.25",
+            "stack.0.line=two_points",
+            "seed=7",
+            "world.width_m=99.5",
+            "stack.0.sizes=[[3, 1]]",
+            "view.preview_samples=257",
+            "texture.types.0.elevation=[1, 2]",
+        ] {
+            project.set(assignment).expect(assignment);
+        }
+        let json = project.recipe.to_json();
+        assert_eq!((&json["stack"][0]["count"], &json["stack"][0]["wind"]["k"]), (&5.into(), &0.25.into()));
+        assert_eq!((project.recipe.seed, project.recipe.world.width_m, project.view.preview_samples), (7, 99.5, 257));
+        project.set("stack.0.wind=null").expect("nullable");
+        assert!(project.recipe.to_json()["stack"][0]["wind"].is_null());
+    }
+
+    #[test]
+    fn a_refused_assignment_changes_nothing() {
+        let mut project = small();
+        project.import_file("a.png", vec![1]);
+        let before = project.clone();
+        for (assignment, message) in [
+            ("stack.0.count", "PATH=VALUE"),
+            ("stack.0.coutn=5", "stack.0.coutn: there is no such key; did you mean \"count\"?"),
+            ("stack.7.count=5", "stack.7.count"),
+            ("stack.0.count=x", "Count must be a whole number"),
+            ("stack.0.up_chance=NaN", "Up chance must be a number"),
+            ("stack.0.wind.kk=0.5", "did you mean \"k\"?"),
+            ("stack.0.count.x=1", "there is no such key"),
+        ] {
+            let error = project.set(assignment).expect_err(assignment);
+            assert!(error.to_string().contains(message), "{assignment}: {error}");
+        }
+        assert_eq!(project, before);
+    }
+}

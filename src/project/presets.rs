@@ -1,0 +1,52 @@
+//! The presets that ship with the program: projects like any other, built in.
+
+use super::{Project, ProjectError};
+
+/// A project that ships with the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Preset {
+    /// The name on the command line, as in `preset:krten-wind`.
+    pub name: &'static str,
+    json: &'static str,
+}
+
+impl Preset {
+    /// The preset as a project.
+    pub fn project(&self) -> Result<Project, ProjectError> {
+        Project::from_json(self.json)
+    }
+}
+
+macro_rules! shipped {
+    ($($name:literal),+ $(,)?) => {
+        &[ $( Preset { name: $name, json: include_str!(concat!("../../presets/", $name, ".upthrust.json")) }, )+ ]
+    };
+}
+
+/// Every preset, in the order in which menus show them; the first one opens with the program.
+pub fn presets() -> &'static [Preset] {
+    shipped!["krten-wind"]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_preset_in_the_folder_ships_and_reads_and_says_what_it_is() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/presets");
+        let mut files: Vec<String> = std::fs::read_dir(folder)
+            .expect("presets")
+            .map(|entry| entry.expect("entry").file_name().to_string_lossy().into_owned())
+            .collect();
+        let mut shipped: Vec<String> =
+            presets().iter().map(|preset| format!("{}.upthrust.json", preset.name)).collect();
+        files.sort();
+        shipped.sort();
+        assert_eq!(files, shipped);
+        for preset in presets() {
+            let project = preset.project().expect(preset.name);
+            assert!(!project.name.is_empty() && !project.description.is_empty(), "{}", preset.name);
+        }
+    }
+}
