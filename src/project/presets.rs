@@ -25,7 +25,17 @@ macro_rules! shipped {
 
 /// Every preset, in the order in which menus show them; the first one opens with the program.
 pub fn presets() -> &'static [Preset] {
-    shipped!["krten-wind"]
+    shipped![
+        "alpine-range",
+        "rolling-hills",
+        "desert-mesa",
+        "archipelago",
+        "arctic",
+        "krten-wind",
+        "krten-rain",
+        "lighthouse-linear",
+        "lighthouse-sine",
+    ]
 }
 
 #[cfg(test)]

@@ -1,0 +1,198 @@
+//! Draws the shipped presets, or the projects given as files, and prints what a designer wants to know of them.
+//!
+//! `cargo run --release --no-default-features --example gallery [FOLDER [PROJECT…]]`
+//!
+//! Every project becomes one picture: heights in grey, the lit texture, a view from the south; `contact-sheet.png`
+//! shows all textures and views, `rise.png` the first project while it rises.
+
+use std::error::Error;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use image::{Rgba, RgbaImage, imageops};
+use upthrust::engine::measures::{self, Summary};
+use upthrust::engine::stack::evaluate;
+use upthrust::engine::texture::{Painting, paint};
+use upthrust::engine::{Grid, Heightfield, Inputs, Monitor, Picture};
+use upthrust::project::{Project, presets};
+
+const SAMPLES: usize = 513;
+const PIXELS: u32 = 512;
+const SKY: Rgba<u8> = Rgba([198, 214, 230, 255]);
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut arguments = std::env::args().skip(1);
+    let folder = PathBuf::from(arguments.next().unwrap_or("target/gallery".into()));
+    let files: Vec<PathBuf> = arguments.map(PathBuf::from).collect();
+    std::fs::create_dir_all(&folder)?;
+    let mut projects: Vec<(String, Project)> = Vec::new();
+    for file in &files {
+        let name = file.file_name().unwrap_or_default().to_string_lossy().replace(".upthrust.json", "");
+        projects.push((name, Project::open(file)?));
+    }
+    if files.is_empty() {
+        for preset in presets() {
+            projects.push((preset.name.into(), preset.project()?));
+        }
+    }
+
+    println!(
+        "{:<18} {:>6} {:>7} {:>15} {:>6} {:>6} {:>6} {:>6} {:>6} {:>9}",
+        "preset", "faults", "ms", "metres", "hypso", "Hurst", ">35°", ">45°", ">60°", "uncovered"
+    );
+    let mut sheet = Vec::new();
+    for (i, (name, project)) in projects.iter().enumerate() {
+        let drawn = Drawn::of(project, None)?;
+        drawn.report(name, project);
+        let wide = beside(&[drawn.heights(), drawn.texture(), drawn.view()]);
+        wide.save(folder.join(format!("{name}.png")))?;
+        sheet.push(above(&[drawn.texture(), drawn.view()]));
+        if i == 0 {
+            rise(project, &folder)?;
+        }
+    }
+    contact_sheet(&sheet).save(folder.join("contact-sheet.png"))?;
+    Ok(())
+}
+
+/// A project's land and texture.
+struct Drawn {
+    land: Heightfield,
+    painting: Painting,
+    milliseconds: f64,
+}
+
+impl Drawn {
+    fn of(project: &Project, position: Option<u32>) -> Result<Self, Box<dyn Error>> {
+        let recipe = &project.recipe;
+        let grid = Grid::fitted(recipe.world.extent(), SAMPLES);
+        let monitor = Monitor::new();
+        let begun = Instant::now();
+        let cancelled = |_| "cancelled";
+        let land = evaluate(recipe, grid, position, &Inputs::default(), &monitor).map_err(cancelled)?;
+        let milliseconds = begun.elapsed().as_secs_f64() * 1e3;
+        let pixels = [PIXELS as usize, PIXELS as usize * grid.height() / grid.width()];
+        let range = recipe.world.height_range_m;
+        let painting =
+            paint(&land, &recipe.texture, range, Some(&recipe.light), pixels, &monitor).map_err(cancelled)?;
+        Ok(Self { land, painting, milliseconds })
+    }
+
+    fn report(&self, name: &str, project: &Project) {
+        let summary = Summary::of(&self.land, 10);
+        let slopes = measures::slope_histogram(&self.land);
+        let steeper = |deg: f32| 100.0 * slopes[(deg / measures::SLOPE_BIN_DEG) as usize..].iter().sum::<f32>();
+        println!(
+            "{name:<18} {:>6} {:>7.1} {:>7.0}…{:<7.0} {:>6.2} {:>6.2} {:>5.1}% {:>5.1}% {:>5.1}% {:>8.3}%",
+            project.recipe.iterations(),
+            self.milliseconds,
+            summary.min_m,
+            summary.max_m,
+            summary.hypsometric_integral,
+            measures::hurst_exponent(&self.land).unwrap_or(f64::NAN),
+            steeper(35.0),
+            steeper(45.0),
+            steeper(60.0),
+            100.0 * self.painting.uncovered,
+        );
+    }
+
+    fn heights(&self) -> RgbaImage {
+        let picture = image_of(&Picture::of_heights(&self.land));
+        imageops::resize(&picture, PIXELS, PIXELS, imageops::FilterType::Triangle)
+    }
+
+    fn texture(&self) -> RgbaImage {
+        imageops::resize(&image_of(&self.painting.picture), PIXELS, PIXELS, imageops::FilterType::Triangle)
+    }
+
+    /// The land as seen from the south, from above its highest point: each column of the picture walks away from the
+    /// eye and paints what rises above everything nearer.
+    fn view(&self) -> RgbaImage {
+        let extent = self.land.grid().extent();
+        let texture = image_of(&self.painting.picture);
+        let [low, high] = self.land.min_max();
+        let side = extent.width_m.max(extent.depth_m);
+        let eye = [0.5 * extent.width_m, f64::from(high) + 0.45 * side, 1.3 * extent.depth_m];
+        let (focal, horizon) = (1.05 * f64::from(PIXELS), -0.12 * f64::from(PIXELS));
+        let mut picture = RgbaImage::from_pixel(PIXELS, PIXELS, SKY);
+        for column in 0..PIXELS {
+            let aside = (f64::from(column) - 0.5 * f64::from(PIXELS)) / focal;
+            let mut painted = PIXELS;
+            let mut away = 0.25 * side;
+            while away < 1.4 * side && painted > 0 {
+                away += 0.0008 * side + 0.0004 * away;
+                let (x, z) = (eye[0] + aside * away, eye[2] - away);
+                if !(0.0..=extent.width_m).contains(&x) || !(0.0..=extent.depth_m).contains(&z) {
+                    continue;
+                }
+                let height = f64::from(self.land.height_at(x, z));
+                let row = |height: f64| ((eye[1] - height) / away * focal + horizon).clamp(0.0, f64::from(painted));
+                let place = |m: f64, side: f64, pixels: u32| ((m / side * f64::from(pixels)) as u32).min(pixels - 1);
+                let pixel = *texture.get_pixel(
+                    place(x, extent.width_m, texture.width()),
+                    place(z, extent.depth_m, texture.height()),
+                );
+                let top = row(height) as u32;
+                let foot = row(f64::from(low) - 0.02 * side) as u32;
+                for y in top..painted.min(foot.max(top)) {
+                    picture.put_pixel(column, y, pixel);
+                }
+                painted = painted.min(top);
+            }
+        }
+        picture
+    }
+}
+
+/// The project at eight places of its timeline.
+fn rise(project: &Project, folder: &Path) -> Result<(), Box<dyn Error>> {
+    let end = project.recipe.iterations();
+    let mut stages = Vec::new();
+    for share in [0.005, 0.02, 0.05, 0.1, 0.2, 0.4, 0.7, 1.0] {
+        let drawn = Drawn::of(project, Some((f64::from(end) * share).ceil() as u32))?;
+        stages.push(above(&[drawn.texture(), drawn.view()]));
+    }
+    contact_sheet(&stages).save(folder.join("rise.png"))?;
+    Ok(())
+}
+
+fn image_of(picture: &Picture) -> RgbaImage {
+    RgbaImage::from_fn(picture.width as u32, picture.height as u32, |x, y| {
+        Rgba(picture.pixels[y as usize * picture.width + x as usize])
+    })
+}
+
+/// Pictures in a row.
+fn beside(pictures: &[RgbaImage]) -> RgbaImage {
+    placed(pictures, pictures.len() as u32)
+}
+
+/// Pictures in a column.
+fn above(pictures: &[RgbaImage]) -> RgbaImage {
+    placed(pictures, 1)
+}
+
+/// Pictures at half their size, four in a row.
+fn contact_sheet(pictures: &[RgbaImage]) -> RgbaImage {
+    let half = |picture: &RgbaImage| {
+        imageops::resize(picture, picture.width() / 2, picture.height() / 2, imageops::FilterType::Triangle)
+    };
+    placed(&pictures.iter().map(half).collect::<Vec<_>>(), 4)
+}
+
+fn placed(pictures: &[RgbaImage], columns: u32) -> RgbaImage {
+    const GAP: u32 = 4;
+    let (width, height) = pictures.first().map_or((1, 1), |picture| picture.dimensions());
+    let rows = (pictures.len() as u32).div_ceil(columns);
+    let mut all = RgbaImage::from_pixel(columns * (width + GAP) - GAP, rows * (height + GAP) - GAP, SKY);
+    for (i, picture) in (0..).zip(pictures) {
+        imageops::replace(
+            &mut all,
+            picture,
+            i64::from(i % columns * (width + GAP)),
+            i64::from(i / columns * (height + GAP)),
+        );
+    }
+    all
+}
