@@ -3,5 +3,9 @@
 //! One package, in rooms that know of each other only what ARCHITECTURE.md allows: the pure [`engine`], the document in
 //! [`project`].
 
+#[cfg(feature = "gui")]
+pub mod app;
 pub mod engine;
+pub mod files;
 pub mod project;
+pub mod worker;

@@ -12,7 +12,9 @@ pub struct Monitor {
     cancelled: AtomicBool,
     /// Share done, as the bits of an f32.
     progress: AtomicU32,
-    /// The part of the whole that the present work stands for: start and length, as the bits of f32s.
+    /// The stretch of the whole job that the parts are counted in: start and length, as the bits of f32s.
+    stretch: [AtomicU32; 2],
+    /// The part of the stretch that the present work stands for: start and length, as the bits of f32s.
     part: [AtomicU32; 2],
 }
 
@@ -20,7 +22,7 @@ impl Monitor {
     /// A monitor of work that has not begun.
     pub fn new() -> Self {
         let monitor = Self::default();
-        monitor.begin_part(0.0, 1.0);
+        monitor.begin_stretch(0.0, 1.0);
         monitor
     }
 
@@ -44,7 +46,14 @@ impl Monitor {
         f32::from_bits(self.progress.load(Ordering::Relaxed))
     }
 
-    /// What follows stands for `length` of the whole, from `start` on.
+    /// What follows, with all parts that it is divided into, stands for `length` of the whole job, from `start` on.
+    pub fn begin_stretch(&self, start: f32, length: f32) {
+        self.stretch[0].store(start.to_bits(), Ordering::Relaxed);
+        self.stretch[1].store(length.to_bits(), Ordering::Relaxed);
+        self.begin_part(0.0, 1.0);
+    }
+
+    /// What follows stands for `length` of the present stretch (at first: the whole job), from `start` on.
     pub fn begin_part(&self, start: f32, length: f32) {
         self.part[0].store(start.to_bits(), Ordering::Relaxed);
         self.part[1].store(length.to_bits(), Ordering::Relaxed);
@@ -53,8 +62,11 @@ impl Monitor {
 
     /// Says which share of the present part is done.
     pub fn report(&self, share: f32) {
-        let [start, length] = [0, 1].map(|i: usize| f32::from_bits(self.part[i].load(Ordering::Relaxed)));
-        self.progress.store((start + share * length).to_bits(), Ordering::Relaxed);
+        let within = |[start, length]: &[AtomicU32; 2], share: f32| {
+            f32::from_bits(start.load(Ordering::Relaxed)) + share * f32::from_bits(length.load(Ordering::Relaxed))
+        };
+        let done = within(&self.stretch, within(&self.part, share));
+        self.progress.store(done.to_bits(), Ordering::Relaxed);
     }
 }
 

@@ -1,0 +1,199 @@
+//! Writing files so that nobody ever sees half of one.
+//!
+//! A file is written beside its target under a name of its own, synced to the disk, and renamed over the target: at
+//! every moment the target is the old file or the new one. The other file is removed on an error, on a cancellation,
+//! and by [`remove_unfinished`] where the program has to leave at once.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use tempfile::NamedTempFile;
+
+use super::error::FileError;
+
+/// The files that are being written, under the names that they have until they are done.
+static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
+    // The list is whole after every statement, so a panic elsewhere cannot have spoiled it.
+    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Removes every file that is being written: the last thing to do before the program leaves at once.
+pub fn remove_unfinished() {
+    for path in unfinished().iter() {
+        let _ = std::fs::remove_file(path);
+    }
+}
+
+/// The folder that a file lies in.
+pub fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
+
+/// A file that is complete on the disk but does not have its name yet.
+#[derive(Debug)]
+pub struct Staged {
+    path: PathBuf,
+    overwrite: bool,
+    /// `None` once the file has its name.
+    file: Option<NamedTempFile>,
+}
+
+impl Staged {
+    /// Gives the file its name.
+    pub fn commit(mut self) -> Result<PathBuf, FileError> {
+        let Some(file) = self.file.take() else {
+            return Ok(self.path.clone());
+        };
+        let beside = file.path().to_path_buf();
+        let renamed = if self.overwrite { file.persist(&self.path) } else { file.persist_noclobber(&self.path) };
+        forget(&beside);
+        match renamed {
+            Ok(_) => Ok(self.path.clone()),
+            Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => {
+                Err(FileError::Exists(self.path.clone()))
+            }
+            Err(error) => Err(FileError::writing(&self.path, &error.error)),
+        }
+    }
+}
+
+impl Drop for Staged {
+    fn drop(&mut self) {
+        if let Some(file) = self.file.take() {
+            let beside = file.path().to_path_buf();
+            drop(file);
+            forget(&beside);
+        }
+    }
+}
+
+fn forget(path: &Path) {
+    unfinished().retain(|known| known != path);
+}
+
+/// A new file beside `path`, with the rights that any new file gets.
+fn beside(path: &Path) -> Result<NamedTempFile, FileError> {
+    let folder = folder_of(path);
+    if !folder.is_dir() {
+        return Err(FileError::NoFolder(path.to_path_buf()));
+    }
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".upthrust-").suffix(".part");
+    // tempfile's own default hides the file from everybody else; the user's mask is applied to this one.
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    builder.tempfile_in(folder).map_err(|error| FileError::writing(path, &error))
+}
+
+/// Whether a file can be written to `path`: its folder is there and can be written to, and the file itself is not
+/// there or may be replaced.
+pub fn check_target(path: &Path, overwrite: bool) -> Result<(), FileError> {
+    if path.is_dir() {
+        return Err(FileError::contents(path, "this is a folder; name a file"));
+    }
+    if path.file_name().is_none() {
+        return Err(FileError::contents(path, "this names no file"));
+    }
+    if !overwrite && path.symlink_metadata().is_ok() {
+        return Err(FileError::Exists(path.to_path_buf()));
+    }
+    beside(path).map(drop)
+}
+
+/// Writes a file as a whole but does not give it its name yet: several files are staged and then named together, so
+/// that an error in the last one leaves none.
+pub fn stage(
+    path: &Path,
+    overwrite: bool,
+    write: impl FnOnce(&mut BufWriter<&File>) -> Result<(), FileError>,
+) -> Result<Staged, FileError> {
+    check_target(path, overwrite)?;
+    let file = beside(path)?;
+    unfinished().push(file.path().to_path_buf());
+    let staged = Staged { path: path.to_path_buf(), overwrite, file: Some(file) };
+    if let Some(file) = &staged.file {
+        let mut writer = BufWriter::with_capacity(1 << 20, file.as_file());
+        write(&mut writer)?;
+        writer.flush().map_err(|error| FileError::writing(path, &error))?;
+        drop(writer);
+        file.as_file().sync_all().map_err(|error| FileError::writing(path, &error))?;
+    }
+    Ok(staged)
+}
+
+/// Writes a file as a whole: after an error the target is what it was before.
+pub fn write_atomically(
+    path: &Path,
+    overwrite: bool,
+    write: impl FnOnce(&mut BufWriter<&File>) -> Result<(), FileError>,
+) -> Result<(), FileError> {
+    stage(path, overwrite, write)?.commit().map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = std::fs::read_dir(folder).expect("folder");
+        entries.map(|entry| entry.expect("entry").file_name().to_string_lossy().into_owned()).collect()
+    }
+
+    fn put(text: &'static str) -> impl FnOnce(&mut BufWriter<&File>) -> Result<(), FileError> {
+        move |writer| writer.write_all(text.as_bytes()).map_err(|error| FileError::writing(Path::new("a"), &error))
+    }
+
+    #[test]
+    fn a_file_is_there_as_a_whole_or_not_at_all() {
+        let folder = tempfile::tempdir().expect("folder");
+        let path = folder.path().join("a.txt");
+        let stopped = write_atomically(&path, false, |writer| {
+            put("half")(writer)?;
+            Err(FileError::Cancelled)
+        });
+        assert_eq!((stopped, names(folder.path())), (Err(FileError::Cancelled), vec![]));
+        assert_eq!(write_atomically(&path, false, put("whole")), Ok(()));
+        assert_eq!(write_atomically(&path, false, put("other")), Err(FileError::Exists(path.clone())));
+        assert_eq!(std::fs::read_to_string(&path).expect("there"), "whole");
+        assert_eq!(write_atomically(&path, true, put("other")), Ok(()));
+        assert_eq!(std::fs::read_to_string(&path).expect("there"), "other");
+        assert_eq!(names(folder.path()), ["a.txt"]);
+    }
+
+    #[test]
+    fn staged_files_vanish_unless_they_are_committed() {
+        let folder = tempfile::tempdir().expect("folder");
+        let staged = stage(&folder.path().join("a.txt"), false, put("a")).expect("staged");
+        assert_eq!(names(folder.path()).len(), 1);
+        drop(staged);
+        assert_eq!(names(folder.path()).len(), 0);
+    }
+
+    #[test]
+    fn a_missing_folder_is_named() {
+        let folder = tempfile::tempdir().expect("folder");
+        let path = folder.path().join("none/a.txt");
+        let error = write_atomically(&path, false, put("a")).expect_err("no folder");
+        assert_eq!(error, FileError::NoFolder(path));
+        assert!(error.to_string().ends_with("none; make it first"), "{error}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn others_may_read_the_file() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().expect("folder");
+        let (ours, plain) = (folder.path().join("a"), folder.path().join("b"));
+        write_atomically(&ours, false, put("a")).expect("written");
+        std::fs::write(&plain, "b").expect("written");
+        let mode = |path| std::fs::metadata(path).expect("there").permissions().mode();
+        assert_eq!(mode(ours), mode(plain));
+    }
+}

@@ -1,0 +1,66 @@
+//! The file of Krten's program (Dr. Dobb's Journal, July 1994): two sizes X, Y, then X columns of Y heights, all of
+//! them 32-bit whole numbers, the low byte first.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use super::{Decoded, checked_size};
+use crate::engine::{Heightfield, Monitor, Raster, SampleScale};
+use crate::files::error::FileError;
+
+pub(super) fn decode(path: &Path, bytes: &[u8]) -> Result<Decoded, FileError> {
+    let numbers = bytes.as_chunks::<4>().0;
+    let ([width, height], heights) = match numbers {
+        [width, height, heights @ ..] => ([*width, *height].map(|size| u64::from(u32::from_le_bytes(size))), heights),
+        _ => return Err(FileError::contents(path, "this file is too short to hold its two sizes")),
+    };
+    let [width, height] = checked_size(path, width, height)?;
+    let (expected, found) = (8 + 4 * width as u64 * height as u64, bytes.len() as u64);
+    if expected != found {
+        let problem = format!("a map of {width} × {height} takes {expected} bytes, but this file has {found}");
+        return Err(FileError::contents(path, problem));
+    }
+    let mut samples = vec![0.0; width * height];
+    for (c, column) in heights.chunks_exact(height).enumerate() {
+        for (r, &metres) in column.iter().enumerate() {
+            samples[r * width + c] = i32::from_le_bytes(metres) as f32;
+        }
+    }
+    let raster = Raster { width, height, samples, scale: SampleScale::Metres };
+    Ok(Decoded { raster, notes: Vec::new(), spacing_m: None })
+}
+
+pub(super) fn write(writer: &mut impl Write, land: &Heightfield, monitor: &Monitor) -> io::Result<()> {
+    let grid = land.grid();
+    for size in [grid.width(), grid.height()] {
+        writer.write_all(&(size as i32).to_le_bytes())?;
+    }
+    let tally = monitor.tally(grid.width());
+    let mut bytes = Vec::new();
+    for c in 0..grid.width() {
+        bytes.clear();
+        // The cast saturates: no height that i32 cannot hold wraps around.
+        (0..grid.height()).for_each(|r| bytes.extend((land[(c, r)].round() as i32).to_le_bytes()));
+        writer.write_all(&bytes)?;
+        tally.add_one().map_err(|_| io::Error::other("cancelled"))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::heightfield::{Extent, Grid};
+
+    #[test]
+    fn by_hand() {
+        let grid = Grid::new(Extent { width_m: 1.0, depth_m: 2.0 }, 2, 3);
+        let land = Heightfield::from_fn(grid, |c, r| if (c, r) == (0, 0) { -2.6 } else { (10 * c + r) as f32 + 0.4 });
+        let mut bytes = Vec::new();
+        write(&mut bytes, &land, &Monitor::new()).expect("written");
+        let numbers: Vec<i32> = bytes.as_chunks::<4>().0.iter().map(|number| i32::from_le_bytes(*number)).collect();
+        assert_eq!(numbers, [2, 3, -3, 1, 2, 10, 11, 12]);
+        let raster = decode(Path::new("a.xy"), &bytes).ok().expect("readable").raster;
+        assert_eq!((raster.width, raster.samples), (2, vec![-3.0, 10.0, 1.0, 11.0, 2.0, 12.0]));
+    }
+}

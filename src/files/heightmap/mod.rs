@@ -1,0 +1,450 @@
+//! Heightmaps: one file a format, chosen by the ending of the file's name.
+//!
+//! Reading gives a raster, row 0 in the north, and notes on everything that a user should know about it. Sizes are
+//! checked against the limits of a grid, and against the memory that is free, before anything is allocated.
+
+mod asc;
+mod krten;
+mod pgm;
+mod picture;
+mod png16;
+mod raw;
+
+use std::io::{Seek, Write};
+use std::path::Path;
+
+pub use self::raw::{RawLayout, RawSample};
+use super::error::FileError;
+use super::memory::require_memory;
+use super::sidecar::Sidecar;
+use crate::engine::heightfield::SIDE_LIMITS;
+use crate::engine::parameters::Band;
+use crate::engine::{Heightfield, Monitor, Raster, SampleScale};
+
+/// A kind of heightmap file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// 16-bit grey; 8 bits are read too.
+    Png,
+    /// Headerless samples, u16 little-endian where nothing else is said.
+    Raw16,
+    /// Headerless f32 little-endian, metres.
+    Raw32,
+    /// Krten's columns of whole metres.
+    Krten,
+    /// Esri's grid in text.
+    Asc,
+    /// Grey in up to 16 bits.
+    Pgm,
+    /// 8-bit pictures.
+    Bmp,
+    /// 8-bit pictures with losses.
+    Jpg,
+    /// 8-bit pictures.
+    Tga,
+}
+
+impl Format {
+    const ALL: [Self; 9] =
+        [Self::Png, Self::Raw16, Self::Raw32, Self::Krten, Self::Asc, Self::Pgm, Self::Bmp, Self::Jpg, Self::Tga];
+
+    /// The endings of the format's files, without the dot; the first one is its name in sidecars.
+    pub fn endings(self) -> &'static [&'static str] {
+        match self {
+            Self::Png => &["png"],
+            Self::Raw16 => &["r16", "raw"],
+            Self::Raw32 => &["r32"],
+            Self::Krten => &["xy"],
+            Self::Asc => &["asc"],
+            Self::Pgm => &["pgm"],
+            Self::Bmp => &["bmp"],
+            Self::Jpg => &["jpg", "jpeg"],
+            Self::Tga => &["tga"],
+        }
+    }
+
+    /// The format by a file's ending, in capitals or not.
+    pub fn from_path(path: &Path) -> Result<Self, FileError> {
+        let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase()).unwrap_or_default();
+        Self::ALL.into_iter().find(|format| format.endings().contains(&ending.as_str())).ok_or_else(|| {
+            let known: Vec<String> =
+                Self::ALL.iter().flat_map(|format| format.endings()).map(|ending| format!(".{ending}")).collect();
+            FileError::UnknownEnding { path: path.to_path_buf(), known: known.join(" ") }
+        })
+    }
+
+    /// What the samples of a file are.
+    pub fn samples(self, raw: Option<RawLayout>) -> Samples {
+        match self {
+            Self::Png => Samples::Integers { greatest: 65_535, bits: 16, byte_order: Some(ByteOrder::Big) },
+            Self::Pgm => Samples::Integers { greatest: 65_535, bits: 16, byte_order: Some(ByteOrder::Big) },
+            Self::Bmp | Self::Jpg | Self::Tga => Samples::Integers { greatest: 255, bits: 8, byte_order: None },
+            Self::Raw16 => raw.map_or(RawSample::U16Le, |layout| layout.sample).samples(),
+            Self::Raw32 => raw.map_or(RawSample::F32Le, |layout| layout.sample).samples(),
+            Self::Krten => Samples::Metres { bits: Some(32), byte_order: Some(ByteOrder::Little) },
+            Self::Asc => Samples::Metres { bits: None, byte_order: None },
+        }
+    }
+
+    fn is_raw(self) -> bool {
+        match self {
+            Self::Raw16 | Self::Raw32 => true,
+            Self::Png | Self::Krten | Self::Asc | Self::Pgm | Self::Bmp | Self::Jpg | Self::Tga => false,
+        }
+    }
+}
+
+/// What the numbers in a file are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Samples {
+    /// Whole numbers that span a height range.
+    Integers {
+        /// The number that stands for the highest height; 0 stands for the lowest.
+        greatest: u16,
+        /// Bits a sample.
+        bits: u32,
+        /// The order of its bytes.
+        byte_order: Option<ByteOrder>,
+    },
+    /// Metres.
+    Metres {
+        /// Bits a sample; `None` for text.
+        bits: Option<u32>,
+        /// The order of its bytes.
+        byte_order: Option<ByteOrder>,
+    },
+}
+
+/// The order of the bytes of a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ByteOrder {
+    /// The low byte first.
+    Little,
+    /// The high byte first.
+    Big,
+}
+
+impl ByteOrder {
+    /// The name in sidecars.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Little => "little-endian",
+            Self::Big => "big-endian",
+        }
+    }
+}
+
+/// What was read from a heightmap.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reading {
+    /// The format of the file.
+    pub format: Format,
+    /// The samples.
+    pub raster: Raster,
+    /// What the user should know: guesses, losses, holes filled.
+    pub notes: Vec<String>,
+    /// What the file beside it says; `None` without such a file.
+    pub sidecar: Option<Sidecar>,
+    /// Metres between samples, eastward and southward, where the heightmap itself says so.
+    pub spacing_m: Option<[f64; 2]>,
+}
+
+impl Reading {
+    /// The heights that the value 0 and the greatest value of an integer format stand for: by the sidecar, else the
+    /// values themselves. `None` for a format in metres.
+    pub fn range_m(&self) -> Option<Band> {
+        match self.raster.scale {
+            SampleScale::Metres => None,
+            SampleScale::Integers { greatest } => Some(
+                self.sidecar.as_ref().map_or(Band { min: 0.0, max: f64::from(greatest) }, |sidecar| sidecar.range_m),
+            ),
+        }
+    }
+
+    /// The samples as heights in metres, with integers spanning `range_m`, or [`Self::range_m`].
+    pub fn into_metres(self, range_m: Option<Band>) -> Vec<f32> {
+        let range = range_m.or_else(|| self.range_m());
+        let mut samples = self.raster.samples;
+        if let (SampleScale::Integers { greatest }, Some(range)) = (self.raster.scale, range) {
+            let metres_per_unit = (range.max - range.min) / f64::from(greatest);
+            samples.iter_mut().for_each(|sample| *sample = (range.min + f64::from(*sample) * metres_per_unit) as f32);
+        }
+        samples
+    }
+}
+
+/// What a decoder finds in a file.
+struct Decoded {
+    raster: Raster,
+    notes: Vec<String>,
+    spacing_m: Option<[f64; 2]>,
+}
+
+/// Reads a heightmap and the sidecar beside it, if there is one.
+pub fn read(path: &Path, raw: Option<RawLayout>) -> Result<Reading, FileError> {
+    Format::from_path(path)?;
+    let length = std::fs::metadata(path).map_err(|error| FileError::reading(path, &error))?.len();
+    require_memory(length)?;
+    let bytes = std::fs::read(path).map_err(|error| FileError::reading(path, &error))?;
+    let mut reading = decode(path, &bytes, raw)?;
+    match Sidecar::beside(path) {
+        Ok(Some(sidecar)) if sidecar.size == [reading.raster.width, reading.raster.height] => {
+            reading.sidecar = Some(sidecar);
+        }
+        Ok(Some(sidecar)) => reading
+            .notes
+            .push(format!("its sidecar is for a map of {} × {} and is not used", sidecar.size[0], sidecar.size[1])),
+        Ok(None) => {}
+        Err(problem) => reading.notes.push(format!("its sidecar cannot be used: {problem}")),
+    }
+    Ok(reading)
+}
+
+/// Reads a heightmap from the bytes of its file; `path` gives the ending, and the name for messages.
+pub fn decode(path: &Path, bytes: &[u8], raw: Option<RawLayout>) -> Result<Reading, FileError> {
+    let format = Format::from_path(path)?;
+    check_raw(path, format, raw)?;
+    if bytes.is_empty() {
+        return Err(FileError::contents(path, "this file is empty; choose another one"));
+    }
+    let decoded = match format {
+        Format::Png | Format::Bmp | Format::Jpg | Format::Tga => picture::decode(path, bytes, format),
+        Format::Raw16 => raw::decode(path, bytes, raw, RawSample::U16Le),
+        Format::Raw32 => raw::decode(path, bytes, raw, RawSample::F32Le),
+        Format::Krten => krten::decode(path, bytes),
+        Format::Asc => asc::decode(path, bytes),
+        Format::Pgm => pgm::decode(path, bytes),
+    };
+    let Decoded { mut raster, mut notes, spacing_m } = decoded?;
+    fill_holes(path, &mut raster, &mut notes)?;
+    Ok(Reading { format, raster, notes, sidecar: None, spacing_m })
+}
+
+/// A layout is for headerless files only.
+fn check_raw(path: &Path, format: Format, raw: Option<RawLayout>) -> Result<(), FileError> {
+    if raw.is_some() && !format.is_raw() {
+        let problem = "a raw layout is for .raw, .r16 and .r32; leave it away, or name the file so";
+        return Err(FileError::contents(path, problem));
+    }
+    Ok(())
+}
+
+/// Gives samples without a height, NaN or infinite, the lowest height there is.
+fn fill_holes(path: &Path, raster: &mut Raster, notes: &mut Vec<String>) -> Result<(), FileError> {
+    let holes = raster.samples.iter().filter(|sample| !sample.is_finite()).count();
+    if holes == 0 {
+        return Ok(());
+    }
+    let lowest = raster.samples.iter().copied().filter(|sample| sample.is_finite()).fold(f32::INFINITY, f32::min);
+    if lowest == f32::INFINITY {
+        return Err(FileError::contents(path, "not one of its samples has a height"));
+    }
+    raster.samples.iter_mut().filter(|sample| !sample.is_finite()).for_each(|sample| *sample = lowest);
+    notes.push(format!("{holes} samples without a height were given the lowest one, {lowest} m"));
+    Ok(())
+}
+
+/// The size that a header claims, if a grid can have it and its samples fit into memory.
+fn checked_size(path: &Path, width: u64, height: u64) -> Result<[usize; 2], FileError> {
+    let [least, most] = SIDE_LIMITS.map(|limit| limit as u64);
+    let possible = |side: u64| (least..=most).contains(&side);
+    if !possible(width) || !possible(height) {
+        let possible = format!("each side must have from {least} to {most} samples");
+        return Err(FileError::Size { path: path.to_path_buf(), size: [width, height], possible });
+    }
+    // The samples, and the decoder's own copy of them.
+    require_memory(width * height * 8)?;
+    Ok([width as usize, height as usize])
+}
+
+/// Whether a map of that size can be written in the format.
+pub fn check_size(path: &Path, size: [usize; 2], raw: Option<RawLayout>) -> Result<(), FileError> {
+    let format = Format::from_path(path)?;
+    check_raw(path, format, raw)?;
+    let most = match format {
+        Format::Png | Format::Raw16 | Format::Raw32 | Format::Krten | Format::Asc | Format::Pgm => usize::MAX,
+        Format::Bmp | Format::Jpg | Format::Tga => super::texture::MOST_SIDE,
+    };
+    let refused =
+        |possible| Err(FileError::Size { path: path.to_path_buf(), size: size.map(|side| side as u64), possible });
+    if size.iter().any(|&side| side > most) {
+        return refused(format!("this format has room for {most} samples along a side"));
+    }
+    match raw.and_then(|layout| layout.size) {
+        Some([width, height]) if [width, height] != size => {
+            refused(format!("the raw layout says {width} × {height}; leave its size away"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Writes a heightmap. Integers span `range_m`, rounded to nearest; heights outside it are cut off.
+pub fn write(
+    writer: &mut (impl Write + Seek),
+    path: &Path,
+    land: &Heightfield,
+    range_m: Band,
+    raw: Option<RawLayout>,
+    monitor: &Monitor,
+) -> Result<(), FileError> {
+    let format = Format::from_path(path)?;
+    let quantiser = Quantiser::new(format.samples(raw), range_m);
+    let written = match format {
+        Format::Png => png16::write(writer, land, &quantiser, monitor),
+        Format::Raw16 => raw::write(writer, land, &quantiser, raw.map_or(RawSample::U16Le, |raw| raw.sample), monitor),
+        Format::Raw32 => raw::write(writer, land, &quantiser, raw.map_or(RawSample::F32Le, |raw| raw.sample), monitor),
+        Format::Krten => krten::write(writer, land, monitor),
+        Format::Asc => asc::write(writer, land, monitor),
+        Format::Pgm => pgm::write(writer, land, &quantiser, monitor),
+        Format::Bmp | Format::Jpg | Format::Tga => picture::write(writer, land, &quantiser, format, monitor),
+    };
+    // A writer that was stopped fails in its own words.
+    monitor.check()?;
+    written.map_err(|error| FileError::writing(path, &error))
+}
+
+/// Turns heights into whole numbers.
+#[derive(Clone, Copy, Debug)]
+struct Quantiser {
+    low_m: f64,
+    units_per_m: f64,
+    greatest: f64,
+}
+
+impl Quantiser {
+    fn new(samples: Samples, range_m: Band) -> Self {
+        let greatest = match samples {
+            Samples::Integers { greatest, .. } => f64::from(greatest),
+            Samples::Metres { .. } => 0.0,
+        };
+        let span = range_m.max - range_m.min;
+        let units_per_m = if span > 0.0 { greatest / span } else { 0.0 };
+        Self { low_m: range_m.min, units_per_m, greatest }
+    }
+
+    /// The nearest whole number; truncation would sink the whole map by half a unit.
+    fn value(&self, height_m: f32) -> u16 {
+        ((f64::from(height_m) - self.low_m) * self.units_per_m).round().clamp(0.0, self.greatest) as u16
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Cursor;
+
+    use super::*;
+    use crate::engine::heightfield::{Extent, Grid};
+
+    /// Wider than high, a mark of 500 m in the north-west corner, rising south-eastward elsewhere.
+    pub(super) fn marked() -> Heightfield {
+        let grid = Grid::new(Extent { width_m: 60.0, depth_m: 40.0 }, 7, 5);
+        Heightfield::from_fn(
+            grid,
+            |c, r| if (c, r) == (0, 0) { 500.0 } else { c as f32 * 3.0 + r as f32 * 40.0 - 10.0 },
+        )
+    }
+
+    pub(super) fn written(name: &str, land: &Heightfield, range_m: Band, raw: Option<RawLayout>) -> Vec<u8> {
+        let mut bytes = Cursor::new(Vec::new());
+        write(&mut bytes, Path::new(name), land, range_m, raw, &Monitor::new()).expect("written");
+        bytes.into_inner()
+    }
+
+    #[track_caller]
+    fn check_round_trip(name: &str, layout: Option<&str>, tolerance_m: f32) {
+        let (land, range) = (marked(), Band { min: -10.0, max: 500.0 });
+        let raw = layout.map(|layout| layout.parse::<RawLayout>().expect("valid"));
+        let bytes = written(name, &land, range, raw);
+        let with_size = raw.or((name.ends_with("r16")).then_some(RawLayout { sample: RawSample::U16Le, size: None }));
+        let with_size =
+            with_size.or((name.ends_with("r32")).then_some(RawLayout { sample: RawSample::F32Le, size: None }));
+        let raw = with_size.map(|layout| RawLayout { size: Some([7, 5]), ..layout });
+        let reading = decode(Path::new(name), &bytes, raw).expect("readable");
+        assert_eq!((reading.raster.width, reading.raster.height), (7, 5), "{name}");
+        for (height, expected) in reading.into_metres(Some(range)).iter().zip(land.heights()) {
+            assert!((height - expected).abs() <= tolerance_m, "{name} {layout:?}: {height} for {expected}");
+        }
+    }
+
+    #[test]
+    fn every_format_comes_back_with_its_corners_in_place() {
+        let half_step = |greatest: f32| 0.5 * 510.0 / greatest + 1e-4;
+        check_round_trip("a.png", None, half_step(65_535.0));
+        check_round_trip("a.pgm", None, half_step(65_535.0));
+        check_round_trip("a.r16", None, half_step(65_535.0));
+        check_round_trip("a.RAW", Some("u16be"), half_step(65_535.0));
+        check_round_trip("a.raw", Some("u8"), half_step(255.0));
+        check_round_trip("a.raw", Some("i16le"), 0.5);
+        check_round_trip("a.raw", Some("f32be"), 0.0);
+        check_round_trip("a.r32", None, 0.0);
+        check_round_trip("a.r32", Some("f32be"), 0.0);
+        check_round_trip("a.xy", None, 0.5);
+        check_round_trip("a.asc", None, 0.0);
+        check_round_trip("a.bmp", None, half_step(255.0));
+        check_round_trip("a.tga", None, half_step(255.0));
+        // The lone mark rings over its whole block.
+        check_round_trip("a.jpg", None, 60.0);
+    }
+
+    #[test]
+    fn integers_are_rounded_to_nearest_and_cut_off() {
+        let samples = Samples::Integers { greatest: 65_535, bits: 16, byte_order: None };
+        let quantiser = Quantiser::new(samples, Band { min: 0.0, max: 65_535.0 });
+        let values = [-5.0, 0.4, 0.6, 65_534.6, 70_000.0].map(|height| quantiser.value(height));
+        assert_eq!(values, [0, 0, 1, 65_535, 65_535]);
+        assert_eq!(Quantiser::new(samples, Band { min: 3.0, max: 3.0 }).value(3.0), 0);
+    }
+
+    #[track_caller]
+    fn check_refused(name: &str, bytes: &[u8], message: &str) {
+        let error = decode(Path::new(name), bytes, None).expect_err("must be refused").to_string();
+        assert!(error.starts_with(name) && error.contains(message), "{error}");
+    }
+
+    #[test]
+    fn bad_files_are_refused_with_the_reason() {
+        let png = written("a.png", &marked(), Band { min: 0.0, max: 1.0 }, None);
+        for format in Format::ALL {
+            let name = format!("a.{}", format.endings()[0]);
+            check_refused(&name, &[], "empty");
+            let bytes = written(&name, &marked(), Band { min: 0.0, max: 500.0 }, None);
+            // A headerless file that is cut off may be a smaller square: its length is all that it says.
+            for length in (1..bytes.len().min(60)).chain([bytes.len() / 2]).filter(|_| !format.is_raw()) {
+                assert!(decode(Path::new(&name), &bytes[..length], None).is_err(), "{name}: {length} bytes");
+            }
+        }
+        check_refused("a.exr", &png, ".png .r16");
+        check_refused("a", &png, ".png .r16");
+        check_refused("a.png", b"This is not a picture", "a.png: ");
+        check_refused("a.raw", &[0; 22], "11 samples are no square");
+        check_refused("a.xy", &[0xff; 20], "no possible size");
+        check_refused("a.pgm", b"P5 99999999 99999999 255 ", "no possible size");
+        check_refused("a.asc", b"ncols 4000000000\nnrows 2\n1 2", "no possible size");
+        check_refused("a.r32", &[0, 0, 0xc0, 0x7f].repeat(4), "not one");
+    }
+
+    #[test]
+    fn absurd_sizes_in_headers_are_refused_before_anything_is_allocated() {
+        let mut png = written("a.png", &marked(), Band { min: 0.0, max: 1.0 }, None);
+        png[16..24].copy_from_slice(&[0x7f, 0xff, 0xff, 0xff, 0x7f, 0xff, 0xff, 0xff]);
+        assert!(decode(Path::new("a.png"), &png, None).is_err());
+    }
+
+    #[test]
+    fn holes_are_filled_and_said_so() {
+        let bytes: Vec<u8> = [7.0, f32::NAN, 3.0, f32::INFINITY].iter().flat_map(|h: &f32| h.to_le_bytes()).collect();
+        let reading = decode(Path::new("a.r32"), &bytes, None).expect("readable");
+        assert_eq!(reading.raster.samples, [7.0, 3.0, 3.0, 3.0]);
+        assert!(reading.notes.iter().any(|note| note.starts_with("2 samples")), "{:?}", reading.notes);
+    }
+
+    #[test]
+    fn a_map_that_the_format_has_no_room_for_is_refused() {
+        assert_eq!(check_size(Path::new("a.png"), [65_537, 65_537], None), Ok(()));
+        let error = check_size(Path::new("a.tga"), [65_537, 2], None).expect_err("too wide");
+        assert!(error.to_string().contains("65535"), "{error}");
+        let raw = Some(RawLayout { sample: RawSample::U8, size: Some([3, 3]) });
+        assert!(check_size(Path::new("a.raw"), [4, 3], raw).is_err());
+        assert!(check_size(Path::new("a.png"), [3, 3], raw).is_err());
+    }
+}

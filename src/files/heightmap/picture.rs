@@ -1,0 +1,104 @@
+//! Pictures as heightmaps, through the image crate.
+
+use std::io::{self, Cursor, Seek, Write};
+use std::path::Path;
+
+use image::{DynamicImage, ExtendedColorType, ImageDecoder, ImageReader, Limits};
+
+use super::{Decoded, Format, Quantiser, checked_size};
+use crate::engine::{Heightfield, Monitor, Raster, SampleScale};
+use crate::files::error::FileError;
+use crate::files::texture::PictureFormat;
+use crate::files::watched::Watched;
+
+/// What there is to say about 8-bit heights.
+pub(super) fn notes_on_depth(eight_bits: bool) -> Vec<String> {
+    let note = "it has 8 bits, only 256 heights: slopes will show steps; 16 bits would not";
+    if eight_bits { vec![note.into()] } else { Vec::new() }
+}
+
+pub(super) fn decode(path: &Path, bytes: &[u8], format: Format) -> Result<Decoded, FileError> {
+    let broken = |error: image::ImageError| {
+        FileError::contents(
+            path,
+            format!("this picture cannot be read ({error}); is it whole, and is its ending right?"),
+        )
+    };
+    let mut reader = ImageReader::new(Cursor::new(bytes));
+    reader.set_format(PictureFormat::of(format).map_or(image::ImageFormat::Png, PictureFormat::in_image_crate));
+    // Sizes are held against the memory that is free, not against a fixed limit.
+    reader.limits(Limits::no_limits());
+    let decoder = reader.into_decoder().map_err(broken)?;
+    let (width, height) = decoder.dimensions();
+    let [width, height] = checked_size(path, width.into(), height.into())?;
+    crate::files::memory::require_memory(decoder.total_bytes().saturating_mul(2))?;
+    let picture = DynamicImage::from_decoder(decoder).map_err(broken)?;
+
+    let colour = picture.color();
+    let eight_bits = colour.bytes_per_pixel() / colour.channel_count() == 1;
+    let mut notes = notes_on_depth(eight_bits);
+    let coloured = colour.has_color();
+    // As the source of the BMP reader has it: blue is the first byte of a pixel there.
+    let by_blue = coloured && format == Format::Bmp;
+    if coloured {
+        let part = if by_blue { "its blue channel" } else { "the brightness of its colours" };
+        notes.push(format!("it is in colour; {part} is taken as height"));
+    }
+    let (samples, greatest) = if by_blue {
+        (picture.into_rgb8().pixels().map(|pixel| f32::from(pixel.0[2])).collect(), 255.0)
+    } else if eight_bits {
+        (picture.into_luma8().into_raw().into_iter().map(f32::from).collect(), 255.0)
+    } else {
+        (picture.into_luma16().into_raw().into_iter().map(f32::from).collect(), 65_535.0)
+    };
+    let raster = Raster { width, height, samples, scale: SampleScale::Integers { greatest } };
+    Ok(Decoded { raster, notes, spacing_m: None })
+}
+
+/// Writes 8-bit grey.
+pub(super) fn write(
+    writer: &mut (impl Write + Seek),
+    land: &Heightfield,
+    quantiser: &Quantiser,
+    format: Format,
+    monitor: &Monitor,
+) -> io::Result<()> {
+    let grid = land.grid();
+    let pixels: Vec<u8> = land.heights().iter().map(|&height| quantiser.value(height) as u8).collect();
+    let format = PictureFormat::of(format).unwrap_or(PictureFormat::Bmp);
+    let size = [grid.width() as u32, grid.height() as u32];
+    format.encode(&mut Watched::new(writer, monitor), &pixels, size, ExtendedColorType::L8)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn encoded(picture: &DynamicImage, format: image::ImageFormat) -> Vec<u8> {
+        let mut bytes = Cursor::new(Vec::new());
+        picture.write_to(&mut bytes, format).expect("written");
+        bytes.into_inner()
+    }
+
+    #[test]
+    fn eight_bits_and_colours_are_read_and_said_so() {
+        let colours = image::RgbImage::from_fn(3, 2, |x, y| image::Rgb([255, 0, (10 * x + y) as u8]));
+        let bytes = encoded(&colours.clone().into(), image::ImageFormat::Bmp);
+        let blue = decode(Path::new("a.bmp"), &bytes, Format::Bmp).ok().expect("readable");
+        assert_eq!(blue.raster.samples, [0.0, 10.0, 20.0, 1.0, 11.0, 21.0]);
+        assert_eq!(blue.notes.len(), 2);
+
+        let bytes = encoded(&colours.into(), image::ImageFormat::Png);
+        let luma = decode(Path::new("a.png"), &bytes, Format::Png).ok().expect("readable");
+        assert!(luma.raster.samples[0] > 40.0 && luma.raster.samples[0] < 80.0, "{:?}", luma.raster.samples);
+        assert_eq!(luma.raster.scale, SampleScale::Integers { greatest: 255.0 });
+        assert!(luma.notes[0].contains("8 bits") && luma.notes[1].contains("brightness"), "{:?}", luma.notes);
+
+        let grey =
+            image::ImageBuffer::<image::Luma<u16>, _>::from_fn(3, 2, |x, y| image::Luma([(1000 * x + y) as u16]));
+        let bytes = encoded(&grey.into(), image::ImageFormat::Png);
+        let deep = decode(Path::new("a.png"), &bytes, Format::Png).ok().expect("readable");
+        assert_eq!(deep.raster.samples, [0.0, 1000.0, 2000.0, 1.0, 1001.0, 2001.0]);
+        assert!(deep.notes.is_empty());
+    }
+}

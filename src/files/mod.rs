@@ -1,0 +1,15 @@
+//! Everything that touches the disk: heightmaps, textures, sidecars, and the one way in which files are written.
+//!
+//! Nothing here draws or decides what the land looks like, and nothing here knows of windows or arguments. Every error
+//! names its file and says what to do.
+
+pub mod atomic;
+pub mod build;
+mod error;
+pub mod heightmap;
+pub mod memory;
+pub mod sidecar;
+pub mod texture;
+mod watched;
+
+pub use error::FileError;

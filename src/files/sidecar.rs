@@ -1,0 +1,211 @@
+//! The sidecar: what a heightmap's own format cannot say, in a JSON file beside it.
+
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use super::error::FileError;
+use super::heightmap::{Format, RawLayout, Samples};
+use crate::engine::Grid;
+use crate::engine::parameters::Band;
+
+/// What a sidecar says that a reader of the heightmap needs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sidecar {
+    /// Samples from west to east and from north to south.
+    pub size: [usize; 2],
+    /// The heights in metres of the lowest and of the greatest value.
+    pub range_m: Band,
+    /// Metres between samples, eastward and southward.
+    pub spacing_m: [f64; 2],
+}
+
+/// The most bytes that a sidecar has: more is something else.
+const MOST_BYTES: u64 = 1 << 20;
+
+/// FILE.json for FILE, with FILE's full name.
+pub fn sidecar_path(path: &Path) -> PathBuf {
+    let mut name: OsString = path.as_os_str().into();
+    name.push(".json");
+    name.into()
+}
+
+impl Sidecar {
+    /// The sidecar of a heightmap; `None` if there is none, an error in words if it cannot be used.
+    pub fn beside(path: &Path) -> Result<Option<Self>, String> {
+        let path = sidecar_path(path);
+        match std::fs::metadata(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error.to_string()),
+            Ok(metadata) if metadata.len() > MOST_BYTES => return Err("it is too long".into()),
+            Ok(_) => {}
+        }
+        let text = std::fs::read_to_string(&path).map_err(|error| error.to_string())?;
+        Self::from_json(&text).map(Some)
+    }
+
+    /// A sidecar from the text of its file.
+    pub fn from_json(text: &str) -> Result<Self, String> {
+        let value: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        let number = |key: &str| {
+            value[key].as_f64().filter(|number| number.is_finite()).ok_or_else(|| format!("it has no number \"{key}\""))
+        };
+        let side = |key: &str| value[key].as_u64().ok_or_else(|| format!("it has no whole number \"{key}\""));
+        let range_m = Band { min: number("min_m")?, max: number("max_m")? };
+        let spacing_m = [number("spacing_x_m")?, number("spacing_z_m")?];
+        if range_m.min > range_m.max || spacing_m.iter().any(|spacing| *spacing <= 0.0) {
+            return Err("its numbers contradict each other".into());
+        }
+        Ok(Self { size: [side("width")? as usize, side("height")? as usize], range_m, spacing_m })
+    }
+}
+
+/// Everything that goes into a sidecar.
+#[derive(Clone, Copy, Debug)]
+pub struct Description<'a> {
+    /// The heightmap.
+    pub path: &'a Path,
+    /// Its layout, if it is headerless and has not the usual one.
+    pub raw: Option<RawLayout>,
+    /// Where its samples lie.
+    pub grid: Grid,
+    /// For integers, the heights of 0 and of the greatest value; for metres, the lowest and the highest height.
+    pub range_m: Band,
+    /// Whether heights outside the range were cut off.
+    pub cut_off: bool,
+    /// The recipe's seed and name, where there is a recipe.
+    pub recipe: Option<(u32, &'a str)>,
+}
+
+impl Description<'_> {
+    /// The sidecar as it is written.
+    pub fn to_json(&self) -> Result<Value, FileError> {
+        let format = Format::from_path(self.path)?;
+        let samples = format.samples(self.raw);
+        let (bits, byte_order) = match samples {
+            Samples::Integers { bits, byte_order, .. } => (Some(bits), byte_order),
+            Samples::Metres { bits, byte_order } => (bits, byte_order),
+        };
+        let row_order = match format {
+            Format::Krten => "columns from west to east, each from north to south",
+            Format::Png
+            | Format::Raw16
+            | Format::Raw32
+            | Format::Asc
+            | Format::Pgm
+            | Format::Bmp
+            | Format::Jpg
+            | Format::Tga => "rows from north to south, each from west to east",
+        };
+        Ok(json!({
+            "file": self.path.file_name().map(|name| name.to_string_lossy()),
+            "format": format.endings()[0],
+            "width": self.grid.width(),
+            "height": self.grid.height(),
+            "bits": bits,
+            "byte_order": byte_order.map(|order| order.name()),
+            "min_m": self.range_m.min,
+            "max_m": self.range_m.max,
+            "spacing_x_m": self.grid.spacing_x_m(),
+            "spacing_z_m": self.grid.spacing_z_m(),
+            "row_order": row_order,
+            "seed": self.recipe.map(|(seed, _)| seed),
+            "recipe": self.recipe.map(|(_, name)| name),
+            "upthrust": env!("CARGO_PKG_VERSION"),
+            "import": self.import_steps(samples),
+        }))
+    }
+
+    /// What to type into another program's import dialog.
+    fn import_steps(&self, samples: Samples) -> Vec<String> {
+        let (grid, extent, range) = (self.grid, self.grid.extent(), self.range_m);
+        let mut steps = vec![format!(
+            "The map has {} × {} samples; the first one is the north-west corner.",
+            grid.width(),
+            grid.height()
+        )];
+        match samples {
+            Samples::Integers { greatest, bits, byte_order } => {
+                let order = byte_order.map_or(String::new(), |order| format!(", {}", order.name()));
+                steps.push(format!("The samples are unsigned whole numbers of {bits} bits{order}."));
+                steps.push(format!(
+                    "The value 0 is {} m high, the value {greatest} is {} m high: set the height of the terrain to \
+                     {} m and its base to {} m.",
+                    range.min,
+                    range.max,
+                    range.max - range.min,
+                    range.min
+                ));
+            }
+            Samples::Metres { bits, byte_order } => {
+                let bits = bits.map_or("text".into(), |bits| format!("{bits} bits"));
+                let order = byte_order.map_or(String::new(), |order| format!(", {}", order.name()));
+                steps.push(format!("The samples are metres, stored as {bits}{order}: import them without scaling."));
+            }
+        }
+        if self.cut_off {
+            steps.push("Heights outside this range were cut off.".into());
+        }
+        steps.push(format!("The map is {} m wide and {} m deep.", extent.width_m, extent.depth_m));
+        steps
+    }
+
+    /// Writes the sidecar.
+    pub fn write(&self, writer: &mut impl Write) -> Result<(), FileError> {
+        let path = sidecar_path(self.path);
+        writeln!(writer, "{:#}", self.to_json()?).map_err(|error| FileError::writing(&path, &error))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::heightfield::Extent;
+
+    fn description(path: &Path) -> Description<'_> {
+        let grid = Grid::new(Extent { width_m: 4096.0, depth_m: 2048.0 }, 1025, 513);
+        let range_m = Band { min: -12.5, max: 1743.1 };
+        Description { path, raw: None, grid, range_m, cut_off: false, recipe: Some((7, "Fjord")) }
+    }
+
+    #[test]
+    fn what_is_written_is_read_back_and_every_key_is_there() {
+        let json = description(Path::new("/tmp/x/height.png")).to_json().expect("known ending");
+        let keys: Vec<&str> = json.as_object().expect("object").keys().map(String::as_str).collect();
+        let expected = "file format width height bits byte_order min_m max_m spacing_x_m spacing_z_m row_order seed recipe \
+                        upthrust import";
+        assert_eq!(keys, expected.split_whitespace().collect::<Vec<_>>());
+        assert_eq!((&json["file"], &json["bits"], &json["seed"]), (&json!("height.png"), &json!(16), &json!(7)));
+        let read = Sidecar::from_json(&json.to_string()).expect("readable");
+        let range_m = Band { min: -12.5, max: 1743.1 };
+        assert_eq!(read, Sidecar { size: [1025, 513], range_m, spacing_m: [4.0, 4.0] });
+    }
+
+    #[test]
+    fn byte_orders_follow_the_layout() {
+        let order = |name: &str, raw: Option<&str>| {
+            let path = Path::new(name);
+            let raw = raw.map(|raw| raw.parse().expect("valid"));
+            Description { raw, ..description(path) }.to_json().expect("known")["byte_order"].clone()
+        };
+        assert_eq!(order("a.r16", None), "little-endian");
+        assert_eq!(order("a.raw", Some("u16be")), "big-endian");
+        assert_eq!(order("a.bmp", None), Value::Null);
+    }
+
+    #[test]
+    fn nonsense_is_refused() {
+        for text in
+            ["", "3", "{}", r#"{"min_m": 5, "max_m": 1, "spacing_x_m": 1, "spacing_z_m": 1, "width": 2, "height": 2}"#]
+        {
+            assert!(Sidecar::from_json(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_full_name_stays() {
+        assert_eq!(sidecar_path(Path::new("a/height.png")), Path::new("a/height.png.json"));
+    }
+}

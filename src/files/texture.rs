@@ -1,0 +1,185 @@
+//! Pictures in 8-bit RGB.
+
+use std::io::{self, Seek, Write};
+use std::path::Path;
+
+use image::codecs::bmp::BmpEncoder;
+use image::codecs::jpeg::JpegEncoder;
+use image::codecs::tga::TgaEncoder;
+use image::{ExtendedColorType, ImageEncoder, ImageFormat};
+
+use super::error::FileError;
+use super::heightmap::Format;
+use super::memory::require_memory;
+use super::watched::Watched;
+use crate::engine::{Monitor, Picture};
+
+/// The most pixels along a side that JPEG and TGA have room for.
+pub const MOST_SIDE: usize = 65_535;
+
+/// How much of its quality a JPEG keeps, out of 100: no blocks to be seen on terrain, at a fifth of the bytes.
+const JPEG_QUALITY: u8 = 92;
+
+/// A kind of picture file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PictureFormat {
+    /// Without losses, compressed.
+    Png,
+    /// With losses, small.
+    Jpg,
+    /// Without losses.
+    Tga,
+    /// Without losses, not compressed.
+    Bmp,
+}
+
+impl PictureFormat {
+    /// The heightmap formats that are pictures.
+    pub fn of(format: Format) -> Option<Self> {
+        match format {
+            Format::Png => Some(Self::Png),
+            Format::Jpg => Some(Self::Jpg),
+            Format::Tga => Some(Self::Tga),
+            Format::Bmp => Some(Self::Bmp),
+            Format::Raw16 | Format::Raw32 | Format::Krten | Format::Asc | Format::Pgm => None,
+        }
+    }
+
+    /// The format by a file's ending.
+    pub fn from_path(path: &Path) -> Result<Self, FileError> {
+        Format::from_path(path).ok().and_then(Self::of).ok_or_else(|| FileError::UnknownEnding {
+            path: path.to_path_buf(),
+            known: ".png .jpg .jpeg .tga .bmp (pictures)".into(),
+        })
+    }
+
+    /// The image crate's name for it.
+    pub fn in_image_crate(self) -> ImageFormat {
+        match self {
+            Self::Png => ImageFormat::Png,
+            Self::Jpg => ImageFormat::Jpeg,
+            Self::Tga => ImageFormat::Tga,
+            Self::Bmp => ImageFormat::Bmp,
+        }
+    }
+
+    /// Encodes grey or RGB pixels of 8 bits a channel.
+    pub(super) fn encode(
+        self,
+        writer: &mut (impl Write + Seek),
+        pixels: &[u8],
+        [width, height]: [u32; 2],
+        colour: ExtendedColorType,
+    ) -> io::Result<()> {
+        let encoded = match self {
+            Self::Png => image::codecs::png::PngEncoder::new(writer).write_image(pixels, width, height, colour),
+            Self::Jpg => JpegEncoder::new_with_quality(writer, JPEG_QUALITY).write_image(pixels, width, height, colour),
+            Self::Tga => TgaEncoder::new(writer).write_image(pixels, width, height, colour),
+            Self::Bmp => BmpEncoder::new(writer).write_image(pixels, width, height, colour),
+        };
+        encoded.map_err(io::Error::other)
+    }
+}
+
+/// Whether a picture of that size can be written to the file.
+pub fn check_size(path: &Path, size: [usize; 2]) -> Result<(), FileError> {
+    let most = match PictureFormat::from_path(path)? {
+        PictureFormat::Png => 65_536,
+        PictureFormat::Jpg | PictureFormat::Tga | PictureFormat::Bmp => MOST_SIDE,
+    };
+    if size.iter().any(|side| !(1..=most).contains(side)) {
+        let possible = format!("each side must have from 1 to {most} pixels");
+        return Err(FileError::Size { path: path.to_path_buf(), size: size.map(|side| side as u64), possible });
+    }
+    Ok(())
+}
+
+/// Writes a picture in the format of the file's ending.
+pub fn write(
+    writer: &mut (impl Write + Seek),
+    path: &Path,
+    picture: &Picture,
+    monitor: &Monitor,
+) -> Result<(), FileError> {
+    let format = PictureFormat::from_path(path)?;
+    let written = match format {
+        PictureFormat::Png => write_png(writer, picture, monitor),
+        PictureFormat::Jpg | PictureFormat::Tga | PictureFormat::Bmp => {
+            require_memory(3 * picture.pixels.len() as u64)?;
+            let pixels: Vec<u8> =
+                picture.pixels.iter().flat_map(|[red, green, blue, _]| [*red, *green, *blue]).collect();
+            let size = [picture.width as u32, picture.height as u32];
+            format.encode(&mut Watched::new(writer, monitor), &pixels, size, ExtendedColorType::Rgb8)
+        }
+    };
+    // A writer that was stopped fails in its own words.
+    monitor.check()?;
+    written.map_err(|error| FileError::writing(path, &error))
+}
+
+fn write_png(writer: &mut impl Write, picture: &Picture, monitor: &Monitor) -> io::Result<()> {
+    let mut encoder = png::Encoder::new(writer, picture.width as u32, picture.height as u32);
+    encoder.set_color(png::ColorType::Rgb);
+    encoder.set_depth(png::BitDepth::Eight);
+    encoder.set_source_srgb(png::SrgbRenderingIntent::Perceptual);
+    let mut header = encoder.write_header()?;
+    let mut stream = header.stream_writer_with_size(1 << 18)?;
+    let tally = monitor.tally(picture.height);
+    let mut bytes = Vec::new();
+    for row in picture.pixels.chunks_exact(picture.width) {
+        bytes.clear();
+        row.iter().for_each(|[red, green, blue, _]| bytes.extend([*red, *green, *blue]));
+        stream.write_all(&bytes)?;
+        tally.add_one().map_err(|_| io::Error::other("cancelled"))?;
+    }
+    stream.finish()?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Cursor;
+
+    use super::*;
+
+    #[test]
+    fn another_reader_finds_the_mark_in_the_north_west() {
+        let mut picture = Picture { width: 24, height: 16, pixels: vec![[10, 60, 20, 255]; 24 * 16] };
+        for (row, column) in (0..8).flat_map(|row| (0..8).map(move |column| (row, column))) {
+            picture.pixels[row * 24 + column] = [250, 30, 40, 255];
+        }
+        for ending in ["png", "jpg", "tga", "bmp"] {
+            let mut bytes = Cursor::new(Vec::new());
+            let path = format!("a.{ending}");
+            write(&mut bytes, Path::new(&path), &picture, &Monitor::new()).expect("written");
+            let format = PictureFormat::from_path(Path::new(&path)).expect("known").in_image_crate();
+            let read = image::load_from_memory_with_format(bytes.get_ref(), format).expect(ending).into_rgb8();
+            assert_eq!(read.dimensions(), (24, 16), "{ending}");
+            let tolerance = if ending == "jpg" { 12 } else { 0 };
+            for (place, expected) in [((3, 3), [250, 30, 40]), ((20, 3), [10, 60, 20]), ((3, 13), [10, 60, 20])] {
+                let pixel = read.get_pixel(place.0, place.1).0;
+                let off = pixel.iter().zip(&expected).map(|(a, b): (&u8, &u8)| a.abs_diff(*b)).max();
+                assert!(off <= Some(tolerance), "{ending}: {pixel:?} at {place:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_stopped_writer_says_so() {
+        let picture = Picture { width: 2, height: 2, pixels: vec![[0; 4]; 4] };
+        let monitor = Monitor::new();
+        monitor.cancel();
+        for path in ["a.png", "a.bmp"] {
+            let stopped = write(&mut Cursor::new(Vec::new()), Path::new(path), &picture, &monitor);
+            assert_eq!(stopped, Err(FileError::Cancelled), "{path}");
+        }
+    }
+
+    #[test]
+    fn sizes_and_endings_are_checked() {
+        assert_eq!(check_size(Path::new("a.png"), [1, 65_536]), Ok(()));
+        assert!(check_size(Path::new("a.png"), [0, 5]).is_err());
+        assert!(check_size(Path::new("a.jpg"), [65_536, 5]).is_err());
+        assert!(check_size(Path::new("a.r16"), [5, 5]).expect_err("no picture").to_string().contains(".jpg"));
+    }
+}
