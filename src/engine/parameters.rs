@@ -137,11 +137,10 @@ pub struct Parameter {
 }
 
 impl Parameter {
-    /// Whether the parameter has an effect on `owner`, whose other parameters may switch it off.
-    pub fn applies_to(&self, owner: &dyn Group) -> bool {
-        self.when.is_none_or(|(key, values)| match owner.get(key) {
-            Some(chosen) => values.contains(&choice_key(&chosen).as_str()),
-            None => true,
+    /// Whether the parameter has an effect beside the values of its neighbours, which may switch it off.
+    pub fn applies_beside(&self, neighbours: &Map<String, Value>) -> bool {
+        self.when.is_none_or(|(key, values)| {
+            neighbours.get(key).is_none_or(|chosen| values.contains(&choice_key(chosen).as_str()))
         })
     }
 

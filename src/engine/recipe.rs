@@ -176,12 +176,12 @@ impl Recipe {
     /// How far each step has come when `position` iterations of the timeline are done.
     pub fn step_positions(&self, position: u32) -> Vec<u32> {
         let mut rest = position;
-        let mut done = |step: &Step| {
+        let done = |step: &Step| {
             let done = step.iterations().min(rest);
             rest -= done;
             done
         };
-        self.stack.iter().map(|step| done(step)).collect()
+        self.stack.iter().map(done).collect()
     }
 
     /// The files that the steps draw on.

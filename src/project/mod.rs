@@ -7,6 +7,7 @@ mod error;
 mod presets;
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::io::{Read, Write};
 use std::path::Path;
 use std::sync::Arc;
@@ -150,10 +151,10 @@ impl Project {
     /// Reads the files that the recipe names but the project does not hold, relative to `folder`.
     pub fn load_files(&mut self, folder: &Path) -> Result<(), ProjectError> {
         for name in self.recipe.files() {
-            if !self.files.contains_key(&name) {
-                let path = folder.join(&name.0);
+            if let Entry::Vacant(place) = self.files.entry(name) {
+                let path = folder.join(&place.key().0);
                 let bytes = std::fs::read(&path).map_err(|error| ProjectError::Unreadable(path, error.to_string()))?;
-                self.files.insert(name, Arc::new(bytes));
+                place.insert(Arc::new(bytes));
             }
         }
         Ok(())

@@ -1,0 +1,223 @@
+//! Everything that menus, buttons and keys can do, in one place.
+
+use egui::{Key, KeyboardShortcut, Modifiers, ThemePreference, Ui};
+
+/// A deed of the user; menus and panels return commands, the app carries them out.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Command {
+    New,
+    Open,
+    OpenPreset(&'static str),
+    Save,
+    SaveAs,
+    ImportHeightmap,
+    Export,
+    Quit,
+    Undo,
+    Redo,
+    GoToEntry(usize),
+    AddStep(&'static str),
+    DuplicateStep(usize),
+    DeleteStep(usize),
+    MoveStep { from: usize, to: usize },
+    SelectStep(usize),
+    ChooseFile { step: usize },
+    TogglePlay,
+    Restart,
+    StepBack,
+    StepForward,
+    ToStart,
+    ToEnd,
+    Seek(u32),
+    NewSeed,
+    PreviousSeed,
+    FrameViews,
+    MaximiseHeightmap,
+    MaximiseTexture,
+    PreviewSamples(u32),
+    Theme(ThemePreference),
+    CancelPreview,
+    CancelExport,
+    DismissMessage,
+    Shortcuts,
+    About,
+}
+
+/// Commands that have a key, in the order of the list of shortcuts.
+pub(super) const WITH_KEYS: [Command; 20] = [
+    Command::New,
+    Command::Open,
+    Command::Save,
+    Command::SaveAs,
+    Command::Export,
+    Command::Quit,
+    Command::Undo,
+    Command::Redo,
+    Command::TogglePlay,
+    Command::Restart,
+    Command::StepBack,
+    Command::StepForward,
+    Command::ToStart,
+    Command::ToEnd,
+    Command::NewSeed,
+    Command::PreviousSeed,
+    Command::FrameViews,
+    Command::MaximiseHeightmap,
+    Command::MaximiseTexture,
+    Command::Shortcuts,
+];
+
+impl Command {
+    /// The name in menus; `…` on what opens a dialog.
+    pub(super) fn text(&self) -> String {
+        match self {
+            Self::New => "New".into(),
+            Self::Open => "Open…".into(),
+            Self::OpenPreset(name) => (*name).into(),
+            Self::Save => "Save".into(),
+            Self::SaveAs => "Save as…".into(),
+            Self::ImportHeightmap => "Import heightmap…".into(),
+            Self::Export => "Export…".into(),
+            Self::Quit => "Quit".into(),
+            Self::Undo => "Undo".into(),
+            Self::Redo => "Redo".into(),
+            Self::GoToEntry(_) => "Go to entry".into(),
+            Self::AddStep(key) => (*key).into(),
+            Self::DuplicateStep(_) => "Duplicate".into(),
+            Self::DeleteStep(_) => "Delete".into(),
+            Self::MoveStep { from, to } => if to > from { "Move up" } else { "Move down" }.into(),
+            Self::SelectStep(_) => "Select".into(),
+            Self::ChooseFile { .. } => "Choose a file…".into(),
+            Self::TogglePlay => "Play or pause".into(),
+            Self::Restart => "Restart the uplift".into(),
+            Self::StepBack => "One iteration back".into(),
+            Self::StepForward => "One iteration on".into(),
+            Self::ToStart => "To the start".into(),
+            Self::ToEnd => "To the end".into(),
+            Self::Seek(_) => "Seek".into(),
+            Self::NewSeed => "New seed".into(),
+            Self::PreviousSeed => "Previous seed".into(),
+            Self::FrameViews => "Frame the land".into(),
+            Self::MaximiseHeightmap => "Heightmap alone".into(),
+            Self::MaximiseTexture => "Texture alone".into(),
+            Self::PreviewSamples(samples) => format!("{samples} samples"),
+            Self::Theme(ThemePreference::Dark) => "Dark".into(),
+            Self::Theme(ThemePreference::Light) => "Light".into(),
+            Self::Theme(ThemePreference::System) => "As the system".into(),
+            Self::CancelPreview | Self::CancelExport => "Cancel".into(),
+            Self::DismissMessage => "Dismiss".into(),
+            Self::Shortcuts => "Shortcuts".into(),
+            Self::About => "About Upthrust".into(),
+        }
+    }
+
+    /// The keys, if it has any.
+    pub(super) fn shortcut(&self) -> Option<KeyboardShortcut> {
+        const SHIFT_COMMAND: Modifiers = Modifiers::COMMAND.plus(Modifiers::SHIFT);
+        let (modifiers, key) = match self {
+            Self::New => (Modifiers::COMMAND, Key::N),
+            Self::Open => (Modifiers::COMMAND, Key::O),
+            Self::Save => (Modifiers::COMMAND, Key::S),
+            Self::SaveAs => (SHIFT_COMMAND, Key::S),
+            Self::Export => (Modifiers::COMMAND, Key::E),
+            Self::Quit => (Modifiers::COMMAND, Key::Q),
+            Self::Undo => (Modifiers::COMMAND, Key::Z),
+            Self::Redo => (SHIFT_COMMAND, Key::Z),
+            Self::TogglePlay => (Modifiers::NONE, Key::Space),
+            Self::Restart => (Modifiers::NONE, Key::R),
+            Self::StepBack => (Modifiers::NONE, Key::Comma),
+            Self::StepForward => (Modifiers::NONE, Key::Period),
+            Self::ToStart => (Modifiers::NONE, Key::Home),
+            Self::ToEnd => (Modifiers::NONE, Key::End),
+            Self::NewSeed => (Modifiers::NONE, Key::N),
+            Self::PreviousSeed => (Modifiers::SHIFT, Key::N),
+            Self::FrameViews => (Modifiers::NONE, Key::F),
+            Self::MaximiseHeightmap => (Modifiers::NONE, Key::Num1),
+            Self::MaximiseTexture => (Modifiers::NONE, Key::Num2),
+            Self::Shortcuts => (Modifiers::NONE, Key::F1),
+            Self::OpenPreset(_)
+            | Self::ImportHeightmap
+            | Self::GoToEntry(_)
+            | Self::AddStep(_)
+            | Self::DuplicateStep(_)
+            | Self::DeleteStep(_)
+            | Self::MoveStep { .. }
+            | Self::SelectStep(_)
+            | Self::ChooseFile { .. }
+            | Self::Seek(_)
+            | Self::PreviewSamples(_)
+            | Self::Theme(_)
+            | Self::CancelPreview
+            | Self::CancelExport
+            | Self::DismissMessage
+            | Self::About => return None,
+        };
+        Some(KeyboardShortcut::new(modifiers, key))
+    }
+
+    /// The name with the keys behind it, for tooltips.
+    pub(super) fn tooltip(&self, ui: &Ui) -> String {
+        match self.shortcut() {
+            Some(shortcut) => format!("{} ({})", self.text(), ui.ctx().format_shortcut(&shortcut)),
+            None => self.text(),
+        }
+    }
+}
+
+/// The commands whose keys were pressed; plain keys are silent while a text field has the focus.
+pub(super) fn pressed(ctx: &egui::Context) -> Vec<Command> {
+    let typing = ctx.egui_wants_keyboard_input();
+    let mut found = Vec::new();
+    ctx.input_mut(|input| {
+        // Ctrl+Y is the other habit for redo.
+        if input.consume_key(Modifiers::COMMAND, Key::Y) {
+            found.push(Command::Redo);
+        }
+        // More modifiers first: egui takes Ctrl+Shift+Z for Ctrl+Z too.
+        let mut commands: Vec<(KeyboardShortcut, Command)> =
+            WITH_KEYS.into_iter().filter_map(|command| Some((command.shortcut()?, command))).collect();
+        commands.sort_by_key(|(shortcut, _)| !shortcut.modifiers.shift);
+        for (shortcut, command) in commands {
+            let plain = !shortcut.modifiers.command && shortcut.logical_key != Key::F1;
+            if !(plain && typing) && input.consume_shortcut(&shortcut) {
+                found.push(command);
+            }
+        }
+    });
+    found
+}
+
+/// A menu item with its keys; returns the command if it was chosen.
+#[must_use]
+pub(super) fn item(ui: &mut Ui, command: Command, enabled: bool) -> Option<Command> {
+    let text = command.text();
+    item_named(ui, command, &text, enabled)
+}
+
+/// The same under another name.
+#[must_use]
+pub(super) fn item_named(ui: &mut Ui, command: Command, text: &str, enabled: bool) -> Option<Command> {
+    let mut button = egui::Button::new(text);
+    if let Some(shortcut) = command.shortcut() {
+        button = button.shortcut_text(ui.ctx().format_shortcut(&shortcut));
+    }
+    ui.add_enabled(enabled, button).clicked().then(|| {
+        ui.close();
+        command
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_two_commands_share_a_key() {
+        for (i, a) in WITH_KEYS.iter().enumerate() {
+            assert!(a.shortcut().is_some(), "{a:?}");
+            for b in &WITH_KEYS[..i] {
+                assert_ne!(a.shortcut(), b.shortcut(), "{a:?} and {b:?}");
+            }
+        }
+    }
+}

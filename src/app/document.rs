@@ -1,0 +1,239 @@
+//! The open document and its history.
+//!
+//! Every edit comes through one door, [`Document::propose`]: the interface works on a copy of the project and hands it
+//! over; what differs becomes an entry with a name. Undo and redo are steps along a list of plain values. Opening
+//! another project is an entry too, so nothing is lost by it.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::describe::{Change, describe};
+use crate::project::Project;
+
+/// The most entries that are kept; the oldest are forgotten first.
+const MOST_ENTRIES: usize = 1000;
+
+/// Where a project came from and what is stored there.
+#[derive(Clone, Debug)]
+struct Origin {
+    /// Its file; `None` for new projects and presets.
+    path: Option<PathBuf>,
+    /// The project as it was opened or last saved.
+    stored: Arc<Project>,
+}
+
+#[derive(Clone, Debug)]
+struct Entry {
+    /// What led here.
+    name: String,
+    project: Arc<Project>,
+    origin: usize,
+    /// The gesture that made it, and what it changed: the same gesture goes on changing the same entry.
+    gesture: Option<(u64, String)>,
+}
+
+/// The open document and its history.
+#[derive(Debug)]
+pub(super) struct Document {
+    entries: Vec<Entry>,
+    at: usize,
+    origins: Vec<Origin>,
+}
+
+impl Document {
+    pub(super) fn new(project: Project) -> Self {
+        let project = Arc::new(project);
+        let entry = Entry { name: "Start".into(), project: project.clone(), origin: 0, gesture: None };
+        Self { entries: vec![entry], at: 0, origins: vec![Origin { path: None, stored: project }] }
+    }
+
+    fn entry(&self) -> &Entry {
+        &self.entries[self.at]
+    }
+
+    fn origin(&self) -> &Origin {
+        &self.origins[self.entry().origin]
+    }
+
+    /// The project as it is now.
+    pub(super) fn project(&self) -> &Arc<Project> {
+        &self.entry().project
+    }
+
+    /// The file that "save" writes to.
+    pub(super) fn path(&self) -> Option<&Path> {
+        self.origin().path.as_deref()
+    }
+
+    /// Whether something would be lost if the program ended now.
+    pub(super) fn is_dirty(&self) -> bool {
+        let same = |a: &Project, b: &Project| (&a.recipe, &a.name, &a.description) == (&b.recipe, &b.name, &b.description);
+        !same(self.project(), &self.origin().stored)
+    }
+
+    /// Takes over an edited copy of the project. `gesture` is the present press of the pointer, if it is held down: all
+    /// that one press changes in one place is one entry.
+    pub(super) fn propose(&mut self, project: Project, gesture: Option<u64>) {
+        if project == **self.project() {
+            return;
+        }
+        let goes_on = self.at > 0 && gesture.is_some() && self.entry().gesture.as_ref().map(|(press, _)| *press) == gesture;
+        if goes_on {
+            let before = &self.entries[self.at - 1].project;
+            if let Some(Change { place, name }) = describe(before, &project)
+                && self.entry().gesture.as_ref().is_some_and(|(_, known)| *known == place)
+            {
+                let entry = &mut self.entries[self.at];
+                entry.name = name;
+                entry.project = Arc::new(project);
+                return;
+            }
+        }
+        match describe(self.project(), &project) {
+            Some(Change { place, name }) => {
+                let origin = self.entry().origin;
+                let gesture = gesture.map(|press| (press, place));
+                self.push(Entry { name, project: Arc::new(project), origin, gesture });
+            }
+            // How the project is looked at is no edit: it changes without an entry.
+            None => self.entries[self.at].project = Arc::new(project),
+        }
+    }
+
+    /// Puts another project in the place of this one, as an entry that can be undone.
+    pub(super) fn replace(&mut self, name: String, project: Project, path: Option<PathBuf>) {
+        let project = Arc::new(project);
+        self.origins.push(Origin { path, stored: project.clone() });
+        self.push(Entry { name, project, origin: self.origins.len() - 1, gesture: None });
+    }
+
+    fn push(&mut self, entry: Entry) {
+        self.entries.truncate(self.at + 1);
+        self.entries.push(entry);
+        if self.entries.len() > MOST_ENTRIES {
+            self.entries.remove(0);
+        }
+        self.at = self.entries.len() - 1;
+    }
+
+    /// The project was written to `path`.
+    pub(super) fn mark_saved(&mut self, path: PathBuf) {
+        let origin = self.entry().origin;
+        let stored = self.project().clone();
+        self.origins[origin] = Origin { path: Some(path), stored };
+    }
+
+    /// What undo would take back.
+    pub(super) fn undo_name(&self) -> Option<&str> {
+        (self.at > 0).then(|| self.entry().name.as_str())
+    }
+
+    /// What redo would bring back.
+    pub(super) fn redo_name(&self) -> Option<&str> {
+        self.entries.get(self.at + 1).map(|entry| entry.name.as_str())
+    }
+
+    pub(super) fn undo(&mut self) {
+        self.go_to(self.at.saturating_sub(1));
+    }
+
+    pub(super) fn redo(&mut self) {
+        self.go_to(self.at + 1);
+    }
+
+    /// The names of all entries, oldest first, and the place of the present one.
+    pub(super) fn history(&self) -> (impl ExactSizeIterator<Item = &str>, usize) {
+        (self.entries.iter().map(|entry| entry.name.as_str()), self.at)
+    }
+
+    /// Goes to an entry of the history; how the project is looked at stays as it is.
+    pub(super) fn go_to(&mut self, at: usize) {
+        if at < self.entries.len() && at != self.at {
+            let view = self.project().view.clone();
+            self.at = at;
+            let entry = &mut self.entries[at];
+            Arc::make_mut(&mut entry.project).view = view;
+            entry.gesture = None;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn document() -> Document {
+        let presets = crate::project::presets();
+        Document::new(presets[0].project().expect("preset"))
+    }
+
+    fn edit(document: &mut Document, gesture: Option<u64>, change: impl FnOnce(&mut Project)) {
+        let mut project = (**document.project()).clone();
+        change(&mut project);
+        document.propose(project, gesture);
+    }
+
+    #[test]
+    fn undo_and_redo_bring_back_the_very_same_value() {
+        let mut document = document();
+        let first = document.project().clone();
+        edit(&mut document, None, |project| project.recipe.seed += 1);
+        let second = document.project().clone();
+        document.undo();
+        assert_eq!(*document.project(), first);
+        assert_eq!(document.redo_name(), Some(format!("Seed {} → {}", first.recipe.seed, second.recipe.seed).as_str()));
+        document.redo();
+        assert_eq!((document.project(), document.redo_name()), (&second, None));
+        document.redo();
+        assert_eq!(*document.project(), second);
+    }
+
+    #[test]
+    fn a_drag_is_one_entry_and_the_next_drag_another() {
+        let mut document = document();
+        let start = document.project().recipe.light.altitude_deg;
+        for (press, altitude) in [(1, 50.0), (1, 51.0), (1, 52.0), (2, 53.0)] {
+            edit(&mut document, Some(press), |project| project.recipe.light.altitude_deg = altitude);
+        }
+        assert_eq!(document.undo_name(), Some("Sun altitude 52° → 53°"));
+        document.undo();
+        assert_eq!(document.undo_name(), Some(format!("Sun altitude {start}° → 52°").as_str()));
+        document.undo();
+        assert_eq!(document.undo_name(), None);
+    }
+
+    #[test]
+    fn an_edit_after_undo_forgets_what_was_undone() {
+        let mut document = document();
+        edit(&mut document, None, |project| project.recipe.seed = 1);
+        edit(&mut document, None, |project| project.recipe.seed = 2);
+        document.undo();
+        edit(&mut document, None, |project| project.recipe.seed = 3);
+        assert_eq!((document.redo_name(), document.history().0.len()), (None, 3));
+    }
+
+    #[test]
+    fn the_view_is_no_edit() {
+        let mut document = document();
+        edit(&mut document, None, |project| project.recipe.seed = 5);
+        edit(&mut document, None, |project| project.view.preview_samples = 129);
+        assert!(document.history().0.len() == 2);
+        document.undo();
+        assert_eq!(document.project().view.preview_samples, 129);
+    }
+
+    #[test]
+    fn opening_saving_and_what_would_be_lost() {
+        let mut document = document();
+        assert!(!document.is_dirty());
+        edit(&mut document, None, |project| project.recipe.seed = 5);
+        assert!(document.is_dirty());
+        document.mark_saved("a.upthrust.json".into());
+        assert!(!document.is_dirty() && document.path() == Some(Path::new("a.upthrust.json")));
+        document.replace("Open b".into(), Project::default(), Some("b.upthrust.json".into()));
+        assert_eq!(document.path(), Some(Path::new("b.upthrust.json")));
+        document.undo();
+        assert_eq!(document.path(), Some(Path::new("a.upthrust.json")));
+        assert!(!document.is_dirty() && document.project().recipe.seed == 5);
+    }
+}

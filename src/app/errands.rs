@@ -1,0 +1,96 @@
+//! Reading and writing of single files beside the interface, so that no slow disk stops a frame.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+use crate::engine::parameters::Band;
+use crate::files::{self, FileError};
+use crate::project::Project;
+use crate::worker::Wake;
+
+/// What an errand brought back.
+#[derive(Debug)]
+pub(super) enum Errand {
+    /// A project was read.
+    Opened { path: PathBuf, project: Box<Project> },
+    /// A heightmap was read and found good; `range_m` are the heights that its sidecar gives it.
+    Imported { path: PathBuf, bytes: Vec<u8>, range_m: Option<Band>, notes: Vec<String>, step: Option<usize> },
+    /// The project was written.
+    Saved { path: PathBuf, project: Arc<Project> },
+    /// It went wrong: what, where, what to do.
+    Failed(String),
+}
+
+/// Runs errands, each on a thread of its own: they are few and wait for the disk.
+pub(super) struct Errands {
+    wake: Wake,
+    sender: Sender<Errand>,
+    receiver: Receiver<Errand>,
+}
+
+impl Errands {
+    pub(super) fn new(wake: Wake) -> Self {
+        let (sender, receiver) = channel();
+        Self { wake, sender, receiver }
+    }
+
+    /// The next errand that is done.
+    pub(super) fn take(&self) -> Option<Errand> {
+        self.receiver.try_recv().ok()
+    }
+
+    /// Reads a project, or any file that is none as a heightmap.
+    pub(super) fn open(&self, path: PathBuf) {
+        if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json")) {
+            self.run(move || match Project::open(&path) {
+                Ok(project) => Errand::Opened { project: Box::new(project), path },
+                Err(error) => Errand::Failed(format!("{}: {error}", path.display())),
+            });
+        } else {
+            self.import(path, None);
+        }
+    }
+
+    /// Reads a heightmap for a step.
+    pub(super) fn import(&self, path: PathBuf, step: Option<usize>) {
+        self.run(move || match heightmap(&path) {
+            Ok((bytes, range_m, notes)) => Errand::Imported { path, bytes, range_m, notes, step },
+            Err(error) => Errand::Failed(error),
+        });
+    }
+
+    /// Writes the project.
+    pub(super) fn save(&self, path: PathBuf, project: Arc<Project>) {
+        self.run(move || {
+            let text = project.to_json();
+            let write = |writer: &mut BufWriter<&File>| {
+                writer.write_all(text.as_bytes()).map_err(|error| FileError::writing(&path, &error))
+            };
+            match files::atomic::write_atomically(&path, true, write) {
+                Ok(()) => Errand::Saved { path, project },
+                Err(error) => Errand::Failed(error.to_string()),
+            }
+        });
+    }
+
+    fn run(&self, errand: impl FnOnce() -> Errand + Send + 'static) {
+        let (sender, wake) = (self.sender.clone(), self.wake.clone());
+        let run = move || {
+            // The window may be gone by now; then nobody needs the result.
+            let _ = sender.send(errand());
+            wake();
+        };
+        if let Err(error) = std::thread::Builder::new().name("upthrust errand".into()).spawn(run) {
+            let _ = self.sender.send(Errand::Failed(format!("cannot start a thread: {error}")));
+        }
+    }
+}
+
+fn heightmap(path: &Path) -> Result<(Vec<u8>, Option<Band>, Vec<String>), String> {
+    let reading = files::heightmap::read(path, None).map_err(|error| error.to_string())?;
+    let bytes = std::fs::read(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+    Ok((bytes, reading.sidecar.map(|sidecar| sidecar.range_m), reading.notes))
+}

@@ -1,0 +1,715 @@
+//! The editor: state, commands, panels and views.
+//!
+//! The interface thread computes nothing. Each frame it works on a copy of the project, hands it to the
+//! [`Document`], asks the worker for the picture of what the document says now, and shows the last one that came.
+
+mod command;
+mod describe;
+mod dialogs;
+mod document;
+mod errands;
+mod export_ui;
+mod panels;
+mod parameter_ui;
+mod playback;
+#[cfg(test)]
+mod tests;
+mod theme;
+mod views;
+mod widgets;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use egui::{CentralPanel, Context, Frame, Panel, Ui, ViewportCommand};
+
+use self::command::Command;
+use self::dialogs::{Answer, Ask, DesktopDialogs, Dialogs, PathField, Purpose};
+use self::document::Document;
+use self::errands::{Errand, Errands};
+use self::export_ui::{Decision, ExportChoices};
+use self::panels::status::{Message, Status};
+use self::playback::Playback;
+use self::views::{Freshness, Maps, View};
+use crate::engine::operations::Operation;
+use crate::engine::operations::heightmap::Heightmap;
+use crate::engine::{Recipe, Step};
+use crate::files::build::load_inputs;
+use crate::project::{ENDING, Project, presets};
+use crate::worker::{ExportOutcome, Exporter, JobError, Preview, PreviewRequest, Previewer, Wake};
+
+/// How long a picture may be out of date before the views say so: shorter waits would only flicker.
+const NOTICEABLE: Duration = Duration::from_millis(120);
+
+/// The size of the first window, points.
+const WINDOW: [f32; 2] = [1440.0, 900.0];
+
+/// Opens the editor, with a file loaded if one is given, and returns when it is closed.
+pub fn run(file: Option<PathBuf>) -> ExitCode {
+    let viewport = egui::ViewportBuilder::default()
+        .with_title("Upthrust")
+        .with_app_id("upthrust")
+        .with_inner_size(WINDOW)
+        .with_min_inner_size([960.0, 600.0]);
+    let options = eframe::NativeOptions { viewport, ..Default::default() };
+    let create: eframe::AppCreator = Box::new(move |context| {
+        let wake = wake_of(&context.egui_ctx);
+        let dialogs = Box::new(DesktopDialogs::new(wake));
+        Ok(Box::new(App::new(&context.egui_ctx, dialogs, file)?))
+    });
+    match eframe::run_native("upthrust", options, create) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!(
+                "error: cannot open a window: {error}\n\
+                 The editor needs a display. Without one, the command line does the same work: see upthrust --help."
+            );
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Wakes the interface from another thread.
+fn wake_of(ctx: &Context) -> Wake {
+    let ctx = ctx.clone();
+    Arc::new(move || ctx.request_repaint())
+}
+
+/// A window over the others.
+enum Modal {
+    Export,
+    PathField(PathField),
+    /// Something would be lost by closing the program.
+    SaveFirst,
+    Shortcuts,
+    About,
+}
+
+/// The editor.
+pub(crate) struct App {
+    document: Document,
+    playback: Playback,
+    previewer: Previewer,
+    exporter: Exporter,
+    errands: Errands,
+    dialogs: Box<dyn Dialogs>,
+    maps: Maps,
+    tree: egui_tiles::Tree<View>,
+    maximised: Option<View>,
+    selected_step: usize,
+    selected_type: Option<usize>,
+    shown: Option<Preview>,
+    /// What the worker was asked for last, and since when the picture has been out of date.
+    wanted: Option<PreviewRequest>,
+    outdated_since: Option<Instant>,
+    failed: bool,
+    /// The recipe that is shared with the worker, made anew when the project changes.
+    recipe: (Arc<Project>, Arc<Recipe>),
+    message: Option<Message>,
+    modal: Option<Modal>,
+    export: ExportChoices,
+    /// Seeds before the present one.
+    earlier_seeds: Vec<u32>,
+    /// Counts presses of the pointer: one press is one gesture.
+    presses: u64,
+    /// Close as soon as the project is saved.
+    close_when_saved: bool,
+    closing: bool,
+}
+
+impl App {
+    fn new(ctx: &Context, dialogs: Box<dyn Dialogs>, file: Option<PathBuf>) -> std::io::Result<Self> {
+        theme::install(ctx);
+        let wake = wake_of(ctx);
+        let project = presets().first().and_then(|preset| preset.project().ok()).unwrap_or_default();
+        let mut tiles = egui_tiles::Tiles::default();
+        let panes = [View::Heightmap, View::Texture].map(|view| tiles.insert_pane(view));
+        let root = tiles.insert_horizontal_tile(panes.to_vec());
+        let document = Document::new(project);
+        let recipe = (document.project().clone(), Arc::new(document.project().recipe.clone()));
+        let app = Self {
+            selected_step: recipe.1.stack.len().saturating_sub(1),
+            document,
+            playback: Playback::from_start(),
+            previewer: Previewer::start(wake.clone())?,
+            exporter: Exporter::start(wake.clone())?,
+            errands: Errands::new(wake),
+            dialogs,
+            maps: Maps::default(),
+            tree: egui_tiles::Tree::new(egui::Id::unique("views"), root, tiles),
+            maximised: None,
+            selected_type: None,
+            shown: None,
+            wanted: None,
+            outdated_since: None,
+            failed: false,
+            recipe,
+            message: None,
+            modal: None,
+            export: ExportChoices::default(),
+            earlier_seeds: Vec::new(),
+            presses: 0,
+            close_when_saved: false,
+            closing: false,
+        };
+        if let Some(file) = file {
+            app.errands.open(file);
+        }
+        Ok(app)
+    }
+
+    fn total(&self) -> u32 {
+        self.document.project().recipe.iterations()
+    }
+
+    fn say(&mut self, text: impl Into<String>) {
+        self.message = Some(Message { text: text.into(), is_error: false });
+    }
+
+    fn complain(&mut self, text: impl Into<String>) {
+        self.message = Some(Message { text: text.into(), is_error: true });
+    }
+
+    /// Takes what came from other threads.
+    fn receive(&mut self, ctx: &Context) {
+        while let Some(errand) = self.errands.take() {
+            self.finish_errand(errand);
+        }
+        while let Some((ask, answer)) = self.dialogs.answer() {
+            self.answer(ask, answer);
+        }
+        while let Some(outcome) = self.exporter.take() {
+            match outcome {
+                ExportOutcome::Written(files) => {
+                    let names: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
+                    self.say(format!("Exported {}", names.join(", ")));
+                }
+                ExportOutcome::Cancelled => self.say("The export was cancelled; nothing was left behind"),
+                ExportOutcome::Failed(error) => self.complain(error.to_string()),
+            }
+        }
+        match self.previewer.take() {
+            Some(Ok(preview)) => {
+                self.failed = false;
+                self.maps.show(ctx, &preview);
+                let total = self.total();
+                if !preview.coarse && preview.request.position == self.playback.position() {
+                    self.playback.advance(self.document.project().view.iterations_per_frame, total);
+                }
+                self.shown = Some(preview);
+            }
+            Some(Err(error)) => {
+                self.failed = true;
+                if self.playback.is_playing() {
+                    self.playback.seek(self.playback.position(), self.total());
+                }
+                let text = match &error {
+                    JobError::Failed(message) => message.clone(),
+                    JobError::Panicked(_) => error.to_string(),
+                };
+                self.complain(text);
+            }
+            None => {}
+        }
+    }
+
+    /// Asks the worker for the picture of what the document says now.
+    fn request(&mut self) {
+        let project = self.document.project();
+        if !Arc::ptr_eq(&self.recipe.0, project) {
+            let recipe = if self.recipe.0.recipe == project.recipe {
+                self.recipe.1.clone()
+            } else {
+                Arc::new(project.recipe.clone())
+            };
+            self.recipe = (project.clone(), recipe);
+        }
+        self.playback.fit(self.recipe.1.iterations());
+        let request = PreviewRequest {
+            recipe: self.recipe.1.clone(),
+            files: self.recipe.0.files.clone(),
+            samples: self.recipe.0.view.preview_samples as usize,
+            position: self.playback.position(),
+        };
+        if self.wanted.as_ref() != Some(&request) {
+            self.previewer.request(request.clone());
+            self.wanted = Some(request);
+            self.failed = false;
+        }
+        let current = self.shown.as_ref().is_some_and(|shown| !shown.coarse && self.wanted.as_ref() == Some(&*shown.request));
+        if current {
+            self.outdated_since = None;
+        } else {
+            self.outdated_since.get_or_insert_with(Instant::now);
+        }
+    }
+
+    /// How far a renewal is that has taken long enough to be noticed. While it plays, each picture belongs to the
+    /// iteration that the timeline shows, so nothing is out of date.
+    fn renewing(&self) -> Option<f32> {
+        let noticeable = self.outdated_since.is_some_and(|since| since.elapsed() > NOTICEABLE);
+        let progress = self.previewer.progress();
+        progress.filter(|_| noticeable && !self.playback.is_playing())
+    }
+
+    fn finish_errand(&mut self, errand: Errand) {
+        match errand {
+            Errand::Opened { path, project } => {
+                self.open_project(format!("Open {}", file_name(&path)), *project, Some(path));
+            }
+            Errand::Imported { path, bytes, range_m, notes, step } => {
+                let mut project = (**self.document.project()).clone();
+                let name = project.import_file(&file_name(&path), bytes);
+                let into = step.and_then(|i| project.recipe.stack.get_mut(i));
+                match into.map(|step| &mut step.operation) {
+                    Some(Operation::Heightmap(heightmap)) => heightmap.file = name,
+                    _ => {
+                        let mut heightmap = Heightmap { file: name, ..Default::default() };
+                        if let Some(range) = range_m {
+                            (heightmap.low_m, heightmap.high_m) = (Some(range.min), Some(range.max));
+                        }
+                        self.selected_step = add_step(&mut project.recipe, Step::new(heightmap));
+                    }
+                }
+                self.document.propose(project, None);
+                let notes = if notes.is_empty() { String::new() } else { format!(": {}", notes.join("; ")) };
+                self.say(format!("Imported {}{notes}", file_name(&path)));
+            }
+            Errand::Saved { path, project } => {
+                if Arc::ptr_eq(&project, self.document.project()) {
+                    self.document.mark_saved(path.clone());
+                }
+                self.say(format!("Saved {}", path.display()));
+                self.closing = self.close_when_saved;
+            }
+            Errand::Failed(message) => {
+                self.close_when_saved = false;
+                self.complain(message);
+            }
+        }
+    }
+
+    fn open_project(&mut self, name: String, project: Project, path: Option<PathBuf>) {
+        self.selected_step = project.recipe.stack.len().saturating_sub(1);
+        self.selected_type = None;
+        self.document.replace(name, project, path);
+        self.playback.restart(self.total());
+        self.maps.gaze = views::Gaze::default();
+    }
+
+    /// The user answered a question for a file.
+    fn answer(&mut self, ask: Ask, answer: Answer) {
+        match answer {
+            Answer::Cancelled => self.close_when_saved = false,
+            Answer::NoDialog => self.modal = Some(Modal::PathField(PathField::new(ask))),
+            Answer::Chosen(path) => match ask.purpose {
+                Purpose::Open => self.errands.open(path),
+                Purpose::Import { step } => self.errands.import(path, step),
+                Purpose::Save => {
+                    let path = with_project_ending(path);
+                    self.errands.save(path, self.document.project().clone());
+                }
+                Purpose::Export => {
+                    let project = self.document.project();
+                    match load_inputs(&project.files) {
+                        Ok(inputs) => self.exporter.export(self.export.order(project, inputs, &path)),
+                        Err(error) => self.complain(error.to_string()),
+                    }
+                }
+            },
+        }
+    }
+
+    fn save(&mut self, anew: bool) {
+        match self.document.path() {
+            Some(path) if !anew => self.errands.save(path.to_path_buf(), self.document.project().clone()),
+            _ => {
+                let stem = match self.document.project().name.as_str() {
+                    "" => "landscape",
+                    name => name,
+                };
+                let file_name = format!("{}{ENDING}", stem.to_lowercase().replace(['/', '\\', ' ', ','], "-"));
+                self.dialogs.ask(Ask { purpose: Purpose::Save, file_name });
+            }
+        }
+    }
+
+    /// Changes the project through the document's one door.
+    fn edit(&mut self, change: impl FnOnce(&mut Project)) {
+        let mut project = (**self.document.project()).clone();
+        change(&mut project);
+        self.document.propose(project, None);
+    }
+
+    fn carry_out(&mut self, ctx: &Context, command: Command) {
+        let total = self.total();
+        let at = self.playback.position();
+        match command {
+            Command::New => self.open_project("New project".into(), Project::default(), None),
+            Command::Open => self.dialogs.ask(Ask { purpose: Purpose::Open, file_name: String::new() }),
+            Command::OpenPreset(name) => {
+                let project = presets().iter().find(|preset| preset.name == name).map(|preset| preset.project());
+                match project {
+                    Some(Ok(project)) => self.open_project(format!("Preset {}", project.name), project, None),
+                    Some(Err(error)) => self.complain(format!("preset {name}: {error}")),
+                    None => {}
+                }
+            }
+            Command::Save => self.save(false),
+            Command::SaveAs => self.save(true),
+            Command::ImportHeightmap => self.ask_import(None),
+            Command::ChooseFile { step } => self.ask_import(Some(step)),
+            Command::Export => self.modal = Some(Modal::Export),
+            Command::Quit => ctx.send_viewport_cmd(ViewportCommand::Close),
+            Command::Undo => self.document.undo(),
+            Command::Redo => self.document.redo(),
+            Command::GoToEntry(i) => self.document.go_to(i),
+            Command::AddStep(key) => {
+                if let Ok(operation) = Operation::from_key(key) {
+                    let mut project = (**self.document.project()).clone();
+                    self.selected_step = add_step(&mut project.recipe, Step::new(operation));
+                    self.document.propose(project, None);
+                    self.playback.seek(self.total(), self.total());
+                }
+            }
+            Command::DuplicateStep(i) => {
+                self.edit(|project| {
+                    if let Some(step) = project.recipe.stack.get(i).cloned() {
+                        let mut copy = step;
+                        copy.settings.seed = free_seed(&project.recipe);
+                        project.recipe.stack.insert(i + 1, copy);
+                    }
+                });
+                self.selected_step = i + 1;
+            }
+            Command::DeleteStep(i) => {
+                self.edit(|project| {
+                    if i < project.recipe.stack.len() {
+                        project.recipe.stack.remove(i);
+                    }
+                });
+                self.selected_step = self.selected_step.min(self.document.project().recipe.stack.len().saturating_sub(1));
+            }
+            Command::MoveStep { from, to } => {
+                self.edit(|project| {
+                    if from.max(to) < project.recipe.stack.len() {
+                        let step = project.recipe.stack.remove(from);
+                        project.recipe.stack.insert(to, step);
+                    }
+                });
+                self.selected_step = to;
+            }
+            Command::SelectStep(i) => self.selected_step = i,
+            Command::TogglePlay => self.playback.toggle(total),
+            Command::Restart => self.playback.restart(total),
+            Command::StepBack => self.playback.seek(at.saturating_sub(1), total),
+            Command::StepForward => self.playback.seek(at.saturating_add(1), total),
+            Command::ToStart => self.playback.seek(0, total),
+            Command::ToEnd => self.playback.seek(total, total),
+            Command::Seek(position) => self.playback.seek(position, total),
+            Command::NewSeed => {
+                self.earlier_seeds.push(self.document.project().recipe.seed);
+                self.edit(|project| project.recipe.seed = random_seed());
+            }
+            Command::PreviousSeed => {
+                if let Some(seed) = self.earlier_seeds.pop() {
+                    self.edit(|project| project.recipe.seed = seed);
+                }
+            }
+            Command::FrameViews => self.maps.gaze = views::Gaze::default(),
+            Command::MaximiseHeightmap => self.maximise(View::Heightmap),
+            Command::MaximiseTexture => self.maximise(View::Texture),
+            Command::PreviewSamples(samples) => self.edit(|project| project.view.preview_samples = samples),
+            Command::Theme(theme) => ctx.set_theme(theme),
+            Command::CancelPreview => {
+                self.previewer.cancel();
+                self.playback.seek(at, total);
+            }
+            Command::CancelExport => self.exporter.cancel(),
+            Command::DismissMessage => self.message = None,
+            Command::Shortcuts => self.modal = Some(Modal::Shortcuts),
+            Command::About => self.modal = Some(Modal::About),
+        }
+    }
+
+    fn ask_import(&mut self, step: Option<usize>) {
+        self.dialogs.ask(Ask { purpose: Purpose::Import { step }, file_name: String::new() });
+    }
+
+    /// Shows one view alone, or all again.
+    fn maximise(&mut self, view: View) {
+        self.maximised = if self.maximised == Some(view) { None } else { Some(view) };
+    }
+
+    /// Draws all panels and views on a copy of the project; returns what the user wants done.
+    fn panels_ui(&mut self, ui: &mut Ui, project: &mut Project) -> Vec<Command> {
+        let mut commands = Vec::new();
+        let has_timeline = project.recipe.iterations() > 0;
+        let renewing = self.renewing();
+        Panel::top("menu").show(ui, |ui| commands.extend(panels::menu::menu_ui(ui, &self.document, has_timeline)));
+        let crosshair_m = self.maps.crosshair_m.take();
+        let status = Status {
+            message: self.message.as_ref(),
+            renewing,
+            export: self.exporter.status(),
+            shown: self.shown.as_ref(),
+            crosshair_m,
+        };
+        Panel::bottom("status")
+            .exact_size(26.0)
+            .show(ui, |ui| commands.extend(panels::status::status_ui(ui, &status)));
+        Panel::bottom("timeline").exact_size(38.0).show(ui, |ui| {
+            let (recipe, view) = (&mut project.recipe, &mut project.view);
+            commands.extend(panels::timeline::timeline_ui(ui, recipe, view, self.playback));
+        });
+        Panel::left("stack").default_size(304.0).size_range(240.0..=480.0).show(ui, |ui| {
+            ui.add_space(4.0);
+            commands.extend(panels::stack::stack_ui(ui, &mut project.recipe, self.selected_step));
+        });
+        Panel::right("right").default_size(288.0).size_range(240.0..=480.0).show(ui, |ui| {
+            ui.add_space(4.0);
+            panels::right::right_ui(ui, &mut project.recipe, &mut self.selected_type, self.shown.as_ref());
+        });
+        self.maps.crosshair_m = crosshair_m;
+        CentralPanel::default().frame(Frame::new()).show(ui, |ui| self.views_ui(ui, renewing));
+        commands
+    }
+
+    fn views_ui(&mut self, ui: &mut Ui, renewing: Option<f32>) {
+        let pointer_is_here = ui.rect_contains_pointer(ui.max_rect());
+        if !pointer_is_here {
+            self.maps.crosshair_m = None;
+        }
+        let freshness = match renewing {
+            _ if self.failed => Freshness::Failed,
+            Some(progress) => Freshness::Renewing(progress),
+            None => Freshness::Current,
+        };
+        let extent = self.document.project().recipe.world.extent();
+        let mut maximise = None;
+        match self.maximised {
+            Some(view) => {
+                ui.horizontal(|ui| {
+                    ui.add_space(8.0);
+                    ui.label(view.title());
+                    if ui.button("All views").clicked() {
+                        maximise = Some(view);
+                    }
+                });
+                self.maps.ui(ui, view, extent, &freshness);
+            }
+            None => {
+                let mut panes = Panes { maps: &mut self.maps, extent, freshness, maximise: &mut maximise };
+                self.tree.ui(&mut panes, ui);
+            }
+        }
+        if let Some(view) = maximise {
+            self.maximise(view);
+        }
+    }
+
+    fn modal_ui(&mut self, ctx: &Context, project: &mut Project) {
+        let Some(mut modal) = self.modal.take() else { return };
+        let mut stays = true;
+        match &mut modal {
+            Modal::Export => match self.export.ui(ctx, project) {
+                Some(Decision::ChooseFile) => {
+                    let file_name = self.export.file_name(project);
+                    self.dialogs.ask(Ask { purpose: Purpose::Export, file_name });
+                    stays = false;
+                }
+                Some(Decision::Close) => stays = false,
+                None => {}
+            },
+            Modal::PathField(field) => {
+                if let Some(answer) = field.ui(ctx) {
+                    let ask = field.ask.clone();
+                    self.answer(ask, answer);
+                    stays = false;
+                }
+            }
+            Modal::SaveFirst => stays = self.save_first_ui(ctx),
+            Modal::Shortcuts => stays = shortcuts_ui(ctx),
+            Modal::About => stays = about_ui(ctx),
+        }
+        if stays {
+            self.modal = Some(modal);
+        }
+    }
+
+    /// The question before unsaved work is lost; returns whether it stands.
+    fn save_first_ui(&mut self, ctx: &Context) -> bool {
+        let modal = egui::Modal::new(egui::Id::unique("save first")).show(ctx, |ui| {
+            ui.set_width(360.0);
+            ui.heading("Save before closing?");
+            ui.label("The project has changes that are not saved.");
+            ui.add_space(8.0);
+            egui::Sides::new().show(
+                ui,
+                |ui| ui.button("Close without saving").clicked(),
+                |ui| [ui.button("Save").clicked(), ui.button("Cancel").clicked()],
+            )
+        });
+        let (discard, [save, cancel]) = modal.inner;
+        if discard {
+            self.closing = true;
+        }
+        if save {
+            self.close_when_saved = true;
+            self.save(false);
+        }
+        !(discard || save || cancel || modal.should_close())
+    }
+
+    /// Takes files that are dropped on the window, and asks before unsaved work is lost.
+    fn window_events(&mut self, ctx: &Context) {
+        let dropped: Vec<PathBuf> = ctx.input(|input| {
+            input.raw.dropped_files.iter().map(|file| file.path().to_path_buf()).collect()
+        });
+        for path in dropped {
+            self.errands.open(path);
+        }
+        if ctx.input(|input| input.viewport().close_requested()) && !self.closing && self.document.is_dirty() {
+            ctx.send_viewport_cmd(ViewportCommand::CancelClose);
+            self.modal = Some(Modal::SaveFirst);
+        }
+        if self.closing {
+            ctx.send_viewport_cmd(ViewportCommand::Close);
+        }
+        if ctx.input(|input| input.pointer.any_pressed()) {
+            self.presses += 1;
+        }
+    }
+}
+
+impl eframe::App for App {
+    fn logic(&mut self, ctx: &Context, _frame: &mut eframe::Frame) {
+        self.receive(ctx);
+        self.window_events(ctx);
+        self.request();
+        if self.previewer.progress().is_some() && !self.playback.is_playing() {
+            // So that progress moves and the note about it appears.
+            ctx.request_repaint_after(Duration::from_millis(50));
+        }
+        if self.exporter.status().is_some() {
+            ctx.request_repaint_after(Duration::from_millis(100));
+        }
+    }
+
+    fn ui(&mut self, ui: &mut Ui, _frame: &mut eframe::Frame) {
+        let ctx = ui.ctx().clone();
+        let mut commands = if self.modal.is_none() { command::pressed(&ctx) } else { Vec::new() };
+        let mut project = (**self.document.project()).clone();
+        commands.extend(self.panels_ui(ui, &mut project));
+        self.modal_ui(&ctx, &mut project);
+        let held = ctx.input(|input| input.pointer.any_down() || input.pointer.any_released());
+        self.document.propose(project, held.then_some(self.presses));
+        for command in commands {
+            self.carry_out(&ctx, command);
+        }
+        self.request();
+    }
+}
+
+/// The views in their panes.
+struct Panes<'a> {
+    maps: &'a mut Maps,
+    extent: crate::engine::Extent,
+    freshness: Freshness,
+    maximise: &'a mut Option<View>,
+}
+
+impl egui_tiles::Behavior<View> for Panes<'_> {
+    fn pane_ui(&mut self, ui: &mut Ui, _tile: egui_tiles::TileId, view: &mut View) -> egui_tiles::UiResponse {
+        self.maps.ui(ui, *view, self.extent, &self.freshness);
+        egui_tiles::UiResponse::None
+    }
+
+    fn tab_title_for_pane(&mut self, view: &View) -> egui::WidgetText {
+        view.title().into()
+    }
+
+    fn on_tab_button(
+        &mut self,
+        tiles: &mut egui_tiles::Tiles<View>,
+        tile: egui_tiles::TileId,
+        response: egui::Response,
+    ) -> egui::Response {
+        if response.double_clicked()
+            && let Some(egui_tiles::Tile::Pane(view)) = tiles.get(tile)
+        {
+            *self.maximise = Some(*view);
+        }
+        response
+    }
+
+    fn simplification_options(&self) -> egui_tiles::SimplificationOptions {
+        egui_tiles::SimplificationOptions { all_panes_must_have_tabs: true, ..Default::default() }
+    }
+
+    fn gap_width(&self, _style: &egui::Style) -> f32 {
+        2.0
+    }
+}
+
+/// Puts a step on top of the stack, with random numbers of its own; returns its place.
+fn add_step(recipe: &mut Recipe, mut step: Step) -> usize {
+    step.settings.seed = free_seed(recipe);
+    recipe.stack.push(step);
+    recipe.stack.len() - 1
+}
+
+/// The smallest step seed that no step has.
+fn free_seed(recipe: &Recipe) -> u32 {
+    let taken = |seed: u32| recipe.stack.iter().any(|step| step.settings.seed == seed);
+    (0..).find(|&seed| !taken(seed)).unwrap_or_default()
+}
+
+/// A seed that nobody chose: from the keys with which the standard library guards its hash maps.
+fn random_seed() -> u32 {
+    use std::hash::{BuildHasher, RandomState};
+    (RandomState::new().hash_one(0_u8) % 100_000) as u32
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// A project's path with the ending that projects have.
+fn with_project_ending(path: PathBuf) -> PathBuf {
+    let name = file_name(&path);
+    if name.ends_with(".json") { path } else { path.with_file_name(format!("{name}{ENDING}")) }
+}
+
+fn shortcuts_ui(ctx: &Context) -> bool {
+    let modal = egui::Modal::new(egui::Id::unique("shortcuts")).show(ctx, |ui| {
+        ui.heading("Shortcuts");
+        ui.add_space(4.0);
+        egui::Grid::new("shortcuts").num_columns(2).spacing([32.0, 4.0]).show(ui, |ui| {
+            for command in command::WITH_KEYS {
+                if let Some(shortcut) = command.shortcut() {
+                    ui.label(command.text());
+                    ui.weak(ui.ctx().format_shortcut(&shortcut));
+                    ui.end_row();
+                }
+            }
+        });
+        ui.add_space(8.0);
+        ui.button("Close").clicked()
+    });
+    !(modal.inner || modal.should_close())
+}
+
+fn about_ui(ctx: &Context) -> bool {
+    let modal = egui::Modal::new(egui::Id::unique("about")).show(ctx, |ui| {
+        ui.set_width(360.0);
+        ui.heading(format!("Upthrust {}", env!("CARGO_PKG_VERSION")));
+        ui.label("A terrain editor that raises landscapes by fault formation. An upthrust is the block that a fault lifts.");
+        ui.weak("MIT or Apache-2.0, at your choice.");
+        ui.add_space(8.0);
+        ui.button("Close").clicked()
+    });
+    !(modal.inner || modal.should_close())
+}

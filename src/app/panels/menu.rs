@@ -1,0 +1,150 @@
+//! The menu bar.
+
+use egui::{ThemePreference, Ui};
+
+use crate::app::command::{Command, item, item_named};
+use crate::app::document::Document;
+use crate::app::theme::colours;
+use crate::engine::Operation;
+use crate::engine::operations::Role;
+use crate::project::presets;
+
+/// Sizes of the preview that the menu offers.
+const PREVIEW_SAMPLES: [u32; 4] = [257, 513, 1025, 2049];
+
+/// Entries of the history that the menu shows.
+const HISTORY: usize = 16;
+
+pub(in crate::app) fn menu_ui(ui: &mut Ui, document: &Document, has_land: bool) -> Option<Command> {
+    let mut command = None;
+    egui::MenuBar::new().ui(ui, |ui| {
+        ui.menu_button("File", |ui| command = file_menu(ui));
+        ui.menu_button("Edit", |ui| command = command.take().or(edit_menu(ui, document)));
+        ui.menu_button("View", |ui| command = command.take().or(view_menu(ui, document)));
+        ui.menu_button("Terrain", |ui| command = command.take().or(terrain_menu(ui, has_land)));
+        ui.menu_button("Help", |ui| {
+            command =
+                command.take().or(item(ui, Command::Shortcuts, true)).or(item(ui, Command::About, true));
+        });
+        title(ui, document);
+    });
+    command
+}
+
+/// The title in the middle of the bar, with a mark while there is something to save.
+fn title(ui: &mut Ui, document: &Document) {
+    let name = match document.project().name.as_str() {
+        "" => "Untitled",
+        name => name,
+    };
+    let mark = if document.is_dirty() { " •" } else { "" };
+    let rect = ui.max_rect();
+    let text = egui::RichText::new(format!("{name}{mark}")).color(colours(ui).weak);
+    ui.put(rect, egui::Label::new(text).truncate());
+}
+
+fn file_menu(ui: &mut Ui) -> Option<Command> {
+    ui.set_min_width(220.0);
+    let mut command = item(ui, Command::New, true).or(item(ui, Command::Open, true));
+    ui.menu_button("Presets", |ui| {
+        ui.set_min_width(200.0);
+        for preset in presets() {
+            let project = preset.project().unwrap_or_default();
+            let chosen = ui.button(&project.name).on_hover_text(&project.description).clicked();
+            if chosen {
+                command = Some(Command::OpenPreset(preset.name));
+                ui.close();
+            }
+        }
+    });
+    ui.separator();
+    command = command.or(item(ui, Command::Save, true)).or(item(ui, Command::SaveAs, true));
+    ui.separator();
+    command = command.or(item(ui, Command::ImportHeightmap, true)).or(item(ui, Command::Export, true));
+    ui.separator();
+    command.or(item(ui, Command::Quit, true))
+}
+
+fn edit_menu(ui: &mut Ui, document: &Document) -> Option<Command> {
+    ui.set_min_width(260.0);
+    let named = |verb: &str, name: Option<&str>| name.map_or(verb.to_string(), |name| format!("{verb} {name}"));
+    let (undo, redo) = (document.undo_name(), document.redo_name());
+    let mut command = item_named(ui, Command::Undo, &named("Undo", undo), undo.is_some())
+        .or(item_named(ui, Command::Redo, &named("Redo", redo), redo.is_some()));
+    ui.separator();
+    ui.menu_button("History", |ui| {
+        ui.set_min_width(260.0);
+        let (names, at) = document.history();
+        let first = names.len().saturating_sub(HISTORY);
+        for (i, name) in names.enumerate().skip(first) {
+            if ui.selectable_label(i == at, name).clicked() {
+                command = Some(Command::GoToEntry(i));
+                ui.close();
+            }
+        }
+    });
+    command
+}
+
+fn view_menu(ui: &mut Ui, document: &Document) -> Option<Command> {
+    ui.set_min_width(220.0);
+    let mut command = item(ui, Command::FrameViews, true)
+        .or(item(ui, Command::MaximiseHeightmap, true))
+        .or(item(ui, Command::MaximiseTexture, true));
+    ui.separator();
+    ui.menu_button("Preview size", |ui| {
+        for samples in PREVIEW_SAMPLES {
+            let set = Command::PreviewSamples(samples);
+            if ui.selectable_label(document.project().view.preview_samples == samples, set.text()).clicked() {
+                command = Some(set);
+                ui.close();
+            }
+        }
+    });
+    ui.menu_button("Theme", |ui| {
+        let present = ui.ctx().options(|options| options.theme_preference);
+        for theme in [ThemePreference::Dark, ThemePreference::Light, ThemePreference::System] {
+            let set = Command::Theme(theme);
+            if ui.selectable_label(present == theme, set.text()).clicked() {
+                command = Some(set);
+                ui.close();
+            }
+        }
+    });
+    command
+}
+
+fn terrain_menu(ui: &mut Ui, has_land: bool) -> Option<Command> {
+    ui.set_min_width(220.0);
+    let mut command = None;
+    ui.menu_button("Add step", |ui| command = add_step_menu(ui));
+    ui.separator();
+    command
+        .or(item(ui, Command::NewSeed, true))
+        .or(item(ui, Command::PreviousSeed, true))
+        .or_else(|| {
+            ui.separator();
+            item(ui, Command::TogglePlay, has_land)
+        })
+        .or(item(ui, Command::Restart, has_land))
+        .or(item(ui, Command::StepBack, has_land))
+        .or(item(ui, Command::StepForward, has_land))
+        .or(item(ui, Command::ToStart, has_land))
+        .or(item(ui, Command::ToEnd, has_land))
+}
+
+/// Every operation by name, those that raise land first.
+pub(in crate::app) fn add_step_menu(ui: &mut Ui) -> Option<Command> {
+    ui.set_min_width(180.0);
+    let mut command = None;
+    for (role, title) in [(Role::Raises, "Raise"), (Role::Shapes, "Shape")] {
+        ui.weak(title);
+        for operation in Operation::all().iter().filter(|operation| operation.role() == role) {
+            if ui.button(operation.label()).on_hover_text(operation.doc()).clicked() {
+                command = Some(Command::AddStep(operation.key()));
+                ui.close();
+            }
+        }
+    }
+    command
+}

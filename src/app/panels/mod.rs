@@ -1,0 +1,7 @@
+//! The panels around the views. Each draws a part of the project and returns what the user wants done.
+
+pub(super) mod menu;
+pub(super) mod right;
+pub(super) mod stack;
+pub(super) mod status;
+pub(super) mod timeline;

@@ -1,0 +1,93 @@
+//! The status bar: what is being done, the last message, and the land under the pointer.
+
+use egui::{Align, Layout, ProgressBar, RichText, Ui, Vec2};
+use egui_material_icons::icons::ICON_CLOSE;
+
+use crate::app::command::Command;
+use crate::app::theme::colours;
+use crate::app::views::length;
+use crate::app::widgets::icon_button;
+use crate::engine::measures::slope_deg;
+use crate::worker::{ExportStatus, Preview};
+
+/// What the program has to say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::app) struct Message {
+    pub(in crate::app) text: String,
+    pub(in crate::app) is_error: bool,
+}
+
+/// What the status bar shows.
+pub(in crate::app) struct Status<'a> {
+    pub(in crate::app) message: Option<&'a Message>,
+    /// How far the preview is, if it is not up to date for longer than a moment.
+    pub(in crate::app) renewing: Option<f32>,
+    pub(in crate::app) export: Option<ExportStatus>,
+    pub(in crate::app) shown: Option<&'a Preview>,
+    pub(in crate::app) crosshair_m: Option<[f64; 2]>,
+}
+
+pub(in crate::app) fn status_ui(ui: &mut Ui, status: &Status) -> Option<Command> {
+    let mut command = None;
+    ui.horizontal_centered(|ui| {
+        if let Some(preview) = status.shown {
+            ui.weak(land_text(preview));
+            ui.separator();
+        }
+        if let Some(export) = &status.export {
+            let name = export.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let waiting = if export.waiting > 0 { format!(", {} waiting", export.waiting) } else { String::new() };
+            ui.label(format!("Exporting {name}{waiting}"));
+            ui.add_sized(Vec2::new(120.0, 12.0), ProgressBar::new(export.progress));
+            if icon_button(ui, ICON_CLOSE, "Cancel the export").clicked() {
+                command = Some(Command::CancelExport);
+            }
+        } else if let Some(progress) = status.renewing {
+            ui.label("Computing");
+            ui.add_sized(Vec2::new(120.0, 12.0), ProgressBar::new(progress));
+            if icon_button(ui, ICON_CLOSE, "Cancel the computation").clicked() {
+                command = Some(Command::CancelPreview);
+            }
+        }
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            if let (Some(preview), Some([x_m, z_m])) = (status.shown, status.crosshair_m) {
+                ui.label(RichText::new(probe_text(preview, x_m, z_m)).monospace());
+                ui.separator();
+            }
+            ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+                if let Some(message) = status.message {
+                    let colour = if message.is_error { colours(ui).error } else { colours(ui).weak };
+                    if icon_button(ui, ICON_CLOSE, "Dismiss the message").clicked() {
+                        command = Some(Command::DismissMessage);
+                    }
+                    let text = RichText::new(&message.text).color(colour);
+                    ui.add(egui::Label::new(text).truncate()).on_hover_text(&message.text);
+                }
+            });
+        });
+    });
+    command
+}
+
+/// Size of the preview and the world, and how long it took.
+fn land_text(preview: &Preview) -> String {
+    let grid = preview.land.grid();
+    let extent = grid.extent();
+    let world = if extent.width_m == extent.depth_m {
+        length(extent.width_m)
+    } else {
+        format!("{} × {}", length(extent.width_m), length(extent.depth_m))
+    };
+    let took = preview.elapsed.as_secs_f64() * 1000.0;
+    format!("{} × {} · {world} · {took:.0} ms", grid.width(), grid.height())
+}
+
+/// Place, height and slope under the pointer, in columns that do not move.
+fn probe_text(preview: &Preview, x_m: f64, z_m: f64) -> String {
+    let grid = preview.land.grid();
+    let nearest = |m: f64, spacing: f64, samples: usize| ((m / spacing).round() as usize).min(samples - 1);
+    let c = nearest(x_m, grid.spacing_x_m(), grid.width());
+    let r = nearest(z_m, grid.spacing_z_m(), grid.height());
+    let (height, slope) = (preview.land.height_at(x_m, z_m), slope_deg(&preview.land, c, r));
+    format!("x {x_m:>6.0} m  z {z_m:>6.0} m  height {height:>7.1} m  {slope:>2.0}°")
+}

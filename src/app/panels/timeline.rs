@@ -1,0 +1,96 @@
+//! The timeline: play, step, scrub, speed and seed.
+
+use egui::{ComboBox, DragValue, Rect, Sense, Stroke, Ui, Vec2};
+use egui_material_icons::icons::{
+    ICON_CASINO, ICON_CHEVRON_LEFT, ICON_CHEVRON_RIGHT, ICON_PAUSE, ICON_PLAY_ARROW, ICON_SKIP_NEXT, ICON_SKIP_PREVIOUS,
+};
+
+use crate::app::command::Command;
+use crate::app::playback::Playback;
+use crate::app::theme::colours;
+use crate::app::widgets::icon_button_enabled;
+use crate::engine::recipe::Recipe;
+use crate::project::View;
+
+/// Speeds that the list offers, iterations a frame.
+const SPEEDS: [u32; 7] = [1, 2, 5, 10, 25, 100, 1000];
+
+pub(in crate::app) fn timeline_ui(ui: &mut Ui, recipe: &mut Recipe, view: &mut View, playback: Playback) -> Option<Command> {
+    let total = recipe.iterations();
+    let mut command = None;
+    ui.horizontal_centered(|ui| {
+        ui.spacing_mut().item_spacing.x = 4.0;
+        let play = if playback.is_playing() { ICON_PAUSE } else { ICON_PLAY_ARROW };
+        let at = playback.position();
+        let buttons = [
+            (ICON_SKIP_PREVIOUS, Command::ToStart, at > 0),
+            (ICON_CHEVRON_LEFT, Command::StepBack, at > 0),
+            (play, Command::TogglePlay, total > 0),
+            (ICON_CHEVRON_RIGHT, Command::StepForward, at < total),
+            (ICON_SKIP_NEXT, Command::ToEnd, at < total),
+        ];
+        for (icon, deed, possible) in buttons {
+            if icon_button_enabled(ui, icon, &deed.tooltip(ui), possible).clicked() {
+                command = Some(deed);
+            }
+        }
+        ui.add_space(8.0);
+        let after = 366.0;
+        let width = (ui.available_width() - after).max(80.0);
+        if let Some(position) = scrubber(ui, recipe, at, total, width) {
+            command = Some(Command::Seek(position));
+        }
+        ui.add_space(8.0);
+        // As wide as the longest text, so that nothing moves while it plays.
+        let text = format!("{at} / {total}");
+        ui.add_sized(Vec2::new(104.0, 20.0), egui::Label::new(egui::RichText::new(text).monospace()));
+        let speed = |speed: u32| format!("{speed} a frame");
+        ComboBox::from_id_salt("speed")
+            .selected_text(speed(view.iterations_per_frame))
+            .width(96.0)
+            .show_ui(ui, |ui| {
+                for choice in SPEEDS {
+                    ui.selectable_value(&mut view.iterations_per_frame, choice, speed(choice));
+                }
+            })
+            .response
+            .on_hover_text("How many faults each frame adds");
+        ui.add_space(8.0);
+        let label = ui.weak("Seed");
+        let field = DragValue::new(&mut recipe.seed).speed(1).update_while_editing(false);
+        ui.add_sized(Vec2::new(76.0, 20.0), field)
+            .labelled_by(label.id)
+            .on_hover_text("Chooses among all the landscapes of the same kind");
+        if icon_button_enabled(ui, ICON_CASINO, &Command::NewSeed.tooltip(ui), true).clicked() {
+            command = Some(Command::NewSeed);
+        }
+    });
+    command
+}
+
+/// The rail over all iterations, with a mark where each step begins; returns where it was put.
+fn scrubber(ui: &mut Ui, recipe: &Recipe, at: u32, total: u32, width: f32) -> Option<u32> {
+    let (rect, response) = ui.allocate_exact_size(Vec2::new(width, 24.0), Sense::click_and_drag());
+    let rail = rect.shrink2(Vec2::new(7.0, 0.0));
+    let share = |iteration: u32| if total == 0 { 0.0 } else { iteration as f32 / total as f32 };
+    let x_of = |iteration: u32| rail.left() + rail.width() * share(iteration);
+    let middle = rail.center().y;
+    let colours = colours(ui);
+    let painter = ui.painter();
+    let bar = |from: f32, to: f32| Rect::from_x_y_ranges(from..=to, middle - 2.0..=middle + 2.0);
+    painter.rect_filled(bar(rail.left(), rail.right()), 2.0, colours.sunken);
+    painter.rect_filled(bar(rail.left(), x_of(at)), 2.0, colours.accent);
+    let mut begins = 0;
+    for step in &recipe.stack {
+        if step.iterations() > 0 && begins > 0 {
+            painter.vline(x_of(begins), middle - 8.0..=middle + 8.0, Stroke::new(1.0, colours.weak));
+        }
+        begins += step.iterations();
+    }
+    let handle = if response.hovered() || response.dragged() { 7.0 } else { 6.0 };
+    painter.circle(egui::pos2(x_of(at), middle), handle, colours.accent, Stroke::new(2.0, colours.panel));
+    response.widget_info(|| egui::WidgetInfo::slider(true, f64::from(at), "Timeline"));
+    let pointer = response.interact_pointer_pos().filter(|_| response.dragged() || response.clicked())?;
+    let share = ((pointer.x - rail.left()) / rail.width()).clamp(0.0, 1.0);
+    Some((f64::from(share) * f64::from(total)).round() as u32)
+}

@@ -1,0 +1,329 @@
+//! Controls for parameters, made from their tables.
+
+use egui::{Align, Button, ComboBox, DragValue, Label, Layout, Response, RichText, Sense, Slider, SliderClamping, Ui, Vec2};
+use egui_material_icons::icons::{ICON_ADD, ICON_CLOSE};
+use serde_json::{Map, Value};
+
+use super::theme::colours;
+use super::widgets::{band_slider, icon_button};
+use crate::engine::parameters::{Colour, Group, Kind, Parameter, Scale, choice_key, choice_value, group_to_json};
+
+/// The width of the column of labels.
+const LABEL_WIDTH: f32 = 104.0;
+/// The width of the column of numbers.
+const NUMBER_WIDTH: f32 = 68.0;
+
+/// Draws a control for every parameter of `group` that applies, but those in `hidden`, and sets what was changed.
+/// Returns the key of a file parameter for which the user wants to choose a file.
+pub(super) fn group_ui(ui: &mut Ui, group: &mut dyn Group, hidden: &[&str]) -> Option<&'static str> {
+    let mut values = group_to_json(group);
+    let before = values.clone();
+    let table = group.table();
+    let wants_file = table_ui(ui, table, &mut values, hidden);
+    for parameter in table {
+        if let Some(value) = values.get(parameter.key)
+            && before.get(parameter.key) != Some(value)
+        {
+            // Controls hold their values within the hard range; what is refused all the same stays as it was.
+            let _ = group.set(parameter.key, value);
+        }
+    }
+    wants_file
+}
+
+fn table_ui(
+    ui: &mut Ui,
+    table: &'static [Parameter],
+    values: &mut Map<String, Value>,
+    hidden: &[&str],
+) -> Option<&'static str> {
+    let mut wants_file = None;
+    for parameter in table {
+        if hidden.contains(&parameter.key) || !parameter.applies_beside(values) {
+            continue;
+        }
+        let Some(value) = values.get_mut(parameter.key) else { continue };
+        let wants = ui.push_id(parameter.key, |ui| parameter_ui(ui, parameter, value)).inner;
+        if wants {
+            wants_file = Some(parameter.key);
+        }
+    }
+    wants_file
+}
+
+/// One row, or several for groups and lists; returns whether the user wants to choose a file.
+fn parameter_ui(ui: &mut Ui, parameter: &'static Parameter, value: &mut Value) -> bool {
+    match parameter.kind {
+        Kind::Integer | Kind::Number => row(ui, parameter, value, number_ui),
+        Kind::Boolean => row(ui, parameter, value, boolean_ui),
+        Kind::Choice(_) => row(ui, parameter, value, choice_ui),
+        Kind::Colour => row(ui, parameter, value, colour_ui),
+        Kind::Text => row(ui, parameter, value, text_ui),
+        Kind::Band => row(ui, parameter, value, band_ui),
+        Kind::File => {
+            let mut wants = false;
+            row(ui, parameter, value, |ui, _, value, label| {
+                let name = value.as_str().filter(|name| !name.is_empty()).unwrap_or("Choose a file…");
+                let button = ui.add_sized(ui.available_size_before_wrap(), Button::new(name).truncate());
+                wants = button.labelled_by(label.id).clicked();
+            });
+            return wants;
+        }
+        Kind::List(of) => list_ui(ui, parameter, *of, value),
+        Kind::Group(table) => group_row(ui, parameter, table(), value),
+        Kind::Weighted => {}
+    }
+    false
+}
+
+/// The label with its tooltip, reset and context menu; returns it.
+fn label_ui(ui: &mut Ui, parameter: &Parameter, value: &mut Value) -> Response {
+    let changed = *value != parameter.default;
+    let (rect, response) = ui.allocate_exact_size(Vec2::new(LABEL_WIDTH, ui.spacing().interact_size.y), Sense::click());
+    let text = RichText::new(parameter.label).color(if changed { colours(ui).text } else { colours(ui).weak });
+    let mut inner = ui.new_child(egui::UiBuilder::new().max_rect(rect).layout(Layout::left_to_right(Align::Center)));
+    let label = inner.add(Label::new(text).truncate().sense(Sense::click()));
+    let response = response.union(label);
+    let response = response.on_hover_ui(|ui| {
+        ui.label(parameter.doc);
+        ui.weak(format!("{} · double-click resets", parameter.key));
+    });
+    if response.double_clicked() {
+        value.clone_from(&parameter.default);
+    }
+    response.context_menu(|ui| {
+        if ui.button("Reset").clicked() {
+            value.clone_from(&parameter.default);
+        }
+        if ui.button("Copy key").clicked() {
+            ui.ctx().copy_text(parameter.key.into());
+        }
+    });
+    response
+}
+
+fn row(
+    ui: &mut Ui,
+    parameter: &Parameter,
+    value: &mut Value,
+    control: impl FnOnce(&mut Ui, &Parameter, &mut Value, &Response),
+) {
+    ui.horizontal(|ui| {
+        let label = label_ui(ui, parameter, value);
+        if parameter.nullable && optional_ui(ui, parameter, value, &label) {
+            return;
+        }
+        control(ui, parameter, value, &label);
+    });
+}
+
+/// The switch of a value that may be none; returns whether it is.
+fn optional_ui(ui: &mut Ui, parameter: &Parameter, value: &mut Value, label: &Response) -> bool {
+    let mut on = !value.is_null();
+    if ui.checkbox(&mut on, ()).labelled_by(label.id).changed() {
+        *value = if on { first_value(parameter) } else { Value::Null };
+    }
+    if !on {
+        ui.weak("auto");
+    }
+    !on
+}
+
+/// What a value is when it is switched on.
+fn first_value(parameter: &Parameter) -> Value {
+    let middle = 0.5 * (parameter.slider.low + parameter.slider.high);
+    match parameter.kind {
+        Kind::Integer => Value::from(middle.round() as u32),
+        Kind::Number | Kind::Weighted => Value::from(middle),
+        Kind::Band => Value::from(vec![0.0_f64.clamp(parameter.hard.low, middle), middle]),
+        Kind::Boolean => Value::from(false),
+        Kind::Text | Kind::File => Value::from(""),
+        Kind::Colour => Value::from("#ffffff"),
+        Kind::Choice(choices) => choices.first().map_or(Value::Null, |choice| choice_value(choice.key)),
+        Kind::List(_) => Value::Array(Vec::new()),
+        Kind::Group(_) => Value::Object(Map::new()),
+    }
+}
+
+/// How many places after the point a slider's numbers have.
+fn decimals(parameter: &Parameter) -> usize {
+    let span = parameter.slider.high - parameter.slider.low;
+    match (parameter.kind, parameter.scale) {
+        (Kind::Integer, _) => 0,
+        (_, Scale::Logarithmic) if parameter.slider.low < 1.0 => 2,
+        _ if span > 1000.0 => 0,
+        _ if span > 20.0 => 1,
+        _ => 3,
+    }
+}
+
+fn suffix(parameter: &Parameter) -> String {
+    match parameter.unit {
+        "" | "faults" => String::new(),
+        "°" => "°".into(),
+        unit => format!(" {unit}"),
+    }
+}
+
+/// A field for a number, held within the hard range.
+fn number_field(ui: &mut Ui, parameter: &Parameter, number: &mut f64, width: f32) -> Response {
+    let span = parameter.slider.high - parameter.slider.low;
+    let field = DragValue::new(number)
+        .range(parameter.hard.low..=parameter.hard.high)
+        .speed(span / 400.0)
+        .max_decimals(decimals(parameter))
+        .suffix(suffix(parameter))
+        .update_while_editing(false);
+    ui.add_sized(Vec2::new(width, ui.spacing().interact_size.y), field)
+}
+
+fn set_number(parameter: &Parameter, value: &mut Value, number: f64) {
+    let number = number.clamp(parameter.hard.low, parameter.hard.high);
+    *value = match parameter.kind {
+        Kind::Integer => Value::from(number.round() as u32),
+        _ => Value::from(number),
+    };
+}
+
+fn number_ui(ui: &mut Ui, parameter: &Parameter, value: &mut Value, label: &Response) {
+    let before = value.as_f64().unwrap_or(parameter.slider.low);
+    let mut number = before;
+    let rest = ui.available_width() - NUMBER_WIDTH - ui.spacing().item_spacing.x;
+    ui.spacing_mut().slider_width = rest.max(40.0);
+    let slider = Slider::new(&mut number, parameter.slider.low..=parameter.slider.high)
+        .clamping(SliderClamping::Never)
+        .logarithmic(parameter.scale == Scale::Logarithmic)
+        .max_decimals(decimals(parameter))
+        .show_value(false);
+    // A slider that shows a value beyond its range must not move it: only a change by hand counts.
+    if ui.add(slider).labelled_by(label.id).changed() {
+        set_number(parameter, value, number);
+    }
+    let mut number = value.as_f64().unwrap_or(before);
+    if number_field(ui, parameter, &mut number, NUMBER_WIDTH).labelled_by(label.id).changed() {
+        set_number(parameter, value, number);
+    }
+}
+
+fn boolean_ui(ui: &mut Ui, _parameter: &Parameter, value: &mut Value, label: &Response) {
+    let mut on = value.as_bool().unwrap_or_default();
+    if ui.checkbox(&mut on, ()).labelled_by(label.id).changed() {
+        *value = Value::from(on);
+    }
+}
+
+fn choice_ui(ui: &mut Ui, parameter: &Parameter, value: &mut Value, label: &Response) {
+    let Kind::Choice(choices) = parameter.kind else { return };
+    let key = choice_key(value);
+    let chosen = choices.iter().find(|choice| choice.key == key).map_or("", |choice| choice.label);
+    let combo = ComboBox::from_id_salt(parameter.key).selected_text(chosen).width(ui.available_width()).show_ui(ui, |ui| {
+        for choice in choices {
+            if ui.selectable_label(choice.key == key, choice.label).on_hover_text(choice.doc).clicked() {
+                *value = choice_value(choice.key);
+            }
+        }
+    });
+    combo.response.labelled_by(label.id);
+}
+
+fn colour_ui(ui: &mut Ui, _parameter: &Parameter, value: &mut Value, label: &Response) {
+    let Some(Colour(mut srgb)) = value.as_str().and_then(Colour::from_hex) else { return };
+    if ui.color_edit_button_srgb(&mut srgb).labelled_by(label.id).changed() {
+        *value = Value::from(Colour(srgb).to_string());
+    }
+    ui.weak(Colour(srgb).to_string());
+}
+
+/// Text is taken over when the field is left, so that a word is one edit and not one a letter.
+fn text_ui(ui: &mut Ui, parameter: &Parameter, value: &mut Value, label: &Response) {
+    let id = ui.scope_id().with(("text", parameter.key));
+    let known = value.as_str().unwrap_or_default().to_string();
+    let mut text: String = ui.data_mut(|data| data.get_temp(id)).unwrap_or_else(|| known.clone());
+    let field = egui::TextEdit::singleline(&mut text).desired_width(f32::INFINITY);
+    let response = ui.add(field).labelled_by(label.id);
+    if response.lost_focus() {
+        if text != known {
+            *value = Value::from(text);
+        }
+        ui.data_mut(|data| data.remove::<String>(id));
+    } else if response.has_focus() {
+        ui.data_mut(|data| data.insert_temp(id, text));
+    }
+}
+
+fn band_ui(ui: &mut Ui, parameter: &Parameter, value: &mut Value, label: &Response) {
+    let limit = |i: usize| value.get(i).and_then(Value::as_f64).unwrap_or_default();
+    let before = [limit(0), limit(1)];
+    let mut band = before;
+    ui.vertical(|ui| {
+        band_slider(ui, &mut band, parameter.slider).labelled_by(label.id);
+        ui.horizontal(|ui| {
+            let width = 0.5 * (ui.available_width() - ui.spacing().item_spacing.x);
+            number_field(ui, parameter, &mut band[0], width).labelled_by(label.id);
+            number_field(ui, parameter, &mut band[1], width).labelled_by(label.id);
+        });
+    });
+    if band != before {
+        // The limit that was moved pushes the other one along.
+        if band[0] > band[1] {
+            let moved = if band[0] == before[0] { band[1] } else { band[0] };
+            band = [moved, moved];
+        }
+        *value = Value::from(band.map(|limit| limit.clamp(parameter.hard.low, parameter.hard.high)).to_vec());
+    }
+}
+
+fn list_ui(ui: &mut Ui, parameter: &'static Parameter, of: Kind, value: &mut Value) {
+    ui.horizontal(|ui| {
+        label_ui(ui, parameter, value);
+        ui.weak("size and weight");
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            if icon_button(ui, ICON_ADD, "Add a row").clicked()
+                && let Value::Array(items) = value
+            {
+                let item = items.last().cloned().unwrap_or_else(|| Value::from(vec![parameter.slider.high * 0.1, 1.0]));
+                items.push(item);
+            }
+        });
+    });
+    let (Kind::Weighted, Value::Array(items)) = (of, value) else { return };
+    let mut removed = None;
+    for (i, item) in items.iter_mut().enumerate() {
+        let part = |i: usize| item.get(i).and_then(Value::as_f64).unwrap_or_default();
+        let [mut number, mut weight] = [part(0), part(1)];
+        let before = [number, weight];
+        ui.horizontal(|ui| {
+            ui.add_space(LABEL_WIDTH + ui.spacing().item_spacing.x);
+            let width = 0.5 * (ui.available_width() - 20.0 - 2.0 * ui.spacing().item_spacing.x);
+            number_field(ui, parameter, &mut number, width);
+            let field = DragValue::new(&mut weight).range(0.0..=1e9).speed(0.5).update_while_editing(false);
+            ui.add_sized(Vec2::new(width, ui.spacing().interact_size.y), field).on_hover_text("How often it is drawn");
+            if icon_button(ui, ICON_CLOSE, "Remove this row").clicked() {
+                removed = Some(i);
+            }
+        });
+        if [number, weight] != before {
+            *item = Value::from(vec![number, weight]);
+        }
+    }
+    if let Some(i) = removed {
+        items.remove(i);
+    }
+}
+
+/// A group that can be switched off, its parameters indented below it.
+fn group_row(ui: &mut Ui, parameter: &'static Parameter, table: &'static [Parameter], value: &mut Value) {
+    ui.horizontal(|ui| {
+        let label = label_ui(ui, parameter, value);
+        let mut on = !value.is_null();
+        if ui.checkbox(&mut on, ()).labelled_by(label.id).changed() {
+            let defaults = || table.iter().map(|row| (row.key.to_string(), row.default.clone())).collect();
+            *value = if on { Value::Object(defaults()) } else { Value::Null };
+        }
+    });
+    if let Value::Object(values) = value {
+        egui::Frame::new().fill(colours(ui).raised).inner_margin(6.0).corner_radius(4.0).show(ui, |ui| {
+            table_ui(ui, table, values, &[]);
+        });
+    }
+}

@@ -1,0 +1,1 @@
+//! The editor, driven by label as a person would.

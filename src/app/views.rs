@@ -1,0 +1,228 @@
+//! The maps: heightmap and texture side by side, with one pan, one zoom and one crosshair.
+
+use std::sync::Arc;
+
+use egui::{Align2, Color32, ColorImage, FontId, Pos2, Rect, Sense, Stroke, TextureHandle, TextureOptions, Ui, Vec2};
+
+use super::theme::colours;
+use crate::engine::{Extent, Picture};
+use crate::worker::Preview;
+
+/// A way to look at the land.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum View {
+    /// Heights in grey.
+    Heightmap,
+    /// The lit texture.
+    Texture,
+}
+
+impl View {
+    pub(super) fn title(self) -> &'static str {
+        match self {
+            Self::Heightmap => "Heightmap",
+            Self::Texture => "Texture",
+        }
+    }
+
+    fn picture(self, preview: &Preview) -> &Arc<Picture> {
+        match self {
+            Self::Heightmap => &preview.heightmap,
+            Self::Texture => &preview.texture,
+        }
+    }
+}
+
+/// Where all maps look.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Gaze {
+    /// What lies in the middle of a pane: shares of the world, eastward and southward.
+    centre: Vec2,
+    /// 1 shows the whole world.
+    zoom: f32,
+}
+
+impl Default for Gaze {
+    fn default() -> Self {
+        Self { centre: Vec2::splat(0.5), zoom: 1.0 }
+    }
+}
+
+/// A picture on the graphics card, and the one it was made from.
+struct Upload {
+    picture: Arc<Picture>,
+    texture: TextureHandle,
+}
+
+/// The state of the maps.
+#[derive(Default)]
+pub(super) struct Maps {
+    pub(super) gaze: Gaze,
+    /// Where the pointer is on the land, metres east and south, on whichever map it is.
+    pub(super) crosshair_m: Option<[f64; 2]>,
+    heightmap: Option<Upload>,
+    texture: Option<Upload>,
+}
+
+/// How the picture relates to the parameters beside it.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Freshness {
+    /// It belongs to them.
+    Current,
+    /// A better one is being computed; how far it is.
+    Renewing(f32),
+    /// It could not be computed.
+    Failed,
+}
+
+impl Maps {
+    /// Uploads the pictures that changed.
+    pub(super) fn show(&mut self, ctx: &egui::Context, preview: &Preview) {
+        for (view, upload) in [(View::Heightmap, &mut self.heightmap), (View::Texture, &mut self.texture)] {
+            let picture = view.picture(preview);
+            let image = || {
+                let pixels = picture.pixels.iter().map(|&[r, g, b, _]| Color32::from_rgb(r, g, b)).collect();
+                ColorImage::new([picture.width, picture.height], pixels)
+            };
+            match upload {
+                Some(upload) if Arc::ptr_eq(&upload.picture, picture) => {}
+                Some(upload) => {
+                    upload.texture.set(image(), TextureOptions::LINEAR);
+                    upload.picture = picture.clone();
+                }
+                None => {
+                    let texture = ctx.load_texture(view.title(), image(), TextureOptions::LINEAR);
+                    *upload = Some(Upload { picture: picture.clone(), texture });
+                }
+            }
+        }
+    }
+
+    /// Draws one map into the rest of `ui`.
+    pub(super) fn ui(&mut self, ui: &mut Ui, view: View, extent: Extent, freshness: &Freshness) {
+        let (rect, response) = ui.allocate_exact_size(ui.available_size(), Sense::click_and_drag());
+        let colours = colours(ui);
+        let painter = ui.painter().with_clip_rect(rect);
+        painter.rect_filled(rect, 0.0, colours.window);
+        let world_m = Vec2::new(extent.width_m as f32, extent.depth_m as f32);
+        let fit = ((rect.width() - 16.0) / world_m.x).min((rect.height() - 16.0) / world_m.y).max(f32::MIN_POSITIVE);
+
+        if response.dragged() {
+            self.gaze.centre -= response.drag_delta() / (world_m * fit * self.gaze.zoom);
+        }
+        if let Some(pointer) = response.hover_pos() {
+            let (scroll, pinch) = ui.input(|input| (input.smooth_scroll_delta().y, input.zoom_delta()));
+            self.zoom_by(libm::expf(scroll / 240.0) * pinch, (pointer - rect.center()) / (world_m * fit));
+        }
+        if response.double_clicked() {
+            self.gaze = Gaze::default();
+        }
+        self.gaze.centre = self.gaze.centre.clamp(Vec2::ZERO, Vec2::splat(1.0));
+
+        let pixels_per_m = fit * self.gaze.zoom;
+        let land = Rect::from_min_size(rect.center() - self.gaze.centre * world_m * pixels_per_m, world_m * pixels_per_m);
+        let upload = match view {
+            View::Heightmap => &self.heightmap,
+            View::Texture => &self.texture,
+        };
+        if let Some(upload) = upload {
+            let whole = Rect::from_min_max(Pos2::ZERO, Pos2::new(1.0, 1.0));
+            painter.image(upload.texture.id(), land, whole, Color32::WHITE);
+        }
+        if let Some(pointer) = response.hover_pos().filter(|pointer| land.contains(*pointer)) {
+            let at = (pointer - land.min) / pixels_per_m;
+            self.crosshair_m = Some([f64::from(at.x), f64::from(at.y)]);
+        }
+        if let Some([x_m, z_m]) = self.crosshair_m {
+            let at = land.min + Vec2::new(x_m as f32, z_m as f32) * pixels_per_m;
+            let line = |colour| Stroke::new(1.0, colour);
+            for (offset, colour) in [(1.0, Color32::from_black_alpha(110)), (0.0, Color32::from_white_alpha(150))] {
+                painter.hline(land.x_range(), at.y + offset, line(colour));
+                painter.vline(at.x + offset, land.y_range(), line(colour));
+            }
+        }
+        scale_bar(ui, &painter, rect, pixels_per_m);
+        freshness_chip(ui, &painter, rect, freshness);
+        let name = view.title();
+        response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, format!("{name} of the land")));
+    }
+
+    /// Zooms by a factor so that the land under the pointer stays there; `offset` is the pointer's distance from the
+    /// middle of the pane in shares of the world at zoom 1.
+    fn zoom_by(&mut self, factor: f32, offset: Vec2) {
+        let zoom = (self.gaze.zoom * factor).clamp(0.5, 64.0);
+        self.gaze.centre += offset * (1.0 / self.gaze.zoom - 1.0 / zoom);
+        self.gaze.zoom = zoom;
+    }
+}
+
+/// The longest of 1, 2, 5 · 10ⁿ that is at most `limit`.
+fn round_length(limit: f32) -> f32 {
+    let power = libm::exp10f(limit.log10().floor());
+    [5.0, 2.0, 1.0].into_iter().map(|digit| digit * power).find(|length| *length <= limit).unwrap_or(power)
+}
+
+/// A length in metres, in kilometres from 1000 m on.
+pub(super) fn length(metres: f64) -> String {
+    if metres >= 1000.0 {
+        let km = format!("{:.2}", metres / 1000.0);
+        format!("{} km", km.trim_end_matches('0').trim_end_matches('.'))
+    } else {
+        format!("{metres:.0} m")
+    }
+}
+
+fn scale_bar(ui: &Ui, painter: &egui::Painter, rect: Rect, pixels_per_m: f32) {
+    let length_m = round_length(0.3 * rect.width() / pixels_per_m);
+    let width = length_m * pixels_per_m;
+    let text = length(f64::from(length_m));
+    let galley = painter.layout_no_wrap(text, FontId::proportional(11.0), Color32::WHITE);
+    let size = Vec2::new(width.max(galley.size().x) + 16.0, 24.0);
+    let plate = Rect::from_min_size(rect.left_bottom() + Vec2::new(8.0, -8.0 - size.y), size);
+    painter.rect_filled(plate, 4.0, Color32::from_black_alpha(140));
+    painter.galley(plate.min + Vec2::new(8.0, 2.0), galley, Color32::WHITE);
+    let y = plate.bottom() - 5.0;
+    let start = plate.left() + 8.0;
+    let stroke = Stroke::new(1.5, Color32::WHITE);
+    painter.hline(start..=start + width, y, stroke);
+    for x in [start, start + width] {
+        painter.vline(x, y - 3.0..=y, stroke);
+    }
+    let _ = ui;
+}
+
+fn freshness_chip(ui: &Ui, painter: &egui::Painter, rect: Rect, freshness: &Freshness) {
+    let (text, colour) = match freshness {
+        Freshness::Current => return,
+        Freshness::Renewing(progress) => (format!("Renewing… {:.0} %", progress * 100.0), Color32::WHITE),
+        Freshness::Failed => ("Not renewed: see below".into(), colours(ui).accent),
+    };
+    let galley = painter.layout_no_wrap(text, FontId::proportional(11.0), colour);
+    let size = Vec2::new(132.0_f32.max(galley.size().x + 16.0), 20.0);
+    let plate = Align2::RIGHT_TOP.anchor_size(rect.right_top() + Vec2::new(-8.0, 8.0), size);
+    painter.rect_filled(plate, 4.0, Color32::from_black_alpha(170));
+    painter.galley(plate.min + Vec2::new(8.0, 3.0), galley, colour);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn zooming_keeps_the_land_under_the_pointer() {
+        let mut maps = Maps::default();
+        let offset = Vec2::new(0.2, -0.3);
+        let under = |maps: &Maps| maps.gaze.centre + offset / maps.gaze.zoom;
+        let before = under(&maps);
+        for factor in [1.5, 2.0, 0.7, 1.1] {
+            maps.zoom_by(factor, offset);
+            assert!((under(&maps) - before).length() < 1e-5);
+        }
+    }
+
+    #[test]
+    fn lengths_are_round() {
+        assert_eq!([0.3, 7.9, 99.0, 1500.0].map(round_length), [0.2, 5.0, 50.0, 1000.0]);
+        assert_eq!([950.0, 1000.0, 2500.0, 12_345.0].map(length), ["950 m", "1 km", "2.5 km", "12.35 km"]);
+    }
+}

@@ -1,0 +1,73 @@
+//! Small controls that egui does not have.
+
+use egui::{Button, Response, Role, Sense, Stroke, Ui, Vec2, WidgetInfo};
+use egui_material_icons::MaterialIcon;
+
+use super::theme::colours;
+use crate::engine::parameters::Range;
+
+/// A frameless button with an icon; the tooltip is its name for screen readers too.
+pub(super) fn icon_button(ui: &mut Ui, icon: MaterialIcon, name: &str) -> Response {
+    icon_button_enabled(ui, icon, name, true)
+}
+
+/// The same, greyed out where it has no effect.
+pub(super) fn icon_button_enabled(ui: &mut Ui, icon: MaterialIcon, name: &str, enabled: bool) -> Response {
+    let button = Button::new(icon.rich_text().size(16.0)).frame_when_inactive(false).min_size(Vec2::splat(20.0));
+    let response = ui.add_enabled(enabled, button).on_hover_text(name).on_disabled_hover_text(name);
+    response.widget_info(|| WidgetInfo::labeled(Role::Button, enabled, name));
+    response
+}
+
+/// A rail with a handle for each end of a band.
+pub(super) fn band_slider(ui: &mut Ui, band: &mut [f64; 2], range: Range) -> Response {
+    let height = ui.spacing().interact_size.y * 0.8;
+    let (rect, mut response) =
+        ui.allocate_exact_size(Vec2::new(ui.available_width(), height), Sense::click_and_drag());
+    let radius = 6.0;
+    let rail = rect.shrink2(Vec2::new(radius, 0.0));
+    let span = (range.high - range.low).max(f64::MIN_POSITIVE);
+    let x_of = |value: f64| rail.left() + rail.width() * ((value - range.low) / span).clamp(0.0, 1.0) as f32;
+    let held = response.id.with("held");
+    if let Some(pointer) = response.interact_pointer_pos()
+        && (response.dragged() || response.clicked())
+    {
+        let nearest = || {
+            let [low, high] = band.map(|value| (x_of(value) - pointer.x).abs());
+            // Where both ends lie together, the side of the pointer decides.
+            usize::from(high < low || (high == low && pointer.x > x_of(band[1])))
+        };
+        let which = if response.drag_started() || response.clicked() {
+            nearest()
+        } else {
+            ui.data(|data| data.get_temp(held)).unwrap_or_else(nearest)
+        };
+        ui.data_mut(|data| data.insert_temp(held, which));
+        let share = f64::from((pointer.x - rail.left()) / rail.width()).clamp(0.0, 1.0);
+        let step = if span > 20.0 { 1.0 } else { 0.01 };
+        let value = ((range.low + share * span) / step).round() * step;
+        let moved = if which == 0 { value.min(band[1]) } else { value.max(band[0]) };
+        if moved != band[which] {
+            band[which] = moved;
+            response.mark_changed();
+        }
+    }
+    response.widget_info(|| WidgetInfo::labeled(Role::Slider, true, "Range"));
+    let (colours, visuals) = (colours(ui), ui.style().interact(&response));
+    let middle = rail.center().y;
+    let thick = ui.spacing().slider_rail_height;
+    let bar = |from: f32, to: f32| egui::Rect::from_x_y_ranges(from..=to, middle - 0.5 * thick..=middle + 0.5 * thick);
+    ui.painter().rect_filled(bar(rail.left(), rail.right()), 2.0, colours.sunken);
+    let [low, high] = band.map(x_of);
+    ui.painter().rect_filled(bar(low, high), 2.0, colours.accent);
+    for x in [low, high] {
+        let stroke = Stroke::new(1.0, visuals.fg_stroke.color);
+        ui.painter().circle(egui::pos2(x, middle), radius, visuals.bg_fill, stroke);
+    }
+    response
+}
+
+/// A heading over a part of a panel, in small capitals' stead.
+pub(super) fn heading(ui: &mut Ui, text: &str) {
+    ui.label(egui::RichText::new(text.to_uppercase()).size(11.0).color(colours(ui).weak).strong());
+}

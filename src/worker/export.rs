@@ -1,0 +1,213 @@
+//! The export thread: every order is carried out, one after another, unless the user cancels it.
+
+use std::collections::VecDeque;
+use std::path::PathBuf;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread::JoinHandle;
+
+use super::{JobError, Wake, guarded, lock};
+use crate::engine::Monitor;
+use crate::files::FileError;
+use crate::files::build::{Order, build};
+
+/// How an export ended.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ExportOutcome {
+    /// These files were written.
+    Written(Vec<PathBuf>),
+    /// The user stopped it; nothing was left half-written.
+    Cancelled,
+    /// It failed.
+    Failed(JobError),
+}
+
+/// What is being exported.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ExportStatus {
+    /// The first file of the order.
+    pub path: PathBuf,
+    /// The share done, from 0 to 1.
+    pub progress: f32,
+    /// Orders that wait behind it.
+    pub waiting: usize,
+}
+
+/// The handle of the export thread. Dropping it cancels what is being exported and stops the thread.
+pub struct Exporter {
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+}
+
+struct Shared {
+    state: Mutex<State>,
+    changed: Condvar,
+    wake: Wake,
+}
+
+#[derive(Default)]
+struct State {
+    orders: VecDeque<Order>,
+    running: Option<(PathBuf, Arc<Monitor>)>,
+    finished: VecDeque<ExportOutcome>,
+    stopping: bool,
+}
+
+impl Exporter {
+    /// Starts the thread; `wake` is called whenever there is something to [take](Self::take) or to show.
+    pub fn start(wake: Wake) -> std::io::Result<Self> {
+        let shared = Arc::new(Shared { state: Mutex::default(), changed: Condvar::new(), wake });
+        let thread = {
+            let shared = shared.clone();
+            std::thread::Builder::new().name("upthrust export".into()).spawn(move || serve(&shared))?
+        };
+        Ok(Self { shared, thread: Some(thread) })
+    }
+
+    /// Puts an order behind those that wait.
+    pub fn export(&self, order: Order) {
+        lock(&self.shared.state).orders.push_back(order);
+        self.shared.changed.notify_all();
+    }
+
+    /// The oldest outcome that has not been taken yet.
+    pub fn take(&self) -> Option<ExportOutcome> {
+        lock(&self.shared.state).finished.pop_front()
+    }
+
+    /// What is being exported, if anything.
+    pub fn status(&self) -> Option<ExportStatus> {
+        let state = lock(&self.shared.state);
+        let waiting = state.orders.len();
+        let running = state.running.as_ref();
+        running.map(|(path, monitor)| ExportStatus { path: path.clone(), progress: monitor.progress(), waiting })
+    }
+
+    /// Stops what is being exported; orders behind it are carried out.
+    pub fn cancel(&self) {
+        if let Some((_, monitor)) = &lock(&self.shared.state).running {
+            monitor.cancel();
+        }
+    }
+}
+
+impl Drop for Exporter {
+    fn drop(&mut self) {
+        {
+            let mut state = lock(&self.shared.state);
+            state.stopping = true;
+            state.orders.clear();
+        }
+        self.cancel();
+        self.shared.changed.notify_all();
+        if let Some(thread) = self.thread.take() {
+            // A worker that panicked has said so already.
+            let _ = thread.join();
+        }
+    }
+}
+
+fn serve(shared: &Shared) {
+    // A pool of its own: in a shared one the preview's work would queue behind the export's.
+    let pool = rayon::ThreadPoolBuilder::new().thread_name(|i| format!("upthrust export {i}")).build();
+    loop {
+        let (order, monitor) = {
+            let mut state = lock(&shared.state);
+            let order = loop {
+                if state.stopping {
+                    return;
+                }
+                match state.orders.pop_front() {
+                    Some(order) => break order,
+                    None => state = shared.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
+                }
+            };
+            let monitor = Arc::new(Monitor::new());
+            state.running = Some((first_path(&order), monitor.clone()));
+            (order, monitor)
+        };
+        (shared.wake)();
+        let job = || match &pool {
+            Ok(pool) => pool.install(|| build(&order, &monitor)),
+            Err(_) => build(&order, &monitor),
+        };
+        let outcome = match guarded(job) {
+            Ok(Ok(written)) => ExportOutcome::Written(written),
+            Ok(Err(FileError::Cancelled)) => ExportOutcome::Cancelled,
+            Ok(Err(error)) => ExportOutcome::Failed(JobError::Failed(error.to_string())),
+            Err(panicked) => ExportOutcome::Failed(panicked),
+        };
+        let mut state = lock(&shared.state);
+        state.running = None;
+        state.finished.push_back(outcome);
+        drop(state);
+        (shared.wake)();
+    }
+}
+
+/// The file by which an order is called.
+fn first_path(order: &Order) -> PathBuf {
+    let heightmap = order.heightmaps.first().map(|heightmap| heightmap.path.clone());
+    heightmap.or_else(|| order.texture.as_ref().map(|texture| texture.path.clone())).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use super::*;
+    use crate::engine::operations::faults::Faults;
+    use crate::engine::{Extent, Grid, Inputs, Recipe, Step};
+    use crate::files::build::HeightmapOrder;
+
+    fn order(folder: &std::path::Path, name: &str, count: u32, samples: usize) -> Order {
+        let recipe = Recipe { stack: vec![Step::new(Faults { count, ..Default::default() })], ..Default::default() };
+        Order {
+            name: "test".into(),
+            recipe,
+            grid: Grid::new(Extent { width_m: 100.0, depth_m: 100.0 }, samples, samples),
+            position: None,
+            inputs: Inputs::default(),
+            heightmaps: vec![HeightmapOrder { path: folder.join(name), raw: None }],
+            texture: None,
+            overwrite: false,
+        }
+    }
+
+    fn wait(exporter: &Exporter) -> ExportOutcome {
+        let deadline = Instant::now() + Duration::from_secs(30);
+        loop {
+            if let Some(outcome) = exporter.take() {
+                return outcome;
+            }
+            assert!(Instant::now() < deadline, "no export ended");
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+
+    #[test]
+    fn every_order_is_carried_out_in_turn_and_failures_are_told() {
+        let folder = tempfile::tempdir().expect("folder");
+        let exporter = Exporter::start(Arc::new(|| {})).expect("thread");
+        for name in ["a.png", "b.r32", "a.png"] {
+            exporter.export(order(folder.path(), name, 10, 33));
+        }
+        assert!(matches!(wait(&exporter), ExportOutcome::Written(files) if files[0].ends_with("a.png")));
+        assert!(matches!(wait(&exporter), ExportOutcome::Written(files) if files[0].ends_with("b.r32")));
+        assert!(matches!(wait(&exporter), ExportOutcome::Failed(_)), "a.png is there already");
+    }
+
+    #[test]
+    fn a_cancelled_export_leaves_nothing() {
+        let folder = tempfile::tempdir().expect("folder");
+        let exporter = Exporter::start(Arc::new(|| {})).expect("thread");
+        exporter.export(order(folder.path(), "a.png", 1_000_000, 1025));
+        let deadline = Instant::now() + Duration::from_secs(30);
+        while exporter.status().is_none_or(|status| status.progress == 0.0) {
+            assert!(Instant::now() < deadline, "the export did not begin");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        exporter.cancel();
+        assert_eq!(wait(&exporter), ExportOutcome::Cancelled);
+        assert_eq!(std::fs::read_dir(folder.path()).expect("folder").count(), 0);
+    }
+}

@@ -1,0 +1,68 @@
+//! Computing beside the interface.
+//!
+//! Two named threads, each before a pool: one renews the preview, one exports. The preview takes the newest request
+//! and drops the stale ones; exports are never dropped. The interface hands over plain requests and picks up finished
+//! results; it never waits. A panic in a job becomes a message.
+
+mod export;
+mod preview;
+
+pub use export::{ExportOutcome, ExportStatus, Exporter};
+pub use preview::{Preview, PreviewRequest, Previewer};
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Called from a worker thread whenever there is something new to pick up.
+pub type Wake = Arc<dyn Fn() + Send + Sync>;
+
+/// Why a job has no result.
+#[derive(Clone, Debug, PartialEq)]
+pub enum JobError {
+    /// The job could not be done: what is wrong and what to do.
+    Failed(String),
+    /// The job panicked: what it said.
+    Panicked(String),
+}
+
+impl std::fmt::Display for JobError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Failed(message) => write!(f, "{message}"),
+            Self::Panicked(message) => write!(
+                f,
+                "an error in the program stopped this computation ({message}); your document is unharmed, \
+                 undo the last change to go on"
+            ),
+        }
+    }
+}
+
+/// Runs a job whose panic must not end the program: it becomes an error. What the job worked on is to be thrown away
+/// then.
+fn guarded<T>(job: impl FnOnce() -> T) -> Result<T, JobError> {
+    catch_unwind(AssertUnwindSafe(job)).map_err(|payload| {
+        let text = payload.downcast_ref::<&str>().map(|text| (*text).to_string());
+        let text = text.or_else(|| payload.downcast_ref::<String>().cloned());
+        JobError::Panicked(text.unwrap_or_else(|| "no reason given".into()))
+    })
+}
+
+/// Locks, whether or not another thread panicked while it held the lock: the states kept here are whole at any time.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_becomes_a_message() {
+        assert_eq!(guarded(|| 5), Ok(5));
+        let formatted = guarded(|| panic!("row {}", 7));
+        assert_eq!(formatted, Err::<(), _>(JobError::Panicked("row 7".into())));
+        let message = guarded(|| panic!("oops")).map_err(|error| error.to_string());
+        assert!(matches!(message, Err::<(), _>(text) if text.contains("oops") && text.contains("unharmed")));
+    }
+}

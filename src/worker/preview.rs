@@ -1,0 +1,416 @@
+//! The preview thread: newest request wins.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use super::{JobError, Wake, guarded, lock};
+use crate::engine::measures::Summary;
+use crate::engine::parameters::FileName;
+use crate::engine::stack::Evaluator;
+use crate::engine::texture::{Painting, paint};
+use crate::engine::{Cancelled, Grid, Heightfield, Inputs, Monitor, Picture, Recipe};
+use crate::files;
+
+/// How long a computation may go on after a newer request has come. Short ones finish within it and are shown, so
+/// that a slider that is dragged without a pause still shows something; all others stop.
+const GRACE: Duration = Duration::from_millis(40);
+
+/// A preview that took longer than this is preceded by a coarse one.
+const SLOW: Duration = Duration::from_millis(100);
+
+/// How long a coarse preview should take: well within the grace.
+const COARSE: Duration = Duration::from_millis(25);
+
+/// Sizes of coarse previews, samples along the longer side, from fine to coarse.
+const COARSE_SAMPLES: [usize; 4] = [257, 129, 65, 33];
+
+/// Bins of the height histogram.
+const HISTOGRAM_BINS: usize = 64;
+
+/// What is to be shown.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PreviewRequest {
+    /// What decides the land and its texture.
+    pub recipe: Arc<Recipe>,
+    /// The bytes of the files that the recipe names.
+    pub files: BTreeMap<FileName, Arc<Vec<u8>>>,
+    /// Samples along the longer side.
+    pub samples: usize,
+    /// Iterations done on the timeline.
+    pub position: u32,
+}
+
+/// A finished preview; its pictures belong to its request and to nothing else.
+#[derive(Clone, Debug)]
+pub struct Preview {
+    /// What was asked for.
+    pub request: Arc<PreviewRequest>,
+    /// Whether a better one is on its way.
+    pub coarse: bool,
+    /// The land.
+    pub land: Arc<Heightfield>,
+    /// The land in grey.
+    pub heightmap: Arc<Picture>,
+    /// The lit texture.
+    pub texture: Arc<Picture>,
+    /// What the land is like in numbers.
+    pub summary: Arc<Summary>,
+    /// The share of the land that no terrain type covers.
+    pub uncovered: f32,
+    /// How long it took.
+    pub elapsed: Duration,
+}
+
+/// The handle of the preview thread. Dropping it stops the thread.
+pub struct Previewer {
+    shared: Arc<Shared>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+struct Shared {
+    state: Mutex<State>,
+    changed: Condvar,
+    wake: Wake,
+}
+
+#[derive(Default)]
+struct State {
+    next: Option<Arc<PreviewRequest>>,
+    running: Option<Running>,
+    finished: Option<Result<Preview, JobError>>,
+    stopping: bool,
+}
+
+struct Running {
+    monitor: Arc<Monitor>,
+    superseded: Option<Instant>,
+}
+
+impl Previewer {
+    /// Starts the thread; `wake` is called whenever there is something to [take](Self::take).
+    pub fn start(wake: Wake) -> std::io::Result<Self> {
+        let shared = Arc::new(Shared { state: Mutex::default(), changed: Condvar::new(), wake });
+        let spawn = |name: &str, run: fn(&Shared)| {
+            let shared = shared.clone();
+            std::thread::Builder::new().name(name.into()).spawn(move || run(&shared))
+        };
+        let threads = vec![spawn("upthrust preview", serve)?, spawn("upthrust watch", stop_stale_work)?];
+        Ok(Self { shared, threads })
+    }
+
+    /// Asks for a preview in place of all that were asked for before.
+    pub fn request(&self, request: PreviewRequest) {
+        let mut state = lock(&self.shared.state);
+        state.next = Some(Arc::new(request));
+        if let Some(running) = &mut state.running {
+            running.superseded.get_or_insert_with(Instant::now);
+        }
+        self.shared.changed.notify_all();
+    }
+
+    /// The newest result, once.
+    pub fn take(&self) -> Option<Result<Preview, JobError>> {
+        lock(&self.shared.state).finished.take()
+    }
+
+    /// How far the present computation has come; `None` while there is nothing to do.
+    pub fn progress(&self) -> Option<f32> {
+        let state = lock(&self.shared.state);
+        match (&state.running, &state.next) {
+            (Some(running), _) => Some(running.monitor.progress()),
+            (None, Some(_)) => Some(0.0),
+            (None, None) => None,
+        }
+    }
+
+    /// Gives up the present computation and what waits.
+    pub fn cancel(&self) {
+        let mut state = lock(&self.shared.state);
+        state.next = None;
+        if let Some(running) = &state.running {
+            running.monitor.cancel();
+        }
+    }
+}
+
+impl Drop for Previewer {
+    fn drop(&mut self) {
+        lock(&self.shared.state).stopping = true;
+        self.cancel();
+        self.shared.changed.notify_all();
+        for thread in self.threads.drain(..) {
+            // A worker that panicked has said so already.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// The watch thread: cancels a computation once it has been stale for as long as the grace lasts.
+fn stop_stale_work(shared: &Shared) {
+    let mut state = lock(&shared.state);
+    while !state.stopping {
+        let stale = state.running.as_ref().and_then(|running| Some((running.monitor.clone(), running.superseded?)));
+        state = match stale {
+            Some((monitor, since)) if !monitor.is_cancelled() => {
+                let left = GRACE.saturating_sub(since.elapsed());
+                if left.is_zero() {
+                    monitor.cancel();
+                    state
+                } else {
+                    shared.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0
+                }
+            }
+            _ => shared.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
+        };
+    }
+}
+
+/// The preview thread.
+fn serve(shared: &Shared) {
+    let mut desk = Desk::default();
+    loop {
+        let (request, monitor) = {
+            let mut state = lock(&shared.state);
+            let request = loop {
+                if state.stopping {
+                    return;
+                }
+                match state.next.take() {
+                    Some(request) => break request,
+                    None => state = shared.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
+                }
+            };
+            let monitor = Arc::new(Monitor::new());
+            state.running = Some(Running { monitor: monitor.clone(), superseded: None });
+            (request, monitor)
+        };
+        let publish = |result| {
+            lock(&shared.state).finished = Some(result);
+            (shared.wake)();
+        };
+        let outcome = guarded(|| desk.work(&request, &monitor, &publish));
+        lock(&shared.state).running = None;
+        match outcome {
+            Ok(Ok(preview)) => publish(Ok(preview)),
+            Ok(Err(Unfinished::Cancelled)) => (shared.wake)(),
+            Ok(Err(Unfinished::Failed(message))) => publish(Err(JobError::Failed(message))),
+            Err(panicked) => {
+                // What the desk remembers may be half-made.
+                desk = Desk::default();
+                publish(Err(panicked));
+            }
+        }
+    }
+}
+
+enum Unfinished {
+    Cancelled,
+    Failed(String),
+}
+
+impl From<Cancelled> for Unfinished {
+    fn from(_: Cancelled) -> Self {
+        Self::Cancelled
+    }
+}
+
+/// What the preview thread remembers from one request to the next.
+#[derive(Default)]
+struct Desk {
+    fine: Painter,
+    coarse: Painter,
+    decoded: (BTreeMap<FileName, Arc<Vec<u8>>>, Inputs),
+    /// How long the last preview of full size took, or had taken when it was stopped.
+    last: Duration,
+}
+
+impl Desk {
+    fn work(
+        &mut self,
+        request: &Arc<PreviewRequest>,
+        monitor: &Monitor,
+        publish: &dyn Fn(Result<Preview, JobError>),
+    ) -> Result<Preview, Unfinished> {
+        let inputs = self.inputs(request)?;
+        if self.last > SLOW {
+            let cost = |samples: usize| self.last.mul_f64((samples as f64 / request.samples as f64).powi(2));
+            let coarse = COARSE_SAMPLES.iter().copied().find(|&samples| cost(samples) <= COARSE);
+            let samples = coarse.unwrap_or(COARSE_SAMPLES[COARSE_SAMPLES.len() - 1]);
+            if samples < request.samples {
+                publish(Ok(self.coarse.preview(request, samples, &inputs, monitor)?));
+            }
+        }
+        let began = Instant::now();
+        let preview = self.fine.preview(request, request.samples, &inputs, monitor);
+        // A computation that was stopped would have taken longer yet.
+        self.last = began.elapsed().mul_f64(if preview.is_err() { 2.0 } else { 1.0 });
+        Ok(preview?)
+    }
+
+    /// The rasters of the request's files, decoded once.
+    fn inputs(&mut self, request: &PreviewRequest) -> Result<Inputs, Unfinished> {
+        let (known, inputs) = &self.decoded;
+        let used: BTreeMap<_, _> = request
+            .recipe
+            .files()
+            .into_iter()
+            .filter_map(|name| request.files.get(&name).map(|bytes| (name, bytes.clone())))
+            .collect();
+        let same = known.len() == used.len()
+            && known.iter().zip(&used).all(|((a, x), (b, y))| a == b && Arc::ptr_eq(x, y));
+        if same {
+            return Ok(inputs.clone());
+        }
+        let inputs = files::build::load_inputs(&used).map_err(|error| Unfinished::Failed(error.to_string()))?;
+        self.decoded = (used, inputs.clone());
+        Ok(inputs)
+    }
+}
+
+/// Evaluates and paints at one size, and remembers what was evaluated and drawn.
+#[derive(Default)]
+struct Painter {
+    evaluator: Evaluator,
+    drawn: Option<(Arc<Heightfield>, Arc<Picture>, Arc<Summary>)>,
+}
+
+impl Painter {
+    fn preview(
+        &mut self,
+        request: &Arc<PreviewRequest>,
+        samples: usize,
+        inputs: &Inputs,
+        monitor: &Monitor,
+    ) -> Result<Preview, Cancelled> {
+        let began = Instant::now();
+        let recipe = &*request.recipe;
+        let grid = Grid::fitted(recipe.world.extent(), samples);
+        let land = self.evaluator.evaluate(recipe, grid, Some(request.position), inputs, monitor)?;
+        let (heightmap, summary) = match &self.drawn {
+            Some((drawn, heightmap, summary)) if Arc::ptr_eq(drawn, &land) => (heightmap.clone(), summary.clone()),
+            _ => {
+                let summary = Arc::new(Summary::of(&land, HISTOGRAM_BINS));
+                let heightmap = Arc::new(Picture::of_heights(&land));
+                self.drawn = Some((land.clone(), heightmap.clone(), summary.clone()));
+                (heightmap, summary)
+            }
+        };
+        let size = [grid.width(), grid.height()];
+        let fixed = recipe.world.height_range_m;
+        let Painting { picture, uncovered } = paint(&land, &recipe.texture, fixed, Some(&recipe.light), size, monitor)?;
+        Ok(Preview {
+            request: request.clone(),
+            coarse: samples < request.samples,
+            land,
+            heightmap,
+            texture: Arc::new(picture),
+            summary,
+            uncovered,
+            elapsed: began.elapsed(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::Step;
+    use crate::engine::operations::faults::Faults;
+    use crate::engine::operations::heightmap::Heightmap;
+    use crate::engine::operations::recursive_filter::RecursiveFilter;
+
+    fn request(count: u32, samples: usize) -> PreviewRequest {
+        let faults = Faults { count, ..Default::default() };
+        let recipe = Recipe { stack: vec![Step::new(faults)], ..Default::default() };
+        PreviewRequest { recipe: Arc::new(recipe), files: BTreeMap::new(), samples, position: u32::MAX }
+    }
+
+    /// Far more work than any test waits for.
+    fn endless(samples: usize) -> PreviewRequest {
+        let wind = RecursiveFilter { passes: 100, ..Default::default() };
+        let faults = Faults { count: 1_000_000, wind: Some(wind), ..Default::default() };
+        let recipe = Recipe { stack: vec![Step::new(faults)], ..Default::default() };
+        PreviewRequest { recipe: Arc::new(recipe), files: BTreeMap::new(), samples, position: u32::MAX }
+    }
+
+    fn previewer() -> Previewer {
+        Previewer::start(Arc::new(|| {})).expect("threads")
+    }
+
+    fn wait(previewer: &Previewer) -> Result<Preview, JobError> {
+        let deadline = Instant::now() + Duration::from_secs(30);
+        loop {
+            if let Some(result) = previewer.take() {
+                return result;
+            }
+            assert!(Instant::now() < deadline, "no preview came");
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+
+    #[test]
+    fn a_preview_belongs_to_its_request() {
+        let previewer = previewer();
+        previewer.request(request(10, 65));
+        let preview = wait(&previewer).expect("a preview");
+        assert_eq!(*preview.request, request(10, 65));
+        assert_eq!((preview.texture.width, preview.heightmap.height), (65, 65));
+        assert!(!preview.coarse && preview.land.min_max() != [0.0, 0.0]);
+    }
+
+    #[test]
+    fn the_newest_request_wins_and_stale_work_stops() {
+        let previewer = previewer();
+        previewer.request(endless(257));
+        std::thread::sleep(Duration::from_millis(100));
+        assert!(previewer.progress().is_some());
+        let asked = Instant::now();
+        previewer.request(request(10, 33));
+        previewer.request(request(11, 33));
+        // A coarse picture may come first; the last one is the newest request's.
+        while wait(&previewer).expect("a preview").request.samples != 33 {}
+        let waited = asked.elapsed();
+        assert!(waited < Duration::from_millis(500), "{waited:?}");
+    }
+
+    #[test]
+    fn a_slow_preview_is_preceded_by_a_coarse_one() {
+        let previewer = previewer();
+        previewer.request(endless(257));
+        std::thread::sleep(Duration::from_millis(200));
+        previewer.request(request(1000, 257));
+        let first = wait(&previewer).expect("a preview");
+        assert!(first.coarse && *first.request == request(1000, 257));
+        let second = wait(&previewer).expect("a preview");
+        assert!(!second.coarse && second.land.grid().width() == 257);
+    }
+
+    #[test]
+    fn a_colour_computes_no_land() {
+        let previewer = previewer();
+        previewer.request(request(10, 65));
+        let first = wait(&previewer).expect("a preview");
+        let mut painted = request(10, 65);
+        Arc::make_mut(&mut painted.recipe).texture.types.truncate(1);
+        previewer.request(painted);
+        let second = wait(&previewer).expect("a preview");
+        assert!(Arc::ptr_eq(&first.land, &second.land) && Arc::ptr_eq(&first.heightmap, &second.heightmap));
+        assert_ne!(first.texture, second.texture);
+    }
+
+    #[test]
+    fn a_broken_file_becomes_a_message_and_the_next_request_is_served() {
+        let previewer = previewer();
+        let mut broken = request(10, 33);
+        let name = FileName("broken.png".into());
+        let step = Step::new(Heightmap { file: name.clone(), ..Default::default() });
+        Arc::make_mut(&mut broken.recipe).stack.push(step);
+        broken.files.insert(name, Arc::new(Vec::new()));
+        previewer.request(broken);
+        assert!(matches!(wait(&previewer), Err(JobError::Failed(message)) if message.contains("broken.png")));
+        previewer.request(request(10, 33));
+        assert!(wait(&previewer).is_ok());
+    }
+}
