@@ -129,10 +129,8 @@ impl Drawn {
                 let height = f64::from(self.land.height_at(x, z));
                 let row = |height: f64| ((eye[1] - height) / away * focal + horizon).clamp(0.0, f64::from(painted));
                 let place = |m: f64, side: f64, pixels: u32| ((m / side * f64::from(pixels)) as u32).min(pixels - 1);
-                let pixel = *texture.get_pixel(
-                    place(x, extent.width_m, texture.width()),
-                    place(z, extent.depth_m, texture.height()),
-                );
+                let pixel = *texture
+                    .get_pixel(place(x, extent.width_m, texture.width()), place(z, extent.depth_m, texture.height()));
                 let top = row(height) as u32;
                 let foot = row(f64::from(low) - 0.02 * side) as u32;
                 for y in top..painted.min(foot.max(top)) {

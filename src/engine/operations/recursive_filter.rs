@@ -64,7 +64,10 @@ pub struct Sweeper {
     sweeps: Sweeps,
     passes: u32,
     k: [f32; 2],
-    /// The lag of the averaged form in samples, along rows and along columns.
+    /// What is missing at this spacing to the delay at the reference spacing, in samples, along rows and along
+    /// columns; negative where the delay is too long.
+    delay: [f64; 2],
+    /// The lag of the averaged form in samples, alike.
     lag: [f64; 2],
     input: Vec<f32>,
 }
@@ -72,16 +75,27 @@ pub struct Sweeper {
 impl RecursiveFilter {
     /// The filter converted to a grid: k is meant at the spacing Δr of the reference grid, so at a spacing Δ it is
     /// k^(Δ/Δr), which keeps the length L = −Δr/ln k over which an impulse falls to 1/e.
+    ///
+    /// The mean of the response (1 − k)kⁿ, Δ·k/(1 − k), is not kept by that: it grows towards L on fine grids. A
+    /// sweep that has no counterpart in the other direction would so carry the land further on a fine grid than on a
+    /// coarse one, and hundreds of winds would carry it right across the map. So the difference is taken off again.
     pub fn on(&self, grid: Grid) -> Sweeper {
         let reference_m = self.reference_spacing_m(grid);
         let at = |k: f64, spacing_m: f64| libm::pow(k, spacing_m / reference_m) as f32;
         let [spacing_x, spacing_z] = [grid.spacing_x_m(), grid.spacing_z_m()];
+        let [reference_k_x, reference_k_z] = [self.k_x.unwrap_or(self.k), self.k_z.unwrap_or(self.k)];
+        let delay = |k: f64, spacing_m: f64| {
+            let here = libm::pow(k, spacing_m / reference_m);
+            (reference_m * k / (1.0 - k) - spacing_m * here / (1.0 - here)) / spacing_m
+        };
+        let delay = [delay(reference_k_x, spacing_x), delay(reference_k_z, spacing_z)];
         Sweeper {
             form: self.form,
             sweeps: self.sweeps,
             passes: self.passes,
-            k: [at(self.k_x.unwrap_or(self.k), spacing_x), at(self.k_z.unwrap_or(self.k), spacing_z)],
-            lag: [reference_m / spacing_x, reference_m / spacing_z],
+            k: [at(reference_k_x, spacing_x), at(reference_k_z, spacing_z)],
+            delay,
+            lag: [reference_m / spacing_x + delay[0], reference_m / spacing_z + delay[1]],
             input: Vec::new(),
         }
     }
@@ -108,18 +122,22 @@ impl Sweeper {
     fn sequential(&self, land: &mut Heightfield, monitor: &Monitor) -> Result<(), Cancelled> {
         let width = land.grid().width();
         let both = self.sweeps == Sweeps::Four;
-        let [k_x, k_z] = self.k;
-        land.heights_mut().par_chunks_mut(BLOCK * width).try_for_each(|rows| {
+        let ([k_x, k_z], [delay_x, delay_z]) = (self.k, self.delay);
+        land.heights_mut().par_chunks_mut(BLOCK * width).try_for_each_init(Vec::new, |swept, rows| {
             sweep_rows(rows, width, k_x, Way::Forth);
             if both {
                 sweep_rows(rows, width, k_x, Way::Back);
+            } else {
+                delay_rows(rows, width, delay_x, swept);
             }
             monitor.check()
         })?;
-        strips(land.heights_mut(), width).par_iter_mut().try_for_each(|strip| {
+        strips(land.heights_mut(), width).par_iter_mut().try_for_each_init(Vec::new, |swept, strip| {
             sweep_columns(strip, k_z, Way::Forth);
             if both {
                 sweep_columns(strip, k_z, Way::Back);
+            } else {
+                delay_columns(strip, delay_z, swept);
             }
             monitor.check()
         })
@@ -195,9 +213,9 @@ impl Way {
     }
 
     /// The two samples between which the sample `lag` before `index` lies, and how far it lies towards the second;
-    /// before the beginning the first sample stands.
+    /// beyond the ends the last sample stands.
     fn lagged(self, index: usize, count: usize, lag: f64) -> (usize, usize, f32) {
-        let position = (self.index(index, count) as f64 - lag).max(0.0);
+        let position = (self.index(index, count) as f64 - lag).clamp(0.0, (count - 1) as f64);
         let near = position as usize;
         let far = (near + 1).min(count - 1);
         (self.index(near, count), self.index(far, count), (position - near as f64) as f32)
@@ -248,6 +266,43 @@ fn sweep_columns(pieces: &mut [&mut [f32]], k: f32, way: Way) {
         };
         for (before, x) in before.iter().zip(piece.iter_mut()) {
             *x = mix(*before, *x, k);
+        }
+    }
+}
+
+/// Differences of delay below a millionth of a sample are rounding: no need to touch the map for them.
+const LEAST_DELAY: f64 = 1e-6;
+
+/// Moves each row of a block east by `delay` samples (west where negative), linear between samples. The edge, which a
+/// sweep leaves as it is, stays.
+fn delay_rows(rows: &mut [f32], width: usize, delay: f64, swept: &mut Vec<f32>) {
+    if delay.abs() < LEAST_DELAY {
+        return;
+    }
+    for row in rows.chunks_exact_mut(width) {
+        swept.clear();
+        swept.extend_from_slice(row);
+        for (c, height) in row.iter_mut().enumerate().skip(1) {
+            let (near, far, part) = Way::Forth.lagged(c, width, delay);
+            *height = swept[near] + part * (swept[far] - swept[near]);
+        }
+    }
+}
+
+/// Moves the columns of a strip south by `delay` samples (north where negative), as [`delay_rows`] does.
+fn delay_columns(pieces: &mut [&mut [f32]], delay: f64, swept: &mut Vec<f32>) {
+    if delay.abs() < LEAST_DELAY {
+        return;
+    }
+    swept.clear();
+    pieces.iter().for_each(|piece| swept.extend_from_slice(piece));
+    let count = pieces.len();
+    for (r, piece) in pieces.iter_mut().enumerate().skip(1) {
+        let lanes = piece.len();
+        let (near, far, part) = Way::Forth.lagged(r, count, delay);
+        let (near, far) = (&swept[near * lanes..][..lanes], &swept[far * lanes..][..lanes]);
+        for ((height, near), far) in piece.iter_mut().zip(near).zip(far) {
+            *height = near + part * (far - near);
         }
     }
 }
@@ -382,7 +437,9 @@ mod tests {
     fn level_land_stays_level_to_the_bit() {
         for form in [Form::Sequential, Form::Averaged] {
             let level = Heightfield::from_fn(grid(33), |_, _| 123.4);
-            assert!(run(&filter(form, Sweeps::Four, 0.9, 257), level).heights().iter().all(|&h| (h - 123.4).abs() < 1e-4));
+            assert!(
+                run(&filter(form, Sweeps::Four, 0.9, 257), level).heights().iter().all(|&h| (h - 123.4).abs() < 1e-4)
+            );
         }
         let level = Heightfield::from_fn(grid(33), |_, _| 123.4);
         assert_eq!(run(&filter(Form::Sequential, Sweeps::Four, 0.9, 257), level.clone()), level);
@@ -392,7 +449,9 @@ mod tests {
     fn a_slope_is_smoothed_alike_at_every_spacing() {
         let extent = Extent { width_m: 2560.0, depth_m: 2560.0 };
         let wave = |grid: Grid| {
-            Heightfield::from_fn(grid, |c, r| libm::sinf(grid.x_m(c) as f32 / 200.0) + libm::cosf(grid.z_m(r) as f32 / 150.0))
+            Heightfield::from_fn(grid, |c, r| {
+                libm::sinf(grid.x_m(c) as f32 / 200.0) + libm::cosf(grid.z_m(r) as f32 / 150.0)
+            })
         };
         for form in [Form::Sequential, Form::Averaged] {
             for sweeps in [Sweeps::Two, Sweeps::Four] {
