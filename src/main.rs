@@ -1,3 +1,27 @@
 //! The program: arguments, then the command line or the editor.
 
-fn main() {}
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use upthrust::cli::{self, Command};
+
+fn main() -> ExitCode {
+    match cli::parse(std::env::args_os()) {
+        Command::Task(task) => cli::run(&task),
+        Command::Editor(file) => edit(file),
+    }
+}
+
+#[cfg(feature = "gui")]
+fn edit(file: Option<PathBuf>) -> ExitCode {
+    upthrust::app::run(file)
+}
+
+#[cfg(not(feature = "gui"))]
+fn edit(_file: Option<PathBuf>) -> ExitCode {
+    eprintln!(
+        "error: the editor is not in this build, which has the commands build, presets, operations, faults, convert, \
+         inspect and fault; see \"upthrust --help\""
+    );
+    ExitCode::FAILURE
+}

@@ -197,8 +197,8 @@ mod tests {
     use crate::engine::operations::faults::Faults;
 
     fn order(folder: &Path) -> Order {
-        let mut recipe = Recipe::default();
-        recipe.stack = vec![Step::new(Faults { count: 30, ..Default::default() })];
+        let stack = vec![Step::new(Faults { count: 30, ..Default::default() })];
+        let recipe = Recipe { stack, ..Default::default() };
         let path = |name: &str| folder.join(name);
         Order {
             name: "Test".into(),

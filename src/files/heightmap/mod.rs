@@ -174,6 +174,7 @@ impl Reading {
 }
 
 /// What a decoder finds in a file.
+#[derive(Debug)]
 struct Decoded {
     raster: Raster,
     notes: Vec<String>,

@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn text_and_bytes_by_hand() {
-        let read = |bytes: &[u8]| decode(Path::new("a.pgm"), bytes).ok().expect("readable").raster;
+        let read = |bytes: &[u8]| decode(Path::new("a.pgm"), bytes).expect("readable").raster;
         let text = read(b"P2 # a comment\n3 2\n# another\n100\n0 1 2\n3 4 100\n");
         assert_eq!((text.width, text.height, text.scale), (3, 2, SampleScale::Integers { greatest: 100.0 }));
         assert_eq!(text.samples, [0.0, 1.0, 2.0, 3.0, 4.0, 100.0]);

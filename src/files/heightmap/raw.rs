@@ -224,7 +224,7 @@ mod tests {
     #[test]
     fn a_wrong_length_is_said_with_both_numbers() {
         let layout = Some(RawLayout { sample: RawSample::U16Le, size: Some([3, 3]) });
-        let error = decode(Path::new("a.raw"), &[0; 17], layout, RawSample::U16Le).err().expect("refused");
+        let error = decode(Path::new("a.raw"), &[0; 17], layout, RawSample::U16Le).expect_err("refused");
         assert!(error.to_string().contains("should have 18 bytes, but it has 17"), "{error}");
     }
 }

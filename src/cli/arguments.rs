@@ -1,0 +1,196 @@
+//! What can be typed.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, ValueEnum, value_parser};
+
+use super::size::{Pixels, Size};
+use crate::files::heightmap::RawLayout;
+
+/// Raises landscapes by fault formation. Without a subcommand the editor opens.
+#[derive(Debug, Parser)]
+#[command(name = "upthrust", version, args_conflicts_with_subcommands = true)]
+pub struct Arguments {
+    #[command(subcommand)]
+    pub subcommand: Option<Subcommand>,
+    /// A project to open, or a heightmap to import.
+    pub file: Option<PathBuf>,
+}
+
+#[derive(Debug, clap::Subcommand)]
+pub enum Subcommand {
+    /// Evaluate a recipe and write files.
+    Build(BuildOptions),
+    /// List the presets that ship with the program.
+    Presets(ListOptions),
+    /// List every operation and parameter.
+    Operations(ListOptions),
+    /// Print the fault lines that a step draws, as JSON.
+    Faults(FaultsOptions),
+    /// Turn one heightmap format into another.
+    Convert(ConvertOptions),
+    /// Say what a heightmap is like.
+    Inspect(InspectOptions),
+    /// Krten's own program of 1994: his options, his defaults, his file.
+    Fault(FaultOptions),
+}
+
+#[derive(Args, Debug)]
+pub struct ListOptions {
+    /// Print JSON, for programs.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Which recipe, and what is changed in it.
+#[derive(Args, Debug)]
+pub struct SourceOptions {
+    /// A project file, or preset:NAME.
+    pub source: String,
+    /// Another seed.
+    #[arg(long, value_name = "S")]
+    pub seed: Option<u32>,
+    /// Set any parameter, as in stack.0.count=500; may be given many times.
+    #[arg(long, value_name = "PATH=VALUE")]
+    pub set: Vec<String>,
+}
+
+#[derive(Args, Debug)]
+pub struct BuildOptions {
+    #[command(flatten)]
+    pub source: SourceOptions,
+    /// The folder for maps without a path of their own: height.png and texture.png.
+    #[arg(short, long, value_name = "DIR")]
+    pub output: Option<PathBuf>,
+    /// Samples along the longer side, or of both sides; the project's own where not given.
+    #[arg(long, value_name = "N|WxH")]
+    pub size: Option<Size>,
+    /// Stop the uplift after K iterations of the stack's iterating steps.
+    #[arg(long, value_name = "K")]
+    pub iterations: Option<u32>,
+    /// Write a heightmap; the ending chooses the format.
+    #[arg(long, value_name = "FILE")]
+    pub heightmap: Option<PathBuf>,
+    /// Write a texture; the ending chooses the format.
+    #[arg(long, value_name = "FILE")]
+    pub texture: Option<PathBuf>,
+    /// Pixels along the longer side of the texture, or of both sides.
+    #[arg(long, value_name = "N|WxH")]
+    pub texture_size: Option<Pixels>,
+    /// How many threads work; all cores where not given. The result is the same.
+    #[arg(long, value_name = "N", value_parser = value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
+    /// How progress is shown.
+    #[arg(long, value_enum, default_value_t = ProgressKind::Auto)]
+    pub progress: ProgressKind,
+    /// Allow overwriting.
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// How progress is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ProgressKind {
+    /// A bar on a terminal, else nothing.
+    Auto,
+    /// A bar on standard error.
+    Bar,
+    /// A JSON object a line on standard output.
+    Json,
+    /// Nothing.
+    None,
+}
+
+#[derive(Args, Debug)]
+pub struct FaultsOptions {
+    #[command(flatten)]
+    pub source: SourceOptions,
+    /// The step's place in the stack, from 0; the first one that draws faults where not given.
+    #[arg(long, value_name = "N")]
+    pub step: Option<usize>,
+}
+
+#[derive(Args, Debug)]
+pub struct ConvertOptions {
+    /// The heightmap to read.
+    #[arg(value_name = "IN")]
+    pub input: PathBuf,
+    /// The heightmap to write.
+    #[arg(value_name = "OUT")]
+    pub output: PathBuf,
+    /// What is in a headerless input, as in u16le,1025x1025.
+    #[arg(long, value_name = "LAYOUT")]
+    pub raw: Option<RawLayout>,
+    /// What to put into a headerless output, as in u16be.
+    #[arg(long, value_name = "LAYOUT")]
+    pub out_raw: Option<RawLayout>,
+    /// The height in metres of the value 0 of an integer format.
+    #[arg(long, value_name = "M", requires = "high", allow_negative_numbers = true)]
+    pub low: Option<f64>,
+    /// The height in metres of the greatest value of an integer format.
+    #[arg(long, value_name = "M", requires = "low", allow_negative_numbers = true)]
+    pub high: Option<f64>,
+    /// Allow overwriting.
+    #[arg(long)]
+    pub force: bool,
+}
+
+#[derive(Args, Debug)]
+pub struct InspectOptions {
+    /// The heightmap to read.
+    pub file: PathBuf,
+    /// What is in a headerless file, as in u16le,1025x1025.
+    #[arg(long, value_name = "LAYOUT")]
+    pub raw: Option<RawLayout>,
+    /// Print JSON, for programs.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Args, Debug)]
+pub struct FaultOptions {
+    /// How many faults.
+    #[arg(short = 'n', value_name = "N", default_value_t = 100, value_parser = value_parser!(u32).range(0..=1_000_000))]
+    pub count: u32,
+    /// Samples from west to east.
+    #[arg(short = 'x', value_name = "X", default_value_t = 256, value_parser = value_parser!(u32).range(2..=65_537))]
+    pub width: u32,
+    /// Samples from north to south.
+    #[arg(short = 'y', value_name = "Y", default_value_t = 256, value_parser = value_parser!(u32).range(2..=65_537))]
+    pub height: u32,
+    /// The strength k of the filter; filters nothing by itself.
+    #[arg(short = 'f', value_name = "K", default_value_t = 0.5, value_parser = strength)]
+    pub k: f64,
+    /// The number of sweeps of the averaged filter.
+    #[arg(short = 'F', value_name = "2|4", default_value_t = 4, value_parser = sweeps)]
+    pub sweeps: u8,
+    /// Filter once, after the last fault.
+    #[arg(short = 'p')]
+    pub after_last: bool,
+    /// Filter after every fault.
+    #[arg(short = 'w')]
+    pub after_each: bool,
+    /// Chooses among all the landscapes of the same kind.
+    #[arg(long, value_name = "S", default_value_t = 1994)]
+    pub seed: u32,
+    /// Allow overwriting.
+    #[arg(long)]
+    pub force: bool,
+    /// Where the heights go; ends in .xy.
+    #[arg(value_name = "OUT.xy")]
+    pub output: PathBuf,
+}
+
+/// The strengths that the filter takes: at 1 nothing of the land would be left.
+fn strength(text: &str) -> Result<f64, String> {
+    let k = text.parse::<f64>().ok().filter(|k| (0.0..=0.9999).contains(k));
+    k.ok_or_else(|| "k must be a number from 0 to 0.9999".into())
+}
+
+fn sweeps(text: &str) -> Result<u8, String> {
+    match text {
+        "2" => Ok(2),
+        "4" => Ok(4),
+        _ => Err("the averaged filter has 2 or 4 sweeps".into()),
+    }
+}

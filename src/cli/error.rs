@@ -1,0 +1,79 @@
+//! What can go wrong on the command line.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use crate::files::FileError;
+use crate::project::ProjectError;
+
+/// Why a subcommand failed.
+#[derive(Debug)]
+pub enum CliError {
+    /// The arguments contradict each other, or ask for nothing: status 2.
+    Usage(String),
+    /// A project is refused: its file or preset, and why.
+    Project(String, ProjectError),
+    /// A file is refused.
+    File(FileError),
+    /// A file of a project is refused: the project, and why.
+    FileOf(String, FileError),
+    /// No preset has that name: the name, and what to do.
+    UnknownPreset(String, String),
+    /// The step draws no faults, or is not there: the source, and what to do.
+    NoFaults(String, String),
+    /// An interrupt stopped the work.
+    Interrupted,
+    /// The folder for the output cannot be made.
+    Folder(PathBuf, String),
+    /// The system gives no threads.
+    Threads(String),
+}
+
+impl CliError {
+    /// The exit status.
+    pub fn status(&self) -> u8 {
+        match self {
+            Self::Usage(_) => 2,
+            Self::Project(..)
+            | Self::File(_)
+            | Self::FileOf(..)
+            | Self::UnknownPreset(..)
+            | Self::NoFaults(..)
+            | Self::Interrupted
+            | Self::Folder(..)
+            | Self::Threads(_) => 1,
+        }
+    }
+}
+
+impl From<FileError> for CliError {
+    fn from(error: FileError) -> Self {
+        match error {
+            FileError::Cancelled => Self::Interrupted,
+            _ => Self::File(error),
+        }
+    }
+}
+
+impl fmt::Display for CliError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Usage(problem) => write!(f, "{problem}"),
+            Self::Project(_, ProjectError::Unreadable(path, reason)) => {
+                write!(f, "{}: cannot read this: {reason}", path.display())
+            }
+            Self::Project(source, error) => write!(f, "{source}: {error}"),
+            Self::File(error) => write!(f, "{error}"),
+            Self::FileOf(source, error) => write!(f, "{source}: {error}"),
+            Self::UnknownPreset(name, advice) => write!(f, "preset:{name}: there is no such preset; {advice}"),
+            Self::NoFaults(source, problem) => write!(f, "{source}: {problem}"),
+            Self::Interrupted => write!(f, "interrupted; nothing was written"),
+            Self::Folder(path, reason) => {
+                write!(f, "{}: this folder cannot be made: {reason}; choose another one", path.display())
+            }
+            Self::Threads(reason) => write!(f, "the threads cannot be started: {reason}; ask for fewer with --threads"),
+        }
+    }
+}
+
+impl std::error::Error for CliError {}

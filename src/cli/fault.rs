@@ -1,0 +1,67 @@
+//! `upthrust fault`: Krten's program (Dr. Dobb's Journal, July 1994), his options, his defaults, his file.
+
+use super::arguments::FaultOptions;
+use super::error::CliError;
+use super::{interrupt, print};
+use crate::engine::fault::Profile;
+use crate::engine::operations::faults::{Decay, Faults, Line};
+use crate::engine::operations::recursive_filter::{Form, RecursiveFilter, Sweeps};
+use crate::engine::recipe::World;
+use crate::engine::{Grid, Inputs, Recipe, Step};
+use crate::files::FileError;
+use crate::files::build::{HeightmapOrder, Order, build};
+use crate::files::heightmap::Format;
+
+/// Draws the faults and writes the heights.
+pub fn run(options: &FaultOptions) -> Result<(), CliError> {
+    let path = &options.output;
+    if Format::from_path(path) != Ok(Format::Krten) {
+        let problem = "this command writes Krten's format; name a file that ends in .xy";
+        return Err(FileError::contents(path, problem).into());
+    }
+    let recipe = recipe(options);
+    let order = Order {
+        name: "fault".into(),
+        grid: Grid::new(recipe.world.extent(), options.width as usize, options.height as usize),
+        recipe,
+        position: None,
+        inputs: Inputs::default(),
+        heightmaps: vec![HeightmapOrder { path: path.clone(), raw: None }],
+        texture: None,
+        overwrite: options.force,
+    };
+    let written = build(&order, &interrupt::monitor())?;
+    print::say_all(written.iter().map(|path| format!("wrote {}", path.display())));
+    Ok(())
+}
+
+/// One metre a sample: h += ±(n/i, truncated) on either side of a line through two points, six in ten of them up.
+fn recipe(options: &FaultOptions) -> Recipe {
+    let filter = RecursiveFilter {
+        form: Form::Averaged,
+        sweeps: if options.sweeps == 2 { Sweeps::Two } else { Sweeps::Four },
+        k: options.k,
+        // k is meant at the very samples that are written.
+        reference_samples: options.width.max(options.height),
+        ..Default::default()
+    };
+    let faults = Faults {
+        count: options.count,
+        line: Line::TwoPoints,
+        displacement_m: f64::from(options.count),
+        decay: Decay::Harmonic,
+        truncate: true,
+        up_chance: 0.6,
+        profile: Profile::Step,
+        wind: options.after_each.then(|| filter.clone()),
+        ..Default::default()
+    };
+    let mut recipe = Recipe { seed: options.seed, ..Default::default() };
+    let [width_m, depth_m] = [options.width, options.height].map(|side| f64::from(side - 1));
+    recipe.world = World { width_m, depth_m, ..Default::default() };
+    recipe.stack.push(Step::new(faults));
+    if options.after_last {
+        recipe.stack.push(Step::new(filter));
+    }
+    recipe
+}

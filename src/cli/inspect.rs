@@ -1,0 +1,126 @@
+//! `upthrust inspect`: what a heightmap is like, in numbers.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::arguments::InspectOptions;
+use super::error::CliError;
+use super::print;
+use crate::engine::heightfield::Extent;
+use crate::engine::measures::{
+    SLOPE_BIN_DEG, Summary, WALKABLE_DEG, hurst_exponent, slope_histogram, spectral_slope, walkable_share,
+};
+use crate::engine::parameters::Band;
+use crate::engine::{Grid, Heightfield, Monitor, SampleScale};
+use crate::files::FileError;
+use crate::files::heightmap::{self, Reading};
+use crate::files::memory::require_memory;
+
+/// The metres between samples: by the sidecar, by the heightmap itself, else none.
+fn known_spacing_m(reading: &Reading) -> Option<[f64; 2]> {
+    reading.sidecar.map(|sidecar| sidecar.spacing_m).or(reading.spacing_m)
+}
+
+/// The heightmap as land: integers spanning `range_m`, or what the sidecar says, or one metre a unit; where nothing
+/// says how far samples lie apart, one metre.
+pub fn land_of(reading: Reading, range_m: Option<Band>) -> Result<Heightfield, FileError> {
+    let [x, z] = known_spacing_m(&reading).unwrap_or([1.0; 2]);
+    let (width, height) = (reading.raster.width, reading.raster.height);
+    let extent = Extent { width_m: x * (width - 1) as f64, depth_m: z * (height - 1) as f64 };
+    let grid = Grid::new(extent, width, height);
+    let metres = reading.into_metres(range_m);
+    Heightfield::from_heights(grid, metres).ok_or(FileError::Size {
+        path: "the map".into(),
+        size: [width as u64, height as u64],
+        possible: "a map has at least two samples along each side".into(),
+    })
+}
+
+/// What was guessed, lost or assumed while reading.
+pub fn notes(reading: &Reading, range_m: Option<Band>) -> Vec<String> {
+    let mut notes = reading.notes.clone();
+    let integers = matches!(reading.raster.scale, SampleScale::Integers { .. });
+    if integers && range_m.is_none() && reading.sidecar.is_none() {
+        notes.push("nothing says how high its values are; they are taken as metres".into());
+    }
+    if known_spacing_m(reading).is_none() {
+        notes.push("nothing says how far its samples lie apart; one metre is assumed".into());
+    }
+    notes
+}
+
+/// Prints the notes to standard error.
+pub fn say_notes(path: &Path, reading: &Reading, range_m: Option<Band>) {
+    for note in notes(reading, range_m) {
+        print::complain(&format!("note: {}: {note}", path.display()));
+    }
+}
+
+/// Measures a heightmap and prints the numbers.
+pub fn run(options: &InspectOptions) -> Result<(), CliError> {
+    let reading = heightmap::read(&options.file, options.raw)?;
+    let format = reading.format;
+    let notes = notes(&reading, None);
+    let land = land_of(reading, None)?;
+    let grid = land.grid();
+    // The spectrum: two 64-bit numbers a sample of the largest square.
+    let side = grid.width().min(grid.height()) as u64;
+    require_memory(side * side * 16)?;
+
+    let monitor = Monitor::new();
+    let summary = Summary::of(&land, 64);
+    let hurst = hurst_exponent(&land);
+    let spectrum = spectral_slope(&land, &monitor)?;
+    let slopes = slope_histogram(&land);
+    let walkable = walkable_share(&land);
+    if options.json {
+        let report = json!({
+            "file": options.file.to_string_lossy(),
+            "format": format.endings()[0],
+            "width": grid.width(),
+            "height": grid.height(),
+            "spacing_x_m": grid.spacing_x_m(),
+            "spacing_z_m": grid.spacing_z_m(),
+            "min_m": summary.min_m,
+            "max_m": summary.max_m,
+            "mean_m": summary.mean_m,
+            "hypsometric_integral": summary.hypsometric_integral,
+            "hurst_exponent": hurst,
+            "spectral_slope": spectrum,
+            "slope_histogram": {"bin_deg": SLOPE_BIN_DEG, "shares": slopes},
+            "walkable_share": walkable,
+            "walkable_deg": WALKABLE_DEG,
+            "notes": notes.into_iter().map(Value::from).collect::<Value>(),
+        });
+        print::say(&format!("{report:#}"));
+        return Ok(());
+    }
+    let optional =
+        |number: Option<f64>| number.map_or("none: too level or too small".into(), |number| format!("{number:.3}"));
+    let extent = grid.extent();
+    let mut lines = vec![
+        format!("size                  {} × {} samples", grid.width(), grid.height()),
+        format!("spacing               {:.3} × {:.3} m", grid.spacing_x_m(), grid.spacing_z_m()),
+        format!("extent                {:.1} × {:.1} m", extent.width_m, extent.depth_m),
+        format!("range                 {} to {} m", summary.min_m, summary.max_m),
+        format!("mean                  {:.3} m", summary.mean_m),
+        format!("hypsometric integral  {:.3}", summary.hypsometric_integral),
+        format!("Hurst exponent        {}", optional(hurst)),
+        format!("spectral slope        {}", optional(spectrum)),
+        format!("walkable (≤ {WALKABLE_DEG}°)      {:.1} %", 100.0 * walkable),
+        "slopes".into(),
+    ];
+    lines.extend(slopes.iter().enumerate().filter(|(_, share)| **share > 0.0).map(|(bin, share)| {
+        let from = bin as f32 * SLOPE_BIN_DEG;
+        format!(
+            "  {from:>2}–{:>2}°  {:>5.1} %  {}",
+            from + SLOPE_BIN_DEG,
+            100.0 * share,
+            "#".repeat((50.0 * share) as usize)
+        )
+    }));
+    lines.extend(notes.iter().map(|note| format!("note: {note}")));
+    print::say_all(lines);
+    Ok(())
+}

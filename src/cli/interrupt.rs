@@ -1,0 +1,30 @@
+//! SIGINT and SIGTERM: stop, leave nothing half-written, and be gone within half a second.
+
+use std::process;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use super::error::CliError;
+use super::print;
+use crate::engine::Monitor;
+use crate::files::atomic::remove_unfinished;
+
+/// How long the work has to stop by itself.
+const PATIENCE: Duration = Duration::from_millis(350);
+
+/// A monitor that an interrupt cancels. Work that does not stop in time (a disk that is slow to sync) is left where
+/// it is, without its unfinished files.
+pub fn monitor() -> Arc<Monitor> {
+    let monitor = Arc::new(Monitor::new());
+    let cancelled = monitor.clone();
+    // Without a handler an interrupt ends the program as the system does: less tidy, not wrong.
+    let _ = ctrlc::set_handler(move || {
+        cancelled.cancel();
+        thread::sleep(PATIENCE);
+        remove_unfinished();
+        print::complain(&format!("error: {}", CliError::Interrupted));
+        process::exit(1);
+    });
+    monitor
+}

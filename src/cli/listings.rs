@@ -1,0 +1,94 @@
+//! `upthrust presets` and `upthrust operations`: what there is.
+
+use serde_json::{Value, json};
+
+use super::arguments::ListOptions;
+use super::error::CliError;
+use super::print;
+use crate::engine::Operation;
+use crate::engine::light::Light;
+use crate::engine::parameters::{Kind, Parameter, Parameters, table_to_json};
+use crate::engine::recipe::{StepSettings, World};
+use crate::engine::texture::{TerrainType, TextureSettings};
+use crate::project::{Export, View, presets as shipped};
+
+/// The shipped presets, with a line each.
+pub fn presets(options: &ListOptions) -> Result<(), CliError> {
+    let mut rows = Vec::new();
+    for preset in shipped() {
+        let project = preset.project().map_err(|error| CliError::Project(format!("preset:{}", preset.name), error))?;
+        rows.push((preset.name, project.name, project.description));
+    }
+    if options.json {
+        let rows: Value = rows
+            .into_iter()
+            .map(|(name, title, description)| json!({"name": name, "title": title, "description": description}))
+            .collect();
+        print::say(&format!("{rows:#}"));
+    } else {
+        let longest = rows.iter().map(|(name, ..)| name.len()).max().unwrap_or(0);
+        print::say_all(rows.iter().map(|(name, _, description)| format!("{name:<longest$}  {description}")));
+    }
+    Ok(())
+}
+
+/// The groups of parameters that belong to no operation.
+fn groups() -> [(&'static str, &'static [Parameter]); 7] {
+    [
+        ("step", StepSettings::parameters()),
+        ("world", World::parameters()),
+        ("texture", TextureSettings::parameters()),
+        ("terrain_type", TerrainType::parameters()),
+        ("light", Light::parameters()),
+        ("view", View::parameters()),
+        ("export", Export::parameters()),
+    ]
+}
+
+/// Every operation and parameter.
+pub fn operations(options: &ListOptions) -> Result<(), CliError> {
+    let operations = Operation::all();
+    if options.json {
+        let mut listing = json!({"operations": operations.iter().map(Operation::to_json).collect::<Value>()});
+        for (key, table) in groups() {
+            listing[key] = table_to_json(table);
+        }
+        print::say(&format!("{listing:#}"));
+        return Ok(());
+    }
+    let mut lines = Vec::new();
+    for operation in &operations {
+        lines.push(format!("{}: {}", operation.key(), operation.doc()));
+        describe(operation.table(), "  ", &mut lines);
+    }
+    for (key, table) in groups() {
+        lines.push(format!("{key}:"));
+        describe(table, "  ", &mut lines);
+    }
+    print::say_all(lines);
+    Ok(())
+}
+
+/// A line for each row: key, what it takes, its default, and what it does.
+fn describe(table: &[Parameter], indent: &str, lines: &mut Vec<String>) {
+    for parameter in table {
+        let takes = match parameter.kind {
+            Kind::Choice(choices) => choices.iter().map(|choice| choice.key).collect::<Vec<_>>().join("|"),
+            Kind::Integer | Kind::Number | Kind::Band => {
+                let unit = if parameter.unit.is_empty() { String::new() } else { format!(" {}", parameter.unit) };
+                format!("{} {} to {}{unit}", parameter.kind.name(), parameter.hard.low, parameter.hard.high)
+            }
+            Kind::Boolean
+            | Kind::Text
+            | Kind::File
+            | Kind::Colour
+            | Kind::Weighted
+            | Kind::List(_)
+            | Kind::Group(_) => parameter.kind.name().into(),
+        };
+        lines.push(format!("{indent}{} ({takes}; {}): {}", parameter.key, parameter.default, parameter.doc));
+        if let Kind::Group(table) = parameter.kind {
+            describe(table(), &format!("{indent}  "), lines);
+        }
+    }
+}

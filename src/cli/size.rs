@@ -1,0 +1,96 @@
+//! Sizes as they are typed: `1025`, `1025x513`.
+
+use std::str::FromStr;
+
+use crate::engine::heightfield::{Extent, Grid, SIDE_LIMITS};
+use crate::files::build::texture_size;
+
+/// One number or two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sides {
+    Longer(usize),
+    Both([usize; 2]),
+}
+
+/// `N` or `WxH`, each from `least` to `most`.
+fn sides(text: &str, [least, most]: [usize; 2], what: &str) -> Result<Sides, String> {
+    let side = |text: &str| text.parse::<usize>().ok().filter(|side| (least..=most).contains(side));
+    let read = match text.split_once('x') {
+        Some((width, height)) => side(width).zip(side(height)).map(|(width, height)| Sides::Both([width, height])),
+        None => side(text).map(Sides::Longer),
+    };
+    read.ok_or_else(|| format!("a size is N or WxH, from {least} to {most} {what}"))
+}
+
+/// The samples of a map.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Size(Sides);
+
+impl Size {
+    /// The size with that many samples along the longer side.
+    pub fn longer(samples: u32) -> Self {
+        Self(Sides::Longer(samples as usize))
+    }
+
+    /// The grid of that size on a world.
+    pub fn grid(self, extent: Extent) -> Grid {
+        match self.0 {
+            Sides::Longer(longer) => Grid::fitted(extent, longer),
+            Sides::Both([width, height]) => Grid::new(extent, width, height),
+        }
+    }
+}
+
+impl FromStr for Size {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        sides(text, SIDE_LIMITS, "samples").map(Self)
+    }
+}
+
+/// The pixels of a texture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pixels(Sides);
+
+impl Pixels {
+    /// The size with that many pixels along the longer side.
+    pub fn longer(pixels: u32) -> Self {
+        Self(Sides::Longer(pixels as usize))
+    }
+
+    /// Pixels from west to east and from north to south.
+    pub fn size(self, extent: Extent) -> [usize; 2] {
+        match self.0 {
+            Sides::Longer(longer) => texture_size(extent, longer),
+            Sides::Both(size) => size,
+        }
+    }
+}
+
+impl FromStr for Pixels {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        sides(text, [1, 65_536], "pixels").map(Self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_number_or_two_within_the_limits() {
+        let world = Extent { width_m: 3000.0, depth_m: 1000.0 };
+        let size = |text: &str| {
+            let grid = text.parse::<Size>().expect(text).grid(world);
+            [grid.width(), grid.height()]
+        };
+        assert_eq!((size("301"), size("20x30")), ([301, 101], [20, 30]));
+        for text in ["0", "1", "65538", "-5", "5x", "x5", "5x0", "5x5x5", "", "1e3", "99999999999999999999"] {
+            assert!(text.parse::<Size>().is_err(), "{text}");
+        }
+        assert_eq!("300".parse::<Pixels>().expect("valid").size(world), [300, 100]);
+    }
+}

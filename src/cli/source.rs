@@ -1,0 +1,42 @@
+//! Where a recipe comes from: a project's file, or a preset.
+
+use std::path::Path;
+
+use super::arguments::SourceOptions;
+use super::error::CliError;
+use crate::engine::parameters::nearest_name;
+use crate::project::{Project, presets};
+
+/// The project that is named, with the changes that are asked for.
+pub fn open(options: &SourceOptions) -> Result<Project, CliError> {
+    let source = &options.source;
+    let mut project = match source.strip_prefix("preset:") {
+        Some(name) => preset(name)?,
+        None => Project::open(Path::new(source)).map_err(|error| CliError::Project(source.clone(), error))?,
+    };
+    if let Some(seed) = options.seed {
+        project.recipe.seed = seed;
+    }
+    let named = project.recipe.files();
+    for assignment in &options.set {
+        let refused = |error| CliError::Project(format!("--set {assignment}"), error);
+        project.set(assignment).map_err(refused)?;
+    }
+    // An assignment may have named another file.
+    if project.recipe.files() != named {
+        let folder = Path::new(source).parent().unwrap_or(Path::new(""));
+        project.load_files(folder).map_err(|error| CliError::Project(source.clone(), error))?;
+    }
+    Ok(project)
+}
+
+fn preset(name: &str) -> Result<Project, CliError> {
+    let found = presets().iter().find(|preset| preset.name == name).ok_or_else(|| {
+        let advice = match nearest_name(name, presets().iter().map(|preset| preset.name)) {
+            Some(nearest) => format!("did you mean preset:{nearest}? \"upthrust presets\" lists all"),
+            None => "\"upthrust presets\" lists all".into(),
+        };
+        CliError::UnknownPreset(name.into(), advice)
+    })?;
+    found.project().map_err(|error| CliError::Project(format!("preset:{name}"), error))
+}
