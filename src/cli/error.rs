@@ -59,8 +59,9 @@ impl fmt::Display for CliError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Usage(problem) => write!(f, "{problem}"),
-            Self::Project(_, ProjectError::Unreadable(path, reason)) => {
-                write!(f, "{}: cannot read this: {reason}", path.display())
+            // The project itself need not be named twice.
+            Self::Project(source, ProjectError::Unreadable(path, reason)) if path.as_os_str() == source.as_str() => {
+                write!(f, "{source}: cannot read this: {reason}")
             }
             Self::Project(source, error) => write!(f, "{source}: {error}"),
             Self::File(error) => write!(f, "{error}"),

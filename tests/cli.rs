@@ -1,0 +1,418 @@
+//! The program as its users' scripts see it: arguments in, files, output and status out.
+
+// Helpers are no test functions, but only tests call them.
+#![allow(clippy::expect_used, clippy::panic)]
+
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// A folder to run the program in.
+struct Place {
+    folder: TempDir,
+}
+
+impl Place {
+    fn new() -> Self {
+        Self { folder: tempfile::tempdir().expect("a folder") }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn write(&self, name: &str, bytes: impl AsRef<[u8]>) {
+        std::fs::write(self.path(name), bytes).expect("written");
+    }
+
+    fn read(&self, name: &str) -> Vec<u8> {
+        std::fs::read(self.path(name)).expect("there")
+    }
+
+    fn names(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(self.folder.path()).expect("folder");
+        let mut names: Vec<String> =
+            entries.map(|entry| entry.expect("entry").file_name().to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
+    }
+
+    fn command(&self, arguments: &str) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_upthrust"));
+        command.current_dir(self.folder.path()).args(arguments.split_whitespace());
+        command
+    }
+
+    fn run(&self, arguments: &str) -> Output {
+        self.command(arguments).output().expect("the program runs")
+    }
+
+    /// Runs the program, which must succeed, and returns its standard output.
+    #[track_caller]
+    fn succeed(&self, arguments: &str) -> String {
+        let output = self.run(arguments);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{arguments}: {errors}");
+        String::from_utf8(output.stdout).expect("text")
+    }
+
+    /// Runs the program, which must fail with this status, say this, and leave the folder as it was.
+    #[track_caller]
+    fn fail(&self, arguments: &str, status: i32, message: &str) {
+        let before = self.names();
+        let output = self.run(arguments);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(status), "{arguments}: {errors}");
+        assert!(errors.starts_with("error: ") && errors.contains(message), "{arguments}: {errors}");
+        assert!(!errors.contains("panicked"), "{arguments}: {errors}");
+        assert_eq!(self.names(), before, "{arguments}");
+    }
+
+    #[track_caller]
+    fn json(&self, arguments: &str) -> Value {
+        serde_json::from_str(&self.succeed(arguments)).expect("JSON")
+    }
+}
+
+fn project(stack: &Value) -> String {
+    json!({"format": 1, "name": "Test", "recipe": {"world": {"width_m": 4000, "depth_m": 3000}, "stack": stack}})
+        .to_string()
+}
+
+fn faults_project(line: &str) -> String {
+    project(&json!([{"operation": "faults", "count": 60, "line": line, "decay": "harmonic", "displacement_m": 90.0}]))
+}
+
+fn floats(bytes: &[u8]) -> Vec<f32> {
+    bytes.as_chunks::<4>().0.iter().map(|chunk| f32::from_le_bytes(*chunk)).collect()
+}
+
+/// The first `count` of the printed faults, added up as the contract says anybody may.
+fn sum_by_hand(printed: &Value, count: usize, [width, height]: [usize; 2]) -> Vec<f64> {
+    let number = |value: &Value| value.as_f64().expect("a number");
+    let [world_x, world_z] = [0, 1].map(|i| number(&printed["world_m"][i]));
+    let faults = printed["faults"].as_array().expect("a list");
+    let at = |index: usize| {
+        let x = (index % width) as f64 * world_x / (width - 1) as f64;
+        let z = (index / width) as f64 * world_z / (height - 1) as f64;
+        let lift = |fault: &Value| {
+            assert_eq!(fault["profile"], "step");
+            let [point, normal] = ["point_m", "normal"].map(|key| [0, 1].map(|i| number(&fault[key][i])));
+            let distance = (x - point[0]) * normal[0] + (z - point[1]) * normal[1];
+            number(&fault["displacement_m"]) * if distance >= 0.0 { 1.0 } else { -1.0 }
+        };
+        faults[..count].iter().map(lift).sum()
+    };
+    (0..width * height).map(at).collect()
+}
+
+#[track_caller]
+fn assert_same_land(built: &[f32], expected: &[f64], what: &str) {
+    assert_eq!(built.len(), expected.len(), "{what}");
+    for (i, (height, expected)) in built.iter().zip(expected).enumerate() {
+        let rounding = expected.abs().max(1.0) * f64::from(f32::EPSILON);
+        assert!((f64::from(*height) - expected).abs() <= rounding, "{what}: {height} for {expected} at {i}");
+    }
+}
+
+#[test]
+fn what_is_built_is_the_sum_of_the_lines_that_are_printed() {
+    let place = Place::new();
+    for line in ["normal_form", "two_points"] {
+        place.write("p.upthrust.json", faults_project(line));
+        for seed in [1, 1994, 4_294_967_295_u32] {
+            let printed = place.json(&format!("faults p.upthrust.json --seed {seed}"));
+            assert_eq!((&printed["world_m"], &printed["step"]), (&json!([4000.0, 3000.0]), &json!(0)));
+            let numbers: Vec<u64> =
+                printed["faults"].as_array().expect("a list").iter().filter_map(|fault| fault["i"].as_u64()).collect();
+            assert!(numbers.iter().copied().eq(1..=60));
+
+            place.succeed(&format!("build p.upthrust.json --seed {seed} --size 41x33 --heightmap h.r32 --force"));
+            assert_same_land(&floats(&place.read("h.r32")), &sum_by_hand(&printed, 60, [41, 33]), line);
+            for k in [0, 1, 17] {
+                place.succeed(&format!(
+                    "build p.upthrust.json --seed {seed} --size 41x33 --heightmap h.r32 --iterations {k} --force"
+                ));
+                assert_same_land(&floats(&place.read("h.r32")), &sum_by_hand(&printed, k, [41, 33]), line);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_number_of_threads_changes_no_byte() {
+    let place = Place::new();
+    let stack = json!([
+        {"operation": "faults", "count": 25, "line": "two_points", "wind": {"form": "averaged", "sweeps": 2, "k": 0.5}},
+        {"operation": "faults", "count": 40, "profile": "sine", "zone_m": 300},
+        {"operation": "recursive_filter", "k": 0.3},
+    ]);
+    place.write("p.upthrust.json", project(&stack));
+    let built = [1, 2, 7].map(|threads| {
+        place.succeed(&format!("build p.upthrust.json -o t{threads} --size 129 --texture-size 64 --threads {threads}"));
+        ["height.png", "height.png.json", "texture.png"].map(|name| place.read(&format!("t{threads}/{name}")))
+    });
+    assert!(built.iter().all(|files| *files == built[0]));
+}
+
+#[test]
+fn a_small_map_is_an_exact_subset_of_a_large_one() {
+    let place = Place::new();
+    place.write("p.upthrust.json", faults_project("normal_form"));
+    let [small, large] = [257, 1025].map(|side| {
+        place.succeed(&format!("build p.upthrust.json --size {side}x{side} --heightmap h{side}.r32"));
+        floats(&place.read(&format!("h{side}.r32")))
+    });
+    for r in 0..257 {
+        for c in 0..257 {
+            assert_eq!(small[r * 257 + c].to_bits(), large[4 * r * 1025 + 4 * c].to_bits(), "({c}, {r})");
+        }
+    }
+}
+
+#[test]
+fn bad_projects_are_refused_and_nothing_is_written() {
+    let place = Place::new();
+    let check = |contents: &str, message: &str| {
+        place.write("p.upthrust.json", contents);
+        place.fail("build p.upthrust.json -o out", 1, message);
+        place.fail("build p.upthrust.json -o out", 1, "p.upthrust.json: ");
+    };
+    check("{\"format\": 1,", "EOF while parsing");
+    check(
+        &project(&json!([{"operation": "faults", "coutn": 3}])),
+        "recipe.stack.0.coutn: there is no such key; did you mean",
+    );
+    check(&project(&json!([{"operation": "faults", "up_chance": 1.5}])), "Up chance must be from 0 to 1, not 1.5");
+    check("{\"format\": 1, \"recipe\": {\"world\": {\"width_m\": NaN}}}", "not a project");
+    check("{\"format\": 99}", "newer");
+    check(&project(&json!([{"operation": "heightmap", "file": "none.png"}])), "cannot read none.png: ");
+    place.write("empty.png", "");
+    check(&project(&json!([{"operation": "heightmap", "file": "empty.png"}])), "empty.png: this file is empty");
+    place.write("short.raw", [0; 6]);
+    check(&project(&json!([{"operation": "heightmap", "file": "short.raw"}])), "3 samples are no square");
+}
+
+#[test]
+fn bad_arguments_are_refused_and_nothing_is_written() {
+    let place = Place::new();
+    place.write("p.upthrust.json", faults_project("normal_form"));
+    place.write("old.png", "old");
+    place.write("short.raw", [0; 17]);
+    for (arguments, status, message) in [
+        ("build p.upthrust.json", 2, "nothing to write is asked for"),
+        ("build p.upthrust.json -o out --size 0", 2, "a size is N or WxH, from 2 to 65537 samples"),
+        ("build p.upthrust.json -o out --size 5x1", 2, "a size is N or WxH"),
+        ("build p.upthrust.json -o out --size 99999999999999999999", 2, "a size is N or WxH"),
+        ("build p.upthrust.json -o out --texture-size 0", 2, "from 1 to 65536 pixels"),
+        ("build p.upthrust.json -o out --threads 0", 2, "--threads"),
+        ("build p.upthrust.json -o out --normals n.png", 2, "--normals"),
+        ("build p.upthrust.json -o out --for unity", 2, "--for"),
+        ("build p.upthrust.json -o out --set stack.0.count=NaN", 1, "Count must be a whole number"),
+        ("build p.upthrust.json -o out --set stack.0.up_chance=nan", 1, "Up chance must be a number"),
+        ("build p.upthrust.json -o out --set stack.0.conut=3", 1, "did you mean \"count\"?"),
+        ("build p.upthrust.json -o old.png", 1, "old.png"),
+        ("build p.upthrust.json --heightmap old.png", 1, "old.png: this file is there already"),
+        ("build p.upthrust.json --heightmap none/h.png", 1, "there is no folder none; make it first"),
+        ("build p.upthrust.json --heightmap old.png/h.png", 1, "there is no folder old.png"),
+        ("build p.upthrust.json --heightmap h.exr", 1, "known are .png"),
+        ("build p.upthrust.json --texture t.r16", 1, ".jpg"),
+        ("build p.upthrust.json --texture t.png --heightmap t.png", 1, "two of the files"),
+        ("build preset:krten-wnid -o out", 1, "did you mean preset:krten-wind?"),
+        ("build none.upthrust.json -o out", 1, "none.upthrust.json: cannot read this"),
+        ("convert short.raw out.png", 1, "no square"),
+        ("convert short.raw out.png --raw u16le,3x3", 1, "should have 18 bytes, but it has 17"),
+        ("convert short.raw out.png --raw u17", 2, "\"u17\" is none of u8, u16le"),
+        ("convert none.png out.png", 1, "none.png: cannot read this"),
+        ("convert old.png out.png", 1, "old.png: this picture cannot be read"),
+        ("convert short.raw old.png", 1, "old.png: this file is there already"),
+        ("inspect old.png", 1, "old.png: this picture cannot be read"),
+        ("faults p.upthrust.json --step 3", 1, "there is no step 3"),
+        ("fault k.png", 1, "ends in .xy"),
+        ("fault k.xy -f 1", 2, "k must be a number from 0 to 0.9999"),
+        ("fault k.xy -F 3", 2, "2 or 4 sweeps"),
+        ("fault k.xy -x 1", 2, "2..=65537"),
+        ("nonsense more", 2, "cannot be used"),
+    ] {
+        place.fail(arguments, status, message);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_folder_that_cannot_be_written_to_is_refused() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = Place::new();
+    std::fs::create_dir(place.path("locked")).expect("made");
+    std::fs::set_permissions(place.path("locked"), PermissionsExt::from_mode(0o555)).expect("set");
+    if std::fs::write(place.path("locked/probe"), "").is_ok() {
+        // Whoever may do everything (root) cannot be locked out.
+        return;
+    }
+    place.fail("build preset:krten-wind --heightmap locked/h.png", 1, "locked/h.png: cannot write this");
+}
+
+#[test]
+fn a_map_that_does_not_fit_into_memory_is_refused() {
+    let available = upthrust::files::memory::available_bytes().unwrap_or(u64::MAX);
+    // The land twice over while it is evaluated.
+    if available > 8 * 65_537 * 65_537 {
+        return;
+    }
+    Place::new().fail("build preset:krten-wind -o out --size 65537x65537", 1, "choose a smaller size");
+}
+
+#[test]
+fn metres_survive_the_way_through_integers() {
+    let place = Place::new();
+    place.write("p.upthrust.json", faults_project("two_points"));
+    place.succeed("build p.upthrust.json --size 33x25 --heightmap h.r32");
+    place.succeed("build p.upthrust.json --size 33x25 --heightmap h.png");
+    let sidecar: Value = serde_json::from_slice(&place.read("h.png.json")).expect("JSON");
+    assert_eq!(
+        (&sidecar["width"], &sidecar["spacing_x_m"], &sidecar["recipe"]),
+        (&json!(33), &json!(125.0), &json!("Test"))
+    );
+    place.succeed("convert h.png back.r32");
+    place.succeed("convert h.png again.r16");
+    place.succeed("convert again.r16 again.png --raw u16le,33x25");
+    let span = sidecar["max_m"].as_f64().expect("a number") - sidecar["min_m"].as_f64().expect("a number");
+    for (a, b) in floats(&place.read("back.r32")).iter().zip(floats(&place.read("h.r32"))) {
+        assert!(f64::from((a - b).abs()) <= 0.501 * span / 65_535.0, "{a} for {b}");
+    }
+    assert_eq!(place.read("again.png"), place.read("h.png"));
+
+    let report = place.json("inspect h.png --json");
+    assert_eq!((&report["width"], &report["spacing_x_m"], &report["notes"]), (&json!(33), &json!(125.0), &json!([])));
+    assert!((report["max_m"].as_f64().expect("a number") - sidecar["max_m"].as_f64().expect("a number")).abs() < 1e-3);
+}
+
+#[test]
+fn a_heightmap_inside_the_stack_comes_out_again() {
+    let place = Place::new();
+    let heights: Vec<u8> = (0..15).flat_map(|i| (i as f32 * 10.0).to_le_bytes()).collect();
+    place.write("in.r32", &heights);
+    place.succeed("convert in.r32 in.asc --raw f32le,5x3");
+    place.write("p.upthrust.json", project(&json!([{"operation": "heightmap", "file": "in.asc"}])));
+    place.succeed("build p.upthrust.json --size 5x3 --heightmap out.r32");
+    assert_eq!(place.read("out.r32"), heights);
+}
+
+#[test]
+fn low_and_high_give_integers_their_metres() {
+    let place = Place::new();
+    place.write("a.raw", [0, 255, 51, 102]);
+    place.succeed("convert a.raw a.r32 --raw u8,2x2 --low -100 --high 155");
+    assert_eq!(floats(&place.read("a.r32")), [-100.0, 155.0, -49.0, 2.0]);
+    place.fail("convert a.raw b.r32 --raw u8,2x2 --low 5 --high 5", 2, "--low must be less");
+    place.fail("convert a.r32 b.asc --low 0 --high 5", 2, "integer formats");
+}
+
+#[test]
+fn krtens_program_writes_whole_metres_in_columns() {
+    let place = Place::new();
+    place.succeed("fault -n 0 -x 3 -y 2 flat.xy");
+    let numbers = |name: &str| -> Vec<i32> {
+        place.read(name).as_chunks::<4>().0.iter().map(|chunk| i32::from_le_bytes(*chunk)).collect()
+    };
+    assert_eq!(numbers("flat.xy"), [3, 2, 0, 0, 0, 0, 0, 0]);
+
+    place.succeed("fault -n 1 one.xy");
+    let one = numbers("one.xy");
+    assert_eq!((one[0], one[1], one.len()), (256, 256, 2 + 256 * 256));
+    assert!(one[2..].iter().all(|height| height.abs() == 1));
+
+    // k alone filters nothing; -w and -p do, and differ.
+    place.succeed("fault a.xy --seed 5");
+    place.succeed("fault b.xy --seed 5 -f 0.8");
+    assert_eq!(place.read("a.xy"), place.read("b.xy"));
+    place.succeed("fault p.xy --seed 5 -p");
+    place.succeed("fault w.xy --seed 5 -w -F 2");
+    assert!(place.read("p.xy") != place.read("a.xy") && place.read("w.xy") != place.read("p.xy"));
+    // The shipped preset is his program with -w -F 2.
+    let preset = "build preset:krten-wind --seed 5 --size 256 --heightmap preset.xy";
+    place.succeed(preset);
+    assert_eq!(place.read("preset.xy"), place.read("w.xy"));
+}
+
+#[test]
+fn listings_are_whole() {
+    let place = Place::new();
+    let presets = place.json("presets --json");
+    assert!(presets.as_array().expect("a list").iter().all(|row| {
+        ["name", "title", "description"].iter().all(|key| row[key].as_str().is_some_and(|text| !text.is_empty()))
+    }));
+    let listing = place.json("operations --json");
+    for key in ["operations", "texture", "terrain_type", "light", "world", "step", "view", "export"] {
+        assert!(listing[key].as_array().is_some_and(|rows| !rows.is_empty()), "{key}");
+    }
+    let faults = &listing["operations"][0];
+    assert_eq!((&faults["key"], &faults["parameters"][0]["key"]), (&json!("faults"), &json!("count")));
+    for key in ["key", "label", "unit", "kind", "hard", "slider", "default", "choices", "doc"] {
+        assert!(faults["parameters"][0].get(key).is_some(), "{key}");
+    }
+    assert!(place.succeed("operations").contains("up_chance"));
+    assert!(place.succeed("presets").contains("krten-wind"));
+}
+
+#[test]
+fn progress_for_programs_is_json_to_the_last_line() {
+    let place = Place::new();
+    let output = place.succeed("build preset:krten-wind -o out --size 65 --texture-size 32 --progress json");
+    let lines: Vec<Value> = output.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let last = lines.last().expect("lines");
+    assert_eq!((&last["done"], last["files"].as_array().map(Vec::len)), (&json!(true), Some(3)));
+    assert_eq!(lines[lines.len() - 2]["progress"], 1.0);
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_crash() {
+    let place = Place::new();
+    place.write("p.upthrust.json", project(&json!([{"operation": "faults", "count": 50_000}])));
+    let mut child = place
+        .command("faults p.upthrust.json")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program runs");
+    drop(child.stdout.take());
+    let output = child.wait_with_output().expect("it ends");
+    assert!(output.status.success() && output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_stops_the_work_at_once_and_leaves_nothing() {
+    use std::time::{Duration, Instant};
+    let kill = |signal: &str, id: u32| {
+        let sent = Command::new("kill").args([signal, &id.to_string()]).status();
+        assert!(sent.is_ok_and(|status| status.success()));
+    };
+    let place = Place::new();
+    let stack = json!([{"operation": "faults", "count": 100_000, "wind": {"k": 0.5}}]);
+    place.write("p.upthrust.json", project(&stack));
+    for signal in ["-INT", "-TERM"] {
+        let mut command = place.command("build p.upthrust.json --heightmap h.png --size 1025 --progress json");
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program runs");
+        // The first line of progress says that the work has begun.
+        let mut line = String::new();
+        let mut output = std::io::BufReader::new(child.stdout.take().expect("piped"));
+        std::io::BufRead::read_line(&mut output, &mut line).expect("a line");
+        let sent = Instant::now();
+        kill(signal, child.id());
+        let ended = child.wait_with_output().expect("it ends");
+        assert!(sent.elapsed() < Duration::from_millis(500), "{signal}: {:?}", sent.elapsed());
+        assert_eq!(ended.status.code(), Some(1), "{signal}");
+        assert!(String::from_utf8_lossy(&ended.stderr).contains("interrupted"), "{signal}");
+        assert_eq!(place.names(), ["p.upthrust.json"], "{signal}");
+    }
+}
+
+#[cfg(not(feature = "gui"))]
+#[test]
+fn without_the_editor_the_program_says_what_it_can_do() {
+    let place = Place::new();
+    place.fail("", 1, "build, presets, operations");
+}
