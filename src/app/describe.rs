@@ -51,11 +51,11 @@ fn in_stack(before: &Recipe, after: &Recipe) -> Option<Change> {
     }
     let first = old.iter().zip(new).position(|(a, b)| a != b).unwrap_or(old.len().min(new.len()));
     let name = match new.len().cmp(&old.len()) {
-        std::cmp::Ordering::Greater => format!("Add {}", new[first].operation.label()),
-        std::cmp::Ordering::Less => format!("Delete {}", old[first].operation.label()),
+        std::cmp::Ordering::Greater => format!("Add {}", new[first].title()),
+        std::cmp::Ordering::Less => format!("Delete {}", old[first].title()),
         std::cmp::Ordering::Equal => {
             let (a, b) = (&old[first], &new[first]);
-            let label = b.operation.label();
+            let label = a.title();
             let place = format!("stack.{first}");
             let others_equal = old[first + 1..] == new[first + 1..];
             if !others_equal || a.operation.key() != b.operation.key() {

@@ -129,7 +129,8 @@ impl PathField {
             ui.heading(self.ask.title());
             ui.weak("This desktop offers no file dialog. Type the path of the file.");
             ui.add_space(8.0);
-            let field = ui.add(egui::TextEdit::singleline(&mut self.path).desired_width(f32::INFINITY).hint_text("Path"));
+            let field =
+                ui.add(egui::TextEdit::singleline(&mut self.path).desired_width(f32::INFINITY).hint_text("Path"));
             field.request_focus();
             let entered = ui.input(|input| input.key_pressed(egui::Key::Enter));
             ui.add_space(8.0);

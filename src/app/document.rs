@@ -67,7 +67,8 @@ impl Document {
 
     /// Whether something would be lost if the program ended now.
     pub(super) fn is_dirty(&self) -> bool {
-        let same = |a: &Project, b: &Project| (&a.recipe, &a.name, &a.description) == (&b.recipe, &b.name, &b.description);
+        let same =
+            |a: &Project, b: &Project| (&a.recipe, &a.name, &a.description) == (&b.recipe, &b.name, &b.description);
         !same(self.project(), &self.origin().stored)
     }
 
@@ -77,7 +78,8 @@ impl Document {
         if project == **self.project() {
             return;
         }
-        let goes_on = self.at > 0 && gesture.is_some() && self.entry().gesture.as_ref().map(|(press, _)| *press) == gesture;
+        let goes_on =
+            self.at > 0 && gesture.is_some() && self.entry().gesture.as_ref().map(|(press, _)| *press) == gesture;
         if goes_on {
             let before = &self.entries[self.at - 1].project;
             if let Some(Change { place, name }) = describe(before, &project)

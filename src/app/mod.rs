@@ -238,7 +238,8 @@ impl App {
             self.wanted = Some(request);
             self.failed = false;
         }
-        let current = self.shown.as_ref().is_some_and(|shown| !shown.coarse && self.wanted.as_ref() == Some(&*shown.request));
+        let current =
+            self.shown.as_ref().is_some_and(|shown| !shown.coarse && self.wanted.as_ref() == Some(&*shown.request));
         if current {
             self.outdated_since = None;
         } else {
@@ -390,7 +391,8 @@ impl App {
                         project.recipe.stack.remove(i);
                     }
                 });
-                self.selected_step = self.selected_step.min(self.document.project().recipe.stack.len().saturating_sub(1));
+                self.selected_step =
+                    self.selected_step.min(self.document.project().recipe.stack.len().saturating_sub(1));
             }
             Command::MoveStep { from, to } => {
                 self.edit(|project| {
@@ -457,9 +459,7 @@ impl App {
             shown: self.shown.as_ref(),
             crosshair_m,
         };
-        Panel::bottom("status")
-            .exact_size(26.0)
-            .show(ui, |ui| commands.extend(panels::status::status_ui(ui, &status)));
+        Panel::bottom("status").exact_size(26.0).show(ui, |ui| commands.extend(panels::status::status_ui(ui, &status)));
         Panel::bottom("timeline").exact_size(38.0).show(ui, |ui| {
             let (recipe, view) = (&mut project.recipe, &mut project.view);
             commands.extend(panels::timeline::timeline_ui(ui, recipe, view, self.playback));
@@ -565,9 +565,8 @@ impl App {
 
     /// Takes files that are dropped on the window, and asks before unsaved work is lost.
     fn window_events(&mut self, ctx: &Context) {
-        let dropped: Vec<PathBuf> = ctx.input(|input| {
-            input.raw.dropped_files.iter().map(|file| file.path().to_path_buf()).collect()
-        });
+        let dropped: Vec<PathBuf> =
+            ctx.input(|input| input.raw.dropped_files.iter().map(|file| file.path().to_path_buf()).collect());
         for path in dropped {
             self.errands.open(path);
         }
@@ -706,7 +705,9 @@ fn about_ui(ctx: &Context) -> bool {
     let modal = egui::Modal::new(egui::Id::unique("about")).show(ctx, |ui| {
         ui.set_width(360.0);
         ui.heading(format!("Upthrust {}", env!("CARGO_PKG_VERSION")));
-        ui.label("A terrain editor that raises landscapes by fault formation. An upthrust is the block that a fault lifts.");
+        ui.label(
+            "A terrain editor that raises landscapes by fault formation. An upthrust is the block that a fault lifts.",
+        );
         ui.weak("MIT or Apache-2.0, at your choice.");
         ui.add_space(8.0);
         ui.button("Close").clicked()

@@ -1,6 +1,8 @@
 //! Controls for parameters, made from their tables.
 
-use egui::{Align, Button, ComboBox, DragValue, Label, Layout, Response, RichText, Sense, Slider, SliderClamping, Ui, Vec2};
+use egui::{
+    Align, Button, ComboBox, DragValue, Label, Layout, Response, RichText, Sense, Slider, SliderClamping, Ui, Vec2,
+};
 use egui_material_icons::icons::{ICON_ADD, ICON_CLOSE};
 use serde_json::{Map, Value};
 
@@ -79,11 +81,10 @@ fn parameter_ui(ui: &mut Ui, parameter: &'static Parameter, value: &mut Value) -
 /// The label with its tooltip, reset and context menu; returns it.
 fn label_ui(ui: &mut Ui, parameter: &Parameter, value: &mut Value) -> Response {
     let changed = *value != parameter.default;
-    let (rect, response) = ui.allocate_exact_size(Vec2::new(LABEL_WIDTH, ui.spacing().interact_size.y), Sense::click());
+    let (rect, _) = ui.allocate_exact_size(Vec2::new(LABEL_WIDTH, ui.spacing().interact_size.y), Sense::hover());
     let text = RichText::new(parameter.label).color(if changed { colours(ui).text } else { colours(ui).weak });
     let mut inner = ui.new_child(egui::UiBuilder::new().max_rect(rect).layout(Layout::left_to_right(Align::Center)));
-    let label = inner.add(Label::new(text).truncate().sense(Sense::click()));
-    let response = response.union(label);
+    let response = inner.add(Label::new(text).truncate().sense(Sense::click()));
     let response = response.on_hover_ui(|ui| {
         ui.label(parameter.doc);
         ui.weak(format!("{} · double-click resets", parameter.key));
@@ -216,13 +217,14 @@ fn choice_ui(ui: &mut Ui, parameter: &Parameter, value: &mut Value, label: &Resp
     let Kind::Choice(choices) = parameter.kind else { return };
     let key = choice_key(value);
     let chosen = choices.iter().find(|choice| choice.key == key).map_or("", |choice| choice.label);
-    let combo = ComboBox::from_id_salt(parameter.key).selected_text(chosen).width(ui.available_width()).show_ui(ui, |ui| {
-        for choice in choices {
-            if ui.selectable_label(choice.key == key, choice.label).on_hover_text(choice.doc).clicked() {
-                *value = choice_value(choice.key);
+    let combo =
+        ComboBox::from_id_salt(parameter.key).selected_text(chosen).width(ui.available_width()).show_ui(ui, |ui| {
+            for choice in choices {
+                if ui.selectable_label(choice.key == key, choice.label).on_hover_text(choice.doc).clicked() {
+                    *value = choice_value(choice.key);
+                }
             }
-        }
-    });
+        });
     combo.response.labelled_by(label.id);
 }
 

@@ -1,1 +1,343 @@
 //! The editor, driven by label as a person would.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+
+use egui::accesskit::Role;
+use egui_kittest::Harness;
+use egui_kittest::kittest::Queryable;
+
+use super::*;
+use crate::engine::operations::faults::Faults;
+
+/// Dialogs that answer at once, as told.
+#[derive(Clone, Default)]
+struct Scripted {
+    answers: Arc<Mutex<VecDeque<Answer>>>,
+    given: Arc<Mutex<VecDeque<(Ask, Answer)>>>,
+}
+
+impl Dialogs for Scripted {
+    fn ask(&mut self, ask: Ask) {
+        let answer = self.answers.lock().unwrap().pop_front().expect("an answer for every question");
+        self.given.lock().unwrap().push_back((ask, answer));
+    }
+
+    fn answer(&mut self) -> Option<(Ask, Answer)> {
+        self.given.lock().unwrap().pop_front()
+    }
+}
+
+fn editor_with(answers: Vec<Answer>) -> Harness<'static, App> {
+    let dialogs = Scripted { answers: Arc::new(Mutex::new(answers.into())), ..Default::default() };
+    let mut harness = Harness::builder()
+        .with_size([1280.0, 800.0])
+        .with_max_steps(64)
+        .build_eframe(move |context| App::new(&context.egui_ctx, Box::new(dialogs), None).expect("threads"));
+    // Small, so that the unoptimised tests are quick.
+    harness.state_mut().edit(|project| project.view.preview_samples = 65);
+    harness
+}
+
+fn editor() -> Harness<'static, App> {
+    editor_with(Vec::new())
+}
+
+/// Steps until something holds.
+#[track_caller]
+fn wait(harness: &mut Harness<'static, App>, what: &str, holds: impl Fn(&App) -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while !holds(harness.state()) {
+        assert!(Instant::now() < deadline, "waited in vain: {what}; message {:?}", harness.state().message);
+        harness.step();
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// Steps until the picture belongs to the document.
+#[track_caller]
+fn settle(harness: &mut Harness<'static, App>) {
+    harness.step();
+    wait(harness, "a picture of the present document", |app| {
+        let current = app.shown.as_ref().is_some_and(|shown| {
+            !shown.coarse
+                && *shown.request.recipe == app.document.project().recipe
+                && shown.request.position == app.playback.position()
+        });
+        current && !app.playback.is_playing()
+    });
+}
+
+fn pause(harness: &mut Harness<'static, App>) {
+    let total = harness.state().total();
+    let app = harness.state_mut();
+    app.playback.seek(total, total);
+    settle(harness);
+}
+
+fn press(harness: &mut Harness<'static, App>, modifiers: egui::Modifiers, key: egui::Key) {
+    harness.key_press_modifiers(modifiers, key);
+    harness.step();
+    harness.step();
+}
+
+fn texture(app: &App) -> Arc<crate::engine::Picture> {
+    app.shown.as_ref().expect("a picture").texture.clone()
+}
+
+#[test]
+fn it_starts_with_a_landscape_that_rises_one_fault_a_frame() {
+    let mut editor = editor();
+    wait(&mut editor, "the uplift", |app| app.playback.position() > 5);
+    let app = editor.state();
+    assert!(app.playback.is_playing());
+    let shown = app.shown.as_ref().expect("a picture").request.position;
+    assert!(app.playback.position() - shown <= 1, "no iteration is skipped");
+}
+
+#[test]
+fn a_slider_that_moves_while_it_plays_changes_the_picture_and_undo_brings_both_back() {
+    let mut editor = editor();
+    wait(&mut editor, "the uplift", |app| app.playback.position() > 2);
+    let before = editor.state().document.project().recipe.light.altitude_deg;
+    editor.get_by_role_and_label(Role::Slider, "Sun altitude").set_value_accesskit(80.0);
+    wait(&mut editor, "the new light", |app| {
+        app.shown.as_ref().is_some_and(|shown| shown.request.recipe.light.altitude_deg == 80.0)
+    });
+    assert!(editor.state().playback.is_playing());
+    pause(&mut editor);
+    let bright = texture(editor.state());
+    press(&mut editor, egui::Modifiers::COMMAND, egui::Key::Z);
+    settle(&mut editor);
+    assert_eq!(editor.state().document.project().recipe.light.altitude_deg, before);
+    assert_ne!(texture(editor.state()), bright);
+    press(&mut editor, egui::Modifiers::COMMAND, egui::Key::Y);
+    settle(&mut editor);
+    assert_eq!(texture(editor.state()), bright);
+}
+
+#[test]
+fn a_dragged_slider_is_one_entry() {
+    let mut editor = editor();
+    pause(&mut editor);
+    let slider = editor.get_by_role_and_label(Role::Slider, "Sun altitude").rect();
+    let entries = editor.state().document.history().0.len();
+    editor.drag_at(slider.center());
+    editor.step();
+    for offset in [5.0, 10.0, 20.0, 25.0] {
+        editor.hover_at(slider.center() + egui::Vec2::new(offset, 0.0));
+        editor.step();
+    }
+    editor.drop_at(slider.center() + egui::Vec2::new(25.0, 0.0));
+    editor.step();
+    editor.step();
+    assert_eq!(editor.state().document.history().0.len(), entries + 1);
+    assert!(editor.state().document.undo_name().is_some_and(|name| name.starts_with("Sun altitude")));
+}
+
+#[test]
+fn keys_play_step_scrub_and_reseed() {
+    let none = egui::Modifiers::NONE;
+    let mut editor = editor();
+    pause(&mut editor);
+    let total = editor.state().total();
+    press(&mut editor, none, egui::Key::Home);
+    assert_eq!(editor.state().playback.position(), 0);
+    press(&mut editor, none, egui::Key::Period);
+    press(&mut editor, none, egui::Key::Period);
+    press(&mut editor, none, egui::Key::Comma);
+    assert_eq!(editor.state().playback.position(), 1);
+    press(&mut editor, none, egui::Key::End);
+    assert_eq!(editor.state().playback.position(), total);
+    press(&mut editor, none, egui::Key::Space);
+    assert!(editor.state().playback.is_playing());
+    press(&mut editor, none, egui::Key::Space);
+    assert!(!editor.state().playback.is_playing());
+    let seed = editor.state().document.project().recipe.seed;
+    press(&mut editor, none, egui::Key::N);
+    assert_ne!(editor.state().document.project().recipe.seed, seed);
+    press(&mut editor, egui::Modifiers::SHIFT, egui::Key::N);
+    assert_eq!(editor.state().document.project().recipe.seed, seed);
+}
+
+#[test]
+fn steps_are_added_switched_off_and_deleted_by_their_buttons() {
+    let mut editor = editor();
+    pause(&mut editor);
+    editor.state_mut().edit(|project| {
+        project.recipe.stack = vec![Step::new(Faults { count: 20, ..Default::default() })];
+    });
+    editor.state_mut().selected_step = 0;
+    settle(&mut editor);
+    editor.get_by_label("Switch off Faults").click();
+    settle(&mut editor);
+    assert_eq!(editor.state().shown.as_ref().expect("a picture").land.min_max(), [0.0, 0.0]);
+    editor.get_by_label("Switch on Faults").click();
+    settle(&mut editor);
+    editor.get_by_label("Duplicate Faults").click();
+    settle(&mut editor);
+    let seeds: Vec<u32> =
+        editor.state().document.project().recipe.stack.iter().map(|step| step.settings.seed).collect();
+    assert_eq!(seeds, [0, 1], "a copy draws its own faults");
+    editor.get_by_label("Delete Faults").click();
+    settle(&mut editor);
+    assert_eq!(editor.state().document.project().recipe.stack.len(), 1);
+    assert_eq!(editor.state().document.undo_name(), Some("Delete Faults"));
+}
+
+#[test]
+fn a_preset_from_the_menu_plays_and_can_be_undone() {
+    let mut editor = editor();
+    pause(&mut editor);
+    let before = editor.state().document.project().clone();
+    editor.get_by_label("File").click();
+    editor.run_steps(2);
+    editor.get_by_label_contains("Presets").click();
+    editor.run_steps(2);
+    editor.get_by_label("Krten, wind").click();
+    editor.run_steps(2);
+    assert_eq!(editor.state().document.project().name, "Krten, wind");
+    assert!(editor.state().playback.is_playing());
+    assert_eq!(editor.state().document.undo_name(), Some("Preset Krten, wind"));
+    press(&mut editor, egui::Modifiers::COMMAND, egui::Key::Z);
+    assert_eq!(editor.state().document.project().recipe, before.recipe);
+}
+
+#[test]
+fn a_project_is_saved_and_opened_again() {
+    let folder = tempfile::tempdir().expect("folder");
+    let path = folder.path().join("fjord.upthrust.json");
+    let mut editor = editor_with(vec![Answer::Chosen(folder.path().join("fjord")), Answer::Chosen(path.clone())]);
+    pause(&mut editor);
+    editor.state_mut().edit(|project| project.recipe.seed = 77);
+    assert!(editor.state().document.is_dirty());
+    press(&mut editor, egui::Modifiers::COMMAND, egui::Key::S);
+    wait(&mut editor, "saving", |app| !app.document.is_dirty());
+    assert_eq!(editor.state().document.path(), Some(path.as_path()));
+    let saved = editor.state().document.project().clone();
+    press(&mut editor, egui::Modifiers::COMMAND, egui::Key::N);
+    assert!(editor.state().document.project().recipe.stack.is_empty());
+    press(&mut editor, egui::Modifiers::COMMAND, egui::Key::O);
+    wait(&mut editor, "opening", |app| app.document.project().recipe.seed == 77);
+    assert_eq!(editor.state().document.project().recipe, saved.recipe);
+    assert!(!editor.state().document.is_dirty());
+}
+
+#[test]
+fn a_bad_project_is_refused_with_a_message_and_changes_nothing() {
+    let folder = tempfile::tempdir().expect("folder");
+    let path = folder.path().join("bad.upthrust.json");
+    std::fs::write(&path, r#"{"format": 1, "recipe": {"stack": [{"operation": "faults", "coutn": 3}]}}"#)
+        .expect("written");
+    let mut editor = editor_with(vec![Answer::Chosen(path)]);
+    pause(&mut editor);
+    let before = editor.state().document.project().clone();
+    press(&mut editor, egui::Modifiers::COMMAND, egui::Key::O);
+    wait(&mut editor, "the message", |app| app.message.as_ref().is_some_and(|message| message.is_error));
+    let message = editor.state().message.clone().expect("a message").text;
+    assert!(message.contains("bad.upthrust.json") && message.contains("did you mean \"count\"?"), "{message}");
+    assert_eq!(*editor.state().document.project(), before);
+}
+
+#[test]
+fn an_export_writes_the_heightmap_its_sidecar_and_the_texture() {
+    let folder = tempfile::tempdir().expect("folder");
+    let mut editor = editor_with(vec![Answer::Chosen(folder.path().join("land.png"))]);
+    pause(&mut editor);
+    editor.state_mut().edit(|project| (project.export.samples, project.export.texture_pixels) = (65, 32));
+    press(&mut editor, egui::Modifiers::COMMAND, egui::Key::E);
+    editor.get_by_label("Choose where…").click();
+    wait(&mut editor, "the export", |app| app.message.as_ref().is_some_and(|m| m.text.starts_with("Exported")));
+    let size = |name: &str| image::image_dimensions(folder.path().join(name)).expect(name);
+    assert_eq!((size("land.png"), size("land_texture.png")), ((65, 65), (32, 32)));
+    assert!(folder.path().join("land.png.json").exists());
+}
+
+#[test]
+fn without_a_dialog_a_path_field_takes_its_place() {
+    let folder = tempfile::tempdir().expect("folder");
+    let path = folder.path().join("typed.upthrust.json");
+    let mut editor = editor_with(vec![Answer::NoDialog]);
+    pause(&mut editor);
+    press(&mut editor, egui::Modifiers::COMMAND, egui::Key::S);
+    wait(&mut editor, "the path field", |app| matches!(app.modal, Some(Modal::PathField(_))));
+    if let Some(Modal::PathField(field)) = &mut editor.state_mut().modal {
+        field.path = path.display().to_string();
+    }
+    press(&mut editor, egui::Modifiers::NONE, egui::Key::Enter);
+    wait(&mut editor, "saving", |app| app.message.is_some());
+    assert!(path.exists());
+}
+
+#[test]
+fn plain_keys_are_silent_while_text_is_typed() {
+    let mut editor = editor();
+    pause(&mut editor);
+    let recipe = editor.state().document.project().recipe.clone();
+    editor.get_by_role_and_label(Role::SpinButton, "Seed").focus();
+    editor.run_steps(2);
+    press(&mut editor, egui::Modifiers::NONE, egui::Key::N);
+    assert_eq!(editor.state().document.project().recipe.stack, recipe.stack);
+    assert!(editor.state().earlier_seeds.is_empty(), "N went to the field");
+}
+
+#[test]
+fn a_step_whose_file_is_broken_says_so_and_the_picture_is_marked() {
+    let mut editor = editor();
+    pause(&mut editor);
+    editor.state_mut().edit(|project| {
+        let file = project.import_file("empty.png", Vec::new());
+        add_step(&mut project.recipe, Step::new(Heightmap { file, ..Default::default() }));
+    });
+    wait(&mut editor, "the message", |app| app.failed && app.message.is_some());
+    assert!(editor.state().message.as_ref().is_some_and(|message| message.text.contains("empty.png")));
+    press(&mut editor, egui::Modifiers::COMMAND, egui::Key::Z);
+    settle(&mut editor);
+    assert!(!editor.state().failed);
+}
+
+/// Whether anything can draw here. Says so where nothing can, and fails if `UPTHRUST_REQUIRE_PICTURES` is set.
+fn can_draw() -> bool {
+    let find = || {
+        let setup = egui_kittest::wgpu::default_wgpu_setup();
+        drop(egui_kittest::wgpu::create_render_state(setup, Default::default()));
+    };
+    let found = std::panic::catch_unwind(find).is_ok();
+    assert!(
+        found || std::env::var_os("UPTHRUST_REQUIRE_PICTURES").is_none(),
+        "pictures are required, but nothing can draw them"
+    );
+    if !found {
+        eprintln!("skipped: no graphics adapter is to be found here, not even a software one");
+    }
+    found
+}
+
+#[test]
+fn the_window_shows_the_land_in_both_panes_and_no_colour_beside_it() {
+    if !can_draw() {
+        return;
+    }
+    let mut editor = Harness::builder()
+        .with_size([1280.0, 800.0])
+        .with_theme(egui::Theme::Dark)
+        .wgpu()
+        .build_eframe(|context| App::new(&context.egui_ctx, Box::new(Scripted::default()), None).expect("threads"));
+    editor.state_mut().edit(|project| project.view.preview_samples = 129);
+    pause(&mut editor);
+    editor.run_steps(2);
+    let image = editor.render().expect("a picture");
+    let pane = |name: &str| editor.get_by_label(name).rect();
+    let (grey, colourful) = (pane("Heightmap of the land"), pane("Texture of the land"));
+    let pixels = |rect: egui::Rect| {
+        let middle = rect.center();
+        (-60..60).flat_map(move |dy| (-60..60).map(move |dx| (middle.x as i32 + dx, middle.y as i32 + dy)))
+    };
+    let colour = |(x, y): (i32, i32)| image.get_pixel(x as u32, y as u32).0;
+    let saturation = |[r, g, b, _]: [u8; 4]| r.max(g).max(b) - r.min(g).min(b);
+    assert!(pixels(grey).all(|at| saturation(colour(at)) <= 2), "the heightmap is grey");
+    let greys: std::collections::BTreeSet<u8> = pixels(grey).map(|at| colour(at)[0]).collect();
+    assert!(greys.len() > 20, "and has a relief");
+    let coloured = pixels(colourful).filter(|at| saturation(colour(*at)) > 10).count();
+    assert!(coloured > 1000, "the texture has colours: {coloured}");
+}

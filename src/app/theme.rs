@@ -125,7 +125,7 @@ fn set_colours(visuals: &mut egui::Visuals, colours: &Colours) {
     (visuals.window_shadow, visuals.popup_shadow) = (shadow, shadow);
     visuals.indent_has_left_vline = false;
     visuals.slider_trailing_fill = true;
-    visuals.handle_shape = egui::style::HandleShape::Circle;
+    visuals.handle_shape = egui::style::HandleShape::Rect { aspect_ratio: 0.5 };
 }
 
 #[cfg(test)]

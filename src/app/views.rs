@@ -120,7 +120,8 @@ impl Maps {
         self.gaze.centre = self.gaze.centre.clamp(Vec2::ZERO, Vec2::splat(1.0));
 
         let pixels_per_m = fit * self.gaze.zoom;
-        let land = Rect::from_min_size(rect.center() - self.gaze.centre * world_m * pixels_per_m, world_m * pixels_per_m);
+        let land =
+            Rect::from_min_size(rect.center() - self.gaze.centre * world_m * pixels_per_m, world_m * pixels_per_m);
         let upload = match view {
             View::Heightmap => &self.heightmap,
             View::Texture => &self.texture,

@@ -22,8 +22,7 @@ pub(super) fn icon_button_enabled(ui: &mut Ui, icon: MaterialIcon, name: &str, e
 /// A rail with a handle for each end of a band.
 pub(super) fn band_slider(ui: &mut Ui, band: &mut [f64; 2], range: Range) -> Response {
     let height = ui.spacing().interact_size.y * 0.8;
-    let (rect, mut response) =
-        ui.allocate_exact_size(Vec2::new(ui.available_width(), height), Sense::click_and_drag());
+    let (rect, mut response) = ui.allocate_exact_size(Vec2::new(ui.available_width(), height), Sense::click_and_drag());
     let radius = 6.0;
     let rail = rect.shrink2(Vec2::new(radius, 0.0));
     let span = (range.high - range.low).max(f64::MIN_POSITIVE);

@@ -58,6 +58,8 @@ choices! {
 parameters! {
     /// What every step has beside its operation's own parameters.
     pub struct StepSettings {
+        /// A name of the step's own, shown in the stack; empty: the operation's.
+        name: String = String::new(), Spec::new("Name");
         /// Whether the step takes part.
         enabled: bool = true, Spec::new("Enabled");
         /// How the step's land is joined to the land below it.
@@ -96,6 +98,11 @@ impl Step {
             Role::Shapes => Blend::Replace,
         };
         Self { operation, settings: StepSettings { blend, ..Default::default() } }
+    }
+
+    /// What the step is called: its own name, or its operation's.
+    pub fn title(&self) -> &str {
+        if self.settings.name.is_empty() { self.operation.label() } else { &self.settings.name }
     }
 
     /// The iterations that the step takes on the timeline.

@@ -258,8 +258,8 @@ impl Desk {
             .into_iter()
             .filter_map(|name| request.files.get(&name).map(|bytes| (name, bytes.clone())))
             .collect();
-        let same = known.len() == used.len()
-            && known.iter().zip(&used).all(|((a, x), (b, y))| a == b && Arc::ptr_eq(x, y));
+        let same =
+            known.len() == used.len() && known.iter().zip(&used).all(|((a, x), (b, y))| a == b && Arc::ptr_eq(x, y));
         if same {
             return Ok(inputs.clone());
         }

@@ -23,8 +23,7 @@ pub(in crate::app) fn menu_ui(ui: &mut Ui, document: &Document, has_land: bool) 
         ui.menu_button("View", |ui| command = command.take().or(view_menu(ui, document)));
         ui.menu_button("Terrain", |ui| command = command.take().or(terrain_menu(ui, has_land)));
         ui.menu_button("Help", |ui| {
-            command =
-                command.take().or(item(ui, Command::Shortcuts, true)).or(item(ui, Command::About, true));
+            command = command.take().or(item(ui, Command::Shortcuts, true)).or(item(ui, Command::About, true));
         });
         title(ui, document);
     });
@@ -69,8 +68,12 @@ fn edit_menu(ui: &mut Ui, document: &Document) -> Option<Command> {
     ui.set_min_width(260.0);
     let named = |verb: &str, name: Option<&str>| name.map_or(verb.to_string(), |name| format!("{verb} {name}"));
     let (undo, redo) = (document.undo_name(), document.redo_name());
-    let mut command = item_named(ui, Command::Undo, &named("Undo", undo), undo.is_some())
-        .or(item_named(ui, Command::Redo, &named("Redo", redo), redo.is_some()));
+    let mut command = item_named(ui, Command::Undo, &named("Undo", undo), undo.is_some()).or(item_named(
+        ui,
+        Command::Redo,
+        &named("Redo", redo),
+        redo.is_some(),
+    ));
     ui.separator();
     ui.menu_button("History", |ui| {
         ui.set_min_width(260.0);
@@ -88,9 +91,11 @@ fn edit_menu(ui: &mut Ui, document: &Document) -> Option<Command> {
 
 fn view_menu(ui: &mut Ui, document: &Document) -> Option<Command> {
     ui.set_min_width(220.0);
-    let mut command = item(ui, Command::FrameViews, true)
-        .or(item(ui, Command::MaximiseHeightmap, true))
-        .or(item(ui, Command::MaximiseTexture, true));
+    let mut command = item(ui, Command::FrameViews, true).or(item(ui, Command::MaximiseHeightmap, true)).or(item(
+        ui,
+        Command::MaximiseTexture,
+        true,
+    ));
     ui.separator();
     ui.menu_button("Preview size", |ui| {
         for samples in PREVIEW_SAMPLES {

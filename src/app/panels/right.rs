@@ -18,7 +18,12 @@ use crate::worker::Preview;
 /// Parameters of a terrain type that have a control of their own on its card.
 const ON_THE_CARD: [&str; 2] = ["enabled", "colour"];
 
-pub(in crate::app) fn right_ui(ui: &mut Ui, recipe: &mut Recipe, selected: &mut Option<usize>, shown: Option<&Preview>) {
+pub(in crate::app) fn right_ui(
+    ui: &mut Ui,
+    recipe: &mut Recipe,
+    selected: &mut Option<usize>,
+    shown: Option<&Preview>,
+) {
     ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
         types_ui(ui, recipe, selected);
         ui.add_space(12.0);
@@ -104,7 +109,8 @@ fn card_ui(ui: &mut Ui, types: &mut [TerrainType], i: usize, selected: &mut Opti
     let is_selected = *selected == Some(i);
     let fill = if is_selected { colours.hovered } else { colours.raised };
     let stroke = if is_selected { colours.accent } else { egui::Color32::TRANSPARENT };
-    let frame = Frame::new().fill(fill).stroke((1.0, stroke)).corner_radius(4.0).inner_margin(egui::Margin::symmetric(6, 3));
+    let frame =
+        Frame::new().fill(fill).stroke((1.0, stroke)).corner_radius(4.0).inner_margin(egui::Margin::symmetric(6, 3));
     frame.show(ui, |ui| {
         ui.horizontal(|ui| {
             let name = ground.name.clone();
@@ -186,6 +192,10 @@ fn measures_ui(ui: &mut Ui, preview: &Preview) {
             format!("{:.2}", summary.hypsometric_integral),
             "How much of the box around the land is filled: 0.5 where highs and lows balance",
         );
-        line("Uncovered", format!("{:.1} %", preview.uncovered * 100.0), "The share of the land that no terrain type covers");
+        line(
+            "Uncovered",
+            format!("{:.1} %", preview.uncovered * 100.0),
+            "The share of the land that no terrain type covers",
+        );
     });
 }

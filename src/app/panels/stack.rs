@@ -30,12 +30,18 @@ pub(in crate::app) fn stack_ui(ui: &mut Ui, recipe: &mut Recipe, selected: usize
     if recipe.stack.is_empty() {
         ui.weak("No steps yet. Add one with the plus above: faults raise land out of the plain.");
     }
-    // Top of the list is top of the stack.
-    for i in (0..recipe.stack.len()).rev() {
-        command = command.or(card_ui(ui, recipe, i, i == selected));
-    }
-    ui.add_space(8.0);
-    ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
+    // A long stack scrolls, so that the parameters below it keep their place.
+    let most = 0.4 * ui.available_height();
+    ScrollArea::vertical().id_salt("cards").max_height(most).auto_shrink([false, true]).show(ui, |ui| {
+        // Top of the list is top of the stack.
+        for i in (0..recipe.stack.len()).rev() {
+            command = command.take().or(card_ui(ui, recipe, i, i == selected));
+        }
+    });
+    ui.add_space(4.0);
+    ui.separator();
+    ui.add_space(4.0);
+    ScrollArea::vertical().id_salt("parameters").auto_shrink(false).show(ui, |ui| {
         command = command.take().or(selected_ui(ui, recipe, selected));
         ui.add_space(12.0);
         heading(ui, "World");
@@ -50,10 +56,11 @@ fn card_ui(ui: &mut Ui, recipe: &mut Recipe, i: usize, selected: bool) -> Option
     let colours = colours(ui);
     let count = recipe.stack.len();
     let step = &mut recipe.stack[i];
-    let label = step.operation.label();
+    let label = &step.title().to_string();
     let fill = if selected { colours.hovered } else { colours.raised };
     let stroke = if selected { colours.accent } else { egui::Color32::TRANSPARENT };
-    let frame = Frame::new().fill(fill).stroke((1.0, stroke)).corner_radius(4.0).inner_margin(egui::Margin::symmetric(6, 3));
+    let frame =
+        Frame::new().fill(fill).stroke((1.0, stroke)).corner_radius(4.0).inner_margin(egui::Margin::symmetric(6, 3));
     let card = frame.show(ui, |ui| {
         ui.horizontal(|ui| {
             let enabled = step.settings.enabled;
@@ -64,7 +71,7 @@ fn card_ui(ui: &mut Ui, recipe: &mut Recipe, i: usize, selected: bool) -> Option
             }
             let text = RichText::new(label).color(if enabled { colours.text } else { colours.weak });
             let name = ui.add(egui::Label::new(text).sense(Sense::click()).truncate());
-            name.widget_info(|| egui::WidgetInfo::selected(egui::Role::Button, true, selected, label));
+            name.widget_info(|| egui::WidgetInfo::selected(egui::Role::Button, true, selected, label.as_str()));
             if name.clicked() {
                 command = Some(Command::SelectStep(i));
             }
@@ -98,10 +105,10 @@ fn card_ui(ui: &mut Ui, recipe: &mut Recipe, i: usize, selected: bool) -> Option
 /// The parameters of the selected step: its operation's own, then how it is joined to what is below.
 fn selected_ui(ui: &mut Ui, recipe: &mut Recipe, selected: usize) -> Option<Command> {
     let step = recipe.stack.get_mut(selected)?;
-    heading(ui, step.operation.label());
+    heading(ui, step.title());
     let wants_file = ui.push_id(("step", selected), |ui| group_ui(ui, step.operation.group_mut(), &[])).inner;
     ui.add_space(8.0);
-    heading(ui, "Blend");
+    heading(ui, "Step");
     ui.push_id(("settings", selected), |ui| group_ui(ui, &mut step.settings, &ON_THE_CARD));
     wants_file.map(|_| Command::ChooseFile { step: selected })
 }

@@ -15,7 +15,12 @@ use crate::project::View;
 /// Speeds that the list offers, iterations a frame.
 const SPEEDS: [u32; 7] = [1, 2, 5, 10, 25, 100, 1000];
 
-pub(in crate::app) fn timeline_ui(ui: &mut Ui, recipe: &mut Recipe, view: &mut View, playback: Playback) -> Option<Command> {
+pub(in crate::app) fn timeline_ui(
+    ui: &mut Ui,
+    recipe: &mut Recipe,
+    view: &mut View,
+    playback: Playback,
+) -> Option<Command> {
     let total = recipe.iterations();
     let mut command = None;
     ui.horizontal_centered(|ui| {
