@@ -4,6 +4,8 @@
 //! linear decay and the sine and cosine profiles after the Lighthouse3D terrain tutorial; both after Mandelbrot and
 //! Voss.
 
+use rayon::prelude::*;
+
 use super::recursive_filter::RecursiveFilter;
 use super::{Keyframe, Operate, Site};
 use crate::engine::fault::{Fault, Profile, add_fault, on_displacement_grid, sum_of_faults};
@@ -209,8 +211,9 @@ impl Operate for Faults {
     fn evaluate(&self, site: &Site, until: u32, resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
         let draw = |i| self.fault(i, site.grid.extent(), site.stream);
         let Some(wind) = &self.wind else {
-            let faults: Vec<Fault> = (1..=until).map(draw).collect();
-            return sum_of_faults(site.grid, &faults, site.monitor);
+            let faults: Result<Vec<Fault>, Cancelled> =
+                (1..=until).into_par_iter().map(|i| site.monitor.check().map(|()| draw(i))).collect();
+            return sum_of_faults(site.grid, &faults?, site.monitor);
         };
         let (done, mut land) = match resume {
             Some(keyframe) => (keyframe.iteration, keyframe.land.clone()),

@@ -1,0 +1,201 @@
+//! The marks: what the engine takes beside the plain form of the same work, in one run on one machine.
+//!
+//! `cargo bench --no-default-features` prints the table. Absolute times wander from run to run; the ratios are what
+//! counts. Repetitions of both sides are interleaved and the median is taken. Where the plain form would take too
+//! long it is timed on fewer faults and scaled, which the table says.
+
+#[path = "naive.rs"]
+mod naive;
+
+use std::hint::black_box;
+use std::time::Instant;
+
+use upthrust::engine::fault::{Fault, Profile, sum_of_faults};
+use upthrust::engine::light::Light;
+use upthrust::engine::operations::Operate;
+use upthrust::engine::operations::faults::Faults;
+use upthrust::engine::operations::recursive_filter::RecursiveFilter;
+use upthrust::engine::random::Stream;
+use upthrust::engine::stack::{Evaluator, evaluate};
+use upthrust::engine::texture::{TextureRecipe, paint};
+use upthrust::engine::{Extent, Grid, Heightfield, Inputs, Monitor, Picture, Recipe};
+use upthrust::project::presets;
+
+const WORLD: Extent = Extent { width_m: 8192.0, depth_m: 8192.0 };
+const REPETITIONS: usize = 5;
+
+fn main() {
+    println!("{} threads in the pool; medians of {REPETITIONS}\n", rayon::current_num_threads());
+    println!(
+        "{:<44} {:>10} {:>9} {:>9} {:>8} {:>8} {:>7}",
+        "work", "naive ms", "1 thread", "all", "ratio 1", "ratio", "floors"
+    );
+    let square = |side| Grid::new(WORLD, side, side);
+    faults_row("1000 step faults, 1024²", square(1024), Profile::Step, 1000, 1000);
+    faults_row("10,000 step faults, 4096²", square(4096), Profile::Step, 10_000, 100);
+    faults_row("1000 sine faults, 1024²", square(1024), Profile::Sine, 1000, 100);
+    faults_row("1000 smooth faults, 1024²", square(1024), Profile::Smooth, 1000, 100);
+    filter_row(square(1024));
+    texture_row(square(1024));
+    println!();
+    for row in [fault_growth as fn(), first_preset, animation] {
+        row();
+    }
+}
+
+fn milliseconds(work: &mut dyn FnMut()) -> f64 {
+    let begun = Instant::now();
+    work();
+    begun.elapsed().as_secs_f64() * 1e3
+}
+
+fn median(mut times: Vec<f64>) -> f64 {
+    times.sort_by(f64::total_cmp);
+    times[times.len() / 2]
+}
+
+/// Times the plain form (times `scale`), ours on one thread and on all, and copying the map once, interleaved.
+fn row(name: &str, scale: f64, samples: usize, naive: &mut dyn FnMut(), ours: &mut (dyn FnMut() + Send)) {
+    let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");
+    let from = vec![1.0_f32; samples];
+    let mut to = vec![0.0_f32; samples];
+    let [mut plain, mut single, mut all, mut floor] = [const { Vec::new() }; 4];
+    for _ in 0..REPETITIONS {
+        plain.push(scale * milliseconds(naive));
+        single.push(milliseconds(&mut || one.install(&mut *ours)));
+        all.push(milliseconds(ours));
+        floor.push(milliseconds(&mut || black_box(&mut to).copy_from_slice(black_box(&from))));
+    }
+    let [plain, single, all, floor] = [plain, single, all, floor].map(median);
+    let name = if scale == 1.0 { name.to_string() } else { format!("{name} (naive on 1/{scale:.0})") };
+    println!(
+        "{name:<44} {plain:>10.1} {single:>9.2} {all:>9.2} {:>7.1}× {:>7.1}× {:>7.1}",
+        plain / single,
+        plain / all,
+        all / floor
+    );
+}
+
+fn drawn(profile: Profile, count: u32) -> Vec<Fault> {
+    Faults { count, profile, ..Default::default() }.faults(WORLD, Stream::new(1, 0)).unwrap_or_default()
+}
+
+fn faults_row(name: &str, grid: Grid, profile: Profile, count: u32, naive_count: u32) {
+    let (faults, fewer) = (drawn(profile, count), drawn(profile, naive_count));
+    row(
+        name,
+        f64::from(count) / f64::from(naive_count),
+        grid.samples(),
+        &mut || drop(black_box(naive::faults(grid, &fewer))),
+        &mut || drop(black_box(sum_of_faults(grid, &faults, &Monitor::new()))),
+    );
+}
+
+fn rugged(grid: Grid) -> Heightfield {
+    sum_of_faults(grid, &drawn(Profile::Step, 500), &Monitor::new()).unwrap_or(Heightfield::flat(grid))
+}
+
+fn filter_row(grid: Grid) {
+    let land = rugged(grid);
+    let filter = RecursiveFilter { k: 0.4, passes: 20, reference_samples: 1024, ..Default::default() };
+    let (mut plain, mut ours) = (land.clone(), land);
+    row(
+        "20 passes of the recursive filter, 1024²",
+        1.0,
+        grid.samples(),
+        &mut || naive::recursive_filter(plain.heights_mut(), grid.width(), 0.4, 20),
+        &mut || {
+            let _ = black_box(filter.on(grid).pass(&mut ours, &Monitor::new()));
+        },
+    );
+}
+
+fn texture_row(grid: Grid) {
+    let (land, recipe, light, size) = (rugged(grid), TextureRecipe::starter(), Light::default(), [1024, 1024]);
+    row(
+        "texture of 5 types, 1024²",
+        1.0,
+        grid.samples(),
+        &mut || drop(black_box(naive::texture(&land, &recipe, &light, size))),
+        &mut || drop(black_box(paint(&land, &recipe, None, Some(&light), size, &Monitor::new()))),
+    );
+}
+
+/// What a fault costs as their number grows: flat or falling, if nothing is wasted.
+fn fault_growth() {
+    let grid = Grid::new(WORLD, 513, 513);
+    for count in [10, 100, 1000, 10_000, 100_000] {
+        let recipe = Recipe {
+            stack: vec![upthrust::engine::Step::new(Faults { count, ..Default::default() })],
+            ..Default::default()
+        };
+        let mut work = || drop(black_box(evaluate(&recipe, grid, None, &Inputs::default(), &Monitor::new())));
+        let time = median((0..REPETITIONS).map(|_| milliseconds(&mut work)).collect());
+        println!(
+            "{:<44} {time:>10.2} ms, {:>8.2} µs a fault",
+            format!("{count} step faults, 513²"),
+            time * 1e3 / f64::from(count)
+        );
+    }
+}
+
+fn first() -> (Recipe, Grid) {
+    let recipe = presets()[0].project().map(|project| project.recipe).unwrap_or_default();
+    let grid = Grid::fitted(recipe.world.extent(), 513);
+    (recipe, grid)
+}
+
+fn both_pictures(recipe: &Recipe, land: &Heightfield) {
+    black_box(Picture::of_heights(land));
+    let _ = black_box(paint(land, &recipe.texture, None, Some(&recipe.light), [513, 513], &Monitor::new()));
+}
+
+/// A build of the first preset from nothing, with both pictures.
+fn first_preset() {
+    let (recipe, grid) = first();
+    let mut work = || {
+        if let Ok(land) = evaluate(&recipe, grid, None, &Inputs::default(), &Monitor::new()) {
+            both_pictures(&recipe, &land);
+        }
+    };
+    let time = median((0..REPETITIONS).map(|_| milliseconds(&mut work)).collect());
+    println!("{:<44} {time:>10.2} ms", "first preset from nothing and both pictures, 513²");
+}
+
+/// The first preset while it rises, one iteration a frame, with both pictures.
+fn animation() {
+    let (recipe, grid) = first();
+    let mut evaluator = Evaluator::new();
+    let [mut lands, mut frames] = [const { Vec::new() }; 2];
+    for position in 0..=recipe.iterations() {
+        let begun = Instant::now();
+        let land = evaluator.evaluate(&recipe, grid, Some(position), &Inputs::default(), &Monitor::new());
+        lands.push(begun.elapsed().as_secs_f64() * 1e3);
+        if let Ok(land) = land {
+            both_pictures(&recipe, &land);
+        }
+        frames.push(begun.elapsed().as_secs_f64() * 1e3);
+    }
+    for (name, times) in [("land alone", lands), ("with both pictures", frames)] {
+        let worst = times.iter().copied().fold(0.0, f64::max);
+        println!(
+            "{:<44} {:>10.2} ms median, {worst:.2} ms at worst",
+            format!("one iteration of the first preset, {name}"),
+            median(times)
+        );
+    }
+    let recipe = Recipe {
+        stack: vec![upthrust::engine::Step::new(Faults { count: 10_000, ..Default::default() })],
+        ..Default::default()
+    };
+    let mut evaluator = Evaluator::new();
+    let mut frame = |position| {
+        milliseconds(&mut || {
+            if let Ok(land) = evaluator.evaluate(&recipe, grid, Some(position), &Inputs::default(), &Monitor::new()) {
+                both_pictures(&recipe, &land);
+            }
+        })
+    };
+    let times: Vec<f64> = [9000, 9001, 9002, 4711, 9999, 17, 8000, 8001].into_iter().map(&mut frame).collect();
+    println!("{:<44} {:>10.2} ms median", "one of 10,000 step faults and pictures, 513²", median(times));
+}
