@@ -39,7 +39,9 @@ fn difference((small, large): &(Heightfield, Heightfield)) -> f64 {
 
 fn faults(profile: Profile, wind: Option<RecursiveFilter>, world: Extent) -> Step {
     let zone_m = 0.06 * world.width_m.max(world.depth_m);
-    Step::new(Faults { count: 300, profile, zone_m, decay: Decay::Countdown, wind, ..Default::default() })
+    // The square map is the largest by far: fewer winds blow over it.
+    let count = if wind.is_some() && world.width_m == world.depth_m { 100 } else { 300 };
+    Step::new(Faults { count, profile, zone_m, decay: Decay::Countdown, wind, ..Default::default() })
 }
 
 #[test]

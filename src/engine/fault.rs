@@ -70,10 +70,19 @@ impl Profile {
     /// city moves nothing a thousand kilometres away.
     #[inline(always)]
     pub fn weight(self, dist_m: f64, zone_m: f64) -> f64 {
-        let side = if dist_m >= 0.0 { 1.0 } else { -1.0 };
-        if zone_m <= 0.0 {
-            return side * self.far_weight();
+        if zone_m > 0.0 {
+            self.weight_by_zone(dist_m, zone_m)
+        } else if dist_m >= 0.0 {
+            self.far_weight()
+        } else {
+            -self.far_weight()
         }
+    }
+
+    /// [`Self::weight`] for a fault zone that is not empty.
+    #[inline(always)]
+    fn weight_by_zone(self, dist_m: f64, zone_m: f64) -> f64 {
+        let side = if dist_m >= 0.0 { 1.0 } else { -1.0 };
         let t = (dist_m / zone_m).abs();
         match self {
             Self::Step => side,
@@ -246,15 +255,21 @@ impl Crosser {
         // A loop of its own for every profile, without a choice inside: neighbouring samples go through the vector
         // lanes together.
         match self.fault.profile {
-            Profile::Step => self.add_zone_by(z, xs, sums, |dist, zone| Profile::Step.weight(dist, zone)),
-            Profile::Ramp => self.add_zone_by(z, xs, sums, |dist, zone| Profile::Ramp.weight(dist, zone)),
-            Profile::Smooth => self.add_zone_by(z, xs, sums, |dist, zone| Profile::Smooth.weight(dist, zone)),
-            Profile::Sine => self.add_zone_by(z, xs, sums, |dist, zone| Profile::Sine.weight(dist, zone)),
-            Profile::Cosine => self.add_zone_by(z, xs, sums, |dist, zone| Profile::Cosine.weight(dist, zone)),
-            Profile::Exponential => self.add_zone_by(z, xs, sums, |dist, zone| Profile::Exponential.weight(dist, zone)),
-            Profile::Gaussian => self.add_zone_by(z, xs, sums, |dist, zone| Profile::Gaussian.weight(dist, zone)),
-            Profile::Linear => self.add_zone_by(z, xs, sums, |dist, zone| Profile::Linear.weight(dist, zone)),
-            Profile::Biweight => self.add_zone_by(z, xs, sums, |dist, zone| Profile::Biweight.weight(dist, zone)),
+            Profile::Step => self.add_zone_by(z, xs, sums, |dist, zone| Profile::Step.weight_by_zone(dist, zone)),
+            Profile::Ramp => self.add_zone_by(z, xs, sums, |dist, zone| Profile::Ramp.weight_by_zone(dist, zone)),
+            Profile::Smooth => self.add_zone_by(z, xs, sums, |dist, zone| Profile::Smooth.weight_by_zone(dist, zone)),
+            Profile::Sine => self.add_zone_by(z, xs, sums, |dist, zone| Profile::Sine.weight_by_zone(dist, zone)),
+            Profile::Cosine => self.add_zone_by(z, xs, sums, |dist, zone| Profile::Cosine.weight_by_zone(dist, zone)),
+            Profile::Exponential => {
+                self.add_zone_by(z, xs, sums, |dist, zone| Profile::Exponential.weight_by_zone(dist, zone))
+            }
+            Profile::Gaussian => {
+                self.add_zone_by(z, xs, sums, |dist, zone| Profile::Gaussian.weight_by_zone(dist, zone))
+            }
+            Profile::Linear => self.add_zone_by(z, xs, sums, |dist, zone| Profile::Linear.weight_by_zone(dist, zone)),
+            Profile::Biweight => {
+                self.add_zone_by(z, xs, sums, |dist, zone| Profile::Biweight.weight_by_zone(dist, zone))
+            }
         }
     }
 
