@@ -4,6 +4,8 @@
 //! counts. Repetitions of both sides are interleaved and the median is taken. Where the plain form would take too
 //! long it is timed on fewer faults and scaled, which the table says.
 
+#![allow(clippy::expect_used, clippy::panic, reason = "a measurement that cannot go on has no result")]
+
 #[path = "naive.rs"]
 mod naive;
 

@@ -1,6 +1,8 @@
 //! The same recipe gives the same bytes: at every number of threads, in one go or step by step, today and tomorrow.
 //! And whatever the parameters within their ranges, evaluation ends, stays finite and can be stopped.
 
+#![allow(clippy::expect_used, clippy::panic, reason = "a test that cannot go on has failed, in its helpers too")]
+
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -106,7 +108,13 @@ fn stepping_forwards_and_backwards_meets_the_same_bytes() {
 /// The bytes of lands as they were when these hashes were written down. A hash may be changed only together with a
 /// deliberate change of what a recipe means, which belongs in the changelog: users find other lands in their old
 /// projects after it. A new preset in the first place changes the last one, and no other.
-const GOLDEN: [(&str, u64); 5] = [("steps", 0x6f62_50cc_c1f0_206a), ("waves", 0xc525_3496_a6fb_afc2), ("wind", 0x2d11_f783_ca7d_58b7), ("blends", 0xd3dc_619b_7519_b20b), ("first preset", 0x8a44_56c8_8180_5beb)];
+const GOLDEN: [(&str, u64); 5] = [
+    ("steps", 0x6f62_50cc_c1f0_206a),
+    ("waves", 0xc525_3496_a6fb_afc2),
+    ("wind", 0x2d11_f783_ca7d_58b7),
+    ("blends", 0xd3dc_619b_7519_b20b),
+    ("first preset", 0x8a44_56c8_8180_5beb),
+];
 
 #[test]
 fn lands_are_what_they_have_always_been() {
@@ -226,8 +234,11 @@ proptest! {
     }
 }
 
+/// Does its work until it is done or cancelled; returns whether it was cancelled.
+type Work<'a> = &'a (dyn Fn(&Monitor) -> bool + Sync);
+
 /// How long a computation goes on after it was cancelled, at the worst of a few moments.
-fn latency(work: &(dyn Fn(&Monitor) -> bool + Sync)) -> Duration {
+fn latency(work: Work) -> Duration {
     let moments = [1, 15, 60, 150].map(Duration::from_millis);
     let after = |moment| {
         let monitor = Monitor::new();
@@ -264,7 +275,7 @@ fn a_cancelled_computation_stops_within_fifty_milliseconds() {
     let small = Heightfield::from_fn(grid, |c, r| (c * r % 977) as f32);
     let texture =
         |monitor: &Monitor| paint(&small, &painted.texture, None, Some(&painted.light), [4096, 4096], monitor).is_err();
-    let works: [(&str, &(dyn Fn(&Monitor) -> bool + Sync)); 6] = [
+    let works: [(&str, Work); 6] = [
         ("1025², 1000 faults with wind", &windy),
         ("1025², 1000 faults, 50 passes of rain after each", &rainy),
         ("1025², 100,000 plain faults", &plain),
@@ -272,7 +283,7 @@ fn a_cancelled_computation_stops_within_fifty_milliseconds() {
         ("1025², 900 passes of the filter", &filter),
         ("texture 4096²", &texture),
     ];
-    let latencies: Vec<(&str, Duration)> = works.iter().map(|(name, work)| (*name, latency(*work))).collect();
+    let latencies: Vec<(&str, Duration)> = works.iter().map(|(name, work)| (*name, latency(work))).collect();
     for (name, latency) in &latencies {
         println!("{name:<50} stopped after {:>7.2} ms", latency.as_secs_f64() * 1e3);
     }

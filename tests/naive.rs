@@ -1,5 +1,7 @@
 //! The plain forms that the benchmark measures against give what the engine gives, within the rounding of f32.
 
+#![allow(clippy::expect_used, clippy::panic, reason = "a test that cannot go on has failed, in its helpers too")]
+
 #[path = "../benches/naive.rs"]
 mod naive;
 

@@ -1,5 +1,7 @@
 //! A recipe gives the same land at every resolution.
 
+#![allow(clippy::expect_used, clippy::panic, reason = "a test that cannot go on has failed, in its helpers too")]
+
 use upthrust::engine::fault::Profile;
 use upthrust::engine::operations::faults::{Decay, Faults};
 use upthrust::engine::operations::recursive_filter::{Form, RecursiveFilter, Sweeps};

@@ -261,14 +261,14 @@ impl Crosser {
             Profile::Sine => self.add_zone_by(z, xs, sums, |dist, zone| Profile::Sine.weight_by_zone(dist, zone)),
             Profile::Cosine => self.add_zone_by(z, xs, sums, |dist, zone| Profile::Cosine.weight_by_zone(dist, zone)),
             Profile::Exponential => {
-                self.add_zone_by(z, xs, sums, |dist, zone| Profile::Exponential.weight_by_zone(dist, zone))
+                self.add_zone_by(z, xs, sums, |dist, zone| Profile::Exponential.weight_by_zone(dist, zone));
             }
             Profile::Gaussian => {
-                self.add_zone_by(z, xs, sums, |dist, zone| Profile::Gaussian.weight_by_zone(dist, zone))
+                self.add_zone_by(z, xs, sums, |dist, zone| Profile::Gaussian.weight_by_zone(dist, zone));
             }
             Profile::Linear => self.add_zone_by(z, xs, sums, |dist, zone| Profile::Linear.weight_by_zone(dist, zone)),
             Profile::Biweight => {
-                self.add_zone_by(z, xs, sums, |dist, zone| Profile::Biweight.weight_by_zone(dist, zone))
+                self.add_zone_by(z, xs, sums, |dist, zone| Profile::Biweight.weight_by_zone(dist, zone));
             }
         }
     }
