@@ -118,10 +118,9 @@ impl Document {
         self.at = self.entries.len() - 1;
     }
 
-    /// The project was written to `path`.
-    pub(super) fn mark_saved(&mut self, path: PathBuf) {
+    /// `stored`, as the project was when it was handed over, is now the contents of the file at `path`.
+    pub(super) fn mark_saved(&mut self, path: PathBuf, stored: Arc<Project>) {
         let origin = self.entry().origin;
-        let stored = self.project().clone();
         self.origins[origin] = Origin { path: Some(path), stored };
     }
 
@@ -230,7 +229,8 @@ mod tests {
         assert!(!document.is_dirty());
         edit(&mut document, None, |project| project.recipe.seed = 5);
         assert!(document.is_dirty());
-        document.mark_saved("a.upthrust.json".into());
+        let stored = document.project().clone();
+        document.mark_saved("a.upthrust.json".into(), stored);
         assert!(!document.is_dirty() && document.path() == Some(Path::new("a.upthrust.json")));
         document.replace("Open b".into(), Project::default(), Some("b.upthrust.json".into()));
         assert_eq!(document.path(), Some(Path::new("b.upthrust.json")));

@@ -1,7 +1,6 @@
 //! The export window: what, how large, and roughly how many bytes.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use egui::{ComboBox, Ui};
 
@@ -96,8 +95,8 @@ impl ExportChoices {
         Targets { heightmap, texture }
     }
 
-    /// The order for the export thread. The dialog has asked about the chosen file already, so it may be replaced.
-    pub(super) fn order(&self, project: &Arc<Project>, inputs: Inputs, chosen: &Path) -> Order {
+    /// The order for the export thread, which decodes the project's files itself. The dialog has asked about the chosen file already, so it may be replaced.
+    pub(super) fn order(&self, project: &Project, chosen: &Path) -> Order {
         let targets = self.targets(chosen);
         let extent = project.recipe.world.extent();
         let size = texture_size(extent, project.export.texture_pixels as usize);
@@ -106,7 +105,7 @@ impl ExportChoices {
             recipe: project.recipe.clone(),
             grid: Grid::fitted(extent, project.export.samples as usize),
             position: None,
-            inputs,
+            inputs: Inputs::default(),
             heightmaps: targets.heightmap.into_iter().map(|path| HeightmapOrder { path, raw: None }).collect(),
             texture: targets.texture.map(|path| TextureOrder { path, size }),
             overwrite: true,

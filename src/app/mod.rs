@@ -36,7 +36,6 @@ use self::views::{Freshness, Maps, View};
 use crate::engine::operations::Operation;
 use crate::engine::operations::heightmap::Heightmap;
 use crate::engine::{Recipe, Step};
-use crate::files::build::load_inputs;
 use crate::project::{ENDING, Project, presets};
 use crate::worker::{ExportOutcome, Exporter, JobError, Preview, PreviewRequest, Previewer, Wake};
 
@@ -238,8 +237,13 @@ impl App {
             self.wanted = Some(request);
             self.failed = false;
         }
-        let current =
-            self.shown.as_ref().is_some_and(|shown| !shown.coarse && self.wanted.as_ref() == Some(&*shown.request));
+        let current = match (&self.shown, &self.wanted) {
+            (Some(shown), Some(wanted)) if self.playback.is_playing() => {
+                *wanted == PreviewRequest { position: wanted.position, ..(*shown.request).clone() }
+            }
+            (Some(shown), Some(wanted)) => !shown.coarse && *wanted == *shown.request,
+            (None, _) | (_, None) => false,
+        };
         if current {
             self.outdated_since = None;
         } else {
@@ -247,12 +251,16 @@ impl App {
         }
     }
 
-    /// How far a renewal is that has taken long enough to be noticed. While it plays, each picture belongs to the
-    /// iteration that the timeline shows, so nothing is out of date.
-    fn renewing(&self) -> Option<f32> {
-        let noticeable = self.outdated_since.is_some_and(|since| since.elapsed() > NOTICEABLE);
-        let progress = self.previewer.progress();
-        progress.filter(|_| noticeable && !self.playback.is_playing())
+    /// How the pictures relate to the document. While it plays, each picture belongs to the iteration that the timeline
+    /// shows, so the next iteration alone makes none out of date.
+    fn freshness(&self) -> Freshness {
+        if self.failed {
+            return Freshness::Failed;
+        }
+        if self.outdated_since.is_none_or(|since| since.elapsed() < NOTICEABLE) {
+            return Freshness::Current;
+        }
+        self.previewer.progress().map_or(Freshness::Outdated, Freshness::Renewing)
     }
 
     fn finish_errand(&mut self, errand: Errand) {
@@ -263,26 +271,26 @@ impl App {
             Errand::Imported { path, bytes, range_m, notes, step } => {
                 let mut project = (**self.document.project()).clone();
                 let name = project.import_file(&file_name(&path), bytes);
-                let into = step.and_then(|i| project.recipe.stack.get_mut(i));
-                match into.map(|step| &mut step.operation) {
-                    Some(Operation::Heightmap(heightmap)) => heightmap.file = name,
-                    _ => {
-                        let mut heightmap = Heightmap { file: name, ..Default::default() };
-                        if let Some(range) = range_m {
-                            (heightmap.low_m, heightmap.high_m) = (Some(range.min), Some(range.max));
-                        }
-                        self.selected_step = add_step(&mut project.recipe, Step::new(heightmap));
+                let place = match step {
+                    Some(place) if place < project.recipe.stack.len() => place,
+                    _ => add_step(&mut project.recipe, Step::new(Heightmap::default())),
+                };
+                if let Some(Step { operation: Operation::Heightmap(heightmap), .. }) =
+                    project.recipe.stack.get_mut(place)
+                {
+                    heightmap.file = name;
+                    if let Some(range) = range_m {
+                        (heightmap.low_m, heightmap.high_m) = (Some(range.min), Some(range.max));
                     }
                 }
+                self.selected_step = place;
                 self.document.propose(project, None);
                 let notes = if notes.is_empty() { String::new() } else { format!(": {}", notes.join("; ")) };
                 self.say(format!("Imported {}{notes}", file_name(&path)));
             }
             Errand::Saved { path, project } => {
-                if Arc::ptr_eq(&project, self.document.project()) {
-                    self.document.mark_saved(path.clone());
-                }
                 self.say(format!("Saved {}", path.display()));
+                self.document.mark_saved(path, project);
                 self.closing = self.close_when_saved;
             }
             Errand::Failed(message) => {
@@ -314,10 +322,7 @@ impl App {
                 }
                 Purpose::Export => {
                     let project = self.document.project();
-                    match load_inputs(&project.files) {
-                        Ok(inputs) => self.exporter.export(self.export.order(project, inputs, &path)),
-                        Err(error) => self.complain(error.to_string()),
-                    }
+                    self.exporter.export(self.export.order(project, &path), project.files.clone());
                 }
             },
         }
@@ -449,12 +454,15 @@ impl App {
     fn panels_ui(&mut self, ui: &mut Ui, project: &mut Project) -> Vec<Command> {
         let mut commands = Vec::new();
         let has_timeline = project.recipe.iterations() > 0;
-        let renewing = self.renewing();
+        let freshness = self.freshness();
         Panel::top("menu").show(ui, |ui| commands.extend(panels::menu::menu_ui(ui, &self.document, has_timeline)));
         let crosshair_m = self.maps.crosshair_m.take();
         let status = Status {
             message: self.message.as_ref(),
-            renewing,
+            renewing: match freshness {
+                Freshness::Renewing(progress) => Some(progress),
+                Freshness::Current | Freshness::Outdated | Freshness::Failed => None,
+            },
             export: self.exporter.status(),
             shown: self.shown.as_ref(),
             crosshair_m,
@@ -462,7 +470,10 @@ impl App {
         Panel::bottom("status").exact_size(26.0).show(ui, |ui| commands.extend(panels::status::status_ui(ui, &status)));
         Panel::bottom("timeline").exact_size(38.0).show(ui, |ui| {
             let (recipe, view) = (&mut project.recipe, &mut project.view);
-            commands.extend(panels::timeline::timeline_ui(ui, recipe, view, self.playback));
+            // While it plays, the iteration that is seen; the playhead is already at the next one.
+            let seen = self.shown.as_ref().map(|shown| shown.request.position);
+            let at = seen.filter(|_| self.playback.is_playing()).unwrap_or(self.playback.position());
+            commands.extend(panels::timeline::timeline_ui(ui, recipe, view, at, self.playback.is_playing()));
         });
         Panel::left("stack").default_size(304.0).size_range(240.0..=480.0).show(ui, |ui| {
             ui.add_space(4.0);
@@ -473,20 +484,15 @@ impl App {
             panels::right::right_ui(ui, &mut project.recipe, &mut self.selected_type, self.shown.as_ref());
         });
         self.maps.crosshair_m = crosshair_m;
-        CentralPanel::default().frame(Frame::new()).show(ui, |ui| self.views_ui(ui, renewing));
+        CentralPanel::default().frame(Frame::new()).show(ui, |ui| self.views_ui(ui, &freshness));
         commands
     }
 
-    fn views_ui(&mut self, ui: &mut Ui, renewing: Option<f32>) {
+    fn views_ui(&mut self, ui: &mut Ui, freshness: &Freshness) {
         let pointer_is_here = ui.rect_contains_pointer(ui.max_rect());
         if !pointer_is_here {
             self.maps.crosshair_m = None;
         }
-        let freshness = match renewing {
-            _ if self.failed => Freshness::Failed,
-            Some(progress) => Freshness::Renewing(progress),
-            None => Freshness::Current,
-        };
         let extent = self.document.project().recipe.world.extent();
         let mut maximise = None;
         match self.maximised {
@@ -498,7 +504,7 @@ impl App {
                         maximise = Some(view);
                     }
                 });
-                self.maps.ui(ui, view, extent, &freshness);
+                self.maps.ui(ui, view, extent, freshness);
             }
             None => {
                 let mut panes = Panes { maps: &mut self.maps, extent, freshness, maximise: &mut maximise };
@@ -616,13 +622,13 @@ impl eframe::App for App {
 struct Panes<'a> {
     maps: &'a mut Maps,
     extent: crate::engine::Extent,
-    freshness: Freshness,
+    freshness: &'a Freshness,
     maximise: &'a mut Option<View>,
 }
 
 impl egui_tiles::Behavior<View> for Panes<'_> {
     fn pane_ui(&mut self, ui: &mut Ui, _tile: egui_tiles::TileId, view: &mut View) -> egui_tiles::UiResponse {
-        self.maps.ui(ui, *view, self.extent, &self.freshness);
+        self.maps.ui(ui, *view, self.extent, self.freshness);
         egui_tiles::UiResponse::None
     }
 

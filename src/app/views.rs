@@ -71,6 +71,8 @@ pub(super) enum Freshness {
     Current,
     /// A better one is being computed; how far it is.
     Renewing(f32),
+    /// The computation of a better one was cancelled.
+    Outdated,
     /// It could not be computed.
     Failed,
 }
@@ -142,7 +144,7 @@ impl Maps {
                 painter.vline(at.x + offset, land.y_range(), line(colour));
             }
         }
-        scale_bar(ui, &painter, rect, pixels_per_m);
+        scale_bar(&painter, rect, pixels_per_m);
         freshness_chip(ui, &painter, rect, freshness);
         let name = view.title();
         response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, format!("{name} of the land")));
@@ -173,7 +175,7 @@ pub(super) fn length(metres: f64) -> String {
     }
 }
 
-fn scale_bar(ui: &Ui, painter: &egui::Painter, rect: Rect, pixels_per_m: f32) {
+fn scale_bar(painter: &egui::Painter, rect: Rect, pixels_per_m: f32) {
     let length_m = round_length(0.3 * rect.width() / pixels_per_m);
     let width = length_m * pixels_per_m;
     let text = length(f64::from(length_m));
@@ -189,13 +191,13 @@ fn scale_bar(ui: &Ui, painter: &egui::Painter, rect: Rect, pixels_per_m: f32) {
     for x in [start, start + width] {
         painter.vline(x, y - 3.0..=y, stroke);
     }
-    let _ = ui;
 }
 
 fn freshness_chip(ui: &Ui, painter: &egui::Painter, rect: Rect, freshness: &Freshness) {
     let (text, colour) = match freshness {
         Freshness::Current => return,
         Freshness::Renewing(progress) => (format!("Renewing… {:.0} %", progress * 100.0), Color32::WHITE),
+        Freshness::Outdated => ("Out of date: cancelled".into(), colours(ui).accent),
         Freshness::Failed => ("Not renewed: see below".into(), colours(ui).accent),
     };
     let galley = painter.layout_no_wrap(text, FontId::proportional(11.0), colour);

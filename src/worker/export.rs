@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
-use super::{JobError, Wake, guarded, lock};
+use super::{InputFiles, JobError, Wake, guarded, lock};
 use crate::engine::Monitor;
 use crate::files::FileError;
-use crate::files::build::{Order, build};
+use crate::files::build::{Order, build, load_inputs};
 
 /// How an export ended.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,7 +46,7 @@ struct Shared {
 
 #[derive(Default)]
 struct State {
-    orders: VecDeque<Order>,
+    orders: VecDeque<(Order, InputFiles)>,
     running: Option<(PathBuf, Arc<Monitor>)>,
     finished: VecDeque<ExportOutcome>,
     stopping: bool,
@@ -63,9 +63,9 @@ impl Exporter {
         Ok(Self { shared, thread: Some(thread) })
     }
 
-    /// Puts an order behind those that wait.
-    pub fn export(&self, order: Order) {
-        lock(&self.shared.state).orders.push_back(order);
+    /// Puts an order behind those that wait; its inputs are decoded from `files` when its turn has come.
+    pub fn export(&self, order: Order, files: InputFiles) {
+        lock(&self.shared.state).orders.push_back((order, files));
         self.shared.changed.notify_all();
     }
 
@@ -110,9 +110,9 @@ fn serve(shared: &Shared) {
     // A pool of its own: in a shared one the preview's work would queue behind the export's.
     let pool = rayon::ThreadPoolBuilder::new().thread_name(|i| format!("upthrust export {i}")).build();
     loop {
-        let (order, monitor) = {
+        let (mut order, files, monitor) = {
             let mut state = lock(&shared.state);
-            let order = loop {
+            let (order, files) = loop {
                 if state.stopping {
                     return;
                 }
@@ -123,14 +123,17 @@ fn serve(shared: &Shared) {
             };
             let monitor = Arc::new(Monitor::new());
             state.running = Some((first_path(&order), monitor.clone()));
-            (order, monitor)
+            (order, files, monitor)
         };
         (shared.wake)();
-        let job = || match &pool {
-            Ok(pool) => pool.install(|| build(&order, &monitor)),
-            Err(_) => build(&order, &monitor),
+        let mut job = || {
+            order.inputs = load_inputs(&files)?;
+            match &pool {
+                Ok(pool) => pool.install(|| build(&order, &monitor)),
+                Err(_) => build(&order, &monitor),
+            }
         };
-        let outcome = match guarded(job) {
+        let outcome = match guarded(&mut job) {
             Ok(Ok(written)) => ExportOutcome::Written(written),
             Ok(Err(FileError::Cancelled)) => ExportOutcome::Cancelled,
             Ok(Err(error)) => ExportOutcome::Failed(JobError::Failed(error.to_string())),
@@ -189,7 +192,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("folder");
         let exporter = Exporter::start(Arc::new(|| {})).expect("thread");
         for name in ["a.png", "b.r32", "a.png"] {
-            exporter.export(order(folder.path(), name, 10, 33));
+            exporter.export(order(folder.path(), name, 10, 33), InputFiles::new());
         }
         assert!(matches!(wait(&exporter), ExportOutcome::Written(files) if files[0].ends_with("a.png")));
         assert!(matches!(wait(&exporter), ExportOutcome::Written(files) if files[0].ends_with("b.r32")));
@@ -200,7 +203,7 @@ mod tests {
     fn a_cancelled_export_leaves_nothing() {
         let folder = tempfile::tempdir().expect("folder");
         let exporter = Exporter::start(Arc::new(|| {})).expect("thread");
-        exporter.export(order(folder.path(), "a.png", 1_000_000, 1025));
+        exporter.export(order(folder.path(), "a.png", 1_000_000, 1025), InputFiles::new());
         let deadline = Instant::now() + Duration::from_secs(30);
         while exporter.status().is_none_or(|status| status.progress == 0.0) {
             assert!(Instant::now() < deadline, "the export did not begin");

@@ -1,13 +1,11 @@
 //! The preview thread: newest request wins.
 
-use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use super::{JobError, Wake, guarded, lock};
+use super::{InputFiles, JobError, Wake, guarded, lock};
 use crate::engine::measures::Summary;
-use crate::engine::parameters::FileName;
 use crate::engine::stack::Evaluator;
 use crate::engine::texture::{Painting, paint};
 use crate::engine::{Cancelled, Grid, Heightfield, Inputs, Monitor, Picture, Recipe};
@@ -35,7 +33,7 @@ pub struct PreviewRequest {
     /// What decides the land and its texture.
     pub recipe: Arc<Recipe>,
     /// The bytes of the files that the recipe names.
-    pub files: BTreeMap<FileName, Arc<Vec<u8>>>,
+    pub files: InputFiles,
     /// Samples along the longer side.
     pub samples: usize,
     /// Iterations done on the timeline.
@@ -221,7 +219,7 @@ impl From<Cancelled> for Unfinished {
 struct Desk {
     fine: Painter,
     coarse: Painter,
-    decoded: (BTreeMap<FileName, Arc<Vec<u8>>>, Inputs),
+    decoded: (InputFiles, Inputs),
     /// How long the last preview of full size took, or had taken when it was stopped.
     last: Duration,
 }
@@ -252,7 +250,7 @@ impl Desk {
     /// The rasters of the request's files, decoded once.
     fn inputs(&mut self, request: &PreviewRequest) -> Result<Inputs, Unfinished> {
         let (known, inputs) = &self.decoded;
-        let used: BTreeMap<_, _> = request
+        let used: InputFiles = request
             .recipe
             .files()
             .into_iter()
@@ -320,11 +318,12 @@ mod tests {
     use crate::engine::operations::faults::Faults;
     use crate::engine::operations::heightmap::Heightmap;
     use crate::engine::operations::recursive_filter::RecursiveFilter;
+    use crate::engine::parameters::FileName;
 
     fn request(count: u32, samples: usize) -> PreviewRequest {
         let faults = Faults { count, ..Default::default() };
         let recipe = Recipe { stack: vec![Step::new(faults)], ..Default::default() };
-        PreviewRequest { recipe: Arc::new(recipe), files: BTreeMap::new(), samples, position: u32::MAX }
+        PreviewRequest { recipe: Arc::new(recipe), files: InputFiles::new(), samples, position: u32::MAX }
     }
 
     /// Far more work than any test waits for.
@@ -332,7 +331,7 @@ mod tests {
         let wind = RecursiveFilter { passes: 100, ..Default::default() };
         let faults = Faults { count: 1_000_000, wind: Some(wind), ..Default::default() };
         let recipe = Recipe { stack: vec![Step::new(faults)], ..Default::default() };
-        PreviewRequest { recipe: Arc::new(recipe), files: BTreeMap::new(), samples, position: u32::MAX }
+        PreviewRequest { recipe: Arc::new(recipe), files: InputFiles::new(), samples, position: u32::MAX }
     }
 
     fn previewer() -> Previewer {

@@ -6,7 +6,6 @@ use egui_material_icons::icons::{
 };
 
 use crate::app::command::Command;
-use crate::app::playback::Playback;
 use crate::app::theme::colours;
 use crate::app::widgets::icon_button_enabled;
 use crate::engine::recipe::Recipe;
@@ -19,14 +18,14 @@ pub(in crate::app) fn timeline_ui(
     ui: &mut Ui,
     recipe: &mut Recipe,
     view: &mut View,
-    playback: Playback,
+    at: u32,
+    playing: bool,
 ) -> Option<Command> {
     let total = recipe.iterations();
     let mut command = None;
     ui.horizontal_centered(|ui| {
         ui.spacing_mut().item_spacing.x = 4.0;
-        let play = if playback.is_playing() { ICON_PAUSE } else { ICON_PLAY_ARROW };
-        let at = playback.position();
+        let play = if playing { ICON_PAUSE } else { ICON_PLAY_ARROW };
         let buttons = [
             (ICON_SKIP_PREVIOUS, Command::ToStart, at > 0),
             (ICON_CHEVRON_LEFT, Command::StepBack, at > 0),
