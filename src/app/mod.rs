@@ -62,12 +62,19 @@ pub fn run(file: Option<PathBuf>) -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!(
-                "error: cannot open a window: {error}\n\
-                 The editor needs a display. Without one, the command line does the same work: see upthrust --help."
+                "error: cannot open a window: {}\n\
+                 The editor needs a display. Without one, the command line does the same work: see upthrust --help.",
+                without_place(&error.to_string())
             );
             ExitCode::FAILURE
         }
     }
+}
+
+/// What the window library says, without the place in its sources at which it says it.
+fn without_place(message: &str) -> &str {
+    let behind_file = message.rsplit_once(".rs:").and_then(|(_, rest)| rest.split_once(": "));
+    behind_file.map_or(message, |(_, said)| said)
 }
 
 /// Wakes the interface from another thread.
@@ -231,6 +238,8 @@ impl App {
             files: self.recipe.0.files.clone(),
             samples: self.recipe.0.view.preview_samples as usize,
             position: self.playback.position(),
+            animated: self.playback.is_playing()
+                && self.shown.as_ref().is_some_and(|shown| shown.request.recipe == self.recipe.1),
         };
         if self.wanted.as_ref() != Some(&request) {
             self.previewer.request(request.clone());
@@ -239,7 +248,8 @@ impl App {
         }
         let current = match (&self.shown, &self.wanted) {
             (Some(shown), Some(wanted)) if self.playback.is_playing() => {
-                *wanted == PreviewRequest { position: wanted.position, ..(*shown.request).clone() }
+                let (position, animated) = (wanted.position, wanted.animated);
+                !shown.coarse && *wanted == PreviewRequest { position, animated, ..(*shown.request).clone() }
             }
             (Some(shown), Some(wanted)) => !shown.coarse && *wanted == *shown.request,
             (None, _) | (_, None) => false,

@@ -38,6 +38,8 @@ pub struct PreviewRequest {
     pub samples: usize,
     /// Iterations done on the timeline.
     pub position: u32,
+    /// Whether it is one picture of an animation: no coarse one goes ahead, which would only flicker.
+    pub animated: bool,
 }
 
 /// A finished preview; its pictures belong to its request and to nothing else.
@@ -232,7 +234,7 @@ impl Desk {
         publish: &dyn Fn(Result<Preview, JobError>),
     ) -> Result<Preview, Unfinished> {
         let inputs = self.inputs(request)?;
-        if self.last > SLOW {
+        if self.last > SLOW && !request.animated {
             let cost = |samples: usize| self.last.mul_f64((samples as f64 / request.samples as f64).powi(2));
             let coarse = COARSE_SAMPLES.iter().copied().find(|&samples| cost(samples) <= COARSE);
             let samples = coarse.unwrap_or(COARSE_SAMPLES[COARSE_SAMPLES.len() - 1]);
@@ -323,7 +325,13 @@ mod tests {
     fn request(count: u32, samples: usize) -> PreviewRequest {
         let faults = Faults { count, ..Default::default() };
         let recipe = Recipe { stack: vec![Step::new(faults)], ..Default::default() };
-        PreviewRequest { recipe: Arc::new(recipe), files: InputFiles::new(), samples, position: u32::MAX }
+        PreviewRequest {
+            recipe: Arc::new(recipe),
+            files: InputFiles::new(),
+            samples,
+            position: u32::MAX,
+            animated: false,
+        }
     }
 
     /// Far more work than any test waits for.
@@ -331,7 +339,13 @@ mod tests {
         let wind = RecursiveFilter { passes: 100, ..Default::default() };
         let faults = Faults { count: 1_000_000, wind: Some(wind), ..Default::default() };
         let recipe = Recipe { stack: vec![Step::new(faults)], ..Default::default() };
-        PreviewRequest { recipe: Arc::new(recipe), files: InputFiles::new(), samples, position: u32::MAX }
+        PreviewRequest {
+            recipe: Arc::new(recipe),
+            files: InputFiles::new(),
+            samples,
+            position: u32::MAX,
+            animated: false,
+        }
     }
 
     fn previewer() -> Previewer {
