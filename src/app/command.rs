@@ -3,7 +3,7 @@
 use egui::{Key, KeyboardShortcut, Modifiers, ThemePreference, Ui};
 
 /// A deed of the user; menus and panels return commands, the app carries them out.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Command {
     New,
     Open,

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
@@ -16,12 +16,26 @@ use crate::worker::Wake;
 pub(super) enum Errand {
     /// A project was read.
     Opened { path: PathBuf, project: Box<Project> },
-    /// A heightmap was read and found good; `range_m` are the heights that its sidecar gives it.
-    Imported { path: PathBuf, bytes: Vec<u8>, range_m: Option<Band>, notes: Vec<String>, step: Option<usize> },
+    /// A heightmap was read and found good.
+    Imported(Imported),
     /// The project was written.
     Saved { path: PathBuf, project: Arc<Project> },
     /// It went wrong: what, where, what to do.
     Failed(String),
+}
+
+/// A heightmap for a step.
+#[derive(Debug)]
+pub(super) struct Imported {
+    pub(super) path: PathBuf,
+    /// The file as it is.
+    pub(super) bytes: Vec<u8>,
+    /// The heights that its sidecar gives it.
+    pub(super) range_m: Option<Band>,
+    /// What the user should know.
+    pub(super) notes: Vec<String>,
+    /// The step it is for; `None`: a new one.
+    pub(super) step: Option<usize>,
 }
 
 /// Runs errands, each on a thread of its own: they are few and wait for the disk.
@@ -56,10 +70,7 @@ impl Errands {
 
     /// Reads a heightmap for a step.
     pub(super) fn import(&self, path: PathBuf, step: Option<usize>) {
-        self.run(move || match heightmap(&path) {
-            Ok((bytes, range_m, notes)) => Errand::Imported { path, bytes, range_m, notes, step },
-            Err(error) => Errand::Failed(error),
-        });
+        self.run(move || heightmap(path, step).map_or_else(Errand::Failed, Errand::Imported));
     }
 
     /// Writes the project.
@@ -89,8 +100,9 @@ impl Errands {
     }
 }
 
-fn heightmap(path: &Path) -> Result<(Vec<u8>, Option<Band>, Vec<String>), String> {
-    let reading = files::heightmap::read(path, None).map_err(|error| error.to_string())?;
-    let bytes = std::fs::read(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
-    Ok((bytes, reading.sidecar.map(|sidecar| sidecar.range_m), reading.notes))
+fn heightmap(path: PathBuf, step: Option<usize>) -> Result<Imported, String> {
+    let reading = files::heightmap::read(&path, None).map_err(|error| error.to_string())?;
+    let bytes = std::fs::read(&path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+    let range_m = reading.sidecar.map(|sidecar| sidecar.range_m);
+    Ok(Imported { path, bytes, range_m, notes: reading.notes, step })
 }

@@ -28,7 +28,7 @@ use egui::{CentralPanel, Context, Frame, Panel, Ui, ViewportCommand};
 use self::command::Command;
 use self::dialogs::{Answer, Ask, DesktopDialogs, Dialogs, PathField, Purpose};
 use self::document::Document;
-use self::errands::{Errand, Errands};
+use self::errands::{Errand, Errands, Imported};
 use self::export_ui::{Decision, ExportChoices};
 use self::panels::status::{Message, Status};
 use self::playback::Playback;
@@ -89,6 +89,8 @@ enum Modal {
     PathField(PathField),
     /// Something would be lost by closing the program.
     SaveFirst,
+    /// An export would be lost by closing the program.
+    ExportFirst,
     Shortcuts,
     About,
 }
@@ -136,7 +138,7 @@ impl App {
         let document = Document::new(project);
         let recipe = (document.project().clone(), Arc::new(document.project().recipe.clone()));
         let app = Self {
-            selected_step: recipe.1.stack.len().saturating_sub(1),
+            selected_step: 0,
             document,
             playback: Playback::from_start(),
             previewer: Previewer::start(wake.clone())?,
@@ -278,7 +280,7 @@ impl App {
             Errand::Opened { path, project } => {
                 self.open_project(format!("Open {}", file_name(&path)), *project, Some(path));
             }
-            Errand::Imported { path, bytes, range_m, notes, step } => {
+            Errand::Imported(Imported { path, bytes, range_m, notes, step }) => {
                 let mut project = (**self.document.project()).clone();
                 let name = project.import_file(&file_name(&path), bytes);
                 let place = match step {
@@ -311,7 +313,7 @@ impl App {
     }
 
     fn open_project(&mut self, name: String, project: Project, path: Option<PathBuf>) {
-        self.selected_step = project.recipe.stack.len().saturating_sub(1);
+        self.selected_step = 0;
         self.selected_type = None;
         self.document.replace(name, project, path);
         self.playback.restart(self.total());
@@ -547,6 +549,7 @@ impl App {
                 }
             }
             Modal::SaveFirst => stays = self.save_first_ui(ctx),
+            Modal::ExportFirst => stays = self.export_first_ui(ctx),
             Modal::Shortcuts => stays = shortcuts_ui(ctx),
             Modal::About => stays = about_ui(ctx),
         }
@@ -579,6 +582,28 @@ impl App {
         !(discard || save || cancel || modal.should_close())
     }
 
+    /// The question before a running export is lost; returns whether it stands.
+    fn export_first_ui(&mut self, ctx: &Context) -> bool {
+        let modal = egui::Modal::new(egui::Id::unique("export first")).show(ctx, |ui| {
+            ui.set_width(360.0);
+            ui.heading("An export is running");
+            ui.label("Closing now cancels it; nothing half-written is left behind.");
+            ui.add_space(8.0);
+            egui::Sides::new().show(
+                ui,
+                |ui| ui.button("Cancel the export and close").clicked(),
+                |ui| ui.button("Go on").clicked(),
+            )
+        });
+        let (close, go_on) = modal.inner;
+        if close {
+            self.exporter.cancel();
+            ctx.send_viewport_cmd(ViewportCommand::Close);
+        }
+        let over = self.exporter.status().is_none();
+        !(close || go_on || over || modal.should_close())
+    }
+
     /// Takes files that are dropped on the window, and asks before unsaved work is lost.
     fn window_events(&mut self, ctx: &Context) {
         let dropped: Vec<PathBuf> =
@@ -586,9 +611,18 @@ impl App {
         for path in dropped {
             self.errands.open(path);
         }
-        if ctx.input(|input| input.viewport().close_requested()) && !self.closing && self.document.is_dirty() {
-            ctx.send_viewport_cmd(ViewportCommand::CancelClose);
-            self.modal = Some(Modal::SaveFirst);
+        if ctx.input(|input| input.viewport().close_requested()) && !self.closing {
+            // An export that the user has just cancelled is no reason to stay.
+            let exporting = self.exporter.status().is_some_and(|status| !status.is_cancelled || status.waiting > 0);
+            let reason = match (exporting, self.document.is_dirty()) {
+                (true, _) => Some(Modal::ExportFirst),
+                (false, true) => Some(Modal::SaveFirst),
+                (false, false) => None,
+            };
+            if reason.is_some() {
+                ctx.send_viewport_cmd(ViewportCommand::CancelClose);
+                self.modal = reason;
+            }
         }
         if self.closing {
             ctx.send_viewport_cmd(ViewportCommand::Close);

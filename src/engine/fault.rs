@@ -399,10 +399,10 @@ mod tests {
                         let u = (dist / 160.0 + 0.5).clamp(0.0, 1.0);
                         2.0 * (3.0 * u * u - 2.0 * u * u * u) - 1.0
                     }
-                    Profile::Sine => (pi * dist / 80.0).sin() * inside,
-                    Profile::Cosine => 0.5 * (1.0 + (pi * dist / 80.0).cos()) * inside,
-                    Profile::Exponential => side * (-t).exp(),
-                    Profile::Gaussian => side * (-t * t / 2.0).exp(),
+                    Profile::Sine => libm::sin(pi * dist / 80.0) * inside,
+                    Profile::Cosine => 0.5 * (1.0 + libm::cos(pi * dist / 80.0)) * inside,
+                    Profile::Exponential => side * libm::exp(-t),
+                    Profile::Gaussian => side * libm::exp(-t * t / 2.0),
                     Profile::Linear => side * (1.0 - t) * inside,
                     Profile::Biweight => side * (1.0 - t * t).powi(2) * inside,
                 };

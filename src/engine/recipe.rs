@@ -324,8 +324,8 @@ mod tests {
     #[test]
     fn the_timeline_runs_through_the_steps_in_turn() {
         let faults = |count| Step::new(Faults { count, ..Default::default() });
-        let mut recipe = Recipe::default();
-        recipe.stack = vec![faults(10), Step::new(RecursiveFilter::default()), faults(5), faults(3)];
+        let stack = vec![faults(10), Step::new(RecursiveFilter::default()), faults(5), faults(3)];
+        let mut recipe = Recipe { stack, ..Default::default() };
         recipe.stack[2].settings.enabled = false;
         assert_eq!(recipe.iterations(), 13);
         assert_eq!(recipe.step_positions(12), [10, 0, 0, 2]);

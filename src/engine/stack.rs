@@ -39,13 +39,22 @@ pub struct Evaluator {
     evaluated: usize,
 }
 
+/// The land after a step.
+#[derive(Clone, Debug)]
+enum Known {
+    /// It follows from the layers below as they are; `None` is flat land at height 0.
+    Land(Option<Arc<Heightfield>>),
+    /// Something below has changed since.
+    Stale,
+}
+
 /// What is remembered of a step.
 #[derive(Clone, Debug)]
 struct Layer {
     step: Step,
     until: u32,
-    /// The land after the step; `None` is flat land at height 0.
-    result: Option<Arc<Heightfield>>,
+    /// The land after the step, if it still holds.
+    result: Known,
     /// The step's own land after some of its iterations, in ascending order.
     own: Vec<(u32, Arc<Heightfield>)>,
 }
@@ -83,27 +92,27 @@ impl Evaluator {
         let positions = recipe.step_positions(position.unwrap_or(u32::MAX));
         self.layers.truncate(recipe.stack.len());
         let mut below: Option<Arc<Heightfield>> = None;
-        let mut below_is_known = true;
         let share = 1.0 / recipe.stack.len().max(1) as f32;
         for (i, (step, &until)) in recipe.stack.iter().zip(&positions).enumerate() {
             monitor.begin_part(i as f32 * share, share);
-            let known =
-                self.layers.get(i).filter(|layer| below_is_known && layer.step == *step && layer.until == until);
-            if let Some(layer) = known {
-                below.clone_from(&layer.result);
-                continue;
+            match self.layers.get(i) {
+                Some(Layer { step: known, until: known_until, result: Known::Land(land), .. })
+                    if known == step && *known_until == until =>
+                {
+                    below.clone_from(land);
+                    continue;
+                }
+                _ => self.forget_from(i),
             }
             let begun = step.settings.enabled && (until > 0 || step.operation.iterations() == 0);
-            let mut own = self.reusable(i, step, below_is_known);
+            let mut own = self.reusable(i, step);
             if begun {
                 let site = Site { grid, below: below.as_deref(), stream: step.stream(recipe.seed), inputs, monitor };
                 let land = self.own_land(&step.operation, &site, until, &mut own)?;
                 below = Some(blend(below.as_deref(), land, &step.settings));
             }
-            below_is_known = false;
             if self.remembers {
-                let layer = Layer { step: step.clone(), until, result: below.clone(), own };
-                self.layers.truncate(self.layers.len().max(i));
+                let layer = Layer { step: step.clone(), until, result: Known::Land(below.clone()), own };
                 match self.layers.get_mut(i) {
                     Some(old) => *old = layer,
                     None => self.layers.push(layer),
@@ -113,16 +122,24 @@ impl Evaluator {
         Ok(below.unwrap_or_else(|| Arc::new(Heightfield::flat(grid))))
     }
 
+    /// Step `i` is about to change: no land after it or above it holds any more, nor what steps above it made of the
+    /// land below them. Done before computing, so that a cancelled computation leaves nothing stale behind.
+    fn forget_from(&mut self, i: usize) {
+        for (j, layer) in self.layers.iter_mut().enumerate().skip(i) {
+            layer.result = Known::Stale;
+            if j > i && layer.step.operation.role() == Role::Shapes {
+                layer.own.clear();
+            }
+        }
+    }
+
     /// The step's own lands from earlier evaluations that still hold.
-    fn reusable(&mut self, i: usize, step: &Step, below_is_known: bool) -> Vec<(u32, Arc<Heightfield>)> {
-        let independent = below_is_known || step.operation.role() == Role::Raises;
-        match self.layers.get_mut(i) {
-            Some(layer)
-                if independent
-                    && layer.step.operation == step.operation
-                    && layer.step.settings.seed == step.settings.seed =>
+    fn reusable(&self, i: usize, step: &Step) -> Vec<(u32, Arc<Heightfield>)> {
+        match self.layers.get(i) {
+            Some(Layer { step: known, own, .. })
+                if known.operation == step.operation && known.settings.seed == step.settings.seed =>
             {
-                layer.own.clone()
+                own.clone()
             }
             _ => Vec::new(),
         }
@@ -336,13 +353,30 @@ mod tests {
     }
 
     #[test]
-    fn a_cancelled_evaluation_stops_and_leaves_the_memory_sound() {
-        let recipe = recipe(vec![windy(50)]);
+    fn a_cancelled_evaluation_stops_and_leaves_nothing_stale() {
+        let filter = || Step::new(RecursiveFilter { k: 0.3, ..Default::default() });
+        let mut recipe = recipe(vec![faults(5), filter(), windy(200), filter(), faults(7)]);
         let mut evaluator = Evaluator::new();
+        let inputs = Inputs::default();
         let cancelled = Monitor::new();
         cancelled.cancel();
-        assert_eq!(evaluator.evaluate(&recipe, grid(), None, &Inputs::default(), &cancelled), Err(Cancelled));
-        let found = evaluator.evaluate(&recipe, grid(), None, &Inputs::default(), &Monitor::new()).expect("done");
-        assert_eq!(*found, land(&recipe, None));
+        assert_eq!(evaluator.evaluate(&recipe, grid(), None, &inputs, &cancelled), Err(Cancelled));
+        let mut stopped = 0;
+        for round in 0..40 {
+            recipe.stack[0] = faults(6 + round);
+            // Somewhere in the middle of the stack, in another place every time.
+            let monitor = Monitor::new();
+            let outcome = std::thread::scope(|scope| {
+                scope.spawn(|| {
+                    std::thread::sleep(std::time::Duration::from_micros(100 * u64::from(round)));
+                    monitor.cancel();
+                });
+                evaluator.evaluate(&recipe, grid(), None, &inputs, &monitor)
+            });
+            stopped += u32::from(outcome.is_err());
+            let found = evaluator.evaluate(&recipe, grid(), None, &inputs, &Monitor::new()).expect("not cancelled");
+            assert_eq!(*found, land(&recipe, None), "round {round}");
+        }
+        assert!(stopped > 0, "no evaluation was stopped");
     }
 }

@@ -28,6 +28,8 @@ pub struct ExportStatus {
     pub path: PathBuf,
     /// The share done, from 0 to 1.
     pub progress: f32,
+    /// Whether the user has cancelled it and it is about to stop.
+    pub is_cancelled: bool,
     /// Orders that wait behind it.
     pub waiting: usize,
 }
@@ -79,7 +81,12 @@ impl Exporter {
         let state = lock(&self.shared.state);
         let waiting = state.orders.len();
         let running = state.running.as_ref();
-        running.map(|(path, monitor)| ExportStatus { path: path.clone(), progress: monitor.progress(), waiting })
+        running.map(|(path, monitor)| ExportStatus {
+            path: path.clone(),
+            progress: monitor.progress(),
+            is_cancelled: monitor.is_cancelled(),
+            waiting,
+        })
     }
 
     /// Stops what is being exported; orders behind it are carried out.

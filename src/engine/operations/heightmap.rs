@@ -138,9 +138,9 @@ mod tests {
         Raster { width: 4, height: 3, samples: (0..12).map(|i| i as f32).collect(), scale }
     }
 
-    fn land(heightmap: Heightmap, raster: Raster, grid: Grid) -> Heightfield {
+    fn land(heightmap: &Heightmap, raster: Raster, grid: Grid) -> Heightfield {
         let inputs = Inputs([(FileName("a.png".into()), Arc::new(raster))].into());
-        let heightmap = Heightmap { file: FileName("a.png".into()), ..heightmap };
+        let heightmap = Heightmap { file: FileName("a.png".into()), ..heightmap.clone() };
         let monitor = Monitor::new();
         let site = Site { grid, below: None, stream: Stream::new(0, 0), inputs: &inputs, monitor: &monitor };
         heightmap.evaluate(&site, 0, None).expect("not cancelled")
@@ -149,7 +149,7 @@ mod tests {
     #[test]
     fn integers_span_from_low_to_high_and_corners_stay_in_their_corners() {
         let heightmap = Heightmap { low_m: Some(10.0), high_m: Some(120.0), ..Default::default() };
-        let land = land(heightmap, raster(SampleScale::Integers { greatest: 11.0 }), Grid::new(WORLD, 7, 5));
+        let land = land(&heightmap, raster(SampleScale::Integers { greatest: 11.0 }), Grid::new(WORLD, 7, 5));
         let corners = [land[(0, 0)], land[(6, 0)], land[(0, 4)], land[(6, 4)]];
         assert_eq!(corners, [10.0, 40.0, 90.0, 120.0]);
         // A plane stays a plane between the samples too, away from the border.
@@ -159,18 +159,18 @@ mod tests {
     #[test]
     fn metres_are_kept_unless_a_range_is_given() {
         let metres = raster(SampleScale::Metres);
-        let kept = land(Heightmap::default(), metres.clone(), Grid::new(WORLD, 4, 3));
+        let kept = land(&Heightmap::default(), metres.clone(), Grid::new(WORLD, 4, 3));
         assert_eq!(kept.heights(), metres.samples.as_slice());
         let mapped = Heightmap { low_m: Some(0.0), high_m: Some(1.0), ..Default::default() };
-        assert_eq!(land(mapped, metres, Grid::new(WORLD, 4, 3)).min_max(), [0.0, 1.0]);
+        assert_eq!(land(&mapped, metres, Grid::new(WORLD, 4, 3)).min_max(), [0.0, 1.0]);
     }
 
     #[test]
     fn fits_keep_the_middle_in_the_middle() {
-        let wide = Raster { width: 5, height: 3, samples: vec![0.0, 0.0, 9.0, 0.0, 0.0].repeat(3), scale: SampleScale::Metres };
+        let wide = Raster { width: 5, height: 3, samples: [0.0, 0.0, 9.0, 0.0, 0.0].repeat(3), scale: SampleScale::Metres };
         let square = Extent { width_m: 400.0, depth_m: 400.0 };
         for fit in [Fit::Stretch, Fit::Contain, Fit::Cover] {
-            let land = land(Heightmap { fit, ..Default::default() }, wide.clone(), Grid::new(square, 9, 9));
+            let land = land(&Heightmap { fit, ..Default::default() }, wide.clone(), Grid::new(square, 9, 9));
             assert_eq!(land[(4, 4)], 9.0, "{fit:?}");
             // The ridge is one raster sample from the next: 100 m, or 200 m where twice as wide a raster covers.
             let beside = land[(6, 4)];
