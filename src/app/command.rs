@@ -164,13 +164,14 @@ impl Command {
     }
 }
 
-/// The commands whose keys were pressed; plain keys are silent while a text field has the focus.
+/// The commands whose keys were pressed; all but help are silent while a text field has the focus, whose own undo and
+/// letters come first.
 pub(super) fn pressed(ctx: &egui::Context) -> Vec<Command> {
     let typing = ctx.egui_wants_keyboard_input();
     let mut found = Vec::new();
     ctx.input_mut(|input| {
         // Ctrl+Y is the other habit for redo.
-        if input.consume_key(Modifiers::COMMAND, Key::Y) {
+        if !typing && input.consume_key(Modifiers::COMMAND, Key::Y) {
             found.push(Command::Redo);
         }
         // More modifiers first: egui takes Ctrl+Shift+Z for Ctrl+Z too.
@@ -178,8 +179,8 @@ pub(super) fn pressed(ctx: &egui::Context) -> Vec<Command> {
             WITH_KEYS.into_iter().filter_map(|command| Some((command.shortcut()?, command))).collect();
         commands.sort_by_key(|(shortcut, _)| !shortcut.modifiers.shift);
         for (shortcut, command) in commands {
-            let plain = !shortcut.modifiers.command && shortcut.logical_key != Key::F1;
-            if !(plain && typing) && input.consume_shortcut(&shortcut) {
+            let silent = typing && shortcut.logical_key != Key::F1;
+            if !silent && input.consume_shortcut(&shortcut) {
                 found.push(command);
             }
         }

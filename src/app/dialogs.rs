@@ -50,7 +50,11 @@ impl Ask {
 /// What became of a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Answer {
-    Chosen(PathBuf),
+    Chosen {
+        path: PathBuf,
+        /// Whether the user was asked about replacing that very file.
+        may_replace: bool,
+    },
     Cancelled,
     /// There is no dialog here: ask in the window.
     NoDialog,
@@ -89,7 +93,7 @@ impl Dialogs for DesktopDialogs {
             let dialog = rfd::FileDialog::new().set_title(question.title()).set_file_name(&question.file_name);
             let chosen = if question.writes() { dialog.save_file() } else { dialog.pick_file() };
             let answer = match chosen {
-                Some(path) => Answer::Chosen(path),
+                Some(path) => Answer::Chosen { path, may_replace: true },
                 None if asked.elapsed() < FASTER_THAN_A_PERSON => Answer::NoDialog,
                 None => Answer::Cancelled,
             };
@@ -141,7 +145,7 @@ impl PathField {
                 |ui| {
                     let usable = !self.path.trim().is_empty();
                     if ui.add_enabled(usable, egui::Button::new(button)).clicked() || (usable && entered) {
-                        answer = Some(Answer::Chosen(PathBuf::from(self.path.trim())));
+                        answer = Some(Answer::Chosen { path: PathBuf::from(self.path.trim()), may_replace: false });
                     }
                     if ui.button("Cancel").clicked() {
                         answer = Some(Answer::Cancelled);

@@ -65,11 +65,20 @@ impl Document {
         self.origin().path.as_deref()
     }
 
-    /// Whether something would be lost if the program ended now.
+    /// Whether the open project differs from what is stored.
     pub(super) fn is_dirty(&self) -> bool {
-        let same =
-            |a: &Project, b: &Project| (&a.recipe, &a.name, &a.description) == (&b.recipe, &b.name, &b.description);
-        !same(self.project(), &self.origin().stored)
+        differs(self.project(), &self.origin().stored)
+    }
+
+    /// The names of all projects that were opened since the start and would lose something if the program ended now.
+    pub(super) fn unsaved(&self) -> Vec<String> {
+        let newest = |origin: usize| self.entries.iter().rev().find(|entry| entry.origin == origin);
+        let present = self.entry();
+        (0..self.origins.len())
+            .filter_map(|origin| if present.origin == origin { Some(present) } else { newest(origin) })
+            .filter(|entry| differs(&entry.project, &self.origins[entry.origin].stored))
+            .map(|entry| title(&entry.project).to_string())
+            .collect()
     }
 
     /// Takes over an edited copy of the project. `gesture` is the present press of the pointer, if it is held down: all
@@ -81,14 +90,25 @@ impl Document {
         let goes_on =
             self.at > 0 && gesture.is_some() && self.entry().gesture.as_ref().map(|(press, _)| *press) == gesture;
         if goes_on {
-            let before = &self.entries[self.at - 1].project;
-            if let Some(Change { place, name }) = describe(before, &project)
-                && self.entry().gesture.as_ref().is_some_and(|(_, known)| *known == place)
-            {
-                let entry = &mut self.entries[self.at];
-                entry.name = name;
-                entry.project = Arc::new(project);
-                return;
+            let before = &self.entries[self.at - 1];
+            match describe(&before.project, &project) {
+                Some(Change { place, name })
+                    if self.entry().gesture.as_ref().is_some_and(|(_, known)| *known == place) =>
+                {
+                    let entry = &mut self.entries[self.at];
+                    entry.name = name;
+                    entry.project = Arc::new(project);
+                    return;
+                }
+                Some(_) => {}
+                // Back where the gesture began: as if it had not been.
+                None if before.origin == self.entry().origin => {
+                    self.entries.truncate(self.at);
+                    self.at -= 1;
+                    self.entries[self.at].project = Arc::new(project);
+                    return;
+                }
+                None => {}
             }
         }
         match describe(self.project(), &project) {
@@ -118,10 +138,16 @@ impl Document {
         self.at = self.entries.len() - 1;
     }
 
-    /// `stored`, as the project was when it was handed over, is now the contents of the file at `path`.
-    pub(super) fn mark_saved(&mut self, path: PathBuf, stored: Arc<Project>) {
-        let origin = self.entry().origin;
-        self.origins[origin] = Origin { path: Some(path), stored };
+    /// The place that the open project came from, to be given back to [`Self::mark_saved`].
+    pub(super) fn origin_id(&self) -> usize {
+        self.entry().origin
+    }
+
+    /// `stored`, as the project of that origin was when it was handed over, is now the contents of the file at `path`.
+    pub(super) fn mark_saved(&mut self, origin: usize, path: PathBuf, stored: Arc<Project>) {
+        if let Some(known) = self.origins.get_mut(origin) {
+            *known = Origin { path: Some(path), stored };
+        }
     }
 
     /// What undo would take back.
@@ -157,6 +183,17 @@ impl Document {
             entry.gesture = None;
         }
     }
+}
+
+/// What a project is called.
+pub(super) fn title(project: &Project) -> &str {
+    if project.name.is_empty() { "Untitled" } else { &project.name }
+}
+
+/// Whether saving would change the file, but for how the project is looked at.
+fn differs(project: &Project, stored: &Project) -> bool {
+    let parts = |project: &Project| (project.name.clone(), project.description.clone(), project.export.clone());
+    project.recipe != stored.recipe || parts(project) != parts(stored)
 }
 
 #[cfg(test)]
@@ -204,6 +241,30 @@ mod tests {
     }
 
     #[test]
+    fn a_drag_that_comes_back_leaves_no_entry_and_goes_on_as_one() {
+        let mut document = document();
+        let start = document.project().recipe.light.altitude_deg;
+        let mut drag = |altitude| edit(&mut document, Some(1), |project| project.recipe.light.altitude_deg = altitude);
+        [50.0, 60.0, start].into_iter().for_each(&mut drag);
+        assert_eq!((document.undo_name(), document.history().0.len()), (None, 1));
+        let mut drag = |altitude| edit(&mut document, Some(1), |project| project.recipe.light.altitude_deg = altitude);
+        [20.0, 10.0].into_iter().for_each(&mut drag);
+        assert_eq!(document.history().0.len(), 2);
+    }
+
+    #[test]
+    fn work_behind_another_project_is_not_forgotten() {
+        let mut document = document();
+        edit(&mut document, None, |project| project.recipe.seed = 5);
+        document.replace("New".into(), Project::default(), None);
+        assert!(!document.is_dirty());
+        let name = document.entries[0].project.name.clone();
+        assert_eq!(document.unsaved(), [name]);
+        edit(&mut document, None, |project| project.recipe.seed = 6);
+        assert_eq!(document.unsaved().len(), 2);
+    }
+
+    #[test]
     fn an_edit_after_undo_forgets_what_was_undone() {
         let mut document = document();
         edit(&mut document, None, |project| project.recipe.seed = 1);
@@ -230,7 +291,7 @@ mod tests {
         edit(&mut document, None, |project| project.recipe.seed = 5);
         assert!(document.is_dirty());
         let stored = document.project().clone();
-        document.mark_saved("a.upthrust.json".into(), stored);
+        document.mark_saved(document.origin_id(), "a.upthrust.json".into(), stored);
         assert!(!document.is_dirty() && document.path() == Some(Path::new("a.upthrust.json")));
         document.replace("Open b".into(), Project::default(), Some("b.upthrust.json".into()));
         assert_eq!(document.path(), Some(Path::new("b.upthrust.json")));

@@ -18,8 +18,8 @@ pub(super) enum Errand {
     Opened { path: PathBuf, project: Box<Project> },
     /// A heightmap was read and found good.
     Imported(Imported),
-    /// The project was written.
-    Saved { path: PathBuf, project: Arc<Project> },
+    /// The project of that origin was written.
+    Saved { path: PathBuf, project: Arc<Project>, origin: usize },
     /// It went wrong: what, where, what to do.
     Failed(String),
 }
@@ -38,22 +38,33 @@ pub(super) struct Imported {
     pub(super) step: Option<usize>,
 }
 
-/// Runs errands, each on a thread of its own: they are few and wait for the disk.
+type Work = Box<dyn FnOnce() -> Errand + Send>;
+
+/// Runs errands one after another on a thread of its own: what was saved last is what the file holds.
 pub(super) struct Errands {
-    wake: Wake,
-    sender: Sender<Errand>,
-    receiver: Receiver<Errand>,
+    work: Sender<Work>,
+    done: Receiver<Errand>,
 }
 
 impl Errands {
-    pub(super) fn new(wake: Wake) -> Self {
-        let (sender, receiver) = channel();
-        Self { wake, sender, receiver }
+    /// Starts the thread; it ends when this is dropped.
+    pub(super) fn start(wake: Wake) -> std::io::Result<Self> {
+        let (work, errands) = channel::<Work>();
+        let (sender, done) = channel();
+        let run = move || {
+            for errand in errands {
+                // The window may be gone by now; then nobody needs the result, but the errand is done all the same.
+                let _ = sender.send(errand());
+                wake();
+            }
+        };
+        std::thread::Builder::new().name("upthrust errand".into()).spawn(run)?;
+        Ok(Self { work, done })
     }
 
     /// The next errand that is done.
     pub(super) fn take(&self) -> Option<Errand> {
-        self.receiver.try_recv().ok()
+        self.done.try_recv().ok()
     }
 
     /// Reads a project, or any file that is none as a heightmap.
@@ -73,30 +84,23 @@ impl Errands {
         self.run(move || heightmap(path, step).map_or_else(Errand::Failed, Errand::Imported));
     }
 
-    /// Writes the project.
-    pub(super) fn save(&self, path: PathBuf, project: Arc<Project>) {
+    /// Writes the project that came from that origin.
+    pub(super) fn save(&self, path: PathBuf, project: Arc<Project>, origin: usize) {
         self.run(move || {
             let text = project.to_json();
             let write = |writer: &mut BufWriter<&File>| {
                 writer.write_all(text.as_bytes()).map_err(|error| FileError::writing(&path, &error))
             };
             match files::atomic::write_atomically(&path, true, write) {
-                Ok(()) => Errand::Saved { path, project },
+                Ok(()) => Errand::Saved { path, project, origin },
                 Err(error) => Errand::Failed(error.to_string()),
             }
         });
     }
 
     fn run(&self, errand: impl FnOnce() -> Errand + Send + 'static) {
-        let (sender, wake) = (self.sender.clone(), self.wake.clone());
-        let run = move || {
-            // The window may be gone by now; then nobody needs the result.
-            let _ = sender.send(errand());
-            wake();
-        };
-        if let Err(error) = std::thread::Builder::new().name("upthrust errand".into()).spawn(run) {
-            let _ = self.sender.send(Errand::Failed(format!("cannot start a thread: {error}")));
-        }
+        // The thread lives as long as this does.
+        let _ = self.work.send(Box::new(errand));
     }
 }
 

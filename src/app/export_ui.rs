@@ -6,6 +6,7 @@ use egui::{ComboBox, Ui};
 
 use super::parameter_ui::group_ui;
 use crate::engine::{Grid, Inputs};
+use crate::files;
 use crate::files::build::{HeightmapOrder, Order, TextureOrder, texture_size};
 use crate::project::{Export, Project};
 
@@ -83,16 +84,28 @@ impl ExportChoices {
     /// The chosen path becomes the heightmap's, with its format's ending; the texture stands beside it as
     /// `NAME_texture.png`, or alone under the chosen name.
     fn targets(&self, chosen: &Path) -> Targets {
-        let heightmap = self.heightmap.map(|format| match chosen.extension() {
-            Some(ending) if ending.eq_ignore_ascii_case(format.ending()) => chosen.to_path_buf(),
-            _ => chosen.with_extension(format.ending()),
-        });
-        let stem = chosen.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let name = chosen.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        // Only an ending of ours is one: "alps 1.5" has none.
+        let stem = match name.rsplit_once('.') {
+            Some((stem, ending)) if HeightmapFormat::ALL.iter().any(|f| ending.eq_ignore_ascii_case(f.ending())) => {
+                stem
+            }
+            _ => &name,
+        };
+        let named = |name: String| chosen.with_file_name(name);
+        let heightmap = self.heightmap.map(|format| named(format!("{stem}.{}", format.ending())));
         let texture = self.texture.then(|| match heightmap {
-            Some(_) => chosen.with_file_name(format!("{stem}_texture.png")),
-            None => chosen.with_extension("png"),
+            Some(_) => named(format!("{stem}_texture.png")),
+            None => named(format!("{stem}.png")),
         });
         Targets { heightmap, texture }
+    }
+
+    /// The files that an export to the chosen path would replace.
+    pub(super) fn replaced(&self, chosen: &Path) -> Vec<PathBuf> {
+        let Targets { heightmap, texture } = self.targets(chosen);
+        let sidecar = heightmap.as_deref().map(files::sidecar::sidecar_path);
+        [heightmap, sidecar, texture].into_iter().flatten().filter(|path| path.exists()).collect()
     }
 
     /// The order for the export thread, which decodes the project's files itself. The dialog has asked about the chosen file already, so it may be replaced.
@@ -212,6 +225,7 @@ mod tests {
         assert_eq!(both.texture.as_deref(), Some(Path::new("/a/land_texture.png")));
         choices.heightmap = Some(HeightmapFormat::Raw16);
         assert_eq!(choices.targets(Path::new("/a/land")).heightmap.as_deref(), Some(Path::new("/a/land.r16")));
+        assert_eq!(choices.targets(Path::new("/a/alps 1.5")).heightmap.as_deref(), Some(Path::new("/a/alps 1.5.r16")));
         choices.heightmap = None;
         assert_eq!(choices.targets(Path::new("/a/land.png")).texture.as_deref(), Some(Path::new("/a/land.png")));
     }

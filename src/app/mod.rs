@@ -1,7 +1,6 @@
 //! The editor: state, commands, panels and views.
 //!
-//! The interface thread computes nothing. Each frame it works on a copy of the project, hands it to the
-//! [`Document`], asks the worker for the picture of what the document says now, and shows the last one that came.
+//! The interface thread computes nothing. Each frame it works on a copy of the project, hands it to the document, asks the worker for the picture of what the document says now, and shows the last one that came.
 
 mod command;
 mod describe;
@@ -89,6 +88,12 @@ enum Modal {
     PathField(PathField),
     /// Something would be lost by closing the program.
     SaveFirst,
+    /// Files would be replaced that nobody was asked about.
+    Replace {
+        ask: Ask,
+        path: PathBuf,
+        files: Vec<PathBuf>,
+    },
     /// An export would be lost by closing the program.
     ExportFirst,
     Shortcuts,
@@ -143,7 +148,7 @@ impl App {
             playback: Playback::from_start(),
             previewer: Previewer::start(wake.clone())?,
             exporter: Exporter::start(wake.clone())?,
-            errands: Errands::new(wake),
+            errands: Errands::start(wake)?,
             dialogs,
             maps: Maps::default(),
             tree: egui_tiles::Tree::new(egui::Id::unique("views"), root, tiles),
@@ -203,16 +208,14 @@ impl App {
                 self.failed = false;
                 self.maps.show(ctx, &preview);
                 let total = self.total();
-                if !preview.coarse && preview.request.position == self.playback.position() {
+                if !preview.coarse && preview.request.position == self.playback.position(total) {
                     self.playback.advance(self.document.project().view.iterations_per_frame, total);
                 }
                 self.shown = Some(preview);
             }
             Some(Err(error)) => {
                 self.failed = true;
-                if self.playback.is_playing() {
-                    self.playback.seek(self.playback.position(), self.total());
-                }
+                self.playback.pause();
                 let text = match &error {
                     JobError::Failed(message) => message.clone(),
                     JobError::Panicked(_) => error.to_string(),
@@ -234,26 +237,27 @@ impl App {
             };
             self.recipe = (project.clone(), recipe);
         }
-        self.playback.fit(self.recipe.1.iterations());
+        let total = self.recipe.1.iterations();
+        self.playback.fit(total);
         let request = PreviewRequest {
             recipe: self.recipe.1.clone(),
             files: self.recipe.0.files.clone(),
             samples: self.recipe.0.view.preview_samples as usize,
-            position: self.playback.position(),
+            position: self.playback.position(total),
             animated: self.playback.is_playing()
                 && self.shown.as_ref().is_some_and(|shown| shown.request.recipe == self.recipe.1),
         };
-        if self.wanted.as_ref() != Some(&request) {
+        if !self.wanted.as_ref().is_some_and(|wanted| wanted.same_picture(&request)) {
             self.previewer.request(request.clone());
             self.wanted = Some(request);
             self.failed = false;
         }
         let current = match (&self.shown, &self.wanted) {
             (Some(shown), Some(wanted)) if self.playback.is_playing() => {
-                let (position, animated) = (wanted.position, wanted.animated);
-                !shown.coarse && *wanted == PreviewRequest { position, animated, ..(*shown.request).clone() }
+                let position = wanted.position;
+                !shown.coarse && wanted.same_picture(&PreviewRequest { position, ..(*shown.request).clone() })
             }
-            (Some(shown), Some(wanted)) => !shown.coarse && *wanted == *shown.request,
+            (Some(shown), Some(wanted)) => !shown.coarse && wanted.same_picture(&shown.request),
             (None, _) | (_, None) => false,
         };
         if current {
@@ -283,10 +287,10 @@ impl App {
             Errand::Imported(Imported { path, bytes, range_m, notes, step }) => {
                 let mut project = (**self.document.project()).clone();
                 let name = project.import_file(&file_name(&path), bytes);
-                let place = match step {
-                    Some(place) if place < project.recipe.stack.len() => place,
-                    _ => add_step(&mut project.recipe, Step::new(Heightmap::default())),
-                };
+                // The step it was asked for may have moved or gone meanwhile.
+                let is_heightmap = |step: &Step| matches!(step.operation, Operation::Heightmap(_));
+                let place = step.filter(|&place| project.recipe.stack.get(place).is_some_and(is_heightmap));
+                let place = place.unwrap_or_else(|| add_step(&mut project.recipe, Step::new(Heightmap::default())));
                 if let Some(Step { operation: Operation::Heightmap(heightmap), .. }) =
                     project.recipe.stack.get_mut(place)
                 {
@@ -300,10 +304,10 @@ impl App {
                 let notes = if notes.is_empty() { String::new() } else { format!(": {}", notes.join("; ")) };
                 self.say(format!("Imported {}{notes}", file_name(&path)));
             }
-            Errand::Saved { path, project } => {
+            Errand::Saved { path, project, origin } => {
                 self.say(format!("Saved {}", path.display()));
-                self.document.mark_saved(path, project);
-                self.closing = self.close_when_saved;
+                self.document.mark_saved(origin, path, project);
+                self.closing |= self.close_when_saved && self.document.unsaved().is_empty();
             }
             Errand::Failed(message) => {
                 self.close_when_saved = false;
@@ -315,6 +319,7 @@ impl App {
     fn open_project(&mut self, name: String, project: Project, path: Option<PathBuf>) {
         self.selected_step = 0;
         self.selected_type = None;
+        self.earlier_seeds.clear();
         self.document.replace(name, project, path);
         self.playback.restart(self.total());
         self.maps.gaze = views::Gaze::default();
@@ -325,29 +330,44 @@ impl App {
         match answer {
             Answer::Cancelled => self.close_when_saved = false,
             Answer::NoDialog => self.modal = Some(Modal::PathField(PathField::new(ask))),
-            Answer::Chosen(path) => match ask.purpose {
-                Purpose::Open => self.errands.open(path),
-                Purpose::Import { step } => self.errands.import(path, step),
-                Purpose::Save => {
-                    let path = with_project_ending(path);
-                    self.errands.save(path, self.document.project().clone());
+            Answer::Chosen { path, may_replace } => {
+                let files = match ask.purpose {
+                    Purpose::Open | Purpose::Import { .. } => Vec::new(),
+                    Purpose::Save => [with_project_ending(&path)].into_iter().filter(|path| path.exists()).collect(),
+                    Purpose::Export => self.export.replaced(&path),
+                };
+                let unasked: Vec<PathBuf> = files.into_iter().filter(|file| !(may_replace && *file == path)).collect();
+                if unasked.is_empty() {
+                    self.go_ahead(&ask, path);
+                } else {
+                    self.modal = Some(Modal::Replace { ask, path, files: unasked });
                 }
-                Purpose::Export => {
-                    let project = self.document.project();
-                    self.exporter.export(self.export.order(project, &path), project.files.clone());
-                }
-            },
+            }
         }
+    }
+
+    /// Does what the file was chosen for.
+    fn go_ahead(&mut self, ask: &Ask, path: PathBuf) {
+        match ask.purpose {
+            Purpose::Open => self.errands.open(path),
+            Purpose::Import { step } => self.errands.import(path, step),
+            Purpose::Save => self.save_to(with_project_ending(&path)),
+            Purpose::Export => {
+                let project = self.document.project();
+                self.exporter.export(self.export.order(project, &path), project.files.clone());
+            }
+        }
+    }
+
+    fn save_to(&self, path: PathBuf) {
+        self.errands.save(path, self.document.project().clone(), self.document.origin_id());
     }
 
     fn save(&mut self, anew: bool) {
         match self.document.path() {
-            Some(path) if !anew => self.errands.save(path.to_path_buf(), self.document.project().clone()),
+            Some(path) if !anew => self.save_to(path.to_path_buf()),
             _ => {
-                let stem = match self.document.project().name.as_str() {
-                    "" => "landscape",
-                    name => name,
-                };
+                let stem = document::title(self.document.project());
                 let file_name = format!("{}{ENDING}", stem.to_lowercase().replace(['/', '\\', ' ', ','], "-"));
                 self.dialogs.ask(Ask { purpose: Purpose::Save, file_name });
             }
@@ -363,7 +383,7 @@ impl App {
 
     fn carry_out(&mut self, ctx: &Context, command: Command) {
         let total = self.total();
-        let at = self.playback.position();
+        let at = self.playback.position(total);
         match command {
             Command::New => self.open_project("New project".into(), Project::default(), None),
             Command::Open => self.dialogs.ask(Ask { purpose: Purpose::Open, file_name: String::new() }),
@@ -444,7 +464,7 @@ impl App {
             Command::Theme(theme) => ctx.set_theme(theme),
             Command::CancelPreview => {
                 self.previewer.cancel();
-                self.playback.seek(at, total);
+                self.playback.pause();
             }
             Command::CancelExport => self.exporter.cancel(),
             Command::DismissMessage => self.message = None,
@@ -484,7 +504,7 @@ impl App {
             let (recipe, view) = (&mut project.recipe, &mut project.view);
             // While it plays, the iteration that is seen; the playhead is already at the next one.
             let seen = self.shown.as_ref().map(|shown| shown.request.position);
-            let at = seen.filter(|_| self.playback.is_playing()).unwrap_or(self.playback.position());
+            let at = seen.filter(|_| self.playback.is_playing()).unwrap_or(self.playback.position(recipe.iterations()));
             commands.extend(panels::timeline::timeline_ui(ui, recipe, view, at, self.playback.is_playing()));
         });
         Panel::left("stack").default_size(304.0).size_range(240.0..=480.0).show(ui, |ui| {
@@ -549,6 +569,17 @@ impl App {
                 }
             }
             Modal::SaveFirst => stays = self.save_first_ui(ctx),
+            Modal::Replace { ask, path, files } => match replace_ui(ctx, files) {
+                Some(true) => {
+                    self.go_ahead(ask, path.clone());
+                    stays = false;
+                }
+                Some(false) => {
+                    self.close_when_saved = false;
+                    stays = false;
+                }
+                None => {}
+            },
             Modal::ExportFirst => stays = self.export_first_ui(ctx),
             Modal::Shortcuts => stays = shortcuts_ui(ctx),
             Modal::About => stays = about_ui(ctx),
@@ -563,7 +594,10 @@ impl App {
         let modal = egui::Modal::new(egui::Id::unique("save first")).show(ctx, |ui| {
             ui.set_width(360.0);
             ui.heading("Save before closing?");
-            ui.label("The project has changes that are not saved.");
+            ui.label(format!("Not saved: {}.", self.document.unsaved().join(", ")));
+            if !self.document.is_dirty() {
+                ui.weak("Go back to it by Edit > History to save it.");
+            }
             ui.add_space(8.0);
             egui::Sides::new().show(
                 ui,
@@ -597,7 +631,7 @@ impl App {
         });
         let (close, go_on) = modal.inner;
         if close {
-            self.exporter.cancel();
+            self.exporter.cancel_all();
             ctx.send_viewport_cmd(ViewportCommand::Close);
         }
         let over = self.exporter.status().is_none();
@@ -614,7 +648,7 @@ impl App {
         if ctx.input(|input| input.viewport().close_requested()) && !self.closing {
             // An export that the user has just cancelled is no reason to stay.
             let exporting = self.exporter.status().is_some_and(|status| !status.is_cancelled || status.waiting > 0);
-            let reason = match (exporting, self.document.is_dirty()) {
+            let reason = match (exporting, !self.document.unsaved().is_empty()) {
                 (true, _) => Some(Modal::ExportFirst),
                 (false, true) => Some(Modal::SaveFirst),
                 (false, false) => None,
@@ -727,9 +761,25 @@ fn file_name(path: &Path) -> String {
 }
 
 /// A project's path with the ending that projects have.
-fn with_project_ending(path: PathBuf) -> PathBuf {
-    let name = file_name(&path);
-    if name.ends_with(".json") { path } else { path.with_file_name(format!("{name}{ENDING}")) }
+fn with_project_ending(path: &Path) -> PathBuf {
+    let name = file_name(path);
+    if name.ends_with(".json") { path.to_path_buf() } else { path.with_file_name(format!("{name}{ENDING}")) }
+}
+
+/// The question before files are replaced; the answer once there is one.
+fn replace_ui(ctx: &Context, files: &[PathBuf]) -> Option<bool> {
+    let modal = egui::Modal::new(egui::Id::unique("replace")).show(ctx, |ui| {
+        ui.set_width(420.0);
+        ui.heading(if files.len() == 1 { "Replace this file?" } else { "Replace these files?" });
+        for file in files {
+            ui.label(file.display().to_string());
+        }
+        ui.add_space(8.0);
+        let (_, [replace, cancel]) =
+            egui::Sides::new().show(ui, |_| {}, |ui| [ui.button("Replace").clicked(), ui.button("Cancel").clicked()]);
+        if replace { Some(true) } else { cancel.then_some(false) }
+    });
+    modal.inner.or_else(|| modal.should_close().then_some(false))
 }
 
 fn shortcuts_ui(ctx: &Context) -> bool {

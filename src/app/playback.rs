@@ -6,7 +6,8 @@
 /// slow the machine, and no frame waits for the worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Playback {
-    position: u32,
+    /// Where the user or the play put it; a timeline that is shorter for a while does not move it.
+    wanted: u32,
     playing: bool,
     /// The playhead stays at the end while the end moves.
     at_end: bool,
@@ -15,59 +16,54 @@ pub(super) struct Playback {
 impl Playback {
     /// Before the first iteration, playing.
     pub(super) fn from_start() -> Self {
-        Self { position: 0, playing: true, at_end: false }
+        Self { wanted: 0, playing: true, at_end: false }
     }
 
-    /// Iterations done.
-    pub(super) fn position(self) -> u32 {
-        self.position
+    /// Iterations done of a timeline of `total`.
+    pub(super) fn position(self, total: u32) -> u32 {
+        if self.at_end { total } else { self.wanted.min(total) }
     }
 
     pub(super) fn is_playing(self) -> bool {
         self.playing
     }
 
-    /// The timeline has `total` iterations now.
+    /// The timeline has `total` iterations now: where nothing is left to play, it stops.
     pub(super) fn fit(&mut self, total: u32) {
-        if self.at_end || self.position > total {
-            self.position = total;
-            self.at_end = true;
-        }
-        if self.position == total {
-            self.at_end = true;
-            self.playing = false;
-        }
+        self.playing &= self.position(total) < total;
     }
 
     /// Stops at an iteration.
     pub(super) fn seek(&mut self, position: u32, total: u32) {
-        self.position = position.min(total);
-        self.at_end = self.position == total;
-        self.playing = false;
+        *self = Self { wanted: position.min(total), playing: false, at_end: position >= total };
     }
 
     /// Plays on, from the start if the end is reached; or pauses.
     pub(super) fn toggle(&mut self, total: u32) {
         if self.playing {
             self.playing = false;
-        } else if total > 0 {
-            if self.position >= total {
-                self.position = 0;
-            }
-            self.at_end = false;
+        } else if self.position(total) < total {
             self.playing = true;
+        } else {
+            self.restart(total);
         }
+    }
+
+    /// Stops where it is.
+    pub(super) fn pause(&mut self) {
+        self.playing = false;
     }
 
     /// Plays from the start.
     pub(super) fn restart(&mut self, total: u32) {
-        *self = Self { position: 0, playing: total > 0, at_end: total == 0 };
+        *self = Self { wanted: 0, playing: total > 0, at_end: false };
     }
 
     /// The picture of the present iteration is there: on to the next ones.
     pub(super) fn advance(&mut self, iterations: u32, total: u32) {
         if self.playing {
-            self.position = self.position.saturating_add(iterations).min(total);
+            self.wanted = self.position(total).saturating_add(iterations).min(total);
+            self.at_end = self.wanted == total;
             self.fit(total);
         }
     }
@@ -81,25 +77,25 @@ mod tests {
     fn it_plays_to_the_end_and_stays_there_while_the_end_moves() {
         let mut playback = Playback::from_start();
         playback.advance(3, 5);
-        assert!(playback.is_playing() && playback.position() == 3);
+        assert!(playback.is_playing() && playback.position(5) == 3);
         playback.advance(3, 5);
-        assert!(!playback.is_playing() && playback.position() == 5);
-        playback.fit(9);
-        assert_eq!(playback.position(), 9);
-        playback.fit(2);
-        assert_eq!(playback.position(), 2);
+        assert!(!playback.is_playing() && playback.position(5) == 5);
+        assert_eq!((playback.position(9), playback.position(2)), (9, 2));
         playback.toggle(2);
-        assert!(playback.is_playing() && playback.position() == 0);
+        assert!(playback.is_playing() && playback.position(2) == 0);
     }
 
     #[test]
     fn a_playhead_in_the_middle_stays_where_it_is() {
         let mut playback = Playback::from_start();
         playback.seek(4, 10);
-        playback.fit(20);
-        assert_eq!(playback.position(), 4);
+        assert_eq!(playback.position(20), 4);
         playback.fit(3);
-        assert_eq!(playback.position(), 3);
+        assert_eq!(
+            (playback.position(3), playback.position(10)),
+            (3, 4),
+            "a shorter timeline moves it for a while only"
+        );
     }
 
     #[test]

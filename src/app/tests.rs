@@ -62,10 +62,18 @@ fn settle(harness: &mut Harness<'static, App>) {
         let current = app.shown.as_ref().is_some_and(|shown| {
             !shown.coarse
                 && *shown.request.recipe == app.document.project().recipe
-                && shown.request.position == app.playback.position()
+                && shown.request.position == app.playback.position(app.total())
         });
         current && !app.playback.is_playing()
     });
+}
+
+fn chosen(path: PathBuf) -> Answer {
+    Answer::Chosen { path, may_replace: true }
+}
+
+fn position(harness: &Harness<'static, App>) -> u32 {
+    harness.state().playback.position(harness.state().total())
 }
 
 fn pause(harness: &mut Harness<'static, App>) {
@@ -88,17 +96,17 @@ fn texture(app: &App) -> Arc<crate::engine::Picture> {
 #[test]
 fn it_starts_with_a_landscape_that_rises_one_fault_a_frame() {
     let mut editor = editor();
-    wait(&mut editor, "the uplift", |app| app.playback.position() > 5);
+    wait(&mut editor, "the uplift", |app| app.playback.position(app.total()) > 5);
     let app = editor.state();
     assert!(app.playback.is_playing());
     let shown = app.shown.as_ref().expect("a picture").request.position;
-    assert!(app.playback.position() - shown <= 1, "no iteration is skipped");
+    assert!(app.playback.position(app.total()) - shown <= 1, "no iteration is skipped");
 }
 
 #[test]
 fn a_slider_that_moves_while_it_plays_changes_the_picture_and_undo_brings_both_back() {
     let mut editor = editor();
-    wait(&mut editor, "the uplift", |app| app.playback.position() > 2);
+    wait(&mut editor, "the uplift", |app| app.playback.position(app.total()) > 2);
     let before = editor.state().document.project().recipe.light.altitude_deg;
     editor.get_by_role_and_label(Role::Slider, "Sun altitude").set_value_accesskit(80.0);
     wait(&mut editor, "the new light", |app| {
@@ -142,13 +150,13 @@ fn keys_play_step_scrub_and_reseed() {
     pause(&mut editor);
     let total = editor.state().total();
     press(&mut editor, none, egui::Key::Home);
-    assert_eq!(editor.state().playback.position(), 0);
+    assert_eq!(position(&editor), 0);
     press(&mut editor, none, egui::Key::Period);
     press(&mut editor, none, egui::Key::Period);
     press(&mut editor, none, egui::Key::Comma);
-    assert_eq!(editor.state().playback.position(), 1);
+    assert_eq!(position(&editor), 1);
     press(&mut editor, none, egui::Key::End);
-    assert_eq!(editor.state().playback.position(), total);
+    assert_eq!(position(&editor), total);
     press(&mut editor, none, egui::Key::Space);
     assert!(editor.state().playback.is_playing());
     press(&mut editor, none, egui::Key::Space);
@@ -207,7 +215,7 @@ fn a_preset_from_the_menu_plays_and_can_be_undone() {
 fn a_project_is_saved_and_opened_again() {
     let folder = tempfile::tempdir().expect("folder");
     let path = folder.path().join("fjord.upthrust.json");
-    let mut editor = editor_with(vec![Answer::Chosen(folder.path().join("fjord")), Answer::Chosen(path.clone())]);
+    let mut editor = editor_with(vec![chosen(folder.path().join("fjord")), chosen(path.clone())]);
     pause(&mut editor);
     editor.state_mut().edit(|project| project.recipe.seed = 77);
     assert!(editor.state().document.is_dirty());
@@ -229,7 +237,7 @@ fn a_bad_project_is_refused_with_a_message_and_changes_nothing() {
     let path = folder.path().join("bad.upthrust.json");
     std::fs::write(&path, r#"{"format": 1, "recipe": {"stack": [{"operation": "faults", "coutn": 3}]}}"#)
         .expect("written");
-    let mut editor = editor_with(vec![Answer::Chosen(path)]);
+    let mut editor = editor_with(vec![chosen(path)]);
     pause(&mut editor);
     let before = editor.state().document.project().clone();
     press(&mut editor, egui::Modifiers::COMMAND, egui::Key::O);
@@ -242,7 +250,7 @@ fn a_bad_project_is_refused_with_a_message_and_changes_nothing() {
 #[test]
 fn an_export_writes_the_heightmap_its_sidecar_and_the_texture() {
     let folder = tempfile::tempdir().expect("folder");
-    let mut editor = editor_with(vec![Answer::Chosen(folder.path().join("land.png"))]);
+    let mut editor = editor_with(vec![chosen(folder.path().join("land.png"))]);
     pause(&mut editor);
     editor.state_mut().edit(|project| (project.export.samples, project.export.texture_pixels) = (65, 32));
     press(&mut editor, egui::Modifiers::COMMAND, egui::Key::E);
@@ -251,6 +259,38 @@ fn an_export_writes_the_heightmap_its_sidecar_and_the_texture() {
     let size = |name: &str| image::image_dimensions(folder.path().join(name)).expect(name);
     assert_eq!((size("land.png"), size("land_texture.png")), ((65, 65), (32, 32)));
     assert!(folder.path().join("land.png.json").exists());
+}
+
+#[test]
+fn files_beside_the_chosen_one_are_replaced_only_after_a_question() {
+    let folder = tempfile::tempdir().expect("folder");
+    let bystander = folder.path().join("land_texture.png");
+    std::fs::write(&bystander, "mine").expect("written");
+    let mut editor = editor_with(vec![chosen(folder.path().join("land.png")); 2]);
+    pause(&mut editor);
+    editor.state_mut().edit(|project| (project.export.samples, project.export.texture_pixels) = (33, 16));
+    for (button, replaced) in [("Cancel", false), ("Replace", true)] {
+        press(&mut editor, egui::Modifiers::COMMAND, egui::Key::E);
+        editor.get_by_label("Choose where…").click();
+        wait(&mut editor, "the question", |app| matches!(app.modal, Some(Modal::Replace { .. })));
+        editor.run_steps(2);
+        editor.get_by_label(button).click();
+        wait(&mut editor, "the answer", |app| app.modal.is_none() && app.exporter.status().is_none());
+        editor.run_steps(2);
+        assert_eq!(std::fs::read(&bystander).expect("there") != b"mine", replaced, "{button}");
+    }
+}
+
+#[test]
+fn closing_asks_for_work_that_another_project_hides() {
+    let mut editor = editor();
+    pause(&mut editor);
+    editor.state_mut().edit(|project| project.recipe.seed = 77);
+    press(&mut editor, egui::Modifiers::COMMAND, egui::Key::N);
+    assert!(!editor.state().document.is_dirty());
+    editor.input_mut().viewports.entry(egui::ViewportId::ROOT).or_default().events.push(egui::ViewportEvent::Close);
+    editor.step();
+    assert!(matches!(editor.state().modal, Some(Modal::SaveFirst)));
 }
 
 #[test]

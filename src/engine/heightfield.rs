@@ -2,6 +2,8 @@
 
 use std::ops::Index;
 
+use rayon::prelude::*;
+
 /// The size of the world in metres: x runs east over `width_m`, z runs south over `depth_m`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Extent {
@@ -144,7 +146,10 @@ impl Heightfield {
 
     /// The lowest and the highest height.
     pub fn min_max(&self) -> [f32; 2] {
-        self.heights.iter().fold([f32::INFINITY, f32::NEG_INFINITY], |[low, high], &h| [low.min(h), high.max(h)])
+        let nothing = || [f32::INFINITY, f32::NEG_INFINITY];
+        let wider = |[low, high]: [f32; 2], [lower, higher]: [f32; 2]| [low.min(lower), high.max(higher)];
+        let of_part = |part: &[f32]| part.iter().fold(nothing(), |limits, &height| wider(limits, [height, height]));
+        self.heights.par_chunks(1 << 16).map(of_part).reduce(nothing, wider)
     }
 
     /// The height at a point of the world in metres, bilinear between samples; points outside are moved to the border.

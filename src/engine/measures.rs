@@ -32,13 +32,21 @@ impl Summary {
     /// Measures the land, with `bins` bins in its histogram.
     pub fn of(land: &Heightfield, bins: usize) -> Self {
         let [min_m, max_m] = land.min_max();
-        let sum: f64 = land.heights().iter().map(|&height| f64::from(height)).sum();
-        let mean_m = sum / land.heights().len() as f64;
         let range = f64::from(max_m) - f64::from(min_m);
-        let mut counts = vec![0_u32; bins];
         let factor = if range > 0.0 { bins as f32 / (max_m - min_m) } else { 0.0 };
-        for height in land.heights() {
-            counts[(((height - min_m) * factor) as usize).min(bins - 1)] += 1;
+        // Parts of a fixed size, added up in their order: the same sum at every number of threads.
+        let of_part = |part: &[f32]| {
+            let mut counts = vec![0_u32; bins];
+            for height in part {
+                counts[(((height - min_m) * factor) as usize).min(bins - 1)] += 1;
+            }
+            (part.iter().map(|&height| f64::from(height)).sum::<f64>(), counts)
+        };
+        let parts: Vec<(f64, Vec<u32>)> = land.heights().par_chunks(1 << 16).map(of_part).collect();
+        let mean_m = parts.iter().map(|(sum, _)| sum).sum::<f64>() / land.heights().len() as f64;
+        let mut counts = vec![0_u32; bins];
+        for (_, of_part) in &parts {
+            counts.iter_mut().zip(of_part).for_each(|(count, more)| *count += more);
         }
         let share = 1.0 / land.heights().len() as f32;
         Self {

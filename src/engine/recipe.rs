@@ -1,12 +1,14 @@
 //! The recipe: everything that decides what the land and its texture look like.
 
+use std::sync::LazyLock;
+
 use serde_json::{Map, Value};
 
 use super::heightfield::Extent;
 use super::light::Light;
 use super::operations::{Operation, Role};
 use super::parameters::{
-    Band, Field, FileName, Group, ParameterError, Parameters, Problem, Spec, choices, group_to_json, not_a_list,
+    Band, Field, FileName, Group, Kind, Parameter, ParameterError, Problem, Spec, choices, group_to_json, not_a_list,
     not_an_object, parameters,
 };
 use super::random::Stream;
@@ -191,9 +193,15 @@ impl Recipe {
         self.stack.iter().map(done).collect()
     }
 
-    /// The files that the steps draw on.
+    /// The files that the recipe draws on.
     pub fn files(&self) -> Vec<FileName> {
-        let mut files: Vec<FileName> = self.stack.iter().flat_map(|step| step.operation.files()).collect();
+        let mut files = Vec::new();
+        for step in &self.stack {
+            collect_files(step.operation.table(), &group_to_json(step.operation.group()), &mut files);
+        }
+        for ground in &self.texture.types {
+            collect_files(ground.table(), &group_to_json(ground), &mut files);
+        }
         files.sort();
         files.dedup();
         files
@@ -233,11 +241,28 @@ impl Recipe {
     }
 }
 
-/// A recipe's seed: a whole number below 2³².
+/// Every file that a table's parameters name, in groups within groups too.
+fn collect_files(table: &[Parameter], values: &Map<String, Value>, files: &mut Vec<FileName>) {
+    for parameter in table {
+        match (parameter.kind, values.get(parameter.key)) {
+            (Kind::File, Some(Value::String(name))) if !name.is_empty() => files.push(FileName(name.clone())),
+            (Kind::Group(table), Some(Value::Object(values))) => collect_files(table(), values, files),
+            _ => {}
+        }
+    }
+}
+
+/// The row of the recipe's own seed.
+pub fn seed_parameter() -> &'static Parameter {
+    static ROW: LazyLock<Parameter> = LazyLock::new(|| {
+        let doc = "Chooses among all the landscapes of the same kind.";
+        Spec::number("Seed", 0.0, 4_294_967_295.0).slider(0.0, 10_000.0).row("seed", doc, &Recipe::default().seed)
+    });
+    &ROW
+}
+
 fn seed_from_json(value: &Value) -> Result<u32, ParameterError> {
-    let whole = StepSettings::parameters().iter().find(|parameter| parameter.key == "seed");
-    let read = whole.map(|parameter| u32::from_value(value, parameter));
-    read.unwrap_or(Ok(0)).map_err(|error| ParameterError { path: String::new(), ..error })
+    u32::from_value(value, seed_parameter()).map_err(|error| ParameterError { path: String::new(), ..error })
 }
 
 fn read_into<G: Group + Default>(group: &mut G, value: &Value) -> Result<(), ParameterError> {

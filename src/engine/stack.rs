@@ -24,8 +24,12 @@ pub fn evaluate(
     Ok(Arc::unwrap_or_clone(land))
 }
 
-/// How many keyframes a step keeps at the most.
-const KEYFRAMES: u32 = 48;
+/// How many keyframes a step keeps at the most, and how many bytes they may take together.
+const KEYFRAMES: usize = 48;
+const KEYFRAME_BYTES: usize = 96 << 20;
+
+/// Heights are held within this many metres: blends that multiply could leave the numbers that f32 has.
+const HIGHEST_M: f32 = 1e9;
 
 /// Evaluates stacks one after another and remembers what it can use again: the land after every step, and of each
 /// step its own land, at several iterations where later ones follow from earlier ones.
@@ -108,18 +112,27 @@ impl Evaluator {
             let mut own = self.reusable(i, step);
             if begun {
                 let site = Site { grid, below: below.as_deref(), stream: step.stream(recipe.seed), inputs, monitor };
-                let land = self.own_land(&step.operation, &site, until, &mut own)?;
-                below = Some(blend(below.as_deref(), land, &step.settings));
-            }
-            if self.remembers {
-                let layer = Layer { step: step.clone(), until, result: Known::Land(below.clone()), own };
-                match self.layers.get_mut(i) {
-                    Some(old) => *old = layer,
-                    None => self.layers.push(layer),
+                match self.own_land(&step.operation, &site, until, &mut own) {
+                    Ok(land) => below = Some(blend(below.as_deref(), land, &step.settings)),
+                    Err(Cancelled) => {
+                        // The next evaluation goes on from the keyframes that this one has come to.
+                        self.remember(i, Layer { step: step.clone(), until, result: Known::Stale, own });
+                        return Err(Cancelled);
+                    }
                 }
             }
+            self.remember(i, Layer { step: step.clone(), until, result: Known::Land(below.clone()), own });
         }
         Ok(below.unwrap_or_else(|| Arc::new(Heightfield::flat(grid))))
+    }
+
+    fn remember(&mut self, i: usize, layer: Layer) {
+        if self.remembers {
+            match self.layers.get_mut(i) {
+                Some(old) => *old = layer,
+                None => self.layers.push(layer),
+            }
+        }
     }
 
     /// Step `i` is about to change: no land after it or above it holds any more, nor what steps above it made of the
@@ -164,7 +177,8 @@ impl Evaluator {
             }
             return Ok(land);
         }
-        let stride = operation.iterations().div_ceil(KEYFRAMES).max(1);
+        let affordable = KEYFRAME_BYTES / (size_of::<f32>() * site.grid.samples());
+        let stride = operation.iterations().div_ceil(affordable.clamp(1, KEYFRAMES) as u32).max(1);
         let mut latest = own.iter().rev().find(|(iteration, _)| *iteration < until).cloned();
         // The land of a playhead that has moved on is no keyframe; those at multiples of the stride stay.
         own.retain(|(iteration, _)| iteration % stride == 0);
@@ -214,7 +228,8 @@ fn blend(below: Option<&Heightfield>, own: Arc<Heightfield>, settings: &StepSett
     };
     let mixed = |below: f32, own: f32| {
         let joined = joined(below, own);
-        if plain { joined } else { below + strength * (joined - below) }
+        let mixed = if plain { joined } else { below + strength * (joined - below) };
+        mixed.clamp(-HIGHEST_M, HIGHEST_M)
     };
     let mut land = Arc::unwrap_or_clone(own);
     let width = land.grid().width();

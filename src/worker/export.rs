@@ -80,13 +80,18 @@ impl Exporter {
     pub fn status(&self) -> Option<ExportStatus> {
         let state = lock(&self.shared.state);
         let waiting = state.orders.len();
-        let running = state.running.as_ref();
-        running.map(|(path, monitor)| ExportStatus {
-            path: path.clone(),
-            progress: monitor.progress(),
-            is_cancelled: monitor.is_cancelled(),
-            waiting,
-        })
+        match (&state.running, state.orders.front()) {
+            (Some((path, monitor)), _) => Some(ExportStatus {
+                path: path.clone(),
+                progress: monitor.progress(),
+                is_cancelled: monitor.is_cancelled(),
+                waiting,
+            }),
+            (None, Some((order, _))) => {
+                Some(ExportStatus { path: first_path(order), progress: 0.0, is_cancelled: false, waiting: waiting - 1 })
+            }
+            (None, None) => None,
+        }
     }
 
     /// Stops what is being exported; orders behind it are carried out.
@@ -95,16 +100,18 @@ impl Exporter {
             monitor.cancel();
         }
     }
+
+    /// Stops what is being exported and forgets the orders behind it.
+    pub fn cancel_all(&self) {
+        lock(&self.shared.state).orders.clear();
+        self.cancel();
+    }
 }
 
 impl Drop for Exporter {
     fn drop(&mut self) {
-        {
-            let mut state = lock(&self.shared.state);
-            state.stopping = true;
-            state.orders.clear();
-        }
-        self.cancel();
+        lock(&self.shared.state).stopping = true;
+        self.cancel_all();
         self.shared.changed.notify_all();
         if let Some(thread) = self.thread.take() {
             // A worker that panicked has said so already.

@@ -1,7 +1,7 @@
 //! Computing beside the interface.
 //!
-//! Two named threads, each before a pool: one renews the preview, one exports. The preview takes the newest request
-//! and drops the stale ones; exports are never dropped. The interface hands over plain requests and picks up finished
+//! One thread renews the preview, one stops it when it is stale, one exports, each by name; the loops of their work run
+//! on thread pools. The preview takes the newest request and drops the stale ones; exports are never dropped. The interface hands over plain requests and picks up finished
 //! results; it never waits. A panic in a job becomes a message.
 
 mod export;

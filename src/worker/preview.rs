@@ -15,8 +15,9 @@ use crate::files;
 /// that a slider that is dragged without a pause still shows something; all others stop.
 const GRACE: Duration = Duration::from_millis(40);
 
-/// A preview that took longer than this is preceded by a coarse one.
-const SLOW: Duration = Duration::from_millis(100);
+/// A preview that took longer than this is preceded by a coarse one. Little more than the grace: a preview that is
+/// stopped at its end has taken too long for the next one to be tried without a coarse one.
+const SLOW: Duration = Duration::from_millis(60);
 
 /// How long a coarse preview should take: well within the grace.
 const COARSE: Duration = Duration::from_millis(25);
@@ -40,6 +41,14 @@ pub struct PreviewRequest {
     pub position: u32,
     /// Whether it is one picture of an animation: no coarse one goes ahead, which would only flicker.
     pub animated: bool,
+}
+
+impl PreviewRequest {
+    /// Whether both ask for the same picture, on whatever occasion.
+    pub fn same_picture(&self, other: &Self) -> bool {
+        let occasion = |request: &Self| Self { animated: false, ..request.clone() };
+        occasion(self) == occasion(other)
+    }
 }
 
 /// A finished preview; its pictures belong to its request and to nothing else.
@@ -222,7 +231,7 @@ struct Desk {
     fine: Painter,
     coarse: Painter,
     decoded: (InputFiles, Inputs),
-    /// How long the last preview of full size took, or had taken when it was stopped.
+    /// How long the last land of full size took, or would at least have taken when it was stopped.
     last: Duration,
 }
 
@@ -239,13 +248,26 @@ impl Desk {
             let coarse = COARSE_SAMPLES.iter().copied().find(|&samples| cost(samples) <= COARSE);
             let samples = coarse.unwrap_or(COARSE_SAMPLES[COARSE_SAMPLES.len() - 1]);
             if samples < request.samples {
-                publish(Ok(self.coarse.preview(request, samples, &inputs, monitor)?));
+                let began = Instant::now();
+                let preview = self.coarse.preview(request, samples, &inputs, monitor);
+                if preview.is_err() {
+                    // Too fine still: what it took tells how long the full size takes at least.
+                    let larger = (request.samples as f64 / samples as f64).powi(2);
+                    self.last = self.last.max(began.elapsed().mul_f64(2.0 * larger));
+                }
+                publish(Ok(preview?));
             }
         }
         let began = Instant::now();
+        let known = self.fine.drawn.as_ref().map(|(land, ..)| land.clone());
         let preview = self.fine.preview(request, request.samples, &inputs, monitor);
-        // A computation that was stopped would have taken longer yet.
-        self.last = began.elapsed().mul_f64(if preview.is_err() { 2.0 } else { 1.0 });
+        match &preview {
+            // It would have taken longer yet.
+            Err(Cancelled) => self.last = self.last.max(began.elapsed().mul_f64(2.0)),
+            // One that only painted says nothing about how long land takes.
+            Ok(preview) if known.is_some_and(|known| Arc::ptr_eq(&known, &preview.land)) => {}
+            Ok(_) => self.last = began.elapsed(),
+        }
         Ok(preview?)
     }
 
@@ -398,6 +420,26 @@ mod tests {
         assert!(first.coarse && *first.request == request(1000, 257));
         let second = wait(&previewer).expect("a preview");
         assert!(!second.coarse && second.land.grid().width() == 257);
+    }
+
+    #[test]
+    fn a_drag_over_a_slow_land_still_shows_something() {
+        let windy = |count| {
+            let faults = Faults { count, wind: Some(RecursiveFilter::default()), ..Default::default() };
+            PreviewRequest {
+                recipe: Arc::new(Recipe { stack: vec![Step::new(faults)], ..Default::default() }),
+                ..request(0, 513)
+            }
+        };
+        let previewer = previewer();
+        let mut shown = 0;
+        // A request every 8 ms for a second and a half, each for work of several seconds.
+        for count in 0..190 {
+            previewer.request(windy(300 + count));
+            std::thread::sleep(Duration::from_millis(8));
+            shown += u32::from(previewer.take().is_some());
+        }
+        assert!(shown >= 3, "{shown} pictures");
     }
 
     #[test]

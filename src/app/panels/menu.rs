@@ -3,7 +3,7 @@
 use egui::{ThemePreference, Ui};
 
 use crate::app::command::{Command, item, item_named};
-use crate::app::document::Document;
+use crate::app::document::{Document, title};
 use crate::app::theme::colours;
 use crate::engine::Operation;
 use crate::engine::operations::Role;
@@ -25,17 +25,14 @@ pub(in crate::app) fn menu_ui(ui: &mut Ui, document: &Document, has_land: bool) 
         ui.menu_button("Help", |ui| {
             command = command.take().or(item(ui, Command::Shortcuts, true)).or(item(ui, Command::About, true));
         });
-        title(ui, document);
+        title_ui(ui, document);
     });
     command
 }
 
 /// The title in the middle of the bar, with a mark while there is something to save.
-fn title(ui: &mut Ui, document: &Document) {
-    let name = match document.project().name.as_str() {
-        "" => "Untitled",
-        name => name,
-    };
+fn title_ui(ui: &mut Ui, document: &Document) {
+    let name = title(document.project());
     let mark = if document.is_dirty() { " •" } else { "" };
     let rect = ui.max_rect();
     let text = egui::RichText::new(format!("{name}{mark}")).color(colours(ui).weak);

@@ -89,7 +89,7 @@ fn scrubber(ui: &mut Ui, recipe: &Recipe, at: u32, total: u32, width: f32) -> Op
         if step.iterations() > 0 && begins > 0 {
             painter.vline(x_of(begins), middle - 8.0..=middle + 8.0, Stroke::new(1.0, colours.weak));
         }
-        begins += step.iterations();
+        begins = begins.saturating_add(step.iterations());
     }
     let handle = if response.hovered() || response.dragged() { 7.0 } else { 6.0 };
     painter.circle(egui::pos2(x_of(at), middle), handle, colours.accent, Stroke::new(2.0, colours.panel));

@@ -9,7 +9,7 @@ use super::fault::Fault;
 use super::heightfield::{Extent, Grid, Heightfield};
 use super::inputs::Inputs;
 use super::monitor::{Cancelled, Monitor};
-use super::parameters::{FileName, Group, Kind, Parameter, ParameterError, Parameters, nearest_name, table_to_json};
+use super::parameters::{Group, Parameter, ParameterError, Parameters, nearest_name, table_to_json};
 use super::random::Stream;
 
 /// What a step does with the land below it.
@@ -193,15 +193,6 @@ impl Operation {
     /// The table of the operation's parameters.
     pub fn table(&self) -> &'static [Parameter] {
         self.group().table()
-    }
-
-    /// The files that the operation draws on.
-    pub fn files(&self) -> Vec<FileName> {
-        let named = self.table().iter().filter(|parameter| matches!(parameter.kind, Kind::File));
-        named
-            .filter_map(|parameter| self.group().get(parameter.key)?.as_str().map(|name| FileName(name.into())))
-            .filter(|name| !name.0.is_empty())
-            .collect()
     }
 
     /// The operation as the `operations` listing prints it.
