@@ -53,7 +53,8 @@ fn step_variance(land: &Heightfield, columns: [usize; 2], rows: [usize; 2]) -> f
         for c in columns[0]..columns[1] {
             let here = land[(c, r)];
             for next in [land[(c + 1, r)], land[(c, r + 1)]] {
-                sum += f64::from(next - here).powi(2);
+                let rise = f64::from(next - here);
+                sum += rise * rise;
                 count += 1.0;
             }
         }

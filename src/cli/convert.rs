@@ -7,7 +7,7 @@ use super::{interrupt, print};
 use crate::engine::parameters::Band;
 use crate::engine::texture::height_range_m;
 use crate::files::build::{HeightmapOrder, write_heightmap};
-use crate::files::heightmap::{self, Format, Samples};
+use crate::files::heightmap::{self, Samples};
 use crate::files::memory::require_memory;
 use crate::files::{FileError, atomic, sidecar};
 
@@ -15,7 +15,7 @@ use crate::files::{FileError, atomic, sidecar};
 pub fn run(options: &ConvertOptions) -> Result<(), CliError> {
     let asked = asked_range(options)?;
     let order = HeightmapOrder { path: options.output.clone(), raw: options.out_raw };
-    let to = Format::from_path(&order.path)?;
+    let to = heightmap::format_of(&order.path, order.raw)?;
     atomic::check_target(&order.path, options.force)?;
     atomic::check_target(&sidecar::sidecar_path(&order.path), options.force)?;
 

@@ -11,18 +11,23 @@ use crate::project::ProjectError;
 pub enum CliError {
     /// The arguments contradict each other, or ask for nothing: status 2.
     Usage(String),
+    /// A --set is refused: the assignment, and why. Status 2.
+    Set(String, ProjectError),
     /// A project is refused: its file or preset, and why.
     Project(String, ProjectError),
     /// A file is refused.
     File(FileError),
     /// A file of a project is refused: the project, and why.
     FileOf(String, FileError),
-    /// No preset has that name: the name, and what to do.
+    /// No preset has that name: the name, and what to do. Status 2.
     UnknownPreset(String, String),
     /// The step draws no faults, or is not there: the source, and what to do.
     NoFaults(String, String),
     /// An interrupt stopped the work.
-    Interrupted,
+    Interrupted {
+        /// How many files were complete by then.
+        written: usize,
+    },
     /// The folder for the output cannot be made.
     Folder(PathBuf, String),
     /// The system gives no threads.
@@ -33,13 +38,14 @@ impl CliError {
     /// The exit status.
     pub fn status(&self) -> u8 {
         match self {
-            Self::Usage(_) => 2,
+            Self::Usage(_) | Self::Set(..) | Self::UnknownPreset(..) => 2,
+            // What an argument alone decides, whatever is on the disk.
+            Self::File(FileError::UnknownEnding { .. } | FileError::NotRaw(_) | FileError::Twice(_)) => 2,
             Self::Project(..)
             | Self::File(_)
             | Self::FileOf(..)
-            | Self::UnknownPreset(..)
             | Self::NoFaults(..)
-            | Self::Interrupted
+            | Self::Interrupted { .. }
             | Self::Folder(..)
             | Self::Threads(_) => 1,
         }
@@ -49,7 +55,7 @@ impl CliError {
 impl From<FileError> for CliError {
     fn from(error: FileError) -> Self {
         match error {
-            FileError::Cancelled => Self::Interrupted,
+            FileError::Cancelled => Self::Interrupted { written: 0 },
             _ => Self::File(error),
         }
     }
@@ -63,12 +69,14 @@ impl fmt::Display for CliError {
             Self::Project(source, ProjectError::Unreadable(path, reason)) if path.as_os_str() == source.as_str() => {
                 write!(f, "{source}: cannot read this: {reason}")
             }
+            Self::Set(assignment, error) => write!(f, "--set {assignment}: {error}"),
             Self::Project(source, error) => write!(f, "{source}: {error}"),
             Self::File(error) => write!(f, "{error}"),
             Self::FileOf(source, error) => write!(f, "{source}: {error}"),
             Self::UnknownPreset(name, advice) => write!(f, "preset:{name}: there is no such preset; {advice}"),
             Self::NoFaults(source, problem) => write!(f, "{source}: {problem}"),
-            Self::Interrupted => write!(f, "interrupted; nothing was written"),
+            Self::Interrupted { written: 0 } => write!(f, "interrupted; nothing was written"),
+            Self::Interrupted { written } => write!(f, "interrupted after {written} files were written"),
             Self::Folder(path, reason) => {
                 write!(f, "{}: this folder cannot be made: {reason}; choose another one", path.display())
             }

@@ -8,7 +8,6 @@ use crate::engine::operations::faults::{Decay, Faults, Line};
 use crate::engine::operations::recursive_filter::{Form, RecursiveFilter, Sweeps};
 use crate::engine::recipe::World;
 use crate::engine::{Grid, Inputs, Recipe, Step};
-use crate::files::FileError;
 use crate::files::build::{HeightmapOrder, Order, build};
 use crate::files::heightmap::Format;
 
@@ -16,8 +15,9 @@ use crate::files::heightmap::Format;
 pub fn run(options: &FaultOptions) -> Result<(), CliError> {
     let path = &options.output;
     if Format::from_path(path) != Ok(Format::Krten) {
-        let problem = "this command writes Krten's format; name a file that ends in .xy";
-        return Err(FileError::contents(path, problem).into());
+        let path = path.display();
+        let problem = format!("{path}: this command writes Krten's format; name a file that ends in .xy");
+        return Err(CliError::Usage(problem));
     }
     let recipe = recipe(options);
     let order = Order {

@@ -14,8 +14,13 @@ use crate::engine::parameters::Field;
 /// Prints the fault lines of a step as JSON, one a line.
 pub fn run(options: &FaultsOptions) -> Result<(), CliError> {
     let recipe = source::open(&options.source)?.recipe;
-    let (step, faults) =
-        lines(&recipe, options.step).map_err(|problem| CliError::NoFaults(options.source.source.clone(), problem))?;
+    let (step, faults) = lines(&recipe, options.step).map_err(|problem| {
+        let source = &options.source.source;
+        match options.step {
+            Some(_) => CliError::Usage(format!("{source}: {problem}")),
+            None => CliError::NoFaults(source.clone(), problem),
+        }
+    })?;
     let extent = recipe.world.extent();
     let head = format!("{{\"world_m\": {}, \"step\": {step}, \"faults\": [", json!([extent.width_m, extent.depth_m]));
     let rows = faults.iter().enumerate().map(|(index, fault)| {

@@ -60,7 +60,7 @@ pub fn say_notes(path: &Path, reading: &Reading, range_m: Option<Band>) {
 /// Measures a heightmap and prints the numbers.
 pub fn run(options: &InspectOptions) -> Result<(), CliError> {
     let reading = heightmap::read(&options.file, options.raw)?;
-    let format = reading.format;
+    let format = reading.format.name(&options.file);
     let notes = notes(&reading, None);
     let land = land_of(reading, None)?;
     let grid = land.grid();
@@ -77,7 +77,7 @@ pub fn run(options: &InspectOptions) -> Result<(), CliError> {
     if options.json {
         let report = json!({
             "file": options.file.to_string_lossy(),
-            "format": format.endings()[0],
+            "format": format,
             "width": grid.width(),
             "height": grid.height(),
             "spacing_x_m": grid.spacing_x_m(),

@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::error::CliError;
 use super::print;
 use crate::engine::Monitor;
-use crate::files::atomic::remove_unfinished;
+use crate::files::atomic::end_writing;
 
 /// How long the work has to stop by itself.
 const PATIENCE: Duration = Duration::from_millis(350);
@@ -22,8 +22,9 @@ pub fn monitor() -> Arc<Monitor> {
     let _ = ctrlc::set_handler(move || {
         cancelled.cancel();
         thread::sleep(PATIENCE);
-        remove_unfinished();
-        print::complain(&format!("error: {}", CliError::Interrupted));
+        // Held to the end, so that what is said stays true.
+        let ended = end_writing();
+        print::complain(&format!("error: {}", CliError::Interrupted { written: ended.named() }));
         process::exit(1);
     });
     monitor

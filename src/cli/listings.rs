@@ -8,7 +8,7 @@ use super::print;
 use crate::engine::Operation;
 use crate::engine::light::Light;
 use crate::engine::parameters::{Kind, Parameter, Parameters, table_to_json};
-use crate::engine::recipe::{StepSettings, World};
+use crate::engine::recipe::{StepSettings, World, seed_parameter};
 use crate::engine::texture::{TerrainType, TextureSettings};
 use crate::project::{Export, View, presets as shipped};
 
@@ -33,8 +33,9 @@ pub fn presets(options: &ListOptions) -> Result<(), CliError> {
 }
 
 /// The groups of parameters that belong to no operation.
-fn groups() -> [(&'static str, &'static [Parameter]); 7] {
+fn groups() -> [(&'static str, &'static [Parameter]); 8] {
     [
+        ("recipe", std::slice::from_ref(seed_parameter())),
         ("step", StepSettings::parameters()),
         ("world", World::parameters()),
         ("texture", TextureSettings::parameters()),

@@ -19,7 +19,7 @@ pub fn open(options: &SourceOptions) -> Result<Project, CliError> {
     }
     let named = project.recipe.files();
     for assignment in &options.set {
-        let refused = |error| CliError::Project(format!("--set {assignment}"), error);
+        let refused = |error| CliError::Set(assignment.clone(), error);
         project.set(assignment).map_err(refused)?;
     }
     // An assignment may have named another file.
@@ -39,4 +39,16 @@ fn preset(name: &str) -> Result<Project, CliError> {
         CliError::UnknownPreset(name.into(), advice)
     })?;
     found.project().map_err(|error| CliError::Project(format!("preset:{name}"), error))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::files::heightmap::Format;
+    use crate::project::IMPORT_ENDINGS;
+
+    #[test]
+    fn projects_may_name_just_the_heightmaps_that_can_be_read() {
+        let readable: Vec<&str> = Format::ALL.iter().flat_map(|format| format.endings()).copied().collect();
+        assert_eq!(IMPORT_ENDINGS.as_slice(), readable);
+    }
 }

@@ -95,7 +95,7 @@ pub fn hurst_exponent(land: &Heightfield) -> Option<f64> {
         (0..).map(|i| libm::exp2(0.5 * f64::from(i)).round() as usize).take_while(|&lag| lag <= longest).collect();
     lags.dedup();
     let point = |&lag: &usize| {
-        let squared = |a: f32, b: f32| f64::from(a - b).powi(2);
+        let squared = |a: f32, b: f32| f64::from(a - b) * f64::from(a - b);
         let along_rows: f64 = (0..grid.height())
             .map(|r| land.row(r).iter().zip(&land.row(r)[lag..]).map(|(a, b)| squared(*a, *b)).sum::<f64>())
             .sum();

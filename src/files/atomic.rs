@@ -2,7 +2,7 @@
 //!
 //! A file is written beside its target under a name of its own, synced to the disk, and renamed over the target: at
 //! every moment the target is the old file or the new one. The other file is removed on an error, on a cancellation,
-//! and by [`remove_unfinished`] where the program has to leave at once.
+//! and by [`end_writing`] where the program has to leave at once.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -13,19 +13,40 @@ use tempfile::NamedTempFile;
 
 use super::error::FileError;
 
-/// The files that are being written, under the names that they have until they are done.
-static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
-
-fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
-    // The list is whole after every statement, so a panic elsewhere cannot have spoiled it.
-    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
+/// What is being written. Whoever begins, names or removes a file holds the lock meanwhile, so that [`end_writing`]
+/// finds no file that it does not know of.
+struct Ledger {
+    /// The files without their names, under those that they have until they are done.
+    unfinished: Vec<PathBuf>,
+    /// How many files have got their names.
+    named: usize,
 }
 
-/// Removes every file that is being written: the last thing to do before the program leaves at once.
-pub fn remove_unfinished() {
-    for path in unfinished().iter() {
+static LEDGER: Mutex<Ledger> = Mutex::new(Ledger { unfinished: Vec::new(), named: 0 });
+
+fn ledger() -> MutexGuard<'static, Ledger> {
+    // The ledger is sound after every statement, so a panic elsewhere cannot have spoiled it.
+    LEDGER.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The end of all writing: as long as the value lives, no file is begun and none gets its name.
+pub struct Ended(MutexGuard<'static, Ledger>);
+
+impl Ended {
+    /// How many files had got their names before.
+    pub fn named(&self) -> usize {
+        self.0.named
+    }
+}
+
+/// Removes every file that has no name yet and lets no other begin: the last thing to do before the program leaves at
+/// once. Files that are just getting their names get them first, all of them.
+pub fn end_writing() -> Ended {
+    let mut ledger = ledger();
+    for path in ledger.unfinished.drain(..) {
         let _ = std::fs::remove_file(path);
     }
+    Ended(ledger)
 }
 
 /// The folder that a file lies in.
@@ -46,36 +67,55 @@ pub struct Staged {
 }
 
 impl Staged {
-    /// Gives the file its name.
-    pub fn commit(mut self) -> Result<PathBuf, FileError> {
+    fn name(&mut self, ledger: &mut Ledger) -> Result<(), FileError> {
         let Some(file) = self.file.take() else {
-            return Ok(self.path.clone());
+            return Ok(());
         };
         let beside = file.path().to_path_buf();
         let renamed = if self.overwrite { file.persist(&self.path) } else { file.persist_noclobber(&self.path) };
-        forget(&beside);
-        match renamed {
-            Ok(_) => Ok(self.path.clone()),
+        let named = match renamed {
+            Ok(_) => Ok(()),
             Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => {
                 Err(FileError::Exists(self.path.clone()))
             }
             Err(error) => Err(FileError::writing(&self.path, &error.error)),
-        }
+        };
+        ledger.unfinished.retain(|known| *known != beside);
+        ledger.named += usize::from(named.is_ok());
+        named
     }
 }
 
 impl Drop for Staged {
     fn drop(&mut self) {
         if let Some(file) = self.file.take() {
-            let beside = file.path().to_path_buf();
+            let mut ledger = ledger();
+            ledger.unfinished.retain(|known| known != file.path());
             drop(file);
-            forget(&beside);
         }
     }
 }
 
-fn forget(path: &Path) {
-    unfinished().retain(|known| known != path);
+/// Gives files their names, all of them or none: where one cannot get its name, those before it are removed again.
+/// Only a file that has already replaced an older one stays.
+pub fn commit_all(mut staged: Vec<Staged>) -> Result<Vec<PathBuf>, FileError> {
+    name_all(&mut staged, &mut ledger())
+}
+
+fn name_all(staged: &mut [Staged], ledger: &mut Ledger) -> Result<Vec<PathBuf>, FileError> {
+    let mut new = Vec::new();
+    for file in staged.iter_mut() {
+        let replaces = file.path.symlink_metadata().is_ok();
+        if let Err(error) = file.name(ledger) {
+            let removed = new.iter().filter(|path| std::fs::remove_file(path).is_ok()).count();
+            ledger.named -= removed;
+            return Err(error);
+        }
+        if !replaces {
+            new.push(file.path.clone());
+        }
+    }
+    Ok(staged.iter().map(|file| file.path.clone()).collect())
 }
 
 /// A new file beside `path`, with the rights that any new file gets.
@@ -104,7 +144,16 @@ pub fn check_target(path: &Path, overwrite: bool) -> Result<(), FileError> {
     if !overwrite && path.symlink_metadata().is_ok() {
         return Err(FileError::Exists(path.to_path_buf()));
     }
+    // The probe is gone before the lock is.
+    let _ledger = ledger();
     beside(path).map(drop)
+}
+
+fn begin(path: &Path, overwrite: bool) -> Result<Staged, FileError> {
+    let mut ledger = ledger();
+    let file = beside(path)?;
+    ledger.unfinished.push(file.path().to_path_buf());
+    Ok(Staged { path: path.to_path_buf(), overwrite, file: Some(file) })
 }
 
 /// Writes a file as a whole but does not give it its name yet: several files are staged and then named together, so
@@ -115,9 +164,7 @@ pub fn stage(
     write: impl FnOnce(&mut BufWriter<&File>) -> Result<(), FileError>,
 ) -> Result<Staged, FileError> {
     check_target(path, overwrite)?;
-    let file = beside(path)?;
-    unfinished().push(file.path().to_path_buf());
-    let staged = Staged { path: path.to_path_buf(), overwrite, file: Some(file) };
+    let staged = begin(path, overwrite)?;
     if let Some(file) = &staged.file {
         let mut writer = BufWriter::with_capacity(1 << 20, file.as_file());
         write(&mut writer)?;
@@ -134,7 +181,7 @@ pub fn write_atomically(
     overwrite: bool,
     write: impl FnOnce(&mut BufWriter<&File>) -> Result<(), FileError>,
 ) -> Result<(), FileError> {
-    stage(path, overwrite, write)?.commit().map(drop)
+    commit_all(vec![stage(path, overwrite, write)?]).map(drop)
 }
 
 #[cfg(test)]
@@ -174,6 +221,22 @@ mod tests {
         assert_eq!(names(folder.path()).len(), 1);
         drop(staged);
         assert_eq!(names(folder.path()).len(), 0);
+    }
+
+    #[test]
+    fn where_one_file_cannot_get_its_name_the_others_lose_theirs() {
+        let folder = tempfile::tempdir().expect("folder");
+        let path = |name: &str| folder.path().join(name);
+        let staged = ["a", "b", "c"].map(|name| stage(&path(name), false, put("new")).expect("staged"));
+        // Somebody else is faster.
+        std::fs::write(path("b"), "theirs").expect("written");
+        assert_eq!(commit_all(staged.into()), Err(FileError::Exists(path("b"))));
+        assert_eq!(names(folder.path()), ["b"]);
+        assert_eq!(std::fs::read_to_string(path("b")).expect("there"), "theirs");
+
+        let staged = ["a", "b"].map(|name| stage(&path(name), true, put("new")).expect("staged"));
+        assert_eq!(commit_all(staged.into()), Ok(vec![path("a"), path("b")]));
+        assert_eq!(std::fs::read_to_string(path("b")).expect("there"), "new");
     }
 
     #[test]

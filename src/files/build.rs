@@ -1,6 +1,7 @@
 //! Building: the one way from a recipe to files, for the command line and for the editor.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -55,9 +56,9 @@ pub struct TextureOrder {
 
 /// The size of a texture with `longer` pixels along its longer side; the other side follows the world's proportions.
 pub fn texture_size(extent: Extent, longer: usize) -> [usize; 2] {
-    let short_over_long = extent.width_m.min(extent.depth_m) / extent.width_m.max(extent.depth_m);
-    let shorter = ((longer as f64 * short_over_long).round() as usize).max(1);
-    if extent.width_m >= extent.depth_m { [longer, shorter] } else { [shorter, longer] }
+    // Pixels are areas: the cells of a grid, one less than its samples.
+    let grid = Grid::fitted(extent, longer + 1);
+    [grid.width() - 1, grid.height() - 1]
 }
 
 /// Decodes the imported files of a project, each by the ending of its name.
@@ -76,14 +77,15 @@ const PAINTING: f32 = 0.15;
 /// Builds everything that is ordered and returns the files written, sidecars included.
 ///
 /// What can be checked is checked before anything is computed. All files are completed on the disk before the first
-/// of them gets its name: on an error or a cancellation none is left.
+/// of them gets its name: on an error or a cancellation none is left, but for files that have replaced older ones
+/// before another one could not get its name.
 pub fn build(order: &Order, monitor: &Monitor) -> Result<Vec<PathBuf>, FileError> {
     check(order)?;
     let staged = stage_all(order, monitor)?;
     monitor.check()?;
-    let written = staged.into_iter().map(Staged::commit).collect();
+    let written = atomic::commit_all(staged)?;
     monitor.report(1.0);
-    written
+    Ok(written)
 }
 
 /// Bytes that the order takes at its greatest.
@@ -102,7 +104,9 @@ fn check(order: &Order) -> Result<(), FileError> {
     let mut names = BTreeSet::new();
     let mut check_target = |path: &Path| {
         atomic::check_target(path, order.overwrite)?;
-        let once = names.insert(path.to_path_buf());
+        // One file has many spellings: a.png, ./a.png, b/../a.png.
+        let folder = atomic::folder_of(path).canonicalize().map_err(|error| FileError::writing(path, &error))?;
+        let once = names.insert((folder, path.file_name().map(OsStr::to_os_string)));
         if once { Ok(()) } else { Err(FileError::Twice(path.to_path_buf())) }
     };
     for HeightmapOrder { path, raw } in &order.heightmaps {
@@ -126,17 +130,10 @@ fn stage_all(order: &Order, monitor: &Monitor) -> Result<Vec<Staged>, FileError>
 
     let rest = 1.0 - EVALUATING;
     let share = rest * if order.texture.is_some() { 0.5 } else { 1.0 } / order.heightmaps.len().max(1) as f32;
-    for (i, HeightmapOrder { path, raw }) in order.heightmaps.iter().enumerate() {
+    for (i, heightmap) in order.heightmaps.iter().enumerate() {
         monitor.begin_stretch(EVALUATING + i as f32 * share, share);
-        let (range_m, cut_off) = match Format::from_path(path)?.samples(*raw) {
-            Samples::Metres { .. } => (own_m, false),
-            Samples::Integers { .. } => {
-                let range_m = fixed_m.unwrap_or(own_m);
-                (range_m, own_m.min < range_m.min || own_m.max > range_m.max)
-            }
-        };
         let recipe = Some((order.recipe.seed, order.name.as_str()));
-        let description = Description { path, raw: *raw, grid: order.grid, range_m, cut_off, recipe };
+        let description = Description { recipe, ..describe(heightmap, order.grid, own_m, fixed_m)? };
         staged.extend(stage_heightmap(&land, &description, order.overwrite, monitor)?);
     }
 
@@ -153,8 +150,25 @@ fn stage_all(order: &Order, monitor: &Monitor) -> Result<Vec<Staged>, FileError>
     Ok(staged)
 }
 
+/// What is said of a heightmap of land with the range `own_m`. Metres are written as they are; integers span
+/// `fixed_m`, or the land's own range, and what lies outside is cut off.
+fn describe(
+    order: &HeightmapOrder,
+    grid: Grid,
+    own_m: Band,
+    fixed_m: Option<Band>,
+) -> Result<Description<'_>, FileError> {
+    let HeightmapOrder { path, raw } = order;
+    let range_m = match Format::from_path(path)?.samples(*raw) {
+        Samples::Metres { .. } => own_m,
+        Samples::Integers { .. } => fixed_m.unwrap_or(own_m),
+    };
+    let cut_off = own_m.min < range_m.min || own_m.max > range_m.max;
+    Ok(Description { path, raw: *raw, grid, range_m, cut_off, recipe: None })
+}
+
 /// A heightmap and its sidecar, complete but without their names.
-pub fn stage_heightmap(
+fn stage_heightmap(
     land: &Heightfield,
     description: &Description,
     overwrite: bool,
@@ -179,15 +193,10 @@ pub fn write_heightmap(
     heightmap::check_size(path, [grid.width(), grid.height()], *raw)?;
     atomic::check_target(path, overwrite)?;
     atomic::check_target(&sidecar_path(path), overwrite)?;
-    let own_m = height_range_m(land, None);
-    let (range_m, cut_off) = match Format::from_path(path)?.samples(*raw) {
-        Samples::Metres { .. } => (own_m, false),
-        Samples::Integers { .. } => (range_m, own_m.min < range_m.min || own_m.max > range_m.max),
-    };
-    let description = Description { path, raw: *raw, grid, range_m, cut_off, recipe: None };
+    let description = describe(order, grid, height_range_m(land, None), Some(range_m))?;
     let staged = stage_heightmap(land, &description, overwrite, monitor)?;
     monitor.check()?;
-    staged.into_iter().map(Staged::commit).collect()
+    atomic::commit_all(staged.into())
 }
 
 #[cfg(test)]
@@ -258,7 +267,11 @@ mod tests {
             monitor.cancel();
             let error = build(&order, &monitor).expect_err("must be refused").to_string();
             assert!(error.contains(message), "{error}");
-            assert!(names(folder.path()).iter().all(|name| name == "old.png"), "{:?}", names(folder.path()));
+            assert!(
+                names(folder.path()).iter().all(|name| ["old.png", "sub"].contains(&name.as_str())),
+                "{:?}",
+                names(folder.path())
+            );
         };
         std::fs::write(folder.path().join("old.png"), "").expect("written");
         let to = |name: &'static str| {
@@ -266,6 +279,10 @@ mod tests {
         };
         check(&to("h.exr"), "no format with this ending");
         check(&to("h.png"), "two of the files");
+        check(&to("./h.png"), "two of the files");
+        std::fs::create_dir(folder.path().join("sub")).expect("made");
+        check(&to("sub/../h.png"), "two of the files");
+        std::fs::remove_dir(folder.path().join("sub")).expect("removed");
         check(&to("old.png"), "there already");
         check(&to("none/h.png"), "there is no folder");
         check(&|order| order.texture = Some(TextureOrder { path: folder.path().join("t.r16"), size: [8, 8] }), ".jpg");

@@ -46,6 +46,8 @@ pub enum FileError {
         /// The bytes that the file has.
         found: u64,
     },
+    /// A layout is given for a file that is not headerless.
+    NotRaw(PathBuf),
     /// The file is there already and may not be replaced.
     Exists(PathBuf),
     /// Two of the files to be written have the same name.
@@ -117,14 +119,20 @@ impl fmt::Display for FileError {
             }
             Self::RawLength { path, layout, expected, found } => write!(
                 f,
-                "{}: as {layout} this file should have {expected} bytes, but it has {found}; say what is in it with \
-                 --raw, as in --raw u16le,1025x1025",
+                "{}: as {layout} this file should have {expected} bytes, but it has {found}; say what is in it (on the \
+                 command line as in --raw u16le,1025x1025)",
+                path.display()
+            ),
+            Self::NotRaw(path) => write!(
+                f,
+                "{}: a raw layout is for .raw, .r16 and .r32; leave it away, or name the file so",
                 path.display()
             ),
             Self::Exists(path) => {
                 write!(
                     f,
-                    "{}: this file is there already; choose another name, or allow overwriting (--force)",
+                    "{}: this file is there already; choose another name, or allow overwriting (on the command line \
+                     with --force)",
                     path.display()
                 )
             }

@@ -39,6 +39,7 @@ impl Sidecar {
         match std::fs::metadata(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(error.to_string()),
+            Ok(metadata) if !metadata.is_file() => return Err("it is no regular file".into()),
             Ok(metadata) if metadata.len() > MOST_BYTES => return Err("it is too long".into()),
             Ok(_) => {}
         }
@@ -101,7 +102,7 @@ impl Description<'_> {
         };
         Ok(json!({
             "file": self.path.file_name().map(|name| name.to_string_lossy()),
-            "format": format.endings()[0],
+            "format": format.name(self.path),
             "width": self.grid.width(),
             "height": self.grid.height(),
             "bits": bits,
@@ -193,6 +194,19 @@ mod tests {
         assert_eq!(order("a.r16", None), "little-endian");
         assert_eq!(order("a.raw", Some("u16be")), "big-endian");
         assert_eq!(order("a.bmp", None), Value::Null);
+    }
+
+    #[test]
+    fn headerless_files_have_the_name_of_their_ending() {
+        let format = |name: &str, raw: Option<&str>| {
+            let path = Path::new(name);
+            let raw = raw.map(|raw| raw.parse().expect("valid"));
+            let json = Description { raw, ..description(path) }.to_json().expect("known");
+            (json["format"].clone(), json["bits"].clone())
+        };
+        assert_eq!(format("a.RAW", Some("f32le")), (json!("raw"), json!(32)));
+        assert_eq!(format("a.r16", None), (json!("r16"), json!(16)));
+        assert_eq!(format("a.jpeg", None), (json!("jpg"), json!(8)));
     }
 
     #[test]

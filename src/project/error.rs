@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use super::FORMAT;
+use super::{FORMAT, MOST_FILE_BYTES};
 use crate::engine::parameters::ParameterError;
 
 /// Why a project cannot be read or changed.
@@ -23,6 +23,8 @@ pub enum ProjectError {
     Parameter(ParameterError),
     /// An imported file inside the project is broken: its name.
     BrokenFile(String),
+    /// The imported files inside the project are too large together: the first one without room.
+    TooMuch(String),
     /// `--set` without an equals sign.
     NoAssignment(String),
 }
@@ -49,6 +51,11 @@ impl fmt::Display for ProjectError {
             Self::UnknownFormat(found) => write!(f, "format: there is no format {found}; the present one is {FORMAT}"),
             Self::Parameter(error) => write!(f, "{error}"),
             Self::BrokenFile(name) => write!(f, "the imported file \"{name}\" inside the project is broken"),
+            Self::TooMuch(name) => write!(
+                f,
+                "there is no room for the imported file \"{name}\": all of them together may have {} MiB",
+                MOST_FILE_BYTES >> 20
+            ),
             Self::NoAssignment(found) => write!(f, "\"{found}\" is not of the form PATH=VALUE, like stack.0.count=500"),
         }
     }

@@ -8,7 +8,8 @@ mod presets;
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
-use std::io::{Read, Write};
+use std::fs::File;
+use std::io::{self, Read, Write};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -29,8 +30,12 @@ pub const FORMAT: u32 = 1;
 /// How the files of projects end.
 pub const ENDING: &str = ".upthrust.json";
 
-/// The most bytes that a file inside a project may unpack to.
-const MOST_FILE_BYTES: u64 = 1 << 30;
+/// The most bytes of a project's own file, and of all its imported files together.
+pub const MOST_FILE_BYTES: u64 = 1 << 30;
+
+/// The endings of the files that a project may name: those of heightmaps, without the dot. Nothing else beside a project
+/// is read into it.
+pub const IMPORT_ENDINGS: [&str; 11] = ["png", "r16", "raw", "r32", "xy", "asc", "pgm", "bmp", "jpg", "jpeg", "tga"];
 
 parameters! {
     /// How the project is looked at in the editor.
@@ -129,7 +134,7 @@ impl Project {
                 "recipe" => project.recipe = Recipe::from_json(value).map_err(|error| error.within(key))?,
                 "view" => project.view = group_from_json(value).map_err(|error| error.within(key))?,
                 "export" => project.export = group_from_json(value).map_err(|error| error.within(key))?,
-                "files" => project.files = files_from_value(value)?,
+                "files" => project.files = files_from_value(value, MOST_FILE_BYTES)?,
                 _ => return Err(ParameterError::unknown_key(key, KEYS).into()),
             }
         }
@@ -138,10 +143,7 @@ impl Project {
 
     /// Reads a project's file, and beside it the files that it names but does not hold.
     pub fn open(path: &Path) -> Result<Self, ProjectError> {
-        let read = |path: &Path| {
-            std::fs::read(path).map_err(|error| ProjectError::Unreadable(path.to_path_buf(), error.to_string()))
-        };
-        let bytes = read(path)?;
+        let bytes = read_at_most(path, MOST_FILE_BYTES)?;
         let text = String::from_utf8(bytes).map_err(|_| ProjectError::Json("it is not text".into()))?;
         let mut project = Self::from_json(&text)?;
         project.load_files(path.parent().unwrap_or(Path::new("")))?;
@@ -151,13 +153,25 @@ impl Project {
     /// Reads the files that the recipe names but the project does not hold, relative to `folder`.
     pub fn load_files(&mut self, folder: &Path) -> Result<(), ProjectError> {
         for name in self.recipe.files() {
+            let room = self.room_for_files();
             if let Entry::Vacant(place) = self.files.entry(name) {
                 let path = folder.join(&place.key().0);
-                let bytes = std::fs::read(&path).map_err(|error| ProjectError::Unreadable(path, error.to_string()))?;
-                place.insert(Arc::new(bytes));
+                let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase());
+                if !ending.is_some_and(|ending| IMPORT_ENDINGS.contains(&ending.as_str())) {
+                    let known = IMPORT_ENDINGS.map(|ending| format!(".{ending}")).join(" ");
+                    let reason = format!("no heightmap format with this ending is known; known are {known}");
+                    return Err(ProjectError::Unreadable(path, reason));
+                }
+                place.insert(Arc::new(read_at_most(&path, room)?));
             }
         }
         Ok(())
+    }
+
+    /// How many more bytes of imported files the project can hold and still be opened again.
+    pub fn room_for_files(&self) -> u64 {
+        let held = self.files.values().map(|bytes| bytes.len() as u64).sum();
+        MOST_FILE_BYTES.saturating_sub(held)
     }
 
     /// Keeps the bytes of an imported file under a name of its own and returns that name.
@@ -184,6 +198,15 @@ impl Project {
             return Err(ProjectError::NoAssignment(assignment.into()));
         };
         let value = serde_json::from_str(written).unwrap_or_else(|_| Value::from(written));
+        // No assignment reaches the files, and to pack them takes long.
+        let files = std::mem::take(&mut self.files);
+        let changed = self.with(path, value).map(|changed| *self = changed);
+        self.files = files;
+        changed
+    }
+
+    /// The project with another value at a path.
+    fn with(&self, path: &str, value: Value) -> Result<Self, ProjectError> {
         let mut document = self.to_value();
         let first = path.split('.').next().unwrap_or_default();
         let root = match first {
@@ -191,16 +214,7 @@ impl Project {
             _ => &mut document["recipe"],
         };
         *place(root, path)? = value;
-        let files = std::mem::take(&mut self.files);
-        let changed = Self::from_value(&document);
-        match changed {
-            Ok(changed) => *self = Self { files, ..changed },
-            Err(error) => {
-                self.files = files;
-                return Err(error);
-            }
-        }
-        Ok(())
+        Self::from_value(&document)
     }
 }
 
@@ -248,20 +262,39 @@ fn packed(bytes: &[u8]) -> String {
     BASE64.encode(encoder.finish().unwrap_or_default())
 }
 
-fn unpacked(text: &str) -> Option<Vec<u8>> {
+/// At most `most` bytes, and one more where there are more.
+fn unpacked(text: &str, most: u64) -> Option<Vec<u8>> {
     let compressed = BASE64.decode(text).ok()?;
     let mut bytes = Vec::new();
-    let mut decoder = flate2::read::ZlibDecoder::new(compressed.as_slice()).take(MOST_FILE_BYTES + 1);
-    decoder.read_to_end(&mut bytes).ok()?;
-    (bytes.len() as u64 <= MOST_FILE_BYTES).then_some(bytes)
+    flate2::read::ZlibDecoder::new(compressed.as_slice()).take(most + 1).read_to_end(&mut bytes).ok()?;
+    Some(bytes)
 }
 
-fn files_from_value(value: &Value) -> Result<BTreeMap<FileName, Arc<Vec<u8>>>, ProjectError> {
+/// Reads a regular file that has at most `most` bytes: a pipe or a device may have no end.
+fn read_at_most(path: &Path, most: u64) -> Result<Vec<u8>, ProjectError> {
+    let refused = |reason: String| ProjectError::Unreadable(path.to_path_buf(), reason);
+    let failed = |error: io::Error| refused(error.to_string());
+    let metadata = std::fs::metadata(path).map_err(failed)?;
+    if !metadata.is_file() {
+        return Err(refused("this is no regular file; choose a file on a disk".into()));
+    }
+    if metadata.len() > most {
+        return Err(refused(format!("it has {} bytes, and there is room for {most}", metadata.len())));
+    }
+    let mut bytes = Vec::new();
+    File::open(path).and_then(|file| file.take(most).read_to_end(&mut bytes)).map_err(failed)?;
+    Ok(bytes)
+}
+
+/// The imported files, which together unpack to at most `room` bytes.
+fn files_from_value(value: &Value, mut room: u64) -> Result<BTreeMap<FileName, Arc<Vec<u8>>>, ProjectError> {
     let Value::Object(object) = value else {
         return Err(not_an_object(value).within("files").into());
     };
     let read = |(name, value): (&String, &Value)| {
-        let bytes = value.as_str().and_then(unpacked).ok_or_else(|| ProjectError::BrokenFile(name.clone()))?;
+        let unpacked = value.as_str().and_then(|text| unpacked(text, room));
+        let bytes = unpacked.ok_or_else(|| ProjectError::BrokenFile(name.clone()))?;
+        room = room.checked_sub(bytes.len() as u64).ok_or_else(|| ProjectError::TooMuch(name.clone()))?;
         Ok((FileName(name.clone()), Arc::new(bytes)))
     };
     object.iter().map(read).collect()
@@ -324,6 +357,47 @@ mod tests {
         check_refused(r#"{"format": 1, "recipe": {"world": {"width_m": 1e999}}}"#, "out of range");
         check_refused(r#"{"format": 1, "files": {"a": "?"}}"#, "\"a\"");
         check_refused(r#"{"format": 1, "name": 3}"#, "name");
+    }
+
+    #[test]
+    fn imported_files_have_one_room_for_all_of_them() {
+        let files: Value =
+            ["a", "b", "c"].map(|name| (name.to_string(), Value::from(packed(&[0; 100])))).into_iter().collect();
+        assert_eq!(files_from_value(&files, 300).map(|files| files.len()), Ok(3));
+        let refused = files_from_value(&files, 299).map(|files| files.len());
+        assert_eq!(refused, Err(ProjectError::TooMuch("c".into())));
+    }
+
+    #[test]
+    fn only_heightmaps_of_some_length_are_read_beside_a_project() {
+        let folder = tempfile::tempdir().expect("folder");
+        let path = |name: &str| folder.path().join(name);
+        std::fs::write(path("a.png"), [1, 2, 3]).expect("written");
+        std::fs::write(path("secret"), "s").expect("written");
+        std::fs::create_dir(path("folder.png")).expect("made");
+        let load = |name: &str| {
+            let mut project = small();
+            project.set(&format!("stack.1.file={name}")).expect("set");
+            project.load_files(folder.path()).map(|()| project).map_err(|error| error.to_string())
+        };
+        let project = load("a.png").expect("readable");
+        assert_eq!(project.room_for_files(), MOST_FILE_BYTES - 3);
+        for (name, message) in [
+            ("secret", "known are .png"),
+            ("/dev/zero", "known are .png"),
+            ("folder.png", "no regular file"),
+            ("none.png", "cannot read"),
+        ] {
+            let error = load(name).expect_err(name);
+            assert!(error.contains(name) && error.contains(message), "{error}");
+        }
+        #[cfg(unix)]
+        {
+            std::os::unix::fs::symlink("/dev/zero", path("zero.png")).expect("linked");
+            assert!(load("zero.png").expect_err("endless").contains("no regular file"));
+        }
+        let error = read_at_most(&path("a.png"), 2).expect_err("too long").to_string();
+        assert!(error.contains("3 bytes") && error.contains("room for 2"), "{error}");
     }
 
     #[test]

@@ -10,7 +10,8 @@ mod picture;
 mod png16;
 mod raw;
 
-use std::io::{Seek, Write};
+use std::fs::File;
+use std::io::{self, Read, Seek, Write};
 use std::path::Path;
 
 pub use self::raw::{RawLayout, RawSample};
@@ -45,10 +46,16 @@ pub enum Format {
 }
 
 impl Format {
-    const ALL: [Self; 9] =
+    /// Every format.
+    pub const ALL: [Self; 9] =
         [Self::Png, Self::Raw16, Self::Raw32, Self::Krten, Self::Asc, Self::Pgm, Self::Bmp, Self::Jpg, Self::Tga];
 
-    /// The endings of the format's files, without the dot; the first one is its name in sidecars.
+    /// The name in sidecars. Headerless formats go by the file's own ending, for `raw` promises no type as `r16` does.
+    pub fn name(self, path: &Path) -> String {
+        if self.is_raw() { ending_of(path) } else { self.endings()[0].into() }
+    }
+
+    /// The endings of the format's files, without the dot; the usual one first.
     pub fn endings(self) -> &'static [&'static str] {
         match self {
             Self::Png => &["png"],
@@ -65,7 +72,7 @@ impl Format {
 
     /// The format by a file's ending, in capitals or not.
     pub fn from_path(path: &Path) -> Result<Self, FileError> {
-        let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase()).unwrap_or_default();
+        let ending = ending_of(path);
         Self::ALL.into_iter().find(|format| format.endings().contains(&ending.as_str())).ok_or_else(|| {
             let known: Vec<String> =
                 Self::ALL.iter().flat_map(|format| format.endings()).map(|ending| format!(".{ending}")).collect();
@@ -92,6 +99,10 @@ impl Format {
             Self::Png | Self::Krten | Self::Asc | Self::Pgm | Self::Bmp | Self::Jpg | Self::Tga => false,
         }
     }
+}
+
+fn ending_of(path: &Path) -> String {
+    path.extension().map(|ending| ending.to_string_lossy().to_lowercase()).unwrap_or_default()
 }
 
 /// What the numbers in a file are.
@@ -181,12 +192,18 @@ struct Decoded {
     spacing_m: Option<[f64; 2]>,
 }
 
-/// Reads a heightmap and the sidecar beside it, if there is one.
+/// Reads a heightmap and the sidecar beside it, if there is one. Only a regular file is read: a pipe or a device may
+/// have no end.
 pub fn read(path: &Path, raw: Option<RawLayout>) -> Result<Reading, FileError> {
-    Format::from_path(path)?;
-    let length = std::fs::metadata(path).map_err(|error| FileError::reading(path, &error))?.len();
-    require_memory(length)?;
-    let bytes = std::fs::read(path).map_err(|error| FileError::reading(path, &error))?;
+    format_of(path, raw)?;
+    let failed = |error: io::Error| FileError::reading(path, &error);
+    let metadata = std::fs::metadata(path).map_err(failed)?;
+    if !metadata.is_file() {
+        return Err(FileError::contents(path, "this is no regular file; choose a file on a disk"));
+    }
+    require_memory(metadata.len())?;
+    let mut bytes = Vec::new();
+    File::open(path).and_then(|file| file.take(metadata.len()).read_to_end(&mut bytes)).map_err(failed)?;
     let mut reading = decode(path, &bytes, raw)?;
     match Sidecar::beside(path) {
         Ok(Some(sidecar)) if sidecar.size == [reading.raster.width, reading.raster.height] => {
@@ -203,8 +220,7 @@ pub fn read(path: &Path, raw: Option<RawLayout>) -> Result<Reading, FileError> {
 
 /// Reads a heightmap from the bytes of its file; `path` gives the ending, and the name for messages.
 pub fn decode(path: &Path, bytes: &[u8], raw: Option<RawLayout>) -> Result<Reading, FileError> {
-    let format = Format::from_path(path)?;
-    check_raw(path, format, raw)?;
+    let format = format_of(path, raw)?;
     if bytes.is_empty() {
         return Err(FileError::contents(path, "this file is empty; choose another one"));
     }
@@ -221,13 +237,13 @@ pub fn decode(path: &Path, bytes: &[u8], raw: Option<RawLayout>) -> Result<Readi
     Ok(Reading { format, raster, notes, sidecar: None, spacing_m })
 }
 
-/// A layout is for headerless files only.
-fn check_raw(path: &Path, format: Format, raw: Option<RawLayout>) -> Result<(), FileError> {
+/// The format of a file with that ending and layout; a layout is for headerless files only.
+pub fn format_of(path: &Path, raw: Option<RawLayout>) -> Result<Format, FileError> {
+    let format = Format::from_path(path)?;
     if raw.is_some() && !format.is_raw() {
-        let problem = "a raw layout is for .raw, .r16 and .r32; leave it away, or name the file so";
-        return Err(FileError::contents(path, problem));
+        return Err(FileError::NotRaw(path.to_path_buf()));
     }
-    Ok(())
+    Ok(format)
 }
 
 /// Gives samples without a height, NaN or infinite, the lowest height there is.
@@ -260,8 +276,7 @@ fn checked_size(path: &Path, width: u64, height: u64) -> Result<[usize; 2], File
 
 /// Whether a map of that size can be written in the format.
 pub fn check_size(path: &Path, size: [usize; 2], raw: Option<RawLayout>) -> Result<(), FileError> {
-    let format = Format::from_path(path)?;
-    check_raw(path, format, raw)?;
+    let format = format_of(path, raw)?;
     let most = match format {
         Format::Png | Format::Raw16 | Format::Raw32 | Format::Krten | Format::Asc | Format::Pgm => usize::MAX,
         Format::Bmp | Format::Jpg | Format::Tga => super::texture::MOST_SIDE,
@@ -429,6 +444,20 @@ mod tests {
         let mut png = written("a.png", &marked(), Band { min: 0.0, max: 1.0 }, None);
         png[16..24].copy_from_slice(&[0x7f, 0xff, 0xff, 0xff, 0x7f, 0xff, 0xff, 0xff]);
         assert!(decode(Path::new("a.png"), &png, None).is_err());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_may_have_no_end_is_not_read() {
+        let folder = tempfile::tempdir().expect("folder");
+        let endless = folder.path().join("a.raw");
+        std::os::unix::fs::symlink("/dev/zero", &endless).expect("linked");
+        let folder_named_so = folder.path().join("b.raw");
+        std::fs::create_dir(&folder_named_so).expect("made");
+        for path in [endless, folder_named_so] {
+            let error = read(&path, None).expect_err("refused").to_string();
+            assert!(error.contains("no regular file"), "{error}");
+        }
     }
 
     #[test]

@@ -154,7 +154,7 @@ pub(super) fn decode(
             if side * side != samples || samples * sample.bytes() != found {
                 let problem = format!(
                     "nothing says how large this map is, and its {samples} samples are no square; say what is in it \
-                     with --raw, as in --raw {},1025x1025",
+                     (on the command line as in --raw {},1025x1025)",
                     sample.name()
                 );
                 return Err(FileError::contents(path, problem));
