@@ -1,6 +1,6 @@
 //! Parameters declared once.
 //!
-//! The [`parameters!`] macro declares a struct together with its table: key, label, unit, kind, hard range, slider
+//! The `parameters!` macro declares a struct together with its table: key, label, unit, kind, hard range, slider
 //! range, scale, default and doc sentence of every field. Sliders, `--set`, the `operations` listing, the checks of
 //! project files and the property tests all walk that table; nothing else names a parameter.
 //!
@@ -168,8 +168,17 @@ impl Parameter {
                 _ => Value::Null,
             },
         );
-        if let Kind::Group(table) = self.kind {
-            row.insert("parameters".into(), table_to_json(table()));
+        match self.kind {
+            Kind::List(of @ Kind::Weighted) => {
+                row.insert("of".into(), serde_json::json!({"kind": of.name(), "columns": ["value", "weight"]}));
+            }
+            Kind::List(of) => {
+                row.insert("of".into(), serde_json::json!({"kind": of.name()}));
+            }
+            Kind::Group(table) => {
+                row.insert("parameters".into(), table_to_json(table()));
+            }
+            _ => {}
         }
         row.insert("doc".into(), self.doc.into());
         Value::Object(row)
@@ -389,7 +398,7 @@ pub trait Group {
     fn set(&mut self, key: &str, value: &Value) -> Result<(), ParameterError>;
 }
 
-/// A struct declared by [`parameters!`].
+/// A struct declared by the `parameters!` macro.
 pub trait Parameters: Group + Default + Clone + PartialEq + fmt::Debug {
     /// What the struct as a whole does, from its doc comment.
     const DOC: &'static str;
