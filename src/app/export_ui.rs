@@ -159,15 +159,18 @@ impl ExportChoices {
     }
 
     fn choices_ui(&mut self, ui: &mut Ui, export: &mut Export) {
-        ComboBox::new("heightmap format", "Heightmap")
-            .selected_text(self.heightmap.map_or("None", HeightmapFormat::label))
-            .width(240.0)
-            .show_ui(ui, |ui| {
+        ui.horizontal(|ui| {
+            let label = ui.label("Heightmap");
+            let chosen = self.heightmap.map_or("None", HeightmapFormat::label);
+            let combo = ComboBox::from_id_salt("heightmap format").selected_text(chosen).width(240.0);
+            let shown = combo.show_ui(ui, |ui| {
                 for format in HeightmapFormat::ALL {
                     ui.selectable_value(&mut self.heightmap, Some(format), format.label());
                 }
                 ui.selectable_value(&mut self.heightmap, None, "None");
             });
+            shown.response.labelled_by(label.id);
+        });
         ui.checkbox(&mut self.texture, "Texture, PNG in colour");
         let mut hidden = Vec::new();
         if self.heightmap.is_none() && !self.texture {

@@ -8,7 +8,9 @@ use serde_json::{Map, Value};
 
 use super::theme::colours;
 use super::widgets::{band_slider, icon_button};
-use crate::engine::parameters::{Colour, Group, Kind, Parameter, Scale, choice_key, choice_value, group_to_json};
+use crate::engine::parameters::{
+    Colour, Group, Kind, Parameter, Range, Scale, choice_key, choice_value, group_to_json,
+};
 
 /// The width of the column of labels.
 const LABEL_WIDTH: f32 = 104.0;
@@ -18,10 +20,20 @@ const NUMBER_WIDTH: f32 = 68.0;
 /// Draws a control for every parameter of `group` that applies, but those in `hidden`, and sets what was changed.
 /// Returns the key of a file parameter for which the user wants to choose a file.
 pub(super) fn group_ui(ui: &mut Ui, group: &mut dyn Group, hidden: &[&str]) -> Option<&'static str> {
+    group_ui_over(ui, group, hidden, &[])
+}
+
+/// The same with other slider ranges for some keys: what is comfortable may depend on the land.
+pub(super) fn group_ui_over(
+    ui: &mut Ui,
+    group: &mut dyn Group,
+    hidden: &[&str],
+    ranges: &[(&str, Range)],
+) -> Option<&'static str> {
     let mut values = group_to_json(group);
     let before = values.clone();
     let table = group.table();
-    let wants_file = table_ui(ui, table, &mut values, hidden);
+    let wants_file = table_ui(ui, table, &mut values, hidden, ranges);
     for parameter in table {
         if let Some(value) = values.get(parameter.key)
             && before.get(parameter.key) != Some(value)
@@ -38,6 +50,7 @@ fn table_ui(
     table: &'static [Parameter],
     values: &mut Map<String, Value>,
     hidden: &[&str],
+    ranges: &[(&str, Range)],
 ) -> Option<&'static str> {
     let mut wants_file = None;
     for parameter in table {
@@ -45,7 +58,10 @@ fn table_ui(
             continue;
         }
         let Some(value) = values.get_mut(parameter.key) else { continue };
-        let wants = ui.push_id(parameter.key, |ui| parameter_ui(ui, parameter, value)).inner;
+        let range = ranges.iter().find(|(key, _)| *key == parameter.key).map(|(_, range)| *range);
+        let ranged = range.map(|slider| Parameter { slider, ..parameter.clone() });
+        let shown = ranged.as_ref().unwrap_or(parameter);
+        let wants = ui.push_id(parameter.key, |ui| parameter_ui(ui, shown, value)).inner;
         if wants {
             wants_file = Some(parameter.key);
         }
@@ -54,7 +70,7 @@ fn table_ui(
 }
 
 /// One row, or several for groups and lists; returns whether the user wants to choose a file.
-fn parameter_ui(ui: &mut Ui, parameter: &'static Parameter, value: &mut Value) -> bool {
+fn parameter_ui(ui: &mut Ui, parameter: &Parameter, value: &mut Value) -> bool {
     match parameter.kind {
         Kind::Integer | Kind::Number => row(ui, parameter, value, number_ui),
         Kind::Boolean => row(ui, parameter, value, boolean_ui),
@@ -275,7 +291,7 @@ fn band_ui(ui: &mut Ui, parameter: &Parameter, value: &mut Value, label: &Respon
     }
 }
 
-fn list_ui(ui: &mut Ui, parameter: &'static Parameter, of: Kind, value: &mut Value) {
+fn list_ui(ui: &mut Ui, parameter: &Parameter, of: Kind, value: &mut Value) {
     ui.horizontal(|ui| {
         label_ui(ui, parameter, value);
         ui.weak("size and weight");
@@ -314,7 +330,7 @@ fn list_ui(ui: &mut Ui, parameter: &'static Parameter, of: Kind, value: &mut Val
 }
 
 /// A group that can be switched off, its parameters indented below it.
-fn group_row(ui: &mut Ui, parameter: &'static Parameter, table: &'static [Parameter], value: &mut Value) {
+fn group_row(ui: &mut Ui, parameter: &Parameter, table: &'static [Parameter], value: &mut Value) {
     ui.horizontal(|ui| {
         let label = label_ui(ui, parameter, value);
         let mut on = !value.is_null();
@@ -325,7 +341,7 @@ fn group_row(ui: &mut Ui, parameter: &'static Parameter, table: &'static [Parame
     });
     if let Value::Object(values) = value {
         egui::Frame::new().fill(colours(ui).raised).inner_margin(6.0).corner_radius(4.0).show(ui, |ui| {
-            table_ui(ui, table, values, &[]);
+            table_ui(ui, table, values, &[], &[]);
         });
     }
 }

@@ -102,7 +102,7 @@ fn set_colours(visuals: &mut egui::Visuals, colours: &Colours) {
     };
     visuals.widgets = Widgets {
         noninteractive: widget(colours.panel, colours.line, colours.text),
-        inactive: widget(colours.raised, Color32::TRANSPARENT, colours.text),
+        inactive: widget(colours.raised, colours.line, colours.text),
         hovered: widget(colours.hovered, colours.line, colours.text),
         active: widget(colours.hovered, colours.accent, colours.text),
         open: widget(colours.hovered, colours.line, colours.text),

@@ -1,10 +1,13 @@
 //! Small controls that egui does not have.
 
-use egui::{Button, Response, Role, Sense, Stroke, Ui, Vec2, WidgetInfo};
+use egui::{Align, Button, Frame, Layout, Margin, Response, Role, Sense, Stroke, Ui, Vec2, WidgetInfo};
 use egui_material_icons::MaterialIcon;
+use egui_material_icons::icons::{
+    ICON_ARROW_DOWNWARD, ICON_ARROW_UPWARD, ICON_CONTENT_COPY, ICON_DELETE, ICON_VISIBILITY, ICON_VISIBILITY_OFF,
+};
 
 use super::theme::colours;
-use crate::engine::parameters::Range;
+use crate::engine::parameters::{Colour, Range};
 
 /// A frameless button with an icon; the tooltip is its name for screen readers too.
 pub(super) fn icon_button(ui: &mut Ui, icon: MaterialIcon, name: &str) -> Response {
@@ -64,6 +67,94 @@ pub(super) fn band_slider(ui: &mut Ui, band: &mut [f64; 2], range: Range) -> Res
         ui.painter().circle(egui::pos2(x, middle), radius, visuals.bg_fill, stroke);
     }
     response
+}
+
+/// What a card of a list shows and does.
+pub(super) struct Card<'a> {
+    pub(super) name: &'a str,
+    pub(super) enabled: &'a mut bool,
+    /// A colour to choose, before the name.
+    pub(super) colour: Option<&'a mut Colour>,
+    pub(super) selected: bool,
+    /// Small print at the right of a card that is not selected.
+    pub(super) note: String,
+    pub(super) doc: &'a str,
+    /// Whether it can move towards the top of the list, and towards its bottom.
+    pub(super) can_move: [bool; 2],
+}
+
+/// What the user does with a card.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum CardDeed {
+    Select,
+    Delete,
+    Duplicate,
+    Up,
+    Down,
+}
+
+impl Card<'_> {
+    /// Draws the card, and `below` it what belongs to it.
+    pub(super) fn ui(self, ui: &mut Ui, below: impl FnOnce(&mut Ui)) -> Option<CardDeed> {
+        let colours = colours(ui);
+        let fill = if self.selected { colours.hovered } else { colours.raised };
+        let stroke = if self.selected { colours.accent } else { colours.raised };
+        let frame =
+            Frame::new().fill(fill).stroke((1.0, stroke)).corner_radius(4.0).inner_margin(Margin::symmetric(4, 1));
+        let shown = frame.show(ui, |ui| {
+            let deed = ui.horizontal(|ui| self.row_ui(ui)).inner;
+            below(ui);
+            deed
+        });
+        shown.inner
+    }
+
+    fn row_ui(self, ui: &mut Ui) -> Option<CardDeed> {
+        let Self { name, enabled, colour, selected, note, doc, can_move: [up, down] } = self;
+        let mut deed = None;
+        ui.spacing_mut().item_spacing.x = 4.0;
+        let (icon, verb) = if *enabled { (ICON_VISIBILITY, "Switch off") } else { (ICON_VISIBILITY_OFF, "Switch on") };
+        if icon_button(ui, icon, &format!("{verb} {name}")).clicked() {
+            *enabled = !*enabled;
+        }
+        if let Some(Colour(srgb)) = colour {
+            ui.spacing_mut().interact_size.x = 24.0;
+            let button = ui.color_edit_button_srgb(srgb).on_hover_text("Colour");
+            button.widget_info(|| WidgetInfo::labeled(Role::ColorWell, true, format!("Colour of {name}")));
+        }
+        // From the right, so that the name gets what is left and is cut where it is too long.
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            if selected {
+                ui.spacing_mut().item_spacing.x = 0.0;
+                for (icon, found, verb, possible) in [
+                    (ICON_DELETE, CardDeed::Delete, "Delete", true),
+                    (ICON_CONTENT_COPY, CardDeed::Duplicate, "Duplicate", true),
+                    (ICON_ARROW_DOWNWARD, CardDeed::Down, "Move down", down),
+                    (ICON_ARROW_UPWARD, CardDeed::Up, "Move up", up),
+                ] {
+                    if icon_button_enabled(ui, icon, &format!("{verb} {name}"), possible).clicked() {
+                        deed = Some(found);
+                    }
+                }
+            } else {
+                ui.weak(note);
+            }
+            let colour = if *enabled { colours(ui).text } else { colours(ui).weak };
+            let (rect, response) = ui.allocate_exact_size(ui.available_size(), Sense::click());
+            let text = egui::RichText::new(name).color(colour);
+            let mut inside =
+                ui.new_child(egui::UiBuilder::new().max_rect(rect).layout(Layout::left_to_right(Align::Center)));
+            inside.add(egui::Label::new(text).truncate());
+            response.widget_info(|| WidgetInfo::selected(Role::Button, true, selected, name));
+            if response.clicked() {
+                deed = Some(CardDeed::Select);
+            }
+            if !doc.is_empty() {
+                response.on_hover_text(doc);
+            }
+        });
+        deed
+    }
 }
 
 /// A heading over a part of a panel, in small capitals' stead.

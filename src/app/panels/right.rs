@@ -1,18 +1,15 @@
 //! The right panel: terrain types, light, measures.
 
-use egui::{Align, CollapsingHeader, Frame, Layout, RichText, ScrollArea, Sense, Ui};
-use egui_material_icons::icons::{
-    ICON_ADD, ICON_ARROW_DOWNWARD, ICON_ARROW_UPWARD, ICON_CONTENT_COPY, ICON_DELETE, ICON_VISIBILITY,
-    ICON_VISIBILITY_OFF,
-};
+use egui::{Align, CollapsingHeader, Layout, ScrollArea, Ui};
+use egui_material_icons::icons::ICON_ADD;
 use egui_plot::{Bar, BarChart, Plot};
 
-use crate::app::parameter_ui::group_ui;
+use crate::app::parameter_ui::{group_ui, group_ui_over};
 use crate::app::theme::colours;
-use crate::app::widgets::{heading, icon_button, icon_button_enabled};
-use crate::engine::parameters::Colour;
+use crate::app::widgets::{Card, CardDeed, heading, icon_button};
+use crate::engine::parameters::Range;
 use crate::engine::recipe::Recipe;
-use crate::engine::texture::TerrainType;
+use crate::engine::texture::{TerrainType, Unit};
 use crate::worker::Preview;
 
 /// Parameters of a terrain type that have a control of their own on its card.
@@ -25,7 +22,7 @@ pub(in crate::app) fn right_ui(
     shown: Option<&Preview>,
 ) {
     ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
-        types_ui(ui, recipe, selected);
+        types_ui(ui, recipe, selected, shown);
         ui.add_space(12.0);
         heading(ui, "Light");
         ui.push_id("light", |ui| group_ui(ui, &mut recipe.light, &[]));
@@ -36,15 +33,8 @@ pub(in crate::app) fn right_ui(
     });
 }
 
-/// What the user does with a card.
-enum Deed {
-    Delete,
-    Duplicate,
-    Up,
-    Down,
-}
-
-fn types_ui(ui: &mut Ui, recipe: &mut Recipe, selected: &mut Option<usize>) {
+fn types_ui(ui: &mut Ui, recipe: &mut Recipe, selected: &mut Option<usize>, shown: Option<&Preview>) {
+    let ranges = ranges(recipe.texture.settings.unit, shown);
     let types = &mut recipe.texture.types;
     ui.horizontal(|ui| {
         heading(ui, "Terrain types");
@@ -56,36 +46,51 @@ fn types_ui(ui: &mut Ui, recipe: &mut Recipe, selected: &mut Option<usize>) {
         });
     });
     let mut deed = None;
-    for i in 0..types.len() {
-        if let Some(found) = card_ui(ui, types, i, selected) {
-            deed = Some((i, found));
+    ui.scope(|ui| {
+        ui.spacing_mut().item_spacing.y = 3.0;
+        for i in 0..types.len() {
+            let found = ui.push_id(i, |ui| card_ui(ui, types, i, *selected == Some(i), &ranges)).inner;
+            deed = deed.or(found.map(|found| (i, found)));
         }
-    }
+    });
     match deed {
-        Some((i, Deed::Delete)) => {
+        Some((i, CardDeed::Select)) => *selected = if *selected == Some(i) { None } else { Some(i) },
+        Some((i, CardDeed::Delete)) => {
             types.remove(i);
             *selected = None;
         }
-        Some((i, Deed::Duplicate)) => {
+        Some((i, CardDeed::Duplicate)) => {
             let mut copy = types[i].clone();
             copy.name.push_str(" copy");
             types.insert(i + 1, copy);
             *selected = Some(i + 1);
         }
-        Some((i, Deed::Up)) if i > 0 => {
+        Some((i, CardDeed::Up)) => {
             types.swap(i, i - 1);
             *selected = Some(i - 1);
         }
-        Some((i, Deed::Down)) if i + 1 < types.len() => {
+        Some((i, CardDeed::Down)) => {
             types.swap(i, i + 1);
             *selected = Some(i + 1);
         }
-        Some((_, Deed::Up | Deed::Down)) | None => {}
+        None => {}
     }
     CollapsingHeader::new("All types").id_salt("all types").show(ui, |ui| {
         ui.push_id("texture", |ui| group_ui(ui, &mut recipe.texture.settings, &["fallback"]));
         fallback_ui(ui, recipe);
     });
+}
+
+/// Comfortable ranges of what is measured in metres: they are the land's.
+fn ranges(unit: Unit, shown: Option<&Preview>) -> Vec<(&'static str, Range)> {
+    let Some(preview) = shown.filter(|_| unit == Unit::Metres) else { return Vec::new() };
+    let (low, high) = (f64::from(preview.summary.min_m), f64::from(preview.summary.max_m));
+    let span = (high - low).max(1.0);
+    vec![
+        ("elevation", Range { low, high: low + span }),
+        ("elevation_release", Range { low: 0.0, high: 0.5 * span }),
+        ("skew", Range { low: -0.5 * span, high: 0.5 * span }),
+    ]
 }
 
 /// The fallback is one of the types by name.
@@ -100,57 +105,34 @@ fn fallback_ui(ui: &mut Ui, recipe: &mut Recipe) {
     });
 }
 
-/// A type's card; below the selected one its parameters.
-fn card_ui(ui: &mut Ui, types: &mut [TerrainType], i: usize, selected: &mut Option<usize>) -> Option<Deed> {
-    let mut deed = None;
-    let colours = colours(ui);
-    let count = types.len();
+/// A type's card; in the selected one its parameters.
+fn card_ui(
+    ui: &mut Ui,
+    types: &mut [TerrainType],
+    i: usize,
+    selected: bool,
+    ranges: &[(&str, Range)],
+) -> Option<CardDeed> {
+    let last = types.len() - 1;
     let ground = &mut types[i];
-    let is_selected = *selected == Some(i);
-    let fill = if is_selected { colours.hovered } else { colours.raised };
-    let stroke = if is_selected { colours.accent } else { egui::Color32::TRANSPARENT };
-    let frame =
-        Frame::new().fill(fill).stroke((1.0, stroke)).corner_radius(4.0).inner_margin(egui::Margin::symmetric(6, 3));
-    frame.show(ui, |ui| {
-        ui.horizontal(|ui| {
-            let name = ground.name.clone();
-            let (icon, verb) =
-                if ground.enabled { (ICON_VISIBILITY, "Switch off") } else { (ICON_VISIBILITY_OFF, "Switch on") };
-            if icon_button(ui, icon, &format!("{verb} {name}")).clicked() {
-                ground.enabled = !ground.enabled;
-            }
-            let Colour(srgb) = &mut ground.colour;
-            ui.color_edit_button_srgb(srgb).on_hover_text("Colour");
-            let text = RichText::new(&name).color(if ground.enabled { colours.text } else { colours.weak });
-            let label = ui.add(egui::Label::new(text).sense(Sense::click()).truncate());
-            label.widget_info(|| egui::WidgetInfo::selected(egui::Role::Button, true, is_selected, &name));
-            let mut clicked = label.clicked();
-            ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                if is_selected {
-                    let buttons = [
-                        (ICON_DELETE, Deed::Delete, "Delete", true),
-                        (ICON_CONTENT_COPY, Deed::Duplicate, "Duplicate", true),
-                        (ICON_ARROW_DOWNWARD, Deed::Down, "Move down", i + 1 < count),
-                        (ICON_ARROW_UPWARD, Deed::Up, "Move up", i > 0),
-                    ];
-                    for (icon, found, verb, possible) in buttons {
-                        if icon_button_enabled(ui, icon, &format!("{verb} {name}"), possible).clicked() {
-                            deed = Some(found);
-                        }
-                    }
-                }
-                let rest = ui.available_size();
-                clicked |= rest.x > 0.0 && ui.allocate_response(rest, Sense::click()).clicked();
-            });
-            if clicked {
-                *selected = if is_selected { None } else { Some(i) };
-            }
-        });
-        if is_selected {
+    let (name, mut enabled, mut colour) = (ground.name.clone(), ground.enabled, ground.colour);
+    let card = Card {
+        name: &name,
+        doc: "",
+        note: String::new(),
+        enabled: &mut enabled,
+        colour: Some(&mut colour),
+        selected,
+        can_move: [i > 0, i < last],
+    };
+    let deed = card.ui(ui, |ui| {
+        if selected {
             ui.add_space(4.0);
-            ui.push_id(("type", i), |ui| group_ui(ui, ground, &ON_THE_CARD));
+            group_ui_over(ui, ground, &ON_THE_CARD, ranges);
+            ui.add_space(4.0);
         }
     });
+    (ground.enabled, ground.colour) = (enabled, colour);
     deed
 }
 

@@ -1,16 +1,12 @@
 //! The left panel: the stack of steps and the parameters of the selected one.
 
-use egui::{Align, Frame, Layout, RichText, ScrollArea, Sense, Ui};
-use egui_material_icons::icons::{
-    ICON_ADD, ICON_ARROW_DOWNWARD, ICON_ARROW_UPWARD, ICON_CONTENT_COPY, ICON_DELETE, ICON_VISIBILITY,
-    ICON_VISIBILITY_OFF,
-};
+use egui::{Align, Layout, ScrollArea, Ui};
+use egui_material_icons::icons::ICON_ADD;
 
 use super::menu::add_step_menu;
 use crate::app::command::Command;
 use crate::app::parameter_ui::group_ui;
-use crate::app::theme::colours;
-use crate::app::widgets::{heading, icon_button, icon_button_enabled};
+use crate::app::widgets::{Card, CardDeed, heading};
 use crate::engine::recipe::Recipe;
 
 /// Parameters of a step that have a control of their own on its card.
@@ -33,6 +29,7 @@ pub(in crate::app) fn stack_ui(ui: &mut Ui, recipe: &mut Recipe, selected: usize
     // A long stack scrolls, so that the parameters below it keep their place.
     let most = 0.4 * ui.available_height();
     ScrollArea::vertical().id_salt("cards").max_height(most).auto_shrink([false, true]).show(ui, |ui| {
+        ui.spacing_mut().item_spacing.y = 3.0;
         // Top of the list is top of the stack.
         for i in (0..recipe.stack.len()).rev() {
             command = command.take().or(card_ui(ui, recipe, i, i == selected));
@@ -52,54 +49,27 @@ pub(in crate::app) fn stack_ui(ui: &mut Ui, recipe: &mut Recipe, selected: usize
 
 /// A step's card: on or off, its name, and what can be done with it.
 fn card_ui(ui: &mut Ui, recipe: &mut Recipe, i: usize, selected: bool) -> Option<Command> {
-    let mut command = None;
-    let colours = colours(ui);
-    let count = recipe.stack.len();
+    let last = recipe.stack.len() - 1;
     let step = &mut recipe.stack[i];
-    let label = &step.title().to_string();
-    let fill = if selected { colours.hovered } else { colours.raised };
-    let stroke = if selected { colours.accent } else { egui::Color32::TRANSPARENT };
-    let frame =
-        Frame::new().fill(fill).stroke((1.0, stroke)).corner_radius(4.0).inner_margin(egui::Margin::symmetric(6, 3));
-    let card = frame.show(ui, |ui| {
-        ui.horizontal(|ui| {
-            let enabled = step.settings.enabled;
-            let (icon, deed) =
-                if enabled { (ICON_VISIBILITY, "Switch off") } else { (ICON_VISIBILITY_OFF, "Switch on") };
-            if icon_button(ui, icon, &format!("{deed} {label}")).clicked() {
-                step.settings.enabled = !enabled;
-            }
-            let text = RichText::new(label).color(if enabled { colours.text } else { colours.weak });
-            let name = ui.add(egui::Label::new(text).sense(Sense::click()).truncate());
-            name.widget_info(|| egui::WidgetInfo::selected(egui::Role::Button, true, selected, label.as_str()));
-            if name.clicked() {
-                command = Some(Command::SelectStep(i));
-            }
-            ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                if selected {
-                    let buttons = [
-                        (ICON_DELETE, Command::DeleteStep(i), true),
-                        (ICON_CONTENT_COPY, Command::DuplicateStep(i), true),
-                        (ICON_ARROW_DOWNWARD, Command::MoveStep { from: i, to: i.saturating_sub(1) }, i > 0),
-                        (ICON_ARROW_UPWARD, Command::MoveStep { from: i, to: i + 1 }, i + 1 < count),
-                    ];
-                    for (icon, deed, possible) in buttons {
-                        if icon_button_enabled(ui, icon, &format!("{} {label}", deed.text()), possible).clicked() {
-                            command = Some(deed);
-                        }
-                    }
-                } else if step.operation.iterations() > 0 {
-                    ui.weak(step.operation.iterations().to_string());
-                }
-                let rest = ui.available_size();
-                if rest.x > 0.0 && ui.allocate_response(rest, Sense::click()).clicked() {
-                    command = command.take().or(Some(Command::SelectStep(i)));
-                }
-            });
-        });
-    });
-    card.response.on_hover_text(step.operation.doc());
-    command
+    let iterations = step.operation.iterations();
+    let card = Card {
+        name: &step.title().to_string(),
+        doc: step.operation.doc(),
+        note: if iterations > 0 { iterations.to_string() } else { String::new() },
+        enabled: &mut step.settings.enabled,
+        colour: None,
+        selected,
+        can_move: [i < last, i > 0],
+    };
+    let deed = ui.push_id(i, |ui| card.ui(ui, |_| {})).inner?;
+    Some(match deed {
+        CardDeed::Select => Command::SelectStep(i),
+        CardDeed::Delete => Command::DeleteStep(i),
+        CardDeed::Duplicate => Command::DuplicateStep(i),
+        // Up in the list is up in the stack, whose bottom comes first.
+        CardDeed::Up => Command::MoveStep { from: i, to: i + 1 },
+        CardDeed::Down => Command::MoveStep { from: i, to: i - 1 },
+    })
 }
 
 /// The parameters of the selected step: its operation's own, then how it is joined to what is below.
