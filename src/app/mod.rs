@@ -286,6 +286,14 @@ impl App {
             }
             Errand::Imported(Imported { path, bytes, range_m, notes, step }) => {
                 let mut project = (**self.document.project()).clone();
+                if bytes.len() as u64 > project.room_for_files() {
+                    let size = bytes.len() / 1_000_000;
+                    self.complain(format!(
+                        "{}: {size} MB are more than a project can hold; import a smaller map",
+                        path.display()
+                    ));
+                    return;
+                }
                 let name = project.import_file(&file_name(&path), bytes);
                 // The step it was asked for may have moved or gone meanwhile.
                 let is_heightmap = |step: &Step| matches!(step.operation, Operation::Heightmap(_));

@@ -23,17 +23,25 @@ pub(super) fn group_ui(ui: &mut Ui, group: &mut dyn Group, hidden: &[&str]) -> O
     group_ui_over(ui, group, hidden, &[])
 }
 
-/// The same with other slider ranges for some keys: what is comfortable may depend on the land.
+/// A slider range and a unit in place of the table's: what is comfortable may depend on the land.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Scope {
+    pub(super) key: &'static str,
+    pub(super) range: Range,
+    pub(super) unit: &'static str,
+}
+
+/// The same with other ranges for some keys.
 pub(super) fn group_ui_over(
     ui: &mut Ui,
     group: &mut dyn Group,
     hidden: &[&str],
-    ranges: &[(&str, Range)],
+    scopes: &[Scope],
 ) -> Option<&'static str> {
     let mut values = group_to_json(group);
     let before = values.clone();
     let table = group.table();
-    let wants_file = table_ui(ui, table, &mut values, hidden, ranges);
+    let wants_file = table_ui(ui, table, &mut values, hidden, scopes);
     for parameter in table {
         if let Some(value) = values.get(parameter.key)
             && before.get(parameter.key) != Some(value)
@@ -50,7 +58,7 @@ fn table_ui(
     table: &'static [Parameter],
     values: &mut Map<String, Value>,
     hidden: &[&str],
-    ranges: &[(&str, Range)],
+    scopes: &[Scope],
 ) -> Option<&'static str> {
     let mut wants_file = None;
     for parameter in table {
@@ -58,9 +66,9 @@ fn table_ui(
             continue;
         }
         let Some(value) = values.get_mut(parameter.key) else { continue };
-        let range = ranges.iter().find(|(key, _)| *key == parameter.key).map(|(_, range)| *range);
-        let ranged = range.map(|slider| Parameter { slider, ..parameter.clone() });
-        let shown = ranged.as_ref().unwrap_or(parameter);
+        let scope = scopes.iter().find(|scope| scope.key == parameter.key);
+        let scoped = scope.map(|scope| Parameter { slider: scope.range, unit: scope.unit, ..parameter.clone() });
+        let shown = scoped.as_ref().unwrap_or(parameter);
         let wants = ui.push_id(parameter.key, |ui| parameter_ui(ui, shown, value)).inner;
         if wants {
             wants_file = Some(parameter.key);

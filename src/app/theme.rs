@@ -83,7 +83,8 @@ pub(super) fn install(ctx: &Context) {
             style.spacing.slider_rail_height = 4.0;
             style.spacing.indent = 12.0;
             style.spacing.tooltip_width = 320.0;
-            style.spacing.scroll.floating = true;
+            // Room for the bar, so that it lies over nothing.
+            style.spacing.scroll.floating_allocated_width = 8.0;
             style.interaction.selectable_labels = false;
             style.interaction.tooltip_delay = 0.4;
         });

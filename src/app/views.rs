@@ -161,7 +161,7 @@ impl Maps {
 
 /// The longest of 1, 2, 5 · 10ⁿ that is at most `limit`.
 fn round_length(limit: f32) -> f32 {
-    let power = libm::exp10f(limit.log10().floor());
+    let power = libm::exp10f(libm::log10f(limit).floor());
     [5.0, 2.0, 1.0].into_iter().map(|digit| digit * power).find(|length| *length <= limit).unwrap_or(power)
 }
 

@@ -404,7 +404,7 @@ mod tests {
                     Profile::Exponential => side * libm::exp(-t),
                     Profile::Gaussian => side * libm::exp(-t * t / 2.0),
                     Profile::Linear => side * (1.0 - t) * inside,
-                    Profile::Biweight => side * (1.0 - t * t).powi(2) * inside,
+                    Profile::Biweight => side * (1.0 - t * t) * (1.0 - t * t) * inside,
                 };
                 let found = profile.weight(dist, 80.0);
                 assert!((found - expected).abs() < 1e-12, "{} at {dist}: {found}, not {expected}", profile.key());

@@ -400,7 +400,7 @@ mod tests {
         rock.slope_release_deg = 10.0;
         let mut grass = ground("grass", [0; 3], [0.0, 255.0], [0.0, 28.0]);
         grass.slope_release_deg = 8.0;
-        let steepness = 30.0_f32.to_radians().tan();
+        let steepness = libm::tanf(30.0_f32.to_radians());
         let (found, covered) = weights(&metres(vec![rock, grass]), RANGE, Ground::new(100.0, [steepness, 0.0]));
         let expected = [0.5, 0.75].map(|w: f32| w / 1.25);
         assert!(covered && found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-4), "{found:?}");

@@ -244,7 +244,8 @@ impl Desk {
     ) -> Result<Preview, Unfinished> {
         let inputs = self.inputs(request)?;
         if self.last > SLOW && !request.animated {
-            let cost = |samples: usize| self.last.mul_f64((samples as f64 / request.samples as f64).powi(2));
+            let share = |samples: usize| (samples * samples) as f64 / (request.samples * request.samples) as f64;
+            let cost = |samples: usize| self.last.mul_f64(share(samples));
             let coarse = COARSE_SAMPLES.iter().copied().find(|&samples| cost(samples) <= COARSE);
             let samples = coarse.unwrap_or(COARSE_SAMPLES[COARSE_SAMPLES.len() - 1]);
             if samples < request.samples {
@@ -252,8 +253,7 @@ impl Desk {
                 let preview = self.coarse.preview(request, samples, &inputs, monitor);
                 if preview.is_err() {
                     // Too fine still: what it took tells how long the full size takes at least.
-                    let larger = (request.samples as f64 / samples as f64).powi(2);
-                    self.last = self.last.max(began.elapsed().mul_f64(2.0 * larger));
+                    self.last = self.last.max(began.elapsed().mul_f64(2.0 / share(samples)));
                 }
                 publish(Ok(preview?));
             }

@@ -4,7 +4,7 @@ use egui::{Align, CollapsingHeader, Layout, ScrollArea, Ui};
 use egui_material_icons::icons::ICON_ADD;
 use egui_plot::{Bar, BarChart, Plot};
 
-use crate::app::parameter_ui::{group_ui, group_ui_over};
+use crate::app::parameter_ui::{Scope, group_ui, group_ui_over};
 use crate::app::theme::colours;
 use crate::app::widgets::{Card, CardDeed, heading, icon_button};
 use crate::engine::parameters::Range;
@@ -34,7 +34,7 @@ pub(in crate::app) fn right_ui(
 }
 
 fn types_ui(ui: &mut Ui, recipe: &mut Recipe, selected: &mut Option<usize>, shown: Option<&Preview>) {
-    let ranges = ranges(recipe.texture.settings.unit, shown);
+    let scopes = scopes(recipe.texture.settings.unit, shown);
     let types = &mut recipe.texture.types;
     ui.horizontal(|ui| {
         heading(ui, "Terrain types");
@@ -49,7 +49,7 @@ fn types_ui(ui: &mut Ui, recipe: &mut Recipe, selected: &mut Option<usize>, show
     ui.scope(|ui| {
         ui.spacing_mut().item_spacing.y = 3.0;
         for i in 0..types.len() {
-            let found = ui.push_id(i, |ui| card_ui(ui, types, i, *selected == Some(i), &ranges)).inner;
+            let found = ui.push_id(i, |ui| card_ui(ui, types, i, *selected == Some(i), &scopes)).inner;
             deed = deed.or(found.map(|found| (i, found)));
         }
     });
@@ -81,15 +81,19 @@ fn types_ui(ui: &mut Ui, recipe: &mut Recipe, selected: &mut Option<usize>, show
     });
 }
 
-/// Comfortable ranges of what is measured in metres: they are the land's.
-fn ranges(unit: Unit, shown: Option<&Preview>) -> Vec<(&'static str, Range)> {
-    let Some(preview) = shown.filter(|_| unit == Unit::Metres) else { return Vec::new() };
-    let (low, high) = (f64::from(preview.summary.min_m), f64::from(preview.summary.max_m));
+/// What elevations slide over: percent, or metres over the land's own range.
+fn scopes(unit: Unit, shown: Option<&Preview>) -> Vec<Scope> {
+    let (low, high, unit) = match (unit, shown) {
+        (Unit::Metres, Some(preview)) => (f64::from(preview.summary.min_m), f64::from(preview.summary.max_m), "m"),
+        (Unit::Metres, None) => (0.0, 1000.0, "m"),
+        (Unit::Percent, _) => (0.0, 100.0, "%"),
+    };
     let span = (high - low).max(1.0);
+    let scope = |key, low, high| Scope { key, range: Range { low, high }, unit };
     vec![
-        ("elevation", Range { low, high: low + span }),
-        ("elevation_release", Range { low: 0.0, high: 0.5 * span }),
-        ("skew", Range { low: -0.5 * span, high: 0.5 * span }),
+        scope("elevation", low, low + span),
+        scope("elevation_release", 0.0, 0.5 * span),
+        scope("skew", -0.5 * span, 0.5 * span),
     ]
 }
 
@@ -106,13 +110,7 @@ fn fallback_ui(ui: &mut Ui, recipe: &mut Recipe) {
 }
 
 /// A type's card; in the selected one its parameters.
-fn card_ui(
-    ui: &mut Ui,
-    types: &mut [TerrainType],
-    i: usize,
-    selected: bool,
-    ranges: &[(&str, Range)],
-) -> Option<CardDeed> {
+fn card_ui(ui: &mut Ui, types: &mut [TerrainType], i: usize, selected: bool, scopes: &[Scope]) -> Option<CardDeed> {
     let last = types.len() - 1;
     let ground = &mut types[i];
     let (name, mut enabled, mut colour) = (ground.name.clone(), ground.enabled, ground.colour);
@@ -128,7 +126,7 @@ fn card_ui(
     let deed = card.ui(ui, |ui| {
         if selected {
             ui.add_space(4.0);
-            group_ui_over(ui, ground, &ON_THE_CARD, ranges);
+            group_ui_over(ui, ground, &ON_THE_CARD, scopes);
             ui.add_space(4.0);
         }
     });

@@ -52,8 +52,9 @@ fn card_ui(ui: &mut Ui, recipe: &mut Recipe, i: usize, selected: bool) -> Option
     let last = recipe.stack.len() - 1;
     let step = &mut recipe.stack[i];
     let iterations = step.operation.iterations();
+    let title = step.title().to_string();
     let card = Card {
-        name: &step.title().to_string(),
+        name: &title,
         doc: step.operation.doc(),
         note: if iterations > 0 { iterations.to_string() } else { String::new() },
         enabled: &mut step.settings.enabled,
