@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
+use crate::engine::SampleScale;
 use crate::engine::parameters::Band;
 use crate::files::{self, FileError};
 use crate::project::Project;
@@ -104,9 +105,32 @@ impl Errands {
     }
 }
 
+/// Whole numbers without a sidecar that are no higher than any mountain are most likely metres.
+const LIKELY_METRES: f32 = 9000.0;
+
 fn heightmap(path: PathBuf, step: Option<usize>) -> Result<Imported, String> {
     let reading = files::heightmap::read(&path, None).map_err(|error| error.to_string())?;
     let bytes = std::fs::read(&path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
-    let range_m = reading.sidecar.map(|sidecar| sidecar.range_m);
-    Ok(Imported { path, bytes, range_m, notes: reading.notes, step })
+    let samples = || reading.raster.samples.iter().copied();
+    let (low, high) = (samples().fold(f32::INFINITY, f32::min), samples().fold(f32::NEG_INFINITY, f32::max));
+    let mut notes = reading.notes;
+    let range_m = match (reading.sidecar, reading.raster.scale) {
+        (Some(sidecar), _) => {
+            notes.push("its heights are those of its sidecar".into());
+            Some(sidecar.range_m)
+        }
+        (None, SampleScale::Integers { greatest }) if greatest > 255.0 && high < LIKELY_METRES => {
+            notes.push(format!("its values {low} to {high} are taken as metres; Low and High say otherwise"));
+            Some(Band { min: 0.0, max: f64::from(greatest) })
+        }
+        (None, SampleScale::Integers { .. }) => {
+            notes.push("black is 0 m, white is 1000 m; Low and High say otherwise".into());
+            Some(Band { min: 0.0, max: 1000.0 })
+        }
+        (None, SampleScale::Metres) => {
+            notes.push(format!("{low} to {high} m"));
+            None
+        }
+    };
+    Ok(Imported { path, bytes, range_m, notes, step })
 }

@@ -45,6 +45,18 @@ impl HeightmapFormat {
     }
 }
 
+/// Sizes that engines ask for, samples along the longer side.
+const SIZES: [(u32, &str); 8] = [
+    (513, "Unity"),
+    (1009, "Unreal"),
+    (1025, "Unity"),
+    (2017, "Unreal"),
+    (2049, "Unity"),
+    (4033, "Unreal"),
+    (4097, "Unity"),
+    (8129, "Unreal"),
+];
+
 /// The choices of the export window, kept while the program runs.
 #[derive(Clone, Debug)]
 pub(super) struct ExportChoices {
@@ -180,6 +192,17 @@ impl ExportChoices {
             hidden.push("texture_pixels");
         }
         group_ui(ui, export, &hidden);
+        if self.heightmap.is_some() {
+            ui.horizontal_wrapped(|ui| {
+                ui.spacing_mut().item_spacing.x = 2.0;
+                for (samples, engines) in SIZES {
+                    let chosen = export.samples == samples;
+                    if ui.selectable_label(chosen, samples.to_string()).on_hover_text(engines).clicked() {
+                        export.samples = samples;
+                    }
+                }
+            });
+        }
     }
 
     /// What will be written.

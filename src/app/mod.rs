@@ -34,6 +34,7 @@ use self::playback::Playback;
 use self::views::{Freshness, Maps, View};
 use crate::engine::operations::Operation;
 use crate::engine::operations::heightmap::Heightmap;
+use crate::engine::recipe::Blend;
 use crate::engine::{Recipe, Step};
 use crate::project::{ENDING, Project, presets};
 use crate::worker::{ExportOutcome, Exporter, JobError, Preview, PreviewRequest, Previewer, Wake};
@@ -46,6 +47,10 @@ const WINDOW: [f32; 2] = [1440.0, 900.0];
 
 /// Opens the editor, with a file loaded if one is given, and returns when it is closed.
 pub fn run(file: Option<PathBuf>) -> ExitCode {
+    if let Some(file) = file.as_deref().filter(|file| !file.exists()) {
+        eprintln!("error: {}: there is no such file or command; see upthrust --help", file.display());
+        return ExitCode::FAILURE;
+    }
     let viewport = egui::ViewportBuilder::default()
         .with_title("Upthrust")
         .with_app_id("upthrust")
@@ -130,6 +135,8 @@ pub(crate) struct App {
     /// Close as soon as the project is saved.
     close_when_saved: bool,
     closing: bool,
+    /// What the window is headed.
+    window_title: String,
 }
 
 impl App {
@@ -166,6 +173,7 @@ impl App {
             presses: 0,
             close_when_saved: false,
             closing: false,
+            window_title: String::new(),
         };
         if let Some(file) = file {
             app.errands.open(file);
@@ -307,10 +315,14 @@ impl App {
                         (heightmap.low_m, heightmap.high_m) = (Some(range.min), Some(range.max));
                     }
                 }
+                if step.is_none() {
+                    // What is imported is what one wants to see; other blends mix it with what is below.
+                    project.recipe.stack[place].settings.blend = Blend::Replace;
+                    project.recipe.stack[place].settings.name = file_name(&path);
+                }
                 self.selected_step = place;
                 self.document.propose(project, None);
-                let notes = if notes.is_empty() { String::new() } else { format!(": {}", notes.join("; ")) };
-                self.say(format!("Imported {}{notes}", file_name(&path)));
+                self.say(format!("Imported {}: {}", file_name(&path), notes.join("; ")));
             }
             Errand::Saved { path, project, origin } => {
                 self.say(format!("Saved {}", path.display()));
@@ -407,7 +419,10 @@ impl App {
             Command::SaveAs => self.save(true),
             Command::ImportHeightmap => self.ask_import(None),
             Command::ChooseFile { step } => self.ask_import(Some(step)),
-            Command::Export => self.modal = Some(Modal::Export),
+            Command::Export => {
+                self.message = None;
+                self.modal = Some(Modal::Export);
+            }
             Command::Quit => ctx.send_viewport_cmd(ViewportCommand::Close),
             Command::Undo => self.document.undo(),
             Command::Redo => self.document.redo(),
@@ -497,6 +512,11 @@ impl App {
         let freshness = self.freshness();
         Panel::top("menu").show(ui, |ui| commands.extend(panels::menu::menu_ui(ui, &self.document, has_timeline)));
         let crosshair_m = self.maps.crosshair_m.take();
+        // While it plays, the iteration that is seen; the playhead is already at the next one.
+        let seen = self.shown.as_ref().map(|shown| shown.request.position);
+        let wanted = self.playback.position(project.recipe.iterations());
+        let at = seen.filter(|_| self.playback.is_playing()).unwrap_or(wanted);
+        self.selected_step = self.selected_step.min(project.recipe.stack.len().saturating_sub(1));
         let status = Status {
             message: self.message.as_ref(),
             renewing: match freshness {
@@ -510,14 +530,11 @@ impl App {
         Panel::bottom("status").exact_size(26.0).show(ui, |ui| commands.extend(panels::status::status_ui(ui, &status)));
         Panel::bottom("timeline").exact_size(38.0).show(ui, |ui| {
             let (recipe, view) = (&mut project.recipe, &mut project.view);
-            // While it plays, the iteration that is seen; the playhead is already at the next one.
-            let seen = self.shown.as_ref().map(|shown| shown.request.position);
-            let at = seen.filter(|_| self.playback.is_playing()).unwrap_or(self.playback.position(recipe.iterations()));
             commands.extend(panels::timeline::timeline_ui(ui, recipe, view, at, self.playback.is_playing()));
         });
         Panel::left("stack").default_size(304.0).size_range(240.0..=480.0).show(ui, |ui| {
             ui.add_space(4.0);
-            commands.extend(panels::stack::stack_ui(ui, &mut project.recipe, self.selected_step));
+            commands.extend(panels::stack::stack_ui(ui, &mut project.recipe, at, self.selected_step));
         });
         Panel::right("right").default_size(288.0).size_range(240.0..=480.0).show(ui, |ui| {
             ui.add_space(4.0);
@@ -671,6 +688,16 @@ impl App {
         }
         if ctx.input(|input| input.pointer.any_pressed()) {
             self.presses += 1;
+        }
+        let name = match self.document.path() {
+            Some(path) => file_name(path),
+            None => document::title(self.document.project()).to_string(),
+        };
+        let mark = if self.document.is_dirty() { " •" } else { "" };
+        let window_title = format!("Upthrust – {name}{mark}");
+        if window_title != self.window_title {
+            ctx.send_viewport_cmd(ViewportCommand::Title(window_title.clone()));
+            self.window_title = window_title;
         }
     }
 }

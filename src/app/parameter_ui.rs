@@ -106,12 +106,15 @@ fn parameter_ui(ui: &mut Ui, parameter: &Parameter, value: &mut Value) -> bool {
 fn label_ui(ui: &mut Ui, parameter: &Parameter, value: &mut Value) -> Response {
     let changed = *value != parameter.default;
     let (rect, _) = ui.allocate_exact_size(Vec2::new(LABEL_WIDTH, ui.spacing().interact_size.y), Sense::hover());
-    let text = RichText::new(parameter.label).color(if changed { colours(ui).text } else { colours(ui).weak });
+    let text = RichText::new(parameter.label);
     let mut inner = ui.new_child(egui::UiBuilder::new().max_rect(rect).layout(Layout::left_to_right(Align::Center)));
     let response = inner.add(Label::new(text).truncate().sense(Sense::click()));
     let response = response.on_hover_ui(|ui| {
         ui.label(parameter.doc);
-        ui.weak(format!("{} · double-click resets", parameter.key));
+        let default = if parameter.default.is_null() { "none".into() } else { parameter.default.to_string() };
+        let state = if changed { "double-click resets to" } else { "at its default," };
+        let short: String = default.chars().take(40).collect();
+        ui.weak(format!("{} · {state} {short}", parameter.key));
     });
     if response.double_clicked() {
         value.clone_from(&parameter.default);

@@ -381,3 +381,21 @@ fn the_window_shows_the_land_in_both_panes_and_no_colour_beside_it() {
     let coloured = pixels(colourful).filter(|at| saturation(colour(*at)) > 10).count();
     assert!(coloured > 1000, "the texture has colours: {coloured}");
 }
+
+#[test]
+fn an_imported_heightmap_of_whole_metres_is_the_land() {
+    let folder = tempfile::tempdir().expect("folder");
+    let path = folder.path().join("dem.png");
+    let pixels = |x: u32, y: u32| image::Luma([(236 + 10 * x + 20 * y) as u16]);
+    image::ImageBuffer::from_fn(33, 33, pixels).save(&path).expect("written");
+    let mut editor = editor_with(vec![chosen(path)]);
+    pause(&mut editor);
+    let context = editor.ctx.clone();
+    editor.state_mut().carry_out(&context, Command::ImportHeightmap);
+    wait(&mut editor, "the import", |app| app.message.as_ref().is_some_and(|m| m.text.contains("taken as metres")));
+    settle(&mut editor);
+    let app = editor.state();
+    let [low, high] = app.shown.as_ref().expect("a picture").land.min_max();
+    assert!((low - 236.0).abs() < 0.1 && (high - 1196.0).abs() < 0.1, "{low} to {high}");
+    assert_eq!(app.document.undo_name(), Some("Add dem.png"));
+}

@@ -79,6 +79,8 @@ pub(super) struct Card<'a> {
     /// Small print at the right of a card that is not selected.
     pub(super) note: String,
     pub(super) doc: &'a str,
+    /// How far it has come, from 0 to 1, if that is to be seen.
+    pub(super) progress: Option<f32>,
     /// Whether it can move towards the top of the list, and towards its bottom.
     pub(super) can_move: [bool; 2],
 }
@@ -101,16 +103,23 @@ impl Card<'_> {
         let stroke = if self.selected { colours.accent } else { colours.raised };
         let frame =
             Frame::new().fill(fill).stroke((1.0, stroke)).corner_radius(4.0).inner_margin(Margin::symmetric(4, 1));
+        let progress = self.progress;
         let shown = frame.show(ui, |ui| {
             let deed = ui.horizontal(|ui| self.row_ui(ui)).inner;
             below(ui);
             deed
         });
+        if let Some(progress) = progress.filter(|progress| *progress < 1.0) {
+            let (left, right) = (shown.response.rect.left() + 4.0, shown.response.rect.right() - 4.0);
+            let y = shown.response.rect.bottom() - 1.0;
+            ui.painter().hline(left..=right, y, Stroke::new(1.5, colours.line));
+            ui.painter().hline(left..=left + (right - left) * progress, y, Stroke::new(1.5, colours.accent));
+        }
         shown.inner
     }
 
     fn row_ui(self, ui: &mut Ui) -> Option<CardDeed> {
-        let Self { name, enabled, colour, selected, note, doc, can_move: [up, down] } = self;
+        let Self { name, enabled, colour, selected, note, doc, can_move: [up, down], progress: _ } = self;
         let mut deed = None;
         ui.spacing_mut().item_spacing.x = 4.0;
         let (icon, verb) = if *enabled { (ICON_VISIBILITY, "Switch off") } else { (ICON_VISIBILITY_OFF, "Switch on") };

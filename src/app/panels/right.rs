@@ -121,6 +121,7 @@ fn card_ui(ui: &mut Ui, types: &mut [TerrainType], i: usize, selected: bool, sco
         enabled: &mut enabled,
         colour: Some(&mut colour),
         selected,
+        progress: None,
         can_move: [i > 0, i < last],
     };
     let deed = card.ui(ui, |ui| {

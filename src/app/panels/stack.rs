@@ -12,8 +12,9 @@ use crate::engine::recipe::Recipe;
 /// Parameters of a step that have a control of their own on its card.
 const ON_THE_CARD: [&str; 1] = ["enabled"];
 
-pub(in crate::app) fn stack_ui(ui: &mut Ui, recipe: &mut Recipe, selected: usize) -> Option<Command> {
+pub(in crate::app) fn stack_ui(ui: &mut Ui, recipe: &mut Recipe, at: u32, selected: usize) -> Option<Command> {
     let mut command = None;
+    let done = recipe.step_positions(at);
     ui.horizontal(|ui| {
         heading(ui, "Stack");
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
@@ -32,7 +33,7 @@ pub(in crate::app) fn stack_ui(ui: &mut Ui, recipe: &mut Recipe, selected: usize
         ui.spacing_mut().item_spacing.y = 3.0;
         // Top of the list is top of the stack.
         for i in (0..recipe.stack.len()).rev() {
-            command = command.take().or(card_ui(ui, recipe, i, i == selected));
+            command = command.take().or(card_ui(ui, recipe, i, done[i], i == selected));
         }
     });
     ui.add_space(4.0);
@@ -48,7 +49,7 @@ pub(in crate::app) fn stack_ui(ui: &mut Ui, recipe: &mut Recipe, selected: usize
 }
 
 /// A step's card: on or off, its name, and what can be done with it.
-fn card_ui(ui: &mut Ui, recipe: &mut Recipe, i: usize, selected: bool) -> Option<Command> {
+fn card_ui(ui: &mut Ui, recipe: &mut Recipe, i: usize, done: u32, selected: bool) -> Option<Command> {
     let last = recipe.stack.len() - 1;
     let step = &mut recipe.stack[i];
     let iterations = step.operation.iterations();
@@ -60,6 +61,8 @@ fn card_ui(ui: &mut Ui, recipe: &mut Recipe, i: usize, selected: bool) -> Option
         enabled: &mut step.settings.enabled,
         colour: None,
         selected,
+        // Where in its own iterations the timeline stands; nothing once it is whole.
+        progress: (iterations > 0).then(|| done as f32 / iterations as f32),
         can_move: [i < last, i > 0],
     };
     let deed = ui.push_id(i, |ui| card.ui(ui, |_| {})).inner?;

@@ -1,6 +1,6 @@
 //! The status bar: what is being done, the last message, and the land under the pointer.
 
-use egui::{Align, Layout, ProgressBar, RichText, Ui, Vec2};
+use egui::{Align, Layout, RichText, Ui, Vec2};
 use egui_material_icons::icons::ICON_CLOSE;
 
 use crate::app::command::Command;
@@ -38,16 +38,10 @@ pub(in crate::app) fn status_ui(ui: &mut Ui, status: &Status) -> Option<Command>
             let name = export.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
             let waiting = if export.waiting > 0 { format!(", {} waiting", export.waiting) } else { String::new() };
             ui.label(format!("Exporting {name}{waiting}"));
-            ui.add_sized(Vec2::new(120.0, 12.0), ProgressBar::new(export.progress));
-            if icon_button(ui, ICON_CLOSE, "Cancel the export").clicked() {
-                command = Some(Command::CancelExport);
-            }
+            command = progress_ui(ui, export.progress).then_some(Command::CancelExport);
         } else if let Some(progress) = status.renewing {
             ui.label("Computing");
-            ui.add_sized(Vec2::new(120.0, 12.0), ProgressBar::new(progress));
-            if icon_button(ui, ICON_CLOSE, "Cancel the computation").clicked() {
-                command = Some(Command::CancelPreview);
-            }
+            command = progress_ui(ui, progress).then_some(Command::CancelPreview);
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             if let (Some(preview), Some([x_m, z_m])) = (status.shown, status.crosshair_m) {
@@ -57,16 +51,35 @@ pub(in crate::app) fn status_ui(ui: &mut Ui, status: &Status) -> Option<Command>
             ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
                 if let Some(message) = status.message {
                     let colour = if message.is_error { colours(ui).error } else { colours(ui).weak };
+                    let text = RichText::new(&message.text).color(colour);
+                    let space = Vec2::new(ui.available_width() - 28.0, ui.available_height());
+                    let place = Layout::left_to_right(Align::Center);
+                    ui.scope_builder(
+                        egui::UiBuilder::new()
+                            .max_rect(egui::Rect::from_min_size(ui.cursor().min, space))
+                            .layout(place),
+                        |ui| {
+                            ui.add(egui::Label::new(text).truncate()).on_hover_text(&message.text);
+                        },
+                    );
                     if icon_button(ui, ICON_CLOSE, "Dismiss the message").clicked() {
                         command = Some(Command::DismissMessage);
                     }
-                    let text = RichText::new(&message.text).color(colour);
-                    ui.add(egui::Label::new(text).truncate()).on_hover_text(&message.text);
                 }
             });
         });
     });
     command
+}
+
+/// How far a job is, with a button to cancel it; returns whether it was pressed.
+fn progress_ui(ui: &mut Ui, progress: f32) -> bool {
+    let (rect, _) = ui.allocate_exact_size(Vec2::new(120.0, 6.0), egui::Sense::hover());
+    let done = egui::Rect::from_min_size(rect.min, Vec2::new(rect.width() * progress.clamp(0.0, 1.0), rect.height()));
+    ui.painter().rect_filled(rect, 3.0, colours(ui).sunken);
+    ui.painter().rect_filled(done, 3.0, colours(ui).accent);
+    ui.label(RichText::new(format!("{:>3.0} %", progress * 100.0)).monospace());
+    ui.small_button("Cancel").clicked()
 }
 
 /// Size of the preview and the world, and how long it took.
