@@ -191,14 +191,7 @@ mod tests {
     }
 
     fn wait(exporter: &Exporter) -> ExportOutcome {
-        let deadline = Instant::now() + Duration::from_secs(30);
-        loop {
-            if let Some(outcome) = exporter.take() {
-                return outcome;
-            }
-            assert!(Instant::now() < deadline, "no export ended");
-            std::thread::sleep(Duration::from_millis(2));
-        }
+        crate::worker::tests::wait(|| exporter.take())
     }
 
     #[test]

@@ -61,7 +61,21 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::{Duration, Instant};
+
     use super::*;
+
+    /// Waits until there is something to take.
+    pub(super) fn wait<T>(take: impl Fn() -> Option<T>) -> T {
+        let deadline = Instant::now() + Duration::from_secs(30);
+        loop {
+            if let Some(taken) = take() {
+                return taken;
+            }
+            assert!(Instant::now() < deadline, "nothing came");
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
 
     #[test]
     fn a_panic_becomes_a_message() {

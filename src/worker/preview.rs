@@ -344,30 +344,20 @@ mod tests {
     use crate::engine::operations::recursive_filter::RecursiveFilter;
     use crate::engine::parameters::FileName;
 
-    fn request(count: u32, samples: usize) -> PreviewRequest {
-        let faults = Faults { count, ..Default::default() };
+    fn request_for(faults: Faults, samples: usize) -> PreviewRequest {
         let recipe = Recipe { stack: vec![Step::new(faults)], ..Default::default() };
-        PreviewRequest {
-            recipe: Arc::new(recipe),
-            files: InputFiles::new(),
-            samples,
-            position: u32::MAX,
-            animated: false,
-        }
+        let (recipe, files) = (Arc::new(recipe), InputFiles::new());
+        PreviewRequest { recipe, files, samples, position: u32::MAX, animated: false }
+    }
+
+    fn request(count: u32, samples: usize) -> PreviewRequest {
+        request_for(Faults { count, ..Default::default() }, samples)
     }
 
     /// Far more work than any test waits for.
     fn endless(samples: usize) -> PreviewRequest {
         let wind = RecursiveFilter { passes: 100, ..Default::default() };
-        let faults = Faults { count: 1_000_000, wind: Some(wind), ..Default::default() };
-        let recipe = Recipe { stack: vec![Step::new(faults)], ..Default::default() };
-        PreviewRequest {
-            recipe: Arc::new(recipe),
-            files: InputFiles::new(),
-            samples,
-            position: u32::MAX,
-            animated: false,
-        }
+        request_for(Faults { count: 1_000_000, wind: Some(wind), ..Default::default() }, samples)
     }
 
     fn previewer() -> Previewer {
@@ -375,14 +365,7 @@ mod tests {
     }
 
     fn wait(previewer: &Previewer) -> Result<Preview, JobError> {
-        let deadline = Instant::now() + Duration::from_secs(30);
-        loop {
-            if let Some(result) = previewer.take() {
-                return result;
-            }
-            assert!(Instant::now() < deadline, "no preview came");
-            std::thread::sleep(Duration::from_millis(2));
-        }
+        crate::worker::tests::wait(|| previewer.take())
     }
 
     #[test]
@@ -424,13 +407,8 @@ mod tests {
 
     #[test]
     fn a_drag_over_a_slow_land_still_shows_something() {
-        let windy = |count| {
-            let faults = Faults { count, wind: Some(RecursiveFilter::default()), ..Default::default() };
-            PreviewRequest {
-                recipe: Arc::new(Recipe { stack: vec![Step::new(faults)], ..Default::default() }),
-                ..request(0, 513)
-            }
-        };
+        let wind = || Some(RecursiveFilter::default());
+        let windy = |count| request_for(Faults { count, wind: wind(), ..Default::default() }, 513);
         let previewer = previewer();
         let mut shown = 0;
         // A request every 8 ms for a second and a half, each for work of several seconds.
