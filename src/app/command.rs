@@ -2,6 +2,15 @@
 
 use egui::{Key, KeyboardShortcut, Modifiers, ThemePreference, Ui};
 
+/// What a chosen file is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum FileSlot {
+    /// The operation of the step at that place in the stack.
+    Operation(usize),
+    /// The mask of the step at that place in the stack.
+    Mask(usize),
+}
+
 /// A deed of the user; menus and panels return commands, the app carries them out.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Command {
@@ -21,7 +30,7 @@ pub(super) enum Command {
     DeleteStep(usize),
     MoveStep { from: usize, to: usize },
     SelectStep(usize),
-    ChooseFile { step: usize },
+    ChooseFile(FileSlot),
     TogglePlay,
     Restart,
     StepBack,
@@ -87,7 +96,7 @@ impl Command {
             Self::DeleteStep(_) => "Delete".into(),
             Self::MoveStep { from, to } => if to > from { "Move up" } else { "Move down" }.into(),
             Self::SelectStep(_) => "Select".into(),
-            Self::ChooseFile { .. } => "Choose a file…".into(),
+            Self::ChooseFile(_) => "Choose a file…".into(),
             Self::TogglePlay => "Play or pause".into(),
             Self::Restart => "Restart the uplift".into(),
             Self::StepBack => "One iteration back".into(),
@@ -143,7 +152,7 @@ impl Command {
             | Self::DeleteStep(_)
             | Self::MoveStep { .. }
             | Self::SelectStep(_)
-            | Self::ChooseFile { .. }
+            | Self::ChooseFile(_)
             | Self::Seek(_)
             | Self::PreviewSamples(_)
             | Self::Theme(_)

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
+use super::command::FileSlot;
 use crate::worker::Wake;
 
 /// What a chosen file is for.
@@ -15,8 +16,8 @@ pub(super) enum Purpose {
     Save,
     /// A heightmap for a step of the stack; `None`: a new step.
     Import {
-        /// The step that draws on it.
-        step: Option<usize>,
+        /// What draws on it.
+        slot: Option<FileSlot>,
     },
     /// Where to export to.
     Export,

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
+use super::command::FileSlot;
 use crate::engine::SampleScale;
 use crate::engine::parameters::Band;
 use crate::files::{self, FileError};
@@ -35,8 +36,8 @@ pub(super) struct Imported {
     pub(super) range_m: Option<Band>,
     /// What the user should know.
     pub(super) notes: Vec<String>,
-    /// The step it is for; `None`: a new one.
-    pub(super) step: Option<usize>,
+    /// What it is for; `None`: a new step.
+    pub(super) slot: Option<FileSlot>,
 }
 
 type Work = Box<dyn FnOnce() -> Errand + Send>;
@@ -81,8 +82,8 @@ impl Errands {
     }
 
     /// Reads a heightmap for a step.
-    pub(super) fn import(&self, path: PathBuf, step: Option<usize>) {
-        self.run(move || heightmap(path, step).map_or_else(Errand::Failed, Errand::Imported));
+    pub(super) fn import(&self, path: PathBuf, slot: Option<FileSlot>) {
+        self.run(move || heightmap(path, slot).map_or_else(Errand::Failed, Errand::Imported));
     }
 
     /// Writes the project that came from that origin.
@@ -108,7 +109,7 @@ impl Errands {
 /// Whole numbers without a sidecar that are no higher than any mountain are most likely metres.
 const LIKELY_METRES: f32 = 9000.0;
 
-fn heightmap(path: PathBuf, step: Option<usize>) -> Result<Imported, String> {
+fn heightmap(path: PathBuf, slot: Option<FileSlot>) -> Result<Imported, String> {
     let reading = files::heightmap::read(&path, None).map_err(|error| error.to_string())?;
     let bytes = std::fs::read(&path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
     let samples = || reading.raster.samples.iter().copied();
@@ -132,5 +133,5 @@ fn heightmap(path: PathBuf, step: Option<usize>) -> Result<Imported, String> {
             None
         }
     };
-    Ok(Imported { path, bytes, range_m, notes, step })
+    Ok(Imported { path, bytes, range_m, notes, slot })
 }

@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 
 use egui::{CentralPanel, Context, Frame, Panel, Ui, ViewportCommand};
 
-use self::command::Command;
+use self::command::{Command, FileSlot};
 use self::dialogs::{Answer, Ask, DesktopDialogs, Dialogs, PathField, Purpose};
 use self::document::Document;
 use self::errands::{Errand, Errands, Imported};
@@ -292,38 +292,7 @@ impl App {
             Errand::Opened { path, project } => {
                 self.open_project(format!("Open {}", file_name(&path)), *project, Some(path));
             }
-            Errand::Imported(Imported { path, bytes, range_m, notes, step }) => {
-                let mut project = (**self.document.project()).clone();
-                if bytes.len() as u64 > project.room_for_files() {
-                    let size = bytes.len() / 1_000_000;
-                    self.complain(format!(
-                        "{}: {size} MB are more than a project can hold; import a smaller map",
-                        path.display()
-                    ));
-                    return;
-                }
-                let name = project.import_file(&file_name(&path), bytes);
-                // The step it was asked for may have moved or gone meanwhile.
-                let is_heightmap = |step: &Step| matches!(step.operation, Operation::Heightmap(_));
-                let place = step.filter(|&place| project.recipe.stack.get(place).is_some_and(is_heightmap));
-                let place = place.unwrap_or_else(|| add_step(&mut project.recipe, Step::new(Heightmap::default())));
-                if let Some(Step { operation: Operation::Heightmap(heightmap), .. }) =
-                    project.recipe.stack.get_mut(place)
-                {
-                    heightmap.file = name;
-                    if let Some(range) = range_m {
-                        (heightmap.low_m, heightmap.high_m) = (Some(range.min), Some(range.max));
-                    }
-                }
-                if step.is_none() {
-                    // What is imported is what one wants to see; other blends mix it with what is below.
-                    project.recipe.stack[place].settings.blend = Blend::Replace;
-                    project.recipe.stack[place].settings.name = file_name(&path);
-                }
-                self.selected_step = place;
-                self.document.propose(project, None);
-                self.say(format!("Imported {}: {}", file_name(&path), notes.join("; ")));
-            }
+            Errand::Imported(imported) => self.finish_import(imported),
             Errand::Saved { path, project, origin } => {
                 self.say(format!("Saved {}", path.display()));
                 self.document.mark_saved(origin, path, project);
@@ -334,6 +303,52 @@ impl App {
                 self.complain(message);
             }
         }
+    }
+
+    /// Puts an imported picture where it was asked for; where that has gone meanwhile, into a new step.
+    fn finish_import(&mut self, imported: Imported) {
+        let Imported { path, bytes, range_m, mut notes, slot } = imported;
+        let mut project = (**self.document.project()).clone();
+        if bytes.len() as u64 > project.room_for_files() {
+            let size = bytes.len() / 1_000_000;
+            self.complain(format!(
+                "{}: {size} MB are more than a project can hold; import a smaller map",
+                path.display()
+            ));
+            return;
+        }
+        let name = project.import_file(&file_name(&path), bytes);
+        let stack = &mut project.recipe.stack;
+        let masked = match slot {
+            Some(FileSlot::Mask(place)) => stack.get_mut(place).and_then(|step| step.settings.mask.as_mut()),
+            Some(FileSlot::Operation(_)) | None => None,
+        };
+        if let Some(mask) = masked {
+            mask.file = name;
+            notes = vec!["white is where the step acts".into()];
+        } else {
+            let is_heightmap = |step: &Step| matches!(step.operation, Operation::Heightmap(_));
+            let known = match slot {
+                Some(FileSlot::Operation(place)) => Some(place).filter(|&i| stack.get(i).is_some_and(is_heightmap)),
+                Some(FileSlot::Mask(_)) | None => None,
+            };
+            let place = known.unwrap_or_else(|| add_step(&mut project.recipe, Step::new(Heightmap::default())));
+            let step = &mut project.recipe.stack[place];
+            if let Operation::Heightmap(heightmap) = &mut step.operation {
+                heightmap.file = name;
+                if let Some(range) = range_m {
+                    (heightmap.low_m, heightmap.high_m) = (Some(range.min), Some(range.max));
+                }
+            }
+            if known.is_none() {
+                // What is imported is what one wants to see; other blends mix it with what is below.
+                step.settings.blend = Blend::Replace;
+                step.settings.name = file_name(&path);
+            }
+            self.selected_step = place;
+        }
+        self.document.propose(project, None);
+        self.say(format!("Imported {}: {}", file_name(&path), notes.join("; ")));
     }
 
     fn open_project(&mut self, name: String, project: Project, path: Option<PathBuf>) {
@@ -370,7 +385,7 @@ impl App {
     fn go_ahead(&mut self, ask: &Ask, path: PathBuf) {
         match ask.purpose {
             Purpose::Open => self.errands.open(path),
-            Purpose::Import { step } => self.errands.import(path, step),
+            Purpose::Import { slot } => self.errands.import(path, slot),
             Purpose::Save => self.save_to(with_project_ending(&path)),
             Purpose::Export => {
                 let project = self.document.project();
@@ -418,7 +433,7 @@ impl App {
             Command::Save => self.save(false),
             Command::SaveAs => self.save(true),
             Command::ImportHeightmap => self.ask_import(None),
-            Command::ChooseFile { step } => self.ask_import(Some(step)),
+            Command::ChooseFile(slot) => self.ask_import(Some(slot)),
             Command::Export => {
                 self.message = None;
                 self.modal = Some(Modal::Export);
@@ -496,8 +511,8 @@ impl App {
         }
     }
 
-    fn ask_import(&mut self, step: Option<usize>) {
-        self.dialogs.ask(Ask { purpose: Purpose::Import { step }, file_name: String::new() });
+    fn ask_import(&mut self, slot: Option<FileSlot>) {
+        self.dialogs.ask(Ask { purpose: Purpose::Import { slot }, file_name: String::new() });
     }
 
     /// Shows one view alone, or all again.

@@ -18,7 +18,7 @@ const LABEL_WIDTH: f32 = 104.0;
 const NUMBER_WIDTH: f32 = 68.0;
 
 /// Draws a control for every parameter of `group` that applies, but those in `hidden`, and sets what was changed.
-/// Returns the key of a file parameter for which the user wants to choose a file.
+/// Returns the key of the parameter for which, or for a part of which, the user wants to choose a file.
 pub(super) fn group_ui(ui: &mut Ui, group: &mut dyn Group, hidden: &[&str]) -> Option<&'static str> {
     group_ui_over(ui, group, hidden, &[])
 }
@@ -96,7 +96,7 @@ fn parameter_ui(ui: &mut Ui, parameter: &Parameter, value: &mut Value) -> bool {
             return wants;
         }
         Kind::List(of) => list_ui(ui, parameter, *of, value),
-        Kind::Group(table) => group_row(ui, parameter, table(), value),
+        Kind::Group(table) => return group_row(ui, parameter, table(), value),
         Kind::Weighted => {}
     }
     false
@@ -340,8 +340,9 @@ fn list_ui(ui: &mut Ui, parameter: &Parameter, of: Kind, value: &mut Value) {
     }
 }
 
-/// A group that can be switched off, its parameters indented below it.
-fn group_row(ui: &mut Ui, parameter: &Parameter, table: &'static [Parameter], value: &mut Value) {
+/// A group that can be switched off, its parameters indented below it; returns whether the user wants to choose a file
+/// for one of them.
+fn group_row(ui: &mut Ui, parameter: &Parameter, table: &'static [Parameter], value: &mut Value) -> bool {
     ui.horizontal(|ui| {
         let label = label_ui(ui, parameter, value);
         let mut on = !value.is_null();
@@ -350,9 +351,7 @@ fn group_row(ui: &mut Ui, parameter: &Parameter, table: &'static [Parameter], va
             *value = if on { Value::Object(defaults()) } else { Value::Null };
         }
     });
-    if let Value::Object(values) = value {
-        egui::Frame::new().fill(colours(ui).raised).inner_margin(6.0).corner_radius(4.0).show(ui, |ui| {
-            table_ui(ui, table, values, &[], &[]);
-        });
-    }
+    let Value::Object(values) = value else { return false };
+    let frame = egui::Frame::new().fill(colours(ui).raised).inner_margin(6.0).corner_radius(4.0);
+    frame.show(ui, |ui| table_ui(ui, table, values, &[], &[]).is_some()).inner
 }

@@ -8,6 +8,7 @@ pub mod fault;
 pub mod heightfield;
 pub mod inputs;
 pub mod light;
+pub mod mask;
 pub mod measures;
 pub mod monitor;
 pub mod operations;

@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use super::heightfield::Extent;
 use super::light::Light;
+use super::mask::Mask;
 use super::operations::{Operation, Role};
 use super::parameters::{
     Band, Field, FileName, Group, Kind, Parameter, ParameterError, Problem, Spec, choices, group_to_json, not_a_list,
@@ -71,6 +72,8 @@ parameters! {
         /// How wide the rounding is where two lands meet, as a difference in height.
         rounding_m: f64 = 50.0, Spec::number("Rounding", 0.0, 10_000.0).slider(0.0, 500.0).unit("m")
             .when("blend", &["smooth_maximum", "smooth_minimum"]);
+        /// Where the step acts: by height or slope of the land below, away from the border, or by a picture.
+        mask: Option<Mask> = None, Spec::new("Mask");
         /// Chooses the step's own random numbers beside the recipe's seed, so that steps differ and one of them can be
         /// redrawn alone; where none is given it is the step's place in the stack.
         seed: u32 = 0, Spec::number("Step seed", 0.0, 4_294_967_295.0).slider(0.0, 100.0);
@@ -88,8 +91,6 @@ pub struct Step {
 
 /// The key that names a step's operation.
 const OPERATION: &str = "operation";
-/// The key under which a step's mask is kept; only `null`, no mask, is known yet.
-const MASK: &str = "mask";
 
 impl Step {
     /// A step that blends as the operation's role suggests: raised land is added, shaped land takes its place.
@@ -122,7 +123,6 @@ impl Step {
         let mut object = Map::new();
         object.insert(OPERATION.into(), self.operation.key().into());
         object.extend(group_to_json(&self.settings));
-        object.insert(MASK.into(), Value::Null);
         object.extend(group_to_json(self.operation.group()));
         Value::Object(object)
     }
@@ -144,7 +144,6 @@ impl Step {
                 step.operation.group_mut().set(key, value)?;
             } else if settings {
                 step.settings.set(key, value)?;
-            } else if key == MASK && value.is_null() {
             } else if key != OPERATION {
                 let tables = step.settings.table().iter().chain(step.operation.table());
                 return Err(ParameterError::unknown_key(key, tables.map(|parameter| parameter.key)));
@@ -197,7 +196,9 @@ impl Recipe {
     pub fn files(&self) -> Vec<FileName> {
         let mut files = Vec::new();
         for step in &self.stack {
-            collect_files(step.operation.table(), &group_to_json(step.operation.group()), &mut files);
+            for group in [step.operation.group(), &step.settings] {
+                collect_files(group.table(), &group_to_json(group), &mut files);
+            }
         }
         for ground in &self.texture.types {
             collect_files(ground.table(), &group_to_json(ground), &mut files);

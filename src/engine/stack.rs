@@ -113,7 +113,7 @@ impl Evaluator {
             if begun {
                 let site = Site { grid, below: below.as_deref(), stream: step.stream(recipe.seed), inputs, monitor };
                 match self.own_land(&step.operation, &site, until, &mut own) {
-                    Ok(land) => below = Some(blend(below.as_deref(), land, &step.settings)),
+                    Ok(land) => below = Some(blend(below.as_deref(), land, &step.settings, inputs)),
                     Err(Cancelled) => {
                         // The next evaluation goes on from the keyframes that this one has come to.
                         self.remember(i, Layer { step: step.clone(), until, result: Known::Stale, own });
@@ -203,10 +203,15 @@ impl Default for Evaluator {
     }
 }
 
-/// Result = below + strength · (blend(below, step) − below).
-fn blend(below: Option<&Heightfield>, own: Arc<Heightfield>, settings: &StepSettings) -> Arc<Heightfield> {
+/// Result = below + strength · mask · (blend(below, step) − below).
+fn blend(
+    below: Option<&Heightfield>,
+    own: Arc<Heightfield>,
+    settings: &StepSettings,
+    inputs: &Inputs,
+) -> Arc<Heightfield> {
     let strength = settings.strength as f32;
-    let plain = strength == 1.0;
+    let plain = strength == 1.0 && settings.mask.is_none();
     let takes_own_place = match settings.blend {
         Blend::Replace => plain,
         Blend::Add => plain && below.is_none(),
@@ -226,20 +231,33 @@ fn blend(below: Option<&Heightfield>, own: Arc<Heightfield>, settings: &StepSett
         Blend::SmoothMaximum => smooth_maximum(below, own, rounding_m),
         Blend::SmoothMinimum => -smooth_maximum(-below, -own, rounding_m),
     };
-    let mixed = |below: f32, own: f32| {
+    let mixed = |below: f32, own: f32, share: f32| {
         let joined = joined(below, own);
-        let mixed = if plain { joined } else { below + strength * (joined - below) };
+        // Written out, because below + 1 · (joined − below) is not joined to the last bit.
+        let mixed = if share == 1.0 { joined } else { below + share * (joined - below) };
         mixed.clamp(-HIGHEST_M, HIGHEST_M)
     };
     let mut land = Arc::unwrap_or_clone(own);
-    let width = land.grid().width();
-    let rows = land.heights_mut().par_chunks_mut(width).with_min_len(32);
-    match below {
-        Some(below) => rows.zip(below.heights().par_chunks(width)).for_each(|(row, below)| {
-            row.iter_mut().zip(below).for_each(|(own, &below)| *own = mixed(below, *own));
-        }),
-        None => rows.for_each(|row| row.iter_mut().for_each(|own| *own = mixed(0.0, *own))),
-    }
+    let grid = land.grid();
+    let stencil = settings.mask.as_ref().map(|mask| mask.over(grid, below, inputs));
+    let rows = land.heights_mut().par_chunks_mut(grid.width()).with_min_len(32).enumerate();
+    rows.for_each_init(
+        || vec![strength; grid.width()],
+        |shares, (r, row)| {
+            if let Some(stencil) = &stencil {
+                stencil.row(r, shares);
+                shares.iter_mut().for_each(|share| *share *= strength);
+            }
+            match below {
+                Some(below) => {
+                    for ((own, &below), &share) in row.iter_mut().zip(below.row(r)).zip(&*shares) {
+                        *own = mixed(below, *own, share);
+                    }
+                }
+                None => row.iter_mut().zip(&*shares).for_each(|(own, &share)| *own = mixed(0.0, *own, share)),
+            }
+        },
+    );
     Arc::new(land)
 }
 
@@ -266,6 +284,7 @@ pub fn peak_maps(recipe: &Recipe) -> usize {
 mod tests {
     use super::*;
     use crate::engine::heightfield::Extent;
+    use crate::engine::mask::{Mask, MaskSource};
     use crate::engine::operations::faults::Faults;
     use crate::engine::operations::recursive_filter::RecursiveFilter;
 
@@ -300,7 +319,7 @@ mod tests {
         let (below, own) = (field([1.0, 2.0, 8.0, -4.0]), field([3.0, -2.0, 8.0, 0.0]));
         let check = |blend_by, strength, expected: [f32; 4]| {
             let settings = StepSettings { blend: blend_by, strength, rounding_m: 4.0, ..Default::default() };
-            let found = blend(Some(&below), Arc::new(own.clone()), &settings);
+            let found = blend(Some(&below), Arc::new(own.clone()), &settings, &Inputs::default());
             assert_eq!(found.heights(), expected, "{blend_by:?}");
         };
         check(Blend::Add, 1.0, [4.0, 0.0, 16.0, -4.0]);
@@ -312,6 +331,21 @@ mod tests {
         check(Blend::Replace, 0.5, [2.0, 0.0, 8.0, -2.0]);
         check(Blend::SmoothMaximum, 1.0, [3.25, 2.0, 9.0, 0.0]);
         check(Blend::SmoothMinimum, 1.0, [0.75, -2.0, 7.0, -4.0]);
+    }
+
+    #[test]
+    fn a_mask_holds_a_step_back() {
+        let mut recipe = recipe(vec![faults(40), faults(40)]);
+        let below = land(&Recipe { stack: recipe.stack[..1].to_vec(), ..recipe.clone() }, None);
+        let whole = land(&recipe, None);
+        let border = Mask { source: MaskSource::Border, border_m: 300.0, ..Default::default() };
+        recipe.stack[1].settings.mask = Some(border);
+        let masked = land(&recipe, None);
+        assert_eq!((masked[(0, 7)], masked[(40, 32)]), (below[(0, 7)], below[(40, 32)]), "nothing at the border");
+        assert_eq!(masked[(20, 16)], whole[(20, 16)], "all in the middle");
+        // Column 6 lies 150 m from the border: half of the step.
+        let half = 0.5 * (below[(6, 16)] + whole[(6, 16)]);
+        assert!((masked[(6, 16)] - half).abs() < 1e-3);
     }
 
     #[test]
@@ -329,6 +363,8 @@ mod tests {
             check(&recipe, Some(position));
         }
         recipe.stack[0].settings.strength = 0.5;
+        check(&recipe, None);
+        recipe.stack[1].settings.mask = Some(Mask::default());
         check(&recipe, None);
         recipe.stack[1].settings.enabled = false;
         check(&recipe, Some(40));

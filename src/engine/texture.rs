@@ -97,7 +97,7 @@ impl Default for TextureRecipe {
 }
 
 /// 1 within the band, falling to 0 over `release` outside it; a release of 0 is a sharp edge.
-fn factor(value: f32, [min, max]: [f32; 2], release: f32) -> f32 {
+pub(super) fn factor(value: f32, [min, max]: [f32; 2], release: f32) -> f32 {
     let outside = (min - value).max(value - max);
     if outside <= 0.0 {
         1.0

@@ -4,7 +4,7 @@ use egui::{Align, Layout, ScrollArea, Ui};
 use egui_material_icons::icons::ICON_ADD;
 
 use super::menu::add_step_menu;
-use crate::app::command::Command;
+use crate::app::command::{Command, FileSlot};
 use crate::app::parameter_ui::group_ui;
 use crate::app::widgets::{Card, CardDeed, heading};
 use crate::engine::recipe::Recipe;
@@ -83,6 +83,7 @@ fn selected_ui(ui: &mut Ui, recipe: &mut Recipe, selected: usize) -> Option<Comm
     let wants_file = ui.push_id(("step", selected), |ui| group_ui(ui, step.operation.group_mut(), &[])).inner;
     ui.add_space(8.0);
     heading(ui, "Step");
-    ui.push_id(("settings", selected), |ui| group_ui(ui, &mut step.settings, &ON_THE_CARD));
-    wants_file.map(|_| Command::ChooseFile { step: selected })
+    let wants_mask = ui.push_id(("settings", selected), |ui| group_ui(ui, &mut step.settings, &ON_THE_CARD)).inner;
+    let slot = wants_file.map(|_| FileSlot::Operation(selected)).or(wants_mask.map(|_| FileSlot::Mask(selected)));
+    slot.map(Command::ChooseFile)
 }

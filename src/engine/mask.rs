@@ -1,0 +1,176 @@
+//! Where a step acts: a weight from 0 to 1 at every sample.
+
+use super::heightfield::{Grid, Heightfield};
+use super::inputs::{Inputs, Raster, SampleScale};
+use super::parameters::{Band, FileName, Spec, choices, parameters};
+use super::texture::factor;
+
+choices! {
+    /// What a mask goes by.
+    pub enum MaskSource {
+        /// The height of the land below the step.
+        Elevation = "elevation", "Elevation";
+        /// The slope of the land below the step.
+        Slope = "slope", "Slope";
+        /// The distance from the border of the world: nothing at the border, all from the given width on.
+        Border = "border", "Border";
+        /// The brightness of an imported picture, stretched over the world.
+        Image = "image", "Image";
+    }
+}
+
+parameters! {
+    /// Where a step acts.
+    pub struct Mask {
+        /// What the mask goes by.
+        source: MaskSource = MaskSource::Elevation, Spec::new("By");
+        /// Between which heights of the land below the step acts.
+        elevation_m: Band = Band { min: 0.0, max: 10_000.0 },
+            Spec::number("Elevation", -100_000.0, 100_000.0).slider(-1000.0, 3000.0).unit("m")
+                .when("source", &["elevation"]);
+        /// How far the effect fades out above and below these heights.
+        feather_m: f64 = 100.0,
+            Spec::number("Feather", 0.0, 100_000.0).slider(0.0, 1000.0).unit("m").when("source", &["elevation"]);
+        /// On which slopes of the land below the step acts.
+        slope_deg: Band = Band { min: 0.0, max: 30.0 },
+            Spec::number("Slope", 0.0, 90.0).unit("°").when("source", &["slope"]);
+        /// How far the effect fades out on gentler and steeper slopes.
+        feather_deg: f64 = 10.0,
+            Spec::number("Feather", 0.0, 90.0).slider(0.0, 45.0).unit("°").when("source", &["slope"]);
+        /// How far from the border the step acts in full.
+        border_m: f64 = 500.0,
+            Spec::number("Border", 0.0, 1_000_000.0).slider(1.0, 4000.0).unit("m").logarithmic()
+                .when("source", &["border"]);
+        /// The picture: white is where the step acts in full, black where it does not.
+        file: FileName = FileName::default(), Spec::new("Image").when("source", &["image"]);
+        /// Acts where it would not, and the other way round.
+        invert: bool = false, Spec::new("Invert");
+    }
+}
+
+/// A mask laid over one land.
+#[derive(Clone, Copy, Debug)]
+pub struct Stencil<'a> {
+    mask: &'a Mask,
+    grid: Grid,
+    below: Option<&'a Heightfield>,
+    raster: Option<&'a Raster>,
+}
+
+impl Mask {
+    /// The mask over the land below a step; `None` is flat land at height 0. Without its picture an image mask hides
+    /// nothing.
+    pub fn over<'a>(&'a self, grid: Grid, below: Option<&'a Heightfield>, inputs: &'a Inputs) -> Stencil<'a> {
+        Stencil { mask: self, grid, below, raster: inputs.get(&self.file) }
+    }
+}
+
+impl Stencil<'_> {
+    /// The weights of row `r`, west to east.
+    pub fn row(&self, r: usize, weights: &mut [f32]) {
+        for (c, weight) in weights.iter_mut().enumerate() {
+            let found = self.weight(c, r);
+            *weight = if self.mask.invert { 1.0 - found } else { found };
+        }
+    }
+
+    fn weight(&self, c: usize, r: usize) -> f32 {
+        let mask = self.mask;
+        let limits = |band: Band| [band.min as f32, band.max as f32];
+        match mask.source {
+            MaskSource::Elevation => {
+                let height_m = self.below.map_or(0.0, |land| land[(c, r)]);
+                factor(height_m, limits(mask.elevation_m), mask.feather_m as f32)
+            }
+            MaskSource::Slope => {
+                let slope_deg = self.below.map_or(0.0, |land| {
+                    let [east, south] = land.gradient(c, r);
+                    libm::atanf((east * east + south * south).sqrt()).to_degrees()
+                });
+                factor(slope_deg, limits(mask.slope_deg), mask.feather_deg as f32)
+            }
+            MaskSource::Border => {
+                let (x_m, z_m, extent) = (self.grid.x_m(c), self.grid.z_m(r), self.grid.extent());
+                let from_border_m = x_m.min(extent.width_m - x_m).min(z_m).min(extent.depth_m - z_m);
+                if mask.border_m > 0.0 { (from_border_m / mask.border_m).clamp(0.0, 1.0) as f32 } else { 1.0 }
+            }
+            MaskSource::Image => self.raster.map_or(1.0, |raster| brightness(raster, &self.grid, c, r)),
+        }
+    }
+}
+
+/// The brightness of a picture stretched over the world, bilinear between its samples: 0 to 1.
+fn brightness(raster: &Raster, grid: &Grid, c: usize, r: usize) -> f32 {
+    let greatest = match raster.scale {
+        SampleScale::Integers { greatest } => greatest,
+        // A picture in floats is brightest at 1.
+        SampleScale::Metres => 1.0,
+    };
+    let along = |index: usize, samples: usize, pixels: usize| {
+        let position = index as f64 / (samples - 1) as f64 * (pixels - 1) as f64;
+        let first = (position as usize).min(pixels - 1);
+        (first, (first + 1).min(pixels - 1), (position - first as f64) as f32)
+    };
+    let (west, east, u) = along(c, grid.width(), raster.width);
+    let (north, south, v) = along(r, grid.height(), raster.height);
+    let at = |column: usize, row: usize| raster.samples[row * raster.width + column];
+    let mix = |a: f32, b: f32, t: f32| a + (b - a) * t;
+    let value = mix(mix(at(west, north), at(east, north), u), mix(at(west, south), at(east, south), u), v);
+    (value / greatest).clamp(0.0, 1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::engine::heightfield::Extent;
+
+    fn grid() -> Grid {
+        Grid::new(Extent { width_m: 400.0, depth_m: 200.0 }, 5, 3)
+    }
+
+    #[track_caller]
+    fn check(mask: &Mask, below: Option<&Heightfield>, inputs: &Inputs, r: usize, expected: [f32; 5]) {
+        let mut weights = [0.0; 5];
+        mask.over(grid(), below, inputs).row(r, &mut weights);
+        assert!(weights.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-5), "{weights:?}, not {expected:?}");
+        let inverted = Mask { invert: true, ..mask.clone() };
+        inverted.over(grid(), below, inputs).row(r, &mut weights);
+        assert!(weights.iter().zip(expected).all(|(a, b)| (1.0 - a - b).abs() < 1e-5));
+    }
+
+    #[test]
+    fn by_elevation_and_slope_of_the_land_below() {
+        let none = Inputs::default();
+        let land = Heightfield::from_fn(grid(), |c, _| c as f32 * 100.0);
+        let band = Band { min: 200.0, max: 300.0 };
+        let by_height = Mask { elevation_m: band, feather_m: 200.0, ..Default::default() };
+        check(&by_height, Some(&land), &none, 1, [0.0, 0.5, 1.0, 1.0, 0.5]);
+        check(&by_height, None, &none, 1, [0.0; 5]);
+        // A rise of 100 m over 100 m is 45°.
+        let limits = Band { min: 0.0, max: 40.0 };
+        let by_slope = Mask { source: MaskSource::Slope, slope_deg: limits, feather_deg: 10.0, ..Default::default() };
+        check(&by_slope, Some(&land), &none, 1, [0.5; 5]);
+        check(&by_slope, None, &none, 1, [1.0; 5]);
+    }
+
+    #[test]
+    fn by_distance_from_the_border_in_metres() {
+        let border = Mask { source: MaskSource::Border, border_m: 200.0, ..Default::default() };
+        check(&border, None, &Inputs::default(), 0, [0.0; 5]);
+        check(&border, None, &Inputs::default(), 1, [0.0, 0.5, 0.5, 0.5, 0.0]);
+    }
+
+    #[test]
+    fn by_the_brightness_of_a_picture() {
+        let name = FileName("m.png".into());
+        let scale = SampleScale::Integers { greatest: 255.0 };
+        let raster = Raster { width: 3, height: 2, samples: vec![0.0, 255.0, 0.0, 255.0, 255.0, 255.0], scale };
+        let inputs = Inputs([(name.clone(), Arc::new(raster))].into());
+        let mask = Mask { source: MaskSource::Image, file: name, ..Default::default() };
+        check(&mask, None, &inputs, 0, [0.0, 0.5, 1.0, 0.5, 0.0]);
+        check(&mask, None, &inputs, 2, [1.0; 5]);
+        check(&mask, None, &Inputs::default(), 0, [1.0; 5]);
+    }
+}
