@@ -14,7 +14,7 @@ use std::time::Instant;
 
 use upthrust::engine::fault::{Fault, Profile, sum_of_faults};
 use upthrust::engine::light::Light;
-use upthrust::engine::operations::Operate;
+use upthrust::engine::operations::{Drawn, Operate};
 use upthrust::engine::operations::faults::Faults;
 use upthrust::engine::operations::recursive_filter::RecursiveFilter;
 use upthrust::engine::random::Stream;
@@ -79,7 +79,7 @@ fn row(name: &str, scale: f64, samples: usize, naive: &mut dyn FnMut(), ours: &m
 }
 
 fn drawn(profile: Profile, count: u32) -> Vec<Fault> {
-    Faults { count, profile, ..Default::default() }.faults(WORLD, Stream::new(1, 0)).unwrap_or_default()
+    Faults { count, profile, ..Default::default() }.faults(WORLD, Stream::new(1, 0)).map(Drawn::into_lines).unwrap_or_default()
 }
 
 fn faults_row(name: &str, grid: Grid, profile: Profile, count: u32, naive_count: u32) {

@@ -142,6 +142,45 @@ fn what_is_built_is_the_sum_of_the_lines_that_are_printed() {
 }
 
 #[test]
+fn what_is_built_is_the_sum_of_the_trees_that_are_printed() {
+    let place = Place::new();
+    for layout in ["structured", "unstructured"] {
+        let step =
+            json!({"operation": "bsp_faults", "count": 12, "depth": 4, "layout": layout, "displacement_m": 33.3});
+        place.write("p.upthrust.json", project(&json!([step])));
+        let printed = place.json("faults p.upthrust.json");
+        let trees = printed["faults"].as_array().expect("a list");
+        assert!(trees.iter().filter_map(|tree| tree["i"].as_u64()).eq(1..=12));
+        assert!(trees.iter().all(|tree| tree["nodes"].as_array().is_some_and(|nodes| nodes.len() == 15)));
+
+        let lift = |tree: &Value, x: f64, z: f64| {
+            let (mut node, mut lift) = (&tree["nodes"][0], 0.0);
+            let mut amplitude = tree["displacement_m"].as_f64().expect("a number");
+            loop {
+                let [from, to] =
+                    ["from_m", "to_m"].map(|key| [0, 1].map(|axis| node[key][axis].as_f64().expect("a number")));
+                // Facing along the line with north on top, east of a line to the north is right.
+                let is_right = (to[0] - from[0]) * (z - from[1]) - (to[1] - from[1]) * (x - from[0]) >= 0.0;
+                lift += if is_right { amplitude } else { -amplitude };
+                amplitude /= 2.0;
+                match node[if is_right { "right" } else { "left" }].as_u64() {
+                    Some(child) => node = &tree["nodes"][child as usize],
+                    None => return lift,
+                }
+            }
+        };
+        let sum = |count: usize| -> Vec<f64> {
+            let at = |i: usize| ((i % 41) as f64 * 100.0, (i / 41) as f64 * 3000.0 / 32.0);
+            (0..41 * 33).map(|i| trees[..count].iter().map(|tree| lift(tree, at(i).0, at(i).1)).sum()).collect()
+        };
+        for k in [1, 12] {
+            place.succeed(&format!("build p.upthrust.json --size 41x33 --heightmap h.r32 --iterations {k} --force"));
+            assert_same_land(&floats(&place.read("h.r32")), &sum(k), layout);
+        }
+    }
+}
+
+#[test]
 fn the_number_of_threads_changes_no_byte() {
     let place = Place::new();
     let stack = json!([

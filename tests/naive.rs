@@ -7,7 +7,7 @@ mod naive;
 
 use upthrust::engine::fault::{Fault, Profile, sum_of_faults};
 use upthrust::engine::light::Light;
-use upthrust::engine::operations::Operate;
+use upthrust::engine::operations::{Drawn, Operate};
 use upthrust::engine::operations::faults::Faults;
 use upthrust::engine::operations::recursive_filter::RecursiveFilter;
 use upthrust::engine::random::Stream;
@@ -22,7 +22,7 @@ fn grid() -> Grid {
 
 fn drawn(profile: Profile) -> Vec<Fault> {
     let faults = Faults { count: 200, profile, zone_m: 250.0, ..Default::default() };
-    faults.faults(WORLD, Stream::new(8, 1)).expect("they draw faults")
+    faults.faults(WORLD, Stream::new(8, 1)).map(Drawn::into_lines).expect("they draw faults")
 }
 
 #[test]

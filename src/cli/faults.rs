@@ -1,20 +1,22 @@
-//! `upthrust faults`: the lines that a step draws.
+//! `upthrust faults`: the lines, or the trees of lines, that a step draws.
 
 use std::iter;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::arguments::FaultsOptions;
 use super::error::CliError;
 use super::{print, source};
 use crate::engine::Recipe;
 use crate::engine::fault::Fault;
+use crate::engine::operations::Drawn;
+use crate::engine::operations::bsp_faults::{Segment, Tree};
 use crate::engine::parameters::Field;
 
 /// Prints the fault lines of a step as JSON, one a line.
 pub fn run(options: &FaultsOptions) -> Result<(), CliError> {
     let recipe = source::open(&options.source)?.recipe;
-    let (step, faults) = lines(&recipe, options.step).map_err(|problem| {
+    let (step, faults) = drawn(&recipe, options.step).map_err(|problem| {
         let source = &options.source.source;
         match options.step {
             Some(_) => CliError::Usage(format!("{source}: {problem}")),
@@ -23,33 +25,52 @@ pub fn run(options: &FaultsOptions) -> Result<(), CliError> {
     })?;
     let extent = recipe.world.extent();
     let head = format!("{{\"world_m\": {}, \"step\": {step}, \"faults\": [", json!([extent.width_m, extent.depth_m]));
-    let rows = faults.iter().enumerate().map(|(index, fault)| {
-        let row = json!({
-            "i": index + 1,
-            "point_m": fault.point_m,
-            "normal": fault.normal,
-            "displacement_m": fault.displacement_m,
-            "profile": fault.profile.to_value(),
-            "width_m": fault.zone_m,
-        });
-        let comma = if index + 1 < faults.len() { "," } else { "" };
-        format!("{row}{comma}")
+    let rows: Box<dyn Iterator<Item = Value>> = match faults {
+        Drawn::Lines(lines) => Box::new((1..).zip(lines).map(|(i, fault)| line_row(i, &fault))),
+        Drawn::Trees(trees) => Box::new((1..).zip(trees).map(|(i, tree)| tree_row(i, &tree))),
+    };
+    // Each is drawn when it is printed: nobody who stops listening waits for the rest.
+    let mut rows = rows.peekable();
+    let rows = iter::from_fn(move || {
+        let row = rows.next()?;
+        let comma = if rows.peek().is_some() { "," } else { "" };
+        Some(format!("{row}{comma}"))
     });
     print::say_all(iter::once(head).chain(rows).chain(iter::once("]}".into())));
     Ok(())
 }
 
+fn line_row(i: u32, fault: &Fault) -> Value {
+    json!({
+        "i": i,
+        "point_m": fault.point_m,
+        "normal": fault.normal,
+        "displacement_m": fault.displacement_m,
+        "profile": fault.profile.to_value(),
+        "width_m": fault.zone_m,
+    })
+}
+
+fn tree_row(i: u32, tree: &Tree) -> Value {
+    let node = |(at, segment): (usize, &Segment)| {
+        let [left, right] = tree.children(at);
+        json!({"from_m": segment.from_m, "to_m": segment.to_m, "left": left, "right": right})
+    };
+    let nodes: Vec<Value> = tree.nodes.iter().enumerate().map(node).collect();
+    json!({"i": i, "nodes": nodes, "displacement_m": tree.displacement_m})
+}
+
 /// The step that is asked for, or the first one that draws faults, and its faults.
-fn lines(recipe: &Recipe, asked: Option<usize>) -> Result<(usize, Vec<Fault>), String> {
-    let drawn = |index: usize| {
+fn drawn(recipe: &Recipe, asked: Option<usize>) -> Result<(usize, Drawn<'_>), String> {
+    let by_step = |index: usize| {
         let step = recipe.stack.get(index)?;
         step.operation.faults(recipe.world.extent(), step.stream(recipe.seed)).map(|faults| (index, faults))
     };
     match asked {
-        None => (0..recipe.stack.len()).find_map(drawn).ok_or_else(|| "none of its steps draws faults".into()),
-        Some(index) => drawn(index).ok_or_else(|| {
+        None => (0..recipe.stack.len()).find_map(by_step).ok_or_else(|| "none of its steps draws faults".into()),
+        Some(index) => by_step(index).ok_or_else(|| {
             let with_faults: Vec<String> = (0..recipe.stack.len())
-                .filter(|&index| drawn(index).is_some())
+                .filter(|&index| by_step(index).is_some())
                 .map(|index| index.to_string())
                 .collect();
             let advice = match with_faults.as_slice() {

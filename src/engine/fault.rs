@@ -23,13 +23,19 @@ const UNITS_PER_M: f64 = (1_u64 << 20) as f64;
 /// units, which then are a difference of bits. Unlike a cast to i64 this is the same few instructions in every vector
 /// lane.
 #[inline(always)]
-fn to_units(metres: f64) -> i64 {
+pub fn to_units(metres: f64) -> i64 {
     const WHOLE: f64 = 1.5 * (1_u64 << 52) as f64;
     (metres * UNITS_PER_M + WHOLE).to_bits() as i64 - WHOLE.to_bits() as i64
 }
 
-fn to_metres(units: i64) -> f32 {
-    (units as f64 * (1.0 / UNITS_PER_M)) as f32
+/// Units of the displacement grid to the nearest f32 in metres.
+pub fn to_metres(units: i64) -> f32 {
+    to_exact_metres(units) as f32
+}
+
+/// Units of the displacement grid to metres, exact below 2⁵³ units.
+pub fn to_exact_metres(units: i64) -> f64 {
+    units as f64 * (1.0 / UNITS_PER_M)
 }
 
 /// The nearest displacement that can be summed exactly.
@@ -283,7 +289,8 @@ impl Crosser {
     }
 }
 
-fn column_positions(grid: &Grid) -> Vec<f64> {
+/// Metres from the west border to each column.
+pub fn column_positions(grid: &Grid) -> Vec<f64> {
     (0..grid.width()).map(|c| grid.x_m(c)).collect()
 }
 

@@ -7,7 +7,7 @@
 use rayon::prelude::*;
 
 use super::recursive_filter::RecursiveFilter;
-use super::{Keyframe, Operate, Site};
+use super::{Drawn, Keyframe, Operate, Site};
 use crate::engine::fault::{Fault, Profile, add_fault, on_displacement_grid, sum_of_faults};
 use crate::engine::heightfield::{Extent, Heightfield};
 use crate::engine::monitor::Cancelled;
@@ -101,6 +101,31 @@ const LEAST_SHARE: f64 = 2.0 / 256.0;
 /// refused once in 32 draws, so the limit is reached only where the strike leaves hardly any pairs.
 const MOST_PAIRS: u32 = 256;
 
+/// Two points of the map, each anywhere on it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PointPair {
+    pub from_m: [f64; 2],
+    pub to_m: [f64; 2],
+}
+
+impl PointPair {
+    pub fn drawn(extent: Extent, draw: &mut Draw) -> Self {
+        let mut point = || [draw.unit() * extent.width_m, draw.unit() * extent.depth_m];
+        Self { from_m: point(), to_m: point() }
+    }
+
+    /// From the one to the other.
+    pub fn along_m(&self) -> [f64; 2] {
+        [self.to_m[0] - self.from_m[0], self.to_m[1] - self.from_m[1]]
+    }
+
+    /// Whether Krten would redraw the pair.
+    pub fn too_close(&self, extent: Extent) -> bool {
+        let along = self.along_m();
+        along[0].abs() <= LEAST_SHARE * extent.width_m || along[1].abs() <= LEAST_SHARE * extent.depth_m
+    }
+}
+
 impl Faults {
     /// dᵢ, the displacement of fault i = 1…n in metres, before its sign.
     fn displacement_m(&self, i: u32, draw: &mut Draw) -> f64 {
@@ -133,12 +158,10 @@ impl Faults {
             Line::TwoPoints => {
                 let mut from = [0.0; 2];
                 for _ in 0..MOST_PAIRS {
-                    from = [draw.unit() * extent.width_m, draw.unit() * extent.depth_m];
-                    let along =
-                        [draw.unit() * extent.width_m - from[0], draw.unit() * extent.depth_m - from[1]];
-                    let too_close = along[0].abs() <= LEAST_SHARE * extent.width_m
-                        || along[1].abs() <= LEAST_SHARE * extent.depth_m;
-                    if !too_close && self.allows(along) {
+                    let pair = PointPair::drawn(extent, draw);
+                    from = pair.from_m;
+                    let along = pair.along_m();
+                    if !pair.too_close(extent) && self.allows(along) {
                         let length = libm::hypot(along[0], along[1]);
                         return (from, [-along[1] / length, along[0] / length]);
                     }
@@ -204,8 +227,8 @@ impl Operate for Faults {
         self.wind.is_some()
     }
 
-    fn faults(&self, extent: Extent, stream: Stream) -> Option<Vec<Fault>> {
-        Some((1..=self.count).map(|i| self.fault(i, extent, stream)).collect())
+    fn faults(&self, extent: Extent, stream: Stream) -> Option<Drawn<'_>> {
+        Some(Drawn::Lines(Box::new((1..=self.count).map(move |i| self.fault(i, extent, stream)))))
     }
 
     fn evaluate(&self, site: &Site, until: u32, resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {

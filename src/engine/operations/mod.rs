@@ -5,6 +5,7 @@
 
 use serde_json::{Map, Value};
 
+use self::bsp_faults::Tree;
 use super::fault::Fault;
 use super::heightfield::{Extent, Grid, Heightfield};
 use super::inputs::Inputs;
@@ -52,6 +53,24 @@ pub struct Keyframe<'a> {
     pub land: &'a Heightfield,
 }
 
+/// The faults that an operation draws, one after another.
+pub enum Drawn<'a> {
+    /// Lines across the whole map.
+    Lines(Box<dyn Iterator<Item = Fault> + 'a>),
+    /// Trees of lines, one an iteration.
+    Trees(Box<dyn Iterator<Item = Tree> + 'a>),
+}
+
+impl Drawn<'_> {
+    /// The lines; none if they are trees.
+    pub fn into_lines(self) -> Vec<Fault> {
+        match self {
+            Self::Lines(lines) => lines.collect(),
+            Self::Trees(_) => Vec::new(),
+        }
+    }
+}
+
 /// What an operation is.
 pub trait Operate: Parameters {
     /// The name in files and on the command line.
@@ -74,8 +93,9 @@ pub trait Operate: Parameters {
         false
     }
 
-    /// The faults that it draws, in the order of its iterations; `None` if it draws no faults.
-    fn faults(&self, _extent: Extent, _stream: Stream) -> Option<Vec<Fault>> {
+    /// The faults that it draws, in the order of its iterations, each drawn when it is asked for; `None` if it draws
+    /// no faults.
+    fn faults(&self, _extent: Extent, _stream: Stream) -> Option<Drawn<'_>> {
         None
     }
 
@@ -137,8 +157,8 @@ macro_rules! registry {
                 match self { $( Self::$name(operation) => operation.resumes(), )+ }
             }
 
-            /// The faults that it draws, if it draws faults.
-            pub fn faults(&self, extent: Extent, stream: Stream) -> Option<Vec<Fault>> {
+            /// The faults that it draws, if it draws faults; see [`Operate::faults`].
+            pub fn faults(&self, extent: Extent, stream: Stream) -> Option<Drawn<'_>> {
                 match self { $( Self::$name(operation) => operation.faults(extent, stream), )+ }
             }
 
@@ -167,6 +187,7 @@ macro_rules! registry {
 
 registry! {
     faults: Faults,
+    bsp_faults: BspFaults,
     recursive_filter: RecursiveFilter,
     heightmap: Heightmap,
 }

@@ -1,0 +1,611 @@
+//! Fault formation by binary space partition: every iteration cuts the land into ever smaller pieces, each cut half as
+//! high as the one before.
+//!
+//! After C. Traagen's HoloLens terrain generation demo, part 4.
+
+use std::f64::consts::FRAC_PI_4;
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use super::faults::PointPair;
+use super::recursive_filter::RecursiveFilter;
+use super::{Drawn, Keyframe, Operate, Site};
+use crate::engine::fault::{column_positions, on_displacement_grid, to_exact_metres, to_metres, to_units};
+use crate::engine::heightfield::{Extent, Grid, Heightfield};
+use crate::engine::monitor::Cancelled;
+use crate::engine::parameters::{Spec, choices, parameters};
+use crate::engine::random::{Draw, Stream};
+
+choices! {
+    /// How the lines of a tree of faults lie to each other.
+    pub enum Layout {
+        /// Each fault leaves the one before roughly at a right angle and ends at the next: blocks and valleys.
+        Structured = "structured", "Structured";
+        /// Every fault lies anywhere: long straight cliffs in every direction.
+        Unstructured = "unstructured", "Unstructured";
+    }
+}
+
+parameters! {
+    /// Raises land by trees of faults: each fault parts the land, and each part is cut again at half the height.
+    pub struct BspFaults {
+        /// How many trees are grown, one an iteration: few give distinct blocks, many give rugged detail.
+        count: u32 = 100, Spec::number("Count", 0.0, 10_000.0).slider(1.0, 1000.0).logarithmic();
+        /// How many times each tree cuts its parts again: 1 is a plain fault, every further level halves the blocks
+        /// and their cliffs.
+        depth: u32 = 5, Spec::number("Depth", 1.0, 8.0).unit("levels");
+        /// How far the first fault of a tree lifts one side and sinks the other; every level below moves half as far.
+        displacement_m: f64 = 20.0,
+            Spec::number("Displacement", 0.0, 10_000.0).slider(0.1, 500.0).unit("m").logarithmic();
+        /// How the faults of a tree lie to each other.
+        layout: Layout = Layout::Structured, Spec::new("Layout");
+        /// Lets the displacement die away towards the border, so that the land becomes an island on level ground.
+        edge_fade: bool = false, Spec::new("Fade to the border");
+        /// The height below which no tree of faults lowers the land: wide plains between the heights; empty: none.
+        floor_m: Option<f64> = None, Spec::number("Floor", -100_000.0, 100_000.0).slider(-500.0, 500.0).unit("m");
+        /// Weather between the trees: a filter that runs after every one, so that old faults are worn and young ones
+        /// fresh.
+        wind: Option<RecursiveFilter> = None, Spec::new("Wind erosion");
+    }
+}
+
+/// The line of one node of a tree. Right of it, going from `from_m` to `to_m` and seen with north on top, is up.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Segment {
+    /// Where it starts, metres east and south of the north-west corner.
+    pub from_m: [f64; 2],
+    /// Where it ends.
+    pub to_m: [f64; 2],
+}
+
+impl Segment {
+    /// Across the line to the right, as long as the segment.
+    fn right_m(&self) -> [f64; 2] {
+        [self.from_m[1] - self.to_m[1], self.to_m[0] - self.from_m[0]]
+    }
+}
+
+/// The faults of one iteration: a complete binary tree. Node n has the children 2n + 1 (left) and 2n + 2 (right).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tree {
+    /// The nodes, root first, level by level.
+    pub nodes: Vec<Segment>,
+    /// How far the root lifts its right side, metres; every level below half as far. All of them lie on the
+    /// displacement grid.
+    pub displacement_m: f64,
+}
+
+impl Tree {
+    /// The left and the right child of a node, if it has any.
+    pub fn children(&self, node: usize) -> [Option<usize>; 2] {
+        [2 * node + 1, 2 * node + 2].map(|child| (child < self.nodes.len()).then_some(child))
+    }
+}
+
+/// Pairs of points tried before one that is too close is taken: it is refused once in 32 draws.
+const MOST_PAIRS: u32 = 64;
+
+impl BspFaults {
+    /// The tree of iteration i = 1…n, drawn without drawing those before it.
+    fn tree(&self, i: u32, extent: Extent, stream: Stream) -> Tree {
+        let mut draw = stream.at(u64::from(i));
+        let count = (1_usize << self.depth) - 1;
+        // Held on the grid at the lowest level, so that halving is exact at every other.
+        let halvings = (1_u32 << (self.depth - 1)) as f64;
+        Tree {
+            nodes: match self.layout {
+                Layout::Structured => structured(count, extent, &mut draw),
+                Layout::Unstructured => (0..count).map(|_| anywhere(extent, &mut draw)).collect(),
+            },
+            displacement_m: on_displacement_grid(self.displacement_m / halvings) * halvings,
+        }
+    }
+}
+
+/// A segment between two points that are not too close.
+fn anywhere(extent: Extent, draw: &mut Draw) -> Segment {
+    let mut pair = PointPair::drawn(extent, draw);
+    for _ in 1..MOST_PAIRS {
+        if !pair.too_close(extent) {
+            break;
+        }
+        pair = PointPair::drawn(extent, draw);
+    }
+    Segment { from_m: pair.from_m, to_m: pair.to_m }
+}
+
+/// A line with its unit direction, which a very short segment could not tell as well.
+#[derive(Clone, Copy, Debug)]
+struct Ray {
+    from_m: [f64; 2],
+    along: [f64; 2],
+}
+
+impl Ray {
+    /// How far along the ray the border of the map lies, and the point there, with the border's own coordinate to
+    /// the bit.
+    fn border(&self, extent: Extent) -> (f64, [f64; 2]) {
+        let size = [extent.width_m, extent.depth_m];
+        let wall = |axis: usize| if self.along[axis] > 0.0 { size[axis] } else { 0.0 };
+        let until = |axis: usize| match self.along[axis] {
+            0.0 => f64::INFINITY,
+            along => (wall(axis) - self.from_m[axis]) / along,
+        };
+        let axis = usize::from(until(1) < until(0));
+        let mut end = self.at(until(axis), extent);
+        end[axis] = wall(axis);
+        (until(axis), end)
+    }
+
+    /// How far along the ray a line lies that runs on without end; infinite if the ray does not approach it.
+    fn meets(&self, line: &Ray, from_right: bool) -> f64 {
+        let side = if from_right { 1.0 } else { -1.0 };
+        let normal = [-line.along[1] * side, line.along[0] * side];
+        let from_line = [self.from_m[0] - line.from_m[0], self.from_m[1] - line.from_m[1]];
+        let distance = from_line[0] * normal[0] + from_line[1] * normal[1];
+        let approach = -(self.along[0] * normal[0] + self.along[1] * normal[1]);
+        if approach > 0.0 { distance.max(0.0) / approach } else { f64::INFINITY }
+    }
+
+    fn at(&self, distance_m: f64, extent: Extent) -> [f64; 2] {
+        let along = |axis: usize| self.from_m[axis] + distance_m * self.along[axis];
+        [along(0).clamp(0.0, extent.width_m), along(1).clamp(0.0, extent.depth_m)]
+    }
+}
+
+/// Segments of which each starts in the middle half of its parent's, leaves it within 45° of a right angle, and ends
+/// where it first meets the border or another ancestor.
+///
+/// The root's segment is its line from border to border: that is the fault that the land shows, however close the two
+/// points lay through which it was drawn, and what its descendants end at. With it every piece of land is bounded by
+/// segments of ancestors and the border only, so that meeting an ancestor's segment is meeting its line.
+fn structured(count: usize, extent: Extent, draw: &mut Draw) -> Vec<Segment> {
+    let pair = anywhere(extent, draw);
+    let along = [pair.to_m[0] - pair.from_m[0], pair.to_m[1] - pair.from_m[1]];
+    let length = libm::hypot(along[0], along[1]);
+    let along = along.map(|part| part / length);
+    let (_, from_m) = Ray { from_m: pair.from_m, along: along.map(|part| -part) }.border(extent);
+    let (_, to_m) = Ray { from_m: pair.from_m, along }.border(extent);
+    let mut rays = vec![Ray { from_m, along }];
+    let mut segments = vec![Segment { from_m, to_m }];
+    for node in 1..count {
+        let parent = (node - 1) / 2;
+        let (place, turn) = (draw.between(0.25, 0.75), draw.between(-FRAC_PI_4, FRAC_PI_4));
+        let Segment { from_m, to_m } = segments[parent];
+        let start = [0, 1].map(|axis| from_m[axis] + place * (to_m[axis] - from_m[axis]));
+        let [x, z] = rays[parent].along;
+        let across = if is_right(node) { [-z, x] } else { [z, -x] };
+        let (sin, cos) = (libm::sin(turn), libm::cos(turn));
+        let along = [across[0] * cos - across[1] * sin, across[0] * sin + across[1] * cos];
+        let ray = Ray { from_m: start, along };
+
+        let (mut distance_m, mut end) = ray.border(extent);
+        let mut branch = parent;
+        while branch > 0 {
+            let ancestor = (branch - 1) / 2;
+            let met = ray.meets(&rays[ancestor], is_right(branch));
+            if met < distance_m {
+                (distance_m, end) = (met, ray.at(met, extent));
+            }
+            branch = ancestor;
+        }
+        rays.push(ray);
+        segments.push(Segment { from_m: start, to_m: end });
+    }
+    segments
+}
+
+fn is_right(node: usize) -> bool {
+    node.is_multiple_of(2)
+}
+
+/// A node made ready for one grid.
+#[derive(Clone, Copy, Debug)]
+struct Cut {
+    point_m: [f64; 2],
+    right: [f64; 2],
+    /// Turns the part of the distance that is the same along a row into the column of the line.
+    columns_per_unit: f64,
+    point_column: f64,
+}
+
+impl Cut {
+    fn new(segment: &Segment, grid: &Grid) -> Self {
+        let (right, spacing) = (segment.right_m(), grid.spacing_x_m());
+        Self {
+            point_m: segment.from_m,
+            right,
+            columns_per_unit: -1.0 / (right[0] * spacing),
+            point_column: segment.from_m[0] / spacing,
+        }
+    }
+
+    /// The first column of a span that lies east of the line. A level line, or one beyond the span, has all of it on
+    /// one side.
+    ///
+    /// The column is guessed by a product that rounds, then checked with the side itself, so that the answer is a
+    /// function of the sample's position alone and agrees between grids.
+    fn column(&self, z: f64, xs: &[f64], span: &Range<usize>) -> usize {
+        let across = (z - self.point_m[1]) * self.right[1];
+        let is_east = |x: f64| ((x - self.point_m[0]) * self.right[0] + across >= 0.0) == self.right_is_east();
+        // Truncation after adding one is the ceiling for all but exact hits; negative and NaN become 0.
+        let guess = ((across * self.columns_per_unit + self.point_column + 1.0) as usize).clamp(span.start, span.end);
+        let west_is_west = guess == span.start || !is_east(xs[guess - 1]);
+        let east_is_east = guess == span.end || is_east(xs[guess]);
+        if west_is_west && east_is_east {
+            guess
+        } else {
+            span.start + xs[span.clone()].partition_point(|&x| !is_east(x))
+        }
+    }
+
+    fn right_is_east(&self) -> bool {
+        self.right[0] > 0.0
+    }
+}
+
+/// A tree made ready for one grid.
+#[derive(Debug)]
+struct Cutter {
+    cuts: Vec<Cut>,
+    root_units: i64,
+}
+
+impl Cutter {
+    fn new(tree: &Tree, grid: &Grid) -> Self {
+        Self {
+            cuts: tree.nodes.iter().map(|segment| Cut::new(segment, grid)).collect(),
+            root_units: to_units(tree.displacement_m),
+        }
+    }
+
+    /// Cuts a row into spans of equal lift, in units: at most one for every leaf.
+    fn row(&self, z: f64, xs: &[f64], lifted: &mut impl FnMut(Range<usize>, i64)) {
+        self.cut(0, 0..xs.len(), [0, self.root_units], z, xs, lifted);
+    }
+
+    /// `[lift, amplitude]`: what the ancestors have added up to, and what the node adds to its right.
+    fn cut(
+        &self,
+        node: usize,
+        span: Range<usize>,
+        [lift, amplitude]: [i64; 2],
+        z: f64,
+        xs: &[f64],
+        lifted: &mut impl FnMut(Range<usize>, i64),
+    ) {
+        let Some(cut) = self.cuts.get(node) else {
+            lifted(span, lift);
+            return;
+        };
+        let column = cut.column(z, xs, &span);
+        let (west, east) = (span.start..column, column..span.end);
+        let (left, right) = if cut.right_is_east() { (west, east) } else { (east, west) };
+        if !left.is_empty() {
+            self.cut(2 * node + 1, left, [lift - amplitude, amplitude / 2], z, xs, lifted);
+        }
+        if !right.is_empty() {
+            self.cut(2 * node + 2, right, [lift + amplitude, amplitude / 2], z, xs, lifted);
+        }
+    }
+}
+
+/// F = min(1, 4·Fx·Fz) with Fx = 1 − |Lx/2 − x|/(Lx/2), Fz alike: 0 at the border, 1 in the middle.
+#[derive(Debug)]
+struct Fade {
+    along_x: Vec<f64>,
+    along_z: Vec<f64>,
+}
+
+impl Fade {
+    fn new(grid: &Grid) -> Self {
+        let towards_border = |m: f64, size_m: f64| 1.0 - (0.5 * size_m - m).abs() / (0.5 * size_m);
+        let Extent { width_m, depth_m } = grid.extent();
+        Self {
+            along_x: (0..grid.width()).map(|c| towards_border(grid.x_m(c), width_m)).collect(),
+            along_z: (0..grid.height()).map(|r| towards_border(grid.z_m(r), depth_m)).collect(),
+        }
+    }
+
+    fn at(&self, c: usize, r: usize) -> f64 {
+        (4.0 * self.along_x[c] * self.along_z[r]).min(1.0)
+    }
+}
+
+/// Trees between two looks at the monitor.
+const CHECK_EVERY: usize = 16;
+
+impl BspFaults {
+    /// The sum of the first trees on flat land.
+    fn sum(&self, site: &Site, until: u32) -> Result<Heightfield, Cancelled> {
+        let (grid, monitor) = (site.grid, site.monitor);
+        let cutter = |i| Cutter::new(&self.tree(i, grid.extent(), site.stream), &grid);
+        let cutters: Result<Vec<Cutter>, Cancelled> =
+            (1..=until).into_par_iter().map(|i| monitor.check().map(|()| cutter(i))).collect();
+        let cutters = cutters?;
+        let xs = column_positions(&grid);
+        let fade = self.edge_fade.then(|| Fade::new(&grid));
+        let mut land = Heightfield::flat(grid);
+        let tally = monitor.tally(grid.height());
+        land.heights_mut().par_chunks_mut(grid.width()).enumerate().try_for_each_init(
+            || vec![0_i64; grid.width() + 1],
+            |differences, (r, heights)| {
+                let z = grid.z_m(r);
+                for (i, cutter) in cutters.iter().enumerate() {
+                    if i % CHECK_EVERY == 0 {
+                        monitor.check()?;
+                    }
+                    cutter.row(z, &xs, &mut |span, units| {
+                        differences[span.start] += units;
+                        differences[span.end] -= units;
+                    });
+                }
+                let mut running = 0;
+                for (c, (height, difference)) in heights.iter_mut().zip(differences.iter_mut()).enumerate() {
+                    running += std::mem::take(difference);
+                    *height = match &fade {
+                        None => to_metres(running),
+                        Some(fade) => (to_exact_metres(running) * fade.at(c, r)) as f32,
+                    };
+                }
+                differences[grid.width()] = 0;
+                tally.add_one()
+            },
+        )?;
+        Ok(land)
+    }
+}
+
+/// Adds one tree to the land, in f32, and holds it above the floor.
+fn add_tree(land: &mut Heightfield, tree: &Tree, xs: &[f64], fade: Option<&Fade>, floor_m: Option<f64>) {
+    let grid = land.grid();
+    let cutter = Cutter::new(tree, &grid);
+    let floor = floor_m.map_or(f32::NEG_INFINITY, |floor_m| floor_m as f32);
+    let rows = land.heights_mut().par_chunks_mut(grid.width()).enumerate().with_min_len(32);
+    rows.for_each(|(r, heights)| {
+        cutter.row(grid.z_m(r), xs, &mut |span, units| match fade {
+            None => {
+                let lift = to_metres(units);
+                heights[span].iter_mut().for_each(|height| *height = (*height + lift).max(floor));
+            }
+            Some(fade) => {
+                let lift = to_exact_metres(units);
+                for (height, c) in heights[span.clone()].iter_mut().zip(span) {
+                    *height = (*height + (lift * fade.at(c, r)) as f32).max(floor);
+                }
+            }
+        });
+    });
+}
+
+impl Operate for BspFaults {
+    const KEY: &'static str = "bsp_faults";
+    const LABEL: &'static str = "BSP faults";
+
+    fn iterations(&self) -> u32 {
+        self.count
+    }
+
+    fn resumes(&self) -> bool {
+        self.wind.is_some() || self.floor_m.is_some()
+    }
+
+    fn faults(&self, extent: Extent, stream: Stream) -> Option<Drawn<'_>> {
+        Some(Drawn::Trees(Box::new((1..=self.count).map(move |i| self.tree(i, extent, stream)))))
+    }
+
+    fn evaluate(&self, site: &Site, until: u32, resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
+        if !self.resumes() {
+            return self.sum(site, until);
+        }
+        let (done, mut land) = match resume {
+            Some(keyframe) => (keyframe.iteration, keyframe.land.clone()),
+            None => (0, Heightfield::flat(site.grid)),
+        };
+        let tally = site.monitor.tally((until - done) as usize);
+        let xs = column_positions(&site.grid);
+        let fade = self.edge_fade.then(|| Fade::new(&site.grid));
+        let mut weather = self.wind.as_ref().map(|wind| wind.on(site.grid));
+        for i in done + 1..=until {
+            let tree = self.tree(i, site.grid.extent(), site.stream);
+            add_tree(&mut land, &tree, &xs, fade.as_ref(), self.floor_m);
+            if let Some(weather) = &mut weather {
+                weather.pass(&mut land, site.monitor)?;
+            }
+            tally.add_one()?;
+        }
+        Ok(land)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::inputs::Inputs;
+    use crate::engine::monitor::Monitor;
+
+    const SQUARE: Extent = Extent { width_m: 4096.0, depth_m: 4096.0 };
+    const OBLONG: Extent = Extent { width_m: 9000.0, depth_m: 700.0 };
+
+    fn stream() -> Stream {
+        Stream::new(5, 9)
+    }
+
+    fn land(faults: &BspFaults, grid: Grid, until: u32) -> Heightfield {
+        let (inputs, monitor) = (Inputs::default(), Monitor::new());
+        let site = Site { grid, below: None, stream: stream(), inputs: &inputs, monitor: &monitor };
+        faults.evaluate(&site, until, None).expect("not cancelled")
+    }
+
+    /// The walk from the root to a leaf, in metres.
+    fn lift_m(tree: &Tree, x: f64, z: f64) -> f64 {
+        let (mut node, mut amplitude, mut lift) = (Some(0), tree.displacement_m, 0.0);
+        while let Some(at) = node {
+            let Segment { from_m: [px, pz], to_m: [qx, qz] } = tree.nodes[at];
+            let [left, right] = tree.children(at);
+            let is_right = (x - px) * (pz - qz) + (z - pz) * (qx - px) >= 0.0;
+            lift += if is_right { amplitude } else { -amplitude };
+            node = if is_right { right } else { left };
+            amplitude /= 2.0;
+        }
+        lift
+    }
+
+    fn segment(from_m: [f64; 2], to_m: [f64; 2]) -> Segment {
+        Segment { from_m, to_m }
+    }
+
+    #[test]
+    fn a_hand_drawn_tree() {
+        // North through the middle, so east is up; then east (south is up) in the west, south (west is up) in the
+        // east.
+        let tree = Tree {
+            nodes: vec![
+                segment([2.0, 4.0], [2.0, 0.0]),
+                segment([0.0, 1.5], [2.0, 1.5]),
+                segment([3.5, 0.0], [3.5, 4.0]),
+            ],
+            displacement_m: 4.0,
+        };
+        let grid = Grid::new(Extent { width_m: 4.0, depth_m: 4.0 }, 5, 5);
+        let mut land = Heightfield::flat(grid);
+        add_tree(&mut land, &tree, &column_positions(&grid), None, None);
+        let (north, south) = ([-6.0, -6.0, 6.0, 6.0, 2.0], [-2.0, -2.0, 6.0, 6.0, 2.0]);
+        assert_eq!(land.heights(), [north, north, south, south, south].concat());
+        add_tree(&mut land, &tree, &column_positions(&grid), None, Some(-3.0));
+        assert_eq!(land.row(0), [-3.0, -3.0, 12.0, 12.0, 4.0]);
+    }
+
+    #[test]
+    fn the_sum_equals_the_plain_walk_for_every_sample() {
+        for (layout, extent, depth) in
+            [(Layout::Structured, SQUARE, 5), (Layout::Unstructured, OBLONG, 5), (Layout::Structured, OBLONG, 8)]
+        {
+            for edge_fade in [false, true] {
+                let faults =
+                    BspFaults { count: 20, depth, layout, edge_fade, displacement_m: 7.3, ..Default::default() };
+                let grid = Grid::new(extent, 83, 61);
+                let trees: Vec<Tree> = (1..=20).map(|i| faults.tree(i, extent, stream())).collect();
+                let sum = land(&faults, grid, 20);
+                let fade = Fade::new(&grid);
+                for r in 0..grid.height() {
+                    for c in 0..grid.width() {
+                        let metres: f64 = trees.iter().map(|tree| lift_m(tree, grid.x_m(c), grid.z_m(r))).sum();
+                        let share = if edge_fade { fade.at(c, r) } else { 1.0 };
+                        assert_eq!(sum[(c, r)], (metres * share) as f32, "{layout:?} at {c}, {r}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_row_is_cut_at_the_lines_whatever_way_they_run() {
+        let grid = Grid::new(SQUARE, 65, 65);
+        let mut draw = stream().at(0);
+        for _ in 0..300 {
+            // Through samples, upright, level and of no length at all, in every order.
+            let mut place = || (draw.unit() * 64.0).floor() * 64.0;
+            let mut nodes: Vec<Segment> = (0..15).map(|_| segment([place(), place()], [place(), place()])).collect();
+            nodes[1].to_m[0] = nodes[1].from_m[0];
+            nodes[2].to_m[1] = nodes[2].from_m[1];
+            nodes[5].to_m = nodes[5].from_m;
+            let tree = Tree { nodes, displacement_m: 8.0 };
+            let mut land = Heightfield::flat(grid);
+            add_tree(&mut land, &tree, &column_positions(&grid), None, None);
+            for r in 0..65 {
+                for c in 0..65 {
+                    assert_eq!(land[(c, r)], lift_m(&tree, grid.x_m(c), grid.z_m(r)) as f32, "{tree:?} at {c}, {r}");
+                }
+            }
+        }
+    }
+
+    /// The distance of a point from a segment.
+    fn distance(point: [f64; 2], Segment { from_m, to_m }: Segment) -> f64 {
+        let along = [to_m[0] - from_m[0], to_m[1] - from_m[1]];
+        let off = [point[0] - from_m[0], point[1] - from_m[1]];
+        let t = ((off[0] * along[0] + off[1] * along[1]) / (along[0] * along[0] + along[1] * along[1])).clamp(0.0, 1.0);
+        libm::hypot(off[0] - t * along[0], off[1] - t * along[1])
+    }
+
+    #[test]
+    fn structured_trees_branch_in_the_middle_and_end_at_what_they_meet() {
+        for extent in [SQUARE, OBLONG, Extent { width_m: 300.0, depth_m: 8000.0 }] {
+            let size = [extent.width_m, extent.depth_m];
+            let on_border = |point: [f64; 2]| (0..2).any(|axis| point[axis] == 0.0 || point[axis] == size[axis]);
+            let near = 1e-9 * size[0].max(size[1]);
+            for i in 1..=10_000 {
+                let tree = BspFaults::default().tree(i, extent, stream());
+                assert_eq!(tree.nodes.len(), 31);
+                assert!(on_border(tree.nodes[0].from_m) && on_border(tree.nodes[0].to_m));
+                for (n, node) in tree.nodes.iter().enumerate() {
+                    for point in [node.from_m, node.to_m] {
+                        assert!((0..2).all(|axis| (0.0..=size[axis]).contains(&point[axis])), "{point:?}");
+                    }
+                    let along = [node.to_m[0] - node.from_m[0], node.to_m[1] - node.from_m[1]];
+                    assert!(libm::hypot(along[0], along[1]) > 0.0);
+                    let Some(parent) = n.checked_sub(1).map(|n| tree.nodes[n / 2]) else { continue };
+                    assert_eq!(tree.children((n - 1) / 2)[usize::from(is_right(n))], Some(n));
+
+                    let length = |segment: Segment| {
+                        libm::hypot(segment.to_m[0] - segment.from_m[0], segment.to_m[1] - segment.from_m[1])
+                    };
+                    let place = length(segment(parent.from_m, node.from_m)) / length(parent);
+                    assert!((0.25 - 1e-9..=0.75 + 1e-9).contains(&place), "{place}");
+                    assert!(distance(node.from_m, parent) <= near);
+
+                    let right = parent.right_m();
+                    let side = if is_right(n) { 1.0 } else { -1.0 };
+                    let ahead = side * (along[0] * right[0] + along[1] * right[1]);
+                    let aside = along[0] * right[1] - along[1] * right[0];
+                    let off = libm::atan2(aside, ahead).abs();
+                    assert!(off <= FRAC_PI_4 + 1e-9, "{off} in tree {i}, node {n}");
+
+                    let mut ancestors =
+                        std::iter::successors(Some((n - 1) / 2), |&at| at.checked_sub(1).map(|at| at / 2));
+                    ancestors.next();
+                    let ends = on_border(node.to_m) || ancestors.any(|at| distance(node.to_m, tree.nodes[at]) <= near);
+                    assert!(ends, "tree {i}, node {n} ends in the middle of nowhere");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_small_map_is_an_exact_subset_of_a_large_one() {
+        for layout in [Layout::Structured, Layout::Unstructured] {
+            let faults = BspFaults { layout, count: 40, ..Default::default() };
+            let odd = Extent { width_m: 4100.7, depth_m: 977.3 };
+            let [small, large] = [257, 1025].map(|side| land(&faults, Grid::new(odd, side, side), 40));
+            assert!((0..257 * 257).all(|i| small[(i % 257, i / 257)] == large[(4 * (i % 257), 4 * (i / 257))]));
+        }
+    }
+
+    #[test]
+    fn the_land_goes_on_from_a_keyframe_to_the_bit_and_stays_above_the_floor() {
+        let wind = RecursiveFilter { k: 0.1, ..Default::default() };
+        let faults =
+            BspFaults { count: 30, edge_fade: true, floor_m: Some(-2.5), wind: Some(wind), ..Default::default() };
+        let grid = Grid::new(OBLONG, 71, 33);
+        let (inputs, monitor) = (Inputs::default(), Monitor::new());
+        let site = Site { grid, below: None, stream: stream(), inputs: &inputs, monitor: &monitor };
+        let half = land(&faults, grid, 13);
+        let resumed = faults.evaluate(&site, 30, Some(Keyframe { iteration: 13, land: &half })).expect("not cancelled");
+        let whole = land(&faults, grid, 30);
+        assert_eq!(resumed, whole);
+        assert!(whole.min_max()[0] >= -2.5);
+        monitor.cancel();
+        assert_eq!(faults.evaluate(&site, 30, None), Err(Cancelled));
+        assert_eq!(BspFaults::default().evaluate(&site, 30, None), Err(Cancelled));
+    }
+
+    #[test]
+    fn the_land_fades_to_level_ground_at_the_border() {
+        let faults = BspFaults { edge_fade: true, ..Default::default() };
+        let land = land(&faults, Grid::new(SQUARE, 65, 65), 100);
+        assert!((0..65).all(|i| [land[(i, 0)], land[(i, 64)], land[(0, i)], land[(64, i)]] == [0.0; 4]));
+        assert_eq!(Fade::new(&land.grid()).at(32, 32), 1.0);
+    }
+}
