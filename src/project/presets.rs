@@ -31,6 +31,8 @@ pub fn presets() -> &'static [Preset] {
         "desert-mesa",
         "archipelago",
         "arctic",
+        "circles-hills",
+        "midpoint-range",
         "krten-wind",
         "krten-rain",
         "lighthouse-linear",

@@ -188,6 +188,8 @@ macro_rules! registry {
 registry! {
     faults: Faults,
     bsp_faults: BspFaults,
+    circles: Circles,
+    midpoint: Midpoint,
     recursive_filter: RecursiveFilter,
     heightmap: Heightmap,
 }

@@ -1,0 +1,157 @@
+//! Hills and hollows: round swellings at random places.
+//!
+//! After the Lighthouse3D terrain tutorial, "Circles algorithm": with t = dist/R ≤ 1, h += d/2 + cos(π·t)·d/2.
+
+use rayon::prelude::*;
+
+use super::{Keyframe, Operate, Site};
+use crate::engine::fault::{Profile, on_displacement_grid};
+use crate::engine::heightfield::{Extent, Heightfield};
+use crate::engine::monitor::Cancelled;
+use crate::engine::parameters::{Spec, parameters};
+use crate::engine::random::Stream;
+
+parameters! {
+    /// Raises round hills and sinks round hollows at random places.
+    pub struct Circles {
+        /// How many hills are raised, one an iteration.
+        count: u32 = 400, Spec::number("Count", 0.0, 1_000_000.0).slider(1.0, 3000.0).logarithmic();
+        /// How far a hill reaches from its top.
+        radius_m: f64 = 400.0,
+            Spec::number("Radius", 1.0, 1_000_000.0).slider(10.0, 4000.0).unit("m").logarithmic();
+        /// How much radii differ, as a share of the radius: 0 makes all hills alike.
+        radius_spread: f64 = 0.6, Spec::number("Radius spread", 0.0, 1.0);
+        /// How high a hill rises; smaller hills are lower in proportion.
+        displacement_m: f64 = 30.0,
+            Spec::number("Displacement", 0.0, 10_000.0).slider(0.1, 300.0).unit("m").logarithmic();
+        /// The chance that it is a hill; otherwise it is a hollow.
+        up_chance: f64 = 0.7, Spec::number("Up chance", 0.0, 1.0);
+    }
+}
+
+/// One hill or hollow.
+#[derive(Clone, Copy, Debug)]
+struct Circle {
+    centre_m: [f64; 2],
+    radius_m: f64,
+    /// At the centre; negative for a hollow.
+    displacement_m: f64,
+}
+
+impl Circle {
+    /// The lift at a point, on the displacement grid, so that sums are exact.
+    fn lift_m(&self, x_m: f64, z_m: f64) -> f64 {
+        let [east, south] = [x_m - self.centre_m[0], z_m - self.centre_m[1]];
+        let distance_m = (east * east + south * south).sqrt();
+        on_displacement_grid(self.displacement_m * Profile::Cosine.weight(distance_m, self.radius_m))
+    }
+}
+
+impl Circles {
+    /// Circle i = 1…n, drawn without drawing those before it.
+    fn circle(&self, i: u32, extent: Extent, stream: Stream) -> Circle {
+        let mut draw = stream.at(u64::from(i));
+        let goes_up = draw.chance(self.up_chance);
+        let share = 1.0 + self.radius_spread * draw.between(-1.0, 1.0);
+        let displacement_m = self.displacement_m * share;
+        Circle {
+            centre_m: [draw.unit() * extent.width_m, draw.unit() * extent.depth_m],
+            radius_m: self.radius_m * share,
+            displacement_m: if goes_up { displacement_m } else { -displacement_m },
+        }
+    }
+}
+
+impl Operate for Circles {
+    const KEY: &'static str = "circles";
+    const LABEL: &'static str = "Circles";
+
+    fn iterations(&self) -> u32 {
+        self.count
+    }
+
+    fn evaluate(&self, site: &Site, until: u32, _resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
+        let grid = site.grid;
+        let circles: Vec<Circle> = (1..=until)
+            .into_par_iter()
+            .map(|i| site.monitor.check().map(|()| self.circle(i, grid.extent(), site.stream)))
+            .collect::<Result<_, _>>()?;
+        let xs: Vec<f64> = (0..grid.width()).map(|c| grid.x_m(c)).collect();
+        let mut land = Heightfield::flat(grid);
+        let tally = site.monitor.tally(grid.height());
+        land.heights_mut().par_chunks_mut(grid.width()).enumerate().try_for_each_init(
+            || vec![0.0; grid.width()],
+            |sums: &mut Vec<f64>, (r, heights)| {
+                let z_m = grid.z_m(r);
+                sums.fill(0.0);
+                for circle in &circles {
+                    let south = z_m - circle.centre_m[1];
+                    let half_chord = circle.radius_m * circle.radius_m - south * south;
+                    if half_chord <= 0.0 {
+                        continue;
+                    }
+                    site.monitor.check()?;
+                    let half_chord = half_chord.sqrt();
+                    let first = xs.partition_point(|&x| x < circle.centre_m[0] - half_chord);
+                    let last = xs.partition_point(|&x| x <= circle.centre_m[0] + half_chord);
+                    for (sum, &x) in sums[first..last].iter_mut().zip(&xs[first..last]) {
+                        *sum += circle.lift_m(x, z_m);
+                    }
+                }
+                heights.iter_mut().zip(&*sums).for_each(|(height, &sum)| *height = sum as f32);
+                tally.add_one()
+            },
+        )?;
+        Ok(land)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::heightfield::Grid;
+    use crate::engine::inputs::Inputs;
+    use crate::engine::monitor::Monitor;
+
+    const WORLD: Extent = Extent { width_m: 3000.0, depth_m: 1700.0 };
+
+    fn land(circles: &Circles, grid: Grid, until: u32) -> Heightfield {
+        let (inputs, monitor) = (Inputs::default(), Monitor::new());
+        let site = Site { grid, below: None, stream: Stream::new(3, 4), inputs: &inputs, monitor: &monitor };
+        circles.evaluate(&site, until, None).expect("not cancelled")
+    }
+
+    #[test]
+    fn the_formula_at_the_top_half_way_and_at_the_foot() {
+        let circle = Circle { centre_m: [100.0, 50.0], radius_m: 40.0, displacement_m: 8.0 };
+        let lifts = [[100.0, 50.0], [120.0, 50.0], [100.0, 30.0], [140.0, 50.0], [200.0, 50.0]];
+        let found = lifts.map(|[x, z]| circle.lift_m(x, z));
+        for (found, expected) in found.iter().zip([8.0, 4.0, 4.0, 0.0, 0.0]) {
+            assert!((found - expected).abs() < 1e-6, "{found}, not {expected}");
+        }
+    }
+
+    #[test]
+    fn the_land_is_the_plain_sum_and_each_iteration_adds_one() {
+        let circles = Circles { count: 60, ..Default::default() };
+        let grid = Grid::new(WORLD, 61, 35);
+        for until in [0, 1, 17, 60] {
+            let land = land(&circles, grid, until);
+            let drawn: Vec<Circle> = (1..=until).map(|i| circles.circle(i, WORLD, Stream::new(3, 4))).collect();
+            for r in 0..grid.height() {
+                for c in 0..grid.width() {
+                    let sum: f64 = drawn.iter().map(|circle| circle.lift_m(grid.x_m(c), grid.z_m(r))).sum();
+                    assert_eq!(land[(c, r)], sum as f32, "{c}, {r} after {until}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn small_maps_are_exact_subsets_of_large_ones() {
+        let circles = Circles { count: 50, ..Default::default() };
+        let (small, large) =
+            (land(&circles, Grid::new(WORLD, 65, 33), 50), land(&circles, Grid::new(WORLD, 257, 129), 50));
+        assert!((0..33).all(|r| (0..65).all(|c| small[(c, r)] == large[(4 * c, 4 * r)])));
+    }
+}

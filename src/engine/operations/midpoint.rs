@@ -1,0 +1,197 @@
+//! Mid-point displacement on a lattice of the world: diamond–square.
+//!
+//! After A. Fournier, D. Fussell, L. Carpenter, "Computer rendering of stochastic models", 1982, and the Lighthouse3D
+//! terrain tutorial: every level halves the lattice and displaces the new points by an amplitude that falls by 2^−H.
+
+use rayon::prelude::*;
+
+use super::{Keyframe, Operate, Site};
+use crate::engine::heightfield::{Extent, Grid, Heightfield};
+use crate::engine::monitor::Cancelled;
+use crate::engine::parameters::{Spec, parameters};
+
+parameters! {
+    /// Makes rough land by displacing the middles of ever smaller squares.
+    pub struct Midpoint {
+        /// How far the first middles are displaced, up or down.
+        displacement_m: f64 = 600.0,
+            Spec::number("Displacement", 0.0, 100_000.0).slider(1.0, 3000.0).unit("m").logarithmic();
+        /// How smooth the land is (the exponent H): near 0 it is a heap of spikes, near 1 rolling hills.
+        roughness: f64 = 0.9, Spec::number("Smoothness H", 0.0, 2.0).slider(0.1, 1.5);
+        /// How many times the squares are halved: each level adds detail half as large.
+        levels: u32 = 10, Spec::number("Levels", 1.0, 16.0).slider(1.0, 12.0);
+    }
+}
+
+/// A lattice of `cells` squares along each side, each halved `level` times; the same points at every resolution.
+struct Lattice {
+    width: usize,
+    height: usize,
+    heights: Vec<f32>,
+}
+
+/// Squares of the coarsest lattice along the width and the depth: one along the shorter side, and as many along the
+/// longer one as keep them nearly square.
+fn cells(extent: Extent) -> [usize; 2] {
+    let along = |side: f64, other: f64| (side / other).round().clamp(1.0, 64.0) as usize;
+    [along(extent.width_m, extent.depth_m), along(extent.depth_m, extent.width_m)]
+}
+
+/// The fewest halvings after which the lattice is at least as fine as the grid. A grid that is fine along one side
+/// only is not followed all the way: the lattice would hold far more points than the grid.
+fn halvings(grid: &Grid, [across, down]: [usize; 2]) -> u32 {
+    let size = |n: u32| [(across << n) + 1, (down << n) + 1];
+    let most = (8 * grid.samples()).max(1 << 20);
+    let fine_enough = |n: &u32| size(*n)[0] >= grid.width() && size(*n)[1] >= grid.height();
+    let affordable = |n: &u32| size(*n)[0] * size(*n)[1] <= most;
+    let fine = (0..=16).find(fine_enough).unwrap_or(16);
+    (0..=fine).rfind(affordable).unwrap_or(0)
+}
+
+impl Midpoint {
+    fn lattice(&self, site: &Site, [across, down]: [usize; 2], halvings: u32) -> Result<Lattice, Cancelled> {
+        let (width, height) = ((across << halvings) + 1, (down << halvings) + 1);
+        let mut heights = vec![0.0_f32; width * height];
+        let tally = site.monitor.tally(halvings as usize + 1);
+        let mut displace =
+            |level: u32, amplitude_m: f64, step: usize, average: &dyn Fn(&[f32], usize, usize) -> Option<f32>| {
+                for r in (0..height).step_by(step) {
+                    // A row of a level has numbers of its own, whatever the resolution: those of its place on that level.
+                    let mut draw = site.stream.at(u64::from(level) << 32 | (r / step) as u64);
+                    for c in (0..width).step_by(step) {
+                        let random = draw.between(-1.0, 1.0);
+                        if let Some(average) = average(&heights, c, r) {
+                            heights[r * width + c] = average + (amplitude_m * random) as f32;
+                        }
+                    }
+                    site.monitor.check()?;
+                }
+                tally.add_one()
+            };
+        displace(0, self.displacement_m, 1 << halvings, &|_, _, _| Some(0.0))?;
+        for level in 1..=halvings {
+            let step = 1 << (halvings - level);
+            let displaced = level <= self.levels;
+            let amplitude_m =
+                if displaced { self.displacement_m * libm::exp2(-self.roughness * f64::from(level)) } else { 0.0 };
+            let odd = |index: usize| (index / step) % 2 == 1;
+            let mean = |heights: &[f32], points: [Option<(usize, usize)>; 4]| {
+                let found = points.into_iter().flatten();
+                let (sum, count) =
+                    found.fold((0.0, 0.0), |(sum, count), (c, r)| (sum + heights[r * width + c], count + 1.0));
+                sum / count
+            };
+            // The middle of each square, from its four corners.
+            displace(2 * level, amplitude_m, step, &|heights, c, r| {
+                let corners =
+                    || [(c - step, r - step), (c + step, r - step), (c - step, r + step), (c + step, r + step)];
+                (odd(c) && odd(r)).then(|| mean(heights, corners().map(Some)))
+            })?;
+            // The middle of each edge, from its two ends and the middles of the squares beside it; at the border from
+            // three points.
+            displace(2 * level + 1, amplitude_m, step, &|heights, c, r| {
+                let around = || {
+                    let west = (c >= step).then(|| (c - step, r));
+                    let north = (r >= step).then(|| (c, r - step));
+                    let east = (c + step < width).then_some((c + step, r));
+                    let south = (r + step < height).then_some((c, r + step));
+                    [west, north, east, south]
+                };
+                (odd(c) != odd(r)).then(|| mean(heights, around()))
+            })?;
+        }
+        Ok(Lattice { width, height, heights })
+    }
+}
+
+impl Lattice {
+    /// The height at shares of the world, bilinear between points.
+    fn at(&self, u: f64, v: f64) -> f32 {
+        let along = |share: f64, points: usize| {
+            let position = share * (points - 1) as f64;
+            let first = (position as usize).min(points - 1);
+            (first, (first + 1).min(points - 1), (position - first as f64) as f32)
+        };
+        let ((west, east, x), (north, south, z)) = (along(u, self.width), along(v, self.height));
+        let at = |c: usize, r: usize| self.heights[r * self.width + c];
+        let mix = |a: f32, b: f32, t: f32| a + (b - a) * t;
+        mix(mix(at(west, north), at(east, north), x), mix(at(west, south), at(east, south), x), z)
+    }
+}
+
+impl Operate for Midpoint {
+    const KEY: &'static str = "midpoint";
+    const LABEL: &'static str = "Midpoint displacement";
+
+    fn evaluate(&self, site: &Site, _until: u32, _resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
+        let grid = site.grid;
+        let cells = cells(grid.extent());
+        let lattice = self.lattice(site, cells, halvings(&grid, cells))?;
+        let mut land = Heightfield::flat(grid);
+        land.heights_mut().par_chunks_mut(grid.width()).enumerate().try_for_each(|(r, heights)| {
+            let v = r as f64 / (grid.height() - 1) as f64;
+            for (c, height) in heights.iter_mut().enumerate() {
+                *height = lattice.at(c as f64 / (grid.width() - 1) as f64, v);
+            }
+            site.monitor.check()
+        })?;
+        Ok(land)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::inputs::Inputs;
+    use crate::engine::monitor::Monitor;
+    use crate::engine::random::Stream;
+
+    fn land(midpoint: &Midpoint, grid: Grid) -> Heightfield {
+        let (inputs, monitor) = (Inputs::default(), Monitor::new());
+        let site = Site { grid, below: None, stream: Stream::new(3, 4), inputs: &inputs, monitor: &monitor };
+        midpoint.evaluate(&site, 0, None).expect("not cancelled")
+    }
+
+    fn square(side: usize) -> Grid {
+        Grid::new(Extent { width_m: 1000.0, depth_m: 1000.0 }, side, side)
+    }
+
+    #[test]
+    fn without_displacement_the_middles_are_the_means_of_what_is_around_them() {
+        let level = Midpoint { displacement_m: 0.0, ..Default::default() };
+        assert_eq!(land(&level, square(9)).min_max(), [0.0, 0.0]);
+        let land = land(&Midpoint { levels: 1, ..Default::default() }, square(5));
+        // The second level is not displaced any more: means of the points of the first.
+        let quarter = land[(1, 1)];
+        let corners = (land[(0, 0)] + land[(2, 0)] + land[(0, 2)] + land[(2, 2)]) / 4.0;
+        assert!((quarter - corners).abs() < 1e-3);
+        let edge = (land[(0, 0)] + land[(0, 2)] + land[(1, 1)]) / 3.0;
+        assert!((land[(0, 1)] - edge).abs() < 1e-3, "at the border from three points");
+    }
+
+    #[test]
+    fn amplitudes_fall_by_the_exponent() {
+        let rough = |levels| land(&Midpoint { levels, roughness: 1.0, displacement_m: 512.0 }, square(65));
+        let spread = |a: &Heightfield, b: &Heightfield| {
+            a.heights().iter().zip(b.heights()).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max)
+        };
+        // Level n moves a point by at most 512·2⁻ⁿ, and through its neighbours' means a little more.
+        for level in 1..6 {
+            let moved = spread(&rough(level), &rough(level + 1));
+            let amplitude = 512.0 / (1 << (level + 1)) as f32;
+            assert!(moved > 0.5 * amplitude && moved < 2.5 * amplitude, "level {level}: {moved} of {amplitude}");
+        }
+    }
+
+    #[test]
+    fn every_sample_is_covered_at_any_size_and_small_maps_are_subsets() {
+        let midpoint = Midpoint::default();
+        for (width, height) in [(257, 257), (1000, 700), (505, 505), (2017, 33)] {
+            let extent = Extent { width_m: width as f64, depth_m: height as f64 };
+            let land = land(&midpoint, Grid::new(extent, width, height));
+            assert!(land.heights().iter().all(|height| height.is_finite() && *height != 0.0));
+        }
+        let (small, large) = (land(&midpoint, square(65)), land(&midpoint, square(257)));
+        assert!((0..65 * 65).all(|i| small[(i % 65, i / 65)] == large[(4 * (i % 65), 4 * (i / 65))]));
+    }
+}
