@@ -37,6 +37,9 @@ pub fn presets() -> &'static [Preset] {
         "krten-rain",
         "lighthouse-linear",
         "lighthouse-sine",
+        "traagen-bsp",
+        "traagen-bsp-unstructured",
+        "traagen-demo",
     ]
 }
 
