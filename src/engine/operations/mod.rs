@@ -192,6 +192,11 @@ registry! {
     midpoint: Midpoint,
     recursive_filter: RecursiveFilter,
     heightmap: Heightmap,
+    clamp: Clamp,
+    levels: Levels,
+    edge_fade: EdgeFade,
+    island: Island,
+    terrace: Terrace,
 }
 
 impl Operation {

@@ -1,0 +1,122 @@
+//! Land faded towards the border of the world.
+
+use rayon::prelude::*;
+
+use super::{Keyframe, Operate, Role, Site};
+use crate::engine::heightfield::{Grid, Heightfield};
+use crate::engine::monitor::Cancelled;
+use crate::engine::parameters::{Spec, parameters};
+
+parameters! {
+    /// Fades the land towards the border of the world, so that it ends level on all four sides.
+    pub struct EdgeFade {
+        /// The height to which the land is faded; the border has it exactly.
+        to_m: f64 = 0.0, Spec::number("Fade to", -20_000.0, 100_000.0).slider(-500.0, 1000.0).unit("m");
+        /// How far the fade reaches into the land, as a share of each side, where it is narrowest: in the middle of the
+        /// sides. Towards the corners it widens.
+        width: f64 = 0.125, Spec::number("Width", 0.001, 0.5).slider(0.01, 0.5);
+    }
+}
+
+impl EdgeFade {
+    /// F = min(1, Fx·Fz/(2·width)) with Fx = 1 − |Lx/2 − x|/(Lx/2), Fz alike: 0 on the border, 1 inside. At a width of ⅛
+    /// it is min(1, 4·Fx·Fz) of Traagen, HoloLens Terrain Generation Demo part 4.
+    fn share(&self, [across_x, across_z]: [f64; 2]) -> f64 {
+        (across_x * across_z / (2.0 * self.width)).min(1.0)
+    }
+}
+
+/// How far each column and each row lies from the border: 0 there, 1 in the middle.
+fn distances(grid: Grid) -> [Vec<f64>; 2] {
+    let extent = grid.extent();
+    let from_border = |m: f64, side_m: f64| 1.0 - (0.5 * side_m - m).abs() / (0.5 * side_m);
+    // The last sample can lie a rounding beside the border.
+    let along = |count: usize, distance: &dyn Fn(usize) -> f64| {
+        (0..count).map(|i| if i == 0 || i + 1 == count { 0.0 } else { distance(i) }).collect()
+    };
+    [
+        along(grid.width(), &|c| from_border(grid.x_m(c), extent.width_m)),
+        along(grid.height(), &|r| from_border(grid.z_m(r), extent.depth_m)),
+    ]
+}
+
+impl Operate for EdgeFade {
+    const KEY: &'static str = "edge_fade";
+    const LABEL: &'static str = "Edge fade";
+
+    fn role(&self) -> Role {
+        Role::Shapes
+    }
+
+    fn evaluate(&self, site: &Site, _until: u32, _resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
+        let mut land = site.land_below();
+        let [across_x, across_z] = distances(site.grid);
+        let tally = site.monitor.tally(site.grid.height());
+        land.heights_mut().par_chunks_mut(site.grid.width()).zip(&across_z).try_for_each(|(row, &across_z)| {
+            for (height, &across_x) in row.iter_mut().zip(&across_x) {
+                let share = self.share([across_x, across_z]);
+                if share < 1.0 {
+                    *height = (self.to_m + share * (f64::from(*height) - self.to_m)) as f32;
+                }
+            }
+            tally.add_one()
+        })?;
+        Ok(land)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::heightfield::Extent;
+    use crate::engine::inputs::Inputs;
+    use crate::engine::monitor::Monitor;
+    use crate::engine::random::Stream;
+
+    fn faded(fade: &EdgeFade, below: &Heightfield) -> Heightfield {
+        let (inputs, monitor) = (Inputs::default(), Monitor::new());
+        let grid = below.grid();
+        let site = Site { grid, below: Some(below), stream: Stream::new(0, 0), inputs: &inputs, monitor: &monitor };
+        fade.evaluate(&site, 0, None).expect("not cancelled")
+    }
+
+    fn level(height: f32) -> Heightfield {
+        let grid = Grid::new(Extent { width_m: 1600.0, depth_m: 400.0 }, 17, 9);
+        Heightfield::from_fn(grid, |_, _| height)
+    }
+
+    #[test]
+    fn the_sources_formula_by_hand() {
+        let land = faded(&EdgeFade::default(), &level(80.0));
+        // The middle row has Fz = 1: 4·Fx is ½ at a sixteenth of the width and 1 at an eighth.
+        assert_eq!(&land.row(4)[..4], [0.0, 40.0, 80.0, 80.0]);
+        // A quarter down Fz = ½; one sample from the corner Fx = ⅛, Fz = ¼, so F = ⅛.
+        assert_eq!(&land.row(2)[..5], [0.0, 20.0, 40.0, 60.0, 80.0]);
+        assert_eq!(land[(1, 1)], 10.0);
+    }
+
+    #[test]
+    fn the_border_has_the_height_and_both_halves_are_alike() {
+        let land = faded(&EdgeFade { to_m: -30.0, width: 0.3 }, &level(80.0));
+        for c in 0..17 {
+            assert_eq!([land[(c, 0)], land[(c, 8)]], [-30.0; 2]);
+            assert!((0..9).all(|r| (land[(c, r)] - land[(16 - c, 8 - r)]).abs() < 1e-4));
+        }
+        assert!((0..9).all(|r| land[(0, r)] == -30.0 && land[(16, r)] == -30.0));
+        assert_eq!(land[(8, 4)], 80.0);
+    }
+
+    #[test]
+    fn land_at_the_height_stays_level() {
+        assert_eq!(faded(&EdgeFade { to_m: 80.0, ..Default::default() }, &level(80.0)), level(80.0));
+    }
+
+    #[test]
+    fn a_small_map_is_a_subset_of_a_large_one() {
+        let extent = Extent { width_m: 4100.7, depth_m: 977.3 };
+        let at =
+            |side: usize| faded(&EdgeFade::default(), &Heightfield::from_fn(Grid::new(extent, side, side), |_, _| 9.0));
+        let (small, large) = (at(17), at(65));
+        assert_eq!(Heightfield::from_fn(small.grid(), |c, r| large[(4 * c, 4 * r)]), small);
+    }
+}

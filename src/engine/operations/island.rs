@@ -1,0 +1,116 @@
+//! Land that falls off into a sea around the middle of the world.
+
+use rayon::prelude::*;
+
+use super::{Keyframe, Operate, Role, Site};
+use crate::engine::heightfield::Heightfield;
+use crate::engine::monitor::Cancelled;
+use crate::engine::parameters::{Spec, parameters};
+
+parameters! {
+    /// Makes an island of the land: around the middle it stays, farther out it falls off to the bed of a sea.
+    pub struct Island {
+        /// How far from the middle the land has fallen half way, as a share of the way to the border: an ellipse in an
+        /// oblong world.
+        size: f64 = 0.72, Spec::number("Size", 0.01, 2.0).slider(0.2, 1.2);
+        /// How gently it falls: 0 is a cliff, at 1 the slope begins in the middle.
+        softness: f64 = 0.35, Spec::number("Softness", 0.0, 1.0);
+        /// The height from which the depth is measured: that of the water.
+        sea_m: f64 = 0.0, Spec::number("Sea level", -20_000.0, 100_000.0).slider(-500.0, 1000.0).unit("m");
+        /// How deep below the sea level its bed lies.
+        depth_m: f64 = 80.0, Spec::number("Depth", 0.0, 20_000.0).slider(0.0, 1000.0).unit("m");
+    }
+}
+
+impl Island {
+    /// How much of the land is left at a distance from the middle (1: the middle of a side of the world): 1 up to
+    /// size·(1 − softness), 0 from size·(1 + softness) on, and between them 1 − S(t), S the smoothstep 3t² − 2t³.
+    fn share(&self, distance: f64) -> f64 {
+        let reach = self.size * self.softness;
+        if reach == 0.0 {
+            return if distance <= self.size { 1.0 } else { 0.0 };
+        }
+        let t = ((distance - self.size) / (2.0 * reach) + 0.5).clamp(0.0, 1.0);
+        1.0 - t * t * (3.0 - 2.0 * t)
+    }
+}
+
+impl Operate for Island {
+    const KEY: &'static str = "island";
+    const LABEL: &'static str = "Island";
+
+    fn role(&self) -> Role {
+        Role::Shapes
+    }
+
+    fn evaluate(&self, site: &Site, _until: u32, _resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
+        let mut land = site.land_below();
+        let (grid, extent) = (site.grid, site.grid.extent());
+        let bed_m = self.sea_m - self.depth_m;
+        let from_middle = |m: f64, side_m: f64| 2.0 * m / side_m - 1.0;
+        let tally = site.monitor.tally(grid.height());
+        land.heights_mut().par_chunks_mut(grid.width()).enumerate().try_for_each(|(r, row)| {
+            let z = from_middle(grid.z_m(r), extent.depth_m);
+            for (c, height) in row.iter_mut().enumerate() {
+                let x = from_middle(grid.x_m(c), extent.width_m);
+                let share = self.share((x * x + z * z).sqrt());
+                if share < 1.0 {
+                    *height = (bed_m + share * (f64::from(*height) - bed_m)) as f32;
+                }
+            }
+            tally.add_one()
+        })?;
+        Ok(land)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::heightfield::{Extent, Grid};
+    use crate::engine::inputs::Inputs;
+    use crate::engine::monitor::Monitor;
+    use crate::engine::random::Stream;
+
+    fn land(island: &Island, below: &Heightfield) -> Heightfield {
+        let (inputs, monitor) = (Inputs::default(), Monitor::new());
+        let grid = below.grid();
+        let site = Site { grid, below: Some(below), stream: Stream::new(0, 0), inputs: &inputs, monitor: &monitor };
+        island.evaluate(&site, 0, None).expect("not cancelled")
+    }
+
+    fn level(height: f32) -> Heightfield {
+        let grid = Grid::new(Extent { width_m: 1600.0, depth_m: 400.0 }, 17, 9);
+        Heightfield::from_fn(grid, |_, _| height)
+    }
+
+    #[test]
+    fn a_fall_by_hand() {
+        // From the middle east in eighths of the way: land to ½·½ = ¼, half way at ½, sea from ¾ on; S(¼) = 5/32.
+        let island = Island { size: 0.5, softness: 0.5, sea_m: 10.0, depth_m: 50.0 };
+        let land = land(&island, &level(280.0));
+        assert_eq!(&land.row(4)[8..], [280.0, 280.0, 280.0, 230.0, 120.0, 10.0, -40.0, -40.0, -40.0]);
+        // The same from the middle south, in quarters, though the world is oblong.
+        let south: Vec<f32> = (4..9).map(|r| land[(8, r)]).collect();
+        assert_eq!(south, [280.0, 280.0, 120.0, -40.0, -40.0]);
+    }
+
+    #[test]
+    fn without_softness_it_is_a_cliff() {
+        let island = Island { size: 0.5, softness: 0.0, sea_m: 0.0, depth_m: 7.0 };
+        assert_eq!(&land(&island, &level(5.0)).row(4)[8..], [5.0, 5.0, 5.0, 5.0, 5.0, -7.0, -7.0, -7.0, -7.0]);
+    }
+
+    #[test]
+    fn the_default_has_sea_all_around() {
+        let land = land(&Island::default(), &level(100.0));
+        assert_eq!(land[(8, 4)], 100.0);
+        assert!((0..17).all(|c| land[(c, 0)] == -80.0 && land[(c, 8)] == -80.0));
+        assert!((0..9).all(|r| land[(0, r)] == -80.0 && land[(16, r)] == -80.0));
+    }
+
+    #[test]
+    fn land_at_the_height_of_the_bed_stays_level() {
+        assert_eq!(land(&Island::default(), &level(-80.0)), level(-80.0));
+    }
+}

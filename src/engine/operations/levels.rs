@@ -1,0 +1,101 @@
+//! Heights between two levels spread by a curve.
+
+use rayon::prelude::*;
+
+use super::{Keyframe, Operate, Role, Site};
+use crate::engine::heightfield::Heightfield;
+use crate::engine::monitor::Cancelled;
+use crate::engine::parameters::{Spec, parameters};
+
+parameters! {
+    /// Bends the heights between two levels by a curve: wide valleys under steep peaks, or high plains over gorges.
+    /// What lies below or above them stays as it is.
+    pub struct Levels {
+        /// The height at which the curve begins; lower ground is left alone.
+        low_m: f64 = 0.0, Spec::number("Low", -20_000.0, 100_000.0).slider(-500.0, 2000.0).unit("m");
+        /// The height at which the curve ends; higher ground is left alone, and all ground where it is not above the
+        /// low level.
+        high_m: f64 = 1000.0, Spec::number("High", -20_000.0, 100_000.0).slider(0.0, 5000.0).unit("m");
+        /// The power of the height between the levels: above 1 the land sinks towards the low level and its peaks
+        /// stand out, below 1 it rises towards the high one, at 1 it stays.
+        curve: f64 = 1.8, Spec::number("Curve", 0.01, 100.0).slider(0.2, 5.0).logarithmic();
+    }
+}
+
+impl Levels {
+    /// low + (high − low)·t^curve with t = (h − low)/(high − low), for heights within the levels. At both levels it
+    /// meets the land outside, so that no cliff appears.
+    fn bent(&self, height: f32) -> f32 {
+        let (from_low, span) = (f64::from(height) - self.low_m, self.high_m - self.low_m);
+        if from_low > 0.0 && from_low < span {
+            (self.low_m + span * libm::pow(from_low / span, self.curve)) as f32
+        } else {
+            height
+        }
+    }
+}
+
+impl Operate for Levels {
+    const KEY: &'static str = "levels";
+    const LABEL: &'static str = "Levels";
+
+    fn role(&self) -> Role {
+        Role::Shapes
+    }
+
+    fn evaluate(&self, site: &Site, _until: u32, _resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
+        let mut land = site.land_below();
+        let tally = site.monitor.tally(site.grid.height());
+        land.heights_mut().par_chunks_mut(site.grid.width()).try_for_each(|row| {
+            row.iter_mut().for_each(|height| *height = self.bent(*height));
+            tally.add_one()
+        })?;
+        Ok(land)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::heightfield::{Extent, Grid};
+    use crate::engine::inputs::Inputs;
+    use crate::engine::monitor::Monitor;
+    use crate::engine::random::Stream;
+
+    #[track_caller]
+    fn check(levels: &Levels, heights: [f32; 6], expected: [f32; 6]) {
+        let grid = Grid::new(Extent { width_m: 20.0, depth_m: 10.0 }, 3, 2);
+        let below = Heightfield::from_heights(grid, heights.to_vec()).expect("six samples");
+        let (inputs, monitor) = (Inputs::default(), Monitor::new());
+        let site = Site { grid, below: Some(&below), stream: Stream::new(0, 0), inputs: &inputs, monitor: &monitor };
+        let land = levels.evaluate(&site, 0, None).expect("not cancelled");
+        assert_eq!(land.heights(), expected);
+    }
+
+    #[test]
+    fn a_square_by_hand() {
+        // A quarter, a half and three quarters of the way become their squares.
+        let levels = Levels { low_m: 100.0, high_m: 500.0, curve: 2.0 };
+        check(&levels, [100.0, 200.0, 300.0, 400.0, 500.0, 100.0], [100.0, 125.0, 200.0, 325.0, 500.0, 100.0]);
+    }
+
+    #[test]
+    fn land_outside_the_levels_stays() {
+        let levels = Levels { low_m: 100.0, high_m: 500.0, curve: 0.3 };
+        check(&levels, [-1e9, 99.0, 100.0, 500.0, 501.0, 1e9], [-1e9, 99.0, 100.0, 500.0, 501.0, 1e9]);
+    }
+
+    #[test]
+    fn levels_that_cross_and_curve_1_change_nothing() {
+        let heights = [-5.0, 0.0, 1.0, 250.0, 700.0, 900.0];
+        check(&Levels { low_m: 500.0, high_m: 100.0, curve: 2.0 }, heights, heights);
+        check(&Levels { low_m: 100.0, high_m: 100.0, curve: 2.0 }, heights, heights);
+        check(&Levels { low_m: 0.0, high_m: 1000.0, curve: 1.0 }, heights, heights);
+    }
+
+    #[test]
+    fn higher_ground_stays_higher() {
+        let levels = Levels::default();
+        assert!((-200..1300).all(|m| levels.bent(m as f32) < levels.bent((m + 1) as f32)));
+    }
+}

@@ -1,0 +1,96 @@
+//! Land cut into terraces.
+
+use rayon::prelude::*;
+
+use super::{Keyframe, Operate, Role, Site};
+use crate::engine::heightfield::Heightfield;
+use crate::engine::monitor::Cancelled;
+use crate::engine::parameters::{Spec, parameters};
+
+parameters! {
+    /// Cuts the land into terraces: level treads at equal heights, and steep risers between them.
+    pub struct Terrace {
+        /// The height from a tread to the next.
+        step_m: f64 = 50.0, Spec::number("Step", 0.01, 10_000.0).slider(1.0, 500.0).unit("m").logarithmic();
+        /// How much of the land lies on treads: 0 leaves it as it is, at 1 the risers are walls.
+        sharpness: f64 = 0.7, Spec::number("Sharpness", 0.0, 1.0);
+    }
+}
+
+/// Risers steeper than this are walls.
+const LEAST_RISER: f64 = 1e-9;
+
+impl Terrace {
+    /// Heights within sharpness·step/2 of a whole number of steps move to it; those between are spread evenly over the
+    /// riser.
+    fn cut(&self, height: f32) -> f32 {
+        if self.sharpness == 0.0 {
+            return height;
+        }
+        let steps = f64::from(height) / self.step_m;
+        let tread = steps.floor();
+        let on_riser = (steps - tread - 0.5) / (1.0 - self.sharpness).max(LEAST_RISER) + 0.5;
+        ((tread + on_riser.clamp(0.0, 1.0)) * self.step_m) as f32
+    }
+}
+
+impl Operate for Terrace {
+    const KEY: &'static str = "terrace";
+    const LABEL: &'static str = "Terrace";
+
+    fn role(&self) -> Role {
+        Role::Shapes
+    }
+
+    fn evaluate(&self, site: &Site, _until: u32, _resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
+        let mut land = site.land_below();
+        let tally = site.monitor.tally(site.grid.height());
+        land.heights_mut().par_chunks_mut(site.grid.width()).try_for_each(|row| {
+            row.iter_mut().for_each(|height| *height = self.cut(*height));
+            tally.add_one()
+        })?;
+        Ok(land)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::heightfield::{Extent, Grid};
+    use crate::engine::inputs::Inputs;
+    use crate::engine::monitor::Monitor;
+    use crate::engine::random::Stream;
+
+    #[track_caller]
+    fn check(sharpness: f64, heights: [f32; 6], expected: [f32; 6]) {
+        let grid = Grid::new(Extent { width_m: 20.0, depth_m: 10.0 }, 3, 2);
+        let below = Heightfield::from_heights(grid, heights.to_vec()).expect("six samples");
+        let (inputs, monitor) = (Inputs::default(), Monitor::new());
+        let site = Site { grid, below: Some(&below), stream: Stream::new(0, 0), inputs: &inputs, monitor: &monitor };
+        let land = Terrace { step_m: 40.0, sharpness }.evaluate(&site, 0, None).expect("not cancelled");
+        assert_eq!(land.heights(), expected);
+    }
+
+    #[test]
+    fn treads_and_risers_by_hand() {
+        // Treads of ±10 m about the multiples of 40 m; the 20 m between them rise by 40.
+        check(0.5, [40.0, 49.0, 31.0, 55.0, 60.0, 65.0], [40.0, 40.0, 40.0, 50.0, 60.0, 70.0]);
+        check(0.5, [0.0, -9.0, -15.0, -20.0, -25.0, -40.0], [0.0, 0.0, -10.0, -20.0, -30.0, -40.0]);
+    }
+
+    #[test]
+    fn from_the_land_as_it_is_to_walls() {
+        let heights = [-59.0, -1.0, 0.0, 13.7, 19.0, 21.0];
+        check(0.0, heights, heights);
+        check(1.0, heights, [-40.0, 0.0, 0.0, 0.0, 0.0, 40.0]);
+    }
+
+    #[test]
+    fn higher_ground_is_never_lower() {
+        for sharpness in [0.1, 0.7, 1.0] {
+            let terrace = Terrace { step_m: 3.7, sharpness };
+            let cut: Vec<f32> = (-5000..5000).map(|i| terrace.cut(i as f32 * 0.01)).collect();
+            assert!(cut.windows(2).all(|pair| pair[0] <= pair[1]), "{sharpness}");
+        }
+    }
+}
