@@ -14,9 +14,10 @@ use std::time::Instant;
 
 use upthrust::engine::fault::{Fault, Profile, sum_of_faults};
 use upthrust::engine::light::Light;
-use upthrust::engine::operations::{Drawn, Operate};
+use upthrust::engine::operations::bsp_faults::{BspFaults, Tree};
 use upthrust::engine::operations::faults::Faults;
 use upthrust::engine::operations::recursive_filter::RecursiveFilter;
+use upthrust::engine::operations::{Drawn, Operate};
 use upthrust::engine::random::Stream;
 use upthrust::engine::stack::{Evaluator, evaluate};
 use upthrust::engine::texture::{TextureRecipe, paint};
@@ -35,6 +36,7 @@ fn main() {
     let square = |side| Grid::new(WORLD, side, side);
     faults_row("1000 step faults, 1024²", square(1024), Profile::Step, 1000, 1000);
     faults_row("10,000 step faults, 4096²", square(4096), Profile::Step, 10_000, 100);
+    trees_row("200 BSP trees of depth 5, 1024²", square(1024), 200);
     faults_row("1000 sine faults, 1024²", square(1024), Profile::Sine, 1000, 100);
     faults_row("1000 smooth faults, 1024²", square(1024), Profile::Smooth, 1000, 100);
     filter_row(square(1024));
@@ -79,7 +81,10 @@ fn row(name: &str, scale: f64, samples: usize, naive: &mut dyn FnMut(), ours: &m
 }
 
 fn drawn(profile: Profile, count: u32) -> Vec<Fault> {
-    Faults { count, profile, ..Default::default() }.faults(WORLD, Stream::new(1, 0)).map(Drawn::into_lines).unwrap_or_default()
+    Faults { count, profile, ..Default::default() }
+        .faults(WORLD, Stream::new(1, 0))
+        .map(Drawn::into_lines)
+        .unwrap_or_default()
 }
 
 fn faults_row(name: &str, grid: Grid, profile: Profile, count: u32, naive_count: u32) {
@@ -91,6 +96,19 @@ fn faults_row(name: &str, grid: Grid, profile: Profile, count: u32, naive_count:
         &mut || drop(black_box(naive::faults(grid, &fewer))),
         &mut || drop(black_box(sum_of_faults(grid, &faults, &Monitor::new()))),
     );
+}
+
+/// Ours draws the trees as well.
+fn trees_row(name: &str, grid: Grid, count: u32) {
+    let step = BspFaults { count, ..Default::default() };
+    let trees: Vec<Tree> = match step.faults(WORLD, Stream::new(1, 0)) {
+        Some(Drawn::Trees(trees)) => trees.collect(),
+        _ => Vec::new(),
+    };
+    let recipe = Recipe { stack: vec![upthrust::engine::Step::new(step)], ..Default::default() };
+    row(name, 1.0, grid.samples(), &mut || drop(black_box(naive::trees(grid, &trees))), &mut || {
+        drop(black_box(evaluate(&recipe, grid, None, &Inputs::default(), &Monitor::new())));
+    });
 }
 
 fn rugged(grid: Grid) -> Heightfield {

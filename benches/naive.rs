@@ -3,6 +3,7 @@
 
 use upthrust::engine::fault::{Fault, Profile};
 use upthrust::engine::light::Light;
+use upthrust::engine::operations::bsp_faults::{Segment, Tree};
 use upthrust::engine::texture::TextureRecipe;
 use upthrust::engine::{Grid, Heightfield};
 
@@ -30,6 +31,31 @@ pub fn faults(grid: Grid, faults: &[Fault]) -> Vec<f32> {
             }),
             other => unimplemented!("{other:?} is not measured"),
         }
+    }
+    heights
+}
+
+/// Adds trees of faults one after another to every sample, each walked from the root to a leaf.
+pub fn trees(grid: Grid, trees: &[Tree]) -> Vec<f32> {
+    let mut heights = vec![0.0_f32; grid.samples()];
+    let (dx, dz) = (grid.spacing_x_m() as f32, grid.spacing_z_m() as f32);
+    for tree in trees {
+        let nodes: Vec<[f32; 4]> = tree
+            .nodes
+            .iter()
+            .map(|Segment { from_m: [px, pz], to_m: [qx, qz] }| [*px, *pz, pz - qz, qx - px].map(|m| m as f32))
+            .collect();
+        each(&mut heights, grid.width(), |c, r| {
+            let (x, z) = (c * dx, r * dz);
+            let (mut node, mut amplitude, mut lift) = (0, tree.displacement_m as f32, 0.0);
+            while let Some([px, pz, nx, nz]) = nodes.get(node) {
+                let is_right = (x - px) * nx + (z - pz) * nz >= 0.0;
+                lift += if is_right { amplitude } else { -amplitude };
+                node = 2 * node + 1 + usize::from(is_right);
+                amplitude *= 0.5;
+            }
+            lift
+        });
     }
     heights
 }
