@@ -3,7 +3,9 @@
 #![allow(clippy::expect_used, clippy::panic, reason = "a test that cannot go on has failed, in its helpers too")]
 
 use upthrust::engine::fault::Profile;
+use upthrust::engine::operations::box_blur::BoxBlur;
 use upthrust::engine::operations::faults::{Decay, Faults};
+use upthrust::engine::operations::gaussian_blur::GaussianBlur;
 use upthrust::engine::operations::recursive_filter::{Form, RecursiveFilter, Sweeps};
 use upthrust::engine::parameters::Field;
 use upthrust::engine::{Extent, Grid, Heightfield, Inputs, Monitor, Recipe, Step, stack};
@@ -92,4 +94,24 @@ fn filters_and_wind_agree_within_a_hundredth_of_the_range() {
         }
     }
     assert!(worst <= 0.01, "{worst}");
+}
+
+#[test]
+fn blurs_agree_within_a_fiftieth_of_the_range() {
+    for (world, samples) in WORLDS {
+        let spacing_m = world.width_m.max(world.depth_m) / 256.0;
+        for spacings in [1.5, 4.0, 30.0] {
+            let radius_m = spacings * spacing_m;
+            let blurs = [
+                Step::new(GaussianBlur { radius_m, ..Default::default() }),
+                Step::new(BoxBlur { radius_m, ..Default::default() }),
+            ];
+            for blur in blurs {
+                let name = blur.operation.label();
+                let found = difference(&pair(world, &[faults(Profile::Step, None, world), blur], samples));
+                println!("{name:<14} of {spacings:>4} spacings at {samples:?}: {found:.4}");
+                assert!(found < 0.02, "{name} of {spacings} spacings at {samples:?}: {found}");
+            }
+        }
+    }
 }

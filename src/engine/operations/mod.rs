@@ -197,6 +197,8 @@ registry! {
     edge_fade: EdgeFade,
     island: Island,
     terrace: Terrace,
+    gaussian_blur: GaussianBlur,
+    box_blur: BoxBlur,
 }
 
 impl Operation {

@@ -1,0 +1,229 @@
+//! Smoothing by a Gaussian, along rows and then along columns.
+
+use rayon::prelude::*;
+
+use super::recursive_filter::strips;
+use super::{Keyframe, Operate, Role, Site};
+use crate::engine::heightfield::Heightfield;
+use crate::engine::monitor::{Cancelled, Monitor};
+use crate::engine::parameters::{Spec, parameters};
+
+parameters! {
+    /// Smooths the land evenly in every direction: small forms melt away, hills and valleys stay where they are.
+    pub struct GaussianBlur {
+        /// The standard deviation of the bell by which heights are averaged: forms much smaller than it disappear; 0
+        /// leaves the land alone.
+        radius_m: f64 = 40.0, Spec::number("Radius", 0.0, 100_000.0).slider(1.0, 1000.0).unit("m").logarithmic();
+        /// How many times the land is smoothed.
+        passes: u32 = 1, Spec::number("Passes", 0.0, 10_000.0).slider(0.0, 20.0);
+    }
+}
+
+/// The bell is cut off at so many standard deviations, where it has fallen to a three-thousandth.
+const CUT: f64 = 4.0;
+/// A radius beyond so many sides of the world is taken for that: what is inside the world has hardly any weight left.
+const WIDEST_SIDES: f64 = 8.0;
+/// Samples of a row that are summed between two looks at the monitor.
+const TAPS_AT_ONCE: usize = 128;
+
+/// A bell sampled along an axis, normalised.
+#[derive(Debug)]
+struct Bell {
+    /// The weights of the samples 1, 2, … to either side; what is left to 1 is the weight of the sample itself.
+    weights: Vec<f32>,
+    /// The weight, to either side, of all samples beyond those: more of them than the axis has, so that they lie
+    /// beyond the border for every sample.
+    beyond: f32,
+}
+
+impl Bell {
+    /// exp(−d²/(2·radius²)) at multiples of the spacing, for an axis of `count` samples.
+    fn new(radius_m: f64, spacing_m: f64, count: usize) -> Self {
+        let radius = (radius_m / spacing_m).min(WIDEST_SIDES * count as f64);
+        let weight = |n: usize| libm::exp(-0.5 * (n as f64 / radius) * (n as f64 / radius));
+        let taps = (CUT * radius) as usize;
+        let near = taps.min(count - 1);
+        let weights: Vec<f64> = (1..=near).map(weight).collect();
+        let beyond: f64 = (near + 1..=taps).map(weight).sum();
+        let whole = 1.0 + 2.0 * (weights.iter().sum::<f64>() + beyond);
+        Self {
+            weights: weights.into_iter().map(|weight| (weight / whole) as f32).collect(),
+            beyond: (beyond / whole) as f32,
+        }
+    }
+
+    /// What is left of the sample itself and of its neighbours, written as what the neighbours add to it, so that level
+    /// land stays level to the bit. Beyond the border the last sample stands.
+    fn smooth_row(&self, row: &mut [f32], space: &mut [Vec<f32>; 2], monitor: &Monitor) -> Result<(), Cancelled> {
+        let [padded, sums] = space;
+        let (width, near) = (row.len(), self.weights.len());
+        let (first, last) = (row[0], row[width - 1]);
+        padded.clear();
+        padded.resize(near, first);
+        padded.extend_from_slice(row);
+        padded.resize(width + 2 * near, last);
+        sums.clear();
+        sums.extend(row.iter().map(|x| self.beyond * ((first - x) + (last - x))));
+        for (chunk, weights) in self.weights.chunks(TAPS_AT_ONCE).enumerate() {
+            for (i, weight) in weights.iter().enumerate() {
+                let n = chunk * TAPS_AT_ONCE + i + 1;
+                let (west, east) = (&padded[near - n..][..width], &padded[near + n..][..width]);
+                for (((sum, x), west), east) in sums.iter_mut().zip(row.iter()).zip(west).zip(east) {
+                    *sum += weight * ((west - x) + (east - x));
+                }
+            }
+            monitor.check()?;
+        }
+        row.iter_mut().zip(sums).for_each(|(x, sum)| *x += *sum);
+        Ok(())
+    }
+
+    /// The same along the columns of a strip, given as the pieces of its rows.
+    fn smooth_columns(
+        &self,
+        pieces: &mut [&mut [f32]],
+        space: &mut [Vec<f32>; 2],
+        monitor: &Monitor,
+    ) -> Result<(), Cancelled> {
+        let [input, sums] = space;
+        input.clear();
+        pieces.iter().for_each(|piece| input.extend_from_slice(piece));
+        let (count, lanes) = (pieces.len(), pieces.first().map_or(0, |piece| piece.len()));
+        let row = |r: usize| &input[r * lanes..][..lanes];
+        for (r, piece) in pieces.iter_mut().enumerate() {
+            let ends = row(0).iter().zip(row(count - 1));
+            sums.clear();
+            sums.extend(row(r).iter().zip(ends).map(|(x, (first, last))| self.beyond * ((first - x) + (last - x))));
+            for (i, weight) in self.weights.iter().enumerate() {
+                let (north, south) = (row(r.saturating_sub(i + 1)), row((r + i + 1).min(count - 1)));
+                for (((sum, x), north), south) in sums.iter_mut().zip(row(r)).zip(north).zip(south) {
+                    *sum += weight * ((north - x) + (south - x));
+                }
+            }
+            piece.iter_mut().zip(&*sums).for_each(|(x, sum)| *x += *sum);
+            monitor.check()?;
+        }
+        Ok(())
+    }
+}
+
+impl Operate for GaussianBlur {
+    const KEY: &'static str = "gaussian_blur";
+    const LABEL: &'static str = "Gaussian blur";
+
+    fn role(&self) -> Role {
+        Role::Shapes
+    }
+
+    fn evaluate(&self, site: &Site, _until: u32, _resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
+        let mut land = site.land_below();
+        let (grid, monitor) = (site.grid, site.monitor);
+        let width = grid.width();
+        let along_x = Bell::new(self.radius_m, grid.spacing_x_m(), width);
+        let along_z = Bell::new(self.radius_m, grid.spacing_z_m(), grid.height());
+        let tally = monitor.tally(self.passes as usize * (grid.height() + strips(land.heights_mut(), width).len()));
+        for _ in 0..self.passes {
+            land.heights_mut().par_chunks_mut(width).try_for_each_init(Default::default, |space, row| {
+                along_x.smooth_row(row, space, monitor)?;
+                tally.add_one()
+            })?;
+            strips(land.heights_mut(), width).par_iter_mut().try_for_each_init(Default::default, |space, strip| {
+                along_z.smooth_columns(strip, space, monitor)?;
+                tally.add_one()
+            })?;
+        }
+        Ok(land)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::heightfield::{Extent, Grid};
+    use crate::engine::inputs::Inputs;
+    use crate::engine::random::Stream;
+
+    fn run(blur: &GaussianBlur, below: &Heightfield) -> Heightfield {
+        let (inputs, monitor) = (Inputs::default(), Monitor::new());
+        let grid = below.grid();
+        let site = Site { grid, below: Some(below), stream: Stream::new(0, 0), inputs: &inputs, monitor: &monitor };
+        blur.evaluate(&site, 0, None).expect("not cancelled")
+    }
+
+    /// Two metres from column to column, three from row to row.
+    fn grid(width: usize, height: usize) -> Grid {
+        let extent = Extent { width_m: 2.0 * (width - 1) as f64, depth_m: 3.0 * (height - 1) as f64 };
+        Grid::new(extent, width, height)
+    }
+
+    fn rough(grid: Grid) -> Heightfield {
+        Heightfield::from_fn(grid, |c, r| ((c * 7919 + r * 104_729 + c * r * 31) % 1009) as f32)
+    }
+
+    #[test]
+    fn a_wall_becomes_a_bell() {
+        let wall = Heightfield::from_fn(grid(65, 9), |c, _| f32::from(u8::from(c == 32)));
+        let land = run(&GaussianBlur { radius_m: 6.0, passes: 1 }, &wall);
+        // Three columns are one standard deviation: 1/(3·√2π) of the height is left, and e^(−1/2) of that beside it.
+        let peak = 1.0 / (3.0 * (2.0 * std::f32::consts::PI).sqrt());
+        assert!((land[(32, 4)] - peak).abs() < 1e-4 * peak);
+        assert!((land[(35, 4)] / land[(32, 4)] - libm::expf(-0.5)).abs() < 1e-5);
+        assert!((land[(26, 4)] / land[(32, 4)] - libm::expf(-2.0)).abs() < 1e-5);
+        assert!((land.row(4).iter().sum::<f32>() - 1.0).abs() < 1e-5);
+    }
+
+    /// The sums written out, in f64, with the border repeated for ever.
+    fn plain(radius_m: f64, land: &Heightfield) -> Vec<f64> {
+        let (width, height) = (land.grid().width(), land.grid().height());
+        let along = |spacing_m: f64, count: usize, i: usize, x: &dyn Fn(usize) -> f64| {
+            let taps = (4.0 * radius_m / spacing_m) as i64;
+            let (mut sum, mut whole) = (0.0, 0.0);
+            for n in -taps..=taps {
+                let deviations = n as f64 * spacing_m / radius_m;
+                let weight = libm::exp(-0.5 * deviations * deviations);
+                whole += weight;
+                sum += weight * x((i as i64 + n).clamp(0, count as i64 - 1) as usize);
+            }
+            sum / whole
+        };
+        let samples = |i: usize| (i % width, i / width);
+        let rows: Vec<f64> = (0..width * height)
+            .map(|i| along(2.0, width, samples(i).0, &|c| f64::from(land[(c, samples(i).1)])))
+            .collect();
+        (0..width * height).map(|i| along(3.0, height, samples(i).1, &|r| rows[r * width + samples(i).0])).collect()
+    }
+
+    #[test]
+    fn the_blur_equals_the_plain_sums_at_every_radius_and_at_the_border() {
+        let land = rough(grid(71, 23));
+        // From less than a sample to more than the world.
+        for radius_m in [0.3, 2.0, 17.0, 100.0, 500.0] {
+            let found = run(&GaussianBlur { radius_m, passes: 1 }, &land);
+            for (i, (found, expected)) in found.heights().iter().zip(plain(radius_m, &land)).enumerate() {
+                assert!((f64::from(*found) - expected).abs() < 2e-3, "{radius_m} m at {i}: {found}, not {expected}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_radius_of_0_and_level_land_change_nothing() {
+        let land = rough(grid(33, 17));
+        assert_eq!(run(&GaussianBlur { radius_m: 0.0, passes: 3 }, &land), land);
+        assert_eq!(run(&GaussianBlur { radius_m: 9.0, passes: 0 }, &land), land);
+        let level = Heightfield::from_fn(grid(33, 17), |_, _| 123.4);
+        for radius_m in [5.0, 100_000.0] {
+            assert_eq!(run(&GaussianBlur { radius_m, passes: 3 }, &level), level);
+        }
+    }
+
+    #[test]
+    fn one_thread_and_seven_make_the_same_bytes() {
+        let land = rough(grid(201, 133));
+        let blur = GaussianBlur { radius_m: 25.0, passes: 2 };
+        let with = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+            pool.install(|| run(&blur, &land))
+        };
+        assert_eq!(with(1), with(7));
+    }
+}
