@@ -199,6 +199,7 @@ registry! {
     terrace: Terrace,
     gaussian_blur: GaussianBlur,
     box_blur: BoxBlur,
+    finite_filter: FiniteFilter,
 }
 
 impl Operation {

@@ -196,7 +196,7 @@ impl Sweeper {
 
 /// The direction of a sweep along an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
+pub(super) enum Way {
     /// East or south.
     Forth,
     /// West or north.
@@ -214,7 +214,7 @@ impl Way {
 
     /// The two samples between which the sample `lag` before `index` lies, and how far it lies towards the second;
     /// beyond the ends the last sample stands.
-    fn lagged(self, index: usize, count: usize, lag: f64) -> (usize, usize, f32) {
+    pub(super) fn lagged(self, index: usize, count: usize, lag: f64) -> (usize, usize, f32) {
         let position = (self.index(index, count) as f64 - lag).clamp(0.0, (count - 1) as f64);
         let near = position as usize;
         let far = (near + 1).min(count - 1);
@@ -223,7 +223,7 @@ impl Way {
 }
 
 /// y = k·y_before + (1 − k)·x, written so that level land stays level to the bit.
-fn mix(before: f32, x: f32, k: f32) -> f32 {
+pub(super) fn mix(before: f32, x: f32, k: f32) -> f32 {
     x + k * (before - x)
 }
 

@@ -1,0 +1,162 @@
+//! Smoothing with one neighbour along each of the four directions of the map (Traagen's variant of the recursive
+//! filter).
+
+use rayon::prelude::*;
+
+use super::recursive_filter::{Way, mix, strips};
+use super::{Keyframe, Operate, Role, Site};
+use crate::engine::heightfield::Heightfield;
+use crate::engine::monitor::Cancelled;
+use crate::engine::parameters::{Spec, parameters};
+
+parameters! {
+    /// Softens the land by mixing each place with its neighbours alone: edges are rounded and nothing is carried far.
+    pub struct FiniteFilter {
+        /// How much of its neighbour's height each place takes on: 0 leaves the land alone, ½ smooths the most, and at 1
+        /// the land only moves there and back.
+        k: f64 = 0.5, Spec::number("Strength k", 0.0, 1.0);
+        /// The samples along the longer side whose spacing is the distance to the neighbour, at every size, so that the
+        /// land stays the same.
+        reference_samples: u32 = 257, Spec::number("Reference samples", 2.0, 65_537.0).slider(65.0, 4097.0).logarithmic();
+        /// How many times the whole filter is applied.
+        passes: u32 = 2, Spec::number("Passes", 0.0, 10_000.0).slider(0.0, 20.0);
+    }
+}
+
+/// The directions along an axis, in the order in which they are swept.
+const WAYS: [Way; 2] = [Way::Forth, Way::Back];
+
+/// y[i] = k·x[i − lag] + (1 − k)·x[i] along a row, linear between samples; beyond the border the last one stands.
+fn sweep_row(row: &mut [f32], k: f32, lag: f64, way: Way, input: &mut Vec<f32>) {
+    input.clear();
+    input.extend_from_slice(row);
+    for (i, height) in row.iter_mut().enumerate() {
+        let (near, far, part) = way.lagged(i, input.len(), lag);
+        *height = mix(input[near] + part * (input[far] - input[near]), *height, k);
+    }
+}
+
+/// The same along the columns of a strip, given as the pieces of its rows.
+fn sweep_columns(pieces: &mut [&mut [f32]], k: f32, lag: f64, way: Way, input: &mut Vec<f32>) {
+    input.clear();
+    pieces.iter().for_each(|piece| input.extend_from_slice(piece));
+    let count = pieces.len();
+    for (i, piece) in pieces.iter_mut().enumerate() {
+        let lanes = piece.len();
+        let (near, far, part) = way.lagged(i, count, lag);
+        let (near, far) = (&input[near * lanes..][..lanes], &input[far * lanes..][..lanes]);
+        for ((height, near), far) in piece.iter_mut().zip(near).zip(far) {
+            *height = mix(near + part * (far - near), *height, k);
+        }
+    }
+}
+
+impl Operate for FiniteFilter {
+    const KEY: &'static str = "finite_filter";
+    const LABEL: &'static str = "Finite filter";
+
+    fn role(&self) -> Role {
+        Role::Shapes
+    }
+
+    fn evaluate(&self, site: &Site, _until: u32, _resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
+        let mut land = site.land_below();
+        let (grid, extent, k) = (site.grid, site.grid.extent(), self.k as f32);
+        let width = grid.width();
+        let reference_m = extent.width_m.max(extent.depth_m) / (f64::from(self.reference_samples) - 1.0);
+        let [lag_x, lag_z] = [reference_m / grid.spacing_x_m(), reference_m / grid.spacing_z_m()];
+        let tally = site.monitor.tally(self.passes as usize);
+        for _ in 0..self.passes {
+            land.heights_mut().par_chunks_mut(width).try_for_each_init(Vec::new, |input, row| {
+                WAYS.into_iter().for_each(|way| sweep_row(row, k, lag_x, way, input));
+                site.monitor.check()
+            })?;
+            strips(land.heights_mut(), width).par_iter_mut().try_for_each_init(Vec::new, |input, strip| {
+                WAYS.into_iter().for_each(|way| sweep_columns(strip, k, lag_z, way, input));
+                site.monitor.check()
+            })?;
+            tally.add_one()?;
+        }
+        Ok(land)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::heightfield::{Extent, Grid};
+    use crate::engine::inputs::Inputs;
+    use crate::engine::monitor::Monitor;
+    use crate::engine::random::Stream;
+
+    fn run(filter: &FiniteFilter, below: &Heightfield) -> Heightfield {
+        let (inputs, monitor) = (Inputs::default(), Monitor::new());
+        let grid = below.grid();
+        let site = Site { grid, below: Some(below), stream: Stream::new(0, 0), inputs: &inputs, monitor: &monitor };
+        filter.evaluate(&site, 0, None).expect("not cancelled")
+    }
+
+    /// A filter whose neighbour is one sample of a map of that side away.
+    fn filter(k: f64, side: usize) -> FiniteFilter {
+        FiniteFilter { k, reference_samples: side as u32, passes: 1 }
+    }
+
+    fn grid(side: usize) -> Grid {
+        Grid::new(Extent { width_m: 960.0, depth_m: 960.0 }, side, side)
+    }
+
+    fn rough(side: usize) -> Heightfield {
+        Heightfield::from_fn(grid(side), |c, r| ((c * 7919 + r * 104_729 + c * r * 31) % 1009) as f32)
+    }
+
+    #[test]
+    fn a_wall_by_hand() {
+        // East leaves ¾ and ¼ behind it; west mixes ¼ of the eastern neighbour into each.
+        let wall = Heightfield::from_fn(grid(9), |c, _| 16.0 * f32::from(u8::from(c == 4)));
+        let land = run(&filter(0.25, 9), &wall);
+        assert_eq!(land.row(5), [0.0, 0.0, 0.0, 3.0, 10.0, 3.0, 0.0, 0.0, 0.0]);
+    }
+
+    #[test]
+    fn the_filter_equals_the_plain_loops_and_the_border_stays_behind_itself() {
+        let land = rough(17);
+        let found = run(&filter(0.3, 17), &land);
+        let mut plain: Vec<f32> = land.heights().to_vec();
+        for (dc, dr) in [(-1, 0), (1, 0), (0, -1), (0, 1)] {
+            let input = plain.clone();
+            for i in 0..17 * 17 {
+                let within = |at: usize, by: i32| (at as i32 + by).clamp(0, 16) as usize;
+                plain[i] = 0.3 * input[within(i / 17, dr) * 17 + within(i % 17, dc)] + 0.7 * input[i];
+            }
+        }
+        assert!(found.heights().iter().zip(&plain).all(|(found, plain)| (found - plain).abs() < 1e-3));
+    }
+
+    #[test]
+    fn every_size_has_the_same_neighbour() {
+        // Of the large map the filter sees, at the places of the small one, exactly the samples that the small one has.
+        let large = rough(65);
+        let small = Heightfield::from_fn(grid(17), |c, r| large[(4 * c, 4 * r)]);
+        let (found, expected) = (run(&filter(0.4, 17), &large), run(&filter(0.4, 17), &small));
+        assert_eq!(Heightfield::from_fn(grid(17), |c, r| found[(4 * c, 4 * r)]), expected);
+    }
+
+    #[test]
+    fn a_k_of_0_and_level_land_change_nothing() {
+        assert_eq!(run(&FiniteFilter { passes: 3, ..filter(0.0, 17) }, &rough(33)), rough(33));
+        let level = Heightfield::from_fn(grid(33), |_, _| 123.4);
+        for side in [3, 33, 57, 4097] {
+            assert_eq!(run(&FiniteFilter { passes: 3, ..filter(0.4, side) }, &level), level);
+        }
+    }
+
+    #[test]
+    fn one_thread_and_seven_make_the_same_bytes() {
+        let (land, filter) = (rough(201), FiniteFilter { passes: 3, ..filter(0.4, 57) });
+        let with = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+            pool.install(|| run(&filter, &land))
+        };
+        assert_eq!(with(1), with(7));
+    }
+}
