@@ -336,9 +336,9 @@ mod tests {
             message(json!({"stack": [{"operation": "faults", "coutn": 5}]})),
             "stack.0.coutn: there is no such key; did you mean \"count\"?"
         );
-        assert!(message(json!({"stack": [{"operation": "fault"}]})).starts_with(
-            "stack.0.operation: Operation must be one of faults, recursive_filter, heightmap, not \"fault\" (did you mean \"faults\"?)"
-        ));
+        let refusal = message(json!({"stack": [{"operation": "fault"}]}));
+        assert!(refusal.starts_with("stack.0.operation: Operation must be one of faults, "), "{refusal}");
+        assert!(refusal.ends_with("not \"fault\" (did you mean \"faults\"?)"), "{refusal}");
         assert_eq!(message(json!({"stack": [{}]})), "stack.0.operation: this key is needed");
         assert_eq!(message(json!({"stack": 3})), "stack: it must be a list [ … ], not 3");
         assert_eq!(

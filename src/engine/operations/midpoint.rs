@@ -48,26 +48,28 @@ fn halvings(grid: &Grid, [across, down]: [usize; 2]) -> u32 {
     (0..=fine).rfind(affordable).unwrap_or(0)
 }
 
+/// The height of a point before its displacement, if the point belongs to the level.
+type Average<'a> = dyn Fn(&[f32], usize, usize) -> Option<f32> + 'a;
+
 impl Midpoint {
     fn lattice(&self, site: &Site, [across, down]: [usize; 2], halvings: u32) -> Result<Lattice, Cancelled> {
         let (width, height) = ((across << halvings) + 1, (down << halvings) + 1);
         let mut heights = vec![0.0_f32; width * height];
         let tally = site.monitor.tally(halvings as usize + 1);
-        let mut displace =
-            |level: u32, amplitude_m: f64, step: usize, average: &dyn Fn(&[f32], usize, usize) -> Option<f32>| {
-                for r in (0..height).step_by(step) {
-                    // A row of a level has numbers of its own, whatever the resolution: those of its place on that level.
-                    let mut draw = site.stream.at(u64::from(level) << 32 | (r / step) as u64);
-                    for c in (0..width).step_by(step) {
-                        let random = draw.between(-1.0, 1.0);
-                        if let Some(average) = average(&heights, c, r) {
-                            heights[r * width + c] = average + (amplitude_m * random) as f32;
-                        }
+        let mut displace = |level: u32, amplitude_m: f64, step: usize, average: &Average| {
+            for r in (0..height).step_by(step) {
+                // A row of a level has numbers of its own, whatever the resolution: those of its place on that level.
+                let mut draw = site.stream.at(u64::from(level) << 32 | (r / step) as u64);
+                for c in (0..width).step_by(step) {
+                    let random = draw.between(-1.0, 1.0);
+                    if let Some(average) = average(&heights, c, r) {
+                        heights[r * width + c] = average + (amplitude_m * random) as f32;
                     }
-                    site.monitor.check()?;
                 }
-                tally.add_one()
-            };
+                site.monitor.check()?;
+            }
+            tally.add_one()
+        };
         displace(0, self.displacement_m, 1 << halvings, &|_, _, _| Some(0.0))?;
         for level in 1..=halvings {
             let step = 1 << (halvings - level);
