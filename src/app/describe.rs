@@ -149,12 +149,12 @@ fn short(number: f64) -> String {
 mod tests {
     use super::*;
     use crate::engine::Step;
-    use crate::engine::operations::Operation;
     use crate::engine::operations::faults::Faults;
+    use crate::engine::operations::recursive_filter::RecursiveFilter;
 
     fn project() -> Project {
         let mut project = Project::default();
-        project.recipe.stack = Operation::all().into_iter().map(Step::new).collect();
+        project.recipe.stack = vec![Step::new(Faults::default()), Step::new(RecursiveFilter::default())];
         project
     }
 
