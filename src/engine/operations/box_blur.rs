@@ -125,17 +125,12 @@ impl Operate for BoxBlur {
 
 #[cfg(test)]
 mod tests {
+    use super::super::testing::shaped;
     use super::*;
     use crate::engine::heightfield::{Extent, Grid};
-    use crate::engine::inputs::Inputs;
-    use crate::engine::monitor::Monitor;
-    use crate::engine::random::Stream;
 
     fn run(blur: &BoxBlur, below: &Heightfield) -> Heightfield {
-        let (inputs, monitor) = (Inputs::default(), Monitor::new());
-        let grid = below.grid();
-        let site = Site { grid, below: Some(below), stream: Stream::new(0, 0), inputs: &inputs, monitor: &monitor };
-        blur.evaluate(&site, 0, None).expect("not cancelled")
+        shaped(blur, below)
     }
 
     /// Two metres from column to column, three from row to row.

@@ -1,7 +1,5 @@
 //! Heights held between two limits.
 
-use rayon::prelude::*;
-
 use super::{Keyframe, Operate, Role, Site};
 use crate::engine::heightfield::Heightfield;
 use crate::engine::monitor::Cancelled;
@@ -27,33 +25,23 @@ impl Operate for Clamp {
     }
 
     fn evaluate(&self, site: &Site, _until: u32, _resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
-        let mut land = site.land_below();
         let low = self.low_m.map_or(f32::NEG_INFINITY, |m| m as f32);
         let high = self.high_m.map_or(f32::INFINITY, |m| m as f32);
-        let tally = site.monitor.tally(site.grid.height());
-        land.heights_mut().par_chunks_mut(site.grid.width()).try_for_each(|row| {
-            row.iter_mut().for_each(|height| *height = height.max(low).min(high));
-            tally.add_one()
-        })?;
-        Ok(land)
+        site.reshaped(|height, _, _| height.max(low).min(high))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::testing::shaped;
     use super::*;
     use crate::engine::heightfield::{Extent, Grid};
-    use crate::engine::inputs::Inputs;
-    use crate::engine::monitor::Monitor;
-    use crate::engine::random::Stream;
 
     #[track_caller]
     fn check(low_m: Option<f64>, high_m: Option<f64>, expected: [f32; 6]) {
         let grid = Grid::new(Extent { width_m: 20.0, depth_m: 10.0 }, 3, 2);
         let below = Heightfield::from_heights(grid, vec![-30.0, -1.0, 0.0, 4.5, 90.0, 1e9]).expect("six samples");
-        let (inputs, monitor) = (Inputs::default(), Monitor::new());
-        let site = Site { grid, below: Some(&below), stream: Stream::new(0, 0), inputs: &inputs, monitor: &monitor };
-        let land = Clamp { low_m, high_m }.evaluate(&site, 0, None).expect("not cancelled");
+        let land = shaped(&Clamp { low_m, high_m }, &below);
         assert_eq!(land.heights(), expected);
     }
 

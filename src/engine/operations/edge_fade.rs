@@ -1,7 +1,5 @@
 //! Land faded towards the border of the world.
 
-use rayon::prelude::*;
-
 use super::{Keyframe, Operate, Role, Site};
 use crate::engine::heightfield::{Grid, Heightfield};
 use crate::engine::monitor::Cancelled;
@@ -49,35 +47,22 @@ impl Operate for EdgeFade {
     }
 
     fn evaluate(&self, site: &Site, _until: u32, _resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
-        let mut land = site.land_below();
         let [across_x, across_z] = distances(site.grid);
-        let tally = site.monitor.tally(site.grid.height());
-        land.heights_mut().par_chunks_mut(site.grid.width()).zip(&across_z).try_for_each(|(row, &across_z)| {
-            for (height, &across_x) in row.iter_mut().zip(&across_x) {
-                let share = self.share([across_x, across_z]);
-                if share < 1.0 {
-                    *height = (self.to_m + share * (f64::from(*height) - self.to_m)) as f32;
-                }
-            }
-            tally.add_one()
-        })?;
-        Ok(land)
+        site.reshaped(|height, c, r| {
+            let share = self.share([across_x[c], across_z[r]]);
+            if share < 1.0 { (self.to_m + share * (f64::from(height) - self.to_m)) as f32 } else { height }
+        })
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::testing::shaped;
     use super::*;
     use crate::engine::heightfield::Extent;
-    use crate::engine::inputs::Inputs;
-    use crate::engine::monitor::Monitor;
-    use crate::engine::random::Stream;
 
     fn faded(fade: &EdgeFade, below: &Heightfield) -> Heightfield {
-        let (inputs, monitor) = (Inputs::default(), Monitor::new());
-        let grid = below.grid();
-        let site = Site { grid, below: Some(below), stream: Stream::new(0, 0), inputs: &inputs, monitor: &monitor };
-        fade.evaluate(&site, 0, None).expect("not cancelled")
+        shaped(fade, below)
     }
 
     fn level(height: f32) -> Heightfield {

@@ -83,17 +83,12 @@ impl Operate for FiniteFilter {
 
 #[cfg(test)]
 mod tests {
+    use super::super::testing::shaped;
     use super::*;
     use crate::engine::heightfield::{Extent, Grid};
-    use crate::engine::inputs::Inputs;
-    use crate::engine::monitor::Monitor;
-    use crate::engine::random::Stream;
 
     fn run(filter: &FiniteFilter, below: &Heightfield) -> Heightfield {
-        let (inputs, monitor) = (Inputs::default(), Monitor::new());
-        let grid = below.grid();
-        let site = Site { grid, below: Some(below), stream: Stream::new(0, 0), inputs: &inputs, monitor: &monitor };
-        filter.evaluate(&site, 0, None).expect("not cancelled")
+        shaped(filter, below)
     }
 
     /// A filter whose neighbour is one sample of a map of that side away.

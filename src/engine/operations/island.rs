@@ -1,7 +1,5 @@
 //! Land that falls off into a sea around the middle of the world.
 
-use rayon::prelude::*;
-
 use super::{Keyframe, Operate, Role, Site};
 use crate::engine::heightfield::Heightfield;
 use crate::engine::monitor::Cancelled;
@@ -44,39 +42,26 @@ impl Operate for Island {
     }
 
     fn evaluate(&self, site: &Site, _until: u32, _resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
-        let mut land = site.land_below();
         let (grid, extent) = (site.grid, site.grid.extent());
         let bed_m = self.sea_m - self.depth_m;
         let from_middle = |m: f64, side_m: f64| 2.0 * m / side_m - 1.0;
-        let tally = site.monitor.tally(grid.height());
-        land.heights_mut().par_chunks_mut(grid.width()).enumerate().try_for_each(|(r, row)| {
+        site.reshaped(|height, c, r| {
+            let x = from_middle(grid.x_m(c), extent.width_m);
             let z = from_middle(grid.z_m(r), extent.depth_m);
-            for (c, height) in row.iter_mut().enumerate() {
-                let x = from_middle(grid.x_m(c), extent.width_m);
-                let share = self.share((x * x + z * z).sqrt());
-                if share < 1.0 {
-                    *height = (bed_m + share * (f64::from(*height) - bed_m)) as f32;
-                }
-            }
-            tally.add_one()
-        })?;
-        Ok(land)
+            let share = self.share((x * x + z * z).sqrt());
+            if share < 1.0 { (bed_m + share * (f64::from(height) - bed_m)) as f32 } else { height }
+        })
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::testing::shaped;
     use super::*;
     use crate::engine::heightfield::{Extent, Grid};
-    use crate::engine::inputs::Inputs;
-    use crate::engine::monitor::Monitor;
-    use crate::engine::random::Stream;
 
     fn land(island: &Island, below: &Heightfield) -> Heightfield {
-        let (inputs, monitor) = (Inputs::default(), Monitor::new());
-        let grid = below.grid();
-        let site = Site { grid, below: Some(below), stream: Stream::new(0, 0), inputs: &inputs, monitor: &monitor };
-        island.evaluate(&site, 0, None).expect("not cancelled")
+        shaped(island, below)
     }
 
     fn level(height: f32) -> Heightfield {

@@ -1,7 +1,5 @@
 //! Heights between two levels spread by a curve.
 
-use rayon::prelude::*;
-
 use super::{Keyframe, Operate, Role, Site};
 use crate::engine::heightfield::Heightfield;
 use crate::engine::monitor::Cancelled;
@@ -44,31 +42,21 @@ impl Operate for Levels {
     }
 
     fn evaluate(&self, site: &Site, _until: u32, _resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
-        let mut land = site.land_below();
-        let tally = site.monitor.tally(site.grid.height());
-        land.heights_mut().par_chunks_mut(site.grid.width()).try_for_each(|row| {
-            row.iter_mut().for_each(|height| *height = self.bent(*height));
-            tally.add_one()
-        })?;
-        Ok(land)
+        site.reshaped(|height, _, _| self.bent(height))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::testing::shaped;
     use super::*;
     use crate::engine::heightfield::{Extent, Grid};
-    use crate::engine::inputs::Inputs;
-    use crate::engine::monitor::Monitor;
-    use crate::engine::random::Stream;
 
     #[track_caller]
     fn check(levels: &Levels, heights: [f32; 6], expected: [f32; 6]) {
         let grid = Grid::new(Extent { width_m: 20.0, depth_m: 10.0 }, 3, 2);
         let below = Heightfield::from_heights(grid, heights.to_vec()).expect("six samples");
-        let (inputs, monitor) = (Inputs::default(), Monitor::new());
-        let site = Site { grid, below: Some(&below), stream: Stream::new(0, 0), inputs: &inputs, monitor: &monitor };
-        let land = levels.evaluate(&site, 0, None).expect("not cancelled");
+        let land = shaped(levels, &below);
         assert_eq!(land.heights(), expected);
     }
 

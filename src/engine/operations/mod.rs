@@ -3,6 +3,7 @@
 //! An operation declares its parameters and says what land it makes. Everything else about it (its card in the
 //! stack, its sliders, `--set`, the `operations` listing, the checks of project files) follows from that.
 
+use rayon::prelude::*;
 use serde_json::{Map, Value};
 
 use self::bsp_faults::Tree;
@@ -41,6 +42,19 @@ impl Site<'_> {
     /// A copy of the land below the step.
     pub fn land_below(&self) -> Heightfield {
         self.below.cloned().unwrap_or_else(|| Heightfield::flat(self.grid))
+    }
+}
+
+impl Site<'_> {
+    /// The land below with every height changed by a function of itself, its column and its row.
+    pub fn reshaped(&self, height: impl Fn(f32, usize, usize) -> f32 + Sync) -> Result<Heightfield, Cancelled> {
+        let mut land = self.land_below();
+        let tally = self.monitor.tally(self.grid.height());
+        land.heights_mut().par_chunks_mut(self.grid.width()).enumerate().try_for_each(|(r, row)| {
+            row.iter_mut().enumerate().for_each(|(c, below)| *below = height(*below, c, r));
+            tally.add_one()
+        })?;
+        Ok(land)
     }
 }
 
@@ -234,5 +248,21 @@ impl Operation {
         row.insert("doc".into(), self.doc().into());
         row.insert("parameters".into(), table_to_json(self.table()));
         Value::Object(row)
+    }
+}
+
+#[cfg(test)]
+mod testing {
+    use super::{Operate, Site};
+    use crate::engine::heightfield::Heightfield;
+    use crate::engine::inputs::Inputs;
+    use crate::engine::monitor::Monitor;
+    use crate::engine::random::Stream;
+
+    /// What an operation that shapes makes of the land below it.
+    pub(super) fn shaped(operation: &impl Operate, below: &Heightfield) -> Heightfield {
+        let (grid, inputs, monitor) = (below.grid(), Inputs::default(), Monitor::new());
+        let site = Site { grid, below: Some(below), stream: Stream::new(0, 0), inputs: &inputs, monitor: &monitor };
+        operation.evaluate(&site, 0, None).expect("not cancelled")
     }
 }
