@@ -192,8 +192,10 @@ pub(super) fn title(project: &Project) -> &str {
 
 /// Whether saving would change the file, but for how the project is looked at.
 fn differs(project: &Project, stored: &Project) -> bool {
-    let parts = |project: &Project| (project.name.clone(), project.description.clone(), project.export.clone());
-    project.recipe != stored.recipe || parts(project) != parts(stored)
+    project.recipe != stored.recipe
+        || project.name != stored.name
+        || project.description != stored.description
+        || project.export != stored.export
 }
 
 #[cfg(test)]

@@ -125,40 +125,25 @@ impl Operate for BoxBlur {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::shaped;
+    use super::super::testing::{rough, shaped, uneven_grid};
     use super::*;
-    use crate::engine::heightfield::{Extent, Grid};
-
-    fn run(blur: &BoxBlur, below: &Heightfield) -> Heightfield {
-        shaped(blur, below)
-    }
-
-    /// Two metres from column to column, three from row to row.
-    fn grid(width: usize, height: usize) -> Grid {
-        let extent = Extent { width_m: 2.0 * (width - 1) as f64, depth_m: 3.0 * (height - 1) as f64 };
-        Grid::new(extent, width, height)
-    }
-
-    fn rough(grid: Grid) -> Heightfield {
-        Heightfield::from_fn(grid, |c, r| ((c * 7919 + r * 104_729 + c * r * 31) % 1009) as f32)
-    }
 
     #[test]
     fn a_wall_becomes_a_plateau_whose_ends_count_in_part() {
-        let wall = Heightfield::from_fn(grid(11, 5), |c, _| f32::from(u8::from(c == 5)));
+        let wall = Heightfield::from_fn(uneven_grid(11, 5), |c, _| f32::from(u8::from(c == 5)));
         // Four metres to either side are four samples in all: three whole and half of one at each end.
-        let land = run(&BoxBlur { radius_m: 4.0, passes: 1 }, &wall);
+        let land = shaped(&BoxBlur { radius_m: 4.0, passes: 1 }, &wall);
         assert_eq!(land.row(2), [0.0, 0.0, 0.0, 0.125, 0.25, 0.25, 0.25, 0.125, 0.0, 0.0, 0.0]);
-        let land = run(&BoxBlur { radius_m: 3.0, passes: 1 }, &wall);
+        let land = shaped(&BoxBlur { radius_m: 3.0, passes: 1 }, &wall);
         let third = 1.0 / 3.0;
         assert_eq!(land.row(2), [0.0, 0.0, 0.0, 0.0, third, third, third, 0.0, 0.0, 0.0, 0.0]);
     }
 
     #[test]
     fn the_border_stands_beyond_itself() {
-        let wall = Heightfield::from_fn(grid(11, 5), |c, _| f32::from(u8::from(c == 0)));
+        let wall = Heightfield::from_fn(uneven_grid(11, 5), |c, _| f32::from(u8::from(c == 0)));
         // Five samples: at the border three of them are the first one.
-        let land = run(&BoxBlur { radius_m: 5.0, passes: 1 }, &wall);
+        let land = shaped(&BoxBlur { radius_m: 5.0, passes: 1 }, &wall);
         for (found, expected) in land.row(2).iter().zip([0.6, 0.4, 0.2, 0.0]) {
             assert!((found - expected).abs() < 1e-6);
         }
@@ -187,10 +172,10 @@ mod tests {
 
     #[test]
     fn the_blur_equals_the_plain_sums_at_every_radius_and_at_the_border() {
-        let land = rough(grid(71, 23));
+        let land = rough(uneven_grid(71, 23));
         // From less than a sample to more than the world.
         for radius_m in [0.3, 1.2, 2.0, 17.0, 100.3, 5000.0] {
-            let found = run(&BoxBlur { radius_m, passes: 1 }, &land);
+            let found = shaped(&BoxBlur { radius_m, passes: 1 }, &land);
             for (i, (found, expected)) in found.heights().iter().zip(plain(radius_m, &land)).enumerate() {
                 assert!((f64::from(*found) - expected).abs() < 2e-4, "{radius_m} m at {i}: {found}, not {expected}");
             }
@@ -199,22 +184,22 @@ mod tests {
 
     #[test]
     fn a_radius_of_0_and_level_land_change_nothing() {
-        let land = rough(grid(33, 17));
-        assert_eq!(run(&BoxBlur { radius_m: 0.0, passes: 3 }, &land), land);
-        assert_eq!(run(&BoxBlur { radius_m: 9.0, passes: 0 }, &land), land);
-        let level = Heightfield::from_fn(grid(33, 17), |_, _| 123.4);
+        let land = rough(uneven_grid(33, 17));
+        assert_eq!(shaped(&BoxBlur { radius_m: 0.0, passes: 3 }, &land), land);
+        assert_eq!(shaped(&BoxBlur { radius_m: 9.0, passes: 0 }, &land), land);
+        let level = Heightfield::from_fn(uneven_grid(33, 17), |_, _| 123.4);
         for radius_m in [5.0, 100_000.0] {
-            assert_eq!(run(&BoxBlur { radius_m, passes: 3 }, &level), level);
+            assert_eq!(shaped(&BoxBlur { radius_m, passes: 3 }, &level), level);
         }
     }
 
     #[test]
     fn one_thread_and_seven_make_the_same_bytes() {
-        let land = rough(grid(201, 133));
+        let land = rough(uneven_grid(201, 133));
         let blur = BoxBlur { radius_m: 25.0, passes: 2 };
         let with = |threads: usize| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
-            pool.install(|| run(&blur, &land))
+            pool.install(|| shaped(&blur, &land))
         };
         assert_eq!(with(1), with(7));
     }

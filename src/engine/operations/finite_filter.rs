@@ -83,13 +83,9 @@ impl Operate for FiniteFilter {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::shaped;
+    use super::super::testing::{rough, shaped};
     use super::*;
     use crate::engine::heightfield::{Extent, Grid};
-
-    fn run(filter: &FiniteFilter, below: &Heightfield) -> Heightfield {
-        shaped(filter, below)
-    }
 
     /// A filter whose neighbour is one sample of a map of that side away.
     fn filter(k: f64, side: usize) -> FiniteFilter {
@@ -100,22 +96,18 @@ mod tests {
         Grid::new(Extent { width_m: 960.0, depth_m: 960.0 }, side, side)
     }
 
-    fn rough(side: usize) -> Heightfield {
-        Heightfield::from_fn(grid(side), |c, r| ((c * 7919 + r * 104_729 + c * r * 31) % 1009) as f32)
-    }
-
     #[test]
     fn a_wall_by_hand() {
         // East leaves ¾ and ¼ behind it; west mixes ¼ of the eastern neighbour into each.
         let wall = Heightfield::from_fn(grid(9), |c, _| 16.0 * f32::from(u8::from(c == 4)));
-        let land = run(&filter(0.25, 9), &wall);
+        let land = shaped(&filter(0.25, 9), &wall);
         assert_eq!(land.row(5), [0.0, 0.0, 0.0, 3.0, 10.0, 3.0, 0.0, 0.0, 0.0]);
     }
 
     #[test]
     fn the_filter_equals_the_plain_loops_and_the_border_stays_behind_itself() {
-        let land = rough(17);
-        let found = run(&filter(0.3, 17), &land);
+        let land = rough(grid(17));
+        let found = shaped(&filter(0.3, 17), &land);
         let mut plain: Vec<f32> = land.heights().to_vec();
         for (dc, dr) in [(-1, 0), (1, 0), (0, -1), (0, 1)] {
             let input = plain.clone();
@@ -130,27 +122,27 @@ mod tests {
     #[test]
     fn every_size_has_the_same_neighbour() {
         // Of the large map the filter sees, at the places of the small one, exactly the samples that the small one has.
-        let large = rough(65);
+        let large = rough(grid(65));
         let small = Heightfield::from_fn(grid(17), |c, r| large[(4 * c, 4 * r)]);
-        let (found, expected) = (run(&filter(0.4, 17), &large), run(&filter(0.4, 17), &small));
+        let (found, expected) = (shaped(&filter(0.4, 17), &large), shaped(&filter(0.4, 17), &small));
         assert_eq!(Heightfield::from_fn(grid(17), |c, r| found[(4 * c, 4 * r)]), expected);
     }
 
     #[test]
     fn a_k_of_0_and_level_land_change_nothing() {
-        assert_eq!(run(&FiniteFilter { passes: 3, ..filter(0.0, 17) }, &rough(33)), rough(33));
+        assert_eq!(shaped(&FiniteFilter { passes: 3, ..filter(0.0, 17) }, &rough(grid(33))), rough(grid(33)));
         let level = Heightfield::from_fn(grid(33), |_, _| 123.4);
         for side in [3, 33, 57, 4097] {
-            assert_eq!(run(&FiniteFilter { passes: 3, ..filter(0.4, side) }, &level), level);
+            assert_eq!(shaped(&FiniteFilter { passes: 3, ..filter(0.4, side) }, &level), level);
         }
     }
 
     #[test]
     fn one_thread_and_seven_make_the_same_bytes() {
-        let (land, filter) = (rough(201), FiniteFilter { passes: 3, ..filter(0.4, 57) });
+        let (land, filter) = (rough(grid(201)), FiniteFilter { passes: 3, ..filter(0.4, 57) });
         let with = |threads: usize| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
-            pool.install(|| run(&filter, &land))
+            pool.install(|| shaped(&filter, &land))
         };
         assert_eq!(with(1), with(7));
     }

@@ -138,28 +138,13 @@ impl Operate for GaussianBlur {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::shaped;
+    use super::super::testing::{rough, shaped, uneven_grid};
     use super::*;
-    use crate::engine::heightfield::{Extent, Grid};
-
-    fn run(blur: &GaussianBlur, below: &Heightfield) -> Heightfield {
-        shaped(blur, below)
-    }
-
-    /// Two metres from column to column, three from row to row.
-    fn grid(width: usize, height: usize) -> Grid {
-        let extent = Extent { width_m: 2.0 * (width - 1) as f64, depth_m: 3.0 * (height - 1) as f64 };
-        Grid::new(extent, width, height)
-    }
-
-    fn rough(grid: Grid) -> Heightfield {
-        Heightfield::from_fn(grid, |c, r| ((c * 7919 + r * 104_729 + c * r * 31) % 1009) as f32)
-    }
 
     #[test]
     fn a_wall_becomes_a_bell() {
-        let wall = Heightfield::from_fn(grid(65, 9), |c, _| f32::from(u8::from(c == 32)));
-        let land = run(&GaussianBlur { radius_m: 6.0, passes: 1 }, &wall);
+        let wall = Heightfield::from_fn(uneven_grid(65, 9), |c, _| f32::from(u8::from(c == 32)));
+        let land = shaped(&GaussianBlur { radius_m: 6.0, passes: 1 }, &wall);
         // Three columns are one standard deviation: 1/(3·√2π) of the height is left, and e^(−1/2) of that beside it.
         let peak = 1.0 / (3.0 * (2.0 * std::f32::consts::PI).sqrt());
         assert!((land[(32, 4)] - peak).abs() < 1e-4 * peak);
@@ -191,10 +176,10 @@ mod tests {
 
     #[test]
     fn the_blur_equals_the_plain_sums_at_every_radius_and_at_the_border() {
-        let land = rough(grid(71, 23));
+        let land = rough(uneven_grid(71, 23));
         // From less than a sample to more than the world.
         for radius_m in [0.3, 2.0, 17.0, 100.0, 500.0] {
-            let found = run(&GaussianBlur { radius_m, passes: 1 }, &land);
+            let found = shaped(&GaussianBlur { radius_m, passes: 1 }, &land);
             for (i, (found, expected)) in found.heights().iter().zip(plain(radius_m, &land)).enumerate() {
                 assert!((f64::from(*found) - expected).abs() < 2e-3, "{radius_m} m at {i}: {found}, not {expected}");
             }
@@ -203,22 +188,22 @@ mod tests {
 
     #[test]
     fn a_radius_of_0_and_level_land_change_nothing() {
-        let land = rough(grid(33, 17));
-        assert_eq!(run(&GaussianBlur { radius_m: 0.0, passes: 3 }, &land), land);
-        assert_eq!(run(&GaussianBlur { radius_m: 9.0, passes: 0 }, &land), land);
-        let level = Heightfield::from_fn(grid(33, 17), |_, _| 123.4);
+        let land = rough(uneven_grid(33, 17));
+        assert_eq!(shaped(&GaussianBlur { radius_m: 0.0, passes: 3 }, &land), land);
+        assert_eq!(shaped(&GaussianBlur { radius_m: 9.0, passes: 0 }, &land), land);
+        let level = Heightfield::from_fn(uneven_grid(33, 17), |_, _| 123.4);
         for radius_m in [5.0, 100_000.0] {
-            assert_eq!(run(&GaussianBlur { radius_m, passes: 3 }, &level), level);
+            assert_eq!(shaped(&GaussianBlur { radius_m, passes: 3 }, &level), level);
         }
     }
 
     #[test]
     fn one_thread_and_seven_make_the_same_bytes() {
-        let land = rough(grid(201, 133));
+        let land = rough(uneven_grid(201, 133));
         let blur = GaussianBlur { radius_m: 25.0, passes: 2 };
         let with = |threads: usize| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
-            pool.install(|| run(&blur, &land))
+            pool.install(|| shaped(&blur, &land))
         };
         assert_eq!(with(1), with(7));
     }

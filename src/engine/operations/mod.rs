@@ -254,7 +254,7 @@ impl Operation {
 #[cfg(test)]
 mod testing {
     use super::{Operate, Site};
-    use crate::engine::heightfield::Heightfield;
+    use crate::engine::heightfield::{Extent, Grid, Heightfield};
     use crate::engine::inputs::Inputs;
     use crate::engine::monitor::Monitor;
     use crate::engine::random::Stream;
@@ -264,5 +264,16 @@ mod testing {
         let (grid, inputs, monitor) = (below.grid(), Inputs::default(), Monitor::new());
         let site = Site { grid, below: Some(below), stream: Stream::new(0, 0), inputs: &inputs, monitor: &monitor };
         operation.evaluate(&site, 0, None).expect("not cancelled")
+    }
+
+    /// Two metres from column to column, three from row to row.
+    pub(super) fn uneven_grid(width: usize, height: usize) -> Grid {
+        let extent = Extent { width_m: 2.0 * (width - 1) as f64, depth_m: 3.0 * (height - 1) as f64 };
+        Grid::new(extent, width, height)
+    }
+
+    /// Land without any order, up to 1008 m high.
+    pub(super) fn rough(grid: Grid) -> Heightfield {
+        Heightfield::from_fn(grid, |c, r| ((c * 7919 + r * 104_729 + c * r * 31) % 1009) as f32)
     }
 }
