@@ -174,6 +174,12 @@ fn value(parameter: &Parameter, kind: Kind, places: &mut impl Iterator<Item = f6
             json!([a.min(b), a.max(b)])
         }
         Kind::Weighted => json!([number(parameter, next()), next() * 100.0]),
+        Kind::Point => json!([number(parameter, next()), number(parameter, next())]),
+        Kind::Matrix => {
+            let side = if next() < 0.5 { 3 } else { 5 };
+            let mut row = || (0..side).map(|_| number(parameter, next())).collect::<Vec<f64>>();
+            (0..side).map(|_| json!(row())).collect()
+        }
         Kind::List(of) => {
             let length = (next() * 5.0) as usize;
             (0..length).map(|_| value(&Parameter { nullable: false, ..parameter.clone() }, *of, places)).collect()

@@ -1,15 +1,16 @@
 //! Controls for parameters, made from their tables.
 
+use egui::collapsing_header::{CollapsingState, paint_default_icon};
 use egui::{
     Align, Button, ComboBox, DragValue, Label, Layout, Response, RichText, Sense, Slider, SliderClamping, Ui, Vec2,
 };
-use egui_material_icons::icons::{ICON_ADD, ICON_CLOSE};
+use egui_material_icons::icons::{ICON_ADD, ICON_CLOSE, ICON_VISIBILITY, ICON_VISIBILITY_OFF};
 use serde_json::{Map, Value};
 
 use super::theme::colours;
 use super::widgets::{band_slider, icon_button};
 use crate::engine::parameters::{
-    Colour, Group, Kind, Parameter, Range, Scale, choice_key, choice_value, group_to_json,
+    Colour, Group, Kind, Matrix, Parameter, Range, Scale, choice_key, choice_value, group_to_json,
 };
 
 /// The width of the column of labels.
@@ -86,6 +87,8 @@ fn parameter_ui(ui: &mut Ui, parameter: &Parameter, value: &mut Value) -> bool {
         Kind::Colour => row(ui, parameter, value, colour_ui),
         Kind::Text => row(ui, parameter, value, text_ui),
         Kind::Band => row(ui, parameter, value, band_ui),
+        Kind::Point => row(ui, parameter, value, point_ui),
+        Kind::Matrix => matrix_ui(ui, parameter, value),
         Kind::File => {
             let mut wants = false;
             row(ui, parameter, value, |ui, _, value, label| {
@@ -95,7 +98,7 @@ fn parameter_ui(ui: &mut Ui, parameter: &Parameter, value: &mut Value) -> bool {
             });
             return wants;
         }
-        Kind::List(of) => list_ui(ui, parameter, *of, value),
+        Kind::List(of) => return list_ui(ui, parameter, *of, value),
         Kind::Group(table) => return group_row(ui, parameter, table(), value),
         Kind::Weighted => {}
     }
@@ -164,13 +167,20 @@ fn first_value(parameter: &Parameter) -> Value {
         Kind::Integer => Value::from(middle.round() as u32),
         Kind::Number | Kind::Weighted => Value::from(middle),
         Kind::Band => Value::from(vec![0.0_f64.clamp(parameter.hard.low, middle), middle]),
+        Kind::Point => Value::from(vec![middle; 2]),
+        Kind::Matrix => matrix_of(3, &[]),
         Kind::Boolean => Value::from(false),
         Kind::Text | Kind::File => Value::from(""),
         Kind::Colour => Value::from("#ffffff"),
         Kind::Choice(choices) => choices.first().map_or(Value::Null, |choice| choice_value(choice.key)),
         Kind::List(_) => Value::Array(Vec::new()),
-        Kind::Group(_) => Value::Object(Map::new()),
+        Kind::Group(table) => defaults(table()),
     }
+}
+
+/// A group as its table has it by default.
+fn defaults(table: &[Parameter]) -> Value {
+    Value::Object(table.iter().map(|row| (row.key.to_string(), row.default.clone())).collect())
 }
 
 /// How many places after the point a slider's numbers have.
@@ -302,42 +312,153 @@ fn band_ui(ui: &mut Ui, parameter: &Parameter, value: &mut Value, label: &Respon
     }
 }
 
-fn list_ui(ui: &mut Ui, parameter: &Parameter, of: Kind, value: &mut Value) {
+fn point_ui(ui: &mut Ui, parameter: &Parameter, value: &mut Value, label: &Response) {
+    let part = |i: usize| value.get(i).and_then(Value::as_f64).unwrap_or_default();
+    let before = [part(0), part(1)];
+    let mut place = before;
+    let width = 0.5 * (ui.available_width() - ui.spacing().item_spacing.x);
+    for (number, direction) in place.iter_mut().zip(["East of the west border", "South of the north border"]) {
+        number_field(ui, parameter, number, width).labelled_by(label.id).on_hover_text(direction);
+    }
+    if place != before {
+        *value = Value::from(place.to_vec());
+    }
+}
+
+/// A matrix of that side: the numbers of another one around its middle, 0 beyond them.
+fn matrix_of(side: usize, rows: &[Value]) -> Value {
+    let from_middle = |i: usize| (i + rows.len() / 2).checked_sub(side / 2);
+    let number = |r: usize, c: usize| rows.get(from_middle(r)?)?.get(from_middle(c)?)?.as_f64();
+    (0..side).map(|r| (0..side).map(|c| number(r, c).unwrap_or_default()).collect::<Value>()).collect()
+}
+
+/// The numbers as they lie on the map, and the choice of how many there are.
+fn matrix_ui(ui: &mut Ui, parameter: &Parameter, value: &mut Value) {
     ui.horizontal(|ui| {
         label_ui(ui, parameter, value);
-        ui.weak("size and weight");
-        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            if icon_button(ui, ICON_ADD, "Add a row").clicked()
-                && let Value::Array(items) = value
-            {
-                let item = items.last().cloned().unwrap_or_else(|| Value::from(vec![parameter.slider.high * 0.1, 1.0]));
-                items.push(item);
+        let side = value.as_array().map_or(0, Vec::len);
+        for other in Matrix::SIDES {
+            let button = ui.selectable_label(side == other, format!("{other} × {other}"));
+            if button.clicked() && side != other {
+                *value = matrix_of(other, value.as_array().map_or(&[], Vec::as_slice));
             }
+        }
+    });
+    let Value::Array(rows) = value else { return };
+    let gap = 2.0;
+    let width = (ui.available_width() - gap * (rows.len() - 1) as f32) / rows.len() as f32;
+    for row in rows {
+        ui.horizontal(|ui| {
+            ui.spacing_mut().item_spacing.x = gap;
+            for cell in row.as_array_mut().into_iter().flatten() {
+                let before = cell.as_f64().unwrap_or_default();
+                let mut number = before;
+                number_field(ui, parameter, &mut number, width);
+                if number != before {
+                    *cell = Value::from(number);
+                }
+            }
+        });
+    }
+}
+
+/// The items below each other; returns whether the user wants to choose a file for one of them.
+fn list_ui(ui: &mut Ui, parameter: &Parameter, of: Kind, value: &mut Value) -> bool {
+    let Value::Array(items) = value else { return false };
+    let mut added = false;
+    ui.horizontal(|ui| {
+        let mut whole = Value::Array(std::mem::take(items));
+        label_ui(ui, parameter, &mut whole);
+        if let Value::Array(kept) = whole {
+            *items = kept;
+        }
+        ui.weak(if matches!(of, Kind::Weighted) { "size and weight".into() } else { items.len().to_string() });
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            added = icon_button(ui, ICON_ADD, &format!("Add to {}", parameter.label.to_lowercase())).clicked();
         });
     });
-    let (Kind::Weighted, Value::Array(items)) = (of, value) else { return };
-    let mut removed = None;
+    let (mut removed, mut wants_file) = (None, false);
+    // Items that were there at first are folded away; one that is added is there to be looked at.
+    let id = ui.scope_id().with("at first");
+    let at_first = ui.data_mut(|data| *data.get_temp_mut_or(id, items.len()));
     for (i, item) in items.iter_mut().enumerate() {
-        let part = |i: usize| item.get(i).and_then(Value::as_f64).unwrap_or_default();
-        let [mut number, mut weight] = [part(0), part(1)];
-        let before = [number, weight];
-        ui.horizontal(|ui| {
-            ui.add_space(LABEL_WIDTH + ui.spacing().item_spacing.x);
-            let width = 0.5 * (ui.available_width() - 20.0 - 2.0 * ui.spacing().item_spacing.x);
-            number_field(ui, parameter, &mut number, width);
-            let field = DragValue::new(&mut weight).range(0.0..=1e9).speed(0.5).update_while_editing(false);
-            ui.add_sized(Vec2::new(width, ui.spacing().interact_size.y), field).on_hover_text("How often it is drawn");
-            if icon_button(ui, ICON_CLOSE, "Remove this row").clicked() {
-                removed = Some(i);
+        ui.push_id(i, |ui| match of {
+            Kind::Weighted => {
+                if weighted_ui(ui, parameter, item) {
+                    removed = Some(i);
+                }
             }
+            Kind::Group(table) => {
+                let title = format!("{} {}", parameter.label, i + 1);
+                let (wants, remove) = item_ui(ui, &title, table(), item, i >= at_first);
+                wants_file |= wants;
+                if remove {
+                    removed = Some(i);
+                }
+            }
+            _ => {}
         });
-        if [number, weight] != before {
-            *item = Value::from(vec![number, weight]);
-        }
     }
     if let Some(i) = removed {
         items.remove(i);
     }
+    if added {
+        let new = items.last().cloned().unwrap_or_else(|| match of {
+            Kind::Weighted => Value::from(vec![parameter.slider.high * 0.1, 1.0]),
+            _ => first_value(&Parameter { kind: of, ..parameter.clone() }),
+        });
+        items.push(new);
+    }
+    wants_file
+}
+
+/// A value and its weight in one row; returns whether it is to be removed.
+fn weighted_ui(ui: &mut Ui, parameter: &Parameter, item: &mut Value) -> bool {
+    let part = |i: usize| item.get(i).and_then(Value::as_f64).unwrap_or_default();
+    let [mut number, mut weight] = [part(0), part(1)];
+    let before = [number, weight];
+    let mut removed = false;
+    ui.horizontal(|ui| {
+        ui.add_space(LABEL_WIDTH + ui.spacing().item_spacing.x);
+        let width = 0.5 * (ui.available_width() - 20.0 - 2.0 * ui.spacing().item_spacing.x);
+        number_field(ui, parameter, &mut number, width);
+        let field = DragValue::new(&mut weight).range(0.0..=1e9).speed(0.5).update_while_editing(false);
+        ui.add_sized(Vec2::new(width, ui.spacing().interact_size.y), field).on_hover_text("How often it is drawn");
+        removed = icon_button(ui, ICON_CLOSE, "Remove this row").clicked();
+    });
+    if [number, weight] != before {
+        *item = Value::from(vec![number, weight]);
+    }
+    removed
+}
+
+/// A group of a list below a title that folds it away; returns whether the user wants to choose a file, and whether
+/// the group is to be removed. One that can be switched off has its switch beside the title. `open` is how it is shown
+/// until the user folds it.
+fn item_ui(ui: &mut Ui, title: &str, table: &'static [Parameter], item: &mut Value, open: bool) -> (bool, bool) {
+    const SWITCH: &str = "enabled";
+    let Value::Object(values) = item else { return (false, false) };
+    let mut state = CollapsingState::load_with_default_open(ui.ctx(), ui.scope_id().with("item"), open);
+    let (mut wants_file, mut removed) = (false, false);
+    let header = ui.horizontal(|ui| {
+        state.show_toggle_button(ui, paint_default_icon);
+        if let Some(Value::Bool(on)) = values.get_mut(SWITCH) {
+            let (icon, verb) = if *on { (ICON_VISIBILITY, "Switch off") } else { (ICON_VISIBILITY_OFF, "Switch on") };
+            if icon_button(ui, icon, &format!("{verb} {title}")).clicked() {
+                *on = !*on;
+            }
+        }
+        if ui.add(Label::new(title).sense(Sense::click())).clicked() {
+            state.toggle(ui);
+        }
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            removed = icon_button(ui, ICON_CLOSE, &format!("Remove {title}")).clicked();
+        });
+    });
+    state.show_body_indented(&header.response, ui, |ui| {
+        wants_file = table_ui(ui, table, values, &[SWITCH], &[]).is_some();
+    });
+    (wants_file, removed)
 }
 
 /// A group that can be switched off, its parameters indented below it; returns whether the user wants to choose a file
@@ -347,8 +468,7 @@ fn group_row(ui: &mut Ui, parameter: &Parameter, table: &'static [Parameter], va
         let label = label_ui(ui, parameter, value);
         let mut on = !value.is_null();
         if ui.checkbox(&mut on, ()).labelled_by(label.id).changed() {
-            let defaults = || table.iter().map(|row| (row.key.to_string(), row.default.clone())).collect();
-            *value = if on { Value::Object(defaults()) } else { Value::Null };
+            *value = if on { defaults(table) } else { Value::Null };
         }
     });
     let Value::Object(values) = value else { return false };

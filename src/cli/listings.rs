@@ -75,7 +75,7 @@ fn describe(table: &[Parameter], indent: &str, lines: &mut Vec<String>) {
     for parameter in table {
         let takes = match parameter.kind {
             Kind::Choice(choices) => choices.iter().map(|choice| choice.key).collect::<Vec<_>>().join("|"),
-            Kind::Integer | Kind::Number | Kind::Band => {
+            Kind::Integer | Kind::Number | Kind::Band | Kind::Point | Kind::Matrix => {
                 let unit = if parameter.unit.is_empty() { String::new() } else { format!(" {}", parameter.unit) };
                 format!("{} {} to {}{unit}", parameter.kind.name(), parameter.hard.low, parameter.hard.high)
             }
@@ -88,7 +88,7 @@ fn describe(table: &[Parameter], indent: &str, lines: &mut Vec<String>) {
             | Kind::Group(_) => parameter.kind.name().into(),
         };
         lines.push(format!("{indent}{} ({takes}; {}): {}", parameter.key, parameter.default, parameter.doc));
-        if let Kind::Group(table) = parameter.kind {
+        if let Kind::Group(table) | Kind::List(&Kind::Group(table)) = parameter.kind {
             describe(table(), &format!("{indent}  "), lines);
         }
     }

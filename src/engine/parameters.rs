@@ -67,6 +67,10 @@ pub enum Kind {
     Band,
     /// A pair `[value, weight]`, weight ≥ 0.
     Weighted,
+    /// A place on the map, `[x, z]` in metres east and south of the north-west corner.
+    Point,
+    /// 3 × 3 or 5 × 5 numbers, row by row.
+    Matrix,
     /// Any number of values of one kind.
     List(&'static Kind),
     /// A struct with a table of its own.
@@ -86,8 +90,19 @@ impl Kind {
             Self::Choice(_) => "choice",
             Self::Band => "band",
             Self::Weighted => "weighted",
+            Self::Point => "point",
+            Self::Matrix => "matrix",
             Self::List(_) => "list",
             Self::Group(_) => "group",
+        }
+    }
+
+    /// Whether it consists of numbers that the ranges of its parameter hold for.
+    fn is_ranged(self) -> bool {
+        match self {
+            Self::Integer | Self::Number | Self::Band | Self::Weighted | Self::Point | Self::Matrix => true,
+            Self::List(of) => of.is_ranged(),
+            Self::Boolean | Self::Text | Self::File | Self::Colour | Self::Choice(_) | Self::Group(_) => false,
         }
     }
 
@@ -103,6 +118,8 @@ impl Kind {
             Self::Choice(_) => "one of its choices",
             Self::Band => "a pair [min, max] with min ≤ max",
             Self::Weighted => "a pair [value, weight] with weight ≥ 0",
+            Self::Point => "a place [x, z] in metres",
+            Self::Matrix => "3 rows of 3 numbers or 5 rows of 5",
             Self::List(_) => "a list [ … ]",
             Self::Group(_) => "an object { … }",
         }
@@ -147,11 +164,7 @@ impl Parameter {
     /// The row as the `operations` listing prints it.
     pub fn to_json(&self) -> Value {
         let mut row = Map::new();
-        let ranged = match self.kind {
-            Kind::Integer | Kind::Number | Kind::Band | Kind::Weighted => true,
-            Kind::List(kind) => matches!(kind, Kind::Weighted | Kind::Number | Kind::Integer),
-            _ => false,
-        };
+        let ranged = self.kind.is_ranged();
         let range = |range: Range| if ranged { Value::from(vec![range.low, range.high]) } else { Value::Null };
         row.insert("key".into(), self.key.into());
         row.insert("label".into(), self.label.into());
@@ -171,6 +184,9 @@ impl Parameter {
         match self.kind {
             Kind::List(of @ Kind::Weighted) => {
                 row.insert("of".into(), serde_json::json!({"kind": of.name(), "columns": ["value", "weight"]}));
+            }
+            Kind::List(Kind::Group(table)) => {
+                row.insert("of".into(), serde_json::json!({"kind": "group", "parameters": table_to_json(table())}));
             }
             Kind::List(of) => {
                 row.insert("of".into(), serde_json::json!({"kind": of.name()}));
@@ -336,6 +352,13 @@ impl ParameterError {
     /// The same error seen from one level further out.
     pub fn within(mut self, outer: impl fmt::Display) -> Self {
         self.path = if self.path.is_empty() { outer.to_string() } else { format!("{outer}.{}", self.path) };
+        self
+    }
+
+    /// The same error, said of the list `key`, where it is one of item `i`.
+    fn of_item(mut self, key: &str, i: usize) -> Self {
+        let inside = self.path.strip_prefix(key).unwrap_or_default();
+        self.path = format!("{key}.{i}{inside}");
         self
     }
 }
@@ -575,6 +598,74 @@ impl Field for Weighted {
     }
 }
 
+/// A place on the map.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Point {
+    /// Metres east of the west border.
+    pub x_m: f64,
+    /// Metres south of the north border.
+    pub z_m: f64,
+}
+
+impl Field for Point {
+    const KIND: Kind = Kind::Point;
+    fn to_value(&self) -> Value {
+        Value::from(vec![self.x_m, self.z_m])
+    }
+    fn from_value(value: &Value, parameter: &Parameter) -> Result<Self, ParameterError> {
+        let [x_m, z_m] = pair(value).ok_or_else(|| parameter.wrong_kind(value))?;
+        Ok(Self { x_m: parameter.checked(x_m)?, z_m: parameter.checked(z_m)? })
+    }
+}
+
+/// A square of numbers around a sample, 3 × 3 or 5 × 5, row by row, the northernmost first.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Matrix(Vec<f64>);
+
+impl Matrix {
+    /// The sides that a matrix can have.
+    pub const SIDES: [usize; 2] = [3, 5];
+
+    /// A 3 × 3 matrix.
+    pub fn three(rows: [[f64; 3]; 3]) -> Self {
+        Self(rows.concat())
+    }
+
+    /// A 5 × 5 matrix.
+    pub fn five(rows: [[f64; 5]; 5]) -> Self {
+        Self(rows.concat())
+    }
+
+    /// How many rows it has, and how many numbers in each.
+    pub fn side(&self) -> usize {
+        if self.0.len() == 9 { 3 } else { 5 }
+    }
+
+    /// Row by row, from north to south, each from west to east.
+    pub fn rows(&self) -> std::slice::ChunksExact<'_, f64> {
+        self.0.chunks_exact(self.side())
+    }
+}
+
+impl Field for Matrix {
+    const KIND: Kind = Kind::Matrix;
+    fn to_value(&self) -> Value {
+        self.rows().map(|row| Value::from(row.to_vec())).collect()
+    }
+    fn from_value(value: &Value, parameter: &Parameter) -> Result<Self, ParameterError> {
+        let wrong_kind = || parameter.wrong_kind(value);
+        let rows = value.as_array().filter(|rows| Self::SIDES.contains(&rows.len())).ok_or_else(wrong_kind)?;
+        let mut numbers = Vec::with_capacity(rows.len() * rows.len());
+        for row in rows {
+            let row = row.as_array().filter(|row| row.len() == rows.len()).ok_or_else(wrong_kind)?;
+            for number in row {
+                numbers.push(parameter.checked(number.as_f64().ok_or_else(wrong_kind)?)?);
+            }
+        }
+        Ok(Self(numbers))
+    }
+}
+
 /// A choice as it is written to a project: a name, or a number where the choices are numbers.
 pub fn choice_value(key: &'static str) -> Value {
     key.parse::<u32>().map_or_else(|_| Value::from(key), Value::from)
@@ -600,7 +691,8 @@ impl<F: Field> Field for Vec<F> {
     fn from_value(value: &Value, parameter: &Parameter) -> Result<Self, ParameterError> {
         let items = value.as_array().ok_or_else(|| parameter.wrong_kind(value))?;
         let of_item = Parameter { kind: F::KIND, ..parameter.clone() };
-        items.iter().map(|item| F::from_value(item, &of_item)).collect()
+        let read = |(i, item)| F::from_value(item, &of_item).map_err(|error| error.of_item(parameter.key, i));
+        items.iter().enumerate().map(read).collect()
     }
 }
 
@@ -802,6 +894,12 @@ mod tests {
             inner: Option<Inner> = None, Spec::new("Inner");
             /// Sizes and weights.
             sizes: Vec<Weighted> = vec![Weighted { value: 1.0, weight: 2.0 }], Spec::number("Sizes", 0.0, 100.0);
+            /// Groups in a row.
+            inners: Vec<Inner> = Vec::new(), Spec::new("Inners");
+            /// A place.
+            place: Point = Point::default(), Spec::number("Place", -10.0, 10.0);
+            /// A matrix.
+            matrix: Matrix = Matrix::three([[0.0; 3]; 3]), Spec::number("Matrix", -5.0, 5.0);
         }
     }
 
@@ -812,7 +910,10 @@ mod tests {
 
     #[test]
     fn a_group_survives_the_way_through_json() {
-        let value = json!({"count": 7, "side": "right", "inner": {"k": 0.25}, "sizes": [[3.5, 1.0]]});
+        let value = json!({
+            "count": 7, "side": "right", "inner": {"k": 0.25}, "sizes": [[3.5, 1.0]], "inners": [{"k": 0.5}, {"k": 1.0}],
+            "place": [-3.0, 4.5], "matrix": [[0.0, 1.0, 0.0], [2.0, 3.0, 2.0], [0.0, -1.0, 0.0]],
+        });
         let outer: Outer = group_from_json(&value).expect("valid");
         assert_eq!((outer.count, outer.side, outer.inner.clone()), (7, Side::Right, Some(Inner { k: 0.25 })));
         assert_eq!(Value::Object(group_to_json(&outer)), value);
@@ -828,7 +929,14 @@ mod tests {
         check_refused(&json!({"inner": {"k": 2.0}}), "inner.k: Share must be from 0 to 1, not 2");
         check_refused(
             &json!({"sizes": [[1.0, -1.0]]}),
-            "sizes: Sizes must be a pair [value, weight] with weight ≥ 0, not [1.0,-1.0]",
+            "sizes.0: Sizes must be a pair [value, weight] with weight ≥ 0, not [1.0,-1.0]",
+        );
+        check_refused(&json!({"inners": [{"k": 1.0}, {"k": 2.0}]}), "inners.1.k: Share must be from 0 to 1, not 2");
+        check_refused(&json!({"inners": [3]}), "inners.0: it must be an object { … }, not 3");
+        check_refused(&json!({"place": [1.0, 11.0]}), "place: Place must be from -10 to 10, not 11");
+        check_refused(
+            &json!({"matrix": [[1.0, 2.0, 3.0], [1.0, 2.0, 3.0]]}),
+            "matrix: Matrix must be 3 rows of 3 numbers or 5 rows of 5, not [[1.0,2.0,3.0],[1.0,2.0,3.0]]",
         );
         check_refused(&json!([]), ": it must be an object { … }, not []");
     }

@@ -248,6 +248,10 @@ fn collect_files(table: &[Parameter], values: &Map<String, Value>, files: &mut V
         match (parameter.kind, values.get(parameter.key)) {
             (Kind::File, Some(Value::String(name))) if !name.is_empty() => files.push(FileName(name.clone())),
             (Kind::Group(table), Some(Value::Object(values))) => collect_files(table(), values, files),
+            (Kind::List(Kind::Group(table)), Some(Value::Array(items))) => {
+                let items = items.iter().filter_map(Value::as_object);
+                items.for_each(|values| collect_files(table(), values, files));
+            }
             _ => {}
         }
     }
