@@ -181,6 +181,43 @@ fn what_is_built_is_the_sum_of_the_trees_that_are_printed() {
 }
 
 #[test]
+fn what_is_built_is_the_sum_of_the_drawn_faults_that_are_printed() {
+    let place = Place::new();
+    let step = json!({"operation": "drawn_faults", "faults": [
+        {"from_m": [300, 2900], "to_m": [2500, 100], "profile": "step", "displacement_m": 70, "at": 3},
+        {"from_m": [3900, 100], "to_m": [100, 400], "profile": "step", "displacement_m": -12.5},
+        {"from_m": [1000, 1000], "to_m": [2000, 1000], "profile": "step", "enabled": false},
+        {"from_m": [1000, 2000], "to_m": [2500, 2100], "profile": "step", "reach_m": 500, "at": 9},
+    ]});
+    place.write("p.upthrust.json", project(&json!([step])));
+    let printed = place.json("faults p.upthrust.json");
+    let lines = printed["faults"].as_array().expect("a list");
+    assert!(lines.iter().filter_map(|line| line["i"].as_u64()).eq([1, 3, 9]));
+    let number = |value: &Value| value.as_f64().expect("a number");
+    let lift = |line: &Value, x: f64, z: f64| {
+        let [[px, pz], [nx, nz]] = ["point_m", "normal"].map(|key| [0, 1].map(|axis| number(&line[key][axis])));
+        let (east, south) = (x - px, z - pz);
+        let side = if east * nx + south * nz >= 0.0 { 1.0 } else { -1.0 };
+        let whole = side * number(&line["displacement_m"]);
+        let Some(reach) = line["reach_m"].as_f64() else { return whole };
+        let along = east * nz - south * nx;
+        let rest = (1.0 - (-along).max(along - number(&line["length_m"])).max(0.0) / reach).max(0.0);
+        whole * rest * rest * (3.0 - 2.0 * rest)
+    };
+    let at = |i: usize| ((i % 41) as f64 * 100.0, (i / 41) as f64 * 3000.0 / 32.0);
+    for (k, come) in [(2, 1), (3, 2), (9, 3)] {
+        let sum: Vec<f64> =
+            (0..41 * 33).map(|i| lines[..come].iter().map(|line| lift(line, at(i).0, at(i).1)).sum()).collect();
+        place.succeed(&format!("build p.upthrust.json --size 41x33 --heightmap h.r32 --iterations {k} --force"));
+        // A fault that fades is held on a grid of 2⁻²⁰ m, which a plain sum is not.
+        let built = floats(&place.read("h.r32"));
+        assert!(built.iter().zip(&sum).all(|(height, sum)| (f64::from(*height) - sum).abs() < 1e-5 * 70.0));
+    }
+    let build = "build p.upthrust.json --heightmap h.r32 --force --set stack.0.faults.1.zone_m=-1";
+    place.fail(build, 2, "stack.0.faults.1.zone_m: Fault zone must be from 0");
+}
+
+#[test]
 fn the_number_of_threads_changes_no_byte() {
     let place = Place::new();
     let stack = json!([

@@ -11,6 +11,7 @@ use crate::engine::Recipe;
 use crate::engine::fault::Fault;
 use crate::engine::operations::Drawn;
 use crate::engine::operations::bsp_faults::{Segment, Tree};
+use crate::engine::operations::drawn_faults::LaidFault;
 use crate::engine::parameters::Field;
 
 /// Prints the fault lines of a step as JSON, one a line.
@@ -27,6 +28,7 @@ pub fn run(options: &FaultsOptions) -> Result<(), CliError> {
     let head = format!("{{\"world_m\": {}, \"step\": {step}, \"faults\": [", json!([extent.width_m, extent.depth_m]));
     let rows: Box<dyn Iterator<Item = Value>> = match faults {
         Drawn::Lines(lines) => Box::new((1..).zip(lines).map(|(i, fault)| line_row(i, &fault))),
+        Drawn::Laid(lines) => Box::new(lines.into_iter().map(|laid| laid_row(&laid))),
         Drawn::Trees(trees) => Box::new((1..).zip(trees).map(|(i, tree)| tree_row(i, &tree))),
     };
     // Each is drawn when it is printed: nobody who stops listening waits for the rest.
@@ -49,6 +51,16 @@ fn line_row(i: u32, fault: &Fault) -> Value {
         "profile": fault.profile.to_value(),
         "width_m": fault.zone_m,
     })
+}
+
+/// A line that ends has its length and its reach beside what every line has.
+fn laid_row(laid: &LaidFault) -> Value {
+    let mut row = line_row(laid.at, &laid.fault);
+    if let Some(ends) = laid.ends {
+        row["length_m"] = ends.length_m.into();
+        row["reach_m"] = ends.reach_m.into();
+    }
+    row
 }
 
 fn tree_row(i: u32, tree: &Tree) -> Value {

@@ -299,10 +299,21 @@ const CHECK_EVERY: usize = 64;
 
 /// The sum of the faults on flat land.
 pub fn sum_of_faults(grid: Grid, faults: &[Fault], monitor: &Monitor) -> Result<Heightfield, Cancelled> {
+    sum_of_faults_and(grid, faults, monitor, |_, _, _| Ok(()))
+}
+
+/// The sum of the faults and of what `lift` adds to a row: given the row's place in metres from the north, the places
+/// of its columns from the west, and a sum for each of them in units of the displacement grid.
+pub fn sum_of_faults_and(
+    grid: Grid,
+    faults: &[Fault],
+    monitor: &Monitor,
+    lift: impl Fn(f64, &[f64], &mut [i64]) -> Result<(), Cancelled> + Sync,
+) -> Result<Heightfield, Cancelled> {
     struct Row {
         /// Differences between neighbouring samples, one more than samples.
         differences: Vec<i64>,
-        /// Lifts within fault zones.
+        /// Lifts within fault zones, and other ones.
         zones: Vec<i64>,
     }
 
@@ -326,6 +337,7 @@ pub fn sum_of_faults(grid: Grid, faults: &[Fault], monitor: &Monitor) -> Result<
                     crosser.add_zone(z, &xs[first..second], &mut row.zones[first..second]);
                 }
             }
+            lift(z, &xs, &mut row.zones)?;
             let mut running = 0;
             for ((height, difference), zone) in heights.iter_mut().zip(&mut row.differences).zip(&mut row.zones) {
                 running += std::mem::take(difference);

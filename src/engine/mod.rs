@@ -16,6 +16,7 @@ pub mod parameters;
 pub mod picture;
 pub mod random;
 pub mod recipe;
+mod resample;
 pub mod stack;
 pub mod texture;
 

@@ -158,8 +158,26 @@ impl Evaluator {
         }
     }
 
-    /// The operation's own land after `until` iterations, from what is remembered where possible.
+    /// The operation's own land after `until` iterations; `own` lies on the grid on which the operation works.
     fn own_land(
+        &mut self,
+        operation: &Operation,
+        site: &Site,
+        until: u32,
+        own: &mut Vec<(u32, Arc<Heightfield>)>,
+    ) -> Result<Arc<Heightfield>, Cancelled> {
+        let grid = operation.works_on(site.grid);
+        if grid == site.grid {
+            return self.own_land_there(operation, site, until, own);
+        }
+        let below = site.below.map(|land| land.resampled(grid, site.monitor)).transpose()?;
+        let there = Site { grid, below: below.as_ref(), ..*site };
+        let land = self.own_land_there(operation, &there, until, own)?;
+        land.resampled(site.grid, site.monitor).map(Arc::new)
+    }
+
+    /// The same on the grid on which the operation works, from what is remembered where possible.
+    fn own_land_there(
         &mut self,
         operation: &Operation,
         site: &Site,

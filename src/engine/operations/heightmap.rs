@@ -1,12 +1,11 @@
 //! An imported heightmap or picture as a step of the stack.
 
-use rayon::prelude::*;
-
 use super::{Keyframe, Operate, Site};
 use crate::engine::heightfield::{Extent, Heightfield};
 use crate::engine::inputs::{Raster, SampleScale};
 use crate::engine::monitor::Cancelled;
 use crate::engine::parameters::{FileName, Spec, choices, parameters};
+use crate::engine::resample::Bicubic;
 
 choices! {
     /// How a picture of other proportions is laid on the world.
@@ -68,22 +67,6 @@ impl Heightmap {
     }
 }
 
-/// The four samples around a position along an axis, and their weights in a Catmull–Rom spline (Keys, "Cubic
-/// convolution interpolation", 1981, a = −½). Positions beyond the ends repeat the last sample.
-fn taps(position: f64, count: usize) -> [(usize, f64); 4] {
-    let last = (count - 1) as f64;
-    let position = position.clamp(0.0, last);
-    let base = position.floor();
-    let t = position - base;
-    let weights = [
-        ((-0.5 * t + 1.0) * t - 0.5) * t,
-        (1.5 * t - 2.5) * t * t + 1.0,
-        ((-1.5 * t + 2.0) * t + 0.5) * t,
-        (0.5 * t - 0.5) * t * t,
-    ];
-    std::array::from_fn(|i| ((base + i as f64 - 1.0).clamp(0.0, last) as usize, weights[i]))
-}
-
 impl Operate for Heightmap {
     const KEY: &'static str = "heightmap";
     const LABEL: &'static str = "Heightmap";
@@ -101,23 +84,11 @@ impl Operate for Heightmap {
         let position = |m: f64, side_m: f64, per_m: f64, count: usize| {
             (m - 0.5 * side_m) * per_m + 0.5 * (count - 1) as f64
         };
-        let columns: Vec<_> = (0..grid.width())
-            .map(|c| taps(position(grid.x_m(c), extent.width_m, per_m[0], raster.width), raster.width))
-            .collect();
-        let tally = site.monitor.tally(grid.height());
-        land.heights_mut().par_chunks_mut(grid.width()).enumerate().try_for_each(|(r, heights)| {
-            let rows = taps(position(grid.z_m(r), extent.depth_m, per_m[1], raster.height), raster.height);
-            for (height, columns) in heights.iter_mut().zip(&columns) {
-                let mut value = 0.0;
-                for (row, row_weight) in rows {
-                    let samples = &raster.samples[row * raster.width..];
-                    let along: f64 = columns.iter().map(|&(c, weight)| weight * f64::from(samples[c])).sum();
-                    value += row_weight * along;
-                }
-                *height = (offset + factor * value) as f32;
-            }
-            tally.add_one()
-        })?;
+        let columns =
+            (0..grid.width()).map(|c| position(grid.x_m(c), extent.width_m, per_m[0], raster.width));
+        let rows = (0..grid.height()).map(|r| position(grid.z_m(r), extent.depth_m, per_m[1], raster.height));
+        Bicubic::new(&raster.samples, raster.width, columns, rows)
+            .fill(&mut land, site.monitor, |value| offset + factor * value)?;
         Ok(land)
     }
 }

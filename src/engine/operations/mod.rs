@@ -7,6 +7,7 @@ use rayon::prelude::*;
 use serde_json::{Map, Value};
 
 use self::bsp_faults::Tree;
+use self::drawn_faults::LaidFault;
 use super::fault::Fault;
 use super::heightfield::{Extent, Grid, Heightfield};
 use super::inputs::Inputs;
@@ -26,7 +27,7 @@ pub enum Role {
 /// Everything an operation may look at.
 #[derive(Clone, Copy, Debug)]
 pub struct Site<'a> {
-    /// Where the samples lie.
+    /// Where the samples lie: what [`Operate::works_on`] answers.
     pub grid: Grid,
     /// The land below the step; `None` is flat land at height 0.
     pub below: Option<&'a Heightfield>,
@@ -73,14 +74,16 @@ pub enum Drawn<'a> {
     Lines(Box<dyn Iterator<Item = Fault> + 'a>),
     /// Trees of lines, one an iteration.
     Trees(Box<dyn Iterator<Item = Tree> + 'a>),
+    /// Lines laid by hand.
+    Laid(Vec<LaidFault>),
 }
 
 impl Drawn<'_> {
-    /// The lines; none if they are trees.
+    /// The lines across the whole map; none if they are of another kind.
     pub fn into_lines(self) -> Vec<Fault> {
         match self {
             Self::Lines(lines) => lines.collect(),
-            Self::Trees(_) => Vec::new(),
+            Self::Trees(_) | Self::Laid(_) => Vec::new(),
         }
     }
 }
@@ -105,6 +108,13 @@ pub trait Operate: Parameters {
     /// Whether a later iteration follows from the land of an earlier one, so that keyframes save work.
     fn resumes(&self) -> bool {
         false
+    }
+
+    /// The grid on which it works when land is asked for on `grid`: another one where what it does goes from sample to
+    /// sample and would otherwise depend on how many there are. Site, keyframes and own land lie on that grid; the
+    /// result is resampled.
+    fn works_on(&self, grid: Grid) -> Grid {
+        grid
     }
 
     /// The faults that it draws, in the order of its iterations, each drawn when it is asked for; `None` if it draws
@@ -171,6 +181,11 @@ macro_rules! registry {
                 match self { $( Self::$name(operation) => operation.resumes(), )+ }
             }
 
+            /// The grid on which it works; see [`Operate::works_on`].
+            pub fn works_on(&self, grid: Grid) -> Grid {
+                match self { $( Self::$name(operation) => operation.works_on(grid), )+ }
+            }
+
             /// The faults that it draws, if it draws faults; see [`Operate::faults`].
             pub fn faults(&self, extent: Extent, stream: Stream) -> Option<Drawn<'_>> {
                 match self { $( Self::$name(operation) => operation.faults(extent, stream), )+ }
@@ -201,6 +216,7 @@ macro_rules! registry {
 
 registry! {
     faults: Faults,
+    drawn_faults: DrawnFaults,
     bsp_faults: BspFaults,
     circles: Circles,
     midpoint: Midpoint,
