@@ -383,11 +383,7 @@ fn list_ui(ui: &mut Ui, parameter: &Parameter, of: Kind, value: &mut Value) -> b
     let at_first = ui.data_mut(|data| *data.get_temp_mut_or(id, items.len()));
     for (i, item) in items.iter_mut().enumerate() {
         ui.push_id(i, |ui| match of {
-            Kind::Weighted => {
-                if weighted_ui(ui, parameter, item) {
-                    removed = Some(i);
-                }
-            }
+            Kind::Weighted if weighted_ui(ui, parameter, item) => removed = Some(i),
             Kind::Group(table) => {
                 let title = format!("{} {}", parameter.label, i + 1);
                 let (wants, remove) = item_ui(ui, &title, table(), item, i >= at_first);
