@@ -4,6 +4,7 @@
 //! crate; its functions can fail in one way only, by being [cancelled](monitor::Cancelled). Parameters are checked
 //! where they enter, by the tables that they are declared in.
 
+pub mod cosine_transform;
 pub mod fault;
 pub mod heightfield;
 pub mod inputs;

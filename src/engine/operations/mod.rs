@@ -230,6 +230,8 @@ registry! {
     gaussian_blur: GaussianBlur,
     box_blur: BoxBlur,
     finite_filter: FiniteFilter,
+    band_filter: BandFilter,
+    kernel_filter: KernelFilter,
 }
 
 impl Operation {
