@@ -220,6 +220,8 @@ registry! {
     bsp_faults: BspFaults,
     circles: Circles,
     midpoint: Midpoint,
+    noise: Noise,
+    particles: Particles,
     recursive_filter: RecursiveFilter,
     heightmap: Heightmap,
     clamp: Clamp,

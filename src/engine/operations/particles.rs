@@ -1,0 +1,412 @@
+//! Land heaped up of particles that roll downhill until they come to rest.
+//!
+//! After the Lighthouse3D terrain tutorial, "Particle deposition": particles are dropped at a point that walks or jumps;
+//! a particle at height h rolls to the steepest of its eight neighbours while (h − hₙ)/distance exceeds the tangent of
+//! the angle of repose, then adds its own height to the sample where it lies. The border of the world is a wall.
+//!
+//! The walk goes on in metres, by a step of equal length every iteration, turned a little against the one before; where
+//! it leaves the world it is reflected. Where it stands at iteration i follows from the last jump before i and the turns
+//! since then, so that no particle has to be rolled to find it. The samples over which particles roll are those of a
+//! reference grid of the world: the land is the same heap at every resolution.
+
+use super::{Keyframe, Operate, Site};
+use crate::engine::heightfield::{Extent, Grid, Heightfield};
+use crate::engine::monitor::{Cancelled, Monitor};
+use crate::engine::parameters::{Spec, parameters};
+use crate::engine::random::{Draw, Stream};
+
+parameters! {
+    /// Heaps up hills of particles that roll down the slopes: volcanoes where the point of the drop stays, chains of
+    /// hills and dunes where it walks.
+    pub struct Particles {
+        /// How many heaps are dropped one after another, one an iteration.
+        count: u32 = 300, Spec::number("Count", 0.0, 100_000.0).slider(1.0, 2000.0).logarithmic();
+        /// How many particles make a heap: more of them make larger hills.
+        drops: u32 = 1000, Spec::number("Drops", 0.0, 10_000.0).slider(1.0, 5000.0).logarithmic();
+        /// How high a particle lies on a sample of the reference grid: small ones make smooth hills, large ones make
+        /// stony hills.
+        height_m: f64 = 3.0, Spec::number("Particle height", 0.0, 1000.0).slider(0.05, 20.0).unit("m").logarithmic();
+        /// The steepest slope on which a particle stays: flat fans at small angles, steep cones at large ones.
+        repose_deg: f64 = 32.0, Spec::number("Angle of repose", 0.0, 89.0).slider(2.0, 60.0).unit("°");
+        /// The chance that the next heap lies anywhere; otherwise the point of the drop walks on from the last one.
+        jump_chance: f64 = 0.03, Spec::number("Jump chance", 0.0, 1.0);
+        /// How far the point of the drop walks from one heap to the next: small steps make long ridges, large ones make
+        /// rows of single hills.
+        walk_m: f64 = 80.0, Spec::number("Walk", 0.0, 100_000.0).slider(1.0, 1000.0).unit("m").logarithmic();
+        /// How far to either side the walk may turn from one heap to the next: 0 heaps up straight chains, large angles
+        /// massifs.
+        turn_deg: f64 = 35.0, Spec::number("Turn", 0.0, 180.0).unit("°");
+        /// How many samples the longer side of the grid has over which particles roll, at every size of map: more of
+        /// them make finer hills, of less sand.
+        reference_samples: u32 = 257, Spec::number("Reference samples", 17.0, 1025.0).slider(65.0, 513.0).logarithmic();
+    }
+}
+
+/// Heaps grow no higher than this, whatever is dropped on them.
+const HIGHEST_M: f32 = 1e8;
+/// Particles rolled, or iterations looked through, between two looks at the monitor.
+const STRETCH: u32 = 64;
+
+/// The point of the drop.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Walk {
+    /// As if the world had mirrors for borders: [`reflected`] tells where that is.
+    place_m: [f64; 2],
+    /// Where the last step went, from east over south.
+    heading: f64,
+}
+
+/// A coordinate beyond the borders 0 and `side_m`, mirrored back as often as needed.
+fn reflected(m: f64, side_m: f64) -> f64 {
+    let there_and_back = m.rem_euclid(2.0 * side_m);
+    if there_and_back > side_m { 2.0 * side_m - there_and_back } else { there_and_back }
+}
+
+impl Particles {
+    /// Whether the heap of iteration i = 1…n lies anywhere, and the further numbers of that iteration.
+    fn jump(&self, i: u32, stream: Stream) -> (bool, Draw) {
+        let mut draw = stream.at(u64::from(i));
+        let jumps = draw.chance(self.jump_chance);
+        (jumps || i == 1, draw)
+    }
+
+    /// The walk at iteration i from that of the iteration before, and the numbers left for the particles. `before` does
+    /// not matter where the walk jumps.
+    fn walked(&self, before: Walk, i: u32, extent: Extent, stream: Stream) -> (Walk, Draw) {
+        let (jumps, mut draw) = self.jump(i, stream);
+        let walk = if jumps {
+            let place_m = [draw.unit() * extent.width_m, draw.unit() * extent.depth_m];
+            Walk { place_m, heading: draw.unit() * std::f64::consts::TAU }
+        } else {
+            let turn = self.turn_deg.to_radians();
+            let heading = before.heading + draw.between(-turn, turn);
+            let (south, east) = libm::sincos(heading);
+            let [x, z] = before.place_m;
+            Walk { place_m: [x + self.walk_m * east, z + self.walk_m * south], heading }
+        };
+        (walk, draw)
+    }
+
+    /// The walk after iteration i, from the last jump up to then.
+    fn walk_after(&self, i: u32, site: &Site) -> Result<Walk, Cancelled> {
+        let mut last_jump = i.max(1);
+        while !self.jump(last_jump, site.stream).0 {
+            last_jump -= 1;
+            if last_jump % STRETCH == 0 {
+                site.monitor.check()?;
+            }
+        }
+        let mut walk = Walk { place_m: [0.0; 2], heading: 0.0 };
+        for i in last_jump..=i {
+            walk = self.walked(walk, i, site.grid.extent(), site.stream).0;
+            if i % STRETCH == 0 {
+                site.monitor.check()?;
+            }
+        }
+        Ok(walk)
+    }
+}
+
+/// The land under the particles, with a wall around it, so that every sample has eight neighbours.
+struct Ground {
+    heights: Vec<f32>,
+    /// Samples from a row to the next.
+    stride: usize,
+    /// How far away the neighbours are among the samples, and in metres; all around, from north over east.
+    neighbours: [(isize, f32); 8],
+    /// The tangent of the angle of repose.
+    repose: f32,
+}
+
+impl Ground {
+    fn new(land: &Heightfield, repose_deg: f64) -> Self {
+        let grid = land.grid();
+        let stride = grid.width() + 2;
+        let mut heights = vec![f32::INFINITY; stride * (grid.height() + 2)];
+        for (r, row) in heights.chunks_exact_mut(stride).skip(1).take(grid.height()).enumerate() {
+            row[1..=grid.width()].copy_from_slice(land.row(r));
+        }
+        let [x_m, z_m] = [grid.spacing_x_m(), grid.spacing_z_m()];
+        let diagonal_m = (x_m * x_m + z_m * z_m).sqrt() as f32;
+        let (x_m, z_m, south) = (x_m as f32, z_m as f32, stride.cast_signed());
+        let neighbours = [
+            (-south, z_m),
+            (1 - south, diagonal_m),
+            (1, x_m),
+            (south + 1, diagonal_m),
+            (south, z_m),
+            (south - 1, diagonal_m),
+            (-1, x_m),
+            (-south - 1, diagonal_m),
+        ];
+        Self { heights, stride, neighbours, repose: libm::tan(repose_deg.to_radians()) as f32 }
+    }
+
+    /// The sample nearest to a point.
+    fn nearest(&self, grid: Grid, [x_m, z_m]: [f64; 2]) -> usize {
+        let extent = grid.extent();
+        let along = |m: f64, side_m: f64, spacing_m: f64, samples: usize| {
+            ((reflected(m, side_m) / spacing_m).round() as usize).min(samples - 1)
+        };
+        let c = along(x_m, extent.width_m, grid.spacing_x_m(), grid.width());
+        let r = along(z_m, extent.depth_m, grid.spacing_z_m(), grid.height());
+        (r + 1) * self.stride + c + 1
+    }
+
+    /// Where a particle comes to rest that starts at a sample. Of neighbours equally steep it takes the first, beginning
+    /// with neighbour `first`.
+    fn rest(&self, start: usize, first: usize) -> usize {
+        let mut here = start;
+        // The path falls strictly, so that it meets no sample twice.
+        for _ in 0..self.heights.len() {
+            let height = self.heights[here];
+            let (mut steepest, mut lowest) = (self.repose, here);
+            for turn in first..first + 8 {
+                let (offset, distance_m) = self.neighbours[turn % 8];
+                let next = here.wrapping_add_signed(offset);
+                let slope = (height - self.heights[next]) / distance_m;
+                if slope > steepest {
+                    (steepest, lowest) = (slope, next);
+                }
+            }
+            if lowest == here {
+                break;
+            }
+            here = lowest;
+        }
+        here
+    }
+
+    /// Drops particles at one sample.
+    fn drop(&mut self, at: usize, drops: u32, height_m: f32, draw: &mut Draw, monitor: &Monitor) -> Result<(), Cancelled> {
+        for n in 0..drops {
+            if n % STRETCH == 0 {
+                monitor.check()?;
+            }
+            let rest = self.rest(at, (draw.unit() * 8.0) as usize);
+            self.heights[rest] = (self.heights[rest] + height_m).min(HIGHEST_M);
+        }
+        Ok(())
+    }
+
+    fn into_land(self, grid: Grid) -> Heightfield {
+        Heightfield::from_fn(grid, |c, r| self.heights[(r + 1) * self.stride + c + 1])
+    }
+}
+
+impl Operate for Particles {
+    const KEY: &'static str = "particles";
+    const LABEL: &'static str = "Particles";
+
+    fn iterations(&self) -> u32 {
+        self.count
+    }
+
+    fn resumes(&self) -> bool {
+        true
+    }
+
+    fn works_on(&self, grid: Grid) -> Grid {
+        Grid::fitted(grid.extent(), self.reference_samples as usize)
+    }
+
+    fn evaluate(&self, site: &Site, until: u32, resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
+        let grid = site.grid;
+        let done = resume.map_or(0, |keyframe| keyframe.iteration);
+        let mut ground = match resume {
+            Some(keyframe) => Ground::new(keyframe.land, self.repose_deg),
+            None => Ground::new(&Heightfield::flat(grid), self.repose_deg),
+        };
+        let mut walk = self.walk_after(done, site)?;
+        let tally = site.monitor.tally(until.saturating_sub(done) as usize);
+        for i in done + 1..=until {
+            let (next, mut draw) = self.walked(walk, i, grid.extent(), site.stream);
+            walk = next;
+            let at = ground.nearest(grid, walk.place_m);
+            ground.drop(at, self.drops, self.height_m as f32, &mut draw, site.monitor)?;
+            tally.add_one()?;
+        }
+        Ok(ground.into_land(grid))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::inputs::Inputs;
+
+    const WORLD: Extent = Extent { width_m: 3000.0, depth_m: 1700.0 };
+
+    fn resumed(particles: &Particles, grid: Grid, until: u32, resume: Option<Keyframe>) -> Heightfield {
+        let (inputs, monitor) = (Inputs::default(), Monitor::new());
+        let site = Site { grid, below: None, stream: Stream::new(3, 4), inputs: &inputs, monitor: &monitor };
+        particles.evaluate(&site, until, resume).expect("not cancelled")
+    }
+
+    fn land(particles: &Particles, grid: Grid, until: u32) -> Heightfield {
+        resumed(particles, grid, until, None)
+    }
+
+    fn few() -> Particles {
+        Particles { count: 40, drops: 150, height_m: 0.5, jump_chance: 0.1, ..Default::default() }
+    }
+
+    /// Three by three samples, 10 m apart.
+    fn square(middle_m: f32) -> Ground {
+        let grid = Grid::new(Extent { width_m: 20.0, depth_m: 20.0 }, 3, 3);
+        Ground::new(&Heightfield::from_fn(grid, |c, r| if (c, r) == (1, 1) { middle_m } else { 0.0 }), 45.0)
+    }
+
+    #[test]
+    fn particles_roll_once_the_drop_exceeds_the_angle_of_repose() {
+        let middle = 2 * 5 + 2;
+        assert_eq!(square(0.0).rest(middle, 0), middle, "level land");
+        assert_eq!(square(9.99).rest(middle, 0), middle, "not steep enough");
+        assert_eq!(square(10.01).rest(middle, 0), middle - 5, "north");
+        assert_eq!(square(10.01).rest(middle, 1), middle + 1, "east, the first from north-east on: no diagonal is as steep");
+        let mut ground = square(10.01);
+        ground.heights[middle + 6] = -20.0;
+        assert_eq!(ground.rest(middle, 0), middle + 6, "30.01 m over 14.1 m are steeper than 10.01 m over 10 m");
+        assert_eq!(square(0.0).rest(middle - 6, 0), middle - 6, "the corner lies against walls");
+    }
+
+    #[test]
+    fn walks_are_reflected_and_found_without_the_iterations_before() {
+        assert_eq!([-3.0, 0.0, 4.0, 10.0, 11.0, 20.0, 23.0, -41.0].map(|m| reflected(m, 10.0)), [
+            3.0, 0.0, 4.0, 10.0, 9.0, 0.0, 3.0, 1.0
+        ]);
+        let (particles, grid) = (few(), Grid::new(WORLD, 61, 35));
+        let (inputs, monitor) = (Inputs::default(), Monitor::new());
+        let site = Site { grid, below: None, stream: Stream::new(3, 4), inputs: &inputs, monitor: &monitor };
+        let mut walk = Walk { place_m: [0.0; 2], heading: 0.0 };
+        let mut jumps = 0;
+        for i in 1..=200 {
+            let last = walk;
+            walk = particles.walked(walk, i, WORLD, site.stream).0;
+            assert_eq!(particles.walk_after(i, &site), Ok(walk), "iteration {i}");
+            let [x, z] = [walk.place_m[0] - last.place_m[0], walk.place_m[1] - last.place_m[1]];
+            if ((x * x + z * z).sqrt() - particles.walk_m).abs() > 1e-6 {
+                jumps += 1;
+            }
+        }
+        assert!((8..40).contains(&jumps), "{jumps} jumps");
+    }
+
+    /// The same from the formula alone: a table of heights, and for each particle all that lie around it.
+    fn plain(particles: &Particles, grid: Grid, until: u32) -> Vec<Vec<f32>> {
+        let stream = Stream::new(3, 4);
+        let repose = libm::tan(particles.repose_deg.to_radians()) as f32;
+        let mut heights = vec![vec![0.0_f32; grid.width()]; grid.height()];
+        let (mut x, mut z, mut heading) = (0.0, 0.0, 0.0);
+        for i in 1..=until {
+            let mut draw = stream.at(u64::from(i));
+            if draw.chance(particles.jump_chance) || i == 1 {
+                (x, z) = (draw.unit() * WORLD.width_m, draw.unit() * WORLD.depth_m);
+                heading = draw.unit() * std::f64::consts::TAU;
+            } else {
+                let turn = particles.turn_deg.to_radians();
+                heading += draw.between(-turn, turn);
+                x += particles.walk_m * libm::cos(heading);
+                z += particles.walk_m * libm::sin(heading);
+            }
+            let nearest = |m: f64, side_m: f64, spacing_m: f64| (reflected(m, side_m) / spacing_m).round() as usize;
+            let top = (nearest(x, WORLD.width_m, grid.spacing_x_m()), nearest(z, WORLD.depth_m, grid.spacing_z_m()));
+            for _ in 0..particles.drops {
+                let first = (draw.unit() * 8.0) as usize;
+                let (mut c, mut r) = top;
+                loop {
+                    let around = [(0, -1), (1, -1), (1, 0), (1, 1), (0, 1), (-1, 1), (-1, 0), (-1, -1)];
+                    let slopes = (0..8).filter_map(|turn| {
+                        let (east, south): (i32, i32) = around[(first + turn) % 8];
+                        let (x, z) = (c as i32 + east, r as i32 + south);
+                        let inside = (0..grid.width() as i32).contains(&x) && (0..grid.height() as i32).contains(&z);
+                        let run = [f64::from(east) * grid.spacing_x_m(), f64::from(south) * grid.spacing_z_m()];
+                        let run_m = (run[0] * run[0] + run[1] * run[1]).sqrt() as f32;
+                        inside.then(|| {
+                            let (x, z) = (x as usize, z as usize);
+                            ((heights[r][c] - heights[z][x]) / run_m, (x, z))
+                        })
+                    });
+                    // The first of the steepest: `max_by` would give the last one.
+                    let steepest = slopes.reduce(|best, other| if other.0 > best.0 { other } else { best });
+                    match steepest {
+                        Some((slope, next)) if slope > repose => (c, r) = next,
+                        _ => break,
+                    }
+                }
+                heights[r][c] += particles.height_m as f32;
+            }
+        }
+        heights
+    }
+
+    #[test]
+    fn the_land_is_the_plain_heap() {
+        for (width, height) in [(61, 35), (23, 40)] {
+            let grid = Grid::new(WORLD, width, height);
+            for until in [0, 1, 17, 40] {
+                let land = land(&few(), grid, until);
+                let plain = plain(&few(), grid, until);
+                assert!((0..height).all(|r| land.row(r) == plain[r]), "{width} × {height} after {until}");
+            }
+        }
+    }
+
+    #[test]
+    fn no_particle_is_lost_and_no_slope_is_steeper_than_repose_and_a_particle() {
+        for repose_deg in [0.0, 5.0, 32.0, 70.0] {
+            let particles = Particles { repose_deg, ..few() };
+            let grid = Grid::new(WORLD, 61, 35);
+            let land = land(&particles, grid, 40);
+            let sum: f64 = land.heights().iter().map(|&height| f64::from(height)).sum();
+            assert_eq!(sum, 40.0 * 150.0 * 0.5);
+            let repose = libm::tan(repose_deg.to_radians());
+            for (c, r) in (0..grid.width()).flat_map(|c| (0..grid.height()).map(move |r| (c, r))) {
+                for (other_c, other_r) in [(c + 1, r), (c, r + 1), (c + 1, r + 1), (c.wrapping_sub(1), r + 1)] {
+                    if other_c >= grid.width() || other_r >= grid.height() {
+                        continue;
+                    }
+                    let run = [grid.x_m(other_c) - grid.x_m(c), grid.z_m(other_r) - grid.z_m(r)];
+                    let run_m = (run[0] * run[0] + run[1] * run[1]).sqrt();
+                    let drop_m = f64::from((land[(c, r)] - land[(other_c, other_r)]).abs());
+                    assert!(drop_m <= repose * run_m + particles.height_m + 1e-3, "{repose_deg}°: {drop_m} m in {run_m} m");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn iterations_one_by_one_and_all_at_once_meet_the_same_bytes() {
+        let (particles, grid) = (few(), Grid::new(WORLD, 61, 35));
+        let mut stepped = land(&particles, grid, 0);
+        for i in 1..=40 {
+            let keyframe = Keyframe { iteration: i - 1, land: &stepped };
+            stepped = resumed(&particles, grid, i, Some(keyframe));
+            if i % 13 == 0 || i == 40 {
+                assert_eq!(stepped, land(&particles, grid, i), "iteration {i}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_grid_is_that_of_the_world_and_not_that_of_the_map() {
+        let particles = Particles { reference_samples: 101, ..few() };
+        let reference = particles.works_on(Grid::new(WORLD, 9, 700));
+        assert_eq!(reference, particles.works_on(Grid::new(WORLD, 4000, 3)));
+        assert_eq!((reference.width(), reference.height()), (101, 58));
+    }
+
+    #[test]
+    fn heaps_stay_below_the_sky_and_a_cancelled_evaluation_stops() {
+        let steep = Particles { drops: 10_000, height_m: 1000.0, repose_deg: 89.0, jump_chance: 0.0, walk_m: 0.0, ..few() };
+        let wide = Extent { width_m: 1e6, depth_m: 1.0 };
+        let inputs = Inputs::default();
+        let monitor = Monitor::new();
+        let grid = steep.works_on(Grid::new(wide, 5, 5));
+        let site = Site { grid, below: None, stream: Stream::new(3, 4), inputs: &inputs, monitor: &monitor };
+        let land = steep.evaluate(&site, 20, None).expect("not cancelled");
+        assert!(land.heights().iter().all(|height| (0.0..=1e8).contains(height)));
+        monitor.cancel();
+        assert_eq!(steep.evaluate(&site, 20, None), Err(Cancelled));
+    }
+}
