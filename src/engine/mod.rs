@@ -5,6 +5,7 @@
 //! where they enter, by the tables that they are declared in.
 
 pub mod cosine_transform;
+pub mod distance;
 pub mod fault;
 pub mod heightfield;
 pub mod inputs;

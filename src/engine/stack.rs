@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use super::heightfield::{Grid, Heightfield};
 use super::inputs::Inputs;
 use super::monitor::{Cancelled, Monitor};
-use super::operations::{Keyframe, Operation, Role, Site};
+use super::operations::{Keyframe, Operation, Site};
 use super::recipe::{Blend, Recipe, Step, StepSettings};
 
 /// The land of a recipe, `position` iterations into its timeline (`None`: at its end).
@@ -140,7 +140,7 @@ impl Evaluator {
     fn forget_from(&mut self, i: usize) {
         for (j, layer) in self.layers.iter_mut().enumerate().skip(i) {
             layer.result = Known::Stale;
-            if j > i && layer.step.operation.role() == Role::Shapes {
+            if j > i && layer.step.operation.reads_below() {
                 layer.own.clear();
             }
         }
@@ -304,6 +304,7 @@ mod tests {
     use crate::engine::heightfield::Extent;
     use crate::engine::mask::{Mask, MaskSource};
     use crate::engine::operations::faults::Faults;
+    use crate::engine::operations::mountains::Mountains;
     use crate::engine::operations::recursive_filter::RecursiveFilter;
 
     fn grid() -> Grid {
@@ -408,6 +409,17 @@ mod tests {
         assert_eq!(evaluated_by(&recipe), 0, "the same lands in another mixture");
         recipe.stack[1] = faults(21);
         assert_eq!(evaluated_by(&recipe), 1, "only the edited step");
+    }
+
+    #[test]
+    fn raised_land_that_follows_from_the_land_below_follows_its_edits() {
+        let mut recipe = recipe(vec![faults(60), Step::new(Mountains { valleys: 3, ..Default::default() })]);
+        let mut evaluator = Evaluator::new();
+        for count in [60, 61, 20] {
+            recipe.stack[0] = faults(count);
+            let found = evaluator.evaluate(&recipe, grid(), None, &Inputs::default(), &Monitor::new());
+            assert_eq!(found.as_deref(), Ok(&land(&recipe, None)), "{count} faults below");
+        }
     }
 
     #[test]

@@ -100,6 +100,11 @@ pub trait Operate: Parameters {
         Role::Raises
     }
 
+    /// Whether its own land follows from the land below, so that a change there is a change of its own land.
+    fn reads_below(&self) -> bool {
+        self.role() == Role::Shapes
+    }
+
     /// How many iterations it takes on the timeline; 0: none, it acts at once on whatever there is.
     fn iterations(&self) -> u32 {
         0
@@ -171,6 +176,11 @@ macro_rules! registry {
                 match self { $( Self::$name(operation) => operation.role(), )+ }
             }
 
+            /// Whether its own land follows from the land below.
+            pub fn reads_below(&self) -> bool {
+                match self { $( Self::$name(operation) => operation.reads_below(), )+ }
+            }
+
             /// How many iterations it takes on the timeline.
             pub fn iterations(&self) -> u32 {
                 match self { $( Self::$name(operation) => operation.iterations(), )+ }
@@ -222,6 +232,8 @@ registry! {
     midpoint: Midpoint,
     noise: Noise,
     particles: Particles,
+    coastline: Coastline,
+    mountains: Mountains,
     recursive_filter: RecursiveFilter,
     heightmap: Heightmap,
     clamp: Clamp,

@@ -53,7 +53,7 @@ parameters! {
 }
 
 /// Columns that a thread sweeps together: a few cache lines wide.
-pub(super) const STRIP: usize = 64;
+pub(in crate::engine) const STRIP: usize = 64;
 /// Rows that a thread sweeps together, so that their chains of dependent operations overlap.
 const BLOCK: usize = 8;
 
@@ -308,7 +308,7 @@ fn delay_columns(pieces: &mut [&mut [f32]], delay: f64, swept: &mut Vec<f32>) {
 }
 
 /// The map cut into strips of columns, each as the pieces of its rows, so that threads can share it.
-pub(super) fn strips(heights: &mut [f32], width: usize) -> Vec<Vec<&mut [f32]>> {
+pub(in crate::engine) fn strips(heights: &mut [f32], width: usize) -> Vec<Vec<&mut [f32]>> {
     let mut strips: Vec<Vec<&mut [f32]>> = (0..width.div_ceil(STRIP)).map(|_| Vec::new()).collect();
     for row in heights.chunks_exact_mut(width) {
         for (strip, piece) in strips.iter_mut().zip(row.chunks_mut(STRIP)) {
