@@ -3,22 +3,31 @@
 //! `cargo run --release --no-default-features --example gallery [FOLDER [PROJECT…]]`
 //!
 //! Every project becomes one picture: heights in grey, the lit texture, a view from the south; `contact-sheet.png`
-//! shows all textures and views, `rise.png` the first project while it rises.
+//! shows all textures and views, `rise.png` the first project while it rises. Without projects, `operations.png` shows
+//! every operation as it comes, uncoloured: alone if it raises land, on fault land if it shapes.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 
+use font8x8::legacy::BASIC_LEGACY;
 use image::{Rgba, RgbaImage, imageops};
 use upthrust::engine::measures::{self, Summary};
+use upthrust::engine::operations::Role;
+use upthrust::engine::operations::faults::Faults;
+use upthrust::engine::parameters::{Band, Colour, FileName, Kind};
 use upthrust::engine::stack::evaluate;
-use upthrust::engine::texture::{Painting, paint};
-use upthrust::engine::{Grid, Heightfield, Inputs, Monitor, Picture};
+use upthrust::engine::texture::{Painting, TerrainType, paint};
+use upthrust::engine::{Grid, Heightfield, Inputs, Monitor, Operation, Picture, Raster, Recipe, SampleScale, Step};
 use upthrust::project::{Project, presets};
 
 const SAMPLES: usize = 513;
 const PIXELS: u32 = 512;
 const SKY: Rgba<u8> = Rgba([198, 214, 230, 255]);
+const INK: Rgba<u8> = Rgba([32, 40, 48, 255]);
+/// The name of the picture that operations read.
+const FILE: &str = "rings";
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
@@ -36,26 +45,79 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
     }
 
-    println!(
-        "{:<18} {:>6} {:>7} {:>15} {:>6} {:>6} {:>6} {:>6} {:>6} {:>9}",
-        "preset", "faults", "ms", "metres", "hypso", "Hurst", ">35°", ">45°", ">60°", "uncovered"
-    );
+    print_header("preset");
     let mut sheet = Vec::new();
     for (i, (name, project)) in projects.iter().enumerate() {
-        let drawn = Drawn::of(project, None)?;
-        drawn.report(name, project);
+        let drawn = Drawn::of(&project.recipe, None)?;
+        drawn.report(name, &project.recipe);
         let wide = beside(&[drawn.heights(), drawn.texture(), drawn.view()]);
         wide.save(folder.join(format!("{name}.png")))?;
-        sheet.push(above(&[drawn.texture(), drawn.view()]));
+        sheet.push(drawn.captioned(name));
         if i == 0 {
-            rise(project, &folder)?;
+            rise(&project.recipe, &folder)?;
         }
     }
     contact_sheet(&sheet).save(folder.join("contact-sheet.png"))?;
+
+    if files.is_empty() {
+        print_header("operation");
+        let mut sheet = Vec::new();
+        for operation in Operation::all() {
+            let name = operation.key();
+            let recipe = plain_example(operation)?;
+            let drawn = Drawn::of(&recipe, None)?;
+            drawn.report(name, &recipe);
+            sheet.push(drawn.captioned(name));
+        }
+        contact_sheet(&sheet).save(folder.join("operations.png"))?;
+    }
     Ok(())
 }
 
-/// A project's land and texture.
+/// The operation with its defaults, alone if it raises land and on fault land if it shapes; bare ground, a little
+/// lighter with the height, so that the form is all there is to see.
+fn plain_example(mut operation: Operation) -> Result<Recipe, Box<dyn Error>> {
+    for parameter in operation.table().iter().filter(|parameter| matches!(parameter.kind, Kind::File)) {
+        operation.group_mut().set(parameter.key, &FILE.into())?;
+    }
+    let mut step = Step::new(operation);
+    step.settings.seed = 1;
+    let stack = match step.operation.role() {
+        Role::Raises => vec![step],
+        Role::Shapes => vec![Step::new(Faults::default()), step],
+    };
+    let mut recipe = Recipe { stack, ..Default::default() };
+    let ground = |colour, percent| TerrainType {
+        colour: Colour(colour),
+        elevation: Band { min: percent, max: percent },
+        elevation_release: 100.0,
+        ..Default::default()
+    };
+    recipe.texture.types = vec![ground([0x8c, 0x88, 0x82], 0.0), ground([0xe6, 0xe2, 0xda], 100.0)];
+    Ok(recipe)
+}
+
+/// A picture for the operations that read one: rings of hills around the middle.
+fn inputs() -> Inputs {
+    const SIDE: usize = 129;
+    let centred = |i: usize| (2 * i) as f32 / (SIDE - 1) as f32 - 1.0;
+    let brightness = |i: usize| {
+        let away = libm::hypotf(centred(i % SIDE), centred(i / SIDE));
+        65_535.0 * (0.5 + 0.5 * libm::cosf(12.0 * away)) * (1.0 - 0.6 * away)
+    };
+    let samples = (0..SIDE * SIDE).map(brightness).collect();
+    let raster = Raster { width: SIDE, height: SIDE, samples, scale: SampleScale::Integers { greatest: 65_535.0 } };
+    Inputs([(FileName(FILE.into()), Arc::new(raster))].into())
+}
+
+fn print_header(what: &str) {
+    println!(
+        "{what:<18} {:>6} {:>7} {:>15} {:>6} {:>6} {:>6} {:>6} {:>6} {:>9}",
+        "faults", "ms", "metres", "hypso", "Hurst", ">35°", ">45°", ">60°", "uncovered"
+    );
+}
+
+/// A recipe's land and texture.
 struct Drawn {
     land: Heightfield,
     painting: Painting,
@@ -63,13 +125,12 @@ struct Drawn {
 }
 
 impl Drawn {
-    fn of(project: &Project, position: Option<u32>) -> Result<Self, Box<dyn Error>> {
-        let recipe = &project.recipe;
+    fn of(recipe: &Recipe, position: Option<u32>) -> Result<Self, Box<dyn Error>> {
         let grid = Grid::fitted(recipe.world.extent(), SAMPLES);
         let monitor = Monitor::new();
         let begun = Instant::now();
         let cancelled = |_| "cancelled";
-        let land = evaluate(recipe, grid, position, &Inputs::default(), &monitor).map_err(cancelled)?;
+        let land = evaluate(recipe, grid, position, &inputs(), &monitor).map_err(cancelled)?;
         let milliseconds = begun.elapsed().as_secs_f64() * 1e3;
         let pixels = [PIXELS as usize, PIXELS as usize * grid.height() / grid.width()];
         let range = recipe.world.height_range_m;
@@ -78,13 +139,13 @@ impl Drawn {
         Ok(Self { land, painting, milliseconds })
     }
 
-    fn report(&self, name: &str, project: &Project) {
+    fn report(&self, name: &str, recipe: &Recipe) {
         let summary = Summary::of(&self.land, 10);
         let slopes = measures::slope_histogram(&self.land);
         let steeper = |deg: f32| 100.0 * slopes[(deg / measures::SLOPE_BIN_DEG) as usize..].iter().sum::<f32>();
         println!(
             "{name:<18} {:>6} {:>7.1} {:>7.0}…{:<7.0} {:>6.2} {:>6.2} {:>5.1}% {:>5.1}% {:>5.1}% {:>8.3}%",
-            project.recipe.iterations(),
+            recipe.iterations(),
             self.milliseconds,
             summary.min_m,
             summary.max_m,
@@ -95,6 +156,29 @@ impl Drawn {
             steeper(60.0),
             100.0 * self.painting.uncovered,
         );
+    }
+
+    /// The texture above the view, under the name.
+    fn captioned(&self, name: &str) -> RgbaImage {
+        // Large, but the whole name has to fit.
+        let dot = (PIXELS / (8 * (name.len() as u32 + 1))).min(4);
+        let mut strip = RgbaImage::from_pixel(PIXELS, 40, SKY);
+        for (i, letter) in (0..).zip(name.chars()) {
+            // Each letter is eight rows of eight dots, the leftmost in the lowest bit; what is no letter stays blank.
+            let rows = BASIC_LEGACY.get(letter as usize).copied().unwrap_or_default();
+            for (y, x) in (0..8).flat_map(|y| (0..8).map(move |x| (y, x))) {
+                let left = (i * 8 + x + 1) * dot;
+                if rows[y as usize] >> x & 1 == 1 {
+                    let ink = RgbaImage::from_pixel(dot, dot, INK);
+                    imageops::replace(&mut strip, &ink, i64::from(left), i64::from((y + 1) * dot));
+                }
+            }
+        }
+        let pictures = above(&[self.texture(), self.view()]);
+        let mut all = RgbaImage::from_pixel(PIXELS, strip.height() + pictures.height(), SKY);
+        imageops::replace(&mut all, &strip, 0, 0);
+        imageops::replace(&mut all, &pictures, 0, i64::from(strip.height()));
+        all
     }
 
     fn heights(&self) -> RgbaImage {
@@ -143,12 +227,12 @@ impl Drawn {
     }
 }
 
-/// The project at eight places of its timeline.
-fn rise(project: &Project, folder: &Path) -> Result<(), Box<dyn Error>> {
-    let end = project.recipe.iterations();
+/// The recipe at eight places of its timeline.
+fn rise(recipe: &Recipe, folder: &Path) -> Result<(), Box<dyn Error>> {
+    let end = recipe.iterations();
     let mut stages = Vec::new();
     for share in [0.005, 0.02, 0.05, 0.1, 0.2, 0.4, 0.7, 1.0] {
-        let drawn = Drawn::of(project, Some((f64::from(end) * share).ceil() as u32))?;
+        let drawn = Drawn::of(recipe, Some((f64::from(end) * share).ceil() as u32))?;
         stages.push(above(&[drawn.texture(), drawn.view()]));
     }
     contact_sheet(&stages).save(folder.join("rise.png"))?;

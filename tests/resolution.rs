@@ -2,13 +2,18 @@
 
 #![allow(clippy::expect_used, clippy::panic, reason = "a test that cannot go on has failed, in its helpers too")]
 
+mod common;
+
 use upthrust::engine::fault::Profile;
+use upthrust::engine::operations::Role;
 use upthrust::engine::operations::box_blur::BoxBlur;
 use upthrust::engine::operations::faults::{Decay, Faults};
 use upthrust::engine::operations::gaussian_blur::GaussianBlur;
 use upthrust::engine::operations::recursive_filter::{Form, RecursiveFilter, Sweeps};
 use upthrust::engine::parameters::Field;
-use upthrust::engine::{Extent, Grid, Heightfield, Inputs, Monitor, Recipe, Step, stack};
+use upthrust::engine::recipe::World;
+use upthrust::engine::{Extent, Grid, Heightfield, Monitor, Recipe, Step, stack};
+use upthrust::project::presets;
 
 const FACTOR: usize = 4;
 
@@ -19,27 +24,43 @@ const WORLDS: [(Extent, [usize; 2]); 3] = [
     (Extent { width_m: 733.1, depth_m: 1999.9 }, [95, 257]),
 ];
 
-fn land(world: Extent, stack: &[Step], [width, height]: [usize; 2]) -> Heightfield {
-    let mut recipe = Recipe { seed: 5, stack: stack.to_vec(), ..Default::default() };
-    (recipe.world.width_m, recipe.world.depth_m) = (world.width_m, world.depth_m);
-    let grid = Grid::new(world, width, height);
-    stack::evaluate(&recipe, grid, None, &Inputs::default(), &Monitor::new()).expect("not cancelled")
+fn recipe(world: Extent, stack: &[Step]) -> Recipe {
+    let world = World { width_m: world.width_m, depth_m: world.depth_m, ..Default::default() };
+    Recipe { seed: 5, world, stack: stack.to_vec(), ..Default::default() }
 }
 
-/// The map with four times as many samples, at the places of the small one.
-fn pair(world: Extent, stack: &[Step], samples: [usize; 2]) -> (Heightfield, Heightfield) {
-    let small = land(world, stack, samples);
-    let large = land(world, stack, samples.map(|count| (count - 1) * FACTOR + 1));
+/// The recipe's map, and the map with four times as many samples at the places of the first one.
+fn maps(recipe: &Recipe, [width, height]: [usize; 2]) -> (Heightfield, Heightfield) {
+    let land = |width, height| {
+        let grid = Grid::new(recipe.world.extent(), width, height);
+        stack::evaluate(recipe, grid, None, common::inputs(), &Monitor::new()).expect("not cancelled")
+    };
+    let small = land(width, height);
+    let large = land((width - 1) * FACTOR + 1, (height - 1) * FACTOR + 1);
     let at_its_places = Heightfield::from_fn(small.grid(), |c, r| large[(c * FACTOR, r * FACTOR)]);
     (small, at_its_places)
 }
 
-/// RMS of the difference over the range of the large map.
+fn pair(world: Extent, stack: &[Step], samples: [usize; 2]) -> (Heightfield, Heightfield) {
+    maps(&recipe(world, stack), samples)
+}
+
+/// RMS of the difference over the range of the large map; 0 if both are flat at the same height.
 fn difference((small, large): &(Heightfield, Heightfield)) -> f64 {
     let squares: f64 =
         small.heights().iter().zip(large.heights()).map(|(a, b)| f64::from(a - b) * f64::from(a - b)).sum();
-    let [low, high] = large.min_max();
-    (squares / small.heights().len() as f64).sqrt() / f64::from(high - low)
+    if squares == 0.0 { 0.0 } else { (squares / small.heights().len() as f64).sqrt() / range(large) }
+}
+
+/// The greatest difference over the range of the large map.
+fn worst_difference((small, large): &(Heightfield, Heightfield)) -> f64 {
+    let worst = small.heights().iter().zip(large.heights()).map(|(a, b)| f64::from((a - b).abs())).fold(0.0, f64::max);
+    if worst == 0.0 { 0.0 } else { worst / range(large) }
+}
+
+fn range(land: &Heightfield) -> f64 {
+    let [low, high] = land.min_max();
+    f64::from(high - low)
 }
 
 fn faults(profile: Profile, wind: Option<RecursiveFilter>, world: Extent) -> Step {
@@ -114,4 +135,39 @@ fn blurs_agree_within_a_fiftieth_of_the_range() {
             }
         }
     }
+}
+
+/// Every operation with its defaults, alone if it raises land and on fault land if it shapes, on the default world and
+/// on an oblong one; and every preset.
+fn everything() -> Vec<(String, Recipe)> {
+    let oblong = WORLDS[1].0;
+    let mut rows = Vec::new();
+    for operation in common::operations() {
+        let key = operation.key();
+        let stack = match operation.role() {
+            Role::Raises => vec![Step::new(operation)],
+            Role::Shapes => common::on_fault_land(operation, 1000),
+        };
+        rows.push((key.into(), recipe(World::default().extent(), &stack)));
+        rows.push((format!("{key}, {} × {} m", oblong.width_m, oblong.depth_m), recipe(oblong, &stack)));
+    }
+    rows.extend(presets().iter().map(|preset| (preset.name.into(), preset.project().expect("a sound preset").recipe)));
+    rows
+}
+
+#[test]
+fn every_operation_and_every_preset_agrees_within_a_fiftieth_of_the_range() {
+    println!("{:<40} {:>9} {:>9}", "257 against 1025 samples", "RMS/range", "worst");
+    let mut missed = Vec::new();
+    for (name, recipe) in everything() {
+        let small = Grid::fitted(recipe.world.extent(), 257);
+        let pair = maps(&recipe, [small.width(), small.height()]);
+        let (rms, worst) = (difference(&pair), worst_difference(&pair));
+        println!("{name:<40} {:>7.3} % {:>7.3} %", 100.0 * rms, 100.0 * worst);
+        // Written so that a difference that is no number is missed too.
+        if !(rms <= 0.02) {
+            missed.push(format!("{name}: {:.3} %", 100.0 * rms));
+        }
+    }
+    assert!(missed.is_empty(), "{}", missed.join("\n"));
 }

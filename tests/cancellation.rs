@@ -1,0 +1,167 @@
+//! Work that nobody waits for any more stops within 50 milliseconds, whatever it is. These tests take the time, so they
+//! have a program to themselves and go one after another.
+
+#![allow(clippy::expect_used, clippy::panic, reason = "a test that cannot go on has failed, in its helpers too")]
+
+mod common;
+
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use upthrust::engine::parameters::{Kind, Parameter};
+use upthrust::engine::stack::{Evaluator, evaluate};
+use upthrust::engine::texture::paint;
+use upthrust::engine::{Cancelled, Extent, Grid, Heightfield, Monitor, Operation, Recipe, Step};
+
+const MARK: Duration = Duration::from_millis(50);
+
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+fn grid() -> Grid {
+    Grid::new(Extent { width_m: 8192.0, depth_m: 8192.0 }, 1025, 1025)
+}
+
+fn recipe(json: &Value) -> Recipe {
+    Recipe::from_json(json).expect("a sound recipe")
+}
+
+/// Does its work until it is done or cancelled; returns whether it was cancelled.
+type Work<'a> = &'a (dyn Fn(&Monitor) -> bool + Sync);
+
+/// How long a computation goes on after it was cancelled, at the worst of a few moments; `None` if it was done before
+/// each of them.
+fn latency(work: Work) -> Option<Duration> {
+    let once = |moment| {
+        let monitor = Monitor::new();
+        std::thread::scope(|scope| {
+            let worker = scope.spawn(|| {
+                let cancelled = work(&monitor);
+                (cancelled, Instant::now())
+            });
+            std::thread::sleep(moment);
+            let asked = Instant::now();
+            monitor.cancel();
+            let (cancelled, stopped) = worker.join().expect("no panic");
+            // Work that was done before it was asked to stop says nothing.
+            cancelled.then(|| stopped.saturating_duration_since(asked))
+        })
+    };
+    // Another program may hold the processor for a while. Work that does not look up in time misses the mark every
+    // time that it is stopped at the same moment.
+    let after = |moment| {
+        let tries = (0..3).map_while(|_| once(moment));
+        tries
+            .scan(true, |goes_on, latency| {
+                goes_on.then(|| {
+                    *goes_on = latency >= MARK;
+                    latency
+                })
+            })
+            .min()
+    };
+    [1, 15, 60, 150].map(Duration::from_millis).into_iter().filter_map(after).max()
+}
+
+/// Says how long each work went on, and which missed the mark.
+fn report<'a>(name: &'a str, latency: Option<Duration>) -> Option<(&'a str, Duration)> {
+    match latency {
+        Some(latency) => println!("{name:<60} stopped after {:>7.2} ms", latency.as_secs_f64() * 1e3),
+        None => println!("{name:<60} done before"),
+    }
+    latency.filter(|latency| *latency >= MARK).map(|latency| (name, latency))
+}
+
+#[test]
+fn every_kind_of_work_stops_in_time() {
+    let _alone = ONE_AT_A_TIME.lock();
+    let evaluation = |stack: Value| {
+        let recipe = recipe(&json!({ "stack": stack }));
+        move |monitor: &Monitor| evaluate(&recipe, grid(), None, common::inputs(), monitor) == Err(Cancelled)
+    };
+    let windy = evaluation(json!([{"operation": "faults", "count": 1000, "wind": {"k": 0.3}}]));
+    let rainy = evaluation(json!([{"operation": "faults", "count": 1000, "wind": {"form": "averaged", "passes": 50}}]));
+    let plain = evaluation(json!([{"operation": "faults", "count": 100_000}]));
+    let waves = evaluation(json!([{"operation": "faults", "count": 20_000, "profile": "gaussian", "zone_m": 4000}]));
+    let filter =
+        evaluation(json!([{"operation": "faults", "count": 9}, {"operation": "recursive_filter", "passes": 900}]));
+    let painted = recipe(&json!({}));
+    let small = Heightfield::from_fn(grid(), |c, r| (c * r % 977) as f32);
+    let texture =
+        |monitor: &Monitor| paint(&small, &painted.texture, None, Some(&painted.light), [4096, 4096], monitor).is_err();
+    let works: [(&str, Work); 6] = [
+        ("1025², 1000 faults with wind", &windy),
+        ("1025², 1000 faults, 50 passes of rain after each", &rainy),
+        ("1025², 100,000 plain faults", &plain),
+        ("1025², 20,000 gaussian faults, wide zones", &waves),
+        ("1025², 900 passes of the filter", &filter),
+        ("texture 4096²", &texture),
+    ];
+    let missed: Vec<_> = works
+        .into_iter()
+        .filter_map(|(name, work)| {
+            let latency = latency(work);
+            assert!(latency.is_some(), "{name}: done before it could be cancelled");
+            report(name, latency)
+        })
+        .collect();
+    assert!(missed.is_empty(), "{missed:?}");
+}
+
+/// Which whole numbers (counts, passes, levels, …) an operation's parameters are set to, to keep it busy.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Length {
+    Default,
+    SliderEnd,
+    HardEnd,
+    /// The ends of the sliders, and all that is optional is switched on: wind after every fault.
+    Everything,
+}
+
+impl Length {
+    fn value(self, parameter: &Parameter) -> Option<Value> {
+        match (parameter.kind, self) {
+            (_, Self::Default) => None,
+            (Kind::Integer, Self::SliderEnd | Self::Everything) => Some(json!(parameter.slider.high)),
+            (Kind::Integer, Self::HardEnd) => Some(json!(parameter.hard.high)),
+            (Kind::Group(table), Self::Everything) => {
+                let fields = table().iter().filter_map(|field| Some((field.key.to_string(), self.value(field)?)));
+                Some(Value::Object(fields.collect()))
+            }
+            _ => None,
+        }
+    }
+
+    fn of(self, mut operation: Operation) -> Operation {
+        for parameter in operation.table() {
+            if let Some(value) = self.value(parameter) {
+                operation.group_mut().set(parameter.key, &value).expect("within the hard range");
+            }
+        }
+        operation
+    }
+}
+
+#[test]
+fn every_operation_stops_in_time_however_long_it_would_take() {
+    let _alone = ONE_AT_A_TIME.lock();
+    for length in [Length::Default, Length::SliderEnd, Length::Everything, Length::HardEnd] {
+        let rows = common::operations().into_iter().map(|operation| {
+            let name = format!("1025², {}, {length:?}", operation.key());
+            let stack = common::on_fault_land(length.of(operation), 60);
+            let [ground, _] = &stack[..] else { unreachable!("an operation on fault land") };
+            // The land below is there already.
+            let evaluator = Mutex::new(Evaluator::new());
+            let evaluated = |stack: Vec<Step>, monitor: &Monitor| {
+                let recipe = Recipe { stack, ..Default::default() };
+                evaluator.lock().expect("no panic").evaluate(&recipe, grid(), None, common::inputs(), monitor)
+            };
+            evaluated(vec![ground.clone()], &Monitor::new()).expect("not cancelled");
+            let latency = latency(&|monitor| evaluated(stack.clone(), monitor).is_err());
+            (name, latency)
+        });
+        let rows: Vec<_> = rows.collect();
+        let missed: Vec<_> = rows.iter().filter_map(|(name, latency)| report(name, *latency)).collect();
+        assert!(missed.is_empty(), "{missed:?}");
+    }
+}

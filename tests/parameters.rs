@@ -1,0 +1,178 @@
+//! Every row of every table of parameters is whole: whoever meets a slider learns what it does to the land.
+
+#![allow(clippy::expect_used, clippy::panic, reason = "a test that cannot go on has failed, in its helpers too")]
+
+use serde_json::Value;
+use upthrust::engine::light::Light;
+use upthrust::engine::mask::Mask;
+use upthrust::engine::operations::Operation;
+use upthrust::engine::parameters::{Choice, Kind, Parameter, Parameters, Scale, choice_key};
+use upthrust::engine::recipe::{StepSettings, World};
+use upthrust::engine::texture::{TerrainType, TextureSettings};
+
+/// A table with the path that leads to it.
+type Table = (String, &'static [Parameter]);
+
+/// The table and the tables of the groups within it.
+fn with_groups((path, table): Table) -> Vec<Table> {
+    fn group(kind: Kind) -> Option<&'static [Parameter]> {
+        match kind {
+            Kind::Group(table) => Some(table()),
+            Kind::List(of) => group(*of),
+            _ => None,
+        }
+    }
+    let within = |parameter: &'static Parameter| {
+        group(parameter.kind).map_or(Vec::new(), |table| with_groups((format!("{path}.{}", parameter.key), table)))
+    };
+    let below: Vec<Table> = table.iter().flat_map(within).collect();
+    [vec![(path.clone(), table)], below].concat()
+}
+
+fn tables_of_operations() -> Vec<Table> {
+    Operation::all().iter().flat_map(|operation| with_groups((operation.key().into(), operation.table()))).collect()
+}
+
+fn all_tables() -> Vec<Table> {
+    let others = [
+        ("world", World::parameters()),
+        ("step", StepSettings::parameters()),
+        ("texture", TextureSettings::parameters()),
+        ("terrain type", TerrainType::parameters()),
+        ("light", Light::parameters()),
+    ];
+    let others = others.into_iter().flat_map(|(path, table)| with_groups((path.into(), table)));
+    tables_of_operations().into_iter().chain(others).collect()
+}
+
+/// What is wrong with the rows of the tables, a line each.
+fn wrong(tables: Vec<Table>, problems: impl Fn(&Parameter, &[Parameter]) -> Vec<String>) -> Vec<String> {
+    let row = |path: &str, table: &'static [Parameter], parameter: &'static Parameter| {
+        let lines = problems(parameter, table).into_iter();
+        lines.map(|problem| format!("{path}.{}: {problem}", parameter.key)).collect::<Vec<String>>()
+    };
+    let rows = |(path, table): Table| -> Vec<String> {
+        table.iter().flat_map(|parameter| row(&path, table, parameter)).collect()
+    };
+    tables.into_iter().flat_map(rows).collect()
+}
+
+fn check(tables: Vec<Table>, problems: impl Fn(&Parameter, &[Parameter]) -> Vec<String>) {
+    let wrong = wrong(tables, problems);
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The problems that there are among some that there could be.
+fn found<const N: usize>(problems: [(bool, String); N]) -> Vec<String> {
+    problems.into_iter().filter(|(is_there, _)| *is_there).map(|(_, problem)| problem).collect()
+}
+
+fn is_sentence(text: &str) -> bool {
+    text.starts_with(|first: char| first.is_uppercase() || first.is_numeric()) && text.ends_with('.')
+}
+
+fn choices(kind: Kind) -> &'static [Choice] {
+    match kind {
+        Kind::Choice(choices) => choices,
+        _ => &[],
+    }
+}
+
+/// The numbers of a value that a slider shows.
+fn numbers(value: &Value, kind: Kind) -> Vec<f64> {
+    let items = value.as_array().map_or(&[][..], Vec::as_slice);
+    match kind {
+        Kind::Integer | Kind::Number => value.as_f64().into_iter().collect(),
+        Kind::Band | Kind::Point => items.iter().filter_map(Value::as_f64).collect(),
+        Kind::Matrix => items.iter().flat_map(|row| numbers(row, Kind::Band)).collect(),
+        Kind::Weighted => items.first().and_then(Value::as_f64).into_iter().collect(),
+        Kind::List(of) => items.iter().flat_map(|item| numbers(item, *of)).collect(),
+        _ => Vec::new(),
+    }
+}
+
+#[test]
+fn every_operation_parameter_and_choice_is_explained_in_a_sentence() {
+    for operation in Operation::all() {
+        assert!(is_sentence(operation.doc()), "{}: {}", operation.key(), operation.doc());
+        assert!(!operation.label().is_empty(), "{}", operation.key());
+    }
+    check(all_tables(), |parameter, _| {
+        let bare = choices(parameter.kind).iter().filter(|choice| !is_sentence(choice.doc) || choice.label.is_empty());
+        found([
+            (!is_sentence(parameter.doc), format!("no sentence: \"{}\"", parameter.doc)),
+            (parameter.label.is_empty(), "no label".into()),
+            (bare.clone().next().is_some(), format!("choices without a sentence or label: {:?}", bare)),
+        ])
+    });
+}
+
+#[test]
+fn lengths_and_angles_have_their_units() {
+    check(all_tables(), |parameter, _| {
+        let unit = match parameter.key.rsplit_once('_') {
+            Some((_, "m")) => "m",
+            Some((_, "deg")) => "°",
+            _ => return Vec::new(),
+        };
+        found([(parameter.unit != unit, format!("its unit is \"{}\", not \"{unit}\"", parameter.unit))])
+    });
+}
+
+#[test]
+fn sliders_lie_within_the_hard_ranges_and_defaults_on_the_sliders() {
+    check(tables_of_operations(), |parameter, _| {
+        let Parameter { hard, slider, .. } = parameter;
+        let ranges = [hard.low <= slider.low, slider.low < slider.high, slider.high <= hard.high];
+        let defaults = numbers(&parameter.default, parameter.kind);
+        let logarithmic = parameter.scale == Scale::Logarithmic;
+        found([
+            (ranges.contains(&false), format!("the slider {slider:?} does not lie within {hard:?}")),
+            (logarithmic && slider.low <= 0.0, format!("no ratio leads to the slider's end at {}", slider.low)),
+            (
+                !defaults.iter().all(|default| slider.contains(*default)),
+                format!("the default {defaults:?} is not on {slider:?}"),
+            ),
+        ])
+    });
+}
+
+#[test]
+fn keys_are_their_own_and_conditions_can_be_met() {
+    let of_steps: Vec<&str> = StepSettings::parameters().iter().map(|parameter| parameter.key).collect();
+    for operation in Operation::all() {
+        // An operation's parameters and those of its step stand in one object.
+        let shared = operation.table().iter().find(|row| of_steps.contains(&row.key) || row.key == "operation");
+        assert!(shared.is_none(), "{}: {shared:?}", operation.key());
+    }
+    check(all_tables(), |parameter, table| {
+        let same = table.iter().filter(|row| row.key == parameter.key).count();
+        let snake =
+            parameter.key.chars().all(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '_');
+        let can_be_met = parameter.when.is_none_or(|(key, values)| {
+            table.iter().find(|row| row.key == key).is_some_and(|row| match row.kind {
+                Kind::Choice(choices) => values.iter().all(|value| choices.iter().any(|choice| choice.key == *value)),
+                _ => values.iter().all(|value| ["true", "false"].contains(value)),
+            })
+        });
+        let known = choices(parameter.kind).iter().any(|choice| choice.key == choice_key(&parameter.default));
+        found([
+            (same > 1, "the key is there twice".into()),
+            (!snake, "the key is not in snake case".into()),
+            (!can_be_met, format!("nothing meets its condition {:?}", parameter.when)),
+            (!choices(parameter.kind).is_empty() && !known, "its default is none of its choices".into()),
+        ])
+    });
+}
+
+#[test]
+fn groups_within_tables_are_found() {
+    let paths: Vec<String> = all_tables().into_iter().map(|(path, _)| path).collect();
+    for path in ["faults", "faults.wind", "bsp_faults.wind", "step.mask", "light"] {
+        assert!(paths.iter().any(|found| found == path), "{path} is not among {paths:?}");
+    }
+    assert_eq!(
+        Mask::parameters().len(),
+        all_tables().iter().find(|(path, _)| path == "step.mask").expect("masks").1.len()
+    );
+}
