@@ -25,10 +25,15 @@ pub(super) enum Command {
     Undo,
     Redo,
     GoToEntry(usize),
+    /// Opens the picker.
+    ChooseStep,
     AddStep(&'static str),
     DuplicateStep(usize),
     DeleteStep(usize),
-    MoveStep { from: usize, to: usize },
+    MoveStep {
+        from: usize,
+        to: usize,
+    },
     SelectStep(usize),
     ChooseFile(FileSlot),
     TogglePlay,
@@ -53,7 +58,7 @@ pub(super) enum Command {
 }
 
 /// Commands that have a key, in the order of the list of shortcuts.
-pub(super) const WITH_KEYS: [Command; 20] = [
+pub(super) const WITH_KEYS: [Command; 21] = [
     Command::New,
     Command::Open,
     Command::Save,
@@ -62,6 +67,7 @@ pub(super) const WITH_KEYS: [Command; 20] = [
     Command::Quit,
     Command::Undo,
     Command::Redo,
+    Command::ChooseStep,
     Command::TogglePlay,
     Command::Restart,
     Command::StepBack,
@@ -91,6 +97,7 @@ impl Command {
             Self::Undo => "Undo".into(),
             Self::Redo => "Redo".into(),
             Self::GoToEntry(_) => "Go to entry".into(),
+            Self::ChooseStep => "Add step…".into(),
             Self::AddStep(key) => (*key).into(),
             Self::DuplicateStep(_) => "Duplicate".into(),
             Self::DeleteStep(_) => "Delete".into(),
@@ -132,6 +139,7 @@ impl Command {
             Self::Quit => (Modifiers::COMMAND, Key::Q),
             Self::Undo => (Modifiers::COMMAND, Key::Z),
             Self::Redo => (SHIFT_COMMAND, Key::Z),
+            Self::ChooseStep => (Modifiers::SHIFT, Key::A),
             Self::TogglePlay => (Modifiers::NONE, Key::Space),
             Self::Restart => (Modifiers::NONE, Key::R),
             Self::StepBack => (Modifiers::NONE, Key::Comma),

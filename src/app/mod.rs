@@ -10,10 +10,12 @@ mod errands;
 mod export_ui;
 mod panels;
 mod parameter_ui;
+mod picker;
 mod playback;
 #[cfg(test)]
 mod tests;
 mod theme;
+mod thumbnails;
 mod views;
 mod widgets;
 
@@ -30,7 +32,9 @@ use self::document::Document;
 use self::errands::{Errand, Errands, Imported};
 use self::export_ui::{Decision, ExportChoices};
 use self::panels::status::{Message, Status};
+use self::picker::Picker;
 use self::playback::Playback;
+use self::thumbnails::Thumbnails;
 use self::views::{Freshness, Maps, View};
 use crate::engine::operations::Operation;
 use crate::engine::operations::heightmap::Heightmap;
@@ -112,6 +116,8 @@ pub(crate) struct App {
     previewer: Previewer,
     exporter: Exporter,
     errands: Errands,
+    thumbnails: Thumbnails,
+    picker: Picker,
     dialogs: Box<dyn Dialogs>,
     maps: Maps,
     tree: egui_tiles::Tree<View>,
@@ -155,7 +161,9 @@ impl App {
             playback: Playback::from_start(),
             previewer: Previewer::start(wake.clone())?,
             exporter: Exporter::start(wake.clone())?,
-            errands: Errands::start(wake)?,
+            errands: Errands::start(wake.clone())?,
+            thumbnails: Thumbnails::start(wake)?,
+            picker: Picker::new(),
             dialogs,
             maps: Maps::default(),
             tree: egui_tiles::Tree::new(egui::Id::unique("views"), root, tiles),
@@ -211,6 +219,7 @@ impl App {
                 ExportOutcome::Failed(error) => self.complain(error.to_string()),
             }
         }
+        self.thumbnails.receive(ctx);
         match self.previewer.take() {
             Some(Ok(preview)) => {
                 self.failed = false;
@@ -442,6 +451,7 @@ impl App {
             Command::Undo => self.document.undo(),
             Command::Redo => self.document.redo(),
             Command::GoToEntry(i) => self.document.go_to(i),
+            Command::ChooseStep => self.picker.open(&mut self.thumbnails),
             Command::AddStep(key) => {
                 if let Ok(operation) = Operation::from_key(key) {
                     let mut project = (**self.document.project()).clone();
@@ -549,7 +559,9 @@ impl App {
         });
         Panel::left("stack").default_size(304.0).size_range(240.0..=480.0).show(ui, |ui| {
             ui.add_space(4.0);
-            commands.extend(panels::stack::stack_ui(ui, &mut project.recipe, at, self.selected_step));
+            let (picker, thumbnails) = (&mut self.picker, &self.thumbnails);
+            let selected = self.selected_step;
+            commands.extend(panels::stack::stack_ui(ui, &mut project.recipe, at, selected, picker, thumbnails));
         });
         Panel::right("right").default_size(288.0).size_range(240.0..=480.0).show(ui, |ui| {
             ui.add_space(4.0);
@@ -733,6 +745,9 @@ impl eframe::App for App {
 
     fn ui(&mut self, ui: &mut Ui, _frame: &mut eframe::Frame) {
         let ctx = ui.ctx().clone();
+        if self.modal.is_some() {
+            self.picker.close();
+        }
         let mut commands = if self.modal.is_none() { command::pressed(&ctx) } else { Vec::new() };
         let mut project = (**self.document.project()).clone();
         commands.extend(self.panels_ui(ui, &mut project));

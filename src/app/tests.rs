@@ -8,6 +8,7 @@ use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
 
 use super::*;
+use crate::engine::operations::Role::Raises;
 use crate::engine::operations::faults::Faults;
 
 /// Dialogs that answer at once, as told.
@@ -398,4 +399,111 @@ fn an_imported_heightmap_of_whole_metres_is_the_land() {
     let [low, high] = app.shown.as_ref().expect("a picture").land.min_max();
     assert!((low - 236.0).abs() < 0.1 && (high - 1196.0).abs() < 0.1, "{low} to {high}");
     assert_eq!(app.document.undo_name(), Some("Add dem.png"));
+}
+
+/// The operations of the stack, bottom first.
+fn operations(app: &App) -> Vec<&'static str> {
+    app.document.project().recipe.stack.iter().map(|step| step.operation.key()).collect()
+}
+
+/// An editor at rest with an empty stack.
+fn editor_with_nothing() -> Harness<'static, App> {
+    let mut editor = editor();
+    editor.state_mut().edit(|project| project.recipe.stack.clear());
+    pause(&mut editor);
+    editor
+}
+
+fn type_text(editor: &mut Harness<'static, App>, text: &str) {
+    editor.event(egui::Event::Text(text.into()));
+    editor.run_steps(2);
+}
+
+#[test]
+fn a_step_is_picked_by_typing_a_part_of_its_name() {
+    let mut editor = editor_with_nothing();
+    editor.get_by_label_contains("Add step… (").click();
+    editor.run_steps(3);
+    assert!(editor.query_by_label("Clamp").is_some() && editor.query_by_label("Circles").is_some());
+    type_text(&mut editor, "terr");
+    assert!(editor.query_by_label("Clamp").is_none(), "only what fits is shown");
+    press(&mut editor, egui::Modifiers::NONE, egui::Key::Enter);
+    assert_eq!(operations(editor.state()), ["terrace"]);
+    assert_eq!(editor.state().document.undo_name(), Some("Add Terrace"));
+    assert!(!editor.state().picker.is_open());
+    press(&mut editor, egui::Modifiers::COMMAND, egui::Key::Z);
+    assert!(operations(editor.state()).is_empty());
+}
+
+#[test]
+fn a_step_is_picked_by_a_click_on_its_card() {
+    let mut editor = editor_with_nothing();
+    press(&mut editor, egui::Modifiers::SHIFT, egui::Key::A);
+    editor.run_steps(2);
+    editor.get_by_role_and_label(Role::Button, "Circles").click();
+    editor.run_steps(2);
+    assert_eq!(operations(editor.state()), ["circles"]);
+    assert!(!editor.state().picker.is_open());
+}
+
+#[test]
+fn a_step_is_picked_from_the_menu_and_by_arrow_keys() {
+    let mut editor = editor_with_nothing();
+    editor.get_by_label("Terrain").click();
+    editor.run_steps(2);
+    // The menu's entry; the plus has its keys in its name.
+    editor.get_by_label("Add step… Shift+A").click();
+    editor.run_steps(3);
+    assert!(editor.state().picker.is_open());
+    for key in [egui::Key::ArrowDown, egui::Key::ArrowDown, egui::Key::ArrowUp, egui::Key::Enter] {
+        press(&mut editor, egui::Modifiers::NONE, key);
+    }
+    // Those that raise land come first.
+    let second = Operation::all().into_iter().filter(|operation| operation.role() == Raises).nth(1);
+    assert_eq!(operations(editor.state()), [second.expect("two operations").key()]);
+}
+
+#[test]
+fn escape_and_a_click_beside_the_picker_change_nothing() {
+    let mut editor = editor_with_nothing();
+    let before = editor.state().document.project().clone();
+    press(&mut editor, egui::Modifiers::SHIFT, egui::Key::A);
+    type_text(&mut editor, "faults");
+    press(&mut editor, egui::Modifiers::NONE, egui::Key::Escape);
+    assert!(!editor.state().picker.is_open());
+    press(&mut editor, egui::Modifiers::SHIFT, egui::Key::A);
+    editor.run_steps(2);
+    assert!(editor.query_by_label("Clamp").is_some(), "the last search is forgotten");
+    let beside = editor.get_by_label("Texture of the land").rect().center();
+    editor.drag_at(beside);
+    editor.step();
+    editor.drop_at(beside);
+    editor.run_steps(3);
+    assert!(!editor.state().picker.is_open());
+    editor.get_by_label_contains("Add step… (").click();
+    editor.run_steps(3);
+    assert!(editor.state().picker.is_open());
+    editor.get_by_label_contains("Add step… (").click();
+    editor.run_steps(3);
+    assert!(!editor.state().picker.is_open(), "the plus closes what it has opened");
+    assert_eq!(*editor.state().document.project(), before);
+}
+
+#[test]
+fn the_picker_s_key_goes_to_a_field_that_has_the_focus() {
+    let mut editor = editor_with_nothing();
+    editor.get_by_role_and_label(Role::SpinButton, "Seed").focus();
+    editor.run_steps(2);
+    press(&mut editor, egui::Modifiers::SHIFT, egui::Key::A);
+    assert!(!editor.state().picker.is_open());
+}
+
+#[test]
+fn every_card_gets_its_picture() {
+    let mut editor = editor_with_nothing();
+    press(&mut editor, egui::Modifiers::SHIFT, egui::Key::A);
+    wait(&mut editor, "the pictures", |app| {
+        let drawn = |key: &str| matches!(app.thumbnails.get(key), Some(thumbnails::Shown::Drawn(_)));
+        Operation::all().iter().all(|operation| drawn(operation.key()))
+    });
 }

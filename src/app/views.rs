@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use egui::{Align2, Color32, ColorImage, FontId, Pos2, Rect, Sense, Stroke, TextureHandle, TextureOptions, Ui, Vec2};
+use egui::{Align2, Color32, FontId, Pos2, Rect, Sense, Stroke, TextureHandle, TextureOptions, Ui, Vec2};
 
 use super::theme::colours;
+use super::thumbnails::image_from_picture;
 use crate::engine::{Extent, Picture};
 use crate::worker::Preview;
 
@@ -82,10 +83,7 @@ impl Maps {
     pub(super) fn show(&mut self, ctx: &egui::Context, preview: &Preview) {
         for (view, upload) in [(View::Heightmap, &mut self.heightmap), (View::Texture, &mut self.texture)] {
             let picture = view.picture(preview);
-            let image = || {
-                let pixels = picture.pixels.iter().map(|&[r, g, b, _]| Color32::from_rgb(r, g, b)).collect();
-                ColorImage::new([picture.width, picture.height], pixels)
-            };
+            let image = || image_from_picture(picture);
             match upload {
                 Some(upload) if Arc::ptr_eq(&upload.picture, picture) => {}
                 Some(upload) => {

@@ -18,6 +18,7 @@ pub mod parameters;
 pub mod picture;
 pub mod random;
 pub mod recipe;
+pub mod relief;
 mod resample;
 pub mod stack;
 pub mod texture;

@@ -5,8 +5,6 @@ use egui::{ThemePreference, Ui};
 use crate::app::command::{Command, item, item_named};
 use crate::app::document::{Document, title};
 use crate::app::theme::colours;
-use crate::engine::Operation;
-use crate::engine::operations::Role;
 use crate::project::presets;
 
 /// Sizes of the preview that the menu offers.
@@ -118,11 +116,11 @@ fn view_menu(ui: &mut Ui, document: &Document) -> Option<Command> {
 
 fn terrain_menu(ui: &mut Ui, has_land: bool) -> Option<Command> {
     ui.set_min_width(220.0);
-    let mut command = None;
-    ui.menu_button("Add step", |ui| command = add_step_menu(ui));
-    ui.separator();
-    command
-        .or(item(ui, Command::NewSeed, true))
+    item(ui, Command::ChooseStep, true)
+        .or_else(|| {
+            ui.separator();
+            item(ui, Command::NewSeed, true)
+        })
         .or(item(ui, Command::PreviousSeed, true))
         .or_else(|| {
             ui.separator();
@@ -133,20 +131,4 @@ fn terrain_menu(ui: &mut Ui, has_land: bool) -> Option<Command> {
         .or(item(ui, Command::StepForward, has_land))
         .or(item(ui, Command::ToStart, has_land))
         .or(item(ui, Command::ToEnd, has_land))
-}
-
-/// Every operation by name, those that raise land first.
-pub(in crate::app) fn add_step_menu(ui: &mut Ui) -> Option<Command> {
-    ui.set_min_width(180.0);
-    let mut command = None;
-    for (role, title) in [(Role::Raises, "Raise"), (Role::Shapes, "Shape")] {
-        ui.weak(title);
-        for operation in Operation::all().iter().filter(|operation| operation.role() == role) {
-            if ui.button(operation.label()).on_hover_text(operation.doc()).clicked() {
-                command = Some(Command::AddStep(operation.key()));
-                ui.close();
-            }
-        }
-    }
-    command
 }

@@ -3,25 +3,35 @@
 use egui::{Align, Layout, ScrollArea, Ui};
 use egui_material_icons::icons::ICON_ADD;
 
-use super::menu::add_step_menu;
 use crate::app::command::{Command, FileSlot};
 use crate::app::parameter_ui::group_ui;
-use crate::app::widgets::{Card, CardDeed, heading};
+use crate::app::picker::Picker;
+use crate::app::thumbnails::Thumbnails;
+use crate::app::widgets::{Card, CardDeed, heading, icon_button};
 use crate::engine::recipe::Recipe;
 
 /// Parameters of a step that have a control of their own on its card.
 const ON_THE_CARD: [&str; 1] = ["enabled"];
 
-pub(in crate::app) fn stack_ui(ui: &mut Ui, recipe: &mut Recipe, at: u32, selected: usize) -> Option<Command> {
+pub(in crate::app) fn stack_ui(
+    ui: &mut Ui,
+    recipe: &mut Recipe,
+    at: u32,
+    selected: usize,
+    picker: &mut Picker,
+    thumbnails: &Thumbnails,
+) -> Option<Command> {
     let mut command = None;
     let done = recipe.step_positions(at);
     ui.horizontal(|ui| {
         heading(ui, "Stack");
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            ui.menu_button(ICON_ADD.rich_text().size(16.0), |ui| command = add_step_menu(ui))
-                .response
-                .on_hover_text("Add a step")
-                .widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, "Add a step"));
+            let plus = icon_button(ui, ICON_ADD, &Command::ChooseStep.tooltip(ui));
+            // A click on the plus while the picker is open is a click beside it, which closes it.
+            if plus.clicked() && !picker.is_open() {
+                command = Some(Command::ChooseStep);
+            }
+            command = command.take().or(picker.ui(&plus, thumbnails));
         });
     });
     if recipe.stack.is_empty() {

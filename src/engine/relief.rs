@@ -1,0 +1,84 @@
+//! Shaded relief: greys by height under one sun, for pictures so small that colours would hide the shape.
+
+use super::heightfield::Heightfield;
+use super::light::Light;
+use super::monitor::{Cancelled, Monitor};
+use super::parameters::{Band, Colour};
+use super::picture::Picture;
+use super::texture::{TerrainType, TextureRecipe, TextureSettings, paint};
+
+/// The height range of the land that is drawn, as a share of its longer side: every land is stretched or flattened to
+/// it, so that a gentle one has folds to see and a steep one is not lost in its shadows.
+const RANGE_SHARE: f64 = 0.14;
+
+/// The greys of the lowest and the highest land, in sRGB.
+const GREYS: [u8; 2] = [0x40, 0xfa];
+
+/// The land on `width` × `height` pixels, lit from the north-west; pixels lie as in [`paint`].
+pub fn relief(land: &Heightfield, size: [usize; 2], monitor: &Monitor) -> Result<Picture, Cancelled> {
+    let extent = land.grid().extent();
+    let [low, high] = land.min_max();
+    let wanted_m = RANGE_SHARE * extent.width_m.max(extent.depth_m);
+    let factor = if high > low { (wanted_m / f64::from(high - low)) as f32 } else { 1.0 };
+    let mut shown = land.clone();
+    shown.heights_mut().iter_mut().for_each(|height| *height = (*height - low) * factor);
+    let light = Light { direct: 0.9, ambient: 0.3, ..Default::default() };
+    Ok(paint(&shown, &greys(), None, Some(&light), size, monitor)?.picture)
+}
+
+/// From the dark to the light grey evenly with the height, on every slope.
+fn greys() -> TextureRecipe {
+    let ground = |name: &str, grey, percent| TerrainType {
+        name: name.into(),
+        colour: Colour([grey; 3]),
+        elevation: Band { min: percent, max: percent },
+        elevation_release: 100.0,
+        ..Default::default()
+    };
+    let types = vec![ground("Lowest", GREYS[0], 0.0), ground("Highest", GREYS[1], 100.0)];
+    TextureRecipe { settings: TextureSettings::default(), types }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::heightfield::{Extent, Grid};
+    use crate::engine::picture::{linear_from_srgb, srgb_from_linear};
+
+    fn drawn(width_m: f64, height: impl Fn(f32, f32) -> f32) -> Vec<u8> {
+        let grid = Grid::new(Extent { width_m, depth_m: width_m }, 33, 33);
+        let land = Heightfield::from_fn(grid, |c, r| height(c as f32 / 32.0, r as f32 / 32.0));
+        let picture = relief(&land, [32, 32], &Monitor::new()).expect("not cancelled");
+        assert!(picture.pixels.iter().all(|&[r, g, b, _]| r == g && g == b), "grey");
+        picture.pixels.iter().map(|pixel| pixel[0]).collect()
+    }
+
+    #[test]
+    fn flat_land_has_one_grey() {
+        // Level ground at 0 % and 100 % at once: both types lie on it, half each at the most.
+        let flat = drawn(100.0, |_, _| 7.0);
+        assert!(flat.iter().all(|&grey| grey == flat[0] && grey > GREYS[0]));
+    }
+
+    #[test]
+    fn a_slope_to_the_east_is_by_hand() {
+        // It rises by the range over the whole width: tan = 0.14 everywhere. The sun in the north-west at 40° meets
+        // its normal (−0.14, 1, 0)/√(1 + 0.14²) at cosine (0.14 · cos 40° · sin 45° + sin 40°)/√(1 + 0.14²).
+        let found = drawn(1000.0, |x, _| 300.0 * x);
+        let (sine, cosine) = (libm::sinf(40_f32.to_radians()), libm::cosf(40_f32.to_radians()));
+        let lit = (0.14 * cosine * 0.5_f32.sqrt() + sine) / (1.0 + 0.14_f32 * 0.14).sqrt() * 0.9 + 0.3;
+        for (c, grey) in found[..32].iter().enumerate() {
+            let share = (c as f32 + 0.5) / 32.0;
+            let [dark, light] = GREYS.map(linear_from_srgb);
+            assert!(grey.abs_diff(srgb_from_linear((dark + (light - dark) * share) * lit)) <= 1, "pixel {c}");
+        }
+    }
+
+    #[test]
+    fn a_land_looks_the_same_at_every_size_and_height() {
+        let wave = |x: f32, z: f32| libm::sinf(9.0 * x) * libm::cosf(7.0 * z);
+        let small = drawn(10.0, wave);
+        let large = drawn(10_000.0, |x, z| 500.0 * wave(x, z) - 80.0);
+        assert!(small.iter().zip(&large).all(|(a, b)| a.abs_diff(*b) <= 1));
+    }
+}

@@ -1,0 +1,260 @@
+//! The thumbnail thread: small pictures of recipes, one after another, each once.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread::JoinHandle;
+
+use super::{InputFiles, JobError, Wake, guarded, lock};
+use crate::engine::relief::relief;
+use crate::engine::stack::Evaluator;
+use crate::engine::texture::paint;
+use crate::engine::{Cancelled, Grid, Monitor, Picture, Recipe};
+use crate::files::build::load_inputs;
+
+/// How a thumbnail shows the land.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ThumbnailStyle {
+    /// In the recipe's own texture and light.
+    Texture,
+    /// In greys, for the shape alone.
+    Relief,
+}
+
+/// A small picture that is wanted: the land at the end of a recipe's timeline.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ThumbnailRequest {
+    /// What it is the picture of: it comes back under this name.
+    pub key: String,
+    /// What decides the land, its texture and its light.
+    pub recipe: Arc<Recipe>,
+    /// The bytes of the files that the recipe names.
+    pub files: InputFiles,
+    /// Pixels along the longer side; the other side follows the world's proportions.
+    pub pixels: usize,
+    /// How the land is shown.
+    pub style: ThumbnailStyle,
+}
+
+/// A picture that was asked for, or why there is none.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Thumbnail {
+    /// The name under which it was asked for.
+    pub key: String,
+    /// The picture.
+    pub picture: Result<Picture, JobError>,
+}
+
+/// The handle of the thumbnail thread. Dropping it stops the thread.
+pub struct Thumbnailer {
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+}
+
+struct Shared {
+    state: Mutex<State>,
+    changed: Condvar,
+    /// Cancelled once, when the thread is to stop.
+    monitor: Monitor,
+    wake: Wake,
+}
+
+#[derive(Default)]
+struct State {
+    requests: VecDeque<ThumbnailRequest>,
+    finished: VecDeque<Thumbnail>,
+}
+
+impl Thumbnailer {
+    /// Starts the thread; `wake` is called whenever there is something to [take](Self::take).
+    pub fn start(wake: Wake) -> std::io::Result<Self> {
+        let (state, changed) = (Mutex::default(), Condvar::new());
+        let shared = Arc::new(Shared { state, changed, monitor: Monitor::new(), wake });
+        let thread = {
+            let shared = shared.clone();
+            std::thread::Builder::new().name("upthrust thumbnails".into()).spawn(move || serve(&shared))?
+        };
+        Ok(Self { shared, thread: Some(thread) })
+    }
+
+    /// Puts a request behind those that wait.
+    pub fn request(&self, request: ThumbnailRequest) {
+        lock(&self.shared.state).requests.push_back(request);
+        self.shared.changed.notify_all();
+    }
+
+    /// The oldest picture that has not been taken yet.
+    pub fn take(&self) -> Option<Thumbnail> {
+        lock(&self.shared.state).finished.pop_front()
+    }
+}
+
+impl Drop for Thumbnailer {
+    fn drop(&mut self) {
+        {
+            // Under the lock, so that the thread is either before its look at the monitor or waiting to be notified.
+            let _state = lock(&self.shared.state);
+            self.shared.monitor.cancel();
+        }
+        self.shared.changed.notify_all();
+        if let Some(thread) = self.thread.take() {
+            // A worker that panicked has said so already.
+            let _ = thread.join();
+        }
+    }
+}
+
+fn serve(shared: &Shared) {
+    // A pool of one thread of its own: the preview comes first.
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).thread_name(|_| "upthrust thumbnail".into()).build();
+    // Recipes that begin with the same steps share their land.
+    let mut evaluator = Evaluator::new();
+    while let Some(request) = next_request(shared) {
+        let mut job = || draw(&mut evaluator, &request, &shared.monitor);
+        let outcome = guarded(|| match &pool {
+            Ok(pool) => pool.install(&mut job),
+            Err(_) => job(),
+        });
+        let picture = match outcome {
+            Ok(Ok(picture)) => Ok(picture),
+            Ok(Err(Undrawn::Cancelled)) => return,
+            Ok(Err(Undrawn::Failed(message))) => Err(JobError::Failed(message)),
+            Err(panicked) => {
+                // What the evaluator remembers may be half-made.
+                evaluator = Evaluator::new();
+                Err(panicked)
+            }
+        };
+        lock(&shared.state).finished.push_back(Thumbnail { key: request.key, picture });
+        (shared.wake)();
+    }
+}
+
+/// Waits for the next request; `None` once the thread is to stop.
+fn next_request(shared: &Shared) -> Option<ThumbnailRequest> {
+    let mut state = lock(&shared.state);
+    while !shared.monitor.is_cancelled() {
+        match state.requests.pop_front() {
+            Some(request) => return Some(request),
+            None => state = shared.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
+        }
+    }
+    None
+}
+
+enum Undrawn {
+    Cancelled,
+    Failed(String),
+}
+
+impl From<Cancelled> for Undrawn {
+    fn from(_: Cancelled) -> Self {
+        Self::Cancelled
+    }
+}
+
+fn draw(evaluator: &mut Evaluator, request: &ThumbnailRequest, monitor: &Monitor) -> Result<Picture, Undrawn> {
+    let recipe = &*request.recipe;
+    let inputs = load_inputs(&request.files).map_err(|error| Undrawn::Failed(error.to_string()))?;
+    // A pixel lies between four samples.
+    let grid = Grid::fitted(recipe.world.extent(), request.pixels + 1);
+    let land = evaluator.evaluate(recipe, grid, None, &inputs, monitor)?;
+    let size = [grid.width() - 1, grid.height() - 1];
+    Ok(match request.style {
+        ThumbnailStyle::Texture => {
+            let range_m = recipe.world.height_range_m;
+            paint(&land, &recipe.texture, range_m, Some(&recipe.light), size, monitor)?.picture
+        }
+        ThumbnailStyle::Relief => relief(&land, size, monitor)?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::Step;
+    use crate::engine::operations::faults::Faults;
+    use crate::engine::operations::heightmap::Heightmap;
+    use crate::engine::operations::recursive_filter::RecursiveFilter;
+    use crate::engine::parameters::FileName;
+    use crate::engine::recipe::World;
+    use crate::worker::tests::wait;
+
+    fn request(key: &str, faults: Faults) -> ThumbnailRequest {
+        let world = World { width_m: 3000.0, depth_m: 2000.0, ..Default::default() };
+        let recipe = Recipe { world, stack: vec![Step::new(faults)], ..Default::default() };
+        let (recipe, files) = (Arc::new(recipe), InputFiles::new());
+        ThumbnailRequest { key: key.into(), recipe, files, pixels: 48, style: ThumbnailStyle::Relief }
+    }
+
+    fn few(key: &str) -> ThumbnailRequest {
+        request(key, Faults { count: 20, ..Default::default() })
+    }
+
+    fn thumbnailer() -> Thumbnailer {
+        Thumbnailer::start(Arc::new(|| {})).expect("a thread")
+    }
+
+    #[test]
+    fn pictures_come_under_their_names_in_the_world_s_proportions() {
+        let thumbnailer = thumbnailer();
+        for key in ["first", "second"] {
+            thumbnailer.request(few(key));
+        }
+        for key in ["first", "second"] {
+            let thumbnail = wait(|| thumbnailer.take());
+            let picture = thumbnail.picture.expect("a picture");
+            assert_eq!((thumbnail.key.as_str(), picture.width, picture.height), (key, 48, 32));
+            assert!(picture.pixels.iter().any(|pixel| *pixel != picture.pixels[0]));
+        }
+    }
+
+    #[test]
+    fn a_picture_is_the_same_whatever_was_drawn_before_it() {
+        let thumbnailer = thumbnailer();
+        let mut filtered = few("filtered");
+        Arc::make_mut(&mut filtered.recipe).stack.push(Step::new(RecursiveFilter::default()));
+        for request in [few("before"), filtered.clone(), few("again"), filtered] {
+            thumbnailer.request(request);
+        }
+        let [before, filtered, again, last] = std::array::from_fn(|_| wait(|| thumbnailer.take()).picture);
+        assert_eq!(before, again);
+        assert_eq!(filtered, last);
+        assert_ne!(before, filtered);
+    }
+
+    #[test]
+    fn a_picture_is_grey_or_in_the_recipe_s_colours() {
+        let thumbnailer = thumbnailer();
+        thumbnailer.request(ThumbnailRequest { style: ThumbnailStyle::Texture, ..few("colours") });
+        thumbnailer.request(few("greys"));
+        let grey = |&[red, green, blue, _]: &[u8; 4]| red == green && green == blue;
+        assert!(!wait(|| thumbnailer.take()).picture.expect("a picture").pixels.iter().all(grey));
+        assert!(wait(|| thumbnailer.take()).picture.expect("a picture").pixels.iter().all(grey));
+    }
+
+    #[test]
+    fn a_broken_file_is_said_and_the_next_request_is_served() {
+        let thumbnailer = thumbnailer();
+        let mut broken = few("broken");
+        let name = FileName("broken.png".into());
+        let step = Step::new(Heightmap { file: name.clone(), ..Default::default() });
+        Arc::make_mut(&mut broken.recipe).stack.push(step);
+        broken.files.insert(name, Arc::new(Vec::new()));
+        thumbnailer.request(broken);
+        thumbnailer.request(few("whole"));
+        let refused = wait(|| thumbnailer.take());
+        assert!(matches!(refused.picture, Err(JobError::Failed(message)) if message.contains("broken.png")));
+        assert!(wait(|| thumbnailer.take()).picture.is_ok());
+    }
+
+    #[test]
+    fn closing_stops_work_that_nobody_would_wait_for() {
+        let thumbnailer = thumbnailer();
+        let wind = RecursiveFilter { passes: 100, ..Default::default() };
+        thumbnailer.request(request("endless", Faults { count: 1_000_000, wind: Some(wind), ..Default::default() }));
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        let asked = std::time::Instant::now();
+        drop(thumbnailer);
+        assert!(asked.elapsed() < std::time::Duration::from_millis(500), "{:?}", asked.elapsed());
+    }
+}
