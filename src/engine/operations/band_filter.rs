@@ -37,11 +37,11 @@ parameters! {
         shortest_m: f64 = 1.0,
             Spec::number("Shortest wave", 0.0, 10_000_000.0).slider(1.0, 10_000.0).unit("m").logarithmic();
         /// The longest wavelength of the band, from crest to crest: wider forms are outside it.
-        longest_m: f64 = 200.0,
+        longest_m: f64 = 100.0,
             Spec::number("Longest wave", 0.0, 10_000_000.0).slider(10.0, 20_000.0).unit("m").logarithmic();
         /// Over how many octaves beyond each end of the band its effect dies away: 0 cuts it off, which leaves ripples
         /// beside cliffs.
-        shoulder: f64 = 1.0, Spec::number("Shoulder", 0.0, 16.0).slider(0.0, 4.0).unit("octaves");
+        shoulder: f64 = 2.0, Spec::number("Shoulder", 0.0, 16.0).slider(0.0, 4.0).unit("octaves");
         /// Along what a wavelength is measured.
         along: Along = Along::Both, Spec::new("Along");
     }
