@@ -64,7 +64,7 @@ fn latency(work: Work) -> Option<Duration> {
 }
 
 /// Says how long each work went on, and which missed the mark.
-fn report<'a>(name: &'a str, latency: Option<Duration>) -> Option<(&'a str, Duration)> {
+fn report(name: &str, latency: Option<Duration>) -> Option<(&str, Duration)> {
     match latency {
         Some(latency) => println!("{name:<60} stopped after {:>7.2} ms", latency.as_secs_f64() * 1e3),
         None => println!("{name:<60} done before"),
