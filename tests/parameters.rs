@@ -102,7 +102,7 @@ fn every_operation_parameter_and_choice_is_explained_in_a_sentence() {
         found([
             (!is_sentence(parameter.doc), format!("no sentence: \"{}\"", parameter.doc)),
             (parameter.label.is_empty(), "no label".into()),
-            (bare.clone().next().is_some(), format!("choices without a sentence or label: {:?}", bare)),
+            (bare.clone().next().is_some(), format!("choices without a sentence or label: {bare:?}")),
         ])
     });
 }

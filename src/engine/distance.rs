@@ -100,11 +100,11 @@ fn cross(
     }
     let first = (near / spacing_m).max(0.0) as usize;
     let last = ((far / spacing_m) as usize + 1).min(lines.len() - 1);
-    for i in first..=last {
+    for (i, line) in lines.iter_mut().enumerate().take(last + 1).skip(first) {
         let place = place_m(i);
         let meets = along[0] + (place - start) / (end - start) * (along[1] - along[0]);
         if (near..=far).contains(&place) && (0.0..=side_m).contains(&meets) {
-            lines[i].push(meets);
+            line.push(meets);
         }
     }
 }

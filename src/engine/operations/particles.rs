@@ -92,7 +92,7 @@ impl Particles {
         let mut last_jump = i.max(1);
         while !self.jump(last_jump, site.stream).0 {
             last_jump -= 1;
-            if last_jump % STRETCH == 0 {
+            if last_jump.is_multiple_of(STRETCH) {
                 site.monitor.check()?;
             }
         }
