@@ -100,7 +100,7 @@ fn faults_row(name: &str, grid: Grid, profile: Profile, count: u32, naive_count:
 
 /// Ours draws the trees as well.
 fn trees_row(name: &str, grid: Grid, count: u32) {
-    let step = BspFaults { count, ..Default::default() };
+    let step = BspFaults { count, wind: None, ..Default::default() };
     let trees: Vec<Tree> = match step.faults(WORLD, Stream::new(1, 0)) {
         Some(Drawn::Trees(trees)) => trees.collect(),
         _ => Vec::new(),
@@ -146,7 +146,7 @@ fn fault_growth() {
     let grid = Grid::new(WORLD, 513, 513);
     for count in [10, 100, 1000, 10_000, 100_000] {
         let recipe = Recipe {
-            stack: vec![upthrust::engine::Step::new(Faults { count, ..Default::default() })],
+            stack: vec![upthrust::engine::Step::new(Faults { count, profile: Profile::Step, ..Default::default() })],
             ..Default::default()
         };
         let mut work = || drop(black_box(evaluate(&recipe, grid, None, &Inputs::default(), &Monitor::new())));
@@ -205,7 +205,11 @@ fn animation() {
         );
     }
     let recipe = Recipe {
-        stack: vec![upthrust::engine::Step::new(Faults { count: 10_000, ..Default::default() })],
+        stack: vec![upthrust::engine::Step::new(Faults {
+            count: 10_000,
+            profile: Profile::Step,
+            ..Default::default()
+        })],
         ..Default::default()
     };
     let mut evaluator = Evaluator::new();

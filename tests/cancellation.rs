@@ -81,7 +81,7 @@ fn every_kind_of_work_stops_in_time() {
     };
     let windy = evaluation(json!([{"operation": "faults", "count": 1000, "wind": {"k": 0.3}}]));
     let rainy = evaluation(json!([{"operation": "faults", "count": 1000, "wind": {"form": "averaged", "passes": 50}}]));
-    let plain = evaluation(json!([{"operation": "faults", "count": 100_000}]));
+    let plain = evaluation(json!([{"operation": "faults", "count": 100_000, "profile": "step"}]));
     let waves = evaluation(json!([{"operation": "faults", "count": 20_000, "profile": "gaussian", "zone_m": 4000}]));
     let filter =
         evaluation(json!([{"operation": "faults", "count": 9}, {"operation": "recursive_filter", "passes": 900}]));

@@ -82,7 +82,8 @@ fn project(stack: &Value) -> String {
 }
 
 fn faults_project(line: &str) -> String {
-    project(&json!([{"operation": "faults", "count": 60, "line": line, "decay": "harmonic", "displacement_m": 90.0}]))
+    project(&json!([{"operation": "faults", "count": 60, "line": line, "decay": "harmonic", "displacement_m": 90.0,
+        "profile": "step"}]))
 }
 
 fn floats(bytes: &[u8]) -> Vec<f32> {
@@ -145,8 +146,8 @@ fn what_is_built_is_the_sum_of_the_lines_that_are_printed() {
 fn what_is_built_is_the_sum_of_the_trees_that_are_printed() {
     let place = Place::new();
     for layout in ["structured", "unstructured"] {
-        let step =
-            json!({"operation": "bsp_faults", "count": 12, "depth": 4, "layout": layout, "displacement_m": 33.3});
+        let step = json!({"operation": "bsp_faults", "count": 12, "depth": 4, "layout": layout, "displacement_m": 33.3,
+                "wind": null});
         place.write("p.upthrust.json", project(&json!([step])));
         let printed = place.json("faults p.upthrust.json");
         let trees = printed["faults"].as_array().expect("a list");

@@ -26,21 +26,26 @@ fn recipes() -> Vec<(&'static str, Recipe)> {
     let with = |stack: Value| recipe(&json!({"seed": 77, "world": world, "stack": stack}));
     let wind = json!({"form": "averaged", "sweeps": 2, "k": 0.4});
     vec![
-        ("steps", with(json!([{"operation": "faults", "count": 700}]))),
+        ("steps", with(json!([{"operation": "faults", "count": 700, "profile": "step"}]))),
         (
             "waves",
             with(json!([
-                {"operation": "faults", "count": 90, "profile": "sine"},
-                {"operation": "faults", "count": 40, "profile": "gaussian", "decay": "sizes"},
+                {"operation": "faults", "count": 90, "profile": "sine", "zone_m": 300},
+                {"operation": "faults", "count": 40, "profile": "gaussian", "decay": "sizes", "zone_m": 300},
             ])),
         ),
-        ("wind", with(json!([{"operation": "faults", "count": 60, "line": "two_points", "wind": wind}]))),
+        (
+            "wind",
+            with(json!([{"operation": "faults", "count": 60, "line": "two_points", "profile": "step", "wind": wind}])),
+        ),
         (
             "blends",
             with(json!([
-                {"operation": "faults", "count": 120, "profile": "smooth", "decay": "harmonic"},
-                {"operation": "faults", "count": 50, "profile": "cosine", "blend": "smooth_maximum", "strength": 0.7},
-                {"operation": "faults", "count": 30, "profile": "exponential", "blend": "subtract",
+                {"operation": "faults", "count": 120, "profile": "smooth", "zone_m": 300, "decay": "harmonic"},
+                {"operation": "faults", "count": 50, "profile": "cosine", "zone_m": 300,
+                 "blend": "smooth_maximum", "strength": 0.7},
+                {"operation": "faults", "count": 30, "profile": "exponential", "zone_m": 300,
+                 "blend": "subtract",
                  "wind": {"form": "sequential", "sweeps": 4, "k": 0.2}},
                 {"operation": "recursive_filter", "sweeps": 2, "k": 0.6, "passes": 3},
             ])),
@@ -48,13 +53,13 @@ fn recipes() -> Vec<(&'static str, Recipe)> {
         (
             "trees",
             with(json!([
-                {"operation": "bsp_faults", "count": 40, "edge_fade": true},
-                {"operation": "bsp_faults", "count": 25, "depth": 3, "layout": "unstructured"},
+                {"operation": "bsp_faults", "count": 40, "displacement_m": 20, "edge_fade": true, "wind": null},
+                {"operation": "bsp_faults", "count": 25, "depth": 3, "displacement_m": 20, "layout": "unstructured", "wind": null},
             ])),
         ),
         (
             "trees in the wind",
-            with(json!([{"operation": "bsp_faults", "count": 40, "floor_m": 0,
+            with(json!([{"operation": "bsp_faults", "count": 40, "displacement_m": 20, "floor_m": 0,
                 "wind": {"form": "sequential", "sweeps": 4, "k": 0.1}}])),
         ),
         ("first preset", presets()[0].project().expect("a sound preset").recipe),

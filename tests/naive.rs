@@ -41,7 +41,7 @@ fn faults() {
 
 #[test]
 fn trees_of_faults() {
-    let step = BspFaults { count: 60, ..Default::default() };
+    let step = BspFaults { count: 60, wind: None, ..Default::default() };
     let Some(Drawn::Trees(trees)) = step.faults(WORLD, Stream::new(8, 1)) else { panic!("they draw trees") };
     let plain = naive::trees(grid(), &trees.collect::<Vec<Tree>>());
     let (inputs, monitor) = (Inputs::default(), Monitor::new());

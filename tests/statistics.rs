@@ -3,6 +3,7 @@
 
 #![allow(clippy::expect_used, clippy::panic, reason = "a test that cannot go on has failed, in its helpers too")]
 
+use upthrust::engine::fault::Profile;
 use upthrust::engine::operations::faults::{Decay, Faults, Line};
 use upthrust::engine::{Extent, Grid, Heightfield, Inputs, Monitor, Recipe, Step, measures, stack};
 
@@ -11,7 +12,14 @@ const WORLD: Extent = Extent { width_m: 8192.0, depth_m: 8192.0 };
 
 /// Plain faults: equal steps, enough of them that a sum of many is what is measured.
 fn land(line: Line, count: u32, seed: u32) -> Heightfield {
-    let faults = Faults { line, count, decay: Decay::Constant, displacement_m: 10.0, ..Default::default() };
+    let faults = Faults {
+        line,
+        count,
+        decay: Decay::Constant,
+        displacement_m: 10.0,
+        profile: Profile::Step,
+        ..Default::default()
+    };
     let mut recipe = Recipe { seed, stack: vec![Step::new(faults)], ..Default::default() };
     (recipe.world.width_m, recipe.world.depth_m) = (WORLD.width_m, WORLD.depth_m);
     let grid = Grid::new(WORLD, SIDE, SIDE);

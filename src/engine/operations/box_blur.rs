@@ -15,7 +15,7 @@ parameters! {
         /// Half the width of the square over which heights are averaged; its ends count in part; 0 leaves the land alone.
         radius_m: f64 = 60.0, Spec::number("Radius", 0.0, 100_000.0).slider(1.0, 1000.0).unit("m").logarithmic();
         /// How many times the land is averaged.
-        passes: u32 = 1, Spec::number("Passes", 0.0, 10_000.0).slider(0.0, 20.0);
+        passes: u32 = 2, Spec::number("Passes", 0.0, 10_000.0).slider(0.0, 20.0);
     }
 }
 

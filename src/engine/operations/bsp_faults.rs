@@ -36,7 +36,7 @@ parameters! {
         /// and their cliffs.
         depth: u32 = 5, Spec::number("Depth", 1.0, 8.0).unit("levels");
         /// How far the first fault of a tree lifts one side and sinks the other; every level below moves half as far.
-        displacement_m: f64 = 20.0,
+        displacement_m: f64 = 15.0,
             Spec::number("Displacement", 0.0, 10_000.0).slider(0.1, 500.0).unit("m").logarithmic();
         /// How the faults of a tree lie to each other.
         layout: Layout = Layout::Structured, Spec::new("Layout");
@@ -46,7 +46,8 @@ parameters! {
         floor_m: Option<f64> = None, Spec::number("Floor", -100_000.0, 100_000.0).slider(-500.0, 500.0).unit("m");
         /// Weather between the trees: a filter that runs after every one, so that old faults are worn and young ones
         /// fresh.
-        wind: Option<RecursiveFilter> = None, Spec::new("Wind erosion");
+        wind: Option<RecursiveFilter> = Some(RecursiveFilter { k: 0.2, ..Default::default() }),
+            Spec::new("Wind erosion");
     }
 }
 
@@ -484,7 +485,7 @@ mod tests {
         {
             for edge_fade in [false, true] {
                 let faults =
-                    BspFaults { count: 20, depth, layout, edge_fade, displacement_m: 7.3, ..Default::default() };
+                    BspFaults { count: 20, depth, layout, edge_fade, displacement_m: 7.3, wind: None, ..Default::default() };
                 let grid = Grid::new(extent, 83, 61);
                 let trees: Vec<Tree> = (1..=20).map(|i| faults.tree(i, extent, stream())).collect();
                 let sum = land(&faults, grid, 20);
@@ -576,7 +577,7 @@ mod tests {
     #[test]
     fn a_small_map_is_an_exact_subset_of_a_large_one() {
         for layout in [Layout::Structured, Layout::Unstructured] {
-            let faults = BspFaults { layout, count: 40, ..Default::default() };
+            let faults = BspFaults { layout, count: 40, wind: None, ..Default::default() };
             let odd = Extent { width_m: 4100.7, depth_m: 977.3 };
             let [small, large] = [257, 1025].map(|side| land(&faults, Grid::new(odd, side, side), 40));
             assert!((0..257 * 257).all(|i| small[(i % 257, i / 257)] == large[(4 * (i % 257), 4 * (i / 257))]));

@@ -81,9 +81,9 @@ parameters! {
         /// The chance that the drawn side goes up; away from one half, sunken or raised blocks prevail.
         up_chance: f64 = 0.5, Spec::number("Up chance", 0.0, 1.0);
         /// The cross-section of the faults, from cliffs to waves.
-        profile: Profile = Profile::Step, Spec::new("Profile");
+        profile: Profile = Profile::Smooth, Spec::new("Profile");
         /// How far the fault zone reaches to each side of the line: wide zones give soft, rolling land.
-        zone_m: f64 = 300.0,
+        zone_m: f64 = 120.0,
             Spec::number("Fault zone", 0.0, 1_000_000.0).slider(1.0, 4000.0).unit("m").logarithmic()
                 .when("profile", &[
                     "ramp", "smooth", "sine", "cosine", "exponential", "gaussian", "linear", "biweight",

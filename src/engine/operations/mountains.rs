@@ -19,7 +19,7 @@ parameters! {
     /// Raises mountains on the island below, low along its coast and along random valleys, high far from both.
     pub struct Mountains {
         /// How high the highest peak rises.
-        height_m: f64 = 900.0,
+        height_m: f64 = 500.0,
             Spec::number("Height", 0.0, 20_000.0).slider(1.0, 3000.0).unit("m").logarithmic();
         /// How many valleys cross the island before there is any detail: few leave broad massifs, many make a maze of
         /// ridges.
