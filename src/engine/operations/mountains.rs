@@ -4,7 +4,8 @@
 //! Agents", IEEE Transactions on Computational Intelligence and AI in Games 2(2), 2010: valleys are random zigzags
 //! across the island. Octave o has valleys·2^o of them, those of the octave before among them; its height is the
 //! distance to the nearest coast or valley, its greatest taken as 1, and
-//! h = `height_m` · Σ weightᵒ · octave o, the highest sum taken as 1.
+//! h = `height_m` · (Σ weightᵒ · octave o)^`curve`, the highest sum taken as 1. In the source all slopes are straight:
+//! the curve is our own.
 
 use rayon::prelude::*;
 
@@ -19,7 +20,7 @@ parameters! {
     /// Raises mountains on the island below, low along its coast and along random valleys, high far from both.
     pub struct Mountains {
         /// How high the highest peak rises.
-        height_m: f64 = 500.0,
+        height_m: f64 = 600.0,
             Spec::number("Height", 0.0, 20_000.0).slider(1.0, 3000.0).unit("m").logarithmic();
         /// How many valleys cross the island before there is any detail: few leave broad massifs, many make a maze of
         /// ridges.
@@ -34,6 +35,9 @@ parameters! {
         /// How high each set's ridges are beside those of the set before: small values leave smooth roofs, great ones
         /// jagged rock.
         weight: f64 = 0.45, Spec::number("Weight", 0.0, 1.0);
+        /// How hollow the slopes are: at 1 they rise straight from the coast, above it there are plains along the coast
+        /// and broad valleys below steep peaks, below it round tops.
+        curve: f64 = 1.5, Spec::number("Curve", 0.25, 4.0).slider(0.5, 3.0);
         /// The height of the water: what lies above it below this step is the island. Where there is no coast, the
         /// border of the world is one.
         sea_m: f64 = 0.0, Spec::number("Sea level", -20_000.0, 100_000.0).slider(-500.0, 1000.0).unit("m");
@@ -164,12 +168,208 @@ impl Operate for Mountains {
         }
         let [_, highest] = land.min_max();
         if highest > 0.0 {
-            let metres = (self.height_m / f64::from(highest)) as f32;
+            let bent = |height: f32| self.height_m * libm::pow(f64::from(height) / f64::from(highest), self.curve);
             land.heights_mut().par_chunks_mut(width).try_for_each(|row| {
-                row.iter_mut().for_each(|height| *height *= metres);
+                row.iter_mut().for_each(|height| *height = bent(*height) as f32);
                 monitor.check()
             })?;
         }
         Ok(land)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::heightfield::Grid;
+    use crate::engine::inputs::Inputs;
+    use crate::engine::monitor::Monitor;
+
+    const WORLD: Extent = Extent { width_m: 4096.0, depth_m: 4096.0 };
+    const OBLONG: Extent = Extent { width_m: 977.3, depth_m: 4100.7 };
+
+    fn land_of(mountains: &Mountains, grid: Grid, below: Option<&Heightfield>, until: u32) -> Heightfield {
+        let (inputs, monitor) = (Inputs::default(), Monitor::new());
+        let site = Site { grid, below, stream: Stream::new(3, 4), inputs: &inputs, monitor: &monitor };
+        mountains.evaluate(&site, until, None).expect("not cancelled")
+    }
+
+    fn land(mountains: &Mountains, grid: Grid, below: Option<&Heightfield>) -> Heightfield {
+        land_of(mountains, grid, below, mountains.iterations())
+    }
+
+    /// Two domes that meet, in a sea.
+    fn islands(grid: Grid) -> Heightfield {
+        let Extent { width_m, depth_m } = grid.extent();
+        let dome = |u: f64, v: f64, [x, z]: [f64; 2], reach: f64| {
+            1.0 - ((u - x) * (u - x) + (v - z) * (v - z)).sqrt() / reach
+        };
+        Heightfield::from_fn(grid, |c, r| {
+            let (u, v) = (grid.x_m(c) / width_m, grid.z_m(r) / depth_m);
+            (90.0 * dome(u, v, [0.4, 0.4], 0.3).max(dome(u, v, [0.7, 0.65], 0.22))) as f32
+        })
+    }
+
+    #[test]
+    fn without_valleys_and_sea_the_world_is_a_roof() {
+        let grid = Grid::new(Extent { width_m: 40.0, depth_m: 80.0 }, 5, 5);
+        let roof = Mountains { valleys: 0, height_m: 100.0, curve: 1.0, ..Default::default() };
+        let found = land_of(&roof, grid, None, 0);
+        let rows: [[f32; 5]; 2] = [[0.0; 5], [0.0, 50.0, 100.0, 50.0, 0.0]];
+        for (r, expected) in [0, 1, 1, 1, 0].into_iter().enumerate() {
+            let close = found.row(r).iter().zip(rows[expected]).all(|(a, b)| (a - b).abs() < 1e-4);
+            assert!(close, "row {r}: {:?}", found.row(r));
+        }
+        assert_eq!(land_of(&roof, grid, Some(&Heightfield::flat(grid)), 0), found, "no land below is level land");
+        let hollow = land_of(&Mountains { curve: 2.0, ..roof }, grid, None, 0);
+        assert!((hollow[(1, 2)] - 25.0).abs() < 1e-4 && (hollow[(2, 2)] - 100.0).abs() < 1e-4);
+    }
+
+    #[test]
+    fn valleys_begin_on_the_border_and_turn_within_bounds() {
+        let mountains = Mountains { turn_deg: 30.0, segment: 0.04, ..Default::default() };
+        for i in 1..40 {
+            let segments: Vec<[[f64; 2]; 2]> = mountains.valley(i, OBLONG, Stream::new(1, 2)).collect();
+            let [x, z] = segments[0][0];
+            assert!(x == 0.0 || x == OBLONG.width_m || z == 0.0 || z == OBLONG.depth_m, "{x}, {z}");
+            for pair in segments.windows(2) {
+                let [[from, bend], [start, to]] = [pair[0], pair[1]];
+                assert_eq!(bend, start);
+                let ([ax, az], [bx, bz]) = ([bend[0] - from[0], bend[1] - from[1]], [to[0] - bend[0], to[1] - bend[1]]);
+                let turn = libm::atan2(ax * bz - az * bx, ax * bx + az * bz).to_degrees();
+                assert!(turn.abs() <= 30.0 + 1e-9);
+                let share = libm::hypot(ax, az) / OBLONG.depth_m;
+                assert!((0.02..=0.06).contains(&share), "a segment of {share}");
+            }
+        }
+    }
+
+    /// The formula written out: every sample against every segment of the coast and of the valleys.
+    fn plain(mountains: &Mountains, below: &Heightfield) -> Vec<f64> {
+        let grid = below.grid();
+        let mut coast = Vec::new();
+        for r in 0..grid.height() {
+            for c in 0..grid.width() {
+                let here = below[(c, r)];
+                for (other_c, other_r) in [(c + 1, r), (c, r + 1)] {
+                    if other_c < grid.width() && other_r < grid.height() {
+                        let there = below[(other_c, other_r)];
+                        if (here > 0.0) != (there > 0.0) {
+                            let share = f64::from(here / (here - there));
+                            let x = grid.x_m(c) + share * (grid.x_m(other_c) - grid.x_m(c));
+                            let z = grid.z_m(r) + share * (grid.z_m(other_r) - grid.z_m(r));
+                            coast.push([[x, z], [x, z]]);
+                        }
+                    }
+                }
+            }
+        }
+        let distance = |x: f64, z: f64, [from, to]: &[[f64; 2]; 2]| {
+            let (dx, dz) = (to[0] - from[0], to[1] - from[1]);
+            let length = dx * dx + dz * dz;
+            let along = ((x - from[0]) * dx + (z - from[1]) * dz) / length;
+            let along = if length == 0.0 { 0.0 } else { along.clamp(0.0, 1.0) };
+            libm::hypot(x - from[0] - along * dx, z - from[1] - along * dz)
+        };
+        let mut sum = vec![0.0; grid.samples()];
+        for octave in 0..mountains.octaves {
+            let lines = (1..=mountains.valleys * (1 << octave)).flat_map(|i| {
+                mountains.valley(i, grid.extent(), Stream::new(3, 4))
+            });
+            let segments: Vec<[[f64; 2]; 2]> = coast.iter().copied().chain(lines).collect();
+            let distances: Vec<f64> = (0..grid.samples())
+                .map(|i| {
+                    if below.heights()[i] <= 0.0 {
+                        return 0.0;
+                    }
+                    let (x, z) = (grid.x_m(i % grid.width()), grid.z_m(i / grid.width()));
+                    segments.iter().map(|segment| distance(x, z, segment)).fold(f64::INFINITY, f64::min)
+                })
+                .collect();
+            let farthest = distances.iter().fold(0.0, |a: f64, b| a.max(*b));
+            let weight = libm::pow(mountains.weight, f64::from(octave));
+            sum.iter_mut().zip(distances).for_each(|(sum, distance)| *sum += weight * distance / farthest);
+        }
+        let highest = sum.iter().fold(0.0, |a: f64, b| a.max(*b));
+        sum.into_iter().map(|sum| mountains.height_m * libm::pow(sum / highest, mountains.curve)).collect()
+    }
+
+    #[test]
+    fn the_mountains_equal_the_plain_formula() {
+        let mountains = Mountains { height_m: 1000.0, octaves: 3, valleys: 3, ..Default::default() };
+        for (extent, width, height) in [(WORLD, 101, 101), (OBLONG, 41, 171)] {
+            let below = islands(Grid::new(extent, width, height));
+            let found = land(&mountains, below.grid(), Some(&below));
+            let expected = plain(&mountains, &below);
+            let differences = || found.heights().iter().zip(&expected).map(|(a, b)| (f64::from(*a) - b).abs());
+            let worst = differences().fold(0.0, f64::max);
+            let rms = (differences().map(|d| d * d).sum::<f64>() / expected.len() as f64).sqrt();
+            println!("{width} × {height}: worst {worst:.2} m, RMS {rms:.3} m");
+            assert!(rms < 5.0, "{rms} m");
+        }
+    }
+
+    #[test]
+    fn the_sea_and_the_valleys_stay_low_and_the_highest_peak_has_its_height() {
+        let below = islands(Grid::new(WORLD, 201, 201));
+        let mountains = Mountains { sea_m: 20.0, ..Default::default() };
+        let found = land(&mountains, below.grid(), Some(&below));
+        for (below, height) in below.heights().iter().zip(found.heights()) {
+            assert!(*below > 20.0 || *height == 0.0);
+        }
+        assert!((found.min_max()[1] - mountains.height_m as f32).abs() < 1e-2);
+        for i in 1..=mountains.valleys {
+            for [from, _] in mountains.valley(i, WORLD, Stream::new(3, 4)) {
+                assert!(found.height_at(from[0], from[1]) < 0.1 * mountains.height_m as f32, "{from:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_iteration_cuts_a_valley() {
+        let mountains = Mountains { octaves: 2, valleys: 2, ..Default::default() };
+        assert_eq!(mountains.iterations(), 4);
+        let below = islands(Grid::new(WORLD, 65, 65));
+        let lands: Vec<Heightfield> = (0..=4).map(|until| land_of(&mountains, below.grid(), Some(&below), until)).collect();
+        assert!(lands.windows(2).all(|pair| pair[0] != pair[1]));
+        let few = Mountains { octaves: 1, valleys: 1, ..mountains };
+        assert_eq!(land(&Mountains { octaves: 1, ..few.clone() }, below.grid(), Some(&below)), land_of(&few, below.grid(), Some(&below), 1));
+    }
+
+    #[test]
+    fn small_maps_agree_with_large_ones() {
+        for (extent, [width, height]) in [(WORLD, [257, 257]), (OBLONG, [62, 257])] {
+            for with_sea in [false, true] {
+                let at = |factor: usize| {
+                    let grid = Grid::new(extent, (width - 1) * factor + 1, (height - 1) * factor + 1);
+                    let below = with_sea.then(|| islands(grid));
+                    land(&Mountains::default(), grid, below.as_ref())
+                };
+                let (small, large) = (at(1), at(4));
+                let squares = (0..width * height).map(|i| {
+                    let (c, r) = (i % width, i / width);
+                    f64::from(small[(c, r)] - large[(4 * c, 4 * r)])
+                });
+                let rms = (squares.map(|d| d * d).sum::<f64>() / (width * height) as f64).sqrt();
+                let share = rms / Mountains::default().height_m;
+                println!("{width} × {height}, sea {with_sea}: RMS {:.3} % of the range", 100.0 * share);
+                assert!(share < 0.02, "{share}");
+            }
+        }
+    }
+
+    #[test]
+    fn one_thread_and_seven_make_the_same_bytes_and_a_stop_is_obeyed() {
+        let below = islands(Grid::new(OBLONG, 133, 201));
+        let with = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+            pool.install(|| land(&Mountains::default(), below.grid(), Some(&below)))
+        };
+        assert_eq!(with(1), with(7));
+        let (inputs, monitor) = (Inputs::default(), Monitor::new());
+        monitor.cancel();
+        let (grid, stream) = (below.grid(), Stream::new(3, 4));
+        let site = Site { grid, below: None, stream, inputs: &inputs, monitor: &monitor };
+        assert_eq!(Mountains::default().evaluate(&site, 9, None), Err(Cancelled));
     }
 }
