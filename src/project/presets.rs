@@ -33,6 +33,7 @@ pub fn presets() -> &'static [Preset] {
         "arctic",
         "circles-hills",
         "midpoint-range",
+        "agents-island",
         "krten-wind",
         "krten-rain",
         "lighthouse-linear",
