@@ -156,7 +156,7 @@ impl Coastline {
     }
 
     /// The height where the blur leaves a share of the land.
-    fn height_m(&self, share: f64) -> f64 {
+    fn height_of(&self, share: f64) -> f64 {
         let above = share.clamp(0.0, 1.0) - (1.0 - self.size);
         // Half a straight rise, which gives the coast its slope, and half a smooth one, which levels off inland.
         let risen = |t: f64| 0.5 * (t + t * t * (3.0 - 2.0 * t));
@@ -270,7 +270,7 @@ impl Operate for Coastline {
         let rounded = square.evaluate(&on_reference(&rounded), 0, None)?;
         let mut land = rounded.resampled(site.grid, site.monitor)?;
         land.heights_mut().par_chunks_mut(site.grid.width()).try_for_each(|row| {
-            row.iter_mut().for_each(|height| *height = self.height_m(f64::from(*height)) as f32);
+            row.iter_mut().for_each(|height| *height = self.height_of(f64::from(*height)) as f32);
             site.monitor.check()
         })?;
         Ok(land)
@@ -311,7 +311,7 @@ mod tests {
     fn heights_by_hand() {
         let coastline = Coastline { size: 0.25, height_m: 80.0, depth_m: 40.0, ..Default::default() };
         // The coast lies where three quarters of the land are left; half way up or down the rise is a half.
-        let found = [0.0, 0.375, 0.75, 0.875, 1.0, 1.2].map(|share| coastline.height_m(share));
+        let found = [0.0, 0.375, 0.75, 0.875, 1.0, 1.2].map(|share| coastline.height_of(share));
         assert_eq!(found, [-40.0, -20.0, 0.0, 40.0, 80.0, 80.0]);
     }
 
@@ -432,9 +432,14 @@ mod tests {
             assert!((0..129).all(|i| !is_land(i, 0) && !is_land(i, 128) && !is_land(0, i) && !is_land(128, i)));
             let area = land.heights().iter().filter(|height| **height > 0.0).count() as f64;
             assert!((0.2..0.6).contains(&(area / (129.0 * 129.0))), "{area} samples are land");
-            let steps = (0..129).flat_map(|i| (1..129).map(move |j| (i, j)));
-            let coast = steps.filter(|&(i, j)| is_land(i, j) != is_land(i, j - 1)).count()
-                + (0..129).flat_map(|i| (1..129).map(move |j| (i, j))).filter(|&(i, j)| is_land(j, i) != is_land(j - 1, i)).count();
+            let pairs = (0..129).flat_map(|i| (1..129).map(move |j| (i, j)));
+            let coast: usize = pairs
+                .map(|(i, j)| {
+                    let meridional = is_land(i, j) != is_land(i, j - 1);
+                    let zonal = is_land(j, i) != is_land(j - 1, i);
+                    usize::from(meridional) + usize::from(zonal)
+                })
+                .sum();
             // A square, whose coast counted like this is as long as a disc's, has 4·√area.
             let roundness = coast as f64 / (4.0 * area.sqrt());
             assert!(roundness > 1.2, "seed {seed}: a blob ({roundness})");
