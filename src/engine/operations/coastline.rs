@@ -146,7 +146,7 @@ impl Coastline {
                 if let Some(coast) = growth.coast_towards(home, draw.unit() * std::f64::consts::TAU, reach) {
                     growth.extend(coast, |place| self.score(&agent, place), self.threshold);
                 }
-                if token % 64 == 0 {
+                if token.is_multiple_of(64) {
                     monitor.check()?;
                 }
             }
