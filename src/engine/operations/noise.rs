@@ -56,12 +56,12 @@ parameters! {
         /// further one finer detail.
         octaves: u32 = 8, Spec::number("Octaves", 1.0, 16.0).slider(1.0, 12.0);
         /// How far it is from one great hill to the next: the wavelength of the first layer.
-        wavelength_m: f64 = 2500.0,
+        wavelength_m: f64 = 3000.0,
             Spec::number("Wavelength", 1.0, 1_000_000.0).slider(50.0, 20_000.0).unit("m").logarithmic();
         /// How many times finer each layer is than the one before.
         lacunarity: f64 = 2.0, Spec::number("Lacunarity", 1.0, 8.0).slider(1.5, 4.0);
         /// How high each layer is beside the one before: low values leave smooth hills, high ones make rough rock.
-        gain: f64 = 0.45, Spec::number("Gain", 0.0, 2.0).slider(0.2, 0.8);
+        gain: f64 = 0.42, Spec::number("Gain", 0.0, 2.0).slider(0.2, 0.8);
         /// How far the land can rise above 0 and sink below; all layers have to agree for that, so that most of it
         /// stays within half as much.
         amplitude_m: f64 = 400.0,

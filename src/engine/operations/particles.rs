@@ -1,17 +1,23 @@
 //! Land heaped up of particles that roll downhill until they come to rest.
 //!
-//! After the Lighthouse3D terrain tutorial, "Particle deposition": particles are dropped at a point that walks or jumps;
-//! a particle at height h rolls to the steepest of its eight neighbours while (h − hₙ)/distance exceeds the tangent of
-//! the angle of repose, then adds its own height to the sample where it lies. The border of the world is a wall.
+//! After the Lighthouse3D terrain tutorial, "Particle deposition": particles are dropped around a point that walks or
+//! jumps; a particle at height h rolls to the steepest of its eight neighbours while (h − hₙ)/distance exceeds the tangent
+//! of the angle of repose, then adds its own height to the sample where it lies. The border of the world is a wall.
+//!
+//! Particles of one kind dropped at one sample make pyramids of eight sides. Two things make hills of them: particles
+//! scatter around the point, and each has a slope of its own at which it rests, so that rounded ones roll out into a foot
+//! that rises gently, and angular ones stay on the steep heights, as on a volcano.
 //!
 //! The walk goes on in metres, by a step of equal length every iteration, turned a little against the one before; where
 //! it leaves the world it is reflected. Where it stands at iteration i follows from the last jump before i and the turns
 //! since then, so that no particle has to be rolled to find it. The samples over which particles roll are those of a
 //! reference grid of the world: the land is the same heap at every resolution.
 
+use std::f64::consts::TAU;
+
 use super::{Keyframe, Operate, Site};
 use crate::engine::heightfield::{Extent, Grid, Heightfield};
-use crate::engine::monitor::{Cancelled, Monitor};
+use crate::engine::monitor::Cancelled;
 use crate::engine::parameters::{Spec, parameters};
 use crate::engine::random::{Draw, Stream};
 
@@ -22,20 +28,26 @@ parameters! {
         /// How many heaps are dropped one after another, one an iteration.
         count: u32 = 300, Spec::number("Count", 0.0, 100_000.0).slider(1.0, 2000.0).logarithmic();
         /// How many particles make a heap: more of them make larger hills.
-        drops: u32 = 1000, Spec::number("Drops", 0.0, 10_000.0).slider(1.0, 5000.0).logarithmic();
+        drops: u32 = 2000, Spec::number("Drops", 0.0, 10_000.0).slider(1.0, 10_000.0).logarithmic();
         /// How high a particle lies on a sample of the reference grid: small ones make smooth hills, large ones make
         /// stony hills.
-        height_m: f64 = 3.0, Spec::number("Particle height", 0.0, 1000.0).slider(0.05, 20.0).unit("m").logarithmic();
+        height_m: f64 = 2.0, Spec::number("Particle height", 0.0, 1000.0).slider(0.05, 20.0).unit("m").logarithmic();
         /// The steepest slope on which a particle stays: flat fans at small angles, steep cones at large ones.
-        repose_deg: f64 = 32.0, Spec::number("Angle of repose", 0.0, 89.0).slider(2.0, 60.0).unit("°");
+        repose_deg: f64 = 35.0, Spec::number("Angle of repose", 0.0, 89.0).slider(2.0, 60.0).unit("°");
+        /// How much particles differ in the slope on which they stay: at 0 hillsides are straight and end in a sharp
+        /// foot, at 1 some particles roll on as long as there is any slope, and hills run out gently.
+        repose_spread: f64 = 0.8, Spec::number("Repose spread", 0.0, 1.0);
+        /// How far from the point of the drop particles fall, most of them near it: 0 heaps up sharp pyramids.
+        scatter_m: f64 = 250.0,
+            Spec::number("Scatter", 0.0, 100_000.0).slider(1.0, 2000.0).unit("m").logarithmic();
         /// The chance that the next heap lies anywhere; otherwise the point of the drop walks on from the last one.
-        jump_chance: f64 = 0.03, Spec::number("Jump chance", 0.0, 1.0);
-        /// How far the point of the drop walks from one heap to the next: small steps make long ridges, large ones make
-        /// rows of single hills.
+        jump_chance: f64 = 0.06, Spec::number("Jump chance", 0.0, 1.0);
+        /// How far the point of the drop walks from one heap to the next: small steps pile up mountains, large ones
+        /// make long ridges, and the largest rows of single hills.
         walk_m: f64 = 80.0, Spec::number("Walk", 0.0, 100_000.0).slider(1.0, 1000.0).unit("m").logarithmic();
         /// How far to either side the walk may turn from one heap to the next: 0 heaps up straight chains, large angles
         /// massifs.
-        turn_deg: f64 = 35.0, Spec::number("Turn", 0.0, 180.0).unit("°");
+        turn_deg: f64 = 70.0, Spec::number("Turn", 0.0, 180.0).unit("°");
         /// How many samples the longer side of the grid has over which particles roll, at every size of map: more of
         /// them make finer hills, of less sand.
         reference_samples: u32 = 257, Spec::number("Reference samples", 17.0, 1025.0).slider(65.0, 513.0).logarithmic();
@@ -76,7 +88,7 @@ impl Particles {
         let (jumps, mut draw) = self.jump(i, stream);
         let walk = if jumps {
             let place_m = [draw.unit() * extent.width_m, draw.unit() * extent.depth_m];
-            Walk { place_m, heading: draw.unit() * std::f64::consts::TAU }
+            Walk { place_m, heading: draw.unit() * TAU }
         } else {
             let turn = self.turn_deg.to_radians();
             let heading = before.heading + draw.between(-turn, turn);
@@ -99,11 +111,30 @@ impl Particles {
         let mut walk = Walk { place_m: [0.0; 2], heading: 0.0 };
         for i in last_jump..=i {
             walk = self.walked(walk, i, site.grid.extent(), site.stream).0;
-            if i % STRETCH == 0 {
+            if i.is_multiple_of(STRETCH) {
                 site.monitor.check()?;
             }
         }
         Ok(walk)
+    }
+
+    /// Drops the particles of one iteration.
+    fn heap(&self, ground: &mut Ground, walk: Walk, draw: &mut Draw, site: &Site) -> Result<(), Cancelled> {
+        let repose = libm::tan(self.repose_deg.to_radians());
+        for n in 0..self.drops {
+            if n.is_multiple_of(STRETCH) {
+                site.monitor.check()?;
+            }
+            let (south, east) = libm::sincos(draw.unit() * TAU);
+            let away_m = self.scatter_m * draw.unit();
+            let [x_m, z_m] = walk.place_m;
+            let start = ground.nearest(site.grid, [x_m + away_m * east, z_m + away_m * south]);
+            let repose = repose * (1.0 - self.repose_spread * draw.unit());
+            let rest = ground.rest(start, repose as f32, (draw.unit() * 8.0) as usize);
+            let height = &mut ground.heights[rest];
+            *height = (*height + self.height_m as f32).min(HIGHEST_M);
+        }
+        Ok(())
     }
 }
 
@@ -114,12 +145,10 @@ struct Ground {
     stride: usize,
     /// How far away the neighbours are among the samples, and in metres; all around, from north over east.
     neighbours: [(isize, f32); 8],
-    /// The tangent of the angle of repose.
-    repose: f32,
 }
 
 impl Ground {
-    fn new(land: &Heightfield, repose_deg: f64) -> Self {
+    fn new(land: &Heightfield) -> Self {
         let grid = land.grid();
         let stride = grid.width() + 2;
         let mut heights = vec![f32::INFINITY; stride * (grid.height() + 2)];
@@ -139,7 +168,7 @@ impl Ground {
             (-1, x_m),
             (-south - 1, diagonal_m),
         ];
-        Self { heights, stride, neighbours, repose: libm::tan(repose_deg.to_radians()) as f32 }
+        Self { heights, stride, neighbours }
     }
 
     /// The sample nearest to a point.
@@ -153,14 +182,14 @@ impl Ground {
         (r + 1) * self.stride + c + 1
     }
 
-    /// Where a particle comes to rest that starts at a sample. Of neighbours equally steep it takes the first, beginning
-    /// with neighbour `first`.
-    fn rest(&self, start: usize, first: usize) -> usize {
+    /// Where a particle comes to rest that starts at a sample and stays on slopes up to `repose`. Of neighbours equally
+    /// steep it takes the first, beginning with neighbour `first`.
+    fn rest(&self, start: usize, repose: f32, first: usize) -> usize {
         let mut here = start;
         // The path falls strictly, so that it meets no sample twice.
         for _ in 0..self.heights.len() {
             let height = self.heights[here];
-            let (mut steepest, mut lowest) = (self.repose, here);
+            let (mut steepest, mut lowest) = (repose, here);
             for turn in first..first + 8 {
                 let (offset, distance_m) = self.neighbours[turn % 8];
                 let next = here.wrapping_add_signed(offset);
@@ -175,18 +204,6 @@ impl Ground {
             here = lowest;
         }
         here
-    }
-
-    /// Drops particles at one sample.
-    fn drop(&mut self, at: usize, drops: u32, height_m: f32, draw: &mut Draw, monitor: &Monitor) -> Result<(), Cancelled> {
-        for n in 0..drops {
-            if n % STRETCH == 0 {
-                monitor.check()?;
-            }
-            let rest = self.rest(at, (draw.unit() * 8.0) as usize);
-            self.heights[rest] = (self.heights[rest] + height_m).min(HIGHEST_M);
-        }
-        Ok(())
     }
 
     fn into_land(self, grid: Grid) -> Heightfield {
@@ -214,16 +231,15 @@ impl Operate for Particles {
         let grid = site.grid;
         let done = resume.map_or(0, |keyframe| keyframe.iteration);
         let mut ground = match resume {
-            Some(keyframe) => Ground::new(keyframe.land, self.repose_deg),
-            None => Ground::new(&Heightfield::flat(grid), self.repose_deg),
+            Some(keyframe) => Ground::new(keyframe.land),
+            None => Ground::new(&Heightfield::flat(grid)),
         };
         let mut walk = self.walk_after(done, site)?;
         let tally = site.monitor.tally(until.saturating_sub(done) as usize);
         for i in done + 1..=until {
             let (next, mut draw) = self.walked(walk, i, grid.extent(), site.stream);
             walk = next;
-            let at = ground.nearest(grid, walk.place_m);
-            ground.drop(at, self.drops, self.height_m as f32, &mut draw, site.monitor)?;
+            self.heap(&mut ground, walk, &mut draw, site)?;
             tally.add_one()?;
         }
         Ok(ground.into_land(grid))
@@ -234,6 +250,7 @@ impl Operate for Particles {
 mod tests {
     use super::*;
     use crate::engine::inputs::Inputs;
+    use crate::engine::monitor::Monitor;
 
     const WORLD: Extent = Extent { width_m: 3000.0, depth_m: 1700.0 };
 
@@ -254,20 +271,21 @@ mod tests {
     /// Three by three samples, 10 m apart.
     fn square(middle_m: f32) -> Ground {
         let grid = Grid::new(Extent { width_m: 20.0, depth_m: 20.0 }, 3, 3);
-        Ground::new(&Heightfield::from_fn(grid, |c, r| if (c, r) == (1, 1) { middle_m } else { 0.0 }), 45.0)
+        Ground::new(&Heightfield::from_fn(grid, |c, r| if (c, r) == (1, 1) { middle_m } else { 0.0 }))
     }
 
     #[test]
     fn particles_roll_once_the_drop_exceeds_the_angle_of_repose() {
         let middle = 2 * 5 + 2;
-        assert_eq!(square(0.0).rest(middle, 0), middle, "level land");
-        assert_eq!(square(9.99).rest(middle, 0), middle, "not steep enough");
-        assert_eq!(square(10.01).rest(middle, 0), middle - 5, "north");
-        assert_eq!(square(10.01).rest(middle, 1), middle + 1, "east, the first from north-east on: no diagonal is as steep");
+        assert_eq!(square(0.0).rest(middle, 1.0, 0), middle, "level land");
+        assert_eq!(square(9.99).rest(middle, 1.0, 0), middle, "not steep enough");
+        assert_eq!(square(10.01).rest(middle, 1.0, 0), middle - 5, "north");
+        assert_eq!(square(9.99).rest(middle, 0.9, 0), middle - 5, "a rounder particle");
+        assert_eq!(square(10.01).rest(middle, 1.0, 1), middle + 1, "east, the first from north-east on: no diagonal is as steep");
         let mut ground = square(10.01);
         ground.heights[middle + 6] = -20.0;
-        assert_eq!(ground.rest(middle, 0), middle + 6, "30.01 m over 14.1 m are steeper than 10.01 m over 10 m");
-        assert_eq!(square(0.0).rest(middle - 6, 0), middle - 6, "the corner lies against walls");
+        assert_eq!(ground.rest(middle, 1.0, 0), middle + 6, "30.01 m over 14.1 m are steeper than 10.01 m over 10 m");
+        assert_eq!(square(0.0).rest(middle - 6, 1.0, 0), middle - 6, "the corner lies against walls");
     }
 
     #[test]
@@ -295,14 +313,13 @@ mod tests {
     /// The same from the formula alone: a table of heights, and for each particle all that lie around it.
     fn plain(particles: &Particles, grid: Grid, until: u32) -> Vec<Vec<f32>> {
         let stream = Stream::new(3, 4);
-        let repose = libm::tan(particles.repose_deg.to_radians()) as f32;
         let mut heights = vec![vec![0.0_f32; grid.width()]; grid.height()];
         let (mut x, mut z, mut heading) = (0.0, 0.0, 0.0);
         for i in 1..=until {
             let mut draw = stream.at(u64::from(i));
             if draw.chance(particles.jump_chance) || i == 1 {
                 (x, z) = (draw.unit() * WORLD.width_m, draw.unit() * WORLD.depth_m);
-                heading = draw.unit() * std::f64::consts::TAU;
+                heading = draw.unit() * TAU;
             } else {
                 let turn = particles.turn_deg.to_radians();
                 heading += draw.between(-turn, turn);
@@ -310,10 +327,13 @@ mod tests {
                 z += particles.walk_m * libm::sin(heading);
             }
             let nearest = |m: f64, side_m: f64, spacing_m: f64| (reflected(m, side_m) / spacing_m).round() as usize;
-            let top = (nearest(x, WORLD.width_m, grid.spacing_x_m()), nearest(z, WORLD.depth_m, grid.spacing_z_m()));
             for _ in 0..particles.drops {
+                let (around, away_m) = (draw.unit() * TAU, particles.scatter_m * draw.unit());
+                let mut c = nearest(x + away_m * libm::cos(around), WORLD.width_m, grid.spacing_x_m());
+                let mut r = nearest(z + away_m * libm::sin(around), WORLD.depth_m, grid.spacing_z_m());
+                let steepest_repose = libm::tan(particles.repose_deg.to_radians());
+                let repose = (steepest_repose * (1.0 - particles.repose_spread * draw.unit())) as f32;
                 let first = (draw.unit() * 8.0) as usize;
-                let (mut c, mut r) = top;
                 loop {
                     let around = [(0, -1), (1, -1), (1, 0), (1, 1), (0, 1), (-1, 1), (-1, 0), (-1, -1)];
                     let slopes = (0..8).filter_map(|turn| {
@@ -398,7 +418,16 @@ mod tests {
 
     #[test]
     fn heaps_stay_below_the_sky_and_a_cancelled_evaluation_stops() {
-        let steep = Particles { drops: 10_000, height_m: 1000.0, repose_deg: 89.0, jump_chance: 0.0, walk_m: 0.0, ..few() };
+        let steep = Particles {
+            drops: 10_000,
+            height_m: 1000.0,
+            repose_deg: 89.0,
+            repose_spread: 0.0,
+            scatter_m: 0.0,
+            jump_chance: 0.0,
+            walk_m: 0.0,
+            ..few()
+        };
         let wide = Extent { width_m: 1e6, depth_m: 1.0 };
         let inputs = Inputs::default();
         let monitor = Monitor::new();
