@@ -17,6 +17,7 @@ use crate::engine::fault::Profile;
 use crate::engine::operations::Role;
 use crate::engine::operations::faults::{Decay, Faults};
 use crate::engine::parameters::FileName;
+use crate::engine::recipe::World;
 use crate::engine::{Operation, Recipe, Step};
 use crate::worker::{InputFiles, ThumbnailRequest, ThumbnailStyle};
 
@@ -60,9 +61,9 @@ impl Picker {
 
     /// Opens it anew.
     pub(super) fn open(&mut self, thumbnails: &mut Thumbnails) {
-        thumbnails.ask(thumbnail_request(BEFORE, plain_steps()));
+        thumbnails.ask(thumbnail_request(BEFORE, Role::Shapes, plain_steps()));
         for operation in &self.operations {
-            thumbnails.ask(thumbnail_request(operation.key(), example_steps(operation)));
+            thumbnails.ask(thumbnail_request(operation.key(), operation.role(), example_steps(operation)));
         }
         self.is_open = true;
         self.query.clear();
@@ -101,7 +102,8 @@ impl Picker {
             .close_behavior(PopupCloseBehavior::CloseOnClickOutside)
             .accessible_name("Add a step");
         let shown = popup.show(|ui| {
-            let space = window.bottom() - 8.0 - corner.y;
+            // Above the timeline, if there is room enough.
+            let space = window.bottom() - 72.0 - corner.y;
             self.content_ui(ui, thumbnails, columns, space)
         });
         let added = shown.and_then(|shown| shown.inner);
@@ -140,7 +142,7 @@ impl Picker {
         let rows = |role| self.operations.iter().filter(|operation| operation.role() == role).count() as f32;
         let heights = SECTIONS.map(|(role, _)| 24.0 + rows(role) * (CARD.y + GAP));
         let whole = if columns > 1 { heights.into_iter().fold(0.0, f32::max) } else { heights.iter().sum() };
-        let height = whole.min(space - 96.0).max(CARD.y);
+        let height = whole.min(space - 76.0).max(CARD.y);
         let mut pointed = None;
         let mut section_ui = |ui: &mut Ui, place: usize| {
             let (role, title) = SECTIONS[place];
@@ -276,8 +278,8 @@ fn picture_ui(ui: &Ui, rect: Rect, operation: &Operation, thumbnails: &Thumbnail
     for (key, from, to) in halves {
         match thumbnails.get(key) {
             Some(Shown::Drawn(texture)) => {
-                // Of the square world the middle, from west to east.
-                let share = PICTURE.y / PICTURE.x;
+                // Of a deeper world the middle, from west to east.
+                let share = texture.aspect_ratio() * PICTURE.y / PICTURE.x;
                 let part = Rect::from_min_max(Pos2::new(from, 0.5 - 0.5 * share), Pos2::new(to, 0.5 + 0.5 * share));
                 let [left, right] = [from, to].map(|share| egui::lerp(rect.x_range(), share));
                 let place = Rect::from_x_y_ranges(left..=right, rect.y_range());
@@ -296,12 +298,17 @@ fn picture_ui(ui: &Ui, rect: Rect, operation: &Operation, thumbnails: &Thumbnail
     }
 }
 
-/// The order of a picture of the default world, whose middle the card shows.
-fn thumbnail_request(key: &str, (mut stack, files): (Vec<Step>, InputFiles)) -> ThumbnailRequest {
+/// The order of a picture: of the default world, whose middle the card shows; of an operation that shapes, of a world in
+/// the card's proportions, since what it does at the border must be seen.
+fn thumbnail_request(key: &str, role: Role, (mut stack, files): (Vec<Step>, InputFiles)) -> ThumbnailRequest {
     for (step, seed) in stack.iter_mut().zip(0..) {
         step.settings.seed = seed;
     }
-    let recipe = Recipe { seed: 5, stack, ..Default::default() };
+    let mut world = World::default();
+    if role == Role::Shapes {
+        world.depth_m = world.width_m * f64::from(PICTURE.y / PICTURE.x);
+    }
+    let recipe = Recipe { seed: 5, world, stack, ..Default::default() };
     let style = ThumbnailStyle::Relief;
     ThumbnailRequest { key: key.into(), recipe: Arc::new(recipe), files, pixels: PIXELS, style }
 }
@@ -333,7 +340,7 @@ fn plain_steps() -> (Vec<Step>, InputFiles) {
         zone_m: 700.0,
         ..Default::default()
     };
-    let cracks = Faults { count: 250, displacement_m: 6.0, decay: Decay::Constant, ..Default::default() };
+    let cracks = Faults { count: 250, displacement_m: 4.0, decay: Decay::Constant, ..Default::default() };
     (vec![Step::new(hills), Step::new(cracks)], InputFiles::new())
 }
 
@@ -346,9 +353,9 @@ fn mountain_pgm() -> Vec<u8> {
             let from_middle = |place: u8| (f64::from(place) + 0.5) / f64::from(SIDE) * 2.0 - 1.0;
             let (x, z) = (1.5 * from_middle(x), from_middle(z));
             let (distance, direction) = ((x * x + z * z).sqrt(), libm::atan2(z, x));
-            let ribs = 1.0 + 0.14 * libm::sin(9.0 * direction + 4.0 * distance) * distance.min(1.0);
-            let slope = libm::exp(-1.8 * distance * ribs);
-            let crater = 0.55 * libm::exp(-30.0 * distance * distance);
+            let ribs = 1.0 + 0.1 * libm::sin(7.0 * direction + 3.0 * libm::sin(5.0 * distance)) * distance.min(1.0);
+            let slope = libm::exp(-1.4 * distance * ribs);
+            let crater = 0.55 * libm::exp(-40.0 * distance * distance);
             bytes.push((255.0 * (slope - crater).clamp(0.0, 1.0)) as u8);
         }
     }
@@ -391,7 +398,7 @@ mod tests {
     #[test]
     fn every_operation_has_an_example_that_is_whole() {
         for operation in Operation::all() {
-            let request = thumbnail_request(operation.key(), example_steps(&operation));
+            let request = thumbnail_request(operation.key(), operation.role(), example_steps(&operation));
             assert_eq!(request.recipe.stack.last().map(|step| step.operation.key()), Some(operation.key()));
             assert!(request.recipe.files().iter().all(|name| request.files.contains_key(name)));
         }
