@@ -604,7 +604,7 @@ mod tests {
 
     #[test]
     fn the_land_fades_to_level_ground_at_the_border() {
-        let faults = BspFaults { edge_fade: true, ..Default::default() };
+        let faults = BspFaults { edge_fade: true, wind: None, ..Default::default() };
         let land = land(&faults, Grid::new(SQUARE, 65, 65), 100);
         assert!((0..65).all(|i| [land[(i, 0)], land[(i, 64)], land[(0, i)], land[(64, i)]] == [0.0; 4]));
         assert_eq!(Fade::new(&land.grid()).at(32, 32), 1.0);

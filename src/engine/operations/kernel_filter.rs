@@ -23,7 +23,7 @@ parameters! {
     pub struct KernelFilter {
         /// What each height around a place counts for in its new height, north on top: equal numbers smooth the land, a
         /// large one in the middle of negative ones sharpens its edges.
-        kernel: Matrix = Matrix::three([[1.0, 2.0, 1.0], [2.0, 4.0, 2.0], [1.0, 2.0, 1.0]]),
+        kernel: Matrix = Matrix::three([[0.0, -1.0, 0.0], [-1.0, 6.0, -1.0], [0.0, -1.0, 0.0]]),
             Spec::number("Kernel", -1000.0, 1000.0).slider(-10.0, 10.0);
         /// Whether the numbers are divided by their sum, so that the land keeps its height; numbers that add up to
         /// nothing stay as they are.
@@ -193,6 +193,10 @@ mod tests {
         Matrix::three(rows)
     }
 
+    fn binomial() -> Matrix {
+        Matrix::three([[1.0, 2.0, 1.0], [2.0, 4.0, 2.0], [1.0, 2.0, 1.0]])
+    }
+
     fn sharpen() -> Matrix {
         Matrix::three([[0.0, -1.0, 0.0], [-1.0, 5.0, -1.0], [0.0, -1.0, 0.0]])
     }
@@ -211,7 +215,7 @@ mod tests {
     #[test]
     fn a_peak_spreads_as_the_binomial_says() {
         let peak = Heightfield::from_fn(grid(9), |c, r| 16.0 * f32::from(u8::from((c, r) == (4, 3))));
-        let found = shaped(&KernelFilter { passes: 1, reference_samples: 9, ..Default::default() }, &peak);
+        let found = shaped(&KernelFilter { passes: 1, ..filter(binomial(), 9) }, &peak);
         assert_eq!(found.row(2), [0.0, 0.0, 0.0, 1.0, 2.0, 1.0, 0.0, 0.0, 0.0]);
         assert_eq!(found.row(3), [0.0, 0.0, 0.0, 2.0, 4.0, 2.0, 0.0, 0.0, 0.0]);
         assert_eq!(found.row(5), [0.0; 9]);
@@ -288,7 +292,7 @@ mod tests {
     #[test]
     fn a_finer_map_has_the_same_land() {
         let sharpen = |side| KernelFilter { passes: 2, ..filter(sharpen(), side) };
-        let smooth = |reference_samples| KernelFilter { reference_samples, ..Default::default() };
+        let smooth = |reference_samples| KernelFilter { passes: 2, ..filter(binomial(), reference_samples) };
         // Of the fine map the filter sees, at the places of the coarse one, exactly the samples that the coarse one has.
         assert_eq!(difference(&smooth(257), [4096.0, 4096.0], [257, 257]), 0.0);
         assert_eq!(difference(&sharpen(129), [4096.0, 4096.0], [257, 257]), 0.0);
