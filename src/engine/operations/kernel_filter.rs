@@ -215,7 +215,7 @@ mod tests {
     #[test]
     fn a_peak_spreads_as_the_binomial_says() {
         let peak = Heightfield::from_fn(grid(9), |c, r| 16.0 * f32::from(u8::from((c, r) == (4, 3))));
-        let found = shaped(&KernelFilter { passes: 1, ..filter(binomial(), 9) }, &peak);
+        let found = shaped(&KernelFilter { normalise: true, ..filter(binomial(), 9) }, &peak);
         assert_eq!(found.row(2), [0.0, 0.0, 0.0, 1.0, 2.0, 1.0, 0.0, 0.0, 0.0]);
         assert_eq!(found.row(3), [0.0, 0.0, 0.0, 2.0, 4.0, 2.0, 0.0, 0.0, 0.0]);
         assert_eq!(found.row(5), [0.0; 9]);
@@ -292,7 +292,7 @@ mod tests {
     #[test]
     fn a_finer_map_has_the_same_land() {
         let sharpen = |side| KernelFilter { passes: 2, ..filter(sharpen(), side) };
-        let smooth = |reference_samples| KernelFilter { passes: 2, ..filter(binomial(), reference_samples) };
+        let smooth = |reference_samples| KernelFilter { passes: 2, normalise: true, ..filter(binomial(), reference_samples) };
         // Of the fine map the filter sees, at the places of the coarse one, exactly the samples that the coarse one has.
         assert_eq!(difference(&smooth(257), [4096.0, 4096.0], [257, 257]), 0.0);
         assert_eq!(difference(&sharpen(129), [4096.0, 4096.0], [257, 257]), 0.0);
