@@ -378,15 +378,15 @@ fn list_ui(ui: &mut Ui, parameter: &Parameter, of: Kind, value: &mut Value) -> b
         });
     });
     let (mut removed, mut wants_file) = (None, false);
-    // Items that were there at first are folded away; one that is added is there to be looked at.
-    let id = ui.scope_id().with("at first");
-    let at_first = ui.data_mut(|data| *data.get_temp_mut_or(id, items.len()));
+    // An item that has been added is there to be looked at.
+    let id = ui.scope_id().with("just added");
+    let just_added: Option<usize> = ui.data_mut(|data| data.remove_temp(id));
     for (i, item) in items.iter_mut().enumerate() {
         ui.push_id(i, |ui| match of {
             Kind::Weighted if weighted_ui(ui, parameter, item) => removed = Some(i),
             Kind::Group(table) => {
                 let title = format!("{} {}", parameter.label, i + 1);
-                let (wants, remove) = item_ui(ui, &title, table(), item, i >= at_first);
+                let (wants, remove) = item_ui(ui, &title, table(), item, just_added == Some(i));
                 wants_file |= wants;
                 if remove {
                     removed = Some(i);
@@ -403,6 +403,7 @@ fn list_ui(ui: &mut Ui, parameter: &Parameter, of: Kind, value: &mut Value) -> b
             Kind::Weighted => Value::from(vec![parameter.slider.high * 0.1, 1.0]),
             _ => first_value(&Parameter { kind: of, ..parameter.clone() }),
         });
+        ui.data_mut(|data| data.insert_temp(id, items.len()));
         items.push(new);
     }
     wants_file
@@ -429,12 +430,15 @@ fn weighted_ui(ui: &mut Ui, parameter: &Parameter, item: &mut Value) -> bool {
 }
 
 /// A group of a list below a title that folds it away; returns whether the user wants to choose a file, and whether
-/// the group is to be removed. One that can be switched off has its switch beside the title. `open` is how it is shown
-/// until the user folds it.
-fn item_ui(ui: &mut Ui, title: &str, table: &'static [Parameter], item: &mut Value, open: bool) -> (bool, bool) {
+/// the group is to be removed. One that can be switched off has its switch beside the title. `opens`
+/// unfolds it.
+fn item_ui(ui: &mut Ui, title: &str, table: &'static [Parameter], item: &mut Value, opens: bool) -> (bool, bool) {
     const SWITCH: &str = "enabled";
     let Value::Object(values) = item else { return (false, false) };
-    let mut state = CollapsingState::load_with_default_open(ui.ctx(), ui.scope_id().with("item"), open);
+    let mut state = CollapsingState::load_with_default_open(ui.ctx(), ui.scope_id().with("item"), false);
+    if opens {
+        state.set_open(true);
+    }
     let (mut wants_file, mut removed) = (false, false);
     let header = ui.horizontal(|ui| {
         state.show_toggle_button(ui, paint_default_icon);

@@ -9,6 +9,7 @@ use egui_kittest::kittest::Queryable;
 
 use super::*;
 use crate::engine::operations::Role::Raises;
+use crate::engine::operations::drawn_faults::DrawnFaults;
 use crate::engine::operations::faults::Faults;
 
 /// Dialogs that answer at once, as told.
@@ -506,4 +507,35 @@ fn every_card_gets_its_picture() {
         let drawn = |key: &str| matches!(app.thumbnails.get(key), Some(thumbnails::Shown::Drawn(_)));
         Operation::all().iter().all(|operation| drawn(operation.key()))
     });
+}
+
+#[test]
+fn drawn_faults_are_added_switched_off_and_removed_in_the_list() {
+    let mut editor = editor();
+    editor.state_mut().edit(|project| {
+        project.recipe.stack = vec![Step::new(DrawnFaults::default())];
+    });
+    pause(&mut editor);
+    let faults = |editor: &Harness<'static, App>| match &editor.state().document.project().recipe.stack[0].operation {
+        Operation::DrawnFaults(drawn) => drawn.faults.clone(),
+        other => panic!("{other:?}"),
+    };
+    let first = faults(&editor);
+    editor.get_by_label("Switch off Fault 2").click();
+    editor.run_steps(2);
+    assert_eq!(faults(&editor).iter().map(|fault| fault.enabled).collect::<Vec<_>>(), [true, false, true]);
+    editor.get_by_label("Remove Fault 1").click();
+    editor.run_steps(2);
+    assert_eq!(faults(&editor)[1], first[2]);
+    editor.get_by_label("Add to fault").click();
+    editor.run_steps(3);
+    assert_eq!(faults(&editor).len(), 3);
+    // The new one is open: its sliders are there.
+    editor.get_by_role_and_label(Role::Slider, "Displacement").set_value_accesskit(250.0);
+    editor.run_steps(2);
+    assert_eq!(faults(&editor)[2].displacement_m, 250.0);
+    for _ in 0..4 {
+        press(&mut editor, egui::Modifiers::COMMAND, egui::Key::Z);
+    }
+    assert_eq!(faults(&editor), first);
 }
