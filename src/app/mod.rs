@@ -455,7 +455,10 @@ impl App {
             Command::AddStep(key) => {
                 if let Ok(operation) = Operation::from_key(key) {
                     let mut project = (**self.document.project()).clone();
-                    self.selected_step = add_step(&mut project.recipe, Step::new(operation));
+                    self.selected_step = {
+                        let step = Step::new(operation).sized_for(&project.recipe.world);
+                        add_step(&mut project.recipe, step)
+                    };
                     self.document.propose(project, None);
                     self.playback.seek(self.total(), self.total());
                 }

@@ -382,17 +382,23 @@ fn list_ui(ui: &mut Ui, parameter: &Parameter, of: Kind, value: &mut Value) -> b
     let id = ui.scope_id().with("just added");
     let just_added: Option<usize> = ui.data_mut(|data| data.remove_temp(id));
     for (i, item) in items.iter_mut().enumerate() {
-        ui.push_id(i, |ui| match of {
-            Kind::Weighted if weighted_ui(ui, parameter, item) => removed = Some(i),
-            Kind::Group(table) => {
-                let title = format!("{} {}", parameter.label, i + 1);
-                let (wants, remove) = item_ui(ui, &title, table(), item, just_added == Some(i));
-                wants_file |= wants;
-                if remove {
-                    removed = Some(i);
+        ui.push_id(i, |ui| {
+            let remove = match of {
+                Kind::Weighted => weighted_ui(ui, parameter, item),
+                Kind::Group(table) => {
+                    let title = format!("{} {}", parameter.label, i + 1);
+                    let (wants, remove) = item_ui(ui, &title, table(), item, just_added == Some(i));
+                    wants_file |= wants;
+                    remove
                 }
+                _ => {
+                    wants_file |= parameter_ui(ui, &Parameter { kind: of, ..parameter.clone() }, item);
+                    icon_button(ui, ICON_CLOSE, "Remove this row").clicked()
+                }
+            };
+            if remove {
+                removed = Some(i);
             }
-            _ => {}
         });
     }
     if let Some(i) = removed {
@@ -430,8 +436,8 @@ fn weighted_ui(ui: &mut Ui, parameter: &Parameter, item: &mut Value) -> bool {
 }
 
 /// A group of a list below a title that folds it away; returns whether the user wants to choose a file, and whether
-/// the group is to be removed. One that can be switched off has its switch beside the title. `opens`
-/// unfolds it.
+/// the group is to be removed. One that can be switched off has its switch beside the title.
+/// `opens` unfolds it.
 fn item_ui(ui: &mut Ui, title: &str, table: &'static [Parameter], item: &mut Value, opens: bool) -> (bool, bool) {
     const SWITCH: &str = "enabled";
     let Value::Object(values) = item else { return (false, false) };

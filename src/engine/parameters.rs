@@ -707,6 +707,45 @@ impl<F: Field> Field for Option<F> {
     }
 }
 
+/// Multiplies every number that is in metres, in groups and lists too, and holds it within its hard range.
+pub fn scale_metres(table: &[Parameter], values: &mut Map<String, Value>, factor: f64) {
+    for parameter in table {
+        if let Some(value) = values.get_mut(parameter.key) {
+            scale_value(parameter, parameter.kind, value, factor);
+        }
+    }
+}
+
+fn scale_value(parameter: &Parameter, kind: Kind, value: &mut Value, factor: f64) {
+    let scaled = |value: &mut Value| {
+        if let Some(number) = value.as_f64().filter(|_| parameter.unit == "m") {
+            let number = three_digits(number * factor);
+            *value = Value::from(number.clamp(parameter.hard.low, parameter.hard.high));
+        }
+    };
+    match (kind, value) {
+        (Kind::Number, value) => scaled(value),
+        (Kind::Band | Kind::Point, Value::Array(numbers)) => numbers.iter_mut().for_each(scaled),
+        (Kind::Weighted, Value::Array(numbers)) => numbers.iter_mut().take(1).for_each(scaled),
+        (Kind::List(of), Value::Array(items)) => {
+            items.iter_mut().for_each(|item| scale_value(parameter, *of, item, factor));
+        }
+        (Kind::Group(table), Value::Object(values)) => scale_metres(table(), values, factor),
+        // Whole numbers count something; a value that is none of its kind is left to the check.
+        _ => {}
+    }
+}
+
+/// The nearest number with three significant digits, so that a scaled value reads well.
+fn three_digits(number: f64) -> f64 {
+    if number == 0.0 {
+        return 0.0;
+    }
+    let step = libm::pow(10.0, libm::log10(number.abs()).floor() - 2.0);
+    // By division where the step is small: 12 / 100 is 0.12, 12 · 0.01 is not.
+    if step < 1.0 { (number / step).round() / (1.0 / step).round() } else { (number / step).round() * step }
+}
+
 /// Declares a struct and its table of parameters in one place.
 ///
 /// Each field reads `/// doc` `key: type = default, spec;`. The struct gets `Default`, [`Group`], [`Parameters`] and
@@ -939,6 +978,42 @@ mod tests {
             "matrix: Matrix must be 3 rows of 3 numbers or 5 rows of 5, not [[1.0,2.0,3.0],[1.0,2.0,3.0]]",
         );
         check_refused(&json!([]), ": it must be an object { … }, not []");
+    }
+
+    #[test]
+    fn metres_are_scaled_wherever_they_are() {
+        parameters! {
+            /// A group of lengths.
+            pub struct Lengths {
+                /// In metres.
+                long_m: f64 = 1234.5, Spec::number("Long", 0.0, 2000.0).unit("m");
+                /// Not in metres.
+                angle_deg: f64 = 30.0, Spec::number("Angle", 0.0, 90.0).unit("°");
+                /// A band.
+                band_m: Option<Band> = Some(Band { min: -8.0, max: 0.5 }), Spec::number("Band", -10.0, 10.0).unit("m");
+                /// Sizes and weights.
+                sizes: Vec<Weighted> = vec![Weighted { value: 100.0, weight: 10.0 }],
+                    Spec::number("Sizes", 0.0, 1e9).unit("m");
+                /// Places.
+                places: Vec<Place> = vec![Place { at_m: Point { x_m: 3.0, z_m: 4.0 } }], Spec::new("Places");
+            }
+        }
+        parameters! {
+            /// A place.
+            pub struct Place {
+                /// Where.
+                at_m: Point = Point::default(), Spec::number("At", -1e9, 1e9).unit("m");
+            }
+        }
+        let mut values = group_to_json(&Lengths::default());
+        scale_metres(Lengths::parameters(), &mut values, 0.1);
+        let expected = json!({
+            "long_m": 123.0, "angle_deg": 30.0, "band_m": [-0.8, 0.05], "sizes": [[10.0, 10.0]],
+            "places": [{"at_m": [0.3, 0.4]}],
+        });
+        assert_eq!(Value::Object(values.clone()), expected);
+        scale_metres(Lengths::parameters(), &mut values, 1e3);
+        assert_eq!((&values["long_m"], &values["band_m"]), (&json!(2000.0), &json!([-10.0, 10.0])), "the hard range");
     }
 
     #[test]

@@ -10,7 +10,7 @@ use super::mask::Mask;
 use super::operations::{Operation, Role};
 use super::parameters::{
     Band, Field, FileName, Group, Kind, Parameter, ParameterError, Problem, Spec, choices, group_to_json, not_a_list,
-    not_an_object, parameters,
+    not_an_object, parameters, scale_metres,
 };
 use super::random::Stream;
 use super::texture::TextureRecipe;
@@ -101,6 +101,23 @@ impl Step {
             Role::Shapes => Blend::Replace,
         };
         Self { operation, settings: StepSettings { blend, ..Default::default() } }
+    }
+
+    /// The step for a world of another size than the default one: everything in metres grows or shrinks with the
+    /// world, so that its land is the same to look at.
+    pub fn sized_for(mut self, world: &World) -> Self {
+        let side_m = |world: &World| world.width_m.max(world.depth_m);
+        let factor = side_m(world) / side_m(&World::default());
+        if factor != 1.0 {
+            let group = self.operation.group_mut();
+            let mut values = group_to_json(group);
+            scale_metres(group.table(), &mut values, factor);
+            for (key, value) in &values {
+                // Scaled values are held within their ranges; one that is refused all the same keeps its default.
+                let _ = group.set(key, value);
+            }
+        }
+        self
     }
 
     /// What the step is called: its own name, or its operation's.
@@ -349,6 +366,26 @@ mod tests {
             message(json!({"texture": {"types": [{"elevation": [3, 1]}]}})),
             "texture.types.0.elevation: Elevation must be a pair [min, max] with min ≤ max, not [3,1]"
         );
+    }
+
+    #[test]
+    fn a_step_for_a_small_world_has_the_same_land_in_small() {
+        use crate::engine::{Grid, Inputs, Monitor, stack};
+
+        let world = |side_m| World { width_m: side_m, depth_m: side_m, ..Default::default() };
+        for operation in Operation::all() {
+            let land = |side_m: f64| {
+                let stack = vec![Step::new(operation.clone()).sized_for(&world(side_m))];
+                let recipe = Recipe { stack, world: world(side_m), ..Default::default() };
+                let grid = Grid::new(recipe.world.extent(), 33, 33);
+                stack::evaluate(&recipe, grid, None, &Inputs::default(), &Monitor::new()).expect("not cancelled")
+            };
+            let (small, usual) = (land(512.0), land(4096.0));
+            // Of the whole lands, because particles roll elsewhere after the smallest rounding.
+            let range = |land: &crate::engine::Heightfield| land.min_max()[1] - land.min_max()[0];
+            let ratio = range(&usual) / range(&small);
+            assert!((ratio - 8.0).abs() < 0.5 || range(&usual) == 0.0, "{}: {ratio}", operation.key());
+        }
     }
 
     #[test]
