@@ -26,28 +26,28 @@ parameters! {
     /// hills and dunes where it walks.
     pub struct Particles {
         /// How many heaps are dropped one after another, one an iteration.
-        count: u32 = 300, Spec::number("Count", 0.0, 100_000.0).slider(1.0, 2000.0).logarithmic();
+        count: u32 = 120, Spec::number("Count", 0.0, 100_000.0).slider(1.0, 2000.0).logarithmic();
         /// How many particles make a heap: more of them make larger hills.
-        drops: u32 = 2000, Spec::number("Drops", 0.0, 10_000.0).slider(1.0, 10_000.0).logarithmic();
+        drops: u32 = 5000, Spec::number("Drops", 0.0, 10_000.0).slider(1.0, 10_000.0).logarithmic();
         /// How high a particle lies on a sample of the reference grid: small ones make smooth hills, large ones make
         /// stony hills.
         height_m: f64 = 2.0, Spec::number("Particle height", 0.0, 1000.0).slider(0.05, 20.0).unit("m").logarithmic();
         /// The steepest slope on which a particle stays: flat fans at small angles, steep cones at large ones.
-        repose_deg: f64 = 35.0, Spec::number("Angle of repose", 0.0, 89.0).slider(2.0, 60.0).unit("°");
+        repose_deg: f64 = 38.0, Spec::number("Angle of repose", 0.0, 89.0).slider(2.0, 60.0).unit("°");
         /// How much particles differ in the slope on which they stay: at 0 hillsides are straight and end in a sharp
         /// foot, at 1 some particles roll on as long as there is any slope, and hills run out gently.
-        repose_spread: f64 = 0.8, Spec::number("Repose spread", 0.0, 1.0);
+        repose_spread: f64 = 0.9, Spec::number("Repose spread", 0.0, 1.0);
         /// How far from the point of the drop particles fall, most of them near it: 0 heaps up sharp pyramids.
-        scatter_m: f64 = 250.0,
+        scatter_m: f64 = 130.0,
             Spec::number("Scatter", 0.0, 100_000.0).slider(1.0, 2000.0).unit("m").logarithmic();
         /// The chance that the next heap lies anywhere; otherwise the point of the drop walks on from the last one.
-        jump_chance: f64 = 0.06, Spec::number("Jump chance", 0.0, 1.0);
+        jump_chance: f64 = 0.1, Spec::number("Jump chance", 0.0, 1.0);
         /// How far the point of the drop walks from one heap to the next: small steps pile up mountains, large ones
         /// make long ridges, and the largest rows of single hills.
-        walk_m: f64 = 80.0, Spec::number("Walk", 0.0, 100_000.0).slider(1.0, 1000.0).unit("m").logarithmic();
+        walk_m: f64 = 100.0, Spec::number("Walk", 0.0, 100_000.0).slider(1.0, 1000.0).unit("m").logarithmic();
         /// How far to either side the walk may turn from one heap to the next: 0 heaps up straight chains, large angles
         /// massifs.
-        turn_deg: f64 = 70.0, Spec::number("Turn", 0.0, 180.0).unit("°");
+        turn_deg: f64 = 60.0, Spec::number("Turn", 0.0, 180.0).unit("°");
         /// How many samples the longer side of the grid has over which particles roll, at every size of map: more of
         /// them make finer hills, of less sand.
         reference_samples: u32 = 257, Spec::number("Reference samples", 17.0, 1025.0).slider(65.0, 513.0).logarithmic();
