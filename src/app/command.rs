@@ -182,9 +182,9 @@ impl Command {
 }
 
 /// The commands whose keys were pressed; all but help are silent while a text field has the focus, whose own undo and
-/// letters come first.
-pub(super) fn pressed(ctx: &egui::Context) -> Vec<Command> {
-    let typing = ctx.egui_wants_keyboard_input();
+/// letters come first, and while something is picked by typing, even before its field has got the focus.
+pub(super) fn pressed(ctx: &egui::Context, picking: bool) -> Vec<Command> {
+    let typing = picking || ctx.egui_wants_keyboard_input();
     let mut found = Vec::new();
     ctx.input_mut(|input| {
         // Ctrl+Y is the other habit for redo.
@@ -197,7 +197,9 @@ pub(super) fn pressed(ctx: &egui::Context) -> Vec<Command> {
         commands.sort_by_key(|(shortcut, _)| !shortcut.modifiers.shift);
         for (shortcut, command) in commands {
             let silent = typing && shortcut.logical_key != Key::F1;
-            if !silent && input.consume_shortcut(&shortcut) {
+            // What is typed after the key that opens the picker is for the picker.
+            let opens = found.contains(&Command::ChooseStep);
+            if !silent && !opens && input.consume_shortcut(&shortcut) {
                 found.push(command);
             }
         }

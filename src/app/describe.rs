@@ -1,4 +1,4 @@
-//! Names for edits: "Faults: Count 200 → 340".
+//! Names for edits: "Faults: Count 200 to 340".
 
 use serde_json::Value;
 
@@ -36,7 +36,7 @@ pub(super) fn describe(before: &Project, after: &Project) -> Option<Change> {
 
 fn in_recipe(before: &Recipe, after: &Recipe) -> Option<Change> {
     if before.seed != after.seed {
-        return Some(Change { place: "seed".into(), name: format!("Seed {} → {}", before.seed, after.seed) });
+        return Some(Change { place: "seed".into(), name: format!("Seed {} to {}", before.seed, after.seed) });
     }
     in_group("world", "", &before.world, &after.world)
         .or_else(|| in_stack(before, after))
@@ -106,11 +106,38 @@ fn in_value(parameter: &Parameter, old: &Value, new: &Value) -> (String, String)
             return (format!("{}.{path}", parameter.key), format!("{}: {words}", parameter.label));
         }
     }
+    if let (Kind::List(of), Value::Array(a), Value::Array(b)) = (parameter.kind, old, new) {
+        return in_list(parameter, *of, a, b);
+    }
     let words = match (written(parameter, old), written(parameter, new)) {
-        (Some(old), Some(new)) => format!("{} {old} → {new}", parameter.label),
+        (Some(old), Some(new)) => format!("{} {old} to {new}", parameter.label),
         _ => parameter.label.to_string(),
     };
     (parameter.key.into(), words)
+}
+
+/// The same in a list: which item came, went or changed.
+fn in_list(parameter: &Parameter, of: Kind, old: &[Value], new: &[Value]) -> (String, String) {
+    let first = old.iter().zip(new).position(|(a, b)| a != b).unwrap_or(old.len().min(new.len()));
+    let item = format!("{} {}", parameter.label, first + 1);
+    match new.len().cmp(&old.len()) {
+        std::cmp::Ordering::Greater => (parameter.key.into(), format!("Add {item}")),
+        std::cmp::Ordering::Less => (parameter.key.into(), format!("Remove {item}")),
+        std::cmp::Ordering::Equal => {
+            let place = format!("{}.{first}", parameter.key);
+            let Some((a, b)) = old.get(first).zip(new.get(first)) else { return (place, item) };
+            match (of, a, b) {
+                (Kind::Group(table), Value::Object(_), Value::Object(_)) => {
+                    let group = Parameter { kind: Kind::Group(table), ..parameter.clone() };
+                    let (path, words) = in_value(&group, a, b);
+                    let inside = path.strip_prefix(parameter.key).unwrap_or_default();
+                    let words = words.strip_prefix(parameter.label).unwrap_or(&words);
+                    (format!("{place}{inside}"), format!("{item}{words}"))
+                }
+                _ => (place, item),
+            }
+        }
+    }
 }
 
 /// A value as a person would write it, if it is short enough for a name.
@@ -168,14 +195,14 @@ mod tests {
 
     #[test]
     fn parameters_by_label_and_value() {
-        check("stack.0.count=340", "stack.0.count", "Faults: Count 1000 → 340");
-        check("stack.0.strike_deg=12.5", "stack.0.strike_deg", "Faults: Strike 0° → 12.5°");
-        check("stack.0.line=two_points", "stack.0.line", "Faults: Line even (normal form) → through two points");
-        check("stack.0.wind.k=0.5", "stack.0.wind", "Faults: Wind erosion off → on");
-        check("stack.1.enabled=false", "stack.1.enabled", "Recursive filter: Enabled on → off");
-        check("world.width_m=512", "world.width_m", "Width 4096 m → 512 m");
-        check("texture.types.0.slope_deg=[0, 30]", "texture.types.0.slope_deg", "Meadow: Slope 0–22° → 0–30°");
-        check("light.azimuth_deg=90", "light.azimuth_deg", "Sun azimuth 315° → 90°");
+        check("stack.0.count=340", "stack.0.count", "Faults: Count 1000 to 340");
+        check("stack.0.strike_deg=12.5", "stack.0.strike_deg", "Faults: Strike 0° to 12.5°");
+        check("stack.0.line=two_points", "stack.0.line", "Faults: Line even (normal form) to through two points");
+        check("stack.0.wind.k=0.5", "stack.0.wind", "Faults: Wind erosion off to on");
+        check("stack.1.enabled=false", "stack.1.enabled", "Recursive filter: Enabled on to off");
+        check("world.width_m=512", "world.width_m", "Width 4096 m to 512 m");
+        check("texture.types.0.slope_deg=[0, 30]", "texture.types.0.slope_deg", "Meadow: Slope 0–22° to 0–30°");
+        check("light.azimuth_deg=90", "light.azimuth_deg", "Sun azimuth 315° to 90°");
     }
 
     #[test]

@@ -221,7 +221,10 @@ mod tests {
         let second = document.project().clone();
         document.undo();
         assert_eq!(*document.project(), first);
-        assert_eq!(document.redo_name(), Some(format!("Seed {} → {}", first.recipe.seed, second.recipe.seed).as_str()));
+        assert_eq!(
+            document.redo_name(),
+            Some(format!("Seed {} to {}", first.recipe.seed, second.recipe.seed).as_str())
+        );
         document.redo();
         assert_eq!((document.project(), document.redo_name()), (&second, None));
         document.redo();
@@ -235,9 +238,9 @@ mod tests {
         for (press, altitude) in [(1, 50.0), (1, 51.0), (1, 52.0), (2, 53.0)] {
             edit(&mut document, Some(press), |project| project.recipe.light.altitude_deg = altitude);
         }
-        assert_eq!(document.undo_name(), Some("Sun altitude 52° → 53°"));
+        assert_eq!(document.undo_name(), Some("Sun altitude 52° to 53°"));
         document.undo();
-        assert_eq!(document.undo_name(), Some(format!("Sun altitude {start}° → 52°").as_str()));
+        assert_eq!(document.undo_name(), Some(format!("Sun altitude {start}° to 52°").as_str()));
         document.undo();
         assert_eq!(document.undo_name(), None);
     }

@@ -38,6 +38,7 @@ use self::thumbnails::Thumbnails;
 use self::views::{Freshness, Maps, View};
 use crate::engine::operations::Operation;
 use crate::engine::operations::heightmap::Heightmap;
+use crate::engine::parameters::Range;
 use crate::engine::recipe::Blend;
 use crate::engine::{Recipe, Step};
 use crate::project::{ENDING, Project, presets};
@@ -256,7 +257,7 @@ impl App {
         }
         let total = self.recipe.1.iterations();
         self.playback.fit(total);
-        let request = PreviewRequest {
+        let mut request = PreviewRequest {
             recipe: self.recipe.1.clone(),
             files: self.recipe.0.files.clone(),
             samples: self.recipe.0.view.preview_samples as usize,
@@ -264,6 +265,12 @@ impl App {
             animated: self.playback.is_playing()
                 && self.shown.as_ref().is_some_and(|shown| shown.request.recipe == self.recipe.1),
         };
+        // Whoever starts to play looks at the picture of the playhead already: no other one will come to move it on.
+        let is_shown = |shown: &Preview| !shown.coarse && shown.request.same_picture(&request);
+        if self.playback.is_playing() && self.shown.as_ref().is_some_and(is_shown) {
+            self.playback.advance(self.recipe.0.view.iterations_per_frame, total);
+            request.position = self.playback.position(total);
+        }
         if !self.wanted.as_ref().is_some_and(|wanted| wanted.same_picture(&request)) {
             self.previewer.request(request.clone());
             self.wanted = Some(request);
@@ -451,7 +458,7 @@ impl App {
             Command::Undo => self.document.undo(),
             Command::Redo => self.document.redo(),
             Command::GoToEntry(i) => self.document.go_to(i),
-            Command::ChooseStep => self.picker.open(&mut self.thumbnails),
+            Command::ChooseStep => self.picker.open(&mut self.thumbnails, &picker::typed_ahead(ctx)),
             Command::AddStep(key) => {
                 if let Ok(operation) = Operation::from_key(key) {
                     let mut project = (**self.document.project()).clone();
@@ -564,7 +571,19 @@ impl App {
             ui.add_space(4.0);
             let (picker, thumbnails) = (&mut self.picker, &self.thumbnails);
             let selected = self.selected_step;
-            commands.extend(panels::stack::stack_ui(ui, &mut project.recipe, at, selected, picker, thumbnails));
+            let heights_m = self.shown.as_ref().map(|shown| Range {
+                low: f64::from(shown.summary.min_m).floor(),
+                high: f64::from(shown.summary.max_m).ceil(),
+            });
+            commands.extend(panels::stack::stack_ui(
+                ui,
+                &mut project.recipe,
+                at,
+                selected,
+                heights_m,
+                picker,
+                thumbnails,
+            ));
         });
         Panel::right("right").default_size(288.0).size_range(240.0..=480.0).show(ui, |ui| {
             ui.add_space(4.0);
@@ -751,7 +770,8 @@ impl eframe::App for App {
         if self.modal.is_some() {
             self.picker.close();
         }
-        let mut commands = if self.modal.is_none() { command::pressed(&ctx) } else { Vec::new() };
+        let mut commands =
+            if self.modal.is_none() { command::pressed(&ctx, self.picker.is_open()) } else { Vec::new() };
         let mut project = (**self.document.project()).clone();
         commands.extend(self.panels_ui(ui, &mut project));
         self.modal_ui(&ctx, &mut project);

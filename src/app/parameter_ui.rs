@@ -32,7 +32,7 @@ pub(super) struct Scope {
     pub(super) unit: &'static str,
 }
 
-/// The same with other ranges for some keys.
+/// The same with other ranges for some keys, in groups within the group too.
 pub(super) fn group_ui_over(
     ui: &mut Ui,
     group: &mut dyn Group,
@@ -70,7 +70,7 @@ fn table_ui(
         let scope = scopes.iter().find(|scope| scope.key == parameter.key);
         let scoped = scope.map(|scope| Parameter { slider: scope.range, unit: scope.unit, ..parameter.clone() });
         let shown = scoped.as_ref().unwrap_or(parameter);
-        let wants = ui.push_id(parameter.key, |ui| parameter_ui(ui, shown, value)).inner;
+        let wants = ui.push_id(parameter.key, |ui| parameter_ui(ui, shown, value, scopes)).inner;
         if wants {
             wants_file = Some(parameter.key);
         }
@@ -79,7 +79,7 @@ fn table_ui(
 }
 
 /// One row, or several for groups and lists; returns whether the user wants to choose a file.
-fn parameter_ui(ui: &mut Ui, parameter: &Parameter, value: &mut Value) -> bool {
+fn parameter_ui(ui: &mut Ui, parameter: &Parameter, value: &mut Value, scopes: &[Scope]) -> bool {
     match parameter.kind {
         Kind::Integer | Kind::Number => row(ui, parameter, value, number_ui),
         Kind::Boolean => row(ui, parameter, value, boolean_ui),
@@ -99,7 +99,7 @@ fn parameter_ui(ui: &mut Ui, parameter: &Parameter, value: &mut Value) -> bool {
             return wants;
         }
         Kind::List(of) => return list_ui(ui, parameter, *of, value),
-        Kind::Group(table) => return group_row(ui, parameter, table(), value),
+        Kind::Group(table) => return group_row(ui, parameter, table(), value, scopes),
         Kind::Weighted => {}
     }
     false
@@ -197,7 +197,8 @@ fn decimals(parameter: &Parameter) -> usize {
 
 fn suffix(parameter: &Parameter) -> String {
     match parameter.unit {
-        "" | "faults" => String::new(),
+        // Words are longer than the numbers' column; the tooltip says what is counted.
+        "" | "faults" | "levels" | "octaves" => String::new(),
         "°" => "°".into(),
         unit => format!(" {unit}"),
     }
@@ -212,7 +213,12 @@ fn number_field(ui: &mut Ui, parameter: &Parameter, number: &mut f64, width: f32
         .max_decimals(decimals(parameter))
         .suffix(suffix(parameter))
         .update_while_editing(false);
-    ui.add_sized(Vec2::new(width, ui.spacing().interact_size.y), field)
+    // In a place of its own: a number that is too long is cut and does not widen the panel.
+    let (rect, _) = ui.allocate_exact_size(Vec2::new(width, ui.spacing().interact_size.y), Sense::hover());
+    let layout = Layout::centered_and_justified(egui::Direction::LeftToRight);
+    let mut inside = ui.new_child(egui::UiBuilder::new().max_rect(rect).layout(layout));
+    inside.shrink_clip_rect(rect);
+    inside.add(field)
 }
 
 fn set_number(parameter: &Parameter, value: &mut Value, number: f64) {
@@ -392,7 +398,7 @@ fn list_ui(ui: &mut Ui, parameter: &Parameter, of: Kind, value: &mut Value) -> b
                     remove
                 }
                 _ => {
-                    wants_file |= parameter_ui(ui, &Parameter { kind: of, ..parameter.clone() }, item);
+                    wants_file |= parameter_ui(ui, &Parameter { kind: of, ..parameter.clone() }, item, &[]);
                     icon_button(ui, ICON_CLOSE, "Remove this row").clicked()
                 }
             };
@@ -469,7 +475,13 @@ fn item_ui(ui: &mut Ui, title: &str, table: &'static [Parameter], item: &mut Val
 
 /// A group that can be switched off, its parameters indented below it; returns whether the user wants to choose a file
 /// for one of them.
-fn group_row(ui: &mut Ui, parameter: &Parameter, table: &'static [Parameter], value: &mut Value) -> bool {
+fn group_row(
+    ui: &mut Ui,
+    parameter: &Parameter,
+    table: &'static [Parameter],
+    value: &mut Value,
+    scopes: &[Scope],
+) -> bool {
     ui.horizontal(|ui| {
         let label = label_ui(ui, parameter, value);
         let mut on = !value.is_null();
@@ -478,6 +490,6 @@ fn group_row(ui: &mut Ui, parameter: &Parameter, table: &'static [Parameter], va
         }
     });
     let Value::Object(values) = value else { return false };
-    let frame = egui::Frame::new().fill(colours(ui).raised).inner_margin(6.0).corner_radius(4.0);
-    frame.show(ui, |ui| table_ui(ui, table, values, &[], &[]).is_some()).inner
+    let frame = egui::Frame::new().stroke((1.0, colours(ui).line)).inner_margin(6.0).corner_radius(4.0);
+    frame.show(ui, |ui| table_ui(ui, table, values, &[], scopes).is_some()).inner
 }

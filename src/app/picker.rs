@@ -60,14 +60,21 @@ impl Picker {
     }
 
     /// Opens it anew.
-    pub(super) fn open(&mut self, thumbnails: &mut Thumbnails) {
+    pub(super) fn open(&mut self, thumbnails: &mut Thumbnails, query: &str) {
         thumbnails.ask(thumbnail_request(BEFORE, Role::Shapes, plain_steps()));
         for operation in &self.operations {
             thumbnails.ask(thumbnail_request(operation.key(), operation.role(), example_steps(operation)));
         }
         self.is_open = true;
-        self.query.clear();
-        self.choose(0);
+        query.clone_into(&mut self.query);
+        self.choose_best();
+    }
+
+    /// Chooses what fits best what was typed.
+    fn choose_best(&mut self) {
+        let found = found(&self.operations, &self.query);
+        let best = found.iter().enumerate().min_by_key(|(_, found)| found.rank).map_or(0, |(place, _)| place);
+        self.choose(best);
     }
 
     pub(super) fn close(&mut self) {
@@ -199,14 +206,32 @@ impl Picker {
             let hint = "Search by name or by what it does";
             let field = egui::TextEdit::singleline(&mut self.query).hint_text(hint).desired_width(f32::INFINITY);
             let response = ui.add(field);
+            let mut changed = response.changed();
+            if !response.has_focus() {
+                // It gets the focus with the next frame; what is typed until then is meant for it.
+                let typed: String = ui.input(|input| texts(&input.events).collect());
+                changed |= !typed.is_empty();
+                self.query.push_str(&typed);
+            }
             response.request_focus();
-            if response.changed() {
-                let found = found(&self.operations, &self.query);
-                let best = found.iter().enumerate().min_by_key(|(_, found)| found.rank).map_or(0, |(place, _)| place);
-                self.choose(best);
+            if changed {
+                self.choose_best();
             }
         });
     }
+}
+
+/// The texts among some events.
+fn texts(events: &[egui::Event]) -> impl Iterator<Item = &str> {
+    events.iter().filter_map(|event| match event {
+        egui::Event::Text(text) => Some(text.as_str()),
+        _ => None,
+    })
+}
+
+/// What was typed in the same frame as the key that opens the picker, after it.
+pub(super) fn typed_ahead(ctx: &egui::Context) -> String {
+    ctx.input(|input| texts(&input.events).skip_while(|text| *text != "A").skip(1).collect())
 }
 
 /// An operation that fits what was typed.

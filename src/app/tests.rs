@@ -539,3 +539,54 @@ fn drawn_faults_are_added_switched_off_and_removed_in_the_list() {
     }
     assert_eq!(faults(&editor), first);
 }
+
+#[test]
+fn play_goes_on_from_a_picture_that_is_there_already() {
+    let mut editor = editor();
+    pause(&mut editor);
+    for from in [0, 3] {
+        let total = editor.state().total();
+        editor.state_mut().playback.seek(from, total);
+        settle(&mut editor);
+        press(&mut editor, egui::Modifiers::NONE, egui::Key::Space);
+        wait(&mut editor, "the uplift", |app| app.playback.position(app.total()) > from + 2);
+        press(&mut editor, egui::Modifiers::NONE, egui::Key::Space);
+    }
+}
+
+#[test]
+fn what_is_typed_right_after_the_key_of_the_picker_is_looked_for() {
+    let mut editor = editor();
+    pause(&mut editor);
+    let seed = editor.state().document.project().recipe.seed;
+    let key = |key, modifiers| egui::Event::Key { key, physical_key: None, pressed: true, repeat: false, modifiers };
+    let letter = |key_of: egui::Key, text: &str| [key(key_of, egui::Modifiers::NONE), egui::Event::Text(text.into())];
+    // The first three in one frame, as a slow one collects them.
+    let opening = [key(egui::Key::A, egui::Modifiers::SHIFT), egui::Event::Text("A".into())];
+    editor.input_mut().events.extend(opening.into_iter().chain(letter(egui::Key::N, "n")));
+    editor.step();
+    for (key, text) in [(egui::Key::O, "o"), (egui::Key::I, "i")] {
+        editor.input_mut().events.extend(letter(key, text));
+        editor.step();
+    }
+    editor.run_steps(2);
+    press(&mut editor, egui::Modifiers::NONE, egui::Key::Enter);
+    let recipe = &editor.state().document.project().recipe;
+    assert_eq!(recipe.seed, seed, "no letter was a shortcut");
+    assert_eq!(recipe.stack.last().map(|step| step.operation.key()), Some("noise"));
+}
+
+#[test]
+fn no_step_widens_the_panel() {
+    let mut editor = editor();
+    pause(&mut editor);
+    let edge = |editor: &Harness<'static, App>| editor.get_by_label_contains("Add step… (").rect().right();
+    let before = edge(&editor);
+    for operation in Operation::all() {
+        editor.state_mut().edit(|project| {
+            project.recipe.stack = vec![Step::new(operation.clone())];
+        });
+        editor.run_steps(4);
+        assert!((edge(&editor) - before).abs() < 0.5, "{}: {} for {before}", operation.key(), edge(&editor));
+    }
+}

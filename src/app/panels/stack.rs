@@ -4,10 +4,11 @@ use egui::{Align, Layout, ScrollArea, Ui};
 use egui_material_icons::icons::ICON_ADD;
 
 use crate::app::command::{Command, FileSlot};
-use crate::app::parameter_ui::group_ui;
+use crate::app::parameter_ui::{Scope, group_ui, group_ui_over};
 use crate::app::picker::Picker;
 use crate::app::thumbnails::Thumbnails;
 use crate::app::widgets::{Card, CardDeed, heading, icon_button};
+use crate::engine::parameters::Range;
 use crate::engine::recipe::Recipe;
 
 /// Parameters of a step that have a control of their own on its card.
@@ -18,6 +19,7 @@ pub(in crate::app) fn stack_ui(
     recipe: &mut Recipe,
     at: u32,
     selected: usize,
+    heights_m: Option<Range>,
     picker: &mut Picker,
     thumbnails: &Thumbnails,
 ) -> Option<Command> {
@@ -50,7 +52,7 @@ pub(in crate::app) fn stack_ui(
     ui.separator();
     ui.add_space(4.0);
     ScrollArea::vertical().id_salt("parameters").auto_shrink(false).show(ui, |ui| {
-        command = command.take().or(selected_ui(ui, recipe, selected));
+        command = command.take().or(selected_ui(ui, recipe, selected, heights_m));
         ui.add_space(12.0);
         heading(ui, "World");
         ui.push_id("world", |ui| group_ui(ui, &mut recipe.world, &[]));
@@ -87,13 +89,17 @@ fn card_ui(ui: &mut Ui, recipe: &mut Recipe, i: usize, done: u32, selected: bool
 }
 
 /// The parameters of the selected step: its operation's own, then how it is joined to what is below.
-fn selected_ui(ui: &mut Ui, recipe: &mut Recipe, selected: usize) -> Option<Command> {
+fn selected_ui(ui: &mut Ui, recipe: &mut Recipe, selected: usize, heights_m: Option<Range>) -> Option<Command> {
     let step = recipe.stack.get_mut(selected)?;
     heading(ui, step.title());
     let wants_file = ui.push_id(("step", selected), |ui| group_ui(ui, step.operation.group_mut(), &[])).inner;
     ui.add_space(8.0);
     heading(ui, "Step");
-    let wants_mask = ui.push_id(("settings", selected), |ui| group_ui(ui, &mut step.settings, &ON_THE_CARD)).inner;
+    // A mask by height slides over the heights that there are.
+    let scopes: Vec<Scope> =
+        heights_m.iter().map(|range| Scope { key: "elevation_m", range: *range, unit: "m" }).collect();
+    let wants_mask =
+        ui.push_id(("settings", selected), |ui| group_ui_over(ui, &mut step.settings, &ON_THE_CARD, &scopes)).inner;
     let slot = wants_file.map(|_| FileSlot::Operation(selected)).or(wants_mask.map(|_| FileSlot::Mask(selected)));
     slot.map(Command::ChooseFile)
 }

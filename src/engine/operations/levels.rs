@@ -9,11 +9,11 @@ parameters! {
     /// Bends the heights between two levels by a curve: wide valleys under steep peaks, or high plains over gorges.
     /// What lies below or above them stays as it is.
     pub struct Levels {
-        /// The height at which the curve begins; lower ground is left alone.
-        low_m: f64 = 0.0, Spec::number("Low", -20_000.0, 100_000.0).slider(-500.0, 2000.0).unit("m");
+        /// The height at which the curve begins; lower ground is left alone; empty: the lowest ground.
+        low_m: Option<f64> = None, Spec::number("Low", -20_000.0, 100_000.0).slider(-500.0, 2000.0).unit("m");
         /// The height at which the curve ends; higher ground is left alone, and all ground where it is not above the
-        /// low level.
-        high_m: f64 = 1000.0, Spec::number("High", -20_000.0, 100_000.0).slider(0.0, 5000.0).unit("m");
+        /// low level; empty: the highest ground.
+        high_m: Option<f64> = None, Spec::number("High", -20_000.0, 100_000.0).slider(0.0, 5000.0).unit("m");
         /// The power of the height between the levels: above 1 the land sinks towards the low level and its peaks
         /// stand out, below 1 it rises towards the high one, at 1 it stays.
         curve: f64 = 1.8, Spec::number("Curve", 0.01, 100.0).slider(0.2, 5.0).logarithmic();
@@ -23,10 +23,10 @@ parameters! {
 impl Levels {
     /// low + (high − low)·t^curve with t = (h − low)/(high − low), for heights within the levels. At both levels it
     /// meets the land outside, so that no cliff appears.
-    fn bent(&self, height: f32) -> f32 {
-        let (from_low, span) = (f64::from(height) - self.low_m, self.high_m - self.low_m);
+    fn bent(&self, height: f32, [low_m, high_m]: [f64; 2]) -> f32 {
+        let (from_low, span) = (f64::from(height) - low_m, high_m - low_m);
         if from_low > 0.0 && from_low < span {
-            (self.low_m + span * libm::pow(from_low / span, self.curve)) as f32
+            (low_m + span * libm::pow(from_low / span, self.curve)) as f32
         } else {
             height
         }
@@ -42,7 +42,9 @@ impl Operate for Levels {
     }
 
     fn evaluate(&self, site: &Site, _until: u32, _resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
-        site.reshaped(|height, _, _| self.bent(height))
+        let [lowest, highest] = site.below.map_or([0.0; 2], |below| below.min_max().map(f64::from));
+        let levels_m = [self.low_m.unwrap_or(lowest), self.high_m.unwrap_or(highest)];
+        site.reshaped(|height, _, _| self.bent(height, levels_m))
     }
 }
 
@@ -63,27 +65,34 @@ mod tests {
     #[test]
     fn a_square_by_hand() {
         // A quarter, a half and three quarters of the way become their squares.
-        let levels = Levels { low_m: 100.0, high_m: 500.0, curve: 2.0 };
+        let levels = Levels { low_m: Some(100.0), high_m: Some(500.0), curve: 2.0 };
         check(&levels, [100.0, 200.0, 300.0, 400.0, 500.0, 100.0], [100.0, 125.0, 200.0, 325.0, 500.0, 100.0]);
     }
 
     #[test]
     fn land_outside_the_levels_stays() {
-        let levels = Levels { low_m: 100.0, high_m: 500.0, curve: 0.3 };
+        let levels = Levels { low_m: Some(100.0), high_m: Some(500.0), curve: 0.3 };
         check(&levels, [-1e9, 99.0, 100.0, 500.0, 501.0, 1e9], [-1e9, 99.0, 100.0, 500.0, 501.0, 1e9]);
     }
 
     #[test]
     fn levels_that_cross_and_curve_1_change_nothing() {
         let heights = [-5.0, 0.0, 1.0, 250.0, 700.0, 900.0];
-        check(&Levels { low_m: 500.0, high_m: 100.0, curve: 2.0 }, heights, heights);
-        check(&Levels { low_m: 100.0, high_m: 100.0, curve: 2.0 }, heights, heights);
-        check(&Levels { low_m: 0.0, high_m: 1000.0, curve: 1.0 }, heights, heights);
+        check(&Levels { low_m: Some(500.0), high_m: Some(100.0), curve: 2.0 }, heights, heights);
+        check(&Levels { low_m: Some(100.0), high_m: Some(100.0), curve: 2.0 }, heights, heights);
+        check(&Levels { low_m: Some(0.0), high_m: Some(1000.0), curve: 1.0 }, heights, heights);
     }
 
     #[test]
     fn higher_ground_stays_higher() {
         let levels = Levels::default();
-        assert!((-200..1300).all(|m| levels.bent(m as f32) < levels.bent((m + 1) as f32)));
+        let bent = |m: i32| levels.bent(m as f32, [0.0, 1000.0]);
+        assert!((-200..1300).all(|m| bent(m) < bent(m + 1)));
+    }
+
+    #[test]
+    fn without_levels_the_whole_range_is_bent() {
+        let levels = Levels { curve: 2.0, ..Default::default() };
+        check(&levels, [100.0, 200.0, 300.0, 400.0, 500.0, 100.0], [100.0, 125.0, 200.0, 325.0, 500.0, 100.0]);
     }
 }

@@ -52,7 +52,7 @@ fn halvings(grid: &Grid, [across, down]: [usize; 2]) -> u32 {
 type Average<'a> = dyn Fn(&[f32], usize, usize) -> Option<f32> + 'a;
 
 impl Midpoint {
-    fn lattice(&self, site: &Site, [across, down]: [usize; 2], halvings: u32) -> Result<Lattice, Cancelled> {
+    fn lattice(&self, site: &Site, until: u32, [across, down]: [usize; 2], halvings: u32) -> Result<Lattice, Cancelled> {
         let (width, height) = ((across << halvings) + 1, (down << halvings) + 1);
         let mut heights = vec![0.0_f32; width * height];
         let tally = site.monitor.tally(halvings as usize + 1);
@@ -73,7 +73,7 @@ impl Midpoint {
         displace(0, self.displacement_m, 1 << halvings, &|_, _, _| Some(0.0))?;
         for level in 1..=halvings {
             let step = 1 << (halvings - level);
-            let displaced = level <= self.levels;
+            let displaced = level < until.min(self.levels + 1);
             let amplitude_m =
                 if displaced { self.displacement_m * libm::exp2(-self.roughness * f64::from(level)) } else { 0.0 };
             let odd = |index: usize| (index / step) % 2 == 1;
@@ -125,10 +125,15 @@ impl Operate for Midpoint {
     const KEY: &'static str = "midpoint";
     const LABEL: &'static str = "Midpoint displacement";
 
-    fn evaluate(&self, site: &Site, _until: u32, _resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
+    /// The corners, and then a level at a time.
+    fn iterations(&self) -> u32 {
+        self.levels + 1
+    }
+
+    fn evaluate(&self, site: &Site, until: u32, _resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
         let grid = site.grid;
         let cells = cells(grid.extent());
-        let lattice = self.lattice(site, cells, halvings(&grid, cells))?;
+        let lattice = self.lattice(site, until, cells, halvings(&grid, cells))?;
         let mut land = Heightfield::flat(grid);
         land.heights_mut().par_chunks_mut(grid.width()).enumerate().try_for_each(|(r, heights)| {
             let v = r as f64 / (grid.height() - 1) as f64;
@@ -151,7 +156,7 @@ mod tests {
     fn land(midpoint: &Midpoint, grid: Grid) -> Heightfield {
         let (inputs, monitor) = (Inputs::default(), Monitor::new());
         let site = Site { grid, below: None, stream: Stream::new(3, 4), inputs: &inputs, monitor: &monitor };
-        midpoint.evaluate(&site, 0, None).expect("not cancelled")
+        midpoint.evaluate(&site, midpoint.iterations(), None).expect("not cancelled")
     }
 
     fn square(side: usize) -> Grid {
