@@ -20,6 +20,7 @@ pub mod random;
 pub mod recipe;
 pub mod relief;
 mod resample;
+mod rounding;
 pub mod stack;
 pub mod texture;
 

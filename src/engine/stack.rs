@@ -9,6 +9,7 @@ use super::inputs::Inputs;
 use super::monitor::{Cancelled, Monitor};
 use super::operations::{Keyframe, Operation, Site};
 use super::recipe::{Blend, Recipe, Step, StepSettings};
+use super::rounding::{smooth_maximum, smooth_minimum};
 
 /// The land of a recipe, `position` iterations into its timeline (`None`: at its end).
 ///
@@ -247,7 +248,7 @@ fn blend(
         Blend::Minimum => below.min(own),
         Blend::Replace => own,
         Blend::SmoothMaximum => smooth_maximum(below, own, rounding_m),
-        Blend::SmoothMinimum => -smooth_maximum(-below, -own, rounding_m),
+        Blend::SmoothMinimum => smooth_minimum(below, own, rounding_m),
     };
     let mixed = |below: f32, own: f32, share: f32| {
         let joined = joined(below, own);
@@ -277,16 +278,6 @@ fn blend(
         },
     );
     Arc::new(land)
-}
-
-/// The higher of two, with the crease between them rounded by a parabola over differences up to `rounding` (I. Quilez,
-/// "Smooth minimum", 2013: the polynomial form).
-fn smooth_maximum(a: f32, b: f32, rounding: f32) -> f32 {
-    if rounding <= 0.0 {
-        return a.max(b);
-    }
-    let closeness = (rounding - (a - b).abs()).max(0.0) / rounding;
-    a.max(b) + closeness * closeness * rounding * 0.25
 }
 
 /// The most maps of heights that building a stack holds at once.
