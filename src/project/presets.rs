@@ -31,6 +31,8 @@ pub fn presets() -> &'static [Preset] {
         "desert-mesa",
         "archipelago",
         "arctic",
+        "volcanic-island",
+        "canyon",
         "circles-hills",
         "midpoint-range",
         "agents-island",
@@ -41,6 +43,7 @@ pub fn presets() -> &'static [Preset] {
         "traagen-bsp",
         "traagen-bsp-unstructured",
         "traagen-demo",
+        "flipcode-alps",
     ]
 }
 
