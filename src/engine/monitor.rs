@@ -1,5 +1,6 @@
 //! Progress and cancellation: the only thing through which a computation and its caller speak while it runs.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 
 /// The computation was stopped from outside. The only way in which an engine function can fail.
@@ -10,11 +11,9 @@ pub struct Cancelled;
 #[derive(Debug, Default)]
 pub struct Monitor {
     cancelled: AtomicBool,
-    /// Share done, as the bits of an f32.
+    /// Share done, as the bits of an f32: those of shares that are not negative sort like the shares.
     progress: AtomicU32,
-    /// The stretch of the whole job that the parts are counted in: start and length, as the bits of f32s.
-    stretch: [AtomicU32; 2],
-    /// The part of the stretch that the present work stands for: start and length, as the bits of f32s.
+    /// The part of the whole job that the present work stands for: its beginning and its end, as the bits of f32s.
     part: [AtomicU32; 2],
 }
 
@@ -22,7 +21,7 @@ impl Monitor {
     /// A monitor of work that has not begun.
     pub fn new() -> Self {
         let monitor = Self::default();
-        monitor.begin_stretch(0.0, 1.0);
+        monitor.begin([0.0, 1.0]);
         monitor
     }
 
@@ -46,28 +45,38 @@ impl Monitor {
         f32::from_bits(self.progress.load(Ordering::Relaxed))
     }
 
-    /// What follows, with all parts that it is divided into, stands for `length` of the whole job, from `start` on.
-    pub fn begin_stretch(&self, start: f32, length: f32) {
-        self.stretch[0].store(start.to_bits(), Ordering::Relaxed);
-        self.stretch[1].store(length.to_bits(), Ordering::Relaxed);
-        self.begin_part(0.0, 1.0);
+    /// Does work that is a share of the present part (at first: of the whole job): what it reports and counts, and
+    /// the parts that it is divided into itself, lie within that share. Shares come one after another.
+    pub fn within<T>(&self, share: Range<f32>, work: impl FnOnce() -> T) -> T {
+        let whole = self.part();
+        self.begin([share.start, share.end].map(|share| at(whole, share)));
+        let done = work();
+        self.part[0].store(whole[0].to_bits(), Ordering::Relaxed);
+        self.part[1].store(whole[1].to_bits(), Ordering::Relaxed);
+        done
     }
 
-    /// What follows stands for `length` of the present stretch (at first: the whole job), from `start` on.
-    pub fn begin_part(&self, start: f32, length: f32) {
-        self.part[0].store(start.to_bits(), Ordering::Relaxed);
-        self.part[1].store(length.to_bits(), Ordering::Relaxed);
-        self.report(0.0);
-    }
-
-    /// Says which share of the present part is done.
+    /// Says which share of the present part is done; a thread that comes late with less takes nothing back.
     pub fn report(&self, share: f32) {
-        let within = |[start, length]: &[AtomicU32; 2], share: f32| {
-            f32::from_bits(start.load(Ordering::Relaxed)) + share * f32::from_bits(length.load(Ordering::Relaxed))
-        };
-        let done = within(&self.stretch, within(&self.part, share));
-        self.progress.store(done.to_bits(), Ordering::Relaxed);
+        self.progress.fetch_max(at(self.part(), share).to_bits(), Ordering::Relaxed);
     }
+
+    fn part(&self) -> [f32; 2] {
+        self.part.each_ref().map(|place| f32::from_bits(place.load(Ordering::Relaxed)))
+    }
+
+    /// Nothing of that part of the whole job is done yet.
+    fn begin(&self, [start, end]: [f32; 2]) {
+        self.part[0].store(start.to_bits(), Ordering::Relaxed);
+        self.part[1].store(end.to_bits(), Ordering::Relaxed);
+        self.progress.store(start.to_bits(), Ordering::Relaxed);
+    }
+}
+
+/// The place in the whole job at a share of one of its parts. At 1 it is the part's end to the bit, at which the next
+/// part begins.
+fn at([start, end]: [f32; 2], share: f32) -> f32 {
+    if share < 1.0 { (start + share * (end - start)).min(end) } else { end }
 }
 
 /// Counts pieces of work done on several threads.
@@ -79,8 +88,10 @@ pub struct Tally<'a> {
 }
 
 impl Monitor {
-    /// The present part consists of `total` pieces.
+    /// The present part consists of `total` pieces, none of which is done yet: what is to be counted in several
+    /// tallies is divided by [`Self::within`] first.
     pub fn tally(&self, total: usize) -> Tally<'_> {
+        self.begin(self.part());
         Tally { monitor: self, done: AtomicUsize::new(0), total: total.max(1) }
     }
 }
@@ -91,5 +102,56 @@ impl Tally<'_> {
         let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
         self.monitor.report(done as f32 / self.total as f32);
         self.monitor.check()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Counts two pieces; returns the progress at the beginning and after each of them.
+    fn counted(monitor: &Monitor) -> [f32; 3] {
+        let tally = monitor.tally(2);
+        let begun = monitor.progress();
+        let [first, second] = [0, 1].map(|_| {
+            assert_eq!(tally.add_one(), Ok(()));
+            monitor.progress()
+        });
+        [begun, first, second]
+    }
+
+    #[test]
+    fn parts_of_parts_by_hand() {
+        let monitor = Monitor::new();
+        monitor.within(0.0..0.5, || {
+            assert_eq!(monitor.within(0.0..0.5, || counted(&monitor)), [0.0, 0.125, 0.25]);
+            assert_eq!(monitor.within(0.5..1.0, || counted(&monitor)), [0.25, 0.375, 0.5]);
+        });
+        assert_eq!(monitor.within(0.5..1.0, || counted(&monitor)), [0.5, 0.75, 1.0]);
+        monitor.report(1.0);
+        assert_eq!(monitor.progress(), 1.0);
+    }
+
+    #[test]
+    fn the_end_of_a_part_is_the_beginning_of_the_next_to_the_bit() {
+        for count in 1..200 {
+            let monitor = Monitor::new();
+            let mut last = 0.0;
+            for i in 0..count {
+                let share = |i: u32| i as f32 / count as f32;
+                let seen = monitor.within(share(i)..share(i + 1), || counted(&monitor));
+                assert!(seen[0] == last && seen.is_sorted(), "{i} of {count}: {seen:?} after {last}");
+                last = seen[2];
+            }
+            assert_eq!(last, 1.0);
+        }
+    }
+
+    #[test]
+    fn a_thread_that_comes_late_takes_nothing_back() {
+        let monitor = Monitor::new();
+        monitor.report(0.75);
+        monitor.report(0.5);
+        assert_eq!(monitor.progress(), 0.75);
     }
 }

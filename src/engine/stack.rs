@@ -97,9 +97,8 @@ impl Evaluator {
         let positions = recipe.step_positions(position.unwrap_or(u32::MAX));
         self.layers.truncate(recipe.stack.len());
         let mut below: Option<Arc<Heightfield>> = None;
-        let share = 1.0 / recipe.stack.len().max(1) as f32;
+        let share = |steps: usize| steps as f32 / recipe.stack.len() as f32;
         for (i, (step, &until)) in recipe.stack.iter().zip(&positions).enumerate() {
-            monitor.begin_part(i as f32 * share, share);
             match self.layers.get(i) {
                 Some(Layer { step: known, until: known_until, result: Known::Land(land), .. })
                     if known == step && *known_until == until =>
@@ -113,7 +112,8 @@ impl Evaluator {
             let mut own = self.reusable(i, step);
             if begun {
                 let site = Site { grid, below: below.as_deref(), stream: step.stream(recipe.seed), inputs, monitor };
-                match self.own_land(&step.operation, &site, until, &mut own) {
+                let own_land = || self.own_land(&step.operation, &site, until, &mut own);
+                match monitor.within(share(i)..share(i + 1), own_land) {
                     Ok(land) => below = Some(blend(below.as_deref(), land, &step.settings, inputs)),
                     Err(Cancelled) => {
                         // The next evaluation goes on from the keyframes that this one has come to.
@@ -167,14 +167,15 @@ impl Evaluator {
         until: u32,
         own: &mut Vec<(u32, Arc<Heightfield>)>,
     ) -> Result<Arc<Heightfield>, Cancelled> {
-        let grid = operation.works_on(site.grid);
+        let (grid, monitor) = (operation.works_on(site.grid), site.monitor);
         if grid == site.grid {
             return self.own_land_there(operation, site, until, own);
         }
-        let below = site.below.map(|land| land.resampled(grid, site.monitor)).transpose()?;
+        let resampled = |land: &Heightfield, grid| land.resampled(grid, monitor);
+        let below = monitor.within(0.0..0.1, || site.below.map(|land| resampled(land, grid)).transpose())?;
         let there = Site { grid, below: below.as_ref(), ..*site };
-        let land = self.own_land_there(operation, &there, until, own)?;
-        land.resampled(site.grid, site.monitor).map(Arc::new)
+        let land = monitor.within(0.1..0.9, || self.own_land_there(operation, &there, until, own))?;
+        monitor.within(0.9..1.0, || resampled(&land, site.grid)).map(Arc::new)
     }
 
     /// The same on the grid on which the operation works, from what is remembered where possible.
@@ -201,11 +202,14 @@ impl Evaluator {
         let mut latest = own.iter().rev().find(|(iteration, _)| *iteration < until).cloned();
         // The land of a playhead that has moved on is no keyframe; those at multiples of the stride stay.
         own.retain(|(iteration, _)| iteration % stride == 0);
+        let begun = latest.as_ref().map_or(0, |(iteration, _)| *iteration);
+        let share = |iteration: u32| (iteration - begun) as f32 / (until - begun).max(1) as f32;
         loop {
             let done = latest.as_ref().map_or(0, |(iteration, _)| *iteration);
             let stop = until.min((done / stride + 1) * stride);
             let keyframe = latest.as_ref().map(|(iteration, land)| Keyframe { iteration: *iteration, land });
-            let land = Arc::new(operation.evaluate(site, stop, keyframe)?);
+            let land_at_stop = || operation.evaluate(site, stop, keyframe);
+            let land = Arc::new(site.monitor.within(share(done)..share(stop), land_at_stop)?);
             let place = own.partition_point(|(iteration, _)| *iteration < stop);
             own.insert(place, (stop, land.clone()));
             if stop == until {

@@ -122,29 +122,33 @@ fn check(order: &Order) -> Result<(), FileError> {
 }
 
 fn stage_all(order: &Order, monitor: &Monitor) -> Result<Vec<Staged>, FileError> {
-    monitor.begin_stretch(0.0, EVALUATING);
-    let land = stack::evaluate(&order.recipe, order.grid, order.position, &order.inputs, monitor)?;
+    let evaluation = || stack::evaluate(&order.recipe, order.grid, order.position, &order.inputs, monitor);
+    let land = monitor.within(0.0..EVALUATING, evaluation)?;
     let fixed_m = order.recipe.world.height_range_m;
     let own_m = height_range_m(&land, None);
     let mut staged = Vec::new();
 
-    let rest = 1.0 - EVALUATING;
-    let share = rest * if order.texture.is_some() { 0.5 } else { 1.0 } / order.heightmaps.len().max(1) as f32;
+    let painted_from = match (&order.texture, order.heightmaps.is_empty()) {
+        (None, _) => 1.0,
+        (Some(_), true) => EVALUATING,
+        (Some(_), false) => 0.5 * (EVALUATING + 1.0),
+    };
+    let count = order.heightmaps.len() as f32;
+    let written_at = |i: usize| EVALUATING + i as f32 / count * (painted_from - EVALUATING);
     for (i, heightmap) in order.heightmaps.iter().enumerate() {
-        monitor.begin_stretch(EVALUATING + i as f32 * share, share);
         let recipe = Some((order.recipe.seed, order.name.as_str()));
         let description = Description { recipe, ..describe(heightmap, order.grid, own_m, fixed_m)? };
-        staged.extend(stage_heightmap(&land, &description, order.overwrite, monitor)?);
+        let writing = || stage_heightmap(&land, &description, order.overwrite, monitor);
+        staged.extend(monitor.within(written_at(i)..written_at(i + 1), writing)?);
     }
 
     if let Some(TextureOrder { path, size }) = &order.texture {
-        let begin = if order.heightmaps.is_empty() { EVALUATING } else { EVALUATING + 0.5 * rest };
-        monitor.begin_stretch(begin, PAINTING);
         let light = order.recipe.light.bake.then_some(&order.recipe.light);
-        let painting = paint(&land, &order.recipe.texture, fixed_m, light, *size, monitor)?;
-        monitor.begin_stretch(begin + PAINTING, 1.0 - begin - PAINTING);
-        staged.push(atomic::stage(path, order.overwrite, |writer| {
-            texture::write(writer, path, &painting.picture, monitor)
+        let painted_until = painted_from + PAINTING;
+        let painting = || paint(&land, &order.recipe.texture, fixed_m, light, *size, monitor);
+        let painting = monitor.within(painted_from..painted_until, painting)?;
+        staged.push(monitor.within(painted_until..1.0, || {
+            atomic::stage(path, order.overwrite, |writer| texture::write(writer, path, &painting.picture, monitor))
         })?);
     }
     Ok(staged)

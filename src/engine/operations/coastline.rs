@@ -261,17 +261,18 @@ impl Operate for Coastline {
     }
 
     fn evaluate(&self, site: &Site, until: u32, _resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
-        let growth = self.grown(site.grid.extent(), site.stream, until, site.monitor)?;
+        let monitor = site.monitor;
+        let growth = monitor.within(0.0..0.8, || self.grown(site.grid.extent(), site.stream, until, monitor))?;
         let drawn = Heightfield::from_fn(growth.grid, |c, r| f32::from(u8::from(growth.is_land([c, r]))));
         let on_reference = |below| Site { grid: growth.grid, below: Some(below), ..*site };
         let bell = GaussianBlur { radius_m: self.blur_m, passes: 1 };
         let square = BoxBlur { radius_m: 0.75 * self.blur_m, passes: 1 };
-        let rounded = bell.evaluate(&on_reference(&drawn), 0, None)?;
-        let rounded = square.evaluate(&on_reference(&rounded), 0, None)?;
-        let mut land = rounded.resampled(site.grid, site.monitor)?;
+        let rounded = monitor.within(0.8..0.85, || bell.evaluate(&on_reference(&drawn), 0, None))?;
+        let rounded = monitor.within(0.85..0.9, || square.evaluate(&on_reference(&rounded), 0, None))?;
+        let mut land = monitor.within(0.9..1.0, || rounded.resampled(site.grid, monitor))?;
         land.heights_mut().par_chunks_mut(site.grid.width()).try_for_each(|row| {
             row.iter_mut().for_each(|height| *height = self.height_of(f64::from(*height)) as f32);
-            site.monitor.check()
+            monitor.check()
         })?;
         Ok(land)
     }

@@ -55,7 +55,7 @@ impl Midpoint {
     fn lattice(&self, site: &Site, until: u32, [across, down]: [usize; 2], halvings: u32) -> Result<Lattice, Cancelled> {
         let (width, height) = ((across << halvings) + 1, (down << halvings) + 1);
         let mut heights = vec![0.0_f32; width * height];
-        let tally = site.monitor.tally(halvings as usize + 1);
+        let tally = site.monitor.tally(2 * halvings as usize + 1);
         let mut displace = |level: u32, amplitude_m: f64, step: usize, average: &Average| {
             for r in (0..height).step_by(step) {
                 // A row of a level has numbers of its own, whatever the resolution: those of its place on that level.
