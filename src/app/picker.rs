@@ -44,8 +44,7 @@ const BEFORE: &str = "before";
 
 /// The popup from which steps are added.
 pub(super) struct Picker {
-    /// Every operation with its default parameters.
-    operations: Vec<Operation>,
+    entries: Vec<Entry>,
     is_open: bool,
     query: String,
     /// The place of the chosen card among those that are shown.
@@ -56,14 +55,15 @@ pub(super) struct Picker {
 
 impl Picker {
     pub(super) fn new() -> Self {
-        Self { operations: Operation::all(), is_open: false, query: String::new(), chosen: 0, reveal: false }
+        Self { entries: entries(), is_open: false, query: String::new(), chosen: 0, reveal: false }
     }
 
     /// Opens it anew.
     pub(super) fn open(&mut self, thumbnails: &mut Thumbnails, query: &str) {
-        thumbnails.ask(thumbnail_request(BEFORE, Role::Shapes, plain_steps()));
-        for operation in &self.operations {
-            thumbnails.ask(thumbnail_request(operation.key(), operation.role(), example_steps(operation)));
+        thumbnails.ask(BEFORE, || thumbnail_request(BEFORE, Role::Shapes, plain_steps()));
+        for Entry { operation, .. } in &self.entries {
+            let request = || thumbnail_request(operation.key(), operation.role(), example_steps(operation));
+            thumbnails.ask(operation.key(), request);
         }
         self.is_open = true;
         query.clone_into(&mut self.query);
@@ -72,7 +72,7 @@ impl Picker {
 
     /// Chooses what fits best what was typed.
     fn choose_best(&mut self) {
-        let found = found(&self.operations, &self.query);
+        let found = found(&self.entries, &self.query);
         let best = found.iter().enumerate().min_by_key(|(_, found)| found.rank).map_or(0, |(place, _)| place);
         self.choose(best);
     }
@@ -127,7 +127,7 @@ impl Picker {
         let aside = self.query.is_empty() && columns > 1;
         let (left, right) = (aside && pressed(Key::ArrowLeft), aside && pressed(Key::ArrowRight));
         self.search_ui(ui);
-        let found = found(&self.operations, &self.query);
+        let found = found(&self.entries, &self.query);
         let before = self.chosen;
         let first = found.iter().filter(|found| found.operation.role() == Role::Raises).count();
         let mut chosen = before.min(found.len().saturating_sub(1));
@@ -146,7 +146,7 @@ impl Picker {
         let mut added = found.get(chosen).filter(|_| enter).map(|found| found.operation.key());
         ui.add_space(4.0);
         // As high whatever is found, so that nothing jumps while one types.
-        let rows = |role| self.operations.iter().filter(|operation| operation.role() == role).count() as f32;
+        let rows = |role| self.entries.iter().filter(|entry| entry.operation.role() == role).count() as f32;
         let heights = SECTIONS.map(|(role, _)| 24.0 + rows(role) * (CARD.y + GAP));
         let whole = if columns > 1 { heights.into_iter().fold(0.0, f32::max) } else { heights.iter().sum() };
         let height = whole.min(space - 76.0).max(CARD.y);
@@ -234,6 +234,23 @@ pub(super) fn typed_ahead(ctx: &egui::Context) -> String {
     ctx.input(|input| texts(&input.events).skip_while(|text| *text != "A").skip(1).collect())
 }
 
+/// An operation with its default parameters, and what it is found by, in small letters.
+struct Entry {
+    operation: Operation,
+    label: String,
+    key: String,
+    doc: String,
+}
+
+/// Every operation.
+fn entries() -> Vec<Entry> {
+    let entry = |operation: Operation| {
+        let [label, key, doc] = [operation.label(), operation.key(), operation.doc()].map(str::to_lowercase);
+        Entry { operation, label, key, doc }
+    };
+    Operation::all().into_iter().map(entry).collect()
+}
+
 /// An operation that fits what was typed.
 struct Found<'a> {
     operation: &'a Operation,
@@ -242,12 +259,12 @@ struct Found<'a> {
 }
 
 /// The operations in which every typed word occurs, section by section, the best of each first.
-fn found<'a>(operations: &'a [Operation], query: &str) -> Vec<Found<'a>> {
+fn found<'a>(entries: &'a [Entry], query: &str) -> Vec<Found<'a>> {
     let words: Vec<String> = query.split_whitespace().map(str::to_lowercase).collect();
     let mut all = Vec::new();
     for (role, _) in SECTIONS {
-        let section = operations.iter().filter(|operation| operation.role() == role);
-        let fits = section.filter_map(|operation| Some(Found { operation, rank: rank(operation, &words)? }));
+        let section = entries.iter().filter(|entry| entry.operation.role() == role);
+        let fits = section.filter_map(|entry| Some(Found { operation: &entry.operation, rank: entry.rank(&words)? }));
         let first = all.len();
         all.extend(fits);
         all[first..].sort_by_key(|found: &Found| found.rank);
@@ -255,15 +272,17 @@ fn found<'a>(operations: &'a [Operation], query: &str) -> Vec<Found<'a>> {
     all
 }
 
-/// How well an operation fits the words: by the worst of them.
-fn rank(operation: &Operation, words: &[String]) -> Option<usize> {
-    let [label, key, doc] = [operation.label(), operation.key(), operation.doc()].map(str::to_lowercase);
-    let rank = |word: &String| {
-        let begins = |text: &str| text.split([' ', '-', '_']).any(|part| part.starts_with(word));
-        let fits = [label.starts_with(word), begins(&label), label.contains(word), key.contains(word), begins(&doc)];
-        fits.iter().position(|fits| *fits).or_else(|| doc.contains(word).then_some(fits.len()))
-    };
-    words.iter().map(rank).try_fold(0, |worst, rank| Some(worst.max(rank?)))
+impl Entry {
+    /// How well the operation fits the words: by the worst of them.
+    fn rank(&self, words: &[String]) -> Option<usize> {
+        let Self { label, key, doc, .. } = self;
+        let rank = |word: &String| {
+            let begins = |text: &str| text.split([' ', '-', '_']).any(|part| part.starts_with(word));
+            let fits = [label.starts_with(word), begins(label), label.contains(word), key.contains(word), begins(doc)];
+            fits.iter().position(|fits| *fits).or_else(|| doc.contains(word).then_some(fits.len()))
+        };
+        words.iter().map(rank).try_fold(0, |worst, rank| Some(worst.max(rank?)))
+    }
 }
 
 /// A card: picture, name, what it does to the land.
@@ -392,20 +411,20 @@ mod tests {
     use super::*;
 
     fn keys(query: &str) -> Vec<&'static str> {
-        let operations = Operation::all();
-        found(&operations, query).into_iter().map(|found| found.operation.key()).collect()
+        let entries = entries();
+        found(&entries, query).into_iter().map(|found| found.operation.key()).collect()
     }
 
     fn best(query: &str) -> Option<&'static str> {
-        let operations = Operation::all();
-        found(&operations, query).into_iter().min_by_key(|found| found.rank).map(|found| found.operation.key())
+        let entries = entries();
+        found(&entries, query).into_iter().min_by_key(|found| found.rank).map(|found| found.operation.key())
     }
 
     #[test]
     fn without_a_word_there_is_everything_and_what_raises_comes_first() {
-        let operations = Operation::all();
-        let found = found(&operations, "  ");
-        assert_eq!(found.len(), operations.len());
+        let entries = entries();
+        let found = found(&entries, "  ");
+        assert_eq!(found.len(), entries.len());
         let shapes = |found: &Found| found.operation.role() == Role::Shapes;
         assert!(found.iter().map(shapes).is_sorted());
     }

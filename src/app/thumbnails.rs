@@ -28,12 +28,12 @@ impl Thumbnails {
         Ok(Self { thumbnailer: Thumbnailer::start(wake)?, known: BTreeMap::new() })
     }
 
-    /// Has a picture drawn, unless one of that name has been asked for before.
-    pub(super) fn ask(&mut self, request: ThumbnailRequest) {
-        self.known.entry(request.key.clone()).or_insert_with(|| {
-            self.thumbnailer.request(request);
-            Shown::Awaited
-        });
+    /// Has a picture drawn, unless one of that name has been asked for before; only then its order is made.
+    pub(super) fn ask(&mut self, key: &str, request: impl FnOnce() -> ThumbnailRequest) {
+        if !self.known.contains_key(key) {
+            self.thumbnailer.request(request());
+            self.known.insert(key.into(), Shown::Awaited);
+        }
     }
 
     /// Takes what has been drawn.

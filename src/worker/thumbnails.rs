@@ -124,8 +124,16 @@ fn serve(shared: &Shared) {
                 Err(panicked)
             }
         };
-        lock(&shared.state).finished.push_back(Thumbnail { key: request.key, picture });
+        let is_last = {
+            let mut state = lock(&shared.state);
+            state.finished.push_back(Thumbnail { key: request.key, picture });
+            state.requests.is_empty()
+        };
         (shared.wake)();
+        if is_last {
+            // Nobody may ask again for hours: no land is kept for that.
+            evaluator = Evaluator::new();
+        }
     }
 }
 
