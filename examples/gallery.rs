@@ -16,9 +16,10 @@ use image::{Rgba, RgbaImage, imageops};
 use upthrust::engine::measures::{self, Summary};
 use upthrust::engine::operations::Role;
 use upthrust::engine::operations::faults::Faults;
-use upthrust::engine::parameters::{Band, Colour, FileName, Kind};
+use upthrust::engine::parameters::{FileName, Kind};
+use upthrust::engine::relief::relief;
 use upthrust::engine::stack::evaluate;
-use upthrust::engine::texture::{Painting, TerrainType, paint};
+use upthrust::engine::texture::paint;
 use upthrust::engine::{Grid, Heightfield, Inputs, Monitor, Operation, Picture, Raster, Recipe, SampleScale, Step};
 use upthrust::project::{Project, presets};
 
@@ -28,6 +29,8 @@ const SKY: Rgba<u8> = Rgba([198, 214, 230, 255]);
 const INK: Rgba<u8> = Rgba([32, 40, 48, 255]);
 /// The name of the picture that operations read.
 const FILE: &str = "rings";
+/// What nobody here asks for.
+const CANCELLED: &str = "cancelled";
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
@@ -65,7 +68,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         for operation in Operation::all() {
             let name = operation.key();
             let recipe = plain_example(operation)?;
-            let drawn = Drawn::of(&recipe, None)?;
+            let drawn = Drawn::in_grey(&recipe)?;
             drawn.report(name, &recipe);
             sheet.push(drawn.captioned(name));
         }
@@ -74,8 +77,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The operation with its defaults, alone if it raises land and on fault land if it shapes; bare ground, a little
-/// lighter with the height, so that the form is all there is to see.
+/// The operation with its defaults, alone if it raises land and on fault land if it shapes.
 fn plain_example(mut operation: Operation) -> Result<Recipe, Box<dyn Error>> {
     for parameter in operation.table().iter().filter(|parameter| matches!(parameter.kind, Kind::File)) {
         operation.group_mut().set(parameter.key, &FILE.into())?;
@@ -86,15 +88,7 @@ fn plain_example(mut operation: Operation) -> Result<Recipe, Box<dyn Error>> {
         Role::Raises => vec![step],
         Role::Shapes => vec![Step::new(Faults::default()), step],
     };
-    let mut recipe = Recipe { stack, ..Default::default() };
-    let ground = |colour, percent| TerrainType {
-        colour: Colour(colour),
-        elevation: Band { min: percent, max: percent },
-        elevation_release: 100.0,
-        ..Default::default()
-    };
-    recipe.texture.types = vec![ground([0x8c, 0x88, 0x82], 0.0), ground([0xe6, 0xe2, 0xda], 100.0)];
-    Ok(recipe)
+    Ok(Recipe { stack, ..Default::default() })
 }
 
 /// A picture for the operations that read one: rings of hills around the middle.
@@ -117,26 +111,30 @@ fn print_header(what: &str) {
     );
 }
 
-/// A recipe's land and texture.
+/// A recipe's land and a lit picture of it.
 struct Drawn {
     land: Heightfield,
-    painting: Painting,
+    picture: Picture,
+    /// The share of the land that no terrain type covers.
+    uncovered: f32,
     milliseconds: f64,
 }
 
 impl Drawn {
+    /// In the recipe's colours, at a place of its timeline.
     fn of(recipe: &Recipe, position: Option<u32>) -> Result<Self, Box<dyn Error>> {
-        let grid = Grid::fitted(recipe.world.extent(), SAMPLES);
-        let monitor = Monitor::new();
-        let begun = Instant::now();
-        let cancelled = |_| "cancelled";
-        let land = evaluate(recipe, grid, position, &inputs(), &monitor).map_err(cancelled)?;
-        let milliseconds = begun.elapsed().as_secs_f64() * 1e3;
-        let pixels = [PIXELS as usize, PIXELS as usize * grid.height() / grid.width()];
-        let range = recipe.world.height_range_m;
-        let painting =
-            paint(&land, &recipe.texture, range, Some(&recipe.light), pixels, &monitor).map_err(cancelled)?;
-        Ok(Self { land, painting, milliseconds })
+        let (land, milliseconds) = timed(recipe, position)?;
+        let (range, light) = (recipe.world.height_range_m, Some(&recipe.light));
+        let painting = paint(&land, &recipe.texture, range, light, pixels(land.grid()), &Monitor::new());
+        let painting = painting.map_err(|_| CANCELLED)?;
+        Ok(Self { land, picture: painting.picture, uncovered: painting.uncovered, milliseconds })
+    }
+
+    /// In greys, so that the form is all there is to see.
+    fn in_grey(recipe: &Recipe) -> Result<Self, Box<dyn Error>> {
+        let (land, milliseconds) = timed(recipe, None)?;
+        let picture = relief(&land, pixels(land.grid()), &Monitor::new()).map_err(|_| CANCELLED)?;
+        Ok(Self { land, picture, uncovered: 0.0, milliseconds })
     }
 
     fn report(&self, name: &str, recipe: &Recipe) {
@@ -154,7 +152,7 @@ impl Drawn {
             steeper(35.0),
             steeper(45.0),
             steeper(60.0),
-            100.0 * self.painting.uncovered,
+            100.0 * self.uncovered,
         );
     }
 
@@ -187,14 +185,14 @@ impl Drawn {
     }
 
     fn texture(&self) -> RgbaImage {
-        imageops::resize(&image_of(&self.painting.picture), PIXELS, PIXELS, imageops::FilterType::Triangle)
+        imageops::resize(&image_of(&self.picture), PIXELS, PIXELS, imageops::FilterType::Triangle)
     }
 
     /// The land as seen from the south, from above its highest point: each column of the picture walks away from the
     /// eye and paints what rises above everything nearer.
     fn view(&self) -> RgbaImage {
         let extent = self.land.grid().extent();
-        let texture = image_of(&self.painting.picture);
+        let texture = image_of(&self.picture);
         let [low, high] = self.land.min_max();
         let side = extent.width_m.max(extent.depth_m);
         let eye = [0.5 * extent.width_m, f64::from(high) + 0.45 * side, 1.3 * extent.depth_m];
@@ -225,6 +223,19 @@ impl Drawn {
         }
         picture
     }
+}
+
+/// The land of a recipe, and how many milliseconds it took.
+fn timed(recipe: &Recipe, position: Option<u32>) -> Result<(Heightfield, f64), Box<dyn Error>> {
+    let grid = Grid::fitted(recipe.world.extent(), SAMPLES);
+    let begun = Instant::now();
+    let land = evaluate(recipe, grid, position, &inputs(), &Monitor::new()).map_err(|_| CANCELLED)?;
+    Ok((land, begun.elapsed().as_secs_f64() * 1e3))
+}
+
+/// The size of a picture of the land on a grid.
+fn pixels(grid: Grid) -> [usize; 2] {
+    [PIXELS as usize, PIXELS as usize * grid.height() / grid.width()]
 }
 
 /// The recipe at eight places of its timeline.
