@@ -36,7 +36,7 @@ enum Method {
 
 /// The space that a transform works in: to be kept from line to line.
 #[derive(Debug, Default)]
-pub struct Space {
+pub struct Workspace {
     mirrored: Vec<Complex<f64>>,
     padded: Vec<Complex<f64>>,
     other: Vec<Complex<f64>>,
@@ -64,12 +64,12 @@ impl CosineTransform {
         Self { count, period, method: Method::Chirp { stages, chirp, response } }
     }
 
-    /// Transforms two lines at once, one in the real and one in the imaginary parts. At most the first
-    /// [`Self::new`]'s count of samples is looked at.
-    pub fn run(&self, lines: &mut [Complex<f64>], space: &mut Space) {
-        let Space { mirrored, padded, other } = space;
+    /// Transforms two lines at once, one in the real and one in the imaginary parts: [`Self::new`]'s count of samples,
+    /// and no more than those if there are any.
+    pub fn run(&self, lines: &mut [Complex<f64>], space: &mut Workspace) {
+        let Workspace { mirrored, padded, other } = space;
         mirrored.clear();
-        mirrored.extend_from_slice(lines);
+        mirrored.extend_from_slice(&lines[..self.count]);
         mirrored.extend(lines[1..self.count - 1].iter().rev());
         match &self.method {
             Method::Direct(stages) => stages.run(mirrored, other),
@@ -143,7 +143,7 @@ mod tests {
     fn three_samples_by_hand() {
         // Mirrored: 1, 2, 4, 2; the sum is 9, against each other they are −3 and 1, and N^(−½) is ½.
         let mut line = [1.0, 2.0, 4.0].map(|x| Complex::new(x, -x));
-        CosineTransform::new(3).run(&mut line, &mut Space::default());
+        CosineTransform::new(3).run(&mut line, &mut Workspace::default());
         let expected = [4.5, -1.5, 0.5];
         assert!(line.iter().zip(expected).all(|(y, x)| (y.re - x).abs() < 1e-15 && (y.im + x).abs() < 1e-15));
     }
@@ -152,7 +152,7 @@ mod tests {
     fn every_length_is_the_sum_of_the_formula() {
         for count in 2..40 {
             let (input, mut found) = (lines(count), lines(count));
-            CosineTransform::new(count).run(&mut found, &mut Space::default());
+            CosineTransform::new(count).run(&mut found, &mut Workspace::default());
             let period = 2 * (count - 1);
             for (k, found) in found.iter().enumerate() {
                 let wave = |i: usize| libm::cos(TAU * (i * k) as f64 / period as f64);
@@ -167,7 +167,7 @@ mod tests {
     fn long_lines_agree_with_a_library_and_come_back() {
         for count in [1025, 1000, 4097, 3001] {
             let (input, mut found) = (lines(count), lines(count));
-            let (transform, mut space) = (CosineTransform::new(count), Space::default());
+            let (transform, mut space) = (CosineTransform::new(count), Workspace::default());
             transform.run(&mut found, &mut space);
             let period = 2 * (count - 1);
             let mut expected: Vec<Complex<f64>> = (0..period).map(|i| input[i.min(period - i)]).collect();

@@ -10,10 +10,11 @@ use rayon::prelude::*;
 
 use super::heightfield::{Grid, Heightfield};
 use super::monitor::{Cancelled, Monitor};
-use super::operations::recursive_filter::{STRIP, strips};
+use super::strips::{STRIP, strips};
 
 /// Where curves cross the rows and the columns of a grid.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
+#[cfg_attr(test, derive(Clone))]
 pub struct Crossings {
     grid: Grid,
     /// Of each row, metres from the west border.
@@ -195,7 +196,7 @@ pub fn lower_to_squared_distances(
     })?;
     let (on_rows, on_columns) = (&crossings.on_rows, &crossings.on_columns);
     let width = grid.width();
-    strips(squares, width).par_iter_mut().enumerate().try_for_each_init(
+    strips(squares, width, monitor)?.par_iter_mut().enumerate().try_for_each_init(
         || (vec![0.0; grid.height()], Vec::new()),
         |(along_row, envelope), (strip, pieces)| {
             let columns = strip * STRIP..((strip + 1) * STRIP).min(width);

@@ -299,12 +299,12 @@ const CHECK_EVERY: usize = 64;
 
 /// The sum of the faults on flat land.
 pub fn sum_of_faults(grid: Grid, faults: &[Fault], monitor: &Monitor) -> Result<Heightfield, Cancelled> {
-    sum_of_faults_and(grid, faults, monitor, |_, _, _| Ok(()))
+    sum_of_faults_with_lifts(grid, faults, monitor, |_, _, _| Ok(()))
 }
 
 /// The sum of the faults and of what `lift` adds to a row: given the row's place in metres from the north, the places
 /// of its columns from the west, and a sum for each of them in units of the displacement grid.
-pub fn sum_of_faults_and(
+pub fn sum_of_faults_with_lifts(
     grid: Grid,
     faults: &[Fault],
     monitor: &Monitor,
@@ -314,7 +314,7 @@ pub fn sum_of_faults_and(
         /// Differences between neighbouring samples, one more than samples.
         differences: Vec<i64>,
         /// Lifts within fault zones, and other ones.
-        zones: Vec<i64>,
+        lifts: Vec<i64>,
     }
 
     let xs = column_positions(&grid);
@@ -322,7 +322,7 @@ pub fn sum_of_faults_and(
     let mut heightfield = Heightfield::flat(grid);
     let tally = monitor.tally(grid.height());
     heightfield.heights_mut().par_chunks_mut(grid.width()).enumerate().try_for_each_init(
-        || Row { differences: vec![0; grid.width() + 1], zones: vec![0; grid.width()] },
+        || Row { differences: vec![0; grid.width() + 1], lifts: vec![0; grid.width()] },
         |row, (r, heights)| {
             let z = grid.z_m(r);
             for (i, crosser) in crossers.iter().enumerate() {
@@ -334,14 +334,14 @@ pub fn sum_of_faults_and(
                 row.differences[first] += crosser.east_units;
                 row.differences[second] += crosser.east_units;
                 if first < second {
-                    crosser.add_zone(z, &xs[first..second], &mut row.zones[first..second]);
+                    crosser.add_zone(z, &xs[first..second], &mut row.lifts[first..second]);
                 }
             }
-            lift(z, &xs, &mut row.zones)?;
+            lift(z, &xs, &mut row.lifts)?;
             let mut running = 0;
-            for ((height, difference), zone) in heights.iter_mut().zip(&mut row.differences).zip(&mut row.zones) {
+            for ((height, difference), lift) in heights.iter_mut().zip(&mut row.differences).zip(&mut row.lifts) {
                 running += std::mem::take(difference);
-                *height = to_metres(running + std::mem::take(zone));
+                *height = to_metres(running + std::mem::take(lift));
             }
             row.differences[grid.width()] = 0;
             tally.add_one()
@@ -351,13 +351,13 @@ pub fn sum_of_faults_and(
 }
 
 /// Adds one fault to the land, in f32: what happens between two passes of the wind.
-pub fn add_fault(heightfield: &mut Heightfield, fault: &Fault) {
+pub fn add_fault(heightfield: &mut Heightfield, fault: &Fault, monitor: &Monitor) -> Result<(), Cancelled> {
     let grid = heightfield.grid();
     let xs = column_positions(&grid);
     let crosser = Crosser::new(fault, &grid);
     let east = to_metres(crosser.east_units);
     let rows = heightfield.heights_mut().par_chunks_mut(grid.width()).enumerate().with_min_len(32);
-    rows.for_each_init(Vec::new, |zone, (r, heights)| {
+    rows.try_for_each_init(Vec::new, |zone, (r, heights)| {
         let z = grid.z_m(r);
         let Crossing { first, second } = crosser.crossing(z, &xs);
         heights[..first].iter_mut().for_each(|height| *height -= east);
@@ -368,7 +368,8 @@ pub fn add_fault(heightfield: &mut Heightfield, fault: &Fault) {
             crosser.add_zone(z, &xs[first..second], zone);
             heights[first..second].iter_mut().zip(zone).for_each(|(height, units)| *height += to_metres(*units));
         }
-    });
+        monitor.check()
+    })
 }
 
 #[cfg(test)]
@@ -470,7 +471,9 @@ mod tests {
             fault([20.0, 1.0], [1.0, 0.0], -2.0),
         ];
         let mut one_by_one = Heightfield::flat(grid);
-        faults.iter().for_each(|fault| add_fault(&mut one_by_one, fault));
+        for fault in &faults {
+            add_fault(&mut one_by_one, fault, &Monitor::new()).expect("not cancelled");
+        }
         assert_eq!(one_by_one, sum_of_faults(grid, &faults, &Monitor::new()).expect("not cancelled"));
     }
 }

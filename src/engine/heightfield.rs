@@ -4,6 +4,8 @@ use std::ops::Index;
 
 use rayon::prelude::*;
 
+use super::monitor::{Cancelled, Monitor};
+
 /// The size of the world in metres: x runs east over `width_m`, z runs south over `depth_m`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Extent {
@@ -87,6 +89,20 @@ impl Grid {
     }
 }
 
+/// Steps hold the heights that they make within this many metres: what multiplies could leave the numbers that f32 has.
+pub const HIGHEST_M: f32 = 1e9;
+
+/// Samples that a thread fills or copies between two looks at the monitor.
+const AT_ONCE: usize = 1 << 16;
+
+/// Copies heights to as many others.
+pub(super) fn copy_heights(to: &mut [f32], from: &[f32], monitor: &Monitor) -> Result<(), Cancelled> {
+    to.par_chunks_mut(AT_ONCE).zip(from.par_chunks(AT_ONCE)).try_for_each(|(to, from)| {
+        to.copy_from_slice(from);
+        monitor.check()
+    })
+}
+
 /// Heights in metres on a grid, row-major, row 0 in the north.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Heightfield {
@@ -98,6 +114,23 @@ impl Heightfield {
     /// Flat land at height 0.
     pub fn flat(grid: Grid) -> Self {
         Self { grid, heights: vec![0.0; grid.samples()] }
+    }
+
+    /// Level land at that height.
+    pub fn filled(grid: Grid, height: f32, monitor: &Monitor) -> Result<Self, Cancelled> {
+        let mut land = Self::flat(grid);
+        land.heights.par_chunks_mut(AT_ONCE).try_for_each(|part| {
+            part.fill(height);
+            monitor.check()
+        })?;
+        Ok(land)
+    }
+
+    /// A copy, for maps so large that nobody could be kept waiting for [`Clone`].
+    pub fn copied(&self, monitor: &Monitor) -> Result<Self, Cancelled> {
+        let mut copy = Self::flat(self.grid);
+        copy_heights(&mut copy.heights, &self.heights, monitor)?;
+        Ok(copy)
     }
 
     /// Heights given row by row; `None` if their number is not the grid's.

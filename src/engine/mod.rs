@@ -4,8 +4,8 @@
 //! crate; its functions can fail in one way only, by being [cancelled](monitor::Cancelled). Parameters are checked
 //! where they enter, by the tables that they are declared in.
 
-pub mod cosine_transform;
-pub mod distance;
+mod cosine_transform;
+mod distance;
 pub mod fault;
 pub mod heightfield;
 pub mod inputs;
@@ -22,6 +22,7 @@ pub mod relief;
 mod resample;
 mod rounding;
 pub mod stack;
+mod strips;
 pub mod texture;
 
 pub use heightfield::{Extent, Grid, Heightfield};

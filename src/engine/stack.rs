@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::heightfield::{Grid, Heightfield};
+use super::heightfield::{Grid, HIGHEST_M, Heightfield};
 use super::inputs::Inputs;
 use super::monitor::{Cancelled, Monitor};
 use super::operations::{Keyframe, Operation, Site};
@@ -28,9 +28,6 @@ pub fn evaluate(
 /// How many keyframes a step keeps at the most, and how many bytes they may take together.
 const KEYFRAMES: usize = 48;
 const KEYFRAME_BYTES: usize = 96 << 20;
-
-/// Heights are held within this many metres: blends that multiply could leave the numbers that f32 has.
-const HIGHEST_M: f32 = 1e9;
 
 /// Evaluates stacks one after another and remembers what it can use again: the land after every step, and of each
 /// step its own land, at several iterations where later ones follow from earlier ones.
@@ -113,8 +110,9 @@ impl Evaluator {
             if begun {
                 let site = Site { grid, below: below.as_deref(), stream: step.stream(recipe.seed), inputs, monitor };
                 let own_land = || self.own_land(&step.operation, &site, until, &mut own);
-                match monitor.within(share(i)..share(i + 1), own_land) {
-                    Ok(land) => below = Some(blend(below.as_deref(), land, &step.settings, inputs)),
+                let land = monitor.within(share(i)..share(i + 1), own_land);
+                match land.and_then(|land| blend(below.as_deref(), land, &step.settings, inputs, monitor)) {
+                    Ok(land) => below = Some(land),
                     Err(Cancelled) => {
                         // The next evaluation goes on from the keyframes that this one has come to.
                         self.remember(i, Layer { step: step.clone(), until, result: Known::Stale, own });
@@ -171,11 +169,18 @@ impl Evaluator {
         if grid == site.grid {
             return self.own_land_there(operation, site, until, own);
         }
-        let resampled = |land: &Heightfield, grid| land.resampled(grid, monitor);
-        let below = monitor.within(0.0..0.1, || site.below.map(|land| resampled(land, grid)).transpose())?;
-        let there = Site { grid, below: below.as_ref(), ..*site };
-        let land = monitor.within(0.1..0.9, || self.own_land_there(operation, &there, until, own))?;
-        monitor.within(0.9..1.0, || resampled(&land, site.grid)).map(Arc::new)
+        let known = own.iter().find(|(iteration, _)| *iteration == until).map(|(_, land)| land.clone());
+        let land = match known {
+            Some(land) => land,
+            None => {
+                let read = site.below.filter(|_| operation.reads_below());
+                let resampled = || read.map(|land| land.resampled(grid, monitor)).transpose();
+                let below = monitor.within(0.0..0.1, resampled)?;
+                let there = Site { grid, below: below.as_ref(), ..*site };
+                monitor.within(0.1..0.9, || self.own_land_there(operation, &there, until, own))?
+            }
+        };
+        monitor.within(0.9..1.0, || land.resampled(site.grid, monitor)).map(Arc::new)
     }
 
     /// The same on the grid on which the operation works, from what is remembered where possible.
@@ -232,7 +237,8 @@ fn blend(
     own: Arc<Heightfield>,
     settings: &StepSettings,
     inputs: &Inputs,
-) -> Arc<Heightfield> {
+    monitor: &Monitor,
+) -> Result<Arc<Heightfield>, Cancelled> {
     let strength = settings.strength as f32;
     let plain = strength == 1.0 && settings.mask.is_none();
     let takes_own_place = match settings.blend {
@@ -241,7 +247,7 @@ fn blend(
         _ => false,
     };
     if takes_own_place {
-        return own;
+        return Ok(own);
     }
     let rounding_m = settings.rounding_m as f32;
     let joined = |below: f32, own: f32| match settings.blend {
@@ -260,11 +266,11 @@ fn blend(
         let mixed = if share == 1.0 { joined } else { below + share * (joined - below) };
         mixed.clamp(-HIGHEST_M, HIGHEST_M)
     };
-    let mut land = Arc::unwrap_or_clone(own);
+    let mut land = Arc::try_unwrap(own).or_else(|shared| shared.copied(monitor))?;
     let grid = land.grid();
     let stencil = settings.mask.as_ref().map(|mask| mask.over(grid, below, inputs));
     let rows = land.heights_mut().par_chunks_mut(grid.width()).with_min_len(32).enumerate();
-    rows.for_each_init(
+    rows.try_for_each_init(
         || vec![strength; grid.width()],
         |shares, (r, row)| {
             if let Some(stencil) = &stencil {
@@ -279,18 +285,23 @@ fn blend(
                 }
                 None => row.iter_mut().zip(&*shares).for_each(|(own, &share)| *own = mixed(0.0, *own, share)),
             }
+            monitor.check()
         },
-    );
-    Arc::new(land)
+    )?;
+    Ok(Arc::new(land))
 }
 
-/// The most maps of heights that building a stack holds at once.
-pub fn peak_maps(recipe: &Recipe) -> usize {
-    // The step's own land, the land below it, and a copy of that land where an averaged filter runs.
-    match recipe.stack.len() {
-        0 | 1 => 2,
-        _ => 3,
-    }
+/// The most maps of heights that building a stack on a grid holds at once.
+pub fn peak_maps(recipe: &Recipe, grid: Grid) -> f64 {
+    let of_step = |step: &Step| {
+        let there = step.operation.works_on(grid);
+        if there == grid {
+            return step.operation.maps_held(grid);
+        }
+        // The land below and the result, beside what lies on the grid on which the operation works.
+        2.0 + step.operation.maps_held(there) * there.samples() as f64 / grid.samples() as f64
+    };
+    recipe.stack.iter().filter(|step| step.settings.enabled).map(of_step).fold(2.0, f64::max)
 }
 
 #[cfg(test)]
@@ -333,8 +344,8 @@ mod tests {
         let (below, own) = (field([1.0, 2.0, 8.0, -4.0]), field([3.0, -2.0, 8.0, 0.0]));
         let check = |blend_by, strength, expected: [f32; 4]| {
             let settings = StepSettings { blend: blend_by, strength, rounding_m: 4.0, ..Default::default() };
-            let found = blend(Some(&below), Arc::new(own.clone()), &settings, &Inputs::default());
-            assert_eq!(found.heights(), expected, "{blend_by:?}");
+            let found = blend(Some(&below), Arc::new(own.clone()), &settings, &Inputs::default(), &Monitor::new());
+            assert_eq!(found.expect("not cancelled").heights(), expected, "{blend_by:?}");
         };
         check(Blend::Add, 1.0, [4.0, 0.0, 16.0, -4.0]);
         check(Blend::Subtract, 1.0, [-2.0, 4.0, 0.0, -4.0]);

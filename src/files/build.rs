@@ -95,7 +95,7 @@ pub fn memory_needed(order: &Order) -> u64 {
     // Painted pixels have four bytes; formats that are not written row by row need a copy with three.
     let picture =
         order.texture.as_ref().map_or(0, |texture| (texture.size[0] as u64).saturating_mul(texture.size[1] as u64));
-    let evaluating = map.saturating_mul(stack::peak_maps(&order.recipe) as u64);
+    let evaluating = (map as f64 * stack::peak_maps(&order.recipe, order.grid)).ceil() as u64;
     let painting = map.saturating_add(picture.saturating_mul(7));
     inputs.saturating_add(evaluating.max(painting))
 }

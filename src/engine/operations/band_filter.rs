@@ -4,16 +4,21 @@
 //! at its borders, so that it has no cliff where its ends meet, and so is a sum of cosines that fit the world: h = Σ
 //! a·cos(π·kx·x/Lx)·cos(π·kz·z/Lz), with cycles per metre fx = kx/(2·Lx) and fz alike, and the wavelength
 //! 1/√(fx² + fz²). Along rows or columns alone it is 1/fx or 1/fz. The mean, k = 0, is no wave and always stays.
+//!
+//! The transform is our own ([`crate::engine::cosine_transform`]), not a library's: rustfft picks its arithmetic by the
+//! processor and takes its sines from the system, so that a land would not have the same bytes on every machine. It
+//! stays for what shows no land (the spectrum of the measures), for its complex numbers, and to hold ours against it in
+//! tests.
 
 use rayon::prelude::*;
 use rustfft::num_complex::Complex;
 
-use super::recursive_filter::{STRIP, strips};
 use super::{Keyframe, Operate, Role, Site};
-use crate::engine::cosine_transform::{CosineTransform, Space};
+use crate::engine::cosine_transform::{CosineTransform, Workspace};
 use crate::engine::heightfield::Heightfield;
-use crate::engine::monitor::{Cancelled, Tally};
+use crate::engine::monitor::{Cancelled, Monitor, Tally};
 use crate::engine::parameters::{Spec, choices, parameters};
+use crate::engine::strips::{STRIP, strips};
 
 choices! {
     /// Along what a wavelength is measured.
@@ -91,8 +96,8 @@ impl Response {
     }
 }
 
-/// The space in which a thread works on two lines.
-type Desk = (Vec<Complex<f64>>, Space);
+/// A line, two of the land's at once, and the space in which a thread transforms it.
+type Lines = (Vec<Complex<f64>>, Workspace);
 
 /// Does `work` with every row, two at a time, as the real and the imaginary parts of a line; it is told the first one's
 /// number.
@@ -100,9 +105,9 @@ fn by_rows(
     heights: &mut [f32],
     width: usize,
     tally: &Tally,
-    work: impl Fn(&mut [Complex<f64>], usize, &mut Space) + Sync,
+    work: impl Fn(&mut [Complex<f64>], usize, &mut Workspace) + Sync,
 ) -> Result<(), Cancelled> {
-    heights.par_chunks_mut(2 * width).enumerate().try_for_each_init(Desk::default, |(line, space), (i, rows)| {
+    heights.par_chunks_mut(2 * width).enumerate().try_for_each_init(Lines::default, |(line, space), (i, rows)| {
         let (first, second) = rows.split_at_mut(width);
         line.clear();
         line.extend(first.iter().map(|&height| Complex::new(f64::from(height), 0.0)));
@@ -119,9 +124,10 @@ fn by_columns(
     heights: &mut [f32],
     width: usize,
     tally: &Tally,
-    work: impl Fn(&mut [Complex<f64>], usize, &mut Space) + Sync,
+    work: impl Fn(&mut [Complex<f64>], usize, &mut Workspace) + Sync,
+    monitor: &Monitor,
 ) -> Result<(), Cancelled> {
-    strips(heights, width).par_iter_mut().enumerate().try_for_each_init(Desk::default, |(line, space), (s, strip)| {
+    strips(heights, width, monitor)?.par_iter_mut().enumerate().try_for_each_init(Lines::default, |(line, space), (s, strip)| {
         let lanes = strip.first().map_or(0, |piece| piece.len());
         for lane in (0..lanes).step_by(2) {
             line.clear();
@@ -150,20 +156,26 @@ impl Operate for BandFilter {
     }
 
     fn evaluate(&self, site: &Site, _until: u32, _resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
-        let mut land = site.land_below();
+        // Level land has no waves.
+        let Some(below) = site.below else { return site.land_below() };
         let (grid, response) = (site.grid, Response::new(self));
         let (width, height) = (grid.width(), grid.height());
         let frequency_x = |c: usize| 0.5 * c as f64 / grid.extent().width_m;
         let frequency_z = |r: usize| 0.5 * r as f64 / grid.extent().depth_m;
         // Heights above the north-west corner: level land is all zeros and stays level to the bit.
-        let corner_m = land[(0, 0)];
-        let mut waves: Vec<f32> = land.heights().iter().map(|height| height - corner_m).collect();
+        let corner_m = below[(0, 0)];
+        let mut land = Heightfield::flat(grid);
+        land.heights_mut().par_chunks_mut(width).enumerate().try_for_each(|(r, row)| {
+            row.iter_mut().zip(below.row(r)).for_each(|(wave, height)| *wave = height - corner_m);
+            site.monitor.check()
+        })?;
+        let waves = land.heights_mut();
         let (rows, columns) = (height.div_ceil(2), width.div_ceil(2));
         match self.along {
             Along::Rows => {
                 let (tally, transform) = (site.monitor.tally(rows), CosineTransform::new(width));
                 let shares: Vec<f64> = (0..width).map(|c| response.share([frequency_x(c), 0.0])).collect();
-                by_rows(&mut waves, width, &tally, |line, _, space| {
+                by_rows(waves, width, &tally, |line, _, space| {
                     transform.run(line, space);
                     line.iter_mut().zip(&shares).for_each(|(wave, share)| *wave *= share);
                     transform.run(line, space);
@@ -172,17 +184,18 @@ impl Operate for BandFilter {
             Along::Columns => {
                 let (tally, transform) = (site.monitor.tally(columns), CosineTransform::new(height));
                 let shares: Vec<f64> = (0..height).map(|r| response.share([0.0, frequency_z(r)])).collect();
-                by_columns(&mut waves, width, &tally, |line, _, space| {
+                let filter = |line: &mut [Complex<f64>], _: usize, space: &mut Workspace| {
                     transform.run(line, space);
                     line.iter_mut().zip(&shares).for_each(|(wave, share)| *wave *= share);
                     transform.run(line, space);
-                })?;
+                };
+                by_columns(waves, width, &tally, filter, site.monitor)?;
             }
             Along::Both => {
                 let tally = site.monitor.tally(2 * rows + columns);
                 let [along_x, along_z] = [width, height].map(CosineTransform::new);
-                by_rows(&mut waves, width, &tally, |line, _, space| along_x.run(line, space))?;
-                by_columns(&mut waves, width, &tally, |line, c, space| {
+                by_rows(waves, width, &tally, |line, _, space| along_x.run(line, space))?;
+                let filter = |line: &mut [Complex<f64>], c: usize, space: &mut Workspace| {
                     let [first, second] = [c, c + 1].map(frequency_x);
                     along_z.run(line, space);
                     for (r, wave) in line.iter_mut().enumerate() {
@@ -190,15 +203,19 @@ impl Operate for BandFilter {
                         *wave = Complex::new(wave.re * response.share([first, z]), wave.im * response.share([second, z]));
                     }
                     along_z.run(line, space);
-                })?;
-                by_rows(&mut waves, width, &tally, |line, _, space| along_x.run(line, space))?;
+                };
+                by_columns(waves, width, &tally, filter, site.monitor)?;
+                by_rows(waves, width, &tally, |line, _, space| along_x.run(line, space))?;
             }
         }
         // What is removed is taken off, rather than all else put together, so that land without it keeps its bits.
         let keep = self.keep;
-        land.heights_mut().par_iter_mut().zip(waves).for_each(|(height, wave)| {
-            *height = if keep { corner_m + wave } else { *height - wave };
-        });
+        land.heights_mut().par_chunks_mut(width).enumerate().try_for_each(|(r, row)| {
+            for (wave, height) in row.iter_mut().zip(below.row(r)) {
+                *wave = if keep { corner_m + *wave } else { height - *wave };
+            }
+            site.monitor.check()
+        })?;
         Ok(land)
     }
 }

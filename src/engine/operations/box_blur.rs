@@ -2,11 +2,11 @@
 
 use rayon::prelude::*;
 
-use super::recursive_filter::{STRIP, strips};
 use super::{Keyframe, Operate, Role, Site};
 use crate::engine::heightfield::Heightfield;
-use crate::engine::monitor::Cancelled;
+use crate::engine::monitor::{Cancelled, Monitor};
 use crate::engine::parameters::{Spec, parameters};
+use crate::engine::strips::{STRIP, strips};
 
 parameters! {
     /// Averages the land over a square: quick at every size, and with straight edges where the land has cliffs. Three
@@ -89,6 +89,33 @@ impl Window {
     }
 }
 
+impl BoxBlur {
+    /// Averages the land.
+    pub(super) fn blur(&self, land: &mut Heightfield, monitor: &Monitor) -> Result<(), Cancelled> {
+        let (grid, width) = (land.grid(), land.grid().width());
+        let along_x = Window { radius: self.radius_m / grid.spacing_x_m(), count: width };
+        let along_z = Window { radius: self.radius_m / grid.spacing_z_m(), count: grid.height() };
+        let tally = monitor.tally(2 * self.passes as usize);
+        for _ in 0..self.passes {
+            if along_x.radius > LEAST_RADIUS {
+                land.heights_mut().par_chunks_mut(width).try_for_each_init(Vec::new, |sums, row| {
+                    along_x.average_row(row, sums);
+                    monitor.check()
+                })?;
+            }
+            tally.add_one()?;
+            if along_z.radius > LEAST_RADIUS {
+                strips(land.heights_mut(), width, monitor)?.par_iter_mut().try_for_each_init(Vec::new, |sums, strip| {
+                    along_z.average_columns(strip, sums);
+                    monitor.check()
+                })?;
+            }
+            tally.add_one()?;
+        }
+        Ok(())
+    }
+}
+
 impl Operate for BoxBlur {
     const KEY: &'static str = "box_blur";
     const LABEL: &'static str = "Box blur";
@@ -98,27 +125,8 @@ impl Operate for BoxBlur {
     }
 
     fn evaluate(&self, site: &Site, _until: u32, _resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
-        let mut land = site.land_below();
-        let (grid, width) = (site.grid, site.grid.width());
-        let along_x = Window { radius: self.radius_m / grid.spacing_x_m(), count: width };
-        let along_z = Window { radius: self.radius_m / grid.spacing_z_m(), count: grid.height() };
-        let tally = site.monitor.tally(2 * self.passes as usize);
-        for _ in 0..self.passes {
-            if along_x.radius > LEAST_RADIUS {
-                land.heights_mut().par_chunks_mut(width).try_for_each_init(Vec::new, |sums, row| {
-                    along_x.average_row(row, sums);
-                    site.monitor.check()
-                })?;
-            }
-            tally.add_one()?;
-            if along_z.radius > LEAST_RADIUS {
-                strips(land.heights_mut(), width).par_iter_mut().try_for_each_init(Vec::new, |sums, strip| {
-                    along_z.average_columns(strip, sums);
-                    site.monitor.check()
-                })?;
-            }
-            tally.add_one()?;
-        }
+        let mut land = site.land_below()?;
+        self.blur(&mut land, site.monitor)?;
         Ok(land)
     }
 }

@@ -13,7 +13,7 @@ use super::recursive_filter::RecursiveFilter;
 use super::{Drawn, Keyframe, Operate, Site};
 use crate::engine::fault::{column_positions, on_displacement_grid, to_exact_metres, to_metres, to_units};
 use crate::engine::heightfield::{Extent, Grid, Heightfield};
-use crate::engine::monitor::Cancelled;
+use crate::engine::monitor::{Cancelled, Monitor};
 use crate::engine::parameters::{Spec, choices, parameters};
 use crate::engine::random::{Draw, Stream};
 
@@ -359,12 +359,19 @@ impl BspFaults {
 }
 
 /// Adds one tree to the land, in f32, and holds it above the floor.
-fn add_tree(land: &mut Heightfield, tree: &Tree, xs: &[f64], fade: Option<&Fade>, floor_m: Option<f64>) {
+fn add_tree(
+    land: &mut Heightfield,
+    tree: &Tree,
+    xs: &[f64],
+    fade: Option<&Fade>,
+    floor_m: Option<f64>,
+    monitor: &Monitor,
+) -> Result<(), Cancelled> {
     let grid = land.grid();
     let cutter = Cutter::new(tree, &grid);
     let floor = floor_m.map_or(f32::NEG_INFINITY, |floor_m| floor_m as f32);
     let rows = land.heights_mut().par_chunks_mut(grid.width()).enumerate().with_min_len(32);
-    rows.for_each(|(r, heights)| {
+    rows.try_for_each(|(r, heights)| {
         cutter.row(grid.z_m(r), xs, &mut |span, units| match fade {
             None => {
                 let lift = to_metres(units);
@@ -377,7 +384,8 @@ fn add_tree(land: &mut Heightfield, tree: &Tree, xs: &[f64], fade: Option<&Fade>
                 }
             }
         });
-    });
+        monitor.check()
+    })
 }
 
 impl Operate for BspFaults {
@@ -396,12 +404,16 @@ impl Operate for BspFaults {
         Some(Drawn::Trees(Box::new((1..=self.count).map(move |i| self.tree(i, extent, stream)))))
     }
 
+    fn maps_held(&self, _grid: Grid) -> f64 {
+        2.0 + self.wind.as_ref().map_or(0.0, RecursiveFilter::maps_beside)
+    }
+
     fn evaluate(&self, site: &Site, until: u32, resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
         if !self.resumes() {
             return self.sum(site, until);
         }
         let (done, mut land) = match resume {
-            Some(keyframe) => (keyframe.iteration, keyframe.land.clone()),
+            Some(keyframe) => (keyframe.iteration, keyframe.land.copied(site.monitor)?),
             None => (0, Heightfield::flat(site.grid)),
         };
         let tally = site.monitor.tally((until - done) as usize);
@@ -410,7 +422,7 @@ impl Operate for BspFaults {
         let mut weather = self.wind.as_ref().map(|wind| wind.on(site.grid));
         for i in done + 1..=until {
             let tree = self.tree(i, site.grid.extent(), site.stream);
-            add_tree(&mut land, &tree, &xs, fade.as_ref(), self.floor_m);
+            add_tree(&mut land, &tree, &xs, fade.as_ref(), self.floor_m, site.monitor)?;
             if let Some(weather) = &mut weather {
                 weather.pass(&mut land, site.monitor)?;
             }
@@ -471,10 +483,10 @@ mod tests {
         };
         let grid = Grid::new(Extent { width_m: 4.0, depth_m: 4.0 }, 5, 5);
         let mut land = Heightfield::flat(grid);
-        add_tree(&mut land, &tree, &column_positions(&grid), None, None);
+        add_tree(&mut land, &tree, &column_positions(&grid), None, None, &Monitor::new()).expect("not cancelled");
         let (north, south) = ([-6.0, -6.0, 6.0, 6.0, 2.0], [-2.0, -2.0, 6.0, 6.0, 2.0]);
         assert_eq!(land.heights(), [north, north, south, south, south].concat());
-        add_tree(&mut land, &tree, &column_positions(&grid), None, Some(-3.0));
+        add_tree(&mut land, &tree, &column_positions(&grid), None, Some(-3.0), &Monitor::new()).expect("not cancelled");
         assert_eq!(land.row(0), [-3.0, -3.0, 12.0, 12.0, 4.0]);
     }
 
@@ -514,7 +526,7 @@ mod tests {
             nodes[5].to_m = nodes[5].from_m;
             let tree = Tree { nodes, displacement_m: 8.0 };
             let mut land = Heightfield::flat(grid);
-            add_tree(&mut land, &tree, &column_positions(&grid), None, None);
+            add_tree(&mut land, &tree, &column_positions(&grid), None, None, &Monitor::new()).expect("not cancelled");
             for r in 0..65 {
                 for c in 0..65 {
                     assert_eq!(land[(c, r)], lift_m(&tree, grid.x_m(c), grid.z_m(r)) as f32, "{tree:?} at {c}, {r}");

@@ -260,16 +260,21 @@ impl Operate for Coastline {
         1 << self.halvings()
     }
 
+    /// Its own land, and on the reference grid the island, twice while it is blurred, and the list of its samples.
+    fn maps_held(&self, grid: Grid) -> f64 {
+        let reference = Grid::fitted(grid.extent(), self.reference_samples as usize);
+        2.0 + 7.0 * reference.samples() as f64 / grid.samples() as f64
+    }
+
     fn evaluate(&self, site: &Site, until: u32, _resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
         let monitor = site.monitor;
         let growth = monitor.within(0.0..0.8, || self.grown(site.grid.extent(), site.stream, until, monitor))?;
-        let drawn = Heightfield::from_fn(growth.grid, |c, r| f32::from(u8::from(growth.is_land([c, r]))));
-        let on_reference = |below| Site { grid: growth.grid, below: Some(below), ..*site };
+        let mut island = Heightfield::from_fn(growth.grid, |c, r| f32::from(u8::from(growth.is_land([c, r]))));
         let bell = GaussianBlur { radius_m: self.blur_m, passes: 1 };
         let square = BoxBlur { radius_m: 0.75 * self.blur_m, passes: 1 };
-        let rounded = monitor.within(0.8..0.85, || bell.evaluate(&on_reference(&drawn), 0, None))?;
-        let rounded = monitor.within(0.85..0.9, || square.evaluate(&on_reference(&rounded), 0, None))?;
-        let mut land = monitor.within(0.9..1.0, || rounded.resampled(site.grid, monitor))?;
+        monitor.within(0.8..0.85, || bell.blur(&mut island, monitor))?;
+        monitor.within(0.85..0.9, || square.blur(&mut island, monitor))?;
+        let mut land = monitor.within(0.9..1.0, || island.resampled(site.grid, monitor))?;
         land.heights_mut().par_chunks_mut(site.grid.width()).try_for_each(|row| {
             row.iter_mut().for_each(|height| *height = self.height_of(f64::from(*height)) as f32);
             monitor.check()

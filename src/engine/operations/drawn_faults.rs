@@ -6,7 +6,7 @@
 //! beyond it.
 
 use super::{Drawn, Keyframe, Operate, Site};
-use crate::engine::fault::{Fault, Profile, on_displacement_grid, sum_of_faults_and, to_units};
+use crate::engine::fault::{Fault, Profile, on_displacement_grid, sum_of_faults_with_lifts, to_units};
 use crate::engine::heightfield::{Extent, Heightfield};
 use crate::engine::monitor::Cancelled;
 use crate::engine::parameters::{Point, Spec, parameters};
@@ -182,7 +182,8 @@ impl Operate for DrawnFaults {
     const LABEL: &'static str = "Drawn faults";
 
     fn iterations(&self) -> u32 {
-        self.laid().last().map_or(0, |last| last.at)
+        let taking_part = self.faults.iter().filter(|fault| fault.enabled && fault.from_m != fault.to_m);
+        taking_part.map(|fault| fault.at.max(1)).max().unwrap_or(0)
     }
 
     fn faults(&self, _extent: Extent, _stream: Stream) -> Option<Drawn<'_>> {
@@ -194,7 +195,7 @@ impl Operate for DrawnFaults {
         let come = &laid[..laid.partition_point(|fault| fault.at <= until)];
         let endless: Vec<Fault> = come.iter().filter(|laid| laid.ends.is_none()).map(|laid| laid.fault).collect();
         let ending: Vec<&LaidFault> = come.iter().filter(|laid| laid.ends.is_some()).collect();
-        sum_of_faults_and(site.grid, &endless, site.monitor, |z_m, xs, sums| {
+        sum_of_faults_with_lifts(site.grid, &endless, site.monitor, |z_m, xs, sums| {
             ending.iter().try_for_each(|laid| {
                 laid.add_row(z_m, xs, sums);
                 site.monitor.check()

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use super::recursive_filter::RecursiveFilter;
 use super::{Drawn, Keyframe, Operate, Site};
 use crate::engine::fault::{Fault, Profile, add_fault, on_displacement_grid, sum_of_faults};
-use crate::engine::heightfield::{Extent, Heightfield};
+use crate::engine::heightfield::{Extent, Grid, Heightfield};
 use crate::engine::monitor::Cancelled;
 use crate::engine::parameters::{Spec, Weighted, choices, parameters};
 use crate::engine::random::{Draw, Stream};
@@ -231,6 +231,10 @@ impl Operate for Faults {
         Some(Drawn::Lines(Box::new((1..=self.count).map(move |i| self.fault(i, extent, stream)))))
     }
 
+    fn maps_held(&self, _grid: Grid) -> f64 {
+        2.0 + self.wind.as_ref().map_or(0.0, RecursiveFilter::maps_beside)
+    }
+
     fn evaluate(&self, site: &Site, until: u32, resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
         let draw = |i| self.fault(i, site.grid.extent(), site.stream);
         let Some(wind) = &self.wind else {
@@ -239,13 +243,13 @@ impl Operate for Faults {
             return sum_of_faults(site.grid, &faults?, site.monitor);
         };
         let (done, mut land) = match resume {
-            Some(keyframe) => (keyframe.iteration, keyframe.land.clone()),
+            Some(keyframe) => (keyframe.iteration, keyframe.land.copied(site.monitor)?),
             None => (0, Heightfield::flat(site.grid)),
         };
         let tally = site.monitor.tally((until - done) as usize);
         let mut weather = wind.on(site.grid);
         for i in done + 1..=until {
-            add_fault(&mut land, &draw(i));
+            add_fault(&mut land, &draw(i), site.monitor)?;
             weather.pass(&mut land, site.monitor)?;
             tally.add_one()?;
         }

@@ -3,11 +3,12 @@
 
 use rayon::prelude::*;
 
-use super::recursive_filter::{Way, mix, strips};
+use super::recursive_filter::{Way, mix};
 use super::{Keyframe, Operate, Role, Site};
 use crate::engine::heightfield::Heightfield;
 use crate::engine::monitor::Cancelled;
 use crate::engine::parameters::{Spec, parameters};
+use crate::engine::strips::strips;
 
 parameters! {
     /// Softens the land by mixing each place with its neighbours alone: edges are rounded and nothing is carried far.
@@ -60,7 +61,7 @@ impl Operate for FiniteFilter {
     }
 
     fn evaluate(&self, site: &Site, _until: u32, _resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
-        let mut land = site.land_below();
+        let mut land = site.land_below()?;
         let (grid, extent, k) = (site.grid, site.grid.extent(), self.k as f32);
         let width = grid.width();
         let reference_m = extent.width_m.max(extent.depth_m) / (f64::from(self.reference_samples) - 1.0);
@@ -71,7 +72,7 @@ impl Operate for FiniteFilter {
                 WAYS.into_iter().for_each(|way| sweep_row(row, k, lag_x, way, input));
                 site.monitor.check()
             })?;
-            strips(land.heights_mut(), width).par_iter_mut().try_for_each_init(Vec::new, |input, strip| {
+            strips(land.heights_mut(), width, site.monitor)?.par_iter_mut().try_for_each_init(Vec::new, |input, strip| {
                 WAYS.into_iter().for_each(|way| sweep_columns(strip, k, lag_z, way, input));
                 site.monitor.check()
             })?;

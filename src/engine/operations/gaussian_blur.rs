@@ -2,11 +2,11 @@
 
 use rayon::prelude::*;
 
-use super::recursive_filter::strips;
 use super::{Keyframe, Operate, Role, Site};
 use crate::engine::heightfield::Heightfield;
 use crate::engine::monitor::{Cancelled, Monitor};
 use crate::engine::parameters::{Spec, parameters};
+use crate::engine::strips::{STRIP, strips};
 
 parameters! {
     /// Smooths the land evenly in every direction: small forms melt away, hills and valleys stay where they are.
@@ -107,6 +107,30 @@ impl Bell {
     }
 }
 
+impl GaussianBlur {
+    /// Smooths the land.
+    pub(super) fn blur(&self, land: &mut Heightfield, monitor: &Monitor) -> Result<(), Cancelled> {
+        let (grid, width) = (land.grid(), land.grid().width());
+        let along_x = Bell::new(self.radius_m, grid.spacing_x_m(), width);
+        let along_z = Bell::new(self.radius_m, grid.spacing_z_m(), grid.height());
+        let tally = monitor.tally(self.passes as usize * (grid.height() + width.div_ceil(STRIP)));
+        for _ in 0..self.passes {
+            land.heights_mut().par_chunks_mut(width).try_for_each_init(Default::default, |space, row| {
+                along_x.smooth_row(row, space, monitor)?;
+                tally.add_one()
+            })?;
+            strips(land.heights_mut(), width, monitor)?.par_iter_mut().try_for_each_init(
+                Default::default,
+                |space, strip| {
+                    along_z.smooth_columns(strip, space, monitor)?;
+                    tally.add_one()
+                },
+            )?;
+        }
+        Ok(())
+    }
+}
+
 impl Operate for GaussianBlur {
     const KEY: &'static str = "gaussian_blur";
     const LABEL: &'static str = "Gaussian blur";
@@ -116,22 +140,8 @@ impl Operate for GaussianBlur {
     }
 
     fn evaluate(&self, site: &Site, _until: u32, _resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
-        let mut land = site.land_below();
-        let (grid, monitor) = (site.grid, site.monitor);
-        let width = grid.width();
-        let along_x = Bell::new(self.radius_m, grid.spacing_x_m(), width);
-        let along_z = Bell::new(self.radius_m, grid.spacing_z_m(), grid.height());
-        let tally = monitor.tally(self.passes as usize * (grid.height() + strips(land.heights_mut(), width).len()));
-        for _ in 0..self.passes {
-            land.heights_mut().par_chunks_mut(width).try_for_each_init(Default::default, |space, row| {
-                along_x.smooth_row(row, space, monitor)?;
-                tally.add_one()
-            })?;
-            strips(land.heights_mut(), width).par_iter_mut().try_for_each_init(Default::default, |space, strip| {
-                along_z.smooth_columns(strip, space, monitor)?;
-                tally.add_one()
-            })?;
-        }
+        let mut land = site.land_below()?;
+        self.blur(&mut land, site.monitor)?;
         Ok(land)
     }
 }

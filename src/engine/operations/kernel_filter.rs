@@ -13,7 +13,7 @@
 use rayon::prelude::*;
 
 use super::{Keyframe, Operate, Role, Site};
-use crate::engine::heightfield::{Grid, Heightfield};
+use crate::engine::heightfield::{Grid, HIGHEST_M, Heightfield};
 use crate::engine::monitor::Cancelled;
 use crate::engine::parameters::{Matrix, Spec, parameters};
 
@@ -36,9 +36,6 @@ parameters! {
     }
 }
 
-/// Between passes heights are held within this many metres: a matrix with a large sum would leave the numbers there
-/// are.
-const HIGHEST_M: f64 = 1e9;
 /// A sum below this share of what it would be without the signs is nothing but rounding.
 const LEAST_SUM: f64 = 1e-9;
 
@@ -61,7 +58,7 @@ impl Between {
 
 /// What a thread works in.
 #[derive(Debug, Default)]
-struct Space {
+struct Workspace {
     /// The land under each row of the matrix.
     under: Vec<Vec<f64>>,
     /// What a column of the matrix adds up to, not yet moved to its place.
@@ -103,9 +100,9 @@ impl Kernel {
     }
 
     /// Row `r` of the land under the matrix.
-    fn filter_row(&self, land: &[f32], r: usize, row: &mut [f32], space: &mut Space) {
+    fn filter_row(&self, land: &[f32], r: usize, row: &mut [f32], space: &mut Workspace) {
         let (width, side) = (row.len(), self.rows.len());
-        let Space { under, column, sums } = space;
+        let Workspace { under, column, sums } = space;
         under.resize_with(side, Vec::new);
         for (i, under) in under.iter_mut().enumerate() {
             let Between { near, far, part } =
@@ -130,7 +127,7 @@ impl Kernel {
                 *sum += column[*near] + part * (column[*far] - column[*near]);
             }
         }
-        row.iter_mut().zip(&*sums).for_each(|(height, sum)| *height = sum.clamp(-HIGHEST_M, HIGHEST_M) as f32);
+        row.iter_mut().zip(&*sums).for_each(|(height, sum)| *height = (*sum as f32).clamp(-HIGHEST_M, HIGHEST_M));
     }
 }
 
@@ -147,19 +144,31 @@ impl Operate for KernelFilter {
         Role::Shapes
     }
 
+    /// From the second pass on one land is made of another, beside the land below.
+    fn maps_held(&self, _grid: Grid) -> f64 {
+        if self.passes > 1 { 3.0 } else { 2.0 }
+    }
+
     fn evaluate(&self, site: &Site, _until: u32, _resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
-        let mut land = site.land_below();
-        let mut before = land.clone();
         let kernel = Kernel::new(self, site.grid);
         let (width, height) = (site.grid.width(), site.grid.height());
         let tally = site.monitor.tally(self.passes as usize * height);
-        for _ in 0..self.passes {
-            std::mem::swap(&mut land, &mut before);
+        let pass = |before: &Heightfield, land: &mut Heightfield| {
             let rows = land.heights_mut().par_chunks_mut(width).enumerate();
-            rows.try_for_each_init(Space::default, |space, (r, row)| {
+            rows.try_for_each_init(Workspace::default, |space, (r, row)| {
                 kernel.filter_row(before.heights(), r, row, space);
                 tally.add_one()
-            })?;
+            })
+        };
+        let Some(below) = site.below.filter(|_| self.passes > 0) else { return site.land_below() };
+        let mut land = Heightfield::flat(site.grid);
+        pass(below, &mut land)?;
+        if self.passes > 1 {
+            let mut before = Heightfield::flat(site.grid);
+            for _ in 1..self.passes {
+                std::mem::swap(&mut land, &mut before);
+                pass(&before, &mut land)?;
+            }
         }
         Ok(land)
     }

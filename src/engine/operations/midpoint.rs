@@ -125,6 +125,14 @@ impl Operate for Midpoint {
     const KEY: &'static str = "midpoint";
     const LABEL: &'static str = "Midpoint displacement";
 
+    /// Its own land, the land below it and the lattice.
+    fn maps_held(&self, grid: Grid) -> f64 {
+        let cells = cells(grid.extent());
+        let halvings = halvings(&grid, cells);
+        let [across, down] = cells.map(|cells| (cells << halvings) + 1);
+        2.0 + (across * down) as f64 / grid.samples() as f64
+    }
+
     /// The corners, and then a level at a time.
     fn iterations(&self) -> u32 {
         self.levels + 1

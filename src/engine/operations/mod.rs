@@ -41,17 +41,18 @@ pub struct Site<'a> {
 
 impl Site<'_> {
     /// A copy of the land below the step.
-    pub fn land_below(&self) -> Heightfield {
-        self.below.cloned().unwrap_or_else(|| Heightfield::flat(self.grid))
+    pub fn land_below(&self) -> Result<Heightfield, Cancelled> {
+        self.below.map_or_else(|| Ok(Heightfield::flat(self.grid)), |below| below.copied(self.monitor))
     }
-}
 
-impl Site<'_> {
     /// The land below with every height changed by a function of itself, its column and its row.
     pub fn reshaped(&self, height: impl Fn(f32, usize, usize) -> f32 + Sync) -> Result<Heightfield, Cancelled> {
-        let mut land = self.land_below();
+        let mut land = Heightfield::flat(self.grid);
         let tally = self.monitor.tally(self.grid.height());
         land.heights_mut().par_chunks_mut(self.grid.width()).enumerate().try_for_each(|(r, row)| {
+            if let Some(below) = self.below {
+                row.copy_from_slice(below.row(r));
+            }
             row.iter_mut().enumerate().for_each(|(c, below)| *below = height(*below, c, r));
             tally.add_one()
         })?;
@@ -117,9 +118,16 @@ pub trait Operate: Parameters {
 
     /// The grid on which it works when land is asked for on `grid`: another one where what it does goes from sample to
     /// sample and would otherwise depend on how many there are. Site, keyframes and own land lie on that grid; the
-    /// result is resampled.
+    /// result is resampled. Where the result is to be changed after that, as a coastline's heights are bent only once
+    /// the coast is where it belongs, the operation resamples by itself and leaves this alone.
     fn works_on(&self, grid: Grid) -> Grid {
         grid
+    }
+
+    /// How many maps of heights it holds at once on a grid on which it works: at the least its own land and the land
+    /// below. Files are built only where there is memory for them.
+    fn maps_held(&self, _grid: Grid) -> f64 {
+        2.0
     }
 
     /// The faults that it draws, in the order of its iterations, each drawn when it is asked for; `None` if it draws
@@ -194,6 +202,11 @@ macro_rules! registry {
             /// The grid on which it works; see [`Operate::works_on`].
             pub fn works_on(&self, grid: Grid) -> Grid {
                 match self { $( Self::$name(operation) => operation.works_on(grid), )+ }
+            }
+
+            /// How many maps of heights it holds at once; see [`Operate::maps_held`].
+            pub fn maps_held(&self, grid: Grid) -> f64 {
+                match self { $( Self::$name(operation) => operation.maps_held(grid), )+ }
             }
 
             /// The faults that it draws, if it draws faults; see [`Operate::faults`].

@@ -55,7 +55,7 @@ parameters! {
 }
 
 /// Heaps grow no higher than this, whatever is dropped on them.
-const HIGHEST_M: f32 = 1e8;
+const FULL_M: f32 = 1e8;
 /// Particles rolled, or iterations looked through, between two looks at the monitor.
 const STRETCH: u32 = 64;
 
@@ -132,7 +132,7 @@ impl Particles {
             let repose = repose * (1.0 - self.repose_spread * draw.unit());
             let rest = ground.rest(start, repose as f32, (draw.unit() * 8.0) as usize);
             let height = &mut ground.heights[rest];
-            *height = (*height + self.height_m as f32).min(HIGHEST_M);
+            *height = (*height + self.height_m as f32).min(FULL_M);
         }
         Ok(())
     }
@@ -221,6 +221,11 @@ impl Operate for Particles {
 
     fn resumes(&self) -> bool {
         true
+    }
+
+    /// The land, and while the particles roll the ground.
+    fn maps_held(&self, _grid: Grid) -> f64 {
+        3.0
     }
 
     fn works_on(&self, grid: Grid) -> Grid {

@@ -7,9 +7,10 @@
 use rayon::prelude::*;
 
 use super::{Keyframe, Operate, Role, Site};
-use crate::engine::heightfield::{Grid, Heightfield};
+use crate::engine::heightfield::{Grid, Heightfield, copy_heights};
 use crate::engine::monitor::{Cancelled, Monitor};
 use crate::engine::parameters::{Spec, choices, parameters};
+use crate::engine::strips::{STRIP, strips};
 
 choices! {
     /// How the sweeps of a recursive filter work together.
@@ -52,8 +53,6 @@ parameters! {
     }
 }
 
-/// Columns that a thread sweeps together: a few cache lines wide.
-pub(in crate::engine) const STRIP: usize = 64;
 /// Rows that a thread sweeps together, so that their chains of dependent operations overlap.
 const BLOCK: usize = 8;
 
@@ -100,6 +99,14 @@ impl RecursiveFilter {
         }
     }
 
+    /// How many maps a [`Sweeper`] holds besides the land that it works on.
+    pub fn maps_beside(&self) -> f64 {
+        match self.form {
+            Form::Sequential => 0.0,
+            Form::Averaged => 1.0,
+        }
+    }
+
     /// Δr, metres between samples of the reference grid.
     fn reference_spacing_m(&self, grid: Grid) -> f64 {
         let extent = grid.extent();
@@ -132,7 +139,7 @@ impl Sweeper {
             }
             monitor.check()
         })?;
-        strips(land.heights_mut(), width).par_iter_mut().try_for_each_init(Vec::new, |swept, strip| {
+        strips(land.heights_mut(), width, monitor)?.par_iter_mut().try_for_each_init(Vec::new, |swept, strip| {
             sweep_columns(strip, k_z, Way::Forth);
             if both {
                 sweep_columns(strip, k_z, Way::Back);
@@ -150,8 +157,10 @@ impl Sweeper {
             Sweeps::Four => &[Way::Forth, Way::Back],
         };
         let ([k_x, k_z], [lag_x, lag_z], share) = (self.k, self.lag, 0.5 / ways.len() as f32);
-        self.input.clear();
-        self.input.extend_from_slice(land.heights());
+        if self.input.len() != land.heights().len() {
+            self.input = vec![0.0; land.heights().len()];
+        }
+        copy_heights(&mut self.input, land.heights(), monitor)?;
         let input = &self.input;
 
         let blocks = land.heights_mut().par_chunks_mut(BLOCK * width).zip(input.par_chunks(BLOCK * width));
@@ -171,7 +180,7 @@ impl Sweeper {
             monitor.check()
         })?;
 
-        strips(land.heights_mut(), width).par_iter_mut().enumerate().try_for_each_init(Vec::new, |swept, (s, strip)| {
+        strips(land.heights_mut(), width, monitor)?.par_iter_mut().enumerate().try_for_each_init(Vec::new, |swept, (s, strip)| {
             let lanes = strip.first().map_or(0, |piece| piece.len());
             for &way in ways {
                 swept.clear();
@@ -307,17 +316,6 @@ fn delay_columns(pieces: &mut [&mut [f32]], delay: f64, swept: &mut Vec<f32>) {
     }
 }
 
-/// The map cut into strips of columns, each as the pieces of its rows, so that threads can share it.
-pub(in crate::engine) fn strips(heights: &mut [f32], width: usize) -> Vec<Vec<&mut [f32]>> {
-    let mut strips: Vec<Vec<&mut [f32]>> = (0..width.div_ceil(STRIP)).map(|_| Vec::new()).collect();
-    for row in heights.chunks_exact_mut(width) {
-        for (strip, piece) in strips.iter_mut().zip(row.chunks_mut(STRIP)) {
-            strip.push(piece);
-        }
-    }
-    strips
-}
-
 impl Operate for RecursiveFilter {
     const KEY: &'static str = "recursive_filter";
     const LABEL: &'static str = "Recursive filter";
@@ -326,8 +324,12 @@ impl Operate for RecursiveFilter {
         Role::Shapes
     }
 
+    fn maps_held(&self, _grid: Grid) -> f64 {
+        2.0 + self.maps_beside()
+    }
+
     fn evaluate(&self, site: &Site, _until: u32, _resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
-        let mut land = site.land_below();
+        let mut land = site.land_below()?;
         let tally = site.monitor.tally(self.passes as usize);
         let mut sweeper = Self { passes: 1, ..self.clone() }.on(site.grid);
         for _ in 0..self.passes {
