@@ -11,7 +11,7 @@ use rayon::prelude::*;
 
 use super::{Keyframe, Operate, Site};
 use crate::engine::distance::{Crossings, lower_to_squared_distances};
-use crate::engine::heightfield::{Extent, Heightfield};
+use crate::engine::heightfield::{Extent, Grid, Heightfield};
 use crate::engine::monitor::Cancelled;
 use crate::engine::parameters::{Spec, parameters};
 use crate::engine::random::{Draw, Stream};
@@ -120,7 +120,13 @@ impl Operate for Mountains {
 
     /// One a valley.
     fn iterations(&self) -> u32 {
-        self.valleys_of(self.octaves - 1)
+        self.valleys_of(self.octaves.saturating_sub(1))
+    }
+
+    /// Its own land, the land below, the distances, and the points of a coast that crosses every other row and column
+    /// everywhere.
+    fn maps_held(&self, _grid: Grid) -> f64 {
+        5.0
     }
 
     fn evaluate(&self, site: &Site, until: u32, _resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
@@ -129,13 +135,21 @@ impl Operate for Mountains {
         let sea_m = self.sea_m as f32;
         let coast = site.below.map(|below| Crossings::contour(below, sea_m, monitor)).transpose()?;
         let coast = coast.filter(|coast| !coast.is_empty());
+        if coast.is_none() {
+            // The whole world lies on one side of the sea. Level land at the very height of the sea is land, so that
+            // there are mountains on an empty stack.
+            let [lowest, highest] = site.below.map_or([0.0; 2], Heightfield::min_max);
+            if highest < sea_m || (highest == sea_m && lowest < sea_m) {
+                return Ok(Heightfield::flat(grid));
+            }
+        }
         // Without a coast all the world is land.
         let below = site.below.filter(|_| coast.is_some());
         let is_land = |i: usize| below.is_none_or(|below| below.heights()[i] > sea_m);
 
         let tally = monitor.tally(self.octaves as usize + 1);
-        let mut squares = vec![f32::INFINITY; grid.samples()];
-        lower_to_squared_distances(&mut squares, coast.unwrap_or_else(|| Crossings::border(grid)), monitor)?;
+        let mut squares = Heightfield::filled(grid, f32::INFINITY, monitor)?;
+        lower_to_squared_distances(squares.heights_mut(), coast.unwrap_or_else(|| Crossings::border(grid)), monitor)?;
         tally.add_one()?;
 
         let mut land = Heightfield::flat(grid);
@@ -149,8 +163,8 @@ impl Operate for Mountains {
                 monitor.check()?;
             }
             drawn = count;
-            lower_to_squared_distances(&mut squares, crossings, monitor)?;
-            let farthest = squares.par_chunks(width).enumerate().map(|(r, squares)| {
+            lower_to_squared_distances(squares.heights_mut(), crossings, monitor)?;
+            let farthest = squares.heights().par_chunks(width).enumerate().map(|(r, squares)| {
                 let on_land = squares.iter().enumerate().filter(|(c, _)| is_land(r * width + c));
                 monitor.check().map(|()| on_land.fold(0.0_f32, |farthest, (_, &square)| farthest.max(square)))
             });
@@ -159,7 +173,7 @@ impl Operate for Mountains {
                 let share = (weight / f64::from(farthest).sqrt()) as f32;
                 land.heights_mut().par_chunks_mut(width).enumerate().try_for_each(|(r, row)| {
                     let on_land = row.iter_mut().enumerate().filter(|(c, _)| is_land(r * width + c));
-                    on_land.for_each(|(c, height)| *height += share * squares[r * width + c].sqrt());
+                    on_land.for_each(|(c, height)| *height += share * squares[(c, r)].sqrt());
                     monitor.check()
                 })?;
             }
@@ -181,7 +195,6 @@ impl Operate for Mountains {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::heightfield::Grid;
     use crate::engine::inputs::Inputs;
     use crate::engine::monitor::Monitor;
 
@@ -223,6 +236,23 @@ mod tests {
         assert_eq!(land_of(&roof, grid, Some(&Heightfield::flat(grid)), 0), found, "no land below is level land");
         let hollow = land_of(&Mountains { curve: 2.0, ..roof }, grid, None, 0);
         assert!((hollow[(1, 2)] - 25.0).abs() < 1e-4 && (hollow[(2, 2)] - 100.0).abs() < 1e-4);
+    }
+
+    #[test]
+    fn land_that_is_all_under_water_stays_flat() {
+        let grid = Grid::new(WORLD, 65, 65);
+        let below = islands(grid);
+        let [lowest, highest] = below.min_max().map(f64::from);
+        let with_sea = |sea_m: f64, below| land(&Mountains { sea_m, ..Default::default() }, grid, below);
+        let everywhere = with_sea(0.0, None);
+        assert_eq!(with_sea(lowest - 1.0, Some(&below)), everywhere, "all land: the border is the coast");
+        for sea_m in [highest, highest + 1.0] {
+            assert_eq!(with_sea(sea_m, Some(&below)), Heightfield::flat(grid), "all sea");
+        }
+        assert_eq!(with_sea(-1.0, None), everywhere);
+        assert_eq!(with_sea(1.0, None), Heightfield::flat(grid));
+        let summit = with_sea(highest - 0.5, Some(&below));
+        assert!(summit.heights().iter().filter(|height| **height > 0.0).count() < 65, "an island of few samples");
     }
 
     #[test]
