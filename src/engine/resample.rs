@@ -5,23 +5,53 @@ use rayon::prelude::*;
 use super::heightfield::{Grid, Heightfield};
 use super::monitor::{Cancelled, Monitor};
 
-/// The four samples around a position along an axis, and their weights.
-type Taps = [(usize, f64); 4];
+/// What is read, and what that says of the places between and beyond its samples.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Surface {
+    /// A picture: beyond its border the last samples stand.
+    Picture,
+    /// Land, which goes on beyond its border as it falls or rises there, and between four samples is neither higher
+    /// than the highest of them nor lower than the lowest: no moat around a hill, no wall along a cliff.
+    Land,
+}
 
-/// The taps of a Catmull–Rom spline (Keys, "Cubic convolution interpolation", 1981, a = −½) at a position counted in
-/// samples. Positions beyond the ends repeat the last sample.
-fn taps(position: f64, count: usize) -> Taps {
-    let last = (count - 1) as f64;
-    let position = position.clamp(0.0, last);
-    let base = position.floor();
-    let t = position - base;
-    let weights = [
-        ((-0.5 * t + 1.0) * t - 0.5) * t,
-        (1.5 * t - 2.5) * t * t + 1.0,
-        ((-1.5 * t + 2.0) * t + 0.5) * t,
-        (0.5 * t - 0.5) * t * t,
-    ];
-    std::array::from_fn(|i| ((base + i as f64 - 1.0).clamp(0.0, last) as usize, weights[i]))
+/// The samples around a position along an axis.
+#[derive(Clone, Copy, Debug)]
+struct Taps {
+    /// The two between which the position lies.
+    near: [usize; 2],
+    /// Four, and their weights.
+    weighted: [(usize, f64); 4],
+}
+
+impl Taps {
+    /// The taps of a Catmull–Rom spline (Keys, "Cubic convolution interpolation", 1981, a = −½) at a position counted
+    /// in samples.
+    fn new(position: f64, count: usize, surface: Surface) -> Self {
+        let last = count - 1;
+        let position = position.clamp(0.0, last as f64);
+        let base = position.floor();
+        let t = position - base;
+        let [mut before, mut from, mut to, mut after] = [
+            ((-0.5 * t + 1.0) * t - 0.5) * t,
+            (1.5 * t - 2.5) * t * t + 1.0,
+            ((-1.5 * t + 2.0) * t + 0.5) * t,
+            (0.5 * t - 0.5) * t * t,
+        ];
+        let first = base as usize;
+        let second = (first + 1).min(last);
+        if surface == Surface::Land {
+            // The sample beyond the border is 2·h₀ − h₁.
+            if first == 0 {
+                (before, from, to) = (0.0, from + 2.0 * before, to - before);
+            }
+            if second == last {
+                (from, to, after) = (from - after, to + 2.0 * after, 0.0);
+            }
+        }
+        let places = [first.saturating_sub(1), first, second, (first + 2).min(last)];
+        Self { near: [first, second], weighted: std::array::from_fn(|i| (places[i], [before, from, to, after][i])) }
+    }
 }
 
 /// A rectangle of numbers, row by row, read bicubically at the places of a grid.
@@ -29,6 +59,7 @@ fn taps(position: f64, count: usize) -> Taps {
 pub(super) struct Bicubic<'a> {
     samples: &'a [f32],
     width: usize,
+    surface: Surface,
     columns: Vec<Taps>,
     rows: Vec<Taps>,
 }
@@ -38,12 +69,33 @@ impl<'a> Bicubic<'a> {
     pub(super) fn new(
         samples: &'a [f32],
         width: usize,
+        surface: Surface,
         columns: impl Iterator<Item = f64>,
         rows: impl Iterator<Item = f64>,
     ) -> Self {
         let height = samples.len() / width;
-        let (columns, rows) = (columns.map(|at| taps(at, width)), rows.map(|at| taps(at, height)));
-        Self { samples, width, columns: columns.collect(), rows: rows.collect() }
+        let (columns, rows) =
+            (columns.map(|at| Taps::new(at, width, surface)), rows.map(|at| Taps::new(at, height, surface)));
+        Self { samples, width, surface, columns: columns.collect(), rows: rows.collect() }
+    }
+
+    /// The number at a place.
+    fn read(&self, columns: &Taps, rows: &Taps) -> f64 {
+        let mut value = 0.0;
+        for (row, row_weight) in rows.weighted {
+            let samples = &self.samples[row * self.width..];
+            let along: f64 = columns.weighted.iter().map(|&(c, weight)| weight * f64::from(samples[c])).sum();
+            value += row_weight * along;
+        }
+        match self.surface {
+            Surface::Picture => value,
+            Surface::Land => {
+                let around = rows.near.map(|r| columns.near.map(|c| self.samples[r * self.width + c]));
+                let [[a, b], [c, d]] = around;
+                let (lowest, highest) = (a.min(b).min(c).min(d), a.max(b).max(c).max(d));
+                value.max(f64::from(lowest)).min(f64::from(highest))
+            }
+        }
     }
 
     /// Fills the land with what `height` makes of the numbers at its samples.
@@ -57,13 +109,7 @@ impl<'a> Bicubic<'a> {
         let tally = monitor.tally(grid.height());
         land.heights_mut().par_chunks_mut(grid.width()).zip(&self.rows).try_for_each(|(heights, rows)| {
             for (sample, columns) in heights.iter_mut().zip(&self.columns) {
-                let mut value = 0.0;
-                for &(row, row_weight) in rows {
-                    let samples = &self.samples[row * self.width..];
-                    let along: f64 = columns.iter().map(|&(c, weight)| weight * f64::from(samples[c])).sum();
-                    value += row_weight * along;
-                }
-                *sample = height(value) as f32;
+                *sample = height(self.read(columns, rows)) as f32;
             }
             tally.add_one()
         })
@@ -71,8 +117,8 @@ impl<'a> Bicubic<'a> {
 }
 
 impl Heightfield {
-    /// The same land on another grid of the same world, bicubic between the samples; samples that lie on each other
-    /// keep their height to the bit.
+    /// The same land on another grid of the same world, bicubic between the samples and never beyond their heights;
+    /// samples that lie on each other keep their height to the bit.
     pub fn resampled(&self, grid: Grid, monitor: &Monitor) -> Result<Self, Cancelled> {
         let here = self.grid();
         // Whole numbers divided last: exact wherever samples of both grids meet.
@@ -80,7 +126,11 @@ impl Heightfield {
         let columns = positions(grid.width(), here.width());
         let rows = positions(grid.height(), here.height());
         let mut land = Self::flat(grid);
-        Bicubic::new(self.heights(), here.width(), columns, rows).fill(&mut land, monitor, |height| height)?;
+        Bicubic::new(self.heights(), here.width(), Surface::Land, columns, rows).fill(
+            &mut land,
+            monitor,
+            |height| height,
+        )?;
         Ok(land)
     }
 }
@@ -110,14 +160,37 @@ mod tests {
     }
 
     #[test]
-    fn a_plane_stays_a_plane_between_samples() {
+    fn a_plane_stays_a_plane_up_to_the_border() {
         let plane = |x: f64, z: f64| 0.02 * x - 0.3 * z + 7.0;
-        let (found, expected) = (resampled(&on(33, 9, plane), 71, 50), on(71, 50, plane));
-        let spacing = |r: usize| r > 6 && r < 43;
-        for r in (0..50).filter(|&r| spacing(r)) {
-            for c in 3..68 {
-                assert!((found[(c, r)] - expected[(c, r)]).abs() < 1e-4, "{c}, {r}");
+        for [width, height] in [[33, 9], [2, 2], [3, 40]] {
+            let (found, expected) = (resampled(&on(width, height, plane), 71, 50), on(71, 50, plane));
+            for (i, (found, expected)) in found.heights().iter().zip(expected.heights()).enumerate() {
+                assert!((found - expected).abs() < 1e-4, "{width} × {height} at {i}: {found}, not {expected}");
             }
         }
+    }
+
+    #[test]
+    fn between_samples_the_spline_by_hand() {
+        // A parabola is met exactly by a Catmull–Rom spline: 4.5² = 20.25; at the border, where the sample beyond is
+        // 2·0 − 1 = −1, half-way from 0 to 1 lie (−(−1) + 9·0 + 9·1 − 4)/16 = 0.375.
+        let grid = |width| Grid::new(Extent { width_m: 8.0, depth_m: 1.0 }, width, 2);
+        let parabola = Heightfield::from_fn(grid(9), |c, _| (c * c) as f32);
+        let found = parabola.resampled(grid(17), &Monitor::new()).expect("not cancelled");
+        assert_eq!((found[(9, 0)], found[(1, 0)]), (20.25, 0.375));
+    }
+
+    #[test]
+    fn a_wall_has_no_moat_and_no_crest() {
+        let wall = on(33, 9, |x, z| if x > 2000.0 && z > 300.0 { 100.0 } else { 0.0 });
+        let [low, high] = resampled(&wall, 129, 65).min_max();
+        assert_eq!([low, high], [0.0, 100.0]);
+        // A picture has both.
+        let mut picture = Heightfield::flat(Grid::new(WORLD, 129, 9));
+        let columns = (0..129).map(|c| f64::from(c) / 4.0);
+        Bicubic::new(wall.heights(), 33, Surface::Picture, columns, (0..9).map(f64::from))
+            .fill(&mut picture, &Monitor::new(), |height| height)
+            .expect("not cancelled");
+        assert!(picture.min_max()[0] < -5.0 && picture.min_max()[1] > 105.0);
     }
 }

@@ -5,7 +5,7 @@ use crate::engine::heightfield::{Extent, Heightfield};
 use crate::engine::inputs::{Raster, SampleScale};
 use crate::engine::monitor::Cancelled;
 use crate::engine::parameters::{FileName, Spec, choices, parameters};
-use crate::engine::resample::Bicubic;
+use crate::engine::resample::{Bicubic, Surface};
 
 choices! {
     /// How a picture of other proportions is laid on the world.
@@ -87,7 +87,7 @@ impl Operate for Heightmap {
         let columns =
             (0..grid.width()).map(|c| position(grid.x_m(c), extent.width_m, per_m[0], raster.width));
         let rows = (0..grid.height()).map(|r| position(grid.z_m(r), extent.depth_m, per_m[1], raster.height));
-        Bicubic::new(&raster.samples, raster.width, columns, rows)
+        Bicubic::new(&raster.samples, raster.width, Surface::Picture, columns, rows)
             .fill(&mut land, site.monitor, |value| offset + factor * value)?;
         Ok(land)
     }

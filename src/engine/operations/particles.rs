@@ -256,6 +256,8 @@ mod tests {
     use super::*;
     use crate::engine::inputs::Inputs;
     use crate::engine::monitor::Monitor;
+    use crate::engine::recipe::{Recipe, Step};
+    use crate::engine::stack;
 
     const WORLD: Extent = Extent { width_m: 3000.0, depth_m: 1700.0 };
 
@@ -442,5 +444,14 @@ mod tests {
         assert!(land.heights().iter().all(|height| (0.0..=1e8).contains(height)));
         monitor.cancel();
         assert_eq!(steep.evaluate(&site, 20, None), Err(Cancelled));
+    }
+
+    #[test]
+    fn on_a_finer_map_no_moat_runs_around_the_heaps() {
+        let stack = vec![Step::new(Particles { count: 30, ..Default::default() })];
+        let recipe = Recipe { stack, ..Default::default() };
+        let grid = Grid::fitted(recipe.world.extent(), 1025);
+        let land = stack::evaluate(&recipe, grid, None, &Inputs::default(), &Monitor::new()).expect("not cancelled");
+        assert_eq!(land.min_max()[0], 0.0);
     }
 }
