@@ -177,3 +177,55 @@ fn every_operation_stops_in_time_however_long_it_would_take() {
     // Work that is always done before says nothing of how it stops.
     assert!(never_stopped.is_empty(), "done before they could be stopped: {never_stopped:?}");
 }
+
+/// What is quick on 1025² takes too long on large maps if it does not look up: copies, and whatever goes through all
+/// samples in one piece.
+#[test]
+fn large_maps_stop_in_time() {
+    let _alone = ONE_AT_A_TIME.lock();
+    let grid = Grid::new(Extent { width_m: 8192.0, depth_m: 8192.0 }, 4097, 4097);
+    // The land below is there already.
+    let evaluator = Mutex::new(Evaluator::new());
+    let ground = json!({"operation": "circles", "count": 20});
+    let evaluated = |stack: Value, monitor: &Monitor| {
+        let recipe = recipe(&json!({ "stack": stack }));
+        evaluator.lock().expect("no panic").evaluate(&recipe, grid, None, common::inputs(), monitor).is_err()
+    };
+    assert!(!evaluated(json!([ground]), &Monitor::new()));
+    let mut missed = Vec::new();
+    let mut check = |name: &str, work: Work| {
+        let name = format!("4097², {name}");
+        let latency = latency(work);
+        assert!(latency.is_some(), "{name}: done before it could be cancelled");
+        missed.extend(report(&name, latency).map(|(name, latency)| (name.to_string(), latency)));
+    };
+    for step in [
+        json!({"operation": "recursive_filter", "passes": 9}),
+        json!({"operation": "recursive_filter", "form": "averaged", "passes": 9}),
+        json!({"operation": "gaussian_blur"}),
+        json!({"operation": "box_blur"}),
+        json!({"operation": "levels"}),
+        json!({"operation": "band_filter"}),
+        json!({"operation": "band_filter", "along": "columns"}),
+        json!({"operation": "kernel_filter"}),
+        json!({"operation": "mountains", "sea_m": 10}),
+        json!({"operation": "midpoint"}),
+        json!({"operation": "particles", "count": 3}),
+        json!({"operation": "faults", "count": 40, "wind": {"form": "averaged"}}),
+    ] {
+        check(&step.to_string(), &|monitor| evaluated(json!([ground, step]), monitor));
+    }
+    // A step whose own land is known is only joined, in another strength every time.
+    let joined = |strength: f64, monitor: &Monitor| {
+        let step = json!({"operation": "circles", "count": 9, "strength": strength, "mask": {"source": "slope"}});
+        evaluated(json!([ground, step]), monitor)
+    };
+    assert!(!joined(1.0, &Monitor::new()));
+    let strength = Mutex::new(1.0);
+    check("blend", &|monitor| {
+        let mut strength = strength.lock().expect("no panic");
+        *strength *= 0.9;
+        joined(*strength, monitor)
+    });
+    assert!(missed.is_empty(), "{missed:?}");
+}

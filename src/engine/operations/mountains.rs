@@ -5,7 +5,10 @@
 //! across the island. Octave o has valleys·2^o of them, those of the octave before among them; its height is the
 //! distance to the nearest coast or valley, its greatest taken as 1, and
 //! h = `height_m` · (Σ weightᵒ · octave o)^`curve`, the highest sum taken as 1. In the source all slopes are straight:
-//! the curve is our own.
+//! the curve is our own. So is that every valley runs through a place of the island: one that came from the border of
+//! the world would miss most small islands.
+
+use std::f64::consts::{PI, TAU};
 
 use rayon::prelude::*;
 
@@ -44,18 +47,72 @@ parameters! {
     }
 }
 
-/// A valley that is still in the world after so many of its longer sides ends there.
+/// A valley that is still in the world after so many of its longer sides to either end ends there.
 const LONGEST_SIDES: f64 = 6.0;
+/// Squares along each side of the lattice on which places of the island are looked for.
+const LATTICE: usize = 128;
+/// How many places are tried for a valley until one lies on the island.
+const TRIES: usize = 256;
 
-/// The bends of a valley, from the border of the world on, until it leaves the world.
+/// Where there is land, on a lattice over the world that is the same at every resolution.
+struct Island {
+    world: Extent,
+    /// Of each point of the lattice, row by row; `None`: all the world is land.
+    is_land: Option<Vec<bool>>,
+}
+
+impl Island {
+    fn new(world: Extent, below: Option<&Heightfield>, sea_m: f32) -> Self {
+        let mut island = Self { world, is_land: None };
+        island.is_land = below.map(|below| {
+            let points = (0..=LATTICE).flat_map(|r| (0..=LATTICE).map(move |c| [c, r]));
+            points.map(|point| island.place_m(point)).map(|[x, z]| below.height_at(x, z) > sea_m).collect()
+        });
+        island
+    }
+
+    fn place_m(&self, [c, r]: [usize; 2]) -> [f64; 2] {
+        [c as f64 * self.world.width_m / LATTICE as f64, r as f64 * self.world.depth_m / LATTICE as f64]
+    }
+
+    fn is_land(&self, [c, r]: [usize; 2]) -> bool {
+        self.is_land.as_ref().is_none_or(|is_land| is_land[r * (LATTICE + 1) + c])
+    }
+
+    /// A random place of the island; any place if the island lies between the points of the lattice.
+    fn random_place_m(&self, draw: &mut Draw) -> [f64; 2] {
+        // Not on the border of the world: a valley along it is none.
+        let mut along = || 1 + (draw.unit() * (LATTICE - 1) as f64) as usize;
+        // Place by place, so that land that comes or goes at one of them moves only the valleys that meet it.
+        let mut point = [along(), along()];
+        for _ in 1..TRIES {
+            if self.is_land(point) {
+                return self.place_m(point);
+            }
+            point = [along(), along()];
+        }
+        // A small island: its place that is nearest to the last one tried.
+        let points = (1..LATTICE).flat_map(|r| (1..LATTICE).map(move |c| [c, r]));
+        let nearest = points
+            .filter(|&other| self.is_land(other))
+            .min_by_key(|other| other[0].abs_diff(point[0]).pow(2) + other[1].abs_diff(point[1]).pow(2));
+        self.place_m(nearest.unwrap_or(point))
+    }
+}
+
+/// The bends of a valley, from a place of the island on until it leaves the world, and then in the other direction.
 struct Valley {
     draw: Draw,
     world: Extent,
     segment_m: f64,
     turn: f64,
+    place_m: [f64; 2],
     at_m: [f64; 2],
     heading: f64,
+    most_segments: u32,
     segments_left: u32,
+    /// Where it sets out for in the other direction, until it does.
+    other_heading: Option<f64>,
 }
 
 impl Mountains {
@@ -64,31 +121,33 @@ impl Mountains {
         self.valleys << octave
     }
 
-    /// Valley i = 1…n, drawn without drawing those before it: from a random point of the border towards a random point
-    /// of the world at first.
-    fn valley(&self, i: u32, world: Extent, stream: Stream) -> Valley {
+    /// Valley i = 1…n, drawn without drawing those before it: through a random place of the island, in a random
+    /// direction and the opposite one at first.
+    fn valley(&self, i: u32, island: &Island, stream: Stream) -> Valley {
         let mut draw = stream.at(u64::from(i));
-        let Extent { width_m, depth_m } = world;
-        let along = draw.unit() * 2.0 * (width_m + depth_m);
-        let at_m = if along < width_m {
-            [along, 0.0]
-        } else if along < width_m + depth_m {
-            [width_m, along - width_m]
-        } else if along < 2.0 * width_m + depth_m {
-            [along - width_m - depth_m, depth_m]
-        } else {
-            [0.0, along - 2.0 * width_m - depth_m]
-        };
-        let towards_m = [draw.unit() * width_m, draw.unit() * depth_m];
+        let place_m = island.random_place_m(&mut draw);
+        let heading = draw.unit() * TAU;
+        let most_segments = (LONGEST_SIDES / self.segment) as u32;
         Valley {
             draw,
-            world,
-            segment_m: self.segment * width_m.max(depth_m),
+            world: island.world,
+            segment_m: self.segment * island.world.width_m.max(island.world.depth_m),
             turn: self.turn_deg.to_radians(),
-            at_m,
-            heading: libm::atan2(towards_m[1] - at_m[1], towards_m[0] - at_m[0]),
-            segments_left: (LONGEST_SIDES / self.segment) as u32,
+            place_m,
+            at_m: place_m,
+            heading,
+            most_segments,
+            segments_left: most_segments,
+            other_heading: Some(heading + PI),
         }
+    }
+}
+
+impl Valley {
+    fn goes_on(&self) -> bool {
+        let [x, z] = self.at_m;
+        let inside = (0.0..=self.world.width_m).contains(&x) && (0.0..=self.world.depth_m).contains(&z);
+        inside && self.segments_left > 0
     }
 }
 
@@ -97,12 +156,13 @@ impl Iterator for Valley {
 
     /// The next segment, from bend to bend.
     fn next(&mut self) -> Option<Self::Item> {
-        let [x, z] = self.at_m;
-        let inside = (0.0..=self.world.width_m).contains(&x) && (0.0..=self.world.depth_m).contains(&z);
-        if !inside || self.segments_left == 0 {
-            return None;
+        if !self.goes_on() {
+            self.heading = self.other_heading.take()?;
+            self.at_m = self.place_m;
+            self.segments_left = self.most_segments;
         }
         self.segments_left -= 1;
+        let [x, z] = self.at_m;
         let length_m = self.segment_m * self.draw.between(0.5, 1.5);
         self.at_m = [x + length_m * libm::cos(self.heading), z + length_m * libm::sin(self.heading)];
         self.heading += self.draw.between(-self.turn, self.turn);
@@ -147,6 +207,7 @@ impl Operate for Mountains {
         let below = site.below.filter(|_| coast.is_some());
         let is_land = |i: usize| below.is_none_or(|below| below.heights()[i] > sea_m);
 
+        let island = Island::new(grid.extent(), below, sea_m);
         let tally = monitor.tally(self.octaves as usize + 1);
         let mut squares = Heightfield::filled(grid, f32::INFINITY, monitor)?;
         lower_to_squared_distances(squares.heights_mut(), coast.unwrap_or_else(|| Crossings::border(grid)), monitor)?;
@@ -159,7 +220,7 @@ impl Operate for Mountains {
             let count = self.valleys_of(octave).min(until);
             let mut crossings = Crossings::none(grid);
             for i in drawn + 1..=count {
-                self.valley(i, grid.extent(), site.stream).for_each(|[from, to]| crossings.add_segment(from, to));
+                self.valley(i, &island, site.stream).for_each(|[from, to]| crossings.add_segment(from, to));
                 monitor.check()?;
             }
             drawn = count;
@@ -256,21 +317,45 @@ mod tests {
     }
 
     #[test]
-    fn valleys_begin_on_the_border_and_turn_within_bounds() {
+    fn valleys_run_out_of_the_world_both_ways_and_turn_within_bounds() {
         let mountains = Mountains { turn_deg: 30.0, segment: 0.04, ..Default::default() };
+        let island = Island::new(OBLONG, None, 0.0);
+        let heading = |[from, to]: [[f64; 2]; 2]| libm::atan2(to[1] - from[1], to[0] - from[0]);
+        let between = |a: f64, b: f64| (a - b + PI).rem_euclid(TAU) - PI;
         for i in 1..40 {
-            let segments: Vec<[[f64; 2]; 2]> = mountains.valley(i, OBLONG, Stream::new(1, 2)).collect();
-            let [x, z] = segments[0][0];
-            assert!(x == 0.0 || x == OBLONG.width_m || z == 0.0 || z == OBLONG.depth_m, "{x}, {z}");
-            for pair in segments.windows(2) {
-                let [[from, bend], [start, to]] = [pair[0], pair[1]];
-                assert_eq!(bend, start);
-                let ([ax, az], [bx, bz]) = ([bend[0] - from[0], bend[1] - from[1]], [to[0] - bend[0], to[1] - bend[1]]);
-                let turn = libm::atan2(ax * bz - az * bx, ax * bx + az * bz).to_degrees();
-                assert!(turn.abs() <= 30.0 + 1e-9);
-                let share = libm::hypot(ax, az) / OBLONG.depth_m;
-                assert!((0.02..=0.06).contains(&share), "a segment of {share}");
+            let segments: Vec<[[f64; 2]; 2]> = mountains.valley(i, &island, Stream::new(1, 2)).collect();
+            let other = segments.iter().skip(1).position(|[from, _]| *from == segments[0][0]).expect("another way") + 1;
+            let ways = [&segments[..other], &segments[other..]];
+            assert!((between(heading(ways[0][0]), heading(ways[1][0])).abs() - PI).abs() < 1e-9, "opposite ways");
+            for way in ways {
+                let [x, z] = way[way.len() - 1][1];
+                assert!(!(0.0..=OBLONG.width_m).contains(&x) || !(0.0..=OBLONG.depth_m).contains(&z), "{x}, {z}");
+                for pair in way.windows(2) {
+                    assert_eq!(pair[0][1], pair[1][0]);
+                    assert!(between(heading(pair[0]), heading(pair[1])).to_degrees().abs() <= 30.0 + 1e-9);
+                }
+                for [from, to] in way {
+                    let share = libm::hypot(to[0] - from[0], to[1] - from[1]) / OBLONG.depth_m;
+                    assert!((0.02..=0.06).contains(&share), "a segment of {share}");
+                }
             }
+        }
+    }
+
+    #[test]
+    fn every_valley_crosses_the_island_however_small() {
+        // A dome of 150 m across in a corner: a thousandth of the world.
+        let below = |side| {
+            let grid = Grid::new(WORLD, side, side);
+            Heightfield::from_fn(grid, |c, r| (75.0 - libm::hypot(grid.x_m(c) - 3600.0, grid.z_m(r) - 512.0)) as f32)
+        };
+        let mountains = Mountains::default();
+        let islands = [257, 300, 1025].map(|side| Island::new(WORLD, Some(&below(side)), 0.0));
+        for i in 1..=mountains.iterations() {
+            let ways = islands.each_ref().map(|island| mountains.valley(i, island, Stream::new(3, 4)).place_m);
+            assert!(ways.iter().all(|place| *place == ways[0]), "valley {i}: {ways:?}");
+            let [x, z] = ways[0];
+            assert!(libm::hypot(x - 3600.0, z - 512.0) < 75.0, "valley {i} runs through {x}, {z}");
         }
     }
 
@@ -301,10 +386,11 @@ mod tests {
             let along = if length == 0.0 { 0.0 } else { along.clamp(0.0, 1.0) };
             libm::hypot(x - from[0] - along * dx, z - from[1] - along * dz)
         };
+        let island = Island::new(grid.extent(), Some(below), 0.0);
         let mut sum = vec![0.0; grid.samples()];
         for octave in 0..mountains.octaves {
             let lines = (1..=mountains.valleys * (1 << octave)).flat_map(|i| {
-                mountains.valley(i, grid.extent(), Stream::new(3, 4))
+                mountains.valley(i, &island, Stream::new(3, 4))
             });
             let segments: Vec<[[f64; 2]; 2]> = coast.iter().copied().chain(lines).collect();
             let distances: Vec<f64> = (0..grid.samples())
@@ -348,8 +434,9 @@ mod tests {
             assert!(*below > 20.0 || *height == 0.0);
         }
         assert!((found.min_max()[1] - mountains.height_m as f32).abs() < 1e-2);
+        let island = Island::new(WORLD, Some(&below), 20.0);
         for i in 1..=mountains.valleys {
-            for [from, _] in mountains.valley(i, WORLD, Stream::new(3, 4)) {
+            for [from, _] in mountains.valley(i, &island, Stream::new(3, 4)) {
                 assert!(found.height_at(from[0], from[1]) < 0.1 * mountains.height_m as f32, "{from:?}");
             }
         }
