@@ -179,10 +179,17 @@ impl Heightfield {
 
     /// The lowest and the highest height.
     pub fn min_max(&self) -> [f32; 2] {
+        // Nobody can cancel a monitor that nobody else has.
+        self.min_max_watched(&Monitor::new()).unwrap_or_default()
+    }
+
+    /// The same, given up when somebody asks for a stop.
+    pub fn min_max_watched(&self, monitor: &Monitor) -> Result<[f32; 2], Cancelled> {
         let nothing = || [f32::INFINITY, f32::NEG_INFINITY];
         let wider = |[low, high]: [f32; 2], [lower, higher]: [f32; 2]| [low.min(lower), high.max(higher)];
         let of_part = |part: &[f32]| part.iter().fold(nothing(), |limits, &height| wider(limits, [height, height]));
-        self.heights.par_chunks(1 << 16).map(of_part).reduce(nothing, wider)
+        let watched = |part| monitor.check().map(|()| of_part(part));
+        self.heights.par_chunks(1 << 16).map(watched).try_reduce(nothing, |a, b| Ok(wider(a, b)))
     }
 
     /// The height at a point of the world in metres, bilinear between samples; points outside are moved to the border.

@@ -42,7 +42,8 @@ impl Operate for Levels {
     }
 
     fn evaluate(&self, site: &Site, _until: u32, _resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
-        let [lowest, highest] = site.below.map_or([0.0; 2], |below| below.min_max().map(f64::from));
+        let range = site.below.map(|below| below.min_max_watched(site.monitor)).transpose()?.unwrap_or_default();
+        let [lowest, highest] = range.map(f64::from);
         let levels_m = [self.low_m.unwrap_or(lowest), self.high_m.unwrap_or(highest)];
         site.reshaped(|height, _, _| self.bent(height, levels_m))
     }
