@@ -9,6 +9,7 @@
 #[path = "naive.rs"]
 mod naive;
 
+use std::collections::BTreeMap;
 use std::hint::black_box;
 use std::time::Instant;
 
@@ -20,8 +21,9 @@ use upthrust::engine::operations::recursive_filter::RecursiveFilter;
 use upthrust::engine::operations::{Drawn, Operate};
 use upthrust::engine::random::Stream;
 use upthrust::engine::stack::{Evaluator, evaluate};
-use upthrust::engine::texture::{TextureRecipe, paint};
+use upthrust::engine::texture::{Needs, Scene, Surroundings, TextureRecipe, paint, paint_once};
 use upthrust::engine::{Extent, Grid, Heightfield, Inputs, Monitor, Picture, Recipe};
+use upthrust::files::build::load_inputs;
 use upthrust::project::presets;
 
 const WORLD: Extent = Extent { width_m: 8192.0, depth_m: 8192.0 };
@@ -42,7 +44,7 @@ fn main() {
     filter_row(square(1024));
     texture_row(square(1024));
     println!();
-    for row in [fault_growth as fn(), first_preset, animation] {
+    for row in [fault_growth as fn(), first_preset, colour_change, animation] {
         row();
     }
 }
@@ -131,13 +133,17 @@ fn filter_row(grid: Grid) {
 }
 
 fn texture_row(grid: Grid) {
-    let (land, recipe, light, size) = (rugged(grid), TextureRecipe::starter(), Light::default(), [1024, 1024]);
+    // The plain form casts no shadows.
+    let light = Light { shadows: 0.0, ..Default::default() };
+    let (land, recipe, size) = (rugged(grid), TextureRecipe::starter(), [1024, 1024]);
     row(
         "texture of 5 types, 1024²",
         1.0,
         grid.samples(),
         &mut || drop(black_box(naive::texture(&land, &recipe, &light, size))),
-        &mut || drop(black_box(paint(&land, &recipe, None, Some(&light), size, &Monitor::new()))),
+        &mut || {
+            drop(black_box(paint_once(&land, &recipe, None, &Inputs::default(), Some(&light), size, &Monitor::new())));
+        },
     );
 }
 
@@ -167,7 +173,15 @@ fn first() -> (Recipe, Grid) {
 
 fn both_pictures(recipe: &Recipe, land: &Heightfield) {
     black_box(Picture::of_heights(land));
-    let _ = black_box(paint(land, &recipe.texture, None, Some(&recipe.light), [513, 513], &Monitor::new()));
+    let _ = black_box(paint_once(
+        land,
+        &recipe.texture,
+        None,
+        &Inputs::default(),
+        Some(&recipe.light),
+        [513, 513],
+        &Monitor::new(),
+    ));
 }
 
 /// A build of the first preset from nothing, with both pictures.
@@ -180,6 +194,43 @@ fn first_preset() {
     };
     let time = median((0..REPETITIONS).map(|_| milliseconds(&mut work)).collect());
     println!("{:<44} {time:>10.2} ms", "first preset from nothing and both pictures, 513²");
+}
+
+/// Another colour on a land that is there: only the picture is painted anew.
+fn colour_change() {
+    let (mut recipe, grid) = first();
+    let monitor = Monitor::new();
+    let (Ok(inputs), Ok(land)) =
+        (load_inputs(&recipe, &BTreeMap::new()), evaluate(&recipe, grid, None, &Inputs::default(), &monitor))
+    else {
+        return;
+    };
+    let light = recipe.light.clone();
+    let needs = |recipe: &Recipe| Needs::of(&recipe.texture, Some(&light));
+    let mut seen = Vec::new();
+    for _ in 0..REPETITIONS {
+        let begun = Instant::now();
+        let _ = black_box(Surroundings::of(&land, needs(&recipe), &monitor));
+        seen.push(begun.elapsed().as_secs_f64() * 1e3);
+    }
+    println!("{:<44} {:>10.2} ms", "shadows of the first preset, 513²", median(seen));
+    let Ok(surroundings) = Surroundings::of(&land, needs(&recipe), &monitor) else { return };
+    for textured in [true, false] {
+        let mut blue = 0;
+        let mut work = || {
+            blue += 1;
+            recipe.texture.types[0].colour.0[2] = blue;
+            if !textured {
+                recipe.texture.types.iter_mut().for_each(|ground| ground.texture = None);
+            }
+            let (land, surroundings, recipe) = (&land, &surroundings, &recipe.texture);
+            let scene = Scene { land, surroundings, recipe, fixed_range_m: None, inputs: &inputs };
+            let _ = black_box(paint(scene, Some(&light), [513, 513], &monitor));
+        };
+        let time = median((0..REPETITIONS).map(|_| milliseconds(&mut work)).collect());
+        let name = if textured { "with its textures" } else { "colours alone" };
+        println!("{:<44} {time:>10.2} ms", format!("a colour of the first preset, 513², {name}"));
+    }
 }
 
 /// The first preset while it rises, one iteration a frame, with both pictures.

@@ -6,6 +6,7 @@
 //! shows all textures and views, `rise.png` the first project while it rises. Without projects, `operations.png` shows
 //! every operation as it comes, uncoloured: alone if it raises land, on fault land if it shapes.
 
+use std::collections::BTreeMap;
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,8 +20,9 @@ use upthrust::engine::operations::faults::Faults;
 use upthrust::engine::parameters::{FileName, Kind};
 use upthrust::engine::relief::relief;
 use upthrust::engine::stack::evaluate;
-use upthrust::engine::texture::paint;
+use upthrust::engine::texture::paint_once;
 use upthrust::engine::{Grid, Heightfield, Inputs, Monitor, Operation, Picture, Raster, Recipe, SampleScale, Step};
+use upthrust::files::build::load_inputs;
 use upthrust::project::{Project, presets};
 
 const SAMPLES: usize = 513;
@@ -101,7 +103,7 @@ fn inputs() -> Inputs {
     };
     let samples = (0..SIDE * SIDE).map(brightness).collect();
     let raster = Raster { width: SIDE, height: SIDE, samples, scale: SampleScale::Integers { greatest: 65_535.0 } };
-    Inputs([(FileName(FILE.into()), Arc::new(raster))].into())
+    Inputs { rasters: [(FileName(FILE.into()), Arc::new(raster))].into(), ..Default::default() }
 }
 
 fn print_header(what: &str) {
@@ -125,7 +127,8 @@ impl Drawn {
     fn of(recipe: &Recipe, position: Option<u32>) -> Result<Self, Box<dyn Error>> {
         let (land, milliseconds) = timed(recipe, position)?;
         let (range, light) = (recipe.world.height_range_m, Some(&recipe.light));
-        let painting = paint(&land, &recipe.texture, range, light, pixels(land.grid()), &Monitor::new());
+        let (inputs, size) = (load_inputs(recipe, &BTreeMap::new())?, pixels(land.grid()));
+        let painting = paint_once(&land, &recipe.texture, range, &inputs, light, size, &Monitor::new());
         let painting = painting.map_err(|_| CANCELLED)?;
         Ok(Self { land, picture: painting.picture, uncovered: painting.uncovered, milliseconds })
     }

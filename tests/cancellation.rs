@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use upthrust::engine::parameters::{Kind, Parameter};
 use upthrust::engine::stack::{Evaluator, evaluate};
-use upthrust::engine::texture::paint;
+use upthrust::engine::texture::paint_once;
 use upthrust::engine::{Cancelled, Extent, Grid, Heightfield, Monitor, Operation, Recipe, Step};
 
 const MARK: Duration = Duration::from_millis(50);
@@ -87,8 +87,10 @@ fn every_kind_of_work_stops_in_time() {
         evaluation(json!([{"operation": "faults", "count": 9}, {"operation": "recursive_filter", "passes": 900}]));
     let painted = recipe(&json!({}));
     let small = Heightfield::from_fn(grid(), |c, r| (c * r % 977) as f32);
-    let texture =
-        |monitor: &Monitor| paint(&small, &painted.texture, None, Some(&painted.light), [4096, 4096], monitor).is_err();
+    let texture = |monitor: &Monitor| {
+        paint_once(&small, &painted.texture, None, common::inputs(), Some(&painted.light), [4096, 4096], monitor)
+            .is_err()
+    };
     let works: [(&str, Work); 6] = [
         ("1025², 1000 faults with wind", &windy),
         ("1025², 1000 faults, 50 passes of rain after each", &rainy),

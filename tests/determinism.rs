@@ -12,7 +12,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use serde_json::{Value, json};
 use upthrust::engine::parameters::{Group, Kind, Parameter, Scale, choice_value};
 use upthrust::engine::stack::{Evaluator, evaluate};
-use upthrust::engine::texture::paint;
+use upthrust::engine::texture::paint_once;
 use upthrust::engine::{Extent, Grid, Heightfield, Monitor, Operation, Recipe, Step};
 use upthrust::project::presets;
 
@@ -98,7 +98,8 @@ fn hash_of_heights(land: &Heightfield) -> u64 {
 
 fn hash_of_texture(recipe: &Recipe, land: &Heightfield) -> u64 {
     let light = Some(&recipe.light);
-    let painting = paint(land, &recipe.texture, None, light, [200, 130], &Monitor::new()).expect("not cancelled");
+    let painting = paint_once(land, &recipe.texture, None, common::inputs(), light, [200, 130], &Monitor::new())
+        .expect("not cancelled");
     hash(painting.picture.pixels.into_iter().flatten())
 }
 
@@ -236,6 +237,11 @@ fn value(parameter: &Parameter, kind: Kind, places: &mut impl Iterator<Item = f6
         Kind::Boolean => json!(next() < 0.5),
         Kind::Text => json!(["", "Rock", "ünïcödé"][(next() * 3.0) as usize]),
         Kind::File => json!(["", "hills", "missing"][(next() * 3.0) as usize]),
+        Kind::Picture => json!(["", "assets/grass.jpg", "missing"][(next() * 3.0) as usize]),
+        Kind::Limits => {
+            let [a, b] = [next(), next()].map(|place| number(parameter, place));
+            json!([a.min(b), a.max(b), number(parameter, next())])
+        }
         Kind::Colour => json!(format!("#{:06x}", (next() * 16_777_215.0) as u32)),
         Kind::Choice(choices) => choice_value(choices[(next() * choices.len() as f64) as usize].key),
         Kind::Band => {
@@ -315,7 +321,7 @@ proptest! {
         let land = land(&recipe, 33, Some(20));
         let size = [37, 21];
         let painting =
-            paint(&land, &recipe.texture, None, Some(&recipe.light), size, &Monitor::new()).expect("not cancelled");
+            paint_once(&land, &recipe.texture, None, common::inputs(), Some(&recipe.light), size, &Monitor::new()).expect("not cancelled");
         prop_assert_eq!(painting.picture.pixels.len(), 37 * 21);
         prop_assert!((0.0..=1.0).contains(&painting.uncovered));
     }

@@ -12,7 +12,7 @@ use upthrust::engine::operations::faults::Faults;
 use upthrust::engine::operations::recursive_filter::RecursiveFilter;
 use upthrust::engine::operations::{Drawn, Operate, Site};
 use upthrust::engine::random::Stream;
-use upthrust::engine::texture::{TextureRecipe, paint};
+use upthrust::engine::texture::{TextureRecipe, paint_once};
 use upthrust::engine::{Extent, Grid, Heightfield, Inputs, Monitor};
 
 const WORLD: Extent = Extent { width_m: 3000.0, depth_m: 2000.0 };
@@ -73,8 +73,9 @@ fn the_recursive_filter() {
 #[test]
 fn the_texture() {
     let land = rugged();
-    let (recipe, light, size) = (TextureRecipe::starter(), Light::default(), [170, 90]);
-    let ours = paint(&land, &recipe, None, Some(&light), size, &Monitor::new()).expect("not cancelled");
+    let (recipe, light, size) = (TextureRecipe::starter(), Light { shadows: 0.0, ..Default::default() }, [170, 90]);
+    let ours = paint_once(&land, &recipe, None, &Inputs::default(), Some(&light), size, &Monitor::new())
+        .expect("not cancelled");
     let plain = naive::texture(&land, &recipe, &light, size);
     assert!(ours.uncovered == 0.0, "the plain form knows no fallback");
     let worst = ours.picture.pixels.iter().zip(&plain).flat_map(|(a, b)| (0..3).map(|i| a[i].abs_diff(b[i]))).max();

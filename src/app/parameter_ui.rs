@@ -10,8 +10,9 @@ use serde_json::{Map, Value};
 use super::theme::colours;
 use super::widgets::{band_slider, icon_button};
 use crate::engine::parameters::{
-    Colour, Group, Kind, Matrix, Parameter, Range, Scale, choice_key, choice_value, group_to_json,
+    Colour, Group, Kind, Matrix, Parameter, PictureName, Range, Scale, choice_key, choice_value, group_to_json,
 };
+use crate::files::swatches::SHIPPED;
 
 /// The width of the column of labels.
 const LABEL_WIDTH: f32 = 104.0;
@@ -100,6 +101,8 @@ fn parameter_ui(ui: &mut Ui, parameter: &Parameter, value: &mut Value, scopes: &
         }
         Kind::List(of) => return list_ui(ui, parameter, *of, value),
         Kind::Group(table) => return group_row(ui, parameter, table(), value, scopes),
+        Kind::Picture => row(ui, parameter, value, picture_ui),
+        Kind::Limits => row(ui, parameter, value, limits_ui),
         Kind::Weighted => {}
     }
     false
@@ -167,10 +170,12 @@ fn first_value(parameter: &Parameter) -> Value {
         Kind::Integer => Value::from(middle.round() as u32),
         Kind::Number | Kind::Weighted => Value::from(middle),
         Kind::Band => Value::from(vec![0.0_f64.clamp(parameter.hard.low, middle), middle]),
+        Kind::Limits => Value::from(vec![parameter.slider.low, middle, 0.1 * (parameter.slider.high - middle)]),
         Kind::Point => Value::from(vec![middle; 2]),
         Kind::Matrix => matrix_of(3, &[]),
         Kind::Boolean => Value::from(false),
         Kind::Text | Kind::File => Value::from(""),
+        Kind::Picture => Value::from(SHIPPED[0].0),
         Kind::Colour => Value::from("#ffffff"),
         Kind::Choice(choices) => choices.first().map_or(Value::Null, |choice| choice_value(choice.key)),
         Kind::List(_) => Value::Array(Vec::new()),
@@ -315,6 +320,47 @@ fn band_ui(ui: &mut Ui, parameter: &Parameter, value: &mut Value, label: &Respon
             band = [moved, moved];
         }
         *value = Value::from(band.map(|limit| limit.clamp(parameter.hard.low, parameter.hard.high)).to_vec());
+    }
+}
+
+/// The pictures that ship, and the one that is chosen if it is none of them.
+fn picture_ui(ui: &mut Ui, parameter: &Parameter, value: &mut Value, label: &Response) {
+    let chosen = value.as_str().unwrap_or_default().to_string();
+    let title = |name: &str| {
+        let stem = name.trim_start_matches(PictureName::SHIPPED).trim_end_matches(".jpg").replace('-', " ");
+        stem.chars().take(1).flat_map(char::to_uppercase).chain(stem.chars().skip(1)).collect::<String>()
+    };
+    let combo = ComboBox::from_id_salt(parameter.key)
+        .selected_text(title(&chosen))
+        .width(ui.available_width())
+        .show_ui(ui, |ui| {
+            for (name, _) in SHIPPED {
+                if ui.selectable_label(chosen == name, title(name)).clicked() {
+                    *value = Value::from(name);
+                }
+            }
+        });
+    combo.response.labelled_by(label.id);
+}
+
+fn limits_ui(ui: &mut Ui, parameter: &Parameter, value: &mut Value, label: &Response) {
+    let part = |i: usize| value.get(i).and_then(Value::as_f64).unwrap_or_default();
+    let before = [part(0), part(1), part(2)];
+    let [min, max, mut release] = before;
+    let mut band = [min, max];
+    ui.vertical(|ui| {
+        band_slider(ui, &mut band, parameter.slider).labelled_by(label.id);
+        ui.horizontal(|ui| {
+            let width = (ui.available_width() - 2.0 * ui.spacing().item_spacing.x) / 3.0;
+            number_field(ui, parameter, &mut band[0], width).labelled_by(label.id).on_hover_text("From");
+            number_field(ui, parameter, &mut band[1], width).labelled_by(label.id).on_hover_text("To");
+            number_field(ui, parameter, &mut release, width).labelled_by(label.id).on_hover_text("Fade outside");
+        });
+    });
+    band[1] = band[1].max(band[0]);
+    let after = [band[0], band[1], release.max(0.0)];
+    if after != before {
+        *value = Value::from(after.to_vec());
     }
 }
 

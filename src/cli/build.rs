@@ -44,7 +44,8 @@ pub fn run(options: &BuildOptions) -> Result<(), CliError> {
 fn order(project: Project, options: &BuildOptions) -> Result<Order, CliError> {
     let used = project.recipe.files();
     let files = project.files.into_iter().filter(|(name, _)| used.contains(name)).collect();
-    let inputs = load_inputs(&files).map_err(|error| CliError::FileOf(options.source.source.clone(), error))?;
+    let inputs =
+        load_inputs(&project.recipe, &files).map_err(|error| CliError::FileOf(options.source.source.clone(), error))?;
     let extent = project.recipe.world.extent();
     let path_of = |own: &Option<PathBuf>, name: &str| {
         own.clone().or_else(|| options.output.as_ref().map(|folder| folder.join(name)))

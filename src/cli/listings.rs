@@ -75,13 +75,14 @@ fn describe(table: &[Parameter], indent: &str, lines: &mut Vec<String>) {
     for parameter in table {
         let takes = match parameter.kind {
             Kind::Choice(choices) => choices.iter().map(|choice| choice.key).collect::<Vec<_>>().join("|"),
-            Kind::Integer | Kind::Number | Kind::Band | Kind::Point | Kind::Matrix => {
+            Kind::Integer | Kind::Number | Kind::Band | Kind::Limits | Kind::Point | Kind::Matrix => {
                 let unit = if parameter.unit.is_empty() { String::new() } else { format!(" {}", parameter.unit) };
                 format!("{} {} to {}{unit}", parameter.kind.name(), parameter.hard.low, parameter.hard.high)
             }
             Kind::Boolean
             | Kind::Text
             | Kind::File
+            | Kind::Picture
             | Kind::Colour
             | Kind::Weighted
             | Kind::List(_)

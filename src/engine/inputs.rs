@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::parameters::FileName;
+use super::parameters::{FileName, PictureName};
+use super::texture::Swatch;
 
 /// What the numbers of a raster mean.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -30,20 +31,35 @@ pub struct Raster {
     pub scale: SampleScale,
 }
 
-/// The rasters of a recipe by the names that its steps use.
+/// The files of a recipe, read and decoded, by the names that it uses.
 #[derive(Clone, Debug, Default)]
-pub struct Inputs(pub BTreeMap<FileName, Arc<Raster>>);
-
-impl Inputs {
-    /// The raster of that name.
-    pub fn get(&self, name: &FileName) -> Option<&Raster> {
-        self.0.get(name).map(Arc::as_ref)
-    }
+pub struct Inputs {
+    /// Heightmaps, for steps and masks.
+    pub rasters: BTreeMap<FileName, Arc<Raster>>,
+    /// Tileable pictures, for terrain types.
+    pub swatches: BTreeMap<PictureName, Arc<Swatch>>,
 }
 
-/// Two sets of inputs are equal if they hold the very same rasters: comparing their samples would cost too much.
-impl PartialEq for Inputs {
-    fn eq(&self, other: &Self) -> bool {
-        self.0.len() == other.0.len() && self.0.iter().zip(&other.0).all(|((a, x), (b, y))| a == b && Arc::ptr_eq(x, y))
+impl Inputs {
+    /// The heightmap of that name.
+    pub fn get(&self, name: &FileName) -> Option<&Raster> {
+        self.rasters.get(name).map(Arc::as_ref)
+    }
+
+    /// The tileable picture of that name.
+    pub fn swatch(&self, name: &PictureName) -> Option<&Swatch> {
+        self.swatches.get(name).map(Arc::as_ref)
+    }
+
+    /// The bytes that they take.
+    pub fn bytes(&self) -> u64 {
+        let rasters = self.rasters.values().map(|raster| size_of::<f32>() * raster.samples.len());
+        rasters.chain(self.swatches.values().map(|swatch| swatch.bytes())).sum::<usize>() as u64
+    }
+
+    /// Whether both give the same heightmaps.
+    pub fn same_rasters(&self, other: &Self) -> bool {
+        let same_raster = |(name, raster)| other.rasters.get(name).is_some_and(|known| Arc::ptr_eq(known, raster));
+        self.rasters.len() == other.rasters.len() && self.rasters.iter().all(same_raster)
     }
 }

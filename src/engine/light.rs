@@ -1,5 +1,6 @@
 //! The sun and the sky over the land.
 
+use super::ground::Sun;
 use super::parameters::{Colour, Spec, parameters};
 
 parameters! {
@@ -17,12 +18,23 @@ parameters! {
         ambient: f64 = 0.35, Spec::number("Ambient light", 0.0, 10.0).slider(0.0, 1.0);
         /// The colour of the sky.
         ambient_colour: Colour = Colour::WHITE, Spec::new("Sky colour");
+        /// How dark the shadows are that the land casts: 0 is none, 1 leaves the sky's light alone.
+        shadows: f64 = 0.8, Spec::number("Cast shadows", 0.0, 1.0);
+        /// How wide the sun is in the sky: a wider one makes softer shadows; the true one has 0.53°.
+        sun_size_deg: f64 = 2.0, Spec::number("Sun size", 0.01, 60.0).slider(0.1, 20.0).unit("°").logarithmic();
+        /// How much less of the sky's light reaches hollows and valleys: 0 is no less, 1 is what they see of the sky.
+        occlusion: f64 = 0.0, Spec::number("Occlusion", 0.0, 1.0);
         /// Whether exported textures are lit; without, engines light the plain colours themselves.
         bake: bool = false, Spec::new("Bake into exports");
     }
 }
 
 impl Light {
+    /// Where the sun stands, and how large it is.
+    pub fn sun(&self) -> Sun {
+        Sun { azimuth_deg: self.azimuth_deg, altitude_deg: self.altitude_deg, size_deg: self.sun_size_deg }
+    }
+
     /// The unit vector towards the sun: x east, y up, z south.
     pub fn towards_sun(&self) -> [f32; 3] {
         let (azimuth, altitude) = (self.azimuth_deg.to_radians(), self.altitude_deg.to_radians());

@@ -167,7 +167,7 @@ mod tests {
         let name = FileName("m.png".into());
         let scale = SampleScale::Integers { greatest: 255.0 };
         let raster = Raster { width: 3, height: 2, samples: vec![0.0, 255.0, 0.0, 255.0, 255.0, 255.0], scale };
-        let inputs = Inputs([(name.clone(), Arc::new(raster))].into());
+        let inputs = Inputs { rasters: [(name.clone(), Arc::new(raster))].into(), ..Default::default() };
         let mask = Mask { source: MaskSource::Image, file: name, ..Default::default() };
         check(&mask, None, &inputs, 0, [0.0, 0.5, 1.0, 0.5, 0.0]);
         check(&mask, None, &inputs, 2, [1.0; 5]);

@@ -7,6 +7,7 @@
 mod cosine_transform;
 mod distance;
 pub mod fault;
+pub mod ground;
 pub mod heightfield;
 pub mod inputs;
 pub mod light;

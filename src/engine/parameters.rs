@@ -57,14 +57,18 @@ pub enum Kind {
     Boolean,
     /// Free text.
     Text,
-    /// The name of an imported file.
+    /// The name of an imported heightmap.
     File,
+    /// The name of a tileable picture, one that ships or an imported one.
+    Picture,
     /// A colour, `#rrggbb` in sRGB.
     Colour,
     /// One of several names.
     Choice(&'static [Choice]),
     /// A pair `[min, max]`, min ≤ max.
     Band,
+    /// Three numbers `[min, max, release]`, min ≤ max, release ≥ 0.
+    Limits,
     /// A pair `[value, weight]`, weight ≥ 0.
     Weighted,
     /// A place on the map, `[x, z]` in metres east and south of the north-west corner.
@@ -86,9 +90,11 @@ impl Kind {
             Self::Boolean => "boolean",
             Self::Text => "text",
             Self::File => "file",
+            Self::Picture => "picture",
             Self::Colour => "colour",
             Self::Choice(_) => "choice",
             Self::Band => "band",
+            Self::Limits => "limits",
             Self::Weighted => "weighted",
             Self::Point => "point",
             Self::Matrix => "matrix",
@@ -100,9 +106,17 @@ impl Kind {
     /// Whether it consists of numbers that the ranges of its parameter hold for.
     fn is_ranged(self) -> bool {
         match self {
-            Self::Integer | Self::Number | Self::Band | Self::Weighted | Self::Point | Self::Matrix => true,
+            Self::Integer | Self::Number | Self::Band | Self::Limits | Self::Weighted | Self::Point | Self::Matrix => {
+                true
+            }
             Self::List(of) => of.is_ranged(),
-            Self::Boolean | Self::Text | Self::File | Self::Colour | Self::Choice(_) | Self::Group(_) => false,
+            Self::Boolean
+            | Self::Text
+            | Self::File
+            | Self::Picture
+            | Self::Colour
+            | Self::Choice(_)
+            | Self::Group(_) => false,
         }
     }
 
@@ -113,10 +127,11 @@ impl Kind {
             Self::Number => "a number",
             Self::Boolean => "true or false",
             Self::Text => "text in quotes",
-            Self::File => "a file name in quotes",
+            Self::File | Self::Picture => "a file name in quotes",
             Self::Colour => "a colour like \"#ff7a3c\"",
             Self::Choice(_) => "one of its choices",
             Self::Band => "a pair [min, max] with min ≤ max",
+            Self::Limits => "three numbers [min, max, release] with min ≤ max and release ≥ 0",
             Self::Weighted => "a pair [value, weight] with weight ≥ 0",
             Self::Point => "a place [x, z] in metres",
             Self::Matrix => "3 rows of 3 numbers or 5 rows of 5",
@@ -519,6 +534,30 @@ impl Field for FileName {
     }
 }
 
+/// The name of a tileable picture; its pixels come with the [`crate::engine::Inputs`].
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct PictureName(pub String);
+
+impl PictureName {
+    /// Where the names of the pictures that ship begin.
+    pub const SHIPPED: &'static str = "assets/";
+
+    /// Whether it names a picture that ships, or one that is imported.
+    pub fn ships(&self) -> bool {
+        self.0.starts_with(Self::SHIPPED)
+    }
+}
+
+impl Field for PictureName {
+    const KIND: Kind = Kind::Picture;
+    fn to_value(&self) -> Value {
+        Value::from(self.0.as_str())
+    }
+    fn from_value(value: &Value, parameter: &Parameter) -> Result<Self, ParameterError> {
+        value.as_str().map(|name| Self(name.into())).ok_or_else(|| parameter.wrong_kind(value))
+    }
+}
+
 /// A colour in sRGB, 8 bits a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Colour(pub [u8; 3]);
@@ -572,6 +611,35 @@ impl Field for Band {
             return Err(parameter.wrong_kind(value));
         }
         Ok(Self { min: parameter.checked(min)?, max: parameter.checked(max)? })
+    }
+}
+
+/// An interval with a fade to both sides.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Limits {
+    /// The lower limit.
+    pub min: f64,
+    /// The upper limit.
+    pub max: f64,
+    /// The width of the fade outside the limits.
+    pub release: f64,
+}
+
+impl Field for Limits {
+    const KIND: Kind = Kind::Limits;
+    fn to_value(&self) -> Value {
+        Value::from(vec![self.min, self.max, self.release])
+    }
+    fn from_value(value: &Value, parameter: &Parameter) -> Result<Self, ParameterError> {
+        let numbers: Option<Vec<f64>> = value.as_array().and_then(|items| items.iter().map(Value::as_f64).collect());
+        let Some([min, max, release]) = numbers.as_deref().and_then(|numbers| numbers.first_chunk::<3>()).copied()
+        else {
+            return Err(parameter.wrong_kind(value));
+        };
+        if min > max || release < 0.0 || value.as_array().is_some_and(|items| items.len() != 3) {
+            return Err(parameter.wrong_kind(value));
+        }
+        Ok(Self { min: parameter.checked(min)?, max: parameter.checked(max)?, release: parameter.checked(release)? })
     }
 }
 
@@ -725,7 +793,7 @@ fn scale_value(parameter: &Parameter, kind: Kind, value: &mut Value, factor: f64
     };
     match (kind, value) {
         (Kind::Number, value) => scaled(value),
-        (Kind::Band | Kind::Point, Value::Array(numbers)) => numbers.iter_mut().for_each(scaled),
+        (Kind::Band | Kind::Limits | Kind::Point, Value::Array(numbers)) => numbers.iter_mut().for_each(scaled),
         (Kind::Weighted, Value::Array(numbers)) => numbers.iter_mut().take(1).for_each(scaled),
         (Kind::List(of), Value::Array(items)) => {
             items.iter_mut().for_each(|item| scale_value(parameter, *of, item, factor));

@@ -9,8 +9,8 @@ use super::light::Light;
 use super::mask::Mask;
 use super::operations::{Operation, Role};
 use super::parameters::{
-    Band, Field, FileName, Group, Kind, Parameter, ParameterError, Problem, Spec, choices, group_to_json, not_a_list,
-    not_an_object, parameters, scale_metres,
+    Band, Field, FileName, Group, Kind, Parameter, ParameterError, PictureName, Problem, Spec, choices, group_to_json,
+    not_a_list, not_an_object, parameters, scale_metres,
 };
 use super::random::Stream;
 use super::texture::TextureRecipe;
@@ -209,20 +209,35 @@ impl Recipe {
         self.stack.iter().map(done).collect()
     }
 
-    /// The files that the recipe draws on.
+    /// The imported files that the recipe draws on, heightmaps and pictures.
     pub fn files(&self) -> Vec<FileName> {
+        let own = self.pictures().into_iter().filter(|name| !name.ships()).map(|name| FileName(name.0));
+        let mut files: Vec<FileName> = self.heightmaps().into_iter().chain(own).collect();
+        files.sort();
+        files.dedup();
+        files
+    }
+
+    /// The heightmaps that steps and masks draw on.
+    pub fn heightmaps(&self) -> Vec<FileName> {
         let mut files = Vec::new();
         for step in &self.stack {
             for group in [step.operation.group(), &step.settings] {
                 collect_files(group.table(), &group_to_json(group), &mut files);
             }
         }
-        for ground in &self.texture.types {
-            collect_files(ground.table(), &group_to_json(ground), &mut files);
-        }
         files.sort();
         files.dedup();
         files
+    }
+
+    /// The tileable pictures that terrain types draw on.
+    pub fn pictures(&self) -> Vec<PictureName> {
+        let named = self.texture.types.iter().filter_map(|ground| ground.texture.clone());
+        let mut names: Vec<PictureName> = named.filter(|name| !name.0.is_empty()).collect();
+        names.sort();
+        names.dedup();
+        names
     }
 
     /// The recipe as it is written to a project.

@@ -1,11 +1,12 @@
 //! Shaded relief: greys by height under one sun, for pictures so small that colours would hide the shape.
 
 use super::heightfield::Heightfield;
+use super::inputs::Inputs;
 use super::light::Light;
 use super::monitor::{Cancelled, Monitor};
 use super::parameters::{Band, Colour};
 use super::picture::Picture;
-use super::texture::{TerrainType, TextureRecipe, TextureSettings, paint};
+use super::texture::{TerrainType, TextureRecipe, TextureSettings, paint_once};
 
 /// The height range of the land that is drawn, as a share of its longer side: every land is stretched or flattened to
 /// it, so that a gentle one has folds to see and a steep one is not lost in its shadows.
@@ -22,8 +23,8 @@ pub fn relief(land: &Heightfield, size: [usize; 2], monitor: &Monitor) -> Result
     let factor = if high > low { (wanted_m / f64::from(high - low)) as f32 } else { 1.0 };
     let mut shown = land.clone();
     shown.heights_mut().iter_mut().for_each(|height| *height = (*height - low) * factor);
-    let light = Light { direct: 0.9, ambient: 0.3, ..Default::default() };
-    Ok(paint(&shown, &greys(), None, Some(&light), size, monitor)?.picture)
+    let light = Light { direct: 0.9, ambient: 0.3, shadows: 0.0, ..Default::default() };
+    Ok(paint_once(&shown, &greys(), None, &Inputs::default(), Some(&light), size, monitor)?.picture)
 }
 
 /// From the dark to the light grey evenly with the height, on every slope.

@@ -10,9 +10,10 @@ use super::error::FileError;
 use super::heightmap::{self, Format, RawLayout, Samples};
 use super::memory::require_memory;
 use super::sidecar::{Description, sidecar_path};
+use super::swatches;
 use super::texture;
 use crate::engine::parameters::{Band, FileName};
-use crate::engine::texture::{height_range_m, paint};
+use crate::engine::texture::{height_range_m, paint_once};
 use crate::engine::{Grid, Heightfield, Inputs, Monitor, Recipe, heightfield::Extent, stack};
 
 /// What to build, and where it goes.
@@ -61,13 +62,26 @@ pub fn texture_size(extent: Extent, longer: usize) -> [usize; 2] {
     [grid.width() - 1, grid.height() - 1]
 }
 
-/// Decodes the imported files of a project, each by the ending of its name.
-pub fn load_inputs(files: &BTreeMap<FileName, Arc<Vec<u8>>>) -> Result<Inputs, FileError> {
-    let decoded = files.iter().map(|(name, bytes)| {
-        let reading = heightmap::decode(Path::new(&name.0), bytes, None)?;
-        Ok((name.clone(), Arc::new(reading.raster)))
-    });
-    decoded.collect::<Result<_, FileError>>().map(Inputs)
+/// Decodes what a recipe draws on: heightmaps by the endings of their names, pictures by their contents. Names that are
+/// not among the files are left out; steps and types that use them do without.
+pub fn load_inputs(recipe: &Recipe, files: &BTreeMap<FileName, Arc<Vec<u8>>>) -> Result<Inputs, FileError> {
+    let mut inputs = Inputs::default();
+    for name in recipe.heightmaps() {
+        if let Some(bytes) = files.get(&name) {
+            let reading = heightmap::decode(Path::new(&name.0), bytes, None)?;
+            inputs.rasters.insert(name, Arc::new(reading.raster));
+        }
+    }
+    for name in recipe.pictures() {
+        if name.ships() {
+            let swatch = swatches::shipped(&name)?;
+            inputs.swatches.insert(name, swatch);
+        } else if let Some(bytes) = files.get(&FileName(name.0.clone())) {
+            let swatch = swatches::decode(&name.0, bytes)?;
+            inputs.swatches.insert(name, swatch);
+        }
+    }
+    Ok(inputs)
 }
 
 /// The shares of the work, by rough measurement: evaluating, painting, and writing make up the rest.
@@ -91,7 +105,7 @@ pub fn build(order: &Order, monitor: &Monitor) -> Result<Vec<PathBuf>, FileError
 /// Bytes that the order takes at its greatest.
 pub fn memory_needed(order: &Order) -> u64 {
     let map = 4 * order.grid.samples() as u64;
-    let inputs: u64 = order.inputs.0.values().map(|raster| 4 * raster.samples.len() as u64).sum();
+    let inputs: u64 = order.inputs.bytes();
     // Painted pixels have four bytes; formats that are not written row by row need a copy with three.
     let picture =
         order.texture.as_ref().map_or(0, |texture| (texture.size[0] as u64).saturating_mul(texture.size[1] as u64));
@@ -145,7 +159,7 @@ fn stage_all(order: &Order, monitor: &Monitor) -> Result<Vec<Staged>, FileError>
     if let Some(TextureOrder { path, size }) = &order.texture {
         let light = order.recipe.light.bake.then_some(&order.recipe.light);
         let painted_until = painted_from + PAINTING;
-        let painting = || paint(&land, &order.recipe.texture, fixed_m, light, *size, monitor);
+        let painting = || paint_once(&land, &order.recipe.texture, fixed_m, &order.inputs, light, *size, monitor);
         let painting = monitor.within(painted_from..painted_until, painting)?;
         staged.push(monitor.within(painted_until..1.0, || {
             atomic::stage(path, order.overwrite, |writer| texture::write(writer, path, &painting.picture, monitor))
@@ -208,6 +222,7 @@ mod tests {
     use super::*;
     use crate::engine::Step;
     use crate::engine::operations::faults::Faults;
+    use crate::engine::operations::heightmap::Heightmap;
 
     fn order(folder: &Path) -> Order {
         let stack = vec![Step::new(Faults { count: 30, ..Default::default() })];
@@ -311,13 +326,21 @@ mod tests {
         assert_eq!(texture_size(Extent { width_m: 1.0, depth_m: 1e6 }, 300), [1, 300]);
     }
 
+    fn with_heightmap(name: &FileName) -> Recipe {
+        let step = Step::new(Heightmap { file: name.clone(), ..Default::default() });
+        Recipe { stack: vec![step], ..Default::default() }
+    }
+
     #[test]
     fn imported_files_are_decoded_by_their_names() {
         let bytes: Vec<u8> = [1.0_f32, 2.0, 3.0, 4.0].iter().flat_map(|height| height.to_le_bytes()).collect();
         let name = FileName("a.r32".into());
-        let inputs = load_inputs(&[(name.clone(), Arc::new(bytes))].into()).expect("readable");
+        let recipe = with_heightmap(&name);
+        let inputs = load_inputs(&recipe, &[(name.clone(), Arc::new(bytes))].into()).expect("readable");
         assert_eq!(inputs.get(&name).map(|raster| raster.samples.clone()), Some(vec![1.0, 2.0, 3.0, 4.0]));
-        let error = load_inputs(&[(FileName("a.png".into()), Arc::new(vec![]))].into()).expect_err("empty");
+        let name = FileName("a.png".into());
+        let files = [(name.clone(), Arc::new(vec![]))].into();
+        let error = load_inputs(&with_heightmap(&name), &files).expect_err("empty");
         assert!(error.to_string().starts_with("a.png: "), "{error}");
     }
 }

@@ -9,6 +9,7 @@ mod error;
 pub mod heightmap;
 pub mod memory;
 pub mod sidecar;
+pub mod swatches;
 pub mod texture;
 mod watched;
 

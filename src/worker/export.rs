@@ -141,7 +141,7 @@ fn serve(shared: &Shared) {
         };
         (shared.wake)();
         let mut job = || {
-            order.inputs = load_inputs(&files)?;
+            order.inputs = load_inputs(&order.recipe, &files)?;
             match &pool {
                 Ok(pool) => pool.install(|| build(&order, &monitor)),
                 Err(_) => build(&order, &monitor),

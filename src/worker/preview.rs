@@ -6,8 +6,9 @@ use std::time::{Duration, Instant};
 
 use super::{InputFiles, JobError, Wake, guarded, lock};
 use crate::engine::measures::Summary;
+use crate::engine::parameters::{FileName, PictureName};
 use crate::engine::stack::Evaluator;
-use crate::engine::texture::{Painting, paint};
+use crate::engine::texture::{Needs, Painting, Scene, Surroundings, paint};
 use crate::engine::{Cancelled, Grid, Heightfield, Inputs, Monitor, Picture, Recipe};
 use crate::files;
 
@@ -67,6 +68,8 @@ pub struct Preview {
     pub texture: Arc<Picture>,
     /// What the land is like in numbers.
     pub summary: Arc<Summary>,
+    /// The share of the land that each active terrain type takes, in their order.
+    pub shares: Vec<f32>,
     /// The share of the land that no terrain type covers.
     pub uncovered: f32,
     /// How long it took.
@@ -226,12 +229,21 @@ impl From<Cancelled> for Unfinished {
     }
 }
 
+/// What was decoded last, and from what.
+#[derive(Default)]
+struct Decoded {
+    files: InputFiles,
+    heightmaps: Vec<FileName>,
+    pictures: Vec<PictureName>,
+    inputs: Inputs,
+}
+
 /// What the preview thread remembers from one request to the next.
 #[derive(Default)]
 struct Desk {
     fine: Painter,
     coarse: Painter,
-    decoded: (InputFiles, Inputs),
+    decoded: Decoded,
     /// How long the last land of full size took, or would at least have taken when it was stopped.
     last: Duration,
 }
@@ -272,22 +284,29 @@ impl Desk {
         Ok(preview?)
     }
 
-    /// The rasters of the request's files, decoded once.
+    /// The contents of the request's files, decoded once.
     fn inputs(&mut self, request: &PreviewRequest) -> Result<Inputs, Unfinished> {
-        let (known, inputs) = &self.decoded;
-        let used: InputFiles = request
-            .recipe
+        let Decoded { files: known, heightmaps, pictures, inputs } = &self.decoded;
+        let recipe = &request.recipe;
+        let used: InputFiles = recipe
             .files()
             .into_iter()
             .filter_map(|name| request.files.get(&name).map(|bytes| (name, bytes.clone())))
             .collect();
+        let wanted = (recipe.heightmaps(), recipe.pictures());
         let same =
             known.len() == used.len() && known.iter().zip(&used).all(|((a, x), (b, y))| a == b && Arc::ptr_eq(x, y));
-        if same {
+        if same && *heightmaps == wanted.0 && *pictures == wanted.1 {
             return Ok(inputs.clone());
         }
-        let inputs = files::build::load_inputs(&used).map_err(|error| Unfinished::Failed(error.to_string()))?;
-        self.decoded = (used, inputs.clone());
+        let mut inputs =
+            files::build::load_inputs(recipe, &used).map_err(|error| Unfinished::Failed(error.to_string()))?;
+        if self.decoded.inputs.rasters.keys().eq(inputs.rasters.keys()) && same {
+            // Another picture of the ground is no reason to work out the land anew.
+            inputs.rasters.clone_from(&self.decoded.inputs.rasters);
+        }
+        let (heightmaps, pictures) = wanted;
+        self.decoded = Decoded { files: used, heightmaps, pictures, inputs: inputs.clone() };
         Ok(inputs)
     }
 }
@@ -297,9 +316,28 @@ impl Desk {
 struct Painter {
     evaluator: Evaluator,
     drawn: Option<(Arc<Heightfield>, Arc<Picture>, Arc<Summary>)>,
+    seen: Option<(Arc<Heightfield>, Needs, Arc<Surroundings>)>,
 }
 
 impl Painter {
+    /// What the painting has to know of the land, worked out once for a land.
+    fn surroundings_of(
+        &mut self,
+        land: &Arc<Heightfield>,
+        recipe: &Recipe,
+        monitor: &Monitor,
+    ) -> Result<Arc<Surroundings>, Cancelled> {
+        let needs = Needs::of(&recipe.texture, Some(&recipe.light));
+        match &self.seen {
+            Some((seen, known, surroundings)) if Arc::ptr_eq(seen, land) && *known == needs => Ok(surroundings.clone()),
+            _ => {
+                let surroundings = Arc::new(Surroundings::of(land, needs, monitor)?);
+                self.seen = Some((land.clone(), needs, surroundings.clone()));
+                Ok(surroundings)
+            }
+        }
+    }
+
     fn preview(
         &mut self,
         request: &Arc<PreviewRequest>,
@@ -321,8 +359,15 @@ impl Painter {
             }
         };
         let size = [grid.width(), grid.height()];
-        let fixed = recipe.world.height_range_m;
-        let Painting { picture, uncovered } = paint(&land, &recipe.texture, fixed, Some(&recipe.light), size, monitor)?;
+        let surroundings = self.surroundings_of(&land, recipe, monitor)?;
+        let scene = Scene {
+            land: &land,
+            surroundings: &surroundings,
+            recipe: &recipe.texture,
+            fixed_range_m: recipe.world.height_range_m,
+            inputs,
+        };
+        let Painting { picture, shares, uncovered } = paint(scene, Some(&recipe.light), size, monitor)?;
         Ok(Preview {
             request: request.clone(),
             coarse: samples < request.samples,
@@ -330,6 +375,7 @@ impl Painter {
             heightmap,
             texture: Arc::new(picture),
             summary,
+            shares,
             uncovered,
             elapsed: began.elapsed(),
         })
@@ -429,7 +475,11 @@ mod tests {
         let mut painted = request(10, 65);
         Arc::make_mut(&mut painted.recipe).texture.types.truncate(1);
         previewer.request(painted);
-        let second = wait(&previewer).expect("a preview");
+        let mut second = wait(&previewer).expect("a preview");
+        while second.coarse {
+            // A busy machine was slow with the first one.
+            second = wait(&previewer).expect("a preview");
+        }
         assert!(Arc::ptr_eq(&first.land, &second.land) && Arc::ptr_eq(&first.heightmap, &second.heightmap));
         assert_ne!(first.texture, second.texture);
     }

@@ -7,7 +7,7 @@ use std::thread::JoinHandle;
 use super::{InputFiles, JobError, Wake, guarded, lock};
 use crate::engine::relief::relief;
 use crate::engine::stack::Evaluator;
-use crate::engine::texture::paint;
+use crate::engine::texture::paint_once;
 use crate::engine::{Cancelled, Grid, Monitor, Picture, Recipe};
 use crate::files::build::load_inputs;
 
@@ -162,7 +162,7 @@ impl From<Cancelled> for Undrawn {
 
 fn draw(evaluator: &mut Evaluator, request: &ThumbnailRequest, monitor: &Monitor) -> Result<Picture, Undrawn> {
     let recipe = &*request.recipe;
-    let inputs = load_inputs(&request.files).map_err(|error| Undrawn::Failed(error.to_string()))?;
+    let inputs = load_inputs(recipe, &request.files).map_err(|error| Undrawn::Failed(error.to_string()))?;
     // A pixel lies between four samples.
     let grid = Grid::fitted(recipe.world.extent(), request.pixels + 1);
     let land = evaluator.evaluate(recipe, grid, None, &inputs, monitor)?;
@@ -170,7 +170,7 @@ fn draw(evaluator: &mut Evaluator, request: &ThumbnailRequest, monitor: &Monitor
     Ok(match request.style {
         ThumbnailStyle::Texture => {
             let range_m = recipe.world.height_range_m;
-            paint(&land, &recipe.texture, range_m, Some(&recipe.light), size, monitor)?.picture
+            paint_once(&land, &recipe.texture, range_m, &inputs, Some(&recipe.light), size, monitor)?.picture
         }
         ThumbnailStyle::Relief => relief(&land, size, monitor)?,
     })

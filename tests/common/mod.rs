@@ -13,7 +13,7 @@ pub fn inputs() -> &'static Inputs {
     static INPUTS: LazyLock<Inputs> = LazyLock::new(|| {
         let samples = (0..35).map(|i| (i * i % 17) as f32).collect();
         let raster = Raster { width: 7, height: 5, samples, scale: SampleScale::Metres };
-        Inputs([(FileName("hills".into()), Arc::new(raster))].into())
+        Inputs { rasters: [(FileName("hills".into()), Arc::new(raster))].into(), ..Default::default() }
     });
     &INPUTS
 }

@@ -110,7 +110,7 @@ mod tests {
     }
 
     fn land(heightmap: &Heightmap, raster: Raster, grid: Grid) -> Heightfield {
-        let inputs = Inputs([(FileName("a.png".into()), Arc::new(raster))].into());
+        let inputs = Inputs { rasters: [(FileName("a.png".into()), Arc::new(raster))].into(), ..Default::default() };
         let heightmap = Heightmap { file: FileName("a.png".into()), ..heightmap.clone() };
         let monitor = Monitor::new();
         let site = Site { grid, below: None, stream: Stream::new(0, 0), inputs: &inputs, monitor: &monitor };

@@ -1,0 +1,246 @@
+//! Where the land is hollow and where it bulges.
+//!
+//! The mean curvature of gentle land is half its Laplacian, ½·(∂²h/∂x² + ∂²h/∂z²). Over a length ℓ, the second
+//! difference (h(x + ℓ) − 2·h(x) + h(x − ℓ))/ℓ² is the second derivative averaged under a triangle from −ℓ to ℓ: it is
+//! exact, not an approximation that needs a small ℓ. Averaged under the same triangle across, it weighs the Laplacian
+//! with a pyramid of width 2·ℓ, which is the same at every resolution.
+
+use rayon::prelude::*;
+
+use crate::engine::heightfield::Heightfield;
+use crate::engine::monitor::{Cancelled, Monitor};
+use crate::engine::strips::strips;
+
+/// The mean curvature in 1/m, smoothed over a length, on the grid of the land: positive in hollows, negative on crests,
+/// 0 on every plane. A bowl of radius R has 1/R. The length is held between the spacing of the samples and half of the
+/// world; beyond the border the land goes on turned upside down, so that slopes go straight on.
+pub fn curvature(land: &Heightfield, length_m: f64, monitor: &Monitor) -> Result<Heightfield, Cancelled> {
+    let grid = land.grid();
+    let along_x = Length::new(length_m, grid.spacing_x_m(), grid.width());
+    let along_z = Length::new(length_m, grid.spacing_z_m(), grid.height());
+    let mut smooth = copied(land, monitor)?;
+    along_rows(&mut smooth, monitor, |line, space| along_x.smooth(line, space))?;
+    let mut bent = smooth;
+    along_columns(&mut bent, monitor, |line, space| along_z.bend(line, space))?;
+    let mut smooth = copied(land, monitor)?;
+    along_columns(&mut smooth, monitor, |line, space| along_z.smooth(line, space))?;
+    along_rows(&mut smooth, monitor, |line, space| along_x.bend(line, space))?;
+    let halves = bent.heights_mut().par_chunks_mut(grid.width()).zip(smooth.heights().par_chunks(grid.width()));
+    halves.try_for_each(|(bent, other)| {
+        bent.iter_mut().zip(other).for_each(|(bent, other)| *bent = 0.5 * (*bent + other));
+        monitor.check()
+    })?;
+    Ok(bent)
+}
+
+/// The land averaged under a pyramid that reaches `length_m` to each side.
+pub(super) fn smoothed(land: &Heightfield, length_m: f64, monitor: &Monitor) -> Result<Heightfield, Cancelled> {
+    let grid = land.grid();
+    let along_x = Length::new(length_m, grid.spacing_x_m(), grid.width());
+    let along_z = Length::new(length_m, grid.spacing_z_m(), grid.height());
+    let mut smooth = copied(land, monitor)?;
+    along_rows(&mut smooth, monitor, |line, space| along_x.smooth(line, space))?;
+    along_columns(&mut smooth, monitor, |line, space| along_z.smooth(line, space))?;
+    Ok(smooth)
+}
+
+/// A copy that can be cut short.
+fn copied(land: &Heightfield, monitor: &Monitor) -> Result<Heightfield, Cancelled> {
+    let (width, mut copy) = (land.grid().width(), Heightfield::flat(land.grid()));
+    copy.heights_mut().par_chunks_mut(width).enumerate().try_for_each(|(r, row)| {
+        row.copy_from_slice(land.row(r));
+        monitor.check()
+    })?;
+    Ok(copy)
+}
+
+/// What a thread works in along a line.
+#[derive(Default)]
+struct Space {
+    line: Vec<f32>,
+    padded: Vec<f64>,
+    sums: Vec<f64>,
+}
+
+fn along_rows(
+    land: &mut Heightfield,
+    monitor: &Monitor,
+    change: impl Fn(&mut [f32], &mut Space) + Sync,
+) -> Result<(), Cancelled> {
+    let width = land.grid().width();
+    land.heights_mut().par_chunks_mut(width).try_for_each_init(Space::default, |space, row| {
+        change(row, space);
+        monitor.check()
+    })
+}
+
+fn along_columns(
+    land: &mut Heightfield,
+    monitor: &Monitor,
+    change: impl Fn(&mut [f32], &mut Space) + Sync,
+) -> Result<(), Cancelled> {
+    let width = land.grid().width();
+    strips(land.heights_mut(), width, monitor)?.par_iter_mut().try_for_each_init(Space::default, |space, pieces| {
+        for lane in 0..pieces.first().map_or(0, |piece| piece.len()) {
+            let mut line = std::mem::take(&mut space.line);
+            line.clear();
+            line.extend(pieces.iter().map(|piece| piece[lane]));
+            change(&mut line, space);
+            pieces.iter_mut().zip(&line).for_each(|(piece, &sample)| piece[lane] = sample);
+            space.line = line;
+            monitor.check()?;
+        }
+        Ok(())
+    })
+}
+
+/// A length along an axis.
+#[derive(Clone, Copy, Debug)]
+struct Length {
+    metres: f64,
+    /// The same in samples.
+    samples: f64,
+}
+
+impl Length {
+    fn new(length_m: f64, spacing_m: f64, count: usize) -> Self {
+        let samples = (length_m / spacing_m).clamp(1.0, (0.5 * (count - 1) as f64).max(1.0));
+        Self { metres: samples * spacing_m, samples }
+    }
+
+    /// The line with `pad` samples more on either side: beyond the border it is turned upside down about its last
+    /// sample. Counted from its first sample, so that level land stays level to the bit.
+    fn pad(line: &[f32], pad: usize, padded: &mut Vec<f64>) {
+        let (last, zero) = (line.len() - 1, f64::from(line[0]));
+        let at = |i: usize| f64::from(line[i]) - zero;
+        padded.clear();
+        padded.extend((1..=pad).rev().map(|i| -at(i.min(last))));
+        padded.extend((0..=last).map(at));
+        padded.extend((1..=pad).map(|i| 2.0 * at(last) - at(last - i.min(last))));
+    }
+
+    /// Averages the line under a triangle that reaches the length to either side: twice over half of it.
+    fn smooth(self, line: &mut [f32], space: &mut Space) {
+        let reach = 0.5 * self.samples;
+        let pad = reach as usize + 2;
+        let per_width = 0.5 / reach;
+        for _ in 0..2 {
+            let Space { padded, sums, .. } = space;
+            Self::pad(line, pad, padded);
+            // The integral from the first sample to every other one, of straight lines between samples.
+            sums.clear();
+            sums.push(0.0);
+            let mut sum = 0.0;
+            sums.extend(padded.windows(2).map(|pair| {
+                sum += 0.5 * (pair[0] + pair[1]);
+                sum
+            }));
+            let integral = |position: f64| {
+                let first = position as usize;
+                let part = position - first as f64;
+                sums[first] + part * (padded[first] + 0.5 * part * (padded[first + 1] - padded[first]))
+            };
+            let zero = f64::from(line[0]);
+            for (i, sample) in line.iter_mut().enumerate() {
+                let middle = (pad + i) as f64;
+                *sample = (zero + (integral(middle + reach) - integral(middle - reach)) * per_width) as f32;
+            }
+        }
+    }
+
+    /// The second difference over the length, in 1/m.
+    fn bend(self, line: &mut [f32], space: &mut Space) {
+        let pad = self.samples as usize + 2;
+        let padded = &mut space.padded;
+        Self::pad(line, pad, padded);
+        let at = |position: f64| {
+            let first = position as usize;
+            padded[first] + (position - first as f64) * (padded[first + 1] - padded[first])
+        };
+        for (i, sample) in line.iter_mut().enumerate() {
+            let middle = (pad + i) as f64;
+            let rise = at(middle + self.samples) + at(middle - self.samples) - 2.0 * padded[pad + i];
+            *sample = (rise / (self.metres * self.metres)) as f32;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{bumpy, same_at_one_and_seven_threads, world};
+    use super::*;
+    use crate::engine::heightfield::Grid;
+
+    fn bent(land: &Heightfield, length_m: f64) -> Heightfield {
+        curvature(land, length_m, &Monitor::new()).expect("not cancelled")
+    }
+
+    #[test]
+    fn planes_are_not_bent_and_level_land_is_so_to_the_bit() {
+        let grid = Grid::new(world(600.0, 400.0), 61, 21);
+        let plane = Heightfield::from_fn(grid, |c, r| 4.0 * c as f32 - 9.0 * r as f32 + 100.0);
+        for length_m in [0.0, 15.0, 77.0, 1e9] {
+            let of_level = bent(&Heightfield::from_fn(grid, |_, _| 123.4), length_m);
+            assert!(of_level.heights().iter().all(|&bend| bend == 0.0));
+            assert!(bent(&plane, length_m).heights().iter().all(|bend| bend.abs() < 1e-6), "{length_m} m");
+        }
+    }
+
+    #[test]
+    fn a_bowl_has_one_over_its_radius_at_every_length() {
+        // h = (x² + z²)/(2·R), R = 500 m; a straight line from a sample to the next adds a little to what is averaged,
+        // but the same everywhere.
+        let grid = Grid::new(world(600.0, 600.0), 61, 121);
+        let bowl = Heightfield::from_fn(grid, |c, r| {
+            let (x, z) = (grid.x_m(c) - 300.0, grid.z_m(r) - 300.0);
+            ((x * x + z * z) / 1000.0) as f32
+        });
+        for length_m in [20.0, 50.0, 110.0] {
+            for at in [(30, 60), (28, 47)] {
+                let found = bent(&bowl, length_m)[at];
+                assert!((found - 0.002).abs() < 2e-5, "{length_m} m: {found}");
+            }
+        }
+        // Between samples the bowl stands in for its chords, and a crest is a bowl upside down.
+        let crest = Heightfield::from_fn(grid, |c, r| -bowl[(c, r)]);
+        assert!((bent(&crest, 33.0)[(30, 60)] + 0.002).abs() < 2e-4);
+    }
+
+    #[test]
+    fn waves_are_damped_as_the_pyramid_damps_them() {
+        // A triangle of half-width ℓ leaves (sin(kℓ/2)/(kℓ/2))² of a wave, and bends it by −k² of what is left.
+        let grid = Grid::new(world(1000.0, 1000.0), 501, 101);
+        let (k, length_m) = (2.0 * std::f64::consts::PI / 200.0, 60.0);
+        let land = Heightfield::from_fn(grid, |c, _| (10.0 * libm::cos(k * grid.x_m(c))) as f32);
+        let left = libm::sin(0.5 * k * length_m) / (0.5 * k * length_m);
+        let expected = -0.5 * k * k * 10.0 * left * left;
+        let found = f64::from(bent(&land, length_m)[(200, 50)]);
+        assert!((found - expected).abs() < 1e-3 * expected.abs(), "{found}, not {expected}");
+    }
+
+    #[test]
+    fn a_small_map_is_bent_like_a_large_one() {
+        let on = |side: usize| bent(&bumpy(Grid::fitted(world(4096.0, 2000.0), side)), 64.0);
+        let (small, large) = (on(257), on(1025));
+        let [low, high] = large.min_max();
+        let off = super::super::testing::difference(&small, &large) / f64::from(high - low);
+        assert!(off < 0.01, "{off}");
+    }
+
+    #[test]
+    fn any_land_is_finite() {
+        for (width_m, depth_m, width, height) in [(1.0, 1.0, 2, 2), (1e6, 1.0, 700, 2), (1.0, 1.0, 513, 17)] {
+            let grid = Grid::new(world(width_m, depth_m), width, height);
+            let land = Heightfield::from_fn(grid, |c, r| if (c * 7 + r * 13) % 5 < 2 { 1e9 } else { -1e9 });
+            for length_m in [0.0, 0.3, 1e9] {
+                assert!(bent(&land, length_m).heights().iter().all(|bend| bend.is_finite()));
+            }
+        }
+    }
+
+    #[test]
+    fn one_thread_and_seven_make_the_same_bytes_and_a_cancelled_look_ends() {
+        let land = bumpy(Grid::new(world(900.0, 500.0), 201, 133));
+        same_at_one_and_seven_threads(|monitor| curvature(&land, 31.0, monitor));
+    }
+}

@@ -1,0 +1,577 @@
+//! From weights to colours: a row of pixels at a time.
+
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use super::swatch::Cover;
+use super::weigh::{GroundRow, Palette};
+use super::{Needs, Surroundings, TerrainType, TextureRecipe, TypeBlend, height_range_m};
+use crate::engine::heightfield::Heightfield;
+use crate::engine::inputs::Inputs;
+use crate::engine::light::Light;
+use crate::engine::monitor::{Cancelled, Monitor};
+use crate::engine::parameters::{Band, Colour};
+use crate::engine::picture::{Picture, linear_from_srgb, srgb_from_linear};
+
+/// The colour of land without any terrain type, in linear light.
+const BARE: [f32; 3] = [0.25; 3];
+
+/// How far below the highest relief another type's relief still shows, where types join by relief.
+const RELIEF_DEPTH: f32 = 0.25;
+
+/// Everything that a painting is made from.
+#[derive(Clone, Copy, Debug)]
+pub struct Scene<'a> {
+    /// The heights.
+    pub land: &'a Heightfield,
+    /// What else there is to know of the land; see [`Surroundings::of`].
+    pub surroundings: &'a Surroundings,
+    /// The terrain types.
+    pub recipe: &'a TextureRecipe,
+    /// The range of heights that percent are taken of; `None`: the land's own.
+    pub fixed_range_m: Option<Band>,
+    /// The pictures that types name.
+    pub inputs: &'a Inputs,
+}
+
+/// Where the land is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Points {
+    /// Pixels that are areas: pixel (i, j) of width × height has its centre at ((i + ½)/width·Lx, (j + ½)/height·Lz).
+    Pixels([usize; 2]),
+    /// The heightfield's own samples, for engines that paint vertices.
+    Samples,
+}
+
+impl Points {
+    /// Points from west to east and from north to south.
+    pub fn size(self, land: &Heightfield) -> [usize; 2] {
+        match self {
+            Self::Pixels(size) => size,
+            Self::Samples => [land.grid().width(), land.grid().height()],
+        }
+    }
+
+    /// Where point `at` of `count` lies between samples: the first sample and the way to the next.
+    fn between(self, at: usize, count: usize, samples: usize) -> (usize, f32) {
+        let position = match self {
+            Self::Pixels(_) => (at as f64 + 0.5) / count as f64 * (samples - 1) as f64,
+            Self::Samples => at as f64,
+        };
+        let first = (position as usize).min(samples - 2);
+        (first, (position - first as f64) as f32)
+    }
+}
+
+/// A painted land.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Painting {
+    /// The texture.
+    pub picture: Picture,
+    /// The share of the land that each active type takes, in their order.
+    pub shares: Vec<f32>,
+    /// The share of the land that no type covers.
+    pub uncovered: f32,
+}
+
+/// The weights of the active terrain types at every point.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Weights {
+    /// Points from west to east and from north to south.
+    pub size: [usize; 2],
+    /// A map for each active type, in their order. Those of the types that cover ground sum to the full weight at
+    /// every point.
+    pub maps: Vec<Vec<u16>>,
+}
+
+/// How the land reflects light: factors on a linear colour.
+#[derive(Clone, Copy, Debug)]
+struct Shine {
+    towards: [f32; 3],
+    direct: [f32; 3],
+    ambient: [f32; 3],
+    /// How much of the sun and of the sky the land takes away where it hides them.
+    shadows: f32,
+    occlusion: f32,
+}
+
+impl Shine {
+    fn new(light: &Light) -> Self {
+        let scaled = |colour: Colour, strength: f64| colour.0.map(|c| linear_from_srgb(c) * strength as f32);
+        Self {
+            towards: light.towards_sun(),
+            direct: scaled(light.direct_colour, light.direct),
+            ambient: scaled(light.ambient_colour, light.ambient),
+            shadows: light.shadows as f32,
+            occlusion: light.occlusion as f32,
+        }
+    }
+}
+
+/// How an active type colours the ground.
+#[derive(Clone, Debug)]
+struct Paint<'a> {
+    colour: [f32; 3],
+    cover: Option<Cover<'a>>,
+    blend: TypeBlend,
+}
+
+impl<'a> Paint<'a> {
+    fn new(ground: &TerrainType, inputs: &'a Inputs, pixel_m: f64) -> Self {
+        let colour = ground.colour.0.map(linear_from_srgb);
+        let swatch = ground.texture.as_ref().and_then(|name| inputs.swatch(name));
+        let cover =
+            swatch.map(|swatch| Cover::new(swatch, ground.repeat_m as f32, ground.tint as f32, colour, pixel_m as f32));
+        Self { colour, cover, blend: ground.blend }
+    }
+}
+
+/// A scene made ready to be walked through row by row.
+struct Painter<'a> {
+    scene: Scene<'a>,
+    points: Points,
+    size: [usize; 2],
+    palette: Palette,
+    paints: Vec<Paint<'a>>,
+    by_relief: bool,
+    columns: Vec<(usize, f32)>,
+}
+
+/// What is worked out for a row of points, kept from one row to the next.
+#[derive(Default)]
+struct Row {
+    ground: GroundRow,
+    weights: Vec<Vec<f32>>,
+    sums: Vec<f32>,
+    /// Colour and relief of each textured type, where it lies.
+    texels: Vec<Vec<([f32; 3], f32)>>,
+    /// Sunlight and open sky, if there are maps of them.
+    sunlight: Vec<f32>,
+    sky: Vec<f32>,
+    uncovered: usize,
+    between: Vec<f32>,
+}
+
+/// A row of a map of the land, between two rows of samples and then between samples.
+fn sample_row(
+    map: &Heightfield,
+    (r, v): (usize, f32),
+    columns: &[(usize, f32)],
+    between: &mut Vec<f32>,
+    values: &mut Vec<f32>,
+) {
+    let rows = map.row(r).iter().zip(map.row(r + 1));
+    between.clear();
+    between.extend(rows.map(|(north, south)| north + (south - north) * v));
+    values.clear();
+    values.extend(columns.iter().map(|&(c, u)| between[c] + (between[c + 1] - between[c]) * u));
+}
+
+impl<'a> Painter<'a> {
+    fn new(scene: Scene<'a>, points: Points) -> Self {
+        let size = points.size(scene.land);
+        let grid = scene.land.grid();
+        let pixel_m = grid.extent().width_m / size[0].max(1) as f64;
+        let paints: Vec<Paint> =
+            scene.recipe.active().map(|ground| Paint::new(ground, scene.inputs, pixel_m)).collect();
+        Self {
+            scene,
+            points,
+            size,
+            palette: Palette::new(scene.recipe, height_range_m(scene.land, scene.fixed_range_m)),
+            by_relief: paints.iter().any(|paint| paint.blend == TypeBlend::Height),
+            paints,
+            columns: (0..size[0]).map(|i| points.between(i, size[0], grid.width())).collect(),
+        }
+    }
+
+    /// Works out everything but the colours of row `j`.
+    fn look(&self, j: usize, row: &mut Row) {
+        let land = self.scene.land;
+        let grid = land.grid();
+        let (r, v) = self.points.between(j, self.size[1], grid.height());
+        let Row { ground, between, .. } = row;
+        sample_row(land, (r, v), &self.columns, between, &mut ground.height_m);
+        // Gradients of the two rows of samples, then between them as heights are: no facets at any size.
+        for (axis, values) in [&mut ground.east, &mut ground.south].into_iter().enumerate() {
+            between.clear();
+            between.extend((0..grid.width()).map(|c| {
+                let (north, south) = (land.gradient(c, r)[axis], land.gradient(c, r + 1)[axis]);
+                north + (south - north) * v
+            }));
+            values.clear();
+            values.extend(self.columns.iter().map(|&(c, u)| between[c] + (between[c + 1] - between[c]) * u));
+        }
+        ground.find_slopes(self.palette.slope_mode);
+        let Surroundings { humidity, shade, sunlight, sky } = self.scene.surroundings;
+        for (map, values) in [
+            (humidity, &mut ground.humidity),
+            (shade, &mut ground.shade),
+            (sunlight, &mut row.sunlight),
+            (sky, &mut row.sky),
+        ] {
+            if let Some(map) = map {
+                sample_row(map, (r, v), &self.columns, between, values);
+            }
+        }
+        row.uncovered = self.palette.weigh(&row.ground, &mut row.weights, &mut row.sums);
+        self.lay_textures(j, row);
+        if self.by_relief {
+            self.join_by_relief(row);
+        }
+    }
+
+    /// Looks up the texels of every type where it has some weight.
+    fn lay_textures(&self, j: usize, row: &mut Row) {
+        let extent = self.scene.land.grid().extent();
+        let place = |at: usize, count: usize, side_m: f64| match self.points {
+            Points::Pixels(_) => (at as f64 + 0.5) / count as f64 * side_m,
+            Points::Samples => at as f64 / (count - 1) as f64 * side_m,
+        };
+        let z_m = place(j, self.size[1], extent.depth_m) as f32;
+        row.texels.resize_with(self.paints.len(), Vec::new);
+        for ((paint, texels), weights) in self.paints.iter().zip(&mut row.texels).zip(&row.weights) {
+            texels.clear();
+            if let Some(cover) = &paint.cover {
+                texels.extend(weights.iter().enumerate().map(|(i, &weight)| {
+                    if weight > 0.0 {
+                        cover.at(place(i, self.size[0], extent.width_m) as f32, z_m)
+                    } else {
+                        (paint.colour, 0.5)
+                    }
+                }));
+            }
+        }
+    }
+
+    /// Where types join by relief, the highest of the ground's reliefs, each raised by its weight, comes out on top
+    /// (A. Mishkinis, "Advanced Terrain Texture Splatting", 2013). Other types have a level relief.
+    fn join_by_relief(&self, row: &mut Row) {
+        let covering: Vec<usize> = (0..self.paints.len())
+            .filter(|&at| matches!(self.paints[at].blend, TypeBlend::Normal | TypeBlend::Height))
+            .collect();
+        let Row { weights, texels, .. } = row;
+        let raised = |weights: &[Vec<f32>], at: usize, i: usize| {
+            let relief = match self.paints[at].blend {
+                TypeBlend::Height => texels[at].get(i).map_or(0.5, |(_, relief)| *relief),
+                TypeBlend::Normal | TypeBlend::Multiply | TypeBlend::Overlay => 0.5,
+            };
+            let weight = weights[at][i];
+            if weight > 0.0 { weight + relief } else { f32::NEG_INFINITY }
+        };
+        for i in 0..self.size[0] {
+            let present = covering.iter().filter(|&&at| weights[at][i] > 0.0);
+            let joins = present.clone().any(|&at| self.paints[at].blend == TypeBlend::Height);
+            if !joins || present.count() < 2 {
+                continue;
+            }
+            let highest = covering.iter().map(|&at| raised(weights, at, i)).fold(f32::NEG_INFINITY, f32::max);
+            let joined: Vec<f32> =
+                covering.iter().map(|&at| (raised(weights, at, i) - highest + RELIEF_DEPTH).max(0.0)).collect();
+            let sum: f32 = joined.iter().sum();
+            covering.iter().zip(joined).for_each(|(&at, weight)| weights[at][i] = weight / sum);
+        }
+    }
+
+    /// The colours of a row, in linear light, not lit: a channel at a time, so that neighbouring points go through the
+    /// vector lanes together.
+    fn colour(&self, row: &Row, colours: &mut [Vec<f32>; 3]) {
+        let covers = |paint: &Paint| matches!(paint.blend, TypeBlend::Normal | TypeBlend::Height);
+        let covered = self.paints.iter().any(covers);
+        for (channel, bare) in colours.iter_mut().zip(BARE) {
+            channel.clear();
+            channel.resize(self.size[0], if covered { 0.0 } else { bare });
+        }
+        // What changes the ground comes after all that covers it, wherever it stands in the list.
+        let all = || self.paints.iter().zip(&row.weights).zip(&row.texels);
+        let covering = all().filter(|((paint, _), _)| covers(paint));
+        for ((paint, weights), texels) in covering.chain(all().filter(|((paint, _), _)| !covers(paint))) {
+            let joined = |below: f32, own: f32| match paint.blend {
+                TypeBlend::Normal | TypeBlend::Height => below,
+                TypeBlend::Multiply => below * own,
+                TypeBlend::Overlay if below < 0.5 => 2.0 * below * own,
+                TypeBlend::Overlay => 1.0 - 2.0 * (1.0 - below) * (1.0 - own),
+            };
+            for (c, channel) in colours.iter_mut().enumerate() {
+                let points = channel.iter_mut().zip(weights);
+                match (covers(paint), paint.cover.is_some()) {
+                    (true, false) => points.for_each(|(sum, weight)| *sum += weight * paint.colour[c]),
+                    (true, true) => {
+                        points.zip(texels).for_each(|((sum, weight), (texel, _))| *sum += weight * texel[c]);
+                    }
+                    (false, false) => points.for_each(|(below, weight)| {
+                        *below += weight * (joined(*below, paint.colour[c]) - *below);
+                    }),
+                    (false, true) => points.zip(texels).for_each(|((below, weight), (texel, _))| {
+                        *below += weight * (joined(*below, texel[c]) - *below);
+                    }),
+                }
+            }
+        }
+    }
+
+    /// direct · max(0, n·L) · sunlight + ambient · sky, at point `i` of a row; both shares fade with the light's
+    /// settings.
+    fn light(shine: &Shine, row: &Row, i: usize) -> [f32; 3] {
+        let (east, south) = (row.ground.east[i], row.ground.south[i]);
+        let [x, y, z] = shine.towards;
+        let up = 1.0 / (1.0 + east * east + south * south).sqrt();
+        let cosine = ((y - east * x - south * z) * up).max(0.0);
+        // What there is no map of hides nothing.
+        let hidden = |shares: &[f32]| 1.0 - shares.get(i).copied().unwrap_or(1.0);
+        let sunlight = cosine * (1.0 - shine.shadows * hidden(&row.sunlight));
+        let sky = 1.0 - shine.occlusion * hidden(&row.sky);
+        std::array::from_fn(|c| shine.direct[c] * sunlight + shine.ambient[c] * sky)
+    }
+
+    fn rows(&self) -> Range<usize> {
+        0..self.size[1]
+    }
+}
+
+/// Paints the land on `size` pixels, lit where a light is given.
+pub fn paint(scene: Scene, light: Option<&Light>, size: [usize; 2], monitor: &Monitor) -> Result<Painting, Cancelled> {
+    let painter = Painter::new(scene, Points::Pixels(size));
+    let shine = light.map(Shine::new);
+    let [width, height] = size;
+    let tally = monitor.tally(height);
+    let mut pixels = vec![[0; 4]; width * height];
+    let of_rows: Vec<(usize, Vec<f32>)> = pixels
+        .par_chunks_mut(width.max(1))
+        .enumerate()
+        .map_init(<(Row, [Vec<f32>; 3])>::default, |(row, colours), (j, pixels)| {
+            painter.look(j, row);
+            painter.colour(row, colours);
+            for (i, pixel) in pixels.iter_mut().enumerate() {
+                let mut colour = [colours[0][i], colours[1][i], colours[2][i]];
+                if let Some(shine) = &shine {
+                    let light = Painter::light(shine, row, i);
+                    colour.iter_mut().zip(light).for_each(|(channel, light)| *channel *= light);
+                }
+                let [red, green, blue] = colour.map(srgb_from_linear);
+                *pixel = [red, green, blue, 255];
+            }
+            let sums = row.weights.iter().map(|weights| weights.iter().sum()).collect();
+            tally.add_one().map(|()| (row.uncovered, sums))
+        })
+        .collect::<Result<_, _>>()?;
+    let whole = 1.0 / pixels.len().max(1) as f64;
+    let share = |at: usize| of_rows.iter().map(|(_, sums)| f64::from(sums[at])).sum::<f64>() * whole;
+    let uncovered: usize = of_rows.iter().map(|(uncovered, _)| uncovered).sum();
+    Ok(Painting {
+        shares: (0..painter.palette.len()).map(|at| share(at) as f32).collect(),
+        uncovered: (uncovered as f64 * whole) as f32,
+        picture: Picture { width, height, pixels },
+    })
+}
+
+/// Paints a land that is painted once: its surroundings are worked out and forgotten.
+pub fn paint_once(
+    land: &Heightfield,
+    recipe: &TextureRecipe,
+    fixed_range_m: Option<Band>,
+    inputs: &Inputs,
+    light: Option<&Light>,
+    size: [usize; 2],
+    monitor: &Monitor,
+) -> Result<Painting, Cancelled> {
+    let surroundings = &Surroundings::of(land, Needs::of(recipe, light), monitor)?;
+    paint(Scene { land, surroundings, recipe, fixed_range_m, inputs }, light, size, monitor)
+}
+
+/// The weights of the active types at every point, `full` standing for the whole ground.
+pub fn weigh(scene: Scene, points: Points, full: u16, monitor: &Monitor) -> Result<Weights, Cancelled> {
+    let painter = Painter::new(scene, points);
+    let [width, height] = painter.size;
+    let covers: Vec<bool> = scene.recipe.active().map(TerrainType::covers).collect();
+    let tally = monitor.tally(height);
+    let rows: Vec<Vec<u16>> = painter
+        .rows()
+        .into_par_iter()
+        .map_init(Row::default, |row, j| {
+            painter.look(j, row);
+            let mut whole = vec![0; covers.len() * width];
+            for i in 0..width {
+                share_out(|at| row.weights[at][i], &covers, full, |at, part| whole[at * width + i] = part);
+            }
+            tally.add_one().map(|()| whole)
+        })
+        .collect::<Result<_, _>>()?;
+    let map = |at: usize| rows.iter().flat_map(|row| &row[at * width..][..width]).copied().collect();
+    Ok(Weights { size: [width, height], maps: (0..covers.len()).map(map).collect() })
+}
+
+/// Whole parts of `full` by weights that sum to 1 over the types that cover ground: each is rounded down, and what is
+/// left goes to those that lost most. The other types' parts are rounded by themselves.
+fn share_out(weight: impl Fn(usize) -> f32, covers: &[bool], full: u16, mut give: impl FnMut(usize, u16)) {
+    let exact = |at: usize| weight(at) * f32::from(full);
+    let mut left = i32::from(full);
+    let mut losses: Vec<(f32, usize)> = Vec::with_capacity(covers.len());
+    for (at, covers) in covers.iter().enumerate() {
+        if *covers {
+            let part = (exact(at) as u16).min(full);
+            left -= i32::from(part);
+            losses.push((exact(at) - f32::from(part), at));
+        } else {
+            give(at, (exact(at) + 0.5) as u16);
+        }
+    }
+    losses.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    for (place, (_, at)) in losses.iter().enumerate() {
+        let part = (exact(*at) as u16).min(full);
+        // Rounding can leave less than one part for each type, or, from sums a little above 1, take one too many.
+        let more = if (place as i32) < left { 1 } else { 0 };
+        give(*at, part + more);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::heightfield::{Extent, Grid};
+    use crate::engine::parameters::PictureName;
+    use crate::engine::texture::{Swatch, TextureSettings, Unit};
+
+    const WORLD: Extent = Extent { width_m: 640.0, depth_m: 640.0 };
+
+    fn ground(name: &str, colour: [u8; 3], [min, max]: [f64; 2]) -> TerrainType {
+        TerrainType { name: name.into(), colour: Colour(colour), elevation: Band { min, max }, ..Default::default() }
+    }
+
+    fn metres(types: Vec<TerrainType>) -> TextureRecipe {
+        TextureRecipe { settings: TextureSettings { unit: Unit::Metres, ..Default::default() }, types }
+    }
+
+    fn painted(land: &Heightfield, recipe: &TextureRecipe, light: Option<&Light>, size: [usize; 2]) -> Painting {
+        paint_once(land, recipe, None, &Inputs::default(), light, size, &Monitor::new()).expect("not cancelled")
+    }
+
+    #[test]
+    fn no_pixel_is_black_without_types() {
+        let painting = painted(&Heightfield::flat(Grid::new(WORLD, 9, 9)), &metres(vec![]), None, [4, 4]);
+        assert!(painting.picture.pixels.iter().all(|pixel| pixel[0] > 100));
+        assert_eq!(painting.uncovered, 1.0);
+    }
+
+    #[test]
+    fn colours_meet_in_linear_light_and_light_is_applied_there() {
+        let white = TerrainType { elevation_release: 10.0, ..ground("white", [255; 3], [0.0, 0.0]) };
+        let black = TerrainType { colour: Colour([0; 3]), ..white.clone() };
+        let land = Heightfield::flat(Grid::new(WORLD, 9, 9));
+        let light = Light { altitude_deg: 30.0, direct: 0.5, ambient: 0.25, ..Default::default() };
+        let recipe = metres(vec![white, black]);
+        let pixel = |light| painted(&land, &recipe, light, [2, 2]).picture.pixels[0];
+        assert_eq!(pixel(None), [188, 188, 188, 255]);
+        // Level ground under a sun at 30°: 0.5 · (0.5 · sin 30° + 0.25) = 0.25, which is 137 in sRGB.
+        assert_eq!(pixel(Some(&light)), [137, 137, 137, 255]);
+        assert_eq!(painted(&land, &recipe, None, [2, 2]).shares, [0.5, 0.5]);
+    }
+
+    #[test]
+    fn pixels_lie_between_samples() {
+        // A plane that rises eastward: half-way types meet exactly in the middle of the picture.
+        let land = Heightfield::from_fn(Grid::new(WORLD, 65, 65), |c, _| c as f32);
+        let sharp = |ground: TerrainType| TerrainType { elevation_release: 0.0, ..ground };
+        let west = sharp(ground("west", [255, 0, 0], [0.0, 32.0]));
+        let east = sharp(ground("east", [0, 0, 255], [32.0, 64.0]));
+        let painting = painted(&land, &metres(vec![west, east]), None, [10, 6]);
+        for row in painting.picture.pixels.chunks(10) {
+            assert!(row[..5].iter().all(|pixel| pixel[0] == 255) && row[5..].iter().all(|pixel| pixel[2] == 255));
+        }
+    }
+
+    #[test]
+    fn types_that_multiply_or_overlay_change_what_is_there() {
+        let land = Heightfield::flat(Grid::new(WORLD, 5, 5));
+        let grey = ground("grey", [188; 3], [0.0, 0.0]);
+        let dark = |blend| TerrainType { blend, ..ground("dark", [137; 3], [0.0, 0.0]) };
+        let pixel = |blend| painted(&land, &metres(vec![grey.clone(), dark(blend)]), None, [1, 1]).picture.pixels[0][0];
+        // 188 is 0.503 and 137 is 0.250 in linear light: their product is 0.126, and 1 − 2·(1 − 0.503)·(1 − 0.25) = 0.254.
+        assert_eq!(pixel(TypeBlend::Multiply), srgb_from_linear(linear_from_srgb(188) * linear_from_srgb(137)));
+        assert!((137..=139).contains(&pixel(TypeBlend::Overlay)), "{}", pixel(TypeBlend::Overlay));
+        let weights = |blend| {
+            let recipe = metres(vec![grey.clone(), dark(blend)]);
+            let (surroundings, inputs) = (Surroundings::default(), Inputs::default());
+            let scene = Scene {
+                land: &land,
+                surroundings: &surroundings,
+                recipe: &recipe,
+                fixed_range_m: None,
+                inputs: &inputs,
+            };
+            weigh(scene, Points::Samples, 255, &Monitor::new()).expect("not cancelled")
+        };
+        assert_eq!(weights(TypeBlend::Multiply).maps, [[255; 25], [255; 25]]);
+        assert_eq!(weights(TypeBlend::Normal).maps, [[128; 25], [127; 25]]);
+    }
+
+    #[test]
+    fn parts_sum_to_the_whole_whatever_the_weights() {
+        let mut draw = crate::engine::random::Stream::new(4, 4).at(0);
+        for _ in 0..2000 {
+            let drawn: Vec<f32> = (0..7).map(|_| draw.unit() as f32 * f32::from(u8::from(draw.chance(0.7)))).collect();
+            let sum: f32 = drawn.iter().sum();
+            if sum > 0.0 {
+                for full in [255, 65_535] {
+                    let mut total = 0;
+                    let mut given = [0; 7];
+                    share_out(
+                        |at| drawn[at] / sum,
+                        &[true; 7],
+                        full,
+                        |at, part| {
+                            total += u32::from(part);
+                            given[at] = part;
+                        },
+                    );
+                    assert_eq!(total, u32::from(full));
+                    let off = (0..7).map(|at| (f32::from(given[at]) - drawn[at] / sum * f32::from(full)).abs());
+                    assert!(off.fold(0.0, f32::max) < 1.02);
+                }
+            }
+        }
+    }
+
+    /// A chessboard of 8 × 8 fields.
+    fn board() -> Inputs {
+        let field = |i: usize| {
+            if (i % 64 / 8 + i / 64 / 8).is_multiple_of(2) { [220, 220, 220, 255] } else { [40, 60, 20, 255] }
+        };
+        let picture = Picture { width: 64, height: 64, pixels: (0..64 * 64).map(field).collect() };
+        let swatch = std::sync::Arc::new(Swatch::new(&picture));
+        Inputs { swatches: [(PictureName("board".into()), swatch)].into(), ..Default::default() }
+    }
+
+    #[test]
+    fn a_texture_has_its_own_detail_and_the_mean_of_its_tint() {
+        let land = Heightfield::flat(Grid::new(WORLD, 9, 9));
+        let tiled = TerrainType {
+            texture: Some(PictureName("board".into())),
+            repeat_m: 64.0,
+            ..ground("tiled", [120, 90, 60], [0.0, 0.0])
+        };
+        let inputs = board();
+        let mean = |recipe: &TextureRecipe, size| {
+            let painting =
+                paint_once(&land, recipe, None, &inputs, None, size, &Monitor::new()).expect("not cancelled");
+            let pixels = &painting.picture.pixels;
+            let mean =
+                |c: usize| pixels.iter().map(|pixel| linear_from_srgb(pixel[c])).sum::<f32>() / pixels.len() as f32;
+            let first = pixels[0];
+            ([mean(0), mean(1), mean(2)], pixels.iter().any(|pixel| *pixel != first))
+        };
+        let tinted = metres(vec![tiled.clone()]);
+        for size in [[512, 512], [64, 64]] {
+            let (found, varied) = mean(&tinted, size);
+            let expected = [120, 90, 60].map(linear_from_srgb);
+            assert!(varied);
+            for (found, expected) in found.iter().zip(expected) {
+                assert!((found / expected - 1.0).abs() < 0.08, "{found}, not {expected} at {size:?}");
+            }
+        }
+        let (own, _) = mean(&metres(vec![TerrainType { tint: 0.0, ..tiled }]), [512, 512]);
+        let swatch = inputs.swatch(&PictureName("board".into())).expect("there").mean();
+        assert!(own.iter().zip(swatch).all(|(found, expected)| (found / expected - 1.0).abs() < 0.08), "{own:?}");
+    }
+}
