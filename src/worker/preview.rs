@@ -458,8 +458,8 @@ mod tests {
         let windy = |count| request_for(Faults { count, wind: wind(), ..Default::default() }, 513);
         let previewer = previewer();
         let mut shown = 0;
-        // A request every 8 ms for a second and a half, each for work of several seconds.
-        for count in 0..190 {
+        // A request every 8 ms for three seconds, each for work of several seconds.
+        for count in 0..380 {
             previewer.request(windy(300 + count));
             std::thread::sleep(Duration::from_millis(8));
             shown += u32::from(previewer.take().is_some());
