@@ -21,7 +21,7 @@ use upthrust::engine::operations::recursive_filter::RecursiveFilter;
 use upthrust::engine::operations::{Drawn, Operate};
 use upthrust::engine::random::Stream;
 use upthrust::engine::stack::{Evaluator, evaluate};
-use upthrust::engine::texture::{Needs, Scene, Surroundings, TextureRecipe, paint, paint_once};
+use upthrust::engine::texture::{Needs, Points, Scene, Surroundings, TextureRecipe, paint, paint_once};
 use upthrust::engine::{Extent, Grid, Heightfield, Inputs, Monitor, Picture, Recipe};
 use upthrust::files::build::load_inputs;
 use upthrust::project::presets;
@@ -140,7 +140,17 @@ fn texture_row(grid: Grid) {
         "texture of 5 types, 1024²",
         1.0,
         grid.samples(),
-        &mut || drop(black_box(naive::texture(&land, &recipe, &light, size))),
+        &mut || {
+            drop(black_box(naive::texture(&naive::Canvas {
+                land: &land,
+                surroundings: &Surroundings::of(&land, Needs::of(&recipe, Some(&light)), &Monitor::new())
+                    .unwrap_or_default(),
+                recipe: &recipe,
+                fixed_range_m: None,
+                light: Some(&light),
+                size,
+            })));
+        },
         &mut || {
             drop(black_box(paint_once(&land, &recipe, None, &Inputs::default(), Some(&light), size, &Monitor::new())));
         },
@@ -225,7 +235,7 @@ fn colour_change() {
             }
             let (land, surroundings, recipe) = (&land, &surroundings, &recipe.texture);
             let scene = Scene { land, surroundings, recipe, fixed_range_m: None, inputs: &inputs };
-            let _ = black_box(paint(scene, Some(&light), [513, 513], &monitor));
+            let _ = black_box(paint(scene, Some(&light), Points::Pixels([513, 513]), &monitor));
         };
         let time = median((0..REPETITIONS).map(|_| milliseconds(&mut work)).collect());
         let name = if textured { "with its textures" } else { "colours alone" };

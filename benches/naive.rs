@@ -4,7 +4,10 @@
 use upthrust::engine::fault::{Fault, Profile};
 use upthrust::engine::light::Light;
 use upthrust::engine::operations::bsp_faults::{Segment, Tree};
-use upthrust::engine::texture::TextureRecipe;
+use upthrust::engine::parameters::{Band, Limits};
+use upthrust::engine::texture::{
+    SlopeMode, Surroundings, TerrainType, TextureRecipe, TextureSettings, TypeBlend, Unit,
+};
 use upthrust::engine::{Grid, Heightfield};
 
 /// Adds faults one after another to every sample.
@@ -98,85 +101,208 @@ pub fn recursive_filter(heights: &mut [f32], width: usize, k: f32, passes: u32) 
     }
 }
 
-/// The texture pixel by pixel: for each one its height and normal, a list of the types that lie there with their
-/// weights, their mean in linear light, the light, and back to sRGB by its formula.
-pub fn texture(land: &Heightfield, recipe: &TextureRecipe, light: &Light, size: [usize; 2]) -> Vec<[u8; 4]> {
-    let [low, high] = land.min_max();
-    let (grid, sun) = (land.grid(), light.towards_sun());
-    let per_unit = (high - low) / 100.0;
-    let fade = |value: f32, min: f32, max: f32, release: f32| {
-        let outside = (min - value).max(value - max);
-        if outside <= 0.0 {
-            1.0
-        } else if outside < release {
-            (release - outside) / release
-        } else {
-            0.0
-        }
+/// What the plain texture is painted from.
+pub struct Canvas<'a> {
+    pub land: &'a Heightfield,
+    pub surroundings: &'a Surroundings,
+    pub recipe: &'a TextureRecipe,
+    pub fixed_range_m: Option<Band>,
+    pub light: Option<&'a Light>,
+    pub size: [usize; 2],
+}
+
+/// 1 within the limits, less by the distance beyond them, 0 from the release on.
+fn fade(value: f64, [min, max]: [f64; 2], release: f64) -> f64 {
+    let distance = if value < min { min - value } else { value - max };
+    if distance <= 0.0 {
+        1.0
+    } else if distance < release {
+        (release - distance) / release
+    } else {
+        0.0
+    }
+}
+
+/// Where a pixel's centre lies: the sample north-west of it and the ways to the next ones.
+struct Spot {
+    column: usize,
+    row: usize,
+    east: f64,
+    south: f64,
+}
+
+impl Spot {
+    fn new(grid: Grid, [width, height]: [usize; 2], i: usize, j: usize) -> Self {
+        let x = (i as f64 + 0.5) / width as f64 * (grid.width() - 1) as f64;
+        let z = (j as f64 + 0.5) / height as f64 * (grid.height() - 1) as f64;
+        let (column, row) = ((x as usize).min(grid.width() - 2), (z as usize).min(grid.height() - 2));
+        Self { column, row, east: x - column as f64, south: z - row as f64 }
+    }
+
+    /// Bilinear between the four samples around.
+    fn mix(&self, at: impl Fn(usize, usize) -> f32) -> f64 {
+        let Self { column, row, east, south } = *self;
+        let line = |r: usize| f64::from(at(column, r)) * (1.0 - east) + f64::from(at(column + 1, r)) * east;
+        line(row) * (1.0 - south) + line(row + 1) * south
+    }
+}
+
+/// What the ground is like at a pixel.
+struct Ground {
+    height: f64,
+    normal: [f64; 3],
+    slope_deg: f64,
+    humidity: f64,
+    shade: f64,
+}
+
+/// The texture pixel by pixel: for each one its height and normal, the list of the types with their weights, their mean
+/// in linear light, what multiplies and overlays it, the light, and back to sRGB by its formula. Types have their
+/// colours alone.
+pub fn texture(canvas: &Canvas) -> Vec<[u8; 4]> {
+    let &Canvas { land, surroundings, recipe, light, size, .. } = canvas;
+    let grid = land.grid();
+    let [low, high] = match canvas.fixed_range_m {
+        Some(range) => [range.min, range.max],
+        None => land.min_max().map(f64::from),
+    };
+    let share = |map: &Option<Heightfield>, spot: &Spot, without: f64| {
+        map.as_ref().map_or(without, |map| spot.mix(|c, r| map[(c, r)]))
     };
     let mut pixels = Vec::new();
     for j in 0..size[1] {
         for i in 0..size[0] {
-            let x = (i as f32 + 0.5) / size[0] as f32 * (grid.width() - 1) as f32;
-            let z = (j as f32 + 0.5) / size[1] as f32 * (grid.height() - 1) as f32;
-            let (c, r) = ((x as usize).min(grid.width() - 2), (z as usize).min(grid.height() - 2));
-            let (u, v) = (x - c as f32, z - r as f32);
-            let mix = |at: &dyn Fn(usize, usize) -> f32| {
-                let north = at(c, r) + (at(c + 1, r) - at(c, r)) * u;
-                let south = at(c, r + 1) + (at(c + 1, r + 1) - at(c, r + 1)) * u;
-                north + (south - north) * v
+            let spot = Spot::new(grid, size, i, j);
+            let [east, south] = [0, 1].map(|axis| spot.mix(|c, r| land.gradient(c, r)[axis]));
+            let length = (1.0 + east * east + south * south).sqrt();
+            let ground = Ground {
+                height: spot.mix(|c, r| land[(c, r)]),
+                normal: [-east / length, 1.0 / length, -south / length],
+                slope_deg: libm::acos(1.0 / length).to_degrees(),
+                humidity: share(&surroundings.humidity, &spot, 0.0),
+                shade: share(&surroundings.shade, &spot, 0.0),
             };
-            let height = mix(&|c, r| land[(c, r)]);
-            let [east, south] = [mix(&|c, r| land.gradient(c, r)[0]), mix(&|c, r| land.gradient(c, r)[1])];
-            let up = 1.0 / (1.0 + east * east + south * south).sqrt();
-            let normal = [-east * up, up, -south * up];
-            let slope = libm::acosf(up.min(1.0)).to_degrees();
-            let level = (normal[0] * normal[0] + normal[2] * normal[2]).sqrt();
-            let mut lying: Vec<([u8; 3], f32)> = Vec::new();
-            for ground in recipe.types.iter().filter(|ground| ground.enabled) {
-                let azimuth = ground.skew_azimuth_deg.to_radians() as f32;
-                let towards = [libm::sinf(azimuth), -libm::cosf(azimuth)];
-                let exposed =
-                    if level * level < 1e-5 { 0.0 } else { (normal[0] * towards[0] + normal[2] * towards[1]) / level };
-                let shift = ground.skew as f32 * exposed;
-                let limit = |percent: f64| low + (percent as f32 + shift) * per_unit;
-                let weight = fade(
-                    height,
-                    limit(ground.elevation.min),
-                    limit(ground.elevation.max),
-                    ground.elevation_release as f32 * per_unit,
-                ) * fade(
-                    slope,
-                    ground.slope_deg.min as f32,
-                    ground.slope_deg.max as f32,
-                    ground.slope_release_deg as f32,
-                );
-                if weight > 0.0 {
-                    lying.push((ground.colour.0, weight));
-                }
-            }
-            let total: f32 = lying.iter().map(|(_, weight)| weight).sum();
-            let cosine = normal.iter().zip(sun).map(|(n, l)| n * l).sum::<f32>().max(0.0);
-            let mut pixel = [0, 0, 0, 255];
-            for channel in 0..3 {
-                let mean: f32 = lying.iter().map(|(colour, weight)| weight / total * linear(colour[channel])).sum();
-                let shine = light.direct as f32 * linear(light.direct_colour.0[channel]) * cosine
-                    + light.ambient as f32 * linear(light.ambient_colour.0[channel]);
-                pixel[channel] = encoded(mean * shine);
-            }
-            pixels.push(pixel);
+            let colour = colour(recipe, &ground, [low, high]);
+            let shine = light.map_or([1.0; 3], |light| {
+                let sun = light.towards_sun().map(f64::from);
+                let cosine = ground.normal.iter().zip(sun).map(|(n, l)| n * l).sum::<f64>().max(0.0);
+                let sunlight = 1.0 - light.shadows * (1.0 - share(&surroundings.sunlight, &spot, 1.0));
+                let sky = 1.0 - light.occlusion * (1.0 - share(&surroundings.sky, &spot, 1.0));
+                let [direct, ambient] = [light.direct_colour, light.ambient_colour].map(|colour| colour.0.map(linear));
+                [0, 1, 2].map(|c| light.direct * direct[c] * cosine * sunlight + light.ambient * ambient[c] * sky)
+            });
+            let [red, green, blue] = [0, 1, 2].map(|c| encoded(colour[c] * shine[c]));
+            pixels.push([red, green, blue, 255]);
         }
     }
     pixels
 }
 
-fn linear(channel: u8) -> f32 {
-    let encoded = f32::from(channel) / 255.0;
-    if encoded <= 0.040_45 { encoded / 12.92 } else { libm::powf((encoded + 0.055) / 1.055, 2.4) }
+/// How far both elevation limits of a type move.
+fn shift(kind: &TerrainType, [x, _, z]: [f64; 3], per_unit: f64) -> f64 {
+    if x * x + z * z < 1e-5 {
+        return 0.0;
+    }
+    let azimuth = kind.skew_azimuth_deg.to_radians();
+    kind.skew * per_unit * (x * libm::sin(azimuth) - z * libm::cos(azimuth)) / (x * x + z * z).sqrt()
 }
 
-fn encoded(light: f32) -> u8 {
+/// The mean of the types that cover the ground, multiplied and overlaid by the others, in linear light.
+fn colour(recipe: &TextureRecipe, ground: &Ground, [low, high]: [f64; 2]) -> [f64; 3] {
+    let TextureSettings { unit, slope_mode, active_set, fallback } = &recipe.settings;
+    let (zero, per_unit) = match unit {
+        Unit::Percent => (low, (high - low) / 100.0),
+        Unit::Metres => (0.0, 1.0),
+    };
+    let active: Vec<&TerrainType> = recipe
+        .types
+        .iter()
+        .filter(|kind| kind.enabled)
+        .filter(|kind| kind.set.is_empty() || active_set.as_ref().is_none_or(|set| *set == kind.set))
+        .collect();
+    let elevation = |kind: &TerrainType| {
+        let shift = shift(kind, ground.normal, per_unit);
+        [kind.elevation.min, kind.elevation.max].map(|limit| zero + limit * per_unit + shift)
+    };
+    // The slope with its limits and release, and what counts as all of it.
+    let slope = |kind: &TerrainType| match slope_mode {
+        SlopeMode::Degrees => {
+            (ground.slope_deg, [kind.slope_deg.min, kind.slope_deg.max], kind.slope_release_deg, 90.0)
+        }
+        SlopeMode::Classic => {
+            let cosine = |deg: f64| libm::cos(deg.to_radians());
+            let limits = [cosine(kind.slope_deg.max), cosine(kind.slope_deg.min)];
+            (ground.normal[1], limits, libm::sin(kind.slope_release_deg.to_radians()), 1.0)
+        }
+    };
+    let third = |limits: Option<Limits>, value: f64| {
+        limits.map_or(1.0, |Limits { min, max, release }| fade(value, [min, max], release))
+    };
+    let mut weights: Vec<f64> = active
+        .iter()
+        .map(|kind| {
+            let (angle, limits, release, _) = slope(kind);
+            fade(ground.height, elevation(kind), kind.elevation_release * per_unit)
+                * fade(angle, limits, release)
+                * third(kind.humidity, ground.humidity)
+                * third(kind.shadow, ground.shade)
+        })
+        .collect();
+    let covers: Vec<bool> =
+        active.iter().map(|kind| matches!(kind.blend, TypeBlend::Normal | TypeBlend::Height)).collect();
+    let covering: Vec<usize> = (0..active.len()).filter(|&at| covers[at]).collect();
+
+    // Where nothing lies, the fallback does, or the type whose limits are nearest.
+    if covering.iter().all(|&at| weights[at] == 0.0) {
+        let excess = |at: usize| {
+            let (angle, limits, _, whole) = slope(active[at]);
+            let outside = |value: f64, [min, max]: [f64; 2]| (min - value).max(value - max).max(0.0);
+            outside(ground.height, elevation(active[at])) / (high - low) + outside(angle, limits) / whole
+        };
+        let named = covering.iter().find(|&&at| Some(&active[at].name) == fallback.as_ref());
+        let nearest = covering.iter().min_by(|&&a, &&b| excess(a).total_cmp(&excess(b)));
+        if let Some(&at) = named.or(nearest) {
+            weights[at] = 1.0;
+        }
+    }
+    let total: f64 = covering.iter().map(|&at| weights[at]).sum();
+    covering.iter().for_each(|&at| weights[at] /= total);
+
+    // Without pictures every relief is level, at one half: the weights decide, within a quarter of the highest.
+    let lying: Vec<usize> = covering.iter().copied().filter(|&at| weights[at] > 0.0).collect();
+    if lying.len() > 1 && lying.iter().any(|&at| active[at].blend == TypeBlend::Height) {
+        let highest = lying.iter().map(|&at| weights[at] + 0.5).fold(0.0, f64::max);
+        lying.iter().for_each(|&at| weights[at] = (weights[at] + 0.5 - highest + 0.25).max(0.0));
+        let total: f64 = lying.iter().map(|&at| weights[at]).sum();
+        lying.iter().for_each(|&at| weights[at] /= total);
+    }
+
+    let mut colour = if covering.is_empty() { [0.25; 3] } else { [0.0; 3] };
+    for &at in &covering {
+        [0, 1, 2].into_iter().for_each(|c| colour[c] += weights[at] * linear(active[at].colour.0[c]));
+    }
+    for (kind, weight) in active.iter().zip(weights) {
+        for (channel, own) in colour.iter_mut().zip(kind.colour.0) {
+            let (below, own) = (*channel, linear(own));
+            let joined = match kind.blend {
+                TypeBlend::Normal | TypeBlend::Height => below,
+                TypeBlend::Multiply => below * own,
+                TypeBlend::Overlay if below < 0.5 => 2.0 * below * own,
+                TypeBlend::Overlay => 1.0 - 2.0 * (1.0 - below) * (1.0 - own),
+            };
+            *channel = below + weight * (joined - below);
+        }
+    }
+    colour
+}
+
+fn linear(channel: u8) -> f64 {
+    let encoded = f64::from(channel) / 255.0;
+    if encoded <= 0.040_45 { encoded / 12.92 } else { libm::pow((encoded + 0.055) / 1.055, 2.4) }
+}
+
+fn encoded(light: f64) -> u8 {
     let light = light.clamp(0.0, 1.0);
-    let encoded = if light <= 0.003_130_8 { light * 12.92 } else { 1.055 * libm::powf(light, 1.0 / 2.4) - 0.055 };
+    let encoded = if light <= 0.003_130_8 { light * 12.92 } else { 1.055 * libm::pow(light, 1.0 / 2.4) - 0.055 };
     (encoded * 255.0 + 0.5) as u8
 }

@@ -275,6 +275,162 @@ fn bad_projects_are_refused_and_nothing_is_written() {
     check(&project(&json!([{"operation": "heightmap", "file": "short.raw"}])), "3 samples are no square");
 }
 
+/// A project whose land has level and steep places, painted by six types, one of which covers no ground.
+fn painted_project() -> String {
+    let ground = |name: &str, elevation: [f64; 2], slope: [f64; 2]| json!({"name": name, "elevation": elevation, "slope_deg": slope});
+    let mut types = vec![
+        ground("Meadow", [0.0, 60.0], [0.0, 10.0]),
+        ground("Wet sand/mud", [0.0, 30.0], [0.0, 90.0]),
+        ground("Rock", [0.0, 100.0], [8.0, 90.0]),
+        ground("Scree", [40.0, 90.0], [0.0, 30.0]),
+        ground("Snow", [70.0, 100.0], [0.0, 40.0]),
+        ground("Haze", [0.0, 50.0], [0.0, 90.0]),
+        ground("Off", [0.0, 100.0], [0.0, 90.0]),
+    ];
+    types[5]["blend"] = json!("multiply");
+    types[6]["enabled"] = json!(false);
+    let stack = json!([{"operation": "faults", "count": 60, "displacement_m": 90.0}]);
+    let world = json!({"width_m": 4000, "depth_m": 3000});
+    let recipe = json!({"world": world, "stack": stack, "texture": {"types": types}});
+    json!({"format": 1, "name": "Test", "recipe": recipe}).to_string()
+}
+
+const WEIGHT_MAPS: [&str; 8] = [
+    "weight_00_Meadow.png",
+    "weight_01_Wet_sand_mud.png",
+    "weight_02_Rock.png",
+    "weight_03_Scree.png",
+    "weight_04_Snow.png",
+    "weight_05_Haze.png",
+    "weights_RGBA_0.png",
+    "weights_RGBA_1.png",
+];
+
+#[test]
+fn weights_sum_to_the_full_value_at_every_point() {
+    let place = Place::new();
+    place.write("p.upthrust.json", painted_project());
+    place.succeed("build p.upthrust.json --weights a/w8 --size 65 --texture-size 80");
+    place.succeed("build p.upthrust.json --weights w16 --size 65 --depth 16 --weights-at samples");
+    let names = |folder: &str| {
+        let entries = std::fs::read_dir(place.path(folder)).expect("folder");
+        let mut names: Vec<String> =
+            entries.map(|entry| entry.expect("entry").file_name().to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
+    };
+    assert_eq!((names("a/w8"), names("w16")), (WEIGHT_MAPS.map(String::from).into(), names("a/w8")));
+
+    let open = |name: &str| image::open(place.path(name)).expect("readable");
+    for (folder, size) in [("a/w8", (80, 60)), ("w16", (65, 49))] {
+        let maps: Vec<_> = WEIGHT_MAPS[..6].iter().map(|name| open(&format!("{folder}/{name}"))).collect();
+        let sixteen = folder == "w16";
+        let full = if sixteen { 65_535_u32 } else { 255 };
+        let value = |map: &image::DynamicImage, x, y| match map {
+            image::DynamicImage::ImageLuma8(map) => u32::from(map.get_pixel(x, y).0[0]),
+            image::DynamicImage::ImageLuma16(map) => u32::from(map.get_pixel(x, y).0[0]),
+            other => panic!("{:?}", other.color()),
+        };
+        let packs = [0, 1].map(|at| open(&format!("{folder}/weights_RGBA_{at}.png")).into_rgba8());
+        for map in &maps {
+            assert_eq!((map.width(), map.height()), size);
+            assert_eq!(map.color() == image::ColorType::L16, sixteen);
+        }
+        let mut seen = [0; 6];
+        for (x, y) in (0..size.1).flat_map(|y| (0..size.0).map(move |x| (x, y))) {
+            let values: Vec<u32> = maps.iter().map(|map| value(map, x, y)).collect();
+            seen.iter_mut().zip(&values).for_each(|(seen, value)| *seen = (*seen).max(*value));
+            // The sixth multiplies and covers no ground.
+            assert_eq!(values[..5].iter().sum::<u32>(), full, "({x}, {y})");
+            let packed: Vec<u32> = packs.iter().flat_map(|pack| pack.get_pixel(x, y).0).map(u32::from).collect();
+            assert_eq!(packed.iter().sum::<u32>(), 255, "({x}, {y})");
+            assert_eq!(packed[5..], [0, 0, 0]);
+            for (value, packed) in values.iter().zip(&packed[..5]) {
+                // Sixteen bits hold 257 values for each of the eight, and the rest of a sum goes where most is lost.
+                assert!((value / (full / 255)).abs_diff(*packed) <= 1, "{value}, {packed}");
+            }
+        }
+        assert!(seen.iter().all(|value| *value > full / 3), "{seen:?}");
+    }
+    place.fail("build p.upthrust.json --weights w16 --size 65", 1, "weight_00_Meadow.png: this file is there already");
+}
+
+/// A slope that rises eastward by as much as it is long: 45°, but for the outermost samples nowhere bent.
+fn ramp(place: &Place) {
+    let heights: Vec<u8> = (0..25).flat_map(|i| ((i % 5) as f32 * 1000.0).to_le_bytes()).collect();
+    place.write("in.r32", heights);
+    place.succeed("convert in.r32 in.asc --raw f32le,5x5");
+    let recipe =
+        json!({"world": {"width_m": 4000, "depth_m": 4000}, "stack": [{"operation": "heightmap", "file": "in.asc"}]});
+    place.write("ramp.upthrust.json", json!({"format": 1, "recipe": recipe}).to_string());
+}
+
+#[test]
+fn maps_of_the_ground_are_read_by_others() {
+    let place = Place::new();
+    ramp(&place);
+    let build = "build ramp.upthrust.json --size 5 --texture-size 12 --force --slope s.png --occlusion o.png \
+                 --curvature c.png --humidity h.png --shade d.png --normals n.png";
+    place.succeed(build);
+    let names = ["s.png", "o.png", "c.png", "h.png", "d.png", "n.png"];
+    assert!(names.iter().all(|name| place.names().contains(&(*name).into())));
+    let open = |name: &str| image::open(place.path(name)).expect("readable");
+    assert!(open("n.png").into_rgb8().pixels().all(|pixel| pixel.0 == [37, 128, 218]));
+    // The middle lies between 127 and 128.
+    for name in ["s.png", "c.png"] {
+        assert!(open(name).into_luma8().pixels().all(|pixel| [127, 128].contains(&pixel.0[0])), "{name}");
+    }
+    // An open slope of 45° sees (1 + cos 45°)/2 of the sky, and loses the sun for a part of the day.
+    assert!(open("o.png").into_luma8().pixels().any(|pixel| pixel.0[0].abs_diff(218) < 8));
+    assert!(open("d.png").into_luma8().pixels().all(|pixel| (1..255).contains(&pixel.0[0])));
+    assert!(names.iter().all(|name| open(name).width() == 12));
+
+    place.succeed(&format!("{build} --depth 16 --normals-y down"));
+    assert!(names.iter().all(|name| matches!(open(name).color(), image::ColorType::L16 | image::ColorType::Rgb16)));
+    assert!(open("s.png").into_luma16().pixels().all(|pixel| pixel.0[0].abs_diff(32_768) < 2));
+    assert!(open("n.png").into_rgb16().pixels().all(|pixel| pixel.0[1].abs_diff(32_768) < 2));
+}
+
+#[test]
+fn patches_are_the_parts_of_the_whole() {
+    let place = Place::new();
+    place.write("p.upthrust.json", painted_project());
+    place.succeed("build p.upthrust.json --size 65 --texture whole.png --texture-size 96x60");
+    place.succeed("build p.upthrust.json --size 65 --texture part.png --texture-size 32x30 --patches 3x2");
+    let open = |name: &str| image::open(place.path(name)).expect("readable").into_rgb8();
+    let whole = open("whole.png");
+    for (column, row) in (0..2).flat_map(|row| (0..3).map(move |column| (column, row))) {
+        let part = open(&format!("part_x{column}_y{row}.png"));
+        assert_eq!(part.dimensions(), (32, 30));
+        for (x, y, pixel) in part.enumerate_pixels() {
+            assert_eq!(pixel, whole.get_pixel(32 * column + x, 30 * row + y), "({column}, {row}): ({x}, {y})");
+        }
+    }
+    place.fail("build p.upthrust.json --texture part.png --patches 1x1", 1, "part_x0_y0.png: this file is there");
+}
+
+#[test]
+fn mirrored_patches_meet_in_equal_borders() {
+    let place = Place::new();
+    place.write("p.upthrust.json", painted_project());
+    place.succeed("build p.upthrust.json --size 65 --texture whole.png --texture-size 40x30");
+    place.succeed("build p.upthrust.json --size 65 --texture m.png --texture-size 40x30 --patches 3x2 --mirror");
+    let open = |name: &str| image::open(place.path(name)).expect("readable").into_rgb8();
+    assert_eq!(place.read("m_x0_y0.png"), place.read("whole.png"));
+    let patch = |column: u32, row: u32| open(&format!("m_x{column}_y{row}.png"));
+    for row in 0..2 {
+        for column in 0..2 {
+            let (west, east) = (patch(column, row), patch(column + 1, row));
+            assert!((0..30).all(|y| west.get_pixel(39, y) == east.get_pixel(0, y)), "({column}, {row})");
+            assert!((0..30).any(|y| west.get_pixel(0, y) != west.get_pixel(39, y)));
+        }
+    }
+    for column in 0..3 {
+        let (north, south) = (patch(column, 0), patch(column, 1));
+        assert!((0..40).all(|x| north.get_pixel(x, 29) == south.get_pixel(x, 0)), "{column}");
+    }
+}
+
 #[test]
 fn bad_arguments_are_refused_and_nothing_is_written() {
     let place = Place::new();
@@ -288,7 +444,19 @@ fn bad_arguments_are_refused_and_nothing_is_written() {
         ("build p.upthrust.json -o out --size 99999999999999999999", 2, "a size is N or WxH"),
         ("build p.upthrust.json -o out --texture-size 0", 2, "from 1 to 65536 pixels"),
         ("build p.upthrust.json -o out --threads 0", 2, "--threads"),
-        ("build p.upthrust.json -o out --normals n.png", 2, "--normals"),
+        ("build p.upthrust.json --normals n.jpg", 2, "known are .png"),
+        ("build p.upthrust.json --normals n.png --slope ./n.png", 2, "two of the files"),
+        ("build p.upthrust.json --slope old.png", 1, "old.png: this file is there already"),
+        ("build p.upthrust.json --humidity none/h.png", 1, "there is no folder none; make it first"),
+        ("build p.upthrust.json -o out --normals-y up", 2, "--normals"),
+        ("build p.upthrust.json --normals n.png --depth 12", 2, "--depth"),
+        ("build p.upthrust.json --heightmap h.png --weights-at samples", 2, "--weights"),
+        ("build p.upthrust.json --weights old.png", 1, "old.png"),
+        ("build p.upthrust.json --weights new/w --set texture.types=[]", 1, "no terrain type takes part"),
+        ("build p.upthrust.json --heightmap h.png --patches 2x2", 2, "--texture"),
+        ("build p.upthrust.json --texture t.png --mirror", 2, "--patches"),
+        ("build p.upthrust.json --texture t.png --patches 2", 2, "patches are CxR"),
+        ("build p.upthrust.json --texture t.png --patches 17x2", 2, "from 1 to 16"),
         ("build p.upthrust.json -o out --for unity", 2, "--for"),
         ("build p.upthrust.json -o out --set stack.0.count=NaN", 2, "Count must be a whole number"),
         ("build p.upthrust.json -o out --set stack.0.up_chance=nan", 2, "Up chance must be a number"),

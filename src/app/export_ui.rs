@@ -132,7 +132,9 @@ impl ExportChoices {
             position: None,
             inputs: Inputs::default(),
             heightmaps: targets.heightmap.into_iter().map(|path| HeightmapOrder { path, raw: None }).collect(),
-            texture: targets.texture.map(|path| TextureOrder { path, size }),
+            texture: targets.texture.map(|path| TextureOrder { path, size, patches: None }),
+            weights: None,
+            maps: Vec::new(),
             overwrite: true,
         }
     }

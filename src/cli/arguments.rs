@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, ValueEnum, value_parser};
+use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, Parser, ValueEnum, value_parser};
 
-use super::size::{Pixels, Size};
+use super::size::{PatchCounts, Pixels, Size};
+use crate::engine::texture::Chart;
 use crate::files::heightmap::RawLayout;
 
 /// Raises landscapes by fault formation. Without a subcommand the editor opens.
@@ -74,9 +75,35 @@ pub struct BuildOptions {
     /// Write a texture; the ending chooses the format.
     #[arg(long, value_name = "FILE")]
     pub texture: Option<PathBuf>,
-    /// Pixels along the longer side of the texture, or of both sides.
+    /// Pixels along the longer side of the texture, or of both sides; of every patch where there are some. The maps
+    /// have the size of the texture.
     #[arg(long, value_name = "N|WxH")]
     pub texture_size: Option<Pixels>,
+    /// Cut the texture into columns and rows of files, NAME_x0_y0.png the north-western one.
+    #[arg(long, value_name = "CxR")]
+    pub patches: Option<PatchCounts>,
+    /// Let every patch be the whole land, turned over in odd columns and rows: equal borders meet, and the land goes on
+    /// for ever.
+    #[arg(long, requires = "patches")]
+    pub mirror: bool,
+    /// Write the weights of the terrain types: weight_NN_NAME.png for each type that takes part, and packs of four of
+    /// those that cover ground, weights_RGBA_N.png.
+    #[arg(long, value_name = "DIR")]
+    pub weights: Option<PathBuf>,
+    /// Where the weights are taken.
+    #[arg(long, value_enum, default_value_t = WeightsAt::Pixels, requires = "weights")]
+    pub weights_at: WeightsAt,
+    /// Write where the ground faces, as a PNG: red east, green north, blue up.
+    #[arg(long, value_name = "FILE")]
+    pub normals: Option<PathBuf>,
+    /// Which way on the map green counts in the normals.
+    #[arg(long, value_enum, default_value_t = NormalsY::Up, requires = "normals")]
+    pub normals_y: NormalsY,
+    #[command(flatten)]
+    pub charts: ChartOptions,
+    /// The bits of a channel of weights, normals and the other maps; packs have 8.
+    #[arg(long, value_name = "BITS", value_enum, default_value_t = DepthOption::Eight)]
+    pub depth: DepthOption,
     /// How many threads work; all cores where not given. The result is the same.
     #[arg(long, value_name = "N", value_parser = value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
@@ -86,6 +113,64 @@ pub struct BuildOptions {
     /// Allow overwriting.
     #[arg(long)]
     pub force: bool,
+}
+
+/// Where weights are taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum WeightsAt {
+    /// At the pixels of the texture.
+    Pixels,
+    /// At the samples of the heightmap, for engines that paint vertices, such as Unreal.
+    Samples,
+}
+
+/// Which way on the map green counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum NormalsY {
+    /// Up the map, as OpenGL, Unity, Godot and Blender have it.
+    Up,
+    /// Down the map, as Direct3D and Unreal have it.
+    Down,
+}
+
+/// The bits of a channel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum DepthOption {
+    /// 8 bits.
+    #[value(name = "8")]
+    Eight,
+    /// 16 bits.
+    #[value(name = "16")]
+    Sixteen,
+}
+
+/// The grey charts that are asked for, and where they go: an option for each row of the engine's table.
+#[derive(Debug)]
+pub struct ChartOptions(pub Vec<(Chart, PathBuf)>);
+
+impl Args for ChartOptions {
+    fn augment_args(command: Command) -> Command {
+        command.args(Chart::GREYS.map(|chart| {
+            let help = format!("Write a grey map as a PNG. {}", chart.doc());
+            Arg::new(chart.key()).long(chart.key()).value_name("FILE").value_parser(value_parser!(PathBuf)).help(help)
+        }))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for ChartOptions {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let chosen = |chart: Chart| Some((chart, matches.get_one::<PathBuf>(chart.key())?.clone()));
+        Ok(Self(Chart::GREYS.into_iter().filter_map(chosen).collect()))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
 }
 
 /// How progress is shown.

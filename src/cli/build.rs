@@ -4,23 +4,32 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-use super::arguments::{BuildOptions, ProgressKind};
+use super::arguments::{BuildOptions, DepthOption, NormalsY, ProgressKind, WeightsAt};
 use super::error::CliError;
 use super::size::{Pixels, Size};
 use super::{interrupt, print, progress, source};
+use crate::engine::texture::{Chart, Points};
 use crate::files::build::{HeightmapOrder, Order, TextureOrder, build, load_inputs};
+use crate::files::maps::{Depth, MapOrder, WeightsOrder};
 use crate::project::Project;
 
 /// Evaluates a recipe and writes files.
 pub fn run(options: &BuildOptions) -> Result<(), CliError> {
-    if options.output.is_none() && options.heightmap.is_none() && options.texture.is_none() {
-        let problem = "nothing to write is asked for; name a folder with -o DIR, or a file with --heightmap FILE or \
-                       --texture FILE";
+    let asks_for_maps = options.weights.is_some() || options.normals.is_some() || !options.charts.0.is_empty();
+    let asks_for_texture = options.output.is_some() || options.texture.is_some();
+    if !asks_for_texture && options.heightmap.is_none() && !asks_for_maps {
+        let problem = "nothing to write is asked for; name a folder with -o DIR, or a file with --heightmap FILE, \
+                       --texture FILE or one of the maps";
+        return Err(CliError::Usage(problem.into()));
+    }
+    if options.patches.is_some() && !asks_for_texture {
+        let problem = "--patches are of a texture, and none is asked for; name one with --texture FILE";
         return Err(CliError::Usage(problem.into()));
     }
     let order = order(source::open(&options.source)?, options)?;
     let monitor = interrupt::monitor();
-    let folder = options.output.as_deref().map(NewFolder::make).transpose()?;
+    let mut folders = NewFolders::default();
+    [&options.output, &options.weights].into_iter().flatten().try_for_each(|folder| folders.make(folder))?;
     let work = || progress::show_while(options.progress, &monitor, || build(&order, &monitor));
     let written = match options.threads {
         None => work(),
@@ -29,9 +38,7 @@ pub fn run(options: &BuildOptions) -> Result<(), CliError> {
             pool.map_err(|error| CliError::Threads(error.to_string()))?.install(work)
         }
     }?;
-    if let Some(folder) = folder {
-        folder.keep();
-    }
+    folders.keep();
     if options.progress == ProgressKind::Json {
         let files: Vec<_> = written.iter().map(|path| path.to_string_lossy()).collect();
         print::say(&json!({"done": true, "files": files}).to_string());
@@ -53,6 +60,22 @@ fn order(project: Project, options: &BuildOptions) -> Result<Order, CliError> {
     let heightmap = path_of(&options.heightmap, "height.png");
     let pixels = options.texture_size.unwrap_or(Pixels::longer(project.export.texture_pixels));
     let texture = path_of(&options.texture, "texture.png");
+    let size = pixels.size(extent);
+    let depth = match options.depth {
+        DepthOption::Eight => Depth::Eight,
+        DepthOption::Sixteen => Depth::Sixteen,
+    };
+    let points = match options.weights_at {
+        WeightsAt::Pixels => Points::Pixels(size),
+        WeightsAt::Samples => Points::Samples,
+    };
+    let normals = match options.normals_y {
+        NormalsY::Up => Chart::Normals,
+        NormalsY::Down => Chart::NormalsSouth,
+    };
+    let normals = options.normals.iter().map(|path| (normals, path));
+    let charts = normals.chain(options.charts.0.iter().map(|(chart, path)| (*chart, path)));
+    let patches = options.patches.map(|counts| counts.patches(options.mirror));
     Ok(Order {
         name: project.name,
         grid: options.size.unwrap_or(Size::longer(project.export.samples)).grid(extent),
@@ -60,23 +83,27 @@ fn order(project: Project, options: &BuildOptions) -> Result<Order, CliError> {
         position: options.iterations,
         inputs,
         heightmaps: heightmap.map(|path| HeightmapOrder { path, raw: None }).into_iter().collect(),
-        texture: texture.map(|path| TextureOrder { path, size: pixels.size(extent) }),
+        texture: texture.map(|path| TextureOrder { path, size, patches }),
+        weights: options.weights.clone().map(|folder| WeightsOrder { folder, points, depth }),
+        maps: charts.map(|(chart, path)| MapOrder { path: path.clone(), chart, size, depth }).collect(),
         overwrite: options.force,
     })
 }
 
-/// A folder that is made for the output, and removed again if nothing comes to lie in it.
-struct NewFolder {
+/// Folders that are made for the output, and removed again if nothing comes to lie in them.
+#[derive(Default)]
+struct NewFolders {
     /// The folders that were not there before, innermost first.
     made: Vec<PathBuf>,
 }
 
-impl NewFolder {
-    fn make(path: &Path) -> Result<Self, CliError> {
+impl NewFolders {
+    fn make(&mut self, path: &Path) -> Result<(), CliError> {
         let missing = path.ancestors().filter(|folder| !folder.as_os_str().is_empty());
-        let made = missing.take_while(|folder| !folder.exists()).map(Path::to_path_buf).collect();
-        std::fs::create_dir_all(path).map_err(|error| CliError::Folder(path.to_path_buf(), error.to_string()))?;
-        Ok(Self { made })
+        let missing = missing.take_while(|folder| !folder.exists()).map(Path::to_path_buf);
+        // What is made now may lie in what was made before.
+        self.made.splice(0..0, missing.collect::<Vec<_>>());
+        std::fs::create_dir_all(path).map_err(|error| CliError::Folder(path.to_path_buf(), error.to_string()))
     }
 
     fn keep(mut self) {
@@ -84,7 +111,7 @@ impl NewFolder {
     }
 }
 
-impl Drop for NewFolder {
+impl Drop for NewFolders {
     fn drop(&mut self) {
         for folder in &self.made {
             // Fails where something lies in it, and then it stays.

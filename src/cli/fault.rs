@@ -28,6 +28,8 @@ pub fn run(options: &FaultOptions) -> Result<(), CliError> {
         inputs: Inputs::default(),
         heightmaps: vec![HeightmapOrder { path: path.clone(), raw: None }],
         texture: None,
+        weights: None,
+        maps: Vec::new(),
         overwrite: options.force,
     };
     let written = build(&order, &interrupt::monitor())?;

@@ -36,21 +36,21 @@ pub enum Command {
 
 /// A subcommand with its options.
 #[derive(Debug)]
-pub struct Task(Subcommand);
+pub struct Task(Box<Subcommand>);
 
 /// Reads the arguments, the program's own name first. Unusable ones end the program with status 2, and `--help` and
 /// `--version` with status 0.
 pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Command {
     let Arguments { subcommand, file } = Arguments::parse_from(arguments);
     match subcommand {
-        Some(subcommand) => Command::Task(Task(subcommand)),
+        Some(subcommand) => Command::Task(Task(Box::new(subcommand))),
         None => Command::Editor(file),
     }
 }
 
 /// Does the work of a subcommand: status 0 done, 1 the work failed, 2 unusable arguments.
 pub fn run(task: &Task) -> ExitCode {
-    let done = match &task.0 {
+    let done = match &*task.0 {
         Subcommand::Build(options) => build::run(options),
         Subcommand::Presets(options) => listings::presets(options),
         Subcommand::Operations(options) => listings::operations(options),

@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use crate::engine::heightfield::{Extent, Grid, SIDE_LIMITS};
-use crate::files::build::texture_size;
+use crate::files::build::{Patches, texture_size};
 
 /// One number or two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,6 +73,31 @@ impl FromStr for Pixels {
 
     fn from_str(text: &str) -> Result<Self, String> {
         sides(text, [1, 65_536], "pixels").map(Self)
+    }
+}
+
+/// The columns and rows of patches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PatchCounts([usize; 2]);
+
+impl PatchCounts {
+    /// The patches, the whole land turned over in odd columns and rows if `mirror` is set.
+    pub fn patches(self, mirror: bool) -> Patches {
+        let Self([columns, rows]) = self;
+        Patches { columns, rows, mirror }
+    }
+}
+
+impl FromStr for PatchCounts {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match sides(text, [1, Patches::MOST], "") {
+            Ok(Sides::Both(counts)) => Ok(Self(counts)),
+            Ok(Sides::Longer(_)) | Err(_) => {
+                Err(format!("patches are CxR, from 1 to {} columns and as many rows", Patches::MOST))
+            }
+        }
     }
 }
 

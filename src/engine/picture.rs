@@ -34,6 +34,17 @@ impl Picture {
             .collect_into_vec(&mut pixels);
         Self { width: grid.width(), height: grid.height(), pixels }
     }
+
+    /// The picture with west and east exchanged, or north and south, or both.
+    pub fn turned_over(&self, [west_east, north_south]: [bool; 2]) -> Self {
+        let mut pixels = Vec::with_capacity(self.pixels.len());
+        for j in 0..self.height {
+            let j = if north_south { self.height - 1 - j } else { j };
+            let row = self.pixels[j * self.width..][..self.width].iter();
+            if west_east { pixels.extend(row.rev()) } else { pixels.extend(row) }
+        }
+        Self { width: self.width, height: self.height, pixels }
+    }
 }
 
 /// An sRGB channel in linear light, 0 to 1 (IEC 61966-2-1).
@@ -69,6 +80,17 @@ mod tests {
     fn every_channel_survives_linear_light() {
         assert!((0..=255).all(|channel| srgb_from_linear(linear_from_srgb(channel)) == channel));
         assert!((linear_from_srgb(188) - 0.5029).abs() < 1e-4);
+    }
+
+    #[test]
+    fn pictures_are_turned_over_along_each_axis() {
+        let pixels = (1..=6).map(|number| [number; 4]).collect();
+        let picture = Picture { width: 3, height: 2, pixels };
+        let numbers = |turns| picture.turned_over(turns).pixels.iter().map(|pixel| pixel[0]).collect::<Vec<_>>();
+        assert_eq!(numbers([false, false]), [1, 2, 3, 4, 5, 6]);
+        assert_eq!(numbers([true, false]), [3, 2, 1, 6, 5, 4]);
+        assert_eq!(numbers([false, true]), [4, 5, 6, 1, 2, 3]);
+        assert_eq!(numbers([true, true]), [6, 5, 4, 3, 2, 1]);
     }
 
     #[test]

@@ -8,13 +8,14 @@ use std::sync::Arc;
 use super::atomic::{self, Staged};
 use super::error::FileError;
 use super::heightmap::{self, Format, RawLayout, Samples};
+use super::maps::{MapOrder, WeightsOrder};
 use super::memory::require_memory;
 use super::sidecar::{Description, sidecar_path};
 use super::swatches;
 use super::texture;
 use crate::engine::parameters::{Band, FileName};
-use crate::engine::texture::{height_range_m, paint_once};
-use crate::engine::{Grid, Heightfield, Inputs, Monitor, Recipe, heightfield::Extent, stack};
+use crate::engine::texture::{Needs, Part, Points, Scene, Surroundings, height_range_m, paint};
+use crate::engine::{Grid, Heightfield, Inputs, Monitor, Picture, Recipe, heightfield::Extent, stack};
 
 /// What to build, and where it goes.
 #[derive(Clone, Debug)]
@@ -33,6 +34,10 @@ pub struct Order {
     pub heightmaps: Vec<HeightmapOrder>,
     /// The texture to write.
     pub texture: Option<TextureOrder>,
+    /// The weights of the terrain types to write.
+    pub weights: Option<WeightsOrder>,
+    /// The pictures of what the land is like to write.
+    pub maps: Vec<MapOrder>,
     /// Whether files that are there already may be replaced.
     pub overwrite: bool,
 }
@@ -51,8 +56,48 @@ pub struct HeightmapOrder {
 pub struct TextureOrder {
     /// Where it goes; the ending chooses the format.
     pub path: PathBuf,
-    /// Pixels from west to east and from north to south.
+    /// Pixels from west to east and from north to south, of every patch where there are some.
     pub size: [usize; 2],
+    /// Into how many files it goes; `None`: one.
+    pub patches: Option<Patches>,
+}
+
+/// A texture in columns and rows of files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Patches {
+    /// Patches from west to east.
+    pub columns: usize,
+    /// Patches from north to south.
+    pub rows: usize,
+    /// Whether every patch is the whole land, turned over in odd columns and rows, so that equal borders meet and the
+    /// land goes on for ever; otherwise they are the parts of one large picture.
+    pub mirror: bool,
+}
+
+impl Patches {
+    /// The most patches along a side: all files are kept open until the last of them is complete.
+    pub const MOST: usize = 16;
+
+    fn all(self) -> impl Iterator<Item = [usize; 2]> {
+        (0..self.rows).flat_map(move |row| (0..self.columns).map(move |column| [column, row]))
+    }
+}
+
+impl TextureOrder {
+    /// The files that are written: the patch in column 2 of row 0 of ground.png is ground_x2_y0.png.
+    pub fn paths(&self) -> Vec<PathBuf> {
+        let Some(patches) = self.patches else {
+            return vec![self.path.clone()];
+        };
+        let part = |part: Option<&OsStr>| part.map(OsStr::to_os_string).unwrap_or_default();
+        let named = |[column, row]: [usize; 2]| {
+            let mut name = part(self.path.file_stem());
+            name.push(format!("_x{column}_y{row}."));
+            name.push(part(self.path.extension()));
+            self.path.with_file_name(name)
+        };
+        patches.all().map(named).collect()
+    }
 }
 
 /// The size of a texture with `longer` pixels along its longer side; the other side follows the world's proportions.
@@ -84,9 +129,43 @@ pub fn load_inputs(recipe: &Recipe, files: &BTreeMap<FileName, Arc<Vec<u8>>>) ->
     Ok(inputs)
 }
 
-/// The shares of the work, by rough measurement: evaluating, painting, and writing make up the rest.
+/// The share of the work that evaluating is, by rough measurement; painting and writing make up the rest.
 const EVALUATING: f32 = 0.6;
-const PAINTING: f32 = 0.15;
+
+/// How much more than a heightmap the others take, by rough measurement.
+const SURROUNDINGS_UNITS: usize = 1;
+const TEXTURE_UNITS: usize = 2;
+const WEIGHTS_UNITS: usize = 4;
+const MAP_UNITS: usize = 1;
+
+/// The most maps of the land's surroundings that a painting asks for.
+const SURROUNDING_MAPS: u64 = 4;
+
+/// Goes through the progress of what follows the evaluation, file by file.
+struct Stretches {
+    next: f32,
+    per_unit: f32,
+}
+
+impl Stretches {
+    /// All files: units are what writing a heightmap takes, by rough measurement.
+    fn of(order: &Order) -> Self {
+        let textures = order.texture.as_ref().map_or(0, |texture| texture.paths().len());
+        let painted = if order.is_painted() { SURROUNDINGS_UNITS } else { 0 };
+        let weights = if order.weights.is_some() { WEIGHTS_UNITS } else { 0 };
+        let units =
+            order.heightmaps.len() + painted + TEXTURE_UNITS * textures + weights + order.maps.len() * MAP_UNITS;
+        Self { next: EVALUATING, per_unit: (1.0 - EVALUATING) / units.max(1) as f32 }
+    }
+
+    /// Does work that takes so many units.
+    fn within<T>(&mut self, units: usize, monitor: &Monitor, work: impl FnOnce() -> T) -> T {
+        let until = (self.next + self.per_unit * units as f32).min(1.0);
+        let done = monitor.within(self.next..until, work);
+        self.next = until;
+        done
+    }
+}
 
 /// Builds everything that is ordered and returns the files written, sidecars included.
 ///
@@ -106,12 +185,25 @@ pub fn build(order: &Order, monitor: &Monitor) -> Result<Vec<PathBuf>, FileError
 pub fn memory_needed(order: &Order) -> u64 {
     let map = 4 * order.grid.samples() as u64;
     let inputs: u64 = order.inputs.bytes();
-    // Painted pixels have four bytes; formats that are not written row by row need a copy with three.
-    let picture =
-        order.texture.as_ref().map_or(0, |texture| (texture.size[0] as u64).saturating_mul(texture.size[1] as u64));
+    // Painted pixels have four bytes; formats that are not written row by row need a copy with three, and patches that
+    // are turned over one with four.
+    let picture = order.texture.as_ref().map_or(0, |texture| {
+        let pixels = (texture.size[0] as u64).saturating_mul(texture.size[1] as u64);
+        pixels.saturating_mul(if texture.patches.is_some_and(|patches| patches.mirror) { 11 } else { 7 })
+    });
+    let weights = order.weights.as_ref().map_or(0, |weights| weights.bytes(&order.recipe.texture, order.grid));
+    let maps = order.maps.iter().map(MapOrder::bytes).max().unwrap_or(0);
     let evaluating = (map as f64 * stack::peak_maps(&order.recipe, order.grid)).ceil() as u64;
-    let painting = map.saturating_add(picture.saturating_mul(7));
+    let surroundings = if order.is_painted() || maps > 0 { SURROUNDING_MAPS } else { 0 };
+    let painting = map.saturating_mul(1 + surroundings).saturating_add(picture.max(weights).max(maps));
     inputs.saturating_add(evaluating.max(painting))
+}
+
+impl Order {
+    /// Whether terrain types are weighed.
+    fn is_painted(&self) -> bool {
+        self.texture.is_some() || self.weights.is_some()
+    }
 }
 
 fn check(order: &Order) -> Result<(), FileError> {
@@ -128,9 +220,16 @@ fn check(order: &Order) -> Result<(), FileError> {
         check_target(path)?;
         check_target(&sidecar_path(path))?;
     }
-    if let Some(TextureOrder { path, size }) = &order.texture {
-        texture::check_size(path, *size)?;
-        check_target(path)?;
+    if let Some(texture) = &order.texture {
+        texture::check_size(&texture.path, texture.size)?;
+        texture.paths().iter().try_for_each(|path| check_target(path))?;
+    }
+    if let Some(weights) = &order.weights {
+        weights.check(&order.recipe.texture, order.grid)?.iter().try_for_each(|path| check_target(path))?;
+    }
+    for map in &order.maps {
+        map.check()?;
+        check_target(&map.path)?;
     }
     require_memory(memory_needed(order))
 }
@@ -141,31 +240,88 @@ fn stage_all(order: &Order, monitor: &Monitor) -> Result<Vec<Staged>, FileError>
     let fixed_m = order.recipe.world.height_range_m;
     let own_m = height_range_m(&land, None);
     let mut staged = Vec::new();
+    let mut stretches = Stretches::of(order);
 
-    let painted_from = match (&order.texture, order.heightmaps.is_empty()) {
-        (None, _) => 1.0,
-        (Some(_), true) => EVALUATING,
-        (Some(_), false) => 0.5 * (EVALUATING + 1.0),
-    };
-    let count = order.heightmaps.len() as f32;
-    let written_at = |i: usize| EVALUATING + i as f32 / count * (painted_from - EVALUATING);
-    for (i, heightmap) in order.heightmaps.iter().enumerate() {
+    for heightmap in &order.heightmaps {
         let recipe = Some((order.recipe.seed, order.name.as_str()));
         let description = Description { recipe, ..describe(heightmap, order.grid, own_m, fixed_m)? };
         let writing = || stage_heightmap(&land, &description, order.overwrite, monitor);
-        staged.extend(monitor.within(written_at(i)..written_at(i + 1), writing)?);
+        staged.extend(stretches.within(1, monitor, writing)?);
     }
 
-    if let Some(TextureOrder { path, size }) = &order.texture {
-        let light = order.recipe.light.bake.then_some(&order.recipe.light);
-        let painted_until = painted_from + PAINTING;
-        let painting = || paint_once(&land, &order.recipe.texture, fixed_m, &order.inputs, light, *size, monitor);
-        let painting = monitor.within(painted_from..painted_until, painting)?;
-        staged.push(monitor.within(painted_until..1.0, || {
-            atomic::stage(path, order.overwrite, |writer| texture::write(writer, path, &painting.picture, monitor))
-        })?);
+    if order.is_painted() {
+        let recipe = &order.recipe.texture;
+        let light = order.texture.as_ref().and_then(|_| order.recipe.light.bake.then_some(&order.recipe.light));
+        let looking = || Surroundings::of(&land, Needs::of(recipe, light), monitor);
+        let surroundings = &stretches.within(SURROUNDINGS_UNITS, monitor, looking)?;
+        let scene = Scene { land: &land, surroundings, recipe, fixed_range_m: fixed_m, inputs: &order.inputs };
+        if let Some(texture) = &order.texture {
+            stage_texture(texture, scene, order, &mut staged, &mut stretches, monitor)?;
+        }
+        if let Some(weights) = &order.weights {
+            let writing = || weights.stage(scene, order.overwrite, monitor);
+            staged.extend(stretches.within(WEIGHTS_UNITS, monitor, writing)?);
+        }
+    }
+
+    for map in &order.maps {
+        staged.push(stretches.within(MAP_UNITS, monitor, || map.stage(&land, order.overwrite, monitor))?);
     }
     Ok(staged)
+}
+
+/// A texture, or each of its patches, complete but without names. Patches are painted one after another, so that they
+/// take no more memory than one of them.
+fn stage_texture(
+    texture: &TextureOrder,
+    scene: Scene,
+    order: &Order,
+    staged: &mut Vec<Staged>,
+    stretches: &mut Stretches,
+    monitor: &Monitor,
+) -> Result<(), FileError> {
+    let size = texture.size;
+    let light = order.recipe.light.bake.then_some(&order.recipe.light);
+    let paint = |points: Points| paint(scene, light, points, monitor).map(|painting| painting.picture);
+    let write = |path: &Path, picture: &Picture| {
+        atomic::stage(path, order.overwrite, |writer| texture::write(writer, path, picture, monitor))
+    };
+    let one = |path: &Path, points: Points| {
+        let picture = monitor.within(0.0..0.5, || paint(points))?;
+        monitor.within(0.5..1.0, || write(path, &picture))
+    };
+    let paths = texture.paths();
+    match texture.patches {
+        None => {
+            for path in &paths {
+                staged.push(stretches.within(TEXTURE_UNITS, monitor, || one(path, Points::Pixels(size)))?);
+            }
+        }
+        Some(patches) if patches.mirror => {
+            // The same picture for all of them, turned over where the column or the row is odd.
+            let mut picture = None;
+            for ([column, row], path) in patches.all().zip(&paths) {
+                staged.push(stretches.within(TEXTURE_UNITS, monitor, || {
+                    let painted = match picture.take() {
+                        Some(painted) => painted,
+                        None => monitor.within(0.0..0.5, || paint(Points::Pixels(size)))?,
+                    };
+                    let turned = painted.turned_over([column % 2 == 1, row % 2 == 1]);
+                    picture = Some(painted);
+                    monitor.within(0.5..1.0, || write(path, &turned))
+                })?);
+            }
+        }
+        Some(patches) => {
+            let whole = [patches.columns * size[0], patches.rows * size[1]];
+            for ([column, row], path) in patches.all().zip(&paths) {
+                let first = [column * size[0], row * size[1]];
+                let points = Points::Part(Part { whole, first, size });
+                staged.push(stretches.within(TEXTURE_UNITS, monitor, || one(path, points))?);
+            }
+        }
+    }
+    Ok(())
 }
 
 /// What is said of a heightmap of land with the range `own_m`. Metres are written as they are; integers span
@@ -223,6 +379,8 @@ mod tests {
     use crate::engine::Step;
     use crate::engine::operations::faults::Faults;
     use crate::engine::operations::heightmap::Heightmap;
+    use crate::engine::texture::Chart;
+    use crate::files::maps::Depth;
 
     fn order(folder: &Path) -> Order {
         let stack = vec![Step::new(Faults { count: 30, ..Default::default() })];
@@ -235,7 +393,9 @@ mod tests {
             position: None,
             inputs: Inputs::default(),
             heightmaps: ["h.png", "h.r32"].map(|name| HeightmapOrder { path: path(name), raw: None }).into(),
-            texture: Some(TextureOrder { path: path("t.png"), size: [16, 16] }),
+            texture: Some(TextureOrder { path: path("t.png"), size: [16, 16], patches: None }),
+            weights: None,
+            maps: Vec::new(),
             overwrite: false,
         }
     }
@@ -304,8 +464,28 @@ mod tests {
         std::fs::remove_dir(folder.path().join("sub")).expect("removed");
         check(&to("old.png"), "there already");
         check(&to("none/h.png"), "there is no folder");
-        check(&|order| order.texture = Some(TextureOrder { path: folder.path().join("t.r16"), size: [8, 8] }), ".jpg");
-        check(&|order| order.texture = Some(TextureOrder { path: folder.path().join("t.png"), size: [0, 8] }), "0 × 8");
+        let texture = |name: &str, size| TextureOrder { path: folder.path().join(name), size, patches: None };
+        check(&|order| order.texture = Some(texture("t.r16", [8, 8])), ".jpg");
+        check(&|order| order.texture = Some(texture("t.png", [0, 8])), "0 × 8");
+        let map = |name: &str| MapOrder {
+            path: folder.path().join(name),
+            chart: Chart::Slope,
+            size: [8, 8],
+            depth: Depth::Eight,
+        };
+        check(&|order| order.maps = vec![map("m.jpg")], "known are .png");
+        check(&|order| order.maps = vec![map("m.png"), map("m.png")], "two of the files");
+        check(&|order| order.maps = vec![map("old.png")], "there already");
+        let weights = |name: &str| {
+            let folder = folder.path().join(name);
+            Some(WeightsOrder { folder, points: Points::Samples, depth: Depth::Eight })
+        };
+        check(&|order| order.weights = weights("none"), "there is no folder");
+        let no_types = |order: &mut Order| {
+            order.weights = weights("");
+            order.recipe.texture.types.clear();
+        };
+        check(&no_types, "no terrain type takes part");
         check(&|order| order.heightmaps[1].raw = "f32be,9x9".parse().ok(), "33 × 33");
         check(&to("old.png/h.png"), "there is no folder");
     }

@@ -186,6 +186,8 @@ mod tests {
             inputs: Inputs::default(),
             heightmaps: vec![HeightmapOrder { path: folder.join(name), raw: None }],
             texture: None,
+            weights: None,
+            maps: Vec::new(),
             overwrite: false,
         }
     }

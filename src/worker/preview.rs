@@ -8,7 +8,7 @@ use super::{InputFiles, JobError, Wake, guarded, lock};
 use crate::engine::measures::Summary;
 use crate::engine::parameters::{FileName, PictureName};
 use crate::engine::stack::Evaluator;
-use crate::engine::texture::{Needs, Painting, Scene, Surroundings, paint};
+use crate::engine::texture::{Needs, Painting, Points, Scene, Surroundings, paint};
 use crate::engine::{Cancelled, Grid, Heightfield, Inputs, Monitor, Picture, Recipe};
 use crate::files;
 
@@ -367,7 +367,7 @@ impl Painter {
             fixed_range_m: recipe.world.height_range_m,
             inputs,
         };
-        let Painting { picture, shares, uncovered } = paint(scene, Some(&recipe.light), size, monitor)?;
+        let Painting { picture, shares, uncovered } = paint(scene, Some(&recipe.light), Points::Pixels(size), monitor)?;
         Ok(Preview {
             request: request.clone(),
             coarse: samples < request.samples,

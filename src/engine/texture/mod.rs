@@ -4,7 +4,9 @@
 //! product of an elevation factor and a slope factor, and the colour is the weighted mean. Blending is done in linear
 //! light.
 
+mod chart;
 mod paint;
+mod points;
 mod surroundings;
 mod swatch;
 mod weigh;
@@ -12,7 +14,9 @@ mod weigh;
 use super::heightfield::Heightfield;
 use super::parameters::{Band, Colour, Limits, PictureName, Spec, choices, parameters};
 
-pub use paint::{Painting, Points, Scene, Weights, paint, paint_once, weigh};
+pub use chart::{Chart, chart};
+pub use paint::{Painting, Scene, Weights, paint, paint_once, weigh};
+pub use points::{Part, Points};
 pub use surroundings::{Needs, Surroundings};
 pub use swatch::Swatch;
 pub(super) use weigh::factor;

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
+use super::points::{Points, Walk};
 use super::swatch::Cover;
 use super::weigh::{GroundRow, Palette};
 use super::{Needs, Surroundings, TerrainType, TextureRecipe, TypeBlend, height_range_m};
@@ -33,35 +34,6 @@ pub struct Scene<'a> {
     pub fixed_range_m: Option<Band>,
     /// The pictures that types name.
     pub inputs: &'a Inputs,
-}
-
-/// Where the land is looked at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Points {
-    /// Pixels that are areas: pixel (i, j) of width × height has its centre at ((i + ½)/width·Lx, (j + ½)/height·Lz).
-    Pixels([usize; 2]),
-    /// The heightfield's own samples, for engines that paint vertices.
-    Samples,
-}
-
-impl Points {
-    /// Points from west to east and from north to south.
-    pub fn size(self, land: &Heightfield) -> [usize; 2] {
-        match self {
-            Self::Pixels(size) => size,
-            Self::Samples => [land.grid().width(), land.grid().height()],
-        }
-    }
-
-    /// Where point `at` of `count` lies between samples: the first sample and the way to the next.
-    fn between(self, at: usize, count: usize, samples: usize) -> (usize, f32) {
-        let position = match self {
-            Self::Pixels(_) => (at as f64 + 0.5) / count as f64 * (samples - 1) as f64,
-            Self::Samples => at as f64,
-        };
-        let first = (position as usize).min(samples - 2);
-        (first, (position - first as f64) as f32)
-    }
 }
 
 /// A painted land.
@@ -130,12 +102,10 @@ impl<'a> Paint<'a> {
 /// A scene made ready to be walked through row by row.
 struct Painter<'a> {
     scene: Scene<'a>,
-    points: Points,
-    size: [usize; 2],
+    walk: Walk<'a>,
     palette: Palette,
     paints: Vec<Paint<'a>>,
     by_relief: bool,
-    columns: Vec<(usize, f32)>,
 }
 
 /// What is worked out for a row of points, kept from one row to the next.
@@ -153,56 +123,26 @@ struct Row {
     between: Vec<f32>,
 }
 
-/// A row of a map of the land, between two rows of samples and then between samples.
-fn sample_row(
-    map: &Heightfield,
-    (r, v): (usize, f32),
-    columns: &[(usize, f32)],
-    between: &mut Vec<f32>,
-    values: &mut Vec<f32>,
-) {
-    let rows = map.row(r).iter().zip(map.row(r + 1));
-    between.clear();
-    between.extend(rows.map(|(north, south)| north + (south - north) * v));
-    values.clear();
-    values.extend(columns.iter().map(|&(c, u)| between[c] + (between[c + 1] - between[c]) * u));
-}
-
 impl<'a> Painter<'a> {
     fn new(scene: Scene<'a>, points: Points) -> Self {
-        let size = points.size(scene.land);
-        let grid = scene.land.grid();
-        let pixel_m = grid.extent().width_m / size[0].max(1) as f64;
+        let whole = points.whole(scene.land.grid());
+        let pixel_m = scene.land.grid().extent().width_m / whole[0].max(1) as f64;
         let paints: Vec<Paint> =
             scene.recipe.active().map(|ground| Paint::new(ground, scene.inputs, pixel_m)).collect();
         Self {
             scene,
-            points,
-            size,
+            walk: Walk::new(scene.land, points),
             palette: Palette::new(scene.recipe, height_range_m(scene.land, scene.fixed_range_m)),
             by_relief: paints.iter().any(|paint| paint.blend == TypeBlend::Height),
             paints,
-            columns: (0..size[0]).map(|i| points.between(i, size[0], grid.width())).collect(),
         }
     }
 
-    /// Works out everything but the colours of row `j`.
+    /// Works out the weights of row `j`, and what they and the light come from.
     fn look(&self, j: usize, row: &mut Row) {
-        let land = self.scene.land;
-        let grid = land.grid();
-        let (r, v) = self.points.between(j, self.size[1], grid.height());
         let Row { ground, between, .. } = row;
-        sample_row(land, (r, v), &self.columns, between, &mut ground.height_m);
-        // Gradients of the two rows of samples, then between them as heights are: no facets at any size.
-        for (axis, values) in [&mut ground.east, &mut ground.south].into_iter().enumerate() {
-            between.clear();
-            between.extend((0..grid.width()).map(|c| {
-                let (north, south) = (land.gradient(c, r)[axis], land.gradient(c, r + 1)[axis]);
-                north + (south - north) * v
-            }));
-            values.clear();
-            values.extend(self.columns.iter().map(|&(c, u)| between[c] + (between[c + 1] - between[c]) * u));
-        }
+        self.walk.read(self.scene.land, j, between, &mut ground.height_m);
+        self.walk.read_gradients(j, between, [&mut ground.east, &mut ground.south]);
         ground.find_slopes(self.palette.slope_mode);
         let Surroundings { humidity, shade, sunlight, sky } = self.scene.surroundings;
         for (map, values) in [
@@ -212,34 +152,28 @@ impl<'a> Painter<'a> {
             (sky, &mut row.sky),
         ] {
             if let Some(map) = map {
-                sample_row(map, (r, v), &self.columns, between, values);
+                self.walk.read(map, j, between, values);
             }
         }
         row.uncovered = self.palette.weigh(&row.ground, &mut row.weights, &mut row.sums);
-        self.lay_textures(j, row);
         if self.by_relief {
+            self.lay_textures(j, row);
             self.join_by_relief(row);
         }
     }
 
     /// Looks up the texels of every type where it has some weight.
     fn lay_textures(&self, j: usize, row: &mut Row) {
-        let extent = self.scene.land.grid().extent();
-        let place = |at: usize, count: usize, side_m: f64| match self.points {
-            Points::Pixels(_) => (at as f64 + 0.5) / count as f64 * side_m,
-            Points::Samples => at as f64 / (count - 1) as f64 * side_m,
-        };
-        let z_m = place(j, self.size[1], extent.depth_m) as f32;
+        let grid = self.scene.land.grid();
+        let extent = grid.extent();
+        let place = |axis, at, side_m| self.walk.points.place(axis, at, side_m, grid) as f32;
+        let z_m = place(1, j, extent.depth_m);
         row.texels.resize_with(self.paints.len(), Vec::new);
         for ((paint, texels), weights) in self.paints.iter().zip(&mut row.texels).zip(&row.weights) {
             texels.clear();
             if let Some(cover) = &paint.cover {
                 texels.extend(weights.iter().enumerate().map(|(i, &weight)| {
-                    if weight > 0.0 {
-                        cover.at(place(i, self.size[0], extent.width_m) as f32, z_m)
-                    } else {
-                        (paint.colour, 0.5)
-                    }
+                    if weight > 0.0 { cover.at(place(0, i, extent.width_m), z_m) } else { (paint.colour, 0.5) }
                 }));
             }
         }
@@ -260,7 +194,7 @@ impl<'a> Painter<'a> {
             let weight = weights[at][i];
             if weight > 0.0 { weight + relief } else { f32::NEG_INFINITY }
         };
-        for i in 0..self.size[0] {
+        for i in 0..self.walk.size[0] {
             let present = covering.iter().filter(|&&at| weights[at][i] > 0.0);
             let joins = present.clone().any(|&at| self.paints[at].blend == TypeBlend::Height);
             if !joins || present.count() < 2 {
@@ -281,7 +215,7 @@ impl<'a> Painter<'a> {
         let covered = self.paints.iter().any(covers);
         for (channel, bare) in colours.iter_mut().zip(BARE) {
             channel.clear();
-            channel.resize(self.size[0], if covered { 0.0 } else { bare });
+            channel.resize(self.walk.size[0], if covered { 0.0 } else { bare });
         }
         // What changes the ground comes after all that covers it, wherever it stands in the list.
         let all = || self.paints.iter().zip(&row.weights).zip(&row.texels);
@@ -326,15 +260,15 @@ impl<'a> Painter<'a> {
     }
 
     fn rows(&self) -> Range<usize> {
-        0..self.size[1]
+        0..self.walk.size[1]
     }
 }
 
-/// Paints the land on `size` pixels, lit where a light is given.
-pub fn paint(scene: Scene, light: Option<&Light>, size: [usize; 2], monitor: &Monitor) -> Result<Painting, Cancelled> {
-    let painter = Painter::new(scene, Points::Pixels(size));
+/// Paints the land at all points, lit where a light is given.
+pub fn paint(scene: Scene, light: Option<&Light>, points: Points, monitor: &Monitor) -> Result<Painting, Cancelled> {
+    let painter = Painter::new(scene, points);
     let shine = light.map(Shine::new);
-    let [width, height] = size;
+    let [width, height] = painter.walk.size;
     let tally = monitor.tally(height);
     let mut pixels = vec![[0; 4]; width * height];
     let of_rows: Vec<(usize, Vec<f32>)> = pixels
@@ -342,6 +276,9 @@ pub fn paint(scene: Scene, light: Option<&Light>, size: [usize; 2], monitor: &Mo
         .enumerate()
         .map_init(<(Row, [Vec<f32>; 3])>::default, |(row, colours), (j, pixels)| {
             painter.look(j, row);
+            if !painter.by_relief {
+                painter.lay_textures(j, row);
+            }
             painter.colour(row, colours);
             for (i, pixel) in pixels.iter_mut().enumerate() {
                 let mut colour = [colours[0][i], colours[1][i], colours[2][i]];
@@ -377,13 +314,13 @@ pub fn paint_once(
     monitor: &Monitor,
 ) -> Result<Painting, Cancelled> {
     let surroundings = &Surroundings::of(land, Needs::of(recipe, light), monitor)?;
-    paint(Scene { land, surroundings, recipe, fixed_range_m, inputs }, light, size, monitor)
+    paint(Scene { land, surroundings, recipe, fixed_range_m, inputs }, light, Points::Pixels(size), monitor)
 }
 
 /// The weights of the active types at every point, `full` standing for the whole ground.
 pub fn weigh(scene: Scene, points: Points, full: u16, monitor: &Monitor) -> Result<Weights, Cancelled> {
     let painter = Painter::new(scene, points);
-    let [width, height] = painter.size;
+    let [width, height] = painter.walk.size;
     let covers: Vec<bool> = scene.recipe.active().map(TerrainType::covers).collect();
     let tally = monitor.tally(height);
     let rows: Vec<Vec<u16>> = painter

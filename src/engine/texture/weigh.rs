@@ -28,7 +28,7 @@ pub(super) struct GroundRow {
 /// The angle of a steepness in degrees, from 0 to 90, within 1e−4° of the true one: the arc tangent's series after
 /// Abramowitz and Stegun, 4.4.49, whose error is below 2e−8, on the side of 1 where it converges.
 #[inline(always)]
-fn degrees_of(steepness: f32) -> f32 {
+pub(super) fn degrees_of(steepness: f32) -> f32 {
     let beyond = steepness > 1.0;
     let x = if beyond { 1.0 / steepness } else { steepness };
     let q = x * x;

@@ -1,0 +1,269 @@
+//! Maps beside heightmap and texture, as PNG: the weights of the terrain types, and charts of the land.
+//!
+//! The weights of the types that cover ground sum to the full value at every point, to the last digit. A type that
+//! multiplies or overlays covers none: it has a map that says how strongly it acts, but no part in the sum and no place
+//! in the packs.
+
+use std::ffi::OsStr;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use super::atomic::{self, Staged};
+use super::error::FileError;
+use super::texture;
+use crate::engine::texture::{Chart, Points, Scene, TerrainType, TextureRecipe, chart, weigh};
+use crate::engine::{Grid, Heightfield, Monitor};
+
+/// The most letters of a type's name that its file carries.
+const LONGEST_NAME: usize = 40;
+
+/// The maps in one pack: red, green, blue, alpha.
+const PER_PACK: usize = 4;
+
+/// The bits of a channel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Depth {
+    /// A byte.
+    #[default]
+    Eight,
+    /// Two bytes.
+    Sixteen,
+}
+
+impl Depth {
+    /// The greatest value.
+    pub fn full(self) -> u16 {
+        match self {
+            Self::Eight => 255,
+            Self::Sixteen => u16::MAX,
+        }
+    }
+}
+
+/// A picture of what the land is like.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MapOrder {
+    /// Where it goes; ends in .png.
+    pub path: PathBuf,
+    /// What it shows.
+    pub chart: Chart,
+    /// Pixels from west to east and from north to south.
+    pub size: [usize; 2],
+    /// The bits of a channel.
+    pub depth: Depth,
+}
+
+/// The weights of the terrain types, a map for each that takes part, and packs of four maps in 8 bits a channel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WeightsOrder {
+    /// The folder that they go to.
+    pub folder: PathBuf,
+    /// Where the land is looked at.
+    pub points: Points,
+    /// The bits of the maps of single types.
+    pub depth: Depth,
+}
+
+/// A name that every file system takes: letters, digits, hyphens and underscores.
+fn safe(name: &str) -> String {
+    let letter = |c: char| if c.is_alphanumeric() || c == '-' { c } else { '_' };
+    let safe: String = name.trim().chars().take(LONGEST_NAME).map(letter).collect();
+    if safe.is_empty() { "unnamed".into() } else { safe }
+}
+
+impl WeightsOrder {
+    /// The maps of the types that take part, in their order.
+    pub fn map_paths(&self, recipe: &TextureRecipe) -> Vec<PathBuf> {
+        let name = |(at, ground): (usize, &TerrainType)| format!("weight_{at:02}_{}.png", safe(&ground.name));
+        recipe.active().enumerate().map(|numbered| self.folder.join(name(numbered))).collect()
+    }
+
+    /// The packs of the types that cover ground.
+    pub fn pack_paths(&self, recipe: &TextureRecipe) -> Vec<PathBuf> {
+        let count = recipe.active().filter(|ground| ground.covers()).count().div_ceil(PER_PACK);
+        (0..count).map(|at| self.folder.join(format!("weights_RGBA_{at}.png"))).collect()
+    }
+
+    /// Whether the maps can be written; the paths that they will have.
+    pub(super) fn check(&self, recipe: &TextureRecipe, grid: Grid) -> Result<Vec<PathBuf>, FileError> {
+        let mut paths = self.map_paths(recipe);
+        let Some(first) = paths.first() else {
+            let problem =
+                "no terrain type takes part, so there are no weights; add or enable one, or choose another set";
+            return Err(FileError::contents(&self.folder, problem));
+        };
+        texture::check_size(first, self.points.size(grid))?;
+        paths.extend(self.pack_paths(recipe));
+        Ok(paths)
+    }
+
+    /// Bytes that the maps take while they are made: once row by row, once type by type.
+    pub(super) fn bytes(&self, recipe: &TextureRecipe, grid: Grid) -> u64 {
+        let points = product(self.points.size(grid));
+        points.saturating_mul(4 * recipe.active().count() as u64)
+    }
+
+    /// All maps and packs, complete but without their names.
+    pub(super) fn stage(&self, scene: Scene, overwrite: bool, monitor: &Monitor) -> Result<Vec<Staged>, FileError> {
+        let Self { points, depth, .. } = *self;
+        let covers: Vec<bool> = scene.recipe.active().map(TerrainType::covers).collect();
+        let mut staged = Vec::new();
+        monitor.within(0.0..0.7, || {
+            let weights = monitor.within(0.0..0.4, || weigh(scene, points, depth.full(), monitor))?;
+            let paths = self.map_paths(scene.recipe);
+            let share = |at: usize| 0.4 + 0.6 * at as f32 / paths.len().max(1) as f32;
+            for (at, (path, map)) in paths.iter().zip(&weights.maps).enumerate() {
+                let png = Png { size: weights.size, channels: 1, depth };
+                staged.push(monitor.within(share(at)..share(at + 1), || {
+                    atomic::stage(path, overwrite, |writer| png.write(writer, path, |pixel, _| map[pixel], monitor))
+                })?);
+            }
+            Ok::<_, FileError>(())
+        })?;
+        let weights = monitor.within(0.7..0.85, || weigh(scene, points, Depth::Eight.full(), monitor))?;
+        let covering: Vec<&Vec<u16>> =
+            weights.maps.iter().zip(covers).filter(|(_, covers)| *covers).map(|(map, _)| map).collect();
+        let paths = self.pack_paths(scene.recipe);
+        let share = |at: usize| 0.85 + 0.15 * at as f32 / paths.len().max(1) as f32;
+        for (at, (path, pack)) in paths.iter().zip(covering.chunks(PER_PACK)).enumerate() {
+            let png = Png { size: weights.size, channels: PER_PACK, depth: Depth::Eight };
+            let value = |pixel: usize, channel: usize| pack.get(channel).map_or(0, |map| map[pixel]);
+            staged.push(monitor.within(share(at)..share(at + 1), || {
+                atomic::stage(path, overwrite, |writer| png.write(writer, path, value, monitor))
+            })?);
+        }
+        Ok(staged)
+    }
+}
+
+impl MapOrder {
+    /// Whether the map can be written.
+    pub(super) fn check(&self) -> Result<(), FileError> {
+        if !self.path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case(OsStr::new("png"))) {
+            return Err(FileError::UnknownEnding { path: self.path.clone(), known: ".png (maps)".into() });
+        }
+        texture::check_size(&self.path, self.size)
+    }
+
+    /// Bytes that the map takes while it is made.
+    pub(super) fn bytes(&self) -> u64 {
+        product(self.size).saturating_mul(2 * self.chart.channels() as u64)
+    }
+
+    /// The map, complete but without its name.
+    pub(super) fn stage(&self, land: &Heightfield, overwrite: bool, monitor: &Monitor) -> Result<Staged, FileError> {
+        let Self { path, size, depth, .. } = self;
+        let charting = || chart(land, self.chart, Points::Pixels(*size), depth.full(), monitor);
+        let values = monitor.within(0.0..0.5, charting)?;
+        let channels = self.chart.channels();
+        let png = Png { size: *size, channels, depth: *depth };
+        let value = |pixel: usize, channel: usize| values[pixel * channels + channel];
+        let writing = || atomic::stage(path, overwrite, |writer| png.write(writer, path, value, monitor));
+        monitor.within(0.5..1.0, writing)
+    }
+}
+
+fn product([width, height]: [usize; 2]) -> u64 {
+    (width as u64).saturating_mul(height as u64)
+}
+
+/// How numbers lie in a PNG. They are shares and directions, not colours: the file names no colour space.
+#[derive(Clone, Copy, Debug)]
+struct Png {
+    size: [usize; 2],
+    channels: usize,
+    depth: Depth,
+}
+
+impl Png {
+    /// Writes the values of every pixel's channels.
+    fn write(
+        self,
+        writer: &mut impl Write,
+        path: &Path,
+        value: impl Fn(usize, usize) -> u16,
+        monitor: &Monitor,
+    ) -> Result<(), FileError> {
+        let written = self.write_rows(writer, value, monitor);
+        // A writer that was stopped fails in its own words.
+        monitor.check()?;
+        written.map_err(|error| FileError::writing(path, &error))
+    }
+
+    fn write_rows(
+        self,
+        writer: &mut impl Write,
+        value: impl Fn(usize, usize) -> u16,
+        monitor: &Monitor,
+    ) -> io::Result<()> {
+        let Self { size: [width, height], channels, depth } = self;
+        let mut encoder = png::Encoder::new(writer, width as u32, height as u32);
+        encoder.set_color(match channels {
+            1 => png::ColorType::Grayscale,
+            3 => png::ColorType::Rgb,
+            _ => png::ColorType::Rgba,
+        });
+        encoder.set_depth(match depth {
+            Depth::Eight => png::BitDepth::Eight,
+            Depth::Sixteen => png::BitDepth::Sixteen,
+        });
+        let mut header = encoder.write_header()?;
+        let mut stream = header.stream_writer_with_size(1 << 18)?;
+        let mut bytes = Vec::new();
+        for j in 0..height {
+            bytes.clear();
+            for (pixel, channel) in (j * width..(j + 1) * width).flat_map(|i| (0..channels).map(move |c| (i, c))) {
+                let value = value(pixel, channel);
+                match depth {
+                    // Made with 255 as the greatest value.
+                    Depth::Eight => bytes.push(value as u8),
+                    Depth::Sixteen => bytes.extend(value.to_be_bytes()),
+                }
+            }
+            stream.write_all(&bytes)?;
+            monitor.check().map_err(|_| io::Error::other("cancelled"))?;
+        }
+        stream.finish()?;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_safe_for_every_file_system() {
+        for (name, file) in [
+            ("Snow", "Snow"),
+            (" Wet sand/mud ", "Wet_sand_mud"),
+            ("..\\..\\a:b*?\"<>|", "______a_b______"),
+            ("Fichtenwälder-2", "Fichtenwälder-2"),
+            ("", "unnamed"),
+        ] {
+            assert_eq!(safe(name), file);
+        }
+        assert_eq!(safe(&"x".repeat(500)).len(), LONGEST_NAME);
+    }
+
+    #[test]
+    fn numbers_come_back_from_another_reader() {
+        let values: Vec<u16> = (0..36).map(|i| i * 1777).collect();
+        for (depth, channels) in [(Depth::Eight, 3), (Depth::Eight, 1), (Depth::Sixteen, 1), (Depth::Sixteen, 3)] {
+            let png = Png { size: [4, 3], channels, depth };
+            let value = |pixel: usize, channel: usize| values[pixel * channels + channel] % depth.full();
+            let mut bytes = Vec::new();
+            png.write(&mut bytes, Path::new("a.png"), value, &Monitor::new()).expect("written");
+            let read = image::load_from_memory(&bytes).expect("readable");
+            let expected: Vec<u16> = (0..12 * channels).map(|i| values[i] % depth.full()).collect();
+            let found: Vec<u16> = match read {
+                image::DynamicImage::ImageLuma8(map) => map.into_raw().into_iter().map(u16::from).collect(),
+                image::DynamicImage::ImageRgb8(map) => map.into_raw().into_iter().map(u16::from).collect(),
+                image::DynamicImage::ImageLuma16(map) => map.into_raw(),
+                image::DynamicImage::ImageRgb16(map) => map.into_raw(),
+                other => panic!("{:?}", other.color()),
+            };
+            assert_eq!(found, expected, "{depth:?}, {channels}");
+        }
+    }
+}
