@@ -9,6 +9,8 @@ pub(super) enum FileSlot {
     Operation(usize),
     /// The mask of the step at that place in the stack.
     Mask(usize),
+    /// The texture of the terrain type at that place in the list.
+    Texture(usize),
 }
 
 /// A deed of the user; menus and panels return commands, the app carries them out.

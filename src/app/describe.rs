@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::engine::light::Light;
 use crate::engine::parameters::{Group, Kind, Parameter, choice_key};
 use crate::engine::recipe::Recipe;
 use crate::engine::texture::TextureRecipe;
@@ -41,7 +42,24 @@ fn in_recipe(before: &Recipe, after: &Recipe) -> Option<Change> {
     in_group("world", "", &before.world, &after.world)
         .or_else(|| in_stack(before, after))
         .or_else(|| in_texture(&before.texture, &after.texture))
-        .or_else(|| in_group("light", "", &before.light, &after.light))
+        .or_else(|| in_light(&before.light, &after.light))
+}
+
+/// The sun has one place: a drag over the compass changes now its direction, now its height, and is one edit.
+fn in_light(before: &Light, after: &Light) -> Option<Change> {
+    let change = in_group("light", "", before, after)?;
+    let place = |light: &Light| (light.azimuth_deg, light.altitude_deg);
+    let ((azimuth, altitude), (to_azimuth, to_altitude)) = (place(before), place(after));
+    let turned = azimuth != to_azimuth;
+    let raised = altitude != to_altitude;
+    let name = if turned && raised {
+        let written = |azimuth, altitude| format!("{}° and {}° high", short(azimuth), short(altitude));
+        format!("Sun {} to {}", written(azimuth, altitude), written(to_azimuth, to_altitude))
+    } else {
+        change.name
+    };
+    let place = if turned || raised { "light.sun".into() } else { change.place };
+    Some(Change { place, name })
 }
 
 fn in_stack(before: &Recipe, after: &Recipe) -> Option<Change> {
@@ -202,7 +220,8 @@ mod tests {
         check("stack.1.enabled=false", "stack.1.enabled", "Recursive filter: Enabled on to off");
         check("world.width_m=512", "world.width_m", "Width 4096 m to 512 m");
         check("texture.types.0.slope_deg=[0, 30]", "texture.types.0.slope_deg", "Meadow: Slope 0–22° to 0–30°");
-        check("light.azimuth_deg=90", "light.azimuth_deg", "Sun azimuth 315° to 90°");
+        check("light.azimuth_deg=90", "light.sun", "Sun azimuth 315° to 90°");
+        check("light.ambient=0.5", "light.ambient", "Ambient light 0.35 to 0.5");
     }
 
     #[test]

@@ -37,6 +37,7 @@ impl Ask {
         match self.purpose {
             Purpose::Open => "Open a project or heightmap",
             Purpose::Save => "Save the project",
+            Purpose::Import { slot: Some(FileSlot::Texture(_)) } => "Choose a picture of ground",
             Purpose::Import { .. } => "Import a heightmap",
             Purpose::Export => "Export",
         }

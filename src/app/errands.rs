@@ -26,7 +26,7 @@ pub(super) enum Errand {
     Failed(String),
 }
 
-/// A heightmap for a step.
+/// A heightmap for a step, or a picture for a terrain type.
 #[derive(Debug)]
 pub(super) struct Imported {
     pub(super) path: PathBuf,
@@ -81,9 +81,15 @@ impl Errands {
         }
     }
 
-    /// Reads a heightmap for a step.
+    /// Reads a heightmap for a step, or a picture for a terrain type.
     pub(super) fn import(&self, path: PathBuf, slot: Option<FileSlot>) {
-        self.run(move || heightmap(path, slot).map_or_else(Errand::Failed, Errand::Imported));
+        self.run(move || {
+            let read = match slot {
+                Some(FileSlot::Texture(_)) => ground(path, slot),
+                Some(FileSlot::Operation(_) | FileSlot::Mask(_)) | None => heightmap(path, slot),
+            };
+            read.map_or_else(Errand::Failed, Errand::Imported)
+        });
     }
 
     /// Writes the project that came from that origin.
@@ -104,6 +110,19 @@ impl Errands {
         // The thread lives as long as this does.
         let _ = self.work.send(Box::new(errand));
     }
+}
+
+/// Reads a tileable picture of ground.
+fn ground(path: PathBuf, slot: Option<FileSlot>) -> Result<Imported, String> {
+    // A pipe or a device may have no end.
+    if !path.is_file() {
+        return Err(format!("cannot read {}: this is no file; choose a PNG, JPEG, TGA or BMP", path.display()));
+    }
+    let bytes = std::fs::read(&path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+    let picture =
+        files::swatches::picture(&bytes).map_err(|reason| files::swatches::unreadable(&path, &reason).to_string())?;
+    let notes = vec![format!("{} × {} pixels", picture.width, picture.height)];
+    Ok(Imported { path, bytes, range_m: None, notes, slot })
 }
 
 /// Whole numbers without a sidecar that are no higher than any mountain are most likely metres.

@@ -12,6 +12,7 @@ mod panels;
 mod parameter_ui;
 mod picker;
 mod playback;
+mod studio;
 #[cfg(test)]
 mod tests;
 mod theme;
@@ -34,15 +35,18 @@ use self::export_ui::{Decision, ExportChoices};
 use self::panels::status::{Message, Status};
 use self::picker::Picker;
 use self::playback::Playback;
+use self::studio::Studio;
 use self::thumbnails::Thumbnails;
 use self::views::{Freshness, Maps, View};
 use crate::engine::operations::Operation;
 use crate::engine::operations::heightmap::Heightmap;
-use crate::engine::parameters::Range;
+use crate::engine::parameters::{PictureName, Range};
 use crate::engine::recipe::Blend;
+use crate::engine::texture::TerrainType;
 use crate::engine::{Recipe, Step};
+use crate::files::swatches::SHIPPED;
 use crate::project::{ENDING, Project, presets};
-use crate::worker::{ExportOutcome, Exporter, JobError, Preview, PreviewRequest, Previewer, Wake};
+use crate::worker::{ExportOutcome, Exporter, InputFiles, JobError, Preview, PreviewRequest, Previewer, Wake};
 
 /// How long a picture may be out of date before the views say so: shorter waits would only flicker.
 const NOTICEABLE: Duration = Duration::from_millis(120);
@@ -124,7 +128,7 @@ pub(crate) struct App {
     tree: egui_tiles::Tree<View>,
     maximised: Option<View>,
     selected_step: usize,
-    selected_type: Option<usize>,
+    studio: Studio,
     shown: Option<Preview>,
     /// What the worker was asked for last, and since when the picture has been out of date.
     wanted: Option<PreviewRequest>,
@@ -169,7 +173,7 @@ impl App {
             maps: Maps::default(),
             tree: egui_tiles::Tree::new(egui::Id::unique("views"), root, tiles),
             maximised: None,
-            selected_type: None,
+            studio: Studio::default(),
             shown: None,
             wanted: None,
             outdated_since: None,
@@ -262,6 +266,7 @@ impl App {
             files: self.recipe.0.files.clone(),
             samples: self.recipe.0.view.preview_samples as usize,
             position: self.playback.position(total),
+            shown: self.studio.view(&self.recipe.1.texture.types),
             animated: self.playback.is_playing()
                 && self.shown.as_ref().is_some_and(|shown| shown.request.recipe == self.recipe.1),
         };
@@ -321,7 +326,7 @@ impl App {
         }
     }
 
-    /// Puts an imported picture where it was asked for; where that has gone meanwhile, into a new step.
+    /// Puts an imported picture or heightmap where it was asked for; where that has gone meanwhile, into a new step.
     fn finish_import(&mut self, imported: Imported) {
         let Imported { path, bytes, range_m, mut notes, slot } = imported;
         let mut project = (**self.document.project()).clone();
@@ -334,10 +339,20 @@ impl App {
             return;
         }
         let name = project.import_file(&file_name(&path), bytes);
+        if let Some(FileSlot::Texture(place)) = slot {
+            let Some(ground) = project.recipe.texture.types.get_mut(place) else {
+                self.complain(format!("{}: the terrain type that it was for is gone", path.display()));
+                return;
+            };
+            ground.texture = Some(PictureName(name.0));
+            self.document.propose(project, None);
+            self.say(format!("Imported {}: {}", file_name(&path), notes.join("; ")));
+            return;
+        }
         let stack = &mut project.recipe.stack;
         let masked = match slot {
             Some(FileSlot::Mask(place)) => stack.get_mut(place).and_then(|step| step.settings.mask.as_mut()),
-            Some(FileSlot::Operation(_)) | None => None,
+            Some(FileSlot::Operation(_) | FileSlot::Texture(_)) | None => None,
         };
         if let Some(mask) = masked {
             mask.file = name;
@@ -346,7 +361,7 @@ impl App {
             let is_heightmap = |step: &Step| matches!(step.operation, Operation::Heightmap(_));
             let known = match slot {
                 Some(FileSlot::Operation(place)) => Some(place).filter(|&i| stack.get(i).is_some_and(is_heightmap)),
-                Some(FileSlot::Mask(_)) | None => None,
+                Some(FileSlot::Mask(_) | FileSlot::Texture(_)) | None => None,
             };
             let place = known.unwrap_or_else(|| add_step(&mut project.recipe, Step::new(Heightmap::default())));
             let step = &mut project.recipe.stack[place];
@@ -369,7 +384,7 @@ impl App {
 
     fn open_project(&mut self, name: String, project: Project, path: Option<PathBuf>) {
         self.selected_step = 0;
-        self.selected_type = None;
+        self.studio.reset();
         self.earlier_seeds.clear();
         self.document.replace(name, project, path);
         self.playback.restart(self.total());
@@ -587,7 +602,11 @@ impl App {
         });
         Panel::right("right").default_size(288.0).size_range(240.0..=480.0).show(ui, |ui| {
             ui.add_space(4.0);
-            panels::right::right_ui(ui, &mut project.recipe, &mut self.selected_type, self.shown.as_ref());
+            let Project { recipe, files, .. } = project;
+            ask_grounds(&mut self.thumbnails, recipe, files, self.studio.selected.is_some());
+            let thumbnails = &self.thumbnails;
+            let around = panels::right::Surroundings { files, thumbnails, shown: self.shown.as_ref() };
+            commands.extend(panels::right::right_ui(ui, recipe, &mut self.studio, &around));
         });
         self.maps.crosshair_m = crosshair_m;
         CentralPanel::default().frame(Frame::new()).show(ui, |ui| self.views_ui(ui, &freshness));
@@ -599,7 +618,8 @@ impl App {
         if !pointer_is_here {
             self.maps.crosshair_m = None;
         }
-        let extent = self.document.project().recipe.world.extent();
+        let project = self.document.project().clone();
+        let (extent, types) = (project.recipe.world.extent(), &project.recipe.texture.types[..]);
         let mut maximise = None;
         match self.maximised {
             Some(view) => {
@@ -610,10 +630,12 @@ impl App {
                         maximise = Some(view);
                     }
                 });
-                self.maps.ui(ui, view, extent, freshness);
+                let (maps, studio) = (&mut self.maps, &mut self.studio);
+                Panes { maps, studio, types, extent, freshness, maximise: &mut maximise }.map_ui(ui, view);
             }
             None => {
-                let mut panes = Panes { maps: &mut self.maps, extent, freshness, maximise: &mut maximise };
+                let (maps, studio) = (&mut self.maps, &mut self.studio);
+                let mut panes = Panes { maps, studio, types, extent, freshness, maximise: &mut maximise };
                 self.tree.ui(&mut panes, ui);
             }
         }
@@ -787,14 +809,27 @@ impl eframe::App for App {
 /// The views in their panes.
 struct Panes<'a> {
     maps: &'a mut Maps,
+    studio: &'a mut Studio,
+    types: &'a [TerrainType],
     extent: crate::engine::Extent,
     freshness: &'a Freshness,
     maximise: &'a mut Option<View>,
 }
 
+impl Panes<'_> {
+    fn map_ui(&mut self, ui: &mut Ui, view: View) {
+        let pane = ui.available_rect_before_wrap();
+        self.maps.ui(ui, view, self.extent, self.freshness);
+        match view {
+            View::Heightmap => {}
+            View::Texture => self.studio.aspect_ui(ui, pane, self.types),
+        }
+    }
+}
+
 impl egui_tiles::Behavior<View> for Panes<'_> {
     fn pane_ui(&mut self, ui: &mut Ui, _tile: egui_tiles::TileId, view: &mut View) -> egui_tiles::UiResponse {
-        self.maps.ui(ui, *view, self.extent, self.freshness);
+        self.map_ui(ui, *view);
         egui_tiles::UiResponse::None
     }
 
@@ -822,6 +857,18 @@ impl egui_tiles::Behavior<View> for Panes<'_> {
 
     fn gap_width(&self, _style: &egui::Style) -> f32 {
         2.0
+    }
+}
+
+/// Asks for the pictures of the grounds that are used, and of all there are where one may be chosen.
+fn ask_grounds(thumbnails: &mut Thumbnails, recipe: &Recipe, files: &InputFiles, choosing: bool) {
+    for name in recipe.pictures() {
+        thumbnails.ask_ground(&name, files);
+    }
+    if choosing {
+        for (name, _) in SHIPPED {
+            thumbnails.ask_ground(&PictureName(name.into()), files);
+        }
     }
 }
 

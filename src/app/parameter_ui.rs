@@ -8,11 +8,13 @@ use egui_material_icons::icons::{ICON_ADD, ICON_CLOSE, ICON_VISIBILITY, ICON_VIS
 use serde_json::{Map, Value};
 
 use super::theme::colours;
-use super::widgets::{band_slider, icon_button};
+use super::thumbnails::Thumbnails;
+use super::widgets::{band_slider, heading, icon_button};
 use crate::engine::parameters::{
     Colour, Group, Kind, Matrix, Parameter, PictureName, Range, Scale, choice_key, choice_value, group_to_json,
 };
 use crate::files::swatches::SHIPPED;
+use crate::worker::InputFiles;
 
 /// The width of the column of labels.
 const LABEL_WIDTH: f32 = 104.0;
@@ -22,7 +24,7 @@ const NUMBER_WIDTH: f32 = 68.0;
 /// Draws a control for every parameter of `group` that applies, but those in `hidden`, and sets what was changed.
 /// Returns the key of the parameter for which, or for a part of which, the user wants to choose a file.
 pub(super) fn group_ui(ui: &mut Ui, group: &mut dyn Group, hidden: &[&str]) -> Option<&'static str> {
-    group_ui_over(ui, group, hidden, &[])
+    group_ui_guided(ui, group, hidden, Guide::default())
 }
 
 /// A slider range and a unit in place of the table's: what is comfortable may depend on the land.
@@ -33,17 +35,35 @@ pub(super) struct Scope {
     pub(super) unit: &'static str,
 }
 
-/// The same with other ranges for some keys, in groups within the group too.
-pub(super) fn group_ui_over(
+/// What controls draw on beside the table.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Guide<'a> {
+    pub(super) scopes: &'a [Scope],
+    /// The grounds there are to choose from.
+    pub(super) grounds: Option<Grounds<'a>>,
+}
+
+/// The pictures of ground there are, and how they look.
+#[derive(Clone, Copy)]
+pub(super) struct Grounds<'a> {
+    pub(super) thumbnails: &'a Thumbnails,
+    /// The files that the project holds.
+    pub(super) files: &'a InputFiles,
+    /// The names of the pictures among them.
+    pub(super) own: &'a [PictureName],
+}
+
+/// The same with a guide.
+pub(super) fn group_ui_guided(
     ui: &mut Ui,
     group: &mut dyn Group,
     hidden: &[&str],
-    scopes: &[Scope],
+    guide: Guide,
 ) -> Option<&'static str> {
     let mut values = group_to_json(group);
     let before = values.clone();
     let table = group.table();
-    let wants_file = table_ui(ui, table, &mut values, hidden, scopes);
+    let wants_file = table_ui(ui, table, &mut values, hidden, guide);
     for parameter in table {
         if let Some(value) = values.get(parameter.key)
             && before.get(parameter.key) != Some(value)
@@ -60,7 +80,7 @@ fn table_ui(
     table: &'static [Parameter],
     values: &mut Map<String, Value>,
     hidden: &[&str],
-    scopes: &[Scope],
+    guide: Guide,
 ) -> Option<&'static str> {
     let mut wants_file = None;
     for parameter in table {
@@ -68,10 +88,10 @@ fn table_ui(
             continue;
         }
         let Some(value) = values.get_mut(parameter.key) else { continue };
-        let scope = scopes.iter().find(|scope| scope.key == parameter.key);
+        let scope = guide.scopes.iter().find(|scope| scope.key == parameter.key);
         let scoped = scope.map(|scope| Parameter { slider: scope.range, unit: scope.unit, ..parameter.clone() });
         let shown = scoped.as_ref().unwrap_or(parameter);
-        let wants = ui.push_id(parameter.key, |ui| parameter_ui(ui, shown, value, scopes)).inner;
+        let wants = ui.push_id(parameter.key, |ui| parameter_ui(ui, shown, value, guide)).inner;
         if wants {
             wants_file = Some(parameter.key);
         }
@@ -80,7 +100,7 @@ fn table_ui(
 }
 
 /// One row, or several for groups and lists; returns whether the user wants to choose a file.
-fn parameter_ui(ui: &mut Ui, parameter: &Parameter, value: &mut Value, scopes: &[Scope]) -> bool {
+fn parameter_ui(ui: &mut Ui, parameter: &Parameter, value: &mut Value, guide: Guide) -> bool {
     match parameter.kind {
         Kind::Integer | Kind::Number => row(ui, parameter, value, number_ui),
         Kind::Boolean => row(ui, parameter, value, boolean_ui),
@@ -100,8 +120,12 @@ fn parameter_ui(ui: &mut Ui, parameter: &Parameter, value: &mut Value, scopes: &
             return wants;
         }
         Kind::List(of) => return list_ui(ui, parameter, *of, value),
-        Kind::Group(table) => return group_row(ui, parameter, table(), value, scopes),
-        Kind::Picture => row(ui, parameter, value, picture_ui),
+        Kind::Group(table) => return group_row(ui, parameter, table(), value, guide),
+        Kind::Picture => {
+            let mut wants = false;
+            row(ui, parameter, value, |ui, _, value, label| wants = picture_ui(ui, value, label, guide.grounds));
+            return wants;
+        }
         Kind::Limits => row(ui, parameter, value, limits_ui),
         Kind::Weighted => {}
     }
@@ -323,24 +347,118 @@ fn band_ui(ui: &mut Ui, parameter: &Parameter, value: &mut Value, label: &Respon
     }
 }
 
-/// The pictures that ship, and the one that is chosen if it is none of them.
-fn picture_ui(ui: &mut Ui, parameter: &Parameter, value: &mut Value, label: &Response) {
-    let chosen = value.as_str().unwrap_or_default().to_string();
-    let title = |name: &str| {
-        let stem = name.trim_start_matches(PictureName::SHIPPED).trim_end_matches(".jpg").replace('-', " ");
-        stem.chars().take(1).flat_map(char::to_uppercase).chain(stem.chars().skip(1)).collect::<String>()
-    };
-    let combo = ComboBox::from_id_salt(parameter.key)
-        .selected_text(title(&chosen))
-        .width(ui.available_width())
-        .show_ui(ui, |ui| {
-            for (name, _) in SHIPPED {
-                if ui.selectable_label(chosen == name, title(name)).clicked() {
-                    *value = Value::from(name);
+/// What a picture of ground is called: the shipped ones by what they show, others by their file.
+pub(super) fn ground_title(name: &PictureName) -> String {
+    if !name.ships() {
+        return name.0.clone();
+    }
+    let stem = name.0.trim_start_matches(PictureName::SHIPPED).trim_end_matches(".jpg").replace('-', " ");
+    stem.chars().take(1).flat_map(char::to_uppercase).chain(stem.chars().skip(1)).collect()
+}
+
+/// The side of a picture in the grid of grounds, points, and how many stand in a row.
+const TILE: f32 = 64.0;
+const TILES_ACROSS: usize = 4;
+
+/// The chosen ground, and below it when it is opened all that there are; returns whether the user wants to choose a
+/// file.
+fn picture_ui(ui: &mut Ui, value: &mut Value, label: &Response, grounds: Option<Grounds>) -> bool {
+    let chosen = PictureName(value.as_str().unwrap_or_default().into());
+    let title = ground_title(&chosen);
+    let mut button = Button::new(if title.is_empty() { "Choose a picture".into() } else { title.clone() }).truncate();
+    let texture = grounds.and_then(|grounds| grounds.thumbnails.ground(&chosen, grounds.files));
+    if let Some(texture) = texture {
+        let image = egui::Image::new((texture.id(), Vec2::splat(16.0))).corner_radius(2.0);
+        button = Button::image_and_text(image, title).truncate();
+    }
+    let opener = ui.add_sized(ui.available_size_before_wrap(), button).labelled_by(label.id);
+    let popup = egui::Popup::menu(&opener)
+        .close_behavior(egui::PopupCloseBehavior::CloseOnClick)
+        .align(egui::RectAlign::BOTTOM_END)
+        .show(|ui| {
+            let gap = 4.0;
+            ui.spacing_mut().item_spacing = Vec2::splat(gap);
+            ui.set_width(TILES_ACROSS as f32 * (TILE + gap) - gap);
+            let shipped: Vec<PictureName> = SHIPPED.iter().map(|(name, _)| PictureName((*name).into())).collect();
+            let own = grounds.map_or(&[][..], |grounds| grounds.own);
+            let mut taken = None;
+            for (heading_text, names) in [("Shipped", &shipped[..]), ("In this project", own)] {
+                if names.is_empty() {
+                    continue;
+                }
+                heading(ui, heading_text);
+                for names in names.chunks(TILES_ACROSS) {
+                    ui.horizontal(|ui| {
+                        for name in names {
+                            let texture = grounds.and_then(|found| found.thumbnails.ground(name, found.files));
+                            if tile_ui(ui, &ground_title(name), texture, *name == chosen).clicked() {
+                                taken = Some(name.clone());
+                            }
+                        }
+                    });
+                }
+            }
+            ui.add_space(gap);
+            let wants = ui.add_sized([ui.available_width(), 24.0], Button::new("Choose a picture…"));
+            let wants =
+                wants.on_hover_text("A tileable PNG, JPEG, TGA or BMP; it is kept inside the project").clicked();
+            (taken, wants)
+        });
+    let Some((taken, wants)) = popup.map(|popup| popup.inner) else { return false };
+    if let Some(name) = taken {
+        *value = Value::from(name.0);
+    }
+    wants
+}
+
+/// A ground with its name; a plain field as long as its picture is not there.
+fn tile_ui(ui: &mut Ui, title: &str, texture: Option<&egui::TextureHandle>, chosen: bool) -> Response {
+    let (rect, response) = ui.allocate_exact_size(Vec2::new(TILE, TILE + 16.0), Sense::click());
+    let colours = colours(ui);
+    let picture = egui::Rect::from_min_size(rect.min, Vec2::splat(TILE));
+    match texture {
+        Some(texture) => egui::Image::new((texture.id(), picture.size())).corner_radius(4.0).paint_at(ui, picture),
+        None => drop(ui.painter().rect_filled(picture, 4.0, colours.sunken)),
+    }
+    if chosen || response.hovered() || response.has_focus() {
+        let stroke = egui::Stroke::new(2.0, if chosen { colours.accent } else { colours.text });
+        ui.painter().rect_stroke(picture, 4.0, stroke, egui::StrokeKind::Inside);
+    }
+    let mut inside = ui.new_child(
+        egui::UiBuilder::new()
+            .max_rect(egui::Rect::from_min_max(picture.left_bottom(), rect.max))
+            .layout(Layout::left_to_right(Align::Center)),
+    );
+    inside.add(Label::new(RichText::new(title).size(11.0).color(colours.text)).truncate());
+    response.widget_info(|| egui::WidgetInfo::selected(egui::Role::Button, true, chosen, title));
+    response.on_hover_text(title)
+}
+
+/// A row for a parameter that names one of several things, or none of them.
+pub(super) fn name_ui(ui: &mut Ui, group: &mut dyn Group, key: &str, none: &str, names: &[&str]) {
+    let Some(parameter) = group.table().iter().find(|parameter| parameter.key == key) else { return };
+    let before = group.get(key).unwrap_or(Value::Null);
+    let mut value = before.clone();
+    ui.horizontal(|ui| {
+        let label = label_ui(ui, parameter, &mut value);
+        let chosen = value.as_str().unwrap_or(none).to_string();
+        let width = ui.available_width();
+        let combo = ComboBox::from_id_salt(key).selected_text(chosen).width(width).truncate().show_ui(ui, |ui| {
+            if ui.selectable_label(value.is_null(), none).clicked() {
+                value = Value::Null;
+            }
+            for name in names {
+                if ui.selectable_label(value.as_str() == Some(*name), *name).clicked() {
+                    value = Value::from(*name);
                 }
             }
         });
-    combo.response.labelled_by(label.id);
+        combo.response.labelled_by(label.id);
+    });
+    if value != before {
+        // A name is always a value.
+        let _ = group.set(key, &value);
+    }
 }
 
 fn limits_ui(ui: &mut Ui, parameter: &Parameter, value: &mut Value, label: &Response) {
@@ -444,7 +562,8 @@ fn list_ui(ui: &mut Ui, parameter: &Parameter, of: Kind, value: &mut Value) -> b
                     remove
                 }
                 _ => {
-                    wants_file |= parameter_ui(ui, &Parameter { kind: of, ..parameter.clone() }, item, &[]);
+                    wants_file |=
+                        parameter_ui(ui, &Parameter { kind: of, ..parameter.clone() }, item, Guide::default());
                     icon_button(ui, ICON_CLOSE, "Remove this row").clicked()
                 }
             };
@@ -514,20 +633,14 @@ fn item_ui(ui: &mut Ui, title: &str, table: &'static [Parameter], item: &mut Val
         });
     });
     state.show_body_indented(&header.response, ui, |ui| {
-        wants_file = table_ui(ui, table, values, &[SWITCH], &[]).is_some();
+        wants_file = table_ui(ui, table, values, &[SWITCH], Guide::default()).is_some();
     });
     (wants_file, removed)
 }
 
 /// A group that can be switched off, its parameters indented below it; returns whether the user wants to choose a file
 /// for one of them.
-fn group_row(
-    ui: &mut Ui,
-    parameter: &Parameter,
-    table: &'static [Parameter],
-    value: &mut Value,
-    scopes: &[Scope],
-) -> bool {
+fn group_row(ui: &mut Ui, parameter: &Parameter, table: &'static [Parameter], value: &mut Value, guide: Guide) -> bool {
     ui.horizontal(|ui| {
         let label = label_ui(ui, parameter, value);
         let mut on = !value.is_null();
@@ -537,5 +650,5 @@ fn group_row(
     });
     let Value::Object(values) = value else { return false };
     let frame = egui::Frame::new().stroke((1.0, colours(ui).line)).inner_margin(6.0).corner_radius(4.0);
-    frame.show(ui, |ui| table_ui(ui, table, values, &[], scopes).is_some()).inner
+    frame.show(ui, |ui| table_ui(ui, table, values, &[], guide).is_some()).inner
 }

@@ -3,7 +3,8 @@
 use egui::{Align, Button, Frame, Layout, Margin, Response, Role, Sense, Stroke, Ui, Vec2, WidgetInfo};
 use egui_material_icons::MaterialIcon;
 use egui_material_icons::icons::{
-    ICON_ARROW_DOWNWARD, ICON_ARROW_UPWARD, ICON_CONTENT_COPY, ICON_DELETE, ICON_VISIBILITY, ICON_VISIBILITY_OFF,
+    ICON_ADJUST, ICON_ARROW_DOWNWARD, ICON_ARROW_UPWARD, ICON_CONTENT_COPY, ICON_DELETE, ICON_VISIBILITY,
+    ICON_VISIBILITY_OFF,
 };
 
 use super::theme::colours;
@@ -75,6 +76,10 @@ pub(super) struct Card<'a> {
     pub(super) enabled: &'a mut bool,
     /// A colour to choose, before the name.
     pub(super) colour: Option<&'a mut Colour>,
+    /// A small picture behind the colour, if it is there.
+    pub(super) picture: Option<egui::TextureId>,
+    /// Whether it is the only one that is shown, if it can be.
+    pub(super) solo: Option<bool>,
     pub(super) selected: bool,
     /// Small print at the right of a card that is not selected.
     pub(super) note: String,
@@ -93,6 +98,7 @@ pub(super) enum CardDeed {
     Duplicate,
     Up,
     Down,
+    Solo,
 }
 
 impl Card<'_> {
@@ -119,7 +125,8 @@ impl Card<'_> {
     }
 
     fn row_ui(self, ui: &mut Ui) -> Option<CardDeed> {
-        let Self { name, enabled, colour, selected, note, doc, can_move: [up, down], progress: _ } = self;
+        let Self { name, enabled, colour, picture, solo, selected, note, doc, can_move, progress: _ } = self;
+        let [up, down] = can_move;
         let mut deed = None;
         ui.spacing_mut().item_spacing.x = 4.0;
         let (icon, verb) = if *enabled { (ICON_VISIBILITY, "Switch off") } else { (ICON_VISIBILITY_OFF, "Switch on") };
@@ -130,6 +137,10 @@ impl Card<'_> {
             ui.spacing_mut().interact_size.x = 24.0;
             let button = ui.color_edit_button_srgb(srgb).on_hover_text("Colour");
             button.widget_info(|| WidgetInfo::labeled(Role::ColorWell, true, format!("Colour of {name}")));
+        }
+        if let Some(texture) = picture {
+            let (rect, _) = ui.allocate_exact_size(Vec2::splat(18.0), Sense::hover());
+            egui::Image::new((texture, rect.size())).corner_radius(2.0).paint_at(ui, rect);
         }
         // From the right, so that the name gets what is left and is cut where it is too long.
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
@@ -146,7 +157,19 @@ impl Card<'_> {
                     }
                 }
             } else {
-                ui.weak(note);
+                ui.label(egui::RichText::new(note).size(11.0).color(colours(ui).weak));
+            }
+            if let Some(alone) = solo {
+                let verb = if alone { "Show all types, not only" } else { "Show only" };
+                let button = ui.scope(|ui| {
+                    // Quiet until it is on.
+                    let colour = if alone { colours(ui).accent } else { colours(ui).weak };
+                    ui.visuals_mut().widgets.inactive.fg_stroke.color = colour;
+                    icon_button(ui, ICON_ADJUST, &format!("{verb} {name}"))
+                });
+                if button.inner.clicked() {
+                    deed = Some(CardDeed::Solo);
+                }
             }
             let colour = if *enabled { colours(ui).text } else { colours(ui).weak };
             let (rect, response) = ui.allocate_exact_size(ui.available_size(), Sense::click());

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use image::{ImageReader, Limits};
+use image::{ImageFormat, ImageReader, Limits};
 
 use super::error::FileError;
 use crate::engine::Picture;
@@ -49,15 +49,24 @@ pub fn shipped(name: &PictureName) -> Result<Arc<Swatch>, FileError> {
 
 /// A tileable picture from the bytes of a picture file.
 pub fn decode(name: &str, bytes: &[u8]) -> Result<Arc<Swatch>, FileError> {
-    let unreadable = |reason| format!("this cannot be read as a picture ({reason}); choose a PNG, JPEG, TGA or BMP");
-    let picture = picture(bytes).map_err(|reason| FileError::contents(Path::new(name), unreadable(reason)))?;
+    let picture = picture(bytes).map_err(|reason| unreadable(Path::new(name), &reason))?;
     Ok(Arc::new(Swatch::new(&picture)))
+}
+
+/// What is said of a file that is no picture.
+pub fn unreadable(path: &Path, reason: &str) -> FileError {
+    let problem = format!("this cannot be read as a picture ({reason}); choose a PNG, JPEG, TGA or BMP");
+    FileError::contents(path, problem)
 }
 
 /// The pixels of a picture file, whatever its format.
 pub fn picture(bytes: &[u8]) -> Result<Picture, String> {
     let mut reader =
         ImageReader::new(std::io::Cursor::new(bytes)).with_guessed_format().map_err(|error| error.to_string())?;
+    if reader.format().is_none() {
+        // TGA files bear no mark by which they could be known.
+        reader.set_format(ImageFormat::Tga);
+    }
     let mut limits = Limits::default();
     (limits.max_image_width, limits.max_image_height) = (Some(MOST_SIDE), Some(MOST_SIDE));
     limits.max_alloc = Some(MOST_BYTES);
@@ -82,6 +91,17 @@ mod tests {
         }
         let error = shipped(&PictureName("assets/gras.jpg".into())).expect_err("unknown").to_string();
         assert!(error.contains("assets/gras.jpg") && error.contains("assets/grass.jpg"), "{error}");
+    }
+
+    #[test]
+    fn every_format_that_is_promised_can_be_read() {
+        let pixels = image::RgbImage::from_fn(4, 3, |x, y| image::Rgb([x as u8 * 40, y as u8 * 40, 7]));
+        for format in [ImageFormat::Png, ImageFormat::Jpeg, ImageFormat::Tga, ImageFormat::Bmp] {
+            let mut bytes = std::io::Cursor::new(Vec::new());
+            pixels.write_to(&mut bytes, format).expect("written");
+            let found = picture(bytes.get_ref()).expect("readable");
+            assert_eq!((found.width, found.height), (4, 3), "{format:?}");
+        }
     }
 
     #[test]

@@ -11,7 +11,7 @@ mod thumbnails;
 
 pub use export::{ExportOutcome, ExportStatus, Exporter};
 pub use preview::{Preview, PreviewRequest, Previewer};
-pub use thumbnails::{Thumbnail, ThumbnailRequest, ThumbnailStyle, Thumbnailer};
+pub use thumbnails::{PictureBytes, Thumbnail, ThumbnailRequest, ThumbnailStyle, Thumbnailer};
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};

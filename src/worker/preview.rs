@@ -8,7 +8,7 @@ use super::{InputFiles, JobError, Wake, guarded, lock};
 use crate::engine::measures::Summary;
 use crate::engine::parameters::{FileName, PictureName};
 use crate::engine::stack::Evaluator;
-use crate::engine::texture::{Needs, Painting, Points, Scene, Surroundings, paint};
+use crate::engine::texture::{Needs, Painting, Scene, Surroundings, TextureView, view};
 use crate::engine::{Cancelled, Grid, Heightfield, Inputs, Monitor, Picture, Recipe};
 use crate::files;
 
@@ -40,6 +40,8 @@ pub struct PreviewRequest {
     pub samples: usize,
     /// Iterations done on the timeline.
     pub position: u32,
+    /// How the ground is looked at.
+    pub shown: TextureView,
     /// Whether it is one picture of an animation: no coarse one goes ahead, which would only flicker.
     pub animated: bool,
 }
@@ -47,9 +49,10 @@ pub struct PreviewRequest {
 impl PreviewRequest {
     /// Whether both ask for the same picture, on whatever occasion.
     pub fn same_picture(&self, other: &Self) -> bool {
-        let Self { recipe, files, samples, position, animated: _ } = self;
+        let Self { recipe, files, samples, position, shown, animated: _ } = self;
         let same_land = Arc::ptr_eq(recipe, &other.recipe) || *recipe == other.recipe;
-        same_land && *files == other.files && *samples == other.samples && *position == other.position
+        let same_size = *samples == other.samples && *position == other.position;
+        same_land && same_size && *files == other.files && *shown == other.shown
     }
 }
 
@@ -64,7 +67,7 @@ pub struct Preview {
     pub land: Arc<Heightfield>,
     /// The land in grey.
     pub heightmap: Arc<Picture>,
-    /// The lit texture.
+    /// The ground as it is looked at.
     pub texture: Arc<Picture>,
     /// What the land is like in numbers.
     pub summary: Arc<Summary>,
@@ -325,9 +328,10 @@ impl Painter {
         &mut self,
         land: &Arc<Heightfield>,
         recipe: &Recipe,
+        shown: TextureView,
         monitor: &Monitor,
     ) -> Result<Arc<Surroundings>, Cancelled> {
-        let needs = Needs::of(&recipe.texture, Some(&recipe.light));
+        let needs = shown.with(Needs::of(&recipe.texture, Some(&recipe.light)));
         match &self.seen {
             Some((seen, known, surroundings)) if Arc::ptr_eq(seen, land) && *known == needs => Ok(surroundings.clone()),
             _ => {
@@ -359,7 +363,7 @@ impl Painter {
             }
         };
         let size = [grid.width(), grid.height()];
-        let surroundings = self.surroundings_of(&land, recipe, monitor)?;
+        let surroundings = self.surroundings_of(&land, recipe, request.shown, monitor)?;
         let scene = Scene {
             land: &land,
             surroundings: &surroundings,
@@ -367,7 +371,7 @@ impl Painter {
             fixed_range_m: recipe.world.height_range_m,
             inputs,
         };
-        let Painting { picture, shares, uncovered } = paint(scene, Some(&recipe.light), Points::Pixels(size), monitor)?;
+        let Painting { picture, shares, uncovered } = view(scene, &recipe.light, request.shown, size, monitor)?;
         Ok(Preview {
             request: request.clone(),
             coarse: samples < request.samples,
@@ -394,7 +398,8 @@ mod tests {
     fn request_for(faults: Faults, samples: usize) -> PreviewRequest {
         let recipe = Recipe { stack: vec![Step::new(faults)], ..Default::default() };
         let (recipe, files) = (Arc::new(recipe), InputFiles::new());
-        PreviewRequest { recipe, files, samples, position: u32::MAX, animated: false }
+        let shown = TextureView::Lit;
+        PreviewRequest { recipe, files, samples, position: u32::MAX, shown, animated: false }
     }
 
     fn request(count: u32, samples: usize) -> PreviewRequest {

@@ -9,6 +9,7 @@ use crate::engine::relief::relief;
 use crate::engine::stack::Evaluator;
 use crate::engine::texture::paint_once;
 use crate::engine::{Cancelled, Grid, Monitor, Picture, Recipe};
+use crate::files;
 use crate::files::build::load_inputs;
 
 /// How a thumbnail shows the land.
@@ -44,6 +45,20 @@ pub struct Thumbnail {
     pub picture: Result<Picture, JobError>,
 }
 
+/// The bytes of a picture file: one that ships with the program, or one that a project holds.
+pub type PictureBytes = Arc<dyn AsRef<[u8]> + Send + Sync>;
+
+/// What the thread has to draw.
+enum Job {
+    Land(ThumbnailRequest),
+    /// The middle of a tileable picture of ground.
+    Ground {
+        key: String,
+        bytes: PictureBytes,
+        pixels: usize,
+    },
+}
+
 /// The handle of the thumbnail thread. Dropping it stops the thread.
 pub struct Thumbnailer {
     shared: Arc<Shared>,
@@ -60,7 +75,7 @@ struct Shared {
 
 #[derive(Default)]
 struct State {
-    requests: VecDeque<ThumbnailRequest>,
+    requests: VecDeque<Job>,
     finished: VecDeque<Thumbnail>,
 }
 
@@ -78,7 +93,16 @@ impl Thumbnailer {
 
     /// Puts a request behind those that wait.
     pub fn request(&self, request: ThumbnailRequest) {
-        lock(&self.shared.state).requests.push_back(request);
+        lock(&self.shared.state).requests.push_back(Job::Land(request));
+        self.shared.changed.notify_all();
+    }
+
+    /// Puts the picture of a ground before all lands that wait: it is soon drawn. The picture is a square.
+    pub fn request_ground(&self, key: String, bytes: PictureBytes, pixels: usize) {
+        let mut state = lock(&self.shared.state);
+        let first_land = state.requests.iter().position(|job| matches!(job, Job::Land(_)));
+        let place = first_land.unwrap_or(state.requests.len());
+        state.requests.insert(place, Job::Ground { key, bytes, pixels });
         self.shared.changed.notify_all();
     }
 
@@ -109,7 +133,10 @@ fn serve(shared: &Shared) {
     // Recipes that begin with the same steps share their land.
     let mut evaluator = Evaluator::new();
     while let Some(request) = next_request(shared) {
-        let mut job = || draw(&mut evaluator, &request, &shared.monitor);
+        let mut job = || match &request {
+            Job::Land(request) => draw(&mut evaluator, request, &shared.monitor),
+            Job::Ground { bytes, pixels, .. } => ground((**bytes).as_ref(), *pixels).map_err(Undrawn::Failed),
+        };
         let outcome = guarded(|| match &pool {
             Ok(pool) => pool.install(&mut job),
             Err(_) => job(),
@@ -124,9 +151,10 @@ fn serve(shared: &Shared) {
                 Err(panicked)
             }
         };
+        let (Job::Land(ThumbnailRequest { key, .. }) | Job::Ground { key, .. }) = request;
         let is_last = {
             let mut state = lock(&shared.state);
-            state.finished.push_back(Thumbnail { key: request.key, picture });
+            state.finished.push_back(Thumbnail { key, picture });
             state.requests.is_empty()
         };
         (shared.wake)();
@@ -138,7 +166,7 @@ fn serve(shared: &Shared) {
 }
 
 /// Waits for the next request; `None` once the thread is to stop.
-fn next_request(shared: &Shared) -> Option<ThumbnailRequest> {
+fn next_request(shared: &Shared) -> Option<Job> {
     let mut state = lock(&shared.state);
     while !shared.monitor.is_cancelled() {
         match state.requests.pop_front() {
@@ -158,6 +186,29 @@ impl From<Cancelled> for Undrawn {
     fn from(_: Cancelled) -> Self {
         Self::Cancelled
     }
+}
+
+/// The middle of a picture, a square of half its shorter side, each pixel the mean of what it covers.
+fn ground(bytes: &[u8], pixels: usize) -> Result<Picture, String> {
+    let whole = files::swatches::picture(bytes)?;
+    let side = (whole.width.min(whole.height) / 2).max(1);
+    let corner = [(whole.width - side) / 2, (whole.height - side) / 2];
+    // The pixels from which one is made: at least one, even of a picture that is smaller than its thumbnail.
+    let covered = |at: usize| at * side / pixels..((at + 1) * side / pixels).max(at * side / pixels + 1);
+    let pixel = |i: usize| {
+        let (columns, rows) = (covered(i % pixels), covered(i / pixels));
+        let count = (columns.len() * rows.len()) as u32;
+        let mut sums = [0_u32; 3];
+        for row in rows {
+            let from = (corner[1] + row) * whole.width + corner[0];
+            for [red, green, blue, _] in &whole.pixels[from + columns.start..from + columns.end] {
+                sums.iter_mut().zip([red, green, blue]).for_each(|(sum, channel)| *sum += u32::from(*channel));
+            }
+        }
+        let [red, green, blue] = sums.map(|sum| ((sum + count / 2) / count) as u8);
+        [red, green, blue, 255]
+    };
+    Ok(Picture { width: pixels, height: pixels, pixels: (0..pixels * pixels).map(pixel).collect() })
 }
 
 fn draw(evaluator: &mut Evaluator, request: &ThumbnailRequest, monitor: &Monitor) -> Result<Picture, Undrawn> {
@@ -253,6 +304,32 @@ mod tests {
         let refused = wait(|| thumbnailer.take());
         assert!(matches!(refused.picture, Err(JobError::Failed(message)) if message.contains("broken.png")));
         assert!(wait(|| thumbnailer.take()).picture.is_ok());
+    }
+
+    #[test]
+    fn grounds_come_before_lands_and_are_squares_of_any_picture() {
+        let thumbnailer = thumbnailer();
+        for key in ["first", "second", "third"] {
+            thumbnailer.request(few(key));
+        }
+        let (_, shipped) = files::swatches::SHIPPED[0];
+        thumbnailer.request_ground("grass".into(), Arc::new(shipped), 48);
+        let mut tiny = std::io::Cursor::new(Vec::new());
+        image::RgbImage::from_pixel(3, 2, image::Rgb([9, 90, 200]))
+            .write_to(&mut tiny, image::ImageFormat::Png)
+            .expect("written");
+        thumbnailer.request_ground("tiny".into(), Arc::new(tiny.into_inner()), 8);
+        thumbnailer.request_ground("broken".into(), Arc::new(vec![1, 2, 3]), 8);
+        let mut found: Vec<Thumbnail> = (0..6).map(|_| wait(|| thumbnailer.take())).collect();
+        // The first land may have been begun already.
+        found.retain(|thumbnail| thumbnail.key != "first");
+        let keys: Vec<&str> = found.iter().map(|thumbnail| thumbnail.key.as_str()).collect();
+        assert_eq!(keys, ["grass", "tiny", "broken", "second", "third"]);
+        let grass = found[0].picture.as_ref().expect("readable");
+        assert_eq!((grass.width, grass.height), (48, 48));
+        assert!(grass.pixels.iter().any(|pixel| *pixel != grass.pixels[0]));
+        assert!(found[1].picture.as_ref().expect("readable").pixels.iter().all(|pixel| *pixel == [9, 90, 200, 255]));
+        assert!(matches!(found[2].picture, Err(JobError::Failed(_))));
     }
 
     #[test]

@@ -1,7 +1,10 @@
 //! The panels around the views. Each draws a part of the project and returns what the user wants done.
 
+pub(super) mod compass;
+pub(super) mod diagram;
 pub(super) mod menu;
 pub(super) mod right;
 pub(super) mod stack;
 pub(super) mod status;
 pub(super) mod timeline;
+pub(super) mod types;

@@ -4,7 +4,7 @@ use egui::{Align, Layout, ScrollArea, Ui};
 use egui_material_icons::icons::ICON_ADD;
 
 use crate::app::command::{Command, FileSlot};
-use crate::app::parameter_ui::{Scope, group_ui, group_ui_over};
+use crate::app::parameter_ui::{Guide, Scope, group_ui, group_ui_guided};
 use crate::app::picker::Picker;
 use crate::app::thumbnails::Thumbnails;
 use crate::app::widgets::{Card, CardDeed, heading, icon_button};
@@ -72,6 +72,8 @@ fn card_ui(ui: &mut Ui, recipe: &mut Recipe, i: usize, done: u32, selected: bool
         note: if iterations > 0 { iterations.to_string() } else { String::new() },
         enabled: &mut step.settings.enabled,
         colour: None,
+        picture: None,
+        solo: None,
         selected,
         // Where in its own iterations the timeline stands; nothing once it is whole.
         progress: (iterations > 0).then(|| done as f32 / iterations as f32),
@@ -79,7 +81,7 @@ fn card_ui(ui: &mut Ui, recipe: &mut Recipe, i: usize, done: u32, selected: bool
     };
     let deed = ui.push_id(i, |ui| card.ui(ui, |_| {})).inner?;
     Some(match deed {
-        CardDeed::Select => Command::SelectStep(i),
+        CardDeed::Select | CardDeed::Solo => Command::SelectStep(i),
         CardDeed::Delete => Command::DeleteStep(i),
         CardDeed::Duplicate => Command::DuplicateStep(i),
         // Up in the list is up in the stack, whose bottom comes first.
@@ -98,8 +100,9 @@ fn selected_ui(ui: &mut Ui, recipe: &mut Recipe, selected: usize, heights_m: Opt
     // A mask by height slides over the heights that there are.
     let scopes: Vec<Scope> =
         heights_m.iter().map(|range| Scope { key: "elevation_m", range: *range, unit: "m" }).collect();
+    let guide = Guide { scopes: &scopes, ..Default::default() };
     let wants_mask =
-        ui.push_id(("settings", selected), |ui| group_ui_over(ui, &mut step.settings, &ON_THE_CARD, &scopes)).inner;
+        ui.push_id(("settings", selected), |ui| group_ui_guided(ui, &mut step.settings, &ON_THE_CARD, guide)).inner;
     let slot = wants_file.map(|_| FileSlot::Operation(selected)).or(wants_mask.map(|_| FileSlot::Mask(selected)));
     slot.map(Command::ChooseFile)
 }

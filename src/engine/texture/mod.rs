@@ -9,6 +9,7 @@ mod paint;
 mod points;
 mod surroundings;
 mod swatch;
+mod view;
 mod weigh;
 
 use super::heightfield::Heightfield;
@@ -19,7 +20,9 @@ pub use paint::{Painting, Scene, Weights, paint, paint_once, weigh};
 pub use points::{Part, Points};
 pub use surroundings::{Needs, Surroundings};
 pub use swatch::Swatch;
+pub use view::{TextureView, view};
 pub(super) use weigh::factor;
+pub use weigh::{Spread, SpreadRow};
 
 choices! {
     /// What elevations are measured in.
@@ -130,6 +133,12 @@ impl TextureRecipe {
     /// The types that take part.
     pub fn active(&self) -> impl Iterator<Item = &TerrainType> + Clone {
         self.types.iter().filter(|ground| ground.is_active(self.settings.active_set.as_ref()))
+    }
+
+    /// The place of the type at `at` among those that take part; `None` if it does not.
+    pub fn place_among_active(&self, at: usize) -> Option<usize> {
+        let is_active = |ground: &TerrainType| ground.is_active(self.settings.active_set.as_ref());
+        is_active(self.types.get(at)?).then(|| self.types[..at].iter().filter(|ground| is_active(ground)).count())
     }
 
     /// The sets that types belong to, each once, in the order in which they come.

@@ -59,7 +59,7 @@ pub struct Weights {
 
 /// How the land reflects light: factors on a linear colour.
 #[derive(Clone, Copy, Debug)]
-struct Shine {
+pub(super) struct Shine {
     towards: [f32; 3],
     direct: [f32; 3],
     ambient: [f32; 3],
@@ -69,7 +69,7 @@ struct Shine {
 }
 
 impl Shine {
-    fn new(light: &Light) -> Self {
+    pub(super) fn new(light: &Light) -> Self {
         let scaled = |colour: Colour, strength: f64| colour.0.map(|c| linear_from_srgb(c) * strength as f32);
         Self {
             towards: light.towards_sun(),
@@ -100,7 +100,7 @@ impl<'a> Paint<'a> {
 }
 
 /// A scene made ready to be walked through row by row.
-struct Painter<'a> {
+pub(super) struct Painter<'a> {
     scene: Scene<'a>,
     walk: Walk<'a>,
     palette: Palette,
@@ -110,10 +110,11 @@ struct Painter<'a> {
 
 /// What is worked out for a row of points, kept from one row to the next.
 #[derive(Default)]
-struct Row {
-    ground: GroundRow,
-    weights: Vec<Vec<f32>>,
-    sums: Vec<f32>,
+pub(super) struct Row {
+    pub(super) ground: GroundRow,
+    pub(super) weights: Vec<Vec<f32>>,
+    /// What the weights of the covering types sum to before they are shared out: 0 where none of them lies.
+    pub(super) sums: Vec<f32>,
     /// Colour and relief of each textured type, where it lies.
     texels: Vec<Vec<([f32; 3], f32)>>,
     /// Sunlight and open sky, if there are maps of them.
@@ -208,6 +209,14 @@ impl<'a> Painter<'a> {
         }
     }
 
+    /// The colour of the active type at `at` at point `i` of a row, in linear light, where it has some weight.
+    pub(super) fn colour_of(&self, at: usize, row: &Row, i: usize) -> [f32; 3] {
+        match &self.paints[at].cover {
+            Some(_) => row.texels[at][i].0,
+            None => self.paints[at].colour,
+        }
+    }
+
     /// The colours of a row, in linear light, not lit: a channel at a time, so that neighbouring points go through the
     /// vector lanes together.
     fn colour(&self, row: &Row, colours: &mut [Vec<f32>; 3]) {
@@ -247,7 +256,7 @@ impl<'a> Painter<'a> {
 
     /// direct · max(0, n·L) · sunlight + ambient · sky, at point `i` of a row; both shares fade with the light's
     /// settings.
-    fn light(shine: &Shine, row: &Row, i: usize) -> [f32; 3] {
+    pub(super) fn light(shine: &Shine, row: &Row, i: usize) -> [f32; 3] {
         let (east, south) = (row.ground.east[i], row.ground.south[i]);
         let [x, y, z] = shine.towards;
         let up = 1.0 / (1.0 + east * east + south * south).sqrt();
@@ -266,8 +275,25 @@ impl<'a> Painter<'a> {
 
 /// Paints the land at all points, lit where a light is given.
 pub fn paint(scene: Scene, light: Option<&Light>, points: Points, monitor: &Monitor) -> Result<Painting, Cancelled> {
-    let painter = Painter::new(scene, points);
     let shine = light.map(Shine::new);
+    paint_by(scene, points, monitor, |_, row, i, mut colour| {
+        if let Some(shine) = &shine {
+            let light = Painter::light(shine, row, i);
+            colour.iter_mut().zip(light).for_each(|(channel, light)| *channel *= light);
+        }
+        colour
+    })
+}
+
+/// Gives every point the colour, in linear light, that `colour` makes of point i of a row and of its own colour, which
+/// is not lit.
+pub(super) fn paint_by(
+    scene: Scene,
+    points: Points,
+    monitor: &Monitor,
+    colour: impl Fn(&Painter, &Row, usize, [f32; 3]) -> [f32; 3] + Sync,
+) -> Result<Painting, Cancelled> {
+    let painter = Painter::new(scene, points);
     let [width, height] = painter.walk.size;
     let tally = monitor.tally(height);
     let mut pixels = vec![[0; 4]; width * height];
@@ -281,12 +307,8 @@ pub fn paint(scene: Scene, light: Option<&Light>, points: Points, monitor: &Moni
             }
             painter.colour(row, colours);
             for (i, pixel) in pixels.iter_mut().enumerate() {
-                let mut colour = [colours[0][i], colours[1][i], colours[2][i]];
-                if let Some(shine) = &shine {
-                    let light = Painter::light(shine, row, i);
-                    colour.iter_mut().zip(light).for_each(|(channel, light)| *channel *= light);
-                }
-                let [red, green, blue] = colour.map(srgb_from_linear);
+                let own = [colours[0][i], colours[1][i], colours[2][i]];
+                let [red, green, blue] = colour(&painter, row, i, own).map(srgb_from_linear);
                 *pixel = [red, green, blue, 255];
             }
             let sums = row.weights.iter().map(|weights| weights.iter().sum()).collect();

@@ -9,8 +9,8 @@ use crate::engine::monitor::{Cancelled, Monitor};
 /// What a texture and a light ask of the land: as long as this and the land are the same, so are the surroundings.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Needs {
-    humidity: bool,
-    shade: bool,
+    pub(super) humidity: bool,
+    pub(super) shade: bool,
     sun: Option<ground::Sun>,
     sky: bool,
 }

@@ -194,8 +194,8 @@ impl Palette {
     }
 
     /// The weights of the types along a row. Those of the types that cover ground sum to 1 at every point; where none
-    /// of them covers it, the fallback or the nearest type does. Returns at how many points that was so. Without any
-    /// type that covers ground there is nothing to fill.
+    /// of them covers it, the fallback or the nearest type does, and the sum is left at 0. Returns at how many points
+    /// that was so. Without any type that covers ground there is nothing to fill.
     pub(super) fn weigh(&self, row: &GroundRow, weights: &mut Vec<Vec<f32>>, sums: &mut Vec<f32>) -> usize {
         weights.resize_with(self.extents.len(), Vec::new);
         sums.clear();
@@ -207,17 +207,16 @@ impl Palette {
             }
         }
         let mut uncovered = 0;
-        for (i, sum) in sums.iter_mut().enumerate() {
+        for (i, sum) in sums.iter().enumerate() {
             if *sum <= 0.0 {
                 uncovered += 1;
                 if let Some(filler) = self.fallback.or_else(|| self.nearest(row, i)) {
                     weights[filler][i] = 1.0;
                 }
-                *sum = 1.0;
             }
         }
         for (weights, _) in weights.iter_mut().zip(&self.covers).filter(|(_, covers)| **covers) {
-            weights.iter_mut().zip(&*sums).for_each(|(weight, sum)| *weight /= sum);
+            weights.iter_mut().zip(&*sums).for_each(|(weight, &sum)| *weight /= if sum > 0.0 { sum } else { 1.0 });
         }
         uncovered
     }
@@ -226,6 +225,55 @@ impl Palette {
         let excess = |at: usize| self.extents[at].excess(row, i, self.range_m);
         (0..self.extents.len()).filter(|&at| self.covers[at]).min_by(|&a, &b| excess(a).total_cmp(&excess(b)))
     }
+}
+
+/// What the active types make of an elevation and a slope alone: on ground that is turned nowhere, and neither wet nor
+/// in the shade beyond anybody's limits.
+#[derive(Clone, Debug)]
+pub struct Spread(Palette);
+
+impl Spread {
+    /// The chart of a recipe over a range of heights.
+    pub fn new(recipe: &TextureRecipe, height_range_m: Band) -> Self {
+        let mut palette = Palette::new(recipe, height_range_m);
+        for extents in &mut palette.extents {
+            (extents.skew, extents.humidity, extents.shadow) = (0.0, None, None);
+        }
+        Self(palette)
+    }
+
+    /// The weights of the active types along a row of elevations at one slope. Those of the types that cover ground sum
+    /// to 1 where `covered` says so, and are 0 elsewhere: nothing is filled in.
+    pub fn weigh(&self, heights_m: &[f32], slope_deg: f64) -> SpreadRow {
+        let level = vec![0.0; heights_m.len()];
+        let slope = match self.0.slope_mode {
+            SlopeMode::Degrees => slope_deg,
+            SlopeMode::Classic => libm::cos(slope_deg.to_radians()),
+        };
+        let row = GroundRow {
+            height_m: heights_m.to_vec(),
+            slope: vec![slope as f32; heights_m.len()],
+            east: level.clone(),
+            south: level,
+            ..Default::default()
+        };
+        let (mut weights, mut sums) = (Vec::new(), Vec::new());
+        self.0.weigh(&row, &mut weights, &mut sums);
+        let covered: Vec<bool> = sums.iter().map(|sum| *sum > 0.0).collect();
+        for (weights, _) in weights.iter_mut().zip(&self.0.covers).filter(|(_, covers)| **covers) {
+            weights.iter_mut().zip(&covered).filter(|(_, covered)| !**covered).for_each(|(weight, _)| *weight = 0.0);
+        }
+        SpreadRow { weights, covered }
+    }
+}
+
+/// A row of a [`Spread`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct SpreadRow {
+    /// The weights of each active type along the row.
+    pub weights: Vec<Vec<f32>>,
+    /// Where along the row some type covers the ground.
+    pub covered: Vec<bool>,
 }
 
 impl TerrainType {
@@ -378,6 +426,26 @@ mod tests {
             palette.weigh(&row, &mut weights, &mut sums);
             assert_close(&[weights[0][0], weights[1][0]], &[expected / (1.0 + expected), 1.0 / (1.0 + expected)]);
         }
+    }
+
+    #[test]
+    fn a_chart_leaves_out_all_but_elevation_and_slope_and_fills_nothing_in() {
+        let limits = Some(Limits { min: 0.9, max: 1.0, release: 0.0 });
+        let low = TerrainType { skew: 50.0, humidity: limits, ..ground("low", [0.0, 100.0], [0.0, 30.0]) };
+        let all = TerrainType { elevation_release: 0.0, ..ground("all", [0.0, 120.0], [0.0, 40.0]) };
+        let low = TerrainType { elevation_release: 0.0, slope_release_deg: 10.0, ..low };
+        let all = TerrainType { slope_release_deg: 0.0, ..all };
+        for mode in [SlopeMode::Degrees, SlopeMode::Classic] {
+            let mut recipe = metres(vec![low.clone(), all.clone()]);
+            recipe.settings.slope_mode = mode;
+            let chart = Spread::new(&recipe, RANGE);
+            let found = chart.weigh(&[50.0, 110.0, 130.0], 20.0);
+            assert_eq!(found.weights, [vec![0.5, 0.0, 0.0], vec![0.5, 1.0, 0.0]], "{mode:?}");
+            assert_eq!(found.covered, [true, true, false]);
+        }
+        // Half way through the fade of the one, within the other: ⅓ and ⅔.
+        let found = Spread::new(&metres(vec![low, all]), RANGE).weigh(&[50.0], 35.0);
+        assert_close(&[found.weights[0][0], found.weights[1][0]], &[1.0 / 3.0, 2.0 / 3.0]);
     }
 
     #[test]

@@ -1,0 +1,106 @@
+//! The sun as a compass: the direction of the sun on the map is its azimuth, the middle is the zenith and the rim the
+//! horizon.
+
+use egui::{Align2, FontId, Role, Sense, Stroke, Ui, Vec2, WidgetInfo};
+
+use crate::app::theme::colours;
+use crate::engine::light::Light;
+
+/// The height of the control and the radius of the horizon, points.
+const SIZE: f32 = 112.0;
+const RADIUS: f32 = 42.0;
+
+/// How far from the middle the sun has no direction to speak of, points.
+const ZENITH: f32 = 2.0;
+
+/// Where the sun stands, as an offset from the middle of a compass of that radius: east and south.
+fn offset(azimuth_deg: f64, altitude_deg: f64, radius: f32) -> Vec2 {
+    let distance = radius * (1.0 - altitude_deg as f32 / 90.0).clamp(0.0, 1.0);
+    let azimuth = (azimuth_deg as f32).to_radians();
+    distance * Vec2::new(libm::sinf(azimuth), -libm::cosf(azimuth))
+}
+
+/// The whole degrees of azimuth and altitude at an offset; straight above, the azimuth is any.
+fn angles(offset: Vec2, radius: f32) -> (Option<f64>, f64) {
+    let distance = offset.length();
+    let altitude = (90.0 * (1.0 - distance / radius)).clamp(0.0, 90.0).round();
+    let azimuth = libm::atan2f(offset.x, -offset.y).to_degrees().rem_euclid(360.0).round() % 360.0;
+    ((distance > ZENITH).then_some(f64::from(azimuth)), f64::from(altitude))
+}
+
+/// The name of a compass direction.
+fn direction(azimuth_deg: f64) -> &'static str {
+    const NAMES: [&str; 8] = ["north", "north-east", "east", "south-east", "south", "south-west", "west", "north-west"];
+    let eighth = (azimuth_deg.rem_euclid(360.0) / 45.0).round() as usize;
+    NAMES[eighth % NAMES.len()]
+}
+
+/// Draws the compass with the numbers beside it; the sun follows the pointer.
+pub(in crate::app) fn compass_ui(ui: &mut Ui, light: &mut Light) {
+    ui.horizontal(|ui| {
+        let (rect, mut response) = ui.allocate_exact_size(Vec2::splat(SIZE), Sense::click_and_drag());
+        let middle = rect.center();
+        if let Some(pointer) = response.interact_pointer_pos()
+            && (response.dragged() || response.clicked())
+        {
+            let (azimuth, altitude) = angles(pointer - middle, RADIUS);
+            light.azimuth_deg = azimuth.unwrap_or(light.azimuth_deg);
+            light.altitude_deg = altitude;
+            response.mark_changed();
+        }
+        let colours = colours(ui);
+        let painter = ui.painter();
+        painter.circle(middle, RADIUS, colours.sunken, Stroke::new(1.0, colours.line));
+        for share in [1.0 / 3.0, 2.0 / 3.0] {
+            painter.circle_stroke(middle, share * RADIUS, Stroke::new(1.0, colours.line));
+        }
+        for (name, towards) in [("N", Vec2::UP), ("E", Vec2::RIGHT), ("S", Vec2::DOWN), ("W", Vec2::LEFT)] {
+            let colour = if name == "N" { colours.text } else { colours.weak };
+            painter.line_segment([middle + (RADIUS - 4.0) * towards, middle + RADIUS * towards], (1.0, colours.weak));
+            painter.text(
+                middle + (RADIUS + 8.0) * towards,
+                Align2::CENTER_CENTER,
+                name,
+                FontId::proportional(11.0),
+                colour,
+            );
+        }
+        let sun = middle + offset(light.azimuth_deg, light.altitude_deg, RADIUS);
+        painter.line_segment([middle, sun], (1.0, colours.weak));
+        let active = response.hovered() || response.dragged();
+        painter.circle(sun, if active { 7.0 } else { 6.0 }, colours.accent, Stroke::new(2.0, colours.sunken));
+        response.widget_info(|| WidgetInfo::labeled(Role::Image, true, "Compass of the sun"));
+        response.on_hover_text("Drag the sun: the rim is the horizon, the middle the zenith");
+        ui.add_space(8.0);
+        ui.vertical(|ui| {
+            ui.add_space(SIZE / 2.0 - 40.0);
+            ui.label(egui::RichText::new(format!("{:.0}°", light.azimuth_deg.rem_euclid(360.0))).size(15.0));
+            ui.weak(format!("from the {}", direction(light.azimuth_deg)));
+            ui.add_space(4.0);
+            ui.label(egui::RichText::new(format!("{:.0}°", light.altitude_deg)).size(15.0));
+            ui.weak("above the horizon");
+        });
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_sun_is_found_where_it_is_drawn() {
+        for azimuth in [0.0, 45.0, 90.0, 181.0, 270.0, 359.0] {
+            for altitude in [0.0, 10.0, 45.0, 80.0] {
+                assert_eq!(angles(offset(azimuth, altitude, 42.0), 42.0), (Some(azimuth), altitude));
+            }
+        }
+        assert_eq!(angles(Vec2::ZERO, 42.0), (None, 90.0));
+        assert_eq!(angles(Vec2::new(0.0, -400.0), 42.0), (Some(0.0), 0.0), "beyond the rim it is on the horizon");
+    }
+
+    #[test]
+    fn directions_have_their_names() {
+        let names = [0.0, 350.0, 46.0, 135.0, -90.0].map(direction);
+        assert_eq!(names, ["north", "north", "north-east", "south-east", "west"]);
+    }
+}

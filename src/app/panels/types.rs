@@ -1,0 +1,237 @@
+//! The terrain types: their diagram, their cards, and what they have in common.
+
+use egui::{Align, CollapsingHeader, Layout, RichText, Ui};
+use egui_material_icons::icons::{ICON_ADD, ICON_ADJUST};
+
+use crate::app::command::{Command, FileSlot};
+use crate::app::panels::diagram::diagram_ui;
+use crate::app::panels::right::Surroundings;
+use crate::app::parameter_ui::{Grounds, Guide, Scope, group_ui, group_ui_guided, name_ui};
+use crate::app::studio::{Aspect, Studio};
+use crate::app::theme::colours;
+use crate::app::widgets::{Card, CardDeed, heading, icon_button};
+use crate::engine::parameters::{Band, PictureName, Range};
+use crate::engine::recipe::Recipe;
+use crate::engine::texture::{TerrainType, Unit};
+use crate::worker::Preview;
+
+/// Parameters of a terrain type that have a control of their own on its card.
+const ON_THE_CARD: [&str; 2] = ["enabled", "colour"];
+
+/// Settings that have a control of their own.
+const BY_NAME: [&str; 2] = ["active_set", "fallback"];
+
+/// The heights that stand for a land which is not there yet, metres.
+const ANY_RANGE_M: Band = Band { min: 0.0, max: 1000.0 };
+
+pub(in crate::app) fn types_ui(
+    ui: &mut Ui,
+    recipe: &mut Recipe,
+    studio: &mut Studio,
+    around: &Surroundings,
+) -> Option<Command> {
+    let of_land =
+        |preview: &Preview| Band { min: f64::from(preview.summary.min_m), max: f64::from(preview.summary.max_m) };
+    let range_m = recipe.world.height_range_m.or(around.shown.map(of_land)).unwrap_or(ANY_RANGE_M);
+    let texture = &mut recipe.texture;
+    ui.horizontal(|ui| {
+        heading(ui, "Terrain types");
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            if icon_button(ui, ICON_ADD, "Add a terrain type").clicked() {
+                // It belongs to what is shown, or else it could not be seen.
+                let set = texture.settings.active_set.clone().unwrap_or_default();
+                let name = format!("Ground {}", texture.types.len() + 1);
+                texture.types.push(TerrainType { name, set, ..Default::default() });
+                studio.selected = Some(texture.types.len() - 1);
+            }
+        });
+    });
+    diagram_ui(ui, texture, range_m, &mut studio.selected, &mut studio.diagram);
+    ui.add_space(4.0);
+    let sets: Vec<String> = texture.sets().into_iter().map(String::from).collect();
+    if !sets.is_empty() || texture.settings.active_set.is_some() {
+        let names: Vec<&str> = sets.iter().map(String::as_str).collect();
+        ui.push_id("set", |ui| name_ui(ui, &mut texture.settings, "active_set", "All", &names));
+        ui.add_space(4.0);
+    }
+    let own: Vec<PictureName> = recipe.pictures().into_iter().filter(|name| !name.ships()).collect();
+    let texture = &mut recipe.texture;
+    let scopes = scopes(texture.settings.unit, range_m);
+    let grounds = Grounds { thumbnails: around.thumbnails, files: around.files, own: &own };
+    let guide = Guide { scopes: &scopes, grounds: Some(grounds) };
+    let notes: Vec<String> = (0..texture.types.len()).map(|i| note(recipe, i, around.shown)).collect();
+    let mut command = None;
+    let mut deed = None;
+    let types = &mut recipe.texture.types;
+    ui.scope(|ui| {
+        ui.spacing_mut().item_spacing.y = 4.0;
+        for i in 0..types.len() {
+            let found = ui.push_id(i, |ui| card_ui(ui, types, i, studio, &notes[i], guide)).inner;
+            deed = deed.or(found.deed.map(|found| (i, found)));
+            if found.wants_file {
+                command = Some(Command::ChooseFile(FileSlot::Texture(i)));
+            }
+        }
+        if let Some(preview) = around.shown {
+            uncovered_ui(ui, preview.uncovered, studio);
+        }
+    });
+    if let Some((i, deed)) = deed {
+        carry_out(types, studio, i, deed);
+    }
+    CollapsingHeader::new("All types").id_salt("all types").show(ui, |ui| {
+        ui.push_id("texture", |ui| group_ui(ui, &mut recipe.texture.settings, &BY_NAME));
+        let names: Vec<String> = recipe.texture.types.iter().map(|ground| ground.name.clone()).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        name_ui(ui, &mut recipe.texture.settings, "fallback", "Nearest type", &names);
+    });
+    command
+}
+
+/// Does to a type what its card was asked for.
+fn carry_out(types: &mut Vec<TerrainType>, studio: &mut Studio, i: usize, deed: CardDeed) {
+    let mut swap = |studio: &mut Studio, other: usize| {
+        types.swap(i, other);
+        studio.selected = Some(other);
+        studio.follow(|at| {
+            Some(if at == i {
+                other
+            } else if at == other {
+                i
+            } else {
+                at
+            })
+        });
+    };
+    match deed {
+        CardDeed::Select => studio.selected = if studio.selected == Some(i) { None } else { Some(i) },
+        CardDeed::Solo => studio.solo = if studio.solo == Some(i) { None } else { Some(i) },
+        CardDeed::Up => swap(studio, i - 1),
+        CardDeed::Down => swap(studio, i + 1),
+        CardDeed::Delete => {
+            types.remove(i);
+            studio.selected = None;
+            studio.follow(|at| if at == i { None } else { Some(if at > i { at - 1 } else { at }) });
+        }
+        CardDeed::Duplicate => {
+            let mut copy = types[i].clone();
+            copy.name.push_str(" copy");
+            types.insert(i + 1, copy);
+            studio.selected = Some(i + 1);
+            studio.follow(|at| Some(if at > i { at + 1 } else { at }));
+        }
+    }
+}
+
+/// What elevations slide over: percent, or metres over the land's own range.
+fn scopes(unit: Unit, range_m: Band) -> [Scope; 3] {
+    let (low, high, unit) = match unit {
+        Unit::Metres => (range_m.min, range_m.max, "m"),
+        Unit::Percent => (0.0, 100.0, "%"),
+    };
+    let span = (high - low).max(1.0);
+    let scope = |key, low, high| Scope { key, range: Range { low, high }, unit };
+    [
+        scope("elevation", low, low + span),
+        scope("elevation_release", 0.0, 0.5 * span),
+        scope("skew", -0.5 * span, 0.5 * span),
+    ]
+}
+
+/// A share of the land as it is written on cards.
+fn percent(share: f32) -> String {
+    let percent = 100.0 * share;
+    if percent > 0.0 && percent < 0.95 { format!("{percent:.1} %") } else { format!("{percent:.0} %") }
+}
+
+/// The share of the land that a type takes in the picture that is shown, or why it takes none.
+fn note(recipe: &Recipe, i: usize, shown: Option<&Preview>) -> String {
+    let ground = &recipe.texture.types[i];
+    if !ground.enabled {
+        return "off".into();
+    }
+    if recipe.texture.place_among_active(i).is_none() {
+        return "other set".into();
+    }
+    let share = shown.and_then(|preview| {
+        // The picture may still be one of other types.
+        let painted = &preview.request.recipe.texture;
+        painted.types.get(i).filter(|known| known.name == ground.name)?;
+        preview.shares.get(painted.place_among_active(i)?).copied()
+    });
+    share.map(percent).unwrap_or_default()
+}
+
+/// What came of a card.
+struct CardAnswer {
+    deed: Option<CardDeed>,
+    wants_file: bool,
+}
+
+/// A type's card; in the selected one its parameters.
+fn card_ui(ui: &mut Ui, types: &mut [TerrainType], i: usize, studio: &Studio, note: &str, guide: Guide) -> CardAnswer {
+    let last = types.len() - 1;
+    let ground = &mut types[i];
+    let selected = studio.selected == Some(i);
+    let (name, mut enabled, mut colour) = (ground.name.clone(), ground.enabled, ground.colour);
+    let thumbnail = |name: &PictureName| {
+        let grounds = guide.grounds?;
+        grounds.thumbnails.ground(name, grounds.files)
+    };
+    let card = Card {
+        name: &name,
+        doc: "",
+        note: note.into(),
+        enabled: &mut enabled,
+        colour: Some(&mut colour),
+        picture: ground.texture.as_ref().and_then(thumbnail).map(egui::TextureHandle::id),
+        solo: Some(studio.solo == Some(i)),
+        selected,
+        progress: None,
+        can_move: [i > 0, i < last],
+    };
+    let mut wants_file = false;
+    let deed = card.ui(ui, |ui| {
+        if selected {
+            let small = |text: String| RichText::new(text).size(11.0).color(colours(ui).weak);
+            ui.label(small(if note.ends_with('%') { format!("Takes {note} of the land") } else { note.into() }));
+            wants_file = group_ui_guided(ui, ground, &ON_THE_CARD, guide).is_some();
+            ui.add_space(4.0);
+        }
+    });
+    (ground.enabled, ground.colour) = (enabled, colour);
+    CardAnswer { deed, wants_file }
+}
+
+/// The share of the land that no type covers, and the button that shows where.
+fn uncovered_ui(ui: &mut Ui, uncovered: f32, studio: &mut Studio) {
+    ui.horizontal(|ui| {
+        // In line with what stands on the cards.
+        ui.spacing_mut().item_spacing.x = 4.0;
+        ui.add_space(5.0);
+        let colours = colours(ui);
+        let on = studio.aspect == Aspect::Uncovered && studio.solo.is_none();
+        ui.visuals_mut().widgets.inactive.fg_stroke.color = if on { colours.accent } else { colours.weak };
+        let verb = if on { "Show the ground as it is" } else { "Show uncovered ground" };
+        if icon_button(ui, ICON_ADJUST, verb).clicked() {
+            (studio.aspect, studio.solo) = (if on { Aspect::Lit } else { Aspect::Uncovered }, None);
+        }
+        let small = |text: String| RichText::new(text).size(11.0).color(colours.weak);
+        ui.label(small("Uncovered".into())).on_hover_text("The share of the land that no terrain type covers");
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            ui.add_space(5.0);
+            ui.label(small(percent(uncovered)));
+        });
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_written_short_and_none_is_hidden() {
+        let written = [0.0, 0.004, 0.01, 0.336, 1.0].map(percent);
+        assert_eq!(written, ["0 %", "0.4 %", "1 %", "34 %", "100 %"]);
+    }
+}

@@ -1,0 +1,187 @@
+//! The ground looked at in other ways than it is seen: what an editor shows while somebody paints.
+
+use super::paint::{Painter, Row, Shine, paint_by};
+use super::{Needs, Painting, Points, Scene, paint};
+use crate::engine::light::Light;
+use crate::engine::monitor::{Cancelled, Monitor};
+use crate::engine::picture::linear_from_srgb;
+
+/// A way to look at the ground.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TextureView {
+    /// Under sun and sky.
+    #[default]
+    Lit,
+    /// The plain colours.
+    Unlit,
+    /// One terrain type, by its place in the list, lit where it lies; the rest is grey.
+    Alone(usize),
+    /// The weight of one terrain type, by its place in the list, from black to white.
+    Weight(usize),
+    /// Grey, and glaring where no type covers the ground.
+    Uncovered,
+    /// From pale where it is dry to blue where it is wet.
+    Humidity,
+    /// From white where the sun shines all day to dark where it never does.
+    Shade,
+}
+
+/// Colours in sRGB.
+const WARNING: [u8; 3] = [0xff, 0x1f, 0xc8];
+const DRY: [u8; 3] = [0xd9, 0xcb, 0xa6];
+const WET: [u8; 3] = [0x14, 0x4c, 0x86];
+const SUNNY: [u8; 3] = [0xff, 0xf4, 0xd8];
+const SHADY: [u8; 3] = [0x1c, 0x22, 0x38];
+
+impl TextureView {
+    /// What this way of looking asks of the land beside what the painting does.
+    pub fn with(self, mut needs: Needs) -> Needs {
+        needs.humidity |= self == Self::Humidity;
+        needs.shade |= self == Self::Shade;
+        needs
+    }
+}
+
+fn mixed(from: [f32; 3], to: [f32; 3], share: f32) -> [f32; 3] {
+    std::array::from_fn(|c| from[c] + (to[c] - from[c]) * share)
+}
+
+/// How bright a colour in linear light is, as a grey (ITU-R BT.709).
+fn grey_of([red, green, blue]: [f32; 3]) -> [f32; 3] {
+    [0.2126 * red + 0.7152 * green + 0.0722 * blue; 3]
+}
+
+/// Paints the land on `size` pixels as `view` has it. The shares are those of the painting, whatever is shown of it.
+pub fn view(
+    scene: Scene,
+    light: &Light,
+    view: TextureView,
+    size: [usize; 2],
+    monitor: &Monitor,
+) -> Result<Painting, Cancelled> {
+    let points = Points::Pixels(size);
+    let shine = Shine::new(light);
+    let lit = |colour: [f32; 3], row: &Row, i: usize| {
+        let light = Painter::light(&shine, row, i);
+        std::array::from_fn(|c| colour[c] * light[c])
+    };
+    let scale = |from: [u8; 3], to: [u8; 3], values: &[f32], i: usize| {
+        let share = values.get(i).copied().unwrap_or_default();
+        mixed(from.map(linear_from_srgb), to.map(linear_from_srgb), share)
+    };
+    match view {
+        TextureView::Lit => paint(scene, Some(light), points, monitor),
+        TextureView::Unlit => paint(scene, None, points, monitor),
+        TextureView::Alone(at) => {
+            let place = scene.recipe.place_among_active(at);
+            paint_by(scene, points, monitor, |painter, row, i, _| {
+                let ground = [0.12; 3];
+                let colour = place.map_or(ground, |at| {
+                    let weight = row.weights[at][i];
+                    if weight > 0.0 { mixed(ground, painter.colour_of(at, row, i), weight) } else { ground }
+                });
+                lit(colour, row, i)
+            })
+        }
+        TextureView::Weight(at) => {
+            let place = scene.recipe.place_among_active(at);
+            // Half a weight is the middle grey that one sees, not half the light.
+            paint_by(scene, points, monitor, |_, row, i, _| {
+                let grey = place.map_or(0.0, |at| row.weights[at][i]).clamp(0.0, 1.0) * 255.0 + 0.5;
+                [linear_from_srgb(grey as u8); 3]
+            })
+        }
+        TextureView::Uncovered => paint_by(scene, points, monitor, |_, row, i, own| {
+            if row.sums[i] > 0.0 { grey_of(lit(own, row, i)) } else { WARNING.map(linear_from_srgb) }
+        }),
+        TextureView::Humidity => {
+            paint_by(scene, points, monitor, |_, row, i, _| scale(DRY, WET, &row.ground.humidity, i))
+        }
+        TextureView::Shade => {
+            paint_by(scene, points, monitor, |_, row, i, _| scale(SUNNY, SHADY, &row.ground.shade, i))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::heightfield::{Extent, Grid, Heightfield};
+    use crate::engine::inputs::Inputs;
+    use crate::engine::parameters::{Band, Colour};
+    use crate::engine::texture::{Surroundings, TerrainType, TextureRecipe, TextureSettings, Unit};
+
+    /// Level ground in the west, 100 m higher in the east; a type on each, and none between.
+    fn scene() -> (Heightfield, TextureRecipe) {
+        let grid = Grid::new(Extent { width_m: 4000.0, depth_m: 4000.0 }, 41, 41);
+        let land = Heightfield::from_fn(grid, |c, _| if c < 20 { 0.0 } else { 100.0 });
+        let ground = |name: &str, colour, min, max| TerrainType {
+            name: name.into(),
+            colour: Colour(colour),
+            elevation: Band { min, max },
+            elevation_release: 0.0,
+            ..Default::default()
+        };
+        let types = vec![
+            TerrainType { enabled: false, ..ground("off", [9; 3], 0.0, 100.0) },
+            ground("low", [200, 30, 30], 0.0, 10.0),
+            ground("high", [30, 200, 30], 90.0, 100.0),
+        ];
+        let settings = TextureSettings { unit: Unit::Metres, ..Default::default() };
+        (land, TextureRecipe { settings, types })
+    }
+
+    /// The colours in the west, half way up the step between, and in the east.
+    fn colours(shown: TextureView) -> ([[u8; 3]; 3], Painting) {
+        let (land, recipe) = scene();
+        let light = Light { shadows: 0.0, altitude_deg: 90.0, direct: 1.0, ambient: 0.0, ..Default::default() };
+        let monitor = Monitor::new();
+        let needs = shown.with(Needs::of(&recipe, Some(&light)));
+        let surroundings = &Surroundings::of(&land, needs, &monitor).expect("not cancelled");
+        let inputs = &Inputs::default();
+        let scene = Scene { land: &land, surroundings, recipe: &recipe, fixed_range_m: None, inputs };
+        // A pixel for each place between two samples: the middle of the step is the middle of pixel 19.
+        let painting = view(scene, &light, shown, [40, 40], &monitor).expect("not cancelled");
+        let at = |i: usize| {
+            let [red, green, blue, _] = painting.picture.pixels[20 * 40 + i];
+            [red, green, blue]
+        };
+        ([at(5), at(19), at(35)], painting)
+    }
+
+    #[test]
+    fn each_view_shows_what_it_says() {
+        let (unlit, plain) = colours(TextureView::Unlit);
+        assert_eq!((unlit[0], unlit[2]), ([200, 30, 30], [30, 200, 30]));
+        assert_eq!(colours(TextureView::Lit).0[0], [200, 30, 30], "a sun overhead leaves level ground as it is");
+        let (weight, _) = colours(TextureView::Weight(1));
+        assert_eq!((weight[0], weight[2]), ([255; 3], [0; 3]));
+        assert_eq!(colours(TextureView::Weight(0)).0, [[0; 3]; 3], "a type that is off has no weight");
+        assert_eq!(colours(TextureView::Weight(9)).0, [[0; 3]; 3], "nor has one that is gone");
+        let (alone, _) = colours(TextureView::Alone(2));
+        assert_eq!(alone[2], [30, 200, 30]);
+        assert!(alone[0][0] == alone[0][1] && alone[0][1] == alone[0][2], "grey elsewhere: {alone:?}");
+        let (uncovered, shares) = colours(TextureView::Uncovered);
+        assert_eq!(uncovered[1], WARNING);
+        assert!(uncovered[0][0] == uncovered[0][1], "grey where it is covered: {uncovered:?}");
+        assert_eq!((&shares.shares, shares.uncovered), (&plain.shares, plain.uncovered), "shares are the painting's");
+        assert!((shares.uncovered - 1.0 / 40.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn humidity_and_shade_are_worked_out_where_they_are_shown() {
+        for shown in [TextureView::Humidity, TextureView::Shade] {
+            let (land, recipe) = scene();
+            let needs = shown.with(Needs::of(&recipe, None));
+            let found = Surroundings::of(&land, needs, &Monitor::new()).expect("not cancelled");
+            assert_eq!(
+                (found.humidity.is_some(), found.shade.is_some()),
+                match shown {
+                    TextureView::Humidity => (true, false),
+                    _ => (false, true),
+                }
+            );
+            assert!(colours(shown).0.iter().any(|colour| colour.iter().all(|channel| *channel > 0)));
+        }
+    }
+}
