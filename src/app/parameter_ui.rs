@@ -123,7 +123,7 @@ fn parameter_ui(ui: &mut Ui, parameter: &Parameter, value: &mut Value, guide: Gu
         Kind::Group(table) => return group_row(ui, parameter, table(), value, guide),
         Kind::Picture => {
             let mut wants = false;
-            row(ui, parameter, value, |ui, _, value, label| wants = picture_ui(ui, value, label, guide.grounds));
+            row(ui, parameter, value, |ui, _, value, _| wants = picture_ui(ui, value, guide.grounds));
             return wants;
         }
         Kind::Limits => row(ui, parameter, value, limits_ui),
@@ -362,16 +362,17 @@ const TILES_ACROSS: usize = 4;
 
 /// The chosen ground, and below it when it is opened all that there are; returns whether the user wants to choose a
 /// file.
-fn picture_ui(ui: &mut Ui, value: &mut Value, label: &Response, grounds: Option<Grounds>) -> bool {
+fn picture_ui(ui: &mut Ui, value: &mut Value, grounds: Option<Grounds>) -> bool {
     let chosen = PictureName(value.as_str().unwrap_or_default().into());
     let title = ground_title(&chosen);
     let mut button = Button::new(if title.is_empty() { "Choose a picture".into() } else { title.clone() }).truncate();
     let texture = grounds.and_then(|grounds| grounds.thumbnails.ground(&chosen, grounds.files));
     if let Some(texture) = texture {
         let image = egui::Image::new((texture.id(), Vec2::splat(16.0))).corner_radius(2.0);
-        button = Button::image_and_text(image, title).truncate();
+        button = Button::image_and_text(image, title.as_str()).truncate();
     }
-    let opener = ui.add_sized(ui.available_size_before_wrap(), button).labelled_by(label.id);
+    let opener = ui.add_sized(ui.available_size_before_wrap(), button).on_hover_text("Choose a picture of ground");
+    opener.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, format!("Change picture {title}")));
     let popup = egui::Popup::menu(&opener)
         .close_behavior(egui::PopupCloseBehavior::CloseOnClick)
         .align(egui::RectAlign::BOTTOM_END)

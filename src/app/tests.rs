@@ -11,6 +11,8 @@ use super::*;
 use crate::engine::operations::Role::Raises;
 use crate::engine::operations::drawn_faults::DrawnFaults;
 use crate::engine::operations::faults::Faults;
+use crate::engine::parameters::Band;
+use crate::engine::texture::{TextureSettings, TextureView};
 
 /// Dialogs that answer at once, as told.
 #[derive(Clone, Default)]
@@ -588,5 +590,229 @@ fn no_step_widens_the_panel() {
         });
         editor.run_steps(4);
         assert!((edge(&editor) - before).abs() < 0.5, "{}: {} for {before}", operation.key(), edge(&editor));
+/// What the texture's pane is asked to show.
+fn asked(app: &App) -> TextureView {
+    app.wanted.as_ref().expect("a request").shown
+}
+
+#[test]
+fn cards_of_types_say_what_they_take_and_what_is_left() {
+    let mut editor = editor();
+    editor.state_mut().edit(|project| {
+        let whole = TerrainType { name: "Lichen".into(), ..Default::default() };
+        let off = TerrainType { name: "Moss".into(), enabled: false, ..Default::default() };
+        let none = TerrainType { slope_deg: Band { min: 90.0, max: 90.0 }, slope_release_deg: 0.0, ..off.clone() };
+        project.recipe.texture.settings = TextureSettings::default();
+        project.recipe.texture.types = vec![off, whole, TerrainType { enabled: true, name: "Wall".into(), ..none }];
+    });
+    pause(&mut editor);
+    editor.run_steps(2);
+    assert!(editor.query_by_label("100 %").is_some() && editor.query_by_label("off").is_some());
+    assert_eq!(editor.query_all_by_label("0 %").count(), 2, "the wall and the uncovered ground");
+    editor.state_mut().edit(|project| project.recipe.texture.types[1].enabled = false);
+    settle(&mut editor);
+    editor.run_steps(2);
+    assert_eq!(editor.query_all_by_label("100 %").count(), 2, "all is uncovered, and filled with the nearest type");
+}
+
+#[test]
+fn a_type_is_shown_alone_without_touching_the_document() {
+    let mut editor = editor();
+    pause(&mut editor);
+    let before = editor.state().document.project().clone();
+    let seen = texture(editor.state());
+    let name = before.recipe.texture.types[1].name.clone();
+    editor.get_by_label(&format!("Show only {name}")).click();
+    editor.run_steps(2);
+    assert_eq!(asked(editor.state()), TextureView::Alone(1));
+    wait(&mut editor, "the type alone", |app| texture(app) != seen);
+    editor.get_by_label(&format!("Show all types, not only {name}")).click();
+    editor.run_steps(2);
+    assert_eq!(asked(editor.state()), TextureView::Lit);
+    wait(&mut editor, "all types", |app| texture(app) == seen);
+    assert_eq!(*editor.state().document.project(), before);
+    assert!(!editor.state().document.is_dirty());
+}
+
+#[test]
+fn the_texture_s_pane_shows_what_is_chosen() {
+    let mut editor = editor();
+    pause(&mut editor);
+    let mut seen = vec![texture(editor.state())];
+    for (text, expected) in [
+        ("Unlit", TextureView::Unlit),
+        ("Weight", TextureView::Weight(0)),
+        ("Humidity", TextureView::Humidity),
+        ("Shade", TextureView::Shade),
+        ("Uncovered ground", TextureView::Uncovered),
+    ] {
+        editor.get_by_role_and_label(Role::ComboBox, "What the texture shows").click();
+        editor.run_steps(3);
+        editor.get_by_role_and_label(Role::Button, text).click();
+        editor.run_steps(2);
+        assert_eq!(asked(editor.state()), expected);
+        wait(&mut editor, text, |app| app.shown.as_ref().is_some_and(|shown| shown.request.shown == expected));
+        let picture = texture(editor.state());
+        assert!(!seen.contains(&picture), "{text} looks like another one");
+        seen.push(picture);
+    }
+    assert!(!editor.state().document.is_dirty());
+}
+
+#[test]
+fn an_edge_of_the_diagram_is_dragged_live_and_as_one_entry() {
+    let mut editor = editor();
+    let ground = TerrainType {
+        name: "Lichen".into(),
+        elevation: Band { min: 20.0, max: 60.0 },
+        slope_deg: Band { min: 0.0, max: 45.0 },
+        ..Default::default()
+    };
+    editor.state_mut().edit(|project| {
+        project.recipe.texture.settings = TextureSettings::default();
+        project.recipe.texture.types = vec![ground.clone(), ground.clone()];
+    });
+    editor.state_mut().studio.selected = Some(1);
+    pause(&mut editor);
+    let entries = editor.state().document.history().0.len();
+    let rect = editor.get_by_label("Elevations and slopes of the terrain types").rect();
+    let plot = egui::Rect::from_min_max(rect.min + egui::Vec2::new(24.0, 0.0), rect.max - egui::Vec2::new(0.0, 16.0));
+    let place = |elevation: f32, slope_deg: f32| {
+        plot.left_bottom() + egui::Vec2::new(elevation / 100.0 * plot.width(), -slope_deg / 90.0 * plot.height())
+    };
+    editor.hover_at(place(40.0, 20.0));
+    editor.run_steps(2);
+    assert!(editor.query_by_label("40 %, 20°: Lichen 50 %, Lichen 50 %").is_some());
+    editor.drag_at(place(60.0, 20.0));
+    editor.step();
+    for elevation in [65.0, 72.0, 80.0] {
+        editor.hover_at(place(elevation, 21.0));
+        editor.step();
+        let types = &editor.state().document.project().recipe.texture.types;
+        assert!((types[1].elevation.max - f64::from(elevation)).abs() <= 1.0, "{:?}", types[1].elevation);
+    }
+    editor.drop_at(place(80.0, 21.0));
+    editor.run_steps(2);
+    let app = editor.state();
+    assert_eq!(app.document.project().recipe.texture.types[0], ground, "only the selected one");
+    assert_eq!(app.document.project().recipe.texture.types[1].slope_deg, ground.slope_deg);
+    assert_eq!(app.document.history().0.len(), entries + 1);
+    assert_eq!(app.document.undo_name(), Some("Lichen: Elevation 20–60 → 20–80"));
+}
+
+#[test]
+fn a_click_in_the_diagram_selects_what_lies_there() {
+    let mut editor = editor();
+    pause(&mut editor);
+    let rect = editor.get_by_label("Elevations and slopes of the terrain types").rect();
+    let steepest = egui::Pos2::new(rect.center().x, rect.top() + 2.0);
+    editor.drag_at(steepest);
+    editor.step();
+    editor.drop_at(steepest);
+    editor.run_steps(2);
+    let app = editor.state();
+    let selected = app.studio.selected.expect("a type");
+    let heaviest = |ground: &TerrainType| ground.is_active(None) && ground.slope_deg.max == 90.0;
+    assert!(heaviest(&app.document.project().recipe.texture.types[selected]));
+}
+
+#[test]
+fn the_sun_is_dragged_over_the_compass_as_one_entry() {
+    let mut editor = editor();
+    pause(&mut editor);
+    let entries = editor.state().document.history().0.len();
+    let middle = editor.get_by_label("Compass of the sun").rect().center();
+    editor.drag_at(middle);
+    editor.step();
+    // Straight up in the picture is north; then towards the east, half way to the horizon.
+    for offset in [egui::Vec2::new(0.0, -30.0), egui::Vec2::new(20.0, -20.0), egui::Vec2::new(21.0, 0.0)] {
+        editor.hover_at(middle + offset);
+        editor.step();
+    }
+    editor.drop_at(middle + egui::Vec2::new(21.0, 0.0));
+    editor.run_steps(2);
+    let app = editor.state();
+    let light = &app.document.project().recipe.light;
+    assert_eq!((light.azimuth_deg, light.altitude_deg), (90.0, 45.0));
+    assert_eq!(app.document.history().0.len(), entries + 1);
+    assert!(app.document.undo_name().is_some_and(|name| name.starts_with("Sun ")));
+    assert!(editor.query_by_label("from the east").is_some());
+}
+
+#[test]
+fn a_ground_is_chosen_by_its_picture() {
+    let mut editor = editor();
+    editor.state_mut().edit(|project| {
+        let rock = Some(PictureName("assets/rock.jpg".into()));
+        project.recipe.texture.types = vec![TerrainType { texture: rock, ..Default::default() }];
+    });
+    editor.state_mut().studio.selected = Some(0);
+    pause(&mut editor);
+    let names: Vec<PictureName> = SHIPPED.iter().map(|(name, _)| PictureName((*name).into())).collect();
+    wait(&mut editor, "the thumbnails", |app| {
+        let files = &app.document.project().files;
+        names.iter().all(|name| app.thumbnails.ground(name, files).is_some())
+    });
+    editor.get_by_role_and_label(Role::Button, "Change picture Rock").click();
+    editor.run_steps(3);
+    editor.get_by_role_and_label(Role::Button, "Layered rock").click();
+    editor.run_steps(3);
+    let app = editor.state();
+    let chosen = app.document.project().recipe.texture.types[0].texture.clone();
+    assert_eq!(chosen, Some(PictureName("assets/layered-rock.jpg".into())));
+    assert!(app.document.undo_name().is_some_and(|name| name.starts_with("Ground: Texture")));
+}
+
+#[test]
+fn a_picture_of_one_s_own_is_kept_in_the_project_and_what_is_none_is_refused() {
+    let folder = tempfile::tempdir().expect("folder");
+    let (good, bad) = (folder.path().join("moss.png"), folder.path().join("notes.png"));
+    image::RgbImage::from_fn(8, 8, |x, y| image::Rgb([x as u8, 90, y as u8])).save(&good).expect("written");
+    std::fs::write(&bad, "no picture").expect("written");
+    let mut editor = editor_with(vec![chosen(bad), chosen(good.clone())]);
+    editor.state_mut().edit(|project| {
+        let rock = Some(PictureName("assets/rock.jpg".into()));
+        project.recipe.texture.types = vec![TerrainType { texture: rock, ..Default::default() }];
+    });
+    editor.state_mut().studio.selected = Some(0);
+    pause(&mut editor);
+    let before = editor.state().document.project().clone();
+    let choose = |editor: &mut Harness<'static, App>| {
+        editor.get_by_role_and_label(Role::Button, "Change picture Rock").click();
+        editor.run_steps(3);
+        editor.get_by_label("Choose a picture…").click();
+        wait(editor, "the file", |app| app.message.is_some());
+    };
+    choose(&mut editor);
+    let message = editor.state().message.clone().expect("a message");
+    assert!(
+        message.is_error && message.text.contains("notes.png") && message.text.contains("PNG, JPEG"),
+        "{message:?}"
+    );
+    assert_eq!(*editor.state().document.project(), before);
+    editor.state_mut().message = None;
+    choose(&mut editor);
+    let project = editor.state().document.project().clone();
+    assert_eq!(project.recipe.texture.types[0].texture, Some(PictureName("moss.png".into())));
+    assert!(project.files.values().any(|bytes| **bytes == std::fs::read(&good).expect("there")));
+    settle(&mut editor);
+    assert!(!editor.state().failed);
+}
+
+#[test]
+fn sets_are_chosen_from_a_list_and_all_is_one_of_them() {
+    let mut editor = editor();
+    let of = |set: &str| TerrainType { name: format!("{set} grass"), set: set.into(), ..Default::default() };
+    editor.state_mut().edit(|project| project.recipe.texture.types = vec![of("Summer"), of("Winter")]);
+    pause(&mut editor);
+    let active =
+        |editor: &Harness<'static, App>| editor.state().document.project().recipe.texture.settings.active_set.clone();
+    for (choice, expected) in [("Winter", Some("Winter")), ("All", None)] {
+        editor.get_by_role_and_label(Role::ComboBox, "Set").click();
+        editor.run_steps(3);
+        editor.get_by_role_and_label(Role::Button, choice).click();
+        editor.run_steps(3);
+        assert_eq!(active(&editor).as_deref(), expected);
+        assert_eq!(editor.query_by_label("other set").is_some(), expected.is_some());
     }
 }

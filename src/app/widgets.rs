@@ -76,8 +76,8 @@ pub(super) struct Card<'a> {
     pub(super) enabled: &'a mut bool,
     /// A colour to choose, before the name.
     pub(super) colour: Option<&'a mut Colour>,
-    /// A small picture behind the colour, if it is there.
-    pub(super) picture: Option<egui::TextureId>,
+    /// A small picture behind the colour; its place is kept as long as it is not there.
+    pub(super) picture: Option<Option<egui::TextureId>>,
     /// Whether it is the only one that is shown, if it can be.
     pub(super) solo: Option<bool>,
     pub(super) selected: bool,
@@ -129,6 +129,7 @@ impl Card<'_> {
         let [up, down] = can_move;
         let mut deed = None;
         ui.spacing_mut().item_spacing.x = 4.0;
+        ui.spacing_mut().button_padding.x = 2.0;
         let (icon, verb) = if *enabled { (ICON_VISIBILITY, "Switch off") } else { (ICON_VISIBILITY_OFF, "Switch on") };
         if icon_button(ui, icon, &format!("{verb} {name}")).clicked() {
             *enabled = !*enabled;
@@ -140,7 +141,9 @@ impl Card<'_> {
         }
         if let Some(texture) = picture {
             let (rect, _) = ui.allocate_exact_size(Vec2::splat(18.0), Sense::hover());
-            egui::Image::new((texture, rect.size())).corner_radius(2.0).paint_at(ui, rect);
+            if let Some(texture) = texture {
+                egui::Image::new((texture, rect.size())).corner_radius(2.0).paint_at(ui, rect);
+            }
         }
         // From the right, so that the name gets what is left and is cut where it is too long.
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
@@ -157,17 +160,11 @@ impl Card<'_> {
                     }
                 }
             } else {
-                ui.label(egui::RichText::new(note).size(11.0).color(colours(ui).weak));
+                note_ui(ui, &note);
             }
             if let Some(alone) = solo {
                 let verb = if alone { "Show all types, not only" } else { "Show only" };
-                let button = ui.scope(|ui| {
-                    // Quiet until it is on.
-                    let colour = if alone { colours(ui).accent } else { colours(ui).weak };
-                    ui.visuals_mut().widgets.inactive.fg_stroke.color = colour;
-                    icon_button(ui, ICON_ADJUST, &format!("{verb} {name}"))
-                });
-                if button.inner.clicked() {
+                if solo_button(ui, alone, &format!("{verb} {name}")).clicked() {
                     deed = Some(CardDeed::Solo);
                 }
             }
@@ -187,6 +184,25 @@ impl Card<'_> {
         });
         deed
     }
+}
+
+/// Small print at the right of a card, in a place of its own, so that what stands beside it does not move.
+pub(super) fn note_ui(ui: &mut Ui, note: &str) {
+    let text = egui::RichText::new(note).size(11.0).color(colours(ui).weak);
+    let width = if note.len() > 6 { 56.0 } else { 36.0 };
+    let (rect, _) = ui.allocate_exact_size(Vec2::new(width, ui.spacing().interact_size.y), Sense::hover());
+    let place = egui::UiBuilder::new().max_rect(rect).layout(Layout::right_to_left(Align::Center));
+    ui.new_child(place).label(text);
+}
+
+/// The button that shows one thing alone, quiet until it does.
+pub(super) fn solo_button(ui: &mut Ui, on: bool, name: &str) -> Response {
+    let button = ui.scope(|ui| {
+        ui.spacing_mut().button_padding.x = 2.0;
+        ui.visuals_mut().widgets.inactive.fg_stroke.color = if on { colours(ui).accent } else { colours(ui).weak };
+        icon_button(ui, ICON_ADJUST, name)
+    });
+    button.inner
 }
 
 /// A heading over a part of a panel, in small capitals' stead.

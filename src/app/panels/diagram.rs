@@ -215,7 +215,7 @@ pub(in crate::app) fn diagram_ui(
         None => "Elevation across, slope upwards".into(),
     };
     ui.horizontal(|ui| {
-        ui.add_space(GUTTER - ui.spacing().item_spacing.x);
+        ui.add_space(GUTTER);
         ui.add(egui::Label::new(egui::RichText::new(text).size(11.0).color(colours.weak)).truncate());
     });
 }

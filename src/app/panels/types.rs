@@ -1,7 +1,7 @@
 //! The terrain types: their diagram, their cards, and what they have in common.
 
 use egui::{Align, CollapsingHeader, Layout, RichText, Ui};
-use egui_material_icons::icons::{ICON_ADD, ICON_ADJUST};
+use egui_material_icons::icons::ICON_ADD;
 
 use crate::app::command::{Command, FileSlot};
 use crate::app::panels::diagram::diagram_ui;
@@ -9,7 +9,7 @@ use crate::app::panels::right::Surroundings;
 use crate::app::parameter_ui::{Grounds, Guide, Scope, group_ui, group_ui_guided, name_ui};
 use crate::app::studio::{Aspect, Studio};
 use crate::app::theme::colours;
-use crate::app::widgets::{Card, CardDeed, heading, icon_button};
+use crate::app::widgets::{Card, CardDeed, heading, icon_button, note_ui, solo_button};
 use crate::engine::parameters::{Band, PictureName, Range};
 use crate::engine::recipe::Recipe;
 use crate::engine::texture::{TerrainType, Unit};
@@ -184,7 +184,7 @@ fn card_ui(ui: &mut Ui, types: &mut [TerrainType], i: usize, studio: &Studio, no
         note: note.into(),
         enabled: &mut enabled,
         colour: Some(&mut colour),
-        picture: ground.texture.as_ref().and_then(thumbnail).map(egui::TextureHandle::id),
+        picture: Some(ground.texture.as_ref().and_then(thumbnail).map(egui::TextureHandle::id)),
         solo: Some(studio.solo == Some(i)),
         selected,
         progress: None,
@@ -208,19 +208,17 @@ fn uncovered_ui(ui: &mut Ui, uncovered: f32, studio: &mut Studio) {
     ui.horizontal(|ui| {
         // In line with what stands on the cards.
         ui.spacing_mut().item_spacing.x = 4.0;
-        ui.add_space(5.0);
-        let colours = colours(ui);
-        let on = studio.aspect == Aspect::Uncovered && studio.solo.is_none();
-        ui.visuals_mut().widgets.inactive.fg_stroke.color = if on { colours.accent } else { colours.weak };
-        let verb = if on { "Show the ground as it is" } else { "Show uncovered ground" };
-        if icon_button(ui, ICON_ADJUST, verb).clicked() {
-            (studio.aspect, studio.solo) = (if on { Aspect::Lit } else { Aspect::Uncovered }, None);
-        }
-        let small = |text: String| RichText::new(text).size(11.0).color(colours.weak);
-        ui.label(small("Uncovered".into())).on_hover_text("The share of the land that no terrain type covers");
+        ui.add_space(8.0);
+        let text = RichText::new("Uncovered").size(11.0).color(colours(ui).weak);
+        ui.label(text).on_hover_text("The share of the land that no terrain type covers");
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             ui.add_space(5.0);
-            ui.label(small(percent(uncovered)));
+            note_ui(ui, &percent(uncovered));
+            let on = studio.aspect == Aspect::Uncovered && studio.solo.is_none();
+            let verb = if on { "Show the ground as it is" } else { "Show uncovered ground" };
+            if solo_button(ui, on, verb).clicked() {
+                (studio.aspect, studio.solo) = (if on { Aspect::Lit } else { Aspect::Uncovered }, None);
+            }
         });
     });
 }
