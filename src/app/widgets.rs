@@ -197,12 +197,13 @@ pub(super) fn note_ui(ui: &mut Ui, note: &str) {
 
 /// The button that shows one thing alone, quiet until it does.
 pub(super) fn solo_button(ui: &mut Ui, on: bool, name: &str) -> Response {
-    let button = ui.scope(|ui| {
-        ui.spacing_mut().button_padding.x = 2.0;
-        ui.visuals_mut().widgets.inactive.fg_stroke.color = if on { colours(ui).accent } else { colours(ui).weak };
-        icon_button(ui, ICON_ADJUST, name)
-    });
-    button.inner
+    // Not in a scope, which would stand at the top of its row and not in the middle.
+    let style = ui.style().clone();
+    ui.spacing_mut().button_padding.x = 2.0;
+    ui.visuals_mut().widgets.inactive.fg_stroke.color = if on { colours(ui).accent } else { colours(ui).weak };
+    let response = icon_button(ui, ICON_ADJUST, name);
+    ui.set_style(style);
+    response
 }
 
 /// A heading over a part of a panel, in small capitals' stead.

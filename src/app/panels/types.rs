@@ -65,8 +65,8 @@ pub(in crate::app) fn types_ui(
     let types = &mut recipe.texture.types;
     ui.scope(|ui| {
         ui.spacing_mut().item_spacing.y = 4.0;
-        for i in 0..types.len() {
-            let found = ui.push_id(i, |ui| card_ui(ui, types, i, studio, &notes[i], guide)).inner;
+        for (i, note) in notes.iter().enumerate() {
+            let found = ui.push_id(i, |ui| card_ui(ui, types, i, studio, note, guide)).inner;
             deed = deed.or(found.deed.map(|found| (i, found)));
             if found.wants_file {
                 command = Some(Command::ChooseFile(FileSlot::Texture(i)));
