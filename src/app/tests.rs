@@ -590,6 +590,9 @@ fn no_step_widens_the_panel() {
         });
         editor.run_steps(4);
         assert!((edge(&editor) - before).abs() < 0.5, "{}: {} for {before}", operation.key(), edge(&editor));
+    }
+}
+
 /// What the texture's pane is asked to show.
 fn asked(app: &App) -> TextureView {
     app.wanted.as_ref().expect("a request").shown
