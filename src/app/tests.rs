@@ -700,7 +700,7 @@ fn an_edge_of_the_diagram_is_dragged_live_and_as_one_entry() {
     assert_eq!(app.document.project().recipe.texture.types[0], ground, "only the selected one");
     assert_eq!(app.document.project().recipe.texture.types[1].slope_deg, ground.slope_deg);
     assert_eq!(app.document.history().0.len(), entries + 1);
-    assert_eq!(app.document.undo_name(), Some("Lichen: Elevation 20–60 → 20–80"));
+    assert_eq!(app.document.undo_name(), Some("Lichen: Elevation 20–60 to 20–80"));
 }
 
 #[test]
