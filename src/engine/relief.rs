@@ -15,7 +15,7 @@ const RANGE_SHARE: f64 = 0.14;
 /// The greys of the lowest and the highest land, in sRGB.
 const GREYS: [u8; 2] = [0x40, 0xfa];
 
-/// The land on `width` × `height` pixels, lit from the north-west; pixels lie as in [`paint`].
+/// The land on `width` × `height` pixels, lit from the north-west; pixels lie as in [`super::texture::paint`].
 pub fn relief(land: &Heightfield, size: [usize; 2], monitor: &Monitor) -> Result<Picture, Cancelled> {
     let extent = land.grid().extent();
     let [low, high] = land.min_max();

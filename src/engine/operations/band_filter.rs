@@ -5,7 +5,7 @@
 //! a·cos(π·kx·x/Lx)·cos(π·kz·z/Lz), with cycles per metre fx = kx/(2·Lx) and fz alike, and the wavelength
 //! 1/√(fx² + fz²). Along rows or columns alone it is 1/fx or 1/fz. The mean, k = 0, is no wave and always stays.
 //!
-//! The transform is our own ([`crate::engine::cosine_transform`]), not a library's: rustfft picks its arithmetic by the
+//! The transform is our own (`engine::cosine_transform`), not a library's: rustfft picks its arithmetic by the
 //! processor and takes its sines from the system, so that a land would not have the same bytes on every machine. It
 //! stays for what shows no land (the spectrum of the measures), for its complex numbers, and to hold ours against it in
 //! tests.

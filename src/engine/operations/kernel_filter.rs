@@ -1,7 +1,7 @@
 //! Any 3 × 3 or 5 × 5 matrix laid over every place of the land.
 //!
 //! After the Lighthouse3D terrain tutorial, "Matrix filters". A correlation, the matrix as it is written on the map, north
-//! on top: y(x, z) = Σ k[i][j]·h(x + (j − m)·Δr, z + (i − m)·Δr), with m the middle and Δr the reference spacing. Beyond
+//! on top: y(x, z) = Σ kᵢⱼ·h(x + (j − m)·Δr, z + (i − m)·Δr), with m the middle and Δr the reference spacing. Beyond
 //! the border the nearest height stands.
 //!
 //! The numbers of the matrix lie Δr apart at every resolution, in metres and alike along both axes. Where a place lies
