@@ -229,10 +229,6 @@ impl App {
             Some(Ok(preview)) => {
                 self.failed = false;
                 self.maps.show(ctx, &preview);
-                let total = self.total();
-                if !preview.coarse && preview.request.position == self.playback.position(total) {
-                    self.playback.advance(self.document.project().view.iterations_per_frame, total);
-                }
                 self.shown = Some(preview);
             }
             Some(Err(error)) => {
@@ -261,7 +257,12 @@ impl App {
         }
         let total = self.recipe.1.iterations();
         self.playback.fit(total);
-        let mut request = PreviewRequest {
+        // The picture of the playhead is there, whether it has just come or was there before it was asked to play.
+        let is_seen = |shown: &Preview| !shown.coarse && shown.request.position == self.playback.position(total);
+        if self.shown.as_ref().is_some_and(is_seen) {
+            self.playback.advance(self.recipe.0.view.iterations_per_frame, total);
+        }
+        let request = PreviewRequest {
             recipe: self.recipe.1.clone(),
             files: self.recipe.0.files.clone(),
             samples: self.recipe.0.view.preview_samples as usize,
@@ -270,12 +271,6 @@ impl App {
             animated: self.playback.is_playing()
                 && self.shown.as_ref().is_some_and(|shown| shown.request.recipe == self.recipe.1),
         };
-        // Whoever starts to play looks at the picture of the playhead already: no other one will come to move it on.
-        let is_shown = |shown: &Preview| !shown.coarse && shown.request.same_picture(&request);
-        if self.playback.is_playing() && self.shown.as_ref().is_some_and(is_shown) {
-            self.playback.advance(self.recipe.0.view.iterations_per_frame, total);
-            request.position = self.playback.position(total);
-        }
         if !self.wanted.as_ref().is_some_and(|wanted| wanted.same_picture(&request)) {
             self.previewer.request(request.clone());
             self.wanted = Some(request);
@@ -477,10 +472,8 @@ impl App {
             Command::AddStep(key) => {
                 if let Ok(operation) = Operation::from_key(key) {
                     let mut project = (**self.document.project()).clone();
-                    self.selected_step = {
-                        let step = Step::new(operation).sized_for(&project.recipe.world);
-                        add_step(&mut project.recipe, step)
-                    };
+                    let step = Step::new(operation).sized_for(&project.recipe.world);
+                    self.selected_step = add_step(&mut project.recipe, step);
                     self.document.propose(project, None);
                     self.playback.seek(self.total(), self.total());
                 }

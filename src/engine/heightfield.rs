@@ -189,7 +189,7 @@ impl Heightfield {
         let wider = |[low, high]: [f32; 2], [lower, higher]: [f32; 2]| [low.min(lower), high.max(higher)];
         let of_part = |part: &[f32]| part.iter().fold(nothing(), |limits, &height| wider(limits, [height, height]));
         let watched = |part| monitor.check().map(|()| of_part(part));
-        self.heights.par_chunks(1 << 16).map(watched).try_reduce(nothing, |a, b| Ok(wider(a, b)))
+        self.heights.par_chunks(AT_ONCE).map(watched).try_reduce(nothing, |a, b| Ok(wider(a, b)))
     }
 
     /// The height at a point of the world in metres, bilinear between samples; points outside are moved to the border.

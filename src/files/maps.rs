@@ -108,7 +108,7 @@ impl WeightsOrder {
         let Self { points, depth, .. } = *self;
         let covers: Vec<bool> = scene.recipe.active().map(TerrainType::covers).collect();
         let mut staged = Vec::new();
-        monitor.within(0.0..0.7, || {
+        let weights = monitor.within(0.0..0.7, || {
             let weights = monitor.within(0.0..0.4, || weigh(scene, points, depth.full(), monitor))?;
             let paths = self.map_paths(scene.recipe);
             let share = |at: usize| 0.4 + 0.6 * at as f32 / paths.len().max(1) as f32;
@@ -118,9 +118,16 @@ impl WeightsOrder {
                     atomic::stage(path, overwrite, |writer| png.write(writer, path, |pixel, _| map[pixel], monitor))
                 })?);
             }
-            Ok::<_, FileError>(())
+            Ok::<_, FileError>(weights)
         })?;
-        let weights = monitor.within(0.7..0.85, || weigh(scene, points, Depth::Eight.full(), monitor))?;
+        let weights = match depth {
+            Depth::Eight => weights,
+            Depth::Sixteen => {
+                // Packs have 8 bits, whose parts sum to the whole by themselves.
+                drop(weights);
+                monitor.within(0.7..0.85, || weigh(scene, points, Depth::Eight.full(), monitor))?
+            }
+        };
         let covering: Vec<&Vec<u16>> =
             weights.maps.iter().zip(covers).filter(|(_, covers)| *covers).map(|(map, _)| map).collect();
         let paths = self.pack_paths(scene.recipe);

@@ -5,7 +5,7 @@
 use rayon::prelude::*;
 
 use super::{Keyframe, Operate, Site};
-use crate::engine::fault::{Profile, on_displacement_grid};
+use crate::engine::fault::{Profile, column_positions, on_displacement_grid};
 use crate::engine::heightfield::{Extent, Heightfield};
 use crate::engine::monitor::Cancelled;
 use crate::engine::parameters::{Spec, parameters};
@@ -76,7 +76,7 @@ impl Operate for Circles {
             .into_par_iter()
             .map(|i| site.monitor.check().map(|()| self.circle(i, grid.extent(), site.stream)))
             .collect::<Result<_, _>>()?;
-        let xs: Vec<f64> = (0..grid.width()).map(|c| grid.x_m(c)).collect();
+        let xs = column_positions(&grid);
         let mut land = Heightfield::flat(grid);
         let tally = site.monitor.tally(grid.height());
         land.heights_mut().par_chunks_mut(grid.width()).enumerate().try_for_each_init(

@@ -73,7 +73,7 @@ impl Midpoint {
         displace(0, self.displacement_m, 1 << halvings, &|_, _, _| Some(0.0))?;
         for level in 1..=halvings {
             let step = 1 << (halvings - level);
-            let displaced = level < until.min(self.levels + 1);
+            let displaced = level < until;
             let amplitude_m =
                 if displaced { self.displacement_m * libm::exp2(-self.roughness * f64::from(level)) } else { 0.0 };
             let odd = |index: usize| (index / step) % 2 == 1;

@@ -18,6 +18,7 @@ use fastnoise_lite::{FastNoiseLite, NoiseType};
 use rayon::prelude::*;
 
 use super::{Keyframe, Operate, Site};
+use crate::engine::fault::column_positions;
 use crate::engine::heightfield::{Extent, Heightfield};
 use crate::engine::monitor::Cancelled;
 use crate::engine::parameters::{Spec, choices, parameters};
@@ -158,7 +159,7 @@ impl Operate for Noise {
     fn evaluate(&self, site: &Site, until: u32, _resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
         let (grid, shape) = (site.grid, self.shape);
         let octaves = self.octaves(until, grid.extent(), site.stream);
-        let xs: Vec<f64> = (0..grid.width()).map(|c| grid.x_m(c)).collect();
+        let xs = column_positions(&grid);
         let mut land = Heightfield::flat(grid);
         let tally = site.monitor.tally(grid.height());
         land.heights_mut().par_chunks_mut(grid.width()).enumerate().try_for_each_init(

@@ -58,6 +58,16 @@ choices! {
     }
 }
 
+impl TypeBlend {
+    /// Whether a type that joins so covers ground of its own; one that multiplies or overlays changes what is there.
+    pub fn covers(self) -> bool {
+        match self {
+            Self::Normal | Self::Height => true,
+            Self::Multiply | Self::Overlay => false,
+        }
+    }
+}
+
 parameters! {
     /// How all terrain types work together.
     pub struct TextureSettings {

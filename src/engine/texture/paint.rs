@@ -183,9 +183,8 @@ impl<'a> Painter<'a> {
     /// Where types join by relief, the highest of the ground's reliefs, each raised by its weight, comes out on top
     /// (A. Mishkinis, "Advanced Terrain Texture Splatting", 2013). Other types have a level relief.
     fn join_by_relief(&self, row: &mut Row) {
-        let covering: Vec<usize> = (0..self.paints.len())
-            .filter(|&at| matches!(self.paints[at].blend, TypeBlend::Normal | TypeBlend::Height))
-            .collect();
+        let covering: Vec<usize> = (0..self.paints.len()).filter(|&at| self.paints[at].blend.covers()).collect();
+        let mut joined = Vec::with_capacity(covering.len());
         let Row { weights, texels, .. } = row;
         let raised = |weights: &[Vec<f32>], at: usize, i: usize| {
             let relief = match self.paints[at].blend {
@@ -202,10 +201,10 @@ impl<'a> Painter<'a> {
                 continue;
             }
             let highest = covering.iter().map(|&at| raised(weights, at, i)).fold(f32::NEG_INFINITY, f32::max);
-            let joined: Vec<f32> =
-                covering.iter().map(|&at| (raised(weights, at, i) - highest + RELIEF_DEPTH).max(0.0)).collect();
+            joined.clear();
+            joined.extend(covering.iter().map(|&at| (raised(weights, at, i) - highest + RELIEF_DEPTH).max(0.0)));
             let sum: f32 = joined.iter().sum();
-            covering.iter().zip(joined).for_each(|(&at, weight)| weights[at][i] = weight / sum);
+            covering.iter().zip(&joined).for_each(|(&at, weight)| weights[at][i] = weight / sum);
         }
     }
 
@@ -220,7 +219,7 @@ impl<'a> Painter<'a> {
     /// The colours of a row, in linear light, not lit: a channel at a time, so that neighbouring points go through the
     /// vector lanes together.
     fn colour(&self, row: &Row, colours: &mut [Vec<f32>; 3]) {
-        let covers = |paint: &Paint| matches!(paint.blend, TypeBlend::Normal | TypeBlend::Height);
+        let covers = |paint: &Paint| paint.blend.covers();
         let covered = self.paints.iter().any(covers);
         for (channel, bare) in colours.iter_mut().zip(BARE) {
             channel.clear();
@@ -351,8 +350,10 @@ pub fn weigh(scene: Scene, points: Points, full: u16, monitor: &Monitor) -> Resu
         .map_init(Row::default, |row, j| {
             painter.look(j, row);
             let mut whole = vec![0; covers.len() * width];
+            let mut losses = Vec::with_capacity(covers.len());
             for i in 0..width {
-                share_out(|at| row.weights[at][i], &covers, full, |at, part| whole[at * width + i] = part);
+                let give = |at, part| whole[at * width + i] = part;
+                share_out(|at| row.weights[at][i], &covers, full, &mut losses, give);
             }
             tally.add_one().map(|()| whole)
         })
@@ -363,10 +364,17 @@ pub fn weigh(scene: Scene, points: Points, full: u16, monitor: &Monitor) -> Resu
 
 /// Whole parts of `full` by weights that sum to 1 over the types that cover ground: each is rounded down, and what is
 /// left goes to those that lost most. The other types' parts are rounded by themselves.
-fn share_out(weight: impl Fn(usize) -> f32, covers: &[bool], full: u16, mut give: impl FnMut(usize, u16)) {
+/// `losses` is space to work in, kept from one point to the next.
+fn share_out(
+    weight: impl Fn(usize) -> f32,
+    covers: &[bool],
+    full: u16,
+    losses: &mut Vec<(f32, usize)>,
+    mut give: impl FnMut(usize, u16),
+) {
     let exact = |at: usize| weight(at) * f32::from(full);
     let mut left = i32::from(full);
-    let mut losses: Vec<(f32, usize)> = Vec::with_capacity(covers.len());
+    losses.clear();
     for (at, covers) in covers.iter().enumerate() {
         if *covers {
             let part = (exact(at) as u16).min(full);
@@ -479,6 +487,7 @@ mod tests {
                         |at| drawn[at] / sum,
                         &[true; 7],
                         full,
+                        &mut Vec::new(),
                         |at, part| {
                             total += u32::from(part);
                             given[at] = part;

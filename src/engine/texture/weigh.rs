@@ -1,6 +1,6 @@
 //! How much of the ground at a point each terrain type takes.
 
-use super::{SlopeMode, TerrainType, TextureRecipe, TypeBlend, Unit};
+use super::{SlopeMode, TerrainType, TextureRecipe, Unit};
 use crate::engine::parameters::{Band, Limits};
 
 /// 1 within the band, falling to 0 over `release` outside it; a release of 0 is a sharp edge.
@@ -279,10 +279,7 @@ pub struct SpreadRow {
 impl TerrainType {
     /// Whether the type covers ground of its own; one that multiplies or overlays changes what is there.
     pub fn covers(&self) -> bool {
-        match self.blend {
-            TypeBlend::Normal | TypeBlend::Height => true,
-            TypeBlend::Multiply | TypeBlend::Overlay => false,
-        }
+        self.blend.covers()
     }
 }
 
