@@ -25,6 +25,7 @@ mod rounding;
 pub mod stack;
 mod strips;
 pub mod texture;
+mod wide;
 
 pub use heightfield::{Extent, Grid, Heightfield};
 pub use inputs::{Inputs, Raster, SampleScale};

@@ -58,17 +58,36 @@ pub fn linear_from_srgb(channel: u8) -> f32 {
     TABLE[usize::from(channel)]
 }
 
+/// From linear light, 0 to 1 in 65 536 steps, to sRGB: fine enough that neighbouring entries differ by a twentieth of a
+/// step where the curve is steepest.
+static SRGB: LazyLock<Box<[u8; 1 << 16]>> = LazyLock::new(|| {
+    let encoded = |linear: f64| {
+        if linear <= 0.003_130_8 { linear * 12.92 } else { 1.055 * libm::pow(linear, 1.0 / 2.4) - 0.055 }
+    };
+    let mut table = Box::new([0; 1 << 16]);
+    for (step, channel) in table.iter_mut().enumerate() {
+        *channel = (encoded(step as f64 / 65_535.0) * 255.0 + 0.5) as u8;
+    }
+    table
+});
+
+#[inline(always)]
+fn step_of(light: f32) -> usize {
+    usize::from((light.clamp(0.0, 1.0) * 65_535.0 + 0.5) as u16)
+}
+
 /// Linear light as an sRGB channel; what is brighter than white becomes white.
 pub fn srgb_from_linear(light: f32) -> u8 {
-    // Fine enough that neighbouring entries differ by a twentieth of a step where the curve is steepest.
-    const STEPS: f32 = 65_535.0;
-    static TABLE: LazyLock<Vec<u8>> = LazyLock::new(|| {
-        let encoded = |linear: f64| {
-            if linear <= 0.003_130_8 { linear * 12.92 } else { 1.055 * libm::pow(linear, 1.0 / 2.4) - 0.055 }
-        };
-        (0..=STEPS as u32).map(|step| (encoded(f64::from(step) / f64::from(STEPS)) * 255.0 + 0.5) as u8).collect()
-    });
-    TABLE[(light.clamp(0.0, 1.0) * STEPS + 0.5) as usize]
+    SRGB[step_of(light)]
+}
+
+/// A row of linear light, channel by channel, as pixels in sRGB.
+#[inline(always)]
+pub(super) fn encode([red, green, blue]: &[Vec<f32>; 3], pixels: &mut [[u8; 4]]) {
+    let table: &[u8; 1 << 16] = &SRGB;
+    for (((pixel, red), green), blue) in pixels.iter_mut().zip(red).zip(green).zip(blue) {
+        *pixel = [table[step_of(*red)], table[step_of(*green)], table[step_of(*blue)], 255];
+    }
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::points::{Points, Walk};
+use super::points::{Lines, Points, Walk};
 use super::weigh::degrees_of;
 use crate::engine::ground;
 use crate::engine::heightfield::Heightfield;
@@ -110,7 +110,7 @@ enum Source {
 /// What is worked out for a row of points, kept from one row to the next.
 #[derive(Debug, Default)]
 struct Space {
-    line: Vec<f32>,
+    lines: Lines,
     east: Vec<f32>,
     south: Vec<f32>,
 }
@@ -118,13 +118,13 @@ struct Space {
 impl Source {
     /// Row `j`, every share given to `give` with its place in the row.
     fn row(&self, walk: &Walk, j: usize, space: &mut Space, mut give: impl FnMut(usize, f32)) {
-        let Space { line, east, south } = space;
+        let Space { lines, east, south } = space;
         if let Self::Map(map) = self {
-            walk.read(map, j, line, east);
+            walk.read(map, j, lines, east);
             east.iter().enumerate().for_each(|(i, share)| give(i, *share));
             return;
         }
-        walk.read_gradients(j, line, [east, south]);
+        walk.read_gradients(j, lines, [east, south]);
         for (i, (east, south)) in east.iter().zip(&*south).enumerate() {
             let squared = east * east + south * south;
             match self {

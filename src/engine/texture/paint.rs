@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::points::{Points, Walk};
-use super::swatch::Cover;
+use super::points::{Lines, Points, Walk};
+use super::swatch::{Cover, LEVEL, Texels};
 use super::weigh::{GroundRow, Palette};
 use super::{Needs, Surroundings, TerrainType, TextureRecipe, TypeBlend, height_range_m};
 use crate::engine::heightfield::Heightfield;
@@ -13,7 +13,8 @@ use crate::engine::inputs::Inputs;
 use crate::engine::light::Light;
 use crate::engine::monitor::{Cancelled, Monitor};
 use crate::engine::parameters::{Band, Colour};
-use crate::engine::picture::{Picture, linear_from_srgb, srgb_from_linear};
+use crate::engine::picture::{Picture, encode, linear_from_srgb};
+use crate::engine::wide::wide;
 
 /// The colour of land without any terrain type, in linear light.
 const BARE: [f32; 3] = [0.25; 3];
@@ -115,14 +116,34 @@ pub(super) struct Row {
     pub(super) weights: Vec<Vec<f32>>,
     /// What the weights of the covering types sum to before they are shared out: 0 where none of them lies.
     pub(super) sums: Vec<f32>,
-    /// Colour and relief of each textured type, where it lies.
-    texels: Vec<Vec<([f32; 3], f32)>>,
+    /// What the texture of each type shows.
+    texels: Vec<Texels>,
     /// Sunlight and open sky, if there are maps of them.
     sunlight: Vec<f32>,
     sky: Vec<f32>,
     uncovered: usize,
-    between: Vec<f32>,
+    lines: Lines,
 }
+
+/// Whether a type lies anywhere along a row.
+#[inline(always)]
+fn lies(weights: &[f32]) -> bool {
+    weights.iter().any(|weight| *weight > 0.0)
+}
+
+/// The sum of a row, in sixteen parts side by side.
+#[inline(always)]
+fn sum_of(values: &[f32]) -> f32 {
+    let (blocks, rest) = values.as_chunks::<16>();
+    let mut parts = [0.0; 16];
+    for block in blocks {
+        parts.iter_mut().zip(block).for_each(|(part, value)| *part += value);
+    }
+    parts.iter().chain(rest).sum()
+}
+
+/// A row of colours in linear light, channel by channel.
+pub(super) type Colours = [Vec<f32>; 3];
 
 impl<'a> Painter<'a> {
     fn new(scene: Scene<'a>, points: Points) -> Self {
@@ -140,10 +161,11 @@ impl<'a> Painter<'a> {
     }
 
     /// Works out the weights of row `j`, and what they and the light come from.
+    #[inline(always)]
     fn look(&self, j: usize, row: &mut Row) {
-        let Row { ground, between, .. } = row;
-        self.walk.read(self.scene.land, j, between, &mut ground.height_m);
-        self.walk.read_gradients(j, between, [&mut ground.east, &mut ground.south]);
+        let Row { ground, lines, .. } = row;
+        self.walk.read(self.scene.land, j, lines, &mut ground.height_m);
+        self.walk.read_gradients(j, lines, [&mut ground.east, &mut ground.south]);
         ground.find_slopes(self.palette.slope_mode);
         let Surroundings { humidity, shade, sunlight, sky } = self.scene.surroundings;
         for (map, values) in [
@@ -153,7 +175,7 @@ impl<'a> Painter<'a> {
             (sky, &mut row.sky),
         ] {
             if let Some(map) = map {
-                self.walk.read(map, j, between, values);
+                self.walk.read(map, j, lines, values);
             }
         }
         row.uncovered = self.palette.weigh(&row.ground, &mut row.weights, &mut row.sums);
@@ -164,18 +186,14 @@ impl<'a> Painter<'a> {
     }
 
     /// Looks up the texels of every type where it has some weight.
+    #[inline(always)]
     fn lay_textures(&self, j: usize, row: &mut Row) {
-        let grid = self.scene.land.grid();
-        let extent = grid.extent();
-        let place = |axis, at, side_m| self.walk.points.place(axis, at, side_m, grid) as f32;
-        let z_m = place(1, j, extent.depth_m);
-        row.texels.resize_with(self.paints.len(), Vec::new);
+        let z_m = self.walk.z_m(j);
+        row.texels.resize_with(self.paints.len(), Texels::default);
         for ((paint, texels), weights) in self.paints.iter().zip(&mut row.texels).zip(&row.weights) {
             texels.clear();
-            if let Some(cover) = &paint.cover {
-                texels.extend(weights.iter().enumerate().map(|(i, &weight)| {
-                    if weight > 0.0 { cover.at(place(0, i, extent.width_m), z_m) } else { (paint.colour, 0.5) }
-                }));
+            if let Some(cover) = paint.cover.as_ref().filter(|_| lies(weights)) {
+                cover.lay((&self.walk.xs_m, z_m), weights, texels);
             }
         }
     }
@@ -188,8 +206,8 @@ impl<'a> Painter<'a> {
         let Row { weights, texels, .. } = row;
         let raised = |weights: &[Vec<f32>], at: usize, i: usize| {
             let relief = match self.paints[at].blend {
-                TypeBlend::Height => texels[at].get(i).map_or(0.5, |(_, relief)| *relief),
-                TypeBlend::Normal | TypeBlend::Multiply | TypeBlend::Overlay => 0.5,
+                TypeBlend::Height => texels[at].relief.get(i).copied().unwrap_or(LEVEL),
+                TypeBlend::Normal | TypeBlend::Multiply | TypeBlend::Overlay => LEVEL,
             };
             let weight = weights[at][i];
             if weight > 0.0 { weight + relief } else { f32::NEG_INFINITY }
@@ -210,15 +228,15 @@ impl<'a> Painter<'a> {
 
     /// The colour of the active type at `at` at point `i` of a row, in linear light, where it has some weight.
     pub(super) fn colour_of(&self, at: usize, row: &Row, i: usize) -> [f32; 3] {
-        match &self.paints[at].cover {
-            Some(_) => row.texels[at][i].0,
-            None => self.paints[at].colour,
-        }
+        let Paint { colour, .. } = &self.paints[at];
+        let texels = &row.texels[at].colour;
+        std::array::from_fn(|c| texels[c].get(i).copied().unwrap_or(colour[c]))
     }
 
     /// The colours of a row, in linear light, not lit: a channel at a time, so that neighbouring points go through the
     /// vector lanes together.
-    fn colour(&self, row: &Row, colours: &mut [Vec<f32>; 3]) {
+    #[inline(always)]
+    fn colour(&self, row: &Row, colours: &mut Colours) {
         let covers = |paint: &Paint| paint.blend.covers();
         let covered = self.paints.iter().any(covers);
         for (channel, bare) in colours.iter_mut().zip(BARE) {
@@ -235,36 +253,24 @@ impl<'a> Painter<'a> {
                 TypeBlend::Overlay if below < 0.5 => 2.0 * below * own,
                 TypeBlend::Overlay => 1.0 - 2.0 * (1.0 - below) * (1.0 - own),
             };
+            if !lies(weights) {
+                continue;
+            }
             for (c, channel) in colours.iter_mut().enumerate() {
                 let points = channel.iter_mut().zip(weights);
+                let (plain, texels) = (paint.colour[c], &texels.colour[c]);
                 match (covers(paint), paint.cover.is_some()) {
-                    (true, false) => points.for_each(|(sum, weight)| *sum += weight * paint.colour[c]),
-                    (true, true) => {
-                        points.zip(texels).for_each(|((sum, weight), (texel, _))| *sum += weight * texel[c]);
-                    }
+                    (true, false) => points.for_each(|(sum, weight)| *sum += weight * plain),
+                    (true, true) => points.zip(texels).for_each(|((sum, weight), texel)| *sum += weight * texel),
                     (false, false) => points.for_each(|(below, weight)| {
-                        *below += weight * (joined(*below, paint.colour[c]) - *below);
+                        *below += weight * (joined(*below, plain) - *below);
                     }),
-                    (false, true) => points.zip(texels).for_each(|((below, weight), (texel, _))| {
-                        *below += weight * (joined(*below, texel[c]) - *below);
+                    (false, true) => points.zip(texels).for_each(|((below, weight), texel)| {
+                        *below += weight * (joined(*below, *texel) - *below);
                     }),
                 }
             }
         }
-    }
-
-    /// direct · max(0, n·L) · sunlight + ambient · sky, at point `i` of a row; both shares fade with the light's
-    /// settings.
-    pub(super) fn light(shine: &Shine, row: &Row, i: usize) -> [f32; 3] {
-        let (east, south) = (row.ground.east[i], row.ground.south[i]);
-        let [x, y, z] = shine.towards;
-        let up = 1.0 / (1.0 + east * east + south * south).sqrt();
-        let cosine = ((y - east * x - south * z) * up).max(0.0);
-        // What there is no map of hides nothing.
-        let hidden = |shares: &[f32]| 1.0 - shares.get(i).copied().unwrap_or(1.0);
-        let sunlight = cosine * (1.0 - shine.shadows * hidden(&row.sunlight));
-        let sky = 1.0 - shine.occlusion * hidden(&row.sky);
-        std::array::from_fn(|c| shine.direct[c] * sunlight + shine.ambient[c] * sky)
     }
 
     fn rows(&self) -> Range<usize> {
@@ -272,25 +278,41 @@ impl<'a> Painter<'a> {
     }
 }
 
-/// Paints the land at all points, lit where a light is given.
-pub fn paint(scene: Scene, light: Option<&Light>, points: Points, monitor: &Monitor) -> Result<Painting, Cancelled> {
-    let shine = light.map(Shine::new);
-    paint_by(scene, points, monitor, |_, row, i, mut colour| {
-        if let Some(shine) = &shine {
-            let light = Painter::light(shine, row, i);
-            colour.iter_mut().zip(light).for_each(|(channel, light)| *channel *= light);
+impl Shine {
+    /// Lights a row: direct · max(0, n·L) · sunlight + ambient · sky; both shares fade with the light's settings.
+    #[inline(always)]
+    pub(super) fn light(&self, row: &Row, [red, green, blue]: &mut Colours) {
+        let Row { ground: GroundRow { east, south, .. }, sunlight, sky, .. } = row;
+        let [x, y, z] = self.towards;
+        // What there is no map of hides nothing.
+        let hidden = |shares: &[f32], i: usize| if shares.is_empty() { 0.0 } else { 1.0 - shares[i] };
+        let channels = red.iter_mut().zip(green).zip(blue);
+        for (i, (((red, green), blue), (east, south))) in channels.zip(east.iter().zip(south)).enumerate() {
+            let up = 1.0 / (1.0 + east * east + south * south).sqrt();
+            let cosine = ((y - east * x - south * z) * up).max(0.0);
+            let sun = cosine * (1.0 - self.shadows * hidden(sunlight, i));
+            let sky = 1.0 - self.occlusion * hidden(sky, i);
+            for (c, channel) in [red, green, blue].into_iter().enumerate() {
+                *channel *= self.direct[c] * sun + self.ambient[c] * sky;
+            }
         }
-        colour
-    })
+    }
 }
 
-/// Gives every point the colour, in linear light, that `colour` makes of point i of a row and of its own colour, which
-/// is not lit.
+/// Paints the land at all points, lit where a light is given.
+pub fn paint(scene: Scene, light: Option<&Light>, points: Points, monitor: &Monitor) -> Result<Painting, Cancelled> {
+    match light.map(Shine::new) {
+        None => paint_by(scene, points, monitor, |_, _, _| ()),
+        Some(shine) => paint_by(scene, points, monitor, |_, row, colours| shine.light(row, colours)),
+    }
+}
+
+/// Paints every row in the colours, in linear light, that `finish` makes of its own, which are not lit.
 pub(super) fn paint_by(
     scene: Scene,
     points: Points,
     monitor: &Monitor,
-    colour: impl Fn(&Painter, &Row, usize, [f32; 3]) -> [f32; 3] + Sync,
+    finish: impl Fn(&Painter, &Row, &mut Colours) + Sync,
 ) -> Result<Painting, Cancelled> {
     let painter = Painter::new(scene, points);
     let [width, height] = painter.walk.size;
@@ -299,18 +321,20 @@ pub(super) fn paint_by(
     let of_rows: Vec<(usize, Vec<f32>)> = pixels
         .par_chunks_mut(width.max(1))
         .enumerate()
-        .map_init(<(Row, [Vec<f32>; 3])>::default, |(row, colours), (j, pixels)| {
-            painter.look(j, row);
-            if !painter.by_relief {
-                painter.lay_textures(j, row);
-            }
-            painter.colour(row, colours);
-            for (i, pixel) in pixels.iter_mut().enumerate() {
-                let own = [colours[0][i], colours[1][i], colours[2][i]];
-                let [red, green, blue] = colour(&painter, row, i, own).map(srgb_from_linear);
-                *pixel = [red, green, blue, 255];
-            }
-            let sums = row.weights.iter().map(|weights| weights.iter().sum()).collect();
+        .map_init(<(Row, Colours)>::default, |(row, colours), (j, pixels)| {
+            let sums = wide(
+                #[inline(always)]
+                || {
+                    painter.look(j, row);
+                    if !painter.by_relief {
+                        painter.lay_textures(j, row);
+                    }
+                    painter.colour(row, colours);
+                    finish(&painter, row, colours);
+                    encode(colours, pixels);
+                    row.weights.iter().map(|weights| sum_of(weights)).collect()
+                },
+            );
             tally.add_one().map(|()| (row.uncovered, sums))
         })
         .collect::<Result<_, _>>()?;
@@ -348,7 +372,10 @@ pub fn weigh(scene: Scene, points: Points, full: u16, monitor: &Monitor) -> Resu
         .rows()
         .into_par_iter()
         .map_init(Row::default, |row, j| {
-            painter.look(j, row);
+            wide(
+                #[inline(always)]
+                || painter.look(j, row),
+            );
             let mut whole = vec![0; covers.len() * width];
             let mut losses = Vec::with_capacity(covers.len());
             for i in 0..width {

@@ -56,17 +56,37 @@ impl Points {
 #[derive(Clone, Debug)]
 pub(super) struct Walk<'a> {
     pub(super) land: &'a Heightfield,
-    pub(super) points: Points,
+    points: Points,
     pub(super) size: [usize; 2],
     /// For every column of points the sample to its west, and the way to the next one.
     columns: Vec<(usize, f32)>,
+    /// How far east every column of points lies, in metres.
+    pub(super) xs_m: Vec<f32>,
+}
+
+/// Lines of samples between two rows of a map, kept from one row of points to the next.
+#[derive(Debug, Default)]
+pub(super) struct Lines {
+    values: Vec<f32>,
+    slopes: Vec<f32>,
 }
 
 impl<'a> Walk<'a> {
     pub(super) fn new(land: &'a Heightfield, points: Points) -> Self {
-        let size = points.size(land.grid());
-        let columns = (0..size[0]).map(|i| Self::between(land.grid(), points, 0, i)).collect();
-        Self { land, points, size, columns }
+        let grid = land.grid();
+        let size = points.size(grid);
+        Self {
+            land,
+            points,
+            size,
+            columns: (0..size[0]).map(|i| Self::between(grid, points, 0, i)).collect(),
+            xs_m: (0..size[0]).map(|i| points.place(0, i, grid.extent().width_m, grid) as f32).collect(),
+        }
+    }
+
+    /// How far south row `j` of points lies, in metres.
+    pub(super) fn z_m(&self, j: usize) -> f32 {
+        self.points.place(1, j, self.land.grid().extent().depth_m, self.land.grid()) as f32
     }
 
     /// Where a point lies between samples: the first sample and the way to the next.
@@ -81,30 +101,58 @@ impl<'a> Walk<'a> {
     }
 
     /// Row `j` of a map on the land's grid, between two rows of samples and then between samples.
-    pub(super) fn read(&self, map: &Heightfield, j: usize, line: &mut Vec<f32>, values: &mut Vec<f32>) {
+    #[inline(always)]
+    pub(super) fn read(&self, map: &Heightfield, j: usize, lines: &mut Lines, values: &mut Vec<f32>) {
         let (r, v) = Self::between(self.land.grid(), self.points, 1, j);
-        let rows = map.row(r).iter().zip(map.row(r + 1));
-        line.clear();
-        line.extend(rows.map(|(north, south)| north + (south - north) * v));
-        self.read_line(line, values);
+        mix(&mut lines.values, map.row(r), map.row(r + 1), v);
+        self.read_line(&lines.values, values);
     }
 
     /// The gradients along row `j`, eastward and southward. Those of the samples are read as heights are, so that no
     /// facets show at any size.
-    pub(super) fn read_gradients(&self, j: usize, line: &mut Vec<f32>, [east, south]: [&mut Vec<f32>; 2]) {
-        let (r, v) = Self::between(self.land.grid(), self.points, 1, j);
-        for (axis, values) in [east, south].into_iter().enumerate() {
-            line.clear();
-            line.extend((0..self.land.grid().width()).map(|c| {
-                let (north, south) = (self.land.gradient(c, r)[axis], self.land.gradient(c, r + 1)[axis]);
-                north + (south - north) * v
-            }));
-            self.read_line(line, values);
-        }
+    #[inline(always)]
+    pub(super) fn read_gradients(&self, j: usize, lines: &mut Lines, [east, south]: [&mut Vec<f32>; 2]) {
+        let grid = self.land.grid();
+        let (r, v) = Self::between(grid, self.points, 1, j);
+        let Lines { values, slopes } = lines;
+        mix(values, self.land.row(r), self.land.row(r + 1), v);
+        // The differences along what lies between two rows are what lies between their differences.
+        differences(slopes, values, grid.spacing_x_m() as f32);
+        self.read_line(slopes, east);
+        let southward = |r: usize| {
+            let (north, south) = (r.saturating_sub(1), (r + 1).min(grid.height() - 1));
+            let run_m = (south - north) as f32 * grid.spacing_z_m() as f32;
+            self.land.row(north).iter().zip(self.land.row(south)).map(move |(north, south)| (south - north) / run_m)
+        };
+        slopes.clear();
+        slopes.extend(southward(r).zip(southward(r + 1)).map(|(north, south)| north + (south - north) * v));
+        self.read_line(slopes, south);
     }
 
+    #[inline(always)]
     fn read_line(&self, line: &[f32], values: &mut Vec<f32>) {
         values.clear();
-        values.extend(self.columns.iter().map(|&(c, u)| line[c] + (line[c + 1] - line[c]) * u));
+        values.extend(self.columns.iter().map(|&(c, u)| {
+            let pair = &line[c..c + 2];
+            pair[0] + (pair[1] - pair[0]) * u
+        }));
     }
+}
+
+/// What lies the share `v` of the way from one line to another.
+#[inline(always)]
+fn mix(mixed: &mut Vec<f32>, north: &[f32], south: &[f32], v: f32) {
+    mixed.clear();
+    mixed.extend(north.iter().zip(south).map(|(north, south)| north + (south - north) * v));
+}
+
+/// Central differences along a line, one-sided at its ends.
+#[inline(always)]
+fn differences(slopes: &mut Vec<f32>, line: &[f32], spacing_m: f32) {
+    let last = line.len() - 1;
+    let run_m = 2.0 * spacing_m;
+    slopes.clear();
+    slopes.push((line[1] - line[0]) / spacing_m);
+    slopes.extend(line[..last - 1].iter().zip(&line[2..]).map(|(west, east)| (east - west) / run_m));
+    slopes.push((line[last] - line[last - 1]) / spacing_m);
 }

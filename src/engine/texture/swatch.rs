@@ -44,26 +44,59 @@ impl Level {
         Self { width, height, texels: (0..width * height).map(texel).collect() }
     }
 
-    /// Bilinear between texel centres; u and v are shares of the picture and go round.
-    fn at(&self, u: f32, v: f32) -> [f32; 4] {
-        let along = |share: f32, count: usize| {
-            let position = (share - share.floor()) * count as f32 - 0.5;
-            let base = position.floor();
-            let first = if base < 0.0 { count - 1 } else { (base as usize).min(count - 1) };
-            (first, if first + 1 == count { 0 } else { first + 1 }, position - base)
+    fn row(&self, row: usize) -> &[Texel] {
+        &self.texels[row * self.width..][..self.width]
+    }
+}
+
+/// The two texels of `count` between whose centres a place lies, and the way from the one to the other; `share` is a
+/// share of the picture and goes round.
+#[inline(always)]
+fn between(share: f32, count: usize) -> (usize, usize, f32) {
+    let position = (share - share.floor()) * count as f32 - 0.5;
+    let base = position.floor();
+    let first = if base < 0.0 { count - 1 } else { (base as u32 as usize).min(count - 1) };
+    (first, if first + 1 == count { 0 } else { first + 1 }, position - base)
+}
+
+/// A level along one line from west to east, moved by an offset of its own.
+#[derive(Clone, Copy)]
+struct Line<'a> {
+    east: f32,
+    north: &'a [Texel],
+    south: &'a [Texel],
+    t: f32,
+}
+
+impl<'a> Line<'a> {
+    #[inline(always)]
+    fn new(level: &'a Level, v: f32, [east, south]: [f32; 2]) -> Self {
+        let (first, second, t) = between(v + south, level.height);
+        Self { east, north: level.row(first), south: level.row(second), t }
+    }
+
+    /// Bilinear between texel centres.
+    #[inline(always)]
+    fn at(&self, u: f32) -> [f32; 4] {
+        let (west, east, s) = between(u + self.east, self.north.len());
+        let along = |row: &[Texel]| -> [f32; 4] {
+            let (west, east) = (row[west].map(f32::from), row[east].map(f32::from));
+            std::array::from_fn(|c| west[c] + (east[c] - west[c]) * s)
         };
-        let ((x0, x1, s), (y0, y1, t)) = (along(u, self.width), along(v, self.height));
-        let row = |y: usize| {
-            let texels = &self.texels[y * self.width..][..self.width];
-            let (west, east) = (texels[x0], texels[x1]);
-            let mixed: [f32; 4] = std::array::from_fn(|c| {
-                let (west, east) = (f32::from(west[c]), f32::from(east[c]));
-                west + (east - west) * s
-            });
-            mixed
-        };
-        let (north, south) = (row(y0), row(y1));
-        std::array::from_fn(|c| (north[c] + (south[c] - north[c]) * t) * (1.0 / FULL))
+        let (north, south) = (along(self.north), along(self.south));
+        std::array::from_fn(|c| (north[c] + (south[c] - north[c]) * self.t) * (1.0 / FULL))
+    }
+
+    /// The reliefs of all its texels, and at either end the one that the picture goes on with.
+    #[inline(always)]
+    fn reliefs(&self, reliefs: &mut Vec<f32>) {
+        let relief = |texel: &Texel| f32::from(texel[3]) * (1.0 / FULL);
+        let mixed = |(north, south): (&Texel, &Texel)| relief(north) + (relief(south) - relief(north)) * self.t;
+        let last = self.north.len() - 1;
+        reliefs.clear();
+        reliefs.push(mixed((&self.north[last], &self.south[last])));
+        reliefs.extend(self.north.iter().zip(self.south).map(mixed));
+        reliefs.push(mixed((&self.north[0], &self.south[0])));
     }
 }
 
@@ -109,9 +142,6 @@ const FAR_SCALE: f32 = 11.3;
 /// How much of the far structure's brightness is seen.
 const FAR_SHARE: f32 = 0.5;
 
-/// How sharply the three copies that meet at a place give way to each other: 1 is a linear fade.
-const SHARPNESS: i32 = 6;
-
 /// A level with fewer texels than this along its side is nearly one colour: near structure is left away there.
 const LEAST_TEXELS: usize = 16;
 
@@ -124,6 +154,8 @@ pub(super) struct Cover<'a> {
     repeats_per_m: f32,
     /// Factors on the colour, by the tint.
     tint: [f32; 3],
+    /// 1 by the mean relief.
+    per_relief: f32,
 }
 
 impl<'a> Cover<'a> {
@@ -143,70 +175,170 @@ impl<'a> Cover<'a> {
             far: level_for(FAR_SCALE * repeat_m),
             repeats_per_m: 1.0 / repeat_m,
             tint: std::array::from_fn(tinted),
+            per_relief: 1.0 / swatch.mean[3].max(1e-4),
         }
     }
 
-    /// The colour in linear light and the relief, 0 to 1 with its mean at ½, at a place in metres.
+    /// Works out what the texture shows along a line from west to east, where the type has some weight; elsewhere it may
+    /// be anything.
     ///
     /// Near structure: three copies, each with an offset of its own, meet in every triangle of a grid over the land, so
     /// that nothing repeats (Heitz and Neyret, "High-Performance By-Example Noise using a Histogram-Preserving Blending
     /// Operator", 2018; what the mixture loses in contrast is given back around the mean, their equation 2). Far
     /// structure: the brightness of the same picture, laid much wider.
-    pub(super) fn at(&self, x_m: f32, z_m: f32) -> ([f32; 3], f32) {
-        let (u, v) = (x_m * self.repeats_per_m, z_m * self.repeats_per_m);
+    #[inline(always)]
+    pub(super) fn lay(&self, (xs_m, z_m): (&[f32], f32), weights: &[f32], texels: &mut Texels) {
+        let Texels { colour, relief, brightness, line } = texels;
         let mean = self.swatch.mean;
-        let mut detail = [0.0; 4];
-        if self.near.width >= LEAST_TEXELS {
-            let (mut shares, corners) = triangle(u, v);
-            shares = shares.map(|share| powi(share, SHARPNESS));
-            let whole = 1.0 / (shares[0] + shares[1] + shares[2]);
-            let mut squares = 0.0;
-            for (share, corner) in shares.into_iter().zip(corners) {
-                let share = share * whole;
-                squares += share * share;
-                // A copy that is hardly seen is not worth its four texels.
-                if share > 0.004 {
-                    let [east, south] = offset(corner);
-                    let texel = self.near.at(u + east, v + south);
-                    detail.iter_mut().zip(texel.iter().zip(mean)).for_each(|(d, (t, m))| *d += share * (t - m));
-                }
-            }
-            let restored = 1.0 / squares.sqrt();
-            detail = detail.map(|channel| channel * restored);
-        }
-        let mut brightness = 1.0;
+        let v = z_m * self.repeats_per_m;
+        brightness.clear();
         if self.far.texels.len() > 1 {
-            let relief = self.far.at(u / FAR_SCALE + 0.37, v / FAR_SCALE + 0.71)[3];
-            brightness += FAR_SHARE * (relief / mean[3].max(1e-4) - 1.0).clamp(-1.0, 1.0);
+            let far = Line::new(self.far, v * (1.0 / FAR_SCALE), [0.37, 0.71]);
+            far.reliefs(line);
+            let (count, per_m) = (self.far.width as f32, self.repeats_per_m * (1.0 / FAR_SCALE));
+            // From the centre of the texel that stands before the first. Looking up alone goes place by place, what comes
+            // before and after it through the vector lanes.
+            brightness.extend(xs_m.iter().map(|x_m| {
+                let u = x_m * per_m + far.east;
+                (u - u.floor()) * count + 0.5
+            }));
+            for place in brightness.iter_mut() {
+                let first = *place as u32;
+                let pair = &line[first as usize..first as usize + 2];
+                *place = pair[0] + (pair[1] - pair[0]) * (*place - first as f32);
+            }
+            for relief in brightness.iter_mut() {
+                *relief = 1.0 + FAR_SHARE * (*relief * self.per_relief - 1.0).clamp(-1.0, 1.0);
+            }
+        } else {
+            brightness.resize(xs_m.len(), 1.0);
         }
-        let colour = std::array::from_fn(|c| ((mean[c] + detail[c]) * self.tint[c] * brightness).clamp(0.0, 1.0));
-        let relief = (0.5 + 0.5 * detail[3] / mean[3].max(1e-4)).clamp(0.0, 1.0);
-        (colour, relief)
+        for (c, channel) in colour.iter_mut().enumerate() {
+            let tinted = mean[c] * self.tint[c];
+            channel.clear();
+            channel.extend(brightness.iter().map(|brightness| (tinted * brightness).clamp(0.0, 1.0)));
+        }
+        if self.near.width < LEAST_TEXELS {
+            return;
+        }
+        relief.resize(xs_m.len(), LEVEL);
+        let mut triangles = Triangles::new(self.near, v);
+        let [red, green, blue] = colour;
+        let channels = red.iter_mut().zip(green).zip(blue).zip(relief).zip(&*brightness);
+        for (((((red, green), blue), relief), brightness), (x_m, weight)) in channels.zip(xs_m.iter().zip(weights)) {
+            if *weight > 0.0 {
+                let detail = triangles.detail(x_m * self.repeats_per_m, mean);
+                for (c, channel) in [red, green, blue].into_iter().enumerate() {
+                    *channel = ((mean[c] + detail[c]) * self.tint[c] * brightness).clamp(0.0, 1.0);
+                }
+                *relief = (0.5 + 0.5 * detail[3] * self.per_relief).clamp(0.0, 1.0);
+            }
+        }
     }
 }
 
-fn powi(x: f32, n: i32) -> f32 {
-    (1..n).fold(x, |power, _| power * x)
+/// What the texture of a type shows along a line of places; empty where nobody looked.
+#[derive(Debug, Default)]
+pub(super) struct Texels {
+    /// In linear light, channel by channel.
+    pub(super) colour: [Vec<f32>; 3],
+    /// From 0 to 1, with its mean at ½; empty where pixels are too large to show any.
+    pub(super) relief: Vec<f32>,
+    brightness: Vec<f32>,
+    line: Vec<f32>,
 }
 
-/// The three corners of the triangle of a skewed grid in which a point lies, and the point's barycentric shares.
-fn triangle(u: f32, v: f32) -> ([f32; 3], [[i32; 2]; 3]) {
-    // Triangles as high as a third of a picture: large enough to keep the picture's forms whole.
-    const ACROSS: f32 = 3.0;
-    let (u, v) = (u * ACROSS, v * ACROSS);
-    let (p, q) = (u - 0.577_350_27 * v, 1.154_700_5 * v);
-    let (base_p, base_q) = (p.floor(), q.floor());
-    let (s, t) = (p - base_p, q - base_q);
-    let (i, j) = (base_p as i32, base_q as i32);
-    if s + t < 1.0 {
-        ([1.0 - s - t, s, t], [[i, j], [i + 1, j], [i, j + 1]])
-    } else {
-        ([s + t - 1.0, 1.0 - t, 1.0 - s], [[i + 1, j + 1], [i + 1, j], [i, j + 1]])
+impl Texels {
+    pub(super) fn clear(&mut self) {
+        self.colour.iter_mut().chain([&mut self.relief]).for_each(Vec::clear);
     }
+}
+
+/// The relief of what has no texture.
+pub(super) const LEVEL: f32 = 0.5;
+
+/// Triangles as high as a third of a picture: large enough to keep the picture's forms whole.
+const TRIANGLES_A_REPEAT: f32 = 3.0;
+
+/// The triangles of a skewed grid along one line from west to east. The line stays between two rows of corners, and
+/// neighbouring places mostly lie in the same cell: what the cell's corners say is kept.
+struct Triangles<'a> {
+    level: &'a Level,
+    v: f32,
+    /// How far the cells are skewed here, which row of cells it is, and how far down the row the line lies.
+    skew: f32,
+    row: i32,
+    t: f32,
+    /// The cell where the last place lay, and the copies at its corners: north-west, north-east, south-west, south-east.
+    cell: f32,
+    copies: [Line<'a>; 4],
+}
+
+impl<'a> Triangles<'a> {
+    #[inline(always)]
+    fn new(level: &'a Level, v: f32) -> Self {
+        let across = v * TRIANGLES_A_REPEAT;
+        let q = 1.154_700_5 * across;
+        Self {
+            level,
+            v,
+            skew: 0.577_350_27 * across,
+            row: q.floor() as i32,
+            t: q - q.floor(),
+            // Equal to no cell.
+            cell: f32::NAN,
+            copies: [Line::new(level, v, [0.0; 2]); 4],
+        }
+    }
+
+    /// How far the mixture of the three copies at a place is from the mean.
+    #[inline(always)]
+    fn detail(&mut self, u: f32, mean: [f32; 4]) -> [f32; 4] {
+        let p = u * TRIANGLES_A_REPEAT - self.skew;
+        let cell = p.floor();
+        if cell != self.cell {
+            let (i, j) = (cell as i32, self.row);
+            self.cell = cell;
+            self.copies =
+                [[i, j], [i + 1, j], [i, j + 1], [i + 1, j + 1]].map(|at| Line::new(self.level, self.v, offset(at)));
+        }
+        // Barycentric shares of the corners of the triangle in which the place lies.
+        let (s, t) = (p - cell, self.t);
+        let [north_west, north_east, south_west, south_east] = &self.copies;
+        let (shares, copies) = if s + t < 1.0 {
+            ([1.0 - s - t, s, t], [north_west, north_east, south_west])
+        } else {
+            ([s + t - 1.0, 1.0 - t, 1.0 - s], [south_east, north_east, south_west])
+        };
+        let shares = shares.map(sharpened);
+        let whole = 1.0 / (shares[0] + shares[1] + shares[2]);
+        let mut detail = [0.0; 4];
+        let mut squares = 0.0;
+        for (share, copy) in shares.into_iter().zip(copies) {
+            let share = share * whole;
+            squares += share * share;
+            // A copy that is hardly seen is not worth its four texels.
+            if share > 0.004 {
+                let texel = copy.at(u);
+                detail = std::array::from_fn(|c| detail[c] + share * (texel[c] - mean[c]));
+            }
+        }
+        let restored = 1.0 / squares.sqrt();
+        detail.map(|channel| channel * restored)
+    }
+}
+
+/// The sixth power: how sharply the three copies that meet at a place give way to each other; the first would be a linear
+/// fade.
+#[inline(always)]
+fn sharpened(share: f32) -> f32 {
+    let square = share * share;
+    square * square * square
 }
 
 /// An offset for a corner of the grid: whole numbers mixed until nothing of their order is left (the finaliser of
 /// `MurmurHash3`).
+#[inline(always)]
 fn offset([i, j]: [i32; 2]) -> [f32; 2] {
     let mut hash = (i as u32).wrapping_mul(0x9e37_79b9) ^ (j as u32).wrapping_mul(0x85eb_ca6b).rotate_left(15);
     hash = (hash ^ (hash >> 16)).wrapping_mul(0x85eb_ca6b);

@@ -1,6 +1,6 @@
 //! The ground looked at in other ways than it is seen: what an editor shows while somebody paints.
 
-use super::paint::{Painter, Row, Shine, paint_by};
+use super::paint::{Colours, Shine, paint_by};
 use super::{Needs, Painting, Points, Scene, paint};
 use crate::engine::light::Light;
 use crate::engine::monitor::{Cancelled, Monitor};
@@ -61,44 +61,52 @@ pub fn view(
 ) -> Result<Painting, Cancelled> {
     let points = Points::Pixels(size);
     let shine = Shine::new(light);
-    let lit = |colour: [f32; 3], row: &Row, i: usize| {
-        let light = Painter::light(&shine, row, i);
-        std::array::from_fn(|c| colour[c] * light[c])
+    // Each point in the colour that `colour` makes of its place in the row and of what is there.
+    let painted = |colours: &mut Colours, colour: &dyn Fn(usize, [f32; 3]) -> [f32; 3]| {
+        let [red, green, blue] = colours;
+        for (i, ((red, green), blue)) in red.iter_mut().zip(green).zip(blue).enumerate() {
+            [*red, *green, *blue] = colour(i, [*red, *green, *blue]);
+        }
     };
-    let scale = |from: [u8; 3], to: [u8; 3], values: &[f32], i: usize| {
-        let share = values.get(i).copied().unwrap_or_default();
-        mixed(from.map(linear_from_srgb), to.map(linear_from_srgb), share)
+    let scale = |colours: &mut Colours, from: [u8; 3], to: [u8; 3], shares: &[f32]| {
+        let [from, to] = [from, to].map(|colour| colour.map(linear_from_srgb));
+        painted(colours, &|i, _| mixed(from, to, shares.get(i).copied().unwrap_or_default()));
     };
     match view {
         TextureView::Lit => paint(scene, Some(light), points, monitor),
         TextureView::Unlit => paint(scene, None, points, monitor),
         TextureView::Alone(at) => {
             let place = scene.recipe.place_among_active(at);
-            paint_by(scene, points, monitor, |painter, row, i, _| {
+            paint_by(scene, points, monitor, |painter, row, colours| {
                 let ground = [0.12; 3];
-                let colour = place.map_or(ground, |at| {
-                    let weight = row.weights[at][i];
-                    if weight > 0.0 { mixed(ground, painter.colour_of(at, row, i), weight) } else { ground }
+                painted(colours, &|i, _| {
+                    place.map_or(ground, |at| {
+                        let weight = row.weights[at][i];
+                        if weight > 0.0 { mixed(ground, painter.colour_of(at, row, i), weight) } else { ground }
+                    })
                 });
-                lit(colour, row, i)
+                shine.light(row, colours);
             })
         }
         TextureView::Weight(at) => {
             let place = scene.recipe.place_among_active(at);
             // Half a weight is the middle grey that one sees, not half the light.
-            paint_by(scene, points, monitor, |_, row, i, _| {
-                let grey = place.map_or(0.0, |at| row.weights[at][i]).clamp(0.0, 1.0) * 255.0 + 0.5;
-                [linear_from_srgb(grey as u8); 3]
+            paint_by(scene, points, monitor, |_, row, colours| {
+                painted(colours, &|i, _| {
+                    let grey = place.map_or(0.0, |at| row.weights[at][i]).clamp(0.0, 1.0) * 255.0 + 0.5;
+                    [linear_from_srgb(grey as u8); 3]
+                });
             })
         }
-        TextureView::Uncovered => paint_by(scene, points, monitor, |_, row, i, own| {
-            if row.sums[i] > 0.0 { grey_of(lit(own, row, i)) } else { WARNING.map(linear_from_srgb) }
+        TextureView::Uncovered => paint_by(scene, points, monitor, |_, row, colours| {
+            shine.light(row, colours);
+            painted(colours, &|i, lit| if row.sums[i] > 0.0 { grey_of(lit) } else { WARNING.map(linear_from_srgb) });
         }),
         TextureView::Humidity => {
-            paint_by(scene, points, monitor, |_, row, i, _| scale(DRY, WET, &row.ground.humidity, i))
+            paint_by(scene, points, monitor, |_, row, colours| scale(colours, DRY, WET, &row.ground.humidity))
         }
         TextureView::Shade => {
-            paint_by(scene, points, monitor, |_, row, i, _| scale(SUNNY, SHADY, &row.ground.shade, i))
+            paint_by(scene, points, monitor, |_, row, colours| scale(colours, SUNNY, SHADY, &row.ground.shade))
         }
     }
 }

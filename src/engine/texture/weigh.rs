@@ -46,6 +46,7 @@ pub(super) fn degrees_of(steepness: f32) -> f32 {
 
 impl GroundRow {
     /// Works out the slopes of a row whose gradients are there.
+    #[inline(always)]
     pub(super) fn find_slopes(&mut self, mode: SlopeMode) {
         let Self { east, south, slope, .. } = self;
         let steepness = east.iter().zip(south.iter()).map(|(east, south)| east * east + south * south);
@@ -118,6 +119,7 @@ impl Extents {
         if level { 0.0 } else { self.skew * exposure }
     }
 
+    #[inline(always)]
     fn weigh(&self, row: &GroundRow, weights: &mut Vec<f32>) {
         weights.clear();
         let Self { elevation, elevation_release, slope, slope_release, .. } = *self;
@@ -196,6 +198,7 @@ impl Palette {
     /// The weights of the types along a row. Those of the types that cover ground sum to 1 at every point; where none
     /// of them covers it, the fallback or the nearest type does, and the sum is left at 0. Returns at how many points
     /// that was so. Without any type that covers ground there is nothing to fill.
+    #[inline(always)]
     pub(super) fn weigh(&self, row: &GroundRow, weights: &mut Vec<Vec<f32>>, sums: &mut Vec<f32>) -> usize {
         weights.resize_with(self.extents.len(), Vec::new);
         sums.clear();
@@ -206,19 +209,23 @@ impl Palette {
                 sums.iter_mut().zip(&*weights).for_each(|(sum, weight)| *sum += weight);
             }
         }
-        let mut uncovered = 0;
-        for (i, sum) in sums.iter().enumerate() {
-            if *sum <= 0.0 {
-                uncovered += 1;
-                if let Some(filler) = self.fallback.or_else(|| self.nearest(row, i)) {
-                    weights[filler][i] = 1.0;
-                }
-            }
+        let uncovered = sums.iter().map(|sum| usize::from(*sum <= 0.0)).sum();
+        if uncovered > 0 {
+            self.fill(row, weights, sums);
         }
         for (weights, _) in weights.iter_mut().zip(&self.covers).filter(|(_, covers)| **covers) {
             weights.iter_mut().zip(&*sums).for_each(|(weight, &sum)| *weight /= if sum > 0.0 { sum } else { 1.0 });
         }
         uncovered
+    }
+
+    /// Lays the fallback or the nearest type where no other lies.
+    fn fill(&self, row: &GroundRow, weights: &mut [Vec<f32>], sums: &[f32]) {
+        for (i, _) in sums.iter().enumerate().filter(|(_, sum)| **sum <= 0.0) {
+            if let Some(filler) = self.fallback.or_else(|| self.nearest(row, i)) {
+                weights[filler][i] = 1.0;
+            }
+        }
     }
 
     fn nearest(&self, row: &GroundRow, i: usize) -> Option<usize> {
