@@ -3,8 +3,9 @@
 //! `cargo run --release --no-default-features --example gallery [FOLDER [PROJECT…]]`
 //!
 //! Every project becomes one picture: heights in grey, the lit texture, a view from the south; `contact-sheet.png`
-//! shows all textures and views, `rise.png` the first project while it rises. Without projects, `operations.png` shows
-//! every operation as it comes, uncoloured: alone if it raises land, on fault land if it shapes.
+//! shows all textures and views, `sets.png` a row of sets for each project that has some, `rise.png` the first project
+//! while it rises. Without projects, `operations.png` shows every operation as it comes, uncoloured: alone if it raises
+//! land, on fault land if it shapes.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -51,7 +52,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
 
     print_header("preset");
-    let mut sheet = Vec::new();
+    let (mut sheet, mut sets) = (Vec::new(), Vec::new());
     for (i, (name, project)) in projects.iter().enumerate() {
         let drawn = Drawn::of(&project.recipe, None)?;
         drawn.report(name, &project.recipe);
@@ -61,8 +62,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         if i == 0 {
             rise(&project.recipe, &folder)?;
         }
+        if !project.recipe.texture.sets().is_empty() {
+            sets.push(beside(&in_sets(name, &project.recipe)?));
+        }
     }
     contact_sheet(&sheet).save(folder.join("contact-sheet.png"))?;
+    above(&sets).save(folder.join("sets.png"))?;
 
     if files.is_empty() {
         print_header("operation");
@@ -77,6 +82,18 @@ fn main() -> Result<(), Box<dyn Error>> {
         contact_sheet(&sheet).save(folder.join("operations.png"))?;
     }
     Ok(())
+}
+
+/// The recipe in each of its sets, under their names.
+fn in_sets(name: &str, recipe: &Recipe) -> Result<Vec<RgbaImage>, Box<dyn Error>> {
+    let drawn = recipe.texture.sets().into_iter().map(|set| {
+        let mut recipe = recipe.clone();
+        recipe.texture.settings.active_set = Some(set.into());
+        let drawn = Drawn::of(&recipe, None)?;
+        drawn.report(&format!("  in {set}"), &recipe);
+        Ok(drawn.captioned(&format!("{name}, {set}")))
+    });
+    drawn.collect()
 }
 
 /// The operation with its defaults, alone if it raises land and on fault land if it shapes.

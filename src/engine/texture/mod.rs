@@ -162,7 +162,8 @@ impl TextureRecipe {
         sets
     }
 
-    /// Sand, grass, rock and snow by elevation and slope in percent: what land wears until somebody paints it.
+    /// Sand, grass, woods and rock by elevation in percent and slope: what land wears until somebody paints it. There is
+    /// no snow: a share of the land's own range is no climate, and the level top of a low coast would wear it.
     pub fn starter() -> Self {
         let ground = |name: &str, colour, [low, high]: [f64; 2], [flat, steep]: [f64; 2]| TerrainType {
             name: name.into(),
@@ -171,14 +172,19 @@ impl TextureRecipe {
             slope_deg: Band { min: flat, max: steep },
             ..Default::default()
         };
+        // Ground that is level to the eye: basins, sea floors, plateaus.
+        let level =
+            |ground: TerrainType, release| TerrainType { elevation_release: release, slope_release_deg: 2.5, ..ground };
         Self {
             settings: TextureSettings::default(),
             types: vec![
-                ground("Meadow", [0x6f, 0x7f, 0x46], [0.0, 45.0], [0.0, 22.0]),
+                ground("Meadow", [0x6f, 0x7f, 0x46], [8.0, 45.0], [0.0, 22.0]),
                 ground("Forest", [0x3f, 0x52, 0x33], [12.0, 55.0], [8.0, 32.0]),
                 ground("Rock", [0x7d, 0x75, 0x6b], [0.0, 100.0], [36.0, 90.0]),
                 ground("Scree", [0x9a, 0x91, 0x84], [58.0, 80.0], [0.0, 36.0]),
-                ground("Snow", [0xee, 0xf2, 0xf6], [84.0, 100.0], [0.0, 40.0]),
+                ground("Pale rock", [0xcd, 0xc7, 0xb9], [84.0, 100.0], [8.0, 40.0]),
+                level(ground("Sand", [0xc2, 0xad, 0x84], [0.0, 4.0], [0.0, 2.0]), 4.0),
+                level(ground("Plateau", [0x85, 0x8a, 0x5e], [50.0, 100.0], [0.0, 1.5]), 10.0),
             ],
         }
     }

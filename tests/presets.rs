@@ -1,0 +1,97 @@
+//! The shipped presets as they are painted: every set covers the whole land, and looks like what it is called.
+
+#![allow(clippy::expect_used, clippy::panic, reason = "a test that cannot go on has failed, in its helpers too")]
+
+use std::collections::BTreeMap;
+
+use upthrust::engine::operations::coastline::Coastline;
+use upthrust::engine::stack::evaluate;
+use upthrust::engine::texture::{Painting, paint_once};
+use upthrust::engine::{Grid, Heightfield, Monitor, Recipe, Step};
+use upthrust::files::build::load_inputs;
+use upthrust::project::presets;
+
+const SAMPLES: usize = 257;
+
+fn land(recipe: &Recipe) -> Heightfield {
+    let inputs = load_inputs(recipe, &BTreeMap::new()).expect("presets need no files");
+    let grid = Grid::fitted(recipe.world.extent(), SAMPLES);
+    evaluate(recipe, grid, None, &inputs, &Monitor::new()).expect("not cancelled")
+}
+
+fn painted(recipe: &Recipe, land: &Heightfield) -> Painting {
+    let inputs = load_inputs(recipe, &BTreeMap::new()).expect("presets need no files");
+    let (range, size) = (recipe.world.height_range_m, [SAMPLES; 2]);
+    paint_once(land, &recipe.texture, range, &inputs, None, size, &Monitor::new()).expect("not cancelled")
+}
+
+/// The sets of a recipe, or what it shows where it has none.
+fn sets(recipe: &Recipe) -> Vec<Option<String>> {
+    let named: Vec<Option<String>> = recipe.texture.sets().into_iter().map(|set| Some(set.to_string())).collect();
+    if named.is_empty() { vec![recipe.texture.settings.active_set.clone()] } else { named }
+}
+
+#[test]
+fn every_set_of_every_preset_covers_the_whole_land() {
+    for preset in presets() {
+        let mut recipe = preset.project().expect(preset.name).recipe;
+        let land = land(&recipe);
+        for set in sets(&recipe) {
+            recipe.texture.settings.active_set = set.clone();
+            let uncovered = painted(&recipe, &land).uncovered;
+            assert_eq!(uncovered, 0.0, "{}, {set:?}", preset.name);
+        }
+    }
+}
+
+/// The mean of the pixels, as red, green and blue from 0 to 255.
+fn mean(painting: &Painting) -> [f64; 3] {
+    let pixels = &painting.picture.pixels;
+    [0, 1, 2].map(|i| pixels.iter().map(|pixel| f64::from(pixel[i])).sum::<f64>() / pixels.len() as f64)
+}
+
+#[test]
+fn presets_open_in_summer_and_winter_is_pale_and_desert_is_red() {
+    let mut checked = 0;
+    for preset in presets() {
+        let mut recipe = preset.project().expect(preset.name).recipe;
+        if recipe.texture.sets().is_empty() {
+            continue;
+        }
+        assert_eq!(recipe.texture.sets(), ["summer", "winter", "desert"], "{}", preset.name);
+        assert_eq!(recipe.texture.settings.active_set.as_deref(), Some("summer"), "{}", preset.name);
+        let land = land(&recipe);
+        let [summer, winter, desert] = ["summer", "winter", "desert"].map(|set| {
+            recipe.texture.settings.active_set = Some(set.into());
+            mean(&painted(&recipe, &land))
+        });
+        let light = |[red, green, blue]: [f64; 3]| red + green + blue;
+        let warm = |[red, _, blue]: [f64; 3]| red - blue;
+        let name = preset.name;
+        assert!(light(winter) > light(summer) + 30.0, "{name}: {summer:.0?} in summer, {winter:.0?} in winter");
+        assert!(warm(winter) < warm(summer), "{name}: {summer:.0?} in summer, {winter:.0?} in winter");
+        assert!(warm(desert) > warm(summer) + 10.0, "{name}: {summer:.0?} in summer, {desert:.0?} in the desert");
+        checked += 1;
+    }
+    assert!(checked >= 3, "{checked} presets have sets");
+}
+
+#[test]
+fn a_coast_that_nobody_has_painted_is_green_land_on_a_sandy_floor() {
+    let recipe = Recipe { stack: vec![Step::new(Coastline::default())], ..Default::default() };
+    let land = land(&recipe);
+    let painting = painted(&recipe, &land);
+    assert_eq!(painting.uncovered, 0.0);
+    let [low, high] = land.min_max();
+    // The mean colour of the ground that is as high.
+    let colour_at = |height: f32| {
+        let level = land.heights().iter().zip(&painting.picture.pixels).filter(|(found, _)| **found == height);
+        let colours: Vec<[u8; 4]> = level.map(|(_, pixel)| *pixel).collect();
+        assert!(colours.len() > 1000, "{} samples at {height} m", colours.len());
+        [0, 1, 2].map(|i| colours.iter().map(|colour| f64::from(colour[i])).sum::<f64>() / colours.len() as f64)
+    };
+    let [red, green, blue] = colour_at(high);
+    assert!(green > red && green > blue + 20.0 && green < 180.0, "the land is {:.0?}", [red, green, blue]);
+    let [red, green, blue] = colour_at(low);
+    assert!(red > green && green > blue, "the sea floor is {:.0?}", [red, green, blue]);
+}
