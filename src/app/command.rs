@@ -36,6 +36,13 @@ pub(super) enum Command {
         from: usize,
         to: usize,
     },
+    MoveType {
+        from: usize,
+        to: usize,
+    },
+    /// Moves the selected card up in its list.
+    MoveUp,
+    MoveDown,
     SelectStep(usize),
     ChooseFile(FileSlot),
     TogglePlay,
@@ -60,7 +67,7 @@ pub(super) enum Command {
 }
 
 /// Commands that have a key, in the order of the list of shortcuts.
-pub(super) const WITH_KEYS: [Command; 21] = [
+pub(super) const WITH_KEYS: [Command; 23] = [
     Command::New,
     Command::Open,
     Command::Save,
@@ -70,6 +77,8 @@ pub(super) const WITH_KEYS: [Command; 21] = [
     Command::Undo,
     Command::Redo,
     Command::ChooseStep,
+    Command::MoveUp,
+    Command::MoveDown,
     Command::TogglePlay,
     Command::Restart,
     Command::StepBack,
@@ -103,7 +112,9 @@ impl Command {
             Self::AddStep(key) => (*key).into(),
             Self::DuplicateStep(_) => "Duplicate".into(),
             Self::DeleteStep(_) => "Delete".into(),
-            Self::MoveStep { from, to } => if to > from { "Move up" } else { "Move down" }.into(),
+            Self::MoveStep { .. } | Self::MoveType { .. } => "Move".into(),
+            Self::MoveUp => "Move the selected card up".into(),
+            Self::MoveDown => "Move the selected card down".into(),
             Self::SelectStep(_) => "Select".into(),
             Self::ChooseFile(_) => "Choose a file…".into(),
             Self::TogglePlay => "Play or pause".into(),
@@ -142,6 +153,8 @@ impl Command {
             Self::Undo => (Modifiers::COMMAND, Key::Z),
             Self::Redo => (SHIFT_COMMAND, Key::Z),
             Self::ChooseStep => (Modifiers::SHIFT, Key::A),
+            Self::MoveUp => (Modifiers::ALT, Key::ArrowUp),
+            Self::MoveDown => (Modifiers::ALT, Key::ArrowDown),
             Self::TogglePlay => (Modifiers::NONE, Key::Space),
             Self::Restart => (Modifiers::NONE, Key::R),
             Self::StepBack => (Modifiers::NONE, Key::Comma),
@@ -161,6 +174,7 @@ impl Command {
             | Self::DuplicateStep(_)
             | Self::DeleteStep(_)
             | Self::MoveStep { .. }
+            | Self::MoveType { .. }
             | Self::SelectStep(_)
             | Self::ChooseFile(_)
             | Self::Seek(_)

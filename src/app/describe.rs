@@ -179,6 +179,7 @@ fn written(parameter: &Parameter, value: &Value) -> Option<String> {
             let [low, high] = [0, 1].map(|i| limits.get(i).and_then(Value::as_f64).map(short));
             format!("{}–{}{unit}", low?, high?)
         }
+        (_, Value::String(text)) if text.is_empty() => "none".into(),
         (_, Value::String(text)) => text.clone(),
         _ => return None,
     })

@@ -1,8 +1,8 @@
 //! The open document and its history.
 //!
 //! Every edit comes through one door, [`Document::propose`]: the interface works on a copy of the project and hands it
-//! over; what differs becomes an entry with a name. Undo and redo are steps along a list of plain values. Opening
-//! another project is an entry too, so nothing is lost by it.
+//! over; what differs becomes an entry with a name. Only a move brings its name along. Undo and redo are steps along a
+//! list of plain values. Opening another project is an entry too, so nothing is lost by it.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -119,6 +119,15 @@ impl Document {
             }
             // How the project is looked at is no edit: it changes without an entry.
             None => self.entries[self.at].project = Arc::new(project),
+        }
+    }
+
+    /// Takes over an edit that knows its own name: of two neighbours that change places, nothing but the deed says which
+    /// one was moved.
+    pub(super) fn propose_as(&mut self, name: String, project: Project) {
+        if project != **self.project() {
+            let origin = self.entry().origin;
+            self.push(Entry { name, project: Arc::new(project), origin, gesture: None });
         }
     }
 

@@ -2,6 +2,7 @@
 //!
 //! The interface thread computes nothing. Each frame it works on a copy of the project, hands it to the document, asks the worker for the picture of what the document says now, and shows the last one that came.
 
+mod cards;
 mod command;
 mod describe;
 mod dialogs;
@@ -27,6 +28,7 @@ use std::time::{Duration, Instant};
 
 use egui::{CentralPanel, Context, Frame, Panel, Ui, ViewportCommand};
 
+use self::cards::place_after_move;
 use self::command::{Command, FileSlot};
 use self::dialogs::{Answer, Ask, DesktopDialogs, Dialogs, PathField, Purpose};
 use self::document::Document;
@@ -465,9 +467,9 @@ impl App {
                 self.modal = Some(Modal::Export);
             }
             Command::Quit => ctx.send_viewport_cmd(ViewportCommand::Close),
-            Command::Undo => self.document.undo(),
-            Command::Redo => self.document.redo(),
-            Command::GoToEntry(i) => self.document.go_to(i),
+            Command::Undo => self.travel(Document::undo),
+            Command::Redo => self.travel(Document::redo),
+            Command::GoToEntry(i) => self.travel(|document| document.go_to(i)),
             Command::ChooseStep => self.picker.open(&mut self.thumbnails, &picker::typed_ahead(ctx)),
             Command::AddStep(key) => {
                 if let Ok(operation) = Operation::from_key(key) {
@@ -498,15 +500,24 @@ impl App {
                     self.selected_step.min(self.document.project().recipe.stack.len().saturating_sub(1));
             }
             Command::MoveStep { from, to } => {
-                self.edit(|project| {
-                    if from.max(to) < project.recipe.stack.len() {
-                        let step = project.recipe.stack.remove(from);
-                        project.recipe.stack.insert(to, step);
-                    }
-                });
-                self.selected_step = to;
+                let mut project = (**self.document.project()).clone();
+                if let Some(step) = put(&mut project.recipe.stack, from, to) {
+                    let name = format!("Move {}", step.title());
+                    self.document.propose_as(name, project);
+                    self.selected_step = place_after_move(self.selected_step, from, to);
+                }
             }
-            Command::SelectStep(i) => self.selected_step = i,
+            Command::MoveType { from, to } => {
+                let mut project = (**self.document.project()).clone();
+                if let Some(ground) = put(&mut project.recipe.texture.types, from, to) {
+                    let name = format!("Move {}", ground.name);
+                    self.document.propose_as(name, project);
+                    self.studio.follow(|at| Some(place_after_move(at, from, to)));
+                }
+            }
+            Command::MoveUp => self.move_selected(ctx, true),
+            Command::MoveDown => self.move_selected(ctx, false),
+            Command::SelectStep(i) => (self.selected_step, self.studio.is_at_hand) = (i, false),
             Command::TogglePlay => self.playback.toggle(total),
             Command::Restart => self.playback.restart(total),
             Command::StepBack => self.playback.seek(at.saturating_sub(1), total),
@@ -536,6 +547,33 @@ impl App {
             Command::DismissMessage => self.message = None,
             Command::Shortcuts => self.modal = Some(Modal::Shortcuts),
             Command::About => self.modal = Some(Modal::About),
+        }
+    }
+
+    /// Goes through the history; what is selected stays so at the place where it stands then.
+    fn travel(&mut self, go: impl FnOnce(&mut Document)) {
+        let before = self.document.project().clone();
+        go(&mut self.document);
+        let (old, new) = (&before.recipe, &self.document.project().recipe);
+        self.selected_step = place_in(&new.stack, &old.stack, self.selected_step);
+        self.studio.follow(|at| Some(place_in(&new.texture.types, &old.texture.types, at)));
+    }
+
+    /// Moves the selected card of the list in which a card was selected last.
+    fn move_selected(&mut self, ctx: &Context, up: bool) {
+        let recipe = &self.document.project().recipe;
+        let ground = self.studio.selected.filter(|_| self.studio.is_at_hand);
+        let (places, from) = match ground {
+            Some(i) => (self.studio.listed(&recipe.texture), i),
+            // Top of the list is top of the stack.
+            None => ((0..recipe.stack.len()).rev().collect(), self.selected_step),
+        };
+        let Some(at) = places.iter().position(|place| *place == from) else { return };
+        let beside = if up { at.checked_sub(1) } else { at.checked_add(1) };
+        if let Some(&to) = beside.and_then(|beside| places.get(beside)) {
+            let is_type = ground.is_some();
+            let command = if is_type { Command::MoveType { from, to } } else { Command::MoveStep { from, to } };
+            self.carry_out(ctx, command);
         }
     }
 
@@ -788,13 +826,16 @@ impl eframe::App for App {
         let mut commands =
             if self.modal.is_none() { command::pressed(&ctx, self.picker.is_open()) } else { Vec::new() };
         let mut project = (**self.document.project()).clone();
+        let (step, ground) = (self.selected_step, self.studio.selected);
         commands.extend(self.panels_ui(ui, &mut project));
+        self.studio.is_at_hand |= self.studio.selected != ground;
         self.modal_ui(&ctx, &mut project);
         let held = ctx.input(|input| input.pointer.any_down() || input.pointer.any_released());
         self.document.propose(project, held.then_some(self.presses));
         for command in commands {
             self.carry_out(&ctx, command);
         }
+        self.studio.is_at_hand &= self.selected_step == step;
         self.request();
     }
 }
@@ -863,6 +904,22 @@ fn ask_grounds(thumbnails: &mut Thumbnails, recipe: &Recipe, files: &InputFiles,
             thumbnails.ask_ground(&PictureName(name.into()), files);
         }
     }
+}
+
+/// Puts what stands at `from` to `to`, and gives it; `None` where one of the places is none.
+fn put<T>(list: &mut Vec<T>, from: usize, to: usize) -> Option<&T> {
+    if from.max(to) >= list.len() {
+        return None;
+    }
+    let moved = list.remove(from);
+    list.insert(to, moved);
+    list.get(to)
+}
+
+/// Where in the new list stands what was at that place of the old one; the same place where it is not to be found.
+fn place_in<T: PartialEq>(new: &[T], old: &[T], at: usize) -> usize {
+    let known = |place: &usize| old.get(at).is_some() && new.get(*place) == old.get(at);
+    [at].into_iter().chain(0..new.len()).find(known).unwrap_or(at)
 }
 
 /// Puts a step on top of the stack, with random numbers of its own; returns its place.

@@ -182,7 +182,11 @@ fn optional_ui(ui: &mut Ui, parameter: &Parameter, value: &mut Value, label: &Re
         *value = if on { first_value(parameter) } else { Value::Null };
     }
     if !on {
-        ui.weak("auto");
+        ui.weak(match parameter.kind {
+            Kind::Limits => "any",
+            Kind::Picture => "none",
+            _ => "auto",
+        });
     }
     !on
 }
@@ -353,7 +357,12 @@ pub(super) fn ground_title(name: &PictureName) -> String {
         return name.0.clone();
     }
     let stem = name.0.trim_start_matches(PictureName::SHIPPED).trim_end_matches(".jpg").replace('-', " ");
-    stem.chars().take(1).flat_map(char::to_uppercase).chain(stem.chars().skip(1)).collect()
+    capitalised(&stem)
+}
+
+/// The text as a title begins.
+pub(super) fn capitalised(text: &str) -> String {
+    text.chars().take(1).flat_map(char::to_uppercase).chain(text.chars().skip(1)).collect()
 }
 
 /// The side of a picture in the grid of grounds, points, and how many stand in a row.

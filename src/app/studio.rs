@@ -3,7 +3,7 @@
 use egui::{Align, ComboBox, Layout, Rect, Role, Ui, UiBuilder, Vec2, WidgetInfo};
 
 use super::panels::diagram::Diagram;
-use crate::engine::texture::{TerrainType, TextureView};
+use crate::engine::texture::{TerrainType, TextureRecipe, TextureView};
 
 /// What the texture's pane shows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -51,6 +51,8 @@ pub(super) struct Studio {
     pub(super) selected: Option<usize>,
     /// The place of the type that is shown alone.
     pub(super) solo: Option<usize>,
+    /// Whether a type was selected later than any step.
+    pub(super) is_at_hand: bool,
     pub(super) aspect: Aspect,
     pub(super) diagram: Diagram,
 }
@@ -63,7 +65,20 @@ impl Studio {
 
     /// Follows types that move in the list: `place` gives the new place of a type, `None` for one that is gone.
     pub(super) fn follow(&mut self, place: impl Fn(usize) -> Option<usize>) {
-        self.solo = self.solo.and_then(place);
+        self.selected = self.selected.and_then(&place);
+        self.solo = self.solo.and_then(&place);
+    }
+
+    /// The places of the types whose cards are listed: those of the active set and of none; and the selected one, so
+    /// that a card stays in hand while its set is typed.
+    pub(super) fn listed(&self, texture: &TextureRecipe) -> Vec<usize> {
+        (0..texture.types.len()).filter(|&i| is_of_active_set(texture, i) || self.selected == Some(i)).collect()
+    }
+
+    /// Shows another set, and lets go of the types that it does not have.
+    pub(super) fn show_set(&mut self, texture: &mut TextureRecipe, set: Option<String>) {
+        texture.settings.active_set = set;
+        self.follow(|i| Some(i).filter(|&i| is_of_active_set(texture, i)));
     }
 
     /// The type whose weight is shown: the selected one, else the first.
@@ -110,6 +125,12 @@ impl Studio {
     }
 }
 
+/// Whether a type belongs to the set that is shown, or to all.
+fn is_of_active_set(texture: &TextureRecipe, i: usize) -> bool {
+    let active = texture.settings.active_set.as_ref();
+    texture.types.get(i).is_some_and(|of| of.set.is_empty() || active.is_none_or(|active| *active == of.set))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -126,6 +147,6 @@ mod tests {
         assert_eq!(studio.view(&types), TextureView::Alone(1));
         assert_eq!(studio.view(&types[..1]), TextureView::Weight(0));
         studio.follow(|i| (i != 1).then_some(i));
-        assert_eq!(studio.solo, None);
+        assert_eq!((studio.selected, studio.solo), (Some(2), None));
     }
 }

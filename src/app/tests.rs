@@ -12,7 +12,7 @@ use crate::engine::operations::Role::Raises;
 use crate::engine::operations::drawn_faults::DrawnFaults;
 use crate::engine::operations::faults::Faults;
 use crate::engine::parameters::Band;
-use crate::engine::texture::{TextureSettings, TextureView};
+use crate::engine::texture::{TextureRecipe, TextureSettings, TextureView};
 
 /// Dialogs that answer at once, as told.
 #[derive(Clone, Default)]
@@ -802,20 +802,219 @@ fn a_picture_of_one_s_own_is_kept_in_the_project_and_what_is_none_is_refused() {
     assert!(!editor.state().failed);
 }
 
+/// A type of that name and set, without colours and limits to speak of.
+fn type_of(name: &str, set: &str) -> TerrainType {
+    TerrainType { name: name.into(), set: set.into(), ..Default::default() }
+}
+
+fn active_set(editor: &Harness<'static, App>) -> Option<String> {
+    editor.state().document.project().recipe.texture.settings.active_set.clone()
+}
+
 #[test]
-fn sets_are_chosen_from_a_list_and_all_is_one_of_them() {
+fn a_set_is_one_click_and_one_entry_and_shows_its_own_cards() {
     let mut editor = editor();
-    let of = |set: &str| TerrainType { name: format!("{set} grass"), set: set.into(), ..Default::default() };
-    editor.state_mut().edit(|project| project.recipe.texture.types = vec![of("Summer"), of("Winter")]);
+    let types = vec![type_of("Rock", ""), type_of("Grass", "Summer"), type_of("Snow", "Winter")];
+    editor.state_mut().edit(|project| {
+        project.recipe.texture = TextureRecipe { settings: TextureSettings::default(), types };
+    });
     pause(&mut editor);
-    let active =
-        |editor: &Harness<'static, App>| editor.state().document.project().recipe.texture.settings.active_set.clone();
-    for (choice, expected) in [("Winter", Some("Winter")), ("All", None)] {
-        editor.get_by_role_and_label(Role::ComboBox, "Set").click();
-        editor.run_steps(3);
+    let entries = editor.state().document.history().0.len();
+    for (i, (choice, cards)) in
+        [("Winter", [true, false, true]), ("Summer", [true, true, false]), ("All", [true; 3])].into_iter().enumerate()
+    {
         editor.get_by_role_and_label(Role::Button, choice).click();
         editor.run_steps(3);
-        assert_eq!(active(&editor).as_deref(), expected);
-        assert_eq!(editor.query_by_label("other set").is_some(), expected.is_some());
+        assert_eq!(active_set(&editor).as_deref(), Some(choice).filter(|choice| *choice != "All"));
+        let listed = ["Rock", "Grass", "Snow"].map(|name| editor.query_by_role_and_label(Role::Button, name).is_some());
+        assert_eq!(listed, cards, "{choice}");
+        assert_eq!(editor.state().document.history().0.len(), entries + i + 1);
     }
+    assert_eq!(editor.state().document.undo_name(), Some("Set Summer to none"));
+    editor.state_mut().studio.selected = Some(2);
+    editor.run_steps(2);
+    editor.get_by_role_and_label(Role::Button, "Summer").click();
+    editor.run_steps(3);
+    assert_eq!(editor.state().studio.selected, None, "winter's snow is no type of summer");
+}
+
+#[test]
+fn a_set_begins_where_its_name_is_typed_on_a_card() {
+    let mut editor = editor();
+    let types = vec![type_of("Rock", ""), type_of("Grass", "")];
+    editor.state_mut().edit(|project| {
+        project.recipe.texture = TextureRecipe { settings: TextureSettings::default(), types };
+    });
+    editor.state_mut().studio.selected = Some(1);
+    pause(&mut editor);
+    assert!(editor.query_by_role_and_label(Role::Button, "All").is_none(), "no sets, no choice");
+    editor.get_by_role_and_label(Role::TextInput, "Set").focus();
+    editor.run_steps(2);
+    type_text(&mut editor, "Monsoon");
+    press(&mut editor, egui::Modifiers::NONE, egui::Key::Enter);
+    assert_eq!(editor.state().document.project().recipe.texture.types[1].set, "Monsoon");
+    assert_eq!(editor.state().document.undo_name(), Some("Grass: Set none to Monsoon"));
+    editor.get_by_role_and_label(Role::Button, "Monsoon").click();
+    editor.run_steps(3);
+    assert_eq!(active_set(&editor).as_deref(), Some("Monsoon"));
+}
+
+/// The middle of a card's name.
+fn header(editor: &Harness<'static, App>, name: &str) -> egui::Rect {
+    editor.get_by_role_and_label(Role::Button, name).rect()
+}
+
+/// Takes hold at one place and moves to the other, as a hand does, without letting go.
+fn carry(editor: &mut Harness<'static, App>, from: egui::Pos2, to: egui::Pos2) {
+    editor.hover_at(from);
+    editor.step();
+    editor.drag_at(from);
+    editor.step();
+    for share in [0.1, 0.3, 0.6, 0.9, 1.0] {
+        editor.hover_at(from + share * (to - from));
+        editor.step();
+    }
+}
+
+fn let_go(editor: &mut Harness<'static, App>, at: egui::Pos2) {
+    editor.drop_at(at);
+    editor.run_steps(3);
+}
+
+/// An editor at rest with four types, the second of them hidden while summer is shown.
+fn editor_with_types() -> Harness<'static, App> {
+    let mut editor = editor();
+    editor.state_mut().edit(|project| {
+        project.recipe.texture.settings.active_set = Some("Summer".into());
+        project.recipe.texture.types =
+            vec![type_of("Grass", "Summer"), type_of("Snow", "Winter"), type_of("Rock", ""), type_of("Sand", "Summer")];
+    });
+    pause(&mut editor);
+    editor.run_steps(2);
+    editor
+}
+
+fn type_names(app: &App) -> Vec<&str> {
+    app.document.project().recipe.texture.types.iter().map(|ground| ground.name.as_str()).collect()
+}
+
+#[test]
+fn a_type_is_dragged_to_another_place_and_what_is_chosen_goes_with_it() {
+    let mut editor = editor_with_types();
+    editor.state_mut().studio.selected = Some(3);
+    editor.state_mut().studio.solo = Some(2);
+    editor.run_steps(2);
+    let entries = editor.state().document.history().0.len();
+    let (from, to) = (header(&editor, "Sand").center(), header(&editor, "Grass").center_top());
+    carry(&mut editor, from, to);
+    assert_eq!(type_names(editor.state()), ["Grass", "Snow", "Rock", "Sand"], "not before it is let go");
+    let_go(&mut editor, to);
+    assert_eq!(type_names(editor.state()), ["Sand", "Grass", "Snow", "Rock"]);
+    let app = editor.state();
+    assert_eq!((app.studio.selected, app.studio.solo), (Some(0), Some(3)));
+    assert_eq!(app.document.history().0.len(), entries + 1);
+    assert_eq!(app.document.undo_name(), Some("Move Sand"));
+    press(&mut editor, egui::Modifiers::COMMAND, egui::Key::Z);
+    assert_eq!(type_names(editor.state()), ["Grass", "Snow", "Rock", "Sand"]);
+    let studio = &editor.state().studio;
+    assert_eq!((studio.selected, studio.solo), (Some(3), Some(2)), "and back again");
+}
+
+#[test]
+fn of_two_neighbours_the_one_that_was_dragged_gives_the_entry_its_name() {
+    for (name, beside) in [("Rock", "Sand"), ("Sand", "Rock")] {
+        let mut editor = editor_with_types();
+        let (from, over) = (header(&editor, name).center(), header(&editor, beside));
+        let to = if from.y < over.center().y { over.center_bottom() } else { over.center_top() };
+        carry(&mut editor, from, to);
+        let_go(&mut editor, to);
+        assert_eq!(type_names(editor.state()), ["Grass", "Snow", "Sand", "Rock"]);
+        assert_eq!(editor.state().document.undo_name(), Some(format!("Move {name}").as_str()));
+    }
+}
+
+#[test]
+fn escape_and_the_own_place_leave_a_dragged_card_where_it_was() {
+    let mut editor = editor_with_types();
+    let before = editor.state().document.project().clone();
+    let (from, to) = (header(&editor, "Sand").center(), header(&editor, "Grass").center_top());
+    carry(&mut editor, from, to);
+    press(&mut editor, egui::Modifiers::NONE, egui::Key::Escape);
+    let_go(&mut editor, to);
+    assert_eq!(*editor.state().document.project(), before, "Escape");
+    carry(&mut editor, from, to);
+    editor.hover_at(from);
+    editor.step();
+    let_go(&mut editor, from);
+    assert_eq!(*editor.state().document.project(), before, "back where it was taken");
+    assert_eq!(editor.state().studio.selected, None, "a drag is no click");
+    let step = header(&editor, "Rain").center();
+    carry(&mut editor, from, step);
+    let_go(&mut editor, step);
+    assert_eq!(*editor.state().document.project(), before, "over the other list");
+}
+
+#[test]
+fn a_step_is_dragged_within_the_stack() {
+    let mut editor = editor();
+    editor.state_mut().edit(|project| {
+        let named = |name: &str| {
+            let mut step = Step::new(Faults { count: 5, ..Default::default() });
+            step.settings.name = name.into();
+            step
+        };
+        project.recipe.stack = ["Bottom", "Middle", "Top"].map(named).into();
+    });
+    editor.state_mut().selected_step = 1;
+    pause(&mut editor);
+    editor.run_steps(2);
+    let names = |editor: &Harness<'static, App>| {
+        let stack = &editor.state().document.project().recipe.stack;
+        stack.iter().map(|step| step.settings.name.clone()).collect::<Vec<_>>()
+    };
+    let (from, to) = (header(&editor, "Top").center(), header(&editor, "Bottom").center_bottom());
+    carry(&mut editor, from, to);
+    let_go(&mut editor, to);
+    assert_eq!(names(&editor), ["Top", "Bottom", "Middle"]);
+    assert_eq!(editor.state().document.undo_name(), Some("Move Top"));
+    assert_eq!(editor.state().selected_step, 2, "the middle one is still selected");
+}
+
+#[test]
+fn the_card_that_was_selected_last_is_moved_by_keys() {
+    let mut editor = editor_with_types();
+    let steps = |editor: &Harness<'static, App>| {
+        let stack = &editor.state().document.project().recipe.stack;
+        stack.iter().map(|step| step.title().to_string()).collect::<Vec<_>>()
+    };
+    let before = steps(&editor);
+    editor.get_by_role_and_label(Role::Button, "Rock").click();
+    editor.run_steps(2);
+    // Past the card of another set, which is not to be seen.
+    press(&mut editor, egui::Modifiers::ALT, egui::Key::ArrowUp);
+    assert_eq!(type_names(editor.state()), ["Rock", "Grass", "Snow", "Sand"]);
+    assert_eq!(editor.state().studio.selected, Some(0));
+    let entries = editor.state().document.history().0.len();
+    press(&mut editor, egui::Modifiers::ALT, egui::Key::ArrowUp);
+    assert_eq!(editor.state().document.history().0.len(), entries, "it is the first already");
+    assert_eq!(steps(&editor), before);
+    let top = before.last().expect("steps");
+    editor.get_by_role_and_label(Role::Button, top).click();
+    editor.run_steps(2);
+    press(&mut editor, egui::Modifiers::ALT, egui::Key::ArrowDown);
+    let mut expected = before.clone();
+    expected.swap(before.len() - 1, before.len() - 2);
+    assert_eq!(steps(&editor), expected);
+    assert_eq!(editor.state().document.undo_name(), Some(format!("Move {top}").as_str()));
+    assert_eq!(type_names(editor.state()), ["Rock", "Grass", "Snow", "Sand"]);
+}
+
+#[test]
+fn limits_that_are_off_say_any() {
+    let mut editor = editor();
+    editor.state_mut().edit(|project| project.recipe.texture.types = vec![type_of("Rock", "")]);
+    editor.state_mut().studio.selected = Some(0);
+    pause(&mut editor);
+    editor.run_steps(2);
+    assert_eq!(editor.query_all_by_label("any").count(), 2, "humidity and shadow");
 }

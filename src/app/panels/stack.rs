@@ -3,11 +3,12 @@
 use egui::{Align, Layout, ScrollArea, Ui};
 use egui_material_icons::icons::ICON_ADD;
 
+use crate::app::cards::{Card, CardDeed, Drawn, cards_ui};
 use crate::app::command::{Command, FileSlot};
 use crate::app::parameter_ui::{Guide, Scope, group_ui, group_ui_guided};
 use crate::app::picker::Picker;
 use crate::app::thumbnails::Thumbnails;
-use crate::app::widgets::{Card, CardDeed, heading, icon_button};
+use crate::app::widgets::{heading, icon_button};
 use crate::engine::parameters::Range;
 use crate::engine::recipe::Recipe;
 
@@ -44,9 +45,9 @@ pub(in crate::app) fn stack_ui(
     ScrollArea::vertical().id_salt("cards").max_height(most).auto_shrink([false, true]).show(ui, |ui| {
         ui.spacing_mut().item_spacing.y = 3.0;
         // Top of the list is top of the stack.
-        for i in (0..recipe.stack.len()).rev() {
-            command = command.take().or(card_ui(ui, recipe, i, done[i], i == selected));
-        }
+        let places: Vec<usize> = (0..recipe.stack.len()).rev().collect();
+        let deed = cards_ui(ui, &places, |ui, i| card_ui(ui, recipe, i, done[i], i == selected));
+        command = command.take().or(deed.map(|(i, deed)| command_of(i, deed)));
     });
     ui.add_space(4.0);
     ui.separator();
@@ -61,8 +62,7 @@ pub(in crate::app) fn stack_ui(
 }
 
 /// A step's card: on or off, its name, and what can be done with it.
-fn card_ui(ui: &mut Ui, recipe: &mut Recipe, i: usize, done: u32, selected: bool) -> Option<Command> {
-    let last = recipe.stack.len() - 1;
+fn card_ui(ui: &mut Ui, recipe: &mut Recipe, i: usize, done: u32, selected: bool) -> Drawn {
     let step = &mut recipe.stack[i];
     let iterations = step.operation.iterations();
     let title = step.title().to_string();
@@ -77,17 +77,17 @@ fn card_ui(ui: &mut Ui, recipe: &mut Recipe, i: usize, done: u32, selected: bool
         selected,
         // Where in its own iterations the timeline stands; nothing once it is whole.
         progress: (iterations > 0).then(|| done as f32 / iterations as f32),
-        can_move: [i < last, i > 0],
     };
-    let deed = ui.push_id(i, |ui| card.ui(ui, |_| {})).inner?;
-    Some(match deed {
+    card.ui(ui, |_| {})
+}
+
+fn command_of(i: usize, deed: CardDeed) -> Command {
+    match deed {
         CardDeed::Select | CardDeed::Solo => Command::SelectStep(i),
         CardDeed::Delete => Command::DeleteStep(i),
         CardDeed::Duplicate => Command::DuplicateStep(i),
-        // Up in the list is up in the stack, whose bottom comes first.
-        CardDeed::Up => Command::MoveStep { from: i, to: i + 1 },
-        CardDeed::Down => Command::MoveStep { from: i, to: i - 1 },
-    })
+        CardDeed::MoveTo(to) => Command::MoveStep { from: i, to },
+    }
 }
 
 /// The parameters of the selected step: its operation's own, then how it is joined to what is below.

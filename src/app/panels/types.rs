@@ -1,18 +1,19 @@
 //! The terrain types: their diagram, their cards, and what they have in common.
 
-use egui::{Align, CollapsingHeader, Layout, RichText, Ui};
+use egui::{Align, CollapsingHeader, Layout, RichText, Ui, Vec2};
 use egui_material_icons::icons::ICON_ADD;
 
+use crate::app::cards::{Card, CardDeed, Drawn, cards_ui};
 use crate::app::command::{Command, FileSlot};
 use crate::app::panels::diagram::diagram_ui;
 use crate::app::panels::right::Surroundings;
-use crate::app::parameter_ui::{Grounds, Guide, Scope, group_ui, group_ui_guided, name_ui};
+use crate::app::parameter_ui::{Grounds, Guide, Scope, capitalised, group_ui, group_ui_guided, name_ui};
 use crate::app::studio::{Aspect, Studio};
 use crate::app::theme::colours;
-use crate::app::widgets::{Card, CardDeed, heading, icon_button, note_ui, solo_button};
+use crate::app::widgets::{heading, icon_button, note_ui, solo_button};
 use crate::engine::parameters::{Band, PictureName, Range};
 use crate::engine::recipe::Recipe;
-use crate::engine::texture::{TerrainType, Unit};
+use crate::engine::texture::{TerrainType, TextureRecipe, Unit};
 use crate::worker::Preview;
 
 /// Parameters of a terrain type that have a control of their own on its card.
@@ -48,12 +49,7 @@ pub(in crate::app) fn types_ui(
     });
     diagram_ui(ui, texture, range_m, &mut studio.selected, &mut studio.diagram);
     ui.add_space(4.0);
-    let sets: Vec<String> = texture.sets().into_iter().map(String::from).collect();
-    if !sets.is_empty() || texture.settings.active_set.is_some() {
-        let names: Vec<&str> = sets.iter().map(String::as_str).collect();
-        ui.push_id("set", |ui| name_ui(ui, &mut texture.settings, "active_set", "All", &names));
-        ui.add_space(4.0);
-    }
+    sets_ui(ui, texture, studio);
     let own: Vec<PictureName> = recipe.pictures().into_iter().filter(|name| !name.ships()).collect();
     let texture = &mut recipe.texture;
     let scopes = scopes(texture.settings.unit, range_m);
@@ -62,22 +58,23 @@ pub(in crate::app) fn types_ui(
     let notes: Vec<String> = (0..texture.types.len()).map(|i| note(recipe, i, around.shown)).collect();
     let mut command = None;
     let mut deed = None;
+    let places = studio.listed(&recipe.texture);
     let types = &mut recipe.texture.types;
     ui.scope(|ui| {
         ui.spacing_mut().item_spacing.y = 4.0;
-        for (i, note) in notes.iter().enumerate() {
-            let found = ui.push_id(i, |ui| card_ui(ui, types, i, studio, note, guide)).inner;
-            deed = deed.or(found.deed.map(|found| (i, found)));
-            if found.wants_file {
+        deed = cards_ui(ui, &places, |ui, i| {
+            let (drawn, wants_file) = card_ui(ui, &mut types[i], i, studio, &notes[i], guide);
+            if wants_file {
                 command = Some(Command::ChooseFile(FileSlot::Texture(i)));
             }
-        }
+            drawn
+        });
         if let Some(preview) = around.shown {
             uncovered_ui(ui, preview.uncovered, studio);
         }
     });
     if let Some((i, deed)) = deed {
-        carry_out(types, studio, i, deed);
+        command = command.or(carry_out(types, studio, i, deed));
     }
     CollapsingHeader::new("All types").id_salt("all types").show(ui, |ui| {
         ui.push_id("texture", |ui| group_ui(ui, &mut recipe.texture.settings, &BY_NAME));
@@ -88,39 +85,55 @@ pub(in crate::app) fn types_ui(
     command
 }
 
-/// Does to a type what its card was asked for.
-fn carry_out(types: &mut Vec<TerrainType>, studio: &mut Studio, i: usize, deed: CardDeed) {
-    let mut swap = |studio: &mut Studio, other: usize| {
-        types.swap(i, other);
-        studio.selected = Some(other);
-        studio.follow(|at| {
-            Some(if at == i {
-                other
-            } else if at == other {
-                i
-            } else {
-                at
-            })
-        });
-    };
+/// The choice of the set that is shown, a click each, where there are sets at all.
+fn sets_ui(ui: &mut Ui, texture: &mut TextureRecipe, studio: &mut Studio) {
+    let active = texture.settings.active_set.clone();
+    let mut sets: Vec<String> = texture.sets().into_iter().map(String::from).collect();
+    // A set whose last type has gone is still the one that is shown.
+    sets.extend(active.clone().filter(|active| !sets.contains(active)));
+    if sets.is_empty() {
+        return;
+    }
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing = Vec2::splat(4.0);
+        let small = RichText::new("Set").size(11.0).color(colours(ui).weak);
+        ui.label(small).on_hover_text("Climates or seasons: one click paints the land with the types of another");
+        for set in sets.iter().map(Some).chain([None]) {
+            let (title, doc) = match set {
+                Some(set) => {
+                    let own = texture.types.iter().filter(|ground| ground.set == *set).count();
+                    let doc = format!("{own} types of this set, and those that belong to no set");
+                    (capitalised(set), doc)
+                }
+                None => ("All".into(), "The types of all sets together".into()),
+            };
+            if ui.selectable_label(active.as_ref() == set, title).on_hover_text(doc).clicked() {
+                studio.show_set(texture, set.cloned());
+            }
+        }
+    });
+    ui.add_space(4.0);
+}
+
+/// Does to a type what its card was asked for, but for moves, which are commands.
+fn carry_out(types: &mut Vec<TerrainType>, studio: &mut Studio, i: usize, deed: CardDeed) -> Option<Command> {
     match deed {
         CardDeed::Select => studio.selected = if studio.selected == Some(i) { None } else { Some(i) },
         CardDeed::Solo => studio.solo = if studio.solo == Some(i) { None } else { Some(i) },
-        CardDeed::Up => swap(studio, i - 1),
-        CardDeed::Down => swap(studio, i + 1),
+        CardDeed::MoveTo(to) => return Some(Command::MoveType { from: i, to }),
         CardDeed::Delete => {
             types.remove(i);
-            studio.selected = None;
             studio.follow(|at| if at == i { None } else { Some(if at > i { at - 1 } else { at }) });
         }
         CardDeed::Duplicate => {
             let mut copy = types[i].clone();
             copy.name.push_str(" copy");
             types.insert(i + 1, copy);
-            studio.selected = Some(i + 1);
             studio.follow(|at| Some(if at > i { at + 1 } else { at }));
+            studio.selected = Some(i + 1);
         }
     }
+    None
 }
 
 /// What elevations slide over: percent, or metres over the land's own range.
@@ -151,6 +164,7 @@ fn note(recipe: &Recipe, i: usize, shown: Option<&Preview>) -> String {
         return "off".into();
     }
     if recipe.texture.place_among_active(i).is_none() {
+        // Its card is there only while it is selected.
         return "other set".into();
     }
     let share = shown.and_then(|preview| {
@@ -162,16 +176,15 @@ fn note(recipe: &Recipe, i: usize, shown: Option<&Preview>) -> String {
     share.map(percent).unwrap_or_default()
 }
 
-/// What came of a card.
-struct CardAnswer {
-    deed: Option<CardDeed>,
-    wants_file: bool,
-}
-
-/// A type's card; in the selected one its parameters.
-fn card_ui(ui: &mut Ui, types: &mut [TerrainType], i: usize, studio: &Studio, note: &str, guide: Guide) -> CardAnswer {
-    let last = types.len() - 1;
-    let ground = &mut types[i];
+/// A type's card, in the selected one its parameters; beside it whether the user wants to choose a file.
+fn card_ui(
+    ui: &mut Ui,
+    ground: &mut TerrainType,
+    i: usize,
+    studio: &Studio,
+    note: &str,
+    guide: Guide,
+) -> (Drawn, bool) {
     let selected = studio.selected == Some(i);
     let (name, mut enabled, mut colour) = (ground.name.clone(), ground.enabled, ground.colour);
     let thumbnail = |name: &PictureName| {
@@ -188,10 +201,9 @@ fn card_ui(ui: &mut Ui, types: &mut [TerrainType], i: usize, studio: &Studio, no
         solo: Some(studio.solo == Some(i)),
         selected,
         progress: None,
-        can_move: [i > 0, i < last],
     };
     let mut wants_file = false;
-    let deed = card.ui(ui, |ui| {
+    let drawn = card.ui(ui, |ui| {
         if selected {
             let small = |text: String| RichText::new(text).size(11.0).color(colours(ui).weak);
             ui.label(small(if note.ends_with('%') { format!("Takes {note} of the land") } else { note.into() }));
@@ -200,7 +212,7 @@ fn card_ui(ui: &mut Ui, types: &mut [TerrainType], i: usize, studio: &Studio, no
         }
     });
     (ground.enabled, ground.colour) = (enabled, colour);
-    CardAnswer { deed, wants_file }
+    (drawn, wants_file)
 }
 
 /// The share of the land that no type covers, and the button that shows where.
