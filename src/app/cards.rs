@@ -160,7 +160,7 @@ pub(super) fn cards_ui(
     let list = ui.scope_id().with("cards");
     let carried = DragAndDrop::payload::<Carried>(ui.ctx()).filter(|carried| carried.list == list);
     let carried = carried.map(|carried| carried.place);
-    let mut deed = None;
+    let (mut deed, mut taken) = (None, false);
     let mut rects = Vec::with_capacity(places.len());
     for &place in places {
         let shown = ui.push_id(place, |ui| {
@@ -169,9 +169,14 @@ pub(super) fn cards_ui(
             }
             card_ui(ui, place)
         });
-        shown.inner.header.dnd_set_drag_payload(Carried { list, place });
+        taken |= shown.inner.header.drag_started();
         deed = deed.or(shown.inner.deed.map(|found| (place, found)));
         rects.push(shown.response.rect);
+    }
+    // The card under the press: in a slow frame the pointer is over another one by now.
+    let origin = ui.input(|input| input.pointer.press_origin()).filter(|_| taken);
+    if let Some(at) = origin.and_then(|origin| rects.iter().position(|rect| rect.contains(origin))) {
+        DragAndDrop::set_payload(ui.ctx(), Carried { list, place: places[at] });
     }
     deed.or_else(|| {
         let from = places.iter().position(|place| carried == Some(*place))?;

@@ -921,6 +921,25 @@ fn a_type_is_dragged_to_another_place_and_what_is_chosen_goes_with_it() {
 }
 
 #[test]
+fn the_card_that_was_pressed_is_dragged_though_the_pointer_was_quicker_than_the_frames() {
+    let mut editor = editor_with_types();
+    let (from, to) = (header(&editor, "Sand").center(), header(&editor, "Grass"));
+    editor.hover_at(from);
+    editor.step();
+    let press = egui::PointerButton::Primary;
+    let events = [
+        egui::Event::PointerButton { pos: from, button: press, pressed: true, modifiers: egui::Modifiers::NONE },
+        egui::Event::PointerMoved(to.center()),
+    ];
+    editor.input_mut().events.extend(events);
+    editor.step();
+    editor.hover_at(to.center_top());
+    editor.step();
+    let_go(&mut editor, to.center_top());
+    assert_eq!(type_names(editor.state()), ["Sand", "Grass", "Snow", "Rock"]);
+}
+
+#[test]
 fn of_two_neighbours_the_one_that_was_dragged_gives_the_entry_its_name() {
     for (name, beside) in [("Rock", "Sand"), ("Sand", "Rock")] {
         let mut editor = editor_with_types();
