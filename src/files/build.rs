@@ -1,19 +1,18 @@
 //! Building: the one way from a recipe to files, for the command line and for the editor.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use super::atomic::{self, Staged};
 use super::error::FileError;
 use super::heightmap::{self, Format, RawLayout, Samples};
+use super::inputs::{DecodedFiles, InputFiles};
 use super::maps::{MapOrder, WeightsOrder};
 use super::memory::require_memory;
 use super::sidecar::{Description, sidecar_path};
-use super::swatches;
 use super::texture;
-use crate::engine::parameters::{Band, FileName};
+use crate::engine::parameters::Band;
 use crate::engine::texture::{Needs, Part, Points, Scene, Surroundings, height_range_m, paint};
 use crate::engine::{Grid, Heightfield, Inputs, Monitor, Picture, Recipe, heightfield::Extent, stack};
 
@@ -107,26 +106,9 @@ pub fn texture_size(extent: Extent, longer: usize) -> [usize; 2] {
     [grid.width() - 1, grid.height() - 1]
 }
 
-/// Decodes what a recipe draws on: heightmaps by the endings of their names, pictures by their contents. Names that are
-/// not among the files are left out; steps and types that use them do without.
-pub fn load_inputs(recipe: &Recipe, files: &BTreeMap<FileName, Arc<Vec<u8>>>) -> Result<Inputs, FileError> {
-    let mut inputs = Inputs::default();
-    for name in recipe.heightmaps() {
-        if let Some(bytes) = files.get(&name) {
-            let reading = heightmap::decode(Path::new(&name.0), bytes, None)?;
-            inputs.rasters.insert(name, Arc::new(reading.raster));
-        }
-    }
-    for name in recipe.pictures() {
-        if name.ships() {
-            let swatch = swatches::shipped(&name)?;
-            inputs.swatches.insert(name, swatch);
-        } else if let Some(bytes) = files.get(&FileName(name.0.clone())) {
-            let swatch = swatches::decode(&name.0, bytes)?;
-            inputs.swatches.insert(name, swatch);
-        }
-    }
-    Ok(inputs)
+/// Decodes what a recipe draws on, once; whoever goes on with changing recipes keeps a [`DecodedFiles`].
+pub fn load_inputs(recipe: &Recipe, files: &InputFiles) -> Result<Inputs, FileError> {
+    DecodedFiles::default().inputs(recipe, files)
 }
 
 /// The share of the work that evaluating is, by rough measurement; painting and writing make up the rest.
@@ -378,7 +360,6 @@ mod tests {
     use super::*;
     use crate::engine::Step;
     use crate::engine::operations::faults::Faults;
-    use crate::engine::operations::heightmap::Heightmap;
     use crate::engine::texture::Chart;
     use crate::files::maps::Depth;
 
@@ -504,23 +485,5 @@ mod tests {
     fn textures_follow_the_proportions() {
         assert_eq!(texture_size(Extent { width_m: 3000.0, depth_m: 1000.0 }, 300), [300, 100]);
         assert_eq!(texture_size(Extent { width_m: 1.0, depth_m: 1e6 }, 300), [1, 300]);
-    }
-
-    fn with_heightmap(name: &FileName) -> Recipe {
-        let step = Step::new(Heightmap { file: name.clone(), ..Default::default() });
-        Recipe { stack: vec![step], ..Default::default() }
-    }
-
-    #[test]
-    fn imported_files_are_decoded_by_their_names() {
-        let bytes: Vec<u8> = [1.0_f32, 2.0, 3.0, 4.0].iter().flat_map(|height| height.to_le_bytes()).collect();
-        let name = FileName("a.r32".into());
-        let recipe = with_heightmap(&name);
-        let inputs = load_inputs(&recipe, &[(name.clone(), Arc::new(bytes))].into()).expect("readable");
-        assert_eq!(inputs.get(&name).map(|raster| raster.samples.clone()), Some(vec![1.0, 2.0, 3.0, 4.0]));
-        let name = FileName("a.png".into());
-        let files = [(name.clone(), Arc::new(vec![]))].into();
-        let error = load_inputs(&with_heightmap(&name), &files).expect_err("empty");
-        assert!(error.to_string().starts_with("a.png: "), "{error}");
     }
 }

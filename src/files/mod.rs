@@ -7,6 +7,7 @@ pub mod atomic;
 pub mod build;
 mod error;
 pub mod heightmap;
+pub mod inputs;
 pub mod maps;
 pub mod memory;
 pub mod sidecar;

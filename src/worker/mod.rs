@@ -13,17 +13,13 @@ pub use export::{ExportOutcome, ExportStatus, Exporter};
 pub use preview::{Preview, PreviewRequest, Previewer};
 pub use thumbnails::{PictureBytes, Thumbnail, ThumbnailRequest, ThumbnailStyle, Thumbnailer};
 
-use std::collections::BTreeMap;
+pub use crate::files::inputs::InputFiles;
+
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::engine::parameters::FileName;
-
 /// Called from a worker thread whenever there is something new to pick up.
 pub type Wake = Arc<dyn Fn() + Send + Sync>;
-
-/// The bytes of the files that a recipe names, as the project holds them.
-pub type InputFiles = BTreeMap<FileName, Arc<Vec<u8>>>;
 
 /// Why a job has no result.
 #[derive(Clone, Debug, PartialEq)]

@@ -6,11 +6,10 @@ use std::time::{Duration, Instant};
 
 use super::{InputFiles, JobError, Wake, guarded, lock};
 use crate::engine::measures::Summary;
-use crate::engine::parameters::{FileName, PictureName};
 use crate::engine::stack::Evaluator;
 use crate::engine::texture::{Needs, Painting, Scene, Surroundings, TextureView, view};
 use crate::engine::{Cancelled, Grid, Heightfield, Inputs, Monitor, Picture, Recipe};
-use crate::files;
+use crate::files::inputs::DecodedFiles;
 
 /// How long a computation may go on after a newer request has come. Short ones finish within it and are shown, so
 /// that a slider that is dragged without a pause still shows something; all others stop.
@@ -232,21 +231,12 @@ impl From<Cancelled> for Unfinished {
     }
 }
 
-/// What was decoded last, and from what.
-#[derive(Default)]
-struct Decoded {
-    files: InputFiles,
-    heightmaps: Vec<FileName>,
-    pictures: Vec<PictureName>,
-    inputs: Inputs,
-}
-
 /// What the preview thread remembers from one request to the next.
 #[derive(Default)]
 struct Desk {
     fine: Painter,
     coarse: Painter,
-    decoded: Decoded,
+    decoded: DecodedFiles,
     /// How long the last land of full size took, or would at least have taken when it was stopped.
     last: Duration,
 }
@@ -258,7 +248,8 @@ impl Desk {
         monitor: &Monitor,
         publish: &dyn Fn(Result<Preview, JobError>),
     ) -> Result<Preview, Unfinished> {
-        let inputs = self.inputs(request)?;
+        let inputs = self.decoded.inputs(&request.recipe, &request.files);
+        let inputs = inputs.map_err(|error| Unfinished::Failed(error.to_string()))?;
         if self.last > SLOW && !request.animated {
             let share = |samples: usize| (samples * samples) as f64 / (request.samples * request.samples) as f64;
             let cost = |samples: usize| self.last.mul_f64(share(samples));
@@ -285,32 +276,6 @@ impl Desk {
             Ok(_) => self.last = began.elapsed(),
         }
         Ok(preview?)
-    }
-
-    /// The contents of the request's files, decoded once.
-    fn inputs(&mut self, request: &PreviewRequest) -> Result<Inputs, Unfinished> {
-        let Decoded { files: known, heightmaps, pictures, inputs } = &self.decoded;
-        let recipe = &request.recipe;
-        let used: InputFiles = recipe
-            .files()
-            .into_iter()
-            .filter_map(|name| request.files.get(&name).map(|bytes| (name, bytes.clone())))
-            .collect();
-        let wanted = (recipe.heightmaps(), recipe.pictures());
-        let same =
-            known.len() == used.len() && known.iter().zip(&used).all(|((a, x), (b, y))| a == b && Arc::ptr_eq(x, y));
-        if same && *heightmaps == wanted.0 && *pictures == wanted.1 {
-            return Ok(inputs.clone());
-        }
-        let mut inputs =
-            files::build::load_inputs(recipe, &used).map_err(|error| Unfinished::Failed(error.to_string()))?;
-        if self.decoded.inputs.rasters.keys().eq(inputs.rasters.keys()) && same {
-            // Another picture of the ground is no reason to work out the land anew.
-            inputs.rasters.clone_from(&self.decoded.inputs.rasters);
-        }
-        let (heightmaps, pictures) = wanted;
-        self.decoded = Decoded { files: used, heightmaps, pictures, inputs: inputs.clone() };
-        Ok(inputs)
     }
 }
 
