@@ -1,8 +1,13 @@
-//! The higher and the lower of two heights with the crease between them rounded: where lands meet, and where land runs
-//! into a floor or a ceiling.
+//! Ways without a corner: from one value to another, and to the higher or the lower of two heights with the crease
+//! between them rounded, where lands meet and where land runs into a floor or a ceiling.
 //!
 //! The crease is rounded by a parabola over differences up to the rounding r: max(a, b) + r/4·c², with
 //! c = max(r − |a − b|, 0)/r (I. Quilez, "Smooth minimum", 2013: the polynomial form).
+
+/// The smoothstep 3t² − 2t³: from 0 at t = 0 to 1 at t = 1, level at both.
+pub(super) fn smoothstep(t: f64) -> f64 {
+    t * t * (3.0 - 2.0 * t)
+}
 
 /// The higher of two heights, rounded over differences up to `rounding`; rounding 0 is the plain maximum.
 pub(super) fn smooth_maximum(a: f32, b: f32, rounding: f32) -> f32 {
@@ -21,6 +26,11 @@ pub(super) fn smooth_minimum(a: f32, b: f32, rounding: f32) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_smoothstep_by_hand() {
+        assert_eq!([0.0, 0.25, 0.5, 0.75, 1.0].map(smoothstep), [0.0, 0.15625, 0.5, 0.84375, 1.0]);
+    }
 
     #[test]
     fn creases_by_hand() {

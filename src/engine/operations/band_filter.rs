@@ -18,6 +18,7 @@ use crate::engine::cosine_transform::{CosineTransform, Workspace};
 use crate::engine::heightfield::Heightfield;
 use crate::engine::monitor::{Cancelled, Monitor, Tally};
 use crate::engine::parameters::{Spec, choices, parameters};
+use crate::engine::rounding::smoothstep;
 use crate::engine::strips::{STRIP, strips};
 
 choices! {
@@ -92,7 +93,7 @@ impl Response {
         let ratio =
             if wavelength_m < self.shortest_m { self.shortest_m / wavelength_m } else { wavelength_m / self.longest_m };
         let t = (libm::log2(ratio) / self.shoulder).min(1.0);
-        1.0 - t * t * (3.0 - 2.0 * t)
+        1.0 - smoothstep(t)
     }
 }
 
@@ -230,7 +231,6 @@ mod tests {
     use crate::engine::inputs::Inputs;
     use crate::engine::monitor::Monitor;
     use crate::engine::operations::faults::Faults;
-    use crate::engine::random::Stream;
     use crate::engine::recipe::{Recipe, Step};
     use crate::engine::stack::evaluate;
 
@@ -392,28 +392,6 @@ mod tests {
                     assert!(share < 0.02, "{filter:?}: {share}");
                 }
             }
-        }
-    }
-
-    #[test]
-    fn one_thread_and_seven_make_the_same_bytes() {
-        let land = rough(Grid::new(WORLD, 201, 76));
-        let with = |threads: usize| {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
-            pool.install(|| shaped(&BandFilter::default(), &land))
-        };
-        assert_eq!(with(1), with(7));
-    }
-
-    #[test]
-    fn a_cancelled_filter_stops() {
-        let (land, inputs, monitor) = (rough(grid()), Inputs::default(), Monitor::new());
-        monitor.cancel();
-        let below = Some(&land);
-        let site = Site { grid: grid(), below, stream: Stream::new(0, 0), inputs: &inputs, monitor: &monitor };
-        for along in [Along::Both, Along::Rows, Along::Columns] {
-            let filter = filter(true, [300.0, 900.0], along);
-            assert_eq!(filter.evaluate(&site, 0, None), Err(Cancelled));
         }
     }
 }

@@ -434,22 +434,12 @@ impl Operate for BspFaults {
 
 #[cfg(test)]
 mod tests {
+    use super::super::testing::{raised, resumed, stream};
     use super::*;
-    use crate::engine::inputs::Inputs;
     use crate::engine::monitor::Monitor;
 
     const SQUARE: Extent = Extent { width_m: 4096.0, depth_m: 4096.0 };
     const OBLONG: Extent = Extent { width_m: 9000.0, depth_m: 700.0 };
-
-    fn stream() -> Stream {
-        Stream::new(5, 9)
-    }
-
-    fn land(faults: &BspFaults, grid: Grid, until: u32) -> Heightfield {
-        let (inputs, monitor) = (Inputs::default(), Monitor::new());
-        let site = Site { grid, below: None, stream: stream(), inputs: &inputs, monitor: &monitor };
-        faults.evaluate(&site, until, None).expect("not cancelled")
-    }
 
     /// The walk from the root to a leaf, in metres.
     fn lift_m(tree: &Tree, x: f64, z: f64) -> f64 {
@@ -500,7 +490,7 @@ mod tests {
                     BspFaults { count: 20, depth, layout, edge_fade, displacement_m: 7.3, wind: None, ..Default::default() };
                 let grid = Grid::new(extent, 83, 61);
                 let trees: Vec<Tree> = (1..=20).map(|i| faults.tree(i, extent, stream())).collect();
-                let sum = land(&faults, grid, 20);
+                let sum = raised(&faults, grid, None, 20);
                 let fade = Fade::new(&grid);
                 for r in 0..grid.height() {
                     for c in 0..grid.width() {
@@ -591,7 +581,7 @@ mod tests {
         for layout in [Layout::Structured, Layout::Unstructured] {
             let faults = BspFaults { layout, count: 40, wind: None, ..Default::default() };
             let odd = Extent { width_m: 4100.7, depth_m: 977.3 };
-            let [small, large] = [257, 1025].map(|side| land(&faults, Grid::new(odd, side, side), 40));
+            let [small, large] = [257, 1025].map(|side| raised(&faults, Grid::new(odd, side, side), None, 40));
             assert!((0..257 * 257).all(|i| small[(i % 257, i / 257)] == large[(4 * (i % 257), 4 * (i / 257))]));
         }
     }
@@ -602,22 +592,15 @@ mod tests {
         let faults =
             BspFaults { count: 30, edge_fade: true, floor_m: Some(-2.5), wind: Some(wind), ..Default::default() };
         let grid = Grid::new(OBLONG, 71, 33);
-        let (inputs, monitor) = (Inputs::default(), Monitor::new());
-        let site = Site { grid, below: None, stream: stream(), inputs: &inputs, monitor: &monitor };
-        let half = land(&faults, grid, 13);
-        let resumed = faults.evaluate(&site, 30, Some(Keyframe { iteration: 13, land: &half })).expect("not cancelled");
-        let whole = land(&faults, grid, 30);
-        assert_eq!(resumed, whole);
+        let (half, whole) = (raised(&faults, grid, None, 13), raised(&faults, grid, None, 30));
+        assert_eq!(resumed(&faults, Keyframe { iteration: 13, land: &half }, 30), whole);
         assert!(whole.min_max()[0] >= -2.5);
-        monitor.cancel();
-        assert_eq!(faults.evaluate(&site, 30, None), Err(Cancelled));
-        assert_eq!(BspFaults::default().evaluate(&site, 30, None), Err(Cancelled));
     }
 
     #[test]
     fn the_land_fades_to_level_ground_at_the_border() {
         let faults = BspFaults { edge_fade: true, wind: None, ..Default::default() };
-        let land = land(&faults, Grid::new(SQUARE, 65, 65), 100);
+        let land = raised(&faults, Grid::new(SQUARE, 65, 65), None, 100);
         assert!((0..65).all(|i| [land[(i, 0)], land[(i, 64)], land[(0, i)], land[(64, i)]] == [0.0; 4]));
         assert_eq!(Fade::new(&land.grid()).at(32, 32), 1.0);
     }

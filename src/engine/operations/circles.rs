@@ -108,18 +108,11 @@ impl Operate for Circles {
 
 #[cfg(test)]
 mod tests {
+    use super::super::testing::{raised, stream};
     use super::*;
     use crate::engine::heightfield::Grid;
-    use crate::engine::inputs::Inputs;
-    use crate::engine::monitor::Monitor;
 
     const WORLD: Extent = Extent { width_m: 3000.0, depth_m: 1700.0 };
-
-    fn land(circles: &Circles, grid: Grid, until: u32) -> Heightfield {
-        let (inputs, monitor) = (Inputs::default(), Monitor::new());
-        let site = Site { grid, below: None, stream: Stream::new(3, 4), inputs: &inputs, monitor: &monitor };
-        circles.evaluate(&site, until, None).expect("not cancelled")
-    }
 
     #[test]
     fn the_formula_at_the_top_half_way_and_at_the_foot() {
@@ -136,8 +129,8 @@ mod tests {
         let circles = Circles { count: 60, ..Default::default() };
         let grid = Grid::new(WORLD, 61, 35);
         for until in [0, 1, 17, 60] {
-            let land = land(&circles, grid, until);
-            let drawn: Vec<Circle> = (1..=until).map(|i| circles.circle(i, WORLD, Stream::new(3, 4))).collect();
+            let land = raised(&circles, grid, None, until);
+            let drawn: Vec<Circle> = (1..=until).map(|i| circles.circle(i, WORLD, stream())).collect();
             for r in 0..grid.height() {
                 for c in 0..grid.width() {
                     let sum: f64 = drawn.iter().map(|circle| circle.lift_m(grid.x_m(c), grid.z_m(r))).sum();
@@ -151,7 +144,7 @@ mod tests {
     fn small_maps_are_exact_subsets_of_large_ones() {
         let circles = Circles { count: 50, ..Default::default() };
         let (small, large) =
-            (land(&circles, Grid::new(WORLD, 65, 33), 50), land(&circles, Grid::new(WORLD, 257, 129), 50));
+            (raised(&circles, Grid::new(WORLD, 65, 33), None, 50), raised(&circles, Grid::new(WORLD, 257, 129), None, 50));
         assert!((0..33).all(|r| (0..65).all(|c| small[(c, r)] == large[(4 * c, 4 * r)])));
     }
 }

@@ -24,6 +24,7 @@ use crate::engine::heightfield::{Extent, Grid, Heightfield};
 use crate::engine::monitor::{Cancelled, Monitor};
 use crate::engine::parameters::{Spec, parameters};
 use crate::engine::random::{Draw, Stream};
+use crate::engine::rounding::smoothstep;
 
 parameters! {
     /// Raises an island with bays and capes out of a sea, piece by piece.
@@ -159,7 +160,7 @@ impl Coastline {
     fn height_of(&self, share: f64) -> f64 {
         let above = share.clamp(0.0, 1.0) - (1.0 - self.size);
         // Half a straight rise, which gives the coast its slope, and half a smooth one, which levels off inland.
-        let risen = |t: f64| 0.5 * (t + t * t * (3.0 - 2.0 * t));
+        let risen = |t: f64| 0.5 * (t + smoothstep(t));
         if above >= 0.0 {
             self.height_m * risen(above / self.size)
         } else {
@@ -285,20 +286,14 @@ impl Operate for Coastline {
 
 #[cfg(test)]
 mod tests {
+    use super::super::testing::made;
     use super::*;
-    use crate::engine::inputs::Inputs;
 
     const WORLD: Extent = Extent { width_m: 4096.0, depth_m: 4096.0 };
     const OBLONG: Extent = Extent { width_m: 977.3, depth_m: 4100.7 };
 
-    fn land_of(coastline: &Coastline, grid: Grid, seed: u32, until: u32) -> Heightfield {
-        let (inputs, monitor) = (Inputs::default(), Monitor::new());
-        let site = Site { grid, below: None, stream: Stream::new(seed, 4), inputs: &inputs, monitor: &monitor };
-        coastline.evaluate(&site, until, None).expect("not cancelled")
-    }
-
     fn land(coastline: &Coastline, grid: Grid, seed: u32) -> Heightfield {
-        land_of(coastline, grid, seed, coastline.iterations())
+        made(coastline, Stream::new(seed, 4), grid, None, coastline.iterations(), None)
     }
 
     fn sides(side: usize) -> Grid {
@@ -471,18 +466,5 @@ mod tests {
             let differs = |c: usize, r: usize| (small[(c, r)] - large[(4 * c, 4 * r)]).abs() > 1e-3;
             assert!((0..height).all(|r| (0..width).all(|c| !differs(c, r))));
         }
-    }
-
-    #[test]
-    fn one_thread_and_seven_make_the_same_bytes_and_a_stop_is_obeyed() {
-        let with = |threads: usize| {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
-            pool.install(|| land_of(&Coastline::default(), sides(201), 3, 40))
-        };
-        assert_eq!(with(1), with(7));
-        let (inputs, monitor) = (Inputs::default(), Monitor::new());
-        monitor.cancel();
-        let site = Site { grid: sides(9), below: None, stream: Stream::new(3, 4), inputs: &inputs, monitor: &monitor };
-        assert_eq!(Coastline::default().evaluate(&site, 9, None), Err(Cancelled));
     }
 }

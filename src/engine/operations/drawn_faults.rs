@@ -11,6 +11,7 @@ use crate::engine::heightfield::{Extent, Heightfield};
 use crate::engine::monitor::Cancelled;
 use crate::engine::parameters::{Point, Spec, parameters};
 use crate::engine::random::Stream;
+use crate::engine::rounding::smoothstep;
 
 /// Faults lie within so many metres: the longest side that a world can have.
 const FARTHEST_M: f64 = 1_000_000.0;
@@ -111,8 +112,7 @@ impl Ends {
         if beyond_m >= self.reach_m {
             return 0.0;
         }
-        let rest = 1.0 - beyond_m / self.reach_m;
-        rest * rest * (3.0 - 2.0 * rest)
+        smoothstep(1.0 - beyond_m / self.reach_m)
     }
 }
 
@@ -206,18 +206,15 @@ impl Operate for DrawnFaults {
 
 #[cfg(test)]
 mod tests {
+    use super::super::testing::raised;
     use super::*;
     use crate::engine::heightfield::Grid;
-    use crate::engine::inputs::Inputs;
-    use crate::engine::monitor::Monitor;
     use crate::engine::parameters::Field;
 
     const WORLD: Extent = Extent { width_m: 300.0, depth_m: 200.0 };
 
     fn land(faults: Vec<DrawnFault>, grid: Grid, until: u32) -> Heightfield {
-        let (inputs, monitor) = (Inputs::default(), Monitor::new());
-        let site = Site { grid, below: None, stream: Stream::new(0, 0), inputs: &inputs, monitor: &monitor };
-        DrawnFaults { faults }.evaluate(&site, until, None).expect("not cancelled")
+        raised(&DrawnFaults { faults }, grid, None, until)
     }
 
     fn fault(from: [f64; 2], to: [f64; 2]) -> DrawnFault {

@@ -137,14 +137,4 @@ mod tests {
             assert_eq!(shaped(&FiniteFilter { passes: 3, ..filter(0.4, side) }, &level), level);
         }
     }
-
-    #[test]
-    fn one_thread_and_seven_make_the_same_bytes() {
-        let (land, filter) = (rough(grid(201)), FiniteFilter { passes: 3, ..filter(0.4, 57) });
-        let with = |threads: usize| {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
-            pool.install(|| shaped(&filter, &land))
-        };
-        assert_eq!(with(1), with(7));
-    }
 }

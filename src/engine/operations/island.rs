@@ -4,6 +4,7 @@ use super::{Keyframe, Operate, Role, Site};
 use crate::engine::heightfield::Heightfield;
 use crate::engine::monitor::Cancelled;
 use crate::engine::parameters::{Spec, parameters};
+use crate::engine::rounding::smoothstep;
 
 parameters! {
     /// Makes an island of the land: around the middle it stays, farther out it falls off to the bed of a sea.
@@ -29,7 +30,7 @@ impl Island {
             return if distance <= self.size { 1.0 } else { 0.0 };
         }
         let t = ((distance - self.size) / (2.0 * reach) + 0.5).clamp(0.0, 1.0);
-        1.0 - t * t * (3.0 - 2.0 * t)
+        1.0 - smoothstep(t)
     }
 }
 

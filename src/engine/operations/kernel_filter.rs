@@ -182,7 +182,6 @@ mod tests {
     use crate::engine::inputs::Inputs;
     use crate::engine::monitor::Monitor;
     use crate::engine::operations::faults::Faults;
-    use crate::engine::random::Stream;
     use crate::engine::recipe::{Recipe, Step};
     use crate::engine::stack;
 
@@ -317,23 +316,5 @@ mod tests {
             println!("{} at {samples:?}: {:.3} %", filter.reference_samples, 100.0 * found);
             assert!(found < 0.02, "{filter:?} at {samples:?}: {found}");
         }
-    }
-
-    #[test]
-    fn one_thread_and_seven_make_the_same_bytes() {
-        let (land, filter) = (rough(grid(201)), KernelFilter { passes: 3, ..filter(sharpen(), 57) });
-        let with = |threads: usize| {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
-            pool.install(|| shaped(&filter, &land))
-        };
-        assert_eq!(with(1), with(7));
-    }
-
-    #[test]
-    fn a_cancelled_filter_stops() {
-        let (land, inputs, monitor) = (rough(grid(33)), Inputs::default(), Monitor::new());
-        monitor.cancel();
-        let site = Site { grid: grid(33), below: Some(&land), stream: Stream::new(0, 0), inputs: &inputs, monitor: &monitor };
-        assert_eq!(KernelFilter::default().evaluate(&site, 0, None), Err(Cancelled));
     }
 }

@@ -156,15 +156,11 @@ impl Operate for Midpoint {
 
 #[cfg(test)]
 mod tests {
+    use super::super::testing::raised;
     use super::*;
-    use crate::engine::inputs::Inputs;
-    use crate::engine::monitor::Monitor;
-    use crate::engine::random::Stream;
 
     fn land(midpoint: &Midpoint, grid: Grid) -> Heightfield {
-        let (inputs, monitor) = (Inputs::default(), Monitor::new());
-        let site = Site { grid, below: None, stream: Stream::new(3, 4), inputs: &inputs, monitor: &monitor };
-        midpoint.evaluate(&site, midpoint.iterations(), None).expect("not cancelled")
+        raised(midpoint, grid, None, midpoint.iterations())
     }
 
     fn square(side: usize) -> Grid {

@@ -298,17 +298,44 @@ impl Operation {
 
 #[cfg(test)]
 mod testing {
-    use super::{Operate, Site};
+    use super::{Keyframe, Operate, Site};
     use crate::engine::heightfield::{Extent, Grid, Heightfield};
     use crate::engine::inputs::Inputs;
     use crate::engine::monitor::Monitor;
     use crate::engine::random::Stream;
 
+    /// The random numbers of tests that ask for no others.
+    pub(super) fn stream() -> Stream {
+        Stream::new(3, 4)
+    }
+
+    /// What an operation makes with these random numbers, on the land below it if there is any, in so many iterations.
+    pub(super) fn made(
+        operation: &impl Operate,
+        stream: Stream,
+        grid: Grid,
+        below: Option<&Heightfield>,
+        until: u32,
+        resume: Option<Keyframe>,
+    ) -> Heightfield {
+        let (inputs, monitor) = (Inputs::default(), Monitor::new());
+        let site = Site { grid, below, stream, inputs: &inputs, monitor: &monitor };
+        operation.evaluate(&site, until, resume).expect("not cancelled")
+    }
+
+    /// What an operation makes on the land below it, if there is any, in so many iterations.
+    pub(super) fn raised(operation: &impl Operate, grid: Grid, below: Option<&Heightfield>, until: u32) -> Heightfield {
+        made(operation, stream(), grid, below, until, None)
+    }
+
+    /// What an operation that raises on flat land goes on to from an earlier iteration.
+    pub(super) fn resumed(operation: &impl Operate, from: Keyframe, until: u32) -> Heightfield {
+        made(operation, stream(), from.land.grid(), None, until, Some(from))
+    }
+
     /// What an operation that shapes makes of the land below it.
     pub(super) fn shaped(operation: &impl Operate, below: &Heightfield) -> Heightfield {
-        let (grid, inputs, monitor) = (below.grid(), Inputs::default(), Monitor::new());
-        let site = Site { grid, below: Some(below), stream: Stream::new(0, 0), inputs: &inputs, monitor: &monitor };
-        operation.evaluate(&site, 0, None).expect("not cancelled")
+        raised(operation, below.grid(), Some(below), 0)
     }
 
     /// Two metres from column to column, three from row to row.

@@ -255,21 +255,14 @@ impl Operate for Mountains {
 
 #[cfg(test)]
 mod tests {
+    use super::super::testing::{raised, stream};
     use super::*;
-    use crate::engine::inputs::Inputs;
-    use crate::engine::monitor::Monitor;
 
     const WORLD: Extent = Extent { width_m: 4096.0, depth_m: 4096.0 };
     const OBLONG: Extent = Extent { width_m: 977.3, depth_m: 4100.7 };
 
-    fn land_of(mountains: &Mountains, grid: Grid, below: Option<&Heightfield>, until: u32) -> Heightfield {
-        let (inputs, monitor) = (Inputs::default(), Monitor::new());
-        let site = Site { grid, below, stream: Stream::new(3, 4), inputs: &inputs, monitor: &monitor };
-        mountains.evaluate(&site, until, None).expect("not cancelled")
-    }
-
     fn land(mountains: &Mountains, grid: Grid, below: Option<&Heightfield>) -> Heightfield {
-        land_of(mountains, grid, below, mountains.iterations())
+        raised(mountains, grid, below, mountains.iterations())
     }
 
     /// Two domes that meet, in a sea.
@@ -288,14 +281,14 @@ mod tests {
     fn without_valleys_and_sea_the_world_is_a_roof() {
         let grid = Grid::new(Extent { width_m: 40.0, depth_m: 80.0 }, 5, 5);
         let roof = Mountains { valleys: 0, height_m: 100.0, curve: 1.0, ..Default::default() };
-        let found = land_of(&roof, grid, None, 0);
+        let found = raised(&roof, grid, None, 0);
         let rows: [[f32; 5]; 2] = [[0.0; 5], [0.0, 50.0, 100.0, 50.0, 0.0]];
         for (r, expected) in [0, 1, 1, 1, 0].into_iter().enumerate() {
             let close = found.row(r).iter().zip(rows[expected]).all(|(a, b)| (a - b).abs() < 1e-4);
             assert!(close, "row {r}: {:?}", found.row(r));
         }
-        assert_eq!(land_of(&roof, grid, Some(&Heightfield::flat(grid)), 0), found, "no land below is level land");
-        let hollow = land_of(&Mountains { curve: 2.0, ..roof }, grid, None, 0);
+        assert_eq!(raised(&roof, grid, Some(&Heightfield::flat(grid)), 0), found, "no land below is level land");
+        let hollow = raised(&Mountains { curve: 2.0, ..roof }, grid, None, 0);
         assert!((hollow[(1, 2)] - 25.0).abs() < 1e-4 && (hollow[(2, 2)] - 100.0).abs() < 1e-4);
     }
 
@@ -352,7 +345,7 @@ mod tests {
         let mountains = Mountains::default();
         let islands = [257, 300, 1025].map(|side| Island::new(WORLD, Some(&below(side)), 0.0));
         for i in 1..=mountains.iterations() {
-            let ways = islands.each_ref().map(|island| mountains.valley(i, island, Stream::new(3, 4)).place_m);
+            let ways = islands.each_ref().map(|island| mountains.valley(i, island, stream()).place_m);
             assert!(ways.iter().all(|place| *place == ways[0]), "valley {i}: {ways:?}");
             let [x, z] = ways[0];
             assert!(libm::hypot(x - 3600.0, z - 512.0) < 75.0, "valley {i} runs through {x}, {z}");
@@ -390,7 +383,7 @@ mod tests {
         let mut sum = vec![0.0; grid.samples()];
         for octave in 0..mountains.octaves {
             let lines = (1..=mountains.valleys * (1 << octave)).flat_map(|i| {
-                mountains.valley(i, &island, Stream::new(3, 4))
+                mountains.valley(i, &island, stream())
             });
             let segments: Vec<[[f64; 2]; 2]> = coast.iter().copied().chain(lines).collect();
             let distances: Vec<f64> = (0..grid.samples())
@@ -436,7 +429,7 @@ mod tests {
         assert!((found.min_max()[1] - mountains.height_m as f32).abs() < 1e-2);
         let island = Island::new(WORLD, Some(&below), 20.0);
         for i in 1..=mountains.valleys {
-            for [from, _] in mountains.valley(i, &island, Stream::new(3, 4)) {
+            for [from, _] in mountains.valley(i, &island, stream()) {
                 assert!(found.height_at(from[0], from[1]) < 0.1 * mountains.height_m as f32, "{from:?}");
             }
         }
@@ -447,7 +440,7 @@ mod tests {
         let mountains = Mountains { octaves: 2, valleys: 2, ..Default::default() };
         assert_eq!(mountains.iterations(), 4);
         let below = islands(Grid::new(WORLD, 65, 65));
-        let lands: Vec<Heightfield> = (0..=4).map(|until| land_of(&mountains, below.grid(), Some(&below), until)).collect();
+        let lands: Vec<Heightfield> = (0..=4).map(|until| raised(&mountains, below.grid(), Some(&below), until)).collect();
         assert!(lands.windows(2).all(|pair| pair[0] != pair[1]));
         // The first valley is the same however many follow it, and in every octave it is the only one yet: the same land
         // whatever the octaves weigh, but for what is rounded in their sum.
@@ -478,20 +471,5 @@ mod tests {
                 assert!(share < 0.02, "{share}");
             }
         }
-    }
-
-    #[test]
-    fn one_thread_and_seven_make_the_same_bytes_and_a_stop_is_obeyed() {
-        let below = islands(Grid::new(OBLONG, 133, 201));
-        let with = |threads: usize| {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
-            pool.install(|| land(&Mountains::default(), below.grid(), Some(&below)))
-        };
-        assert_eq!(with(1), with(7));
-        let (inputs, monitor) = (Inputs::default(), Monitor::new());
-        monitor.cancel();
-        let (grid, stream) = (below.grid(), Stream::new(3, 4));
-        let site = Site { grid, below: None, stream, inputs: &inputs, monitor: &monitor };
-        assert_eq!(Mountains::default().evaluate(&site, 9, None), Err(Cancelled));
     }
 }

@@ -183,18 +183,11 @@ impl Operate for Noise {
 
 #[cfg(test)]
 mod tests {
+    use super::super::testing::{raised, stream};
     use super::*;
     use crate::engine::heightfield::Grid;
-    use crate::engine::inputs::Inputs;
-    use crate::engine::monitor::Monitor;
 
     const WORLD: Extent = Extent { width_m: 3000.0, depth_m: 1700.0 };
-
-    fn land(noise: &Noise, grid: Grid, until: u32) -> Heightfield {
-        let (inputs, monitor) = (Inputs::default(), Monitor::new());
-        let site = Site { grid, below: None, stream: Stream::new(3, 4), inputs: &inputs, monitor: &monitor };
-        noise.evaluate(&site, until, None).expect("not cancelled")
-    }
 
     /// Every kind of noise in every shape.
     fn all() -> Vec<Noise> {
@@ -254,7 +247,7 @@ mod tests {
         let grid = Grid::new(WORLD, 41, 25);
         for noise in all() {
             for until in [0, 1, 3, noise.octaves] {
-                let land = land(&noise, grid, until);
+                let land = raised(&noise, grid, None, until);
                 for (c, r) in [(0, 0), (7, 20), (40, 24), (23, 11)] {
                     let (mut sum, mut whole, mut weight) = (0.0, 0.0, 1.0_f64);
                     for i in 0..noise.octaves {
@@ -263,7 +256,7 @@ mod tests {
                         if i >= until {
                             continue;
                         }
-                        let mut draw = Stream::new(3, 4).at(u64::from(i) + 1);
+                        let mut draw = stream().at(u64::from(i) + 1);
                         let seed = (draw.unit() * 4_294_967_296.0) as u32 as i32;
                         let [u, v, turn] = [1024.0, 1024.0, std::f64::consts::TAU].map(|most| draw.unit() * most);
                         let scale = noise.wavelength_m / libm::pow(noise.lacunarity, f64::from(i));
@@ -292,10 +285,10 @@ mod tests {
         let grid = Grid::new(Extent { width_m: 100_000.0, depth_m: 100_000.0 }, 257, 257);
         for noise in all() {
             let one = Noise { octaves: 1, wavelength_m: 3000.0, amplitude_m: 100.0, ..noise.clone() };
-            let [low, high] = land(&one, grid, 1).min_max();
+            let [low, high] = raised(&one, grid, None, 1).min_max();
             assert!(low >= -100.0 && high <= 100.0, "{one:?}: {low}…{high}");
             assert!(high - low > 150.0, "{one:?}: {low}…{high}");
-            let [low, high] = land(&Noise { amplitude_m: 100.0, wavelength_m: 3000.0, ..noise }, grid, 8).min_max();
+            let [low, high] = raised(&Noise { amplitude_m: 100.0, wavelength_m: 3000.0, ..noise }, grid, None, 8).min_max();
             assert!(low >= -100.0 && high <= 100.0 && high - low > 60.0, "{low}…{high}");
         }
     }
@@ -305,7 +298,7 @@ mod tests {
         let fine = Noise { octaves: 16, lacunarity: 8.0, wavelength_m: 1.0, ..Default::default() };
         let wide = Extent { width_m: 1e6, depth_m: 1.0 };
         assert_eq!(fine.octaves(16, wide, Stream::new(1, 2)).len(), 2, "10⁶ and 8·10⁶ waves");
-        let land = land(&fine, Grid::new(wide, 97, 5), 16);
+        let land = raised(&fine, Grid::new(wide, 97, 5), None, 16);
         let [low, high] = land.min_max();
         assert!(low < -1.0 && high > 1.0 && low >= -400.0 && high <= 400.0, "{low}…{high}");
     }
@@ -314,23 +307,8 @@ mod tests {
     fn small_maps_are_exact_subsets_of_large_ones() {
         for noise in all() {
             let (small, large) =
-                (land(&noise, Grid::new(WORLD, 65, 33), 8), land(&noise, Grid::new(WORLD, 257, 129), 8));
+                (raised(&noise, Grid::new(WORLD, 65, 33), None, 8), raised(&noise, Grid::new(WORLD, 257, 129), None, 8));
             assert!((0..33).all(|r| (0..65).all(|c| small[(c, r)] == large[(4 * c, 4 * r)])));
         }
-    }
-
-    #[test]
-    fn threads_change_no_byte_and_a_cancelled_evaluation_stops() {
-        let noise = Noise { shape: Shape::Ridged, ..Default::default() };
-        let on = |threads: usize| {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
-            pool.install(|| land(&noise, Grid::new(WORLD, 129, 73), 8))
-        };
-        assert_eq!(on(1), on(7));
-        let (inputs, monitor) = (Inputs::default(), Monitor::new());
-        monitor.cancel();
-        let grid = Grid::new(WORLD, 33, 33);
-        let site = Site { grid, below: None, stream: Stream::new(3, 4), inputs: &inputs, monitor: &monitor };
-        assert_eq!(noise.evaluate(&site, 8, None), Err(Cancelled));
     }
 }
