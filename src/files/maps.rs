@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use super::atomic::{self, Staged};
 use super::error::FileError;
 use super::texture;
+use super::watched::stopped;
 use crate::engine::texture::{Chart, Points, Scene, TerrainType, TextureRecipe, chart, weigh};
 use crate::engine::{Grid, Heightfield, Monitor};
 
@@ -228,7 +229,7 @@ impl Png {
                 }
             }
             stream.write_all(&bytes)?;
-            monitor.check().map_err(|_| io::Error::other("cancelled"))?;
+            monitor.check().map_err(stopped)?;
         }
         stream.finish()?;
         Ok(())

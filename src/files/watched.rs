@@ -2,7 +2,12 @@
 
 use std::io::{self, Seek, SeekFrom, Write};
 
-use crate::engine::Monitor;
+use crate::engine::{Cancelled, Monitor};
+
+/// How a writer says that it was stopped. Whoever called it asks the monitor and puts its own words in place of these.
+pub fn stopped(Cancelled: Cancelled) -> io::Error {
+    io::Error::other("cancelled")
+}
 
 /// Hands everything on until the monitor is cancelled; then every write fails. So the encoders of others, which know
 /// nothing of monitors, stop too.
@@ -20,7 +25,7 @@ impl<'a, W> Watched<'a, W> {
 
 impl<W: Write> Write for Watched<'_, W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.monitor.check().map_err(|_| io::Error::other("cancelled"))?;
+        self.monitor.check().map_err(stopped)?;
         // Large buffers go in pieces, so that the next check is never far.
         self.inner.write(&bytes[..bytes.len().min(1 << 22)])
     }

@@ -7,6 +7,7 @@ use std::path::Path;
 use super::{Decoded, checked_size};
 use crate::engine::{Heightfield, Monitor, Raster, SampleScale};
 use crate::files::error::FileError;
+use crate::files::watched::stopped;
 
 /// The height that stands for "no height" where the header names none.
 const NO_DATA: f32 = -9999.0;
@@ -73,7 +74,7 @@ pub(super) fn write(writer: &mut impl Write, land: &Heightfield, monitor: &Monit
             write!(writer, "{gap}{height}")?;
         }
         writeln!(writer)?;
-        tally.add_one().map_err(|_| io::Error::other("cancelled"))?;
+        tally.add_one().map_err(stopped)?;
     }
     Ok(())
 }

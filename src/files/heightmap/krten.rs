@@ -7,6 +7,7 @@ use std::path::Path;
 use super::{Decoded, checked_size};
 use crate::engine::{Heightfield, Monitor, Raster, SampleScale};
 use crate::files::error::FileError;
+use crate::files::watched::stopped;
 
 pub(super) fn decode(path: &Path, bytes: &[u8]) -> Result<Decoded, FileError> {
     let numbers = bytes.as_chunks::<4>().0;
@@ -42,7 +43,7 @@ pub(super) fn write(writer: &mut impl Write, land: &Heightfield, monitor: &Monit
         // The cast saturates: no height that i32 cannot hold wraps around.
         (0..grid.height()).for_each(|r| bytes.extend((land[(c, r)].round() as i32).to_le_bytes()));
         writer.write_all(&bytes)?;
-        tally.add_one().map_err(|_| io::Error::other("cancelled"))?;
+        tally.add_one().map_err(stopped)?;
     }
     Ok(())
 }

@@ -8,6 +8,7 @@ use std::str::FromStr;
 use super::{ByteOrder, Decoded, Quantiser, Samples, checked_size};
 use crate::engine::{Heightfield, Monitor, Raster, SampleScale};
 use crate::files::error::FileError;
+use crate::files::watched::stopped;
 
 /// The type of a headerless sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -186,7 +187,7 @@ pub(super) fn write(
         bytes.clear();
         land.row(r).iter().for_each(|&height| sample.encode(height, quantiser, &mut bytes));
         writer.write_all(&bytes)?;
-        tally.add_one().map_err(|_| io::Error::other("cancelled"))?;
+        tally.add_one().map_err(stopped)?;
     }
     Ok(())
 }
