@@ -5,20 +5,24 @@
 #[path = "../benches/naive.rs"]
 mod naive;
 
+use std::sync::Arc;
+
 use upthrust::engine::fault::{Fault, Profile, sum_of_faults};
 use upthrust::engine::light::Light;
 use upthrust::engine::operations::bsp_faults::{BspFaults, Tree};
 use upthrust::engine::operations::faults::Faults;
+use upthrust::engine::operations::heightmap::Heightmap;
 use upthrust::engine::operations::recursive_filter::RecursiveFilter;
 use upthrust::engine::operations::{Drawn, Operate, Site};
-use upthrust::engine::parameters::{Band, Colour, Limits};
+use upthrust::engine::parameters::{Band, Colour, FileName, Limits};
 use upthrust::engine::random::Stream;
 use upthrust::engine::stack::evaluate;
 use upthrust::engine::texture::{
     Needs, Painting, Points, Scene, SlopeMode, Surroundings, TerrainType, TextureRecipe, TextureSettings, TypeBlend,
-    Unit, paint,
+    Unit, paint, weigh,
 };
-use upthrust::engine::{Extent, Grid, Heightfield, Inputs, Monitor};
+use upthrust::engine::{Extent, Grid, Heightfield, Inputs, Monitor, Recipe, Step};
+use upthrust::files::build::load_inputs;
 use upthrust::project::presets;
 
 const WORLD: Extent = Extent { width_m: 3000.0, depth_m: 2000.0 };
@@ -82,8 +86,9 @@ fn differing(
     recipe: &TextureRecipe,
     fixed_range_m: Option<Band>,
     light: Option<&Light>,
+    size: [usize; 2],
 ) -> (usize, Painting) {
-    let (size, monitor, inputs) = ([170, 90], Monitor::new(), Inputs::default());
+    let (monitor, inputs) = (Monitor::new(), Inputs::default());
     let surroundings = &Surroundings::of(land, Needs::of(recipe, light), &monitor).expect("not cancelled");
     let scene = Scene { land, surroundings, recipe, fixed_range_m, inputs: &inputs };
     let ours = paint(scene, light, Points::Pixels(size), &monitor).expect("not cancelled");
@@ -92,12 +97,15 @@ fn differing(
     (ours.picture.pixels.iter().zip(&plain).filter(differs).count(), ours)
 }
 
+/// Coarser than the land in one direction and finer in the other.
+const SIZE: [usize; 2] = [170, 90];
+
 /// In f32 a point that lies on a sharp edge may fall on its other side; 2 of the 15 300 at the most do.
 const ON_EDGES: usize = 2;
 
 #[test]
 fn the_texture() {
-    let (off, ours) = differing(&rugged(), &TextureRecipe::starter(), None, Some(&Light::default()));
+    let (off, ours) = differing(&rugged(), &TextureRecipe::starter(), None, Some(&Light::default()), SIZE);
     assert!(off == 0 && ours.uncovered == 0.0, "{off} pixels differ, {} uncovered", ours.uncovered);
 }
 
@@ -110,7 +118,7 @@ fn the_texture_of_presets() {
         recipe.texture.types.iter_mut().for_each(|ground| ground.texture = None);
         let grid = Grid::fitted(recipe.world.extent(), 129);
         let land = evaluate(&recipe, grid, None, &Inputs::default(), &Monitor::new()).expect("not cancelled");
-        let (off, _) = differing(&land, &recipe.texture, recipe.world.height_range_m, Some(&recipe.light));
+        let (off, _) = differing(&land, &recipe.texture, recipe.world.height_range_m, Some(&recipe.light), SIZE);
         assert!(off <= ON_EDGES, "{}: {off} pixels differ", preset.name);
     }
 }
@@ -163,6 +171,15 @@ fn every_parameter() -> TextureRecipe {
     }
 }
 
+fn coloured_light() -> Light {
+    Light {
+        occlusion: 0.7,
+        ambient_colour: Colour([180, 200, 255]),
+        direct_colour: Colour([255, 230, 190]),
+        ..Default::default()
+    }
+}
+
 /// A name, and what is changed in a recipe.
 type Variant<'a> = (&'a str, &'a dyn Fn(&mut TextureRecipe));
 
@@ -170,12 +187,7 @@ type Variant<'a> = (&'a str, &'a dyn Fn(&mut TextureRecipe));
 fn the_texture_with_every_parameter_in_play() {
     let land = rugged();
     let [low, high] = land.min_max().map(f64::from);
-    let light = Light {
-        occlusion: 0.7,
-        ambient_colour: Colour([180, 200, 255]),
-        direct_colour: Colour([255, 230, 190]),
-        ..Default::default()
-    };
+    let light = coloured_light();
     let in_metres = |recipe: &mut TextureRecipe| {
         recipe.settings.unit = Unit::Metres;
         let per_unit = (high - low) / 100.0;
@@ -205,12 +217,76 @@ fn the_texture_with_every_parameter_in_play() {
         {
             let mut recipe = every_parameter();
             change(&mut recipe);
-            let (off, ours) = differing(&land, &recipe, range, light);
+            let (off, ours) = differing(&land, &recipe, range, light, SIZE);
             assert!(off <= ON_EDGES, "{name}, {range:?}: {off} pixels differ");
             // The ice of winter lies everywhere, and cosines fade far over gentle slopes.
             if !["all sets", "classic slopes"].contains(&name) {
                 assert!(ours.uncovered > 0.01, "{name}: nothing is uncovered");
             }
         }
+    }
+}
+
+/// Samples of the real land from west to east and from north to south.
+const REAL_SIZE: [usize; 2] = [403, 344];
+
+/// Real land, in the way in which a project brings it in: see data/README.md.
+fn real() -> Heightfield {
+    let name = FileName("jacksboro.png".into());
+    let bytes = include_bytes!("data/jacksboro.png").to_vec();
+    // A value is a height in metres.
+    let step = Heightmap { file: name.clone(), low_m: Some(0.0), high_m: Some(65_535.0), ..Default::default() };
+    let recipe = Recipe { stack: vec![Step::new(step)], ..Default::default() };
+    let inputs = load_inputs(&recipe, &[(name, Arc::new(bytes))].into()).expect("readable");
+    let [width, height] = REAL_SIZE;
+    let world = Extent { width_m: 74.48 * (width - 1) as f64, depth_m: 92.77 * (height - 1) as f64 };
+    evaluate(&recipe, Grid::new(world, width, height), None, &inputs, &Monitor::new()).expect("not cancelled")
+}
+
+#[test]
+fn real_land_keeps_its_metres() {
+    let [low, high] = real().min_max();
+    assert!((low - 236.0).abs() < 0.5 && (high - 1076.0).abs() < 0.5, "{low} … {high} m");
+}
+
+/// How many times the land's own size a picture has, and how many of its pixels lie on sharp edges at the most.
+const REAL_ON_EDGES: [(usize, usize); 2] = [(1, 0), (2, 0)];
+
+#[test]
+fn the_texture_of_real_land() {
+    let (land, light) = (real(), coloured_light());
+    let mut recipe = every_parameter();
+    // These mountains are gentle: nowhere do they take three tenths of a day.
+    recipe.types.iter_mut().filter_map(|ground| ground.shadow.as_mut()).for_each(|shadow| shadow.min = 0.1);
+    for (times, on_edges) in REAL_ON_EDGES {
+        let size = REAL_SIZE.map(|side| times * side);
+        let (off, ours) = differing(&land, &recipe, None, Some(&light), size);
+        println!("{size:?}: {off} pixels differ, {} uncovered", ours.uncovered);
+        assert!(off <= on_edges, "{size:?}: {off} pixels differ");
+        assert!(ours.uncovered > 0.001 && ours.uncovered < 0.5, "{size:?}: {} uncovered", ours.uncovered);
+        assert!(ours.shares.iter().all(|share| *share > 0.001), "{size:?}: {:?}", ours.shares);
+    }
+}
+
+#[test]
+fn the_weights_of_real_land_sum_to_the_full_value_at_every_pixel() {
+    let (land, inputs, monitor) = (real(), Inputs::default(), Monitor::new());
+    for (recipe, is_covered) in [(TextureRecipe::starter(), true), (every_parameter(), false)] {
+        let surroundings = &Surroundings::of(&land, Needs::of(&recipe, None), &monitor).expect("not cancelled");
+        let scene = Scene { land: &land, surroundings, recipe: &recipe, fixed_range_m: None, inputs: &inputs };
+        let points = Points::Pixels(REAL_SIZE);
+        let weights = weigh(scene, points, 255, &monitor).expect("not cancelled");
+        let covering: Vec<&Vec<u16>> = weights
+            .maps
+            .iter()
+            .zip(recipe.active())
+            .filter(|(_, ground)| ground.covers())
+            .map(|(map, _)| map)
+            .collect();
+        let sum = |pixel: usize| covering.iter().map(|map| map[pixel]).sum::<u16>();
+        assert_eq!(weights.size, REAL_SIZE);
+        assert!((0..REAL_SIZE[0] * REAL_SIZE[1]).all(|pixel| sum(pixel) == 255));
+        let uncovered = paint(scene, None, points, &monitor).expect("not cancelled").uncovered;
+        assert_eq!(uncovered == 0.0, is_covered, "{uncovered} uncovered");
     }
 }
