@@ -32,7 +32,11 @@ impl Place {
     }
 
     fn names(&self) -> Vec<String> {
-        let entries = std::fs::read_dir(self.folder.path()).expect("folder");
+        self.names_in("")
+    }
+
+    fn names_in(&self, folder: &str) -> Vec<String> {
+        let entries = std::fs::read_dir(self.path(folder)).expect("folder");
         let mut names: Vec<String> =
             entries.map(|entry| entry.expect("entry").file_name().to_string_lossy().into_owned()).collect();
         names.sort();
@@ -275,6 +279,86 @@ fn bad_projects_are_refused_and_nothing_is_written() {
     check(&project(&json!([{"operation": "heightmap", "file": "short.raw"}])), "3 samples are no square");
 }
 
+/// A project whose only terrain type has this parameter too.
+fn ground_project(key: &str, value: &Value) -> String {
+    let mut ground = json!({"name": "Ground"});
+    ground[key] = value.clone();
+    json!({"format": 1, "recipe": {"texture": {"types": [ground]}}}).to_string()
+}
+
+#[test]
+fn bad_terrain_types_are_refused_and_nothing_is_written() {
+    let place = Place::new();
+    let check = |key: &str, value: Value, message: &str| {
+        place.write("p.upthrust.json", ground_project(key, &value));
+        let build = "build p.upthrust.json --size 33 --texture new/t.png -o new --texture-size 16";
+        place.fail(build, 1, message);
+        place.fail(build, 1, "p.upthrust.json: ");
+    };
+    check("repeat_m", json!(-5), "recipe.texture.types.0.repeat_m: Repeat must be from 0.1 to 100000 m, not -5");
+    check("repeat_m", json!(1e300), "Repeat must be from 0.1 to 100000 m");
+    check("elevation", json!([60, 20]), "a pair [min, max] with min ≤ max");
+    check("humidity", json!([0.5, 1.0]), "three numbers [min, max, release]");
+    check("shadow", json!([-5, 1, 0.1]), "types.0.shadow: Shadow must be from 0 to 1, not -5");
+    check("colour", json!("red"), "Colour must be a colour like \"#ff7a3c\", not \"red\"");
+    check("blend", json!("soft"), "Blend must be one of normal, multiply");
+    check("elevaton", json!([0, 1]), "did you mean \"elevation\"?");
+
+    place.write("empty.png", "");
+    place.write("text.png", "no picture at all, but a text\n".repeat(9));
+    let jpeg = include_bytes!("../assets/grass.jpg");
+    place.write("cut.jpg", &jpeg[..jpeg.len() / 2]);
+    check("texture", json!("none.png"), "cannot read none.png: ");
+    check("texture", json!("empty.png"), "empty.png: this cannot be read as a picture (it is empty); choose a PNG");
+    check("texture", json!("text.png"), "text.png: this cannot be read as a picture (nothing in it is like one)");
+    check("texture", json!("cut.jpg"), "cut.jpg: this cannot be read as a picture (it breaks off; copy it again)");
+    check("texture", json!("moss.txt"), "no heightmap or picture with this ending can be read; known are .png");
+    check(
+        "texture",
+        json!("assets/gras.jpg"),
+        "assets/gras.jpg: no picture of this name ships; there are assets/grass",
+    );
+}
+
+#[test]
+fn a_texture_of_one_pixel_is_a_colour() {
+    let place = Place::new();
+    image::RgbImage::from_pixel(1, 1, image::Rgb([200, 100, 50])).save(place.path("one.png")).expect("written");
+    place.write("p.upthrust.json", ground_project("texture", &json!("one.png")));
+    place.succeed(
+        "build p.upthrust.json --texture t.png --size 33 --texture-size 16 --set light.bake=false \
+         --set texture.types.0.tint=0",
+    );
+    let painted = image::open(place.path("t.png")).expect("readable").into_rgb8();
+    let off = painted
+        .pixels()
+        .flat_map(|pixel| [200, 100, 50].into_iter().zip(pixel.0).map(|(a, b): (u8, u8)| a.abs_diff(b)));
+    assert!(off.max() <= Some(1));
+}
+
+#[test]
+fn names_that_nothing_bears_are_said_and_types_of_one_name_have_a_map_each() {
+    let place = Place::new();
+    place.write("p.upthrust.json", painted_project());
+    let warned = |set: &str| {
+        let output =
+            place.run(&format!("build p.upthrust.json --texture t.png --force --size 33 --texture-size 16 {set}"));
+        assert!(output.status.success(), "{set}");
+        String::from_utf8(output.stderr).expect("text")
+    };
+    assert_eq!(warned("--set texture.fallback=Rock"), "");
+    for name in ["Rok", "Haze", "Off"] {
+        let said = warned(&format!("--set texture.fallback={name}"));
+        let expected = "warning: recipe.texture.fallback: no terrain type that takes part and covers ground is called";
+        assert!(said.starts_with(expected) && said.contains(name), "{said}");
+    }
+    let said = warned("--set texture.active_set=winter");
+    assert!(said.starts_with("warning: recipe.texture.active_set: ") && said.contains("winter"), "{said}");
+
+    place.succeed("build p.upthrust.json --weights w --size 33 --texture-size 16 --set texture.types.1.name=Rock");
+    assert_eq!(place.names_in("w")[1..3], ["weight_01_Rock.png", "weight_02_Rock.png"]);
+}
+
 /// A project whose land has level and steep places, painted by six types, one of which covers no ground.
 fn painted_project() -> String {
     let ground = |name: &str, elevation: [f64; 2], slope: [f64; 2]| json!({"name": name, "elevation": elevation, "slope_deg": slope});
@@ -312,14 +396,7 @@ fn weights_sum_to_the_full_value_at_every_point() {
     place.write("p.upthrust.json", painted_project());
     place.succeed("build p.upthrust.json --weights a/w8 --size 65 --texture-size 80");
     place.succeed("build p.upthrust.json --weights w16 --size 65 --depth 16 --weights-at samples");
-    let names = |folder: &str| {
-        let entries = std::fs::read_dir(place.path(folder)).expect("folder");
-        let mut names: Vec<String> =
-            entries.map(|entry| entry.expect("entry").file_name().to_string_lossy().into_owned()).collect();
-        names.sort();
-        names
-    };
-    assert_eq!((names("a/w8"), names("w16")), (WEIGHT_MAPS.map(String::from).into(), names("a/w8")));
+    assert!(["a/w8", "w16"].iter().all(|folder| place.names_in(folder) == WEIGHT_MAPS));
 
     let open = |name: &str| image::open(place.path(name)).expect("readable");
     for (folder, size) in [("a/w8", (80, 60)), ("w16", (65, 49))] {
@@ -451,12 +528,18 @@ fn bad_arguments_are_refused_and_nothing_is_written() {
         ("build p.upthrust.json -o out --normals-y up", 2, "--normals"),
         ("build p.upthrust.json --normals n.png --depth 12", 2, "--depth"),
         ("build p.upthrust.json --heightmap h.png --weights-at samples", 2, "--weights"),
-        ("build p.upthrust.json --weights old.png", 1, "old.png"),
+        ("build p.upthrust.json --normals n.png --normals-y sideways", 2, "up, down"),
+        ("build p.upthrust.json --weights old.png", 1, "old.png: this folder cannot be made"),
+        ("build p.upthrust.json --weights old.png/w", 1, "old.png/w: this folder cannot be made"),
+        ("build p.upthrust.json --weights w --weights w", 2, "--weights"),
+        ("build p.upthrust.json --weights w --normals w/weight_00_Meadow.png", 2, "two of the files"),
         ("build p.upthrust.json --weights new/w --set texture.types=[]", 1, "no terrain type takes part"),
         ("build p.upthrust.json --heightmap h.png --patches 2x2", 2, "--texture"),
         ("build p.upthrust.json --texture t.png --mirror", 2, "--patches"),
         ("build p.upthrust.json --texture t.png --patches 2", 2, "patches are CxR"),
         ("build p.upthrust.json --texture t.png --patches 17x2", 2, "from 1 to 16"),
+        ("build p.upthrust.json --texture t.png --patches 0x3", 2, "from 1 to 16"),
+        ("build p.upthrust.json --texture t.png --patches 2x2 --normals t_x0_y0.png", 2, "two of the files"),
         ("build p.upthrust.json -o out --for unity", 2, "--for"),
         ("build p.upthrust.json -o out --set stack.0.count=NaN", 2, "Count must be a whole number"),
         ("build p.upthrust.json -o out --set stack.0.up_chance=nan", 2, "Up chance must be a number"),
@@ -509,6 +592,8 @@ fn a_folder_that_cannot_be_written_to_is_refused() {
         return;
     }
     place.fail("build preset:krten-wind --heightmap locked/h.png", 1, "locked/h.png: cannot write this");
+    place.fail("build preset:arctic --weights locked", 1, "locked/weight_00_");
+    place.fail("build preset:arctic --weights locked/w", 1, "locked/w: this folder cannot be made");
 }
 
 #[test]

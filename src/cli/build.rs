@@ -8,7 +8,7 @@ use super::arguments::{BuildOptions, DepthOption, NormalsY, ProgressKind, Weight
 use super::error::CliError;
 use super::size::{Pixels, Size};
 use super::{interrupt, print, progress, source};
-use crate::engine::texture::{Chart, Points};
+use crate::engine::texture::{Chart, Points, TextureRecipe, TextureSettings};
 use crate::files::build::{HeightmapOrder, Order, TextureOrder, build, load_inputs};
 use crate::files::maps::{Depth, MapOrder, WeightsOrder};
 use crate::project::Project;
@@ -27,6 +27,9 @@ pub fn run(options: &BuildOptions) -> Result<(), CliError> {
         return Err(CliError::Usage(problem.into()));
     }
     let order = order(source::open(&options.source)?, options)?;
+    if order.texture.is_some() || order.weights.is_some() {
+        warnings(&order.recipe.texture).iter().for_each(|warning| print::complain(warning));
+    }
     let monitor = interrupt::monitor();
     let mut folders = NewFolders::default();
     [&options.output, &options.weights].into_iter().flatten().try_for_each(|folder| folders.make(folder))?;
@@ -88,6 +91,26 @@ fn order(project: Project, options: &BuildOptions) -> Result<Order, CliError> {
         maps: charts.map(|(chart, path)| MapOrder { path: path.clone(), chart, size, depth }).collect(),
         overwrite: options.force,
     })
+}
+
+/// What is said of names in a texture that nothing bears. Types come and go while a land is made, so the texture is
+/// painted all the same; but whoever has mistyped a name must hear of it.
+fn warnings(texture: &TextureRecipe) -> Vec<String> {
+    let TextureSettings { active_set, fallback, .. } = &texture.settings;
+    let set = active_set.iter().filter(|set| !texture.sets().contains(&set.as_str())).map(|set| {
+        format!(
+            "warning: recipe.texture.active_set: no terrain type belongs to the set \"{set}\"; only those that belong \
+             to every set take part"
+        )
+    });
+    let fills = |name: &String| texture.active().any(|ground| ground.name == *name && ground.covers());
+    let fallback = fallback.iter().filter(|name| !fills(name)).map(|name| {
+        format!(
+            "warning: recipe.texture.fallback: no terrain type that takes part and covers ground is called \"{name}\"; \
+             the nearest type takes its place"
+        )
+    });
+    set.chain(fallback).collect()
 }
 
 /// Folders that are made for the output, and removed again if nothing comes to lie in them.

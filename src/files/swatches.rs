@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use image::{ImageFormat, ImageReader, Limits};
 
 use super::error::FileError;
+use super::texture::{CUT_OFF, is_cut_off_jpeg};
 use crate::engine::Picture;
 use crate::engine::parameters::PictureName;
 use crate::engine::texture::Swatch;
@@ -61,9 +62,16 @@ pub fn unreadable(path: &Path, reason: &str) -> FileError {
 
 /// The pixels of a picture file, whatever its format.
 pub fn picture(bytes: &[u8]) -> Result<Picture, String> {
+    if bytes.is_empty() {
+        return Err("it is empty".into());
+    }
+    if is_cut_off_jpeg(bytes) {
+        return Err(CUT_OFF.into());
+    }
     let mut reader =
         ImageReader::new(std::io::Cursor::new(bytes)).with_guessed_format().map_err(|error| error.to_string())?;
-    if reader.format().is_none() {
+    let is_marked = reader.format().is_some();
+    if !is_marked {
         // TGA files bear no mark by which they could be known.
         reader.set_format(ImageFormat::Tga);
     }
@@ -71,7 +79,11 @@ pub fn picture(bytes: &[u8]) -> Result<Picture, String> {
     (limits.max_image_width, limits.max_image_height) = (Some(MOST_SIDE), Some(MOST_SIDE));
     limits.max_alloc = Some(MOST_BYTES);
     reader.limits(limits);
-    let pixels = reader.decode().map_err(|error| error.to_string())?.into_rgba8();
+    // What is wrong with it as a TGA says nothing of a file that is none.
+    let reason = |error: image::ImageError| {
+        if is_marked { error.to_string().trim_end().to_string() } else { "nothing in it is like one".into() }
+    };
+    let pixels = reader.decode().map_err(reason)?.into_rgba8();
     let (width, height) = pixels.dimensions();
     let pixels = pixels.pixels().map(|pixel| [pixel.0[0], pixel.0[1], pixel.0[2], 255]).collect();
     Ok(Picture { width: width as usize, height: height as usize, pixels })
@@ -106,7 +118,18 @@ mod tests {
 
     #[test]
     fn what_is_no_picture_is_refused_by_name() {
-        let error = decode("moss.png", b"no picture").expect_err("refused").to_string();
-        assert!(error.starts_with("moss.png: "), "{error}");
+        let jpeg = SHIPPED[0].1;
+        let check = |bytes: &[u8], reason: &str| {
+            let error = decode("moss.png", bytes).map(|_| ()).expect_err(reason).to_string();
+            assert!(error.starts_with("moss.png: ") && error.contains(reason), "{error}");
+            assert!(!error.contains('\n'), "{error}");
+        };
+        check(b"", "it is empty");
+        check(&b"a text, and a long one at that\n".repeat(9), "nothing in it is like one");
+        check(&jpeg[..jpeg.len() / 3], "it breaks off");
+        check(&jpeg[..jpeg.len() - 2], "it breaks off");
+        check(&jpeg[..300], "Jpeg");
+        // What another program wrote behind the end does no harm.
+        assert!(decode("moss.png", &[jpeg, &[0; 9]].concat()).is_ok());
     }
 }

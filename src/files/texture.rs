@@ -11,7 +11,7 @@ use image::{ExtendedColorType, ImageEncoder, ImageFormat};
 use super::error::FileError;
 use super::heightmap::Format;
 use super::memory::require_memory;
-use super::watched::Watched;
+use super::watched::{Watched, stopped};
 use crate::engine::{Monitor, Picture};
 
 /// The most pixels along a side that JPEG and TGA have room for.
@@ -81,6 +81,16 @@ impl PictureFormat {
     }
 }
 
+/// What is said of a picture of which only the beginning is there.
+pub(super) const CUT_OFF: &str = "it breaks off; copy it again";
+
+/// Whether a JPEG breaks off within its pixels. Its decoder makes the rest grey and says nothing.
+pub(super) fn is_cut_off_jpeg(bytes: &[u8]) -> bool {
+    // Among coded pixels neither mark can stand: there a byte FF is followed by 0 or begins a restart.
+    let [end, pixels] = [0xD9, 0xDA].map(|mark| bytes.windows(2).rposition(|pair| pair == [0xFF, mark]));
+    bytes.starts_with(&[0xFF, 0xD8]) && end < pixels
+}
+
 /// Whether a picture of that size can be written to the file.
 pub fn check_size(path: &Path, size: [usize; 2]) -> Result<(), FileError> {
     let most = match PictureFormat::from_path(path)? {
@@ -130,7 +140,7 @@ fn write_png(writer: &mut impl Write, picture: &Picture, monitor: &Monitor) -> i
         bytes.clear();
         row.iter().for_each(|[red, green, blue, _]| bytes.extend([*red, *green, *blue]));
         stream.write_all(&bytes)?;
-        tally.add_one().map_err(|_| io::Error::other("cancelled"))?;
+        tally.add_one().map_err(stopped)?;
     }
     stream.finish()?;
     Ok(())

@@ -159,7 +159,7 @@ impl Project {
                 let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase());
                 if !ending.is_some_and(|ending| IMPORT_ENDINGS.contains(&ending.as_str())) {
                     let known = IMPORT_ENDINGS.map(|ending| format!(".{ending}")).join(" ");
-                    let reason = format!("no heightmap format with this ending is known; known are {known}");
+                    let reason = format!("no heightmap or picture with this ending can be read; known are {known}");
                     return Err(ProjectError::Unreadable(path, reason));
                 }
                 place.insert(Arc::new(read_at_most(&path, room)?));

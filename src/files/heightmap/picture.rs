@@ -8,7 +8,7 @@ use image::{DynamicImage, ExtendedColorType, ImageDecoder, ImageReader, Limits};
 use super::{Decoded, Format, Quantiser, checked_size};
 use crate::engine::{Heightfield, Monitor, Raster, SampleScale};
 use crate::files::error::FileError;
-use crate::files::texture::PictureFormat;
+use crate::files::texture::{CUT_OFF, PictureFormat, is_cut_off_jpeg};
 use crate::files::watched::Watched;
 
 /// What there is to say about 8-bit heights.
@@ -18,12 +18,14 @@ pub(super) fn notes_on_depth(eight_bits: bool) -> Vec<String> {
 }
 
 pub(super) fn decode(path: &Path, bytes: &[u8], format: Format) -> Result<Decoded, FileError> {
-    let broken = |error: image::ImageError| {
-        FileError::contents(
-            path,
-            format!("this picture cannot be read ({error}); is it whole, and is its ending right?"),
-        )
+    let refused = |reason: &str| {
+        let problem = format!("this picture cannot be read ({reason}); is it whole, and is its ending right?");
+        FileError::contents(path, problem)
     };
+    let broken = |error: image::ImageError| refused(error.to_string().trim_end());
+    if format == Format::Jpg && is_cut_off_jpeg(bytes) {
+        return Err(refused(CUT_OFF));
+    }
     let mut reader = ImageReader::new(Cursor::new(bytes));
     reader.set_format(PictureFormat::of(format).map_or(image::ImageFormat::Png, PictureFormat::in_image_crate));
     // Sizes are held against the memory that is free, not against a fixed limit.
@@ -100,5 +102,14 @@ mod tests {
         let deep = decode(Path::new("a.png"), &bytes, Format::Png).expect("readable");
         assert_eq!(deep.raster.samples, [0.0, 1000.0, 2000.0, 1.0, 1001.0, 2001.0]);
         assert!(deep.notes.is_empty());
+    }
+
+    #[test]
+    fn a_jpeg_that_breaks_off_is_refused() {
+        let grey = image::GrayImage::from_fn(64, 64, |x, y| image::Luma([(x * y) as u8]));
+        let bytes = encoded(&grey.into(), image::ImageFormat::Jpeg);
+        assert!(decode(Path::new("a.jpg"), &bytes, Format::Jpg).is_ok());
+        let cut = decode(Path::new("a.jpg"), &bytes[..bytes.len() - 50], Format::Jpg);
+        assert!(cut.is_err_and(|error| error.to_string().contains("a.jpg: ")));
     }
 }
