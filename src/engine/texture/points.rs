@@ -59,7 +59,7 @@ pub(super) struct Walk<'a> {
     points: Points,
     pub(super) size: [usize; 2],
     /// For every column of points the sample to its west, and the way to the next one.
-    columns: Vec<(usize, f32)>,
+    columns: Vec<(u32, f32)>,
     /// How far east every column of points lies, in metres.
     pub(super) xs_m: Vec<f32>,
 }
@@ -79,7 +79,7 @@ impl<'a> Walk<'a> {
             land,
             points,
             size,
-            columns: (0..size[0]).map(|i| Self::between(grid, points, 0, i)).collect(),
+            columns: (0..size[0]).map(|i| Self::between(grid, points, 0, i)).map(|(c, u)| (c as u32, u)).collect(),
             xs_m: (0..size[0]).map(|i| points.place(0, i, grid.extent().width_m, grid) as f32).collect(),
         }
     }
@@ -133,7 +133,7 @@ impl<'a> Walk<'a> {
     fn read_line(&self, line: &[f32], values: &mut Vec<f32>) {
         values.clear();
         values.extend(self.columns.iter().map(|&(c, u)| {
-            let pair = &line[c..c + 2];
+            let pair = &line[c as usize..c as usize + 2];
             pair[0] + (pair[1] - pair[0]) * u
         }));
     }
