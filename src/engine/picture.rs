@@ -71,22 +71,28 @@ static SRGB: LazyLock<Box<[u8; 1 << 16]>> = LazyLock::new(|| {
     table
 });
 
+/// The table's entry for linear light.
 #[inline(always)]
-fn step_of(light: f32) -> usize {
-    usize::from((light.clamp(0.0, 1.0) * 65_535.0 + 0.5) as u16)
+fn step_of(light: f32) -> u16 {
+    (light.clamp(0.0, 1.0) * 65_535.0 + 0.5) as u16
 }
 
 /// Linear light as an sRGB channel; what is brighter than white becomes white.
 pub fn srgb_from_linear(light: f32) -> u8 {
-    SRGB[step_of(light)]
+    SRGB[usize::from(step_of(light))]
 }
 
-/// A row of linear light, channel by channel, as pixels in sRGB.
+/// A row of linear light, channel by channel, as pixels in sRGB. `steps` is space to work in.
 #[inline(always)]
-pub(super) fn encode([red, green, blue]: &[Vec<f32>; 3], pixels: &mut [[u8; 4]]) {
+pub(super) fn encode(channels: &[Vec<f32>; 3], steps: &mut Vec<[u16; 3]>, pixels: &mut [[u8; 4]]) {
+    let [red, green, blue] = channels;
+    // Rounding goes through the vector lanes; only looking up goes pixel by pixel.
+    steps.clear();
+    steps.extend(red.iter().zip(green).zip(blue).map(|((red, green), blue)| [red, green, blue].map(|c| step_of(*c))));
     let table: &[u8; 1 << 16] = &SRGB;
-    for (((pixel, red), green), blue) in pixels.iter_mut().zip(red).zip(green).zip(blue) {
-        *pixel = [table[step_of(*red)], table[step_of(*green)], table[step_of(*blue)], 255];
+    for (pixel, steps) in pixels.iter_mut().zip(steps) {
+        let [red, green, blue] = steps.map(|step| table[usize::from(step)]);
+        *pixel = [red, green, blue, 255];
     }
 }
 

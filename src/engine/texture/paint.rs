@@ -118,7 +118,7 @@ pub(super) struct Row {
     pub(super) sums: Vec<f32>,
     /// What the texture of each type shows.
     texels: Vec<Texels>,
-    /// Sunlight and open sky, if there are maps of them.
+    /// Sunlight and open sky.
     sunlight: Vec<f32>,
     sky: Vec<f32>,
     uncovered: usize,
@@ -174,8 +174,10 @@ impl<'a> Painter<'a> {
             (sunlight, &mut row.sunlight),
             (sky, &mut row.sky),
         ] {
-            if let Some(map) = map {
-                self.walk.read(map, j, lines, values);
+            match map {
+                Some(map) => self.walk.read(map, j, lines, values),
+                // What nobody asked for shades and hides nothing.
+                None => values.resize(self.walk.size[0], 1.0),
             }
         }
         row.uncovered = self.palette.weigh(&row.ground, &mut row.weights, &mut row.sums);
@@ -284,17 +286,16 @@ impl Shine {
     pub(super) fn light(&self, row: &Row, [red, green, blue]: &mut Colours) {
         let Row { ground: GroundRow { east, south, .. }, sunlight, sky, .. } = row;
         let [x, y, z] = self.towards;
-        // What there is no map of hides nothing.
-        let hidden = |shares: &[f32], i: usize| if shares.is_empty() { 0.0 } else { 1.0 - shares[i] };
+        let ground = east.iter().zip(south).zip(sunlight.iter().zip(sky));
         let channels = red.iter_mut().zip(green).zip(blue);
-        for (i, (((red, green), blue), (east, south))) in channels.zip(east.iter().zip(south)).enumerate() {
+        for (((red, green), blue), ((east, south), (sunlight, sky))) in channels.zip(ground) {
             let up = 1.0 / (1.0 + east * east + south * south).sqrt();
             let cosine = ((y - east * x - south * z) * up).max(0.0);
-            let sun = cosine * (1.0 - self.shadows * hidden(sunlight, i));
-            let sky = 1.0 - self.occlusion * hidden(sky, i);
-            for (c, channel) in [red, green, blue].into_iter().enumerate() {
-                *channel *= self.direct[c] * sun + self.ambient[c] * sky;
-            }
+            let sun = cosine * (1.0 - self.shadows * (1.0 - sunlight));
+            let sky = 1.0 - self.occlusion * (1.0 - sky);
+            *red *= self.direct[0] * sun + self.ambient[0] * sky;
+            *green *= self.direct[1] * sun + self.ambient[1] * sky;
+            *blue *= self.direct[2] * sun + self.ambient[2] * sky;
         }
     }
 }
@@ -321,7 +322,7 @@ pub(super) fn paint_by(
     let of_rows: Vec<(usize, Vec<f32>)> = pixels
         .par_chunks_mut(width.max(1))
         .enumerate()
-        .map_init(<(Row, Colours)>::default, |(row, colours), (j, pixels)| {
+        .map_init(<(Row, Colours, Vec<[u16; 3]>)>::default, |(row, colours, steps), (j, pixels)| {
             let sums = wide(
                 #[inline(always)]
                 || {
@@ -331,7 +332,7 @@ pub(super) fn paint_by(
                     }
                     painter.colour(row, colours);
                     finish(&painter, row, colours);
-                    encode(colours, pixels);
+                    encode(colours, steps, pixels);
                     row.weights.iter().map(|weights| sum_of(weights)).collect()
                 },
             );

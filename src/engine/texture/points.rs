@@ -60,8 +60,31 @@ pub(super) struct Walk<'a> {
     pub(super) size: [usize; 2],
     /// For every column of points the sample to its west, and the way to the next one.
     columns: Vec<(u32, f32)>,
+    /// The same as runs of columns whose samples follow one another, if there are few: where points are about as dense
+    /// as samples, runs of them go through the vector lanes together.
+    runs: Option<Vec<Run>>,
     /// How far east every column of points lies, in metres.
     pub(super) xs_m: Vec<f32>,
+}
+
+/// Columns of points whose samples follow one another: the first sample, and the way from each to the next one.
+#[derive(Clone, Debug)]
+struct Run {
+    first: usize,
+    ways: Vec<f32>,
+}
+
+/// A run has to have so many columns to be worth the while.
+const LEAST_RUN: usize = 32;
+
+impl Run {
+    fn of(columns: &[(u32, f32)]) -> Option<Vec<Self>> {
+        let runs: Vec<Self> = columns
+            .chunk_by(|(west, _), (east, _)| west + 1 == *east)
+            .map(|run| Self { first: run[0].0 as usize, ways: run.iter().map(|(_, way)| *way).collect() })
+            .collect();
+        (runs.len() * LEAST_RUN <= columns.len()).then_some(runs)
+    }
 }
 
 /// Lines of samples between two rows of a map, kept from one row of points to the next.
@@ -75,11 +98,14 @@ impl<'a> Walk<'a> {
     pub(super) fn new(land: &'a Heightfield, points: Points) -> Self {
         let grid = land.grid();
         let size = points.size(grid);
+        let column = |i| Self::between(grid, points, 0, i);
+        let columns: Vec<(u32, f32)> = (0..size[0]).map(column).map(|(c, u)| (c as u32, u)).collect();
         Self {
+            runs: Run::of(&columns),
+            columns,
             land,
             points,
             size,
-            columns: (0..size[0]).map(|i| Self::between(grid, points, 0, i)).map(|(c, u)| (c as u32, u)).collect(),
             xs_m: (0..size[0]).map(|i| points.place(0, i, grid.extent().width_m, grid) as f32).collect(),
         }
     }
@@ -132,10 +158,18 @@ impl<'a> Walk<'a> {
     #[inline(always)]
     fn read_line(&self, line: &[f32], values: &mut Vec<f32>) {
         values.clear();
-        values.extend(self.columns.iter().map(|&(c, u)| {
-            let pair = &line[c as usize..c as usize + 2];
-            pair[0] + (pair[1] - pair[0]) * u
-        }));
+        match &self.runs {
+            Some(runs) => {
+                for Run { first, ways } in runs {
+                    let pairs = line[*first..].iter().zip(&line[first + 1..]);
+                    values.extend(pairs.zip(ways).map(|((west, east), way)| west + (east - west) * way));
+                }
+            }
+            None => values.extend(self.columns.iter().map(|&(c, u)| {
+                let pair = &line[c as usize..c as usize + 2];
+                pair[0] + (pair[1] - pair[0]) * u
+            })),
+        }
     }
 }
 
