@@ -483,7 +483,10 @@ mod tests {
         let dark = |blend| TerrainType { blend, ..ground("dark", [137; 3], [0.0, 0.0]) };
         let pixel = |blend| painted(&land, &metres(vec![grey.clone(), dark(blend)]), None, [1, 1]).picture.pixels[0][0];
         // 188 is 0.503 and 137 is 0.250 in linear light: their product is 0.126, and 1 − 2·(1 − 0.503)·(1 − 0.25) = 0.254.
-        assert_eq!(pixel(TypeBlend::Multiply), srgb_from_linear(linear_from_srgb(188) * linear_from_srgb(137)));
+        assert_eq!(
+            pixel(TypeBlend::Multiply),
+            crate::engine::picture::srgb_from_linear(linear_from_srgb(188) * linear_from_srgb(137))
+        );
         assert!((137..=139).contains(&pixel(TypeBlend::Overlay)), "{}", pixel(TypeBlend::Overlay));
         let weights = |blend| {
             let recipe = metres(vec![grey.clone(), dark(blend)]);
