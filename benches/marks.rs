@@ -1,6 +1,6 @@
 //! The marks: what the engine takes beside the plain form of the same work, in one run on one machine.
 //!
-//! `cargo bench --no-default-features` prints the table. Absolute times wander from run to run; the ratios are what
+//! `cargo bench` prints the table; `cargo bench -- faults` the rows that have that word in their names. Absolute times wander from run to run; the ratios are what
 //! counts. Repetitions of both sides are interleaved and the median is taken. Where the plain form would take too
 //! long it is timed on fewer faults and scaled, which the table says.
 
@@ -44,9 +44,19 @@ fn main() {
     filter_row(square(1024));
     texture_row(square(1024));
     println!();
-    for row in [fault_growth as fn(), first_preset, colour_change, animation] {
-        row();
-    }
+    let rows: [(&str, fn()); 4] = [
+        ("growth of faults", fault_growth),
+        ("first preset", first_preset),
+        ("colour change", colour_change),
+        ("animation", animation),
+    ];
+    rows.iter().filter(|(name, _)| is_wanted(name)).for_each(|(_, row)| row());
+}
+
+/// Whether the row is asked for.
+fn is_wanted(name: &str) -> bool {
+    let mut words = std::env::args().skip(1).filter(|word| !word.starts_with('-')).peekable();
+    words.peek().is_none() || words.any(|word| name.contains(&word))
 }
 
 fn milliseconds(work: &mut dyn FnMut()) -> f64 {
@@ -62,6 +72,9 @@ fn median(mut times: Vec<f64>) -> f64 {
 
 /// Times the plain form (times `scale`), ours on one thread and on all, and copying the map once, interleaved.
 fn row(name: &str, scale: f64, samples: usize, naive: &mut dyn FnMut(), ours: &mut (dyn FnMut() + Send)) {
+    if !is_wanted(name) {
+        return;
+    }
     let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");
     let from = vec![1.0_f32; samples];
     let mut to = vec![0.0_f32; samples];
