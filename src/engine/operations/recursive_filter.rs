@@ -10,6 +10,7 @@ use super::{Keyframe, Operate, Role, Site};
 use crate::engine::heightfield::{Grid, Heightfield, copy_heights};
 use crate::engine::monitor::{Cancelled, Monitor};
 use crate::engine::parameters::{Spec, choices, parameters};
+use crate::engine::wide::wide;
 use crate::engine::strips::{STRIP, strips};
 
 choices! {
@@ -53,8 +54,8 @@ parameters! {
     }
 }
 
-/// Rows that a thread sweeps together, so that their chains of dependent operations overlap.
-const BLOCK: usize = 8;
+/// Rows that a thread sweeps side by side, so that their chains of dependent operations overlap.
+const BLOCK: usize = 16;
 
 /// A filter made ready for one grid, with the space it works in.
 #[derive(Debug)]
@@ -117,36 +118,56 @@ impl RecursiveFilter {
 impl Sweeper {
     /// Applies the filter, with all its passes.
     pub fn pass(&mut self, land: &mut Heightfield, monitor: &Monitor) -> Result<(), Cancelled> {
-        for _ in 0..self.passes {
-            match self.form {
-                Form::Sequential => self.sequential(land, monitor)?,
-                Form::Averaged => self.averaged(land, monitor)?,
-            }
+        match self.form {
+            Form::Sequential => self.sequential(land, monitor),
+            Form::Averaged => (0..self.passes).try_for_each(|_| self.averaged(land, monitor)),
         }
-        Ok(())
     }
 
+    /// A pass along rows and one along columns change places without another result, but for rounding: all passes of a
+    /// block are made one after another while it is in the cache.
     fn sequential(&self, land: &mut Heightfield, monitor: &Monitor) -> Result<(), Cancelled> {
         let width = land.grid().width();
         let both = self.sweeps == Sweeps::Four;
         let ([k_x, k_z], [delay_x, delay_z]) = (self.k, self.delay);
-        land.heights_mut().par_chunks_mut(BLOCK * width).try_for_each_init(Vec::new, |swept, rows| {
-            sweep_rows(rows, width, k_x, Way::Forth);
-            if both {
-                sweep_rows(rows, width, k_x, Way::Back);
-            } else {
-                delay_rows(rows, width, delay_x, swept);
-            }
-            monitor.check()
-        })?;
+        land.heights_mut().par_chunks_mut(BLOCK * width).try_for_each_init(
+            <(Vec<Lanes>, Vec<Lanes>)>::default,
+            |(lanes, swept), rows| {
+                side_by_side(rows, width, lanes);
+                for _ in 0..self.passes {
+                    wide(
+                        #[inline(always)]
+                        || {
+                            sweep_lanes(lanes, k_x, Way::Forth);
+                            if both {
+                                sweep_lanes(lanes, k_x, Way::Back);
+                            } else {
+                                delay_lanes(lanes, delay_x, swept);
+                            }
+                        },
+                    );
+                    monitor.check()?;
+                }
+                one_below_another(lanes, rows, width);
+                Ok(())
+            },
+        )?;
         strips(land.heights_mut(), width, monitor)?.par_iter_mut().try_for_each_init(Vec::new, |swept, strip| {
-            sweep_columns(strip, k_z, Way::Forth);
-            if both {
-                sweep_columns(strip, k_z, Way::Back);
-            } else {
-                delay_columns(strip, delay_z, swept);
+            for _ in 0..self.passes {
+                wide(
+                    #[inline(always)]
+                    || {
+                        sweep_columns(strip, k_z, Way::Forth);
+                        if both {
+                            sweep_columns(strip, k_z, Way::Back);
+                        } else {
+                            delay_columns(strip, delay_z, swept);
+                        }
+                    },
+                );
+                monitor.check()?;
             }
-            monitor.check()
+            Ok(())
         })
     }
 
@@ -164,19 +185,25 @@ impl Sweeper {
         let input = &self.input;
 
         let blocks = land.heights_mut().par_chunks_mut(BLOCK * width).zip(input.par_chunks(BLOCK * width));
-        blocks.try_for_each_init(Vec::new, |swept, (rows, input)| {
-            rows.fill(0.0);
+        blocks.try_for_each_init(<(Vec<Lanes>, Vec<Lanes>)>::default, |(sums, swept), (rows, input)| {
+            sums.clear();
+            sums.resize(width, [0.0; BLOCK]);
             for &way in ways {
-                swept.clear();
-                swept.extend_from_slice(input);
-                sweep_rows(swept, width, k_x, way);
-                for (row, swept) in rows.chunks_exact_mut(width).zip(swept.chunks_exact(width)) {
-                    for (c, sum) in row.iter_mut().enumerate() {
-                        let (near, far, part) = way.lagged(c, width, lag_x);
-                        *sum += share * (swept[near] + part * (swept[far] - swept[near]));
-                    }
-                }
+                side_by_side(input, width, swept);
+                wide(
+                    #[inline(always)]
+                    || {
+                        sweep_lanes(swept, k_x, way);
+                        for (c, sums) in sums.iter_mut().enumerate() {
+                            let (near, far, part) = way.lagged(c, width, lag_x);
+                            for ((sum, near), far) in sums.iter_mut().zip(&swept[near]).zip(&swept[far]) {
+                                *sum += share * (near + part * (far - near));
+                            }
+                        }
+                    },
+                );
             }
+            one_below_another(sums, rows, width);
             monitor.check()
         })?;
 
@@ -214,6 +241,7 @@ pub(super) enum Way {
 
 impl Way {
     /// The `step`-th of `count` indices in the order of the sweep.
+    #[inline(always)]
     fn index(self, step: usize, count: usize) -> usize {
         match self {
             Self::Forth => step,
@@ -223,6 +251,7 @@ impl Way {
 
     /// The two samples between which the sample `lag` before `index` lies, and how far it lies towards the second;
     /// beyond the ends the last sample stands.
+    #[inline(always)]
     pub(super) fn lagged(self, index: usize, count: usize, lag: f64) -> (usize, usize, f32) {
         let position = (self.index(index, count) as f64 - lag).clamp(0.0, (count - 1) as f64);
         let near = position as usize;
@@ -232,35 +261,54 @@ impl Way {
 }
 
 /// y = k·y_before + (1 − k)·x, written so that level land stays level to the bit.
+#[inline(always)]
 pub(super) fn mix(before: f32, x: f32, k: f32) -> f32 {
     x + k * (before - x)
 }
 
-/// Filters each row of a block along itself; y at the edge is x at the edge.
-fn sweep_rows(rows: &mut [f32], width: usize, k: f32, way: Way) {
-    if rows.len() == BLOCK * width {
-        let mut before: [f32; BLOCK] = std::array::from_fn(|lane| rows[lane * width + way.index(0, width)]);
-        for step in 1..width {
-            let c = way.index(step, width);
-            for (lane, before) in before.iter_mut().enumerate() {
-                let x = &mut rows[lane * width + c];
-                *before = mix(*before, *x, k);
-                *x = *before;
-            }
-        }
-        return;
+/// The samples of a block of rows that stand in one column: each row has a vector lane of its own.
+type Lanes = [f32; BLOCK];
+
+/// Turns the rows of a block, of which there may be fewer than lanes, side by side.
+fn side_by_side(rows: &[f32], width: usize, lanes: &mut Vec<Lanes>) {
+    lanes.clear();
+    lanes.resize(width, [0.0; BLOCK]);
+    for (lane, row) in rows.chunks_exact(width).enumerate() {
+        lanes.iter_mut().zip(row).for_each(|(lanes, x)| lanes[lane] = *x);
     }
-    for row in rows.chunks_exact_mut(width) {
-        let mut before = row[way.index(0, width)];
-        for step in 1..width {
-            let x = &mut row[way.index(step, width)];
-            before = mix(before, *x, k);
-            *x = before;
+}
+
+/// The way back.
+fn one_below_another(lanes: &[Lanes], rows: &mut [f32], width: usize) {
+    for (lane, row) in rows.chunks_exact_mut(width).enumerate() {
+        row.iter_mut().zip(lanes).for_each(|(x, lanes)| *x = lanes[lane]);
+    }
+}
+
+/// Filters each row of a block along itself; y at the edge is x at the edge.
+#[inline(always)]
+fn sweep_lanes(lanes: &mut [Lanes], k: f32, way: Way) {
+    let sweep = |mut before: Lanes, next: &mut Lanes| {
+        before.iter_mut().zip(&*next).for_each(|(before, x)| *before = mix(*before, *x, k));
+        *next = before;
+        before
+    };
+    match way {
+        Way::Forth => {
+            let mut all = lanes.iter_mut();
+            let first = all.next().map(|first| *first);
+            first.map(|first| all.fold(first, sweep));
+        }
+        Way::Back => {
+            let mut all = lanes.iter_mut().rev();
+            let first = all.next().map(|first| *first);
+            first.map(|first| all.fold(first, sweep));
         }
     }
 }
 
 /// Filters the columns of a strip, given as the pieces of its rows.
+#[inline(always)]
 fn sweep_columns(pieces: &mut [&mut [f32]], k: f32, way: Way) {
     let count = pieces.len();
     for step in 1..count {
@@ -284,21 +332,24 @@ const LEAST_DELAY: f64 = 1e-6;
 
 /// Moves each row of a block east by `delay` samples (west where negative), linear between samples. The edge, which a
 /// sweep leaves as it is, stays.
-fn delay_rows(rows: &mut [f32], width: usize, delay: f64, swept: &mut Vec<f32>) {
+#[inline(always)]
+fn delay_lanes(lanes: &mut [Lanes], delay: f64, swept: &mut Vec<Lanes>) {
     if delay.abs() < LEAST_DELAY {
         return;
     }
-    for row in rows.chunks_exact_mut(width) {
-        swept.clear();
-        swept.extend_from_slice(row);
-        for (c, height) in row.iter_mut().enumerate().skip(1) {
-            let (near, far, part) = Way::Forth.lagged(c, width, delay);
-            *height = swept[near] + part * (swept[far] - swept[near]);
+    swept.clear();
+    swept.extend_from_slice(lanes);
+    let width = lanes.len();
+    for (c, lanes) in lanes.iter_mut().enumerate().skip(1) {
+        let (near, far, part) = Way::Forth.lagged(c, width, delay);
+        for ((height, near), far) in lanes.iter_mut().zip(&swept[near]).zip(&swept[far]) {
+            *height = near + part * (far - near);
         }
     }
 }
 
-/// Moves the columns of a strip south by `delay` samples (north where negative), as [`delay_rows`] does.
+/// Moves the columns of a strip south by `delay` samples (north where negative), as [`delay_lanes`] does.
+#[inline(always)]
 fn delay_columns(pieces: &mut [&mut [f32]], delay: f64, swept: &mut Vec<f32>) {
     if delay.abs() < LEAST_DELAY {
         return;
