@@ -93,14 +93,11 @@ pub struct BuildOptions {
     /// Where the weights are taken.
     #[arg(long, value_enum, default_value_t = WeightsAt::Pixels, requires = "weights")]
     pub weights_at: WeightsAt,
-    /// Write where the ground faces, as a PNG: red east, green north, blue up.
-    #[arg(long, value_name = "FILE")]
-    pub normals: Option<PathBuf>,
+    #[command(flatten)]
+    pub charts: ChartOptions,
     /// Which way on the map green counts in the normals.
     #[arg(long, value_enum, default_value_t = NormalsY::Up, requires = "normals")]
     pub normals_y: NormalsY,
-    #[command(flatten)]
-    pub charts: ChartOptions,
     /// The bits of a channel of weights, normals and the other maps; packs have 8.
     #[arg(long, value_name = "BITS", value_enum, default_value_t = DepthOption::Eight)]
     pub depth: DepthOption,
@@ -144,14 +141,14 @@ pub enum DepthOption {
     Sixteen,
 }
 
-/// The grey charts that are asked for, and where they go: an option for each row of the engine's table.
+/// The charts that are asked for, and where they go: an option for each row of the engine's table.
 #[derive(Debug)]
 pub struct ChartOptions(pub Vec<(Chart, PathBuf)>);
 
 impl Args for ChartOptions {
     fn augment_args(command: Command) -> Command {
-        command.args(Chart::GREYS.map(|chart| {
-            let help = format!("Write a grey map as a PNG. {}", chart.doc());
+        command.args(Chart::ALL.map(|chart| {
+            let help = format!("Write a map as a PNG. {}", chart.doc());
             Arg::new(chart.key()).long(chart.key()).value_name("FILE").value_parser(value_parser!(PathBuf)).help(help)
         }))
     }
@@ -164,7 +161,7 @@ impl Args for ChartOptions {
 impl FromArgMatches for ChartOptions {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let chosen = |chart: Chart| Some((chart, matches.get_one::<PathBuf>(chart.key())?.clone()));
-        Ok(Self(Chart::GREYS.into_iter().filter_map(chosen).collect()))
+        Ok(Self(Chart::ALL.into_iter().filter_map(chosen).collect()))
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {

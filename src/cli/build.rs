@@ -8,14 +8,14 @@ use super::arguments::{BuildOptions, DepthOption, NormalsY, ProgressKind, Weight
 use super::error::CliError;
 use super::size::{Pixels, Size};
 use super::{interrupt, print, progress, source};
-use crate::engine::texture::{Chart, Points, TextureRecipe, TextureSettings};
+use crate::engine::texture::{Chart, Points, TerrainType, TextureRecipe, TextureSettings};
 use crate::files::build::{HeightmapOrder, Order, TextureOrder, build, load_inputs};
 use crate::files::maps::{Depth, MapOrder, WeightsOrder};
 use crate::project::Project;
 
 /// Evaluates a recipe and writes files.
 pub fn run(options: &BuildOptions) -> Result<(), CliError> {
-    let asks_for_maps = options.weights.is_some() || options.normals.is_some() || !options.charts.0.is_empty();
+    let asks_for_maps = options.weights.is_some() || !options.charts.0.is_empty();
     let asks_for_texture = options.output.is_some() || options.texture.is_some();
     if !asks_for_texture && options.heightmap.is_none() && !asks_for_maps {
         let problem = "nothing to write is asked for; name a folder with -o DIR, or a file with --heightmap FILE, \
@@ -72,12 +72,11 @@ fn order(project: Project, options: &BuildOptions) -> Result<Order, CliError> {
         WeightsAt::Pixels => Points::Pixels(size),
         WeightsAt::Samples => Points::Samples,
     };
-    let normals = match options.normals_y {
-        NormalsY::Up => Chart::Normals,
-        NormalsY::Down => Chart::NormalsSouth,
+    let turned = |chart: Chart| match (chart, options.normals_y) {
+        (Chart::Normals, NormalsY::Down) => Chart::NormalsSouth,
+        (chart, _) => chart,
     };
-    let normals = options.normals.iter().map(|path| (normals, path));
-    let charts = normals.chain(options.charts.0.iter().map(|(chart, path)| (*chart, path)));
+    let charts = options.charts.0.iter().map(|(chart, path)| (turned(*chart), path));
     let patches = options.patches.map(|counts| counts.patches(options.mirror));
     Ok(Order {
         name: project.name,
@@ -103,7 +102,8 @@ fn warnings(texture: &TextureRecipe) -> Vec<String> {
              to every set take part"
         )
     });
-    let fills = |name: &String| texture.active().any(|ground| ground.name == *name && ground.covers());
+    // Of several of that name the first one is meant.
+    let fills = |name: &str| texture.active().find(|ground| ground.name == name).is_some_and(TerrainType::covers);
     let fallback = fallback.iter().filter(|name| !fills(name)).map(|name| {
         format!(
             "warning: recipe.texture.fallback: no terrain type that takes part and covers ground is called \"{name}\"; \

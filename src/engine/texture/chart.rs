@@ -34,8 +34,9 @@ pub enum Chart {
 }
 
 impl Chart {
-    /// Every chart of a single grey channel.
-    pub const GREYS: [Self; 5] = [Self::Occlusion, Self::Slope, Self::Curvature, Self::Humidity, Self::Shade];
+    /// Every chart, each in the form that it has unless another one is asked for.
+    pub const ALL: [Self; 6] =
+        [Self::Normals, Self::Occlusion, Self::Slope, Self::Curvature, Self::Humidity, Self::Shade];
 
     /// The name, as options and files carry it.
     pub fn key(self) -> &'static str {
@@ -229,7 +230,7 @@ mod tests {
         assert_eq!(values.len(), 65 * 33);
         let gone = Monitor::new();
         gone.cancel();
-        for what in Chart::GREYS.into_iter().chain([Chart::Normals]) {
+        for what in Chart::ALL {
             assert_eq!(chart(&land, what, Points::Samples, 255, &gone), Err(Cancelled), "{what:?}");
         }
     }
