@@ -296,7 +296,7 @@ fn bad_terrain_types_are_refused_and_nothing_is_written() {
         place.fail(build, 1, "p.upthrust.json: ");
     };
     check("repeat_m", json!(-5), "recipe.texture.types.0.repeat_m: Repeat must be from 0.1 to 100000 m, not -5");
-    check("repeat_m", json!(1e300), "Repeat must be from 0.1 to 100000 m");
+    check("repeat_m", json!(1e300), "Repeat must be from 0.1 to 100000 m, not 1e300");
     check("elevation", json!([60, 20]), "a pair [min, max] with min ≤ max");
     check("humidity", json!([0.5, 1.0]), "three numbers [min, max, release]");
     check("shadow", json!([-5, 1, 0.1]), "types.0.shadow: Shadow must be from 0 to 1, not -5");

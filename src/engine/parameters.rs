@@ -392,7 +392,8 @@ impl fmt::Display for ParameterError {
             }
             Problem::OutOfRange { label, unit, value, hard } => {
                 let unit = if unit.is_empty() { String::new() } else { format!(" {unit}") };
-                write!(f, "{label} must be from {} to {}{unit}, not {value}", hard.low, hard.high)
+                let (low, high, value) = (Written(hard.low), Written(hard.high), Written(*value));
+                write!(f, "{label} must be from {low} to {high}{unit}, not {value}")
             }
             Problem::UnknownChoice { label, found, choices } => {
                 write!(f, "{label} must be one of {}, not {found}", choices.join(", "))
@@ -403,6 +404,17 @@ impl fmt::Display for ParameterError {
 }
 
 impl std::error::Error for ParameterError {}
+
+/// A number in a message: where its digits would be a row of zeros, by its power of ten.
+struct Written(f64);
+
+impl fmt::Display for Written {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let size = self.0.abs();
+        let is_readable = size == 0.0 || (1e-6..1e15).contains(&size);
+        if is_readable { write!(f, "{}", self.0) } else { write!(f, "{:e}", self.0) }
+    }
+}
 
 /// The known name most like `name`, if any is like it at all.
 pub fn nearest_name<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
