@@ -2,6 +2,8 @@
 
 use egui::{Key, KeyboardShortcut, Modifiers, ThemePreference, Ui};
 
+use crate::engine::{Recipe, Step};
+
 /// What a chosen file is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FileSlot {
@@ -11,6 +13,43 @@ pub(super) enum FileSlot {
     Mask(usize),
     /// The texture of the terrain type at that place in the list.
     Texture(usize),
+}
+
+impl FileSlot {
+    /// What the step or type is called that stands there, if one does.
+    fn name(self, recipe: &Recipe) -> Option<&str> {
+        match self {
+            Self::Operation(i) | Self::Mask(i) => recipe.stack.get(i).map(Step::title),
+            Self::Texture(i) => recipe.texture.types.get(i).map(|ground| ground.name.as_str()),
+        }
+    }
+}
+
+/// A slot as it was when the user asked for a file: until the file is chosen and read, anything may have moved.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Target {
+    pub(super) slot: FileSlot,
+    /// What the step or type is called.
+    name: String,
+    /// The project that it belongs to, as the document counts them.
+    origin: usize,
+}
+
+impl Target {
+    /// The slot in the recipe of that origin, if it is there.
+    pub(super) fn new(slot: FileSlot, recipe: &Recipe, origin: usize) -> Option<Self> {
+        Some(Self { slot, name: slot.name(recipe)?.into(), origin })
+    }
+
+    /// What keeps a file from going there now, and what to do.
+    pub(super) fn obstacle(&self, recipe: &Recipe, origin: usize) -> Option<String> {
+        let Self { slot, name, origin: own } = self;
+        if *own != origin {
+            return Some(format!("it was chosen for {name} of another project; go back to that and choose it again"));
+        }
+        let stays = slot.name(recipe) == Some(name);
+        (!stays).then(|| format!("{name}, for which it was chosen, has gone or moved; choose it again"))
+    }
 }
 
 /// A deed of the user; menus and panels return commands, the app carries them out.

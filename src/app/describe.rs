@@ -168,6 +168,9 @@ fn written(parameter: &Parameter, value: &Value) -> Option<String> {
     Some(match (parameter.kind, value) {
         (Kind::Group(_), Value::Null) => "off".into(),
         (Kind::Group(_), _) => "on".into(),
+        // As the controls of their own have it.
+        (_, Value::Null) if parameter.key == "active_set" => "all".into(),
+        (_, Value::Null) if parameter.key == "fallback" => "nearest type".into(),
         (_, Value::Null) => "none".into(),
         (_, Value::Bool(on)) => if *on { "on" } else { "off" }.into(),
         (Kind::Choice(choices), value) => {
@@ -222,6 +225,7 @@ mod tests {
         check("world.width_m=512", "world.width_m", "Width 4096 m to 512 m");
         check("texture.types.0.slope_deg=[0, 30]", "texture.types.0.slope_deg", "Meadow: Slope 0–22° to 0–30°");
         check("light.azimuth_deg=90", "light.sun", "Sun azimuth 315° to 90°");
+        check("texture.fallback=\"Rock\"", "texture.fallback", "Fallback nearest type to Rock");
         check("light.ambient=0.5", "light.ambient", "Ambient light 0.35 to 0.5");
     }
 

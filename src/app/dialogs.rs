@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
-use super::command::FileSlot;
+use super::command::{FileSlot, Target};
 use crate::worker::Wake;
 
 /// What a chosen file is for.
@@ -17,7 +17,7 @@ pub(super) enum Purpose {
     /// A heightmap for a step of the stack; `None`: a new step.
     Import {
         /// What draws on it.
-        slot: Option<FileSlot>,
+        target: Option<Target>,
     },
     /// Where to export to.
     Export,
@@ -34,10 +34,10 @@ pub(super) struct Ask {
 impl Ask {
     /// What the dialog is headed.
     pub(super) fn title(&self) -> &'static str {
-        match self.purpose {
+        match &self.purpose {
             Purpose::Open => "Open a project or heightmap",
             Purpose::Save => "Save the project",
-            Purpose::Import { slot: Some(FileSlot::Texture(_)) } => "Choose a picture of ground",
+            Purpose::Import { target: Some(Target { slot: FileSlot::Texture(_), .. }) } => "Choose a picture of ground",
             Purpose::Import { .. } => "Import a heightmap",
             Purpose::Export => "Export",
         }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-use super::command::FileSlot;
+use super::command::{FileSlot, Target};
 use crate::engine::SampleScale;
 use crate::engine::parameters::Band;
 use crate::files::{self, FileError};
@@ -37,7 +37,7 @@ pub(super) struct Imported {
     /// What the user should know.
     pub(super) notes: Vec<String>,
     /// What it is for; `None`: a new step.
-    pub(super) slot: Option<FileSlot>,
+    pub(super) target: Option<Target>,
 }
 
 type Work = Box<dyn FnOnce() -> Errand + Send>;
@@ -82,11 +82,11 @@ impl Errands {
     }
 
     /// Reads a heightmap for a step, or a picture for a terrain type.
-    pub(super) fn import(&self, path: PathBuf, slot: Option<FileSlot>) {
+    pub(super) fn import(&self, path: PathBuf, target: Option<Target>) {
         self.run(move || {
-            let read = match slot {
-                Some(FileSlot::Texture(_)) => ground(path, slot),
-                Some(FileSlot::Operation(_) | FileSlot::Mask(_)) | None => heightmap(path, slot),
+            let read = match target.as_ref().map(|target| target.slot) {
+                Some(FileSlot::Texture(_)) => ground(path, target),
+                Some(FileSlot::Operation(_) | FileSlot::Mask(_)) | None => heightmap(path, target),
             };
             read.map_or_else(Errand::Failed, Errand::Imported)
         });
@@ -113,22 +113,21 @@ impl Errands {
 }
 
 /// Reads a tileable picture of ground.
-fn ground(path: PathBuf, slot: Option<FileSlot>) -> Result<Imported, String> {
+fn ground(path: PathBuf, target: Option<Target>) -> Result<Imported, String> {
     // A pipe or a device may have no end.
     if !path.is_file() {
         return Err(format!("cannot read {}: this is no file; choose a PNG, JPEG, TGA or BMP", path.display()));
     }
     let bytes = std::fs::read(&path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
-    let picture =
-        files::swatches::picture(&bytes).map_err(|reason| files::swatches::unreadable(&path, &reason).to_string())?;
+    let picture = files::swatches::picture(&path, &bytes).map_err(|error| error.to_string())?;
     let notes = vec![format!("{} × {} pixels", picture.width, picture.height)];
-    Ok(Imported { path, bytes, range_m: None, notes, slot })
+    Ok(Imported { path, bytes, range_m: None, notes, target })
 }
 
 /// Whole numbers without a sidecar that are no higher than any mountain are most likely metres.
 const LIKELY_METRES: f32 = 9000.0;
 
-fn heightmap(path: PathBuf, slot: Option<FileSlot>) -> Result<Imported, String> {
+fn heightmap(path: PathBuf, target: Option<Target>) -> Result<Imported, String> {
     let reading = files::heightmap::read(&path, None).map_err(|error| error.to_string())?;
     let bytes = std::fs::read(&path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
     let samples = || reading.raster.samples.iter().copied();
@@ -152,5 +151,5 @@ fn heightmap(path: PathBuf, slot: Option<FileSlot>) -> Result<Imported, String> 
             None
         }
     };
-    Ok(Imported { path, bytes, range_m, notes, slot })
+    Ok(Imported { path, bytes, range_m, notes, target })
 }

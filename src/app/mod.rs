@@ -1,6 +1,6 @@
 //! The editor: state, commands, panels and views.
 //!
-//! The interface thread computes nothing. Each frame it works on a copy of the project, hands it to the document, asks the worker for the picture of what the document says now, and shows the last one that came.
+//! The interface thread computes nothing of the land. Each frame it works on a copy of the project, hands it to the document, asks the worker for the picture of what the document says now, and shows the last one that came.
 
 mod cards;
 mod command;
@@ -29,7 +29,7 @@ use std::time::{Duration, Instant};
 use egui::{CentralPanel, Context, Frame, Panel, Ui, ViewportCommand};
 
 use self::cards::place_after_move;
-use self::command::{Command, FileSlot};
+use self::command::{Command, FileSlot, Target};
 use self::dialogs::{Answer, Ask, DesktopDialogs, Dialogs, PathField, Purpose};
 use self::document::Document;
 use self::errands::{Errand, Errands, Imported};
@@ -42,7 +42,7 @@ use self::thumbnails::Thumbnails;
 use self::views::{Freshness, Maps, View};
 use crate::engine::operations::Operation;
 use crate::engine::operations::heightmap::Heightmap;
-use crate::engine::parameters::{PictureName, Range};
+use crate::engine::parameters::{Band, FileName, PictureName, Range};
 use crate::engine::recipe::Blend;
 use crate::engine::texture::TerrainType;
 use crate::engine::{Recipe, Step};
@@ -323,9 +323,10 @@ impl App {
         }
     }
 
-    /// Puts an imported picture or heightmap where it was asked for; where that has gone meanwhile, into a new step.
+    /// Puts an imported picture or heightmap where it was asked for, and nowhere else; one that was asked for nothing
+    /// in particular into a new step.
     fn finish_import(&mut self, imported: Imported) {
-        let Imported { path, bytes, range_m, mut notes, slot } = imported;
+        let Imported { path, bytes, range_m, mut notes, target } = imported;
         let mut project = (**self.document.project()).clone();
         if bytes.len() as u64 > project.room_for_files() {
             let size = bytes.len() / 1_000_000;
@@ -335,45 +336,35 @@ impl App {
             ));
             return;
         }
-        let name = project.import_file(&file_name(&path), bytes);
-        if let Some(FileSlot::Texture(place)) = slot {
-            let Some(ground) = project.recipe.texture.types.get_mut(place) else {
-                self.complain(format!("{}: the terrain type that it was for is gone", path.display()));
-                return;
-            };
-            ground.texture = Some(PictureName(name.0));
-            self.document.propose(project, None);
-            self.say(format!("Imported {}: {}", file_name(&path), notes.join("; ")));
+        let origin = self.document.origin_id();
+        if let Some(obstacle) = target.as_ref().and_then(|target| target.obstacle(&project.recipe, origin)) {
+            self.complain(format!("{}: {obstacle}", path.display()));
             return;
         }
-        let stack = &mut project.recipe.stack;
-        let masked = match slot {
-            Some(FileSlot::Mask(place)) => stack.get_mut(place).and_then(|step| step.settings.mask.as_mut()),
-            Some(FileSlot::Operation(_) | FileSlot::Texture(_)) | None => None,
-        };
-        if let Some(mask) = masked {
-            mask.file = name;
-            notes = vec!["white is where the step acts".into()];
-        } else {
-            let is_heightmap = |step: &Step| matches!(step.operation, Operation::Heightmap(_));
-            let known = match slot {
-                Some(FileSlot::Operation(place)) => Some(place).filter(|&i| stack.get(i).is_some_and(is_heightmap)),
-                Some(FileSlot::Mask(_) | FileSlot::Texture(_)) | None => None,
-            };
-            let place = known.unwrap_or_else(|| add_step(&mut project.recipe, Step::new(Heightmap::default())));
-            let step = &mut project.recipe.stack[place];
-            if let Operation::Heightmap(heightmap) = &mut step.operation {
-                heightmap.file = name;
-                if let Some(range) = range_m {
-                    (heightmap.low_m, heightmap.high_m) = (Some(range.min), Some(range.max));
-                }
+        let name = project.import_file(&file_name(&path), bytes);
+        let Recipe { stack, texture, .. } = &mut project.recipe;
+        match target.map(|target| target.slot) {
+            Some(FileSlot::Texture(i)) => texture.types[i].texture = Some(PictureName(name.0)),
+            Some(FileSlot::Mask(i)) => {
+                let Some(mask) = &mut stack[i].settings.mask else {
+                    self.complain(format!("{}: the mask for which it was chosen is off; switch it on", path.display()));
+                    return;
+                };
+                mask.file = name;
+                notes = vec!["white is where the step acts".into()];
             }
-            if known.is_none() {
+            Some(FileSlot::Operation(i)) => {
+                take_heightmap(&mut stack[i], name, range_m);
+                self.selected_step = i;
+            }
+            None => {
+                let mut step = Step::new(Heightmap::default());
+                take_heightmap(&mut step, name, range_m);
                 // What is imported is what one wants to see; other blends mix it with what is below.
                 step.settings.blend = Blend::Replace;
                 step.settings.name = file_name(&path);
+                self.selected_step = add_step(&mut project.recipe, step);
             }
-            self.selected_step = place;
         }
         self.document.propose(project, None);
         self.say(format!("Imported {}: {}", file_name(&path), notes.join("; ")));
@@ -413,7 +404,7 @@ impl App {
     fn go_ahead(&mut self, ask: &Ask, path: PathBuf) {
         match ask.purpose {
             Purpose::Open => self.errands.open(path),
-            Purpose::Import { slot } => self.errands.import(path, slot),
+            Purpose::Import { ref target } => self.errands.import(path, target.clone()),
             Purpose::Save => self.save_to(with_project_ending(&path)),
             Purpose::Export => {
                 let project = self.document.project();
@@ -461,7 +452,12 @@ impl App {
             Command::Save => self.save(false),
             Command::SaveAs => self.save(true),
             Command::ImportHeightmap => self.ask_import(None),
-            Command::ChooseFile(slot) => self.ask_import(Some(slot)),
+            Command::ChooseFile(slot) => {
+                let recipe = &self.document.project().recipe;
+                if let Some(target) = Target::new(slot, recipe, self.document.origin_id()) {
+                    self.ask_import(Some(target));
+                }
+            }
             Command::Export => {
                 self.message = None;
                 self.modal = Some(Modal::Export);
@@ -577,8 +573,8 @@ impl App {
         }
     }
 
-    fn ask_import(&mut self, slot: Option<FileSlot>) {
-        self.dialogs.ask(Ask { purpose: Purpose::Import { slot }, file_name: String::new() });
+    fn ask_import(&mut self, target: Option<Target>) {
+        self.dialogs.ask(Ask { purpose: Purpose::Import { target }, file_name: String::new() });
     }
 
     /// Shows one view alone, or all again.
@@ -920,6 +916,16 @@ fn put<T>(list: &mut Vec<T>, from: usize, to: usize) -> Option<&T> {
 fn place_in<T: PartialEq>(new: &[T], old: &[T], at: usize) -> usize {
     let known = |place: &usize| old.get(at).is_some() && new.get(*place) == old.get(at);
     [at].into_iter().chain(0..new.len()).find(known).unwrap_or(at)
+}
+
+/// Lets a heightmap step draw on that file.
+fn take_heightmap(step: &mut Step, file: FileName, range_m: Option<Band>) {
+    if let Operation::Heightmap(heightmap) = &mut step.operation {
+        heightmap.file = file;
+        if let Some(range) = range_m {
+            (heightmap.low_m, heightmap.high_m) = (Some(range.min), Some(range.max));
+        }
+    }
 }
 
 /// Puts a step on top of the stack, with random numbers of its own; returns its place.

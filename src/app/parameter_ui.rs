@@ -342,13 +342,15 @@ fn band_ui(ui: &mut Ui, parameter: &Parameter, value: &mut Value, label: &Respon
         });
     });
     if band != before {
-        // The limit that was moved pushes the other one along.
-        if band[0] > band[1] {
-            let moved = if band[0] == before[0] { band[1] } else { band[0] };
-            band = [moved, moved];
-        }
+        let band = pushed(before, band);
         *value = Value::from(band.map(|limit| limit.clamp(parameter.hard.low, parameter.hard.high)).to_vec());
     }
+}
+
+/// A band one of whose limits was moved by hand: it pushes the other one along.
+fn pushed(before: [f64; 2], [low, high]: [f64; 2]) -> [f64; 2] {
+    let moved = if low == before[0] { high } else { low };
+    if low > high { [moved; 2] } else { [low, high] }
 }
 
 /// What a picture of ground is called: the shipped ones by what they show, others by their file.
@@ -485,8 +487,8 @@ fn limits_ui(ui: &mut Ui, parameter: &Parameter, value: &mut Value, label: &Resp
             number_field(ui, parameter, &mut release, width).labelled_by(label.id).on_hover_text("Fade outside");
         });
     });
-    band[1] = band[1].max(band[0]);
-    let after = [band[0], band[1], release.max(0.0)];
+    let [min, max] = pushed([min, max], band);
+    let after = [min, max, release.max(0.0)];
     if after != before {
         *value = Value::from(after.to_vec());
     }
@@ -661,4 +663,20 @@ fn group_row(ui: &mut Ui, parameter: &Parameter, table: &'static [Parameter], va
     let Value::Object(values) = value else { return false };
     let frame = egui::Frame::new().stroke((1.0, colours(ui).line)).inner_margin(6.0).corner_radius(4.0);
     frame.show(ui, |ui| table_ui(ui, table, values, &[], guide).is_some()).inner
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_limit_that_is_moved_pushes_the_other_one() {
+        for (before, band, expected) in [
+            ([0.2, 0.6], [0.2, 0.5], [0.2, 0.5]),
+            ([0.2, 0.6], [0.2, 0.1], [0.1, 0.1]),
+            ([0.2, 0.6], [0.7, 0.6], [0.7, 0.7]),
+        ] {
+            assert_eq!(pushed(before, band), expected, "{before:?} to {band:?}");
+        }
+    }
 }

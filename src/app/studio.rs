@@ -127,8 +127,7 @@ impl Studio {
 
 /// Whether a type belongs to the set that is shown, or to all.
 fn is_of_active_set(texture: &TextureRecipe, i: usize) -> bool {
-    let active = texture.settings.active_set.as_ref();
-    texture.types.get(i).is_some_and(|of| of.set.is_empty() || active.is_none_or(|active| *active == of.set))
+    texture.types.get(i).is_some_and(|ground| ground.belongs_to(texture.settings.active_set.as_ref()))
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use crate::engine::operations::Role::Raises;
 use crate::engine::operations::drawn_faults::DrawnFaults;
 use crate::engine::operations::faults::Faults;
 use crate::engine::parameters::Band;
-use crate::engine::texture::{TextureRecipe, TextureSettings, TextureView};
+use crate::engine::texture::{TextureRecipe, TextureSettings, TextureView, TypeBlend};
 
 /// Dialogs that answer at once, as told.
 #[derive(Clone, Default)]
@@ -404,6 +404,49 @@ fn an_imported_heightmap_of_whole_metres_is_the_land() {
     assert_eq!(app.document.undo_name(), Some("Add dem.png"));
 }
 
+#[test]
+fn a_file_goes_to_what_it_was_chosen_for_or_nowhere() {
+    let folder = tempfile::tempdir().expect("folder");
+    let (moss, dem) = (folder.path().join("moss.png"), folder.path().join("dem.png"));
+    image::RgbImage::from_pixel(8, 8, image::Rgb([9, 90, 9])).save(&moss).expect("written");
+    image::GrayImage::from_pixel(9, 9, image::Luma([7])).save(&dem).expect("written");
+    let (of_rock, of_import) = (FileSlot::Texture(1), FileSlot::Operation(0));
+    let plain = |project: &mut Project| {
+        project.recipe.stack = vec![Step::new(Heightmap::default()), Step::new(Faults::default())];
+        project.recipe.texture.types = vec![type_of("Grass", ""), type_of("Rock", "")];
+    };
+    type Meanwhile = fn(&mut App);
+    let cases: [(FileSlot, Meanwhile, Option<&str>); 8] = [
+        (of_rock, |_| (), None),
+        (of_import, |_| (), None),
+        (of_rock, |app| app.edit(|project| project.recipe.texture.types.swap(0, 1)), Some("for which")),
+        (of_rock, |app| app.edit(|project| drop(project.recipe.texture.types.pop())), Some("for which")),
+        (of_import, |app| app.edit(|project| project.recipe.stack.swap(0, 1)), Some("for which")),
+        (FileSlot::Mask(0), |app| app.edit(|project| project.recipe.stack.swap(0, 1)), Some("for which")),
+        (FileSlot::Mask(0), |_| (), Some("is off")),
+        (
+            of_rock,
+            |app| app.open_project("Copy".into(), app.document.project().as_ref().clone(), None),
+            Some("another"),
+        ),
+    ];
+    for (slot, meanwhile, refused) in cases {
+        let path = if slot == of_rock { &moss } else { &dem };
+        let mut editor = editor_with(vec![chosen(path.clone())]);
+        editor.state_mut().edit(plain);
+        pause(&mut editor);
+        let context = editor.ctx.clone();
+        editor.state_mut().carry_out(&context, Command::ChooseFile(slot));
+        meanwhile(editor.state_mut());
+        let before = editor.state().document.project().clone();
+        wait(&mut editor, "the file", |app| app.message.is_some());
+        let message = editor.state().message.clone().expect("a message");
+        assert_eq!(message.is_error, refused.is_some(), "{message:?}");
+        assert!(refused.is_none_or(|part| message.text.contains(part)), "{message:?}");
+        assert_eq!(*editor.state().document.project() == before, refused.is_some(), "{slot:?}");
+    }
+}
+
 /// The operations of the stack, bottom first.
 fn operations(app: &App) -> Vec<&'static str> {
     app.document.project().recipe.stack.iter().map(|step| step.operation.key()).collect()
@@ -720,6 +763,24 @@ fn a_click_in_the_diagram_selects_what_lies_there() {
 }
 
 #[test]
+fn a_type_that_only_changes_the_ground_covers_none_in_the_diagram() {
+    let mut editor = editor();
+    let everywhere = Band { min: -1e4, max: 1e4 };
+    let soot = TerrainType { blend: TypeBlend::Multiply, elevation: everywhere, ..type_of("Soot", "") };
+    editor.state_mut().edit(|project| project.recipe.texture.types = vec![soot]);
+    pause(&mut editor);
+    let middle = editor.get_by_label("Elevations and slopes of the terrain types").rect().center();
+    editor.drag_at(middle);
+    editor.step();
+    editor.drop_at(middle);
+    editor.step();
+    editor.hover_at(middle);
+    editor.run_steps(2);
+    assert_eq!(editor.state().studio.selected, None);
+    assert!(editor.query_by_label_contains(": uncovered, Soot 100 %").is_some());
+}
+
+#[test]
 fn the_sun_is_dragged_over_the_compass_as_one_entry() {
     let mut editor = editor();
     pause(&mut editor);
@@ -830,7 +891,7 @@ fn a_set_is_one_click_and_one_entry_and_shows_its_own_cards() {
         assert_eq!(listed, cards, "{choice}");
         assert_eq!(editor.state().document.history().0.len(), entries + i + 1);
     }
-    assert_eq!(editor.state().document.undo_name(), Some("Set Summer to none"));
+    assert_eq!(editor.state().document.undo_name(), Some("Set Summer to all"));
     editor.state_mut().studio.selected = Some(2);
     editor.run_steps(2);
     editor.get_by_role_and_label(Role::Button, "Summer").click();

@@ -129,7 +129,14 @@ fn beside(path: &Path) -> Result<NamedTempFile, FileError> {
     // tempfile's own default hides the file from everybody else; the user's mask is applied to this one.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    builder.tempfile_in(folder).map_err(|error| FileError::writing(path, &error))
+    builder.tempfile_in(folder).map_err(|error| match error.kind() {
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+            let folder = folder.display();
+            FileError::contents(path, format!("nothing may be written to the folder {folder}; choose another one"))
+        }
+        // In its own words the error names the new file, of which nobody has heard.
+        kind => FileError::writing(path, &kind.into()),
+    })
 }
 
 /// Whether a file can be written to `path`: its folder is there and can be written to, and the file itself is not
@@ -246,6 +253,18 @@ mod tests {
         let error = write_atomically(&path, false, put("a")).expect_err("no folder");
         assert_eq!(error, FileError::NoFolder(path));
         assert!(error.to_string().ends_with("none; make it first"), "{error}");
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_folder_that_takes_no_file_is_named_and_not_the_file_beside_the_target() {
+        // Nobody may make files there, not even root.
+        for path in ["/proc/a.txt", "/sys/a.txt"] {
+            let error = write_atomically(Path::new(path), false, put("a")).expect_err(path).to_string();
+            assert!(error.starts_with(path) && !error.contains(".upthrust-"), "{error}");
+        }
+        let refused = write_atomically(Path::new("/sys/a.txt"), false, put("a")).expect_err("no right").to_string();
+        assert!(refused.ends_with("the folder /sys; choose another one"), "{refused}");
     }
 
     #[cfg(unix)]

@@ -12,6 +12,7 @@ use super::maps::{MapOrder, WeightsOrder};
 use super::memory::require_memory;
 use super::sidecar::{Description, sidecar_path};
 use super::texture;
+use crate::engine::light::Light;
 use crate::engine::parameters::Band;
 use crate::engine::texture::{Needs, Part, Points, Scene, Surroundings, height_range_m, paint};
 use crate::engine::{Grid, Heightfield, Inputs, Monitor, Picture, Recipe, heightfield::Extent, stack};
@@ -108,7 +109,7 @@ pub fn texture_size(extent: Extent, longer: usize) -> [usize; 2] {
 
 /// Decodes what a recipe draws on, once; whoever goes on with changing recipes keeps a [`DecodedFiles`].
 pub fn load_inputs(recipe: &Recipe, files: &InputFiles) -> Result<Inputs, FileError> {
-    DecodedFiles::default().inputs(recipe, files)
+    DecodedFiles::default().inputs(recipe, files, &Monitor::new())
 }
 
 /// The share of the work that evaluating is, by rough measurement; painting and writing make up the rest.
@@ -186,6 +187,11 @@ impl Order {
     fn is_painted(&self) -> bool {
         self.texture.is_some() || self.weights.is_some()
     }
+
+    /// The light that comes into the texture, if one is ordered and light comes into it.
+    fn baked_light(&self) -> Option<&Light> {
+        Some(&self.recipe.light).filter(|light| light.bake && self.texture.is_some())
+    }
 }
 
 fn check(order: &Order) -> Result<(), FileError> {
@@ -233,8 +239,7 @@ fn stage_all(order: &Order, monitor: &Monitor) -> Result<Vec<Staged>, FileError>
 
     if order.is_painted() {
         let recipe = &order.recipe.texture;
-        let light = order.texture.as_ref().and_then(|_| order.recipe.light.bake.then_some(&order.recipe.light));
-        let looking = || Surroundings::of(&land, Needs::of(recipe, light), monitor);
+        let looking = || Surroundings::of(&land, Needs::of(recipe, order.baked_light()), monitor);
         let surroundings = &stretches.within(SURROUNDINGS_UNITS, monitor, looking)?;
         let scene = Scene { land: &land, surroundings, recipe, fixed_range_m: fixed_m, inputs: &order.inputs };
         if let Some(texture) = &order.texture {
@@ -263,8 +268,7 @@ fn stage_texture(
     monitor: &Monitor,
 ) -> Result<(), FileError> {
     let size = texture.size;
-    let light = order.recipe.light.bake.then_some(&order.recipe.light);
-    let paint = |points: Points| paint(scene, light, points, monitor).map(|painting| painting.picture);
+    let paint = |points: Points| paint(scene, order.baked_light(), points, monitor).map(|painting| painting.picture);
     let write = |path: &Path, picture: &Picture| {
         atomic::stage(path, order.overwrite, |writer| texture::write(writer, path, picture, monitor))
     };

@@ -8,7 +8,7 @@ use super::error::FileError;
 use super::{heightmap, swatches};
 use crate::engine::parameters::{FileName, PictureName};
 use crate::engine::texture::Swatch;
-use crate::engine::{Inputs, Raster, Recipe};
+use crate::engine::{Inputs, Monitor, Raster, Recipe};
 
 /// The bytes of the files that a recipe names, as the project holds them.
 pub type InputFiles = BTreeMap<FileName, Arc<Vec<u8>>>;
@@ -27,16 +27,18 @@ pub struct DecodedFiles {
 impl DecodedFiles {
     /// What a recipe draws on: heightmaps by the endings of their names, pictures by their contents. Names that are not
     /// among the files are left out; steps and types that use them do without. What the recipe does not name is
-    /// forgotten.
-    pub fn inputs(&mut self, recipe: &Recipe, files: &InputFiles) -> Result<Inputs, FileError> {
+    /// forgotten. A stop takes effect between two files, and costs nothing that was decoded.
+    pub fn inputs(&mut self, recipe: &Recipe, files: &InputFiles, monitor: &Monitor) -> Result<Inputs, FileError> {
         let mut inputs = Inputs::default();
         for name in recipe.heightmaps() {
+            monitor.check()?;
             if let Some(bytes) = files.get(&name) {
                 let decode = || Ok(Arc::new(heightmap::decode(Path::new(&name.0), bytes, None)?.raster));
                 inputs.rasters.insert(name.clone(), known(&mut self.rasters, &name, bytes, decode)?);
             }
         }
         for name in recipe.pictures() {
+            monitor.check()?;
             if name.ships() {
                 inputs.swatches.insert(name.clone(), swatches::shipped(&name)?);
             } else if let Some(bytes) = files.get(&FileName(name.0.clone())) {
@@ -99,12 +101,16 @@ mod tests {
     #[test]
     fn files_are_decoded_by_their_names_and_missing_ones_left_out() {
         let files = [(file("a.r32"), heights([1.0, 2.0, 3.0, 4.0]))].into();
-        let inputs = DecodedFiles::default().inputs(&recipe(&["a.r32", "none.png"]), &files).expect("readable");
+        let inputs =
+            DecodedFiles::default().inputs(&recipe(&["a.r32", "none.png"]), &files, &Monitor::new()).expect("readable");
         let samples = inputs.rasters.values().map(|raster| raster.samples.clone()).collect::<Vec<_>>();
         assert_eq!(samples, [[1.0, 2.0, 3.0, 4.0]]);
         assert!(inputs.swatches.is_empty());
         let files = [(file("a.png"), Arc::default())].into();
-        let error = DecodedFiles::default().inputs(&recipe(&["a.png"]), &files).expect_err("empty").to_string();
+        let error = DecodedFiles::default()
+            .inputs(&recipe(&["a.png"]), &files, &Monitor::new())
+            .expect_err("empty")
+            .to_string();
         assert!(error.starts_with("a.png: "), "{error}");
     }
 
@@ -116,15 +122,15 @@ mod tests {
             [(file("a.r32"), heights([1.0; 4])), (file("b.r32"), heights([2.0; 4])), (file("ground.png"), picture(10))]
                 .into();
         let ground = PictureName("ground.png".into());
-        let first = decoded.inputs(&recipe, &files).expect("readable");
+        let first = decoded.inputs(&recipe, &files, &Monitor::new()).expect("readable");
 
         files.insert(file("ground.png"), picture(200));
-        let repainted = decoded.inputs(&recipe, &files).expect("readable");
+        let repainted = decoded.inputs(&recipe, &files, &Monitor::new()).expect("readable");
         assert!(repainted.same_rasters(&first));
         assert_ne!(repainted.swatches[&ground].mean(), first.swatches[&ground].mean());
 
         files.insert(file("a.r32"), heights([3.0; 4]));
-        let raised = decoded.inputs(&recipe, &files).expect("readable");
+        let raised = decoded.inputs(&recipe, &files, &Monitor::new()).expect("readable");
         assert_eq!(raised.rasters[&file("a.r32")].samples, [3.0; 4]);
         assert!(Arc::ptr_eq(&raised.rasters[&file("b.r32")], &first.rasters[&file("b.r32")]));
         assert!(Arc::ptr_eq(&raised.swatches[&ground], &repainted.swatches[&ground]));
@@ -135,12 +141,16 @@ mod tests {
         let mut decoded = DecodedFiles::default();
         let (both, one) = (recipe(&["a.r32", "b.r32"]), recipe(&["b.r32"]));
         let mut files: InputFiles = [(file("a.r32"), heights([1.0; 4])), (file("b.r32"), heights([2.0; 4]))].into();
-        let first = decoded.inputs(&both, &files).expect("readable");
+        let first = decoded.inputs(&both, &files, &Monitor::new()).expect("readable");
         files.insert(file("ground.png"), Arc::default());
-        decoded.inputs(&both, &files).expect_err("broken");
+        decoded.inputs(&both, &files, &Monitor::new()).expect_err("broken");
         files.remove(&file("ground.png"));
-        assert!(decoded.inputs(&both, &files).expect("readable").same_rasters(&first));
-        decoded.inputs(&one, &files).expect("readable");
+        assert!(decoded.inputs(&both, &files, &Monitor::new()).expect("readable").same_rasters(&first));
+        let stopped = Monitor::new();
+        stopped.cancel();
+        assert_eq!(decoded.inputs(&one, &files, &stopped).map(drop), Err(FileError::Cancelled));
+        assert_eq!(decoded.rasters.len(), 2);
+        decoded.inputs(&one, &files, &Monitor::new()).expect("readable");
         assert_eq!(decoded.rasters.keys().collect::<Vec<_>>(), [&file("b.r32")]);
     }
 }

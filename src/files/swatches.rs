@@ -1,12 +1,14 @@
 //! Tileable pictures of ground: those that ship, and imported ones.
 
 use std::collections::BTreeMap;
+use std::io::Cursor;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use image::{ImageFormat, ImageReader, Limits};
+use image::{DynamicImage, GenericImageView, ImageDecoder, ImageError, ImageFormat, ImageReader, Limits, Rgba};
 
 use super::error::FileError;
+use super::memory::require_memory;
 use super::texture::{CUT_OFF, is_cut_off_jpeg};
 use crate::engine::Picture;
 use crate::engine::parameters::PictureName;
@@ -15,6 +17,9 @@ use crate::engine::texture::Swatch;
 /// The most pixels along a side of a tileable picture, and the most bytes that decoding one may take.
 const MOST_SIDE: u32 = 8192;
 const MOST_BYTES: u64 = 512 << 20;
+
+/// The bytes that a pixel takes in a [`Swatch`], whose levels add up to four thirds of the first.
+const SWATCH_BYTES: u64 = 11;
 
 /// The pictures that ship, by the names that recipes use.
 pub const SHIPPED: [(&str, &[u8]); 11] = [
@@ -50,26 +55,23 @@ pub fn shipped(name: &PictureName) -> Result<Arc<Swatch>, FileError> {
 
 /// A tileable picture from the bytes of a picture file.
 pub fn decode(name: &str, bytes: &[u8]) -> Result<Arc<Swatch>, FileError> {
-    let picture = picture(bytes).map_err(|reason| unreadable(Path::new(name), &reason))?;
-    Ok(Arc::new(Swatch::new(&picture)))
-}
-
-/// What is said of a file that is no picture.
-pub fn unreadable(path: &Path, reason: &str) -> FileError {
-    let problem = format!("this cannot be read as a picture ({reason}); choose a PNG, JPEG, TGA or BMP");
-    FileError::contents(path, problem)
+    Ok(Arc::new(Swatch::new(&picture(Path::new(name), bytes)?)))
 }
 
 /// The pixels of a picture file, whatever its format.
-pub fn picture(bytes: &[u8]) -> Result<Picture, String> {
+pub fn picture(path: &Path, bytes: &[u8]) -> Result<Picture, FileError> {
+    let unreadable = |reason: &str| {
+        let problem = format!("this cannot be read as a picture ({reason}); choose a PNG, JPEG, TGA or BMP");
+        FileError::contents(path, problem)
+    };
     if bytes.is_empty() {
-        return Err("it is empty".into());
+        return Err(unreadable("it is empty"));
     }
     if is_cut_off_jpeg(bytes) {
-        return Err(CUT_OFF.into());
+        return Err(unreadable(CUT_OFF));
     }
-    let mut reader =
-        ImageReader::new(std::io::Cursor::new(bytes)).with_guessed_format().map_err(|error| error.to_string())?;
+    let mut reader = ImageReader::new(Cursor::new(bytes));
+    reader = reader.with_guessed_format().map_err(|error| FileError::reading(path, &error))?;
     let is_marked = reader.format().is_some();
     if !is_marked {
         // TGA files bear no mark by which they could be known.
@@ -80,13 +82,19 @@ pub fn picture(bytes: &[u8]) -> Result<Picture, String> {
     limits.max_alloc = Some(MOST_BYTES);
     reader.limits(limits);
     // What is wrong with it as a TGA says nothing of a file that is none.
-    let reason = |error: image::ImageError| {
-        if is_marked { error.to_string().trim_end().to_string() } else { "nothing in it is like one".into() }
+    let broken = |error: ImageError| {
+        let reason = error.to_string();
+        unreadable(if is_marked { reason.trim_end() } else { "nothing in it is like one" })
     };
-    let pixels = reader.decode().map_err(reason)?.into_rgba8();
-    let (width, height) = pixels.dimensions();
-    let pixels = pixels.pixels().map(|pixel| [pixel.0[0], pixel.0[1], pixel.0[2], 255]).collect();
-    Ok(Picture { width: width as usize, height: height as usize, pixels })
+    let decoder = reader.into_decoder().map_err(broken)?;
+    let (width, height) = decoder.dimensions();
+    let pixels = u64::from(width) * u64::from(height);
+    require_memory(4 * pixels + decoder.total_bytes().max(SWATCH_BYTES * pixels))?;
+    let decoded = DynamicImage::from_decoder(decoder).map_err(broken)?;
+    let mut picture =
+        Picture { width: width as usize, height: height as usize, pixels: Vec::with_capacity(pixels as usize) };
+    picture.pixels.extend(decoded.pixels().map(|(_, _, Rgba([red, green, blue, _]))| [red, green, blue, 255]));
+    Ok(picture)
 }
 
 #[cfg(test)]
@@ -109,9 +117,9 @@ mod tests {
     fn every_format_that_is_promised_can_be_read() {
         let pixels = image::RgbImage::from_fn(4, 3, |x, y| image::Rgb([x as u8 * 40, y as u8 * 40, 7]));
         for format in [ImageFormat::Png, ImageFormat::Jpeg, ImageFormat::Tga, ImageFormat::Bmp] {
-            let mut bytes = std::io::Cursor::new(Vec::new());
+            let mut bytes = Cursor::new(Vec::new());
             pixels.write_to(&mut bytes, format).expect("written");
-            let found = picture(bytes.get_ref()).expect("readable");
+            let found = picture(Path::new("a"), bytes.get_ref()).expect("readable");
             assert_eq!((found.width, found.height), (4, 3), "{format:?}");
         }
     }
@@ -128,7 +136,8 @@ mod tests {
         check(&b"a text, and a long one at that\n".repeat(9), "nothing in it is like one");
         check(&jpeg[..jpeg.len() / 3], "it breaks off");
         check(&jpeg[..jpeg.len() - 2], "it breaks off");
-        check(&jpeg[..300], "Jpeg");
+        check(&jpeg[..300], "it breaks off");
+        check(&[0xFF, 0xD8, 0xFF, 0xD9], "Jpeg");
         // What another program wrote behind the end does no harm.
         assert!(decode("moss.png", &[jpeg, &[0; 9]].concat()).is_ok());
     }

@@ -84,11 +84,22 @@ impl PictureFormat {
 /// What is said of a picture of which only the beginning is there.
 pub(super) const CUT_OFF: &str = "it breaks off; copy it again";
 
-/// Whether a JPEG breaks off within its pixels. Its decoder makes the rest grey and says nothing.
+/// Whether a JPEG breaks off before its end. Its decoder makes the rest grey and says nothing.
 pub(super) fn is_cut_off_jpeg(bytes: &[u8]) -> bool {
-    // Among coded pixels neither mark can stand: there a byte FF is followed by 0 or begins a restart.
-    let [end, pixels] = [0xD9, 0xDA].map(|mark| bytes.windows(2).rposition(|pair| pair == [0xFF, mark]));
-    bytes.starts_with(&[0xFF, 0xD8]) && end < pixels
+    const START: u8 = 0xD8;
+    const END: u8 = 0xD9;
+    let Some(mut rest) = bytes.strip_prefix(&[0xFF, START]) else { return false };
+    // From segment to segment, over their contents and over coded pixels: there a byte FF is followed by 0 or begins a
+    // restart. What stands behind the end, a film or a second picture, is no part of it.
+    let is_bare = |mark: u8| matches!(mark, 0x00 | 0x01 | 0xD0..=START | 0xFF);
+    while let Some(at) = rest.windows(2).position(|pair| pair[0] == 0xFF && !is_bare(pair[1])) {
+        if rest[at + 1] == END {
+            return false;
+        }
+        let length = rest.get(at + 2..at + 4).map_or(0, |bytes| usize::from(bytes[0]) << 8 | usize::from(bytes[1]));
+        rest = rest.get(at + 2 + length..).unwrap_or_default();
+    }
+    true
 }
 
 /// Whether a picture of that size can be written to the file.
@@ -172,6 +183,26 @@ mod tests {
                 assert!(off <= Some(tolerance), "{ending}: {pixel:?} at {place:?}");
             }
         }
+    }
+
+    #[test]
+    fn a_jpeg_ends_where_its_end_is_whatever_stands_around_it() {
+        let picture = Picture { width: 40, height: 40, pixels: (0..1600).map(|i| [i as u8, 7, 99, 255]).collect() };
+        let mut bytes = Cursor::new(Vec::new());
+        write(&mut bytes, Path::new("a.jpg"), &picture, &Monitor::new()).expect("written");
+        let plain = bytes.into_inner();
+        let both = [0xFF, 0xDA, 0, 1, 0xFF, 0xD9, 0xFF, 0xDA, 2];
+        // A small picture of its own within a segment before the pixels, as cameras write it.
+        let within = [&plain[..2], &[0xFF, 0xE1, 0, 11], &both, &plain[2..]].concat();
+        for whole in [plain.clone(), [&plain[..], &both].concat(), within.clone()] {
+            assert!(!is_cut_off_jpeg(&whole));
+        }
+        for bytes in [&plain, &within] {
+            for part in [2, 4, 20, bytes.len() / 2, bytes.len() - 1] {
+                assert!(is_cut_off_jpeg(&bytes[..part]), "{part} of {} bytes", bytes.len());
+            }
+        }
+        assert!(!is_cut_off_jpeg(b"no picture"));
     }
 
     #[test]

@@ -8,7 +8,8 @@ use std::thread::JoinHandle;
 use super::{InputFiles, JobError, Wake, guarded, lock};
 use crate::engine::Monitor;
 use crate::files::FileError;
-use crate::files::build::{Order, build, load_inputs};
+use crate::files::build::{Order, build};
+use crate::files::inputs::DecodedFiles;
 
 /// How an export ended.
 #[derive(Clone, Debug, PartialEq)]
@@ -141,7 +142,7 @@ fn serve(shared: &Shared) {
         };
         (shared.wake)();
         let mut job = || {
-            order.inputs = load_inputs(&order.recipe, &files)?;
+            order.inputs = DecodedFiles::default().inputs(&order.recipe, &files, &monitor)?;
             match &pool {
                 Ok(pool) => pool.install(|| build(&order, &monitor)),
                 Err(_) => build(&order, &monitor),

@@ -9,6 +9,7 @@ use crate::engine::measures::Summary;
 use crate::engine::stack::Evaluator;
 use crate::engine::texture::{Needs, Painting, Scene, Surroundings, TextureView, view};
 use crate::engine::{Cancelled, Grid, Heightfield, Inputs, Monitor, Picture, Recipe};
+use crate::files::FileError;
 use crate::files::inputs::DecodedFiles;
 
 /// How long a computation may go on after a newer request has come. Short ones finish within it and are shown, so
@@ -248,8 +249,10 @@ impl Desk {
         monitor: &Monitor,
         publish: &dyn Fn(Result<Preview, JobError>),
     ) -> Result<Preview, Unfinished> {
-        let inputs = self.decoded.inputs(&request.recipe, &request.files);
-        let inputs = inputs.map_err(|error| Unfinished::Failed(error.to_string()))?;
+        let inputs = self.decoded.inputs(&request.recipe, &request.files, monitor).map_err(|error| match error {
+            FileError::Cancelled => Unfinished::Cancelled,
+            error => Unfinished::Failed(error.to_string()),
+        })?;
         if self.last > SLOW && !request.animated {
             let share = |samples: usize| (samples * samples) as f64 / (request.samples * request.samples) as f64;
             let cost = |samples: usize| self.last.mul_f64(share(samples));

@@ -1,6 +1,7 @@
 //! The thumbnail thread: small pictures of recipes, one after another, each once.
 
 use std::collections::VecDeque;
+use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
@@ -9,8 +10,7 @@ use crate::engine::relief::relief;
 use crate::engine::stack::Evaluator;
 use crate::engine::texture::paint_once;
 use crate::engine::{Cancelled, Grid, Monitor, Picture, Recipe};
-use crate::files;
-use crate::files::build::load_inputs;
+use crate::files::{self, FileError, inputs::DecodedFiles};
 
 /// How a thumbnail shows the land.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -135,7 +135,7 @@ fn serve(shared: &Shared) {
     while let Some(request) = next_request(shared) {
         let mut job = || match &request {
             Job::Land(request) => draw(&mut evaluator, request, &shared.monitor),
-            Job::Ground { bytes, pixels, .. } => ground((**bytes).as_ref(), *pixels).map_err(Undrawn::Failed),
+            Job::Ground { key, bytes, pixels } => Ok(ground(key, (**bytes).as_ref(), *pixels)?),
         };
         let outcome = guarded(|| match &pool {
             Ok(pool) => pool.install(&mut job),
@@ -182,6 +182,15 @@ enum Undrawn {
     Failed(String),
 }
 
+impl From<FileError> for Undrawn {
+    fn from(error: FileError) -> Self {
+        match error {
+            FileError::Cancelled => Self::Cancelled,
+            error => Self::Failed(error.to_string()),
+        }
+    }
+}
+
 impl From<Cancelled> for Undrawn {
     fn from(_: Cancelled) -> Self {
         Self::Cancelled
@@ -189,8 +198,8 @@ impl From<Cancelled> for Undrawn {
 }
 
 /// The middle of a picture, a square of half its shorter side, each pixel the mean of what it covers.
-fn ground(bytes: &[u8], pixels: usize) -> Result<Picture, String> {
-    let whole = files::swatches::picture(bytes)?;
+fn ground(name: &str, bytes: &[u8], pixels: usize) -> Result<Picture, FileError> {
+    let whole = files::swatches::picture(Path::new(name), bytes)?;
     let side = (whole.width.min(whole.height) / 2).max(1);
     let corner = [(whole.width - side) / 2, (whole.height - side) / 2];
     // The pixels from which one is made: at least one, even of a picture that is smaller than its thumbnail.
@@ -213,7 +222,7 @@ fn ground(bytes: &[u8], pixels: usize) -> Result<Picture, String> {
 
 fn draw(evaluator: &mut Evaluator, request: &ThumbnailRequest, monitor: &Monitor) -> Result<Picture, Undrawn> {
     let recipe = &*request.recipe;
-    let inputs = load_inputs(recipe, &request.files).map_err(|error| Undrawn::Failed(error.to_string()))?;
+    let inputs = DecodedFiles::default().inputs(recipe, &request.files, monitor)?;
     // A pixel lies between four samples.
     let grid = Grid::fitted(recipe.world.extent(), request.pixels + 1);
     let land = evaluator.evaluate(recipe, grid, None, &inputs, monitor)?;

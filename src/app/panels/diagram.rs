@@ -145,19 +145,20 @@ pub(in crate::app) fn diagram_ui(
         ui.data_mut(|data| data.remove::<Option<Edge>>(held));
     }
     let chart = Spread::new(recipe, range);
-    // The types at a place with their weights, the heaviest first.
+    // The types at a place with their weights, those that cover it first, the heaviest at the head of either.
     let types_at = |pointer: Pos2| {
         let (elevation, slope_deg) = axes.at(pointer);
         let row = chart.weigh(&[elevation as f32], slope_deg);
         let weights = active.iter().zip(&row.weights).map(|(&i, weights)| (i, weights[0]));
         let mut found: Vec<(usize, f32)> = weights.filter(|(_, weight)| *weight > 0.0).collect();
         found.sort_by(|a, b| b.1.total_cmp(&a.1));
-        found
+        found.into_iter().partition::<Vec<_>, _>(|(i, _)| recipe.types[*i].covers())
     };
     let pointed = response.hover_pos().filter(|pointer| plot.contains(*pointer));
     if response.clicked()
         && let Some(pointer) = response.interact_pointer_pos()
-        && let Some((i, _)) = types_at(pointer).first()
+        && let (covering, _) = types_at(pointer)
+        && let Some((i, _)) = covering.first()
     {
         *selected = Some(*i);
     }
@@ -201,15 +202,14 @@ pub(in crate::app) fn diagram_ui(
     let text = match pointed {
         Some(pointer) => {
             let (elevation, slope_deg) = axes.at(pointer);
-            let found = types_at(pointer);
-            let names: Vec<String> = match &found[..] {
+            let (covering, others) = types_at(pointer);
+            let named = |(i, weight): &(usize, f32)| format!("{} {:.0} %", recipe.types[*i].name, weight * 100.0);
+            let mut names: Vec<String> = match &covering[..] {
                 [] => vec!["uncovered".into()],
                 [(i, weight)] if *weight >= 0.995 => vec![recipe.types[*i].name.clone()],
-                several => several
-                    .iter()
-                    .map(|(i, weight)| format!("{} {:.0} %", recipe.types[*i].name, weight * 100.0))
-                    .collect(),
+                several => several.iter().map(named).collect(),
             };
+            names.extend(others.iter().map(named));
             format!("{elevation:.0} {unit}, {slope_deg:.0}°: {}", names.join(", "))
         }
         None => "Elevation across, slope upwards".into(),

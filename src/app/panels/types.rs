@@ -55,7 +55,7 @@ pub(in crate::app) fn types_ui(
     let scopes = scopes(texture.settings.unit, range_m);
     let grounds = Grounds { thumbnails: around.thumbnails, files: around.files, own: &own };
     let guide = Guide { scopes: &scopes, grounds: Some(grounds) };
-    let notes: Vec<String> = (0..texture.types.len()).map(|i| note(recipe, i, around.shown)).collect();
+    let notes: Vec<Note> = (0..texture.types.len()).map(|i| note(recipe, i, around.shown)).collect();
     let mut command = None;
     let mut deed = None;
     let places = studio.listed(&recipe.texture);
@@ -63,7 +63,7 @@ pub(in crate::app) fn types_ui(
     ui.scope(|ui| {
         ui.spacing_mut().item_spacing.y = 4.0;
         deed = cards_ui(ui, &places, |ui, i| {
-            let (drawn, wants_file) = card_ui(ui, &mut types[i], i, studio, &notes[i], guide);
+            let (drawn, wants_file) = card_ui(ui, &mut types[i], i, studio, notes[i], guide);
             if wants_file {
                 command = Some(Command::ChooseFile(FileSlot::Texture(i)));
             }
@@ -78,7 +78,8 @@ pub(in crate::app) fn types_ui(
     }
     CollapsingHeader::new("All types").id_salt("all types").show(ui, |ui| {
         ui.push_id("texture", |ui| group_ui(ui, &mut recipe.texture.settings, &BY_NAME));
-        let names: Vec<String> = recipe.texture.types.iter().map(|ground| ground.name.clone()).collect();
+        let fills = |ground: &&TerrainType| ground.covers();
+        let names: Vec<String> = recipe.texture.active().filter(fills).map(|ground| ground.name.clone()).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         name_ui(ui, &mut recipe.texture.settings, "fallback", "Nearest type", &names);
     });
@@ -157,15 +158,47 @@ fn percent(share: f32) -> String {
     if percent > 0.0 && percent < 0.95 { format!("{percent:.1} %") } else { format!("{percent:.0} %") }
 }
 
-/// The share of the land that a type takes in the picture that is shown, or why it takes none.
-fn note(recipe: &Recipe, i: usize, shown: Option<&Preview>) -> String {
+/// What a card says of its type.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Note {
+    Off,
+    /// Its card is there only while it is selected.
+    OtherSet,
+    /// No picture has shown it yet.
+    Unseen,
+    /// The share of the land that it takes.
+    Takes(f32),
+    /// The share of the land whose ground it multiplies or overlays.
+    Changes(f32),
+}
+
+impl Note {
+    fn text(self) -> String {
+        match self {
+            Self::Off => "off".into(),
+            Self::OtherSet => "other set".into(),
+            Self::Unseen => String::new(),
+            Self::Takes(share) | Self::Changes(share) => percent(share),
+        }
+    }
+
+    fn sentence(self) -> String {
+        match self {
+            Self::Off | Self::OtherSet | Self::Unseen => self.text(),
+            Self::Takes(share) => format!("Takes {} of the land", percent(share)),
+            Self::Changes(share) => format!("Changes {} of the land", percent(share)),
+        }
+    }
+}
+
+/// What is to be said of a type beside the picture that is shown.
+fn note(recipe: &Recipe, i: usize, shown: Option<&Preview>) -> Note {
     let ground = &recipe.texture.types[i];
     if !ground.enabled {
-        return "off".into();
+        return Note::Off;
     }
     if recipe.texture.place_among_active(i).is_none() {
-        // Its card is there only while it is selected.
-        return "other set".into();
+        return Note::OtherSet;
     }
     let share = shown.and_then(|preview| {
         // The picture may still be one of other types.
@@ -173,7 +206,8 @@ fn note(recipe: &Recipe, i: usize, shown: Option<&Preview>) -> String {
         painted.types.get(i).filter(|known| known.name == ground.name)?;
         preview.shares.get(painted.place_among_active(i)?).copied()
     });
-    share.map(percent).unwrap_or_default()
+    let of = if ground.covers() { Note::Takes } else { Note::Changes };
+    share.map_or(Note::Unseen, of)
 }
 
 /// A type's card, in the selected one its parameters; beside it whether the user wants to choose a file.
@@ -182,7 +216,7 @@ fn card_ui(
     ground: &mut TerrainType,
     i: usize,
     studio: &Studio,
-    note: &str,
+    note: Note,
     guide: Guide,
 ) -> (Drawn, bool) {
     let selected = studio.selected == Some(i);
@@ -194,7 +228,7 @@ fn card_ui(
     let card = Card {
         name: &name,
         doc: "",
-        note: note.into(),
+        note: note.text(),
         enabled: &mut enabled,
         colour: Some(&mut colour),
         picture: Some(ground.texture.as_ref().and_then(thumbnail).map(egui::TextureHandle::id)),
@@ -205,8 +239,7 @@ fn card_ui(
     let mut wants_file = false;
     let drawn = card.ui(ui, |ui| {
         if selected {
-            let small = |text: String| RichText::new(text).size(11.0).color(colours(ui).weak);
-            ui.label(small(if note.ends_with('%') { format!("Takes {note} of the land") } else { note.into() }));
+            ui.label(RichText::new(note.sentence()).size(11.0).color(colours(ui).weak));
             wants_file = group_ui_guided(ui, ground, &ON_THE_CARD, guide).is_some();
             ui.add_space(4.0);
         }
@@ -238,10 +271,22 @@ fn uncovered_ui(ui: &mut Ui, uncovered: f32, studio: &mut Studio) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::texture::TypeBlend;
 
     #[test]
     fn shares_are_written_short_and_none_is_hidden() {
         let written = [0.0, 0.004, 0.01, 0.336, 1.0].map(percent);
         assert_eq!(written, ["0 %", "0.4 %", "1 %", "34 %", "100 %"]);
+    }
+
+    #[test]
+    fn what_covers_nothing_takes_no_land() {
+        let mut recipe = Recipe::default();
+        recipe.texture.types = vec![TerrainType { blend: TypeBlend::Multiply, ..Default::default() }; 3];
+        recipe.texture.types[0].enabled = false;
+        (recipe.texture.types[1].set, recipe.texture.settings.active_set) = ("winter".into(), Some("summer".into()));
+        assert_eq!([0, 1, 2].map(|i| note(&recipe, i, None)), [Note::Off, Note::OtherSet, Note::Unseen]);
+        assert_eq!(Note::Takes(0.25).sentence(), "Takes 25 % of the land");
+        assert_eq!(Note::Changes(0.25).sentence(), "Changes 25 % of the land");
     }
 }

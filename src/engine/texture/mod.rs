@@ -132,10 +132,14 @@ pub struct TextureRecipe {
 }
 
 impl TerrainType {
+    /// Whether the type is one of those that are shown while that set is the active one.
+    pub fn belongs_to(&self, active_set: Option<&String>) -> bool {
+        self.set.is_empty() || active_set.is_none_or(|active| *active == self.set)
+    }
+
     /// Whether the type takes part while that set is the active one.
     pub fn is_active(&self, active_set: Option<&String>) -> bool {
-        let of_set = self.set.is_empty() || active_set.is_none_or(|active| *active == self.set);
-        self.enabled && of_set
+        self.enabled && self.belongs_to(active_set)
     }
 }
 
