@@ -474,6 +474,10 @@ fn patches_are_the_parts_of_the_whole() {
     place.write("p.upthrust.json", painted_project());
     place.succeed("build p.upthrust.json --size 65 --texture whole.png --texture-size 96x60");
     place.succeed("build p.upthrust.json --size 65 --texture part.png --texture-size 32x30 --patches 3x2");
+    let output =
+        place.run("build p.upthrust.json --size 65 --texture u.png --texture-size 8 --patches 1x1 --slope s.png");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && said.starts_with("warning: --patches cut the texture alone"), "{said}");
     let open = |name: &str| image::open(place.path(name)).expect("readable").into_rgb8();
     let whole = open("whole.png");
     for (column, row) in (0..2).flat_map(|row| (0..3).map(move |column| (column, row))) {
