@@ -88,6 +88,10 @@ fn in_stack(before: &Recipe, after: &Recipe) -> Option<Change> {
 }
 
 fn in_texture(before: &TextureRecipe, after: &TextureRecipe) -> Option<Change> {
+    if before.settings.unit != after.settings.unit {
+        // The elevations of the types go with it.
+        return in_group("texture", "", &before.settings, &after.settings);
+    }
     let (old, new) = (&before.types, &after.types);
     let first = old.iter().zip(new).position(|(a, b)| a != b).unwrap_or(old.len().min(new.len()));
     let of_list = |name: String| Some(Change { place: "texture.types".into(), name });

@@ -44,7 +44,7 @@ use crate::engine::operations::Operation;
 use crate::engine::operations::heightmap::Heightmap;
 use crate::engine::parameters::{Band, FileName, PictureName, Range};
 use crate::engine::recipe::Blend;
-use crate::engine::texture::TerrainType;
+use crate::engine::texture::TextureRecipe;
 use crate::engine::{Recipe, Step};
 use crate::files::swatches::SHIPPED;
 use crate::project::{ENDING, Project, presets};
@@ -344,7 +344,11 @@ impl App {
         let name = project.import_file(&file_name(&path), bytes);
         let Recipe { stack, texture, .. } = &mut project.recipe;
         match target.map(|target| target.slot) {
-            Some(FileSlot::Texture(i)) => texture.types[i].texture = Some(PictureName(name.0)),
+            Some(FileSlot::Texture(i)) => {
+                let (ground, picture) = (&mut texture.types[i], Some(PictureName(name.0)));
+                ground.tint = panels::types::tint_of(picture.as_ref()).unwrap_or(ground.tint);
+                ground.texture = picture;
+            }
             Some(FileSlot::Mask(i)) => {
                 let Some(mask) = &mut stack[i].settings.mask else {
                     self.complain(format!("{}: the mask for which it was chosen is off; switch it on", path.display()));
@@ -646,7 +650,7 @@ impl App {
             self.maps.crosshair_m = None;
         }
         let project = self.document.project().clone();
-        let (extent, types) = (project.recipe.world.extent(), &project.recipe.texture.types[..]);
+        let (extent, texture) = (project.recipe.world.extent(), &project.recipe.texture);
         let mut maximise = None;
         match self.maximised {
             Some(view) => {
@@ -658,11 +662,11 @@ impl App {
                     }
                 });
                 let (maps, studio) = (&mut self.maps, &mut self.studio);
-                Panes { maps, studio, types, extent, freshness, maximise: &mut maximise }.map_ui(ui, view);
+                Panes { maps, studio, texture, extent, freshness, maximise: &mut maximise }.map_ui(ui, view);
             }
             None => {
                 let (maps, studio) = (&mut self.maps, &mut self.studio);
-                let mut panes = Panes { maps, studio, types, extent, freshness, maximise: &mut maximise };
+                let mut panes = Panes { maps, studio, texture, extent, freshness, maximise: &mut maximise };
                 self.tree.ui(&mut panes, ui);
             }
         }
@@ -840,7 +844,7 @@ impl eframe::App for App {
 struct Panes<'a> {
     maps: &'a mut Maps,
     studio: &'a mut Studio,
-    types: &'a [TerrainType],
+    texture: &'a TextureRecipe,
     extent: crate::engine::Extent,
     freshness: &'a Freshness,
     maximise: &'a mut Option<View>,
@@ -852,7 +856,7 @@ impl Panes<'_> {
         self.maps.ui(ui, view, self.extent, self.freshness);
         match view {
             View::Heightmap => {}
-            View::Texture => self.studio.aspect_ui(ui, pane, self.types),
+            View::Texture => self.studio.aspect_ui(ui, pane, self.texture),
         }
     }
 }

@@ -481,10 +481,15 @@ fn limits_ui(ui: &mut Ui, parameter: &Parameter, value: &mut Value, label: &Resp
     ui.vertical(|ui| {
         band_slider(ui, &mut band, parameter.slider).labelled_by(label.id);
         ui.horizontal(|ui| {
-            let width = (ui.available_width() - 2.0 * ui.spacing().item_spacing.x) / 3.0;
+            let width = 0.5 * (ui.available_width() - ui.spacing().item_spacing.x);
             number_field(ui, parameter, &mut band[0], width).labelled_by(label.id).on_hover_text("From");
             number_field(ui, parameter, &mut band[1], width).labelled_by(label.id).on_hover_text("To");
-            number_field(ui, parameter, &mut release, width).labelled_by(label.id).on_hover_text("Fade outside");
+        });
+        ui.horizontal(|ui| {
+            let width = 0.5 * (ui.available_width() - ui.spacing().item_spacing.x);
+            let height = ui.spacing().interact_size.y;
+            let fade = ui.add_sized([width, height], Label::new(RichText::new("fade").color(colours(ui).weak)));
+            number_field(ui, parameter, &mut release, width).labelled_by(fade.id).on_hover_text("Fade outside");
         });
     });
     let [min, max] = pushed([min, max], band);

@@ -102,8 +102,14 @@ impl Studio {
     }
 
     /// Draws the choice of what is shown into a corner of the texture's pane.
-    pub(super) fn aspect_ui(&mut self, ui: &mut Ui, pane: Rect, types: &[TerrainType]) {
-        let name = |i: usize| types.get(i).map_or("", |ground| ground.name.as_str());
+    pub(super) fn aspect_ui(&mut self, ui: &mut Ui, pane: Rect, texture: &TextureRecipe) {
+        let types = &texture.types[..];
+        // What takes no part has no weight, and its picture is black.
+        let name = |i: usize| match types.get(i) {
+            Some(ground) if texture.place_among_active(i).is_none() => format!("{} (off)", ground.name),
+            Some(ground) => ground.name.clone(),
+            None => String::new(),
+        };
         let alone = self.solo.filter(|&i| i < types.len());
         let text = match (alone, self.aspect) {
             (Some(i), _) => format!("{} alone", name(i)),

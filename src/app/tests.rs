@@ -12,7 +12,7 @@ use crate::engine::operations::Role::Raises;
 use crate::engine::operations::drawn_faults::DrawnFaults;
 use crate::engine::operations::faults::Faults;
 use crate::engine::parameters::Band;
-use crate::engine::texture::{TextureRecipe, TextureSettings, TextureView, TypeBlend};
+use crate::engine::texture::{TerrainType, TextureSettings, TextureView, TypeBlend};
 
 /// Dialogs that answer at once, as told.
 #[derive(Clone, Default)]
@@ -857,7 +857,9 @@ fn a_picture_of_one_s_own_is_kept_in_the_project_and_what_is_none_is_refused() {
     editor.state_mut().message = None;
     choose(&mut editor);
     let project = editor.state().document.project().clone();
-    assert_eq!(project.recipe.texture.types[0].texture, Some(PictureName("moss.png".into())));
+    let ground = &project.recipe.texture.types[0];
+    assert_eq!((&ground.texture, ground.tint), (&Some(PictureName("moss.png".into())), 0.0), "seen as it is");
+    assert_eq!(editor.state().document.undo_name(), Some("Ground: Texture assets/rock.jpg to moss.png"));
     assert!(project.files.values().any(|bytes| **bytes == std::fs::read(&good).expect("there")));
     settle(&mut editor);
     assert!(!editor.state().failed);
@@ -870,6 +872,26 @@ fn type_of(name: &str, set: &str) -> TerrainType {
 
 fn active_set(editor: &Harness<'static, App>) -> Option<String> {
     editor.state().document.project().recipe.texture.settings.active_set.clone()
+}
+
+#[test]
+fn the_unit_of_elevations_changes_with_them_as_one_entry() {
+    let mut editor = editor();
+    pause(&mut editor);
+    let (entries, before) = (editor.state().document.history().0.len(), texture(editor.state()));
+    editor.get_by_label("All types").click();
+    editor.run_steps(20);
+    editor.get_by_role_and_label(Role::ComboBox, "Elevations in").click();
+    editor.run_steps(3);
+    editor.get_by_role_and_label(Role::Button, "Percent of the range").click();
+    editor.run_steps(3);
+    settle(&mut editor);
+    let app = editor.state();
+    assert_eq!(app.document.history().0.len(), entries + 1);
+    assert_eq!(app.document.undo_name(), Some("Elevations in metres to percent of the range"));
+    let apart = |a: &[u8; 4], b: &[u8; 4]| a.iter().zip(b).map(|(a, b)| a.abs_diff(*b)).max();
+    let most = texture(app).pixels.iter().zip(&before.pixels).filter_map(|(a, b)| apart(a, b)).max();
+    assert!(most <= Some(1), "the picture stays: {most:?}");
 }
 
 #[test]

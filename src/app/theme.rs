@@ -24,6 +24,8 @@ pub(super) struct Colours {
     pub(super) weak: Color32,
     /// The ember of a fault: what is active, playing or dragged.
     pub(super) accent: Color32,
+    /// Text on the accent.
+    pub(super) on_accent: Color32,
     /// The accent as text on a panel.
     pub(super) accent_text: Color32,
     /// Messages of failure.
@@ -40,6 +42,7 @@ const DARK: Colours = Colours {
     text: Color32::from_rgb(0xd6, 0xd8, 0xdc),
     weak: Color32::from_rgb(0x97, 0x9b, 0xa3),
     accent: Color32::from_rgb(0xff, 0x7a, 0x3c),
+    on_accent: Color32::from_rgb(0x18, 0x19, 0x1b),
     accent_text: Color32::from_rgb(0xff, 0x8f, 0x5a),
     error: Color32::from_rgb(0xff, 0x8a, 0x80),
 };
@@ -54,6 +57,7 @@ const LIGHT: Colours = Colours {
     text: Color32::from_rgb(0x26, 0x28, 0x2c),
     weak: Color32::from_rgb(0x5c, 0x60, 0x68),
     accent: Color32::from_rgb(0xf0, 0x6a, 0x2c),
+    on_accent: Color32::from_rgb(0x18, 0x19, 0x1b),
     accent_text: Color32::from_rgb(0xb0, 0x42, 0x0c),
     error: Color32::from_rgb(0xb3, 0x26, 0x1e),
 };
@@ -103,13 +107,14 @@ fn set_colours(visuals: &mut egui::Visuals, colours: &Colours) {
     };
     visuals.widgets = Widgets {
         noninteractive: widget(colours.panel, colours.line, colours.text),
-        inactive: widget(colours.raised, colours.line, colours.text),
+        // Rails and the borders of swatches stand out from the cards on which they lie; buttons are like cards.
+        inactive: WidgetVisuals { bg_fill: colours.line, ..widget(colours.raised, colours.line, colours.text) },
         hovered: widget(colours.hovered, colours.line, colours.text),
         active: widget(colours.hovered, colours.accent, colours.text),
         open: widget(colours.hovered, colours.line, colours.text),
     };
     visuals.selection.bg_fill = colours.accent;
-    visuals.selection.stroke = Stroke::new(1.0, colours.sunken);
+    visuals.selection.stroke = Stroke::new(1.0, colours.on_accent);
     visuals.hyperlink_color = colours.accent_text;
     visuals.weak_text_color = Some(colours.weak);
     visuals.faint_bg_color = colours.raised;
@@ -149,6 +154,7 @@ mod tests {
             for ground in [colours.window, colours.panel, colours.raised, colours.hovered] {
                 assert!(contrast(colours.text, ground) >= 4.5);
             }
+            assert!(contrast(colours.on_accent, colours.accent) >= 4.5);
             for text in [colours.weak, colours.accent_text, colours.error] {
                 assert!(contrast(text, colours.panel) >= 4.5, "{text:?}");
                 assert!(contrast(text, colours.raised) >= 4.5, "{text:?}");

@@ -57,7 +57,7 @@ pub(super) fn band_slider(ui: &mut Ui, band: &mut [f64; 2], range: Range) -> Res
     let middle = rail.center().y;
     let thick = ui.spacing().slider_rail_height;
     let bar = |from: f32, to: f32| egui::Rect::from_x_y_ranges(from..=to, middle - 0.5 * thick..=middle + 0.5 * thick);
-    ui.painter().rect_filled(bar(rail.left(), rail.right()), 2.0, colours.sunken);
+    ui.painter().rect_filled(bar(rail.left(), rail.right()), 2.0, colours.line);
     let [low, high] = band.map(x_of);
     ui.painter().rect_filled(bar(low, high), 2.0, colours.accent);
     for x in [low, high] {

@@ -70,7 +70,9 @@ pub(in crate::app) fn compass_ui(ui: &mut Ui, light: &mut Light) {
         let active = response.hovered() || response.dragged();
         painter.circle(sun, if active { 7.0 } else { 6.0 }, colours.accent, Stroke::new(2.0, colours.sunken));
         response.widget_info(|| WidgetInfo::labeled(Role::Image, true, "Compass of the sun"));
-        response.on_hover_text("Drag the sun: the rim is the horizon, the middle the zenith");
+        if !response.is_pointer_button_down_on() {
+            response.on_hover_text("Drag the sun: the rim is the horizon, the middle the zenith");
+        }
         ui.add_space(8.0);
         ui.vertical(|ui| {
             ui.add_space(SIZE / 2.0 - 40.0);

@@ -9,7 +9,7 @@ use egui::{
 use crate::app::theme::colours;
 use crate::engine::parameters::Band;
 use crate::engine::picture::{linear_from_srgb, srgb_from_linear};
-use crate::engine::texture::{Spread, TextureRecipe, Unit};
+use crate::engine::texture::{Spread, TextureRecipe, Unit, WARNING};
 
 /// The height of the plot, points; beside it the slopes are written, and below it the elevations.
 const HEIGHT: f32 = 112.0;
@@ -272,7 +272,8 @@ impl Diagram {
     }
 }
 
-/// Every place in the colours of the types that cover it, mixed as they are on the land; clear where none does.
+/// Every place in the colours of the types that cover it, mixed as they are on the land; hatched in the warning
+/// colour of uncovered ground where none does.
 fn image(
     recipe: &TextureRecipe,
     range: Band,
@@ -299,10 +300,16 @@ fn image(
                 colour.iter_mut().zip(own).for_each(|(sum, channel)| *sum += weight * channel);
             }
             let [red, green, blue] = colour.map(srgb_from_linear);
-            if row.covered[i] { Color32::from_rgb(red, green, blue) } else { Color32::TRANSPARENT }
+            if row.covered[i] { Color32::from_rgb(red, green, blue) } else { hatching(i, j) }
         }));
     }
     ColorImage::new([width, height], pixels)
+}
+
+/// The pixel of a place where nothing lies: stripes of the warning colour over what is behind.
+fn hatching(i: usize, j: usize) -> Color32 {
+    let [red, green, blue] = WARNING;
+    if (i + j) % 6 < 2 { Color32::from_rgba_unmultiplied(red, green, blue, 150) } else { Color32::TRANSPARENT }
 }
 
 #[cfg(test)]
@@ -312,7 +319,7 @@ mod tests {
     use crate::engine::texture::{TerrainType, TextureSettings};
 
     #[test]
-    fn the_picture_is_mixed_as_the_land_is_and_clear_where_nothing_lies() {
+    fn the_picture_is_mixed_as_the_land_is_and_hatched_where_nothing_lies() {
         let ground = |colour: [u8; 3], min, max| TerrainType {
             colour: Colour(colour),
             elevation: Band { min, max },
@@ -326,9 +333,10 @@ mod tests {
         let range = Band { min: 0.0, max: 100.0 };
         let found = image(&recipe, range, &Spread::new(&recipe, range), &[0, 1], [4, 2]);
         let grey = |level| Color32::from_gray(level);
-        // The steeper half is clear; below, black, half of each in linear light, white, and nothing.
-        assert!(found.pixels[..4].iter().all(|pixel| *pixel == Color32::TRANSPARENT));
-        assert_eq!(found.pixels[4..], [grey(0), grey(188), grey(255), Color32::TRANSPARENT]);
+        // The steeper half is hatched; below, black, half of each in linear light, white, and nothing.
+        assert_eq!(found.pixels[..4], [0, 1, 2, 3].map(|i| hatching(i, 0)));
+        assert!(found.pixels[0] != Color32::TRANSPARENT && found.pixels[2] == Color32::TRANSPARENT);
+        assert_eq!(found.pixels[4..], [grey(0), grey(188), grey(255), hatching(3, 1)]);
     }
 
     #[test]

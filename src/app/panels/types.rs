@@ -11,13 +11,13 @@ use crate::app::parameter_ui::{Grounds, Guide, Scope, capitalised, group_ui, gro
 use crate::app::studio::{Aspect, Studio};
 use crate::app::theme::colours;
 use crate::app::widgets::{heading, icon_button, note_ui, solo_button};
-use crate::engine::parameters::{Band, PictureName, Range};
+use crate::engine::parameters::{Band, Group, PictureName, Range};
 use crate::engine::recipe::Recipe;
 use crate::engine::texture::{TerrainType, TextureRecipe, Unit};
 use crate::worker::Preview;
 
-/// Parameters of a terrain type that have a control of their own on its card.
-const ON_THE_CARD: [&str; 2] = ["enabled", "colour"];
+/// Parameters of a terrain type that have a control of their own on its card, and those of its texture.
+const ON_THE_CARD: [&str; 4] = ["enabled", "colour", "repeat_m", "tint"];
 
 /// Settings that have a control of their own.
 const BY_NAME: [&str; 2] = ["active_set", "fallback"];
@@ -39,17 +39,16 @@ pub(in crate::app) fn types_ui(
         heading(ui, "Terrain types");
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             if icon_button(ui, ICON_ADD, "Add a terrain type").clicked() {
-                // It belongs to what is shown, or else it could not be seen.
-                let set = texture.settings.active_set.clone().unwrap_or_default();
-                let name = format!("Ground {}", texture.types.len() + 1);
-                texture.types.push(TerrainType { name, set, ..Default::default() });
-                studio.selected = Some(texture.types.len() - 1);
+                add_type(texture, studio, range_m);
             }
         });
     });
     diagram_ui(ui, texture, range_m, &mut studio.selected, &mut studio.diagram);
     ui.add_space(4.0);
     sets_ui(ui, texture, studio);
+    if texture.types.is_empty() && ui.button("Add the first terrain type").clicked() {
+        add_type(texture, studio, range_m);
+    }
     let own: Vec<PictureName> = recipe.pictures().into_iter().filter(|name| !name.ships()).collect();
     let texture = &mut recipe.texture;
     let scopes = scopes(texture.settings.unit, range_m);
@@ -77,13 +76,55 @@ pub(in crate::app) fn types_ui(
         command = command.or(carry_out(types, studio, i, deed));
     }
     CollapsingHeader::new("All types").id_salt("all types").show(ui, |ui| {
+        let unit = recipe.texture.settings.unit;
         ui.push_id("texture", |ui| group_ui(ui, &mut recipe.texture.settings, &BY_NAME));
+        if recipe.texture.settings.unit != unit {
+            convert(&mut recipe.texture, range_m);
+        }
         let fills = |ground: &&TerrainType| ground.covers();
         let names: Vec<String> = recipe.texture.active().filter(fills).map(|ground| ground.name.clone()).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         name_ui(ui, &mut recipe.texture.settings, "fallback", "Nearest type", &names);
     });
     command
+}
+
+/// A new type over the whole land, at the end of the list and in hand.
+fn add_type(texture: &mut TextureRecipe, studio: &mut Studio, range_m: Band) {
+    // It belongs to what is shown, or else it could not be seen.
+    let set = texture.settings.active_set.clone().unwrap_or_default();
+    let is_free = |name: &String| texture.types.iter().all(|ground| ground.name != *name);
+    let name = (1..).map(|i| format!("Ground {i}")).find(is_free).unwrap_or_default();
+    let mut ground = TerrainType { name, set, ..Default::default() };
+    if texture.settings.unit == Unit::Metres {
+        ground.elevation = Band { min: range_m.min.floor(), max: range_m.max.ceil() };
+        ground.elevation_release = (0.1 * (range_m.max - range_m.min)).round();
+    }
+    texture.types.push(ground);
+    studio.selected = Some(texture.types.len() - 1);
+}
+
+/// Writes the elevations of all types, until now in the other unit, in that of the recipe: over this range of heights
+/// the picture stays as it is.
+fn convert(texture: &mut TextureRecipe, range_m: Band) {
+    // A percent of level land is no length; any other then serves as well.
+    let percent_m = Some((range_m.max - range_m.min) / 100.0).filter(|percent| *percent > 0.0).unwrap_or(1.0);
+    // Small enough a step that no picture shows it, so that there and back is the same number.
+    let held = |key: &str, number: f64| {
+        let hard = TerrainType::default().table().iter().find(|row| row.key == key).map(|row| row.hard);
+        let rounded = (number * 1e6).round() / 1e6;
+        hard.map_or(rounded, |hard| rounded.clamp(hard.low, hard.high))
+    };
+    let (place, length): (&dyn Fn(f64) -> f64, &dyn Fn(f64) -> f64) = match texture.settings.unit {
+        Unit::Metres => (&|percent| range_m.min + percent * percent_m, &|percent| percent * percent_m),
+        Unit::Percent => (&|metres| (metres - range_m.min) / percent_m, &|metres| metres / percent_m),
+    };
+    for ground in &mut texture.types {
+        let Band { min, max } = ground.elevation;
+        ground.elevation = Band { min: held("elevation", place(min)), max: held("elevation", place(max)) };
+        ground.elevation_release = held("elevation_release", length(ground.elevation_release));
+        ground.skew = held("skew", length(ground.skew));
+    }
 }
 
 /// The choice of the set that is shown, a click each, where there are sets at all.
@@ -178,7 +219,8 @@ impl Note {
             Self::Off => "off".into(),
             Self::OtherSet => "other set".into(),
             Self::Unseen => String::new(),
-            Self::Takes(share) | Self::Changes(share) => percent(share),
+            Self::Takes(share) => percent(share),
+            Self::Changes(share) => format!("over {}", percent(share)),
         }
     }
 
@@ -186,7 +228,7 @@ impl Note {
         match self {
             Self::Off | Self::OtherSet | Self::Unseen => self.text(),
             Self::Takes(share) => format!("Takes {} of the land", percent(share)),
-            Self::Changes(share) => format!("Changes {} of the land", percent(share)),
+            Self::Changes(share) => format!("Lies over {} of the land", percent(share)),
         }
     }
 }
@@ -208,6 +250,11 @@ fn note(recipe: &Recipe, i: usize, shown: Option<&Preview>) -> Note {
     });
     let of = if ground.covers() { Note::Takes } else { Note::Changes };
     share.map_or(Note::Unseen, of)
+}
+
+/// The tint with which a picture that has just been chosen is seen as what it is: one's own is not tinted.
+pub(in crate::app) fn tint_of(picture: Option<&PictureName>) -> Option<f64> {
+    picture.filter(|picture| !picture.ships()).map(|_| 0.0)
 }
 
 /// A type's card, in the selected one its parameters; beside it whether the user wants to choose a file.
@@ -240,7 +287,13 @@ fn card_ui(
     let drawn = card.ui(ui, |ui| {
         if selected {
             ui.label(RichText::new(note.sentence()).size(11.0).color(colours(ui).weak));
-            wants_file = group_ui_guided(ui, ground, &ON_THE_CARD, guide).is_some();
+            // Without a texture there is nothing to repeat or to tint.
+            let hidden = if ground.texture.is_some() { &ON_THE_CARD[..2] } else { &ON_THE_CARD[..] };
+            let worn = ground.texture.clone();
+            wants_file = group_ui_guided(ui, ground, hidden, guide).is_some();
+            if ground.texture != worn {
+                ground.tint = tint_of(ground.texture.as_ref()).unwrap_or(ground.tint);
+            }
             ui.add_space(4.0);
         }
     });
@@ -280,6 +333,37 @@ mod tests {
     }
 
     #[test]
+    fn elevations_in_another_unit_mean_the_same_and_come_back() {
+        let range_m = Band { min: -40.0, max: 360.0 };
+        let mut texture = TextureRecipe::starter();
+        texture.types[0].skew = -12.5;
+        texture.types[1].elevation.min = -100_000.0;
+        let percent = texture.clone();
+        texture.settings.unit = Unit::Metres;
+        convert(&mut texture, range_m);
+        let meadow = &texture.types[0];
+        assert_eq!(meadow.elevation, Band { min: -8.0, max: 140.0 });
+        assert_eq!((meadow.elevation_release, meadow.skew), (40.0, -50.0));
+        assert_eq!(texture.types[1].elevation.min, -100_000.0, "held within what a project may say");
+        texture.settings.unit = Unit::Percent;
+        convert(&mut texture, range_m);
+        assert_eq!((&texture.types[0], &texture.types[2..]), (&percent.types[0], &percent.types[2..]));
+    }
+
+    #[test]
+    fn a_new_type_lies_on_the_whole_land_under_a_name_of_its_own() {
+        let mut texture = TextureRecipe::starter();
+        texture.settings.unit = Unit::Metres;
+        texture.types.iter_mut().zip(["Ground 1", "Ground 3"]).for_each(|(ground, name)| ground.name = name.into());
+        let mut studio = Studio::default();
+        add_type(&mut texture, &mut studio, Band { min: -40.4, max: 359.6 });
+        let new = texture.types.last().expect("a type");
+        assert_eq!((new.name.as_str(), new.elevation_release), ("Ground 2", 40.0));
+        assert_eq!(new.elevation, Band { min: -41.0, max: 360.0 });
+        assert_eq!(studio.selected, Some(texture.types.len() - 1));
+    }
+
+    #[test]
     fn what_covers_nothing_takes_no_land() {
         let mut recipe = Recipe::default();
         recipe.texture.types = vec![TerrainType { blend: TypeBlend::Multiply, ..Default::default() }; 3];
@@ -287,6 +371,6 @@ mod tests {
         (recipe.texture.types[1].set, recipe.texture.settings.active_set) = ("winter".into(), Some("summer".into()));
         assert_eq!([0, 1, 2].map(|i| note(&recipe, i, None)), [Note::Off, Note::OtherSet, Note::Unseen]);
         assert_eq!(Note::Takes(0.25).sentence(), "Takes 25 % of the land");
-        assert_eq!(Note::Changes(0.25).sentence(), "Changes 25 % of the land");
+        assert_eq!(Note::Changes(0.25).sentence(), "Lies over 25 % of the land");
     }
 }

@@ -20,7 +20,7 @@ pub use paint::{Painting, Scene, Weights, paint, paint_once, weigh};
 pub use points::{Part, Points};
 pub use surroundings::{Needs, Surroundings};
 pub use swatch::Swatch;
-pub use view::{TextureView, view};
+pub use view::{TextureView, WARNING, view};
 pub(super) use weigh::factor;
 pub use weigh::{Spread, SpreadRow};
 

@@ -26,8 +26,9 @@ pub enum TextureView {
     Shade,
 }
 
+/// What uncovered ground glares in, in sRGB.
+pub const WARNING: [u8; 3] = [0xff, 0x1f, 0xc8];
 /// Colours in sRGB.
-const WARNING: [u8; 3] = [0xff, 0x1f, 0xc8];
 const DRY: [u8; 3] = [0xd9, 0xcb, 0xa6];
 const WET: [u8; 3] = [0x14, 0x4c, 0x86];
 const SUNNY: [u8; 3] = [0xff, 0xf4, 0xd8];
