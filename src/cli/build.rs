@@ -30,11 +30,6 @@ pub fn run(options: &BuildOptions) -> Result<(), CliError> {
     if order.texture.is_some() || order.weights.is_some() {
         warnings(&order.recipe.texture).iter().for_each(|warning| print::complain(warning));
     }
-    if options.patches.is_some() && asks_for_maps {
-        let warning = "warning: --patches cut the texture alone; weights and maps are written as one file each, of the \
-                       whole land and in the size of a patch";
-        print::complain(warning);
-    }
     let monitor = interrupt::monitor();
     let mut folders = NewFolders::default();
     [&options.output, &options.weights].into_iter().flatten().try_for_each(|folder| folders.make(folder))?;
@@ -47,6 +42,11 @@ pub fn run(options: &BuildOptions) -> Result<(), CliError> {
         }
     }?;
     folders.keep();
+    if options.patches.is_some() && asks_for_maps {
+        let warning = "warning: --patches cut the texture alone; weights and maps are written as one file each, of the \
+                       whole land and in the size of a patch";
+        print::complain(warning);
+    }
     if options.progress == ProgressKind::Json {
         let files: Vec<_> = written.iter().map(|path| path.to_string_lossy()).collect();
         print::say(&json!({"done": true, "files": files}).to_string());

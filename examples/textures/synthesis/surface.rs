@@ -162,6 +162,9 @@ impl Surface {
     }
 }
 
+// Both ways between sRGB and linear light are worked out here and not read from the engine's tables: these round
+// otherwise, and the files that ship would not come out again.
+
 /// The colour of a web notation such as `0x6b7a3c`.
 pub fn srgb(hex: u32) -> Colour {
     let [_, red, green, blue] = hex.to_be_bytes();
