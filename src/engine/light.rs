@@ -1,6 +1,6 @@
 //! The sun and the sky over the land.
 
-use super::ground::Sun;
+use super::ground::{Sun, towards};
 use super::parameters::{Colour, Spec, parameters};
 
 parameters! {
@@ -37,10 +37,9 @@ impl Light {
 
     /// The unit vector towards the sun: x east, y up, z south.
     pub fn towards_sun(&self) -> [f32; 3] {
-        let (azimuth, altitude) = (self.azimuth_deg.to_radians(), self.altitude_deg.to_radians());
-        let level = libm::cos(altitude);
-        let towards = [level * libm::sin(azimuth), libm::sin(altitude), -level * libm::cos(azimuth)];
-        towards.map(|component| component as f32)
+        let altitude = self.altitude_deg.to_radians();
+        let (level, [east, south]) = (libm::cos(altitude), towards(self.azimuth_deg));
+        [level * east, libm::sin(altitude), level * south].map(|component| component as f32)
     }
 }
 

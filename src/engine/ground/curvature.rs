@@ -7,7 +7,7 @@
 
 use rayon::prelude::*;
 
-use crate::engine::heightfield::Heightfield;
+use crate::engine::heightfield::{Grid, Heightfield};
 use crate::engine::monitor::{Cancelled, Monitor};
 use crate::engine::strips::strips;
 
@@ -16,13 +16,11 @@ use crate::engine::strips::strips;
 /// world; beyond the border the land goes on turned upside down, so that slopes go straight on.
 pub fn curvature(land: &Heightfield, length_m: f64, monitor: &Monitor) -> Result<Heightfield, Cancelled> {
     let grid = land.grid();
-    let along_x = Length::new(length_m, grid.spacing_x_m(), grid.width());
-    let along_z = Length::new(length_m, grid.spacing_z_m(), grid.height());
-    let mut smooth = copied(land, monitor)?;
-    along_rows(&mut smooth, monitor, |line, space| along_x.smooth(line, space))?;
-    let mut bent = smooth;
+    let [along_x, along_z] = Length::both(length_m, grid);
+    let mut bent = land.copied(monitor)?;
+    along_rows(&mut bent, monitor, |line, space| along_x.smooth(line, space))?;
     along_columns(&mut bent, monitor, |line, space| along_z.bend(line, space))?;
-    let mut smooth = copied(land, monitor)?;
+    let mut smooth = land.copied(monitor)?;
     along_columns(&mut smooth, monitor, |line, space| along_z.smooth(line, space))?;
     along_rows(&mut smooth, monitor, |line, space| along_x.bend(line, space))?;
     let halves = bent.heights_mut().par_chunks_mut(grid.width()).zip(smooth.heights().par_chunks(grid.width()));
@@ -35,23 +33,11 @@ pub fn curvature(land: &Heightfield, length_m: f64, monitor: &Monitor) -> Result
 
 /// The land averaged under a pyramid that reaches `length_m` to each side.
 pub(super) fn smoothed(land: &Heightfield, length_m: f64, monitor: &Monitor) -> Result<Heightfield, Cancelled> {
-    let grid = land.grid();
-    let along_x = Length::new(length_m, grid.spacing_x_m(), grid.width());
-    let along_z = Length::new(length_m, grid.spacing_z_m(), grid.height());
-    let mut smooth = copied(land, monitor)?;
+    let [along_x, along_z] = Length::both(length_m, land.grid());
+    let mut smooth = land.copied(monitor)?;
     along_rows(&mut smooth, monitor, |line, space| along_x.smooth(line, space))?;
     along_columns(&mut smooth, monitor, |line, space| along_z.smooth(line, space))?;
     Ok(smooth)
-}
-
-/// A copy that can be cut short.
-fn copied(land: &Heightfield, monitor: &Monitor) -> Result<Heightfield, Cancelled> {
-    let (width, mut copy) = (land.grid().width(), Heightfield::flat(land.grid()));
-    copy.heights_mut().par_chunks_mut(width).enumerate().try_for_each(|(r, row)| {
-        row.copy_from_slice(land.row(r));
-        monitor.check()
-    })?;
-    Ok(copy)
 }
 
 /// What a thread works in along a line.
@@ -103,6 +89,11 @@ struct Length {
 }
 
 impl Length {
+    /// The length along both axes: x, z.
+    fn both(length_m: f64, grid: Grid) -> [Self; 2] {
+        [Self::new(length_m, grid.spacing_x_m(), grid.width()), Self::new(length_m, grid.spacing_z_m(), grid.height())]
+    }
+
     fn new(length_m: f64, spacing_m: f64, count: usize) -> Self {
         let samples = (length_m / spacing_m).clamp(1.0, (0.5 * (count - 1) as f64).max(1.0));
         Self { metres: samples * spacing_m, samples }
@@ -169,7 +160,6 @@ impl Length {
 mod tests {
     use super::super::testing::{bumpy, same_at_one_and_seven_threads, world};
     use super::*;
-    use crate::engine::heightfield::Grid;
 
     fn bent(land: &Heightfield, length_m: f64) -> Heightfield {
         curvature(land, length_m, &Monitor::new()).expect("not cancelled")

@@ -41,7 +41,7 @@ const HALF_BEND: f64 = 0.25;
 pub fn humidity(land: &Heightfield, monitor: &Monitor) -> Result<Heightfield, Cancelled> {
     let extent = land.grid().extent();
     let reference = Grid::fitted(extent, SAMPLES);
-    let coarse = land.resampled(reference, monitor)?;
+    let coarse = monitor.within(0.0..0.1, || land.resampled(reference, monitor))?;
     let spacing_m = reference.spacing_x_m().min(reference.spacing_z_m());
     let bent = curvature(&coarse, BENT_SPACINGS * spacing_m, monitor)?;
     let smooth = smoothed(&coarse, SMOOTHED_SPACINGS * spacing_m, monitor)?;
@@ -51,7 +51,7 @@ pub fn humidity(land: &Heightfield, monitor: &Monitor) -> Result<Heightfield, Ca
         let u = f64::from(*share) / SPREAD + HOLLOW * bend / (bend.abs() + HALF_BEND);
         *share = (1.0 / (1.0 + libm::exp(-u))) as f32;
     }
-    share_on(land.grid(), &shares, monitor)
+    monitor.within(0.7..1.0, || share_on(land.grid(), &shares, monitor))
 }
 
 /// The eight neighbours: steps eastward and southward.

@@ -2,8 +2,8 @@
 //! and how wet it is.
 //!
 //! Every function gives one number per sample of the land's grid, in a [`Heightfield`] that carries these numbers in
-//! place of heights. They fail by being cancelled only, and give the same bytes at every number of threads. They look
-//! at the monitor but leave its progress alone: they are parts of a larger job.
+//! place of heights. They fail by being cancelled only, and give the same bytes at every number of threads. What
+//! they count of their work lies within the monitor's present part.
 
 pub mod curvature;
 pub mod horizon;
@@ -40,8 +40,10 @@ fn at_reference(
     if grid.width().max(grid.height()) <= REFERENCE_SAMPLES {
         return field(land);
     }
-    let coarse = land.resampled(Grid::fitted(grid.extent(), REFERENCE_SAMPLES), monitor)?;
-    share_on(grid, &field(&coarse)?, monitor)
+    let reference = Grid::fitted(grid.extent(), REFERENCE_SAMPLES);
+    let coarse = monitor.within(0.0..0.1, || land.resampled(reference, monitor))?;
+    let found = monitor.within(0.1..0.7, || field(&coarse))?;
+    monitor.within(0.7..1.0, || share_on(grid, &found, monitor))
 }
 
 /// A field from 0 to 1 on another grid: the bicubic in between may not leave these limits.
@@ -94,8 +96,8 @@ fn sum_of_views(
     Ok(sums)
 }
 
-/// The unit vector towards a compass direction: east, south.
-fn towards(azimuth_deg: f64) -> [f64; 2] {
+/// The unit vector towards a compass direction in degrees, clockwise from north: east, south.
+pub(super) fn towards(azimuth_deg: f64) -> [f64; 2] {
     let azimuth = azimuth_deg.to_radians();
     [libm::sin(azimuth), -libm::cos(azimuth)]
 }

@@ -1,6 +1,7 @@
 //! How much of the ground at a point each terrain type takes.
 
 use super::{SlopeMode, TerrainType, TextureRecipe, Unit};
+use crate::engine::ground::towards;
 use crate::engine::parameters::{Band, Limits};
 
 /// 1 within the band, falling to 0 over `release` outside it; a release of 0 is a sharp edge.
@@ -83,7 +84,6 @@ struct Extents {
 
 impl Extents {
     fn new(ground: &TerrainType, mode: SlopeMode, to_metres: impl Fn(f64) -> f64, metres_per_unit: f64) -> Self {
-        let azimuth = ground.skew_azimuth_deg.to_radians();
         let Band { min, max } = ground.slope_deg;
         let (slope, slope_release, slope_unit) = match mode {
             SlopeMode::Degrees => ([min, max], ground.slope_release_deg, 1.0 / 90.0),
@@ -102,7 +102,7 @@ impl Extents {
             slope_release: slope_release as f32,
             slope_unit,
             skew: (ground.skew * metres_per_unit) as f32,
-            towards: [libm::sin(azimuth) as f32, -libm::cos(azimuth) as f32],
+            towards: towards(ground.skew_azimuth_deg).map(|component| component as f32),
             humidity: third(ground.humidity),
             shadow: third(ground.shadow),
         }
@@ -150,8 +150,7 @@ impl Extents {
     fn excess(&self, row: &GroundRow, i: usize, range_m: f32) -> f32 {
         let outside = |value: f32, [min, max]: [f32; 2]| (min - value).max(value - max).max(0.0);
         let height_m = row.height_m[i] - self.shift_m(row.east[i], row.south[i]);
-        outside(height_m, self.elevation) / range_m.max(f32::MIN_POSITIVE)
-            + outside(row.slope[i], self.slope) * self.slope_unit
+        outside(height_m, self.elevation) / range_m + outside(row.slope[i], self.slope) * self.slope_unit
     }
 }
 
@@ -162,18 +161,20 @@ pub(super) struct Palette {
     /// Whether a type covers ground of its own; the others change what is there.
     covers: Vec<bool>,
     fallback: Option<usize>,
+    /// What counts as the whole height range when types are compared: 1 m where the land is level.
     range_m: f32,
     pub(super) slope_mode: SlopeMode,
 }
 
 impl Palette {
-    /// The active types of a recipe, with percent taken of `height_range_m`.
+    /// The active types of a recipe, with percent taken of `height_range_m`. Level land lies at 0 %: a range of nothing
+    /// has no other percents, and limits that all met there would let every type lie on it.
     pub(super) fn new(recipe: &TextureRecipe, height_range_m: Band) -> Self {
         let settings = &recipe.settings;
         let range = height_range_m.max - height_range_m.min;
         let metres_per_unit = match settings.unit {
-            Unit::Percent => range / 100.0,
-            Unit::Metres => 1.0,
+            Unit::Percent if range > 0.0 => range / 100.0,
+            Unit::Percent | Unit::Metres => 1.0,
         };
         let to_metres = |elevation: f64| match settings.unit {
             Unit::Percent => height_range_m.min + elevation * metres_per_unit,
@@ -181,12 +182,12 @@ impl Palette {
         };
         let extents = |ground| Extents::new(ground, settings.slope_mode, to_metres, metres_per_unit);
         let covers: Vec<bool> = recipe.active().map(TerrainType::covers).collect();
-        let fallback = recipe.active().position(|ground| Some(&ground.name) == settings.fallback.as_ref());
+        let is_fallback = |ground: &TerrainType| ground.covers() && Some(&ground.name) == settings.fallback.as_ref();
         Self {
             extents: recipe.active().map(extents).collect(),
-            fallback: fallback.filter(|&i| covers[i]),
+            fallback: recipe.active().position(is_fallback),
             covers,
-            range_m: range as f32,
+            range_m: if range > 0.0 { range as f32 } else { 1.0 },
             slope_mode: settings.slope_mode,
         }
     }
@@ -240,7 +241,7 @@ impl Palette {
 pub struct Spread(Palette);
 
 impl Spread {
-    /// The chart of a recipe over a range of heights.
+    /// The active types of a recipe over a range of heights.
     pub fn new(recipe: &TextureRecipe, height_range_m: Band) -> Self {
         let mut palette = Palette::new(recipe, height_range_m);
         for extents in &mut palette.extents {
@@ -293,7 +294,7 @@ impl TerrainType {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::texture::TextureSettings;
+    use crate::engine::texture::{TextureSettings, TypeBlend};
 
     const RANGE: Band = Band { min: 0.0, max: 255.0 };
 
@@ -418,6 +419,31 @@ mod tests {
     }
 
     #[test]
+    fn a_fallback_is_a_type_that_covers() {
+        let soot = TerrainType { blend: TypeBlend::Multiply, ..ground("rock", [0.0, 0.0], [0.0, 90.0]) };
+        let soil = ground("soil", [0.0, 50.0], [0.0, 90.0]);
+        let mut recipe = metres(vec![soot, soil, ground("rock", [200.0, 255.0], [0.0, 90.0])]);
+        recipe.settings.fallback = Some("rock".into());
+        assert_eq!(weights(&recipe, 100.0, [0.0; 2]), (vec![0.0, 0.0, 1.0], false));
+    }
+
+    #[test]
+    fn level_land_lies_at_0_percent_and_its_nearest_type_is_the_nearest_in_metres() {
+        let at = |recipe: &TextureRecipe| {
+            let palette = Palette::new(recipe, Band { min: 100.0, max: 100.0 });
+            let (mut weights, mut sums) = (Vec::new(), Vec::new());
+            palette.weigh(&row(100.0, [0.0; 2], SlopeMode::Degrees), &mut weights, &mut sums);
+            weights.into_iter().map(|weights| weights[0]).collect::<Vec<f32>>()
+        };
+        let [snow, grass, sand] =
+            [[60.0, 100.0], [20.0, 60.0], [0.0, 20.0]].map(|elevation| ground("", elevation, [0.0, 90.0]));
+        let types = vec![snow, grass, sand];
+        assert_eq!(at(&TextureRecipe { settings: TextureSettings::default(), types }), [0.0, 0.0, 1.0]);
+        let [far, near] = [[130.0, 200.0], [120.0, 200.0]].map(|elevation| ground("", elevation, [0.0, 90.0]));
+        assert_eq!(at(&metres(vec![far, near])), [0.0, 1.0]);
+    }
+
+    #[test]
     fn wet_and_shady_types_lie_where_it_is_wet_and_shady() {
         let limits = Limits { min: 0.6, max: 1.0, release: 0.2 };
         let moss =
@@ -433,7 +459,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chart_leaves_out_all_but_elevation_and_slope_and_fills_nothing_in() {
+    fn a_spread_leaves_out_all_but_elevation_and_slope_and_fills_nothing_in() {
         let limits = Some(Limits { min: 0.9, max: 1.0, release: 0.0 });
         let low = TerrainType { skew: 50.0, humidity: limits, ..ground("low", [0.0, 100.0], [0.0, 30.0]) };
         let all = TerrainType { elevation_release: 0.0, ..ground("all", [0.0, 120.0], [0.0, 40.0]) };
@@ -442,8 +468,8 @@ mod tests {
         for mode in [SlopeMode::Degrees, SlopeMode::Classic] {
             let mut recipe = metres(vec![low.clone(), all.clone()]);
             recipe.settings.slope_mode = mode;
-            let chart = Spread::new(&recipe, RANGE);
-            let found = chart.weigh(&[50.0, 110.0, 130.0], 20.0);
+            let spread = Spread::new(&recipe, RANGE);
+            let found = spread.weigh(&[50.0, 110.0, 130.0], 20.0);
             assert_eq!(found.weights, [vec![0.5, 0.0, 0.0], vec![0.5, 1.0, 0.0]], "{mode:?}");
             assert_eq!(found.covered, [true, true, false]);
         }
