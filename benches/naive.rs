@@ -1,6 +1,8 @@
 //! The plain forms of what the engine computes: the double loops of the sources, f32, row-major, one thread. They are
 //! the baseline of the measurements and the reference that the fast paths must equal within rounding.
 
+use std::sync::Arc;
+
 use upthrust::engine::fault::{Fault, Profile};
 use upthrust::engine::light::Light;
 use upthrust::engine::operations::bsp_faults::{Segment, Tree};
@@ -166,7 +168,7 @@ pub fn texture(canvas: &Canvas) -> Vec<[u8; 4]> {
         Some(range) => [range.min, range.max],
         None => land.min_max().map(f64::from),
     };
-    let share = |map: &Option<Heightfield>, spot: &Spot, without: f64| {
+    let share = |map: &Option<Arc<Heightfield>>, spot: &Spot, without: f64| {
         map.as_ref().map_or(without, |map| spot.mix(|c, r| map[(c, r)]))
     };
     let mut pixels = Vec::new();
@@ -211,7 +213,8 @@ fn shift(kind: &TerrainType, [x, _, z]: [f64; 3], per_unit: f64) -> f64 {
 fn colour(recipe: &TextureRecipe, ground: &Ground, [low, high]: [f64; 2]) -> [f64; 3] {
     let TextureSettings { unit, slope_mode, active_set, fallback } = &recipe.settings;
     let (zero, per_unit) = match unit {
-        Unit::Percent => (low, (high - low) / 100.0),
+        // Level land lies at 0 %.
+        Unit::Percent => (low, if high > low { (high - low) / 100.0 } else { 1.0 }),
         Unit::Metres => (0.0, 1.0),
     };
     let active: Vec<&TerrainType> = recipe
@@ -257,7 +260,8 @@ fn colour(recipe: &TextureRecipe, ground: &Ground, [low, high]: [f64; 2]) -> [f6
         let excess = |at: usize| {
             let (angle, limits, _, whole) = slope(active[at]);
             let outside = |value: f64, [min, max]: [f64; 2]| (min - value).max(value - max).max(0.0);
-            outside(ground.height, elevation(active[at])) / (high - low) + outside(angle, limits) / whole
+            let range = if high > low { high - low } else { 1.0 };
+            outside(ground.height, elevation(active[at])) / range + outside(angle, limits) / whole
         };
         let named = covering.iter().find(|&&at| Some(&active[at].name) == fallback.as_ref());
         let nearest = covering.iter().min_by(|&&a, &&b| excess(a).total_cmp(&excess(b)));

@@ -31,8 +31,8 @@ pub fn run(options: &ConvertOptions) -> Result<(), CliError> {
     say_notes(&options.input, &reading, asked);
     let land = land_of(reading, asked)?;
     // Integers keep their values: what the input's range spans, the output's spans too.
-    let range_m = asked.or(whole_in).unwrap_or_else(|| height_range_m(&land, None));
     let monitor = interrupt::monitor();
+    let range_m = height_range_m(&land, asked.or(whole_in), &monitor)?;
     let written = write_heightmap(&land, &order, range_m, options.force, &monitor)?;
     print::say_all(written.iter().map(|path| format!("wrote {}", path.display())));
     Ok(())

@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use rayon::prelude::*;
 
 use super::heightfield::Heightfield;
+use super::monitor::{Cancelled, Monitor};
 
 /// An opaque picture in sRGB, row-major, north on top.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,15 +37,21 @@ impl Picture {
     }
 
     /// The picture with west and east exchanged, or north and south, or both.
-    pub fn turned_over(&self, [west_east, north_south]: [bool; 2]) -> Self {
+    pub fn turned_over(&self, [west_east, north_south]: [bool; 2], monitor: &Monitor) -> Result<Self, Cancelled> {
         let mut pixels = Vec::with_capacity(self.pixels.len());
         for j in 0..self.height {
+            monitor.check()?;
             let j = if north_south { self.height - 1 - j } else { j };
             let row = self.pixels[j * self.width..][..self.width].iter();
             if west_east { pixels.extend(row.rev()) } else { pixels.extend(row) }
         }
-        Self { width: self.width, height: self.height, pixels }
+        Ok(Self { width: self.width, height: self.height, pixels })
     }
+}
+
+/// How bright a colour in linear light is (ITU-R BT.709).
+pub(super) fn luminance([red, green, blue]: [f32; 3]) -> f32 {
+    0.2126 * red + 0.7152 * green + 0.0722 * blue
 }
 
 /// An sRGB channel in linear light, 0 to 1 (IEC 61966-2-1).
@@ -111,7 +118,10 @@ mod tests {
     fn pictures_are_turned_over_along_each_axis() {
         let pixels = (1..=6).map(|number| [number; 4]).collect();
         let picture = Picture { width: 3, height: 2, pixels };
-        let numbers = |turns| picture.turned_over(turns).pixels.iter().map(|pixel| pixel[0]).collect::<Vec<_>>();
+        let numbers = |turns| {
+            let turned = picture.turned_over(turns, &Monitor::new()).expect("not cancelled");
+            turned.pixels.iter().map(|pixel| pixel[0]).collect::<Vec<_>>()
+        };
         assert_eq!(numbers([false, false]), [1, 2, 3, 4, 5, 6]);
         assert_eq!(numbers([true, false]), [3, 2, 1, 6, 5, 4]);
         assert_eq!(numbers([false, true]), [4, 5, 6, 1, 2, 3]);

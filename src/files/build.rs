@@ -226,7 +226,7 @@ fn stage_all(order: &Order, monitor: &Monitor) -> Result<Vec<Staged>, FileError>
     let evaluation = || stack::evaluate(&order.recipe, order.grid, order.position, &order.inputs, monitor);
     let land = monitor.within(0.0..EVALUATING, evaluation)?;
     let fixed_m = order.recipe.world.height_range_m;
-    let own_m = height_range_m(&land, None);
+    let own_m = height_range_m(&land, None, monitor)?;
     let mut staged = Vec::new();
     let mut stretches = Stretches::of(order);
 
@@ -241,7 +241,8 @@ fn stage_all(order: &Order, monitor: &Monitor) -> Result<Vec<Staged>, FileError>
         let recipe = &order.recipe.texture;
         let looking = || Surroundings::of(&land, Needs::of(recipe, order.baked_light()), monitor);
         let surroundings = &stretches.within(SURROUNDINGS_UNITS, monitor, looking)?;
-        let scene = Scene { land: &land, surroundings, recipe, fixed_range_m: fixed_m, inputs: &order.inputs };
+        let fixed_range_m = Some(fixed_m.unwrap_or(own_m));
+        let scene = Scene { land: &land, surroundings, recipe, fixed_range_m, inputs: &order.inputs };
         if let Some(texture) = &order.texture {
             stage_texture(texture, scene, order, &mut staged, &mut stretches, monitor)?;
         }
@@ -292,7 +293,7 @@ fn stage_texture(
                         Some(painted) => painted,
                         None => monitor.within(0.0..0.5, || paint(Points::Pixels(size)))?,
                     };
-                    let turned = painted.turned_over([column % 2 == 1, row % 2 == 1]);
+                    let turned = painted.turned_over([column % 2 == 1, row % 2 == 1], monitor)?;
                     picture = Some(painted);
                     monitor.within(0.5..1.0, || write(path, &turned))
                 })?);
@@ -353,7 +354,7 @@ pub fn write_heightmap(
     heightmap::check_size(path, [grid.width(), grid.height()], *raw)?;
     atomic::check_target(path, overwrite)?;
     atomic::check_target(&sidecar_path(path), overwrite)?;
-    let description = describe(order, grid, height_range_m(land, None), Some(range_m))?;
+    let description = describe(order, grid, height_range_m(land, None, monitor)?, Some(range_m))?;
     let staged = stage_heightmap(land, &description, overwrite, monitor)?;
     monitor.check()?;
     atomic::commit_all(staged.into())

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::{InputFiles, JobError, Wake, guarded, lock};
 use crate::engine::measures::Summary;
 use crate::engine::stack::Evaluator;
-use crate::engine::texture::{Needs, Painting, Scene, Surroundings, TextureView, view};
+use crate::engine::texture::{Needs, Painting, Scene, Survey, TextureView, view};
 use crate::engine::{Cancelled, Grid, Heightfield, Inputs, Monitor, Picture, Recipe};
 use crate::files::FileError;
 use crate::files::inputs::DecodedFiles;
@@ -22,6 +22,9 @@ const SLOW: Duration = Duration::from_millis(60);
 
 /// How long a coarse preview should take: well within the grace.
 const COARSE: Duration = Duration::from_millis(25);
+
+/// The share of the progress that a coarse preview takes, where one goes ahead.
+const COARSE_SHARE: f32 = 0.1;
 
 /// Sizes of coarse previews, samples along the longer side, from fine to coarse.
 const COARSE_SAMPLES: [usize; 4] = [257, 129, 65, 33];
@@ -253,6 +256,7 @@ impl Desk {
             FileError::Cancelled => Unfinished::Cancelled,
             error => Unfinished::Failed(error.to_string()),
         })?;
+        let mut coarse_share = 0.0;
         if self.last > SLOW && !request.animated {
             let share = |samples: usize| (samples * samples) as f64 / (request.samples * request.samples) as f64;
             let cost = |samples: usize| self.last.mul_f64(share(samples));
@@ -260,7 +264,9 @@ impl Desk {
             let samples = coarse.unwrap_or(COARSE_SAMPLES[COARSE_SAMPLES.len() - 1]);
             if samples < request.samples {
                 let began = Instant::now();
-                let preview = self.coarse.preview(request, samples, &inputs, monitor);
+                coarse_share = COARSE_SHARE;
+                let coarse = || self.coarse.preview(request, samples, &inputs, monitor);
+                let preview = monitor.within(0.0..coarse_share, coarse);
                 if preview.is_err() {
                     // Too fine still: what it took tells how long the full size takes at least.
                     self.last = self.last.max(began.elapsed().mul_f64(2.0 / share(samples)));
@@ -270,7 +276,8 @@ impl Desk {
         }
         let began = Instant::now();
         let known = self.fine.drawn.as_ref().map(|(land, ..)| land.clone());
-        let preview = self.fine.preview(request, request.samples, &inputs, monitor);
+        let fine = || self.fine.preview(request, request.samples, &inputs, monitor);
+        let preview = monitor.within(coarse_share..1.0, fine);
         match &preview {
             // It would have taken longer yet.
             Err(Cancelled) => self.last = self.last.max(began.elapsed().mul_f64(2.0)),
@@ -287,27 +294,14 @@ impl Desk {
 struct Painter {
     evaluator: Evaluator,
     drawn: Option<(Arc<Heightfield>, Arc<Picture>, Arc<Summary>)>,
-    seen: Option<(Arc<Heightfield>, Needs, Arc<Surroundings>)>,
+    surveyed: Option<(Arc<Heightfield>, Survey)>,
 }
 
 impl Painter {
-    /// What the painting has to know of the land, worked out once for a land.
-    fn surroundings_of(
-        &mut self,
-        land: &Arc<Heightfield>,
-        recipe: &Recipe,
-        shown: TextureView,
-        monitor: &Monitor,
-    ) -> Result<Arc<Surroundings>, Cancelled> {
-        let needs = shown.with(Needs::of(&recipe.texture, Some(&recipe.light)));
-        match &self.seen {
-            Some((seen, known, surroundings)) if Arc::ptr_eq(seen, land) && *known == needs => Ok(surroundings.clone()),
-            _ => {
-                let surroundings = Arc::new(Surroundings::of(land, needs, monitor)?);
-                self.seen = Some((land.clone(), needs, surroundings.clone()));
-                Ok(surroundings)
-            }
-        }
+    /// What is known of a land beside its heights.
+    fn survey_of(&mut self, land: &Arc<Heightfield>) -> &mut Survey {
+        let known = self.surveyed.take().filter(|(surveyed, _)| Arc::ptr_eq(surveyed, land));
+        &mut self.surveyed.insert(known.unwrap_or_else(|| (land.clone(), Survey::default()))).1
     }
 
     fn preview(
@@ -320,7 +314,8 @@ impl Painter {
         let began = Instant::now();
         let recipe = &*request.recipe;
         let grid = Grid::fitted(recipe.world.extent(), samples);
-        let land = self.evaluator.evaluate(recipe, grid, Some(request.position), inputs, monitor)?;
+        let evaluation = || self.evaluator.evaluate(recipe, grid, Some(request.position), inputs, monitor);
+        let land = monitor.within(0.0..0.6, evaluation)?;
         let (heightmap, summary) = match &self.drawn {
             Some((drawn, heightmap, summary)) if Arc::ptr_eq(drawn, &land) => (heightmap.clone(), summary.clone()),
             _ => {
@@ -331,7 +326,8 @@ impl Painter {
             }
         };
         let size = [grid.width(), grid.height()];
-        let surroundings = self.surroundings_of(&land, recipe, request.shown, monitor)?;
+        let needs = request.shown.with(Needs::of(&recipe.texture, Some(&recipe.light)));
+        let surroundings = monitor.within(0.6..0.8, || self.survey_of(&land).look(&land, needs, monitor))?;
         let scene = Scene {
             land: &land,
             surroundings: &surroundings,
@@ -339,7 +335,8 @@ impl Painter {
             fixed_range_m: recipe.world.height_range_m,
             inputs,
         };
-        let Painting { picture, shares, uncovered } = view(scene, &recipe.light, request.shown, size, monitor)?;
+        let painting = || view(scene, &recipe.light, request.shown, size, monitor);
+        let Painting { picture, shares, uncovered } = monitor.within(0.8..1.0, painting)?;
         Ok(Preview {
             request: request.clone(),
             coarse: samples < request.samples,
@@ -356,12 +353,14 @@ impl Painter {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
     use super::*;
     use crate::engine::Step;
     use crate::engine::operations::faults::Faults;
     use crate::engine::operations::heightmap::Heightmap;
     use crate::engine::operations::recursive_filter::RecursiveFilter;
-    use crate::engine::parameters::FileName;
+    use crate::engine::parameters::{FileName, Limits};
 
     fn request_for(faults: Faults, samples: usize) -> PreviewRequest {
         let recipe = Recipe { stack: vec![Step::new(faults)], ..Default::default() };
@@ -438,6 +437,34 @@ mod tests {
             shown += u32::from(previewer.take().is_some());
         }
         assert!(shown >= 3, "{shown} pictures");
+    }
+
+    #[test]
+    fn the_progress_of_a_preview_only_rises() {
+        let mut asked = request(60, 601);
+        let recipe = Arc::make_mut(&mut asked.recipe);
+        recipe.light.occlusion = 0.5;
+        recipe.texture.types[0].humidity = Some(Limits { min: 0.0, max: 1.0, release: 0.0 });
+        recipe.texture.types[1].shadow = Some(Limits { min: 0.0, max: 1.0, release: 0.0 });
+        let (asked, monitor, is_done) = (Arc::new(asked), Monitor::new(), AtomicBool::new(false));
+        // A land that was slow: a coarse picture goes ahead.
+        let mut desk = Desk { last: Duration::from_secs(1), ..Default::default() };
+        let seen = std::thread::scope(|scope| {
+            let watcher = scope.spawn(|| {
+                let mut seen = vec![monitor.progress()];
+                while !is_done.load(Ordering::Acquire) {
+                    seen.push(monitor.progress());
+                    std::thread::sleep(Duration::from_micros(50));
+                }
+                seen
+            });
+            let done = desk.work(&asked, &monitor, &|_| ()).is_ok();
+            is_done.store(true, Ordering::Release);
+            assert!(done, "not cancelled");
+            watcher.join().expect("no panic")
+        });
+        let fall = seen.windows(2).find(|pair| pair[0] > pair[1]);
+        assert!(fall.is_none() && monitor.progress() == 1.0, "from {fall:?} to {}", monitor.progress());
     }
 
     #[test]

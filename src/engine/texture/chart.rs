@@ -29,7 +29,7 @@ pub enum Chart {
     Curvature,
     /// How wet the ground is.
     Humidity,
-    /// The share of the day in the shade.
+    /// The share of the day in the shade: that of the equinox at 45° north.
     Shade,
 }
 
@@ -62,7 +62,9 @@ impl Chart {
                  changes by 0.5 over 1/128 of the world's longer side"
             }
             Self::Humidity => "How wet the ground is: black a dry crest, white a wet hollow",
-            Self::Shade => "The share of the day in the shade: black sun all day, white shade all day",
+            Self::Shade => {
+                "The share of the day in the shade, at the equinox and 45° north: black sun all day, white shade all day"
+            }
         }
     }
 
@@ -120,22 +122,26 @@ impl Source {
     /// Row `j`, every share given to `give` with its place in the row.
     fn row(&self, walk: &Walk, j: usize, space: &mut Space, mut give: impl FnMut(usize, f32)) {
         let Space { lines, east, south } = space;
-        if let Self::Map(map) = self {
-            walk.read(map, j, lines, east);
-            east.iter().enumerate().for_each(|(i, share)| give(i, *share));
-            return;
-        }
-        walk.read_gradients(j, lines, [east, south]);
-        for (i, (east, south)) in east.iter().zip(&*south).enumerate() {
-            let squared = east * east + south * south;
-            match self {
-                Self::Normals { green } => {
+        match self {
+            Self::Map(map) => {
+                let shares = east;
+                walk.read(map, j, lines, shares);
+                shares.iter().enumerate().for_each(|(i, share)| give(i, *share));
+            }
+            Self::Normals { green } => {
+                walk.read_gradients(j, lines, [east, south]);
+                for (i, (east, south)) in east.iter().zip(&*south).enumerate() {
                     // The normal is (−east, 1, −south)/√(1 + east² + south²), and north is −south.
-                    let up = 1.0 / (1.0 + squared).sqrt();
+                    let up = 1.0 / (1.0 + east * east + south * south).sqrt();
                     let parts = [-east * up, green * south * up, up];
                     parts.into_iter().enumerate().for_each(|(c, part)| give(3 * i + c, 0.5 + 0.5 * part));
                 }
-                Self::Slope | Self::Map(_) => give(i, degrees_of(squared.sqrt()) / 90.0),
+            }
+            Self::Slope => {
+                walk.read_gradients(j, lines, [east, south]);
+                for (i, (east, south)) in east.iter().zip(&*south).enumerate() {
+                    give(i, degrees_of((east * east + south * south).sqrt()) / 90.0);
+                }
             }
         }
     }
@@ -149,18 +155,31 @@ pub fn chart(
     full: u16,
     monitor: &Monitor,
 ) -> Result<Vec<u16>, Cancelled> {
-    let source = chart.source(land, monitor)?;
-    let walk = Walk::new(land, points);
-    let [width, height] = walk.size;
-    let along = chart.channels() * width;
-    let tally = monitor.tally(height);
-    let mut values = vec![0; along * height];
-    values.par_chunks_mut(along.max(1)).enumerate().try_for_each_init(Space::default, |space, (j, values)| {
-        let whole = |share: f32| (share.clamp(0.0, 1.0) * f32::from(full) + 0.5) as u16;
-        source.row(&walk, j, space, |at, share| values[at] = whole(share));
-        tally.add_one()
-    })?;
-    Ok(values)
+    let source = monitor.within(0.0..0.5, || chart.source(land, monitor))?;
+    monitor.within(0.5..1.0, || source.drawn(land, chart.channels(), points, full, monitor))
+}
+
+impl Source {
+    fn drawn(
+        &self,
+        land: &Heightfield,
+        channels: usize,
+        points: Points,
+        full: u16,
+        monitor: &Monitor,
+    ) -> Result<Vec<u16>, Cancelled> {
+        let walk = Walk::new(land, points);
+        let [width, height] = walk.size;
+        let along = channels * width;
+        let tally = monitor.tally(height);
+        let mut values = vec![0; along * height];
+        values.par_chunks_mut(along.max(1)).enumerate().try_for_each_init(Space::default, |space, (j, values)| {
+            let whole = |share: f32| (share.clamp(0.0, 1.0) * f32::from(full) + 0.5) as u16;
+            self.row(&walk, j, space, |at, share| values[at] = whole(share));
+            tally.add_one()
+        })?;
+        Ok(values)
+    }
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
-//! Painting the land by height, slope and exposure.
+//! Painting the land by height, slope, exposure, humidity and shade.
 //!
 //! After "Generating Terrain Textures", flipCode, 31 May 2001: each terrain type has a weight at each point, the
-//! product of an elevation factor and a slope factor, and the colour is the weighted mean. Blending is done in linear
-//! light.
+//! product of a factor for each of these that it has limits of, and the colour is the weighted mean. Types can also join
+//! by the relief of their textures, and multiply or overlay what is there. Blending is done in linear light.
 
 mod chart;
 mod paint;
@@ -13,12 +13,13 @@ mod view;
 mod weigh;
 
 use super::heightfield::Heightfield;
+use super::monitor::{Cancelled, Monitor};
 use super::parameters::{Band, Colour, Limits, PictureName, Spec, choices, parameters};
 
 pub use chart::{Chart, chart};
 pub use paint::{Painting, Scene, Weights, paint, paint_once, weigh};
 pub use points::{Part, Points};
-pub use surroundings::{Needs, Surroundings};
+pub use surroundings::{Needs, Surroundings, Survey};
 pub use swatch::Swatch;
 pub use view::{TextureView, WARNING, view};
 pub(super) use weigh::factor;
@@ -53,7 +54,8 @@ choices! {
         Multiply = "multiply", "Multiply";
         /// Darkens dark and brightens bright ground that is there; covers none itself.
         Overlay = "overlay", "Overlay";
-        /// Covers the ground where the relief of the textures stands highest: sand lies between the stones.
+        /// Covers the ground where the relief of the textures stands highest: sand lies between the stones, and where
+        /// pixels are too large to show stones, the weights alone decide.
         Height = "height", "By relief";
     }
 }
@@ -111,7 +113,8 @@ parameters! {
         skew_azimuth_deg: f64 = 180.0, Spec::number("Skew azimuth", -360.0, 360.0).slider(0.0, 360.0).unit("°");
         /// On which wetness it lies, from 0, a dry crest, to 1, a wet hollow, and how far it fades; empty: on any.
         humidity: Option<Limits> = None, Spec::number("Humidity", 0.0, 1.0);
-        /// In how much shade it lies, from 0, sun all day, to 1, shade all day, and how far it fades; empty: in any.
+        /// In how much shade it lies, from 0, sun all day, to 1, shade all day, and how far it fades; the day is that of
+        /// the equinox at 45° north; empty: in any.
         shadow: Option<Limits> = None, Spec::number("Shadow", 0.0, 1.0);
         /// How the type joins the others.
         blend: TypeBlend = TypeBlend::Normal, Spec::new("Blend");
@@ -201,7 +204,7 @@ impl Default for TextureRecipe {
 }
 
 /// The land's height range: the project's fixed one where it is set, else the land's own.
-pub fn height_range_m(land: &Heightfield, fixed: Option<Band>) -> Band {
-    let [low, high] = land.min_max();
-    fixed.unwrap_or(Band { min: f64::from(low), max: f64::from(high) })
+pub fn height_range_m(land: &Heightfield, fixed: Option<Band>, monitor: &Monitor) -> Result<Band, Cancelled> {
+    let own = || land.min_max_watched(monitor).map(|[low, high]| Band { min: f64::from(low), max: f64::from(high) });
+    fixed.map_or_else(own, Ok)
 }

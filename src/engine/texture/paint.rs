@@ -19,7 +19,7 @@ use crate::engine::wide::wide;
 /// The colour of land without any terrain type, in linear light.
 const BARE: [f32; 3] = [0.25; 3];
 
-/// How far below the highest relief another type's relief still shows, where types join by relief.
+/// How far below the highest relief another type's relief still shows, where types join by relief: chosen by eye.
 const RELIEF_DEPTH: f32 = 0.25;
 
 /// Everything that a painting is made from.
@@ -146,18 +146,20 @@ fn sum_of(values: &[f32]) -> f32 {
 pub(super) type Colours = [Vec<f32>; 3];
 
 impl<'a> Painter<'a> {
-    fn new(scene: Scene<'a>, points: Points) -> Self {
-        let whole = points.whole(scene.land.grid());
-        let pixel_m = scene.land.grid().extent().width_m / whole[0].max(1) as f64;
+    fn new(scene: Scene<'a>, points: Points, monitor: &Monitor) -> Result<Self, Cancelled> {
+        let (grid, extent) = (scene.land.grid(), scene.land.grid().extent());
+        let whole = points.whole(grid).map(|count| count.max(1) as f64);
+        // The longer side: textures are blurred along the shorter one rather than coarse along this one.
+        let pixel_m = (extent.width_m / whole[0]).max(extent.depth_m / whole[1]);
         let paints: Vec<Paint> =
             scene.recipe.active().map(|ground| Paint::new(ground, scene.inputs, pixel_m)).collect();
-        Self {
+        Ok(Self {
             scene,
             walk: Walk::new(scene.land, points),
-            palette: Palette::new(scene.recipe, height_range_m(scene.land, scene.fixed_range_m)),
+            palette: Palette::new(scene.recipe, height_range_m(scene.land, scene.fixed_range_m, monitor)?),
             by_relief: paints.iter().any(|paint| paint.blend == TypeBlend::Height),
             paints,
-        }
+        })
     }
 
     /// Works out the weights of row `j`, and what they and the light come from.
@@ -315,7 +317,7 @@ pub(super) fn paint_by(
     monitor: &Monitor,
     finish: impl Fn(&Painter, &Row, &mut Colours) + Sync,
 ) -> Result<Painting, Cancelled> {
-    let painter = Painter::new(scene, points);
+    let painter = Painter::new(scene, points, monitor)?;
     let [width, height] = painter.walk.size;
     let tally = monitor.tally(height);
     let mut pixels = vec![[0; 4]; width * height];
@@ -359,13 +361,15 @@ pub fn paint_once(
     size: [usize; 2],
     monitor: &Monitor,
 ) -> Result<Painting, Cancelled> {
-    let surroundings = &Surroundings::of(land, Needs::of(recipe, light), monitor)?;
-    paint(Scene { land, surroundings, recipe, fixed_range_m, inputs }, light, Points::Pixels(size), monitor)
+    let looking = || Surroundings::of(land, Needs::of(recipe, light), monitor);
+    let surroundings = &monitor.within(0.0..0.5, looking)?;
+    let scene = Scene { land, surroundings, recipe, fixed_range_m, inputs };
+    monitor.within(0.5..1.0, || paint(scene, light, Points::Pixels(size), monitor))
 }
 
 /// The weights of the active types at every point, `full` standing for the whole ground.
 pub fn weigh(scene: Scene, points: Points, full: u16, monitor: &Monitor) -> Result<Weights, Cancelled> {
-    let painter = Painter::new(scene, points);
+    let painter = Painter::new(scene, points, monitor)?;
     let [width, height] = painter.walk.size;
     let covers: Vec<bool> = scene.recipe.active().map(TerrainType::covers).collect();
     let tally = monitor.tally(height);
@@ -386,8 +390,16 @@ pub fn weigh(scene: Scene, points: Points, full: u16, monitor: &Monitor) -> Resu
             tally.add_one().map(|()| whole)
         })
         .collect::<Result<_, _>>()?;
-    let map = |at: usize| rows.iter().flat_map(|row| &row[at * width..][..width]).copied().collect();
-    Ok(Weights { size: [width, height], maps: (0..covers.len()).map(map).collect() })
+    let map = |at: usize| {
+        let mut map = Vec::with_capacity(width * height);
+        for row in &rows {
+            map.extend_from_slice(&row[at * width..][..width]);
+            monitor.check()?;
+        }
+        Ok(map)
+    };
+    let maps = (0..covers.len()).into_par_iter().map(map).collect::<Result<_, _>>()?;
+    Ok(Weights { size: [width, height], maps })
 }
 
 /// Whole parts of `full` by weights that sum to 1 over the types that cover ground: each is rounded down, and what is
@@ -415,7 +427,7 @@ fn share_out(
     losses.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     for (place, (_, at)) in losses.iter().enumerate() {
         let part = (exact(*at) as u16).min(full);
-        // Rounding can leave less than one part for each type, or, from sums a little above 1, take one too many.
+        // Rounding leaves less than one part for each type.
         let more = if (place as i32) < left { 1 } else { 0 };
         give(*at, part + more);
     }
@@ -423,9 +435,12 @@ fn share_out(
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
     use crate::engine::heightfield::{Extent, Grid};
     use crate::engine::parameters::PictureName;
+    use crate::engine::picture::luminance;
     use crate::engine::texture::{Swatch, TextureSettings, Unit};
 
     const WORLD: Extent = Extent { width_m: 640.0, depth_m: 640.0 };
@@ -532,14 +547,95 @@ mod tests {
         }
     }
 
-    /// A chessboard of 8 × 8 fields.
+    /// A chessboard whose fields have 8 × 8 texels.
+    fn chessboard(height: usize, [bright, dark]: [[u8; 4]; 2]) -> Arc<Swatch> {
+        let field = |i: usize| if (i % 64 / 8 + i / 64 / 8).is_multiple_of(2) { bright } else { dark };
+        Arc::new(Swatch::new(&Picture { width: 64, height, pixels: (0..64 * height).map(field).collect() }))
+    }
+
+    const BRIGHT_AND_DARK: [[u8; 4]; 2] = [[220, 220, 220, 255], [40, 60, 20, 255]];
+
     fn board() -> Inputs {
-        let field = |i: usize| {
-            if (i % 64 / 8 + i / 64 / 8).is_multiple_of(2) { [220, 220, 220, 255] } else { [40, 60, 20, 255] }
-        };
-        let picture = Picture { width: 64, height: 64, pixels: (0..64 * 64).map(field).collect() };
-        let swatch = std::sync::Arc::new(Swatch::new(&picture));
+        let swatch = chessboard(64, BRIGHT_AND_DARK);
         Inputs { swatches: [(PictureName("board".into()), swatch)].into(), ..Default::default() }
+    }
+
+    /// A type that wears a picture as it is.
+    fn worn(name: &str, repeat_m: f64) -> TerrainType {
+        TerrainType { texture: Some(PictureName(name.into())), repeat_m, tint: 0.0, ..ground(name, [0; 3], [0.0, 0.0]) }
+    }
+
+    /// Level ground in metres under some types, in linear light.
+    fn colours(types: Vec<TerrainType>, inputs: &Inputs, size: [usize; 2]) -> Vec<[f32; 3]> {
+        let land = Heightfield::flat(Grid::new(WORLD, 9, 9));
+        let painting = paint_once(&land, &metres(types), None, inputs, None, size, &Monitor::new());
+        let pixels = painting.expect("not cancelled").picture.pixels;
+        pixels.iter().map(|&[red, green, blue, _]| [red, green, blue].map(linear_from_srgb)).collect()
+    }
+
+    fn luminances(types: Vec<TerrainType>, inputs: &Inputs, size: [usize; 2]) -> Vec<f32> {
+        colours(types, inputs, size).into_iter().map(luminance).collect()
+    }
+
+    #[test]
+    fn the_highest_relief_comes_out_on_top() {
+        // Luminances of 0.305 and 0.003 are reliefs of 0.99 and 0.01, those of 0.223 and 0.188 are 0.54 and 0.46: where
+        // the first has a stone it covers all, and where it has a gap, none.
+        let names = ["stones", "pebbles"];
+        let stones = [[150, 150, 150, 255], [0, 0, 60, 255]];
+        let pebbles = [[130, 130, 130, 255], [120, 120, 120, 255]];
+        let swatches = names.map(|name| PictureName(name.into())).into_iter();
+        let swatches = swatches.zip([stones, pebbles].map(|colours| chessboard(64, colours))).collect();
+        let inputs = Inputs { swatches, ..Default::default() };
+        let size = [256, 256];
+        let stones = colours(vec![worn("stones", 320.0)], &inputs, size);
+        let types = names.map(|name| TerrainType { blend: TypeBlend::Height, ..worn(name, 320.0) });
+        let (land, surroundings) = (Heightfield::flat(Grid::new(WORLD, 9, 9)), Surroundings::default());
+        let recipe = metres(types.into());
+        let scene =
+            Scene { land: &land, surroundings: &surroundings, recipe: &recipe, fixed_range_m: None, inputs: &inputs };
+        let weights = weigh(scene, Points::Pixels(size), 255, &Monitor::new()).expect("not cancelled");
+        let (mut bright, mut dark) = (0, 0);
+        for ([red, _, blue], weight) in stones.iter().zip(&weights.maps[0]) {
+            // Far structure makes fields brighter or darker, but leaves their hue: stones are grey, gaps are blue.
+            if red / blue > 0.98 {
+                assert_eq!(*weight, 255, "a stone of {red}, {blue}");
+                bright += 1;
+            } else if red / blue < 0.3 {
+                assert_eq!(*weight, 0, "a gap of {red}, {blue}");
+                dark += 1;
+            }
+        }
+        assert!(bright > 5000 && dark > 5000, "{bright} stones, {dark} gaps");
+    }
+
+    #[test]
+    fn oblong_pictures_keep_their_proportion() {
+        let swatch = chessboard(32, BRIGHT_AND_DARK);
+        let inputs = Inputs { swatches: [(PictureName("board".into()), swatch)].into(), ..Default::default() };
+        let size = 512;
+        let bright: Vec<bool> = luminances(vec![worn("board", 160.0)], &inputs, [size, size])
+            .into_iter()
+            .map(|luminance| luminance > 0.2)
+            .collect();
+        // Fields are square on the land: one meets as many of them eastward as southward.
+        let changes = |step: usize| bright.iter().zip(&bright[step..]).filter(|(a, b)| a != b).count() as f64;
+        let [eastward, southward] = [changes(1), changes(size)];
+        assert!((eastward / southward - 1.0).abs() < 0.2, "{eastward} eastward, {southward} southward");
+    }
+
+    #[test]
+    fn oblong_pixels_blur_by_their_longer_side() {
+        let contrast = |size| {
+            let found = luminances(vec![worn("board", 64.0)], &board(), size);
+            let [low, high] = found.iter().fold([1.0_f32, 0.0], |[low, high], &at| [low.min(at), high.max(at)]);
+            high / low
+        };
+        // Fields of 8 m are there for pixels of 1 m, and not for those that are 16 m long.
+        assert!(contrast([640, 640]) > 10.0, "{}", contrast([640, 640]));
+        for size in [[640, 40], [40, 640]] {
+            assert!(contrast(size) < 6.0, "{}", contrast(size));
+        }
     }
 
     #[test]

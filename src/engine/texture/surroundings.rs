@@ -1,18 +1,20 @@
 //! What a painting has to know of the land beside its heights.
 
+use std::sync::Arc;
+
 use super::TextureRecipe;
 use crate::engine::ground;
 use crate::engine::heightfield::Heightfield;
 use crate::engine::light::Light;
 use crate::engine::monitor::{Cancelled, Monitor};
 
-/// What a texture and a light ask of the land: as long as this and the land are the same, so are the surroundings.
+/// What a texture and a light ask of the land.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Needs {
     pub(super) humidity: bool,
     pub(super) shade: bool,
-    sun: Option<ground::Sun>,
-    sky: bool,
+    pub(super) sun: Option<ground::Sun>,
+    pub(super) sky: bool,
 }
 
 impl Needs {
@@ -31,23 +33,101 @@ impl Needs {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Surroundings {
     /// How wet the ground is, 0 to 1.
-    pub humidity: Option<Heightfield>,
+    pub humidity: Option<Arc<Heightfield>>,
     /// The share of the day in the shade, 0 to 1.
-    pub shade: Option<Heightfield>,
+    pub shade: Option<Arc<Heightfield>>,
     /// The share of the sun that is not behind the land, 0 to 1.
-    pub sunlight: Option<Heightfield>,
+    pub sunlight: Option<Arc<Heightfield>>,
     /// The share of the sky that is seen, 0 to 1.
-    pub sky: Option<Heightfield>,
+    pub sky: Option<Arc<Heightfield>>,
 }
 
 impl Surroundings {
     /// Works out what is needed.
     pub fn of(land: &Heightfield, needs: Needs, monitor: &Monitor) -> Result<Self, Cancelled> {
-        Ok(Self {
-            humidity: needs.humidity.then(|| ground::humidity(land, monitor)).transpose()?,
-            shade: needs.shade.then(|| ground::shade(land, monitor)).transpose()?,
-            sunlight: needs.sun.map(|sun| ground::shadow(land, sun, monitor)).transpose()?,
-            sky: needs.sky.then(|| ground::occlusion(land, monitor)).transpose()?,
-        })
+        Survey::default().look(land, needs, monitor)
+    }
+}
+
+/// What has been found out about one land, map by map: another sun leaves all maps but the shadows as they are.
+#[derive(Clone, Debug, Default)]
+pub struct Survey {
+    found: Surroundings,
+    /// The sun whose light was found.
+    sun: Option<ground::Sun>,
+}
+
+impl Survey {
+    /// What is needed and nothing else; works out what is not known yet. What was found before a stop stays known. The
+    /// land is the same at every call.
+    pub fn look(&mut self, land: &Heightfield, needs: Needs, monitor: &Monitor) -> Result<Surroundings, Cancelled> {
+        let Surroundings { humidity, shade, sunlight, sky } = &mut self.found;
+        if needs.sun.is_some() && needs.sun != self.sun {
+            (*sunlight, self.sun) = (None, needs.sun);
+        }
+        let mut needed = Surroundings::default();
+        if needs.humidity {
+            let work = || monitor.within(0.0..0.25, || ground::humidity(land, monitor));
+            needed.humidity = Some(known(humidity, work)?);
+        }
+        if needs.shade {
+            let work = || monitor.within(0.25..0.5, || ground::shade(land, monitor));
+            needed.shade = Some(known(shade, work)?);
+        }
+        if let Some(sun) = needs.sun {
+            let work = || monitor.within(0.5..0.75, || ground::shadow(land, sun, monitor));
+            needed.sunlight = Some(known(sunlight, work)?);
+        }
+        if needs.sky {
+            let work = || monitor.within(0.75..1.0, || ground::occlusion(land, monitor));
+            needed.sky = Some(known(sky, work)?);
+        }
+        Ok(needed)
+    }
+}
+
+/// A map that is there, or that is now worked out.
+fn known(
+    map: &mut Option<Arc<Heightfield>>,
+    work: impl FnOnce() -> Result<Heightfield, Cancelled>,
+) -> Result<Arc<Heightfield>, Cancelled> {
+    let found = match map.take() {
+        Some(found) => found,
+        None => Arc::new(work()?),
+    };
+    Ok(map.insert(found).clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::heightfield::{Extent, Grid};
+
+    #[test]
+    fn another_sun_finds_new_shadows_and_nothing_else() {
+        let grid = Grid::new(Extent { width_m: 640.0, depth_m: 640.0 }, 33, 33);
+        let land = Heightfield::from_fn(grid, |c, r| (c * r % 37) as f32 * 3.0);
+        let sun = |azimuth_deg| Some(ground::Sun { azimuth_deg, altitude_deg: 20.0, size_deg: 1.0 });
+        let mut survey = Survey::default();
+        let mut look = |needs, monitor: &Monitor| survey.look(&land, needs, monitor);
+        let needs = Needs { humidity: true, shade: true, sun: sun(90.0), sky: true };
+        let first = look(needs, &Monitor::new()).expect("not cancelled");
+
+        // A view without light asks for less and forgets nothing; a new sun that is given up forgets its shadows alone.
+        let unlit = look(Needs { sun: None, sky: false, ..needs }, &Monitor::new()).expect("not cancelled");
+        assert!(unlit.sunlight.is_none() && unlit.sky.is_none());
+        let turned = Needs { sun: sun(200.0), ..needs };
+        let gone = Monitor::new();
+        gone.cancel();
+        assert_eq!(look(turned, &gone), Err(Cancelled));
+        let second = look(turned, &Monitor::new()).expect("not cancelled");
+        let is_kept = |of: fn(&Surroundings) -> &Option<Arc<Heightfield>>| {
+            of(&first).as_ref().zip(of(&second).as_ref()).map(|(a, b)| Arc::ptr_eq(a, b))
+        };
+        assert_eq!(is_kept(|found| &found.humidity), Some(true));
+        assert_eq!(is_kept(|found| &found.shade), Some(true));
+        assert_eq!(is_kept(|found| &found.sky), Some(true));
+        assert_ne!(first.sunlight, second.sunlight);
+        assert_eq!(second, Surroundings::of(&land, turned, &Monitor::new()).expect("not cancelled"));
     }
 }

@@ -1,6 +1,6 @@
-//! Tileable pictures of ground, and how they are laid over the land without showing where they repeat.
+//! Tileable pictures of ground, and how they are laid over the land so that no eye sees them repeat.
 
-use crate::engine::picture::{Picture, linear_from_srgb};
+use crate::engine::picture::{Picture, linear_from_srgb, luminance};
 
 /// A texel in linear light, 16 bits a channel: red, green, blue, and the relief, which is the luminance.
 type Texel = [u16; 4];
@@ -22,11 +22,6 @@ pub struct Swatch {
     levels: Vec<Level>,
     /// The mean colour and the mean relief, in linear light, 0 to 1.
     mean: [f32; 4],
-}
-
-/// How bright a colour in linear light is (ITU-R BT.709).
-fn luminance([red, green, blue]: [f32; 3]) -> f32 {
-    0.2126 * red + 0.7152 * green + 0.0722 * blue
 }
 
 impl Level {
@@ -136,13 +131,28 @@ impl Swatch {
     }
 }
 
-/// Far structure is laid so many times as wide as near structure; no whole number, so that the two never meet again.
-const FAR_SCALE: f32 = 11.3;
+/// How a picture is laid as far structure.
+#[derive(Clone, Copy, Debug)]
+struct Far {
+    /// How many times as wide as near structure.
+    scale: f32,
+    /// How far it is moved eastward on its way to the south, as a share of that way: what repeats stands in no rows and
+    /// columns.
+    slant: f32,
+    /// Where it begins, as shares of the picture eastward and southward.
+    offset: [f32; 2],
+}
 
-/// How much of the far structure's brightness is seen.
-const FAR_SHARE: f32 = 0.5;
+/// Far structure is laid twice, chosen by eye: about as wide, so that the forms of the one hide those of the other where
+/// they come again, and slanted apart. Both begin together only after 187 repeats of the narrower one.
+const FAR: [Far; 2] =
+    [Far { scale: 11.3, slant: 0.37, offset: [0.37, 0.71] }, Far { scale: 18.7, slant: -0.29, offset: [0.13, 0.29] }];
 
-/// A level with fewer texels than this along its side is nearly one colour: near structure is left away there.
+/// How much of the brightness of each of the two is seen: chosen by eye, both together about as strong as half of one.
+const FAR_SHARE: f32 = 0.35;
+
+/// A level of a larger picture with fewer texels than this along its side is nearly one colour: near structure is left
+/// away there. Chosen by eye.
 const LEAST_TEXELS: usize = 16;
 
 /// A swatch laid over the land at one scale, for pixels of one size.
@@ -150,8 +160,10 @@ const LEAST_TEXELS: usize = 16;
 pub(super) struct Cover<'a> {
     swatch: &'a Swatch,
     near: &'a Level,
-    far: &'a Level,
+    far: [&'a Level; 2],
     repeats_per_m: f32,
+    /// How many times as wide as high the picture is.
+    proportion: f32,
     /// Factors on the colour, by the tint.
     tint: [f32; 3],
     /// 1 by the mean relief.
@@ -172,8 +184,9 @@ impl<'a> Cover<'a> {
         Self {
             swatch,
             near: level_for(repeat_m),
-            far: level_for(FAR_SCALE * repeat_m),
+            far: FAR.map(|far| level_for(far.scale * repeat_m)),
             repeats_per_m: 1.0 / repeat_m,
+            proportion: swatch.levels[0].width as f32 / swatch.levels[0].height as f32,
             tint: std::array::from_fn(tinted),
             per_relief: 1.0 / swatch.mean[3].max(1e-4),
         }
@@ -185,44 +198,48 @@ impl<'a> Cover<'a> {
     /// Near structure: three copies, each with an offset of its own, meet in every triangle of a grid over the land, so
     /// that nothing repeats (Heitz and Neyret, "High-Performance By-Example Noise using a Histogram-Preserving Blending
     /// Operator", 2018; what the mixture loses in contrast is given back around the mean, their equation 2). Far
-    /// structure: the brightness of the same picture, laid much wider.
+    /// structure: the brightness of the same picture, laid much wider, twice. Each of the two does repeat; together they
+    /// do not on any land that has less than a hundred repeats of the wider one.
     #[inline(always)]
     pub(super) fn lay(&self, (xs_m, z_m): (&[f32], f32), weights: &[f32], texels: &mut Texels) {
-        let Texels { colour, relief, brightness, line } = texels;
+        let Texels { colour, relief, brightness, line, places } = texels;
         let mean = self.swatch.mean;
         let v = z_m * self.repeats_per_m;
         brightness.clear();
-        if self.far.texels.len() > 1 {
-            let far = Line::new(self.far, v * (1.0 / FAR_SCALE), [0.37, 0.71]);
+        brightness.resize(xs_m.len(), 1.0);
+        for (level, Far { scale, slant, offset: [east, south] }) in self.far.into_iter().zip(FAR) {
+            if level.texels.len() == 1 {
+                continue;
+            }
+            let far = Line::new(level, v * self.proportion / scale, [east + slant * v / scale, south]);
             far.reliefs(line);
-            let (count, per_m) = (self.far.width as f32, self.repeats_per_m * (1.0 / FAR_SCALE));
+            let (count, per_m) = (level.width as f32, self.repeats_per_m / scale);
             // From the centre of the texel that stands before the first. Looking up alone goes place by place, what comes
             // before and after it through the vector lanes.
-            brightness.extend(xs_m.iter().map(|x_m| {
+            places.clear();
+            places.extend(xs_m.iter().map(|x_m| {
                 let u = x_m * per_m + far.east;
                 (u - u.floor()) * count + 0.5
             }));
-            for place in brightness.iter_mut() {
+            for place in places.iter_mut() {
                 let first = *place as u32;
                 let pair = &line[first as usize..first as usize + 2];
                 *place = pair[0] + (pair[1] - pair[0]) * (*place - first as f32);
             }
-            for relief in brightness.iter_mut() {
-                *relief = 1.0 + FAR_SHARE * (*relief * self.per_relief - 1.0).clamp(-1.0, 1.0);
+            for (brightness, relief) in brightness.iter_mut().zip(&*places) {
+                *brightness += FAR_SHARE * (relief * self.per_relief - 1.0).clamp(-1.0, 1.0);
             }
-        } else {
-            brightness.resize(xs_m.len(), 1.0);
         }
         for (c, channel) in colour.iter_mut().enumerate() {
             let tinted = mean[c] * self.tint[c];
             channel.clear();
             channel.extend(brightness.iter().map(|brightness| (tinted * brightness).clamp(0.0, 1.0)));
         }
-        if self.near.width < LEAST_TEXELS {
+        if self.near.width < LEAST_TEXELS.min(self.swatch.levels[0].width) {
             return;
         }
         relief.resize(xs_m.len(), LEVEL);
-        let mut triangles = Triangles::new(self.near, v);
+        let mut triangles = Triangles::new(self.near, v, self.proportion);
         let [red, green, blue] = colour;
         let channels = red.iter_mut().zip(green).zip(blue).zip(relief).zip(&*brightness);
         for (((((red, green), blue), relief), brightness), (x_m, weight)) in channels.zip(xs_m.iter().zip(weights)) {
@@ -246,6 +263,7 @@ pub(super) struct Texels {
     pub(super) relief: Vec<f32>,
     brightness: Vec<f32>,
     line: Vec<f32>,
+    places: Vec<f32>,
 }
 
 impl Texels {
@@ -264,7 +282,8 @@ const TRIANGLES_A_REPEAT: f32 = 3.0;
 /// neighbouring places mostly lie in the same cell: what the cell's corners say is kept.
 struct Triangles<'a> {
     level: &'a Level,
-    v: f32,
+    /// How far south the line lies in the picture, as a share of its height.
+    down: f32,
     /// How far the cells are skewed here, which row of cells it is, and how far down the row the line lies.
     skew: f32,
     row: i32,
@@ -276,18 +295,20 @@ struct Triangles<'a> {
 
 impl<'a> Triangles<'a> {
     #[inline(always)]
-    fn new(level: &'a Level, v: f32) -> Self {
+    fn new(level: &'a Level, v: f32, proportion: f32) -> Self {
+        // The triangles lie on the land, whatever the picture's proportion.
+        let down = v * proportion;
         let across = v * TRIANGLES_A_REPEAT;
         let q = 1.154_700_5 * across;
         Self {
             level,
-            v,
+            down,
             skew: 0.577_350_27 * across,
             row: q.floor() as i32,
             t: q - q.floor(),
             // Equal to no cell.
             cell: f32::NAN,
-            copies: [Line::new(level, v, [0.0; 2]); 4],
+            copies: [Line::new(level, down, [0.0; 2]); 4],
         }
     }
 
@@ -300,7 +321,7 @@ impl<'a> Triangles<'a> {
             let (i, j) = (cell as i32, self.row);
             self.cell = cell;
             self.copies =
-                [[i, j], [i + 1, j], [i, j + 1], [i + 1, j + 1]].map(|at| Line::new(self.level, self.v, offset(at)));
+                [[i, j], [i + 1, j], [i, j + 1], [i + 1, j + 1]].map(|at| Line::new(self.level, self.down, offset(at)));
         }
         // Barycentric shares of the corners of the triangle in which the place lies.
         let (s, t) = (p - cell, self.t);
@@ -328,8 +349,8 @@ impl<'a> Triangles<'a> {
     }
 }
 
-/// The sixth power: how sharply the three copies that meet at a place give way to each other; the first would be a linear
-/// fade.
+/// The sixth power, chosen by eye: how sharply the three copies that meet at a place give way to each other; the first
+/// would be a linear fade.
 #[inline(always)]
 fn sharpened(share: f32) -> f32 {
     let square = share * share;
@@ -345,4 +366,26 @@ fn offset([i, j]: [i32; 2]) -> [f32; 2] {
     hash = (hash ^ (hash >> 13)).wrapping_mul(0xc2b2_ae35);
     hash ^= hash >> 16;
     [hash & 0xffff, hash >> 16].map(|half| half as f32 / 65_536.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_small_picture_shows_its_relief_where_pixels_are_small() {
+        // Two texels bright, two dark, over 8 m.
+        let texel = |i: usize| if i % 4 < 2 { [220, 220, 220, 255] } else { [40, 40, 40, 255] };
+        let swatch = Swatch::new(&Picture { width: 8, height: 8, pixels: (0..64).map(texel).collect() });
+        let relief = |pixel_m: f32| {
+            let xs_m: Vec<f32> = (0..200).map(|i| i as f32 * pixel_m).collect();
+            let mut texels = Texels::default();
+            let cover = Cover::new(&swatch, 8.0, 0.0, [0.5; 3], pixel_m);
+            cover.lay((&xs_m, 3.3), &vec![1.0; xs_m.len()], &mut texels);
+            texels.relief
+        };
+        let found = relief(0.25);
+        assert!(found.iter().any(|&at| at > 0.8) && found.iter().any(|&at| at < 0.2), "{found:?}");
+        assert!(relief(4.0).is_empty(), "pixels as large as its forms show none");
+    }
 }

@@ -4,7 +4,7 @@ use super::paint::{Colours, Shine, paint_by};
 use super::{Needs, Painting, Points, Scene, paint};
 use crate::engine::light::Light;
 use crate::engine::monitor::{Cancelled, Monitor};
-use crate::engine::picture::linear_from_srgb;
+use crate::engine::picture::{linear_from_srgb, luminance};
 
 /// A way to look at the ground.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -35,21 +35,23 @@ const SUNNY: [u8; 3] = [0xff, 0xf4, 0xd8];
 const SHADY: [u8; 3] = [0x1c, 0x22, 0x38];
 
 impl TextureView {
-    /// What this way of looking asks of the land beside what the painting does.
-    pub fn with(self, mut needs: Needs) -> Needs {
-        needs.humidity |= self == Self::Humidity;
-        needs.shade |= self == Self::Shade;
-        needs
+    /// What this way of looking asks of the land, where the painting itself asks for `needs`.
+    pub fn with(self, needs: Needs) -> Needs {
+        let is_lit = match self {
+            Self::Lit | Self::Alone(_) | Self::Uncovered => true,
+            Self::Unlit | Self::Weight(_) | Self::Humidity | Self::Shade => false,
+        };
+        Needs {
+            humidity: needs.humidity || self == Self::Humidity,
+            shade: needs.shade || self == Self::Shade,
+            sun: needs.sun.filter(|_| is_lit),
+            sky: needs.sky && is_lit,
+        }
     }
 }
 
 fn mixed(from: [f32; 3], to: [f32; 3], share: f32) -> [f32; 3] {
     std::array::from_fn(|c| from[c] + (to[c] - from[c]) * share)
-}
-
-/// How bright a colour in linear light is, as a grey (ITU-R BT.709).
-fn grey_of([red, green, blue]: [f32; 3]) -> [f32; 3] {
-    [0.2126 * red + 0.7152 * green + 0.0722 * blue; 3]
 }
 
 /// Paints the land on `size` pixels as `view` has it. The shares are those of the painting, whatever is shown of it.
@@ -101,7 +103,9 @@ pub fn view(
         }
         TextureView::Uncovered => paint_by(scene, points, monitor, |_, row, colours| {
             shine.light(row, colours);
-            painted(colours, &|i, lit| if row.sums[i] > 0.0 { grey_of(lit) } else { WARNING.map(linear_from_srgb) });
+            painted(colours, &|i, lit| {
+                if row.sums[i] > 0.0 { [luminance(lit); 3] } else { WARNING.map(linear_from_srgb) }
+            });
         }),
         TextureView::Humidity => {
             paint_by(scene, points, monitor, |_, row, colours| scale(colours, DRY, WET, &row.ground.humidity))
@@ -175,6 +179,21 @@ mod tests {
         assert!(uncovered[0][0] == uncovered[0][1], "grey where it is covered: {uncovered:?}");
         assert_eq!((&shares.shares, shares.uncovered), (&plain.shares, plain.uncovered), "shares are the painting's");
         assert!((shares.uncovered - 1.0 / 40.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn only_what_is_lit_asks_for_sun_and_sky() {
+        let light = Light { occlusion: 1.0, ..Default::default() };
+        let asked = |shown: TextureView| {
+            let needs = shown.with(Needs::of(&scene().1, Some(&light)));
+            (needs.sun.is_some(), needs.sky)
+        };
+        for lit in [TextureView::Lit, TextureView::Alone(0), TextureView::Uncovered] {
+            assert_eq!(asked(lit), (true, true), "{lit:?}");
+        }
+        for plain in [TextureView::Unlit, TextureView::Weight(0), TextureView::Humidity, TextureView::Shade] {
+            assert_eq!(asked(plain), (false, false), "{plain:?}");
+        }
     }
 
     #[test]
