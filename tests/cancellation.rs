@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use upthrust::engine::parameters::{Kind, Parameter};
 use upthrust::engine::stack::{Evaluator, evaluate};
-use upthrust::engine::texture::paint_once;
-use upthrust::engine::{Cancelled, Extent, Grid, Heightfield, Monitor, Operation, Recipe, Step};
+use upthrust::engine::texture::{Chart, Points, Scene, Surroundings, chart, paint_once, weigh};
+use upthrust::engine::{Cancelled, Extent, Grid, Heightfield, Monitor, Operation, Picture, Recipe, Step};
 
 const MARK: Duration = Duration::from_millis(50);
 
@@ -107,6 +107,35 @@ fn every_kind_of_work_stops_in_time() {
             report(name, latency)
         })
         .collect();
+    assert!(missed.is_empty(), "{missed:?}");
+}
+
+/// What is made of a land that is there.
+#[test]
+fn every_picture_stops_in_time() {
+    let _alone = ONE_AT_A_TIME.lock();
+    let land = Heightfield::from_fn(grid(), |c, r| (c * r % 977) as f32);
+    let (painted, surroundings) = (recipe(&json!({})), Surroundings::default());
+    let scene = Scene {
+        land: &land,
+        surroundings: &surroundings,
+        recipe: &painted.texture,
+        fixed_range_m: None,
+        inputs: common::inputs(),
+    };
+    let points = Points::Pixels([4096, 4096]);
+    let mut missed = Vec::new();
+    let mut check = |name: &str, work: Work| {
+        let latency = latency(work);
+        assert!(latency.is_some(), "{name}: done before it could be cancelled");
+        missed.extend(report(name, latency).map(|(name, latency)| (name.to_string(), latency)));
+    };
+    check("weights 4096²", &|monitor| weigh(scene, points, 255, monitor).is_err());
+    for what in Chart::GREYS.into_iter().chain([Chart::Normals]) {
+        check(&format!("{} 4096²", what.key()), &|monitor| chart(&land, what, points, 255, monitor).is_err());
+    }
+    let picture = Picture { width: 8192, height: 4096, pixels: vec![[7; 4]; 8192 * 4096] };
+    check("8192 × 4096, turned over", &|monitor| picture.turned_over([true, true], monitor).is_err());
     assert!(missed.is_empty(), "{missed:?}");
 }
 

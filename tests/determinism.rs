@@ -322,7 +322,11 @@ proptest! {
         let size = [37, 21];
         let painting =
             paint_once(&land, &recipe.texture, None, common::inputs(), Some(&recipe.light), size, &Monitor::new()).expect("not cancelled");
-        prop_assert_eq!(painting.picture.pixels.len(), 37 * 21);
-        prop_assert!((0.0..=1.0).contains(&painting.uncovered));
+        prop_assert!(painting.picture.pixels.iter().all(|pixel| pixel[3] == 255));
+        // Whatever the types ask for, those that cover ground share out all of it.
+        let covering = || recipe.texture.active().zip(&painting.shares).filter(|(ground, _)| ground.covers());
+        let sum: f32 = covering().map(|(_, share)| share).sum();
+        prop_assert!(covering().next().is_none() || (sum - 1.0).abs() < 1e-3, "they share out {}", sum);
+        prop_assert!(covering().next().is_some() || painting.uncovered == 1.0);
     }
 }

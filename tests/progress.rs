@@ -6,8 +6,11 @@ mod common;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use upthrust::engine::light::Light;
+use upthrust::engine::parameters::Limits;
 use upthrust::engine::stack::Evaluator;
-use upthrust::engine::{Grid, Monitor, Recipe};
+use upthrust::engine::texture::{Chart, Needs, Points, Scene, Surroundings, TextureRecipe, chart, paint_once, weigh};
+use upthrust::engine::{Extent, Grid, Heightfield, Monitor, Recipe};
 
 /// The progress of a job as another thread sees it, each value once.
 fn watched(job: impl FnOnce(&Monitor)) -> Vec<f32> {
@@ -30,6 +33,13 @@ fn watched(job: impl FnOnce(&Monitor)) -> Vec<f32> {
     })
 }
 
+#[track_caller]
+fn assert_rises(name: &str, seen: &[f32]) {
+    let fall = seen.windows(2).find(|pair| pair[0] > pair[1]);
+    assert!(fall.is_none(), "{name}: from {fall:?}");
+    assert!(seen.iter().all(|progress| (0.0..=1.0).contains(progress)), "{name}: {seen:?}");
+}
+
 #[test]
 fn the_progress_of_every_operation_only_rises() {
     for operation in common::operations() {
@@ -43,9 +53,35 @@ fn the_progress_of_every_operation_only_rises() {
                 let land = evaluator.evaluate(&recipe, grid, position, common::inputs(), monitor);
                 assert!(land.is_ok(), "not cancelled");
             });
-            let fall = seen.windows(2).find(|pair| pair[0] > pair[1]);
-            assert!(fall.is_none(), "{key} at {position:?}: from {fall:?}");
-            assert!(seen.iter().all(|progress| (0.0..=1.0).contains(progress)), "{key}: {seen:?}");
+            assert_rises(&format!("{key} at {position:?}"), &seen);
         }
+    }
+}
+
+/// On land that is read at fewer samples and brought back, with everything in play that a painting may ask for.
+#[test]
+fn the_progress_of_paintings_weights_and_charts_only_rises() {
+    let grid = Grid::new(Extent { width_m: 8192.0, depth_m: 8192.0 }, 601, 601);
+    let land = Heightfield::from_fn(grid, |c, r| (c * r % 977) as f32);
+    let mut recipe = TextureRecipe::starter();
+    recipe.types[0].humidity = Some(Limits { min: 0.4, max: 1.0, release: 0.2 });
+    recipe.types[1].shadow = Some(Limits { min: 0.2, max: 1.0, release: 0.2 });
+    let (light, inputs) = (Light { occlusion: 0.5, ..Default::default() }, common::inputs());
+    let seen = watched(|monitor| {
+        let painting = paint_once(&land, &recipe, None, inputs, Some(&light), [700, 500], monitor);
+        assert!(painting.is_ok(), "not cancelled");
+    });
+    assert_rises("painting", &seen);
+    assert!(seen.iter().any(|progress| *progress > 0.0 && *progress < 0.5), "nothing is said of what comes first");
+    let needs = Needs::of(&recipe, None);
+    let surroundings = &Surroundings::of(&land, needs, &Monitor::new()).expect("not cancelled");
+    let scene = Scene { land: &land, surroundings, recipe: &recipe, fixed_range_m: None, inputs };
+    let weighing = |monitor: &Monitor| assert!(weigh(scene, Points::Samples, 255, monitor).is_ok(), "not cancelled");
+    assert_rises("weights", &watched(weighing));
+    for what in Chart::GREYS.into_iter().chain([Chart::Normals]) {
+        let charting = |monitor: &Monitor| {
+            assert!(chart(&land, what, Points::Pixels([700, 500]), 255, monitor).is_ok(), "not cancelled");
+        };
+        assert_rises(what.key(), &watched(charting));
     }
 }
