@@ -78,7 +78,7 @@ fn the_progress_of_paintings_weights_and_charts_only_rises() {
     let scene = Scene { land: &land, surroundings, recipe: &recipe, fixed_range_m: None, inputs };
     let weighing = |monitor: &Monitor| assert!(weigh(scene, Points::Samples, 255, monitor).is_ok(), "not cancelled");
     assert_rises("weights", &watched(weighing));
-    for what in Chart::GREYS.into_iter().chain([Chart::Normals]) {
+    for what in Chart::ALL {
         let charting = |monitor: &Monitor| {
             assert!(chart(&land, what, Points::Pixels([700, 500]), 255, monitor).is_ok(), "not cancelled");
         };

@@ -20,11 +20,14 @@ pub fn relief(land: &Heightfield, size: [usize; 2], monitor: &Monitor) -> Result
     let extent = land.grid().extent();
     let [low, high] = land.min_max();
     let wanted_m = RANGE_SHARE * extent.width_m.max(extent.depth_m);
-    let factor = if high > low { (wanted_m / f64::from(high - low)) as f32 } else { 1.0 };
+    // Level land lies half way up.
+    let (factor, base_m) =
+        if high > low { ((wanted_m / f64::from(high - low)) as f32, 0.0) } else { (0.0, 0.5 * wanted_m as f32) };
     let mut shown = land.clone();
-    shown.heights_mut().iter_mut().for_each(|height| *height = (*height - low) * factor);
+    shown.heights_mut().iter_mut().for_each(|height| *height = base_m + (*height - low) * factor);
+    let range_m = Some(Band { min: 0.0, max: wanted_m });
     let light = Light { direct: 0.9, ambient: 0.3, shadows: 0.0, ..Default::default() };
-    Ok(paint_once(&shown, &greys(), None, &Inputs::default(), Some(&light), size, monitor)?.picture)
+    Ok(paint_once(&shown, &greys(), range_m, &Inputs::default(), Some(&light), size, monitor)?.picture)
 }
 
 /// From the dark to the light grey evenly with the height, on every slope.
@@ -56,7 +59,7 @@ mod tests {
 
     #[test]
     fn flat_land_has_one_grey() {
-        // Level ground at 0 % and 100 % at once: both types lie on it, half each at the most.
+        // Half way up: both types lie on it.
         let flat = drawn(100.0, |_, _| 7.0);
         assert!(flat.iter().all(|&grey| grey == flat[0] && grey > GREYS[0]));
     }
