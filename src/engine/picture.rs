@@ -6,6 +6,7 @@ use rayon::prelude::*;
 
 use super::heightfield::Heightfield;
 use super::monitor::{Cancelled, Monitor};
+use super::wide::refill;
 
 /// An opaque picture in sRGB, row-major, north on top.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -94,8 +95,7 @@ pub fn srgb_from_linear(light: f32) -> u8 {
 pub(super) fn encode(channels: &[Vec<f32>; 3], steps: &mut Vec<[u16; 3]>, pixels: &mut [[u8; 4]]) {
     let [red, green, blue] = channels;
     // Rounding goes through the vector lanes; only looking up goes pixel by pixel.
-    steps.clear();
-    steps.extend(red.iter().zip(green).zip(blue).map(|((red, green), blue)| [red, green, blue].map(|c| step_of(*c))));
+    refill(steps, red.iter().zip(green).zip(blue).map(|((red, green), blue)| [red, green, blue].map(|c| step_of(*c))));
     let table: &[u8; 1 << 16] = &SRGB;
     for (pixel, steps) in pixels.iter_mut().zip(steps) {
         let [red, green, blue] = steps.map(|step| table[usize::from(step)]);

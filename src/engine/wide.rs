@@ -11,3 +11,13 @@ use fearless_simd::{Level, dispatch};
 pub(super) fn wide<R>(work: impl FnOnce() -> R) -> R {
     dispatch!(Level::new(), _vectors => work())
 }
+
+/// Puts values into a row that is kept from one use to the next, in the vector lanes of [`wide`]: the loop in
+/// `Vec::extend` is not inlined, and would be the plain one.
+#[inline(always)]
+pub(super) fn refill<T: Copy + Default>(row: &mut Vec<T>, values: impl ExactSizeIterator<Item = T>) {
+    row.resize(values.len(), T::default());
+    for (place, value) in row.iter_mut().zip(values) {
+        *place = value;
+    }
+}

@@ -123,6 +123,17 @@ pub(super) struct Row {
     sky: Vec<f32>,
     uncovered: usize,
     lines: Lines,
+    relief: Relief,
+}
+
+/// What types that join by relief make of a row.
+#[derive(Debug, Default)]
+struct Relief {
+    /// The highest of the raised reliefs.
+    highest: Vec<f32>,
+    /// 1 where one of the types that lie there joins by relief, else 0.
+    joins: Vec<f32>,
+    sums: Vec<f32>,
 }
 
 /// Whether a type lies anywhere along a row.
@@ -204,29 +215,55 @@ impl<'a> Painter<'a> {
 
     /// Where types join by relief, the highest of the ground's reliefs, each raised by its weight, comes out on top
     /// (A. Mishkinis, "Advanced Terrain Texture Splatting", 2013). Other types have a level relief.
+    ///
+    /// All points go through the same steps, so that neighbouring ones go through the vector lanes together; where no type
+    /// joins by relief, the weights are taken as they were.
+    #[inline(always)]
     fn join_by_relief(&self, row: &mut Row) {
-        let covering: Vec<usize> = (0..self.paints.len()).filter(|&at| self.paints[at].blend.covers()).collect();
-        let mut joined = Vec::with_capacity(covering.len());
-        let Row { weights, texels, .. } = row;
-        let raised = |weights: &[Vec<f32>], at: usize, i: usize| {
-            let relief = match self.paints[at].blend {
-                TypeBlend::Height => texels[at].relief.get(i).copied().unwrap_or(LEVEL),
-                TypeBlend::Normal | TypeBlend::Multiply | TypeBlend::Overlay => LEVEL,
+        let Row { weights, texels, relief: Relief { highest, joins, sums }, .. } = row;
+        let count = self.walk.size[0];
+        for (values, start) in [(&mut *highest, f32::NEG_INFINITY), (&mut *joins, 0.0), (&mut *sums, 0.0)] {
+            values.clear();
+            values.resize(count, start);
+        }
+        let covers = |at: &usize| self.paints[*at].blend.covers() && lies(&weights[*at]);
+        let covering: Vec<usize> = (0..self.paints.len()).filter(covers).collect();
+        for &at in &covering {
+            let by_relief = self.paints[at].blend == TypeBlend::Height;
+            let own = texels[at].relief.as_slice();
+            let places = highest.iter_mut().zip(&mut *joins).zip(&weights[at]);
+            let raise = |((highest, joins), weight): ((&mut f32, &mut f32), &f32), relief: f32| {
+                let lies = *weight > 0.0;
+                *highest = highest.max(if lies { weight + relief } else { f32::NEG_INFINITY });
+                *joins = if lies && by_relief { 1.0 } else { *joins };
             };
-            let weight = weights[at][i];
-            if weight > 0.0 { weight + relief } else { f32::NEG_INFINITY }
-        };
-        for i in 0..self.walk.size[0] {
-            let present = covering.iter().filter(|&&at| weights[at][i] > 0.0);
-            let joins = present.clone().any(|&at| self.paints[at].blend == TypeBlend::Height);
-            if !joins || present.count() < 2 {
-                continue;
+            if by_relief && !own.is_empty() {
+                places.zip(own).for_each(|(place, relief)| raise(place, *relief));
+            } else {
+                places.for_each(|place| raise(place, LEVEL));
             }
-            let highest = covering.iter().map(|&at| raised(weights, at, i)).fold(f32::NEG_INFINITY, f32::max);
-            joined.clear();
-            joined.extend(covering.iter().map(|&at| (raised(weights, at, i) - highest + RELIEF_DEPTH).max(0.0)));
-            let sum: f32 = joined.iter().sum();
-            covering.iter().zip(&joined).for_each(|(&at, weight)| weights[at][i] = weight / sum);
+        }
+        for &at in &covering {
+            let by_relief = self.paints[at].blend == TypeBlend::Height;
+            let own = &texels[at].relief;
+            let places = weights[at].iter_mut().zip(&mut *sums).zip(highest.iter().zip(&*joins));
+            let join = |((weight, sum), (highest, joins)): ((&mut f32, &mut f32), (&f32, &f32)), relief: f32| {
+                let joined = (*weight + relief - highest + RELIEF_DEPTH).max(0.0);
+                let lies = *weight > 0.0;
+                let joined = if lies { joined } else { 0.0 };
+                *weight = if *joins > 0.0 { joined } else { *weight };
+                *sum += *weight;
+            };
+            if by_relief && !own.is_empty() {
+                places.zip(own).for_each(|(place, relief)| join(place, *relief));
+            } else {
+                places.for_each(|place| join(place, LEVEL));
+            }
+        }
+        for &at in &covering {
+            for ((weight, sum), joins) in weights[at].iter_mut().zip(&*sums).zip(&*joins) {
+                *weight = if *joins > 0.0 { *weight / sum } else { *weight };
+            }
         }
     }
 
@@ -306,7 +343,13 @@ impl Shine {
 pub fn paint(scene: Scene, light: Option<&Light>, points: Points, monitor: &Monitor) -> Result<Painting, Cancelled> {
     match light.map(Shine::new) {
         None => paint_by(scene, points, monitor, |_, _, _| ()),
-        Some(shine) => paint_by(scene, points, monitor, |_, row, colours| shine.light(row, colours)),
+        Some(shine) => paint_by(
+            scene,
+            points,
+            monitor,
+            #[inline(always)]
+            |_, row, colours| shine.light(row, colours),
+        ),
     }
 }
 

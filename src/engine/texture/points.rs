@@ -1,6 +1,7 @@
 //! Where a painting looks at the land, and how it reads maps of the land there.
 
 use crate::engine::heightfield::{Grid, Heightfield};
+use crate::engine::wide::refill;
 
 /// Where the land is looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -150,25 +151,32 @@ impl<'a> Walk<'a> {
             let run_m = (south - north) as f32 * grid.spacing_z_m() as f32;
             self.land.row(north).iter().zip(self.land.row(south)).map(move |(north, south)| (south - north) / run_m)
         };
-        slopes.clear();
-        slopes.extend(southward(r).zip(southward(r + 1)).map(|(north, south)| north + (south - north) * v));
+        refill(slopes, southward(r).zip(southward(r + 1)).map(|(north, south)| north + (south - north) * v));
         self.read_line(slopes, south);
     }
 
     #[inline(always)]
     fn read_line(&self, line: &[f32], values: &mut Vec<f32>) {
-        values.clear();
         match &self.runs {
             Some(runs) => {
+                values.resize(self.columns.len(), 0.0);
+                let mut rest = values.as_mut_slice();
                 for Run { first, ways } in runs {
+                    let (places, after) = std::mem::take(&mut rest).split_at_mut(ways.len());
                     let pairs = line[*first..].iter().zip(&line[first + 1..]);
-                    values.extend(pairs.zip(ways).map(|((west, east), way)| west + (east - west) * way));
+                    for ((place, way), (west, east)) in places.iter_mut().zip(ways).zip(pairs) {
+                        *place = west + (east - west) * way;
+                    }
+                    rest = after;
                 }
             }
-            None => values.extend(self.columns.iter().map(|&(c, u)| {
-                let pair = &line[c as usize..c as usize + 2];
-                pair[0] + (pair[1] - pair[0]) * u
-            })),
+            None => refill(
+                values,
+                self.columns.iter().map(|&(c, u)| {
+                    let pair = &line[c as usize..c as usize + 2];
+                    pair[0] + (pair[1] - pair[0]) * u
+                }),
+            ),
         }
     }
 }
@@ -176,8 +184,7 @@ impl<'a> Walk<'a> {
 /// What lies the share `v` of the way from one line to another.
 #[inline(always)]
 fn mix(mixed: &mut Vec<f32>, north: &[f32], south: &[f32], v: f32) {
-    mixed.clear();
-    mixed.extend(north.iter().zip(south).map(|(north, south)| north + (south - north) * v));
+    refill(mixed, north.iter().zip(south).map(|(north, south)| north + (south - north) * v));
 }
 
 /// Central differences along a line, one-sided at its ends.
@@ -185,8 +192,10 @@ fn mix(mixed: &mut Vec<f32>, north: &[f32], south: &[f32], v: f32) {
 fn differences(slopes: &mut Vec<f32>, line: &[f32], spacing_m: f32) {
     let last = line.len() - 1;
     let run_m = 2.0 * spacing_m;
-    slopes.clear();
-    slopes.push((line[1] - line[0]) / spacing_m);
-    slopes.extend(line[..last - 1].iter().zip(&line[2..]).map(|(west, east)| (east - west) / run_m));
-    slopes.push((line[last] - line[last - 1]) / spacing_m);
+    slopes.resize(line.len(), 0.0);
+    slopes[0] = (line[1] - line[0]) / spacing_m;
+    for (slope, (west, east)) in slopes[1..].iter_mut().zip(line.iter().zip(&line[2..])) {
+        *slope = (east - west) / run_m;
+    }
+    slopes[last] = (line[last] - line[last - 1]) / spacing_m;
 }

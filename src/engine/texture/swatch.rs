@@ -1,12 +1,16 @@
 //! Tileable pictures of ground, and how they are laid over the land so that no eye sees them repeat.
 
 use crate::engine::picture::{Picture, linear_from_srgb, luminance};
+use crate::engine::wide::refill;
 
 /// A texel in linear light, 16 bits a channel: red, green, blue, and the relief, which is the luminance.
 type Texel = [u16; 4];
 
 /// The greatest value of a channel.
 const FULL: f32 = 65_535.0;
+
+/// Places of a line that are looked up together, or not at all.
+const STRETCH: usize = 16;
 
 /// One level of the pyramid.
 #[derive(Clone, Debug)]
@@ -87,11 +91,12 @@ impl<'a> Line<'a> {
     fn reliefs(&self, reliefs: &mut Vec<f32>) {
         let relief = |texel: &Texel| f32::from(texel[3]) * (1.0 / FULL);
         let mixed = |(north, south): (&Texel, &Texel)| relief(north) + (relief(south) - relief(north)) * self.t;
-        let last = self.north.len() - 1;
-        reliefs.clear();
-        reliefs.push(mixed((&self.north[last], &self.south[last])));
-        reliefs.extend(self.north.iter().zip(self.south).map(mixed));
-        reliefs.push(mixed((&self.north[0], &self.south[0])));
+        let count = self.north.len();
+        reliefs.resize(count + 2, 0.0);
+        for (relief, pair) in reliefs[1..].iter_mut().zip(self.north.iter().zip(self.south)) {
+            *relief = mixed(pair);
+        }
+        (reliefs[0], reliefs[count + 1]) = (reliefs[count], reliefs[1]);
     }
 }
 
@@ -214,17 +219,22 @@ impl<'a> Cover<'a> {
             let far = Line::new(level, v * self.proportion / scale, [east + slant * v / scale, south]);
             far.reliefs(line);
             let (count, per_m) = (level.width as f32, self.repeats_per_m / scale);
-            // From the centre of the texel that stands before the first. Looking up alone goes place by place, what comes
-            // before and after it through the vector lanes.
-            places.clear();
-            places.extend(xs_m.iter().map(|x_m| {
-                let u = x_m * per_m + far.east;
-                (u - u.floor()) * count + 0.5
-            }));
-            for place in places.iter_mut() {
-                let first = *place as u32;
-                let pair = &line[first as usize..first as usize + 2];
-                *place = pair[0] + (pair[1] - pair[0]) * (*place - first as f32);
+            // From the centre of the texel that stands before the first. Looking up alone goes place by place, and only
+            // near places where the type lies; what comes before and after it goes through the vector lanes.
+            refill(
+                places,
+                xs_m.iter().map(|x_m| {
+                    let u = x_m * per_m + far.east;
+                    (u - u.floor()) * count + 0.5
+                }),
+            );
+            let stretches = places.chunks_mut(STRETCH).zip(weights.chunks(STRETCH));
+            for (places, _) in stretches.filter(|(_, weights)| weights.iter().any(|weight| *weight > 0.0)) {
+                for place in places {
+                    let first = *place as u32;
+                    let pair = &line[first as usize..first as usize + 2];
+                    *place = pair[0] + (pair[1] - pair[0]) * (*place - first as f32);
+                }
             }
             for (brightness, relief) in brightness.iter_mut().zip(&*places) {
                 *brightness += FAR_SHARE * (relief * self.per_relief - 1.0).clamp(-1.0, 1.0);
@@ -232,8 +242,7 @@ impl<'a> Cover<'a> {
         }
         for (c, channel) in colour.iter_mut().enumerate() {
             let tinted = mean[c] * self.tint[c];
-            channel.clear();
-            channel.extend(brightness.iter().map(|brightness| (tinted * brightness).clamp(0.0, 1.0)));
+            refill(channel, brightness.iter().map(|brightness| (tinted * brightness).clamp(0.0, 1.0)));
         }
         if self.near.width < LEAST_TEXELS.min(self.swatch.levels[0].width) {
             return;

@@ -3,6 +3,7 @@
 use super::{SlopeMode, TerrainType, TextureRecipe, Unit};
 use crate::engine::ground::towards;
 use crate::engine::parameters::{Band, Limits};
+use crate::engine::wide::refill;
 
 /// 1 within the band, falling to 0 over `release` outside it; a release of 0 is a sharp edge.
 #[inline(always)]
@@ -22,6 +23,8 @@ pub(super) struct GroundRow {
     pub(super) south: Vec<f32>,
     /// In degrees, or its cosine in the classic mode.
     slope: Vec<f32>,
+    /// The compass direction in which the ground falls: east, south.
+    way_down: [Vec<f32>; 2],
     pub(super) humidity: Vec<f32>,
     pub(super) shade: Vec<f32>,
 }
@@ -45,17 +48,29 @@ pub(super) fn degrees_of(steepness: f32) -> f32 {
     if beyond { 90.0 - angle } else { angle }
 }
 
+/// The compass direction in which ground of a gradient falls, a unit vector: what its normal (−east, 1, −south)/√(1 +
+/// east² + south²) shows from above. Level ground, nx² + nz² < 1e−5, falls nowhere.
+#[inline(always)]
+fn way_down([east, south]: [f32; 2]) -> [f32; 2] {
+    let squared = east * east + south * south;
+    let level = squared < 1e-5 * (1.0 + squared);
+    let per_length = if level { 0.0 } else { -1.0 / squared.sqrt() };
+    [east * per_length, south * per_length]
+}
+
 impl GroundRow {
     /// Works out the slopes of a row whose gradients are there.
     #[inline(always)]
     pub(super) fn find_slopes(&mut self, mode: SlopeMode) {
-        let Self { east, south, slope, .. } = self;
-        let steepness = east.iter().zip(south.iter()).map(|(east, south)| east * east + south * south);
-        slope.clear();
+        let Self { east, south, slope, way_down: [down_east, down_south], .. } = self;
+        let gradients = || east.iter().zip(&*south);
+        let steepness = gradients().map(|(east, south)| east * east + south * south);
         match mode {
-            SlopeMode::Degrees => slope.extend(steepness.map(|squared| degrees_of(squared.sqrt()))),
-            SlopeMode::Classic => slope.extend(steepness.map(|squared| 1.0 / (1.0 + squared).sqrt())),
+            SlopeMode::Degrees => refill(slope, steepness.map(|squared| degrees_of(squared.sqrt()))),
+            SlopeMode::Classic => refill(slope, steepness.map(|squared| 1.0 / (1.0 + squared).sqrt())),
         }
+        refill(down_east, gradients().map(|(east, south)| way_down([*east, *south])[0]));
+        refill(down_south, gradients().map(|(east, south)| way_down([*east, *south])[1]));
     }
 
     pub(super) fn len(&self) -> usize {
@@ -111,31 +126,31 @@ impl Extents {
     /// How far both elevation limits move at a point: skew·s, s = 1 on a face turned to the azimuth and −1 on one
     /// turned away; level ground has no exposure.
     #[inline(always)]
-    fn shift_m(&self, east: f32, south: f32) -> f32 {
-        let squared = east * east + south * south;
-        // The normal is (−east, 1, −south)/√(1 + squared): nx² + nz² < 1e−5 counts as level.
-        let level = squared < 1e-5 * (1.0 + squared);
-        let exposure = -(east * self.towards[0] + south * self.towards[1]) / squared.sqrt().max(f32::MIN_POSITIVE);
-        if level { 0.0 } else { self.skew * exposure }
+    fn shift_m(&self, [east, south]: [f32; 2]) -> f32 {
+        self.skew * (east * self.towards[0] + south * self.towards[1])
     }
 
     #[inline(always)]
     fn weigh(&self, row: &GroundRow, weights: &mut Vec<f32>) {
-        weights.clear();
         let Self { elevation, elevation_release, slope, slope_release, .. } = *self;
         if self.skew == 0.0 {
-            weights.extend(row.height_m.iter().zip(&row.slope).map(|(&height_m, &angle)| {
-                factor(angle, slope, slope_release) * factor(height_m, elevation, elevation_release)
-            }));
-        } else {
-            let gradients = row.east.iter().zip(&row.south);
-            weights.extend(row.height_m.iter().zip(&row.slope).zip(gradients).map(
-                |((&height_m, &angle), (&east, &south))| {
-                    // Both limits move up by as much as the height moves down.
-                    let height_m = height_m - self.shift_m(east, south);
+            refill(
+                weights,
+                row.height_m.iter().zip(&row.slope).map(|(&height_m, &angle)| {
                     factor(angle, slope, slope_release) * factor(height_m, elevation, elevation_release)
-                },
-            ));
+                }),
+            );
+        } else {
+            let [east, south] = &row.way_down;
+            let faces = east.iter().zip(south);
+            refill(
+                weights,
+                row.height_m.iter().zip(&row.slope).zip(faces).map(|((&height_m, &angle), (&east, &south))| {
+                    // Both limits move up by as much as the height moves down.
+                    let height_m = height_m - self.shift_m([east, south]);
+                    factor(angle, slope, slope_release) * factor(height_m, elevation, elevation_release)
+                }),
+            );
         }
         for (limits, measure) in [(self.humidity, &row.humidity), (self.shadow, &row.shade)] {
             if let Some((limits, release)) = limits {
@@ -149,7 +164,8 @@ impl Extents {
     /// How far a point lies outside the type's limits: shares of the height range and of 90° added up.
     fn excess(&self, row: &GroundRow, i: usize, range_m: f32) -> f32 {
         let outside = |value: f32, [min, max]: [f32; 2]| (min - value).max(value - max).max(0.0);
-        let height_m = row.height_m[i] - self.shift_m(row.east[i], row.south[i]);
+        let shift_m = if self.skew == 0.0 { 0.0 } else { self.shift_m([0, 1].map(|axis| row.way_down[axis][i])) };
+        let height_m = row.height_m[i] - shift_m;
         outside(height_m, self.elevation) / range_m + outside(row.slope[i], self.slope) * self.slope_unit
     }
 }
@@ -389,7 +405,7 @@ mod tests {
         };
         let palette = Palette::new(&metres(vec![snow]), RANGE);
         // A cone falls away from its top: its southern face has a normal to the south, so h falls southward.
-        let limit_on = |[east, south]: [f32; 2]| 200.0 + palette.extents[0].shift_m(east, south);
+        let limit_on = |[east, south]: [f32; 2]| 200.0 + palette.extents[0].shift_m(way_down([east, south]));
         assert!((limit_on([0.0, -0.5]) - 230.0).abs() < 1e-3, "face to the south");
         assert!((limit_on([0.0, 0.5]) - 170.0).abs() < 1e-3, "face to the north");
         assert!((limit_on([0.5, 0.0]) - 200.0).abs() < 1e-3, "face to the west");
