@@ -5,7 +5,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::points::{Lines, Points, Walk};
-use super::swatch::{Cover, LEVEL, Texels};
+use super::swatch::{Cover, LEVEL, Texels, stretches};
 use super::weigh::{GroundRow, Palette};
 use super::{Needs, Surroundings, TerrainType, TextureRecipe, TypeBlend, height_range_m};
 use crate::engine::heightfield::Heightfield;
@@ -294,21 +294,22 @@ impl<'a> Painter<'a> {
                 TypeBlend::Overlay if below < 0.5 => 2.0 * below * own,
                 TypeBlend::Overlay => 1.0 - 2.0 * (1.0 - below) * (1.0 - own),
             };
-            if !lies(weights) {
-                continue;
-            }
-            for (c, channel) in colours.iter_mut().enumerate() {
-                let points = channel.iter_mut().zip(weights);
-                let (plain, texels) = (paint.colour[c], &texels.colour[c]);
-                match (covers(paint), paint.cover.is_some()) {
-                    (true, false) => points.for_each(|(sum, weight)| *sum += weight * plain),
-                    (true, true) => points.zip(texels).for_each(|((sum, weight), texel)| *sum += weight * texel),
-                    (false, false) => points.for_each(|(below, weight)| {
-                        *below += weight * (joined(*below, plain) - *below);
-                    }),
-                    (false, true) => points.zip(texels).for_each(|((below, weight), texel)| {
-                        *below += weight * (joined(*below, *texel) - *below);
-                    }),
+            for stretch in stretches(weights) {
+                let weights = &weights[stretch.clone()];
+                for (c, channel) in colours.iter_mut().enumerate() {
+                    let points = channel[stretch.clone()].iter_mut().zip(weights);
+                    let plain = paint.colour[c];
+                    let texels = || &texels.colour[c][stretch.clone()];
+                    match (covers(paint), paint.cover.is_some()) {
+                        (true, false) => points.for_each(|(sum, weight)| *sum += weight * plain),
+                        (true, true) => points.zip(texels()).for_each(|((sum, weight), texel)| *sum += weight * texel),
+                        (false, false) => points.for_each(|(below, weight)| {
+                            *below += weight * (joined(*below, plain) - *below);
+                        }),
+                        (false, true) => points.zip(texels()).for_each(|((below, weight), texel)| {
+                            *below += weight * (joined(*below, *texel) - *below);
+                        }),
+                    }
                 }
             }
         }

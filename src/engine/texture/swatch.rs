@@ -1,7 +1,8 @@
 //! Tileable pictures of ground, and how they are laid over the land so that no eye sees them repeat.
 
+use std::ops::Range;
+
 use crate::engine::picture::{Picture, linear_from_srgb, luminance};
-use crate::engine::wide::refill;
 
 /// A texel in linear light, 16 bits a channel: red, green, blue, and the relief, which is the luminance.
 type Texel = [u16; 4];
@@ -9,8 +10,8 @@ type Texel = [u16; 4];
 /// The greatest value of a channel.
 const FULL: f32 = 65_535.0;
 
-/// Places of a line that are looked up together, or not at all.
-const STRETCH: usize = 16;
+/// Places of a line that are worked out together, or not at all.
+const STRETCH: usize = 32;
 
 /// One level of the pyramid.
 #[derive(Clone, Debug)]
@@ -207,42 +208,50 @@ impl<'a> Cover<'a> {
     /// do not on any land that has less than a hundred repeats of the wider one.
     #[inline(always)]
     pub(super) fn lay(&self, (xs_m, z_m): (&[f32], f32), weights: &[f32], texels: &mut Texels) {
-        let Texels { colour, relief, brightness, line, places } = texels;
+        let Texels { colour, relief, brightness, lines, places } = texels;
         let mean = self.swatch.mean;
         let v = z_m * self.repeats_per_m;
-        brightness.clear();
-        brightness.resize(xs_m.len(), 1.0);
-        for (level, Far { scale, slant, offset: [east, south] }) in self.far.into_iter().zip(FAR) {
-            if level.texels.len() == 1 {
-                continue;
-            }
-            let far = Line::new(level, v * self.proportion / scale, [east + slant * v / scale, south]);
-            far.reliefs(line);
-            let (count, per_m) = (level.width as f32, self.repeats_per_m / scale);
-            // From the centre of the texel that stands before the first. Looking up alone goes place by place, and only
-            // near places where the type lies; what comes before and after it goes through the vector lanes.
-            refill(
-                places,
-                xs_m.iter().map(|x_m| {
-                    let u = x_m * per_m + far.east;
-                    (u - u.floor()) * count + 0.5
-                }),
-            );
-            let stretches = places.chunks_mut(STRETCH).zip(weights.chunks(STRETCH));
-            for (places, _) in stretches.filter(|(_, weights)| weights.iter().any(|weight| *weight > 0.0)) {
-                for place in places {
-                    let first = *place as u32;
-                    let pair = &line[first as usize..first as usize + 2];
-                    *place = pair[0] + (pair[1] - pair[0]) * (*place - first as f32);
-                }
-            }
-            for (brightness, relief) in brightness.iter_mut().zip(&*places) {
-                *brightness += FAR_SHARE * (relief * self.per_relief - 1.0).clamp(-1.0, 1.0);
+        for values in colour.iter_mut().chain([&mut *brightness, &mut *places]) {
+            values.resize(xs_m.len(), 0.0);
+        }
+        relief.clear();
+        // A level of one texel has no structure: no line.
+        for ((level, Far { scale, slant, offset: [east, south] }), line) in
+            self.far.into_iter().zip(FAR).zip(&mut *lines)
+        {
+            line.reliefs.clear();
+            if level.texels.len() > 1 {
+                let far = Line::new(level, v * self.proportion / scale, [east + slant * v / scale, south]);
+                far.reliefs(&mut line.reliefs);
+                (line.per_m, line.east, line.count) = (self.repeats_per_m / scale, far.east, level.width as f32);
             }
         }
-        for (c, channel) in colour.iter_mut().enumerate() {
-            let tinted = mean[c] * self.tint[c];
-            refill(channel, brightness.iter().map(|brightness| (tinted * brightness).clamp(0.0, 1.0)));
+        for stretch in stretches(weights) {
+            let (xs_m, places, brightness) =
+                (&xs_m[stretch.clone()], &mut places[stretch.clone()], &mut brightness[stretch.clone()]);
+            brightness.fill(1.0);
+            for FarLine { reliefs, per_m, east, count } in lines.iter().filter(|line| !line.reliefs.is_empty()) {
+                // From the centre of the texel that stands before the first. Looking up alone goes place by place; what
+                // comes before and after it goes through the vector lanes.
+                for (place, x_m) in places.iter_mut().zip(xs_m) {
+                    let u = x_m * per_m + east;
+                    *place = (u - u.floor()) * count + 0.5;
+                }
+                for place in places.iter_mut() {
+                    let first = *place as u32;
+                    let pair = &reliefs[first as usize..first as usize + 2];
+                    *place = pair[0] + (pair[1] - pair[0]) * (*place - first as f32);
+                }
+                for (brightness, relief) in brightness.iter_mut().zip(&*places) {
+                    *brightness += FAR_SHARE * (relief * self.per_relief - 1.0).clamp(-1.0, 1.0);
+                }
+            }
+            for (c, channel) in colour.iter_mut().enumerate() {
+                let tinted = mean[c] * self.tint[c];
+                for (channel, brightness) in channel[stretch.clone()].iter_mut().zip(&*brightness) {
+                    *channel = (tinted * brightness).clamp(0.0, 1.0);
+                }
+            }
         }
         if self.near.width < LEAST_TEXELS.min(self.swatch.levels[0].width) {
             return;
@@ -271,8 +280,26 @@ pub(super) struct Texels {
     /// From 0 to 1, with its mean at ½; empty where pixels are too large to show any.
     pub(super) relief: Vec<f32>,
     brightness: Vec<f32>,
-    line: Vec<f32>,
+    lines: [FarLine; 2],
     places: Vec<f32>,
+}
+
+/// A line of far structure: the reliefs of a level with the one before and the one after them, and where a place in metres
+/// lies on it.
+#[derive(Debug, Default)]
+struct FarLine {
+    reliefs: Vec<f32>,
+    per_m: f32,
+    east: f32,
+    count: f32,
+}
+
+/// The stretches of a line in which a type lies anywhere: what it looks like elsewhere is not worth working out.
+#[inline(always)]
+pub(super) fn stretches(weights: &[f32]) -> impl Iterator<Item = Range<usize>> {
+    let lies = |(_, weights): &(usize, &[f32])| weights.iter().any(|weight| *weight > 0.0);
+    let place = |(at, weights): (usize, &[f32])| at * STRETCH..at * STRETCH + weights.len();
+    weights.chunks(STRETCH).enumerate().filter(lies).map(place)
 }
 
 impl Texels {
