@@ -429,20 +429,21 @@ pub fn sum_of_faults_with_lifts(
                     #[inline(always)]
                     || {
                         block.columns(z, 1.0, &xs, firsts);
-                        for (&first, &units) in firsts.iter().zip(block.east_units()) {
-                            differences[first as usize] += units;
+                        let seconds = if block.has_zones {
+                            block.columns(z, -1.0, &xs, seconds);
+                            &*seconds
+                        } else {
+                            &*firsts
+                        };
+                        for columns in [firsts, seconds] {
+                            for (&column, &units) in columns.iter().zip(block.east_units()) {
+                                differences[column as usize] += units;
+                            }
                         }
                         if !block.has_zones {
-                            for (&first, &units) in firsts.iter().zip(block.east_units()) {
-                                differences[first as usize] += units;
-                            }
                             return;
                         }
-                        block.columns(z, -1.0, &xs, seconds);
-                        for (&second, &units) in seconds.iter().zip(block.east_units()) {
-                            differences[second as usize] += units;
-                        }
-                        for ((crosser, &first), &second) in block.crossers.iter().zip(&*firsts).zip(&*seconds) {
+                        for ((crosser, &first), &second) in block.crossers.iter().zip(&*firsts).zip(seconds) {
                             let zone = first as usize..second as usize;
                             if !zone.is_empty() {
                                 crosser.add_zone(z, &xs[zone.clone()], &mut lifts[zone]);

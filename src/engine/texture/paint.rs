@@ -5,7 +5,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::points::{Lines, Points, Walk};
-use super::swatch::{Cover, LEVEL, Texels, stretches};
+use super::swatch::{Cover, LEVEL, Texels, lies, stretches};
 use super::weigh::{GroundRow, Palette};
 use super::{Needs, Surroundings, TerrainType, TextureRecipe, TypeBlend, height_range_m};
 use crate::engine::heightfield::Heightfield;
@@ -134,12 +134,8 @@ struct Relief {
     /// 1 where one of the types that lie there joins by relief, else 0.
     joins: Vec<f32>,
     sums: Vec<f32>,
-}
-
-/// Whether a type lies anywhere along a row.
-#[inline(always)]
-fn lies(weights: &[f32]) -> bool {
-    weights.iter().any(|weight| *weight > 0.0)
+    /// The relief of what has none.
+    level: Vec<f32>,
 }
 
 /// The sum of a row, in sixteen parts side by side.
@@ -206,7 +202,6 @@ impl<'a> Painter<'a> {
         let z_m = self.walk.z_m(j);
         row.texels.resize_with(self.paints.len(), Texels::default);
         for ((paint, texels), weights) in self.paints.iter().zip(&mut row.texels).zip(&row.weights) {
-            texels.clear();
             if let Some(cover) = paint.cover.as_ref().filter(|_| lies(weights)) {
                 cover.lay((&self.walk.xs_m, z_m), weights, texels);
             }
@@ -220,44 +215,35 @@ impl<'a> Painter<'a> {
     /// joins by relief, the weights are taken as they were.
     #[inline(always)]
     fn join_by_relief(&self, row: &mut Row) {
-        let Row { weights, texels, relief: Relief { highest, joins, sums }, .. } = row;
+        let Row { weights, texels, relief: Relief { highest, joins, sums, level }, .. } = row;
         let count = self.walk.size[0];
         for (values, start) in [(&mut *highest, f32::NEG_INFINITY), (&mut *joins, 0.0), (&mut *sums, 0.0)] {
             values.clear();
             values.resize(count, start);
         }
+        level.resize(count, LEVEL);
         let covers = |at: &usize| self.paints[*at].blend.covers() && lies(&weights[*at]);
         let covering: Vec<usize> = (0..self.paints.len()).filter(covers).collect();
         for &at in &covering {
             let by_relief = self.paints[at].blend == TypeBlend::Height;
-            let own = texels[at].relief.as_slice();
-            let places = highest.iter_mut().zip(&mut *joins).zip(&weights[at]);
-            let raise = |((highest, joins), weight): ((&mut f32, &mut f32), &f32), relief: f32| {
+            let reliefs = texels[at].reliefs(by_relief, level);
+            for (((highest, joins), weight), relief) in
+                highest.iter_mut().zip(&mut *joins).zip(&weights[at]).zip(reliefs)
+            {
                 let lies = *weight > 0.0;
                 *highest = highest.max(if lies { weight + relief } else { f32::NEG_INFINITY });
                 *joins = if lies && by_relief { 1.0 } else { *joins };
-            };
-            if by_relief && !own.is_empty() {
-                places.zip(own).for_each(|(place, relief)| raise(place, *relief));
-            } else {
-                places.for_each(|place| raise(place, LEVEL));
             }
         }
         for &at in &covering {
             let by_relief = self.paints[at].blend == TypeBlend::Height;
-            let own = &texels[at].relief;
-            let places = weights[at].iter_mut().zip(&mut *sums).zip(highest.iter().zip(&*joins));
-            let join = |((weight, sum), (highest, joins)): ((&mut f32, &mut f32), (&f32, &f32)), relief: f32| {
-                let joined = (*weight + relief - highest + RELIEF_DEPTH).max(0.0);
-                let lies = *weight > 0.0;
-                let joined = if lies { joined } else { 0.0 };
+            let reliefs = texels[at].reliefs(by_relief, level);
+            let places = weights[at].iter_mut().zip(&mut *sums).zip(reliefs);
+            for (((weight, sum), relief), (highest, joins)) in places.zip(highest.iter().zip(&*joins)) {
+                let raised = (*weight + relief - highest + RELIEF_DEPTH).max(0.0);
+                let joined = if *weight > 0.0 { raised } else { 0.0 };
                 *weight = if *joins > 0.0 { joined } else { *weight };
                 *sum += *weight;
-            };
-            if by_relief && !own.is_empty() {
-                places.zip(own).for_each(|(place, relief)| join(place, *relief));
-            } else {
-                places.for_each(|place| join(place, LEVEL));
             }
         }
         for &at in &covering {

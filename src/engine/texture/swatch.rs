@@ -281,13 +281,13 @@ impl<'a> Cover<'a> {
     }
 }
 
-/// What the texture of a type shows along a line of places; empty where nobody looked.
+/// What the texture of a type shows along a line of places where the type lies; elsewhere it may be anything.
 #[derive(Debug, Default)]
 pub(super) struct Texels {
     /// In linear light, channel by channel.
     pub(super) colour: [Vec<f32>; 3],
     /// From 0 to 1, with its mean at ½; empty where pixels are too large to show any.
-    pub(super) relief: Vec<f32>,
+    relief: Vec<f32>,
     brightness: Vec<f32>,
     lines: [FarLine; 2],
     places: Vec<f32>,
@@ -303,17 +303,24 @@ struct FarLine {
     count: f32,
 }
 
+/// Whether a type lies anywhere along a line.
+#[inline(always)]
+pub(super) fn lies(weights: &[f32]) -> bool {
+    weights.iter().any(|weight| *weight > 0.0)
+}
+
 /// The stretches of a line in which a type lies anywhere: what it looks like elsewhere is not worth working out.
 #[inline(always)]
 pub(super) fn stretches(weights: &[f32]) -> impl Iterator<Item = Range<usize>> {
-    let lies = |(_, weights): &(usize, &[f32])| weights.iter().any(|weight| *weight > 0.0);
     let place = |(at, weights): (usize, &[f32])| at * STRETCH..at * STRETCH + weights.len();
-    weights.chunks(STRETCH).enumerate().filter(lies).map(place)
+    weights.chunks(STRETCH).enumerate().filter(|(_, weights)| lies(weights)).map(place)
 }
 
 impl Texels {
-    pub(super) fn clear(&mut self) {
-        self.colour.iter_mut().chain([&mut self.relief]).for_each(Vec::clear);
+    /// The reliefs along the line, if they are asked for and there are any; else `level` ones.
+    #[inline(always)]
+    pub(super) fn reliefs<'a>(&'a self, asked_for: bool, level: &'a [f32]) -> &'a [f32] {
+        if asked_for && !self.relief.is_empty() { &self.relief } else { level }
     }
 }
 
