@@ -101,12 +101,13 @@ pub(super) enum Command {
     CancelPreview,
     CancelExport,
     DismissMessage,
+    Timings,
     Shortcuts,
     About,
 }
 
 /// Commands that have a key, in the order of the list of shortcuts.
-pub(super) const WITH_KEYS: [Command; 23] = [
+pub(super) const WITH_KEYS: [Command; 24] = [
     Command::New,
     Command::Open,
     Command::Save,
@@ -129,6 +130,7 @@ pub(super) const WITH_KEYS: [Command; 23] = [
     Command::FrameViews,
     Command::MaximiseHeightmap,
     Command::MaximiseTexture,
+    Command::Timings,
     Command::Shortcuts,
 ];
 
@@ -174,6 +176,7 @@ impl Command {
             Self::Theme(ThemePreference::System) => "As the system".into(),
             Self::CancelPreview | Self::CancelExport => "Cancel".into(),
             Self::DismissMessage => "Dismiss".into(),
+            Self::Timings => "Show times".into(),
             Self::Shortcuts => "Shortcuts".into(),
             Self::About => "About Upthrust".into(),
         }
@@ -205,6 +208,7 @@ impl Command {
             Self::FrameViews => (Modifiers::NONE, Key::F),
             Self::MaximiseHeightmap => (Modifiers::NONE, Key::Num1),
             Self::MaximiseTexture => (Modifiers::NONE, Key::Num2),
+            Self::Timings => (Modifiers::NONE, Key::F3),
             Self::Shortcuts => (Modifiers::NONE, Key::F1),
             Self::OpenPreset(_)
             | Self::ImportHeightmap

@@ -18,6 +18,7 @@ mod studio;
 mod tests;
 mod theme;
 mod thumbnails;
+mod timings;
 mod views;
 mod widgets;
 
@@ -39,6 +40,7 @@ use self::picker::Picker;
 use self::playback::Playback;
 use self::studio::Studio;
 use self::thumbnails::Thumbnails;
+use self::timings::Timings;
 use self::views::{Freshness, Maps, View};
 use crate::engine::operations::Operation;
 use crate::engine::operations::heightmap::Heightmap;
@@ -136,6 +138,7 @@ pub(crate) struct App {
     wanted: Option<PreviewRequest>,
     outdated_since: Option<Instant>,
     failed: bool,
+    timings: Timings,
     /// The recipe that is shared with the worker, made anew when the project changes.
     recipe: (Arc<Project>, Arc<Recipe>),
     message: Option<Message>,
@@ -180,6 +183,7 @@ impl App {
             wanted: None,
             outdated_since: None,
             failed: false,
+            timings: Timings::default(),
             recipe,
             message: None,
             modal: None,
@@ -230,6 +234,8 @@ impl App {
         match self.previewer.take() {
             Some(Ok(preview)) => {
                 self.failed = false;
+                let is_newest = self.wanted.as_ref().is_some_and(|wanted| wanted.same_picture(&preview.request));
+                self.timings.came(&preview, is_newest);
                 self.maps.show(ctx, &preview);
                 self.shown = Some(preview);
             }
@@ -275,6 +281,7 @@ impl App {
         };
         if !self.wanted.as_ref().is_some_and(|wanted| wanted.same_picture(&request)) {
             self.previewer.request(request.clone());
+            self.timings.asked();
             self.wanted = Some(request);
             self.failed = false;
         }
@@ -545,6 +552,7 @@ impl App {
             }
             Command::CancelExport => self.exporter.cancel(),
             Command::DismissMessage => self.message = None,
+            Command::Timings => self.timings.toggle(),
             Command::Shortcuts => self.modal = Some(Modal::Shortcuts),
             Command::About => self.modal = Some(Modal::About),
         }
@@ -818,7 +826,7 @@ impl eframe::App for App {
         }
     }
 
-    fn ui(&mut self, ui: &mut Ui, _frame: &mut eframe::Frame) {
+    fn ui(&mut self, ui: &mut Ui, frame: &mut eframe::Frame) {
         let ctx = ui.ctx().clone();
         if self.modal.is_some() {
             self.picker.close();
@@ -830,6 +838,7 @@ impl eframe::App for App {
         commands.extend(self.panels_ui(ui, &mut project));
         self.studio.is_at_hand |= self.studio.selected != ground;
         self.modal_ui(&ctx, &mut project);
+        self.timings.ui(&ctx, frame.info().cpu_usage);
         let held = ctx.input(|input| input.pointer.any_down() || input.pointer.any_released());
         self.document.propose(project, held.then_some(self.presses));
         for command in commands {

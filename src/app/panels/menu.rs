@@ -21,7 +21,9 @@ pub(in crate::app) fn menu_ui(ui: &mut Ui, document: &Document, has_land: bool) 
         ui.menu_button("View", |ui| command = command.take().or(view_menu(ui, document)));
         ui.menu_button("Terrain", |ui| command = command.take().or(terrain_menu(ui, has_land)));
         ui.menu_button("Help", |ui| {
-            command = command.take().or(item(ui, Command::Shortcuts, true)).or(item(ui, Command::About, true));
+            let times = item(ui, Command::Timings, true);
+            let help = item(ui, Command::Shortcuts, true).or(times).or(item(ui, Command::About, true));
+            command = command.take().or(help);
         });
         title_ui(ui, document);
     });
