@@ -30,11 +30,13 @@ pub fn to_units(metres: f64) -> i64 {
 }
 
 /// Units of the displacement grid to the nearest f32 in metres.
+#[inline(always)]
 pub fn to_metres(units: i64) -> f32 {
     to_exact_metres(units) as f32
 }
 
 /// Units of the displacement grid to metres, exact below 2⁵³ units.
+#[inline(always)]
 pub fn to_exact_metres(units: i64) -> f64 {
     units as f64 * (1.0 / UNITS_PER_M)
 }
@@ -387,82 +389,142 @@ impl Block {
 
 /// The sum of the faults on flat land.
 pub fn sum_of_faults(grid: Grid, faults: &[Fault], monitor: &Monitor) -> Result<Heightfield, Cancelled> {
-    sum_of_faults_with_lifts(grid, faults, monitor, |_, _, _| Ok(()))
+    Adding { grid, faults, onto: None, monitor }.land(|_, _, _| Ok(()))
 }
 
-/// The sum of the faults and of what `lift` adds to a row: given the row's place in metres from the north, the places
-/// of its columns from the west, and a sum for each of them in units of the displacement grid.
-pub fn sum_of_faults_with_lifts(
-    grid: Grid,
-    faults: &[Fault],
-    monitor: &Monitor,
-    lift: impl Fn(f64, &[f64], &mut [i64]) -> Result<(), Cancelled> + Sync,
-) -> Result<Heightfield, Cancelled> {
-    struct Row {
-        /// Differences between neighbouring samples, one more than samples.
-        differences: Vec<i64>,
-        /// Lifts within fault zones, and other ones.
-        lifts: Vec<i64>,
-        /// Where a block of faults crosses the row.
-        firsts: [u32; AT_ONCE],
-        seconds: [u32; AT_ONCE],
+/// Exact heights, row-major, in units of the displacement grid: more faults can be added to them, or taken away again,
+/// and the land is to the bit what it would have been from the beginning.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sums(Vec<i64>);
+
+/// Faults to be added up.
+#[derive(Clone, Copy, Debug)]
+pub struct Adding<'a> {
+    /// Where the samples lie.
+    pub grid: Grid,
+    /// The faults, straight ones across the whole map.
+    pub faults: &'a [Fault],
+    /// What they are added to, on the same grid; `None`: flat land.
+    pub onto: Option<&'a Sums>,
+    /// Progress and cancellation.
+    pub monitor: &'a Monitor,
+}
+
+/// What a row of samples is added up in, kept from one row to the next.
+struct AddedRow {
+    /// Differences between neighbouring samples, one more than samples.
+    differences: Vec<i64>,
+    /// Lifts within fault zones, and other ones; at the end all of them.
+    lifts: Vec<i64>,
+    /// Where a block of faults crosses the row.
+    firsts: [u32; AT_ONCE],
+    seconds: [u32; AT_ONCE],
+}
+
+impl Adding<'_> {
+    /// The land that comes of it. `lift` adds more to a row: given the row's place in metres from the north, the places
+    /// of its columns from the west, and a sum for each of them in units of the displacement grid.
+    pub fn land(
+        &self,
+        lift: impl Fn(f64, &[f64], &mut [i64]) -> Result<(), Cancelled> + Sync,
+    ) -> Result<Heightfield, Cancelled> {
+        let mut land = Heightfield::flat(self.grid);
+        self.add_up(&mut land, None, lift)?;
+        Ok(land)
     }
 
-    let xs = column_positions(&grid);
-    let blocks: Vec<Block> = faults.par_chunks(AT_ONCE).map(|faults| Block::new(faults, &grid)).collect();
-    // Far in the west every fault lifts by the opposite of what it lifts by in the east.
-    let westmost: i64 = blocks.iter().flat_map(|block| &block.crossers).map(|crosser| -crosser.east_units).sum();
-    let mut heightfield = Heightfield::flat(grid);
-    let tally = monitor.tally(grid.height());
-    heightfield.heights_mut().par_chunks_mut(grid.width()).enumerate().try_for_each_init(
-        || Row {
-            differences: vec![0; grid.width() + 1],
-            lifts: vec![0; grid.width()],
-            firsts: [0; AT_ONCE],
-            seconds: [0; AT_ONCE],
-        },
-        |Row { differences, lifts, firsts, seconds }, (r, heights)| {
-            let z = grid.z_m(r);
-            for block in &blocks {
-                monitor.check()?;
+    /// The land that comes of it, and its exact heights to go on from.
+    pub fn land_and_sums(&self) -> Result<(Heightfield, Sums), Cancelled> {
+        let (mut land, mut sums) = (Heightfield::flat(self.grid), Sums(vec![0; self.grid.samples()]));
+        self.add_up(&mut land, Some(&mut sums), |_, _, _| Ok(()))?;
+        Ok((land, sums))
+    }
+
+    fn add_up(
+        &self,
+        land: &mut Heightfield,
+        sums: Option<&mut Sums>,
+        lift: impl Fn(f64, &[f64], &mut [i64]) -> Result<(), Cancelled> + Sync,
+    ) -> Result<(), Cancelled> {
+        let Self { grid, faults, onto, monitor } = *self;
+        let (width, height) = (grid.width(), grid.height());
+        let xs = column_positions(&grid);
+        let blocks: Vec<Block> = faults.par_chunks(AT_ONCE).map(|faults| Block::new(faults, &grid)).collect();
+        // Far in the west every fault lifts by the opposite of what it lifts by in the east.
+        let westmost: i64 = blocks.iter().flat_map(|block| &block.crossers).map(|crosser| -crosser.east_units).sum();
+        let mut rows_of_sums: Vec<Option<&mut [i64]>> =
+            sums.map(|sums| sums.0.chunks_exact_mut(width).map(Some).collect()).unwrap_or_default();
+        rows_of_sums.resize_with(height, || None);
+        let tally = monitor.tally(height);
+        land.heights_mut().par_chunks_mut(width).zip(rows_of_sums).enumerate().try_for_each_init(
+            || AddedRow {
+                differences: vec![0; width + 1],
+                lifts: vec![0; width],
+                firsts: [0; AT_ONCE],
+                seconds: [0; AT_ONCE],
+            },
+            |row, (r, (heights, sums))| {
+                let z = grid.z_m(r);
+                for block in &blocks {
+                    monitor.check()?;
+                    wide(
+                        #[inline(always)]
+                        || block.add_to(z, &xs, row),
+                    );
+                }
+                let AddedRow { differences, lifts, .. } = row;
+                lift(z, &xs, lifts)?;
+                let mut running = westmost;
+                for (lift, difference) in lifts.iter_mut().zip(&mut *differences) {
+                    running += std::mem::take(difference);
+                    *lift += running;
+                }
+                differences[width] = 0;
                 wide(
                     #[inline(always)]
                     || {
-                        block.columns(z, 1.0, &xs, firsts);
-                        let seconds = if block.has_zones {
-                            block.columns(z, -1.0, &xs, seconds);
-                            &*seconds
-                        } else {
-                            &*firsts
-                        };
-                        for columns in [firsts, seconds] {
-                            for (&column, &units) in columns.iter().zip(block.east_units()) {
-                                differences[column as usize] += units;
-                            }
+                        if let Some(Sums(onto)) = onto {
+                            lifts.iter_mut().zip(&onto[r * width..]).for_each(|(lift, below)| *lift += below);
                         }
-                        if !block.has_zones {
-                            return;
-                        }
-                        for ((crosser, &first), &second) in block.crossers.iter().zip(&*firsts).zip(seconds) {
-                            let zone = first as usize..second as usize;
-                            if !zone.is_empty() {
-                                crosser.add_zone(z, &xs[zone.clone()], &mut lifts[zone]);
-                            }
-                        }
+                        heights.iter_mut().zip(&*lifts).for_each(|(height, units)| *height = to_metres(*units));
                     },
                 );
+                if let Some(sums) = sums {
+                    sums.copy_from_slice(lifts);
+                }
+                lifts.fill(0);
+                tally.add_one()
+            },
+        )
+    }
+}
+
+impl Block {
+    /// Adds what these faults lift along the row at `z`.
+    #[inline(always)]
+    fn add_to(&self, z: f64, xs: &[f64], AddedRow { differences, lifts, firsts, seconds }: &mut AddedRow) {
+        self.columns(z, 1.0, xs, firsts);
+        let seconds = if self.has_zones {
+            self.columns(z, -1.0, xs, seconds);
+            &*seconds
+        } else {
+            &*firsts
+        };
+        for columns in [firsts, seconds] {
+            for (&column, &units) in columns.iter().zip(self.east_units()) {
+                differences[column as usize] += units;
             }
-            lift(z, &xs, lifts)?;
-            let mut running = westmost;
-            for ((height, difference), lift) in heights.iter_mut().zip(&mut *differences).zip(lifts) {
-                running += std::mem::take(difference);
-                *height = to_metres(running + std::mem::take(lift));
+        }
+        if !self.has_zones {
+            return;
+        }
+        for ((crosser, &first), &second) in self.crossers.iter().zip(&*firsts).zip(seconds) {
+            let zone = first as usize..second as usize;
+            if !zone.is_empty() {
+                crosser.add_zone(z, &xs[zone.clone()], &mut lifts[zone]);
             }
-            differences[grid.width()] = 0;
-            tally.add_one()
-        },
-    )?;
-    Ok(heightfield)
+        }
+    }
 }
 
 /// Adds one fault to the land, in f32: what happens between two passes of the wind.

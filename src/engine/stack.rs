@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
+use super::fault::Sums;
 use super::heightfield::{Grid, HIGHEST_M, Heightfield};
 use super::inputs::Inputs;
 use super::monitor::{Cancelled, Monitor};
@@ -25,8 +26,9 @@ pub fn evaluate(
     Ok(Arc::unwrap_or_clone(land))
 }
 
-/// How many keyframes a step keeps at the most, and how many bytes they may take together.
+/// How many keyframes a step keeps at the most, how many with exact heights, and how many bytes they may take together.
 const KEYFRAMES: usize = 48;
+const SUMS: usize = 16;
 const KEYFRAME_BYTES: usize = 96 << 20;
 
 /// Evaluates stacks one after another and remembers what it can use again: the land after every step, and of each
@@ -58,7 +60,38 @@ struct Layer {
     /// The land after the step, if it still holds.
     result: Known,
     /// The step's own land after some of its iterations, in ascending order.
-    own: Vec<(u32, Arc<Heightfield>)>,
+    own: Vec<Kept>,
+}
+
+/// A step's own land after some of its iterations.
+#[derive(Clone, Debug)]
+struct Kept {
+    iteration: u32,
+    land: Arc<Heightfield>,
+    /// Its exact heights, where it is a sum that can be gone on with.
+    sums: Option<Arc<Sums>>,
+}
+
+impl Kept {
+    fn land_after(own: &[Self], iteration: u32) -> Option<Arc<Heightfield>> {
+        own.iter().find(|kept| kept.iteration == iteration).map(|kept| kept.land.clone())
+    }
+
+    fn insert(self, own: &mut Vec<Self>) {
+        own.insert(own.partition_point(|kept| kept.iteration < self.iteration), self);
+    }
+
+    /// Lets some go until there are no more than `most`, first those that have others close by, but never `newest`.
+    fn thin(own: &mut Vec<Self>, most: usize, newest: u32) {
+        while own.len() > most {
+            let gap = |i: &usize| {
+                let before = if *i == 0 { 0 } else { own[*i - 1].iteration };
+                own.get(*i + 1).map_or(own[*i].iteration, |kept| kept.iteration) - before
+            };
+            let Some(closest) = (0..own.len()).filter(|&i| own[i].iteration != newest).min_by_key(gap) else { return };
+            own.remove(closest);
+        }
+    }
 }
 
 impl Evaluator {
@@ -148,7 +181,7 @@ impl Evaluator {
     }
 
     /// The step's own lands from earlier evaluations that still hold.
-    fn reusable(&self, i: usize, step: &Step) -> Vec<(u32, Arc<Heightfield>)> {
+    fn reusable(&self, i: usize, step: &Step) -> Vec<Kept> {
         match self.layers.get(i) {
             Some(Layer { step: known, own, .. })
                 if known.operation == step.operation && known.settings.seed == step.settings.seed =>
@@ -165,14 +198,13 @@ impl Evaluator {
         operation: &Operation,
         site: &Site,
         until: u32,
-        own: &mut Vec<(u32, Arc<Heightfield>)>,
+        own: &mut Vec<Kept>,
     ) -> Result<Arc<Heightfield>, Cancelled> {
         let (grid, monitor) = (operation.works_on(site.grid), site.monitor);
         if grid == site.grid {
             return self.own_land_there(operation, site, until, own);
         }
-        let known = own.iter().find(|(iteration, _)| *iteration == until).map(|(_, land)| land.clone());
-        let land = match known {
+        let land = match Kept::land_after(own, until) {
             Some(land) => land,
             None => {
                 let read = site.below.filter(|_| operation.reads_below());
@@ -191,38 +223,50 @@ impl Evaluator {
         operation: &Operation,
         site: &Site,
         until: u32,
-        own: &mut Vec<(u32, Arc<Heightfield>)>,
+        own: &mut Vec<Kept>,
     ) -> Result<Arc<Heightfield>, Cancelled> {
-        if let Some((_, land)) = own.iter().find(|(iteration, _)| *iteration == until) {
-            return Ok(land.clone());
-        }
-        self.evaluated += 1;
-        if !self.remembers || !operation.resumes() {
-            let land = Arc::new(operation.evaluate(site, until, None)?);
-            if self.remembers {
-                *own = vec![(until, land.clone())];
-            }
+        if let Some(land) = Kept::land_after(own, until) {
             return Ok(land);
         }
-        let affordable = KEYFRAME_BYTES / (size_of::<f32>() * site.grid.samples());
-        let stride = operation.iterations().div_ceil(affordable.clamp(1, KEYFRAMES) as u32).max(1);
-        let mut latest = own.iter().rev().find(|(iteration, _)| *iteration < until).cloned();
+        self.evaluated += 1;
+        if !self.remembers {
+            return operation.evaluate(site, until, None).map(Arc::new);
+        }
+        let samples = site.grid.samples();
+        let affordable = |sample_bytes: usize, most: usize| (KEYFRAME_BYTES / (sample_bytes * samples)).clamp(1, most);
+        // Sums are gone on with in either direction, from the nearest; from nothing if that is nearer still.
+        let sums = own.iter().filter_map(|kept| Some((kept.iteration, kept.sums.as_deref()?)));
+        let nearest = sums.min_by_key(|(iteration, _)| iteration.abs_diff(until));
+        if let Some(added) = operation.add_up(site, until, nearest.filter(|(known, _)| known.abs_diff(until) < until)) {
+            let (land, sums) = added?;
+            let land = Arc::new(land);
+            Kept { iteration: until, land: land.clone(), sums: Some(Arc::new(sums)) }.insert(own);
+            Kept::thin(own, affordable(size_of::<f32>() + size_of::<i64>(), SUMS), until);
+            return Ok(land);
+        }
+        let kept = |iteration, land: &Arc<Heightfield>| Kept { iteration, land: land.clone(), sums: None };
+        if !operation.resumes() {
+            let land = Arc::new(operation.evaluate(site, until, None)?);
+            *own = vec![kept(until, &land)];
+            return Ok(land);
+        }
+        let stride = operation.iterations().div_ceil(affordable(size_of::<f32>(), KEYFRAMES) as u32).max(1);
+        let mut latest = own.iter().rev().find(|kept| kept.iteration < until).cloned();
         // The land of a playhead that has moved on is no keyframe; those at multiples of the stride stay.
-        own.retain(|(iteration, _)| iteration % stride == 0);
-        let begun = latest.as_ref().map_or(0, |(iteration, _)| *iteration);
+        own.retain(|kept| kept.iteration % stride == 0);
+        let begun = latest.as_ref().map_or(0, |kept| kept.iteration);
         let share = |iteration: u32| (iteration - begun) as f32 / (until - begun).max(1) as f32;
         loop {
-            let done = latest.as_ref().map_or(0, |(iteration, _)| *iteration);
+            let done = latest.as_ref().map_or(0, |kept| kept.iteration);
             let stop = until.min((done / stride + 1) * stride);
-            let keyframe = latest.as_ref().map(|(iteration, land)| Keyframe { iteration: *iteration, land });
+            let keyframe = latest.as_ref().map(|Kept { iteration, land, .. }| Keyframe { iteration: *iteration, land });
             let land_at_stop = || operation.evaluate(site, stop, keyframe);
             let land = Arc::new(site.monitor.within(share(done)..share(stop), land_at_stop)?);
-            let place = own.partition_point(|(iteration, _)| *iteration < stop);
-            own.insert(place, (stop, land.clone()));
+            kept(stop, &land).insert(own);
             if stop == until {
                 return Ok(land);
             }
-            latest = Some((stop, land));
+            latest = Some(kept(stop, &land));
         }
     }
 }

@@ -4,11 +4,13 @@
 //! linear decay and the sine and cosine profiles after the Lighthouse3D terrain tutorial; both after Mandelbrot and
 //! Voss.
 
+use std::ops::RangeInclusive;
+
 use rayon::prelude::*;
 
 use super::recursive_filter::RecursiveFilter;
-use super::{Drawn, Keyframe, Operate, Site};
-use crate::engine::fault::{Fault, Profile, add_fault, on_displacement_grid, sum_of_faults};
+use super::{Drawn, Keyframe, LandAndSums, Operate, Site};
+use crate::engine::fault::{Adding, Fault, Profile, Sums, add_fault, on_displacement_grid, sum_of_faults};
 use crate::engine::heightfield::{Extent, Grid, Heightfield};
 use crate::engine::monitor::Cancelled;
 use crate::engine::parameters::{Spec, Weighted, choices, parameters};
@@ -186,6 +188,12 @@ impl Faults {
         off.min(180.0 - off) <= 0.5 * self.strike_spread_deg
     }
 
+    /// Some of the faults.
+    fn drawn(&self, site: &Site, which: RangeInclusive<u32>) -> Result<Vec<Fault>, Cancelled> {
+        let draw = |i| self.fault(i, site.grid.extent(), site.stream);
+        which.into_par_iter().map(|i| site.monitor.check().map(|()| draw(i))).collect()
+    }
+
     /// Fault i = 1…n, drawn without drawing those before it.
     fn fault(&self, i: u32, extent: Extent, stream: Stream) -> Fault {
         let mut draw = stream.at(u64::from(i));
@@ -235,12 +243,21 @@ impl Operate for Faults {
         2.0 + self.wind.as_ref().map_or(0.0, RecursiveFilter::maps_beside)
     }
 
+    fn add_up(&self, site: &Site, until: u32, from: Option<(u32, &Sums)>) -> Option<LandAndSums> {
+        self.wind.is_none().then(|| {
+            let (done, onto) = from.map_or((0, None), |(done, sums)| (done, Some(sums)));
+            let mut faults = self.drawn(site, done.min(until) + 1..=done.max(until))?;
+            if until < done {
+                // What went up comes down again.
+                faults.iter_mut().for_each(|fault| fault.displacement_m = -fault.displacement_m);
+            }
+            Adding { grid: site.grid, faults: &faults, onto, monitor: site.monitor }.land_and_sums()
+        })
+    }
+
     fn evaluate(&self, site: &Site, until: u32, resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
-        let draw = |i| self.fault(i, site.grid.extent(), site.stream);
         let Some(wind) = &self.wind else {
-            let faults: Result<Vec<Fault>, Cancelled> =
-                (1..=until).into_par_iter().map(|i| site.monitor.check().map(|()| draw(i))).collect();
-            return sum_of_faults(site.grid, &faults?, site.monitor);
+            return sum_of_faults(site.grid, &self.drawn(site, 1..=until)?, site.monitor);
         };
         let (done, mut land) = match resume {
             Some(keyframe) => (keyframe.iteration, keyframe.land.copied(site.monitor)?),
@@ -249,7 +266,7 @@ impl Operate for Faults {
         let tally = site.monitor.tally((until - done) as usize);
         let mut weather = wind.on(site.grid);
         for i in done + 1..=until {
-            add_fault(&mut land, &draw(i), site.monitor)?;
+            add_fault(&mut land, &self.fault(i, site.grid.extent(), site.stream), site.monitor)?;
             weather.pass(&mut land, site.monitor)?;
             tally.add_one()?;
         }

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use self::bsp_faults::Tree;
 use self::drawn_faults::LaidFault;
-use super::fault::Fault;
+use super::fault::{Fault, Sums};
 use super::heightfield::{Extent, Grid, Heightfield};
 use super::inputs::Inputs;
 use super::monitor::{Cancelled, Monitor};
@@ -89,6 +89,9 @@ impl Drawn<'_> {
     }
 }
 
+/// Land with its exact heights.
+pub type LandAndSums = Result<(Heightfield, Sums), Cancelled>;
+
 /// What an operation is.
 pub trait Operate: Parameters {
     /// The name in files and on the command line.
@@ -133,6 +136,13 @@ pub trait Operate: Parameters {
     /// The faults that it draws, in the order of its iterations, each drawn when it is asked for; `None` if it draws
     /// no faults.
     fn faults(&self, _extent: Extent, _stream: Stream) -> Option<Drawn<'_>> {
+        None
+    }
+
+    /// For land that is an exact sum of what each iteration adds: the land after `until` iterations with its exact
+    /// heights, reached from those after fewer or more iterations, or from none; to the bit what [`Self::evaluate`]
+    /// makes. `None`: the land is no such sum.
+    fn add_up(&self, _site: &Site, _until: u32, _from: Option<(u32, &Sums)>) -> Option<LandAndSums> {
         None
     }
 
@@ -212,6 +222,11 @@ macro_rules! registry {
             /// The faults that it draws, if it draws faults; see [`Operate::faults`].
             pub fn faults(&self, extent: Extent, stream: Stream) -> Option<Drawn<'_>> {
                 match self { $( Self::$name(operation) => operation.faults(extent, stream), )+ }
+            }
+
+            /// Its land where that is an exact sum; see [`Operate::add_up`].
+            pub fn add_up(&self, site: &Site, until: u32, from: Option<(u32, &Sums)>) -> Option<LandAndSums> {
+                match self { $( Self::$name(operation) => operation.add_up(site, until, from), )+ }
             }
 
             /// The operation's own land after `until` iterations; see [`Operate::evaluate`].
