@@ -11,6 +11,8 @@ mod naive;
 
 use std::collections::BTreeMap;
 use std::hint::black_box;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, channel};
 use std::time::Instant;
 
 use upthrust::engine::fault::{Fault, Profile, sum_of_faults};
@@ -18,13 +20,16 @@ use upthrust::engine::light::Light;
 use upthrust::engine::operations::bsp_faults::{BspFaults, Tree};
 use upthrust::engine::operations::faults::Faults;
 use upthrust::engine::operations::recursive_filter::RecursiveFilter;
-use upthrust::engine::operations::{Drawn, Operate};
+use upthrust::engine::operations::{Drawn, Operate, Operation};
+use upthrust::engine::parameters::{Band, PictureName};
 use upthrust::engine::random::Stream;
-use upthrust::engine::stack::{Evaluator, evaluate};
-use upthrust::engine::texture::{Needs, Points, Scene, Surroundings, TextureRecipe, paint, paint_once};
+use upthrust::engine::stack::evaluate;
+use upthrust::engine::texture::{
+    Needs, Surroundings, Swatch, TerrainType, TextureRecipe, TextureSettings, TextureView, paint_once,
+};
 use upthrust::engine::{Extent, Grid, Heightfield, Inputs, Monitor, Picture, Recipe};
-use upthrust::files::build::load_inputs;
 use upthrust::project::presets;
+use upthrust::worker::{InputFiles, PreviewRequest, Previewer};
 
 const WORLD: Extent = Extent { width_m: 8192.0, depth_m: 8192.0 };
 const REPETITIONS: usize = 5;
@@ -42,13 +47,16 @@ fn main() {
     faults_row("1000 sine faults, 1024²", square(1024), Profile::Sine, 1000, 100);
     faults_row("1000 smooth faults, 1024²", square(1024), Profile::Smooth, 1000, 100);
     filter_row(square(1024));
-    texture_row(square(1024));
+    texture_row("texture of 5 types, 1024²", square(1024), &TextureRecipe::starter(), &BTreeMap::new());
+    let (recipe, tiles) = tiled();
+    texture_row("texture of 8 types with tiles, 1024²", square(1024), &recipe, &tiles);
     println!();
+    println!("the editor's preview, 513², from asking to both pictures:");
     let rows: [(&str, fn()); 4] = [
-        ("growth of faults", fault_growth),
-        ("first preset", first_preset),
         ("colour change", colour_change),
-        ("animation", animation),
+        ("slider moved", slider),
+        ("animation and scrub", animation),
+        ("growth of faults", fault_growth),
     ];
     rows.iter().filter(|(name, _)| is_wanted(name)).for_each(|(_, row)| row());
 }
@@ -145,27 +153,52 @@ fn filter_row(grid: Grid) {
     );
 }
 
-fn texture_row(grid: Grid) {
+/// Eight types in bands of elevation, each with a tile that is fine enough to show at the size of the measurement.
+fn tiled() -> (TextureRecipe, BTreeMap<PictureName, Picture>) {
+    let mut draw = Stream::new(5, 0).at(0);
+    let mut tile = || {
+        let pixels =
+            (0..1024 * 1024).map(|_| [0, 1, 2, 3].map(|c| if c < 3 { (draw.unit() * 256.0) as u8 } else { 255 }));
+        Picture { width: 1024, height: 1024, pixels: pixels.collect() }
+    };
+    let name = |i: usize| PictureName(format!("tile {i}"));
+    let ground = |i: usize| TerrainType {
+        name: format!("Ground {i}"),
+        texture: Some(name(i)),
+        tint: 0.0,
+        repeat_m: 300.0 + 20.0 * i as f64,
+        elevation: Band { min: 12.5 * i as f64, max: 12.5 * (i + 1) as f64 },
+        slope_release_deg: 20.0,
+        ..Default::default()
+    };
+    let recipe = TextureRecipe { settings: TextureSettings::default(), types: (0..8).map(ground).collect() };
+    (recipe, (0..8).map(|i| (name(i), tile())).collect())
+}
+
+fn texture_row(name: &str, grid: Grid, recipe: &TextureRecipe, tiles: &BTreeMap<PictureName, Picture>) {
     // The plain form casts no shadows.
     let light = Light { shadows: 0.0, ..Default::default() };
-    let (land, recipe, size) = (rugged(grid), TextureRecipe::starter(), [1024, 1024]);
+    let (land, size) = (rugged(grid), [1024, 1024]);
+    let swatches = tiles.iter().map(|(name, tile)| (name.clone(), Arc::new(Swatch::new(tile)))).collect();
+    let inputs = Inputs { swatches, ..Default::default() };
     row(
-        "texture of 5 types, 1024²",
+        name,
         1.0,
         grid.samples(),
         &mut || {
             drop(black_box(naive::texture(&naive::Canvas {
                 land: &land,
-                surroundings: &Surroundings::of(&land, Needs::of(&recipe, Some(&light)), &Monitor::new())
+                surroundings: &Surroundings::of(&land, Needs::of(recipe, Some(&light)), &Monitor::new())
                     .unwrap_or_default(),
-                recipe: &recipe,
+                recipe,
+                tiles,
                 fixed_range_m: None,
                 light: Some(&light),
                 size,
             })));
         },
         &mut || {
-            drop(black_box(paint_once(&land, &recipe, None, &Inputs::default(), Some(&light), size, &Monitor::new())));
+            drop(black_box(paint_once(&land, recipe, None, &inputs, Some(&light), size, &Monitor::new())));
         },
     );
 }
@@ -188,112 +221,118 @@ fn fault_growth() {
     }
 }
 
-fn first() -> (Recipe, Grid) {
-    let recipe = presets()[0].project().map(|project| project.recipe).unwrap_or_default();
-    let grid = Grid::fitted(recipe.world.extent(), 513);
-    (recipe, grid)
+/// The editor's own preview thread, asked as the editor asks it, with the pictures of both panes and the measures: from
+/// the request to what comes back.
+struct Preview {
+    previewer: Previewer,
+    woken: Receiver<()>,
 }
 
-fn both_pictures(recipe: &Recipe, land: &Heightfield) {
-    black_box(Picture::of_heights(land));
-    let _ = black_box(paint_once(
-        land,
-        &recipe.texture,
-        None,
-        &Inputs::default(),
-        Some(&recipe.light),
-        [513, 513],
-        &Monitor::new(),
-    ));
-}
+/// Samples along the longer side of the editor's preview.
+const PREVIEW: usize = 513;
 
-/// A build of the first preset from nothing, with both pictures.
-fn first_preset() {
-    let (recipe, grid) = first();
-    let mut work = || {
-        if let Ok(land) = evaluate(&recipe, grid, None, &Inputs::default(), &Monitor::new()) {
-            both_pictures(&recipe, &land);
+impl Preview {
+    fn start() -> Self {
+        let (wake, woken) = channel();
+        // Whoever wakes a bench that has gone on wakes nobody.
+        let previewer = Previewer::start(Arc::new(move || wake.send(()).unwrap_or_default())).expect("threads");
+        Self { previewer, woken }
+    }
+
+    /// Milliseconds until the picture is there in full.
+    fn ask(&self, recipe: &Recipe, position: u32, animated: bool) -> f64 {
+        let (recipe, shown) = (Arc::new(recipe.clone()), TextureView::Lit);
+        let request = PreviewRequest { recipe, files: InputFiles::new(), samples: PREVIEW, position, shown, animated };
+        let begun = Instant::now();
+        self.previewer.request(request);
+        loop {
+            self.woken.recv().expect("the thread lives");
+            match self.previewer.take() {
+                Some(Ok(preview)) if !preview.coarse => return begun.elapsed().as_secs_f64() * 1e3,
+                Some(Err(error)) => panic!("{error:?}"),
+                _ => (),
+            }
         }
-    };
-    let time = median((0..REPETITIONS).map(|_| milliseconds(&mut work)).collect());
-    println!("{:<44} {time:>10.2} ms", "first preset from nothing and both pictures, 513²");
+    }
 }
+
+fn first() -> Recipe {
+    presets()[0].project().map(|project| project.recipe).unwrap_or_default()
+}
+
+fn print(name: &str, times: Vec<f64>) {
+    let worst = times.iter().copied().fold(0.0, f64::max);
+    println!("{name:<60} {:>8.2} ms median, {worst:.2} ms at worst", median(times));
+}
+
+/// How many times the rows of the editor are asked.
+const ASKED: u32 = 31;
 
 /// Another colour on a land that is there: only the picture is painted anew.
 fn colour_change() {
-    let (mut recipe, grid) = first();
-    let monitor = Monitor::new();
-    let (Ok(inputs), Ok(land)) =
-        (load_inputs(&recipe, &BTreeMap::new()), evaluate(&recipe, grid, None, &Inputs::default(), &monitor))
-    else {
-        return;
-    };
-    let light = recipe.light.clone();
-    let needs = |recipe: &Recipe| Needs::of(&recipe.texture, Some(&light));
-    let mut seen = Vec::new();
-    for _ in 0..REPETITIONS {
-        let begun = Instant::now();
-        let _ = black_box(Surroundings::of(&land, needs(&recipe), &monitor));
-        seen.push(begun.elapsed().as_secs_f64() * 1e3);
-    }
-    println!("{:<44} {:>10.2} ms", "shadows of the first preset, 513²", median(seen));
-    let Ok(surroundings) = Surroundings::of(&land, needs(&recipe), &monitor) else { return };
     for textured in [true, false] {
-        let mut blue = 0;
-        let mut work = || {
-            blue += 1;
+        let mut recipe = first();
+        if !textured {
+            recipe.texture.types.iter_mut().for_each(|ground| ground.texture = None);
+        }
+        let preview = Preview::start();
+        let mut ask = |blue| {
             recipe.texture.types[0].colour.0[2] = blue;
-            if !textured {
-                recipe.texture.types.iter_mut().for_each(|ground| ground.texture = None);
-            }
-            let (land, surroundings, recipe) = (&land, &surroundings, &recipe.texture);
-            let scene = Scene { land, surroundings, recipe, fixed_range_m: None, inputs: &inputs };
-            let _ = black_box(paint(scene, Some(&light), Points::Pixels([513, 513]), &monitor));
+            preview.ask(&recipe, u32::MAX, false)
         };
-        let time = median((0..REPETITIONS).map(|_| milliseconds(&mut work)).collect());
+        ask(0);
         let name = if textured { "with its textures" } else { "colours alone" };
-        println!("{:<44} {time:>10.2} ms", format!("a colour of the first preset, 513², {name}"));
+        print(&format!("a colour of the first preset, {name}"), (1..=31).map(ask).collect());
     }
 }
 
-/// The first preset while it rises, one iteration a frame, with both pictures.
-fn animation() {
-    let (recipe, grid) = first();
-    let mut evaluator = Evaluator::new();
-    let [mut lands, mut frames] = [const { Vec::new() }; 2];
-    for position in 0..=recipe.iterations() {
-        let begun = Instant::now();
-        let land = evaluator.evaluate(&recipe, grid, Some(position), &Inputs::default(), &Monitor::new());
-        lands.push(begun.elapsed().as_secs_f64() * 1e3);
-        if let Ok(land) = land {
-            both_pictures(&recipe, &land);
-        }
-        frames.push(begun.elapsed().as_secs_f64() * 1e3);
-    }
-    for (name, times) in [("land alone", lands), ("with both pictures", frames)] {
-        let worst = times.iter().copied().fold(0.0, f64::max);
-        println!(
-            "{:<44} {:>10.2} ms median, {worst:.2} ms at worst",
-            format!("one iteration of the first preset, {name}"),
-            median(times)
-        );
-    }
-    let recipe = Recipe {
-        stack: vec![upthrust::engine::Step::new(Faults {
-            count: 10_000,
-            profile: Profile::Step,
-            ..Default::default()
-        })],
-        ..Default::default()
-    };
-    let mut evaluator = Evaluator::new();
-    let mut frame = |position| {
-        milliseconds(&mut || {
-            if let Ok(land) = evaluator.evaluate(&recipe, grid, Some(position), &Inputs::default(), &Monitor::new()) {
-                both_pictures(&recipe, &land);
+/// A slider of the land moved, and moved again: the displacement of each step of faults in turn, and the whole land anew.
+fn slider() {
+    let mut recipe = first();
+    let preview = Preview::start();
+    preview.ask(&recipe, u32::MAX, false);
+    let mut all = Vec::new();
+    for step in 0..recipe.stack.len() {
+        let mut ask = |nudge: u32| {
+            let step = &mut recipe.stack[step];
+            match &mut step.operation {
+                Operation::Faults(faults) => faults.displacement_m *= 1.0 + 1e-3 * f64::from(nudge),
+                Operation::RecursiveFilter(rain) => rain.k += 1e-3,
+                Operation::Clamp(clamp) => clamp.softness_m += 0.1,
+                _ => return None,
             }
-        })
+            Some(preview.ask(&recipe, u32::MAX, false))
+        };
+        let times: Vec<f64> = (1..=9).filter_map(&mut ask).collect();
+        if !times.is_empty() {
+            all.extend_from_slice(&times);
+            print(&format!("  a slider of \"{}\"", recipe.stack[step].title()), times);
+        }
+    }
+    print("a slider of the first preset, any step", all);
+    let mut ask = |seed: u32| {
+        recipe.seed = seed;
+        preview.ask(&recipe, u32::MAX, false)
     };
-    let times: Vec<f64> = [9000, 9001, 9002, 4711, 9999, 17, 8000, 8001].into_iter().map(&mut frame).collect();
-    println!("{:<44} {:>10.2} ms median", "one of 10,000 step faults and pictures, 513²", median(times));
+    print("another seed of the first preset: all steps", (2..2 + ASKED).map(&mut ask).collect());
+}
+
+/// The uplift, one iteration a frame, and a scrub anywhere in 10,000 iterations.
+fn animation() {
+    let recipe = first();
+    let preview = Preview::start();
+    let until = recipe.iterations();
+    print(
+        "one animated iteration of the first preset",
+        (0..=until).map(|position| preview.ask(&recipe, position, true)).collect(),
+    );
+    let step = |count| upthrust::engine::Step::new(Faults { count, profile: Profile::Step, ..Default::default() });
+    let recipe = Recipe { stack: vec![step(10_000)], ..Default::default() };
+    preview.ask(&recipe, 1, true);
+    print(
+        "one animated iteration of 10,000 faults",
+        (5000..5200).map(|position| preview.ask(&recipe, position, true)).collect(),
+    );
+    let places = (0..ASKED).map(|i| (i * 6151 + 977) % 10_000);
+    print("a scrub anywhere in 10,000 faults", places.map(|position| preview.ask(&recipe, position, false)).collect());
 }

@@ -1,16 +1,17 @@
 //! The plain forms of what the engine computes: the double loops of the sources, f32, row-major, one thread. They are
 //! the baseline of the measurements and the reference that the fast paths must equal within rounding.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use upthrust::engine::fault::{Fault, Profile};
 use upthrust::engine::light::Light;
 use upthrust::engine::operations::bsp_faults::{Segment, Tree};
-use upthrust::engine::parameters::{Band, Limits};
+use upthrust::engine::parameters::{Band, Limits, PictureName};
 use upthrust::engine::texture::{
     SlopeMode, Surroundings, TerrainType, TextureRecipe, TextureSettings, TypeBlend, Unit,
 };
-use upthrust::engine::{Grid, Heightfield};
+use upthrust::engine::{Grid, Heightfield, Picture};
 
 /// Adds faults one after another to every sample.
 pub fn faults(grid: Grid, faults: &[Fault]) -> Vec<f32> {
@@ -108,6 +109,7 @@ pub struct Canvas<'a> {
     pub land: &'a Heightfield,
     pub surroundings: &'a Surroundings,
     pub recipe: &'a TextureRecipe,
+    pub tiles: &'a BTreeMap<PictureName, Picture>,
     pub fixed_range_m: Option<Band>,
     pub light: Option<&'a Light>,
     pub size: [usize; 2],
@@ -156,11 +158,12 @@ struct Ground {
     slope_deg: f64,
     humidity: f64,
     shade: f64,
+    place_m: [f64; 2],
 }
 
 /// The texture pixel by pixel: for each one its height and normal, the list of the types with their weights, their mean
 /// in linear light, what multiplies and overlays it, the light, and back to sRGB by its formula. Types have their
-/// colours alone.
+/// colours, or their tiles, which simply repeat.
 pub fn texture(canvas: &Canvas) -> Vec<[u8; 4]> {
     let &Canvas { land, surroundings, recipe, light, size, .. } = canvas;
     let grid = land.grid();
@@ -183,8 +186,12 @@ pub fn texture(canvas: &Canvas) -> Vec<[u8; 4]> {
                 slope_deg: libm::acos(1.0 / length).to_degrees(),
                 humidity: share(&surroundings.humidity, &spot, 0.0),
                 shade: share(&surroundings.shade, &spot, 0.0),
+                place_m: [
+                    (i as f64 + 0.5) / size[0] as f64 * grid.extent().width_m,
+                    (j as f64 + 0.5) / size[1] as f64 * grid.extent().depth_m,
+                ],
             };
-            let colour = colour(recipe, &ground, [low, high]);
+            let colour = colour(recipe, canvas.tiles, &ground, [low, high]);
             let shine = light.map_or([1.0; 3], |light| {
                 let sun = light.towards_sun().map(f64::from);
                 let cosine = ground.normal.iter().zip(sun).map(|(n, l)| n * l).sum::<f64>().max(0.0);
@@ -210,7 +217,16 @@ fn shift(kind: &TerrainType, [x, _, z]: [f64; 3], per_unit: f64) -> f64 {
 }
 
 /// The mean of the types that cover the ground, multiplied and overlaid by the others, in linear light.
-fn colour(recipe: &TextureRecipe, ground: &Ground, [low, high]: [f64; 2]) -> [f64; 3] {
+fn colour(
+    recipe: &TextureRecipe,
+    tiles: &BTreeMap<PictureName, Picture>,
+    ground: &Ground,
+    [low, high]: [f64; 2],
+) -> [f64; 3] {
+    let own = |kind: &TerrainType| match kind.texture.as_ref().and_then(|name| tiles.get(name)) {
+        Some(tile) => tile_at(tile, ground.place_m.map(|m| m / kind.repeat_m)),
+        None => kind.colour.0.map(linear),
+    };
     let TextureSettings { unit, slope_mode, active_set, fallback } = &recipe.settings;
     let (zero, per_unit) = match unit {
         // Level land lies at 0 %.
@@ -283,11 +299,17 @@ fn colour(recipe: &TextureRecipe, ground: &Ground, [low, high]: [f64; 2]) -> [f6
 
     let mut colour = if covering.is_empty() { [0.25; 3] } else { [0.0; 3] };
     for &at in &covering {
-        [0, 1, 2].into_iter().for_each(|c| colour[c] += weights[at] * linear(active[at].colour.0[c]));
+        if weights[at] > 0.0 {
+            let own = own(active[at]);
+            [0, 1, 2].into_iter().for_each(|c| colour[c] += weights[at] * own[c]);
+        }
     }
     for (kind, weight) in active.iter().zip(weights) {
-        for (channel, own) in colour.iter_mut().zip(kind.colour.0) {
-            let (below, own) = (*channel, linear(own));
+        if kind.blend.covers() {
+            continue;
+        }
+        for (channel, own) in colour.iter_mut().zip(own(kind)) {
+            let below = *channel;
             let joined = match kind.blend {
                 TypeBlend::Normal | TypeBlend::Height => below,
                 TypeBlend::Multiply => below * own,
@@ -298,6 +320,20 @@ fn colour(recipe: &TextureRecipe, ground: &Ground, [low, high]: [f64; 2]) -> [f6
         }
     }
     colour
+}
+
+/// Bilinear between the four pixels around a place, in linear light.
+fn tile_at(tile: &Picture, place: [f64; 2]) -> [f64; 3] {
+    let at = |axis: usize, count: usize| {
+        let place = place[axis].rem_euclid(1.0) * count as f64 + count as f64 - 0.5;
+        (place as usize % count, (place as usize + 1) % count, place.fract())
+    };
+    let ((west, east, u), (north, south, v)) = (at(0, tile.width), at(1, tile.height));
+    let channel = |x: usize, y: usize, c: usize| linear(tile.pixels[y * tile.width + x][c]);
+    [0, 1, 2].map(|c| {
+        let line = |y: usize| channel(west, y, c) * (1.0 - u) + channel(east, y, c) * u;
+        line(north) * (1.0 - v) + line(south) * v
+    })
 }
 
 fn linear(channel: u8) -> f64 {

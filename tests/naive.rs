@@ -5,6 +5,8 @@
 #[path = "../benches/naive.rs"]
 mod naive;
 
+use std::collections::BTreeMap;
+
 use std::sync::Arc;
 
 use upthrust::engine::fault::{Fault, Profile, sum_of_faults};
@@ -92,7 +94,8 @@ fn differing(
     let surroundings = &Surroundings::of(land, Needs::of(recipe, light), &monitor).expect("not cancelled");
     let scene = Scene { land, surroundings, recipe, fixed_range_m, inputs: &inputs };
     let ours = paint(scene, light, Points::Pixels(size), &monitor).expect("not cancelled");
-    let plain = naive::texture(&naive::Canvas { land, surroundings, recipe, fixed_range_m, light, size });
+    let tiles = &BTreeMap::new();
+    let plain = naive::texture(&naive::Canvas { land, surroundings, recipe, tiles, fixed_range_m, light, size });
     let differs = |(a, b): &(&[u8; 4], &[u8; 4])| (0..3).any(|channel| a[channel].abs_diff(b[channel]) > 1);
     (ours.picture.pixels.iter().zip(&plain).filter(differs).count(), ours)
 }

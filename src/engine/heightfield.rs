@@ -5,6 +5,7 @@ use std::ops::Index;
 use rayon::prelude::*;
 
 use super::monitor::{Cancelled, Monitor};
+use super::wide::wide;
 
 /// The size of the world in metres: x runs east over `width_m`, z runs south over `depth_m`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -187,7 +188,12 @@ impl Heightfield {
     pub fn min_max_watched(&self, monitor: &Monitor) -> Result<[f32; 2], Cancelled> {
         let nothing = || [f32::INFINITY, f32::NEG_INFINITY];
         let wider = |[low, high]: [f32; 2], [lower, higher]: [f32; 2]| [low.min(lower), high.max(higher)];
-        let of_part = |part: &[f32]| part.iter().fold(nothing(), |limits, &height| wider(limits, [height, height]));
+        let of_part = |part: &[f32]| {
+            wide(
+                #[inline(always)]
+                || limits_of(part),
+            )
+        };
         let watched = |part| monitor.check().map(|()| of_part(part));
         self.heights.par_chunks(AT_ONCE).map(watched).try_reduce(nothing, |a, b| Ok(wider(a, b)))
     }
@@ -214,6 +220,22 @@ impl Heightfield {
         let run_z = (south - north) as f32 * self.grid.spacing_z_m() as f32;
         [(self[(east, r)] - self[(west, r)]) / run_x, (self[(c, south)] - self[(c, north)]) / run_z]
     }
+}
+
+/// The lowest and the highest of some heights, sixteen of them side by side.
+#[inline(always)]
+fn limits_of(heights: &[f32]) -> [f32; 2] {
+    let (mut lows, mut highs) = ([f32::INFINITY; 16], [f32::NEG_INFINITY; 16]);
+    let mut look = |heights: &[f32]| {
+        for ((low, high), &height) in lows.iter_mut().zip(&mut highs).zip(heights) {
+            *low = if height < *low { height } else { *low };
+            *high = if height > *high { height } else { *high };
+        }
+    };
+    let (blocks, rest) = heights.as_chunks::<16>();
+    blocks.iter().for_each(|block| look(block));
+    look(rest);
+    [lows.into_iter().fold(f32::INFINITY, f32::min), highs.into_iter().fold(f32::NEG_INFINITY, f32::max)]
 }
 
 impl Index<(usize, usize)> for Heightfield {

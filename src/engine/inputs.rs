@@ -47,8 +47,8 @@ impl Inputs {
     }
 
     /// The tileable picture of that name.
-    pub fn swatch(&self, name: &PictureName) -> Option<&Swatch> {
-        self.swatches.get(name).map(Arc::as_ref)
+    pub fn swatch(&self, name: &PictureName) -> Option<&Arc<Swatch>> {
+        self.swatches.get(name)
     }
 
     /// The bytes that they take.

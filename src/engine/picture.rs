@@ -6,7 +6,10 @@ use rayon::prelude::*;
 
 use super::heightfield::Heightfield;
 use super::monitor::{Cancelled, Monitor};
-use super::wide::refill;
+use super::wide::{refill, whole, wide};
+
+/// Samples that a thread turns to grey at once.
+const AT_ONCE: usize = 1 << 14;
 
 /// An opaque picture in sRGB, row-major, north on top.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,15 +28,19 @@ impl Picture {
         let [low, high] = land.min_max();
         let factor = if high > low { 255.0 / (high - low) } else { 0.0 };
         let grid = land.grid();
-        let mut pixels = Vec::new();
-        land.heights()
-            .par_iter()
-            .with_min_len(1 << 14)
-            .map(|height| {
-                let grey = ((height - low) * factor + 0.5) as u8;
-                [grey, grey, grey, 255]
-            })
-            .collect_into_vec(&mut pixels);
+        let mut pixels = vec![[255; 4]; grid.samples()];
+        let parts = pixels.par_chunks_mut(AT_ONCE).zip(land.heights().par_chunks(AT_ONCE));
+        parts.for_each(|(pixels, heights)| {
+            wide(
+                #[inline(always)]
+                || {
+                    for (pixel, height) in pixels.iter_mut().zip(heights) {
+                        let grey = whole((height - low) * factor) as u8;
+                        *pixel = [grey, grey, grey, 255];
+                    }
+                },
+            );
+        });
         Self { width: grid.width(), height: grid.height(), pixels }
     }
 
@@ -82,7 +89,7 @@ static SRGB: LazyLock<Box<[u8; 1 << 16]>> = LazyLock::new(|| {
 /// The table's entry for linear light.
 #[inline(always)]
 fn step_of(light: f32) -> u16 {
-    (light.clamp(0.0, 1.0) * 65_535.0 + 0.5) as u16
+    whole(light.clamp(0.0, 1.0) * 65_535.0) as u16
 }
 
 /// Linear light as an sRGB channel; what is brighter than white becomes white.

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::{InputFiles, JobError, Wake, guarded, lock};
 use crate::engine::measures::Summary;
 use crate::engine::stack::Evaluator;
-use crate::engine::texture::{Needs, Painting, Scene, Survey, TextureView, view};
+use crate::engine::texture::{Canvas, Needs, Painting, Scene, Survey, TextureView, view};
 use crate::engine::{Cancelled, Grid, Heightfield, Inputs, Monitor, Picture, Recipe};
 use crate::files::FileError;
 use crate::files::inputs::DecodedFiles;
@@ -295,6 +295,7 @@ struct Painter {
     evaluator: Evaluator,
     drawn: Option<(Arc<Heightfield>, Arc<Picture>, Arc<Summary>)>,
     surveyed: Option<(Arc<Heightfield>, Survey)>,
+    canvas: Canvas,
 }
 
 impl Painter {
@@ -335,7 +336,7 @@ impl Painter {
             fixed_range_m: recipe.world.height_range_m,
             inputs,
         };
-        let painting = || view(scene, &recipe.light, request.shown, size, monitor);
+        let painting = || view(&mut self.canvas, scene, &recipe.light, request.shown, size, monitor);
         let Painting { picture, shares, uncovered } = monitor.within(0.8..1.0, painting)?;
         Ok(Preview {
             request: request.clone(),

@@ -5,10 +5,10 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::points::{Lines, Points, Walk};
-use super::swatch::{Cover, LEVEL, Texels, lies, stretches};
+use super::swatch::{Cover, LEVEL, ONE, STRETCH, Space, Texels, lies, stretches};
 use super::weigh::{GroundRow, Palette};
 use super::{Needs, Surroundings, TerrainType, TextureRecipe, TypeBlend, height_range_m};
-use crate::engine::heightfield::Heightfield;
+use crate::engine::heightfield::{Grid, Heightfield};
 use crate::engine::inputs::Inputs;
 use crate::engine::light::Light;
 use crate::engine::monitor::{Cancelled, Monitor};
@@ -84,19 +84,80 @@ impl Shine {
 
 /// How an active type colours the ground.
 #[derive(Clone, Debug)]
-struct Paint<'a> {
+struct Paint {
     colour: [f32; 3],
-    cover: Option<Cover<'a>>,
+    laid: Option<Laid>,
     blend: TypeBlend,
 }
 
-impl<'a> Paint<'a> {
-    fn new(ground: &TerrainType, inputs: &'a Inputs, pixel_m: f64) -> Self {
+/// The texture of a type.
+#[derive(Clone, Copy, Debug)]
+struct Laid {
+    /// Its place among the covers; types of one picture at one scale share theirs.
+    cover: usize,
+    /// From steps to linear light in its tint.
+    scale: [f32; 3],
+}
+
+impl Laid {
+    /// What it shows of a channel, from 0 to 1.
+    #[inline(always)]
+    fn light(scale: f32, steps: u16) -> f32 {
+        let light = scale * f32::from(steps);
+        if light < 1.0 { light } else { 1.0 }
+    }
+}
+
+impl Paint {
+    /// Pictures that are not among the covers yet join them.
+    fn new(ground: &TerrainType, inputs: &Inputs, pixel_m: f64, covers: &mut Vec<Cover>) -> Self {
         let colour = ground.colour.0.map(linear_from_srgb);
-        let swatch = ground.texture.as_ref().and_then(|name| inputs.swatch(name));
-        let cover =
-            swatch.map(|swatch| Cover::new(swatch, ground.repeat_m as f32, ground.tint as f32, colour, pixel_m as f32));
-        Self { colour, cover, blend: ground.blend }
+        let laid = ground.texture.as_ref().and_then(|name| inputs.swatch(name)).map(|swatch| {
+            let cover = Cover::new(swatch.clone(), ground.repeat_m as f32, pixel_m as f32);
+            let scale = cover.tint(ground.tint as f32, colour).map(|tint| tint / ONE);
+            let known = covers.iter().position(|known| *known == cover);
+            let cover = known.unwrap_or_else(|| {
+                covers.push(cover);
+                covers.len() - 1
+            });
+            Laid { cover, scale }
+        });
+        Self { colour, laid, blend: ground.blend }
+    }
+}
+
+/// What textures show at all points of a picture, kept from one painting to the next: it does not depend on the land.
+#[derive(Debug, Default)]
+pub struct Canvas {
+    /// The points and the grid of the land on which they lie.
+    place: Option<(Points, Grid)>,
+    covers: Vec<Cover>,
+    /// The texels of each cover, row by row.
+    rows: Vec<Vec<Texels>>,
+}
+
+impl Canvas {
+    /// The most bytes that are kept; larger pictures are worked out anew each time.
+    const MOST_BYTES: usize = 128 << 20;
+
+    /// Forgets all that is not asked for any more.
+    fn prepare(&mut self, painter: &Painter) {
+        let place = Some((painter.walk.points, painter.scene.land.grid()));
+        let [width, height] = painter.walk.size;
+        if self.place != place || height * painter.covers.len() * Texels::bytes(width) > Self::MOST_BYTES {
+            *self = Self { place, ..Self::default() };
+        }
+        if height * painter.covers.len() * Texels::bytes(width) > Self::MOST_BYTES {
+            return;
+        }
+        let known: Vec<Option<usize>> =
+            painter.covers.iter().map(|cover| self.covers.iter().position(|known| known == cover)).collect();
+        self.rows.resize_with(height, Vec::new);
+        for row in &mut self.rows {
+            let kept = |at: &Option<usize>| at.map(|at| std::mem::take(&mut row[at])).unwrap_or_default();
+            *row = known.iter().map(kept).collect();
+        }
+        self.covers.clone_from(&painter.covers);
     }
 }
 
@@ -105,7 +166,8 @@ pub(super) struct Painter<'a> {
     scene: Scene<'a>,
     walk: Walk<'a>,
     palette: Palette,
-    paints: Vec<Paint<'a>>,
+    paints: Vec<Paint>,
+    covers: Vec<Cover>,
     by_relief: bool,
 }
 
@@ -116,26 +178,16 @@ pub(super) struct Row {
     pub(super) weights: Vec<Vec<f32>>,
     /// What the weights of the covering types sum to before they are shared out: 0 where none of them lies.
     pub(super) sums: Vec<f32>,
-    /// What the texture of each type shows.
+    /// What each cover shows.
     texels: Vec<Texels>,
+    space: Space,
     /// Sunlight and open sky.
     sunlight: Vec<f32>,
     sky: Vec<f32>,
     uncovered: usize,
     lines: Lines,
-    relief: Relief,
-}
-
-/// What types that join by relief make of a row.
-#[derive(Debug, Default)]
-struct Relief {
-    /// The highest of the raised reliefs.
-    highest: Vec<f32>,
-    /// 1 where one of the types that lie there joins by relief, else 0.
-    joins: Vec<f32>,
-    sums: Vec<f32>,
-    /// The relief of what has none.
-    level: Vec<f32>,
+    /// The types that lie in a stretch.
+    lying: Vec<usize>,
 }
 
 /// The sum of a row, in sixteen parts side by side.
@@ -158,14 +210,16 @@ impl<'a> Painter<'a> {
         let whole = points.whole(grid).map(|count| count.max(1) as f64);
         // The longer side: textures are blurred along the shorter one rather than coarse along this one.
         let pixel_m = (extent.width_m / whole[0]).max(extent.depth_m / whole[1]);
-        let paints: Vec<Paint> =
-            scene.recipe.active().map(|ground| Paint::new(ground, scene.inputs, pixel_m)).collect();
+        let mut covers = Vec::new();
+        let paint = |ground| Paint::new(ground, scene.inputs, pixel_m, &mut covers);
+        let paints: Vec<Paint> = scene.recipe.active().map(paint).collect();
         Ok(Self {
             scene,
             walk: Walk::new(scene.land, points),
             palette: Palette::new(scene.recipe, height_range_m(scene.land, scene.fixed_range_m, monitor)?),
             by_relief: paints.iter().any(|paint| paint.blend == TypeBlend::Height),
             paints,
+            covers,
         })
     }
 
@@ -175,7 +229,7 @@ impl<'a> Painter<'a> {
         let Row { ground, lines, .. } = row;
         self.walk.read(self.scene.land, j, lines, &mut ground.height_m);
         self.walk.read_gradients(j, lines, [&mut ground.east, &mut ground.south]);
-        ground.find_slopes(self.palette.slope_mode);
+        ground.find_slopes(self.palette.slope_mode, self.palette.is_skewed);
         let Surroundings { humidity, shade, sunlight, sky } = self.scene.surroundings;
         for (map, values) in [
             (humidity, &mut ground.humidity),
@@ -200,10 +254,10 @@ impl<'a> Painter<'a> {
     #[inline(always)]
     fn lay_textures(&self, j: usize, row: &mut Row) {
         let z_m = self.walk.z_m(j);
-        row.texels.resize_with(self.paints.len(), Texels::default);
-        for ((paint, texels), weights) in self.paints.iter().zip(&mut row.texels).zip(&row.weights) {
-            if let Some(cover) = paint.cover.as_ref().filter(|_| lies(weights)) {
-                cover.lay((&self.walk.xs_m, z_m), weights, texels);
+        row.texels.resize_with(self.covers.len(), Texels::default);
+        for (paint, weights) in self.paints.iter().zip(&row.weights) {
+            if let Some(Laid { cover, .. }) = paint.laid.filter(|_| lies(weights)) {
+                self.covers[cover].lay((&self.walk.xs_m, z_m), weights, &mut row.texels[cover], &mut row.space);
             }
         }
     }
@@ -211,53 +265,67 @@ impl<'a> Painter<'a> {
     /// Where types join by relief, the highest of the ground's reliefs, each raised by its weight, comes out on top
     /// (A. Mishkinis, "Advanced Terrain Texture Splatting", 2013). Other types have a level relief.
     ///
-    /// All points go through the same steps, so that neighbouring ones go through the vector lanes together; where no type
-    /// joins by relief, the weights are taken as they were.
+    /// All points of a stretch go through the same steps, so that neighbouring ones go through the vector lanes together;
+    /// where no type joins by relief, the weights are taken as they were.
     #[inline(always)]
     fn join_by_relief(&self, row: &mut Row) {
-        let Row { weights, texels, relief: Relief { highest, joins, sums, level }, .. } = row;
+        let Row { weights, texels, lying, .. } = row;
         let count = self.walk.size[0];
-        for (values, start) in [(&mut *highest, f32::NEG_INFINITY), (&mut *joins, 0.0), (&mut *sums, 0.0)] {
-            values.clear();
-            values.resize(count, start);
-        }
-        level.resize(count, LEVEL);
-        let covers = |at: &usize| self.paints[*at].blend.covers() && lies(&weights[*at]);
-        let covering: Vec<usize> = (0..self.paints.len()).filter(covers).collect();
-        for &at in &covering {
-            let by_relief = self.paints[at].blend == TypeBlend::Height;
-            let reliefs = texels[at].reliefs(by_relief, level);
-            for (((highest, joins), weight), relief) in
-                highest.iter_mut().zip(&mut *joins).zip(&weights[at]).zip(reliefs)
-            {
-                let lies = *weight > 0.0;
-                *highest = highest.max(if lies { weight + relief } else { f32::NEG_INFINITY });
-                *joins = if lies && by_relief { 1.0 } else { *joins };
+        for start in (0..count).step_by(STRETCH) {
+            let stretch = start..count.min(start + STRETCH);
+            lying.clear();
+            lying.extend(
+                (0..self.paints.len())
+                    .filter(|&at| self.paints[at].blend.covers() && lies(&weights[at][stretch.clone()])),
+            );
+            let by_relief = |at: usize| self.paints[at].blend == TypeBlend::Height;
+            if lying.len() < 2 || !lying.iter().any(|&at| by_relief(at)) {
+                continue;
             }
-        }
-        for &at in &covering {
-            let by_relief = self.paints[at].blend == TypeBlend::Height;
-            let reliefs = texels[at].reliefs(by_relief, level);
-            let places = weights[at].iter_mut().zip(&mut *sums).zip(reliefs);
-            for (((weight, sum), relief), (highest, joins)) in places.zip(highest.iter().zip(&*joins)) {
-                let raised = (*weight + relief - highest + RELIEF_DEPTH).max(0.0);
-                let joined = if *weight > 0.0 { raised } else { 0.0 };
-                *weight = if *joins > 0.0 { joined } else { *weight };
-                *sum += *weight;
+            let reliefs = |at: usize| match &self.paints[at] {
+                Paint { blend: TypeBlend::Height, laid: Some(laid), .. } => {
+                    &texels[laid.cover].steps[3][stretch.clone()]
+                }
+                _ => &[LEVEL; STRETCH][..stretch.len()],
+            };
+            // The highest of the raised reliefs, and 1 where one of the types that lie there joins by relief.
+            let (mut highest, mut joins, mut sums) = ([f32::NEG_INFINITY; STRETCH], [0.0; STRETCH], [0.0; STRETCH]);
+            for &at in &*lying {
+                let (weights, joining) = (&weights[at][stretch.clone()], if by_relief(at) { 1.0 } else { 0.0 });
+                for (((highest, joins), weight), relief) in
+                    highest.iter_mut().zip(&mut joins).zip(weights).zip(reliefs(at))
+                {
+                    // Worked out first and chosen after, so that there is no branch in the way of the vector lanes.
+                    let raised = weight + f32::from(*relief) * (1.0 / ONE);
+                    let raised = if *weight > 0.0 { raised } else { f32::NEG_INFINITY };
+                    *highest = if raised > *highest { raised } else { *highest };
+                    let joining = if *weight > 0.0 { joining } else { 0.0 };
+                    *joins = if joining > *joins { joining } else { *joins };
+                }
             }
-        }
-        for &at in &covering {
-            for ((weight, sum), joins) in weights[at].iter_mut().zip(&*sums).zip(&*joins) {
-                *weight = if *joins > 0.0 { *weight / sum } else { *weight };
+            for &at in &*lying {
+                let places = weights[at][stretch.clone()].iter_mut().zip(&mut sums).zip(reliefs(at));
+                for (((weight, sum), relief), (highest, joins)) in places.zip(highest.iter().zip(&joins)) {
+                    let raised = *weight + f32::from(*relief) * (1.0 / ONE) - highest + RELIEF_DEPTH;
+                    let raised = if raised > 0.0 { raised } else { 0.0 };
+                    let joined = if *weight > 0.0 { raised } else { 0.0 };
+                    *weight = if *joins > 0.0 { joined } else { *weight };
+                    *sum += *weight;
+                }
+            }
+            for &at in &*lying {
+                for ((weight, sum), joins) in weights[at][stretch.clone()].iter_mut().zip(&sums).zip(&joins) {
+                    *weight = if *joins > 0.0 { *weight / sum } else { *weight };
+                }
             }
         }
     }
 
     /// The colour of the active type at `at` at point `i` of a row, in linear light, where it has some weight.
     pub(super) fn colour_of(&self, at: usize, row: &Row, i: usize) -> [f32; 3] {
-        let Paint { colour, .. } = &self.paints[at];
-        let texels = &row.texels[at].colour;
-        std::array::from_fn(|c| texels[c].get(i).copied().unwrap_or(colour[c]))
+        let Paint { colour, laid, .. } = &self.paints[at];
+        let of = |laid: &Laid, c: usize| Laid::light(laid.scale[c], row.texels[laid.cover].steps[c][i]);
+        std::array::from_fn(|c| laid.as_ref().map_or(colour[c], |laid| of(laid, c)))
     }
 
     /// The colours of a row, in linear light, not lit: a channel at a time, so that neighbouring points go through the
@@ -271,9 +339,10 @@ impl<'a> Painter<'a> {
             channel.resize(self.walk.size[0], if covered { 0.0 } else { bare });
         }
         // What changes the ground comes after all that covers it, wherever it stands in the list.
-        let all = || self.paints.iter().zip(&row.weights).zip(&row.texels);
-        let covering = all().filter(|((paint, _), _)| covers(paint));
-        for ((paint, weights), texels) in covering.chain(all().filter(|((paint, _), _)| !covers(paint))) {
+        let all = || self.paints.iter().zip(&row.weights);
+        for (paint, weights) in
+            all().filter(|(paint, _)| covers(paint)).chain(all().filter(|(paint, _)| !covers(paint)))
+        {
             let joined = |below: f32, own: f32| match paint.blend {
                 TypeBlend::Normal | TypeBlend::Height => below,
                 TypeBlend::Multiply => below * own,
@@ -284,17 +353,23 @@ impl<'a> Painter<'a> {
                 let weights = &weights[stretch.clone()];
                 for (c, channel) in colours.iter_mut().enumerate() {
                     let points = channel[stretch.clone()].iter_mut().zip(weights);
-                    let plain = paint.colour[c];
-                    let texels = || &texels.colour[c][stretch.clone()];
-                    match (covers(paint), paint.cover.is_some()) {
-                        (true, false) => points.for_each(|(sum, weight)| *sum += weight * plain),
-                        (true, true) => points.zip(texels()).for_each(|((sum, weight), texel)| *sum += weight * texel),
-                        (false, false) => points.for_each(|(below, weight)| {
-                            *below += weight * (joined(*below, plain) - *below);
+                    match (covers(paint), paint.laid) {
+                        (true, None) => points.for_each(|(sum, weight)| *sum += weight * paint.colour[c]),
+                        (true, Some(Laid { cover, scale })) => {
+                            let steps = &row.texels[cover].steps[c][stretch.clone()];
+                            points.zip(steps).for_each(|((sum, weight), steps)| {
+                                *sum += weight * Laid::light(scale[c], *steps);
+                            });
+                        }
+                        (false, None) => points.for_each(|(below, weight)| {
+                            *below += weight * (joined(*below, paint.colour[c]) - *below);
                         }),
-                        (false, true) => points.zip(texels()).for_each(|((below, weight), texel)| {
-                            *below += weight * (joined(*below, *texel) - *below);
-                        }),
+                        (false, Some(Laid { cover, scale })) => {
+                            let steps = &row.texels[cover].steps[c][stretch.clone()];
+                            points.zip(steps).for_each(|((below, weight), steps)| {
+                                *below += weight * (joined(*below, Laid::light(scale[c], *steps)) - *below);
+                            });
+                        }
                     }
                 }
             }
@@ -329,8 +404,9 @@ impl Shine {
 /// Paints the land at all points, lit where a light is given.
 pub fn paint(scene: Scene, light: Option<&Light>, points: Points, monitor: &Monitor) -> Result<Painting, Cancelled> {
     match light.map(Shine::new) {
-        None => paint_by(scene, points, monitor, |_, _, _| ()),
+        None => paint_by(None, scene, points, monitor, |_, _, _| ()),
         Some(shine) => paint_by(
+            None,
             scene,
             points,
             monitor,
@@ -340,8 +416,10 @@ pub fn paint(scene: Scene, light: Option<&Light>, points: Points, monitor: &Moni
     }
 }
 
-/// Paints every row in the colours, in linear light, that `finish` makes of its own, which are not lit.
+/// Paints every row in the colours, in linear light, that `finish` makes of its own, which are not lit. What textures show
+/// is kept on the canvas, if there is one.
 pub(super) fn paint_by(
+    canvas: Option<&mut Canvas>,
     scene: Scene,
     points: Points,
     monitor: &Monitor,
@@ -351,10 +429,21 @@ pub(super) fn paint_by(
     let [width, height] = painter.walk.size;
     let tally = monitor.tally(height);
     let mut pixels = vec![[0; 4]; width * height];
+    let mut kept: Vec<Option<&mut Vec<Texels>>> = Vec::with_capacity(height);
+    if let Some(canvas) = canvas {
+        canvas.prepare(&painter);
+        kept.extend(canvas.rows.iter_mut().map(Some));
+    }
+    kept.resize_with(height, || None);
     let of_rows: Vec<(usize, Vec<f32>)> = pixels
         .par_chunks_mut(width.max(1))
+        .zip(kept)
         .enumerate()
-        .map_init(<(Row, Colours, Vec<[u16; 3]>)>::default, |(row, colours, steps), (j, pixels)| {
+        .map_init(<(Row, Colours, Vec<[u16; 3]>)>::default, |(row, colours, steps), (j, (pixels, mut kept))| {
+            match &mut kept {
+                Some(kept) => std::mem::swap(*kept, &mut row.texels),
+                None => row.texels.iter_mut().for_each(Texels::forget),
+            }
             let sums = wide(
                 #[inline(always)]
                 || {
@@ -368,6 +457,9 @@ pub(super) fn paint_by(
                     row.weights.iter().map(|weights| sum_of(weights)).collect()
                 },
             );
+            if let Some(kept) = kept {
+                std::mem::swap(kept, &mut row.texels);
+            }
             tally.add_one().map(|()| (row.uncovered, sums))
         })
         .collect::<Result<_, _>>()?;
@@ -407,6 +499,7 @@ pub fn weigh(scene: Scene, points: Points, full: u16, monitor: &Monitor) -> Resu
         .rows()
         .into_par_iter()
         .map_init(Row::default, |row, j| {
+            row.texels.iter_mut().for_each(Texels::forget);
             wide(
                 #[inline(always)]
                 || painter.look(j, row),

@@ -57,7 +57,7 @@ impl Points {
 #[derive(Clone, Debug)]
 pub(super) struct Walk<'a> {
     pub(super) land: &'a Heightfield,
-    points: Points,
+    pub(super) points: Points,
     pub(super) size: [usize; 2],
     /// For every column of points the sample to its west, and the way to the next one.
     columns: Vec<(u32, f32)>,

@@ -1,8 +1,10 @@
 //! Tileable pictures of ground, and how they are laid over the land so that no eye sees them repeat.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use crate::engine::picture::{Picture, linear_from_srgb, luminance};
+use crate::engine::wide::whole;
 
 /// A texel in linear light, 16 bits a channel: red, green, blue, and the relief, which is the luminance.
 type Texel = [u16; 4];
@@ -11,7 +13,7 @@ type Texel = [u16; 4];
 const FULL: f32 = 65_535.0;
 
 /// Places of a line that are worked out together, or not at all.
-const STRETCH: usize = 32;
+pub(super) const STRETCH: usize = 32;
 
 /// One level of the pyramid.
 #[derive(Clone, Debug)]
@@ -47,14 +49,6 @@ impl Level {
     fn row(&self, row: usize) -> &[Texel] {
         &self.texels[row * self.width..][..self.width]
     }
-}
-
-/// A whole number below 2²³ as an integer: between 2²³ and 2²⁴ the low bits of an f32 count whole numbers. Unlike a cast
-/// this is the same two instructions in every vector lane.
-#[inline(always)]
-fn whole(number: f32) -> u32 {
-    const WHOLE: f32 = (1_u32 << 23) as f32;
-    (number + WHOLE).to_bits() - WHOLE.to_bits()
 }
 
 /// The two texels of `count` between whose centres a place lies, and the way from the one to the other; `share` is a
@@ -169,45 +163,55 @@ const FAR_SHARE: f32 = 0.35;
 /// away there. Chosen by eye.
 const LEAST_TEXELS: usize = 16;
 
-/// A swatch laid over the land at one scale, for pixels of one size.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Cover<'a> {
-    swatch: &'a Swatch,
-    near: &'a Level,
-    far: [&'a Level; 2],
-    repeats_per_m: f32,
+/// A swatch laid over the land at one scale, for pixels of one size: the same places show the same, whatever the land.
+#[derive(Clone, Debug)]
+pub(super) struct Cover {
+    swatch: Arc<Swatch>,
+    repeat_m: f32,
+    /// The levels of near and of far structure.
+    near: usize,
+    far: [usize; 2],
     /// How many times as wide as high the picture is.
     proportion: f32,
-    /// Factors on the colour, by the tint.
-    tint: [f32; 3],
     /// 1 by the mean relief.
     per_relief: f32,
 }
 
-impl<'a> Cover<'a> {
-    /// One picture is `repeat_m` wide; `tint` says how far its mean takes on `colour`; `pixel_m` is the side of a pixel.
-    pub(super) fn new(swatch: &'a Swatch, repeat_m: f32, tint: f32, colour: [f32; 3], pixel_m: f32) -> Self {
+impl PartialEq for Cover {
+    fn eq(&self, other: &Self) -> bool {
+        let Self { swatch, repeat_m, near, far, .. } = self;
+        Arc::ptr_eq(swatch, &other.swatch) && *repeat_m == other.repeat_m && *near == other.near && *far == other.far
+    }
+}
+
+impl Cover {
+    /// One picture is `repeat_m` wide; `pixel_m` is the side of a pixel.
+    pub(super) fn new(swatch: Arc<Swatch>, repeat_m: f32, pixel_m: f32) -> Self {
         // The level whose texels are about as large as a pixel: finer ones would shimmer, coarser ones blur.
         let level_for = |repeat_m: f32| {
             let texels_a_pixel = pixel_m / repeat_m * swatch.levels[0].width as f32;
             let level = libm::log2f(texels_a_pixel.max(1.0)) + 0.25;
-            &swatch.levels[(level as usize).min(swatch.levels.len() - 1)]
+            (level as usize).min(swatch.levels.len() - 1)
         };
-        let mean = swatch.mean();
-        let tinted = |c: usize| 1.0 + tint * (colour[c] / mean[c].max(1e-4) - 1.0);
         Self {
-            swatch,
+            repeat_m,
             near: level_for(repeat_m),
             far: FAR.map(|far| level_for(far.scale * repeat_m)),
-            repeats_per_m: 1.0 / repeat_m,
             proportion: swatch.levels[0].width as f32 / swatch.levels[0].height as f32,
-            tint: std::array::from_fn(tinted),
             per_relief: 1.0 / swatch.mean[3].max(1e-4),
+            swatch,
         }
     }
 
-    /// Works out what the texture shows along a line from west to east, where the type has some weight; elsewhere it may
-    /// be anything.
+    /// What the texture's colours are multiplied by so that the mean of the picture takes on `colour` as far as `tint`
+    /// says.
+    pub(super) fn tint(&self, tint: f32, colour: [f32; 3]) -> [f32; 3] {
+        let mean = self.swatch.mean;
+        std::array::from_fn(|c| 1.0 + tint * (colour[c] / mean[c].max(1e-4) - 1.0))
+    }
+
+    /// Works out what the texture shows along a line from west to east, in every stretch where the type has some weight
+    /// and that is not known yet.
     ///
     /// Near structure: three copies, each with an offset of its own, meet in every triangle of a grid over the land, so
     /// that nothing repeats (Heitz and Neyret, "High-Performance By-Example Noise using a Histogram-Preserving Blending
@@ -215,28 +219,38 @@ impl<'a> Cover<'a> {
     /// structure: the brightness of the same picture, laid much wider, twice. Each of the two does repeat; together they
     /// do not on any land that has less than a hundred repeats of the wider one.
     #[inline(always)]
-    pub(super) fn lay(&self, (xs_m, z_m): (&[f32], f32), weights: &[f32], texels: &mut Texels) {
-        let Texels { colour, relief, brightness, lines, places } = texels;
-        let mean = self.swatch.mean;
-        let v = z_m * self.repeats_per_m;
-        for values in colour.iter_mut().chain([&mut *brightness, &mut *places]) {
-            values.resize(xs_m.len(), 0.0);
+    pub(super) fn lay(&self, (xs_m, z_m): (&[f32], f32), weights: &[f32], texels: &mut Texels, space: &mut Space) {
+        texels.resize(xs_m.len());
+        let Texels { steps, is_known } = texels;
+        if !stretches(weights).any(|stretch| !is_known[stretch.start / STRETCH]) {
+            return;
         }
-        relief.clear();
+        let Space { lines, brightness, places } = space;
+        let Self { repeat_m, per_relief, .. } = *self;
+        let levels = &self.swatch.levels;
+        let (mean, repeats_per_m) = (self.swatch.mean, 1.0 / repeat_m);
+        let v = z_m * repeats_per_m;
         // A level of one texel has no structure: no line.
         for ((level, Far { scale, slant, offset: [east, south] }), line) in
             self.far.into_iter().zip(FAR).zip(&mut *lines)
         {
+            let level = &levels[level];
             line.reliefs.clear();
             if level.texels.len() > 1 {
                 let far = Line::new(level, v * self.proportion / scale, [east + slant * v / scale, south]);
                 far.reliefs(&mut line.reliefs);
-                (line.per_m, line.east, line.count) = (self.repeats_per_m / scale, far.east, level.width as f32);
+                (line.per_m, line.east, line.count) = (repeats_per_m / scale, far.east, level.width as f32);
             }
         }
+        let near = &levels[self.near];
+        let mut triangles =
+            (near.width >= LEAST_TEXELS.min(levels[0].width)).then(|| Triangles::new(near, v, self.proportion));
         for stretch in stretches(weights) {
+            if std::mem::replace(&mut is_known[stretch.start / STRETCH], true) {
+                continue;
+            }
             let (xs_m, firsts) = (&xs_m[stretch.clone()], &mut [0; STRETCH]);
-            let (places, brightness) = (&mut places[stretch.clone()], &mut brightness[stretch.clone()]);
+            let (places, brightness) = (&mut places[..xs_m.len()], &mut brightness[..xs_m.len()]);
             brightness.fill(1.0);
             for FarLine { reliefs, per_m, east, count } in lines.iter().filter(|line| !line.reliefs.is_empty()) {
                 // From the centre of the texel that stands before the first. Looking up alone goes place by place; what
@@ -252,45 +266,75 @@ impl<'a> Cover<'a> {
                     *place = pair[0] + (pair[1] - pair[0]) * *place;
                 }
                 for (brightness, relief) in brightness.iter_mut().zip(&*places) {
-                    *brightness += FAR_SHARE * (relief * self.per_relief - 1.0).clamp(-1.0, 1.0);
+                    *brightness += FAR_SHARE * (relief * per_relief - 1.0).clamp(-1.0, 1.0);
                 }
             }
-            for (c, channel) in colour.iter_mut().enumerate() {
-                let tinted = mean[c] * self.tint[c];
-                for (channel, brightness) in channel[stretch.clone()].iter_mut().zip(&*brightness) {
-                    *channel = (tinted * brightness).clamp(0.0, 1.0);
+            let [red, green, blue, relief] = steps.each_mut().map(|steps| &mut steps[stretch.clone()]);
+            match &mut triangles {
+                None => {
+                    for (channel, mean) in [red, green, blue].into_iter().zip(mean) {
+                        channel.iter_mut().zip(&*brightness).for_each(|(step, bright)| *step = step_of(mean * bright));
+                    }
+                    relief.fill(LEVEL);
                 }
-            }
-        }
-        if self.near.width < LEAST_TEXELS.min(self.swatch.levels[0].width) {
-            return;
-        }
-        relief.resize(xs_m.len(), LEVEL);
-        let mut triangles = Triangles::new(self.near, v, self.proportion);
-        let [red, green, blue] = colour;
-        let channels = red.iter_mut().zip(green).zip(blue).zip(relief).zip(&*brightness);
-        for (((((red, green), blue), relief), brightness), (x_m, weight)) in channels.zip(xs_m.iter().zip(weights)) {
-            if *weight > 0.0 {
-                let detail = triangles.detail(x_m * self.repeats_per_m, mean);
-                for (c, channel) in [red, green, blue].into_iter().enumerate() {
-                    *channel = ((mean[c] + detail[c]) * self.tint[c] * brightness).clamp(0.0, 1.0);
+                Some(triangles) => {
+                    let channels = red.iter_mut().zip(green).zip(blue).zip(relief);
+                    for ((((red, green), blue), relief), (x_m, bright)) in channels.zip(xs_m.iter().zip(&*brightness)) {
+                        let detail = triangles.detail(x_m * repeats_per_m, mean);
+                        for (c, step) in [red, green, blue].into_iter().enumerate() {
+                            *step = step_of((mean[c] + detail[c]) * bright);
+                        }
+                        *relief = step_of((0.5 + 0.5 * detail[3] * per_relief).min(1.0));
+                    }
                 }
-                *relief = (0.5 + 0.5 * detail[3] * self.per_relief).clamp(0.0, 1.0);
             }
         }
     }
 }
 
-/// What the texture of a type shows along a line of places where the type lies; elsewhere it may be anything.
+/// What a texture shows along a line of places before it is tinted, in steps of which [`ONE`] are a whole.
 #[derive(Debug, Default)]
 pub(super) struct Texels {
-    /// In linear light, channel by channel.
-    pub(super) colour: [Vec<f32>; 3],
-    /// From 0 to 1, with its mean at ½; empty where pixels are too large to show any.
-    relief: Vec<f32>,
-    brightness: Vec<f32>,
+    /// Red, green and blue in linear light, and the relief, 0 to 1 with its mean at ½.
+    pub(super) steps: [Vec<u16>; 4],
+    /// The stretches that were worked out; the others may be anything.
+    is_known: Vec<bool>,
+}
+
+/// The steps of a whole: brighter parts of bright pictures go beyond it before the tint darkens them.
+pub(super) const ONE: f32 = 32_768.0;
+
+/// The relief of what shows none.
+pub(super) const LEVEL: u16 = (ONE * 0.5) as u16;
+
+#[inline(always)]
+fn step_of(value: f32) -> u16 {
+    whole((value * ONE).clamp(0.0, 65_535.0)) as u16
+}
+
+impl Texels {
+    pub(super) fn forget(&mut self) {
+        self.is_known.fill(false);
+    }
+
+    #[inline(always)]
+    fn resize(&mut self, count: usize) {
+        self.steps.iter_mut().for_each(|steps| steps.resize(count, 0));
+        self.is_known.resize(count.div_ceil(STRETCH), false);
+    }
+
+    /// The bytes that a line of so many places takes.
+    pub(super) fn bytes(count: usize) -> usize {
+        4 * size_of::<u16>() * count
+    }
+}
+
+/// What is worked in along a line, kept from one to the next.
+#[derive(Debug, Default)]
+pub(super) struct Space {
     lines: [FarLine; 2],
-    places: Vec<f32>,
+    brightness: [f32; STRETCH],
+    places: [f32; STRETCH],
 }
 
 /// A line of far structure: the reliefs of a level with the one before and the one after them, and where a place in metres
@@ -303,10 +347,11 @@ struct FarLine {
     count: f32,
 }
 
-/// Whether a type lies anywhere along a line.
+/// Whether a type lies anywhere along a line. Weights are not negative, so that any bit says so, and bits are gathered in
+/// the vector lanes.
 #[inline(always)]
 pub(super) fn lies(weights: &[f32]) -> bool {
-    weights.iter().any(|weight| *weight > 0.0)
+    weights.iter().fold(0, |bits, weight| bits | weight.to_bits()) != 0
 }
 
 /// The stretches of a line in which a type lies anywhere: what it looks like elsewhere is not worth working out.
@@ -315,17 +360,6 @@ pub(super) fn stretches(weights: &[f32]) -> impl Iterator<Item = Range<usize>> {
     let place = |(at, weights): (usize, &[f32])| at * STRETCH..at * STRETCH + weights.len();
     weights.chunks(STRETCH).enumerate().filter(|(_, weights)| lies(weights)).map(place)
 }
-
-impl Texels {
-    /// The reliefs along the line, if they are asked for and there are any; else `level` ones.
-    #[inline(always)]
-    pub(super) fn reliefs<'a>(&'a self, asked_for: bool, level: &'a [f32]) -> &'a [f32] {
-        if asked_for && !self.relief.is_empty() { &self.relief } else { level }
-    }
-}
-
-/// The relief of what has no texture.
-pub(super) const LEVEL: f32 = 0.5;
 
 /// Triangles as high as a third of a picture: large enough to keep the picture's forms whole.
 const TRIANGLES_A_REPEAT: f32 = 3.0;
@@ -429,15 +463,16 @@ mod tests {
         // Two texels bright, two dark, over 8 m.
         let texel = |i: usize| if i % 4 < 2 { [220, 220, 220, 255] } else { [40, 40, 40, 255] };
         let swatch = Swatch::new(&Picture { width: 8, height: 8, pixels: (0..64).map(texel).collect() });
+        let swatch = Arc::new(swatch);
         let relief = |pixel_m: f32| {
             let xs_m: Vec<f32> = (0..200).map(|i| i as f32 * pixel_m).collect();
-            let mut texels = Texels::default();
-            let cover = Cover::new(&swatch, 8.0, 0.0, [0.5; 3], pixel_m);
-            cover.lay((&xs_m, 3.3), &vec![1.0; xs_m.len()], &mut texels);
-            texels.relief
+            let (mut texels, mut space) = (Texels::default(), Space::default());
+            let cover = Cover::new(swatch.clone(), 8.0, pixel_m);
+            cover.lay((&xs_m, 3.3), &vec![1.0; xs_m.len()], &mut texels, &mut space);
+            texels.steps[3].iter().map(|&step| f32::from(step) / ONE).collect::<Vec<_>>()
         };
         let found = relief(0.25);
         assert!(found.iter().any(|&at| at > 0.8) && found.iter().any(|&at| at < 0.2), "{found:?}");
-        assert!(relief(4.0).is_empty(), "pixels as large as its forms show none");
+        assert!(relief(4.0).iter().all(|&at| at == 0.5), "pixels as large as its forms show none");
     }
 }

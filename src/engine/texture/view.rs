@@ -1,7 +1,7 @@
 //! The ground looked at in other ways than it is seen: what an editor shows while somebody paints.
 
 use super::paint::{Colours, Shine, paint_by};
-use super::{Needs, Painting, Points, Scene, paint};
+use super::{Canvas, Needs, Painting, Points, Scene};
 use crate::engine::light::Light;
 use crate::engine::monitor::{Cancelled, Monitor};
 use crate::engine::picture::{linear_from_srgb, luminance};
@@ -54,8 +54,10 @@ fn mixed(from: [f32; 3], to: [f32; 3], share: f32) -> [f32; 3] {
     std::array::from_fn(|c| from[c] + (to[c] - from[c]) * share)
 }
 
-/// Paints the land on `size` pixels as `view` has it. The shares are those of the painting, whatever is shown of it.
+/// Paints the land on `size` pixels as `view` has it. The shares are those of the painting, whatever is shown of it. What
+/// textures show is kept on the canvas for the next time.
 pub fn view(
+    canvas: &mut Canvas,
     scene: Scene,
     light: &Light,
     view: TextureView,
@@ -76,11 +78,18 @@ pub fn view(
         painted(colours, &|i, _| mixed(from, to, shares.get(i).copied().unwrap_or_default()));
     };
     match view {
-        TextureView::Lit => paint(scene, Some(light), points, monitor),
-        TextureView::Unlit => paint(scene, None, points, monitor),
+        TextureView::Lit => paint_by(
+            Some(canvas),
+            scene,
+            points,
+            monitor,
+            #[inline(always)]
+            |_, row, colours| shine.light(row, colours),
+        ),
+        TextureView::Unlit => paint_by(Some(canvas), scene, points, monitor, |_, _, _| ()),
         TextureView::Alone(at) => {
             let place = scene.recipe.place_among_active(at);
-            paint_by(scene, points, monitor, |painter, row, colours| {
+            paint_by(Some(canvas), scene, points, monitor, |painter, row, colours| {
                 let ground = [0.12; 3];
                 painted(colours, &|i, _| {
                     place.map_or(ground, |at| {
@@ -94,35 +103,38 @@ pub fn view(
         TextureView::Weight(at) => {
             let place = scene.recipe.place_among_active(at);
             // Half a weight is the middle grey that one sees, not half the light.
-            paint_by(scene, points, monitor, |_, row, colours| {
+            paint_by(Some(canvas), scene, points, monitor, |_, row, colours| {
                 painted(colours, &|i, _| {
                     let grey = place.map_or(0.0, |at| row.weights[at][i]).clamp(0.0, 1.0) * 255.0 + 0.5;
                     [linear_from_srgb(grey as u8); 3]
                 });
             })
         }
-        TextureView::Uncovered => paint_by(scene, points, monitor, |_, row, colours| {
+        TextureView::Uncovered => paint_by(Some(canvas), scene, points, monitor, |_, row, colours| {
             shine.light(row, colours);
             painted(colours, &|i, lit| {
                 if row.sums[i] > 0.0 { [luminance(lit); 3] } else { WARNING.map(linear_from_srgb) }
             });
         }),
-        TextureView::Humidity => {
-            paint_by(scene, points, monitor, |_, row, colours| scale(colours, DRY, WET, &row.ground.humidity))
-        }
-        TextureView::Shade => {
-            paint_by(scene, points, monitor, |_, row, colours| scale(colours, SUNNY, SHADY, &row.ground.shade))
-        }
+        TextureView::Humidity => paint_by(Some(canvas), scene, points, monitor, |_, row, colours| {
+            scale(colours, DRY, WET, &row.ground.humidity)
+        }),
+        TextureView::Shade => paint_by(Some(canvas), scene, points, monitor, |_, row, colours| {
+            scale(colours, SUNNY, SHADY, &row.ground.shade)
+        }),
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
     use crate::engine::heightfield::{Extent, Grid, Heightfield};
     use crate::engine::inputs::Inputs;
-    use crate::engine::parameters::{Band, Colour};
-    use crate::engine::texture::{Surroundings, TerrainType, TextureRecipe, TextureSettings, Unit};
+    use crate::engine::parameters::{Band, Colour, PictureName};
+    use crate::engine::picture::Picture;
+    use crate::engine::texture::{Surroundings, Swatch, TerrainType, TextureRecipe, TextureSettings, TypeBlend, Unit};
 
     /// Level ground in the west, 100 m higher in the east; a type on each, and none between.
     fn scene() -> (Heightfield, TextureRecipe) {
@@ -154,7 +166,7 @@ mod tests {
         let inputs = &Inputs::default();
         let scene = Scene { land: &land, surroundings, recipe: &recipe, fixed_range_m: None, inputs };
         // A pixel for each place between two samples: the middle of the step is the middle of pixel 19.
-        let painting = view(scene, &light, shown, [40, 40], &monitor).expect("not cancelled");
+        let painting = view(&mut Canvas::default(), scene, &light, shown, [40, 40], &monitor).expect("not cancelled");
         let at = |i: usize| {
             let [red, green, blue, _] = painting.picture.pixels[20 * 40 + i];
             [red, green, blue]
@@ -211,5 +223,50 @@ mod tests {
             );
             assert!(colours(shown).0.iter().any(|colour| colour.iter().all(|channel| *channel > 0)));
         }
+    }
+
+    #[test]
+    fn a_canvas_that_was_painted_on_shows_what_a_fresh_one_shows() {
+        let picture = |factor: usize| {
+            let pixel = |i: usize| [(i * factor % 251) as u8, (i * 7 % 199) as u8, (i / 16 * 13 % 255) as u8, 255];
+            Arc::new(Swatch::new(&Picture { width: 32, height: 32, pixels: (0..1024).map(pixel).collect() }))
+        };
+        let name = |name: &str| PictureName(name.into());
+        let mut inputs = Inputs::default();
+        inputs.swatches.insert(name("a"), picture(31));
+        inputs.swatches.insert(name("b"), picture(101));
+        let (land, mut recipe) = scene();
+        let grid = land.grid();
+        recipe.types.remove(0);
+        for (ground, picture) in recipe.types.iter_mut().zip(["a", "b"]) {
+            ground.texture = Some(name(picture));
+            ground.repeat_m = 4000.0;
+            ground.blend = TypeBlend::Height;
+            ground.elevation_release = 60.0;
+        }
+        let mut canvas = Canvas::default();
+        let mut check = |land: &Heightfield, recipe: &TextureRecipe, inputs: &Inputs, size, occasion: &str| {
+            let surroundings = &Surroundings::default();
+            let scene = Scene { land, surroundings, recipe, fixed_range_m: None, inputs };
+            let mut painted = |canvas: &mut Canvas| {
+                view(canvas, scene, &Light::default(), TextureView::Unlit, size, &Monitor::new()).expect("painted")
+            };
+            assert_eq!(painted(&mut canvas), painted(&mut Canvas::default()), "{occasion}");
+        };
+        check(&land, &recipe, &inputs, [90, 70], "empty");
+        recipe.types[0].colour = Colour([1, 99, 3]);
+        check(&land, &recipe, &inputs, [90, 70], "another colour");
+        let other = Heightfield::from_fn(grid, |c, r| ((c * 5 + r * 3) % 101) as f32);
+        check(&other, &recipe, &inputs, [90, 70], "another land");
+        recipe.types.swap(0, 1);
+        check(&other, &recipe, &inputs, [90, 70], "moved");
+        recipe.types[0].repeat_m = 3000.0;
+        recipe.types[1].texture = Some(name("b"));
+        check(&land, &recipe, &inputs, [90, 70], "another repeat and another picture");
+        recipe.types[0].repeat_m = 4000.0;
+        check(&land, &recipe, &inputs, [90, 70], "one picture for both");
+        inputs.swatches.insert(name("b"), picture(57));
+        check(&land, &recipe, &inputs, [90, 70], "another picture by the same name");
+        check(&land, &recipe, &inputs, [70, 90], "another size");
     }
 }

@@ -10,7 +10,7 @@ use crate::engine::wide::refill;
 pub(in crate::engine) fn factor(value: f32, [min, max]: [f32; 2], release: f32) -> f32 {
     let outside = (min - value).max(value - max);
     // Chosen without a branch, so that neighbouring points go through the vector lanes together.
-    let fading = if outside < release { 1.0 - outside / release } else { 0.0 };
+    let fading = if outside < release { 1.0 - outside * (1.0 / release) } else { 0.0 };
     if outside <= 0.0 { 1.0 } else { fading }
 }
 
@@ -59,9 +59,9 @@ fn way_down([east, south]: [f32; 2]) -> [f32; 2] {
 }
 
 impl GroundRow {
-    /// Works out the slopes of a row whose gradients are there.
+    /// Works out the slopes of a row whose gradients are there, and where the ground falls if some type asks for it.
     #[inline(always)]
-    pub(super) fn find_slopes(&mut self, mode: SlopeMode) {
+    pub(super) fn find_slopes(&mut self, mode: SlopeMode, is_skewed: bool) {
         let Self { east, south, slope, way_down: [down_east, down_south], .. } = self;
         let gradients = || east.iter().zip(&*south);
         let steepness = gradients().map(|(east, south)| east * east + south * south);
@@ -69,8 +69,13 @@ impl GroundRow {
             SlopeMode::Degrees => refill(slope, steepness.map(|squared| degrees_of(squared.sqrt()))),
             SlopeMode::Classic => refill(slope, steepness.map(|squared| 1.0 / (1.0 + squared).sqrt())),
         }
-        refill(down_east, gradients().map(|(east, south)| way_down([*east, *south])[0]));
-        refill(down_south, gradients().map(|(east, south)| way_down([*east, *south])[1]));
+        if is_skewed {
+            down_east.resize(east.len(), 0.0);
+            down_south.resize(east.len(), 0.0);
+            for ((down_east, down_south), (east, south)) in down_east.iter_mut().zip(down_south).zip(gradients()) {
+                [*down_east, *down_south] = way_down([*east, *south]);
+            }
+        }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -180,6 +185,8 @@ pub(super) struct Palette {
     /// What counts as the whole height range when types are compared: 1 m where the land is level.
     range_m: f32,
     pub(super) slope_mode: SlopeMode,
+    /// Whether it matters to some type where the ground falls.
+    pub(super) is_skewed: bool,
 }
 
 impl Palette {
@@ -199,8 +206,10 @@ impl Palette {
         let extents = |ground| Extents::new(ground, settings.slope_mode, to_metres, metres_per_unit);
         let covers: Vec<bool> = recipe.active().map(TerrainType::covers).collect();
         let is_fallback = |ground: &TerrainType| ground.covers() && Some(&ground.name) == settings.fallback.as_ref();
+        let extents: Vec<Extents> = recipe.active().map(extents).collect();
         Self {
-            extents: recipe.active().map(extents).collect(),
+            is_skewed: extents.iter().any(|extents| extents.skew != 0.0),
+            extents,
             fallback: recipe.active().position(is_fallback),
             covers,
             range_m: if range > 0.0 { range as f32 } else { 1.0 },
@@ -227,7 +236,7 @@ impl Palette {
             }
         }
         let uncovered = sums.iter().map(|sum| usize::from(*sum <= 0.0)).sum();
-        if uncovered > 0 {
+        if uncovered > 0 && !self.extents.is_empty() {
             self.fill(row, weights, sums);
         }
         for (weights, _) in weights.iter_mut().zip(&self.covers).filter(|(_, covers)| **covers) {
@@ -331,7 +340,7 @@ mod tests {
     fn row(height_m: f32, [east, south]: [f32; 2], mode: SlopeMode) -> GroundRow {
         let mut row =
             GroundRow { height_m: vec![height_m], east: vec![east], south: vec![south], ..Default::default() };
-        row.find_slopes(mode);
+        row.find_slopes(mode, true);
         row
     }
 
