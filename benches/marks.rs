@@ -1,11 +1,14 @@
 //! The marks: what the engine takes beside the plain form of the same work, in one run on one machine.
 //!
-//! `cargo bench` prints the table; `cargo bench -- faults` the rows that have that word in their names. Absolute times wander from run to run; the ratios are what
-//! counts. Repetitions of both sides are interleaved and the median is taken. Where the plain form would take too
-//! long it is timed on fewer faults and scaled, which the table says.
+//! `cargo bench` prints the table; `cargo bench -- faults` the rows that have that word in their names; `cargo bench --
+//! build` and `-- memory` what builds.rs measures. Absolute times wander from run to run; the ratios are what counts.
+//! Repetitions of both sides are interleaved and the median is taken. Where the plain form would take too long it is
+//! timed on fewer faults and scaled, which the table says.
 
 #![allow(clippy::expect_used, clippy::panic, reason = "a measurement that cannot go on has no result")]
 
+#[path = "builds.rs"]
+mod builds;
 #[path = "naive.rs"]
 mod naive;
 
@@ -52,11 +55,14 @@ fn main() {
     texture_row("texture of 8 types with tiles, 1024²", square(1024), &recipe, &tiles);
     println!();
     println!("the editor's preview, 513², from asking to both pictures:");
-    let rows: [(&str, fn()); 4] = [
+    let rows: [(&str, fn()); 7] = [
         ("colour change", colour_change),
         ("slider moved", slider),
         ("animation and scrub", animation),
         ("growth of faults", fault_growth),
+        ("PNG encoders", builds::encoders),
+        ("build of large maps", builds::large),
+        ("memory beside its estimate", builds::memory),
     ];
     rows.iter().filter(|(name, _)| is_wanted(name)).for_each(|(_, row)| row());
 }

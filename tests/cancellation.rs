@@ -5,14 +5,17 @@
 
 mod common;
 
+use std::ops::Range;
+use std::path::Path;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use upthrust::engine::parameters::{Kind, Parameter};
+use upthrust::engine::parameters::{Band, Kind, Parameter};
 use upthrust::engine::stack::{Evaluator, evaluate};
-use upthrust::engine::texture::{Chart, Points, Scene, Surroundings, chart, paint_once, weigh};
+use upthrust::engine::texture::{Chart, Part, Points, Scene, Surroundings, chart, paint, paint_once, weigh};
 use upthrust::engine::{Cancelled, Extent, Grid, Heightfield, Monitor, Operation, Picture, Recipe, Step};
+use upthrust::files::{heightmap, texture};
 
 const MARK: Duration = Duration::from_millis(50);
 
@@ -135,6 +138,19 @@ fn every_picture_stops_in_time() {
         check(&format!("{} 4096²", what.key()), &|monitor| chart(&land, what, points, 255, monitor).is_err());
     }
     let picture = Picture { width: 8192, height: 4096, pixels: vec![[7; 4]; 8192 * 4096] };
+    let range_m = Band { min: 0.0, max: 976.0 };
+    let encoded = |monitor: &Monitor| {
+        heightmap::write(&mut std::io::empty(), Path::new("a.png"), &land, range_m, None, monitor).is_err()
+    };
+    check("1025², encoded", &encoded);
+    let painted_in_strips = |monitor: &Monitor| {
+        let strip = |rows: Range<usize>| {
+            let part = Part { whole: [8192; 2], first: [0, rows.start], size: [8192, rows.len()] };
+            paint(scene, None, Points::Part(part), monitor).map(|painting| painting.picture)
+        };
+        texture::write_painted(&mut std::io::empty(), Path::new("a.png"), [8192; 2], strip, monitor).is_err()
+    };
+    check("texture 8192², painted and encoded in strips", &painted_in_strips);
     check("8192 × 4096, turned over", &|monitor| picture.turned_over([true, true], monitor).is_err());
     assert!(missed.is_empty(), "{missed:?}");
 }

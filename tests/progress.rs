@@ -4,13 +4,18 @@
 
 mod common;
 
+use std::ops::Range;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use upthrust::engine::light::Light;
 use upthrust::engine::parameters::Limits;
 use upthrust::engine::stack::Evaluator;
-use upthrust::engine::texture::{Chart, Needs, Points, Scene, Surroundings, TextureRecipe, chart, paint_once, weigh};
+use upthrust::engine::texture::{
+    Chart, Needs, Part, Points, Scene, Surroundings, TextureRecipe, chart, paint, paint_once, weigh,
+};
 use upthrust::engine::{Extent, Grid, Heightfield, Monitor, Recipe};
+use upthrust::files::texture;
 
 /// The progress of a job as another thread sees it, each value once.
 fn watched(job: impl FnOnce(&Monitor)) -> Vec<f32> {
@@ -84,4 +89,16 @@ fn the_progress_of_paintings_weights_and_charts_only_rises() {
         };
         assert_rises(what.key(), &watched(charting));
     }
+    // Several strips, each of them painted and encoded.
+    let size = [1000, 7000];
+    let seen = watched(|monitor| {
+        let strip = |rows: Range<usize>| {
+            let part = Part { whole: size, first: [0, rows.start], size: [size[0], rows.len()] };
+            paint(scene, None, Points::Part(part), monitor).map(|painting| painting.picture)
+        };
+        let written = texture::write_painted(&mut std::io::empty(), Path::new("a.png"), size, strip, monitor);
+        assert_eq!(written, Ok(()));
+    });
+    assert_rises("a painting in strips", &seen);
+    assert!(seen.last().is_some_and(|progress| *progress == 1.0), "{:?}", seen.last());
 }

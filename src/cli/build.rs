@@ -56,11 +56,21 @@ pub fn run(options: &BuildOptions) -> Result<(), CliError> {
     Ok(())
 }
 
+/// Whether terrain types are painted or weighed.
+fn paints(options: &BuildOptions) -> bool {
+    options.output.is_some() || options.texture.is_some() || options.weights.is_some()
+}
+
 fn order(project: Project, options: &BuildOptions) -> Result<Order, CliError> {
     let used = project.recipe.files();
     let files = project.files.into_iter().filter(|(name, _)| used.contains(name)).collect();
+    let mut drawn_on = project.recipe.clone();
+    if !paints(options) {
+        // Pictures of ground take time and memory that nothing would come of.
+        drawn_on.texture.types.clear();
+    }
     let inputs =
-        load_inputs(&project.recipe, &files).map_err(|error| CliError::FileOf(options.source.source.clone(), error))?;
+        load_inputs(&drawn_on, &files).map_err(|error| CliError::FileOf(options.source.source.clone(), error))?;
     let extent = project.recipe.world.extent();
     let path_of = |own: &Option<PathBuf>, name: &str| {
         own.clone().or_else(|| options.output.as_ref().map(|folder| folder.join(name)))

@@ -339,15 +339,17 @@ fn blend(
 
 /// The most maps of heights that building a stack on a grid holds at once.
 pub fn peak_maps(recipe: &Recipe, grid: Grid) -> f64 {
-    let of_step = |step: &Step| {
+    let of_step = |(at, step): (usize, &Step)| {
+        // Operations count a map for the land below, which the first step does not have.
+        let missing = if at == 0 { 1.0 } else { 0.0 };
         let there = step.operation.works_on(grid);
         if there == grid {
-            return step.operation.maps_held(grid);
+            return step.operation.maps_held(grid) - missing;
         }
         // The land below and the result, beside what lies on the grid on which the operation works.
-        2.0 + step.operation.maps_held(there) * there.samples() as f64 / grid.samples() as f64
+        2.0 - missing + step.operation.maps_held(there) * there.samples() as f64 / grid.samples() as f64
     };
-    recipe.stack.iter().filter(|step| step.settings.enabled).map(of_step).fold(2.0, f64::max)
+    recipe.stack.iter().filter(|step| step.settings.enabled).enumerate().map(of_step).fold(1.0, f64::max)
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use super::atomic::{self, Staged};
@@ -121,9 +122,6 @@ const TEXTURE_UNITS: usize = 2;
 const WEIGHTS_UNITS: usize = 4;
 const MAP_UNITS: usize = 1;
 
-/// The most maps of the land's surroundings that a painting asks for.
-const SURROUNDING_MAPS: u64 = 4;
-
 /// Goes through the progress of what follows the evaluation, file by file.
 struct Stretches {
     next: f32,
@@ -164,22 +162,31 @@ pub fn build(order: &Order, monitor: &Monitor) -> Result<Vec<PathBuf>, FileError
     Ok(written)
 }
 
-/// Bytes that the order takes at its greatest.
+/// Bytes that threads work in, and that the allocator holds back, by measurement.
+const WORKING_BYTES: u64 = 8 << 20;
+
+/// Bytes that the order takes at its greatest, beside what the program takes by itself.
 pub fn memory_needed(order: &Order) -> u64 {
-    let map = 4 * order.grid.samples() as u64;
-    let inputs: u64 = order.inputs.bytes();
-    // Painted pixels have four bytes; formats that are not written row by row need a copy with three, and patches that
-    // are turned over one with four.
-    let picture = order.texture.as_ref().map_or(0, |texture| {
-        let pixels = (texture.size[0] as u64).saturating_mul(texture.size[1] as u64);
-        pixels.saturating_mul(if texture.patches.is_some_and(|patches| patches.mirror) { 11 } else { 7 })
+    let land = 4 * order.grid.samples() as u64;
+    let maps = |count: f64| (land as f64 * count).ceil() as u64;
+    let evaluating = maps(stack::peak_maps(&order.recipe, order.grid));
+    let heightmaps = order.heightmaps.iter().map(|heightmap| heightmap::bytes_written(&heightmap.path, order.grid));
+    let [found, looking] = match order.is_painted() {
+        true => Needs::of(&order.recipe.texture, order.baked_light()).maps_held().map(maps),
+        false => [0; 2],
+    };
+    let texture = order.texture.as_ref().map_or(0, |TextureOrder { path, size, patches }| {
+        // What is to be turned over is painted as a whole, and turned in a copy.
+        let mirror = patches.is_some_and(|patches| patches.mirror);
+        let pixels = (size[0] as u64).saturating_mul(size[1] as u64);
+        texture::bytes_painted(path, *size).saturating_add(if mirror { pixels.saturating_mul(8) } else { 0 })
     });
     let weights = order.weights.as_ref().map_or(0, |weights| weights.bytes(&order.recipe.texture, order.grid));
-    let maps = order.maps.iter().map(MapOrder::bytes).max().unwrap_or(0);
-    let evaluating = (map as f64 * stack::peak_maps(&order.recipe, order.grid)).ceil() as u64;
-    let surroundings = if order.is_painted() || maps > 0 { SURROUNDING_MAPS } else { 0 };
-    let painting = map.saturating_mul(1 + surroundings).saturating_add(picture.max(weights).max(maps));
-    inputs.saturating_add(evaluating.max(painting))
+    let charts = order.maps.iter().map(|map| map.bytes().saturating_add(maps(map.chart.maps_held())));
+    let beside_land = heightmaps.chain(charts).max().unwrap_or(0);
+    let beside_land = beside_land.max(looking).max(found.saturating_add(texture.max(weights)));
+    let needed = evaluating.max(land.saturating_add(beside_land));
+    needed.saturating_add(order.inputs.bytes()).saturating_add(WORKING_BYTES)
 }
 
 impl Order {
@@ -273,15 +280,18 @@ fn stage_texture(
     let write = |path: &Path, picture: &Picture| {
         atomic::stage(path, order.overwrite, |writer| texture::write(writer, path, picture, monitor))
     };
-    let one = |path: &Path, points: Points| {
-        let picture = monitor.within(0.0..0.5, || paint(points))?;
-        monitor.within(0.5..1.0, || write(path, &picture))
+    // A picture that begins at pixel (west, north) of the whole one, some of its rows at a time.
+    let one = |path: &Path, whole: [usize; 2], [west, north]: [usize; 2]| {
+        let rows = |rows: Range<usize>| {
+            paint(Points::Part(Part { whole, first: [west, north + rows.start], size: [size[0], rows.len()] }))
+        };
+        atomic::stage(path, order.overwrite, |writer| texture::write_painted(writer, path, size, rows, monitor))
     };
     let paths = texture.paths();
     match texture.patches {
         None => {
             for path in &paths {
-                staged.push(stretches.within(TEXTURE_UNITS, monitor, || one(path, Points::Pixels(size)))?);
+                staged.push(stretches.within(TEXTURE_UNITS, monitor, || one(path, size, [0, 0]))?);
             }
         }
         Some(patches) if patches.mirror => {
@@ -303,8 +313,7 @@ fn stage_texture(
             let whole = [patches.columns * size[0], patches.rows * size[1]];
             for ([column, row], path) in patches.all().zip(&paths) {
                 let first = [column * size[0], row * size[1]];
-                let points = Points::Part(Part { whole, first, size });
-                staged.push(stretches.within(TEXTURE_UNITS, monitor, || one(path, points))?);
+                staged.push(stretches.within(TEXTURE_UNITS, monitor, || one(path, whole, first))?);
             }
         }
     }
@@ -410,6 +419,52 @@ mod tests {
         let [low, high] = land.min_max();
         let half_step = (high - low) / 65_535.0 * 0.501;
         assert!(metres("h.png").iter().zip(land.heights()).all(|(a, b)| (a - b).abs() <= half_step));
+    }
+
+    #[test]
+    fn a_picture_in_strips_is_the_picture_painted_as_a_whole() {
+        let folder = tempfile::tempdir().expect("folder");
+        let mut order = order(folder.path());
+        // Three strips and a part of one.
+        let size = [900, 10_000];
+        order.heightmaps.clear();
+        order.texture = Some(TextureOrder { path: folder.path().join("t.png"), size, patches: None });
+        let monitor = Monitor::new();
+        build(&order, &monitor).expect("built");
+        let land = stack::evaluate(&order.recipe, order.grid, None, &order.inputs, &monitor).expect("not cancelled");
+        let (surroundings, recipe, inputs) = (&Surroundings::default(), &order.recipe.texture, &order.inputs);
+        let scene = Scene { land: &land, surroundings, recipe, fixed_range_m: None, inputs };
+        let whole = paint(scene, None, Points::Pixels(size), &monitor).expect("not cancelled").picture;
+        let found = image::open(folder.path().join("t.png")).expect("readable").into_rgb8();
+        assert_eq!(found.dimensions(), (900, 10_000));
+        assert!(found.pixels().zip(&whole.pixels).all(|(found, painted)| found.0 == painted[..3]));
+    }
+
+    #[test]
+    fn the_memory_asked_for_is_that_of_the_largest_part() {
+        let folder = tempfile::tempdir().expect("folder");
+        let mut order = order(folder.path());
+        order.grid = Grid::fitted(order.recipe.world.extent(), 4097);
+        // As many rows are compressed together as there are threads for.
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().expect("threads");
+        let maps = |order: &Order| pool.install(|| memory_needed(order)) as f64 / (4 * order.grid.samples()) as f64;
+        let texture = |name: &str| {
+            let path = folder.path().join(name);
+            Some(TextureOrder { path, size: [4096; 2], patches: None })
+        };
+        order.texture = None;
+        let bare = maps(&order);
+        assert!((1.0..1.3).contains(&bare), "one map and some rows: {bare}");
+        order.texture = texture("t.png");
+        let painted = maps(&order);
+        assert!((bare..1.5).contains(&painted), "one map and a strip: {painted}");
+        order.texture = texture("t.jpg");
+        let painted = maps(&order);
+        assert!((2.8..2.9).contains(&painted), "one map, four bytes a pixel, and three: {painted}");
+        order.texture = None;
+        order.recipe.stack.push(order.recipe.stack[0].clone());
+        let added = maps(&order);
+        assert!((2.0..2.2).contains(&added), "the land below and the land that is added: {added}");
     }
 
     #[test]

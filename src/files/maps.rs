@@ -5,13 +5,13 @@
 //! in the packs.
 
 use std::ffi::OsStr;
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use super::atomic::{self, Staged};
 use super::error::FileError;
+use super::png_writer::{self, Layout};
 use super::texture;
-use super::watched::stopped;
 use crate::engine::texture::{Chart, Points, Scene, TerrainType, TextureRecipe, chart, weigh};
 use crate::engine::{Grid, Heightfield, Monitor};
 
@@ -114,9 +114,10 @@ impl WeightsOrder {
             let paths = self.map_paths(scene.recipe);
             let share = |at: usize| 0.4 + 0.6 * at as f32 / paths.len().max(1) as f32;
             for (at, (path, map)) in paths.iter().zip(&weights.maps).enumerate() {
-                let png = Png { size: weights.size, channels: 1, depth };
+                let layout = Layout { size: weights.size, channels: 1, depth, is_srgb: false };
+                let value = |pixel: usize, _| map[pixel];
                 staged.push(monitor.within(share(at)..share(at + 1), || {
-                    atomic::stage(path, overwrite, |writer| png.write(writer, path, |pixel, _| map[pixel], monitor))
+                    atomic::stage(path, overwrite, |writer| write_numbers(writer, path, layout, value, monitor))
                 })?);
             }
             Ok::<_, FileError>(weights)
@@ -134,10 +135,10 @@ impl WeightsOrder {
         let paths = self.pack_paths(scene.recipe);
         let share = |at: usize| 0.85 + 0.15 * at as f32 / paths.len().max(1) as f32;
         for (at, (path, pack)) in paths.iter().zip(covering.chunks(PER_PACK)).enumerate() {
-            let png = Png { size: weights.size, channels: PER_PACK, depth: Depth::Eight };
+            let layout = Layout { size: weights.size, channels: PER_PACK, depth: Depth::Eight, is_srgb: false };
             let value = |pixel: usize, channel: usize| pack.get(channel).map_or(0, |map| map[pixel]);
             staged.push(monitor.within(share(at)..share(at + 1), || {
-                atomic::stage(path, overwrite, |writer| png.write(writer, path, value, monitor))
+                atomic::stage(path, overwrite, |writer| write_numbers(writer, path, layout, value, monitor))
             })?);
         }
         Ok(staged)
@@ -164,9 +165,9 @@ impl MapOrder {
         let charting = || chart(land, self.chart, Points::Pixels(*size), depth.full(), monitor);
         let values = monitor.within(0.0..0.5, charting)?;
         let channels = self.chart.channels();
-        let png = Png { size: *size, channels, depth: *depth };
+        let layout = Layout { size: *size, channels, depth: *depth, is_srgb: false };
         let value = |pixel: usize, channel: usize| values[pixel * channels + channel];
-        let writing = || atomic::stage(path, overwrite, |writer| png.write(writer, path, value, monitor));
+        let writing = || atomic::stage(path, overwrite, |writer| write_numbers(writer, path, layout, value, monitor));
         monitor.within(0.5..1.0, writing)
     }
 }
@@ -175,65 +176,32 @@ fn product([width, height]: [usize; 2]) -> u64 {
     (width as u64).saturating_mul(height as u64)
 }
 
-/// How numbers lie in a PNG. They are shares and directions, not colours: the file names no colour space.
-#[derive(Clone, Copy, Debug)]
-struct Png {
-    size: [usize; 2],
-    channels: usize,
-    depth: Depth,
-}
-
-impl Png {
-    /// Writes the values of every pixel's channels.
-    fn write(
-        self,
-        writer: &mut impl Write,
-        path: &Path,
-        value: impl Fn(usize, usize) -> u16,
-        monitor: &Monitor,
-    ) -> Result<(), FileError> {
-        let written = self.write_rows(writer, value, monitor);
-        // A writer that was stopped fails in its own words.
-        monitor.check()?;
-        written.map_err(|error| FileError::writing(path, &error))
-    }
-
-    fn write_rows(
-        self,
-        writer: &mut impl Write,
-        value: impl Fn(usize, usize) -> u16,
-        monitor: &Monitor,
-    ) -> io::Result<()> {
-        let Self { size: [width, height], channels, depth } = self;
-        let mut encoder = png::Encoder::new(writer, width as u32, height as u32);
-        encoder.set_color(match channels {
-            1 => png::ColorType::Grayscale,
-            3 => png::ColorType::Rgb,
-            _ => png::ColorType::Rgba,
-        });
-        encoder.set_depth(match depth {
-            Depth::Eight => png::BitDepth::Eight,
-            Depth::Sixteen => png::BitDepth::Sixteen,
-        });
-        let mut header = encoder.write_header()?;
-        let mut stream = header.stream_writer_with_size(1 << 18)?;
-        let mut bytes = Vec::new();
-        for j in 0..height {
-            bytes.clear();
-            for (pixel, channel) in (j * width..(j + 1) * width).flat_map(|i| (0..channels).map(move |c| (i, c))) {
-                let value = value(pixel, channel);
-                match depth {
-                    // Made with 255 as the greatest value.
-                    Depth::Eight => bytes.push(value as u8),
-                    Depth::Sixteen => bytes.extend(value.to_be_bytes()),
-                }
+/// Writes a picture of numbers, which are shares and directions, not colours: `value` gives those of every pixel's
+/// channels.
+fn write_numbers(
+    writer: &mut impl Write,
+    path: &Path,
+    layout: Layout,
+    value: impl Fn(usize, usize) -> u16 + Sync,
+    monitor: &Monitor,
+) -> Result<(), FileError> {
+    let Layout { size: [width, _], channels, depth, .. } = layout;
+    let fill = |j: usize, bytes: &mut [u8]| {
+        let values = (j * width..(j + 1) * width).flat_map(|i| (0..channels).map(move |c| (i, c)));
+        let values = values.map(|(pixel, channel)| value(pixel, channel));
+        match depth {
+            // Made with 255 as the greatest value.
+            Depth::Eight => bytes.iter_mut().zip(values).for_each(|(byte, value)| *byte = value as u8),
+            Depth::Sixteen => {
+                let (pairs, _) = bytes.as_chunks_mut::<2>();
+                pairs.iter_mut().zip(values).for_each(|(pair, value)| *pair = value.to_be_bytes());
             }
-            stream.write_all(&bytes)?;
-            monitor.check().map_err(stopped)?;
         }
-        stream.finish()?;
-        Ok(())
-    }
+    };
+    let written = png_writer::write(writer, layout, fill, monitor);
+    // A writer that was stopped fails in its own words.
+    monitor.check()?;
+    written.map_err(|error| FileError::writing(path, &error))
 }
 
 #[cfg(test)]
@@ -258,10 +226,10 @@ mod tests {
     fn numbers_come_back_from_another_reader() {
         let values: Vec<u16> = (0..36).map(|i| i * 1777).collect();
         for (depth, channels) in [(Depth::Eight, 3), (Depth::Eight, 1), (Depth::Sixteen, 1), (Depth::Sixteen, 3)] {
-            let png = Png { size: [4, 3], channels, depth };
+            let layout = Layout { size: [4, 3], channels, depth, is_srgb: false };
             let value = |pixel: usize, channel: usize| values[pixel * channels + channel] % depth.full();
             let mut bytes = Vec::new();
-            png.write(&mut bytes, Path::new("a.png"), value, &Monitor::new()).expect("written");
+            write_numbers(&mut bytes, Path::new("a.png"), layout, value, &Monitor::new()).expect("written");
             let read = image::load_from_memory(&bytes).expect("readable");
             let expected: Vec<u16> = (0..12 * channels).map(|i| values[i] % depth.full()).collect();
             let found: Vec<u16> = match read {

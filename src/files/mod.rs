@@ -10,6 +10,7 @@ pub mod heightmap;
 pub mod inputs;
 pub mod maps;
 pub mod memory;
+mod png_writer;
 pub mod sidecar;
 pub mod swatches;
 pub mod texture;

@@ -1,6 +1,7 @@
 //! Pictures in 8-bit RGB.
 
 use std::io::{self, Seek, Write};
+use std::ops::Range;
 use std::path::Path;
 
 use image::codecs::bmp::BmpEncoder;
@@ -10,9 +11,11 @@ use image::{ExtendedColorType, ImageEncoder, ImageFormat};
 
 use super::error::FileError;
 use super::heightmap::Format;
+use super::maps::Depth;
 use super::memory::require_memory;
+use super::png_writer::{self, Layout, PngWriter};
 use super::watched::{Watched, stopped};
-use crate::engine::{Monitor, Picture};
+use crate::engine::{Cancelled, Monitor, Picture};
 
 /// The most pixels along a side that JPEG and TGA have room for.
 pub const MOST_SIDE: usize = 65_535;
@@ -115,6 +118,38 @@ pub fn check_size(path: &Path, size: [usize; 2]) -> Result<(), FileError> {
     Ok(())
 }
 
+/// Paints a picture of that size and writes it in the format of the file's ending. `paint` is asked for some of its rows
+/// at a time, from north to south: for all of them where the format needs the whole picture.
+pub fn write_painted(
+    writer: &mut (impl Write + Seek),
+    path: &Path,
+    size: [usize; 2],
+    paint: impl Fn(Range<usize>) -> Result<Picture, Cancelled>,
+    monitor: &Monitor,
+) -> Result<(), FileError> {
+    match PictureFormat::from_path(path)? {
+        PictureFormat::Png => {
+            let written = write_png_in_strips(writer, size, paint, monitor);
+            // A writer that was stopped fails in its own words.
+            monitor.check()?;
+            written.map_err(|error| FileError::writing(path, &error))
+        }
+        PictureFormat::Jpg | PictureFormat::Tga | PictureFormat::Bmp => {
+            let picture = monitor.within(0.0..0.5, || paint(0..size[1]))?;
+            monitor.within(0.5..1.0, || write(writer, path, &picture, monitor))
+        }
+    }
+}
+
+/// The most bytes that [`write_painted`] takes, the picture included.
+pub(super) fn bytes_painted(path: &Path, size: [usize; 2]) -> u64 {
+    match PictureFormat::from_path(path) {
+        Ok(PictureFormat::Png) => png_writer::bytes_at_once(layout_of(size), size_of::<[u8; 4]>()),
+        // The pixels, and a copy with three bytes each.
+        _ => (size[0] as u64).saturating_mul(size[1] as u64).saturating_mul(7),
+    }
+}
+
 /// Writes a picture in the format of the file's ending.
 pub fn write(
     writer: &mut (impl Write + Seek),
@@ -138,23 +173,42 @@ pub fn write(
     written.map_err(|error| FileError::writing(path, &error))
 }
 
+fn layout_of(size: [usize; 2]) -> Layout {
+    Layout { size, channels: 3, depth: Depth::Eight, is_srgb: true }
+}
+
+/// Red, green and blue of a row of pixels.
+fn fill(row: &[[u8; 4]], bytes: &mut [u8]) {
+    let (triples, _) = bytes.as_chunks_mut::<3>();
+    triples.iter_mut().zip(row).for_each(|(triple, [red, green, blue, _])| *triple = [*red, *green, *blue]);
+}
+
 fn write_png(writer: &mut impl Write, picture: &Picture, monitor: &Monitor) -> io::Result<()> {
-    let mut encoder = png::Encoder::new(writer, picture.width as u32, picture.height as u32);
-    encoder.set_color(png::ColorType::Rgb);
-    encoder.set_depth(png::BitDepth::Eight);
-    encoder.set_source_srgb(png::SrgbRenderingIntent::Perceptual);
-    let mut header = encoder.write_header()?;
-    let mut stream = header.stream_writer_with_size(1 << 18)?;
-    let tally = monitor.tally(picture.height);
-    let mut bytes = Vec::new();
-    for row in picture.pixels.chunks_exact(picture.width) {
-        bytes.clear();
-        row.iter().for_each(|[red, green, blue, _]| bytes.extend([*red, *green, *blue]));
-        stream.write_all(&bytes)?;
-        tally.add_one().map_err(stopped)?;
+    let Picture { width, height, pixels } = picture;
+    let row = |j: usize, bytes: &mut [u8]| fill(&pixels[j * width..][..*width], bytes);
+    png_writer::write(writer, layout_of([*width, *height]), row, monitor)
+}
+
+/// Paints a PNG in strips, so that the picture is never in memory as a whole.
+fn write_png_in_strips(
+    writer: &mut impl Write,
+    size: [usize; 2],
+    paint: impl Fn(Range<usize>) -> Result<Picture, Cancelled>,
+    monitor: &Monitor,
+) -> io::Result<()> {
+    let mut file = PngWriter::begin(writer, layout_of(size))?;
+    let [width, height] = size;
+    let strip = file.rows_at_once();
+    let share = |rows: usize| rows as f32 / height as f32;
+    for first in (0..height).step_by(strip) {
+        let rows = first..height.min(first + strip);
+        monitor.within(share(first)..share(rows.end), || {
+            let Picture { pixels, .. } = monitor.within(0.0..0.5, || paint(rows.clone())).map_err(stopped)?;
+            let row = |j: usize, bytes: &mut [u8]| fill(&pixels[(j - first) * width..][..width], bytes);
+            monitor.within(0.5..1.0, || file.write_rows(rows.len(), row, monitor))
+        })?;
     }
-    stream.finish()?;
-    Ok(())
+    file.finish()
 }
 
 #[cfg(test)]

@@ -183,10 +183,9 @@ impl Operate for Mountains {
         self.valleys_of(self.octaves.saturating_sub(1))
     }
 
-    /// Its own land, the land below, the distances, and the points of a coast that crosses every other row and column
-    /// everywhere.
+    /// Its own land, the land below, the distances, and the points of a long coast.
     fn maps_held(&self, _grid: Grid) -> f64 {
-        5.0
+        3.25
     }
 
     fn evaluate(&self, site: &Site, until: u32, _resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {

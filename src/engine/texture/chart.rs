@@ -76,6 +76,15 @@ impl Chart {
         }
     }
 
+    /// The most maps of a large land that [`chart`] holds at once beside the land and the picture.
+    pub fn maps_held(self) -> f64 {
+        match self {
+            Self::Normals | Self::NormalsSouth | Self::Slope => 0.0,
+            Self::Occlusion | Self::Humidity | Self::Shade => 1.0,
+            Self::Curvature => 2.0,
+        }
+    }
+
     fn source(self, land: &Heightfield, monitor: &Monitor) -> Result<Source, Cancelled> {
         Ok(match self {
             Self::Normals => Source::Normals { green: 1.0 },

@@ -27,6 +27,15 @@ impl Needs {
             sky: light.is_some_and(|light| light.occlusion > 0.0 && light.ambient > 0.0),
         }
     }
+
+    /// How many maps of a large land [`Surroundings::of`] finds, and the most that it holds at once meanwhile: the
+    /// horizons of the sun are one more.
+    pub fn maps_held(self) -> [f64; 2] {
+        let [humidity, shade, sky] = [self.humidity, self.shade, self.sky].map(|needed| f64::from(u8::from(needed)));
+        let sun = f64::from(u8::from(self.sun.is_some()));
+        let found = humidity + shade + sun + sky;
+        [found, found.max(humidity + shade + 2.0 * sun)]
+    }
 }
 
 /// What there is to know of the land beside its heights, each as far as somebody needs it, on the land's own grid.

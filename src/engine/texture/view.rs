@@ -248,7 +248,7 @@ mod tests {
         let mut check = |land: &Heightfield, recipe: &TextureRecipe, inputs: &Inputs, size, occasion: &str| {
             let surroundings = &Surroundings::default();
             let scene = Scene { land, surroundings, recipe, fixed_range_m: None, inputs };
-            let mut painted = |canvas: &mut Canvas| {
+            let painted = |canvas: &mut Canvas| {
                 view(canvas, scene, &Light::default(), TextureView::Unlit, size, &Monitor::new()).expect("painted")
             };
             assert_eq!(painted(&mut canvas), painted(&mut Canvas::default()), "{occasion}");

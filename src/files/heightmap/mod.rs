@@ -20,7 +20,7 @@ use super::memory::require_memory;
 use super::sidecar::Sidecar;
 use crate::engine::heightfield::SIDE_LIMITS;
 use crate::engine::parameters::Band;
-use crate::engine::{Heightfield, Monitor, Raster, SampleScale};
+use crate::engine::{Grid, Heightfield, Monitor, Raster, SampleScale};
 
 /// A kind of heightmap file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -294,6 +294,16 @@ pub fn check_size(path: &Path, size: [usize; 2], raw: Option<RawLayout>) -> Resu
     }
 }
 
+/// The most bytes that writing a map of that grid takes beside the map.
+pub(super) fn bytes_written(path: &Path, grid: Grid) -> u64 {
+    match Format::from_path(path) {
+        Ok(Format::Png) => png16::bytes_written(grid),
+        // A picture with a byte a sample.
+        Ok(Format::Bmp | Format::Jpg | Format::Tga) => grid.samples() as u64,
+        _ => 0,
+    }
+}
+
 /// Writes a heightmap. Integers span `range_m`, rounded to nearest; heights outside it are cut off.
 pub fn write(
     writer: &mut (impl Write + Seek),
@@ -349,7 +359,7 @@ mod tests {
     use std::io::Cursor;
 
     use super::*;
-    use crate::engine::heightfield::{Extent, Grid};
+    use crate::engine::heightfield::Extent;
 
     /// Wider than high, a mark of 500 m in the north-west corner, rising south-eastward elsewhere.
     pub(super) fn marked() -> Heightfield {

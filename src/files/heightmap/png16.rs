@@ -1,14 +1,20 @@
-//! PNG in 16-bit grey, written row by row.
+//! PNG in 16-bit grey.
 
 use std::io::{self, Write};
 
-use png::{BitDepth, ColorType, Encoder};
-
 use super::Quantiser;
-use crate::engine::{Heightfield, Monitor};
+use crate::engine::{Grid, Heightfield, Monitor};
+use crate::files::maps::Depth;
+use crate::files::png_writer::{self, Layout};
 
-/// The bytes that are gathered into one chunk of the file.
-const CHUNK: usize = 1 << 18;
+fn layout_of(grid: Grid) -> Layout {
+    Layout { size: [grid.width(), grid.height()], channels: 1, depth: Depth::Sixteen, is_srgb: false }
+}
+
+/// The most bytes that [`write`] takes.
+pub(super) fn bytes_written(grid: Grid) -> u64 {
+    png_writer::bytes_at_once(layout_of(grid), 0)
+}
 
 pub(super) fn write(
     writer: &mut impl Write,
@@ -16,15 +22,11 @@ pub(super) fn write(
     quantiser: &Quantiser,
     monitor: &Monitor,
 ) -> io::Result<()> {
-    let grid = land.grid();
-    let mut encoder = Encoder::new(writer, grid.width() as u32, grid.height() as u32);
-    encoder.set_color(ColorType::Grayscale);
-    encoder.set_depth(BitDepth::Sixteen);
-    let mut header = encoder.write_header()?;
-    let mut pixels = header.stream_writer_with_size(CHUNK)?;
-    super::raw::write(&mut pixels, land, quantiser, super::RawSample::U16Be, monitor)?;
-    pixels.finish()?;
-    Ok(())
+    let fill = |r: usize, bytes: &mut [u8]| {
+        let (pairs, _) = bytes.as_chunks_mut::<2>();
+        pairs.iter_mut().zip(land.row(r)).for_each(|(pair, height)| *pair = quantiser.value(*height).to_be_bytes());
+    };
+    png_writer::write(writer, layout_of(land.grid()), fill, monitor)
 }
 
 #[cfg(test)]

@@ -1,0 +1,349 @@
+//! What building large maps takes: memory beside its estimate, and time by its parts.
+//!
+//! Memory and wall time are those of the program itself, run as a child. Its parts are timed here, one after another,
+//! by the same functions.
+
+use std::hint::black_box;
+use std::io::{self, Cursor, Write};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use upthrust::engine::fault::Profile;
+use upthrust::engine::light::Light;
+use upthrust::engine::operations::edge_fade::EdgeFade;
+use upthrust::engine::operations::faults::Faults;
+use upthrust::engine::operations::recursive_filter::RecursiveFilter;
+use upthrust::engine::parameters::Band;
+use upthrust::engine::stack::evaluate;
+use upthrust::engine::texture::{Needs, Part, Points, Scene, Surroundings, TextureRecipe, paint, paint_once};
+use upthrust::engine::{Grid, Heightfield, Inputs, Monitor, Picture, Recipe, Step};
+use upthrust::files::build::{HeightmapOrder, Order, TextureOrder, load_inputs, memory_needed};
+use upthrust::files::{heightmap, texture};
+use upthrust::project::{Project, presets};
+
+use super::{WORLD, milliseconds, row, rugged};
+
+const MB: f64 = 1e6;
+
+/// A build by the program itself.
+struct Run {
+    seconds: f64,
+    /// The most memory that it held; `None` where the system does not say.
+    peak_mb: Option<f64>,
+}
+
+fn run(source: &Path, options: &[&str]) -> Run {
+    let mut program = Command::new(env!("CARGO_BIN_EXE_upthrust"));
+    program.arg("build").arg(source).args(["--progress", "none", "--force"]).args(options).stdout(Stdio::null());
+    let begun = Instant::now();
+    let mut child = program.spawn().expect("the program starts");
+    let status_file = format!("/proc/{}/status", child.id());
+    let mut peak_mb = None;
+    loop {
+        if let Some(status) = child.try_wait().expect("a child") {
+            assert!(status.success(), "{} {options:?}", source.display());
+            return Run { seconds: begun.elapsed().as_secs_f64(), peak_mb };
+        }
+        // It only grows, and is gone with the process.
+        peak_mb = greatest_memory_mb(&status_file).or(peak_mb);
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// VmHWM in Linux's file about a process.
+fn greatest_memory_mb(status_file: &str) -> Option<f64> {
+    let status = std::fs::read_to_string(status_file).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    Some(line.trim().trim_end_matches("kB").trim().parse::<f64>().ok()? * 1024.0 / MB)
+}
+
+/// What is built, and the folder that it goes to.
+struct Case<'a> {
+    name: String,
+    project: Project,
+    side: usize,
+    painted: bool,
+    folder: &'a Path,
+}
+
+impl Case<'_> {
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
+    }
+
+    fn run(&self) -> Run {
+        let source = self.path("source.upthrust.json");
+        std::fs::write(&source, self.project.to_json()).expect("written");
+        let [side, pixels] = [self.side, self.side - 1].map(|side| side.to_string());
+        let (height, ground) = (self.path("height.png"), self.path("ground.png"));
+        let mut options = vec!["--size", &side, "--heightmap", height.to_str().expect("a plain name")];
+        if self.painted {
+            options.extend(["--texture", ground.to_str().expect("a plain name"), "--texture-size", &pixels]);
+        }
+        run(&source, &options)
+    }
+
+    /// What the program would be ordered to do.
+    fn order(&self) -> Order {
+        let recipe = self.project.recipe.clone();
+        let inputs =
+            if self.painted { load_inputs(&recipe, &self.project.files).expect("readable") } else { Inputs::default() };
+        let size = [self.side - 1; 2];
+        Order {
+            name: self.name.clone(),
+            grid: Grid::fitted(recipe.world.extent(), self.side),
+            recipe,
+            position: None,
+            inputs,
+            heightmaps: vec![HeightmapOrder { path: self.path("height.png"), raw: None }],
+            texture: self.painted.then(|| TextureOrder { path: self.path("ground.png"), size, patches: None }),
+            weights: None,
+            maps: Vec::new(),
+            overwrite: true,
+        }
+    }
+}
+
+fn project(stack: Vec<Step>) -> Project {
+    Project { recipe: Recipe { stack, ..Default::default() }, ..Default::default() }
+}
+
+fn faults(count: u32) -> Step {
+    Step::new(Faults { count, profile: Profile::Step, ..Default::default() })
+}
+
+fn preset(name: &str) -> Project {
+    let found = presets().iter().find(|preset| preset.name == name).expect("it ships");
+    found.project().expect("it is sound")
+}
+
+/// The estimate that a build is refused by, beside what the program takes.
+pub fn memory() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
+    let case = |name: &str, project: Project, side, painted| Case { name: name.into(), project, side, painted, folder };
+    let Some(own_mb) = case("nothing", project(Vec::new()), 33, false).run().peak_mb else {
+        println!("memory of builds: this system does not say how much memory a program has taken");
+        return;
+    };
+    println!("memory of builds; the program takes {own_mb:.0} MB by itself\n");
+    println!("{:<44} {:>11} {:>9} {:>7} {:>7}", "build", "estimate MB", "taken MB", "ratio", "maps");
+    let filter = || Step::new(RecursiveFilter { k: 0.4, passes: 2, ..Default::default() });
+    let mut bright = project(vec![faults(500)]);
+    bright.recipe.light = Light { bake: true, shadows: 1.0, occlusion: 1.0, ..Default::default() };
+    let mut cases = vec![
+        case("500 faults, 4097²", project(vec![faults(500)]), 4097, false),
+        case("500 faults, 4097²", project(vec![faults(500)]), 4097, true),
+        case("500 faults in baked light, 4097²", bright, 4097, true),
+        case("500 faults and a filter, 4097²", project(vec![faults(500), filter()]), 4097, false),
+        case(
+            "500 faults and faded edges, 4097²",
+            project(vec![faults(500), Step::new(EdgeFade::default())]),
+            4097,
+            false,
+        ),
+    ];
+    for name in ["krten-wind", "traagen-bsp", "agents-island", "volcanic-island", "canyon"] {
+        cases.push(case(&format!("{name}, 2049²"), preset(name), 2049, false));
+    }
+    cases.extend(presets().iter().map(|known| case(&format!("{}, 2049²", known.name), preset(known.name), 2049, true)));
+    for case in cases {
+        let taken_mb = case.run().peak_mb.unwrap_or_default() - own_mb;
+        let order = case.order();
+        let estimate_mb = memory_needed(&order) as f64 / MB;
+        println!(
+            "{:<44} {estimate_mb:>11.1} {taken_mb:>9.1} {:>7.2} {:>7.2}",
+            if case.painted { format!("{}, painted", case.name) } else { case.name.clone() },
+            estimate_mb / taken_mb,
+            (taken_mb * MB - order.inputs.bytes() as f64) / (4 * order.grid.samples()) as f64
+        );
+    }
+    println!();
+}
+
+/// Maps of 8193², the first of them with 10,000 faults: peak memory, wall time and where it goes.
+pub fn large() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
+    println!(
+        "{:<44} {:>7} {:>8} {:>6} {:>9} {:>9} {:>9} {:>9}",
+        "build", "wall s", "peak MB", "÷ map", "land s", "paint s", "encode s", "write s"
+    );
+    let of_faults = project(vec![faults(10_000)]);
+    for (name, project, painted) in [
+        ("10,000 step faults, 8193²", of_faults.clone(), false),
+        ("10,000 step faults, 8193², texture 8192²", of_faults, true),
+        ("alpine-range, 8193², texture 8192²", preset("alpine-range"), true),
+    ] {
+        let case = Case { name: name.into(), project, side: 8193, painted, folder };
+        let Run { seconds, peak_mb } = case.run();
+        let order = case.order();
+        let map_mb = (4 * order.grid.samples()) as f64 / MB;
+        let [land, painting, encoding, writing] = parts(&order, folder);
+        println!(
+            "{name:<44} {seconds:>7.2} {:>8} {:>6} {land:>9.2} {painting:>9.2} {encoding:>9.2} {writing:>9.2}",
+            peak_mb.map_or("?".into(), |peak| format!("{peak:.0}")),
+            peak_mb.map_or("?".into(), |peak| format!("{:.2}", peak / map_mb)),
+        );
+    }
+    let from = vec![1.0_f32; 8193 * 8193];
+    let mut to = vec![0.0_f32; 8193 * 8193];
+    let copying = milliseconds(&mut || black_box(&mut to).copy_from_slice(black_box(&from))) / 1e3;
+    let writing = written_seconds(folder, from.len() * size_of::<f32>());
+    println!("{:<44} {copying:>7.2}", "floor: the map of 8193² copied once");
+    println!("{:<44} {writing:>7.2}\n", "floor: its bytes written and synced");
+}
+
+/// Seconds of evaluating, painting, encoding, and writing as many bytes to the disk.
+fn parts(order: &Order, folder: &Path) -> [f64; 4] {
+    let monitor = Monitor::new();
+    let mut land = None;
+    let evaluating = milliseconds(&mut || {
+        land = evaluate(&order.recipe, order.grid, None, &order.inputs, &monitor).ok();
+    });
+    let land = land.expect("not cancelled");
+    let range_m = range_of(&land);
+    let mut sink = Counted::default();
+    let mut encoding = milliseconds(&mut || {
+        let path = Path::new("a.png");
+        heightmap::write(&mut sink, path, &land, range_m, None, &monitor).expect("written");
+    });
+    let mut painting = 0.0;
+    if let Some(TextureOrder { size, .. }) = order.texture {
+        let light = Some(&order.recipe.light).filter(|light| light.bake);
+        let surroundings =
+            &Surroundings::of(&land, Needs::of(&order.recipe.texture, light), &monitor).expect("not cancelled");
+        let (recipe, inputs) = (&order.recipe.texture, &order.inputs);
+        let scene = Scene { land: &land, surroundings, recipe, fixed_range_m: Some(range_m), inputs };
+        let strip = |rows: Range<usize>| {
+            let part = Part { whole: size, first: [0, rows.start], size: [size[0], rows.len()] };
+            paint(scene, light, Points::Part(part), &monitor).map(|painting| painting.picture)
+        };
+        painting = milliseconds(&mut || {
+            for first in (0..size[1]).step_by(256) {
+                drop(black_box(strip(first..size[1].min(first + 256))));
+            }
+        });
+        let both = milliseconds(&mut || {
+            texture::write_painted(&mut sink, Path::new("a.png"), size, strip, &monitor).expect("written");
+        });
+        encoding += both - painting;
+    }
+    drop(land);
+    [evaluating / 1e3, painting / 1e3, encoding / 1e3, written_seconds(folder, sink.bytes)]
+}
+
+fn range_of(land: &Heightfield) -> Band {
+    let [min, max] = land.min_max().map(f64::from);
+    Band { min, max }
+}
+
+/// Throws away what is written and counts it.
+#[derive(Default)]
+struct Counted {
+    bytes: usize,
+}
+
+impl Write for Counted {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.bytes += bytes.len();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl io::Seek for Counted {
+    fn seek(&mut self, _: io::SeekFrom) -> io::Result<u64> {
+        Ok(self.bytes as u64)
+    }
+}
+
+/// Seconds to write so many bytes and to sync them.
+fn written_seconds(folder: &Path, count: usize) -> f64 {
+    let bytes = vec![0x5A; 1 << 20];
+    let mut file = std::fs::File::create(folder.join("floor")).expect("a file");
+    milliseconds(&mut || {
+        for first in (0..count).step_by(bytes.len()) {
+            file.write_all(&bytes[..bytes.len().min(count - first)]).expect("written");
+        }
+        file.sync_all().expect("synced");
+    }) / 1e3
+}
+
+/// Encoding, the plain form being the png crate with its default compression, on one thread.
+pub fn encoders() {
+    let grid = Grid::new(WORLD, 4096, 4096);
+    let (land, monitor) = (rugged(grid), Monitor::new());
+    let range_m = range_of(&land);
+    let plain_heights = |file: &mut Vec<u8>| {
+        let units_per_m = 65_535.0 / (range_m.max - range_m.min);
+        plain(file, png::ColorType::Grayscale, png::BitDepth::Sixteen, 4096, |r, bytes| {
+            for height in land.row(r) {
+                let value = ((f64::from(*height) - range_m.min) * units_per_m).round() as u16;
+                bytes.extend(value.to_be_bytes());
+            }
+        });
+    };
+    let our_heights = |file: &mut Vec<u8>| {
+        heightmap::write(&mut Cursor::new(file), Path::new("a.png"), &land, range_m, None, &monitor).expect("written");
+    };
+    beside("PNG of 16 bits, 4096²", &plain_heights, &our_heights);
+
+    let recipe = TextureRecipe::starter();
+    let painted = paint_once(&land, &recipe, None, &Inputs::default(), None, [4096, 4096], &monitor);
+    let Picture { pixels, .. } = &painted.as_ref().expect("not cancelled").picture;
+    let plain_pixels = |file: &mut Vec<u8>| {
+        plain(file, png::ColorType::Rgb, png::BitDepth::Eight, 4096, |j, bytes| {
+            pixels[j * 4096..][..4096].iter().for_each(|pixel| bytes.extend(&pixel[..3]));
+        });
+    };
+    let our_pixels = |file: &mut Vec<u8>| {
+        let picture = &painted.as_ref().expect("not cancelled").picture;
+        texture::write(&mut Cursor::new(file), Path::new("a.png"), picture, &monitor).expect("written");
+    };
+    beside("PNG of RGB, 4096²", &plain_pixels, &our_pixels);
+}
+
+fn beside(name: &str, plain: &dyn Fn(&mut Vec<u8>), ours: &(dyn Fn(&mut Vec<u8>) + Sync)) {
+    let [mut plain_file, mut our_file] = [const { Vec::new() }; 2];
+    let mut naive = || {
+        plain_file.clear();
+        plain(&mut plain_file);
+    };
+    let mut encode = || {
+        our_file.clear();
+        ours(&mut our_file);
+    };
+    row(name, 1.0, 4096 * 4096, &mut naive, &mut encode);
+    if our_file.is_empty() {
+        return;
+    }
+    let [plain_mb, our_mb] = [&plain_file, &our_file].map(|file| file.len() as f64 / MB);
+    println!("{:<44} {our_mb:.2} MB, plain form {plain_mb:.2} MB", format!("size of {name}"));
+}
+
+fn plain(
+    file: &mut Vec<u8>,
+    colour: png::ColorType,
+    depth: png::BitDepth,
+    side: usize,
+    fill: impl Fn(usize, &mut Vec<u8>),
+) {
+    let mut encoder = png::Encoder::new(file, side as u32, side as u32);
+    encoder.set_color(colour);
+    encoder.set_depth(depth);
+    let mut header = encoder.write_header().expect("begun");
+    let mut stream = header.stream_writer_with_size(1 << 18).expect("begun");
+    let mut bytes = Vec::new();
+    for j in 0..side {
+        bytes.clear();
+        fill(j, &mut bytes);
+        stream.write_all(&bytes).expect("written");
+    }
+    stream.finish().expect("written");
+}
