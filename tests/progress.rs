@@ -23,10 +23,15 @@ fn watched(job: impl FnOnce(&Monitor)) -> Vec<f32> {
     std::thread::scope(|scope| {
         let watcher = scope.spawn(|| {
             let mut seen = vec![monitor.progress()];
-            while !is_done.load(Ordering::Acquire) {
+            loop {
+                // Asked first, so that what the job said last is seen too.
+                let is_last = is_done.load(Ordering::Acquire);
                 let progress = monitor.progress();
                 if seen.last() != Some(&progress) {
                     seen.push(progress);
+                }
+                if is_last {
+                    break;
                 }
                 std::hint::spin_loop();
             }
