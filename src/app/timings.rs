@@ -45,9 +45,9 @@ impl Timings {
             lines.push(format!("last pictures{:>7.1} ms", milliseconds(answered)));
             lines.push(format!("  computing  {:>7.1} ms", milliseconds(computed)));
         }
-        // Above the timeline and the status bar, clear of the right panel's content as far as it goes.
+        // Over the middle of the views, where none of their buttons and scales are.
         Area::new(egui::Id::unique("timings"))
-            .anchor(Align2::CENTER_BOTTOM, Vec2::new(0.0, -76.0))
+            .anchor(Align2::CENTER_TOP, Vec2::new(0.0, 56.0))
             .interactable(false)
             .show(ctx, |ui| {
                 Frame::popup(ui.style()).show(ui, |ui| {
