@@ -234,8 +234,7 @@ impl App {
         match self.previewer.take() {
             Some(Ok(preview)) => {
                 self.failed = false;
-                let is_newest = self.wanted.as_ref().is_some_and(|wanted| wanted.same_picture(&preview.request));
-                self.timings.came(&preview, is_newest);
+                self.timings.came(&preview);
                 self.maps.show(ctx, &preview);
                 self.shown = Some(preview);
             }
@@ -280,8 +279,7 @@ impl App {
                 && self.shown.as_ref().is_some_and(|shown| shown.request.recipe == self.recipe.1),
         };
         if !self.wanted.as_ref().is_some_and(|wanted| wanted.same_picture(&request)) {
-            self.previewer.request(request.clone());
-            self.timings.asked();
+            self.timings.asked(self.previewer.request(request.clone()));
             self.wanted = Some(request);
             self.failed = false;
         }

@@ -1,18 +1,19 @@
 //! How quick the editor is, in figures over the views, for whoever asks.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use egui::{Align2, Area, Context, Frame, RichText, Vec2};
 
 use super::theme::colours;
-use crate::worker::Preview;
+use crate::worker::{Preview, PreviewRequest};
 
 /// What was measured last.
 #[derive(Debug, Default)]
 pub(super) struct Timings {
     is_shown: bool,
-    /// When the worker was asked last.
-    asked: Option<Instant>,
+    /// What the worker was asked for last, and when.
+    asked: Option<(Arc<PreviewRequest>, Instant)>,
     /// From asking to the pictures in full, and what of it was computing.
     last: Option<[Duration; 2]>,
 }
@@ -23,14 +24,15 @@ impl Timings {
     }
 
     /// The worker is asked for other pictures.
-    pub(super) fn asked(&mut self) {
-        self.asked = Some(Instant::now());
+    pub(super) fn asked(&mut self, request: Arc<PreviewRequest>) {
+        self.asked = Some((request, Instant::now()));
     }
 
-    /// Pictures came; `is_newest` says whether they are those that were asked for last.
-    pub(super) fn came(&mut self, preview: &Preview, is_newest: bool) {
-        if !preview.coarse && is_newest {
-            self.last = self.asked.take().map(|asked| [asked.elapsed(), preview.elapsed]).or(self.last);
+    /// Pictures came: counted are those in full that were asked for last.
+    pub(super) fn came(&mut self, preview: &Preview) {
+        let awaited = self.asked.take_if(|(request, _)| !preview.coarse && Arc::ptr_eq(request, &preview.request));
+        if let Some((_, asked)) = awaited {
+            self.last = Some([asked.elapsed(), preview.elapsed]);
         }
     }
 

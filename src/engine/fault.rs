@@ -389,7 +389,7 @@ impl Block {
 
 /// The sum of the faults on flat land.
 pub fn sum_of_faults(grid: Grid, faults: &[Fault], monitor: &Monitor) -> Result<Heightfield, Cancelled> {
-    Adding { grid, faults, onto: None, monitor }.land(|_, _, _| Ok(()))
+    FaultSum { grid, faults, onto: None, monitor }.land(|_, _, _| Ok(()))
 }
 
 /// Exact heights, row-major, in units of the displacement grid: more faults can be added to them, or taken away again,
@@ -397,9 +397,17 @@ pub fn sum_of_faults(grid: Grid, faults: &[Fault], monitor: &Monitor) -> Result<
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sums(Vec<i64>);
 
+#[cfg(test)]
+impl Sums {
+    /// Heights in units.
+    pub(super) fn of_land(units: &[i64]) -> Self {
+        Self(units.to_vec())
+    }
+}
+
 /// Faults to be added up.
 #[derive(Clone, Copy, Debug)]
-pub struct Adding<'a> {
+pub struct FaultSum<'a> {
     /// Where the samples lie.
     pub grid: Grid,
     /// The faults, straight ones across the whole map.
@@ -421,7 +429,7 @@ struct AddedRow {
     seconds: [u32; AT_ONCE],
 }
 
-impl Adding<'_> {
+impl FaultSum<'_> {
     /// The land that comes of it. `lift` adds more to a row: given the row's place in metres from the north, the places
     /// of its columns from the west, and a sum for each of them in units of the displacement grid.
     pub fn land(
@@ -652,5 +660,32 @@ mod tests {
             add_fault(&mut one_by_one, fault, &Monitor::new()).expect("not cancelled");
         }
         assert_eq!(one_by_one, sum_of_faults(grid, &faults, &Monitor::new()).expect("not cancelled"));
+    }
+
+    #[test]
+    fn faults_added_and_taken_away_again_leave_no_trace() {
+        let (grid, monitor) = (grid(70, 50), Monitor::new());
+        for &profile in Profile::ALL {
+            let zone_m = if profile == Profile::Step { 0.0 } else { 9.0 };
+            let fault = |i: i32| Fault {
+                profile,
+                zone_m,
+                ..fault(
+                    [f64::from(i * 13 % 67), f64::from(i * 7 % 45)],
+                    [0.6, 0.8],
+                    on_displacement_grid(1.7 / f64::from(i)),
+                )
+            };
+            let faults: Vec<Fault> = (1..=9).map(fault).collect();
+            let sum = |faults: &[Fault], onto: Option<&Sums>| {
+                FaultSum { grid, faults, onto, monitor: &monitor }.land_and_sums().expect("not cancelled")
+            };
+            let (first, all) = (sum(&faults[..4], None), sum(&faults, None));
+            assert_eq!(sum(&faults[4..], Some(&first.1)), all, "{profile:?}");
+            let mut taken = faults[4..].to_vec();
+            taken.iter_mut().for_each(|fault| fault.displacement_m = -fault.displacement_m);
+            assert_eq!(sum(&taken, Some(&all.1)), first, "{profile:?}");
+            assert_eq!(sum_of_faults(grid, &faults, &monitor), Ok(all.0), "{profile:?}");
+        }
     }
 }

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use super::heightfield::Heightfield;
 use super::monitor::{Cancelled, Monitor};
-use super::wide::{refill, whole, wide};
+use super::wide::{refill, rounded, wide};
 
 /// Samples that a thread turns to grey at once.
 const AT_ONCE: usize = 1 << 14;
@@ -35,7 +35,7 @@ impl Picture {
                 #[inline(always)]
                 || {
                     for (pixel, height) in pixels.iter_mut().zip(heights) {
-                        let grey = whole((height - low) * factor) as u8;
+                        let grey = rounded((height - low) * factor) as u8;
                         *pixel = [grey, grey, grey, 255];
                     }
                 },
@@ -89,7 +89,7 @@ static SRGB: LazyLock<Box<[u8; 1 << 16]>> = LazyLock::new(|| {
 /// The table's entry for linear light.
 #[inline(always)]
 fn step_of(light: f32) -> u16 {
-    whole(light.clamp(0.0, 1.0) * 65_535.0) as u16
+    rounded(light.clamp(0.0, 1.0) * 65_535.0) as u16
 }
 
 /// Linear light as an sRGB channel; what is brighter than white becomes white.

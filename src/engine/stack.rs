@@ -26,7 +26,8 @@ pub fn evaluate(
     Ok(Arc::unwrap_or_clone(land))
 }
 
-/// How many keyframes a step keeps at the most, how many with exact heights, and how many bytes they may take together.
+/// How many keyframes a step keeps at the most, how many exact heights, and how many bytes those of all steps may take
+/// together; each step keeps one at the least.
 const KEYFRAMES: usize = 48;
 const SUMS: usize = 16;
 const KEYFRAME_BYTES: usize = 96 << 20;
@@ -39,6 +40,8 @@ pub struct Evaluator {
     /// What all layers hold for.
     ground: Option<(Grid, u32, Inputs)>,
     layers: Vec<Layer>,
+    /// The bytes that the keyframes of one step may take.
+    keyframe_bytes: usize,
     /// Steps evaluated so far, for tests of what is remembered.
     evaluated: usize,
 }
@@ -59,45 +62,50 @@ struct Layer {
     until: u32,
     /// The land after the step, if it still holds.
     result: Known,
-    /// The step's own land after some of its iterations, in ascending order.
-    own: Vec<Kept>,
+    own: Own,
 }
 
-/// A step's own land after some of its iterations.
-#[derive(Clone, Debug)]
-struct Kept {
-    iteration: u32,
-    land: Arc<Heightfield>,
-    /// Its exact heights, where it is a sum that can be gone on with.
-    sums: Option<Arc<Sums>>,
+/// What is kept of a step's own land, in ascending order of the iterations done.
+#[derive(Clone, Debug, Default)]
+struct Own {
+    lands: Vec<(u32, Arc<Heightfield>)>,
+    /// Exact heights, where the land is a sum that can be gone on with.
+    sums: Vec<(u32, Arc<Sums>)>,
 }
 
-impl Kept {
-    fn land_after(own: &[Self], iteration: u32) -> Option<Arc<Heightfield>> {
-        own.iter().find(|kept| kept.iteration == iteration).map(|kept| kept.land.clone())
-    }
-
-    fn insert(self, own: &mut Vec<Self>) {
-        own.insert(own.partition_point(|kept| kept.iteration < self.iteration), self);
-    }
-
-    /// Lets some go until there are no more than `most`, first those that have others close by, but never `newest`.
-    fn thin(own: &mut Vec<Self>, most: usize, newest: u32) {
-        while own.len() > most {
-            let gap = |i: &usize| {
-                let before = if *i == 0 { 0 } else { own[*i - 1].iteration };
-                own.get(*i + 1).map_or(own[*i].iteration, |kept| kept.iteration) - before
-            };
-            let Some(closest) = (0..own.len()).filter(|&i| own[i].iteration != newest).min_by_key(gap) else { return };
-            own.remove(closest);
+impl Own {
+    /// Keeps the exact heights after an iteration; of more than `most` those go first that have others close by.
+    fn keep(&mut self, iteration: u32, sums: Sums, most: usize) {
+        let kept = &mut self.sums;
+        match kept.binary_search_by_key(&iteration, |(known, _)| *known) {
+            Ok(at) => kept[at].1 = Arc::new(sums),
+            Err(at) => kept.insert(at, (iteration, Arc::new(sums))),
         }
+        while kept.len() > most {
+            let gap = |at: &usize| {
+                let before = at.checked_sub(1).map_or(0, |before| kept[before].0);
+                kept.get(at + 1).map_or(kept[*at].0, |(after, _)| *after) - before
+            };
+            let others = (0..kept.len()).filter(|&at| kept[at].0 != iteration);
+            let Some(closest) = others.min_by_key(gap) else { return };
+            kept.remove(closest);
+        }
+    }
+
+    /// The exact heights nearest to those after an iteration, and after how many they are; `None` if none are nearer
+    /// than flat land.
+    fn nearest_sums(&self, iteration: u32) -> Option<(u32, &Sums)> {
+        let known = self.sums.iter().map(|(known, sums)| (*known, &**sums));
+        known
+            .min_by_key(|(known, _)| known.abs_diff(iteration))
+            .filter(|(known, _)| known.abs_diff(iteration) < iteration)
     }
 }
 
 impl Evaluator {
     /// Remembers: for editing.
     pub fn new() -> Self {
-        Self { remembers: true, ground: None, layers: Vec::new(), evaluated: 0 }
+        Self { remembers: true, ground: None, layers: Vec::new(), keyframe_bytes: 0, evaluated: 0 }
     }
 
     /// Forgets at once what is no longer needed: for building large maps.
@@ -128,6 +136,8 @@ impl Evaluator {
         }
         let positions = recipe.step_positions(position.unwrap_or(u32::MAX));
         self.layers.truncate(recipe.stack.len());
+        let keeping = recipe.stack.iter().filter(|step| step.operation.iterations() > 0).count();
+        self.keyframe_bytes = KEYFRAME_BYTES / keeping.max(1);
         let mut below: Option<Arc<Heightfield>> = None;
         let share = |steps: usize| steps as f32 / recipe.stack.len() as f32;
         for (i, (step, &until)) in recipe.stack.iter().zip(&positions).enumerate() {
@@ -175,20 +185,20 @@ impl Evaluator {
         for (j, layer) in self.layers.iter_mut().enumerate().skip(i) {
             layer.result = Known::Stale;
             if j > i && layer.step.operation.reads_below() {
-                layer.own.clear();
+                layer.own = Own::default();
             }
         }
     }
 
     /// The step's own lands from earlier evaluations that still hold.
-    fn reusable(&self, i: usize, step: &Step) -> Vec<Kept> {
+    fn reusable(&self, i: usize, step: &Step) -> Own {
         match self.layers.get(i) {
             Some(Layer { step: known, own, .. })
                 if known.operation == step.operation && known.settings.seed == step.settings.seed =>
             {
                 own.clone()
             }
-            _ => Vec::new(),
+            _ => Own::default(),
         }
     }
 
@@ -198,13 +208,14 @@ impl Evaluator {
         operation: &Operation,
         site: &Site,
         until: u32,
-        own: &mut Vec<Kept>,
+        own: &mut Own,
     ) -> Result<Arc<Heightfield>, Cancelled> {
         let (grid, monitor) = (operation.works_on(site.grid), site.monitor);
         if grid == site.grid {
             return self.own_land_there(operation, site, until, own);
         }
-        let land = match Kept::land_after(own, until) {
+        let known = own.lands.iter().find(|(iteration, _)| *iteration == until).map(|(_, land)| land.clone());
+        let land = match known {
             Some(land) => land,
             None => {
                 let read = site.below.filter(|_| operation.reads_below());
@@ -223,50 +234,50 @@ impl Evaluator {
         operation: &Operation,
         site: &Site,
         until: u32,
-        own: &mut Vec<Kept>,
+        own: &mut Own,
     ) -> Result<Arc<Heightfield>, Cancelled> {
-        if let Some(land) = Kept::land_after(own, until) {
-            return Ok(land);
+        if let Some((_, land)) = own.lands.iter().find(|(iteration, _)| *iteration == until) {
+            return Ok(land.clone());
         }
         self.evaluated += 1;
         if !self.remembers {
             return operation.evaluate(site, until, None).map(Arc::new);
         }
-        let samples = site.grid.samples();
-        let affordable = |sample_bytes: usize, most: usize| (KEYFRAME_BYTES / (sample_bytes * samples)).clamp(1, most);
-        // Sums are gone on with in either direction, from the nearest; from nothing if that is nearer still.
-        let sums = own.iter().filter_map(|kept| Some((kept.iteration, kept.sums.as_deref()?)));
-        let nearest = sums.min_by_key(|(iteration, _)| iteration.abs_diff(until));
-        if let Some(added) = operation.add_up(site, until, nearest.filter(|(known, _)| known.abs_diff(until) < until)) {
+        let affordable = |sample_bytes: usize, most: usize| {
+            (self.keyframe_bytes / (sample_bytes * site.grid.samples())).clamp(1, most)
+        };
+        // Gone on with in either direction.
+        if let Some(added) = operation.add_up(site, until, own.nearest_sums(until)) {
             let (land, sums) = added?;
             let land = Arc::new(land);
-            Kept { iteration: until, land: land.clone(), sums: Some(Arc::new(sums)) }.insert(own);
-            Kept::thin(own, affordable(size_of::<f32>() + size_of::<i64>(), SUMS), until);
+            own.keep(until, sums, affordable(size_of::<i64>(), SUMS));
+            own.lands = vec![(until, land.clone())];
             return Ok(land);
         }
-        let kept = |iteration, land: &Arc<Heightfield>| Kept { iteration, land: land.clone(), sums: None };
         if !operation.resumes() {
             let land = Arc::new(operation.evaluate(site, until, None)?);
-            *own = vec![kept(until, &land)];
+            own.lands = vec![(until, land.clone())];
             return Ok(land);
         }
         let stride = operation.iterations().div_ceil(affordable(size_of::<f32>(), KEYFRAMES) as u32).max(1);
-        let mut latest = own.iter().rev().find(|kept| kept.iteration < until).cloned();
+        let own = &mut own.lands;
+        let mut latest = own.iter().rev().find(|(iteration, _)| *iteration < until).cloned();
         // The land of a playhead that has moved on is no keyframe; those at multiples of the stride stay.
-        own.retain(|kept| kept.iteration % stride == 0);
-        let begun = latest.as_ref().map_or(0, |kept| kept.iteration);
+        own.retain(|(iteration, _)| iteration % stride == 0);
+        let begun = latest.as_ref().map_or(0, |(iteration, _)| *iteration);
         let share = |iteration: u32| (iteration - begun) as f32 / (until - begun).max(1) as f32;
         loop {
-            let done = latest.as_ref().map_or(0, |kept| kept.iteration);
+            let done = latest.as_ref().map_or(0, |(iteration, _)| *iteration);
             let stop = until.min((done / stride + 1) * stride);
-            let keyframe = latest.as_ref().map(|Kept { iteration, land, .. }| Keyframe { iteration: *iteration, land });
+            let keyframe = latest.as_ref().map(|(iteration, land)| Keyframe { iteration: *iteration, land });
             let land_at_stop = || operation.evaluate(site, stop, keyframe);
             let land = Arc::new(site.monitor.within(share(done)..share(stop), land_at_stop)?);
-            kept(stop, &land).insert(own);
+            let place = own.partition_point(|(iteration, _)| *iteration < stop);
+            own.insert(place, (stop, land.clone()));
             if stop == until {
                 return Ok(land);
             }
-            latest = Some(kept(stop, &land));
+            latest = Some((stop, land));
         }
     }
 }
@@ -513,5 +524,23 @@ mod tests {
             assert_eq!(*found, land(&recipe, None), "round {round}");
         }
         assert!(stopped > 0, "no evaluation was stopped");
+    }
+
+    #[test]
+    fn exact_heights_that_others_are_close_to_go_first_and_the_present_ones_never() {
+        let land = |value: i64| Sums::of_land(&[value]);
+        let mut own = Own::default();
+        for iteration in [10, 50, 11, 90, 51, 12] {
+            own.keep(iteration, land(i64::from(iteration)), 4);
+        }
+        let kept: Vec<u32> = own.sums.iter().map(|(iteration, _)| *iteration).collect();
+        assert_eq!(kept, [12, 50, 51, 90], "10 lies close to flat land and to 11, 11 to 12");
+        assert_eq!(own.nearest_sums(60), Some((51, &land(51))));
+        assert_eq!(own.nearest_sums(4), None, "flat land is nearer");
+        assert_eq!(own.nearest_sums(12).map(|(iteration, _)| iteration), Some(12));
+        own.keep(3, land(3), 1);
+        assert_eq!(own.sums, [(3, Arc::new(land(3)))]);
+        own.keep(3, land(4), 1);
+        assert_eq!(own.sums, [(3, Arc::new(land(4)))]);
     }
 }

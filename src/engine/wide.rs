@@ -22,10 +22,10 @@ pub(super) fn refill<T: Copy + Default>(row: &mut Vec<T>, values: impl ExactSize
     }
 }
 
-/// A whole number below 2²³ as an integer: between 2²³ and 2²⁴ the low bits of an f32 count whole numbers. Unlike a cast
-/// this is the same two instructions in every vector lane.
+/// A number from 0 to 2²³ as the nearest integer, halves to even: between 2²³ and 2²⁴ the low bits of an f32 count whole
+/// numbers. Unlike a cast this is the same two instructions in every vector lane.
 #[inline(always)]
-pub(super) fn whole(number: f32) -> u32 {
+pub(super) fn rounded(number: f32) -> u32 {
     const WHOLE: f32 = (1_u32 << 23) as f32;
     (number + WHOLE).to_bits() - WHOLE.to_bits()
 }

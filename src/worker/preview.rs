@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::{InputFiles, JobError, Wake, guarded, lock};
 use crate::engine::measures::Summary;
 use crate::engine::stack::Evaluator;
-use crate::engine::texture::{Canvas, Needs, Painting, Scene, Survey, TextureView, view};
+use crate::engine::texture::{Needs, Painting, Scene, Survey, TexelCache, TextureView, view};
 use crate::engine::{Cancelled, Grid, Heightfield, Inputs, Monitor, Picture, Recipe};
 use crate::files::FileError;
 use crate::files::inputs::DecodedFiles;
@@ -119,14 +119,16 @@ impl Previewer {
         Ok(Self { shared, threads })
     }
 
-    /// Asks for a preview in place of all that were asked for before.
-    pub fn request(&self, request: PreviewRequest) {
+    /// Asks for a preview in place of all that were asked for before; what comes of it carries the request returned.
+    pub fn request(&self, request: PreviewRequest) -> Arc<PreviewRequest> {
+        let request = Arc::new(request);
         let mut state = lock(&self.shared.state);
-        state.next = Some(Arc::new(request));
+        state.next = Some(request.clone());
         if let Some(running) = &mut state.running {
             running.superseded.get_or_insert_with(Instant::now);
         }
         self.shared.changed.notify_all();
+        request
     }
 
     /// The newest result, once.
@@ -295,7 +297,7 @@ struct Painter {
     evaluator: Evaluator,
     drawn: Option<(Arc<Heightfield>, Arc<Picture>, Arc<Summary>)>,
     surveyed: Option<(Arc<Heightfield>, Survey)>,
-    canvas: Canvas,
+    cache: TexelCache,
 }
 
 impl Painter {
@@ -336,7 +338,7 @@ impl Painter {
             fixed_range_m: recipe.world.height_range_m,
             inputs,
         };
-        let painting = || view(&mut self.canvas, scene, &recipe.light, request.shown, size, monitor);
+        let painting = || view(&mut self.cache, scene, &recipe.light, request.shown, size, monitor);
         let Painting { picture, shares, uncovered } = monitor.within(0.8..1.0, painting)?;
         Ok(Preview {
             request: request.clone(),

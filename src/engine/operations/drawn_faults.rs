@@ -6,7 +6,7 @@
 //! beyond it.
 
 use super::{Drawn, Keyframe, Operate, Site};
-use crate::engine::fault::{Adding, Fault, Profile, on_displacement_grid, to_units};
+use crate::engine::fault::{FaultSum, Fault, Profile, on_displacement_grid, to_units};
 use crate::engine::heightfield::{Extent, Heightfield};
 use crate::engine::monitor::Cancelled;
 use crate::engine::parameters::{Point, Spec, parameters};
@@ -195,8 +195,8 @@ impl Operate for DrawnFaults {
         let come = &laid[..laid.partition_point(|fault| fault.at <= until)];
         let endless: Vec<Fault> = come.iter().filter(|laid| laid.ends.is_none()).map(|laid| laid.fault).collect();
         let ending: Vec<&LaidFault> = come.iter().filter(|laid| laid.ends.is_some()).collect();
-        let adding = Adding { grid: site.grid, faults: &endless, onto: None, monitor: site.monitor };
-        adding.land(|z_m, xs, sums| {
+        let sum = FaultSum { grid: site.grid, faults: &endless, onto: None, monitor: site.monitor };
+        sum.land(|z_m, xs, sums| {
             ending.iter().try_for_each(|laid| {
                 laid.add_row(z_m, xs, sums);
                 site.monitor.check()

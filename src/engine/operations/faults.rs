@@ -9,8 +9,8 @@ use std::ops::RangeInclusive;
 use rayon::prelude::*;
 
 use super::recursive_filter::RecursiveFilter;
-use super::{Drawn, Keyframe, LandAndSums, Operate, Site};
-use crate::engine::fault::{Adding, Fault, Profile, Sums, add_fault, on_displacement_grid, sum_of_faults};
+use super::{Drawn, Keyframe, ResumableLand, Operate, Site};
+use crate::engine::fault::{FaultSum, Fault, Profile, Sums, add_fault, on_displacement_grid, sum_of_faults};
 use crate::engine::heightfield::{Extent, Grid, Heightfield};
 use crate::engine::monitor::Cancelled;
 use crate::engine::parameters::{Spec, Weighted, choices, parameters};
@@ -243,7 +243,7 @@ impl Operate for Faults {
         2.0 + self.wind.as_ref().map_or(0.0, RecursiveFilter::maps_beside)
     }
 
-    fn add_up(&self, site: &Site, until: u32, from: Option<(u32, &Sums)>) -> Option<LandAndSums> {
+    fn add_up(&self, site: &Site, until: u32, from: Option<(u32, &Sums)>) -> Option<ResumableLand> {
         self.wind.is_none().then(|| {
             let (done, onto) = from.map_or((0, None), |(done, sums)| (done, Some(sums)));
             let mut faults = self.drawn(site, done.min(until) + 1..=done.max(until))?;
@@ -251,7 +251,7 @@ impl Operate for Faults {
                 // What went up comes down again.
                 faults.iter_mut().for_each(|fault| fault.displacement_m = -fault.displacement_m);
             }
-            Adding { grid: site.grid, faults: &faults, onto, monitor: site.monitor }.land_and_sums()
+            FaultSum { grid: site.grid, faults: &faults, onto, monitor: site.monitor }.land_and_sums()
         })
     }
 
@@ -271,5 +271,33 @@ impl Operate for Faults {
             tally.add_one()?;
         }
         Ok(land)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{raised, stream};
+    use super::*;
+    use crate::engine::inputs::Inputs;
+    use crate::engine::monitor::Monitor;
+
+    #[test]
+    fn exact_heights_are_gone_on_with_in_either_direction() {
+        let faults = Faults { count: 40, ..Default::default() };
+        let grid = Grid::new(Extent { width_m: 900.0, depth_m: 700.0 }, 37, 29);
+        let (inputs, monitor) = (Inputs::default(), Monitor::new());
+        let site = Site { grid, below: None, stream: stream(), inputs: &inputs, monitor: &monitor };
+        let at = |until, from| faults.add_up(&site, until, from).expect("a sum").expect("not cancelled");
+        let (_, thirty) = at(30, None);
+        for until in [0, 7, 29, 30, 31, 40] {
+            assert_eq!(at(until, Some((30, &thirty))).0, raised(&faults, grid, None, until), "{until}");
+        }
+        // What is handed in is gone on from: flat land is left with the one fault between, upwards and downwards.
+        let (_, flat) = at(0, None);
+        let (mut up, down) = (at(30, Some((29, &flat))).0, at(29, Some((30, &flat))).0);
+        assert_ne!(up, down);
+        up.heights_mut().iter_mut().for_each(|height| *height = -*height);
+        assert_eq!(up, down);
+        assert!(Faults { wind: Some(RecursiveFilter::default()), ..faults }.add_up(&site, 3, None).is_none());
     }
 }

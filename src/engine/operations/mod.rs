@@ -89,8 +89,8 @@ impl Drawn<'_> {
     }
 }
 
-/// Land with its exact heights.
-pub type LandAndSums = Result<(Heightfield, Sums), Cancelled>;
+/// Land with the exact heights from which it is gone on with, unless it was given up.
+pub type ResumableLand = Result<(Heightfield, Sums), Cancelled>;
 
 /// What an operation is.
 pub trait Operate: Parameters {
@@ -142,7 +142,7 @@ pub trait Operate: Parameters {
     /// For land that is an exact sum of what each iteration adds: the land after `until` iterations with its exact
     /// heights, reached from those after fewer or more iterations, or from none; to the bit what [`Self::evaluate`]
     /// makes. `None`: the land is no such sum.
-    fn add_up(&self, _site: &Site, _until: u32, _from: Option<(u32, &Sums)>) -> Option<LandAndSums> {
+    fn add_up(&self, _site: &Site, _until: u32, _from: Option<(u32, &Sums)>) -> Option<ResumableLand> {
         None
     }
 
@@ -225,7 +225,7 @@ macro_rules! registry {
             }
 
             /// Its land where that is an exact sum; see [`Operate::add_up`].
-            pub fn add_up(&self, site: &Site, until: u32, from: Option<(u32, &Sums)>) -> Option<LandAndSums> {
+            pub fn add_up(&self, site: &Site, until: u32, from: Option<(u32, &Sums)>) -> Option<ResumableLand> {
                 match self { $( Self::$name(operation) => operation.add_up(site, until, from), )+ }
             }
 

@@ -128,7 +128,7 @@ impl Paint {
 
 /// What textures show at all points of a picture, kept from one painting to the next: it does not depend on the land.
 #[derive(Debug, Default)]
-pub struct Canvas {
+pub struct TexelCache {
     /// The points and the grid of the land on which they lie.
     place: Option<(Points, Grid)>,
     covers: Vec<Cover>,
@@ -136,7 +136,7 @@ pub struct Canvas {
     rows: Vec<Vec<Texels>>,
 }
 
-impl Canvas {
+impl TexelCache {
     /// The most bytes that are kept; larger pictures are worked out anew each time.
     const MOST_BYTES: usize = 128 << 20;
 
@@ -144,10 +144,11 @@ impl Canvas {
     fn prepare(&mut self, painter: &Painter) {
         let place = Some((painter.walk.points, painter.scene.land.grid()));
         let [width, height] = painter.walk.size;
-        if self.place != place || height * painter.covers.len() * Texels::bytes(width) > Self::MOST_BYTES {
+        let fits = height * painter.covers.len() * Texels::bytes(width) <= Self::MOST_BYTES;
+        if self.place != place || !fits {
             *self = Self { place, ..Self::default() };
         }
-        if height * painter.covers.len() * Texels::bytes(width) > Self::MOST_BYTES {
+        if !fits || self.covers == painter.covers {
             return;
         }
         let known: Vec<Option<usize>> =
@@ -417,9 +418,9 @@ pub fn paint(scene: Scene, light: Option<&Light>, points: Points, monitor: &Moni
 }
 
 /// Paints every row in the colours, in linear light, that `finish` makes of its own, which are not lit. What textures show
-/// is kept on the canvas, if there is one.
+/// is kept on the cache, if there is one.
 pub(super) fn paint_by(
-    canvas: Option<&mut Canvas>,
+    cache: Option<&mut TexelCache>,
     scene: Scene,
     points: Points,
     monitor: &Monitor,
@@ -430,9 +431,9 @@ pub(super) fn paint_by(
     let tally = monitor.tally(height);
     let mut pixels = vec![[0; 4]; width * height];
     let mut kept: Vec<Option<&mut Vec<Texels>>> = Vec::with_capacity(height);
-    if let Some(canvas) = canvas {
-        canvas.prepare(&painter);
-        kept.extend(canvas.rows.iter_mut().map(Some));
+    if let Some(cache) = cache {
+        cache.prepare(&painter);
+        kept.extend(cache.rows.iter_mut().map(Some));
     }
     kept.resize_with(height, || None);
     let of_rows: Vec<(usize, Vec<f32>)> = pixels

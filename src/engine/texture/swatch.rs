@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::engine::picture::{Picture, linear_from_srgb, luminance};
-use crate::engine::wide::whole;
+use crate::engine::wide::rounded;
 
 /// A texel in linear light, 16 bits a channel: red, green, blue, and the relief, which is the luminance.
 type Texel = [u16; 4];
@@ -258,7 +258,7 @@ impl Cover {
                 for ((place, first), x_m) in places.iter_mut().zip(&mut *firsts).zip(xs_m) {
                     let u = x_m * per_m + east;
                     let position = (u - u.floor()) * count + 0.5;
-                    *first = whole(position.floor());
+                    *first = rounded(position.floor());
                     *place = position - position.floor();
                 }
                 for (place, &first) in places.iter_mut().zip(&*firsts) {
@@ -309,7 +309,7 @@ pub(super) const LEVEL: u16 = (ONE * 0.5) as u16;
 
 #[inline(always)]
 fn step_of(value: f32) -> u16 {
-    whole((value * ONE).clamp(0.0, 65_535.0)) as u16
+    rounded((value * ONE).clamp(0.0, 65_535.0)) as u16
 }
 
 impl Texels {

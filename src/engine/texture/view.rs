@@ -1,7 +1,7 @@
 //! The ground looked at in other ways than it is seen: what an editor shows while somebody paints.
 
 use super::paint::{Colours, Shine, paint_by};
-use super::{Canvas, Needs, Painting, Points, Scene};
+use super::{Needs, Painting, Points, Scene, TexelCache};
 use crate::engine::light::Light;
 use crate::engine::monitor::{Cancelled, Monitor};
 use crate::engine::picture::{linear_from_srgb, luminance};
@@ -55,9 +55,9 @@ fn mixed(from: [f32; 3], to: [f32; 3], share: f32) -> [f32; 3] {
 }
 
 /// Paints the land on `size` pixels as `view` has it. The shares are those of the painting, whatever is shown of it. What
-/// textures show is kept on the canvas for the next time.
+/// textures show is kept on the cache for the next time.
 pub fn view(
-    canvas: &mut Canvas,
+    cache: &mut TexelCache,
     scene: Scene,
     light: &Light,
     view: TextureView,
@@ -79,17 +79,17 @@ pub fn view(
     };
     match view {
         TextureView::Lit => paint_by(
-            Some(canvas),
+            Some(cache),
             scene,
             points,
             monitor,
             #[inline(always)]
             |_, row, colours| shine.light(row, colours),
         ),
-        TextureView::Unlit => paint_by(Some(canvas), scene, points, monitor, |_, _, _| ()),
+        TextureView::Unlit => paint_by(Some(cache), scene, points, monitor, |_, _, _| ()),
         TextureView::Alone(at) => {
             let place = scene.recipe.place_among_active(at);
-            paint_by(Some(canvas), scene, points, monitor, |painter, row, colours| {
+            paint_by(Some(cache), scene, points, monitor, |painter, row, colours| {
                 let ground = [0.12; 3];
                 painted(colours, &|i, _| {
                     place.map_or(ground, |at| {
@@ -103,23 +103,23 @@ pub fn view(
         TextureView::Weight(at) => {
             let place = scene.recipe.place_among_active(at);
             // Half a weight is the middle grey that one sees, not half the light.
-            paint_by(Some(canvas), scene, points, monitor, |_, row, colours| {
+            paint_by(Some(cache), scene, points, monitor, |_, row, colours| {
                 painted(colours, &|i, _| {
                     let grey = place.map_or(0.0, |at| row.weights[at][i]).clamp(0.0, 1.0) * 255.0 + 0.5;
                     [linear_from_srgb(grey as u8); 3]
                 });
             })
         }
-        TextureView::Uncovered => paint_by(Some(canvas), scene, points, monitor, |_, row, colours| {
+        TextureView::Uncovered => paint_by(Some(cache), scene, points, monitor, |_, row, colours| {
             shine.light(row, colours);
             painted(colours, &|i, lit| {
                 if row.sums[i] > 0.0 { [luminance(lit); 3] } else { WARNING.map(linear_from_srgb) }
             });
         }),
-        TextureView::Humidity => paint_by(Some(canvas), scene, points, monitor, |_, row, colours| {
+        TextureView::Humidity => paint_by(Some(cache), scene, points, monitor, |_, row, colours| {
             scale(colours, DRY, WET, &row.ground.humidity)
         }),
-        TextureView::Shade => paint_by(Some(canvas), scene, points, monitor, |_, row, colours| {
+        TextureView::Shade => paint_by(Some(cache), scene, points, monitor, |_, row, colours| {
             scale(colours, SUNNY, SHADY, &row.ground.shade)
         }),
     }
@@ -166,7 +166,8 @@ mod tests {
         let inputs = &Inputs::default();
         let scene = Scene { land: &land, surroundings, recipe: &recipe, fixed_range_m: None, inputs };
         // A pixel for each place between two samples: the middle of the step is the middle of pixel 19.
-        let painting = view(&mut Canvas::default(), scene, &light, shown, [40, 40], &monitor).expect("not cancelled");
+        let painting =
+            view(&mut TexelCache::default(), scene, &light, shown, [40, 40], &monitor).expect("not cancelled");
         let at = |i: usize| {
             let [red, green, blue, _] = painting.picture.pixels[20 * 40 + i];
             [red, green, blue]
@@ -244,14 +245,18 @@ mod tests {
             ground.blend = TypeBlend::Height;
             ground.elevation_release = 60.0;
         }
-        let mut canvas = Canvas::default();
+        let mut cache = TexelCache::default();
         let mut check = |land: &Heightfield, recipe: &TextureRecipe, inputs: &Inputs, size, occasion: &str| {
             let surroundings = &Surroundings::default();
             let scene = Scene { land, surroundings, recipe, fixed_range_m: None, inputs };
-            let painted = |canvas: &mut Canvas| {
-                view(canvas, scene, &Light::default(), TextureView::Unlit, size, &Monitor::new()).expect("painted")
+            let gone = Monitor::new();
+            gone.cancel();
+            let given_up = view(&mut cache, scene, &Light::default(), TextureView::Unlit, size, &gone);
+            assert_eq!(given_up, Err(Cancelled), "{occasion}");
+            let painted = |cache: &mut TexelCache| {
+                view(cache, scene, &Light::default(), TextureView::Unlit, size, &Monitor::new()).expect("painted")
             };
-            assert_eq!(painted(&mut canvas), painted(&mut Canvas::default()), "{occasion}");
+            assert_eq!(painted(&mut cache), painted(&mut TexelCache::default()), "{occasion}");
         };
         check(&land, &recipe, &inputs, [90, 70], "empty");
         recipe.types[0].colour = Colour([1, 99, 3]);
