@@ -96,6 +96,10 @@ pub(super) enum Command {
     FrameViews,
     MaximiseHeightmap,
     MaximiseTexture,
+    MaximiseScene,
+    /// Looks at the land in the 3-D view from straight above.
+    LookFromAbove,
+    LookFromTheSide,
     PreviewSamples(u32),
     Theme(ThemePreference),
     CancelPreview,
@@ -106,7 +110,7 @@ pub(super) enum Command {
 }
 
 /// Commands that have a key, in the order of the list of shortcuts.
-pub(super) const WITH_KEYS: [Command; 23] = [
+pub(super) const WITH_KEYS: [Command; 26] = [
     Command::New,
     Command::Open,
     Command::Save,
@@ -127,8 +131,11 @@ pub(super) const WITH_KEYS: [Command; 23] = [
     Command::NewSeed,
     Command::PreviousSeed,
     Command::FrameViews,
+    Command::LookFromAbove,
+    Command::LookFromTheSide,
     Command::MaximiseHeightmap,
     Command::MaximiseTexture,
+    Command::MaximiseScene,
     Command::Shortcuts,
 ];
 
@@ -168,6 +175,9 @@ impl Command {
             Self::FrameViews => "Frame the land".into(),
             Self::MaximiseHeightmap => "Heightmap alone".into(),
             Self::MaximiseTexture => "Texture alone".into(),
+            Self::MaximiseScene => "3-D view alone".into(),
+            Self::LookFromAbove => "3-D view from above".into(),
+            Self::LookFromTheSide => "3-D view from the side".into(),
             Self::PreviewSamples(samples) => format!("{samples} samples"),
             Self::Theme(ThemePreference::Dark) => "Dark".into(),
             Self::Theme(ThemePreference::Light) => "Light".into(),
@@ -205,6 +215,9 @@ impl Command {
             Self::FrameViews => (Modifiers::NONE, Key::F),
             Self::MaximiseHeightmap => (Modifiers::NONE, Key::Num1),
             Self::MaximiseTexture => (Modifiers::NONE, Key::Num2),
+            Self::MaximiseScene => (Modifiers::NONE, Key::Num3),
+            Self::LookFromAbove => (Modifiers::NONE, Key::T),
+            Self::LookFromTheSide => (Modifiers::NONE, Key::H),
             Self::Shortcuts => (Modifiers::NONE, Key::F1),
             Self::OpenPreset(_)
             | Self::ImportHeightmap

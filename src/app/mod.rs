@@ -13,6 +13,7 @@ mod panels;
 mod parameter_ui;
 mod picker;
 mod playback;
+mod scene;
 mod studio;
 #[cfg(test)]
 mod tests;
@@ -37,6 +38,7 @@ use self::export_ui::{Decision, ExportChoices};
 use self::panels::status::{Message, Status};
 use self::picker::Picker;
 use self::playback::Playback;
+use self::scene::{Look, Scene};
 use self::studio::Studio;
 use self::thumbnails::Thumbnails;
 use self::views::{Freshness, Maps, View};
@@ -44,7 +46,6 @@ use crate::engine::operations::Operation;
 use crate::engine::operations::heightmap::Heightmap;
 use crate::engine::parameters::{Band, FileName, PictureName, Range};
 use crate::engine::recipe::Blend;
-use crate::engine::texture::TextureRecipe;
 use crate::engine::{Recipe, Step};
 use crate::files::swatches::SHIPPED;
 use crate::project::{ENDING, Project, presets};
@@ -127,6 +128,7 @@ pub(crate) struct App {
     picker: Picker,
     dialogs: Box<dyn Dialogs>,
     maps: Maps,
+    scene: Scene,
     tree: egui_tiles::Tree<View>,
     maximised: Option<View>,
     selected_step: usize,
@@ -158,8 +160,13 @@ impl App {
         let wake = wake_of(ctx);
         let project = presets().first().and_then(|preset| preset.project().ok()).unwrap_or_default();
         let mut tiles = egui_tiles::Tiles::default();
-        let panes = [View::Heightmap, View::Texture].map(|view| tiles.insert_pane(view));
-        let root = tiles.insert_horizontal_tile(panes.to_vec());
+        let [heightmap, texture, scene] =
+            [View::Heightmap, View::Texture, View::Scene].map(|view| tiles.insert_pane(view));
+        let maps = tiles.insert_horizontal_tile(vec![heightmap, texture]);
+        let root = tiles.insert_vertical_tile(vec![scene, maps]);
+        if let Some(egui_tiles::Tile::Container(egui_tiles::Container::Linear(rows))) = tiles.get_mut(root) {
+            rows.shares.set_share(scene, 1.75);
+        }
         let document = Document::new(project);
         let recipe = (document.project().clone(), Arc::new(document.project().recipe.clone()));
         let app = Self {
@@ -173,6 +180,7 @@ impl App {
             picker: Picker::new(),
             dialogs,
             maps: Maps::default(),
+            scene: Scene::default(),
             tree: egui_tiles::Tree::new(egui::Id::unique("views"), root, tiles),
             maximised: None,
             studio: Studio::default(),
@@ -231,6 +239,7 @@ impl App {
             Some(Ok(preview)) => {
                 self.failed = false;
                 self.maps.show(ctx, &preview);
+                self.scene.show(&preview, ctx.input(|input| input.time));
                 self.shown = Some(preview);
             }
             Some(Err(error)) => {
@@ -381,6 +390,7 @@ impl App {
         self.document.replace(name, project, path);
         self.playback.restart(self.total());
         self.maps.gaze = views::Gaze::default();
+        self.scene.reset();
     }
 
     /// The user answered a question for a file.
@@ -534,9 +544,15 @@ impl App {
                     self.edit(|project| project.recipe.seed = seed);
                 }
             }
-            Command::FrameViews => self.maps.gaze = views::Gaze::default(),
+            Command::FrameViews => {
+                self.maps.gaze = views::Gaze::default();
+                self.look(ctx, Look::Framed);
+            }
+            Command::LookFromAbove => self.look(ctx, Look::FromAbove),
+            Command::LookFromTheSide => self.look(ctx, Look::FromTheSide),
             Command::MaximiseHeightmap => self.maximise(View::Heightmap),
             Command::MaximiseTexture => self.maximise(View::Texture),
+            Command::MaximiseScene => self.maximise(View::Scene),
             Command::PreviewSamples(samples) => self.edit(|project| project.view.preview_samples = samples),
             Command::Theme(theme) => ctx.set_theme(theme),
             Command::CancelPreview => {
@@ -579,6 +595,12 @@ impl App {
 
     fn ask_import(&mut self, target: Option<Target>) {
         self.dialogs.ask(Ask { purpose: Purpose::Import { target }, file_name: String::new() });
+    }
+
+    /// Looks at the land of the 3-D view in a ready-made way.
+    fn look(&mut self, ctx: &Context, look: Look) {
+        let extent = self.document.project().recipe.world.extent();
+        self.scene.look(look, extent, ctx.input(|input| input.time));
     }
 
     /// Shows one view alone, or all again.
@@ -640,35 +662,38 @@ impl App {
             commands.extend(panels::right::right_ui(ui, recipe, &mut self.studio, &around));
         });
         self.maps.crosshair_m = crosshair_m;
-        CentralPanel::default().frame(Frame::new()).show(ui, |ui| self.views_ui(ui, &freshness));
+        CentralPanel::default().frame(Frame::new()).show(ui, |ui| self.views_ui(ui, project, &freshness));
         commands
     }
 
-    fn views_ui(&mut self, ui: &mut Ui, freshness: &Freshness) {
+    fn views_ui(&mut self, ui: &mut Ui, project: &mut Project, freshness: &Freshness) {
         let pointer_is_here = ui.rect_contains_pointer(ui.max_rect());
         if !pointer_is_here {
             self.maps.crosshair_m = None;
         }
-        let project = self.document.project().clone();
-        let (extent, texture) = (project.recipe.world.extent(), &project.recipe.texture);
         let mut maximise = None;
+        let mut panes = Panes {
+            maps: &mut self.maps,
+            studio: &mut self.studio,
+            scene: &mut self.scene,
+            recipe: &project.recipe,
+            water_m: &mut project.view.water_m,
+            freshness,
+            is_playing: self.playback.is_playing(),
+            maximise: &mut maximise,
+        };
         match self.maximised {
             Some(view) => {
                 ui.horizontal(|ui| {
                     ui.add_space(8.0);
                     ui.label(view.title());
                     if ui.button("All views").clicked() {
-                        maximise = Some(view);
+                        *panes.maximise = Some(view);
                     }
                 });
-                let (maps, studio) = (&mut self.maps, &mut self.studio);
-                Panes { maps, studio, texture, extent, freshness, maximise: &mut maximise }.map_ui(ui, view);
+                panes.view_ui(ui, view);
             }
-            None => {
-                let (maps, studio) = (&mut self.maps, &mut self.studio);
-                let mut panes = Panes { maps, studio, texture, extent, freshness, maximise: &mut maximise };
-                self.tree.ui(&mut panes, ui);
-            }
+            None => self.tree.ui(&mut panes, ui),
         }
         if let Some(view) = maximise {
             self.maximise(view);
@@ -818,7 +843,8 @@ impl eframe::App for App {
         }
     }
 
-    fn ui(&mut self, ui: &mut Ui, _frame: &mut eframe::Frame) {
+    fn ui(&mut self, ui: &mut Ui, frame: &mut eframe::Frame) {
+        self.scene.attach(frame.wgpu_render_state());
         let ctx = ui.ctx().clone();
         if self.modal.is_some() {
             self.picker.close();
@@ -844,26 +870,42 @@ impl eframe::App for App {
 struct Panes<'a> {
     maps: &'a mut Maps,
     studio: &'a mut Studio,
-    texture: &'a TextureRecipe,
-    extent: crate::engine::Extent,
+    scene: &'a mut Scene,
+    recipe: &'a Recipe,
+    water_m: &'a mut Option<f64>,
     freshness: &'a Freshness,
+    is_playing: bool,
     maximise: &'a mut Option<View>,
 }
 
 impl Panes<'_> {
-    fn map_ui(&mut self, ui: &mut Ui, view: View) {
+    fn view_ui(&mut self, ui: &mut Ui, view: View) {
         let pane = ui.available_rect_before_wrap();
-        self.maps.ui(ui, view, self.extent, self.freshness);
+        let extent = self.recipe.world.extent();
         match view {
-            View::Heightmap => {}
-            View::Texture => self.studio.aspect_ui(ui, pane, self.texture),
+            View::Heightmap => self.maps.ui(ui, view, extent, self.freshness),
+            View::Texture => {
+                self.maps.ui(ui, view, extent, self.freshness);
+                self.studio.aspect_ui(ui, pane, &self.recipe.texture);
+            }
+            View::Scene => {
+                let around = scene::Around {
+                    extent,
+                    light: &self.recipe.light,
+                    water_m: self.water_m,
+                    crosshair_m: &mut self.maps.crosshair_m,
+                    freshness: self.freshness,
+                    is_playing: self.is_playing,
+                };
+                self.scene.ui(ui, around);
+            }
         }
     }
 }
 
 impl egui_tiles::Behavior<View> for Panes<'_> {
     fn pane_ui(&mut self, ui: &mut Ui, _tile: egui_tiles::TileId, view: &mut View) -> egui_tiles::UiResponse {
-        self.map_ui(ui, *view);
+        self.view_ui(ui, *view);
         egui_tiles::UiResponse::None
     }
 

@@ -72,6 +72,8 @@ pub struct Preview {
     pub heightmap: Arc<Picture>,
     /// The ground as it is looked at.
     pub texture: Arc<Picture>,
+    /// The same in plain colours, for who lights it: unlit where the pane shows the ground lit.
+    pub albedo: Arc<Picture>,
     /// What the land is like in numbers.
     pub summary: Arc<Summary>,
     /// The share of the land that each active terrain type takes, in their order.
@@ -335,14 +337,20 @@ impl Painter {
             fixed_range_m: recipe.world.height_range_m,
             inputs,
         };
-        let painting = || view(scene, &recipe.light, request.shown, size, monitor);
-        let Painting { picture, shares, uncovered } = monitor.within(0.8..1.0, painting)?;
+        let painting = |shown| move || view(scene, &recipe.light, shown, size, monitor);
+        let Painting { picture, shares, uncovered } = monitor.within(0.8..0.9, painting(request.shown))?;
+        let texture = Arc::new(picture);
+        let albedo = match request.shown {
+            TextureView::Lit => Arc::new(monitor.within(0.9..1.0, painting(TextureView::Unlit))?.picture),
+            _ => texture.clone(),
+        };
         Ok(Preview {
             request: request.clone(),
             coarse: samples < request.samples,
             land,
             heightmap,
-            texture: Arc::new(picture),
+            texture,
+            albedo,
             summary,
             shares,
             uncovered,

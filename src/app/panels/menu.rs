@@ -86,11 +86,15 @@ fn edit_menu(ui: &mut Ui, document: &Document) -> Option<Command> {
 
 fn view_menu(ui: &mut Ui, document: &Document) -> Option<Command> {
     ui.set_min_width(220.0);
-    let mut command = item(ui, Command::FrameViews, true).or(item(ui, Command::MaximiseHeightmap, true)).or(item(
+    let mut command = item(ui, Command::FrameViews, true).or(item(ui, Command::LookFromAbove, true)).or(item(
         ui,
-        Command::MaximiseTexture,
+        Command::LookFromTheSide,
         true,
     ));
+    ui.separator();
+    for view in [Command::MaximiseHeightmap, Command::MaximiseTexture, Command::MaximiseScene] {
+        command = command.or(item(ui, view, true));
+    }
     ui.separator();
     ui.menu_button("Preview size", |ui| {
         for samples in PREVIEW_SAMPLES {
