@@ -62,6 +62,8 @@ pub(super) enum Command {
     SaveAs,
     ImportHeightmap,
     Export,
+    /// Writes a picture of the 3-D view.
+    SavePicture,
     Quit,
     Undo,
     Redo,
@@ -150,6 +152,7 @@ impl Command {
             Self::SaveAs => "Save as…".into(),
             Self::ImportHeightmap => "Import heightmap…".into(),
             Self::Export => "Export…".into(),
+            Self::SavePicture => "Save a picture of the 3-D view…".into(),
             Self::Quit => "Quit".into(),
             Self::Undo => "Undo".into(),
             Self::Redo => "Redo".into(),
@@ -221,6 +224,7 @@ impl Command {
             Self::Shortcuts => (Modifiers::NONE, Key::F1),
             Self::OpenPreset(_)
             | Self::ImportHeightmap
+            | Self::SavePicture
             | Self::GoToEntry(_)
             | Self::AddStep(_)
             | Self::DuplicateStep(_)

@@ -38,7 +38,7 @@ use self::export_ui::{Decision, ExportChoices};
 use self::panels::status::{Message, Status};
 use self::picker::Picker;
 use self::playback::Playback;
-use self::scene::{Look, Scene};
+use self::scene::{Look, PictureWindow, Scene};
 use self::studio::Studio;
 use self::thumbnails::Thumbnails;
 use self::views::{Freshness, Maps, View};
@@ -102,6 +102,7 @@ fn wake_of(ctx: &Context) -> Wake {
 /// A window over the others.
 enum Modal {
     Export,
+    Picture(PictureWindow),
     PathField(PathField),
     /// Something would be lost by closing the program.
     SaveFirst,
@@ -325,6 +326,7 @@ impl App {
                 self.document.mark_saved(origin, path, project);
                 self.closing |= self.close_when_saved && self.document.unsaved().is_empty();
             }
+            Errand::Pictured { path } => self.say(format!("Saved {}", path.display())),
             Errand::Failed(message) => {
                 self.close_when_saved = false;
                 self.complain(message);
@@ -403,6 +405,7 @@ impl App {
                     Purpose::Open | Purpose::Import { .. } => Vec::new(),
                     Purpose::Save => [with_project_ending(&path)].into_iter().filter(|path| path.exists()).collect(),
                     Purpose::Export => self.export.replaced(&path),
+                    Purpose::Picture { .. } => [picture_path(&path)].into_iter().filter(|path| path.exists()).collect(),
                 };
                 let unasked: Vec<PathBuf> = files.into_iter().filter(|file| !(may_replace && *file == path)).collect();
                 if unasked.is_empty() {
@@ -420,6 +423,10 @@ impl App {
             Purpose::Open => self.errands.open(path),
             Purpose::Import { ref target } => self.errands.import(path, target.clone()),
             Purpose::Save => self.save_to(with_project_ending(&path)),
+            Purpose::Picture { size } => match self.scene.order(size) {
+                Ok(ordered) => self.errands.picture(picture_path(&path), ordered),
+                Err(error) => self.complain(error),
+            },
             Purpose::Export => {
                 let project = self.document.project();
                 self.exporter.export(self.export.order(project, &path), project.files.clone());
@@ -435,11 +442,16 @@ impl App {
         match self.document.path() {
             Some(path) if !anew => self.save_to(path.to_path_buf()),
             _ => {
-                let stem = document::title(self.document.project());
-                let file_name = format!("{}{ENDING}", stem.to_lowercase().replace(['/', '\\', ' ', ','], "-"));
+                let file_name = self.file_name(ENDING);
                 self.dialogs.ask(Ask { purpose: Purpose::Save, file_name });
             }
         }
+    }
+
+    /// The project's title as the name of a file.
+    fn file_name(&self, ending: &str) -> String {
+        let stem = document::title(self.document.project());
+        format!("{}{ending}", stem.to_lowercase().replace(['/', '\\', ' ', ','], "-"))
     }
 
     /// Changes the project through the document's one door.
@@ -475,6 +487,10 @@ impl App {
             Command::Export => {
                 self.message = None;
                 self.modal = Some(Modal::Export);
+            }
+            Command::SavePicture => {
+                self.message = None;
+                self.modal = Some(Modal::Picture(PictureWindow::default()));
             }
             Command::Quit => ctx.send_viewport_cmd(ViewportCommand::Close),
             Command::Undo => self.travel(Document::undo),
@@ -711,6 +727,15 @@ impl App {
                     stays = false;
                 }
                 Some(Decision::Close) => stays = false,
+                None => {}
+            },
+            Modal::Picture(window) => match window.ui(ctx) {
+                Some(scene::Decision::ChooseFile(size)) => {
+                    let file_name = self.file_name(".png");
+                    self.dialogs.ask(Ask { purpose: Purpose::Picture { size }, file_name });
+                    stays = false;
+                }
+                Some(scene::Decision::Close) => stays = false,
                 None => {}
             },
             Modal::PathField(field) => {
@@ -1001,6 +1026,11 @@ fn file_name(path: &Path) -> String {
 fn with_project_ending(path: &Path) -> PathBuf {
     let name = file_name(path);
     if name.ends_with(".json") { path.to_path_buf() } else { path.with_file_name(format!("{name}{ENDING}")) }
+}
+
+/// A picture's path: a PNG unless its ending says otherwise.
+fn picture_path(path: &Path) -> PathBuf {
+    if path.extension().is_some() { path.to_path_buf() } else { path.with_added_extension("png") }
 }
 
 /// The question before files are replaced; the answer once there is one.

@@ -12,7 +12,7 @@ use crate::engine::operations::Role::Raises;
 use crate::engine::operations::drawn_faults::DrawnFaults;
 use crate::engine::operations::faults::Faults;
 use crate::engine::parameters::Band;
-use crate::engine::texture::{TerrainType, TextureSettings, TextureView, TypeBlend};
+use crate::engine::texture::{TerrainType, TextureRecipe, TextureSettings, TextureView, TypeBlend};
 
 /// Dialogs that answer at once, as told.
 #[derive(Clone, Default)]
@@ -341,7 +341,7 @@ fn a_step_whose_file_is_broken_says_so_and_the_picture_is_marked() {
 }
 
 /// Whether anything can draw here. Says so where nothing can, and fails if `UPTHRUST_REQUIRE_PICTURES` is set.
-fn can_draw() -> bool {
+pub(super) fn can_draw() -> bool {
     let find = || {
         let setup = egui_kittest::wgpu::default_wgpu_setup();
         drop(egui_kittest::wgpu::create_render_state(setup, Default::default()));

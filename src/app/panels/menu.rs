@@ -55,6 +55,7 @@ fn file_menu(ui: &mut Ui) -> Option<Command> {
     command = command.or(item(ui, Command::Save, true)).or(item(ui, Command::SaveAs, true));
     ui.separator();
     command = command.or(item(ui, Command::ImportHeightmap, true)).or(item(ui, Command::Export, true));
+    command = command.or(item(ui, Command::SavePicture, true));
     ui.separator();
     command.or(item(ui, Command::Quit, true))
 }

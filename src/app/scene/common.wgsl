@@ -3,6 +3,7 @@
 struct Scene {
     // Towards the scene, and the nearest depth.
     eye: vec4f,
+    // To the right, and whether there is time for what is fine.
     right: vec4f,
     up: vec4f,
     forward: vec4f,
@@ -45,14 +46,23 @@ fn hash(at: vec2i) -> f32 {
     return f32((n ^ (n >> 15u)) >> 8u) / 16777216.0;
 }
 
-// Smooth noise from 0 to 1.
-fn noise(at: vec2f) -> f32 {
+// Smooth noise from -0.5 to 0.5, and its gradient.
+fn noise_and_slope(at: vec2f) -> vec3f {
     let cell = vec2i(floor(at));
     let f = fract(at);
     let u = f * f * (3.0 - 2.0 * f);
-    let top = mix(hash(cell), hash(cell + vec2i(1, 0)), u.x);
-    let bottom = mix(hash(cell + vec2i(0, 1)), hash(cell + vec2i(1, 1)), u.x);
-    return mix(top, bottom, u.y);
+    let du = 6.0 * f * (1.0 - f);
+    let a = hash(cell);
+    let b = hash(cell + vec2i(1, 0));
+    let c = hash(cell + vec2i(0, 1));
+    let d = hash(cell + vec2i(1, 1));
+    let bend = a - b - c + d;
+    let value = a + (b - a) * u.x + (c - a) * u.y + bend * u.x * u.y;
+    return vec3f(value - 0.5, du * (vec2f(b - a, c - a) + bend * u.yx));
+}
+
+fn noise(at: vec2f) -> f32 {
+    return noise_and_slope(at).x + 0.5;
 }
 
 fn luminance(colour: vec3f) -> f32 {
@@ -62,7 +72,7 @@ fn luminance(colour: vec3f) -> f32 {
 // The sky in a direction of length 1.
 fn sky(way: vec3f) -> vec3f {
     let rise = clamp(way.y, 0.0, 1.0);
-    var colour = mix(scene.horizon.rgb, scene.zenith.rgb, pow(rise, 0.5));
+    var colour = mix(scene.horizon.rgb, scene.zenith.rgb, 1.0 - exp(-rise * 3.2));
     let towards = max(dot(way, scene.sun.xyz), 0.0);
     let low = 1.0 - 0.6 * clamp(scene.sun.y, 0.0, 1.0);
     let glow = 0.34 * pow(towards, 6.0) * low + 0.5 * pow(towards, 48.0);
@@ -76,15 +86,15 @@ fn hazed(colour: vec3f, point: vec3f) -> vec3f {
     let far = length(d);
     let way = d / max(far, 1e-6);
     let share = 1.0 - exp(-pow(far * scene.zenith.w, 1.6));
-    return mix(colour, sky(vec3f(way.x, 0.04, way.z) / sqrt(1.0016 - way.y * way.y)), share);
+    return mix(colour, sky(normalize(vec3f(way.x, max(way.y, 0.0), way.z))), share);
 }
 
 // From linear light to what the screen gets: highlights roll off, and a breath of noise against bands.
 fn shown(colour: vec3f, pixel: vec2f) -> vec4f {
     let x = max(colour, vec3f(0.0));
-    // A curve through 0 that is 0.18 at 0.18, and reaches 1 far beyond it: x (1 + x/w²) / (1 + x) of E. Reinhard et al.,
-    // "Photographic Tone Reproduction for Digital Images", 2002, equation 4, on the brightness, so that hues stay.
-    let bright = luminance(x) * 1.12;
+    // After E. Reinhard et al., "Photographic Tone Reproduction for Digital Images", 2002, equation 4, but flatter, and
+    // on the brightness alone, so that hues stay.
+    let bright = luminance(x) * 1.3;
     let scaled = bright * (1.0 + bright / 6.0) / (1.0 + 0.55 * bright);
     let toned = x * (scaled / max(luminance(x), 1e-5));
     let excess = max(max(toned.r, max(toned.g, toned.b)) - 1.0, 0.0);

@@ -35,6 +35,8 @@ pub(super) struct Frame {
     /// The highest point of the newer land alone.
     pub(super) summit: f32,
     pub(super) bottom: f32,
+    /// Whether it is better to be quick than to be fine.
+    pub(super) is_hurried: bool,
     /// The rest of the uniforms.
     pub(super) mood: Mood,
 }
@@ -69,7 +71,7 @@ impl Frame {
         let [half_x, half_z] = measure.half();
         let rows = [
             with(sight.eye, sight.near),
-            with(sight.right, 0.0),
+            with(sight.right, f32::from(u8::from(!self.is_hurried))),
             with(sight.up, 0.0),
             with(sight.forward, 0.0),
             mood.sun,
@@ -170,8 +172,9 @@ pub(super) struct Gpu {
     water: wgpu::RenderPipeline,
     slopes: wgpu::RenderPipeline,
     light: wgpu::RenderPipeline,
-    /// To the next level of the colours, and onto the window.
-    shrink: wgpu::RenderPipeline,
+    /// To the next level of the colours and of the slopes, and onto the window.
+    shrink_colours: wgpu::RenderPipeline,
+    shrink_slopes: wgpu::RenderPipeline,
     show: wgpu::RenderPipeline,
     newest: Option<LandSet>,
     older: Option<LandSet>,
@@ -215,7 +218,7 @@ impl Gpu {
     fn built(state: &RenderState) -> Self {
         let device = state.device.clone();
         let is_software = state.adapter.get_info().device_type == wgpu::DeviceType::Cpu;
-        let samples = if is_software { 1 } else { 4 };
+        let samples = 4;
         let both = wgpu::ShaderStages::VERTEX_FRAGMENT;
         let bind_layout = |label, entries: &[wgpu::BindGroupLayoutEntry]| {
             device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: Some(label), entries })
@@ -332,7 +335,9 @@ impl Gpu {
         let slopes = light("slopes", &[], wgpu::TextureFormat::Rg16Float);
         let light = light("light", &steps, wgpu::TextureFormat::Rg8Unorm);
         let copy = |format| pipeline(Part { format, ..part("copy", &show_layout, &copy_code) });
-        let (shrink, show) = (copy(wgpu::TextureFormat::Rgba8UnormSrgb), copy(state.target_format));
+        let shrink_colours = copy(wgpu::TextureFormat::Rgba8UnormSrgb);
+        let shrink_slopes = copy(wgpu::TextureFormat::Rg16Float);
+        let show = copy(state.target_format);
 
         let buffer = |label, size, usage| {
             device.create_buffer(&wgpu::BufferDescriptor {
@@ -374,7 +379,8 @@ impl Gpu {
             water,
             slopes,
             light,
-            shrink,
+            shrink_colours,
+            shrink_slopes,
             show,
             newest: None,
             older: None,
@@ -431,24 +437,34 @@ impl Gpu {
             self.bring(frame);
             let target = self.new_target(frame.size);
             self.draw_on(frame, &target);
-            let row_bytes = (4 * width).next_multiple_of(wgpu::COPY_BYTES_PER_ROW_ALIGNMENT);
-            let buffer = device.create_buffer(&wgpu::BufferDescriptor {
-                label: Some("picture"),
-                size: u64::from(row_bytes) * u64::from(height),
-                usage: wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ,
-                mapped_at_creation: false,
-            });
-            let mut encoder = device.create_command_encoder(&Default::default());
-            let layout =
-                wgpu::TexelCopyBufferLayout { offset: 0, bytes_per_row: Some(row_bytes), rows_per_image: None };
-            encoder.copy_texture_to_buffer(
-                target.texture.as_image_copy(),
-                wgpu::TexelCopyBufferInfo { buffer: &buffer, layout },
-                extent(frame.size),
-            );
-            self.queue.submit([encoder.finish()]);
-            OrderedPicture { device: device.clone(), buffer, size: frame.size, row_bytes }
+            self.order_texture(&target.texture)
         })
+    }
+
+    /// Orders the texels of a texture of four bytes a texel.
+    fn order_texture(&self, texture: &wgpu::Texture) -> OrderedPicture {
+        let size = texture_size(texture);
+        let row_bytes = (4 * size[0]).next_multiple_of(wgpu::COPY_BYTES_PER_ROW_ALIGNMENT);
+        let buffer = self.device.create_buffer(&wgpu::BufferDescriptor {
+            label: Some("picture"),
+            size: u64::from(row_bytes) * u64::from(size[1]),
+            usage: wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ,
+            mapped_at_creation: false,
+        });
+        let mut encoder = self.device.create_command_encoder(&Default::default());
+        let layout = wgpu::TexelCopyBufferLayout { offset: 0, bytes_per_row: Some(row_bytes), rows_per_image: None };
+        let copy = wgpu::TexelCopyBufferInfo { buffer: &buffer, layout };
+        encoder.copy_texture_to_buffer(texture.as_image_copy(), copy, extent(size));
+        self.queue.submit([encoder.finish()]);
+        OrderedPicture { device: self.device.clone(), buffer, size, row_bytes }
+    }
+
+    /// The heights as they lie on the card.
+    #[cfg(test)]
+    pub(super) fn heights(&self) -> Vec<f32> {
+        let texture = &self.newest.as_ref().expect("a land").heights.texture;
+        let texels = self.order_texture(texture).texels().expect("texels");
+        texels.into_iter().map(f32::from_le_bytes).collect()
     }
 
     /// Brings to the card what is new of the land.
@@ -492,8 +508,13 @@ impl Gpu {
         let light = size.map(|side| if longer > most { (side * most / longer).max(2) } else { side });
         LandSet {
             size,
-            heights: self.layer(size, wgpu::TextureFormat::R32Float, wgpu::TextureUsages::TEXTURE_BINDING, 1),
-            slopes: self.layer(size, wgpu::TextureFormat::Rg16Float, usage, 1),
+            heights: self.layer(
+                size,
+                wgpu::TextureFormat::R32Float,
+                wgpu::TextureUsages::COPY_SRC | wgpu::TextureUsages::TEXTURE_BINDING,
+                1,
+            ),
+            slopes: self.layer(size, wgpu::TextureFormat::Rg16Float, usage, levels_of(size)),
             light: self.layer(light, wgpu::TextureFormat::Rg8Unorm, usage, 1),
             colours: self.colours(size),
             land: land.clone(),
@@ -504,7 +525,7 @@ impl Gpu {
 
     fn colours(&self, size: [u32; 2]) -> Layer {
         let usage = wgpu::TextureUsages::TEXTURE_BINDING | wgpu::TextureUsages::RENDER_ATTACHMENT;
-        self.layer(size, wgpu::TextureFormat::Rgba8UnormSrgb, usage, size[0].max(size[1]).ilog2() + 1)
+        self.layer(size, wgpu::TextureFormat::Rgba8UnormSrgb, usage, levels_of(size))
     }
 
     fn layer(&self, size: [u32; 2], format: wgpu::TextureFormat, usage: wgpu::TextureUsages, levels: u32) -> Layer {
@@ -535,25 +556,23 @@ impl Gpu {
         let texture = &set.colours.texture;
         let bytes = bytemuck::cast_slice(&picture.pixels);
         self.queue.write_texture(texture.as_image_copy(), bytes, rows_of(size), extent(size));
+        self.fill_levels(texture, &self.shrink_colours);
+        set.painted = Some(picture.clone());
+        self.counts.colours += 1;
+    }
+
+    /// Makes the smaller levels of a texture of its largest one.
+    fn fill_levels(&self, texture: &wgpu::Texture, shrink: &wgpu::RenderPipeline) {
         let mut encoder = self.device.create_command_encoder(&Default::default());
-        let level = |base_mip_level| {
-            texture.create_view(&wgpu::TextureViewDescriptor {
-                base_mip_level,
-                mip_level_count: Some(1),
-                ..Default::default()
-            })
-        };
         for next in 1..texture.mip_level_count() {
-            let group = self.copy_group(&level(next - 1));
-            let view = level(next);
+            let group = self.copy_group(&level_of(texture, next - 1));
+            let view = level_of(texture, next);
             let mut pass = colour_pass(&mut encoder, &view);
-            pass.set_pipeline(&self.shrink);
+            pass.set_pipeline(shrink);
             pass.set_bind_group(0, &group, &[]);
             pass.draw(0..3, 0..1);
         }
         self.queue.submit([encoder.finish()]);
-        set.painted = Some(picture.clone());
-        self.counts.colours += 1;
     }
 
     /// Works out slopes, shadows and the sky that is seen.
@@ -572,13 +591,17 @@ impl Gpu {
         for (pipeline, layer) in
             [(&self.slopes, &set.slopes), (&self.light, &set.light)].into_iter().skip(usize::from(has_slopes))
         {
-            let mut pass = colour_pass(&mut encoder, &layer.view);
+            let view = level_of(&layer.texture, 0);
+            let mut pass = colour_pass(&mut encoder, &view);
             pass.set_pipeline(pipeline);
             pass.set_bind_group(0, &scene, &[]);
             pass.set_bind_group(1, &land, &[]);
             pass.draw(0..3, 0..1);
         }
         self.queue.submit([encoder.finish()]);
+        if !has_slopes {
+            self.fill_levels(&set.slopes.texture, &self.shrink_slopes);
+        }
         self.counts.lights += 1;
     }
 
@@ -748,17 +771,23 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 impl OrderedPicture {
     /// Waits for the picture: not for the interface's thread.
-    pub(super) fn read(&self) -> Result<Picture, String> {
+    pub(in crate::app) fn read(&self) -> Result<Picture, String> {
+        let [width, height] = self.size.map(|side| side as usize);
+        let pixels = self.texels()?.into_iter().map(|[red, green, blue, _]| [red, green, blue, 255]).collect();
+        Ok(Picture { width, height, pixels })
+    }
+
+    fn texels(&self) -> Result<Vec<[u8; 4]>, String> {
         self.buffer.map_async(wgpu::MapMode::Read, .., |_| ());
         let wait = wgpu::PollType::Wait { submission_index: None, timeout: Some(PATIENCE) };
         self.device.poll(wait).map_err(|error| error.to_string())?;
         let bytes = self.buffer.get_mapped_range(..).map_err(|error| error.to_string())?;
         let [width, height] = self.size.map(|side| side as usize);
-        let mut pixels = Vec::with_capacity(width * height);
+        let mut texels = Vec::with_capacity(width * height);
         for row in bytes.chunks(self.row_bytes as usize).take(height) {
-            pixels.extend(row.chunks_exact(4).take(width).map(|pixel| [pixel[0], pixel[1], pixel[2], 255]));
+            texels.extend(row.as_chunks::<4>().0.iter().take(width));
         }
-        Ok(Picture { width, height, pixels })
+        Ok(texels)
     }
 }
 
@@ -769,6 +798,19 @@ fn extent([width, height]: [u32; 2]) -> wgpu::Extent3d {
 /// Rows of four bytes a texel.
 fn rows_of([width, _]: [u32; 2]) -> wgpu::TexelCopyBufferLayout {
     wgpu::TexelCopyBufferLayout { offset: 0, bytes_per_row: Some(4 * width), rows_per_image: None }
+}
+
+/// Levels of a texture down to a single texel.
+fn levels_of(size: [u32; 2]) -> u32 {
+    size[0].max(size[1]).ilog2() + 1
+}
+
+fn level_of(texture: &wgpu::Texture, level: u32) -> wgpu::TextureView {
+    texture.create_view(&wgpu::TextureViewDescriptor {
+        base_mip_level: level,
+        mip_level_count: Some(1),
+        ..Default::default()
+    })
 }
 
 fn texture_size(texture: &wgpu::Texture) -> [u32; 2] {
@@ -806,7 +848,7 @@ fn light_uniforms(frame: &Frame, size: [u32; 2]) -> [f32; UNIFORMS] {
     };
     // The newer land's own summit: while two lands are blended, nothing is worked out anew.
     let heights = [0.0, frame.summit];
-    let frame = Frame { sight: plain, mood, blend: 1.0, bottom: 0.0, heights, ..frame.clone() };
+    let frame = Frame { sight: plain, mood, blend: 1.0, bottom: 0.0, heights, is_hurried: false, ..frame.clone() };
     frame.uniforms(size)
 }
 

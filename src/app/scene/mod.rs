@@ -7,6 +7,7 @@ mod camera;
 mod gpu;
 mod lod;
 mod mood;
+mod picture;
 #[cfg(test)]
 mod tests;
 
@@ -20,7 +21,11 @@ use egui::{
 use egui_material_icons::icons::{ICON_FILTER_CENTER_FOCUS, ICON_HEIGHT, ICON_LANDSCAPE, ICON_MAP, ICON_WATER};
 
 use self::camera::{Camera, Measure, Sight, Vec3, dot, plus};
-use self::gpu::{Counts, Frame, Gpu, OrderedPicture};
+#[cfg(test)]
+use self::gpu::Counts;
+pub(super) use self::gpu::OrderedPicture;
+use self::gpu::{Frame, Gpu};
+pub(super) use self::picture::{Decision, PictureWindow};
 use super::theme::colours;
 use super::views::{Freshness, freshness_chip, round_length, scale_bar};
 use super::widgets::icon_button;
@@ -188,6 +193,7 @@ impl Scene {
     }
 
     /// What the card has done so far.
+    #[cfg(test)]
     pub(super) fn counts(&self) -> Counts {
         match &self.card {
             Card::Ready(gpu) => lock(gpu).counts,
@@ -278,7 +284,7 @@ impl Scene {
         };
         let measure = frame.measure;
         let sight = self.camera.sight(size[0] as f32 / size[1].max(1) as f32, |eye| self.floor(&measure, eye));
-        lock(gpu).order(&Frame { size, sight, blend: 1.0, ..frame.clone() })
+        lock(gpu).order(&Frame { size, sight, blend: 1.0, is_hurried: false, ..frame.clone() })
     }
 
     /// How low the eye may stand at a point.
@@ -461,6 +467,7 @@ impl Scene {
             heights,
             summit: measure.y(shown.range_m[1]),
             bottom,
+            is_hurried,
             mood,
         };
         self.frame = Some(frame.clone());

@@ -43,7 +43,7 @@ pub(super) fn mood(light: &Light, is_dark: bool, measure: &Measure, squares_m: f
         std::array::from_fn::<f32, 3, _>(|i| colour[i] * tint[i])
     };
     let with = |[red, green, blue]: [f32; 3], w: f32| [red, green, blue, w];
-    let ambient = coloured(light.ambient_colour, [0.90, 1.0, 1.16]).map(|part| part * light.ambient as f32 * 1.15);
+    let ambient = coloured(light.ambient_colour, [0.86, 0.98, 1.2]).map(|part| part * light.ambient as f32 * 1.35);
     let day = smooth(-0.05, 0.35, y);
     let dimmed = |colour: [u8; 3]| linear(colour).map(|part| part * (0.55 + 0.45 * day));
     Mood {

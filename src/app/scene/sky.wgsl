@@ -54,8 +54,8 @@ fn fragment(in: Corner) -> @location(0) vec4f {
     var shade = 1.0 - 0.42 * close;
     let reach = min(middle / max(scene.sun.y, 0.12), 1.5) * scene.sun.xz;
     var nearest = 1e9;
-    for (var i = 0; i < 12; i++) {
-        let along = (f32(i) + 0.5) / 12.0;
+    for (var i = 0; i < 6; i++) {
+        let along = (f32(i) + 0.5) / 6.0;
         // Softer where it is thrown farther.
         nearest = min(nearest, beside_block(place + reach * along) - 0.004 - 0.02 * along);
     }

@@ -54,31 +54,56 @@ fn strata(point: vec3f, samples: vec2f) -> vec3f {
     let depth = top - point.y;
     let along = point.x + point.z;
     let fold = top * 0.55 * exp(-depth * 7.0) + 0.012 * (noise(vec2f(along * 5.0, 3.0)) - 0.5);
-    let level = (point.y - fold) * 62.0 + 0.35 * noise(vec2f(along * 34.0, point.y * 60.0));
+    let raw = (point.y - fold) * 46.0 + 0.25 * noise(vec2f(along * 34.0, point.y * 60.0));
+    // Beds of unequal thickness.
+    let level = raw + 0.42 * sin(raw * 1.7) * cos(raw * 0.6);
     let layer = floor(level);
     let kind = hash(vec2i(i32(layer), 7));
-    let warm = mix(vec3f(0.205, 0.160, 0.125), vec3f(0.330, 0.270, 0.215), kind);
-    var colour = mix(warm, vec3f(0.235, 0.205, 0.185), hash(vec2i(i32(layer), 11)));
+    let clay = mix(vec3f(0.235, 0.150, 0.098), vec3f(0.40, 0.285, 0.190), kind);
+    let lime = mix(vec3f(0.190, 0.175, 0.160), vec3f(0.46, 0.415, 0.350), kind);
+    var colour = mix(clay, lime, step(0.62, hash(vec2i(i32(layer), 11))));
     // A fine dark line between two layers, and grain within them.
     let within = fract(level);
     let line = smoothstep(0.0, 0.10, within) * smoothstep(0.0, 0.06, 1.0 - within);
-    colour *= mix(0.78, 1.0, line) * (0.94 + 0.12 * noise(vec2f(along * 420.0, point.y * 1600.0)));
+    colour *= mix(0.72, 1.0, line) * (0.94 + 0.12 * noise(vec2f(along * 420.0, point.y * 1600.0)));
     // Darker towards the bottom, and soil on top.
     colour *= mix(0.62, 1.0, smoothstep(scene.land.w, scene.land.w + 0.10, point.y));
     let soil = smoothstep(0.0065, 0.004, depth);
     return mix(colour, vec3f(0.075, 0.055, 0.042), soil * 0.85);
 }
 
+// What lies between the samples, where one looks from so near that it would be seen: the height of the grain from -0.5
+// to 0.5, and its gradient.
+fn grain(at: vec2f) -> vec3f {
+    let turn = mat2x2f(0.8, 0.6, -0.6, 0.8);
+    return 0.5 * noise_and_slope(at * 1.3) + 0.3 * noise_and_slope(turn * at * 3.1 + 13.0)
+        + 0.2 * noise_and_slope(at * 7.3 + 41.0);
+}
+
 @fragment
 fn fragment(in: Vertex) -> @location(0) vec4f {
     let across = cross(dpdx(in.point), dpdy(in.point));
-    let ground = ground_at(in.samples);
+    // Samples in a pixel.
+    let coarse = max(length(dpdx(in.samples)), length(dpdy(in.samples)));
+    let near = smoothstep(0.55, 0.12, coarse) * (1.0 - step(1e-5, in.side));
+    var fine = vec3f(0.0);
+    if near * scene.right.w > 0.0 {
+        fine = grain(in.samples) * near;
+    }
+    // Edges of colours run as the grain does, not along the texels.
+    var ground = ground_at(in.samples + fine.yz * 0.35);
+    let rocky = mix(0.25, 1.0, smoothstep(0.3, 0.9, ground.slope));
+    ground.normal = normalize(ground.normal - vec3f(fine.y, 0.0, fine.z) * 0.42 * rocky);
+    ground.colour *= 1.0 + fine.x * 0.55;
+    ground.sky *= 1.0 + min(fine.x, 0.0) * 0.6;
     var colour: vec3f;
     if in.side > 1e-5 {
         let facing = select(across, -across, dot(across, in.point - scene.eye.xyz) > 0.0);
         let normal = normalize(facing + vec3f(0.0, 1e-12, 0.0));
         let cut = strata(in.point, in.samples);
-        colour = lit(cut, normal, 0.9, 0.8);
+        // Lit from all around a little, so that the side in the shade can be read too.
+        let direct = scene.sun_colour.rgb * scene.sun.w * max(dot(normal, scene.sun.xyz), 0.0) * 0.6;
+        colour = cut * (direct + scene.ambient.rgb * 1.1 + 0.2);
     } else {
         switch i32(scene.grid.w) {
             case 1: {

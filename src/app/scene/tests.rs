@@ -1,1 +1,402 @@
+//! The 3-D view, drawn for real where anything can draw.
 
+use std::time::{Duration, Instant};
+
+use egui_kittest::Harness;
+use egui_kittest::kittest::Queryable;
+
+use super::*;
+use crate::app::tests::can_draw;
+use crate::engine::{Grid, Recipe};
+use crate::project::presets;
+use crate::worker::{InputFiles, PreviewRequest, Previewer};
+
+/// The view alone in a window.
+struct Stage {
+    scene: Scene,
+    recipe: Arc<Recipe>,
+    water_m: Option<f64>,
+    crosshair_m: Option<[f64; 2]>,
+}
+
+impl eframe::App for Stage {
+    fn ui(&mut self, ui: &mut Ui, frame: &mut eframe::Frame) {
+        self.scene.attach(frame.wgpu_render_state());
+        let around = Around {
+            extent: self.recipe.world.extent(),
+            light: &self.recipe.light,
+            water_m: &mut self.water_m,
+            crosshair_m: &mut self.crosshair_m,
+            freshness: &Freshness::Current,
+            is_playing: false,
+        };
+        self.scene.ui(ui, around);
+    }
+}
+
+/// The finished preview of a recipe.
+fn preview(recipe: &Arc<Recipe>, samples: usize) -> Preview {
+    let previewer = Previewer::start(Arc::new(|| {})).expect("threads");
+    let (recipe, files, shown) = (recipe.clone(), InputFiles::new(), TextureView::Lit);
+    previewer.request(PreviewRequest { recipe, files, samples, position: u32::MAX, shown, animated: false });
+    let deadline = Instant::now() + Duration::from_secs(60);
+    loop {
+        if let Some(preview) = previewer.take().map(|result| result.expect("a preview")).filter(|found| !found.coarse) {
+            return preview;
+        }
+        assert!(Instant::now() < deadline, "no preview came");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+fn stage(size: [f32; 2], theme: egui::Theme, recipe: &Arc<Recipe>, water_m: Option<f64>) -> Harness<'static, Stage> {
+    let stage = Stage { scene: Scene::default(), recipe: recipe.clone(), water_m, crosshair_m: None };
+    let build = |context: &mut eframe::CreationContext<'_>| {
+        crate::app::theme::install(&context.egui_ctx);
+        stage
+    };
+    Harness::builder().with_size(size).with_theme(theme).with_step_dt(1.0 / 60.0).wgpu().build_eframe(build)
+}
+
+/// A stage with a preset's land on it.
+fn preset(name: &str, samples: usize, size: [f32; 2], theme: egui::Theme) -> Harness<'static, Stage> {
+    let preset = presets().iter().find(|preset| preset.name == name).expect("a preset of that name");
+    let project = preset.project().expect("a good preset");
+    let recipe = Arc::new(project.recipe);
+    let mut stage = stage(size, theme, &recipe, project.view.water_m);
+    stage.state_mut().scene.show(&preview(&recipe, samples), 0.0);
+    stage.run_steps(2);
+    stage
+}
+
+/// Pictures to look at: `UPTHRUST_LOOK=alpine-range,canyon cargo test look -- --ignored`.
+#[test]
+#[ignore = "for the eye"]
+fn look() {
+    let names = std::env::var("UPTHRUST_LOOK").unwrap_or("alpine-range".into());
+    let size = std::env::var("UPTHRUST_LOOK_SIZE").ok().and_then(|size| {
+        let (width, height) = size.split_once('x')?;
+        Some([width.parse().ok()?, height.parse().ok()?])
+    });
+    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<f32>().ok());
+    let samples = number("UPTHRUST_LOOK_SAMPLES").unwrap_or(513.0) as usize;
+    for name in names.split(',') {
+        for (theme, suffix) in [(egui::Theme::Dark, "dark"), (egui::Theme::Light, "light")] {
+            if std::env::var("UPTHRUST_LOOK_THEME").is_ok_and(|only| only != suffix) {
+                continue;
+            }
+            let mut stage = preset(name, samples, size.unwrap_or([900.0, 560.0]), theme);
+            let scene = &mut stage.state_mut().scene;
+            if let Some(turn) = number("UPTHRUST_LOOK_AZIMUTH") {
+                scene.camera.azimuth = turn.to_radians();
+            }
+            if let Some(pitch) = number("UPTHRUST_LOOK_PITCH") {
+                scene.camera.pitch = pitch.to_radians();
+            }
+            if let Some(zoom) = number("UPTHRUST_LOOK_ZOOM") {
+                scene.is_home = false;
+                scene.camera.zoom(zoom, scene.camera.pivot);
+            }
+            stage.run_steps(1);
+            let began = Instant::now();
+            let image = stage.render().expect("a picture");
+            eprintln!("{name}: {:?}", began.elapsed());
+            image.save(format!("/tmp/v3d-look-{name}-{suffix}.png")).expect("written");
+        }
+    }
+}
+
+/// A graphics card without a window.
+fn card() -> Gpu {
+    let setup = egui_kittest::wgpu::default_wgpu_setup();
+    Gpu::new(&egui_kittest::wgpu::create_render_state(setup, Default::default())).expect("a card that can draw")
+}
+
+const WORLD: Extent = Extent { width_m: 3000.0, depth_m: 2000.0 };
+
+/// Land with a different height at every sample.
+fn bumpy() -> Heightfield {
+    let wave = |i: usize, pace: f32| libm::sinf(i as f32 * pace);
+    Heightfield::from_fn(Grid::new(WORLD, 49, 33), |c, r| {
+        120.0 * wave(c, 0.31) * wave(r, 0.23) + 2.0 * c as f32 + 0.37 * r as f32
+    })
+}
+
+/// A frame of that land in those colours, which are not lit.
+fn frame(land: Heightfield, colours: Picture, camera: &Camera, size: [u32; 2]) -> Frame {
+    let measure = Measure { extent: WORLD, exaggeration: 1.5 };
+    let heights = land.min_max().map(|height| measure.y(height));
+    let mut mood = mood::mood(&Light::default(), true, &measure, 500.0);
+    mood.is_lit = true;
+    // Clear air.
+    mood.zenith[3] = 0.0;
+    Frame {
+        land: Arc::new(land),
+        colours: Arc::new(colours),
+        measure,
+        sight: camera.sight(size[0] as f32 / size[1] as f32, |_| f32::MIN),
+        size,
+        blend: 1.0,
+        heights,
+        summit: heights[1],
+        bottom: heights[0] - PLINTH,
+        is_hurried: true,
+        mood,
+    }
+}
+
+fn black(land: &Heightfield) -> Picture {
+    let (width, height) = (land.grid().width(), land.grid().height());
+    Picture { width, height, pixels: vec![[0, 0, 0, 255]; width * height] }
+}
+
+#[test]
+fn a_marked_sample_is_drawn_where_the_projection_says() {
+    if !can_draw() {
+        return;
+    }
+    let land = bumpy();
+    let mut gpu = card();
+    let camera = Camera { azimuth: 0.7, pitch: 0.9, distance: 1.9, ..Default::default() };
+    let size = [480, 320];
+    let pane = Rect::from_min_size(Pos2::ZERO, Vec2::new(480.0, 320.0));
+    for (c, r) in [(7, 6), (24, 16), (40, 9), (30, 27)] {
+        let mut colours = black(&land);
+        colours.pixels[r * colours.width + c] = [255, 0, 0, 255];
+        let frame = frame(land.clone(), colours, &camera, size);
+        let grid = land.grid();
+        let point = frame.measure.point([grid.x_m(c), grid.z_m(r)], land[(c, r)]);
+        let expected = frame.sight.project(point, pane).expect("in front");
+        let picture = gpu.order(&frame).and_then(|ordered| ordered.read()).expect("a picture");
+        let (mut sum, mut centre) = (0.0, Vec2::ZERO);
+        for (i, pixel) in picture.pixels.iter().enumerate() {
+            // Redder than any stone of the block's sides.
+            let red = f32::from(pixel[0]) - 2.5 * f32::from(pixel[1].max(pixel[2])) - 4.0;
+            if red > 0.0 {
+                let place = Vec2::new((i % picture.width) as f32 + 0.5, (i / picture.width) as f32 + 0.5);
+                (sum, centre) = (sum + red, centre + red * place);
+            }
+        }
+        assert!(sum > 100.0, "the mark of ({c}, {r}) is to be seen");
+        let seen = (centre / sum).to_pos2();
+        assert!((seen - expected).length() < 1.0, "({c}, {r}) is seen at {seen}, not at {expected}");
+    }
+}
+
+#[test]
+fn the_heights_on_the_card_are_those_of_the_land_to_the_bit() {
+    if !can_draw() {
+        return;
+    }
+    let (land, mut gpu) = (bumpy(), card());
+    let frame = frame(land.clone(), black(&land), &Camera::default(), [64, 48]);
+    gpu.draw(&frame).expect("drawn");
+    assert_eq!(gpu.heights(), land.heights());
+}
+
+#[test]
+fn only_what_has_changed_is_brought_and_drawn() {
+    if !can_draw() {
+        return;
+    }
+    let (land, mut gpu) = (bumpy(), card());
+    let first = frame(land.clone(), black(&land), &Camera::default(), [64, 48]);
+    let mut check = |frame: &Frame, what: &str, expected: [u64; 4]| {
+        gpu.draw(frame).expect("drawn");
+        let Counts { heights, colours, lights, pictures } = gpu.counts;
+        assert_eq!([heights, colours, lights, pictures], expected, "{what}");
+    };
+    check(&first, "the first", [1, 1, 1, 1]);
+    check(&first, "nothing new", [1, 1, 1, 1]);
+    let sight = Camera { azimuth: 2.0, ..Default::default() }.sight(4.0 / 3.0, |_| f32::MIN);
+    let moved = Frame { sight, ..first.clone() };
+    check(&moved, "a moved camera", [1, 1, 1, 2]);
+    let painted = Frame { colours: Arc::new(black(&land)), ..moved.clone() };
+    check(&painted, "new colours", [1, 2, 1, 3]);
+    let mut mood = painted.mood;
+    mood.sun = [0.6, 0.8, 0.0, 1.0];
+    check(&Frame { mood, ..painted.clone() }, "another sun", [1, 2, 2, 4]);
+    let risen = Frame { land: Arc::new(bumpy()), mood, ..painted.clone() };
+    check(&risen, "another land", [2, 3, 3, 5]);
+    check(&Frame { blend: 0.5, ..risen.clone() }, "half way to it", [2, 3, 3, 6]);
+}
+
+#[test]
+fn half_way_between_two_lands_lies_half_way_between_them() {
+    if !can_draw() {
+        return;
+    }
+    let grid = Grid::new(WORLD, 33, 33);
+    let level = |height: f32| Heightfield::from_fn(grid, |_, _| height);
+    let mut gpu = card();
+    let camera = Camera { pitch: 0.3, azimuth: 0.0, distance: 3.0, pivot: [0.0, 0.05, 0.0] };
+    let pane = Rect::from_min_size(Pos2::ZERO, Vec2::new(96.0, 96.0));
+    let of = |height: f32, blend: f32| {
+        let white = Picture { width: 33, height: 33, pixels: vec![[255; 4]; 33 * 33] };
+        let frame = frame(level(height), white, &camera, [96, 96]);
+        Frame { blend, heights: [0.0, 0.2], bottom: -PLINTH, ..frame }
+    };
+    gpu.draw(&of(0.0, 1.0)).expect("drawn");
+    let half = of(300.0, 0.5);
+    let picture = gpu.order(&half).and_then(|ordered| ordered.read()).expect("a picture");
+    let bright = |y: usize| picture.pixels[y * 96 + 48].iter().take(3).all(|channel| *channel > 200);
+    let top = (0..96).find(|&y| bright(y)).expect("land") as f32;
+    // The far edge of a table at 150 m is what rises highest on the screen.
+    let edge = half.measure.point([1500.0, 0.0], 150.0);
+    let expected = half.sight.project(edge, pane).expect("in front").y;
+    assert!((top - expected).abs() < 1.5, "{top} and not {expected}");
+}
+
+fn check_picture(name: &str) {
+    if !can_draw() {
+        return;
+    }
+    let mut stage = preset(name, 257, [480.0, 320.0], egui::Theme::Dark);
+    stage.snapshot(format!("scene-{name}"));
+}
+
+#[test]
+fn the_alpine_range_looks_as_it_did() {
+    check_picture("alpine-range");
+}
+
+#[test]
+fn the_volcanic_island_looks_as_it_did() {
+    check_picture("volcanic-island");
+}
+
+#[test]
+fn the_canyon_looks_as_it_did() {
+    check_picture("canyon");
+}
+
+#[test]
+fn without_a_graphics_card_the_view_says_so() {
+    let stage = Stage { scene: Scene::default(), recipe: Arc::default(), water_m: None, crosshair_m: None };
+    let mut harness = Harness::builder().with_size([480.0, 320.0]).build_eframe(|_| stage);
+    harness.run_steps(2);
+    harness.get_by_label_contains("no graphics adapter was found");
+}
+
+/// A stage with a small hand-made land.
+fn small_stage() -> Harness<'static, Stage> {
+    let mut recipe = Recipe::default();
+    recipe.stack = vec![crate::engine::Step::new(crate::engine::operations::faults::Faults::default())];
+    let recipe = Arc::new(recipe);
+    let mut stage = stage([480.0, 320.0], egui::Theme::Dark, &recipe, None);
+    stage.state_mut().scene.show(&preview(&recipe, 65), 0.0);
+    stage.run_steps(2);
+    stage
+}
+
+#[test]
+fn the_mouse_orbits_pans_zooms_and_sets_the_pivot() {
+    if !can_draw() {
+        return;
+    }
+    let mut stage = small_stage();
+    let middle = Pos2::new(240.0, 170.0);
+    let camera = |stage: &Harness<'static, Stage>| stage.state().scene.camera;
+    let start = camera(&stage);
+    stage.drag_at(middle);
+    stage.step();
+    stage.hover_at(middle + Vec2::new(40.0, 10.0));
+    stage.step();
+    stage.drop_at(middle + Vec2::new(40.0, 10.0));
+    stage.step();
+    let turned = camera(&stage);
+    assert!(turned.azimuth > start.azimuth + 0.2 && turned.pitch > start.pitch, "{turned:?}");
+    assert_eq!((turned.pivot, turned.distance), (start.pivot, start.distance));
+
+    stage.hover_at(middle);
+    stage.step();
+    let place = stage.state().crosshair_m.expect("the land under the pointer");
+    let unit = egui::MouseWheelUnit::Point;
+    let wheel = egui::Event::MouseWheel {
+        unit,
+        delta: Vec2::new(0.0, 120.0),
+        modifiers: egui::Modifiers::NONE,
+        phase: egui::TouchPhase::Move,
+        source: egui::MouseWheelSource::Unknown,
+    };
+    stage.event(wheel);
+    stage.run_steps(20);
+    let near = camera(&stage);
+    assert!(near.distance < 0.8 * turned.distance, "{near:?}");
+    let after = stage.state().crosshair_m.expect("the land under the pointer");
+    let moved = [0, 1].map(|i| (place[i] - after[i]).abs());
+    assert!(moved[0] + moved[1] < 20.0, "the place under the pointer stays: {place:?} and {after:?}");
+
+    for _ in 0..2 {
+        stage.drag_at(middle);
+        stage.step();
+        stage.drop_at(middle);
+        stage.step();
+    }
+    stage.run_steps(40);
+    let pivot = camera(&stage).pivot;
+    let measure = stage.state().scene.measure(stage.state().recipe.world.extent());
+    let there = measure.place_m(pivot);
+    assert!((there[0] - after[0]).abs() + (there[1] - after[1]).abs() < 60.0, "{there:?} and {after:?}");
+
+    stage.key_down(Key::W);
+    stage.event(egui::Event::PointerButton {
+        pos: middle,
+        button: PointerButton::Secondary,
+        pressed: true,
+        modifiers: egui::Modifiers::NONE,
+    });
+    stage.run_steps(5);
+    assert!(camera(&stage).pivot != pivot, "W flies while the right button is held");
+}
+
+#[test]
+fn a_pin_stands_where_the_crosshair_of_the_maps_is_and_the_looks_turn_the_camera() {
+    if !can_draw() {
+        return;
+    }
+    let mut stage = small_stage();
+    stage.state_mut().crosshair_m = Some([2048.0, 2048.0]);
+    stage.run_steps(2);
+    let accent = [0xff, 0x7a, 0x3c];
+    let image = stage.render().expect("a picture");
+    let is_accent = |pixel: &[u8; 4]| pixel.iter().zip(accent).all(|(a, b)| a.abs_diff(b) < 12);
+    let found: Vec<Pos2> = image
+        .enumerate_pixels()
+        .filter(|(x, y, pixel)| *y < 270 && *x < 440 && is_accent(&pixel.0))
+        .map(|(x, y, _)| Pos2::new(x as f32 + 0.5, y as f32 + 0.5))
+        .collect();
+    assert!(found.len() > 40, "{} pixels of a pin", found.len());
+    let scene = &stage.state().scene;
+    let measure = scene.measure(stage.state().recipe.world.extent());
+    let height = scene.shown.as_ref().expect("a land").land.height_at(2048.0, 2048.0);
+    let pane = Rect::from_min_size(Pos2::ZERO, Vec2::new(480.0, 320.0));
+    let sight = scene.camera.sight(1.5, |_| f32::MIN);
+    let foot = sight.project(measure.point([2048.0, 2048.0], height), pane).expect("in front");
+    let middle = found.iter().fold(Vec2::ZERO, |sum, at| sum + at.to_vec2()) / found.len() as f32;
+    assert!((middle.x - foot.x).abs() < 1.0 && middle.y < foot.y && foot.y - middle.y < 30.0, "{middle} and {foot}");
+
+    stage.get_by_label("From above (T)").click();
+    stage.run_steps(40);
+    assert_eq!(stage.state().scene.camera.pitch, std::f32::consts::FRAC_PI_2);
+    stage.get_by_label("From the side (H)").click();
+    stage.run_steps(40);
+    assert!(stage.state().scene.camera.pitch < 0.1);
+}
+
+#[test]
+fn at_rest_nothing_is_drawn_and_nothing_asks_for_a_frame() {
+    if !can_draw() {
+        return;
+    }
+    let mut stage = small_stage();
+    stage.render().expect("a picture");
+    stage.run_steps(40);
+    let before = stage.state().scene.counts();
+    for _ in 0..5 {
+        stage.step();
+        stage.render().expect("a picture");
+        assert!(!stage.ctx.has_requested_repaint(), "{:?}", stage.ctx.repaint_causes());
+    }
+    assert_eq!(stage.state().scene.counts(), before);
+}

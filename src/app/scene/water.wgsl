@@ -34,10 +34,10 @@ fn vertex(@builtin(vertex_index) index: u32) -> Vertex {
 const SHALLOW = vec3f(0.055, 0.235, 0.235);
 const DEEP = vec3f(0.008, 0.042, 0.075);
 
+// The slope of waves that come with the wind, longer across it than along it.
 fn ripples(place: vec2f) -> vec2f {
-    let a = vec2f(noise(place * 210.0), noise(place * 210.0 + 31.0)) - 0.5;
-    let b = vec2f(noise(place * 83.0 + 7.0), noise(place * 83.0 + 53.0)) - 0.5;
-    return a * 0.6 + b * 0.4;
+    let with_wind = mat2x2f(0.83, -0.56, 0.56, 0.83) * place * vec2f(1.0, 1.9);
+    return 0.55 * noise_and_slope(with_wind * 420.0).yz + 0.45 * noise_and_slope(with_wind * 150.0 + 7.0).yz;
 }
 
 @fragment
@@ -45,7 +45,9 @@ fn fragment(in: Vertex) -> @location(0) vec4f {
     let away = in.point - scene.eye.xyz;
     let far = length(away);
     let way = away / far;
-    let wave = ripples(in.point.xz) * 0.05 * exp(-far * 0.9);
+    // Waves that are smaller than a pixel are none.
+    let coarse = max(length(dpdx(in.point)), length(dpdy(in.point)));
+    let wave = ripples(in.point.xz) * 0.035 * smoothstep(0.004, 0.0006, coarse);
     let normal = normalize(vec3f(wave.x, 1.0, wave.y));
     let surface = samples_of(in.point.xz);
     let depth = scene.water.x - height_m(surface) * scene.land.z;
@@ -75,8 +77,8 @@ fn fragment(in: Vertex) -> @location(0) vec4f {
     if in.side > 0.5 {
         // A cut through the water: the deeper, the darker.
         let down = (scene.water.x - in.point.y) / scene.water.z;
-        let cut = mix(SHALLOW * 1.25, DEEP * 1.3, 1.0 - exp(-down * 0.8)) * (sunlit * 0.45 + scene.ambient.rgb * 1.1);
-        colour = cut + vec3f(0.05, 0.075, 0.08) * smoothstep(0.03, 0.0, down);
+        let cut = mix(SHALLOW * 0.95, DEEP * 1.5, 1.0 - exp(-down * 1.4)) * (sunlit * 0.35 + scene.ambient.rgb * 1.3);
+        colour = cut + vec3f(0.06, 0.085, 0.09) * smoothstep(0.05, 0.0, down);
     } else {
         // R. Schlick, "An Inexpensive BRDF Model for Physically-based Rendering", 1994, equation 15, for 1.33.
         let grazing = 1.0 - max(dot(-way, normal), 0.0);
@@ -84,10 +86,10 @@ fn fragment(in: Vertex) -> @location(0) vec4f {
         var back = reflect(way, normal);
         back.y = abs(back.y);
         let half_way = normalize(scene.sun.xyz - way);
-        let glint = pow(max(dot(half_way, normal), 0.0), 220.0) * 1.6 * ground.sun;
+        let glint = pow(max(dot(half_way, normal), 0.0), 220.0) * 0.9 * ground.sun;
         colour = mix(colour, sky(back), mirrored * 0.85) + scene.sun_colour.rgb * scene.sun.w * glint;
         // Where it is hardly deep, it breaks.
-        let shore = smoothstep(0.16, 0.0, depth / scene.water.z);
+        let shore = smoothstep(0.05, 0.0, depth / scene.water.z);
         let foam = shore * shore * (0.55 + 0.45 * noise(in.point.xz * 320.0));
         colour = mix(colour, light * 0.62, foam * 0.5);
     }
