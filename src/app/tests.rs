@@ -16,8 +16,8 @@ use crate::engine::texture::{TerrainType, TextureRecipe, TextureSettings, Textur
 
 /// Dialogs that answer at once, as told.
 #[derive(Clone, Default)]
-struct Scripted {
-    answers: Arc<Mutex<VecDeque<Answer>>>,
+pub(super) struct Scripted {
+    pub(super) answers: Arc<Mutex<VecDeque<Answer>>>,
     given: Arc<Mutex<VecDeque<(Ask, Answer)>>>,
 }
 
@@ -49,7 +49,7 @@ fn editor() -> Harness<'static, App> {
 
 /// Steps until something holds.
 #[track_caller]
-fn wait(harness: &mut Harness<'static, App>, what: &str, holds: impl Fn(&App) -> bool) {
+pub(super) fn wait(harness: &mut Harness<'static, App>, what: &str, holds: impl Fn(&App) -> bool) {
     let deadline = Instant::now() + Duration::from_secs(30);
     while !holds(harness.state()) {
         assert!(Instant::now() < deadline, "waited in vain: {what}; message {:?}", harness.state().message);
@@ -72,7 +72,7 @@ fn settle(harness: &mut Harness<'static, App>) {
     });
 }
 
-fn chosen(path: PathBuf) -> Answer {
+pub(super) fn chosen(path: PathBuf) -> Answer {
     Answer::Chosen { path, may_replace: true }
 }
 
@@ -80,7 +80,7 @@ fn position(harness: &Harness<'static, App>) -> u32 {
     harness.state().playback.position(harness.state().total())
 }
 
-fn pause(harness: &mut Harness<'static, App>) {
+pub(super) fn pause(harness: &mut Harness<'static, App>) {
     let total = harness.state().total();
     let app = harness.state_mut();
     app.playback.seek(total, total);

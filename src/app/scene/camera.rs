@@ -123,7 +123,7 @@ impl Camera {
     /// Frames a box of that many scene units around the origin in x and z and from `low` to `high`, seen from where it
     /// looks now.
     pub(super) fn frame(&mut self, half: [f32; 2], [low, high]: [f32; 2], aspect: f32) {
-        const ROOM: f32 = 0.9;
+        const ROOM: f32 = 0.94;
         self.pivot = [0.0, 0.5 * (low + high), 0.0];
         for _ in 0..4 {
             let sight = self.sight(aspect, |_| f32::NEG_INFINITY);
@@ -202,8 +202,8 @@ impl Camera {
     }
 }
 
-/// Where the eye stands and which way it looks: the projection, on the processor and in the shaders alike. A point d from
-/// the eye lies at (d·right, d·up) / d·forward on a screen from −1 to 1.
+/// Where the eye stands and which way it looks: the projection, on the processor and in the shaders alike. A point d
+/// from the eye lies at (d·right, d·up) / d·forward on a screen from −1 to 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Sight {
     pub(super) eye: Vec3,

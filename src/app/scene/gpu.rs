@@ -130,9 +130,18 @@ struct LandSet {
     lit: Option<[f32; UNIFORMS]>,
 }
 
+/// What draws the scene.
+struct Passes {
+    samples: u32,
+    sky: wgpu::RenderPipeline,
+    terrain: wgpu::RenderPipeline,
+    water: wgpu::RenderPipeline,
+}
+
 /// What the scene is drawn on.
 struct Target {
     size: [u32; 2],
+    samples: u32,
     /// With several samples a pixel, where there are.
     many: Option<wgpu::TextureView>,
     depth: wgpu::TextureView,
@@ -156,7 +165,6 @@ pub(super) struct Gpu {
     queue: wgpu::Queue,
     /// Whether the processor does the card's work.
     pub(super) is_software: bool,
-    samples: u32,
     uniforms: wgpu::Buffer,
     bake_uniforms: wgpu::Buffer,
     chunks: wgpu::Buffer,
@@ -167,9 +175,9 @@ pub(super) struct Gpu {
     bake_layout: wgpu::BindGroupLayout,
     copy_layout: wgpu::BindGroupLayout,
     sampler: wgpu::Sampler,
-    sky: wgpu::RenderPipeline,
-    terrain: wgpu::RenderPipeline,
-    water: wgpu::RenderPipeline,
+    /// With several samples a pixel, and with one, for who is in a hurry.
+    fine: Passes,
+    quick: Passes,
     slopes: wgpu::RenderPipeline,
     light: wgpu::RenderPipeline,
     /// To the next level of the colours and of the slopes, and onto the window.
@@ -218,7 +226,6 @@ impl Gpu {
     fn built(state: &RenderState) -> Self {
         let device = state.device.clone();
         let is_software = state.adapter.get_info().device_type == wgpu::DeviceType::Cpu;
-        let samples = 4;
         let both = wgpu::ShaderStages::VERTEX_FRAGMENT;
         let bind_layout = |label, entries: &[wgpu::BindGroupLayoutEntry]| {
             device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: Some(label), entries })
@@ -300,10 +307,7 @@ impl Gpu {
                 },
                 primitive: wgpu::PrimitiveState::default(),
                 depth_stencil: part.depth.map(depth),
-                multisample: wgpu::MultisampleState {
-                    count: if part.depth.is_some() { samples } else { 1 },
-                    ..Default::default()
-                },
+                multisample: wgpu::MultisampleState { count: part.samples, ..Default::default() },
                 fragment: Some(wgpu::FragmentState {
                     module: part.code,
                     entry_point: Some(part.entry),
@@ -322,13 +326,22 @@ impl Gpu {
             constants: &[],
             has_chunks: false,
             depth: None,
+            samples: 1,
             format: COLOUR,
         };
         use wgpu::CompareFunction::{Always, Greater};
-        let sky = pipeline(Part { depth: Some(Always), ..part("sky", &sky_layout, &sky_code) });
-        let terrain = part("terrain", &terrain_layout, &terrain_code);
-        let terrain = pipeline(Part { depth: Some(Greater), has_chunks: true, ..terrain });
-        let water = pipeline(Part { depth: Some(Greater), ..part("water", &terrain_layout, &water_code) });
+        let passes = |samples| {
+            let part = |label, layout, code, depth| Part { depth: Some(depth), samples, ..part(label, layout, code) };
+            Passes {
+                samples,
+                sky: pipeline(part("sky", &sky_layout, &sky_code, Always)),
+                terrain: pipeline(Part {
+                    has_chunks: true,
+                    ..part("terrain", &terrain_layout, &terrain_code, Greater)
+                }),
+                water: pipeline(part("water", &terrain_layout, &water_code, Greater)),
+            }
+        };
         let light = |entry, constants, format| {
             pipeline(Part { entry, constants, format, ..part(entry, &light_layout, &light_code) })
         };
@@ -363,7 +376,6 @@ impl Gpu {
         Self {
             queue: state.queue.clone(),
             is_software,
-            samples,
             uniforms: buffer("scene", uniform_size, wgpu::BufferUsages::UNIFORM),
             bake_uniforms: buffer("bake", uniform_size, wgpu::BufferUsages::UNIFORM),
             chunks: buffer("chunks", 16 * 256, wgpu::BufferUsages::VERTEX),
@@ -374,9 +386,8 @@ impl Gpu {
             bake_layout,
             copy_layout,
             sampler,
-            sky,
-            terrain,
-            water,
+            fine: passes(4),
+            quick: passes(1),
             slopes,
             light,
             shrink_colours,
@@ -407,9 +418,11 @@ impl Gpu {
             if self.drawn.as_ref() == Some(&drawn) {
                 return;
             }
-            let target = match self.target.take().filter(|target| target.size == frame.size) {
+            let samples = self.passes(frame).samples;
+            let fits = |target: &Target| target.size == frame.size && target.samples == samples;
+            let target = match self.target.take().filter(fits) {
                 Some(target) => target,
-                None => self.new_target(frame.size),
+                None => self.new_target(frame.size, samples),
             };
             self.draw_on(frame, &target);
             (self.target, self.drawn) = (Some(target), Some(drawn));
@@ -435,7 +448,7 @@ impl Gpu {
         let device = self.device.clone();
         watched(&device, || {
             self.bring(frame);
-            let target = self.new_target(frame.size);
+            let target = self.new_target(frame.size, self.passes(frame).samples);
             self.draw_on(frame, &target);
             self.order_texture(&target.texture)
         })
@@ -624,7 +637,11 @@ impl Gpu {
         })
     }
 
-    fn new_target(&self, size: [u32; 2]) -> Target {
+    fn passes(&self, frame: &Frame) -> &Passes {
+        if frame.is_hurried { &self.quick } else { &self.fine }
+    }
+
+    fn new_target(&self, size: [u32; 2], samples: u32) -> Target {
         let texture = |format, sample_count, usage| {
             self.device.create_texture(&wgpu::TextureDescriptor {
                 label: Some("view"),
@@ -644,8 +661,9 @@ impl Gpu {
         let picture_view = view(&picture);
         Target {
             size,
-            many: (self.samples > 1).then(|| view(&texture(COLOUR, self.samples, none))),
-            depth: view(&texture(DEPTH, self.samples, none)),
+            samples,
+            many: (samples > 1).then(|| view(&texture(COLOUR, samples, none))),
+            depth: view(&texture(DEPTH, samples, none)),
             shown: self.copy_group(&picture_view),
             texture: picture,
             view: picture_view,
@@ -669,7 +687,8 @@ impl Gpu {
             let up = frame.sight.up;
             0.5 * frame.size[1] as f32 * super::camera::dot(up, up).sqrt()
         };
-        let chunks = ground.chunks(&frame.sight, focal_pixels, if self.is_software { 7.0 } else { 2.5 });
+        let pixels = if self.is_software { 6.0 } else { 2.5 };
+        let chunks = ground.chunks(&frame.sight, focal_pixels, pixels);
         let bytes: &[u8] = bytemuck::cast_slice(&chunks);
         if bytes.len() as u64 > self.chunks.size() {
             self.chunks = self.device.create_buffer(&wgpu::BufferDescriptor {
@@ -680,6 +699,7 @@ impl Gpu {
             });
         }
         self.queue.write_buffer(&self.chunks, 0, bytes);
+        let passes = self.passes(frame);
         let scene = self.scene_group(&self.uniforms);
         let views = [
             &older.heights,
@@ -727,17 +747,17 @@ impl Gpu {
                 ..Default::default()
             });
             pass.set_bind_group(0, &scene, &[]);
-            pass.set_pipeline(&self.sky);
+            pass.set_pipeline(&passes.sky);
             pass.draw(0..3, 0..1);
             pass.set_bind_group(1, &land, &[]);
             if !chunks.is_empty() {
-                pass.set_pipeline(&self.terrain);
+                pass.set_pipeline(&passes.terrain);
                 pass.set_vertex_buffer(0, self.chunks.slice(..));
                 pass.set_index_buffer(self.indices.slice(..), wgpu::IndexFormat::Uint16);
                 pass.draw_indexed(0..self.index_count, 0, 0..chunks.len() as u32);
             }
             if frame.mood.water.is_some() {
-                pass.set_pipeline(&self.water);
+                pass.set_pipeline(&passes.water);
                 pass.draw(0..30, 0..1);
             }
         }
@@ -755,6 +775,7 @@ struct Part<'a> {
     constants: &'a [(&'a str, f64)],
     has_chunks: bool,
     depth: Option<wgpu::CompareFunction>,
+    samples: u32,
     format: wgpu::TextureFormat,
 }
 

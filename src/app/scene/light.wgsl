@@ -34,14 +34,17 @@ fn slopes(@builtin(position) pixel: vec4f) -> @location(0) vec4f {
     let east = min(at.x + 1, last.x);
     let north = max(at.y - 1, 0);
     let south = min(at.y + 1, last.y);
-    let rise = vec2f(height(vec2i(east, at.y)) - height(vec2i(west, at.y)), height(vec2i(at.x, south)) - height(vec2i(at.x, north)));
+    let eastward = height(vec2i(east, at.y)) - height(vec2i(west, at.y));
+    let southward = height(vec2i(at.x, south)) - height(vec2i(at.x, north));
+    let rise = vec2f(eastward, southward);
     let run = vec2f(vec2i(east - west, south - north)) * spacing_m();
     return vec4f(rise / run, 0.0, 0.0);
 }
 
+// Looks towards the sun, and in each direction towards the sky.
 override SUN_STEPS: i32 = 64;
 override SKY_STEPS: i32 = 8;
-// Texels along the longer side of the target.
+
 @fragment
 fn light(@builtin(position) pixel: vec4f) -> @location(0) vec4f {
     let size = vec2f(textureDimensions(heights));

@@ -37,10 +37,15 @@ use crate::worker::Preview;
 /// How long the camera takes from one place to another, seconds.
 const FLIGHT: f64 = 0.35;
 
-/// How long a land takes into the next one that follows after a while, and at the most while it plays, seconds.
+/// How long a land takes into an edited one, and at the most into the next one while the uplift plays, seconds.
 const MORPH: f64 = 0.18;
+const LONGEST_MORPH: f64 = 0.6;
 
-/// A software adapter draws coarsely until nothing has moved for so long, seconds.
+/// Lands that follow each other sooner than this do so at the pace of the display, seconds.
+const QUICK: f64 = 0.025;
+
+/// A software adapter draws only so many pixels until nothing has moved for so long, seconds.
+const QUICK_PIXELS: f32 = 75_000.0;
 const REST: f64 = 0.2;
 
 /// How far below the lowest point the block is cut, scene units.
@@ -113,6 +118,13 @@ struct Morph {
     from_m: [f32; 2],
     began: f64,
     seconds: f64,
+}
+
+/// What the camera must not sink into, scene units.
+struct Stand {
+    measure: Measure,
+    bottom: f32,
+    water: Option<f32>,
 }
 
 /// A camera on its way.
@@ -216,14 +228,15 @@ impl Scene {
             TextureView::Alone(_) | TextureView::Uncovered => true,
         };
         let range_m = [preview.summary.min_m, preview.summary.max_m];
-        let before = self.shown.as_ref().filter(|shown| !Arc::ptr_eq(&shown.land, &preview.land));
-        if let Some(before) = before {
-            let same_size = before.land.grid() == preview.land.grid();
+        let is_same_land = self.shown.as_ref().is_some_and(|shown| Arc::ptr_eq(&shown.land, &preview.land));
+        if !is_same_land {
+            let before = self.shown.as_ref().filter(|shown| shown.land.grid() == preview.land.grid());
+            // Quick ones follow each other like frames; between slow ones the land glides all the way to the next.
             let since = now - self.changed_at;
-            // Quick ones follow each other like frames; between slow ones the land glides.
-            let seconds = if preview.request.animated { since.min(MORPH) } else { MORPH };
-            let glides = same_size && !self.is_software() && seconds > 0.025;
-            self.morph = glides.then(|| Morph { from_m: before.range_m, began: now, seconds });
+            let seconds = if preview.request.animated { since.min(LONGEST_MORPH) } else { MORPH };
+            let glides = !self.is_software() && seconds > QUICK;
+            let morph = |before: &Shown| Morph { from_m: before.range_m, began: now, seconds };
+            self.morph = before.filter(|_| glides).map(morph);
             self.changed_at = now;
         }
         let (land, colours) = (preview.land.clone(), preview.albedo.clone());
@@ -282,15 +295,18 @@ impl Scene {
         let (Card::Ready(gpu), Some(frame)) = (&self.card, &self.frame) else {
             return Err("there is no 3-D view to take a picture of; show it once".into());
         };
-        let measure = frame.measure;
-        let sight = self.camera.sight(size[0] as f32 / size[1].max(1) as f32, |eye| self.floor(&measure, eye));
+        let stand = Stand { measure: frame.measure, bottom: frame.bottom, water: frame.mood.water };
+        let sight = self.sight(&stand, size[0] as f32 / size[1].max(1) as f32);
         lock(gpu).order(&Frame { size, sight, blend: 1.0, is_hurried: false, ..frame.clone() })
     }
 
-    /// How low the eye may stand at a point.
-    fn floor(&self, measure: &Measure, eye: Vec3) -> f32 {
-        let ground = self.shown.as_ref().and_then(|shown| measure.ground(&shown.land, eye));
-        ground.map_or(f32::MIN, |ground| ground + 0.004)
+    /// What the camera sees, from above the ground, the water and the table.
+    fn sight(&self, stand: &Stand, aspect: f32) -> Sight {
+        let floor = |eye: Vec3| {
+            let ground = self.shown.as_ref().and_then(|shown| stand.measure.ground(&shown.land, eye));
+            ground.map_or(stand.bottom, |ground| ground.max(stand.water.unwrap_or(f32::MIN))) + 0.004
+        };
+        self.camera.sight(aspect, floor)
     }
 
     /// Draws the view into the rest of `ui`.
@@ -321,9 +337,12 @@ impl Scene {
         if self.is_home {
             self.camera.frame(measure.half(), [heights[0] - PLINTH, heights[1]], self.aspect);
         }
-        self.move_camera(ui, &response, pane, &measure, heights[1], now);
-        let sight = self.camera.sight(self.aspect, |eye| self.floor(&measure, eye));
-        self.draw(ui, &gpu, pane, &around, sight, heights, blend, now);
+        let bottom = heights[0] - PLINTH;
+        let water = around.water_m.map(|level| measure.y(level as f32).max(bottom));
+        let stand = Stand { measure, bottom, water };
+        self.move_camera(ui, &response, pane, &stand, heights[1], now);
+        let sight = self.sight(&stand, self.aspect);
+        self.draw(ui, &gpu, pane, &around, &stand, heights, blend, now);
 
         let painter = ui.painter().with_clip_rect(pane);
         if let Some(at) = response.hover_pos() {
@@ -340,6 +359,11 @@ impl Scene {
         scale_bar(&painter, pane, pixels_per_m);
         self.controls_ui(ui, pane, around.water_m);
         self.looks_ui(ui, pane, around.extent, now);
+        if self.is_home && pane.width() > 560.0 {
+            let at = pane.center_bottom() - Vec2::new(0.0, 18.0);
+            let text = "Drag to orbit, right-drag to pan, wheel to zoom";
+            painter.text(at, Align2::CENTER_CENTER, text, FontId::proportional(11.0), Color32::from_white_alpha(150));
+        }
         freshness_chip(ui, &painter, pane, around.freshness);
     }
 
@@ -369,7 +393,7 @@ impl Scene {
     }
 
     /// Follows the pointer, the wheel and the keys.
-    fn move_camera(&mut self, ui: &Ui, response: &Response, pane: Rect, measure: &Measure, high: f32, now: f64) {
+    fn move_camera(&mut self, ui: &Ui, response: &Response, pane: Rect, stand: &Stand, high: f32, now: f64) {
         let before = self.camera;
         if let Some(flight) = &self.flight {
             let t = (((now - flight.began) / FLIGHT) as f32).clamp(0.0, 1.0);
@@ -379,8 +403,8 @@ impl Scene {
             }
             ui.ctx().request_repaint();
         }
-        let sight = self.camera.sight(self.aspect, |eye| self.floor(measure, eye));
-        let under = |at: Pos2| self.pick(&sight, at, pane, measure, high);
+        let sight = self.sight(stand, self.aspect);
+        let under = |at: Pos2| self.pick(&sight, at, pane, &stand.measure, high);
         let drag = response.drag_delta();
         let is_moved = drag != Vec2::ZERO;
         let mut camera = self.camera;
@@ -434,34 +458,33 @@ impl Scene {
         gpu: &Arc<Mutex<Gpu>>,
         pane: Rect,
         around: &Around,
-        sight: Sight,
+        stand: &Stand,
         heights: [f32; 2],
         blend: f32,
         now: f64,
     ) {
         let Some(shown) = &self.shown else { return };
-        let measure = self.measure(around.extent);
+        let Stand { measure, bottom, water } = *stand;
         let squares_m = round_length(measure.unit_m() * 0.13);
         let mut mood = mood::mood(around.light, ui.visuals().dark_mode, &measure, squares_m);
-        mood.water = around.water_m.map(|level| measure.y(level as f32));
-        (mood.coat, mood.is_lit) = (self.coat as u8, shown.is_lit);
-        let bottom = heights[0] - PLINTH;
-        if let Some(level) = &mut mood.water {
-            *level = level.max(bottom);
-        }
-        // A software adapter draws half as finely while something moves.
+        (mood.water, mood.coat, mood.is_lit) = (water, self.coat as u8, shown.is_lit);
+        // A software adapter draws more coarsely while something moves.
         let rests_in = REST - (now - self.moved_at);
         let is_hurried = self.is_software() && (around.is_playing || rests_in > 0.0);
         if is_hurried && rests_in > 0.0 {
             ui.ctx().request_repaint_after(std::time::Duration::from_secs_f64(rests_in.min(REST)));
         }
-        let scale = ui.ctx().pixels_per_point() * if is_hurried { 0.5 } else { 1.0 };
-        let size = [pane.width(), pane.height()].map(|side| ((side * scale).round() as u32).max(1));
+        let scale = ui.ctx().pixels_per_point();
+        let quick = (QUICK_PIXELS / (pane.area() * scale * scale)).sqrt().min(1.0);
+        let scale = if is_hurried { scale * quick } else { scale };
+        // Pixel for pixel what the pane has.
+        let between = |from: f32, to: f32| (((to * scale).round() - (from * scale).round()) as u32).max(1);
+        let size = [between(pane.left(), pane.right()), between(pane.top(), pane.bottom())];
         let frame = Frame {
             land: shown.land.clone(),
             colours: shown.colours.clone(),
             measure,
-            sight,
+            sight: self.sight(stand, self.aspect),
             size,
             blend,
             heights,
@@ -528,7 +551,7 @@ impl Scene {
         let mut chosen = response.clicked().then_some(Look::North);
         north(&ui.painter().with_clip_rect(pane), centre, self.camera.azimuth, colours(ui).accent);
         let place =
-            Rect::from_min_max(dial.left_top() - Vec2::new(92.0, -6.0), dial.left_bottom() - Vec2::new(4.0, 6.0));
+            Rect::from_min_max(dial.left_top() + Vec2::new(-104.0, 6.0), dial.left_bottom() - Vec2::new(8.0, 6.0));
         ui.painter().rect_filled(place, 4.0, Color32::from_black_alpha(110));
         let mut row = ui.new_child(UiBuilder::new().max_rect(place).layout(Layout::left_to_right(Align::Center)));
         row.spacing_mut().item_spacing.x = 2.0;

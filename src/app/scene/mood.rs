@@ -20,7 +20,7 @@ const DUSK: Air = Air { zenith: [0x1a, 0x22, 0x2c], horizon: [0x5a, 0x66, 0x72],
 const DAY: Air = Air { zenith: [0x86, 0xa3, 0xbf], horizon: [0xdd, 0xe4, 0xe9], table: [0xb9, 0xbc, 0xbf], glow: 0.55 };
 
 /// How thick the haze is: at that many scene units it hides two thirds.
-const CLEAR: f32 = 6.5;
+const CLEAR: f32 = 8.5;
 
 fn linear(colour: [u8; 3]) -> [f32; 3] {
     colour.map(linear_from_srgb)

@@ -54,13 +54,13 @@ fn strata(point: vec3f, samples: vec2f) -> vec3f {
     let depth = top - point.y;
     let along = point.x + point.z;
     let fold = top * 0.55 * exp(-depth * 7.0) + 0.012 * (noise(vec2f(along * 5.0, 3.0)) - 0.5);
-    let raw = (point.y - fold) * 46.0 + 0.25 * noise(vec2f(along * 34.0, point.y * 60.0));
+    let raw = (point.y - fold) * 58.0 + 0.25 * noise(vec2f(along * 34.0, point.y * 60.0));
     // Beds of unequal thickness.
     let level = raw + 0.42 * sin(raw * 1.7) * cos(raw * 0.6);
     let layer = floor(level);
     let kind = hash(vec2i(i32(layer), 7));
-    let clay = mix(vec3f(0.235, 0.150, 0.098), vec3f(0.40, 0.285, 0.190), kind);
-    let lime = mix(vec3f(0.190, 0.175, 0.160), vec3f(0.46, 0.415, 0.350), kind);
+    let clay = mix(vec3f(0.190, 0.112, 0.066), vec3f(0.36, 0.235, 0.140), kind);
+    let lime = mix(vec3f(0.160, 0.130, 0.105), vec3f(0.44, 0.365, 0.275), kind);
     var colour = mix(clay, lime, step(0.62, hash(vec2i(i32(layer), 11))));
     // A fine dark line between two layers, and grain within them.
     let within = fract(level);
@@ -103,7 +103,7 @@ fn fragment(in: Vertex) -> @location(0) vec4f {
         let cut = strata(in.point, in.samples);
         // Lit from all around a little, so that the side in the shade can be read too.
         let direct = scene.sun_colour.rgb * scene.sun.w * max(dot(normal, scene.sun.xyz), 0.0) * 0.6;
-        colour = cut * (direct + scene.ambient.rgb * 1.1 + 0.2);
+        colour = cut * (direct + scene.ambient.rgb * 0.6 + vec3f(0.31, 0.29, 0.27));
     } else {
         switch i32(scene.grid.w) {
             case 1: {

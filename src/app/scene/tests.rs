@@ -6,7 +6,8 @@ use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
 
 use super::*;
-use crate::app::tests::can_draw;
+use crate::app::tests::{Scripted, can_draw, chosen, pause, wait};
+use crate::app::{App, Command};
 use crate::engine::{Grid, Recipe};
 use crate::project::presets;
 use crate::worker::{InputFiles, PreviewRequest, Previewer};
@@ -69,39 +70,16 @@ fn preset(name: &str, samples: usize, size: [f32; 2], theme: egui::Theme) -> Har
     stage
 }
 
-/// Pictures to look at: `UPTHRUST_LOOK=alpine-range,canyon cargo test look -- --ignored`.
+/// Pictures to look at, in the folder of temporary files: `UPTHRUST_LOOK=canyon,arctic cargo test look -- --ignored`.
 #[test]
 #[ignore = "for the eye"]
 fn look() {
     let names = std::env::var("UPTHRUST_LOOK").unwrap_or("alpine-range".into());
-    let size = std::env::var("UPTHRUST_LOOK_SIZE").ok().and_then(|size| {
-        let (width, height) = size.split_once('x')?;
-        Some([width.parse().ok()?, height.parse().ok()?])
-    });
-    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<f32>().ok());
-    let samples = number("UPTHRUST_LOOK_SAMPLES").unwrap_or(513.0) as usize;
     for name in names.split(',') {
         for (theme, suffix) in [(egui::Theme::Dark, "dark"), (egui::Theme::Light, "light")] {
-            if std::env::var("UPTHRUST_LOOK_THEME").is_ok_and(|only| only != suffix) {
-                continue;
-            }
-            let mut stage = preset(name, samples, size.unwrap_or([900.0, 560.0]), theme);
-            let scene = &mut stage.state_mut().scene;
-            if let Some(turn) = number("UPTHRUST_LOOK_AZIMUTH") {
-                scene.camera.azimuth = turn.to_radians();
-            }
-            if let Some(pitch) = number("UPTHRUST_LOOK_PITCH") {
-                scene.camera.pitch = pitch.to_radians();
-            }
-            if let Some(zoom) = number("UPTHRUST_LOOK_ZOOM") {
-                scene.is_home = false;
-                scene.camera.zoom(zoom, scene.camera.pivot);
-            }
-            stage.run_steps(1);
-            let began = Instant::now();
-            let image = stage.render().expect("a picture");
-            eprintln!("{name}: {:?}", began.elapsed());
-            image.save(format!("/tmp/v3d-look-{name}-{suffix}.png")).expect("written");
+            let mut stage = preset(name, 513, [900.0, 560.0], theme);
+            let path = std::env::temp_dir().join(format!("upthrust-{name}-{suffix}.png"));
+            stage.render().expect("a picture").save(path).expect("written");
         }
     }
 }
@@ -399,4 +377,124 @@ fn at_rest_nothing_is_drawn_and_nothing_asks_for_a_frame() {
         assert!(!stage.ctx.has_requested_repaint(), "{:?}", stage.ctx.repaint_causes());
     }
     assert_eq!(stage.state().scene.counts(), before);
+}
+
+/// The whole editor in a window that draws.
+fn editor(scripted: Scripted) -> Harness<'static, App> {
+    let mut editor = Harness::builder()
+        .with_size([1280.0, 800.0])
+        .with_step_dt(1.0 / 60.0)
+        .wgpu()
+        .build_eframe(|context| App::new(&context.egui_ctx, Box::new(scripted), None).expect("threads"));
+    editor.state_mut().edit(|project| project.view.preview_samples = 65);
+    pause(&mut editor);
+    editor
+}
+
+#[test]
+fn a_picture_of_the_view_is_saved_at_the_size_that_was_asked_for() {
+    if !can_draw() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("folder");
+    let scripted = Scripted::default();
+    scripted.answers.lock().expect("whole").push_back(chosen(folder.path().join("land")));
+    let mut editor = editor(scripted);
+    editor.render().expect("a picture");
+    let ctx = editor.ctx.clone();
+    editor.state_mut().carry_out(&ctx, Command::SavePicture);
+    editor.run_steps(2);
+    editor.get_by_label("Square").click();
+    editor.run_steps(2);
+    editor.get_by_label("Choose where…").click();
+    wait(&mut editor, "the picture", |app| {
+        app.message.as_ref().is_some_and(|message| message.text.starts_with("Saved"))
+    });
+    let picture = image::open(folder.path().join("land.png")).expect("a picture").to_rgb8();
+    assert_eq!(picture.dimensions(), (2048, 2048));
+    let colours: std::collections::BTreeSet<[u8; 3]> = picture.pixels().step_by(997).map(|pixel| pixel.0).collect();
+    assert!(colours.len() > 200, "{} colours", colours.len());
+}
+
+#[test]
+fn the_editor_at_rest_asks_for_no_frame_and_f_frames_the_land_again() {
+    if !can_draw() {
+        return;
+    }
+    let mut editor = editor(Scripted::default());
+    editor.render().expect("a picture");
+    editor.run_steps(60);
+    let before = editor.state().scene.counts();
+    for _ in 0..3 {
+        editor.step();
+        editor.render().expect("a picture");
+        assert!(!editor.ctx.has_requested_repaint(), "{:?}", editor.ctx.repaint_causes());
+    }
+    assert_eq!(editor.state().scene.counts(), before);
+    let framed = editor.state().scene.camera;
+    let middle = editor.get_by_label("The land in 3-D").rect().center();
+    editor.drag_at(middle);
+    editor.step();
+    editor.hover_at(middle + Vec2::new(30.0, 5.0));
+    editor.step();
+    editor.drop_at(middle + Vec2::new(30.0, 5.0));
+    editor.step();
+    editor.state_mut().scene.camera.zoom(3.0, [0.1, 0.0, 0.1]);
+    editor.step();
+    editor.key_press(Key::F);
+    editor.run_steps(60);
+    let again = editor.state().scene.camera;
+    assert!(again.azimuth != framed.azimuth && (again.distance / framed.distance - 1.0).abs() < 0.2, "{again:?}");
+    assert_eq!(again.pivot.map(|part| part.abs() < 0.1), [true; 3], "{again:?}");
+}
+
+/// Seconds that all threads of this process have worked.
+fn worked_s() -> f64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let ticks = |at: usize| stat.split(' ').nth(at).and_then(|field| field.parse::<f64>().ok()).unwrap_or_default();
+    (ticks(13) + ticks(14)) / 100.0
+}
+
+/// What a frame costs: `cargo test measure -- --ignored --nocapture`.
+#[test]
+#[ignore = "a measurement"]
+fn measure() {
+    for size in [[688.0, 430.0], [1328.0, 600.0]] {
+        let mut stage = preset("alpine-range", 513, size, egui::Theme::Dark);
+        stage.render().expect("a picture");
+        let mut of = |what: &str, change: &mut dyn FnMut(&mut Harness<'static, Stage>, u32)| {
+            let (began, worked) = (Instant::now(), worked_s());
+            for i in 0..10 {
+                change(&mut stage, i);
+                stage.render().expect("a picture");
+            }
+            let (wall, work) = (began.elapsed().as_secs_f64() * 100.0, (worked_s() - worked) * 100.0);
+            eprintln!("{size:?} {what}: {wall:.0} ms a frame, {work:.0} ms of work");
+        };
+        of("at rest", &mut |stage, _| stage.step());
+        of("at rest, turned", &mut |stage, _| {
+            stage.state_mut().scene.camera.azimuth += 0.1;
+            stage.step();
+        });
+        let middle = Pos2::new(0.5 * size[0], 0.5 * size[1]);
+        of("orbiting", &mut |stage, i| {
+            if i == 0 {
+                stage.drag_at(middle);
+                stage.step();
+            }
+            stage.hover_at(middle + Vec2::new(8.0 * i as f32, 0.0));
+            stage.step();
+        });
+        of("another land while orbiting", &mut |stage, i| {
+            let now = stage.ctx.input(|input| input.time);
+            let scene = &mut stage.state_mut().scene;
+            if let Some(shown) = &mut scene.shown {
+                shown.land = Arc::new((*shown.land).clone());
+                shown.colours = Arc::new((*shown.colours).clone());
+            }
+            scene.moved_at = now;
+            stage.hover_at(middle - Vec2::new(8.0 * i as f32, 0.0));
+            stage.step();
+        });
+    }
 }

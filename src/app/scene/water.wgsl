@@ -12,7 +12,10 @@ struct Vertex {
 @vertex
 fn vertex(@builtin(vertex_index) index: u32) -> Vertex {
     let face = index / 6u;
-    let corner = array(vec2f(0.0, 0.0), vec2f(1.0, 0.0), vec2f(0.0, 1.0), vec2f(0.0, 1.0), vec2f(1.0, 0.0), vec2f(1.0, 1.0))[index % 6u];
+    // Two triangles: corners 0, 1, 2 and 3, 2, 1.
+    let number = index % 6u;
+    let at = min(number, 6u - number);
+    let corner = vec2f(f32(at & 1u), f32(at >> 1u));
     let half = scene.land.xy - 2e-4;
     let wide = (corner.x * 2.0 - 1.0) * half;
     let y = mix(scene.water.x, scene.land.w, corner.y);
