@@ -914,7 +914,7 @@ impl Panes<'_> {
                 self.studio.aspect_ui(ui, pane, &self.recipe.texture);
             }
             View::Scene => {
-                let around = scene::Around {
+                let mut around = scene::Around {
                     extent,
                     light: &self.recipe.light,
                     water_m: self.water_m,
@@ -922,7 +922,7 @@ impl Panes<'_> {
                     freshness: self.freshness,
                     is_playing: self.is_playing,
                 };
-                self.scene.ui(ui, around);
+                self.scene.ui(ui, &mut around);
             }
         }
     }

@@ -310,7 +310,7 @@ impl Scene {
     }
 
     /// Draws the view into the rest of `ui`.
-    pub(super) fn ui(&mut self, ui: &mut Ui, around: Around) {
+    pub(super) fn ui(&mut self, ui: &mut Ui, around: &mut Around) {
         let (pane, response) = ui.allocate_exact_size(ui.available_size(), Sense::click_and_drag());
         response.widget_info(|| WidgetInfo::labeled(Role::Image, true, "The land in 3-D"));
         ui.painter().rect_filled(pane, 0.0, colours(ui).window);
@@ -342,7 +342,7 @@ impl Scene {
         let stand = Stand { measure, bottom, water };
         self.move_camera(ui, &response, pane, &stand, heights[1], now);
         let sight = self.sight(&stand, self.aspect);
-        self.draw(ui, &gpu, pane, &around, &stand, heights, blend, now);
+        self.draw(ui, &gpu, pane, around, &stand, heights, blend, now);
 
         let painter = ui.painter().with_clip_rect(pane);
         if let Some(at) = response.hover_pos() {

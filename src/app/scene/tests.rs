@@ -23,7 +23,7 @@ struct Stage {
 impl eframe::App for Stage {
     fn ui(&mut self, ui: &mut Ui, frame: &mut eframe::Frame) {
         self.scene.attach(frame.wgpu_render_state());
-        let around = Around {
+        let mut around = Around {
             extent: self.recipe.world.extent(),
             light: &self.recipe.light,
             water_m: &mut self.water_m,
@@ -31,7 +31,7 @@ impl eframe::App for Stage {
             freshness: &Freshness::Current,
             is_playing: false,
         };
-        self.scene.ui(ui, around);
+        self.scene.ui(ui, &mut around);
     }
 }
 
@@ -256,11 +256,15 @@ fn without_a_graphics_card_the_view_says_so() {
     harness.get_by_label_contains("no graphics adapter was found");
 }
 
+/// A land of faults.
+fn faulted(seed: u32) -> Arc<Recipe> {
+    let faults = crate::engine::Step::new(crate::engine::operations::faults::Faults::default());
+    Arc::new(Recipe { seed, stack: vec![faults], ..Default::default() })
+}
+
 /// A stage with a small hand-made land.
 fn small_stage() -> Harness<'static, Stage> {
-    let mut recipe = Recipe::default();
-    recipe.stack = vec![crate::engine::Step::new(crate::engine::operations::faults::Faults::default())];
-    let recipe = Arc::new(recipe);
+    let recipe = faulted(1);
     let mut stage = stage([480.0, 320.0], egui::Theme::Dark, &recipe, None);
     stage.state_mut().scene.show(&preview(&recipe, 65), 0.0);
     stage.run_steps(2);
@@ -360,6 +364,39 @@ fn a_pin_stands_where_the_crosshair_of_the_maps_is_and_the_looks_turn_the_camera
     stage.get_by_label("From the side (H)").click();
     stage.run_steps(40);
     assert!(stage.state().scene.camera.pitch < 0.1);
+}
+
+#[test]
+fn where_pictures_are_quick_the_land_glides_and_the_camera_flies() {
+    if !can_draw() {
+        return;
+    }
+    let mut stage = small_stage();
+    stage.render().expect("a picture");
+    match &stage.state().scene.card {
+        Card::Ready(gpu) => lock(gpu).is_software = false,
+        Card::Untried | Card::Missing(_) => panic!("no card"),
+    }
+    let now = stage.ctx.input(|input| input.time);
+    stage.state_mut().scene.show(&preview(&faulted(2), 65), now);
+    let mut blends = Vec::new();
+    for _ in 0..20 {
+        stage.step();
+        stage.render().expect("a picture");
+        blends.extend(stage.state().scene.frame.as_ref().map(|frame| frame.blend));
+    }
+    assert!(blends.is_sorted() && blends[0] < 0.2 && blends[5] > 0.2 && blends[5] < 1.0, "{blends:?}");
+    assert_eq!(blends[19], 1.0);
+    assert_eq!(stage.state().scene.counts().heights, 2, "one upload for all of it");
+
+    stage.get_by_label("From above (T)").click();
+    stage.run_steps(8);
+    let pitch = stage.state().scene.camera.pitch;
+    assert!(pitch > 0.5 && pitch < 1.5, "on its way: {pitch}");
+    stage.run_steps(30);
+    assert_eq!(stage.state().scene.camera.pitch, std::f32::consts::FRAC_PI_2);
+    stage.run_steps(10);
+    assert!(!stage.ctx.has_requested_repaint(), "{:?}", stage.ctx.repaint_causes());
 }
 
 #[test]
