@@ -678,7 +678,8 @@ impl App {
             commands.extend(panels::right::right_ui(ui, recipe, &mut self.studio, &around));
         });
         self.maps.crosshair_m = crosshair_m;
-        CentralPanel::default().frame(Frame::new()).show(ui, |ui| self.views_ui(ui, project, &freshness));
+        let frame = Frame::new().fill(theme::colours(ui).panel);
+        CentralPanel::default().frame(frame).show(ui, |ui| self.views_ui(ui, project, &freshness));
         commands
     }
 

@@ -85,7 +85,7 @@ fn hazed(colour: vec3f, point: vec3f) -> vec3f {
     let d = point - scene.eye.xyz;
     let far = length(d);
     let way = d / max(far, 1e-6);
-    let share = 1.0 - exp(-pow(far * scene.zenith.w, 1.6));
+    let share = 1.0 - exp(-pow(far * scene.zenith.w, 3.0));
     return mix(colour, sky(normalize(vec3f(way.x, max(way.y, 0.0), way.z))), share);
 }
 

@@ -237,7 +237,7 @@ impl Scene {
             let glides = !self.is_software() && seconds > QUICK;
             let morph = |before: &Shown| Morph { from_m: before.range_m, began: now, seconds };
             self.morph = before.filter(|_| glides).map(morph);
-            self.changed_at = now;
+            (self.changed_at, self.moved_at) = (now, now);
         }
         let (land, colours) = (preview.land.clone(), preview.albedo.clone());
         self.shown = Some(Shown { land, colours, is_lit, range_m });
@@ -357,12 +357,22 @@ impl Scene {
         let depth = dot(plus(self.camera.pivot, sight.eye, -1.0), sight.forward).max(sight.near);
         let pixels_per_m = dot(sight.right, sight.right).sqrt() * 0.5 * pane.width() / (depth * measure.unit_m());
         scale_bar(&painter, pane, pixels_per_m);
+        let before = (self.exaggeration, *around.water_m);
         self.controls_ui(ui, pane, around.water_m);
+        if before != (self.exaggeration, *around.water_m) {
+            self.moved_at = now;
+        }
         self.looks_ui(ui, pane, around.extent, now);
         if self.is_home && pane.width() > 560.0 {
             let at = pane.center_bottom() - Vec2::new(0.0, 18.0);
             let text = "Drag to orbit, right-drag to pan, wheel to zoom";
-            painter.text(at, Align2::CENTER_CENTER, text, FontId::proportional(11.0), Color32::from_white_alpha(150));
+            painter.text(
+                at,
+                Align2::CENTER_CENTER,
+                text,
+                FontId::proportional(11.0),
+                colours(ui).text.gamma_multiply(0.75),
+            );
         }
         freshness_chip(ui, &painter, pane, around.freshness);
     }
@@ -466,7 +476,7 @@ impl Scene {
         let Some(shown) = &self.shown else { return };
         let Stand { measure, bottom, water } = *stand;
         let squares_m = round_length(measure.unit_m() * 0.13);
-        let mut mood = mood::mood(around.light, ui.visuals().dark_mode, &measure, squares_m);
+        let mut mood = mood::mood(around.light, ui.visuals().dark_mode, &measure, self.camera.distance, squares_m);
         (mood.water, mood.coat, mood.is_lit) = (water, self.coat as u8, shown.is_lit);
         // A software adapter draws more coarsely while something moves.
         let rests_in = REST - (now - self.moved_at);

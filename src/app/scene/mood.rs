@@ -19,9 +19,6 @@ struct Air {
 const DUSK: Air = Air { zenith: [0x1a, 0x22, 0x2c], horizon: [0x5a, 0x66, 0x72], table: [0x2a, 0x2d, 0x31], glow: 0.5 };
 const DAY: Air = Air { zenith: [0x86, 0xa3, 0xbf], horizon: [0xdd, 0xe4, 0xe9], table: [0xb9, 0xbc, 0xbf], glow: 0.55 };
 
-/// How thick the haze is: at that many scene units it hides two thirds.
-const CLEAR: f32 = 8.5;
-
 fn linear(colour: [u8; 3]) -> [f32; 3] {
     colour.map(linear_from_srgb)
 }
@@ -31,8 +28,8 @@ fn smooth(low: f32, high: f32, x: f32) -> f32 {
     t * t * (3.0 - 2.0 * t)
 }
 
-/// The mood of a land under that light. `squares_m` is the width of the table's squares.
-pub(super) fn mood(light: &Light, is_dark: bool, measure: &Measure, squares_m: f32) -> Mood {
+/// The mood of a land under that light, seen from that distance. `squares_m` is the width of the table's squares.
+pub(super) fn mood(light: &Light, is_dark: bool, measure: &Measure, distance: f32, squares_m: f32) -> Mood {
     let air = if is_dark { DUSK } else { DAY };
     let [x, y, z] = light.towards_sun();
     // A low sun is redder: its light has come through more air.
@@ -46,11 +43,13 @@ pub(super) fn mood(light: &Light, is_dark: bool, measure: &Measure, squares_m: f
     let ambient = coloured(light.ambient_colour, [0.86, 0.98, 1.2]).map(|part| part * light.ambient as f32 * 1.35);
     let day = smooth(-0.05, 0.35, y);
     let dimmed = |colour: [u8; 3]| linear(colour).map(|part| part * (0.55 + 0.45 * day));
+    // Haze that hides two thirds of what lies so far away: behind the block as a whole, and within it from close by.
+    let clear = 2.0 + 1.9 * distance;
     Mood {
         sun: [x, y, z, light.direct as f32 * 1.55],
         sun_colour: with(coloured(light.direct_colour, reddened), libm::tan(light.sun_size_deg.to_radians()) as f32),
         ambient: with(ambient, light.shadows as f32),
-        zenith: with(dimmed(air.zenith), 1.0 / CLEAR),
+        zenith: with(dimmed(air.zenith), 1.0 / clear),
         horizon: with(dimmed(air.horizon), air.glow),
         table: with(linear(air.table), squares_m / measure.unit_m()),
         water: None,

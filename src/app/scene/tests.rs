@@ -66,7 +66,8 @@ fn preset(name: &str, samples: usize, size: [f32; 2], theme: egui::Theme) -> Har
     let recipe = Arc::new(project.recipe);
     let mut stage = stage(size, theme, &recipe, project.view.water_m);
     stage.state_mut().scene.show(&preview(&recipe, samples), 0.0);
-    stage.run_steps(2);
+    // Until it is at rest.
+    stage.run_steps(30);
     stage
 }
 
@@ -104,7 +105,7 @@ fn bumpy() -> Heightfield {
 fn frame(land: Heightfield, colours: Picture, camera: &Camera, size: [u32; 2]) -> Frame {
     let measure = Measure { extent: WORLD, exaggeration: 1.5 };
     let heights = land.min_max().map(|height| measure.y(height));
-    let mut mood = mood::mood(&Light::default(), true, &measure, 500.0);
+    let mut mood = mood::mood(&Light::default(), true, &measure, 3.0, 500.0);
     mood.is_lit = true;
     // Clear air.
     mood.zenith[3] = 0.0;
@@ -406,7 +407,9 @@ fn at_rest_nothing_is_drawn_and_nothing_asks_for_a_frame() {
     }
     let mut stage = small_stage();
     stage.render().expect("a picture");
+    // A picture that was quick is followed by a fine one.
     stage.run_steps(40);
+    stage.render().expect("a picture");
     let before = stage.state().scene.counts();
     for _ in 0..5 {
         stage.step();
@@ -459,8 +462,8 @@ fn the_editor_at_rest_asks_for_no_frame_and_f_frames_the_land_again() {
         return;
     }
     let mut editor = editor(Scripted::default());
-    editor.render().expect("a picture");
     editor.run_steps(60);
+    editor.render().expect("a picture");
     let before = editor.state().scene.counts();
     for _ in 0..3 {
         editor.step();
