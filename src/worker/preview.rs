@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::{InputFiles, JobError, Wake, guarded, lock};
 use crate::engine::measures::Summary;
 use crate::engine::stack::Evaluator;
-use crate::engine::texture::{Needs, Painting, Scene, Survey, TextureView, view};
+use crate::engine::texture::{Needs, Painting, Scene, Survey, TextureView, view_and_albedo};
 use crate::engine::{Cancelled, Grid, Heightfield, Inputs, Monitor, Picture, Recipe};
 use crate::files::FileError;
 use crate::files::inputs::DecodedFiles;
@@ -337,13 +337,10 @@ impl Painter {
             fixed_range_m: recipe.world.height_range_m,
             inputs,
         };
-        let painting = |shown| move || view(scene, &recipe.light, shown, size, monitor);
-        let Painting { picture, shares, uncovered } = monitor.within(0.8..0.9, painting(request.shown))?;
+        let painting = || view_and_albedo(scene, &recipe.light, request.shown, size, monitor);
+        let (Painting { picture, shares, uncovered }, albedo) = monitor.within(0.8..1.0, painting)?;
         let texture = Arc::new(picture);
-        let albedo = match request.shown {
-            TextureView::Lit => Arc::new(monitor.within(0.9..1.0, painting(TextureView::Unlit))?.picture),
-            _ => texture.clone(),
-        };
+        let albedo = albedo.map_or_else(|| texture.clone(), Arc::new);
         Ok(Preview {
             request: request.clone(),
             coarse: samples < request.samples,

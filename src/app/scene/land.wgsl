@@ -55,7 +55,8 @@ struct Ground {
 fn ground_at(samples: vec2f) -> Ground {
     let uv = (samples + 0.5) / scene.grid.xy;
     let light_uv = texture_place(samples, vec2f(textureDimensions(newer_light)));
-    let colour_uv = texture_place(samples, vec2f(textureDimensions(newer_colours)));
+    // Its texels are areas, not samples.
+    let colour_uv = samples / (scene.grid.xy - 1.0);
     var slope = textureSample(newer_slopes, smooth_sampler, uv).xy;
     var light = textureSample(newer_light, smooth_sampler, light_uv).xy;
     var colour = textureSample(newer_colours, smooth_sampler, colour_uv).rgb;

@@ -130,7 +130,7 @@ fn black(land: &Heightfield) -> Picture {
 }
 
 #[test]
-fn a_marked_sample_is_drawn_where_the_projection_says() {
+fn a_marked_pixel_is_drawn_where_the_projection_says() {
     if !can_draw() {
         return;
     }
@@ -144,7 +144,9 @@ fn a_marked_sample_is_drawn_where_the_projection_says() {
         colours.pixels[r * colours.width + c] = [255, 0, 0, 255];
         let frame = frame(land.clone(), colours, &camera, size);
         let grid = land.grid();
-        let point = frame.measure.point([grid.x_m(c), grid.z_m(r)], land[(c, r)]);
+        let middle = |at: usize, count: usize, side: f64| (at as f64 + 0.5) / count as f64 * side;
+        let (x_m, z_m) = (middle(c, grid.width(), WORLD.width_m), middle(r, grid.height(), WORLD.depth_m));
+        let point = frame.measure.point([x_m, z_m], land.height_at(x_m, z_m));
         let expected = frame.sight.project(point, pane).expect("in front");
         let picture = gpu.order(&frame).and_then(|ordered| ordered.read()).expect("a picture");
         let (mut sum, mut centre) = (0.0, Vec2::ZERO);

@@ -21,7 +21,7 @@ pub use paint::{Painting, Scene, Weights, paint, paint_once, weigh};
 pub use points::{Part, Points};
 pub use surroundings::{Needs, Surroundings, Survey};
 pub use swatch::Swatch;
-pub use view::{TextureView, WARNING, view};
+pub use view::{TextureView, WARNING, view, view_and_albedo};
 pub(super) use weigh::factor;
 pub use weigh::{Spread, SpreadRow};
 

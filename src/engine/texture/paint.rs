@@ -112,6 +112,8 @@ pub(super) struct Painter<'a> {
 /// What is worked out for a row of points, kept from one row to the next.
 #[derive(Default)]
 pub(super) struct Row {
+    /// Which row of points it is, from the north.
+    pub(super) number: usize,
     pub(super) ground: GroundRow,
     pub(super) weights: Vec<Vec<f32>>,
     /// What the weights of the covering types sum to before they are shared out: 0 where none of them lies.
@@ -172,6 +174,7 @@ impl<'a> Painter<'a> {
     /// Works out the weights of row `j`, and what they and the light come from.
     #[inline(always)]
     fn look(&self, j: usize, row: &mut Row) {
+        row.number = j;
         let Row { ground, lines, .. } = row;
         self.walk.read(self.scene.land, j, lines, &mut ground.height_m);
         self.walk.read_gradients(j, lines, [&mut ground.east, &mut ground.south]);

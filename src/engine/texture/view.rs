@@ -1,10 +1,12 @@
 //! The ground looked at in other ways than it is seen: what an editor shows while somebody paints.
 
+use std::sync::OnceLock;
+
 use super::paint::{Colours, Shine, paint_by};
 use super::{Needs, Painting, Points, Scene, paint};
 use crate::engine::light::Light;
 use crate::engine::monitor::{Cancelled, Monitor};
-use crate::engine::picture::{linear_from_srgb, luminance};
+use crate::engine::picture::{Picture, encode, linear_from_srgb, luminance};
 
 /// A way to look at the ground.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -116,6 +118,37 @@ pub fn view(
     }
 }
 
+/// The same; where that is the ground under sun and sky, its plain colours too, from the same strokes.
+pub fn view_and_albedo(
+    scene: Scene,
+    light: &Light,
+    shown: TextureView,
+    size: [usize; 2],
+    monitor: &Monitor,
+) -> Result<(Painting, Option<Picture>), Cancelled> {
+    if shown != TextureView::Lit {
+        return Ok((view(scene, light, shown, size, monitor)?, None));
+    }
+    let [width, height] = size;
+    let shine = Shine::new(light);
+    let rows: Vec<OnceLock<Vec<[u8; 4]>>> = (0..height).map(|_| OnceLock::new()).collect();
+    let painting = paint_by(
+        scene,
+        Points::Pixels(size),
+        monitor,
+        #[inline(always)]
+        |_, row, colours| {
+            let mut pixels = vec![[0; 4]; width];
+            encode(colours, &mut Vec::new(), &mut pixels);
+            // Each row is painted once.
+            let _ = rows[row.number].set(pixels);
+            shine.light(row, colours);
+        },
+    )?;
+    let pixels = rows.into_iter().filter_map(OnceLock::into_inner).flatten().collect();
+    Ok((painting, Some(Picture { width, height, pixels })))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -160,6 +193,20 @@ mod tests {
             [red, green, blue]
         };
         ([at(5), at(19), at(35)], painting)
+    }
+
+    #[test]
+    fn the_plain_colours_beside_the_lit_ones_are_those_of_the_unlit_view() {
+        let (land, recipe) = scene();
+        let (light, monitor, inputs) = (Light::default(), Monitor::new(), Inputs::default());
+        let needs = Needs::of(&recipe, Some(&light));
+        let surroundings = &Surroundings::of(&land, needs, &monitor).expect("not cancelled");
+        let scene = Scene { land: &land, surroundings, recipe: &recipe, fixed_range_m: None, inputs: &inputs };
+        let seen = |shown| view(scene, &light, shown, [37, 23], &monitor).expect("not cancelled").picture;
+        let both = |shown| view_and_albedo(scene, &light, shown, [37, 23], &monitor).expect("not cancelled");
+        let (lit, albedo) = both(TextureView::Lit);
+        assert!(lit.picture == seen(TextureView::Lit) && albedo == Some(seen(TextureView::Unlit)));
+        assert!(lit.picture != seen(TextureView::Unlit) && both(TextureView::Weight(1)).1.is_none());
     }
 
     #[test]
