@@ -62,6 +62,8 @@ pub(super) enum Command {
     SaveAs,
     ImportHeightmap,
     Export,
+    /// Writes a picture of the 3-D view.
+    SavePicture,
     Quit,
     Undo,
     Redo,
@@ -96,6 +98,10 @@ pub(super) enum Command {
     FrameViews,
     MaximiseHeightmap,
     MaximiseTexture,
+    MaximiseScene,
+    /// Looks at the land in the 3-D view from straight above.
+    LookFromAbove,
+    LookFromTheSide,
     PreviewSamples(u32),
     Theme(ThemePreference),
     CancelPreview,
@@ -107,7 +113,7 @@ pub(super) enum Command {
 }
 
 /// Commands that have a key, in the order of the list of shortcuts.
-pub(super) const WITH_KEYS: [Command; 24] = [
+pub(super) const WITH_KEYS: [Command; 27] = [
     Command::New,
     Command::Open,
     Command::Save,
@@ -128,8 +134,11 @@ pub(super) const WITH_KEYS: [Command; 24] = [
     Command::NewSeed,
     Command::PreviousSeed,
     Command::FrameViews,
+    Command::LookFromAbove,
+    Command::LookFromTheSide,
     Command::MaximiseHeightmap,
     Command::MaximiseTexture,
+    Command::MaximiseScene,
     Command::Timings,
     Command::Shortcuts,
 ];
@@ -145,6 +154,7 @@ impl Command {
             Self::SaveAs => "Save as…".into(),
             Self::ImportHeightmap => "Import heightmap…".into(),
             Self::Export => "Export…".into(),
+            Self::SavePicture => "Save a picture of the 3-D view…".into(),
             Self::Quit => "Quit".into(),
             Self::Undo => "Undo".into(),
             Self::Redo => "Redo".into(),
@@ -170,6 +180,9 @@ impl Command {
             Self::FrameViews => "Frame the land".into(),
             Self::MaximiseHeightmap => "Heightmap alone".into(),
             Self::MaximiseTexture => "Texture alone".into(),
+            Self::MaximiseScene => "3-D view alone".into(),
+            Self::LookFromAbove => "3-D view from above".into(),
+            Self::LookFromTheSide => "3-D view from the side".into(),
             Self::PreviewSamples(samples) => format!("{samples} samples"),
             Self::Theme(ThemePreference::Dark) => "Dark".into(),
             Self::Theme(ThemePreference::Light) => "Light".into(),
@@ -209,9 +222,13 @@ impl Command {
             Self::MaximiseHeightmap => (Modifiers::NONE, Key::Num1),
             Self::MaximiseTexture => (Modifiers::NONE, Key::Num2),
             Self::Timings => (Modifiers::NONE, Key::F3),
+            Self::MaximiseScene => (Modifiers::NONE, Key::Num3),
+            Self::LookFromAbove => (Modifiers::NONE, Key::T),
+            Self::LookFromTheSide => (Modifiers::NONE, Key::H),
             Self::Shortcuts => (Modifiers::NONE, Key::F1),
             Self::OpenPreset(_)
             | Self::ImportHeightmap
+            | Self::SavePicture
             | Self::GoToEntry(_)
             | Self::AddStep(_)
             | Self::DuplicateStep(_)

@@ -21,6 +21,11 @@ pub(super) enum Purpose {
     },
     /// Where to export to.
     Export,
+    /// Where to put a picture of the 3-D view.
+    Picture {
+        /// Its pixels.
+        size: [u32; 2],
+    },
 }
 
 /// A question for a file.
@@ -40,12 +45,13 @@ impl Ask {
             Purpose::Import { target: Some(Target { slot: FileSlot::Texture(_), .. }) } => "Choose a picture of ground",
             Purpose::Import { .. } => "Import a heightmap",
             Purpose::Export => "Export",
+            Purpose::Picture { .. } => "Save a picture of the 3-D view",
         }
     }
 
     /// Whether a file is to be written.
     pub(super) fn writes(&self) -> bool {
-        matches!(self.purpose, Purpose::Save | Purpose::Export)
+        matches!(self.purpose, Purpose::Save | Purpose::Export | Purpose::Picture { .. })
     }
 }
 

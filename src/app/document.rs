@@ -182,13 +182,15 @@ impl Document {
         (self.entries.iter().map(|entry| entry.name.as_str()), self.at)
     }
 
-    /// Goes to an entry of the history; how the project is looked at stays as it is.
+    /// Goes to an entry of the history; how the project is looked at stays as it is, but for another project.
     pub(super) fn go_to(&mut self, at: usize) {
         if at < self.entries.len() && at != self.at {
-            let view = self.project().view.clone();
+            let (view, origin) = (self.project().view.clone(), self.entry().origin);
             self.at = at;
             let entry = &mut self.entries[at];
-            Arc::make_mut(&mut entry.project).view = view;
+            if entry.origin == origin {
+                Arc::make_mut(&mut entry.project).view = view;
+            }
             entry.gesture = None;
         }
     }

@@ -7,8 +7,9 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 use super::command::{FileSlot, Target};
-use crate::engine::SampleScale;
+use super::scene::OrderedPicture;
 use crate::engine::parameters::Band;
+use crate::engine::{Monitor, SampleScale};
 use crate::files::{self, FileError};
 use crate::project::Project;
 use crate::worker::Wake;
@@ -22,6 +23,8 @@ pub(super) enum Errand {
     Imported(Imported),
     /// The project of that origin was written.
     Saved { path: PathBuf, project: Arc<Project>, origin: usize },
+    /// A picture of the 3-D view was written.
+    Pictured { path: PathBuf },
     /// It went wrong: what, where, what to do.
     Failed(String),
 }
@@ -101,6 +104,21 @@ impl Errands {
             };
             match files::atomic::write_atomically(&path, true, write) {
                 Ok(()) => Errand::Saved { path, project, origin },
+                Err(error) => Errand::Failed(error.to_string()),
+            }
+        });
+    }
+
+    /// Waits for a picture that the graphics card draws, and writes it.
+    pub(super) fn picture(&self, path: PathBuf, ordered: OrderedPicture) {
+        self.run(move || {
+            let picture = match ordered.read() {
+                Ok(picture) => picture,
+                Err(error) => return Errand::Failed(format!("{}: {error}", path.display())),
+            };
+            let write = |writer: &mut BufWriter<&File>| files::texture::write(writer, &path, &picture, &Monitor::new());
+            match files::atomic::write_atomically(&path, true, write) {
+                Ok(()) => Errand::Pictured { path },
                 Err(error) => Errand::Failed(error.to_string()),
             }
         });

@@ -13,6 +13,7 @@ mod panels;
 mod parameter_ui;
 mod picker;
 mod playback;
+mod scene;
 mod studio;
 #[cfg(test)]
 mod tests;
@@ -38,6 +39,7 @@ use self::export_ui::{Decision, ExportChoices};
 use self::panels::status::{Message, Status};
 use self::picker::Picker;
 use self::playback::Playback;
+use self::scene::{Look, PictureWindow, Scene};
 use self::studio::Studio;
 use self::thumbnails::Thumbnails;
 use self::timings::Timings;
@@ -46,7 +48,6 @@ use crate::engine::operations::Operation;
 use crate::engine::operations::heightmap::Heightmap;
 use crate::engine::parameters::{Band, FileName, PictureName, Range};
 use crate::engine::recipe::Blend;
-use crate::engine::texture::TextureRecipe;
 use crate::engine::{Recipe, Step};
 use crate::files::swatches::SHIPPED;
 use crate::project::{ENDING, Project, presets};
@@ -103,6 +104,7 @@ fn wake_of(ctx: &Context) -> Wake {
 /// A window over the others.
 enum Modal {
     Export,
+    Picture(PictureWindow),
     PathField(PathField),
     /// Something would be lost by closing the program.
     SaveFirst,
@@ -129,6 +131,7 @@ pub(crate) struct App {
     picker: Picker,
     dialogs: Box<dyn Dialogs>,
     maps: Maps,
+    scene: Scene,
     tree: egui_tiles::Tree<View>,
     maximised: Option<View>,
     selected_step: usize,
@@ -161,8 +164,13 @@ impl App {
         let wake = wake_of(ctx);
         let project = presets().first().and_then(|preset| preset.project().ok()).unwrap_or_default();
         let mut tiles = egui_tiles::Tiles::default();
-        let panes = [View::Heightmap, View::Texture].map(|view| tiles.insert_pane(view));
-        let root = tiles.insert_horizontal_tile(panes.to_vec());
+        let [heightmap, texture, scene] =
+            [View::Heightmap, View::Texture, View::Scene].map(|view| tiles.insert_pane(view));
+        let maps = tiles.insert_horizontal_tile(vec![heightmap, texture]);
+        let root = tiles.insert_vertical_tile(vec![scene, maps]);
+        if let Some(egui_tiles::Tile::Container(egui_tiles::Container::Linear(rows))) = tiles.get_mut(root) {
+            rows.shares.set_share(scene, 1.75);
+        }
         let document = Document::new(project);
         let recipe = (document.project().clone(), Arc::new(document.project().recipe.clone()));
         let app = Self {
@@ -176,6 +184,7 @@ impl App {
             picker: Picker::new(),
             dialogs,
             maps: Maps::default(),
+            scene: Scene::default(),
             tree: egui_tiles::Tree::new(egui::Id::unique("views"), root, tiles),
             maximised: None,
             studio: Studio::default(),
@@ -236,6 +245,7 @@ impl App {
                 self.failed = false;
                 self.timings.came(&preview);
                 self.maps.show(ctx, &preview);
+                self.scene.show(&preview, ctx.input(|input| input.time));
                 self.shown = Some(preview);
             }
             Some(Err(error)) => {
@@ -321,6 +331,7 @@ impl App {
                 self.document.mark_saved(origin, path, project);
                 self.closing |= self.close_when_saved && self.document.unsaved().is_empty();
             }
+            Errand::Pictured { path } => self.say(format!("Saved {}", path.display())),
             Errand::Failed(message) => {
                 self.close_when_saved = false;
                 self.complain(message);
@@ -386,6 +397,7 @@ impl App {
         self.document.replace(name, project, path);
         self.playback.restart(self.total());
         self.maps.gaze = views::Gaze::default();
+        self.scene.reset();
     }
 
     /// The user answered a question for a file.
@@ -398,6 +410,7 @@ impl App {
                     Purpose::Open | Purpose::Import { .. } => Vec::new(),
                     Purpose::Save => [with_project_ending(&path)].into_iter().filter(|path| path.exists()).collect(),
                     Purpose::Export => self.export.replaced(&path),
+                    Purpose::Picture { .. } => [picture_path(&path)].into_iter().filter(|path| path.exists()).collect(),
                 };
                 let unasked: Vec<PathBuf> = files.into_iter().filter(|file| !(may_replace && *file == path)).collect();
                 if unasked.is_empty() {
@@ -415,6 +428,10 @@ impl App {
             Purpose::Open => self.errands.open(path),
             Purpose::Import { ref target } => self.errands.import(path, target.clone()),
             Purpose::Save => self.save_to(with_project_ending(&path)),
+            Purpose::Picture { size } => match self.scene.order(size) {
+                Ok(ordered) => self.errands.picture(picture_path(&path), ordered),
+                Err(error) => self.complain(error),
+            },
             Purpose::Export => {
                 let project = self.document.project();
                 self.exporter.export(self.export.order(project, &path), project.files.clone());
@@ -430,11 +447,16 @@ impl App {
         match self.document.path() {
             Some(path) if !anew => self.save_to(path.to_path_buf()),
             _ => {
-                let stem = document::title(self.document.project());
-                let file_name = format!("{}{ENDING}", stem.to_lowercase().replace(['/', '\\', ' ', ','], "-"));
+                let file_name = self.file_name(ENDING);
                 self.dialogs.ask(Ask { purpose: Purpose::Save, file_name });
             }
         }
+    }
+
+    /// The project's title as the name of a file.
+    fn file_name(&self, ending: &str) -> String {
+        let stem = document::title(self.document.project());
+        format!("{}{ending}", stem.to_lowercase().replace(['/', '\\', ' ', ','], "-"))
     }
 
     /// Changes the project through the document's one door.
@@ -470,6 +492,10 @@ impl App {
             Command::Export => {
                 self.message = None;
                 self.modal = Some(Modal::Export);
+            }
+            Command::SavePicture => {
+                self.message = None;
+                self.modal = Some(Modal::Picture(PictureWindow::default()));
             }
             Command::Quit => ctx.send_viewport_cmd(ViewportCommand::Close),
             Command::Undo => self.travel(Document::undo),
@@ -539,9 +565,15 @@ impl App {
                     self.edit(|project| project.recipe.seed = seed);
                 }
             }
-            Command::FrameViews => self.maps.gaze = views::Gaze::default(),
+            Command::FrameViews => {
+                self.maps.gaze = views::Gaze::default();
+                self.look(ctx, Look::Framed);
+            }
+            Command::LookFromAbove => self.look(ctx, Look::FromAbove),
+            Command::LookFromTheSide => self.look(ctx, Look::FromTheSide),
             Command::MaximiseHeightmap => self.maximise(View::Heightmap),
             Command::MaximiseTexture => self.maximise(View::Texture),
+            Command::MaximiseScene => self.maximise(View::Scene),
             Command::PreviewSamples(samples) => self.edit(|project| project.view.preview_samples = samples),
             Command::Theme(theme) => ctx.set_theme(theme),
             Command::CancelPreview => {
@@ -585,6 +617,12 @@ impl App {
 
     fn ask_import(&mut self, target: Option<Target>) {
         self.dialogs.ask(Ask { purpose: Purpose::Import { target }, file_name: String::new() });
+    }
+
+    /// Looks at the land of the 3-D view in a ready-made way.
+    fn look(&mut self, ctx: &Context, look: Look) {
+        let extent = self.document.project().recipe.world.extent();
+        self.scene.look(look, extent, ctx.input(|input| input.time));
     }
 
     /// Shows one view alone, or all again.
@@ -646,35 +684,39 @@ impl App {
             commands.extend(panels::right::right_ui(ui, recipe, &mut self.studio, &around));
         });
         self.maps.crosshair_m = crosshair_m;
-        CentralPanel::default().frame(Frame::new()).show(ui, |ui| self.views_ui(ui, &freshness));
+        let frame = Frame::new().fill(theme::colours(ui).panel);
+        CentralPanel::default().frame(frame).show(ui, |ui| self.views_ui(ui, project, &freshness));
         commands
     }
 
-    fn views_ui(&mut self, ui: &mut Ui, freshness: &Freshness) {
+    fn views_ui(&mut self, ui: &mut Ui, project: &mut Project, freshness: &Freshness) {
         let pointer_is_here = ui.rect_contains_pointer(ui.max_rect());
         if !pointer_is_here {
             self.maps.crosshair_m = None;
         }
-        let project = self.document.project().clone();
-        let (extent, texture) = (project.recipe.world.extent(), &project.recipe.texture);
         let mut maximise = None;
+        let mut panes = Panes {
+            maps: &mut self.maps,
+            studio: &mut self.studio,
+            scene: &mut self.scene,
+            recipe: &project.recipe,
+            water_m: &mut project.view.water_m,
+            freshness,
+            is_playing: self.playback.is_playing(),
+            maximise: &mut maximise,
+        };
         match self.maximised {
             Some(view) => {
                 ui.horizontal(|ui| {
                     ui.add_space(8.0);
                     ui.label(view.title());
                     if ui.button("All views").clicked() {
-                        maximise = Some(view);
+                        *panes.maximise = Some(view);
                     }
                 });
-                let (maps, studio) = (&mut self.maps, &mut self.studio);
-                Panes { maps, studio, texture, extent, freshness, maximise: &mut maximise }.map_ui(ui, view);
+                panes.view_ui(ui, view);
             }
-            None => {
-                let (maps, studio) = (&mut self.maps, &mut self.studio);
-                let mut panes = Panes { maps, studio, texture, extent, freshness, maximise: &mut maximise };
-                self.tree.ui(&mut panes, ui);
-            }
+            None => self.tree.ui(&mut panes, ui),
         }
         if let Some(view) = maximise {
             self.maximise(view);
@@ -692,6 +734,15 @@ impl App {
                     stays = false;
                 }
                 Some(Decision::Close) => stays = false,
+                None => {}
+            },
+            Modal::Picture(window) => match window.ui(ctx) {
+                Some(scene::Decision::ChooseFile(size)) => {
+                    let file_name = self.file_name(".png");
+                    self.dialogs.ask(Ask { purpose: Purpose::Picture { size }, file_name });
+                    stays = false;
+                }
+                Some(scene::Decision::Close) => stays = false,
                 None => {}
             },
             Modal::PathField(field) => {
@@ -825,6 +876,7 @@ impl eframe::App for App {
     }
 
     fn ui(&mut self, ui: &mut Ui, frame: &mut eframe::Frame) {
+        self.scene.attach(frame.wgpu_render_state());
         let ctx = ui.ctx().clone();
         if self.modal.is_some() {
             self.picker.close();
@@ -851,26 +903,42 @@ impl eframe::App for App {
 struct Panes<'a> {
     maps: &'a mut Maps,
     studio: &'a mut Studio,
-    texture: &'a TextureRecipe,
-    extent: crate::engine::Extent,
+    scene: &'a mut Scene,
+    recipe: &'a Recipe,
+    water_m: &'a mut Option<f64>,
     freshness: &'a Freshness,
+    is_playing: bool,
     maximise: &'a mut Option<View>,
 }
 
 impl Panes<'_> {
-    fn map_ui(&mut self, ui: &mut Ui, view: View) {
+    fn view_ui(&mut self, ui: &mut Ui, view: View) {
         let pane = ui.available_rect_before_wrap();
-        self.maps.ui(ui, view, self.extent, self.freshness);
+        let extent = self.recipe.world.extent();
         match view {
-            View::Heightmap => {}
-            View::Texture => self.studio.aspect_ui(ui, pane, self.texture),
+            View::Heightmap => self.maps.ui(ui, view, extent, self.freshness),
+            View::Texture => {
+                self.maps.ui(ui, view, extent, self.freshness);
+                self.studio.aspect_ui(ui, pane, &self.recipe.texture);
+            }
+            View::Scene => {
+                let mut around = scene::Around {
+                    extent,
+                    light: &self.recipe.light,
+                    water_m: self.water_m,
+                    crosshair_m: &mut self.maps.crosshair_m,
+                    freshness: self.freshness,
+                    is_playing: self.is_playing,
+                };
+                self.scene.ui(ui, &mut around);
+            }
         }
     }
 }
 
 impl egui_tiles::Behavior<View> for Panes<'_> {
     fn pane_ui(&mut self, ui: &mut Ui, _tile: egui_tiles::TileId, view: &mut View) -> egui_tiles::UiResponse {
-        self.map_ui(ui, *view);
+        self.view_ui(ui, *view);
         egui_tiles::UiResponse::None
     }
 
@@ -966,6 +1034,11 @@ fn file_name(path: &Path) -> String {
 fn with_project_ending(path: &Path) -> PathBuf {
     let name = file_name(path);
     if name.ends_with(".json") { path.to_path_buf() } else { path.with_file_name(format!("{name}{ENDING}")) }
+}
+
+/// A picture's path: a PNG unless its ending says otherwise.
+fn picture_path(path: &Path) -> PathBuf {
+    if path.extension().is_some() { path.to_path_buf() } else { path.with_added_extension("png") }
 }
 
 /// The question before files are replaced; the answer once there is one.

@@ -12,12 +12,12 @@ use crate::engine::operations::Role::Raises;
 use crate::engine::operations::drawn_faults::DrawnFaults;
 use crate::engine::operations::faults::Faults;
 use crate::engine::parameters::Band;
-use crate::engine::texture::{TerrainType, TextureSettings, TextureView, TypeBlend};
+use crate::engine::texture::{TerrainType, TextureRecipe, TextureSettings, TextureView, TypeBlend};
 
 /// Dialogs that answer at once, as told.
 #[derive(Clone, Default)]
-struct Scripted {
-    answers: Arc<Mutex<VecDeque<Answer>>>,
+pub(super) struct Scripted {
+    pub(super) answers: Arc<Mutex<VecDeque<Answer>>>,
     given: Arc<Mutex<VecDeque<(Ask, Answer)>>>,
 }
 
@@ -49,7 +49,7 @@ fn editor() -> Harness<'static, App> {
 
 /// Steps until something holds.
 #[track_caller]
-fn wait(harness: &mut Harness<'static, App>, what: &str, holds: impl Fn(&App) -> bool) {
+pub(super) fn wait(harness: &mut Harness<'static, App>, what: &str, holds: impl Fn(&App) -> bool) {
     let deadline = Instant::now() + Duration::from_secs(30);
     while !holds(harness.state()) {
         assert!(Instant::now() < deadline, "waited in vain: {what}; message {:?}", harness.state().message);
@@ -72,7 +72,7 @@ fn settle(harness: &mut Harness<'static, App>) {
     });
 }
 
-fn chosen(path: PathBuf) -> Answer {
+pub(super) fn chosen(path: PathBuf) -> Answer {
     Answer::Chosen { path, may_replace: true }
 }
 
@@ -80,7 +80,7 @@ fn position(harness: &Harness<'static, App>) -> u32 {
     harness.state().playback.position(harness.state().total())
 }
 
-fn pause(harness: &mut Harness<'static, App>) {
+pub(super) fn pause(harness: &mut Harness<'static, App>) {
     let total = harness.state().total();
     let app = harness.state_mut();
     app.playback.seek(total, total);
@@ -341,7 +341,7 @@ fn a_step_whose_file_is_broken_says_so_and_the_picture_is_marked() {
 }
 
 /// Whether anything can draw here. Says so where nothing can, and fails if `UPTHRUST_REQUIRE_PICTURES` is set.
-fn can_draw() -> bool {
+pub(super) fn can_draw() -> bool {
     let find = || {
         let setup = egui_kittest::wgpu::default_wgpu_setup();
         drop(egui_kittest::wgpu::create_render_state(setup, Default::default()));

@@ -1,4 +1,4 @@
-//! The maps: heightmap and texture side by side, with one pan, one zoom and one crosshair.
+//! The views, and the maps among them: heightmap and texture side by side, with one pan, one zoom and one crosshair.
 
 use std::sync::Arc;
 
@@ -16,6 +16,8 @@ pub(super) enum View {
     Heightmap,
     /// The lit texture.
     Texture,
+    /// The land as a place.
+    Scene,
 }
 
 impl View {
@@ -23,13 +25,7 @@ impl View {
         match self {
             Self::Heightmap => "Heightmap",
             Self::Texture => "Texture",
-        }
-    }
-
-    fn picture(self, preview: &Preview) -> &Arc<Picture> {
-        match self {
-            Self::Heightmap => &preview.heightmap,
-            Self::Texture => &preview.texture,
+            Self::Scene => "3-D view",
         }
     }
 }
@@ -81,8 +77,11 @@ pub(super) enum Freshness {
 impl Maps {
     /// Uploads the pictures that changed.
     pub(super) fn show(&mut self, ctx: &egui::Context, preview: &Preview) {
-        for (view, upload) in [(View::Heightmap, &mut self.heightmap), (View::Texture, &mut self.texture)] {
-            let picture = view.picture(preview);
+        let pictures = [
+            (View::Heightmap, &preview.heightmap, &mut self.heightmap),
+            (View::Texture, &preview.texture, &mut self.texture),
+        ];
+        for (view, picture, upload) in pictures {
             let image = || image_from_picture(picture);
             match upload {
                 Some(upload) if Arc::ptr_eq(&upload.picture, picture) => {}
@@ -125,6 +124,7 @@ impl Maps {
         let upload = match view {
             View::Heightmap => &self.heightmap,
             View::Texture => &self.texture,
+            View::Scene => &None,
         };
         if let Some(upload) = upload {
             let whole = Rect::from_min_max(Pos2::ZERO, Pos2::new(1.0, 1.0));
@@ -158,7 +158,7 @@ impl Maps {
 }
 
 /// The longest of 1, 2, 5 · 10ⁿ that is at most `limit`.
-fn round_length(limit: f32) -> f32 {
+pub(super) fn round_length(limit: f32) -> f32 {
     let power = libm::exp10f(libm::log10f(limit).floor());
     [5.0, 2.0, 1.0].into_iter().map(|digit| digit * power).find(|length| *length <= limit).unwrap_or(power)
 }
@@ -173,7 +173,7 @@ pub(super) fn length(metres: f64) -> String {
     }
 }
 
-fn scale_bar(painter: &egui::Painter, rect: Rect, pixels_per_m: f32) {
+pub(super) fn scale_bar(painter: &egui::Painter, rect: Rect, pixels_per_m: f32) {
     let length_m = round_length(0.3 * rect.width() / pixels_per_m);
     let width = length_m * pixels_per_m;
     let text = length(f64::from(length_m));
@@ -191,7 +191,7 @@ fn scale_bar(painter: &egui::Painter, rect: Rect, pixels_per_m: f32) {
     }
 }
 
-fn freshness_chip(ui: &Ui, painter: &egui::Painter, rect: Rect, freshness: &Freshness) {
+pub(super) fn freshness_chip(ui: &Ui, painter: &egui::Painter, rect: Rect, freshness: &Freshness) {
     let (text, colour) = match freshness {
         Freshness::Current => return,
         Freshness::Renewing(progress) => (format!("Renewing… {:.0} %", progress * 100.0), Color32::WHITE),

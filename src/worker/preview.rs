@@ -72,6 +72,8 @@ pub struct Preview {
     pub heightmap: Arc<Picture>,
     /// The ground as it is looked at.
     pub texture: Arc<Picture>,
+    /// The same in plain colours, for who lights it: unlit where the pane shows the ground lit.
+    pub albedo: Arc<Picture>,
     /// What the land is like in numbers.
     pub summary: Arc<Summary>,
     /// The share of the land that each active terrain type takes, in their order.
@@ -339,13 +341,16 @@ impl Painter {
             inputs,
         };
         let painting = || view(&mut self.cache, scene, &recipe.light, request.shown, size, monitor);
-        let Painting { picture, shares, uncovered } = monitor.within(0.8..1.0, painting)?;
+        let Painting { picture, albedo, shares, uncovered } = monitor.within(0.8..1.0, painting)?;
+        let texture = Arc::new(picture);
+        let albedo = albedo.map_or_else(|| texture.clone(), Arc::new);
         Ok(Preview {
             request: request.clone(),
             coarse: samples < request.samples,
             land,
             heightmap,
-            texture: Arc::new(picture),
+            texture,
+            albedo,
             summary,
             shares,
             uncovered,

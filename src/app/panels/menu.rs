@@ -57,6 +57,7 @@ fn file_menu(ui: &mut Ui) -> Option<Command> {
     command = command.or(item(ui, Command::Save, true)).or(item(ui, Command::SaveAs, true));
     ui.separator();
     command = command.or(item(ui, Command::ImportHeightmap, true)).or(item(ui, Command::Export, true));
+    command = command.or(item(ui, Command::SavePicture, true));
     ui.separator();
     command.or(item(ui, Command::Quit, true))
 }
@@ -88,11 +89,15 @@ fn edit_menu(ui: &mut Ui, document: &Document) -> Option<Command> {
 
 fn view_menu(ui: &mut Ui, document: &Document) -> Option<Command> {
     ui.set_min_width(220.0);
-    let mut command = item(ui, Command::FrameViews, true).or(item(ui, Command::MaximiseHeightmap, true)).or(item(
+    let mut command = item(ui, Command::FrameViews, true).or(item(ui, Command::LookFromAbove, true)).or(item(
         ui,
-        Command::MaximiseTexture,
+        Command::LookFromTheSide,
         true,
     ));
+    ui.separator();
+    for view in [Command::MaximiseHeightmap, Command::MaximiseTexture, Command::MaximiseScene] {
+        command = command.or(item(ui, view, true));
+    }
     ui.separator();
     ui.menu_button("Preview size", |ui| {
         for samples in PREVIEW_SAMPLES {

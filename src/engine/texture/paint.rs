@@ -42,6 +42,8 @@ pub struct Scene<'a> {
 pub struct Painting {
     /// The texture.
     pub picture: Picture,
+    /// Its colours before light fell on them, where somebody asked for both.
+    pub albedo: Option<Picture>,
     /// The share of the land that each active type takes, in their order.
     pub shares: Vec<f32>,
     /// The share of the land that no type covers.
@@ -200,6 +202,13 @@ fn sum_of(values: &[f32]) -> f32 {
         parts.iter_mut().zip(block).for_each(|(part, value)| *part += value);
     }
     parts.iter().chain(rest).sum()
+}
+
+/// What becomes of the colours before light falls on them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Plain {
+    Kept,
+    Dropped,
 }
 
 /// A row of colours in linear light, channel by channel.
@@ -405,9 +414,10 @@ impl Shine {
 /// Paints the land at all points, lit where a light is given.
 pub fn paint(scene: Scene, light: Option<&Light>, points: Points, monitor: &Monitor) -> Result<Painting, Cancelled> {
     match light.map(Shine::new) {
-        None => paint_by(None, scene, points, monitor, |_, _, _| ()),
+        None => paint_by(None, Plain::Dropped, scene, points, monitor, |_, _, _| ()),
         Some(shine) => paint_by(
             None,
+            Plain::Dropped,
             scene,
             points,
             monitor,
@@ -421,6 +431,7 @@ pub fn paint(scene: Scene, light: Option<&Light>, points: Points, monitor: &Moni
 /// is kept on the cache, if there is one.
 pub(super) fn paint_by(
     cache: Option<&mut TexelCache>,
+    plain: Plain,
     scene: Scene,
     points: Points,
     monitor: &Monitor,
@@ -436,33 +447,46 @@ pub(super) fn paint_by(
         kept.extend(cache.rows.iter_mut().map(Some));
     }
     kept.resize_with(height, || None);
+    let mut albedo = match plain {
+        Plain::Kept => vec![[0; 4]; width * height],
+        Plain::Dropped => Vec::new(),
+    };
+    let mut rows_of_albedo: Vec<Option<&mut [[u8; 4]]>> = albedo.chunks_mut(width.max(1)).map(Some).collect();
+    rows_of_albedo.resize_with(height, || None);
     let of_rows: Vec<(usize, Vec<f32>)> = pixels
         .par_chunks_mut(width.max(1))
         .zip(kept)
+        .zip(rows_of_albedo)
         .enumerate()
-        .map_init(<(Row, Colours, Vec<[u16; 3]>)>::default, |(row, colours, steps), (j, (pixels, mut kept))| {
-            match &mut kept {
-                Some(kept) => std::mem::swap(*kept, &mut row.texels),
-                None => row.texels.iter_mut().for_each(Texels::forget),
-            }
-            let sums = wide(
-                #[inline(always)]
-                || {
-                    painter.look(j, row);
-                    if !painter.by_relief {
-                        painter.lay_textures(j, row);
-                    }
-                    painter.colour(row, colours);
-                    finish(&painter, row, colours);
-                    encode(colours, steps, pixels);
-                    row.weights.iter().map(|weights| sum_of(weights)).collect()
-                },
-            );
-            if let Some(kept) = kept {
-                std::mem::swap(kept, &mut row.texels);
-            }
-            tally.add_one().map(|()| (row.uncovered, sums))
-        })
+        .map_init(
+            <(Row, Colours, Vec<[u16; 3]>)>::default,
+            |(row, colours, steps), (j, ((pixels, mut kept), albedo))| {
+                match &mut kept {
+                    Some(kept) => std::mem::swap(*kept, &mut row.texels),
+                    None => row.texels.iter_mut().for_each(Texels::forget),
+                }
+                let sums = wide(
+                    #[inline(always)]
+                    || {
+                        painter.look(j, row);
+                        if !painter.by_relief {
+                            painter.lay_textures(j, row);
+                        }
+                        painter.colour(row, colours);
+                        if let Some(albedo) = albedo {
+                            encode(colours, steps, albedo);
+                        }
+                        finish(&painter, row, colours);
+                        encode(colours, steps, pixels);
+                        row.weights.iter().map(|weights| sum_of(weights)).collect()
+                    },
+                );
+                if let Some(kept) = kept {
+                    std::mem::swap(kept, &mut row.texels);
+                }
+                tally.add_one().map(|()| (row.uncovered, sums))
+            },
+        )
         .collect::<Result<_, _>>()?;
     let whole = 1.0 / pixels.len().max(1) as f64;
     let share = |at: usize| of_rows.iter().map(|(_, sums)| f64::from(sums[at])).sum::<f64>() * whole;
@@ -471,6 +495,10 @@ pub(super) fn paint_by(
         shares: (0..painter.palette.len()).map(|at| share(at) as f32).collect(),
         uncovered: (uncovered as f64 * whole) as f32,
         picture: Picture { width, height, pixels },
+        albedo: match plain {
+            Plain::Kept => Some(Picture { width, height, pixels: albedo }),
+            Plain::Dropped => None,
+        },
     })
 }
 

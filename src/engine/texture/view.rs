@@ -1,6 +1,6 @@
 //! The ground looked at in other ways than it is seen: what an editor shows while somebody paints.
 
-use super::paint::{Colours, Shine, paint_by};
+use super::paint::{Colours, Plain, Shine, paint_by};
 use super::{Needs, Painting, Points, Scene, TexelCache};
 use crate::engine::light::Light;
 use crate::engine::monitor::{Cancelled, Monitor};
@@ -54,7 +54,7 @@ fn mixed(from: [f32; 3], to: [f32; 3], share: f32) -> [f32; 3] {
     std::array::from_fn(|c| from[c] + (to[c] - from[c]) * share)
 }
 
-/// Paints the land on `size` pixels as `view` has it. The shares are those of the painting, whatever is shown of it. What
+/// Paints the land on `size` pixels as `view` has it; lit ground comes with its plain colours. The shares are those of the painting, whatever is shown of it. What
 /// textures show is kept on the cache for the next time.
 pub fn view(
     cache: &mut TexelCache,
@@ -80,16 +80,17 @@ pub fn view(
     match view {
         TextureView::Lit => paint_by(
             Some(cache),
+            Plain::Kept,
             scene,
             points,
             monitor,
             #[inline(always)]
             |_, row, colours| shine.light(row, colours),
         ),
-        TextureView::Unlit => paint_by(Some(cache), scene, points, monitor, |_, _, _| ()),
+        TextureView::Unlit => paint_by(Some(cache), Plain::Dropped, scene, points, monitor, |_, _, _| ()),
         TextureView::Alone(at) => {
             let place = scene.recipe.place_among_active(at);
-            paint_by(Some(cache), scene, points, monitor, |painter, row, colours| {
+            paint_by(Some(cache), Plain::Dropped, scene, points, monitor, |painter, row, colours| {
                 let ground = [0.12; 3];
                 painted(colours, &|i, _| {
                     place.map_or(ground, |at| {
@@ -103,23 +104,23 @@ pub fn view(
         TextureView::Weight(at) => {
             let place = scene.recipe.place_among_active(at);
             // Half a weight is the middle grey that one sees, not half the light.
-            paint_by(Some(cache), scene, points, monitor, |_, row, colours| {
+            paint_by(Some(cache), Plain::Dropped, scene, points, monitor, |_, row, colours| {
                 painted(colours, &|i, _| {
                     let grey = place.map_or(0.0, |at| row.weights[at][i]).clamp(0.0, 1.0) * 255.0 + 0.5;
                     [linear_from_srgb(grey as u8); 3]
                 });
             })
         }
-        TextureView::Uncovered => paint_by(Some(cache), scene, points, monitor, |_, row, colours| {
+        TextureView::Uncovered => paint_by(Some(cache), Plain::Dropped, scene, points, monitor, |_, row, colours| {
             shine.light(row, colours);
             painted(colours, &|i, lit| {
                 if row.sums[i] > 0.0 { [luminance(lit); 3] } else { WARNING.map(linear_from_srgb) }
             });
         }),
-        TextureView::Humidity => paint_by(Some(cache), scene, points, monitor, |_, row, colours| {
+        TextureView::Humidity => paint_by(Some(cache), Plain::Dropped, scene, points, monitor, |_, row, colours| {
             scale(colours, DRY, WET, &row.ground.humidity)
         }),
-        TextureView::Shade => paint_by(Some(cache), scene, points, monitor, |_, row, colours| {
+        TextureView::Shade => paint_by(Some(cache), Plain::Dropped, scene, points, monitor, |_, row, colours| {
             scale(colours, SUNNY, SHADY, &row.ground.shade)
         }),
     }
@@ -173,6 +174,20 @@ mod tests {
             [red, green, blue]
         };
         ([at(5), at(19), at(35)], painting)
+    }
+
+    #[test]
+    fn the_plain_colours_beside_the_lit_ones_are_those_of_the_unlit_view() {
+        let (land, recipe) = scene();
+        let (light, monitor, inputs) = (Light::default(), Monitor::new(), Inputs::default());
+        let needs = Needs::of(&recipe, Some(&light));
+        let surroundings = &Surroundings::of(&land, needs, &monitor).expect("not cancelled");
+        let scene = Scene { land: &land, surroundings, recipe: &recipe, fixed_range_m: None, inputs: &inputs };
+        let seen =
+            |shown| view(&mut TexelCache::default(), scene, &light, shown, [37, 23], &monitor).expect("not cancelled");
+        let (lit, unlit) = (seen(TextureView::Lit), seen(TextureView::Unlit));
+        assert_eq!(lit.albedo.as_ref(), Some(&unlit.picture));
+        assert!(lit.picture != unlit.picture && unlit.albedo.is_none());
     }
 
     #[test]

@@ -1,0 +1,375 @@
+//! The camera: what orbits, what is seen, and where a point of the land lies on the screen.
+//!
+//! Everything is in scene units: the longer side of the world is 1, the middle of the land lies at the origin, x runs
+//! east, y up, z south. Heights are exaggerated already.
+
+use egui::{Pos2, Rect, Vec2};
+
+use crate::engine::{Extent, Heightfield};
+
+pub(super) type Vec3 = [f32; 3];
+
+pub(super) fn plus(a: Vec3, b: Vec3, times: f32) -> Vec3 {
+    std::array::from_fn(|i| a[i] + b[i] * times)
+}
+
+pub(super) fn dot(a: Vec3, b: Vec3) -> f32 {
+    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+}
+
+fn mix(a: f32, b: f32, t: f32) -> f32 {
+    a + (b - a) * t
+}
+
+/// How long the lens is: the screen's shorter half, seen at this distance, fills it. 3.4 is an angle of 33°, so that
+/// the block looks like a model on a table, without bent edges.
+const FOCAL: f32 = 3.4;
+
+/// The steepest and the flattest look, radians downward: never from below.
+const PITCHES: [f32; 2] = [0.02, std::f32::consts::FRAC_PI_2];
+
+/// The nearest and the farthest look.
+const DISTANCES: [f32; 2] = [0.004, 12.0];
+
+/// From metres to scene units.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Measure {
+    pub(super) extent: Extent,
+    pub(super) exaggeration: f32,
+}
+
+impl Measure {
+    /// Metres in a scene unit.
+    pub(super) fn unit_m(&self) -> f32 {
+        self.extent.width_m.max(self.extent.depth_m) as f32
+    }
+
+    /// Half the sides of the land, eastward and southward.
+    pub(super) fn half(&self) -> [f32; 2] {
+        [self.extent.width_m, self.extent.depth_m].map(|side| 0.5 * side as f32 / self.unit_m())
+    }
+
+    pub(super) fn y(&self, height_m: f32) -> f32 {
+        height_m * self.exaggeration / self.unit_m()
+    }
+
+    /// A place of the world in metres, and a height.
+    pub(super) fn point(&self, [x_m, z_m]: [f64; 2], height_m: f32) -> Vec3 {
+        let [half_x, half_z] = self.half();
+        [x_m as f32 / self.unit_m() - half_x, self.y(height_m), z_m as f32 / self.unit_m() - half_z]
+    }
+
+    /// The place of the world under a point, metres.
+    pub(super) fn place_m(&self, point: Vec3) -> [f64; 2] {
+        let [half_x, half_z] = self.half();
+        [point[0] + half_x, point[2] + half_z].map(|share| f64::from(share * self.unit_m()))
+    }
+
+    /// How high the land is under a point; `None` beside the land.
+    pub(super) fn ground(&self, land: &Heightfield, point: Vec3) -> Option<f32> {
+        let [half_x, half_z] = self.half();
+        let [x_m, z_m] = self.place_m(point);
+        let inside = point[0].abs() <= half_x && point[2].abs() <= half_z;
+        inside.then(|| self.y(land.height_at(x_m, z_m)))
+    }
+}
+
+/// An orbit around a point.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Camera {
+    pub(super) pivot: Vec3,
+    /// The compass direction of the look, radians clockwise from north.
+    pub(super) azimuth: f32,
+    /// How steeply it looks down, radians.
+    pub(super) pitch: f32,
+    pub(super) distance: f32,
+}
+
+impl Default for Camera {
+    /// From the south-west: maps are lit from the north-west, and light from the side brings out the relief.
+    fn default() -> Self {
+        Self { pivot: [0.0; 3], azimuth: 0.55, pitch: 0.5, distance: 4.0 }
+    }
+}
+
+impl Camera {
+    /// Right and forward along the ground, and forward into the picture.
+    fn directions(&self) -> [Vec3; 3] {
+        let [(sin, cos), (down, level)] = [self.azimuth, self.pitch].map(libm::sincosf);
+        [[cos, 0.0, sin], [sin, 0.0, -cos], [sin * level, -down, -cos * level]]
+    }
+
+    /// What this camera sees on a screen of that proportion (width to height); `floor` gives the lowest that it may
+    /// stand at a point.
+    pub(super) fn sight(&self, aspect: f32, floor: impl Fn(Vec3) -> f32) -> Sight {
+        let [right, _, forward] = self.directions();
+        let up = [
+            right[1] * forward[2] - right[2] * forward[1],
+            right[2] * forward[0] - right[0] * forward[2],
+            right[0] * forward[1] - right[1] * forward[0],
+        ];
+        let mut eye = plus(self.pivot, forward, -self.distance);
+        eye[1] = eye[1].max(floor(eye));
+        let focal = FOCAL * aspect.min(1.0);
+        Sight {
+            eye,
+            right: right.map(|part| part * focal / aspect),
+            up: up.map(|part| part * focal),
+            forward,
+            near: self.distance * 0.02,
+        }
+    }
+
+    /// Frames a box of that many scene units around the origin in x and z and from `low` to `high`, seen from where it
+    /// looks now.
+    pub(super) fn frame(&mut self, half: [f32; 2], [low, high]: [f32; 2], aspect: f32) {
+        const ROOM: f32 = 0.94;
+        self.pivot = [0.0, 0.5 * (low + high), 0.0];
+        for _ in 0..4 {
+            let sight = self.sight(aspect, |_| f32::NEG_INFINITY);
+            let corners = || {
+                (0..8).map(|i| {
+                    let side = |bit: i32, from: f32, to: f32| if i & bit == 0 { from } else { to };
+                    let corner = [side(1, -half[0], half[0]), side(2, low, high), side(4, -half[1], half[1])];
+                    plus(corner, self.pivot, -1.0)
+                })
+            };
+            let needed = |offset: Vec3| {
+                let across = dot(offset, sight.right).abs().max(dot(offset, sight.up).abs());
+                across / ROOM - dot(offset, sight.forward)
+            };
+            let distance = corners().map(needed).fold(DISTANCES[0], f32::max);
+            // As much room above as below.
+            let heights = corners().map(|offset| dot(offset, sight.up) / (distance + dot(offset, sight.forward)));
+            let [least, most] = heights.fold([f32::MAX, f32::MIN], |[a, b], y| [a.min(y), b.max(y)]);
+            let shift = 0.5 * (least + most) * distance / dot(sight.up, sight.up);
+            self.pivot = plus(self.pivot, sight.up, shift);
+            self.distance = distance.min(DISTANCES[1]);
+        }
+    }
+
+    /// Turns around the pivot by a drag of that many points.
+    pub(super) fn orbit(&mut self, drag: Vec2) {
+        self.azimuth += drag.x * 0.006;
+        self.pitch = (self.pitch + drag.y * 0.006).clamp(PITCHES[0], PITCHES[1]);
+    }
+
+    /// Moves the pivot along the ground, so that the land follows a drag over a pane of that height.
+    pub(super) fn pan(&mut self, drag: Vec2, pane: Vec2) {
+        let [right, ahead, _] = self.directions();
+        let per_point = 2.0 * self.distance / (FOCAL * pane.x.min(pane.y));
+        let foreshortening = libm::sinf(self.pitch).max(0.35);
+        self.pivot = plus(self.pivot, right, -drag.x * per_point);
+        self.pivot = plus(self.pivot, ahead, drag.y * per_point / foreshortening);
+        self.keep_near();
+    }
+
+    /// Flies along the ground, `way` to the right and ahead, each from −1 to 1, for a time.
+    pub(super) fn fly(&mut self, way: Vec2, seconds: f32) {
+        let [right, ahead, _] = self.directions();
+        let length = self.distance * 0.9 * seconds;
+        self.pivot = plus(plus(self.pivot, right, way.x * length), ahead, way.y * length);
+        self.keep_near();
+    }
+
+    /// Comes nearer by a factor, so that the point stays where it is on the screen.
+    pub(super) fn zoom(&mut self, factor: f32, towards: Vec3) {
+        let distance = (self.distance / factor).clamp(DISTANCES[0], DISTANCES[1]);
+        let share = distance / self.distance;
+        self.pivot = std::array::from_fn(|i| towards[i] + (self.pivot[i] - towards[i]) * share);
+        self.distance = distance;
+        self.keep_near();
+    }
+
+    /// Holds the pivot within reach of the land.
+    fn keep_near(&mut self) {
+        for (part, limit) in self.pivot.iter_mut().zip([1.0, 2.0, 1.0]) {
+            *part = part.clamp(-limit, limit);
+        }
+    }
+
+    /// Between two cameras, the shorter way round.
+    pub(super) fn between(from: &Self, to: &Self, t: f32) -> Self {
+        let t = t * t * (3.0 - 2.0 * t);
+        let turn = std::f32::consts::TAU;
+        let way = (to.azimuth - from.azimuth + 0.5 * turn).rem_euclid(turn) - 0.5 * turn;
+        Self {
+            pivot: std::array::from_fn(|i| mix(from.pivot[i], to.pivot[i], t)),
+            azimuth: from.azimuth + way * t,
+            pitch: mix(from.pitch, to.pitch, t),
+            distance: from.distance * libm::powf(to.distance / from.distance, t),
+        }
+    }
+}
+
+/// Where the eye stands and which way it looks: the projection, on the processor and in the shaders alike. A point d
+/// from the eye lies at (d·right, d·up) / d·forward on a screen from −1 to 1.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Sight {
+    pub(super) eye: Vec3,
+    /// The unit vector times the focal length, over the proportion.
+    pub(super) right: Vec3,
+    /// The unit vector times the focal length.
+    pub(super) up: Vec3,
+    pub(super) forward: Vec3,
+    pub(super) near: f32,
+}
+
+impl Sight {
+    /// Where a point lies on the pane; `None` behind the eye.
+    pub(super) fn project(&self, point: Vec3, pane: Rect) -> Option<Pos2> {
+        let offset = plus(point, self.eye, -1.0);
+        let depth = dot(offset, self.forward);
+        let at = Vec2::new(dot(offset, self.right), -dot(offset, self.up)) / depth;
+        (depth > self.near).then(|| pane.center() + at * pane.size() * 0.5)
+    }
+
+    /// The direction into the picture under a point of the pane; not of length 1.
+    pub(super) fn ray(&self, at: Pos2, pane: Rect) -> Vec3 {
+        let share = (at - pane.center()) / (pane.size() * 0.5);
+        let across = plus(self.forward, self.right, share.x / dot(self.right, self.right));
+        plus(across, self.up, -share.y / dot(self.up, self.up))
+    }
+
+    /// The point of the land on which a ray falls; `None` where it passes by.
+    pub(super) fn pick(&self, ray: Vec3, measure: &Measure, land: &Heightfield, high: f32) -> Option<Vec3> {
+        let [half_x, half_z] = measure.half();
+        // The stretch of the ray over the land and below its highest point.
+        let mut stretch = [self.near, f32::MAX];
+        let slabs = [(0, -half_x, half_x), (1, f32::MIN, high.max(self.eye[1])), (2, -half_z, half_z)];
+        for (axis, low, high) in slabs {
+            if ray[axis].abs() < 1e-9 {
+                if self.eye[axis] < low || self.eye[axis] > high {
+                    return None;
+                }
+            } else {
+                let ends = [low, high].map(|limit| (limit - self.eye[axis]) / ray[axis]);
+                stretch = [stretch[0].max(ends[0].min(ends[1])), stretch[1].min(ends[0].max(ends[1]))];
+            }
+        }
+        if stretch[0] >= stretch[1] {
+            return None;
+        }
+        let above = |t: f32| {
+            let point = plus(self.eye, ray, t);
+            point[1] - measure.ground(land, point).unwrap_or(f32::MIN)
+        };
+        let length = (ray[0] * ray[0] + ray[2] * ray[2]).sqrt();
+        // Half a sample at a time, but no more than a few thousand looks.
+        let samples = land.grid().width().max(land.grid().height()) as f32;
+        let inside = |t: f32| t.clamp(stretch[0] * (1.0 + 1e-6) + 1e-7, stretch[1] * (1.0 - 1e-6));
+        let looks =
+            ((stretch[1] - stretch[0]).min(4.0 / length.max(1e-6)) * length * samples * 2.0).clamp(16.0, 4096.0);
+        let end = stretch[1].min(stretch[0] + 4.0 / length.max(1e-6));
+        let step = (end - stretch[0]) / looks;
+        let mut before = inside(stretch[0]);
+        if above(before) < 0.0 {
+            // Through a side of the block: the land begins above it.
+            return None;
+        }
+        for i in 1..=looks as usize {
+            let mut at = inside(stretch[0] + step * i as f32);
+            if above(at) <= 0.0 {
+                for _ in 0..16 {
+                    let middle = 0.5 * (before + at);
+                    if above(middle) > 0.0 { before = middle } else { at = middle }
+                }
+                return Some(plus(self.eye, ray, at));
+            }
+            before = at;
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::Grid;
+
+    const WORLD: Extent = Extent { width_m: 2000.0, depth_m: 1000.0 };
+    const PANE: Rect = Rect { min: Pos2::new(10.0, 20.0), max: Pos2::new(410.0, 320.0) };
+
+    fn measure() -> Measure {
+        Measure { extent: WORLD, exaggeration: 2.0 }
+    }
+
+    fn sight(camera: &Camera) -> Sight {
+        camera.sight(PANE.aspect_ratio(), |_| f32::MIN)
+    }
+
+    #[test]
+    fn places_survive_the_way_into_the_scene_and_back() {
+        let point = measure().point([500.0, 250.0], 100.0);
+        assert_eq!(point, [-0.25, 0.1, -0.125]);
+        assert_eq!(measure().place_m(point), [500.0, 250.0]);
+    }
+
+    #[test]
+    fn the_pivot_lies_in_the_middle_and_east_to_the_right_of_a_look_to_the_north() {
+        let camera = Camera { pivot: [0.1, 0.2, -0.1], azimuth: 0.0, pitch: 0.4, distance: 2.0 };
+        let middle = sight(&camera).project(camera.pivot, PANE).expect("in front");
+        assert!((middle - PANE.center()).length() < 1e-3, "{middle}");
+        let east = sight(&camera).project(plus(camera.pivot, [1.0, 0.0, 0.0], 0.1), PANE).expect("in front");
+        // Half the height is 1 / FOCAL of the distance.
+        assert!((east - middle - Vec2::new(0.1 / 2.0 * FOCAL * 150.0, 0.0)).length() < 1e-3, "{east}");
+        let higher = sight(&camera).project(plus(camera.pivot, [0.0, 1.0, 0.0], 0.1), PANE).expect("in front");
+        assert!(higher.y < middle.y && (higher.x - middle.x).abs() < 1e-3);
+        assert_eq!(sight(&camera).project(plus(sight(&camera).eye, sight(&camera).forward, -1.0), PANE), None);
+    }
+
+    #[test]
+    fn what_is_picked_projects_to_where_it_was_picked() {
+        let grid = Grid::new(WORLD, 101, 51);
+        let hills = Heightfield::from_fn(grid, |c, r| {
+            60.0 * libm::sinf(c as f32 * 0.2) * libm::cosf(r as f32 * 0.3) + c as f32
+        });
+        let high = measure().y(hills.min_max()[1]);
+        let sight = sight(&Camera { azimuth: 0.6, pitch: 0.5, distance: 1.4, ..Default::default() });
+        for at in [PANE.center(), Pos2::new(170.0, 190.0), Pos2::new(260.0, 150.0)] {
+            let point = sight.pick(sight.ray(at, PANE), &measure(), &hills, high).expect("land");
+            let ground = measure().ground(&hills, point).expect("on the land");
+            assert!((point[1] - ground).abs() < 1e-4, "{point:?} over {ground}");
+            let back = sight.project(point, PANE).expect("in front");
+            assert!((back - at).length() < 0.1, "{at} came back as {back}");
+        }
+        assert_eq!(sight.pick(sight.ray(Pos2::new(12.0, 22.0), PANE), &measure(), &hills, high), None);
+    }
+
+    #[test]
+    fn what_is_framed_fits_from_every_side() {
+        for (azimuth, pitch) in [(0.0, 0.3), (0.8, 0.5), (2.0, 1.57), (4.0, 0.02)] {
+            let mut camera = Camera { azimuth, pitch, ..Default::default() };
+            camera.frame(measure().half(), [0.0, 0.15], PANE.aspect_ratio());
+            let mut reach: f32 = 0.0;
+            for corner in [[-0.5, 0.0, -0.25], [0.5, 0.15, -0.25], [0.5, 0.0, 0.25], [-0.5, 0.15, 0.25]] {
+                let at = sight(&camera).project(corner, PANE).expect("in front");
+                assert!(PANE.contains(at), "{corner:?} lies at {at}");
+                let share = (at - PANE.center()) / (PANE.size() * 0.5);
+                reach = reach.max(share.x.abs().max(share.y.abs()));
+            }
+            assert!(reach > 0.75, "{reach} of the pane");
+        }
+    }
+
+    #[test]
+    fn zooming_keeps_the_point_under_the_pointer() {
+        let mut camera = Camera { azimuth: 0.7, ..Default::default() };
+        let point = [0.2, 0.05, -0.1];
+        let before = sight(&camera).project(point, PANE).expect("in front");
+        for factor in [1.3, 2.0, 0.8] {
+            camera.zoom(factor, point);
+            let after = sight(&camera).project(point, PANE).expect("in front");
+            assert!((after - before).length() < 0.05, "{before} went to {after}");
+        }
+    }
+
+    #[test]
+    fn a_flight_goes_the_shorter_way_round() {
+        let from = Camera { azimuth: 6.0, ..Default::default() };
+        let to = Camera { azimuth: 0.2, ..Default::default() };
+        let way = Camera::between(&from, &to, 0.5).azimuth;
+        assert!((way - 6.2416).abs() < 1e-3, "{way}");
+        assert_eq!(Camera::between(&from, &to, 0.0), from);
+    }
+}

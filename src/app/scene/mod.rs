@@ -1,0 +1,651 @@
+//! The 3-D view: the land as a place, a block cut out of it, under the recipe's sun.
+//!
+//! It is drawn on the graphics card into a picture of its own, and only when something has changed. Nothing here is
+//! part of the document but the level of the water.
+
+mod camera;
+mod gpu;
+mod lod;
+mod mood;
+mod picture;
+#[cfg(test)]
+mod tests;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use eframe::egui_wgpu::{self, RenderState, wgpu};
+use egui::{
+    Align, Align2, Color32, ComboBox, DragValue, FontId, Key, Layout, PointerButton, Pos2, Rect, Response, Role, Sense,
+    Stroke, Ui, UiBuilder, Vec2, WidgetInfo,
+};
+use egui_material_icons::icons::{ICON_FILTER_CENTER_FOCUS, ICON_HEIGHT, ICON_LANDSCAPE, ICON_MAP, ICON_WATER};
+
+use self::camera::{Camera, Measure, Sight, Vec3, dot, plus};
+#[cfg(test)]
+use self::gpu::Counts;
+pub(super) use self::gpu::OrderedPicture;
+use self::gpu::{Frame, Gpu};
+pub(super) use self::picture::{Decision, PictureWindow};
+use super::theme::colours;
+use super::views::{Freshness, freshness_chip, round_length, scale_bar};
+use super::widgets::icon_button;
+use crate::engine::light::Light;
+use crate::engine::texture::TextureView;
+use crate::engine::{Extent, Heightfield, Picture};
+use crate::worker::Preview;
+
+/// How long the camera takes from one place to another, seconds.
+const FLIGHT: f64 = 0.35;
+
+/// How long a land takes into an edited one, and at the most into the next one while the uplift plays, seconds.
+const MORPH: f64 = 0.18;
+const LONGEST_MORPH: f64 = 0.6;
+
+/// Lands that follow each other sooner than this do so at the pace of the display, seconds.
+const QUICK: f64 = 0.025;
+
+/// A software adapter draws only so many pixels until nothing has moved for so long, seconds.
+const QUICK_PIXELS: f32 = 75_000.0;
+const REST: f64 = 0.2;
+
+/// How far below the lowest point the block is cut, scene units.
+const PLINTH: f32 = 0.035;
+
+/// How the land is coloured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Coat {
+    /// As the texture's pane shows it.
+    #[default]
+    Texture,
+    Clay,
+    Elevation,
+    Slope,
+}
+
+impl Coat {
+    const ALL: [Self; 4] = [Self::Texture, Self::Clay, Self::Elevation, Self::Slope];
+
+    fn text(self) -> &'static str {
+        match self {
+            Self::Texture => "As the texture",
+            Self::Clay => "White clay",
+            Self::Elevation => "Elevation",
+            Self::Slope => "Slope",
+        }
+    }
+
+    fn doc(self) -> &'static str {
+        match self {
+            Self::Texture => "What the texture's pane shows: the ground, or the weight of a type",
+            Self::Clay => "The form alone",
+            Self::Elevation => "From green lowlands to white summits",
+            Self::Slope => "From green, where one walks, to red at 45° and more",
+        }
+    }
+}
+
+/// Ready-made looks at the land.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Look {
+    /// All of it, from where one looks now.
+    Framed,
+    FromAbove,
+    FromTheSide,
+    /// With north at the top.
+    North,
+}
+
+/// Whether anything can be drawn.
+enum Card {
+    /// Nobody has asked yet.
+    Untried,
+    /// Why not.
+    Missing(String),
+    Ready(Arc<Mutex<Gpu>>),
+}
+
+/// The land that is shown.
+struct Shown {
+    land: Arc<Heightfield>,
+    colours: Arc<Picture>,
+    is_lit: bool,
+    /// The lowest and the highest point, metres.
+    range_m: [f32; 2],
+}
+
+/// A land becoming the next one.
+struct Morph {
+    from_m: [f32; 2],
+    began: f64,
+    seconds: f64,
+}
+
+/// What the camera must not sink into, scene units.
+struct Stand {
+    measure: Measure,
+    bottom: f32,
+    water: Option<f32>,
+}
+
+/// A camera on its way.
+struct Flight {
+    from: Camera,
+    to: Camera,
+    began: f64,
+}
+
+/// What the view shows beside its own state.
+pub(super) struct Around<'a> {
+    pub(super) extent: Extent,
+    pub(super) light: &'a Light,
+    /// The level of the water, metres, if there is any.
+    pub(super) water_m: &'a mut Option<f64>,
+    /// The pointer's place on the land, on whichever view it is.
+    pub(super) crosshair_m: &'a mut Option<[f64; 2]>,
+    pub(super) freshness: &'a Freshness,
+    pub(super) is_playing: bool,
+}
+
+/// The 3-D view.
+pub(super) struct Scene {
+    card: Card,
+    camera: Camera,
+    flight: Option<Flight>,
+    /// Whether the camera still stands where the program put it, and goes with the land.
+    is_home: bool,
+    coat: Coat,
+    exaggeration: f32,
+    shown: Option<Shown>,
+    morph: Option<Morph>,
+    /// When the land changed last, and when anything moved last.
+    changed_at: f64,
+    moved_at: f64,
+    /// Width to height.
+    aspect: f32,
+    /// What was drawn last: what a picture of the view is made of.
+    frame: Option<Frame>,
+}
+
+impl Default for Scene {
+    fn default() -> Self {
+        Self {
+            card: Card::Untried,
+            camera: Camera::default(),
+            flight: None,
+            is_home: true,
+            coat: Coat::default(),
+            exaggeration: 1.0,
+            shown: None,
+            morph: None,
+            changed_at: f64::MIN,
+            moved_at: f64::MIN,
+            aspect: 1.5,
+            frame: None,
+        }
+    }
+}
+
+/// Locks, whether or not a thread panicked meanwhile: the state is whole between two calls.
+fn lock(gpu: &Mutex<Gpu>) -> MutexGuard<'_, Gpu> {
+    gpu.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Scene {
+    /// Makes the card known, once.
+    pub(super) fn attach(&mut self, state: Option<&RenderState>) {
+        if let Card::Untried = self.card {
+            self.card = match state.map(Gpu::new) {
+                Some(Ok(gpu)) => Card::Ready(Arc::new(Mutex::new(gpu))),
+                Some(Err(error)) => Card::Missing(format!("The graphics adapter cannot draw the land: {error}")),
+                None => Card::Missing(
+                    "The land cannot be drawn here: no graphics adapter was found. Everything else works.".into(),
+                ),
+            };
+        }
+    }
+
+    /// What the card has done so far.
+    #[cfg(test)]
+    pub(super) fn counts(&self) -> Counts {
+        match &self.card {
+            Card::Ready(gpu) => lock(gpu).counts,
+            Card::Untried | Card::Missing(_) => Counts::default(),
+        }
+    }
+
+    fn is_software(&self) -> bool {
+        matches!(&self.card, Card::Ready(gpu) if lock(gpu).is_software)
+    }
+
+    /// Takes a new preview; `now` is the time in seconds.
+    pub(super) fn show(&mut self, preview: &Preview, now: f64) {
+        let is_lit = match preview.request.shown {
+            TextureView::Lit
+            | TextureView::Unlit
+            | TextureView::Weight(_)
+            | TextureView::Humidity
+            | TextureView::Shade => false,
+            TextureView::Alone(_) | TextureView::Uncovered => true,
+        };
+        let range_m = [preview.summary.min_m, preview.summary.max_m];
+        let is_same_land = self.shown.as_ref().is_some_and(|shown| Arc::ptr_eq(&shown.land, &preview.land));
+        if !is_same_land {
+            let before = self.shown.as_ref().filter(|shown| shown.land.grid() == preview.land.grid());
+            // Quick ones follow each other like frames; between slow ones the land glides all the way to the next.
+            let since = now - self.changed_at;
+            let seconds = if preview.request.animated { since.min(LONGEST_MORPH) } else { MORPH };
+            let glides = !self.is_software() && seconds > QUICK;
+            let morph = |before: &Shown| Morph { from_m: before.range_m, began: now, seconds };
+            self.morph = before.filter(|_| glides).map(morph);
+            (self.changed_at, self.moved_at) = (now, now);
+        }
+        let (land, colours) = (preview.land.clone(), preview.albedo.clone());
+        self.shown = Some(Shown { land, colours, is_lit, range_m });
+    }
+
+    /// Back to where a new land is looked at from.
+    pub(super) fn reset(&mut self) {
+        (self.camera, self.flight, self.is_home) = (Camera::default(), None, true);
+    }
+
+    /// Looks at the land in a ready-made way.
+    pub(super) fn look(&mut self, look: Look, extent: Extent, now: f64) {
+        let mut to = self.goal();
+        match look {
+            Look::Framed => {}
+            Look::FromAbove => (to.azimuth, to.pitch) = (0.0, std::f32::consts::FRAC_PI_2),
+            Look::FromTheSide => to.pitch = 0.06,
+            Look::North => to.azimuth = 0.0,
+        }
+        if look != Look::North {
+            let measure = self.measure(extent);
+            to.frame(measure.half(), self.heights(&measure, 1.0), self.aspect);
+        }
+        self.is_home = false;
+        self.fly_to(to, now);
+    }
+
+    /// Where the camera will be.
+    fn goal(&self) -> Camera {
+        self.flight.as_ref().map_or(self.camera, |flight| flight.to)
+    }
+
+    fn fly_to(&mut self, to: Camera, now: f64) {
+        // Where every picture takes long, the way would stutter.
+        if self.is_software() {
+            (self.camera, self.flight, self.moved_at) = (to, None, now);
+        } else {
+            self.flight = Some(Flight { from: self.camera, to, began: now });
+        }
+    }
+
+    fn measure(&self, extent: Extent) -> Measure {
+        Measure { extent, exaggeration: self.exaggeration }
+    }
+
+    /// The lowest and the highest point, scene units, where the land has come so far.
+    fn heights(&self, measure: &Measure, blend: f32) -> [f32; 2] {
+        let to = self.shown.as_ref().map_or([0.0; 2], |shown| shown.range_m);
+        let from = self.morph.as_ref().map_or(to, |morph| morph.from_m);
+        [0, 1].map(|i| measure.y(from[i] + (to[i] - from[i]) * blend))
+    }
+
+    /// The picture of the view at another size, to be read on another thread.
+    pub(super) fn order(&self, size: [u32; 2]) -> Result<OrderedPicture, String> {
+        let (Card::Ready(gpu), Some(frame)) = (&self.card, &self.frame) else {
+            return Err("there is no 3-D view to take a picture of; show it once".into());
+        };
+        let stand = Stand { measure: frame.measure, bottom: frame.bottom, water: frame.mood.water };
+        let sight = self.sight(&stand, size[0] as f32 / size[1].max(1) as f32);
+        lock(gpu).order(&Frame { size, sight, blend: 1.0, is_hurried: false, ..frame.clone() })
+    }
+
+    /// What the camera sees, from above the ground, the water and the table.
+    fn sight(&self, stand: &Stand, aspect: f32) -> Sight {
+        let floor = |eye: Vec3| {
+            let ground = self.shown.as_ref().and_then(|shown| stand.measure.ground(&shown.land, eye));
+            ground.map_or(stand.bottom, |ground| ground.max(stand.water.unwrap_or(f32::MIN))) + 0.004
+        };
+        self.camera.sight(aspect, floor)
+    }
+
+    /// Draws the view into the rest of `ui`.
+    pub(super) fn ui(&mut self, ui: &mut Ui, around: &mut Around) {
+        let (pane, response) = ui.allocate_exact_size(ui.available_size(), Sense::click_and_drag());
+        response.widget_info(|| WidgetInfo::labeled(Role::Image, true, "The land in 3-D"));
+        ui.painter().rect_filled(pane, 0.0, colours(ui).window);
+        let trouble = match &self.card {
+            Card::Ready(gpu) => lock(gpu).trouble.clone(),
+            Card::Missing(why) => Some(why.clone()),
+            Card::Untried => None,
+        };
+        if let Some(why) = trouble {
+            let mut place = ui.new_child(UiBuilder::new().max_rect(pane.shrink(24.0)));
+            place.centered_and_justified(|ui| ui.weak(why));
+            return;
+        }
+        let Card::Ready(gpu) = &self.card else { return };
+        let gpu = gpu.clone();
+        if self.shown.is_none() || pane.width() < 8.0 || pane.height() < 8.0 {
+            return;
+        }
+        let now = ui.input(|input| input.time);
+        let measure = self.measure(around.extent);
+        self.aspect = pane.aspect_ratio();
+        let blend = self.morphed(ui, now);
+        let heights = self.heights(&measure, blend);
+        if self.is_home {
+            self.camera.frame(measure.half(), [heights[0] - PLINTH, heights[1]], self.aspect);
+        }
+        let bottom = heights[0] - PLINTH;
+        let water = around.water_m.map(|level| measure.y(level as f32).max(bottom));
+        let stand = Stand { measure, bottom, water };
+        self.move_camera(ui, &response, pane, &stand, heights[1], now);
+        let sight = self.sight(&stand, self.aspect);
+        self.draw(ui, &gpu, pane, around, &stand, heights, blend, now);
+
+        let painter = ui.painter().with_clip_rect(pane);
+        if let Some(at) = response.hover_pos() {
+            *around.crosshair_m = self.pick(&sight, at, pane, &measure, heights[1]).map(|point| measure.place_m(point));
+        }
+        if let (Some(place), Some(shown)) = (*around.crosshair_m, &self.shown) {
+            let [x_m, z_m] = place;
+            let foot = measure.point(place, shown.land.height_at(x_m, z_m));
+            let hidden = self.is_hidden(&sight, foot, &measure, heights[1]);
+            pin(&painter, &sight, foot, pane, colours(ui).accent, hidden, response.hovered());
+        }
+        let depth = dot(plus(self.camera.pivot, sight.eye, -1.0), sight.forward).max(sight.near);
+        let pixels_per_m = dot(sight.right, sight.right).sqrt() * 0.5 * pane.width() / (depth * measure.unit_m());
+        scale_bar(&painter, pane, pixels_per_m);
+        let before = (self.exaggeration, *around.water_m);
+        self.controls_ui(ui, pane, around.water_m);
+        if before != (self.exaggeration, *around.water_m) {
+            self.moved_at = now;
+        }
+        self.looks_ui(ui, pane, around.extent, now);
+        if self.is_home && pane.width() > 560.0 {
+            let at = pane.center_bottom() - Vec2::new(0.0, 18.0);
+            let text = "Drag to orbit, right-drag to pan, wheel to zoom";
+            painter.text(
+                at,
+                Align2::CENTER_CENTER,
+                text,
+                FontId::proportional(11.0),
+                colours(ui).text.gamma_multiply(0.75),
+            );
+        }
+        freshness_chip(ui, &painter, pane, around.freshness);
+    }
+
+    /// How far the land has come, and whether it goes on.
+    fn morphed(&mut self, ui: &Ui, now: f64) -> f32 {
+        let Some(morph) = &self.morph else { return 1.0 };
+        let share = ((now - morph.began) / morph.seconds) as f32;
+        if share >= 1.0 {
+            self.morph = None;
+            return 1.0;
+        }
+        ui.ctx().request_repaint();
+        share.max(0.0)
+    }
+
+    fn pick(&self, sight: &Sight, at: Pos2, pane: Rect, measure: &Measure, high: f32) -> Option<Vec3> {
+        let shown = self.shown.as_ref()?;
+        sight.pick(sight.ray(at, pane), measure, &shown.land, high)
+    }
+
+    fn is_hidden(&self, sight: &Sight, foot: Vec3, measure: &Measure, high: f32) -> bool {
+        let Some(shown) = &self.shown else { return false };
+        let way = plus(foot, sight.eye, -1.0);
+        let length = |v: Vec3| dot(v, v).sqrt();
+        let hit = sight.pick(way, measure, &shown.land, high);
+        hit.is_some_and(|hit| length(plus(hit, sight.eye, -1.0)) < length(way) * 0.985 - 0.002)
+    }
+
+    /// Follows the pointer, the wheel and the keys.
+    fn move_camera(&mut self, ui: &Ui, response: &Response, pane: Rect, stand: &Stand, high: f32, now: f64) {
+        let before = self.camera;
+        if let Some(flight) = &self.flight {
+            let t = (((now - flight.began) / FLIGHT) as f32).clamp(0.0, 1.0);
+            self.camera = Camera::between(&flight.from, &flight.to, t);
+            if t >= 1.0 {
+                self.flight = None;
+            }
+            ui.ctx().request_repaint();
+        }
+        let sight = self.sight(stand, self.aspect);
+        let under = |at: Pos2| self.pick(&sight, at, pane, &stand.measure, high);
+        let drag = response.drag_delta();
+        let is_moved = drag != Vec2::ZERO;
+        let mut camera = self.camera;
+        if is_moved && response.dragged_by(PointerButton::Primary) {
+            camera.orbit(drag);
+        }
+        if is_moved && (response.dragged_by(PointerButton::Secondary) || response.dragged_by(PointerButton::Middle)) {
+            camera.pan(drag, pane.size());
+        }
+        if let Some(at) = response.hover_pos() {
+            let (scroll, pinch) = ui.input(|input| (input.smooth_scroll_delta().y, input.zoom_delta()));
+            let factor = libm::expf(scroll / 240.0) * pinch;
+            if factor != 1.0 {
+                let target = under(at).unwrap_or_else(|| {
+                    // Beside the land: what lies as far away as the pivot.
+                    plus(sight.eye, sight.ray(at, pane), camera.distance)
+                });
+                camera.zoom(factor, target);
+            }
+        }
+        let is_typing = ui.ctx().egui_wants_keyboard_input();
+        let is_flying = response.is_pointer_button_down_on() && ui.input(|input| input.pointer.secondary_down());
+        if is_flying && !is_typing {
+            let (way, seconds) = ui.input(|input| {
+                let key = |key| f32::from(u8::from(input.key_down(key)));
+                let way = Vec2::new(key(Key::D) - key(Key::A), key(Key::W) - key(Key::S));
+                (way, input.stable_dt.min(0.1))
+            });
+            if way != Vec2::ZERO {
+                camera.fly(way, seconds);
+                ui.ctx().request_repaint();
+            }
+        }
+        let pivot = response.double_clicked().then(|| response.interact_pointer_pos().and_then(under)).flatten();
+        if camera != self.camera {
+            (self.camera, self.flight, self.is_home) = (camera, None, false);
+        }
+        if let Some(pivot) = pivot {
+            self.is_home = false;
+            self.fly_to(Camera { pivot, ..self.camera }, now);
+        }
+        if self.camera != before {
+            self.moved_at = now;
+        }
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "one frame's facts, named once")]
+    fn draw(
+        &mut self,
+        ui: &Ui,
+        gpu: &Arc<Mutex<Gpu>>,
+        pane: Rect,
+        around: &Around,
+        stand: &Stand,
+        heights: [f32; 2],
+        blend: f32,
+        now: f64,
+    ) {
+        let Some(shown) = &self.shown else { return };
+        let Stand { measure, bottom, water } = *stand;
+        let squares_m = round_length(measure.unit_m() * 0.13);
+        let mut mood = mood::mood(around.light, ui.visuals().dark_mode, &measure, self.camera.distance, squares_m);
+        (mood.water, mood.coat, mood.is_lit) = (water, self.coat as u8, shown.is_lit);
+        // A software adapter draws more coarsely while something moves.
+        let rests_in = REST - (now - self.moved_at);
+        let is_hurried = self.is_software() && (around.is_playing || rests_in > 0.0);
+        if is_hurried && rests_in > 0.0 {
+            ui.ctx().request_repaint_after(std::time::Duration::from_secs_f64(rests_in.min(REST)));
+        }
+        let scale = ui.ctx().pixels_per_point();
+        let quick = (QUICK_PIXELS / (pane.area() * scale * scale)).sqrt().min(1.0);
+        let scale = if is_hurried { scale * quick } else { scale };
+        // Pixel for pixel what the pane has.
+        let between = |from: f32, to: f32| (((to * scale).round() - (from * scale).round()) as u32).max(1);
+        let size = [between(pane.left(), pane.right()), between(pane.top(), pane.bottom())];
+        let frame = Frame {
+            land: shown.land.clone(),
+            colours: shown.colours.clone(),
+            measure,
+            sight: self.sight(stand, self.aspect),
+            size,
+            blend,
+            heights,
+            summit: measure.y(shown.range_m[1]),
+            bottom,
+            is_hurried,
+            mood,
+        };
+        self.frame = Some(frame.clone());
+        let callback = egui_wgpu::Callback::new_paint_callback(pane, Drawing { gpu: gpu.clone(), frame });
+        ui.painter().add(callback);
+    }
+
+    /// The choice of the coat, the exaggeration and the water, in a corner.
+    fn controls_ui(&mut self, ui: &mut Ui, pane: Rect, water_m: &mut Option<f64>) {
+        let place = Rect::from_min_size(pane.min + Vec2::splat(8.0), Vec2::new(pane.width() - 16.0, 20.0));
+        let mut corner = ui.new_child(UiBuilder::new().max_rect(place).layout(Layout::left_to_right(Align::Center)));
+        let ui = &mut corner;
+        ui.spacing_mut().item_spacing.x = 6.0;
+        let combo = ComboBox::from_id_salt("coat").selected_text(self.coat.text()).width(124.0).show_ui(ui, |ui| {
+            for coat in Coat::ALL {
+                ui.selectable_value(&mut self.coat, coat, coat.text()).on_hover_text(coat.doc());
+            }
+        });
+        combo.response.widget_info(|| WidgetInfo::labeled(Role::ComboBox, true, "What the 3-D view shows"));
+        let before = self.exaggeration;
+        let value = DragValue::new(&mut self.exaggeration)
+            .range(0.1..=10.0)
+            .speed(0.01)
+            .max_decimals(2)
+            .min_decimals(1)
+            .prefix(format!("{} × ", ICON_HEIGHT.codepoint));
+        let response = ui.add(value).on_hover_text("Vertical exaggeration of the 3-D view");
+        response.widget_info(|| WidgetInfo::labeled(Role::SpinButton, true, "Vertical exaggeration"));
+        if self.exaggeration != before {
+            self.camera.pivot[1] *= self.exaggeration / before;
+        }
+        let [low, high] = self.shown.as_ref().map_or([0.0, 1.0], |shown| shown.range_m);
+        let mut is_wet = water_m.is_some();
+        let button = egui::Button::selectable(is_wet, ICON_WATER.rich_text().size(14.0)).min_size(Vec2::splat(20.0));
+        let text = if is_wet { "Drain the water" } else { "Fill with water" };
+        let toggle = ui.add(button.frame_when_inactive(true)).on_hover_text(text);
+        toggle.widget_info(|| WidgetInfo::selected(Role::Button, true, is_wet, "Water"));
+        if toggle.clicked() {
+            is_wet = !is_wet;
+            // Sea level where the land reaches below it, else a little over its lowest point.
+            let level = if low < 0.0 && high > 0.0 { 0.0 } else { (low + 0.12 * (high - low)).round() };
+            *water_m = is_wet.then_some(f64::from(level));
+        }
+        if let Some(level) = water_m {
+            let speed = f64::from((high - low).max(10.0)) / 800.0;
+            let value = DragValue::new(level).speed(speed).range(-20_000.0..=100_000.0).max_decimals(1).suffix(" m");
+            let response = ui.add(value).on_hover_text("The level of the water");
+            response.widget_info(|| WidgetInfo::labeled(Role::SpinButton, true, "Water level"));
+        }
+    }
+
+    /// The ready-made looks and the needle that points north, in the other corner.
+    fn looks_ui(&mut self, ui: &mut Ui, pane: Rect, extent: Extent, now: f64) {
+        let centre = pane.right_bottom() - Vec2::splat(28.0);
+        let dial = Rect::from_center_size(centre, Vec2::splat(36.0));
+        let response = ui.interact(dial, ui.scope_id().with("north"), Sense::click()).on_hover_text("Turn north up");
+        response.widget_info(|| WidgetInfo::labeled(Role::Button, true, "Turn north up"));
+        let mut chosen = response.clicked().then_some(Look::North);
+        north(&ui.painter().with_clip_rect(pane), centre, self.camera.azimuth, colours(ui).accent);
+        let place =
+            Rect::from_min_max(dial.left_top() + Vec2::new(-104.0, 6.0), dial.left_bottom() - Vec2::new(8.0, 6.0));
+        ui.painter().rect_filled(place, 4.0, Color32::from_black_alpha(110));
+        let mut row = ui.new_child(UiBuilder::new().max_rect(place).layout(Layout::left_to_right(Align::Center)));
+        row.spacing_mut().item_spacing.x = 2.0;
+        row.visuals_mut().widgets.inactive.fg_stroke.color = Color32::from_gray(230);
+        row.add_space(2.0);
+        for (icon, name, look) in [
+            (ICON_FILTER_CENTER_FOCUS, "Frame the land (F)", Look::Framed),
+            (ICON_MAP, "From above (T)", Look::FromAbove),
+            (ICON_LANDSCAPE, "From the side (H)", Look::FromTheSide),
+        ] {
+            if icon_button(&mut row, icon, name).clicked() {
+                chosen = Some(look);
+            }
+        }
+        if let Some(look) = chosen {
+            self.look(look, extent, now);
+            ui.ctx().request_repaint();
+        }
+    }
+}
+
+/// A needle in a dial.
+fn north(painter: &egui::Painter, centre: Pos2, azimuth: f32, accent: Color32) {
+    painter.circle_filled(centre, 18.0, Color32::from_black_alpha(110));
+    let way = Vec2::new(-libm::sinf(azimuth), -libm::cosf(azimuth));
+    let across = way.rot90();
+    for (sign, colour) in [(1.0, accent), (-1.0, Color32::from_gray(190))] {
+        let points = vec![
+            centre + way * 9.0 * sign - way * 2.0,
+            centre - across * 4.0 - way * 2.0,
+            centre + across * 4.0 - way * 2.0,
+        ];
+        painter.add(egui::Shape::convex_polygon(points, colour, Stroke::NONE));
+    }
+    painter.text(centre + way * 13.0, Align2::CENTER_CENTER, "N", FontId::proportional(9.0), Color32::WHITE);
+}
+
+/// The pointer's place on the land, as a pin that stands in it; a ring where the pointer itself is here.
+fn pin(painter: &egui::Painter, sight: &Sight, foot: Vec3, pane: Rect, accent: Color32, hidden: bool, here: bool) {
+    let Some(at) = sight.project(foot, pane) else { return };
+    let fade = if hidden { 0.35 } else { 1.0 };
+    let (accent, dark) = (accent.gamma_multiply(fade), Color32::from_black_alpha(150).gamma_multiply(fade));
+    if here {
+        painter.circle_stroke(at, 4.5, Stroke::new(2.5, dark));
+        painter.circle_stroke(at, 4.5, Stroke::new(1.25, accent));
+        return;
+    }
+    let head = at - Vec2::new(0.0, 26.0);
+    painter.line_segment([at, head], Stroke::new(3.0, dark));
+    painter.line_segment([at, head], Stroke::new(1.5, accent));
+    painter.circle(head, 5.0, accent, Stroke::new(1.0, dark));
+    painter.circle_filled(at, 1.5, dark);
+}
+
+/// One frame on its way to the card.
+struct Drawing {
+    gpu: Arc<Mutex<Gpu>>,
+    frame: Frame,
+}
+
+impl egui_wgpu::CallbackTrait for Drawing {
+    fn prepare(
+        &self,
+        _device: &wgpu::Device,
+        _queue: &wgpu::Queue,
+        _screen: &egui_wgpu::ScreenDescriptor,
+        _encoder: &mut wgpu::CommandEncoder,
+        _resources: &mut egui_wgpu::CallbackResources,
+    ) -> Vec<wgpu::CommandBuffer> {
+        let mut gpu = lock(&self.gpu);
+        if gpu.trouble.is_none()
+            && let Err(error) = gpu.draw(&self.frame)
+        {
+            gpu.trouble = Some(format!("The graphics adapter could not draw the land: {error}"));
+        }
+        Vec::new()
+    }
+
+    fn paint(
+        &self,
+        _info: egui::PaintCallbackInfo,
+        pass: &mut wgpu::RenderPass<'static>,
+        _resources: &egui_wgpu::CallbackResources,
+    ) {
+        lock(&self.gpu).paint(pass);
+    }
+}

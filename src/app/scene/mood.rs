@@ -1,0 +1,59 @@
+//! Light and air: what colours the sky, the haze and the table have under the recipe's sun, in the window's theme.
+
+use super::camera::Measure;
+use super::gpu::Mood;
+use crate::engine::light::Light;
+use crate::engine::parameters::Colour;
+use crate::engine::picture::linear_from_srgb;
+
+/// Colours of the air in a theme, in sRGB. The land is to be the only colourful thing: the air is quiet, and a dark
+/// window has a dusky one.
+struct Air {
+    zenith: [u8; 3],
+    horizon: [u8; 3],
+    table: [u8; 3],
+    /// How much the sun glows through it.
+    glow: f32,
+}
+
+const DUSK: Air = Air { zenith: [0x1a, 0x22, 0x2c], horizon: [0x5a, 0x66, 0x72], table: [0x2a, 0x2d, 0x31], glow: 0.5 };
+const DAY: Air = Air { zenith: [0x86, 0xa3, 0xbf], horizon: [0xdd, 0xe4, 0xe9], table: [0xb9, 0xbc, 0xbf], glow: 0.55 };
+
+fn linear(colour: [u8; 3]) -> [f32; 3] {
+    colour.map(linear_from_srgb)
+}
+
+fn smooth(low: f32, high: f32, x: f32) -> f32 {
+    let t = ((x - low) / (high - low)).clamp(0.0, 1.0);
+    t * t * (3.0 - 2.0 * t)
+}
+
+/// The mood of a land under that light, seen from that distance. `squares_m` is the width of the table's squares.
+pub(super) fn mood(light: &Light, is_dark: bool, measure: &Measure, distance: f32, squares_m: f32) -> Mood {
+    let air = if is_dark { DUSK } else { DAY };
+    let [x, y, z] = light.towards_sun();
+    // A low sun is redder: its light has come through more air.
+    let red = 1.0 - smooth(0.02, 0.5, y);
+    let reddened = [1.0, 1.0 - 0.24 * red, 1.0 - 0.46 * red];
+    let coloured = |Colour(colour): Colour, tint: [f32; 3]| {
+        let colour = linear(colour);
+        std::array::from_fn::<f32, 3, _>(|i| colour[i] * tint[i])
+    };
+    let with = |[red, green, blue]: [f32; 3], w: f32| [red, green, blue, w];
+    let ambient = coloured(light.ambient_colour, [0.86, 0.98, 1.2]).map(|part| part * light.ambient as f32 * 1.35);
+    let day = smooth(-0.05, 0.35, y);
+    let dimmed = |colour: [u8; 3]| linear(colour).map(|part| part * (0.55 + 0.45 * day));
+    // Haze that hides two thirds of what lies so far away: behind the block as a whole, and within it from close by.
+    let clear = 2.0 + 1.9 * distance;
+    Mood {
+        sun: [x, y, z, light.direct as f32 * 1.55],
+        sun_colour: with(coloured(light.direct_colour, reddened), libm::tan(light.sun_size_deg.to_radians()) as f32),
+        ambient: with(ambient, light.shadows as f32),
+        zenith: with(dimmed(air.zenith), 1.0 / clear),
+        horizon: with(dimmed(air.horizon), air.glow),
+        table: with(linear(air.table), squares_m / measure.unit_m()),
+        water: None,
+        coat: 0,
+        is_lit: false,
+    }
+}

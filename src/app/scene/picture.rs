@@ -1,0 +1,69 @@
+//! The window in which one says how large a picture of the view is to be.
+
+use egui::{Context, DragValue};
+
+/// Sizes that people ask for.
+const SIZES: [([u32; 2], &str); 4] =
+    [([1920, 1080], "Full HD"), ([2560, 1440], "QHD"), ([3840, 2160], "4K"), ([2048, 2048], "Square")];
+
+/// The fewest and the most pixels along a side.
+const LIMITS: [u32; 2] = [16, 8192];
+
+/// What the user wants of the window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::app) enum Decision {
+    ChooseFile([u32; 2]),
+    Close,
+}
+
+/// The window.
+pub(in crate::app) struct PictureWindow {
+    size: [u32; 2],
+}
+
+impl Default for PictureWindow {
+    fn default() -> Self {
+        Self { size: SIZES[0].0 }
+    }
+}
+
+impl PictureWindow {
+    /// Draws it; `Some` once the user has decided.
+    pub(in crate::app) fn ui(&mut self, ctx: &Context) -> Option<Decision> {
+        let mut decision = None;
+        let modal = egui::Modal::new(egui::Id::unique("picture")).show(ctx, |ui| {
+            ui.set_width(360.0);
+            ui.heading("Picture of the 3-D view");
+            ui.weak("As the view looks now, without its controls.");
+            ui.add_space(8.0);
+            ui.horizontal(|ui| {
+                for (size, name) in SIZES {
+                    if ui.selectable_label(self.size == size, name).clicked() {
+                        self.size = size;
+                    }
+                }
+            });
+            ui.horizontal(|ui| {
+                for (side, name) in self.size.iter_mut().zip(["Width", "Height"]) {
+                    let label = ui.label(name);
+                    let value = DragValue::new(side).range(LIMITS[0]..=LIMITS[1]).speed(4.0).suffix(" px");
+                    ui.add(value).labelled_by(label.id);
+                }
+            });
+            ui.add_space(8.0);
+            egui::Sides::new().show(
+                ui,
+                |_| {},
+                |ui| {
+                    if ui.button("Choose where…").clicked() {
+                        decision = Some(Decision::ChooseFile(self.size));
+                    }
+                    if ui.button("Cancel").clicked() {
+                        decision = Some(Decision::Close);
+                    }
+                },
+            );
+        });
+        decision.or_else(|| modal.should_close().then_some(Decision::Close))
+    }
+}

@@ -1,0 +1,65 @@
+// The sky, and the table on which the block stands.
+
+struct Corner {
+    @builtin(position) position: vec4f,
+    @location(0) screen: vec2f,
+}
+
+@vertex
+fn vertex(@builtin(vertex_index) index: u32) -> Corner {
+    // A triangle that covers the screen; depth 0 is farthest.
+    let at = vec2f(f32(index & 1u) * 4.0 - 1.0, f32(index >> 1u) * 4.0 - 1.0);
+    var out: Corner;
+    out.position = vec4f(at, 0.0, 1.0);
+    out.screen = at;
+    return out;
+}
+
+// How far a place lies from the block.
+fn beside_block(place: vec2f) -> f32 {
+    let d = abs(place) - scene.land.xy;
+    return length(max(d, vec2f(0.0))) + min(max(d.x, d.y), 0.0);
+}
+
+fn lines(place: vec2f, width: f32) -> f32 {
+    let cell = place / width;
+    let near = abs(fract(cell - 0.5) - 0.5);
+    let blur = max(fwidth(cell), vec2f(1e-6));
+    let line = 1.0 - clamp(near / blur - 0.2, vec2f(0.0), vec2f(1.0));
+    let fine = clamp(0.5 / max(blur.x, blur.y) - 1.0, 0.0, 1.0);
+    return max(line.x, line.y) * fine;
+}
+
+@fragment
+fn fragment(in: Corner) -> @location(0) vec4f {
+    let right = scene.right.xyz / dot(scene.right.xyz, scene.right.xyz);
+    let up = scene.up.xyz / dot(scene.up.xyz, scene.up.xyz);
+    let way = normalize(scene.forward.xyz + right * in.screen.x + up * in.screen.y);
+    // Where it meets the table; above the horizon far away, so that what is measured across pixels stays whole.
+    let down = min(way.y, -1e-4);
+    let far = (scene.land.w - scene.eye.y) / down;
+    let point = scene.eye.xyz + way * far;
+    let place = point.xz;
+    let squares = lines(place, scene.table.w);
+    if way.y >= -1e-4 {
+        return shown(sky(way), in.position.xy);
+    }
+    var colour = scene.table.rgb;
+    let from_middle = length(place);
+    colour = mix(colour, colour * 1.55 + 0.01, squares * 0.55 * smoothstep(3.0, 0.6, from_middle));
+    // The block keeps light from the table: the sky's close by, the sun's as far as its shadow reaches.
+    let gap = max(beside_block(place), 0.0);
+    let middle = 0.5 * (max(scene.heights.x, scene.land.w) + scene.heights.y) - scene.land.w;
+    let close = exp(-gap / max(middle * 0.9, 0.02));
+    var shade = 1.0 - 0.42 * close;
+    let reach = min(middle / max(scene.sun.y, 0.12), 1.5) * scene.sun.xz;
+    var nearest = 1e9;
+    for (var i = 0; i < 6; i++) {
+        let along = (f32(i) + 0.5) / 6.0;
+        // Softer where it is thrown farther.
+        nearest = min(nearest, beside_block(place + reach * along) - 0.004 - 0.02 * along);
+    }
+    shade *= 1.0 - 0.45 * scene.ambient.w * smoothstep(0.035, -0.035, nearest);
+    colour *= shade;
+    return shown(hazed(colour, point), in.position.xy);
+}

@@ -1,0 +1,545 @@
+//! The 3-D view, drawn for real where anything can draw.
+
+use std::time::{Duration, Instant};
+
+use egui_kittest::Harness;
+use egui_kittest::kittest::Queryable;
+
+use super::*;
+use crate::app::tests::{Scripted, can_draw, chosen, pause, wait};
+use crate::app::{App, Command};
+use crate::engine::{Grid, Recipe};
+use crate::project::presets;
+use crate::worker::{InputFiles, PreviewRequest, Previewer};
+
+/// The view alone in a window.
+struct Stage {
+    scene: Scene,
+    recipe: Arc<Recipe>,
+    water_m: Option<f64>,
+    crosshair_m: Option<[f64; 2]>,
+}
+
+impl eframe::App for Stage {
+    fn ui(&mut self, ui: &mut Ui, frame: &mut eframe::Frame) {
+        self.scene.attach(frame.wgpu_render_state());
+        let mut around = Around {
+            extent: self.recipe.world.extent(),
+            light: &self.recipe.light,
+            water_m: &mut self.water_m,
+            crosshair_m: &mut self.crosshair_m,
+            freshness: &Freshness::Current,
+            is_playing: false,
+        };
+        self.scene.ui(ui, &mut around);
+    }
+}
+
+/// The finished preview of a recipe.
+fn preview(recipe: &Arc<Recipe>, samples: usize) -> Preview {
+    let previewer = Previewer::start(Arc::new(|| {})).expect("threads");
+    let (recipe, files, shown) = (recipe.clone(), InputFiles::new(), TextureView::Lit);
+    previewer.request(PreviewRequest { recipe, files, samples, position: u32::MAX, shown, animated: false });
+    let deadline = Instant::now() + Duration::from_secs(60);
+    loop {
+        if let Some(preview) = previewer.take().map(|result| result.expect("a preview")).filter(|found| !found.coarse) {
+            return preview;
+        }
+        assert!(Instant::now() < deadline, "no preview came");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+fn stage(size: [f32; 2], theme: egui::Theme, recipe: &Arc<Recipe>, water_m: Option<f64>) -> Harness<'static, Stage> {
+    let stage = Stage { scene: Scene::default(), recipe: recipe.clone(), water_m, crosshair_m: None };
+    let build = |context: &mut eframe::CreationContext<'_>| {
+        crate::app::theme::install(&context.egui_ctx);
+        stage
+    };
+    Harness::builder().with_size(size).with_theme(theme).with_step_dt(1.0 / 60.0).wgpu().build_eframe(build)
+}
+
+/// A stage with a preset's land on it.
+fn preset(name: &str, samples: usize, size: [f32; 2], theme: egui::Theme) -> Harness<'static, Stage> {
+    let preset = presets().iter().find(|preset| preset.name == name).expect("a preset of that name");
+    let project = preset.project().expect("a good preset");
+    let recipe = Arc::new(project.recipe);
+    let mut stage = stage(size, theme, &recipe, project.view.water_m);
+    stage.state_mut().scene.show(&preview(&recipe, samples), 0.0);
+    // Until it is at rest.
+    stage.run_steps(30);
+    stage
+}
+
+/// Pictures to look at, in the folder of temporary files: `UPTHRUST_LOOK=canyon,arctic cargo test look -- --ignored`.
+#[test]
+#[ignore = "for the eye"]
+fn look() {
+    let names = std::env::var("UPTHRUST_LOOK").unwrap_or("alpine-range".into());
+    for name in names.split(',') {
+        for (theme, suffix) in [(egui::Theme::Dark, "dark"), (egui::Theme::Light, "light")] {
+            let mut stage = preset(name, 513, [900.0, 560.0], theme);
+            let path = std::env::temp_dir().join(format!("upthrust-{name}-{suffix}.png"));
+            stage.render().expect("a picture").save(path).expect("written");
+        }
+    }
+}
+
+/// A graphics card without a window.
+fn card() -> Gpu {
+    let setup = egui_kittest::wgpu::default_wgpu_setup();
+    Gpu::new(&egui_kittest::wgpu::create_render_state(setup, Default::default())).expect("a card that can draw")
+}
+
+const WORLD: Extent = Extent { width_m: 3000.0, depth_m: 2000.0 };
+
+/// Land with a different height at every sample.
+fn bumpy() -> Heightfield {
+    let wave = |i: usize, pace: f32| libm::sinf(i as f32 * pace);
+    Heightfield::from_fn(Grid::new(WORLD, 49, 33), |c, r| {
+        120.0 * wave(c, 0.31) * wave(r, 0.23) + 2.0 * c as f32 + 0.37 * r as f32
+    })
+}
+
+/// A frame of that land in those colours, which are not lit.
+fn frame(land: Heightfield, colours: Picture, camera: &Camera, size: [u32; 2]) -> Frame {
+    let measure = Measure { extent: WORLD, exaggeration: 1.5 };
+    let heights = land.min_max().map(|height| measure.y(height));
+    let mut mood = mood::mood(&Light::default(), true, &measure, 3.0, 500.0);
+    mood.is_lit = true;
+    // Clear air.
+    mood.zenith[3] = 0.0;
+    Frame {
+        land: Arc::new(land),
+        colours: Arc::new(colours),
+        measure,
+        sight: camera.sight(size[0] as f32 / size[1] as f32, |_| f32::MIN),
+        size,
+        blend: 1.0,
+        heights,
+        summit: heights[1],
+        bottom: heights[0] - PLINTH,
+        is_hurried: true,
+        mood,
+    }
+}
+
+fn black(land: &Heightfield) -> Picture {
+    let (width, height) = (land.grid().width(), land.grid().height());
+    Picture { width, height, pixels: vec![[0, 0, 0, 255]; width * height] }
+}
+
+#[test]
+fn a_marked_pixel_is_drawn_where_the_projection_says() {
+    if !can_draw() {
+        return;
+    }
+    let land = bumpy();
+    let mut gpu = card();
+    let camera = Camera { azimuth: 0.7, pitch: 0.9, distance: 1.9, ..Default::default() };
+    let size = [480, 320];
+    let pane = Rect::from_min_size(Pos2::ZERO, Vec2::new(480.0, 320.0));
+    for (c, r) in [(7, 6), (24, 16), (40, 9), (30, 27)] {
+        let mut colours = black(&land);
+        colours.pixels[r * colours.width + c] = [255, 0, 0, 255];
+        let frame = frame(land.clone(), colours, &camera, size);
+        let grid = land.grid();
+        let middle = |at: usize, count: usize, side: f64| (at as f64 + 0.5) / count as f64 * side;
+        let (x_m, z_m) = (middle(c, grid.width(), WORLD.width_m), middle(r, grid.height(), WORLD.depth_m));
+        let point = frame.measure.point([x_m, z_m], land.height_at(x_m, z_m));
+        let expected = frame.sight.project(point, pane).expect("in front");
+        let picture = gpu.order(&frame).and_then(|ordered| ordered.read()).expect("a picture");
+        let (mut sum, mut centre) = (0.0, Vec2::ZERO);
+        for (i, pixel) in picture.pixels.iter().enumerate() {
+            // Redder than any stone of the block's sides.
+            let red = f32::from(pixel[0]) - 2.5 * f32::from(pixel[1].max(pixel[2])) - 4.0;
+            if red > 0.0 {
+                let place = Vec2::new((i % picture.width) as f32 + 0.5, (i / picture.width) as f32 + 0.5);
+                (sum, centre) = (sum + red, centre + red * place);
+            }
+        }
+        assert!(sum > 100.0, "the mark of ({c}, {r}) is to be seen");
+        let seen = (centre / sum).to_pos2();
+        assert!((seen - expected).length() < 1.0, "({c}, {r}) is seen at {seen}, not at {expected}");
+    }
+}
+
+#[test]
+fn the_heights_on_the_card_are_those_of_the_land_to_the_bit() {
+    if !can_draw() {
+        return;
+    }
+    let (land, mut gpu) = (bumpy(), card());
+    let frame = frame(land.clone(), black(&land), &Camera::default(), [64, 48]);
+    gpu.draw(&frame).expect("drawn");
+    assert_eq!(gpu.heights(), land.heights());
+}
+
+#[test]
+fn only_what_has_changed_is_brought_and_drawn() {
+    if !can_draw() {
+        return;
+    }
+    let (land, mut gpu) = (bumpy(), card());
+    let first = frame(land.clone(), black(&land), &Camera::default(), [64, 48]);
+    let mut check = |frame: &Frame, what: &str, expected: [u64; 4]| {
+        gpu.draw(frame).expect("drawn");
+        let Counts { heights, colours, lights, pictures } = gpu.counts;
+        assert_eq!([heights, colours, lights, pictures], expected, "{what}");
+    };
+    check(&first, "the first", [1, 1, 1, 1]);
+    check(&first, "nothing new", [1, 1, 1, 1]);
+    let sight = Camera { azimuth: 2.0, ..Default::default() }.sight(4.0 / 3.0, |_| f32::MIN);
+    let moved = Frame { sight, ..first.clone() };
+    check(&moved, "a moved camera", [1, 1, 1, 2]);
+    let painted = Frame { colours: Arc::new(black(&land)), ..moved.clone() };
+    check(&painted, "new colours", [1, 2, 1, 3]);
+    let mut mood = painted.mood;
+    mood.sun = [0.6, 0.8, 0.0, 1.0];
+    check(&Frame { mood, ..painted.clone() }, "another sun", [1, 2, 2, 4]);
+    let risen = Frame { land: Arc::new(bumpy()), mood, ..painted.clone() };
+    check(&risen, "another land", [2, 3, 3, 5]);
+    check(&Frame { blend: 0.5, ..risen.clone() }, "half way to it", [2, 3, 3, 6]);
+}
+
+#[test]
+fn half_way_between_two_lands_lies_half_way_between_them() {
+    if !can_draw() {
+        return;
+    }
+    let grid = Grid::new(WORLD, 33, 33);
+    let level = |height: f32| Heightfield::from_fn(grid, |_, _| height);
+    let mut gpu = card();
+    let camera = Camera { pitch: 0.3, azimuth: 0.0, distance: 3.0, pivot: [0.0, 0.05, 0.0] };
+    let pane = Rect::from_min_size(Pos2::ZERO, Vec2::new(96.0, 96.0));
+    let of = |height: f32, blend: f32| {
+        let white = Picture { width: 33, height: 33, pixels: vec![[255; 4]; 33 * 33] };
+        let frame = frame(level(height), white, &camera, [96, 96]);
+        Frame { blend, heights: [0.0, 0.2], bottom: -PLINTH, ..frame }
+    };
+    gpu.draw(&of(0.0, 1.0)).expect("drawn");
+    let half = of(300.0, 0.5);
+    let picture = gpu.order(&half).and_then(|ordered| ordered.read()).expect("a picture");
+    let bright = |y: usize| picture.pixels[y * 96 + 48].iter().take(3).all(|channel| *channel > 200);
+    let top = (0..96).find(|&y| bright(y)).expect("land") as f32;
+    // The far edge of a table at 150 m is what rises highest on the screen.
+    let edge = half.measure.point([1500.0, 0.0], 150.0);
+    let expected = half.sight.project(edge, pane).expect("in front").y;
+    assert!((top - expected).abs() < 1.5, "{top} and not {expected}");
+}
+
+fn check_picture(name: &str) {
+    if !can_draw() {
+        return;
+    }
+    let mut stage = preset(name, 257, [480.0, 320.0], egui::Theme::Dark);
+    stage.snapshot(format!("scene-{name}"));
+}
+
+#[test]
+fn the_alpine_range_looks_as_it_did() {
+    check_picture("alpine-range");
+}
+
+#[test]
+fn the_volcanic_island_looks_as_it_did() {
+    check_picture("volcanic-island");
+}
+
+#[test]
+fn the_canyon_looks_as_it_did() {
+    check_picture("canyon");
+}
+
+#[test]
+fn without_a_graphics_card_the_view_says_so() {
+    let stage = Stage { scene: Scene::default(), recipe: Arc::default(), water_m: None, crosshair_m: None };
+    let mut harness = Harness::builder().with_size([480.0, 320.0]).build_eframe(|_| stage);
+    harness.run_steps(2);
+    harness.get_by_label_contains("no graphics adapter was found");
+}
+
+/// A land of faults.
+fn faulted(seed: u32) -> Arc<Recipe> {
+    let faults = crate::engine::Step::new(crate::engine::operations::faults::Faults::default());
+    Arc::new(Recipe { seed, stack: vec![faults], ..Default::default() })
+}
+
+/// A stage with a small hand-made land.
+fn small_stage() -> Harness<'static, Stage> {
+    let recipe = faulted(1);
+    let mut stage = stage([480.0, 320.0], egui::Theme::Dark, &recipe, None);
+    stage.state_mut().scene.show(&preview(&recipe, 65), 0.0);
+    stage.run_steps(2);
+    stage
+}
+
+#[test]
+fn the_mouse_orbits_pans_zooms_and_sets_the_pivot() {
+    if !can_draw() {
+        return;
+    }
+    let mut stage = small_stage();
+    let middle = Pos2::new(240.0, 170.0);
+    let camera = |stage: &Harness<'static, Stage>| stage.state().scene.camera;
+    let start = camera(&stage);
+    stage.drag_at(middle);
+    stage.step();
+    stage.hover_at(middle + Vec2::new(40.0, 10.0));
+    stage.step();
+    stage.drop_at(middle + Vec2::new(40.0, 10.0));
+    stage.step();
+    let turned = camera(&stage);
+    assert!(turned.azimuth > start.azimuth + 0.2 && turned.pitch > start.pitch, "{turned:?}");
+    assert_eq!((turned.pivot, turned.distance), (start.pivot, start.distance));
+
+    stage.hover_at(middle);
+    stage.step();
+    let place = stage.state().crosshair_m.expect("the land under the pointer");
+    let unit = egui::MouseWheelUnit::Point;
+    let wheel = egui::Event::MouseWheel {
+        unit,
+        delta: Vec2::new(0.0, 120.0),
+        modifiers: egui::Modifiers::NONE,
+        phase: egui::TouchPhase::Move,
+        source: egui::MouseWheelSource::Unknown,
+    };
+    stage.event(wheel);
+    stage.run_steps(20);
+    let near = camera(&stage);
+    assert!(near.distance < 0.8 * turned.distance, "{near:?}");
+    let after = stage.state().crosshair_m.expect("the land under the pointer");
+    let moved = [0, 1].map(|i| (place[i] - after[i]).abs());
+    assert!(moved[0] + moved[1] < 20.0, "the place under the pointer stays: {place:?} and {after:?}");
+
+    for _ in 0..2 {
+        stage.drag_at(middle);
+        stage.step();
+        stage.drop_at(middle);
+        stage.step();
+    }
+    stage.run_steps(40);
+    let pivot = camera(&stage).pivot;
+    let measure = stage.state().scene.measure(stage.state().recipe.world.extent());
+    let there = measure.place_m(pivot);
+    assert!((there[0] - after[0]).abs() + (there[1] - after[1]).abs() < 60.0, "{there:?} and {after:?}");
+
+    stage.key_down(Key::W);
+    stage.event(egui::Event::PointerButton {
+        pos: middle,
+        button: PointerButton::Secondary,
+        pressed: true,
+        modifiers: egui::Modifiers::NONE,
+    });
+    stage.run_steps(5);
+    assert!(camera(&stage).pivot != pivot, "W flies while the right button is held");
+}
+
+#[test]
+fn a_pin_stands_where_the_crosshair_of_the_maps_is_and_the_looks_turn_the_camera() {
+    if !can_draw() {
+        return;
+    }
+    let mut stage = small_stage();
+    stage.state_mut().crosshair_m = Some([2048.0, 2048.0]);
+    stage.run_steps(2);
+    let accent = [0xff, 0x7a, 0x3c];
+    let image = stage.render().expect("a picture");
+    let is_accent = |pixel: &[u8; 4]| pixel.iter().zip(accent).all(|(a, b)| a.abs_diff(b) < 12);
+    let found: Vec<Pos2> = image
+        .enumerate_pixels()
+        .filter(|(x, y, pixel)| *y < 270 && *x < 440 && is_accent(&pixel.0))
+        .map(|(x, y, _)| Pos2::new(x as f32 + 0.5, y as f32 + 0.5))
+        .collect();
+    assert!(found.len() > 40, "{} pixels of a pin", found.len());
+    let scene = &stage.state().scene;
+    let measure = scene.measure(stage.state().recipe.world.extent());
+    let height = scene.shown.as_ref().expect("a land").land.height_at(2048.0, 2048.0);
+    let pane = Rect::from_min_size(Pos2::ZERO, Vec2::new(480.0, 320.0));
+    let sight = scene.camera.sight(1.5, |_| f32::MIN);
+    let foot = sight.project(measure.point([2048.0, 2048.0], height), pane).expect("in front");
+    let middle = found.iter().fold(Vec2::ZERO, |sum, at| sum + at.to_vec2()) / found.len() as f32;
+    assert!((middle.x - foot.x).abs() < 1.0 && middle.y < foot.y && foot.y - middle.y < 30.0, "{middle} and {foot}");
+
+    stage.get_by_label("From above (T)").click();
+    stage.run_steps(40);
+    assert_eq!(stage.state().scene.camera.pitch, std::f32::consts::FRAC_PI_2);
+    stage.get_by_label("From the side (H)").click();
+    stage.run_steps(40);
+    assert!(stage.state().scene.camera.pitch < 0.1);
+}
+
+#[test]
+fn where_pictures_are_quick_the_land_glides_and_the_camera_flies() {
+    if !can_draw() {
+        return;
+    }
+    let mut stage = small_stage();
+    stage.render().expect("a picture");
+    match &stage.state().scene.card {
+        Card::Ready(gpu) => lock(gpu).is_software = false,
+        Card::Untried | Card::Missing(_) => panic!("no card"),
+    }
+    let now = stage.ctx.input(|input| input.time);
+    stage.state_mut().scene.show(&preview(&faulted(2), 65), now);
+    let mut blends = Vec::new();
+    for _ in 0..20 {
+        stage.step();
+        stage.render().expect("a picture");
+        blends.extend(stage.state().scene.frame.as_ref().map(|frame| frame.blend));
+    }
+    assert!(blends.is_sorted() && blends[0] < 0.2 && blends[5] > 0.2 && blends[5] < 1.0, "{blends:?}");
+    assert_eq!(blends[19], 1.0);
+    assert_eq!(stage.state().scene.counts().heights, 2, "one upload for all of it");
+
+    stage.get_by_label("From above (T)").click();
+    stage.run_steps(8);
+    let pitch = stage.state().scene.camera.pitch;
+    assert!(pitch > 0.5 && pitch < 1.5, "on its way: {pitch}");
+    stage.run_steps(30);
+    assert_eq!(stage.state().scene.camera.pitch, std::f32::consts::FRAC_PI_2);
+    stage.run_steps(10);
+    assert!(!stage.ctx.has_requested_repaint(), "{:?}", stage.ctx.repaint_causes());
+}
+
+#[test]
+fn at_rest_nothing_is_drawn_and_nothing_asks_for_a_frame() {
+    if !can_draw() {
+        return;
+    }
+    let mut stage = small_stage();
+    stage.render().expect("a picture");
+    // A picture that was quick is followed by a fine one.
+    stage.run_steps(40);
+    stage.render().expect("a picture");
+    let before = stage.state().scene.counts();
+    for _ in 0..5 {
+        stage.step();
+        stage.render().expect("a picture");
+        assert!(!stage.ctx.has_requested_repaint(), "{:?}", stage.ctx.repaint_causes());
+    }
+    assert_eq!(stage.state().scene.counts(), before);
+}
+
+/// The whole editor in a window that draws.
+fn editor(scripted: Scripted) -> Harness<'static, App> {
+    let mut editor = Harness::builder()
+        .with_size([1280.0, 800.0])
+        .with_step_dt(1.0 / 60.0)
+        .wgpu()
+        .build_eframe(|context| App::new(&context.egui_ctx, Box::new(scripted), None).expect("threads"));
+    editor.state_mut().edit(|project| project.view.preview_samples = 65);
+    pause(&mut editor);
+    editor
+}
+
+#[test]
+fn a_picture_of_the_view_is_saved_at_the_size_that_was_asked_for() {
+    if !can_draw() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("folder");
+    let scripted = Scripted::default();
+    scripted.answers.lock().expect("whole").push_back(chosen(folder.path().join("land")));
+    let mut editor = editor(scripted);
+    editor.render().expect("a picture");
+    let ctx = editor.ctx.clone();
+    editor.state_mut().carry_out(&ctx, Command::SavePicture);
+    editor.run_steps(2);
+    editor.get_by_label("Square").click();
+    editor.run_steps(2);
+    editor.get_by_label("Choose where…").click();
+    wait(&mut editor, "the picture", |app| {
+        app.message.as_ref().is_some_and(|message| message.text.starts_with("Saved"))
+    });
+    let picture = image::open(folder.path().join("land.png")).expect("a picture").to_rgb8();
+    assert_eq!(picture.dimensions(), (2048, 2048));
+    let colours: std::collections::BTreeSet<[u8; 3]> = picture.pixels().step_by(997).map(|pixel| pixel.0).collect();
+    assert!(colours.len() > 200, "{} colours", colours.len());
+}
+
+#[test]
+fn the_editor_at_rest_asks_for_no_frame_and_f_frames_the_land_again() {
+    if !can_draw() {
+        return;
+    }
+    let mut editor = editor(Scripted::default());
+    editor.run_steps(60);
+    editor.render().expect("a picture");
+    let before = editor.state().scene.counts();
+    let (deadline, mut quiet) = (Instant::now() + Duration::from_secs(30), 0);
+    while quiet < 3 {
+        editor.step();
+        editor.render().expect("a picture");
+        // Thumbnails that are still coming wake the editor.
+        quiet = if editor.ctx.has_requested_repaint() { 0 } else { quiet + 1 };
+        assert!(Instant::now() < deadline, "{:?}", editor.ctx.repaint_causes());
+    }
+    assert_eq!(editor.state().scene.counts(), before);
+    let framed = editor.state().scene.camera;
+    let middle = editor.get_by_label("The land in 3-D").rect().center();
+    editor.drag_at(middle);
+    editor.step();
+    editor.hover_at(middle + Vec2::new(30.0, 5.0));
+    editor.step();
+    editor.drop_at(middle + Vec2::new(30.0, 5.0));
+    editor.step();
+    editor.state_mut().scene.camera.zoom(3.0, [0.1, 0.0, 0.1]);
+    editor.step();
+    editor.key_press(Key::F);
+    editor.run_steps(60);
+    let again = editor.state().scene.camera;
+    assert!(again.azimuth != framed.azimuth && (again.distance / framed.distance - 1.0).abs() < 0.2, "{again:?}");
+    assert_eq!(again.pivot.map(|part| part.abs() < 0.1), [true; 3], "{again:?}");
+}
+
+/// Seconds that all threads of this process have worked.
+fn worked_s() -> f64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let ticks = |at: usize| stat.split(' ').nth(at).and_then(|field| field.parse::<f64>().ok()).unwrap_or_default();
+    (ticks(13) + ticks(14)) / 100.0
+}
+
+/// What a frame costs: `cargo test measure -- --ignored --nocapture`.
+#[test]
+#[ignore = "a measurement"]
+fn measure() {
+    for size in [[688.0, 430.0], [1328.0, 600.0]] {
+        let mut stage = preset("alpine-range", 513, size, egui::Theme::Dark);
+        stage.render().expect("a picture");
+        let mut of = |what: &str, change: &mut dyn FnMut(&mut Harness<'static, Stage>, u32)| {
+            let (began, worked) = (Instant::now(), worked_s());
+            for i in 0..10 {
+                change(&mut stage, i);
+                stage.render().expect("a picture");
+            }
+            let (wall, work) = (began.elapsed().as_secs_f64() * 100.0, (worked_s() - worked) * 100.0);
+            eprintln!("{size:?} {what}: {wall:.0} ms a frame, {work:.0} ms of work");
+        };
+        of("at rest", &mut |stage, _| stage.step());
+        of("at rest, turned", &mut |stage, _| {
+            stage.state_mut().scene.camera.azimuth += 0.1;
+            stage.step();
+        });
+        let middle = Pos2::new(0.5 * size[0], 0.5 * size[1]);
+        of("orbiting", &mut |stage, i| {
+            if i == 0 {
+                stage.drag_at(middle);
+                stage.step();
+            }
+            stage.hover_at(middle + Vec2::new(8.0 * i as f32, 0.0));
+            stage.step();
+        });
+        of("another land while orbiting", &mut |stage, i| {
+            let now = stage.ctx.input(|input| input.time);
+            let scene = &mut stage.state_mut().scene;
+            if let Some(shown) = &mut scene.shown {
+                shown.land = Arc::new((*shown.land).clone());
+                shown.colours = Arc::new((*shown.colours).clone());
+            }
+            scene.moved_at = now;
+            stage.hover_at(middle - Vec2::new(8.0 * i as f32, 0.0));
+            stage.step();
+        });
+    }
+}
