@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
+use egui_kittest::{Harness, SnapshotOptions};
 
 use super::*;
 use crate::app::tests::{Scripted, can_draw, chosen, pause, wait};
@@ -228,12 +228,17 @@ fn half_way_between_two_lands_lies_half_way_between_them() {
     assert!((top - expected).abs() < 1.5, "{top} and not {expected}");
 }
 
+/// Pixels of 480 × 320 that may differ.
+const EDGE_PIXELS: usize = 64;
+
 fn check_picture(name: &str) {
     if !can_draw() {
         return;
     }
     let mut stage = preset(name, 257, [480.0, 320.0], egui::Theme::Dark);
-    stage.snapshot(format!("scene-{name}"));
+    // A few pixels at edges are another driver's rounding.
+    let options = SnapshotOptions::new().failed_pixel_count_threshold(EDGE_PIXELS);
+    stage.snapshot_options(format!("scene-{name}"), &options);
 }
 
 #[test]

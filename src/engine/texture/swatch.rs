@@ -425,7 +425,7 @@ impl<'a> Triangles<'a> {
             let share = share * whole;
             squares += share * share;
             // A copy that is hardly seen is not worth its four texels.
-            if share > 0.004 {
+            if share > 0.015 {
                 let texel = copy.at(u);
                 detail = std::array::from_fn(|c| detail[c] + share * (texel[c] - mean[c]));
             }
