@@ -29,7 +29,7 @@ pub struct Order {
     pub grid: Grid,
     /// How many iterations of the timeline are done; `None`: all.
     pub position: Option<u32>,
-    /// The contents of the files that the recipe names.
+    /// The contents of the files that the recipe names, as far as the order draws on them: [`Self::load_inputs`].
     pub inputs: Inputs,
     /// The heightmaps to write, each with a sidecar.
     pub heightmaps: Vec<HeightmapOrder>,
@@ -108,7 +108,7 @@ pub fn texture_size(extent: Extent, longer: usize) -> [usize; 2] {
     [grid.width() - 1, grid.height() - 1]
 }
 
-/// Decodes what a recipe draws on, once; whoever goes on with changing recipes keeps a [`DecodedFiles`].
+/// Decodes all that a recipe draws on, once; whoever goes on with changing recipes keeps a [`DecodedFiles`].
 pub fn load_inputs(recipe: &Recipe, files: &InputFiles) -> Result<Inputs, FileError> {
     DecodedFiles::default().inputs(recipe, files, &Monitor::new())
 }
@@ -190,6 +190,17 @@ pub fn memory_needed(order: &Order) -> u64 {
 }
 
 impl Order {
+    /// Decodes from the files of the project what the order draws on. Pictures of ground are left out where no terrain
+    /// type is painted or weighed: they take time and memory that nothing would come of.
+    pub fn load_inputs(&mut self, files: &InputFiles, monitor: &Monitor) -> Result<(), FileError> {
+        let mut drawn_on = self.recipe.clone();
+        if !self.is_painted() {
+            drawn_on.texture.types.clear();
+        }
+        self.inputs = DecodedFiles::default().inputs(&drawn_on, files, monitor)?;
+        Ok(())
+    }
+
     /// Whether terrain types are weighed.
     fn is_painted(&self) -> bool {
         self.texture.is_some() || self.weights.is_some()
@@ -371,9 +382,12 @@ pub fn write_heightmap(
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
     use crate::engine::Step;
     use crate::engine::operations::faults::Faults;
+    use crate::engine::parameters::{FileName, PictureName};
     use crate::engine::texture::Chart;
     use crate::files::maps::Depth;
 
@@ -474,6 +488,23 @@ mod tests {
         monitor.cancel();
         assert_eq!(build(&order(folder.path()), &monitor), Err(FileError::Cancelled));
         assert!(names(folder.path()).is_empty());
+    }
+
+    #[test]
+    fn pictures_of_ground_are_decoded_only_where_types_are_painted_or_weighed() {
+        let folder = tempfile::tempdir().expect("folder");
+        let mut order = order(folder.path());
+        let ground = "ground.png";
+        order.recipe.texture.types[0].texture = Some(PictureName(ground.into()));
+        let broken: InputFiles = [(FileName(ground.into()), Arc::default())].into();
+        let load = |order: &mut Order| order.load_inputs(&broken, &Monitor::new());
+        assert!(load(&mut order).is_err(), "painted");
+        order.texture = None;
+        assert_eq!(load(&mut order), Ok(()), "neither");
+        assert!(order.inputs.swatches.is_empty());
+        order.weights =
+            Some(WeightsOrder { folder: folder.path().into(), points: Points::Samples, depth: Depth::Eight });
+        assert!(load(&mut order).is_err(), "weighed");
     }
 
     #[test]
