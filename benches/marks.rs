@@ -37,40 +37,60 @@ use upthrust::worker::{InputFiles, PreviewRequest, Previewer};
 const WORLD: Extent = Extent { width_m: 8192.0, depth_m: 8192.0 };
 const REPETITIONS: usize = 5;
 
+/// What is measured: the name by which it is asked for, and what measures and prints it.
+type Row = (&'static str, fn(&str));
+
+/// Ours beside the plain form.
+const RATIOS: [Row; 10] = [
+    ("1000 step faults, 1024²", |name| faults_row(name, square(1024), Profile::Step, 1000, 1000)),
+    ("10,000 step faults, 4096²", |name| faults_row(name, square(4096), Profile::Step, 10_000, 100)),
+    ("200 BSP trees of depth 5, 1024²", |name| trees_row(name, square(1024), 200)),
+    ("1000 sine faults, 1024²", |name| faults_row(name, square(1024), Profile::Sine, 1000, 100)),
+    ("1000 smooth faults, 1024²", |name| faults_row(name, square(1024), Profile::Smooth, 1000, 100)),
+    ("20 passes of the recursive filter, 1024²", |name| filter_row(name, square(1024))),
+    ("texture of 5 types, 1024²", |name| {
+        texture_row(name, square(1024), &TextureRecipe::starter(), &BTreeMap::new());
+    }),
+    ("texture of 8 types with tiles, 1024²", |name| {
+        let (recipe, tiles) = tiled();
+        texture_row(name, square(1024), &recipe, &tiles);
+    }),
+    ("PNG encoders, 16 bits, 4096²", builds::encode_heights),
+    ("PNG encoders, RGB, 4096²", builds::encode_colours),
+];
+
+const PREVIEWS: [Row; 3] =
+    [("colour change", colour_change), ("slider moved", slider), ("animation and scrub", animation)];
+
+const GROWTH: [Row; 1] = [("growth of faults", fault_growth)];
+
+const BUILDS: [Row; 2] = [("build of large maps", builds::large), ("memory beside its estimate", builds::memory)];
+
 fn main() {
-    println!("{} threads in the pool; medians of {REPETITIONS}\n", rayon::current_num_threads());
-    println!(
+    println!("{} threads in the pool; medians of {REPETITIONS}", rayon::current_num_threads());
+    let columns = format!(
         "{:<44} {:>10} {:>9} {:>9} {:>8} {:>8} {:>7}",
         "work", "naive ms", "1 thread", "all", "ratio 1", "ratio", "floors"
     );
-    let square = |side| Grid::new(WORLD, side, side);
-    faults_row("1000 step faults, 1024²", square(1024), Profile::Step, 1000, 1000);
-    faults_row("10,000 step faults, 4096²", square(4096), Profile::Step, 10_000, 100);
-    trees_row("200 BSP trees of depth 5, 1024²", square(1024), 200);
-    faults_row("1000 sine faults, 1024²", square(1024), Profile::Sine, 1000, 100);
-    faults_row("1000 smooth faults, 1024²", square(1024), Profile::Smooth, 1000, 100);
-    filter_row(square(1024));
-    texture_row("texture of 5 types, 1024²", square(1024), &TextureRecipe::starter(), &BTreeMap::new());
-    let (recipe, tiles) = tiled();
-    texture_row("texture of 8 types with tiles, 1024²", square(1024), &recipe, &tiles);
-    println!();
-    println!("the editor's preview, 513², from asking to both pictures:");
-    let rows: [(&str, fn()); 7] = [
-        ("colour change", colour_change),
-        ("slider moved", slider),
-        ("animation and scrub", animation),
-        ("growth of faults", fault_growth),
-        ("PNG encoders", builds::encoders),
-        ("build of large maps", builds::large),
-        ("memory beside its estimate", builds::memory),
-    ];
-    rows.iter().filter(|(name, _)| is_wanted(name)).for_each(|(_, row)| row());
+    measure(&columns, &RATIOS);
+    measure("the editor's preview, 513², from asking to both pictures:", &PREVIEWS);
+    measure("faults as their number grows:", &GROWTH);
+    measure("builds by the program itself:", &BUILDS);
 }
 
-/// Whether the row is asked for.
-fn is_wanted(name: &str) -> bool {
-    let mut words = std::env::args().skip(1).filter(|word| !word.starts_with('-')).peekable();
-    words.peek().is_none() || words.any(|word| name.contains(&word))
+/// The rows that are asked for, below their heading where there are any.
+fn measure(heading: &str, rows: &[Row]) {
+    let words: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
+    let is_wanted = |name: &str| words.is_empty() || words.iter().any(|word| name.contains(word));
+    let wanted: Vec<&Row> = rows.iter().filter(|(name, _)| is_wanted(name)).collect();
+    if !wanted.is_empty() {
+        println!("\n{heading}");
+    }
+    wanted.iter().for_each(|(name, row)| row(name));
+}
+
+fn square(side: usize) -> Grid {
+    Grid::new(WORLD, side, side)
 }
 
 fn milliseconds(work: &mut dyn FnMut()) -> f64 {
@@ -86,9 +106,6 @@ fn median(mut times: Vec<f64>) -> f64 {
 
 /// Times the plain form (times `scale`), ours on one thread and on all, and copying the map once, interleaved.
 fn row(name: &str, scale: f64, samples: usize, naive: &mut dyn FnMut(), ours: &mut (dyn FnMut() + Send)) {
-    if !is_wanted(name) {
-        return;
-    }
     let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");
     let from = vec![1.0_f32; samples];
     let mut to = vec![0.0_f32; samples];
@@ -144,12 +161,12 @@ fn rugged(grid: Grid) -> Heightfield {
     sum_of_faults(grid, &drawn(Profile::Step, 500), &Monitor::new()).unwrap_or(Heightfield::flat(grid))
 }
 
-fn filter_row(grid: Grid) {
+fn filter_row(name: &str, grid: Grid) {
     let land = rugged(grid);
     let filter = RecursiveFilter { k: 0.4, passes: 20, reference_samples: 1024, ..Default::default() };
     let (mut plain, mut ours) = (land.clone(), land);
     row(
-        "20 passes of the recursive filter, 1024²",
+        name,
         1.0,
         grid.samples(),
         &mut || naive::recursive_filter(plain.heights_mut(), grid.width(), 0.4, 20),
@@ -210,7 +227,7 @@ fn texture_row(name: &str, grid: Grid, recipe: &TextureRecipe, tiles: &BTreeMap<
 }
 
 /// What a fault costs as their number grows: flat or falling, if nothing is wasted.
-fn fault_growth() {
+fn fault_growth(_: &str) {
     let grid = Grid::new(WORLD, 513, 513);
     for count in [10, 100, 1000, 10_000, 100_000] {
         let recipe = Recipe {
@@ -275,7 +292,7 @@ fn print(name: &str, times: Vec<f64>) {
 const ASKED: u32 = 31;
 
 /// Another colour on a land that is there: only the picture is painted anew.
-fn colour_change() {
+fn colour_change(_: &str) {
     for textured in [true, false] {
         let mut recipe = first();
         if !textured {
@@ -292,8 +309,9 @@ fn colour_change() {
     }
 }
 
-/// A slider of the land moved, and moved again: the displacement of each step of faults in turn, and the whole land anew.
-fn slider() {
+/// A slider of the land moved, and moved again: the displacement of each step of faults in turn, and the whole land
+/// anew.
+fn slider(_: &str) {
     let mut recipe = first();
     let preview = Preview::start();
     preview.ask(&recipe, u32::MAX, false);
@@ -324,7 +342,7 @@ fn slider() {
 }
 
 /// The uplift, one iteration a frame, and a scrub anywhere in 10,000 iterations.
-fn animation() {
+fn animation(_: &str) {
     let recipe = first();
     let preview = Preview::start();
     let until = recipe.iterations();

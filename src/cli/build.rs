@@ -9,7 +9,8 @@ use super::error::CliError;
 use super::size::{Pixels, Size};
 use super::{interrupt, print, progress, source};
 use crate::engine::texture::{Chart, Points, TerrainType, TextureRecipe, TextureSettings};
-use crate::files::build::{HeightmapOrder, Order, TextureOrder, build, load_inputs};
+use crate::engine::{Inputs, Monitor};
+use crate::files::build::{HeightmapOrder, Order, TextureOrder, build};
 use crate::files::maps::{Depth, MapOrder, WeightsOrder};
 use crate::project::Project;
 
@@ -56,21 +57,9 @@ pub fn run(options: &BuildOptions) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Whether terrain types are painted or weighed.
-fn paints(options: &BuildOptions) -> bool {
-    options.output.is_some() || options.texture.is_some() || options.weights.is_some()
-}
-
 fn order(project: Project, options: &BuildOptions) -> Result<Order, CliError> {
     let used = project.recipe.files();
     let files = project.files.into_iter().filter(|(name, _)| used.contains(name)).collect();
-    let mut drawn_on = project.recipe.clone();
-    if !paints(options) {
-        // Pictures of ground take time and memory that nothing would come of.
-        drawn_on.texture.types.clear();
-    }
-    let inputs =
-        load_inputs(&drawn_on, &files).map_err(|error| CliError::FileOf(options.source.source.clone(), error))?;
     let extent = project.recipe.world.extent();
     let path_of = |own: &Option<PathBuf>, name: &str| {
         own.clone().or_else(|| options.output.as_ref().map(|folder| folder.join(name)))
@@ -93,18 +82,21 @@ fn order(project: Project, options: &BuildOptions) -> Result<Order, CliError> {
     };
     let charts = options.charts.0.iter().map(|(chart, path)| (turned(*chart), path));
     let patches = options.patches.map(|counts| counts.patches(options.mirror));
-    Ok(Order {
+    let mut order = Order {
         name: project.name,
         grid: options.size.unwrap_or(Size::longer(project.export.samples)).grid(extent),
         recipe: project.recipe,
         position: options.iterations,
-        inputs,
+        inputs: Inputs::default(),
         heightmaps: heightmap.map(|path| HeightmapOrder { path, raw: None }).into_iter().collect(),
         texture: texture.map(|path| TextureOrder { path, size, patches }),
         weights: options.weights.clone().map(|folder| WeightsOrder { folder, points, depth }),
         maps: charts.map(|(chart, path)| MapOrder { path: path.clone(), chart, size, depth }).collect(),
         overwrite: options.force,
-    })
+    };
+    let loaded = order.load_inputs(&files, &Monitor::new());
+    loaded.map_err(|error| CliError::FileOf(options.source.source.clone(), error))?;
+    Ok(order)
 }
 
 /// What is said of names in a texture that nothing bears. Types come and go while a land is made, so the texture is

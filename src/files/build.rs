@@ -29,7 +29,7 @@ pub struct Order {
     pub grid: Grid,
     /// How many iterations of the timeline are done; `None`: all.
     pub position: Option<u32>,
-    /// The contents of the files that the recipe names.
+    /// The contents of the files that the recipe names, as far as the order draws on them: [`Self::load_inputs`].
     pub inputs: Inputs,
     /// The heightmaps to write, each with a sidecar.
     pub heightmaps: Vec<HeightmapOrder>,
@@ -108,7 +108,7 @@ pub fn texture_size(extent: Extent, longer: usize) -> [usize; 2] {
     [grid.width() - 1, grid.height() - 1]
 }
 
-/// Decodes what a recipe draws on, once; whoever goes on with changing recipes keeps a [`DecodedFiles`].
+/// Decodes all that a recipe draws on, once; whoever goes on with changing recipes keeps a [`DecodedFiles`].
 pub fn load_inputs(recipe: &Recipe, files: &InputFiles) -> Result<Inputs, FileError> {
     DecodedFiles::default().inputs(recipe, files, &Monitor::new())
 }
@@ -165,7 +165,8 @@ pub fn build(order: &Order, monitor: &Monitor) -> Result<Vec<PathBuf>, FileError
 /// Bytes that threads work in, and that the allocator holds back, by measurement.
 const WORKING_BYTES: u64 = 8 << 20;
 
-/// Bytes that the order takes at its greatest, beside what the program takes by itself.
+/// Bytes that the order takes at its greatest, beside what the program takes by itself. What goes by the course of a
+/// coast, and not by the size of the land alone, is counted as it usually is.
 pub fn memory_needed(order: &Order) -> u64 {
     let land = 4 * order.grid.samples() as u64;
     let maps = |count: f64| (land as f64 * count).ceil() as u64;
@@ -176,13 +177,14 @@ pub fn memory_needed(order: &Order) -> u64 {
         false => [0; 2],
     };
     let texture = order.texture.as_ref().map_or(0, |TextureOrder { path, size, patches }| {
-        // What is to be turned over is painted as a whole, and turned in a copy.
-        let mirror = patches.is_some_and(|patches| patches.mirror);
-        let pixels = (size[0] as u64).saturating_mul(size[1] as u64);
-        texture::bytes_painted(path, *size).saturating_add(if mirror { pixels.saturating_mul(8) } else { 0 })
+        let bytes = match patches {
+            Some(Patches { mirror: true, .. }) => texture::bytes_turned_over,
+            Some(Patches { mirror: false, .. }) | None => texture::bytes_painted,
+        };
+        bytes(path, *size)
     });
     let weights = order.weights.as_ref().map_or(0, |weights| weights.bytes(&order.recipe.texture, order.grid));
-    let charts = order.maps.iter().map(|map| map.bytes().saturating_add(maps(map.chart.maps_held())));
+    let charts = order.maps.iter().map(|map| map.bytes(maps(map.chart.maps_held())));
     let beside_land = heightmaps.chain(charts).max().unwrap_or(0);
     let beside_land = beside_land.max(looking).max(found.saturating_add(texture.max(weights)));
     let needed = evaluating.max(land.saturating_add(beside_land));
@@ -190,6 +192,17 @@ pub fn memory_needed(order: &Order) -> u64 {
 }
 
 impl Order {
+    /// Decodes from the files of the project what the order draws on. Pictures of ground are left out where no terrain
+    /// type is painted or weighed: they take time and memory that nothing would come of.
+    pub fn load_inputs(&mut self, files: &InputFiles, monitor: &Monitor) -> Result<(), FileError> {
+        let mut drawn_on = self.recipe.clone();
+        if !self.is_painted() {
+            drawn_on.texture.types.clear();
+        }
+        self.inputs = DecodedFiles::default().inputs(&drawn_on, files, monitor)?;
+        Ok(())
+    }
+
     /// Whether terrain types are weighed.
     fn is_painted(&self) -> bool {
         self.texture.is_some() || self.weights.is_some()
@@ -371,9 +384,12 @@ pub fn write_heightmap(
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
     use crate::engine::Step;
     use crate::engine::operations::faults::Faults;
+    use crate::engine::parameters::{FileName, PictureName};
     use crate::engine::texture::Chart;
     use crate::files::maps::Depth;
 
@@ -461,10 +477,37 @@ mod tests {
         order.texture = texture("t.jpg");
         let painted = maps(&order);
         assert!((2.8..2.9).contains(&painted), "one map, four bytes a pixel, and three: {painted}");
+        let mirrored = |name: &str| {
+            let patches = Some(Patches { columns: 2, rows: 1, mirror: true });
+            texture(name).map(|texture| TextureOrder { patches, ..texture })
+        };
+        order.texture = mirrored("t.jpg");
+        let painted = maps(&order);
+        assert!((3.8..3.9).contains(&painted), "one map, twice four bytes a pixel, and three: {painted}");
+        order.texture = mirrored("t.png");
+        let painted = maps(&order);
+        assert!((3.1..3.4).contains(&painted), "one map, twice four bytes a pixel, and some rows: {painted}");
         order.texture = None;
         order.recipe.stack.push(order.recipe.stack[0].clone());
         let added = maps(&order);
         assert!((2.0..2.2).contains(&added), "the land below and the land that is added: {added}");
+    }
+
+    #[test]
+    fn pictures_of_ground_are_decoded_only_where_types_are_painted_or_weighed() {
+        let folder = tempfile::tempdir().expect("folder");
+        let mut order = order(folder.path());
+        let ground = "ground.png";
+        order.recipe.texture.types[0].texture = Some(PictureName(ground.into()));
+        let broken: InputFiles = [(FileName(ground.into()), Arc::default())].into();
+        let load = |order: &mut Order| order.load_inputs(&broken, &Monitor::new());
+        assert!(load(&mut order).is_err(), "painted");
+        order.texture = None;
+        assert_eq!(load(&mut order), Ok(()), "neither");
+        assert!(order.inputs.swatches.is_empty());
+        order.weights =
+            Some(WeightsOrder { folder: folder.path().into(), points: Points::Samples, depth: Depth::Eight });
+        assert!(load(&mut order).is_err(), "weighed");
     }
 
     #[test]

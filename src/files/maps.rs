@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use super::atomic::{self, Staged};
 use super::error::FileError;
-use super::png_writer::{self, Layout};
+use super::png_writer::{self, Channels, Layout};
 use super::texture;
 use crate::engine::texture::{Chart, Points, Scene, TerrainType, TextureRecipe, chart, weigh};
 use crate::engine::{Grid, Heightfield, Monitor};
@@ -98,10 +98,14 @@ impl WeightsOrder {
         Ok(paths)
     }
 
-    /// Bytes that the maps take while they are made: once row by row, once type by type.
+    /// The most bytes that the maps take: twice all of them while they are weighed, row by row and type by type, then
+    /// all of them and what writing one takes.
     pub(super) fn bytes(&self, recipe: &TextureRecipe, grid: Grid) -> u64 {
-        let points = product(self.points.size(grid));
-        points.saturating_mul(4 * recipe.active().count() as u64)
+        let size = self.points.size(grid);
+        let maps = product(size).saturating_mul(2 * recipe.active().count() as u64);
+        let layouts = [map_layout(size, self.depth), pack_layout(size)];
+        let writing = layouts.map(|layout| png_writer::bytes_at_once(layout, 0));
+        maps.saturating_add(writing.into_iter().fold(maps, u64::max))
     }
 
     /// All maps and packs, complete but without their names.
@@ -114,7 +118,7 @@ impl WeightsOrder {
             let paths = self.map_paths(scene.recipe);
             let share = |at: usize| 0.4 + 0.6 * at as f32 / paths.len().max(1) as f32;
             for (at, (path, map)) in paths.iter().zip(&weights.maps).enumerate() {
-                let layout = Layout { size: weights.size, channels: 1, depth, is_srgb: false };
+                let layout = map_layout(weights.size, depth);
                 let value = |pixel: usize, _| map[pixel];
                 staged.push(monitor.within(share(at)..share(at + 1), || {
                     atomic::stage(path, overwrite, |writer| write_numbers(writer, path, layout, value, monitor))
@@ -135,7 +139,7 @@ impl WeightsOrder {
         let paths = self.pack_paths(scene.recipe);
         let share = |at: usize| 0.85 + 0.15 * at as f32 / paths.len().max(1) as f32;
         for (at, (path, pack)) in paths.iter().zip(covering.chunks(PER_PACK)).enumerate() {
-            let layout = Layout { size: weights.size, channels: PER_PACK, depth: Depth::Eight, is_srgb: false };
+            let layout = pack_layout(weights.size);
             let value = |pixel: usize, channel: usize| pack.get(channel).map_or(0, |map| map[pixel]);
             staged.push(monitor.within(share(at)..share(at + 1), || {
                 atomic::stage(path, overwrite, |writer| write_numbers(writer, path, layout, value, monitor))
@@ -143,6 +147,14 @@ impl WeightsOrder {
         }
         Ok(staged)
     }
+}
+
+fn map_layout(size: [usize; 2], depth: Depth) -> Layout {
+    Layout { size, channels: Channels::Grey, depth, is_srgb: false }
+}
+
+fn pack_layout(size: [usize; 2]) -> Layout {
+    Layout { size, channels: Channels::Rgba, depth: Depth::Eight, is_srgb: false }
 }
 
 impl MapOrder {
@@ -154,9 +166,20 @@ impl MapOrder {
         texture::check_size(&self.path, self.size)
     }
 
-    /// Bytes that the map takes while it is made.
-    pub(super) fn bytes(&self) -> u64 {
-        product(self.size).saturating_mul(2 * self.chart.channels() as u64)
+    /// The most bytes that the map takes: its numbers, and what is found of the land for them, in `found_bytes`, or
+    /// what writing them takes.
+    pub(super) fn bytes(&self, found_bytes: u64) -> u64 {
+        let layout = self.layout();
+        let numbers = product(self.size).saturating_mul(2 * layout.channels.count() as u64);
+        numbers.saturating_add(found_bytes.max(png_writer::bytes_at_once(layout, 0)))
+    }
+
+    fn layout(&self) -> Layout {
+        let channels = match self.chart {
+            Chart::Normals | Chart::NormalsSouth => Channels::Rgb,
+            Chart::Occlusion | Chart::Slope | Chart::Curvature | Chart::Humidity | Chart::Shade => Channels::Grey,
+        };
+        Layout { size: self.size, channels, depth: self.depth, is_srgb: false }
     }
 
     /// The map, complete but without its name.
@@ -164,8 +187,8 @@ impl MapOrder {
         let Self { path, size, depth, .. } = self;
         let charting = || chart(land, self.chart, Points::Pixels(*size), depth.full(), monitor);
         let values = monitor.within(0.0..0.5, charting)?;
-        let channels = self.chart.channels();
-        let layout = Layout { size: *size, channels, depth: *depth, is_srgb: false };
+        let layout = self.layout();
+        let channels = layout.channels.count();
         let value = |pixel: usize, channel: usize| values[pixel * channels + channel];
         let writing = || atomic::stage(path, overwrite, |writer| write_numbers(writer, path, layout, value, monitor));
         monitor.within(0.5..1.0, writing)
@@ -186,6 +209,7 @@ fn write_numbers(
     monitor: &Monitor,
 ) -> Result<(), FileError> {
     let Layout { size: [width, _], channels, depth, .. } = layout;
+    let channels = channels.count();
     let fill = |j: usize, bytes: &mut [u8]| {
         let values = (j * width..(j + 1) * width).flat_map(|i| (0..channels).map(move |c| (i, c)));
         let values = values.map(|(pixel, channel)| value(pixel, channel));
@@ -223,10 +247,20 @@ mod tests {
     }
 
     #[test]
+    fn every_chart_has_as_many_channels_as_numbers() {
+        for chart in Chart::ALL.into_iter().chain([Chart::NormalsSouth]) {
+            let map = MapOrder { path: "a.png".into(), chart, size: [4, 3], depth: Depth::Eight };
+            assert_eq!(map.layout().channels.count(), chart.channels(), "{chart:?}");
+        }
+    }
+
+    #[test]
     fn numbers_come_back_from_another_reader() {
         let values: Vec<u16> = (0..36).map(|i| i * 1777).collect();
-        for (depth, channels) in [(Depth::Eight, 3), (Depth::Eight, 1), (Depth::Sixteen, 1), (Depth::Sixteen, 3)] {
+        let all = [Depth::Eight, Depth::Sixteen].map(|depth| [Channels::Grey, Channels::Rgb].map(|them| (depth, them)));
+        for (depth, channels) in all.into_iter().flatten() {
             let layout = Layout { size: [4, 3], channels, depth, is_srgb: false };
+            let channels = channels.count();
             let value = |pixel: usize, channel: usize| values[pixel * channels + channel] % depth.full();
             let mut bytes = Vec::new();
             write_numbers(&mut bytes, Path::new("a.png"), layout, value, &Monitor::new()).expect("written");

@@ -33,13 +33,38 @@ const STREAM_HEADER: [u8; 2] = [0x78, 0x9C];
 /// An empty block that says that it is the last one (RFC 1951, 3.2.6).
 const LAST_BLOCK: [u8; 2] = [0x03, 0x00];
 
+/// About the bytes that deflate takes to compress in, with the usual window (zlib 1.3, zconf.h).
+const DEFLATE_BYTES: usize = 1 << 18;
+
+/// The numbers of a pixel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Channels {
+    /// One.
+    Grey,
+    /// Red, green, blue.
+    Rgb,
+    /// The same and alpha.
+    Rgba,
+}
+
+impl Channels {
+    /// How many there are.
+    pub fn count(self) -> usize {
+        match self {
+            Self::Grey => 1,
+            Self::Rgb => 3,
+            Self::Rgba => 4,
+        }
+    }
+}
+
 /// How the numbers of a picture lie in its file.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Layout {
     /// Pixels from west to east and from north to south.
     pub size: [usize; 2],
-    /// 1: grey; 3: red, green, blue; 4: the same and alpha.
-    pub channels: usize,
+    /// The numbers of a pixel.
+    pub channels: Channels,
     /// The bits of a channel.
     pub depth: Depth,
     /// Whether the numbers are colours in sRGB; otherwise they are shares, directions, heights, and the file names no
@@ -50,8 +75,8 @@ pub(super) struct Layout {
 impl Layout {
     fn pixel_bytes(self) -> usize {
         match self.depth {
-            Depth::Eight => self.channels,
-            Depth::Sixteen => 2 * self.channels,
+            Depth::Eight => self.channels.count(),
+            Depth::Sixteen => 2 * self.channels.count(),
         }
     }
 
@@ -63,12 +88,15 @@ impl Layout {
         (BAND_BYTES / self.row_bytes().max(1)).max(1)
     }
 
-    /// The filters to choose from for a row. The low bytes of heights are as good as random: the sum by which filters are
-    /// compared says nothing there, and the row above, from which land differs least, makes the smallest files.
+    /// The filters to choose from for a row. The low bytes of heights in 16 bits are as good as random: the sum by which
+    /// filters are compared says nothing there, and the row above, from which land differs least, makes the smallest
+    /// files. All grey in 16 bits, charts and weights too, is taken like heights.
     fn filters(self) -> &'static [Filter] {
         match (self.depth, self.channels) {
-            (Depth::Sixteen, 1) => &[Filter::Up],
-            _ => &[Filter::Sub, Filter::Up, Filter::Average, Filter::Paeth],
+            (Depth::Sixteen, Channels::Grey) => &[Filter::Up],
+            (Depth::Eight, Channels::Grey) | (Depth::Eight | Depth::Sixteen, Channels::Rgb | Channels::Rgba) => {
+                &[Filter::Sub, Filter::Up, Filter::Average, Filter::Paeth]
+            }
         }
     }
 }
@@ -80,8 +108,11 @@ fn bands_at_once() -> usize {
 
 /// The most bytes that writing takes, with the pixels of [`PngWriter::rows_at_once`] in `pixel_bytes` each.
 pub(super) fn bytes_at_once(layout: Layout, pixel_bytes: usize) -> u64 {
-    let rows = (bands_at_once() * layout.band_rows()).min(layout.size[1]);
-    (rows * (layout.row_bytes() + layout.size[0] * pixel_bytes)) as u64
+    let bands = bands_at_once().min(layout.size[1].div_ceil(layout.band_rows()));
+    let rows = (bands * layout.band_rows()).min(layout.size[1]);
+    // Compressed bands are as large as their pixels where those are noise.
+    let bands_bytes = rows * (layout.row_bytes() + layout.size[0] * pixel_bytes);
+    (bands_bytes + bands.min(rayon::current_num_threads()) * Space::bytes(layout)) as u64
 }
 
 /// Writes a picture whose row `j` is what `fill` makes of a row of bytes, the high byte of a number first.
@@ -113,9 +144,9 @@ impl<W: Write> PngWriter<W> {
         let [width, height] = layout.size.map(|side| side as u32);
         let mut encoder = png::Encoder::new(writer, width, height);
         encoder.set_color(match layout.channels {
-            1 => png::ColorType::Grayscale,
-            3 => png::ColorType::Rgb,
-            _ => png::ColorType::Rgba,
+            Channels::Grey => png::ColorType::Grayscale,
+            Channels::Rgb => png::ColorType::Rgb,
+            Channels::Rgba => png::ColorType::Rgba,
         });
         encoder.set_depth(match layout.depth {
             Depth::Eight => png::BitDepth::Eight,
@@ -144,6 +175,11 @@ impl<W: Write> PngWriter<W> {
         monitor: &Monitor,
     ) -> io::Result<()> {
         let (layout, until) = (self.layout, self.written + count);
+        debug_assert!(
+            until == layout.size[1] || count.is_multiple_of(self.rows_at_once()),
+            "bands begin where the picture says: {count} rows behind {} of {layout:?}",
+            self.written
+        );
         let tally = monitor.tally(count.div_ceil(layout.band_rows()));
         while self.written < until {
             let end = until.min(self.written + self.rows_at_once());
@@ -168,6 +204,7 @@ impl<W: Write> PngWriter<W> {
                 },
             );
             for band in bands.collect::<io::Result<Vec<Band>>>()? {
+                monitor.check().map_err(stopped)?;
                 self.file.write_chunk(png::chunk::IDAT, &band.compressed)?;
                 self.checksum = joined(self.checksum, band.checksum, band.length);
             }
@@ -177,8 +214,12 @@ impl<W: Write> PngWriter<W> {
         Ok(())
     }
 
-    /// Writes what stands behind the pixels, all of which are written.
+    /// Writes what stands behind the pixels. Fails unless all of them are written.
     pub(super) fn finish(mut self) -> io::Result<()> {
+        let (written, height) = (self.written, self.layout.size[1]);
+        if written != height {
+            return Err(io::Error::other(format!("{written} of {height} rows were written")));
+        }
         let end = [LAST_BLOCK.as_slice(), &self.checksum.to_be_bytes()].concat();
         self.file.write_chunk(png::chunk::IDAT, &end)?;
         Ok(self.file.finish()?)
@@ -206,6 +247,11 @@ struct Space {
 }
 
 impl Space {
+    /// The bytes of one: four rows, a band with the numbers of its filters, and what the compressor takes.
+    fn bytes(layout: Layout) -> usize {
+        4 * layout.row_bytes() + layout.band_rows() * (1 + layout.row_bytes()) + DEFLATE_BYTES
+    }
+
     fn new(layout: Layout) -> Self {
         let row = || vec![0; layout.row_bytes()];
         Self {
@@ -339,7 +385,9 @@ fn joined(first: u32, second: u32, length: usize) -> u32 {
 mod tests {
     use super::*;
 
-    fn layout(size: [usize; 2], channels: usize, depth: Depth) -> Layout {
+    const ALL: [Channels; 3] = [Channels::Grey, Channels::Rgb, Channels::Rgba];
+
+    fn layout(size: [usize; 2], channels: Channels, depth: Depth) -> Layout {
         Layout { size, channels, depth, is_srgb: false }
     }
 
@@ -374,7 +422,7 @@ mod tests {
     #[test]
     fn every_pixel_comes_back_from_another_reader() {
         for depth in [Depth::Eight, Depth::Sixteen] {
-            for (size, channels) in SIZES.into_iter().flat_map(|size| [1, 3, 4].map(|channels| (size, channels))) {
+            for (size, channels) in SIZES.into_iter().flat_map(|size| ALL.map(|channels| (size, channels))) {
                 let layout = layout(size, channels, depth);
                 let mut expected = vec![0; layout.row_bytes() * size[1]];
                 expected.chunks_exact_mut(layout.row_bytes()).enumerate().for_each(|(j, row)| fill(j, row));
@@ -388,7 +436,7 @@ mod tests {
     #[test]
     fn the_file_is_the_same_at_every_number_of_threads_and_strip_by_strip() {
         for depth in [Depth::Eight, Depth::Sixteen] {
-            let layout = layout([1024, 6001], 3, depth);
+            let layout = layout([1024, 6001], Channels::Rgb, depth);
             let whole = written(layout);
             for threads in [1, 2, 7] {
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
@@ -410,7 +458,7 @@ mod tests {
 
     #[test]
     fn bands_cost_next_to_nothing() {
-        let layout = layout([1024, 2048], 3, Depth::Eight);
+        let layout = layout([1024, 2048], Channels::Rgb, Depth::Eight);
         let mut plain = Vec::new();
         let mut encoder = png::Encoder::new(&mut plain, 1024, 2048);
         encoder.set_color(png::ColorType::Rgb);
@@ -463,6 +511,37 @@ mod tests {
     fn a_stopped_writer_fails() {
         let monitor = Monitor::new();
         monitor.cancel();
-        assert!(write(&mut Vec::new(), layout([9, 9], 1, Depth::Sixteen), fill, &monitor).is_err());
+        assert!(write(&mut Vec::new(), layout([9, 9], Channels::Grey, Depth::Sixteen), fill, &monitor).is_err());
+    }
+
+    #[test]
+    fn bands_that_are_compressed_are_not_written_after_a_stop() {
+        /// Cancels when the pixels of the first band come, and counts those that come all the same.
+        struct Stopping<'a>(&'a Monitor, &'a mut usize);
+
+        impl Write for Stopping<'_> {
+            fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+                if bytes.len() > 1000 {
+                    self.0.cancel();
+                    *self.1 += 1;
+                }
+                Ok(bytes.len())
+            }
+
+            fn flush(&mut self) -> io::Result<()> {
+                Ok(())
+            }
+        }
+
+        let (monitor, mut bands) = (Monitor::new(), 0);
+        let layout = layout([1024, 2048], Channels::Rgb, Depth::Eight);
+        assert!(write(Stopping(&monitor, &mut bands), layout, fill, &monitor).is_err());
+        assert_eq!(bands, 1);
+    }
+
+    #[test]
+    fn a_picture_without_all_of_its_rows_is_none() {
+        let file = PngWriter::begin(Vec::new(), layout([9, 7], Channels::Rgb, Depth::Eight)).expect("begun");
+        assert!(file.finish().is_err_and(|error| error.to_string() == "0 of 7 rows were written"));
     }
 }

@@ -13,7 +13,7 @@ use super::error::FileError;
 use super::heightmap::Format;
 use super::maps::Depth;
 use super::memory::require_memory;
-use super::png_writer::{self, Layout, PngWriter};
+use super::png_writer::{self, Channels, Layout, PngWriter};
 use super::watched::{Watched, stopped};
 use crate::engine::{Cancelled, Monitor, Picture};
 
@@ -145,9 +145,28 @@ pub fn write_painted(
 pub(super) fn bytes_painted(path: &Path, size: [usize; 2]) -> u64 {
     match PictureFormat::from_path(path) {
         Ok(PictureFormat::Png) => png_writer::bytes_at_once(layout_of(size), size_of::<[u8; 4]>()),
-        // The pixels, and a copy with three bytes each.
-        _ => (size[0] as u64).saturating_mul(size[1] as u64).saturating_mul(7),
+        Ok(PictureFormat::Jpg | PictureFormat::Tga | PictureFormat::Bmp) | Err(_) => {
+            bytes_of_pixels(size, 4).saturating_add(bytes_written(path, size))
+        }
     }
+}
+
+/// The most bytes that writing a picture takes that is turned over: it is painted as a whole, and turned in a copy.
+pub(super) fn bytes_turned_over(path: &Path, size: [usize; 2]) -> u64 {
+    bytes_of_pixels(size, 2 * 4).saturating_add(bytes_written(path, size))
+}
+
+/// The most bytes that [`write`] takes beside the picture.
+fn bytes_written(path: &Path, size: [usize; 2]) -> u64 {
+    match PictureFormat::from_path(path) {
+        Ok(PictureFormat::Png) => png_writer::bytes_at_once(layout_of(size), 0),
+        // A copy with three bytes a pixel. A file of no known ending is refused elsewhere.
+        Ok(PictureFormat::Jpg | PictureFormat::Tga | PictureFormat::Bmp) | Err(_) => bytes_of_pixels(size, 3),
+    }
+}
+
+fn bytes_of_pixels([width, height]: [usize; 2], each: u64) -> u64 {
+    (width as u64).saturating_mul(height as u64).saturating_mul(each)
 }
 
 /// Writes a picture in the format of the file's ending.
@@ -174,7 +193,7 @@ pub fn write(
 }
 
 fn layout_of(size: [usize; 2]) -> Layout {
-    Layout { size, channels: 3, depth: Depth::Eight, is_srgb: true }
+    Layout { size, channels: Channels::Rgb, depth: Depth::Eight, is_srgb: true }
 }
 
 /// Red, green and blue of a row of pixels.

@@ -9,7 +9,6 @@ use super::{InputFiles, JobError, Wake, guarded, lock};
 use crate::engine::Monitor;
 use crate::files::FileError;
 use crate::files::build::{Order, build};
-use crate::files::inputs::DecodedFiles;
 
 /// How an export ended.
 #[derive(Clone, Debug, PartialEq)]
@@ -142,7 +141,7 @@ fn serve(shared: &Shared) {
         };
         (shared.wake)();
         let mut job = || {
-            order.inputs = DecodedFiles::default().inputs(&order.recipe, &files, &monitor)?;
+            order.load_inputs(&files, &monitor)?;
             match &pool {
                 Ok(pool) => pool.install(|| build(&order, &monitor)),
                 Err(_) => build(&order, &monitor),

@@ -183,7 +183,8 @@ impl Operate for Mountains {
         self.valleys_of(self.octaves.saturating_sub(1))
     }
 
-    /// Its own land, the land below, the distances, and the points of a long coast.
+    /// Its own land, the land below, the distances, and a quarter of a map for the points of a coast, which is usual:
+    /// a longer coast has more.
     fn maps_held(&self, _grid: Grid) -> f64 {
         3.25
     }

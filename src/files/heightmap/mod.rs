@@ -300,7 +300,8 @@ pub(super) fn bytes_written(path: &Path, grid: Grid) -> u64 {
         Ok(Format::Png) => png16::bytes_written(grid),
         // A picture with a byte a sample.
         Ok(Format::Bmp | Format::Jpg | Format::Tga) => grid.samples() as u64,
-        _ => 0,
+        // Row by row. A file of no known ending is refused elsewhere.
+        Ok(Format::Raw16 | Format::Raw32 | Format::Krten | Format::Asc | Format::Pgm) | Err(_) => 0,
     }
 }
 

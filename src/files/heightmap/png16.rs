@@ -5,10 +5,10 @@ use std::io::{self, Write};
 use super::Quantiser;
 use crate::engine::{Grid, Heightfield, Monitor};
 use crate::files::maps::Depth;
-use crate::files::png_writer::{self, Layout};
+use crate::files::png_writer::{self, Channels, Layout};
 
 fn layout_of(grid: Grid) -> Layout {
-    Layout { size: [grid.width(), grid.height()], channels: 1, depth: Depth::Sixteen, is_srgb: false }
+    Layout { size: [grid.width(), grid.height()], channels: Channels::Grey, depth: Depth::Sixteen, is_srgb: false }
 }
 
 /// The most bytes that [`write`] takes.
