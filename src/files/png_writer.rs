@@ -378,7 +378,7 @@ fn joined(first: u32, second: u32, length: usize) -> u32 {
     let ([low, high], [second_low, second_high]) = (halves(first), halves(second));
     let more = (low + BASE - 1) % BASE;
     let high = (high + second_high + length as u64 % BASE * more) % BASE;
-    (high << 16 | (second_low + more) % BASE) as u32
+    ((high << 16) | ((second_low + more) % BASE)) as u32
 }
 
 #[cfg(test)]

@@ -118,10 +118,10 @@ pub fn view(
             });
         }),
         TextureView::Humidity => paint_by(Some(cache), Plain::Dropped, scene, points, monitor, |_, row, colours| {
-            scale(colours, DRY, WET, &row.ground.humidity)
+            scale(colours, DRY, WET, &row.ground.humidity);
         }),
         TextureView::Shade => paint_by(Some(cache), Plain::Dropped, scene, points, monitor, |_, row, colours| {
-            scale(colours, SUNNY, SHADY, &row.ground.shade)
+            scale(colours, SUNNY, SHADY, &row.ground.shade);
         }),
     }
 }
