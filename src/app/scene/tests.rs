@@ -237,7 +237,7 @@ fn check_picture(name: &str) {
     }
     let mut stage = preset(name, 257, [480.0, 320.0], egui::Theme::Dark);
     // A few pixels at edges are another driver's rounding.
-    let options = SnapshotOptions::new().failed_pixel_count_threshold(EDGE_PIXELS);
+    let options = SnapshotOptions::new().max_failed_pixels(EDGE_PIXELS);
     stage.snapshot_options(format!("scene-{name}"), &options);
 }
 
