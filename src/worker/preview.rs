@@ -299,6 +299,8 @@ struct Painter {
     evaluator: Evaluator,
     drawn: Option<(Arc<Heightfield>, Arc<Picture>, Arc<Summary>)>,
     surveyed: Option<(Arc<Heightfield>, Survey)>,
+    /// The land whose points the cache knows.
+    painted: Option<Arc<Heightfield>>,
     cache: TexelCache,
 }
 
@@ -340,6 +342,10 @@ impl Painter {
             fixed_range_m: recipe.world.height_range_m,
             inputs,
         };
+        if self.painted.as_ref().is_none_or(|painted| !Arc::ptr_eq(painted, &land)) {
+            self.cache.forget_land();
+            self.painted = Some(land.clone());
+        }
         let painting = || view(&mut self.cache, scene, &recipe.light, request.shown, size, monitor);
         let Painting { picture, albedo, shares, uncovered } = monitor.within(0.8..1.0, painting)?;
         let texture = Arc::new(picture);

@@ -1,6 +1,7 @@
 //! From weights to colours: a row of pixels at a time.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use rayon::prelude::*;
 
@@ -14,7 +15,7 @@ use crate::engine::light::Light;
 use crate::engine::monitor::{Cancelled, Monitor};
 use crate::engine::parameters::{Band, Colour};
 use crate::engine::picture::{Picture, encode, linear_from_srgb};
-use crate::engine::wide::wide;
+use crate::engine::wide::{refill, wide};
 
 /// The colour of land without any terrain type, in linear light.
 const BARE: [f32; 3] = [0.25; 3];
@@ -128,37 +129,80 @@ impl Paint {
     }
 }
 
-/// What textures show at all points of a picture, kept from one painting to the next: it does not depend on the land.
+/// What is kept of the points of a picture from one painting to the next: what textures show there, which does not depend
+/// on the land, and where types lie, as long as the land stays.
 #[derive(Debug, Default)]
 pub struct TexelCache {
     /// The points and the grid of the land on which they lie.
     place: Option<(Points, Grid)>,
     covers: Vec<Cover>,
-    /// The texels of each cover, row by row.
-    rows: Vec<Vec<Texels>>,
+    /// What the weights follow from beside the land and the covers: the limits of the types, and how they join.
+    weighed: Option<(Palette, Vec<(TypeBlend, Option<usize>)>)>,
+    rows: Vec<KeptRow>,
+}
+
+/// What is kept of a row.
+#[derive(Debug, Default)]
+struct KeptRow {
+    /// The texels of each cover.
+    texels: Vec<Texels>,
+    /// Whether the rest holds.
+    is_weighed: bool,
+    weights: Vec<Vec<f32>>,
+    sums: Vec<f32>,
+    gradients: [Vec<f32>; 2],
+    uncovered: usize,
+}
+
+impl KeptRow {
+    /// Takes what is kept to work on it, or gives it back.
+    fn exchange(&mut self, row: &mut Row) {
+        std::mem::swap(&mut self.texels, &mut row.texels);
+        std::mem::swap(&mut self.weights, &mut row.weights);
+        std::mem::swap(&mut self.sums, &mut row.sums);
+        let [east, south] = &mut self.gradients;
+        std::mem::swap(east, &mut row.ground.east);
+        std::mem::swap(south, &mut row.ground.south);
+        std::mem::swap(&mut self.uncovered, &mut row.uncovered);
+    }
 }
 
 impl TexelCache {
     /// The most bytes that are kept; larger pictures are worked out anew each time.
     const MOST_BYTES: usize = 128 << 20;
 
+    /// Another land comes: where types lie on it is not known.
+    pub fn forget_land(&mut self) {
+        self.weighed = None;
+    }
+
     /// Forgets all that is not asked for any more.
     fn prepare(&mut self, painter: &Painter) {
         let place = Some((painter.walk.points, painter.scene.land.grid()));
         let [width, height] = painter.walk.size;
-        let fits = height * painter.covers.len() * Texels::bytes(width) <= Self::MOST_BYTES;
+        let weighed_bytes = (painter.paints.len() + 3) * size_of::<f32>() * width;
+        let fits = height * (painter.covers.len() * Texels::bytes(width) + weighed_bytes) <= Self::MOST_BYTES;
         if self.place != place || !fits {
             *self = Self { place, ..Self::default() };
         }
-        if !fits || self.covers == painter.covers {
+        if !fits {
+            return;
+        }
+        let joins = painter.paints.iter().map(|paint| (paint.blend, paint.laid.map(|laid| laid.cover))).collect();
+        let weighed = Some((painter.palette.clone(), joins));
+        if self.weighed != weighed || self.covers != painter.covers {
+            self.rows.iter_mut().for_each(|row| row.is_weighed = false);
+            self.weighed = weighed;
+        }
+        if self.covers == painter.covers && self.rows.len() == height {
             return;
         }
         let known: Vec<Option<usize>> =
             painter.covers.iter().map(|cover| self.covers.iter().position(|known| known == cover)).collect();
-        self.rows.resize_with(height, Vec::new);
-        for row in &mut self.rows {
-            let kept = |at: &Option<usize>| at.map(|at| std::mem::take(&mut row[at])).unwrap_or_default();
-            *row = known.iter().map(kept).collect();
+        self.rows.resize_with(height, KeptRow::default);
+        for KeptRow { texels, .. } in &mut self.rows {
+            let kept = |at: &Option<usize>| at.map(|at| std::mem::take(&mut texels[at])).unwrap_or_default();
+            *texels = known.iter().map(kept).collect();
         }
         self.covers.clone_from(&painter.covers);
     }
@@ -233,30 +277,37 @@ impl<'a> Painter<'a> {
         })
     }
 
-    /// Works out the weights of row `j`, and what they and the light come from.
+    /// Works out the weights of row `j`, and what they come from.
     #[inline(always)]
     fn look(&self, j: usize, row: &mut Row) {
         let Row { ground, lines, .. } = row;
         self.walk.read(self.scene.land, j, lines, &mut ground.height_m);
         self.walk.read_gradients(j, lines, [&mut ground.east, &mut ground.south]);
         ground.find_slopes(self.palette.slope_mode, self.palette.is_skewed);
-        let Surroundings { humidity, shade, sunlight, sky } = self.scene.surroundings;
-        for (map, values) in [
-            (humidity, &mut ground.humidity),
-            (shade, &mut ground.shade),
-            (sunlight, &mut row.sunlight),
-            (sky, &mut row.sky),
-        ] {
-            match map {
-                Some(map) => self.walk.read(map, j, lines, values),
-                // What nobody asked for shades and hides nothing.
-                None => values.resize(self.walk.size[0], 1.0),
-            }
-        }
+        let Surroundings { humidity, shade, .. } = self.scene.surroundings;
+        self.read_maps(j, lines, [(humidity, &mut ground.humidity), (shade, &mut ground.shade)]);
         row.uncovered = self.palette.weigh(&row.ground, &mut row.weights, &mut row.sums);
         if self.by_relief {
             self.lay_textures(j, row);
             self.join_by_relief(row);
+        }
+    }
+
+    /// Finds how much of the sun and of the sky each point of row `j` sees.
+    #[inline(always)]
+    fn look_up(&self, j: usize, Row { lines, sunlight: sun, sky: open, .. }: &mut Row) {
+        let Surroundings { sunlight, sky, .. } = self.scene.surroundings;
+        self.read_maps(j, lines, [(sunlight, sun), (sky, open)]);
+    }
+
+    /// Reads a row of maps; what nobody asked for shades and hides nothing.
+    #[inline(always)]
+    fn read_maps(&self, j: usize, lines: &mut Lines, maps: [(&Option<Arc<Heightfield>>, &mut Vec<f32>); 2]) {
+        for (map, values) in maps {
+            match map {
+                Some(map) => self.walk.read(map, j, lines, values),
+                None => refill(values, std::iter::repeat_n(1.0, self.walk.size[0])),
+            }
         }
     }
 
@@ -441,7 +492,7 @@ pub(super) fn paint_by(
     let [width, height] = painter.walk.size;
     let tally = monitor.tally(height);
     let mut pixels = vec![[0; 4]; width * height];
-    let mut kept: Vec<Option<&mut Vec<Texels>>> = Vec::with_capacity(height);
+    let mut kept: Vec<Option<&mut KeptRow>> = Vec::with_capacity(height);
     if let Some(cache) = cache {
         cache.prepare(&painter);
         kept.extend(cache.rows.iter_mut().map(Some));
@@ -462,16 +513,21 @@ pub(super) fn paint_by(
             <(Row, Colours, Vec<[u16; 3]>)>::default,
             |(row, colours, steps), (j, ((pixels, mut kept), albedo))| {
                 match &mut kept {
-                    Some(kept) => std::mem::swap(*kept, &mut row.texels),
+                    Some(kept) => kept.exchange(row),
                     None => row.texels.iter_mut().for_each(Texels::forget),
                 }
+                // Only lit ground shows nothing but what is kept.
+                let is_weighed = plain == Plain::Kept && kept.as_ref().is_some_and(|kept| kept.is_weighed);
                 let sums = wide(
                     #[inline(always)]
                     || {
-                        painter.look(j, row);
-                        if !painter.by_relief {
-                            painter.lay_textures(j, row);
+                        if !is_weighed {
+                            painter.look(j, row);
+                            if !painter.by_relief {
+                                painter.lay_textures(j, row);
+                            }
                         }
+                        painter.look_up(j, row);
                         painter.colour(row, colours);
                         if let Some(albedo) = albedo {
                             encode(colours, steps, albedo);
@@ -481,10 +537,12 @@ pub(super) fn paint_by(
                         row.weights.iter().map(|weights| sum_of(weights)).collect()
                     },
                 );
+                let uncovered = row.uncovered;
                 if let Some(kept) = kept {
-                    std::mem::swap(kept, &mut row.texels);
+                    kept.exchange(row);
+                    kept.is_weighed = true;
                 }
-                tally.add_one().map(|()| (row.uncovered, sums))
+                tally.add_one().map(|()| (uncovered, sums))
             },
         )
         .collect::<Result<_, _>>()?;

@@ -260,16 +260,20 @@ mod tests {
             ground.blend = TypeBlend::Height;
             ground.elevation_release = 60.0;
         }
+        let light = Light { shadows: 0.0, ..Default::default() };
         let mut cache = TexelCache::default();
         let mut check = |land: &Heightfield, recipe: &TextureRecipe, inputs: &Inputs, size, occasion: &str| {
             let surroundings = &Surroundings::default();
             let scene = Scene { land, surroundings, recipe, fixed_range_m: None, inputs };
+            if occasion == "another land" || occasion == "the first land again" {
+                cache.forget_land();
+            }
             let gone = Monitor::new();
             gone.cancel();
-            let given_up = view(&mut cache, scene, &Light::default(), TextureView::Unlit, size, &gone);
+            let given_up = view(&mut cache, scene, &light, TextureView::Lit, size, &gone);
             assert_eq!(given_up, Err(Cancelled), "{occasion}");
             let painted = |cache: &mut TexelCache| {
-                view(cache, scene, &Light::default(), TextureView::Unlit, size, &Monitor::new()).expect("painted")
+                view(cache, scene, &light, TextureView::Lit, size, &Monitor::new()).expect("painted")
             };
             assert_eq!(painted(&mut cache), painted(&mut TexelCache::default()), "{occasion}");
         };
@@ -282,7 +286,11 @@ mod tests {
         check(&other, &recipe, &inputs, [90, 70], "moved");
         recipe.types[0].repeat_m = 3000.0;
         recipe.types[1].texture = Some(name("b"));
-        check(&land, &recipe, &inputs, [90, 70], "another repeat and another picture");
+        check(&land, &recipe, &inputs, [90, 70], "the first land again");
+        recipe.types[0].slope_deg.max = 20.0;
+        check(&land, &recipe, &inputs, [90, 70], "other limits");
+        recipe.types[0].blend = TypeBlend::Normal;
+        check(&land, &recipe, &inputs, [90, 70], "another way to join");
         recipe.types[0].repeat_m = 4000.0;
         check(&land, &recipe, &inputs, [90, 70], "one picture for both");
         inputs.swatches.insert(name("b"), picture(57));

@@ -87,7 +87,7 @@ impl GroundRow {
 type Third = Option<([f32; 2], f32)>;
 
 /// A terrain type's limits, in metres and in the measure of the slope mode.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 struct Extents {
     elevation: [f32; 2],
     elevation_release: f32,
@@ -176,7 +176,7 @@ impl Extents {
 }
 
 /// The active terrain types made ready for one land.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Palette {
     extents: Vec<Extents>,
     /// Whether a type covers ground of its own; the others change what is there.
