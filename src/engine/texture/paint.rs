@@ -137,9 +137,12 @@ pub struct TexelCache {
     place: Option<(Points, Grid)>,
     covers: Vec<Cover>,
     /// What the weights follow from beside the land and the covers: the limits of the types, and how they join.
-    weighed: Option<(Palette, Vec<(TypeBlend, Option<usize>)>)>,
+    weighed: Option<(Palette, Joins)>,
     rows: Vec<KeptRow>,
 }
+
+/// How each type joins the others, and the place of its texture among the covers.
+type Joins = Vec<(TypeBlend, Option<usize>)>;
 
 /// What is kept of a row.
 #[derive(Debug, Default)]
@@ -188,7 +191,8 @@ impl TexelCache {
         if !fits {
             return;
         }
-        let joins = painter.paints.iter().map(|paint| (paint.blend, paint.laid.map(|laid| laid.cover))).collect();
+        let joins: Joins =
+            painter.paints.iter().map(|paint| (paint.blend, paint.laid.map(|laid| laid.cover))).collect();
         let weighed = Some((painter.palette.clone(), joins));
         if self.weighed != weighed || self.covers != painter.covers {
             self.rows.iter_mut().for_each(|row| row.is_weighed = false);
