@@ -299,15 +299,16 @@ struct Painter {
     evaluator: Evaluator,
     drawn: Option<(Arc<Heightfield>, Arc<Picture>, Arc<Summary>)>,
     surveyed: Option<(Arc<Heightfield>, Survey)>,
-    /// The land whose points the cache knows.
-    painted: Option<Arc<Heightfield>>,
     cache: TexelCache,
 }
 
 impl Painter {
-    /// What is known of a land beside its heights.
+    /// What is known of a land beside its heights. Of another one than before nothing is, nor where types lie on it.
     fn survey_of(&mut self, land: &Arc<Heightfield>) -> &mut Survey {
         let known = self.surveyed.take().filter(|(surveyed, _)| Arc::ptr_eq(surveyed, land));
+        if known.is_none() {
+            self.cache.forget_land();
+        }
         &mut self.surveyed.insert(known.unwrap_or_else(|| (land.clone(), Survey::default()))).1
     }
 
@@ -342,10 +343,6 @@ impl Painter {
             fixed_range_m: recipe.world.height_range_m,
             inputs,
         };
-        if self.painted.as_ref().is_none_or(|painted| !Arc::ptr_eq(painted, &land)) {
-            self.cache.forget_land();
-            self.painted = Some(land.clone());
-        }
         let painting = || view(&mut self.cache, scene, &recipe.light, request.shown, size, monitor);
         let Painting { picture, albedo, shares, uncovered } = monitor.within(0.8..1.0, painting)?;
         let texture = Arc::new(picture);
