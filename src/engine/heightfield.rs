@@ -94,7 +94,7 @@ impl Grid {
 pub const HIGHEST_M: f32 = 1e9;
 
 /// Samples that a thread fills or copies between two looks at the monitor.
-const AT_ONCE: usize = 1 << 16;
+const AT_ONCE: usize = 1 << 14;
 
 /// Copies heights to as many others.
 pub(super) fn copy_heights(to: &mut [f32], from: &[f32], monitor: &Monitor) -> Result<(), Cancelled> {

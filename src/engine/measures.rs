@@ -6,6 +6,7 @@ use rustfft::num_complex::Complex;
 
 use super::heightfield::Heightfield;
 use super::monitor::{Cancelled, Monitor};
+use super::wide::{rounded, wide};
 
 /// The slope up to which ground counts as walkable, degrees.
 pub const WALKABLE_DEG: f32 = 45.0;
@@ -13,8 +14,9 @@ pub const WALKABLE_DEG: f32 = 45.0;
 /// The width of a bin of the slope histogram, degrees.
 pub const SLOPE_BIN_DEG: f32 = 5.0;
 
-/// Heights that are measured side by side.
+/// Heights that are measured side by side, and those that a thread measures at once.
 const SIDE_BY_SIDE: usize = 8;
+const AT_ONCE: usize = 1 << 14;
 
 /// The cheap measures: one pass over the land.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,20 +39,31 @@ impl Summary {
         let [min_m, max_m] = land.min_max();
         let range = f64::from(max_m) - f64::from(min_m);
         let factor = if range > 0.0 { bins as f32 / (max_m - min_m) } else { 0.0 };
-        // Parts of a fixed size, added up in their order: the same sum at every number of threads.
+        let last = (bins - 1) as f32;
         let of_part = |part: &[f32]| {
-            // Several counts and sums side by side, so that none has to wait for the one before it.
-            let mut counts = vec![[0_u32; SIDE_BY_SIDE]; bins];
-            let mut sums = [0.0; SIDE_BY_SIDE];
-            for heights in part.chunks(SIDE_BY_SIDE) {
-                for ((lane, sum), height) in sums.iter_mut().enumerate().zip(heights) {
-                    *sum += f64::from(*height);
-                    counts[(((height - min_m) * factor) as usize).min(bins - 1)][lane] += 1;
-                }
-            }
-            (sums.iter().sum::<f64>(), counts.iter().map(|counts| counts.iter().sum()).collect())
+            wide(
+                #[inline(always)]
+                || {
+                    // Several counts and sums side by side, so that none has to wait for the one before it.
+                    let mut counts = vec![[0_u32; SIDE_BY_SIDE]; bins];
+                    let mut sums = [0.0; SIDE_BY_SIDE];
+                    for heights in part.chunks(SIDE_BY_SIDE) {
+                        let mut places = [0; SIDE_BY_SIDE];
+                        for ((place, sum), height) in places.iter_mut().zip(&mut sums).zip(heights) {
+                            let bin = (height - min_m) * factor;
+                            *place = rounded((if bin < last { bin } else { last }).floor());
+                            *sum += f64::from(*height);
+                        }
+                        for (lane, place) in places[..heights.len()].iter().enumerate() {
+                            counts[*place as usize][lane] += 1;
+                        }
+                    }
+                    (sums.iter().sum::<f64>(), counts.iter().map(|counts| counts.iter().sum()).collect())
+                },
+            )
         };
-        let parts: Vec<(f64, Vec<u32>)> = land.heights().par_chunks(1 << 16).map(of_part).collect();
+        // Parts of a fixed size, added up in their order: the same sum at every number of threads.
+        let parts: Vec<(f64, Vec<u32>)> = land.heights().par_chunks(AT_ONCE).map(of_part).collect();
         let mean_m = parts.iter().map(|(sum, _)| sum).sum::<f64>() / land.heights().len() as f64;
         let mut counts = vec![0_u32; bins];
         for (_, of_part) in &parts {

@@ -6,10 +6,12 @@ use rayon::prelude::*;
 
 use super::heightfield::Heightfield;
 use super::monitor::{Cancelled, Monitor};
-use super::wide::{refill, rounded, wide};
+use super::wide::{rounded, wide};
 
 /// Samples that a thread turns to grey at once.
 const AT_ONCE: usize = 1 << 14;
+/// Pixels whose channels are rounded side by side.
+const ENCODED_AT_ONCE: usize = 64;
 
 /// An opaque picture in sRGB, row-major, north on top.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,7 +27,11 @@ pub struct Picture {
 impl Picture {
     /// Heights from black (lowest) to white (highest), a pixel a sample.
     pub fn of_heights(land: &Heightfield) -> Self {
-        let [low, high] = land.min_max();
+        Self::of_heights_between(land, land.min_max())
+    }
+
+    /// The same, where somebody knows the lowest and the highest height.
+    pub fn of_heights_between(land: &Heightfield, [low, high]: [f32; 2]) -> Self {
         let factor = if high > low { 255.0 / (high - low) } else { 0.0 };
         let grid = land.grid();
         let mut pixels = vec![[255; 4]; grid.samples()];
@@ -73,40 +79,54 @@ pub fn linear_from_srgb(channel: u8) -> f32 {
     TABLE[usize::from(channel)]
 }
 
-/// From linear light, 0 to 1 in 65 536 steps, to sRGB: fine enough that neighbouring entries differ by a twentieth of a
-/// step where the curve is steepest.
-static SRGB: LazyLock<Box<[u8; 1 << 16]>> = LazyLock::new(|| {
+/// Linear light below this is black in sRGB: twelve times as much is still less than half of the first step.
+const BLACK: f32 = 1.0 / (1 << OCTAVES) as f32;
+/// How often light can be halved from white to black.
+const OCTAVES: usize = 13;
+/// The bits of an f32 that are left away to find its place in [`SRGB`], so that 2048 places are left for each octave.
+const BITS_LEFT_AWAY: u32 = 12;
+
+/// From linear light to sRGB by the light's own leading bits: neighbouring entries differ by a twentieth of a step at the
+/// most, and what is looked up for colours of about one brightness lies close together.
+static SRGB: LazyLock<Box<[u8]>> = LazyLock::new(|| {
     let encoded = |linear: f64| {
         if linear <= 0.003_130_8 { linear * 12.92 } else { 1.055 * libm::pow(linear, 1.0 / 2.4) - 0.055 }
     };
-    let mut table = Box::new([0; 1 << 16]);
-    for (step, channel) in table.iter_mut().enumerate() {
-        *channel = (encoded(step as f64 / 65_535.0) * 255.0 + 0.5) as u8;
-    }
-    table
+    let light = |place: u32| f32::from_bits(BLACK.to_bits() + (place << BITS_LEFT_AWAY));
+    (0..=place_of(1.0)).map(|place| (encoded(f64::from(light(place.into()))) * 255.0 + 0.5) as u8).collect()
 });
 
-/// The table's entry for linear light.
+/// The table's entry for linear light; what is brighter than white becomes white.
 #[inline(always)]
-fn step_of(light: f32) -> u16 {
-    rounded(light.clamp(0.0, 1.0) * 65_535.0) as u16
+fn place_of(light: f32) -> u16 {
+    let half = 1 << (BITS_LEFT_AWAY - 1);
+    // Written so that what is no number becomes black.
+    let light = if light > BLACK { light } else { BLACK };
+    let light = if light < 1.0 { light } else { 1.0 };
+    ((light.to_bits() - BLACK.to_bits() + half) >> BITS_LEFT_AWAY) as u16
 }
 
-/// Linear light as an sRGB channel; what is brighter than white becomes white.
+/// Linear light as an sRGB channel.
 pub fn srgb_from_linear(light: f32) -> u8 {
-    SRGB[usize::from(step_of(light))]
+    SRGB[usize::from(place_of(light))]
 }
 
-/// A row of linear light, channel by channel, as pixels in sRGB. `steps` is space to work in.
+/// A row of linear light, channel by channel, as pixels in sRGB.
 #[inline(always)]
-pub(super) fn encode(channels: &[Vec<f32>; 3], steps: &mut Vec<[u16; 3]>, pixels: &mut [[u8; 4]]) {
-    let [red, green, blue] = channels;
-    // Rounding goes through the vector lanes; only looking up goes pixel by pixel.
-    refill(steps, red.iter().zip(green).zip(blue).map(|((red, green), blue)| [red, green, blue].map(|c| step_of(*c))));
-    let table: &[u8; 1 << 16] = &SRGB;
-    for (pixel, steps) in pixels.iter_mut().zip(steps) {
-        let [red, green, blue] = steps.map(|step| table[usize::from(step)]);
-        *pixel = [red, green, blue, 255];
+pub(super) fn encode([red, green, blue]: &[Vec<f32>; 3], pixels: &mut [[u8; 4]]) {
+    let table: &[u8] = &SRGB;
+    let channels = red.chunks(ENCODED_AT_ONCE).zip(green.chunks(ENCODED_AT_ONCE)).zip(blue.chunks(ENCODED_AT_ONCE));
+    for (pixels, ((red, green), blue)) in pixels.chunks_mut(ENCODED_AT_ONCE).zip(channels) {
+        // Finding the places goes through the vector lanes; only looking up goes pixel by pixel.
+        let mut places = [[0; ENCODED_AT_ONCE]; 3];
+        for (places, channel) in places.iter_mut().zip([red, green, blue]) {
+            places.iter_mut().zip(channel).for_each(|(place, light)| *place = place_of(*light));
+        }
+        let [reds, greens, blues] = &places;
+        for (pixel, ((red, green), blue)) in pixels.iter_mut().zip(reds.iter().zip(greens).zip(blues)) {
+            let [red, green, blue] = [red, green, blue].map(|place| u32::from(table[usize::from(*place)]));
+            *pixel = (red | green << 8 | blue << 16 | 0xff << 24).to_le_bytes();
+        }
     }
 }
 

@@ -328,7 +328,8 @@ impl Painter {
             Some((drawn, heightmap, summary)) if Arc::ptr_eq(drawn, &land) => (heightmap.clone(), summary.clone()),
             _ => {
                 let summary = Arc::new(Summary::of(&land, HISTOGRAM_BINS));
-                let heightmap = Arc::new(Picture::of_heights(&land));
+                let range_m = [summary.min_m, summary.max_m];
+                let heightmap = Arc::new(Picture::of_heights_between(&land, range_m));
                 self.drawn = Some((land.clone(), heightmap.clone(), summary.clone()));
                 (heightmap, summary)
             }

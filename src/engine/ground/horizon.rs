@@ -7,6 +7,8 @@
 //! places. Heights on a line are linear between the two samples beside it, and a sample takes the linear mix of the two
 //! lines beside it.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use super::towards;
@@ -41,17 +43,17 @@ pub fn horizon(land: &Heightfield, azimuth_deg: f64, monitor: &Monitor) -> Resul
 #[derive(Debug)]
 pub(super) struct Sweep {
     /// Whether the lines run along rows, from west to east or back.
-    on_rows: bool,
+    pub(super) on_rows: bool,
     along: usize,
     across: usize,
     /// Of each place along: how many lines run out of the map before it.
-    drop: Vec<usize>,
+    pub(super) drop: Vec<usize>,
     /// Of each place along: how far a line lies beyond the first of its two samples, as a share of the way to the next.
-    fraction: Vec<f32>,
+    pub(super) fraction: Vec<f32>,
     /// Whether the places along are counted towards the horizon.
-    ahead: bool,
+    pub(super) ahead: bool,
     /// Metres on a line from a place to the next.
-    step_m: f32,
+    pub(super) step_m: f32,
 }
 
 /// What a sweep works in, kept from a direction to the next.
@@ -94,8 +96,12 @@ impl Sweep {
         }
     }
 
+    pub(super) fn lines(&self) -> usize {
+        self.across + 1 + self.drop[0].max(self.drop[self.along - 1])
+    }
+
     /// The first place along at which a line is on the map, and the first at which it is no longer.
-    fn stretch(&self, line: usize) -> [usize; 2] {
+    pub(super) fn stretch(&self, line: usize) -> [usize; 2] {
         let before = |drop: usize| drop + self.across < line;
         let after = |drop: usize| drop > line;
         if self.drop[0] > self.drop[self.along - 1] {
@@ -115,7 +121,7 @@ impl Sweep {
         monitor: &Monitor,
         each: impl Fn(usize, &[f32], &mut [f32]) + Sync,
     ) -> Result<(), Cancelled> {
-        let lines = self.across + 1 + self.drop[0].max(self.drop[self.along - 1]);
+        let lines = self.lines();
         let stretches: Vec<[usize; 2]> = (0..lines).map(|line| self.stretch(line)).collect();
         let places = stretches.iter().map(|[start, end]| end - start).sum();
         // Made anew where it is too small: memory that nobody has written costs no time, which could not be cut short.
@@ -172,6 +178,41 @@ impl Sweep {
         })
     }
 
+    /// At a place along: which samples across a line may lie before so that it is on the map and not beside it.
+    pub(super) fn on_map(&self, place: usize) -> Range<usize> {
+        let fraction = self.fraction[place];
+        usize::from(fraction <= 1.0 - ON_BORDER)..self.across + usize::from(fraction < ON_BORDER)
+    }
+
+    /// Neighbouring samples at neighbouring places along, from number `first` across on; the border goes on level.
+    #[inline(always)]
+    pub(super) fn read<const ACROSS: usize>(
+        &self,
+        land: &Heightfield,
+        places: Range<usize>,
+        first: isize,
+        samples: &mut [[f32; ACROSS]],
+    ) {
+        let (heights, width) = (land.heights(), land.grid().width());
+        let on_map = |across: isize| across.clamp(0, self.across as isize - 1) as usize;
+        if self.on_rows {
+            // Row by row, so that what lies in columns is fetched once.
+            for i in 0..ACROSS {
+                let row = &heights[on_map(first + i as isize) * width..][places.clone()];
+                samples.iter_mut().zip(row).for_each(|(samples, height)| samples[i] = *height);
+            }
+            return;
+        }
+        let start = (-first).clamp(0, ACROSS as isize) as usize;
+        let end = (self.across as isize - first).clamp(start as isize, ACROSS as isize) as usize;
+        for (samples, place) in samples.iter_mut().zip(places) {
+            let row = &heights[place * width..][..width];
+            samples[..start].fill(row[0]);
+            samples[end..].fill(row[width - 1]);
+            samples[start..end].copy_from_slice(&row[on_map(first + start as isize)..][..end - start]);
+        }
+    }
+
     /// The horizons on one line, from place `start` on.
     fn follow(&self, land: &Heightfield, line: usize, start: usize, walk: &mut Walk, horizons: &mut [f32]) {
         let (heights, width) = (land.heights(), land.grid().width());
@@ -182,8 +223,7 @@ impl Sweep {
             let beyond = line - drop;
             let at = |across: usize| heights[(start + i) * stride_along + across * stride_across];
             let (near, far) = (at(beyond.saturating_sub(1)), at(beyond.min(self.across - 1)));
-            let on_map = (beyond > 0 || *fraction > 1.0 - ON_BORDER) && (beyond < self.across || *fraction < ON_BORDER);
-            (near + fraction * (far - near), on_map)
+            (near + fraction * (far - near), self.on_map(start + i).contains(&beyond))
         }));
         walk.hull.clear();
         let (per_metre, hull) = (1.0 / self.step_m, &mut walk.hull);

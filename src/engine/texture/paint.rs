@@ -136,6 +136,8 @@ pub struct TexelCache {
     /// The points and the grid of the land on which they lie.
     place: Option<(Points, Grid)>,
     covers: Vec<Cover>,
+    /// Whether the land was painted before. Most lands are painted once: only what is painted again is worth keeping.
+    is_painted: bool,
     /// What the weights follow from beside the land and the covers: the limits of the types, and how they join.
     weighed: Option<(Palette, Joins)>,
     rows: Vec<KeptRow>,
@@ -158,9 +160,12 @@ struct KeptRow {
 }
 
 impl KeptRow {
-    /// Takes what is kept to work on it, or gives it back.
-    fn exchange(&mut self, row: &mut Row) {
+    /// Takes what is kept to work on it, or gives it back; where types lie only if that is kept.
+    fn exchange(&mut self, row: &mut Row, keeps_weights: bool) {
         std::mem::swap(&mut self.texels, &mut row.texels);
+        if !keeps_weights {
+            return;
+        }
         std::mem::swap(&mut self.weights, &mut row.weights);
         std::mem::swap(&mut self.sums, &mut row.sums);
         let [east, south] = &mut self.gradients;
@@ -177,10 +182,11 @@ impl TexelCache {
     /// Another land comes: where types lie on it is not known.
     pub fn forget_land(&mut self) {
         self.weighed = None;
+        self.is_painted = false;
     }
 
-    /// Forgets all that is not asked for any more.
-    fn prepare(&mut self, painter: &Painter) {
+    /// Forgets all that is not asked for any more. Whether it is worth keeping where types lie.
+    fn prepare(&mut self, painter: &Painter) -> bool {
         let place = Some((painter.walk.points, painter.scene.land.grid()));
         let [width, height] = painter.walk.size;
         let weighed_bytes = (painter.paints.len() + 3) * size_of::<f32>() * width;
@@ -189,8 +195,9 @@ impl TexelCache {
             *self = Self { place, ..Self::default() };
         }
         if !fits {
-            return;
+            return false;
         }
+        let is_painted = std::mem::replace(&mut self.is_painted, true);
         let joins: Joins =
             painter.paints.iter().map(|paint| (paint.blend, paint.laid.map(|laid| laid.cover))).collect();
         let weighed = Some((painter.palette.clone(), joins));
@@ -199,7 +206,7 @@ impl TexelCache {
             self.weighed = weighed;
         }
         if self.covers == painter.covers && self.rows.len() == height {
-            return;
+            return is_painted;
         }
         let known: Vec<Option<usize>> =
             painter.covers.iter().map(|cover| self.covers.iter().position(|known| known == cover)).collect();
@@ -209,6 +216,7 @@ impl TexelCache {
             *texels = known.iter().map(kept).collect();
         }
         self.covers.clone_from(&painter.covers);
+        is_painted
     }
 }
 
@@ -322,7 +330,8 @@ impl<'a> Painter<'a> {
         row.texels.resize_with(self.covers.len(), Texels::default);
         for (paint, weights) in self.paints.iter().zip(&row.weights) {
             if let Some(Laid { cover, .. }) = paint.laid.filter(|_| lies(weights)) {
-                self.covers[cover].lay((&self.walk.xs_m, z_m), weights, &mut row.texels[cover], &mut row.space);
+                let place = (&*self.walk.xs_m, z_m);
+                self.covers[cover].lay(place, weights, &mut row.texels[cover], &mut row.space);
             }
         }
     }
@@ -354,9 +363,10 @@ impl<'a> Painter<'a> {
                 _ => &[LEVEL; STRETCH][..stretch.len()],
             };
             // The highest of the raised reliefs, and 1 where one of the types that lie there joins by relief.
-            let (mut highest, mut joins, mut sums) = ([f32::NEG_INFINITY; STRETCH], [0.0; STRETCH], [0.0; STRETCH]);
+            let mut highest = [f32::NEG_INFINITY; STRETCH];
+            let (mut joins, mut sums) = ([0.0_f32; STRETCH], [0.0_f32; STRETCH]);
             for &at in &*lying {
-                let (weights, joining) = (&weights[at][stretch.clone()], if by_relief(at) { 1.0 } else { 0.0 });
+                let (weights, joining) = (&weights[at][stretch.clone()], if by_relief(at) { 1.0_f32 } else { 0.0 });
                 for (((highest, joins), weight), relief) in
                     highest.iter_mut().zip(&mut joins).zip(weights).zip(reliefs(at))
                 {
@@ -497,8 +507,9 @@ pub(super) fn paint_by(
     let tally = monitor.tally(height);
     let mut pixels = vec![[0; 4]; width * height];
     let mut kept: Vec<Option<&mut KeptRow>> = Vec::with_capacity(height);
+    let mut keeps_weights = false;
     if let Some(cache) = cache {
-        cache.prepare(&painter);
+        keeps_weights = cache.prepare(&painter);
         kept.extend(cache.rows.iter_mut().map(Some));
     }
     kept.resize_with(height, || None);
@@ -513,42 +524,44 @@ pub(super) fn paint_by(
         .zip(kept)
         .zip(rows_of_albedo)
         .enumerate()
-        .map_init(
-            <(Row, Colours, Vec<[u16; 3]>)>::default,
-            |(row, colours, steps), (j, ((pixels, mut kept), albedo))| {
-                match &mut kept {
-                    Some(kept) => kept.exchange(row),
-                    None => row.texels.iter_mut().for_each(Texels::forget),
-                }
-                // Only lit ground shows nothing but what is kept.
-                let is_weighed = plain == Plain::Kept && kept.as_ref().is_some_and(|kept| kept.is_weighed);
-                let sums = wide(
-                    #[inline(always)]
-                    || {
-                        if !is_weighed {
-                            painter.look(j, row);
-                            if !painter.by_relief {
-                                painter.lay_textures(j, row);
-                            }
+        .map_init(<(Row, Colours)>::default, |(row, colours), (j, ((pixels, mut kept), albedo))| {
+            match &mut kept {
+                Some(kept) => kept.exchange(row, keeps_weights),
+                None => row.texels.iter_mut().for_each(Texels::forget),
+            }
+            // Only lit ground shows nothing but what is kept.
+            let is_weighed = plain == Plain::Kept && kept.as_ref().is_some_and(|kept| kept.is_weighed);
+            let sums = wide(
+                #[inline(always)]
+                || {
+                    if !is_weighed {
+                        painter.look(j, row);
+                        if !painter.by_relief {
+                            painter.lay_textures(j, row);
                         }
-                        painter.look_up(j, row);
-                        painter.colour(row, colours);
-                        if let Some(albedo) = albedo {
-                            encode(colours, steps, albedo);
-                        }
-                        finish(&painter, row, colours);
-                        encode(colours, steps, pixels);
-                        row.weights.iter().map(|weights| sum_of(weights)).collect()
-                    },
-                );
-                let uncovered = row.uncovered;
-                if let Some(kept) = kept {
-                    kept.exchange(row);
-                    kept.is_weighed = true;
-                }
-                tally.add_one().map(|()| (uncovered, sums))
-            },
-        )
+                    }
+                    painter.look_up(j, row);
+                    painter.colour(row, colours);
+                    if let Some(albedo) = albedo {
+                        encode(colours, albedo);
+                    }
+                    finish(&painter, row, colours);
+                    encode(colours, pixels);
+                    // A loop of its own: what collecting calls is not inlined.
+                    let mut sums = Vec::with_capacity(row.weights.len());
+                    for weights in &row.weights {
+                        sums.push(sum_of(weights));
+                    }
+                    sums
+                },
+            );
+            let uncovered = row.uncovered;
+            if let Some(kept) = kept {
+                kept.exchange(row, keeps_weights);
+                kept.is_weighed = keeps_weights;
+            }
+            tally.add_one().map(|()| (uncovered, sums))
+        })
         .collect::<Result<_, _>>()?;
     let whole = 1.0 / pixels.len().max(1) as f64;
     let share = |at: usize| of_rows.iter().map(|(_, sums)| f64::from(sums[at])).sum::<f64>() * whole;

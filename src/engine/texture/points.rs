@@ -148,8 +148,8 @@ impl<'a> Walk<'a> {
         self.read_line(slopes, east);
         let southward = |r: usize| {
             let (north, south) = (r.saturating_sub(1), (r + 1).min(grid.height() - 1));
-            let run_m = (south - north) as f32 * grid.spacing_z_m() as f32;
-            self.land.row(north).iter().zip(self.land.row(south)).map(move |(north, south)| (south - north) / run_m)
+            let per_m = 1.0 / ((south - north) as f32 * grid.spacing_z_m() as f32);
+            self.land.row(north).iter().zip(self.land.row(south)).map(move |(north, south)| (south - north) * per_m)
         };
         refill(slopes, southward(r).zip(southward(r + 1)).map(|(north, south)| north + (south - north) * v));
         self.read_line(slopes, south);
@@ -191,11 +191,11 @@ fn mix(mixed: &mut Vec<f32>, north: &[f32], south: &[f32], v: f32) {
 #[inline(always)]
 fn differences(slopes: &mut Vec<f32>, line: &[f32], spacing_m: f32) {
     let last = line.len() - 1;
-    let run_m = 2.0 * spacing_m;
+    let per_m = 1.0 / (2.0 * spacing_m);
     slopes.resize(line.len(), 0.0);
     slopes[0] = (line[1] - line[0]) / spacing_m;
     for (slope, (west, east)) in slopes[1..].iter_mut().zip(line.iter().zip(&line[2..])) {
-        *slope = (east - west) / run_m;
+        *slope = (east - west) * per_m;
     }
     slopes[last] = (line[last] - line[last - 1]) / spacing_m;
 }

@@ -21,6 +21,8 @@ struct Level {
     width: usize,
     height: usize,
     texels: Vec<Texel>,
+    /// The reliefs of the texels by themselves: far structure asks for nothing else, and finds them closer together.
+    reliefs: Vec<u16>,
 }
 
 /// A tileable picture, halved again and again until a single texel is left.
@@ -32,6 +34,11 @@ pub struct Swatch {
 }
 
 impl Level {
+    fn new(width: usize, height: usize, texels: Vec<Texel>) -> Self {
+        let reliefs = texels.iter().map(|texel| texel[3]).collect();
+        Self { width, height, texels, reliefs }
+    }
+
     fn half(&self) -> Self {
         let (width, height) = (self.width.div_ceil(2), self.height.div_ceil(2));
         let at = |x: usize, y: usize| self.texels[(y % self.height) * self.width + x % self.width];
@@ -43,11 +50,7 @@ impl Level {
                 ((sum + 2) / 4) as u16
             })
         };
-        Self { width, height, texels: (0..width * height).map(texel).collect() }
-    }
-
-    fn row(&self, row: usize) -> &[Texel] {
-        &self.texels[row * self.width..][..self.width]
+        Self::new(width, height, (0..width * height).map(texel).collect())
     }
 }
 
@@ -61,45 +64,20 @@ fn between(share: f32, count: usize) -> (usize, usize, f32) {
     (first, if first + 1 == count { 0 } else { first + 1 }, position - base)
 }
 
-/// A level along one line from west to east, moved by an offset of its own.
-#[derive(Clone, Copy)]
-struct Line<'a> {
-    east: f32,
-    north: &'a [Texel],
-    south: &'a [Texel],
+/// The two rows of a level between whose centres a line from west to east lies, and the way from the one to the other.
+#[derive(Clone, Copy, Debug, Default)]
+struct Line {
+    north: usize,
+    south: usize,
     t: f32,
 }
 
-impl<'a> Line<'a> {
+impl Line {
+    /// `v` is how far south the line lies, as a share of the picture's height.
     #[inline(always)]
-    fn new(level: &'a Level, v: f32, [east, south]: [f32; 2]) -> Self {
-        let (first, second, t) = between(v + south, level.height);
-        Self { east, north: level.row(first), south: level.row(second), t }
-    }
-
-    /// Bilinear between texel centres.
-    #[inline(always)]
-    fn at(&self, u: f32) -> [f32; 4] {
-        let (west, east, s) = between(u + self.east, self.north.len());
-        let along = |row: &[Texel]| -> [f32; 4] {
-            let (west, east) = (row[west].map(f32::from), row[east].map(f32::from));
-            std::array::from_fn(|c| west[c] + (east[c] - west[c]) * s)
-        };
-        let (north, south) = (along(self.north), along(self.south));
-        std::array::from_fn(|c| (north[c] + (south[c] - north[c]) * self.t) * (1.0 / FULL))
-    }
-
-    /// The reliefs of all its texels, and at either end the one that the picture goes on with.
-    #[inline(always)]
-    fn reliefs(&self, reliefs: &mut Vec<f32>) {
-        let relief = |texel: &Texel| f32::from(texel[3]) * (1.0 / FULL);
-        let mixed = |(north, south): (&Texel, &Texel)| relief(north) + (relief(south) - relief(north)) * self.t;
-        let count = self.north.len();
-        reliefs.resize(count + 2, 0.0);
-        for (relief, pair) in reliefs[1..].iter_mut().zip(self.north.iter().zip(self.south)) {
-            *relief = mixed(pair);
-        }
-        (reliefs[0], reliefs[count + 1]) = (reliefs[count], reliefs[1]);
+    fn new(level: &Level, v: f32) -> Self {
+        let (north, south, t) = between(v, level.height);
+        Self { north, south, t }
     }
 }
 
@@ -111,10 +89,9 @@ impl Swatch {
             let [red, green, blue] = colour;
             [red, green, blue, luminance(colour)].map(|channel| (channel * FULL + 0.5) as u16)
         };
-        let mut level =
-            Level { width: picture.width, height: picture.height, texels: picture.pixels.iter().map(texel).collect() };
+        let mut level = Level::new(picture.width, picture.height, picture.pixels.iter().map(texel).collect());
         if level.texels.is_empty() {
-            level = Level { width: 1, height: 1, texels: vec![[0; 4]] };
+            level = Level::new(1, 1, vec![[0; 4]]);
         }
         let mut levels = vec![level];
         while let Some(last) = levels.last().filter(|level| level.texels.len() > 1) {
@@ -130,7 +107,8 @@ impl Swatch {
 
     /// The bytes that it takes.
     pub fn bytes(&self) -> usize {
-        self.levels.iter().map(|level| size_of::<Texel>() * level.texels.len()).sum()
+        let a_texel = size_of::<Texel>() + size_of::<u16>();
+        self.levels.iter().map(|level| a_texel * level.texels.len()).sum()
     }
 
     /// The mean colour in linear light.
@@ -225,68 +203,47 @@ impl Cover {
         if !stretches(weights).any(|stretch| !is_known[stretch.start / STRETCH]) {
             return;
         }
-        let Space { lines, brightness, places } = space;
+        let Space { triangles, brightness } = space;
         let Self { repeat_m, per_relief, .. } = *self;
         let levels = &self.swatch.levels;
         let (mean, repeats_per_m) = (self.swatch.mean, 1.0 / repeat_m);
         let v = z_m * repeats_per_m;
-        // A level of one texel has no structure: no line.
-        for ((level, Far { scale, slant, offset: [east, south] }), line) in
-            self.far.into_iter().zip(FAR).zip(&mut *lines)
-        {
-            let level = &levels[level];
-            line.reliefs.clear();
-            if level.texels.len() > 1 {
-                let far = Line::new(level, v * self.proportion / scale, [east + slant * v / scale, south]);
-                far.reliefs(&mut line.reliefs);
-                (line.per_m, line.east, line.count) = (repeats_per_m / scale, far.east, level.width as f32);
-            }
-        }
+        let far = [0, 1].map(|at| FarLine::new(&levels[self.far[at]], FAR[at], repeats_per_m, v, self.proportion));
         let near = &levels[self.near];
-        let mut triangles =
-            (near.width >= LEAST_TEXELS.min(levels[0].width)).then(|| Triangles::new(near, v, self.proportion));
+        let shows_near = near.width >= LEAST_TEXELS.min(levels[0].width);
+        if shows_near {
+            triangles.begin(v, self.proportion);
+        }
         for stretch in stretches(weights) {
             if std::mem::replace(&mut is_known[stretch.start / STRETCH], true) {
                 continue;
             }
-            let (xs_m, firsts) = (&xs_m[stretch.clone()], &mut [0; STRETCH]);
-            let (places, brightness) = (&mut places[..xs_m.len()], &mut brightness[..xs_m.len()]);
+            // A row that ends within the stretch goes on with its last place, so that every loop has the same length.
+            let xs_m = &xs_m[stretch.clone()];
+            let mut places = [xs_m[xs_m.len() - 1]; STRETCH];
+            places[..xs_m.len()].copy_from_slice(xs_m);
             brightness.fill(1.0);
-            for FarLine { reliefs, per_m, east, count } in lines.iter().filter(|line| !line.reliefs.is_empty()) {
-                // From the centre of the texel that stands before the first. Looking up alone goes place by place; what
-                // comes before and after it goes through the vector lanes.
-                for ((place, first), x_m) in places.iter_mut().zip(&mut *firsts).zip(xs_m) {
-                    let u = x_m * per_m + east;
-                    let position = (u - u.floor()) * count + 0.5;
-                    *first = rounded(position.floor());
-                    *place = position - position.floor();
-                }
-                for (place, &first) in places.iter_mut().zip(&*firsts) {
-                    let pair = &reliefs[first as usize..first as usize + 2];
-                    *place = pair[0] + (pair[1] - pair[0]) * *place;
-                }
-                for (brightness, relief) in brightness.iter_mut().zip(&*places) {
-                    *brightness += FAR_SHARE * (relief * per_relief - 1.0).clamp(-1.0, 1.0);
-                }
+            // A level of one texel has no structure.
+            for line in far.iter().filter(|line| line.level.texels.len() > 1) {
+                line.brighten(&places, per_relief, brightness);
             }
-            let [red, green, blue, relief] = steps.each_mut().map(|steps| &mut steps[stretch.clone()]);
-            match &mut triangles {
-                None => {
-                    for (channel, mean) in [red, green, blue].into_iter().zip(mean) {
-                        channel.iter_mut().zip(&*brightness).for_each(|(step, bright)| *step = step_of(mean * bright));
-                    }
-                    relief.fill(LEVEL);
-                }
-                Some(triangles) => {
-                    let channels = red.iter_mut().zip(green).zip(blue).zip(relief);
-                    for ((((red, green), blue), relief), (x_m, bright)) in channels.zip(xs_m.iter().zip(&*brightness)) {
-                        let detail = triangles.detail(x_m * repeats_per_m, mean);
-                        for (c, step) in [red, green, blue].into_iter().enumerate() {
-                            *step = step_of((mean[c] + detail[c]) * bright);
-                        }
-                        *relief = step_of((0.5 + 0.5 * detail[3] * per_relief).min(1.0));
+            let channels = steps.each_mut().map(|steps| &mut steps[stretch.clone()]);
+            if shows_near {
+                let details = triangles.details(near, &places, repeats_per_m, mean);
+                for (c, (channel, details)) in channels.into_iter().zip(details).enumerate() {
+                    for ((step, detail), bright) in channel.iter_mut().zip(details).zip(&*brightness) {
+                        // The last channel is the relief: it has a mean of its own and is as high wherever it is bright.
+                        let relief = 0.5 + 0.5 * detail * per_relief;
+                        let relief = if relief < 1.0 { relief } else { 1.0 };
+                        *step = step_of(if c < 3 { (mean[c] + detail) * bright } else { relief });
                     }
                 }
+            } else {
+                let [red, green, blue, relief] = channels;
+                for (channel, mean) in [red, green, blue].into_iter().zip(mean) {
+                    channel.iter_mut().zip(&*brightness).for_each(|(step, bright)| *step = step_of(mean * bright));
+                }
+                relief.fill(LEVEL);
             }
         }
     }
@@ -332,19 +289,85 @@ impl Texels {
 /// What is worked in along a line, kept from one to the next.
 #[derive(Debug, Default)]
 pub(super) struct Space {
-    lines: [FarLine; 2],
+    triangles: Triangles,
     brightness: [f32; STRETCH],
-    places: [f32; STRETCH],
 }
 
-/// A line of far structure: the reliefs of a level with the one before and the one after them, and where a place in metres
-/// lies on it.
-#[derive(Debug, Default)]
-struct FarLine {
-    reliefs: Vec<f32>,
+/// A line of far structure, and where a place in metres lies on it.
+#[derive(Clone, Copy, Debug)]
+struct FarLine<'a> {
+    level: &'a Level,
+    line: Line,
     per_m: f32,
     east: f32,
-    count: f32,
+}
+
+impl<'a> FarLine<'a> {
+    /// `v` is how far south the line lies in near structure.
+    #[inline(always)]
+    fn new(level: &'a Level, far: Far, repeats_per_m: f32, v: f32, proportion: f32) -> Self {
+        let Far { scale, slant, offset: [east, south] } = far;
+        let line = Line::new(level, v * proportion / scale + south);
+        Self { level, line, per_m: repeats_per_m / scale, east: east + slant * v / scale }
+    }
+
+    /// Looking up alone goes place by place; what comes before and after it goes through the vector lanes.
+    #[inline(always)]
+    fn brighten(&self, xs_m: &[f32; STRETCH], per_relief: f32, brightness: &mut [f32; STRETCH]) {
+        let Self { level, line, per_m, east } = *self;
+        let mut texels = Between::default();
+        let width = level.width as f32;
+        texels.find(width, xs_m.iter().map(|x_m| x_m * per_m + east));
+        let [north, south] = [line.north, line.south].map(|row| &level.reliefs[row * level.width..][..level.width]);
+        let mut reliefs = [[0.0; STRETCH]; 4];
+        for (i, (&west, &east)) in texels.firsts.iter().zip(&texels.seconds).enumerate() {
+            let corners = [&north[west as usize], &north[east as usize], &south[west as usize], &south[east as usize]];
+            for (reliefs, relief) in reliefs.iter_mut().zip(corners) {
+                reliefs[i] = f32::from(*relief);
+            }
+        }
+        let [north_wests, north_easts, south_wests, south_easts] = &reliefs;
+        let norths = north_wests.iter().zip(north_easts);
+        let corners = norths.zip(south_wests.iter().zip(south_easts));
+        for ((bright, way), ((north_west, north_east), (south_west, south_east))) in
+            brightness.iter_mut().zip(&texels.ways).zip(corners)
+        {
+            let north = north_west + (north_east - north_west) * way;
+            let south = south_west + (south_east - south_west) * way;
+            let relief = (north + (south - north) * line.t) * (1.0 / FULL);
+            *bright += FAR_SHARE * (relief * per_relief - 1.0).clamp(-1.0, 1.0);
+        }
+    }
+}
+
+/// The texels of a row between whose centres each place of a stretch lies, and the way from the one to the other.
+#[derive(Clone, Copy, Debug)]
+struct Between {
+    firsts: [u32; STRETCH],
+    seconds: [u32; STRETCH],
+    ways: [f32; STRETCH],
+}
+
+impl Default for Between {
+    fn default() -> Self {
+        Self { firsts: [0; STRETCH], seconds: [0; STRETCH], ways: [0.0; STRETCH] }
+    }
+}
+
+impl Between {
+    /// Places are given as shares of the row, which goes round.
+    #[inline(always)]
+    fn find(&mut self, width: f32, shares: impl Iterator<Item = f32>) {
+        let Self { firsts, seconds, ways } = self;
+        for (((first, second), way), share) in firsts.iter_mut().zip(seconds).zip(ways).zip(shares) {
+            let position = (share - share.floor()) * width - 0.5;
+            let base = position.floor();
+            *way = position - base;
+            let west = if base < 0.0 { width - 1.0 } else { base };
+            *first = rounded(west);
+            *second = rounded(if west + 1.0 < width { west + 1.0 } else { 0.0 });
+        }
+    }
 }
 
 /// Whether a type lies anywhere along a line. Weights are not negative, so that any bit says so, and bits are gathered in
@@ -364,74 +387,210 @@ pub(super) fn stretches(weights: &[f32]) -> impl Iterator<Item = Range<usize>> {
 /// Triangles as high as a third of a picture: large enough to keep the picture's forms whole.
 const TRIANGLES_A_REPEAT: f32 = 3.0;
 
-/// The triangles of a skewed grid along one line from west to east. The line stays between two rows of corners, and
-/// neighbouring places mostly lie in the same cell: what the cell's corners say is kept.
-struct Triangles<'a> {
-    level: &'a Level,
+/// A copy that is hardly seen is left away.
+const LEAST_SHARE: f32 = 0.015;
+
+/// The copies that meet in a triangle.
+const COPIES: usize = 3;
+
+/// The copy of the picture at a corner of the grid, along a line: how far it is moved eastward, and its rows.
+#[derive(Clone, Copy, Debug, Default)]
+struct Corner {
+    east: f32,
+    line: Line,
+}
+
+impl Corner {
+    /// `down` is how far south the line lies in the picture; the rows are where they begin among all texels.
+    #[inline(always)]
+    fn new(level: &Level, down: f32, at: [i32; 2]) -> Self {
+        let [east, south] = offset(at);
+        let Line { north, south, t } = Line::new(level, down + south);
+        Self { east, line: Line { north: north * level.width, south: south * level.width, t } }
+    }
+}
+
+/// Neighbouring places in one cell of the grid, and the copies at its corners: north-west, north-east, south-west,
+/// south-east.
+#[derive(Clone, Copy, Debug)]
+struct Cell {
+    places: usize,
+    corners: [Corner; 4],
+}
+
+/// What is worked out of one copy at every place of a stretch.
+#[derive(Clone, Copy, Debug)]
+struct Copies {
+    shares: [f32; STRETCH],
+    easts: [f32; STRETCH],
+    /// The way from the northern row to the southern one.
+    downs: [f32; STRETCH],
+    texels: Between,
+    /// The shares of the four texels: north-west, north-east, south-west, south-east.
+    of_texels: [[f32; STRETCH]; 4],
+}
+
+/// The triangles of a skewed grid along one line from west to east. The line stays between two rows of corners.
+#[derive(Debug)]
+struct Triangles {
     /// How far south the line lies in the picture, as a share of its height.
     down: f32,
     /// How far the cells are skewed here, which row of cells it is, and how far down the row the line lies.
     skew: f32,
     row: i32,
     t: f32,
-    /// The cell where the last place lay, and the copies at its corners: north-west, north-east, south-west, south-east.
-    cell: f32,
-    copies: [Line<'a>; 4],
+    /// What is worked in along a stretch.
+    copies: [Copies; COPIES],
+    cells: Vec<Cell>,
+    details: [[f32; STRETCH]; 4],
 }
 
-impl<'a> Triangles<'a> {
-    #[inline(always)]
-    fn new(level: &'a Level, v: f32, proportion: f32) -> Self {
-        // The triangles lie on the land, whatever the picture's proportion.
-        let down = v * proportion;
-        let across = v * TRIANGLES_A_REPEAT;
-        let q = 1.154_700_5 * across;
+impl Default for Triangles {
+    fn default() -> Self {
+        let [shares, easts, downs] = [[0.0; STRETCH]; 3];
+        let copies = Copies { shares, easts, downs, texels: Between::default(), of_texels: [[0.0; STRETCH]; 4] };
         Self {
-            level,
-            down,
-            skew: 0.577_350_27 * across,
-            row: q.floor() as i32,
-            t: q - q.floor(),
-            // Equal to no cell.
-            cell: f32::NAN,
-            copies: [Line::new(level, down, [0.0; 2]); 4],
+            down: 0.0,
+            skew: 0.0,
+            row: 0,
+            t: 0.0,
+            copies: [copies; COPIES],
+            cells: Vec::new(),
+            details: [[0.0; STRETCH]; 4],
         }
     }
+}
 
-    /// How far the mixture of the three copies at a place is from the mean.
+impl Triangles {
     #[inline(always)]
-    fn detail(&mut self, u: f32, mean: [f32; 4]) -> [f32; 4] {
-        let p = u * TRIANGLES_A_REPEAT - self.skew;
-        let cell = p.floor();
-        if cell != self.cell {
-            let (i, j) = (cell as i32, self.row);
-            self.cell = cell;
-            self.copies =
-                [[i, j], [i + 1, j], [i, j + 1], [i + 1, j + 1]].map(|at| Line::new(self.level, self.down, offset(at)));
+    fn begin(&mut self, v: f32, proportion: f32) {
+        // The triangles lie on the land, whatever the picture's proportion.
+        self.down = v * proportion;
+        let across = v * TRIANGLES_A_REPEAT;
+        let q = 1.154_700_5 * across;
+        self.skew = 0.577_350_27 * across;
+        self.row = q.floor() as i32;
+        self.t = q - q.floor();
+    }
+
+    /// How far the mixture of the three copies is from the mean, channel by channel, at every place of a stretch.
+    ///
+    /// All that is worked out goes through the vector lanes, place by place or, of texels, channel by channel; only which
+    /// texels these are is looked up.
+    #[inline(always)]
+    fn details(
+        &mut self,
+        level: &Level,
+        xs_m: &[f32; STRETCH],
+        repeats_per_m: f32,
+        mean: [f32; 4],
+    ) -> &[[f32; STRETCH]; 4] {
+        let (t, skew) = (self.t, self.skew);
+        let (mut us, mut cells, mut is_south) = ([0.0_f32; STRETCH], [0.0_f32; STRETCH], [0.0_f32; STRETCH]);
+        let mut restored = [0.0_f32; STRETCH];
+        let [first, second, third] = &mut self.copies;
+        let shares = first.shares.iter_mut().zip(&mut second.shares).zip(&mut third.shares);
+        let places = us.iter_mut().zip(&mut cells).zip(&mut is_south).zip(&mut restored).zip(shares);
+        for (((((u, cell), is_south), restored), ((first, second), third)), x_m) in places.zip(xs_m) {
+            *u = x_m * repeats_per_m;
+            let p = *u * TRIANGLES_A_REPEAT - skew;
+            *cell = p.floor();
+            let s = p - p.floor();
+            // Barycentric shares of the corners of the triangle in which the place lies: the one in the north-west of the
+            // cell, or the one in the south-east.
+            let south = s + t >= 1.0;
+            *is_south = if south { 1.0 } else { 0.0 };
+            let shares = [
+                if south { s + t - 1.0 } else { 1.0 - s - t },
+                if south { 1.0 - t } else { s },
+                if south { 1.0 - s } else { t },
+            ];
+            let shares = shares.map(sharpened);
+            let whole = 1.0 / (shares[0] + shares[1] + shares[2]);
+            let shares = shares.map(|share| share * whole);
+            let squares = shares[0] * shares[0] + shares[1] * shares[1] + shares[2] * shares[2];
+            *restored = 1.0 / squares.sqrt();
+            [*first, *second, *third] = shares.map(|share| if share > LEAST_SHARE { share } else { 0.0 });
         }
-        // Barycentric shares of the corners of the triangle in which the place lies.
-        let (s, t) = (p - cell, self.t);
-        let [north_west, north_east, south_west, south_east] = &self.copies;
-        let (shares, copies) = if s + t < 1.0 {
-            ([1.0 - s - t, s, t], [north_west, north_east, south_west])
-        } else {
-            ([s + t - 1.0, 1.0 - t, 1.0 - s], [south_east, north_east, south_west])
-        };
-        let shares = shares.map(sharpened);
-        let whole = 1.0 / (shares[0] + shares[1] + shares[2]);
-        let mut detail = [0.0; 4];
-        let mut squares = 0.0;
-        for (share, copy) in shares.into_iter().zip(copies) {
-            let share = share * whole;
-            squares += share * share;
-            // A copy that is hardly seen is not worth its four texels.
-            if share > 0.015 {
-                let texel = copy.at(u);
-                detail = std::array::from_fn(|c| detail[c] + share * (texel[c] - mean[c]));
+        self.find_cells(level, &cells, &is_south);
+        let width = level.width as f32;
+        for Copies { shares, easts, downs, texels, of_texels } in &mut self.copies {
+            texels.find(width, us.iter().zip(&*easts).map(|(u, east)| u + east));
+            let [north_wests, north_easts, south_wests, south_easts] = of_texels;
+            let norths = north_wests.iter_mut().zip(north_easts);
+            let corners = norths.zip(south_wests.iter_mut().zip(south_easts));
+            for (((share, down), way), ((north_west, north_east), (south_west, south_east))) in
+                shares.iter().zip(&*downs).zip(&texels.ways).zip(corners)
+            {
+                let (north, south) = (share * (1.0 - down), share * down);
+                (*north_west, *north_east) = (north * (1.0 - way), north * way);
+                (*south_west, *south_east) = (south * (1.0 - way), south * way);
             }
         }
-        let restored = 1.0 / squares.sqrt();
-        detail.map(|channel| channel * restored)
+        let texels = level.texels.as_slice();
+        let mut at = 0;
+        for Cell { places, corners: [north_west, north_east, south_west, south_east] } in &self.cells {
+            for i in at..at + places {
+                let first = if is_south[i] > 0.0 { south_east } else { north_west };
+                let mut sum = [0.0_f32; 4];
+                for (Copies { shares, texels: Between { firsts, seconds, .. }, of_texels, .. }, Corner { line, .. }) in
+                    self.copies.iter().zip([first, north_east, south_west])
+                {
+                    // Mostly one of the three is seen, and the same one from each place to the next.
+                    if shares[i] == 0.0 {
+                        continue;
+                    }
+                    let (west, east) = (firsts[i] as usize, seconds[i] as usize);
+                    let corners = [line.north + west, line.north + east, line.south + west, line.south + east];
+                    for (shares, corner) in of_texels.iter().zip(corners) {
+                        let texel = texels[corner];
+                        sum = std::array::from_fn(|c| sum[c] + shares[i] * f32::from(texel[c]));
+                    }
+                }
+                for (details, sum) in self.details.iter_mut().zip(sum) {
+                    details[i] = sum;
+                }
+            }
+            at += places;
+        }
+        let mut wholes = [0.0; STRETCH];
+        for Copies { shares, .. } in &self.copies {
+            wholes.iter_mut().zip(shares).for_each(|(whole, share)| *whole += share);
+        }
+        for (details, mean) in self.details.iter_mut().zip(mean) {
+            for ((detail, restored), whole) in details.iter_mut().zip(&restored).zip(&wholes) {
+                *detail = (*detail * (1.0 / FULL) - mean * whole) * restored;
+            }
+        }
+        &self.details
+    }
+
+    /// Which copies meet at every place, and how far they are moved.
+    #[inline(always)]
+    fn find_cells(&mut self, level: &Level, cells: &[f32], is_south: &[f32]) {
+        self.cells.clear();
+        let mut at = 0;
+        while at < cells.len() {
+            let cell = cells[at];
+            let end = cells[at..].iter().position(|other| *other != cell).map_or(cells.len(), |count| at + count);
+            let (i, j) = (cell as i32, self.row);
+            let corner = |i: i32, j: i32| Corner::new(level, self.down, [i, j]);
+            // One by one: what goes over an array is not inlined.
+            let corners = [corner(i, j), corner(i + 1, j), corner(i, j + 1), corner(i + 1, j + 1)];
+            let [north_west, north_east, south_west, south_east] = corners;
+            let [first, second, third] = &mut self.copies;
+            let places = first.easts[at..end].iter_mut().zip(&mut first.downs[at..end]);
+            for ((east, down), is_south) in places.zip(&is_south[at..end]) {
+                let corner = if *is_south > 0.0 { south_east } else { north_west };
+                (*east, *down) = (corner.east, corner.line.t);
+            }
+            for (copies, corner) in [(second, north_east), (third, south_west)] {
+                copies.easts[at..end].fill(corner.east);
+                copies.downs[at..end].fill(corner.line.t);
+            }
+            self.cells.push(Cell { places: end - at, corners });
+            at = end;
+        }
     }
 }
 

@@ -8,7 +8,8 @@ use crate::engine::wide::refill;
 /// 1 within the band, falling to 0 over `release` outside it; a release of 0 is a sharp edge.
 #[inline(always)]
 pub(in crate::engine) fn factor(value: f32, [min, max]: [f32; 2], release: f32) -> f32 {
-    let outside = (min - value).max(value - max);
+    let (below, above) = (min - value, value - max);
+    let outside = if below > above { below } else { above };
     // Chosen without a branch, so that neighbouring points go through the vector lanes together.
     let fading = if outside < release { 1.0 - outside * (1.0 / release) } else { 0.0 };
     if outside <= 0.0 { 1.0 } else { fading }
@@ -82,6 +83,9 @@ impl GroundRow {
         self.height_m.len()
     }
 }
+
+/// Points whose weights are shared out at once.
+const SHARED_AT_ONCE: usize = 64;
 
 /// Limits of a third measure, if a type has any.
 type Third = Option<([f32; 2], f32)>;
@@ -239,8 +243,17 @@ impl Palette {
         if uncovered > 0 && !self.extents.is_empty() {
             self.fill(row, weights, sums);
         }
-        for (weights, _) in weights.iter_mut().zip(&self.covers).filter(|(_, covers)| **covers) {
-            weights.iter_mut().zip(&*sums).for_each(|(weight, &sum)| *weight /= if sum > 0.0 { sum } else { 1.0 });
+        for start in (0..row.len()).step_by(SHARED_AT_ONCE) {
+            let stretch = start..row.len().min(start + SHARED_AT_ONCE);
+            let (sums, mut parts) = (&sums[stretch.clone()], [0.0; SHARED_AT_ONCE]);
+            parts.iter_mut().zip(sums).for_each(|(part, &sum)| *part = 1.0 / if sum > 0.0 { sum } else { 1.0 });
+            for (weights, _) in weights.iter_mut().zip(&self.covers).filter(|(_, covers)| **covers) {
+                for ((weight, sum), part) in weights[stretch.clone()].iter_mut().zip(sums).zip(&parts) {
+                    let shared = *weight * part;
+                    // The only type of a place takes all of it, whatever the product is rounded to.
+                    *weight = if *weight == *sum && *sum > 0.0 { 1.0 } else { shared };
+                }
+            }
         }
         uncovered
     }
