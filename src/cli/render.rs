@@ -31,7 +31,7 @@ pub fn stage(
     use crate::scene::{Easel, Portrait, frame_paths};
 
     let Project { recipe, files, view, export, .. } = project;
-    let [width, height] = options.render_size.pixels();
+    let [width, height] = options.render_size.0;
     texture::check_size(path, [width, height].map(|side| side as usize))?;
     let paths = options.turntable.map_or_else(|| vec![path.to_path_buf()], |count| frame_paths(path, count));
     paths.iter().try_for_each(|path| atomic::check_target(path, options.force))?;

@@ -77,16 +77,9 @@ impl FromStr for Pixels {
     }
 }
 
-/// The pixels of a picture in 3-D.
+/// The pixels of a picture in 3-D, across and down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PictureSize([u32; 2]);
-
-impl PictureSize {
-    /// Pixels across and down.
-    pub fn pixels(self) -> [u32; 2] {
-        self.0
-    }
-}
+pub struct PictureSize(pub [u32; 2]);
 
 impl FromStr for PictureSize {
     type Err = String;
