@@ -14,8 +14,8 @@ const PREVIEW_SAMPLES: [u32; 5] = [257, 513, 1025, 2049, 4097];
 /// Sizes up to here fit everywhere.
 const SMALL: u32 = 1025;
 
-/// Bytes of memory that the preview takes for a sample, by measurement: the lands that the evaluator remembers, the
-/// pictures of the views, and what the card holds of them where that is the same memory.
+/// Bytes of memory that the preview takes for a sample: 80 by measurement where the stack has one step and the card is
+/// the processor, and as much again for the lands of further steps that the evaluator remembers.
 const BYTES_PER_SAMPLE: u64 = 160;
 
 /// Entries of the history that the menu shows.
