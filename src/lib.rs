@@ -9,4 +9,6 @@ pub mod cli;
 pub mod engine;
 pub mod files;
 pub mod project;
+#[cfg(feature = "gui")]
+mod scene;
 pub mod worker;

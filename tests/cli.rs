@@ -774,4 +774,84 @@ fn without_the_editor_the_program_says_what_it_can_do() {
         return;
     }
     Place::new().fail("", 1, "build, presets, operations");
+    Place::new().fail("build preset:canyon --render land.png", 1, "--render is not in this build");
+}
+
+/// Whether the program draws in 3-D here: it may have been built without, and there may be no graphics adapter.
+fn can_render(place: &Place) -> bool {
+    let output = place.run("build preset:krten-wind --render probe.png --render-size 16x16 --size 33");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    let lacks = ["no graphics adapter was found", "not in this build"].iter().any(|lack| errors.contains(lack));
+    assert!(output.status.success() || lacks, "{errors}");
+    let required = std::env::var_os("UPTHRUST_REQUIRE_PICTURES").is_some();
+    assert!(!(lacks && required), "pictures are required, but nothing can draw them");
+    if lacks {
+        println!("skipped: {errors}");
+    } else {
+        std::fs::remove_file(place.path("probe.png")).expect("it was written");
+    }
+    !lacks
+}
+
+#[test]
+fn a_picture_in_3d_shows_the_land_in_its_colours_and_turns_around_it() {
+    let place = Place::new();
+    if !can_render(&place) {
+        return;
+    }
+    // A cliff from north to south: the east in red is high, the west in blue is low.
+    let cliff = json!({"operation": "drawn_faults", "faults": [{"from_m": [2000.0, 3000.0], "to_m": [2000.0, 0.0],
+        "displacement_m": 200.0, "profile": "step"}]});
+    let ground = |name: &str, colour: &str, [low, high]: [f64; 2]| json!({"name": name, "colour": colour, "elevation": [low, high], "elevation_release": 0});
+    let types = [ground("low", "#2040ff", [0.0, 50.0]), ground("high", "#ff2010", [50.0, 100.0])];
+    place.write(
+        "p.upthrust.json",
+        json!({"format": 1, "name": "Cliff", "recipe": {"world": {"width_m": 4000, "depth_m": 3000}, "stack": [cliff],
+            "texture": {"types": types}}})
+        .to_string(),
+    );
+    let base = "build p.upthrust.json --size 129 --render-size 320x200";
+    assert_eq!(place.succeed(&format!("{base} --render one.png")), "wrote one.png\n");
+    let read = |name: &str| image::open(place.path(name)).expect(name).to_rgb8();
+    let one = read("one.png");
+    assert_eq!(one.dimensions(), (320, 200));
+    let [west, east] = [(100, 113), (200, 62)].map(|(x, y)| one.get_pixel(x, y).0.map(i32::from));
+    assert!(west[2] > west[0] + 40 && east[0] > east[2] + 40, "west {west:?}, east {east:?}");
+    // Again, to the same file: only where it may be replaced.
+    place.fail(&format!("{base} --render one.png"), 1, "there already");
+    let said = place.succeed(&format!("{base} --render land.png --turntable 3 --heightmap h.png"));
+    assert!(said.ends_with("wrote land_000.png\nwrote land_001.png\nwrote land_002.png\n"), "{said}");
+    let [first, second, third] = ["land_000.png", "land_001.png", "land_002.png"].map(read);
+    assert!(first == one, "the turntable begins with the picture");
+    assert!(first != second && second != third);
+    assert!(place.path("h.png").exists() && !place.path("land.png").exists());
+    // Nothing is left where something else cannot be written.
+    place.fail(&format!("{base} --render two.png --heightmap h.png"), 1, "there already");
+    for (arguments, message) in [
+        ("--render two.r16", ".png"),
+        ("--turntable 3", "--render"),
+        ("--render two.png --turntable 1", "2..=999"),
+        ("--render two.png --render-size 9x9", "from 16 to 8192"),
+    ] {
+        let output = place.run(&format!("build p.upthrust.json {arguments}"));
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(2) && errors.contains(message), "{arguments}: {errors}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn without_a_graphics_adapter_a_picture_in_3d_is_refused_with_a_sentence() {
+    let place = Place::new();
+    if !can_render(&place) {
+        return;
+    }
+    let mut command = place.command("build preset:krten-wind --render land.png --size 33");
+    // Drivers that are none, and nothing else to fall back to.
+    let output = command.env("WGPU_BACKEND", "vulkan").env("VK_DRIVER_FILES", "/none").env("VK_ICD_FILENAMES", "/none");
+    let output = output.output().expect("the program runs");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{errors}");
+    assert!(errors.starts_with("error: no graphics adapter was found") && !errors.contains("panicked"), "{errors}");
+    assert!(place.names().is_empty());
 }

@@ -64,6 +64,8 @@ pub(super) enum Command {
     Export,
     /// Writes a picture of the 3-D view.
     SavePicture,
+    /// Writes pictures all around the land.
+    SaveTurntable,
     Quit,
     Undo,
     Redo,
@@ -155,6 +157,7 @@ impl Command {
             Self::ImportHeightmap => "Import heightmap…".into(),
             Self::Export => "Export…".into(),
             Self::SavePicture => "Save a picture of the 3-D view…".into(),
+            Self::SaveTurntable => "Turntable of the 3-D view…".into(),
             Self::Quit => "Quit".into(),
             Self::Undo => "Undo".into(),
             Self::Redo => "Redo".into(),
@@ -229,6 +232,7 @@ impl Command {
             Self::OpenPreset(_)
             | Self::ImportHeightmap
             | Self::SavePicture
+            | Self::SaveTurntable
             | Self::GoToEntry(_)
             | Self::AddStep(_)
             | Self::DuplicateStep(_)

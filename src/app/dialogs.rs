@@ -25,6 +25,8 @@ pub(super) enum Purpose {
     Picture {
         /// Its pixels.
         size: [u32; 2],
+        /// How many pictures all around the land, in numbered files; `None`: one, as the view is.
+        frames: Option<u32>,
     },
 }
 
@@ -45,7 +47,8 @@ impl Ask {
             Purpose::Import { target: Some(Target { slot: FileSlot::Texture(_), .. }) } => "Choose a picture of ground",
             Purpose::Import { .. } => "Import a heightmap",
             Purpose::Export => "Export",
-            Purpose::Picture { .. } => "Save a picture of the 3-D view",
+            Purpose::Picture { frames: None, .. } => "Save a picture of the 3-D view",
+            Purpose::Picture { frames: Some(_), .. } => "Save a turntable of the 3-D view",
         }
     }
 

@@ -23,8 +23,11 @@ mod timings;
 mod views;
 mod widgets;
 
+use std::cell::RefCell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -39,7 +42,7 @@ use self::export_ui::{Decision, ExportChoices};
 use self::panels::status::{Message, Status};
 use self::picker::Picker;
 use self::playback::Playback;
-use self::scene::{Look, PictureWindow, Scene};
+use self::scene::{Look, PictureWindow, Posture, Scene, Turntable, TurntableOutcome};
 use self::studio::Studio;
 use self::thumbnails::Thumbnails;
 use self::timings::Timings;
@@ -51,7 +54,10 @@ use crate::engine::recipe::Blend;
 use crate::engine::{Recipe, Step};
 use crate::files::swatches::SHIPPED;
 use crate::project::{ENDING, Project, presets};
-use crate::worker::{ExportOutcome, Exporter, InputFiles, JobError, Preview, PreviewRequest, Previewer, Wake};
+use crate::scene::frame_paths;
+use crate::worker::{
+    ExportOutcome, ExportStatus, Exporter, InputFiles, JobError, Preview, PreviewRequest, Previewer, Wake,
+};
 
 /// How long a picture may be out of date before the views say so: shorter waits would only flicker.
 const NOTICEABLE: Duration = Duration::from_millis(120);
@@ -65,28 +71,58 @@ pub fn run(file: Option<PathBuf>) -> ExitCode {
         eprintln!("error: {}: there is no such file or command; see upthrust --help", file.display());
         return ExitCode::FAILURE;
     }
+    let rescue = Rescue::default();
+    let mut file = file;
+    let mut in_vain = 0;
+    loop {
+        let opened = Instant::now();
+        let file = file.take();
+        let ended = catch_unwind(AssertUnwindSafe(|| open_window(file, &rescue)));
+        if let Ok(Err(error)) = ended {
+            eprintln!(
+                "error: cannot open a window: {}\n\
+                 The editor needs a display. Without one, the command line does the same work: see upthrust --help.",
+                without_place(&error.to_string())
+            );
+            return ExitCode::FAILURE;
+        }
+        if rescue.borrow().is_none() {
+            // What panicked has said so already.
+            return if ended.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE };
+        }
+        in_vain = if opened.elapsed() < SHORT_LIFE { in_vain + 1 } else { 0 };
+        if in_vain == MOST_IN_VAIN {
+            eprintln!("error: the window cannot be kept open; see whether the driver of the graphics card is sound");
+            return ExitCode::FAILURE;
+        }
+    }
+}
+
+/// A window that fails sooner than this was opened in vain, and so many of them in a row are enough. After a panic the
+/// event loop has to end once before it begins anew: that too counts as one.
+const SHORT_LIFE: Duration = Duration::from_secs(2);
+const MOST_IN_VAIN: u32 = 4;
+
+/// Opens a window, with what could be rescued from the one before, and returns when it is closed.
+fn open_window(file: Option<PathBuf>, rescue: &Rescue) -> eframe::Result {
     let viewport = egui::ViewportBuilder::default()
         .with_title("Upthrust")
         .with_app_id("upthrust")
         .with_inner_size(WINDOW)
         .with_min_inner_size([960.0, 600.0]);
     let options = eframe::NativeOptions { viewport, ..Default::default() };
+    let rescue = rescue.clone();
     let create: eframe::AppCreator = Box::new(move |context| {
         let wake = wake_of(&context.egui_ctx);
         let dialogs = Box::new(DesktopDialogs::new(wake));
-        Ok(Box::new(App::new(&context.egui_ctx, dialogs, file)?))
-    });
-    match eframe::run_native("upthrust", options, create) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!(
-                "error: cannot open a window: {}\n\
-                 The editor needs a display. Without one, the command line does the same work: see upthrust --help.",
-                without_place(&error.to_string())
-            );
-            ExitCode::FAILURE
+        let mut app = App::new(&context.egui_ctx, dialogs, file)?;
+        if let Some(rescued) = rescue.take() {
+            app.take_over(rescued);
         }
-    }
+        app.rescue = rescue;
+        Ok(Box::new(app))
+    });
+    eframe::run_native("upthrust", options, create)
 }
 
 /// What the window library says, without the place in its sources at which it says it.
@@ -126,6 +162,7 @@ pub(crate) struct App {
     playback: Playback,
     previewer: Previewer,
     exporter: Exporter,
+    turntable: Option<Turntable>,
     errands: Errands,
     thumbnails: Thumbnails,
     picker: Picker,
@@ -154,9 +191,29 @@ pub(crate) struct App {
     /// Close as soon as the project is saved.
     close_when_saved: bool,
     closing: bool,
+    /// Wakes the window.
+    wake: Wake,
+    /// Where the state goes when the window cannot go on; [`run`] opens another one with it.
+    rescue: Rescue,
+    /// Whether it has gone there.
+    is_adrift: bool,
     /// What the window is headed.
     window_title: String,
 }
+
+/// What outlives a window that cannot go on.
+struct Rescued {
+    document: Document,
+    playback: Playback,
+    exporter: Exporter,
+    selected_step: usize,
+    earlier_seeds: Vec<u32>,
+    gaze: views::Gaze,
+    posture: Posture,
+    maximised: Option<View>,
+}
+
+type Rescue = Rc<RefCell<Option<Rescued>>>;
 
 impl App {
     fn new(ctx: &Context, dialogs: Box<dyn Dialogs>, file: Option<PathBuf>) -> std::io::Result<Self> {
@@ -179,8 +236,9 @@ impl App {
             playback: Playback::from_start(),
             previewer: Previewer::start(wake.clone())?,
             exporter: Exporter::start(wake.clone())?,
+            turntable: None,
             errands: Errands::start(wake.clone())?,
-            thumbnails: Thumbnails::start(wake)?,
+            thumbnails: Thumbnails::start(wake.clone())?,
             picker: Picker::new(),
             dialogs,
             maps: Maps::default(),
@@ -201,12 +259,53 @@ impl App {
             presses: 0,
             close_when_saved: false,
             closing: false,
+            wake,
+            rescue: Rescue::default(),
+            is_adrift: false,
             window_title: String::new(),
         };
         if let Some(file) = file {
             app.errands.open(file);
         }
         Ok(app)
+    }
+
+    /// The graphics card has gone, and the window with it.
+    fn leave(&mut self, ctx: &Context) {
+        self.put_aside();
+        (self.closing, self.modal) = (true, None);
+        ctx.request_repaint();
+    }
+
+    /// Puts aside for the next window what cannot be made again.
+    fn put_aside(&mut self) {
+        let empty = Document::new(Project::default());
+        // An export goes on meanwhile.
+        let Ok(idle) = Exporter::start(Arc::new(|| {})) else { return };
+        let rescued = Rescued {
+            document: std::mem::replace(&mut self.document, empty),
+            playback: self.playback,
+            exporter: std::mem::replace(&mut self.exporter, idle),
+            selected_step: self.selected_step,
+            earlier_seeds: std::mem::take(&mut self.earlier_seeds),
+            gaze: self.maps.gaze,
+            posture: self.scene.posture(),
+            maximised: self.maximised,
+        };
+        *self.rescue.borrow_mut() = Some(rescued);
+        self.is_adrift = true;
+    }
+
+    /// Goes on where another window had to stop.
+    fn take_over(&mut self, rescued: Rescued) {
+        let Rescued { document, playback, exporter, selected_step, earlier_seeds, gaze, posture, maximised } = rescued;
+        (self.document, self.playback, self.exporter) = (document, playback, exporter);
+        (self.selected_step, self.earlier_seeds, self.maximised) = (selected_step, earlier_seeds, maximised);
+        self.maps.gaze = gaze;
+        self.scene.take(posture);
+        self.say(
+            "The window had to be opened again, for the graphics card was lost; nothing of the document is missing",
+        );
     }
 
     fn total(&self) -> u32 {
@@ -237,6 +336,17 @@ impl App {
                 }
                 ExportOutcome::Cancelled => self.say("The export was cancelled; nothing was left behind"),
                 ExportOutcome::Failed(error) => self.complain(error.to_string()),
+            }
+        }
+        if let Some(outcome) = self.turntable.as_ref().and_then(Turntable::take) {
+            self.turntable = None;
+            match outcome {
+                TurntableOutcome::Written(files) => {
+                    let first = files.first().map(|file| file.display().to_string()).unwrap_or_default();
+                    self.say(format!("Saved {first} and {} more", files.len().saturating_sub(1)));
+                }
+                TurntableOutcome::Cancelled => self.say("The turntable was cancelled; nothing was left behind"),
+                TurntableOutcome::Failed(error) => self.complain(error),
             }
         }
         self.thumbnails.receive(ctx);
@@ -410,7 +520,11 @@ impl App {
                     Purpose::Open | Purpose::Import { .. } => Vec::new(),
                     Purpose::Save => [with_project_ending(&path)].into_iter().filter(|path| path.exists()).collect(),
                     Purpose::Export => self.export.replaced(&path),
-                    Purpose::Picture { .. } => [picture_path(&path)].into_iter().filter(|path| path.exists()).collect(),
+                    Purpose::Picture { frames, .. } => {
+                        let path = picture_path(&path);
+                        let files = frames.map_or_else(|| vec![path.clone()], |count| frame_paths(&path, count));
+                        files.into_iter().filter(|path| path.exists()).collect()
+                    }
                 };
                 let unasked: Vec<PathBuf> = files.into_iter().filter(|file| !(may_replace && *file == path)).collect();
                 if unasked.is_empty() {
@@ -428,7 +542,8 @@ impl App {
             Purpose::Open => self.errands.open(path),
             Purpose::Import { ref target } => self.errands.import(path, target.clone()),
             Purpose::Save => self.save_to(with_project_ending(&path)),
-            Purpose::Picture { size } => match self.scene.order(size) {
+            Purpose::Picture { size, frames: Some(count) } => self.turn(size, count, picture_path(&path)),
+            Purpose::Picture { size, frames: None } => match self.scene.order(size) {
                 Ok(ordered) => self.errands.picture(picture_path(&path), ordered),
                 Err(error) => self.complain(error),
             },
@@ -437,6 +552,27 @@ impl App {
                 self.exporter.export(self.export.order(project, &path), project.files.clone());
             }
         }
+    }
+
+    /// Begins a turntable; one that is being drawn already comes first.
+    fn turn(&mut self, size: [u32; 2], count: u32, path: PathBuf) {
+        if self.turntable.is_some() {
+            self.complain("a turntable is being drawn; wait for it, or cancel it, and choose again");
+            return;
+        }
+        let begun = self.scene.model().and_then(|model| {
+            let started = Turntable::start(model, size, count, path, self.wake.clone());
+            started.map_err(|error| format!("the turntable cannot be drawn: {error}"))
+        });
+        match begun {
+            Ok(turntable) => self.turntable = Some(turntable),
+            Err(error) => self.complain(error),
+        }
+    }
+
+    /// What is being written beside the preview.
+    fn export_status(&self) -> Option<ExportStatus> {
+        self.exporter.status().or_else(|| self.turntable.as_ref().map(Turntable::status))
     }
 
     fn save_to(&self, path: PathBuf) {
@@ -495,7 +631,11 @@ impl App {
             }
             Command::SavePicture => {
                 self.message = None;
-                self.modal = Some(Modal::Picture(PictureWindow::default()));
+                self.modal = Some(Modal::Picture(PictureWindow::single()));
+            }
+            Command::SaveTurntable => {
+                self.message = None;
+                self.modal = Some(Modal::Picture(PictureWindow::turntable()));
             }
             Command::Quit => ctx.send_viewport_cmd(ViewportCommand::Close),
             Command::Undo => self.travel(Document::undo),
@@ -580,7 +720,10 @@ impl App {
                 self.previewer.cancel();
                 self.playback.pause();
             }
-            Command::CancelExport => self.exporter.cancel(),
+            Command::CancelExport => match &self.turntable {
+                Some(turntable) if self.exporter.status().is_none() => turntable.cancel(),
+                Some(_) | None => self.exporter.cancel(),
+            },
             Command::DismissMessage => self.message = None,
             Command::Timings => self.timings.toggle(),
             Command::Shortcuts => self.modal = Some(Modal::Shortcuts),
@@ -648,7 +791,7 @@ impl App {
                 Freshness::Renewing(progress) => Some(progress),
                 Freshness::Current | Freshness::Outdated | Freshness::Failed => None,
             },
-            export: self.exporter.status(),
+            export: self.export_status(),
             shown: self.shown.as_ref(),
             crosshair_m,
         };
@@ -737,9 +880,9 @@ impl App {
                 None => {}
             },
             Modal::Picture(window) => match window.ui(ctx) {
-                Some(scene::Decision::ChooseFile(size)) => {
+                Some(scene::Decision::ChooseFile { size, frames }) => {
                     let file_name = self.file_name(".png");
-                    self.dialogs.ask(Ask { purpose: Purpose::Picture { size }, file_name });
+                    self.dialogs.ask(Ask { purpose: Purpose::Picture { size, frames }, file_name });
                     stays = false;
                 }
                 Some(scene::Decision::Close) => stays = false,
@@ -816,9 +959,10 @@ impl App {
         let (close, go_on) = modal.inner;
         if close {
             self.exporter.cancel_all();
+            self.turntable.iter().for_each(Turntable::cancel);
             ctx.send_viewport_cmd(ViewportCommand::Close);
         }
-        let over = self.exporter.status().is_none();
+        let over = self.export_status().is_none();
         !(close || go_on || over || modal.should_close())
     }
 
@@ -831,7 +975,7 @@ impl App {
         }
         if ctx.input(|input| input.viewport().close_requested()) && !self.closing {
             // An export that the user has just cancelled is no reason to stay.
-            let exporting = self.exporter.status().is_some_and(|status| !status.is_cancelled || status.waiting > 0);
+            let exporting = self.export_status().is_some_and(|status| !status.is_cancelled || status.waiting > 0);
             let reason = match (exporting, !self.document.unsaved().is_empty()) {
                 (true, _) => Some(Modal::ExportFirst),
                 (false, true) => Some(Modal::SaveFirst),
@@ -861,8 +1005,21 @@ impl App {
     }
 }
 
+impl Drop for App {
+    /// What panics while the window is drawn, as its library does where the card goes in the middle of a frame, takes
+    /// the window with it, but not the document.
+    fn drop(&mut self) {
+        if std::thread::panicking() && !self.is_adrift {
+            self.put_aside();
+        }
+    }
+}
+
 impl eframe::App for App {
     fn logic(&mut self, ctx: &Context, _frame: &mut eframe::Frame) {
+        if self.scene.is_lost() && !self.is_adrift {
+            self.leave(ctx);
+        }
         self.receive(ctx);
         self.window_events(ctx);
         self.request();
@@ -870,14 +1027,18 @@ impl eframe::App for App {
             // So that progress moves and the note about it appears.
             ctx.request_repaint_after(Duration::from_millis(50));
         }
-        if self.exporter.status().is_some() {
+        if self.export_status().is_some() {
             ctx.request_repaint_after(Duration::from_millis(100));
         }
     }
 
     fn ui(&mut self, ui: &mut Ui, frame: &mut eframe::Frame) {
-        self.scene.attach(frame.wgpu_render_state());
         let ctx = ui.ctx().clone();
+        if self.is_adrift {
+            // Nothing can be drawn any more: on a lost card the window's library would give up.
+            return;
+        }
+        self.scene.attach(frame.wgpu_render_state(), || wake_of(&ctx));
         if self.modal.is_some() {
             self.picker.close();
         }
@@ -915,10 +1076,11 @@ impl Panes<'_> {
     fn view_ui(&mut self, ui: &mut Ui, view: View) {
         let pane = ui.available_rect_before_wrap();
         let extent = self.recipe.world.extent();
+        let glow = self.scene.glow(ui.ctx());
         match view {
-            View::Heightmap => self.maps.ui(ui, view, extent, self.freshness),
+            View::Heightmap => self.maps.ui(ui, view, extent, self.freshness, &glow),
             View::Texture => {
-                self.maps.ui(ui, view, extent, self.freshness);
+                self.maps.ui(ui, view, extent, self.freshness, &glow);
                 self.studio.aspect_ui(ui, pane, &self.recipe.texture);
             }
             View::Scene => {
@@ -929,6 +1091,7 @@ impl Panes<'_> {
                     crosshair_m: &mut self.maps.crosshair_m,
                     freshness: self.freshness,
                     is_playing: self.is_playing,
+                    glow: &glow,
                 };
                 self.scene.ui(ui, &mut around);
             }

@@ -7,6 +7,8 @@ use egui::{Align2, Color32, FontId, Pos2, Rect, Sense, Stroke, TextureHandle, Te
 use super::theme::colours;
 use super::thumbnails::image_from_picture;
 use crate::engine::{Extent, Picture};
+use crate::scene::GlowingFault;
+use crate::scene::camera::round_length;
 use crate::worker::Preview;
 
 /// A way to look at the land.
@@ -98,7 +100,7 @@ impl Maps {
     }
 
     /// Draws one map into the rest of `ui`.
-    pub(super) fn ui(&mut self, ui: &mut Ui, view: View, extent: Extent, freshness: &Freshness) {
+    pub(super) fn ui(&mut self, ui: &mut Ui, view: View, extent: Extent, freshness: &Freshness, glow: &[GlowingFault]) {
         let (rect, response) = ui.allocate_exact_size(ui.available_size(), Sense::click_and_drag());
         let colours = colours(ui);
         let painter = ui.painter().with_clip_rect(rect);
@@ -130,6 +132,11 @@ impl Maps {
             let whole = Rect::from_min_max(Pos2::ZERO, Pos2::new(1.0, 1.0));
             painter.image(upload.texture.id(), land, whole, Color32::WHITE);
         }
+        for fault in glow {
+            let ends = [fault.from_m, fault.to_m];
+            let ends = ends.map(|[x_m, z_m]| land.min + Vec2::new(x_m as f32, z_m as f32) * pixels_per_m);
+            painter.line_segment(ends, Stroke::new(1.5, colours.accent.gamma_multiply(fault.strength)));
+        }
         if let Some(pointer) = response.hover_pos().filter(|pointer| land.contains(*pointer)) {
             let at = (pointer - land.min) / pixels_per_m;
             self.crosshair_m = Some([f64::from(at.x), f64::from(at.y)]);
@@ -155,12 +162,6 @@ impl Maps {
         self.gaze.centre += offset * (1.0 / self.gaze.zoom - 1.0 / zoom);
         self.gaze.zoom = zoom;
     }
-}
-
-/// The longest of 1, 2, 5 · 10ⁿ that is at most `limit`.
-pub(super) fn round_length(limit: f32) -> f32 {
-    let power = libm::exp10f(libm::log10f(limit).floor());
-    [5.0, 2.0, 1.0].into_iter().map(|digit| digit * power).find(|length| *length <= limit).unwrap_or(power)
 }
 
 /// A length in metres, in kilometres from 1000 m on.
@@ -222,8 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn lengths_are_round() {
-        assert_eq!([0.3, 7.9, 99.0, 1500.0].map(round_length), [0.2, 5.0, 50.0, 1000.0]);
+    fn long_lengths_are_in_kilometres() {
         assert_eq!([950.0, 1000.0, 2500.0, 12_345.0].map(length), ["950 m", "1 km", "2.5 km", "12.35 km"]);
     }
 }

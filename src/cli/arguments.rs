@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, Parser, ValueEnum, value_parser};
 
-use super::size::{PatchCounts, Pixels, Size};
+use super::size::{PatchCounts, PictureSize, Pixels, Size};
 use crate::engine::texture::Chart;
 use crate::files::heightmap::RawLayout;
 
@@ -95,6 +95,16 @@ pub struct BuildOptions {
     pub weights_at: WeightsAt,
     #[command(flatten)]
     pub charts: ChartOptions,
+    /// Write a picture of the land in 3-D, under the recipe's sun and with the project's water; only in builds with the
+    /// editor. It needs a graphics adapter, a software one will do, but no display.
+    #[arg(long, value_name = "FILE")]
+    pub render: Option<PathBuf>,
+    /// Pixels of the picture in 3-D.
+    #[arg(long, value_name = "WxH", default_value = "1280x800", requires = "render")]
+    pub render_size: PictureSize,
+    /// Write so many pictures in 3-D in place of one, once around the land: FILE_000.png the first.
+    #[arg(long, value_name = "N", requires = "render", value_parser = value_parser!(u32).range(2..=999))]
+    pub turntable: Option<u32>,
     /// Which way on the map green counts in the normals.
     #[arg(long, value_enum, default_value_t = NormalsY::Up, requires = "normals")]
     pub normals_y: NormalsY,

@@ -7,9 +7,10 @@ use serde_json::json;
 use super::arguments::{BuildOptions, DepthOption, NormalsY, ProgressKind, WeightsAt};
 use super::error::CliError;
 use super::size::{Pixels, Size};
-use super::{interrupt, print, progress, source};
+use super::{interrupt, print, progress, render, source};
 use crate::engine::texture::{Chart, Points, TerrainType, TextureRecipe, TextureSettings};
 use crate::engine::{Inputs, Monitor};
+use crate::files::atomic;
 use crate::files::build::{HeightmapOrder, Order, TextureOrder, build};
 use crate::files::maps::{Depth, MapOrder, WeightsOrder};
 use crate::project::Project;
@@ -18,23 +19,37 @@ use crate::project::Project;
 pub fn run(options: &BuildOptions) -> Result<(), CliError> {
     let asks_for_maps = options.weights.is_some() || !options.charts.0.is_empty();
     let asks_for_texture = options.output.is_some() || options.texture.is_some();
-    if !asks_for_texture && options.heightmap.is_none() && !asks_for_maps {
+    let asks_for_files = asks_for_texture || options.heightmap.is_some() || asks_for_maps;
+    if !asks_for_files && options.render.is_none() {
         let problem = "nothing to write is asked for; name a folder with -o DIR, or a file with --heightmap FILE, \
-                       --texture FILE or one of the maps";
+                       --texture FILE, --render FILE or one of the maps";
         return Err(CliError::Usage(problem.into()));
     }
     if options.patches.is_some() && !asks_for_texture {
         let problem = "--patches are of a texture, and none is asked for; name one with --texture FILE";
         return Err(CliError::Usage(problem.into()));
     }
-    let order = order(source::open(&options.source)?, options)?;
+    let project = source::open(&options.source)?;
+    let looked_at = options.render.as_ref().map(|path| (path, project.clone()));
+    let order = order(project, options)?;
     if order.texture.is_some() || order.weights.is_some() {
         warnings(&order.recipe.texture).iter().for_each(|warning| print::complain(warning));
     }
     let monitor = interrupt::monitor();
     let mut folders = NewFolders::default();
     [&options.output, &options.weights].into_iter().flatten().try_for_each(|folder| folders.make(folder))?;
-    let work = || progress::show_while(options.progress, &monitor, || build(&order, &monitor));
+    let build_all = || -> Result<Vec<PathBuf>, CliError> {
+        let Some((path, project)) = &looked_at else { return Ok(build(&order, &monitor)?) };
+        // The pictures get their names when all other files have theirs.
+        let drawn = monitor.within(0.0..0.5, || render::stage(project, options, path, &monitor))?;
+        let mut written = Vec::new();
+        if asks_for_files {
+            written = monitor.within(0.5..1.0, || build(&order, &monitor))?;
+        }
+        written.extend(atomic::commit_all(drawn)?);
+        Ok(written)
+    };
+    let work = || progress::show_while(options.progress, &monitor, build_all);
     let written = match options.threads {
         None => work(),
         Some(threads) => {

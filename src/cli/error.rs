@@ -32,6 +32,8 @@ pub enum CliError {
     Folder(PathBuf, String),
     /// The system gives no threads.
     Threads(String),
+    /// The land cannot be drawn in 3-D here.
+    Render(String),
 }
 
 impl CliError {
@@ -47,7 +49,8 @@ impl CliError {
             | Self::NoFaults(..)
             | Self::Interrupted { .. }
             | Self::Folder(..)
-            | Self::Threads(_) => 1,
+            | Self::Threads(_)
+            | Self::Render(_) => 1,
         }
     }
 }
@@ -80,6 +83,7 @@ impl fmt::Display for CliError {
             Self::Folder(path, reason) => {
                 write!(f, "{}: this folder cannot be made: {reason}; choose another one", path.display())
             }
+            Self::Render(reason) => write!(f, "{reason}"),
             Self::Threads(reason) => write!(f, "the threads cannot be started: {reason}; ask for fewer with --threads"),
         }
     }

@@ -14,6 +14,7 @@ mod interrupt;
 mod listings;
 mod print;
 mod progress;
+mod render;
 mod size;
 mod source;
 

@@ -1,5 +1,6 @@
 //! Sizes as they are typed: `1025`, `1025x513`.
 
+use std::fmt;
 use std::str::FromStr;
 
 use crate::engine::heightfield::{Extent, Grid, SIDE_LIMITS};
@@ -76,6 +77,27 @@ impl FromStr for Pixels {
     }
 }
 
+/// The pixels of a picture in 3-D, across and down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PictureSize(pub [u32; 2]);
+
+impl FromStr for PictureSize {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match sides(text, [16, 8192], "pixels") {
+            Ok(Sides::Both(size)) => Ok(Self(size.map(|side| side as u32))),
+            Ok(Sides::Longer(_)) | Err(_) => Err("the size of a picture is WxH, from 16 to 8192 pixels each".into()),
+        }
+    }
+}
+
+impl fmt::Display for PictureSize {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}x{}", self.0[0], self.0[1])
+    }
+}
+
 /// The columns and rows of patches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PatchCounts([usize; 2]);
@@ -116,6 +138,8 @@ mod tests {
         for text in ["0", "1", "65538", "-5", "5x", "x5", "5x0", "5x5x5", "", "1e3", "99999999999999999999"] {
             assert!(text.parse::<Size>().is_err(), "{text}");
         }
+        assert_eq!("640x400".parse::<PictureSize>().map(|size| size.to_string()).as_deref(), Ok("640x400"));
+        assert!(["640", "15x400", "640x8193"].iter().all(|text| text.parse::<PictureSize>().is_err()));
         assert_eq!("300".parse::<Pixels>().expect("valid").size(world), [300, 100]);
     }
 }

@@ -42,7 +42,7 @@ parameters! {
     pub struct View {
         /// Samples along the longer side of the preview; the land itself is the same at every size.
         preview_samples: u32 = 513,
-            Spec::number("Preview samples", 33.0, 2049.0).slider(129.0, 2049.0).logarithmic();
+            Spec::number("Preview samples", 33.0, 4097.0).slider(129.0, 2049.0).logarithmic();
         /// How many iterations each frame of the animation adds.
         iterations_per_frame: u32 = 1,
             Spec::number("Iterations a frame", 1.0, 1_000_000.0).slider(1.0, 100.0).logarithmic();

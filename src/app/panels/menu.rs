@@ -5,10 +5,18 @@ use egui::{ThemePreference, Ui};
 use crate::app::command::{Command, item, item_named};
 use crate::app::document::{Document, title};
 use crate::app::theme::colours;
+use crate::files::memory::require_memory;
 use crate::project::presets;
 
 /// Sizes of the preview that the menu offers.
-const PREVIEW_SAMPLES: [u32; 4] = [257, 513, 1025, 2049];
+const PREVIEW_SAMPLES: [u32; 5] = [257, 513, 1025, 2049, 4097];
+
+/// Sizes up to here fit everywhere.
+const SMALL: u32 = 1025;
+
+/// Bytes of memory that the preview takes for a sample: 80 by measurement where the stack has one step and the card is
+/// the processor, and as much again for the lands of further steps that the evaluator remembers.
+const BYTES_PER_SAMPLE: u64 = 160;
 
 /// Entries of the history that the menu shows.
 const HISTORY: usize = 16;
@@ -57,7 +65,7 @@ fn file_menu(ui: &mut Ui) -> Option<Command> {
     command = command.or(item(ui, Command::Save, true)).or(item(ui, Command::SaveAs, true));
     ui.separator();
     command = command.or(item(ui, Command::ImportHeightmap, true)).or(item(ui, Command::Export, true));
-    command = command.or(item(ui, Command::SavePicture, true));
+    command = command.or(item(ui, Command::SavePicture, true)).or(item(ui, Command::SaveTurntable, true));
     ui.separator();
     command.or(item(ui, Command::Quit, true))
 }
@@ -102,7 +110,12 @@ fn view_menu(ui: &mut Ui, document: &Document) -> Option<Command> {
     ui.menu_button("Preview size", |ui| {
         for samples in PREVIEW_SAMPLES {
             let set = Command::PreviewSamples(samples);
-            if ui.selectable_label(document.project().view.preview_samples == samples, set.text()).clicked() {
+            let is_set = document.project().view.preview_samples == samples;
+            let needed = BYTES_PER_SAMPLE * u64::from(samples).pow(2);
+            let fits = samples <= SMALL || require_memory(needed).is_ok();
+            let choice = ui.add_enabled(fits, egui::Button::selectable(is_set, set.text()));
+            let lack = format!("This needs about {:.0} GB of free memory", needed as f64 / 1e9);
+            if choice.on_disabled_hover_text(lack).clicked() {
                 command = Some(set);
                 ui.close();
             }

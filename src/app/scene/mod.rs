@@ -3,14 +3,13 @@
 //! It is drawn on the graphics card into a picture of its own, and only when something has changed. Nothing here is
 //! part of the document but the level of the water.
 
-mod camera;
-mod gpu;
-mod lod;
-mod mood;
+mod glow;
 mod picture;
 #[cfg(test)]
 mod tests;
+mod turntable;
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use eframe::egui_wgpu::{self, RenderState, wgpu};
@@ -18,21 +17,25 @@ use egui::{
     Align, Align2, Color32, ComboBox, DragValue, FontId, Key, Layout, PointerButton, Pos2, Rect, Response, Role, Sense,
     Stroke, Ui, UiBuilder, Vec2, WidgetInfo,
 };
-use egui_material_icons::icons::{ICON_FILTER_CENTER_FOCUS, ICON_HEIGHT, ICON_LANDSCAPE, ICON_MAP, ICON_WATER};
+use egui_material_icons::icons::{
+    ICON_BOLT, ICON_FILTER_CENTER_FOCUS, ICON_HEIGHT, ICON_LANDSCAPE, ICON_MAP, ICON_WATER,
+};
 
-use self::camera::{Camera, Measure, Sight, Vec3, dot, plus};
-#[cfg(test)]
-use self::gpu::Counts;
-pub(super) use self::gpu::OrderedPicture;
-use self::gpu::{Frame, Gpu};
+use self::glow::Glow;
 pub(super) use self::picture::{Decision, PictureWindow};
+pub(super) use self::turntable::{Turntable, TurntableOutcome};
 use super::theme::colours;
-use super::views::{Freshness, freshness_chip, round_length, scale_bar};
+use super::views::{Freshness, freshness_chip, scale_bar};
 use super::widgets::icon_button;
 use crate::engine::light::Light;
 use crate::engine::texture::TextureView;
 use crate::engine::{Extent, Heightfield, Picture};
-use crate::worker::Preview;
+#[cfg(test)]
+use crate::scene::Counts;
+pub(super) use crate::scene::OrderedPicture;
+use crate::scene::camera::{Camera, Measure, Sight, Vec3, dot, plus};
+use crate::scene::{Coat, Frame, GlowingFault, Gpu, Portrait, Stand};
+use crate::worker::{Preview, Wake};
 
 /// How long the camera takes from one place to another, seconds.
 const FLIGHT: f64 = 0.35;
@@ -41,48 +44,15 @@ const FLIGHT: f64 = 0.35;
 const MORPH: f64 = 0.18;
 const LONGEST_MORPH: f64 = 0.6;
 
+/// What is said where no picture of the view can be taken.
+const NOTHING_TO_SEE: &str = "there is no 3-D view to take a picture of; show it once";
+
 /// Lands that follow each other sooner than this do so at the pace of the display, seconds.
 const QUICK: f64 = 0.025;
 
 /// A software adapter draws only so many pixels until nothing has moved for so long, seconds.
 const QUICK_PIXELS: f32 = 75_000.0;
 const REST: f64 = 0.2;
-
-/// How far below the lowest point the block is cut, scene units.
-const PLINTH: f32 = 0.035;
-
-/// How the land is coloured.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Coat {
-    /// As the texture's pane shows it.
-    #[default]
-    Texture,
-    Clay,
-    Elevation,
-    Slope,
-}
-
-impl Coat {
-    const ALL: [Self; 4] = [Self::Texture, Self::Clay, Self::Elevation, Self::Slope];
-
-    fn text(self) -> &'static str {
-        match self {
-            Self::Texture => "As the texture",
-            Self::Clay => "White clay",
-            Self::Elevation => "Elevation",
-            Self::Slope => "Slope",
-        }
-    }
-
-    fn doc(self) -> &'static str {
-        match self {
-            Self::Texture => "What the texture's pane shows: the ground, or the weight of a type",
-            Self::Clay => "The form alone",
-            Self::Elevation => "From green lowlands to white summits",
-            Self::Slope => "From green, where one walks, to red at 45° and more",
-        }
-    }
-}
 
 /// Ready-made looks at the land.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -120,13 +90,6 @@ struct Morph {
     seconds: f64,
 }
 
-/// What the camera must not sink into, scene units.
-struct Stand {
-    measure: Measure,
-    bottom: f32,
-    water: Option<f32>,
-}
-
 /// A camera on its way.
 struct Flight {
     from: Camera,
@@ -144,11 +107,29 @@ pub(super) struct Around<'a> {
     pub(super) crosshair_m: &'a mut Option<[f64; 2]>,
     pub(super) freshness: &'a Freshness,
     pub(super) is_playing: bool,
+    /// The lines of the youngest faults.
+    pub(super) glow: &'a [GlowingFault],
+}
+
+/// How the land is looked at.
+#[derive(Clone, Copy)]
+pub(super) struct Posture {
+    camera: Camera,
+    is_home: bool,
+    coat: Coat,
+    exaggeration: f32,
+    glows: bool,
 }
 
 /// The 3-D view.
 pub(super) struct Scene {
     card: Card,
+    /// What the window draws with.
+    state: Option<RenderState>,
+    /// Whether the card has gone: its driver was renewed, or it was unplugged.
+    is_lost: Arc<AtomicBool>,
+    /// The youngest faults, in this view and on the maps.
+    glow: Glow,
     camera: Camera,
     flight: Option<Flight>,
     /// Whether the camera still stands where the program put it, and goes with the land.
@@ -163,6 +144,8 @@ pub(super) struct Scene {
     /// Width to height.
     aspect: f32,
     /// What was drawn last: what a picture of the view is made of.
+    portrait: Option<Portrait>,
+    #[cfg(test)]
     frame: Option<Frame>,
 }
 
@@ -170,6 +153,9 @@ impl Default for Scene {
     fn default() -> Self {
         Self {
             card: Card::Untried,
+            state: None,
+            is_lost: Arc::default(),
+            glow: Glow::default(),
             camera: Camera::default(),
             flight: None,
             is_home: true,
@@ -180,6 +166,8 @@ impl Default for Scene {
             changed_at: f64::MIN,
             moved_at: f64::MIN,
             aspect: 1.5,
+            portrait: None,
+            #[cfg(test)]
             frame: None,
         }
     }
@@ -191,17 +179,54 @@ fn lock(gpu: &Mutex<Gpu>) -> MutexGuard<'_, Gpu> {
 }
 
 impl Scene {
-    /// Makes the card known, once.
-    pub(super) fn attach(&mut self, state: Option<&RenderState>) {
-        if let Card::Untried = self.card {
-            self.card = match state.map(Gpu::new) {
-                Some(Ok(gpu)) => Card::Ready(Arc::new(Mutex::new(gpu))),
-                Some(Err(error)) => Card::Missing(format!("The graphics adapter cannot draw the land: {error}")),
-                None => Card::Missing(
-                    "The land cannot be drawn here: no graphics adapter was found. Everything else works.".into(),
-                ),
-            };
+    /// Makes the card known: once, and again where another one has taken its place. `wake` is called when it goes.
+    pub(super) fn attach(&mut self, state: Option<&RenderState>, wake: impl FnOnce() -> Wake) {
+        let is_known = match (&self.card, state) {
+            (Card::Ready(gpu), Some(state)) => !self.is_lost() && lock(gpu).is_on(&state.device),
+            (Card::Untried, _) => false,
+            (Card::Missing(_), _) | (Card::Ready(_), None) => true,
+        };
+        if is_known {
+            return;
         }
+        self.card = match state.map(Gpu::new) {
+            Some(Ok(gpu)) => Card::Ready(Arc::new(Mutex::new(gpu))),
+            Some(Err(error)) => Card::Missing(format!("The graphics adapter cannot draw the land: {error}")),
+            None => Card::Missing(
+                "The land cannot be drawn here: no graphics adapter was found. Everything else works.".into(),
+            ),
+        };
+        self.state = state.cloned();
+        self.is_lost = Arc::default();
+        if let Some(state) = state {
+            let (is_lost, wake) = (self.is_lost.clone(), wake());
+            state.device.set_device_lost_callback(move |_, _| {
+                is_lost.store(true, Ordering::Release);
+                wake();
+            });
+        }
+    }
+
+    /// Whether the card has gone, so that nothing can be drawn on it any more.
+    pub(super) fn is_lost(&self) -> bool {
+        self.is_lost.load(Ordering::Acquire)
+    }
+
+    /// How the land is looked at, for a view on another card.
+    pub(super) fn posture(&self) -> Posture {
+        let Self { camera, is_home, coat, exaggeration, .. } = *self;
+        Posture { camera, is_home, coat, exaggeration, glows: self.glow.is_on }
+    }
+
+    pub(super) fn take(&mut self, posture: Posture) {
+        let Posture { camera, is_home, coat, exaggeration, glows } = posture;
+        (self.camera, self.is_home, self.coat, self.exaggeration) = (camera, is_home, coat, exaggeration);
+        self.glow.is_on = glows;
+    }
+
+    /// The lines that glow now; asks for the next frame as long as they change.
+    pub(super) fn glow(&self, ctx: &egui::Context) -> Vec<GlowingFault> {
+        self.glow.lines(ctx)
     }
 
     /// What the card has done so far.
@@ -219,6 +244,7 @@ impl Scene {
 
     /// Takes a new preview; `now` is the time in seconds.
     pub(super) fn show(&mut self, preview: &Preview, now: f64) {
+        self.glow.show(&preview.request, now);
         let is_lit = match preview.request.shown {
             TextureView::Lit
             | TextureView::Unlit
@@ -259,7 +285,7 @@ impl Scene {
         }
         if look != Look::North {
             let measure = self.measure(extent);
-            to.frame(measure.half(), self.heights(&measure, 1.0), self.aspect);
+            to.frame(measure.half(), self.range_m(1.0).map(|height| measure.y(height)), self.aspect);
         }
         self.is_home = false;
         self.fly_to(to, now);
@@ -283,30 +309,50 @@ impl Scene {
         Measure { extent, exaggeration: self.exaggeration }
     }
 
-    /// The lowest and the highest point, scene units, where the land has come so far.
-    fn heights(&self, measure: &Measure, blend: f32) -> [f32; 2] {
+    /// The lowest and the highest point, metres, where the land has come so far.
+    fn range_m(&self, blend: f32) -> [f32; 2] {
         let to = self.shown.as_ref().map_or([0.0; 2], |shown| shown.range_m);
         let from = self.morph.as_ref().map_or(to, |morph| morph.from_m);
-        [0, 1].map(|i| measure.y(from[i] + (to[i] - from[i]) * blend))
+        [0, 1].map(|i| from[i] + (to[i] - from[i]) * blend)
+    }
+
+    /// The land as it is looked at now.
+    fn portrait(&self, around: &Around, is_dark: bool, range_m: [f32; 2]) -> Option<Portrait> {
+        let shown = self.shown.as_ref()?;
+        Some(Portrait {
+            land: shown.land.clone(),
+            colours: shown.colours.clone(),
+            is_lit: shown.is_lit,
+            range_m,
+            summit_m: shown.range_m[1],
+            extent: around.extent,
+            exaggeration: self.exaggeration,
+            light: around.light.clone(),
+            water_m: *around.water_m,
+            is_dark,
+            coat: self.coat,
+            glow: around.glow.to_vec(),
+            camera: Some(self.camera),
+        })
     }
 
     /// The picture of the view at another size, to be read on another thread.
     pub(super) fn order(&self, size: [u32; 2]) -> Result<OrderedPicture, String> {
-        let (Card::Ready(gpu), Some(frame)) = (&self.card, &self.frame) else {
-            return Err("there is no 3-D view to take a picture of; show it once".into());
+        let (Card::Ready(gpu), Some(portrait)) = (&self.card, &self.portrait) else {
+            return Err(NOTHING_TO_SEE.into());
         };
-        let stand = Stand { measure: frame.measure, bottom: frame.bottom, water: frame.mood.water };
-        let sight = self.sight(&stand, size[0] as f32 / size[1].max(1) as f32);
-        lock(gpu).order(&Frame { size, sight, blend: 1.0, is_hurried: false, ..frame.clone() })
+        lock(gpu).order(&portrait.frame(size, 0.0))
     }
 
-    /// What the camera sees, from above the ground, the water and the table.
-    fn sight(&self, stand: &Stand, aspect: f32) -> Sight {
-        let floor = |eye: Vec3| {
-            let ground = self.shown.as_ref().and_then(|shown| stand.measure.ground(&shown.land, eye));
-            ground.map_or(stand.bottom, |ground| ground.max(stand.water.unwrap_or(f32::MIN))) + 0.004
-        };
-        self.camera.sight(aspect, floor)
+    /// What a turntable is made of: the view, and what to draw it with.
+    pub(super) fn model(&self) -> Result<(RenderState, Portrait), String> {
+        let seen = self.state.clone().zip(self.portrait.clone());
+        seen.ok_or_else(|| NOTHING_TO_SEE.into())
+    }
+
+    /// What the camera sees.
+    fn sight(&self, stand: &Stand, aspect: f32) -> Option<Sight> {
+        self.shown.as_ref().map(|shown| stand.sight(&self.camera, &shown.land, aspect))
     }
 
     /// Draws the view into the rest of `ui`.
@@ -333,25 +379,25 @@ impl Scene {
         let measure = self.measure(around.extent);
         self.aspect = pane.aspect_ratio();
         let blend = self.morphed(ui, now);
-        let heights = self.heights(&measure, blend);
+        let range_m = self.range_m(blend);
         if self.is_home {
-            self.camera.frame(measure.half(), [heights[0] - PLINTH, heights[1]], self.aspect);
+            self.camera.frame(measure.half(), measure.block(range_m), self.aspect);
         }
-        let bottom = heights[0] - PLINTH;
-        let water = around.water_m.map(|level| measure.y(level as f32).max(bottom));
-        let stand = Stand { measure, bottom, water };
-        self.move_camera(ui, &response, pane, &stand, heights[1], now);
-        let sight = self.sight(&stand, self.aspect);
-        self.draw(ui, &gpu, pane, around, &stand, heights, blend, now);
+        let high = measure.y(range_m[1]);
+        let Some(stand) = self.portrait(around, true, range_m).map(|portrait| portrait.stand()) else { return };
+        self.move_camera(ui, &response, pane, &stand, high, now);
+        let portrait = self.portrait(around, ui.visuals().dark_mode, range_m);
+        let (Some(sight), Some(portrait)) = (self.sight(&stand, self.aspect), portrait) else { return };
+        self.draw(ui, &gpu, pane, around, portrait, blend, now);
 
         let painter = ui.painter().with_clip_rect(pane);
         if let Some(at) = response.hover_pos() {
-            *around.crosshair_m = self.pick(&sight, at, pane, &measure, heights[1]).map(|point| measure.place_m(point));
+            *around.crosshair_m = self.pick(&sight, at, pane, &measure, high).map(|point| measure.place_m(point));
         }
         if let (Some(place), Some(shown)) = (*around.crosshair_m, &self.shown) {
             let [x_m, z_m] = place;
             let foot = measure.point(place, shown.land.height_at(x_m, z_m));
-            let hidden = self.is_hidden(&sight, foot, &measure, heights[1]);
+            let hidden = self.is_hidden(&sight, foot, &measure, high);
             pin(&painter, &sight, foot, pane, colours(ui).accent, hidden, response.hovered());
         }
         let depth = dot(plus(self.camera.pivot, sight.eye, -1.0), sight.forward).max(sight.near);
@@ -373,6 +419,12 @@ impl Scene {
                 FontId::proportional(11.0),
                 colours(ui).text.gamma_multiply(0.75),
             );
+        }
+        let step = self.shown.as_ref().map_or(1, |shown| lock(&gpu).step(&shown.land));
+        if step > 1 {
+            let text = format!("Drawn from every {step}. sample: the graphics adapter holds no more");
+            let at = pane.left_top() + Vec2::new(10.0, 36.0);
+            painter.text(at, Align2::LEFT_TOP, text, FontId::proportional(11.0), colours(ui).text);
         }
         freshness_chip(ui, &painter, pane, around.freshness);
     }
@@ -413,7 +465,7 @@ impl Scene {
             }
             ui.ctx().request_repaint();
         }
-        let sight = self.sight(stand, self.aspect);
+        let Some(sight) = self.sight(stand, self.aspect) else { return };
         let under = |at: Pos2| self.pick(&sight, at, pane, &stand.measure, high);
         let drag = response.drag_delta();
         let is_moved = drag != Vec2::ZERO;
@@ -468,16 +520,13 @@ impl Scene {
         gpu: &Arc<Mutex<Gpu>>,
         pane: Rect,
         around: &Around,
-        stand: &Stand,
-        heights: [f32; 2],
+        portrait: Portrait,
         blend: f32,
         now: f64,
     ) {
-        let Some(shown) = &self.shown else { return };
-        let Stand { measure, bottom, water } = *stand;
-        let squares_m = round_length(measure.unit_m() * 0.13);
-        let mut mood = mood::mood(around.light, ui.visuals().dark_mode, &measure, self.camera.distance, squares_m);
-        (mood.water, mood.coat, mood.is_lit) = (water, self.coat as u8, shown.is_lit);
+        if self.portrait.as_ref().is_some_and(|before| before.glow != portrait.glow) {
+            self.moved_at = now;
+        }
         // A software adapter draws more coarsely while something moves.
         let rests_in = REST - (now - self.moved_at);
         let is_hurried = self.is_software() && (around.is_playing || rests_in > 0.0);
@@ -490,20 +539,13 @@ impl Scene {
         // Pixel for pixel what the pane has.
         let between = |from: f32, to: f32| (((to * scale).round() - (from * scale).round()) as u32).max(1);
         let size = [between(pane.left(), pane.right()), between(pane.top(), pane.bottom())];
-        let frame = Frame {
-            land: shown.land.clone(),
-            colours: shown.colours.clone(),
-            measure,
-            sight: self.sight(stand, self.aspect),
-            size,
-            blend,
-            heights,
-            summit: measure.y(shown.range_m[1]),
-            bottom,
-            is_hurried,
-            mood,
-        };
-        self.frame = Some(frame.clone());
+        let sight = portrait.stand().sight(&self.camera, &portrait.land, self.aspect);
+        let frame = Frame { sight, blend, is_hurried, ..portrait.frame(size, 0.0) };
+        #[cfg(test)]
+        {
+            self.frame = Some(frame.clone());
+        }
+        self.portrait = Some(portrait);
         let callback = egui_wgpu::Callback::new_paint_callback(pane, Drawing { gpu: gpu.clone(), frame });
         ui.painter().add(callback);
     }
@@ -532,6 +574,12 @@ impl Scene {
         if self.exaggeration != before {
             self.camera.pivot[1] *= self.exaggeration / before;
         }
+        let is_on = self.glow.is_on;
+        let button = egui::Button::selectable(is_on, ICON_BOLT.rich_text().size(14.0)).min_size(Vec2::splat(20.0));
+        let text = "The faults of the last iterations glow while the land rises";
+        let toggle = ui.add(button.frame_when_inactive(true)).on_hover_text(text);
+        toggle.widget_info(|| WidgetInfo::selected(Role::Button, true, is_on, "Glowing faults"));
+        self.glow.is_on ^= toggle.clicked();
         let [low, high] = self.shown.as_ref().map_or([0.0, 1.0], |shown| shown.range_m);
         let mut is_wet = water_m.is_some();
         let button = egui::Button::selectable(is_wet, ICON_WATER.rich_text().size(14.0)).min_size(Vec2::splat(20.0));

@@ -1,4 +1,4 @@
-//! The window in which one says how large a picture of the view is to be.
+//! The window in which one says how large a picture of the view is to be, or how many pictures all around it.
 
 use egui::{Context, DragValue};
 
@@ -9,32 +9,49 @@ const SIZES: [([u32; 2], &str); 4] =
 /// The fewest and the most pixels along a side.
 const LIMITS: [u32; 2] = [16, 8192];
 
+/// The fewest and the most pictures of a turntable.
+const FRAMES: [u32; 2] = [2, 999];
+
 /// What the user wants of the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::app) enum Decision {
-    ChooseFile([u32; 2]),
+    ChooseFile {
+        size: [u32; 2],
+        /// How many pictures all around the land; `None`: one, as the view is.
+        frames: Option<u32>,
+    },
     Close,
 }
 
 /// The window.
 pub(in crate::app) struct PictureWindow {
     size: [u32; 2],
-}
-
-impl Default for PictureWindow {
-    fn default() -> Self {
-        Self { size: SIZES[0].0 }
-    }
+    frames: Option<u32>,
 }
 
 impl PictureWindow {
+    /// For one picture.
+    pub(in crate::app) fn single() -> Self {
+        Self { size: SIZES[0].0, frames: None }
+    }
+
+    /// For pictures all around the land.
+    pub(in crate::app) fn turntable() -> Self {
+        Self { size: SIZES[0].0, frames: Some(72) }
+    }
+
     /// Draws it; `Some` once the user has decided.
     pub(in crate::app) fn ui(&mut self, ctx: &Context) -> Option<Decision> {
         let mut decision = None;
         let modal = egui::Modal::new(egui::Id::unique("picture")).show(ctx, |ui| {
             ui.set_width(360.0);
-            ui.heading("Picture of the 3-D view");
-            ui.weak("As the view looks now, without its controls.");
+            if self.frames.is_some() {
+                ui.heading("Turntable of the 3-D view");
+                ui.weak("Once around the land from where the view looks now, in numbered files.");
+            } else {
+                ui.heading("Picture of the 3-D view");
+                ui.weak("As the view looks now, without its controls.");
+            }
             ui.add_space(8.0);
             ui.horizontal(|ui| {
                 for (size, name) in SIZES {
@@ -50,13 +67,19 @@ impl PictureWindow {
                     ui.add(value).labelled_by(label.id);
                 }
             });
+            if let Some(frames) = &mut self.frames {
+                ui.horizontal(|ui| {
+                    let label = ui.label("Frames");
+                    ui.add(DragValue::new(frames).range(FRAMES[0]..=FRAMES[1]).speed(0.25)).labelled_by(label.id);
+                });
+            }
             ui.add_space(8.0);
             egui::Sides::new().show(
                 ui,
                 |_| {},
                 |ui| {
                     if ui.button("Choose where…").clicked() {
-                        decision = Some(Decision::ChooseFile(self.size));
+                        decision = Some(Decision::ChooseFile { size: self.size, frames: self.frames });
                     }
                     if ui.button("Cancel").clicked() {
                         decision = Some(Decision::Close);

@@ -400,8 +400,8 @@ impl Operate for BspFaults {
         self.wind.is_some() || self.floor_m.is_some()
     }
 
-    fn faults(&self, extent: Extent, stream: Stream) -> Option<Drawn<'_>> {
-        Some(Drawn::Trees(Box::new((1..=self.count).map(move |i| self.tree(i, extent, stream)))))
+    fn faults_from(&self, first: u32, extent: Extent, stream: Stream) -> Option<Drawn<'_>> {
+        Some(Drawn::Trees(Box::new((first.max(1)..=self.count).map(move |i| self.tree(i, extent, stream)))))
     }
 
     fn maps_held(&self, _grid: Grid) -> f64 {

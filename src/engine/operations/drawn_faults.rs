@@ -186,8 +186,10 @@ impl Operate for DrawnFaults {
         taking_part.map(|fault| fault.at.max(1)).max().unwrap_or(0)
     }
 
-    fn faults(&self, _extent: Extent, _stream: Stream) -> Option<Drawn<'_>> {
-        Some(Drawn::Laid(self.laid()))
+    fn faults_from(&self, first: u32, _extent: Extent, _stream: Stream) -> Option<Drawn<'_>> {
+        let mut laid = self.laid();
+        laid.retain(|fault| fault.at >= first);
+        Some(Drawn::Laid(laid))
     }
 
     fn evaluate(&self, site: &Site, until: u32, _resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {

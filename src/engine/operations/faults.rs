@@ -235,8 +235,8 @@ impl Operate for Faults {
         self.wind.is_some()
     }
 
-    fn faults(&self, extent: Extent, stream: Stream) -> Option<Drawn<'_>> {
-        Some(Drawn::Lines(Box::new((1..=self.count).map(move |i| self.fault(i, extent, stream)))))
+    fn faults_from(&self, first: u32, extent: Extent, stream: Stream) -> Option<Drawn<'_>> {
+        Some(Drawn::Lines(Box::new((first.max(1)..=self.count).map(move |i| self.fault(i, extent, stream)))))
     }
 
     fn maps_held(&self, _grid: Grid) -> f64 {

@@ -135,7 +135,12 @@ pub trait Operate: Parameters {
 
     /// The faults that it draws, in the order of its iterations, each drawn when it is asked for; `None` if it draws
     /// no faults.
-    fn faults(&self, _extent: Extent, _stream: Stream) -> Option<Drawn<'_>> {
+    fn faults(&self, extent: Extent, stream: Stream) -> Option<Drawn<'_>> {
+        self.faults_from(1, extent, stream)
+    }
+
+    /// The same from an iteration on, without drawing those before it.
+    fn faults_from(&self, _first: u32, _extent: Extent, _stream: Stream) -> Option<Drawn<'_>> {
         None
     }
 
@@ -222,6 +227,11 @@ macro_rules! registry {
             /// The faults that it draws, if it draws faults; see [`Operate::faults`].
             pub fn faults(&self, extent: Extent, stream: Stream) -> Option<Drawn<'_>> {
                 match self { $( Self::$name(operation) => operation.faults(extent, stream), )+ }
+            }
+
+            /// The same from an iteration on; see [`Operate::faults_from`].
+            pub fn faults_from(&self, first: u32, extent: Extent, stream: Stream) -> Option<Drawn<'_>> {
+                match self { $( Self::$name(operation) => operation.faults_from(first, extent, stream), )+ }
             }
 
             /// Its land where that is an exact sum; see [`Operate::add_up`].

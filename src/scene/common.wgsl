@@ -21,12 +21,15 @@ struct Scene {
     table: vec4f,
     // Half the sides, scene units in a metre of height, the bottom of the block.
     land: vec4f,
-    // The lowest and the highest point, metres in a scene unit, the lowest point that is shaded.
+    // The lowest and the highest point, metres in a scene unit, how many faults glow.
     heights: vec4f,
     // Samples, how far the newer land has come, how the land is coloured.
     grid: vec4f,
     // The level of the water, whether there is any, scene units of depth until it is deep, whether the picture is lit.
     water: vec4f,
+    // Lines that glow, from place to place, and four by four how strongly each does: as many as in glow.rs.
+    glowing: array<vec4f, 64>,
+    glow: array<vec4f, 16>,
 }
 
 @group(0) @binding(0) var<uniform> scene: Scene;
@@ -85,7 +88,7 @@ fn hazed(colour: vec3f, point: vec3f) -> vec3f {
     let d = point - scene.eye.xyz;
     let far = length(d);
     let way = d / max(far, 1e-6);
-    let share = 1.0 - exp(-pow(far * scene.zenith.w, 3.0));
+    let share = 1.0 - exp(-pow(far * scene.zenith.w, 4.0));
     return mix(colour, sky(normalize(vec3f(way.x, max(way.y, 0.0), way.z))), share);
 }
 
@@ -93,9 +96,9 @@ fn hazed(colour: vec3f, point: vec3f) -> vec3f {
 fn shown(colour: vec3f, pixel: vec2f) -> vec4f {
     let x = max(colour, vec3f(0.0));
     // After E. Reinhard et al., "Photographic Tone Reproduction for Digital Images", 2002, equation 4, but flatter, and
-    // on the brightness alone, so that hues stay.
-    let bright = luminance(x) * 1.3;
-    let scaled = bright * (1.0 + bright / 6.0) / (1.0 + 0.55 * bright);
+    // on the brightness alone, so that hues stay. Snow in the sun keeps its folds.
+    let bright = luminance(x) * 1.4;
+    let scaled = bright * (1.0 + bright / 12.0) / (1.0 + 0.78 * bright);
     let toned = x * (scaled / max(luminance(x), 1e-5));
     let excess = max(max(toned.r, max(toned.g, toned.b)) - 1.0, 0.0);
     let soft = mix(toned, vec3f(luminance(toned)), clamp(excess, 0.0, 1.0) * 0.5);

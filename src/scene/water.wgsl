@@ -34,8 +34,8 @@ fn vertex(@builtin(vertex_index) index: u32) -> Vertex {
     return out;
 }
 
-const SHALLOW = vec3f(0.055, 0.235, 0.235);
-const DEEP = vec3f(0.008, 0.042, 0.075);
+const SHALLOW = vec3f(0.048, 0.190, 0.188);
+const DEEP = vec3f(0.010, 0.036, 0.056);
 
 // The slope of waves that come with the wind, longer across it than along it.
 fn ripples(place: vec2f) -> vec2f {
@@ -90,11 +90,14 @@ fn fragment(in: Vertex) -> @location(0) vec4f {
         back.y = abs(back.y);
         let half_way = normalize(scene.sun.xyz - way);
         let glint = pow(max(dot(half_way, normal), 0.0), 220.0) * 0.9 * ground.sun;
-        colour = mix(colour, sky(back), mirrored * 0.85) + scene.sun_colour.rgb * scene.sun.w * glint;
-        // Where it is hardly deep, it breaks.
-        let shore = smoothstep(0.05, 0.0, depth / scene.water.z);
-        let foam = shore * shore * (0.55 + 0.45 * noise(in.point.xz * 320.0));
-        colour = mix(colour, light * 0.62, foam * 0.5);
+        // Where the wind lies on it, it is rough and shows more of the sky; elsewhere it is dark.
+        let gusts = noise(in.point.xz * vec2f(5.0, 9.0)) * 0.6 + noise(in.point.xz * vec2f(17.0, 31.0) + 5.0) * 0.4;
+        let rough = mirrored + 0.05 * smoothstep(0.35, 0.75, gusts);
+        colour = mix(colour, sky(back), rough * 0.9) + scene.sun_colour.rgb * scene.sun.w * glint;
+        // Where it is hardly deep, it breaks: here and there, not as a line around the land.
+        let shore = smoothstep(0.035, 0.0, depth / scene.water.z);
+        let foam = shore * shore * smoothstep(0.25, 0.85, noise(in.point.xz * 260.0));
+        colour = mix(colour, light * 0.6, foam * 0.4);
     }
     return shown(hazed(colour, in.point), in.position.xy);
 }

@@ -1,6 +1,6 @@
 //! Light and air: what colours the sky, the haze and the table have under the recipe's sun, in the window's theme.
 
-use super::camera::Measure;
+use super::camera::{Measure, round_length};
 use super::gpu::Mood;
 use crate::engine::light::Light;
 use crate::engine::parameters::Colour;
@@ -28,8 +28,8 @@ fn smooth(low: f32, high: f32, x: f32) -> f32 {
     t * t * (3.0 - 2.0 * t)
 }
 
-/// The mood of a land under that light, seen from that distance. `squares_m` is the width of the table's squares.
-pub(super) fn mood(light: &Light, is_dark: bool, measure: &Measure, distance: f32, squares_m: f32) -> Mood {
+/// The mood of a land under that light, seen from that distance.
+pub(crate) fn mood(light: &Light, is_dark: bool, measure: &Measure, distance: f32) -> Mood {
     let air = if is_dark { DUSK } else { DAY };
     let [x, y, z] = light.towards_sun();
     // A low sun is redder: its light has come through more air.
@@ -43,15 +43,16 @@ pub(super) fn mood(light: &Light, is_dark: bool, measure: &Measure, distance: f3
     let ambient = coloured(light.ambient_colour, [0.86, 0.98, 1.2]).map(|part| part * light.ambient as f32 * 1.35);
     let day = smooth(-0.05, 0.35, y);
     let dimmed = |colour: [u8; 3]| linear(colour).map(|part| part * (0.55 + 0.45 * day));
-    // Haze that hides two thirds of what lies so far away: behind the block as a whole, and within it from close by.
-    let clear = 2.0 + 1.9 * distance;
+    // Haze that hides two thirds of what lies so far away: a veil over the far side of the block, and over all that lies
+    // behind a place that is looked at from close by.
+    let clear = 1.5 + 1.35 * distance;
     Mood {
         sun: [x, y, z, light.direct as f32 * 1.55],
         sun_colour: with(coloured(light.direct_colour, reddened), libm::tan(light.sun_size_deg.to_radians()) as f32),
         ambient: with(ambient, light.shadows as f32),
         zenith: with(dimmed(air.zenith), 1.0 / clear),
         horizon: with(dimmed(air.horizon), air.glow),
-        table: with(linear(air.table), squares_m / measure.unit_m()),
+        table: with(linear(air.table), round_length(measure.unit_m() * 0.13) / measure.unit_m()),
         water: None,
         coat: 0,
         is_lit: false,

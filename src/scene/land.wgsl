@@ -68,7 +68,10 @@ fn ground_at(samples: vec2f) -> Ground {
     }
     let exaggeration = scene.land.z * scene.heights.z;
     var ground: Ground;
-    ground.normal = normalize(vec3f(-slope.x * exaggeration, 1.0, -slope.y * exaggeration));
+    // Folds stand out a little more against the slope around them than they are steep, as an engraver would have it.
+    let around = textureSampleBias(newer_slopes, smooth_sampler, uv, 3.0).xy;
+    let carved = (slope + 0.35 * (slope - around)) * exaggeration;
+    ground.normal = normalize(vec3f(-carved.x, 1.0, -carved.y));
     ground.sun = light.x;
     ground.sky = light.y;
     ground.colour = colour;

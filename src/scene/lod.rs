@@ -8,14 +8,14 @@
 use super::camera::{Sight, Vec3, dot, plus};
 
 /// Quads along a side of a chunk.
-pub(super) const QUADS: u16 = 32;
+pub(crate) const QUADS: u16 = 32;
 
 /// Vertices along a side: one ring more on each side, which is the side of the block at the land's border and nothing
 /// elsewhere.
 const ROW: u16 = QUADS + 3;
 
 /// The triangles of a chunk.
-pub(super) fn indices() -> Vec<u16> {
+pub(crate) fn indices() -> Vec<u16> {
     let mut indices = Vec::new();
     for j in 0..ROW - 1 {
         for i in 0..ROW - 1 {
@@ -27,16 +27,16 @@ pub(super) fn indices() -> Vec<u16> {
 }
 
 /// First column, first row, samples from vertex to vertex, and the distance at which it ends.
-pub(super) type Chunk = [f32; 4];
+pub(crate) type Chunk = [f32; 4];
 
 /// What is to be divided.
-pub(super) struct Ground {
+pub(crate) struct Ground {
     /// Samples from west to east and from north to south.
-    pub(super) samples: [usize; 2],
+    pub(crate) samples: [usize; 2],
     /// Half the sides in scene units.
-    pub(super) half: [f32; 2],
+    pub(crate) half: [f32; 2],
     /// The lowest and the highest point in scene units.
-    pub(super) heights: [f32; 2],
+    pub(crate) heights: [f32; 2],
 }
 
 impl Ground {
@@ -47,7 +47,7 @@ impl Ground {
 
     /// The chunks that are seen. A quad has about `pixels` pixels on a screen whose half is `focal_pixels` focal
     /// lengths high.
-    pub(super) fn chunks(&self, sight: &Sight, focal_pixels: f32, pixels: f32) -> Vec<Chunk> {
+    pub(crate) fn chunks(&self, sight: &Sight, focal_pixels: f32, pixels: f32) -> Vec<Chunk> {
         let spacing = self.spacing()[0].max(self.spacing()[1]);
         // At 4 chunks and more, what is morphed wholly at the end of a level is not morphed yet in the next one.
         let reach = (focal_pixels / pixels).max(4.0 * f32::from(QUADS)) * spacing;
@@ -105,8 +105,8 @@ fn is_seen(sight: &Sight, low: Vec3, high: Vec3) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::camera::Camera;
     use super::*;
-    use crate::app::scene::camera::Camera;
 
     fn ground(samples: [usize; 2]) -> Ground {
         Ground { samples, half: [0.5, 0.5], heights: [0.0, 0.1] }

@@ -7,13 +7,13 @@ use egui::{Pos2, Rect, Vec2};
 
 use crate::engine::{Extent, Heightfield};
 
-pub(super) type Vec3 = [f32; 3];
+pub(crate) type Vec3 = [f32; 3];
 
-pub(super) fn plus(a: Vec3, b: Vec3, times: f32) -> Vec3 {
+pub(crate) fn plus(a: Vec3, b: Vec3, times: f32) -> Vec3 {
     std::array::from_fn(|i| a[i] + b[i] * times)
 }
 
-pub(super) fn dot(a: Vec3, b: Vec3) -> f32 {
+pub(crate) fn dot(a: Vec3, b: Vec3) -> f32 {
     a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 }
 
@@ -31,42 +31,57 @@ const PITCHES: [f32; 2] = [0.02, std::f32::consts::FRAC_PI_2];
 /// The nearest and the farthest look.
 const DISTANCES: [f32; 2] = [0.004, 12.0];
 
+/// The longest of 1, 2, 5 · 10ⁿ that is at most `limit`.
+pub(crate) fn round_length(limit: f32) -> f32 {
+    let power = libm::exp10f(libm::log10f(limit).floor());
+    [5.0, 2.0, 1.0].into_iter().map(|digit| digit * power).find(|length| *length <= limit).unwrap_or(power)
+}
+
+/// How far below the lowest point the block is cut, scene units.
+const PLINTH: f32 = 0.035;
+
 /// From metres to scene units.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Measure {
-    pub(super) extent: Extent,
-    pub(super) exaggeration: f32,
+pub(crate) struct Measure {
+    pub(crate) extent: Extent,
+    pub(crate) exaggeration: f32,
 }
 
 impl Measure {
     /// Metres in a scene unit.
-    pub(super) fn unit_m(&self) -> f32 {
+    pub(crate) fn unit_m(&self) -> f32 {
         self.extent.width_m.max(self.extent.depth_m) as f32
     }
 
     /// Half the sides of the land, eastward and southward.
-    pub(super) fn half(&self) -> [f32; 2] {
+    pub(crate) fn half(&self) -> [f32; 2] {
         [self.extent.width_m, self.extent.depth_m].map(|side| 0.5 * side as f32 / self.unit_m())
     }
 
-    pub(super) fn y(&self, height_m: f32) -> f32 {
+    pub(crate) fn y(&self, height_m: f32) -> f32 {
         height_m * self.exaggeration / self.unit_m()
     }
 
+    /// Where the block begins and where it ends, of land between those heights in metres.
+    pub(crate) fn block(&self, range_m: [f32; 2]) -> [f32; 2] {
+        let [low, high] = range_m.map(|height| self.y(height));
+        [low - PLINTH, high]
+    }
+
     /// A place of the world in metres, and a height.
-    pub(super) fn point(&self, [x_m, z_m]: [f64; 2], height_m: f32) -> Vec3 {
+    pub(crate) fn point(&self, [x_m, z_m]: [f64; 2], height_m: f32) -> Vec3 {
         let [half_x, half_z] = self.half();
         [x_m as f32 / self.unit_m() - half_x, self.y(height_m), z_m as f32 / self.unit_m() - half_z]
     }
 
     /// The place of the world under a point, metres.
-    pub(super) fn place_m(&self, point: Vec3) -> [f64; 2] {
+    pub(crate) fn place_m(&self, point: Vec3) -> [f64; 2] {
         let [half_x, half_z] = self.half();
         [point[0] + half_x, point[2] + half_z].map(|share| f64::from(share * self.unit_m()))
     }
 
     /// How high the land is under a point; `None` beside the land.
-    pub(super) fn ground(&self, land: &Heightfield, point: Vec3) -> Option<f32> {
+    pub(crate) fn ground(&self, land: &Heightfield, point: Vec3) -> Option<f32> {
         let [half_x, half_z] = self.half();
         let [x_m, z_m] = self.place_m(point);
         let inside = point[0].abs() <= half_x && point[2].abs() <= half_z;
@@ -76,13 +91,13 @@ impl Measure {
 
 /// An orbit around a point.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Camera {
-    pub(super) pivot: Vec3,
+pub(crate) struct Camera {
+    pub(crate) pivot: Vec3,
     /// The compass direction of the look, radians clockwise from north.
-    pub(super) azimuth: f32,
+    pub(crate) azimuth: f32,
     /// How steeply it looks down, radians.
-    pub(super) pitch: f32,
-    pub(super) distance: f32,
+    pub(crate) pitch: f32,
+    pub(crate) distance: f32,
 }
 
 impl Default for Camera {
@@ -101,7 +116,7 @@ impl Camera {
 
     /// What this camera sees on a screen of that proportion (width to height); `floor` gives the lowest that it may
     /// stand at a point.
-    pub(super) fn sight(&self, aspect: f32, floor: impl Fn(Vec3) -> f32) -> Sight {
+    pub(crate) fn sight(&self, aspect: f32, floor: impl Fn(Vec3) -> f32) -> Sight {
         let [right, _, forward] = self.directions();
         let up = [
             right[1] * forward[2] - right[2] * forward[1],
@@ -122,7 +137,7 @@ impl Camera {
 
     /// Frames a box of that many scene units around the origin in x and z and from `low` to `high`, seen from where it
     /// looks now.
-    pub(super) fn frame(&mut self, half: [f32; 2], [low, high]: [f32; 2], aspect: f32) {
+    pub(crate) fn frame(&mut self, half: [f32; 2], [low, high]: [f32; 2], aspect: f32) {
         const ROOM: f32 = 0.94;
         self.pivot = [0.0, 0.5 * (low + high), 0.0];
         for _ in 0..4 {
@@ -149,13 +164,13 @@ impl Camera {
     }
 
     /// Turns around the pivot by a drag of that many points.
-    pub(super) fn orbit(&mut self, drag: Vec2) {
+    pub(crate) fn orbit(&mut self, drag: Vec2) {
         self.azimuth += drag.x * 0.006;
         self.pitch = (self.pitch + drag.y * 0.006).clamp(PITCHES[0], PITCHES[1]);
     }
 
     /// Moves the pivot along the ground, so that the land follows a drag over a pane of that height.
-    pub(super) fn pan(&mut self, drag: Vec2, pane: Vec2) {
+    pub(crate) fn pan(&mut self, drag: Vec2, pane: Vec2) {
         let [right, ahead, _] = self.directions();
         let per_point = 2.0 * self.distance / (FOCAL * pane.x.min(pane.y));
         let foreshortening = libm::sinf(self.pitch).max(0.35);
@@ -165,7 +180,7 @@ impl Camera {
     }
 
     /// Flies along the ground, `way` to the right and ahead, each from −1 to 1, for a time.
-    pub(super) fn fly(&mut self, way: Vec2, seconds: f32) {
+    pub(crate) fn fly(&mut self, way: Vec2, seconds: f32) {
         let [right, ahead, _] = self.directions();
         let length = self.distance * 0.9 * seconds;
         self.pivot = plus(plus(self.pivot, right, way.x * length), ahead, way.y * length);
@@ -173,7 +188,7 @@ impl Camera {
     }
 
     /// Comes nearer by a factor, so that the point stays where it is on the screen.
-    pub(super) fn zoom(&mut self, factor: f32, towards: Vec3) {
+    pub(crate) fn zoom(&mut self, factor: f32, towards: Vec3) {
         let distance = (self.distance / factor).clamp(DISTANCES[0], DISTANCES[1]);
         let share = distance / self.distance;
         self.pivot = std::array::from_fn(|i| towards[i] + (self.pivot[i] - towards[i]) * share);
@@ -189,7 +204,7 @@ impl Camera {
     }
 
     /// Between two cameras, the shorter way round.
-    pub(super) fn between(from: &Self, to: &Self, t: f32) -> Self {
+    pub(crate) fn between(from: &Self, to: &Self, t: f32) -> Self {
         let t = t * t * (3.0 - 2.0 * t);
         let turn = std::f32::consts::TAU;
         let way = (to.azimuth - from.azimuth + 0.5 * turn).rem_euclid(turn) - 0.5 * turn;
@@ -205,19 +220,19 @@ impl Camera {
 /// Where the eye stands and which way it looks: the projection, on the processor and in the shaders alike. A point d
 /// from the eye lies at (d·right, d·up) / d·forward on a screen from −1 to 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Sight {
-    pub(super) eye: Vec3,
+pub(crate) struct Sight {
+    pub(crate) eye: Vec3,
     /// The unit vector times the focal length, over the proportion.
-    pub(super) right: Vec3,
+    pub(crate) right: Vec3,
     /// The unit vector times the focal length.
-    pub(super) up: Vec3,
-    pub(super) forward: Vec3,
-    pub(super) near: f32,
+    pub(crate) up: Vec3,
+    pub(crate) forward: Vec3,
+    pub(crate) near: f32,
 }
 
 impl Sight {
     /// Where a point lies on the pane; `None` behind the eye.
-    pub(super) fn project(&self, point: Vec3, pane: Rect) -> Option<Pos2> {
+    pub(crate) fn project(&self, point: Vec3, pane: Rect) -> Option<Pos2> {
         let offset = plus(point, self.eye, -1.0);
         let depth = dot(offset, self.forward);
         let at = Vec2::new(dot(offset, self.right), -dot(offset, self.up)) / depth;
@@ -225,14 +240,14 @@ impl Sight {
     }
 
     /// The direction into the picture under a point of the pane; not of length 1.
-    pub(super) fn ray(&self, at: Pos2, pane: Rect) -> Vec3 {
+    pub(crate) fn ray(&self, at: Pos2, pane: Rect) -> Vec3 {
         let share = (at - pane.center()) / (pane.size() * 0.5);
         let across = plus(self.forward, self.right, share.x / dot(self.right, self.right));
         plus(across, self.up, -share.y / dot(self.up, self.up))
     }
 
     /// The point of the land on which a ray falls; `None` where it passes by.
-    pub(super) fn pick(&self, ray: Vec3, measure: &Measure, land: &Heightfield, high: f32) -> Option<Vec3> {
+    pub(crate) fn pick(&self, ray: Vec3, measure: &Measure, land: &Heightfield, high: f32) -> Option<Vec3> {
         let [half_x, half_z] = measure.half();
         // The stretch of the ray over the land and below its highest point.
         let mut stretch = [self.near, f32::MAX];
@@ -296,6 +311,11 @@ mod tests {
 
     fn sight(camera: &Camera) -> Sight {
         camera.sight(PANE.aspect_ratio(), |_| f32::MIN)
+    }
+
+    #[test]
+    fn lengths_are_round() {
+        assert_eq!([0.3, 7.9, 99.0, 1500.0].map(round_length), [0.2, 5.0, 50.0, 1000.0]);
     }
 
     #[test]

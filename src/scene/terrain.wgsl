@@ -8,6 +8,8 @@ struct Vertex {
     @location(1) samples: vec2f,
     // 0 on the land, up to 1 down the sides of the block.
     @location(2) side: f32,
+    // The place in the chunk's net, quads.
+    @location(3) net: vec2f,
 }
 
 // As far as lod.rs measures it: heights count only above and below all land.
@@ -38,6 +40,7 @@ fn vertex(@builtin(vertex_index) index: u32, @location(0) chunk: vec4f) -> Verte
     out.position = projected(out.point);
     out.samples = samples;
     out.side = select(0.0, 1.0, at_border);
+    out.net = vec2f(inside);
     return out;
 }
 
@@ -80,9 +83,50 @@ fn grain(at: vec2f) -> vec3f {
         + 0.2 * noise_and_slope(at * 7.3 + 41.0);
 }
 
+// How much a place lies under the triangles' edges: along the net's columns, its rows, and across its quads.
+fn edges(net: vec2f) -> f32 {
+    let along = vec3f(net, net.x + net.y);
+    let width = max(vec3f(fwidth(along.x), fwidth(along.y), fwidth(along.z)), vec3f(1e-6));
+    let near = abs(fract(along - 0.5) - 0.5) / width;
+    let lines = clamp(vec3f(1.15) - near, vec3f(0.0), vec3f(1.0));
+    // Where lines lie closer than pixels, what they cover as a whole.
+    let close = smoothstep(vec3f(0.3), vec3f(0.8), width);
+    let covered = mix(lines, vec3f(0.55), close);
+    return max(max(covered.x, covered.y), covered.z * 0.75);
+}
+
+// The ember of a fault, #ff7a3c.
+const EMBER = vec3f(1.0, 0.195, 0.045);
+
+// The lines of the youngest faults on a colour, as thin as a pen's however far away they are; `across` and `down` are
+// how the place changes from pixel to pixel.
+fn embers(colour: vec3f, place: vec2f, across: vec2f, down: vec2f) -> vec3f {
+    var glowing = colour;
+    for (var i = 0; i < i32(scene.heights.w); i++) {
+        let line = scene.glowing[i];
+        let along = line.zw - line.xy;
+        let share = clamp(dot(place - line.xy, along) / max(dot(along, along), 1e-12), 0.0, 1.0);
+        let away = place - line.xy - along * share;
+        let far = length(away);
+        let way = away / max(far, 1e-9);
+        // Scene units in a pixel, straight away from the line.
+        let pixel = max(length(vec2f(dot(across, way), dot(down, way))), 1e-7);
+        // A picture of few pixels is shown larger.
+        let pixels = far / (pixel * mix(0.55, 1.0, scene.right.w));
+        let strength = scene.glow[i >> 2][i & 3];
+        let core = strength * (1.0 - smoothstep(0.7, 1.9, pixels));
+        let halo = strength * exp(-pixels * pixels / 30.0);
+        glowing = mix(glowing, EMBER * 1.5, core) + EMBER * halo * 0.32 * (1.0 - core);
+    }
+    return glowing;
+}
+
 @fragment
 fn fragment(in: Vertex) -> @location(0) vec4f {
-    let across = cross(dpdx(in.point), dpdy(in.point));
+    let beside = dpdx(in.point);
+    let below = dpdy(in.point);
+    let across = cross(beside, below);
+    let edge = edges(in.net);
     // Samples in a pixel.
     let coarse = max(length(dpdx(in.samples)), length(dpdy(in.samples)));
     let near = smoothstep(0.55, 0.12, coarse) * (1.0 - step(1e-5, in.side));
@@ -121,6 +165,10 @@ fn fragment(in: Vertex) -> @location(0) vec4f {
                 slope = mix(slope, vec3f(0.50, 0.08, 0.05), smoothstep(28.0, 45.0, steep));
                 colour = lit(slope, ground.normal, mix(1.0, ground.sun, 0.5), ground.sky);
             }
+            case 4: {
+                let clay = lit(vec3f(0.115, 0.12, 0.13), ground.normal, mix(1.0, ground.sun, 0.5), ground.sky);
+                colour = mix(clay, clay * 2.0 + vec3f(0.16, 0.17, 0.18), edge);
+            }
             default: {
                 if scene.water.w > 0.5 {
                     colour = ground.colour;
@@ -129,6 +177,7 @@ fn fragment(in: Vertex) -> @location(0) vec4f {
                 }
             }
         }
+        colour = embers(colour, in.point.xz, beside.xz, below.xz);
     }
     return shown(hazed(colour, in.point), in.position.xy);
 }

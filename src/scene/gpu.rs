@@ -3,6 +3,7 @@
 //!
 //! Within the limits of WebGL 2: no compute, no storage buffers. Nothing here panics; what goes wrong is a sentence.
 
+use std::borrow::Cow;
 use std::future::Future;
 use std::num::NonZeroU64;
 use std::pin::pin;
@@ -13,55 +14,59 @@ use std::time::Duration;
 use eframe::egui_wgpu::{RenderState, wgpu};
 
 use super::camera::{Measure, Sight};
+use super::glow::{GlowingFault, MOST_LINES};
 use super::lod::{self, Ground};
+use super::portrait::Coat;
 use crate::engine::{Heightfield, Picture};
 
-/// Floats in the uniform buffer: `Scene` in common.wgsl.
-pub(super) const UNIFORMS: usize = 14 * 4;
+/// Floats in the uniform buffer: `Scene` in common.wgsl, with the lines that glow and how strongly each does.
+pub(crate) const UNIFORMS: usize = (14 + MOST_LINES + MOST_LINES / 4) * 4;
 
 /// Everything that one picture is made of.
 #[derive(Clone)]
-pub(super) struct Frame {
-    pub(super) land: Arc<Heightfield>,
-    pub(super) colours: Arc<Picture>,
-    pub(super) measure: Measure,
-    pub(super) sight: Sight,
+pub(crate) struct Frame {
+    pub(crate) land: Arc<Heightfield>,
+    pub(crate) colours: Arc<Picture>,
+    pub(crate) measure: Measure,
+    pub(crate) sight: Sight,
     /// Pixels of the picture.
-    pub(super) size: [u32; 2],
+    pub(crate) size: [u32; 2],
     /// How far the land has come from the one before, 0 to 1.
-    pub(super) blend: f32,
+    pub(crate) blend: f32,
     /// The lowest and the highest point of both lands and the bottom of the block, scene units.
-    pub(super) heights: [f32; 2],
+    pub(crate) heights: [f32; 2],
     /// The highest point of the newer land alone.
-    pub(super) summit: f32,
-    pub(super) bottom: f32,
+    pub(crate) summit: f32,
+    pub(crate) bottom: f32,
     /// Whether it is better to be quick than to be fine.
-    pub(super) is_hurried: bool,
+    pub(crate) is_hurried: bool,
+    /// Lines that glow on the land.
+    pub(crate) glow: Vec<GlowingFault>,
     /// The rest of the uniforms.
-    pub(super) mood: Mood,
+    pub(crate) mood: Mood,
 }
 
 /// Light, air, water and coat, as the shaders take them.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Mood {
+pub(crate) struct Mood {
     /// Towards the sun, and how bright it shines.
-    pub(super) sun: [f32; 4],
+    pub(crate) sun: [f32; 4],
     /// Its colour, and how wide it is as a tangent.
-    pub(super) sun_colour: [f32; 4],
+    pub(crate) sun_colour: [f32; 4],
     /// The light of the sky, and how dark cast shadows are.
-    pub(super) ambient: [f32; 4],
+    pub(crate) ambient: [f32; 4],
     /// The sky above, and how thick the haze is.
-    pub(super) zenith: [f32; 4],
+    pub(crate) zenith: [f32; 4],
     /// The sky at the horizon, and its glow around the sun.
-    pub(super) horizon: [f32; 4],
+    pub(crate) horizon: [f32; 4],
     /// The table, and the width of its squares.
-    pub(super) table: [f32; 4],
+    pub(crate) table: [f32; 4],
     /// The level of the water, scene units, if there is any.
-    pub(super) water: Option<f32>,
+    pub(crate) water: Option<f32>,
     /// The number of the coat.
-    pub(super) coat: u8,
+    pub(crate) coat: u8,
     /// Whether the colours are lit already.
-    pub(super) is_lit: bool,
+    pub(crate) is_lit: bool,
 }
 
 impl Frame {
@@ -81,7 +86,7 @@ impl Frame {
             mood.horizon,
             mood.table,
             [half_x, half_z, measure.y(1.0), self.bottom],
-            with([self.heights[0], self.heights[1], measure.unit_m()], 0.0),
+            with([self.heights[0], self.heights[1], measure.unit_m()], self.glow.len().min(MOST_LINES) as f32),
             [width as f32, height as f32, self.blend, f32::from(mood.coat)],
             [
                 mood.water.unwrap_or(self.bottom),
@@ -91,8 +96,15 @@ impl Frame {
             ],
         ];
         let mut uniforms = [0.0; UNIFORMS];
-        for (to, from) in uniforms.iter_mut().zip(rows.into_iter().flatten()) {
+        let (plain, glowing) = uniforms.split_at_mut(14 * 4);
+        for (to, from) in plain.iter_mut().zip(rows.into_iter().flatten()) {
             *to = from;
+        }
+        let (lines, strengths) = glowing.split_at_mut(4 * MOST_LINES);
+        for ((line, strength), fault) in lines.chunks_mut(4).zip(strengths).zip(&self.glow) {
+            let [from, to] = [fault.from_m, fault.to_m].map(|end_m| measure.point(end_m, 0.0));
+            line.copy_from_slice(&[from[0], from[2], to[0], to[2]]);
+            *strength = fault.strength;
         }
         uniforms
     }
@@ -100,15 +112,15 @@ impl Frame {
 
 /// What was done so far, for tests and for the curious.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::app) struct Counts {
+pub(crate) struct Counts {
     /// Heightfields brought to the card.
-    pub(super) heights: u64,
+    pub(crate) heights: u64,
     /// Textures brought to the card.
-    pub(super) colours: u64,
+    pub(crate) colours: u64,
     /// How often light and shade were worked out.
-    pub(super) lights: u64,
+    pub(crate) lights: u64,
     /// Pictures drawn.
-    pub(super) pictures: u64,
+    pub(crate) pictures: u64,
 }
 
 /// A texture with the view of all its levels.
@@ -159,12 +171,33 @@ struct Drawn {
     size: [u32; 2],
 }
 
+/// How finely is drawn.
+#[derive(Clone, Copy)]
+struct Care {
+    /// Pixels along a side of a quad of the net.
+    quad_pixels: f32,
+    /// Texels along the longer side of what is known of sun and sky, and the looks towards both.
+    light_texels: u32,
+    sun_steps: f64,
+    sky_steps: f64,
+    anisotropy: u16,
+}
+
+/// On a graphics card; on the processor in its place, where nobody waits and where somebody does. What costs most there
+/// is to look at textures from the side.
+const CARD: Care = Care { quad_pixels: 2.5, light_texels: 1025, sun_steps: 128.0, sky_steps: 12.0, anisotropy: 8 };
+const PATIENT: Care = Care { quad_pixels: 3.0, light_texels: 513, sun_steps: 96.0, sky_steps: 8.0, anisotropy: 1 };
+const HURRIED: Care = Care { quad_pixels: 6.0, light_texels: 257, sun_steps: 40.0, sky_steps: 5.0, anisotropy: 1 };
+
 /// Everything on the card.
-pub(super) struct Gpu {
+pub(crate) struct Gpu {
     device: wgpu::Device,
     queue: wgpu::Queue,
     /// Whether the processor does the card's work.
-    pub(super) is_software: bool,
+    pub(crate) is_software: bool,
+    care: Care,
+    /// The most texels along a side of a texture.
+    pub(crate) most_side: u32,
     uniforms: wgpu::Buffer,
     bake_uniforms: wgpu::Buffer,
     chunks: wgpu::Buffer,
@@ -188,16 +221,16 @@ pub(super) struct Gpu {
     older: Option<LandSet>,
     target: Option<Target>,
     drawn: Option<Drawn>,
-    pub(super) counts: Counts,
+    pub(crate) counts: Counts,
     /// What went wrong; nothing is drawn any more then.
-    pub(super) trouble: Option<String>,
+    pub(crate) trouble: Option<String>,
 }
 
 const COLOUR: wgpu::TextureFormat = wgpu::TextureFormat::Rgba8Unorm;
 const DEPTH: wgpu::TextureFormat = wgpu::TextureFormat::Depth32Float;
 
 /// The value of a future that is ready at once, as those of the native backends are.
-fn ready<T>(future: impl Future<Output = T>) -> Option<T> {
+pub(crate) fn ready<T>(future: impl Future<Output = T>) -> Option<T> {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(value) => Some(value),
         Poll::Pending => None,
@@ -218,14 +251,25 @@ fn watched<T>(device: &wgpu::Device, work: impl FnOnce() -> T) -> Result<T, Stri
 }
 
 impl Gpu {
-    /// Brings everything to the card that does not depend on a land.
-    pub(super) fn new(state: &RenderState) -> Result<Self, String> {
-        watched(&state.device, || Self::built(state))
+    /// Brings everything to the card that does not depend on a land. Where the processor does the card's work, all is
+    /// coarser, so that it can be moved.
+    pub(crate) fn new(state: &RenderState) -> Result<Self, String> {
+        watched(&state.device, || Self::built(state, false))
     }
 
-    fn built(state: &RenderState) -> Self {
+    /// For single pictures, which may take their time.
+    pub(crate) fn patient(state: &RenderState) -> Result<Self, String> {
+        watched(&state.device, || Self::built(state, true))
+    }
+
+    fn built(state: &RenderState, is_patient: bool) -> Self {
         let device = state.device.clone();
         let is_software = state.adapter.get_info().device_type == wgpu::DeviceType::Cpu;
+        let care = match (is_software, is_patient) {
+            (false, _) => CARD,
+            (true, true) => PATIENT,
+            (true, false) => HURRIED,
+        };
         let both = wgpu::ShaderStages::VERTEX_FRAGMENT;
         let bind_layout = |label, entries: &[wgpu::BindGroupLayoutEntry]| {
             device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: Some(label), entries })
@@ -272,11 +316,7 @@ impl Gpu {
         let terrain_layout = layout("terrain", &[&scene_layout, &land_layout]);
         let light_layout = layout("light", &[&scene_layout, &bake_layout]);
         let show_layout = layout("show", &[&copy_layout]);
-        let steps: [(&str, f64); 2] = if is_software {
-            [("SUN_STEPS", 40.0), ("SKY_STEPS", 5.0)]
-        } else {
-            [("SUN_STEPS", 128.0), ("SKY_STEPS", 12.0)]
-        };
+        let steps = [("SUN_STEPS", care.sun_steps), ("SKY_STEPS", care.sky_steps)];
         let pipeline = |part: Part| {
             let depth = |compare| wgpu::DepthStencilState {
                 format: DEPTH,
@@ -370,12 +410,14 @@ impl Gpu {
             mag_filter: wgpu::FilterMode::Linear,
             min_filter: wgpu::FilterMode::Linear,
             mipmap_filter: wgpu::MipmapFilterMode::Linear,
-            anisotropy_clamp: if is_software { 1 } else { 8 },
+            anisotropy_clamp: care.anisotropy,
             ..Default::default()
         });
         Self {
             queue: state.queue.clone(),
             is_software,
+            care,
+            most_side: device.limits().max_texture_dimension_2d,
             uniforms: buffer("scene", uniform_size, wgpu::BufferUsages::UNIFORM),
             bake_uniforms: buffer("bake", uniform_size, wgpu::BufferUsages::UNIFORM),
             chunks: buffer("chunks", 16 * 256, wgpu::BufferUsages::VERTEX),
@@ -404,7 +446,7 @@ impl Gpu {
     }
 
     /// Draws the picture anew if it is not this frame's already.
-    pub(super) fn draw(&mut self, frame: &Frame) -> Result<(), String> {
+    pub(crate) fn draw(&mut self, frame: &Frame) -> Result<(), String> {
         let device = self.device.clone();
         watched(&device, || {
             self.bring(frame);
@@ -430,7 +472,7 @@ impl Gpu {
     }
 
     /// Shows the kept picture in a pass of the window.
-    pub(super) fn paint(&self, pass: &mut wgpu::RenderPass<'static>) {
+    pub(crate) fn paint(&self, pass: &mut wgpu::RenderPass<'static>) {
         if let Some(target) = &self.target {
             pass.set_pipeline(&self.show);
             pass.set_bind_group(0, &target.shown, &[]);
@@ -439,8 +481,8 @@ impl Gpu {
     }
 
     /// Orders a picture of any size that the card can do; it is read when it is ready.
-    pub(super) fn order(&mut self, frame: &Frame) -> Result<OrderedPicture, String> {
-        let most = self.device.limits().max_texture_dimension_2d;
+    pub(crate) fn order(&mut self, frame: &Frame) -> Result<OrderedPicture, String> {
+        let most = self.most_side;
         let [width, height] = frame.size;
         if width.max(height) > most {
             return Err(format!("pictures here have at most {most} pixels along a side; choose a smaller one"));
@@ -472,9 +514,19 @@ impl Gpu {
         OrderedPicture { device: self.device.clone(), buffer, size, row_bytes }
     }
 
+    /// Of how many samples in a row the card takes one: 1 where it can take all.
+    pub(crate) fn step(&self, land: &Heightfield) -> usize {
+        step([land.grid().width(), land.grid().height()], self.most_side)
+    }
+
+    /// Whether this is drawn on that device.
+    pub(crate) fn is_on(&self, device: &wgpu::Device) -> bool {
+        self.device == *device
+    }
+
     /// The heights as they lie on the card.
     #[cfg(test)]
-    pub(super) fn heights(&self) -> Vec<f32> {
+    pub(crate) fn heights(&self) -> Vec<f32> {
         let texture = &self.newest.as_ref().expect("a land").heights.texture;
         let texels = self.order_texture(texture).texels().expect("texels");
         texels.into_iter().map(f32::from_le_bytes).collect()
@@ -484,7 +536,9 @@ impl Gpu {
     fn bring(&mut self, frame: &Frame) {
         let is_new = self.newest.as_ref().is_none_or(|set| !Arc::ptr_eq(&set.land, &frame.land));
         if is_new {
-            let (size, heights) = reduced(&frame.land, self.device.limits().max_texture_dimension_2d);
+            let grid = frame.land.grid();
+            let sides = [grid.width(), grid.height()];
+            let (size, heights) = reduced(sides, frame.land.heights(), self.step(&frame.land));
             // The land before the last one makes room for the new one.
             let spare = self.older.take().filter(|set| set.size == size);
             self.older = self.newest.take();
@@ -516,7 +570,7 @@ impl Gpu {
     fn new_set(&self, size: [u32; 2], land: &Arc<Heightfield>) -> LandSet {
         let usage = wgpu::TextureUsages::TEXTURE_BINDING | wgpu::TextureUsages::RENDER_ATTACHMENT;
         // Shadows are soft: fewer texels will do.
-        let most = if self.is_software { 257 } else { 1025 };
+        let most = self.care.light_texels;
         let longer = size[0].max(size[1]);
         let light = size.map(|side| if longer > most { (side * most / longer).max(2) } else { side });
         LandSet {
@@ -558,16 +612,16 @@ impl Gpu {
 
     /// Brings the colours to the card and makes their smaller levels.
     fn paint_land(&mut self, set: &mut LandSet, picture: &Arc<Picture>) {
-        let most = self.device.limits().max_texture_dimension_2d;
-        let size = [picture.width, picture.height].map(|side| side as u32);
-        if size[0].max(size[1]) > most || size.contains(&0) {
+        let sides = [picture.width, picture.height];
+        if sides.contains(&0) {
             return;
         }
+        let (size, pixels) = reduced(sides, &picture.pixels, step(sides, self.most_side));
         if texture_size(&set.colours.texture) != size {
             set.colours = self.colours(size);
         }
         let texture = &set.colours.texture;
-        let bytes = bytemuck::cast_slice(&picture.pixels);
+        let bytes = bytemuck::cast_slice(&pixels);
         self.queue.write_texture(texture.as_image_copy(), bytes, rows_of(size), extent(size));
         self.fill_levels(texture, &self.shrink_colours);
         set.painted = Some(picture.clone());
@@ -687,7 +741,8 @@ impl Gpu {
             let up = frame.sight.up;
             0.5 * frame.size[1] as f32 * super::camera::dot(up, up).sqrt()
         };
-        let pixels = if self.is_software { 6.0 } else { 2.5 };
+        // Lines need room between them.
+        let pixels = if frame.mood.coat == Coat::Wireframe as u8 { 9.0 } else { self.care.quad_pixels };
         let chunks = ground.chunks(&frame.sight, focal_pixels, pixels);
         let bytes: &[u8] = bytemuck::cast_slice(&chunks);
         if bytes.len() as u64 > self.chunks.size() {
@@ -780,7 +835,7 @@ struct Part<'a> {
 }
 
 /// A picture that the card is drawing.
-pub(in crate::app) struct OrderedPicture {
+pub(crate) struct OrderedPicture {
     device: wgpu::Device,
     buffer: wgpu::Buffer,
     size: [u32; 2],
@@ -792,14 +847,15 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 impl OrderedPicture {
     /// Waits for the picture: not for the interface's thread.
-    pub(in crate::app) fn read(&self) -> Result<Picture, String> {
+    pub(crate) fn read(&self) -> Result<Picture, String> {
         let [width, height] = self.size.map(|side| side as usize);
         let pixels = self.texels()?.into_iter().map(|[red, green, blue, _]| [red, green, blue, 255]).collect();
         Ok(Picture { width, height, pixels })
     }
 
     fn texels(&self) -> Result<Vec<[u8; 4]>, String> {
-        self.buffer.map_async(wgpu::MapMode::Read, .., |_| ());
+        // On a card that has gone there is nothing to be read.
+        watched(&self.device, || self.buffer.map_async(wgpu::MapMode::Read, .., |_| ()))?;
         let wait = wgpu::PollType::Wait { submission_index: None, timeout: Some(PATIENCE) };
         self.device.poll(wait).map_err(|error| error.to_string())?;
         let bytes = self.buffer.get_mapped_range(..).map_err(|error| error.to_string())?;
@@ -869,25 +925,29 @@ fn light_uniforms(frame: &Frame, size: [u32; 2]) -> [f32; UNIFORMS] {
     };
     // The newer land's own summit: while two lands are blended, nothing is worked out anew.
     let heights = [0.0, frame.summit];
-    let frame = Frame { sight: plain, mood, blend: 1.0, bottom: 0.0, heights, is_hurried: false, ..frame.clone() };
+    let glow = Vec::new();
+    let frame =
+        Frame { sight: plain, mood, glow, blend: 1.0, bottom: 0.0, heights, is_hurried: false, ..frame.clone() };
     frame.uniforms(size)
 }
 
-/// The heights as the card can take them: every n-th sample where there are too many.
-fn reduced(land: &Heightfield, most: u32) -> ([u32; 2], std::borrow::Cow<'_, [f32]>) {
-    let grid = land.grid();
-    let (width, height) = (grid.width(), grid.height());
-    let step = (width.max(height) - 1).div_ceil(most.max(2) as usize - 1);
+/// How many samples lie from one that the card can take to the next: 1 where it can take all.
+fn step(sides: [usize; 2], most: u32) -> usize {
+    (sides[0].max(sides[1]) - 1).div_ceil(most.max(2) as usize - 1).max(1)
+}
+
+/// Every n-th sample or pixel in columns and rows.
+fn reduced<T: Copy>([width, height]: [usize; 2], all: &[T], step: usize) -> ([u32; 2], Cow<'_, [T]>) {
     if step <= 1 {
-        return ([width as u32, height as u32], land.heights().into());
+        return ([width as u32, height as u32], all.into());
     }
     // Corners stay on corners.
     let places = |samples: usize| {
         let count = (samples - 1).div_ceil(step) + 1;
         (0..count).map(move |i| i * (samples - 1) / (count - 1).max(1))
     };
-    let heights = places(height).flat_map(|r| places(width).map(move |c| land[(c, r)])).collect::<Vec<f32>>();
-    ([places(width).count() as u32, places(height).count() as u32], heights.into())
+    let kept = places(height).flat_map(|r| places(width).map(move |c| all[r * width + c])).collect::<Vec<T>>();
+    ([places(width).count() as u32, places(height).count() as u32], kept.into())
 }
 
 #[cfg(test)]
@@ -899,10 +959,11 @@ mod tests {
     fn a_map_that_is_too_large_keeps_its_corners() {
         let grid = Grid::new(Extent { width_m: 200.0, depth_m: 100.0 }, 201, 101);
         let land = Heightfield::from_fn(grid, |c, r| (c + 1000 * r) as f32);
-        let (size, heights) = reduced(&land, 64);
+        let reduced_to = |most| reduced([201, 101], land.heights(), step([201, 101], most));
+        let (size, heights) = reduced_to(64);
         assert!(size[0] <= 64 && heights.len() == (size[0] * size[1]) as usize, "{size:?}");
         assert_eq!((heights[0], heights[size[0] as usize - 1]), (0.0, 200.0));
         assert_eq!(heights[heights.len() - 1], 100_200.0);
-        assert_eq!(reduced(&land, 201).1.as_ref(), land.heights());
+        assert_eq!(reduced_to(201).1.as_ref(), land.heights());
     }
 }

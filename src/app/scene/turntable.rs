@@ -1,0 +1,118 @@
+//! Pictures all around the land, drawn and written on a thread of their own while the editor goes on.
+
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, TryRecvError, channel};
+use std::thread::JoinHandle;
+
+use eframe::egui_wgpu::RenderState;
+
+use crate::engine::Monitor;
+use crate::files::{FileError, atomic, texture};
+use crate::scene::{Easel, Portrait, frame_paths};
+use crate::worker::{ExportStatus, Wake};
+
+/// How it ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::app) enum TurntableOutcome {
+    Written(Vec<PathBuf>),
+    Cancelled,
+    Failed(String),
+}
+
+/// A turntable that is being drawn. Dropping it stops it; its files are named only when all are whole.
+pub(in crate::app) struct Turntable {
+    path: PathBuf,
+    monitor: Arc<Monitor>,
+    outcome: Receiver<TurntableOutcome>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Turntable {
+    /// Begins with `count` pictures of that size, the first of which is the view as it is; files that are there already
+    /// are replaced.
+    pub(in crate::app) fn start(
+        (state, portrait): (RenderState, Portrait),
+        size: [u32; 2],
+        count: u32,
+        path: PathBuf,
+        wake: Wake,
+    ) -> std::io::Result<Self> {
+        let monitor = Arc::new(Monitor::new());
+        let (sender, outcome) = channel();
+        let paths = frame_paths(&path, count);
+        let run = {
+            let monitor = monitor.clone();
+            move || {
+                let outcome = match draw(&state, &portrait, size, &paths, &monitor) {
+                    Ok(()) => TurntableOutcome::Written(paths),
+                    Err(FileError::Cancelled) => TurntableOutcome::Cancelled,
+                    Err(error) => TurntableOutcome::Failed(error.to_string()),
+                };
+                // The window may be gone by now; then nobody needs the result.
+                let _ = sender.send(outcome);
+                wake();
+            }
+        };
+        let thread = Some(std::thread::Builder::new().name("upthrust turntable".into()).spawn(run)?);
+        Ok(Self { path, monitor, outcome, thread })
+    }
+
+    /// How it ended, once it has.
+    pub(in crate::app) fn take(&self) -> Option<TurntableOutcome> {
+        match self.outcome.try_recv() {
+            Ok(outcome) => Some(outcome),
+            Err(TryRecvError::Empty) => None,
+            Err(TryRecvError::Disconnected) => Some(TurntableOutcome::Failed(
+                "an error in the program stopped the turntable; no file was written".into(),
+            )),
+        }
+    }
+
+    pub(in crate::app) fn status(&self) -> ExportStatus {
+        ExportStatus {
+            path: self.path.clone(),
+            progress: self.monitor.progress(),
+            is_cancelled: self.monitor.is_cancelled(),
+            waiting: 0,
+        }
+    }
+
+    pub(in crate::app) fn cancel(&self) {
+        self.monitor.cancel();
+    }
+}
+
+impl Drop for Turntable {
+    fn drop(&mut self) {
+        self.cancel();
+        if let Some(thread) = self.thread.take() {
+            // One that panicked has said so already.
+            let _ = thread.join();
+        }
+    }
+}
+
+fn draw(
+    state: &RenderState,
+    portrait: &Portrait,
+    size: [u32; 2],
+    paths: &[PathBuf],
+    monitor: &Monitor,
+) -> Result<(), FileError> {
+    // Beside the window's own pictures, on the same card.
+    let refused = |problem| FileError::Contents { path: paths.first().cloned().unwrap_or_default(), problem };
+    let mut easel = Easel::on(state).map_err(refused)?;
+    let tally = monitor.tally(paths.len());
+    let mut staged = Vec::new();
+    for (i, path) in paths.iter().enumerate() {
+        let turn = i as f32 / paths.len() as f32;
+        let picture = easel.draw(portrait, size, turn).map_err(refused)?;
+        let write = |writer: &mut BufWriter<&File>| texture::write(writer, path, &picture, &Monitor::new());
+        staged.push(atomic::stage(path, true, write)?);
+        tally.add_one()?;
+    }
+    atomic::commit_all(staged).map(drop)
+}

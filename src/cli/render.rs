@@ -1,0 +1,69 @@
+//! Pictures of the land in 3-D, for `upthrust build --render`.
+
+use std::path::Path;
+
+use super::arguments::BuildOptions;
+use super::error::CliError;
+use crate::engine::Monitor;
+use crate::files::atomic::Staged;
+use crate::project::Project;
+
+/// Draws the pictures that are asked for: whole on the disk, but without their names yet.
+#[cfg(not(feature = "gui"))]
+pub fn stage(_project: &Project, _options: &BuildOptions, _path: &Path, _: &Monitor) -> Result<Vec<Staged>, CliError> {
+    Err(CliError::Render(
+        "--render is not in this build, which has no part that draws in 3-D; build it with the feature \"gui\"".into(),
+    ))
+}
+
+/// Draws the pictures that are asked for: whole on the disk, but without their names yet.
+#[cfg(feature = "gui")]
+pub fn stage(
+    project: &Project,
+    options: &BuildOptions,
+    path: &Path,
+    monitor: &Monitor,
+) -> Result<Vec<Staged>, CliError> {
+    use crate::engine::Grid;
+    use crate::engine::stack::evaluate;
+    use crate::engine::texture::paint_once;
+    use crate::files::{atomic, build::load_inputs, texture};
+    use crate::scene::{Easel, Portrait, frame_paths};
+
+    let Project { recipe, files, view, export, .. } = project;
+    let [width, height] = options.render_size.0;
+    texture::check_size(path, [width, height].map(|side| side as usize))?;
+    let paths = options.turntable.map_or_else(|| vec![path.to_path_buf()], |count| frame_paths(path, count));
+    paths.iter().try_for_each(|path| atomic::check_target(path, options.force))?;
+    let mut easel = Easel::found().map_err(CliError::Render)?;
+
+    let inputs = load_inputs(recipe, files).map_err(|error| CliError::FileOf(options.source.source.clone(), error))?;
+    let extent = recipe.world.extent();
+    let grid = options.size.unwrap_or(super::size::Size::longer(export.samples)).grid(extent);
+    let most = (2 * width.max(height) as usize + 1).min(MOST_SAMPLES);
+    let longer = grid.width().max(grid.height());
+    let grid = if longer > most { Grid::fitted(extent, most) } else { grid };
+    let evaluation = || evaluate(recipe, grid, options.iterations, &inputs, monitor);
+    let land = monitor.within(0.0..0.4, evaluation)?;
+    let (fixed_m, size) = (recipe.world.height_range_m, [grid.width(), grid.height()]);
+    let painting = || paint_once(&land, &recipe.texture, fixed_m, &inputs, None, size, monitor);
+    let colours = monitor.within(0.4..0.6, painting)?.picture;
+    let portrait = Portrait::new(land, colours, recipe.light.clone(), view.water_m);
+
+    monitor.within(0.6..1.0, || {
+        let tally = monitor.tally(paths.len());
+        let count = paths.len() as f32;
+        let draw = |(i, path): (usize, &std::path::PathBuf)| {
+            let picture = easel.draw(&portrait, [width, height], i as f32 / count).map_err(CliError::Render)?;
+            let unheard = Monitor::new();
+            let staged = atomic::stage(path, options.force, |writer| texture::write(writer, path, &picture, &unheard))?;
+            tally.add_one()?;
+            Ok(staged)
+        };
+        paths.iter().enumerate().map(draw).collect()
+    })
+}
+
+/// The most samples of a land that is looked at, along its longer side: two a pixel are enough, and no more than these.
+#[cfg(feature = "gui")]
+const MOST_SAMPLES: usize = 4097;

@@ -1,0 +1,168 @@
+//! The lines of the youngest faults, which glow on the land while it rises.
+
+use crate::engine::fault::Fault;
+use crate::engine::operations::Drawn;
+use crate::engine::{Extent, Recipe};
+
+/// Iterations whose faults glow.
+const ITERATIONS: u32 = 8;
+
+/// The most lines that glow at once: a tree of faults alone may have more than two hundred. The array in common.wgsl
+/// has as many.
+pub(crate) const MOST_LINES: usize = 64;
+
+/// A line on the land.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct GlowingFault {
+    /// Metres east and south of the north-west corner.
+    pub(crate) from_m: [f64; 2],
+    pub(crate) to_m: [f64; 2],
+    /// 1 for the youngest, less the older it is.
+    pub(crate) strength: f32,
+}
+
+/// The lines of the faults that the last iterations up to `position` of the timeline have drawn, youngest first.
+pub(crate) fn youngest_faults(recipe: &Recipe, position: u32) -> Vec<GlowingFault> {
+    let extent = recipe.world.extent();
+    let mut found = Vec::new();
+    let mut end = recipe.stack.iter().map(|step| step.iterations()).fold(0, u32::saturating_add).min(position);
+    let position = end;
+    for (step, done) in recipe.stack.iter().zip(recipe.step_positions(position)).rev() {
+        // What is done of the step ends at `end` of the timeline.
+        let begin = end - done;
+        let first = (position.saturating_sub(ITERATIONS)).max(begin) - begin + 1;
+        if first <= done {
+            let age = |at: u32| position - (begin + at);
+            if let Some(drawn) = step.operation.faults_from(first, extent, step.stream(recipe.seed)) {
+                lines(drawn, first, done, extent, &mut |at, [from_m, to_m]| {
+                    let share = 1.0 - age(at) as f32 / ITERATIONS as f32;
+                    found.push(GlowingFault { from_m, to_m, strength: share * share });
+                });
+            }
+        }
+        end = begin;
+    }
+    found.sort_by(|a, b| b.strength.total_cmp(&a.strength));
+    found.truncate(MOST_LINES);
+    found
+}
+
+/// The lines of iterations `first` to `last`, each with its iteration.
+fn lines(drawn: Drawn, first: u32, last: u32, extent: Extent, found: &mut impl FnMut(u32, [[f64; 2]; 2])) {
+    match drawn {
+        Drawn::Lines(lines) => {
+            for (at, fault) in (first..=last).zip(lines) {
+                if let Some(ends) = across(&fault, extent) {
+                    found(at, ends);
+                }
+            }
+        }
+        Drawn::Laid(laid) => {
+            for laid in laid.into_iter().filter(|laid| laid.at <= last) {
+                let Fault { point_m: [x, z], normal: [nx, nz], .. } = laid.fault;
+                let ends = match laid.ends {
+                    Some(ends) => Some([[x, z], [x + nz * ends.length_m, z - nx * ends.length_m]]),
+                    None => across(&laid.fault, extent),
+                };
+                if let Some(ends) = ends {
+                    found(laid.at, ends);
+                }
+            }
+        }
+        Drawn::Trees(trees) => {
+            for (at, tree) in (first..=last).zip(trees) {
+                for segment in &tree.nodes {
+                    found(at, [segment.from_m, segment.to_m]);
+                }
+            }
+        }
+    }
+}
+
+/// Where a line enters the land and where it leaves it; `None` where it passes by.
+fn across(fault: &Fault, extent: Extent) -> Option<[[f64; 2]; 2]> {
+    let Fault { point_m, normal: [nx, nz], .. } = *fault;
+    let along = [nz, -nx];
+    let mut stretch = [f64::NEG_INFINITY, f64::INFINITY];
+    for (axis, side) in [extent.width_m, extent.depth_m].into_iter().enumerate() {
+        if along[axis].abs() < 1e-12 {
+            if point_m[axis] < 0.0 || point_m[axis] > side {
+                return None;
+            }
+        } else {
+            let ends = [0.0, side].map(|border| (border - point_m[axis]) / along[axis]);
+            stretch = [stretch[0].max(ends[0].min(ends[1])), stretch[1].min(ends[0].max(ends[1]))];
+        }
+    }
+    let at = |distance: f64| [0, 1].map(|axis| point_m[axis] + distance * along[axis]);
+    (stretch[0] < stretch[1]).then(|| stretch.map(at))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::Step;
+    use crate::engine::operations::bsp_faults::BspFaults;
+    use crate::engine::operations::drawn_faults::DrawnFaults;
+    use crate::engine::operations::faults::Faults;
+
+    fn recipe() -> Recipe {
+        let stack = vec![
+            Step::new(Faults { count: 100_000, ..Default::default() }),
+            Step::new(BspFaults { count: 3, depth: 2, ..Default::default() }),
+            Step::new(DrawnFaults::default()),
+        ];
+        Recipe { stack, ..Default::default() }
+    }
+
+    #[test]
+    fn the_youngest_lines_lie_where_the_faults_do_and_fade_with_age() {
+        let recipe = recipe();
+        let found = youngest_faults(&recipe, 90_000);
+        assert_eq!(found.len(), ITERATIONS as usize);
+        assert!(found.is_sorted_by(|a, b| a.strength > b.strength) && found[0].strength == 1.0, "{found:?}");
+        let step = &recipe.stack[0];
+        let extent = recipe.world.extent();
+        let drawn = step.operation.faults_from(90_000, extent, step.stream(recipe.seed)).expect("faults");
+        let Drawn::Lines(mut lines) = drawn else { panic!("lines") };
+        let youngest = lines.next().expect("a fault");
+        for [x, z] in [found[0].from_m, found[0].to_m] {
+            assert!(youngest.distance_m(x, z).abs() < 1e-6, "on the line");
+            let border = [x, extent.width_m - x, z, extent.depth_m - z].map(f64::abs).into_iter().fold(1.0, f64::min);
+            assert!(border < 1e-6, "at the border: {x}, {z}");
+        }
+        assert!(youngest_faults(&recipe, 0).is_empty());
+        assert_eq!(youngest_faults(&recipe, 3).len(), 3);
+    }
+
+    #[test]
+    fn glowing_goes_on_from_step_to_step_and_trees_have_all_their_lines() {
+        let recipe = recipe();
+        let aged = |found: &[GlowingFault], age: u32| {
+            let share = 1.0 - age as f32 / ITERATIONS as f32;
+            found.iter().filter(|line| line.strength == share * share).count()
+        };
+        // Two trees of three segments, and of the plain faults before them those that do not miss the land.
+        let found = youngest_faults(&recipe, 100_002);
+        assert_eq!([0, 1].map(|age| aged(&found, age)), [3, 3]);
+        assert!((7..=2 * 3 + 6).contains(&found.len()), "{}", found.len());
+        // Three laid faults, one an iteration, and three trees.
+        let all = youngest_faults(&recipe, u32::MAX);
+        assert_eq!([0, 1, 2, 3, 4, 5].map(|age| aged(&all, age)), [1, 1, 1, 3, 3, 3]);
+        assert!(all.iter().any(|line| line.from_m == [500.0, 2300.0] && (line.to_m[0] - 2600.0).abs() < 1e-6));
+    }
+
+    #[test]
+    fn a_line_beside_the_land_does_not_glow() {
+        let fault = |x: f64| Fault {
+            point_m: [x, 0.0],
+            normal: [1.0, 0.0],
+            displacement_m: 1.0,
+            profile: crate::engine::fault::Profile::Step,
+            zone_m: 0.0,
+        };
+        let extent = Extent { width_m: 200.0, depth_m: 100.0 };
+        assert_eq!(across(&fault(-1.0), extent), None);
+        assert_eq!(across(&fault(30.0), extent), Some([[30.0, 100.0], [30.0, 0.0]]));
+    }
+}
