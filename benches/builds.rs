@@ -19,6 +19,7 @@ use upthrust::engine::stack::evaluate;
 use upthrust::engine::texture::{Needs, Part, Points, Scene, Surroundings, TextureRecipe, paint, paint_once};
 use upthrust::engine::{Grid, Heightfield, Inputs, Monitor, Picture, Recipe, Step};
 use upthrust::files::build::{HeightmapOrder, Order, TextureOrder, memory_needed};
+use upthrust::files::heightmap::{Encoding, Rows};
 use upthrust::files::{heightmap, texture};
 use upthrust::project::{Project, presets};
 
@@ -88,17 +89,12 @@ impl Case<'_> {
     fn order(&self) -> Order {
         let recipe = self.project.recipe.clone();
         let size = [self.side - 1; 2];
+        let grid = Grid::fitted(recipe.world.extent(), self.side);
         let mut order = Order {
-            name: self.name.clone(),
-            grid: Grid::fitted(recipe.world.extent(), self.side),
-            recipe,
-            position: None,
-            inputs: Inputs::default(),
-            heightmaps: vec![HeightmapOrder { path: self.path("height.png"), raw: None }],
-            texture: self.painted.then(|| TextureOrder { path: self.path("ground.png"), size, patches: None }),
-            weights: None,
-            maps: Vec::new(),
+            heightmaps: vec![HeightmapOrder::new(self.path("height.png"))],
+            texture: self.painted.then(|| TextureOrder::new(self.path("ground.png"), size)),
             overwrite: true,
+            ..Order::new(self.name.clone(), recipe, grid)
         };
         order.load_inputs(&self.project.files, &Monitor::new()).expect("readable");
         order
@@ -202,7 +198,7 @@ fn parts(order: &Order, folder: &Path) -> [f64; 4] {
     let mut sink = Counted::default();
     let mut encoding = milliseconds(&mut || {
         let path = Path::new("a.png");
-        heightmap::write(&mut sink, path, &land, range_m, None, &monitor).expect("written");
+        heightmap::write(&mut sink, path, Rows::all(&land), range_m, Encoding::default(), &monitor).expect("written");
     });
     let mut painting = 0.0;
     if let Some(TextureOrder { size, .. }) = order.texture {
@@ -221,7 +217,7 @@ fn parts(order: &Order, folder: &Path) -> [f64; 4] {
             }
         });
         let both = milliseconds(&mut || {
-            texture::write_painted(&mut sink, Path::new("a.png"), size, strip, &monitor).expect("written");
+            texture::write_painted(&mut sink, Path::new("a.png"), size, None, strip, &monitor).expect("written");
         });
         encoding += both - painting;
     }
@@ -283,7 +279,8 @@ pub fn encode_heights(name: &str) {
         });
     };
     let our_heights = |file: &mut Vec<u8>| {
-        heightmap::write(&mut Cursor::new(file), Path::new("a.png"), &land, range_m, None, &monitor).expect("written");
+        let (rows, path) = (Rows::all(&land), Path::new("a.png"));
+        heightmap::write(&mut Cursor::new(file), path, rows, range_m, Encoding::default(), &monitor).expect("written");
     };
     beside(name, &plain_heights, &our_heights);
 }

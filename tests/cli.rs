@@ -559,16 +559,23 @@ fn bad_arguments_are_refused_and_nothing_is_written() {
         ("build p.upthrust.json --heightmap old.png", 1, "old.png: this file is there already"),
         ("build p.upthrust.json --heightmap none/h.png", 1, "there is no folder none; make it first"),
         ("build p.upthrust.json --heightmap old.png/h.png", 1, "there is no folder old.png"),
-        ("build p.upthrust.json --heightmap h.exr", 2, "known are .png"),
+        ("build p.upthrust.json --heightmap h.hgt", 2, "known are .png"),
         ("build p.upthrust.json --texture t.r16", 2, ".jpg"),
+        ("build p.upthrust.json -o out --range 5", 2, "a range is LOW,HIGH"),
+        ("build p.upthrust.json -o out --range 5,5", 2, "a range is LOW,HIGH"),
+        ("build p.upthrust.json -o out --tiles 0x2", 2, "tiles are CxR"),
+        ("build p.upthrust.json -o out --tile 0,0", 2, "--tiles"),
+        ("build p.upthrust.json -o out --size 33 --tiles 2x2 --tile 2,0", 2, "columns are from 0 to 1"),
+        ("build p.upthrust.json -o out --size 33 --tiles 3x2", 1, "the nearest is 30 or 33"),
+        ("build p.upthrust.json -o out --tiles 2x2 --patches 2x2", 2, "--patches"),
         ("build p.upthrust.json --texture t.png --heightmap t.png", 2, "two of the files"),
         ("build p.upthrust.json --texture t.png --heightmap ./t.png", 2, "two of the files"),
         ("build preset:krten-wnid -o out", 2, "did you mean preset:krten-wind?"),
         ("build none.upthrust.json -o out", 1, "none.upthrust.json: cannot read this"),
         ("convert short.raw out.png", 1, "no square"),
         ("convert short.raw out.png --raw u16le,3x3", 1, "should have 18 bytes, but it has 17"),
-        ("convert short.raw out.exr", 2, "known are .png"),
-        ("convert short.exr out.png", 2, "known are .png"),
+        ("convert short.raw out.hgt", 2, "known are .png"),
+        ("convert short.hgt out.png", 2, "known are .png"),
         ("convert short.raw out.png --out-raw u16be", 2, "out.png: a raw layout is for .raw"),
         ("convert old.png out.raw --raw u16be", 2, "old.png: a raw layout is for .raw"),
         ("inspect old.png --raw u8", 2, "old.png: a raw layout is for .raw"),
@@ -638,6 +645,52 @@ fn metres_survive_the_way_through_integers() {
     let report = place.json("inspect h.png --json");
     assert_eq!((&report["width"], &report["spacing_x_m"], &report["notes"]), (&json!(33), &json!(125.0), &json!([])));
     assert!((report["max_m"].as_f64().expect("a number") - sidecar["max_m"].as_f64().expect("a number")).abs() < 1e-3);
+}
+
+#[test]
+fn tiles_of_everything_are_the_cuts_of_the_whole() {
+    let place = Place::new();
+    place.write("p.upthrust.json", painted_project());
+    let maps = "--heightmap h.r32 --texture t.png --weights w --slope s.png --texture-size 48x32 --size 65x49 --force";
+    place.succeed(&format!("build p.upthrust.json {maps}"));
+    place.succeed(&format!("build p.upthrust.json {maps} --tiles 4x2"));
+    let open = |name: &str| image::open(place.path(name)).expect(name).into_rgba8();
+    for name in ["t", "s", "w/weight_02_Rock", "w/weights_RGBA_1"] {
+        let whole = open(&format!("{name}.png"));
+        for (column, row) in (0..4).flat_map(|column| [(column, 0), (column, 1)]) {
+            let tile = open(&format!("{name}_x{column}_y{row}.png"));
+            assert_eq!(tile.dimensions(), (12, 16), "{name}");
+            let same =
+                |(x, y, pixel): (u32, u32, &image::Rgba<u8>)| *pixel == *whole.get_pixel(12 * column + x, 16 * row + y);
+            assert!(tile.enumerate_pixels().all(same), "{name}, {column}, {row}");
+        }
+    }
+    let whole = floats(&place.read("h.r32"));
+    let tile = floats(&place.read("h_x3_y1.r32"));
+    assert!((0..17 * 25).all(|at| tile[at] == whole[(24 + at / 17) * 65 + 48 + at % 17]));
+    // One alone is the same file.
+    let before = ["h_x3_y1.r32", "h_x3_y1.r32.json", "t_x3_y1.png", "w/weights_RGBA_1_x3_y1.png"];
+    let bytes = before.map(|name| place.read(name));
+    let output = place.run(&format!("build p.upthrust.json {maps} --tiles 4x2 --tile 3,1"));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("note: the whole land was computed"));
+    assert_eq!(before.map(|name| place.read(name)), bytes);
+}
+
+#[test]
+fn a_range_is_what_integers_span_and_stands_in_the_sidecar() {
+    let place = Place::new();
+    place.write("p.upthrust.json", faults_project("two_points"));
+    place.succeed("build p.upthrust.json --size 33 --heightmap h.tif --depth 16 --range -4000,4000");
+    place.succeed("build p.upthrust.json --size 33 --heightmap h.exr --range -4000,4000");
+    let sidecar = |name: &str| serde_json::from_slice::<Value>(&place.read(name)).expect("JSON");
+    let tif = sidecar("h.tif.json");
+    assert_eq!((&tif["min_m"], &tif["max_m"], &tif["bits"]), (&json!(-4000.0), &json!(4000.0), &json!(16)));
+    assert!(sidecar("h.exr.json")["min_m"].as_f64().expect("a number") > -4000.0);
+    for name in ["h.tif", "h.exr"] {
+        place.succeed(&format!("convert {name} {name}.r32"));
+    }
+    let [tif, exr] = ["h.tif.r32", "h.exr.r32"].map(|name| floats(&place.read(name)));
+    assert!(tif.iter().zip(&exr).all(|(a, b)| (a - b).abs() <= 0.501 * 8000.0 / 65_535.0));
 }
 
 #[test]

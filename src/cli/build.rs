@@ -6,17 +6,23 @@ use serde_json::json;
 
 use super::arguments::{BuildOptions, DepthOption, NormalsY, ProgressKind, WeightsAt};
 use super::error::CliError;
-use super::size::{Pixels, Size};
+use super::size::{Pixels, Range, Size};
 use super::{interrupt, print, progress, source};
+use crate::engine::Monitor;
 use crate::engine::texture::{Chart, Points, TerrainType, TextureRecipe, TextureSettings};
-use crate::engine::{Inputs, Monitor};
 use crate::files::build::{HeightmapOrder, Order, TextureOrder, build};
+use crate::files::heightmap::Encoding;
 use crate::files::maps::{Depth, MapOrder, WeightsOrder};
+use crate::files::mesh::{Detail, MeshOrder};
+use crate::files::tiles::TileNames;
 use crate::project::Project;
+
+/// The most vertices of a mesh where nothing is said: what other programs open without a pause.
+const MESH_VERTICES: u32 = 1_000_000;
 
 /// Evaluates a recipe and writes files.
 pub fn run(options: &BuildOptions) -> Result<(), CliError> {
-    let asks_for_maps = options.weights.is_some() || !options.charts.0.is_empty();
+    let asks_for_maps = options.weights.is_some() || !options.charts.0.is_empty() || options.mesh.is_some();
     let asks_for_texture = options.output.is_some() || options.texture.is_some();
     if !asks_for_texture && options.heightmap.is_none() && !asks_for_maps {
         let problem = "nothing to write is asked for; name a folder with -o DIR, or a file with --heightmap FILE, \
@@ -28,14 +34,14 @@ pub fn run(options: &BuildOptions) -> Result<(), CliError> {
         return Err(CliError::Usage(problem.into()));
     }
     let order = order(source::open(&options.source)?, options)?;
-    if order.texture.is_some() || order.weights.is_some() {
+    if order.is_painted() {
         warnings(&order.recipe.texture).iter().for_each(|warning| print::complain(warning));
     }
     let monitor = interrupt::monitor();
     let mut folders = NewFolders::default();
     [&options.output, &options.weights].into_iter().flatten().try_for_each(|folder| folders.make(folder))?;
     let work = || progress::show_while(options.progress, &monitor, || build(&order, &monitor));
-    let written = match options.threads {
+    let built = match options.threads {
         None => work(),
         Some(threads) => {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.into()).build();
@@ -49,10 +55,11 @@ pub fn run(options: &BuildOptions) -> Result<(), CliError> {
         print::complain(warning);
     }
     if options.progress == ProgressKind::Json {
-        let files: Vec<_> = written.iter().map(|path| path.to_string_lossy()).collect();
-        print::say(&json!({"done": true, "files": files}).to_string());
+        let files: Vec<_> = built.files.iter().map(|path| path.to_string_lossy()).collect();
+        print::say(&json!({"done": true, "files": files, "notes": built.notes}).to_string());
     } else {
-        print::say_all(written.iter().map(|path| format!("wrote {}", path.display())));
+        built.notes.iter().for_each(|note| print::complain(&format!("note: {note}")));
+        print::say_all(built.files.iter().map(|path| format!("wrote {}", path.display())));
     }
     Ok(())
 }
@@ -82,17 +89,25 @@ fn order(project: Project, options: &BuildOptions) -> Result<Order, CliError> {
     };
     let charts = options.charts.0.iter().map(|(chart, path)| (turned(*chart), path));
     let patches = options.patches.map(|counts| counts.patches(options.mirror));
+    let tiles = options.tiles.map(|counts| counts.tiles(options.tile, TileNames::FromNorthWest));
+    let detail = match (options.mesh_vertices, options.mesh_error) {
+        (_, Some(error_m)) => Detail::ErrorM(error_m),
+        (vertices, None) => Detail::Vertices(vertices.unwrap_or(MESH_VERTICES) as usize),
+    };
+    let worn = Some(size).filter(|_| !options.mesh_bare);
+    let encoding = Encoding { integers: depth == Depth::Sixteen, ..Encoding::default() };
+    let grid = options.size.unwrap_or(Size::longer(project.export.samples)).grid(extent);
     let mut order = Order {
-        name: project.name,
-        grid: options.size.unwrap_or(Size::longer(project.export.samples)).grid(extent),
-        recipe: project.recipe,
         position: options.iterations,
-        inputs: Inputs::default(),
-        heightmaps: heightmap.map(|path| HeightmapOrder { path, raw: None }).into_iter().collect(),
-        texture: texture.map(|path| TextureOrder { path, size, patches }),
+        heightmaps: heightmap.map(|path| HeightmapOrder { path, encoding }).into_iter().collect(),
+        texture: texture.map(|path| TextureOrder { patches, ..TextureOrder::new(path, size) }),
         weights: options.weights.clone().map(|folder| WeightsOrder { folder, points, depth }),
         maps: charts.map(|(chart, path)| MapOrder { path: path.clone(), chart, size, depth }).collect(),
+        mesh: options.mesh.clone().map(|path| MeshOrder { path, detail, texture: worn }),
+        tiles: tiles.transpose().map_err(CliError::Usage)?,
+        range_m: options.range.map(|Range(band)| band),
         overwrite: options.force,
+        ..Order::new(project.name, project.recipe, grid)
     };
     let loaded = order.load_inputs(&files, &Monitor::new());
     loaded.map_err(|error| CliError::FileOf(options.source.source.clone(), error))?;

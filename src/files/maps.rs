@@ -12,6 +12,7 @@ use super::atomic::{self, Staged};
 use super::error::FileError;
 use super::png_writer::{self, Channels, Layout};
 use super::texture;
+use super::tiles::{Cut, Piece, Tiles};
 use crate::engine::texture::{Chart, Points, Scene, TerrainType, TextureRecipe, chart, weigh};
 use crate::engine::{Grid, Heightfield, Monitor};
 
@@ -69,24 +70,48 @@ pub struct WeightsOrder {
 fn safe(name: &str) -> String {
     let letter = |c: char| if c.is_alphanumeric() || c == '-' { c } else { '_' };
     let safe: String = name.trim().chars().take(LONGEST_NAME).map(letter).collect();
+    // Digits with an x between them are tiles to Unreal.
+    let digits = |c: Option<&char>| c.is_some_and(char::is_ascii_digit);
+    let letters: Vec<char> = safe.chars().collect();
+    let apart = |(at, c): (usize, &char)| {
+        let between = *c == 'x' && digits(letters.get(at.wrapping_sub(1))) && digits(letters.get(at + 1));
+        if between { '_' } else { *c }
+    };
+    let safe: String = letters.iter().enumerate().map(apart).collect();
     if safe.is_empty() { "unnamed".into() } else { safe }
 }
 
 impl WeightsOrder {
     /// The maps of the types that take part, in their order.
-    pub fn map_paths(&self, recipe: &TextureRecipe) -> Vec<PathBuf> {
+    fn map_paths(&self, recipe: &TextureRecipe) -> Vec<PathBuf> {
         let name = |(at, ground): (usize, &TerrainType)| format!("weight_{at:02}_{}.png", safe(&ground.name));
         recipe.active().enumerate().map(|numbered| self.folder.join(name(numbered))).collect()
     }
 
     /// The packs of the types that cover ground.
-    pub fn pack_paths(&self, recipe: &TextureRecipe) -> Vec<PathBuf> {
+    fn pack_paths(&self, recipe: &TextureRecipe) -> Vec<PathBuf> {
         let count = recipe.active().filter(|ground| ground.covers()).count().div_ceil(PER_PACK);
         (0..count).map(|at| self.folder.join(format!("weights_RGBA_{at}.png"))).collect()
     }
 
+    /// The parts into which the maps are cut.
+    fn pieces(&self, recipe: &TextureRecipe, grid: Grid, tiles: Option<Tiles>) -> Result<Vec<Piece>, FileError> {
+        let size = self.points.size(grid);
+        let pieces = match self.points {
+            Points::Samples => Tiles::of_samples(tiles, size),
+            Points::Pixels(_) | Points::Part(_) => Tiles::of_pixels(tiles, size),
+        };
+        let first = self.map_paths(recipe).into_iter().next().unwrap_or_else(|| self.folder.clone());
+        pieces.map_err(|possible| FileError::Size { path: first, size: size.map(|side| side as u64), possible })
+    }
+
     /// Whether the maps can be written; the paths that they will have.
-    pub(super) fn check(&self, recipe: &TextureRecipe, grid: Grid) -> Result<Vec<PathBuf>, FileError> {
+    pub(super) fn check(
+        &self,
+        recipe: &TextureRecipe,
+        grid: Grid,
+        tiles: Option<Tiles>,
+    ) -> Result<Vec<PathBuf>, FileError> {
         let mut paths = self.map_paths(recipe);
         let Some(first) = paths.first() else {
             let problem =
@@ -95,7 +120,10 @@ impl WeightsOrder {
         };
         texture::check_size(first, self.points.size(grid))?;
         paths.extend(self.pack_paths(recipe));
-        Ok(paths)
+        let pieces = self.pieces(recipe, grid, tiles)?;
+        let of_map =
+            |path: &PathBuf| pieces.iter().map(|piece| Tiles::path(tiles, path, piece.tile)).collect::<Vec<_>>();
+        Ok(paths.iter().flat_map(of_map).collect())
     }
 
     /// The most bytes that the maps take: twice all of them while they are weighed, row by row and type by type, then
@@ -109,8 +137,15 @@ impl WeightsOrder {
     }
 
     /// All maps and packs, complete but without their names.
-    pub(super) fn stage(&self, scene: Scene, overwrite: bool, monitor: &Monitor) -> Result<Vec<Staged>, FileError> {
+    pub(super) fn stage(
+        &self,
+        scene: Scene,
+        tiles: Option<Tiles>,
+        overwrite: bool,
+        monitor: &Monitor,
+    ) -> Result<Vec<Staged>, FileError> {
         let Self { points, depth, .. } = *self;
+        let pieces = self.pieces(scene.recipe, scene.land.grid(), tiles)?;
         let covers: Vec<bool> = scene.recipe.active().map(TerrainType::covers).collect();
         let mut staged = Vec::new();
         let weights = monitor.within(0.0..0.7, || {
@@ -120,8 +155,8 @@ impl WeightsOrder {
             for (at, (path, map)) in paths.iter().zip(&weights.maps).enumerate() {
                 let layout = map_layout(weights.size, depth);
                 let value = |pixel: usize, _| map[pixel];
-                staged.push(monitor.within(share(at)..share(at + 1), || {
-                    atomic::stage(path, overwrite, |writer| write_numbers(writer, path, layout, value, monitor))
+                staged.extend(monitor.within(share(at)..share(at + 1), || {
+                    stage_pieces(path, tiles, &pieces, layout, value, overwrite, monitor)
                 })?);
             }
             Ok::<_, FileError>(weights)
@@ -141,12 +176,32 @@ impl WeightsOrder {
         for (at, (path, pack)) in paths.iter().zip(covering.chunks(PER_PACK)).enumerate() {
             let layout = pack_layout(weights.size);
             let value = |pixel: usize, channel: usize| pack.get(channel).map_or(0, |map| map[pixel]);
-            staged.push(monitor.within(share(at)..share(at + 1), || {
-                atomic::stage(path, overwrite, |writer| write_numbers(writer, path, layout, value, monitor))
+            staged.extend(monitor.within(share(at)..share(at + 1), || {
+                stage_pieces(path, tiles, &pieces, layout, value, overwrite, monitor)
             })?);
         }
         Ok(staged)
     }
+}
+
+/// A map or each of its tiles, complete but without their names: `value` gives the numbers of the whole map's pixels.
+fn stage_pieces(
+    path: &Path,
+    tiles: Option<Tiles>,
+    pieces: &[Piece],
+    layout: Layout,
+    value: impl Fn(usize, usize) -> u16 + Sync,
+    overwrite: bool,
+    monitor: &Monitor,
+) -> Result<Vec<Staged>, FileError> {
+    let share = |at: usize| at as f32 / pieces.len() as f32;
+    let stage = |(at, piece): (usize, &Piece)| {
+        let path = &Tiles::path(tiles, path, piece.tile);
+        monitor.within(share(at)..share(at + 1), || {
+            atomic::stage(path, overwrite, |writer| write_numbers(writer, path, layout, piece.cut, &value, monitor))
+        })
+    };
+    pieces.iter().enumerate().map(stage).collect()
 }
 
 fn map_layout(size: [usize; 2], depth: Depth) -> Layout {
@@ -158,12 +213,19 @@ fn pack_layout(size: [usize; 2]) -> Layout {
 }
 
 impl MapOrder {
-    /// Whether the map can be written.
-    pub(super) fn check(&self) -> Result<(), FileError> {
+    /// Whether the map can be written; the paths that its tiles will have.
+    pub(super) fn check(&self, tiles: Option<Tiles>) -> Result<Vec<PathBuf>, FileError> {
         if !self.path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case(OsStr::new("png"))) {
             return Err(FileError::UnknownEnding { path: self.path.clone(), known: ".png (maps)".into() });
         }
-        texture::check_size(&self.path, self.size)
+        texture::check_size(&self.path, self.size)?;
+        Ok(self.pieces(tiles)?.iter().map(|piece| Tiles::path(tiles, &self.path, piece.tile)).collect())
+    }
+
+    fn pieces(&self, tiles: Option<Tiles>) -> Result<Vec<Piece>, FileError> {
+        let refused =
+            |possible| FileError::Size { path: self.path.clone(), size: self.size.map(|side| side as u64), possible };
+        Tiles::of_pixels(tiles, self.size).map_err(refused)
     }
 
     /// The most bytes that the map takes: its numbers, and what is found of the land for them, in `found_bytes`, or
@@ -182,16 +244,22 @@ impl MapOrder {
         Layout { size: self.size, channels, depth: self.depth, is_srgb: false }
     }
 
-    /// The map, complete but without its name.
-    pub(super) fn stage(&self, land: &Heightfield, overwrite: bool, monitor: &Monitor) -> Result<Staged, FileError> {
+    /// The map or its tiles, complete but without their names.
+    pub(super) fn stage(
+        &self,
+        land: &Heightfield,
+        tiles: Option<Tiles>,
+        overwrite: bool,
+        monitor: &Monitor,
+    ) -> Result<Vec<Staged>, FileError> {
         let Self { path, size, depth, .. } = self;
+        let pieces = self.pieces(tiles)?;
         let charting = || chart(land, self.chart, Points::Pixels(*size), depth.full(), monitor);
         let values = monitor.within(0.0..0.5, charting)?;
         let layout = self.layout();
         let channels = layout.channels.count();
         let value = |pixel: usize, channel: usize| values[pixel * channels + channel];
-        let writing = || atomic::stage(path, overwrite, |writer| write_numbers(writer, path, layout, value, monitor));
-        monitor.within(0.5..1.0, writing)
+        monitor.within(0.5..1.0, || stage_pieces(path, tiles, &pieces, layout, value, overwrite, monitor))
     }
 }
 
@@ -199,19 +267,21 @@ fn product([width, height]: [usize; 2]) -> u64 {
     (width as u64).saturating_mul(height as u64)
 }
 
-/// Writes a picture of numbers, which are shares and directions, not colours: `value` gives those of every pixel's
-/// channels.
+/// Writes a part of a picture of numbers: `value` gives those of the channels of every pixel of the whole, which has the
+/// layout.
 fn write_numbers(
     writer: &mut impl Write,
     path: &Path,
     layout: Layout,
+    cut: Cut,
     value: impl Fn(usize, usize) -> u16 + Sync,
     monitor: &Monitor,
 ) -> Result<(), FileError> {
     let Layout { size: [width, _], channels, depth, .. } = layout;
     let channels = channels.count();
     let fill = |j: usize, bytes: &mut [u8]| {
-        let values = (j * width..(j + 1) * width).flat_map(|i| (0..channels).map(move |c| (i, c)));
+        let first = (cut.first[1] + j) * width + cut.first[0];
+        let values = (first..first + cut.size[0]).flat_map(|i| (0..channels).map(move |c| (i, c)));
         let values = values.map(|(pixel, channel)| value(pixel, channel));
         match depth {
             // Made with 255 as the greatest value.
@@ -222,7 +292,7 @@ fn write_numbers(
             }
         }
     };
-    let written = png_writer::write(writer, layout, fill, monitor);
+    let written = png_writer::write(writer, Layout { size: cut.size, ..layout }, fill, monitor);
     // A writer that was stopped fails in its own words.
     monitor.check()?;
     written.map_err(|error| FileError::writing(path, &error))
@@ -240,6 +310,7 @@ mod tests {
             ("..\\..\\a:b*?\"<>|", "______a_b______"),
             ("Fichtenwälder-2", "Fichtenwälder-2"),
             ("", "unnamed"),
+            ("Scree 2x4 xx", "Scree_2_4_xx"),
         ] {
             assert_eq!(safe(name), file);
         }
@@ -263,7 +334,8 @@ mod tests {
             let channels = channels.count();
             let value = |pixel: usize, channel: usize| values[pixel * channels + channel] % depth.full();
             let mut bytes = Vec::new();
-            write_numbers(&mut bytes, Path::new("a.png"), layout, value, &Monitor::new()).expect("written");
+            let whole = Cut::whole(layout.size);
+            write_numbers(&mut bytes, Path::new("a.png"), layout, whole, value, &Monitor::new()).expect("written");
             let read = image::load_from_memory(&bytes).expect("readable");
             let expected: Vec<u16> = (0..12 * channels).map(|i| values[i] % depth.full()).collect();
             let found: Vec<u16> = match read {

@@ -10,10 +10,12 @@ pub mod heightmap;
 pub mod inputs;
 pub mod maps;
 pub mod memory;
+pub mod mesh;
 mod png_writer;
 pub mod sidecar;
 pub mod swatches;
 pub mod texture;
+pub mod tiles;
 mod watched;
 
 pub use error::FileError;

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use image::{DynamicImage, ExtendedColorType, ImageDecoder, ImageReader, Limits};
 
-use super::{Decoded, Format, Quantiser, checked_size};
-use crate::engine::{Heightfield, Monitor, Raster, SampleScale};
+use super::{Decoded, Format, Quantiser, Rows, checked_size};
+use crate::engine::{Monitor, Raster, SampleScale};
 use crate::files::error::FileError;
 use crate::files::texture::{CUT_OFF, PictureFormat, is_cut_off_jpeg};
 use crate::files::watched::Watched;
@@ -60,15 +60,15 @@ pub(super) fn decode(path: &Path, bytes: &[u8], format: Format) -> Result<Decode
 /// Writes 8-bit grey.
 pub(super) fn write(
     writer: &mut (impl Write + Seek),
-    land: &Heightfield,
+    rows: Rows,
     quantiser: &Quantiser,
     format: Format,
     monitor: &Monitor,
 ) -> io::Result<()> {
-    let grid = land.grid();
-    let pixels: Vec<u8> = land.heights().iter().map(|&height| quantiser.value(height) as u8).collect();
+    let pixels: Vec<u8> =
+        (0..rows.height()).flat_map(|r| rows.row(r)).map(|&height| quantiser.value(height) as u8).collect();
     let format = PictureFormat::of(format).unwrap_or(PictureFormat::Bmp);
-    let size = [grid.width() as u32, grid.height() as u32];
+    let size = [rows.width() as u32, rows.height() as u32];
     format.encode(&mut Watched::new(writer, monitor), &pixels, size, ExtendedColorType::L8)
 }
 
