@@ -20,6 +20,7 @@ use upthrust::engine::texture::{Needs, Part, Points, Scene, Surroundings, Textur
 use upthrust::engine::{Grid, Heightfield, Inputs, Monitor, Picture, Recipe, Step};
 use upthrust::files::build::{HeightmapOrder, Order, TextureOrder, memory_needed};
 use upthrust::files::heightmap::{Encoding, Rows};
+use upthrust::files::mesh::{Detail, MeshOrder};
 use upthrust::files::{heightmap, texture};
 use upthrust::project::{Project, presets};
 
@@ -65,6 +66,10 @@ struct Case<'a> {
     project: Project,
     side: usize,
     painted: bool,
+    /// The heightmap's file.
+    height: &'static str,
+    /// The mesh's file.
+    mesh: Option<&'static str>,
     folder: &'a Path,
 }
 
@@ -77,10 +82,14 @@ impl Case<'_> {
         let source = self.path("source.upthrust.json");
         std::fs::write(&source, self.project.to_json()).expect("written");
         let [side, pixels] = [self.side, self.side - 1].map(|side| side.to_string());
-        let (height, ground) = (self.path("height.png"), self.path("ground.png"));
+        let (height, ground) = (self.path(self.height), self.path("ground.png"));
+        let mesh = self.mesh.map(|name| self.path(name));
         let mut options = vec!["--size", &side, "--heightmap", height.to_str().expect("a plain name")];
         if self.painted {
             options.extend(["--texture", ground.to_str().expect("a plain name"), "--texture-size", &pixels]);
+        }
+        if let Some(mesh) = &mesh {
+            options.extend(["--mesh", mesh.to_str().expect("a plain name"), "--mesh-bare"]);
         }
         run(&source, &options)
     }
@@ -91,8 +100,13 @@ impl Case<'_> {
         let size = [self.side - 1; 2];
         let grid = Grid::fitted(recipe.world.extent(), self.side);
         let mut order = Order {
-            heightmaps: vec![HeightmapOrder::new(self.path("height.png"))],
+            heightmaps: vec![HeightmapOrder::new(self.path(self.height))],
             texture: self.painted.then(|| TextureOrder::new(self.path("ground.png"), size)),
+            mesh: self.mesh.map(|name| MeshOrder {
+                path: self.path(name),
+                detail: Detail::Vertices(Detail::USUAL_VERTICES),
+                texture: None,
+            }),
             overwrite: true,
             ..Order::new(self.name.clone(), recipe, grid)
         };
@@ -118,7 +132,10 @@ fn preset(name: &str) -> Project {
 pub fn memory(_: &str) {
     let folder = tempfile::tempdir().expect("a folder");
     let folder = folder.path();
-    let case = |name: &str, project: Project, side, painted| Case { name: name.into(), project, side, painted, folder };
+    let case = |name: &str, project: Project, side, painted| {
+        let (name, height, mesh) = (name.into(), "height.png", None);
+        Case { name, project, side, painted, height, mesh, folder }
+    };
     let Some(own_mb) = case("nothing", project(Vec::new()), 33, false).run().peak_mb else {
         println!("memory of builds: this system does not say how much memory a program has taken");
         return;
@@ -138,6 +155,13 @@ pub fn memory(_: &str) {
     // Most of the operations that hold more than their own land and the land below.
     for name in ["krten-wind", "traagen-bsp", "midpoint-range", "agents-island", "canyon", "alpine-range"] {
         cases.push(case(&format!("{name}, 2049²"), preset(name), 2049, true));
+    }
+    for (name, height, mesh) in [
+        ("500 faults as EXR, 4097²", "height.exr", None),
+        ("500 faults as TIFF, 4097²", "height.tif", None),
+        ("500 faults as a mesh, 4097²", "height.r32", Some("land.glb")),
+    ] {
+        cases.push(Case { height, mesh, ..case(name, project(vec![faults(500)]), 4097, false) });
     }
     for case in cases {
         let taken_mb = case.run().peak_mb.unwrap_or_default() - own_mb;
@@ -167,7 +191,8 @@ pub fn large(_: &str) {
         ("10,000 step faults, 8193², texture 8192²", of_faults, true),
         ("alpine-range, 8193², texture 8192²", preset("alpine-range"), true),
     ] {
-        let case = Case { name: name.into(), project, side: 8193, painted, folder };
+        let (name_of, height, mesh) = (name.into(), "height.png", None);
+        let case = Case { name: name_of, project, side: 8193, painted, height, mesh, folder };
         let Run { seconds, peak_mb } = case.run();
         let order = case.order();
         let map_mb = (4 * order.grid.samples()) as f64 / MB;

@@ -548,7 +548,11 @@ fn bad_arguments_are_refused_and_nothing_is_written() {
         ("build p.upthrust.json --texture t.png --patches 17x2", 2, "from 1 to 16"),
         ("build p.upthrust.json --texture t.png --patches 0x3", 2, "from 1 to 16"),
         ("build p.upthrust.json --texture t.png --patches 2x2 --normals t_x0_y0.png", 2, "two of the files"),
-        ("build p.upthrust.json -o out --for unity", 2, "--for"),
+        ("build p.upthrust.json -o out --for untiy", 2, "did you mean unity?"),
+        ("build p.upthrust.json --for unity", 2, "name a folder"),
+        ("build p.upthrust.json -o out --for unity --size 1000", 2, "--size 1025"),
+        ("build --for unity -o out", 2, "nothing to build is named"),
+        ("build -o out", 2, "SOURCE"),
         ("build p.upthrust.json -o out --set stack.0.count=NaN", 2, "Count must be a whole number"),
         ("build p.upthrust.json -o out --set stack.0.up_chance=nan", 2, "Up chance must be a number"),
         ("build p.upthrust.json -o out --set stack.0.conut=3", 2, "did you mean \"count\"?"),
@@ -674,6 +678,62 @@ fn tiles_of_everything_are_the_cuts_of_the_whole() {
     let output = place.run(&format!("build p.upthrust.json {maps} --tiles 4x2 --tile 3,1"));
     assert!(String::from_utf8_lossy(&output.stderr).contains("note: the whole land was computed"));
     assert_eq!(before.map(|name| place.read(name)), bytes);
+}
+
+#[test]
+fn an_uplift_becomes_frames_and_an_animation() {
+    let place = Place::new();
+    place.write("p.upthrust.json", faults_project("two_points"));
+    place.succeed("build p.upthrust.json --size 33 --texture-size 16 --frames f --animation a.gif --every 25");
+    let frames = ["frame_00000.png", "frame_00001.png", "frame_00002.png", "frame_00003.png"];
+    assert_eq!(place.names_in("f"), frames);
+    assert!(place.read("a.gif").starts_with(b"GIF89a"));
+    place.succeed("build p.upthrust.json --size 33 --texture-size 16 --iterations 50 --texture t.png");
+    assert_eq!(place.read("t.png"), place.read("f/frame_00002.png"));
+    place.fail("build p.upthrust.json --animation a.webp", 2, "known are .gif");
+    place.fail("build p.upthrust.json --animation a.gif --every 0", 2, "--every");
+}
+
+#[test]
+fn batches_are_built_in_one_call_each_in_its_folder() {
+    let place = Place::new();
+    place.write("p.upthrust.json", faults_project("two_points"));
+    let output = place.succeed(
+        "build p.upthrust.json --seeds 7,8 --sizes 33,65x49 -o out --texture-size 8 --heightmap h.r32 --progress json",
+    );
+    let names = ["seed_7_size_33", "seed_7_size_65x49", "seed_8_size_33", "seed_8_size_65x49"];
+    assert_eq!(place.names_in("out"), names);
+    assert_eq!(place.names_in("out/seed_8_size_33"), ["h.r32", "h.r32.json", "texture.png"]);
+    place.succeed("build p.upthrust.json --seed 8 --size 65x49 --heightmap one.r32");
+    assert_eq!(place.read("one.r32"), place.read("out/seed_8_size_65x49/h.r32"));
+    assert_ne!(place.read("one.r32"), place.read("out/seed_7_size_65x49/h.r32"));
+    let shares: Vec<f64> = output
+        .lines()
+        .filter_map(|line| serde_json::from_str::<Value>(line).expect("JSON")["progress"].as_f64())
+        .collect();
+    assert!(shares.is_sorted() && shares.last() == Some(&1.0), "one bar over all: {shares:?}");
+    place.fail("build p.upthrust.json --seeds 7 --heightmap g.r32", 2, "--output");
+    place.fail("build p.upthrust.json --seeds 7 --seed 8 -o out", 2, "--seed");
+}
+
+#[test]
+fn targets_are_listed_and_written() {
+    let place = Place::new();
+    place.write("p.upthrust.json", painted_project());
+    let list = place.succeed("build --for list");
+    assert!(list.lines().any(|line| line.starts_with("unity ") && line.contains("height.raw")), "{list}");
+    assert_eq!(list.lines().count(), 12);
+    place.succeed("build p.upthrust.json --for unity -o u --size 65 --texture-size 32");
+    let names = ["height.raw", "height.raw.json", "texture.png", "weights_RGBA_0.png", "weights_RGBA_1.png"];
+    assert_eq!(place.names_in("u"), names);
+    let sidecar: Value = serde_json::from_slice(&place.read("u/height.raw.json")).expect("JSON");
+    assert!(sidecar["row_order"].as_str().is_some_and(|order| order.starts_with("rows from south")));
+    // What reads it back with its sidecar has north on top again.
+    place.succeed("convert u/height.raw north.r32");
+    place.succeed("build p.upthrust.json --size 65x65 --heightmap whole.r32");
+    let step = (sidecar["max_m"].as_f64().expect("m") - sidecar["min_m"].as_f64().expect("m")) as f32 / 65_535.0;
+    let [north, whole] = ["north.r32", "whole.r32"].map(|name| floats(&place.read(name)));
+    assert!(north.iter().zip(&whole).all(|(a, b)| (a - b).abs() <= 0.501 * step));
 }
 
 #[test]

@@ -48,6 +48,13 @@ pub struct ListOptions {
 pub struct SourceOptions {
     /// A project file, or preset:NAME.
     pub source: String,
+    #[command(flatten)]
+    pub changes: Changes,
+}
+
+/// What is changed in a recipe.
+#[derive(Args, Clone, Debug)]
+pub struct Changes {
     /// Another seed.
     #[arg(long, value_name = "S")]
     pub seed: Option<u32>,
@@ -56,11 +63,18 @@ pub struct SourceOptions {
     pub set: Vec<String>,
 }
 
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 pub struct BuildOptions {
+    /// A project file, or preset:NAME.
+    #[arg(required_unless_present = "target")]
+    pub source: Option<String>,
     #[command(flatten)]
-    pub source: SourceOptions,
-    /// The folder for maps without a path of their own: height.png and texture.png.
+    pub changes: Changes,
+    /// Write what a program takes, in its sizes, into the folder of -o; list: print what there is. The sidecars say what
+    /// to type there.
+    #[arg(long = "for", id = "target", value_name = "TARGET")]
+    pub target: Option<String>,
+    /// The folder for maps without a path of their own: height.png and texture.png, or the files of the target.
     #[arg(short, long, value_name = "DIR")]
     pub output: Option<PathBuf>,
     /// Samples along the longer side, or of both sides; the project's own where not given.
@@ -103,6 +117,21 @@ pub struct BuildOptions {
     /// Leave the texture of the mesh out.
     #[arg(long, requires = "mesh")]
     pub mesh_bare: bool,
+    /// Write the texture of the uplift as it rises, frame_00000.png and so on.
+    #[arg(long, value_name = "DIR")]
+    pub frames: Option<PathBuf>,
+    /// Write the same as an animation, which ends in .gif.
+    #[arg(long, value_name = "FILE")]
+    pub animation: Option<PathBuf>,
+    /// The iterations from one picture of the uplift to the next.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = value_parser!(u32).range(1..))]
+    pub every: u32,
+    /// Build once for each of these sizes, into folders of -o: size_513.
+    #[arg(long, value_name = "N,…", value_delimiter = ',', conflicts_with = "size", requires = "output")]
+    pub sizes: Vec<Size>,
+    /// Build once for each of these seeds, into folders of -o: seed_7; with sizes too, seed_7_size_513.
+    #[arg(long, value_name = "S,…", value_delimiter = ',', conflicts_with = "seed", requires = "output")]
+    pub seeds: Vec<u32>,
     /// Where the weights are taken.
     #[arg(long, value_enum, default_value_t = WeightsAt::Pixels, requires = "weights")]
     pub weights_at: WeightsAt,
@@ -167,7 +196,7 @@ pub enum DepthOption {
 }
 
 /// The charts that are asked for, and where they go: an option for each row of the engine's table.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct ChartOptions(pub Vec<(Chart, PathBuf)>);
 
 impl Args for ChartOptions {

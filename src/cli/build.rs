@@ -6,41 +6,56 @@ use serde_json::json;
 
 use super::arguments::{BuildOptions, DepthOption, NormalsY, ProgressKind, WeightsAt};
 use super::error::CliError;
-use super::size::{Pixels, Range, Size};
+use super::size::{Pixels, Range, Size, TileCounts};
 use super::{interrupt, print, progress, source};
 use crate::engine::Monitor;
+use crate::engine::parameters::nearest_name;
 use crate::engine::texture::{Chart, Points, TerrainType, TextureRecipe, TextureSettings};
-use crate::files::build::{HeightmapOrder, Order, TextureOrder, build};
+use crate::files::FileError;
+use crate::files::build::{Built, HeightmapOrder, Order, TextureOrder, build};
+use crate::files::frames::FramesOrder;
 use crate::files::heightmap::Encoding;
-use crate::files::maps::{Depth, MapOrder, WeightsOrder};
+use crate::files::maps::{Depth, MapOrder, WeightsLayout, WeightsOrder};
 use crate::files::mesh::{Detail, MeshOrder};
+use crate::files::targets::{self, Target};
 use crate::files::tiles::TileNames;
 use crate::project::Project;
 
-/// The most vertices of a mesh where nothing is said: what other programs open without a pause.
-const MESH_VERTICES: u32 = 1_000_000;
-
 /// Evaluates a recipe and writes files.
 pub fn run(options: &BuildOptions) -> Result<(), CliError> {
+    if options.target.as_deref() == Some("list") {
+        print::say_all(targets::ALL.iter().map(|target| target.line()));
+        return Ok(());
+    }
     let asks_for_maps = options.weights.is_some() || !options.charts.0.is_empty() || options.mesh.is_some();
     let asks_for_texture = options.output.is_some() || options.texture.is_some();
-    if !asks_for_texture && options.heightmap.is_none() && !asks_for_maps {
+    let asks_for_frames = options.frames.is_some() || options.animation.is_some();
+    if !asks_for_texture && options.heightmap.is_none() && !asks_for_maps && !asks_for_frames {
         let problem = "nothing to write is asked for; name a folder with -o DIR, or a file with --heightmap FILE, \
                        --texture FILE or one of the maps";
         return Err(CliError::Usage(problem.into()));
+    }
+    if options.patches.is_some() && options.target.is_some() {
+        return Err(CliError::Usage("--patches are of a texture alone; for a target cut it with --tiles".into()));
     }
     if options.patches.is_some() && !asks_for_texture {
         let problem = "--patches are of a texture, and none is asked for; name one with --texture FILE";
         return Err(CliError::Usage(problem.into()));
     }
-    let order = order(source::open(&options.source)?, options)?;
-    if order.is_painted() {
-        warnings(&order.recipe.texture).iter().for_each(|warning| print::complain(warning));
-    }
+    let source = options
+        .source
+        .as_deref()
+        .ok_or_else(|| CliError::Usage("nothing to build is named; name a project file, or preset:NAME".into()))?;
+    let variants = variants(options);
+    let of_variant = |options: &BuildOptions| order(source, source::open(source, &options.changes)?, options);
+    let orders: Vec<Order> = variants.iter().map(of_variant).collect::<Result<_, _>>()?;
+    orders.first().into_iter().for_each(warn);
     let monitor = interrupt::monitor();
     let mut folders = NewFolders::default();
-    [&options.output, &options.weights].into_iter().flatten().try_for_each(|folder| folders.make(folder))?;
-    let work = || progress::show_while(options.progress, &monitor, || build(&order, &monitor));
+    for BuildOptions { output, weights, frames, .. } in &variants {
+        [output, weights, frames].into_iter().flatten().try_for_each(|folder| folders.make(folder))?;
+    }
+    let work = || progress::show_while(options.progress, &monitor, || build_all(&orders, &monitor));
     let built = match options.threads {
         None => work(),
         Some(threads) => {
@@ -64,12 +79,68 @@ pub fn run(options: &BuildOptions) -> Result<(), CliError> {
     Ok(())
 }
 
-fn order(project: Project, options: &BuildOptions) -> Result<Order, CliError> {
+/// The options of each build: one, or one for each of several seeds and sizes, with a folder of its own.
+fn variants(options: &BuildOptions) -> Vec<BuildOptions> {
+    let (seeds, sizes) = (&options.seeds, &options.sizes);
+    let each = |count: usize| if count == 0 { vec![None] } else { (0..count).map(Some).collect::<Vec<_>>() };
+    if seeds.is_empty() && sizes.is_empty() {
+        return vec![options.clone()];
+    }
+    let of = |(seed, size): (Option<usize>, Option<usize>)| {
+        let mut variant = options.clone();
+        let mut name = Vec::new();
+        if let Some(&seed) = seed.and_then(|at| seeds.get(at)) {
+            variant.changes.seed = Some(seed);
+            name.push(format!("seed_{seed}"));
+        }
+        if let Some(&size) = size.and_then(|at| sizes.get(at)) {
+            variant.size = Some(size);
+            name.push(format!("size_{size}"));
+        }
+        let folder = options.output.clone().unwrap_or_default().join(name.join("_"));
+        let BuildOptions { heightmap, texture, weights, mesh, frames, animation, charts, .. } = &mut variant;
+        // What is named lies there too, unless its path is a whole one.
+        let named = [heightmap, texture, weights, mesh, frames, animation].into_iter().flatten();
+        named.chain(charts.0.iter_mut().map(|(_, path)| path)).for_each(|path| *path = folder.join(&path));
+        variant.output = Some(folder);
+        variant
+    };
+    let sizes = each(sizes.len());
+    each(seeds.len()).into_iter().flat_map(|seed| sizes.iter().map(move |size| (seed, *size))).map(of).collect()
+}
+
+/// Carries the orders out one after another.
+fn build_all(orders: &[Order], monitor: &Monitor) -> Result<Built, FileError> {
+    let mut all = Built::default();
+    let share = |at: usize| at as f32 / orders.len() as f32;
+    for (at, order) in orders.iter().enumerate() {
+        let Built { files, notes } = monitor.within(share(at)..share(at + 1), || build(order, monitor))?;
+        all.files.extend(files);
+        all.notes.extend(notes);
+    }
+    Ok(all)
+}
+
+/// Says what does not suit, as far as it is known before anything is computed.
+fn warn(order: &Order) {
+    for warning in order.target.map(|target| target.warnings(order.grid.extent())).unwrap_or_default() {
+        print::complain(&format!("warning: {warning}"));
+    }
+    if order.is_painted() {
+        warnings(&order.recipe.texture).iter().for_each(|warning| print::complain(warning));
+    }
+}
+
+/// What is asked for.
+fn order(source: &str, project: Project, options: &BuildOptions) -> Result<Order, CliError> {
     let used = project.recipe.files();
     let files = project.files.into_iter().filter(|(name, _)| used.contains(name)).collect();
     let extent = project.recipe.world.extent();
+    let target = options.target.as_deref().map(target_of).transpose()?;
+    let counts = options.tiles.map_or([1; 2], TileCounts::counts);
     let path_of = |own: &Option<PathBuf>, name: &str| {
-        own.clone().or_else(|| options.output.as_ref().map(|folder| folder.join(name)))
+        let default = || options.output.as_ref().filter(|_| target.is_none()).map(|folder| folder.join(name));
+        own.clone().or_else(default)
     };
     let heightmap = path_of(&options.heightmap, "height.png");
     let pixels = options.texture_size.unwrap_or(Pixels::longer(project.export.texture_pixels));
@@ -92,26 +163,60 @@ fn order(project: Project, options: &BuildOptions) -> Result<Order, CliError> {
     let tiles = options.tiles.map(|counts| counts.tiles(options.tile, TileNames::FromNorthWest));
     let detail = match (options.mesh_vertices, options.mesh_error) {
         (_, Some(error_m)) => Detail::ErrorM(error_m),
-        (vertices, None) => Detail::Vertices(vertices.unwrap_or(MESH_VERTICES) as usize),
+        (vertices, None) => Detail::Vertices(vertices.map_or(Detail::USUAL_VERTICES, |count| count as usize)),
     };
     let worn = Some(size).filter(|_| !options.mesh_bare);
+    let shows = options.frames.is_some() || options.animation.is_some();
     let encoding = Encoding { integers: depth == Depth::Sixteen, ..Encoding::default() };
-    let grid = options.size.unwrap_or(Size::longer(project.export.samples)).grid(extent);
+    let size_asked = options.size.unwrap_or(Size::longer(project.export.samples));
+    let grid = match (target, size_asked.longer_side()) {
+        (Some(target), Some(longer)) if options.size.is_some() => target.grid(extent, longer, counts),
+        (Some(target), Some(longer)) => target.grid(extent, target.nearest(longer, counts), counts),
+        (_, None) | (None, _) => size_asked.grid(extent),
+    };
+    target.map_or(Ok(()), |target| target.check(grid, counts)).map_err(CliError::Usage)?;
     let mut order = Order {
         position: options.iterations,
         heightmaps: heightmap.map(|path| HeightmapOrder { path, encoding }).into_iter().collect(),
         texture: texture.map(|path| TextureOrder { patches, ..TextureOrder::new(path, size) }),
-        weights: options.weights.clone().map(|folder| WeightsOrder { folder, points, depth }),
+        weights: options.weights.clone().map(|folder| WeightsOrder {
+            folder,
+            points,
+            depth,
+            layout: WeightsLayout::MapsAndPacks,
+        }),
         maps: charts.map(|(chart, path)| MapOrder { path: path.clone(), chart, size, depth }).collect(),
         mesh: options.mesh.clone().map(|path| MeshOrder { path, detail, texture: worn }),
+        frames: shows.then(|| FramesOrder {
+            folder: options.frames.clone(),
+            animation: options.animation.clone(),
+            every: options.every,
+            size,
+        }),
         tiles: tiles.transpose().map_err(CliError::Usage)?,
         range_m: options.range.map(|Range(band)| band),
         overwrite: options.force,
         ..Order::new(project.name, project.recipe, grid)
     };
+    if let Some(target) = target {
+        let Some(folder) = &options.output else {
+            let problem = "--for writes more than one file; name a folder for them with -o DIR";
+            return Err(CliError::Usage(problem.into()));
+        };
+        target.order(&mut order, folder, size);
+    }
     let loaded = order.load_inputs(&files, &Monitor::new());
-    loaded.map_err(|error| CliError::FileOf(options.source.source.clone(), error))?;
+    loaded.map_err(|error| CliError::FileOf(source.to_string(), error))?;
     Ok(order)
+}
+
+/// The target of that name.
+fn target_of(key: &str) -> Result<&'static Target, CliError> {
+    targets::from_key(key).ok_or_else(|| {
+        let nearest = nearest_name(key, targets::ALL.iter().map(|target| target.key));
+        let advice = nearest.map_or(String::new(), |nearest| format!("; did you mean {nearest}?"));
+        CliError::Usage(format!("--for {key}: there is no such target{advice} \"--for list\" lists all"))
+    })
 }
 
 /// What is said of names in a texture that nothing bears. Types come and go while a land is made, so the texture is

@@ -28,10 +28,27 @@ fn sides(text: &str, [least, most]: [usize; 2], what: &str) -> Result<Sides, Str
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size(Sides);
 
+impl std::fmt::Display for Size {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.0 {
+            Sides::Longer(longer) => write!(f, "{longer}"),
+            Sides::Both([width, height]) => write!(f, "{width}x{height}"),
+        }
+    }
+}
+
 impl Size {
     /// The size with that many samples along the longer side.
     pub fn longer(samples: u32) -> Self {
         Self(Sides::Longer(samples as usize))
+    }
+
+    /// The samples along the longer side, where nothing is said of the other one.
+    pub fn longer_side(self) -> Option<usize> {
+        match self.0 {
+            Sides::Longer(longer) => Some(longer),
+            Sides::Both(_) => None,
+        }
     }
 
     /// The grid of that size on a world.
@@ -108,6 +125,11 @@ impl FromStr for PatchCounts {
 pub struct TileCounts([usize; 2]);
 
 impl TileCounts {
+    /// Columns and rows.
+    pub fn counts(self) -> [usize; 2] {
+        self.0
+    }
+
     /// The tiles, of which only one is written where it is named; in words, what is wrong.
     pub fn tiles(self, only: Option<TilePlace>, names: TileNames) -> Result<Tiles, String> {
         let Self(counts) = self;

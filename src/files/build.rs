@@ -7,12 +7,14 @@ use std::path::{Path, PathBuf};
 
 use super::atomic::{self, Staged};
 use super::error::FileError;
+use super::frames::FramesOrder;
 use super::heightmap::{self, Encoding, Format, Rows, Samples, grid_of};
 use super::inputs::{DecodedFiles, InputFiles};
 use super::maps::{MapOrder, WeightsOrder};
 use super::memory::require_memory;
 use super::mesh::MeshOrder;
 use super::sidecar::{Description, sidecar_path};
+use super::targets::{Facts, Target};
 use super::texture;
 use super::tiles::{Cut, Piece, TileNames, Tiles};
 use crate::engine::light::Light;
@@ -43,13 +45,48 @@ pub struct Order {
     pub maps: Vec<MapOrder>,
     /// The mesh to write.
     pub mesh: Option<MeshOrder>,
-    /// The tiles that all maps are cut into; `None`: each is one file. A mesh is never cut.
+    /// The pictures of the uplift to write.
+    pub frames: Option<FramesOrder>,
+    /// The tiles that all maps are cut into; `None`: each is one file. Meshes and pictures of the
+    /// uplift are never cut.
     pub tiles: Option<Tiles>,
     /// The heights that the whole numbers of heightmaps span; `None`: the world's fixed range, else the land's own. What
     /// the land is painted by is the world's.
     pub range_m: Option<Band>,
+    /// The program that the heightmaps are made for: their sidecars say what to do there.
+    pub target: Option<&'static Target>,
     /// Whether files that are there already may be replaced.
     pub overwrite: bool,
+}
+
+/// What a file holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Heights.
+    Heightmap,
+    /// What is to be known of a heightmap.
+    Sidecar,
+    /// Colours.
+    Texture,
+    /// The weights of terrain types.
+    Weights,
+    /// What the land is like.
+    Map,
+    /// Triangles, or what lies beside them.
+    Mesh,
+    /// The land on its way.
+    Frame,
+}
+
+/// A file that an order will write.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Planned {
+    /// Where it goes.
+    pub path: PathBuf,
+    /// What it holds.
+    pub kind: Kind,
+    /// Samples or pixels from west to east and from north to south; `None`: it has none.
+    pub size: Option<[usize; 2]>,
 }
 
 /// A heightmap to write.
@@ -167,6 +204,7 @@ const TEXTURE_UNITS: usize = 2;
 const WEIGHTS_UNITS: usize = 4;
 const MAP_UNITS: usize = 1;
 const MESH_UNITS: usize = 4;
+const FRAME_UNITS: usize = 1;
 
 /// Goes through the progress of what follows the evaluation, file by file.
 struct Stretches {
@@ -183,7 +221,8 @@ impl Stretches {
         let weights = if order.weights.is_some() { WEIGHTS_UNITS } else { 0 };
         let mesh = if order.mesh.is_some() { MESH_UNITS } else { 0 };
         let maps = order.heightmaps.len() + order.maps.len() * MAP_UNITS;
-        let units = maps + painted + TEXTURE_UNITS * textures + weights + mesh;
+        let frames = order.frames.as_ref().map_or(0, |frames| FRAME_UNITS * frames.positions(order).len());
+        let units = maps + painted + TEXTURE_UNITS * textures + weights + mesh + frames;
         Self { next: EVALUATING, per_unit: (1.0 - EVALUATING) / units.max(1) as f32 }
     }
 
@@ -211,15 +250,34 @@ pub fn build(order: &Order, monitor: &Monitor) -> Result<Built, FileError> {
     Ok(Built { files, notes })
 }
 
+impl Order {
+    /// The only tile, where it can be computed by itself: nothing but heights is asked for, no step looks beyond a
+    /// sample, and the range that whole numbers span does not follow from the whole land.
+    fn lone_tile(&self) -> Option<Piece> {
+        let only = self.tiles.is_some_and(|tiles| tiles.only.is_some());
+        let span_known = self.range_m.or(self.recipe.world.height_range_m).is_some();
+        let in_metres = |heightmap: &HeightmapOrder| {
+            let format = Format::from_path(&heightmap.path).ok();
+            format.is_some_and(|format| matches!(format.samples(heightmap.encoding), Samples::Metres { .. }))
+        };
+        let heights_alone = !self.is_painted() && self.maps.is_empty() && self.mesh.is_none();
+        let known = span_known || self.heightmaps.iter().all(in_metres);
+        let can = only && heights_alone && known && stack::can_be_cut(&self.recipe, self.grid);
+        let pieces = self.heightmaps.first().filter(|_| can)?.pieces(self.grid, self.tiles).ok()?;
+        pieces.into_iter().next()
+    }
+}
+
 /// Bytes that threads work in, and that the allocator holds back, by measurement.
 const WORKING_BYTES: u64 = 8 << 20;
 
 /// Bytes that the order takes at its greatest, beside what the program takes by itself. What goes by the course of a
 /// coast, and not by the size of the land alone, is counted as it usually is.
 pub fn memory_needed(order: &Order) -> u64 {
-    let land = 4 * order.grid.samples() as u64;
+    let grid = order.lone_tile().map_or(order.grid, |Piece { cut, .. }| order.grid.part(cut.first, cut.size));
+    let land = 4 * grid.samples() as u64;
     let maps = |count: f64| (land as f64 * count).ceil() as u64;
-    let evaluating = maps(stack::peak_maps(&order.recipe, order.grid));
+    let evaluating = maps(stack::peak_maps(&order.recipe, grid));
     let heightmaps = order.heightmaps.iter().map(|heightmap| heightmap::bytes_written(&heightmap.path, order.grid));
     let [found, looking] = match order.is_painted() {
         true => Needs::of(&order.recipe.texture, order.baked_light()).maps_held().map(maps),
@@ -240,7 +298,8 @@ pub fn memory_needed(order: &Order) -> u64 {
     let charts = order.maps.iter().map(|map| map.bytes(maps(map.chart.maps_held())));
     let beside_land = heightmaps.chain(charts).max().unwrap_or(0);
     let mesh = order.mesh.as_ref().map_or(0, |mesh| mesh.bytes(order.grid));
-    let beside_land = beside_land.max(looking).max(found.saturating_add(texture.max(weights).max(mesh)));
+    let frames = order.frames.as_ref().map_or(0, |frames| frames.bytes(order.grid));
+    let beside_land = beside_land.max(frames).max(looking).max(found.saturating_add(texture.max(weights).max(mesh)));
     let needed = evaluating.max(land.saturating_add(beside_land));
     needed.saturating_add(order.inputs.bytes()).saturating_add(WORKING_BYTES)
 }
@@ -259,8 +318,10 @@ impl Order {
             weights: None,
             maps: Vec::new(),
             mesh: None,
+            frames: None,
             tiles: None,
             range_m: None,
+            target: None,
             overwrite: false,
         }
     }
@@ -283,7 +344,9 @@ impl Order {
 
     /// Whether colours are painted.
     fn has_texture(&self) -> bool {
-        self.texture.is_some() || self.mesh.as_ref().is_some_and(|mesh| mesh.painted().is_some())
+        self.texture.is_some()
+            || self.frames.is_some()
+            || self.mesh.as_ref().is_some_and(|mesh| mesh.painted().is_some())
     }
 
     /// The light that comes into the texture, if one is ordered and light comes into it.
@@ -292,45 +355,63 @@ impl Order {
     }
 }
 
+impl Order {
+    /// The files that will be written, before anything is computed; an error where one of them cannot be of that format
+    /// or size.
+    pub fn plan(&self) -> Result<Vec<Planned>, FileError> {
+        let tiles = self.tiles;
+        let mut plan = Vec::new();
+        let mut add = |path: PathBuf, kind: Kind, size: Option<[usize; 2]>| plan.push(Planned { path, kind, size });
+        for heightmap in &self.heightmaps {
+            // An ending that nobody knows is worse than a size.
+            heightmap::format_of(&heightmap.path, heightmap.encoding.raw)?;
+            for Piece { tile, cut } in heightmap.pieces(self.grid, tiles)? {
+                let path = Tiles::path(tiles, &heightmap.path, tile);
+                heightmap::check_size(&path, cut.size, heightmap.encoding.raw)?;
+                add(path.clone(), Kind::Heightmap, Some(cut.size));
+                add(sidecar_path(&path), Kind::Sidecar, None);
+            }
+        }
+        if let Some(texture) = &self.texture {
+            for (path, piece) in texture.pictures(tiles)?.1 {
+                texture::check_size(&path, piece.cut.size)?;
+                add(path, Kind::Texture, Some(piece.cut.size));
+            }
+        }
+        if let Some(weights) = &self.weights {
+            let files = weights.check(&self.recipe.texture, self.grid, tiles)?;
+            files.into_iter().for_each(|(path, size)| add(path, Kind::Weights, Some(size)));
+        }
+        if let Some(mesh) = &self.mesh {
+            mesh.check(self.grid)?.into_iter().for_each(|path| add(path, Kind::Mesh, None));
+        }
+        if let Some(frames) = &self.frames {
+            frames.check(self)?.into_iter().for_each(|path| add(path, Kind::Frame, Some(frames.size)));
+        }
+        for map in &self.maps {
+            map.check(tiles)?.into_iter().for_each(|(path, size)| add(path, Kind::Map, Some(size)));
+        }
+        Ok(plan)
+    }
+}
+
 fn check(order: &Order) -> Result<(), FileError> {
     let mut names = BTreeSet::new();
-    let mut check_target = |path: &Path| {
-        atomic::check_target(path, order.overwrite)?;
+    for Planned { path, .. } in order.plan()? {
+        atomic::check_target(&path, order.overwrite)?;
         // One file has many spellings: a.png, ./a.png, b/../a.png.
-        let folder = atomic::folder_of(path).canonicalize().map_err(|error| FileError::writing(path, &error))?;
-        let once = names.insert((folder, path.file_name().map(OsStr::to_os_string)));
-        if once { Ok(()) } else { Err(FileError::Twice(path.to_path_buf())) }
-    };
-    let tiles = order.tiles;
-    for heightmap in &order.heightmaps {
-        for Piece { tile, cut } in heightmap.pieces(order.grid, tiles)? {
-            let path = Tiles::path(tiles, &heightmap.path, tile);
-            heightmap::check_size(&path, cut.size, heightmap.encoding.raw)?;
-            check_target(&path)?;
-            check_target(&sidecar_path(&path))?;
+        let folder = atomic::folder_of(&path).canonicalize().map_err(|error| FileError::writing(&path, &error))?;
+        if !names.insert((folder, path.file_name().map(OsStr::to_os_string))) {
+            return Err(FileError::Twice(path));
         }
-    }
-    if let Some(texture) = &order.texture {
-        for (path, piece) in texture.pictures(tiles)?.1 {
-            texture::check_size(&path, piece.cut.size)?;
-            check_target(&path)?;
-        }
-    }
-    if let Some(weights) = &order.weights {
-        let paths = weights.check(&order.recipe.texture, order.grid, tiles)?;
-        paths.iter().try_for_each(|path| check_target(path))?;
-    }
-    if let Some(mesh) = &order.mesh {
-        mesh.check(order.grid)?.iter().try_for_each(|path| check_target(path))?;
-    }
-    for map in &order.maps {
-        map.check(tiles)?.iter().try_for_each(|path| check_target(path))?;
     }
     require_memory(memory_needed(order))
 }
 
 fn stage_all(order: &Order, notes: &mut Vec<String>, monitor: &Monitor) -> Result<Vec<Staged>, FileError> {
-    let evaluation = || stack::evaluate(&order.recipe, order.grid, order.position, &order.inputs, monitor);
+    let lone = order.lone_tile();
+    let grid = lone.map_or(order.grid, |Piece { cut, .. }| order.grid.part(cut.first, cut.size));
+    let evaluation = || stack::evaluate(&order.recipe, grid, order.position, &order.inputs, monitor);
     let land = monitor.within(0.0..EVALUATING, evaluation)?;
     let fixed_m = order.recipe.world.height_range_m;
     let own_m = height_range_m(&land, None, monitor)?;
@@ -338,6 +419,8 @@ fn stage_all(order: &Order, notes: &mut Vec<String>, monitor: &Monitor) -> Resul
     let mut stretches = Stretches::of(order);
 
     let span_m = order.range_m.or(fixed_m).unwrap_or(own_m);
+    let covering = order.recipe.texture.active().filter(|ground| ground.covers() && order.weights.is_some());
+    let layers: Vec<String> = covering.map(|ground| ground.name.clone()).collect();
     for heightmap in &order.heightmaps {
         let recipe = Some((order.recipe.seed, order.name.as_str()));
         let pieces = heightmap.pieces(order.grid, order.tiles)?;
@@ -345,9 +428,22 @@ fn stage_all(order: &Order, notes: &mut Vec<String>, monitor: &Monitor) -> Resul
         stretches.within(1, monitor, || {
             for (at, Piece { tile, cut }) in pieces.iter().enumerate() {
                 let path = &Tiles::path(order.tiles, &heightmap.path, *tile);
-                let rows = Rows::of(&land, *cut, heightmap.encoding.row_order);
-                let description = describe(path, heightmap.encoding, order.grid, rows, span_m)?;
-                let description = Description { recipe, ..description };
+                let there = if lone.is_some() { Cut::whole(cut.size) } else { *cut };
+                let rows = Rows::of(&land, there, heightmap.encoding.row_order);
+                let grid = grid_of(order.grid, *cut);
+                let description = describe(path, heightmap.encoding, grid, rows, span_m)?;
+                let facts = Facts {
+                    file: &path.file_name().unwrap_or_default().to_string_lossy(),
+                    grid: description.grid,
+                    range_m: description.range_m,
+                    tiles: order.tiles.map(|tiles| tiles.counts),
+                    layers: &layers,
+                };
+                let steps = order.target.map(|target| target.steps(&facts)).unwrap_or_default();
+                if description.cut_off {
+                    notes.push(format!("{}: heights outside its range were cut off", path.display()));
+                }
+                let description = Description { recipe, steps: &steps, ..description };
                 let writing = || stage_heightmap(rows, &description, order.overwrite, monitor);
                 staged.extend(monitor.within(share(at)..share(at + 1), writing)?);
             }
@@ -355,7 +451,10 @@ fn stage_all(order: &Order, notes: &mut Vec<String>, monitor: &Monitor) -> Resul
         })?;
     }
     if let Some(Tiles { only: Some([column, row]), .. }) = order.tiles {
-        notes.push(format!("the whole land was computed, and tile {column},{row} cut from it"));
+        notes.push(match lone {
+            Some(_) => format!("tile {column},{row} alone was computed"),
+            None => format!("the whole land was computed, and tile {column},{row} cut from it"),
+        });
     }
 
     let recipe = &order.recipe.texture;
@@ -384,6 +483,10 @@ fn stage_all(order: &Order, notes: &mut Vec<String>, monitor: &Monitor) -> Resul
         let (files, note) = stretches.within(MESH_UNITS, monitor, writing)?;
         staged.extend(files);
         notes.push(note);
+    }
+    if let Some(frames) = &order.frames {
+        let units = FRAME_UNITS * frames.positions(order).len();
+        staged.extend(stretches.within(units, monitor, || frames.stage(order, monitor))?);
     }
 
     for map in &order.maps {
@@ -453,7 +556,7 @@ fn describe<'a>(
         Samples::Integers { .. } => span_m,
     };
     let cut_off = own_m.min < range_m.min || own_m.max > range_m.max;
-    Ok(Description { path, encoding, grid: grid_of(grid, rows.cut()), range_m, cut_off, recipe: None })
+    Ok(Description { path, encoding, grid, range_m, cut_off, recipe: None, steps: &[] })
 }
 
 /// A heightmap and its sidecar, complete but without their names.
@@ -499,7 +602,7 @@ mod tests {
     use crate::engine::operations::faults::Faults;
     use crate::engine::parameters::{FileName, PictureName};
     use crate::engine::texture::Chart;
-    use crate::files::maps::Depth;
+    use crate::files::maps::{Depth, WeightsLayout};
 
     fn order(folder: &Path) -> Order {
         let stack = vec![Step::new(Faults { count: 30, ..Default::default() })];
@@ -604,8 +707,12 @@ mod tests {
         order.texture = None;
         assert_eq!(load(&mut order), Ok(()), "neither");
         assert!(order.inputs.swatches.is_empty());
-        order.weights =
-            Some(WeightsOrder { folder: folder.path().into(), points: Points::Samples, depth: Depth::Eight });
+        order.weights = Some(WeightsOrder {
+            folder: folder.path().into(),
+            points: Points::Samples,
+            depth: Depth::Eight,
+            layout: WeightsLayout::MapsAndPacks,
+        });
         assert!(load(&mut order).is_err(), "weighed");
     }
 
@@ -661,7 +768,12 @@ mod tests {
         check(&|order| order.maps = vec![map("old.png")], "there already");
         let weights = |name: &str| {
             let folder = folder.path().join(name);
-            Some(WeightsOrder { folder, points: Points::Samples, depth: Depth::Eight })
+            Some(WeightsOrder {
+                folder,
+                points: Points::Samples,
+                depth: Depth::Eight,
+                layout: WeightsLayout::MapsAndPacks,
+            })
         };
         check(&|order| order.weights = weights("none"), "there is no folder");
         let no_types = |order: &mut Order| {
@@ -735,8 +847,14 @@ mod tests {
         order.tiles = order.tiles.map(|tiles| Tiles { only: Some([1, 2]), ..tiles });
         order.overwrite = true;
         let alone = build(&order, &Monitor::new()).expect("built");
-        assert_eq!((alone.files.len(), alone.notes.len()), (4, 1));
+        assert_eq!(alone.files.len(), 4);
+        assert!(alone.notes[0].starts_with("the whole land was computed"), "its range is wanted");
         assert_eq!(files.map(all), before);
+        let metres = |order: &mut Order| drop(order.heightmaps.remove(0));
+        metres(&mut order);
+        let computed = build(&order, &Monitor::new()).expect("built");
+        assert_eq!(computed.notes, ["tile 1,2 alone was computed"]);
+        assert_eq!(files.map(all)[2..], before[2..]);
         order.tiles = order.tiles.map(|tiles| Tiles { counts: [3, 1], only: None, ..tiles });
         let refused = build(&order, &Monitor::new()).expect_err("32 is no multiple of 3").to_string();
         assert!(refused.contains("the nearest is 30 or 33"), "{refused}");

@@ -85,6 +85,8 @@ pub struct Description<'a> {
     pub cut_off: bool,
     /// The recipe's seed and name, where there is a recipe.
     pub recipe: Option<(u32, &'a str)>,
+    /// What to do in the program that the map is made for.
+    pub steps: &'a [String],
 }
 
 impl Description<'_> {
@@ -139,7 +141,8 @@ impl Description<'_> {
             RowOrder::SouthFirst => "south-west",
         };
         let (width, height) = (grid.width(), grid.height());
-        let mut steps = vec![format!("The map has {width} × {height} samples; the first one is the {corner} corner.")];
+        let mut steps = self.steps.to_vec();
+        steps.push(format!("The map has {width} × {height} samples; the first one is the {corner} corner."));
         match samples {
             Samples::Integers { greatest, bits, byte_order } => {
                 let order = byte_order.map_or(String::new(), |order| format!(", {}", order.name()));
@@ -181,7 +184,15 @@ mod tests {
     fn description(path: &Path) -> Description<'_> {
         let grid = Grid::new(Extent { width_m: 4096.0, depth_m: 2048.0 }, 1025, 513);
         let range_m = Band { min: -12.5, max: 1743.1 };
-        Description { path, encoding: Encoding::default(), grid, range_m, cut_off: false, recipe: Some((7, "Fjord")) }
+        Description {
+            path,
+            encoding: Encoding::default(),
+            grid,
+            range_m,
+            cut_off: false,
+            recipe: Some((7, "Fjord")),
+            steps: &[],
+        }
     }
 
     #[test]

@@ -31,6 +31,7 @@ pub(super) fn decode(path: &Path, bytes: &[u8]) -> Result<Decoded, FileError> {
     checked_size(path, size.0 as u64, size.1 as u64)?;
     let channels = flat.channels.list.len() as u64;
     // All channels are decoded, four bytes a sample, before one of them is taken.
+    super::checked_contents(path, bytes, 2 * channels * size.area() as u64)?;
     require_memory(4 * (channels + 1) * size.area() as u64)?;
 
     let read = read().no_deep_data().largest_resolution_level().all_channels().first_valid_layer();

@@ -358,6 +358,20 @@ fn checked_size(path: &Path, width: u64, height: u64) -> Result<[usize; 2], File
     Ok([width as usize, height as usize])
 }
 
+/// The most bytes that a byte of a compressed file stands for: deflate reaches 1032 (zlib, "Maximum Compression
+/// Factor"), a JPEG of one grey about 500.
+const MOST_COMPRESSED: u64 = 2000;
+
+/// Whether a compressed file of that length can be decoded to so many bytes, and they fit into memory.
+fn checked_contents(path: &Path, file: &[u8], decoded: u64) -> Result<(), FileError> {
+    // Small pictures are mostly headers.
+    if decoded > (1 << 20) + MOST_COMPRESSED * file.len() as u64 {
+        let problem = "this file is too short for a map of its size; it breaks off, or is none; copy it again";
+        return Err(FileError::contents(path, problem));
+    }
+    require_memory(decoded)
+}
+
 /// Whether a map of that size can be written in the format.
 pub fn check_size(path: &Path, size: [usize; 2], raw: Option<RawLayout>) -> Result<(), FileError> {
     let format = format_of(path, raw)?;

@@ -33,6 +33,7 @@ pub(super) fn decode(path: &Path, bytes: &[u8], format: Format) -> Result<Decode
     let decoder = reader.into_decoder().map_err(broken)?;
     let (width, height) = decoder.dimensions();
     let [width, height] = checked_size(path, width.into(), height.into())?;
+    super::checked_contents(path, bytes, decoder.total_bytes())?;
     crate::files::memory::require_memory(decoder.total_bytes().saturating_mul(2))?;
     let picture = DynamicImage::from_decoder(decoder).map_err(broken)?;
 

@@ -59,11 +59,6 @@ impl<'a> Rows<'a> {
         &self.land.row(north + r)[west..west + width]
     }
 
-    /// The part of the land.
-    pub fn cut(&self) -> Cut {
-        self.cut
-    }
-
     /// The lowest and the highest height.
     pub fn range_m(&self) -> Band {
         let wider = |[low, high]: [f32; 2], height: &f32| [low.min(*height), high.max(*height)];

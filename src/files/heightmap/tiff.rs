@@ -41,6 +41,7 @@ pub(super) fn decode(path: &Path, bytes: &[u8]) -> Result<Decoded, FileError> {
         }
     };
     let decoded_bytes = (width * height * channels) as u64 * u64::from(colour.bit_depth()).div_ceil(8);
+    super::checked_contents(path, bytes, decoded_bytes)?;
     require_memory(decoded_bytes + 4 * (width * height) as u64)?;
     // Sizes are held against the memory that is free, not against a fixed limit; a strip is no larger than the whole.
     let mut limits = Limits::default();

@@ -23,6 +23,11 @@ pub enum Detail {
     ErrorM(f64),
 }
 
+impl Detail {
+    /// The vertices of a mesh of which nothing is said: what other programs open without a pause.
+    pub const USUAL_VERTICES: usize = 1_000_000;
+}
+
 /// Vertices on samples of a land, and the triangles between them.
 #[derive(Clone, Debug)]
 pub(super) struct Net {
@@ -176,9 +181,16 @@ impl Net {
         let errors = monitor.within(0.0..0.7, || Errors::of(land, monitor))?;
         let tolerance = errors.tolerance(detail);
         let (last, side) = (errors.last, errors.side);
-        let left_out = errors.values.iter().filter(|error| **error <= tolerance);
-        let mut net =
-            Self { vertices: Vec::new(), triangles: Vec::new(), error_m: left_out.fold(0.0, |a, b| a.max(*b)) };
+        let (mut count, mut error_m) = (0, 0.0_f32);
+        for error in &errors.values {
+            if *error > tolerance {
+                count += 1;
+            } else {
+                error_m = error_m.max(*error);
+            }
+        }
+        // Every middle that is kept is a vertex, and adds two triangles at the most.
+        let mut net = Self { vertices: Vec::with_capacity(count), triangles: Vec::with_capacity(2 * count), error_m };
         let mut numbers = vec![0_u32; errors.values.len()];
         // Hypotenuse, then the right angle.
         let mut open: Vec<[Place; 3]> = vec![[[0, 0], [side, side], [side, 0]], [[side, side], [0, 0], [0, side]]];
