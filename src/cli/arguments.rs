@@ -21,7 +21,7 @@ pub struct Arguments {
 #[derive(Debug, clap::Subcommand)]
 pub enum Subcommand {
     /// Evaluate a recipe and write files.
-    Build(BuildOptions),
+    Build(Box<BuildOptions>),
     /// List the presets that ship with the program.
     Presets(ListOptions),
     /// List every operation and parameter.

@@ -5,7 +5,7 @@ use std::io::{self, SeekFrom};
 
 use serde_json::{Value, json};
 
-use super::{Mesh, WriteSeek};
+use super::{Mesh, WriteInto, WriteSeek};
 use crate::engine::Monitor;
 use crate::files::watched::stopped;
 
@@ -34,7 +34,7 @@ const AT_ONCE: usize = 1 << 14;
 pub(super) fn write(
     mut writer: &mut dyn WriteSeek,
     mesh: &Mesh,
-    png: Option<impl Fn(&mut dyn WriteSeek) -> io::Result<()>>,
+    png: Option<WriteInto>,
     monitor: &Monitor,
 ) -> io::Result<()> {
     let net = &mesh.net;
@@ -78,7 +78,7 @@ pub(super) fn write(
     let indices = net.triangles.len() * 3 * if short { 2 } else { 4 };
     pad(writer)?;
     let geometry_end = writer.stream_position()?;
-    if let Some(png) = &png {
+    if let Some(png) = png {
         png(&mut writer)?;
     }
     let picture = writer.stream_position()? - geometry_end;

@@ -155,7 +155,7 @@ impl MeshOrder {
         let format = MeshFormat::from_path(&self.path)?;
         let texture = self.painted();
         let mut staged = Vec::new();
-        let mut stage = |path: &Path, write: &dyn Fn(&mut dyn WriteSeek) -> io::Result<()>| {
+        let mut stage = |path: &Path, write: WriteInto| {
             staged.push(atomic::stage(path, overwrite, |writer| {
                 let written = write(writer);
                 // A writer that was stopped fails in its own words.
@@ -175,13 +175,9 @@ impl MeshOrder {
             })
         };
         monitor.within(0.3..1.0, || match format {
-            MeshFormat::Glb => stage(&self.path, &|writer| {
-                glb::write(
-                    writer,
-                    mesh,
-                    texture.map(|size| move |writer: &mut dyn WriteSeek| png(writer, size)),
-                    monitor,
-                )
+            MeshFormat::Glb => stage(&self.path, &|writer| match texture {
+                Some(size) => glb::write(writer, mesh, Some(&|writer| png(writer, size)), monitor),
+                None => glb::write(writer, mesh, None, monitor),
             }),
             MeshFormat::Stl => stage(&self.path, &|writer| stl::write(writer, mesh, monitor)),
             MeshFormat::Obj => {
@@ -207,6 +203,9 @@ impl MeshOrder {
         Ok((staged, note))
     }
 }
+
+/// Writes a file, or a part of one.
+type WriteInto<'a> = &'a dyn Fn(&mut dyn WriteSeek) -> io::Result<()>;
 
 /// Whatever can be written to and gone back in.
 trait WriteSeek: Write + Seek {}

@@ -262,7 +262,9 @@ mod tests {
         let grid = Grid::new(Extent { width_m: 100.0, depth_m: 70.0 }, width, height);
         Heightfield::from_fn(grid, |c, r| {
             let (x, z) = (c as f32 / width as f32, r as f32 / height as f32);
-            (x * 9.0).sin() * 20.0 + (z * 7.0 + x).cos() * 13.0 + if x > 0.7 && z < 0.3 { 0.0 } else { x * z * 40.0 }
+            libm::sinf(x * 9.0) * 20.0
+                + libm::cosf(z * 7.0 + x) * 13.0
+                + if x > 0.7 && z < 0.3 { 0.0 } else { x * z * 40.0 }
         })
     }
 
