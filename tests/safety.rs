@@ -37,8 +37,8 @@ fn contents(folder: &Path) -> BTreeMap<String, Vec<u8>> {
 fn a_killed_export_leaves_no_file_short_or_broken() {
     let folder = tempfile::tempdir().expect("folder");
     project(folder.path(), 20);
-    let build = "build p.upthrust.json --size 65 --texture-size 64 --set texture.types=[] --force --heightmap out/h.tif \
-                 --texture out/t.png --mesh out/m.glb -o";
+    let build = "build p.upthrust.json --size 65 --texture-size 64 --set texture.types=[] --force --heightmap \
+                 out/h.tif --texture out/t.png --mesh out/m.glb -o";
     let begun = Instant::now();
     assert!(command(folder.path(), &format!("{build} out")).status().expect("runs").success());
     let whole = begun.elapsed();

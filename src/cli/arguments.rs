@@ -70,8 +70,8 @@ pub struct BuildOptions {
     pub source: Option<String>,
     #[command(flatten)]
     pub changes: Changes,
-    /// Write what a program takes, in its sizes, into the folder of -o; list: print what there is. The sidecars say what
-    /// to type there.
+    /// Write what a program takes, in its sizes, into the folder of -o; list: print what there is. The sidecars say
+    /// what to type there.
     #[arg(long = "for", id = "target", value_name = "TARGET")]
     pub target: Option<String>,
     /// The folder for maps without a path of their own: height.png and texture.png, or the files of the target.

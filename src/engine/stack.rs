@@ -348,8 +348,8 @@ fn blend(
     Ok(Arc::new(land))
 }
 
-/// Whether a part of the land can be computed by itself: [`evaluate`] on a [part](Grid::part) of a grid gives the heights
-/// that it gives there on the whole.
+/// Whether a part of the land can be computed by itself: [`evaluate`] on a [part](Grid::part) of a grid gives the
+/// heights that it gives there on the whole.
 pub fn can_be_cut(recipe: &Recipe, grid: Grid) -> bool {
     let step_can = |Step { operation, settings, .. }: &Step| {
         operation.can_be_cut()

@@ -50,8 +50,8 @@ pub struct Order {
     /// The tiles that all maps are cut into; `None`: each is one file. Meshes and pictures of the
     /// uplift are never cut.
     pub tiles: Option<Tiles>,
-    /// The heights that the whole numbers of heightmaps span; `None`: the world's fixed range, else the land's own. What
-    /// the land is painted by is the world's.
+    /// The heights that the whole numbers of heightmaps span; `None`: the world's fixed range, else the land's own.
+    /// What the land is painted by is the world's.
     pub range_m: Option<Band>,
     /// The program that the heightmaps are made for: their sidecars say what to do there.
     pub target: Option<&'static Target>,

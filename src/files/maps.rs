@@ -80,8 +80,8 @@ pub enum WeightsLayout {
     Maps,
     /// Packs of four of the types that cover ground.
     Packs,
-    /// The numbers of the strongest type and of the next one, and how they blend, in the bits of Terrain3D's control map.
-    /// Only at samples.
+    /// The numbers of the strongest type and of the next one, and how they blend, in the bits of Terrain3D's control
+    /// map. Only at samples.
     Control,
     /// The strongest type, by the colour of the nearest of Roblox's materials.
     Materials,
@@ -461,8 +461,8 @@ fn product([width, height]: [usize; 2]) -> u64 {
     (width as u64).saturating_mul(height as u64)
 }
 
-/// Writes a part of a picture of numbers: `value` gives those of the channels of every pixel of the whole, which has the
-/// layout.
+/// Writes a part of a picture of numbers: `value` gives those of the channels of every pixel of the whole, which has
+/// the layout.
 fn write_numbers(
     writer: &mut impl Write,
     path: &Path,

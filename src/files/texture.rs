@@ -121,8 +121,8 @@ pub fn check_size(path: &Path, size: [usize; 2]) -> Result<(), FileError> {
 }
 
 /// Paints a picture of that size and writes it in the format of the file's ending. `paint` is asked for some of its rows
-/// at a time, from north to south: for all of them where the format needs the whole picture. A PNG gets an alpha channel
-/// of that value throughout, if one is asked for.
+/// at a time, from north to south: for all of them where the format needs the whole picture. A PNG gets an alpha
+/// channel of that value throughout, if one is asked for.
 pub fn write_painted(
     writer: &mut (impl Write + Seek),
     path: &Path,

@@ -133,8 +133,8 @@ pub trait Operate: Parameters {
         2.0
     }
 
-    /// Whether its land at a sample follows from the place and the land below at that sample alone, whatever others there
-    /// are: then a part of a grid is computed by itself, to the same bits.
+    /// Whether its land at a sample follows from the place and the land below at that sample alone, whatever others
+    /// there are: then a part of a grid is computed by itself, to the same bits.
     fn can_be_cut(&self) -> bool {
         false
     }

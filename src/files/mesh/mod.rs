@@ -134,8 +134,8 @@ impl MeshOrder {
         self.paths()
     }
 
-    /// The most bytes that making it takes: an error and a number for each sample, two numbers for each vertex and three
-    /// for each of the triangles, which are twice as many; or, with these, the painting.
+    /// The most bytes that making it takes: an error and a number for each sample, two numbers for each vertex and
+    /// three for each of the triangles, which are twice as many; or, with these, the painting.
     pub(super) fn bytes(&self, grid: Grid) -> u64 {
         let net = 8 * grid.samples() as u64 + 32 * self.most_vertices(grid);
         let painting = self.painted().map_or(0, |size| texture::bytes_painted(Path::new("texture.png"), size));

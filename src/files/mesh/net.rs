@@ -1,10 +1,10 @@
 //! Triangles over a land: many where it is rugged, few where it is level.
 //!
 //! A right-triangulated irregular network (W. Evans, D. Kirkpatrick, G. Townsend, "Right-Triangulated Irregular
-//! Networks", Algorithmica 30, 2001): a right triangle is halved at the middle of its longest side, its hypotenuse, again
-//! and again. Both triangles of a hypotenuse are halved together, so that nothing cracks. The land lies in the corner of
-//! a square of 2ⁿ cells along a side; triangles that cross its border are always halved, until they lie inside or
-//! outside.
+//! Networks", Algorithmica 30, 2001): a right triangle is halved at the middle of its longest side, its hypotenuse,
+//! again and again. Both triangles of a hypotenuse are halved together, so that nothing cracks. The land lies in the
+//! corner of a square of 2ⁿ cells along a side; triangles that cross its border are always halved, until they lie
+//! inside or outside.
 //!
 //! The error of a middle is how far the land there lies off its hypotenuse, and the greatest error of the middles that
 //! come after it: so no height of the land is off by more than the error of the middles that are left out.

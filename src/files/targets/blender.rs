@@ -16,8 +16,8 @@ fn import(facts: &Facts) -> Vec<String> {
             extent.depth_m
         ),
         format!(
-            "open {} with colour space Non-Color and put it into a Displace modifier with texture coordinates UV, Strength 1 \
-             and Midlevel 0: heights are metres, from {} to {}.",
+            "open {} with colour space Non-Color and put it into a Displace modifier with texture coordinates UV, \
+             Strength 1 and Midlevel 0: heights are metres, from {} to {}.",
             facts.file, facts.range_m.min, facts.range_m.max
         ),
         "texture.png is the base colour, in sRGB; --mesh land.glb makes a mesh that needs none of this.".into(),

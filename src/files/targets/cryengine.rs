@@ -24,7 +24,8 @@ fn import(facts: &Facts) -> Vec<String> {
             facts.span_m()
         ),
         format!(
-            "Import Heightmap {}; the value 0 stands for {} m, so lower the ocean by as much to have heights as they are.",
+            "Import Heightmap {}; the value 0 stands for {} m, so lower the ocean by as much to have heights as they \
+             are.",
             facts.file, facts.range_m.min
         ),
     ]

@@ -227,8 +227,8 @@ pub fn from_key(key: &str) -> Option<&'static Target> {
 }
 
 impl Target {
-    /// The grid with about so many samples along the longer side of a land, or as the program would have it: the side of
-    /// each tile is an allowed one if `longer` is.
+    /// The grid with about so many samples along the longer side of a land, or as the program would have it: the side
+    /// of each tile is an allowed one if `longer` is.
     pub fn grid(&self, extent: Extent, longer: usize, counts: [usize; 2]) -> Grid {
         let [columns, rows] = counts;
         let most = columns.max(rows);

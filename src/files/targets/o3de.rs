@@ -18,8 +18,8 @@ fn import(facts: &Facts) -> Vec<String> {
     let (grid, extent) = (facts.grid, facts.grid.extent());
     vec![
         format!(
-            "make an Axis Aligned Box Shape of {} × {} × {} m whose lower side lies at z = {}, and set the Terrain World's \
-             Min Height {} and Max Height {}.",
+            "make an Axis Aligned Box Shape of {} × {} × {} m whose lower side lies at z = {}, and set the Terrain \
+             World's Min Height {} and Max Height {}.",
             extent.width_m,
             extent.depth_m,
             facts.span_m(),

@@ -25,8 +25,8 @@ fn import(facts: &Facts) -> Vec<String> {
     let grid = facts.grid;
     vec![
         format!(
-            "open the importer scene and choose {} as height, control.exr as control and color.png as colour file; heights \
-             are metres, so leave Import Scale at 1 and Import Offset at 0.",
+            "open the importer scene and choose {} as height, control.exr as control and color.png as colour file; \
+             heights are metres, so leave Import Scale at 1 and Import Offset at 0.",
             facts.file
         ),
         format!(

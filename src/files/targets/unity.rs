@@ -48,8 +48,8 @@ fn import(facts: &Facts) -> Vec<String> {
     }
     if !facts.layers.is_empty() {
         steps.push(format!(
-            "weights_RGBA_N.png are alphamaps of {} pixels a side, four Terrain Layers each in red, green, blue, alpha: \
-             {}.",
+            "weights_RGBA_N.png are alphamaps of {} pixels a side, four Terrain Layers each in red, green, blue, \
+             alpha: {}.",
             grid.width() - 1,
             facts.layers()
         ));

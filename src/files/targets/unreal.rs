@@ -1,5 +1,5 @@
-//! Unreal's Landscape ("Landscape Technical Guide", "Importing and Exporting Landscape Heightmaps"): the value 32768 lies
-//! at the actor, and a step is Z scale / 128 centimetres.
+//! Unreal's Landscape ("Landscape Technical Guide", "Importing and Exporting Landscape Heightmaps"): the value 32768
+//! lies at the actor, and a step is Z scale / 128 centimetres.
 
 use super::{Facts, PLAIN, Sizes, Target, WeightsPlace};
 use crate::files::maps::WeightsLayout;
