@@ -19,6 +19,8 @@ use upthrust::engine::stack::evaluate;
 use upthrust::engine::texture::{Needs, Part, Points, Scene, Surroundings, TextureRecipe, paint, paint_once};
 use upthrust::engine::{Grid, Heightfield, Inputs, Monitor, Picture, Recipe, Step};
 use upthrust::files::build::{HeightmapOrder, Order, TextureOrder, memory_needed};
+use upthrust::files::heightmap::{Encoding, Rows};
+use upthrust::files::mesh::{Detail, MeshOrder};
 use upthrust::files::{heightmap, texture};
 use upthrust::project::{Project, presets};
 
@@ -64,6 +66,10 @@ struct Case<'a> {
     project: Project,
     side: usize,
     painted: bool,
+    /// The heightmap's file.
+    height: &'static str,
+    /// The mesh's file.
+    mesh: Option<&'static str>,
     folder: &'a Path,
 }
 
@@ -76,10 +82,14 @@ impl Case<'_> {
         let source = self.path("source.upthrust.json");
         std::fs::write(&source, self.project.to_json()).expect("written");
         let [side, pixels] = [self.side, self.side - 1].map(|side| side.to_string());
-        let (height, ground) = (self.path("height.png"), self.path("ground.png"));
+        let (height, ground) = (self.path(self.height), self.path("ground.png"));
+        let mesh = self.mesh.map(|name| self.path(name));
         let mut options = vec!["--size", &side, "--heightmap", height.to_str().expect("a plain name")];
         if self.painted {
             options.extend(["--texture", ground.to_str().expect("a plain name"), "--texture-size", &pixels]);
+        }
+        if let Some(mesh) = &mesh {
+            options.extend(["--mesh", mesh.to_str().expect("a plain name"), "--mesh-bare"]);
         }
         run(&source, &options)
     }
@@ -88,17 +98,17 @@ impl Case<'_> {
     fn order(&self) -> Order {
         let recipe = self.project.recipe.clone();
         let size = [self.side - 1; 2];
+        let grid = Grid::fitted(recipe.world.extent(), self.side);
         let mut order = Order {
-            name: self.name.clone(),
-            grid: Grid::fitted(recipe.world.extent(), self.side),
-            recipe,
-            position: None,
-            inputs: Inputs::default(),
-            heightmaps: vec![HeightmapOrder { path: self.path("height.png"), raw: None }],
-            texture: self.painted.then(|| TextureOrder { path: self.path("ground.png"), size, patches: None }),
-            weights: None,
-            maps: Vec::new(),
+            heightmaps: vec![HeightmapOrder::new(self.path(self.height))],
+            texture: self.painted.then(|| TextureOrder::new(self.path("ground.png"), size)),
+            mesh: self.mesh.map(|name| MeshOrder {
+                path: self.path(name),
+                detail: Detail::Vertices(Detail::USUAL_VERTICES),
+                texture: None,
+            }),
             overwrite: true,
+            ..Order::new(self.name.clone(), recipe, grid)
         };
         order.load_inputs(&self.project.files, &Monitor::new()).expect("readable");
         order
@@ -122,7 +132,10 @@ fn preset(name: &str) -> Project {
 pub fn memory(_: &str) {
     let folder = tempfile::tempdir().expect("a folder");
     let folder = folder.path();
-    let case = |name: &str, project: Project, side, painted| Case { name: name.into(), project, side, painted, folder };
+    let case = |name: &str, project: Project, side, painted| {
+        let (name, height, mesh) = (name.into(), "height.png", None);
+        Case { name, project, side, painted, height, mesh, folder }
+    };
     let Some(own_mb) = case("nothing", project(Vec::new()), 33, false).run().peak_mb else {
         println!("memory of builds: this system does not say how much memory a program has taken");
         return;
@@ -142,6 +155,13 @@ pub fn memory(_: &str) {
     // Most of the operations that hold more than their own land and the land below.
     for name in ["krten-wind", "traagen-bsp", "midpoint-range", "agents-island", "canyon", "alpine-range"] {
         cases.push(case(&format!("{name}, 2049²"), preset(name), 2049, true));
+    }
+    for (name, height, mesh) in [
+        ("500 faults as EXR, 4097²", "height.exr", None),
+        ("500 faults as TIFF, 4097²", "height.tif", None),
+        ("500 faults as a mesh, 4097²", "height.r32", Some("land.glb")),
+    ] {
+        cases.push(Case { height, mesh, ..case(name, project(vec![faults(500)]), 4097, false) });
     }
     for case in cases {
         let taken_mb = case.run().peak_mb.unwrap_or_default() - own_mb;
@@ -171,7 +191,8 @@ pub fn large(_: &str) {
         ("10,000 step faults, 8193², texture 8192²", of_faults, true),
         ("alpine-range, 8193², texture 8192²", preset("alpine-range"), true),
     ] {
-        let case = Case { name: name.into(), project, side: 8193, painted, folder };
+        let (name_of, height, mesh) = (name.into(), "height.png", None);
+        let case = Case { name: name_of, project, side: 8193, painted, height, mesh, folder };
         let Run { seconds, peak_mb } = case.run();
         let order = case.order();
         let map_mb = (4 * order.grid.samples()) as f64 / MB;
@@ -202,7 +223,7 @@ fn parts(order: &Order, folder: &Path) -> [f64; 4] {
     let mut sink = Counted::default();
     let mut encoding = milliseconds(&mut || {
         let path = Path::new("a.png");
-        heightmap::write(&mut sink, path, &land, range_m, None, &monitor).expect("written");
+        heightmap::write(&mut sink, path, Rows::all(&land), range_m, Encoding::default(), &monitor).expect("written");
     });
     let mut painting = 0.0;
     if let Some(TextureOrder { size, .. }) = order.texture {
@@ -221,7 +242,7 @@ fn parts(order: &Order, folder: &Path) -> [f64; 4] {
             }
         });
         let both = milliseconds(&mut || {
-            texture::write_painted(&mut sink, Path::new("a.png"), size, strip, &monitor).expect("written");
+            texture::write_painted(&mut sink, Path::new("a.png"), size, None, strip, &monitor).expect("written");
         });
         encoding += both - painting;
     }
@@ -283,7 +304,8 @@ pub fn encode_heights(name: &str) {
         });
     };
     let our_heights = |file: &mut Vec<u8>| {
-        heightmap::write(&mut Cursor::new(file), Path::new("a.png"), &land, range_m, None, &monitor).expect("written");
+        let (rows, path) = (Rows::all(&land), Path::new("a.png"));
+        heightmap::write(&mut Cursor::new(file), path, rows, range_m, Encoding::default(), &monitor).expect("written");
     };
     beside(name, &plain_heights, &our_heights);
 }

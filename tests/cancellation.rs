@@ -140,7 +140,8 @@ fn every_picture_stops_in_time() {
     let picture = Picture { width: 8192, height: 4096, pixels: vec![[7; 4]; 8192 * 4096] };
     let range_m = Band { min: 0.0, max: 976.0 };
     let encoded = |monitor: &Monitor| {
-        heightmap::write(&mut std::io::empty(), Path::new("a.png"), &land, range_m, None, monitor).is_err()
+        let (rows, encoding) = (heightmap::Rows::all(&land), heightmap::Encoding::default());
+        heightmap::write(&mut std::io::empty(), Path::new("a.png"), rows, range_m, encoding, monitor).is_err()
     };
     check("1025², encoded", &encoded);
     let painted_in_strips = |monitor: &Monitor| {
@@ -148,7 +149,7 @@ fn every_picture_stops_in_time() {
             let part = Part { whole: [8192; 2], first: [0, rows.start], size: [8192, rows.len()] };
             paint(scene, None, Points::Part(part), monitor).map(|painting| painting.picture)
         };
-        texture::write_painted(&mut std::io::empty(), Path::new("a.png"), [8192; 2], strip, monitor).is_err()
+        texture::write_painted(&mut std::io::empty(), Path::new("a.png"), [8192; 2], None, strip, monitor).is_err()
     };
     check("texture 8192², painted and encoded in strips", &painted_in_strips);
     check("8192 × 4096, turned over", &|monitor| picture.turned_over([true, true], monitor).is_err());

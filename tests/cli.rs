@@ -548,7 +548,11 @@ fn bad_arguments_are_refused_and_nothing_is_written() {
         ("build p.upthrust.json --texture t.png --patches 17x2", 2, "from 1 to 16"),
         ("build p.upthrust.json --texture t.png --patches 0x3", 2, "from 1 to 16"),
         ("build p.upthrust.json --texture t.png --patches 2x2 --normals t_x0_y0.png", 2, "two of the files"),
-        ("build p.upthrust.json -o out --for unity", 2, "--for"),
+        ("build p.upthrust.json -o out --for untiy", 2, "did you mean unity?"),
+        ("build p.upthrust.json --for unity", 2, "name a folder"),
+        ("build p.upthrust.json -o out --for unity --size 1000", 2, "--size 1025"),
+        ("build --for unity -o out", 2, "nothing to build is named"),
+        ("build -o out", 2, "SOURCE"),
         ("build p.upthrust.json -o out --set stack.0.count=NaN", 2, "Count must be a whole number"),
         ("build p.upthrust.json -o out --set stack.0.up_chance=nan", 2, "Up chance must be a number"),
         ("build p.upthrust.json -o out --set stack.0.conut=3", 2, "did you mean \"count\"?"),
@@ -559,16 +563,23 @@ fn bad_arguments_are_refused_and_nothing_is_written() {
         ("build p.upthrust.json --heightmap old.png", 1, "old.png: this file is there already"),
         ("build p.upthrust.json --heightmap none/h.png", 1, "there is no folder none; make it first"),
         ("build p.upthrust.json --heightmap old.png/h.png", 1, "there is no folder old.png"),
-        ("build p.upthrust.json --heightmap h.exr", 2, "known are .png"),
+        ("build p.upthrust.json --heightmap h.hgt", 2, "known are .png"),
         ("build p.upthrust.json --texture t.r16", 2, ".jpg"),
+        ("build p.upthrust.json -o out --range 5", 2, "a range is LOW,HIGH"),
+        ("build p.upthrust.json -o out --range 5,5", 2, "a range is LOW,HIGH"),
+        ("build p.upthrust.json -o out --tiles 0x2", 2, "tiles are CxR"),
+        ("build p.upthrust.json -o out --tile 0,0", 2, "--tiles"),
+        ("build p.upthrust.json -o out --size 33 --tiles 2x2 --tile 2,0", 2, "columns are from 0 to 1"),
+        ("build p.upthrust.json -o out --size 33 --tiles 3x2", 1, "the nearest is 30 or 33"),
+        ("build p.upthrust.json -o out --tiles 2x2 --patches 2x2", 2, "--patches"),
         ("build p.upthrust.json --texture t.png --heightmap t.png", 2, "two of the files"),
         ("build p.upthrust.json --texture t.png --heightmap ./t.png", 2, "two of the files"),
         ("build preset:krten-wnid -o out", 2, "did you mean preset:krten-wind?"),
         ("build none.upthrust.json -o out", 1, "none.upthrust.json: cannot read this"),
         ("convert short.raw out.png", 1, "no square"),
         ("convert short.raw out.png --raw u16le,3x3", 1, "should have 18 bytes, but it has 17"),
-        ("convert short.raw out.exr", 2, "known are .png"),
-        ("convert short.exr out.png", 2, "known are .png"),
+        ("convert short.raw out.hgt", 2, "known are .png"),
+        ("convert short.hgt out.png", 2, "known are .png"),
         ("convert short.raw out.png --out-raw u16be", 2, "out.png: a raw layout is for .raw"),
         ("convert old.png out.raw --raw u16be", 2, "old.png: a raw layout is for .raw"),
         ("inspect old.png --raw u8", 2, "old.png: a raw layout is for .raw"),
@@ -638,6 +649,108 @@ fn metres_survive_the_way_through_integers() {
     let report = place.json("inspect h.png --json");
     assert_eq!((&report["width"], &report["spacing_x_m"], &report["notes"]), (&json!(33), &json!(125.0), &json!([])));
     assert!((report["max_m"].as_f64().expect("a number") - sidecar["max_m"].as_f64().expect("a number")).abs() < 1e-3);
+}
+
+#[test]
+fn tiles_of_everything_are_the_cuts_of_the_whole() {
+    let place = Place::new();
+    place.write("p.upthrust.json", painted_project());
+    let maps = "--heightmap h.r32 --texture t.png --weights w --slope s.png --texture-size 48x32 --size 65x49 --force";
+    place.succeed(&format!("build p.upthrust.json {maps}"));
+    place.succeed(&format!("build p.upthrust.json {maps} --tiles 4x2"));
+    let open = |name: &str| image::open(place.path(name)).expect(name).into_rgba8();
+    for name in ["t", "s", "w/weight_02_Rock", "w/weights_RGBA_1"] {
+        let whole = open(&format!("{name}.png"));
+        for (column, row) in (0..4).flat_map(|column| [(column, 0), (column, 1)]) {
+            let tile = open(&format!("{name}_x{column}_y{row}.png"));
+            assert_eq!(tile.dimensions(), (12, 16), "{name}");
+            let same =
+                |(x, y, pixel): (u32, u32, &image::Rgba<u8>)| *pixel == *whole.get_pixel(12 * column + x, 16 * row + y);
+            assert!(tile.enumerate_pixels().all(same), "{name}, {column}, {row}");
+        }
+    }
+    let whole = floats(&place.read("h.r32"));
+    let tile = floats(&place.read("h_x3_y1.r32"));
+    assert!((0..17 * 25).all(|at| tile[at] == whole[(24 + at / 17) * 65 + 48 + at % 17]));
+    // One alone is the same file.
+    let before = ["h_x3_y1.r32", "h_x3_y1.r32.json", "t_x3_y1.png", "w/weights_RGBA_1_x3_y1.png"];
+    let bytes = before.map(|name| place.read(name));
+    let output = place.run(&format!("build p.upthrust.json {maps} --tiles 4x2 --tile 3,1"));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("note: the whole land was computed"));
+    assert_eq!(before.map(|name| place.read(name)), bytes);
+}
+
+#[test]
+fn an_uplift_becomes_frames_and_an_animation() {
+    let place = Place::new();
+    place.write("p.upthrust.json", faults_project("two_points"));
+    place.succeed("build p.upthrust.json --size 33 --texture-size 16 --frames f --animation a.gif --every 25");
+    let frames = ["frame_00000.png", "frame_00001.png", "frame_00002.png", "frame_00003.png"];
+    assert_eq!(place.names_in("f"), frames);
+    assert!(place.read("a.gif").starts_with(b"GIF89a"));
+    place.succeed("build p.upthrust.json --size 33 --texture-size 16 --iterations 50 --texture t.png");
+    assert_eq!(place.read("t.png"), place.read("f/frame_00002.png"));
+    place.fail("build p.upthrust.json --animation a.webp", 2, "known are .gif");
+    place.fail("build p.upthrust.json --animation a.gif --every 0", 2, "--every");
+}
+
+#[test]
+fn batches_are_built_in_one_call_each_in_its_folder() {
+    let place = Place::new();
+    place.write("p.upthrust.json", faults_project("two_points"));
+    let output = place.succeed(
+        "build p.upthrust.json --seeds 7,8 --sizes 33,65x49 -o out --texture-size 8 --heightmap h.r32 --progress json",
+    );
+    let names = ["seed_7_size_33", "seed_7_size_65x49", "seed_8_size_33", "seed_8_size_65x49"];
+    assert_eq!(place.names_in("out"), names);
+    assert_eq!(place.names_in("out/seed_8_size_33"), ["h.r32", "h.r32.json", "texture.png"]);
+    place.succeed("build p.upthrust.json --seed 8 --size 65x49 --heightmap one.r32");
+    assert_eq!(place.read("one.r32"), place.read("out/seed_8_size_65x49/h.r32"));
+    assert_ne!(place.read("one.r32"), place.read("out/seed_7_size_65x49/h.r32"));
+    let shares: Vec<f64> = output
+        .lines()
+        .filter_map(|line| serde_json::from_str::<Value>(line).expect("JSON")["progress"].as_f64())
+        .collect();
+    assert!(shares.is_sorted() && shares.last() == Some(&1.0), "one bar over all: {shares:?}");
+    place.fail("build p.upthrust.json --seeds 7 --heightmap g.r32", 2, "--output");
+    place.fail("build p.upthrust.json --seeds 7 --seed 8 -o out", 2, "--seed");
+}
+
+#[test]
+fn targets_are_listed_and_written() {
+    let place = Place::new();
+    place.write("p.upthrust.json", painted_project());
+    let list = place.succeed("build --for list");
+    assert!(list.lines().any(|line| line.starts_with("unity ") && line.contains("height.raw")), "{list}");
+    assert_eq!(list.lines().count(), 12);
+    place.succeed("build p.upthrust.json --for unity -o u --size 65 --texture-size 32");
+    let names = ["height.raw", "height.raw.json", "texture.png", "weights_RGBA_0.png", "weights_RGBA_1.png"];
+    assert_eq!(place.names_in("u"), names);
+    let sidecar: Value = serde_json::from_slice(&place.read("u/height.raw.json")).expect("JSON");
+    assert!(sidecar["row_order"].as_str().is_some_and(|order| order.starts_with("rows from south")));
+    // What reads it back with its sidecar has north on top again.
+    place.succeed("convert u/height.raw north.r32");
+    place.succeed("build p.upthrust.json --size 65x65 --heightmap whole.r32");
+    let step = (sidecar["max_m"].as_f64().expect("m") - sidecar["min_m"].as_f64().expect("m")) as f32 / 65_535.0;
+    let [north, whole] = ["north.r32", "whole.r32"].map(|name| floats(&place.read(name)));
+    assert!(north.iter().zip(&whole).all(|(a, b)| (a - b).abs() <= 0.501 * step));
+}
+
+#[test]
+fn a_range_is_what_integers_span_and_stands_in_the_sidecar() {
+    let place = Place::new();
+    place.write("p.upthrust.json", faults_project("two_points"));
+    place.succeed("build p.upthrust.json --size 33 --heightmap h.tif --depth 16 --range -4000,4000");
+    place.succeed("build p.upthrust.json --size 33 --heightmap h.exr --range -4000,4000");
+    let sidecar = |name: &str| serde_json::from_slice::<Value>(&place.read(name)).expect("JSON");
+    let tif = sidecar("h.tif.json");
+    assert_eq!((&tif["min_m"], &tif["max_m"], &tif["bits"]), (&json!(-4000.0), &json!(4000.0), &json!(16)));
+    assert!(sidecar("h.exr.json")["min_m"].as_f64().expect("a number") > -4000.0);
+    for name in ["h.tif", "h.exr"] {
+        place.succeed(&format!("convert {name} {name}.r32"));
+    }
+    let [tif, exr] = ["h.tif.r32", "h.exr.r32"].map(|name| floats(&place.read(name)));
+    assert!(tif.iter().zip(&exr).all(|(a, b)| (a - b).abs() <= 0.501 * 8000.0 / 65_535.0));
 }
 
 #[test]

@@ -101,7 +101,7 @@ fn the_progress_of_paintings_weights_and_charts_only_rises() {
             let part = Part { whole: size, first: [0, rows.start], size: [size[0], rows.len()] };
             paint(scene, None, Points::Part(part), monitor).map(|painting| painting.picture)
         };
-        let written = texture::write_painted(&mut std::io::empty(), Path::new("a.png"), size, strip, monitor);
+        let written = texture::write_painted(&mut std::io::empty(), Path::new("a.png"), size, None, strip, monitor);
         assert_eq!(written, Ok(()));
     });
     assert_rises("a painting in strips", &seen);

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use egui::{ComboBox, Ui};
 
 use super::parameter_ui::group_ui;
-use crate::engine::{Grid, Inputs};
+use crate::engine::Grid;
 use crate::files;
 use crate::files::build::{HeightmapOrder, Order, TextureOrder, texture_size};
 use crate::project::{Export, Project};
@@ -125,17 +125,12 @@ impl ExportChoices {
         let targets = self.targets(chosen);
         let extent = project.recipe.world.extent();
         let size = texture_size(extent, project.export.texture_pixels as usize);
+        let grid = Grid::fitted(extent, project.export.samples as usize);
         Order {
-            name: project.name.clone(),
-            recipe: project.recipe.clone(),
-            grid: Grid::fitted(extent, project.export.samples as usize),
-            position: None,
-            inputs: Inputs::default(),
-            heightmaps: targets.heightmap.into_iter().map(|path| HeightmapOrder { path, raw: None }).collect(),
-            texture: targets.texture.map(|path| TextureOrder { path, size, patches: None }),
-            weights: None,
-            maps: Vec::new(),
+            heightmaps: targets.heightmap.into_iter().map(HeightmapOrder::new).collect(),
+            texture: targets.texture.map(|path| TextureOrder::new(path, size)),
             overwrite: true,
+            ..Order::new(project.name.clone(), project.recipe.clone(), grid)
         }
     }
 

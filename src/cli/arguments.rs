@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, Parser, ValueEnum, value_parser};
 
-use super::size::{PatchCounts, PictureSize, Pixels, Size};
+use super::size::{PatchCounts, PictureSize, Pixels, Range, Size, TileCounts, TilePlace};
 use crate::engine::texture::Chart;
 use crate::files::heightmap::RawLayout;
 
@@ -21,7 +21,7 @@ pub struct Arguments {
 #[derive(Debug, clap::Subcommand)]
 pub enum Subcommand {
     /// Evaluate a recipe and write files.
-    Build(BuildOptions),
+    Build(Box<BuildOptions>),
     /// List the presets that ship with the program.
     Presets(ListOptions),
     /// List every operation and parameter.
@@ -48,6 +48,13 @@ pub struct ListOptions {
 pub struct SourceOptions {
     /// A project file, or preset:NAME.
     pub source: String,
+    #[command(flatten)]
+    pub changes: Changes,
+}
+
+/// What is changed in a recipe.
+#[derive(Args, Clone, Debug)]
+pub struct Changes {
     /// Another seed.
     #[arg(long, value_name = "S")]
     pub seed: Option<u32>,
@@ -56,11 +63,18 @@ pub struct SourceOptions {
     pub set: Vec<String>,
 }
 
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 pub struct BuildOptions {
+    /// A project file, or preset:NAME.
+    #[arg(required_unless_present = "target")]
+    pub source: Option<String>,
     #[command(flatten)]
-    pub source: SourceOptions,
-    /// The folder for maps without a path of their own: height.png and texture.png.
+    pub changes: Changes,
+    /// Write what a program takes, in its sizes, into the folder of -o; list: print what there is. The sidecars say
+    /// what to type there.
+    #[arg(long = "for", id = "target", value_name = "TARGET")]
+    pub target: Option<String>,
+    /// The folder for maps without a path of their own: height.png and texture.png, or the files of the target.
     #[arg(short, long, value_name = "DIR")]
     pub output: Option<PathBuf>,
     /// Samples along the longer side, or of both sides; the project's own where not given.
@@ -90,6 +104,34 @@ pub struct BuildOptions {
     /// those that cover ground, weights_RGBA_N.png.
     #[arg(long, value_name = "DIR")]
     pub weights: Option<PathBuf>,
+    /// Write a mesh: .glb with its texture inside, .obj with material and texture beside it, .stl closed by a base,
+    /// 200 mm long, for printing.
+    #[arg(long, value_name = "FILE")]
+    pub mesh: Option<PathBuf>,
+    /// At most so many vertices; a million where neither this nor an error is given.
+    #[arg(long, value_name = "N", requires = "mesh", value_parser = value_parser!(u32).range(4..))]
+    pub mesh_vertices: Option<u32>,
+    /// As few vertices as leave no height off by more metres.
+    #[arg(long, value_name = "M", requires = "mesh", conflicts_with = "mesh_vertices", value_parser = metres)]
+    pub mesh_error: Option<f64>,
+    /// Leave the texture of the mesh out.
+    #[arg(long, requires = "mesh")]
+    pub mesh_bare: bool,
+    /// Write the texture of the uplift as it rises, frame_00000.png and so on.
+    #[arg(long, value_name = "DIR")]
+    pub frames: Option<PathBuf>,
+    /// Write the same as an animation, which ends in .gif.
+    #[arg(long, value_name = "FILE")]
+    pub animation: Option<PathBuf>,
+    /// The iterations from one picture of the uplift to the next.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = value_parser!(u32).range(1..))]
+    pub every: u32,
+    /// Build once for each of these sizes, into folders of -o: size_513.
+    #[arg(long, value_name = "N,…", value_delimiter = ',', conflicts_with = "size", requires = "output")]
+    pub sizes: Vec<Size>,
+    /// Build once for each of these seeds, into folders of -o: seed_7; with sizes too, seed_7_size_513.
+    #[arg(long, value_name = "S,…", value_delimiter = ',', conflicts_with = "seed", requires = "output")]
+    pub seeds: Vec<u32>,
     /// Where the weights are taken.
     #[arg(long, value_enum, default_value_t = WeightsAt::Pixels, requires = "weights")]
     pub weights_at: WeightsAt,
@@ -108,9 +150,21 @@ pub struct BuildOptions {
     /// Which way on the map green counts in the normals.
     #[arg(long, value_enum, default_value_t = NormalsY::Up, requires = "normals")]
     pub normals_y: NormalsY,
-    /// The bits of a channel of weights, normals and the other maps; packs have 8.
+    /// The bits of a channel of weights, normals and the other maps; packs have 8. With 16 a TIFF heightmap has whole
+    /// numbers of 16 bits in place of floats.
     #[arg(long, value_name = "BITS", value_enum, default_value_t = DepthOption::Eight)]
     pub depth: DepthOption,
+    /// The heights in metres that the whole numbers of heightmaps span; the project's fixed range, else the land's own,
+    /// where not given. What lies outside is cut off.
+    #[arg(long, value_name = "LOW,HIGH", allow_hyphen_values = true)]
+    pub range: Option<Range>,
+    /// Cut all maps into columns and rows of files, NAME_x0_y0.png the north-western one; heightmaps share the samples
+    /// on their edges, and all of them have one height range.
+    #[arg(long, value_name = "CxR", conflicts_with = "patches")]
+    pub tiles: Option<TileCounts>,
+    /// Write one tile alone, by its column and row.
+    #[arg(long, value_name = "C,R", requires = "tiles")]
+    pub tile: Option<TilePlace>,
     /// How many threads work; all cores where not given. The result is the same.
     #[arg(long, value_name = "N", value_parser = value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
@@ -152,7 +206,7 @@ pub enum DepthOption {
 }
 
 /// The charts that are asked for, and where they go: an option for each row of the engine's table.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct ChartOptions(pub Vec<(Chart, PathBuf)>);
 
 impl Args for ChartOptions {
@@ -216,6 +270,9 @@ pub struct ConvertOptions {
     /// What to put into a headerless output, as in u16be.
     #[arg(long, value_name = "LAYOUT")]
     pub out_raw: Option<RawLayout>,
+    /// 16: write a TIFF in whole numbers of 16 bits in place of floats.
+    #[arg(long, value_name = "BITS", value_enum)]
+    pub depth: Option<DepthOption>,
     /// The height in metres of the value 0 of an integer format.
     #[arg(long, value_name = "M", requires = "high", allow_negative_numbers = true)]
     pub low: Option<f64>,
@@ -277,6 +334,12 @@ pub struct FaultOptions {
 fn strength(text: &str) -> Result<f64, String> {
     let k = text.parse::<f64>().ok().filter(|k| (0.0..=0.9999).contains(k));
     k.ok_or_else(|| "k must be a number from 0 to 0.9999".into())
+}
+
+/// No less than nothing.
+fn metres(text: &str) -> Result<f64, String> {
+    let metres = text.parse::<f64>().ok().filter(|metres| metres.is_finite() && *metres >= 0.0);
+    metres.ok_or_else(|| "an error is a number of metres from 0".into())
 }
 
 fn sweeps(text: &str) -> Result<u8, String> {

@@ -6,51 +6,58 @@ use serde_json::json;
 
 use super::arguments::{BuildOptions, DepthOption, NormalsY, ProgressKind, WeightsAt};
 use super::error::CliError;
-use super::size::{Pixels, Size};
+use super::size::{Pixels, Range, Size, TileCounts};
 use super::{interrupt, print, progress, render, source};
+use crate::engine::Monitor;
+use crate::engine::parameters::nearest_name;
 use crate::engine::texture::{Chart, Points, TerrainType, TextureRecipe, TextureSettings};
-use crate::engine::{Inputs, Monitor};
 use crate::files::atomic;
-use crate::files::build::{HeightmapOrder, Order, TextureOrder, build};
-use crate::files::maps::{Depth, MapOrder, WeightsOrder};
+use crate::files::build::{Built, HeightmapOrder, Order, TextureOrder, build};
+use crate::files::frames::FramesOrder;
+use crate::files::heightmap::Encoding;
+use crate::files::maps::{Depth, MapOrder, WeightsLayout, WeightsOrder};
+use crate::files::mesh::{Detail, MeshOrder};
+use crate::files::targets::{self, Target};
+use crate::files::tiles::TileNames;
 use crate::project::Project;
 
 /// Evaluates a recipe and writes files.
 pub fn run(options: &BuildOptions) -> Result<(), CliError> {
-    let asks_for_maps = options.weights.is_some() || !options.charts.0.is_empty();
+    if options.target.as_deref() == Some("list") {
+        print::say_all(targets::ALL.iter().map(|target| target.line()));
+        return Ok(());
+    }
+    let asks_for_maps = options.weights.is_some() || !options.charts.0.is_empty() || options.mesh.is_some();
     let asks_for_texture = options.output.is_some() || options.texture.is_some();
-    let asks_for_files = asks_for_texture || options.heightmap.is_some() || asks_for_maps;
+    let asks_for_frames = options.frames.is_some() || options.animation.is_some();
+    let asks_for_files = asks_for_texture || options.heightmap.is_some() || asks_for_maps || asks_for_frames;
     if !asks_for_files && options.render.is_none() {
         let problem = "nothing to write is asked for; name a folder with -o DIR, or a file with --heightmap FILE, \
                        --texture FILE, --render FILE or one of the maps";
         return Err(CliError::Usage(problem.into()));
     }
+    if options.patches.is_some() && options.target.is_some() {
+        return Err(CliError::Usage("--patches are of a texture alone; for a target cut it with --tiles".into()));
+    }
     if options.patches.is_some() && !asks_for_texture {
         let problem = "--patches are of a texture, and none is asked for; name one with --texture FILE";
         return Err(CliError::Usage(problem.into()));
     }
-    let project = source::open(&options.source)?;
-    let looked_at = options.render.as_ref().map(|path| (path, project.clone()));
-    let order = order(project, options)?;
-    if order.texture.is_some() || order.weights.is_some() {
-        warnings(&order.recipe.texture).iter().for_each(|warning| print::complain(warning));
-    }
+    let source = options
+        .source
+        .as_deref()
+        .ok_or_else(|| CliError::Usage("nothing to build is named; name a project file, or preset:NAME".into()))?;
+    let each = variants(options);
+    let jobs: Vec<Job> = each.iter().map(|options| Job::new(source, options)).collect::<Result<_, _>>()?;
+    jobs.first().into_iter().for_each(|job| warn(&job.order));
     let monitor = interrupt::monitor();
     let mut folders = NewFolders::default();
-    [&options.output, &options.weights].into_iter().flatten().try_for_each(|folder| folders.make(folder))?;
-    let build_all = || -> Result<Vec<PathBuf>, CliError> {
-        let Some((path, project)) = &looked_at else { return Ok(build(&order, &monitor)?) };
-        // The pictures get their names when all other files have theirs.
-        let drawn = monitor.within(0.0..0.5, || render::stage(project, options, path, &monitor))?;
-        let mut written = Vec::new();
-        if asks_for_files {
-            written = monitor.within(0.5..1.0, || build(&order, &monitor))?;
-        }
-        written.extend(atomic::commit_all(drawn)?);
-        Ok(written)
-    };
+    for BuildOptions { output, weights, frames, .. } in &each {
+        [output, weights, frames].into_iter().flatten().try_for_each(|folder| folders.make(folder))?;
+    }
+    let build_all = || build_all(&jobs, asks_for_files, &monitor);
     let work = || progress::show_while(options.progress, &monitor, build_all);
-    let written = match options.threads {
+    let built = match options.threads {
         None => work(),
         Some(threads) => {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.into()).build();
@@ -64,20 +71,104 @@ pub fn run(options: &BuildOptions) -> Result<(), CliError> {
         print::complain(warning);
     }
     if options.progress == ProgressKind::Json {
-        let files: Vec<_> = written.iter().map(|path| path.to_string_lossy()).collect();
-        print::say(&json!({"done": true, "files": files}).to_string());
+        let files: Vec<_> = built.files.iter().map(|path| path.to_string_lossy()).collect();
+        print::say(&json!({"done": true, "files": files, "notes": built.notes}).to_string());
     } else {
-        print::say_all(written.iter().map(|path| format!("wrote {}", path.display())));
+        built.notes.iter().for_each(|note| print::complain(&format!("note: {note}")));
+        print::say_all(built.files.iter().map(|path| format!("wrote {}", path.display())));
     }
     Ok(())
 }
 
-fn order(project: Project, options: &BuildOptions) -> Result<Order, CliError> {
+/// The options of each build: one, or one for each of several seeds and sizes, with a folder of its own.
+fn variants(options: &BuildOptions) -> Vec<BuildOptions> {
+    let (seeds, sizes) = (&options.seeds, &options.sizes);
+    let each = |count: usize| if count == 0 { vec![None] } else { (0..count).map(Some).collect::<Vec<_>>() };
+    if seeds.is_empty() && sizes.is_empty() {
+        return vec![options.clone()];
+    }
+    let of = |(seed, size): (Option<usize>, Option<usize>)| {
+        let mut variant = options.clone();
+        let mut name = Vec::new();
+        if let Some(&seed) = seed.and_then(|at| seeds.get(at)) {
+            variant.changes.seed = Some(seed);
+            name.push(format!("seed_{seed}"));
+        }
+        if let Some(&size) = size.and_then(|at| sizes.get(at)) {
+            variant.size = Some(size);
+            name.push(format!("size_{size}"));
+        }
+        let folder = options.output.clone().unwrap_or_default().join(name.join("_"));
+        let BuildOptions { heightmap, texture, weights, mesh, frames, animation, render, charts, .. } = &mut variant;
+        // What is named lies there too, unless its path is a whole one.
+        let named = [heightmap, texture, weights, mesh, frames, animation, render].into_iter().flatten();
+        named.chain(charts.0.iter_mut().map(|(_, path)| path)).for_each(|path| *path = folder.join(&path));
+        variant.output = Some(folder);
+        variant
+    };
+    let sizes = each(sizes.len());
+    each(seeds.len()).into_iter().flat_map(|seed| sizes.iter().map(move |size| (seed, *size))).map(of).collect()
+}
+
+/// One of several builds.
+struct Job<'a> {
+    order: Order,
+    /// What it was asked for by, and the project, where it is looked at in 3-D.
+    looked_at: Option<(&'a BuildOptions, Project)>,
+}
+
+impl<'a> Job<'a> {
+    fn new(source: &str, options: &'a BuildOptions) -> Result<Self, CliError> {
+        let project = source::open(source, &options.changes)?;
+        let looked_at = options.render.is_some().then(|| (options, project.clone()));
+        Ok(Self { order: order(source, project, options)?, looked_at })
+    }
+
+    fn build(&self, asks_for_files: bool, monitor: &Monitor) -> Result<Built, CliError> {
+        let Some((options, project)) = &self.looked_at else { return Ok(build(&self.order, monitor)?) };
+        // The pictures get their names when all other files have theirs.
+        let drawn = monitor.within(0.0..0.5, || render::stage(project, options, monitor))?;
+        let mut built = Built::default();
+        if asks_for_files {
+            built = monitor.within(0.5..1.0, || build(&self.order, monitor))?;
+        }
+        built.files.extend(atomic::commit_all(drawn)?);
+        Ok(built)
+    }
+}
+
+/// Does the jobs one after another.
+fn build_all(jobs: &[Job], asks_for_files: bool, monitor: &Monitor) -> Result<Built, CliError> {
+    let mut all = Built::default();
+    let share = |at: usize| at as f32 / jobs.len() as f32;
+    for (at, job) in jobs.iter().enumerate() {
+        let Built { files, notes } = monitor.within(share(at)..share(at + 1), || job.build(asks_for_files, monitor))?;
+        all.files.extend(files);
+        all.notes.extend(notes);
+    }
+    Ok(all)
+}
+
+/// Says what does not suit, as far as it is known before anything is computed.
+fn warn(order: &Order) {
+    for warning in order.target.map(|target| target.warnings(order.grid.extent())).unwrap_or_default() {
+        print::complain(&format!("warning: {warning}"));
+    }
+    if order.is_painted() {
+        warnings(&order.recipe.texture).iter().for_each(|warning| print::complain(warning));
+    }
+}
+
+/// What is asked for.
+fn order(source: &str, project: Project, options: &BuildOptions) -> Result<Order, CliError> {
     let used = project.recipe.files();
     let files = project.files.into_iter().filter(|(name, _)| used.contains(name)).collect();
     let extent = project.recipe.world.extent();
+    let target = options.target.as_deref().map(target_of).transpose()?;
+    let counts = options.tiles.map_or([1; 2], TileCounts::counts);
     let path_of = |own: &Option<PathBuf>, name: &str| {
-        own.clone().or_else(|| options.output.as_ref().map(|folder| folder.join(name)))
+        let default = || options.output.as_ref().filter(|_| target.is_none()).map(|folder| folder.join(name));
+        own.clone().or_else(default)
     };
     let heightmap = path_of(&options.heightmap, "height.png");
     let pixels = options.texture_size.unwrap_or(Pixels::longer(project.export.texture_pixels));
@@ -97,21 +188,63 @@ fn order(project: Project, options: &BuildOptions) -> Result<Order, CliError> {
     };
     let charts = options.charts.0.iter().map(|(chart, path)| (turned(*chart), path));
     let patches = options.patches.map(|counts| counts.patches(options.mirror));
-    let mut order = Order {
-        name: project.name,
-        grid: options.size.unwrap_or(Size::longer(project.export.samples)).grid(extent),
-        recipe: project.recipe,
-        position: options.iterations,
-        inputs: Inputs::default(),
-        heightmaps: heightmap.map(|path| HeightmapOrder { path, raw: None }).into_iter().collect(),
-        texture: texture.map(|path| TextureOrder { path, size, patches }),
-        weights: options.weights.clone().map(|folder| WeightsOrder { folder, points, depth }),
-        maps: charts.map(|(chart, path)| MapOrder { path: path.clone(), chart, size, depth }).collect(),
-        overwrite: options.force,
+    let tiles = options.tiles.map(|counts| counts.tiles(options.tile, TileNames::FromNorthWest));
+    let detail = match (options.mesh_vertices, options.mesh_error) {
+        (_, Some(error_m)) => Detail::ErrorM(error_m),
+        (vertices, None) => Detail::Vertices(vertices.map_or(Detail::USUAL_VERTICES, |count| count as usize)),
     };
+    let worn = Some(size).filter(|_| !options.mesh_bare);
+    let shows = options.frames.is_some() || options.animation.is_some();
+    let encoding = Encoding { integers: depth == Depth::Sixteen, ..Encoding::default() };
+    let size_asked = options.size.unwrap_or(Size::longer(project.export.samples));
+    let grid = match (target, size_asked.longer_side()) {
+        (Some(target), Some(longer)) if options.size.is_some() => target.grid(extent, longer, counts),
+        (Some(target), Some(longer)) => target.grid(extent, target.nearest(longer, counts), counts),
+        (_, None) | (None, _) => size_asked.grid(extent),
+    };
+    target.map_or(Ok(()), |target| target.check(grid, counts)).map_err(CliError::Usage)?;
+    let mut order = Order {
+        position: options.iterations,
+        heightmaps: heightmap.map(|path| HeightmapOrder { path, encoding }).into_iter().collect(),
+        texture: texture.map(|path| TextureOrder { patches, ..TextureOrder::new(path, size) }),
+        weights: options.weights.clone().map(|folder| WeightsOrder {
+            folder,
+            points,
+            depth,
+            layout: WeightsLayout::MapsAndPacks,
+        }),
+        maps: charts.map(|(chart, path)| MapOrder { path: path.clone(), chart, size, depth }).collect(),
+        mesh: options.mesh.clone().map(|path| MeshOrder { path, detail, texture: worn }),
+        frames: shows.then(|| FramesOrder {
+            folder: options.frames.clone(),
+            animation: options.animation.clone(),
+            every: options.every,
+            size,
+        }),
+        tiles: tiles.transpose().map_err(CliError::Usage)?,
+        range_m: options.range.map(|Range(band)| band),
+        overwrite: options.force,
+        ..Order::new(project.name, project.recipe, grid)
+    };
+    if let Some(target) = target {
+        let Some(folder) = &options.output else {
+            let problem = "--for writes more than one file; name a folder for them with -o DIR";
+            return Err(CliError::Usage(problem.into()));
+        };
+        target.order(&mut order, folder, size);
+    }
     let loaded = order.load_inputs(&files, &Monitor::new());
-    loaded.map_err(|error| CliError::FileOf(options.source.source.clone(), error))?;
+    loaded.map_err(|error| CliError::FileOf(source.to_string(), error))?;
     Ok(order)
+}
+
+/// The target of that name.
+fn target_of(key: &str) -> Result<&'static Target, CliError> {
+    targets::from_key(key).ok_or_else(|| {
+        let nearest = nearest_name(key, targets::ALL.iter().map(|target| target.key));
+        let advice = nearest.map_or(String::new(), |nearest| format!("; did you mean {nearest}?"));
+        CliError::Usage(format!("--for {key}: there is no such target{advice} \"--for list\" lists all"))
+    })
 }
 
 /// What is said of names in a texture that nothing bears. Types come and go while a land is made, so the texture is

@@ -1,21 +1,23 @@
 //! `upthrust convert`: one heightmap format into another.
 
-use super::arguments::ConvertOptions;
+use super::arguments::{ConvertOptions, DepthOption};
 use super::error::CliError;
 use super::inspect::{land_of, say_notes};
 use super::{interrupt, print};
 use crate::engine::parameters::Band;
 use crate::engine::texture::height_range_m;
 use crate::files::build::{HeightmapOrder, write_heightmap};
-use crate::files::heightmap::{self, Samples};
+use crate::files::heightmap::{self, Encoding, Samples};
 use crate::files::memory::require_memory;
 use crate::files::{FileError, atomic, sidecar};
 
 /// Reads a heightmap and writes it in the format of the other file's ending.
 pub fn run(options: &ConvertOptions) -> Result<(), CliError> {
     let asked = asked_range(options)?;
-    let order = HeightmapOrder { path: options.output.clone(), raw: options.out_raw };
-    let to = heightmap::format_of(&order.path, order.raw)?;
+    let integers = options.depth == Some(DepthOption::Sixteen);
+    let encoding = Encoding { raw: options.out_raw, integers, ..Encoding::default() };
+    let order = HeightmapOrder { path: options.output.clone(), encoding };
+    let to = heightmap::format_of(&order.path, encoding.raw)?;
     atomic::check_target(&order.path, options.force)?;
     atomic::check_target(&sidecar::sidecar_path(&order.path), options.force)?;
 
@@ -23,7 +25,7 @@ pub fn run(options: &ConvertOptions) -> Result<(), CliError> {
     // Heights and what a format keeps of them.
     require_memory(8 * reading.raster.samples.len() as u64)?;
     let whole_in = reading.range_m();
-    let whole_out = matches!(to.samples(order.raw), Samples::Integers { .. });
+    let whole_out = matches!(to.samples(encoding), Samples::Integers { .. });
     if asked.is_some() && whole_in.is_none() && !whole_out {
         let problem = "--low and --high are for integer formats, and both files are in metres; leave them away";
         return Err(CliError::Usage(problem.into()));

@@ -7,7 +7,7 @@ use crate::engine::fault::Profile;
 use crate::engine::operations::faults::{Decay, Faults, Line};
 use crate::engine::operations::recursive_filter::{Form, RecursiveFilter, Sweeps};
 use crate::engine::recipe::World;
-use crate::engine::{Grid, Inputs, Recipe, Step};
+use crate::engine::{Grid, Recipe, Step};
 use crate::files::build::{HeightmapOrder, Order, build};
 use crate::files::heightmap::Format;
 
@@ -20,20 +20,11 @@ pub fn run(options: &FaultOptions) -> Result<(), CliError> {
         return Err(CliError::Usage(problem));
     }
     let recipe = recipe(options);
-    let order = Order {
-        name: "fault".into(),
-        grid: Grid::new(recipe.world.extent(), options.width as usize, options.height as usize),
-        recipe,
-        position: None,
-        inputs: Inputs::default(),
-        heightmaps: vec![HeightmapOrder { path: path.clone(), raw: None }],
-        texture: None,
-        weights: None,
-        maps: Vec::new(),
-        overwrite: options.force,
-    };
-    let written = build(&order, &interrupt::monitor())?;
-    print::say_all(written.iter().map(|path| format!("wrote {}", path.display())));
+    let grid = Grid::new(recipe.world.extent(), options.width as usize, options.height as usize);
+    let heightmaps = vec![HeightmapOrder::new(path)];
+    let order = Order { heightmaps, overwrite: options.force, ..Order::new("fault", recipe, grid) };
+    let built = build(&order, &interrupt::monitor())?;
+    print::say_all(built.files.iter().map(|path| format!("wrote {}", path.display())));
     Ok(())
 }
 

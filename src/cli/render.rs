@@ -1,43 +1,38 @@
 //! Pictures of the land in 3-D, for `upthrust build --render`.
 
-use std::path::Path;
-
 use super::arguments::BuildOptions;
 use super::error::CliError;
 use crate::engine::Monitor;
 use crate::files::atomic::Staged;
 use crate::project::Project;
 
-/// Draws the pictures that are asked for: whole on the disk, but without their names yet.
+/// Draws the pictures that are asked for, if any: whole on the disk, but without their names yet.
 #[cfg(not(feature = "gui"))]
-pub fn stage(_project: &Project, _options: &BuildOptions, _path: &Path, _: &Monitor) -> Result<Vec<Staged>, CliError> {
+pub fn stage(_project: &Project, _options: &BuildOptions, _: &Monitor) -> Result<Vec<Staged>, CliError> {
     Err(CliError::Render(
         "--render is not in this build, which has no part that draws in 3-D; build it with the feature \"gui\"".into(),
     ))
 }
 
-/// Draws the pictures that are asked for: whole on the disk, but without their names yet.
+/// Draws the pictures that are asked for, if any: whole on the disk, but without their names yet.
 #[cfg(feature = "gui")]
-pub fn stage(
-    project: &Project,
-    options: &BuildOptions,
-    path: &Path,
-    monitor: &Monitor,
-) -> Result<Vec<Staged>, CliError> {
+pub fn stage(project: &Project, options: &BuildOptions, monitor: &Monitor) -> Result<Vec<Staged>, CliError> {
     use crate::engine::Grid;
     use crate::engine::stack::evaluate;
     use crate::engine::texture::paint_once;
     use crate::files::{atomic, build::load_inputs, texture};
     use crate::scene::{Easel, Portrait, frame_paths};
 
+    let Some(path) = &options.render else { return Ok(Vec::new()) };
     let Project { recipe, files, view, export, .. } = project;
     let [width, height] = options.render_size.0;
     texture::check_size(path, [width, height].map(|side| side as usize))?;
-    let paths = options.turntable.map_or_else(|| vec![path.to_path_buf()], |count| frame_paths(path, count));
+    let paths = options.turntable.map_or_else(|| vec![path.clone()], |count| frame_paths(path, count));
     paths.iter().try_for_each(|path| atomic::check_target(path, options.force))?;
     let mut easel = Easel::found().map_err(CliError::Render)?;
 
-    let inputs = load_inputs(recipe, files).map_err(|error| CliError::FileOf(options.source.source.clone(), error))?;
+    let source = options.source.clone().unwrap_or_default();
+    let inputs = load_inputs(recipe, files).map_err(|error| CliError::FileOf(source, error))?;
     let extent = recipe.world.extent();
     let grid = options.size.unwrap_or(super::size::Size::longer(export.samples)).grid(extent);
     let most = (2 * width.max(height) as usize + 1).min(MOST_SAMPLES);

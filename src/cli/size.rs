@@ -4,7 +4,9 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::engine::heightfield::{Extent, Grid, SIDE_LIMITS};
+use crate::engine::parameters::Band;
 use crate::files::build::{Patches, texture_size};
+use crate::files::tiles::{TileNames, Tiles};
 
 /// One number or two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,10 +29,27 @@ fn sides(text: &str, [least, most]: [usize; 2], what: &str) -> Result<Sides, Str
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size(Sides);
 
+impl std::fmt::Display for Size {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.0 {
+            Sides::Longer(longer) => write!(f, "{longer}"),
+            Sides::Both([width, height]) => write!(f, "{width}x{height}"),
+        }
+    }
+}
+
 impl Size {
     /// The size with that many samples along the longer side.
     pub fn longer(samples: u32) -> Self {
         Self(Sides::Longer(samples as usize))
+    }
+
+    /// The samples along the longer side, where nothing is said of the other one.
+    pub fn longer_side(self) -> Option<usize> {
+        match self.0 {
+            Sides::Longer(longer) => Some(longer),
+            Sides::Both(_) => None,
+        }
     }
 
     /// The grid of that size on a world.
@@ -120,6 +139,73 @@ impl FromStr for PatchCounts {
                 Err(format!("patches are CxR, from 1 to {} columns and as many rows", Patches::MOST))
             }
         }
+    }
+}
+
+/// The columns and rows of tiles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TileCounts([usize; 2]);
+
+impl TileCounts {
+    /// Columns and rows.
+    pub fn counts(self) -> [usize; 2] {
+        self.0
+    }
+
+    /// The tiles, of which only one is written where it is named; in words, what is wrong.
+    pub fn tiles(self, only: Option<TilePlace>, names: TileNames) -> Result<Tiles, String> {
+        let Self(counts) = self;
+        let only = only.map(|TilePlace(place)| place);
+        match only {
+            Some([column, row]) if column >= counts[0] || row >= counts[1] => Err(format!(
+                "--tile {column},{row}: columns are from 0 to {}, rows from 0 to {}",
+                counts[0] - 1,
+                counts[1] - 1
+            )),
+            _ => Ok(Tiles { counts, only, names }),
+        }
+    }
+}
+
+impl FromStr for TileCounts {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match sides(text, [1, Tiles::MOST], "") {
+            Ok(Sides::Both(counts)) => Ok(Self(counts)),
+            Ok(Sides::Longer(_)) | Err(_) => {
+                Err(format!("tiles are CxR, from 1 to {} columns and as many rows", Tiles::MOST))
+            }
+        }
+    }
+}
+
+/// The column and row of a tile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TilePlace([usize; 2]);
+
+impl FromStr for TilePlace {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let number = |text: &str| text.parse::<usize>().ok();
+        let place = text.split_once(',').and_then(|(column, row)| Some([number(column)?, number(row)?]));
+        place.map(Self).ok_or_else(|| "a tile is C,R, its column and row from 0".into())
+    }
+}
+
+/// A range of heights in metres.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Range(pub Band);
+
+impl FromStr for Range {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let number = |text: &str| text.parse::<f64>().ok().filter(|number| number.is_finite());
+        let band = text.split_once(',').and_then(|(min, max)| Some(Band { min: number(min)?, max: number(max)? }));
+        let band = band.filter(|band| band.min < band.max);
+        band.map(Self).ok_or_else(|| "a range is LOW,HIGH in metres, as in -200,1800".into())
     }
 }
 

@@ -2,30 +2,29 @@
 
 use std::path::Path;
 
-use super::arguments::SourceOptions;
+use super::arguments::Changes;
 use super::error::CliError;
 use crate::engine::parameters::nearest_name;
 use crate::project::{Project, presets};
 
 /// The project that is named, with the changes that are asked for.
-pub fn open(options: &SourceOptions) -> Result<Project, CliError> {
-    let source = &options.source;
+pub fn open(source: &str, changes: &Changes) -> Result<Project, CliError> {
     let mut project = match source.strip_prefix("preset:") {
         Some(name) => preset(name)?,
-        None => Project::open(Path::new(source)).map_err(|error| CliError::Project(source.clone(), error))?,
+        None => Project::open(Path::new(source)).map_err(|error| CliError::Project(source.to_string(), error))?,
     };
-    if let Some(seed) = options.seed {
+    if let Some(seed) = changes.seed {
         project.recipe.seed = seed;
     }
     let named = project.recipe.files();
-    for assignment in &options.set {
+    for assignment in &changes.set {
         let refused = |error| CliError::Set(assignment.clone(), error);
         project.set(assignment).map_err(refused)?;
     }
     // An assignment may have named another file.
     if project.recipe.files() != named {
         let folder = Path::new(source).parent().unwrap_or(Path::new(""));
-        project.load_files(folder).map_err(|error| CliError::Project(source.clone(), error))?;
+        project.load_files(folder).map_err(|error| CliError::Project(source.to_string(), error))?;
     }
     Ok(project)
 }

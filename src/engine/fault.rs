@@ -223,7 +223,7 @@ impl Crosser {
             fault: *fault,
             rising,
             columns_per_m: 1.0 / (nx * spacing),
-            point_column: fault.point_m[0] / spacing,
+            point_column: (fault.point_m[0] - grid.x_m(0)) / spacing,
             reach_m: fault.profile.reach_m(fault.displacement_m, fault.zone_m),
             east_units: if rising { far_units } else { -far_units },
         }

@@ -20,11 +20,17 @@ pub struct Extent {
 ///
 /// Sample (c, r) lies at x = c·Lx/(width − 1), z = r·Lz/(height − 1). On grids of 2ⁿ + 1 samples these positions are
 /// the same bits at every n, which is what makes a small map an exact subset of a large one.
+///
+/// A grid may also be a part of another one: then its sample (c, r) is (first column + c, first row + r) of the whole,
+/// at the same bits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Grid {
     width: usize,
     height: usize,
     extent: Extent,
+    /// The first column and row, and the cells of the whole along each side.
+    first: [usize; 2],
+    cells: [usize; 2],
 }
 
 /// The fewest and the most samples along a side.
@@ -34,7 +40,16 @@ impl Grid {
     /// A grid of `width` × `height` samples, each side held within [`SIDE_LIMITS`].
     pub fn new(extent: Extent, width: usize, height: usize) -> Self {
         let [least, most] = SIDE_LIMITS;
-        Self { width: width.clamp(least, most), height: height.clamp(least, most), extent }
+        let [width, height] = [width, height].map(|side| side.clamp(least, most));
+        Self { width, height, extent, first: [0; 2], cells: [width - 1, height - 1] }
+    }
+
+    /// The part of this grid that begins at column and row `first`, held within it. Only operations that
+    /// [can be cut](super::operations::Operate::can_be_cut) know of parts.
+    pub fn part(self, first: [usize; 2], [width, height]: [usize; 2]) -> Self {
+        let [west, north] = [first[0].min(self.width - 1), first[1].min(self.height - 1)];
+        let first = [self.first[0] + west, self.first[1] + north];
+        Self { width: width.clamp(1, self.width - west), height: height.clamp(1, self.height - north), first, ..self }
     }
 
     /// `longer` samples along the longer side; the other side follows the world's proportions:
@@ -71,22 +86,27 @@ impl Grid {
 
     /// Metres from a column to the next.
     pub fn spacing_x_m(&self) -> f64 {
-        self.extent.width_m / (self.width - 1) as f64
+        self.extent.width_m / self.cells[0] as f64
     }
 
     /// Metres from a row to the next.
     pub fn spacing_z_m(&self) -> f64 {
-        self.extent.depth_m / (self.height - 1) as f64
+        self.extent.depth_m / self.cells[1] as f64
     }
 
     /// Metres from the west border to column `c`.
     pub fn x_m(&self, c: usize) -> f64 {
-        c as f64 * self.extent.width_m / (self.width - 1) as f64
+        (self.first[0] + c) as f64 * self.extent.width_m / self.cells[0] as f64
     }
 
     /// Metres from the north border to row `r`.
     pub fn z_m(&self, r: usize) -> f64 {
-        r as f64 * self.extent.depth_m / (self.height - 1) as f64
+        (self.first[1] + r) as f64 * self.extent.depth_m / self.cells[1] as f64
+    }
+
+    /// How far column `c` lies eastward and row `r` southward, as shares of the world.
+    pub fn shares(&self, c: usize, r: usize) -> [f64; 2] {
+        [(self.first[0] + c) as f64 / self.cells[0] as f64, (self.first[1] + r) as f64 / self.cells[1] as f64]
     }
 }
 

@@ -58,6 +58,15 @@ pub struct Stencil<'a> {
 }
 
 impl Mask {
+    /// Whether it goes by the place and the land at each sample alone, so that a part of a land can do with a part of
+    /// the mask.
+    pub fn can_be_cut(&self) -> bool {
+        match self.source {
+            MaskSource::Elevation | MaskSource::Border | MaskSource::Image => true,
+            MaskSource::Slope => false,
+        }
+    }
+
     /// The mask over the land below a step; `None` is flat land at height 0. Without its picture an image mask hides
     /// nothing.
     pub fn over<'a>(&'a self, grid: Grid, below: Option<&'a Heightfield>, inputs: &'a Inputs) -> Stencil<'a> {
@@ -106,13 +115,14 @@ fn brightness(raster: &Raster, grid: &Grid, c: usize, r: usize) -> f32 {
         // A picture in floats is brightest at 1.
         SampleScale::Metres => 1.0,
     };
-    let along = |index: usize, samples: usize, pixels: usize| {
-        let position = index as f64 / (samples - 1) as f64 * (pixels - 1) as f64;
+    let along = |share: f64, pixels: usize| {
+        let position = share * (pixels - 1) as f64;
         let first = (position as usize).min(pixels - 1);
         (first, (first + 1).min(pixels - 1), (position - first as f64) as f32)
     };
-    let (west, east, u) = along(c, grid.width(), raster.width);
-    let (north, south, v) = along(r, grid.height(), raster.height);
+    let [eastward, southward] = grid.shares(c, r);
+    let (west, east, u) = along(eastward, raster.width);
+    let (north, south, v) = along(southward, raster.height);
     let at = |column: usize, row: usize| raster.samples[row * raster.width + column];
     let mix = |a: f32, b: f32, t: f32| a + (b - a) * t;
     let value = mix(mix(at(west, north), at(east, north), u), mix(at(west, south), at(east, south), u), v);

@@ -348,6 +348,17 @@ fn blend(
     Ok(Arc::new(land))
 }
 
+/// Whether a part of the land can be computed by itself: [`evaluate`] on a [part](Grid::part) of a grid gives the
+/// heights that it gives there on the whole.
+pub fn can_be_cut(recipe: &Recipe, grid: Grid) -> bool {
+    let step_can = |Step { operation, settings, .. }: &Step| {
+        operation.can_be_cut()
+            && operation.works_on(grid) == grid
+            && settings.mask.as_ref().is_none_or(|mask| mask.can_be_cut())
+    };
+    recipe.stack.iter().filter(|step| step.settings.enabled).all(step_can)
+}
+
 /// The most maps of heights that building a stack on a grid holds at once.
 pub fn peak_maps(recipe: &Recipe, grid: Grid) -> f64 {
     let of_step = |(at, step): (usize, &Step)| {

@@ -9,7 +9,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use tempfile::NamedTempFile;
+use tempfile::{NamedTempFile, TempPath};
 
 use super::error::FileError;
 
@@ -62,8 +62,8 @@ pub fn folder_of(path: &Path) -> &Path {
 pub struct Staged {
     path: PathBuf,
     overwrite: bool,
-    /// `None` once the file has its name.
-    file: Option<NamedTempFile>,
+    /// Under which name it lies there, closed: many may be complete at a time. `None` once the file has its name.
+    file: Option<TempPath>,
 }
 
 impl Staged {
@@ -71,7 +71,7 @@ impl Staged {
         let Some(file) = self.file.take() else {
             return Ok(());
         };
-        let beside = file.path().to_path_buf();
+        let beside = file.to_path_buf();
         let renamed = if self.overwrite { file.persist(&self.path) } else { file.persist_noclobber(&self.path) };
         let named = match renamed {
             Ok(_) => Ok(()),
@@ -90,7 +90,7 @@ impl Drop for Staged {
     fn drop(&mut self) {
         if let Some(file) = self.file.take() {
             let mut ledger = ledger();
-            ledger.unfinished.retain(|known| known != file.path());
+            ledger.unfinished.retain(|known| **known != *file);
             drop(file);
         }
     }
@@ -156,11 +156,11 @@ pub fn check_target(path: &Path, overwrite: bool) -> Result<(), FileError> {
     beside(path).map(drop)
 }
 
-fn begin(path: &Path, overwrite: bool) -> Result<Staged, FileError> {
+fn begin(path: &Path, overwrite: bool) -> Result<(Staged, File), FileError> {
     let mut ledger = ledger();
-    let file = beside(path)?;
-    ledger.unfinished.push(file.path().to_path_buf());
-    Ok(Staged { path: path.to_path_buf(), overwrite, file: Some(file) })
+    let (file, beside) = beside(path)?.into_parts();
+    ledger.unfinished.push(beside.to_path_buf());
+    Ok((Staged { path: path.to_path_buf(), overwrite, file: Some(beside) }, file))
 }
 
 /// Writes a file as a whole but does not give it its name yet: several files are staged and then named together, so
@@ -171,14 +171,12 @@ pub fn stage(
     write: impl FnOnce(&mut BufWriter<&File>) -> Result<(), FileError>,
 ) -> Result<Staged, FileError> {
     check_target(path, overwrite)?;
-    let staged = begin(path, overwrite)?;
-    if let Some(file) = &staged.file {
-        let mut writer = BufWriter::with_capacity(1 << 20, file.as_file());
-        write(&mut writer)?;
-        writer.flush().map_err(|error| FileError::writing(path, &error))?;
-        drop(writer);
-        file.as_file().sync_all().map_err(|error| FileError::writing(path, &error))?;
-    }
+    let (staged, file) = begin(path, overwrite)?;
+    let mut writer = BufWriter::with_capacity(1 << 20, &file);
+    write(&mut writer)?;
+    writer.flush().map_err(|error| FileError::writing(path, &error))?;
+    drop(writer);
+    file.sync_all().map_err(|error| FileError::writing(path, &error))?;
     Ok(staged)
 }
 

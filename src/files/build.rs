@@ -7,16 +7,20 @@ use std::path::{Path, PathBuf};
 
 use super::atomic::{self, Staged};
 use super::error::FileError;
-use super::heightmap::{self, Format, RawLayout, Samples};
+use super::frames::FramesOrder;
+use super::heightmap::{self, Encoding, Format, Rows, Samples, grid_of};
 use super::inputs::{DecodedFiles, InputFiles};
 use super::maps::{MapOrder, WeightsOrder};
 use super::memory::require_memory;
+use super::mesh::MeshOrder;
 use super::sidecar::{Description, sidecar_path};
+use super::targets::{Facts, Target};
 use super::texture;
+use super::tiles::{Cut, Piece, TileNames, Tiles};
 use crate::engine::light::Light;
 use crate::engine::parameters::Band;
 use crate::engine::texture::{Needs, Part, Points, Scene, Surroundings, height_range_m, paint};
-use crate::engine::{Grid, Heightfield, Inputs, Monitor, Picture, Recipe, heightfield::Extent, stack};
+use crate::engine::{Grid, Heightfield, Inputs, Monitor, Recipe, heightfield::Extent, stack};
 
 /// What to build, and where it goes.
 #[derive(Clone, Debug)]
@@ -39,8 +43,50 @@ pub struct Order {
     pub weights: Option<WeightsOrder>,
     /// The pictures of what the land is like to write.
     pub maps: Vec<MapOrder>,
+    /// The mesh to write.
+    pub mesh: Option<MeshOrder>,
+    /// The pictures of the uplift to write.
+    pub frames: Option<FramesOrder>,
+    /// The tiles that all maps are cut into; `None`: each is one file. Meshes and pictures of the
+    /// uplift are never cut.
+    pub tiles: Option<Tiles>,
+    /// The heights that the whole numbers of heightmaps span; `None`: the world's fixed range, else the land's own.
+    /// What the land is painted by is the world's.
+    pub range_m: Option<Band>,
+    /// The program that the heightmaps are made for: their sidecars say what to do there.
+    pub target: Option<&'static Target>,
     /// Whether files that are there already may be replaced.
     pub overwrite: bool,
+}
+
+/// What a file holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Heights.
+    Heightmap,
+    /// What is to be known of a heightmap.
+    Sidecar,
+    /// Colours.
+    Texture,
+    /// The weights of terrain types.
+    Weights,
+    /// What the land is like.
+    Map,
+    /// Triangles, or what lies beside them.
+    Mesh,
+    /// The land on its way.
+    Frame,
+}
+
+/// A file that an order will write.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Planned {
+    /// Where it goes.
+    pub path: PathBuf,
+    /// What it holds.
+    pub kind: Kind,
+    /// Samples or pixels from west to east and from north to south; `None`: it has none.
+    pub size: Option<[usize; 2]>,
 }
 
 /// A heightmap to write.
@@ -48,8 +94,34 @@ pub struct Order {
 pub struct HeightmapOrder {
     /// Where it goes; the ending chooses the format.
     pub path: PathBuf,
-    /// The layout of a headerless file; `None`: the usual one of its ending.
-    pub raw: Option<RawLayout>,
+    /// What is chosen beside the format.
+    pub encoding: Encoding,
+}
+
+impl HeightmapOrder {
+    /// A heightmap in the usual form of its format.
+    pub fn new(path: impl Into<PathBuf>) -> Self {
+        Self { path: path.into(), encoding: Encoding::default() }
+    }
+
+    /// The parts into which it is cut.
+    fn pieces(&self, grid: Grid, tiles: Option<Tiles>) -> Result<Vec<Piece>, FileError> {
+        let size = [grid.width(), grid.height()];
+        Tiles::of_samples(tiles, size).map_err(|possible| impossible(&self.path, size, possible))
+    }
+}
+
+fn impossible(path: &Path, size: [usize; 2], possible: String) -> FileError {
+    FileError::Size { path: path.to_path_buf(), size: size.map(|side| side as u64), possible }
+}
+
+/// What came of an order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Built {
+    /// The files written, sidecars included.
+    pub files: Vec<PathBuf>,
+    /// What the user should know of how they were made.
+    pub notes: Vec<String>,
 }
 
 /// A texture to write.
@@ -59,8 +131,10 @@ pub struct TextureOrder {
     pub path: PathBuf,
     /// Pixels from west to east and from north to south, of every patch where there are some.
     pub size: [usize; 2],
-    /// Into how many files it goes; `None`: one.
+    /// Into how many files it goes; `None`: one, or as many as there are tiles.
     pub patches: Option<Patches>,
+    /// What an alpha channel of a PNG says throughout; `None`: there is none.
+    pub alpha: Option<u8>,
 }
 
 /// A texture in columns and rows of files.
@@ -76,28 +150,36 @@ pub struct Patches {
 }
 
 impl Patches {
-    /// The most patches along a side: all files are kept open until the last of them is complete.
+    /// The most patches along a side.
     pub const MOST: usize = 16;
 
-    fn all(self) -> impl Iterator<Item = [usize; 2]> {
-        (0..self.rows).flat_map(move |row| (0..self.columns).map(move |column| [column, row]))
+    fn tiles(self) -> Tiles {
+        Tiles { counts: [self.columns, self.rows], only: None, names: TileNames::FromNorthWest }
     }
 }
 
+/// The files of a texture: the pixels of the whole, and the part of them that goes into each file.
+type Pictures = ([usize; 2], Vec<(PathBuf, Piece)>);
+
 impl TextureOrder {
+    /// A texture in one file.
+    pub fn new(path: impl Into<PathBuf>, size: [usize; 2]) -> Self {
+        Self { path: path.into(), size, patches: None, alpha: None }
+    }
+
     /// The files that are written: the patch in column 2 of row 0 of ground.png is ground_x2_y0.png.
-    pub fn paths(&self) -> Vec<PathBuf> {
-        let Some(patches) = self.patches else {
-            return vec![self.path.clone()];
+    pub fn paths(&self, tiles: Option<Tiles>) -> Result<Vec<PathBuf>, FileError> {
+        Ok(self.pictures(tiles)?.1.into_iter().map(|(path, _)| path).collect())
+    }
+
+    fn pictures(&self, tiles: Option<Tiles>) -> Result<Pictures, FileError> {
+        let (tiles, whole) = match self.patches {
+            Some(patches) => (Some(patches.tiles()), [patches.columns * self.size[0], patches.rows * self.size[1]]),
+            None => (tiles, self.size),
         };
-        let part = |part: Option<&OsStr>| part.map(OsStr::to_os_string).unwrap_or_default();
-        let named = |[column, row]: [usize; 2]| {
-            let mut name = part(self.path.file_stem());
-            name.push(format!("_x{column}_y{row}."));
-            name.push(part(self.path.extension()));
-            self.path.with_file_name(name)
-        };
-        patches.all().map(named).collect()
+        let pieces = Tiles::of_pixels(tiles, whole).map_err(|possible| impossible(&self.path, whole, possible))?;
+        let named = |piece: Piece| (Tiles::path(tiles, &self.path, piece.tile), piece);
+        Ok((whole, pieces.into_iter().map(named).collect()))
     }
 }
 
@@ -121,6 +203,8 @@ const SURROUNDINGS_UNITS: usize = 1;
 const TEXTURE_UNITS: usize = 2;
 const WEIGHTS_UNITS: usize = 4;
 const MAP_UNITS: usize = 1;
+const MESH_UNITS: usize = 4;
+const FRAME_UNITS: usize = 1;
 
 /// Goes through the progress of what follows the evaluation, file by file.
 struct Stretches {
@@ -131,11 +215,14 @@ struct Stretches {
 impl Stretches {
     /// All files: units are what writing a heightmap takes, by rough measurement.
     fn of(order: &Order) -> Self {
-        let textures = order.texture.as_ref().map_or(0, |texture| texture.paths().len());
+        let paths = |texture: &TextureOrder| texture.paths(order.tiles).map_or(0, |paths| paths.len());
+        let textures = order.texture.as_ref().map_or(0, paths);
         let painted = if order.is_painted() { SURROUNDINGS_UNITS } else { 0 };
         let weights = if order.weights.is_some() { WEIGHTS_UNITS } else { 0 };
-        let units =
-            order.heightmaps.len() + painted + TEXTURE_UNITS * textures + weights + order.maps.len() * MAP_UNITS;
+        let mesh = if order.mesh.is_some() { MESH_UNITS } else { 0 };
+        let maps = order.heightmaps.len() + order.maps.len() * MAP_UNITS;
+        let frames = order.frames.as_ref().map_or(0, |frames| FRAME_UNITS * frames.positions(order).len());
+        let units = maps + painted + TEXTURE_UNITS * textures + weights + mesh + frames;
         Self { next: EVALUATING, per_unit: (1.0 - EVALUATING) / units.max(1) as f32 }
     }
 
@@ -148,18 +235,37 @@ impl Stretches {
     }
 }
 
-/// Builds everything that is ordered and returns the files written, sidecars included.
+/// Builds everything that is ordered.
 ///
 /// What can be checked is checked before anything is computed. All files are completed on the disk before the first
 /// of them gets its name: on an error or a cancellation none is left, but for files that have replaced older ones
 /// before another one could not get its name.
-pub fn build(order: &Order, monitor: &Monitor) -> Result<Vec<PathBuf>, FileError> {
+pub fn build(order: &Order, monitor: &Monitor) -> Result<Built, FileError> {
     check(order)?;
-    let staged = stage_all(order, monitor)?;
+    let mut notes = Vec::new();
+    let staged = stage_all(order, &mut notes, monitor)?;
     monitor.check()?;
-    let written = atomic::commit_all(staged)?;
+    let files = atomic::commit_all(staged)?;
     monitor.report(1.0);
-    Ok(written)
+    Ok(Built { files, notes })
+}
+
+impl Order {
+    /// The only tile, where it can be computed by itself: nothing but heights is asked for, no step looks beyond a
+    /// sample, and the range that whole numbers span does not follow from the whole land.
+    fn lone_tile(&self) -> Option<Piece> {
+        let only = self.tiles.is_some_and(|tiles| tiles.only.is_some());
+        let span_known = self.range_m.or(self.recipe.world.height_range_m).is_some();
+        let in_metres = |heightmap: &HeightmapOrder| {
+            let format = Format::from_path(&heightmap.path).ok();
+            format.is_some_and(|format| matches!(format.samples(heightmap.encoding), Samples::Metres { .. }))
+        };
+        let heights_alone = !self.is_painted() && self.maps.is_empty() && self.mesh.is_none();
+        let known = span_known || self.heightmaps.iter().all(in_metres);
+        let can = only && heights_alone && known && stack::can_be_cut(&self.recipe, self.grid);
+        let pieces = self.heightmaps.first().filter(|_| can)?.pieces(self.grid, self.tiles).ok()?;
+        pieces.into_iter().next()
+    }
 }
 
 /// Bytes that threads work in, and that the allocator holds back, by measurement.
@@ -168,30 +274,58 @@ const WORKING_BYTES: u64 = 8 << 20;
 /// Bytes that the order takes at its greatest, beside what the program takes by itself. What goes by the course of a
 /// coast, and not by the size of the land alone, is counted as it usually is.
 pub fn memory_needed(order: &Order) -> u64 {
-    let land = 4 * order.grid.samples() as u64;
+    let grid = order.lone_tile().map_or(order.grid, |Piece { cut, .. }| order.grid.part(cut.first, cut.size));
+    let land = 4 * grid.samples() as u64;
     let maps = |count: f64| (land as f64 * count).ceil() as u64;
-    let evaluating = maps(stack::peak_maps(&order.recipe, order.grid));
+    let evaluating = maps(stack::peak_maps(&order.recipe, grid));
     let heightmaps = order.heightmaps.iter().map(|heightmap| heightmap::bytes_written(&heightmap.path, order.grid));
     let [found, looking] = match order.is_painted() {
         true => Needs::of(&order.recipe.texture, order.baked_light()).maps_held().map(maps),
         false => [0; 2],
     };
-    let texture = order.texture.as_ref().map_or(0, |TextureOrder { path, size, patches }| {
-        let bytes = match patches {
-            Some(Patches { mirror: true, .. }) => texture::bytes_turned_over,
-            Some(Patches { mirror: false, .. }) | None => texture::bytes_painted,
-        };
-        bytes(path, *size)
+    let texture = order.texture.as_ref().map_or(0, |texture| {
+        let TextureOrder { path, size, patches, .. } = texture;
+        match patches {
+            Some(Patches { mirror: true, .. }) => texture::bytes_turned_over(path, *size),
+            Some(Patches { mirror: false, .. }) | None => {
+                // Painted one after another, all of one size.
+                let first = texture.pictures(order.tiles).ok().and_then(|(_, pictures)| pictures.into_iter().next());
+                texture::bytes_painted(path, first.map_or(*size, |(_, piece)| piece.cut.size))
+            }
+        }
     });
     let weights = order.weights.as_ref().map_or(0, |weights| weights.bytes(&order.recipe.texture, order.grid));
     let charts = order.maps.iter().map(|map| map.bytes(maps(map.chart.maps_held())));
     let beside_land = heightmaps.chain(charts).max().unwrap_or(0);
-    let beside_land = beside_land.max(looking).max(found.saturating_add(texture.max(weights)));
+    let mesh = order.mesh.as_ref().map_or(0, |mesh| mesh.bytes(order.grid));
+    let frames = order.frames.as_ref().map_or(0, |frames| frames.bytes(order.grid));
+    let beside_land = beside_land.max(frames).max(looking).max(found.saturating_add(texture.max(weights).max(mesh)));
     let needed = evaluating.max(land.saturating_add(beside_land));
     needed.saturating_add(order.inputs.bytes()).saturating_add(WORKING_BYTES)
 }
 
 impl Order {
+    /// An order of the whole timeline of a recipe that writes nothing yet.
+    pub fn new(name: impl Into<String>, recipe: Recipe, grid: Grid) -> Self {
+        Self {
+            name: name.into(),
+            recipe,
+            grid,
+            position: None,
+            inputs: Inputs::default(),
+            heightmaps: Vec::new(),
+            texture: None,
+            weights: None,
+            maps: Vec::new(),
+            mesh: None,
+            frames: None,
+            tiles: None,
+            range_m: None,
+            target: None,
+            overwrite: false,
+        }
+    }
+
     /// Decodes from the files of the project what the order draws on. Pictures of ground are left out where no terrain
     /// type is painted or weighed: they take time and memory that nothing would come of.
     pub fn load_inputs(&mut self, files: &InputFiles, monitor: &Monitor) -> Result<(), FileError> {
@@ -204,76 +338,160 @@ impl Order {
     }
 
     /// Whether terrain types are weighed.
-    fn is_painted(&self) -> bool {
-        self.texture.is_some() || self.weights.is_some()
+    pub fn is_painted(&self) -> bool {
+        self.has_texture() || self.weights.is_some()
+    }
+
+    /// Whether colours are painted.
+    fn has_texture(&self) -> bool {
+        self.texture.is_some()
+            || self.frames.is_some()
+            || self.mesh.as_ref().is_some_and(|mesh| mesh.painted().is_some())
     }
 
     /// The light that comes into the texture, if one is ordered and light comes into it.
     fn baked_light(&self) -> Option<&Light> {
-        Some(&self.recipe.light).filter(|light| light.bake && self.texture.is_some())
+        Some(&self.recipe.light).filter(|light| light.bake && self.has_texture())
+    }
+}
+
+impl Order {
+    /// The files that will be written, before anything is computed; an error where one of them cannot be of that format
+    /// or size.
+    pub fn plan(&self) -> Result<Vec<Planned>, FileError> {
+        let tiles = self.tiles;
+        let mut plan = Vec::new();
+        let mut add = |path: PathBuf, kind: Kind, size: Option<[usize; 2]>| plan.push(Planned { path, kind, size });
+        for heightmap in &self.heightmaps {
+            // An ending that nobody knows is worse than a size.
+            heightmap::format_of(&heightmap.path, heightmap.encoding.raw)?;
+            for Piece { tile, cut } in heightmap.pieces(self.grid, tiles)? {
+                let path = Tiles::path(tiles, &heightmap.path, tile);
+                heightmap::check_size(&path, cut.size, heightmap.encoding.raw)?;
+                add(path.clone(), Kind::Heightmap, Some(cut.size));
+                add(sidecar_path(&path), Kind::Sidecar, None);
+            }
+        }
+        if let Some(texture) = &self.texture {
+            for (path, piece) in texture.pictures(tiles)?.1 {
+                texture::check_size(&path, piece.cut.size)?;
+                add(path, Kind::Texture, Some(piece.cut.size));
+            }
+        }
+        if let Some(weights) = &self.weights {
+            let files = weights.check(&self.recipe.texture, self.grid, tiles)?;
+            files.into_iter().for_each(|(path, size)| add(path, Kind::Weights, Some(size)));
+        }
+        if let Some(mesh) = &self.mesh {
+            mesh.check(self.grid)?.into_iter().for_each(|path| add(path, Kind::Mesh, None));
+        }
+        if let Some(frames) = &self.frames {
+            frames.check(self)?.into_iter().for_each(|path| add(path, Kind::Frame, Some(frames.size)));
+        }
+        for map in &self.maps {
+            map.check(tiles)?.into_iter().for_each(|(path, size)| add(path, Kind::Map, Some(size)));
+        }
+        Ok(plan)
     }
 }
 
 fn check(order: &Order) -> Result<(), FileError> {
     let mut names = BTreeSet::new();
-    let mut check_target = |path: &Path| {
-        atomic::check_target(path, order.overwrite)?;
+    for Planned { path, .. } in order.plan()? {
+        atomic::check_target(&path, order.overwrite)?;
         // One file has many spellings: a.png, ./a.png, b/../a.png.
-        let folder = atomic::folder_of(path).canonicalize().map_err(|error| FileError::writing(path, &error))?;
-        let once = names.insert((folder, path.file_name().map(OsStr::to_os_string)));
-        if once { Ok(()) } else { Err(FileError::Twice(path.to_path_buf())) }
-    };
-    for HeightmapOrder { path, raw } in &order.heightmaps {
-        heightmap::check_size(path, [order.grid.width(), order.grid.height()], *raw)?;
-        check_target(path)?;
-        check_target(&sidecar_path(path))?;
-    }
-    if let Some(texture) = &order.texture {
-        texture::check_size(&texture.path, texture.size)?;
-        texture.paths().iter().try_for_each(|path| check_target(path))?;
-    }
-    if let Some(weights) = &order.weights {
-        weights.check(&order.recipe.texture, order.grid)?.iter().try_for_each(|path| check_target(path))?;
-    }
-    for map in &order.maps {
-        map.check()?;
-        check_target(&map.path)?;
+        let folder = atomic::folder_of(&path).canonicalize().map_err(|error| FileError::writing(&path, &error))?;
+        if !names.insert((folder, path.file_name().map(OsStr::to_os_string))) {
+            return Err(FileError::Twice(path));
+        }
     }
     require_memory(memory_needed(order))
 }
 
-fn stage_all(order: &Order, monitor: &Monitor) -> Result<Vec<Staged>, FileError> {
-    let evaluation = || stack::evaluate(&order.recipe, order.grid, order.position, &order.inputs, monitor);
+fn stage_all(order: &Order, notes: &mut Vec<String>, monitor: &Monitor) -> Result<Vec<Staged>, FileError> {
+    let lone = order.lone_tile();
+    let grid = lone.map_or(order.grid, |Piece { cut, .. }| order.grid.part(cut.first, cut.size));
+    let evaluation = || stack::evaluate(&order.recipe, grid, order.position, &order.inputs, monitor);
     let land = monitor.within(0.0..EVALUATING, evaluation)?;
     let fixed_m = order.recipe.world.height_range_m;
     let own_m = height_range_m(&land, None, monitor)?;
     let mut staged = Vec::new();
     let mut stretches = Stretches::of(order);
 
+    let span_m = order.range_m.or(fixed_m).unwrap_or(own_m);
+    let covering = order.recipe.texture.active().filter(|ground| ground.covers() && order.weights.is_some());
+    let layers: Vec<String> = covering.map(|ground| ground.name.clone()).collect();
     for heightmap in &order.heightmaps {
         let recipe = Some((order.recipe.seed, order.name.as_str()));
-        let description = Description { recipe, ..describe(heightmap, order.grid, own_m, fixed_m)? };
-        let writing = || stage_heightmap(&land, &description, order.overwrite, monitor);
-        staged.extend(stretches.within(1, monitor, writing)?);
+        let pieces = heightmap.pieces(order.grid, order.tiles)?;
+        let share = |at: usize| at as f32 / pieces.len() as f32;
+        stretches.within(1, monitor, || {
+            for (at, Piece { tile, cut }) in pieces.iter().enumerate() {
+                let path = &Tiles::path(order.tiles, &heightmap.path, *tile);
+                let there = if lone.is_some() { Cut::whole(cut.size) } else { *cut };
+                let rows = Rows::of(&land, there, heightmap.encoding.row_order);
+                let grid = grid_of(order.grid, *cut);
+                let description = describe(path, heightmap.encoding, grid, rows, span_m)?;
+                let facts = Facts {
+                    file: &path.file_name().unwrap_or_default().to_string_lossy(),
+                    grid: description.grid,
+                    range_m: description.range_m,
+                    tiles: order.tiles.map(|tiles| tiles.counts),
+                    layers: &layers,
+                };
+                let steps = order.target.map(|target| target.steps(&facts)).unwrap_or_default();
+                if description.cut_off {
+                    notes.push(format!("{}: heights outside its range were cut off", path.display()));
+                }
+                let description = Description { recipe, steps: &steps, ..description };
+                let writing = || stage_heightmap(rows, &description, order.overwrite, monitor);
+                staged.extend(monitor.within(share(at)..share(at + 1), writing)?);
+            }
+            Ok::<_, FileError>(())
+        })?;
+    }
+    if let Some(Tiles { only: Some([column, row]), .. }) = order.tiles {
+        notes.push(match lone {
+            Some(_) => format!("tile {column},{row} alone was computed"),
+            None => format!("the whole land was computed, and tile {column},{row} cut from it"),
+        });
     }
 
-    if order.is_painted() {
-        let recipe = &order.recipe.texture;
-        let looking = || Surroundings::of(&land, Needs::of(recipe, order.baked_light()), monitor);
-        let surroundings = &stretches.within(SURROUNDINGS_UNITS, monitor, looking)?;
-        let fixed_range_m = Some(fixed_m.unwrap_or(own_m));
-        let scene = Scene { land: &land, surroundings, recipe, fixed_range_m, inputs: &order.inputs };
-        if let Some(texture) = &order.texture {
-            stage_texture(texture, scene, order, &mut staged, &mut stretches, monitor)?;
+    let recipe = &order.recipe.texture;
+    let surroundings = &match order.is_painted() {
+        true => {
+            let looking = || Surroundings::of(&land, Needs::of(recipe, order.baked_light()), monitor);
+            stretches.within(SURROUNDINGS_UNITS, monitor, looking)?
         }
-        if let Some(weights) = &order.weights {
-            let writing = || weights.stage(scene, order.overwrite, monitor);
-            staged.extend(stretches.within(WEIGHTS_UNITS, monitor, writing)?);
-        }
+        false => Surroundings::default(),
+    };
+    let fixed_range_m = Some(fixed_m.unwrap_or(own_m));
+    let scene = Scene { land: &land, surroundings, recipe, fixed_range_m, inputs: &order.inputs };
+    if let Some(texture) = &order.texture {
+        stage_texture(texture, scene, order, &mut staged, &mut stretches, monitor)?;
+    }
+    if let Some(weights) = &order.weights {
+        let writing = || weights.stage(scene, order.tiles, order.overwrite, monitor);
+        staged.extend(stretches.within(WEIGHTS_UNITS, monitor, writing)?);
+    }
+    if let Some(mesh) = &order.mesh {
+        let strip = |whole: [usize; 2], rows: Range<usize>| {
+            let part = Part { whole, first: [0, rows.start], size: [whole[0], rows.len()] };
+            paint(scene, order.baked_light(), Points::Part(part), monitor).map(|painting| painting.picture)
+        };
+        let writing = || mesh.stage(&land, &strip, order.overwrite, monitor);
+        let (files, note) = stretches.within(MESH_UNITS, monitor, writing)?;
+        staged.extend(files);
+        notes.push(note);
+    }
+    if let Some(frames) = &order.frames {
+        let units = FRAME_UNITS * frames.positions(order).len();
+        staged.extend(stretches.within(units, monitor, || frames.stage(order, monitor))?);
     }
 
     for map in &order.maps {
-        staged.push(stretches.within(MAP_UNITS, monitor, || map.stage(&land, order.overwrite, monitor))?);
+        let writing = || map.stage(&land, order.tiles, order.overwrite, monitor);
+        staged.extend(stretches.within(MAP_UNITS, monitor, writing)?);
     }
     Ok(staged)
 }
@@ -288,77 +506,69 @@ fn stage_texture(
     stretches: &mut Stretches,
     monitor: &Monitor,
 ) -> Result<(), FileError> {
-    let size = texture.size;
     let paint = |points: Points| paint(scene, order.baked_light(), points, monitor).map(|painting| painting.picture);
-    let write = |path: &Path, picture: &Picture| {
-        atomic::stage(path, order.overwrite, |writer| texture::write(writer, path, picture, monitor))
-    };
-    // A picture that begins at pixel (west, north) of the whole one, some of its rows at a time.
-    let one = |path: &Path, whole: [usize; 2], [west, north]: [usize; 2]| {
+    let (whole, pictures) = texture.pictures(order.tiles)?;
+    if texture.patches.is_some_and(|patches| patches.mirror) {
+        // The same picture for all of them, turned over where the column or the row is odd.
+        let mut picture = None;
+        for (path, piece) in &pictures {
+            let [column, row] = piece.tile.unwrap_or_default();
+            staged.push(stretches.within(TEXTURE_UNITS, monitor, || {
+                let painted = match picture.take() {
+                    Some(painted) => painted,
+                    None => monitor.within(0.0..0.5, || paint(Points::Pixels(texture.size)))?,
+                };
+                let turned = painted.turned_over([column % 2 == 1, row % 2 == 1], monitor)?;
+                picture = Some(painted);
+                monitor.within(0.5..1.0, || {
+                    atomic::stage(path, order.overwrite, |writer| texture::write(writer, path, &turned, monitor))
+                })
+            })?);
+        }
+        return Ok(());
+    }
+    for (path, Piece { cut: Cut { first: [west, north], size }, .. }) in &pictures {
         let rows = |rows: Range<usize>| {
-            paint(Points::Part(Part { whole, first: [west, north + rows.start], size: [size[0], rows.len()] }))
+            paint(Points::Part(Part { whole, first: [*west, north + rows.start], size: [size[0], rows.len()] }))
         };
-        atomic::stage(path, order.overwrite, |writer| texture::write_painted(writer, path, size, rows, monitor))
-    };
-    let paths = texture.paths();
-    match texture.patches {
-        None => {
-            for path in &paths {
-                staged.push(stretches.within(TEXTURE_UNITS, monitor, || one(path, size, [0, 0]))?);
-            }
-        }
-        Some(patches) if patches.mirror => {
-            // The same picture for all of them, turned over where the column or the row is odd.
-            let mut picture = None;
-            for ([column, row], path) in patches.all().zip(&paths) {
-                staged.push(stretches.within(TEXTURE_UNITS, monitor, || {
-                    let painted = match picture.take() {
-                        Some(painted) => painted,
-                        None => monitor.within(0.0..0.5, || paint(Points::Pixels(size)))?,
-                    };
-                    let turned = painted.turned_over([column % 2 == 1, row % 2 == 1], monitor)?;
-                    picture = Some(painted);
-                    monitor.within(0.5..1.0, || write(path, &turned))
-                })?);
-            }
-        }
-        Some(patches) => {
-            let whole = [patches.columns * size[0], patches.rows * size[1]];
-            for ([column, row], path) in patches.all().zip(&paths) {
-                let first = [column * size[0], row * size[1]];
-                staged.push(stretches.within(TEXTURE_UNITS, monitor, || one(path, whole, first))?);
-            }
-        }
+        let staging = || {
+            atomic::stage(path, order.overwrite, |writer| {
+                texture::write_painted(writer, path, *size, texture.alpha, rows, monitor)
+            })
+        };
+        staged.push(stretches.within(TEXTURE_UNITS, monitor, staging)?);
     }
     Ok(())
 }
 
-/// What is said of a heightmap of land with the range `own_m`. Metres are written as they are; integers span
-/// `fixed_m`, or the land's own range, and what lies outside is cut off.
-fn describe(
-    order: &HeightmapOrder,
+/// What is said of a heightmap of these rows of a land. Metres are written as they are; integers span `span_m`, and
+/// what lies outside is cut off.
+fn describe<'a>(
+    path: &'a Path,
+    encoding: Encoding,
     grid: Grid,
-    own_m: Band,
-    fixed_m: Option<Band>,
-) -> Result<Description<'_>, FileError> {
-    let HeightmapOrder { path, raw } = order;
-    let range_m = match Format::from_path(path)?.samples(*raw) {
+    rows: Rows,
+    span_m: Band,
+) -> Result<Description<'a>, FileError> {
+    let own_m = rows.range_m();
+    let range_m = match Format::from_path(path)?.samples(encoding) {
         Samples::Metres { .. } => own_m,
-        Samples::Integers { .. } => fixed_m.unwrap_or(own_m),
+        Samples::Integers { .. } => span_m,
     };
     let cut_off = own_m.min < range_m.min || own_m.max > range_m.max;
-    Ok(Description { path, raw: *raw, grid, range_m, cut_off, recipe: None })
+    Ok(Description { path, encoding, grid, range_m, cut_off, recipe: None, steps: &[] })
 }
 
 /// A heightmap and its sidecar, complete but without their names.
 fn stage_heightmap(
-    land: &Heightfield,
+    rows: Rows,
     description: &Description,
     overwrite: bool,
     monitor: &Monitor,
 ) -> Result<[Staged; 2], FileError> {
-    let Description { path, raw, range_m, .. } = *description;
-    let map = atomic::stage(path, overwrite, |writer| heightmap::write(writer, path, land, range_m, raw, monitor))?;
+    let Description { path, encoding, range_m, .. } = *description;
+    let map =
+        atomic::stage(path, overwrite, |writer| heightmap::write(writer, path, rows, range_m, encoding, monitor))?;
     let sidecar = atomic::stage(&sidecar_path(path), overwrite, |writer| description.write(writer))?;
     Ok([map, sidecar])
 }
@@ -371,13 +581,14 @@ pub fn write_heightmap(
     overwrite: bool,
     monitor: &Monitor,
 ) -> Result<Vec<PathBuf>, FileError> {
-    let HeightmapOrder { path, raw } = order;
+    let HeightmapOrder { path, encoding } = order;
     let grid = land.grid();
-    heightmap::check_size(path, [grid.width(), grid.height()], *raw)?;
+    heightmap::check_size(path, [grid.width(), grid.height()], encoding.raw)?;
     atomic::check_target(path, overwrite)?;
     atomic::check_target(&sidecar_path(path), overwrite)?;
-    let description = describe(order, grid, height_range_m(land, None, monitor)?, Some(range_m))?;
-    let staged = stage_heightmap(land, &description, overwrite, monitor)?;
+    let rows = Rows::of(land, Cut::whole([grid.width(), grid.height()]), encoding.row_order);
+    let description = describe(path, *encoding, grid, rows, range_m)?;
+    let staged = stage_heightmap(rows, &description, overwrite, monitor)?;
     monitor.check()?;
     atomic::commit_all(staged.into())
 }
@@ -391,23 +602,17 @@ mod tests {
     use crate::engine::operations::faults::Faults;
     use crate::engine::parameters::{FileName, PictureName};
     use crate::engine::texture::Chart;
-    use crate::files::maps::Depth;
+    use crate::files::maps::{Depth, WeightsLayout};
 
     fn order(folder: &Path) -> Order {
         let stack = vec![Step::new(Faults { count: 30, ..Default::default() })];
         let recipe = Recipe { stack, ..Default::default() };
         let path = |name: &str| folder.join(name);
+        let grid = Grid::fitted(recipe.world.extent(), 33);
         Order {
-            name: "Test".into(),
-            grid: Grid::fitted(recipe.world.extent(), 33),
-            recipe,
-            position: None,
-            inputs: Inputs::default(),
-            heightmaps: ["h.png", "h.r32"].map(|name| HeightmapOrder { path: path(name), raw: None }).into(),
-            texture: Some(TextureOrder { path: path("t.png"), size: [16, 16], patches: None }),
-            weights: None,
-            maps: Vec::new(),
-            overwrite: false,
+            heightmaps: ["h.png", "h.r32"].map(|name| HeightmapOrder::new(path(name))).into(),
+            texture: Some(TextureOrder::new(path("t.png"), [16, 16])),
+            ..Order::new("Test", recipe, grid)
         }
     }
 
@@ -424,8 +629,8 @@ mod tests {
         let folder = tempfile::tempdir().expect("folder");
         let order = order(folder.path());
         let monitor = Monitor::new();
-        let written = build(&order, &monitor).expect("built");
-        assert_eq!(written.len(), 5);
+        let built = build(&order, &monitor).expect("built");
+        assert_eq!((built.files.len(), built.notes.len()), (5, 0));
         assert_eq!(names(folder.path()), ["h.png", "h.png.json", "h.r32", "h.r32.json", "t.png"]);
         assert!((monitor.progress() - 1.0).abs() < 1e-6, "{}", monitor.progress());
 
@@ -444,7 +649,7 @@ mod tests {
         // Three strips and a part of one.
         let size = [900, 10_000];
         order.heightmaps.clear();
-        order.texture = Some(TextureOrder { path: folder.path().join("t.png"), size, patches: None });
+        order.texture = Some(TextureOrder::new(folder.path().join("t.png"), size));
         let monitor = Monitor::new();
         build(&order, &monitor).expect("built");
         let land = stack::evaluate(&order.recipe, order.grid, None, &order.inputs, &monitor).expect("not cancelled");
@@ -464,10 +669,7 @@ mod tests {
         // As many rows are compressed together as there are threads for.
         let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().expect("threads");
         let maps = |order: &Order| pool.install(|| memory_needed(order)) as f64 / (4 * order.grid.samples()) as f64;
-        let texture = |name: &str| {
-            let path = folder.path().join(name);
-            Some(TextureOrder { path, size: [4096; 2], patches: None })
-        };
+        let texture = |name: &str| Some(TextureOrder::new(folder.path().join(name), [4096; 2]));
         order.texture = None;
         let bare = maps(&order);
         assert!((1.0..1.3).contains(&bare), "one map and some rows: {bare}");
@@ -505,8 +707,12 @@ mod tests {
         order.texture = None;
         assert_eq!(load(&mut order), Ok(()), "neither");
         assert!(order.inputs.swatches.is_empty());
-        order.weights =
-            Some(WeightsOrder { folder: folder.path().into(), points: Points::Samples, depth: Depth::Eight });
+        order.weights = Some(WeightsOrder {
+            folder: folder.path().into(),
+            points: Points::Samples,
+            depth: Depth::Eight,
+            layout: WeightsLayout::MapsAndPacks,
+        });
         assert!(load(&mut order).is_err(), "weighed");
     }
 
@@ -540,7 +746,7 @@ mod tests {
         let to = |name: &'static str| {
             move |order: &mut Order| order.heightmaps[1].path = order.heightmaps[1].path.with_file_name(name)
         };
-        check(&to("h.exr"), "no format with this ending");
+        check(&to("h.hgt"), "no format with this ending");
         check(&to("h.png"), "two of the files");
         check(&to("./h.png"), "two of the files");
         std::fs::create_dir(folder.path().join("sub")).expect("made");
@@ -548,7 +754,7 @@ mod tests {
         std::fs::remove_dir(folder.path().join("sub")).expect("removed");
         check(&to("old.png"), "there already");
         check(&to("none/h.png"), "there is no folder");
-        let texture = |name: &str, size| TextureOrder { path: folder.path().join(name), size, patches: None };
+        let texture = |name: &str, size| TextureOrder::new(folder.path().join(name), size);
         check(&|order| order.texture = Some(texture("t.r16", [8, 8])), ".jpg");
         check(&|order| order.texture = Some(texture("t.png", [0, 8])), "0 × 8");
         let map = |name: &str| MapOrder {
@@ -562,7 +768,12 @@ mod tests {
         check(&|order| order.maps = vec![map("old.png")], "there already");
         let weights = |name: &str| {
             let folder = folder.path().join(name);
-            Some(WeightsOrder { folder, points: Points::Samples, depth: Depth::Eight })
+            Some(WeightsOrder {
+                folder,
+                points: Points::Samples,
+                depth: Depth::Eight,
+                layout: WeightsLayout::MapsAndPacks,
+            })
         };
         check(&|order| order.weights = weights("none"), "there is no folder");
         let no_types = |order: &mut Order| {
@@ -570,7 +781,7 @@ mod tests {
             order.recipe.texture.types.clear();
         };
         check(&no_types, "no terrain type takes part");
-        check(&|order| order.heightmaps[1].raw = "f32be,9x9".parse().ok(), "33 × 33");
+        check(&|order| order.heightmaps[1].encoding.raw = "f32be,9x9".parse().ok(), "33 × 33");
         check(&to("old.png/h.png"), "there is no folder");
     }
 
@@ -582,6 +793,71 @@ mod tests {
         build(&order, &Monitor::new()).expect("built");
         let text = std::fs::read_to_string(folder.path().join("h.png.json")).expect("there");
         assert!(text.contains("\"max_m\": 1.0") && text.contains("cut off"), "{text}");
+    }
+
+    #[test]
+    fn integers_span_the_range_that_is_ordered_and_floats_do_not() {
+        let folder = tempfile::tempdir().expect("folder");
+        let mut order = order(folder.path());
+        (order.texture, order.range_m) = (None, Some(Band { min: -5000.0, max: 5000.0 }));
+        build(&order, &Monitor::new()).expect("built");
+        let read = |name: &str| heightmap::read(&folder.path().join(name), None).expect("readable");
+        assert_eq!(read("h.png").range_m(), Some(Band { min: -5000.0, max: 5000.0 }));
+        let sidecar = read("h.r32").sidecar.expect("there");
+        assert!(sidecar.range_m.min > -5000.0 && sidecar.range_m.max < 5000.0, "{sidecar:?}");
+        let [png, floats] = ["h.png", "h.r32"].map(|name| read(name).into_metres(None));
+        assert!(png.iter().zip(&floats).all(|(a, b)| (a - b).abs() <= 10_000.0 / 65_535.0 * 0.501));
+    }
+
+    #[test]
+    fn tiles_are_cuts_of_the_whole_with_one_range_and_shared_edges() {
+        let folder = tempfile::tempdir().expect("folder");
+        let mut order = order(folder.path());
+        order.heightmaps[0].encoding.row_order = heightmap::RowOrder::SouthFirst;
+        let whole = stack::evaluate(&order.recipe, order.grid, None, &order.inputs, &Monitor::new()).expect("land");
+        order.texture = None;
+        order.tiles = Some(Tiles { counts: [2, 4], only: None, names: TileNames::FromNorthWest });
+        let built = build(&order, &Monitor::new()).expect("built");
+        assert_eq!(built.files.len(), 2 * 2 * 8);
+        let read = |name: &str| heightmap::read(&folder.path().join(name), None).expect(name);
+        let range_m = Some(Band { min: f64::from(whole.min_max()[0]), max: f64::from(whole.min_max()[1]) });
+        for [column, row] in (0..4).flat_map(|row| [[0, row], [1, row]]) {
+            let floats = read(&format!("h_x{column}_y{row}.r32"));
+            assert_eq!((floats.raster.width, floats.raster.height), (17, 9));
+            let whole = |c: usize, r: usize| whole[(16 * column + c, 8 * row + r)];
+            let mut samples = floats.raster.samples.iter().enumerate();
+            assert!(samples.all(|(at, height)| *height == whole(at % 17, at / 17)));
+            let name = format!("h_x{column}_y{row}.png");
+            let metres = read(&name);
+            assert_eq!(metres.range_m(), range_m, "one for all of them");
+            assert_eq!(metres.sidecar.map(|sidecar| sidecar.spacing_m), Some([128.0, 128.0]));
+            let bytes = std::fs::read(folder.path().join(&name)).expect("there");
+            // Whoever does not know of the sidecar finds the southern row first.
+            let flipped = heightmap::decode(Path::new(&name), &bytes, None).expect("readable").into_metres(range_m);
+            let metres = metres.into_metres(None);
+            let step = (range_m.map_or(0.0, |range| range.max - range.min) / 65_535.0) as f32;
+            for at in 0..17 * 9 {
+                assert!((metres[at] - whole(at % 17, at / 17)).abs() <= 0.501 * step);
+                assert!((flipped[at] - whole(at % 17, 8 - at / 17)).abs() <= 0.501 * step);
+            }
+        }
+        let all = |name: &str| std::fs::read(folder.path().join(name)).expect("there");
+        let files = ["h_x1_y2.png", "h_x1_y2.png.json", "h_x1_y2.r32", "h_x1_y2.r32.json"];
+        let before = files.map(all);
+        order.tiles = order.tiles.map(|tiles| Tiles { only: Some([1, 2]), ..tiles });
+        order.overwrite = true;
+        let alone = build(&order, &Monitor::new()).expect("built");
+        assert_eq!(alone.files.len(), 4);
+        assert!(alone.notes[0].starts_with("the whole land was computed"), "its range is wanted");
+        assert_eq!(files.map(all), before);
+        let metres = |order: &mut Order| drop(order.heightmaps.remove(0));
+        metres(&mut order);
+        let computed = build(&order, &Monitor::new()).expect("built");
+        assert_eq!(computed.notes, ["tile 1,2 alone was computed"]);
+        assert_eq!(files.map(all)[2..], before[2..]);
+        order.tiles = order.tiles.map(|tiles| Tiles { counts: [3, 1], only: None, ..tiles });
+        let refused = build(&order, &Monitor::new()).expect_err("32 is no multiple of 3").to_string();
+        assert!(refused.contains("the nearest is 30 or 33"), "{refused}");
     }
 
     #[test]

@@ -10,8 +10,11 @@ use std::path::{Path, PathBuf};
 
 use super::atomic::{self, Staged};
 use super::error::FileError;
+use super::heightmap::{self, Encoding, RowOrder, Rows};
 use super::png_writer::{self, Channels, Layout};
 use super::texture;
+use super::tiles::{Cut, Piece, Tiles};
+use crate::engine::parameters::Band;
 use crate::engine::texture::{Chart, Points, Scene, TerrainType, TextureRecipe, chart, weigh};
 use crate::engine::{Grid, Heightfield, Monitor};
 
@@ -63,39 +66,170 @@ pub struct WeightsOrder {
     pub points: Points,
     /// The bits of the maps of single types.
     pub depth: Depth,
+    /// Which files they go into.
+    pub layout: WeightsLayout,
+}
+
+/// Which files weights go into.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WeightsLayout {
+    /// A map for each type that takes part, and packs of four of those that cover ground.
+    #[default]
+    MapsAndPacks,
+    /// A map for each type that covers ground.
+    Maps,
+    /// Packs of four of the types that cover ground.
+    Packs,
+    /// The numbers of the strongest type and of the next one, and how they blend, in the bits of Terrain3D's control
+    /// map. Only at samples.
+    Control,
+    /// The strongest type, by the colour of the nearest of Roblox's materials.
+    Materials,
+}
+
+impl WeightsLayout {
+    /// The files in words.
+    pub fn file_names(self) -> &'static str {
+        match self {
+            Self::MapsAndPacks => "weight_NN_NAME.png, weights_RGBA_N.png",
+            Self::Maps => "weight_NN_NAME.png",
+            Self::Packs => "weights_RGBA_N.png",
+            Self::Control => "control.exr",
+            Self::Materials => "materials.png",
+        }
+    }
+
+    /// Whether a type has a map of its own.
+    fn has_map(self, ground: &TerrainType) -> bool {
+        match self {
+            Self::MapsAndPacks => true,
+            Self::Maps => ground.covers(),
+            Self::Packs | Self::Control | Self::Materials => false,
+        }
+    }
+
+    fn has_packs(self) -> bool {
+        matches!(self, Self::MapsAndPacks | Self::Packs)
+    }
+}
+
+/// The types that a control map can number.
+const MOST_NUMBERED: usize = 32;
+
+/// The colours by which Roblox knows its materials.
+const MATERIALS: [(&str, [u8; 3]); 21] = [
+    ("grass", [106, 127, 63]),
+    ("slate", [63, 127, 107]),
+    ("concrete", [127, 102, 63]),
+    ("brick", [138, 86, 62]),
+    ("sand", [143, 126, 95]),
+    ("wood", [139, 109, 79]),
+    ("rock", [102, 108, 111]),
+    ("glacier", [101, 176, 234]),
+    ("snow", [195, 199, 218]),
+    ("sandstone", [137, 90, 71]),
+    ("mud", [58, 46, 36]),
+    ("basalt", [30, 30, 37]),
+    ("ground", [102, 92, 59]),
+    ("lava", [232, 156, 74]),
+    ("asphalt", [115, 123, 107]),
+    ("cobblestone", [132, 123, 90]),
+    ("ice", [129, 194, 224]),
+    ("leafy", [115, 132, 74]),
+    ("salt", [198, 189, 181]),
+    ("limestone", [206, 173, 148]),
+    ("pavement", [148, 148, 140]),
+];
+
+/// The material that a type's name names, else the one whose colour is nearest.
+fn material(ground: &TerrainType) -> [u8; 3] {
+    let name = ground.name.to_lowercase();
+    let named =
+        name.split(|c: char| !c.is_alphanumeric()).find_map(|word| MATERIALS.iter().find(|(key, _)| *key == word));
+    let apart = |colour: [u8; 3]| {
+        let squares = ground.colour.0.iter().zip(colour).map(|(a, b)| u32::from(a.abs_diff(b)).pow(2));
+        squares.sum::<u32>()
+    };
+    let nearest = || MATERIALS.iter().min_by_key(|(_, colour)| apart(*colour));
+    named.or_else(nearest).map_or(ground.colour.0, |(_, colour)| *colour)
 }
 
 /// A name that every file system takes: letters, digits, hyphens and underscores.
 fn safe(name: &str) -> String {
     let letter = |c: char| if c.is_alphanumeric() || c == '-' { c } else { '_' };
     let safe: String = name.trim().chars().take(LONGEST_NAME).map(letter).collect();
+    // Digits with an x between them are tiles to Unreal.
+    let digits = |c: Option<&char>| c.is_some_and(char::is_ascii_digit);
+    let letters: Vec<char> = safe.chars().collect();
+    let apart = |(at, c): (usize, &char)| {
+        let between = *c == 'x' && digits(letters.get(at.wrapping_sub(1))) && digits(letters.get(at + 1));
+        if between { '_' } else { *c }
+    };
+    let safe: String = letters.iter().enumerate().map(apart).collect();
     if safe.is_empty() { "unnamed".into() } else { safe }
 }
 
 impl WeightsOrder {
-    /// The maps of the types that take part, in their order.
-    pub fn map_paths(&self, recipe: &TextureRecipe) -> Vec<PathBuf> {
+    /// The maps of single types, in their order.
+    fn map_paths(&self, recipe: &TextureRecipe) -> Vec<PathBuf> {
         let name = |(at, ground): (usize, &TerrainType)| format!("weight_{at:02}_{}.png", safe(&ground.name));
-        recipe.active().enumerate().map(|numbered| self.folder.join(name(numbered))).collect()
+        let mapped = recipe.active().filter(|ground| self.layout.has_map(ground));
+        mapped.enumerate().map(|numbered| self.folder.join(name(numbered))).collect()
+    }
+
+    /// Every file, before it is cut.
+    fn paths(&self, recipe: &TextureRecipe) -> Vec<PathBuf> {
+        let mut paths = self.map_paths(recipe);
+        match self.layout {
+            WeightsLayout::MapsAndPacks | WeightsLayout::Packs => paths.extend(self.pack_paths(recipe)),
+            WeightsLayout::Maps => {}
+            WeightsLayout::Control => paths.push(self.folder.join("control.exr")),
+            WeightsLayout::Materials => paths.push(self.folder.join("materials.png")),
+        }
+        paths
     }
 
     /// The packs of the types that cover ground.
-    pub fn pack_paths(&self, recipe: &TextureRecipe) -> Vec<PathBuf> {
+    fn pack_paths(&self, recipe: &TextureRecipe) -> Vec<PathBuf> {
         let count = recipe.active().filter(|ground| ground.covers()).count().div_ceil(PER_PACK);
         (0..count).map(|at| self.folder.join(format!("weights_RGBA_{at}.png"))).collect()
     }
 
-    /// Whether the maps can be written; the paths that they will have.
-    pub(super) fn check(&self, recipe: &TextureRecipe, grid: Grid) -> Result<Vec<PathBuf>, FileError> {
-        let mut paths = self.map_paths(recipe);
-        let Some(first) = paths.first() else {
+    /// The parts into which the maps are cut.
+    fn pieces(&self, recipe: &TextureRecipe, grid: Grid, tiles: Option<Tiles>) -> Result<Vec<Piece>, FileError> {
+        let size = self.points.size(grid);
+        let pieces = match self.points {
+            Points::Samples => Tiles::of_samples(tiles, size),
+            Points::Pixels(_) | Points::Part(_) => Tiles::of_pixels(tiles, size),
+        };
+        let first = self.paths(recipe).into_iter().next().unwrap_or_else(|| self.folder.clone());
+        pieces.map_err(|possible| FileError::Size { path: first, size: size.map(|side| side as u64), possible })
+    }
+
+    /// Whether the maps can be written; the paths and sizes that they will have.
+    pub(super) fn check(
+        &self,
+        recipe: &TextureRecipe,
+        grid: Grid,
+        tiles: Option<Tiles>,
+    ) -> Result<Vec<(PathBuf, [usize; 2])>, FileError> {
+        let paths = self.paths(recipe);
+        let covering = recipe.active().filter(|ground| ground.covers()).count();
+        let needs_cover = self.layout != WeightsLayout::MapsAndPacks;
+        let first = paths.first().filter(|_| recipe.active().next().is_some() && (covering > 0 || !needs_cover));
+        let Some(first) = first else {
             let problem =
                 "no terrain type takes part, so there are no weights; add or enable one, or choose another set";
             return Err(FileError::contents(&self.folder, problem));
         };
-        texture::check_size(first, self.points.size(grid))?;
-        paths.extend(self.pack_paths(recipe));
-        Ok(paths)
+        if self.layout == WeightsLayout::Control && covering > MOST_NUMBERED {
+            let problem = format!("a control map numbers {MOST_NUMBERED} terrain types, and {covering} cover ground");
+            return Err(FileError::contents(first, problem));
+        }
+        texture::check_size(Path::new("a.png"), self.points.size(grid))?;
+        let pieces = self.pieces(recipe, grid, tiles)?;
+        let piece_of = |path: &PathBuf, piece: &Piece| (Tiles::path(tiles, path, piece.tile), piece.cut.size);
+        Ok(paths.iter().flat_map(|path| pieces.iter().map(move |piece| piece_of(path, piece))).collect())
     }
 
     /// The most bytes that the maps take: twice all of them while they are weighed, row by row and type by type, then
@@ -105,27 +239,44 @@ impl WeightsOrder {
         let maps = product(size).saturating_mul(2 * recipe.active().count() as u64);
         let layouts = [map_layout(size, self.depth), pack_layout(size)];
         let writing = layouts.map(|layout| png_writer::bytes_at_once(layout, 0));
-        maps.saturating_add(writing.into_iter().fold(maps, u64::max))
+        let numbers = if self.layout == WeightsLayout::Control { product(size).saturating_mul(4) } else { 0 };
+        maps.saturating_add(writing.into_iter().fold(maps.max(numbers), u64::max))
     }
 
     /// All maps and packs, complete but without their names.
-    pub(super) fn stage(&self, scene: Scene, overwrite: bool, monitor: &Monitor) -> Result<Vec<Staged>, FileError> {
-        let Self { points, depth, .. } = *self;
+    pub(super) fn stage(
+        &self,
+        scene: Scene,
+        tiles: Option<Tiles>,
+        overwrite: bool,
+        monitor: &Monitor,
+    ) -> Result<Vec<Staged>, FileError> {
+        let Self { points, depth, layout, .. } = *self;
+        let pieces = self.pieces(scene.recipe, scene.land.grid(), tiles)?;
+        match layout {
+            WeightsLayout::MapsAndPacks | WeightsLayout::Maps | WeightsLayout::Packs => {}
+            WeightsLayout::Control => return self.stage_control(scene, tiles, &pieces, overwrite, monitor),
+            WeightsLayout::Materials => return self.stage_materials(scene, tiles, &pieces, overwrite, monitor),
+        }
         let covers: Vec<bool> = scene.recipe.active().map(TerrainType::covers).collect();
         let mut staged = Vec::new();
         let weights = monitor.within(0.0..0.7, || {
             let weights = monitor.within(0.0..0.4, || weigh(scene, points, depth.full(), monitor))?;
             let paths = self.map_paths(scene.recipe);
             let share = |at: usize| 0.4 + 0.6 * at as f32 / paths.len().max(1) as f32;
-            for (at, (path, map)) in paths.iter().zip(&weights.maps).enumerate() {
+            let mapped = scene.recipe.active().zip(&weights.maps).filter(|(ground, _)| layout.has_map(ground));
+            for (at, (path, (_, map))) in paths.iter().zip(mapped).enumerate() {
                 let layout = map_layout(weights.size, depth);
                 let value = |pixel: usize, _| map[pixel];
-                staged.push(monitor.within(share(at)..share(at + 1), || {
-                    atomic::stage(path, overwrite, |writer| write_numbers(writer, path, layout, value, monitor))
+                staged.extend(monitor.within(share(at)..share(at + 1), || {
+                    stage_pieces(path, tiles, &pieces, layout, value, overwrite, monitor)
                 })?);
             }
             Ok::<_, FileError>(weights)
         })?;
+        if !layout.has_packs() {
+            return Ok(staged);
+        }
         let weights = match depth {
             Depth::Eight => weights,
             Depth::Sixteen => {
@@ -141,12 +292,109 @@ impl WeightsOrder {
         for (at, (path, pack)) in paths.iter().zip(covering.chunks(PER_PACK)).enumerate() {
             let layout = pack_layout(weights.size);
             let value = |pixel: usize, channel: usize| pack.get(channel).map_or(0, |map| map[pixel]);
-            staged.push(monitor.within(share(at)..share(at + 1), || {
-                atomic::stage(path, overwrite, |writer| write_numbers(writer, path, layout, value, monitor))
+            staged.extend(monitor.within(share(at)..share(at + 1), || {
+                stage_pieces(path, tiles, &pieces, layout, value, overwrite, monitor)
             })?);
         }
         Ok(staged)
     }
+}
+
+impl WeightsOrder {
+    /// The weights of the types that cover ground, in 8 bits.
+    fn covering(&self, scene: Scene, monitor: &Monitor) -> Result<Vec<Vec<u16>>, FileError> {
+        let weights = weigh(scene, self.points, Depth::Eight.full(), monitor)?;
+        let of_types = weights.maps.into_iter().zip(scene.recipe.active());
+        Ok(of_types.filter(|(_, ground)| ground.covers()).map(|(map, _)| map).collect())
+    }
+
+    /// The control map of Terrain3D ("Controlmap Format"): the numbers of two types in five bits each, and in eight how
+    /// much there is of the second.
+    fn stage_control(
+        &self,
+        scene: Scene,
+        tiles: Option<Tiles>,
+        pieces: &[Piece],
+        overwrite: bool,
+        monitor: &Monitor,
+    ) -> Result<Vec<Staged>, FileError> {
+        let maps = monitor.within(0.0..0.7, || self.covering(scene, monitor))?;
+        let grid = scene.land.grid();
+        let bits = |at: usize| {
+            let [(base, most), (overlay, next)] =
+                strongest(&maps, at).map(|(number, weight)| (number, u32::from(weight)));
+            let both = (most + next).max(1);
+            let blend = (255 * next + both / 2) / both;
+            f32::from_bits((base as u32) << 27 | (overlay as u32) << 22 | blend << 14)
+        };
+        let numbers = Heightfield::from_heights(grid, (0..grid.samples()).map(bits).collect());
+        let whole = self.paths(scene.recipe).into_iter().next().unwrap_or_default();
+        let numbers = numbers.ok_or_else(|| FileError::contents(&whole, "a control map is taken at the samples"))?;
+        let encoding = Encoding { in_colours: true, ..Encoding::default() };
+        let stage = |piece: &Piece| {
+            let path = &Tiles::path(tiles, &whole, piece.tile);
+            let rows = Rows::of(&numbers, piece.cut, RowOrder::NorthFirst);
+            atomic::stage(path, overwrite, |writer| {
+                heightmap::write(writer, path, rows, Band { min: 0.0, max: 0.0 }, encoding, monitor)
+            })
+        };
+        monitor.within(0.7..1.0, || pieces.iter().map(stage).collect())
+    }
+
+    /// The strongest type as a colour.
+    fn stage_materials(
+        &self,
+        scene: Scene,
+        tiles: Option<Tiles>,
+        pieces: &[Piece],
+        overwrite: bool,
+        monitor: &Monitor,
+    ) -> Result<Vec<Staged>, FileError> {
+        let maps = monitor.within(0.0..0.7, || self.covering(scene, monitor))?;
+        let colours: Vec<[u8; 3]> = scene.recipe.active().filter(|ground| ground.covers()).map(material).collect();
+        let value = |pixel: usize, channel: usize| {
+            let [(number, _), _] = strongest(&maps, pixel);
+            colours.get(number).map_or(0, |colour| u16::from(colour[channel]))
+        };
+        let size = self.points.size(scene.land.grid());
+        let layout = Layout { size, channels: Channels::Rgb, depth: Depth::Eight, is_srgb: true };
+        let whole = self.paths(scene.recipe).into_iter().next().unwrap_or_default();
+        monitor.within(0.7..1.0, || stage_pieces(&whole, tiles, pieces, layout, value, overwrite, monitor))
+    }
+}
+
+/// The number and the weight of the type that has most at a point, and of the one that has most after it.
+fn strongest(maps: &[Vec<u16>], at: usize) -> [(usize, u16); 2] {
+    let mut found = [(0, 0); 2];
+    for (number, map) in maps.iter().enumerate() {
+        let weight = map[at];
+        if weight > found[0].1 {
+            found = [(number, weight), found[0]];
+        } else if weight > found[1].1 {
+            found[1] = (number, weight);
+        }
+    }
+    found
+}
+
+/// A map or each of its tiles, complete but without their names: `value` gives the numbers of the whole map's pixels.
+fn stage_pieces(
+    path: &Path,
+    tiles: Option<Tiles>,
+    pieces: &[Piece],
+    layout: Layout,
+    value: impl Fn(usize, usize) -> u16 + Sync,
+    overwrite: bool,
+    monitor: &Monitor,
+) -> Result<Vec<Staged>, FileError> {
+    let share = |at: usize| at as f32 / pieces.len() as f32;
+    let stage = |(at, piece): (usize, &Piece)| {
+        let path = &Tiles::path(tiles, path, piece.tile);
+        monitor.within(share(at)..share(at + 1), || {
+            atomic::stage(path, overwrite, |writer| write_numbers(writer, path, layout, piece.cut, &value, monitor))
+        })
+    };
+    pieces.iter().enumerate().map(stage).collect()
 }
 
 fn map_layout(size: [usize; 2], depth: Depth) -> Layout {
@@ -158,12 +406,20 @@ fn pack_layout(size: [usize; 2]) -> Layout {
 }
 
 impl MapOrder {
-    /// Whether the map can be written.
-    pub(super) fn check(&self) -> Result<(), FileError> {
+    /// Whether the map can be written; the paths and sizes that its tiles will have.
+    pub(super) fn check(&self, tiles: Option<Tiles>) -> Result<Vec<(PathBuf, [usize; 2])>, FileError> {
         if !self.path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case(OsStr::new("png"))) {
             return Err(FileError::UnknownEnding { path: self.path.clone(), known: ".png (maps)".into() });
         }
-        texture::check_size(&self.path, self.size)
+        texture::check_size(&self.path, self.size)?;
+        let piece_of = |piece: &Piece| (Tiles::path(tiles, &self.path, piece.tile), piece.cut.size);
+        Ok(self.pieces(tiles)?.iter().map(piece_of).collect())
+    }
+
+    fn pieces(&self, tiles: Option<Tiles>) -> Result<Vec<Piece>, FileError> {
+        let refused =
+            |possible| FileError::Size { path: self.path.clone(), size: self.size.map(|side| side as u64), possible };
+        Tiles::of_pixels(tiles, self.size).map_err(refused)
     }
 
     /// The most bytes that the map takes: its numbers, and what is found of the land for them, in `found_bytes`, or
@@ -182,16 +438,22 @@ impl MapOrder {
         Layout { size: self.size, channels, depth: self.depth, is_srgb: false }
     }
 
-    /// The map, complete but without its name.
-    pub(super) fn stage(&self, land: &Heightfield, overwrite: bool, monitor: &Monitor) -> Result<Staged, FileError> {
+    /// The map or its tiles, complete but without their names.
+    pub(super) fn stage(
+        &self,
+        land: &Heightfield,
+        tiles: Option<Tiles>,
+        overwrite: bool,
+        monitor: &Monitor,
+    ) -> Result<Vec<Staged>, FileError> {
         let Self { path, size, depth, .. } = self;
+        let pieces = self.pieces(tiles)?;
         let charting = || chart(land, self.chart, Points::Pixels(*size), depth.full(), monitor);
         let values = monitor.within(0.0..0.5, charting)?;
         let layout = self.layout();
         let channels = layout.channels.count();
         let value = |pixel: usize, channel: usize| values[pixel * channels + channel];
-        let writing = || atomic::stage(path, overwrite, |writer| write_numbers(writer, path, layout, value, monitor));
-        monitor.within(0.5..1.0, writing)
+        monitor.within(0.5..1.0, || stage_pieces(path, tiles, &pieces, layout, value, overwrite, monitor))
     }
 }
 
@@ -199,19 +461,21 @@ fn product([width, height]: [usize; 2]) -> u64 {
     (width as u64).saturating_mul(height as u64)
 }
 
-/// Writes a picture of numbers, which are shares and directions, not colours: `value` gives those of every pixel's
-/// channels.
+/// Writes a part of a picture of numbers: `value` gives those of the channels of every pixel of the whole, which has
+/// the layout.
 fn write_numbers(
     writer: &mut impl Write,
     path: &Path,
     layout: Layout,
+    cut: Cut,
     value: impl Fn(usize, usize) -> u16 + Sync,
     monitor: &Monitor,
 ) -> Result<(), FileError> {
     let Layout { size: [width, _], channels, depth, .. } = layout;
     let channels = channels.count();
     let fill = |j: usize, bytes: &mut [u8]| {
-        let values = (j * width..(j + 1) * width).flat_map(|i| (0..channels).map(move |c| (i, c)));
+        let first = (cut.first[1] + j) * width + cut.first[0];
+        let values = (first..first + cut.size[0]).flat_map(|i| (0..channels).map(move |c| (i, c)));
         let values = values.map(|(pixel, channel)| value(pixel, channel));
         match depth {
             // Made with 255 as the greatest value.
@@ -222,7 +486,7 @@ fn write_numbers(
             }
         }
     };
-    let written = png_writer::write(writer, layout, fill, monitor);
+    let written = png_writer::write(writer, Layout { size: cut.size, ..layout }, fill, monitor);
     // A writer that was stopped fails in its own words.
     monitor.check()?;
     written.map_err(|error| FileError::writing(path, &error))
@@ -240,10 +504,22 @@ mod tests {
             ("..\\..\\a:b*?\"<>|", "______a_b______"),
             ("Fichtenwälder-2", "Fichtenwälder-2"),
             ("", "unnamed"),
+            ("Scree 2x4 xx", "Scree_2_4_xx"),
         ] {
             assert_eq!(safe(name), file);
         }
         assert_eq!(safe(&"x".repeat(500)).len(), LONGEST_NAME);
+    }
+
+    #[test]
+    fn the_two_strongest_and_the_nearest_material() {
+        let maps = [vec![10, 0], vec![200, 0], vec![45, 0]];
+        assert_eq!(strongest(&maps, 0), [(1, 200), (2, 45)]);
+        assert_eq!(strongest(&maps, 1), [(0, 0), (0, 0)]);
+        let ground = |name: &str, colour| TerrainType { name: name.into(), colour, ..Default::default() };
+        use crate::engine::parameters::Colour;
+        assert_eq!(material(&ground("Wet sand", Colour([0, 0, 0]))), [143, 126, 95]);
+        assert_eq!(material(&ground("Plateau", Colour([190, 200, 220]))), [195, 199, 218]);
     }
 
     #[test]
@@ -263,7 +539,8 @@ mod tests {
             let channels = channels.count();
             let value = |pixel: usize, channel: usize| values[pixel * channels + channel] % depth.full();
             let mut bytes = Vec::new();
-            write_numbers(&mut bytes, Path::new("a.png"), layout, value, &Monitor::new()).expect("written");
+            let whole = Cut::whole(layout.size);
+            write_numbers(&mut bytes, Path::new("a.png"), layout, whole, value, &Monitor::new()).expect("written");
             let read = image::load_from_memory(&bytes).expect("readable");
             let expected: Vec<u16> = (0..12 * channels).map(|i| values[i] % depth.full()).collect();
             let found: Vec<u16> = match read {

@@ -6,14 +6,18 @@
 pub mod atomic;
 pub mod build;
 mod error;
+pub mod frames;
 pub mod heightmap;
 pub mod inputs;
 pub mod maps;
 pub mod memory;
+pub mod mesh;
 mod png_writer;
 pub mod sidecar;
 pub mod swatches;
+pub mod targets;
 pub mod texture;
+pub mod tiles;
 mod watched;
 
 pub use error::FileError;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::error::FileError;
-use super::heightmap::{Format, RawLayout, Samples};
+use super::heightmap::{Encoding, Format, RowOrder, Samples};
 use crate::engine::Grid;
 use crate::engine::parameters::Band;
 
@@ -20,7 +20,13 @@ pub struct Sidecar {
     pub range_m: Band,
     /// Metres between samples, eastward and southward.
     pub spacing_m: [f64; 2],
+    /// Which row of the file is the first.
+    pub row_order: RowOrder,
 }
+
+/// Which row is the first, in the words of a sidecar.
+const FROM_NORTH: &str = "rows from north to south, each from west to east";
+const FROM_SOUTH: &str = "rows from south to north, each from west to east";
 
 /// The most bytes that a sidecar has: more is something else.
 const MOST_BYTES: u64 = 1 << 20;
@@ -59,7 +65,8 @@ impl Sidecar {
         if range_m.min > range_m.max || spacing_m.iter().any(|spacing| *spacing <= 0.0) {
             return Err("its numbers contradict each other".into());
         }
-        Ok(Self { size: [side("width")? as usize, side("height")? as usize], range_m, spacing_m })
+        let row_order = if value["row_order"] == FROM_SOUTH { RowOrder::SouthFirst } else { RowOrder::NorthFirst };
+        Ok(Self { size: [side("width")? as usize, side("height")? as usize], range_m, spacing_m, row_order })
     }
 }
 
@@ -68,8 +75,8 @@ impl Sidecar {
 pub struct Description<'a> {
     /// The heightmap.
     pub path: &'a Path,
-    /// Its layout, if it is headerless and has not the usual one.
-    pub raw: Option<RawLayout>,
+    /// What was chosen of it beside its format.
+    pub encoding: Encoding,
     /// Where its samples lie.
     pub grid: Grid,
     /// For integers, the heights of 0 and of the greatest value; for metres, the lowest and the highest height.
@@ -78,13 +85,15 @@ pub struct Description<'a> {
     pub cut_off: bool,
     /// The recipe's seed and name, where there is a recipe.
     pub recipe: Option<(u32, &'a str)>,
+    /// What to do in the program that the map is made for.
+    pub steps: &'a [String],
 }
 
 impl Description<'_> {
     /// The sidecar as it is written.
     pub fn to_json(&self) -> Result<Value, FileError> {
         let format = Format::from_path(self.path)?;
-        let samples = format.samples(self.raw);
+        let samples = format.samples(self.encoding);
         let (bits, byte_order) = match samples {
             Samples::Integers { bits, byte_order, .. } => (Some(bits), byte_order),
             Samples::Metres { bits, byte_order } => (bits, byte_order),
@@ -98,7 +107,12 @@ impl Description<'_> {
             | Format::Pgm
             | Format::Bmp
             | Format::Jpg
-            | Format::Tga => "rows from north to south, each from west to east",
+            | Format::Tga
+            | Format::Exr
+            | Format::Tiff => match self.encoding.row_order {
+                RowOrder::NorthFirst => FROM_NORTH,
+                RowOrder::SouthFirst => FROM_SOUTH,
+            },
         };
         Ok(json!({
             "file": self.path.file_name().map(|name| name.to_string_lossy()),
@@ -122,11 +136,13 @@ impl Description<'_> {
     /// What to type into another program's import dialog.
     fn import_steps(&self, samples: Samples) -> Vec<String> {
         let (grid, extent, range) = (self.grid, self.grid.extent(), self.range_m);
-        let mut steps = vec![format!(
-            "The map has {} × {} samples; the first one is the north-west corner.",
-            grid.width(),
-            grid.height()
-        )];
+        let corner = match self.encoding.row_order {
+            RowOrder::NorthFirst => "north-west",
+            RowOrder::SouthFirst => "south-west",
+        };
+        let (width, height) = (grid.width(), grid.height());
+        let mut steps = self.steps.to_vec();
+        steps.push(format!("The map has {width} × {height} samples; the first one is the {corner} corner."));
         match samples {
             Samples::Integers { greatest, bits, byte_order } => {
                 let order = byte_order.map_or(String::new(), |order| format!(", {}", order.name()));
@@ -168,7 +184,15 @@ mod tests {
     fn description(path: &Path) -> Description<'_> {
         let grid = Grid::new(Extent { width_m: 4096.0, depth_m: 2048.0 }, 1025, 513);
         let range_m = Band { min: -12.5, max: 1743.1 };
-        Description { path, raw: None, grid, range_m, cut_off: false, recipe: Some((7, "Fjord")) }
+        Description {
+            path,
+            encoding: Encoding::default(),
+            grid,
+            range_m,
+            cut_off: false,
+            recipe: Some((7, "Fjord")),
+            steps: &[],
+        }
     }
 
     #[test]
@@ -181,15 +205,18 @@ mod tests {
         assert_eq!((&json["file"], &json["bits"], &json["seed"]), (&json!("height.png"), &json!(16), &json!(7)));
         let read = Sidecar::from_json(&json.to_string()).expect("readable");
         let range_m = Band { min: -12.5, max: 1743.1 };
-        assert_eq!(read, Sidecar { size: [1025, 513], range_m, spacing_m: [4.0, 4.0] });
+        assert_eq!(
+            read,
+            Sidecar { size: [1025, 513], range_m, spacing_m: [4.0, 4.0], row_order: RowOrder::NorthFirst }
+        );
     }
 
     #[test]
     fn byte_orders_follow_the_layout() {
         let order = |name: &str, raw: Option<&str>| {
             let path = Path::new(name);
-            let raw = raw.map(|raw| raw.parse().expect("valid"));
-            Description { raw, ..description(path) }.to_json().expect("known")["byte_order"].clone()
+            let encoding = raw.map(|raw| raw.parse().expect("valid")).into();
+            Description { encoding, ..description(path) }.to_json().expect("known")["byte_order"].clone()
         };
         assert_eq!(order("a.r16", None), "little-endian");
         assert_eq!(order("a.raw", Some("u16be")), "big-endian");
@@ -200,8 +227,8 @@ mod tests {
     fn headerless_files_have_the_name_of_their_ending() {
         let format = |name: &str, raw: Option<&str>| {
             let path = Path::new(name);
-            let raw = raw.map(|raw| raw.parse().expect("valid"));
-            let json = Description { raw, ..description(path) }.to_json().expect("known");
+            let encoding = raw.map(|raw| raw.parse().expect("valid")).into();
+            let json = Description { encoding, ..description(path) }.to_json().expect("known");
             (json["format"].clone(), json["bits"].clone())
         };
         assert_eq!(format("a.RAW", Some("f32le")), (json!("raw"), json!(32)));

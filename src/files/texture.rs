@@ -44,7 +44,9 @@ impl PictureFormat {
             Format::Jpg => Some(Self::Jpg),
             Format::Tga => Some(Self::Tga),
             Format::Bmp => Some(Self::Bmp),
-            Format::Raw16 | Format::Raw32 | Format::Krten | Format::Asc | Format::Pgm => None,
+            Format::Raw16 | Format::Raw32 | Format::Krten | Format::Asc | Format::Pgm | Format::Exr | Format::Tiff => {
+                None
+            }
         }
     }
 
@@ -119,17 +121,19 @@ pub fn check_size(path: &Path, size: [usize; 2]) -> Result<(), FileError> {
 }
 
 /// Paints a picture of that size and writes it in the format of the file's ending. `paint` is asked for some of its rows
-/// at a time, from north to south: for all of them where the format needs the whole picture.
+/// at a time, from north to south: for all of them where the format needs the whole picture. A PNG gets an alpha
+/// channel of that value throughout, if one is asked for.
 pub fn write_painted(
     writer: &mut (impl Write + Seek),
     path: &Path,
     size: [usize; 2],
+    alpha: Option<u8>,
     paint: impl Fn(Range<usize>) -> Result<Picture, Cancelled>,
     monitor: &Monitor,
 ) -> Result<(), FileError> {
     match PictureFormat::from_path(path)? {
         PictureFormat::Png => {
-            let written = write_png_in_strips(writer, size, paint, monitor);
+            let written = write_png_in_strips(writer, size, alpha, paint, monitor);
             // A writer that was stopped fails in its own words.
             monitor.check()?;
             written.map_err(|error| FileError::writing(path, &error))
@@ -144,7 +148,7 @@ pub fn write_painted(
 /// The most bytes that [`write_painted`] takes, the picture included.
 pub(super) fn bytes_painted(path: &Path, size: [usize; 2]) -> u64 {
     match PictureFormat::from_path(path) {
-        Ok(PictureFormat::Png) => png_writer::bytes_at_once(layout_of(size), size_of::<[u8; 4]>()),
+        Ok(PictureFormat::Png) => png_writer::bytes_at_once(layout_of(size, Channels::Rgba), size_of::<[u8; 4]>()),
         Ok(PictureFormat::Jpg | PictureFormat::Tga | PictureFormat::Bmp) | Err(_) => {
             bytes_of_pixels(size, 4).saturating_add(bytes_written(path, size))
         }
@@ -159,7 +163,7 @@ pub(super) fn bytes_turned_over(path: &Path, size: [usize; 2]) -> u64 {
 /// The most bytes that [`write`] takes beside the picture.
 fn bytes_written(path: &Path, size: [usize; 2]) -> u64 {
     match PictureFormat::from_path(path) {
-        Ok(PictureFormat::Png) => png_writer::bytes_at_once(layout_of(size), 0),
+        Ok(PictureFormat::Png) => png_writer::bytes_at_once(layout_of(size, Channels::Rgb), 0),
         // A copy with three bytes a pixel. A file of no known ending is refused elsewhere.
         Ok(PictureFormat::Jpg | PictureFormat::Tga | PictureFormat::Bmp) | Err(_) => bytes_of_pixels(size, 3),
     }
@@ -192,8 +196,8 @@ pub fn write(
     written.map_err(|error| FileError::writing(path, &error))
 }
 
-fn layout_of(size: [usize; 2]) -> Layout {
-    Layout { size, channels: Channels::Rgb, depth: Depth::Eight, is_srgb: true }
+fn layout_of(size: [usize; 2], channels: Channels) -> Layout {
+    Layout { size, channels, depth: Depth::Eight, is_srgb: true }
 }
 
 /// Red, green and blue of a row of pixels.
@@ -205,17 +209,19 @@ fn fill(row: &[[u8; 4]], bytes: &mut [u8]) {
 fn write_png(writer: &mut impl Write, picture: &Picture, monitor: &Monitor) -> io::Result<()> {
     let Picture { width, height, pixels } = picture;
     let row = |j: usize, bytes: &mut [u8]| fill(&pixels[j * width..][..*width], bytes);
-    png_writer::write(writer, layout_of([*width, *height]), row, monitor)
+    png_writer::write(writer, layout_of([*width, *height], Channels::Rgb), row, monitor)
 }
 
 /// Paints a PNG in strips, so that the picture is never in memory as a whole.
 fn write_png_in_strips(
     writer: &mut impl Write,
     size: [usize; 2],
+    alpha: Option<u8>,
     paint: impl Fn(Range<usize>) -> Result<Picture, Cancelled>,
     monitor: &Monitor,
 ) -> io::Result<()> {
-    let mut file = PngWriter::begin(writer, layout_of(size))?;
+    let channels = if alpha.is_some() { Channels::Rgba } else { Channels::Rgb };
+    let mut file = PngWriter::begin(writer, layout_of(size, channels))?;
     let [width, height] = size;
     let strip = file.rows_at_once();
     let share = |rows: usize| rows as f32 / height as f32;
@@ -223,7 +229,16 @@ fn write_png_in_strips(
         let rows = first..height.min(first + strip);
         monitor.within(share(first)..share(rows.end), || {
             let Picture { pixels, .. } = monitor.within(0.0..0.5, || paint(rows.clone())).map_err(stopped)?;
-            let row = |j: usize, bytes: &mut [u8]| fill(&pixels[(j - first) * width..][..width], bytes);
+            let row = |j: usize, bytes: &mut [u8]| {
+                let row = &pixels[(j - first) * width..][..width];
+                match alpha {
+                    None => fill(row, bytes),
+                    Some(alpha) => {
+                        let (fours, _) = bytes.as_chunks_mut::<4>();
+                        fours.iter_mut().zip(row).for_each(|(four, [r, g, b, _])| *four = [*r, *g, *b, alpha]);
+                    }
+                }
+            };
             monitor.within(0.5..1.0, || file.write_rows(rows.len(), row, monitor))
         })?;
     }

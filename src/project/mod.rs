@@ -35,7 +35,8 @@ pub const MOST_FILE_BYTES: u64 = 1 << 30;
 
 /// The endings of the files that a project may name: those of heightmaps, without the dot. Nothing else beside a project
 /// is read into it.
-pub const IMPORT_ENDINGS: [&str; 11] = ["png", "r16", "raw", "r32", "xy", "asc", "pgm", "bmp", "jpg", "jpeg", "tga"];
+pub const IMPORT_ENDINGS: [&str; 14] =
+    ["png", "r16", "raw", "r32", "xy", "asc", "pgm", "bmp", "jpg", "jpeg", "tga", "exr", "tif", "tiff"];
 
 parameters! {
     /// How the project is looked at in the editor.

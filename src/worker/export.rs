@@ -148,7 +148,7 @@ fn serve(shared: &Shared) {
             }
         };
         let outcome = match guarded(&mut job) {
-            Ok(Ok(written)) => ExportOutcome::Written(written),
+            Ok(Ok(built)) => ExportOutcome::Written(built.files),
             Ok(Err(FileError::Cancelled)) => ExportOutcome::Cancelled,
             Ok(Err(error)) => ExportOutcome::Failed(JobError::Failed(error.to_string())),
             Err(panicked) => ExportOutcome::Failed(panicked),
@@ -173,23 +173,13 @@ mod tests {
 
     use super::*;
     use crate::engine::operations::faults::Faults;
-    use crate::engine::{Extent, Grid, Inputs, Recipe, Step};
+    use crate::engine::{Extent, Grid, Recipe, Step};
     use crate::files::build::HeightmapOrder;
 
     fn order(folder: &std::path::Path, name: &str, count: u32, samples: usize) -> Order {
         let recipe = Recipe { stack: vec![Step::new(Faults { count, ..Default::default() })], ..Default::default() };
-        Order {
-            name: "test".into(),
-            recipe,
-            grid: Grid::new(Extent { width_m: 100.0, depth_m: 100.0 }, samples, samples),
-            position: None,
-            inputs: Inputs::default(),
-            heightmaps: vec![HeightmapOrder { path: folder.join(name), raw: None }],
-            texture: None,
-            weights: None,
-            maps: Vec::new(),
-            overwrite: false,
-        }
+        let grid = Grid::new(Extent { width_m: 100.0, depth_m: 100.0 }, samples, samples);
+        Order { heightmaps: vec![HeightmapOrder::new(folder.join(name))], ..Order::new("test", recipe, grid) }
     }
 
     fn wait(exporter: &Exporter) -> ExportOutcome {

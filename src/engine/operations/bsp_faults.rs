@@ -218,7 +218,7 @@ impl Cut {
             point_m: segment.from_m,
             right,
             columns_per_unit: -1.0 / (right[0] * spacing),
-            point_column: segment.from_m[0] / spacing,
+            point_column: (segment.from_m[0] - grid.x_m(0)) / spacing,
         }
     }
 
@@ -398,6 +398,10 @@ impl Operate for BspFaults {
 
     fn resumes(&self) -> bool {
         self.wind.is_some() || self.floor_m.is_some()
+    }
+
+    fn can_be_cut(&self) -> bool {
+        self.wind.is_none()
     }
 
     fn faults_from(&self, first: u32, extent: Extent, stream: Stream) -> Option<Drawn<'_>> {

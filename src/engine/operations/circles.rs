@@ -66,6 +66,10 @@ impl Operate for Circles {
     const KEY: &'static str = "circles";
     const LABEL: &'static str = "Circles";
 
+    fn can_be_cut(&self) -> bool {
+        true
+    }
+
     fn iterations(&self) -> u32 {
         self.count
     }

@@ -38,6 +38,10 @@ impl Operate for Clamp {
     const KEY: &'static str = "clamp";
     const LABEL: &'static str = "Clamp";
 
+    fn can_be_cut(&self) -> bool {
+        true
+    }
+
     fn role(&self) -> Role {
         Role::Shapes
     }

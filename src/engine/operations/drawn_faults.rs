@@ -181,6 +181,10 @@ impl Operate for DrawnFaults {
     const KEY: &'static str = "drawn_faults";
     const LABEL: &'static str = "Drawn faults";
 
+    fn can_be_cut(&self) -> bool {
+        true
+    }
+
     fn iterations(&self) -> u32 {
         let taking_part = self.faults.iter().filter(|fault| fault.enabled && fault.from_m != fault.to_m);
         taking_part.map(|fault| fault.at.max(1)).max().unwrap_or(0)

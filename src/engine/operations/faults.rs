@@ -235,6 +235,10 @@ impl Operate for Faults {
         self.wind.is_some()
     }
 
+    fn can_be_cut(&self) -> bool {
+        self.wind.is_none()
+    }
+
     fn faults_from(&self, first: u32, extent: Extent, stream: Stream) -> Option<Drawn<'_>> {
         Some(Drawn::Lines(Box::new((first.max(1)..=self.count).map(move |i| self.fault(i, extent, stream)))))
     }

@@ -71,6 +71,10 @@ impl Operate for Heightmap {
     const KEY: &'static str = "heightmap";
     const LABEL: &'static str = "Heightmap";
 
+    fn can_be_cut(&self) -> bool {
+        true
+    }
+
     fn evaluate(&self, site: &Site, _until: u32, _resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
         let mut land = Heightfield::flat(site.grid);
         let Some(raster) = site.inputs.get(&self.file) else {

@@ -38,6 +38,10 @@ impl Operate for Island {
     const KEY: &'static str = "island";
     const LABEL: &'static str = "Island";
 
+    fn can_be_cut(&self) -> bool {
+        true
+    }
+
     fn role(&self) -> Role {
         Role::Shapes
     }

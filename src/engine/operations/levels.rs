@@ -37,6 +37,10 @@ impl Operate for Levels {
     const KEY: &'static str = "levels";
     const LABEL: &'static str = "Levels";
 
+    fn can_be_cut(&self) -> bool {
+        self.low_m.is_some() && self.high_m.is_some()
+    }
+
     fn role(&self) -> Role {
         Role::Shapes
     }

@@ -133,6 +133,12 @@ pub trait Operate: Parameters {
         2.0
     }
 
+    /// Whether its land at a sample follows from the place and the land below at that sample alone, whatever others
+    /// there are: then a part of a grid is computed by itself, to the same bits.
+    fn can_be_cut(&self) -> bool {
+        false
+    }
+
     /// The faults that it draws, in the order of its iterations, each drawn when it is asked for; `None` if it draws
     /// no faults.
     fn faults(&self, extent: Extent, stream: Stream) -> Option<Drawn<'_>> {
@@ -222,6 +228,11 @@ macro_rules! registry {
             /// How many maps of heights it holds at once; see [`Operate::maps_held`].
             pub fn maps_held(&self, grid: Grid) -> f64 {
                 match self { $( Self::$name(operation) => operation.maps_held(grid), )+ }
+            }
+
+            /// Whether a part of a grid is computed by itself; see [`Operate::can_be_cut`].
+            pub fn can_be_cut(&self) -> bool {
+                match self { $( Self::$name(operation) => operation.can_be_cut(), )+ }
             }
 
             /// The faults that it draws, if it draws faults; see [`Operate::faults`].

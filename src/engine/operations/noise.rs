@@ -152,6 +152,10 @@ impl Operate for Noise {
     const KEY: &'static str = "noise";
     const LABEL: &'static str = "Noise";
 
+    fn can_be_cut(&self) -> bool {
+        true
+    }
+
     fn iterations(&self) -> u32 {
         self.octaves
     }

@@ -36,6 +36,10 @@ impl Operate for Terrace {
     const KEY: &'static str = "terrace";
     const LABEL: &'static str = "Terrace";
 
+    fn can_be_cut(&self) -> bool {
+        true
+    }
+
     fn role(&self) -> Role {
         Role::Shapes
     }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::Path;
 
-use super::{Decoded, checked_size};
-use crate::engine::{Heightfield, Monitor, Raster, SampleScale};
+use super::{Decoded, Rows, checked_size};
+use crate::engine::{Monitor, Raster, SampleScale};
 use crate::files::error::FileError;
 use crate::files::watched::stopped;
 
@@ -53,23 +53,22 @@ fn is_nan(word: &str) -> bool {
     word.parse::<f32>().is_ok()
 }
 
-pub(super) fn write(writer: &mut impl Write, land: &Heightfield, monitor: &Monitor) -> io::Result<()> {
-    let grid = land.grid();
-    writeln!(writer, "ncols {}\nnrows {}\nxllcenter 0\nyllcenter 0", grid.width(), grid.height())?;
-    let (dx, dy) = (grid.spacing_x_m(), grid.spacing_z_m());
+pub(super) fn write(writer: &mut impl Write, rows: Rows, monitor: &Monitor) -> io::Result<()> {
+    writeln!(writer, "ncols {}\nnrows {}\nxllcenter 0\nyllcenter 0", rows.width(), rows.height())?;
+    let [dx, dy] = rows.spacing_m();
     // Esri knows square cells only; GDAL reads dx and dy in their place.
     if (dx - dy).abs() <= 1e-9 * dx {
         writeln!(writer, "cellsize {dx}")?;
     } else {
         writeln!(writer, "dx {dx}\ndy {dy}")?;
     }
-    let [low, _] = land.min_max();
+    let low = rows.range_m().min as f32;
     // A land that goes down so far needs another number for "no height".
     let no_data = if low > NO_DATA { NO_DATA } else { low.floor() - 1.0 };
     writeln!(writer, "NODATA_value {no_data}")?;
-    let tally = monitor.tally(grid.height());
-    for r in 0..grid.height() {
-        for (c, height) in land.row(r).iter().enumerate() {
+    let tally = monitor.tally(rows.height());
+    for r in 0..rows.height() {
+        for (c, height) in rows.row(r).iter().enumerate() {
             let gap = if c == 0 { "" } else { " " };
             write!(writer, "{gap}{height}")?;
         }
@@ -82,6 +81,7 @@ pub(super) fn write(writer: &mut impl Write, land: &Heightfield, monitor: &Monit
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::Heightfield;
     use crate::engine::heightfield::{Extent, Grid};
 
     #[test]
@@ -98,7 +98,7 @@ mod tests {
     fn cells_need_not_be_square() {
         let grid = Grid::new(Extent { width_m: 10.0, depth_m: 3.0 }, 2, 2);
         let mut bytes = Vec::new();
-        write(&mut bytes, &Heightfield::flat(grid), &Monitor::new()).expect("written");
+        write(&mut bytes, Rows::all(&Heightfield::flat(grid)), &Monitor::new()).expect("written");
         let text = String::from_utf8(bytes).expect("text");
         assert_eq!(text, "ncols 2\nnrows 2\nxllcenter 0\nyllcenter 0\ndx 10\ndy 3\nNODATA_value -9999\n0 0\n0 0\n");
         assert_eq!(decode(Path::new("a.asc"), text.as_bytes()).expect("readable").spacing_m, Some([10.0, 3.0]));

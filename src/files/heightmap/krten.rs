@@ -4,8 +4,8 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use super::{Decoded, checked_size};
-use crate::engine::{Heightfield, Monitor, Raster, SampleScale};
+use super::{Decoded, Rows, checked_size};
+use crate::engine::{Monitor, Raster, SampleScale};
 use crate::files::error::FileError;
 use crate::files::watched::stopped;
 
@@ -31,17 +31,16 @@ pub(super) fn decode(path: &Path, bytes: &[u8]) -> Result<Decoded, FileError> {
     Ok(Decoded { raster, notes: Vec::new(), spacing_m: None })
 }
 
-pub(super) fn write(writer: &mut impl Write, land: &Heightfield, monitor: &Monitor) -> io::Result<()> {
-    let grid = land.grid();
-    for size in [grid.width(), grid.height()] {
+pub(super) fn write(writer: &mut impl Write, rows: Rows, monitor: &Monitor) -> io::Result<()> {
+    for size in [rows.width(), rows.height()] {
         writer.write_all(&(size as i32).to_le_bytes())?;
     }
-    let tally = monitor.tally(grid.width());
+    let tally = monitor.tally(rows.width());
     let mut bytes = Vec::new();
-    for c in 0..grid.width() {
+    for c in 0..rows.width() {
         bytes.clear();
         // The cast saturates: no height that i32 cannot hold wraps around.
-        (0..grid.height()).for_each(|r| bytes.extend((land[(c, r)].round() as i32).to_le_bytes()));
+        (0..rows.height()).for_each(|r| bytes.extend((rows.row(r)[c].round() as i32).to_le_bytes()));
         writer.write_all(&bytes)?;
         tally.add_one().map_err(stopped)?;
     }
@@ -51,6 +50,7 @@ pub(super) fn write(writer: &mut impl Write, land: &Heightfield, monitor: &Monit
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::Heightfield;
     use crate::engine::heightfield::{Extent, Grid};
 
     #[test]
@@ -58,7 +58,7 @@ mod tests {
         let grid = Grid::new(Extent { width_m: 1.0, depth_m: 2.0 }, 2, 3);
         let land = Heightfield::from_fn(grid, |c, r| if (c, r) == (0, 0) { -2.6 } else { (10 * c + r) as f32 + 0.4 });
         let mut bytes = Vec::new();
-        write(&mut bytes, &land, &Monitor::new()).expect("written");
+        write(&mut bytes, Rows::all(&land), &Monitor::new()).expect("written");
         let numbers: Vec<i32> = bytes.as_chunks::<4>().0.iter().map(|number| i32::from_le_bytes(*number)).collect();
         assert_eq!(numbers, [2, 3, -3, 1, 2, 10, 11, 12]);
         let raster = decode(Path::new("a.xy"), &bytes).expect("readable").raster;

@@ -4,23 +4,27 @@
 //! checked against the limits of a grid, and against the memory that is free, before anything is allocated.
 
 mod asc;
+mod exr;
 mod krten;
 mod pgm;
 mod picture;
 mod png16;
 mod raw;
+mod rows;
+mod tiff;
 
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
 use std::path::Path;
 
 pub use self::raw::{RawLayout, RawSample};
+pub use self::rows::{RowOrder, Rows, grid_of};
 use super::error::FileError;
 use super::memory::require_memory;
 use super::sidecar::Sidecar;
 use crate::engine::heightfield::SIDE_LIMITS;
 use crate::engine::parameters::Band;
-use crate::engine::{Grid, Heightfield, Monitor, Raster, SampleScale};
+use crate::engine::{Grid, Monitor, Raster, SampleScale};
 
 /// A kind of heightmap file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,12 +47,27 @@ pub enum Format {
     Jpg,
     /// 8-bit pictures.
     Tga,
+    /// OpenEXR: 32-bit floats, metres.
+    Exr,
+    /// 32-bit floats, metres; 16-bit integers where they are asked for.
+    Tiff,
 }
 
 impl Format {
     /// Every format.
-    pub const ALL: [Self; 9] =
-        [Self::Png, Self::Raw16, Self::Raw32, Self::Krten, Self::Asc, Self::Pgm, Self::Bmp, Self::Jpg, Self::Tga];
+    pub const ALL: [Self; 11] = [
+        Self::Png,
+        Self::Raw16,
+        Self::Raw32,
+        Self::Krten,
+        Self::Asc,
+        Self::Pgm,
+        Self::Bmp,
+        Self::Jpg,
+        Self::Tga,
+        Self::Exr,
+        Self::Tiff,
+    ];
 
     /// The name in sidecars. Headerless formats go by the file's own ending, for `raw` promises no type as `r16` does.
     pub fn name(self, path: &Path) -> String {
@@ -67,6 +86,8 @@ impl Format {
             Self::Bmp => &["bmp"],
             Self::Jpg => &["jpg", "jpeg"],
             Self::Tga => &["tga"],
+            Self::Exr => &["exr"],
+            Self::Tiff => &["tif", "tiff"],
         }
     }
 
@@ -81,7 +102,8 @@ impl Format {
     }
 
     /// What the samples of a file are.
-    pub fn samples(self, raw: Option<RawLayout>) -> Samples {
+    pub fn samples(self, encoding: Encoding) -> Samples {
+        let Encoding { raw, integers, .. } = encoding;
         match self {
             Self::Png => Samples::Integers { greatest: 65_535, bits: 16, byte_order: Some(ByteOrder::Big) },
             Self::Pgm => Samples::Integers { greatest: 65_535, bits: 16, byte_order: Some(ByteOrder::Big) },
@@ -90,19 +112,51 @@ impl Format {
             Self::Raw32 => raw.map_or(RawSample::F32Le, |layout| layout.sample).samples(),
             Self::Krten => Samples::Metres { bits: Some(32), byte_order: Some(ByteOrder::Little) },
             Self::Asc => Samples::Metres { bits: None, byte_order: None },
+            Self::Tiff if integers => {
+                Samples::Integers { greatest: 65_535, bits: 16, byte_order: Some(ByteOrder::NATIVE) }
+            }
+            Self::Tiff => Samples::Metres { bits: Some(32), byte_order: Some(ByteOrder::NATIVE) },
+            Self::Exr => Samples::Metres { bits: Some(32), byte_order: Some(ByteOrder::Little) },
         }
     }
 
     fn is_raw(self) -> bool {
         match self {
             Self::Raw16 | Self::Raw32 => true,
-            Self::Png | Self::Krten | Self::Asc | Self::Pgm | Self::Bmp | Self::Jpg | Self::Tga => false,
+            Self::Png
+            | Self::Krten
+            | Self::Asc
+            | Self::Pgm
+            | Self::Bmp
+            | Self::Jpg
+            | Self::Tga
+            | Self::Exr
+            | Self::Tiff => false,
         }
     }
 }
 
 fn ending_of(path: &Path) -> String {
     path.extension().map(|ending| ending.to_string_lossy().to_lowercase()).unwrap_or_default()
+}
+
+/// What there is to choose of a heightmap beside its format; the default is the format's usual form.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Encoding {
+    /// The layout of a headerless file.
+    pub raw: Option<RawLayout>,
+    /// Whether a format that has metres as well as whole numbers of 16 bits (TIFF) gets these.
+    pub integers: bool,
+    /// Which row is the first.
+    pub row_order: RowOrder,
+    /// Whether an EXR says the same in red, green and blue, for programs that read colours only.
+    pub in_colours: bool,
+}
+
+impl From<Option<RawLayout>> for Encoding {
+    fn from(raw: Option<RawLayout>) -> Self {
+        Self { raw, ..Self::default() }
+    }
 }
 
 /// What the numbers in a file are.
@@ -136,6 +190,9 @@ pub enum ByteOrder {
 }
 
 impl ByteOrder {
+    /// That of this machine, which TIFFs are written in.
+    pub const NATIVE: Self = if cfg!(target_endian = "little") { Self::Little } else { Self::Big };
+
     /// The name in sidecars.
     pub fn name(self) -> &'static str {
         match self {
@@ -204,9 +261,14 @@ pub fn read(path: &Path, raw: Option<RawLayout>) -> Result<Reading, FileError> {
     require_memory(metadata.len())?;
     let mut bytes = Vec::new();
     File::open(path).and_then(|file| file.take(metadata.len()).read_to_end(&mut bytes)).map_err(failed)?;
-    let mut reading = decode(path, &bytes, raw)?;
-    match Sidecar::beside(path) {
+    let sidecar = Sidecar::beside(path);
+    let known = sidecar.as_ref().ok().and_then(Option::as_ref).and_then(|sidecar| raw_size(path, sidecar, bytes.len()));
+    let mut reading = decode(path, &bytes, raw.or(known))?;
+    match sidecar {
         Ok(Some(sidecar)) if sidecar.size == [reading.raster.width, reading.raster.height] => {
+            if sidecar.row_order == RowOrder::SouthFirst {
+                turn_over(&mut reading.raster);
+            }
             reading.sidecar = Some(sidecar);
         }
         Ok(Some(sidecar)) => reading
@@ -216,6 +278,26 @@ pub fn read(path: &Path, raw: Option<RawLayout>) -> Result<Reading, FileError> {
         Err(problem) => reading.notes.push(format!("its sidecar cannot be used: {problem}")),
     }
     Ok(reading)
+}
+
+/// The layout of a headerless file with that many bytes by its sidecar; `None` where it has another one, or a header.
+fn raw_size(path: &Path, sidecar: &Sidecar, bytes: usize) -> Option<RawLayout> {
+    let sample = match Format::from_path(path).ok()? {
+        Format::Raw16 => RawSample::U16Le,
+        Format::Raw32 => RawSample::F32Le,
+        _ => return None,
+    };
+    let [width, height] = sidecar.size;
+    let expected = width.checked_mul(height)?.checked_mul(sample.bytes() as usize)?;
+    (expected == bytes).then_some(RawLayout { sample, size: Some(sidecar.size) })
+}
+
+/// Puts the last row first.
+fn turn_over(raster: &mut Raster) {
+    let (width, height) = (raster.width, raster.height);
+    let (north, south) = raster.samples.split_at_mut(height.div_ceil(2) * width);
+    let rows = north.chunks_exact_mut(width).zip(south.chunks_exact_mut(width).rev());
+    rows.for_each(|(north, south)| north.swap_with_slice(south));
 }
 
 /// Reads a heightmap from the bytes of its file; `path` gives the ending, and the name for messages.
@@ -231,6 +313,8 @@ pub fn decode(path: &Path, bytes: &[u8], raw: Option<RawLayout>) -> Result<Readi
         Format::Krten => krten::decode(path, bytes),
         Format::Asc => asc::decode(path, bytes),
         Format::Pgm => pgm::decode(path, bytes),
+        Format::Exr => exr::decode(path, bytes),
+        Format::Tiff => tiff::decode(path, bytes),
     };
     let Decoded { mut raster, mut notes, spacing_m } = decoded?;
     fill_holes(path, &mut raster, &mut notes)?;
@@ -274,17 +358,42 @@ fn checked_size(path: &Path, width: u64, height: u64) -> Result<[usize; 2], File
     Ok([width as usize, height as usize])
 }
 
+/// The most bytes that a byte of a compressed file stands for: deflate reaches 1032 (zlib, "Maximum Compression
+/// Factor"), a JPEG of one grey about 500.
+const MOST_COMPRESSED: u64 = 2000;
+
+/// Whether a compressed file of that length can be decoded to so many bytes, and they fit into memory.
+fn checked_contents(path: &Path, file: &[u8], decoded: u64) -> Result<(), FileError> {
+    // Small pictures are mostly headers.
+    if decoded > (1 << 20) + MOST_COMPRESSED * file.len() as u64 {
+        let problem = "this file is too short for a map of its size; it breaks off, or is none; copy it again";
+        return Err(FileError::contents(path, problem));
+    }
+    require_memory(decoded)
+}
+
 /// Whether a map of that size can be written in the format.
 pub fn check_size(path: &Path, size: [usize; 2], raw: Option<RawLayout>) -> Result<(), FileError> {
     let format = format_of(path, raw)?;
     let most = match format {
-        Format::Png | Format::Raw16 | Format::Raw32 | Format::Krten | Format::Asc | Format::Pgm => usize::MAX,
+        Format::Png
+        | Format::Raw16
+        | Format::Raw32
+        | Format::Krten
+        | Format::Asc
+        | Format::Pgm
+        | Format::Exr
+        | Format::Tiff => usize::MAX,
         Format::Bmp | Format::Jpg | Format::Tga => super::texture::MOST_SIDE,
     };
     let refused =
         |possible| Err(FileError::Size { path: path.to_path_buf(), size: size.map(|side| side as u64), possible });
     if size.iter().any(|&side| side > most) {
         return refused(format!("this format has room for {most} samples along a side"));
+    }
+    if format == Format::Tiff && size[0] as u64 * size[1] as u64 > tiff::MOST_SAMPLES {
+        let most = tiff::MOST_SAMPLES.isqrt();
+        return refused(format!("a TIFF ends at 4 GiB, {most} × {most} samples; choose .exr or .r32"));
     }
     match raw.and_then(|layout| layout.size) {
         Some([width, height]) if [width, height] != size => {
@@ -300,8 +409,9 @@ pub(super) fn bytes_written(path: &Path, grid: Grid) -> u64 {
         Ok(Format::Png) => png16::bytes_written(grid),
         // A picture with a byte a sample.
         Ok(Format::Bmp | Format::Jpg | Format::Tga) => grid.samples() as u64,
+        Ok(Format::Exr) => exr::bytes_written(grid),
         // Row by row. A file of no known ending is refused elsewhere.
-        Ok(Format::Raw16 | Format::Raw32 | Format::Krten | Format::Asc | Format::Pgm) | Err(_) => 0,
+        Ok(Format::Raw16 | Format::Raw32 | Format::Krten | Format::Asc | Format::Pgm | Format::Tiff) | Err(_) => 0,
     }
 }
 
@@ -309,21 +419,24 @@ pub(super) fn bytes_written(path: &Path, grid: Grid) -> u64 {
 pub fn write(
     writer: &mut (impl Write + Seek),
     path: &Path,
-    land: &Heightfield,
+    rows: Rows,
     range_m: Band,
-    raw: Option<RawLayout>,
+    encoding: Encoding,
     monitor: &Monitor,
 ) -> Result<(), FileError> {
     let format = Format::from_path(path)?;
-    let quantiser = Quantiser::new(format.samples(raw), range_m);
+    let raw = encoding.raw;
+    let quantiser = Quantiser::new(format.samples(encoding), range_m);
     let written = match format {
-        Format::Png => png16::write(writer, land, &quantiser, monitor),
-        Format::Raw16 => raw::write(writer, land, &quantiser, raw.map_or(RawSample::U16Le, |raw| raw.sample), monitor),
-        Format::Raw32 => raw::write(writer, land, &quantiser, raw.map_or(RawSample::F32Le, |raw| raw.sample), monitor),
-        Format::Krten => krten::write(writer, land, monitor),
-        Format::Asc => asc::write(writer, land, monitor),
-        Format::Pgm => pgm::write(writer, land, &quantiser, monitor),
-        Format::Bmp | Format::Jpg | Format::Tga => picture::write(writer, land, &quantiser, format, monitor),
+        Format::Png => png16::write(writer, rows, &quantiser, monitor),
+        Format::Raw16 => raw::write(writer, rows, &quantiser, raw.map_or(RawSample::U16Le, |raw| raw.sample), monitor),
+        Format::Raw32 => raw::write(writer, rows, &quantiser, raw.map_or(RawSample::F32Le, |raw| raw.sample), monitor),
+        Format::Krten => krten::write(writer, rows, monitor),
+        Format::Asc => asc::write(writer, rows, monitor),
+        Format::Pgm => pgm::write(writer, rows, &quantiser, monitor),
+        Format::Bmp | Format::Jpg | Format::Tga => picture::write(writer, rows, &quantiser, format, monitor),
+        Format::Exr => exr::write(writer, rows, encoding.in_colours, monitor),
+        Format::Tiff => tiff::write(writer, rows, encoding.integers.then_some(&quantiser), monitor),
     };
     // A writer that was stopped fails in its own words.
     monitor.check()?;
@@ -360,6 +473,7 @@ mod tests {
     use std::io::Cursor;
 
     use super::*;
+    use crate::engine::Heightfield;
     use crate::engine::heightfield::Extent;
 
     /// Wider than high, a mark of 500 m in the north-west corner, rising south-eastward elsewhere.
@@ -373,7 +487,8 @@ mod tests {
 
     pub(super) fn written(name: &str, land: &Heightfield, range_m: Band, raw: Option<RawLayout>) -> Vec<u8> {
         let mut bytes = Cursor::new(Vec::new());
-        write(&mut bytes, Path::new(name), land, range_m, raw, &Monitor::new()).expect("written");
+        let rows = Rows::all(land);
+        write(&mut bytes, Path::new(name), rows, range_m, raw.into(), &Monitor::new()).expect("written");
         bytes.into_inner()
     }
 
@@ -407,6 +522,9 @@ mod tests {
         check_round_trip("a.r32", Some("f32be"), 0.0);
         check_round_trip("a.xy", None, 0.5);
         check_round_trip("a.asc", None, 0.0);
+        check_round_trip("a.exr", None, 0.0);
+        check_round_trip("a.tif", None, 0.0);
+        check_round_trip("a.TIFF", None, 0.0);
         check_round_trip("a.bmp", None, half_step(255.0));
         check_round_trip("a.tga", None, half_step(255.0));
         // The lone mark rings over its whole block.
@@ -440,7 +558,7 @@ mod tests {
                 assert!(decode(Path::new(&name), &bytes[..length], None).is_err(), "{name}: {length} bytes");
             }
         }
-        check_refused("a.exr", &png, ".png .r16");
+        check_refused("a.hgt", &png, ".png .r16");
         check_refused("a", &png, ".png .r16");
         check_refused("a.png", b"This is not a picture", "a.png: ");
         check_refused("a.raw", &[0; 22], "11 samples are no square");

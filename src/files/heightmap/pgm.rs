@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use super::{Decoded, Quantiser, checked_size};
-use crate::engine::{Heightfield, Monitor, Raster, SampleScale};
+use super::{Decoded, Quantiser, Rows, checked_size};
+use crate::engine::{Monitor, Raster, SampleScale};
 use crate::files::error::FileError;
 
 /// Numbers in text, with comments from # to the end of the line.
@@ -67,15 +67,9 @@ pub(super) fn decode(path: &Path, bytes: &[u8]) -> Result<Decoded, FileError> {
     Ok(Decoded { raster, notes: super::picture::notes_on_depth(greatest <= 255), spacing_m: None })
 }
 
-pub(super) fn write(
-    writer: &mut impl Write,
-    land: &Heightfield,
-    quantiser: &Quantiser,
-    monitor: &Monitor,
-) -> io::Result<()> {
-    let grid = land.grid();
-    write!(writer, "P5\n{} {}\n65535\n", grid.width(), grid.height())?;
-    super::raw::write(writer, land, quantiser, super::RawSample::U16Be, monitor)
+pub(super) fn write(writer: &mut impl Write, rows: Rows, quantiser: &Quantiser, monitor: &Monitor) -> io::Result<()> {
+    write!(writer, "P5\n{} {}\n65535\n", rows.width(), rows.height())?;
+    super::raw::write(writer, rows, quantiser, super::RawSample::U16Be, monitor)
 }
 
 #[cfg(test)]

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use image::{DynamicImage, ExtendedColorType, ImageDecoder, ImageReader, Limits};
 
-use super::{Decoded, Format, Quantiser, checked_size};
-use crate::engine::{Heightfield, Monitor, Raster, SampleScale};
+use super::{Decoded, Format, Quantiser, Rows, checked_size};
+use crate::engine::{Monitor, Raster, SampleScale};
 use crate::files::error::FileError;
 use crate::files::texture::{CUT_OFF, PictureFormat, is_cut_off_jpeg};
 use crate::files::watched::Watched;
@@ -33,6 +33,7 @@ pub(super) fn decode(path: &Path, bytes: &[u8], format: Format) -> Result<Decode
     let decoder = reader.into_decoder().map_err(broken)?;
     let (width, height) = decoder.dimensions();
     let [width, height] = checked_size(path, width.into(), height.into())?;
+    super::checked_contents(path, bytes, decoder.total_bytes())?;
     crate::files::memory::require_memory(decoder.total_bytes().saturating_mul(2))?;
     let picture = DynamicImage::from_decoder(decoder).map_err(broken)?;
 
@@ -60,15 +61,15 @@ pub(super) fn decode(path: &Path, bytes: &[u8], format: Format) -> Result<Decode
 /// Writes 8-bit grey.
 pub(super) fn write(
     writer: &mut (impl Write + Seek),
-    land: &Heightfield,
+    rows: Rows,
     quantiser: &Quantiser,
     format: Format,
     monitor: &Monitor,
 ) -> io::Result<()> {
-    let grid = land.grid();
-    let pixels: Vec<u8> = land.heights().iter().map(|&height| quantiser.value(height) as u8).collect();
+    let pixels: Vec<u8> =
+        (0..rows.height()).flat_map(|r| rows.row(r)).map(|&height| quantiser.value(height) as u8).collect();
     let format = PictureFormat::of(format).unwrap_or(PictureFormat::Bmp);
-    let size = [grid.width() as u32, grid.height() as u32];
+    let size = [rows.width() as u32, rows.height() as u32];
     format.encode(&mut Watched::new(writer, monitor), &pixels, size, ExtendedColorType::L8)
 }
 

@@ -2,31 +2,26 @@
 
 use std::io::{self, Write};
 
-use super::Quantiser;
-use crate::engine::{Grid, Heightfield, Monitor};
+use super::{Quantiser, Rows};
+use crate::engine::{Grid, Monitor};
 use crate::files::maps::Depth;
 use crate::files::png_writer::{self, Channels, Layout};
 
-fn layout_of(grid: Grid) -> Layout {
-    Layout { size: [grid.width(), grid.height()], channels: Channels::Grey, depth: Depth::Sixteen, is_srgb: false }
+fn layout_of(size: [usize; 2]) -> Layout {
+    Layout { size, channels: Channels::Grey, depth: Depth::Sixteen, is_srgb: false }
 }
 
 /// The most bytes that [`write`] takes.
 pub(super) fn bytes_written(grid: Grid) -> u64 {
-    png_writer::bytes_at_once(layout_of(grid), 0)
+    png_writer::bytes_at_once(layout_of([grid.width(), grid.height()]), 0)
 }
 
-pub(super) fn write(
-    writer: &mut impl Write,
-    land: &Heightfield,
-    quantiser: &Quantiser,
-    monitor: &Monitor,
-) -> io::Result<()> {
+pub(super) fn write(writer: &mut impl Write, rows: Rows, quantiser: &Quantiser, monitor: &Monitor) -> io::Result<()> {
     let fill = |r: usize, bytes: &mut [u8]| {
         let (pairs, _) = bytes.as_chunks_mut::<2>();
-        pairs.iter_mut().zip(land.row(r)).for_each(|(pair, height)| *pair = quantiser.value(*height).to_be_bytes());
+        pairs.iter_mut().zip(rows.row(r)).for_each(|(pair, height)| *pair = quantiser.value(*height).to_be_bytes());
     };
-    png_writer::write(writer, layout_of(land.grid()), fill, monitor)
+    png_writer::write(writer, layout_of([rows.width(), rows.height()]), fill, monitor)
 }
 
 #[cfg(test)]

@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::str::FromStr;
 
-use super::{ByteOrder, Decoded, Quantiser, Samples, checked_size};
-use crate::engine::{Heightfield, Monitor, Raster, SampleScale};
+use super::{ByteOrder, Decoded, Quantiser, Rows, Samples, checked_size};
+use crate::engine::{Monitor, Raster, SampleScale};
 use crate::files::error::FileError;
 use crate::files::watched::stopped;
 
@@ -58,7 +58,7 @@ impl RawSample {
     }
 
     /// Bytes a sample.
-    fn bytes(self) -> u64 {
+    pub(super) fn bytes(self) -> u64 {
         match self {
             Self::U8 => 1,
             Self::U16Le | Self::U16Be | Self::I16Le => 2,
@@ -176,16 +176,16 @@ pub(super) fn decode(
 
 pub(super) fn write(
     writer: &mut impl Write,
-    land: &Heightfield,
+    rows: Rows,
     quantiser: &Quantiser,
     sample: RawSample,
     monitor: &Monitor,
 ) -> io::Result<()> {
-    let tally = monitor.tally(land.grid().height());
+    let tally = monitor.tally(rows.height());
     let mut bytes = Vec::new();
-    for r in 0..land.grid().height() {
+    for r in 0..rows.height() {
         bytes.clear();
-        land.row(r).iter().for_each(|&height| sample.encode(height, quantiser, &mut bytes));
+        rows.row(r).iter().for_each(|&height| sample.encode(height, quantiser, &mut bytes));
         writer.write_all(&bytes)?;
         tally.add_one().map_err(stopped)?;
     }

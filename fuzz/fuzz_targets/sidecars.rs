@@ -1,0 +1,9 @@
+//! The reader of sidecars. `cargo +nightly fuzz run sidecars`
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use upthrust::files::sidecar::Sidecar;
+
+fuzz_target!(|text: &str| {
+    let _ = Sidecar::from_json(text);
+});

@@ -1,0 +1,25 @@
+//! Blender's displacement (Manual, "Displace Modifier").
+
+use super::{Facts, PLAIN, Target, USUAL};
+
+pub(super) static BLENDER: Target =
+    Target { key: "blender", label: "Blender", heightmaps: &[("height.exr", USUAL)], import, ..PLAIN };
+
+fn import(facts: &Facts) -> Vec<String> {
+    let (grid, extent) = (facts.grid, facts.grid.extent());
+    vec![
+        format!(
+            "add a Grid of {} × {} vertices and set its dimensions X {}, Y {} m; the top of the map lies at +Y.",
+            grid.width(),
+            grid.height(),
+            extent.width_m,
+            extent.depth_m
+        ),
+        format!(
+            "open {} with colour space Non-Color and put it into a Displace modifier with texture coordinates UV, \
+             Strength 1 and Midlevel 0: heights are metres, from {} to {}.",
+            facts.file, facts.range_m.min, facts.range_m.max
+        ),
+        "texture.png is the base colour, in sRGB; --mesh land.glb makes a mesh that needs none of this.".into(),
+    ]
+}

@@ -1,0 +1,32 @@
+//! CRYENGINE's terrain editor.
+
+use super::{Facts, PLAIN, Sizes, Target, USUAL, WeightsPlace};
+use crate::files::maps::WeightsLayout;
+
+pub(super) static CRYENGINE: Target = Target {
+    key: "cryengine",
+    label: "CRYENGINE",
+    sizes: Sizes::PowersOfTwo { plus: 0, least: 128, most: 16_384 },
+    heightmaps: &[("height.r16", USUAL)],
+    weights: Some((WeightsLayout::Maps, WeightsPlace::Samples)),
+    import,
+    unverified: &["whether maps are flipped; here the first row is the northern one."],
+    ..PLAIN
+};
+
+fn import(facts: &Facts) -> Vec<String> {
+    vec![
+        format!(
+            "make a level with a terrain of {} × {} and {} m per unit, and set the terrain's Max Height {}.",
+            facts.grid.width(),
+            facts.grid.height(),
+            facts.grid.spacing_x_m(),
+            facts.span_m()
+        ),
+        format!(
+            "Import Heightmap {}; the value 0 stands for {} m, so lower the ocean by as much to have heights as they \
+             are.",
+            facts.file, facts.range_m.min
+        ),
+    ]
+}

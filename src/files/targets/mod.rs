@@ -1,0 +1,397 @@
+//! Targets: the programs that exports are made for, one file each, one line each in [`ALL`].
+//!
+//! A target is a plain description. Which files it gets, of which size, and what is to be typed into its import dialog
+//! follow from it before anything is computed. What is said of a program that nobody has tried with it is marked so in
+//! the steps of the import, and not promised.
+
+mod blender;
+mod cities_skylines;
+mod cryengine;
+mod generic;
+mod hterrain;
+mod o3de;
+mod roblox;
+mod terrain3d;
+mod unity;
+mod unreal;
+mod worldpainter;
+
+use std::path::Path;
+
+use super::build::{HeightmapOrder, Order, TextureOrder};
+use super::heightmap::{Encoding, RowOrder};
+use super::maps::{Depth, MapOrder, WeightsLayout, WeightsOrder};
+use super::mesh::{Detail, MeshOrder};
+use super::tiles::TileNames;
+use crate::engine::Grid;
+use crate::engine::heightfield::Extent;
+use crate::engine::parameters::Band;
+use crate::engine::texture::{Chart, Points};
+
+/// A program that exports are made for.
+#[derive(Debug)]
+pub struct Target {
+    /// The name on the command line.
+    pub key: &'static str,
+    /// The name in the editor.
+    pub label: &'static str,
+    /// The sizes that a heightmap, or each of its tiles, may have.
+    pub sizes: Sizes,
+    /// The heightmaps, by the names of their files.
+    pub heightmaps: &'static [(&'static str, Encoding)],
+    /// The texture, by the name of its file, and what its alpha channel says throughout, if it has one.
+    pub texture: Option<(&'static str, Option<u8>)>,
+    /// The weights of the terrain types.
+    pub weights: Option<(WeightsLayout, WeightsPlace)>,
+    /// The normals, by the name of their file.
+    pub normals: Option<&'static str>,
+    /// The mesh, by the name of its file.
+    pub mesh: Option<&'static str>,
+    /// The heights of the lowest and of the greatest value, where the program knows no others.
+    pub range_m: Option<Band>,
+    /// The side of the land, where the program knows no other.
+    pub side_m: Option<f64>,
+    /// How tiles are named.
+    pub tile_names: TileNames,
+    /// What to do in the program, with the very numbers to type.
+    pub import: fn(&Facts) -> Vec<String>,
+    /// What is known from documentation alone, or not at all; said behind the steps.
+    pub unverified: &'static [&'static str],
+}
+
+/// Where the weights of a target are taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WeightsPlace {
+    /// At the samples of the heightmap.
+    Samples,
+    /// In the middle between them: one less along each side.
+    Cells,
+}
+
+/// What the steps of an import speak of.
+#[derive(Clone, Debug)]
+pub struct Facts<'a> {
+    /// The name of the heightmap's file.
+    pub file: &'a str,
+    /// The samples of that file, and the land under them.
+    pub grid: Grid,
+    /// The heights of the lowest and of the greatest value, or the lowest and the highest height.
+    pub range_m: Band,
+    /// The columns and rows of tiles.
+    pub tiles: Option<[usize; 2]>,
+    /// The names of the terrain types that cover ground, in their order.
+    pub layers: &'a [String],
+}
+
+impl Facts<'_> {
+    /// Metres from the lowest to the greatest value.
+    pub fn span_m(&self) -> f64 {
+        self.range_m.max - self.range_m.min
+    }
+
+    /// The terrain types in one line.
+    fn layers(&self) -> String {
+        self.layers.iter().enumerate().map(|(at, name)| format!("{at} {name}")).collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// The sizes of heightmaps that a program takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sizes {
+    /// Whatever there is.
+    Any,
+    /// At most so many samples along a side.
+    UpTo(usize),
+    /// As many along both sides: powers of two, and so many more.
+    PowersOfTwo {
+        /// What is added to the power.
+        plus: usize,
+        /// The smallest side.
+        least: usize,
+        /// The largest side.
+        most: usize,
+    },
+    /// As many along both sides: exactly so many.
+    Exactly(usize),
+    /// Whole components of Unreal's, at most 1024 of them.
+    Components,
+}
+
+/// The quads along a side of Unreal's components: one section or 2 × 2, each of 7, 15, … 255 quads.
+const QUADS: [usize; 12] = [510, 255, 254, 127, 126, 63, 62, 31, 30, 15, 14, 7];
+
+/// The sides that Unreal's documentation recommends: the most land for the components.
+const RECOMMENDED: [usize; 7] = [127, 253, 505, 1009, 2017, 4033, 8129];
+
+impl Sizes {
+    /// The sides that are allowed, of many those that are recommended, in ascending order; none where any is.
+    fn sides(self) -> Vec<usize> {
+        match self {
+            Self::Any | Self::UpTo(_) => Vec::new(),
+            Self::PowersOfTwo { plus, least, most } => {
+                let sides = (1..=16).map(|power| (1 << power) + plus);
+                sides.filter(|side| (least..=most).contains(side)).collect()
+            }
+            Self::Exactly(side) => vec![side],
+            Self::Components => RECOMMENDED.to_vec(),
+        }
+    }
+
+    /// Whether both sides must be equal.
+    pub fn is_square(self) -> bool {
+        matches!(self, Self::PowersOfTwo { .. } | Self::Exactly(_))
+    }
+
+    /// The allowed side that is nearest to this one.
+    pub fn nearest(self, side: usize) -> usize {
+        match self {
+            Self::UpTo(most) => side.min(most),
+            _ => self.sides().into_iter().min_by_key(|allowed| allowed.abs_diff(side)).unwrap_or(side),
+        }
+    }
+
+    /// Whether a heightmap may have the size.
+    pub fn allow(self, [width, height]: [usize; 2]) -> bool {
+        match self {
+            Self::Any => true,
+            Self::UpTo(most) => width.max(height) <= most,
+            Self::PowersOfTwo { .. } | Self::Exactly(_) => width == height && self.sides().contains(&width),
+            Self::Components => QUADS.iter().any(|quads| {
+                let whole = |side: usize| side > 1 && (side - 1).is_multiple_of(*quads);
+                whole(width) && whole(height) && (width - 1) / quads * ((height - 1) / quads) <= 1024
+            }),
+        }
+    }
+
+    /// The sizes in words.
+    pub fn describe(self) -> String {
+        match self {
+            Self::Any => "any size".into(),
+            Self::UpTo(most) => format!("up to {most} along a side"),
+            Self::PowersOfTwo { plus: 0, least, most } => format!("square, powers of two from {least} to {most}"),
+            Self::PowersOfTwo { plus, least, most } => {
+                format!("square, powers of two and {plus} more, from {least} to {most}")
+            }
+            Self::Exactly(side) => format!("{side} × {side}"),
+            Self::Components => "127, 253, 505, 1009, 2017, 4033, 8129, or other whole components".into(),
+        }
+    }
+}
+
+/// The form that a heightmap has where nothing else is said.
+const USUAL: Encoding = Encoding { raw: None, integers: false, row_order: RowOrder::NorthFirst, in_colours: false };
+
+/// A target that nothing is written for: what the others are told apart from.
+const PLAIN: Target = Target {
+    key: "",
+    label: "",
+    sizes: Sizes::Any,
+    heightmaps: &[("height.png", USUAL)],
+    texture: Some(("texture.png", None)),
+    weights: None,
+    normals: None,
+    mesh: None,
+    range_m: None,
+    side_m: None,
+    tile_names: TileNames::FromNorthWest,
+    import: |_| Vec::new(),
+    unverified: &[],
+};
+
+/// Every target.
+pub static ALL: [&Target; 12] = [
+    &unity::UNITY,
+    &unreal::UNREAL,
+    &terrain3d::TERRAIN3D,
+    &hterrain::HTERRAIN,
+    &blender::BLENDER,
+    &o3de::O3DE,
+    &cryengine::CRYENGINE,
+    &cities_skylines::FIRST,
+    &cities_skylines::SECOND,
+    &worldpainter::WORLDPAINTER,
+    &roblox::ROBLOX,
+    &generic::GENERIC,
+];
+
+impl PartialEq for Target {
+    /// A target is its key.
+    fn eq(&self, other: &Self) -> bool {
+        self.key == other.key
+    }
+}
+
+/// The target of that name.
+pub fn from_key(key: &str) -> Option<&'static Target> {
+    ALL.into_iter().find(|target| target.key == key)
+}
+
+impl Target {
+    /// The grid with about so many samples along the longer side of a land, or as the program would have it: the side
+    /// of each tile is an allowed one if `longer` is.
+    pub fn grid(&self, extent: Extent, longer: usize, counts: [usize; 2]) -> Grid {
+        let [columns, rows] = counts;
+        let most = columns.max(rows);
+        if self.sizes.is_square() {
+            let steps = longer.saturating_sub(1) / most;
+            return Grid::new(extent, steps * columns + 1, steps * rows + 1);
+        }
+        let fitted = Grid::fitted(extent, longer);
+        if self.sizes != Sizes::Components || fitted.width() == fitted.height() {
+            return fitted;
+        }
+        // The shorter side too has whole components.
+        let tile = |side: usize, count: usize| (side - 1) / count + 1;
+        let longer_tile = tile(longer, if extent.width_m >= extent.depth_m { columns } else { rows });
+        let quads = QUADS.into_iter().find(|quads| (longer_tile - 1).is_multiple_of(*quads)).unwrap_or(1);
+        let whole = |side: usize, count: usize| {
+            let components = (((tile(side, count) - 1) as f64 / quads as f64).round() as usize).max(1);
+            components * quads * count + 1
+        };
+        if extent.width_m >= extent.depth_m {
+            Grid::new(extent, longer, whole(fitted.height(), rows))
+        } else {
+            Grid::new(extent, whole(fitted.width(), columns), longer)
+        }
+    }
+
+    /// The samples along the longer side that are nearest to these and that the program takes.
+    pub fn nearest(&self, longer: usize, counts: [usize; 2]) -> usize {
+        let most = counts[0].max(counts[1]);
+        let tile = self.sizes.nearest(longer.saturating_sub(1) / most + 1);
+        (tile - 1) * most + 1
+    }
+
+    /// Whether the program takes a heightmap of that grid in so many tiles; in words, why not and what is nearest.
+    pub fn check(&self, grid: Grid, counts: [usize; 2]) -> Result<(), String> {
+        let size = [grid.width(), grid.height()];
+        let tile = [0, 1].map(|axis| (size[axis] - 1) / counts[axis] + 1);
+        if self.sizes.allow(tile) {
+            return Ok(());
+        }
+        let [width, height] = tile;
+        let which = if counts == [1, 1] { "a heightmap" } else { "a tile" };
+        let nearest = self.nearest(size[0].max(size[1]), counts);
+        Err(format!(
+            "{which} of {width} × {height} samples is none for {}, which takes {}; the nearest is --size {nearest}",
+            self.label,
+            self.sizes.describe()
+        ))
+    }
+
+    /// Puts the files of the target into an order, all into one folder, with so many pixels of texture. What the order
+    /// has already stays.
+    pub fn order(&'static self, order: &mut Order, folder: &Path, texture: [usize; 2]) {
+        let path = |name: &str| folder.join(name);
+        let heightmap = |(name, encoding): &(&str, Encoding)| HeightmapOrder { path: path(name), encoding: *encoding };
+        order.heightmaps.extend(self.heightmaps.iter().map(heightmap));
+        if order.texture.is_none() {
+            let new = |(name, alpha)| TextureOrder { alpha, ..TextureOrder::new(path(name), texture) };
+            order.texture = self.texture.map(new);
+        }
+        let grid = order.grid;
+        if let Some((layout, place)) = self.weights {
+            let points = match place {
+                WeightsPlace::Samples => Points::Samples,
+                WeightsPlace::Cells => Points::Pixels([grid.width() - 1, grid.height() - 1]),
+            };
+            let folder = order.weights.take().map_or(folder.to_path_buf(), |weights| weights.folder);
+            order.weights = Some(WeightsOrder { folder, points, depth: Depth::Eight, layout });
+        }
+        let normals = |name| MapOrder { path: path(name), chart: Chart::Normals, size: texture, depth: Depth::Eight };
+        order.maps.extend(self.normals.map(normals));
+        if order.mesh.is_none() {
+            let detail = Detail::Vertices(Detail::USUAL_VERTICES);
+            order.mesh = self.mesh.map(|name| MeshOrder { path: path(name), detail, texture: Some(texture) });
+        }
+        order.range_m = order.range_m.or(self.range_m);
+        if let Some(tiles) = &mut order.tiles {
+            tiles.names = self.tile_names;
+        }
+        order.target = Some(self);
+    }
+
+    /// What to do in the program, and what nobody has tried.
+    pub fn steps(&self, facts: &Facts) -> Vec<String> {
+        let mut steps: Vec<String> =
+            (self.import)(facts).into_iter().map(|step| format!("{}: {step}", self.label)).collect();
+        steps.extend(self.unverified.iter().map(|what| format!("{}, not verified: {what}", self.label)));
+        steps
+    }
+
+    /// What does not suit the program, as far as it is known before anything is computed.
+    pub fn warnings(&self, extent: Extent) -> Vec<String> {
+        let fits = |side_m: &f64| extent.width_m == *side_m && extent.depth_m == *side_m;
+        let stretched = self.side_m.filter(|side_m| !fits(side_m)).map(|side_m| {
+            format!(
+                "{} lays every map over {side_m} × {side_m} m, and this land is {} × {} m; slopes will differ unless \
+                 the project's world has that size",
+                self.label, extent.width_m, extent.depth_m
+            )
+        });
+        stretched.into_iter().collect()
+    }
+
+    /// The target in the list of all of them.
+    pub fn line(&self) -> String {
+        let mut files: Vec<&str> = self.heightmaps.iter().map(|(name, _)| *name).collect();
+        files.extend(self.texture.map(|(name, _)| name));
+        files.extend(self.weights.map(|(layout, _)| layout.file_names()));
+        files.extend(self.normals);
+        files.extend(self.mesh);
+        format!("{:<18} {} ({}): {}", self.key, self.label, self.sizes.describe(), files.join(", "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn keys_are_told_apart_and_every_target_says_what_to_do() {
+        let keys: BTreeSet<&str> = ALL.iter().map(|target| target.key).collect();
+        assert_eq!(keys.len(), ALL.len());
+        let grid = Grid::new(Extent { width_m: 4096.0, depth_m: 4096.0 }, 1025, 1025);
+        let layers = ["Rock".to_string(), "Snow".to_string()];
+        for target in ALL {
+            let range_m = Band { min: -100.0, max: 924.0 };
+            let facts = Facts { file: "height", grid, range_m, tiles: None, layers: &layers };
+            let steps = target.steps(&facts);
+            assert!(!steps.is_empty(), "{}", target.key);
+            assert!(steps.iter().all(|step| step.starts_with(target.label) && step.ends_with('.')), "{steps:?}");
+            assert!(!target.line().is_empty() && from_key(target.key) == Some(target));
+        }
+    }
+
+    #[test]
+    fn sizes_are_those_of_the_programs() {
+        let unity = unity::UNITY.sizes;
+        assert!([33, 513, 4097].into_iter().all(|side| unity.allow([side; 2])));
+        assert!([17, 512, 1000, 8193].into_iter().all(|side| !unity.allow([side; 2])));
+        assert!(!unity.allow([513, 257]));
+        assert_eq!((unity.nearest(1000), unity.nearest(9000)), (1025, 4097));
+        let unreal = Sizes::Components;
+        for side in [127, 253, 505, 1009, 2017, 4033, 8129] {
+            assert!(unreal.allow([side; 2]), "{side}");
+        }
+        assert!(unreal.allow([2017, 1009]) && !unreal.allow([1025, 1025]) && !unreal.allow([8129, 8130]));
+        assert_eq!(unreal.nearest(1025), 1009);
+        assert_eq!(Sizes::UpTo(4096).nearest(5000), 4096);
+    }
+
+    #[test]
+    fn grids_suit_the_target_also_in_tiles_and_on_oblong_land() {
+        let oblong = Extent { width_m: 4000.0, depth_m: 1900.0 };
+        let size = |grid: Grid| [grid.width(), grid.height()];
+        assert_eq!(size(unity::UNITY.grid(oblong, 513, [1, 1])), [513, 513]);
+        assert_eq!(size(unity::UNITY.grid(oblong, 1025, [2, 1])), [1025, 513]);
+        assert_eq!(unity::UNITY.nearest(1000, [4, 4]), 1025);
+        let unreal = unreal::UNREAL.grid(oblong, 1009, [1, 1]);
+        assert!(unreal.width() == 1009 && unreal::UNREAL.check(unreal, [1, 1]).is_ok(), "{unreal:?}");
+        assert_eq!(size(generic::GENERIC.grid(oblong, 401, [1, 1])), [401, 191]);
+        let refused = unity::UNITY.check(Grid::new(oblong, 1000, 1000), [1, 1]).expect_err("no power of two");
+        assert!(refused.contains("1000 × 1000") && refused.ends_with("--size 1025"), "{refused}");
+    }
+}

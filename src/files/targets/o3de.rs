@@ -1,0 +1,40 @@
+//! Open 3D Engine's terrain ("Terrain Heightmaps"): the image preset goes by the end of the name.
+
+use super::{Facts, PLAIN, Target, USUAL, WeightsPlace};
+use crate::files::maps::WeightsLayout;
+
+pub(super) static O3DE: Target = Target {
+    key: "o3de",
+    label: "O3DE",
+    heightmaps: &[("height_gsi.png", USUAL)],
+    texture: Some(("macro_color.png", None)),
+    weights: Some((WeightsLayout::Maps, WeightsPlace::Samples)),
+    import,
+    unverified: &["whether maps are flipped; here the first row is the northern one."],
+    ..PLAIN
+};
+
+fn import(facts: &Facts) -> Vec<String> {
+    let (grid, extent) = (facts.grid, facts.grid.extent());
+    vec![
+        format!(
+            "make an Axis Aligned Box Shape of {} × {} × {} m whose lower side lies at z = {}, and set the Terrain \
+             World's Min Height {} and Max Height {}.",
+            extent.width_m,
+            extent.depth_m,
+            facts.span_m(),
+            facts.range_m.min,
+            facts.range_m.min,
+            facts.range_m.max
+        ),
+        format!(
+            "use {} in an Image Gradient, which spans the box, and set the Height Query Resolution {}.",
+            facts.file,
+            grid.spacing_x_m()
+        ),
+        format!(
+            "weight_NN_NAME.png are masks for the surface gradients {}; macro_color.png is the macro colour.",
+            facts.layers()
+        ),
+    ]
+}

@@ -1,0 +1,31 @@
+//! Roblox's terrain editor ("Import terrain"): a pixel is 4 studs, and colours of a second map name the materials.
+
+use super::{Facts, PLAIN, Sizes, Target, WeightsPlace};
+use crate::files::maps::WeightsLayout;
+
+pub(super) static ROBLOX: Target = Target {
+    key: "roblox",
+    label: "Roblox",
+    sizes: Sizes::UpTo(4096),
+    texture: None,
+    weights: Some((WeightsLayout::Materials, WeightsPlace::Samples)),
+    import,
+    unverified: &["whether maps are flipped; here the first row is the northern one."],
+    ..PLAIN
+};
+
+fn import(facts: &Facts) -> Vec<String> {
+    let studs_per_m = 4.0 / facts.grid.spacing_x_m();
+    vec![
+        format!(
+            "Terrain Editor > Import, heightmap {}: set Size X {}, Z {} (4 studs a pixel) and Y {}, which keeps the \
+             proportions.",
+            facts.file,
+            4 * facts.grid.width(),
+            4 * facts.grid.height(),
+            facts.span_m() * studs_per_m
+        ),
+        format!("the value 0 stands for {} m; set Position Y {}.", facts.range_m.min, facts.range_m.min * studs_per_m),
+        "materials.png is the colormap: each type as the material whose colour is nearest, without soft edges.".into(),
+    ]
+}

@@ -1,0 +1,40 @@
+//! Terrain3D for Godot (its documentation, "Importing & Exporting Data", "Controlmap Format").
+
+use super::{Facts, PLAIN, Target, USUAL, WeightsPlace};
+use crate::files::heightmap::Encoding;
+use crate::files::maps::WeightsLayout;
+
+/// A roughness that changes nothing.
+const ROUGHNESS: u8 = 128;
+
+pub(super) static TERRAIN3D: Target = Target {
+    key: "godot-terrain3d",
+    label: "Terrain3D (Godot)",
+    heightmaps: &[("height.exr", Encoding { in_colours: true, ..USUAL })],
+    texture: Some(("color.png", Some(ROUGHNESS))),
+    weights: Some((WeightsLayout::Control, WeightsPlace::Samples)),
+    import,
+    unverified: &[
+        "whether maps are flipped; here the first row is the northern one, and north is −Z.",
+        "that the control map is taken from an EXR of 32-bit floats whose bits are those of the map.",
+    ],
+    ..PLAIN
+};
+
+fn import(facts: &Facts) -> Vec<String> {
+    let grid = facts.grid;
+    vec![
+        format!(
+            "open the importer scene and choose {} as height, control.exr as control and color.png as colour file; \
+             heights are metres, so leave Import Scale at 1 and Import Offset at 0.",
+            facts.file
+        ),
+        format!(
+            "set Vertex Spacing {}; heights run from {} to {} m.",
+            grid.spacing_x_m(),
+            facts.range_m.min,
+            facts.range_m.max
+        ),
+        format!("the textures of the asset dock, by their number: {}.", facts.layers()),
+    ]
+}

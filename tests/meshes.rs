@@ -1,0 +1,156 @@
+//! Meshes as other programs read them.
+
+#![allow(clippy::expect_used, clippy::panic, reason = "a test that cannot go on has failed, in its helpers too")]
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use upthrust::engine::operations::faults::Faults;
+use upthrust::engine::recipe::World;
+use upthrust::engine::{Grid, Monitor, Recipe, Step, stack};
+use upthrust::files::build::{Order, build};
+use upthrust::files::mesh::{Detail, MeshOrder};
+
+fn order(path: &Path, detail: Detail, texture: Option<[usize; 2]>) -> Order {
+    let stack = vec![Step::new(Faults { count: 60, ..Default::default() })];
+    let world = World { width_m: 3000.0, depth_m: 2000.0, ..Default::default() };
+    let recipe = Recipe { stack, world, ..Default::default() };
+    let grid = Grid::fitted(recipe.world.extent(), 97);
+    Order { mesh: Some(MeshOrder { path: path.into(), detail, texture }), ..Order::new("Test", recipe, grid) }
+}
+
+/// The cross product of two sides, which is as long as twice the area.
+fn doubled_area([a, b, c]: [[f32; 3]; 3]) -> [f32; 3] {
+    let to = |p: [f32; 3]| [0, 1, 2].map(|axis| p[axis] - a[axis]);
+    let ([bx, by, bz], [cx, cy, cz]) = (to(b), to(c));
+    [by * cz - bz * cy, bz * cx - bx * cz, bx * cy - by * cx]
+}
+
+#[test]
+fn a_gltf_is_read_with_its_heights_normals_and_texture() {
+    let folder = tempfile::tempdir().expect("folder");
+    for (name, detail, texture) in [
+        ("full.glb", Detail::Vertices(usize::MAX), Some([48, 32])),
+        ("coarse.glb", Detail::Vertices(500), None),
+        ("by-error.glb", Detail::ErrorM(2.0), Some([33, 21])),
+    ] {
+        let path = folder.path().join(name);
+        let order = order(&path, detail, texture);
+        let built = build(&order, &Monitor::new()).expect("built");
+        assert_eq!((built.files.len(), built.notes.len()), (1, 1), "{:?}", built.notes);
+        let land = stack::evaluate(&order.recipe, order.grid, None, &order.inputs, &Monitor::new()).expect("land");
+
+        let gltf = gltf::Gltf::open(&path).expect("valid by the crate's own checks");
+        let blob = gltf.blob.clone().expect("numbers");
+        let mesh = gltf.meshes().next().expect("a mesh");
+        let primitive = mesh.primitives().next().expect("a primitive");
+        let reader = primitive.reader(|_| Some(&blob));
+        let positions: Vec<[f32; 3]> = reader.read_positions().expect("positions").collect();
+        let normals: Vec<[f32; 3]> = reader.read_normals().expect("normals").collect();
+        let shares: Vec<[f32; 2]> = reader.read_tex_coords(0).expect("coordinates").into_f32().collect();
+        let indices: Vec<u32> = reader.read_indices().expect("triangles").into_u32().collect();
+        let bounds = primitive.bounding_box();
+        for axis in 0..3 {
+            let along = || positions.iter().map(|position| position[axis]);
+            assert_eq!(along().fold(f32::INFINITY, f32::min), bounds.min[axis]);
+            assert_eq!(along().fold(f32::NEG_INFINITY, f32::max), bounds.max[axis]);
+        }
+        assert_eq!((bounds.min[0], bounds.max[2]), (-1500.0, 1000.0));
+        for ((position, normal), [u, v]) in positions.iter().zip(&normals).zip(&shares) {
+            let (c, r) = ((u * 96.0).round() as usize, (v * 64.0).round() as usize);
+            assert_eq!(position[1], land[(c, r)]);
+            assert!(
+                (position[0] + 1500.0 - u * 3000.0).abs() < 1e-2 && (position[2] + 1000.0 - v * 2000.0).abs() < 1e-2
+            );
+            assert!((normal.iter().map(|along| along * along).sum::<f32>() - 1.0).abs() < 1e-5 && normal[1] > 0.0);
+        }
+        for triangle in indices.as_chunks::<3>().0 {
+            assert!(doubled_area(triangle.map(|index| positions[index as usize]))[1] > 0.0, "seen from above");
+        }
+        for view in gltf.views() {
+            assert!(view.offset() % 4 == 0 && view.offset() + view.length() <= blob.len());
+        }
+        let picture = gltf.images().next();
+        assert_eq!(picture.is_some(), texture.is_some());
+        if let (Some(picture), Some(size)) = (picture, texture) {
+            let gltf::image::Source::View { view, mime_type } = picture.source() else { panic!("not inside") };
+            assert_eq!(mime_type, "image/png");
+            let png = image::load_from_memory(&blob[view.offset()..][..view.length()]).expect("a picture");
+            assert_eq!([png.width() as usize, png.height() as usize], size);
+        }
+        match detail {
+            Detail::Vertices(most) => assert!(positions.len() <= most),
+            Detail::ErrorM(_) => assert!(positions.len() < order.grid.samples()),
+        }
+    }
+}
+
+#[test]
+fn an_obj_names_its_material_and_its_triangles_face_up() {
+    let folder = tempfile::tempdir().expect("folder");
+    let path = folder.path().join("land.obj");
+    let built = build(&order(&path, Detail::Vertices(300), Some([24, 16])), &Monitor::new()).expect("built");
+    let names: Vec<_> = built.files.iter().filter_map(|path| path.file_name()).collect();
+    assert_eq!(names, ["land.obj", "land.mtl", "land.png"]);
+    let text = std::fs::read_to_string(&path).expect("text");
+    assert!(text.contains("mtllib land.mtl"));
+    assert!(std::fs::read_to_string(folder.path().join("land.mtl")).expect("text").contains("map_Kd land.png"));
+    assert_eq!(image::open(folder.path().join("land.png")).expect("a picture").width(), 24);
+    let of = |kind: &str| -> Vec<Vec<f32>> {
+        let lines = text.lines().filter_map(|line| line.strip_prefix(kind)?.strip_prefix(' '));
+        lines.map(|line| line.split(' ').map(|word| word.parse().expect("a number")).collect()).collect()
+    };
+    let (vertices, shares) = (of("v"), of("vt"));
+    assert!(vertices.len() <= 300 && vertices.len() == shares.len() && vertices.len() == of("vn").len());
+    // v counts from the south.
+    let north_west = vertices.iter().position(|v| v[0] == -1500.0 && v[2] == -1000.0).expect("a corner");
+    assert_eq!(shares[north_west], [0.0, 1.0]);
+    let triangles: Vec<[usize; 3]> = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("f "))
+        .map(|line| {
+            let numbers: Vec<usize> =
+                line.split(' ').map(|word| word.split('/').next().and_then(|n| n.parse().ok()).expect("n")).collect();
+            [numbers[0] - 1, numbers[1] - 1, numbers[2] - 1]
+        })
+        .collect();
+    for triangle in &triangles {
+        let corners = triangle.map(|at| [vertices[at][0], vertices[at][1], vertices[at][2]]);
+        assert!(doubled_area(corners)[1] > 0.0);
+    }
+}
+
+#[test]
+fn an_stl_is_closed() {
+    let folder = tempfile::tempdir().expect("folder");
+    for detail in [Detail::Vertices(400), Detail::ErrorM(0.0)] {
+        let path = folder.path().join("land.stl");
+        let order = Order { overwrite: true, ..order(&path, detail, Some([24, 16])) };
+        build(&order, &Monitor::new()).expect("built");
+        let bytes = std::fs::read(&path).expect("there");
+        let count = u32::from_le_bytes(bytes[80..84].try_into().expect("four")) as usize;
+        assert_eq!(bytes.len(), 84 + 50 * count);
+        let mut edges: HashMap<[[u32; 3]; 2], i32> = HashMap::new();
+        let mut volume = 0.0;
+        let mut longest = [f32::INFINITY, f32::NEG_INFINITY];
+        for facet in bytes[84..].chunks_exact(50) {
+            let numbers: Vec<f32> = facet[..48].as_chunks::<4>().0.iter().map(|n| f32::from_le_bytes(*n)).collect();
+            let corner = |at: usize| [numbers[3 * at], numbers[3 * at + 1], numbers[3 * at + 2]];
+            let corners = [corner(1), corner(2), corner(3)];
+            for (from, to) in [(0, 1), (1, 2), (2, 0)] {
+                // −0 and 0 are one place.
+                let key = |at: usize| corners[at].map(|along| (along + 0.0).to_bits());
+                *edges.entry([key(from), key(to)]).or_default() += 1;
+            }
+            let area = doubled_area(corners);
+            volume += (0..3).map(|axis| f64::from(area[axis]) * f64::from(corners[0][axis])).sum::<f64>() / 6.0;
+            let dot: f32 = (0..3).map(|axis| area[axis] * numbers[axis]).sum();
+            assert!(dot >= 0.0, "the normal is that of the corners' order");
+            longest = corners.iter().fold(longest, |[a, b], corner| [a.min(corner[0]), b.max(corner[0])]);
+        }
+        assert!(edges.values().all(|times| *times == 1));
+        assert!(edges.keys().all(|[from, to]| edges.contains_key(&[*to, *from])), "every edge twice, once each way");
+        assert!(volume > 200.0 * 133.0 * 3.0, "{volume} mm³, and not inside out");
+        assert!((longest[1] - longest[0] - 200.0).abs() < 1e-3);
+    }
+}

@@ -1,0 +1,78 @@
+//! Parts of lands that are computed by themselves.
+
+#![allow(clippy::expect_used, clippy::panic, reason = "a test that cannot go on has failed, in its helpers too")]
+
+use std::sync::Arc;
+
+use upthrust::engine::mask::{Mask, MaskSource};
+use upthrust::engine::operations::heightmap::Heightmap;
+use upthrust::engine::operations::levels::Levels;
+use upthrust::engine::operations::noise::Noise;
+use upthrust::engine::parameters::FileName;
+use upthrust::engine::recipe::World;
+use upthrust::engine::{Grid, Heightfield, Inputs, Monitor, Operation, Raster, Recipe, SampleScale, Step, stack};
+
+fn inputs() -> Inputs {
+    let samples = (0..35 * 23).map(|at| ((at * 7919) % 401) as f32).collect();
+    let raster = Raster { width: 35, height: 23, samples, scale: SampleScale::Integers { greatest: 400.0 } };
+    Inputs { rasters: [(FileName("a.png".into()), Arc::new(raster))].into(), ..Default::default() }
+}
+
+fn land(recipe: &Recipe, grid: Grid) -> Heightfield {
+    stack::evaluate(recipe, grid, None, &inputs(), &Monitor::new()).expect("not cancelled")
+}
+
+/// Whether parts of the land are the cuts of the whole, to the bit.
+fn check(recipe: &Recipe, what: &str) {
+    let whole_grid = Grid::new(recipe.world.extent(), 130, 77);
+    let whole = land(recipe, whole_grid);
+    for (first, size) in [([0, 0], [65, 39]), ([65, 38], [65, 39]), ([129, 0], [1, 77]), ([31, 40], [7, 3])] {
+        let part = land(recipe, whole_grid.part(first, size));
+        for (c, r) in (0..size[1]).flat_map(|r| (0..size[0]).map(move |c| (c, r))) {
+            let expected = whole[(first[0] + c, first[1] + r)];
+            assert_eq!(part[(c, r)].to_bits(), expected.to_bits(), "{what}: ({c}, {r}) of {first:?}, {size:?}");
+        }
+    }
+}
+
+fn recipe(operation: Operation) -> Recipe {
+    let world = World { width_m: 4100.7, depth_m: 1977.3, ..Default::default() };
+    Recipe { stack: vec![Step::new(Noise::default()), Step::new(operation)], world, ..Default::default() }
+}
+
+#[test]
+fn every_operation_that_says_so_can_be_cut() {
+    let mut checked = 0;
+    let mut operations = Operation::all();
+    operations.push(Levels { low_m: Some(-100.0), high_m: Some(200.0), ..Default::default() }.into());
+    operations.push(Heightmap { file: FileName("a.png".into()), ..Default::default() }.into());
+    for key in ["faults", "bsp_faults"] {
+        let mut still = Operation::from_key(key).expect("there");
+        still.group_mut().set("wind", &serde_json::Value::Null).expect("none");
+        operations.push(still);
+    }
+    for operation in operations {
+        let recipe = recipe(operation);
+        let operation = &recipe.stack[1].operation;
+        let grid = Grid::new(recipe.world.extent(), 130, 77);
+        assert_eq!(stack::can_be_cut(&recipe, grid), operation.can_be_cut());
+        if operation.can_be_cut() {
+            checked += 1;
+            check(&recipe, operation.key());
+        }
+    }
+    assert!(checked >= 9, "{checked}");
+}
+
+#[test]
+fn masks_by_place_and_height_are_cut_too_and_those_by_slope_are_not() {
+    for source in [MaskSource::Elevation, MaskSource::Border, MaskSource::Image] {
+        let mut recipe = recipe(Noise { amplitude_m: 300.0, ..Default::default() }.into());
+        let mask = Mask { source, file: FileName("a.png".into()), ..Default::default() };
+        recipe.stack[1].settings.mask = Some(mask);
+        check(&recipe, &format!("{source:?}"));
+    }
+    let mut recipe = recipe(Noise::default().into());
+    recipe.stack[1].settings.mask = Some(Mask { source: MaskSource::Slope, ..Default::default() });
+    assert!(!stack::can_be_cut(&recipe, Grid::new(recipe.world.extent(), 33, 33)));
+}

@@ -1,0 +1,279 @@
+//! What every target gets, as its program would read it.
+
+#![allow(clippy::expect_used, clippy::panic, reason = "a test that cannot go on has failed, in its helpers too")]
+
+use std::path::Path;
+use std::sync::Arc;
+
+use serde_json::Value;
+use upthrust::engine::operations::heightmap::Heightmap;
+use upthrust::engine::parameters::{Band, FileName};
+use upthrust::engine::recipe::World;
+use upthrust::engine::{Grid, Heightfield, Inputs, Monitor, Raster, Recipe, SampleScale, Step, stack};
+use upthrust::files::build::{Order, build};
+use upthrust::files::heightmap::{self, RowOrder};
+use upthrust::files::targets::{self, Target};
+use upthrust::files::tiles::{TileNames, Tiles};
+
+/// Land that is like no turned or mirrored form of itself: a block in the north-western corner, rising south-eastward.
+fn marked(target: &'static Target, folder: &Path, longer: usize, counts: [usize; 2]) -> (Order, Heightfield) {
+    let side = 65;
+    let sample = |at: usize| {
+        let (c, r) = (at % side, at / side);
+        if c < 4 && r < 4 { 700.0 } else { c as f32 * 3.0 + r as f32 * 5.5 - 60.0 }
+    };
+    let samples = (0..side * side).map(sample).collect();
+    let raster = Raster { width: side, height: side, samples, scale: SampleScale::Metres };
+    order(target, folder, raster, World { width_m: 4096.0, depth_m: 4096.0, ..Default::default() }, longer, counts)
+}
+
+fn order(
+    target: &'static Target,
+    folder: &Path,
+    raster: Raster,
+    world: World,
+    longer: usize,
+    counts: [usize; 2],
+) -> (Order, Heightfield) {
+    let file = FileName("in.r32".into());
+    let step = Step::new(Heightmap { file: file.clone(), low_m: None, high_m: None, ..Default::default() });
+    let recipe = Recipe { stack: vec![step], world, ..Default::default() };
+    let grid = target.grid(recipe.world.extent(), target.nearest(longer, counts), counts);
+    let inputs = Inputs { rasters: [(file, Arc::new(raster))].into(), ..Default::default() };
+    let tiles = (counts != [1, 1]).then_some(Tiles { counts, only: None, names: TileNames::FromNorthWest });
+    let mut order = Order { tiles, inputs, ..Order::new("Marked", recipe, grid) };
+    target.order(&mut order, folder, [64 * counts[0], 64 * counts[1]]);
+    // The shipped pictures would take their time.
+    order.recipe.texture.types.iter_mut().for_each(|ground| ground.texture = None);
+    let land = stack::evaluate(&order.recipe, grid, None, &order.inputs, &Monitor::new()).expect("land");
+    (order, land)
+}
+
+fn sidecar(path: &Path) -> Value {
+    let text = std::fs::read_to_string(heightmap_sidecar(path)).expect("a sidecar");
+    serde_json::from_str(&text).expect("JSON")
+}
+
+fn heightmap_sidecar(path: &Path) -> std::path::PathBuf {
+    upthrust::files::sidecar::sidecar_path(path)
+}
+
+fn number(value: &Value) -> f64 {
+    value.as_f64().expect("a number")
+}
+
+/// The number behind some words of the import steps.
+fn typed(sidecar: &Value, words: &str) -> f64 {
+    let steps: Vec<&str> = sidecar["import"].as_array().expect("steps").iter().filter_map(Value::as_str).collect();
+    let rest = steps.iter().find_map(|step| step.split_once(words)).unwrap_or_else(|| panic!("{words}: {steps:?}")).1;
+    let digits: String = rest.trim_start().chars().take_while(|c| c.is_ascii_digit() || "-.".contains(*c)).collect();
+    digits.trim_end_matches('.').parse().expect("a number")
+}
+
+#[test]
+fn every_target_gives_back_the_metres_with_the_mark_in_its_corner() {
+    for target in targets::ALL {
+        let folder = tempfile::tempdir().expect("folder");
+        let (order, land) = marked(target, folder.path(), 129, [1, 1]);
+        let plan = order.plan().expect("possible");
+        let mut planned: Vec<_> = plan.iter().map(|file| file.path.clone()).collect();
+        let mut written = build(&order, &Monitor::new()).expect(target.key).files;
+        planned.sort();
+        written.sort();
+        assert_eq!(written, planned, "{}", target.key);
+        let grid = land.grid();
+        assert!(target.check(grid, [1, 1]).is_ok());
+        for heightmap in &order.heightmaps {
+            let path = &heightmap.path;
+            let bytes = std::fs::read(path).expect("there");
+            let said = sidecar(path);
+            // As the program reads it, which does not know of sidecars.
+            let layout = match (path.extension().and_then(|ending| ending.to_str()), grid.width(), grid.height()) {
+                (Some("raw" | "r16"), width, height) => format!("u16le,{width}x{height}").parse().ok(),
+                (Some("r32"), width, height) => format!("f32le,{width}x{height}").parse().ok(),
+                _ => None,
+            };
+            let raster = heightmap::decode(path, &bytes, layout).expect("readable").raster;
+            let (min, max) = (number(&said["min_m"]), number(&said["max_m"]));
+            if let Some(Band { min: low, max: high }) = target.range_m {
+                assert_eq!((min, max), (low, high), "{}", target.key);
+            }
+            let [metres, tolerance]: [Box<dyn Fn(f32) -> f64>; 2] = match raster.scale {
+                SampleScale::Metres => [Box::new(f64::from), Box::new(|_| 0.0)],
+                SampleScale::Integers { .. } => [
+                    Box::new(move |value| min + f64::from(value) / 65_535.0 * (max - min)),
+                    Box::new(move |_| (max - min) / 65_535.0 * 0.5001),
+                ],
+            };
+            let from_south = heightmap.encoding.row_order == RowOrder::SouthFirst;
+            assert_eq!(from_south, target.key == "unity", "Unity alone begins in the south");
+            for r in 0..grid.height() {
+                let row = if from_south { grid.height() - 1 - r } else { r };
+                for c in (0..grid.width()).step_by(7) {
+                    let value = raster.samples[row * grid.width() + c];
+                    let height = f64::from(land[(c, r)]).clamp(min, max);
+                    assert!((metres(value) - height).abs() <= tolerance(value) + 1e-9, "{} ({c}, {r})", target.key);
+                }
+            }
+            assert!(said["import"].as_array().is_some_and(|steps| steps.len() > 3), "{said}");
+        }
+    }
+}
+
+#[test]
+fn the_numbers_to_type_give_back_metres_in_unity_and_unreal() {
+    let folder = tempfile::tempdir().expect("folder");
+    let unreal = targets::from_key("unreal").expect("there");
+    let (order, land) = marked(unreal, folder.path(), 127, [1, 1]);
+    build(&order, &Monitor::new()).expect("built");
+    let path = &order.heightmaps[0].path;
+    let said = sidecar(path);
+    let (scale_z, location_z) = (typed(&said, ", Z "), typed(&said, "Location Z "));
+    let span = number(&said["max_m"]) - number(&said["min_m"]);
+    assert!((scale_z - span * 100.0 / 512.0).abs() < 1e-4 * scale_z, "the range in cm / 512");
+    assert!((typed(&said, "Scale X ") - 100.0 * 4096.0 / 126.0).abs() < 1e-9);
+    let picture = image::open(path).expect("a picture").into_luma16();
+    for (x, y, value) in picture.enumerate_pixels() {
+        let metres = (location_z + (f64::from(value.0[0]) - 32_768.0) / 128.0 * scale_z) / 100.0;
+        let height = f64::from(land[(x as usize, y as usize)]);
+        assert!((metres - height).abs() <= 0.5001 * span / 65_535.0, "({x}, {y}): {metres} for {height}");
+    }
+    // A layer a file, in 8-bit grey, a pixel a sample, which sum to the whole.
+    let layers: Vec<image::GrayImage> = std::fs::read_dir(folder.path())
+        .expect("folder")
+        .map(|entry| entry.expect("entry").path())
+        .filter(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("weight_")))
+        .map(|path| image::open(path).expect("a picture").into_luma8())
+        .collect();
+    assert!(layers.len() > 3 && layers.iter().all(|layer| layer.dimensions() == (127, 127)));
+    assert!((0..127).all(|at| layers.iter().map(|layer| u32::from(layer.get_pixel(at, 5).0[0])).sum::<u32>() == 255));
+
+    let folder = tempfile::tempdir().expect("folder");
+    let unity = targets::from_key("unity").expect("there");
+    let (order, land) = marked(unity, folder.path(), 129, [1, 1]);
+    build(&order, &Monitor::new()).expect("built");
+    let path = &order.heightmaps[0].path;
+    let (said, bytes) = (sidecar(path), std::fs::read(path).expect("there"));
+    let (height, y) = (typed(&said, "Terrain Height "), typed(&said, "y = "));
+    assert_eq!((typed(&said, "Resolution "), typed(&said, "Terrain Width ")), (129.0, 4096.0));
+    let value =
+        |x: usize, z: usize| f64::from(u16::from_le_bytes([bytes[2 * (z * 129 + x)], bytes[2 * (z * 129 + x) + 1]]));
+    for (x, z) in (0..129).flat_map(|z| [(0, z), (40, z), (128, z)]) {
+        let metres = value(x, z) / 65_535.0 * height + y;
+        assert!((metres - f64::from(land[(x, 128 - z)])).abs() <= 0.5001 * height / 65_535.0);
+    }
+    let alphamap = image::open(folder.path().join("weights_RGBA_0.png")).expect("a picture");
+    assert_eq!((alphamap.width(), alphamap.color()), (128, image::ColorType::Rgba8));
+}
+
+#[test]
+fn tiles_have_the_names_of_the_program_one_range_and_equal_edges() {
+    for (key, longer, side) in [("unity", 129, 65), ("unreal", 253, 127), ("generic", 65, 33)] {
+        let folder = tempfile::tempdir().expect("folder");
+        let (order, _) = marked(targets::from_key(key).expect("there"), folder.path(), longer, [2, 2]);
+        build(&order, &Monitor::new()).expect("built");
+        let name = |column: usize, row: usize| match key {
+            "unity" => format!("height_{column}_{}.raw", 1 - row),
+            _ => format!("height_x{column}_y{row}.png"),
+        };
+        let read = |column: usize, row: usize| {
+            let reading = heightmap::read(&folder.path().join(name(column, row)), None).expect("readable");
+            assert_eq!((reading.raster.width, reading.raster.height), (side, side), "{key}");
+            (reading.range_m(), reading.raster.samples)
+        };
+        let [nw, ne, sw, se] = [read(0, 0), read(1, 0), read(0, 1), read(1, 1)];
+        assert!(nw.0 == ne.0 && ne.0 == sw.0 && sw.0 == se.0, "{key}");
+        assert!((0..side).all(|r| nw.1[r * side + side - 1] == ne.1[r * side]), "{key}");
+        assert!((0..side).all(|c| nw.1[(side - 1) * side + c] == sw.1[c]), "{key}");
+        assert!(nw.1[0] > 50_000.0, "the mark is in the north-west");
+        assert!(ne.1[side - 1] < 40_000.0 && sw.1[(side - 1) * side] < 40_000.0);
+    }
+    // Without tiles nothing in a name reads as one.
+    let folder = tempfile::tempdir().expect("folder");
+    let (mut order, _) = marked(targets::from_key("unreal").expect("there"), folder.path(), 127, [1, 1]);
+    order.recipe.texture.types[0].name = "Grass 4x4".into();
+    for file in order.plan().expect("possible") {
+        let name = file.path.file_name().expect("a name").to_string_lossy().into_owned();
+        let letters: Vec<char> = name.chars().collect();
+        let reads_as_tile =
+            letters.windows(3).any(|three| three[0].is_ascii_digit() && three[1] == 'x' && three[2].is_ascii_digit());
+        assert!(!reads_as_tile, "{name}");
+    }
+}
+
+#[test]
+fn terrain3d_gets_metres_in_colours_a_control_map_and_a_roughness() {
+    let folder = tempfile::tempdir().expect("folder");
+    let (order, land) = marked(targets::from_key("godot-terrain3d").expect("there"), folder.path(), 65, [1, 1]);
+    build(&order, &Monitor::new()).expect("built");
+    let channels = |name: &str| {
+        let image = exr::prelude::read_first_flat_layer_from_file(folder.path().join(name)).expect("readable");
+        image.layer_data.channel_data.list
+    };
+    for channel in channels("height.exr") {
+        let exr::prelude::FlatSamples::F32(samples) = channel.sample_data else { panic!("not 32-bit floats") };
+        assert_eq!(samples, land.heights());
+    }
+    let covering = order.recipe.texture.active().filter(|ground| ground.covers()).count() as u32;
+    let control = channels("control.exr");
+    assert_eq!(control.len(), 3);
+    let exr::prelude::FlatSamples::F32(control) = &control[0].sample_data else { panic!("not 32-bit floats") };
+    let mut bases = std::collections::BTreeSet::new();
+    for bits in control.iter().map(|bits| bits.to_bits()) {
+        let (base, overlay, blend) = (bits >> 27, bits >> 22 & 31, bits >> 14 & 255);
+        assert!(base < covering && overlay < covering && blend <= 128 && bits & 0x3FFF == 0, "{bits:032b}");
+        bases.insert(base);
+    }
+    assert!(bases.len() > 1, "{bases:?}");
+    let colours = image::open(folder.path().join("color.png")).expect("a picture");
+    assert_eq!(colours.color(), image::ColorType::Rgba8);
+    assert!(colours.into_rgba8().pixels().all(|pixel| pixel.0[3] == 128));
+}
+
+#[test]
+fn roblox_gets_the_keys_of_its_materials_alone() {
+    let folder = tempfile::tempdir().expect("folder");
+    let (order, _) = marked(targets::from_key("roblox").expect("there"), folder.path(), 65, [1, 1]);
+    build(&order, &Monitor::new()).expect("built");
+    let map = image::open(folder.path().join("materials.png")).expect("a picture").into_rgb8();
+    let keys: std::collections::BTreeSet<[u8; 3]> = map.pixels().map(|pixel| pixel.0).collect();
+    assert!(keys.contains(&[102, 108, 111]), "rock: {keys:?}");
+    assert!(keys.len() <= order.recipe.texture.active().count(), "no mixture: {keys:?}");
+}
+
+#[test]
+fn an_elevation_model_comes_in_and_goes_out_to_the_metre() {
+    let picture = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/jacksboro.png");
+    let reading = heightmap::read(&picture, None).expect("readable");
+    let (width, height) = (reading.raster.width, reading.raster.height);
+    let metres = reading.into_metres(None);
+    let spacing = [74.48, 92.77];
+    let world = World {
+        width_m: (width - 1) as f64 * spacing[0],
+        depth_m: (height - 1) as f64 * spacing[1],
+        ..Default::default()
+    };
+    for target in targets::ALL.into_iter().filter(|target| target.sizes == targets::Sizes::Any) {
+        let folder = tempfile::tempdir().expect("folder");
+        let raster = Raster { width, height, samples: metres.clone(), scale: SampleScale::Metres };
+        let (mut order, _) = order(target, folder.path(), raster, world.clone(), width, [1, 1]);
+        order.grid = Grid::new(order.recipe.world.extent(), width, height);
+        if let Some(weights) = &mut order.weights {
+            weights.points = upthrust::engine::texture::Points::Samples;
+        }
+        build(&order, &Monitor::new()).expect(target.key);
+        for out in &order.heightmaps {
+            let back = heightmap::read(&out.path, None).expect("readable");
+            let sidecar = back.sidecar.expect("there");
+            let off = (0..2).map(|axis| (sidecar.spacing_m[axis] - spacing[axis]).abs()).fold(0.0, f64::max);
+            assert!(off < 1e-9, "{}: {:?}", target.key, sidecar.spacing_m);
+            let half_step = match back.raster.scale {
+                SampleScale::Metres => 1e-9,
+                SampleScale::Integers { .. } => (sidecar.range_m.max - sidecar.range_m.min) / 65_535.0 * 0.5 + 1e-4,
+            };
+            assert_eq!((sidecar.range_m.min, sidecar.range_m.max), (236.0, 1076.0));
+            let found = back.into_metres(None);
+            assert!(found.iter().zip(&metres).all(|(a, b)| f64::from((a - b).abs()) <= half_step), "{}", target.key);
+        }
+    }
+}
