@@ -20,6 +20,7 @@ use std::time::Instant;
 
 use upthrust::engine::fault::{Fault, Profile, sum_of_faults};
 use upthrust::engine::light::Light;
+use upthrust::engine::measures::Summary;
 use upthrust::engine::operations::bsp_faults::{BspFaults, Tree};
 use upthrust::engine::operations::faults::Faults;
 use upthrust::engine::operations::recursive_filter::RecursiveFilter;
@@ -28,7 +29,8 @@ use upthrust::engine::parameters::{Band, PictureName};
 use upthrust::engine::random::Stream;
 use upthrust::engine::stack::evaluate;
 use upthrust::engine::texture::{
-    Needs, Surroundings, Swatch, TerrainType, TextureRecipe, TextureSettings, TextureView, paint_once,
+    Chart, Needs, Points, Surroundings, Swatch, TerrainType, TextureRecipe, TextureSettings, TextureView, chart,
+    paint_once,
 };
 use upthrust::engine::{Extent, Grid, Heightfield, Inputs, Monitor, Picture, Recipe};
 use upthrust::project::presets;
@@ -41,7 +43,7 @@ const REPETITIONS: usize = 5;
 type Row = (&'static str, fn(&str));
 
 /// Ours beside the plain form.
-const RATIOS: [Row; 10] = [
+const RATIOS: [Row; 12] = [
     ("1000 step faults, 1024²", |name| faults_row(name, square(1024), Profile::Step, 1000, 1000)),
     ("10,000 step faults, 4096²", |name| faults_row(name, square(4096), Profile::Step, 10_000, 100)),
     ("200 BSP trees of depth 5, 1024²", |name| trees_row(name, square(1024), 200)),
@@ -55,6 +57,8 @@ const RATIOS: [Row; 10] = [
         let (recipe, tiles) = tiled();
         texture_row(name, square(1024), &recipe, &tiles);
     }),
+    ("normals, 1024²", |name| normals_row(name, square(1024))),
+    ("measures and histogram, 1024²", |name| measures_row(name, square(1024))),
     ("PNG encoders, 16 bits, 4096²", builds::encode_heights),
     ("PNG encoders, RGB, 4096²", builds::encode_colours),
 ];
@@ -224,6 +228,20 @@ fn texture_row(name: &str, grid: Grid, recipe: &TextureRecipe, tiles: &BTreeMap<
             drop(black_box(paint_once(&land, recipe, None, &inputs, Some(&light), size, &Monitor::new())));
         },
     );
+}
+
+fn normals_row(name: &str, grid: Grid) {
+    let land = rugged(grid);
+    row(name, 1.0, grid.samples(), &mut || drop(black_box(naive::normals(&land))), &mut || {
+        drop(black_box(chart(&land, Chart::Normals, Points::Samples, 255, &Monitor::new())));
+    });
+}
+
+fn measures_row(name: &str, grid: Grid) {
+    let land = rugged(grid);
+    row(name, 1.0, grid.samples(), &mut || drop(black_box(naive::measures(&land, 64))), &mut || {
+        drop(black_box(Summary::of(&land, 64)));
+    });
 }
 
 /// What a fault costs as their number grows: flat or falling, if nothing is wasted.

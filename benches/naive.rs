@@ -104,6 +104,39 @@ pub fn recursive_filter(heights: &mut [f32], width: usize, k: f32, passes: u32) 
     }
 }
 
+/// The normals at the samples as a picture in 8 bits, green up the map: red, green, blue, one after another.
+pub fn normals(land: &Heightfield) -> Vec<u8> {
+    let grid = land.grid();
+    let (dx, dz) = (grid.spacing_x_m() as f32, grid.spacing_z_m() as f32);
+    let mut channels = Vec::with_capacity(3 * grid.samples());
+    for r in 0..grid.height() {
+        for c in 0..grid.width() {
+            let (west, east) = (c.saturating_sub(1), (c + 1).min(grid.width() - 1));
+            let (north, south) = (r.saturating_sub(1), (r + 1).min(grid.height() - 1));
+            let x = (land[(west, r)] - land[(east, r)]) / ((east - west) as f32 * dx);
+            let y = (land[(c, south)] - land[(c, north)]) / ((south - north) as f32 * dz);
+            let length = (x * x + y * y + 1.0).sqrt();
+            channels.extend([x, y, 1.0].map(|part| ((part / length * 0.5 + 0.5) * 255.0).round() as u8));
+        }
+    }
+    channels
+}
+
+/// The lowest, the highest and the mean height, and the shares of the heights in bins between the first two.
+pub fn measures(land: &Heightfield, bins: usize) -> ([f32; 2], f64, Vec<f32>) {
+    let heights = land.heights();
+    let (mut low, mut high, mut sum) = (f32::INFINITY, f32::NEG_INFINITY, 0.0);
+    for &height in heights {
+        (low, high, sum) = (low.min(height), high.max(height), sum + f64::from(height));
+    }
+    let mut counts = vec![0_u32; bins];
+    for &height in heights {
+        counts[(((height - low) / (high - low) * bins as f32) as usize).min(bins - 1)] += 1;
+    }
+    let share = |count: &u32| *count as f32 / heights.len() as f32;
+    ([low, high], sum / heights.len() as f64, counts.iter().map(share).collect())
+}
+
 /// What the plain texture is painted from.
 pub struct Canvas<'a> {
     pub land: &'a Heightfield,

@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use upthrust::engine::fault::{Fault, Profile, sum_of_faults};
 use upthrust::engine::light::Light;
+use upthrust::engine::measures::Summary;
 use upthrust::engine::operations::bsp_faults::{BspFaults, Tree};
 use upthrust::engine::operations::faults::Faults;
 use upthrust::engine::operations::heightmap::Heightmap;
@@ -20,8 +21,8 @@ use upthrust::engine::parameters::{Band, Colour, FileName, Limits};
 use upthrust::engine::random::Stream;
 use upthrust::engine::stack::evaluate;
 use upthrust::engine::texture::{
-    Needs, Painting, Points, Scene, SlopeMode, Surroundings, TerrainType, TextureRecipe, TextureSettings, TypeBlend,
-    Unit, paint, weigh,
+    Chart, Needs, Painting, Points, Scene, SlopeMode, Surroundings, TerrainType, TextureRecipe, TextureSettings,
+    TypeBlend, Unit, chart, paint, weigh,
 };
 use upthrust::engine::{Extent, Grid, Heightfield, Inputs, Monitor, Recipe, Step};
 use upthrust::files::build::load_inputs;
@@ -83,6 +84,28 @@ fn the_recursive_filter() {
 }
 
 /// Paints the land in both ways and counts the channels that differ by more than one step of 255.
+#[test]
+fn the_normals() {
+    let land = rugged();
+    let ours = chart(&land, Chart::Normals, Points::Samples, 255, &Monitor::new()).expect("not cancelled");
+    let plain = naive::normals(&land);
+    assert_eq!(ours.len(), plain.len());
+    let off = ours.iter().zip(&plain).filter(|(a, b)| a.abs_diff(u16::from(**b)) > 1).count();
+    assert_eq!(off, 0, "channels differ by more than a step");
+}
+
+#[test]
+fn the_measures() {
+    let land = rugged();
+    let ours = Summary::of(&land, 64);
+    let (range_m, mean_m, shares) = naive::measures(&land, 64);
+    assert_eq!([ours.min_m, ours.max_m], range_m);
+    assert!((ours.mean_m - mean_m).abs() < 1e-6 * mean_m.abs().max(1.0), "{} {mean_m}", ours.mean_m);
+    // A height on the border of two bins may be rounded into either.
+    let moved: f32 = ours.histogram.iter().zip(&shares).map(|(a, b)| (a - b).abs()).sum();
+    assert!(moved <= 4.0 / land.heights().len() as f32, "{moved}");
+}
+
 fn differing(
     land: &Heightfield,
     recipe: &TextureRecipe,

@@ -7,6 +7,7 @@ use super::weigh::degrees_of;
 use crate::engine::ground;
 use crate::engine::heightfield::Heightfield;
 use crate::engine::monitor::{Cancelled, Monitor};
+use crate::engine::wide::{refill, rounded, wide};
 
 /// Curvature is taken over the longer side of the world divided by this.
 const CURVATURE_LENGTHS: f64 = 128.0;
@@ -125,32 +126,29 @@ struct Space {
     lines: Lines,
     east: Vec<f32>,
     south: Vec<f32>,
+    shares: Vec<f32>,
 }
 
 impl Source {
-    /// Row `j`, every share given to `give` with its place in the row.
-    fn row(&self, walk: &Walk, j: usize, space: &mut Space, mut give: impl FnMut(usize, f32)) {
-        let Space { lines, east, south } = space;
+    /// The shares of row `j`, channels side by side.
+    #[inline(always)]
+    fn row(&self, walk: &Walk, j: usize, space: &mut Space) {
+        let Space { lines, east, south, shares } = space;
         match self {
-            Self::Map(map) => {
-                let shares = east;
-                walk.read(map, j, lines, shares);
-                shares.iter().enumerate().for_each(|(i, share)| give(i, *share));
-            }
+            Self::Map(map) => walk.read(map, j, lines, shares),
             Self::Normals { green } => {
                 walk.read_gradients(j, lines, [east, south]);
-                for (i, (east, south)) in east.iter().zip(&*south).enumerate() {
+                shares.resize(3 * east.len(), 0.0);
+                for (shares, (east, south)) in shares.as_chunks_mut().0.iter_mut().zip(east.iter().zip(&*south)) {
                     // The normal is (−east, 1, −south)/√(1 + east² + south²), and north is −south.
                     let up = 1.0 / (1.0 + east * east + south * south).sqrt();
-                    let parts = [-east * up, green * south * up, up];
-                    parts.into_iter().enumerate().for_each(|(c, part)| give(3 * i + c, 0.5 + 0.5 * part));
+                    *shares = [0.5 - 0.5 * east * up, 0.5 + 0.5 * green * south * up, 0.5 + 0.5 * up];
                 }
             }
             Self::Slope => {
                 walk.read_gradients(j, lines, [east, south]);
-                for (i, (east, south)) in east.iter().zip(&*south).enumerate() {
-                    give(i, degrees_of((east * east + south * south).sqrt()) / 90.0);
-                }
+                let angles = east.iter().zip(&*south);
+                refill(shares, angles.map(|(east, south)| degrees_of((east * east + south * south).sqrt()) / 90.0));
             }
         }
     }
@@ -183,8 +181,15 @@ impl Source {
         let tally = monitor.tally(height);
         let mut values = vec![0; along * height];
         values.par_chunks_mut(along.max(1)).enumerate().try_for_each_init(Space::default, |space, (j, values)| {
-            let whole = |share: f32| (share.clamp(0.0, 1.0) * f32::from(full) + 0.5) as u16;
-            self.row(&walk, j, space, |at, share| values[at] = whole(share));
+            wide(
+                #[inline(always)]
+                || {
+                    self.row(&walk, j, space);
+                    for (value, share) in values.iter_mut().zip(&space.shares) {
+                        *value = rounded((share.clamp(0.0, 1.0) * f32::from(full) + 0.5).floor()) as u16;
+                    }
+                },
+            );
             tally.add_one()
         })?;
         Ok(values)
