@@ -9,9 +9,10 @@
 //! tangent t comes down by t metres a metre, and everything higher that is passed lifts it. A place below the ray of t has
 //! its horizon above t. How far a ray passes above a place is a convex function of its tangent, the greatest of one
 //! straight line for everything that was passed; the horizon is where it vanishes, and between a ray above the place and
-//! the next one below it that point is taken on the chord. This is exact where the same ridge bounds both.
+//! the next one below it that point is taken on the chord. This is exact where the same ridge bounds both; elsewhere the
+//! share is a little too small: on rugged land by less than 0.0003 of the disc in the mean for suns of up to 2°, and by up
+//! to 0.2 at a single sample where two ridges cross the disc.
 
-use std::f64::consts::FRAC_PI_2;
 use std::ops::Range;
 
 use rayon::prelude::*;
@@ -46,8 +47,8 @@ const STEPS: [f64; 2] = [4.0, 32.0];
 const SHARES: usize = 32;
 /// Lower than any land: what there is where nothing has been passed.
 const NOTHING: f32 = -1e30;
-/// The greatest tangent that counts: nothing on the map is as high as the zenith.
-const STEEPEST: f64 = 1e6;
+/// The highest ray, radians: nothing on a map is seen as high as that.
+const HIGHEST: f64 = 89.5 * std::f64::consts::PI / 180.0;
 /// Places along a line whose samples are read at once.
 const PLACES_AT_ONCE: usize = 16;
 /// Rows that are put together at once, so that what lies in columns is read from the same stretch of memory.
@@ -89,10 +90,9 @@ impl Disc {
         Self { altitude: sun.altitude_deg.to_radians(), radius: 0.5 * sun.size_deg.to_radians() }
     }
 
-    /// The tangents of the lower and the upper limb. The ground is level beyond the world: nothing below it counts.
+    /// The angles of the lower and the upper limb. The ground is level beyond the world: nothing below it counts.
     fn limbs(&self) -> [f64; 2] {
-        let tangent = |angle: f64| if angle < FRAC_PI_2 { libm::tan(angle).clamp(0.0, STEEPEST) } else { STEEPEST };
-        [self.altitude - self.radius, self.altitude + self.radius].map(tangent)
+        [self.altitude - self.radius, self.altitude + self.radius].map(|angle| angle.clamp(0.0, HIGHEST))
     }
 
     fn share_above(&self, horizon: f64) -> f64 {
@@ -118,26 +118,25 @@ impl Rays {
     fn new(sun: Sun, step_m: f32) -> Self {
         let disc = Disc::new(sun);
         let [low, high] = disc.limbs();
-        let tangent = |at: usize, count: usize| low + (high - low) * (at as f64 / count as f64);
         let steps = (STEPS_A_DEGREE * sun.size_deg).ceil().clamp(STEPS[0], STEPS[1]) as usize;
-        let count = steps * SHARES;
-        let share = |at: usize| match at {
+        // Rays rise by equal angles. Between two of them the horizon is found by its tangent.
+        let tangents: Vec<f64> =
+            (0..=steps).map(|ray| libm::tan(low + (high - low) * (ray as f64 / steps as f64))).collect();
+        let mut shares: Vec<f32> = tangents
+            .windows(2)
+            .flat_map(|pair| (0..SHARES).map(move |at| pair[0] + (pair[1] - pair[0]) * (at as f64 / SHARES as f64)))
+            .map(|tangent| disc.share_above(tangent) as f32)
+            .collect();
+        let whole = |is_seen| if is_seen { 1.0 } else { 0.0 };
+        if low == high {
             // A disc without size is seen, or not.
-            0 if low == high => {
-                if sun.altitude_deg >= 0.0 {
-                    1.0
-                } else {
-                    0.0
-                }
-            }
-            _ if low == high => 0.0,
-            _ => disc.share_above(tangent(at, count)),
-        };
-        Self {
-            falls_m: (0..=steps).map(|ray| tangent(ray, steps) as f32 * step_m).collect(),
-            // One more than there are, so that each has one after it.
-            shares: (0..=count + 1).map(|at| share(at.min(count)) as f32).collect(),
+            shares.fill(0.0);
+            shares[0] = whole(sun.altitude_deg >= 0.0);
         }
+        let last = if low == high { 0.0 } else { disc.share_above(libm::tan(high)) as f32 };
+        // One more than there are, so that each has one after it.
+        shares.extend([last; 2]);
+        Self { falls_m: tangents.iter().map(|tangent| *tangent as f32 * step_m).collect(), shares }
     }
 
     /// The shares of the disc that are seen from places of such heights where the rays come by.
@@ -356,27 +355,42 @@ mod tests {
         assert!((0..=30).all(|c| shares[(c, 9)] == 1.0) && (31..61).all(|c| shares[(c, 9)] == 0.0));
     }
 
-    /// The disc above the horizon that was found exactly. Along the axes lines run through the samples, and both are
-    /// found at the same places.
+    /// How far the shares are from the disc above the horizon that was found exactly: at worst, and in the mean.
+    fn off(land: &Heightfield, sun: Sun) -> [f64; 2] {
+        let disc = Disc::new(sun);
+        let horizons = horizon(land, sun.azimuth_deg, &Monitor::new()).expect("not cancelled");
+        let shares = cast(land, sun);
+        let pairs = shares.heights().iter().zip(horizons.heights());
+        let off = |(share, tangent): (&f32, &f32)| (f64::from(*share) - disc.share_above(f64::from(*tangent))).abs();
+        let all: Vec<f64> = pairs.map(off).collect();
+        [all.iter().copied().fold(0.0, f64::max), all.iter().sum::<f64>() / all.len() as f64]
+    }
+
+    /// Along the axes lines run through the samples, and both are found at the same places.
     #[test]
     fn rays_leave_of_the_disc_what_the_horizon_leaves() {
         let land = bumpy(Grid::new(world(900.0, 500.0), 201, 133));
         for (size_deg, worst, mean) in [(0.0, 0.0, 0.0), (0.53, 0.2, 1e-4), (2.0, 0.15, 3e-4), (20.0, 0.1, 2e-3)] {
             for (azimuth_deg, altitude_deg) in [(0.0, 25.0), (90.0, 12.0), (180.0, 3.0), (270.0, 40.0)] {
-                let sun = sun(azimuth_deg, altitude_deg, size_deg);
-                let disc = Disc::new(sun);
-                let horizons = horizon(&land, azimuth_deg, &Monitor::new()).expect("not cancelled");
-                let found = cast(&land, sun);
-                let differences: Vec<f64> = found
-                    .heights()
-                    .iter()
-                    .zip(horizons.heights())
-                    .map(|(share, tangent)| (f64::from(*share) - disc.share_above(f64::from(*tangent))).abs())
-                    .collect();
-                let greatest = differences.iter().copied().fold(0.0, f64::max);
-                let of_all = differences.iter().sum::<f64>() / differences.len() as f64;
-                assert!(greatest <= worst && of_all <= mean, "{size_deg}° at {azimuth_deg}°: {greatest}, {of_all}");
+                let found = off(&land, sun(azimuth_deg, altitude_deg, size_deg));
+                assert!(found[0] <= worst && found[1] <= mean, "{size_deg}° at {azimuth_deg}°: {found:?}");
             }
+        }
+        // Walls beneath which the sun stands near the zenith, or reaches beyond it.
+        let walls = Heightfield::from_fn(land.grid(), |c, r| if (c / 7 + r / 7) % 2 == 0 { 0.0 } else { 90.0 });
+        for (altitude_deg, size_deg) in [(60.0, 60.0), (80.0, 20.0), (75.0, 30.0), (70.0, 38.0), (90.0, 0.53)] {
+            let found = off(&walls, sun(90.0, altitude_deg, size_deg));
+            assert!(found[0] <= 0.1 && found[1] <= 3e-3, "{altitude_deg}°, {size_deg}°: {found:?}");
+        }
+    }
+
+    /// Elsewhere shares are mixed where horizons would be: the two differ at the edges of shadows alone.
+    #[test]
+    fn slanting_shadows_lie_where_the_horizon_has_them() {
+        let land = bumpy(Grid::new(world(900.0, 500.0), 201, 133));
+        for azimuth_deg in [301.0, 45.0, 13.0, 200.0] {
+            let [_, mean] = off(&land, sun(azimuth_deg, 12.0, 2.0));
+            assert!(mean < 0.01, "{azimuth_deg}°: {mean}");
         }
     }
 
