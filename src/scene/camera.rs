@@ -31,6 +31,9 @@ const PITCHES: [f32; 2] = [0.02, std::f32::consts::FRAC_PI_2];
 /// The nearest and the farthest look.
 const DISTANCES: [f32; 2] = [0.004, 12.0];
 
+/// How many times as far ahead as the length of a ray something may be dragged.
+const FARTHEST_PAN: f32 = 12.0;
+
 /// The longest of 1, 2, 5 · 10ⁿ that is at most `limit`.
 pub(crate) fn round_length(limit: f32) -> f32 {
     let power = libm::exp10f(libm::log10f(limit).floor());
@@ -169,14 +172,26 @@ impl Camera {
         self.pitch = (self.pitch + drag.y * 0.006).clamp(PITCHES[0], PITCHES[1]);
     }
 
-    /// Moves the pivot along the ground, so that the land follows a drag over a pane of that height.
-    pub(crate) fn pan(&mut self, drag: Vec2, pane: Vec2) {
-        let [right, ahead, _] = self.directions();
-        let per_point = 2.0 * self.distance / (FOCAL * pane.x.min(pane.y));
-        let foreshortening = libm::sinf(self.pitch).max(0.35);
-        self.pivot = plus(self.pivot, right, -drag.x * per_point);
-        self.pivot = plus(self.pivot, ahead, drag.y * per_point / foreshortening);
+    /// Moves along the ground, so that the point `grabbed` under a ray comes under another one.
+    pub(crate) fn pan(&mut self, eye: Vec3, grabbed: Vec3, ray: Vec3) {
+        // Where the ray meets the level of what is grabbed; towards the horizon nowhere near.
+        let times = (grabbed[1] - eye[1]) / ray[1];
+        if !(times > 0.0 && times < FARTHEST_PAN) {
+            return;
+        }
+        let met = plus(eye, ray, times);
+        let way: Vec3 = std::array::from_fn(|i| if i == 1 { 0.0 } else { grabbed[i] - met[i] });
+        self.pivot = plus(self.pivot, way, 1.0);
         self.keep_near();
+    }
+
+    /// Puts the pivot straight ahead at the depth of a point, without moving: what is done then is done at its scale.
+    pub(crate) fn attend(&mut self, sight: &Sight, point: Vec3) {
+        let depth = dot(plus(point, sight.eye, -1.0), sight.forward);
+        if depth > DISTANCES[0] && depth < DISTANCES[1] {
+            self.pivot = plus(sight.eye, sight.forward, depth);
+            self.distance = depth;
+        }
     }
 
     /// Flies along the ground, `way` to the right and ahead, each from −1 to 1, for a time.
@@ -370,6 +385,26 @@ mod tests {
             }
             assert!(reach > 0.75, "{reach} of the pane");
         }
+    }
+
+    #[test]
+    fn what_is_grabbed_stays_under_the_pointer() {
+        let mut camera = Camera { azimuth: 0.7, ..Default::default() };
+        let grabbed = [0.2, 0.05, -0.3];
+        let before = sight(&camera);
+        camera.attend(&before, grabbed);
+        let attending = sight(&camera);
+        assert!((0..3).all(|i| (attending.eye[i] - before.eye[i]).abs() < 1e-5), "nothing has moved");
+        let depth = dot(plus(grabbed, before.eye, -1.0), before.forward);
+        assert!((camera.distance - depth).abs() < 1e-5, "its scale is that of the point");
+        let from = attending.project(grabbed, PANE).expect("in front");
+        let to = from + Vec2::new(40.0, -25.0);
+        camera.pan(attending.eye, grabbed, attending.ray(to, PANE));
+        let found = sight(&camera).project(grabbed, PANE).expect("in front");
+        assert!((found - to).length() < 0.1, "{found} for {to}");
+        let at_horizon = camera;
+        camera.pan(attending.eye, grabbed, [1.0, 1e-9, 0.0]);
+        assert_eq!(camera, at_horizon, "the horizon drags nothing away");
     }
 
     #[test]

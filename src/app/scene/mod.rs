@@ -467,6 +467,12 @@ impl Scene {
         }
         let Some(sight) = self.sight(stand, self.aspect) else { return };
         let under = |at: Pos2| self.pick(&sight, at, pane, &stand.measure, high);
+        // Beside the land: the table on which it stands.
+        let level = |at: Pos2| {
+            let ray = sight.ray(at, pane);
+            let times = (stand.bottom - sight.eye[1]) / ray[1];
+            (times > 0.0 && times < 2.0 * self.camera.distance).then(|| plus(sight.eye, ray, times))
+        };
         let drag = response.drag_delta();
         let is_moved = drag != Vec2::ZERO;
         let mut camera = self.camera;
@@ -474,17 +480,26 @@ impl Scene {
             camera.orbit(drag);
         }
         if is_moved && (response.dragged_by(PointerButton::Secondary) || response.dragged_by(PointerButton::Middle)) {
-            camera.pan(drag, pane.size());
+            if let Some(at) = response.interact_pointer_pos() {
+                let grabbed = under(at - drag).or_else(|| level(at - drag));
+                if let Some(grabbed) = grabbed {
+                    camera.attend(&sight, grabbed);
+                    camera.pan(sight.eye, grabbed, sight.ray(at, pane));
+                }
+            }
         }
         if let Some(at) = response.hover_pos() {
             let (scroll, pinch) = ui.input(|input| (input.smooth_scroll_delta().y, input.zoom_delta()));
             let factor = libm::expf(scroll / 240.0) * pinch;
             if factor != 1.0 {
-                let target = under(at).unwrap_or_else(|| {
-                    // Beside the land: what lies as far away as the pivot.
-                    plus(sight.eye, sight.ray(at, pane), camera.distance)
-                });
-                camera.zoom(factor, target);
+                match under(at).or_else(|| level(at)) {
+                    Some(target) => {
+                        camera.attend(&sight, target);
+                        camera.zoom(factor, target);
+                    }
+                    // The sky: what lies as far away as the pivot.
+                    None => camera.zoom(factor, plus(sight.eye, sight.ray(at, pane), camera.distance)),
+                }
             }
         }
         let is_typing = ui.ctx().egui_wants_keyboard_input();
