@@ -18,7 +18,7 @@ fn exporting(answers: Vec<Answer>, folder: &Path, samples: u32) -> Harness<'stat
         (project.export.samples, project.export.texture_pixels) = (samples, 32);
     });
     press(&mut editor, egui::Modifiers::COMMAND, egui::Key::E);
-    editor.state_mut().export.go_to(folder.to_path_buf());
+    editor.state_mut().export.go_to(folder);
     editor.run_steps(4);
     editor
 }
@@ -148,7 +148,7 @@ fn a_folder_that_cannot_be_is_said_before_anything_is_computed() {
     look(&mut editor);
     editor.get_by_label_contains("is a file, so that there can be no folder of that name");
     assert!(!is_enabled(&editor, "Export"));
-    editor.state_mut().export.go_to(PathBuf::new());
+    editor.state_mut().export.go_to(Path::new(""));
     editor.run_steps(3);
     editor.get_by_label("Type or choose a folder.");
     assert!(!is_enabled(&editor, "Export"));

@@ -140,7 +140,7 @@ impl ExportWindow {
     }
 
     /// Takes the folder that was chosen.
-    pub(super) fn go_to(&mut self, folder: PathBuf) {
+    pub(super) fn go_to(&mut self, folder: &Path) {
         self.folder = Some(folder.display().to_string());
     }
 

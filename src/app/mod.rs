@@ -553,7 +553,7 @@ impl App {
                 Ok(ordered) => self.errands.picture(picture_path(&path), ordered),
                 Err(error) => self.complain(error),
             },
-            Purpose::ExportFolder => self.export.go_to(path),
+            Purpose::ExportFolder => self.export.go_to(&path),
         }
     }
 
