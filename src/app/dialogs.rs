@@ -19,8 +19,8 @@ pub(super) enum Purpose {
         /// What draws on it.
         target: Option<Target>,
     },
-    /// Where to export to.
-    Export,
+    /// The folder to export to.
+    ExportFolder,
     /// Where to put a picture of the 3-D view.
     Picture {
         /// Its pixels.
@@ -46,7 +46,7 @@ impl Ask {
             Purpose::Save => "Save the project",
             Purpose::Import { target: Some(Target { slot: FileSlot::Texture(_), .. }) } => "Choose a picture of ground",
             Purpose::Import { .. } => "Import a heightmap",
-            Purpose::Export => "Export",
+            Purpose::ExportFolder => "Choose a folder for the export",
             Purpose::Picture { frames: None, .. } => "Save a picture of the 3-D view",
             Purpose::Picture { frames: Some(_), .. } => "Save a turntable of the 3-D view",
         }
@@ -54,7 +54,7 @@ impl Ask {
 
     /// Whether a file is to be written.
     pub(super) fn writes(&self) -> bool {
-        matches!(self.purpose, Purpose::Save | Purpose::Export | Purpose::Picture { .. })
+        matches!(self.purpose, Purpose::Save | Purpose::Picture { .. })
     }
 }
 
@@ -102,7 +102,11 @@ impl Dialogs for DesktopDialogs {
         let run = move || {
             let asked = Instant::now();
             let dialog = rfd::FileDialog::new().set_title(question.title()).set_file_name(&question.file_name);
-            let chosen = if question.writes() { dialog.save_file() } else { dialog.pick_file() };
+            let chosen = match &question.purpose {
+                Purpose::ExportFolder => dialog.pick_folder(),
+                _ if question.writes() => dialog.save_file(),
+                _ => dialog.pick_file(),
+            };
             let answer = match chosen {
                 Some(path) => Answer::Chosen { path, may_replace: true },
                 None if asked.elapsed() < FASTER_THAN_A_PERSON => Answer::NoDialog,

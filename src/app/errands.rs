@@ -12,7 +12,7 @@ use crate::engine::parameters::Band;
 use crate::engine::{Monitor, SampleScale};
 use crate::files::{self, FileError};
 use crate::project::Project;
-use crate::worker::Wake;
+use crate::worker::{Survey, Wake, survey};
 
 /// What an errand brought back.
 #[derive(Debug)]
@@ -23,6 +23,10 @@ pub(super) enum Errand {
     Imported(Imported),
     /// The project of that origin was written.
     Saved { path: PathBuf, project: Arc<Project>, origin: usize },
+    /// It is known whether the files of an export can be written.
+    Surveyed(Survey),
+    /// The desktop shows a folder.
+    FolderShown,
     /// A picture of the 3-D view was written.
     Pictured { path: PathBuf },
     /// It went wrong: what, where, what to do.
@@ -106,6 +110,19 @@ impl Errands {
                 Ok(()) => Errand::Saved { path, project, origin },
                 Err(error) => Errand::Failed(error.to_string()),
             }
+        });
+    }
+
+    /// Looks whether the files of an export can be written.
+    pub(super) fn survey(&self, files: Vec<PathBuf>) {
+        self.run(move || Errand::Surveyed(survey(files)));
+    }
+
+    /// Has the desktop show a folder.
+    pub(super) fn show_folder(&self, folder: PathBuf) {
+        self.run(move || match open::that_detached(&folder) {
+            Ok(()) => Errand::FolderShown,
+            Err(error) => Errand::Failed(format!("{}: the desktop does not open it: {error}", folder.display())),
         });
     }
 

@@ -1,18 +1,27 @@
-//! The export window: what, how large, and roughly how many bytes.
+//! The export window: for which program, how large, what will be written and what to type there; then how far it is,
+//! and what came of it.
+//!
+//! Everything it says follows from the very [`Order`] that it hands over.
 
 use std::path::{Path, PathBuf};
 
-use egui::{ComboBox, Ui};
+use egui::{Align, ComboBox, DragValue, Layout, ProgressBar, ScrollArea, TextEdit, Ui};
 
 use super::parameter_ui::group_ui;
+use super::theme::colours;
 use crate::engine::Grid;
-use crate::files;
-use crate::files::build::{HeightmapOrder, Order, TextureOrder, texture_size};
+use crate::engine::parameters::Band;
+use crate::files::build::{HeightmapOrder, Kind, Order, Planned, TextureOrder, memory_needed, texture_size};
+use crate::files::heightmap::{Format, Samples};
+use crate::files::maps::WeightsLayout;
+use crate::files::targets::{self, Sizes, Target};
+use crate::files::tiles::{TileNames, Tiles};
 use crate::project::{Export, Project};
+use crate::worker::{ExportOutcome, ExportStatus, Survey};
 
-/// How the heightmap is written.
+/// How the heightmap is written where it is made for no program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum HeightmapFormat {
+enum HeightmapFormat {
     Png16,
     Raw16,
     Raw32,
@@ -36,197 +45,616 @@ impl HeightmapFormat {
             Self::Raw32 => "r32",
         }
     }
+}
 
-    fn bytes_per_sample(self) -> usize {
-        match self {
-            Self::Png16 | Self::Raw16 => 2,
-            Self::Raw32 => 4,
+/// The name of the choice that is made for no program.
+const PLAIN: &str = "Heightmap and texture files";
+
+/// The width of what the window holds, points.
+const WIDTH: f32 = 560.0;
+
+/// The most tiles along a side that can be chosen here.
+const MOST_TILES: usize = 16;
+
+/// So many files are listed one by one.
+const LISTED: usize = 64;
+
+/// What the window draws on beside the project.
+pub(super) struct Around<'a> {
+    /// The project's file, if it has one.
+    pub(super) project_path: Option<&'a Path>,
+    /// The lowest and the highest height of the preview, metres.
+    pub(super) heights_m: Option<Band>,
+    /// What is being exported.
+    pub(super) status: Option<ExportStatus>,
+}
+
+/// What the user decided in the window, or what it needs to know.
+pub(super) enum Decision {
+    ChooseFolder,
+    /// Whether these files can be written.
+    Survey(Vec<PathBuf>),
+    Export(Box<Order>),
+    /// Stop what is being exported.
+    Cancel,
+    ShowFolder(PathBuf),
+    Close,
+}
+
+/// What came of an export.
+struct Done {
+    files: Vec<PathBuf>,
+    notes: Vec<String>,
+    steps: Vec<String>,
+}
+
+/// The window and its choices, which are kept while the program runs.
+pub(super) struct ExportWindow {
+    /// The program; `None`: plain files.
+    target: Option<&'static Target>,
+    heightmap: Option<HeightmapFormat>,
+    texture: bool,
+    /// Columns and rows.
+    tiles: [usize; 2],
+    /// Where it goes; `None`: as suggested.
+    folder: Option<String>,
+    /// Whether files that are there may be replaced.
+    replaces: bool,
+    /// The files that were asked about last, and what is known of them.
+    asked: Vec<PathBuf>,
+    survey: Option<Survey>,
+    /// Why it did not go as the user wished.
+    complaint: Option<String>,
+    /// Whether an order of this window is on its way.
+    is_running: bool,
+    done: Option<Done>,
+}
+
+impl Default for ExportWindow {
+    fn default() -> Self {
+        Self {
+            target: None,
+            heightmap: Some(HeightmapFormat::Png16),
+            texture: true,
+            tiles: [1; 2],
+            folder: None,
+            replaces: false,
+            asked: Vec::new(),
+            survey: None,
+            complaint: None,
+            is_running: false,
+            done: None,
         }
     }
 }
 
-/// Sizes that engines ask for, samples along the longer side.
-const SIZES: [(u32, &str); 8] = [
-    (513, "Unity"),
-    (1009, "Unreal"),
-    (1025, "Unity"),
-    (2017, "Unreal"),
-    (2049, "Unity"),
-    (4033, "Unreal"),
-    (4097, "Unity"),
-    (8129, "Unreal"),
-];
-
-/// The choices of the export window, kept while the program runs.
-#[derive(Clone, Debug)]
-pub(super) struct ExportChoices {
-    heightmap: Option<HeightmapFormat>,
-    texture: bool,
-}
-
-impl Default for ExportChoices {
-    fn default() -> Self {
-        Self { heightmap: Some(HeightmapFormat::Png16), texture: true }
-    }
-}
-
-/// What the user decided in the window.
-pub(super) enum Decision {
-    ChooseFile,
-    Close,
-}
-
-/// The files of an export: the chosen one, and the texture beside it.
-struct Targets {
-    heightmap: Option<PathBuf>,
-    texture: Option<PathBuf>,
-}
-
-impl ExportChoices {
-    /// The name of the file to choose.
-    pub(super) fn file_name(&self, project: &Project) -> String {
-        let stem: String = match project.name.as_str() {
-            "" => "landscape".into(),
-            name => name.chars().map(|c| if c.is_alphanumeric() { c.to_ascii_lowercase() } else { '-' }).collect(),
-        };
-        let ending = self.heightmap.map_or("png", HeightmapFormat::ending);
-        format!("{}.{ending}", stem.split('-').filter(|part| !part.is_empty()).collect::<Vec<_>>().join("-"))
+impl ExportWindow {
+    /// Begins with a fresh look at the disk; what came of the last export is shown if nobody has seen it.
+    pub(super) fn open(&mut self) {
+        self.look_again();
+        self.complaint = None;
     }
 
-    /// The chosen path becomes the heightmap's, with its format's ending; the texture stands beside it as
-    /// `NAME_texture.png`, or alone under the chosen name.
-    fn targets(&self, chosen: &Path) -> Targets {
-        let name = chosen.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        // Only an ending of ours is one: "alps 1.5" has none.
-        let stem = match name.rsplit_once('.') {
-            Some((stem, ending)) if HeightmapFormat::ALL.iter().any(|f| ending.eq_ignore_ascii_case(f.ending())) => {
-                stem
+    fn look_again(&mut self) {
+        (self.asked, self.survey, self.replaces) = (Vec::new(), None, false);
+    }
+
+    /// Takes the folder that was chosen.
+    pub(super) fn go_to(&mut self, folder: &Path) {
+        self.folder = Some(folder.display().to_string());
+    }
+
+    /// The desktop cannot ask for a folder.
+    pub(super) fn has_no_dialog(&mut self) {
+        self.complaint = Some("This desktop offers no file dialog; type the folder.".into());
+    }
+
+    /// Takes what is known of the files; what was asked for earlier files is of no use.
+    pub(super) fn take(&mut self, survey: Survey) {
+        if survey.files == self.asked {
+            self.survey = Some(survey);
+        }
+    }
+
+    /// Takes what came of an export.
+    pub(super) fn ended(&mut self, outcome: &ExportOutcome) {
+        self.is_running = false;
+        self.look_again();
+        match outcome {
+            ExportOutcome::Written(built) => {
+                let (files, notes, steps) = (built.files.clone(), built.notes.clone(), built.steps.clone());
+                self.done = Some(Done { files, notes, steps });
             }
-            _ => &name,
-        };
-        let named = |name: String| chosen.with_file_name(name);
-        let heightmap = self.heightmap.map(|format| named(format!("{stem}.{}", format.ending())));
-        let texture = self.texture.then(|| match heightmap {
-            Some(_) => named(format!("{stem}_texture.png")),
-            None => named(format!("{stem}.png")),
-        });
-        Targets { heightmap, texture }
-    }
-
-    /// The files that an export to the chosen path would replace.
-    pub(super) fn replaced(&self, chosen: &Path) -> Vec<PathBuf> {
-        let Targets { heightmap, texture } = self.targets(chosen);
-        let sidecar = heightmap.as_deref().map(files::sidecar::sidecar_path);
-        [heightmap, sidecar, texture].into_iter().flatten().filter(|path| path.exists()).collect()
-    }
-
-    /// The order for the export thread, which decodes the project's files itself. The dialog has asked about the chosen file already, so it may be replaced.
-    pub(super) fn order(&self, project: &Project, chosen: &Path) -> Order {
-        let targets = self.targets(chosen);
-        let extent = project.recipe.world.extent();
-        let size = texture_size(extent, project.export.texture_pixels as usize);
-        let grid = Grid::fitted(extent, project.export.samples as usize);
-        Order {
-            heightmaps: targets.heightmap.into_iter().map(HeightmapOrder::new).collect(),
-            texture: targets.texture.map(|path| TextureOrder::new(path, size)),
-            overwrite: true,
-            ..Order::new(project.name.clone(), project.recipe.clone(), grid)
+            ExportOutcome::Cancelled => self.complaint = Some("Cancelled; nothing was left behind.".into()),
+            ExportOutcome::Failed(error) => self.complaint = Some(error.to_string()),
         }
     }
 
     /// Draws the window.
-    pub(super) fn ui(&mut self, ctx: &egui::Context, project: &mut Project) -> Option<Decision> {
-        let mut decision = None;
+    pub(super) fn ui(&mut self, ctx: &egui::Context, project: &mut Project, around: &Around) -> Option<Decision> {
         let modal = egui::Modal::new(egui::Id::unique("export")).show(ctx, |ui| {
-            ui.set_width(400.0);
-            ui.heading("Export");
-            ui.add_space(4.0);
-            self.choices_ui(ui, &mut project.export);
-            ui.add_space(4.0);
-            for line in self.summary(project) {
-                ui.weak(line);
+            ui.set_width(WIDTH);
+            if self.is_running || around.status.is_some() {
+                running_ui(ui, around.status.as_ref())
+            } else if let Some(done) = &self.done {
+                let (decision, is_over) = done.ui(ui);
+                if is_over {
+                    self.done = None;
+                }
+                decision
+            } else {
+                self.choosing_ui(ui, project, around)
             }
-            ui.add_space(8.0);
-            egui::Sides::new().show(
-                ui,
-                |_| {},
-                |ui| {
-                    let something = self.heightmap.is_some() || self.texture;
-                    if ui.add_enabled(something, egui::Button::new("Choose where…")).clicked() {
-                        decision = Some(Decision::ChooseFile);
-                    }
-                    if ui.button("Cancel").clicked() {
-                        decision = Some(Decision::Close);
-                    }
-                },
-            );
         });
-        if decision.is_none() && modal.should_close() {
-            decision = Some(Decision::Close);
+        let should_close = modal.should_close();
+        let decision = modal.inner.or_else(|| should_close.then_some(Decision::Close));
+        if matches!(decision, Some(Decision::Close)) {
+            self.done = None;
         }
         decision
     }
 
-    fn choices_ui(&mut self, ui: &mut Ui, export: &mut Export) {
-        ui.horizontal(|ui| {
-            let label = ui.label("Heightmap");
-            let chosen = self.heightmap.map_or("None", HeightmapFormat::label);
-            let combo = ComboBox::from_id_salt("heightmap format").selected_text(chosen).width(240.0);
-            let shown = combo.show_ui(ui, |ui| {
-                for format in HeightmapFormat::ALL {
-                    ui.selectable_value(&mut self.heightmap, Some(format), format.label());
-                }
-                ui.selectable_value(&mut self.heightmap, None, "None");
-            });
-            shown.response.labelled_by(label.id);
+    fn choosing_ui(&mut self, ui: &mut Ui, project: &mut Project, around: &Around) -> Option<Decision> {
+        let mut decision = None;
+        ui.heading("Export");
+        ui.add_space(4.0);
+        self.target_ui(ui);
+        self.size_ui(ui, &mut project.export);
+        let folder = self.folder_ui(ui, project, around, &mut decision);
+        ui.add_space(8.0);
+        let order = self.order(project, Path::new(&folder));
+        let plan = order.and_then(|order| {
+            let plan = order.plan().map_err(|error| error.to_string())?;
+            Ok((order, plan))
         });
-        ui.checkbox(&mut self.texture, "Texture, PNG in colour");
+        let ready = match plan {
+            Ok((order, plan)) => {
+                let files: Vec<PathBuf> = plan.iter().map(|planned| planned.path.clone()).collect();
+                if decision.is_none() && files != self.asked {
+                    (self.survey, self.replaces) = (None, false);
+                    self.asked.clone_from(&files);
+                    decision = Some(Decision::Survey(files));
+                }
+                self.plan_ui(ui, &order, &plan, around);
+                let is_free = self.survey_ui(ui, &order);
+                is_free.then_some(order)
+            }
+            Err(problem) => {
+                ui.colored_label(colours(ui).error, problem);
+                None
+            }
+        };
+        if let Some(complaint) = &self.complaint {
+            ui.colored_label(colours(ui).error, complaint);
+        }
+        ui.add_space(8.0);
+        let [export, cancel] = egui::Sides::new()
+            .show(
+                ui,
+                |_| {},
+                |ui| {
+                    let export = ui.add_enabled(ready.is_some(), egui::Button::new("Export"));
+                    [export.clicked(), ui.button("Cancel").clicked()]
+                },
+            )
+            .1;
+        if cancel {
+            return Some(Decision::Close);
+        }
+        match ready.filter(|_| export) {
+            Some(order) => {
+                (self.is_running, self.complaint) = (true, None);
+                let overwrite = self.replaces;
+                Some(Decision::Export(Box::new(Order { overwrite, ..order })))
+            }
+            None => decision,
+        }
+    }
+
+    /// The program that it is made for.
+    fn target_ui(&mut self, ui: &mut Ui) {
+        row_ui(ui, "For", |ui, label| {
+            let chosen = self.target.map_or(PLAIN, |target| target.label);
+            let combo = ComboBox::from_id_salt("export target").selected_text(chosen).width(240.0).height(400.0);
+            let shown = combo.show_ui(ui, |ui| {
+                ui.selectable_value(&mut self.target, None, PLAIN);
+                for target in targets::ALL {
+                    ui.selectable_value(&mut self.target, Some(target), target.label).on_hover_text(line(target));
+                }
+            });
+            shown.response.labelled_by(label);
+        });
+        match self.target {
+            Some(target) => {
+                ui.weak(line(target));
+            }
+            None => {
+                row_ui(ui, "Heightmap", |ui, label| {
+                    let chosen = self.heightmap.map_or("None", HeightmapFormat::label);
+                    let combo = ComboBox::from_id_salt("heightmap format").selected_text(chosen).width(240.0);
+                    let shown = combo.show_ui(ui, |ui| {
+                        for format in HeightmapFormat::ALL {
+                            ui.selectable_value(&mut self.heightmap, Some(format), format.label());
+                        }
+                        ui.selectable_value(&mut self.heightmap, None, "None");
+                    });
+                    shown.response.labelled_by(label);
+                });
+                ui.checkbox(&mut self.texture, "Texture, PNG in colour");
+            }
+        }
+    }
+
+    /// Samples, pixels and tiles.
+    fn size_ui(&mut self, ui: &mut Ui, export: &mut Export) {
+        let counts = self.counts();
+        let sides = self.target.map(|target| target.sizes.sides()).unwrap_or_default();
+        let has_texture = self.target.map_or(self.texture, |target| {
+            target.texture.is_some() || target.normals.is_some() || target.mesh.is_some()
+        });
         let mut hidden = Vec::new();
-        if self.heightmap.is_none() && !self.texture {
+        if !sides.is_empty() || (self.target.is_none() && self.heightmap.is_none() && !self.texture) {
             hidden.push("samples");
         }
-        if !self.texture {
+        if !has_texture {
             hidden.push("texture_pixels");
         }
         group_ui(ui, export, &hidden);
-        if self.heightmap.is_some() {
-            ui.horizontal_wrapped(|ui| {
-                ui.spacing_mut().item_spacing.x = 2.0;
-                for (samples, engines) in SIZES {
-                    let chosen = export.samples == samples;
-                    if ui.selectable_label(chosen, samples.to_string()).on_hover_text(engines).clicked() {
-                        export.samples = samples;
+        let longer = export.samples as usize;
+        let right = self.longer(longer);
+        if let Some(target) = self.target.filter(|_| !sides.is_empty()) {
+            let most = counts[0].max(counts[1]);
+            let whole = |side: usize| (side - 1) * most + 1;
+            row_ui(ui, if most > 1 { "Samples a tile" } else { "Samples" }, |ui, _| {
+                for side in sides {
+                    if ui.selectable_label(whole(side) == right, side.to_string()).clicked() {
+                        export.samples = u32::try_from(whole(side)).unwrap_or(export.samples);
+                    }
+                }
+            });
+            if right != longer {
+                let text = format!("{} does not take {longer} samples; {right} are the nearest.", target.label);
+                ui.colored_label(colours(ui).accent_text, text);
+            }
+        } else if right != longer {
+            let takes = self.target.filter(|target| target.sizes != Sizes::Any);
+            let text = takes.map_or("Tiles share their edges".into(), |target| {
+                format!("{} takes {}", target.label, target.sizes.describe())
+            });
+            ui.colored_label(colours(ui).accent_text, format!("{text}; of {longer} samples {right} are the nearest."));
+        }
+        if self.can_be_cut() {
+            row_ui(ui, "Tiles", |ui, label| {
+                for (at, name) in ["Columns of tiles", "Rows of tiles"].into_iter().enumerate() {
+                    let value = DragValue::new(&mut self.tiles[at]).range(1..=MOST_TILES).speed(0.05);
+                    let response = ui.add(value).labelled_by(label).on_hover_text(name);
+                    let (count, id) = (self.tiles[at], response.id);
+                    ui.ctx().accesskit_node_builder(id, |node| {
+                        node.set_label(name);
+                        node.set_numeric_value(count as f64);
+                    });
+                    if at == 0 {
+                        ui.label("×");
                     }
                 }
             });
         }
     }
 
-    /// What will be written.
-    fn summary(&self, project: &Project) -> Vec<String> {
-        let extent = project.recipe.world.extent();
-        let grid = Grid::fitted(extent, project.export.samples as usize);
-        let mut lines = Vec::new();
-        if let Some(format) = self.heightmap {
-            let spacing = grid.spacing_x_m();
-            let size = bytes(grid.samples() * format.bytes_per_sample());
-            lines.push(format!(
-                "Heightmap {} × {} samples, {spacing:.2} m apart, {size} uncompressed, with a sidecar",
-                grid.width(),
-                grid.height()
-            ));
+    /// Where it goes.
+    fn folder_ui(
+        &mut self,
+        ui: &mut Ui,
+        project: &Project,
+        around: &Around,
+        decision: &mut Option<Decision>,
+    ) -> String {
+        let mut folder = self.folder.clone().unwrap_or_else(|| suggested(project, around.project_path, self.target));
+        row_ui(ui, "Folder", |ui, label| {
+            let field = TextEdit::singleline(&mut folder).desired_width(WIDTH - 208.0);
+            if ui.add(field).labelled_by(label).changed() {
+                self.folder = Some(folder.clone());
+            }
+            if ui.button("Choose folder…").clicked() {
+                self.complaint = None;
+                *decision = Some(Decision::ChooseFolder);
+            }
+        });
+        folder.trim().to_string()
+    }
+
+    /// What will be written, what is to be typed, and what does not suit.
+    fn plan_ui(&self, ui: &mut Ui, order: &Order, plan: &[Planned], around: &Around) {
+        let bytes_of = |planned: &Planned| most_bytes(order, planned).unwrap_or(0);
+        let sum: u64 = plan.iter().map(bytes_of).sum();
+        ui.label(format!("{} files, up to {}", plan.len(), bytes(sum)));
+        let height = 132.0;
+        ScrollArea::vertical().id_salt("export files").max_height(height).auto_shrink([false, true]).show(ui, |ui| {
+            for planned in plan.iter().take(LISTED) {
+                ui.weak(file_line(order, planned));
+            }
+            if plan.len() > LISTED {
+                ui.weak(format!("and {} more", plan.len() - LISTED));
+            }
+        });
+        if let Some(heights_m) = around.heights_m {
+            let steps = order.import_steps(heights_m);
+            if !steps.is_empty() {
+                ui.add_space(8.0);
+                let is_exact = order.range_m.or(order.recipe.world.height_range_m).is_some();
+                ui.label(match is_exact {
+                    true => "To do there",
+                    false => "To do there, with the heights of the preview; the exact ones come with the files",
+                });
+                steps_ui(ui, &steps, height);
+            }
         }
-        if self.texture {
-            let [width, height] = texture_size(extent, project.export.texture_pixels as usize);
-            let lit = if project.recipe.light.bake { "lit" } else { "unlit" };
-            lines.push(format!("Texture {width} × {height} pixels, {lit}, {} uncompressed", bytes(width * height * 3)));
+        ui.add_space(4.0);
+        for warning in warnings(order, around.heights_m) {
+            ui.colored_label(colours(ui).accent_text, warning);
         }
-        lines
+        let available = self.survey.as_ref().and_then(|survey| survey.available_bytes);
+        let free = available.map_or(String::new(), |available| format!(" of {} that are free", bytes(available)));
+        ui.weak(format!("Takes about {} of memory{free}", bytes(memory_needed(order))));
+    }
+
+    /// What is in the way on the disk; returns whether nothing is.
+    fn survey_ui(&mut self, ui: &mut Ui, order: &Order) -> bool {
+        let Some(survey) = &self.survey else {
+            ui.weak("Looking at the folder");
+            return false;
+        };
+        if let Some(obstacle) = &survey.obstacle {
+            ui.colored_label(colours(ui).error, obstacle);
+            return false;
+        }
+        if let Some(folder) = &survey.new_folder {
+            ui.weak(format!("The folder {} will be made.", folder.display()));
+        }
+        let needed = memory_needed(order);
+        if let Some(available) = survey.available_bytes.filter(|available| needed > *available) {
+            let text = format!(
+                "This needs {} of memory, and {} are free; choose a smaller size or close other programs.",
+                bytes(needed),
+                bytes(available)
+            );
+            ui.colored_label(colours(ui).error, text);
+            return false;
+        }
+        match survey.replaced.len() {
+            0 => true,
+            count => {
+                let text = match (count, survey.replaced.first()) {
+                    (1, Some(file)) => format!("Replace {}", file_name(file)),
+                    _ => format!("Replace {count} files that are there already"),
+                };
+                let names: Vec<String> = survey.replaced.iter().take(LISTED).map(|file| file_name(file)).collect();
+                ui.checkbox(&mut self.replaces, text).on_hover_text(names.join("\n"));
+                self.replaces
+            }
+        }
+    }
+
+    /// Whether the program takes tiles.
+    fn can_be_cut(&self) -> bool {
+        !self.target.is_some_and(|target| matches!(target.sizes, Sizes::Exactly(_)))
+    }
+
+    /// Columns and rows of tiles.
+    fn counts(&self) -> [usize; 2] {
+        if self.can_be_cut() { self.tiles } else { [1; 2] }
+    }
+
+    /// The samples along the longer side that are nearest to these and that the program takes.
+    fn longer(&self, asked: usize) -> usize {
+        let counts = self.counts();
+        let most = counts[0].max(counts[1]);
+        self.target.map_or((asked.saturating_sub(1) / most).max(1) * most + 1, |target| target.nearest(asked, counts))
+    }
+
+    /// The order; in words, why there is none.
+    fn order(&self, project: &Project, folder: &Path) -> Result<Order, String> {
+        if folder.as_os_str().is_empty() {
+            return Err("Type or choose a folder.".into());
+        }
+        let Project { name, recipe, export, .. } = project;
+        let (extent, counts) = (recipe.world.extent(), self.counts());
+        let longer = self.longer(export.samples as usize);
+        let pixels = texture_size(extent, export.texture_pixels as usize);
+        // Every tile has whole pixels.
+        let pixels = [0, 1].map(|axis| pixels[axis].div_ceil(counts[axis]) * counts[axis]);
+        let grid = self.target.map_or_else(|| Grid::fitted(extent, longer), |to| to.grid(extent, longer, counts));
+        let tiles = Tiles { counts, only: None, names: TileNames::FromNorthWest };
+        let mut order =
+            Order { tiles: Some(tiles).filter(|_| counts != [1; 2]), ..Order::new(name.clone(), recipe.clone(), grid) };
+        match self.target {
+            Some(target) => {
+                target.check(grid, counts)?;
+                target.order(&mut order, folder, pixels);
+            }
+            None if self.heightmap.is_none() && !self.texture => {
+                return Err("Choose a heightmap or the texture.".into());
+            }
+            None => {
+                let stem = slug(project);
+                let heightmap = self.heightmap.map(|format| folder.join(format!("{stem}.{}", format.ending())));
+                let beside = if heightmap.is_some() { "_texture" } else { "" };
+                order.heightmaps = heightmap.into_iter().map(HeightmapOrder::new).collect();
+                let texture = self.texture.then(|| folder.join(format!("{stem}{beside}.png")));
+                order.texture = texture.map(|path| TextureOrder::new(path, pixels));
+            }
+        }
+        Ok(order)
     }
 }
 
+impl Done {
+    /// Draws what was written; returns what the user wants, and whether it is to be forgotten.
+    fn ui(&self, ui: &mut Ui) -> (Option<Decision>, bool) {
+        ui.heading("Exported");
+        let folder = self.files.first().and_then(|file| file.parent()).unwrap_or(Path::new(".")).to_path_buf();
+        ui.label(format!("{} files in {}", self.files.len(), folder.display()));
+        for note in &self.notes {
+            ui.weak(note);
+        }
+        if !self.steps.is_empty() {
+            ui.add_space(8.0);
+            ui.label("To do there");
+            steps_ui(ui, &self.steps, 320.0);
+        }
+        ui.add_space(8.0);
+        let mut decision = None;
+        let another = egui::Sides::new()
+            .show(
+                ui,
+                |ui| {
+                    if ui.button("Open folder").clicked() {
+                        decision = Some(Decision::ShowFolder(folder));
+                    }
+                    if !self.steps.is_empty() && ui.button("Copy import notes").clicked() {
+                        ui.ctx().copy_text(self.import_notes());
+                    }
+                },
+                |ui| {
+                    let close = ui.button("Close").clicked();
+                    (close, ui.button("Another export…").clicked())
+                },
+            )
+            .1;
+        let (close, another) = another;
+        (if close { Some(Decision::Close) } else { decision }, another)
+    }
+
+    /// The steps of the import, a line each, and what else is to be known.
+    fn import_notes(&self) -> String {
+        let mut lines = [&self.steps[..], &self.notes[..]].concat();
+        lines.push(String::new());
+        lines.join("\n")
+    }
+}
+
+/// How far it is.
+fn running_ui(ui: &mut Ui, status: Option<&ExportStatus>) -> Option<Decision> {
+    ui.heading("Exporting");
+    let progress = status.map_or(0.0, |status| status.progress);
+    let name = status.map_or(String::new(), |status| file_name(&status.path));
+    ui.label(name);
+    ui.add(ProgressBar::new(progress).desired_height(8.0));
+    ui.weak(format!("{:.0} %. It goes on when this window is closed.", 100.0 * progress));
+    ui.add_space(8.0);
+    let [close, cancel] = egui::Sides::new()
+        .show(ui, |_| {}, |ui| [ui.button("Close").clicked(), ui.button("Cancel the export").clicked()])
+        .1;
+    match (close, cancel) {
+        (true, _) => Some(Decision::Close),
+        (_, true) => Some(Decision::Cancel),
+        _ => None,
+    }
+}
+
+/// A named row, its name in a column of its own.
+fn row_ui(ui: &mut Ui, name: &str, control: impl FnOnce(&mut Ui, egui::Id)) {
+    ui.horizontal(|ui| {
+        let size = egui::vec2(96.0, ui.spacing().interact_size.y);
+        let left = Layout::left_to_right(Align::Center);
+        let label = ui.allocate_ui_with_layout(size, left, |ui| {
+            ui.set_min_width(size.x);
+            ui.label(name).id
+        });
+        control(ui, label.inner);
+    });
+}
+
+fn steps_ui(ui: &mut Ui, steps: &[String], height: f32) {
+    ScrollArea::vertical().id_salt("export steps").max_height(height).auto_shrink([false, true]).show(ui, |ui| {
+        for step in steps {
+            ui.label(step);
+        }
+    });
+}
+
+/// A program in one line.
+fn line(target: &Target) -> String {
+    format!("Takes {}; gets {}", target.sizes.describe(), target.file_names())
+}
+
+/// What does not suit, as far as it is known before anything is computed.
+fn warnings(order: &Order, heights_m: Option<Band>) -> Vec<String> {
+    let mut warnings = order.target.map(|target| target.warnings(order.grid.extent())).unwrap_or_default();
+    if let (Some(range), Some(own)) = (order.range_m.or(order.recipe.world.height_range_m), heights_m)
+        && (own.min < range.min || own.max > range.max)
+    {
+        warnings.push(format!(
+            "The land goes from {:.0} to {:.0} m; what is outside {} to {} m will be cut off.",
+            own.min, own.max, range.min, range.max
+        ));
+    }
+    warnings
+}
+
+/// A folder beside the project, or in the user's home.
+fn suggested(project: &Project, project_path: Option<&Path>, target: Option<&Target>) -> String {
+    let beside = project_path.and_then(Path::parent).map(Path::to_path_buf);
+    let folder = beside.or_else(std::env::home_dir).unwrap_or_else(|| PathBuf::from("."));
+    let key = target.map_or(String::new(), |target| format!("-{}", target.key));
+    folder.join(format!("{}{key}", slug(project))).display().to_string()
+}
+
+/// The project's name as the name of a file.
+fn slug(project: &Project) -> String {
+    let name: String =
+        project.name.chars().map(|c| if c.is_alphanumeric() { c.to_ascii_lowercase() } else { '-' }).collect();
+    match name.split('-').filter(|part| !part.is_empty()).collect::<Vec<_>>().join("-") {
+        name if name.is_empty() => "landscape".into(),
+        name => name,
+    }
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// A file of the plan in a line.
+fn file_line(order: &Order, planned: &Planned) -> String {
+    let size = planned.size.map_or(String::new(), |[width, height]| format!(", {width} × {height}"));
+    let most = most_bytes(order, planned).map_or(String::new(), |count| format!(", up to {}", bytes(count)));
+    format!("{}{size}{most}", file_name(&planned.path))
+}
+
+/// Bytes for headers, and for what grows where it cannot be compressed.
+const AROUND: u64 = 4096;
+
+/// The most bytes that a file will have: its samples or pixels uncompressed; `None` where nobody knows.
+fn most_bytes(order: &Order, planned: &Planned) -> Option<u64> {
+    let name = file_name(&planned.path);
+    let each = match planned.kind {
+        Kind::Sidecar => return Some(AROUND),
+        Kind::Mesh | Kind::Frame => return None,
+        Kind::Heightmap => {
+            let ending = planned.path.extension();
+            let heightmap = order.heightmaps.iter().find(|heightmap| heightmap.path.extension() == ending)?;
+            let channels = if heightmap.encoding.in_colours { 3 } else { 1 };
+            match Format::from_path(&planned.path).ok()?.samples(heightmap.encoding) {
+                Samples::Integers { bits, .. } => u64::from(bits).div_ceil(8) * channels,
+                Samples::Metres { bits, .. } => u64::from(bits?).div_ceil(8) * channels,
+            }
+        }
+        Kind::Texture => 3 + u64::from(order.texture.as_ref().is_some_and(|texture| texture.alpha.is_some())),
+        Kind::Weights => match order.weights.as_ref()?.layout {
+            WeightsLayout::Maps => 1,
+            WeightsLayout::Packs => 4,
+            WeightsLayout::MapsAndPacks => 1 + 3 * u64::from(name.starts_with("weights_")),
+            WeightsLayout::Control => 12,
+            WeightsLayout::Materials => 3,
+        },
+        Kind::Map => 3,
+    };
+    let [width, height] = planned.size?.map(|side| side as u64);
+    Some(width * height * each + height * each + AROUND)
+}
+
 /// A number of bytes as a person would say it.
-fn bytes(count: usize) -> String {
+fn bytes(count: u64) -> String {
     match count {
         0..=999_999 => format!("{} kB", count.div_ceil(1000)),
         1_000_000..=999_999_999 => format!("{:.1} MB", count as f64 / 1e6),
@@ -235,21 +663,17 @@ fn bytes(count: usize) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
+impl ExportWindow {
+    /// The lines of the list, with the names of the files and the most bytes that they will have.
+    pub(super) fn listed(&self, project: &Project, folder: &Path) -> Vec<(String, String, Option<u64>)> {
+        let order = self.order(project, folder).expect("possible");
+        let plan = order.plan().expect("possible");
+        let each =
+            |planned: &Planned| (file_line(&order, planned), file_name(&planned.path), most_bytes(&order, planned));
+        plan.iter().map(each).collect()
+    }
 
-    #[test]
-    fn files_are_named_after_the_project_and_the_format() {
-        let mut choices = ExportChoices::default();
-        let project = Project { name: "Alpine range (2)".into(), ..Default::default() };
-        assert_eq!(choices.file_name(&project), "alpine-range-2.png");
-        let both = choices.targets(Path::new("/a/land.png"));
-        assert_eq!(both.heightmap.as_deref(), Some(Path::new("/a/land.png")));
-        assert_eq!(both.texture.as_deref(), Some(Path::new("/a/land_texture.png")));
-        choices.heightmap = Some(HeightmapFormat::Raw16);
-        assert_eq!(choices.targets(Path::new("/a/land")).heightmap.as_deref(), Some(Path::new("/a/land.r16")));
-        assert_eq!(choices.targets(Path::new("/a/alps 1.5")).heightmap.as_deref(), Some(Path::new("/a/alps 1.5.r16")));
-        choices.heightmap = None;
-        assert_eq!(choices.targets(Path::new("/a/land.png")).texture.as_deref(), Some(Path::new("/a/land.png")));
+    pub(super) fn choose_tiles(&mut self, counts: [usize; 2]) {
+        self.tiles = counts;
     }
 }

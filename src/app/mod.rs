@@ -8,6 +8,8 @@ mod describe;
 mod dialogs;
 mod document;
 mod errands;
+#[cfg(test)]
+mod export_tests;
 mod export_ui;
 mod panels;
 mod parameter_ui;
@@ -38,7 +40,7 @@ use self::command::{Command, FileSlot, Target};
 use self::dialogs::{Answer, Ask, DesktopDialogs, Dialogs, PathField, Purpose};
 use self::document::Document;
 use self::errands::{Errand, Errands, Imported};
-use self::export_ui::{Decision, ExportChoices};
+use self::export_ui::{Decision, ExportWindow};
 use self::panels::status::{Message, Status};
 use self::picker::Picker;
 use self::playback::Playback;
@@ -183,7 +185,7 @@ pub(crate) struct App {
     recipe: (Arc<Project>, Arc<Recipe>),
     message: Option<Message>,
     modal: Option<Modal>,
-    export: ExportChoices,
+    export: ExportWindow,
     /// Seeds before the present one.
     earlier_seeds: Vec<u32>,
     /// Counts presses of the pointer: one press is one gesture.
@@ -254,7 +256,7 @@ impl App {
             recipe,
             message: None,
             modal: None,
-            export: ExportChoices::default(),
+            export: ExportWindow::default(),
             earlier_seeds: Vec::new(),
             presses: 0,
             close_when_saved: false,
@@ -329,10 +331,12 @@ impl App {
             self.answer(ask, answer);
         }
         while let Some(outcome) = self.exporter.take() {
+            self.export.ended(&outcome);
             match outcome {
-                ExportOutcome::Written(files) => {
-                    let names: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
-                    self.say(format!("Exported {}", names.join(", ")));
+                ExportOutcome::Written(built) => {
+                    let names = built.files.iter().map(|file| file.display().to_string());
+                    let said: Vec<String> = names.chain(built.notes).collect();
+                    self.say(format!("Exported {}", said.join(", ")));
                 }
                 ExportOutcome::Cancelled => self.say("The export was cancelled; nothing was left behind"),
                 ExportOutcome::Failed(error) => self.complain(error.to_string()),
@@ -441,6 +445,8 @@ impl App {
                 self.document.mark_saved(origin, path, project);
                 self.closing |= self.close_when_saved && self.document.unsaved().is_empty();
             }
+            Errand::Surveyed(survey) => self.export.take(survey),
+            Errand::FolderShown => {}
             Errand::Pictured { path } => self.say(format!("Saved {}", path.display())),
             Errand::Failed(message) => {
                 self.close_when_saved = false;
@@ -514,12 +520,12 @@ impl App {
     fn answer(&mut self, ask: Ask, answer: Answer) {
         match answer {
             Answer::Cancelled => self.close_when_saved = false,
+            Answer::NoDialog if ask.purpose == Purpose::ExportFolder => self.export.has_no_dialog(),
             Answer::NoDialog => self.modal = Some(Modal::PathField(PathField::new(ask))),
             Answer::Chosen { path, may_replace } => {
                 let files = match ask.purpose {
-                    Purpose::Open | Purpose::Import { .. } => Vec::new(),
+                    Purpose::Open | Purpose::Import { .. } | Purpose::ExportFolder => Vec::new(),
                     Purpose::Save => [with_project_ending(&path)].into_iter().filter(|path| path.exists()).collect(),
-                    Purpose::Export => self.export.replaced(&path),
                     Purpose::Picture { frames, .. } => {
                         let path = picture_path(&path);
                         let files = frames.map_or_else(|| vec![path.clone()], |count| frame_paths(&path, count));
@@ -547,10 +553,7 @@ impl App {
                 Ok(ordered) => self.errands.picture(picture_path(&path), ordered),
                 Err(error) => self.complain(error),
             },
-            Purpose::Export => {
-                let project = self.document.project();
-                self.exporter.export(self.export.order(project, &path), project.files.clone());
-            }
+            Purpose::ExportFolder => self.export.go_to(&path),
         }
     }
 
@@ -627,6 +630,7 @@ impl App {
             }
             Command::Export => {
                 self.message = None;
+                self.export.open();
                 self.modal = Some(Modal::Export);
             }
             Command::SavePicture => {
@@ -870,15 +874,25 @@ impl App {
         let Some(mut modal) = self.modal.take() else { return };
         let mut stays = true;
         match &mut modal {
-            Modal::Export => match self.export.ui(ctx, project) {
-                Some(Decision::ChooseFile) => {
-                    let file_name = self.export.file_name(project);
-                    self.dialogs.ask(Ask { purpose: Purpose::Export, file_name });
-                    stays = false;
+            Modal::Export => {
+                let heights_m = self
+                    .shown
+                    .as_ref()
+                    .map(|shown| Band { min: f64::from(shown.summary.min_m), max: f64::from(shown.summary.max_m) });
+                let around =
+                    export_ui::Around { project_path: self.document.path(), heights_m, status: self.exporter.status() };
+                match self.export.ui(ctx, project, &around) {
+                    Some(Decision::ChooseFolder) => {
+                        self.dialogs.ask(Ask { purpose: Purpose::ExportFolder, file_name: String::new() });
+                    }
+                    Some(Decision::Survey(files)) => self.errands.survey(files),
+                    Some(Decision::Export(order)) => self.exporter.export(*order, project.files.clone()),
+                    Some(Decision::Cancel) => self.exporter.cancel(),
+                    Some(Decision::ShowFolder(folder)) => self.errands.show_folder(folder),
+                    Some(Decision::Close) => stays = false,
+                    None => {}
                 }
-                Some(Decision::Close) => stays = false,
-                None => {}
-            },
+            }
             Modal::Picture(window) => match window.ui(ctx) {
                 Some(scene::Decision::ChooseFile { size, frames }) => {
                     let file_name = self.file_name(".png");

@@ -32,7 +32,7 @@ impl Dialogs for Scripted {
     }
 }
 
-fn editor_with(answers: Vec<Answer>) -> Harness<'static, App> {
+pub(super) fn editor_with(answers: Vec<Answer>) -> Harness<'static, App> {
     let dialogs = Scripted { answers: Arc::new(Mutex::new(answers.into())), ..Default::default() };
     let mut harness = Harness::builder()
         .with_size([1280.0, 800.0])
@@ -43,7 +43,7 @@ fn editor_with(answers: Vec<Answer>) -> Harness<'static, App> {
     harness
 }
 
-fn editor() -> Harness<'static, App> {
+pub(super) fn editor() -> Harness<'static, App> {
     editor_with(Vec::new())
 }
 
@@ -87,7 +87,7 @@ pub(super) fn pause(harness: &mut Harness<'static, App>) {
     settle(harness);
 }
 
-fn press(harness: &mut Harness<'static, App>, modifiers: egui::Modifiers, key: egui::Key) {
+pub(super) fn press(harness: &mut Harness<'static, App>, modifiers: egui::Modifiers, key: egui::Key) {
     harness.key_press_modifiers(modifiers, key);
     harness.step();
     harness.step();
@@ -249,40 +249,6 @@ fn a_bad_project_is_refused_with_a_message_and_changes_nothing() {
     let message = editor.state().message.clone().expect("a message").text;
     assert!(message.contains("bad.upthrust.json") && message.contains("did you mean \"count\"?"), "{message}");
     assert_eq!(*editor.state().document.project(), before);
-}
-
-#[test]
-fn an_export_writes_the_heightmap_its_sidecar_and_the_texture() {
-    let folder = tempfile::tempdir().expect("folder");
-    let mut editor = editor_with(vec![chosen(folder.path().join("land.png"))]);
-    pause(&mut editor);
-    editor.state_mut().edit(|project| (project.export.samples, project.export.texture_pixels) = (65, 32));
-    press(&mut editor, egui::Modifiers::COMMAND, egui::Key::E);
-    editor.get_by_label("Choose where…").click();
-    wait(&mut editor, "the export", |app| app.message.as_ref().is_some_and(|m| m.text.starts_with("Exported")));
-    let size = |name: &str| image::image_dimensions(folder.path().join(name)).expect(name);
-    assert_eq!((size("land.png"), size("land_texture.png")), ((65, 65), (32, 32)));
-    assert!(folder.path().join("land.png.json").exists());
-}
-
-#[test]
-fn files_beside_the_chosen_one_are_replaced_only_after_a_question() {
-    let folder = tempfile::tempdir().expect("folder");
-    let bystander = folder.path().join("land_texture.png");
-    std::fs::write(&bystander, "mine").expect("written");
-    let mut editor = editor_with(vec![chosen(folder.path().join("land.png")); 2]);
-    pause(&mut editor);
-    editor.state_mut().edit(|project| (project.export.samples, project.export.texture_pixels) = (33, 16));
-    for (button, replaced) in [("Cancel", false), ("Replace", true)] {
-        press(&mut editor, egui::Modifiers::COMMAND, egui::Key::E);
-        editor.get_by_label("Choose where…").click();
-        wait(&mut editor, "the question", |app| matches!(app.modal, Some(Modal::Replace { .. })));
-        editor.run_steps(2);
-        editor.get_by_label(button).click();
-        wait(&mut editor, "the answer", |app| app.modal.is_none() && app.exporter.status().is_none());
-        editor.run_steps(2);
-        assert_eq!(std::fs::read(&bystander).expect("there") != b"mine", replaced, "{button}");
-    }
 }
 
 #[test]

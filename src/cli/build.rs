@@ -1,6 +1,6 @@
 //! `upthrust build`.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde_json::json;
 
@@ -11,7 +11,7 @@ use super::{interrupt, print, progress, render, source};
 use crate::engine::Monitor;
 use crate::engine::parameters::nearest_name;
 use crate::engine::texture::{Chart, Points, TerrainType, TextureRecipe, TextureSettings};
-use crate::files::atomic;
+use crate::files::atomic::{self, NewFolders};
 use crate::files::build::{Built, HeightmapOrder, Order, TextureOrder, build};
 use crate::files::frames::FramesOrder;
 use crate::files::heightmap::Encoding;
@@ -52,8 +52,10 @@ pub fn run(options: &BuildOptions) -> Result<(), CliError> {
     jobs.first().into_iter().for_each(|job| warn(&job.order));
     let monitor = interrupt::monitor();
     let mut folders = NewFolders::default();
+    let mut make =
+        |path: &PathBuf| folders.make(path).map_err(|error| CliError::Folder(path.clone(), error.to_string()));
     for BuildOptions { output, weights, frames, .. } in &each {
-        [output, weights, frames].into_iter().flatten().try_for_each(|folder| folders.make(folder))?;
+        [output, weights, frames].into_iter().flatten().try_for_each(&mut make)?;
     }
     let build_all = || build_all(&jobs, asks_for_files, &monitor);
     let work = || progress::show_while(options.progress, &monitor, build_all);
@@ -142,7 +144,8 @@ fn build_all(jobs: &[Job], asks_for_files: bool, monitor: &Monitor) -> Result<Bu
     let mut all = Built::default();
     let share = |at: usize| at as f32 / jobs.len() as f32;
     for (at, job) in jobs.iter().enumerate() {
-        let Built { files, notes } = monitor.within(share(at)..share(at + 1), || job.build(asks_for_files, monitor))?;
+        let Built { files, notes, .. } =
+            monitor.within(share(at)..share(at + 1), || job.build(asks_for_files, monitor))?;
         all.files.extend(files);
         all.notes.extend(notes);
     }
@@ -266,34 +269,4 @@ fn warnings(texture: &TextureRecipe) -> Vec<String> {
         )
     });
     set.chain(fallback).collect()
-}
-
-/// Folders that are made for the output, and removed again if nothing comes to lie in them.
-#[derive(Default)]
-struct NewFolders {
-    /// The folders that were not there before, innermost first.
-    made: Vec<PathBuf>,
-}
-
-impl NewFolders {
-    fn make(&mut self, path: &Path) -> Result<(), CliError> {
-        let missing = path.ancestors().filter(|folder| !folder.as_os_str().is_empty());
-        let missing = missing.take_while(|folder| !folder.exists()).map(Path::to_path_buf);
-        // What is made now may lie in what was made before.
-        self.made.splice(0..0, missing.collect::<Vec<_>>());
-        std::fs::create_dir_all(path).map_err(|error| CliError::Folder(path.to_path_buf(), error.to_string()))
-    }
-
-    fn keep(mut self) {
-        self.made.clear();
-    }
-}
-
-impl Drop for NewFolders {
-    fn drop(&mut self) {
-        for folder in &self.made {
-            // Fails where something lies in it, and then it stays.
-            let _ = std::fs::remove_dir(folder);
-        }
-    }
 }

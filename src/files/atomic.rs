@@ -57,6 +57,38 @@ pub fn folder_of(path: &Path) -> &Path {
     }
 }
 
+/// Folders that are made for what is to be written, and removed again if nothing comes to lie in them.
+#[derive(Debug, Default)]
+pub struct NewFolders {
+    /// The folders that were not there before, innermost first.
+    made: Vec<PathBuf>,
+}
+
+impl NewFolders {
+    /// Makes a folder and those that it lies in, as far as they are not there.
+    pub fn make(&mut self, path: &Path) -> io::Result<()> {
+        let missing = path.ancestors().filter(|folder| !folder.as_os_str().is_empty());
+        let missing = missing.take_while(|folder| !folder.exists()).map(Path::to_path_buf);
+        // What is made now may lie in what was made before.
+        self.made.splice(0..0, missing.collect::<Vec<_>>());
+        std::fs::create_dir_all(path)
+    }
+
+    /// Lets the folders stay.
+    pub fn keep(mut self) {
+        self.made.clear();
+    }
+}
+
+impl Drop for NewFolders {
+    fn drop(&mut self) {
+        for folder in &self.made {
+            // Fails where something lies in it, and then it stays.
+            let _ = std::fs::remove_dir(folder);
+        }
+    }
+}
+
 /// A file that is complete on the disk but does not have its name yet.
 #[derive(Debug)]
 pub struct Staged {

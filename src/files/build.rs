@@ -122,6 +122,8 @@ pub struct Built {
     pub files: Vec<PathBuf>,
     /// What the user should know of how they were made.
     pub notes: Vec<String>,
+    /// What to do in the target's program: [`Order::import_steps`] with the heights of the land.
+    pub steps: Vec<String>,
 }
 
 /// A texture to write.
@@ -242,12 +244,12 @@ impl Stretches {
 /// before another one could not get its name.
 pub fn build(order: &Order, monitor: &Monitor) -> Result<Built, FileError> {
     check(order)?;
-    let mut notes = Vec::new();
-    let staged = stage_all(order, &mut notes, monitor)?;
+    let mut built = Built::default();
+    let staged = stage_all(order, &mut built, monitor)?;
     monitor.check()?;
-    let files = atomic::commit_all(staged)?;
+    built.files = atomic::commit_all(staged)?;
     monitor.report(1.0);
-    Ok(Built { files, notes })
+    Ok(built)
 }
 
 impl Order {
@@ -393,6 +395,47 @@ impl Order {
         }
         Ok(plan)
     }
+
+    /// The heights that whole numbers span, where the land has these.
+    fn span_m(&self, own_m: Band) -> Band {
+        self.range_m.or(self.recipe.world.height_range_m).unwrap_or(own_m)
+    }
+
+    /// What to do in the target's program with a heightmap of that grid.
+    fn steps(&self, path: &Path, grid: Grid, range_m: Band) -> Vec<String> {
+        let Some(target) = self.target else {
+            return Vec::new();
+        };
+        let covering = self.recipe.texture.active().filter(|ground| ground.covers() && self.weights.is_some());
+        let layers: Vec<String> = covering.map(|ground| ground.name.clone()).collect();
+        let file = &path.file_name().unwrap_or_default().to_string_lossy();
+        target.steps(&Facts { file, grid, range_m, tiles: self.tiles.map(|tiles| tiles.counts), layers: &layers })
+    }
+
+    /// What to do in the target's program with the heightmaps of a land of these heights, metres; of each the first
+    /// tile stands for all.
+    pub fn import_steps(&self, own_m: Band) -> Vec<String> {
+        let mut all = Vec::new();
+        for HeightmapOrder { path, encoding } in &self.heightmaps {
+            let pieces = Tiles::of_samples(self.tiles, [self.grid.width(), self.grid.height()]);
+            let (Ok(format), Some(Piece { tile, cut })) =
+                (Format::from_path(path), pieces.ok().and_then(|pieces| pieces.into_iter().next()))
+            else {
+                continue;
+            };
+            let range_m = match format.samples(*encoding) {
+                Samples::Metres { .. } => own_m,
+                Samples::Integers { .. } => self.span_m(own_m),
+            };
+            let steps = self.steps(&Tiles::path(self.tiles, path, tile), grid_of(self.grid, cut), range_m);
+            steps.into_iter().for_each(|step| {
+                if !all.contains(&step) {
+                    all.push(step);
+                }
+            });
+        }
+        all
+    }
 }
 
 fn check(order: &Order) -> Result<(), FileError> {
@@ -408,7 +451,8 @@ fn check(order: &Order) -> Result<(), FileError> {
     require_memory(memory_needed(order))
 }
 
-fn stage_all(order: &Order, notes: &mut Vec<String>, monitor: &Monitor) -> Result<Vec<Staged>, FileError> {
+fn stage_all(order: &Order, built: &mut Built, monitor: &Monitor) -> Result<Vec<Staged>, FileError> {
+    let Built { notes, steps, .. } = built;
     let lone = order.lone_tile();
     let grid = lone.map_or(order.grid, |Piece { cut, .. }| order.grid.part(cut.first, cut.size));
     let evaluation = || stack::evaluate(&order.recipe, grid, order.position, &order.inputs, monitor);
@@ -418,9 +462,8 @@ fn stage_all(order: &Order, notes: &mut Vec<String>, monitor: &Monitor) -> Resul
     let mut staged = Vec::new();
     let mut stretches = Stretches::of(order);
 
-    let span_m = order.range_m.or(fixed_m).unwrap_or(own_m);
-    let covering = order.recipe.texture.active().filter(|ground| ground.covers() && order.weights.is_some());
-    let layers: Vec<String> = covering.map(|ground| ground.name.clone()).collect();
+    let span_m = order.span_m(own_m);
+    *steps = order.import_steps(own_m);
     for heightmap in &order.heightmaps {
         let recipe = Some((order.recipe.seed, order.name.as_str()));
         let pieces = heightmap.pieces(order.grid, order.tiles)?;
@@ -432,14 +475,7 @@ fn stage_all(order: &Order, notes: &mut Vec<String>, monitor: &Monitor) -> Resul
                 let rows = Rows::of(&land, there, heightmap.encoding.row_order);
                 let grid = grid_of(order.grid, *cut);
                 let description = describe(path, heightmap.encoding, grid, rows, span_m)?;
-                let facts = Facts {
-                    file: &path.file_name().unwrap_or_default().to_string_lossy(),
-                    grid: description.grid,
-                    range_m: description.range_m,
-                    tiles: order.tiles.map(|tiles| tiles.counts),
-                    layers: &layers,
-                };
-                let steps = order.target.map(|target| target.steps(&facts)).unwrap_or_default();
+                let steps = order.steps(path, description.grid, description.range_m);
                 if description.cut_off {
                     notes.push(format!("{}: heights outside its range were cut off", path.display()));
                 }

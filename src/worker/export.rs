@@ -1,20 +1,22 @@
 //! The export thread: every order is carried out, one after another, unless the user cancels it.
 
 use std::collections::VecDeque;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 use super::{InputFiles, JobError, Wake, guarded, lock};
 use crate::engine::Monitor;
 use crate::files::FileError;
-use crate::files::build::{Order, build};
+use crate::files::atomic::{NewFolders, check_target, folder_of};
+use crate::files::build::{Built, Order, build};
+use crate::files::memory::available_bytes;
 
 /// How an export ended.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ExportOutcome {
-    /// These files were written.
-    Written(Vec<PathBuf>),
+    /// What was written, and what is to be known of it.
+    Written(Built),
     /// The user stopped it; nothing was left half-written.
     Cancelled,
     /// It failed.
@@ -142,13 +144,19 @@ fn serve(shared: &Shared) {
         (shared.wake)();
         let mut job = || {
             order.load_inputs(&files, &monitor)?;
-            match &pool {
+            let mut folders = NewFolders::default();
+            for planned in order.plan()? {
+                folders.make(folder_of(&planned.path)).map_err(|error| FileError::writing(&planned.path, &error))?;
+            }
+            let built = match &pool {
                 Ok(pool) => pool.install(|| build(&order, &monitor)),
                 Err(_) => build(&order, &monitor),
-            }
+            }?;
+            folders.keep();
+            Ok(built)
         };
         let outcome = match guarded(&mut job) {
-            Ok(Ok(built)) => ExportOutcome::Written(built.files),
+            Ok(Ok(built)) => ExportOutcome::Written(built),
             Ok(Err(FileError::Cancelled)) => ExportOutcome::Cancelled,
             Ok(Err(error)) => ExportOutcome::Failed(JobError::Failed(error.to_string())),
             Err(panicked) => ExportOutcome::Failed(panicked),
@@ -159,6 +167,48 @@ fn serve(shared: &Shared) {
         drop(state);
         (shared.wake)();
     }
+}
+
+/// What stands in the way of files that are to be written, before anything is computed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Survey {
+    /// The files that were asked about.
+    pub files: Vec<PathBuf>,
+    /// Why they cannot be written: what is wrong and what to do.
+    pub obstacle: Option<String>,
+    /// Those that are there already.
+    pub replaced: Vec<PathBuf>,
+    /// The folder that will be made for them.
+    pub new_folder: Option<PathBuf>,
+    /// Bytes of memory that are free; `None` where the system does not say.
+    pub available_bytes: Option<u64>,
+}
+
+/// Looks whether files can be written, and which of them would replace others. Takes as long as the disk does.
+pub fn survey(files: Vec<PathBuf>) -> Survey {
+    let replaced: Vec<PathBuf> = files.iter().filter(|path| path.symlink_metadata().is_ok()).cloned().collect();
+    let mut survey = Survey { replaced, available_bytes: available_bytes(), ..Survey::default() };
+    for file in &files {
+        let folder = folder_of(file);
+        let there = folder.ancestors().find(|folder| folder.exists() && !folder.as_os_str().is_empty());
+        let there = there.unwrap_or(Path::new("."));
+        if !there.is_dir() {
+            let problem = "is a file, so that there can be no folder of that name; choose another folder";
+            survey.obstacle = Some(format!("{} {problem}", there.display()));
+        } else if there == folder {
+            survey.obstacle = check_target(file, true).err().map(|error| error.to_string());
+        } else {
+            // What can be written beside the new folder can be written in it.
+            let beside = there.join(file.file_name().unwrap_or_default());
+            survey.obstacle = check_target(&beside, true).err().map(|error| error.to_string());
+            survey.new_folder = Some(folder.to_path_buf());
+        }
+        // One file tells of its folder; those that are there already may be in the way themselves.
+        if survey.obstacle.is_some() {
+            break;
+        }
+    }
+    Survey { files, ..survey }
 }
 
 /// The file by which an order is called.
@@ -193,8 +243,8 @@ mod tests {
         for name in ["a.png", "b.r32", "a.png"] {
             exporter.export(order(folder.path(), name, 10, 33), InputFiles::new());
         }
-        assert!(matches!(wait(&exporter), ExportOutcome::Written(files) if files[0].ends_with("a.png")));
-        assert!(matches!(wait(&exporter), ExportOutcome::Written(files) if files[0].ends_with("b.r32")));
+        assert!(matches!(wait(&exporter), ExportOutcome::Written(built) if built.files[0].ends_with("a.png")));
+        assert!(matches!(wait(&exporter), ExportOutcome::Written(built) if built.files[0].ends_with("b.r32")));
         assert!(matches!(wait(&exporter), ExportOutcome::Failed(_)), "a.png is there already");
     }
 
@@ -211,5 +261,33 @@ mod tests {
         exporter.cancel();
         assert_eq!(wait(&exporter), ExportOutcome::Cancelled);
         assert_eq!(std::fs::read_dir(folder.path()).expect("folder").count(), 0);
+    }
+
+    #[test]
+    fn a_survey_finds_what_is_in_the_way_and_writes_nothing() {
+        let folder = tempfile::tempdir().expect("folder");
+        let path = |name: &str| folder.path().join(name);
+        std::fs::write(path("there.png"), "mine").expect("written");
+        let surveyed = survey(vec![path("there.png"), path("new.png")]);
+        assert_eq!((surveyed.replaced, surveyed.obstacle, surveyed.new_folder), (vec![path("there.png")], None, None));
+        let new = survey(vec![path("a/b/new.png")]);
+        assert_eq!((new.obstacle, new.new_folder), (None, Some(path("a/b"))));
+        let blocked = survey(vec![path("there.png/a/new.png")]).obstacle.expect("a file is no folder");
+        assert!(blocked.contains("there.png is a file"), "{blocked}");
+        assert_eq!(std::fs::read_dir(folder.path()).expect("folder").count(), 1);
+    }
+
+    #[test]
+    fn a_folder_is_made_for_an_export_and_goes_with_one_that_fails() {
+        let folder = tempfile::tempdir().expect("folder");
+        let exporter = Exporter::start(Arc::new(|| {})).expect("thread");
+        exporter.export(order(folder.path(), "new/a.png", 10, 33), InputFiles::new());
+        assert!(matches!(wait(&exporter), ExportOutcome::Written(_)));
+        assert!(folder.path().join("new/a.png").exists());
+        let twice = order(folder.path(), "gone/a.png", 10, 33);
+        let heightmaps = [&twice.heightmaps[..], &twice.heightmaps[..]].concat();
+        exporter.export(Order { heightmaps, ..twice }, InputFiles::new());
+        assert!(matches!(wait(&exporter), ExportOutcome::Failed(_)), "one file cannot be written twice");
+        assert!(!folder.path().join("gone").exists());
     }
 }

@@ -9,7 +9,7 @@ mod export;
 mod preview;
 mod thumbnails;
 
-pub use export::{ExportOutcome, ExportStatus, Exporter};
+pub use export::{ExportOutcome, ExportStatus, Exporter, Survey, survey};
 pub use preview::{Preview, PreviewRequest, Previewer};
 pub use thumbnails::{PictureBytes, Thumbnail, ThumbnailRequest, ThumbnailStyle, Thumbnailer};
 

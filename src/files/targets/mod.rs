@@ -125,7 +125,7 @@ const RECOMMENDED: [usize; 7] = [127, 253, 505, 1009, 2017, 4033, 8129];
 
 impl Sizes {
     /// The sides that are allowed, of many those that are recommended, in ascending order; none where any is.
-    fn sides(self) -> Vec<usize> {
+    pub fn sides(self) -> Vec<usize> {
         match self {
             Self::Any | Self::UpTo(_) => Vec::new(),
             Self::PowersOfTwo { plus, least, most } => {
@@ -334,12 +334,17 @@ impl Target {
 
     /// The target in the list of all of them.
     pub fn line(&self) -> String {
+        format!("{:<18} {} ({}): {}", self.key, self.label, self.sizes.describe(), self.file_names())
+    }
+
+    /// The files in words.
+    pub fn file_names(&self) -> String {
         let mut files: Vec<&str> = self.heightmaps.iter().map(|(name, _)| *name).collect();
         files.extend(self.texture.map(|(name, _)| name));
         files.extend(self.weights.map(|(layout, _)| layout.file_names()));
         files.extend(self.normals);
         files.extend(self.mesh);
-        format!("{:<18} {} ({}): {}", self.key, self.label, self.sizes.describe(), files.join(", "))
+        files.join(", ")
     }
 }
 
