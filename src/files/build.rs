@@ -241,13 +241,20 @@ impl Stretches {
 /// of them gets its name: on an error or a cancellation none is left, but for files that have replaced older ones
 /// before another one could not get its name.
 pub fn build(order: &Order, monitor: &Monitor) -> Result<Built, FileError> {
-    check(order)?;
-    let mut notes = Vec::new();
-    let staged = stage_all(order, &mut notes, monitor)?;
+    let (staged, notes) = stage(order, monitor)?;
     monitor.check()?;
     let files = atomic::commit_all(staged)?;
     monitor.report(1.0);
     Ok(Built { files, notes })
+}
+
+/// Builds everything that is ordered, whole on the disk but without its names yet, and what there is to know of it.
+/// Whoever has other files beside names all of them together.
+pub fn stage(order: &Order, monitor: &Monitor) -> Result<(Vec<Staged>, Vec<String>), FileError> {
+    check(order)?;
+    let mut notes = Vec::new();
+    let staged = stage_all(order, &mut notes, monitor)?;
+    Ok((staged, notes))
 }
 
 impl Order {
@@ -396,16 +403,22 @@ impl Order {
 }
 
 fn check(order: &Order) -> Result<(), FileError> {
+    check_paths(order.plan()?.into_iter().map(|planned| planned.path), order.overwrite)?;
+    require_memory(memory_needed(order))
+}
+
+/// Whether files can be written to all these paths, and no two of them are one.
+pub fn check_paths(paths: impl IntoIterator<Item = PathBuf>, overwrite: bool) -> Result<(), FileError> {
     let mut names = BTreeSet::new();
-    for Planned { path, .. } in order.plan()? {
-        atomic::check_target(&path, order.overwrite)?;
+    for path in paths {
+        atomic::check_target(&path, overwrite)?;
         // One file has many spellings: a.png, ./a.png, b/../a.png.
         let folder = atomic::folder_of(&path).canonicalize().map_err(|error| FileError::writing(&path, &error))?;
         if !names.insert((folder, path.file_name().map(OsStr::to_os_string))) {
             return Err(FileError::Twice(path));
         }
     }
-    require_memory(memory_needed(order))
+    Ok(())
 }
 
 fn stage_all(order: &Order, notes: &mut Vec<String>, monitor: &Monitor) -> Result<Vec<Staged>, FileError> {
