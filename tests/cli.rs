@@ -552,6 +552,9 @@ fn bad_arguments_are_refused_and_nothing_is_written() {
         ("build p.upthrust.json --for unity", 2, "name a folder"),
         ("build p.upthrust.json -o out --for unity --size 1000", 2, "--size 1025"),
         ("build --for unity -o out", 2, "nothing to build is named"),
+        ("build p.upthrust.json -o out --for cities-skylines --range 0,500", 2, "leave --range away"),
+        ("build p.upthrust.json -o out --for unity --weights w", 2, "leave --weights away"),
+        ("build p.upthrust.json -o out --every 5", 2, "--frames"),
         ("build -o out", 2, "SOURCE"),
         ("build p.upthrust.json -o out --set stack.0.count=NaN", 2, "Count must be a whole number"),
         ("build p.upthrust.json -o out --set stack.0.up_chance=nan", 2, "Up chance must be a number"),
@@ -712,6 +715,10 @@ fn batches_are_built_in_one_call_each_in_its_folder() {
         .filter_map(|line| serde_json::from_str::<Value>(line).expect("JSON")["progress"].as_f64())
         .collect();
     assert!(shares.is_sorted() && shares.last() == Some(&1.0), "one bar over all: {shares:?}");
+    place.fail("build p.upthrust.json --seeds 1,1 -o twice --size 33", 2, "two of the files");
+    place.fail("build p.upthrust.json --seeds 6,7 --sizes 33 -o out --texture-size 8", 1, "there already");
+    assert_eq!(place.names(), ["one.r32", "one.r32.json", "out", "p.upthrust.json"]);
+    assert_eq!(place.names_in("out"), names, "nothing is built where a later build cannot be");
     place.fail("build p.upthrust.json --seeds 7 --heightmap g.r32", 2, "--output");
     place.fail("build p.upthrust.json --seeds 7 --seed 8 -o out", 2, "--seed");
 }
@@ -734,6 +741,22 @@ fn targets_are_listed_and_written() {
     let step = (sidecar["max_m"].as_f64().expect("m") - sidecar["min_m"].as_f64().expect("m")) as f32 / 65_535.0;
     let [north, whole] = ["north.r32", "whole.r32"].map(|name| floats(&place.read(name)));
     assert!(north.iter().zip(&whole).all(|(a, b)| (a - b).abs() <= 0.501 * step));
+}
+
+#[test]
+fn headerless_files_are_read_as_their_sidecars_say() {
+    let place = Place::new();
+    place.write("p.upthrust.json", faults_project("two_points"));
+    place.succeed("build p.upthrust.json --size 65x49 --heightmap h.r32");
+    let heights = floats(&place.read("h.r32"));
+    let (low, high) = heights.iter().fold((f32::MAX, f32::MIN), |(low, high), h| (low.min(*h), high.max(*h)));
+    for (sample, off) in [("i16le", 0.5), ("u16be", 0.501 * (high - low) / 65_535.0 + 1e-3), ("f32le", 0.0)] {
+        place.succeed(&format!("convert h.r32 {sample}.raw --out-raw {sample}"));
+        place.succeed(&format!("convert {sample}.raw {sample}.r32"));
+        let back = floats(&place.read(&format!("{sample}.r32")));
+        assert_eq!(back.len(), heights.len());
+        assert!(back.iter().zip(&heights).all(|(a, b)| (a - b).abs() <= off), "{sample}");
+    }
 }
 
 #[test]

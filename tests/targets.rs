@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::Value;
+use upthrust::engine::heightfield::Extent;
 use upthrust::engine::operations::heightmap::Heightmap;
 use upthrust::engine::parameters::{Band, FileName};
 use upthrust::engine::recipe::World;
@@ -38,7 +39,7 @@ fn order(
     let file = FileName("in.r32".into());
     let step = Step::new(Heightmap { file: file.clone(), low_m: None, high_m: None, ..Default::default() });
     let recipe = Recipe { stack: vec![step], world, ..Default::default() };
-    let grid = target.grid(recipe.world.extent(), target.nearest(longer, counts), counts);
+    let grid = target.grid(recipe.world.extent(), target.nearest(recipe.world.extent(), longer, counts), counts);
     let inputs = Inputs { rasters: [(file, Arc::new(raster))].into(), ..Default::default() };
     let tiles = (counts != [1, 1]).then_some(Tiles { counts, only: None, names: TileNames::FromNorthWest });
     let mut order = Order { tiles, inputs, ..Order::new("Marked", recipe, grid) };
@@ -198,6 +199,73 @@ fn tiles_have_the_names_of_the_program_one_range_and_equal_edges() {
         let reads_as_tile =
             letters.windows(3).any(|three| three[0].is_ascii_digit() && three[1] == 'x' && three[2].is_ascii_digit());
         assert!(!reads_as_tile, "{name}");
+    }
+}
+
+/// A heightmap as a project would keep and decode it, without its sidecar.
+fn kept(path: &Path) -> (std::path::PathBuf, Raster) {
+    let reading = heightmap::read(path, None).expect("readable");
+    let bytes = std::fs::read(path).expect("there");
+    let (name, bytes, _) = heightmap::kept(path, bytes, &reading).expect("kept");
+    let raster = heightmap::decode(&name, &bytes, None).expect("readable without its sidecar").raster;
+    (name, raster)
+}
+
+#[test]
+fn what_begins_in_the_south_comes_back_into_a_project_with_north_on_top() {
+    let folder = tempfile::tempdir().expect("folder");
+    let (order, land) = marked(targets::from_key("unity").expect("there"), folder.path(), 65, [1, 1]);
+    build(&order, &Monitor::new()).expect("built");
+    let path = &order.heightmaps[0].path;
+    let (name, raster) = kept(path);
+    assert_eq!(name, path.with_extension("exr"));
+    let said = sidecar(path);
+    let half_step = (number(&said["max_m"]) - number(&said["min_m"])) / 65_535.0 * 0.5001 + 1e-4;
+    assert_eq!((raster.width, raster.height, raster.scale), (65, 65, SampleScale::Metres));
+    for (height, expected) in raster.samples.iter().zip(land.heights()) {
+        assert!(f64::from((height - expected).abs()) <= half_step, "{height} for {expected}");
+    }
+    // What says all by itself is kept as it is.
+    let folder = tempfile::tempdir().expect("folder");
+    let (order, _) = marked(targets::from_key("generic").expect("there"), folder.path(), 65, [1, 1]);
+    build(&order, &Monitor::new()).expect("built");
+    let path = &order.heightmaps[0].path;
+    assert_eq!(kept(path).0, *path);
+}
+
+#[test]
+fn a_land_that_no_type_covers_is_exported_without_weights_and_said_so() {
+    for target in targets::ALL.into_iter().filter(|target| target.weights.is_some()) {
+        let folder = tempfile::tempdir().expect("folder");
+        let side = 65;
+        let raster = Raster { width: side, height: side, samples: vec![5.0; side * side], scale: SampleScale::Metres };
+        let (mut bare, _) = order(target, folder.path(), raster, World::default(), 129, [1, 1]);
+        bare.heightmaps.clear();
+        (bare.texture, bare.weights, bare.mesh) = (None, None, None);
+        bare.maps.clear();
+        bare.recipe.texture.types.clear();
+        target.order(&mut bare, folder.path(), [64, 64]);
+        assert_eq!(bare.weights, None, "{}", target.key);
+        assert!(target.warnings(&bare).iter().any(|warning| warning.contains("gets no weights")), "{}", target.key);
+        build(&bare, &Monitor::new()).expect(target.key);
+    }
+}
+
+#[test]
+fn the_nearest_side_is_one_that_the_program_takes() {
+    for (width_m, depth_m) in [(1000.0, 1000.0), (4000.0, 1900.0), (1900.0, 4000.0), (1000.0, 3000.0)] {
+        let extent = Extent { width_m, depth_m };
+        for counts in [[1, 1], [2, 1], [1, 2], [2, 2], [3, 2], [5, 3]] {
+            for (key, longer) in [("unreal", 300), ("unreal", 1025), ("unreal", 4097), ("cryengine", 1025)] {
+                let target = targets::from_key(key).expect("there");
+                let nearest = target.nearest(extent, longer, counts);
+                let grid = target.grid(extent, nearest, counts);
+                let told = format!("{key} {extent:?} {counts:?} {longer}: {nearest}, {grid:?}");
+                assert_eq!(target.check(grid, counts), Ok(()), "{told}");
+                let tiles = Tiles { counts, only: None, names: TileNames::FromNorthWest };
+                assert!(Tiles::of_samples(Some(tiles), [grid.width(), grid.height()]).is_ok(), "{told}");
+            }
+        }
     }
 }
 

@@ -37,9 +37,9 @@ pub(super) enum Errand {
 #[derive(Debug)]
 pub(super) struct Imported {
     pub(super) path: PathBuf,
-    /// The file as it is.
+    /// The file as a project keeps it.
     pub(super) bytes: Vec<u8>,
-    /// The heights that its sidecar gives it.
+    /// The heights that its sidecar gives whole numbers, where they stay such.
     pub(super) range_m: Option<Band>,
     /// What the user should know.
     pub(super) notes: Vec<String>,
@@ -166,9 +166,14 @@ fn heightmap(path: PathBuf, target: Option<Target>) -> Result<Imported, String> 
     let reading = files::heightmap::read(&path, None).map_err(|error| error.to_string())?;
     let bytes = std::fs::read(&path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
     let samples = || reading.raster.samples.iter().copied();
+    let (path, bytes, in_metres) = files::heightmap::kept(&path, bytes, &reading).map_err(|error| error.to_string())?;
     let (low, high) = (samples().fold(f32::INFINITY, f32::min), samples().fold(f32::NEG_INFINITY, f32::max));
     let mut notes = reading.notes;
     let range_m = match (reading.sidecar, reading.raster.scale) {
+        (Some(_), _) if in_metres => {
+            notes.push("it is kept in metres, with north on top, as its sidecar says".into());
+            None
+        }
         (Some(sidecar), _) => {
             notes.push("its heights are those of its sidecar".into());
             Some(sidecar.range_m)

@@ -9,8 +9,8 @@ use egui::{Align, ComboBox, DragValue, Layout, ProgressBar, ScrollArea, TextEdit
 
 use super::parameter_ui::group_ui;
 use super::theme::colours;
-use crate::engine::Grid;
 use crate::engine::parameters::Band;
+use crate::engine::{Extent, Grid};
 use crate::files::build::{HeightmapOrder, Kind, Order, Planned, TextureOrder, memory_needed, texture_size};
 use crate::files::heightmap::{Format, Samples};
 use crate::files::maps::WeightsLayout;
@@ -199,7 +199,7 @@ impl ExportWindow {
         ui.heading("Export");
         ui.add_space(4.0);
         self.target_ui(ui);
-        self.size_ui(ui, &mut project.export);
+        self.size_ui(ui, project.recipe.world.extent(), &mut project.export);
         let folder = self.folder_ui(ui, project, around, &mut decision);
         ui.add_space(8.0);
         let order = self.order(project, Path::new(&folder));
@@ -286,7 +286,7 @@ impl ExportWindow {
     }
 
     /// Samples, pixels and tiles.
-    fn size_ui(&mut self, ui: &mut Ui, export: &mut Export) {
+    fn size_ui(&mut self, ui: &mut Ui, extent: Extent, export: &mut Export) {
         let counts = self.counts();
         let sides = self.target.map(|target| target.sizes.sides()).unwrap_or_default();
         let has_texture = self.target.map_or(self.texture, |target| {
@@ -301,7 +301,7 @@ impl ExportWindow {
         }
         group_ui(ui, export, &hidden);
         let longer = export.samples as usize;
-        let right = self.longer(longer);
+        let right = self.longer(extent, longer);
         if let Some(target) = self.target.filter(|_| !sides.is_empty()) {
             let most = counts[0].max(counts[1]);
             let whole = |side: usize| (side - 1) * most + 1;
@@ -446,10 +446,11 @@ impl ExportWindow {
     }
 
     /// The samples along the longer side that are nearest to these and that the program takes.
-    fn longer(&self, asked: usize) -> usize {
+    fn longer(&self, extent: Extent, asked: usize) -> usize {
         let counts = self.counts();
         let most = counts[0].max(counts[1]);
-        self.target.map_or((asked.saturating_sub(1) / most).max(1) * most + 1, |target| target.nearest(asked, counts))
+        self.target
+            .map_or((asked.saturating_sub(1) / most).max(1) * most + 1, |target| target.nearest(extent, asked, counts))
     }
 
     /// The order; in words, why there is none.
@@ -459,7 +460,7 @@ impl ExportWindow {
         }
         let Project { name, recipe, export, .. } = project;
         let (extent, counts) = (recipe.world.extent(), self.counts());
-        let longer = self.longer(export.samples as usize);
+        let longer = self.longer(recipe.world.extent(), export.samples as usize);
         let pixels = texture_size(extent, export.texture_pixels as usize);
         // Every tile has whole pixels.
         let pixels = [0, 1].map(|axis| pixels[axis].div_ceil(counts[axis]) * counts[axis]);
@@ -580,7 +581,7 @@ fn line(target: &Target) -> String {
 
 /// What does not suit, as far as it is known before anything is computed.
 fn warnings(order: &Order, heights_m: Option<Band>) -> Vec<String> {
-    let mut warnings = order.target.map(|target| target.warnings(order.grid.extent())).unwrap_or_default();
+    let mut warnings = order.target.map(|target| target.warnings(order)).unwrap_or_default();
     if let (Some(range), Some(own)) = (order.range_m.or(order.recipe.world.height_range_m), heights_m)
         && (own.min < range.min || own.max > range.max)
     {

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, Parser, ValueEnum, value_parser};
+use clap::{Arg, ArgGroup, ArgMatches, Args, Command, FromArgMatches, Parser, ValueEnum, value_parser};
 
 use super::size::{PatchCounts, PictureSize, Pixels, Range, Size, TileCounts, TilePlace};
 use crate::engine::texture::Chart;
@@ -64,6 +64,7 @@ pub struct Changes {
 }
 
 #[derive(Args, Clone, Debug)]
+#[command(group(ArgGroup::new("uplift").args(["frames", "animation"]).multiple(true)))]
 pub struct BuildOptions {
     /// A project file, or preset:NAME.
     #[arg(required_unless_present = "target")]
@@ -124,7 +125,7 @@ pub struct BuildOptions {
     #[arg(long, value_name = "FILE")]
     pub animation: Option<PathBuf>,
     /// The iterations from one picture of the uplift to the next.
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "uplift", value_parser = value_parser!(u32).range(1..))]
     pub every: u32,
     /// Build once for each of these sizes, into folders of -o: size_513.
     #[arg(long, value_name = "N,…", value_delimiter = ',', conflicts_with = "size", requires = "output")]
@@ -162,7 +163,7 @@ pub struct BuildOptions {
     /// on their edges, and all of them have one height range.
     #[arg(long, value_name = "CxR", conflicts_with = "patches")]
     pub tiles: Option<TileCounts>,
-    /// Write one tile alone, by its column and row.
+    /// Write one tile alone, by its column and row, counted from the north-western one whatever the names of files.
     #[arg(long, value_name = "C,R", requires = "tiles")]
     pub tile: Option<TilePlace>,
     /// How many threads work; all cores where not given. The result is the same.

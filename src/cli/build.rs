@@ -12,7 +12,7 @@ use crate::engine::Monitor;
 use crate::engine::parameters::nearest_name;
 use crate::engine::texture::{Chart, Points, TerrainType, TextureRecipe, TextureSettings};
 use crate::files::atomic::{self, NewFolders};
-use crate::files::build::{Built, HeightmapOrder, Order, TextureOrder, build};
+use crate::files::build::{Built, HeightmapOrder, Order, TextureOrder, check_paths, stage};
 use crate::files::frames::FramesOrder;
 use crate::files::heightmap::Encoding;
 use crate::files::maps::{Depth, MapOrder, WeightsLayout, WeightsOrder};
@@ -57,6 +57,13 @@ pub fn run(options: &BuildOptions) -> Result<(), CliError> {
     for BuildOptions { output, weights, frames, .. } in &each {
         [output, weights, frames].into_iter().flatten().try_for_each(&mut make)?;
     }
+    // All builds are looked through before the first begins, and the pictures in 3-D with them.
+    let mut paths: Vec<PathBuf> = Vec::new();
+    for (job, options) in jobs.iter().zip(&each) {
+        paths.extend(job.order.plan()?.into_iter().map(|planned| planned.path));
+        paths.extend(render::paths(options));
+    }
+    check_paths(paths, options.force)?;
     let build_all = || build_all(&jobs, asks_for_files, &monitor);
     let work = || progress::show_while(options.progress, &monitor, build_all);
     let built = match options.threads {
@@ -127,14 +134,19 @@ impl<'a> Job<'a> {
     }
 
     fn build(&self, asks_for_files: bool, monitor: &Monitor) -> Result<Built, CliError> {
-        let Some((options, project)) = &self.looked_at else { return Ok(build(&self.order, monitor)?) };
-        // The pictures get their names when all other files have theirs.
-        let drawn = monitor.within(0.0..0.5, || render::stage(project, options, monitor))?;
-        let mut built = Built::default();
-        if asks_for_files {
-            built = monitor.within(0.5..1.0, || build(&self.order, monitor))?;
+        let mut drawn = Vec::new();
+        if let Some((options, project)) = &self.looked_at {
+            drawn = monitor.within(0.0..0.5, || render::stage(project, options, monitor))?;
         }
-        built.files.extend(atomic::commit_all(drawn)?);
+        let (mut staged, mut built) = Default::default();
+        if asks_for_files {
+            let begun = if self.looked_at.is_some() { 0.5 } else { 0.0 };
+            (staged, built) = monitor.within(begun..1.0, || stage(&self.order, monitor))?;
+        }
+        monitor.check()?;
+        staged.extend(drawn);
+        built.files = atomic::commit_all(staged)?;
+        monitor.report(1.0);
         Ok(built)
     }
 }
@@ -154,7 +166,7 @@ fn build_all(jobs: &[Job], asks_for_files: bool, monitor: &Monitor) -> Result<Bu
 
 /// Says what does not suit, as far as it is known before anything is computed.
 fn warn(order: &Order) {
-    for warning in order.target.map(|target| target.warnings(order.grid.extent())).unwrap_or_default() {
+    for warning in order.target.map(|target| target.warnings(order)).unwrap_or_default() {
         print::complain(&format!("warning: {warning}"));
     }
     if order.is_painted() {
@@ -168,6 +180,7 @@ fn order(source: &str, project: Project, options: &BuildOptions) -> Result<Order
     let files = project.files.into_iter().filter(|(name, _)| used.contains(name)).collect();
     let extent = project.recipe.world.extent();
     let target = options.target.as_deref().map(target_of).transpose()?;
+    target.map_or(Ok(()), |target| check_options(target, options))?;
     let counts = options.tiles.map_or([1; 2], TileCounts::counts);
     let path_of = |own: &Option<PathBuf>, name: &str| {
         let default = || options.output.as_ref().filter(|_| target.is_none()).map(|folder| folder.join(name));
@@ -176,7 +189,12 @@ fn order(source: &str, project: Project, options: &BuildOptions) -> Result<Order
     let heightmap = path_of(&options.heightmap, "height.png");
     let pixels = options.texture_size.unwrap_or(Pixels::longer(project.export.texture_pixels));
     let texture = path_of(&options.texture, "texture.png");
-    let size = pixels.size(extent);
+    // Tiles of pixels lie side by side: what was not asked for suits their counts.
+    let whole = |side: usize, count: usize| ((side + count / 2) / count).max(1) * count;
+    let size = match (pixels.size(extent), options.texture_size) {
+        ([width, height], None) => [whole(width, counts[0]), whole(height, counts[1])],
+        (size, Some(_)) => size,
+    };
     let depth = match options.depth {
         DepthOption::Eight => Depth::Eight,
         DepthOption::Sixteen => Depth::Sixteen,
@@ -202,7 +220,7 @@ fn order(source: &str, project: Project, options: &BuildOptions) -> Result<Order
     let size_asked = options.size.unwrap_or(Size::longer(project.export.samples));
     let grid = match (target, size_asked.longer_side()) {
         (Some(target), Some(longer)) if options.size.is_some() => target.grid(extent, longer, counts),
-        (Some(target), Some(longer)) => target.grid(extent, target.nearest(longer, counts), counts),
+        (Some(target), Some(longer)) => target.grid(extent, target.nearest(extent, longer, counts), counts),
         (_, None) | (None, _) => size_asked.grid(extent),
     };
     target.map_or(Ok(()), |target| target.check(grid, counts)).map_err(CliError::Usage)?;
@@ -239,6 +257,23 @@ fn order(source: &str, project: Project, options: &BuildOptions) -> Result<Order
     let loaded = order.load_inputs(&files, &Monitor::new());
     loaded.map_err(|error| CliError::FileOf(source.to_string(), error))?;
     Ok(order)
+}
+
+/// Whether nothing is asked for that the target has to have its own way.
+fn check_options(target: &Target, options: &BuildOptions) -> Result<(), CliError> {
+    if let Some(band) = target.range_m.filter(|_| options.range.is_some()) {
+        return Err(CliError::Usage(format!(
+            "--range: {} has heights from {} to {} m and no others; leave --range away",
+            target.label, band.min, band.max
+        )));
+    }
+    if options.weights.is_some() && target.weights.is_some() {
+        return Err(CliError::Usage(format!(
+            "--weights: --for {} writes the weights as {} takes them, into the folder of -o; leave --weights away",
+            target.key, target.label
+        )));
+    }
+    Ok(())
 }
 
 /// The target of that name.

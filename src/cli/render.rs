@@ -1,10 +1,25 @@
 //! Pictures of the land in 3-D, for `upthrust build --render`.
 
+use std::path::PathBuf;
+
 use super::arguments::BuildOptions;
 use super::error::CliError;
 use crate::engine::Monitor;
 use crate::files::atomic::Staged;
 use crate::project::Project;
+
+/// The pictures that are asked for.
+#[cfg(not(feature = "gui"))]
+pub fn paths(options: &BuildOptions) -> Vec<PathBuf> {
+    options.render.iter().cloned().collect()
+}
+
+/// The pictures that are asked for.
+#[cfg(feature = "gui")]
+pub fn paths(options: &BuildOptions) -> Vec<PathBuf> {
+    let Some(path) = &options.render else { return Vec::new() };
+    options.turntable.map_or_else(|| vec![path.clone()], |count| crate::scene::frame_paths(path, count))
+}
 
 /// Draws the pictures that are asked for, if any: whole on the disk, but without their names yet.
 #[cfg(not(feature = "gui"))]
@@ -21,14 +36,13 @@ pub fn stage(project: &Project, options: &BuildOptions, monitor: &Monitor) -> Re
     use crate::engine::stack::evaluate;
     use crate::engine::texture::paint_once;
     use crate::files::{atomic, build::load_inputs, texture};
-    use crate::scene::{Easel, Portrait, frame_paths};
+    use crate::scene::{Easel, Portrait};
 
     let Some(path) = &options.render else { return Ok(Vec::new()) };
     let Project { recipe, files, view, export, .. } = project;
     let [width, height] = options.render_size.0;
     texture::check_size(path, [width, height].map(|side| side as usize))?;
-    let paths = options.turntable.map_or_else(|| vec![path.clone()], |count| frame_paths(path, count));
-    paths.iter().try_for_each(|path| atomic::check_target(path, options.force))?;
+    let paths = paths(options);
     let mut easel = Easel::found().map_err(CliError::Render)?;
 
     let source = options.source.clone().unwrap_or_default();
@@ -48,7 +62,7 @@ pub fn stage(project: &Project, options: &BuildOptions, monitor: &Monitor) -> Re
     monitor.within(0.6..1.0, || {
         let tally = monitor.tally(paths.len());
         let count = paths.len() as f32;
-        let draw = |(i, path): (usize, &std::path::PathBuf)| {
+        let draw = |(i, path): (usize, &PathBuf)| {
             let picture = easel.draw(&portrait, [width, height], i as f32 / count).map_err(CliError::Render)?;
             let unheard = Monitor::new();
             let staged = atomic::stage(path, options.force, |writer| texture::write(writer, path, &picture, &unheard))?;

@@ -4,6 +4,7 @@
 //! every moment the target is the old file or the new one. The other file is removed on an error, on a cancellation,
 //! and by [`end_writing`] where the program has to leave at once.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -17,12 +18,12 @@ use super::error::FileError;
 /// finds no file that it does not know of.
 struct Ledger {
     /// The files without their names, under those that they have until they are done.
-    unfinished: Vec<PathBuf>,
+    unfinished: BTreeSet<PathBuf>,
     /// How many files have got their names.
     named: usize,
 }
 
-static LEDGER: Mutex<Ledger> = Mutex::new(Ledger { unfinished: Vec::new(), named: 0 });
+static LEDGER: Mutex<Ledger> = Mutex::new(Ledger { unfinished: BTreeSet::new(), named: 0 });
 
 fn ledger() -> MutexGuard<'static, Ledger> {
     // The ledger is sound after every statement, so a panic elsewhere cannot have spoiled it.
@@ -43,7 +44,7 @@ impl Ended {
 /// once. Files that are just getting their names get them first, all of them.
 pub fn end_writing() -> Ended {
     let mut ledger = ledger();
-    for path in ledger.unfinished.drain(..) {
+    for path in std::mem::take(&mut ledger.unfinished) {
         let _ = std::fs::remove_file(path);
     }
     Ended(ledger)
@@ -112,7 +113,7 @@ impl Staged {
             }
             Err(error) => Err(FileError::writing(&self.path, &error.error)),
         };
-        ledger.unfinished.retain(|known| *known != beside);
+        ledger.unfinished.remove(&beside);
         ledger.named += usize::from(named.is_ok());
         named
     }
@@ -122,7 +123,7 @@ impl Drop for Staged {
     fn drop(&mut self) {
         if let Some(file) = self.file.take() {
             let mut ledger = ledger();
-            ledger.unfinished.retain(|known| **known != *file);
+            ledger.unfinished.remove::<Path>(&file);
             drop(file);
         }
     }
@@ -191,7 +192,7 @@ pub fn check_target(path: &Path, overwrite: bool) -> Result<(), FileError> {
 fn begin(path: &Path, overwrite: bool) -> Result<(Staged, File), FileError> {
     let mut ledger = ledger();
     let (file, beside) = beside(path)?.into_parts();
-    ledger.unfinished.push(beside.to_path_buf());
+    ledger.unfinished.insert(beside.to_path_buf());
     Ok((Staged { path: path.to_path_buf(), overwrite, file: Some(beside) }, file))
 }
 

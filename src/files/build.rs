@@ -243,13 +243,20 @@ impl Stretches {
 /// of them gets its name: on an error or a cancellation none is left, but for files that have replaced older ones
 /// before another one could not get its name.
 pub fn build(order: &Order, monitor: &Monitor) -> Result<Built, FileError> {
-    check(order)?;
-    let mut built = Built::default();
-    let staged = stage_all(order, &mut built, monitor)?;
+    let (staged, mut built) = stage(order, monitor)?;
     monitor.check()?;
     built.files = atomic::commit_all(staged)?;
     monitor.report(1.0);
     Ok(built)
+}
+
+/// Builds everything that is ordered, whole on the disk but without its names yet, and what there is to know of it.
+/// Whoever has other files beside names all of them together.
+pub fn stage(order: &Order, monitor: &Monitor) -> Result<(Vec<Staged>, Built), FileError> {
+    check(order)?;
+    let mut built = Built::default();
+    let staged = stage_all(order, &mut built, monitor)?;
+    Ok((staged, built))
 }
 
 impl Order {
@@ -439,16 +446,22 @@ impl Order {
 }
 
 fn check(order: &Order) -> Result<(), FileError> {
+    check_paths(order.plan()?.into_iter().map(|planned| planned.path), order.overwrite)?;
+    require_memory(memory_needed(order))
+}
+
+/// Whether files can be written to all these paths, and no two of them are one.
+pub fn check_paths(paths: impl IntoIterator<Item = PathBuf>, overwrite: bool) -> Result<(), FileError> {
     let mut names = BTreeSet::new();
-    for Planned { path, .. } in order.plan()? {
-        atomic::check_target(&path, order.overwrite)?;
+    for path in paths {
+        atomic::check_target(&path, overwrite)?;
         // One file has many spellings: a.png, ./a.png, b/../a.png.
         let folder = atomic::folder_of(&path).canonicalize().map_err(|error| FileError::writing(&path, &error))?;
         if !names.insert((folder, path.file_name().map(OsStr::to_os_string))) {
             return Err(FileError::Twice(path));
         }
     }
-    require_memory(memory_needed(order))
+    Ok(())
 }
 
 fn stage_all(order: &Order, built: &mut Built, monitor: &Monitor) -> Result<Vec<Staged>, FileError> {

@@ -158,12 +158,12 @@ fn material(ground: &TerrainType) -> [u8; 3] {
 fn safe(name: &str) -> String {
     let letter = |c: char| if c.is_alphanumeric() || c == '-' { c } else { '_' };
     let safe: String = name.trim().chars().take(LONGEST_NAME).map(letter).collect();
-    // Digits with an x between them are tiles to Unreal.
+    // An x before digits reads as a tile to Unreal.
     let digits = |c: Option<&char>| c.is_some_and(char::is_ascii_digit);
     let letters: Vec<char> = safe.chars().collect();
     let apart = |(at, c): (usize, &char)| {
-        let between = *c == 'x' && digits(letters.get(at.wrapping_sub(1))) && digits(letters.get(at + 1));
-        if between { '_' } else { *c }
+        let column = c.eq_ignore_ascii_case(&'x') && digits(letters.get(at + 1));
+        if column { '_' } else { *c }
     };
     let safe: String = letters.iter().enumerate().map(apart).collect();
     if safe.is_empty() { "unnamed".into() } else { safe }
@@ -505,6 +505,7 @@ mod tests {
             ("Fichtenwälder-2", "Fichtenwälder-2"),
             ("", "unnamed"),
             ("Scree 2x4 xx", "Scree_2_4_xx"),
+            ("Moss_X2_y0", "Moss__2_y0"),
         ] {
             assert_eq!(safe(name), file);
         }

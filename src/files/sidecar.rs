@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::error::FileError;
-use super::heightmap::{Encoding, Format, RowOrder, Samples};
+use super::heightmap::{Encoding, Format, RawLayout, RawSample, RowOrder, Samples};
 use crate::engine::Grid;
 use crate::engine::parameters::Band;
 
@@ -22,6 +22,8 @@ pub struct Sidecar {
     pub spacing_m: [f64; 2],
     /// Which row of the file is the first.
     pub row_order: RowOrder,
+    /// The type of the samples of a headerless file; `None` where it is not said.
+    pub sample: Option<RawSample>,
 }
 
 /// Which row is the first, in the words of a sidecar.
@@ -66,7 +68,9 @@ impl Sidecar {
             return Err("its numbers contradict each other".into());
         }
         let row_order = if value["row_order"] == FROM_SOUTH { RowOrder::SouthFirst } else { RowOrder::NorthFirst };
-        Ok(Self { size: [side("width")? as usize, side("height")? as usize], range_m, spacing_m, row_order })
+        let layout = value["sample"].as_str().and_then(|name| name.parse::<RawLayout>().ok());
+        let size = [side("width")? as usize, side("height")? as usize];
+        Ok(Self { size, range_m, spacing_m, row_order, sample: layout.map(|layout| layout.sample) })
     }
 }
 
@@ -125,6 +129,7 @@ impl Description<'_> {
             "max_m": self.range_m.max,
             "spacing_x_m": self.grid.spacing_x_m(),
             "spacing_z_m": self.grid.spacing_z_m(),
+            "sample": format.raw_sample(self.encoding.raw).map(RawSample::name),
             "row_order": row_order,
             "seed": self.recipe.map(|(seed, _)| seed),
             "recipe": self.recipe.map(|(_, name)| name),
@@ -199,15 +204,21 @@ mod tests {
     fn what_is_written_is_read_back_and_every_key_is_there() {
         let json = description(Path::new("/tmp/x/height.png")).to_json().expect("known ending");
         let keys: Vec<&str> = json.as_object().expect("object").keys().map(String::as_str).collect();
-        let expected = "file format width height bits byte_order min_m max_m spacing_x_m spacing_z_m row_order seed recipe \
-                        upthrust import";
+        let expected = "file format width height bits byte_order min_m max_m spacing_x_m spacing_z_m sample \
+                        row_order seed recipe upthrust import";
         assert_eq!(keys, expected.split_whitespace().collect::<Vec<_>>());
         assert_eq!((&json["file"], &json["bits"], &json["seed"]), (&json!("height.png"), &json!(16), &json!(7)));
         let read = Sidecar::from_json(&json.to_string()).expect("readable");
         let range_m = Band { min: -12.5, max: 1743.1 };
         assert_eq!(
             read,
-            Sidecar { size: [1025, 513], range_m, spacing_m: [4.0, 4.0], row_order: RowOrder::NorthFirst }
+            Sidecar {
+                size: [1025, 513],
+                range_m,
+                spacing_m: [4.0, 4.0],
+                row_order: RowOrder::NorthFirst,
+                sample: None
+            }
         );
     }
 

@@ -30,6 +30,9 @@ pub enum TileNames {
     FromNorthWest,
     /// `NAME_1_0.png`: counted from the south-western tile, eastward and northward, as Unity has x and z.
     FromSouthWest,
+    /// As from the north-western tile, but before this end of a name, by which the program knows what is in a file:
+    /// `height_x1_y0_gsi.png` for `_gsi`.
+    Before(&'static str),
 }
 
 /// Into which tiles maps are cut, and which of them are written.
@@ -106,10 +109,15 @@ impl Tiles {
         };
         let part = |part: Option<&OsStr>| part.map(OsStr::to_os_string).unwrap_or_default();
         let mut name: OsString = part(path.file_stem());
-        name.push(match tiles.names {
-            TileNames::FromNorthWest => format!("_x{column}_y{row}"),
-            TileNames::FromSouthWest => format!("_{column}_{}", tiles.counts[1].saturating_sub(row + 1)),
-        });
+        let from_north_west = format!("_x{column}_y{row}");
+        match tiles.names {
+            TileNames::FromNorthWest => name.push(from_north_west),
+            TileNames::FromSouthWest => name.push(format!("_{column}_{}", tiles.counts[1].saturating_sub(row + 1))),
+            TileNames::Before(end) => match name.to_str().and_then(|stem| stem.strip_suffix(end)) {
+                Some(stem) => name = format!("{stem}{from_north_west}{end}").into(),
+                None => name.push(from_north_west),
+            },
+        }
         if let Some(ending) = path.extension() {
             name.push(".");
             name.push(ending);
@@ -154,6 +162,12 @@ mod tests {
         };
         assert_eq!(path(TileNames::FromNorthWest), Path::new("a/height.v2_x2_y0.png"));
         assert_eq!(path(TileNames::FromSouthWest), Path::new("a/height.v2_2_1.png"));
+        let gsi = |name| {
+            let tiles = tiles([3, 2], None).map(|tiles| Tiles { names: TileNames::Before("_gsi"), ..tiles });
+            Tiles::path(tiles, Path::new(name), tile)
+        };
+        assert_eq!(gsi("a/height_gsi.png"), Path::new("a/height_x2_y0_gsi.png"));
+        assert_eq!(gsi("macro_color.png"), Path::new("macro_color_x2_y0.png"));
         assert_eq!(Tiles::path(None, Path::new("a.png"), None), Path::new("a.png"));
     }
 }

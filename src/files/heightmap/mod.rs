@@ -14,17 +14,17 @@ mod rows;
 mod tiff;
 
 use std::fs::File;
-use std::io::{self, Read, Seek, Write};
-use std::path::Path;
+use std::io::{self, Cursor, Read, Seek, Write};
+use std::path::{Path, PathBuf};
 
 pub use self::raw::{RawLayout, RawSample};
 pub use self::rows::{RowOrder, Rows, grid_of};
 use super::error::FileError;
 use super::memory::require_memory;
 use super::sidecar::Sidecar;
-use crate::engine::heightfield::SIDE_LIMITS;
+use crate::engine::heightfield::{Extent, SIDE_LIMITS};
 use crate::engine::parameters::Band;
-use crate::engine::{Grid, Monitor, Raster, SampleScale};
+use crate::engine::{Grid, Heightfield, Monitor, Raster, SampleScale};
 
 /// A kind of heightmap file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,8 +108,8 @@ impl Format {
             Self::Png => Samples::Integers { greatest: 65_535, bits: 16, byte_order: Some(ByteOrder::Big) },
             Self::Pgm => Samples::Integers { greatest: 65_535, bits: 16, byte_order: Some(ByteOrder::Big) },
             Self::Bmp | Self::Jpg | Self::Tga => Samples::Integers { greatest: 255, bits: 8, byte_order: None },
-            Self::Raw16 => raw.map_or(RawSample::U16Le, |layout| layout.sample).samples(),
-            Self::Raw32 => raw.map_or(RawSample::F32Le, |layout| layout.sample).samples(),
+            Self::Raw16 => RawSample::of(raw, RawSample::U16Le).samples(),
+            Self::Raw32 => RawSample::of(raw, RawSample::F32Le).samples(),
             Self::Krten => Samples::Metres { bits: Some(32), byte_order: Some(ByteOrder::Little) },
             Self::Asc => Samples::Metres { bits: None, byte_order: None },
             Self::Tiff if integers => {
@@ -121,8 +121,14 @@ impl Format {
     }
 
     fn is_raw(self) -> bool {
+        self.raw_sample(None).is_some()
+    }
+
+    /// The type of the samples of a headerless file with that layout; `None` for the other formats.
+    pub(super) fn raw_sample(self, raw: Option<RawLayout>) -> Option<RawSample> {
         match self {
-            Self::Raw16 | Self::Raw32 => true,
+            Self::Raw16 => Some(RawSample::of(raw, RawSample::U16Le)),
+            Self::Raw32 => Some(RawSample::of(raw, RawSample::F32Le)),
             Self::Png
             | Self::Krten
             | Self::Asc
@@ -131,7 +137,7 @@ impl Format {
             | Self::Jpg
             | Self::Tga
             | Self::Exr
-            | Self::Tiff => false,
+            | Self::Tiff => None,
         }
     }
 }
@@ -280,13 +286,31 @@ pub fn read(path: &Path, raw: Option<RawLayout>) -> Result<Reading, FileError> {
     Ok(reading)
 }
 
+/// A heightmap as a project keeps it, which has no sidecar: its name and its bytes, as they are where they say all
+/// by themselves; else an EXR of the heights. Then they are metres, and `true` comes with them.
+pub fn kept(path: &Path, bytes: Vec<u8>, reading: &Reading) -> Result<(PathBuf, Vec<u8>, bool), FileError> {
+    let Some(sidecar) = &reading.sidecar else { return Ok((path.to_path_buf(), bytes, false)) };
+    if decode(path, &bytes, None).is_ok_and(|alone| alone.raster == reading.raster) {
+        return Ok((path.to_path_buf(), bytes, false));
+    }
+    drop(bytes);
+    let Raster { width, height, .. } = reading.raster;
+    // Heights, a copy of them, and the file.
+    require_memory(12 * reading.raster.samples.len() as u64)?;
+    let [width_m, depth_m] = [(width, 0), (height, 1)].map(|(side, axis)| (side - 1) as f64 * sidecar.spacing_m[axis]);
+    let grid = Grid::new(Extent { width_m, depth_m }, width, height);
+    let path = path.with_extension("exr");
+    let land = Heightfield::from_heights(grid, reading.clone().into_metres(None));
+    let land = land.ok_or_else(|| FileError::contents(&path, "its sidecar has another size"))?;
+    let mut file = Cursor::new(Vec::new());
+    write(&mut file, &path, Rows::all(&land), sidecar.range_m, Encoding::default(), &Monitor::new())?;
+    Ok((path, file.into_inner(), true))
+}
+
 /// The layout of a headerless file with that many bytes by its sidecar; `None` where it has another one, or a header.
 fn raw_size(path: &Path, sidecar: &Sidecar, bytes: usize) -> Option<RawLayout> {
-    let sample = match Format::from_path(path).ok()? {
-        Format::Raw16 => RawSample::U16Le,
-        Format::Raw32 => RawSample::F32Le,
-        _ => return None,
-    };
+    let usual = Format::from_path(path).ok()?.raw_sample(None)?;
+    let sample = sidecar.sample.unwrap_or(usual);
     let [width, height] = sidecar.size;
     let expected = width.checked_mul(height)?.checked_mul(sample.bytes() as usize)?;
     (expected == bytes).then_some(RawLayout { sample, size: Some(sidecar.size) })
@@ -362,7 +386,7 @@ fn checked_size(path: &Path, width: u64, height: u64) -> Result<[usize; 2], File
 /// Factor"), a JPEG of one grey about 500.
 const MOST_COMPRESSED: u64 = 2000;
 
-/// Whether a compressed file of that length can be decoded to so many bytes, and they fit into memory.
+/// Whether a compressed file of that length can hold so many bytes, and they fit into memory.
 fn checked_contents(path: &Path, file: &[u8], decoded: u64) -> Result<(), FileError> {
     // Small pictures are mostly headers.
     if decoded > (1 << 20) + MOST_COMPRESSED * file.len() as u64 {
@@ -429,8 +453,8 @@ pub fn write(
     let quantiser = Quantiser::new(format.samples(encoding), range_m);
     let written = match format {
         Format::Png => png16::write(writer, rows, &quantiser, monitor),
-        Format::Raw16 => raw::write(writer, rows, &quantiser, raw.map_or(RawSample::U16Le, |raw| raw.sample), monitor),
-        Format::Raw32 => raw::write(writer, rows, &quantiser, raw.map_or(RawSample::F32Le, |raw| raw.sample), monitor),
+        Format::Raw16 => raw::write(writer, rows, &quantiser, RawSample::of(raw, RawSample::U16Le), monitor),
+        Format::Raw32 => raw::write(writer, rows, &quantiser, RawSample::of(raw, RawSample::F32Le), monitor),
         Format::Krten => krten::write(writer, rows, monitor),
         Format::Asc => asc::write(writer, rows, monitor),
         Format::Pgm => pgm::write(writer, rows, &quantiser, monitor),
@@ -470,11 +494,7 @@ impl Quantiser {
 
 #[cfg(test)]
 mod tests {
-    use std::io::Cursor;
-
     use super::*;
-    use crate::engine::Heightfield;
-    use crate::engine::heightfield::Extent;
 
     /// Wider than high, a mark of 500 m in the north-west corner, rising south-eastward elsewhere.
     pub(super) fn marked() -> Heightfield {

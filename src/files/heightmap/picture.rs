@@ -33,7 +33,11 @@ pub(super) fn decode(path: &Path, bytes: &[u8], format: Format) -> Result<Decode
     let decoder = reader.into_decoder().map_err(broken)?;
     let (width, height) = decoder.dimensions();
     let [width, height] = checked_size(path, width.into(), height.into())?;
-    super::checked_contents(path, bytes, decoder.total_bytes())?;
+    let held = match format {
+        Format::Png => png_bits(bytes).map(|bits| (width as u64 * height as u64 * bits).div_ceil(8)),
+        _ => None,
+    };
+    super::checked_contents(path, bytes, held.unwrap_or(decoder.total_bytes()))?;
     crate::files::memory::require_memory(decoder.total_bytes().saturating_mul(2))?;
     let picture = DynamicImage::from_decoder(decoder).map_err(broken)?;
 
@@ -56,6 +60,18 @@ pub(super) fn decode(path: &Path, bytes: &[u8], format: Format) -> Result<Decode
     };
     let raster = Raster { width, height, samples, scale: SampleScale::Integers { greatest } };
     Ok(Decoded { raster, notes, spacing_m: None })
+}
+
+/// The bits of a pixel in a PNG (specification, 11.2.1), which may be fewer than it is decoded to.
+fn png_bits(bytes: &[u8]) -> Option<u64> {
+    let (depth, colour) = (*bytes.get(24)?, *bytes.get(25)?);
+    let channels = match colour {
+        2 => 3,
+        4 => 2,
+        6 => 4,
+        _ => 1,
+    };
+    Some(u64::from(depth) * channels)
 }
 
 /// Writes 8-bit grey.
@@ -103,6 +119,23 @@ mod tests {
         let deep = decode(Path::new("a.png"), &bytes, Format::Png).expect("readable");
         assert_eq!(deep.raster.samples, [0.0, 1000.0, 2000.0, 1.0, 1001.0, 2001.0]);
         assert!(deep.notes.is_empty());
+    }
+
+    #[test]
+    fn a_large_picture_of_single_bits_is_whole() {
+        for colour in [png::ColorType::Grayscale, png::ColorType::Indexed] {
+            let mut bytes = Vec::new();
+            let mut encoder = png::Encoder::new(&mut bytes, 8192, 8192);
+            encoder.set_color(colour);
+            encoder.set_depth(png::BitDepth::One);
+            encoder.set_palette(vec![0, 0, 0, 255, 255, 255]);
+            let mut writer = encoder.write_header().expect("a header");
+            writer.write_image_data(&vec![0xff; 1024 * 8192]).expect("written");
+            drop(writer);
+            let decoded = decode(Path::new("a.png"), &bytes, Format::Png).expect("whole");
+            assert!(decoded.raster.samples.iter().all(|sample| *sample == 255.0), "{colour:?}");
+            assert!(decode(Path::new("a.png"), &bytes[..1000], Format::Png).is_err());
+        }
     }
 
     #[test]

@@ -30,6 +30,11 @@ pub enum RawSample {
 impl RawSample {
     const ALL: [Self; 6] = [Self::U8, Self::U16Le, Self::U16Be, Self::I16Le, Self::F32Le, Self::F32Be];
 
+    /// That of a layout, else this one.
+    pub(super) fn of(layout: Option<RawLayout>, usual: Self) -> Self {
+        layout.map_or(usual, |layout| layout.sample)
+    }
+
     /// The name on the command line.
     pub fn name(self) -> &'static str {
         match self {
@@ -144,7 +149,7 @@ pub(super) fn decode(
     layout: Option<RawLayout>,
     default: RawSample,
 ) -> Result<Decoded, FileError> {
-    let sample = layout.map_or(default, |layout| layout.sample);
+    let sample = RawSample::of(layout, default);
     let found = bytes.len() as u64;
     let mut notes = Vec::new();
     let [width, height] = match layout.and_then(|layout| layout.size) {

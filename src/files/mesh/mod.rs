@@ -198,7 +198,8 @@ impl MeshOrder {
              {:.3} m",
             self.path.display(),
             land.grid().samples(),
-            mesh.net.error_m
+            // Rounded up: the sentence promises.
+            (f64::from(mesh.net.error_m) * 1000.0).ceil() / 1000.0
         );
         Ok((staged, note))
     }

@@ -4,27 +4,39 @@ use super::USUAL;
 use super::{Facts, PLAIN, Sizes, Target, WeightsPlace};
 use crate::files::maps::WeightsLayout;
 
+/// The textures of a splat map.
+const SPLATS: usize = 4;
+
 pub(super) static HTERRAIN: Target = Target {
     key: "godot-hterrain",
     label: "HTerrain (Godot)",
     sizes: Sizes::PowersOfTwo { plus: 1, least: 513, most: 4097 },
     heightmaps: &[("height.raw", USUAL)],
     weights: Some((WeightsLayout::Packs, WeightsPlace::Samples)),
+    most_layers: Some(SPLATS),
     import,
     unverified: &["whether maps are flipped; here the first row is the northern one."],
     ..PLAIN
 };
 
 fn import(facts: &Facts) -> Vec<String> {
-    vec![
+    let mut steps = vec![
         format!(
             "Terrain > Import maps, {}: Raw endianess Little Endian, Min height {}, Max height {}.",
             facts.file, facts.range_m.min, facts.range_m.max
         ),
         format!("set Map scale {}, 1, {}.", facts.grid.spacing_x_m(), facts.grid.spacing_z_m()),
-        format!(
-            "weights_RGBA_0.png is the splat map of the first four textures, whose weights sum to 1: {}.",
-            facts.layers()
-        ),
-    ]
+    ];
+    let packs = facts.layers.chunks(SPLATS).enumerate();
+    steps.extend(packs.map(|(at, names)| {
+        let names = names.join(", ");
+        format!("weights_RGBA_{at}.png is the splat map, in its red, green, blue and alpha, of the textures {names}.")
+    }));
+    if facts.layers.len() > SPLATS {
+        steps.push(format!(
+            "the import takes one splat map, of {SPLATS} textures; the weights of all {} sum to 1 together.",
+            facts.layers.len()
+        ));
+    }
+    steps
 }

@@ -22,11 +22,11 @@ use super::build::{HeightmapOrder, Order, TextureOrder};
 use super::heightmap::{Encoding, RowOrder};
 use super::maps::{Depth, MapOrder, WeightsLayout, WeightsOrder};
 use super::mesh::{Detail, MeshOrder};
-use super::tiles::TileNames;
+use super::tiles::{TileNames, Tiles};
 use crate::engine::Grid;
-use crate::engine::heightfield::Extent;
+use crate::engine::heightfield::{Extent, SIDE_LIMITS};
 use crate::engine::parameters::Band;
-use crate::engine::texture::{Chart, Points};
+use crate::engine::texture::{Chart, Points, TerrainType};
 
 /// A program that exports are made for.
 #[derive(Debug)]
@@ -51,6 +51,8 @@ pub struct Target {
     pub range_m: Option<Band>,
     /// The side of the land, where the program knows no other.
     pub side_m: Option<f64>,
+    /// The most terrain types that it takes at once, where that is fewer than any land has.
+    pub most_layers: Option<usize>,
     /// How tiles are named.
     pub tile_names: TileNames,
     /// What to do in the program, with the very numbers to type.
@@ -193,6 +195,7 @@ const PLAIN: Target = Target {
     mesh: None,
     range_m: None,
     side_m: None,
+    most_layers: None,
     tile_names: TileNames::FromNorthWest,
     import: |_| Vec::new(),
     unverified: &[],
@@ -226,6 +229,17 @@ pub fn from_key(key: &str) -> Option<&'static Target> {
     ALL.into_iter().find(|target| target.key == key)
 }
 
+/// All tiles of a map.
+fn whole_tiles(counts: [usize; 2]) -> Tiles {
+    Tiles { counts, only: None, names: TileNames::FromNorthWest }
+}
+
+/// The samples of a tile of a grid.
+fn tile_of(grid: Grid, counts: [usize; 2]) -> [usize; 2] {
+    let size = [grid.width(), grid.height()];
+    [0, 1].map(|axis| (size[axis] - 1) / counts[axis] + 1)
+}
+
 impl Target {
     /// The grid with about so many samples along the longer side of a land, or as the program would have it: the side
     /// of each tile is an allowed one if `longer` is.
@@ -237,7 +251,7 @@ impl Target {
             return Grid::new(extent, steps * columns + 1, steps * rows + 1);
         }
         let fitted = Grid::fitted(extent, longer);
-        if self.sizes != Sizes::Components || fitted.width() == fitted.height() {
+        if self.sizes != Sizes::Components || (fitted.width() == fitted.height() && columns == rows) {
             return fitted;
         }
         // The shorter side too has whole components.
@@ -256,22 +270,43 @@ impl Target {
     }
 
     /// The samples along the longer side that are nearest to these and that the program takes.
-    pub fn nearest(&self, longer: usize, counts: [usize; 2]) -> usize {
+    pub fn nearest(&self, extent: Extent, longer: usize, counts: [usize; 2]) -> usize {
+        let along = if extent.width_m >= extent.depth_m { counts[0] } else { counts[1] };
+        let suits = |side: &usize| {
+            let grid = self.grid(extent, *side, counts);
+            self.takes(grid, counts)
+                && Tiles::of_samples(Some(whole_tiles(counts)), [grid.width(), grid.height()]).is_ok()
+        };
+        let among = |tiles: &mut dyn Iterator<Item = usize>| {
+            let sides = tiles.map(|tile| (tile - 1) * along + 1);
+            let mut sides: Vec<usize> = sides.filter(|side| *side <= SIDE_LIMITS[1]).collect();
+            sides.sort_unstable_by_key(|side| side.abs_diff(longer));
+            sides.into_iter().find(suits)
+        };
+        if self.sizes == Sizes::Components {
+            // Where no recommended size suits all tiles, any other of whole components.
+            let others = || QUADS.into_iter().flat_map(|quads| (1..=1024).map(move |count| quads * count + 1));
+            let found = among(&mut RECOMMENDED.into_iter()).or_else(|| among(&mut others()));
+            return found.unwrap_or(longer);
+        }
         let most = counts[0].max(counts[1]);
         let tile = self.sizes.nearest(longer.saturating_sub(1) / most + 1);
         (tile - 1) * most + 1
     }
 
+    /// Whether the program takes the tiles of a grid.
+    fn takes(&self, grid: Grid, counts: [usize; 2]) -> bool {
+        self.sizes.allow(tile_of(grid, counts))
+    }
+
     /// Whether the program takes a heightmap of that grid in so many tiles; in words, why not and what is nearest.
     pub fn check(&self, grid: Grid, counts: [usize; 2]) -> Result<(), String> {
-        let size = [grid.width(), grid.height()];
-        let tile = [0, 1].map(|axis| (size[axis] - 1) / counts[axis] + 1);
-        if self.sizes.allow(tile) {
+        if self.takes(grid, counts) {
             return Ok(());
         }
-        let [width, height] = tile;
+        let [width, height] = tile_of(grid, counts);
         let which = if counts == [1, 1] { "a heightmap" } else { "a tile" };
-        let nearest = self.nearest(size[0].max(size[1]), counts);
+        let nearest = self.nearest(grid.extent(), grid.width().max(grid.height()), counts);
         Err(format!(
             "{which} of {width} × {height} samples is none for {}, which takes {}; the nearest is --size {nearest}",
             self.label,
@@ -290,12 +325,13 @@ impl Target {
             order.texture = self.texture.map(new);
         }
         let grid = order.grid;
-        if let Some((layout, place)) = self.weights {
+        let covered = order.recipe.texture.active().any(TerrainType::covers);
+        if let Some((layout, place)) = self.weights.filter(|_| covered && order.weights.is_none()) {
             let points = match place {
                 WeightsPlace::Samples => Points::Samples,
                 WeightsPlace::Cells => Points::Pixels([grid.width() - 1, grid.height() - 1]),
             };
-            let folder = order.weights.take().map_or(folder.to_path_buf(), |weights| weights.folder);
+            let folder = folder.to_path_buf();
             order.weights = Some(WeightsOrder { folder, points, depth: Depth::Eight, layout });
         }
         let normals = |name| MapOrder { path: path(name), chart: Chart::Normals, size: texture, depth: Depth::Eight };
@@ -320,7 +356,8 @@ impl Target {
     }
 
     /// What does not suit the program, as far as it is known before anything is computed.
-    pub fn warnings(&self, extent: Extent) -> Vec<String> {
+    pub fn warnings(&self, order: &Order) -> Vec<String> {
+        let extent = order.grid.extent();
         let fits = |side_m: &f64| extent.width_m == *side_m && extent.depth_m == *side_m;
         let stretched = self.side_m.filter(|side_m| !fits(side_m)).map(|side_m| {
             format!(
@@ -329,7 +366,15 @@ impl Target {
                 self.label, extent.width_m, extent.depth_m
             )
         });
-        stretched.into_iter().collect()
+        let covering = order.recipe.texture.active().filter(|ground| ground.covers()).count();
+        let bare = (self.weights.is_some() && covering == 0).then(|| {
+            format!("no terrain type that takes part covers ground, so {} gets no weights of terrain types", self.label)
+        });
+        let too_many = self
+            .most_layers
+            .filter(|most| covering > *most)
+            .map(|most| format!("{} takes {most} terrain types at once, and {covering} cover ground", self.label));
+        stretched.into_iter().chain(bare).chain(too_many).collect()
     }
 
     /// The target in the list of all of them.
@@ -392,7 +437,7 @@ mod tests {
         let size = |grid: Grid| [grid.width(), grid.height()];
         assert_eq!(size(unity::UNITY.grid(oblong, 513, [1, 1])), [513, 513]);
         assert_eq!(size(unity::UNITY.grid(oblong, 1025, [2, 1])), [1025, 513]);
-        assert_eq!(unity::UNITY.nearest(1000, [4, 4]), 1025);
+        assert_eq!(unity::UNITY.nearest(oblong, 1000, [4, 4]), 1025);
         let unreal = unreal::UNREAL.grid(oblong, 1009, [1, 1]);
         assert!(unreal.width() == 1009 && unreal::UNREAL.check(unreal, [1, 1]).is_ok(), "{unreal:?}");
         assert_eq!(size(generic::GENERIC.grid(oblong, 401, [1, 1])), [401, 191]);

@@ -2,6 +2,7 @@
 
 use super::{Facts, PLAIN, Target, USUAL, WeightsPlace};
 use crate::files::maps::WeightsLayout;
+use crate::files::tiles::TileNames;
 
 pub(super) static O3DE: Target = Target {
     key: "o3de",
@@ -9,6 +10,7 @@ pub(super) static O3DE: Target = Target {
     heightmaps: &[("height_gsi.png", USUAL)],
     texture: Some(("macro_color.png", None)),
     weights: Some((WeightsLayout::Maps, WeightsPlace::Samples)),
+    tile_names: TileNames::Before("_gsi"),
     import,
     unverified: &["whether maps are flipped; here the first row is the northern one."],
     ..PLAIN
@@ -16,7 +18,7 @@ pub(super) static O3DE: Target = Target {
 
 fn import(facts: &Facts) -> Vec<String> {
     let (grid, extent) = (facts.grid, facts.grid.extent());
-    vec![
+    let mut steps = vec![
         format!(
             "make an Axis Aligned Box Shape of {} × {} × {} m whose lower side lies at z = {}, and set the Terrain \
              World's Min Height {} and Max Height {}.",
@@ -32,9 +34,10 @@ fn import(facts: &Facts) -> Vec<String> {
             facts.file,
             grid.spacing_x_m()
         ),
-        format!(
-            "weight_NN_NAME.png are masks for the surface gradients {}; macro_color.png is the macro colour.",
-            facts.layers()
-        ),
-    ]
+        "macro_color.png is the macro colour.".into(),
+    ];
+    if !facts.layers.is_empty() {
+        steps.push(format!("weight_NN_NAME.png are masks for the surface gradients {}.", facts.layers()));
+    }
+    steps
 }

@@ -16,7 +16,7 @@ pub(super) static ROBLOX: Target = Target {
 
 fn import(facts: &Facts) -> Vec<String> {
     let studs_per_m = 4.0 / facts.grid.spacing_x_m();
-    vec![
+    let mut steps = vec![
         format!(
             "Terrain Editor > Import, heightmap {}: set Size X {}, Z {} (4 studs a pixel) and Y {}, which keeps the \
              proportions.",
@@ -26,6 +26,11 @@ fn import(facts: &Facts) -> Vec<String> {
             facts.span_m() * studs_per_m
         ),
         format!("the value 0 stands for {} m; set Position Y {}.", facts.range_m.min, facts.range_m.min * studs_per_m),
-        "materials.png is the colormap: each type as the material whose colour is nearest, without soft edges.".into(),
-    ]
+    ];
+    if !facts.layers.is_empty() {
+        let colormap = "materials.png is the colormap, without soft edges: each type as the material that its name \
+                        names, else as the one whose colour is nearest.";
+        steps.push(colormap.into());
+    }
+    steps
 }

@@ -23,9 +23,10 @@ pub(super) static TERRAIN3D: Target = Target {
 
 fn import(facts: &Facts) -> Vec<String> {
     let grid = facts.grid;
-    vec![
+    let control = if facts.layers.is_empty() { "" } else { ", control.exr as control" };
+    let mut steps = vec![
         format!(
-            "open the importer scene and choose {} as height, control.exr as control and color.png as colour file; \
+            "open the importer scene and choose {} as height{control} and color.png as colour file; \
              heights are metres, so leave Import Scale at 1 and Import Offset at 0.",
             facts.file
         ),
@@ -35,6 +36,9 @@ fn import(facts: &Facts) -> Vec<String> {
             facts.range_m.min,
             facts.range_m.max
         ),
-        format!("the textures of the asset dock, by their number: {}.", facts.layers()),
-    ]
+    ];
+    if !facts.layers.is_empty() {
+        steps.push(format!("the textures of the asset dock, by their number: {}.", facts.layers()));
+    }
+    steps
 }
