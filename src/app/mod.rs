@@ -26,6 +26,8 @@ mod views;
 mod widgets;
 
 use std::cell::RefCell;
+use std::fs::File;
+use std::io::{BufWriter, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -55,6 +57,7 @@ use crate::engine::parameters::{Band, FileName, PictureName, Range};
 use crate::engine::recipe::Blend;
 use crate::engine::{Recipe, Step};
 use crate::files::swatches::SHIPPED;
+use crate::files::{FileError, atomic};
 use crate::project::{ENDING, Project, presets};
 use crate::scene::frame_paths;
 use crate::worker::{
@@ -73,37 +76,122 @@ pub fn run(file: Option<PathBuf>) -> ExitCode {
         eprintln!("error: {}: there is no such file or command; see upthrust --help", file.display());
         return ExitCode::FAILURE;
     }
+    let code = open_windows(file);
+    // A turntable that waits for the card is not waited for; its files do not stay behind. Nothing is written any more.
+    std::mem::forget(atomic::end_writing());
+    code
+}
+
+/// Opens a window, and another one as long as one has left something for the next.
+fn open_windows(file: Option<PathBuf>) -> ExitCode {
     let rescue = Rescue::default();
     let mut file = file;
     let mut in_vain = 0;
     loop {
         let opened = Instant::now();
         let file = file.take();
-        let ended = catch_unwind(AssertUnwindSafe(|| open_window(file, &rescue)));
-        if let Ok(Err(error)) = ended {
-            eprintln!(
-                "error: cannot open a window: {}\n\
-                 The editor needs a display. Without one, the command line does the same work: see upthrust --help.",
-                without_place(&error.to_string())
-            );
-            return ExitCode::FAILURE;
-        }
-        if rescue.borrow().is_none() {
+        let ended = match catch_unwind(AssertUnwindSafe(|| open_window(file, &rescue))) {
+            Ok(Ok(())) => Ended::InOrder,
+            Ok(Err(error)) => {
+                eprintln!(
+                    "error: cannot open a window: {}\n\
+                     The editor needs a display. Without one, the command line does the same work: see \
+                     upthrust --help.",
+                    without_place(&error.to_string())
+                );
+                Ended::Unopened
+            }
             // What panicked has said so already.
-            return if ended.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE };
-        }
-        in_vain = if opened.elapsed() < SHORT_LIFE { in_vain + 1 } else { 0 };
-        if in_vain == MOST_IN_VAIN {
-            eprintln!("error: the window cannot be kept open; see whether the driver of the graphics card is sound");
-            return ExitCode::FAILURE;
+            Err(_) => Ended::Panicked,
+        };
+        let has_worked = ended == Ended::InOrder && opened.elapsed() >= LONG_LIFE;
+        in_vain = if has_worked { 0 } else { in_vain + 1 };
+        let is_rescued = rescue.borrow().is_some();
+        match after_window(ended, is_rescued, in_vain) {
+            Next::Leave => return ExitCode::SUCCESS,
+            Next::Fail => return ExitCode::FAILURE,
+            Next::OpenAnother => {}
+            Next::Recover => {
+                if ended != Ended::Unopened {
+                    eprintln!(
+                        "error: the window cannot be kept open; see whether the driver of the graphics card is sound"
+                    );
+                }
+                if let Some(rescued) = rescue.take() {
+                    let folders = [PathBuf::from("."), std::env::temp_dir()];
+                    match write_recovered(rescued.document.project(), &folders) {
+                        Ok(path) => eprintln!("The project as it was is in {}", path.display()),
+                        Err(error) => eprintln!("error: the project could not be written: {error}"),
+                    }
+                }
+                return ExitCode::FAILURE;
+            }
         }
     }
 }
 
-/// A window that fails sooner than this was opened in vain, and so many of them in a row are enough. After a panic the
-/// event loop has to end once before it begins anew: that too counts as one.
-const SHORT_LIFE: Duration = Duration::from_secs(2);
-const MOST_IN_VAIN: u32 = 4;
+/// A window that had to close sooner than this, or at any time by a panic, was opened in vain, and so many of them in a
+/// row are enough. After a panic the event loop has to end once before it begins anew: that too counts as one.
+const LONG_LIFE: Duration = Duration::from_secs(60);
+const MOST_IN_VAIN: u32 = 5;
+
+/// How a window ended.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Ended {
+    InOrder,
+    Panicked,
+    Unopened,
+}
+
+/// What comes after a window.
+#[derive(Debug, PartialEq, Eq)]
+enum Next {
+    Leave,
+    Fail,
+    OpenAnother,
+    /// No other window can be opened or kept open: the project that was rescued goes to a file.
+    Recover,
+}
+
+fn after_window(ended: Ended, is_rescued: bool, in_vain: u32) -> Next {
+    match (ended, is_rescued) {
+        (Ended::InOrder, false) => Next::Leave,
+        (Ended::Panicked | Ended::Unopened, false) => Next::Fail,
+        (Ended::Unopened, true) => Next::Recover,
+        (Ended::InOrder | Ended::Panicked, true) if in_vain >= MOST_IN_VAIN => Next::Recover,
+        (Ended::InOrder | Ended::Panicked, true) => Next::OpenAnother,
+    }
+}
+
+/// Writes a project that no window shows any more to the first folder that takes it, under a name that no file has.
+fn write_recovered(project: &Project, folders: &[PathBuf]) -> Result<PathBuf, FileError> {
+    let stem = file_stem(project);
+    let mut refusal = FileError::NoFolder(PathBuf::new());
+    for folder in folders {
+        for number in 1..100 {
+            let mark = if number == 1 { String::new() } else { format!("-{number}") };
+            let path = folder.join(format!("{stem}-recovered{mark}{ENDING}"));
+            let write = |writer: &mut BufWriter<&File>| {
+                writer.write_all(project.to_json().as_bytes()).map_err(|error| FileError::writing(&path, &error))
+            };
+            match atomic::write_atomically(&path, false, write) {
+                Ok(()) => return Ok(std::path::absolute(&path).unwrap_or(path)),
+                Err(FileError::Exists(_)) => {}
+                Err(error) => {
+                    refusal = error;
+                    break;
+                }
+            }
+        }
+    }
+    Err(refusal)
+}
+
+/// The project's title as the name of a file, without an ending.
+fn file_stem(project: &Project) -> String {
+    const FOREIGN: [char; 11] = ['/', '\\', ' ', ',', ':', '*', '?', '"', '<', '>', '|'];
+    document::title(project).to_lowercase().replace(FOREIGN, "-")
+}
 
 /// Opens a window, with what could be rescued from the one before, and returns when it is closed.
 fn open_window(file: Option<PathBuf>, rescue: &Rescue) -> eframe::Result {
@@ -205,9 +293,12 @@ pub(crate) struct App {
 
 /// What outlives a window that cannot go on.
 struct Rescued {
+    /// Why it cannot, and what was lost with it.
+    reason: String,
     document: Document,
     playback: Playback,
-    exporter: Exporter,
+    /// `None`: what was being exported could not be kept.
+    exporter: Option<Exporter>,
     selected_step: usize,
     earlier_seeds: Vec<u32>,
     gaze: views::Gaze,
@@ -274,20 +365,29 @@ impl App {
 
     /// The graphics card has gone, and the window with it.
     fn leave(&mut self, ctx: &Context) {
-        self.put_aside();
+        self.put_aside("the graphics card was lost");
         (self.closing, self.modal) = (true, None);
         ctx.request_repaint();
     }
 
     /// Puts aside for the next window what cannot be made again.
-    fn put_aside(&mut self) {
+    fn put_aside(&mut self, why: &str) {
         let empty = Document::new(Project::default());
-        // An export goes on meanwhile.
-        let Ok(idle) = Exporter::start(Arc::new(|| {})) else { return };
+        // An export goes on meanwhile, unless nothing can take its place here.
+        let (was_exporting, idle) = (self.exporter.status().is_some(), Exporter::start(Arc::new(|| {})).ok());
+        let mut reason = why.to_string();
+        if was_exporting && idle.is_none() {
+            reason.push_str("; the export was stopped");
+        }
+        // It draws on the card of this window.
+        if self.turntable.take().is_some() {
+            reason.push_str("; the turntable was stopped, and none of its pictures was written");
+        }
         let rescued = Rescued {
+            reason,
             document: std::mem::replace(&mut self.document, empty),
             playback: self.playback,
-            exporter: std::mem::replace(&mut self.exporter, idle),
+            exporter: idle.map(|idle| std::mem::replace(&mut self.exporter, idle)),
             selected_step: self.selected_step,
             earlier_seeds: std::mem::take(&mut self.earlier_seeds),
             gaze: self.maps.gaze,
@@ -300,14 +400,16 @@ impl App {
 
     /// Goes on where another window had to stop.
     fn take_over(&mut self, rescued: Rescued) {
-        let Rescued { document, playback, exporter, selected_step, earlier_seeds, gaze, posture, maximised } = rescued;
-        (self.document, self.playback, self.exporter) = (document, playback, exporter);
+        let Rescued { reason, document, playback, exporter, .. } = rescued;
+        let Rescued { selected_step, earlier_seeds, gaze, posture, maximised, .. } = rescued;
+        (self.document, self.playback) = (document, playback);
+        if let Some(exporter) = exporter {
+            self.exporter = exporter;
+        }
         (self.selected_step, self.earlier_seeds, self.maximised) = (selected_step, earlier_seeds, maximised);
         self.maps.gaze = gaze;
         self.scene.take(posture);
-        self.say(
-            "The window had to be opened again, for the graphics card was lost; nothing of the document is missing",
-        );
+        self.say(format!("The window had to be opened again, with the document and its history: {reason}"));
     }
 
     fn total(&self) -> u32 {
@@ -594,8 +696,7 @@ impl App {
 
     /// The project's title as the name of a file.
     fn file_name(&self, ending: &str) -> String {
-        let stem = document::title(self.document.project());
-        format!("{}{ending}", stem.to_lowercase().replace(['/', '\\', ' ', ','], "-"))
+        format!("{}{ending}", file_stem(self.document.project()))
     }
 
     /// Changes the project through the document's one door.
@@ -1024,7 +1125,7 @@ impl Drop for App {
     /// the window with it, but not the document.
     fn drop(&mut self) {
         if std::thread::panicking() && !self.is_adrift {
-            self.put_aside();
+            self.put_aside("an error in the program, its libraries or the graphics card's driver closed it");
         }
     }
 }
@@ -1218,13 +1319,19 @@ fn picture_path(path: &Path) -> PathBuf {
     if path.extension().is_some() { path.to_path_buf() } else { path.with_added_extension("png") }
 }
 
+/// Files that the question names: a turntable has more than the window is high.
+const NAMED: usize = 5;
+
 /// The question before files are replaced; the answer once there is one.
 fn replace_ui(ctx: &Context, files: &[PathBuf]) -> Option<bool> {
     let modal = egui::Modal::new(egui::Id::unique("replace")).show(ctx, |ui| {
         ui.set_width(420.0);
         ui.heading(if files.len() == 1 { "Replace this file?" } else { "Replace these files?" });
-        for file in files {
+        for file in files.iter().take(NAMED) {
             ui.label(file.display().to_string());
+        }
+        if files.len() > NAMED {
+            ui.label(format!("and {} more; {} files in all", files.len() - NAMED, files.len()));
         }
         ui.add_space(8.0);
         let (_, [replace, cancel]) =

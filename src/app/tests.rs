@@ -1086,3 +1086,33 @@ fn limits_that_are_off_say_any() {
     editor.run_steps(2);
     assert_eq!(editor.query_all_by_label("any").count(), 2, "humidity and shadow");
 }
+
+#[test]
+fn a_document_without_a_window_gets_another_one_or_a_file() {
+    use super::{Ended, MOST_IN_VAIN, Next, after_window};
+    assert_eq!(after_window(Ended::InOrder, false, 0), Next::Leave);
+    assert_eq!(after_window(Ended::Panicked, false, 1), Next::Fail);
+    assert_eq!(after_window(Ended::Unopened, false, 1), Next::Fail, "there was nothing yet");
+    assert_eq!(after_window(Ended::Unopened, true, 2), Next::Recover, "the driver is still away");
+    for ended in [Ended::InOrder, Ended::Panicked] {
+        assert_eq!(after_window(ended, true, MOST_IN_VAIN - 1), Next::OpenAnother);
+        assert_eq!(after_window(ended, true, MOST_IN_VAIN), Next::Recover);
+    }
+}
+
+#[test]
+fn a_recovered_project_replaces_no_file_and_goes_where_it_can() {
+    let folder = tempfile::tempdir().expect("folder");
+    let folders = [folder.path().join("none"), folder.path().to_path_buf()];
+    let mut project = crate::project::Project { name: "My: Land".into(), ..Default::default() };
+    project.recipe.seed = 12;
+    let first = super::write_recovered(&project, &folders).expect("written");
+    let second = super::write_recovered(&project, &folders).expect("written");
+    let names = ["my--land-recovered.upthrust.json", "my--land-recovered-2.upthrust.json"];
+    for (path, name) in [first, second].iter().zip(names) {
+        assert_eq!(path, &folder.path().join(name));
+        let text = std::fs::read_to_string(path).expect("a file");
+        assert!(crate::project::Project::from_json(&text).expect("a project") == project);
+    }
+    assert!(super::write_recovered(&project, &folders[..1]).is_err());
+}

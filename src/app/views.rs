@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use egui::{Align2, Color32, FontId, Pos2, Rect, Sense, Stroke, TextureHandle, TextureOptions, Ui, Vec2};
+use egui::{Align2, Color32, ColorImage, FontId, Pos2, Rect, Sense, Stroke, TextureHandle, TextureOptions, Ui, Vec2};
 
 use super::theme::colours;
 use super::thumbnails::image_from_picture;
@@ -76,6 +76,21 @@ pub(super) enum Freshness {
     Failed,
 }
 
+/// Samples along a side up to which a map is uploaded as it is. No screen shows more of a whole one, and the upload of
+/// a large map stops the window meanwhile.
+const FINEST_MAP: usize = 2049;
+
+/// A map as the graphics card takes it: every second sample of a large one.
+fn image_of_map(picture: &Picture) -> ColorImage {
+    let Picture { width, height, .. } = *picture;
+    if width.max(height) <= FINEST_MAP {
+        return image_from_picture(picture);
+    }
+    let places = (0..height).step_by(2).flat_map(|j| (0..width).step_by(2).map(move |i| j * width + i));
+    let pixels = places.map(|at| picture.pixels[at]).map(|[r, g, b, _]| Color32::from_rgb(r, g, b)).collect();
+    ColorImage::new([width.div_ceil(2), height.div_ceil(2)], pixels)
+}
+
 impl Maps {
     /// Uploads the pictures that changed.
     pub(super) fn show(&mut self, ctx: &egui::Context, preview: &Preview) {
@@ -84,7 +99,7 @@ impl Maps {
             (View::Texture, &preview.texture, &mut self.texture),
         ];
         for (view, picture, upload) in pictures {
-            let image = || image_from_picture(picture);
+            let image = || image_of_map(picture);
             match upload {
                 Some(upload) if Arc::ptr_eq(&upload.picture, picture) => {}
                 Some(upload) => {

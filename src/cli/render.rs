@@ -58,6 +58,7 @@ pub fn stage(project: &Project, options: &BuildOptions, monitor: &Monitor) -> Re
     let painting = || paint_once(&land, &recipe.texture, fixed_m, &inputs, None, size, monitor);
     let colours = monitor.within(0.4..0.6, painting)?.picture;
     let portrait = Portrait::new(land, colours, recipe.light.clone(), view.water_m);
+    let portrait = if options.turntable.is_some() { portrait.turning([width, height]) } else { portrait };
 
     monitor.within(0.6..1.0, || {
         let tally = monitor.tally(paths.len());

@@ -92,6 +92,22 @@ impl Measure {
     }
 }
 
+/// The corners of a box around the origin in x and z and from `low` to `high`.
+fn corners(half: [f32; 2], [low, high]: [f32; 2]) -> impl Iterator<Item = Vec3> {
+    (0..8).map(move |i| {
+        let side = |bit: i32, from: f32, to: f32| if i & bit == 0 { from } else { to };
+        [side(1, -half[0], half[0]), side(2, low, high), side(4, -half[1], half[1])]
+    })
+}
+
+/// From how far a camera that looks that way has to look at its pivot to see what lies at an offset from it, with a
+/// margin.
+fn needed(offset: Vec3, sight: &Sight) -> f32 {
+    const ROOM: f32 = 0.94;
+    let across = dot(offset, sight.right).abs().max(dot(offset, sight.up).abs());
+    across / ROOM - dot(offset, sight.forward)
+}
+
 /// An orbit around a point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Camera {
@@ -141,22 +157,11 @@ impl Camera {
     /// Frames a box of that many scene units around the origin in x and z and from `low` to `high`, seen from where it
     /// looks now.
     pub(crate) fn frame(&mut self, half: [f32; 2], [low, high]: [f32; 2], aspect: f32) {
-        const ROOM: f32 = 0.94;
         self.pivot = [0.0, 0.5 * (low + high), 0.0];
         for _ in 0..4 {
             let sight = self.sight(aspect, |_| f32::NEG_INFINITY);
-            let corners = || {
-                (0..8).map(|i| {
-                    let side = |bit: i32, from: f32, to: f32| if i & bit == 0 { from } else { to };
-                    let corner = [side(1, -half[0], half[0]), side(2, low, high), side(4, -half[1], half[1])];
-                    plus(corner, self.pivot, -1.0)
-                })
-            };
-            let needed = |offset: Vec3| {
-                let across = dot(offset, sight.right).abs().max(dot(offset, sight.up).abs());
-                across / ROOM - dot(offset, sight.forward)
-            };
-            let distance = corners().map(needed).fold(DISTANCES[0], f32::max);
+            let corners = || corners(half, [low, high]).map(|corner| plus(corner, self.pivot, -1.0));
+            let distance = corners().map(|offset| needed(offset, &sight)).fold(DISTANCES[0], f32::max);
             // As much room above as below.
             let heights = corners().map(|offset| dot(offset, sight.up) / (distance + dot(offset, sight.forward)));
             let [least, most] = heights.fold([f32::MAX, f32::MIN], |[a, b], y| [a.min(y), b.max(y)]);
@@ -164,6 +169,37 @@ impl Camera {
             self.pivot = plus(self.pivot, sight.up, shift);
             self.distance = distance.min(DISTANCES[1]);
         }
+    }
+
+    /// Frames such a box from as far away as it takes for all of it to be seen at every azimuth, with the pivot over its
+    /// centre, so that it neither leaves the picture nor comes and goes while the camera turns.
+    pub(crate) fn frame_turning(&mut self, half: [f32; 2], [low, high]: [f32; 2], aspect: f32) {
+        const TURNS: usize = 360;
+        self.pivot = [0.0, 0.5 * (low + high), 0.0];
+        for _ in 0..6 {
+            let (pivot, here) = (self.pivot, *self);
+            let seen = || {
+                (0..TURNS).flat_map(move |i| {
+                    let azimuth = i as f32 / TURNS as f32 * std::f32::consts::TAU;
+                    let sight = Self { azimuth, ..here }.sight(aspect, |_| f32::NEG_INFINITY);
+                    corners(half, [low, high]).map(move |corner| (plus(corner, pivot, -1.0), sight))
+                })
+            };
+            self.distance = seen().map(|(offset, sight)| needed(offset, &sight)).fold(DISTANCES[0], f32::max);
+            let height =
+                |(offset, sight): (Vec3, Sight)| dot(offset, sight.up) / (self.distance + dot(offset, sight.forward));
+            let [least, most] = seen().map(height).fold([f32::MAX, f32::MIN], |[a, b], y| [a.min(y), b.max(y)]);
+            // As much room above as below, as far as the pivot's height alone gives it.
+            let up = self.sight(aspect, |_| f32::NEG_INFINITY).up;
+            self.pivot[1] += 0.5 * (least + most) * self.distance * up[1] / dot(up, up);
+        }
+        let here = *self;
+        let farthest = (0..TURNS).flat_map(|i| {
+            let azimuth = i as f32 / TURNS as f32 * std::f32::consts::TAU;
+            let sight = Self { azimuth, ..here }.sight(aspect, |_| f32::NEG_INFINITY);
+            corners(half, [low, high]).map(move |corner| needed(plus(corner, here.pivot, -1.0), &sight))
+        });
+        self.distance = farthest.fold(DISTANCES[0], f32::max);
     }
 
     /// Turns around the pivot by a drag of that many points.
@@ -405,6 +441,32 @@ mod tests {
         let at_horizon = camera;
         camera.pan(attending.eye, grabbed, [1.0, 1e-9, 0.0]);
         assert_eq!(camera, at_horizon, "the horizon drags nothing away");
+    }
+
+    #[test]
+    fn a_turntable_shows_the_whole_block_at_every_turn() {
+        for (half, aspect) in
+            [([0.5, 0.5], 1.6), ([0.5, 0.5], 16.0 / 9.0), ([0.5, 0.25], 1.6), ([0.5, 0.25], 16.0 / 9.0)]
+        {
+            for pitch in [0.02, 0.5, 1.57] {
+                let (block, mut camera) = ([-0.04, 0.3], Camera { pitch, pivot: [0.3; 3], ..Default::default() });
+                camera.frame_turning(half, block, aspect);
+                assert_eq!([camera.pivot[0], camera.pivot[2]], [0.0; 2]);
+                let pane = Rect::from_min_size(Pos2::ZERO, Vec2::new(100.0 * aspect, 100.0));
+                let mut reach: f32 = 0.0;
+                for turn in 0..97 {
+                    let azimuth = camera.azimuth + turn as f32 / 97.0 * std::f32::consts::TAU;
+                    let sight = Camera { azimuth, ..camera }.sight(aspect, |_| f32::MIN);
+                    for corner in corners(half, block) {
+                        let at = sight.project(corner, pane).expect("in front");
+                        assert!(pane.contains(at), "{corner:?} lies at {at} at turn {turn}");
+                        let share = (at - pane.center()) / (pane.size() * 0.5);
+                        reach = reach.max(share.x.abs().max(share.y.abs()));
+                    }
+                }
+                assert!(reach > 0.9, "{reach} of the picture");
+            }
+        }
     }
 
     #[test]

@@ -125,6 +125,14 @@ impl Portrait {
         Stand { measure, bottom, water }
     }
 
+    /// The same land from as far away as it takes for all of it to be in pictures of that size at every turn.
+    pub(crate) fn turning(&self, size: [u32; 2]) -> Self {
+        let measure = self.measure();
+        let mut camera = self.camera.unwrap_or_default();
+        camera.frame_turning(measure.half(), measure.block(self.range_m), size[0] as f32 / size[1].max(1) as f32);
+        Self { camera: Some(camera), ..self.clone() }
+    }
+
     /// A picture of that size, with the camera turned around its pivot by a share of a circle.
     pub(crate) fn frame(&self, size: [u32; 2], turn: f32) -> Frame {
         let aspect = size[0] as f32 / size[1].max(1) as f32;

@@ -1,11 +1,11 @@
 //! The menu bar.
 
-use egui::{ThemePreference, Ui};
+use egui::{Id, ThemePreference, Ui};
 
 use crate::app::command::{Command, item, item_named};
 use crate::app::document::{Document, title};
 use crate::app::theme::colours;
-use crate::files::memory::require_memory;
+use crate::files::memory::available_bytes;
 use crate::project::presets;
 
 /// Sizes of the preview that the menu offers.
@@ -108,11 +108,12 @@ fn view_menu(ui: &mut Ui, document: &Document) -> Option<Command> {
     }
     ui.separator();
     ui.menu_button("Preview size", |ui| {
+        let free = free_when_opened(ui);
         for samples in PREVIEW_SAMPLES {
             let set = Command::PreviewSamples(samples);
             let is_set = document.project().view.preview_samples == samples;
             let needed = BYTES_PER_SAMPLE * u64::from(samples).pow(2);
-            let fits = samples <= SMALL || require_memory(needed).is_ok();
+            let fits = samples <= SMALL || free.is_none_or(|free| needed <= free);
             let choice = ui.add_enabled(fits, egui::Button::selectable(is_set, set.text()));
             let lack = format!("This needs about {:.0} GB of free memory", needed as f64 / 1e9);
             if choice.on_disabled_hover_text(lack).clicked() {
@@ -132,6 +133,15 @@ fn view_menu(ui: &mut Ui, document: &Document) -> Option<Command> {
         }
     });
     command
+}
+
+/// The bytes of free memory when the menu opened, if the system says: it takes too long to ask in every frame.
+fn free_when_opened(ui: &Ui) -> Option<u64> {
+    let (id, now) = (Id::unique("free memory"), ui.ctx().cumulative_pass_nr());
+    let before = ui.data(|data| data.get_temp::<(u64, Option<u64>)>(id));
+    let free = before.filter(|(seen, _)| seen + 1 >= now).map_or_else(available_bytes, |(_, free)| free);
+    ui.data_mut(|data| data.insert_temp(id, (now, free)));
+    free
 }
 
 fn terrain_menu(ui: &mut Ui, has_land: bool) -> Option<Command> {

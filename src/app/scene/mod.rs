@@ -45,7 +45,7 @@ const MORPH: f64 = 0.18;
 const LONGEST_MORPH: f64 = 0.6;
 
 /// What is said where no picture of the view can be taken.
-const NOTHING_TO_SEE: &str = "there is no 3-D view to take a picture of; show it once";
+const NOTHING_TO_SEE: &str = "the 3-D view does not show this land yet; show it and choose again";
 
 /// Lands that follow each other sooner than this do so at the pace of the display, seconds.
 const QUICK: f64 = 0.025;
@@ -272,6 +272,7 @@ impl Scene {
     /// Back to where a new land is looked at from.
     pub(super) fn reset(&mut self) {
         (self.camera, self.flight, self.is_home) = (Camera::default(), None, true);
+        self.portrait = None;
     }
 
     /// Looks at the land in a ready-made way.
@@ -336,9 +337,18 @@ impl Scene {
         })
     }
 
+    /// What was drawn last, unless another land has come since, as it does while the view is hidden.
+    fn drawn(&self) -> Option<&Portrait> {
+        let shown = self.shown.as_ref()?;
+        let is_shown = |portrait: &&Portrait| {
+            Arc::ptr_eq(&portrait.land, &shown.land) && Arc::ptr_eq(&portrait.colours, &shown.colours)
+        };
+        self.portrait.as_ref().filter(is_shown)
+    }
+
     /// The picture of the view at another size, to be read on another thread.
     pub(super) fn order(&self, size: [u32; 2]) -> Result<OrderedPicture, String> {
-        let (Card::Ready(gpu), Some(portrait)) = (&self.card, &self.portrait) else {
+        let (Card::Ready(gpu), Some(portrait)) = (&self.card, self.drawn()) else {
             return Err(NOTHING_TO_SEE.into());
         };
         lock(gpu).order(&portrait.frame(size, 0.0))
@@ -346,7 +356,7 @@ impl Scene {
 
     /// What a turntable is made of: the view, and what to draw it with.
     pub(super) fn model(&self) -> Result<(RenderState, Portrait), String> {
-        let seen = self.state.clone().zip(self.portrait.clone());
+        let seen = self.state.clone().zip(self.drawn().cloned());
         seen.ok_or_else(|| NOTHING_TO_SEE.into())
     }
 

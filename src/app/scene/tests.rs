@@ -430,6 +430,7 @@ fn a_window_whose_card_has_gone_hands_its_document_to_the_next() {
     first.leave(&ctx);
     assert!(first.closing, "its window closes without asking");
     let rescued = first.rescue.borrow_mut().take().expect("rescued");
+    assert_eq!(rescued.reason, "the graphics card was lost");
     let mut second = app();
     second.take_over(rescued);
     assert_eq!((second.document.project().recipe.seed, second.scene.coat), (78, Coat::Clay));
@@ -443,6 +444,7 @@ fn a_window_whose_card_has_gone_hands_its_document_to_the_next() {
     }));
     let rescued = rescue.borrow_mut().take().expect("rescued");
     assert!(given_up.is_err() && rescued.document.project().recipe.seed == 77);
+    assert!(rescued.reason.starts_with("an error"), "{}", rescued.reason);
 }
 
 /// A small land with its colours, as it is looked at without a window.
@@ -479,11 +481,11 @@ fn a_turntable_begins_with_the_view_and_is_named_when_it_is_whole() {
     assert_eq!(files.len(), 3);
     let read = |path: &std::path::PathBuf| image::open(path).expect("a picture").to_rgb8();
     let mut patient = Gpu::patient(&render_state()).expect("a card that can draw");
-    let single = drawn(&mut patient, &portrait.frame([96, 64], 0.0));
+    let single = drawn(&mut patient, &portrait.turning([96, 64]).frame([96, 64], 0.0));
     let frames: Vec<_> = files.iter().map(read).collect();
     assert!(
         frames[0].pixels().zip(&single.pixels).all(|(found, pixel)| found.0 == pixel[..3]),
-        "the first is the view"
+        "the first looks the way the view does"
     );
     assert!(frames[0] != frames[1] && frames[1] != frames[2] && frames[0] != frames[2]);
 

@@ -5,7 +5,7 @@ use std::io::BufWriter;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
-use std::thread::JoinHandle;
+use std::time::Duration;
 
 use eframe::egui_wgpu::RenderState;
 
@@ -22,17 +22,23 @@ pub(in crate::app) enum TurntableOutcome {
     Failed(String),
 }
 
+/// How long the end of a turntable that is dropped is waited for: as long as a picture usually takes, and no longer,
+/// for a card may never answer.
+const GRACE: Duration = Duration::from_millis(300);
+
+/// Threads that compress the pictures.
+const THREADS: usize = 2;
+
 /// A turntable that is being drawn. Dropping it stops it; its files are named only when all are whole.
 pub(in crate::app) struct Turntable {
     path: PathBuf,
     monitor: Arc<Monitor>,
     outcome: Receiver<TurntableOutcome>,
-    thread: Option<JoinHandle<()>>,
 }
 
 impl Turntable {
-    /// Begins with `count` pictures of that size, the first of which is the view as it is; files that are there already
-    /// are replaced.
+    /// Begins with `count` pictures of that size around the whole land, the first of which looks the way the view does;
+    /// files that are there already are replaced.
     pub(in crate::app) fn start(
         (state, portrait): (RenderState, Portrait),
         size: [u32; 2],
@@ -56,8 +62,8 @@ impl Turntable {
                 wake();
             }
         };
-        let thread = Some(std::thread::Builder::new().name("upthrust turntable".into()).spawn(run)?);
-        Ok(Self { path, monitor, outcome, thread })
+        std::thread::Builder::new().name("upthrust turntable".into()).spawn(run)?;
+        Ok(Self { path, monitor, outcome })
     }
 
     /// How it ended, once it has.
@@ -88,10 +94,8 @@ impl Turntable {
 impl Drop for Turntable {
     fn drop(&mut self) {
         self.cancel();
-        if let Some(thread) = self.thread.take() {
-            // One that panicked has said so already.
-            let _ = thread.join();
-        }
+        // Where none comes, the thread removes its files whenever the card lets it go on.
+        let _ = self.outcome.recv_timeout(GRACE);
     }
 }
 
@@ -105,14 +109,18 @@ fn draw(
     // Beside the window's own pictures, on the same card.
     let refused = |problem| FileError::Contents { path: paths.first().cloned().unwrap_or_default(), problem };
     let mut easel = Easel::on(state).map_err(refused)?;
-    let tally = monitor.tally(paths.len());
+    let portrait = portrait.turning(size);
+    // A pool of its own: in the shared one the preview would queue behind the compression.
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(THREADS).thread_name(|i| format!("upthrust turntable {i}"));
+    let pool = pool.build().map_err(|error| refused(error.to_string()))?;
+    let share = |i: usize| i as f32 / paths.len() as f32;
     let mut staged = Vec::new();
     for (i, path) in paths.iter().enumerate() {
-        let turn = i as f32 / paths.len() as f32;
-        let picture = easel.draw(portrait, size, turn).map_err(refused)?;
-        let write = |writer: &mut BufWriter<&File>| texture::write(writer, path, &picture, &Monitor::new());
-        staged.push(atomic::stage(path, true, write)?);
-        tally.add_one()?;
+        let picture = easel.draw(&portrait, size, share(i)).map_err(refused)?;
+        let write = |writer: &mut BufWriter<&File>| texture::write(writer, path, &picture, monitor);
+        let stage = || pool.install(|| atomic::stage(path, true, write));
+        staged.push(monitor.within(share(i)..share(i + 1), stage)?);
     }
+    monitor.report(1.0);
     atomic::commit_all(staged).map(drop)
 }
