@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
@@ -93,7 +93,7 @@ impl Errands {
         self.run(move || {
             let read = match target.as_ref().map(|target| target.slot) {
                 Some(FileSlot::Texture(_)) => ground(path, target),
-                Some(FileSlot::Operation(_) | FileSlot::Mask(_)) | None => heightmap(path, target),
+                Some(FileSlot::Operation(_) | FileSlot::Mask(_)) | None => heightmap(&path, target),
             };
             read.map_or_else(Errand::Failed, Errand::Imported)
         });
@@ -162,11 +162,11 @@ fn ground(path: PathBuf, target: Option<Target>) -> Result<Imported, String> {
 /// Whole numbers without a sidecar that are no higher than any mountain are most likely metres.
 const LIKELY_METRES: f32 = 9000.0;
 
-fn heightmap(path: PathBuf, target: Option<Target>) -> Result<Imported, String> {
-    let reading = files::heightmap::read(&path, None).map_err(|error| error.to_string())?;
-    let bytes = std::fs::read(&path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+fn heightmap(path: &Path, target: Option<Target>) -> Result<Imported, String> {
+    let reading = files::heightmap::read(path, None).map_err(|error| error.to_string())?;
+    let bytes = std::fs::read(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
     let samples = || reading.raster.samples.iter().copied();
-    let (path, bytes, in_metres) = files::heightmap::kept(&path, bytes, &reading).map_err(|error| error.to_string())?;
+    let (path, bytes, in_metres) = files::heightmap::kept(path, bytes, &reading).map_err(|error| error.to_string())?;
     let (low, high) = (samples().fold(f32::INFINITY, f32::min), samples().fold(f32::NEG_INFINITY, f32::max));
     let mut notes = reading.notes;
     let range_m = match (reading.sidecar, reading.raster.scale) {

@@ -489,14 +489,12 @@ impl Scene {
         if is_moved && response.dragged_by(PointerButton::Primary) {
             camera.orbit(drag);
         }
-        if is_moved && (response.dragged_by(PointerButton::Secondary) || response.dragged_by(PointerButton::Middle)) {
-            if let Some(at) = response.interact_pointer_pos() {
-                let grabbed = under(at - drag).or_else(|| level(at - drag));
-                if let Some(grabbed) = grabbed {
-                    camera.attend(&sight, grabbed);
-                    camera.pan(sight.eye, grabbed, sight.ray(at, pane));
-                }
-            }
+        let pans = response.dragged_by(PointerButton::Secondary) || response.dragged_by(PointerButton::Middle);
+        if let Some(at) = response.interact_pointer_pos().filter(|_| is_moved && pans)
+            && let Some(grabbed) = under(at - drag).or_else(|| level(at - drag))
+        {
+            camera.attend(&sight, grabbed);
+            camera.pan(sight.eye, grabbed, sight.ray(at, pane));
         }
         if let Some(at) = response.hover_pos() {
             let (scroll, pinch) = ui.input(|input| (input.smooth_scroll_delta().y, input.zoom_delta()));
