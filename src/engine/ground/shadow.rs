@@ -5,7 +5,7 @@
 //! ½ + (x·√(1 − x²) + arcsin x)/π, the area of a circular segment.
 //!
 //! Where the horizon stands matters only while it crosses the disc. So nothing of the land has to be remembered but, for a
-//! few heights of the sun within the disc, how high its rays graze: along a [line](Sweep) away from the sun the ray of
+//! few heights of the sun within the disc, how high its rays graze: along a line away from the sun the ray of
 //! tangent t comes down by t metres a metre, and everything higher that is passed lifts it. A place below the ray of t has
 //! its horizon above t. How far a ray passes above a place is a convex function of its tangent, the greatest of one
 //! straight line for everything that was passed; the horizon is where it vanishes, and between a ray above the place and
