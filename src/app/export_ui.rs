@@ -9,6 +9,7 @@ use egui::{Align, ComboBox, DragValue, Layout, ProgressBar, ScrollArea, TextEdit
 
 use super::parameter_ui::group_ui;
 use super::theme::colours;
+use super::{file_name, file_stem};
 use crate::engine::parameters::Band;
 use crate::engine::{Extent, Grid};
 use crate::files::build::{HeightmapOrder, Kind, Order, Planned, TextureOrder, memory_needed, texture_size};
@@ -477,7 +478,7 @@ impl ExportWindow {
                 return Err("Choose a heightmap or the texture.".into());
             }
             None => {
-                let stem = slug(project);
+                let stem = file_stem(project);
                 let heightmap = self.heightmap.map(|format| folder.join(format!("{stem}.{}", format.ending())));
                 let beside = if heightmap.is_some() { "_texture" } else { "" };
                 order.heightmaps = heightmap.into_iter().map(HeightmapOrder::new).collect();
@@ -598,21 +599,7 @@ fn suggested(project: &Project, project_path: Option<&Path>, target: Option<&Tar
     let beside = project_path.and_then(Path::parent).map(Path::to_path_buf);
     let folder = beside.or_else(std::env::home_dir).unwrap_or_else(|| PathBuf::from("."));
     let key = target.map_or(String::new(), |target| format!("-{}", target.key));
-    folder.join(format!("{}{key}", slug(project))).display().to_string()
-}
-
-/// The project's name as the name of a file.
-fn slug(project: &Project) -> String {
-    let name: String =
-        project.name.chars().map(|c| if c.is_alphanumeric() { c.to_ascii_lowercase() } else { '-' }).collect();
-    match name.split('-').filter(|part| !part.is_empty()).collect::<Vec<_>>().join("-") {
-        name if name.is_empty() => "landscape".into(),
-        name => name,
-    }
-}
-
-fn file_name(path: &Path) -> String {
-    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    folder.join(format!("{}{key}", file_stem(project))).display().to_string()
 }
 
 /// A file of the plan in a line.

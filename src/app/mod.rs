@@ -187,10 +187,11 @@ fn write_recovered(project: &Project, folders: &[PathBuf]) -> Result<PathBuf, Fi
     Err(refusal)
 }
 
-/// The project's title as the name of a file, without an ending.
+/// The project's title as the name of a file, without an ending: letters and digits, and a dash for whatever is between.
 fn file_stem(project: &Project) -> String {
-    const FOREIGN: [char; 11] = ['/', '\\', ' ', ',', ':', '*', '?', '"', '<', '>', '|'];
-    document::title(project).to_lowercase().replace(FOREIGN, "-")
+    let title = document::title(project).to_lowercase();
+    let parts: Vec<&str> = title.split(|c: char| !c.is_alphanumeric()).filter(|part| !part.is_empty()).collect();
+    if parts.is_empty() { "untitled".into() } else { parts.join("-") }
 }
 
 /// Opens a window, with what could be rescued from the one before, and returns when it is closed.
@@ -976,10 +977,7 @@ impl App {
         let mut stays = true;
         match &mut modal {
             Modal::Export => {
-                let heights_m = self
-                    .shown
-                    .as_ref()
-                    .map(|shown| Band { min: f64::from(shown.summary.min_m), max: f64::from(shown.summary.max_m) });
+                let heights_m = self.shown.as_ref().map(|shown| shown.summary.range_m());
                 let around =
                     export_ui::Around { project_path: self.document.path(), heights_m, status: self.exporter.status() };
                 match self.export.ui(ctx, project, &around) {

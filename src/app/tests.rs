@@ -1108,7 +1108,7 @@ fn a_recovered_project_replaces_no_file_and_goes_where_it_can() {
     project.recipe.seed = 12;
     let first = super::write_recovered(&project, &folders).expect("written");
     let second = super::write_recovered(&project, &folders).expect("written");
-    let names = ["my--land-recovered.upthrust.json", "my--land-recovered-2.upthrust.json"];
+    let names = ["my-land-recovered.upthrust.json", "my-land-recovered-2.upthrust.json"];
     for (path, name) in [first, second].iter().zip(names) {
         assert_eq!(path, &folder.path().join(name));
         let text = std::fs::read_to_string(path).expect("a file");

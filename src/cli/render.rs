@@ -61,14 +61,11 @@ pub fn stage(project: &Project, options: &BuildOptions, monitor: &Monitor) -> Re
     let portrait = if options.turntable.is_some() { portrait.turning([width, height]) } else { portrait };
 
     monitor.within(0.6..1.0, || {
-        let tally = monitor.tally(paths.len());
-        let count = paths.len() as f32;
+        let share = |i: usize| i as f32 / paths.len() as f32;
         let draw = |(i, path): (usize, &PathBuf)| {
-            let picture = easel.draw(&portrait, [width, height], i as f32 / count).map_err(CliError::Render)?;
-            let unheard = Monitor::new();
-            let staged = atomic::stage(path, options.force, |writer| texture::write(writer, path, &picture, &unheard))?;
-            tally.add_one()?;
-            Ok(staged)
+            let picture = easel.draw(&portrait, [width, height], share(i)).map_err(CliError::Render)?;
+            let write = || atomic::stage(path, options.force, |writer| texture::write(writer, path, &picture, monitor));
+            Ok(monitor.within(share(i)..share(i + 1), write)?)
         };
         paths.iter().enumerate().map(draw).collect()
     })

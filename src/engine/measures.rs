@@ -6,6 +6,7 @@ use rustfft::num_complex::Complex;
 
 use super::heightfield::Heightfield;
 use super::monitor::{Cancelled, Monitor};
+use super::parameters::Band;
 use super::wide::{rounded, wide};
 
 /// The slope up to which ground counts as walkable, degrees.
@@ -34,6 +35,11 @@ pub struct Summary {
 }
 
 impl Summary {
+    /// The lowest and the highest height, metres.
+    pub fn range_m(&self) -> Band {
+        Band { min: f64::from(self.min_m), max: f64::from(self.max_m) }
+    }
+
     /// Measures the land, with `bins` bins in its histogram.
     pub fn of(land: &Heightfield, bins: usize) -> Self {
         let [min_m, max_m] = land.min_max();

@@ -341,7 +341,8 @@ impl Painter {
             land: &land,
             surroundings: &surroundings,
             recipe: &recipe.texture,
-            fixed_range_m: recipe.world.height_range_m,
+            // What was measured is not looked for again.
+            fixed_range_m: recipe.world.height_range_m.or(Some(summary.range_m())),
             inputs,
         };
         let painting = || view(&mut self.cache, scene, &recipe.light, request.shown, size, monitor);

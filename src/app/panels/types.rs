@@ -31,8 +31,7 @@ pub(in crate::app) fn types_ui(
     studio: &mut Studio,
     around: &Surroundings,
 ) -> Option<Command> {
-    let of_land =
-        |preview: &Preview| Band { min: f64::from(preview.summary.min_m), max: f64::from(preview.summary.max_m) };
+    let of_land = |preview: &Preview| preview.summary.range_m();
     let range_m = recipe.world.height_range_m.or(around.shown.map(of_land)).unwrap_or(ANY_RANGE_M);
     let texture = &mut recipe.texture;
     ui.horizontal(|ui| {

@@ -47,7 +47,7 @@ impl PictureWindow {
             ui.set_width(360.0);
             if self.frames.is_some() {
                 ui.heading("Turntable of the 3-D view");
-                ui.weak("Once around the land from where the view looks now, in numbered files.");
+                ui.weak("Once around the whole land, beginning with the direction of the view, in numbered files.");
             } else {
                 ui.heading("Picture of the 3-D view");
                 ui.weak("As the view looks now, without its controls.");
