@@ -389,13 +389,28 @@ impl Block {
 
 /// The sum of the faults on flat land.
 pub fn sum_of_faults(grid: Grid, faults: &[Fault], monitor: &Monitor) -> Result<Heightfield, Cancelled> {
-    FaultSum { grid, faults, onto: None, monitor }.land(|_, _, _| Ok(()))
+    FaultSum { grid, faults, monitor }.land(|_, _, _| Ok(()))
 }
 
 /// Exact heights, row-major, in units of the displacement grid: more faults can be added to them, or taken away again,
 /// and the land is to the bit what it would have been from the beginning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sums(Vec<i64>);
+
+impl Sums {
+    /// Flat land at height 0.
+    pub fn flat(grid: Grid) -> Self {
+        Self(vec![0; grid.samples()])
+    }
+
+    /// The rows of what may be there, for each row of the grid.
+    pub fn rows_mut(sums: Option<&mut Self>, grid: Grid) -> Vec<Option<&mut [i64]>> {
+        let mut rows: Vec<Option<&mut [i64]>> =
+            sums.map(|sums| sums.0.chunks_exact_mut(grid.width()).map(Some).collect()).unwrap_or_default();
+        rows.resize_with(grid.height(), || None);
+        rows
+    }
+}
 
 #[cfg(test)]
 impl Sums {
@@ -412,8 +427,6 @@ pub struct FaultSum<'a> {
     pub grid: Grid,
     /// The faults, straight ones across the whole map.
     pub faults: &'a [Fault],
-    /// What they are added to, on the same grid; `None`: flat land.
-    pub onto: Option<&'a Sums>,
     /// Progress and cancellation.
     pub monitor: &'a Monitor,
 }
@@ -441,30 +454,30 @@ impl FaultSum<'_> {
         Ok(land)
     }
 
-    /// The land that comes of it, and its exact heights to go on from.
-    pub fn land_and_sums(&self) -> Result<(Heightfield, Sums), Cancelled> {
-        let (mut land, mut sums) = (Heightfield::flat(self.grid), Sums(vec![0; self.grid.samples()]));
+    /// The land that comes of it on top of exact heights on the same grid (`None`: flat land), which become those to go
+    /// on from.
+    pub fn land_and_sums(&self, onto: Option<Sums>) -> Result<(Heightfield, Sums), Cancelled> {
+        let mut land = Heightfield::flat(self.grid);
+        let mut sums = onto.unwrap_or_else(|| Sums::flat(self.grid));
         self.add_up(&mut land, Some(&mut sums), |_, _, _| Ok(()))?;
         Ok((land, sums))
     }
 
+    /// Adds the faults to the sums, if there are any, and makes the land of what they come to.
     fn add_up(
         &self,
         land: &mut Heightfield,
         sums: Option<&mut Sums>,
         lift: impl Fn(f64, &[f64], &mut [i64]) -> Result<(), Cancelled> + Sync,
     ) -> Result<(), Cancelled> {
-        let Self { grid, faults, onto, monitor } = *self;
+        let Self { grid, faults, monitor } = *self;
         let (width, height) = (grid.width(), grid.height());
         let xs = column_positions(&grid);
         let blocks: Vec<Block> = faults.par_chunks(AT_ONCE).map(|faults| Block::new(faults, &grid)).collect();
         // Far in the west every fault lifts by the opposite of what it lifts by in the east.
         let westmost: i64 = blocks.iter().flat_map(|block| &block.crossers).map(|crosser| -crosser.east_units).sum();
-        let mut rows_of_sums: Vec<Option<&mut [i64]>> =
-            sums.map(|sums| sums.0.chunks_exact_mut(width).map(Some).collect()).unwrap_or_default();
-        rows_of_sums.resize_with(height, || None);
         let tally = monitor.tally(height);
-        land.heights_mut().par_chunks_mut(width).zip(rows_of_sums).enumerate().try_for_each_init(
+        land.heights_mut().par_chunks_mut(width).zip(Sums::rows_mut(sums, grid)).enumerate().try_for_each_init(
             || AddedRow {
                 differences: vec![0; width + 1],
                 lifts: vec![0; width],
@@ -491,15 +504,16 @@ impl FaultSum<'_> {
                 wide(
                     #[inline(always)]
                     || {
-                        if let Some(Sums(onto)) = onto {
-                            lifts.iter_mut().zip(&onto[r * width..]).for_each(|(lift, below)| *lift += below);
-                        }
-                        heights.iter_mut().zip(&*lifts).for_each(|(height, units)| *height = to_metres(*units));
+                        let units = match sums {
+                            Some(sums) => {
+                                sums.iter_mut().zip(&*lifts).for_each(|(sum, lift)| *sum += lift);
+                                sums
+                            }
+                            None => &mut lifts[..],
+                        };
+                        heights.iter_mut().zip(units).for_each(|(height, units)| *height = to_metres(*units));
                     },
                 );
-                if let Some(sums) = sums {
-                    sums.copy_from_slice(lifts);
-                }
                 lifts.fill(0);
                 tally.add_one()
             },
@@ -678,7 +692,7 @@ mod tests {
             };
             let faults: Vec<Fault> = (1..=9).map(fault).collect();
             let sum = |faults: &[Fault], onto: Option<&Sums>| {
-                FaultSum { grid, faults, onto, monitor: &monitor }.land_and_sums().expect("not cancelled")
+                FaultSum { grid, faults, monitor: &monitor }.land_and_sums(onto.cloned()).expect("not cancelled")
             };
             let (first, all) = (sum(&faults[..4], None), sum(&faults, None));
             assert_eq!(sum(&faults[4..], Some(&first.1)), all, "{profile:?}");

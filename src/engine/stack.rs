@@ -56,7 +56,7 @@ enum Known {
 }
 
 /// What is remembered of a step.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 struct Layer {
     step: Step,
     until: u32,
@@ -66,11 +66,11 @@ struct Layer {
 }
 
 /// What is kept of a step's own land, in ascending order of the iterations done.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 struct Own {
     lands: Vec<(u32, Arc<Heightfield>)>,
     /// Exact heights, where the land is a sum that can be gone on with.
-    sums: Vec<(u32, Arc<Sums>)>,
+    sums: Vec<(u32, Sums)>,
 }
 
 impl Own {
@@ -78,8 +78,8 @@ impl Own {
     fn keep(&mut self, iteration: u32, sums: Sums, most: usize) {
         let kept = &mut self.sums;
         match kept.binary_search_by_key(&iteration, |(known, _)| *known) {
-            Ok(at) => kept[at].1 = Arc::new(sums),
-            Err(at) => kept.insert(at, (iteration, Arc::new(sums))),
+            Ok(at) => kept[at].1 = sums,
+            Err(at) => kept.insert(at, (iteration, sums)),
         }
         while kept.len() > most {
             let gap = |at: &usize| {
@@ -92,13 +92,17 @@ impl Own {
         }
     }
 
-    /// The exact heights nearest to those after an iteration, and after how many they are; `None` if none are nearer
-    /// than flat land.
-    fn nearest_sums(&self, iteration: u32) -> Option<(u32, &Sums)> {
-        let known = self.sums.iter().map(|(known, sums)| (*known, &**sums));
-        known
-            .min_by_key(|(known, _)| known.abs_diff(iteration))
-            .filter(|(known, _)| known.abs_diff(iteration) < iteration)
+    /// The exact heights nearest to those after an iteration, to be gone on with, and after how many they are; `None` if
+    /// none are nearer than flat land. A playhead that moves on takes its own along; those of another `stride` of
+    /// iterations stay for when it comes back.
+    fn nearest_sums(&mut self, iteration: u32, stride: u32) -> Option<(u32, Sums)> {
+        let apart = |at: &usize| self.sums[*at].0.abs_diff(iteration);
+        let nearest = (0..self.sums.len()).min_by_key(apart).filter(|at| apart(at) < iteration)?;
+        if self.sums[nearest].0 / stride == iteration / stride {
+            Some(self.sums.remove(nearest))
+        } else {
+            Some(self.sums[nearest].clone())
+        }
     }
 }
 
@@ -190,13 +194,13 @@ impl Evaluator {
         }
     }
 
-    /// The step's own lands from earlier evaluations that still hold.
-    fn reusable(&self, i: usize, step: &Step) -> Own {
-        match self.layers.get(i) {
+    /// The step's own lands from earlier evaluations that still hold, taken out to be worked on.
+    fn reusable(&mut self, i: usize, step: &Step) -> Own {
+        match self.layers.get_mut(i) {
             Some(Layer { step: known, own, .. })
                 if known.operation == step.operation && known.settings.seed == step.settings.seed =>
             {
-                own.clone()
+                std::mem::take(own)
             }
             _ => Own::default(),
         }
@@ -247,10 +251,12 @@ impl Evaluator {
             (self.keyframe_bytes / (sample_bytes * site.grid.samples())).clamp(1, most)
         };
         // Gone on with in either direction.
-        if let Some(added) = operation.add_up(site, until, own.nearest_sums(until)) {
+        let most = affordable(size_of::<i64>(), SUMS);
+        let stride = operation.iterations().div_ceil(most as u32).max(1);
+        if let Some(added) = operation.add_up(site, until, own.nearest_sums(until, stride)) {
             let (land, sums) = added?;
             let land = Arc::new(land);
-            own.keep(until, sums, affordable(size_of::<i64>(), SUMS));
+            own.keep(until, sums, most);
             own.lands = vec![(until, land.clone())];
             return Ok(land);
         }
@@ -546,12 +552,15 @@ mod tests {
         }
         let kept: Vec<u32> = own.sums.iter().map(|(iteration, _)| *iteration).collect();
         assert_eq!(kept, [12, 50, 51, 90], "10 lies close to flat land and to 11, 11 to 12");
-        assert_eq!(own.nearest_sums(60), Some((51, &land(51))));
-        assert_eq!(own.nearest_sums(4), None, "flat land is nearer");
-        assert_eq!(own.nearest_sums(12).map(|(iteration, _)| iteration), Some(12));
+        assert_eq!(own.nearest_sums(60, 20), Some((51, land(51))), "of another stride: a copy");
+        assert_eq!(own.nearest_sums(4, 20), None, "flat land is nearer");
+        assert_eq!(own.nearest_sums(55, 20), Some((51, land(51))), "taken along");
+        assert_eq!(own.nearest_sums(55, 20), Some((50, land(50))));
+        assert_eq!(own.nearest_sums(55, 20), Some((90, land(90))));
+        own.sums.retain(|(iteration, _)| *iteration == 12);
         own.keep(3, land(3), 1);
-        assert_eq!(own.sums, [(3, Arc::new(land(3)))]);
+        assert_eq!(own.sums, [(3, land(3))]);
         own.keep(3, land(4), 1);
-        assert_eq!(own.sums, [(3, Arc::new(land(4)))]);
+        assert_eq!(own.sums, [(3, land(4))]);
     }
 }

@@ -4,14 +4,14 @@
 //! After C. Traagen's HoloLens terrain generation demo, part 4.
 
 use std::f64::consts::FRAC_PI_4;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 use rayon::prelude::*;
 
 use super::faults::PointPair;
 use super::recursive_filter::RecursiveFilter;
-use super::{Drawn, Keyframe, Operate, Site};
-use crate::engine::fault::{column_positions, on_displacement_grid, to_exact_metres, to_metres, to_units};
+use super::{Drawn, Keyframe, Operate, ResumableLand, Site};
+use crate::engine::fault::{Sums, column_positions, on_displacement_grid, to_exact_metres, to_metres, to_units};
 use crate::engine::heightfield::{Extent, Grid, Heightfield};
 use crate::engine::monitor::{Cancelled, Monitor};
 use crate::engine::parameters::{Spec, choices, parameters};
@@ -318,39 +318,57 @@ impl Fade {
 const CHECK_EVERY: usize = 16;
 
 impl BspFaults {
-    /// The sum of the first trees on flat land.
-    fn sum(&self, site: &Site, until: u32) -> Result<Heightfield, Cancelled> {
+    /// Adds trees to the exact heights, if there are any, or takes them away again, and makes the land of what they come
+    /// to.
+    fn sum(
+        &self,
+        site: &Site,
+        trees: RangeInclusive<u32>,
+        taken_away: bool,
+        sums: Option<&mut Sums>,
+    ) -> Result<Heightfield, Cancelled> {
         let (grid, monitor) = (site.grid, site.monitor);
         let cutter = |i| Cutter::new(&self.tree(i, grid.extent(), site.stream), &grid);
         let cutters: Result<Vec<Cutter>, Cancelled> =
-            (1..=until).into_par_iter().map(|i| monitor.check().map(|()| cutter(i))).collect();
+            trees.into_par_iter().map(|i| monitor.check().map(|()| cutter(i))).collect();
         let cutters = cutters?;
+        let sign = if taken_away { -1 } else { 1 };
         let xs = column_positions(&grid);
         let fade = self.edge_fade.then(|| Fade::new(&grid));
         let mut land = Heightfield::flat(grid);
         let tally = monitor.tally(grid.height());
-        land.heights_mut().par_chunks_mut(grid.width()).enumerate().try_for_each_init(
+        let rows = land.heights_mut().par_chunks_mut(grid.width()).zip(Sums::rows_mut(sums, grid)).enumerate();
+        rows.try_for_each_init(
             || vec![0_i64; grid.width() + 1],
-            |differences, (r, heights)| {
+            |differences, (r, (heights, sums))| {
                 let z = grid.z_m(r);
                 for (i, cutter) in cutters.iter().enumerate() {
                     if i % CHECK_EVERY == 0 {
                         monitor.check()?;
                     }
                     cutter.row(z, &xs, &mut |span, units| {
-                        differences[span.start] += units;
-                        differences[span.end] -= units;
+                        differences[span.start] += sign * units;
+                        differences[span.end] -= sign * units;
                     });
                 }
                 let mut running = 0;
-                for (c, (height, difference)) in heights.iter_mut().zip(differences.iter_mut()).enumerate() {
-                    running += std::mem::take(difference);
+                let (lifts, end) = differences.split_at_mut(grid.width());
+                for lift in &mut *lifts {
+                    running += *lift;
+                    *lift = running;
+                }
+                if let Some(sums) = sums {
+                    lifts.iter_mut().zip(&*sums).for_each(|(lift, sum)| *lift += sum);
+                    sums.copy_from_slice(lifts);
+                }
+                for (c, (height, units)) in heights.iter_mut().zip(&*lifts).enumerate() {
                     *height = match &fade {
-                        None => to_metres(running),
-                        Some(fade) => (to_exact_metres(running) * fade.at(c, r)) as f32,
+                        None => to_metres(*units),
+                        Some(fade) => (to_exact_metres(*units) * fade.at(c, r)) as f32,
                     };
                 }
-                differences[grid.width()] = 0;
+                lifts.fill(0);
+                end.fill(0);
                 tally.add_one()
             },
         )?;
@@ -412,9 +430,17 @@ impl Operate for BspFaults {
         2.0 + self.wind.as_ref().map_or(0.0, RecursiveFilter::maps_beside)
     }
 
+    fn add_up(&self, site: &Site, until: u32, from: Option<(u32, Sums)>) -> Option<ResumableLand> {
+        (!self.resumes()).then(|| {
+            let (done, mut sums) = from.unwrap_or_else(|| (0, Sums::flat(site.grid)));
+            let between = done.min(until) + 1..=done.max(until);
+            Ok((self.sum(site, between, until < done, Some(&mut sums))?, sums))
+        })
+    }
+
     fn evaluate(&self, site: &Site, until: u32, resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
         if !self.resumes() {
-            return self.sum(site, until);
+            return self.sum(site, 1..=until, false, None);
         }
         let (done, mut land) = match resume {
             Some(keyframe) => (keyframe.iteration, keyframe.land.copied(site.monitor)?),
@@ -440,6 +466,7 @@ impl Operate for BspFaults {
 mod tests {
     use super::super::testing::{raised, resumed, stream};
     use super::*;
+    use crate::engine::inputs::Inputs;
     use crate::engine::monitor::Monitor;
 
     const SQUARE: Extent = Extent { width_m: 4096.0, depth_m: 4096.0 };
@@ -599,6 +626,24 @@ mod tests {
         let (half, whole) = (raised(&faults, grid, None, 13), raised(&faults, grid, None, 30));
         assert_eq!(resumed(&faults, Keyframe { iteration: 13, land: &half }, 30), whole);
         assert!(whole.min_max()[0] >= -2.5);
+    }
+
+    #[test]
+    fn exact_heights_are_gone_on_with_in_either_direction() {
+        let grid = Grid::new(OBLONG, 37, 29);
+        let (inputs, monitor) = (Inputs::default(), Monitor::new());
+        let site = Site { grid, below: None, stream: stream(), inputs: &inputs, monitor: &monitor };
+        for edge_fade in [false, true] {
+            let faults = BspFaults { count: 20, edge_fade, wind: None, ..Default::default() };
+            let at = |until, from| faults.add_up(&site, until, from).expect("a sum").expect("not cancelled");
+            let (_, twelve) = at(12, None);
+            for until in [0, 3, 12, 13, 20] {
+                let (land, sums) = at(until, Some((12, twelve.clone())));
+                assert_eq!((land, sums), at(until, None), "{until}");
+                assert_eq!(at(until, None).0, raised(&faults, grid, None, until), "{until}");
+            }
+        }
+        assert!(BspFaults { floor_m: Some(0.0), wind: None, ..Default::default() }.add_up(&site, 3, None).is_none());
     }
 
     #[test]

@@ -201,7 +201,7 @@ impl Operate for DrawnFaults {
         let come = &laid[..laid.partition_point(|fault| fault.at <= until)];
         let endless: Vec<Fault> = come.iter().filter(|laid| laid.ends.is_none()).map(|laid| laid.fault).collect();
         let ending: Vec<&LaidFault> = come.iter().filter(|laid| laid.ends.is_some()).collect();
-        let sum = FaultSum { grid: site.grid, faults: &endless, onto: None, monitor: site.monitor };
+        let sum = FaultSum { grid: site.grid, faults: &endless, monitor: site.monitor };
         sum.land(|z_m, xs, sums| {
             ending.iter().try_for_each(|laid| {
                 laid.add_row(z_m, xs, sums);

@@ -247,7 +247,7 @@ impl Operate for Faults {
         2.0 + self.wind.as_ref().map_or(0.0, RecursiveFilter::maps_beside)
     }
 
-    fn add_up(&self, site: &Site, until: u32, from: Option<(u32, &Sums)>) -> Option<ResumableLand> {
+    fn add_up(&self, site: &Site, until: u32, from: Option<(u32, Sums)>) -> Option<ResumableLand> {
         self.wind.is_none().then(|| {
             let (done, onto) = from.map_or((0, None), |(done, sums)| (done, Some(sums)));
             let mut faults = self.drawn(site, done.min(until) + 1..=done.max(until))?;
@@ -255,7 +255,7 @@ impl Operate for Faults {
                 // What went up comes down again.
                 faults.iter_mut().for_each(|fault| fault.displacement_m = -fault.displacement_m);
             }
-            FaultSum { grid: site.grid, faults: &faults, onto, monitor: site.monitor }.land_and_sums()
+            FaultSum { grid: site.grid, faults: &faults, monitor: site.monitor }.land_and_sums(onto)
         })
     }
 
@@ -294,11 +294,11 @@ mod tests {
         let at = |until, from| faults.add_up(&site, until, from).expect("a sum").expect("not cancelled");
         let (_, thirty) = at(30, None);
         for until in [0, 7, 29, 30, 31, 40] {
-            assert_eq!(at(until, Some((30, &thirty))).0, raised(&faults, grid, None, until), "{until}");
+            assert_eq!(at(until, Some((30, thirty.clone()))).0, raised(&faults, grid, None, until), "{until}");
         }
         // What is handed in is gone on from: flat land is left with the one fault between, upwards and downwards.
         let (_, flat) = at(0, None);
-        let (mut up, down) = (at(30, Some((29, &flat))).0, at(29, Some((30, &flat))).0);
+        let (mut up, down) = (at(30, Some((29, flat.clone()))).0, at(29, Some((30, flat))).0);
         assert_ne!(up, down);
         up.heights_mut().iter_mut().for_each(|height| *height = -*height);
         assert_eq!(up, down);

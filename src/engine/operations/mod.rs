@@ -153,7 +153,7 @@ pub trait Operate: Parameters {
     /// For land that is an exact sum of what each iteration adds: the land after `until` iterations with its exact
     /// heights, reached from those after fewer or more iterations, or from none; to the bit what [`Self::evaluate`]
     /// makes. `None`: the land is no such sum.
-    fn add_up(&self, _site: &Site, _until: u32, _from: Option<(u32, &Sums)>) -> Option<ResumableLand> {
+    fn add_up(&self, _site: &Site, _until: u32, _from: Option<(u32, Sums)>) -> Option<ResumableLand> {
         None
     }
 
@@ -246,7 +246,7 @@ macro_rules! registry {
             }
 
             /// Its land where that is an exact sum; see [`Operate::add_up`].
-            pub fn add_up(&self, site: &Site, until: u32, from: Option<(u32, &Sums)>) -> Option<ResumableLand> {
+            pub fn add_up(&self, site: &Site, until: u32, from: Option<(u32, Sums)>) -> Option<ResumableLand> {
                 match self { $( Self::$name(operation) => operation.add_up(site, until, from), )+ }
             }
 
