@@ -10,6 +10,10 @@ use super::command::{FileSlot, Target};
 use super::scene::OrderedPicture;
 use crate::engine::parameters::Band;
 use crate::engine::{Monitor, SampleScale};
+use crate::files::build::Order;
+use crate::files::inputs::InputFiles;
+use crate::files::pace::Pace;
+use crate::files::sidecar::sidecar_path;
 use crate::files::{self, FileError};
 use crate::project::Project;
 use crate::worker::{Survey, Wake, survey};
@@ -25,6 +29,8 @@ pub(super) enum Errand {
     Saved { path: PathBuf, project: Arc<Project>, origin: usize },
     /// It is known whether the files of an export can be written.
     Surveyed(Survey),
+    /// How quickly what is to be exported is computed, if that could be found out.
+    Tried(Option<Pace>),
     /// The desktop shows a folder.
     FolderShown,
     /// A picture of the 3-D view was written.
@@ -43,8 +49,10 @@ pub(super) struct Imported {
     pub(super) range_m: Option<Band>,
     /// What the user should know.
     pub(super) notes: Vec<String>,
-    /// What it is for; `None`: a new step.
+    /// What it is for; `None`: a new terrain type for ground, a new step for a heightmap.
     pub(super) target: Option<Target>,
+    /// Whether it is a picture of ground.
+    pub(super) is_ground: bool,
 }
 
 type Work = Box<dyn FnOnce() -> Errand + Send>;
@@ -76,7 +84,7 @@ impl Errands {
         self.done.try_recv().ok()
     }
 
-    /// Reads a project, or any file that is none as a heightmap.
+    /// Reads a project, a picture in colour as ground for a new terrain type, or any other file as a heightmap.
     pub(super) fn open(&self, path: PathBuf) {
         if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json")) {
             self.run(move || match Project::open(&path) {
@@ -84,7 +92,11 @@ impl Errands {
                 Err(error) => Errand::Failed(format!("{}: {error}", path.display())),
             });
         } else {
-            self.import(path, None);
+            self.run(move || {
+                let ground = in_colour(&path).then(|| ground(path.clone(), None));
+                let read = ground.unwrap_or_else(|| heightmap(&path, None));
+                read.map_or_else(Errand::Failed, Errand::Imported)
+            });
         }
     }
 
@@ -118,6 +130,11 @@ impl Errands {
         self.run(move || Errand::Surveyed(survey(files)));
     }
 
+    /// Tries how quickly an order is computed.
+    pub(super) fn try_out(&self, order: Order, files: InputFiles) {
+        self.run(move || Errand::Tried(Pace::tried(order, &files)));
+    }
+
     /// Has the desktop show a folder.
     pub(super) fn show_folder(&self, folder: PathBuf) {
         self.run(move || match open::that_detached(&folder) {
@@ -147,6 +164,17 @@ impl Errands {
     }
 }
 
+/// Whether it is a picture of which nothing says that it is a heightmap, with some colour in it: many heightmaps are
+/// grey in three channels. BMPs have been heightmaps since 1994, and those are in colour.
+fn in_colour(path: &Path) -> bool {
+    let ending = path.extension().map(|ending| ending.to_ascii_lowercase()).unwrap_or_default();
+    if !["png", "jpg", "jpeg", "tga"].iter().any(|known| ending == *known) || sidecar_path(path).exists() {
+        return false;
+    }
+    let picture = std::fs::read(path).ok().and_then(|bytes| files::swatches::picture(path, &bytes).ok());
+    picture.is_some_and(|picture| picture.pixels.iter().any(|[red, green, blue, _]| red != green || green != blue))
+}
+
 /// Reads a tileable picture of ground.
 fn ground(path: PathBuf, target: Option<Target>) -> Result<Imported, String> {
     // A pipe or a device may have no end.
@@ -156,7 +184,7 @@ fn ground(path: PathBuf, target: Option<Target>) -> Result<Imported, String> {
     let bytes = std::fs::read(&path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
     let picture = files::swatches::picture(&path, &bytes).map_err(|error| error.to_string())?;
     let notes = vec![format!("{} × {} pixels", picture.width, picture.height)];
-    Ok(Imported { path, bytes, range_m: None, notes, target })
+    Ok(Imported { path, bytes, range_m: None, notes, target, is_ground: true })
 }
 
 /// Whole numbers without a sidecar that are no higher than any mountain are most likely metres.
@@ -191,5 +219,5 @@ fn heightmap(path: &Path, target: Option<Target>) -> Result<Imported, String> {
             None
         }
     };
-    Ok(Imported { path, bytes, range_m, notes, target })
+    Ok(Imported { path, bytes, range_m, notes, target, is_ground: false })
 }

@@ -212,3 +212,26 @@ fn a_file_that_is_dropped_on_the_window_is_opened() {
     editor.input_mut().dropped_files.push(std::sync::Arc::new(Dropped(path)));
     wait(&mut editor, "the project", |app| app.document.project().name == "Dropped");
 }
+
+#[test]
+fn pictures_that_are_dropped_are_ground_in_colour_and_heightmaps_in_grey() {
+    let folder = tempfile::tempdir().expect("folder");
+    let mut editor = editor();
+    pause(&mut editor);
+    let counts = |app: &App| {
+        let recipe = &app.document.project().recipe;
+        [recipe.texture.types.len(), recipe.stack.len()]
+    };
+    let [types, steps] = counts(editor.state());
+    for (name, colour, expected) in
+        [("moss.png", [9, 90, 30], [types + 1, steps]), ("land.png", [90, 90, 90], [types + 1, steps + 1])]
+    {
+        let path = folder.path().join(name);
+        let picture = image::RgbImage::from_fn(16, 16, |x, _| image::Rgb(colour.map(|c: u8| c + x as u8)));
+        picture.save(&path).expect("written");
+        editor.input_mut().dropped_files.push(std::sync::Arc::new(Dropped(path)));
+        wait(&mut editor, name, |app| counts(app) == expected);
+    }
+    let types = &editor.state().document.project().recipe.texture.types;
+    assert!(types.last().and_then(|ground| ground.texture.as_ref()).is_some_and(|name| name.0.contains("moss")));
+}

@@ -15,6 +15,7 @@ use crate::engine::{Extent, Grid};
 use crate::files::build::{HeightmapOrder, Kind, Order, Planned, TextureOrder, memory_needed, texture_size};
 use crate::files::heightmap::{Format, Samples};
 use crate::files::maps::WeightsLayout;
+use crate::files::pace::Pace;
 use crate::files::targets::{self, Sizes, Target};
 use crate::files::tiles::{TileNames, Tiles};
 use crate::project::{Export, Project};
@@ -75,11 +76,22 @@ pub(super) enum Decision {
     ChooseFolder,
     /// Whether these files can be written.
     Survey(Vec<PathBuf>),
+    /// How quickly this is computed.
+    TryOut(Box<Order>),
     Export(Box<Order>),
     /// Stop what is being exported.
     Cancel,
     ShowFolder(PathBuf),
     Close,
+}
+
+/// What is known of how quickly the recipe is computed. It cannot change while the window is open.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+enum Trial {
+    #[default]
+    Untried,
+    Asked,
+    Done(Option<Pace>),
 }
 
 /// What came of an export.
@@ -104,6 +116,7 @@ pub(super) struct ExportWindow {
     /// The files that were asked about last, and what is known of them.
     asked: Vec<PathBuf>,
     survey: Option<Survey>,
+    pace: Trial,
     /// Why it did not go as the user wished.
     complaint: Option<String>,
     /// Whether an order of this window is on its way.
@@ -122,6 +135,7 @@ impl Default for ExportWindow {
             replaces: false,
             asked: Vec::new(),
             survey: None,
+            pace: Trial::default(),
             complaint: None,
             is_running: false,
             done: None,
@@ -133,7 +147,7 @@ impl ExportWindow {
     /// Begins with a fresh look at the disk; what came of the last export is shown if nobody has seen it.
     pub(super) fn open(&mut self) {
         self.look_again();
-        self.complaint = None;
+        (self.complaint, self.pace) = (None, Trial::default());
     }
 
     fn look_again(&mut self) {
@@ -155,6 +169,11 @@ impl ExportWindow {
         if survey.files == self.asked {
             self.survey = Some(survey);
         }
+    }
+
+    /// Takes how quickly it is computed.
+    pub(super) fn take_pace(&mut self, pace: Option<Pace>) {
+        self.pace = Trial::Done(pace);
     }
 
     /// Takes what came of an export.
@@ -215,6 +234,10 @@ impl ExportWindow {
                     (self.survey, self.replaces) = (None, false);
                     self.asked.clone_from(&files);
                     decision = Some(Decision::Survey(files));
+                }
+                if decision.is_none() && self.pace == Trial::Untried {
+                    self.pace = Trial::Asked;
+                    decision = Some(Decision::TryOut(Box::new(order.clone())));
                 }
                 self.plan_ui(ui, &order, &plan, around);
                 let is_free = self.survey_ui(ui, &order);
@@ -396,7 +419,11 @@ impl ExportWindow {
         }
         let available = self.survey.as_ref().and_then(|survey| survey.available_bytes);
         let free = available.map_or(String::new(), |available| format!(" of {} that are free", bytes(available)));
-        ui.weak(format!("Takes about {} of memory{free}", bytes(memory_needed(order))));
+        let time = match self.pace {
+            Trial::Done(Some(pace)) => format!("{} and ", duration(pace.seconds(order, sum))),
+            Trial::Untried | Trial::Asked | Trial::Done(None) => String::new(),
+        };
+        ui.weak(format!("Takes about {time}{} of memory{free}", bytes(memory_needed(order))));
     }
 
     /// What is in the way on the disk; returns whether nothing is.
@@ -639,6 +666,20 @@ fn most_bytes(order: &Order, planned: &Planned) -> Option<u64> {
     };
     let [width, height] = planned.size?.map(|side| side as u64);
     Some(width * height * each + height * each + AROUND)
+}
+
+/// A time as a person would say it who does not know it exactly.
+fn duration(seconds: f64) -> String {
+    // One digit, rounded up.
+    let rounded = |count: f64| {
+        let power = libm::pow(10.0, libm::floor(libm::log10(count.max(1.0))));
+        (count / power).ceil() * power
+    };
+    match seconds {
+        ..60.0 => format!("{:.0} s", rounded(seconds)),
+        60.0..3600.0 => format!("{:.0} min", rounded(seconds / 60.0)),
+        _ => format!("{:.0} h", rounded(seconds / 3600.0)),
+    }
 }
 
 /// A number of bytes as a person would say it.

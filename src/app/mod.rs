@@ -549,6 +549,7 @@ impl App {
                 self.closing |= self.close_when_saved && self.document.unsaved().is_empty();
             }
             Errand::Surveyed(survey) => self.export.take(survey),
+            Errand::Tried(pace) => self.export.take_pace(pace),
             Errand::FolderShown => {}
             Errand::Pictured { path } => self.say(format!("Saved {}", path.display())),
             Errand::Failed(message) => {
@@ -561,7 +562,7 @@ impl App {
     /// Puts an imported picture or heightmap where it was asked for, and nowhere else; one that was asked for nothing
     /// in particular into a new step.
     fn finish_import(&mut self, imported: Imported) {
-        let Imported { path, bytes, range_m, mut notes, target } = imported;
+        let Imported { path, bytes, range_m, mut notes, target, is_ground } = imported;
         let mut project = (**self.document.project()).clone();
         if bytes.len() as u64 > project.room_for_files() {
             let size = bytes.len() / 1_000_000;
@@ -595,6 +596,16 @@ impl App {
             Some(FileSlot::Operation(i)) => {
                 take_heightmap(&mut stack[i], name, range_m);
                 self.selected_step = i;
+            }
+            None if is_ground => {
+                let range_m = self.shown.as_ref().map(|shown| shown.summary.range_m());
+                let picture = Some(PictureName(name.0));
+                panels::types::add_type(texture, &mut self.studio, range_m.unwrap_or_default());
+                if let Some(ground) = texture.types.last_mut() {
+                    ground.tint = panels::types::tint_of(picture.as_ref()).unwrap_or(ground.tint);
+                    ground.texture = picture;
+                    notes.push(format!("{} is a new terrain type", ground.name));
+                }
             }
             None => {
                 let mut step = Step::new(Heightmap::default());
@@ -985,6 +996,9 @@ impl App {
                         self.dialogs.ask(Ask { purpose: Purpose::ExportFolder, file_name: String::new() });
                     }
                     Some(Decision::Survey(files)) => self.errands.survey(files),
+                    Some(Decision::TryOut(order)) => {
+                        self.errands.try_out(*order, self.document.project().files.clone());
+                    }
                     Some(Decision::Export(order)) => self.exporter.export(*order, project.files.clone()),
                     Some(Decision::Cancel) => self.exporter.cancel(),
                     Some(Decision::ShowFolder(folder)) => self.errands.show_folder(folder),

@@ -365,6 +365,20 @@ pub fn can_be_cut(recipe: &Recipe, grid: Grid) -> bool {
     recipe.stack.iter().filter(|step| step.settings.enabled).all(step_can)
 }
 
+/// The most bytes that an [`Evaluator`] remembers of a stack on a grid: the land after every step, and its own ones.
+pub fn bytes_remembered(recipe: &Recipe, grid: Grid) -> u64 {
+    let enabled = recipe.stack.iter().filter(|step| step.settings.enabled);
+    let keeping = enabled.clone().filter(|step| step.operation.iterations() > 0).count().max(1);
+    let of_step = |step: &Step| {
+        let [result, own] =
+            [grid, step.operation.works_on(grid)].map(|grid| (size_of::<f32>() * grid.samples()) as u64);
+        // A land and its exact heights, where those are kept, and keyframes within what all steps share.
+        let kept = if step.operation.iterations() > 0 { (2 * own).max((KEYFRAME_BYTES / keeping) as u64) } else { 0 };
+        result + own + kept
+    };
+    enabled.map(of_step).sum()
+}
+
 /// The most maps of heights that building a stack on a grid holds at once.
 pub fn peak_maps(recipe: &Recipe, grid: Grid) -> f64 {
     let of_step = |(at, step): (usize, &Step)| {

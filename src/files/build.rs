@@ -307,7 +307,7 @@ pub fn memory_needed(order: &Order) -> u64 {
     let charts = order.maps.iter().map(|map| map.bytes(maps(map.chart.maps_held())));
     let beside_land = heightmaps.chain(charts).max().unwrap_or(0);
     let mesh = order.mesh.as_ref().map_or(0, |mesh| mesh.bytes(order.grid));
-    let frames = order.frames.as_ref().map_or(0, |frames| frames.bytes(order.grid));
+    let frames = order.frames.as_ref().map_or(0, |frames| frames.bytes(&order.recipe, order.grid));
     let beside_land = beside_land.max(frames).max(looking).max(found.saturating_add(texture.max(weights).max(mesh)));
     let needed = evaluating.max(land.saturating_add(beside_land));
     needed.saturating_add(order.inputs.bytes()).saturating_add(WORKING_BYTES)

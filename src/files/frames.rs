@@ -10,9 +10,9 @@ use super::build::Order;
 use super::error::FileError;
 use super::texture;
 use super::watched::Watched;
-use crate::engine::stack::Evaluator;
+use crate::engine::stack::{self, Evaluator};
 use crate::engine::texture::paint_once;
-use crate::engine::{Grid, Monitor, Picture};
+use crate::engine::{Grid, Monitor, Picture, Recipe};
 
 /// Which pictures of an uplift are written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,10 +72,13 @@ impl FramesOrder {
         Ok(paths)
     }
 
-    /// The most bytes that they take: the land, the land below and what is remembered to go on from, and a picture as
-    /// colours and as bytes.
-    pub(super) fn bytes(&self, grid: Grid) -> u64 {
-        4 * 6 * grid.samples() as u64 + 10 * (self.size[0] as u64).saturating_mul(self.size[1] as u64)
+    /// The most bytes that they take: what is remembered of the land to go on from, what is looked at of it, and a
+    /// picture as colours and as bytes.
+    pub(super) fn bytes(&self, recipe: &Recipe, grid: Grid) -> u64 {
+        let looked_at = 4 * 4 * grid.samples() as u64;
+        stack::bytes_remembered(recipe, grid)
+            + looked_at
+            + 10 * (self.size[0] as u64).saturating_mul(self.size[1] as u64)
     }
 
     /// All pictures and the animation, complete but without their names.

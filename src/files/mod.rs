@@ -12,6 +12,7 @@ pub mod inputs;
 pub mod maps;
 pub mod memory;
 pub mod mesh;
+pub mod pace;
 mod png_writer;
 pub mod sidecar;
 pub mod swatches;

@@ -89,7 +89,7 @@ pub(in crate::app) fn types_ui(
 }
 
 /// A new type over the whole land, at the end of the list and in hand.
-fn add_type(texture: &mut TextureRecipe, studio: &mut Studio, range_m: Band) {
+pub(in crate::app) fn add_type(texture: &mut TextureRecipe, studio: &mut Studio, range_m: Band) {
     // It belongs to what is shown, or else it could not be seen.
     let set = texture.settings.active_set.clone().unwrap_or_default();
     let is_free = |name: &String| texture.types.iter().all(|ground| ground.name != *name);

@@ -9,6 +9,7 @@ pub(super) static CRYENGINE: Target = Target {
     sizes: Sizes::PowersOfTwo { plus: 0, least: 128, most: 16_384 },
     heightmaps: &[("height.r16", USUAL)],
     weights: Some((WeightsLayout::Maps, WeightsPlace::Samples)),
+    has_one_spacing: true,
     import,
     unverified: &["whether maps are flipped; here the first row is the northern one."],
     ..PLAIN

@@ -51,6 +51,8 @@ pub struct Target {
     pub range_m: Option<Band>,
     /// The side of the land, where the program knows no other.
     pub side_m: Option<f64>,
+    /// Whether it knows one distance between samples, the same in both directions.
+    pub has_one_spacing: bool,
     /// The most terrain types that it takes at once, where that is fewer than any land has.
     pub most_layers: Option<usize>,
     /// How tiles are named.
@@ -183,6 +185,9 @@ impl Sizes {
 /// The form that a heightmap has where nothing else is said.
 const USUAL: Encoding = Encoding { raw: None, integers: false, row_order: RowOrder::NorthFirst, in_colours: false };
 
+/// Land that is stretched by less than this share is not spoken of.
+const LEAST_STRETCH: f64 = 0.01;
+
 /// A target that nothing is written for: what the others are told apart from.
 const PLAIN: Target = Target {
     key: "",
@@ -195,6 +200,7 @@ const PLAIN: Target = Target {
     mesh: None,
     range_m: None,
     side_m: None,
+    has_one_spacing: false,
     most_layers: None,
     tile_names: TileNames::FromNorthWest,
     import: |_| Vec::new(),
@@ -366,6 +372,14 @@ impl Target {
                 self.label, extent.width_m, extent.depth_m
             )
         });
+        let [x_m, z_m] = [order.grid.spacing_x_m(), order.grid.spacing_z_m()];
+        let oblong = (self.has_one_spacing && (x_m / z_m - 1.0).abs() > LEAST_STRETCH).then(|| {
+            format!(
+                "{} knows one distance between samples, and here they lie {x_m:.3} m apart from west to east and \
+                 {z_m:.3} m from north to south; choose a size that has the world's proportions",
+                self.label
+            )
+        });
         let covering = order.recipe.texture.active().filter(|ground| ground.covers()).count();
         let bare = (self.weights.is_some() && covering == 0).then(|| {
             format!("no terrain type that takes part covers ground, so {} gets no weights of terrain types", self.label)
@@ -374,7 +388,7 @@ impl Target {
             .most_layers
             .filter(|most| covering > *most)
             .map(|most| format!("{} takes {most} terrain types at once, and {covering} cover ground", self.label));
-        stretched.into_iter().chain(bare).chain(too_many).collect()
+        stretched.into_iter().chain(oblong).chain(bare).chain(too_many).collect()
     }
 
     /// The target in the list of all of them.
@@ -429,6 +443,16 @@ mod tests {
         assert!(unreal.allow([2017, 1009]) && !unreal.allow([1025, 1025]) && !unreal.allow([8129, 8130]));
         assert_eq!(unreal.nearest(1025), 1009);
         assert_eq!(Sizes::UpTo(4096).nearest(5000), 4096);
+    }
+
+    #[test]
+    fn programs_with_one_spacing_are_warned_of_oblong_cells() {
+        let warned = |target: &Target, size: [usize; 2]| {
+            let grid = Grid::new(Extent { width_m: 4000.0, depth_m: 2000.0 }, size[0], size[1]);
+            !target.warnings(&Order::new("oblong", Default::default(), grid)).is_empty()
+        };
+        assert!(warned(&cryengine::CRYENGINE, [513, 513]) && !warned(&cryengine::CRYENGINE, [513, 257]));
+        assert!(!warned(&blender::BLENDER, [513, 513]), "takes metres along each side");
     }
 
     #[test]

@@ -9,6 +9,7 @@ pub(super) static ROBLOX: Target = Target {
     sizes: Sizes::UpTo(4096),
     texture: None,
     weights: Some((WeightsLayout::Materials, WeightsPlace::Samples)),
+    has_one_spacing: true,
     import,
     unverified: &["whether maps are flipped; here the first row is the northern one."],
     ..PLAIN

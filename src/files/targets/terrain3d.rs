@@ -13,6 +13,7 @@ pub(super) static TERRAIN3D: Target = Target {
     heightmaps: &[("height.exr", Encoding { in_colours: true, ..USUAL })],
     texture: Some(("color.png", Some(ROUGHNESS))),
     weights: Some((WeightsLayout::Control, WeightsPlace::Samples)),
+    has_one_spacing: true,
     import,
     unverified: &[
         "whether maps are flipped; here the first row is the northern one, and north is −Z.",

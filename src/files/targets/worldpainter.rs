@@ -3,7 +3,7 @@
 use super::{Facts, PLAIN, Target};
 
 pub(super) static WORLDPAINTER: Target =
-    Target { key: "worldpainter", label: "WorldPainter", texture: None, import, ..PLAIN };
+    Target { key: "worldpainter", label: "WorldPainter", texture: None, has_one_spacing: true, import, ..PLAIN };
 
 fn import(facts: &Facts) -> Vec<String> {
     vec![
