@@ -5,6 +5,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
 use super::command::{FileSlot, Target};
+use super::widgets::modal;
 use crate::worker::Wake;
 
 /// What a chosen file is for.
@@ -143,7 +144,7 @@ impl PathField {
     /// Draws the field; `Some` once the user has answered.
     pub(super) fn ui(&mut self, ctx: &egui::Context) -> Option<Answer> {
         let mut answer = None;
-        let modal = egui::Modal::new(egui::Id::unique("path field")).show(ctx, |ui| {
+        let modal = modal("path field", ctx).show(ctx, |ui| {
             ui.set_width(480.0);
             ui.heading(self.ask.title());
             ui.weak("This desktop offers no file dialog. Type the path of the file.");

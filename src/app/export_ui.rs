@@ -9,6 +9,7 @@ use egui::{Align, ComboBox, DragValue, Layout, ProgressBar, ScrollArea, TextEdit
 
 use super::parameter_ui::group_ui;
 use super::theme::colours;
+use super::widgets::{main_button, modal};
 use super::{file_name, file_stem};
 use crate::engine::parameters::Band;
 use crate::engine::{Extent, Grid};
@@ -192,7 +193,7 @@ impl ExportWindow {
 
     /// Draws the window.
     pub(super) fn ui(&mut self, ctx: &egui::Context, project: &mut Project, around: &Around) -> Option<Decision> {
-        let modal = egui::Modal::new(egui::Id::unique("export")).show(ctx, |ui| {
+        let modal = modal("export", ctx).show(ctx, |ui| {
             ui.set_width(WIDTH);
             if self.is_running || around.status.is_some() {
                 running_ui(ui, around.status.as_ref())
@@ -257,7 +258,7 @@ impl ExportWindow {
                 ui,
                 |_| {},
                 |ui| {
-                    let export = ui.add_enabled(ready.is_some(), egui::Button::new("Export"));
+                    let export = main_button(ui, "Export", ready.is_some());
                     [export.clicked(), ui.button("Cancel").clicked()]
                 },
             )

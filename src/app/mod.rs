@@ -51,6 +51,7 @@ use self::studio::Studio;
 use self::thumbnails::Thumbnails;
 use self::timings::Timings;
 use self::views::{Freshness, Maps, View};
+use self::widgets::modal;
 use crate::engine::operations::Operation;
 use crate::engine::operations::heightmap::Heightmap;
 use crate::engine::parameters::{Band, FileName, PictureName, Range};
@@ -1045,7 +1046,7 @@ impl App {
 
     /// The question before unsaved work is lost; returns whether it stands.
     fn save_first_ui(&mut self, ctx: &Context) -> bool {
-        let modal = egui::Modal::new(egui::Id::unique("save first")).show(ctx, |ui| {
+        let modal = modal("save first", ctx).show(ctx, |ui| {
             ui.set_width(360.0);
             ui.heading("Save before closing?");
             ui.label(format!("Not saved: {}.", self.document.unsaved().join(", ")));
@@ -1072,7 +1073,7 @@ impl App {
 
     /// The question before a running export is lost; returns whether it stands.
     fn export_first_ui(&mut self, ctx: &Context) -> bool {
-        let modal = egui::Modal::new(egui::Id::unique("export first")).show(ctx, |ui| {
+        let modal = modal("export first", ctx).show(ctx, |ui| {
             ui.set_width(360.0);
             ui.heading("An export is running");
             ui.label("Closing now cancels it; nothing half-written is left behind.");
@@ -1336,7 +1337,7 @@ const NAMED: usize = 5;
 
 /// The question before files are replaced; the answer once there is one.
 fn replace_ui(ctx: &Context, files: &[PathBuf]) -> Option<bool> {
-    let modal = egui::Modal::new(egui::Id::unique("replace")).show(ctx, |ui| {
+    let modal = modal("replace", ctx).show(ctx, |ui| {
         ui.set_width(420.0);
         ui.heading(if files.len() == 1 { "Replace this file?" } else { "Replace these files?" });
         for file in files.iter().take(NAMED) {
@@ -1354,7 +1355,7 @@ fn replace_ui(ctx: &Context, files: &[PathBuf]) -> Option<bool> {
 }
 
 fn shortcuts_ui(ctx: &Context) -> bool {
-    let modal = egui::Modal::new(egui::Id::unique("shortcuts")).show(ctx, |ui| {
+    let modal = modal("shortcuts", ctx).show(ctx, |ui| {
         ui.heading("Shortcuts");
         ui.add_space(4.0);
         egui::Grid::new("shortcuts").num_columns(2).spacing([32.0, 4.0]).show(ui, |ui| {
@@ -1373,7 +1374,7 @@ fn shortcuts_ui(ctx: &Context) -> bool {
 }
 
 fn about_ui(ctx: &Context) -> bool {
-    let modal = egui::Modal::new(egui::Id::unique("about")).show(ctx, |ui| {
+    let modal = modal("about", ctx).show(ctx, |ui| {
         ui.set_width(360.0);
         ui.heading(format!("Upthrust {}", env!("CARGO_PKG_VERSION")));
         ui.label(

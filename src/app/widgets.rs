@@ -1,11 +1,22 @@
 //! Small controls that egui does not have.
 
-use egui::{Align, Button, Layout, Response, Role, Sense, Stroke, Ui, Vec2, WidgetInfo};
+use egui::{Align, Button, Context, Frame, Id, Layout, Modal, Response, Role, Sense, Stroke, Ui, Vec2, WidgetInfo};
 use egui_material_icons::MaterialIcon;
 use egui_material_icons::icons::ICON_ADJUST;
 
 use super::theme::colours;
 use crate::engine::parameters::Range;
+
+/// A window over all others, which are dimmed, with room around what it holds.
+pub(super) fn modal(name: &'static str, ctx: &Context) -> Modal {
+    let style = ctx.style_of(ctx.theme());
+    Modal::new(Id::unique(name)).frame(Frame::popup(&style).inner_margin(16.0))
+}
+
+/// The button of what a window is there for.
+pub(super) fn main_button(ui: &mut Ui, name: &str, enabled: bool) -> Response {
+    ui.add_enabled(enabled, Button::selectable(enabled, name))
+}
 
 /// A frameless button with an icon; the tooltip is its name for screen readers too.
 pub(super) fn icon_button(ui: &mut Ui, icon: MaterialIcon, name: &str) -> Response {

@@ -58,7 +58,7 @@ parameters! {
         /// Samples along the longer side of exported heightmaps.
         samples: u32 = 1025, Spec::number("Samples", 2.0, 65_537.0).slider(129.0, 8193.0).logarithmic();
         /// Pixels along the longer side of exported textures.
-        texture_pixels: u32 = 1024, Spec::number("Pixels", 1.0, 65_536.0).slider(128.0, 8192.0).logarithmic();
+        texture_pixels: u32 = 1024, Spec::number("Texture pixels", 1.0, 65_536.0).slider(128.0, 8192.0).logarithmic();
     }
 }
 

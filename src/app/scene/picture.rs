@@ -2,6 +2,8 @@
 
 use egui::{Context, DragValue};
 
+use crate::app::widgets::modal;
+
 /// Sizes that people ask for.
 const SIZES: [([u32; 2], &str); 4] =
     [([1920, 1080], "Full HD"), ([2560, 1440], "QHD"), ([3840, 2160], "4K"), ([2048, 2048], "Square")];
@@ -43,7 +45,7 @@ impl PictureWindow {
     /// Draws it; `Some` once the user has decided.
     pub(in crate::app) fn ui(&mut self, ctx: &Context) -> Option<Decision> {
         let mut decision = None;
-        let modal = egui::Modal::new(egui::Id::unique("picture")).show(ctx, |ui| {
+        let modal = modal("picture", ctx).show(ctx, |ui| {
             ui.set_width(360.0);
             if self.frames.is_some() {
                 ui.heading("Turntable of the 3-D view");
