@@ -14,6 +14,7 @@ pub mod light;
 pub mod mask;
 pub mod measures;
 pub mod monitor;
+pub mod mutation;
 pub mod operations;
 pub mod parameters;
 pub mod picture;

@@ -1,0 +1,170 @@
+//! Recipes beside a recipe: what its steps do, moved a little this way and that.
+
+use serde_json::{Map, Value};
+
+use super::parameters::{Group, Kind, Parameter, Range, Scale, choice_key, choice_value, group_to_json};
+use super::random::Draw;
+use super::recipe::{Recipe, Step};
+
+/// How a parameter of a step is named among those that stay: by the step's seed, which stays with it wherever it goes.
+pub fn lock_name(step: &Step, key: &str) -> String {
+    format!("{} {key}", step.settings.seed)
+}
+
+/// Random numbers in [0, 1) for one parameter: always as many, so that one that stays changes nothing of the others.
+type Luck = [f64; 4];
+
+/// The chance that a choice or a switch is thrown at full strength.
+const THROWN: f64 = 0.25;
+
+/// A recipe of the same steps in the same world, whose numbers lie elsewhere on their sliders and whose choices are
+/// now and then others. `strength` is the share of its slider by which a number moves at the most, a third of that as
+/// the standard deviation; at 0 nothing changes. Parameters whose [name](lock_name) `is_locked` knows stay as they are,
+/// as do lists, files, texts and what is switched off.
+pub fn mutated(recipe: &Recipe, strength: f64, is_locked: &dyn Fn(&str) -> bool, draw: &mut Draw) -> Recipe {
+    let mut mutant = recipe.clone();
+    for step in &mut mutant.stack {
+        let name = lock_name(step, "");
+        let is_locked = |key: &str| is_locked(&format!("{name}{key}"));
+        let before = group_to_json(step.operation.group());
+        let mut after = before.clone();
+        vary_table(step.operation.group().table(), &mut after, strength, &is_locked, draw);
+        if !step.settings.enabled {
+            continue;
+        }
+        let group: &mut dyn Group = step.operation.group_mut();
+        for (key, value) in after.iter().filter(|(key, value)| before.get(*key) != Some(value)) {
+            // What does not go together with the rest stays as it was.
+            let _ = group.set(key, value);
+        }
+    }
+    mutant
+}
+
+fn vary_table(
+    table: &[Parameter],
+    values: &mut Map<String, Value>,
+    strength: f64,
+    is_locked: &dyn Fn(&str) -> bool,
+    draw: &mut Draw,
+) {
+    for parameter in table {
+        let luck: Luck = std::array::from_fn(|_| draw.unit());
+        let stays = is_locked(parameter.key) || !parameter.applies_beside(values);
+        let Some(value) = values.get_mut(parameter.key) else { continue };
+        if let (Kind::Group(inner), Value::Object(inside)) = (parameter.kind, &mut *value) {
+            // A group is locked as a whole.
+            vary_table(inner(), inside, if stays { 0.0 } else { strength }, &|_| false, draw);
+        } else if !stays {
+            *value = varied(parameter, value, strength, luck);
+        }
+    }
+}
+
+/// The value of a parameter, moved.
+fn varied(parameter: &Parameter, value: &Value, strength: f64, luck: Luck) -> Value {
+    let Parameter { slider, scale, hard, .. } = parameter;
+    // The sum of three uniform numbers is a bell that ends: from −1 to 1.
+    let by = strength * ((luck[0] + luck[1] + luck[2]) / 1.5 - 1.0);
+    let is_thrown = luck[3] < strength * THROWN;
+    let place = |number: f64, by: f64| moved(*slider, *scale, number, by).clamp(hard.low, hard.high);
+    match (parameter.kind, value) {
+        (Kind::Number, Value::Number(number)) => {
+            number.as_f64().map_or_else(|| value.clone(), |number| place(number, by).into())
+        }
+        (Kind::Integer, Value::Number(number)) => {
+            number.as_f64().map_or_else(|| value.clone(), |number| (place(number, by).round() as u32).into())
+        }
+        (Kind::Boolean, Value::Bool(is_on)) => (*is_on != is_thrown).into(),
+        (Kind::Choice(choices), _) if is_thrown && !choices.is_empty() => {
+            let others: Vec<&str> =
+                choices.iter().map(|choice| choice.key).filter(|key| *key != choice_key(value)).collect();
+            let at = (luck[0] * others.len() as f64) as usize;
+            others.get(at).map_or_else(|| value.clone(), |key| choice_value(key))
+        }
+        (Kind::Band, Value::Array(ends)) => {
+            let ends: Vec<f64> = ends.iter().filter_map(Value::as_f64).collect();
+            let [low, high] = ends[..] else { return value.clone() };
+            let (low, high) = (place(low, by), place(high, strength * (2.0 * luck[3] - 1.0)));
+            vec![low.min(high), low.max(high)].into()
+        }
+        _ => value.clone(),
+    }
+}
+
+/// A number moved along its slider, which reaches as far as the number itself, by a share of it; from the ends it comes
+/// back. It keeps four digits: nobody can tell more apart, and everybody can read them.
+fn moved(slider: Range, scale: Scale, number: f64, by: f64) -> f64 {
+    let (low, high) = (slider.low.min(number), slider.high.max(number));
+    let is_logarithmic = scale == Scale::Logarithmic && low > 0.0;
+    let [to, from]: [fn(f64) -> f64; 2] = if is_logarithmic { [libm::log, libm::exp] } else { [|x| x, |x| x] };
+    let (low, high) = (to(low), to(high));
+    if by == 0.0 || high <= low {
+        return number;
+    }
+    let share = (to(number) - low) / (high - low) + by;
+    let share = if share > 1.0 { 2.0 - share } else { share.abs() }.clamp(0.0, 1.0);
+    let found = from(low + share * (high - low));
+    let digits = 3.0 - libm::floor(libm::log10(found.abs().max(1e-9)));
+    let power = libm::pow(10.0, digits);
+    (found * power).round() / power
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::operations::Operation;
+    use crate::engine::random::Stream;
+
+    /// Every operation once, each with a seed of its own.
+    fn all() -> Recipe {
+        let step = |(i, operation): (usize, Operation)| {
+            let mut step = Step::new(operation);
+            step.settings.seed = i as u32;
+            step
+        };
+        Recipe { stack: Operation::all().into_iter().enumerate().map(step).collect(), ..Default::default() }
+    }
+
+    fn mutant(strength: f64, is_locked: &dyn Fn(&str) -> bool, round: u64) -> Recipe {
+        mutated(&all(), strength, is_locked, &mut Stream::new(7, 7).at(round))
+    }
+
+    #[test]
+    fn at_no_strength_nothing_changes_and_at_any_all_stays_valid() {
+        assert_eq!(mutant(0.0, &|_| false, 1), all());
+        for round in 0..60 {
+            let found = mutant(1.0, &|_| false, round);
+            assert_eq!(Recipe::from_json(&found.to_json()).as_ref(), Ok(&found), "round {round}");
+            assert_eq!((found.seed, &found.world, &found.texture), (all().seed, &all().world, &all().texture));
+        }
+    }
+
+    #[test]
+    fn numbers_move_within_their_strength_and_choices_are_thrown_now_and_then() {
+        let slider = Range { low: 10.0, high: 1000.0 };
+        assert_eq!(moved(slider, Scale::Linear, 505.0, 0.25), 752.5);
+        assert_eq!(moved(slider, Scale::Logarithmic, 100.0, 0.25), 316.2, "a quarter of two decades: √10");
+        assert_eq!(moved(slider, Scale::Linear, 1000.0, 0.25), 752.5, "back from the end");
+        assert_eq!(moved(slider, Scale::Linear, 4000.0, -1.0), 10.0, "the slider reaches to the number");
+        let thrown = (0..400).filter(|round| {
+            let found = mutant(0.4, &|_| false, *round);
+            let choice = |recipe: &Recipe| recipe.stack[0].operation.group().get("profile");
+            choice(&found) != choice(&all())
+        });
+        let count = thrown.count();
+        assert!((20..65).contains(&count), "{count} of 400 at a chance of a tenth");
+    }
+
+    #[test]
+    fn what_is_locked_stays_and_changes_nothing_else() {
+        let faults = &all().stack[0];
+        let lock = lock_name(faults, "zone_m");
+        let (free, held) = (mutant(0.5, &|_| false, 3), mutant(0.5, &|name| name == lock, 3));
+        let of = |recipe: &Recipe| group_to_json(recipe.stack[0].operation.group());
+        let (mut free, held) = (of(&free), of(&held));
+        assert_ne!(free["zone_m"], held["zone_m"]);
+        free.insert("zone_m".into(), faults.operation.group().get("zone_m").expect("a zone"));
+        assert_eq!(free, held);
+    }
+}
