@@ -97,6 +97,11 @@ pub(super) enum Command {
     Seek(u32),
     NewSeed,
     PreviousSeed,
+    /// Shows other lands to choose from, or puts them away.
+    Variations,
+    /// Takes the variation at that place.
+    AdoptVariation(usize),
+    ToggleLoop,
     FrameViews,
     MaximiseHeightmap,
     MaximiseTexture,
@@ -115,7 +120,7 @@ pub(super) enum Command {
 }
 
 /// Commands that have a key, in the order of the list of shortcuts.
-pub(super) const WITH_KEYS: [Command; 27] = [
+pub(super) const WITH_KEYS: [Command; 28] = [
     Command::New,
     Command::Open,
     Command::Save,
@@ -135,6 +140,7 @@ pub(super) const WITH_KEYS: [Command; 27] = [
     Command::ToEnd,
     Command::NewSeed,
     Command::PreviousSeed,
+    Command::Variations,
     Command::FrameViews,
     Command::LookFromAbove,
     Command::LookFromTheSide,
@@ -180,6 +186,9 @@ impl Command {
             Self::Seek(_) => "Seek".into(),
             Self::NewSeed => "New seed".into(),
             Self::PreviousSeed => "Previous seed".into(),
+            Self::Variations => "Variations".into(),
+            Self::AdoptVariation(i) => format!("Adopt variation {}", i + 1),
+            Self::ToggleLoop => "Play again and again".into(),
             Self::FrameViews => "Frame the land".into(),
             Self::MaximiseHeightmap => "Heightmap alone".into(),
             Self::MaximiseTexture => "Texture alone".into(),
@@ -221,6 +230,7 @@ impl Command {
             Self::ToEnd => (Modifiers::NONE, Key::End),
             Self::NewSeed => (Modifiers::NONE, Key::N),
             Self::PreviousSeed => (Modifiers::SHIFT, Key::N),
+            Self::Variations => (Modifiers::NONE, Key::V),
             Self::FrameViews => (Modifiers::NONE, Key::F),
             Self::MaximiseHeightmap => (Modifiers::NONE, Key::Num1),
             Self::MaximiseTexture => (Modifiers::NONE, Key::Num2),
@@ -242,6 +252,8 @@ impl Command {
             | Self::SelectStep(_)
             | Self::ChooseFile(_)
             | Self::Seek(_)
+            | Self::AdoptVariation(_)
+            | Self::ToggleLoop
             | Self::PreviewSamples(_)
             | Self::Theme(_)
             | Self::CancelPreview

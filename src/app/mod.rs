@@ -15,6 +15,8 @@ mod panels;
 mod parameter_ui;
 mod picker;
 mod playback;
+#[cfg(test)]
+mod playing_tests;
 mod scene;
 mod studio;
 #[cfg(test)]
@@ -44,6 +46,7 @@ use self::document::Document;
 use self::errands::{Errand, Errands, Imported};
 use self::export_ui::{Decision, ExportWindow};
 use self::panels::status::{Message, Status};
+use self::panels::variations::Variations;
 use self::picker::Picker;
 use self::playback::Playback;
 use self::scene::{Look, PictureWindow, Posture, Scene, Turntable, TurntableOutcome};
@@ -257,6 +260,7 @@ pub(crate) struct App {
     turntable: Option<Turntable>,
     errands: Errands,
     thumbnails: Thumbnails,
+    variations: Variations,
     picker: Picker,
     dialogs: Box<dyn Dialogs>,
     maps: Maps,
@@ -334,6 +338,7 @@ impl App {
             turntable: None,
             errands: Errands::start(wake.clone())?,
             thumbnails: Thumbnails::start(wake.clone())?,
+            variations: Variations::default(),
             picker: Picker::new(),
             dialogs,
             maps: Maps::default(),
@@ -823,6 +828,14 @@ impl App {
                     self.edit(|project| project.recipe.seed = seed);
                 }
             }
+            Command::Variations => self.variations.toggle(),
+            Command::AdoptVariation(place) => {
+                if let Some(recipe) = self.variations.recipe(place) {
+                    let project = Project { recipe: (**recipe).clone(), ..(**self.document.project()).clone() };
+                    self.document.propose_as(command.text(), project);
+                }
+            }
+            Command::ToggleLoop => self.playback.toggle_loop(),
             Command::FrameViews => {
                 self.maps.gaze = views::Gaze::default();
                 self.look(ctx, Look::Framed);
@@ -916,7 +929,7 @@ impl App {
         Panel::bottom("status").exact_size(26.0).show(ui, |ui| commands.extend(panels::status::status_ui(ui, &status)));
         Panel::bottom("timeline").exact_size(38.0).show(ui, |ui| {
             let (recipe, view) = (&mut project.recipe, &mut project.view);
-            commands.extend(panels::timeline::timeline_ui(ui, recipe, view, at, self.playback.is_playing()));
+            commands.extend(panels::timeline::timeline_ui(ui, recipe, view, at, self.playback));
         });
         Panel::left("stack").default_size(304.0).size_range(240.0..=480.0).show(ui, |ui| {
             ui.add_space(4.0);
@@ -929,6 +942,7 @@ impl App {
             commands.extend(panels::stack::stack_ui(
                 ui,
                 &mut project.recipe,
+                &mut project.view.locked,
                 at,
                 selected,
                 heights_m,
@@ -938,11 +952,13 @@ impl App {
         });
         Panel::right("right").default_size(288.0).size_range(240.0..=480.0).show(ui, |ui| {
             ui.add_space(4.0);
+            let is_dragging = ui.input(|input| input.pointer.any_down());
+            self.variations.prepare(project, &self.recipe.1, &mut self.thumbnails, is_dragging);
             let Project { recipe, files, .. } = project;
             ask_grounds(&mut self.thumbnails, recipe, files, self.studio.selected.is_some());
             let thumbnails = &self.thumbnails;
             let around = panels::right::Surroundings { files, thumbnails, shown: self.shown.as_ref() };
-            commands.extend(panels::right::right_ui(ui, recipe, &mut self.studio, &around));
+            commands.extend(panels::right::right_ui(ui, recipe, &mut self.studio, &mut self.variations, &around));
         });
         self.maps.crosshair_m = crosshair_m;
         let frame = Frame::new().fill(theme::colours(ui).panel);

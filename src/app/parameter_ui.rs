@@ -1,15 +1,20 @@
 //! Controls for parameters, made from their tables.
 
+use std::cell::RefCell;
+
 use egui::collapsing_header::{CollapsingState, paint_default_icon};
 use egui::{
     Align, Button, ComboBox, DragValue, Label, Layout, Response, RichText, Sense, Slider, SliderClamping, Ui, Vec2,
 };
-use egui_material_icons::icons::{ICON_ADD, ICON_CLOSE, ICON_VISIBILITY, ICON_VISIBILITY_OFF};
+use egui_material_icons::icons::{
+    ICON_ADD, ICON_CLOSE, ICON_LOCK, ICON_LOCK_OPEN, ICON_VISIBILITY, ICON_VISIBILITY_OFF,
+};
 use serde_json::{Map, Value};
 
 use super::theme::colours;
 use super::thumbnails::Thumbnails;
-use super::widgets::{band_slider, heading, icon_button};
+use super::widgets::{band_slider, heading, icon_button, small_icon_button};
+use crate::engine::mutation::{can_move, lock_name};
 use crate::engine::parameters::{
     Colour, Group, Kind, Matrix, Parameter, PictureName, Range, Scale, choice_key, choice_value, group_to_json,
 };
@@ -18,6 +23,8 @@ use crate::worker::InputFiles;
 
 /// The width of the column of labels.
 const LABEL_WIDTH: f32 = 104.0;
+/// The width of a lock at the end of a label.
+const LOCK_WIDTH: f32 = 16.0;
 /// The width of the column of numbers.
 const NUMBER_WIDTH: f32 = 68.0;
 
@@ -41,6 +48,31 @@ pub(super) struct Guide<'a> {
     pub(super) scopes: &'a [Scope],
     /// The grounds there are to choose from.
     pub(super) grounds: Option<Grounds<'a>>,
+    /// What stays in variations; `None`: nothing here ever varies.
+    pub(super) locks: Option<Locks<'a>>,
+}
+
+/// The parameters of a step that variations leave alone.
+#[derive(Clone, Copy)]
+pub(super) struct Locks<'a> {
+    /// All names of the project.
+    pub(super) names: &'a RefCell<Vec<String>>,
+    pub(super) step_seed: u32,
+}
+
+impl Locks<'_> {
+    fn hold(self, key: &str) -> bool {
+        self.names.borrow().contains(&lock_name(self.step_seed, key))
+    }
+
+    fn toggle(self, key: &str) {
+        let name = lock_name(self.step_seed, key);
+        let mut names = self.names.borrow_mut();
+        match names.iter().position(|known| *known == name) {
+            Some(at) => drop(names.remove(at)),
+            None => names.push(name),
+        }
+    }
 }
 
 /// The pictures of ground there are, and how they look.
@@ -102,17 +134,17 @@ fn table_ui(
 /// One row, or several for groups and lists; returns whether the user wants to choose a file.
 fn parameter_ui(ui: &mut Ui, parameter: &Parameter, value: &mut Value, guide: Guide) -> bool {
     match parameter.kind {
-        Kind::Integer | Kind::Number => row(ui, parameter, value, number_ui),
-        Kind::Boolean => row(ui, parameter, value, boolean_ui),
-        Kind::Choice(_) => row(ui, parameter, value, choice_ui),
-        Kind::Colour => row(ui, parameter, value, colour_ui),
-        Kind::Text => row(ui, parameter, value, text_ui),
-        Kind::Band => row(ui, parameter, value, band_ui),
-        Kind::Point => row(ui, parameter, value, point_ui),
+        Kind::Integer | Kind::Number => row(ui, parameter, value, guide.locks, number_ui),
+        Kind::Boolean => row(ui, parameter, value, guide.locks, boolean_ui),
+        Kind::Choice(_) => row(ui, parameter, value, guide.locks, choice_ui),
+        Kind::Colour => row(ui, parameter, value, guide.locks, colour_ui),
+        Kind::Text => row(ui, parameter, value, guide.locks, text_ui),
+        Kind::Band => row(ui, parameter, value, guide.locks, band_ui),
+        Kind::Point => row(ui, parameter, value, guide.locks, point_ui),
         Kind::Matrix => matrix_ui(ui, parameter, value),
         Kind::File => {
             let mut wants = false;
-            row(ui, parameter, value, |ui, _, value, label| {
+            row(ui, parameter, value, guide.locks, |ui, _, value, label| {
                 let name = value.as_str().filter(|name| !name.is_empty()).unwrap_or("Choose a file…");
                 let button = ui.add_sized(ui.available_size_before_wrap(), Button::new(name).truncate());
                 wants = button.labelled_by(label.id).clicked();
@@ -123,21 +155,34 @@ fn parameter_ui(ui: &mut Ui, parameter: &Parameter, value: &mut Value, guide: Gu
         Kind::Group(table) => return group_row(ui, parameter, table(), value, guide),
         Kind::Picture => {
             let mut wants = false;
-            row(ui, parameter, value, |ui, _, value, _| wants = picture_ui(ui, value, guide.grounds));
+            row(ui, parameter, value, guide.locks, |ui, _, value, _| wants = picture_ui(ui, value, guide.grounds));
             return wants;
         }
-        Kind::Limits => row(ui, parameter, value, limits_ui),
+        Kind::Limits => row(ui, parameter, value, guide.locks, limits_ui),
         Kind::Weighted => {}
     }
     false
 }
 
-/// The label with its tooltip, reset and context menu; returns it.
-fn label_ui(ui: &mut Ui, parameter: &Parameter, value: &mut Value) -> Response {
+/// The label with its tooltip, lock, reset and context menu; returns it.
+fn label_ui(ui: &mut Ui, parameter: &Parameter, value: &mut Value, locks: Option<Locks>) -> Response {
     let changed = *value != parameter.default;
     let (rect, _) = ui.allocate_exact_size(Vec2::new(LABEL_WIDTH, ui.spacing().interact_size.y), Sense::hover());
+    let locks = locks.filter(|_| can_move(parameter.kind));
+    let is_locked = locks.is_some_and(|locks| locks.hold(parameter.key));
     let text = RichText::new(parameter.label);
     let mut inner = ui.new_child(egui::UiBuilder::new().max_rect(rect).layout(Layout::left_to_right(Align::Center)));
+    if let Some(locks) = locks.filter(|_| is_locked || ui.rect_contains_pointer(rect)) {
+        inner.set_clip_rect(inner.clip_rect().intersect(rect.with_max_x(rect.right() - LOCK_WIDTH)));
+        let place = rect.with_min_x(rect.right() - LOCK_WIDTH);
+        let layout = Layout::left_to_right(Align::Center);
+        let mut beside = ui.new_child(egui::UiBuilder::new().id_salt("lock").max_rect(place).layout(layout));
+        let (icon, deed) = if is_locked { (ICON_LOCK, "Unlock") } else { (ICON_LOCK_OPEN, "Lock") };
+        let name = format!("{deed} {}", parameter.label);
+        if small_icon_button(&mut beside, icon, &name).clicked() {
+            locks.toggle(parameter.key);
+        }
+    }
     let response = inner.add(Label::new(text).truncate().sense(Sense::click()));
     let response = response.on_hover_ui(|ui| {
         ui.label(parameter.doc);
@@ -153,6 +198,12 @@ fn label_ui(ui: &mut Ui, parameter: &Parameter, value: &mut Value) -> Response {
         if ui.button("Reset").clicked() {
             value.clone_from(&parameter.default);
         }
+        if let Some(locks) = locks {
+            let deed = if is_locked { "Unlock" } else { "Lock in variations" };
+            if ui.button(deed).clicked() {
+                locks.toggle(parameter.key);
+            }
+        }
         if ui.button("Copy key").clicked() {
             ui.ctx().copy_text(parameter.key.into());
         }
@@ -164,10 +215,11 @@ fn row(
     ui: &mut Ui,
     parameter: &Parameter,
     value: &mut Value,
+    locks: Option<Locks>,
     control: impl FnOnce(&mut Ui, &Parameter, &mut Value, &Response),
 ) {
     ui.horizontal(|ui| {
-        let label = label_ui(ui, parameter, value);
+        let label = label_ui(ui, parameter, value, locks);
         if parameter.nullable && optional_ui(ui, parameter, value, &label) {
             return;
         }
@@ -452,7 +504,7 @@ pub(super) fn name_ui(ui: &mut Ui, group: &mut dyn Group, key: &str, none: &str,
     let before = group.get(key).unwrap_or(Value::Null);
     let mut value = before.clone();
     ui.horizontal(|ui| {
-        let label = label_ui(ui, parameter, &mut value);
+        let label = label_ui(ui, parameter, &mut value, None);
         let chosen = value.as_str().unwrap_or(none).to_string();
         let width = ui.available_width();
         let combo = ComboBox::from_id_salt(key).selected_text(chosen).width(width).truncate().show_ui(ui, |ui| {
@@ -522,7 +574,7 @@ fn matrix_of(side: usize, rows: &[Value]) -> Value {
 /// The numbers as they lie on the map, and the choice of how many there are.
 fn matrix_ui(ui: &mut Ui, parameter: &Parameter, value: &mut Value) {
     ui.horizontal(|ui| {
-        label_ui(ui, parameter, value);
+        label_ui(ui, parameter, value, None);
         let side = value.as_array().map_or(0, Vec::len);
         for other in Matrix::SIDES {
             let button = ui.selectable_label(side == other, format!("{other} × {other}"));
@@ -555,7 +607,7 @@ fn list_ui(ui: &mut Ui, parameter: &Parameter, of: Kind, value: &mut Value) -> b
     let mut added = false;
     ui.horizontal(|ui| {
         let mut whole = Value::Array(std::mem::take(items));
-        label_ui(ui, parameter, &mut whole);
+        label_ui(ui, parameter, &mut whole, None);
         if let Value::Array(kept) = whole {
             *items = kept;
         }
@@ -659,7 +711,7 @@ fn item_ui(ui: &mut Ui, title: &str, table: &'static [Parameter], item: &mut Val
 /// for one of them.
 fn group_row(ui: &mut Ui, parameter: &Parameter, table: &'static [Parameter], value: &mut Value, guide: Guide) -> bool {
     ui.horizontal(|ui| {
-        let label = label_ui(ui, parameter, value);
+        let label = label_ui(ui, parameter, value, guide.locks);
         let mut on = !value.is_null();
         if ui.checkbox(&mut on, ()).labelled_by(label.id).changed() {
             *value = if on { defaults(table) } else { Value::Null };
@@ -667,6 +719,8 @@ fn group_row(ui: &mut Ui, parameter: &Parameter, table: &'static [Parameter], va
     });
     let Value::Object(values) = value else { return false };
     let frame = egui::Frame::new().stroke((1.0, colours(ui).line)).inner_margin(6.0).corner_radius(4.0);
+    // A group is locked as a whole.
+    let guide = Guide { locks: None, ..guide };
     frame.show(ui, |ui| table_ui(ui, table, values, &[], guide).is_some()).inner
 }
 

@@ -11,12 +11,21 @@ pub(super) struct Playback {
     playing: bool,
     /// The playhead stays at the end while the end moves.
     at_end: bool,
+    /// Whether it begins again at the end.
+    loops: bool,
+    /// Pictures for which it has rested at the end before it does.
+    rested: u32,
 }
+
+/// For how many pictures a timeline that plays again and again rests at its end, and in how many a timeline is shown
+/// that is to be through in four seconds.
+const REST: u32 = 60;
+const WHOLE: u32 = 240;
 
 impl Playback {
     /// Before the first iteration, playing.
     pub(super) fn from_start() -> Self {
-        Self { wanted: 0, playing: true, at_end: false }
+        Self { wanted: 0, playing: true, at_end: false, loops: false, rested: 0 }
     }
 
     /// Iterations done of a timeline of `total`.
@@ -30,12 +39,13 @@ impl Playback {
 
     /// The timeline has `total` iterations now: where nothing is left to play, it stops.
     pub(super) fn fit(&mut self, total: u32) {
-        self.playing &= self.position(total) < total;
+        self.playing &= if self.loops { total > 0 } else { self.position(total) < total };
     }
 
     /// Stops at an iteration.
     pub(super) fn seek(&mut self, position: u32, total: u32) {
-        *self = Self { wanted: position.min(total), playing: false, at_end: position >= total };
+        let (wanted, at_end) = (position.min(total), position >= total);
+        *self = Self { wanted, playing: false, at_end, rested: 0, ..*self };
     }
 
     /// Plays on, from the start if the end is reached; or pauses.
@@ -56,12 +66,29 @@ impl Playback {
 
     /// Plays from the start.
     pub(super) fn restart(&mut self, total: u32) {
-        *self = Self { wanted: 0, playing: total > 0, at_end: false };
+        *self = Self { wanted: 0, playing: total > 0, at_end: false, rested: 0, ..*self };
     }
 
-    /// The picture of the present iteration is there: on to the next ones.
+    /// Whether it plays again and again.
+    pub(super) fn loops(self) -> bool {
+        self.loops
+    }
+
+    /// Plays again and again from now on, or no longer.
+    pub(super) fn toggle_loop(&mut self) {
+        self.loops = !self.loops;
+    }
+
+    /// The picture of the present iteration is there: on to the next ones, so many at a time (0: as many as it takes to
+    /// be through in four seconds).
     pub(super) fn advance(&mut self, iterations: u32, total: u32) {
-        if self.playing {
+        if self.playing && self.loops && self.position(total) == total {
+            self.rested += 1;
+            if self.rested >= REST {
+                self.restart(total);
+            }
+        } else if self.playing {
+            let iterations = if iterations == 0 { total.div_ceil(WHOLE) } else { iterations };
             self.wanted = self.position(total).saturating_add(iterations).min(total);
             self.at_end = self.wanted == total;
             self.fit(total);
@@ -96,6 +123,39 @@ mod tests {
             (3, 4),
             "a shorter timeline moves it for a while only"
         );
+    }
+
+    #[test]
+    fn it_plays_again_and_again_with_a_rest_at_the_end() {
+        let mut playback = Playback::from_start();
+        playback.toggle_loop();
+        let seen: Vec<u32> = (0..2 * (REST + 2))
+            .map(|_| {
+                playback.advance(3, 5);
+                playback.fit(5);
+                playback.position(5)
+            })
+            .collect();
+        let rest = REST as usize;
+        assert_eq!(seen[..3], [3, 5, 5]);
+        assert_eq!(seen[rest..rest + 4], [5, 0, 3, 5]);
+        assert!(playback.is_playing());
+        playback.toggle_loop();
+        playback.seek(5, 5);
+        playback.fit(5);
+        assert!(!playback.is_playing());
+    }
+
+    #[test]
+    fn a_timeline_of_any_length_is_through_in_as_many_pictures() {
+        for (total, pictures) in [(1, 1), (240, 240), (241, 121), (10_000, 239)] {
+            let mut playback = Playback::from_start();
+            let shown = (1..).find(|_| {
+                playback.advance(0, total);
+                !playback.is_playing()
+            });
+            assert_eq!(shown, Some(pictures), "{total} iterations");
+        }
     }
 
     #[test]

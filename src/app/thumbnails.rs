@@ -1,4 +1,4 @@
-//! Thumbnails on the graphics card: asked for once, drawn by their own thread, kept until the program ends.
+//! Thumbnails on the graphics card: asked for once, drawn by their own thread, kept until they are forgotten.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -69,9 +69,19 @@ impl Thumbnails {
         }
     }
 
+    /// Forgets the pictures whose names begin so; those that wait are not drawn any more.
+    pub(super) fn forget(&mut self, prefix: &str) {
+        self.thumbnailer.forget(prefix);
+        self.known.retain(|key, _| !key.starts_with(prefix));
+    }
+
     /// Takes what has been drawn.
     pub(super) fn receive(&mut self, ctx: &Context) {
         while let Some(Thumbnail { key, picture }) = self.thumbnailer.take() {
+            if !self.known.contains_key(&key) {
+                // Forgotten while it was being drawn.
+                continue;
+            }
             let shown = match picture {
                 Ok(picture) => {
                     Shown::Drawn(ctx.load_texture(&key, image_from_picture(&picture), TextureOptions::LINEAR))

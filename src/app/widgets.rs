@@ -1,6 +1,8 @@
 //! Small controls that egui does not have.
 
-use egui::{Align, Button, Context, Frame, Id, Layout, Modal, Response, Role, Sense, Stroke, Ui, Vec2, WidgetInfo};
+use egui::{
+    Align, Button, Color32, Context, Frame, Id, Layout, Modal, Response, Role, Sense, Stroke, Ui, Vec2, WidgetInfo,
+};
 use egui_material_icons::MaterialIcon;
 use egui_material_icons::icons::ICON_ADJUST;
 
@@ -28,6 +30,22 @@ pub(super) fn icon_button_enabled(ui: &mut Ui, icon: MaterialIcon, name: &str, e
     let button = Button::new(icon.rich_text().size(16.0)).frame_when_inactive(false).min_size(Vec2::splat(20.0));
     let response = ui.add_enabled(enabled, button).on_hover_text(name).on_disabled_hover_text(name);
     response.widget_info(|| WidgetInfo::labeled(Role::Button, enabled, name));
+    response
+}
+
+/// A frameless button that says by its colour whether it is on.
+pub(super) fn coloured_icon_button(ui: &mut Ui, icon: MaterialIcon, name: &str, colour: Color32) -> Response {
+    let button = Button::new(icon.rich_text().size(16.0).color(colour)).frame_when_inactive(false);
+    let response = ui.add(button.min_size(Vec2::splat(20.0))).on_hover_text(name);
+    response.widget_info(|| WidgetInfo::labeled(Role::Button, true, name));
+    response
+}
+
+/// A frameless button as high as text.
+pub(super) fn small_icon_button(ui: &mut Ui, icon: MaterialIcon, name: &str) -> Response {
+    let button = Button::new(icon.rich_text().size(12.0)).frame(false).min_size(Vec2::splat(12.0));
+    let response = ui.add(button).on_hover_text(name);
+    response.widget_info(|| WidgetInfo::labeled(Role::Button, true, name));
     response
 }
 

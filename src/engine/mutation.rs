@@ -4,11 +4,27 @@ use serde_json::{Map, Value};
 
 use super::parameters::{Group, Kind, Parameter, Range, Scale, choice_key, choice_value, group_to_json};
 use super::random::Draw;
-use super::recipe::{Recipe, Step};
+use super::recipe::Recipe;
 
 /// How a parameter of a step is named among those that stay: by the step's seed, which stays with it wherever it goes.
-pub fn lock_name(step: &Step, key: &str) -> String {
-    format!("{} {key}", step.settings.seed)
+pub fn lock_name(step_seed: u32, key: &str) -> String {
+    format!("{step_seed} {key}")
+}
+
+/// Whether values of that kind are ever moved.
+pub fn can_move(kind: Kind) -> bool {
+    match kind {
+        Kind::Integer | Kind::Number | Kind::Boolean | Kind::Choice(_) | Kind::Band | Kind::Group(_) => true,
+        Kind::Text
+        | Kind::File
+        | Kind::Picture
+        | Kind::Colour
+        | Kind::Limits
+        | Kind::Weighted
+        | Kind::Point
+        | Kind::Matrix
+        | Kind::List(_) => false,
+    }
 }
 
 /// Random numbers in [0, 1) for one parameter: always as many, so that one that stays changes nothing of the others.
@@ -24,8 +40,8 @@ const THROWN: f64 = 0.25;
 pub fn mutated(recipe: &Recipe, strength: f64, is_locked: &dyn Fn(&str) -> bool, draw: &mut Draw) -> Recipe {
     let mut mutant = recipe.clone();
     for step in &mut mutant.stack {
-        let name = lock_name(step, "");
-        let is_locked = |key: &str| is_locked(&format!("{name}{key}"));
+        let seed = step.settings.seed;
+        let is_locked = |key: &str| is_locked(&lock_name(seed, key));
         let before = group_to_json(step.operation.group());
         let mut after = before.clone();
         vary_table(step.operation.group().table(), &mut after, strength, &is_locked, draw);
@@ -113,6 +129,7 @@ fn moved(slider: Range, scale: Scale, number: f64, by: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::Step;
     use crate::engine::operations::Operation;
     use crate::engine::random::Stream;
 
@@ -159,7 +176,7 @@ mod tests {
     #[test]
     fn what_is_locked_stays_and_changes_nothing_else() {
         let faults = &all().stack[0];
-        let lock = lock_name(faults, "zone_m");
+        let lock = lock_name(faults.settings.seed, "zone_m");
         let (free, held) = (mutant(0.5, &|_| false, 3), mutant(0.5, &|name| name == lock, 3));
         let of = |recipe: &Recipe| group_to_json(recipe.stack[0].operation.group());
         let (mut free, held) = (of(&free), of(&held));

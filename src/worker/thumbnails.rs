@@ -106,6 +106,15 @@ impl Thumbnailer {
         self.shared.changed.notify_all();
     }
 
+    /// Takes back the requests that wait under names that begin so.
+    pub fn forget(&self, prefix: &str) {
+        let is_kept = |job: &Job| {
+            let (Job::Land(ThumbnailRequest { key, .. }) | Job::Ground { key, .. }) = job;
+            !key.starts_with(prefix)
+        };
+        lock(&self.shared.state).requests.retain(is_kept);
+    }
+
     /// The oldest picture that has not been taken yet.
     pub fn take(&self) -> Option<Thumbnail> {
         lock(&self.shared.state).finished.pop_front()

@@ -152,6 +152,7 @@ fn terrain_menu(ui: &mut Ui, has_land: bool) -> Option<Command> {
             item(ui, Command::NewSeed, true)
         })
         .or(item(ui, Command::PreviousSeed, true))
+        .or(item(ui, Command::Variations, true))
         .or_else(|| {
             ui.separator();
             item(ui, Command::TogglePlay, has_land)

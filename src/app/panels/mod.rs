@@ -8,3 +8,4 @@ pub(super) mod stack;
 pub(super) mod status;
 pub(super) mod timeline;
 pub(super) mod types;
+pub(super) mod variations;

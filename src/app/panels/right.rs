@@ -1,4 +1,4 @@
-//! The right panel: terrain types, light, measures.
+//! The right panel: terrain types, light, measures, variations.
 
 use egui::{ScrollArea, Ui};
 use egui_plot::{Bar, BarChart, Plot};
@@ -6,6 +6,7 @@ use egui_plot::{Bar, BarChart, Plot};
 use crate::app::command::Command;
 use crate::app::panels::compass::compass_ui;
 use crate::app::panels::types::types_ui;
+use crate::app::panels::variations::Variations;
 use crate::app::parameter_ui::group_ui;
 use crate::app::studio::Studio;
 use crate::app::theme::colours;
@@ -25,6 +26,7 @@ pub(in crate::app) fn right_ui(
     ui: &mut Ui,
     recipe: &mut Recipe,
     studio: &mut Studio,
+    variations: &mut Variations,
     around: &Surroundings,
 ) -> Option<Command> {
     let mut command = None;
@@ -38,6 +40,8 @@ pub(in crate::app) fn right_ui(
         if let Some(preview) = around.shown {
             measures_ui(ui, preview);
         }
+        ui.add_space(12.0);
+        command = command.take().or(variations.ui(ui, around.thumbnails));
     });
     command
 }

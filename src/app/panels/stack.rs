@@ -1,11 +1,13 @@
 //! The left panel: the stack of steps and the parameters of the selected one.
 
+use std::cell::RefCell;
+
 use egui::{Align, Layout, ScrollArea, Ui};
 use egui_material_icons::icons::ICON_ADD;
 
 use crate::app::cards::{Card, CardDeed, Drawn, cards_ui};
 use crate::app::command::{Command, FileSlot};
-use crate::app::parameter_ui::{Guide, Scope, group_ui, group_ui_guided};
+use crate::app::parameter_ui::{Guide, Locks, Scope, group_ui, group_ui_guided};
 use crate::app::picker::Picker;
 use crate::app::thumbnails::Thumbnails;
 use crate::app::widgets::{heading, icon_button};
@@ -18,6 +20,7 @@ const ON_THE_CARD: [&str; 1] = ["enabled"];
 pub(in crate::app) fn stack_ui(
     ui: &mut Ui,
     recipe: &mut Recipe,
+    locked: &mut Vec<String>,
     at: u32,
     selected: usize,
     heights_m: Option<Range>,
@@ -53,7 +56,7 @@ pub(in crate::app) fn stack_ui(
     ui.separator();
     ui.add_space(4.0);
     ScrollArea::vertical().id_salt("parameters").auto_shrink(false).show(ui, |ui| {
-        command = command.take().or(selected_ui(ui, recipe, selected, heights_m));
+        command = command.take().or(selected_ui(ui, recipe, locked, selected, heights_m));
         ui.add_space(12.0);
         heading(ui, "World");
         ui.push_id("world", |ui| group_ui(ui, &mut recipe.world, &[]));
@@ -91,10 +94,20 @@ fn command_of(i: usize, deed: CardDeed) -> Command {
 }
 
 /// The parameters of the selected step: its operation's own, then how it is joined to what is below.
-fn selected_ui(ui: &mut Ui, recipe: &mut Recipe, selected: usize, heights_m: Option<Range>) -> Option<Command> {
+fn selected_ui(
+    ui: &mut Ui,
+    recipe: &mut Recipe,
+    locked: &mut Vec<String>,
+    selected: usize,
+    heights_m: Option<Range>,
+) -> Option<Command> {
     let step = recipe.stack.get_mut(selected)?;
     heading(ui, step.title());
-    let wants_file = ui.push_id(("step", selected), |ui| group_ui(ui, step.operation.group_mut(), &[])).inner;
+    let names = RefCell::new(std::mem::take(locked));
+    let guide = Guide { locks: Some(Locks { names: &names, step_seed: step.settings.seed }), ..Default::default() };
+    let operation = step.operation.group_mut();
+    let wants_file = ui.push_id(("step", selected), |ui| group_ui_guided(ui, operation, &[], guide)).inner;
+    *locked = names.into_inner();
     ui.add_space(8.0);
     heading(ui, "Step");
     // A mask by height slides over the heights that there are.

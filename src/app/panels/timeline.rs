@@ -1,31 +1,33 @@
 //! The timeline: play, step, scrub, speed and seed.
 
-use egui::{ComboBox, DragValue, Rect, Sense, Stroke, Ui, Vec2};
+use egui::{ComboBox, DragValue, EventFilter, Key, Rect, Sense, Stroke, StrokeKind, Ui, Vec2};
 use egui_material_icons::icons::{
-    ICON_CASINO, ICON_CHEVRON_LEFT, ICON_CHEVRON_RIGHT, ICON_PAUSE, ICON_PLAY_ARROW, ICON_SKIP_NEXT, ICON_SKIP_PREVIOUS,
+    ICON_CASINO, ICON_CHEVRON_LEFT, ICON_CHEVRON_RIGHT, ICON_PAUSE, ICON_PLAY_ARROW, ICON_REPEAT, ICON_SKIP_NEXT,
+    ICON_SKIP_PREVIOUS,
 };
 
 use crate::app::command::Command;
+use crate::app::playback::Playback;
 use crate::app::theme::colours;
-use crate::app::widgets::icon_button_enabled;
+use crate::app::widgets::{coloured_icon_button, icon_button_enabled};
 use crate::engine::recipe::Recipe;
 use crate::project::View;
 
 /// Speeds that the list offers, iterations a frame.
-const SPEEDS: [u32; 7] = [1, 2, 5, 10, 25, 100, 1000];
+const SPEEDS: [u32; 8] = [1, 2, 5, 10, 25, 100, 1000, 0];
 
 pub(in crate::app) fn timeline_ui(
     ui: &mut Ui,
     recipe: &mut Recipe,
     view: &mut View,
     at: u32,
-    playing: bool,
+    playback: Playback,
 ) -> Option<Command> {
     let total = recipe.iterations();
     let mut command = None;
     ui.horizontal_centered(|ui| {
         ui.spacing_mut().item_spacing.x = 4.0;
-        let play = if playing { ICON_PAUSE } else { ICON_PLAY_ARROW };
+        let play = if playback.is_playing() { ICON_PAUSE } else { ICON_PLAY_ARROW };
         let buttons = [
             (ICON_SKIP_PREVIOUS, Command::ToStart, at > 0),
             (ICON_CHEVRON_LEFT, Command::StepBack, at > 0),
@@ -38,6 +40,11 @@ pub(in crate::app) fn timeline_ui(
                 command = Some(deed);
             }
         }
+        let (name, icon) = (Command::ToggleLoop.tooltip(ui), ICON_REPEAT);
+        let colour = if playback.loops() { colours(ui).accent } else { colours(ui).weak };
+        if coloured_icon_button(ui, icon, &name, colour).clicked() {
+            command = Some(Command::ToggleLoop);
+        }
         ui.add_space(8.0);
         let after = 366.0;
         let width = (ui.available_width() - after).max(80.0);
@@ -48,7 +55,7 @@ pub(in crate::app) fn timeline_ui(
         // As wide as the longest text, so that nothing moves while it plays.
         let text = format!("{at} / {total}");
         ui.add_sized(Vec2::new(104.0, 20.0), egui::Label::new(egui::RichText::new(text).monospace()));
-        let speed = |speed: u32| format!("{speed} a frame");
+        let speed = |speed: u32| if speed == 0 { "All in 4 s".into() } else { format!("{speed} a frame") };
         ComboBox::from_id_salt("speed")
             .selected_text(speed(view.iterations_per_frame))
             .width(96.0)
@@ -72,6 +79,9 @@ pub(in crate::app) fn timeline_ui(
     command
 }
 
+/// How near to a mark a click takes the playhead to it, points.
+const MARK_REACH: f32 = 4.0;
+
 /// The rail over all iterations, with a mark where each step begins; returns where it was put.
 fn scrubber(ui: &mut Ui, recipe: &Recipe, at: u32, total: u32, width: f32) -> Option<u32> {
     let (rect, response) = ui.allocate_exact_size(Vec2::new(width, 24.0), Sense::click_and_drag());
@@ -85,16 +95,39 @@ fn scrubber(ui: &mut Ui, recipe: &Recipe, at: u32, total: u32, width: f32) -> Op
     painter.rect_filled(bar(rail.left(), rail.right()), 2.0, colours.sunken);
     painter.rect_filled(bar(rail.left(), x_of(at)), 2.0, colours.accent);
     let mut begins = 0;
+    let mut marks: Vec<(u32, &str)> = Vec::new();
     for step in &recipe.stack {
-        if step.iterations() > 0 && begins > 0 {
-            painter.vline(x_of(begins), middle - 8.0..=middle + 8.0, Stroke::new(1.0, colours.weak));
+        if step.iterations() > 0 {
+            marks.push((begins, step.title()));
+            if begins > 0 {
+                painter.vline(x_of(begins), middle - 8.0..=middle + 8.0, Stroke::new(1.0, colours.weak));
+            }
         }
         begins = begins.saturating_add(step.iterations());
     }
+    let near = |x: f32| marks.iter().find(|(begins, _)| (x_of(*begins) - x).abs() <= MARK_REACH).copied();
     let handle = if response.hovered() || response.dragged() { 7.0 } else { 6.0 };
     painter.circle(egui::pos2(x_of(at), middle), handle, colours.accent, Stroke::new(2.0, colours.panel));
     response.widget_info(|| egui::WidgetInfo::slider(true, f64::from(at), "Timeline"));
+    if let Some((_, title)) = response.hover_pos().and_then(|pointer| near(pointer.x)).filter(|_| !response.dragged()) {
+        response.clone().on_hover_text_at_pointer(format!("{title} begins"));
+    }
+    if response.has_focus() {
+        painter.rect_stroke(rect, 4.0, Stroke::new(1.0, colours.accent), StrokeKind::Inside);
+        let arrows = EventFilter { horizontal_arrows: true, ..Default::default() };
+        ui.memory_mut(|memory| memory.set_focus_lock_filter(response.id, arrows));
+        let step = (total / 100).max(1);
+        let keys =
+            [(Key::ArrowLeft, -1), (Key::ArrowRight, 1), (Key::PageDown, -i64::from(step)), (Key::PageUp, step.into())];
+        let by: i64 = ui.input(|input| keys.iter().map(|(key, by)| by * input.num_presses(*key) as i64).sum());
+        if by != 0 {
+            return Some((i64::from(at) + by).clamp(0, total.into()) as u32);
+        }
+    }
     let pointer = response.interact_pointer_pos().filter(|_| response.dragged() || response.clicked())?;
+    if let Some((begins, _)) = near(pointer.x).filter(|_| response.clicked()) {
+        return Some(begins);
+    }
     let share = ((pointer.x - rail.left()) / rail.width()).clamp(0.0, 1.0);
     Some((f64::from(share) * f64::from(total)).round() as u32)
 }

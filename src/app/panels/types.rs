@@ -52,7 +52,7 @@ pub(in crate::app) fn types_ui(
     let texture = &mut recipe.texture;
     let scopes = scopes(texture.settings.unit, range_m);
     let grounds = Grounds { thumbnails: around.thumbnails, files: around.files, own: &own };
-    let guide = Guide { scopes: &scopes, grounds: Some(grounds) };
+    let guide = Guide { scopes: &scopes, grounds: Some(grounds), ..Default::default() };
     let notes: Vec<Note> = (0..texture.types.len()).map(|i| note(recipe, i, around.shown)).collect();
     let mut command = None;
     let mut deed = None;

@@ -1,0 +1,251 @@
+//! Variations: other lands beside the one in hand, to choose from again and again.
+
+use std::sync::Arc;
+
+use egui::{Align, CollapsingHeader, Color32, CornerRadius, Rect, Sense, Slider, Stroke, StrokeKind, Ui, Vec2};
+use egui_material_icons::icons::ICON_CASINO;
+
+use crate::app::command::Command;
+use crate::app::theme::colours;
+use crate::app::thumbnails::{Shown, Thumbnails};
+use crate::app::widgets::icon_button;
+use crate::engine::mutation::mutated;
+use crate::engine::random::Stream;
+use crate::engine::recipe::Recipe;
+use crate::project::Project;
+use crate::worker::{ThumbnailRequest, ThumbnailStyle};
+
+/// How many there are at a time, and in a row.
+const COUNT: usize = 9;
+const COLUMNS: usize = 3;
+
+/// Pixels of a picture along its longer side: two a point of the usual panel.
+#[cfg(not(test))]
+const PIXELS: usize = 160;
+#[cfg(test)]
+const PIXELS: usize = 32;
+
+/// How the names of all their pictures begin.
+const PREFIX: &str = "variation ";
+
+/// In what they differ from the land in hand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    /// The same steps with other random numbers.
+    Seeds,
+    /// Other values of the steps' parameters.
+    Mutations,
+}
+
+/// What a batch of variations follows from.
+#[derive(Clone, PartialEq)]
+struct Origin {
+    recipe: Arc<Recipe>,
+    locked: Vec<String>,
+    way: Way,
+    strength: f64,
+    round: u64,
+}
+
+/// The state of the variations. None of it is part of the document.
+pub(in crate::app) struct Variations {
+    is_open: bool,
+    /// Whether they have just been asked for, and are to be brought into view.
+    is_awaited: bool,
+    way: Way,
+    /// How far mutations go, from 0 to 1.
+    strength: f64,
+    /// Counts the throws of the dice.
+    round: u64,
+    /// Counts the batches, for names that no earlier picture bears.
+    batch: u64,
+    origin: Option<Origin>,
+    recipes: Vec<Arc<Recipe>>,
+}
+
+impl Default for Variations {
+    fn default() -> Self {
+        let (way, strength) = (Way::Mutations, 0.25);
+        Self { is_open: false, is_awaited: false, way, strength, round: 0, batch: 0, origin: None, recipes: Vec::new() }
+    }
+}
+
+impl Variations {
+    /// Opens them, or puts them away.
+    pub(in crate::app) fn toggle(&mut self) {
+        self.is_open = !self.is_open;
+        self.is_awaited = self.is_open;
+    }
+
+    /// The variation at that place.
+    pub(in crate::app) fn recipe(&self, place: usize) -> Option<&Arc<Recipe>> {
+        self.recipes.get(place)
+    }
+
+    /// Whether the pictures are those of variations of that recipe, and all there.
+    #[cfg(test)]
+    pub(in crate::app) fn are_drawn(&self, thumbnails: &Thumbnails, of: &Recipe) -> bool {
+        self.origin.as_ref().is_some_and(|origin| *origin.recipe == *of)
+            && (0..COUNT).all(|place| matches!(thumbnails.get(&self.key(place)), Some(Shown::Drawn(_))))
+    }
+
+    fn key(&self, place: usize) -> String {
+        format!("{PREFIX}{} {place}", self.batch)
+    }
+
+    /// Has variations of what is in hand drawn while they are looked at. While the user drags something, those that
+    /// there are stay.
+    pub(in crate::app) fn prepare(
+        &mut self,
+        project: &Project,
+        recipe: &Arc<Recipe>,
+        thumbnails: &mut Thumbnails,
+        is_dragging: bool,
+    ) {
+        if !self.is_open {
+            if self.origin.take().is_some() {
+                self.recipes.clear();
+                thumbnails.forget(PREFIX);
+            }
+            return;
+        }
+        let same = |origin: &Origin| {
+            let Origin { recipe: known, locked, way, strength, round } = origin;
+            (*way, *strength, *round) == (self.way, self.strength, self.round)
+                && *locked == project.view.locked
+                && (Arc::ptr_eq(known, recipe) || known == recipe)
+        };
+        if is_dragging || self.origin.as_ref().is_some_and(same) {
+            return;
+        }
+        let (way, strength, round) = (self.way, self.strength, self.round);
+        let origin = Origin { recipe: recipe.clone(), locked: project.view.locked.clone(), way, strength, round };
+        thumbnails.forget(PREFIX);
+        self.batch += 1;
+        self.recipes = (0..COUNT).map(|place| Arc::new(origin.variation(place))).collect();
+        self.origin = Some(origin);
+        for (place, recipe) in self.recipes.iter().enumerate() {
+            let key = self.key(place);
+            thumbnails.ask(&key, || ThumbnailRequest {
+                key: key.clone(),
+                recipe: recipe.clone(),
+                files: project.files.clone(),
+                pixels: PIXELS,
+                style: ThumbnailStyle::Texture,
+            });
+        }
+    }
+
+    /// Draws them; returns the one that is chosen.
+    pub(in crate::app) fn ui(&mut self, ui: &mut Ui, thumbnails: &Thumbnails) -> Option<Command> {
+        let mut command = None;
+        let header = CollapsingHeader::new("Variations").id_salt("variations").open(Some(self.is_open));
+        let shown = header.show(ui, |ui| command = self.body_ui(ui, thumbnails));
+        if shown.header_response.clicked() {
+            self.toggle();
+        }
+        let tooltip = "Nine other lands beside this one: choose one, and nine others grow from it";
+        let response = shown.header_response.on_hover_text(tooltip);
+        // The body is whole only a few frames later.
+        if self.is_awaited && shown.openness >= 1.0 {
+            response.scroll_to_me(Some(Align::TOP));
+            self.is_awaited = false;
+        }
+        command
+    }
+
+    fn body_ui(&mut self, ui: &mut Ui, thumbnails: &Thumbnails) -> Option<Command> {
+        ui.horizontal(|ui| {
+            let doc = "Values move along their sliders; what is locked stays. A lock appears at each parameter's name.";
+            ui.selectable_value(&mut self.way, Way::Mutations, "Mutations").on_hover_text(doc);
+            ui.selectable_value(&mut self.way, Way::Seeds, "Seeds").on_hover_text("The same steps with other dice");
+            if icon_button(ui, ICON_CASINO, "Others").clicked() {
+                self.round += 1;
+            }
+        });
+        if self.way == Way::Mutations {
+            ui.horizontal(|ui| {
+                let label = ui.label("Strength");
+                let slider = Slider::new(&mut self.strength, 0.02..=1.0).fixed_decimals(2);
+                ui.add(slider).labelled_by(label.id);
+            });
+        }
+        let gap = 4.0;
+        let side = ((ui.available_width() - gap * (COLUMNS - 1) as f32) / COLUMNS as f32).floor().max(16.0);
+        let mut chosen = None;
+        for row in 0..COUNT / COLUMNS {
+            ui.horizontal(|ui| {
+                ui.spacing_mut().item_spacing.x = gap;
+                for place in row * COLUMNS..(row + 1) * COLUMNS {
+                    if self.picture_ui(ui, place, side, thumbnails) {
+                        chosen = Some(Command::AdoptVariation(place));
+                    }
+                }
+            });
+        }
+        ui.weak("Choose one to go on from it; undo brings the old one back");
+        chosen
+    }
+
+    /// One picture; returns whether it was chosen.
+    fn picture_ui(&self, ui: &mut Ui, place: usize, side: f32, thumbnails: &Thumbnails) -> bool {
+        let name = format!("Variation {}", place + 1);
+        let (rect, response) = ui.allocate_exact_size(Vec2::splat(side), Sense::click());
+        let colours = colours(ui);
+        let painter = ui.painter();
+        painter.rect_filled(rect, CornerRadius::same(3), colours.sunken);
+        let shown = thumbnails.get(&self.key(place));
+        match shown {
+            Some(Shown::Drawn(texture)) => {
+                let [width, height] = texture.size().map(|side| side as f32);
+                let scale = side / width.max(height);
+                let place = Rect::from_center_size(rect.center(), Vec2::new(width, height) * scale);
+                let whole = Rect::from_min_max(egui::pos2(0.0, 0.0), egui::pos2(1.0, 1.0));
+                painter.image(texture.id(), place, whole, Color32::WHITE);
+            }
+            Some(Shown::Awaited) => egui::Spinner::new().paint_at(ui, rect.shrink(0.4 * side)),
+            Some(Shown::Failed) | None => {}
+        }
+        if response.hovered() || response.has_focus() {
+            painter.rect_stroke(rect, CornerRadius::same(3), Stroke::new(2.0, colours.accent), StrokeKind::Inside);
+        }
+        let response = response.on_hover_text(&name);
+        response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, &name));
+        response.clicked()
+    }
+}
+
+impl Origin {
+    /// The variation at that place: always the same of the same origin.
+    fn variation(&self, place: usize) -> Recipe {
+        // Apart from the streams of all steps, whose iterations are fewer.
+        let mut draw =
+            Stream::new(self.recipe.seed, u32::MAX).at(u64::MAX - (self.round * COUNT as u64 + place as u64));
+        match self.way {
+            Way::Seeds => Recipe { seed: (draw.unit() * 1e6) as u32, ..(*self.recipe).clone() },
+            Way::Mutations => {
+                mutated(&self.recipe, self.strength, &|name| self.locked.iter().any(|known| known == name), &mut draw)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::Step;
+    use crate::engine::operations::faults::Faults;
+
+    #[test]
+    fn variations_differ_from_each_other_and_repeat() {
+        let recipe = Arc::new(Recipe { stack: vec![Step::new(Faults::default())], ..Default::default() });
+        for way in [Way::Seeds, Way::Mutations] {
+            let origin = |round| Origin { recipe: recipe.clone(), locked: Vec::new(), way, strength: 0.3, round };
+            let all: Vec<Recipe> = (0..2 * COUNT).map(|i| origin((i / COUNT) as u64).variation(i % COUNT)).collect();
+            for (i, one) in all.iter().enumerate() {
+                assert!(*one != *recipe && all[..i].iter().all(|other| other != one), "{way:?} {i}");
+            }
+            assert_eq!(all[3], origin(0).variation(3));
+        }
+    }
+}
