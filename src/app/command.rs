@@ -97,6 +97,8 @@ pub(super) enum Command {
     Seek(u32),
     NewSeed,
     PreviousSeed,
+    /// Takes up the tool that lays faults on the maps, or puts it away.
+    FaultTool,
     /// Shows other lands to choose from, or puts them away.
     Variations,
     /// Takes the variation at that place.
@@ -120,7 +122,7 @@ pub(super) enum Command {
 }
 
 /// Commands that have a key, in the order of the list of shortcuts.
-pub(super) const WITH_KEYS: [Command; 28] = [
+pub(super) const WITH_KEYS: [Command; 29] = [
     Command::New,
     Command::Open,
     Command::Save,
@@ -140,6 +142,7 @@ pub(super) const WITH_KEYS: [Command; 28] = [
     Command::ToEnd,
     Command::NewSeed,
     Command::PreviousSeed,
+    Command::FaultTool,
     Command::Variations,
     Command::FrameViews,
     Command::LookFromAbove,
@@ -186,6 +189,7 @@ impl Command {
             Self::Seek(_) => "Seek".into(),
             Self::NewSeed => "New seed".into(),
             Self::PreviousSeed => "Previous seed".into(),
+            Self::FaultTool => "Draw faults".into(),
             Self::Variations => "Variations".into(),
             Self::AdoptVariation(i) => format!("Adopt variation {}", i + 1),
             Self::ToggleLoop => "Play again and again".into(),
@@ -230,6 +234,7 @@ impl Command {
             Self::ToEnd => (Modifiers::NONE, Key::End),
             Self::NewSeed => (Modifiers::NONE, Key::N),
             Self::PreviousSeed => (Modifiers::SHIFT, Key::N),
+            Self::FaultTool => (Modifiers::NONE, Key::L),
             Self::Variations => (Modifiers::NONE, Key::V),
             Self::FrameViews => (Modifiers::NONE, Key::F),
             Self::MaximiseHeightmap => (Modifiers::NONE, Key::Num1),

@@ -11,6 +11,7 @@ mod errands;
 #[cfg(test)]
 mod export_tests;
 mod export_ui;
+mod fault_tool;
 mod panels;
 mod parameter_ui;
 mod picker;
@@ -45,6 +46,7 @@ use self::dialogs::{Answer, Ask, DesktopDialogs, Dialogs, PathField, Purpose};
 use self::document::Document;
 use self::errands::{Errand, Errands, Imported};
 use self::export_ui::{Decision, ExportWindow};
+use self::fault_tool::{Bench, FaultTool};
 use self::panels::status::{Message, Status};
 use self::panels::variations::Variations;
 use self::picker::Picker;
@@ -261,6 +263,7 @@ pub(crate) struct App {
     errands: Errands,
     thumbnails: Thumbnails,
     variations: Variations,
+    fault_tool: FaultTool,
     picker: Picker,
     dialogs: Box<dyn Dialogs>,
     maps: Maps,
@@ -339,6 +342,7 @@ impl App {
             errands: Errands::start(wake.clone())?,
             thumbnails: Thumbnails::start(wake.clone())?,
             variations: Variations::default(),
+            fault_tool: FaultTool::default(),
             picker: Picker::new(),
             dialogs,
             maps: Maps::default(),
@@ -778,7 +782,7 @@ impl App {
                 self.edit(|project| {
                     if let Some(step) = project.recipe.stack.get(i).cloned() {
                         let mut copy = step;
-                        copy.settings.seed = free_seed(&project.recipe);
+                        copy.settings.seed = project.recipe.free_seed();
                         project.recipe.stack.insert(i + 1, copy);
                     }
                 });
@@ -828,6 +832,7 @@ impl App {
                     self.edit(|project| project.recipe.seed = seed);
                 }
             }
+            Command::FaultTool => self.fault_tool.toggle(),
             Command::Variations => self.variations.toggle(),
             Command::AdoptVariation(place) => {
                 if let Some(recipe) = self.variations.recipe(place) {
@@ -962,21 +967,31 @@ impl App {
         });
         self.maps.crosshair_m = crosshair_m;
         let frame = Frame::new().fill(theme::colours(ui).panel);
-        CentralPanel::default().frame(frame).show(ui, |ui| self.views_ui(ui, project, &freshness));
+        CentralPanel::default().frame(frame).show(ui, |ui| self.views_ui(ui, project, &freshness, &mut commands));
         commands
     }
 
-    fn views_ui(&mut self, ui: &mut Ui, project: &mut Project, freshness: &Freshness) {
+    fn views_ui(&mut self, ui: &mut Ui, project: &mut Project, freshness: &Freshness, commands: &mut Vec<Command>) {
         let pointer_is_here = ui.rect_contains_pointer(ui.max_rect());
         if !pointer_is_here {
             self.maps.crosshair_m = None;
         }
+        if self.modal.is_none() && !ui.ctx().egui_wants_keyboard_input() {
+            self.fault_tool.keys(ui, &mut project.recipe);
+        }
         let mut maximise = None;
+        let total = project.recipe.iterations();
+        let range_m = self.shown.as_ref().map(|shown| f64::from(shown.summary.max_m - shown.summary.min_m));
         let mut panes = Panes {
             maps: &mut self.maps,
             studio: &mut self.studio,
             scene: &mut self.scene,
-            recipe: &project.recipe,
+            recipe: &mut project.recipe,
+            selected_step: &mut self.selected_step,
+            fault_tool: &mut self.fault_tool,
+            range_m: range_m.unwrap_or_default(),
+            is_at_end: self.playback.position(total) == total,
+            commands,
             water_m: &mut project.view.water_m,
             freshness,
             is_playing: self.playback.is_playing(),
@@ -1209,7 +1224,13 @@ struct Panes<'a> {
     maps: &'a mut Maps,
     studio: &'a mut Studio,
     scene: &'a mut Scene,
-    recipe: &'a Recipe,
+    recipe: &'a mut Recipe,
+    selected_step: &'a mut usize,
+    fault_tool: &'a mut FaultTool,
+    /// Metres from the lowest to the highest height.
+    range_m: f64,
+    is_at_end: bool,
+    commands: &'a mut Vec<Command>,
     water_m: &'a mut Option<f64>,
     freshness: &'a Freshness,
     is_playing: bool,
@@ -1222,10 +1243,19 @@ impl Panes<'_> {
         let extent = self.recipe.world.extent();
         let glow = self.scene.glow(ui.ctx());
         match view {
-            View::Heightmap => self.maps.ui(ui, view, extent, self.freshness, &glow),
-            View::Texture => {
-                self.maps.ui(ui, view, extent, self.freshness, &glow);
-                self.studio.aspect_ui(ui, pane, &self.recipe.texture);
+            View::Heightmap | View::Texture => {
+                let lens = self.maps.ui(ui, view, extent, self.freshness, &glow, !self.fault_tool.is_on());
+                let mut bench = Bench {
+                    recipe: &mut *self.recipe,
+                    selected_step: &mut *self.selected_step,
+                    range_m: self.range_m,
+                    is_at_end: self.is_at_end,
+                };
+                self.commands.extend(self.fault_tool.ui(ui, &lens, &mut bench));
+                match view {
+                    View::Texture => self.studio.aspect_ui(ui, pane, &self.recipe.texture),
+                    View::Heightmap | View::Scene => self.commands.extend(self.fault_tool.button_ui(ui, pane)),
+                }
             }
             View::Scene => {
                 let mut around = scene::Around {
@@ -1316,15 +1346,9 @@ fn take_heightmap(step: &mut Step, file: FileName, range_m: Option<Band>) {
 
 /// Puts a step on top of the stack, with random numbers of its own; returns its place.
 fn add_step(recipe: &mut Recipe, mut step: Step) -> usize {
-    step.settings.seed = free_seed(recipe);
+    step.settings.seed = recipe.free_seed();
     recipe.stack.push(step);
     recipe.stack.len() - 1
-}
-
-/// The smallest step seed that no step has.
-fn free_seed(recipe: &Recipe) -> u32 {
-    let taken = |seed: u32| recipe.stack.iter().any(|step| step.settings.seed == seed);
-    (0..).find(|&seed| !taken(seed)).unwrap_or_default()
 }
 
 /// A seed that nobody chose: from the keys with which the standard library guards its hash maps.

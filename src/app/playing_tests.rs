@@ -7,6 +7,8 @@ use egui_kittest::kittest::Queryable;
 
 use super::tests::{editor, pause, press, wait};
 use super::*;
+use crate::engine::operations::drawn_faults::{DrawnFault, DrawnFaults};
+use crate::engine::parameters::Point;
 
 /// An editor at rest on a short uplift, with its variations open and drawn.
 fn varying() -> Harness<'static, App> {
@@ -93,4 +95,101 @@ fn the_timeline_goes_by_arrows_and_plays_again_and_again() {
     editor.run_steps(2);
     editor.get_by_role_and_label(Role::Button, "Play or pause (Space)").click();
     wait(&mut editor, "another beginning", |app| app.playback.is_playing() && app.playback.position(total) < total / 2);
+}
+
+/// An editor at rest with the fault tool in hand, and the heightmap's pane.
+fn drawing() -> (Harness<'static, App>, egui::Rect) {
+    let mut editor = editor();
+    pause(&mut editor);
+    press(&mut editor, Modifiers::NONE, Key::L);
+    let pane = editor.get_by_label("Heightmap of the land").rect();
+    (editor, pane)
+}
+
+fn drag(editor: &mut Harness<'static, App>, from: egui::Pos2, to: egui::Pos2) {
+    editor.hover_at(from);
+    editor.run_steps(2);
+    editor.drag_at(from);
+    editor.run_steps(2);
+    for share in [0.3, 0.6, 1.0] {
+        editor.hover_at(from + (to - from) * share);
+        editor.run_steps(2);
+    }
+    editor.drop_at(to);
+    editor.run_steps(2);
+}
+
+/// The drawn faults, and in which step they are.
+fn drawn_faults(editor: &Harness<'static, App>) -> Option<(usize, Vec<DrawnFault>)> {
+    recipe(editor).stack.into_iter().enumerate().find_map(|(at, step)| match step.operation {
+        Operation::DrawnFaults(DrawnFaults { faults }) => Some((at, faults)),
+        _ => None,
+    })
+}
+
+/// Metres between two places.
+fn apart(one: Point, other: [f64; 2]) -> f64 {
+    libm::hypot(one.x_m - other[0], one.z_m - other[1])
+}
+
+#[test]
+fn a_drag_lays_a_fault_as_one_entry_and_the_land_follows() {
+    let (mut editor, pane) = drawing();
+    let entries = editor.state().document.history().0.len();
+    let before = editor.state().shown.as_ref().expect("a preview").land.clone();
+    let middle = pane.center();
+    drag(&mut editor, middle + egui::vec2(0.0, 60.0), middle + egui::vec2(0.0, -60.0));
+    let (step, faults) = drawn_faults(&editor).expect("a step of drawn faults");
+    assert_eq!(faults.len(), 1);
+    let world = recipe(&editor).world;
+    let (half, metres) = (0.5 * world.width_m, world.width_m / f64::from(pane.width().min(pane.height()) - 16.0));
+    assert!(apart(faults[0].from_m, [half, half + 60.0 * metres]) < 2.0 * metres, "{faults:?}");
+    assert!(apart(faults[0].to_m, [half, half - 60.0 * metres]) < 2.0 * metres, "{faults:?}");
+    assert_eq!(editor.state().selected_step, step);
+    assert_eq!(editor.state().document.history().0.len(), entries + 1, "one entry");
+    pause(&mut editor);
+    // Northward: the east goes up.
+    let after = editor.state().shown.as_ref().expect("a preview").land.clone();
+    let lift = |c: usize| after[(c, 32)] - before[(c, 32)];
+    assert!(lift(36) > 0.0 && lift(28) < 0.0, "{} and {}", lift(36), lift(28));
+    press(&mut editor, Modifiers::COMMAND, Key::Z);
+    assert!(drawn_faults(&editor).is_none());
+}
+
+#[test]
+fn handles_move_the_ends_and_delete_takes_the_fault_away() {
+    let (mut editor, pane) = drawing();
+    let middle = pane.center();
+    let (from, to) = (middle + egui::vec2(-50.0, 40.0), middle + egui::vec2(50.0, 40.0));
+    drag(&mut editor, from, to);
+    let (_, before) = drawn_faults(&editor).expect("a fault");
+    drag(&mut editor, to, to + egui::vec2(0.0, -80.0));
+    let (_, moved) = drawn_faults(&editor).expect("a fault");
+    assert!(moved.len() == 1 && moved[0].from_m == before[0].from_m && moved[0].to_m.z_m < before[0].to_m.z_m - 100.0);
+    // The line itself moves as a whole.
+    let on_line = from + (to + egui::vec2(0.0, -80.0) - from) * 0.5;
+    drag(&mut editor, on_line, on_line + egui::vec2(0.0, 40.0));
+    let (_, shifted) = drawn_faults(&editor).expect("a fault");
+    let by = shifted[0].from_m.z_m - moved[0].from_m.z_m;
+    assert!(by > 100.0 && (shifted[0].to_m.z_m - moved[0].to_m.z_m - by).abs() < 0.2);
+    // The arrow of the displacement across the line turns it over on the other side.
+    assert!(shifted[0].displacement_m > 0.0);
+    editor.key_press(Key::Delete);
+    editor.run_steps(2);
+    assert_eq!(drawn_faults(&editor).map(|(_, faults)| faults.len()), Some(0));
+    editor.key_press(Key::Escape);
+    editor.run_steps(2);
+    assert!(!editor.state().fault_tool.is_on());
+}
+
+#[test]
+fn without_the_tool_a_drag_moves_the_map_and_with_it_the_other_button_does() {
+    let (mut editor, pane) = drawing();
+    let gaze = editor.state().maps.gaze;
+    let middle = pane.center();
+    drag(&mut editor, middle, middle + egui::vec2(30.0, 0.0));
+    assert_eq!(editor.state().maps.gaze, gaze, "the tool lays a fault");
+    press(&mut editor, Modifiers::NONE, Key::L);
+    drag(&mut editor, middle, middle + egui::vec2(30.0, 0.0));
+    assert_ne!(editor.state().maps.gaze, gaze);
 }

@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use egui::{Align2, Color32, ColorImage, FontId, Pos2, Rect, Sense, Stroke, TextureHandle, TextureOptions, Ui, Vec2};
+use egui::{
+    Align2, Color32, ColorImage, FontId, Painter, PointerButton, Pos2, Rect, Response, Sense, Stroke, TextureHandle,
+    TextureOptions, Ui, Vec2,
+};
 
 use super::theme::colours;
 use super::thumbnails::image_from_picture;
@@ -63,6 +66,31 @@ pub(super) struct Maps {
     texture: Option<Upload>,
 }
 
+/// Where a map lies on the screen: what is drawn over it, and works on it, goes by this.
+pub(super) struct Lens {
+    /// What the pointer does on the pane.
+    pub(super) response: Response,
+    /// Draws on the pane alone.
+    pub(super) painter: Painter,
+    /// Points a metre.
+    pub(super) pixels_per_m: f32,
+    /// The north-west corner of the land.
+    corner: Pos2,
+}
+
+impl Lens {
+    /// The place on the land below a point of the screen, metres east and south.
+    pub(super) fn place_m(&self, at: Pos2) -> [f64; 2] {
+        let from_corner = (at - self.corner) / self.pixels_per_m;
+        [from_corner.x, from_corner.y].map(f64::from)
+    }
+
+    /// Where a place on the land is seen.
+    pub(super) fn pos(&self, [x_m, z_m]: [f64; 2]) -> Pos2 {
+        self.corner + Vec2::new(x_m as f32, z_m as f32) * self.pixels_per_m
+    }
+}
+
 /// How the picture relates to the parameters beside it.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Freshness {
@@ -114,8 +142,17 @@ impl Maps {
         }
     }
 
-    /// Draws one map into the rest of `ui`.
-    pub(super) fn ui(&mut self, ui: &mut Ui, view: View, extent: Extent, freshness: &Freshness, glow: &[GlowingFault]) {
+    /// Draws one map into the rest of `ui`, and returns where it lies. `is_pan_free` says whether the
+    /// first button drags the land along; the other ones always do.
+    pub(super) fn ui(
+        &mut self,
+        ui: &mut Ui,
+        view: View,
+        extent: Extent,
+        freshness: &Freshness,
+        glow: &[GlowingFault],
+        is_pan_free: bool,
+    ) -> Lens {
         let (rect, response) = ui.allocate_exact_size(ui.available_size(), Sense::click_and_drag());
         let colours = colours(ui);
         let painter = ui.painter().with_clip_rect(rect);
@@ -123,14 +160,16 @@ impl Maps {
         let world_m = Vec2::new(extent.width_m as f32, extent.depth_m as f32);
         let fit = ((rect.width() - 16.0) / world_m.x).min((rect.height() - 16.0) / world_m.y).max(f32::MIN_POSITIVE);
 
-        if response.dragged() {
+        let others = [PointerButton::Secondary, PointerButton::Middle];
+        let is_panned = if is_pan_free { response.dragged() } else { others.iter().any(|by| response.dragged_by(*by)) };
+        if is_panned {
             self.gaze.centre -= response.drag_delta() / (world_m * fit * self.gaze.zoom);
         }
         if let Some(pointer) = response.hover_pos() {
             let (scroll, pinch) = ui.input(|input| (input.smooth_scroll_delta().y, input.zoom_delta()));
             self.zoom_by(libm::expf(scroll / 240.0) * pinch, (pointer - rect.center()) / (world_m * fit));
         }
-        if response.double_clicked() {
+        if response.double_clicked() && is_pan_free {
             self.gaze = Gaze::default();
         }
         self.gaze.centre = self.gaze.centre.clamp(Vec2::ZERO, Vec2::splat(1.0));
@@ -138,6 +177,8 @@ impl Maps {
         let pixels_per_m = fit * self.gaze.zoom;
         let land =
             Rect::from_min_size(rect.center() - self.gaze.centre * world_m * pixels_per_m, world_m * pixels_per_m);
+        let lens = Lens { response, painter, pixels_per_m, corner: land.min };
+        let Lens { response, painter, .. } = &lens;
         let upload = match view {
             View::Heightmap => &self.heightmap,
             View::Texture => &self.texture,
@@ -148,26 +189,25 @@ impl Maps {
             painter.image(upload.texture.id(), land, whole, Color32::WHITE);
         }
         for fault in glow {
-            let ends = [fault.from_m, fault.to_m];
-            let ends = ends.map(|[x_m, z_m]| land.min + Vec2::new(x_m as f32, z_m as f32) * pixels_per_m);
+            let ends = [fault.from_m, fault.to_m].map(|end| lens.pos(end));
             painter.line_segment(ends, Stroke::new(1.5, colours.accent.gamma_multiply(fault.strength)));
         }
         if let Some(pointer) = response.hover_pos().filter(|pointer| land.contains(*pointer)) {
-            let at = (pointer - land.min) / pixels_per_m;
-            self.crosshair_m = Some([f64::from(at.x), f64::from(at.y)]);
+            self.crosshair_m = Some(lens.place_m(pointer));
         }
-        if let Some([x_m, z_m]) = self.crosshair_m {
-            let at = land.min + Vec2::new(x_m as f32, z_m as f32) * pixels_per_m;
+        if let Some(place_m) = self.crosshair_m {
+            let at = lens.pos(place_m);
             let line = |colour| Stroke::new(1.0, colour);
             for (offset, colour) in [(1.0, Color32::from_black_alpha(110)), (0.0, Color32::from_white_alpha(150))] {
                 painter.hline(land.x_range(), at.y + offset, line(colour));
                 painter.vline(at.x + offset, land.y_range(), line(colour));
             }
         }
-        scale_bar(&painter, rect, pixels_per_m);
-        freshness_chip(ui, &painter, rect, freshness);
+        scale_bar(painter, rect, pixels_per_m);
+        freshness_chip(ui, painter, rect, freshness);
         let name = view.title();
         response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, format!("{name} of the land")));
+        lens
     }
 
     /// Zooms by a factor so that the land under the pointer stays there; `offset` is the pointer's distance from the

@@ -71,6 +71,11 @@ choices! {
 }
 
 impl Profile {
+    /// Whether the width of the fault zone matters to it.
+    pub fn has_zone(self) -> bool {
+        self != Self::Step
+    }
+
     /// w(dist): the share of the displacement at a signed distance from the line, in metres; a point on the line
     /// counts as lying on the up side.
     ///

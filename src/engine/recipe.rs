@@ -193,6 +193,12 @@ impl Default for Recipe {
 }
 
 impl Recipe {
+    /// The smallest step seed that no step has.
+    pub fn free_seed(&self) -> u32 {
+        let taken = |seed: u32| self.stack.iter().any(|step| step.settings.seed == seed);
+        (0..).find(|&seed| !taken(seed)).unwrap_or_default()
+    }
+
     /// The iterations of all steps together: the length of the timeline.
     pub fn iterations(&self) -> u32 {
         self.stack.iter().map(Step::iterations).fold(0, u32::saturating_add)

@@ -153,6 +153,7 @@ fn terrain_menu(ui: &mut Ui, has_land: bool) -> Option<Command> {
         })
         .or(item(ui, Command::PreviousSeed, true))
         .or(item(ui, Command::Variations, true))
+        .or(item(ui, Command::FaultTool, true))
         .or_else(|| {
             ui.separator();
             item(ui, Command::TogglePlay, has_land)

@@ -1,0 +1,492 @@
+//! The fault tool: faults are laid on the maps by a drag, and changed by their handles.
+//!
+//! It is the control of the drawn faults' own parameters on the map: it writes into the frame's copy of the recipe like
+//! any slider, so that undo, names and previews follow by themselves.
+
+use egui::{
+    Align2, Button, Color32, FontId, Key, Modifiers, PointerButton, Pos2, Rect, Role, Shape, Stroke, Ui, UiBuilder,
+    Vec2, WidgetInfo,
+};
+use egui_material_icons::icons::ICON_POLYLINE;
+use serde_json::{Value, json};
+
+use super::command::Command;
+use super::theme::colours;
+use super::views::{Lens, length};
+use crate::engine::operations::drawn_faults::{DrawnFault, DrawnFaults};
+use crate::engine::operations::{Operation, Role as StepRole};
+use crate::engine::parameters::{Group, Point};
+use crate::engine::recipe::{Recipe, Step};
+
+/// How near the pointer takes hold of a handle or a line, points.
+const HANDLE_REACH: f32 = 9.0;
+const LINE_REACH: f32 = 6.0;
+
+/// How long the arrow of a displacement as large as the land's range is, points, and where it begins.
+const ARROW: f32 = 140.0;
+const ARROW_FROM: f32 = 10.0;
+
+/// Where along the line the arrow and the edge of the zone have their handles.
+const ARROW_AT: f32 = 0.35;
+const ZONE_AT: f32 = 0.65;
+
+/// What a new fault is like: shares of the land's range of heights, of the world's shorter side, and of its own length.
+const DISPLACEMENT: f64 = 0.1;
+const ZONE: f64 = 0.04;
+const REACH: f64 = 0.35;
+
+/// Directions are multiples of this while Shift is held, degrees.
+const SNAP_DEG: f32 = 15.0;
+
+/// A drawn fault: its step in the stack, and its place there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Place {
+    step: usize,
+    fault: usize,
+}
+
+/// What is held of a fault.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Part {
+    From,
+    To,
+    /// The whole line; where on the land it was taken hold of last, metres.
+    Whole([f64; 2]),
+    Displacement,
+    Zone,
+}
+
+/// The tool. None of its state is part of the document.
+#[derive(Debug, Default)]
+pub(super) struct FaultTool {
+    is_on: bool,
+    selected: Option<Place>,
+    held: Option<Part>,
+}
+
+/// What the tool works on beside the map.
+pub(super) struct Bench<'a> {
+    pub(super) recipe: &'a mut Recipe,
+    /// The step whose parameters are shown.
+    pub(super) selected_step: &'a mut usize,
+    /// Metres from the lowest to the highest height that is shown.
+    pub(super) range_m: f64,
+    /// Whether the timeline stands at its end, where every fault is seen.
+    pub(super) is_at_end: bool,
+}
+
+impl FaultTool {
+    pub(super) fn is_on(&self) -> bool {
+        self.is_on
+    }
+
+    /// Takes the tool up, or puts it away.
+    pub(super) fn toggle(&mut self) {
+        *self = Self { is_on: !self.is_on, ..Self::default() };
+    }
+
+    /// Works on one map; nothing while it is put away. Returns what else is to be done.
+    pub(super) fn ui(&mut self, ui: &mut Ui, lens: &Lens, bench: &mut Bench) -> Option<Command> {
+        if !self.is_on {
+            return None;
+        }
+        self.selected = self.selected.filter(|place| fault_at(bench.recipe, *place).is_some());
+        let mut command = None;
+        let pointer = lens.response.hover_pos().or(lens.response.interact_pointer_pos());
+        let hovered = pointer.filter(|_| self.held.is_none()).and_then(|at| self.find(bench, lens, at));
+        if lens.response.drag_started_by(PointerButton::Primary) {
+            let origin = ui.input(|input| input.pointer.press_origin());
+            command = origin.and_then(|origin| self.take_hold(bench, lens, origin));
+        }
+        if lens.response.dragged_by(PointerButton::Primary)
+            && let (Some(part), Some(pointer)) = (self.held, lens.response.interact_pointer_pos())
+        {
+            let snaps = ui.input(|input| input.modifiers.shift);
+            self.drag(bench, lens, part, pointer, snaps);
+        }
+        if lens.response.drag_stopped() {
+            self.held = None;
+        }
+        if lens.response.clicked() {
+            self.selected = hovered.map(|(place, _)| place);
+            if let Some(place) = self.selected {
+                *bench.selected_step = place.step;
+            }
+        }
+        if lens.response.secondary_clicked() {
+            self.selected = hovered.map(|(place, _)| place).or(self.selected);
+        }
+        if let Some(place) = self.selected {
+            lens.response.context_menu(|ui| menu_ui(ui, bench.recipe, place));
+        }
+        self.draw(ui, lens, bench, hovered);
+        command
+    }
+
+    /// The button in the corner of a pane by which it is taken up, and what to do with it then.
+    pub(super) fn button_ui(&self, ui: &mut Ui, pane: Rect) -> Option<Command> {
+        let place = Rect::from_min_size(pane.min + Vec2::splat(8.0), Vec2::new(28.0, 24.0));
+        let mut corner = ui.new_child(UiBuilder::new().id_salt("fault tool").max_rect(place));
+        let name = Command::FaultTool.tooltip(ui);
+        let button = Button::selectable(self.is_on, ICON_POLYLINE.rich_text().size(16.0)).min_size(place.size());
+        let button = if self.is_on { button } else { button.fill(Color32::from_black_alpha(140)) };
+        let response = corner.add(button.frame_when_inactive(true)).on_hover_text(&name);
+        response.widget_info(|| WidgetInfo::selected(Role::Button, true, self.is_on, &name));
+        if self.is_on && self.selected.is_none() {
+            let text = "Drag across a map to lay a fault";
+            let galley = ui.painter().layout_no_wrap(text.into(), FontId::proportional(11.0), Color32::WHITE);
+            let plate = Rect::from_min_size(place.right_top() + Vec2::new(4.0, 0.0), galley.size() + Vec2::splat(12.0));
+            ui.painter().rect_filled(plate, 4.0, Color32::from_black_alpha(170));
+            ui.painter().galley(plate.min + Vec2::splat(6.0), galley, Color32::WHITE);
+        }
+        response.clicked().then_some(Command::FaultTool)
+    }
+
+    /// Delete takes the selected fault away; Escape lets go of it, and then of the tool. To be called once a frame, while
+    /// nobody types.
+    pub(super) fn keys(&mut self, ui: &Ui, recipe: &mut Recipe) {
+        if !self.is_on {
+            return;
+        }
+        let pressed = |key| ui.input_mut(|input| input.consume_key(Modifiers::NONE, key));
+        if pressed(Key::Escape) {
+            self.is_on = self.selected.take().is_some();
+            self.held = None;
+        }
+        if (pressed(Key::Delete) || pressed(Key::Backspace))
+            && let Some(place) = self.selected.take()
+        {
+            remove(recipe, place);
+        }
+    }
+
+    /// The fault under the pointer, and what of it: the selected one's handles come first.
+    fn find(&self, bench: &Bench, lens: &Lens, at: Pos2) -> Option<(Place, Part)> {
+        if let Some(place) = self.selected
+            && let Some(fault) = fault_at(bench.recipe, place)
+        {
+            let handles = Handles::new(fault, lens, bench.range_m);
+            let parts = [
+                (handles.from, Part::From),
+                (handles.to, Part::To),
+                (handles.displacement, Part::Displacement),
+                (handles.zone, Part::Zone),
+            ];
+            if let Some((_, part)) = parts.into_iter().find(|(handle, _)| handle.distance(at) <= HANDLE_REACH) {
+                return Some((place, part));
+            }
+        }
+        let near = all(bench.recipe).filter_map(|(place, fault)| {
+            let [from, to] = ends(fault, lens);
+            let away = distance_to_segment(at, from, to);
+            (away <= LINE_REACH).then_some((away, place))
+        });
+        let (_, place) = near.min_by(|a, b| a.0.total_cmp(&b.0))?;
+        Some((place, Part::Whole(lens.place_m(at))))
+    }
+
+    /// A drag begins: of a handle or a line, or of a new fault.
+    fn take_hold(&mut self, bench: &mut Bench, lens: &Lens, origin: Pos2) -> Option<Command> {
+        if let Some((place, part)) = self.find(bench, lens, origin) {
+            (self.selected, self.held) = (Some(place), Some(part));
+            *bench.selected_step = place.step;
+            return None;
+        }
+        let step = step_for_faults(bench.recipe, *bench.selected_step);
+        let world = &bench.recipe.world;
+        let zone_m = (ZONE * world.width_m.min(world.depth_m)).round();
+        let Operation::DrawnFaults(DrawnFaults { faults }) = &mut bench.recipe.stack.get_mut(step)?.operation else {
+            return None;
+        };
+        let last = faults.iter().map(|fault| fault.at.max(1)).max().unwrap_or(0);
+        let [x_m, z_m] = lens.place_m(origin).map(rounded);
+        let mut fault = DrawnFault { at: last + 1, reach_m: Some(0.0), ..DrawnFault::default() };
+        set(&mut fault, "from_m", json!([x_m, z_m]));
+        set(&mut fault, "to_m", json!([x_m, z_m]));
+        set(&mut fault, "displacement_m", json!((DISPLACEMENT * bench.range_m).round().max(10.0)));
+        set(&mut fault, "zone_m", json!(zone_m));
+        faults.push(fault);
+        let fault = faults.len() - 1;
+        (self.selected, self.held) = (Some(Place { step, fault }), Some(Part::To));
+        *bench.selected_step = step;
+        (!bench.is_at_end).then_some(Command::ToEnd)
+    }
+
+    /// Moves what is held to the pointer.
+    fn drag(&mut self, bench: &mut Bench, lens: &Lens, part: Part, pointer: Pos2, snaps: bool) {
+        let range_m = bench.range_m;
+        let Some(fault) = self.selected.and_then(|place| fault_at_mut(bench.recipe, place)) else { return };
+        let handles = Handles::new(fault, lens, range_m);
+        let from_line = (pointer - handles.from).dot(handles.right);
+        match part {
+            Part::From | Part::To => {
+                let (key, other) = if part == Part::From { ("from_m", handles.to) } else { ("to_m", handles.from) };
+                let place = lens.place_m(if snaps { snapped(other, pointer) } else { pointer });
+                let before = length_m(fault);
+                set(fault, key, json!(place.map(rounded)));
+                // It fades over the same share of its length as before; a new one over the usual one.
+                if let Some(reach_m) = fault.reach_m {
+                    let share = if before > 0.0 { reach_m / before } else { REACH };
+                    let reach_m = (share * length_m(fault)).round();
+                    set(fault, "reach_m", json!(reach_m));
+                }
+            }
+            Part::Whole(grabbed_m) => {
+                let place_m = lens.place_m(pointer);
+                let moved = |Point { x_m, z_m }: Point| {
+                    json!([rounded(x_m + place_m[0] - grabbed_m[0]), rounded(z_m + place_m[1] - grabbed_m[1])])
+                };
+                let (from, to) = (moved(fault.from_m), moved(fault.to_m));
+                set(fault, "from_m", from);
+                set(fault, "to_m", to);
+                self.held = Some(Part::Whole(place_m));
+            }
+            Part::Displacement => {
+                let beyond = (from_line.abs() - ARROW_FROM).max(0.0);
+                let metres = f64::from(beyond / ARROW) * range_m.max(1.0);
+                set(fault, "displacement_m", json!(metres.round().copysign(f64::from(from_line))));
+            }
+            Part::Zone => set(fault, "zone_m", json!(f64::from(from_line.abs() / lens.pixels_per_m).round())),
+        }
+    }
+
+    fn draw(&self, ui: &Ui, lens: &Lens, bench: &Bench, hovered: Option<(Place, Part)>) {
+        let colours = colours(ui);
+        let painter = &lens.painter;
+        for (place, fault) in all(bench.recipe) {
+            let is_marked = self.selected == Some(place) || hovered.is_some_and(|(hovered, _)| hovered == place);
+            let strength = if is_marked { 1.0 } else { 0.75 };
+            let width = if is_marked { 2.5 } else { 1.5 };
+            let ends = ends(fault, lens);
+            // On any ground: a dark line below the bright one.
+            painter.line_segment(ends, Stroke::new(width + 2.0, Color32::from_black_alpha(110)));
+            let stroke = Stroke::new(width, colours.accent.gamma_multiply(strength));
+            if fault.enabled {
+                painter.line_segment(ends, stroke);
+            } else {
+                painter.extend(Shape::dashed_line(&ends, stroke, 6.0, 4.0));
+            }
+        }
+        let Some(fault) = self.selected.and_then(|place| fault_at(bench.recipe, place)) else { return };
+        let handles = Handles::new(fault, lens, bench.range_m);
+        let thin = Stroke::new(1.0, colours.accent.gamma_multiply(0.7));
+        if fault.zone_m > 0.0 && fault.profile.has_zone() {
+            let away = handles.right * fault.zone_m as f32 * lens.pixels_per_m;
+            for side in [away, -away] {
+                painter.extend(Shape::dashed_line(&[handles.from + side, handles.to + side], thin, 4.0, 4.0));
+            }
+        }
+        let foot = handles.from + (handles.to - handles.from) * ARROW_AT;
+        painter.arrow(foot, handles.displacement - foot, Stroke::new(2.0, colours.accent));
+        let ring = Stroke::new(2.0, Color32::WHITE);
+        for (place, part) in [
+            (handles.from, Part::From),
+            (handles.to, Part::To),
+            (handles.displacement, Part::Displacement),
+            (handles.zone, Part::Zone),
+        ] {
+            let is_marked =
+                self.held.map_or_else(|| hovered.is_some_and(|(_, hovered)| hovered == part), |held| held == part);
+            painter.circle(place, if is_marked { 6.5 } else { 5.0 }, colours.accent, ring);
+        }
+        let spoken = self.held.or(hovered.map(|(_, part)| part).filter(|part| !matches!(part, Part::Whole(_))));
+        if let Some(part) = spoken {
+            let text = match part {
+                Part::From | Part::To => format!("{}, {:.0}°", length(length_m(fault)), strike_deg(fault)),
+                Part::Whole(_) => length(length_m(fault)),
+                Part::Displacement => format!("{:+.0} m", fault.displacement_m),
+                Part::Zone => format!("Zone {:.0} m", fault.zone_m),
+            };
+            let anchor = match part {
+                Part::From => handles.from,
+                Part::To | Part::Whole(_) => handles.to,
+                Part::Displacement => handles.displacement,
+                Part::Zone => handles.zone,
+            };
+            chip(lens, anchor, &text);
+        }
+    }
+}
+
+/// A number beside a handle, on a plate that is never outside the map.
+fn chip(lens: &Lens, anchor: Pos2, text: &str) {
+    let galley = lens.painter.layout_no_wrap(text.into(), FontId::monospace(11.0), Color32::WHITE);
+    let size = galley.size() + Vec2::new(12.0, 6.0);
+    let pane = lens.response.rect;
+    let corner = (anchor + Vec2::new(12.0, -12.0 - size.y)).clamp(pane.min, pane.max - size);
+    let plate = Rect::from_min_size(corner, size);
+    lens.painter.rect_filled(plate, 4.0, Color32::from_black_alpha(190));
+    lens.painter.galley(Align2::CENTER_CENTER.anchor_size(plate.center(), galley.size()).min, galley, Color32::WHITE);
+}
+
+/// What can be done with a fault beside its handles.
+fn menu_ui(ui: &mut Ui, recipe: &mut Recipe, place: Place) {
+    ui.set_min_width(180.0);
+    let Some(fault) = fault_at_mut(recipe, place) else { return };
+    if ui.button(if fault.enabled { "Switch off" } else { "Switch on" }).clicked() {
+        fault.enabled = !fault.enabled;
+    }
+    if ui.button("Turn over").on_hover_text("The other side rises").clicked() {
+        fault.displacement_m = -fault.displacement_m;
+    }
+    let (text, reach) = match fault.reach_m {
+        Some(_) => ("Run across the whole map", Value::Null),
+        None => ("Fade beyond its ends", json!((REACH * length_m(fault)).round())),
+    };
+    if ui.button(text).clicked() {
+        set(fault, "reach_m", reach);
+    }
+    ui.separator();
+    if ui.button("Delete").clicked() {
+        remove(recipe, place);
+    }
+}
+
+/// Where the handles of a fault lie on the screen.
+struct Handles {
+    from: Pos2,
+    to: Pos2,
+    displacement: Pos2,
+    zone: Pos2,
+    /// The unit normal on the side that a positive displacement raises.
+    right: Vec2,
+}
+
+impl Handles {
+    fn new(fault: &DrawnFault, lens: &Lens, range_m: f64) -> Self {
+        let [from, to] = ends(fault, lens);
+        let along = to - from;
+        let right = if along.length() > 0.0 { Vec2::new(-along.y, along.x).normalized() } else { Vec2::X };
+        let arrow = ARROW * (fault.displacement_m.abs() / range_m.max(1.0)) as f32 + ARROW_FROM;
+        let side = if fault.displacement_m < 0.0 { -1.0 } else { 1.0 };
+        Self {
+            from,
+            to,
+            displacement: from + along * ARROW_AT + right * side * arrow,
+            zone: from + along * ZONE_AT + right * fault.zone_m as f32 * lens.pixels_per_m,
+            right,
+        }
+    }
+}
+
+/// The step that takes new faults, made where there is none: the selected one, or the topmost of drawn faults, or a new
+/// one on top of what raises land, so that filters go over it as over all faults.
+fn step_for_faults(recipe: &mut Recipe, selected: usize) -> usize {
+    let takes = |step: &Step| step.settings.enabled && matches!(step.operation, Operation::DrawnFaults(_));
+    if recipe.stack.get(selected).is_some_and(takes) {
+        return selected;
+    }
+    if let Some(step) = recipe.stack.iter().rposition(takes) {
+        return step;
+    }
+    let above = recipe.stack.iter().rposition(|step| step.operation.role() == StepRole::Raises).map_or(0, |at| at + 1);
+    let mut step = Step::new(DrawnFaults { faults: Vec::new() });
+    step.settings.seed = recipe.free_seed();
+    recipe.stack.insert(above, step);
+    above
+}
+
+/// All drawn faults of steps that take part.
+fn all(recipe: &Recipe) -> impl Iterator<Item = (Place, &DrawnFault)> {
+    recipe.stack.iter().enumerate().filter(|(_, step)| step.settings.enabled).flat_map(|(at, step)| {
+        let faults = match &step.operation {
+            Operation::DrawnFaults(DrawnFaults { faults }) => &faults[..],
+            _ => &[],
+        };
+        faults.iter().enumerate().map(move |(fault, drawn)| (Place { step: at, fault }, drawn))
+    })
+}
+
+fn fault_at(recipe: &Recipe, place: Place) -> Option<&DrawnFault> {
+    match &recipe.stack.get(place.step)?.operation {
+        Operation::DrawnFaults(DrawnFaults { faults }) => faults.get(place.fault),
+        _ => None,
+    }
+}
+
+fn fault_at_mut(recipe: &mut Recipe, place: Place) -> Option<&mut DrawnFault> {
+    match &mut recipe.stack.get_mut(place.step)?.operation {
+        Operation::DrawnFaults(DrawnFaults { faults }) => faults.get_mut(place.fault),
+        _ => None,
+    }
+}
+
+fn remove(recipe: &mut Recipe, place: Place) {
+    if let Some(Operation::DrawnFaults(DrawnFaults { faults })) =
+        recipe.stack.get_mut(place.step).map(|step| &mut step.operation)
+        && place.fault < faults.len()
+    {
+        faults.remove(place.fault);
+    }
+}
+
+/// Sets a parameter; one beyond its hard range stays as it was.
+fn set(fault: &mut DrawnFault, key: &str, value: Value) {
+    let _ = fault.set(key, &value);
+}
+
+/// Places are kept to a tenth of a metre.
+fn rounded(metres: f64) -> f64 {
+    (10.0 * metres).round() / 10.0
+}
+
+fn ends(fault: &DrawnFault, lens: &Lens) -> [Pos2; 2] {
+    [fault.from_m, fault.to_m].map(|Point { x_m, z_m }| lens.pos([x_m, z_m]))
+}
+
+fn length_m(fault: &DrawnFault) -> f64 {
+    libm::hypot(fault.to_m.x_m - fault.from_m.x_m, fault.to_m.z_m - fault.from_m.z_m)
+}
+
+/// The compass direction from the one end to the other, clockwise from north.
+fn strike_deg(fault: &DrawnFault) -> f64 {
+    let (east, south) = (fault.to_m.x_m - fault.from_m.x_m, fault.to_m.z_m - fault.from_m.z_m);
+    libm::atan2(east, -south).to_degrees().rem_euclid(360.0)
+}
+
+/// The place nearest to the pointer from which the direction to `other` is a multiple of the snapping angle.
+fn snapped(other: Pos2, pointer: Pos2) -> Pos2 {
+    let away = pointer - other;
+    let step = SNAP_DEG.to_radians();
+    let angle = (away.angle() / step).round() * step;
+    let direction = Vec2::new(libm::cosf(angle), libm::sinf(angle));
+    other + direction * away.dot(direction)
+}
+
+fn distance_to_segment(at: Pos2, from: Pos2, to: Pos2) -> f32 {
+    let along = to - from;
+    let share = if along.length_sq() > 0.0 { (at - from).dot(along) / along.length_sq() } else { 0.0 };
+    at.distance(from + along * share.clamp(0.0, 1.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_way_to_a_segment_ends_at_its_ends() {
+        let [from, to] = [Pos2::new(0.0, 0.0), Pos2::new(10.0, 0.0)];
+        assert_eq!(distance_to_segment(Pos2::new(5.0, 3.0), from, to), 3.0);
+        assert_eq!(distance_to_segment(Pos2::new(13.0, 4.0), from, to), 5.0);
+        assert_eq!(distance_to_segment(Pos2::new(0.0, 2.0), from, from), 2.0);
+    }
+
+    #[test]
+    fn directions_snap() {
+        let snapped = snapped(Pos2::ZERO, Pos2::new(100.0, 4.0));
+        assert!(snapped.distance(Pos2::new(100.0, 0.0)) < 1e-3, "{snapped:?}");
+    }
+
+    #[test]
+    fn new_faults_go_into_the_selected_step_or_the_topmost_or_a_new_one_below_the_filters() {
+        use crate::engine::operations::faults::Faults;
+        use crate::engine::operations::recursive_filter::RecursiveFilter;
+        let drawn = || Step::new(DrawnFaults::default());
+        let (raising, filter) = (|| Step::new(Faults::default()), || Step::new(RecursiveFilter::default()));
+        let mut recipe = Recipe { stack: vec![drawn(), raising(), drawn(), filter()], ..Default::default() };
+        assert_eq!([0, 2, 1, 3].map(|selected| step_for_faults(&mut recipe, selected)), [0, 2, 2, 2]);
+        recipe.stack = vec![raising(), raising(), filter()];
+        assert_eq!(step_for_faults(&mut recipe, 2), 2);
+        assert!(recipe.stack.len() == 4 && all(&recipe).next().is_none());
+    }
+}
