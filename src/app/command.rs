@@ -101,7 +101,9 @@ pub(super) enum Command {
     MaximiseHeightmap,
     MaximiseTexture,
     MaximiseScene,
-    /// Looks at the land in the 3-D view from straight above.
+    /// Looks at the land in the 3-D view as a new land is looked at.
+    LookThreeQuarter,
+    /// As a plan and as an elevation.
     LookFromAbove,
     LookFromTheSide,
     PreviewSamples(u32),
@@ -115,7 +117,7 @@ pub(super) enum Command {
 }
 
 /// Commands that have a key, in the order of the list of shortcuts.
-pub(super) const WITH_KEYS: [Command; 27] = [
+pub(super) const WITH_KEYS: [Command; 28] = [
     Command::New,
     Command::Open,
     Command::Save,
@@ -136,6 +138,7 @@ pub(super) const WITH_KEYS: [Command; 27] = [
     Command::NewSeed,
     Command::PreviousSeed,
     Command::FrameViews,
+    Command::LookThreeQuarter,
     Command::LookFromAbove,
     Command::LookFromTheSide,
     Command::MaximiseHeightmap,
@@ -184,6 +187,7 @@ impl Command {
             Self::MaximiseHeightmap => "Heightmap alone".into(),
             Self::MaximiseTexture => "Texture alone".into(),
             Self::MaximiseScene => "3-D view alone".into(),
+            Self::LookThreeQuarter => "Three-quarter 3-D view".into(),
             Self::LookFromAbove => "3-D view from above".into(),
             Self::LookFromTheSide => "3-D view from the side".into(),
             Self::PreviewSamples(samples) => format!("{samples} samples"),
@@ -226,6 +230,7 @@ impl Command {
             Self::MaximiseTexture => (Modifiers::NONE, Key::Num2),
             Self::Timings => (Modifiers::NONE, Key::F3),
             Self::MaximiseScene => (Modifiers::NONE, Key::Num3),
+            Self::LookThreeQuarter => (Modifiers::NONE, Key::G),
             Self::LookFromAbove => (Modifiers::NONE, Key::T),
             Self::LookFromTheSide => (Modifiers::NONE, Key::H),
             Self::Shortcuts => (Modifiers::NONE, Key::F1),
