@@ -108,7 +108,9 @@ pub(super) enum Command {
     MaximiseHeightmap,
     MaximiseTexture,
     MaximiseScene,
-    /// Looks at the land in the 3-D view from straight above.
+    /// Looks at the land in the 3-D view as a new land is looked at.
+    LookThreeQuarter,
+    /// As a plan and as an elevation.
     LookFromAbove,
     LookFromTheSide,
     PreviewSamples(u32),
@@ -122,7 +124,7 @@ pub(super) enum Command {
 }
 
 /// Commands that have a key, in the order of the list of shortcuts.
-pub(super) const WITH_KEYS: [Command; 29] = [
+pub(super) const WITH_KEYS: &[Command] = &[
     Command::New,
     Command::Open,
     Command::Save,
@@ -145,6 +147,7 @@ pub(super) const WITH_KEYS: [Command; 29] = [
     Command::FaultTool,
     Command::Variations,
     Command::FrameViews,
+    Command::LookThreeQuarter,
     Command::LookFromAbove,
     Command::LookFromTheSide,
     Command::MaximiseHeightmap,
@@ -197,6 +200,7 @@ impl Command {
             Self::MaximiseHeightmap => "Heightmap alone".into(),
             Self::MaximiseTexture => "Texture alone".into(),
             Self::MaximiseScene => "3-D view alone".into(),
+            Self::LookThreeQuarter => "Three-quarter 3-D view".into(),
             Self::LookFromAbove => "3-D view from above".into(),
             Self::LookFromTheSide => "3-D view from the side".into(),
             Self::PreviewSamples(samples) => format!("{samples} samples"),
@@ -241,6 +245,7 @@ impl Command {
             Self::MaximiseTexture => (Modifiers::NONE, Key::Num2),
             Self::Timings => (Modifiers::NONE, Key::F3),
             Self::MaximiseScene => (Modifiers::NONE, Key::Num3),
+            Self::LookThreeQuarter => (Modifiers::NONE, Key::G),
             Self::LookFromAbove => (Modifiers::NONE, Key::T),
             Self::LookFromTheSide => (Modifiers::NONE, Key::H),
             Self::Shortcuts => (Modifiers::NONE, Key::F1),
@@ -290,7 +295,7 @@ pub(super) fn pressed(ctx: &egui::Context, picking: bool) -> Vec<Command> {
         }
         // More modifiers first: egui takes Ctrl+Shift+Z for Ctrl+Z too.
         let mut commands: Vec<(KeyboardShortcut, Command)> =
-            WITH_KEYS.into_iter().filter_map(|command| Some((command.shortcut()?, command))).collect();
+            WITH_KEYS.iter().filter_map(|command| Some((command.shortcut()?, *command))).collect();
         commands.sort_by_key(|(shortcut, _)| !shortcut.modifiers.shift);
         for (shortcut, command) in commands {
             let silent = typing && shortcut.logical_key != Key::F1;

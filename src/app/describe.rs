@@ -6,7 +6,7 @@ use crate::engine::light::Light;
 use crate::engine::parameters::{Group, Kind, Parameter, choice_key};
 use crate::engine::recipe::Recipe;
 use crate::engine::texture::TextureRecipe;
-use crate::project::Project;
+use crate::project::{Project, View};
 
 /// What an edit changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub(super) struct Change {
     pub(super) name: String,
 }
 
-/// What differs between two projects; `None` if only the view does.
+/// What differs between two projects; `None` if nothing does but how they are looked at.
 pub(super) fn describe(before: &Project, after: &Project) -> Option<Change> {
     let change = |place: &str, name: String| Some(Change { place: place.into(), name });
     if before.name != after.name {
@@ -32,7 +32,9 @@ pub(super) fn describe(before: &Project, after: &Project) -> Option<Change> {
     if let Some(found) = in_group("export", "Export", &before.export, &after.export) {
         return Some(found);
     }
-    None
+    // The water belongs to what the project shows of its land; how finely that is shown is no edit.
+    let water = |project: &Project| View { water_m: project.view.water_m, ..View::default() };
+    in_group("view", "", &water(before), &water(after))
 }
 
 fn in_recipe(before: &Recipe, after: &Recipe) -> Option<Change> {

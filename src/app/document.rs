@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::describe::{Change, describe};
-use crate::project::Project;
+use crate::project::{Project, View};
 
 /// The most entries that are kept; the oldest are forgotten first.
 const MOST_ENTRIES: usize = 1000;
@@ -182,14 +182,16 @@ impl Document {
         (self.entries.iter().map(|entry| entry.name.as_str()), self.at)
     }
 
-    /// Goes to an entry of the history; how the project is looked at stays as it is, but for another project.
+    /// Goes to an entry of the history; how the project is looked at stays as it is, but for the water and for another
+    /// project.
     pub(super) fn go_to(&mut self, at: usize) {
         if at < self.entries.len() && at != self.at {
             let (view, origin) = (self.project().view.clone(), self.entry().origin);
             self.at = at;
             let entry = &mut self.entries[at];
             if entry.origin == origin {
-                Arc::make_mut(&mut entry.project).view = view;
+                let water_m = entry.project.view.water_m;
+                Arc::make_mut(&mut entry.project).view = View { water_m, ..view };
             }
             entry.gesture = None;
         }
@@ -201,9 +203,10 @@ pub(super) fn title(project: &Project) -> &str {
     if project.name.is_empty() { "Untitled" } else { &project.name }
 }
 
-/// Whether saving would change the file, but for how the project is looked at.
+/// Whether saving would change the file, but for how the project is looked at; its water is more than that.
 fn differs(project: &Project, stored: &Project) -> bool {
     project.recipe != stored.recipe
+        || project.view.water_m != stored.view.water_m
         || project.name != stored.name
         || project.description != stored.description
         || project.export != stored.export
@@ -298,6 +301,20 @@ mod tests {
         assert!(document.history().0.len() == 2);
         document.undo();
         assert_eq!(document.project().view.preview_samples, 129);
+    }
+
+    #[test]
+    fn the_water_is_an_edit() {
+        let mut document = document();
+        for level in [10.0, 12.0] {
+            edit(&mut document, Some(1), |project| project.view.water_m = Some(level));
+        }
+        assert!(document.is_dirty() && document.history().0.len() == 2);
+        assert!(document.undo_name().is_some_and(|name| name.starts_with("Water level")), "{:?}", document.undo_name());
+        document.undo();
+        assert!(!document.is_dirty() && document.project().view.water_m.is_none());
+        document.redo();
+        assert_eq!(document.project().view.water_m, Some(12.0));
     }
 
     #[test]

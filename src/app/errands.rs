@@ -7,9 +7,8 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 use super::command::{FileSlot, Target};
-use super::scene::OrderedPicture;
+use crate::engine::SampleScale;
 use crate::engine::parameters::Band;
-use crate::engine::{Monitor, SampleScale};
 use crate::files::build::Order;
 use crate::files::inputs::InputFiles;
 use crate::files::pace::Pace;
@@ -33,8 +32,6 @@ pub(super) enum Errand {
     Tried(Option<Pace>),
     /// The desktop shows a folder.
     FolderShown,
-    /// A picture of the 3-D view was written.
-    Pictured { path: PathBuf },
     /// It went wrong: what, where, what to do.
     Failed(String),
 }
@@ -140,21 +137,6 @@ impl Errands {
         self.run(move || match open::that_detached(&folder) {
             Ok(()) => Errand::FolderShown,
             Err(error) => Errand::Failed(format!("{}: the desktop does not open it: {error}", folder.display())),
-        });
-    }
-
-    /// Waits for a picture that the graphics card draws, and writes it.
-    pub(super) fn picture(&self, path: PathBuf, ordered: OrderedPicture) {
-        self.run(move || {
-            let picture = match ordered.read() {
-                Ok(picture) => picture,
-                Err(error) => return Errand::Failed(format!("{}: {error}", path.display())),
-            };
-            let write = |writer: &mut BufWriter<&File>| files::texture::write(writer, &path, &picture, &Monitor::new());
-            match files::atomic::write_atomically(&path, true, write) {
-                Ok(()) => Errand::Pictured { path },
-                Err(error) => Errand::Failed(error.to_string()),
-            }
         });
     }
 

@@ -51,7 +51,7 @@ use self::panels::status::{Message, Status};
 use self::panels::variations::Variations;
 use self::picker::Picker;
 use self::playback::Playback;
-use self::scene::{Look, PictureWindow, Posture, Scene, Turntable, TurntableOutcome};
+use self::scene::{Drawing, DrawingOutcome, Look, PictureWindow, Posture, Scene};
 use self::studio::Studio;
 use self::thumbnails::Thumbnails;
 use self::timings::Timings;
@@ -61,7 +61,7 @@ use crate::engine::operations::Operation;
 use crate::engine::operations::heightmap::Heightmap;
 use crate::engine::parameters::{Band, FileName, PictureName, Range};
 use crate::engine::recipe::Blend;
-use crate::engine::{Recipe, Step};
+use crate::engine::{Heightfield, Recipe, Step};
 use crate::files::swatches::SHIPPED;
 use crate::files::{FileError, atomic};
 use crate::project::{ENDING, Project, presets};
@@ -83,7 +83,7 @@ pub fn run(file: Option<PathBuf>) -> ExitCode {
         return ExitCode::FAILURE;
     }
     let code = open_windows(file);
-    // A turntable that waits for the card is not waited for; its files do not stay behind. Nothing is written any more.
+    // A drawing that waits for the card is not waited for; its files do not stay behind. Nothing is written any more.
     std::mem::forget(atomic::end_writing());
     code
 }
@@ -259,7 +259,7 @@ pub(crate) struct App {
     playback: Playback,
     previewer: Previewer,
     exporter: Exporter,
-    turntable: Option<Turntable>,
+    drawing: Option<Drawing>,
     errands: Errands,
     thumbnails: Thumbnails,
     variations: Variations,
@@ -338,7 +338,7 @@ impl App {
             playback: Playback::from_start(),
             previewer: Previewer::start(wake.clone())?,
             exporter: Exporter::start(wake.clone())?,
-            turntable: None,
+            drawing: None,
             errands: Errands::start(wake.clone())?,
             thumbnails: Thumbnails::start(wake.clone())?,
             variations: Variations::default(),
@@ -391,8 +391,9 @@ impl App {
             reason.push_str("; the export was stopped");
         }
         // It draws on the card of this window.
-        if self.turntable.take().is_some() {
-            reason.push_str("; the turntable was stopped, and none of its pictures was written");
+        if self.drawing.take().is_some() {
+            reason
+                .push_str("; the picture or turntable that was being drawn was stopped, and nothing of it was written");
         }
         let rescued = Rescued {
             reason,
@@ -455,15 +456,17 @@ impl App {
                 ExportOutcome::Failed(error) => self.complain(error.to_string()),
             }
         }
-        if let Some(outcome) = self.turntable.as_ref().and_then(Turntable::take) {
-            self.turntable = None;
+        if let Some(outcome) = self.drawing.as_ref().and_then(Drawing::take) {
+            self.drawing = None;
             match outcome {
-                TurntableOutcome::Written(files) => {
+                DrawingOutcome::Written(files) => {
                     let first = files.first().map(|file| file.display().to_string()).unwrap_or_default();
-                    self.say(format!("Saved {first} and {} more", files.len().saturating_sub(1)));
+                    let more = files.len().saturating_sub(1);
+                    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+                    self.say(format!("Saved {first}{more}"));
                 }
-                TurntableOutcome::Cancelled => self.say("The turntable was cancelled; nothing was left behind"),
-                TurntableOutcome::Failed(error) => self.complain(error),
+                DrawingOutcome::Cancelled => self.say("The drawing was cancelled; nothing was left behind"),
+                DrawingOutcome::Failed(error) => self.complain(error),
             }
         }
         self.thumbnails.receive(ctx);
@@ -561,7 +564,6 @@ impl App {
             Errand::Surveyed(survey) => self.export.take(survey),
             Errand::Tried(pace) => self.export.take_pace(pace),
             Errand::FolderShown => {}
-            Errand::Pictured { path } => self.say(format!("Saved {}", path.display())),
             Errand::Failed(message) => {
                 self.close_when_saved = false;
                 self.complain(message);
@@ -672,34 +674,30 @@ impl App {
             Purpose::Open => self.errands.open(path),
             Purpose::Import { ref target } => self.errands.import(path, target.clone()),
             Purpose::Save => self.save_to(with_project_ending(&path)),
-            Purpose::Picture { size, frames: Some(count) } => self.turn(size, count, picture_path(&path)),
-            Purpose::Picture { size, frames: None } => match self.scene.order(size) {
-                Ok(ordered) => self.errands.picture(picture_path(&path), ordered),
-                Err(error) => self.complain(error),
-            },
+            Purpose::Picture { size, frames } => self.draw(size, frames, picture_path(&path)),
             Purpose::ExportFolder => self.export.go_to(&path),
         }
     }
 
-    /// Begins a turntable; one that is being drawn already comes first.
-    fn turn(&mut self, size: [u32; 2], count: u32, path: PathBuf) {
-        if self.turntable.is_some() {
-            self.complain("a turntable is being drawn; wait for it, or cancel it, and choose again");
+    /// Begins a picture or a turntable of the 3-D view; one that is being drawn already comes first.
+    fn draw(&mut self, size: [u32; 2], frames: Option<u32>, path: PathBuf) {
+        if self.drawing.is_some() {
+            self.complain("another picture is being drawn; wait for it, or cancel it, and choose again");
             return;
         }
         let begun = self.scene.model().and_then(|model| {
-            let started = Turntable::start(model, size, count, path, self.wake.clone());
-            started.map_err(|error| format!("the turntable cannot be drawn: {error}"))
+            let started = Drawing::start(model, size, frames, path, self.wake.clone());
+            started.map_err(|error| format!("the picture cannot be drawn: {error}"))
         });
         match begun {
-            Ok(turntable) => self.turntable = Some(turntable),
+            Ok(drawing) => self.drawing = Some(drawing),
             Err(error) => self.complain(error),
         }
     }
 
     /// What is being written beside the preview.
     fn export_status(&self) -> Option<ExportStatus> {
-        self.exporter.status().or_else(|| self.turntable.as_ref().map(Turntable::status))
+        self.exporter.status().or_else(|| self.drawing.as_ref().map(Drawing::status))
     }
 
     fn save_to(&self, path: PathBuf) {
@@ -845,6 +843,7 @@ impl App {
                 self.maps.gaze = views::Gaze::default();
                 self.look(ctx, Look::Framed);
             }
+            Command::LookThreeQuarter => self.look(ctx, Look::ThreeQuarter),
             Command::LookFromAbove => self.look(ctx, Look::FromAbove),
             Command::LookFromTheSide => self.look(ctx, Look::FromTheSide),
             Command::MaximiseHeightmap => self.maximise(View::Heightmap),
@@ -856,8 +855,8 @@ impl App {
                 self.previewer.cancel();
                 self.playback.pause();
             }
-            Command::CancelExport => match &self.turntable {
-                Some(turntable) if self.exporter.status().is_none() => turntable.cancel(),
+            Command::CancelExport => match &self.drawing {
+                Some(drawing) if self.exporter.status().is_none() => drawing.cancel(),
                 Some(_) | None => self.exporter.cancel(),
             },
             Command::DismissMessage => self.message = None,
@@ -992,6 +991,7 @@ impl App {
             range_m: range_m.unwrap_or_default(),
             is_at_end: self.playback.position(total) == total,
             commands,
+            land: self.shown.as_ref().map(|shown| &shown.land),
             water_m: &mut project.view.water_m,
             freshness,
             is_playing: self.playback.is_playing(),
@@ -1118,7 +1118,7 @@ impl App {
         let (close, go_on) = modal.inner;
         if close {
             self.exporter.cancel_all();
-            self.turntable.iter().for_each(Turntable::cancel);
+            self.drawing.iter().for_each(Drawing::cancel);
             ctx.send_viewport_cmd(ViewportCommand::Close);
         }
         let over = self.export_status().is_none();
@@ -1209,6 +1209,8 @@ impl eframe::App for App {
         self.studio.is_at_hand |= self.studio.selected != ground;
         self.modal_ui(&ctx, &mut project);
         self.timings.ui(&ctx, frame.info().cpu_usage);
+        let is_seeking = commands.iter().any(|command| matches!(command, Command::Seek(_)));
+        self.scene.hold_glow(is_seeking && ctx.input(|input| input.pointer.any_down()), &ctx);
         let held = ctx.input(|input| input.pointer.any_down() || input.pointer.any_released());
         self.document.propose(project, held.then_some(self.presses));
         for command in commands {
@@ -1231,6 +1233,8 @@ struct Panes<'a> {
     range_m: f64,
     is_at_end: bool,
     commands: &'a mut Vec<Command>,
+    /// The land that is shown.
+    land: Option<&'a Arc<Heightfield>>,
     water_m: &'a mut Option<f64>,
     freshness: &'a Freshness,
     is_playing: bool,
@@ -1242,6 +1246,9 @@ impl Panes<'_> {
         let pane = ui.available_rect_before_wrap();
         let extent = self.recipe.world.extent();
         let glow = self.scene.glow(ui.ctx());
+        if view != View::Scene {
+            self.maps.flood(ui.ctx(), self.land, *self.water_m);
+        }
         match view {
             View::Heightmap | View::Texture => {
                 let lens = self.maps.ui(ui, view, extent, self.freshness, &glow, !self.fault_tool.is_on());

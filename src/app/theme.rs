@@ -30,6 +30,8 @@ pub(super) struct Colours {
     pub(super) accent_text: Color32,
     /// Messages of failure.
     pub(super) error: Color32,
+    /// Behind what is written over pictures.
+    pub(super) plate: Color32,
 }
 
 const DARK: Colours = Colours {
@@ -45,6 +47,7 @@ const DARK: Colours = Colours {
     on_accent: Color32::from_rgb(0x18, 0x19, 0x1b),
     accent_text: Color32::from_rgb(0xff, 0x8f, 0x5a),
     error: Color32::from_rgb(0xff, 0x8a, 0x80),
+    plate: Color32::from_rgba_unmultiplied_const(0x1b, 0x1c, 0x1e, 0xd4),
 };
 
 const LIGHT: Colours = Colours {
@@ -60,6 +63,7 @@ const LIGHT: Colours = Colours {
     on_accent: Color32::from_rgb(0x18, 0x19, 0x1b),
     accent_text: Color32::from_rgb(0xb0, 0x42, 0x0c),
     error: Color32::from_rgb(0xb3, 0x26, 0x1e),
+    plate: Color32::from_rgba_unmultiplied_const(0xfb, 0xfb, 0xfc, 0xe2),
 };
 
 /// The colours in which `ui` is drawn.
@@ -146,6 +150,17 @@ mod tests {
         };
         let (a, b) = (luminance(a), luminance(b));
         (a.max(b) + 0.05) / (a.min(b) + 0.05)
+    }
+
+    #[test]
+    fn what_is_written_over_pictures_can_be_read_whatever_they_show() {
+        for colours in [DARK, LIGHT] {
+            for picture in [Color32::BLACK, Color32::WHITE, Color32::from_rgb(0x40, 0x80, 0xc0), colours.accent] {
+                let plate = picture.blend(colours.plate);
+                assert!(contrast(colours.text, plate) >= 4.5, "text over {picture:?}");
+                assert!(contrast(colours.accent_text, plate) >= 3.0, "the needle over {picture:?}");
+            }
+        }
     }
 
     #[test]

@@ -7,9 +7,9 @@ use egui::{
     TextureOptions, Ui, Vec2,
 };
 
-use super::theme::colours;
+use super::theme::{Colours, colours};
 use super::thumbnails::image_from_picture;
-use crate::engine::{Extent, Picture};
+use crate::engine::{Extent, Heightfield, Picture};
 use crate::scene::GlowingFault;
 use crate::scene::camera::round_length;
 use crate::worker::Preview;
@@ -56,6 +56,43 @@ struct Upload {
     texture: TextureHandle,
 }
 
+/// The water over the maps, and what it was made from.
+struct Flood {
+    land: Arc<Heightfield>,
+    level_m: f64,
+    texture: TextureHandle,
+}
+
+/// The most pixels along a side of the water over the maps: it is made beside the picture of a frame, and a coast that is
+/// a little soft is none the worse.
+const FINEST_FLOOD: usize = 513;
+
+/// The colour of deep water over a map, and how much of it the deepest has; by how many metres it has two thirds of that.
+const WATER: [u8; 3] = [0x1c, 0x4f, 0x78];
+const DEEP_ALPHA: f32 = 0.78;
+const SHALLOW_ALPHA: f32 = 0.34;
+const DEEP_M: f32 = 40.0;
+
+/// Water over land up to a level: clear where it is dry.
+fn image_of_flood(land: &Heightfield, level_m: f64) -> ColorImage {
+    let (width, height) = (land.grid().width(), land.grid().height());
+    let step = (width.max(height) - 1).div_ceil(FINEST_FLOOD - 1).max(1);
+    // Corners stay on corners.
+    let places = |samples: usize| {
+        let count = (samples - 1).div_ceil(step) + 1;
+        (0..count).map(move |i| i * (samples - 1) / (count - 1).max(1))
+    };
+    let [red, green, blue] = WATER;
+    let colour = |depth_m: f32| {
+        let deep = SHALLOW_ALPHA + (DEEP_ALPHA - SHALLOW_ALPHA) * (1.0 - libm::expf(-depth_m / DEEP_M));
+        let alpha = if depth_m > 0.0 { deep } else { 0.0 };
+        Color32::from_rgba_unmultiplied(red, green, blue, (alpha * 255.0) as u8)
+    };
+    let heights = places(height).flat_map(|r| places(width).map(move |c| land.heights()[r * width + c]));
+    let pixels = heights.map(|height_m| colour(level_m as f32 - height_m)).collect();
+    ColorImage::new([places(width).count(), places(height).count()], pixels)
+}
+
 /// The state of the maps.
 #[derive(Default)]
 pub(super) struct Maps {
@@ -64,6 +101,7 @@ pub(super) struct Maps {
     pub(super) crosshair_m: Option<[f64; 2]>,
     heightmap: Option<Upload>,
     texture: Option<Upload>,
+    flood: Option<Flood>,
 }
 
 /// Where a map lies on the screen: what is drawn over it, and works on it, goes by this.
@@ -142,6 +180,26 @@ impl Maps {
         }
     }
 
+    /// Has the maps show water up to that level of the land that they show, if there is any.
+    pub(super) fn flood(&mut self, ctx: &egui::Context, land: Option<&Arc<Heightfield>>, water_m: Option<f64>) {
+        let (Some(land), Some(level_m)) = (land, water_m) else {
+            self.flood = None;
+            return;
+        };
+        let image = || image_of_flood(land, level_m);
+        match &mut self.flood {
+            Some(flood) if Arc::ptr_eq(&flood.land, land) && flood.level_m == level_m => {}
+            Some(flood) => {
+                flood.texture.set(image(), TextureOptions::LINEAR);
+                (flood.land, flood.level_m) = (land.clone(), level_m);
+            }
+            None => {
+                let texture = ctx.load_texture("Water", image(), TextureOptions::LINEAR);
+                self.flood = Some(Flood { land: land.clone(), level_m, texture });
+            }
+        }
+    }
+
     /// Draws one map into the rest of `ui`, and returns where it lies. `is_pan_free` says whether the
     /// first button drags the land along; the other ones always do.
     pub(super) fn ui(
@@ -188,6 +246,12 @@ impl Maps {
             let whole = Rect::from_min_max(Pos2::ZERO, Pos2::new(1.0, 1.0));
             painter.image(upload.texture.id(), land, whole, Color32::WHITE);
         }
+        if let Some(flood) = &self.flood {
+            // Its corner pixels lie on the corners of the land.
+            let half = Vec2::splat(0.5) / flood.texture.size_vec2();
+            let within = Rect::from_min_max(half.to_pos2(), Pos2::new(1.0, 1.0) - half);
+            painter.image(flood.texture.id(), land, within, Color32::WHITE);
+        }
         for fault in glow {
             let ends = [fault.from_m, fault.to_m].map(|end| lens.pos(end));
             painter.line_segment(ends, Stroke::new(1.5, colours.accent.gamma_multiply(fault.strength)));
@@ -203,7 +267,7 @@ impl Maps {
                 painter.vline(at.x + offset, land.y_range(), line(colour));
             }
         }
-        scale_bar(painter, rect, pixels_per_m);
+        scale_bar(ui, painter, rect, pixels_per_m);
         freshness_chip(ui, painter, rect, freshness);
         let name = view.title();
         response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, format!("{name} of the land")));
@@ -229,36 +293,58 @@ pub(super) fn length(metres: f64) -> String {
     }
 }
 
-pub(super) fn scale_bar(painter: &egui::Painter, rect: Rect, pixels_per_m: f32) {
+/// A plate for what is written over a picture.
+pub(super) fn plate(painter: &egui::Painter, place: Rect, colours: &Colours) {
+    painter.rect_filled(place, 4.0, colours.plate);
+}
+
+/// The font of what is written over pictures.
+fn small() -> FontId {
+    FontId::proportional(11.0)
+}
+
+/// A line of text over a picture, on a plate.
+pub(super) fn note(ui: &Ui, painter: &egui::Painter, anchor: Align2, at: Pos2, text: &str) {
+    let colours = colours(ui);
+    let galley = painter.layout_no_wrap(text.into(), small(), colours.text);
+    let place = anchor.anchor_size(at, galley.size() + Vec2::new(16.0, 6.0));
+    plate(painter, place, &colours);
+    painter.galley(place.min + Vec2::new(8.0, 3.0), galley, colours.text);
+}
+
+/// A round length of the land, in the lower left corner; where it stands.
+pub(super) fn scale_bar(ui: &Ui, painter: &egui::Painter, rect: Rect, pixels_per_m: f32) -> Rect {
+    let colours = colours(ui);
     let length_m = round_length(0.3 * rect.width() / pixels_per_m);
     let width = length_m * pixels_per_m;
-    let text = length(f64::from(length_m));
-    let galley = painter.layout_no_wrap(text, FontId::proportional(11.0), Color32::WHITE);
+    let galley = painter.layout_no_wrap(length(f64::from(length_m)), small(), colours.text);
     let size = Vec2::new(width.max(galley.size().x) + 16.0, 24.0);
-    let plate = Rect::from_min_size(rect.left_bottom() + Vec2::new(8.0, -8.0 - size.y), size);
-    painter.rect_filled(plate, 4.0, Color32::from_black_alpha(140));
-    painter.galley(plate.min + Vec2::new(8.0, 2.0), galley, Color32::WHITE);
-    let y = plate.bottom() - 5.0;
-    let start = plate.left() + 8.0;
-    let stroke = Stroke::new(1.5, Color32::WHITE);
+    let place = Rect::from_min_size(rect.left_bottom() + Vec2::new(8.0, -8.0 - size.y), size);
+    plate(painter, place, &colours);
+    painter.galley(place.min + Vec2::new(8.0, 2.0), galley, colours.text);
+    let y = place.bottom() - 5.0;
+    let start = place.left() + 8.0;
+    let stroke = Stroke::new(1.5, colours.text);
     painter.hline(start..=start + width, y, stroke);
     for x in [start, start + width] {
         painter.vline(x, y - 3.0..=y, stroke);
     }
+    place
 }
 
 pub(super) fn freshness_chip(ui: &Ui, painter: &egui::Painter, rect: Rect, freshness: &Freshness) {
+    let colours = colours(ui);
     let (text, colour) = match freshness {
         Freshness::Current => return,
-        Freshness::Renewing(progress) => (format!("Renewing… {:.0} %", progress * 100.0), Color32::WHITE),
-        Freshness::Outdated => ("Out of date: cancelled".into(), colours(ui).accent),
-        Freshness::Failed => ("Not renewed: see below".into(), colours(ui).accent),
+        Freshness::Renewing(progress) => (format!("Renewing… {:.0} %", progress * 100.0), colours.text),
+        Freshness::Outdated => ("Out of date: cancelled".into(), colours.accent_text),
+        Freshness::Failed => ("Not renewed: see below".into(), colours.accent_text),
     };
-    let galley = painter.layout_no_wrap(text, FontId::proportional(11.0), colour);
+    let galley = painter.layout_no_wrap(text, small(), colour);
     let size = Vec2::new(132.0_f32.max(galley.size().x + 16.0), 20.0);
-    let plate = Align2::RIGHT_TOP.anchor_size(rect.right_top() + Vec2::new(-8.0, 8.0), size);
-    painter.rect_filled(plate, 4.0, Color32::from_black_alpha(170));
-    painter.galley(plate.min + Vec2::new(8.0, 3.0), galley, colour);
+    let place = Align2::RIGHT_TOP.anchor_size(rect.right_top() + Vec2::new(-8.0, 8.0), size);
+    plate(painter, place, &colours);
+    painter.galley(place.min + Vec2::new(8.0, 3.0), galley, colour);
 }
 
 #[cfg(test)]
@@ -275,6 +361,21 @@ mod tests {
             maps.zoom_by(factor, offset);
             assert!((under(&maps) - before).length() < 1e-5);
         }
+    }
+
+    #[test]
+    fn water_lies_where_the_land_is_below_its_level_and_is_denser_where_it_is_deep() {
+        let grid = crate::engine::Grid::new(Extent { width_m: 2000.0, depth_m: 1000.0 }, 1201, 601);
+        // From 60 m under the level in the west to 60 m over it in the east.
+        let land = Heightfield::from_fn(grid, |c, _| c as f32 * 0.1 - 50.0);
+        let image = image_of_flood(&land, 10.0);
+        assert!(image.size[0] <= FINEST_FLOOD && image.size[0] > 300, "{:?}", image.size);
+        let alpha = |share: f32| {
+            let column = (share * (image.size[0] - 1) as f32).round() as usize;
+            image.pixels[image.size[0] * (image.size[1] / 2) + column].a()
+        };
+        assert!(alpha(0.0) > alpha(0.25) && alpha(0.25) > alpha(0.48) && alpha(0.48) > 80);
+        assert_eq!([alpha(0.52), alpha(0.8), alpha(1.0)], [0; 3]);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! What can be typed.
 
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use clap::{Arg, ArgGroup, ArgMatches, Args, Command, FromArgMatches, Parser, ValueEnum, value_parser};
@@ -7,6 +8,7 @@ use clap::{Arg, ArgGroup, ArgMatches, Args, Command, FromArgMatches, Parser, Val
 use super::size::{PatchCounts, PictureSize, Pixels, Range, Size, TileCounts, TilePlace};
 use crate::engine::texture::Chart;
 use crate::files::heightmap::RawLayout;
+use crate::files::texture::TURNTABLE_FRAMES;
 
 /// Raises landscapes by fault formation. Without a subcommand the editor opens.
 #[derive(Debug, Parser)]
@@ -146,7 +148,7 @@ pub struct BuildOptions {
     #[arg(long, value_name = "WxH", default_value = "1280x800", requires = "render")]
     pub render_size: PictureSize,
     /// Write so many pictures in 3-D in place of one, once around the land: FILE_000.png the first.
-    #[arg(long, value_name = "N", requires = "render", value_parser = value_parser!(u32).range(2..=999))]
+    #[arg(long, value_name = "N", requires = "render", value_parser = value_parser!(u32).range(turntable_frames()))]
     pub turntable: Option<u32>,
     /// Which way on the map green counts in the normals.
     #[arg(long, value_enum, default_value_t = NormalsY::Up, requires = "normals")]
@@ -335,6 +337,10 @@ pub struct FaultOptions {
 fn strength(text: &str) -> Result<f64, String> {
     let k = text.parse::<f64>().ok().filter(|k| (0.0..=0.9999).contains(k));
     k.ok_or_else(|| "k must be a number from 0 to 0.9999".into())
+}
+
+fn turntable_frames() -> RangeInclusive<i64> {
+    i64::from(*TURNTABLE_FRAMES.start())..=i64::from(*TURNTABLE_FRAMES.end())
 }
 
 /// No less than nothing.

@@ -35,8 +35,9 @@ pub fn stage(project: &Project, options: &BuildOptions, monitor: &Monitor) -> Re
     use crate::engine::Grid;
     use crate::engine::stack::evaluate;
     use crate::engine::texture::paint_once;
-    use crate::files::{atomic, build::load_inputs, texture};
-    use crate::scene::{Easel, Portrait};
+    use crate::files::build::{Order, load_inputs, memory_needed};
+    use crate::files::{atomic, memory::require_memory, texture};
+    use crate::scene::{Easel, Portrait, bytes_drawn};
 
     let Some(path) = &options.render else { return Ok(Vec::new()) };
     let Project { recipe, files, view, export, .. } = project;
@@ -52,6 +53,10 @@ pub fn stage(project: &Project, options: &BuildOptions, monitor: &Monitor) -> Re
     let most = (2 * width.max(height) as usize + 1).min(MOST_SAMPLES);
     let longer = grid.width().max(grid.height());
     let grid = if longer > most { Grid::fitted(extent, most) } else { grid };
+    // Heights, colours and what is known of sun and sky, beside what it takes to raise the land.
+    let order = Order { inputs: inputs.clone(), ..Order::new(&project.name, recipe.clone(), grid) };
+    let beside = (4 + 4) * grid.samples() as u64 + bytes_drawn([width, height], grid.samples());
+    require_memory(memory_needed(&order).saturating_add(beside))?;
     let evaluation = || evaluate(recipe, grid, options.iterations, &inputs, monitor);
     let land = monitor.within(0.0..0.4, evaluation)?;
     let (fixed_m, size) = (recipe.world.height_range_m, [grid.width(), grid.height()]);
@@ -63,9 +68,14 @@ pub fn stage(project: &Project, options: &BuildOptions, monitor: &Monitor) -> Re
     monitor.within(0.6..1.0, || {
         let share = |i: usize| i as f32 / paths.len() as f32;
         let draw = |(i, path): (usize, &PathBuf)| {
-            let picture = easel.draw(&portrait, [width, height], share(i)).map_err(CliError::Render)?;
+            let end = share(i + 1);
+            let drawn = 0.3 * share(i) + 0.7 * end;
+            let draw = || easel.draw(&portrait, [width, height], share(i), monitor);
+            let picture = monitor.within(share(i)..drawn, draw);
+            monitor.check()?;
+            let picture = picture.map_err(CliError::Render)?;
             let write = || atomic::stage(path, options.force, |writer| texture::write(writer, path, &picture, monitor));
-            Ok(monitor.within(share(i)..share(i + 1), write)?)
+            Ok(monitor.within(drawn..end, write)?)
         };
         paths.iter().enumerate().map(draw).collect()
     })

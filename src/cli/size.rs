@@ -6,6 +6,7 @@ use std::str::FromStr;
 use crate::engine::heightfield::{Extent, Grid, SIDE_LIMITS};
 use crate::engine::parameters::Band;
 use crate::files::build::{Patches, texture_size};
+use crate::files::texture::PICTURE_SIDES;
 use crate::files::tiles::{TileNames, Tiles};
 
 /// One number or two.
@@ -104,9 +105,12 @@ impl FromStr for PictureSize {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        match sides(text, [16, 8192], "pixels") {
+        let [least, most] = [*PICTURE_SIDES.start(), *PICTURE_SIDES.end()];
+        match sides(text, [least, most].map(|side| side as usize), "pixels") {
             Ok(Sides::Both(size)) => Ok(Self(size.map(|side| side as u32))),
-            Ok(Sides::Longer(_)) | Err(_) => Err("the size of a picture is WxH, from 16 to 8192 pixels each".into()),
+            Ok(Sides::Longer(_)) | Err(_) => {
+                Err(format!("the size of a picture is WxH, from {least} to {most} pixels each"))
+            }
         }
     }
 }

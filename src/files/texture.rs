@@ -1,7 +1,7 @@
 //! Pictures in 8-bit RGB.
 
 use std::io::{self, Seek, Write};
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 use std::path::Path;
 
 use image::codecs::bmp::BmpEncoder;
@@ -19,6 +19,11 @@ use crate::engine::{Cancelled, Monitor, Picture};
 
 /// The most pixels along a side that JPEG and TGA have room for.
 pub const MOST_SIDE: usize = 65_535;
+
+/// The pixels along a side of a picture of the land in 3-D.
+pub const PICTURE_SIDES: RangeInclusive<u32> = 16..=8192;
+/// The pictures of a turntable.
+pub const TURNTABLE_FRAMES: RangeInclusive<u32> = 2..=999;
 
 /// How much of its quality a JPEG keeps, out of 100: no blocks to be seen on terrain, at a fifth of the bytes.
 const JPEG_QUALITY: u8 = 92;

@@ -47,7 +47,7 @@ parameters! {
         /// How many iterations each frame of the animation adds; 0: as many as it takes to be through in four seconds.
         iterations_per_frame: u32 = 1,
             Spec::number("Iterations a frame", 0.0, 1_000_000.0).slider(1.0, 100.0).logarithmic();
-        /// The level of the water in the 3-D view; empty: none. It is to look at, and changes neither land nor exports.
+        /// The level of the water in the views; empty: none. It is to look at, and changes neither land nor exports.
         water_m: Option<f64> = None, Spec::number("Water level", -20_000.0, 100_000.0).slider(-500.0, 2000.0).unit("m");
         /// The parameters that variations leave alone: the seed of their step, and their key.
         locked: Vec<String> = Vec::new(), Spec::new("Locked parameters");

@@ -31,8 +31,16 @@ const PITCHES: [f32; 2] = [0.02, std::f32::consts::FRAC_PI_2];
 /// The nearest and the farthest look.
 const DISTANCES: [f32; 2] = [0.004, 12.0];
 
-/// How many times as far ahead as the length of a ray something may be dragged.
+/// How far ahead something may be dragged along the ground.
 const FARTHEST_PAN: f32 = 12.0;
+
+/// The nearest depth that a perspective shows, as a share of the distance; no more than a length before the pivot and as
+/// much behind it is shown in any projection, which is far beyond every land.
+const NEAR: f32 = 0.02;
+const DEPTHS: f32 = 20.0;
+
+/// How much of a parallel projection is left behind by a drag of a point that turns the camera.
+const BENT: f32 = 0.012;
 
 /// The longest of 1, 2, 5 · 10ⁿ that is at most `limit`.
 pub(crate) fn round_length(limit: f32) -> f32 {
@@ -105,7 +113,12 @@ fn corners(half: [f32; 2], [low, high]: [f32; 2]) -> impl Iterator<Item = Vec3> 
 fn needed(offset: Vec3, sight: &Sight) -> f32 {
     const ROOM: f32 = 0.94;
     let across = dot(offset, sight.right).abs().max(dot(offset, sight.up).abs());
-    across / ROOM - dot(offset, sight.forward)
+    across / ROOM - sight.lens[0] * dot(offset, sight.forward)
+}
+
+/// How high an offset from the pivot lies on the screen, from that distance.
+fn rise(offset: Vec3, sight: &Sight, distance: f32) -> f32 {
+    dot(offset, sight.up) / (distance + sight.lens[0] * dot(offset, sight.forward))
 }
 
 /// An orbit around a point.
@@ -117,12 +130,15 @@ pub(crate) struct Camera {
     /// How steeply it looks down, radians.
     pub(crate) pitch: f32,
     pub(crate) distance: f32,
+    /// How far the lens has gone from a perspective, 0, to a parallel projection, 1. What is as deep in the picture as
+    /// the pivot is as large in all of them.
+    pub(crate) flat: f32,
 }
 
 impl Default for Camera {
     /// From the south-west: maps are lit from the north-west, and light from the side brings out the relief.
     fn default() -> Self {
-        Self { pivot: [0.0; 3], azimuth: 0.55, pitch: 0.5, distance: 4.0 }
+        Self { pivot: [0.0; 3], azimuth: 0.55, pitch: 0.5, distance: 4.0, flat: 0.0 }
     }
 }
 
@@ -142,15 +158,20 @@ impl Camera {
             right[2] * forward[0] - right[0] * forward[2],
             right[0] * forward[1] - right[1] * forward[0],
         ];
+        let share = self.flat * self.flat * (3.0 - 2.0 * self.flat);
         let mut eye = plus(self.pivot, forward, -self.distance);
-        eye[1] = eye[1].max(floor(eye));
+        // In a parallel projection nobody stands there.
+        eye[1] += (floor(eye) - eye[1]).max(0.0) * (1.0 - share);
         let focal = FOCAL * aspect.min(1.0);
+        // Where all is divided by a small share of the distance.
+        let near = self.distance * (NEAR - share) / (1.0 - share);
         Sight {
             eye,
             right: right.map(|part| part * focal / aspect),
             up: up.map(|part| part * focal),
             forward,
-            near: self.distance * 0.02,
+            lens: [1.0 - share, share * self.distance],
+            depths: [near.max(self.distance - DEPTHS), self.distance + DEPTHS],
         }
     }
 
@@ -163,12 +184,23 @@ impl Camera {
             let corners = || corners(half, [low, high]).map(|corner| plus(corner, self.pivot, -1.0));
             let distance = corners().map(|offset| needed(offset, &sight)).fold(DISTANCES[0], f32::max);
             // As much room above as below.
-            let heights = corners().map(|offset| dot(offset, sight.up) / (distance + dot(offset, sight.forward)));
+            let heights = corners().map(|offset| rise(offset, &sight, distance));
             let [least, most] = heights.fold([f32::MAX, f32::MIN], |[a, b], y| [a.min(y), b.max(y)]);
             let shift = 0.5 * (least + most) * distance / dot(sight.up, sight.up);
             self.pivot = plus(self.pivot, sight.up, shift);
             self.distance = distance.min(DISTANCES[1]);
         }
+    }
+
+    /// The picture has another proportion than before: what lay in its middle stays there, and what is seen of the land
+    /// around it stays as large against the picture as it was against the one in which such a box was framed.
+    pub(crate) fn refit(&mut self, half: [f32; 2], heights: [f32; 2], [before, now]: [f32; 2]) {
+        let framed = |aspect| {
+            let mut camera = *self;
+            camera.frame(half, heights, aspect);
+            camera.distance
+        };
+        self.distance = (self.distance * framed(now) / framed(before)).clamp(DISTANCES[0], DISTANCES[1]);
     }
 
     /// Frames such a box from as far away as it takes for all of it to be seen at every azimuth, with the pivot over its
@@ -186,8 +218,7 @@ impl Camera {
                 })
             };
             self.distance = seen().map(|(offset, sight)| needed(offset, &sight)).fold(DISTANCES[0], f32::max);
-            let height =
-                |(offset, sight): (Vec3, Sight)| dot(offset, sight.up) / (self.distance + dot(offset, sight.forward));
+            let height = |(offset, sight): (Vec3, Sight)| rise(offset, &sight, self.distance);
             let [least, most] = seen().map(height).fold([f32::MAX, f32::MIN], |[a, b], y| [a.min(y), b.max(y)]);
             // As much room above as below, as far as the pivot's height alone gives it.
             let up = self.sight(aspect, |_| f32::NEG_INFINITY).up;
@@ -202,31 +233,40 @@ impl Camera {
         self.distance = farthest.fold(DISTANCES[0], f32::max);
     }
 
-    /// Turns around the pivot by a drag of that many points.
+    /// Turns around the pivot by a drag of that many points. A parallel projection, which is for looks along the axes,
+    /// becomes a perspective by and by.
     pub(crate) fn orbit(&mut self, drag: Vec2) {
         self.azimuth += drag.x * 0.006;
         self.pitch = (self.pitch + drag.y * 0.006).clamp(PITCHES[0], PITCHES[1]);
+        self.flat = (self.flat - drag.length() * BENT).max(0.0);
     }
 
-    /// Moves along the ground, so that the point `grabbed` under a ray comes under another one.
-    pub(crate) fn pan(&mut self, eye: Vec3, grabbed: Vec3, ray: Vec3) {
-        // Where the ray meets the level of what is grabbed; towards the horizon nowhere near.
-        let times = (grabbed[1] - eye[1]) / ray[1];
-        if !(times > 0.0 && times < FARTHEST_PAN) {
-            return;
+    /// Moves, so that the point `grabbed` under a ray comes under another one: along the ground, and in a parallel
+    /// projection, which may look along the ground, along the picture.
+    pub(crate) fn pan(&mut self, grabbed: Vec3, ray: Ray) {
+        if self.flat == 1.0 {
+            let [.., forward] = self.directions();
+            let met = ray.at(dot(plus(grabbed, ray.from, -1.0), forward));
+            self.pivot = plus(self.pivot, plus(grabbed, met, -1.0), 1.0);
+        } else {
+            // Where the ray meets the level of what is grabbed; towards the horizon nowhere near.
+            let depth = (grabbed[1] - ray.from[1]) / ray.way[1];
+            if !(depth > ray.near && depth < FARTHEST_PAN) {
+                return;
+            }
+            let met = ray.at(depth);
+            let way: Vec3 = std::array::from_fn(|i| if i == 1 { 0.0 } else { grabbed[i] - met[i] });
+            self.pivot = plus(self.pivot, way, 1.0);
         }
-        let met = plus(eye, ray, times);
-        let way: Vec3 = std::array::from_fn(|i| if i == 1 { 0.0 } else { grabbed[i] - met[i] });
-        self.pivot = plus(self.pivot, way, 1.0);
         self.keep_near();
     }
 
     /// Puts the pivot straight ahead at the depth of a point, without moving: what is done then is done at its scale.
     pub(crate) fn attend(&mut self, sight: &Sight, point: Vec3) {
-        let depth = dot(plus(point, sight.eye, -1.0), sight.forward);
-        if depth > DISTANCES[0] && depth < DISTANCES[1] {
-            self.pivot = plus(sight.eye, sight.forward, depth);
-            self.distance = depth;
+        let distance = sight.divisor(point);
+        if distance > DISTANCES[0] && distance < DISTANCES[1] {
+            self.pivot = plus(sight.eye, sight.forward, sight.depth(point));
+            self.distance = distance;
         }
     }
 
@@ -264,12 +304,31 @@ impl Camera {
             azimuth: from.azimuth + way * t,
             pitch: mix(from.pitch, to.pitch, t),
             distance: from.distance * libm::powf(to.distance / from.distance, t),
+            flat: mix(from.flat, to.flat, t),
         }
     }
 }
 
+/// A line into the picture: a point of it lies at `from + depth · way`, from the depth `near` on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ray {
+    pub(crate) from: Vec3,
+    /// As long as it takes for the depth to be that of the picture.
+    pub(crate) way: Vec3,
+    pub(crate) near: f32,
+}
+
+impl Ray {
+    pub(crate) fn at(&self, depth: f32) -> Vec3 {
+        plus(self.from, self.way, depth)
+    }
+}
+
 /// Where the eye stands and which way it looks: the projection, on the processor and in the shaders alike. A point d
-/// from the eye lies at (d·right, d·up) / d·forward on a screen from −1 to 1.
+/// from the eye lies at (d·right, d·up) / (lens₀ d·forward + lens₁) on a screen from −1 to 1.
+///
+/// In a perspective lens₀ is 1 and lens₁ 0, in a parallel projection 0 and the distance of the pivot. What lies between
+/// is the perspective of an eye that stands farther back, with a longer lens.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Sight {
     pub(crate) eye: Vec3,
@@ -278,38 +337,80 @@ pub(crate) struct Sight {
     /// The unit vector times the focal length.
     pub(crate) up: Vec3,
     pub(crate) forward: Vec3,
-    pub(crate) near: f32,
+    pub(crate) lens: [f32; 2],
+    /// The nearest and the farthest depth that is shown.
+    pub(crate) depths: [f32; 2],
 }
 
 impl Sight {
+    /// How deep in the picture a point lies.
+    pub(crate) fn depth(&self, point: Vec3) -> f32 {
+        dot(plus(point, self.eye, -1.0), self.forward)
+    }
+
+    /// What the place of a point on the screen is divided by: the distance at which a perspective shows things as large.
+    pub(crate) fn divisor(&self, point: Vec3) -> f32 {
+        self.lens[0] * self.depth(point) + self.lens[1]
+    }
+
+    /// What depths are multiplied by, and added before, to be depths of the card, from 1 for the nearest to 0, times the
+    /// divisor.
+    pub(crate) fn card_depth(&self) -> [f32; 2] {
+        let [near, far] = self.depths;
+        let scale = (self.lens[0] * near + self.lens[1]) / (far - near);
+        [scale * far, -scale]
+    }
+
+    /// Where an eye would stand that has this very sight as its perspective, and what distances from there are
+    /// multiplied by to be like divisors. A parallel projection has it as far away as numbers allow.
+    pub(crate) fn stand(&self) -> (Vec3, f32) {
+        let share = self.lens[0].max(1e-3);
+        (plus(self.eye, self.forward, -self.lens[1] / share), share)
+    }
+
     /// Where a point lies on the pane; `None` behind the eye.
     pub(crate) fn project(&self, point: Vec3, pane: Rect) -> Option<Pos2> {
         let offset = plus(point, self.eye, -1.0);
-        let depth = dot(offset, self.forward);
-        let at = Vec2::new(dot(offset, self.right), -dot(offset, self.up)) / depth;
-        (depth > self.near).then(|| pane.center() + at * pane.size() * 0.5)
+        let at = Vec2::new(dot(offset, self.right), -dot(offset, self.up)) / self.divisor(point);
+        (self.depth(point) > self.depths[0]).then(|| pane.center() + at * pane.size() * 0.5)
     }
 
-    /// The direction into the picture under a point of the pane; not of length 1.
-    pub(crate) fn ray(&self, at: Pos2, pane: Rect) -> Vec3 {
+    /// The line into the picture under a point of the pane.
+    pub(crate) fn ray(&self, at: Pos2, pane: Rect) -> Ray {
         let share = (at - pane.center()) / (pane.size() * 0.5);
-        let across = plus(self.forward, self.right, share.x / dot(self.right, self.right));
-        plus(across, self.up, -share.y / dot(self.up, self.up))
+        let across = self.right.map(|part| part * share.x / dot(self.right, self.right));
+        let across = plus(across, self.up, -share.y / dot(self.up, self.up));
+        let (from, way) = (plus(self.eye, across, self.lens[1]), plus(self.forward, across, self.lens[0]));
+        Ray { from, way, near: self.depths[0] }
+    }
+
+    /// The line into the picture on which a point lies.
+    fn ray_to(&self, point: Vec3) -> Ray {
+        let offset = plus(point, self.eye, -1.0).map(|part| part * self.lens[0]);
+        let way = plus(offset, self.forward, self.lens[1]).map(|part| part / self.divisor(point));
+        Ray { from: plus(point, way, -self.depth(point)), way, near: self.depths[0] }
+    }
+
+    /// Whether the land hides a point of it.
+    pub(crate) fn hides(&self, point: Vec3, measure: &Measure, land: &Heightfield, high: f32) -> bool {
+        let hit = self.pick(self.ray_to(point), measure, land, high);
+        hit.is_some_and(|hit| self.depth(hit) < self.depth(point) - 0.015 * self.divisor(point) - 0.002)
     }
 
     /// The point of the land on which a ray falls; `None` where it passes by.
-    pub(crate) fn pick(&self, ray: Vec3, measure: &Measure, land: &Heightfield, high: f32) -> Option<Vec3> {
+    pub(crate) fn pick(&self, ray: Ray, measure: &Measure, land: &Heightfield, high: f32) -> Option<Vec3> {
         let [half_x, half_z] = measure.half();
-        // The stretch of the ray over the land and below its highest point.
-        let mut stretch = [self.near, f32::MAX];
-        let slabs = [(0, -half_x, half_x), (1, f32::MIN, high.max(self.eye[1])), (2, -half_z, half_z)];
+        let (from, way) = (ray.at(ray.near), ray.way);
+        // The stretch of the ray over the land and below its highest point, counted from where it begins.
+        let mut stretch = [0.0, self.depths[1] - self.depths[0]];
+        let slabs = [(0, -half_x, half_x), (1, f32::MIN, high.max(from[1])), (2, -half_z, half_z)];
         for (axis, low, high) in slabs {
-            if ray[axis].abs() < 1e-9 {
-                if self.eye[axis] < low || self.eye[axis] > high {
+            if way[axis].abs() < 1e-9 {
+                if from[axis] < low || from[axis] > high {
                     return None;
                 }
             } else {
-                let ends = [low, high].map(|limit| (limit - self.eye[axis]) / ray[axis]);
+                let ends = [low, high].map(|limit| (limit - from[axis]) / way[axis]);
                 stretch = [stretch[0].max(ends[0].min(ends[1])), stretch[1].min(ends[0].max(ends[1]))];
             }
         }
@@ -317,10 +418,10 @@ impl Sight {
             return None;
         }
         let above = |t: f32| {
-            let point = plus(self.eye, ray, t);
+            let point = plus(from, way, t);
             point[1] - measure.ground(land, point).unwrap_or(f32::MIN)
         };
-        let length = (ray[0] * ray[0] + ray[2] * ray[2]).sqrt();
+        let length = (way[0] * way[0] + way[2] * way[2]).sqrt();
         // Half a sample at a time, but no more than a few thousand looks.
         let samples = land.grid().width().max(land.grid().height()) as f32;
         let inside = |t: f32| t.clamp(stretch[0] * (1.0 + 1e-6) + 1e-7, stretch[1] * (1.0 - 1e-6));
@@ -336,11 +437,11 @@ impl Sight {
         for i in 1..=looks as usize {
             let mut at = inside(stretch[0] + step * i as f32);
             if above(at) <= 0.0 {
-                for _ in 0..16 {
+                for _ in 0..24 {
                     let middle = 0.5 * (before + at);
                     if above(middle) > 0.0 { before = middle } else { at = middle }
                 }
-                return Some(plus(self.eye, ray, at));
+                return Some(plus(from, way, at));
             }
             before = at;
         }
@@ -378,7 +479,7 @@ mod tests {
 
     #[test]
     fn the_pivot_lies_in_the_middle_and_east_to_the_right_of_a_look_to_the_north() {
-        let camera = Camera { pivot: [0.1, 0.2, -0.1], azimuth: 0.0, pitch: 0.4, distance: 2.0 };
+        let camera = Camera { pivot: [0.1, 0.2, -0.1], azimuth: 0.0, pitch: 0.4, distance: 2.0, flat: 0.0 };
         let middle = sight(&camera).project(camera.pivot, PANE).expect("in front");
         assert!((middle - PANE.center()).length() < 1e-3, "{middle}");
         let east = sight(&camera).project(plus(camera.pivot, [1.0, 0.0, 0.0], 0.1), PANE).expect("in front");
@@ -396,21 +497,113 @@ mod tests {
             60.0 * libm::sinf(c as f32 * 0.2) * libm::cosf(r as f32 * 0.3) + c as f32
         });
         let high = measure().y(hills.min_max()[1]);
-        let sight = sight(&Camera { azimuth: 0.6, pitch: 0.5, distance: 1.4, ..Default::default() });
-        for at in [PANE.center(), Pos2::new(170.0, 190.0), Pos2::new(260.0, 150.0)] {
+        let oblique = Camera { azimuth: 0.6, pitch: 0.5, distance: 1.4, ..Default::default() };
+        let above = Camera { pitch: std::f32::consts::FRAC_PI_2, flat: 1.0, ..oblique };
+        let cameras = [oblique, Camera { flat: 0.5, ..oblique }, Camera { flat: 1.0, ..oblique }, above];
+        let sights = cameras.map(|camera| sight(&camera));
+        let places = [PANE.center(), Pos2::new(170.0, 190.0), Pos2::new(260.0, 150.0)];
+        for (sight, at) in sights.iter().flat_map(|sight| places.map(|at| (sight, at))) {
             let point = sight.pick(sight.ray(at, PANE), &measure(), &hills, high).expect("land");
             let ground = measure().ground(&hills, point).expect("on the land");
             assert!((point[1] - ground).abs() < 1e-4, "{point:?} over {ground}");
             let back = sight.project(point, PANE).expect("in front");
             assert!((back - at).length() < 0.1, "{at} came back as {back}");
+            assert!(!sight.hides(point, &measure(), &hills, high), "what is picked is seen");
         }
-        assert_eq!(sight.pick(sight.ray(Pos2::new(12.0, 22.0), PANE), &measure(), &hills, high), None);
+        let beside = sights[0].ray(Pos2::new(12.0, 22.0), PANE);
+        assert_eq!(sights[0].pick(beside, &measure(), &hills, high), None);
+    }
+
+    #[test]
+    fn a_parallel_projection_shows_the_land_to_scale_whatever_its_height() {
+        // From above, north up: half the height of the pane, 150 points, is the distance over the focal length.
+        let above =
+            Camera { pitch: std::f32::consts::FRAC_PI_2, azimuth: 0.0, distance: 1.7, flat: 1.0, ..Default::default() };
+        let scale = 150.0 * FOCAL / 1.7;
+        for height in [-0.3, 0.0, 0.4] {
+            let at = sight(&above).project([0.2, height, -0.1], PANE).expect("shown");
+            let expected = PANE.center() + Vec2::new(0.2, -0.1) * scale;
+            assert!((at - expected).length() < 0.02, "{at} and not {expected}");
+        }
+        // In perspective what is higher is nearer: 0.4 of 1.7.
+        let at = sight(&Camera { flat: 0.0, ..above }).project([0.2, 0.4, -0.1], PANE).expect("shown");
+        let expected = PANE.center() + Vec2::new(0.2, -0.1) * scale * 1.7 / 1.3;
+        assert!((at - expected).length() < 0.02, "{at} and not {expected}");
+        // From the side, what is farther away is no smaller; what is at the pivot is as large in every projection.
+        let side = Camera { pitch: 0.0, azimuth: 0.0, distance: 1.7, flat: 1.0, ..Default::default() };
+        for depth in [-0.5, 0.0, 0.5] {
+            let at = sight(&side).project([0.2, 0.1, depth], PANE).expect("shown");
+            assert!((at - PANE.center() - Vec2::new(0.2, -0.1) * scale).length() < 0.02, "{at}");
+        }
+        for flat in [0.0, 0.3, 0.7, 1.0] {
+            let at = sight(&Camera { flat, ..side }).project([0.2, 0.1, 0.0], PANE).expect("shown");
+            assert!((at - PANE.center() - Vec2::new(0.2, -0.1) * scale).length() < 0.02, "{at}");
+        }
+    }
+
+    #[test]
+    fn depths_go_from_one_at_the_nearest_to_nought_at_the_farthest_in_every_projection() {
+        for flat in [0.0, 0.4, 0.9, 1.0] {
+            let sight = sight(&Camera { flat, ..Default::default() });
+            let [scale, slope] = sight.card_depth();
+            let [near, far] = sight.depths;
+            let card = |depth: f32| (scale + slope * depth) / (sight.lens[0] * depth + sight.lens[1]);
+            assert!((card(near) - 1.0).abs() < 1e-4 && card(far).abs() < 1e-4, "{flat}");
+            assert!(card(2.0) > card(3.0) && card(3.0) > card(3.001), "{flat}");
+        }
+    }
+
+    #[test]
+    fn a_long_lens_sees_what_an_eye_farther_back_sees() {
+        let sight = sight(&Camera { flat: 0.6, azimuth: 0.7, ..Default::default() });
+        let (eye, share) = sight.stand();
+        for point in [[0.2, 0.1, -0.3], [-0.4, 0.0, 0.4]] {
+            let offset = plus(point, eye, -1.0);
+            let seen = [sight.right, sight.up].map(|axis| dot(offset, axis) / (share * dot(offset, sight.forward)));
+            let at = PANE.center() + Vec2::new(seen[0], -seen[1]) * PANE.size() * 0.5;
+            assert!((sight.project(point, PANE).expect("shown") - at).length() < 0.02);
+        }
+    }
+
+    #[test]
+    fn turning_leaves_a_parallel_projection_by_and_by() {
+        let mut camera = Camera { flat: 1.0, ..Default::default() };
+        let mut flats = vec![camera.flat];
+        for _ in 0..40 {
+            camera.orbit(Vec2::new(4.0, 0.0));
+            flats.push(camera.flat);
+        }
+        assert!(flats.windows(2).all(|pair| pair[0] - pair[1] < 0.06) && flats.is_sorted_by(|a, b| a >= b));
+        assert_eq!(camera.flat, 0.0);
+    }
+
+    #[test]
+    fn a_pane_of_another_proportion_keeps_what_lies_in_its_middle_and_how_large_it_is() {
+        let (half, block) = (measure().half(), [0.0, 0.15]);
+        for (start, pivot) in
+            [(Camera::default(), [0.0, 0.1, 0.0]), (Camera { distance: 0.3, ..Default::default() }, [0.2; 3])]
+        {
+            let mut camera = Camera { pivot, ..start };
+            camera.refit(half, block, [1.6, 0.8]);
+            assert_eq!(camera.pivot, pivot);
+            let framed = |camera: &Camera, aspect| {
+                let mut framed = *camera;
+                framed.frame(half, block, aspect);
+                camera.distance / framed.distance
+            };
+            let (before, after) = (framed(&Camera { pivot, ..start }, 1.6), framed(&camera, 0.8));
+            assert!((before / after - 1.0).abs() < 0.01, "{before} and {after} of the framing distance");
+            camera.refit(half, block, [0.8, 1.6]);
+            assert!((camera.distance / start.distance - 1.0).abs() < 0.01, "and back: {}", camera.distance);
+        }
     }
 
     #[test]
     fn what_is_framed_fits_from_every_side() {
-        for (azimuth, pitch) in [(0.0, 0.3), (0.8, 0.5), (2.0, 1.57), (4.0, 0.02)] {
-            let mut camera = Camera { azimuth, pitch, ..Default::default() };
+        for (azimuth, pitch, flat) in
+            [(0.0, 0.3, 0.0), (0.8, 0.5, 0.0), (2.0, 1.57, 1.0), (4.0, 0.02, 0.0), (0.8, 0.5, 0.5)]
+        {
+            let mut camera = Camera { azimuth, pitch, flat, ..Default::default() };
             camera.frame(measure().half(), [0.0, 0.15], PANE.aspect_ratio());
             let mut reach: f32 = 0.0;
             for corner in [[-0.5, 0.0, -0.25], [0.5, 0.15, -0.25], [0.5, 0.0, 0.25], [-0.5, 0.15, 0.25]] {
@@ -425,22 +618,31 @@ mod tests {
 
     #[test]
     fn what_is_grabbed_stays_under_the_pointer() {
-        let mut camera = Camera { azimuth: 0.7, ..Default::default() };
+        for flat in [0.0, 0.5, 1.0] {
+            check_grabbed(Camera { azimuth: 0.7, flat, ..Default::default() });
+        }
+    }
+
+    fn check_grabbed(mut camera: Camera) {
         let grabbed = [0.2, 0.05, -0.3];
         let before = sight(&camera);
         camera.attend(&before, grabbed);
         let attending = sight(&camera);
-        assert!((0..3).all(|i| (attending.eye[i] - before.eye[i]).abs() < 1e-5), "nothing has moved");
-        let depth = dot(plus(grabbed, before.eye, -1.0), before.forward);
-        assert!((camera.distance - depth).abs() < 1e-5, "its scale is that of the point");
+        for point in [[0.1, 0.0, 0.2], [-0.3, 0.1, -0.4]] {
+            let [at, was] = [&attending, &before].map(|sight| sight.project(point, PANE).expect("in front"));
+            assert!((at - was).length() < 0.01, "nothing has moved");
+        }
+        assert!((camera.distance - before.divisor(grabbed)).abs() < 1e-5, "its scale is that of the point");
         let from = attending.project(grabbed, PANE).expect("in front");
         let to = from + Vec2::new(40.0, -25.0);
-        camera.pan(attending.eye, grabbed, attending.ray(to, PANE));
+        camera.pan(grabbed, attending.ray(to, PANE));
         let found = sight(&camera).project(grabbed, PANE).expect("in front");
         assert!((found - to).length() < 0.1, "{found} for {to}");
         let at_horizon = camera;
-        camera.pan(attending.eye, grabbed, [1.0, 1e-9, 0.0]);
-        assert_eq!(camera, at_horizon, "the horizon drags nothing away");
+        if camera.flat < 1.0 {
+            camera.pan(grabbed, Ray { way: [1.0, 1e-9, 0.0], ..attending.ray(to, PANE) });
+            assert_eq!(camera, at_horizon, "the horizon drags nothing away");
+        }
     }
 
     #[test]
@@ -471,10 +673,11 @@ mod tests {
 
     #[test]
     fn zooming_keeps_the_point_under_the_pointer() {
-        let mut camera = Camera { azimuth: 0.7, ..Default::default() };
         let point = [0.2, 0.05, -0.1];
-        let before = sight(&camera).project(point, PANE).expect("in front");
-        for factor in [1.3, 2.0, 0.8] {
+        for (flat, factor) in [0.0, 0.4, 1.0].into_iter().flat_map(|flat| [1.3, 2.0, 0.8].map(|factor| (flat, factor)))
+        {
+            let mut camera = Camera { azimuth: 0.7, flat, ..Default::default() };
+            let before = sight(&camera).project(point, PANE).expect("in front");
             camera.zoom(factor, point);
             let after = sight(&camera).project(point, PANE).expect("in front");
             assert!((after - before).length() < 0.05, "{before} went to {after}");

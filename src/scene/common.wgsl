@@ -1,12 +1,19 @@
 // What all parts of the picture share. Scene units: see camera.rs. Colours are linear light until `shown`.
 
 struct Scene {
-    // Towards the scene, and the nearest depth.
+    // Where the eye stands, and how much a depth counts in what places are divided by.
     eye: vec4f,
     // To the right, and whether there is time for what is fine.
     right: vec4f,
+    // Up, and what else counts: all of it in a parallel projection.
     up: vec4f,
+    // Into the picture, and the first row of the band of the picture that is drawn.
     forward: vec4f,
+    // What depths are multiplied by, and added before, to be those of the card; how many bands are as high as the picture,
+    // and where the middle of this one lies.
+    band: vec4f,
+    // Where an eye would stand that has this very sight as its perspective, and what distances from there are worth.
+    stand: vec4f,
     // Towards the sun, and how bright it shines.
     sun: vec4f,
     // Its colour, and how wide it is as a tangent.
@@ -25,8 +32,10 @@ struct Scene {
     heights: vec4f,
     // Samples, how far the newer land has come, how the land is coloured.
     grid: vec4f,
-    // The level of the water, whether there is any, scene units of depth until it is deep, whether the picture is lit.
+    // The level of the water, whether there is any, nothing, whether the colours are lit already.
     water: vec4f,
+    // The colours of a coat that shows a number, and the numbers at which they are met: as many as in ramp.rs.
+    stops: array<vec4f, 8>,
     // Lines that glow, from place to place, and four by four how strongly each does: as many as in glow.rs.
     glowing: array<vec4f, 64>,
     glow: array<vec4f, 16>,
@@ -38,7 +47,15 @@ const PI = 3.14159265;
 
 fn projected(point: vec3f) -> vec4f {
     let d = point - scene.eye.xyz;
-    return vec4f(dot(d, scene.right.xyz), dot(d, scene.up.xyz), scene.eye.w, dot(d, scene.forward.xyz));
+    let depth = dot(d, scene.forward.xyz);
+    let divisor = scene.eye.w * depth + scene.up.w;
+    let y = (dot(d, scene.up.xyz) - scene.band.w * divisor) * scene.band.z;
+    return vec4f(dot(d, scene.right.xyz), y, scene.band.x + scene.band.y * depth, divisor);
+}
+
+// The way on which a point is seen, as long as it is far away.
+fn seen(point: vec3f) -> vec3f {
+    return scene.eye.w * (point - scene.eye.xyz) + scene.up.w * scene.forward.xyz;
 }
 
 // A number from 0 to 1 for a point of a lattice.
@@ -64,6 +81,31 @@ fn noise_and_slope(at: vec2f) -> vec3f {
     return vec3f(value - 0.5, du * (vec2f(b - a, c - a) + bend * u.yx));
 }
 
+// A number from 0 to 1 for a point of a lattice in space.
+fn hash_in_space(at: vec3i) -> f32 {
+    return hash(vec2i(at.x + at.z * 7919, at.y - at.z * 104729));
+}
+
+// The same noise in space, and its gradient.
+fn noise_in_space(at: vec3f) -> vec4f {
+    let cell = vec3i(floor(at));
+    let f = fract(at);
+    let u = f * f * (3.0 - 2.0 * f);
+    let du = 6.0 * f * (1.0 - f);
+    var near: array<vec3f, 2>;
+    for (var k = 0; k < 2; k++) {
+        let a = hash_in_space(cell + vec3i(0, 0, k));
+        let b = hash_in_space(cell + vec3i(1, 0, k));
+        let c = hash_in_space(cell + vec3i(0, 1, k));
+        let d = hash_in_space(cell + vec3i(1, 1, k));
+        let bend = a - b - c + d;
+        let value = a + (b - a) * u.x + (c - a) * u.y + bend * u.x * u.y;
+        near[k] = vec3f(value - 0.5, du.xy * (vec2f(b - a, c - a) + bend * u.yx));
+    }
+    let both = mix(near[0], near[1], u.z);
+    return vec4f(both, du.z * (near[1].x - near[0].x));
+}
+
 fn noise(at: vec2f) -> f32 {
     return noise_and_slope(at).x + 0.5;
 }
@@ -85,28 +127,32 @@ fn sky(way: vec3f) -> vec3f {
 
 // What is between the eye and a thing makes it like the horizon.
 fn hazed(colour: vec3f, point: vec3f) -> vec3f {
-    let d = point - scene.eye.xyz;
+    let d = seen(point);
     let far = length(d);
     let way = d / max(far, 1e-6);
     let share = 1.0 - exp(-pow(far * scene.zenith.w, 4.0));
     return mix(colour, sky(normalize(vec3f(way.x, max(way.y, 0.0), way.z))), share);
 }
 
-// From linear light to what the screen gets: highlights roll off, and a breath of noise against bands.
-fn shown(colour: vec3f, pixel: vec2f) -> vec4f {
-    let x = max(colour, vec3f(0.0));
-    // After E. Reinhard et al., "Photographic Tone Reproduction for Digital Images", 2002, equation 4, but flatter, and
-    // on the brightness alone, so that hues stay. Snow in the sun keeps its folds.
-    let bright = luminance(x) * 1.4;
-    let scaled = bright * (1.0 + bright / 12.0) / (1.0 + 0.78 * bright);
-    let toned = x * (scaled / max(luminance(x), 1e-5));
-    let excess = max(max(toned.r, max(toned.g, toned.b)) - 1.0, 0.0);
-    let soft = mix(toned, vec3f(luminance(toned)), clamp(excess, 0.0, 1.0) * 0.5);
-    let encoded = select(
-        1.055 * pow(max(soft, vec3f(0.0031308)), vec3f(1.0 / 2.4)) - 0.055,
-        soft * 12.92,
-        soft <= vec3f(0.0031308),
+// From linear light to what the screen gets, with a breath of noise against bands.
+fn encoded(colour: vec3f, pixel: vec2f) -> vec4f {
+    let gamma = select(
+        1.055 * pow(max(colour, vec3f(0.0031308)), vec3f(1.0 / 2.4)) - 0.055,
+        colour * 12.92,
+        colour <= vec3f(0.0031308),
     );
-    let grain = (hash(vec2i(pixel)) - 0.5) / 255.0;
-    return vec4f(clamp(encoded + grain, vec3f(0.0), vec3f(1.0)), 1.0);
+    let grain = (hash(vec2i(pixel + vec2f(0.0, scene.forward.w))) - 0.5) / 255.0;
+    return vec4f(clamp(gamma + grain, vec3f(0.0), vec3f(1.0)), 1.0);
+}
+
+// What is as bright as the maps have it stays so; highlights roll off, on the brightness alone, so that hues stay and snow
+// in the sun keeps its folds.
+fn shown(colour: vec3f, pixel: vec2f) -> vec4f {
+    const KNEE = 0.5;
+    let x = max(colour, vec3f(0.0));
+    let bright = luminance(x);
+    let over = max(bright - KNEE, 0.0) / (1.0 - KNEE);
+    let toned = x * (min(bright, KNEE) + (1.0 - KNEE) * (1.0 - exp(-over))) / max(bright, 1e-5);
+    let excess = max(max(toned.r, max(toned.g, toned.b)) - 1.0, 0.0);
+    return encoded(mix(toned, vec3f(luminance(toned)), clamp(excess, 0.0, 1.0) * 0.5), pixel);
 }

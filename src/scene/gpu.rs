@@ -17,10 +17,14 @@ use super::camera::{Measure, Sight};
 use super::glow::{GlowingFault, MOST_LINES};
 use super::lod::{self, Ground};
 use super::portrait::Coat;
-use crate::engine::{Heightfield, Picture};
+use super::ramp::{self, Stops};
+use crate::engine::{Heightfield, Monitor, Picture};
 
 /// Floats in the uniform buffer: `Scene` in common.wgsl, with the lines that glow and how strongly each does.
-pub(crate) const UNIFORMS: usize = (14 + MOST_LINES + MOST_LINES / 4) * 4;
+pub(crate) const UNIFORMS: usize = (ROWS + MOST_LINES + MOST_LINES / 4) * 4;
+
+/// Rows of four before the lines.
+const ROWS: usize = 16 + ramp::MOST_STOPS;
 
 /// Everything that one picture is made of.
 #[derive(Clone)]
@@ -65,24 +69,51 @@ pub(crate) struct Mood {
     pub(crate) water: Option<f32>,
     /// The number of the coat.
     pub(crate) coat: u8,
+    /// The colours of the coat, where it shows a number.
+    pub(crate) stops: Stops,
     /// Whether the colours are lit already.
     pub(crate) is_lit: bool,
 }
 
+/// Rows of a picture that are drawn at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Band {
+    first: u32,
+    rows: u32,
+}
+
+impl Band {
+    fn whole(frame: &Frame) -> Self {
+        Self { first: 0, rows: frame.size[1] }
+    }
+
+    /// Between which heights of a screen from −1 to 1 it lies, in a picture that is so high.
+    fn ends(self, height: u32) -> [f32; 2] {
+        [self.first + self.rows, self.first].map(|row| 1.0 - 2.0 * row as f32 / height as f32)
+    }
+}
+
 impl Frame {
-    fn uniforms(&self, [width, height]: [u32; 2]) -> [f32; UNIFORMS] {
+    fn uniforms(&self, [width, height]: [u32; 2], band: Band) -> [f32; UNIFORMS] {
         let Self { measure, sight, mood, .. } = self;
         let with = |[x, y, z]: [f32; 3], w: f32| [x, y, z, w];
         let [half_x, half_z] = measure.half();
+        let [scale, slope] = sight.card_depth();
+        let [low, high] = band.ends(self.size[1]);
+        let (stand, share) = sight.stand();
+        let [red, green, blue, haze] = mood.zenith;
         let rows = [
-            with(sight.eye, sight.near),
+            with(sight.eye, sight.lens[0]),
             with(sight.right, f32::from(u8::from(!self.is_hurried))),
-            with(sight.up, 0.0),
-            with(sight.forward, 0.0),
+            with(sight.up, sight.lens[1]),
+            with(sight.forward, band.first as f32),
+            [scale, slope, 2.0 / (high - low), 0.5 * (low + high)],
+            with(stand, share),
             mood.sun,
             mood.sun_colour,
             mood.ambient,
-            mood.zenith,
+            // A plan has no air.
+            [red, green, blue, haze * sight.lens[0]],
             mood.horizon,
             mood.table,
             [half_x, half_z, measure.y(1.0), self.bottom],
@@ -91,13 +122,13 @@ impl Frame {
             [
                 mood.water.unwrap_or(self.bottom),
                 f32::from(u8::from(mood.water.is_some())),
-                0.012,
+                0.0,
                 f32::from(u8::from(mood.is_lit)),
             ],
         ];
         let mut uniforms = [0.0; UNIFORMS];
-        let (plain, glowing) = uniforms.split_at_mut(14 * 4);
-        for (to, from) in plain.iter_mut().zip(rows.into_iter().flatten()) {
+        let (plain, glowing) = uniforms.split_at_mut(ROWS * 4);
+        for (to, from) in plain.iter_mut().zip(rows.into_iter().chain(mood.stops).flatten()) {
             *to = from;
         }
         let (lines, strengths) = glowing.split_at_mut(4 * MOST_LINES);
@@ -181,13 +212,25 @@ struct Care {
     sun_steps: f64,
     sky_steps: f64,
     anisotropy: u16,
+    /// Pixels that are drawn at once where nobody looks: what else the card has to do, the window first of all, waits no
+    /// longer than that.
+    band_pixels: u32,
 }
 
 /// On a graphics card; on the processor in its place, where nobody waits and where somebody does. What costs most there
 /// is to look at textures from the side.
-const CARD: Care = Care { quad_pixels: 2.5, light_texels: 1025, sun_steps: 128.0, sky_steps: 12.0, anisotropy: 8 };
-const PATIENT: Care = Care { quad_pixels: 3.0, light_texels: 513, sun_steps: 96.0, sky_steps: 8.0, anisotropy: 1 };
-const HURRIED: Care = Care { quad_pixels: 6.0, light_texels: 257, sun_steps: 40.0, sky_steps: 5.0, anisotropy: 1 };
+const CARD: Care = Care {
+    quad_pixels: 2.5,
+    light_texels: 1025,
+    sun_steps: 128.0,
+    sky_steps: 12.0,
+    anisotropy: 8,
+    band_pixels: 1 << 22,
+};
+const PATIENT: Care =
+    Care { quad_pixels: 3.0, light_texels: 513, sun_steps: 96.0, sky_steps: 8.0, anisotropy: 1, band_pixels: 1 << 17 };
+const HURRIED: Care =
+    Care { quad_pixels: 6.0, light_texels: 257, sun_steps: 40.0, sky_steps: 5.0, anisotropy: 1, ..PATIENT };
 
 /// Everything on the card.
 pub(crate) struct Gpu {
@@ -452,7 +495,7 @@ impl Gpu {
             self.bring(frame);
             let Some(newest) = &self.newest else { return };
             let drawn = Drawn {
-                uniforms: frame.uniforms(newest.size),
+                uniforms: frame.uniforms(newest.size, Band::whole(frame)),
                 land: Arc::as_ptr(&frame.land).addr(),
                 colours: Arc::as_ptr(&frame.colours).addr(),
                 size: frame.size,
@@ -466,7 +509,7 @@ impl Gpu {
                 Some(target) => target,
                 None => self.new_target(frame.size, samples),
             };
-            self.draw_on(frame, &target);
+            self.draw_on(frame, Band::whole(frame), &target);
             (self.target, self.drawn) = (Some(target), Some(drawn));
         })
     }
@@ -480,24 +523,39 @@ impl Gpu {
         }
     }
 
-    /// Orders a picture of any size that the card can do; it is read when it is ready.
-    pub(crate) fn order(&mut self, frame: &Frame) -> Result<OrderedPicture, String> {
+    /// A picture of any size as wide as the card can do, drawn in bands; waits for it, which the interface's thread must
+    /// not. Ends with an error where the monitor says so.
+    pub(crate) fn picture(&mut self, frame: &Frame, monitor: &Monitor) -> Result<Picture, String> {
         let most = self.most_side;
         let [width, height] = frame.size;
-        if width.max(height) > most {
-            return Err(format!("pictures here have at most {most} pixels along a side; choose a smaller one"));
+        if width > most {
+            return Err(format!("pictures here are at most {most} pixels wide; choose a smaller one"));
         }
         let device = self.device.clone();
-        watched(&device, || {
-            self.bring(frame);
-            let target = self.new_target(frame.size, self.passes(frame).samples);
-            self.draw_on(frame, &target);
-            self.order_texture(&target.texture)
-        })
+        // Even rows: what is measured across pixels is measured in squares of two by two.
+        let most_rows = (self.care.band_pixels / width).max(2) & !1;
+        let [columns, rows] = frame.size.map(|side| side as usize);
+        let mut pixels = Vec::with_capacity(columns * rows);
+        let mut target = None;
+        for first in (0..height).step_by(most_rows as usize) {
+            monitor.check().map_err(|_| "the picture was cancelled".to_string())?;
+            let band = Band { first, rows: most_rows.min(height - first) };
+            let ordered = watched(&device, || {
+                self.bring(frame);
+                let size = [width, band.rows];
+                let known = target.take().filter(|target: &Target| target.size == size);
+                let drawn = known.unwrap_or_else(|| self.new_target(size, self.passes(frame).samples));
+                self.draw_on(frame, band, &drawn);
+                self.order_texture(&target.insert(drawn).texture)
+            })?;
+            pixels.extend(ordered.texels()?.into_iter().map(|[red, green, blue, _]| [red, green, blue, 255]));
+            monitor.report((first + band.rows) as f32 / height as f32);
+        }
+        Ok(Picture { width: columns, height: rows, pixels })
     }
 
     /// Orders the texels of a texture of four bytes a texel.
-    fn order_texture(&self, texture: &wgpu::Texture) -> OrderedPicture {
+    fn order_texture(&self, texture: &wgpu::Texture) -> Ordered {
         let size = texture_size(texture);
         let row_bytes = (4 * size[0]).next_multiple_of(wgpu::COPY_BYTES_PER_ROW_ALIGNMENT);
         let buffer = self.device.create_buffer(&wgpu::BufferDescriptor {
@@ -511,7 +569,7 @@ impl Gpu {
         let copy = wgpu::TexelCopyBufferInfo { buffer: &buffer, layout };
         encoder.copy_texture_to_buffer(texture.as_image_copy(), copy, extent(size));
         self.queue.submit([encoder.finish()]);
-        OrderedPicture { device: self.device.clone(), buffer, size, row_bytes }
+        Ordered { device: self.device.clone(), buffer, size, row_bytes }
     }
 
     /// Of how many samples in a row the card takes one: 1 where it can take all.
@@ -522,6 +580,12 @@ impl Gpu {
     /// Whether this is drawn on that device.
     pub(crate) fn is_on(&self, device: &wgpu::Device) -> bool {
         self.device == *device
+    }
+
+    /// Has pictures drawn so many pixels at a time.
+    #[cfg(test)]
+    pub(crate) fn limit_bands(&mut self, pixels: u32) {
+        self.care.band_pixels = pixels;
     }
 
     /// The heights as they lie on the card.
@@ -724,12 +788,12 @@ impl Gpu {
         }
     }
 
-    /// Draws the scene.
-    fn draw_on(&mut self, frame: &Frame, target: &Target) {
+    /// Draws a band of the scene.
+    fn draw_on(&mut self, frame: &Frame, band: Band, target: &Target) {
         let Some(newest) = &self.newest else { return };
         let older = self.older.as_ref().filter(|older| frame.blend < 1.0 && older.size == newest.size);
         let older = older.unwrap_or(newest);
-        let uniforms = frame.uniforms(newest.size);
+        let uniforms = frame.uniforms(newest.size, band);
         self.queue.write_buffer(&self.uniforms, 0, bytemuck::cast_slice(&uniforms));
         let ground = Ground {
             samples: newest.size.map(|side| side as usize),
@@ -743,7 +807,7 @@ impl Gpu {
         };
         // Lines need room between them.
         let pixels = if frame.mood.coat == Coat::Wireframe as u8 { 9.0 } else { self.care.quad_pixels };
-        let chunks = ground.chunks(&frame.sight, focal_pixels, pixels);
+        let chunks = ground.chunks(&frame.sight, band.ends(frame.size[1]), focal_pixels, pixels);
         let bytes: &[u8] = bytemuck::cast_slice(&chunks);
         if bytes.len() as u64 > self.chunks.size() {
             self.chunks = self.device.create_buffer(&wgpu::BufferDescriptor {
@@ -834,25 +898,19 @@ struct Part<'a> {
     format: wgpu::TextureFormat,
 }
 
-/// A picture that the card is drawing.
-pub(crate) struct OrderedPicture {
+/// A texture that the card is drawing on.
+struct Ordered {
     device: wgpu::Device,
     buffer: wgpu::Buffer,
     size: [u32; 2],
     row_bytes: u32,
 }
 
-/// How long a picture may take.
+/// How long a band of a picture may take.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-impl OrderedPicture {
-    /// Waits for the picture: not for the interface's thread.
-    pub(crate) fn read(&self) -> Result<Picture, String> {
-        let [width, height] = self.size.map(|side| side as usize);
-        let pixels = self.texels()?.into_iter().map(|[red, green, blue, _]| [red, green, blue, 255]).collect();
-        Ok(Picture { width, height, pixels })
-    }
-
+impl Ordered {
+    /// Waits for the texels.
     fn texels(&self) -> Result<Vec<[u8; 4]>, String> {
         // On a card that has gone there is nothing to be read.
         watched(&self.device, || self.buffer.map_async(wgpu::MapMode::Read, .., |_| ()))?;
@@ -909,7 +967,8 @@ fn colour_pass<'a>(encoder: &'a mut wgpu::CommandEncoder, view: &'a wgpu::Textur
 
 /// What decides light and shade of a land, and nothing else: a moved camera works out nothing.
 fn light_uniforms(frame: &Frame, size: [u32; 2]) -> [f32; UNIFORMS] {
-    let plain = Sight { eye: [0.0; 3], right: [0.0; 3], up: [0.0; 3], forward: [0.0; 3], near: 0.0 };
+    let none = [0.0; 3];
+    let plain = Sight { eye: none, right: none, up: none, forward: none, lens: [1.0, 0.0], depths: [0.0, 1.0] };
     let Mood { sun, sun_colour, .. } = frame.mood;
     let none = [0.0; 4];
     let mood = Mood {
@@ -921,14 +980,25 @@ fn light_uniforms(frame: &Frame, size: [u32; 2]) -> [f32; UNIFORMS] {
         table: none,
         water: None,
         coat: 0,
+        stops: ramp::NONE,
         is_lit: false,
     };
     // The newer land's own summit: while two lands are blended, nothing is worked out anew.
     let heights = [0.0, frame.summit];
     let glow = Vec::new();
-    let frame =
-        Frame { sight: plain, mood, glow, blend: 1.0, bottom: 0.0, heights, is_hurried: false, ..frame.clone() };
-    frame.uniforms(size)
+    let frame = Frame {
+        sight: plain,
+        mood,
+        glow,
+        blend: 1.0,
+        bottom: 0.0,
+        heights,
+        is_hurried: false,
+        size: [1; 2],
+        ..frame.clone()
+    };
+    let band = Band::whole(&frame);
+    frame.uniforms(size, band)
 }
 
 /// How many samples lie from one that the card can take to the next: 1 where it can take all.

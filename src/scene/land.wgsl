@@ -48,8 +48,9 @@ struct Ground {
     sun: f32,
     sky: f32,
     colour: vec3f,
-    // How steep it is without exaggeration, as a tangent.
+    // How steep it is without exaggeration, as a tangent, and how much it differs in that from what lies around.
     slope: f32,
+    rough: f32,
 }
 
 fn ground_at(samples: vec2f) -> Ground {
@@ -76,15 +77,43 @@ fn ground_at(samples: vec2f) -> Ground {
     ground.sky = light.y;
     ground.colour = colour;
     ground.slope = length(slope);
+    ground.rough = length(slope - around);
     return ground;
 }
 
-// Sun, sky and what the ground itself throws back.
+// What the land throws back of light, where it is not known better: dry ground.
+const EARTH = vec3f(0.30, 0.24, 0.17);
+
+// How pale the sky is around the sun, and how blue away from it. Both together are the light of the sky.
+const PALE = vec3f(1.22, 1.10, 0.92);
+const BLUE = vec3f(0.80, 0.93, 1.12);
+
+// Sun and sky, and what the land around throws back. The sky is not the same on all sides, so that forms can be read in
+// the shade too.
 fn lit(colour: vec3f, normal: vec3f, sun: f32, sky_seen: f32) -> vec3f {
     let shadow = mix(1.0 - scene.ambient.w, 1.0, sun);
-    let direct = scene.sun_colour.rgb * scene.sun.w * max(dot(normal, scene.sun.xyz), 0.0) * shadow;
+    let sunlight = scene.sun_colour.rgb * scene.sun.w;
+    let direct = sunlight * max(dot(normal, scene.sun.xyz), 0.0) * shadow;
+    let towards = 0.5 + 0.5 * dot(normal.xz, scene.sun.xz) / max(length(scene.sun.xz), 1e-4);
     let upward = 0.5 + 0.5 * normal.y;
-    let above = scene.ambient.rgb * mix(0.45, 1.0, upward) * sky_seen;
-    let bounced = scene.sun_colour.rgb * scene.sun.w * scene.sun.y * 0.06 * (1.0 - upward + 0.15) * sky_seen;
+    let above = scene.ambient.rgb * mix(BLUE, PALE, towards) * mix(0.35, 1.0, upward) * sky_seen;
+    // Slopes see lit ground below them, hollows see it around them.
+    let thrown = EARTH * (sunlight * max(scene.sun.y, 0.0) + scene.ambient.rgb);
+    let bounced = thrown * (1.3 * (1.0 - upward) + 0.7 * (1.0 - sky_seen));
     return colour * (direct + above + bounced);
+}
+
+// The colours of a number: the sun brings out the forms softly and throws no shadows, and level ground has the very
+// colour.
+fn charted(colour: vec3f, normal: vec3f, sky_seen: f32) -> vec3f {
+    let turned = (1.0 + dot(normal, scene.sun.xyz)) / (1.0 + scene.sun.y);
+    return colour * mix(1.0, turned, 0.6) * mix(1.0, sky_seen, 0.4);
+}
+
+// The light that water and wet ground share: how near the shore is for a place so much above or below the level, metres,
+// on ground so steep: 1 at the shore, 0 from `width` on. Where a pixel has more metres than that, as much of it.
+fn shore(height_m: f32, slope: f32, width_m: f32, pixel_m: f32) -> f32 {
+    let away = height_m / max(slope, 0.01);
+    let wide = max(width_m, pixel_m);
+    return (1.0 - smoothstep(0.0, wide, away)) * (width_m / wide) * smoothstep(2.5, 0.8, height_m);
 }

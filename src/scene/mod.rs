@@ -9,9 +9,10 @@ mod gpu;
 mod lod;
 mod mood;
 mod portrait;
+mod ramp;
 
 pub(crate) use self::glow::{GlowingFault, youngest_faults};
 #[cfg(test)]
 pub(crate) use self::gpu::Counts;
-pub(crate) use self::gpu::{Frame, Gpu, OrderedPicture};
-pub(crate) use self::portrait::{Coat, Easel, Portrait, Stand, frame_paths};
+pub(crate) use self::gpu::{Frame, Gpu};
+pub(crate) use self::portrait::{Coat, Easel, Portrait, Stand, bytes_drawn, frame_paths};

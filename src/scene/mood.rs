@@ -2,12 +2,13 @@
 
 use super::camera::{Measure, round_length};
 use super::gpu::Mood;
+use super::ramp;
 use crate::engine::light::Light;
 use crate::engine::parameters::Colour;
 use crate::engine::picture::linear_from_srgb;
 
-/// Colours of the air in a theme, in sRGB. The land is to be the only colourful thing: the air is quiet, and a dark
-/// window has a dusky one.
+/// Colours of the air in a theme, in sRGB as the screen shows them. The land is to be the only colourful thing: the air
+/// is quiet, and a dark window has a dusky one.
 struct Air {
     zenith: [u8; 3],
     horizon: [u8; 3],
@@ -16,8 +17,15 @@ struct Air {
     glow: f32,
 }
 
-const DUSK: Air = Air { zenith: [0x1a, 0x22, 0x2c], horizon: [0x5a, 0x66, 0x72], table: [0x2a, 0x2d, 0x31], glow: 0.5 };
-const DAY: Air = Air { zenith: [0x86, 0xa3, 0xbf], horizon: [0xdd, 0xe4, 0xe9], table: [0xb9, 0xbc, 0xbf], glow: 0.55 };
+const DUSK: Air = Air { zenith: [0x1f, 0x29, 0x34], horizon: [0x66, 0x72, 0x7f], table: [0x31, 0x34, 0x39], glow: 0.5 };
+const DAY: Air = Air { zenith: [0x88, 0xa6, 0xc3], horizon: [0xcf, 0xd6, 0xdb], table: [0xb4, 0xb7, 0xba], glow: 0.55 };
+
+/// The colour of the sky's light, as bright as white is.
+const SKY: [f32; 3] = [0.88, 1.0, 1.3];
+
+/// How much brighter than on the texture's pane the land is lit: what it sees of the sky and of itself, which the pane
+/// leaves out unless it is asked for it, takes as much away again, so that both show the land as bright.
+const EXPOSURE: f32 = 1.1;
 
 fn linear(colour: [u8; 3]) -> [f32; 3] {
     colour.map(linear_from_srgb)
@@ -40,14 +48,14 @@ pub(crate) fn mood(light: &Light, is_dark: bool, measure: &Measure, distance: f3
         std::array::from_fn::<f32, 3, _>(|i| colour[i] * tint[i])
     };
     let with = |[red, green, blue]: [f32; 3], w: f32| [red, green, blue, w];
-    let ambient = coloured(light.ambient_colour, [0.86, 0.98, 1.2]).map(|part| part * light.ambient as f32 * 1.35);
+    let ambient = coloured(light.ambient_colour, SKY).map(|part| part * light.ambient as f32 * EXPOSURE);
     let day = smooth(-0.05, 0.35, y);
     let dimmed = |colour: [u8; 3]| linear(colour).map(|part| part * (0.55 + 0.45 * day));
     // Haze that hides two thirds of what lies so far away: a veil over the far side of the block, and over all that lies
     // behind a place that is looked at from close by.
     let clear = 1.5 + 1.35 * distance;
     Mood {
-        sun: [x, y, z, light.direct as f32 * 1.55],
+        sun: [x, y, z, light.direct as f32 * EXPOSURE],
         sun_colour: with(coloured(light.direct_colour, reddened), libm::tan(light.sun_size_deg.to_radians()) as f32),
         ambient: with(ambient, light.shadows as f32),
         zenith: with(dimmed(air.zenith), 1.0 / clear),
@@ -55,6 +63,7 @@ pub(crate) fn mood(light: &Light, is_dark: bool, measure: &Measure, distance: f3
         table: with(linear(air.table), round_length(measure.unit_m() * 0.13) / measure.unit_m()),
         water: None,
         coat: 0,
+        stops: ramp::NONE,
         is_lit: false,
     }
 }

@@ -9,8 +9,9 @@ use super::camera::{Camera, Measure, Sight, Vec3};
 use super::glow::GlowingFault;
 use super::gpu::{Frame, Gpu, ready};
 use super::mood;
+use super::ramp::{self, Ramp};
 use crate::engine::light::Light;
-use crate::engine::{Extent, Heightfield, Picture};
+use crate::engine::{Extent, Heightfield, Monitor, Picture};
 
 /// How the land is coloured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -45,6 +46,15 @@ impl Coat {
             Self::Elevation => "From green lowlands to white summits",
             Self::Slope => "From green, where one walks, to red at 45° and more",
             Self::Wireframe => "The triangles that are drawn, coarser the farther away they are",
+        }
+    }
+
+    /// The colours of a coat that shows a number: the share of the range of heights, or degrees.
+    pub(crate) fn ramp(self) -> Option<&'static Ramp> {
+        match self {
+            Self::Elevation => Some(&ramp::ELEVATION),
+            Self::Slope => Some(&ramp::SLOPE),
+            Self::Texture | Self::Clay | Self::Wireframe => None,
         }
     }
 }
@@ -145,6 +155,7 @@ impl Portrait {
         camera.azimuth += turn * std::f32::consts::TAU;
         let mut mood = mood::mood(&self.light, self.is_dark, &measure, camera.distance);
         (mood.water, mood.coat, mood.is_lit) = (water, self.coat as u8, self.is_lit);
+        mood.stops = self.coat.ramp().map_or(ramp::NONE, Ramp::stops);
         Frame {
             land: self.land.clone(),
             colours: self.colours.clone(),
@@ -187,11 +198,27 @@ impl Easel {
         Ok(Self { gpu })
     }
 
-    /// Draws a picture, with the camera turned around its pivot by a share of a circle, and waits for it.
-    pub(crate) fn draw(&mut self, portrait: &Portrait, size: [u32; 2], turn: f32) -> Result<Picture, String> {
-        let ordered = self.gpu.order(&portrait.frame(size, turn))?;
-        ordered.read().map_err(|error| format!("the graphics adapter gave no picture: {error}"))
+    /// Draws a picture, with the camera turned around its pivot by a share of a circle, and waits for it. Ends with an
+    /// error where the monitor is cancelled.
+    pub(crate) fn draw(
+        &mut self,
+        portrait: &Portrait,
+        size: [u32; 2],
+        turn: f32,
+        monitor: &Monitor,
+    ) -> Result<Picture, String> {
+        let picture = self.gpu.picture(&portrait.frame(size, turn), monitor);
+        picture.map_err(|error| format!("the graphics adapter gave no picture: {error}"))
     }
+}
+
+/// The most bytes that a picture of so many pixels of a land of so many samples takes while it is drawn, beside the land
+/// and its colours: textures of the land (heights and slopes, colours with their smaller levels, light), and the picture
+/// with what writes it. What is drawn on has few rows.
+pub(crate) fn bytes_drawn([width, height]: [u32; 2], samples: usize) -> u64 {
+    const TEXTURES: u64 = 4 + 6 + 6 + 2;
+    const PIXEL: u64 = 8;
+    TEXTURES * samples as u64 + PIXEL * u64::from(width) * u64::from(height)
 }
 
 /// The files of a turntable: land_000.png and so on for land.png.

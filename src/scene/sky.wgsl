@@ -34,15 +34,21 @@ fn lines(place: vec2f, width: f32) -> f32 {
 fn fragment(in: Corner) -> @location(0) vec4f {
     let right = scene.right.xyz / dot(scene.right.xyz, scene.right.xyz);
     let up = scene.up.xyz / dot(scene.up.xyz, scene.up.xyz);
-    let way = normalize(scene.forward.xyz + right * in.screen.x + up * in.screen.y);
+    let across = right * in.screen.x + up * (in.screen.y / scene.band.z + scene.band.w);
+    // A parallel projection looks one way alone; its sky is a backdrop as in a perspective.
+    let way = normalize(scene.forward.xyz + across * scene.eye.w);
+    let backdrop = sky(normalize(scene.forward.xyz + across));
+    let start = scene.eye.xyz + across * scene.up.w;
     // Where it meets the table; above the horizon far away, so that what is measured across pixels stays whole.
     let down = min(way.y, -1e-4);
-    let far = (scene.land.w - scene.eye.y) / down;
-    let point = scene.eye.xyz + way * far;
+    let far = (scene.land.w - start.y) / down;
+    let point = start + way * far;
     let place = point.xz;
     let squares = lines(place, scene.table.w);
+    let edge = smoothstep(-0.5, 0.5, (start.y - scene.land.w) / max(fwidth(start.y), 1e-7));
     if way.y >= -1e-4 {
-        return shown(sky(way), in.position.xy);
+        // Level with the table, one sees its edge.
+        return shown(mix(scene.table.rgb, backdrop, max(edge, scene.eye.w)), in.position.xy);
     }
     var colour = scene.table.rgb;
     let from_middle = length(place);
@@ -61,5 +67,7 @@ fn fragment(in: Corner) -> @location(0) vec4f {
     }
     shade *= 1.0 - 0.45 * scene.ambient.w * smoothstep(0.035, -0.035, nearest);
     colour *= shade;
+    // Without haze it ends all the same.
+    colour = mix(colour, backdrop, smoothstep(2.0, 7.0, from_middle) * (1.0 - scene.eye.w));
     return shown(hazed(colour, point), in.position.xy);
 }

@@ -14,8 +14,8 @@ struct Vertex {
 
 // As far as lod.rs measures it: heights count only above and below all land.
 fn distance_to(place: vec2f) -> f32 {
-    let beside = max(max(scene.land.w - scene.eye.y, scene.eye.y - scene.heights.y), 0.0);
-    return length(vec3f(place.x - scene.eye.x, beside, place.y - scene.eye.z));
+    let beside = max(max(scene.land.w - scene.stand.y, scene.stand.y - scene.heights.y), 0.0);
+    return length(vec3f(place.x - scene.stand.x, beside, place.y - scene.stand.z)) * scene.stand.w;
 }
 
 // The vertex of a chunk: its first column and row, samples from vertex to vertex, and the distance at which it ends.
@@ -44,11 +44,15 @@ fn vertex(@builtin(vertex_index) index: u32, @location(0) chunk: vec4f) -> Verte
     return out;
 }
 
-// Heights from lowlands to summits, for the coat of elevations.
-fn tint(share: f32) -> vec3f {
-    let low = mix(vec3f(0.09, 0.19, 0.13), vec3f(0.36, 0.40, 0.20), smoothstep(0.0, 0.35, share));
-    let high = mix(vec3f(0.42, 0.30, 0.18), vec3f(0.86, 0.85, 0.83), smoothstep(0.55, 1.0, share));
-    return mix(low, high, smoothstep(0.2, 0.7, share));
+// The colour of a number, as in ramp.rs.
+fn ramp_at(number: f32) -> vec3f {
+    var colour = scene.stops[0].rgb;
+    for (var i = 1; i < 8; i++) {
+        let before = scene.stops[i - 1];
+        let next = scene.stops[i];
+        colour = mix(colour, next.rgb, clamp((number - before.w) / max(next.w - before.w, 1e-6), 0.0, 1.0));
+    }
+    return colour;
 }
 
 // Layers that follow the land above them, less and less the deeper they lie.
@@ -75,12 +79,23 @@ fn strata(point: vec3f, samples: vec2f) -> vec3f {
     return mix(colour, vec3f(0.075, 0.055, 0.042), soil * 0.85);
 }
 
-// What lies between the samples, where one looks from so near that it would be seen: the height of the grain from -0.5
-// to 0.5, and its gradient.
-fn grain(at: vec2f) -> vec3f {
-    let turn = mat2x2f(0.8, 0.6, -0.6, 0.8);
-    return 0.5 * noise_and_slope(at * 1.3) + 0.3 * noise_and_slope(turn * at * 3.1 + 13.0)
-        + 0.2 * noise_and_slope(at * 7.3 + 41.0);
+// What lies between the samples, where one looks from so near that it would be seen: how high it stands out, from -0.5 to
+// 0.5, and which way it rises, much as rock and soil do. It is noise in metres on lattices of 2^n metres, those that are
+// finer than the samples and coarser than a pixel, so that land of more samples only has fewer of them.
+fn detail(point_m: vec3f, sample_m: f32, pixel_m: f32) -> vec4f {
+    var sum = vec4f(0.0);
+    var cell_m = exp2(floor(log2(sample_m * 1.4)));
+    var weight = 0.5;
+    for (var i = 0; i < 6; i++) {
+        let fine = smoothstep(1.4, 0.7, cell_m / sample_m) * smoothstep(1.5, 4.0, cell_m / pixel_m);
+        if cell_m < 1.5 * pixel_m {
+            break;
+        }
+        sum += noise_in_space(point_m / cell_m + f32(i) * 17.3) * fine * weight;
+        cell_m *= 0.5;
+        weight *= 0.8;
+    }
+    return sum;
 }
 
 // How much a place lies under the triangles' edges: along the net's columns, its rows, and across its quads.
@@ -127,47 +142,52 @@ fn fragment(in: Vertex) -> @location(0) vec4f {
     let below = dpdy(in.point);
     let across = cross(beside, below);
     let edge = edges(in.net);
-    // Samples in a pixel.
-    let coarse = max(length(dpdx(in.samples)), length(dpdy(in.samples)));
-    let near = smoothstep(0.55, 0.12, coarse) * (1.0 - step(1e-5, in.side));
-    var fine = vec3f(0.0);
-    if near * scene.right.w > 0.0 {
-        fine = grain(in.samples) * near;
+    let coat = i32(scene.grid.w);
+    // Metres in a pixel, along the ground as it lies.
+    let pixel_m = max(length(beside), length(below)) * scene.heights.z;
+    let sample_m = 2.0 * max(scene.land.x / (scene.grid.x - 1.0), scene.land.y / (scene.grid.y - 1.0)) * scene.heights.z;
+    var fine = vec4f(0.0);
+    if pixel_m < sample_m && coat < 2 && in.side < 1e-5 && scene.right.w > 0.0 {
+        let true_height = in.point.y / scene.land.z;
+        fine = detail(vec3f(in.point.x * scene.heights.z, true_height, in.point.z * scene.heights.z), sample_m, pixel_m);
     }
-    // Edges of colours run as the grain does, not along the texels.
-    var ground = ground_at(in.samples + fine.yz * 0.35);
-    let rocky = mix(0.25, 1.0, smoothstep(0.3, 0.9, ground.slope));
-    ground.normal = normalize(ground.normal - vec3f(fine.y, 0.0, fine.z) * 0.42 * rocky);
-    ground.colour *= 1.0 + fine.x * 0.55;
-    ground.sky *= 1.0 + min(fine.x, 0.0) * 0.6;
+    // Edges of colours run as the detail does, not along the texels.
+    var ground = ground_at(in.samples + fine.yw * 0.3);
+    // Rock and broken ground are rougher than meadows.
+    let rocky = clamp(0.16 + 0.6 * smoothstep(0.25, 0.9, ground.slope) + 0.9 * ground.rough, 0.0, 1.0);
+    let rise = fine.yzw - ground.normal * dot(fine.yzw, ground.normal);
+    ground.normal = normalize(ground.normal - rise * rocky);
+    ground.colour *= 1.0 + fine.x * 0.5;
+    ground.sky *= 1.0 + min(fine.x, 0.0) * 0.7;
+    if scene.water.y > 0.5 && coat < 2 {
+        // What the water has just left is dark.
+        let dry_m = (in.point.y - scene.water.x) / scene.land.z;
+        ground.colour *= 1.0 - 0.5 * shore(max(dry_m, 0.0), ground.slope, 5.0, pixel_m);
+    }
     var colour: vec3f;
     if in.side > 1e-5 {
-        let facing = select(across, -across, dot(across, in.point - scene.eye.xyz) > 0.0);
+        let facing = select(across, -across, dot(across, seen(in.point)) > 0.0);
         let normal = normalize(facing + vec3f(0.0, 1e-12, 0.0));
         let cut = strata(in.point, in.samples);
         // Lit from all around a little, so that the side in the shade can be read too.
-        let direct = scene.sun_colour.rgb * scene.sun.w * max(dot(normal, scene.sun.xyz), 0.0) * 0.6;
-        colour = cut * (direct + scene.ambient.rgb * 0.6 + vec3f(0.31, 0.29, 0.27));
+        let direct = scene.sun_colour.rgb * scene.sun.w * max(dot(normal, scene.sun.xyz), 0.0) * 0.95;
+        colour = cut * (direct + scene.ambient.rgb + vec3f(0.40, 0.38, 0.35));
     } else {
-        switch i32(scene.grid.w) {
+        switch coat {
             case 1: {
-                colour = lit(vec3f(0.56, 0.545, 0.52), ground.normal, ground.sun, ground.sky);
+                colour = lit(vec3f(0.56, 0.545, 0.52) * (1.0 + fine.x * 0.25), ground.normal, ground.sun, ground.sky);
             }
             case 2: {
                 let y = in.point.y;
                 let share = (y - scene.heights.x) / max(scene.heights.y - scene.heights.x, 1e-6);
-                colour = lit(tint(clamp(share, 0.0, 1.0)), ground.normal, ground.sun, ground.sky);
+                colour = charted(ramp_at(share), ground.normal, ground.sky);
             }
             case 3: {
-                // From green, where one walks, over amber to red at 45°.
-                let steep = atan(ground.slope) * (180.0 / PI);
-                var slope = mix(vec3f(0.12, 0.26, 0.15), vec3f(0.62, 0.44, 0.10), smoothstep(12.0, 28.0, steep));
-                slope = mix(slope, vec3f(0.50, 0.08, 0.05), smoothstep(28.0, 45.0, steep));
-                colour = lit(slope, ground.normal, mix(1.0, ground.sun, 0.5), ground.sky);
+                colour = charted(ramp_at(atan(ground.slope) * (180.0 / PI)), ground.normal, ground.sky);
             }
             case 4: {
-                let clay = lit(vec3f(0.115, 0.12, 0.13), ground.normal, mix(1.0, ground.sun, 0.5), ground.sky);
-                colour = mix(clay, clay * 2.0 + vec3f(0.16, 0.17, 0.18), edge);
+                let clay = lit(vec3f(0.14, 0.146, 0.158), ground.normal, mix(1.0, ground.sun, 0.5), ground.sky);
+                colour = mix(clay, clay * 2.0 + vec3f(0.20, 0.21, 0.22), edge);
             }
             default: {
                 if scene.water.w > 0.5 {
@@ -178,6 +198,10 @@ fn fragment(in: Vertex) -> @location(0) vec4f {
             }
         }
         colour = embers(colour, in.point.xz, beside.xz, below.xz);
+        if coat == 2 || coat == 3 {
+            // As the legend has it.
+            return encoded(colour, in.position.xy);
+        }
     }
     return shown(hazed(colour, in.point), in.position.xy);
 }

@@ -34,70 +34,86 @@ fn vertex(@builtin(vertex_index) index: u32) -> Vertex {
     return out;
 }
 
-const SHALLOW = vec3f(0.048, 0.190, 0.188);
-const DEEP = vec3f(0.010, 0.036, 0.056);
+// What clear water near a coast swallows of red, green and blue, per metre, and what it throws back of light by itself
+// where it is so deep that no more comes from the ground.
+const SWALLOWED = vec3f(0.16, 0.040, 0.034);
+const DEEP = vec3f(0.012, 0.068, 0.100);
 
-// The slope of waves that come with the wind, longer across it than along it.
-fn ripples(place: vec2f) -> vec2f {
-    let with_wind = mat2x2f(0.83, -0.56, 0.56, 0.83) * place * vec2f(1.0, 1.9);
-    return 0.55 * noise_and_slope(with_wind * 420.0).yz + 0.45 * noise_and_slope(with_wind * 150.0 + 7.0).yz;
+// The light of a stretch of water, and of the ground behind it that throws back `bed`.
+fn through(bed: vec3f, metres: f32, light: vec3f) -> vec3f {
+    let passed = exp(-SWALLOWED * metres);
+    return bed * passed + DEEP * light * (1.0 - passed);
+}
+
+// How waves of a few metres rise, longer across the wind than along it. They stand still: nothing moves at rest.
+fn waves(place_m: vec2f, pixel_m: f32) -> vec2f {
+    let with_wind = mat2x2f(0.83, -0.56, 0.56, 0.83) * place_m * vec2f(1.0, 1.7);
+    let long = noise_and_slope(with_wind / 9.0).yz * smoothstep(5.0, 1.2, pixel_m);
+    let short = noise_and_slope(with_wind / 2.6 + 7.0).yz * smoothstep(1.4, 0.35, pixel_m);
+    return 0.06 * long + 0.05 * short;
 }
 
 @fragment
 fn fragment(in: Vertex) -> @location(0) vec4f {
-    let away = in.point - scene.eye.xyz;
-    let far = length(away);
-    let way = away / far;
-    // Waves that are smaller than a pixel are none.
-    let coarse = max(length(dpdx(in.point)), length(dpdy(in.point)));
-    let wave = ripples(in.point.xz) * 0.035 * smoothstep(0.004, 0.0006, coarse);
-    let normal = normalize(vec3f(wave.x, 1.0, wave.y));
-    let surface = samples_of(in.point.xz);
-    let depth = scene.water.x - height_m(surface) * scene.land.z;
+    let way = normalize(seen(in.point));
+    let pixel_m = max(length(dpdx(in.point)), length(dpdy(in.point))) * scene.heights.z;
+    let place_m = in.point.xz * scene.heights.z;
+    let wave = waves(place_m, pixel_m);
+    let normal = normalize(vec3f(-wave.x, 1.0, -wave.y));
+    let level_m = scene.water.x / scene.land.z;
+    let depth_m = level_m - height_m(samples_of(in.point.xz));
     // The refracted ray, 1.33 times as dense as air.
     let bent = refract(way, normal, 1.0 / 1.33);
-    let drift = bent.xz / max(-bent.y, 0.35) * max(depth, 0.0);
+    let slant = max(-bent.y, 0.35);
+    let drift = bent.xz / slant * max(depth_m, 0.0) / scene.heights.z;
     let below = clamp(samples_of(in.point.xz + drift), vec2f(0.0), scene.grid.xy - 1.0);
     let ground = ground_at(below);
-    let bottom = scene.water.x - height_m(below) * scene.land.z;
-    if in.side < 0.5 && depth <= 0.0 {
+    let bottom_m = max(mix(level_m - height_m(below), depth_m, 0.5), 0.0);
+    if in.side < 0.5 && depth_m <= 0.0 {
         discard;
     }
-    let deep = max(mix(bottom, depth, 0.5), 0.0) / scene.water.z;
-    // Red is gone first: the three channels are swallowed at different rates.
-    let passed = exp(-deep * vec3f(3.4, 1.35, 1.0));
-    let sunlit = scene.sun_colour.rgb * scene.sun.w * max(scene.sun.y, 0.0);
-    let light = sunlit * mix(1.0 - scene.ambient.w, 1.0, ground.sun) * 0.75 + scene.ambient.rgb;
-    let body = mix(SHALLOW, DEEP, 1.0 - exp(-deep * 1.1)) * light;
-    var bed = ground.colour;
-    if scene.grid.w > 0.5 {
-        bed = vec3f(0.5, 0.48, 0.45);
-    }
-    if scene.water.w < 0.5 || scene.grid.w > 0.5 {
-        bed = lit(bed, ground.normal, ground.sun, ground.sky);
-    }
-    var colour = bed * passed + body * (1.0 - passed.b * 0.85);
+    let sunlight = scene.sun_colour.rgb * scene.sun.w;
+    // What lies deep throws its shadows on the ground below, not on the water.
+    let sun_seen = mix(1.0, ground.sun, exp(-bottom_m / 20.0));
+    let shadow = mix(1.0 - scene.ambient.w, 1.0, sun_seen);
+    let light = sunlight * max(scene.sun.y, 0.0) * shadow + scene.ambient.rgb;
     if in.side > 0.5 {
         // A cut through the water: the deeper, the darker.
-        let down = (scene.water.x - in.point.y) / scene.water.z;
-        let cut = mix(SHALLOW * 0.95, DEEP * 1.5, 1.0 - exp(-down * 1.4)) * (sunlit * 0.35 + scene.ambient.rgb * 1.3);
-        colour = cut + vec3f(0.06, 0.085, 0.09) * smoothstep(0.05, 0.0, down);
-    } else {
-        // R. Schlick, "An Inexpensive BRDF Model for Physically-based Rendering", 1994, equation 15, for 1.33.
-        let grazing = 1.0 - max(dot(-way, normal), 0.0);
-        let mirrored = 0.02 + 0.98 * grazing * grazing * grazing * grazing * grazing;
-        var back = reflect(way, normal);
-        back.y = abs(back.y);
-        let half_way = normalize(scene.sun.xyz - way);
-        let glint = pow(max(dot(half_way, normal), 0.0), 220.0) * 0.9 * ground.sun;
-        // Where the wind lies on it, it is rough and shows more of the sky; elsewhere it is dark.
-        let gusts = noise(in.point.xz * vec2f(5.0, 9.0)) * 0.6 + noise(in.point.xz * vec2f(17.0, 31.0) + 5.0) * 0.4;
-        let rough = mirrored + 0.05 * smoothstep(0.35, 0.75, gusts);
-        colour = mix(colour, sky(back), rough * 0.9) + scene.sun_colour.rgb * scene.sun.w * glint;
-        // Where it is hardly deep, it breaks: here and there, not as a line around the land.
-        let shore = smoothstep(0.035, 0.0, depth / scene.water.z);
-        let foam = shore * shore * smoothstep(0.25, 0.85, noise(in.point.xz * 260.0));
-        colour = mix(colour, light * 0.6, foam * 0.4);
+        let down_m = (scene.water.x - in.point.y) / scene.land.z;
+        let lit_m = exp(-SWALLOWED * down_m * 0.6);
+        let cut = DEEP * (0.6 + 1.6 * lit_m) * (sunlight * 0.6 + scene.ambient.rgb * 1.2);
+        return shown(hazed(cut, in.point), in.position.xy);
     }
+    // Wet ground is darker than dry one.
+    var bed = select(ground.colour, vec3f(0.5, 0.48, 0.45), scene.grid.w > 0.5) * 0.55;
+    if scene.water.w < 0.5 || scene.grid.w > 0.5 {
+        bed = lit(bed, ground.normal, sun_seen, ground.sky);
+    }
+    // Light has come down and goes up again.
+    var colour = through(bed, bottom_m * (1.0 + 1.0 / slant), light);
+    // A thin line of foam where it is shallow, broken here and there.
+    let broken = smoothstep(0.15, 0.6, noise(place_m / 14.0));
+    let foam = shore(max(depth_m, 0.0), ground.slope, 4.0, pixel_m) * broken;
+    colour = mix(colour, light * 0.7, foam * 0.6);
+    // R. Schlick, "An Inexpensive BRDF Model for Physically-based Rendering", 1994, equation 15, for 1.33.
+    let facing = max(dot(-way, normal), 0.0);
+    let grazing = 1.0 - facing;
+    let mirrored = 0.02 + 0.98 * grazing * grazing * grazing * grazing * grazing;
+    var back = reflect(way, normal);
+    back.y = abs(back.y);
+    // Where the wind lies on it, it is rough and shows more of the sky; elsewhere it is dark.
+    let gusts = noise(place_m / 900.0 * vec2f(1.0, 1.8)) * 0.6 + noise(place_m / 260.0 * vec2f(1.0, 1.8) + 5.0) * 0.4;
+    let rough = smoothstep(0.35, 0.75, gusts);
+    colour = mix(colour, sky(back), min(mirrored + 0.03 * rough, 0.85));
+    // The sun in the waves that are too small to be seen: how many of them are turned so that they throw it here (C. Cox and
+    // W. Munk, "Measurement of the Roughness of the Sea Surface from Photographs of the Sun's Glitter", 1954). A light breeze;
+    // the slopes of the waves that are seen move the place of it.
+    let between = normalize(scene.sun.xyz - way);
+    let turned = -between.xz / max(between.y, 0.05) - wave;
+    let spread = mix(0.014, 0.021, rough);
+    let density = exp(-dot(turned, turned) / spread) / (PI * spread);
+    let steep = between.y * between.y;
+    let glint = 0.02 * PI * density / (4.0 * max(facing, 0.12) * max(steep * steep, 0.05));
+    colour += sunlight * sun_seen * min(glint, 2.5) * smoothstep(0.0, 0.04, scene.sun.y);
     return shown(hazed(colour, in.point), in.position.xy);
 }

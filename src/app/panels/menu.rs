@@ -97,11 +97,10 @@ fn edit_menu(ui: &mut Ui, document: &Document) -> Option<Command> {
 
 fn view_menu(ui: &mut Ui, document: &Document) -> Option<Command> {
     ui.set_min_width(220.0);
-    let mut command = item(ui, Command::FrameViews, true).or(item(ui, Command::LookFromAbove, true)).or(item(
-        ui,
-        Command::LookFromTheSide,
-        true,
-    ));
+    let mut command = item(ui, Command::FrameViews, true);
+    for look in [Command::LookThreeQuarter, Command::LookFromAbove, Command::LookFromTheSide] {
+        command = command.or(item(ui, look, true));
+    }
     ui.separator();
     for view in [Command::MaximiseHeightmap, Command::MaximiseTexture, Command::MaximiseScene] {
         command = command.or(item(ui, view, true));

@@ -3,11 +3,12 @@
 //! It is drawn on the graphics card into a picture of its own, and only when something has changed. Nothing here is
 //! part of the document but the level of the water.
 
+mod drawing;
 mod glow;
+mod legend;
 mod picture;
 #[cfg(test)]
 mod tests;
-mod turntable;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -18,22 +19,22 @@ use egui::{
     Stroke, Ui, UiBuilder, Vec2, WidgetInfo,
 };
 use egui_material_icons::icons::{
-    ICON_BOLT, ICON_FILTER_CENTER_FOCUS, ICON_HEIGHT, ICON_LANDSCAPE, ICON_MAP, ICON_WATER,
+    ICON_BOLT, ICON_FILTER_CENTER_FOCUS, ICON_HEIGHT, ICON_LANDSCAPE, ICON_MAP, ICON_VIEW_IN_AR, ICON_WATER,
 };
 
+pub(super) use self::drawing::{Drawing, DrawingOutcome};
 use self::glow::Glow;
 pub(super) use self::picture::{Decision, PictureWindow};
-pub(super) use self::turntable::{Turntable, TurntableOutcome};
-use super::theme::colours;
-use super::views::{Freshness, freshness_chip, scale_bar};
+use super::command::Command;
+use super::theme::{Colours, colours};
+use super::views::{Freshness, freshness_chip, note, plate, scale_bar};
 use super::widgets::icon_button;
 use crate::engine::light::Light;
 use crate::engine::texture::TextureView;
 use crate::engine::{Extent, Heightfield, Picture};
 #[cfg(test)]
 use crate::scene::Counts;
-pub(super) use crate::scene::OrderedPicture;
-use crate::scene::camera::{Camera, Measure, Sight, Vec3, dot, plus};
+use crate::scene::camera::{Camera, Measure, Sight, Vec3, dot};
 use crate::scene::{Coat, Frame, GlowingFault, Gpu, Portrait, Stand};
 use crate::worker::{Preview, Wake};
 
@@ -50,16 +51,22 @@ const NOTHING_TO_SEE: &str = "the 3-D view does not show this land yet; show it 
 /// Lands that follow each other sooner than this do so at the pace of the display, seconds.
 const QUICK: f64 = 0.025;
 
-/// A software adapter draws only so many pixels until nothing has moved for so long, seconds.
+/// A software adapter draws only so many pixels while something moves. When it has rested for so long, seconds, it draws
+/// all of them, and when it has rested for longer, with smooth edges and all that is fine.
 const QUICK_PIXELS: f32 = 75_000.0;
-const REST: f64 = 0.2;
+const REST: f64 = 0.02;
+const LONG_REST: f64 = 0.25;
 
 /// Ready-made looks at the land.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Look {
     /// All of it, from where one looks now.
     Framed,
+    /// As a new land is looked at: a corner in front, from half above.
+    ThreeQuarter,
+    /// As a plan, north at the top.
     FromAbove,
+    /// As an elevation, from the side that is nearest to where one looks from; from the next one, if that is where.
     FromTheSide,
     /// With north at the top.
     North,
@@ -115,7 +122,8 @@ pub(super) struct Around<'a> {
 #[derive(Clone, Copy)]
 pub(super) struct Posture {
     camera: Camera,
-    is_home: bool,
+    aspect: f32,
+    is_framed: bool,
     coat: Coat,
     exaggeration: f32,
     glows: bool,
@@ -132,8 +140,10 @@ pub(super) struct Scene {
     glow: Glow,
     camera: Camera,
     flight: Option<Flight>,
-    /// Whether the camera still stands where the program put it, and goes with the land.
-    is_home: bool,
+    /// Whether the camera still stands where all of the land fills the pane, and goes with both.
+    is_framed: bool,
+    /// Whether nobody has moved it yet.
+    is_untouched: bool,
     coat: Coat,
     exaggeration: f32,
     shown: Option<Shown>,
@@ -158,7 +168,8 @@ impl Default for Scene {
             glow: Glow::default(),
             camera: Camera::default(),
             flight: None,
-            is_home: true,
+            is_framed: true,
+            is_untouched: true,
             coat: Coat::default(),
             exaggeration: 1.0,
             shown: None,
@@ -214,14 +225,19 @@ impl Scene {
 
     /// How the land is looked at, for a view on another card.
     pub(super) fn posture(&self) -> Posture {
-        let Self { camera, is_home, coat, exaggeration, .. } = *self;
-        Posture { camera, is_home, coat, exaggeration, glows: self.glow.is_on }
+        let Self { camera, aspect, is_framed, coat, exaggeration, .. } = *self;
+        Posture { camera, aspect, is_framed, coat, exaggeration, glows: self.glow.is_on }
     }
 
     pub(super) fn take(&mut self, posture: Posture) {
-        let Posture { camera, is_home, coat, exaggeration, glows } = posture;
-        (self.camera, self.is_home, self.coat, self.exaggeration) = (camera, is_home, coat, exaggeration);
-        self.glow.is_on = glows;
+        let Posture { camera, aspect, is_framed, coat, exaggeration, glows } = posture;
+        (self.camera, self.aspect, self.is_framed) = (camera, aspect, is_framed);
+        (self.coat, self.exaggeration, self.glow.is_on) = (coat, exaggeration, glows);
+    }
+
+    /// Whether the playhead is held: its faults glow as long as it is.
+    pub(super) fn hold_glow(&mut self, is_held: bool, ctx: &egui::Context) {
+        self.glow.hold(is_held, ctx);
     }
 
     /// The lines that glow now; asks for the next frame as long as they change.
@@ -271,24 +287,34 @@ impl Scene {
 
     /// Back to where a new land is looked at from.
     pub(super) fn reset(&mut self) {
-        (self.camera, self.flight, self.is_home) = (Camera::default(), None, true);
+        (self.camera, self.flight, self.is_framed) = (Camera::default(), None, true);
         self.portrait = None;
     }
 
     /// Looks at the land in a ready-made way.
     pub(super) fn look(&mut self, look: Look, extent: Extent, now: f64) {
+        const QUARTER: f32 = std::f32::consts::FRAC_PI_2;
         let mut to = self.goal();
         match look {
             Look::Framed => {}
-            Look::FromAbove => (to.azimuth, to.pitch) = (0.0, std::f32::consts::FRAC_PI_2),
-            Look::FromTheSide => to.pitch = 0.06,
+            Look::ThreeQuarter => {
+                let Camera { azimuth, pitch, flat, .. } = Camera::default();
+                (to.azimuth, to.pitch, to.flat) = (azimuth, pitch, flat);
+            }
+            Look::FromAbove => (to.azimuth, to.pitch, to.flat) = (0.0, QUARTER, 1.0),
+            Look::FromTheSide => {
+                let is_there = to.pitch == 0.0 && to.flat == 1.0;
+                let sides = (to.azimuth / QUARTER).round() + f32::from(u8::from(is_there));
+                (to.azimuth, to.pitch, to.flat) = (sides * QUARTER, 0.0, 1.0);
+            }
             Look::North => to.azimuth = 0.0,
         }
-        if look != Look::North {
+        self.is_framed |= look != Look::North;
+        if self.is_framed {
             let measure = self.measure(extent);
-            to.frame(measure.half(), self.range_m(1.0).map(|height| measure.y(height)), self.aspect);
+            to.frame(measure.half(), measure.block(self.range_m(1.0)), self.aspect);
         }
-        self.is_home = false;
+        self.is_untouched = false;
         self.fly_to(to, now);
     }
 
@@ -346,15 +372,7 @@ impl Scene {
         self.portrait.as_ref().filter(is_shown)
     }
 
-    /// The picture of the view at another size, to be read on another thread.
-    pub(super) fn order(&self, size: [u32; 2]) -> Result<OrderedPicture, String> {
-        let (Card::Ready(gpu), Some(portrait)) = (&self.card, self.drawn()) else {
-            return Err(NOTHING_TO_SEE.into());
-        };
-        lock(gpu).order(&portrait.frame(size, 0.0))
-    }
-
-    /// What a turntable is made of: the view, and what to draw it with.
+    /// What pictures are made of: the view, and what to draw it with.
     pub(super) fn model(&self) -> Result<(RenderState, Portrait), String> {
         let seen = self.state.clone().zip(self.drawn().cloned());
         seen.ok_or_else(|| NOTHING_TO_SEE.into())
@@ -387,12 +405,9 @@ impl Scene {
         }
         let now = ui.input(|input| input.time);
         let measure = self.measure(around.extent);
-        self.aspect = pane.aspect_ratio();
         let blend = self.morphed(ui, now);
         let range_m = self.range_m(blend);
-        if self.is_home {
-            self.camera.frame(measure.half(), measure.block(range_m), self.aspect);
-        }
+        self.fit(measure.half(), measure.block(range_m), pane.aspect_ratio(), now);
         let high = measure.y(range_m[1]);
         let Some(stand) = self.portrait(around, true, range_m).map(|portrait| portrait.stand()) else { return };
         self.move_camera(ui, &response, pane, &stand, high, now);
@@ -407,34 +422,27 @@ impl Scene {
         if let (Some(place), Some(shown)) = (*around.crosshair_m, &self.shown) {
             let [x_m, z_m] = place;
             let foot = measure.point(place, shown.land.height_at(x_m, z_m));
-            let hidden = self.is_hidden(&sight, foot, &measure, high);
+            let hidden = sight.hides(foot, &measure, &shown.land, high);
             pin(&painter, &sight, foot, pane, colours(ui).accent, hidden, response.hovered());
         }
-        let depth = dot(plus(self.camera.pivot, sight.eye, -1.0), sight.forward).max(sight.near);
-        let pixels_per_m = dot(sight.right, sight.right).sqrt() * 0.5 * pane.width() / (depth * measure.unit_m());
-        scale_bar(&painter, pane, pixels_per_m);
+        let pixels = dot(sight.right, sight.right).sqrt() * 0.5 * pane.width();
+        let pixels_per_m = pixels / (sight.divisor(self.camera.pivot) * measure.unit_m());
+        let bar = scale_bar(ui, &painter, pane, pixels_per_m);
+        legend::legend(ui, &painter, bar, self.coat, range_m);
         let before = (self.exaggeration, *around.water_m);
         self.controls_ui(ui, pane, around.water_m);
         if before != (self.exaggeration, *around.water_m) {
             self.moved_at = now;
         }
         self.looks_ui(ui, pane, around.extent, now);
-        if self.is_home && pane.width() > 560.0 {
-            let at = pane.center_bottom() - Vec2::new(0.0, 18.0);
+        if self.is_untouched && pane.width() > 600.0 {
             let text = "Drag to orbit, right-drag to pan, wheel to zoom";
-            painter.text(
-                at,
-                Align2::CENTER_CENTER,
-                text,
-                FontId::proportional(11.0),
-                colours(ui).text.gamma_multiply(0.75),
-            );
+            note(ui, &painter, Align2::CENTER_BOTTOM, pane.center_bottom() - Vec2::new(0.0, 8.0), text);
         }
         let step = self.shown.as_ref().map_or(1, |shown| lock(&gpu).step(&shown.land));
         if step > 1 {
             let text = format!("Drawn from every {step}. sample: the graphics adapter holds no more");
-            let at = pane.left_top() + Vec2::new(10.0, 36.0);
-            painter.text(at, Align2::LEFT_TOP, text, FontId::proportional(11.0), colours(ui).text);
+            note(ui, &painter, Align2::LEFT_TOP, pane.left_top() + Vec2::new(8.0, 36.0), &text);
         }
         freshness_chip(ui, &painter, pane, around.freshness);
     }
@@ -456,12 +464,24 @@ impl Scene {
         sight.pick(sight.ray(at, pane), measure, &shown.land, high)
     }
 
-    fn is_hidden(&self, sight: &Sight, foot: Vec3, measure: &Measure, high: f32) -> bool {
-        let Some(shown) = &self.shown else { return false };
-        let way = plus(foot, sight.eye, -1.0);
-        let length = |v: Vec3| dot(v, v).sqrt();
-        let hit = sight.pick(way, measure, &shown.land, high);
-        hit.is_some_and(|hit| length(plus(hit, sight.eye, -1.0)) < length(way) * 0.985 - 0.002)
+    /// Lets the camera go with the pane, and with the land where it still frames it.
+    fn fit(&mut self, half: [f32; 2], block: [f32; 2], aspect: f32, now: f64) {
+        let before = std::mem::replace(&mut self.aspect, aspect);
+        let cameras = match &mut self.flight {
+            Some(flight) if self.is_framed => [&mut flight.to].into_iter().chain(None),
+            Some(flight) => [&mut flight.to].into_iter().chain(Some(&mut flight.from)),
+            None => [&mut self.camera].into_iter().chain(None),
+        };
+        for camera in cameras {
+            if self.is_framed {
+                camera.frame(half, block, aspect);
+            } else if aspect != before {
+                camera.refit(half, block, [before, aspect]);
+            }
+        }
+        if aspect != before {
+            self.moved_at = now;
+        }
     }
 
     /// Follows the pointer, the wheel and the keys.
@@ -477,11 +497,14 @@ impl Scene {
         }
         let Some(sight) = self.sight(stand, self.aspect) else { return };
         let under = |at: Pos2| self.pick(&sight, at, pane, &stand.measure, high);
-        // Beside the land: the table on which it stands.
+        // The sky: what lies as deep in the picture as the pivot.
+        let away = |at: Pos2| sight.ray(at, pane).at(sight.depth(self.camera.pivot));
+        // Beside the land: the table on which it stands, if one sees anything of it.
         let level = |at: Pos2| {
             let ray = sight.ray(at, pane);
-            let times = (stand.bottom - sight.eye[1]) / ray[1];
-            (times > 0.0 && times < 2.0 * self.camera.distance).then(|| plus(sight.eye, ray, times))
+            let depth = (stand.bottom - ray.from[1]) / ray.way[1];
+            let is_near = depth > ray.near && depth < 2.0 * self.camera.distance;
+            if self.camera.flat == 1.0 { Some(away(at)) } else { is_near.then(|| ray.at(depth)) }
         };
         let drag = response.drag_delta();
         let is_moved = drag != Vec2::ZERO;
@@ -494,7 +517,7 @@ impl Scene {
             && let Some(grabbed) = under(at - drag).or_else(|| level(at - drag))
         {
             camera.attend(&sight, grabbed);
-            camera.pan(sight.eye, grabbed, sight.ray(at, pane));
+            camera.pan(grabbed, sight.ray(at, pane));
         }
         if let Some(at) = response.hover_pos() {
             let (scroll, pinch) = ui.input(|input| (input.smooth_scroll_delta().y, input.zoom_delta()));
@@ -505,8 +528,7 @@ impl Scene {
                         camera.attend(&sight, target);
                         camera.zoom(factor, target);
                     }
-                    // The sky: what lies as far away as the pivot.
-                    None => camera.zoom(factor, plus(sight.eye, sight.ray(at, pane), camera.distance)),
+                    None => camera.zoom(factor, away(at)),
                 }
             }
         }
@@ -525,10 +547,11 @@ impl Scene {
         }
         let pivot = response.double_clicked().then(|| response.interact_pointer_pos().and_then(under)).flatten();
         if camera != self.camera {
-            (self.camera, self.flight, self.is_home) = (camera, None, false);
+            (self.camera, self.flight) = (camera, None);
+            (self.is_framed, self.is_untouched) = (false, false);
         }
         if let Some(pivot) = pivot {
-            self.is_home = false;
+            (self.is_framed, self.is_untouched) = (false, false);
             self.fly_to(Camera { pivot, ..self.camera }, now);
         }
         if self.camera != before {
@@ -551,14 +574,16 @@ impl Scene {
             self.moved_at = now;
         }
         // A software adapter draws more coarsely while something moves.
-        let rests_in = REST - (now - self.moved_at);
-        let is_hurried = self.is_software() && (around.is_playing || rests_in > 0.0);
-        if is_hurried && rests_in > 0.0 {
-            ui.ctx().request_repaint_after(std::time::Duration::from_secs_f64(rests_in.min(REST)));
+        let rested = now - self.moved_at;
+        let is_moving = |rest: f64| self.is_software() && (around.is_playing || rested < rest);
+        let (is_quick, is_hurried) = (is_moving(REST), is_moving(LONG_REST));
+        if is_hurried && rested < LONG_REST {
+            let left = if rested < REST { REST - rested } else { LONG_REST - rested };
+            ui.ctx().request_repaint_after(std::time::Duration::from_secs_f64(left.min(LONG_REST)));
         }
         let scale = ui.ctx().pixels_per_point();
         let quick = (QUICK_PIXELS / (pane.area() * scale * scale)).sqrt().min(1.0);
-        let scale = if is_hurried { scale * quick } else { scale };
+        let scale = if is_quick { scale * quick } else { scale };
         // Pixel for pixel what the pane has.
         let between = |from: f32, to: f32| (((to * scale).round() - (from * scale).round()) as u32).max(1);
         let size = [between(pane.left(), pane.right()), between(pane.top(), pane.bottom())];
@@ -569,7 +594,7 @@ impl Scene {
             self.frame = Some(frame.clone());
         }
         self.portrait = Some(portrait);
-        let callback = egui_wgpu::Callback::new_paint_callback(pane, Drawing { gpu: gpu.clone(), frame });
+        let callback = egui_wgpu::Callback::new_paint_callback(pane, Painting { gpu: gpu.clone(), frame });
         ui.painter().add(callback);
     }
 
@@ -630,20 +655,25 @@ impl Scene {
         let response = ui.interact(dial, ui.scope_id().with("north"), Sense::click()).on_hover_text("Turn north up");
         response.widget_info(|| WidgetInfo::labeled(Role::Button, true, "Turn north up"));
         let mut chosen = response.clicked().then_some(Look::North);
-        north(&ui.painter().with_clip_rect(pane), centre, self.camera.azimuth, colours(ui).accent);
-        let place =
-            Rect::from_min_max(dial.left_top() + Vec2::new(-104.0, 6.0), dial.left_bottom() - Vec2::new(8.0, 6.0));
-        ui.painter().rect_filled(place, 4.0, Color32::from_black_alpha(110));
+        let colours = colours(ui);
+        north(&ui.painter().with_clip_rect(pane), centre, self.camera.azimuth, &colours);
+        let looks = [
+            (ICON_FILTER_CENTER_FOCUS, Command::FrameViews, Look::Framed),
+            (ICON_VIEW_IN_AR, Command::LookThreeQuarter, Look::ThreeQuarter),
+            (ICON_MAP, Command::LookFromAbove, Look::FromAbove),
+            (ICON_LANDSCAPE, Command::LookFromTheSide, Look::FromTheSide),
+        ];
+        let width = 34.0 * looks.len() as f32 + 2.0;
+        let place = Rect::from_min_max(
+            dial.left_top() + Vec2::new(-8.0 - width, 6.0),
+            dial.left_bottom() - Vec2::new(8.0, 6.0),
+        );
+        plate(ui.painter(), place, &colours);
         let mut row = ui.new_child(UiBuilder::new().max_rect(place).layout(Layout::left_to_right(Align::Center)));
         row.spacing_mut().item_spacing.x = 2.0;
-        row.visuals_mut().widgets.inactive.fg_stroke.color = Color32::from_gray(230);
         row.add_space(2.0);
-        for (icon, name, look) in [
-            (ICON_FILTER_CENTER_FOCUS, "Frame the land (F)", Look::Framed),
-            (ICON_MAP, "From above (T)", Look::FromAbove),
-            (ICON_LANDSCAPE, "From the side (H)", Look::FromTheSide),
-        ] {
-            if icon_button(&mut row, icon, name).clicked() {
+        for (icon, command, look) in looks {
+            if icon_button(&mut row, icon, &command.tooltip(ui)).clicked() {
                 chosen = Some(look);
             }
         }
@@ -655,11 +685,11 @@ impl Scene {
 }
 
 /// A needle in a dial.
-fn north(painter: &egui::Painter, centre: Pos2, azimuth: f32, accent: Color32) {
-    painter.circle_filled(centre, 18.0, Color32::from_black_alpha(110));
+fn north(painter: &egui::Painter, centre: Pos2, azimuth: f32, colours: &Colours) {
+    painter.circle_filled(centre, 18.0, colours.plate);
     let way = Vec2::new(-libm::sinf(azimuth), -libm::cosf(azimuth));
     let across = way.rot90();
-    for (sign, colour) in [(1.0, accent), (-1.0, Color32::from_gray(190))] {
+    for (sign, colour) in [(1.0, colours.accent_text), (-1.0, colours.weak)] {
         let points = vec![
             centre + way * 9.0 * sign - way * 2.0,
             centre - across * 4.0 - way * 2.0,
@@ -667,7 +697,7 @@ fn north(painter: &egui::Painter, centre: Pos2, azimuth: f32, accent: Color32) {
         ];
         painter.add(egui::Shape::convex_polygon(points, colour, Stroke::NONE));
     }
-    painter.text(centre + way * 13.0, Align2::CENTER_CENTER, "N", FontId::proportional(9.0), Color32::WHITE);
+    painter.text(centre + way * 13.0, Align2::CENTER_CENTER, "N", FontId::proportional(9.0), colours.text);
 }
 
 /// The pointer's place on the land, as a pin that stands in it; a ring where the pointer itself is here.
@@ -688,12 +718,12 @@ fn pin(painter: &egui::Painter, sight: &Sight, foot: Vec3, pane: Rect, accent: C
 }
 
 /// One frame on its way to the card.
-struct Drawing {
+struct Painting {
     gpu: Arc<Mutex<Gpu>>,
     frame: Frame,
 }
 
-impl egui_wgpu::CallbackTrait for Drawing {
+impl egui_wgpu::CallbackTrait for Painting {
     fn prepare(
         &self,
         _device: &wgpu::Device,

@@ -3,16 +3,11 @@
 use egui::{Context, DragValue};
 
 use crate::app::widgets::modal;
+use crate::files::texture::{PICTURE_SIDES, TURNTABLE_FRAMES};
 
 /// Sizes that people ask for.
 const SIZES: [([u32; 2], &str); 4] =
     [([1920, 1080], "Full HD"), ([2560, 1440], "QHD"), ([3840, 2160], "4K"), ([2048, 2048], "Square")];
-
-/// The fewest and the most pixels along a side.
-const LIMITS: [u32; 2] = [16, 8192];
-
-/// The fewest and the most pictures of a turntable.
-const FRAMES: [u32; 2] = [2, 999];
 
 /// What the user wants of the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,14 +60,14 @@ impl PictureWindow {
             ui.horizontal(|ui| {
                 for (side, name) in self.size.iter_mut().zip(["Width", "Height"]) {
                     let label = ui.label(name);
-                    let value = DragValue::new(side).range(LIMITS[0]..=LIMITS[1]).speed(4.0).suffix(" px");
+                    let value = DragValue::new(side).range(PICTURE_SIDES).speed(4.0).suffix(" px");
                     ui.add(value).labelled_by(label.id);
                 }
             });
             if let Some(frames) = &mut self.frames {
                 ui.horizontal(|ui| {
                     let label = ui.label("Frames");
-                    ui.add(DragValue::new(frames).range(FRAMES[0]..=FRAMES[1]).speed(0.25)).labelled_by(label.id);
+                    ui.add(DragValue::new(frames).range(TURNTABLE_FRAMES).speed(0.25)).labelled_by(label.id);
                 });
             }
             ui.add_space(8.0);

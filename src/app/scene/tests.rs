@@ -8,7 +8,7 @@ use egui_kittest::{Harness, SnapshotOptions};
 use super::*;
 use crate::app::tests::{Scripted, can_draw, chosen, pause, wait};
 use crate::app::{App, Command};
-use crate::engine::{Grid, Recipe};
+use crate::engine::{Grid, Monitor, Recipe};
 use crate::project::presets;
 use crate::worker::{InputFiles, PreviewRequest, Previewer};
 
@@ -102,6 +102,11 @@ fn card() -> Gpu {
     Gpu::new(&render_state()).expect("a card that can draw")
 }
 
+/// A land and a card to draw it with; `None` where nothing can draw.
+fn board() -> Option<(Heightfield, Gpu)> {
+    can_draw().then(|| (bumpy(), card()))
+}
+
 const WORLD: Extent = Extent { width_m: 3000.0, depth_m: 2000.0 };
 
 /// Land with a different height at every sample.
@@ -129,24 +134,22 @@ fn black(land: &Heightfield) -> Picture {
 
 #[test]
 fn a_marked_pixel_is_drawn_where_the_projection_says() {
-    if !can_draw() {
-        return;
-    }
-    let land = bumpy();
-    let mut gpu = card();
+    let Some((land, mut gpu)) = board() else { return };
     let camera = Camera { azimuth: 0.7, pitch: 0.9, distance: 1.9, ..Default::default() };
+    let cameras = [camera, Camera { flat: 0.5, ..camera }, Camera { flat: 1.0, ..camera }];
     let size = [480, 320];
     let pane = Rect::from_min_size(Pos2::ZERO, Vec2::new(480.0, 320.0));
-    for (c, r) in [(7, 6), (24, 16), (40, 9), (30, 27)] {
+    let places = [(7, 6), (24, 16), (40, 9), (30, 27)];
+    for (camera, (c, r)) in cameras.iter().flat_map(|camera| places.map(|place| (camera, place))) {
         let mut colours = black(&land);
         colours.pixels[r * colours.width + c] = [255, 0, 0, 255];
-        let frame = frame(land.clone(), colours, &camera, size);
+        let frame = frame(land.clone(), colours, camera, size);
         let grid = land.grid();
         let middle = |at: usize, count: usize, side: f64| (at as f64 + 0.5) / count as f64 * side;
         let (x_m, z_m) = (middle(c, grid.width(), WORLD.width_m), middle(r, grid.height(), WORLD.depth_m));
         let point = frame.measure.point([x_m, z_m], land.height_at(x_m, z_m));
         let expected = frame.sight.project(point, pane).expect("in front");
-        let picture = gpu.order(&frame).and_then(|ordered| ordered.read()).expect("a picture");
+        let picture = drawn(&mut gpu, &frame);
         let (mut sum, mut centre) = (0.0, Vec2::ZERO);
         for (i, pixel) in picture.pixels.iter().enumerate() {
             // Redder than any stone of the block's sides.
@@ -164,10 +167,7 @@ fn a_marked_pixel_is_drawn_where_the_projection_says() {
 
 #[test]
 fn the_heights_on_the_card_are_those_of_the_land_to_the_bit() {
-    if !can_draw() {
-        return;
-    }
-    let (land, mut gpu) = (bumpy(), card());
+    let Some((land, mut gpu)) = board() else { return };
     let frame = frame(land.clone(), black(&land), &Camera::default(), [64, 48]);
     gpu.draw(&frame).expect("drawn");
     assert_eq!(gpu.heights(), land.heights());
@@ -175,10 +175,7 @@ fn the_heights_on_the_card_are_those_of_the_land_to_the_bit() {
 
 #[test]
 fn only_what_has_changed_is_brought_and_drawn() {
-    if !can_draw() {
-        return;
-    }
-    let (land, mut gpu) = (bumpy(), card());
+    let Some((land, mut gpu)) = board() else { return };
     let first = frame(land.clone(), black(&land), &Camera::default(), [64, 48]);
     let mut check = |frame: &Frame, what: &str, expected: [u64; 4]| {
         gpu.draw(frame).expect("drawn");
@@ -208,7 +205,7 @@ fn half_way_between_two_lands_lies_half_way_between_them() {
     let grid = Grid::new(WORLD, 33, 33);
     let level = |height: f32| Heightfield::from_fn(grid, |_, _| height);
     let mut gpu = card();
-    let camera = Camera { pitch: 0.3, azimuth: 0.0, distance: 3.0, pivot: [0.0, 0.05, 0.0] };
+    let camera = Camera { pitch: 0.3, azimuth: 0.0, distance: 3.0, pivot: [0.0, 0.05, 0.0], flat: 0.0 };
     let pane = Rect::from_min_size(Pos2::ZERO, Vec2::new(96.0, 96.0));
     let of = |height: f32, blend: f32| {
         let white = Picture { width: 33, height: 33, pixels: vec![[255; 4]; 33 * 33] };
@@ -217,7 +214,7 @@ fn half_way_between_two_lands_lies_half_way_between_them() {
     };
     gpu.draw(&of(0.0, 1.0)).expect("drawn");
     let half = of(300.0, 0.5);
-    let picture = gpu.order(&half).and_then(|ordered| ordered.read()).expect("a picture");
+    let picture = drawn(&mut gpu, &half);
     let bright = |y: usize| picture.pixels[y * 96 + 48].iter().take(3).all(|channel| *channel > 200);
     let top = (0..96).find(|&y| bright(y)).expect("land") as f32;
     // The far edge of a table at 150 m is what rises highest on the screen.
@@ -228,7 +225,7 @@ fn half_way_between_two_lands_lies_half_way_between_them() {
 
 /// What is drawn of a frame.
 fn drawn(gpu: &mut Gpu, frame: &Frame) -> Picture {
-    gpu.order(frame).and_then(|ordered| ordered.read()).expect("a picture")
+    gpu.picture(frame, &Monitor::new()).expect("a picture")
 }
 
 /// Where a place of that land lies in a picture of it.
@@ -244,10 +241,7 @@ fn colour_at(picture: &Picture, at: Pos2) -> [u8; 4] {
 
 #[test]
 fn a_fault_glows_on_its_line_and_not_beside_it() {
-    if !can_draw() {
-        return;
-    }
-    let (land, mut gpu) = (bumpy(), card());
+    let Some((land, mut gpu)) = board() else { return };
     let camera = Camera { azimuth: 0.7, pitch: 0.9, distance: 1.9, ..Default::default() };
     let plain = frame(land.clone(), black(&land), &camera, [480, 320]);
     let line = GlowingFault { from_m: [600.0, 500.0], to_m: [2400.0, 1500.0], strength: 1.0 };
@@ -319,10 +313,7 @@ fn faults_glow_while_the_playhead_moves_and_rest_with_it() {
 
 #[test]
 fn the_youngest_faults_are_drawn_over_the_maps_too() {
-    if !can_draw() {
-        return;
-    }
-    let mut editor = editor(Scripted::default());
+    let Some(mut editor) = editor(Scripted::default()) else { return };
     let map = editor.get_by_label("Heightmap of the land").rect();
     let embers = |editor: &mut Harness<'static, App>| {
         let picture = editor.render().expect("a picture");
@@ -343,11 +334,197 @@ fn the_youngest_faults_are_drawn_over_the_maps_too() {
 }
 
 #[test]
-fn the_wireframe_has_lines_along_the_samples_and_none_within_the_triangles() {
-    if !can_draw() {
-        return;
+fn a_picture_in_bands_is_the_picture() {
+    let Some((land, mut gpu)) = board() else { return };
+    for flat in [0.0, 1.0] {
+        let camera = Camera { azimuth: 0.7, pitch: 0.6, flat, ..Default::default() };
+        let frame = Frame { is_hurried: false, ..frame(land.clone(), black(&land), &camera, [320, 200]) };
+        let whole = drawn(&mut gpu, &frame);
+        gpu.limit_bands(320 * 24);
+        let before = gpu.counts.pictures;
+        let bands = drawn(&mut gpu, &frame);
+        assert_eq!(gpu.counts.pictures - before, 9, "200 rows, 24 at a time");
+        gpu.limit_bands(1 << 20);
+        let differing = whole.pixels.iter().zip(&bands.pixels).filter(|(a, b)| a != b).count();
+        // Triangles may be rounded otherwise at their edges.
+        assert!(differing < 32, "{differing} pixels differ");
     }
-    let (land, mut gpu) = (bumpy(), card());
+    let stopped = Monitor::new();
+    stopped.cancel();
+    let frame = frame(land.clone(), black(&land), &Camera::default(), [64, 64]);
+    assert!(gpu.picture(&frame, &stopped).is_err());
+}
+
+#[test]
+fn level_ground_has_the_colour_that_the_legend_says() {
+    let Some((_, mut gpu)) = board() else { return };
+    let level = Heightfield::from_fn(Grid::new(WORLD, 33, 33), |_, _| 150.0);
+    let camera = Camera { pitch: 1.2, distance: 3.0, ..Default::default() };
+    let seen = |gpu: &mut Gpu, coat: Coat, range_m: [f32; 2]| {
+        let colours = black(&level);
+        let portrait = Portrait {
+            coat,
+            range_m,
+            camera: Some(camera),
+            ..Portrait::new(level.clone(), colours, Light::default(), None)
+        };
+        let picture = drawn(gpu, &portrait.frame([96, 64], 0.0));
+        picture.pixels[32 * 96 + 48]
+    };
+    let ramp = |coat: Coat| coat.ramp().expect("a ramp");
+    for (coat, range_m, number) in [
+        (Coat::Slope, [0.0, 200.0], 0.0),
+        (Coat::Elevation, [0.0, 200.0], 0.75),
+        (Coat::Elevation, [100.0, 300.0], 0.25),
+        (Coat::Elevation, [150.0, 300.0], 0.0),
+    ] {
+        let (found, expected) = (seen(&mut gpu, coat, range_m), ramp(coat).colour(number));
+        let off = found.iter().zip(expected).map(|(found, expected)| found.abs_diff(expected)).max();
+        assert!(off <= Some(3), "{coat:?} at {number}: {found:?}, and the legend has {expected:?}");
+    }
+}
+
+/// The mean brightness of a picture in linear light, within a rectangle.
+fn brightness(picture: &Picture, rows: std::ops::Range<usize>, columns: std::ops::Range<usize>) -> f32 {
+    let count = rows.len() * columns.len();
+    let of = |pixel: &[u8; 4]| {
+        let [red, green, blue, _] = pixel.map(crate::engine::picture::linear_from_srgb);
+        0.2126 * red + 0.7152 * green + 0.0722 * blue
+    };
+    let line = |r: usize| picture.pixels[r * picture.width..][columns.clone()].iter().map(of).sum::<f32>();
+    rows.map(line).sum::<f32>() / count as f32
+}
+
+#[test]
+fn the_texture_and_the_land_from_above_are_as_bright() {
+    let Some((_, mut gpu)) = board() else { return };
+    for name in ["alpine-range", "canyon", "arctic", "desert-mesa", "rolling-hills", "volcanic-island"] {
+        let preset = presets().iter().find(|preset| preset.name == name).expect(name);
+        let project = preset.project().expect("a good preset");
+        let recipe = Arc::new(project.recipe);
+        let preview = preview(&recipe, 257);
+        let light = recipe.light.clone();
+        let camera = Camera { pitch: std::f32::consts::FRAC_PI_2, azimuth: 0.0, flat: 1.0, ..Default::default() };
+        let mut portrait = Portrait::new((*preview.land).clone(), (*preview.albedo).clone(), light, None);
+        let (measure, mut camera) = (portrait.measure(), camera);
+        camera.frame(measure.half(), measure.block(portrait.range_m), 1.0);
+        portrait.camera = Some(camera);
+        let seen = drawn(&mut gpu, &portrait.frame([256, 256], 0.0));
+        // Where the land surely lies.
+        let of_land = brightness(&seen, 24..232, 24..232);
+        let Picture { width, height, .. } = *preview.texture;
+        let inner = |side: usize| side / 25..side - side / 25;
+        let of_texture = brightness(&preview.texture, inner(height), inner(width));
+        eprintln!("{name}: {of_land:.3} and {of_texture:.3}: {:.2}", of_land / of_texture);
+        assert!((of_land / of_texture - 1.0).abs() < 0.15, "{name}: {of_land} in 3-D, {of_texture} on the map");
+    }
+}
+
+#[test]
+fn forms_can_be_read_in_the_shade_which_is_bluer_than_the_sun() {
+    let Some((_, mut gpu)) = board() else { return };
+    // Falling southward, away from a low sun in the north.
+    let light = Light { azimuth_deg: 0.0, altitude_deg: 8.0, ..Default::default() };
+    let mut colour = |steep: f32, light: &Light| {
+        let grid = Grid::new(WORLD, 61, 41);
+        let land = Heightfield::from_fn(grid, |_, r| -steep * r as f32 * 50.0);
+        let colours = black(&land);
+        let camera =
+            Camera { pitch: std::f32::consts::FRAC_PI_2, azimuth: 0.0, flat: 1.0, distance: 1.0, ..Default::default() };
+        let portrait =
+            Portrait { coat: Coat::Clay, camera: Some(camera), ..Portrait::new(land, colours, light.clone(), None) };
+        let frame = Frame { is_hurried: true, ..portrait.frame([64, 64], 0.0) };
+        colour_at(&drawn(&mut gpu, &frame), Pos2::new(32.0, 32.0)).map(crate::engine::picture::linear_from_srgb)
+    };
+    let [gentle, middle, steep] = [0.3, 0.7, 1.6].map(|steep| colour(steep, &light));
+    assert!(gentle[1] > 1.08 * middle[1] && middle[1] > 1.08 * steep[1], "{gentle:?}, {middle:?}, {steep:?}");
+    let sunny = colour(0.3, &Light { azimuth_deg: 180.0, altitude_deg: 40.0, ..Default::default() });
+    assert!(gentle[2] / gentle[0] > 1.15 * sunny[2] / sunny[0], "{gentle:?} in the shade, {sunny:?} in the sun");
+}
+
+/// Open water and a flat beach around a hill, in plain colours.
+fn island() -> (Heightfield, Picture) {
+    let grid = Grid::new(Extent { width_m: 2000.0, depth_m: 2000.0 }, 129, 129);
+    let land = Heightfield::from_fn(grid, |c, r| {
+        let [east, south] = [c, r].map(|at| (at as f32 - 64.0) * 2000.0 / 128.0);
+        let away = (east * east + south * south).sqrt();
+        60.0 - 0.15 * away
+    });
+    let pixels = vec![[150, 140, 110, 255]; 129 * 129];
+    (land, Picture { width: 129, height: 129, pixels })
+}
+
+#[test]
+fn water_darkens_with_its_depth_and_has_no_halo() {
+    let Some((_, mut gpu)) = board() else { return };
+    let (land, colours) = island();
+    let mut portrait = Portrait::new(land, colours, Light::default(), Some(0.0));
+    let mut camera = Camera { pitch: std::f32::consts::FRAC_PI_2, azimuth: 0.0, flat: 1.0, ..Default::default() };
+    let measure = portrait.measure();
+    camera.frame(measure.half(), measure.block(portrait.range_m), 1.0);
+    portrait.camera = Some(camera);
+    let frame = portrait.frame([400, 400], 0.0);
+    let picture = drawn(&mut gpu, &frame);
+    // Along a line from the coast, 400 m east of the middle, to deep water.
+    let at = |east_m: f64| {
+        let [red, green, blue, _] = colour_at(&picture, pixel_of(&frame, [1000.0 + east_m, 1000.0])).map(f32::from);
+        [red, green, blue]
+    };
+    let [shallow, middle, deep] = [416.0, 440.0, 900.0].map(at);
+    assert!(shallow[0] > middle[0] && middle[0] > deep[0], "red goes: {shallow:?}, {middle:?}, {deep:?}");
+    assert!(deep[2] > deep[0] + 20.0, "deep water is blue: {deep:?}");
+    let blues: Vec<f32> = (0..24).map(|i| at(430.0 + 20.0 * f64::from(i))[2]).collect();
+    assert!(blues.windows(2).all(|pair| pair[1] < pair[0] + 9.0), "no brighter band off the coast: {blues:?}");
+}
+
+#[test]
+fn the_sun_glitters_on_water_that_lies_between_it_and_the_eye() {
+    let Some((_, mut gpu)) = board() else { return };
+    let (land, colours) = island();
+    let light = Light { azimuth_deg: 0.0, altitude_deg: 30.0, ..Default::default() };
+    // Looking north, towards the sun, at the angle at which it comes.
+    let towards =
+        Camera { azimuth: 0.0, pitch: 30_f32.to_radians(), distance: 1.2, pivot: [0.0, 0.0, -0.35], flat: 1.0 };
+    let away = Camera { azimuth: std::f32::consts::PI, pivot: [0.0, 0.0, 0.35], ..towards };
+    let mut middle = |camera: Camera| {
+        let portrait =
+            Portrait { camera: Some(camera), ..Portrait::new(land.clone(), colours.clone(), light.clone(), Some(0.0)) };
+        brightness(&drawn(&mut gpu, &portrait.frame([200, 200], 0.0)), 80..120, 80..120)
+    };
+    let (bright, dark) = (middle(towards), middle(away));
+    assert!(bright > 3.0 * dark, "{bright} and {dark}");
+}
+
+#[test]
+fn ground_that_is_magnified_has_grain_and_the_same_outline() {
+    let Some((_, mut gpu)) = board() else { return };
+    let slope = Heightfield::from_fn(Grid::new(WORLD, 33, 33), |c, _| c as f32 * 60.0);
+    let colours = Picture { width: 33, height: 33, pixels: vec![[150, 140, 130, 255]; 33 * 33] };
+    let mut of = |distance: f32, is_hurried: bool| {
+        let light = Light::default();
+        let camera = Camera { pitch: 0.8, azimuth: 1.2, distance, ..Default::default() };
+        let portrait = Portrait { camera: Some(camera), ..Portrait::new(slope.clone(), colours.clone(), light, None) };
+        let high = portrait.measure().y(16.0 * 60.0);
+        let camera = Camera { pivot: [0.0, high, 0.0], ..camera };
+        let portrait = Portrait { camera: Some(camera), ..portrait };
+        drawn(&mut gpu, &Frame { is_hurried, ..portrait.frame([160, 120], 0.0) })
+    };
+    let spread = |picture: &Picture| {
+        let green: Vec<f32> = picture.pixels.iter().map(|pixel| f32::from(pixel[1])).collect();
+        let mean = green.iter().sum::<f32>() / green.len() as f32;
+        (green.iter().map(|green| (green - mean) * (green - mean)).sum::<f32>() / green.len() as f32).sqrt()
+    };
+    let (near, plain) = (spread(&of(0.1, false)), spread(&of(0.1, true)));
+    assert!(near > 4.0 && plain < 0.5 * near, "{near} with grain, {plain} without");
+    // From far away nothing of it is seen, and where the land ends it ends.
+    let (fine, quick) = (of(3.0, false), of(3.0, true));
+    let differing = fine.pixels.iter().zip(&quick.pixels).filter(|(a, b)| a[1].abs_diff(b[1]) > 24).count();
+    assert!(differing < fine.pixels.len() / 40, "{differing} pixels, no more than the smooth edges");
+}
+
+#[test]
+fn the_wireframe_has_lines_along_the_samples_and_none_within_the_triangles() {
+    let Some((land, mut gpu)) = board() else { return };
     let camera = Camera { azimuth: 0.3, pitch: 1.1, distance: 1.0, ..Default::default() };
     let mut frame = frame(land.clone(), black(&land), &camera, [480, 320]);
     frame.mood.coat = Coat::Wireframe as u8;
@@ -368,10 +545,7 @@ fn the_wireframe_has_lines_along_the_samples_and_none_within_the_triangles() {
 
 #[test]
 fn where_the_card_holds_less_every_second_sample_is_drawn() {
-    if !can_draw() {
-        return;
-    }
-    let (land, mut gpu) = (bumpy(), card());
+    let Some((land, mut gpu)) = board() else { return };
     let camera = Camera { azimuth: 0.3, pitch: 1.1, distance: 2.0, ..Default::default() };
     let colours = Picture { pixels: vec![[250, 250, 250, 255]; 49 * 33], ..black(&land) };
     let frame = frame(land.clone(), colours, &camera, [96, 64]);
@@ -381,8 +555,7 @@ fn where_the_card_holds_less_every_second_sample_is_drawn() {
     // Less than the 49 samples of a row.
     small.most_side = 40;
     assert_eq!(small.step(&land), 2);
-    let ordered = small.order(&Frame { size: [40, 26], ..frame.clone() }).and_then(|ordered| ordered.read());
-    let picture = ordered.expect("a picture");
+    let picture = drawn(&mut small, &Frame { size: [40, 26], ..frame.clone() });
     assert_eq!(small.heights().len(), 25 * 17);
     let mean = |picture: &Picture| {
         picture.pixels.iter().map(|pixel| f64::from(pixel[1])).sum::<f64>() / picture.pixels.len() as f64
@@ -401,7 +574,7 @@ fn a_lost_card_is_replaced_and_shows_the_same() {
     scene.attach(Some(&first), unheard);
     let order = |scene: &Scene| {
         let Card::Ready(gpu) = &scene.card else { panic!("no card") };
-        lock(gpu).order(&frame).and_then(|ordered| ordered.read())
+        lock(gpu).picture(&frame, &Monitor::new())
     };
     let before = order(&scene).expect("a picture");
     scene.attach(Some(&first), unheard);
@@ -463,9 +636,9 @@ fn a_turntable_begins_with_the_view_and_is_named_when_it_is_whole() {
     let (state, portrait) = (render_state(), portrait());
     let start = |count| {
         let path = folder.path().join("land.png");
-        Turntable::start((state.clone(), portrait.clone()), [96, 64], count, path, unheard()).expect("a thread")
+        Drawing::start((state.clone(), portrait.clone()), [96, 64], Some(count), path, unheard()).expect("a thread")
     };
-    let outcome = |turntable: &Turntable| {
+    let outcome = |turntable: &Drawing| {
         let deadline = Instant::now() + Duration::from_secs(60);
         loop {
             if let Some(outcome) = turntable.take() {
@@ -476,7 +649,7 @@ fn a_turntable_begins_with_the_view_and_is_named_when_it_is_whole() {
         }
     };
     let turntable = start(3);
-    let TurntableOutcome::Written(files) = outcome(&turntable) else { panic!("not written") };
+    let DrawingOutcome::Written(files) = outcome(&turntable) else { panic!("not written") };
     assert_eq!(turntable.status().progress, 1.0);
     assert_eq!(files.len(), 3);
     let read = |path: &std::path::PathBuf| image::open(path).expect("a picture").to_rgb8();
@@ -495,19 +668,16 @@ fn a_turntable_begins_with_the_view_and_is_named_when_it_is_whole() {
         std::thread::sleep(Duration::from_millis(1));
     }
     long.cancel();
-    assert_eq!(outcome(&long), TurntableOutcome::Cancelled);
+    assert_eq!(outcome(&long), DrawingOutcome::Cancelled);
     assert_eq!(std::fs::read_dir(folder.path()).expect("folder").count(), 0);
 }
 
 #[test]
 fn the_editor_writes_a_turntable_of_its_view() {
-    if !can_draw() {
-        return;
-    }
     let folder = tempfile::tempdir().expect("folder");
     let scripted = Scripted::default();
     scripted.answers.lock().expect("whole").push_back(chosen(folder.path().join("land")));
-    let mut editor = editor(scripted);
+    let Some(mut editor) = editor(scripted) else { return };
     editor.render().expect("a picture");
     let ctx = editor.ctx.clone();
     editor.state_mut().carry_out(&ctx, Command::SaveTurntable);
@@ -567,21 +737,21 @@ fn faulted(seed: u32) -> Arc<Recipe> {
     Arc::new(Recipe { seed, stack: vec![faults], ..Default::default() })
 }
 
-/// A stage with a small hand-made land.
-fn small_stage() -> Harness<'static, Stage> {
+/// A stage with a small land; `None` where nothing can draw.
+fn small_stage() -> Option<Harness<'static, Stage>> {
+    if !can_draw() {
+        return None;
+    }
     let recipe = faulted(1);
     let mut stage = stage([480.0, 320.0], egui::Theme::Dark, &recipe, None);
     stage.state_mut().scene.show(&preview(&recipe, 65), 0.0);
     stage.run_steps(2);
-    stage
+    Some(stage)
 }
 
 #[test]
 fn the_mouse_orbits_pans_zooms_and_sets_the_pivot() {
-    if !can_draw() {
-        return;
-    }
-    let mut stage = small_stage();
+    let Some(mut stage) = small_stage() else { return };
     let middle = Pos2::new(240.0, 170.0);
     let camera = |stage: &Harness<'static, Stage>| stage.state().scene.camera;
     let start = camera(&stage);
@@ -639,10 +809,7 @@ fn the_mouse_orbits_pans_zooms_and_sets_the_pivot() {
 
 #[test]
 fn a_pin_stands_where_the_crosshair_of_the_maps_is_and_the_looks_turn_the_camera() {
-    if !can_draw() {
-        return;
-    }
-    let mut stage = small_stage();
+    let Some(mut stage) = small_stage() else { return };
     stage.state_mut().crosshair_m = Some([2048.0, 2048.0]);
     stage.run_steps(2);
     let accent = [0xff, 0x7a, 0x3c];
@@ -663,20 +830,26 @@ fn a_pin_stands_where_the_crosshair_of_the_maps_is_and_the_looks_turn_the_camera
     let middle = found.iter().fold(Vec2::ZERO, |sum, at| sum + at.to_vec2()) / found.len() as f32;
     assert!((middle.x - foot.x).abs() < 1.0 && middle.y < foot.y && foot.y - middle.y < 30.0, "{middle} and {foot}");
 
-    stage.get_by_label("From above (T)").click();
+    stage.get_by_label("3-D view from above (T)").click();
     stage.run_steps(40);
     assert_eq!(stage.state().scene.camera.pitch, std::f32::consts::FRAC_PI_2);
-    stage.get_by_label("From the side (H)").click();
+    stage.get_by_label("3-D view from the side (H)").click();
     stage.run_steps(40);
-    assert!(stage.state().scene.camera.pitch < 0.1);
+    let Camera { pitch, azimuth, flat, .. } = stage.state().scene.camera;
+    assert_eq!((pitch, azimuth, flat), (0.0, 0.0, 1.0));
+    stage.get_by_label("3-D view from the side (H)").click();
+    stage.run_steps(40);
+    assert_eq!(stage.state().scene.camera.azimuth, std::f32::consts::FRAC_PI_2, "the next side");
+    stage.get_by_label("Three-quarter 3-D view (G)").click();
+    stage.run_steps(40);
+    let Camera { pitch, azimuth, flat, .. } = stage.state().scene.camera;
+    let home = Camera::default();
+    assert_eq!((pitch, azimuth, flat), (home.pitch, home.azimuth, 0.0));
 }
 
 #[test]
 fn where_pictures_are_quick_the_land_glides_and_the_camera_flies() {
-    if !can_draw() {
-        return;
-    }
-    let mut stage = small_stage();
+    let Some(mut stage) = small_stage() else { return };
     stage.render().expect("a picture");
     match &stage.state().scene.card {
         Card::Ready(gpu) => lock(gpu).is_software = false,
@@ -694,7 +867,7 @@ fn where_pictures_are_quick_the_land_glides_and_the_camera_flies() {
     assert_eq!(blends[19], 1.0);
     assert_eq!(stage.state().scene.counts().heights, 2, "one upload for all of it");
 
-    stage.get_by_label("From above (T)").click();
+    stage.get_by_label("3-D view from above (T)").click();
     stage.run_steps(8);
     let pitch = stage.state().scene.camera.pitch;
     assert!(pitch > 0.5 && pitch < 1.5, "on its way: {pitch}");
@@ -705,11 +878,121 @@ fn where_pictures_are_quick_the_land_glides_and_the_camera_flies() {
 }
 
 #[test]
-fn at_rest_nothing_is_drawn_and_nothing_asks_for_a_frame() {
-    if !can_draw() {
+fn the_land_keeps_its_share_of_the_pane_when_the_pane_changes() {
+    let Some(mut stage) = small_stage() else { return };
+    let reach = |stage: &Harness<'static, Stage>| {
+        let scene = &stage.state().scene;
+        let measure = scene.measure(stage.state().recipe.world.extent());
+        let block = measure.block(scene.range_m(1.0));
+        let pane = Rect::from_min_size(Pos2::ZERO, Vec2::new(scene.aspect, 1.0));
+        let sight = scene.camera.sight(scene.aspect, |_| f32::MIN);
+        let half = measure.half();
+        let mut reach: f32 = 0.0;
+        for (x, y, z) in [-1.0, 1.0].into_iter().flat_map(|x| block.map(|y| [(x, y, -1.0), (x, y, 1.0)])).flatten() {
+            let at = sight.project([x * half[0], y, z * half[1]], pane).expect("in front");
+            let share = (at - pane.center()) / (pane.size() * 0.5);
+            reach = reach.max(share.x.abs().max(share.y.abs()));
+        }
+        reach
+    };
+    for (label, sizes) in [
+        ("Frame the land (F)", [[480.0, 320.0], [480.0, 160.0], [300.0, 620.0], [900.0, 500.0]]),
+        ("3-D view from above (T)", [[900.0, 500.0], [480.0, 160.0], [300.0, 620.0], [480.0, 320.0]]),
+    ] {
+        stage.get_by_label(label).click();
+        stage.run_steps(40);
+        for [width, height] in sizes {
+            stage.set_size(Vec2::new(width, height));
+            stage.run_steps(3);
+            let reach = reach(&stage);
+            assert!(reach > 0.85 && reach <= 1.0, "{label}: {reach} of the pane at {width} × {height}");
+        }
+    }
+    // Where the user has gone, the middle stays, and the land keeps its size against the framed one.
+    stage.state_mut().scene.camera.zoom(3.0, [0.1, 0.0, 0.1]);
+    stage.state_mut().scene.is_framed = false;
+    let before = stage.state().scene.camera;
+    stage.set_size(Vec2::new(300.0, 620.0));
+    stage.run_steps(3);
+    let tall = stage.state().scene.camera;
+    assert_eq!(tall.pivot, before.pivot);
+    stage.set_size(Vec2::new(480.0, 320.0));
+    stage.run_steps(3);
+    let back = stage.state().scene.camera;
+    assert!((back.distance / before.distance - 1.0).abs() < 0.01, "{before:?}, {tall:?}, {back:?}");
+}
+
+#[test]
+fn faults_glow_as_long_as_the_playhead_is_held_without_drawing_and_fade_when_it_is_let_go() {
+    let Some(mut editor) = editor(Scripted::default()) else { return };
+    editor.run_steps(100);
+    let rail = editor.get_by_label("Timeline").rect();
+    let glow = |editor: &Harness<'static, App>| {
+        let lines = editor.state().scene.glow(&editor.ctx);
+        lines.iter().map(|line| line.strength).sum::<f32>()
+    };
+    assert_eq!(glow(&editor), 0.0);
+    editor.drag_at(rail.center());
+    editor.step();
+    let there = rail.center() + Vec2::new(30.0, 0.0);
+    editor.hover_at(there);
+    editor.step();
+    wait(&mut editor, "the land under the playhead", |app| {
+        app.shown.as_ref().is_some_and(|shown| {
+            !shown.coarse && shown.request.position == app.playback.position(app.total()) && app.wanted.is_some()
+        })
+    });
+    // Long after it would have faded.
+    editor.run_steps(150);
+    let held = glow(&editor);
+    assert!(held > 1.0, "{held}");
+    editor.render().expect("a picture");
+    let before = editor.state().scene.counts();
+    let (deadline, mut quiet) = (Instant::now() + Duration::from_secs(30), 0);
+    while quiet < 3 {
+        editor.step();
+        editor.render().expect("a picture");
+        quiet = if editor.ctx.has_requested_repaint() { 0 } else { quiet + 1 };
+        assert!(Instant::now() < deadline, "{:?}", editor.ctx.repaint_causes());
+    }
+    assert_eq!(editor.state().scene.counts(), before, "nothing is drawn while nothing changes");
+    assert_eq!(glow(&editor), held);
+    editor.drop_at(there);
+    editor.run_steps(45);
+    let fading = glow(&editor);
+    assert!(fading < held && fading > 0.0, "{fading} of {held}");
+    editor.run_steps(60);
+    assert_eq!(glow(&editor), 0.0);
+}
+
+#[test]
+fn a_picture_that_was_quick_is_followed_by_a_fine_one_at_once() {
+    let Some(mut stage) = small_stage() else { return };
+    stage.set_size(Vec2::new(900.0, 600.0));
+    stage.run_steps(40);
+    stage.render().expect("a picture");
+    let size = |stage: &Harness<'static, Stage>| stage.state().scene.frame.as_ref().map(|frame| frame.size);
+    assert_eq!(size(&stage), Some([900, 600]));
+    if !stage.state().scene.is_software() {
         return;
     }
-    let mut stage = small_stage();
+    let middle = Pos2::new(450.0, 300.0);
+    stage.drag_at(middle);
+    stage.step();
+    stage.hover_at(middle + Vec2::new(20.0, 0.0));
+    stage.step();
+    let quick = size(&stage).expect("a frame");
+    assert!(quick[0] * quick[1] < 80_000, "{quick:?}");
+    // Two frames at 60 a second, and then what is fine.
+    stage.run_steps(2);
+    assert_eq!(size(&stage), Some([900, 600]));
+    stage.run_steps(15);
+    assert!(stage.state().scene.frame.as_ref().is_some_and(|frame| !frame.is_hurried));
+}
+
+#[test]
+fn at_rest_nothing_is_drawn_and_nothing_asks_for_a_frame() {
+    let Some(mut stage) = small_stage() else { return };
     stage.render().expect("a picture");
     // A picture that was quick is followed by a fine one.
     stage.run_steps(40);
@@ -723,8 +1006,11 @@ fn at_rest_nothing_is_drawn_and_nothing_asks_for_a_frame() {
     assert_eq!(stage.state().scene.counts(), before);
 }
 
-/// The whole editor in a window that draws.
-fn editor(scripted: Scripted) -> Harness<'static, App> {
+/// The whole editor in a window that draws; `None` where nothing can.
+fn editor(scripted: Scripted) -> Option<Harness<'static, App>> {
+    if !can_draw() {
+        return None;
+    }
     let mut editor = Harness::builder()
         .with_size([1280.0, 800.0])
         .with_step_dt(1.0 / 60.0)
@@ -732,18 +1018,15 @@ fn editor(scripted: Scripted) -> Harness<'static, App> {
         .build_eframe(|context| App::new(&context.egui_ctx, Box::new(scripted), None).expect("threads"));
     editor.state_mut().edit(|project| project.view.preview_samples = 65);
     pause(&mut editor);
-    editor
+    Some(editor)
 }
 
 #[test]
 fn a_picture_of_the_view_is_saved_at_the_size_that_was_asked_for() {
-    if !can_draw() {
-        return;
-    }
     let folder = tempfile::tempdir().expect("folder");
     let scripted = Scripted::default();
     scripted.answers.lock().expect("whole").push_back(chosen(folder.path().join("land")));
-    let mut editor = editor(scripted);
+    let Some(mut editor) = editor(scripted) else { return };
     editor.render().expect("a picture");
     let ctx = editor.ctx.clone();
     editor.state_mut().carry_out(&ctx, Command::SavePicture);
@@ -762,10 +1045,7 @@ fn a_picture_of_the_view_is_saved_at_the_size_that_was_asked_for() {
 
 #[test]
 fn the_editor_at_rest_asks_for_no_frame_and_f_frames_the_land_again() {
-    if !can_draw() {
-        return;
-    }
-    let mut editor = editor(Scripted::default());
+    let Some(mut editor) = editor(Scripted::default()) else { return };
     // Until the faults have ceased to glow.
     editor.run_steps(100);
     editor.render().expect("a picture");
@@ -793,7 +1073,8 @@ fn the_editor_at_rest_asks_for_no_frame_and_f_frames_the_land_again() {
     editor.run_steps(60);
     let again = editor.state().scene.camera;
     assert!(again.azimuth != framed.azimuth && (again.distance / framed.distance - 1.0).abs() < 0.2, "{again:?}");
-    assert_eq!(again.pivot.map(|part| part.abs() < 0.1), [true; 3], "{again:?}");
+    let moved = [0, 1, 2].map(|i| (again.pivot[i] - framed.pivot[i]).abs());
+    assert_eq!(moved.map(|part| part < 0.1), [true; 3], "{again:?}");
 }
 
 /// Seconds that all threads of this process have worked.
@@ -822,6 +1103,12 @@ fn measure() {
         of("at rest", &mut |stage, _| stage.step());
         of("at rest, turned", &mut |stage, _| {
             stage.state_mut().scene.camera.azimuth += 0.1;
+            stage.step();
+        });
+        of("hardly at rest, turned", &mut |stage, _| {
+            let now = stage.ctx.input(|input| input.time);
+            let scene = &mut stage.state_mut().scene;
+            (scene.camera.azimuth, scene.moved_at) = (scene.camera.azimuth + 0.1, now - REST - 0.01);
             stage.step();
         });
         let middle = Pos2::new(0.5 * size[0], 0.5 * size[1]);

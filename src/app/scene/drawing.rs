@@ -1,4 +1,4 @@
-//! Pictures all around the land, drawn and written on a thread of their own while the editor goes on.
+//! Pictures of the land, one or all around it, drawn and written on a thread of their own while the editor goes on.
 
 use std::fs::File;
 use std::io::BufWriter;
@@ -10,70 +10,72 @@ use std::time::Duration;
 use eframe::egui_wgpu::RenderState;
 
 use crate::engine::Monitor;
+use crate::files::memory::require_memory;
 use crate::files::{FileError, atomic, texture};
-use crate::scene::{Easel, Portrait, frame_paths};
+use crate::scene::{Easel, Portrait, bytes_drawn, frame_paths};
 use crate::worker::{ExportStatus, Wake};
 
 /// How it ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::app) enum TurntableOutcome {
+pub(in crate::app) enum DrawingOutcome {
     Written(Vec<PathBuf>),
     Cancelled,
     Failed(String),
 }
 
-/// How long the end of a turntable that is dropped is waited for: as long as a picture usually takes, and no longer,
-/// for a card may never answer.
+/// How long the end of a drawing that is dropped is waited for: as long as a band of a picture usually takes, and no
+/// longer, for a card may never answer.
 const GRACE: Duration = Duration::from_millis(300);
 
 /// Threads that compress the pictures.
 const THREADS: usize = 2;
 
-/// A turntable that is being drawn. Dropping it stops it; its files are named only when all are whole.
-pub(in crate::app) struct Turntable {
+/// Pictures that are being drawn. Dropping it stops it; its files are named only when all are whole.
+pub(in crate::app) struct Drawing {
     path: PathBuf,
     monitor: Arc<Monitor>,
-    outcome: Receiver<TurntableOutcome>,
+    outcome: Receiver<DrawingOutcome>,
 }
 
-impl Turntable {
-    /// Begins with `count` pictures of that size around the whole land, the first of which looks the way the view does;
-    /// files that are there already are replaced.
+impl Drawing {
+    /// Begins with a picture of that size, or with as many as are said all around the whole land, the first of which looks
+    /// the way the view does; files that are there already are replaced.
     pub(in crate::app) fn start(
         (state, portrait): (RenderState, Portrait),
         size: [u32; 2],
-        count: u32,
+        frames: Option<u32>,
         path: PathBuf,
         wake: Wake,
     ) -> std::io::Result<Self> {
         let monitor = Arc::new(Monitor::new());
         let (sender, outcome) = channel();
-        let paths = frame_paths(&path, count);
+        let paths = frames.map_or_else(|| vec![path.clone()], |count| frame_paths(&path, count));
+        let portrait = if frames.is_some() { portrait.turning(size) } else { portrait };
         let run = {
             let monitor = monitor.clone();
             move || {
                 let outcome = match draw(&state, &portrait, size, &paths, &monitor) {
-                    Ok(()) => TurntableOutcome::Written(paths),
-                    Err(FileError::Cancelled) => TurntableOutcome::Cancelled,
-                    Err(error) => TurntableOutcome::Failed(error.to_string()),
+                    Ok(()) => DrawingOutcome::Written(paths),
+                    Err(FileError::Cancelled) => DrawingOutcome::Cancelled,
+                    Err(error) => DrawingOutcome::Failed(error.to_string()),
                 };
                 // The window may be gone by now; then nobody needs the result.
                 let _ = sender.send(outcome);
                 wake();
             }
         };
-        std::thread::Builder::new().name("upthrust turntable".into()).spawn(run)?;
+        std::thread::Builder::new().name("upthrust drawing".into()).spawn(run)?;
         Ok(Self { path, monitor, outcome })
     }
 
     /// How it ended, once it has.
-    pub(in crate::app) fn take(&self) -> Option<TurntableOutcome> {
+    pub(in crate::app) fn take(&self) -> Option<DrawingOutcome> {
         match self.outcome.try_recv() {
             Ok(outcome) => Some(outcome),
             Err(TryRecvError::Empty) => None,
-            Err(TryRecvError::Disconnected) => Some(TurntableOutcome::Failed(
-                "an error in the program stopped the turntable; no file was written".into(),
-            )),
+            Err(TryRecvError::Disconnected) => {
+                Some(DrawingOutcome::Failed("an error in the program stopped the drawing; no file was written".into()))
+            }
         }
     }
 
@@ -91,7 +93,7 @@ impl Turntable {
     }
 }
 
-impl Drop for Turntable {
+impl Drop for Drawing {
     fn drop(&mut self) {
         self.cancel();
         // Where none comes, the thread removes its files whenever the card lets it go on.
@@ -108,18 +110,24 @@ fn draw(
 ) -> Result<(), FileError> {
     // Beside the window's own pictures, on the same card.
     let refused = |problem| FileError::Contents { path: paths.first().cloned().unwrap_or_default(), problem };
+    let land = portrait.land.grid();
+    require_memory(bytes_drawn(size, land.samples()))?;
     let mut easel = Easel::on(state).map_err(refused)?;
-    let portrait = portrait.turning(size);
     // A pool of its own: in the shared one the preview would queue behind the compression.
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(THREADS).thread_name(|i| format!("upthrust turntable {i}"));
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(THREADS).thread_name(|i| format!("upthrust drawing {i}"));
     let pool = pool.build().map_err(|error| refused(error.to_string()))?;
     let share = |i: usize| i as f32 / paths.len() as f32;
     let mut staged = Vec::new();
     for (i, path) in paths.iter().enumerate() {
-        let picture = easel.draw(&portrait, size, share(i)).map_err(refused)?;
+        let end = share(i + 1);
+        let drawn = 0.3 * share(i) + 0.7 * end;
+        let draw = || easel.draw(portrait, size, share(i), monitor);
+        let picture = monitor
+            .within(share(i)..drawn, draw)
+            .map_err(|error| if monitor.is_cancelled() { FileError::Cancelled } else { refused(error) })?;
         let write = |writer: &mut BufWriter<&File>| texture::write(writer, path, &picture, monitor);
         let stage = || pool.install(|| atomic::stage(path, true, write));
-        staged.push(monitor.within(share(i)..share(i + 1), stage)?);
+        staged.push(monitor.within(drawn..end, stage)?);
     }
     monitor.report(1.0);
     atomic::commit_all(staged).map(drop)
