@@ -1,6 +1,6 @@
 //! Everything that menus, buttons and keys can do, in one place.
 
-use egui::{Key, KeyboardShortcut, Modifiers, ThemePreference, Ui};
+use egui::{Event, InputState, Key, KeyboardShortcut, Modifiers, ThemePreference, Ui};
 
 use crate::engine::{Recipe, Step};
 
@@ -57,6 +57,9 @@ impl Target {
 pub(super) enum Command {
     New,
     Open,
+    /// Opens one of the recent files, by its place in the list.
+    OpenRecent(usize),
+    ForgetRecent,
     OpenPreset(&'static str),
     Save,
     SaveAs,
@@ -115,6 +118,11 @@ pub(super) enum Command {
     LookFromTheSide,
     PreviewSamples(u32),
     Theme(ThemePreference),
+    /// The size of the interface, percent.
+    Scale(u32),
+    LargerInterface,
+    SmallerInterface,
+    UsualInterface,
     CancelPreview,
     CancelExport,
     DismissMessage,
@@ -153,6 +161,9 @@ pub(super) const WITH_KEYS: &[Command] = &[
     Command::MaximiseHeightmap,
     Command::MaximiseTexture,
     Command::MaximiseScene,
+    Command::LargerInterface,
+    Command::SmallerInterface,
+    Command::UsualInterface,
     Command::Timings,
     Command::Shortcuts,
 ];
@@ -163,6 +174,8 @@ impl Command {
         match self {
             Self::New => "New".into(),
             Self::Open => "Open…".into(),
+            Self::OpenRecent(_) => "Open recent".into(),
+            Self::ForgetRecent => "Forget these".into(),
             Self::OpenPreset(name) => (*name).into(),
             Self::Save => "Save".into(),
             Self::SaveAs => "Save as…".into(),
@@ -207,6 +220,10 @@ impl Command {
             Self::Theme(ThemePreference::Dark) => "Dark".into(),
             Self::Theme(ThemePreference::Light) => "Light".into(),
             Self::Theme(ThemePreference::System) => "As the system".into(),
+            Self::Scale(percent) => format!("{percent} %"),
+            Self::LargerInterface => "Larger".into(),
+            Self::SmallerInterface => "Smaller".into(),
+            Self::UsualInterface => "Usual size".into(),
             Self::CancelPreview | Self::CancelExport => "Cancel".into(),
             Self::DismissMessage => "Dismiss".into(),
             Self::Timings => "Show times".into(),
@@ -249,7 +266,13 @@ impl Command {
             Self::LookFromAbove => (Modifiers::NONE, Key::T),
             Self::LookFromTheSide => (Modifiers::NONE, Key::H),
             Self::Shortcuts => (Modifiers::NONE, Key::F1),
-            Self::OpenPreset(_)
+            Self::LargerInterface => (Modifiers::COMMAND, Key::Plus),
+            Self::SmallerInterface => (Modifiers::COMMAND, Key::Minus),
+            Self::UsualInterface => (Modifiers::COMMAND, Key::Num0),
+            Self::OpenRecent(_)
+            | Self::ForgetRecent
+            | Self::Scale(_)
+            | Self::OpenPreset(_)
             | Self::ImportHeightmap
             | Self::SavePicture
             | Self::SaveTurntable
@@ -274,6 +297,19 @@ impl Command {
         Some(KeyboardShortcut::new(modifiers, key))
     }
 
+    /// Whether a key that is held down goes on carrying it out.
+    fn repeats(&self) -> bool {
+        matches!(
+            self,
+            Self::Undo
+                | Self::Redo
+                | Self::StepBack
+                | Self::StepForward
+                | Self::LargerInterface
+                | Self::SmallerInterface
+        )
+    }
+
     /// The name with the keys behind it, for tooltips.
     pub(super) fn tooltip(&self, ui: &Ui) -> String {
         match self.shortcut() {
@@ -289,9 +325,12 @@ pub(super) fn pressed(ctx: &egui::Context, picking: bool) -> Vec<Command> {
     let typing = picking || ctx.egui_wants_keyboard_input();
     let mut found = Vec::new();
     ctx.input_mut(|input| {
-        // Ctrl+Y is the other habit for redo.
-        if !typing && input.consume_key(Modifiers::COMMAND, Key::Y) {
-            found.push(Command::Redo);
+        // Other habits, and the plus of keyboards on which it wants Shift.
+        for (key, command) in [(Key::Y, Command::Redo), (Key::Equals, Command::LargerInterface)] {
+            let shortcut = KeyboardShortcut::new(Modifiers::COMMAND, key);
+            if !typing && take_press(input, &shortcut, command.repeats()) {
+                found.push(command);
+            }
         }
         // More modifiers first: egui takes Ctrl+Shift+Z for Ctrl+Z too.
         let mut commands: Vec<(KeyboardShortcut, Command)> =
@@ -301,12 +340,26 @@ pub(super) fn pressed(ctx: &egui::Context, picking: bool) -> Vec<Command> {
             let silent = typing && shortcut.logical_key != Key::F1;
             // What is typed after the key that opens the picker is for the picker.
             let opens = found.contains(&Command::ChooseStep);
-            if !silent && !opens && input.consume_shortcut(&shortcut) {
+            if !silent && !opens && take_press(input, &shortcut, command.repeats()) {
                 found.push(command);
             }
         }
     });
     found
+}
+
+/// Takes the presses of these keys, and says whether there was one: a key that is only held counts where it repeats.
+/// Shift more than is asked for is for the character that the key writes; with Alt it is another key.
+fn take_press(input: &mut InputState, shortcut: &KeyboardShortcut, repeats: bool) -> bool {
+    let KeyboardShortcut { modifiers: wanted, logical_key } = *shortcut;
+    let mut pressed = false;
+    input.events.retain(|event| {
+        let Event::Key { key, modifiers, pressed: true, repeat, .. } = event else { return true };
+        let fits = *key == logical_key && modifiers.matches_logically(wanted) && modifiers.alt == wanted.alt;
+        pressed |= fits && (repeats || !repeat);
+        !fits
+    });
+    pressed
 }
 
 /// A menu item with its keys; returns the command if it was chosen.
@@ -341,5 +394,28 @@ mod tests {
                 assert_ne!(a.shortcut(), b.shortcut(), "{a:?} and {b:?}");
             }
         }
+    }
+
+    #[test]
+    fn a_key_that_is_held_repeats_what_goes_step_by_step_and_nothing_else() {
+        let pressed_with = |modifiers: Modifiers, key: Key, repeat: bool| {
+            let ctx = egui::Context::default();
+            let event = Event::Key { key, physical_key: None, pressed: true, repeat, modifiers };
+            let input = egui::RawInput { events: vec![event], ..Default::default() };
+            let mut found = Vec::new();
+            let _ = ctx.run_ui(input, |ui| found = pressed(ui.ctx(), false));
+            found
+        };
+        let (none, command) = (Modifiers::NONE, Modifiers::COMMAND);
+        assert_eq!(pressed_with(none, Key::N, false), [Command::NewSeed]);
+        for (modifiers, key) in [(none, Key::N), (none, Key::Space), (command, Key::N), (command, Key::S)] {
+            assert_eq!(pressed_with(modifiers, key, true), [], "{key:?}");
+        }
+        assert_eq!(pressed_with(none, Key::Period, true), [Command::StepForward]);
+        assert_eq!(pressed_with(command, Key::Z, true), [Command::Undo]);
+        assert_eq!(pressed_with(command, Key::Y, true), [Command::Redo]);
+        assert_eq!(pressed_with(Modifiers::ALT, Key::F, false), [], "Alt makes it another key");
+        assert_eq!(pressed_with(Modifiers::ALT, Key::ArrowUp, false), [Command::MoveUp]);
+        assert_eq!(pressed_with(command.plus(Modifiers::SHIFT), Key::Equals, false), [Command::LargerInterface]);
     }
 }

@@ -13,8 +13,8 @@ use crate::worker::Wake;
 pub(super) enum Purpose {
     /// A project, or a heightmap, to open.
     Open,
-    /// Where to save the project.
-    Save,
+    /// Where to save the project of that origin.
+    Save { origin: usize },
     /// A heightmap for a step of the stack; `None`: a new step.
     Import {
         /// What draws on it.
@@ -44,7 +44,7 @@ impl Ask {
     pub(super) fn title(&self) -> &'static str {
         match &self.purpose {
             Purpose::Open => "Open a project or heightmap",
-            Purpose::Save => "Save the project",
+            Purpose::Save { .. } => "Save the project",
             Purpose::Import { target: Some(Target { slot: FileSlot::Texture(_), .. }) } => "Choose a picture of ground",
             Purpose::Import { .. } => "Import a heightmap",
             Purpose::ExportFolder => "Choose a folder for the export",
@@ -55,7 +55,7 @@ impl Ask {
 
     /// Whether a file is to be written.
     pub(super) fn writes(&self) -> bool {
-        matches!(self.purpose, Purpose::Save | Purpose::Picture { .. })
+        matches!(self.purpose, Purpose::Save { .. } | Purpose::Picture { .. })
     }
 }
 

@@ -11,15 +11,33 @@ use super::describe::{Change, describe};
 use crate::project::{Project, View};
 
 /// The most entries that are kept; the oldest are forgotten first.
-const MOST_ENTRIES: usize = 1000;
+const MOST_ENTRIES: usize = 20_000;
 
 /// Where a project came from and what is stored there.
 #[derive(Clone, Debug)]
 struct Origin {
     /// Its file; `None` for new projects and presets.
     path: Option<PathBuf>,
-    /// The project as it was opened or last saved.
-    stored: Arc<Project>,
+    /// The project as it was opened or last saved; `None`: nobody knows what is stored there.
+    stored: Option<Arc<Project>>,
+    /// Its newest entry among those that were forgotten.
+    forgotten: Option<Arc<Project>>,
+}
+
+impl Origin {
+    fn differs_from(&self, project: &Arc<Project>) -> bool {
+        self.stored.as_ref().is_none_or(|stored| !Arc::ptr_eq(stored, project) && differs(project, stored))
+    }
+}
+
+/// A project that would lose something if the program ended now.
+#[derive(Clone, Debug)]
+pub(super) struct Unsaved {
+    /// Where it came from, to be given back to [`Document::mark_saved`].
+    pub(super) origin: usize,
+    pub(super) project: Arc<Project>,
+    /// Its file, if it has one.
+    pub(super) path: Option<PathBuf>,
 }
 
 #[derive(Clone, Debug)]
@@ -38,13 +56,15 @@ pub(super) struct Document {
     entries: Vec<Entry>,
     at: usize,
     origins: Vec<Origin>,
+    revision: u64,
 }
 
 impl Document {
     pub(super) fn new(project: Project) -> Self {
         let project = Arc::new(project);
         let entry = Entry { name: "Start".into(), project: project.clone(), origin: 0, gesture: None };
-        Self { entries: vec![entry], at: 0, origins: vec![Origin { path: None, stored: project }] }
+        let origin = Origin { path: None, stored: Some(project), forgotten: None };
+        Self { entries: vec![entry], at: 0, origins: vec![origin], revision: 0 }
     }
 
     fn entry(&self) -> &Entry {
@@ -65,20 +85,57 @@ impl Document {
         self.origin().path.as_deref()
     }
 
-    /// Whether the open project differs from what is stored.
-    pub(super) fn is_dirty(&self) -> bool {
-        differs(self.project(), &self.origin().stored)
+    /// Counts everything that may change what is unsaved.
+    pub(super) fn revision(&self) -> u64 {
+        self.revision
     }
 
-    /// The names of all projects that were opened since the start and would lose something if the program ended now.
-    pub(super) fn unsaved(&self) -> Vec<String> {
-        let newest = |origin: usize| self.entries.iter().rev().find(|entry| entry.origin == origin);
-        let present = self.entry();
-        (0..self.origins.len())
-            .filter_map(|origin| if present.origin == origin { Some(present) } else { newest(origin) })
-            .filter(|entry| differs(&entry.project, &self.origins[entry.origin].stored))
-            .map(|entry| title(&entry.project).to_string())
+    /// Whether the open project differs from what is stored.
+    pub(super) fn is_dirty(&self) -> bool {
+        self.origin().differs_from(self.project())
+    }
+
+    /// All projects that were opened since the start and would lose something if the program ended now.
+    pub(super) fn unsaved(&self) -> Vec<Unsaved> {
+        let mut newest: Vec<Option<&Arc<Project>>> =
+            self.origins.iter().map(|origin| origin.forgotten.as_ref()).collect();
+        for entry in &self.entries {
+            newest[entry.origin] = Some(&entry.project);
+        }
+        newest[self.entry().origin] = Some(self.project());
+        let found = newest.into_iter().zip(&self.origins).enumerate();
+        found
+            .filter_map(|(origin, (project, from))| {
+                let project = project.filter(|project| from.differs_from(project))?.clone();
+                Some(Unsaved { origin, project, path: from.path.clone() })
+            })
             .collect()
+    }
+
+    /// The newest state of the project of that origin: the present one, if it is open.
+    pub(super) fn newest(&self, origin: usize) -> Option<&Arc<Project>> {
+        if self.entry().origin == origin {
+            return Some(self.project());
+        }
+        let entry = self.entries.iter().rev().find(|entry| entry.origin == origin);
+        entry.map(|entry| &entry.project).or(self.origins.get(origin)?.forgotten.as_ref())
+    }
+
+    /// The seed that the open project had before the present one: before it had that for the first time, so that one
+    /// comes further back each time.
+    pub(super) fn earlier_seed(&self) -> Option<u32> {
+        let (origin, seed) = (self.entry().origin, self.project().recipe.seed);
+        let mut seeds = self.entries[..=self.at].iter().filter(|entry| entry.origin == origin);
+        let mut before = None;
+        seeds.find_map(|entry| {
+            let found = entry.project.recipe.seed;
+            if found == seed {
+                Some(before)
+            } else {
+                before = Some(found);
+                None
+            }
+        })?
     }
 
     /// Takes over an edited copy of the project. `gesture` is the present press of the pointer, if it is held down: all
@@ -98,6 +155,7 @@ impl Document {
                     let entry = &mut self.entries[self.at];
                     entry.name = name;
                     entry.project = Arc::new(project);
+                    self.revision += 1;
                     return;
                 }
                 Some(_) => {}
@@ -106,6 +164,7 @@ impl Document {
                     self.entries.truncate(self.at);
                     self.at -= 1;
                     self.entries[self.at].project = Arc::new(project);
+                    self.revision += 1;
                     return;
                 }
                 None => {}
@@ -134,7 +193,16 @@ impl Document {
     /// Puts another project in the place of this one, as an entry that can be undone.
     pub(super) fn replace(&mut self, name: String, project: Project, path: Option<PathBuf>) {
         let project = Arc::new(project);
-        self.origins.push(Origin { path, stored: project.clone() });
+        self.enter(name, project.clone(), Origin { path, stored: Some(project), forgotten: None });
+    }
+
+    /// The same with a project that was never saved as it is.
+    pub(super) fn replace_unsaved(&mut self, name: String, project: Project, path: Option<PathBuf>) {
+        self.enter(name, Arc::new(project), Origin { path, stored: None, forgotten: None });
+    }
+
+    fn enter(&mut self, name: String, project: Arc<Project>, from: Origin) {
+        self.origins.push(from);
         self.push(Entry { name, project, origin: self.origins.len() - 1, gesture: None });
     }
 
@@ -142,9 +210,11 @@ impl Document {
         self.entries.truncate(self.at + 1);
         self.entries.push(entry);
         if self.entries.len() > MOST_ENTRIES {
-            self.entries.remove(0);
+            let oldest = self.entries.remove(0);
+            self.origins[oldest.origin].forgotten = Some(oldest.project);
         }
         self.at = self.entries.len() - 1;
+        self.revision += 1;
     }
 
     /// The place that the open project came from, to be given back to [`Self::mark_saved`].
@@ -155,7 +225,8 @@ impl Document {
     /// `stored`, as the project of that origin was when it was handed over, is now the contents of the file at `path`.
     pub(super) fn mark_saved(&mut self, origin: usize, path: PathBuf, stored: Arc<Project>) {
         if let Some(known) = self.origins.get_mut(origin) {
-            *known = Origin { path: Some(path), stored };
+            (known.path, known.stored) = (Some(path), Some(stored));
+            self.revision += 1;
         }
     }
 
@@ -194,6 +265,7 @@ impl Document {
                 Arc::make_mut(&mut entry.project).view = View { water_m, ..view };
             }
             entry.gesture = None;
+            self.revision += 1;
         }
     }
 }
@@ -201,6 +273,13 @@ impl Document {
 /// What a project is called.
 pub(super) fn title(project: &Project) -> &str {
     if project.name.is_empty() { "Untitled" } else { &project.name }
+}
+
+/// The project's title as the name of a file, without an ending: letters and digits, and a dash for whatever is between.
+pub(super) fn file_stem(project: &Project) -> String {
+    let title = title(project).to_lowercase();
+    let parts: Vec<&str> = title.split(|c: char| !c.is_alphanumeric()).filter(|part| !part.is_empty()).collect();
+    if parts.is_empty() { "untitled".into() } else { parts.join("-") }
 }
 
 /// Whether saving would change the file, but for how the project is looked at; its water is more than that.
@@ -278,7 +357,9 @@ mod tests {
         document.replace("New".into(), Project::default(), None);
         assert!(!document.is_dirty());
         let name = document.entries[0].project.name.clone();
-        assert_eq!(document.unsaved(), [name]);
+        let unsaved = document.unsaved();
+        assert_eq!((unsaved.len(), unsaved[0].origin, &unsaved[0].project.name), (1, 0, &name));
+        assert_eq!(document.newest(0).map(|project| project.recipe.seed), Some(5));
         edit(&mut document, None, |project| project.recipe.seed = 6);
         assert_eq!(document.unsaved().len(), 2);
     }
@@ -331,5 +412,58 @@ mod tests {
         document.undo();
         assert_eq!(document.path(), Some(Path::new("a.upthrust.json")));
         assert!(!document.is_dirty() && document.project().recipe.seed == 5);
+    }
+
+    #[test]
+    fn the_seed_before_comes_from_the_history_and_goes_further_back_each_time() {
+        let mut document = document();
+        let first = document.project().recipe.seed;
+        assert_eq!(document.earlier_seed(), None);
+        for seed in [7001, 7002] {
+            edit(&mut document, None, |project| project.recipe.seed = seed);
+            edit(&mut document, None, |project| project.recipe.light.altitude_deg += 1.0);
+        }
+        let mut back = || {
+            let seed = document.earlier_seed();
+            edit(&mut document, None, |project| project.recipe.seed = seed.unwrap_or(project.recipe.seed));
+            seed
+        };
+        assert_eq!([back(), back(), back()], [Some(7001), Some(first), None]);
+        edit(&mut document, None, |project| project.recipe.seed = 7003);
+        assert_eq!(document.earlier_seed(), Some(first));
+        document.undo();
+        assert_eq!(document.earlier_seed(), None, "undone, it is no longer the seed");
+        document.replace("New".into(), Project::default(), None);
+        assert_eq!(document.earlier_seed(), None, "another project has its own seeds");
+    }
+
+    #[test]
+    fn ten_thousand_edits_are_undone_to_the_first_and_forgotten_ones_are_still_unsaved() {
+        let mut document = document();
+        let first = document.project().clone();
+        for seed in 0..10_000 {
+            edit(&mut document, None, |project| project.recipe.seed = 100_000 + seed);
+        }
+        while document.undo_name().is_some() {
+            document.undo();
+        }
+        assert_eq!(*document.project(), first);
+        edit(&mut document, None, |project| project.recipe.seed = 5);
+        document.replace("New".into(), Project::default(), None);
+        for seed in 0..MOST_ENTRIES as u32 {
+            edit(&mut document, None, |project| project.recipe.seed = 100_000 + seed);
+        }
+        let unsaved = document.unsaved();
+        assert_eq!(unsaved.iter().map(|unsaved| unsaved.project.recipe.seed).next(), Some(5));
+        assert_eq!((unsaved.len(), document.history().0.len()), (2, MOST_ENTRIES));
+    }
+
+    #[test]
+    fn what_was_recovered_is_unsaved_as_it_is() {
+        let mut document = document();
+        document.replace_unsaved("Recover".into(), Project::default(), Some("a.upthrust.json".into()));
+        assert!(document.is_dirty());
+        document.mark_saved(document.origin_id(), "a.upthrust.json".into(), document.project().clone());
+        assert!(!document.is_dirty() && document.unsaved().is_empty());
     }
 }

@@ -3,6 +3,7 @@
 //! The interface thread computes nothing of the land. Each frame it works on a copy of the project, hands it to the document, asks the worker for the picture of what the document says now, and shows the last one that came.
 
 mod cards;
+mod closing;
 mod command;
 mod describe;
 mod dialogs;
@@ -12,13 +13,19 @@ mod errands;
 mod export_tests;
 mod export_ui;
 mod fault_tool;
+mod keeper;
+#[cfg(test)]
+mod keeping_tests;
 mod panels;
 mod parameter_ui;
 mod picker;
 mod playback;
 #[cfg(test)]
 mod playing_tests;
+mod recovery;
+mod recovery_ui;
 mod scene;
+mod settings;
 mod studio;
 #[cfg(test)]
 mod tests;
@@ -29,8 +36,6 @@ mod views;
 mod widgets;
 
 use std::cell::RefCell;
-use std::fs::File;
-use std::io::{BufWriter, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -43,15 +48,18 @@ use egui::{CentralPanel, Context, Frame, Panel, Ui, ViewportCommand};
 use self::cards::place_after_move;
 use self::command::{Command, FileSlot, Target};
 use self::dialogs::{Answer, Ask, DesktopDialogs, Dialogs, PathField, Purpose};
-use self::document::Document;
+use self::document::{Document, Unsaved, file_stem};
 use self::errands::{Errand, Errands, Imported};
 use self::export_ui::{Decision, ExportWindow};
 use self::fault_tool::{Bench, FaultTool};
+use self::keeper::Keeper;
 use self::panels::status::{Message, Status};
 use self::panels::variations::Variations;
 use self::picker::Picker;
 use self::playback::Playback;
+use self::recovery::Leftover;
 use self::scene::{Drawing, DrawingOutcome, Look, PictureWindow, Posture, Scene};
+use self::settings::{Folders, Settings};
 use self::studio::Studio;
 use self::thumbnails::Thumbnails;
 use self::timings::Timings;
@@ -62,9 +70,9 @@ use crate::engine::operations::heightmap::Heightmap;
 use crate::engine::parameters::{Band, FileName, PictureName, Range};
 use crate::engine::recipe::Blend;
 use crate::engine::{Heightfield, Recipe, Step};
+use crate::files::atomic;
 use crate::files::swatches::SHIPPED;
-use crate::files::{FileError, atomic};
-use crate::project::{ENDING, Project, presets};
+use crate::project::{ENDING, Project, preset_projects};
 use crate::scene::frame_paths;
 use crate::worker::{
     ExportOutcome, ExportStatus, Exporter, InputFiles, JobError, Preview, PreviewRequest, Previewer, Wake,
@@ -124,11 +132,7 @@ fn open_windows(file: Option<PathBuf>) -> ExitCode {
                     );
                 }
                 if let Some(rescued) = rescue.take() {
-                    let folders = [PathBuf::from("."), std::env::temp_dir()];
-                    match write_recovered(rescued.document.project(), &folders) {
-                        Ok(path) => eprintln!("The project as it was is in {}", path.display()),
-                        Err(error) => eprintln!("error: the project could not be written: {error}"),
-                    }
+                    leave_for_next_start(rescued);
                 }
                 return ExitCode::FAILURE;
             }
@@ -169,35 +173,24 @@ fn after_window(ended: Ended, is_rescued: bool, in_vain: u32) -> Next {
     }
 }
 
-/// Writes a project that no window shows any more to the first folder that takes it, under a name that no file has.
-fn write_recovered(project: &Project, folders: &[PathBuf]) -> Result<PathBuf, FileError> {
-    let stem = file_stem(project);
-    let mut refusal = FileError::NoFolder(PathBuf::new());
-    for folder in folders {
-        for number in 1..100 {
-            let mark = if number == 1 { String::new() } else { format!("-{number}") };
-            let path = folder.join(format!("{stem}-recovered{mark}{ENDING}"));
-            let write = |writer: &mut BufWriter<&File>| {
-                writer.write_all(project.to_json().as_bytes()).map_err(|error| FileError::writing(&path, &error))
-            };
-            match atomic::write_atomically(&path, false, write) {
-                Ok(()) => return Ok(std::path::absolute(&path).unwrap_or(path)),
-                Err(FileError::Exists(_)) => {}
-                Err(error) => {
-                    refusal = error;
-                    break;
-                }
+/// No window shows the document any more: what is unsaved is offered at the next start, or else lies in files.
+fn leave_for_next_start(rescued: Rescued) {
+    let Rescued { document, keeper, settings, .. } = rescued;
+    let unsaved = document.unsaved();
+    if unsaved.is_empty() {
+        eprintln!("Nothing was unsaved.");
+    } else if keeper
+        .is_some_and(|mut keeper| keeper.end(settings.to_json(), Some(unsaved.clone())) && keeper.is_sound())
+    {
+        eprintln!("What was not saved will be offered when the editor is started again.");
+    } else {
+        for Unsaved { project, .. } in unsaved {
+            match recovery::write_recovered(&project, &[std::env::temp_dir()]) {
+                Ok(path) => eprintln!("A project as it was is in {}", path.display()),
+                Err(error) => eprintln!("error: the project could not be written: {error}"),
             }
         }
     }
-    Err(refusal)
-}
-
-/// The project's title as the name of a file, without an ending: letters and digits, and a dash for whatever is between.
-fn file_stem(project: &Project) -> String {
-    let title = document::title(project).to_lowercase();
-    let parts: Vec<&str> = title.split(|c: char| !c.is_alphanumeric()).filter(|part| !part.is_empty()).collect();
-    if parts.is_empty() { "untitled".into() } else { parts.join("-") }
 }
 
 /// Opens a window, with what could be rescued from the one before, and returns when it is closed.
@@ -212,7 +205,7 @@ fn open_window(file: Option<PathBuf>, rescue: &Rescue) -> eframe::Result {
     let create: eframe::AppCreator = Box::new(move |context| {
         let wake = wake_of(&context.egui_ctx);
         let dialogs = Box::new(DesktopDialogs::new(wake));
-        let mut app = App::new(&context.egui_ctx, dialogs, file)?;
+        let mut app = App::new(&context.egui_ctx, dialogs, file, Folders::of_user())?;
         if let Some(rescued) = rescue.take() {
             app.take_over(rescued);
         }
@@ -239,8 +232,10 @@ enum Modal {
     Export,
     Picture(PictureWindow),
     PathField(PathField),
-    /// Something would be lost by closing the program.
-    SaveFirst,
+    /// These would be lost by closing the program.
+    SaveFirst(Vec<Unsaved>),
+    /// An editor that ran before left these behind.
+    Recovered(Vec<Leftover>),
     /// Files would be replaced that nobody was asked about.
     Replace {
         ask: Ask,
@@ -283,13 +278,16 @@ pub(crate) struct App {
     message: Option<Message>,
     modal: Option<Modal>,
     export: ExportWindow,
-    /// Seeds before the present one.
-    earlier_seeds: Vec<u32>,
     /// Counts presses of the pointer: one press is one gesture.
     presses: u64,
-    /// Close as soon as the project is saved.
-    close_when_saved: bool,
+    settings: Settings,
+    /// `None`: this window keeps nothing any more.
+    keeper: Option<Keeper>,
+    /// The projects, by their origins, that are still to be saved before the window closes.
+    saving: Option<Vec<usize>>,
     closing: bool,
+    /// Whether the user lets go what is unsaved.
+    lets_go: bool,
     /// Wakes the window.
     wake: Wake,
     /// Where the state goes when the window cannot go on; [`run`] opens another one with it.
@@ -309,7 +307,9 @@ struct Rescued {
     /// `None`: what was being exported could not be kept.
     exporter: Option<Exporter>,
     selected_step: usize,
-    earlier_seeds: Vec<u32>,
+    settings: Settings,
+    keeper: Option<Keeper>,
+    tree: egui_tiles::Tree<View>,
     gaze: views::Gaze,
     posture: Posture,
     maximised: Option<View>,
@@ -318,21 +318,16 @@ struct Rescued {
 type Rescue = Rc<RefCell<Option<Rescued>>>;
 
 impl App {
-    fn new(ctx: &Context, dialogs: Box<dyn Dialogs>, file: Option<PathBuf>) -> std::io::Result<Self> {
+    fn new(ctx: &Context, dialogs: Box<dyn Dialogs>, file: Option<PathBuf>, folders: Folders) -> std::io::Result<Self> {
         theme::install(ctx);
         let wake = wake_of(ctx);
-        let project = presets().first().and_then(|preset| preset.project().ok()).unwrap_or_default();
-        let mut tiles = egui_tiles::Tiles::default();
-        let [heightmap, texture, scene] =
-            [View::Heightmap, View::Texture, View::Scene].map(|view| tiles.insert_pane(view));
-        let maps = tiles.insert_horizontal_tile(vec![heightmap, texture]);
-        let root = tiles.insert_vertical_tile(vec![scene, maps]);
-        if let Some(egui_tiles::Tile::Container(egui_tiles::Container::Linear(rows))) = tiles.get_mut(root) {
-            rows.shares.set_share(scene, 1.75);
-        }
+        let (settings, unreadable) = keeper::read_settings(&folders);
+        settings.apply(ctx);
+        let project = preset_projects().first().map(|(_, project)| project.clone()).unwrap_or_default();
         let document = Document::new(project);
         let recipe = (document.project().clone(), Arc::new(document.project().recipe.clone()));
-        let app = Self {
+        let keeper = Keeper::start(&folders, &settings, document.revision(), wake.clone())?;
+        let mut app = Self {
             selected_step: 0,
             document,
             playback: Playback::from_start(),
@@ -347,8 +342,8 @@ impl App {
             dialogs,
             maps: Maps::default(),
             scene: Scene::default(),
-            tree: egui_tiles::Tree::new(egui::Id::unique("views"), root, tiles),
-            maximised: None,
+            tree: settings.layout().unwrap_or_else(settings::usual_layout),
+            maximised: settings.maximised,
             studio: Studio::default(),
             shown: None,
             wanted: None,
@@ -359,15 +354,20 @@ impl App {
             message: None,
             modal: None,
             export: ExportWindow::default(),
-            earlier_seeds: Vec::new(),
             presses: 0,
-            close_when_saved: false,
+            settings,
+            keeper: Some(keeper),
+            saving: None,
             closing: false,
+            lets_go: false,
             wake,
             rescue: Rescue::default(),
             is_adrift: false,
             window_title: String::new(),
         };
+        if let Some(reason) = unreadable {
+            app.complain(reason);
+        }
         if let Some(file) = file {
             app.errands.open(file);
         }
@@ -401,7 +401,9 @@ impl App {
             playback: self.playback,
             exporter: idle.map(|idle| std::mem::replace(&mut self.exporter, idle)),
             selected_step: self.selected_step,
-            earlier_seeds: std::mem::take(&mut self.earlier_seeds),
+            settings: self.settings.clone(),
+            keeper: self.keeper.take(),
+            tree: self.tree.clone(),
             gaze: self.maps.gaze,
             posture: self.scene.posture(),
             maximised: self.maximised,
@@ -413,12 +415,13 @@ impl App {
     /// Goes on where another window had to stop.
     fn take_over(&mut self, rescued: Rescued) {
         let Rescued { reason, document, playback, exporter, .. } = rescued;
-        let Rescued { selected_step, earlier_seeds, gaze, posture, maximised, .. } = rescued;
+        let Rescued { selected_step, settings, keeper, tree, gaze, posture, maximised, .. } = rescued;
         (self.document, self.playback) = (document, playback);
         if let Some(exporter) = exporter {
             self.exporter = exporter;
         }
-        (self.selected_step, self.earlier_seeds, self.maximised) = (selected_step, earlier_seeds, maximised);
+        (self.selected_step, self.settings, self.tree, self.maximised) = (selected_step, settings, tree, maximised);
+        self.keeper = keeper;
         self.maps.gaze = gaze;
         self.scene.take(posture);
         self.say(format!("The window had to be opened again, with the document and its history: {reason}"));
@@ -553,19 +556,21 @@ impl App {
     fn finish_errand(&mut self, errand: Errand) {
         match errand {
             Errand::Opened { path, project } => {
+                self.settings.remember(&path);
                 self.open_project(format!("Open {}", file_name(&path)), *project, Some(path));
             }
             Errand::Imported(imported) => self.finish_import(imported),
             Errand::Saved { path, project, origin } => {
                 self.say(format!("Saved {}", path.display()));
+                self.settings.remember(&path);
                 self.document.mark_saved(origin, path, project);
-                self.closing |= self.close_when_saved && self.document.unsaved().is_empty();
+                self.has_saved(origin);
             }
             Errand::Surveyed(survey) => self.export.take(survey),
             Errand::Tried(pace) => self.export.take_pace(pace),
             Errand::FolderShown => {}
             Errand::Failed(message) => {
-                self.close_when_saved = false;
+                self.saving = None;
                 self.complain(message);
             }
         }
@@ -633,10 +638,18 @@ impl App {
     }
 
     fn open_project(&mut self, name: String, project: Project, path: Option<PathBuf>) {
+        self.open_as(name, project, path, false);
+    }
+
+    /// The same with a project that was never saved as it is, or with one that was.
+    fn open_as(&mut self, name: String, project: Project, path: Option<PathBuf>, is_unsaved: bool) {
         self.selected_step = 0;
         self.studio.reset();
-        self.earlier_seeds.clear();
-        self.document.replace(name, project, path);
+        if is_unsaved {
+            self.document.replace_unsaved(name, project, path);
+        } else {
+            self.document.replace(name, project, path);
+        }
         self.playback.restart(self.total());
         self.maps.gaze = views::Gaze::default();
         self.scene.reset();
@@ -645,13 +658,15 @@ impl App {
     /// The user answered a question for a file.
     fn answer(&mut self, ask: Ask, answer: Answer) {
         match answer {
-            Answer::Cancelled => self.close_when_saved = false,
+            Answer::Cancelled => self.saving = None,
             Answer::NoDialog if ask.purpose == Purpose::ExportFolder => self.export.has_no_dialog(),
             Answer::NoDialog => self.modal = Some(Modal::PathField(PathField::new(ask))),
             Answer::Chosen { path, may_replace } => {
                 let files = match ask.purpose {
                     Purpose::Open | Purpose::Import { .. } | Purpose::ExportFolder => Vec::new(),
-                    Purpose::Save => [with_project_ending(&path)].into_iter().filter(|path| path.exists()).collect(),
+                    Purpose::Save { .. } => {
+                        [with_project_ending(&path)].into_iter().filter(|path| path.exists()).collect()
+                    }
                     Purpose::Picture { frames, .. } => {
                         let path = picture_path(&path);
                         let files = frames.map_or_else(|| vec![path.clone()], |count| frame_paths(&path, count));
@@ -673,7 +688,7 @@ impl App {
         match ask.purpose {
             Purpose::Open => self.errands.open(path),
             Purpose::Import { ref target } => self.errands.import(path, target.clone()),
-            Purpose::Save => self.save_to(with_project_ending(&path)),
+            Purpose::Save { origin } => self.save_to(with_project_ending(&path), origin),
             Purpose::Picture { size, frames } => self.draw(size, frames, picture_path(&path)),
             Purpose::ExportFolder => self.export.go_to(&path),
         }
@@ -700,20 +715,6 @@ impl App {
         self.exporter.status().or_else(|| self.drawing.as_ref().map(Drawing::status))
     }
 
-    fn save_to(&self, path: PathBuf) {
-        self.errands.save(path, self.document.project().clone(), self.document.origin_id());
-    }
-
-    fn save(&mut self, anew: bool) {
-        match self.document.path() {
-            Some(path) if !anew => self.save_to(path.to_path_buf()),
-            _ => {
-                let file_name = self.file_name(ENDING);
-                self.dialogs.ask(Ask { purpose: Purpose::Save, file_name });
-            }
-        }
-    }
-
     /// The project's title as the name of a file.
     fn file_name(&self, ending: &str) -> String {
         format!("{}{ending}", file_stem(self.document.project()))
@@ -732,12 +733,15 @@ impl App {
         match command {
             Command::New => self.open_project("New project".into(), Project::default(), None),
             Command::Open => self.dialogs.ask(Ask { purpose: Purpose::Open, file_name: String::new() }),
+            Command::OpenRecent(i) => {
+                if let Some(path) = self.settings.recent.get(i) {
+                    self.errands.open(path.clone());
+                }
+            }
+            Command::ForgetRecent => self.settings.recent.clear(),
             Command::OpenPreset(name) => {
-                let project = presets().iter().find(|preset| preset.name == name).map(|preset| preset.project());
-                match project {
-                    Some(Ok(project)) => self.open_project(format!("Preset {}", project.name), project, None),
-                    Some(Err(error)) => self.complain(format!("preset {name}: {error}")),
-                    None => {}
+                if let Some((_, project)) = preset_projects().iter().find(|(preset, _)| preset.name == name) {
+                    self.open_project(format!("Preset {}", project.name), project.clone(), None);
                 }
             }
             Command::Save => self.save(false),
@@ -821,12 +825,9 @@ impl App {
             Command::ToStart => self.playback.seek(0, total),
             Command::ToEnd => self.playback.seek(total, total),
             Command::Seek(position) => self.playback.seek(position, total),
-            Command::NewSeed => {
-                self.earlier_seeds.push(self.document.project().recipe.seed);
-                self.edit(|project| project.recipe.seed = random_seed());
-            }
+            Command::NewSeed => self.edit(|project| project.recipe.seed = random_seed()),
             Command::PreviousSeed => {
-                if let Some(seed) = self.earlier_seeds.pop() {
+                if let Some(seed) = self.document.earlier_seed() {
                     self.edit(|project| project.recipe.seed = seed);
                 }
             }
@@ -850,7 +851,14 @@ impl App {
             Command::MaximiseTexture => self.maximise(View::Texture),
             Command::MaximiseScene => self.maximise(View::Scene),
             Command::PreviewSamples(samples) => self.edit(|project| project.view.preview_samples = samples),
-            Command::Theme(theme) => ctx.set_theme(theme),
+            Command::Theme(theme) => {
+                self.settings.theme = theme;
+                self.settings.apply(ctx);
+            }
+            Command::Scale(percent) => self.scale(ctx, percent),
+            Command::LargerInterface => self.scale(ctx, self.settings.scaled(true)),
+            Command::SmallerInterface => self.scale(ctx, self.settings.scaled(false)),
+            Command::UsualInterface => self.scale(ctx, 100),
             Command::CancelPreview => {
                 self.previewer.cancel();
                 self.playback.pause();
@@ -903,6 +911,11 @@ impl App {
         self.scene.look(look, extent, ctx.input(|input| input.time));
     }
 
+    fn scale(&mut self, ctx: &Context, percent: u32) {
+        self.settings.scale_percent = percent;
+        self.settings.apply(ctx);
+    }
+
     /// Shows one view alone, or all again.
     fn maximise(&mut self, view: View) {
         self.maximised = if self.maximised == Some(view) { None } else { Some(view) };
@@ -913,7 +926,8 @@ impl App {
         let mut commands = Vec::new();
         let has_timeline = project.recipe.iterations() > 0;
         let freshness = self.freshness();
-        Panel::top("menu").show(ui, |ui| commands.extend(panels::menu::menu_ui(ui, &self.document, has_timeline)));
+        Panel::top("menu")
+            .show(ui, |ui| commands.extend(panels::menu::menu_ui(ui, &self.document, &self.settings, has_timeline)));
         let crosshair_m = self.maps.crosshair_m.take();
         // While it plays, the iteration that is seen; the playhead is already at the next one.
         let seen = self.shown.as_ref().map(|shown| shown.request.position);
@@ -1016,7 +1030,12 @@ impl App {
     }
 
     fn modal_ui(&mut self, ctx: &Context, project: &mut Project) {
-        let Some(mut modal) = self.modal.take() else { return };
+        let Some(mut modal) = self.modal.take() else {
+            if self.saving.is_some() {
+                self.saving_ui(ctx);
+            }
+            return;
+        };
         let mut stays = true;
         match &mut modal {
             Modal::Export => {
@@ -1054,14 +1073,15 @@ impl App {
                     stays = false;
                 }
             }
-            Modal::SaveFirst => stays = self.save_first_ui(ctx),
+            Modal::SaveFirst(unsaved) => stays = self.save_first_ui(ctx, unsaved),
+            Modal::Recovered(left) => stays = self.recovered_ui(ctx, left),
             Modal::Replace { ask, path, files } => match replace_ui(ctx, files) {
                 Some(true) => {
                     self.go_ahead(ask, path.clone());
                     stays = false;
                 }
                 Some(false) => {
-                    self.close_when_saved = false;
+                    self.saving = None;
                     stays = false;
                 }
                 None => {}
@@ -1073,33 +1093,6 @@ impl App {
         if stays {
             self.modal = Some(modal);
         }
-    }
-
-    /// The question before unsaved work is lost; returns whether it stands.
-    fn save_first_ui(&mut self, ctx: &Context) -> bool {
-        let modal = modal("save first", ctx).show(ctx, |ui| {
-            ui.set_width(360.0);
-            ui.heading("Save before closing?");
-            ui.label(format!("Not saved: {}.", self.document.unsaved().join(", ")));
-            if !self.document.is_dirty() {
-                ui.weak("Go back to it by Edit > History to save it.");
-            }
-            ui.add_space(8.0);
-            egui::Sides::new().show(
-                ui,
-                |ui| ui.button("Close without saving").clicked(),
-                |ui| [ui.button("Save").clicked(), ui.button("Cancel").clicked()],
-            )
-        });
-        let (discard, [save, cancel]) = modal.inner;
-        if discard {
-            self.closing = true;
-        }
-        if save {
-            self.close_when_saved = true;
-            self.save(false);
-        }
-        !(discard || save || cancel || modal.should_close())
     }
 
     /// The question before a running export is lost; returns whether it stands.
@@ -1135,14 +1128,15 @@ impl App {
         if ctx.input(|input| input.viewport().close_requested()) && !self.closing {
             // An export that the user has just cancelled is no reason to stay.
             let exporting = self.export_status().is_some_and(|status| !status.is_cancelled || status.waiting > 0);
-            let reason = match (exporting, !self.document.unsaved().is_empty()) {
+            let unsaved = self.document.unsaved();
+            let reason = match (exporting, !unsaved.is_empty()) {
                 (true, _) => Some(Modal::ExportFirst),
-                (false, true) => Some(Modal::SaveFirst),
+                (false, true) => Some(Modal::SaveFirst(unsaved)),
                 (false, false) => None,
             };
             if reason.is_some() {
                 ctx.send_viewport_cmd(ViewportCommand::CancelClose);
-                self.modal = reason;
+                (self.modal, self.saving) = (reason, None);
             }
         }
         if self.closing {
@@ -1171,6 +1165,7 @@ impl Drop for App {
         if std::thread::panicking() && !self.is_adrift {
             self.put_aside("an error in the program, its libraries or the graphics card's driver closed it");
         }
+        self.end_keeping();
     }
 }
 
@@ -1181,6 +1176,7 @@ impl eframe::App for App {
         }
         self.receive(ctx);
         self.window_events(ctx);
+        self.keep(ctx);
         self.request();
         if self.previewer.progress().is_some() && !self.playback.is_playing() {
             // So that progress moves and the note about it appears.
@@ -1198,11 +1194,11 @@ impl eframe::App for App {
             return;
         }
         self.scene.attach(frame.wgpu_render_state(), || wake_of(&ctx));
-        if self.modal.is_some() {
+        let is_asked = self.modal.is_some() || self.saving.is_some();
+        if is_asked {
             self.picker.close();
         }
-        let mut commands =
-            if self.modal.is_none() { command::pressed(&ctx, self.picker.is_open()) } else { Vec::new() };
+        let mut commands = if is_asked { Vec::new() } else { command::pressed(&ctx, self.picker.is_open()) };
         let mut project = (**self.document.project()).clone();
         let (step, ground) = (self.selected_step, self.studio.selected);
         commands.extend(self.panels_ui(ui, &mut project));

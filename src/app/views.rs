@@ -15,7 +15,7 @@ use crate::scene::camera::round_length;
 use crate::worker::Preview;
 
 /// A way to look at the land.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(super) enum View {
     /// Heights in grey.
     Heightmap,
@@ -26,6 +26,8 @@ pub(super) enum View {
 }
 
 impl View {
+    pub(super) const ALL: [Self; 3] = [Self::Heightmap, Self::Texture, Self::Scene];
+
     pub(super) fn title(self) -> &'static str {
         match self {
             Self::Heightmap => "Heightmap",

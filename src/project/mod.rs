@@ -18,7 +18,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::{Map, Value};
 
 pub use self::error::ProjectError;
-pub use self::presets::{Preset, presets};
+pub use self::presets::{Preset, preset_projects, presets};
 use crate::engine::Recipe;
 use crate::engine::parameters::{
     Field, FileName, Parameter, ParameterError, Problem, Spec, group_from_json, nearest_name, not_an_object, parameters,

@@ -1,5 +1,7 @@
 //! The presets that ship with the program: projects like any other, built in.
 
+use std::sync::LazyLock;
+
 use super::{Project, ProjectError};
 
 /// A project that ships with the program.
@@ -45,6 +47,13 @@ pub fn presets() -> &'static [Preset] {
         "traagen-demo",
         "flipcode-alps",
     ]
+}
+
+/// Every preset with its project, read once; one that cannot be read would not ship.
+pub fn preset_projects() -> &'static [(Preset, Project)] {
+    static PROJECTS: LazyLock<Vec<(Preset, Project)>> =
+        LazyLock::new(|| presets().iter().filter_map(|preset| Some((*preset, preset.project().ok()?))).collect());
+    &PROJECTS
 }
 
 #[cfg(test)]

@@ -1,12 +1,15 @@
 //! The menu bar.
 
+use std::path::{Path, PathBuf};
+
 use egui::{Id, ThemePreference, Ui};
 
 use crate::app::command::{Command, item, item_named};
 use crate::app::document::{Document, title};
+use crate::app::settings::{SCALES, Settings};
 use crate::app::theme::colours;
 use crate::files::memory::available_bytes;
-use crate::project::presets;
+use crate::project::preset_projects;
 
 /// Sizes of the preview that the menu offers.
 const PREVIEW_SAMPLES: [u32; 5] = [257, 513, 1025, 2049, 4097];
@@ -18,16 +21,24 @@ const SMALL: u32 = 1025;
 /// the processor, and as much again for the lands of further steps that the evaluator remembers.
 const BYTES_PER_SAMPLE: u64 = 160;
 
+/// Letters of a folder that the menu shows.
+const FOLDER: usize = 36;
+
 /// Entries of the history that the menu shows.
 const HISTORY: usize = 16;
 
-pub(in crate::app) fn menu_ui(ui: &mut Ui, document: &Document, has_land: bool) -> Option<Command> {
+pub(in crate::app) fn menu_ui(
+    ui: &mut Ui,
+    document: &Document,
+    settings: &Settings,
+    has_land: bool,
+) -> Option<Command> {
     let mut command = None;
     egui::MenuBar::new().ui(ui, |ui| {
-        ui.menu_button("File", |ui| command = file_menu(ui));
+        ui.menu_button("File", |ui| command = file_menu(ui, &settings.recent));
         ui.menu_button("Edit", |ui| command = command.take().or(edit_menu(ui, document)));
-        ui.menu_button("View", |ui| command = command.take().or(view_menu(ui, document)));
-        ui.menu_button("Terrain", |ui| command = command.take().or(terrain_menu(ui, has_land)));
+        ui.menu_button("View", |ui| command = command.take().or(view_menu(ui, document, settings)));
+        ui.menu_button("Terrain", |ui| command = command.take().or(terrain_menu(ui, document, has_land)));
         ui.menu_button("Help", |ui| {
             let times = item(ui, Command::Timings, true);
             let help = item(ui, Command::Shortcuts, true).or(times).or(item(ui, Command::About, true));
@@ -47,13 +58,15 @@ fn title_ui(ui: &mut Ui, document: &Document) {
     ui.put(rect, egui::Label::new(text).truncate());
 }
 
-fn file_menu(ui: &mut Ui) -> Option<Command> {
+fn file_menu(ui: &mut Ui, recent: &[PathBuf]) -> Option<Command> {
     ui.set_min_width(220.0);
     let mut command = item(ui, Command::New, true).or(item(ui, Command::Open, true));
+    ui.add_enabled_ui(!recent.is_empty(), |ui| {
+        ui.menu_button("Recent", |ui| command = command.take().or(recent_menu(ui, recent)));
+    });
     ui.menu_button("Presets", |ui| {
         ui.set_min_width(200.0);
-        for preset in presets() {
-            let project = preset.project().unwrap_or_default();
+        for (preset, project) in preset_projects() {
             let chosen = ui.button(&project.name).on_hover_text(&project.description).clicked();
             if chosen {
                 command = Some(Command::OpenPreset(preset.name));
@@ -68,6 +81,29 @@ fn file_menu(ui: &mut Ui) -> Option<Command> {
     command = command.or(item(ui, Command::SavePicture, true)).or(item(ui, Command::SaveTurntable, true));
     ui.separator();
     command.or(item(ui, Command::Quit, true))
+}
+
+/// The files that were opened or saved last, each with its folder.
+fn recent_menu(ui: &mut Ui, recent: &[PathBuf]) -> Option<Command> {
+    ui.set_min_width(260.0);
+    let mut command = None;
+    for (i, path) in recent.iter().enumerate() {
+        let [name, folder] = [path.file_name(), path.parent().map(Path::as_os_str)]
+            .map(|part| part.unwrap_or_default().to_string_lossy().into_owned());
+        let button = egui::Button::new(name).shortcut_text(shortened(&folder));
+        if ui.add(button).on_hover_text(path.display().to_string()).clicked() {
+            command = Some(Command::OpenRecent(i));
+            ui.close();
+        }
+    }
+    ui.separator();
+    command.or(item(ui, Command::ForgetRecent, true))
+}
+
+/// The end of a long text, which is where folders differ.
+fn shortened(text: &str) -> String {
+    let count = text.chars().count();
+    if count <= FOLDER { text.into() } else { format!("…{}", text.chars().skip(count - FOLDER).collect::<String>()) }
 }
 
 fn edit_menu(ui: &mut Ui, document: &Document) -> Option<Command> {
@@ -95,7 +131,7 @@ fn edit_menu(ui: &mut Ui, document: &Document) -> Option<Command> {
     command
 }
 
-fn view_menu(ui: &mut Ui, document: &Document) -> Option<Command> {
+fn view_menu(ui: &mut Ui, document: &Document, settings: &Settings) -> Option<Command> {
     ui.set_min_width(220.0);
     let mut command = item(ui, Command::FrameViews, true);
     for look in [Command::LookThreeQuarter, Command::LookFromAbove, Command::LookFromTheSide] {
@@ -122,13 +158,25 @@ fn view_menu(ui: &mut Ui, document: &Document) -> Option<Command> {
         }
     });
     ui.menu_button("Theme", |ui| {
-        let present = ui.ctx().options(|options| options.theme_preference);
         for theme in [ThemePreference::Dark, ThemePreference::Light, ThemePreference::System] {
             let set = Command::Theme(theme);
-            if ui.selectable_label(present == theme, set.text()).clicked() {
+            if ui.selectable_label(settings.theme == theme, set.text()).clicked() {
                 command = Some(set);
                 ui.close();
             }
+        }
+    });
+    ui.menu_button("Interface scale", |ui| {
+        for percent in SCALES {
+            let set = Command::Scale(percent);
+            if ui.selectable_label(settings.scale_percent == percent, set.text()).clicked() {
+                command = Some(set);
+                ui.close();
+            }
+        }
+        ui.separator();
+        for step in [Command::LargerInterface, Command::SmallerInterface, Command::UsualInterface] {
+            command = command.take().or(item(ui, step, true));
         }
     });
     command
@@ -143,14 +191,14 @@ fn free_when_opened(ui: &Ui) -> Option<u64> {
     free
 }
 
-fn terrain_menu(ui: &mut Ui, has_land: bool) -> Option<Command> {
+fn terrain_menu(ui: &mut Ui, document: &Document, has_land: bool) -> Option<Command> {
     ui.set_min_width(220.0);
     item(ui, Command::ChooseStep, true)
         .or_else(|| {
             ui.separator();
             item(ui, Command::NewSeed, true)
         })
-        .or(item(ui, Command::PreviousSeed, true))
+        .or(item(ui, Command::PreviousSeed, document.earlier_seed().is_some()))
         .or(item(ui, Command::Variations, true))
         .or(item(ui, Command::FaultTool, true))
         .or_else(|| {

@@ -7,7 +7,7 @@ use egui_kittest::{Harness, SnapshotOptions};
 
 use super::*;
 use crate::app::tests::{Scripted, can_draw, chosen, pause, wait};
-use crate::app::{App, Command};
+use crate::app::{App, Command, Folders};
 use crate::engine::{Grid, Monitor, Recipe};
 use crate::project::presets;
 use crate::worker::{InputFiles, PreviewRequest, Previewer};
@@ -593,7 +593,7 @@ fn a_lost_card_is_replaced_and_shows_the_same() {
 fn a_window_whose_card_has_gone_hands_its_document_to_the_next() {
     let app = || {
         let dialogs: Box<dyn crate::app::Dialogs> = Box::new(Scripted::default());
-        App::new(&egui::Context::default(), dialogs, None).expect("threads")
+        App::new(&egui::Context::default(), dialogs, None, Folders::default()).expect("threads")
     };
     let mut first = app();
     first.edit(|project| project.recipe.seed = 77);
@@ -1011,11 +1011,10 @@ fn editor(scripted: Scripted) -> Option<Harness<'static, App>> {
     if !can_draw() {
         return None;
     }
-    let mut editor = Harness::builder()
-        .with_size([1280.0, 800.0])
-        .with_step_dt(1.0 / 60.0)
-        .wgpu()
-        .build_eframe(|context| App::new(&context.egui_ctx, Box::new(scripted), None).expect("threads"));
+    let mut editor =
+        Harness::builder().with_size([1280.0, 800.0]).with_step_dt(1.0 / 60.0).wgpu().build_eframe(|context| {
+            App::new(&context.egui_ctx, Box::new(scripted), None, Folders::default()).expect("threads")
+        });
     editor.state_mut().edit(|project| project.view.preview_samples = 65);
     pause(&mut editor);
     Some(editor)
