@@ -79,9 +79,9 @@ fn strata(point: vec3f, samples: vec2f) -> vec3f {
     return mix(colour, vec3f(0.075, 0.055, 0.042), soil * 0.85);
 }
 
-// What lies between the samples, where one looks from so near that it would be seen: how high it stands out, from -0.5 to
-// 0.5, and which way it rises, much as rock and soil do. It is noise in metres on lattices of 2^n metres, those that are
-// finer than the samples and coarser than a pixel, so that land of more samples only has fewer of them.
+// What lies between the samples, where one looks from so near that it would be seen: how high it stands out, from -0.5
+// to 0.5, and which way it rises, much as rock and soil do. It is noise on lattices of 2^n metres, those that are finer
+// than the samples and coarser than a pixel, so that land of more samples only has fewer of them.
 fn detail(point_m: vec3f, sample_m: f32, pixel_m: f32) -> vec4f {
     var sum = vec4f(0.0);
     var cell_m = exp2(floor(log2(sample_m * 1.4)));

@@ -372,7 +372,7 @@ impl Scene {
         self.portrait.as_ref().filter(is_shown)
     }
 
-    /// What pictures of that size are made of: the view, as large in them as it is in the pane, and what to draw it with.
+    /// What pictures of that size are made of: the view, as large in them as in the pane, and what to draw it with.
     pub(super) fn model(&self, size: [u32; 2]) -> Result<(RenderState, Portrait), String> {
         let seen = self.state.clone().zip(self.drawn().cloned());
         let (state, mut portrait) = seen.ok_or_else(|| NOTHING_TO_SEE.to_string())?;
