@@ -700,7 +700,7 @@ impl App {
             self.complain("another picture is being drawn; wait for it, or cancel it, and choose again");
             return;
         }
-        let begun = self.scene.model().and_then(|model| {
+        let begun = self.scene.model(size).and_then(|model| {
             let started = Drawing::start(model, size, frames, path, self.wake.clone());
             started.map_err(|error| format!("the picture cannot be drawn: {error}"))
         });

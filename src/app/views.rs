@@ -65,11 +65,11 @@ struct Flood {
     texture: TextureHandle,
 }
 
-/// The most pixels along a side of the water over the maps: it is made beside the picture of a frame, and a coast that is
-/// a little soft is none the worse.
+/// The most pixels along a side of the water over the maps: it is made within a frame, and a coast that is a little soft
+/// is none the worse.
 const FINEST_FLOOD: usize = 513;
 
-/// The colour of deep water over a map, and how much of it the deepest has; by how many metres it has two thirds of that.
+/// The colour of water over a map, how much of it deep and shallow water have, and the depth at which most of it is deep.
 const WATER: [u8; 3] = [0x1c, 0x4f, 0x78];
 const DEEP_ALPHA: f32 = 0.78;
 const SHALLOW_ALPHA: f32 = 0.34;

@@ -353,8 +353,8 @@ impl Sight {
         self.lens[0] * self.depth(point) + self.lens[1]
     }
 
-    /// What depths are multiplied by, and added before, to be depths of the card, from 1 for the nearest to 0, times the
-    /// divisor.
+    /// What is added to depths, and what they are multiplied by before, to be depths of the card, from 1 for the nearest
+    /// to 0, times the divisor.
     pub(crate) fn card_depth(&self) -> [f32; 2] {
         let [near, far] = self.depths;
         let scale = (self.lens[0] * near + self.lens[1]) / (far - near);

@@ -9,8 +9,8 @@ struct Scene {
     up: vec4f,
     // Into the picture, and the first row of the band of the picture that is drawn.
     forward: vec4f,
-    // What depths are multiplied by, and added before, to be those of the card; how many bands are as high as the picture,
-    // and where the middle of this one lies.
+    // What is added to depths, and what they are multiplied by before, to be those of the card; how many bands are as high
+    // as the picture, and where the middle of this one lies.
     band: vec4f,
     // Where an eye would stand that has this very sight as its perspective, and what distances from there are worth.
     stand: vec4f,
@@ -145,8 +145,8 @@ fn encoded(colour: vec3f, pixel: vec2f) -> vec4f {
     return vec4f(clamp(gamma + grain, vec3f(0.0), vec3f(1.0)), 1.0);
 }
 
-// What is as bright as the maps have it stays so; highlights roll off, on the brightness alone, so that hues stay and snow
-// in the sun keeps its folds.
+// What is as bright as the maps have it stays so; highlights roll off, on the brightness alone, so that hues stay and
+// snow in the sun keeps its folds.
 fn shown(colour: vec3f, pixel: vec2f) -> vec4f {
     const KNEE = 0.5;
     let x = max(colour, vec3f(0.0));

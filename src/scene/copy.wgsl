@@ -24,8 +24,9 @@ fn fragment(in: Corner) -> @location(0) vec4f {
     if texels > 0.99 {
         return textureSampleLevel(picture, smooth_sampler, in.place, 0.0);
     }
-    // A picture of fewer pixels than are shown: cubic splines in place of steps. Each of four looks lies between two texels
-    // where both count as they should (C. Sigg and M. Hadwiger, "Fast Third-Order Texture Filtering", GPU Gems 2, 2005).
+    // A picture of fewer pixels than are shown: cubic splines in place of steps. Each of four looks lies between two
+    // texels where both count as they should (C. Sigg and M. Hadwiger, "Fast Third-Order Texture Filtering", GPU Gems 2,
+    // 2005).
     let at = in.place * size - 0.5;
     let f = fract(at);
     let first = floor(at);

@@ -79,21 +79,20 @@ fn strata(point: vec3f, samples: vec2f) -> vec3f {
     return mix(colour, vec3f(0.075, 0.055, 0.042), soil * 0.85);
 }
 
-// What lies between the samples, where one looks from so near that it would be seen: how high it stands out, from -0.5 to
-// 0.5, and which way it rises, much as rock and soil do. It is noise in metres on lattices of 2^n metres, those that are
-// finer than the samples and coarser than a pixel, so that land of more samples only has fewer of them.
+// What lies between the samples, where one looks from so near that it would be seen: how high it stands out, from -0.5
+// to 0.5, and which way it rises, much as rock and soil do. It is noise on lattices of 2^n metres, those that are finer
+// than the samples and coarser than a pixel, so that land of more samples only has fewer of them.
 fn detail(point_m: vec3f, sample_m: f32, pixel_m: f32) -> vec4f {
     var sum = vec4f(0.0);
-    var cell_m = exp2(floor(log2(sample_m * 1.4)));
-    var weight = 0.5;
+    let coarsest = floor(log2(sample_m * 1.4));
     for (var i = 0; i < 6; i++) {
-        let fine = smoothstep(1.4, 0.7, cell_m / sample_m) * smoothstep(1.5, 4.0, cell_m / pixel_m);
+        let power = coarsest - f32(i);
+        let cell_m = exp2(power);
         if cell_m < 1.5 * pixel_m {
             break;
         }
-        sum += noise_in_space(point_m / cell_m + f32(i) * 17.3) * fine * weight;
-        cell_m *= 0.5;
-        weight *= 0.8;
+        let fine = smoothstep(1.4, 0.7, cell_m / sample_m) * smoothstep(1.5, 4.0, cell_m / pixel_m);
+        sum += noise_in_space(point_m / cell_m + power * 17.3) * fine * 0.38;
     }
     return sum;
 }

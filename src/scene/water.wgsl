@@ -105,9 +105,9 @@ fn fragment(in: Vertex) -> @location(0) vec4f {
     let gusts = noise(place_m / 900.0 * vec2f(1.0, 1.8)) * 0.6 + noise(place_m / 260.0 * vec2f(1.0, 1.8) + 5.0) * 0.4;
     let rough = smoothstep(0.35, 0.75, gusts);
     colour = mix(colour, sky(back), min(mirrored + 0.03 * rough, 0.85));
-    // The sun in the waves that are too small to be seen: how many of them are turned so that they throw it here (C. Cox and
-    // W. Munk, "Measurement of the Roughness of the Sea Surface from Photographs of the Sun's Glitter", 1954). A light breeze;
-    // the slopes of the waves that are seen move the place of it.
+    // The sun in the waves that are too small to be seen: how many of them are turned so that they throw it here (C. Cox
+    // and W. Munk, "Measurement of the Roughness of the Sea Surface from Photographs of the Sun's Glitter", 1954). A light
+    // breeze; the slopes of the waves that are seen move the place of it.
     let between = normalize(scene.sun.xyz - way);
     let turned = -between.xz / max(between.y, 0.05) - wave;
     let spread = mix(0.014, 0.021, rough);

@@ -38,8 +38,8 @@ pub(in crate::app) struct Drawing {
 }
 
 impl Drawing {
-    /// Begins with a picture of that size, or with as many as are said all around the whole land, the first of which looks
-    /// the way the view does; files that are there already are replaced.
+    /// Begins with a picture of that size, or with as many as are said all around the whole land, the first of which
+    /// looks the way the view does; files that are there already are replaced.
     pub(in crate::app) fn start(
         (state, portrait): (RenderState, Portrait),
         size: [u32; 2],

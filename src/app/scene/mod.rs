@@ -372,10 +372,16 @@ impl Scene {
         self.portrait.as_ref().filter(is_shown)
     }
 
-    /// What pictures are made of: the view, and what to draw it with.
-    pub(super) fn model(&self) -> Result<(RenderState, Portrait), String> {
+    /// What pictures of that size are made of: the view, as large in them as in the pane, and what to draw it with.
+    pub(super) fn model(&self, size: [u32; 2]) -> Result<(RenderState, Portrait), String> {
         let seen = self.state.clone().zip(self.drawn().cloned());
-        seen.ok_or_else(|| NOTHING_TO_SEE.into())
+        let (state, mut portrait) = seen.ok_or_else(|| NOTHING_TO_SEE.to_string())?;
+        let measure = portrait.measure();
+        if let Some(camera) = &mut portrait.camera {
+            let aspect = size[0] as f32 / size[1].max(1) as f32;
+            camera.refit(measure.half(), measure.block(portrait.range_m), [self.aspect, aspect]);
+        }
+        Ok((state, portrait))
     }
 
     /// What the camera sees.
@@ -428,7 +434,10 @@ impl Scene {
         let pixels = dot(sight.right, sight.right).sqrt() * 0.5 * pane.width();
         let pixels_per_m = pixels / (sight.divisor(self.camera.pivot) * measure.unit_m());
         let bar = scale_bar(ui, &painter, pane, pixels_per_m);
-        legend::legend(ui, &painter, bar, self.coat, range_m);
+        // Not among the controls at the top.
+        if bar.top() - pane.top() > 96.0 {
+            legend::legend(ui, &painter, bar, self.coat, range_m);
+        }
         let before = (self.exaggeration, *around.water_m);
         self.controls_ui(ui, pane, around.water_m);
         if before != (self.exaggeration, *around.water_m) {

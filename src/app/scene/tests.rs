@@ -1038,6 +1038,12 @@ fn a_picture_of_the_view_is_saved_at_the_size_that_was_asked_for() {
     });
     let picture = image::open(folder.path().join("land.png")).expect("a picture").to_rgb8();
     assert_eq!(picture.dimensions(), (2048, 2048));
+    // The land that fills the pane fills the square too.
+    let (_, model) = editor.state().scene.model([2048, 2048]).expect("a view");
+    let (measure, seen) = (model.measure(), model.camera.expect("a camera"));
+    let mut framed = seen;
+    framed.frame(measure.half(), measure.block(model.range_m), 1.0);
+    assert!((seen.distance / framed.distance - 1.0).abs() < 0.01, "{seen:?} and {framed:?}");
     let colours: std::collections::BTreeSet<[u8; 3]> = picture.pixels().step_by(997).map(|pixel| pixel.0).collect();
     assert!(colours.len() > 200, "{} colours", colours.len());
 }
