@@ -60,7 +60,10 @@ pub(super) enum Command {
     /// Opens one of the recent files, by its place in the list.
     OpenRecent(usize),
     ForgetRecent,
-    OpenPreset(&'static str),
+    /// Opens the gallery of presets.
+    ChoosePreset,
+    /// Makes a preset of the project.
+    SavePreset,
     Save,
     SaveAs,
     ImportHeightmap,
@@ -73,6 +76,8 @@ pub(super) enum Command {
     Undo,
     Redo,
     GoToEntry(usize),
+    /// Folds or unfolds the history.
+    History,
     /// Opens the picker.
     ChooseStep,
     AddStep(&'static str),
@@ -135,12 +140,14 @@ pub(super) enum Command {
 pub(super) const WITH_KEYS: &[Command] = &[
     Command::New,
     Command::Open,
+    Command::ChoosePreset,
     Command::Save,
     Command::SaveAs,
     Command::Export,
     Command::Quit,
     Command::Undo,
     Command::Redo,
+    Command::History,
     Command::ChooseStep,
     Command::MoveUp,
     Command::MoveDown,
@@ -176,7 +183,8 @@ impl Command {
             Self::Open => "Open…".into(),
             Self::OpenRecent(_) => "Open recent".into(),
             Self::ForgetRecent => "Forget these".into(),
-            Self::OpenPreset(name) => (*name).into(),
+            Self::ChoosePreset => "Presets…".into(),
+            Self::SavePreset => "Save as preset…".into(),
             Self::Save => "Save".into(),
             Self::SaveAs => "Save as…".into(),
             Self::ImportHeightmap => "Import heightmap…".into(),
@@ -186,6 +194,7 @@ impl Command {
             Self::Quit => "Quit".into(),
             Self::Undo => "Undo".into(),
             Self::Redo => "Redo".into(),
+            Self::History => "History".into(),
             Self::GoToEntry(_) => "Go to entry".into(),
             Self::ChooseStep => "Add step…".into(),
             Self::AddStep(key) => (*key).into(),
@@ -266,13 +275,15 @@ impl Command {
             Self::LookFromAbove => (Modifiers::NONE, Key::T),
             Self::LookFromTheSide => (Modifiers::NONE, Key::H),
             Self::Shortcuts => (Modifiers::NONE, Key::F1),
+            Self::ChoosePreset => (SHIFT_COMMAND, Key::O),
+            Self::History => (Modifiers::COMMAND, Key::H),
             Self::LargerInterface => (Modifiers::COMMAND, Key::Plus),
             Self::SmallerInterface => (Modifiers::COMMAND, Key::Minus),
             Self::UsualInterface => (Modifiers::COMMAND, Key::Num0),
             Self::OpenRecent(_)
             | Self::ForgetRecent
             | Self::Scale(_)
-            | Self::OpenPreset(_)
+            | Self::SavePreset
             | Self::ImportHeightmap
             | Self::SavePicture
             | Self::SaveTurntable
@@ -400,10 +411,13 @@ mod tests {
     fn a_key_that_is_held_repeats_what_goes_step_by_step_and_nothing_else() {
         let pressed_with = |modifiers: Modifiers, key: Key, repeat: bool| {
             let ctx = egui::Context::default();
-            let event = Event::Key { key, physical_key: None, pressed: true, repeat, modifiers };
-            let input = egui::RawInput { events: vec![event], ..Default::default() };
             let mut found = Vec::new();
-            let _ = ctx.run_ui(input, |ui| found = pressed(ui.ctx(), false));
+            // That a key is held egui knows by the frame before.
+            for _ in 0..=usize::from(repeat) {
+                let event = Event::Key { key, physical_key: None, pressed: true, repeat: false, modifiers };
+                let input = egui::RawInput { events: vec![event], ..Default::default() };
+                ctx.run_ui(input, |ui| found = pressed(ui.ctx(), false)).textures_delta.clear();
+            }
             found
         };
         let (none, command) = (Modifiers::NONE, Modifiers::COMMAND);

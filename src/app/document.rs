@@ -466,4 +466,24 @@ mod tests {
         document.mark_saved(document.origin_id(), "a.upthrust.json".into(), document.project().clone());
         assert!(!document.is_dirty() && document.unsaved().is_empty());
     }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    #[ignore = "prints what the history takes: cargo test --lib a_full_history -- --ignored --nocapture"]
+    fn what_a_full_history_takes() {
+        let resident = || {
+            let status = std::fs::read_to_string("/proc/self/statm").expect("Linux says");
+            status.split(' ').nth(1).and_then(|pages| pages.parse::<u64>().ok()).expect("pages") * 4096
+        };
+        for (preset, _) in crate::project::preset_projects() {
+            let before = resident();
+            let mut document = Document::new(preset.project().expect("a preset"));
+            for seed in 1..MOST_ENTRIES as u32 {
+                edit(&mut document, None, |project| project.recipe.seed = 100_000 + seed);
+            }
+            let taken = resident() - before;
+            println!("{}: {:.1} kB an entry, {} MB", preset.name, taken as f64 / 2e7, taken / 1_000_000);
+            std::mem::forget(document);
+        }
+    }
 }

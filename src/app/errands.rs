@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 use super::command::{FileSlot, Target};
+use super::gallery::OwnPreset;
 use crate::engine::SampleScale;
 use crate::engine::parameters::Band;
 use crate::files::build::Order;
@@ -30,8 +31,12 @@ pub(super) enum Errand {
     Surveyed(Survey),
     /// How quickly what is to be exported is computed, if that could be found out.
     Tried(Option<Pace>),
-    /// The desktop shows a folder.
-    FolderShown,
+    /// The presets of one's own were read, and what is wrong with one that could not be.
+    Presets { presets: Vec<OwnPreset>, broken: Option<String> },
+    /// A preset of one's own was written.
+    PresetSaved { path: PathBuf },
+    /// Nothing is to be said of it.
+    Done,
     /// It went wrong: what, where, what to do.
     Failed(String),
 }
@@ -135,12 +140,12 @@ impl Errands {
     /// Has the desktop show a folder.
     pub(super) fn show_folder(&self, folder: PathBuf) {
         self.run(move || match open::that_detached(&folder) {
-            Ok(()) => Errand::FolderShown,
+            Ok(()) => Errand::Done,
             Err(error) => Errand::Failed(format!("{}: the desktop does not open it: {error}", folder.display())),
         });
     }
 
-    fn run(&self, errand: impl FnOnce() -> Errand + Send + 'static) {
+    pub(super) fn run(&self, errand: impl FnOnce() -> Errand + Send + 'static) {
         // The thread lives as long as this does.
         let _ = self.work.send(Box::new(errand));
     }

@@ -12,7 +12,7 @@ use egui::Context;
 use super::document::Unsaved;
 use super::recovery::{self, Leftover, Session};
 use super::settings::{Folders, Settings};
-use super::{App, Modal, recovery_ui};
+use super::{App, Modal, Opening, recovery_ui};
 use crate::files::atomic;
 use crate::worker::Wake;
 
@@ -276,7 +276,7 @@ impl App {
             Some(recovery_ui::Decision::Open(i)) if i < left.len() => {
                 let Leftover { project, path, file, .. } = left.remove(i);
                 let name = format!("Recover {}", super::document::title(&project));
-                self.open_as(name, project, path, true);
+                self.to_open = Some(Opening { name, project, path, is_unsaved: true });
                 self.keeper.iter_mut().for_each(|keeper| keeper.taken.push(file.clone()));
                 !left.is_empty()
             }

@@ -2,7 +2,7 @@
 
 use egui::{Key, Modifiers, ThemePreference};
 use egui_kittest::Harness;
-use egui_kittest::kittest::Queryable;
+use egui_kittest::kittest::{NodeT, Queryable};
 
 use super::tests::{Scripted, chosen, pause, press, wait};
 use super::*;
@@ -67,7 +67,6 @@ fn theme_scale_layout_and_recent_files_are_kept() {
     assert_eq!((app.settings.theme, app.settings.scale_percent), (ThemePreference::Light, 110));
     assert_eq!((app.maximised, &app.settings.recent), (Some(View::Texture), &vec![saved.clone()]));
     assert!(app.tree == tree && app.tree != settings::usual_layout());
-    assert_eq!(editor.ctx.options(|options| options.theme_preference), ThemePreference::Light);
     assert_eq!(editor.ctx.zoom_factor(), 1.1);
     press(&mut editor, Modifiers::COMMAND, Key::Num0);
     editor.get_by_label("File").click();
@@ -220,4 +219,126 @@ fn a_save_after_closing_was_given_up_closes_nothing() {
     wait(&mut editor, "saving", |app| !app.document.is_dirty());
     editor.run_steps(3);
     assert!(!editor.state().closing);
+}
+
+#[test]
+fn a_click_in_the_history_jumps_there_and_back_and_the_present_entry_is_lit() {
+    let folder = tempfile::tempdir().expect("folder");
+    let mut editor = editor_in(folder.path(), vec![]);
+    let start = editor.state().document.project().recipe.seed;
+    for seed in 1..=60 {
+        editor.state_mut().edit(|project| project.recipe.seed = 5000 + seed);
+    }
+    press(&mut editor, Modifiers::COMMAND, Key::H);
+    editor.run_steps(4);
+    let seed = |editor: &Harness<'static, App>| editor.state().document.project().recipe.seed;
+    // The newest entry is in sight though the list is long.
+    editor.get_by_label("Seed 5058 to 5059").click();
+    editor.run_steps(2);
+    assert_eq!(seed(&editor), 5059);
+    editor.get_by_label("Seed 5059 to 5060").click();
+    editor.run_steps(2);
+    assert_eq!(seed(&editor), 5060);
+    for _ in 0..40 {
+        press(&mut editor, Modifiers::COMMAND, Key::Z);
+    }
+    editor.run_steps(4);
+    let lit = editor.get_by_label("Seed 5019 to 5020");
+    assert_eq!(lit.accesskit_node().toggled(), Some(egui::accesskit::Toggled::True));
+    assert!(editor.query_by_label("Seed 5020 to 5021").is_some(), "what was undone stands there too");
+    editor.state_mut().carry_out(&egui::Context::default(), Command::GoToEntry(0));
+    editor.run_steps(4);
+    editor.get_by_label("Start");
+    assert_eq!(seed(&editor), start);
+    press(&mut editor, Modifiers::COMMAND, Key::H);
+    editor.run_steps(2);
+    assert!(editor.query_by_label("Start").is_none(), "folded");
+}
+
+#[test]
+fn a_preset_is_found_by_typing_and_opened_by_keys() {
+    let folder = tempfile::tempdir().expect("folder");
+    let mut editor = editor_in(folder.path(), vec![]);
+    press(&mut editor, Modifiers::COMMAND | Modifiers::SHIFT, Key::O);
+    editor.run_steps(3);
+    assert!(matches!(editor.state().modal, Some(Modal::Gallery)));
+    editor.event(egui::Event::Text("volcanic".into()));
+    editor.run_steps(3);
+    assert!(editor.query_by_label("Arctic").is_none());
+    press(&mut editor, Modifiers::NONE, Key::Enter);
+    editor.run_steps(2);
+    assert_eq!(editor.state().document.project().name, "Volcanic island");
+    assert!(editor.state().modal.is_none() && editor.state().document.undo_name() == Some("Preset Volcanic island"));
+}
+
+#[test]
+fn an_own_preset_is_saved_with_its_picture_opens_again_and_is_deleted() {
+    let folder = tempfile::tempdir().expect("folder");
+    let mut editor = editor_in(folder.path(), vec![]);
+    editor.state_mut().edit(|project| {
+        project.recipe.seed = 4711;
+        project.recipe.stack =
+            vec![Step::new(crate::engine::operations::faults::Faults { count: 9, ..Default::default() })];
+    });
+    let ctx = editor.ctx.clone();
+    editor.state_mut().carry_out(&ctx, Command::SavePreset);
+    if let Some(Modal::SavePreset(form)) = &mut editor.state_mut().modal {
+        form.rename("Nine: Faults");
+    }
+    editor.run_steps(2);
+    editor.get_by_label("Save preset").click();
+    let presets = folder.path().join("config/presets");
+    let (file, picture) = (presets.join("nine-faults.upthrust.json"), presets.join("nine-faults.png"));
+    wait(&mut editor, "the preset and its picture", |_| file.exists() && picture.exists());
+    editor.state_mut().lets_go = true;
+    drop(editor);
+
+    let mut editor = editor_in(folder.path(), vec![]);
+    press(&mut editor, Modifiers::COMMAND | Modifiers::SHIFT, Key::O);
+    wait(&mut editor, "the own preset", |app| app.gallery.shows("Nine: Faults"));
+    editor.run_steps(3);
+    editor.get_by_label("Nine: Faults").click();
+    editor.run_steps(2);
+    let app = editor.state();
+    assert_eq!((app.document.project().recipe.seed, app.document.path()), (4711, None));
+    press(&mut editor, Modifiers::COMMAND | Modifiers::SHIFT, Key::O);
+    editor.run_steps(3);
+    editor.get_by_label("Delete Nine: Faults").click();
+    editor.run_steps(2);
+    assert!(file.exists(), "nobody has said so yet");
+    editor.get_by_label("Delete it").click();
+    wait(&mut editor, "the end of the preset", |_| !file.exists() && !picture.exists());
+}
+
+#[test]
+fn hints_are_seen_once() {
+    let folder = tempfile::tempdir().expect("folder");
+    let mut editor = editor_in(folder.path(), vec![]);
+    editor.run_steps(2);
+    for _ in 0..3 {
+        editor.get_by_label("Got it").click();
+        editor.run_steps(3);
+    }
+    assert!(editor.query_by_label("Got it").is_none());
+    drop(editor);
+    let mut editor = editor_in(folder.path(), vec![]);
+    editor.run_steps(2);
+    assert!(editor.query_by_label("Got it").is_none());
+    let other = tempfile::tempdir().expect("folder");
+    let mut editor = editor_in(other.path(), vec![]);
+    editor.run_steps(2);
+    editor.get_by_label("No more hints").click();
+    editor.run_steps(3);
+    assert!(editor.query_by_label("Got it").is_none());
+}
+
+#[test]
+fn the_window_of_the_program_names_its_folders() {
+    let folder = tempfile::tempdir().expect("folder");
+    let mut editor = editor_in(folder.path(), vec![]);
+    editor.state_mut().modal = Some(Modal::About);
+    editor.run_steps(3);
+    for name in ["config", "state"] {
+        editor.get_by_label(&folder.path().join(name).display().to_string());
+    }
 }

@@ -2,6 +2,7 @@
 //!
 //! The interface thread computes nothing of the land. Each frame it works on a copy of the project, hands it to the document, asks the worker for the picture of what the document says now, and shows the last one that came.
 
+mod about;
 mod cards;
 mod closing;
 mod command;
@@ -13,9 +14,13 @@ mod errands;
 mod export_tests;
 mod export_ui;
 mod fault_tool;
+mod gallery;
+mod hints;
+mod icon;
 mod keeper;
 #[cfg(test)]
 mod keeping_tests;
+mod own_presets;
 mod panels;
 mod parameter_ui;
 mod picker;
@@ -25,6 +30,7 @@ mod playing_tests;
 mod recovery;
 mod recovery_ui;
 mod scene;
+mod search;
 mod settings;
 mod studio;
 #[cfg(test)]
@@ -52,6 +58,8 @@ use self::document::{Document, Unsaved, file_stem};
 use self::errands::{Errand, Errands, Imported};
 use self::export_ui::{Decision, ExportWindow};
 use self::fault_tool::{Bench, FaultTool};
+use self::gallery::{Gallery, PresetForm};
+use self::hints::Places;
 use self::keeper::Keeper;
 use self::panels::status::{Message, Status};
 use self::panels::variations::Variations;
@@ -198,6 +206,7 @@ fn open_window(file: Option<PathBuf>, rescue: &Rescue) -> eframe::Result {
     let viewport = egui::ViewportBuilder::default()
         .with_title("Upthrust")
         .with_app_id("upthrust")
+        .with_icon(icon::icon())
         .with_inner_size(WINDOW)
         .with_min_inner_size([960.0, 600.0]);
     let options = eframe::NativeOptions { viewport, ..Default::default() };
@@ -244,8 +253,20 @@ enum Modal {
     },
     /// An export would be lost by closing the program.
     ExportFirst,
+    Gallery,
+    SavePreset(PresetForm),
     Shortcuts,
     About,
+}
+
+/// A project that is to take the place of the open one.
+struct Opening {
+    /// What the deed is called.
+    name: String,
+    project: Project,
+    path: Option<PathBuf>,
+    /// Whether it was never saved as it is.
+    is_unsaved: bool,
 }
 
 /// The editor.
@@ -260,6 +281,8 @@ pub(crate) struct App {
     variations: Variations,
     fault_tool: FaultTool,
     picker: Picker,
+    gallery: Gallery,
+    folders: Folders,
     dialogs: Box<dyn Dialogs>,
     maps: Maps,
     scene: Scene,
@@ -277,6 +300,8 @@ pub(crate) struct App {
     recipe: (Arc<Project>, Arc<Recipe>),
     message: Option<Message>,
     modal: Option<Modal>,
+    /// What a window over the others opens, once the edits of the frame are taken over.
+    to_open: Option<Opening>,
     export: ExportWindow,
     /// Counts presses of the pointer: one press is one gesture.
     presses: u64,
@@ -339,6 +364,8 @@ impl App {
             variations: Variations::default(),
             fault_tool: FaultTool::default(),
             picker: Picker::new(),
+            gallery: Gallery::new(wake.clone()),
+            folders,
             dialogs,
             maps: Maps::default(),
             scene: Scene::default(),
@@ -353,6 +380,7 @@ impl App {
             recipe,
             message: None,
             modal: None,
+            to_open: None,
             export: ExportWindow::default(),
             presses: 0,
             settings,
@@ -442,7 +470,7 @@ impl App {
     /// Takes what came from other threads.
     fn receive(&mut self, ctx: &Context) {
         while let Some(errand) = self.errands.take() {
-            self.finish_errand(errand);
+            self.finish_errand(ctx, errand);
         }
         while let Some((ask, answer)) = self.dialogs.answer() {
             self.answer(ask, answer);
@@ -473,6 +501,7 @@ impl App {
             }
         }
         self.thumbnails.receive(ctx);
+        self.receive_preset_pictures(ctx);
         match self.previewer.take() {
             Some(Ok(preview)) => {
                 self.failed = false;
@@ -553,7 +582,7 @@ impl App {
         self.previewer.progress().map_or(Freshness::Outdated, Freshness::Renewing)
     }
 
-    fn finish_errand(&mut self, errand: Errand) {
+    fn finish_errand(&mut self, ctx: &Context, errand: Errand) {
         match errand {
             Errand::Opened { path, project } => {
                 self.settings.remember(&path);
@@ -568,7 +597,9 @@ impl App {
             }
             Errand::Surveyed(survey) => self.export.take(survey),
             Errand::Tried(pace) => self.export.take_pace(pace),
-            Errand::FolderShown => {}
+            Errand::Done => {}
+            Errand::Presets { presets, broken } => self.take_presets(ctx, presets, broken),
+            Errand::PresetSaved { path } => self.has_saved_preset(&path),
             Errand::Failed(message) => {
                 self.saving = None;
                 self.complain(message);
@@ -638,11 +669,10 @@ impl App {
     }
 
     fn open_project(&mut self, name: String, project: Project, path: Option<PathBuf>) {
-        self.open_as(name, project, path, false);
+        self.carry_out_opening(Opening { name, project, path, is_unsaved: false });
     }
 
-    /// The same with a project that was never saved as it is, or with one that was.
-    fn open_as(&mut self, name: String, project: Project, path: Option<PathBuf>, is_unsaved: bool) {
+    fn carry_out_opening(&mut self, Opening { name, project, path, is_unsaved }: Opening) {
         self.selected_step = 0;
         self.studio.reset();
         if is_unsaved {
@@ -739,11 +769,8 @@ impl App {
                 }
             }
             Command::ForgetRecent => self.settings.recent.clear(),
-            Command::OpenPreset(name) => {
-                if let Some((_, project)) = preset_projects().iter().find(|(preset, _)| preset.name == name) {
-                    self.open_project(format!("Preset {}", project.name), project.clone(), None);
-                }
-            }
+            Command::ChoosePreset => self.choose_preset(),
+            Command::SavePreset => self.name_preset(),
             Command::Save => self.save(false),
             Command::SaveAs => self.save(true),
             Command::ImportHeightmap => self.ask_import(None),
@@ -770,6 +797,7 @@ impl App {
             Command::Undo => self.travel(Document::undo),
             Command::Redo => self.travel(Document::redo),
             Command::GoToEntry(i) => self.travel(|document| document.go_to(i)),
+            Command::History => self.settings.shows_history = !self.settings.shows_history,
             Command::ChooseStep => self.picker.open(&mut self.thumbnails, &picker::typed_ahead(ctx)),
             Command::AddStep(key) => {
                 if let Ok(operation) = Operation::from_key(key) {
@@ -911,6 +939,18 @@ impl App {
         self.scene.look(look, extent, ctx.input(|input| input.time));
     }
 
+    /// The history at the foot of the left panel, if it is unfolded higher than its heading.
+    fn history_ui(&self, ui: &mut Ui) -> Option<Command> {
+        let is_open = self.settings.shows_history;
+        // Each with a height of its own.
+        let panel = if is_open {
+            Panel::bottom("history").default_size(200.0).size_range(96.0..=480.0).resizable(true)
+        } else {
+            Panel::bottom("history, folded").exact_size(28.0).resizable(false)
+        };
+        panel.show(ui, |ui| panels::history::history_ui(ui, &self.document, is_open)).inner
+    }
+
     fn scale(&mut self, ctx: &Context, percent: u32) {
         self.settings.scale_percent = percent;
         self.settings.apply(ctx);
@@ -926,7 +966,7 @@ impl App {
         let mut commands = Vec::new();
         let has_timeline = project.recipe.iterations() > 0;
         let freshness = self.freshness();
-        Panel::top("menu")
+        let menu = Panel::top("menu")
             .show(ui, |ui| commands.extend(panels::menu::menu_ui(ui, &self.document, &self.settings, has_timeline)));
         let crosshair_m = self.maps.crosshair_m.take();
         // While it plays, the iteration that is seen; the playhead is already at the next one.
@@ -945,11 +985,12 @@ impl App {
             crosshair_m,
         };
         Panel::bottom("status").exact_size(26.0).show(ui, |ui| commands.extend(panels::status::status_ui(ui, &status)));
-        Panel::bottom("timeline").exact_size(38.0).show(ui, |ui| {
+        let timeline = Panel::bottom("timeline").exact_size(38.0).show(ui, |ui| {
             let (recipe, view) = (&mut project.recipe, &mut project.view);
             commands.extend(panels::timeline::timeline_ui(ui, recipe, view, at, self.playback));
         });
-        Panel::left("stack").default_size(304.0).size_range(240.0..=480.0).show(ui, |ui| {
+        let stack = Panel::left("stack").default_size(304.0).size_range(240.0..=480.0).show(ui, |ui| {
+            commands.extend(self.history_ui(ui));
             ui.add_space(4.0);
             let (picker, thumbnails) = (&mut self.picker, &self.thumbnails);
             let selected = self.selected_step;
@@ -978,6 +1019,8 @@ impl App {
             let around = panels::right::Surroundings { files, thumbnails, shown: self.shown.as_ref() };
             commands.extend(panels::right::right_ui(ui, recipe, &mut self.studio, &mut self.variations, &around));
         });
+        let [menu, stack, timeline] = [menu.response.rect, stack.response.rect, timeline.response.rect];
+        self.hints_ui(ui.ctx(), &Places { menu, stack, timeline });
         self.maps.crosshair_m = crosshair_m;
         let frame = Frame::new().fill(theme::colours(ui).panel);
         CentralPanel::default().frame(frame).show(ui, |ui| self.views_ui(ui, project, &freshness, &mut commands));
@@ -1087,8 +1130,14 @@ impl App {
                 None => {}
             },
             Modal::ExportFirst => stays = self.export_first_ui(ctx),
+            Modal::Gallery => stays = self.gallery_ui(ctx),
+            Modal::SavePreset(form) => stays = self.save_preset_ui(ctx, form),
             Modal::Shortcuts => stays = shortcuts_ui(ctx),
-            Modal::About => stays = about_ui(ctx),
+            Modal::About => match about::about_ui(ctx, &self.folders) {
+                Some(about::Decision::ShowFolder(folder)) => self.errands.show_folder(folder),
+                Some(about::Decision::Close) => stays = false,
+                None => {}
+            },
         }
         if stays {
             self.modal = Some(modal);
@@ -1209,6 +1258,9 @@ impl eframe::App for App {
         self.scene.hold_glow(is_seeking && ctx.input(|input| input.pointer.any_down()), &ctx);
         let held = ctx.input(|input| input.pointer.any_down() || input.pointer.any_released());
         self.document.propose(project, held.then_some(self.presses));
+        if let Some(opening) = self.to_open.take() {
+            self.carry_out_opening(opening);
+        }
         for command in commands {
             self.carry_out(&ctx, command);
         }
@@ -1410,20 +1462,6 @@ fn shortcuts_ui(ctx: &Context) -> bool {
                 }
             }
         });
-        ui.add_space(8.0);
-        ui.button("Close").clicked()
-    });
-    !(modal.inner || modal.should_close())
-}
-
-fn about_ui(ctx: &Context) -> bool {
-    let modal = modal("about", ctx).show(ctx, |ui| {
-        ui.set_width(360.0);
-        ui.heading(format!("Upthrust {}", env!("CARGO_PKG_VERSION")));
-        ui.label(
-            "A terrain editor that raises landscapes by fault formation. An upthrust is the block that a fault lifts.",
-        );
-        ui.weak("MIT or Apache-2.0, at your choice.");
         ui.add_space(8.0);
         ui.button("Close").clicked()
     });

@@ -10,6 +10,7 @@ use egui::{
 use egui_material_icons::icons::{ICON_LANDSCAPE, ICON_SEARCH};
 
 use super::command::Command;
+use super::search::{rank, words};
 use super::theme::colours;
 use super::thumbnails::{Shown, Thumbnails};
 use super::widgets::heading;
@@ -260,29 +261,18 @@ struct Found<'a> {
 
 /// The operations in which every typed word occurs, section by section, the best of each first.
 fn found<'a>(entries: &'a [Entry], query: &str) -> Vec<Found<'a>> {
-    let words: Vec<String> = query.split_whitespace().map(str::to_lowercase).collect();
+    let words = words(query);
     let mut all = Vec::new();
     for (role, _) in SECTIONS {
         let section = entries.iter().filter(|entry| entry.operation.role() == role);
-        let fits = section.filter_map(|entry| Some(Found { operation: &entry.operation, rank: entry.rank(&words)? }));
+        let fits = section.filter_map(|entry| {
+            Some(Found { operation: &entry.operation, rank: rank(&words, [&entry.label, &entry.key, &entry.doc])? })
+        });
         let first = all.len();
         all.extend(fits);
         all[first..].sort_by_key(|found: &Found| found.rank);
     }
     all
-}
-
-impl Entry {
-    /// How well the operation fits the words: by the worst of them.
-    fn rank(&self, words: &[String]) -> Option<usize> {
-        let Self { label, key, doc, .. } = self;
-        let rank = |word: &String| {
-            let begins = |text: &str| text.split([' ', '-', '_']).any(|part| part.starts_with(word));
-            let fits = [label.starts_with(word), begins(label), label.contains(word), key.contains(word), begins(doc)];
-            fits.iter().position(|fits| *fits).or_else(|| doc.contains(word).then_some(fits.len()))
-        };
-        words.iter().map(rank).try_fold(0, |worst, rank| Some(worst.max(rank?)))
-    }
 }
 
 /// A card: picture, name, what it does to the land.

@@ -223,7 +223,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_read_is_said_and_what_is_not_there_is_not() {
-        for text in ["", "{", "[]", r#"{"theme": "plaid"}"#, r#"{"scale_percent": -1}"#] {
+        for text in ["", "{", r#"{"theme": "plaid"}"#, r#"{"scale_percent": -1}"#] {
             let (settings, said) = read(text);
             assert!(settings == Settings::default() && said.is_some_and(|said| said.contains("settings.json")));
         }
@@ -263,6 +263,16 @@ mod tests {
         assert_eq!(settings.recent.len(), MOST_RECENT);
         let names: Vec<_> = settings.recent.iter().take(3).map(|path| path.display().to_string()).collect();
         assert_eq!(names, ["/land/15.upthrust.json", "/land/19.upthrust.json", "/land/18.upthrust.json"]);
+    }
+
+    #[test]
+    fn the_window_is_shown_in_them() {
+        let ctx = egui::Context::default();
+        Settings { theme: ThemePreference::Light, ..Default::default() }.apply(&ctx);
+        assert_eq!(
+            ctx.options(|options| (options.theme_preference, options.zoom_with_keyboard)),
+            (ThemePreference::Light, false)
+        );
     }
 
     #[test]

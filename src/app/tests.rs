@@ -203,9 +203,11 @@ fn a_preset_from_the_menu_plays_and_can_be_undone() {
     let before = editor.state().document.project().clone();
     editor.get_by_label("File").click();
     editor.run_steps(2);
-    editor.get_by_label_contains("Presets").click();
+    editor.get_by_label_contains("Presets…").click();
+    editor.run_steps(4);
+    type_text(&mut editor, "krten wind");
     editor.run_steps(2);
-    editor.get_by_label("Krten, wind").click();
+    editor.get_by_role_and_label(Role::Button, "Krten, wind").click();
     editor.run_steps(2);
     assert_eq!(editor.state().document.project().name, "Krten, wind");
     assert!(editor.state().playback.is_playing());

@@ -9,7 +9,6 @@ use crate::app::document::{Document, title};
 use crate::app::settings::{SCALES, Settings};
 use crate::app::theme::colours;
 use crate::files::memory::available_bytes;
-use crate::project::preset_projects;
 
 /// Sizes of the preview that the menu offers.
 const PREVIEW_SAMPLES: [u32; 5] = [257, 513, 1025, 2049, 4097];
@@ -23,9 +22,6 @@ const BYTES_PER_SAMPLE: u64 = 160;
 
 /// Letters of a folder that the menu shows.
 const FOLDER: usize = 36;
-
-/// Entries of the history that the menu shows.
-const HISTORY: usize = 16;
 
 pub(in crate::app) fn menu_ui(
     ui: &mut Ui,
@@ -64,18 +60,10 @@ fn file_menu(ui: &mut Ui, recent: &[PathBuf]) -> Option<Command> {
     ui.add_enabled_ui(!recent.is_empty(), |ui| {
         ui.menu_button("Recent", |ui| command = command.take().or(recent_menu(ui, recent)));
     });
-    ui.menu_button("Presets", |ui| {
-        ui.set_min_width(200.0);
-        for (preset, project) in preset_projects() {
-            let chosen = ui.button(&project.name).on_hover_text(&project.description).clicked();
-            if chosen {
-                command = Some(Command::OpenPreset(preset.name));
-                ui.close();
-            }
-        }
-    });
+    command = command.or(item(ui, Command::ChoosePreset, true));
     ui.separator();
     command = command.or(item(ui, Command::Save, true)).or(item(ui, Command::SaveAs, true));
+    command = command.or(item(ui, Command::SavePreset, true));
     ui.separator();
     command = command.or(item(ui, Command::ImportHeightmap, true)).or(item(ui, Command::Export, true));
     command = command.or(item(ui, Command::SavePicture, true)).or(item(ui, Command::SaveTurntable, true));
@@ -110,25 +98,14 @@ fn edit_menu(ui: &mut Ui, document: &Document) -> Option<Command> {
     ui.set_min_width(260.0);
     let named = |verb: &str, name: Option<&str>| name.map_or(verb.to_string(), |name| format!("{verb} {name}"));
     let (undo, redo) = (document.undo_name(), document.redo_name());
-    let mut command = item_named(ui, Command::Undo, &named("Undo", undo), undo.is_some()).or(item_named(
+    let command = item_named(ui, Command::Undo, &named("Undo", undo), undo.is_some()).or(item_named(
         ui,
         Command::Redo,
         &named("Redo", redo),
         redo.is_some(),
     ));
     ui.separator();
-    ui.menu_button("History", |ui| {
-        ui.set_min_width(260.0);
-        let (names, at) = document.history();
-        let first = names.len().saturating_sub(HISTORY);
-        for (i, name) in names.enumerate().skip(first) {
-            if ui.selectable_label(i == at, name).clicked() {
-                command = Some(Command::GoToEntry(i));
-                ui.close();
-            }
-        }
-    });
-    command
+    command.or(item(ui, Command::History, true))
 }
 
 fn view_menu(ui: &mut Ui, document: &Document, settings: &Settings) -> Option<Command> {
