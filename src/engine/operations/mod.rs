@@ -127,9 +127,21 @@ pub trait Operate: Parameters {
         grid
     }
 
+    /// The operation's own land after `until` iterations on the grid of the site, from that on the grid on which it
+    /// [works](Self::works_on): resampled, unless it has more to say where samples are closer.
+    fn carried(&self, land: &Heightfield, site: &Site, _until: u32) -> Result<Heightfield, Cancelled> {
+        land.resampled(site.grid, site.monitor)
+    }
+
     /// How many maps of heights it holds at once on a grid on which it works: at the least its own land and the land
     /// below. Files are built only where there is memory for them.
     fn maps_held(&self, _grid: Grid) -> f64 {
+        2.0
+    }
+
+    /// How many maps of heights it holds at once on the grid of the site where it [works](Self::works_on) on another one:
+    /// at the least the land below and the result.
+    fn maps_carried(&self, _grid: Grid) -> f64 {
         2.0
     }
 
@@ -225,9 +237,19 @@ macro_rules! registry {
                 match self { $( Self::$name(operation) => operation.works_on(grid), )+ }
             }
 
+            /// Its land brought to the grid of the site; see [`Operate::carried`].
+            pub fn carried(&self, land: &Heightfield, site: &Site, until: u32) -> Result<Heightfield, Cancelled> {
+                match self { $( Self::$name(operation) => operation.carried(land, site, until), )+ }
+            }
+
             /// How many maps of heights it holds at once; see [`Operate::maps_held`].
             pub fn maps_held(&self, grid: Grid) -> f64 {
                 match self { $( Self::$name(operation) => operation.maps_held(grid), )+ }
+            }
+
+            /// How many maps of heights it holds at once to carry its land; see [`Operate::maps_carried`].
+            pub fn maps_carried(&self, grid: Grid) -> f64 {
+                match self { $( Self::$name(operation) => operation.maps_carried(grid), )+ }
             }
 
             /// Whether a part of a grid is computed by itself; see [`Operate::can_be_cut`].
@@ -283,6 +305,7 @@ registry! {
     particles: Particles,
     coastline: Coastline,
     mountains: Mountains,
+    fluvial_erosion: FluvialErosion,
     recursive_filter: RecursiveFilter,
     heightmap: Heightmap,
     clamp: Clamp,
