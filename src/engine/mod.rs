@@ -11,6 +11,7 @@ mod flow;
 pub mod ground;
 pub mod heightfield;
 pub mod inputs;
+pub mod landforms;
 pub mod light;
 pub mod mask;
 pub mod measures;

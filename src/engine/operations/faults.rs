@@ -326,7 +326,7 @@ impl Operate for Faults {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{raised, stream};
+    use super::super::testing::{raised, resumed, stream};
     use super::*;
     use crate::engine::inputs::Inputs;
     use crate::engine::monitor::Monitor;
@@ -349,5 +349,21 @@ mod tests {
         up.heights_mut().iter_mut().for_each(|height| *height = -*height);
         assert_eq!(up, down);
         assert!(Faults { wind: Some(RecursiveFilter::default()), ..faults }.add_up(&site, 3, None).is_none());
+    }
+
+    #[test]
+    fn rivers_between_the_faults_cut_valleys_and_go_on_from_keyframes() {
+        let faults = |rivers| Faults { count: 60, rivers, ..Default::default() };
+        let grid = Grid::new(Extent { width_m: 4000.0, depth_m: 4000.0 }, 65, 65);
+        let carved = faults(Some(FaultRivers { years: 20_000.0, ..Default::default() }));
+        let [plain, worn] = [&faults(None), &carved].map(|faults| raised(faults, grid, None, 60));
+        let pits = crate::engine::landforms::pits_per_thousand;
+        assert_ne!(plain, worn);
+        assert!(pits(&worn) < 0.5 * pits(&plain), "{} and {}", pits(&worn), pits(&plain));
+        let early = raised(&carved, grid, None, 23);
+        assert_eq!(resumed(&carved, Keyframe { iteration: 23, land: &early }, 60), worn);
+        // Before their first turn nothing is worn.
+        let [plain, young] = [&faults(None), &carved].map(|faults| raised(faults, grid, None, 4));
+        assert!(plain.heights().iter().zip(young.heights()).all(|(plain, young)| (plain - young).abs() < 1e-3));
     }
 }

@@ -73,7 +73,7 @@ parameters! {
         sea_m: Option<f64> = None, Spec::number("Sea level", -100_000.0, 100_000.0).slider(-1000.0, 1000.0).unit("m");
         /// How many samples the longer side of the grid has on which the rivers are laid out, at every size of map; finer
         /// maps add the small valleys to them.
-        reference_samples: u32 = 257, Spec::number("Reference samples", 17.0, 1025.0).slider(65.0, 513.0).logarithmic();
+        reference_samples: u32 = 257, Spec::number("Reference samples", 17.0, 513.0).slider(65.0, 513.0).logarithmic();
     }
 }
 
@@ -392,7 +392,7 @@ impl Refinement<'_> {
         }
         let below = monitor.within(0.0..0.05, || (self.below)(from))?;
         let rise_m = self.settled_rise_m(&below, monitor)?;
-        let mut worn = joined(self.land.copied(monitor)?, &below, |land, below| land - below, monitor)?;
+        let mut worn = self.land.copied(monitor)?.joined(&below, |land, below| land - below, monitor)?;
         let grids = finer_grids(from, to);
         // A grid takes four times as long as the one before.
         let total: f32 = (0..grids.len()).map(|i| (1 << (2 * i)) as f32).sum();
@@ -402,7 +402,7 @@ impl Refinement<'_> {
             worn = monitor.within(begun..ended, || {
                 let below = monitor.within(0.0..0.1, || (self.below)(grid))?;
                 let land = monitor.within(0.1..0.2, || worn.resampled(grid, monitor))?;
-                let mut land = joined(land, &below, |worn, below| worn + below, monitor)?;
+                let mut land = land.joined(&below, |worn, below| worn + below, monitor)?;
                 if grid.width().max(grid.height()) <= FINEST {
                     let rise_m = monitor.within(0.2..0.3, || rise_m.resampled(grid, monitor))?;
                     let mut rivers = (self.rivers)(grid)?;
@@ -412,7 +412,7 @@ impl Refinement<'_> {
                         monitor.report(0.3 + 0.7 * (step + 1) as f32 / steps as f32);
                     }
                 }
-                if grid == to { Ok(land) } else { joined(land, &below, |land, below| land - below, monitor) }
+                if grid == to { Ok(land) } else { land.joined(&below, |land, below| land - below, monitor) }
             })?;
             begun = ended;
         }
@@ -425,7 +425,7 @@ impl Refinement<'_> {
         let rise_m = (self.rise_m)(below)?;
         let mut changed = self.land.copied(monitor)?;
         (self.rivers)(grid)?.step(&mut changed, Some(&rise_m), monitor)?;
-        let mut settled = joined(changed, self.land, |changed, land| land - changed, monitor)?;
+        let mut settled = changed.joined(self.land, |changed, land| land - changed, monitor)?;
         settled.heights_mut().iter_mut().zip(rise_m).for_each(|(settled, rise)| *settled += rise);
         Ok(settled)
     }
@@ -441,22 +441,6 @@ fn finer_grids(from: Grid, to: Grid) -> Vec<Grid> {
     }
     grids.push(to);
     grids
-}
-
-/// The land with every height changed by a function of itself and of the other land's.
-fn joined(
-    mut land: Heightfield,
-    other: &Heightfield,
-    height: impl Fn(f32, f32) -> f32 + Sync,
-    monitor: &Monitor,
-) -> Result<Heightfield, Cancelled> {
-    let width = land.grid().width();
-    let rows = land.heights_mut().par_chunks_exact_mut(width).zip(other.heights().par_chunks_exact(width));
-    rows.with_min_len(16).try_for_each(|(row, others)| {
-        row.iter_mut().zip(others).for_each(|(own, other)| *own = height(*own, *other));
-        monitor.check()
-    })?;
-    Ok(land)
 }
 
 #[cfg(test)]

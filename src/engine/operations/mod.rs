@@ -45,6 +45,19 @@ impl Site<'_> {
         self.below.map_or_else(|| Ok(Heightfield::flat(self.grid)), |below| below.copied(self.monitor))
     }
 
+    /// What was made of the land below on another grid, laid over the land below on this one, so that what lies between
+    /// the samples of a coarser grid is kept; resampled from a finer grid.
+    pub fn laid_over(&self, made: &Heightfield) -> Result<Heightfield, Cancelled> {
+        let (from, to, monitor) = (made.grid(), self.grid, self.monitor);
+        let Some(below) = self.below.filter(|_| to.width() > from.width() || to.height() > from.height()) else {
+            return made.resampled(to, monitor);
+        };
+        let below_there = monitor.within(0.0..0.2, || below.resampled(from, monitor))?;
+        let change = made.copied(monitor)?.joined(&below_there, |made, below| made - below, monitor)?;
+        let change = monitor.within(0.2..1.0, || change.resampled(to, monitor))?;
+        change.joined(below, |change, below| below + change, monitor)
+    }
+
     /// The land below with every height changed by a function of itself, its column and its row.
     pub fn reshaped(&self, height: impl Fn(f32, usize, usize) -> f32 + Sync) -> Result<Heightfield, Cancelled> {
         let mut land = Heightfield::flat(self.grid);
@@ -121,7 +134,7 @@ pub trait Operate: Parameters {
 
     /// The grid on which it works when land is asked for on `grid`: another one where what it does goes from sample to
     /// sample and would otherwise depend on how many there are. Site, keyframes and own land lie on that grid; the
-    /// result is resampled. Where the result is to be changed after that, as a coastline's heights are bent only once
+    /// result is [carried](Self::carried) over. Where the result is to be changed after that, as a coastline's heights are bent only once
     /// the coast is where it belongs, the operation resamples by itself and leaves this alone.
     fn works_on(&self, grid: Grid) -> Grid {
         grid
@@ -306,6 +319,8 @@ registry! {
     coastline: Coastline,
     mountains: Mountains,
     fluvial_erosion: FluvialErosion,
+    hydraulic_erosion: HydraulicErosion,
+    thermal_erosion: ThermalErosion,
     recursive_filter: RecursiveFilter,
     heightmap: Heightmap,
     clamp: Clamp,
