@@ -8,6 +8,7 @@ use super::arguments::InspectOptions;
 use super::error::CliError;
 use super::print;
 use crate::engine::heightfield::Extent;
+use crate::engine::landforms::{Landform, Landforms, pits_per_thousand};
 use crate::engine::measures::{
     SLOPE_BIN_DEG, Summary, WALKABLE_DEG, hurst_exponent, slope_histogram, spectral_slope, walkable_share,
 };
@@ -74,6 +75,8 @@ pub fn run(options: &InspectOptions) -> Result<(), CliError> {
     let spectrum = spectral_slope(&land, &monitor)?;
     let slopes = slope_histogram(&land);
     let walkable = walkable_share(&land);
+    let forms = Landforms::of(&land, &monitor)?;
+    let pits = pits_per_thousand(&land);
     if options.json {
         let report = json!({
             "file": options.file.to_string_lossy(),
@@ -91,6 +94,9 @@ pub fn run(options: &InspectOptions) -> Result<(), CliError> {
             "slope_histogram": {"bin_deg": SLOPE_BIN_DEG, "shares": slopes},
             "walkable_share": walkable,
             "walkable_deg": WALKABLE_DEG,
+            "landforms": Landform::ALL.iter().map(|form| (form.key().into(), forms.share(*form).into()))
+                .collect::<serde_json::Map<String, Value>>(),
+            "pits_per_thousand": pits,
             "notes": notes.into_iter().map(Value::from).collect::<Value>(),
         });
         print::say(&format!("{report:#}"));
@@ -109,8 +115,14 @@ pub fn run(options: &InspectOptions) -> Result<(), CliError> {
         format!("Hurst exponent        {}", optional(hurst)),
         format!("spectral slope        {}", optional(spectrum)),
         format!("walkable (≤ {WALKABLE_DEG}°)      {:.1} %", 100.0 * walkable),
-        "slopes".into(),
+        format!("pits                  {pits:.1} ‰"),
+        "landforms".into(),
     ];
+    lines.extend(Landform::ALL.iter().map(|form| {
+        let share = forms.share(*form);
+        format!("  {:<11} {:>5.1} %  {}", form.key(), 100.0 * share, "#".repeat((50.0 * share) as usize))
+    }));
+    lines.push("slopes".into());
     lines.extend(slopes.iter().enumerate().filter(|(_, share)| **share > 0.0).map(|(bin, share)| {
         let from = bin as f32 * SLOPE_BIN_DEG;
         format!(

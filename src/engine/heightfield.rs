@@ -183,6 +183,22 @@ impl Heightfield {
         &mut self.heights
     }
 
+    /// This land with every height changed by a function of itself and of another land's on the same grid.
+    pub(super) fn joined(
+        mut self,
+        other: &Self,
+        height: impl Fn(f32, f32) -> f32 + Sync,
+        monitor: &Monitor,
+    ) -> Result<Self, Cancelled> {
+        self.heights.par_chunks_mut(AT_ONCE).zip(other.heights.par_chunks(AT_ONCE)).try_for_each(
+            |(part, others)| {
+                part.iter_mut().zip(others).for_each(|(own, other)| *own = height(*own, *other));
+                monitor.check()
+            },
+        )?;
+        Ok(self)
+    }
+
     /// The heights alone.
     pub fn into_heights(self) -> Vec<f32> {
         self.heights

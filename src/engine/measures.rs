@@ -114,13 +114,12 @@ pub fn slope_deg(land: &Heightfield, c: usize, r: usize) -> f32 {
 }
 
 /// The Hurst exponent from the variogram: half the slope of log E[(h(p + lag) − h(p))²] over log lag, along rows and
-/// columns, for lags from 1 to an eighth of the shorter side. `None` for land that is level or too small.
+/// columns, for lags that double from 1 up to an eighth of the shorter side, and that one. `None` for land that is level or too small.
 pub fn hurst_exponent(land: &Heightfield) -> Option<f64> {
     let grid = land.grid();
     let longest = grid.width().min(grid.height()) / 8;
-    let mut lags: Vec<usize> =
-        (0..).map(|i| libm::exp2(0.5 * f64::from(i)).round() as usize).take_while(|&lag| lag <= longest).collect();
-    lags.dedup();
+    let doubled = (0..).map(|i| 1_usize << i).take_while(|&lag| lag < longest);
+    let lags: Vec<usize> = doubled.chain((longest > 0).then_some(longest)).collect();
     let point = |&lag: &usize| {
         let squared = |a: f32, b: f32| f64::from(a - b) * f64::from(a - b);
         let along_rows: f64 = (0..grid.height())

@@ -7,9 +7,11 @@
 mod cosine_transform;
 mod distance;
 pub mod fault;
+mod flow;
 pub mod ground;
 pub mod heightfield;
 pub mod inputs;
+pub mod landforms;
 pub mod light;
 pub mod mask;
 pub mod measures;

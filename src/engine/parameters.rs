@@ -787,7 +787,8 @@ impl<F: Field> Field for Option<F> {
     }
 }
 
-/// Multiplies every number that is in metres, in groups and lists too, and holds it within its hard range.
+/// Multiplies every number that is in metres, in groups and lists too, and holds it within its hard range; metres in a
+/// year alike, and square metres twice.
 pub fn scale_metres(table: &[Parameter], values: &mut Map<String, Value>, factor: f64) {
     for parameter in table {
         if let Some(value) = values.get_mut(parameter.key) {
@@ -798,7 +799,12 @@ pub fn scale_metres(table: &[Parameter], values: &mut Map<String, Value>, factor
 
 fn scale_value(parameter: &Parameter, kind: Kind, value: &mut Value, factor: f64) {
     let scaled = |value: &mut Value| {
-        if let Some(number) = value.as_f64().filter(|_| parameter.unit == "m") {
+        let factor = match parameter.unit {
+            "m" | "mm/year" => factor,
+            "m²/year" => factor * factor,
+            _ => return,
+        };
+        if let Some(number) = value.as_f64() {
             let number = three_digits(number * factor);
             *value = Value::from(number.clamp(parameter.hard.low, parameter.hard.high));
         }

@@ -229,7 +229,7 @@ impl Evaluator {
                 monitor.within(0.1..0.9, || self.own_land_there(operation, &there, until, own))?
             }
         };
-        monitor.within(0.9..1.0, || land.resampled(site.grid, monitor)).map(Arc::new)
+        monitor.within(0.9..1.0, || operation.carried(&land, site, until)).map(Arc::new)
     }
 
     /// The same on the grid on which the operation works, from what is remembered where possible.
@@ -389,7 +389,8 @@ pub fn peak_maps(recipe: &Recipe, grid: Grid) -> f64 {
             return step.operation.maps_held(grid) - missing;
         }
         // The land below and the result, beside what lies on the grid on which the operation works.
-        2.0 - missing + step.operation.maps_held(there) * there.samples() as f64 / grid.samples() as f64
+        let working = step.operation.maps_held(there) * there.samples() as f64 / grid.samples() as f64;
+        step.operation.maps_carried(grid) - missing + working
     };
     recipe.stack.iter().filter(|step| step.settings.enabled).enumerate().map(of_step).fold(1.0, f64::max)
 }

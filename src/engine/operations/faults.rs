@@ -8,6 +8,7 @@ use std::ops::RangeInclusive;
 
 use rayon::prelude::*;
 
+use super::fluvial_erosion::{FaultRivers, Refinement, Rivers};
 use super::recursive_filter::RecursiveFilter;
 use super::{Drawn, Keyframe, ResumableLand, Operate, Site};
 use crate::engine::fault::{FaultSum, Fault, Profile, Sums, add_fault, on_displacement_grid, sum_of_faults};
@@ -93,6 +94,9 @@ parameters! {
         /// Weather between the faults: a filter that runs after every one, so that old faults are worn and young ones
         /// fresh.
         wind: Option<RecursiveFilter> = None, Spec::new("Wind erosion");
+        /// Rivers between the faults: every few faults they cut their valleys a little deeper, so that a range grows with
+        /// its valleys.
+        rivers: Option<FaultRivers> = None, Spec::new("Rivers");
     }
 }
 
@@ -210,6 +214,18 @@ impl Faults {
     }
 }
 
+impl Faults {
+    /// Whether something wears the land between the faults.
+    fn has_weather(&self) -> bool {
+        self.wind.is_some() || self.rivers.is_some()
+    }
+
+    /// Whether the rivers have their turn after fault i.
+    fn rivers_turn(&self, i: u32) -> bool {
+        self.rivers.as_ref().is_some_and(|rivers| i.is_multiple_of(rivers.every.max(1)))
+    }
+}
+
 /// The size at a place in [0, 1) of the weights laid end to end; 0 where there are none.
 fn weighted(sizes: &[Weighted], place: f64) -> f64 {
     let total: f64 = sizes.iter().map(|size| size.weight).sum();
@@ -232,11 +248,15 @@ impl Operate for Faults {
     }
 
     fn resumes(&self) -> bool {
-        self.wind.is_some()
+        self.has_weather()
     }
 
     fn can_be_cut(&self) -> bool {
-        self.wind.is_none()
+        !self.has_weather()
+    }
+
+    fn works_on(&self, grid: Grid) -> Grid {
+        if self.rivers.is_some() { FaultRivers::works_on(grid) } else { grid }
     }
 
     fn faults_from(&self, first: u32, extent: Extent, stream: Stream) -> Option<Drawn<'_>> {
@@ -244,11 +264,16 @@ impl Operate for Faults {
     }
 
     fn maps_held(&self, _grid: Grid) -> f64 {
-        2.0 + self.wind.as_ref().map_or(0.0, RecursiveFilter::maps_beside)
+        let of_rivers = if self.rivers.is_some() { Rivers::MAPS } else { 0.0 };
+        2.0 + self.wind.as_ref().map_or(0.0, RecursiveFilter::maps_beside) + of_rivers
+    }
+
+    fn maps_carried(&self, _grid: Grid) -> f64 {
+        Refinement::MAPS
     }
 
     fn add_up(&self, site: &Site, until: u32, from: Option<(u32, Sums)>) -> Option<ResumableLand> {
-        self.wind.is_none().then(|| {
+        (!self.has_weather()).then(|| {
             let (done, onto) = from.map_or((0, None), |(done, sums)| (done, Some(sums)));
             let mut faults = self.drawn(site, done.min(until) + 1..=done.max(until))?;
             if until < done {
@@ -260,27 +285,48 @@ impl Operate for Faults {
     }
 
     fn evaluate(&self, site: &Site, until: u32, resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
-        let Some(wind) = &self.wind else {
+        if !self.has_weather() {
             return sum_of_faults(site.grid, &self.drawn(site, 1..=until)?, site.monitor);
-        };
+        }
         let (done, mut land) = match resume {
             Some(keyframe) => (keyframe.iteration, keyframe.land.copied(site.monitor)?),
             None => (0, Heightfield::flat(site.grid)),
         };
         let tally = site.monitor.tally((until - done) as usize);
-        let mut weather = wind.on(site.grid);
+        let mut wind = self.wind.as_ref().map(|wind| wind.on(site.grid));
+        let mut rivers = self.rivers.as_ref().map(|rivers| rivers.on(site.grid, site.monitor)).transpose()?;
         for i in done + 1..=until {
             add_fault(&mut land, &self.fault(i, site.grid.extent(), site.stream), site.monitor)?;
-            weather.pass(&mut land, site.monitor)?;
+            if let Some(wind) = &mut wind {
+                wind.pass(&mut land, site.monitor)?;
+            }
+            if let Some(rivers) = rivers.as_mut().filter(|_| self.rivers_turn(i)) {
+                rivers.step(&mut land, None, site.monitor)?;
+            }
             tally.add_one()?;
         }
         Ok(land)
+    }
+
+    fn carried(&self, land: &Heightfield, site: &Site, until: u32) -> Result<Heightfield, Cancelled> {
+        let Some(rivers) = self.rivers.as_ref().filter(|_| self.wind.is_none()) else {
+            return land.resampled(site.grid, site.monitor);
+        };
+        let faults = self.drawn(site, 1..=until)?;
+        let unworn = |grid: Grid| sum_of_faults(grid, &faults, site.monitor);
+        if until < rivers.every {
+            return unworn(site.grid);
+        }
+        let rise_m = |unworn: &Heightfield| Ok(vec![0.0; unworn.grid().samples()]);
+        let on = |grid: Grid| rivers.on(grid, site.monitor);
+        Refinement { land, steps: until / rivers.every, below: &unworn, rise_m: &rise_m, rivers: &on }
+            .carry(site.grid, site.monitor)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{raised, stream};
+    use super::super::testing::{raised, resumed, stream};
     use super::*;
     use crate::engine::inputs::Inputs;
     use crate::engine::monitor::Monitor;
@@ -303,5 +349,21 @@ mod tests {
         up.heights_mut().iter_mut().for_each(|height| *height = -*height);
         assert_eq!(up, down);
         assert!(Faults { wind: Some(RecursiveFilter::default()), ..faults }.add_up(&site, 3, None).is_none());
+    }
+
+    #[test]
+    fn rivers_between_the_faults_cut_valleys_and_go_on_from_keyframes() {
+        let faults = |rivers| Faults { count: 60, rivers, ..Default::default() };
+        let grid = Grid::new(Extent { width_m: 4000.0, depth_m: 4000.0 }, 65, 65);
+        let carved = faults(Some(FaultRivers { years: 20_000.0, ..Default::default() }));
+        let [plain, worn] = [&faults(None), &carved].map(|faults| raised(faults, grid, None, 60));
+        let pits = crate::engine::landforms::pits_per_thousand;
+        assert_ne!(plain, worn);
+        assert!(pits(&worn) < 0.5 * pits(&plain), "{} and {}", pits(&worn), pits(&plain));
+        let early = raised(&carved, grid, None, 23);
+        assert_eq!(resumed(&carved, Keyframe { iteration: 23, land: &early }, 60), worn);
+        // Before their first turn nothing is worn.
+        let [plain, young] = [&faults(None), &carved].map(|faults| raised(faults, grid, None, 4));
+        assert!(plain.heights().iter().zip(young.heights()).all(|(plain, young)| (plain - young).abs() < 1e-3));
     }
 }

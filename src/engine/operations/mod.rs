@@ -45,6 +45,19 @@ impl Site<'_> {
         self.below.map_or_else(|| Ok(Heightfield::flat(self.grid)), |below| below.copied(self.monitor))
     }
 
+    /// What was made of the land below on another grid, laid over the land below on this one, so that what lies between
+    /// the samples of a coarser grid is kept; resampled from a finer grid.
+    pub fn laid_over(&self, made: &Heightfield) -> Result<Heightfield, Cancelled> {
+        let (from, to, monitor) = (made.grid(), self.grid, self.monitor);
+        let Some(below) = self.below.filter(|_| to.width() > from.width() || to.height() > from.height()) else {
+            return made.resampled(to, monitor);
+        };
+        let below_there = monitor.within(0.0..0.2, || below.resampled(from, monitor))?;
+        let change = made.copied(monitor)?.joined(&below_there, |made, below| made - below, monitor)?;
+        let change = monitor.within(0.2..1.0, || change.resampled(to, monitor))?;
+        change.joined(below, |change, below| below + change, monitor)
+    }
+
     /// The land below with every height changed by a function of itself, its column and its row.
     pub fn reshaped(&self, height: impl Fn(f32, usize, usize) -> f32 + Sync) -> Result<Heightfield, Cancelled> {
         let mut land = Heightfield::flat(self.grid);
@@ -121,15 +134,27 @@ pub trait Operate: Parameters {
 
     /// The grid on which it works when land is asked for on `grid`: another one where what it does goes from sample to
     /// sample and would otherwise depend on how many there are. Site, keyframes and own land lie on that grid; the
-    /// result is resampled. Where the result is to be changed after that, as a coastline's heights are bent only once
+    /// result is [carried](Self::carried) over. Where the result is to be changed after that, as a coastline's heights are bent only once
     /// the coast is where it belongs, the operation resamples by itself and leaves this alone.
     fn works_on(&self, grid: Grid) -> Grid {
         grid
     }
 
+    /// The operation's own land after `until` iterations on the grid of the site, from that on the grid on which it
+    /// [works](Self::works_on): resampled, unless it has more to say where samples are closer.
+    fn carried(&self, land: &Heightfield, site: &Site, _until: u32) -> Result<Heightfield, Cancelled> {
+        land.resampled(site.grid, site.monitor)
+    }
+
     /// How many maps of heights it holds at once on a grid on which it works: at the least its own land and the land
     /// below. Files are built only where there is memory for them.
     fn maps_held(&self, _grid: Grid) -> f64 {
+        2.0
+    }
+
+    /// How many maps of heights it holds at once on the grid of the site where it [works](Self::works_on) on another one:
+    /// at the least the land below and the result.
+    fn maps_carried(&self, _grid: Grid) -> f64 {
         2.0
     }
 
@@ -225,9 +250,19 @@ macro_rules! registry {
                 match self { $( Self::$name(operation) => operation.works_on(grid), )+ }
             }
 
+            /// Its land brought to the grid of the site; see [`Operate::carried`].
+            pub fn carried(&self, land: &Heightfield, site: &Site, until: u32) -> Result<Heightfield, Cancelled> {
+                match self { $( Self::$name(operation) => operation.carried(land, site, until), )+ }
+            }
+
             /// How many maps of heights it holds at once; see [`Operate::maps_held`].
             pub fn maps_held(&self, grid: Grid) -> f64 {
                 match self { $( Self::$name(operation) => operation.maps_held(grid), )+ }
+            }
+
+            /// How many maps of heights it holds at once to carry its land; see [`Operate::maps_carried`].
+            pub fn maps_carried(&self, grid: Grid) -> f64 {
+                match self { $( Self::$name(operation) => operation.maps_carried(grid), )+ }
             }
 
             /// Whether a part of a grid is computed by itself; see [`Operate::can_be_cut`].
@@ -283,6 +318,9 @@ registry! {
     particles: Particles,
     coastline: Coastline,
     mountains: Mountains,
+    fluvial_erosion: FluvialErosion,
+    hydraulic_erosion: HydraulicErosion,
+    thermal_erosion: ThermalErosion,
     recursive_filter: RecursiveFilter,
     heightmap: Heightmap,
     clamp: Clamp,

@@ -1,0 +1,47 @@
+//! The plain way, to hold the fast one against: priority-flood after R. Barnes, C. Lehman and D. Mulla,
+//! "Priority-flood: An optimal depression-filling and watershed-labeling algorithm for digital elevation models",
+//! Computers & Geosciences 62, 2014.
+
+use std::collections::BTreeSet;
+
+use super::WAYS;
+use crate::engine::heightfield::Heightfield;
+
+/// The level to which each sample is filled so that water leaves by the ends.
+pub(in crate::engine) fn filled(land: &Heightfield, ends: &[bool]) -> Vec<f32> {
+    let (width, height) = (land.grid().width(), land.grid().height());
+    let mut levels = vec![f32::INFINITY; width * height];
+    let key = |height: f32| if height.to_bits() >> 31 == 0 { height.to_bits() ^ (1 << 31) } else { !height.to_bits() };
+    let mut open = BTreeSet::new();
+    for (sample, _) in ends.iter().enumerate().filter(|(_, ends)| **ends) {
+        levels[sample] = land.heights()[sample];
+        open.insert((key(levels[sample]), sample));
+    }
+    while let Some((_, sample)) = open.pop_first() {
+        for [east, south] in WAYS {
+            let c = (sample % width).wrapping_add_signed(east);
+            let r = (sample / width).wrapping_add_signed(south);
+            if c < width && r < height && levels[r * width + c] == f32::INFINITY {
+                levels[r * width + c] = land[(c, r)].max(levels[sample]);
+                open.insert((key(levels[r * width + c]), r * width + c));
+            }
+        }
+    }
+    levels
+}
+
+/// How many samples drain through each, from their receivers, by following every one of them to its end.
+pub(in crate::engine) fn areas(receivers: &[u32]) -> Vec<u32> {
+    let mut areas = vec![0; receivers.len()];
+    for start in 0..receivers.len() {
+        let mut at = start;
+        for _ in 0..=receivers.len() {
+            areas[at] += 1;
+            if receivers[at] as usize == at {
+                break;
+            }
+            at = receivers[at] as usize;
+        }
+    }
+    areas
+}

@@ -1,0 +1,261 @@
+//! Rock that falls: what lies steeper than the angle of repose comes down and gathers as scree below.
+//!
+//! After F. K. Musgrave, C. E. Kolb and R. S. Mace, "The synthesis and rendering of eroded fractal terrains", SIGGRAPH
+//! 1989. Between every two neighbouring samples the excess of the drop over the tangent of the angle of repose times the
+//! distance moves down in proportion, a part of it in each pass; what one sample loses another gains, so that the
+//! mass is kept. Each sample gathers what its eight neighbours bring and take, all from the land before the pass.
+//!
+//! How far rock comes down in a pass depends on the distance of the samples. So the passes are worked on a reference
+//! grid of the world, and what they move is laid over finer land; there some passes more take what is too steep between
+//! the coarse samples, and what laying over added to the mass or took from it is taken off everywhere alike.
+
+use rayon::prelude::*;
+
+use super::{Keyframe, Operate, Role, Site};
+use crate::engine::heightfield::{Grid, Heightfield};
+use crate::engine::monitor::{Cancelled, Monitor};
+use crate::engine::parameters::{Spec, parameters};
+use crate::engine::wide::wide;
+
+parameters! {
+    /// Lets steep rock come down: cliffs crumble into even slopes of scree at the angle of repose.
+    pub struct ThermalErosion {
+        /// How many times rock comes down, one an iteration: the more, the farther the foot of the slopes reaches.
+        count: u32 = 40, Spec::number("Rounds", 0.0, 10_000.0).slider(1.0, 400.0).logarithmic();
+        /// The steepest slope on which rock stays: small angles make wide fans, large ones leave all but the cliffs alone.
+        repose_deg: f64 = 35.0, Spec::number("Angle of repose", 0.0, 89.0).slider(10.0, 60.0).unit("°");
+        /// How many samples the longer side of the grid has on which rock comes down, at every size of map: the more, the
+        /// shorter the way that it takes in a round.
+        reference_samples: u32 = 257, Spec::number("Reference samples", 17.0, 513.0).slider(65.0, 513.0).logarithmic();
+    }
+}
+
+/// Passes of a round.
+const PASSES: u32 = 8;
+/// Passes on a grid finer than the reference grid.
+const FINE_PASSES: u32 = 24;
+/// The share of an excess that moves between two samples in a pass: with eight neighbours the greatest at which no
+/// sample can lose or gain more than lies between them all.
+const SHARE: f32 = 1.0 / 8.0;
+
+/// The greatest drops at which rock stays: to the next column, the next row, and diagonally, metres.
+#[derive(Clone, Copy, Debug)]
+struct Stays {
+    along_m: f32,
+    across_m: f32,
+    diagonal_m: f32,
+}
+
+impl Stays {
+    fn new(repose_deg: f64, grid: Grid) -> Self {
+        let slope = libm::tan(repose_deg.to_radians());
+        let (x_m, z_m) = (grid.spacing_x_m(), grid.spacing_z_m());
+        let [along_m, across_m, diagonal_m] = [x_m, z_m, libm::hypot(x_m, z_m)].map(|m| (slope * m) as f32);
+        Self { along_m, across_m, diagonal_m }
+    }
+
+    /// One pass: `after` becomes what `before` comes down to.
+    fn pass(self, before: &Heightfield, after: &mut Heightfield, monitor: &Monitor) -> Result<(), Cancelled> {
+        let (width, height) = (before.grid().width(), before.grid().height());
+        after.heights_mut().par_chunks_exact_mut(width).enumerate().with_min_len(8).try_for_each(|(r, after)| {
+            let here = before.row(r);
+            let beside = [(r > 0).then(|| before.row(r - 1)), (r + 1 < height).then(|| before.row(r + 1))];
+            wide(
+                #[inline(always)]
+                || self.pass_row(here, beside, after),
+            );
+            monitor.check()
+        })
+    }
+
+    #[inline(always)]
+    fn pass_row(self, here: &[f32], beside: [Option<&[f32]>; 2], after: &mut [f32]) {
+        let last = here.len() - 1;
+        after.fill(0.0);
+        gather(&here[1..], &here[..last], self.along_m, &mut after[1..]);
+        gather(&here[..last], &here[1..], self.along_m, &mut after[..last]);
+        for other in beside.into_iter().flatten() {
+            gather(here, other, self.across_m, after);
+            gather(&here[1..], &other[..last], self.diagonal_m, &mut after[1..]);
+            gather(&here[..last], &other[1..], self.diagonal_m, &mut after[..last]);
+        }
+        for (after, here) in after.iter_mut().zip(here) {
+            *after = here + SHARE * *after;
+        }
+    }
+}
+
+/// Adds to each sample what comes from the one beside it, less what goes there.
+#[inline(always)]
+fn gather(here: &[f32], beside: &[f32], stays_m: f32, sums: &mut [f32]) {
+    for ((sum, here), beside) in sums.iter_mut().zip(here).zip(beside) {
+        let rise = beside - here;
+        let comes = rise - stays_m;
+        let goes = -rise - stays_m;
+        *sum += (if comes > 0.0 { comes } else { 0.0 }) - (if goes > 0.0 { goes } else { 0.0 });
+    }
+}
+
+/// The sum of all heights, the same at every number of threads.
+fn sum_of(land: &Heightfield) -> f64 {
+    let of_row = |row: &[f32]| row.iter().copied().map(f64::from).sum::<f64>();
+    let rows: Vec<f64> = land.heights().par_chunks_exact(land.grid().width()).map(of_row).collect();
+    rows.iter().sum()
+}
+
+impl Operate for ThermalErosion {
+    const KEY: &'static str = "thermal_erosion";
+    const LABEL: &'static str = "Thermal erosion";
+
+    fn role(&self) -> Role {
+        Role::Shapes
+    }
+
+    fn iterations(&self) -> u32 {
+        self.count
+    }
+
+    fn resumes(&self) -> bool {
+        true
+    }
+
+    fn works_on(&self, grid: Grid) -> Grid {
+        Grid::fitted(grid.extent(), self.reference_samples as usize)
+    }
+
+    /// The land below, and the land before and after a pass.
+    fn maps_held(&self, _grid: Grid) -> f64 {
+        3.0
+    }
+
+    fn maps_carried(&self, _grid: Grid) -> f64 {
+        3.0
+    }
+
+    fn evaluate(&self, site: &Site, until: u32, resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
+        let (done, mut land) = match resume {
+            Some(keyframe) => (keyframe.iteration, keyframe.land.copied(site.monitor)?),
+            None => (0, site.land_below()?),
+        };
+        let stays = Stays::new(self.repose_deg, site.grid);
+        let mut after = Heightfield::flat(site.grid);
+        let tally = site.monitor.tally((until - done) as usize);
+        for _ in done..until {
+            for _ in 0..PASSES {
+                stays.pass(&land, &mut after, site.monitor)?;
+                std::mem::swap(&mut land, &mut after);
+            }
+            tally.add_one()?;
+        }
+        Ok(land)
+    }
+
+    fn carried(&self, land: &Heightfield, site: &Site, until: u32) -> Result<Heightfield, Cancelled> {
+        let (from, to, monitor) = (land.grid(), site.grid, site.monitor);
+        if to.samples() <= from.samples() {
+            return land.resampled(to, monitor);
+        }
+        let mut land = monitor.within(0.0..0.5, || site.laid_over(land))?;
+        if until > 0 {
+            let stays = Stays::new(self.repose_deg, to);
+            let mut after = Heightfield::flat(to);
+            for pass in 0..FINE_PASSES {
+                stays.pass(&land, &mut after, monitor)?;
+                std::mem::swap(&mut land, &mut after);
+                monitor.report(0.5 + 0.5 * pass as f32 / FINE_PASSES as f32);
+            }
+            let excess = sum_of(&land) - site.below.map_or(0.0, sum_of);
+            let excess_m = (excess / to.samples() as f64) as f32;
+            land.heights_mut().par_chunks_exact_mut(to.width()).try_for_each(|row| {
+                row.iter_mut().for_each(|height| *height -= excess_m);
+                monitor.check()
+            })?;
+        }
+        Ok(land)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::raised;
+    use super::*;
+    use crate::engine::heightfield::Extent;
+    use crate::engine::inputs::Inputs;
+    use crate::engine::operations::faults::Faults;
+    use crate::engine::random::Stream;
+
+    /// Two metres from column to column, three from row to row.
+    fn uneven(side: usize) -> Grid {
+        Grid::new(Extent { width_m: 2.0 * (side - 1) as f64, depth_m: 3.0 * (side - 1) as f64 }, side, side)
+    }
+
+    /// The steepest drop between neighbours in eight directions, as a tangent.
+    fn steepest(land: &Heightfield) -> f64 {
+        let grid = land.grid();
+        let mut steepest: f64 = 0.0;
+        for r in 0..grid.height() {
+            for c in 0..grid.width() {
+                for (east, south) in [(1, 0), (0, 1), (1, 1), (-1, 1)] {
+                    let (c2, r2) = (c.wrapping_add_signed(east), r + south);
+                    if c2 < grid.width() && r2 < grid.height() {
+                        let run = libm::hypot(east as f64 * grid.spacing_x_m(), south as f64 * grid.spacing_z_m());
+                        steepest = steepest.max(f64::from((land[(c, r)] - land[(c2, r2)]).abs()) / run);
+                    }
+                }
+            }
+        }
+        steepest
+    }
+
+    #[test]
+    fn a_pass_between_two_samples_by_hand() {
+        // 10 m over 2 m, of which 2 m may stay: an eighth of 8 m comes down, in each of the two rows and diagonally.
+        let grid = Grid::new(Extent { width_m: 2.0, depth_m: 2.0 }, 2, 2);
+        let cliff = Heightfield::from_fn(grid, |c, _| if c == 0 { 10.0 } else { 0.0 });
+        let mut after = Heightfield::flat(grid);
+        Stays::new(45.0, grid).pass(&cliff, &mut after, &Monitor::new()).expect("not cancelled");
+        let down = (8.0 + 10.0 - 2.0 * std::f32::consts::SQRT_2) / 8.0;
+        for r in 0..2 {
+            assert!((after[(0, r)] - (10.0 - down)).abs() < 1e-5 && (after[(1, r)] - down).abs() < 1e-5);
+        }
+    }
+
+    #[test]
+    fn nothing_is_steeper_than_the_angle_of_repose_in_the_end() {
+        let mut draw = Stream::new(3, 3).at(0);
+        let rough = Heightfield::from_fn(uneven(33), |c, _| (if c > 16 { 30.0 } else { 0.0 }) + 8.0 * draw.unit() as f32);
+        for repose_deg in [10.0, 35.0, 60.0] {
+            let thermal = ThermalErosion { repose_deg, count: 2000, ..Default::default() };
+            let land = raised(&thermal, rough.grid(), Some(&rough), 2000);
+            let most = libm::tan(f64::to_radians(repose_deg));
+            let found = steepest(&land);
+            assert!(found <= most * 1.001 + 1e-4, "{found} over {most} at {repose_deg}°");
+        }
+    }
+
+    #[test]
+    fn gentle_land_stays_to_the_bit() {
+        let gentle = Heightfield::from_fn(uneven(33), |c, r| 0.3 * c as f32 - 0.2 * r as f32);
+        assert_eq!(raised(&ThermalErosion::default(), gentle.grid(), Some(&gentle), 40), gentle);
+    }
+
+    #[test]
+    fn the_mass_is_kept_on_the_reference_grid_and_on_finer_ones() {
+        let square = |side| Grid::new(Extent { width_m: 4096.0, depth_m: 4096.0 }, side, side);
+        let cliffs = Faults { profile: crate::engine::fault::Profile::Step, count: 200, ..Default::default() };
+        let (inputs, monitor) = (Inputs::default(), Monitor::new());
+        let thermal = ThermalErosion::default();
+        let [coarse, fine] = [257, 513].map(|side| raised(&cliffs, square(side), None, 200));
+        let on_coarse = raised(&thermal, square(257), Some(&coarse), 40);
+        let site =
+            Site { grid: square(513), below: Some(&fine), stream: Stream::new(1, 1), inputs: &inputs, monitor: &monitor };
+        let on_fine = thermal.carried(&on_coarse, &site, 40).expect("not cancelled");
+        for (before, after) in [(&coarse, &on_coarse), (&fine, &on_fine)] {
+            let [low, high] = before.min_max();
+            let lost = (sum_of(after) - sum_of(before)) / (f64::from(high - low) * before.grid().samples() as f64);
+            assert!(lost.abs() < 1e-6, "{lost}");
+            let moved = before.heights().iter().zip(after.heights()).filter(|(before, after)| before != after).count();
+            assert!(moved > before.grid().samples() / 20, "{moved}");
+        }
+    }
+}
