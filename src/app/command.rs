@@ -107,6 +107,11 @@ pub(super) enum Command {
     PreviousSeed,
     /// Takes up the tool that lays faults on the maps, or puts it away.
     FaultTool,
+    /// Makes a random fault of a step a drawn one.
+    AdoptFault {
+        step: usize,
+        number: u32,
+    },
     /// Shows other lands to choose from, or puts them away.
     Variations,
     /// Takes the variation at that place.
@@ -215,6 +220,7 @@ impl Command {
             Self::NewSeed => "New seed".into(),
             Self::PreviousSeed => "Previous seed".into(),
             Self::FaultTool => "Draw faults".into(),
+            Self::AdoptFault { number, .. } => format!("Adopt fault {number}"),
             Self::Variations => "Variations".into(),
             Self::AdoptVariation(i) => format!("Adopt variation {}", i + 1),
             Self::ToggleLoop => "Play again and again".into(),
@@ -297,6 +303,7 @@ impl Command {
             | Self::ChooseFile(_)
             | Self::Seek(_)
             | Self::AdoptVariation(_)
+            | Self::AdoptFault { .. }
             | Self::ToggleLoop
             | Self::PreviewSamples(_)
             | Self::Theme(_)

@@ -13,10 +13,12 @@ use serde_json::{Value, json};
 use super::command::Command;
 use super::theme::colours;
 use super::views::{Lens, length};
+use crate::engine::fault::Fault;
 use crate::engine::operations::drawn_faults::{DrawnFault, DrawnFaults};
-use crate::engine::operations::{Operation, Role as StepRole};
+use crate::engine::operations::{Drawn, Operation, Role as StepRole};
 use crate::engine::parameters::{Group, Point};
 use crate::engine::recipe::{Recipe, Step};
+use crate::scene::across;
 
 /// How near the pointer takes hold of a handle or a line, points.
 const HANDLE_REACH: f32 = 9.0;
@@ -62,7 +64,28 @@ pub(super) struct FaultTool {
     is_on: bool,
     selected: Option<Place>,
     held: Option<Part>,
+    /// The strongest random faults of a recipe at an iteration, and for which they were found.
+    found: Option<(Recipe, u32, Vec<Found>)>,
 }
+
+/// A random fault that can be made a drawn one.
+#[derive(Clone, Copy, Debug)]
+struct Found {
+    step: usize,
+    /// Its number in the step, from 1 on.
+    number: u32,
+    fault: Fault,
+    /// Where it enters the land and where it leaves it, metres.
+    ends_m: [[f64; 2]; 2],
+}
+
+/// How many faults of a step are looked at, and how many of all are kept.
+const LOOKED_AT: u32 = 2000;
+const MOST_FOUND: usize = 400;
+
+/// How near to the pointer random faults are shown, points, and how many.
+const SHOWN_WITHIN: f32 = 48.0;
+const MOST_SHOWN: usize = 5;
 
 /// What the tool works on beside the map.
 pub(super) struct Bench<'a> {
@@ -71,6 +94,8 @@ pub(super) struct Bench<'a> {
     pub(super) selected_step: &'a mut usize,
     /// Metres from the lowest to the highest height that is shown.
     pub(super) range_m: f64,
+    /// Iterations done on the timeline.
+    pub(super) at: u32,
     /// Whether the timeline stands at its end, where every fault is seen.
     pub(super) is_at_end: bool,
 }
@@ -94,6 +119,7 @@ impl FaultTool {
         let mut command = None;
         let pointer = lens.response.hover_pos().or(lens.response.interact_pointer_pos());
         let hovered = pointer.filter(|_| self.held.is_none()).and_then(|at| self.find(bench, lens, at));
+        let near = self.near(bench, lens, pointer.filter(|_| self.held.is_none() && hovered.is_none()));
         if lens.response.drag_started_by(PointerButton::Primary) {
             let origin = ui.input(|input| input.pointer.press_origin());
             command = origin.and_then(|origin| self.take_hold(bench, lens, origin));
@@ -111,6 +137,10 @@ impl FaultTool {
             self.selected = hovered.map(|(place, _)| place);
             if let Some(place) = self.selected {
                 *bench.selected_step = place.step;
+            } else if let Some((away, Found { step, number, .. })) = near.first()
+                && *away <= LINE_REACH
+            {
+                command = Some(Command::AdoptFault { step: *step, number: *number });
             }
         }
         if lens.response.secondary_clicked() {
@@ -119,8 +149,54 @@ impl FaultTool {
         if let Some(place) = self.selected {
             lens.response.context_menu(|ui| menu_ui(ui, bench.recipe, place));
         }
+        draw_near(ui, lens, bench.recipe, &near);
         self.draw(ui, lens, bench, hovered);
         command
+    }
+
+    /// The random faults beside the pointer, the nearest first if it is on one, else the strongest.
+    fn near(&mut self, bench: &Bench, lens: &Lens, pointer: Option<Pos2>) -> Vec<(f32, Found)> {
+        let Some(pointer) = pointer else { return Vec::new() };
+        if self.found.as_ref().is_none_or(|(recipe, at, _)| *at != bench.at || recipe != bench.recipe) {
+            self.found = Some((bench.recipe.clone(), bench.at, strongest(bench.recipe, bench.at)));
+        }
+        let found = self.found.iter().flat_map(|(_, _, found)| found);
+        let near = found.filter_map(|found| {
+            let [from, to] = found.ends_m.map(|end| lens.pos(end));
+            let away = distance_to_segment(pointer, from, to);
+            (away <= SHOWN_WITHIN).then_some((away, *found))
+        });
+        let mut near: Vec<(f32, Found)> = near.take(MOST_SHOWN).collect();
+        near.sort_by(|a, b| a.0.total_cmp(&b.0));
+        near
+    }
+
+    /// Makes a random fault of a step a drawn one, in the step that takes such, and selects it: the land stays as it is,
+    /// but where wind or rivers wore it between the faults. Returns the name of the edit.
+    pub(super) fn adopt(
+        &mut self,
+        recipe: &mut Recipe,
+        selected_step: &mut usize,
+        step: usize,
+        number: u32,
+    ) -> Option<String> {
+        let Found { fault, ends_m, .. } =
+            strongest(recipe, u32::MAX).into_iter().find(|found| (found.step, found.number) == (step, number))?;
+        let name = format!("Adopt fault {number} of {}", recipe.stack.get(step)?.title());
+        let Operation::Faults(faults) = &mut recipe.stack.get_mut(step)?.operation else { return None };
+        faults.skipped.push(number);
+        let step = step_for_faults(recipe, *selected_step);
+        let Operation::DrawnFaults(DrawnFaults { faults }) = &mut recipe.stack.get_mut(step)?.operation else {
+            return None;
+        };
+        let last = faults.iter().map(|fault| fault.at.max(1)).max().unwrap_or(0);
+        let [from_m, to_m] = ends_m.map(|[x_m, z_m]| Point { x_m, z_m });
+        let Fault { displacement_m, profile, zone_m, .. } = fault;
+        let at = last + 1;
+        faults.push(DrawnFault { from_m, to_m, displacement_m, profile, zone_m, reach_m: None, at, enabled: true });
+        self.selected = Some(Place { step, fault: faults.len() - 1 });
+        *selected_step = step;
+        Some(name)
     }
 
     /// The button in the corner of a pane by which it is taken up, and what to do with it then.
@@ -308,6 +384,44 @@ impl FaultTool {
     }
 }
 
+/// The strongest faults that the steps have drawn after so many iterations of the timeline, the strongest first. Of a step
+/// with very many the first ones are looked at: displacements only decrease, but where sizes are drawn.
+fn strongest(recipe: &Recipe, at: u32) -> Vec<Found> {
+    let extent = recipe.world.extent();
+    let mut all = Vec::new();
+    for (step, (of, done)) in recipe.stack.iter().zip(recipe.step_positions(at)).enumerate() {
+        if !of.settings.enabled || !matches!(of.operation, Operation::Faults(_)) {
+            continue;
+        }
+        if let Some(Drawn::Lines(lines)) = of.operation.faults(extent, of.stream(recipe.seed)) {
+            all.extend(
+                (1..=done.min(LOOKED_AT)).zip(lines).filter(|(_, fault)| fault.displacement_m != 0.0).filter_map(
+                    |(number, fault)| across(&fault, extent).map(|ends_m| Found { step, number, fault, ends_m }),
+                ),
+            );
+        }
+    }
+    all.sort_by(|a, b| b.fault.displacement_m.abs().total_cmp(&a.fault.displacement_m.abs()));
+    all.truncate(MOST_FOUND);
+    all
+}
+
+/// Draws random faults beside the pointer, and says which a click takes.
+fn draw_near(ui: &Ui, lens: &Lens, recipe: &Recipe, near: &[(f32, Found)]) {
+    let colour = colours(ui).accent;
+    for (i, (away, found)) in near.iter().enumerate().rev() {
+        let ends = found.ends_m.map(|end| lens.pos(end));
+        let is_taken = i == 0 && *away <= LINE_REACH;
+        let (width, strength) = if is_taken { (2.0, 0.9) } else { (1.0, 0.45 * (1.0 - away / SHOWN_WITHIN)) };
+        lens.painter.line_segment(ends, Stroke::new(width, colour.gamma_multiply(strength)));
+        if is_taken && let Some(pointer) = lens.response.hover_pos() {
+            let title = recipe.stack.get(found.step).map_or("", |step| step.title());
+            let lift = found.fault.displacement_m.abs();
+            chip(lens, pointer, &format!("Fault {} of {title}, {lift:.0} m: click to take it over", found.number));
+        }
+    }
+}
+
 /// A number beside a handle, on a plate that is never outside the map.
 fn chip(lens: &Lens, anchor: Pos2, text: &str) {
     let galley = lens.painter.layout_no_wrap(text.into(), FontId::monospace(11.0), Color32::WHITE);
@@ -469,6 +583,25 @@ mod tests {
         assert_eq!(distance_to_segment(Pos2::new(5.0, 3.0), from, to), 3.0);
         assert_eq!(distance_to_segment(Pos2::new(13.0, 4.0), from, to), 5.0);
         assert_eq!(distance_to_segment(Pos2::new(0.0, 2.0), from, from), 2.0);
+    }
+
+    #[test]
+    fn an_adopted_fault_leaves_the_land_as_it_is() {
+        use crate::engine::operations::faults::Faults;
+        use crate::engine::{Grid, Inputs, Monitor, stack::evaluate};
+        let mut recipe =
+            Recipe { stack: vec![Step::new(Faults { count: 40, ..Faults::default() })], ..Recipe::default() };
+        let grid = Grid::new(recipe.world.extent(), 65, 65);
+        let land = |recipe: &Recipe| evaluate(recipe, grid, None, &Inputs::default(), &Monitor::new()).expect("a land");
+        let (before, mut selected) = (land(&recipe), 0);
+        let third = strongest(&recipe, u32::MAX)[2];
+        let name = FaultTool::default().adopt(&mut recipe, &mut selected, third.step, third.number);
+        assert_eq!(name, Some(format!("Adopt fault {} of Faults", third.number)));
+        assert_eq!((recipe.stack.len(), selected), (2, 1));
+        let after = land(&recipe);
+        let off = before.heights().iter().zip(after.heights()).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+        assert!(off < 1e-3, "{off} m");
+        assert!(strongest(&recipe, u32::MAX).iter().all(|found| found.number != third.number), "it is taken");
     }
 
     #[test]

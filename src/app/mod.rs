@@ -860,6 +860,12 @@ impl App {
                 }
             }
             Command::FaultTool => self.fault_tool.toggle(),
+            Command::AdoptFault { step, number } => {
+                let mut project = (**self.document.project()).clone();
+                if let Some(name) = self.fault_tool.adopt(&mut project.recipe, &mut self.selected_step, step, number) {
+                    self.document.propose_as(name, project);
+                }
+            }
             Command::Variations => self.variations.toggle(),
             Command::AdoptVariation(place) => {
                 if let Some(recipe) = self.variations.recipe(place) {
@@ -1046,6 +1052,7 @@ impl App {
             selected_step: &mut self.selected_step,
             fault_tool: &mut self.fault_tool,
             range_m: range_m.unwrap_or_default(),
+            at: self.playback.position(total),
             is_at_end: self.playback.position(total) == total,
             commands,
             land: self.shown.as_ref().map(|shown| &shown.land),
@@ -1279,6 +1286,7 @@ struct Panes<'a> {
     fault_tool: &'a mut FaultTool,
     /// Metres from the lowest to the highest height.
     range_m: f64,
+    at: u32,
     is_at_end: bool,
     commands: &'a mut Vec<Command>,
     /// The land that is shown.
@@ -1304,6 +1312,7 @@ impl Panes<'_> {
                     recipe: &mut *self.recipe,
                     selected_step: &mut *self.selected_step,
                     range_m: self.range_m,
+                    at: self.at,
                     is_at_end: self.is_at_end,
                 };
                 self.commands.extend(self.fault_tool.ui(ui, &lens, &mut bench));

@@ -52,7 +52,7 @@ fn lines(drawn: Drawn, first: u32, last: u32, extent: Extent, found: &mut impl F
     match drawn {
         Drawn::Lines(lines) => {
             for (at, fault) in (first..=last).zip(lines) {
-                if let Some(ends) = across(&fault, extent) {
+                if let Some(ends) = across(&fault, extent).filter(|_| fault.displacement_m != 0.0) {
                     found(at, ends);
                 }
             }
@@ -79,8 +79,8 @@ fn lines(drawn: Drawn, first: u32, last: u32, extent: Extent, found: &mut impl F
     }
 }
 
-/// Where a line enters the land and where it leaves it; `None` where it passes by.
-fn across(fault: &Fault, extent: Extent) -> Option<[[f64; 2]; 2]> {
+/// Where a line enters the land and where it leaves it; `None` where it passes by. Its right side is the up side.
+pub(crate) fn across(fault: &Fault, extent: Extent) -> Option<[[f64; 2]; 2]> {
     let Fault { point_m, normal: [nx, nz], .. } = *fault;
     let along = [nz, -nx];
     let mut stretch = [f64::NEG_INFINITY, f64::INFINITY];

@@ -11,7 +11,7 @@ mod mood;
 mod portrait;
 mod ramp;
 
-pub(crate) use self::glow::{GlowingFault, youngest_faults};
+pub(crate) use self::glow::{GlowingFault, across, youngest_faults};
 #[cfg(test)]
 pub(crate) use self::gpu::Counts;
 pub(crate) use self::gpu::{Frame, Gpu};

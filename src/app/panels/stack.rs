@@ -16,6 +16,8 @@ use crate::engine::recipe::Recipe;
 
 /// Parameters of a step that have a control of their own on its card.
 const ON_THE_CARD: [&str; 1] = ["enabled"];
+/// Those that are set on the maps.
+const ON_THE_MAP: [&str; 1] = ["skipped"];
 
 pub(in crate::app) fn stack_ui(
     ui: &mut Ui,
@@ -106,7 +108,7 @@ fn selected_ui(
     let names = RefCell::new(std::mem::take(locked));
     let guide = Guide { locks: Some(Locks { names: &names, step_seed: step.settings.seed }), ..Default::default() };
     let operation = step.operation.group_mut();
-    let wants_file = ui.push_id(("step", selected), |ui| group_ui_guided(ui, operation, &[], guide)).inner;
+    let wants_file = ui.push_id(("step", selected), |ui| group_ui_guided(ui, operation, &ON_THE_MAP, guide)).inner;
     *locked = names.into_inner();
     ui.add_space(8.0);
     heading(ui, "Step");

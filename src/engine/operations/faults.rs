@@ -91,6 +91,8 @@ parameters! {
                 .when("profile", &[
                     "ramp", "smooth", "sine", "cosine", "exponential", "gaussian", "linear", "biweight",
                 ]);
+        /// The faults that are left out, by their number: those that somebody has made faults of his own.
+        skipped: Vec<u32> = Vec::new(), Spec::number("Skipped", 1.0, 1_000_000.0).slider(1.0, 5000.0);
         /// Weather between the faults: a filter that runs after every one, so that old faults are worn and young ones
         /// fresh.
         wind: Option<RecursiveFilter> = None, Spec::new("Wind erosion");
@@ -203,6 +205,7 @@ impl Faults {
         let mut draw = stream.at(u64::from(i));
         let goes_up = draw.chance(self.up_chance);
         let displacement_m = on_displacement_grid(self.displacement_m(i, &mut draw));
+        let displacement_m = if self.skipped.contains(&i) { 0.0 } else { displacement_m };
         let (point_m, normal) = self.line(extent, &mut draw);
         Fault {
             point_m,
@@ -330,6 +333,16 @@ mod tests {
     use super::*;
     use crate::engine::inputs::Inputs;
     use crate::engine::monitor::Monitor;
+
+    #[test]
+    fn what_is_skipped_lifts_nothing_and_moves_no_other_fault() {
+        let faults = Faults { count: 9, ..Default::default() };
+        let extent = Extent { width_m: 900.0, depth_m: 700.0 };
+        let drawn = |faults: &Faults| faults.faults(extent, stream()).map(Drawn::into_lines).expect("lines");
+        let mut expected = drawn(&faults);
+        expected[3].displacement_m = 0.0;
+        assert_eq!(drawn(&Faults { skipped: vec![4, 70], ..faults }), expected);
+    }
 
     #[test]
     fn exact_heights_are_gone_on_with_in_either_direction() {
