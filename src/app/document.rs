@@ -10,7 +10,8 @@ use std::sync::Arc;
 use super::describe::{Change, describe};
 use crate::project::Project;
 
-/// The most entries that are kept; the oldest are forgotten first.
+/// The most entries that are kept; the oldest are forgotten first. An entry of the presets that ship takes 2 to 10 kB
+/// (measured by `what_a_full_history_takes`), so a full history takes 40 to 200 MB.
 const MOST_ENTRIES: usize = 20_000;
 
 /// Where a project came from and what is stored there.
