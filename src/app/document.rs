@@ -274,7 +274,8 @@ pub(super) fn title(project: &Project) -> &str {
     if project.name.is_empty() { "Untitled" } else { &project.name }
 }
 
-/// The project's title as the name of a file, without an ending: letters and digits, and a dash for whatever is between.
+/// The project's title as the name of a file, without an ending: letters and digits, and a dash for whatever is
+/// between.
 pub(super) fn file_stem(project: &Project) -> String {
     let title = title(project).to_lowercase();
     let parts: Vec<&str> = title.split(|c: char| !c.is_alphanumeric()).filter(|part| !part.is_empty()).collect();
