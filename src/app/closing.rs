@@ -1,8 +1,8 @@
 //! Saving, and the question before unsaved work is lost.
 //!
-//! Who answers "Save" has every unsaved project saved, one after another, hidden ones too, and then the editor closes. As
-//! long as that is under way a window says so and nothing else can be done; whatever interrupts it ends it, so that no
-//! later save closes the editor.
+//! Who answers "Save" has every unsaved project saved, one after another, hidden ones too, and then the editor closes.
+//! As long as that is under way a window says so and nothing else can be done; whatever interrupts it ends it, so that
+//! no later save closes the editor.
 
 use std::path::{Path, PathBuf};
 

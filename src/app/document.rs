@@ -10,7 +10,8 @@ use std::sync::Arc;
 use super::describe::{Change, describe};
 use crate::project::{Project, View};
 
-/// The most entries that are kept; the oldest are forgotten first.
+/// The most entries that are kept; the oldest are forgotten first. An entry of the presets that ship takes 2 to 10 kB
+/// (measured by `what_a_full_history_takes`), so a full history takes 40 to 200 MB.
 const MOST_ENTRIES: usize = 20_000;
 
 /// Where a project came from and what is stored there.
@@ -275,7 +276,8 @@ pub(super) fn title(project: &Project) -> &str {
     if project.name.is_empty() { "Untitled" } else { &project.name }
 }
 
-/// The project's title as the name of a file, without an ending: letters and digits, and a dash for whatever is between.
+/// The project's title as the name of a file, without an ending: letters and digits, and a dash for whatever is
+/// between.
 pub(super) fn file_stem(project: &Project) -> String {
     let title = title(project).to_lowercase();
     let parts: Vec<&str> = title.split(|c: char| !c.is_alphanumeric()).filter(|part| !part.is_empty()).collect();

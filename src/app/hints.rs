@@ -62,7 +62,8 @@ impl Places {
     fn of(&self, beside: Beside, height: f32) -> (Pos2, Pos2) {
         match beside {
             Beside::Timeline => {
-                let tip = Pos2::new(self.timeline.left() + 180.0, self.timeline.top());
+                // Beside the left panel, of which it hides nothing.
+                let tip = Pos2::new(self.stack.right() + 36.0, self.timeline.top());
                 (tip + Vec2::new(-24.0, -GAP - height), tip)
             }
             Beside::Stack => {

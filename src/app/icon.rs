@@ -17,12 +17,12 @@ const EMBER: [u8; 3] = [0xff, 0x7a, 0x3c];
 fn colour([x, y]: [f32; 2]) -> Option<[u8; 3]> {
     const ROUND: f32 = 0.2;
     let beyond = |at: f32| ((at - 0.5).abs() - (0.5 - ROUND)).max(0.0);
-    if beyond(x).hypot(beyond(y)) > ROUND {
+    if libm::hypotf(beyond(x), beyond(y)) > ROUND {
         return None;
     }
     // The fault leans; the block east of it has gone up.
     let fault = 0.56 - 0.22 * (y - 0.5);
-    let (low, high) = (0.66 + 0.05 * (9.0 * x).sin(), 0.34 + 0.04 * (11.0 * x).sin());
+    let (low, high) = (0.66 + 0.05 * libm::sinf(9.0 * x), 0.34 + 0.04 * libm::sinf(11.0 * x));
     let (is_east, on_fault) = (x > fault, (x - fault).abs() < 0.035);
     Some(match () {
         () if on_fault && y > high => EMBER,

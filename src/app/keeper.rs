@@ -118,8 +118,8 @@ impl Keeper {
         !self.news.try_iter().any(|news| matches!(news, News::Failed(_)))
     }
 
-    /// The last thing: writes what is not written yet, and forgets the work or leaves it for the next start. Whether the
-    /// disk was done in time.
+    /// The last thing: writes what is not written yet, and forgets the work or leaves it for the next start. Whether
+    /// the disk was done in time.
     pub(super) fn end(&mut self, settings: String, unsaved: Option<Vec<Unsaved>>) -> bool {
         if settings != self.settings {
             self.send(Task::Settings(settings));

@@ -954,7 +954,9 @@ impl App {
         } else {
             Panel::bottom("history, folded").exact_size(28.0).resizable(false)
         };
-        panel.show(ui, |ui| panels::history::history_ui(ui, &self.document, is_open)).inner
+        // It stands in a panel that has its margins.
+        let frame = Frame::new().inner_margin(egui::Margin::symmetric(0, 4));
+        panel.frame(frame).show(ui, |ui| panels::history::history_ui(ui, &self.document, is_open)).inner
     }
 
     fn scale(&mut self, ctx: &Context, percent: u32) {
@@ -1462,13 +1464,15 @@ fn shortcuts_ui(ctx: &Context) -> bool {
     let modal = modal("shortcuts", ctx).show(ctx, |ui| {
         ui.heading("Shortcuts");
         ui.add_space(4.0);
-        egui::Grid::new("shortcuts").num_columns(2).spacing([32.0, 4.0]).show(ui, |ui| {
-            for command in command::WITH_KEYS {
-                if let Some(shortcut) = command.shortcut() {
+        egui::Grid::new("shortcuts").num_columns(4).spacing([32.0, 4.0]).show(ui, |ui| {
+            // Side by side, or small windows would have no room for all.
+            let (left, right) = command::WITH_KEYS.split_at(command::WITH_KEYS.len().div_ceil(2));
+            for i in 0..left.len() {
+                for command in [left.get(i), right.get(i)].into_iter().flatten() {
                     ui.label(command.text());
-                    ui.weak(ui.ctx().format_shortcut(&shortcut));
-                    ui.end_row();
+                    ui.weak(command.shortcut().map(|keys| ui.ctx().format_shortcut(&keys)).unwrap_or_default());
                 }
+                ui.end_row();
             }
         });
         ui.add_space(8.0);

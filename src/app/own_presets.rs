@@ -55,9 +55,8 @@ fn save(folder: &Path, project: &Project) -> Result<PathBuf, FileError> {
 }
 
 /// Writes the picture of a preset.
-fn write_picture(path: PathBuf, picture: &Picture) -> Errand {
-    let written =
-        atomic::write_atomically(&path, true, |writer| texture::write(writer, &path, picture, &Monitor::new()));
+fn write_picture(path: &Path, picture: &Picture) -> Errand {
+    let written = atomic::write_atomically(path, true, |writer| texture::write(writer, path, picture, &Monitor::new()));
     match written {
         Ok(()) => Errand::Done,
         Err(error) => Errand::Failed(error.to_string()),
@@ -112,7 +111,7 @@ impl App {
     /// Takes the pictures that were drawn for the gallery, and keeps those of own presets beside them.
     pub(super) fn receive_preset_pictures(&mut self, ctx: &Context) {
         for (path, picture) in self.gallery.receive(ctx) {
-            self.errands.run(move || write_picture(path, &picture));
+            self.errands.run(move || write_picture(&path, &picture));
         }
     }
 

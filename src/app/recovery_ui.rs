@@ -55,7 +55,7 @@ pub(super) fn recovery_ui(ctx: &Context, left: &[Leftover]) -> Option<Decision> 
                 ui.add_space(4.0);
             }
         });
-        ui.weak("What is discarded stays for a week in the folder \"old\" beside it.");
+        ui.weak("What is discarded can be had for a week from the folder that Help > About names.");
         ui.add_space(8.0);
         let (discard, later) =
             Sides::new().show(ui, |ui| ui.button("Discard").clicked(), |ui| ui.button("Ask again later").clicked());

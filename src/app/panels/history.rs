@@ -49,7 +49,9 @@ fn list_ui(ui: &mut Ui, document: &Document) -> Option<Command> {
     (spacing.item_spacing.y, spacing.button_padding.x, spacing.interact_size.y) = (0.0, 4.0, ROW);
     let mut area = ScrollArea::vertical().id_salt("history").auto_shrink(false);
     if seen.is_lost {
-        area = area.vertical_scroll_offset((present as f32 * ROW - 0.5 * (ui.available_height() - ROW)).max(0.0));
+        let height = ui.available_height();
+        let end = (names.len() as f32 * ROW - height).max(0.0);
+        area = area.vertical_scroll_offset((present as f32 * ROW - 0.5 * (height - ROW)).clamp(0.0, end));
     }
     area.show_rows(ui, ROW, names.len(), |ui, rows| {
         // One that an edit has put out of sight is brought there; one that the user scrolls away from is not.
