@@ -93,7 +93,13 @@ impl Basins {
     }
 
     /// Turns directions so that the water of every pit finds its way outside.
-    pub fn drain(&mut self, ground: &Ground, ways: Ways, pits: &[u32], monitor: &Monitor) -> Result<(), Cancelled> {
+    pub fn drain(
+        &mut self,
+        ground: &Ground,
+        ways: &mut Ways,
+        pits: &[u32],
+        monitor: &Monitor,
+    ) -> Result<(), Cancelled> {
         self.levels_m.clear();
         if pits.is_empty() {
             return Ok(());
@@ -167,7 +173,7 @@ impl Basins {
     fn flood(
         &mut self,
         ground: &Ground,
-        ways: Ways,
+        ways: &mut Ways,
         pits: &[u32],
         tree: &[Pass],
         monitor: &Monitor,
