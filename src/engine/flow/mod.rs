@@ -250,14 +250,19 @@ impl Drainage {
         let of_rows: Vec<[Vec<u32>; 2]> = rows.map(of_row).collect::<Result<_, Cancelled>>()?;
         self.ends.clear();
         self.ends.extend(of_rows.iter().flat_map(|[ends, _]| ends));
-        let flats: Vec<u32> = of_rows.iter().flat_map(|[_, pits]| pits).copied().collect();
-        let ways: Vec<u8> = flats.par_iter().with_min_len(1024).map(|&flat| self.way_on_flat(flat)).collect();
+        let ways_of_row = |[_, flats]: &[Vec<u32>; 2]| -> Result<Vec<u8>, Cancelled> {
+            monitor.check().map(|()| flats.iter().map(|&flat| self.way_on_flat(flat)).collect())
+        };
+        let ways: Vec<Vec<u8>> = of_rows.par_iter().map(ways_of_row).collect::<Result<_, Cancelled>>()?;
         let mut pits = Vec::new();
-        for (&flat, way) in flats.iter().zip(ways) {
-            self.directions[flat as usize] = way;
-            if way == END {
-                pits.push(flat);
+        for ([_, flats], ways) in of_rows.iter().zip(ways) {
+            for (&flat, way) in flats.iter().zip(ways) {
+                self.directions[flat as usize] = way;
+                if way == END {
+                    pits.push(flat);
+                }
             }
+            monitor.check()?;
         }
         if course.outlets == Outlets::Hollows {
             let (at_border, inside) = pits
