@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::arguments::InspectOptions;
 use super::error::CliError;
@@ -77,6 +77,8 @@ pub fn run(options: &InspectOptions) -> Result<(), CliError> {
     let walkable = walkable_share(&land);
     let forms = Landforms::of(&land, &monitor)?;
     let pits = pits_per_thousand(&land);
+    let shares: Map<String, Value> =
+        Landform::ALL.iter().map(|form| (form.key().to_string(), Value::from(forms.share(*form)))).collect();
     if options.json {
         let report = json!({
             "file": options.file.to_string_lossy(),
@@ -94,8 +96,7 @@ pub fn run(options: &InspectOptions) -> Result<(), CliError> {
             "slope_histogram": {"bin_deg": SLOPE_BIN_DEG, "shares": slopes},
             "walkable_share": walkable,
             "walkable_deg": WALKABLE_DEG,
-            "landforms": Landform::ALL.iter().map(|form| (form.key().into(), forms.share(*form).into()))
-                .collect::<serde_json::Map<String, Value>>(),
+            "landforms": shares,
             "pits_per_thousand": pits,
             "notes": notes.into_iter().map(Value::from).collect::<Value>(),
         });

@@ -7,7 +7,7 @@
 mod cosine_transform;
 mod distance;
 pub mod fault;
-mod flow;
+pub mod flow;
 pub mod ground;
 pub mod heightfield;
 pub mod inputs;

@@ -93,7 +93,13 @@ impl Basins {
     }
 
     /// Turns directions so that the water of every pit finds its way outside.
-    pub fn drain(&mut self, ground: &Ground, ways: Ways, pits: &[u32], monitor: &Monitor) -> Result<(), Cancelled> {
+    pub fn drain(
+        &mut self,
+        ground: &Ground,
+        ways: &mut Ways,
+        pits: &[u32],
+        monitor: &Monitor,
+    ) -> Result<(), Cancelled> {
         self.levels_m.clear();
         if pits.is_empty() {
             return Ok(());
@@ -159,7 +165,12 @@ impl Basins {
         let rows = (1..self.basins.len() / stride - 1).into_par_iter().with_min_len(16);
         let of_rows: Vec<Vec<Pass>> =
             rows.map_init(<[Vec<u32>; 3]>::default, of_row).collect::<Result<_, Cancelled>>()?;
-        Ok(of_rows.concat())
+        let mut passes = Vec::with_capacity(of_rows.iter().map(Vec::len).sum());
+        for of_row in of_rows {
+            passes.extend(of_row);
+            monitor.check()?;
+        }
+        Ok(passes)
     }
 
     /// Goes through the tree from outside inwards: fills each basin to its pass, or to the lake beyond if that is
@@ -167,7 +178,7 @@ impl Basins {
     fn flood(
         &mut self,
         ground: &Ground,
-        ways: Ways,
+        ways: &mut Ways,
         pits: &[u32],
         tree: &[Pass],
         monitor: &Monitor,
@@ -177,16 +188,14 @@ impl Basins {
             let first = pass.sample as usize;
             [first, ground.beside(first, pass.direction)].map(basin)
         };
-        let neighbours = Neighbours::new(pits.len() + 1, tree.iter().map(sides));
+        let neighbours = Neighbours::new(pits.len() + 1, tree.iter().map(sides), monitor)?;
         self.levels_m.resize(pits.len() + 1, f32::INFINITY);
         self.levels_m[OUTSIDE as usize] = f32::NEG_INFINITY;
         let mut order = vec![OUTSIDE];
         let mut done = 0;
         while let Some(&outer) = order.get(done) {
             done += 1;
-            if done.is_multiple_of(1 << 12) {
-                monitor.check()?;
-            }
+            look_up(done, monitor)?;
             for &[inner, pass] in neighbours.of(outer) {
                 if self.levels_m[inner as usize] < f32::INFINITY {
                     continue;
@@ -238,31 +247,43 @@ struct Neighbours {
 }
 
 impl Neighbours {
-    fn new(count: usize, passes: impl ExactSizeIterator<Item = [u32; 2]> + Clone) -> Self {
+    fn new(
+        count: usize,
+        passes: impl ExactSizeIterator<Item = [u32; 2]> + Clone,
+        monitor: &Monitor,
+    ) -> Result<Self, Cancelled> {
         let mut firsts = vec![0; count + 1];
-        for side in passes.clone().flatten() {
-            firsts[side as usize] += 1;
+        for (done, sides) in passes.clone().enumerate() {
+            sides.into_iter().for_each(|side| firsts[side as usize] += 1);
+            look_up(done, monitor)?;
         }
         let mut sum = 0;
-        for first in &mut firsts {
+        for (done, first) in firsts.iter_mut().enumerate() {
             sum += *first;
             *first = sum;
+            look_up(done, monitor)?;
         }
         let mut list = vec![[0; 2]; 2 * passes.len()];
         // Filled from the end of each basin's part, so that its beginning is left at last.
-        for (pass, [one, other]) in (0..).zip(passes) {
+        for (pass, [one, other]) in passes.enumerate() {
             for [side, beyond] in [[one, other], [other, one]] {
                 firsts[side as usize] -= 1;
-                list[firsts[side as usize] as usize] = [beyond, pass];
+                list[firsts[side as usize] as usize] = [beyond, pass as u32];
             }
+            look_up(pass, monitor)?;
         }
-        Self { firsts, list }
+        Ok(Self { firsts, list })
     }
 
     fn of(&self, basin: u32) -> &[[u32; 2]] {
         let basin = basin as usize;
         &self.list[self.firsts[basin] as usize..self.firsts[basin + 1] as usize]
     }
+}
+
+/// Asks now and then whether to stop.
+fn look_up(done: usize, monitor: &Monitor) -> Result<(), Cancelled> {
+    if done.is_multiple_of(1 << 14) { monitor.check() } else { Ok(()) }
 }
 
 /// The minimum spanning tree of basins that are joined by passes.
@@ -287,24 +308,28 @@ fn spanning_tree(count: usize, mut passes: Vec<Pass>, monitor: &Monitor) -> Resu
                     *known = at as u32;
                 }
             }
-            if at.is_multiple_of(1 << 14) {
-                monitor.check()?;
-            }
+            look_up(at, monitor)?;
         }
-        for lowest in lowest.into_iter().filter(|lowest| *lowest != NONE) {
-            let pass = passes[lowest as usize];
+        for (done, lowest) in lowest.into_iter().enumerate() {
+            look_up(done, monitor)?;
+            let Some(pass) = passes.get(lowest as usize) else { continue };
             let [one, other] = pass.sides.map(|side| leader(&mut leaders, side));
             if one != other {
                 leaders[one.max(other) as usize] = one.min(other);
-                tree.push(pass);
+                tree.push(*pass);
             }
         }
-        monitor.check()?;
-        for pass in &mut passes {
-            pass.sides = pass.sides.map(|side| leader(&mut leaders, side));
+        // Those within a part are left out.
+        let mut kept = 0;
+        for at in 0..passes.len() {
+            let sides = passes[at].sides.map(|side| leader(&mut leaders, side));
+            if sides[0] != sides[1] {
+                passes[kept] = Pass { sides, ..passes[at] };
+                kept += 1;
+            }
+            look_up(at, monitor)?;
         }
-        passes.retain(|pass| pass.sides[0] != pass.sides[1]);
-        monitor.check()?;
+        passes.truncate(kept);
     }
     Ok(tree)
 }

@@ -105,14 +105,14 @@ impl Line<'_> {
     #[inline(always)]
     fn solve(&mut self, rests: &mut [f32]) {
         let lanes = self.lanes;
-        let count = if lanes == 0 { 0 } else { self.heights.len() / lanes };
+        let count = self.heights.len().checked_div(lanes).unwrap_or(0);
         let mut stays = [0.0; STRIP];
         let stays = &mut stays[..lanes];
         for i in 0..count {
             let (before, here) = self.heights.split_at_mut(i * lanes);
             let here = &mut here[..lanes];
             // What stands in front of the first place pulls with nothing, because s is 0 there.
-            let before = if i == 0 { &*self.shares } else { &before[(i - 1) * lanes..] };
+            let before = if i == 0 { self.shares } else { &before[(i - 1) * lanes..] };
             let (before, shares) = (&before[..lanes], &self.shares[i * lanes..][..lanes]);
             let rests = &mut rests[i * lanes..][..lanes];
             let has_next = if i + 1 < count { 1.0 } else { 0.0 };

@@ -101,6 +101,27 @@ pub(super) fn rank(sample: usize) -> u32 {
     bits ^ (bits >> 16)
 }
 
+/// The water on a land, row by row.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Water {
+    /// The depth of the lakes once every one is full, metres.
+    pub lakes_m: Vec<f32>,
+    /// The land that drains through each sample, m².
+    pub areas_m2: Vec<f32>,
+    /// The sample that each gives its water to, counted row by row; one where rivers end is its own.
+    pub receivers: Vec<u32>,
+}
+
+impl Water {
+    /// The water on a land from which rivers run to some outlets, and into a sea if there is one at that level in metres;
+    /// they take the steepest ways.
+    pub fn on(land: &Heightfield, outlets: Outlets, sea_m: Option<f32>, monitor: &Monitor) -> Result<Self, Cancelled> {
+        let mut drainage = Drainage::new(land.grid(), Course { outlets, sea_m, stray: 0.0 }, monitor)?;
+        drainage.route(land, monitor)?;
+        Ok(Self { lakes_m: drainage.lakes_m(), areas_m2: drainage.areas_m2(monitor)?, receivers: drainage.receivers() })
+    }
+}
+
 /// So many numbers of a map, made a stretch at a time, because a large one takes long.
 pub(super) fn numbers<T>(count: usize, number: impl Fn() -> T, monitor: &Monitor) -> Result<Vec<T>, Cancelled> {
     let mut numbers = Vec::with_capacity(count);
@@ -186,8 +207,8 @@ impl Drainage {
 
     fn drain(&mut self, pits: &[u32], monitor: &Monitor) -> Result<(), Cancelled> {
         let ground = basins::Ground { steps: self.steps, stride: self.stride(), heights: &self.heights };
-        let ways = basins::Ways { directions: &mut self.directions, donors: &mut self.donors };
-        self.basins.drain(&ground, ways, pits, monitor)
+        let mut ways = basins::Ways { directions: &mut self.directions, donors: &mut self.donors };
+        self.basins.drain(&ground, &mut ways, pits, monitor)
     }
 
     /// Copies the land into its frame.
@@ -229,14 +250,19 @@ impl Drainage {
         let of_rows: Vec<[Vec<u32>; 2]> = rows.map(of_row).collect::<Result<_, Cancelled>>()?;
         self.ends.clear();
         self.ends.extend(of_rows.iter().flat_map(|[ends, _]| ends));
-        let flats: Vec<u32> = of_rows.iter().flat_map(|[_, pits]| pits).copied().collect();
-        let ways: Vec<u8> = flats.par_iter().with_min_len(1024).map(|&flat| self.way_on_flat(flat)).collect();
+        let ways_of_row = |[_, flats]: &[Vec<u32>; 2]| -> Result<Vec<u8>, Cancelled> {
+            monitor.check().map(|()| flats.iter().map(|&flat| self.way_on_flat(flat)).collect())
+        };
+        let ways: Vec<Vec<u8>> = of_rows.par_iter().map(ways_of_row).collect::<Result<_, Cancelled>>()?;
         let mut pits = Vec::new();
-        for (&flat, way) in flats.iter().zip(ways) {
-            self.directions[flat as usize] = way;
-            if way == END {
-                pits.push(flat);
+        for ([_, flats], ways) in of_rows.iter().zip(ways) {
+            for (&flat, way) in flats.iter().zip(ways) {
+                self.directions[flat as usize] = way;
+                if way == END {
+                    pits.push(flat);
+                }
             }
+            monitor.check()?;
         }
         if course.outlets == Outlets::Hollows {
             let (at_border, inside) = pits
@@ -582,6 +608,17 @@ mod tests {
                 assert_eq!(shed, counted.len() as f32, "{course:?}");
             }
         }
+    }
+
+    #[test]
+    fn the_water_on_a_land_is_that_of_its_drainage() {
+        let [_, land, ..] = &lands()[..] else { unreachable!("36 of them") };
+        let drainage = routed(Course { outlets: Outlets::South, ..STEEPEST }, land);
+        let water = Water::on(land, Outlets::South, None, &Monitor::new()).expect("not cancelled");
+        assert_eq!(water.receivers, drainage.receivers());
+        assert_eq!(water.lakes_m, drainage.lakes_m());
+        assert!(water.lakes_m.iter().any(|depth| *depth > 0.0));
+        assert_eq!(water.areas_m2, areas(&drainage).iter().map(|area| area * 6.0).collect::<Vec<f32>>());
     }
 
     #[test]

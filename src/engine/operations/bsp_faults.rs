@@ -9,6 +9,7 @@ use std::ops::{Range, RangeInclusive};
 use rayon::prelude::*;
 
 use super::faults::PointPair;
+use super::fluvial_erosion::{FaultRivers, Refinement, Rivers};
 use super::recursive_filter::RecursiveFilter;
 use super::{Drawn, Keyframe, Operate, ResumableLand, Site};
 use crate::engine::fault::{Sums, column_positions, on_displacement_grid, to_exact_metres, to_metres, to_units};
@@ -48,6 +49,9 @@ parameters! {
         /// fresh.
         wind: Option<RecursiveFilter> = Some(RecursiveFilter { k: 0.2, ..Default::default() }),
             Spec::new("Wind erosion");
+        /// Rivers between the trees: every few trees they cut their valleys a little deeper, so that a range grows with its
+        /// valleys.
+        rivers: Option<FaultRivers> = None, Spec::new("Rivers");
     }
 }
 
@@ -415,11 +419,15 @@ impl Operate for BspFaults {
     }
 
     fn resumes(&self) -> bool {
-        self.wind.is_some() || self.floor_m.is_some()
+        self.wind.is_some() || self.floor_m.is_some() || self.rivers.is_some()
     }
 
     fn can_be_cut(&self) -> bool {
-        self.wind.is_none()
+        self.wind.is_none() && self.rivers.is_none()
+    }
+
+    fn works_on(&self, grid: Grid) -> Grid {
+        if self.rivers.is_some() { FaultRivers::works_on(grid) } else { grid }
     }
 
     fn faults_from(&self, first: u32, extent: Extent, stream: Stream) -> Option<Drawn<'_>> {
@@ -427,7 +435,12 @@ impl Operate for BspFaults {
     }
 
     fn maps_held(&self, _grid: Grid) -> f64 {
-        2.0 + self.wind.as_ref().map_or(0.0, RecursiveFilter::maps_beside)
+        let of_rivers = if self.rivers.is_some() { Rivers::MAPS } else { 0.0 };
+        2.0 + self.wind.as_ref().map_or(0.0, RecursiveFilter::maps_beside) + of_rivers
+    }
+
+    fn maps_carried(&self, _grid: Grid) -> f64 {
+        Refinement::MAPS
     }
 
     fn add_up(&self, site: &Site, until: u32, from: Option<(u32, Sums)>) -> Option<ResumableLand> {
@@ -450,15 +463,25 @@ impl Operate for BspFaults {
         let xs = column_positions(&site.grid);
         let fade = self.edge_fade.then(|| Fade::new(&site.grid));
         let mut weather = self.wind.as_ref().map(|wind| wind.on(site.grid));
+        let mut rivers = self.rivers.as_ref().map(|rivers| rivers.on(site.grid, site.monitor)).transpose()?;
         for i in done + 1..=until {
             let tree = self.tree(i, site.grid.extent(), site.stream);
             add_tree(&mut land, &tree, &xs, fade.as_ref(), self.floor_m, site.monitor)?;
             if let Some(weather) = &mut weather {
                 weather.pass(&mut land, site.monitor)?;
             }
+            if let Some(rivers) = rivers.as_mut().filter(|_| self.rivers.as_ref().is_some_and(|rivers| rivers.turn(i))) {
+                rivers.step(&mut land, None, site.monitor)?;
+            }
             tally.add_one()?;
         }
         Ok(land)
+    }
+
+    fn carried(&self, land: &Heightfield, site: &Site, until: u32) -> Result<Heightfield, Cancelled> {
+        let Some(rivers) = &self.rivers else { return land.resampled(site.grid, site.monitor) };
+        let unworn = |grid: Grid| Self { rivers: None, ..self.clone() }.evaluate(&Site { grid, ..*site }, until, None);
+        rivers.carry(land, site, until, if self.wind.is_none() { Some(&unworn) } else { None })
     }
 }
 

@@ -222,11 +222,6 @@ impl Faults {
     fn has_weather(&self) -> bool {
         self.wind.is_some() || self.rivers.is_some()
     }
-
-    /// Whether the rivers have their turn after fault i.
-    fn rivers_turn(&self, i: u32) -> bool {
-        self.rivers.as_ref().is_some_and(|rivers| i.is_multiple_of(rivers.every.max(1)))
-    }
 }
 
 /// The size at a place in [0, 1) of the weights laid end to end; 0 where there are none.
@@ -303,7 +298,7 @@ impl Operate for Faults {
             if let Some(wind) = &mut wind {
                 wind.pass(&mut land, site.monitor)?;
             }
-            if let Some(rivers) = rivers.as_mut().filter(|_| self.rivers_turn(i)) {
+            if let Some(rivers) = rivers.as_mut().filter(|_| self.rivers.as_ref().is_some_and(|rivers| rivers.turn(i))) {
                 rivers.step(&mut land, None, site.monitor)?;
             }
             tally.add_one()?;
@@ -312,18 +307,10 @@ impl Operate for Faults {
     }
 
     fn carried(&self, land: &Heightfield, site: &Site, until: u32) -> Result<Heightfield, Cancelled> {
-        let Some(rivers) = self.rivers.as_ref().filter(|_| self.wind.is_none()) else {
-            return land.resampled(site.grid, site.monitor);
-        };
+        let Some(rivers) = &self.rivers else { return land.resampled(site.grid, site.monitor) };
         let faults = self.drawn(site, 1..=until)?;
         let unworn = |grid: Grid| sum_of_faults(grid, &faults, site.monitor);
-        if until < rivers.every {
-            return unworn(site.grid);
-        }
-        let rise_m = |unworn: &Heightfield| Ok(vec![0.0; unworn.grid().samples()]);
-        let on = |grid: Grid| rivers.on(grid, site.monitor);
-        Refinement { land, steps: until / rivers.every, below: &unworn, rise_m: &rise_m, rivers: &on }
-            .carry(site.grid, site.monitor)
+        rivers.carry(land, site, until, if self.wind.is_none() { Some(&unworn) } else { None })
     }
 }
 

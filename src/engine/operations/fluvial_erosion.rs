@@ -109,6 +109,30 @@ impl FaultRivers {
         Rivers::new(grid, course, law, self.years, monitor)
     }
 
+    /// Whether they have their turn after fault i.
+    pub(super) fn turn(&self, i: u32) -> bool {
+        i.is_multiple_of(self.every)
+    }
+
+    /// Land of so many faults on another grid. `unworn` is the land of the faults alone on any grid, where it is known:
+    /// what lies between the samples of a coarser grid is taken from it.
+    pub(super) fn carry(
+        &self,
+        land: &Heightfield,
+        site: &Site,
+        until: u32,
+        unworn: Option<&(dyn Fn(Grid) -> Result<Heightfield, Cancelled> + Sync)>,
+    ) -> Result<Heightfield, Cancelled> {
+        let steps = until / self.every.max(1);
+        if steps == 0 {
+            return unworn.map_or_else(|| land.resampled(site.grid, site.monitor), |unworn| unworn(site.grid));
+        }
+        let below = unworn.unwrap_or(&|grid| Ok(Heightfield::flat(grid)));
+        let rise_m = |below: &Heightfield| Ok(vec![0.0; below.grid().samples()]);
+        let rivers = |grid: Grid| self.on(grid, site.monitor);
+        Refinement { land, steps, below, rise_m: &rise_m, rivers: &rivers }.carry(site.grid, site.monitor)
+    }
+
     /// The grid on which faults with rivers work.
     pub(super) fn works_on(grid: Grid) -> Grid {
         Grid::fitted(grid.extent(), FAULT_SAMPLES)

@@ -353,7 +353,7 @@ mod tests {
         // It runs straight down to the west, so nothing changes in the east or far to the side.
         for (sample, _) in changes.iter().filter(|(_, units)| *units != 0) {
             let (c, r) = (sample % 65, sample / 65);
-            assert!(c <= 35 && c >= 8 && r.abs_diff(32) <= 3, "({c}, {r})");
+            assert!((8..=35).contains(&c) && r.abs_diff(32) <= 3, "({c}, {r})");
         }
         // Near the border it leaves with what it has taken up.
         changes.clear();
