@@ -19,7 +19,7 @@ use rayon::prelude::*;
 use super::{Keyframe, Operate, Role, Site};
 use crate::engine::fault::{to_exact_metres, to_units};
 use crate::engine::heightfield::{Grid, HIGHEST_M, Heightfield};
-use crate::engine::monitor::{Cancelled, Monitor};
+use crate::engine::monitor::Cancelled;
 use crate::engine::parameters::{Spec, parameters};
 
 parameters! {
@@ -332,6 +332,7 @@ mod tests {
     use crate::engine::fault::on_displacement_grid;
     use crate::engine::heightfield::Extent;
     use crate::engine::inputs::Inputs;
+    use crate::engine::monitor::Monitor;
     use crate::engine::operations::faults::Faults;
     use crate::engine::random::Stream;
 
