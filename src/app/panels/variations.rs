@@ -118,6 +118,10 @@ impl Variations {
         if is_dragging || self.origin.as_ref().is_some_and(same) {
             return;
         }
+        if self.origin.as_ref().is_some_and(|origin| origin.recipe != *recipe) {
+            // Other dice: what grows from a variation is not the same step once more.
+            self.round += 1;
+        }
         let (way, strength, round) = (self.way, self.strength, self.round);
         let origin = Origin { recipe: recipe.clone(), locked: project.view.locked.clone(), way, strength, round };
         thumbnails.forget(PREFIX);
