@@ -535,8 +535,8 @@ fn remove(recipe: &mut Recipe, place: Place) {
 }
 
 /// Sets a parameter; one beyond its hard range stays as it was.
-fn set(fault: &mut DrawnFault, key: &str, value: Value) {
-    let _ = fault.set(key, &value);
+fn set(fault: &mut DrawnFault, key: &str, value: impl Into<Value>) {
+    let _ = fault.set(key, &value.into());
 }
 
 /// Places are kept to a tenth of a metre.

@@ -1006,16 +1006,7 @@ impl App {
                 low: f64::from(shown.summary.min_m).floor(),
                 high: f64::from(shown.summary.max_m).ceil(),
             });
-            commands.extend(panels::stack::stack_ui(
-                ui,
-                &mut project.recipe,
-                &mut project.view.locked,
-                at,
-                selected,
-                heights_m,
-                picker,
-                thumbnails,
-            ));
+            commands.extend(panels::stack::stack_ui(ui, project, at, selected, heights_m, picker, thumbnails));
         });
         Panel::right("right").default_size(288.0).size_range(240.0..=480.0).show(ui, |ui| {
             ui.add_space(4.0);

@@ -13,6 +13,7 @@ use crate::app::thumbnails::Thumbnails;
 use crate::app::widgets::{heading, icon_button};
 use crate::engine::parameters::Range;
 use crate::engine::recipe::Recipe;
+use crate::project::Project;
 
 /// Parameters of a step that have a control of their own on its card.
 const ON_THE_CARD: [&str; 1] = ["enabled"];
@@ -21,14 +22,14 @@ const ON_THE_MAP: [&str; 1] = ["skipped"];
 
 pub(in crate::app) fn stack_ui(
     ui: &mut Ui,
-    recipe: &mut Recipe,
-    locked: &mut Vec<String>,
+    project: &mut Project,
     at: u32,
     selected: usize,
     heights_m: Option<Range>,
     picker: &mut Picker,
     thumbnails: &Thumbnails,
 ) -> Option<Command> {
+    let Project { recipe, view, .. } = project;
     let mut command = None;
     let done = recipe.step_positions(at);
     ui.horizontal(|ui| {
@@ -58,7 +59,7 @@ pub(in crate::app) fn stack_ui(
     ui.separator();
     ui.add_space(4.0);
     ScrollArea::vertical().id_salt("parameters").auto_shrink(false).show(ui, |ui| {
-        command = command.take().or(selected_ui(ui, recipe, locked, selected, heights_m));
+        command = command.take().or(selected_ui(ui, recipe, &mut view.locked, selected, heights_m));
         ui.add_space(12.0);
         heading(ui, "World");
         ui.push_id("world", |ui| group_ui(ui, &mut recipe.world, &[]));
