@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::command::Command;
 use super::theme::colours;
-use super::views::{Lens, length};
+use super::views::{Lens, length, note, plate};
 use crate::engine::fault::Fault;
 use crate::engine::operations::drawn_faults::{DrawnFault, DrawnFaults};
 use crate::engine::operations::{Drawn, Operation, Role as StepRole};
@@ -205,15 +205,12 @@ impl FaultTool {
         let mut corner = ui.new_child(UiBuilder::new().id_salt("fault tool").max_rect(place));
         let name = Command::FaultTool.tooltip(ui);
         let button = Button::selectable(self.is_on, ICON_POLYLINE.rich_text().size(16.0)).min_size(place.size());
-        let button = if self.is_on { button } else { button.fill(Color32::from_black_alpha(140)) };
+        let button = if self.is_on { button } else { button.fill(colours(ui).plate) };
         let response = corner.add(button.frame_when_inactive(true)).on_hover_text(&name);
         response.widget_info(|| WidgetInfo::selected(Role::Button, true, self.is_on, &name));
         if self.is_on && self.selected.is_none() {
             let text = "Drag across a map to lay a fault";
-            let galley = ui.painter().layout_no_wrap(text.into(), FontId::proportional(11.0), Color32::WHITE);
-            let plate = Rect::from_min_size(place.right_top() + Vec2::new(4.0, 0.0), galley.size() + Vec2::splat(12.0));
-            ui.painter().rect_filled(plate, 4.0, Color32::from_black_alpha(170));
-            ui.painter().galley(plate.min + Vec2::splat(6.0), galley, Color32::WHITE);
+            note(ui, ui.painter(), Align2::LEFT_CENTER, place.right_center() + Vec2::new(4.0, 0.0), text);
         }
         response.clicked().then_some(Command::FaultTool)
     }
@@ -379,7 +376,7 @@ impl FaultTool {
                 Part::Displacement => handles.displacement,
                 Part::Zone => handles.zone,
             };
-            chip(lens, anchor, &text);
+            chip(ui, lens, anchor, &text);
         }
     }
 }
@@ -417,20 +414,22 @@ fn draw_near(ui: &Ui, lens: &Lens, recipe: &Recipe, near: &[(f32, Found)]) {
         if is_taken && let Some(pointer) = lens.response.hover_pos() {
             let title = recipe.stack.get(found.step).map_or("", |step| step.title());
             let lift = found.fault.displacement_m.abs();
-            chip(lens, pointer, &format!("Fault {} of {title}, {lift:.0} m: click to take it over", found.number));
+            chip(ui, lens, pointer, &format!("Fault {} of {title}, {lift:.0} m: click takes it over", found.number));
         }
     }
 }
 
 /// A number beside a handle, on a plate that is never outside the map.
-fn chip(lens: &Lens, anchor: Pos2, text: &str) {
-    let galley = lens.painter.layout_no_wrap(text.into(), FontId::monospace(11.0), Color32::WHITE);
+fn chip(ui: &Ui, lens: &Lens, anchor: Pos2, text: &str) {
+    let colours = colours(ui);
+    let galley = lens.painter.layout_no_wrap(text.into(), FontId::monospace(11.0), colours.text);
     let size = galley.size() + Vec2::new(12.0, 6.0);
     let pane = lens.response.rect;
-    let corner = (anchor + Vec2::new(12.0, -12.0 - size.y)).clamp(pane.min, pane.max - size);
-    let plate = Rect::from_min_size(corner, size);
-    lens.painter.rect_filled(plate, 4.0, Color32::from_black_alpha(190));
-    lens.painter.galley(Align2::CENTER_CENTER.anchor_size(plate.center(), galley.size()).min, galley, Color32::WHITE);
+    // In a pane that is narrower than the text its beginning is seen.
+    let last = (pane.max - size).max(pane.min);
+    let place = Rect::from_min_size((anchor + Vec2::new(12.0, -12.0 - size.y)).clamp(pane.min, last), size);
+    plate(&lens.painter, place, &colours);
+    lens.painter.galley(Align2::CENTER_CENTER.anchor_size(place.center(), galley.size()).min, galley, colours.text);
 }
 
 /// What can be done with a fault beside its handles.

@@ -5,7 +5,7 @@
 //! are pits; their basins are led over their lowest passes to where rivers end (`basins`), so that all water leaves the
 //! land. Then the samples make up trees with their roots at the outlets, which are walked upstream (`trees`).
 //!
-//! Of samples at equal height the one with the lower [`rank`] counts as the lower one, a number that looks random. So
+//! Of samples at equal height the one with the lower `rank` counts as the lower one, a number that looks random. So
 //! flat land has no ties, and water crosses it in branches as on land that is nearly flat, not in parallel lines.
 //!
 //! Everything here is a function of the heights alone: integers are added, and nothing depends on the order in which
