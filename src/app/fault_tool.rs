@@ -96,6 +96,8 @@ pub(super) struct Bench<'a> {
     pub(super) range_m: f64,
     /// Iterations done on the timeline.
     pub(super) at: u32,
+    /// Whether it moves: then no random faults are looked for at every picture.
+    pub(super) is_playing: bool,
     /// Whether the timeline stands at its end, where every fault is seen.
     pub(super) is_at_end: bool,
 }
@@ -156,7 +158,7 @@ impl FaultTool {
 
     /// The random faults beside the pointer, the nearest first if it is on one, else the strongest.
     fn near(&mut self, bench: &Bench, lens: &Lens, pointer: Option<Pos2>) -> Vec<(f32, Found)> {
-        let Some(pointer) = pointer else { return Vec::new() };
+        let Some(pointer) = pointer.filter(|_| !bench.is_playing) else { return Vec::new() };
         if self.found.as_ref().is_none_or(|(recipe, at, _)| *at != bench.at || recipe != bench.recipe) {
             self.found = Some((bench.recipe.clone(), bench.at, strongest(bench.recipe, bench.at)));
         }
@@ -180,9 +182,14 @@ impl FaultTool {
         step: usize,
         number: u32,
     ) -> Option<String> {
-        let Found { fault, ends_m, .. } =
-            strongest(recipe, u32::MAX).into_iter().find(|found| (found.step, found.number) == (step, number))?;
-        let name = format!("Adopt fault {number} of {}", recipe.stack.get(step)?.title());
+        let (extent, of) = (recipe.world.extent(), recipe.stack.get(step)?);
+        let Drawn::Lines(mut lines) = of.operation.faults_from(number, extent, of.stream(recipe.seed))? else {
+            return None;
+        };
+        let fault = lines.next()?;
+        drop(lines);
+        let ends_m = across(&fault, extent)?;
+        let name = format!("Adopt fault {number} of {}", of.title());
         let Operation::Faults(faults) = &mut recipe.stack.get_mut(step)?.operation else { return None };
         faults.skipped.push(number);
         let step = step_for_faults(recipe, *selected_step);

@@ -1306,6 +1306,7 @@ impl Panes<'_> {
                     selected_step: &mut *self.selected_step,
                     range_m: self.range_m,
                     at: self.at,
+                    is_playing: self.is_playing,
                     is_at_end: self.is_at_end,
                 };
                 self.commands.extend(self.fault_tool.ui(ui, &lens, &mut bench));
