@@ -6,6 +6,7 @@ use egui::accesskit::Role;
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT, Queryable};
 
+use super::dialogs::Answer;
 use super::tests::{chosen, editor, editor_with, pause, press, wait};
 use super::*;
 

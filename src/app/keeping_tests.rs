@@ -1,11 +1,15 @@
 //! What outlives the editor, driven by label as a person would, in folders of the tests' own.
 
+use std::path::Path;
+
 use egui::{Key, Modifiers, ThemePreference};
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT, Queryable};
 
+use super::dialogs::Answer;
 use super::tests::{Scripted, chosen, pause, press, wait};
 use super::*;
+use crate::engine::Step;
 
 /// The editor of a user whose folders are these.
 fn editor_in(folder: &Path, answers: Vec<Answer>) -> Harness<'static, App> {

@@ -7,6 +7,7 @@ use egui_kittest::kittest::Queryable;
 
 use super::tests::{editor, pause, press, wait};
 use super::*;
+use crate::engine::operations::Operation;
 use crate::engine::operations::drawn_faults::{DrawnFault, DrawnFaults};
 use crate::engine::parameters::Point;
 

@@ -7,12 +7,20 @@ use egui::accesskit::Role;
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
 
+use super::command::FileSlot;
+use super::deeds::add_step;
+use super::dialogs::{Answer, Ask};
 use super::*;
+use crate::engine::Step;
+use crate::engine::operations::Operation;
 use crate::engine::operations::Role::Raises;
 use crate::engine::operations::drawn_faults::DrawnFaults;
 use crate::engine::operations::faults::Faults;
+use crate::engine::operations::heightmap::Heightmap;
 use crate::engine::parameters::Band;
+use crate::engine::parameters::PictureName;
 use crate::engine::texture::{TerrainType, TextureRecipe, TextureSettings, TextureView, TypeBlend};
+use crate::files::swatches::SHIPPED;
 
 /// Dialogs that answer at once, as told.
 #[derive(Clone, Default)]
@@ -1089,7 +1097,7 @@ fn limits_that_are_off_say_any() {
 
 #[test]
 fn a_document_without_a_window_gets_another_one_or_a_file() {
-    use super::{Ended, MOST_IN_VAIN, Next, after_window};
+    use super::window::{Ended, MOST_IN_VAIN, Next, after_window};
     assert_eq!(after_window(Ended::InOrder, false, 0), Next::Leave);
     assert_eq!(after_window(Ended::Panicked, false, 1), Next::Fail);
     assert_eq!(after_window(Ended::Unopened, false, 1), Next::Fail, "there was nothing yet");

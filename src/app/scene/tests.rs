@@ -684,8 +684,8 @@ fn the_editor_writes_a_turntable_of_its_view() {
     editor.run_steps(2);
     editor.get_by_role_and_label(egui::accesskit::Role::SpinButton, "Frames");
     editor.state_mut().modal = None;
-    let ask = crate::app::Purpose::Picture { size: [64, 48], frames: Some(2) };
-    let ask = crate::app::Ask { purpose: ask, file_name: "land.png".into() };
+    let ask = crate::app::dialogs::Purpose::Picture { size: [64, 48], frames: Some(2) };
+    let ask = crate::app::dialogs::Ask { purpose: ask, file_name: "land.png".into() };
     editor.state_mut().dialogs.ask(ask);
     wait(&mut editor, "the turntable", |app| {
         app.message.as_ref().is_some_and(|message| message.text.starts_with("Saved"))

@@ -1,0 +1,72 @@
+//! What the worker is asked for, and how the pictures relate to the document.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::App;
+use super::views::Freshness;
+use crate::worker::{Preview, PreviewRequest};
+
+/// How long a picture may be out of date before the views say so: shorter waits would only flicker.
+const NOTICEABLE: Duration = Duration::from_millis(120);
+
+impl App {
+    /// Asks the worker for the picture of what the document says now.
+    pub(super) fn request(&mut self) {
+        let project = self.document.project();
+        if !Arc::ptr_eq(&self.recipe.0, project) {
+            let recipe = if self.recipe.0.recipe == project.recipe {
+                self.recipe.1.clone()
+            } else {
+                Arc::new(project.recipe.clone())
+            };
+            self.recipe = (project.clone(), recipe);
+        }
+        let total = self.recipe.1.iterations();
+        self.playback.fit(total);
+        // The picture of the playhead is there, whether it has just come or was there before it was asked to play.
+        let is_seen = |shown: &Preview| !shown.coarse && shown.request.position == self.playback.position(total);
+        if self.shown.as_ref().is_some_and(is_seen) {
+            self.playback.advance(self.recipe.0.view.iterations_per_frame, total);
+        }
+        let request = PreviewRequest {
+            recipe: self.recipe.1.clone(),
+            files: self.recipe.0.files.clone(),
+            samples: self.recipe.0.view.preview_samples as usize,
+            position: self.playback.position(total),
+            shown: self.studio.view(&self.recipe.1.texture.types),
+            animated: self.playback.is_playing()
+                && self.shown.as_ref().is_some_and(|shown| shown.request.recipe == self.recipe.1),
+        };
+        if !self.wanted.as_ref().is_some_and(|wanted| wanted.same_picture(&request)) {
+            self.timings.asked(self.previewer.request(request.clone()));
+            self.wanted = Some(request);
+            self.failed = false;
+        }
+        let current = match (&self.shown, &self.wanted) {
+            (Some(shown), Some(wanted)) if self.playback.is_playing() => {
+                let position = wanted.position;
+                !shown.coarse && wanted.same_picture(&PreviewRequest { position, ..(*shown.request).clone() })
+            }
+            (Some(shown), Some(wanted)) => !shown.coarse && wanted.same_picture(&shown.request),
+            (None, _) | (_, None) => false,
+        };
+        if current {
+            self.outdated_since = None;
+        } else {
+            self.outdated_since.get_or_insert_with(Instant::now);
+        }
+    }
+
+    /// How the pictures relate to the document. While it plays, each picture belongs to the iteration that the timeline
+    /// shows, so the next iteration alone makes none out of date.
+    pub(super) fn freshness(&self) -> Freshness {
+        if self.failed {
+            return Freshness::Failed;
+        }
+        if self.outdated_since.is_none_or(|since| since.elapsed() < NOTICEABLE) {
+            return Freshness::Current;
+        }
+        self.previewer.progress().map_or(Freshness::Outdated, Freshness::Renewing)
+    }
+}
