@@ -9,6 +9,7 @@ use egui::{
 
 use super::theme::{Colours, colours};
 use super::thumbnails::image_from_picture;
+use super::widgets::{arrow_keys, zoom_keys};
 use crate::engine::{Extent, Heightfield, Picture};
 use crate::scene::GlowingFault;
 use crate::scene::camera::round_length;
@@ -41,9 +42,9 @@ impl View {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Gaze {
     /// What lies in the middle of a pane: shares of the world, eastward and southward.
-    centre: Vec2,
+    pub(super) centre: Vec2,
     /// 1 shows the whole world.
-    zoom: f32,
+    pub(super) zoom: f32,
 }
 
 impl Default for Gaze {
@@ -229,6 +230,8 @@ impl Maps {
             let (scroll, pinch) = ui.input(|input| (input.smooth_scroll_delta().y, input.zoom_delta()));
             self.zoom_by(libm::expf(scroll / 240.0) * pinch, (pointer - rect.center()) / (world_m * fit));
         }
+        self.gaze.centre += KEY_PAN * arrow_keys(ui, &response) * rect.size() / (world_m * fit * self.gaze.zoom);
+        self.zoom_by(zoom_keys(ui, &response), Vec2::ZERO);
         if response.double_clicked() && is_pan_free {
             self.gaze = Gaze::default();
         }
@@ -284,6 +287,9 @@ impl Maps {
         self.gaze.zoom = zoom;
     }
 }
+
+/// How far an arrow key moves a map, in shares of its pane.
+const KEY_PAN: f32 = 0.1;
 
 /// A length in metres, in kilometres from 1000 m on.
 pub(super) fn length(metres: f64) -> String {

@@ -62,6 +62,7 @@ fn measures_ui(ui: &mut Ui, preview: &Preview) {
         .show_axes([true, false])
         .show_grid(false)
         .show_background(false)
+        .sense(egui::Sense::hover())
         .allow_drag(false)
         .allow_zoom(false)
         .allow_scroll(false)
