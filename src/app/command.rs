@@ -3,6 +3,7 @@
 use egui::{Event, InputState, Key, KeyboardShortcut, Modifiers, ThemePreference, Ui};
 
 use crate::engine::{Recipe, Step};
+use crate::files::targets;
 
 /// What a chosen file is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,6 +71,8 @@ pub(super) enum Command {
     SaveAs,
     ImportHeightmap,
     Export,
+    /// The same, for the program at that place of their list.
+    ExportFor(usize),
     /// Writes a picture of the 3-D view.
     SavePicture,
     /// Writes pictures all around the land.
@@ -213,6 +216,10 @@ impl Command {
             Self::SaveAs => "Save as…".into(),
             Self::ImportHeightmap => "Import heightmap…".into(),
             Self::Export => "Export…".into(),
+            Self::ExportFor(i) => {
+                let label = targets::ALL.get(*i).map_or("", |target| target.label);
+                format!("Export for {label}…")
+            }
             Self::SavePicture => "Save a picture of the 3-D view…".into(),
             Self::SaveTurntable => "Turntable of the 3-D view…".into(),
             Self::Quit => "Quit".into(),
@@ -329,6 +336,7 @@ impl Command {
             | Self::MoveType { .. }
             | Self::SelectStep(_)
             | Self::OpenPreset(_)
+            | Self::ExportFor(_)
             | Self::RenameStep(_)
             | Self::ShowParameter { .. }
             | Self::LandUpTo(_)

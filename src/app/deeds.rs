@@ -52,6 +52,10 @@ impl App {
                     self.ask_import(Some(target));
                 }
             }
+            Command::ExportFor(i) => {
+                self.export.choose(i);
+                self.carry_out(ctx, Command::Export);
+            }
             Command::Export => {
                 self.message = None;
                 self.export.open();

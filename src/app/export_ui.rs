@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use egui::{Align, ComboBox, DragValue, Layout, ProgressBar, ScrollArea, TextEdit, Ui};
+use egui::{Align, ComboBox, DragValue, Key, Layout, ProgressBar, ScrollArea, TextEdit, Ui};
 
 use super::parameter_ui::group_ui;
 use super::theme::colours;
@@ -151,6 +151,11 @@ impl ExportWindow {
         (self.complaint, self.pace) = (None, Trial::default());
     }
 
+    /// Makes it for the program at that place of their list.
+    pub(super) fn choose(&mut self, i: usize) {
+        self.target = targets::ALL.get(i).copied();
+    }
+
     fn look_again(&mut self) {
         (self.asked, self.survey, self.replaces) = (Vec::new(), None, false);
     }
@@ -259,7 +264,10 @@ impl ExportWindow {
                 |_| {},
                 |ui| {
                     let export = main_button(ui, "Export", ready.is_some());
-                    [export.clicked(), ui.button("Cancel").clicked()]
+                    // Enter, unless it is for a control that has the focus.
+                    let is_free = ui.memory(|memory| memory.focused().is_none());
+                    let enter = is_free && ready.is_some() && ui.input(|input| input.key_pressed(Key::Enter));
+                    [export.clicked() || enter, ui.button("Cancel").clicked()]
                 },
             )
             .1;

@@ -11,6 +11,7 @@ use super::search::{keys, rank, search_ui, texts, words};
 use super::theme::colours;
 use crate::engine::parameters::{Kind, group_to_json};
 use crate::engine::{Operation, Recipe};
+use crate::files::targets;
 use crate::project::preset_projects;
 
 /// The size of a row, points, and how many are seen at a time.
@@ -63,6 +64,10 @@ impl Palette {
         for operation in Operation::all() {
             let (add, doc) = (Command::AddStep(operation.key()), operation.doc());
             deeds.push(Deed::new(add, operation.label(), "Add step".into(), doc));
+        }
+        for (i, target) in targets::ALL.iter().enumerate() {
+            let export = Command::ExportFor(i);
+            deeds.push(Deed::new(export, &export.text(), "File › Export".into(), target.key));
         }
         parameters(&around.document.project().recipe, &mut deeds);
         for (i, (_, project)) in preset_projects().iter().enumerate() {
