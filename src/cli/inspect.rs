@@ -10,7 +10,7 @@ use super::print;
 use crate::engine::heightfield::Extent;
 use crate::engine::landforms::{Landform, Landforms, pits_per_thousand};
 use crate::engine::measures::{
-    SLOPE_BIN_DEG, Summary, WALKABLE_DEG, hurst_exponent, slope_histogram, spectral_slope, walkable_share,
+    SLOPE_BIN_DEG, Summary, WALKABLE_DEG, hurst_exponent, slope_histogram, spectral_slope, walkable,
 };
 use crate::engine::parameters::Band;
 use crate::engine::{Grid, Heightfield, Monitor, SampleScale};
@@ -73,8 +73,8 @@ pub fn run(options: &InspectOptions) -> Result<(), CliError> {
     let summary = Summary::of(&land, 64);
     let hurst = hurst_exponent(&land);
     let spectrum = spectral_slope(&land, &monitor)?;
-    let slopes = slope_histogram(&land);
-    let walkable = walkable_share(&land);
+    let slopes = slope_histogram(&land, SLOPE_BIN_DEG);
+    let walkable = walkable(&land, WALKABLE_DEG, &monitor)?.share;
     let forms = Landforms::of(&land, &monitor)?;
     let pits = pits_per_thousand(&land);
     let shares: Map<String, Value> =

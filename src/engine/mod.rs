@@ -20,6 +20,7 @@ pub mod mutation;
 pub mod operations;
 pub mod parameters;
 pub mod picture;
+pub mod ramp;
 pub mod random;
 pub mod recipe;
 pub mod relief;
