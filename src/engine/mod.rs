@@ -13,6 +13,7 @@ pub mod heightfield;
 pub mod inputs;
 pub mod landforms;
 pub mod light;
+pub mod map_view;
 pub mod mask;
 pub mod measures;
 pub mod monitor;
