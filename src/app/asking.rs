@@ -34,6 +34,7 @@ impl App {
             files: self.recipe.0.files.clone(),
             samples: self.recipe.0.view.preview_samples as usize,
             position: self.playback.position(total),
+            map: self.maps.aspect.view(self.recipe.0.view.walkable_deg),
             shown: self.studio.view(&self.recipe.1.texture.types),
             animated: self.playback.is_playing()
                 && self.shown.as_ref().is_some_and(|shown| shown.request.recipe == self.recipe.1),
@@ -55,6 +56,14 @@ impl App {
             self.outdated_since = None;
         } else {
             self.outdated_since.get_or_insert_with(Instant::now);
+        }
+    }
+
+    /// Asks for the measures that are looked at, of the land that is shown.
+    pub(super) fn ask_measures(&mut self) {
+        if let Some(shown) = &self.shown {
+            let limit_deg = self.document.project().view.walkable_deg;
+            self.measures.ask(&self.settings.unfolded, limit_deg, shown, !self.playback.is_playing());
         }
     }
 

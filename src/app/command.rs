@@ -112,6 +112,8 @@ pub(super) enum Command {
         step: usize,
         number: u32,
     },
+    /// Draws the line of the profile on the maps, or leaves it as it is.
+    ProfileLine,
     /// Shows other lands to choose from, or puts them away.
     Variations,
     /// Takes the variation at that place.
@@ -165,6 +167,7 @@ pub(super) const WITH_KEYS: &[Command] = &[
     Command::NewSeed,
     Command::PreviousSeed,
     Command::FaultTool,
+    Command::ProfileLine,
     Command::Variations,
     Command::FrameViews,
     Command::LookThreeQuarter,
@@ -221,6 +224,7 @@ impl Command {
             Self::PreviousSeed => "Previous seed".into(),
             Self::FaultTool => "Draw faults".into(),
             Self::AdoptFault { number, .. } => format!("Adopt fault {number}"),
+            Self::ProfileLine => "Draw a profile".into(),
             Self::Variations => "Variations".into(),
             Self::AdoptVariation(i) => format!("Adopt variation {}", i + 1),
             Self::ToggleLoop => "Play again and again".into(),
@@ -271,6 +275,7 @@ impl Command {
             Self::NewSeed => (Modifiers::NONE, Key::N),
             Self::PreviousSeed => (Modifiers::SHIFT, Key::N),
             Self::FaultTool => (Modifiers::NONE, Key::L),
+            Self::ProfileLine => (Modifiers::NONE, Key::P),
             Self::Variations => (Modifiers::NONE, Key::V),
             Self::FrameViews => (Modifiers::NONE, Key::F),
             Self::MaximiseHeightmap => (Modifiers::NONE, Key::Num1),

@@ -7,6 +7,7 @@ use super::command::{Command, Target};
 use super::dialogs::{Ask, Purpose};
 use super::document::Document;
 use super::modals::Modal;
+use super::panels::measures::Section;
 use super::scene::{Look, PictureWindow};
 use super::views::{self, View};
 use super::{App, picker};
@@ -124,7 +125,11 @@ impl App {
                     self.edit(|project| project.recipe.seed = seed);
                 }
             }
-            Command::FaultTool => self.fault_tool.toggle(),
+            Command::FaultTool => {
+                self.fault_tool.toggle();
+                self.profile.is_drawing = false;
+            }
+            Command::ProfileLine => self.draw_profile(),
             Command::AdoptFault { step, number } => {
                 let mut project = (**self.document.project()).clone();
                 if let Some(name) = self.fault_tool.adopt(&mut project.recipe, &mut self.selected_step, step, number) {
@@ -197,6 +202,17 @@ impl App {
             let is_type = ground.is_some();
             let command = if is_type { Command::MoveType { from, to } } else { Command::MoveStep { from, to } };
             self.carry_out(ctx, command);
+        }
+    }
+
+    /// The next drag on a map draws the line of the profile, unless it was to do so already.
+    fn draw_profile(&mut self) {
+        self.profile.is_drawing ^= true;
+        if self.profile.is_drawing {
+            if self.fault_tool.is_on() {
+                self.fault_tool.toggle();
+            }
+            self.measures.reveal(Section::Profile, &mut self.settings.unfolded);
         }
     }
 

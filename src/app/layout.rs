@@ -1,23 +1,24 @@
 //! The panels around the views, and the views in their panes.
 
-use std::sync::Arc;
-
 use egui::{CentralPanel, Frame, Panel, Ui};
 
 use super::command::Command;
 use super::fault_tool::{Bench, FaultTool};
 use super::hints::Places;
+use super::map_ui::legend_ui;
+use super::panels::measures::{Gauges, Section};
 use super::panels::status::Status;
+use super::profile_tool::ProfileTool;
 use super::scene::{self, Scene};
 use super::studio::Studio;
 use super::thumbnails::Thumbnails;
 use super::views::{Freshness, Maps, View};
 use super::{App, panels, theme};
+use crate::engine::Recipe;
 use crate::engine::parameters::{PictureName, Range};
-use crate::engine::{Heightfield, Recipe};
 use crate::files::swatches::SHIPPED;
 use crate::project::Project;
-use crate::worker::InputFiles;
+use crate::worker::{InputFiles, Preview};
 
 impl App {
     /// Draws all panels and views on a copy of the project; returns what the user wants done.
@@ -59,21 +60,40 @@ impl App {
             });
             commands.extend(panels::stack::stack_ui(ui, project, at, selected, heights_m, picker, thumbnails));
         });
+        let is_playing = self.playback.is_playing();
+        let mut pointed = None;
         Panel::right("right").default_size(288.0).size_range(240.0..=480.0).show(ui, |ui| {
             ui.add_space(4.0);
             let is_dragging = ui.input(|input| input.pointer.any_down());
             self.variations.prepare(project, &self.recipe.1, &mut self.thumbnails, is_dragging);
-            let Project { recipe, files, .. } = project;
+            let Project { recipe, files, view, .. } = project;
             ask_grounds(&mut self.thumbnails, recipe, files, self.studio.selected.is_some());
             let thumbnails = &self.thumbnails;
             let around = panels::right::Surroundings { files, thumbnails, shown: self.shown.as_ref() };
-            commands.extend(panels::right::right_ui(ui, recipe, &mut self.studio, &mut self.variations, &around));
+            let mut gauges = Gauges {
+                unfolded: &mut self.settings.unfolded,
+                view,
+                profile: &mut self.profile,
+                shown: self.shown.as_ref(),
+                is_playing,
+                crosshair_m,
+            };
+            let measures = (&mut self.measures, &mut gauges);
+            let (command, place) =
+                panels::right::right_ui(ui, recipe, &mut self.studio, &mut self.variations, measures, &around);
+            commands.extend(command);
+            pointed = place;
         });
         let [menu, stack, timeline] = [menu.response.rect, stack.response.rect, timeline.response.rect];
         self.hints_ui(ui.ctx(), &Places { menu, stack, timeline });
         self.maps.crosshair_m = crosshair_m;
         let frame = Frame::new().fill(theme::colours(ui).panel);
-        CentralPanel::default().frame(frame).show(ui, |ui| self.views_ui(ui, project, &freshness, &mut commands));
+        CentralPanel::default().frame(frame).show(ui, |ui| {
+            // What the pointer is on in the profile is where it is on the land.
+            let is_over_views = ui.rect_contains_pointer(ui.max_rect());
+            self.maps.crosshair_m = if is_over_views { self.maps.crosshair_m } else { pointed };
+            self.views_ui(ui, project, &freshness, &mut commands);
+        });
         commands
     }
 
@@ -92,10 +112,6 @@ impl App {
     }
 
     fn views_ui(&mut self, ui: &mut Ui, project: &mut Project, freshness: &Freshness, commands: &mut Vec<Command>) {
-        let pointer_is_here = ui.rect_contains_pointer(ui.max_rect());
-        if !pointer_is_here {
-            self.maps.crosshair_m = None;
-        }
         if self.modal.is_none() && !ui.ctx().egui_wants_keyboard_input() {
             self.fault_tool.keys(ui, &mut project.recipe);
         }
@@ -109,11 +125,12 @@ impl App {
             recipe: &mut project.recipe,
             selected_step: &mut self.selected_step,
             fault_tool: &mut self.fault_tool,
+            profile: self.settings.unfolded.contains(Section::Profile.title()).then_some(&mut self.profile),
             range_m: range_m.unwrap_or_default(),
             at: self.playback.position(total),
             is_at_end: self.playback.position(total) == total,
             commands,
-            land: self.shown.as_ref().map(|shown| &shown.land),
+            shown: self.shown.as_ref(),
             water_m: &mut project.view.water_m,
             freshness,
             is_playing: self.playback.is_playing(),
@@ -146,13 +163,14 @@ struct Panes<'a> {
     recipe: &'a mut Recipe,
     selected_step: &'a mut usize,
     fault_tool: &'a mut FaultTool,
+    /// The line of the profile, while that is looked at.
+    profile: Option<&'a mut ProfileTool>,
     /// Metres from the lowest to the highest height.
     range_m: f64,
     at: u32,
     is_at_end: bool,
     commands: &'a mut Vec<Command>,
-    /// The land that is shown.
-    land: Option<&'a Arc<Heightfield>>,
+    shown: Option<&'a Preview>,
     water_m: &'a mut Option<f64>,
     freshness: &'a Freshness,
     is_playing: bool,
@@ -165,11 +183,16 @@ impl Panes<'_> {
         let extent = self.recipe.world.extent();
         let glow = self.scene.glow(ui.ctx());
         if view != View::Scene {
-            self.maps.flood(ui.ctx(), self.land, *self.water_m);
+            self.maps.flood(ui.ctx(), self.shown.map(|shown| &shown.land), *self.water_m);
         }
         match view {
             View::Heightmap | View::Texture => {
-                let lens = self.maps.ui(ui, view, extent, self.freshness, &glow, !self.fault_tool.is_on());
+                let has_tool =
+                    self.fault_tool.is_on() || self.profile.as_ref().is_some_and(|profile| profile.is_at_work());
+                let lens = self.maps.ui(ui, view, extent, self.freshness, &glow, !has_tool);
+                if let Some(profile) = self.profile.as_mut().filter(|_| !self.fault_tool.is_on()) {
+                    profile.ui(ui, &lens, extent);
+                }
                 let mut bench = Bench {
                     recipe: &mut *self.recipe,
                     selected_step: &mut *self.selected_step,
@@ -181,7 +204,13 @@ impl Panes<'_> {
                 self.commands.extend(self.fault_tool.ui(ui, &lens, &mut bench));
                 match view {
                     View::Texture => self.studio.aspect_ui(ui, pane, &self.recipe.texture),
-                    View::Heightmap | View::Scene => self.commands.extend(self.fault_tool.button_ui(ui, pane)),
+                    View::Heightmap | View::Scene => {
+                        self.commands.extend(self.fault_tool.button_ui(ui, pane));
+                        self.maps.aspect.ui(ui, pane);
+                        if let Some(shown) = self.shown {
+                            legend_ui(ui, &lens, pane, shown);
+                        }
+                    }
                 }
             }
             View::Scene => {

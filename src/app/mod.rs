@@ -24,6 +24,10 @@ mod keeper;
 #[cfg(test)]
 mod keeping_tests;
 mod layout;
+mod legend;
+#[cfg(test)]
+mod looking_tests;
+mod map_ui;
 mod modals;
 mod own_presets;
 mod panels;
@@ -32,6 +36,7 @@ mod picker;
 mod playback;
 #[cfg(test)]
 mod playing_tests;
+mod profile_tool;
 mod recovery;
 mod recovery_ui;
 mod scene;
@@ -63,10 +68,12 @@ use self::fault_tool::FaultTool;
 use self::gallery::Gallery;
 use self::keeper::Keeper;
 use self::modals::Modal;
+use self::panels::measures::Measures;
 use self::panels::status::Message;
 use self::panels::variations::Variations;
 use self::picker::Picker;
 use self::playback::Playback;
+use self::profile_tool::ProfileTool;
 use self::scene::{Drawing, Scene};
 use self::settings::{Folders, Settings};
 use self::studio::Studio;
@@ -100,6 +107,8 @@ pub(crate) struct App {
     thumbnails: Thumbnails,
     variations: Variations,
     fault_tool: FaultTool,
+    measures: Measures,
+    profile: ProfileTool,
     picker: Picker,
     gallery: Gallery,
     folders: Folders,
@@ -164,6 +173,8 @@ impl App {
             thumbnails: Thumbnails::start(wake.clone())?,
             variations: Variations::default(),
             fault_tool: FaultTool::default(),
+            measures: Measures::start(wake.clone())?,
+            profile: ProfileTool::default(),
             picker: Picker::new(),
             gallery: Gallery::new(wake.clone()),
             folders,
@@ -235,6 +246,7 @@ impl eframe::App for App {
         self.window_events(ctx);
         self.keep(ctx);
         self.request();
+        self.ask_measures();
         if self.previewer.progress().is_some() && !self.playback.is_playing() {
             // So that progress moves and the note about it appears.
             ctx.request_repaint_after(Duration::from_millis(50));

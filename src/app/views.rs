@@ -7,6 +7,7 @@ use egui::{
     TextureOptions, Ui, Vec2,
 };
 
+use super::map_ui::MapAspect;
 use super::theme::{Colours, colours};
 use super::thumbnails::image_from_picture;
 use crate::engine::{Extent, Heightfield, Picture};
@@ -99,6 +100,8 @@ fn image_of_flood(land: &Heightfield, level_m: f64) -> ColorImage {
 #[derive(Default)]
 pub(super) struct Maps {
     pub(super) gaze: Gaze,
+    /// What the heightmap's pane shows.
+    pub(super) aspect: MapAspect,
     /// Where the pointer is on the land, metres east and south, on whichever map it is.
     pub(super) crosshair_m: Option<[f64; 2]>,
     heightmap: Option<Upload>,
@@ -114,6 +117,8 @@ pub(super) struct Lens {
     pub(super) painter: Painter,
     /// Points a metre.
     pub(super) pixels_per_m: f32,
+    /// The plate of the scale bar.
+    pub(super) bar: Rect,
     /// The north-west corner of the land.
     corner: Pos2,
 }
@@ -148,15 +153,16 @@ pub(super) enum Freshness {
 /// a large map stops the window meanwhile.
 const FINEST_MAP: usize = 2049;
 
-/// A map as the graphics card takes it: every second sample of a large one.
+/// A map as the graphics card takes it: every n-th sample of a large one.
 fn image_of_map(picture: &Picture) -> ColorImage {
     let Picture { width, height, .. } = *picture;
     if width.max(height) <= FINEST_MAP {
         return image_from_picture(picture);
     }
-    let places = (0..height).step_by(2).flat_map(|j| (0..width).step_by(2).map(move |i| j * width + i));
+    let step = (width.max(height) - 1).div_ceil(FINEST_MAP - 1);
+    let places = (0..height).step_by(step).flat_map(|j| (0..width).step_by(step).map(move |i| j * width + i));
     let pixels = places.map(|at| picture.pixels[at]).map(|[r, g, b, _]| Color32::from_rgb(r, g, b)).collect();
-    ColorImage::new([width.div_ceil(2), height.div_ceil(2)], pixels)
+    ColorImage::new([width.div_ceil(step), height.div_ceil(step)], pixels)
 }
 
 impl Maps {
@@ -237,7 +243,7 @@ impl Maps {
         let pixels_per_m = fit * self.gaze.zoom;
         let land =
             Rect::from_min_size(rect.center() - self.gaze.centre * world_m * pixels_per_m, world_m * pixels_per_m);
-        let lens = Lens { response, painter, pixels_per_m, corner: land.min };
+        let mut lens = Lens { response, painter, pixels_per_m, bar: rect, corner: land.min };
         let Lens { response, painter, .. } = &lens;
         let upload = match view {
             View::Heightmap => &self.heightmap,
@@ -269,10 +275,11 @@ impl Maps {
                 painter.vline(at.x + offset, land.y_range(), line(colour));
             }
         }
-        scale_bar(ui, painter, rect, pixels_per_m);
+        let bar = scale_bar(ui, painter, rect, pixels_per_m);
         freshness_chip(ui, painter, rect, freshness);
         let name = view.title();
         response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, format!("{name} of the land")));
+        lens.bar = bar;
         lens
     }
 

@@ -178,6 +178,7 @@ fn terrain_menu(ui: &mut Ui, document: &Document, has_land: bool) -> Option<Comm
         .or(item(ui, Command::PreviousSeed, document.earlier_seed().is_some()))
         .or(item(ui, Command::Variations, true))
         .or(item(ui, Command::FaultTool, true))
+        .or(item(ui, Command::ProfileLine, true))
         .or_else(|| {
             ui.separator();
             item(ui, Command::TogglePlay, has_land)

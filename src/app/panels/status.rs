@@ -95,12 +95,13 @@ fn land_text(preview: &Preview) -> String {
     format!("{} × {} · {world} · {took:.0} ms", grid.width(), grid.height())
 }
 
-/// Place, height and slope under the pointer, in columns that do not move.
+/// Place, height, slope and terrain type under the pointer, in columns that do not move.
 fn probe_text(preview: &Preview, x_m: f64, z_m: f64) -> String {
     let grid = preview.land.grid();
     let nearest = |m: f64, spacing: f64, samples: usize| ((m / spacing).round() as usize).min(samples - 1);
     let c = nearest(x_m, grid.spacing_x_m(), grid.width());
     let r = nearest(z_m, grid.spacing_z_m(), grid.height());
     let (height, slope) = (preview.land.height_at(x_m, z_m), slope_deg(&preview.land, c, r));
-    format!("x {x_m:>6.0} m  z {z_m:>6.0} m  height {height:>7.1} m  {slope:>2.0}°")
+    let ground = preview.type_at([x_m, z_m]).map_or("", |ground| &ground.name);
+    format!("x {x_m:>6.0} m  z {z_m:>6.0} m  height {height:>7.1} m  {slope:>2.0}°  {ground}")
 }
