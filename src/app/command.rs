@@ -129,6 +129,12 @@ pub(super) enum Command {
     LookFromAbove,
     LookFromTheSide,
     PreviewSamples(u32),
+    /// Shows the land at the samples of exports, or of previews again.
+    ExportSize,
+    /// Shows the state before the last edit: as long as the key is held, or until it is chosen again.
+    ShowBefore,
+    /// Shows the state before the last edit on one side of the maps, or the present one on both.
+    SplitMaps,
     Theme(ThemePreference),
     /// The size of the interface, percent.
     Scale(u32),
@@ -176,6 +182,8 @@ pub(super) const WITH_KEYS: &[Command] = &[
     Command::MaximiseHeightmap,
     Command::MaximiseTexture,
     Command::MaximiseScene,
+    Command::ShowBefore,
+    Command::SplitMaps,
     Command::LargerInterface,
     Command::SmallerInterface,
     Command::UsualInterface,
@@ -236,6 +244,9 @@ impl Command {
             Self::LookFromAbove => "3-D view from above".into(),
             Self::LookFromTheSide => "3-D view from the side".into(),
             Self::PreviewSamples(samples) => format!("{samples} samples"),
+            Self::ExportSize => "At the size of exports".into(),
+            Self::ShowBefore => "Before the last edit (hold)".into(),
+            Self::SplitMaps => "Split the maps: before and now".into(),
             Self::Theme(ThemePreference::Dark) => "Dark".into(),
             Self::Theme(ThemePreference::Light) => "Light".into(),
             Self::Theme(ThemePreference::System) => "As the system".into(),
@@ -280,6 +291,8 @@ impl Command {
             Self::FrameViews => (Modifiers::NONE, Key::F),
             Self::MaximiseHeightmap => (Modifiers::NONE, Key::Num1),
             Self::MaximiseTexture => (Modifiers::NONE, Key::Num2),
+            Self::ShowBefore => (Modifiers::NONE, Key::C),
+            Self::SplitMaps => (Modifiers::SHIFT, Key::C),
             Self::Timings => (Modifiers::NONE, Key::F3),
             Self::MaximiseScene => (Modifiers::NONE, Key::Num3),
             Self::LookThreeQuarter => (Modifiers::NONE, Key::G),
@@ -311,6 +324,7 @@ impl Command {
             | Self::AdoptFault { .. }
             | Self::ToggleLoop
             | Self::PreviewSamples(_)
+            | Self::ExportSize
             | Self::Theme(_)
             | Self::CancelPreview
             | Self::CancelExport

@@ -154,7 +154,16 @@ impl App {
             Command::MaximiseHeightmap => self.maximise(View::Heightmap),
             Command::MaximiseTexture => self.maximise(View::Texture),
             Command::MaximiseScene => self.maximise(View::Scene),
-            Command::PreviewSamples(samples) => self.edit(|project| project.view.preview_samples = samples),
+            Command::PreviewSamples(samples) => {
+                self.export_samples = None;
+                self.edit(|project| project.view.preview_samples = samples);
+            }
+            Command::ExportSize => match self.export_samples.take() {
+                Some(_) => {}
+                None => self.export_samples = self.fitting_export(),
+            },
+            Command::ShowBefore => self.show_before(ctx),
+            Command::SplitMaps => self.maps.split = if self.maps.split.is_some() { None } else { Some(0.5) },
             Command::Theme(theme) => {
                 self.settings.theme = theme;
                 self.settings.apply(ctx);

@@ -236,6 +236,13 @@ impl Document {
         (self.at > 0).then(|| self.entry().name.as_str())
     }
 
+    /// What the last edit is called, and the project as it was before; `None` where nothing was edited, or another
+    /// project was open.
+    pub(super) fn before(&self) -> Option<(&str, &Arc<Project>)> {
+        let before = self.entries.get(self.at.checked_sub(1)?)?;
+        (before.origin == self.entry().origin).then(|| (self.entry().name.as_str(), &before.project))
+    }
+
     /// What redo would bring back.
     pub(super) fn redo_name(&self) -> Option<&str> {
         self.entries.get(self.at + 1).map(|entry| entry.name.as_str())

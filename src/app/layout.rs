@@ -6,6 +6,7 @@ use super::command::Command;
 use super::fault_tool::{Bench, FaultTool};
 use super::hints::Places;
 use super::map_ui::legend_ui;
+use super::panels::compass::sun_ui;
 use super::panels::measures::{Gauges, Section};
 use super::panels::status::Status;
 use super::profile_tool::ProfileTool;
@@ -13,7 +14,7 @@ use super::scene::{self, Scene};
 use super::studio::Studio;
 use super::thumbnails::Thumbnails;
 use super::views::{Freshness, Maps, View};
-use super::{App, panels, theme};
+use super::{App, compare, panels, theme};
 use crate::engine::Recipe;
 use crate::engine::parameters::{PictureName, Range};
 use crate::files::swatches::SHIPPED;
@@ -42,6 +43,7 @@ impl App {
             },
             export: self.export_status(),
             shown: self.shown.as_ref(),
+            export_samples: self.export_samples,
             crosshair_m,
         };
         Panel::bottom("status").exact_size(26.0).show(ui, |ui| commands.extend(panels::status::status_ui(ui, &status)));
@@ -116,6 +118,7 @@ impl App {
             self.fault_tool.keys(ui, &mut project.recipe);
         }
         let mut maximise = None;
+        let before = self.before_note();
         let total = project.recipe.iterations();
         let range_m = self.shown.as_ref().map(|shown| f64::from(shown.summary.max_m - shown.summary.min_m));
         let mut panes = Panes {
@@ -125,6 +128,7 @@ impl App {
             recipe: &mut project.recipe,
             selected_step: &mut self.selected_step,
             fault_tool: &mut self.fault_tool,
+            before,
             profile: self.settings.unfolded.contains(Section::Profile.title()).then_some(&mut self.profile),
             range_m: range_m.unwrap_or_default(),
             at: self.playback.position(total),
@@ -163,6 +167,8 @@ struct Panes<'a> {
     recipe: &'a mut Recipe,
     selected_step: &'a mut usize,
     fault_tool: &'a mut FaultTool,
+    /// What is said while the state before the last edit is shown.
+    before: Option<String>,
     /// The line of the profile, while that is looked at.
     profile: Option<&'a mut ProfileTool>,
     /// Metres from the lowest to the highest height.
@@ -202,6 +208,7 @@ impl Panes<'_> {
                     is_at_end: self.is_at_end,
                 };
                 self.commands.extend(self.fault_tool.ui(ui, &lens, &mut bench));
+                sun_ui(ui, pane, view.title(), &mut self.recipe.light);
                 match view {
                     View::Texture => self.studio.aspect_ui(ui, pane, &self.recipe.texture),
                     View::Heightmap | View::Scene => {
@@ -225,6 +232,9 @@ impl Panes<'_> {
                 };
                 self.scene.ui(ui, &mut around);
             }
+        }
+        if let Some(text) = &self.before {
+            compare::note_ui(ui, pane, text);
         }
     }
 }

@@ -8,6 +8,7 @@ mod asking;
 mod cards;
 mod closing;
 mod command;
+mod compare;
 mod deeds;
 mod describe;
 mod dialogs;
@@ -60,6 +61,7 @@ use egui::{Context, Ui};
 
 use self::arrivals::file_name;
 use self::command::Command;
+use self::compare::Compare;
 use self::dialogs::Dialogs;
 use self::document::{Document, file_stem};
 use self::errands::Errands;
@@ -120,6 +122,9 @@ pub(crate) struct App {
     selected_step: usize,
     studio: Studio,
     shown: Option<Preview>,
+    compare: Compare,
+    /// The samples along the longer side of exports, where the views show those.
+    export_samples: Option<u32>,
     /// What the worker was asked for last, and since when the picture has been out of date.
     wanted: Option<PreviewRequest>,
     outdated_since: Option<Instant>,
@@ -185,6 +190,8 @@ impl App {
             maximised: settings.maximised,
             studio: Studio::default(),
             shown: None,
+            compare: Compare::default(),
+            export_samples: None,
             wanted: None,
             outdated_since: None,
             failed: false,
@@ -245,7 +252,10 @@ impl eframe::App for App {
         self.receive(ctx);
         self.window_events(ctx);
         self.keep(ctx);
-        self.request();
+        self.hold_before(ctx);
+        self.follow_export();
+        self.request(ctx);
+        self.show_other(ctx);
         self.ask_measures();
         if self.previewer.progress().is_some() && !self.playback.is_playing() {
             // So that progress moves and the note about it appears.
@@ -285,6 +295,6 @@ impl eframe::App for App {
             self.carry_out(&ctx, command);
         }
         self.studio.is_at_hand &= self.selected_step == step;
-        self.request();
+        self.request(&ctx);
     }
 }

@@ -59,6 +59,23 @@ struct Upload {
     texture: TextureHandle,
 }
 
+impl Upload {
+    /// Brings a picture to the card, unless it is there.
+    fn renew(upload: &mut Option<Self>, ctx: &egui::Context, name: &str, picture: &Arc<Picture>) {
+        match upload {
+            Some(upload) if Arc::ptr_eq(&upload.picture, picture) => {}
+            Some(upload) => {
+                upload.texture.set(image_of_map(picture), TextureOptions::LINEAR);
+                upload.picture = picture.clone();
+            }
+            None => {
+                let texture = ctx.load_texture(name, image_of_map(picture), TextureOptions::LINEAR);
+                *upload = Some(Self { picture: picture.clone(), texture });
+            }
+        }
+    }
+}
+
 /// The water over the maps, and what it was made from.
 struct Flood {
     land: Arc<Heightfield>,
@@ -107,6 +124,11 @@ pub(super) struct Maps {
     heightmap: Option<Upload>,
     texture: Option<Upload>,
     flood: Option<Flood>,
+    /// Where the maps are split, as a share of their panes' width: to the west of it they show the state before the last
+    /// edit.
+    pub(super) split: Option<f32>,
+    /// The heightmap and the texture of that state.
+    other: [Option<Upload>; 2],
 }
 
 /// Where a map lies on the screen: what is drawn over it, and works on it, goes by this.
@@ -173,18 +195,19 @@ impl Maps {
             (View::Texture, &preview.texture, &mut self.texture),
         ];
         for (view, picture, upload) in pictures {
-            let image = || image_of_map(picture);
-            match upload {
-                Some(upload) if Arc::ptr_eq(&upload.picture, picture) => {}
-                Some(upload) => {
-                    upload.texture.set(image(), TextureOptions::LINEAR);
-                    upload.picture = picture.clone();
-                }
-                None => {
-                    let texture = ctx.load_texture(view.title(), image(), TextureOptions::LINEAR);
-                    *upload = Some(Upload { picture: picture.clone(), texture });
+            Upload::renew(upload, ctx, view.title(), picture);
+        }
+    }
+
+    /// Uploads the pictures of the state before the last edit, if the maps are to show any.
+    pub(super) fn show_other(&mut self, ctx: &egui::Context, before: Option<&Preview>) {
+        match before {
+            Some(before) => {
+                for (upload, picture) in self.other.iter_mut().zip([&before.heightmap, &before.texture]) {
+                    Upload::renew(upload, ctx, "Before", picture);
                 }
             }
+            None => self.other = [None, None],
         }
     }
 
@@ -254,6 +277,17 @@ impl Maps {
             let whole = Rect::from_min_max(Pos2::ZERO, Pos2::new(1.0, 1.0));
             painter.image(upload.texture.id(), land, whole, Color32::WHITE);
         }
+        let before = match view {
+            View::Heightmap => &self.other[0],
+            View::Texture => &self.other[1],
+            View::Scene => &None,
+        };
+        let split = self.split.map(|share| rect.left() + share * rect.width());
+        if let (Some(before), Some(x)) = (before, split) {
+            let west = Rect::from_x_y_ranges(rect.left()..=x, rect.y_range());
+            let whole = Rect::from_min_max(Pos2::ZERO, Pos2::new(1.0, 1.0));
+            painter.with_clip_rect(west).image(before.texture.id(), land, whole, Color32::WHITE);
+        }
         if let Some(flood) = &self.flood {
             // Its corner pixels lie on the corners of the land.
             let half = Vec2::splat(0.5) / flood.texture.size_vec2();
@@ -276,10 +310,15 @@ impl Maps {
             }
         }
         let bar = scale_bar(ui, painter, rect, pixels_per_m);
+        north_tick(ui, painter, bar);
+        let is_compared = before.is_some();
         freshness_chip(ui, painter, rect, freshness);
         let name = view.title();
         response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, format!("{name} of the land")));
         lens.bar = bar;
+        if let Some(share) = &mut self.split {
+            split_ui(ui, rect, share, is_compared);
+        }
         lens
     }
 
@@ -339,6 +378,40 @@ pub(super) fn scale_bar(ui: &Ui, painter: &egui::Painter, rect: Rect, pixels_per
         painter.vline(x, y - 3.0..=y, stroke);
     }
     place
+}
+
+/// Says beside the scale bar of a map that north is at the top.
+fn north_tick(ui: &Ui, painter: &egui::Painter, bar: Rect) {
+    let colours = colours(ui);
+    let place = Rect::from_min_size(bar.right_top() + Vec2::new(4.0, 0.0), Vec2::new(20.0, bar.height()));
+    plate(painter, place, &colours);
+    let top = place.center_top() + Vec2::new(0.0, 3.0);
+    let wing = |x: f32| top + Vec2::new(x, 6.0);
+    painter.add(egui::Shape::convex_polygon(vec![top, wing(3.5), wing(-3.5)], colours.text, Stroke::NONE));
+    painter.text(place.center_bottom() - Vec2::new(0.0, 1.0), Align2::CENTER_BOTTOM, "N", small(), colours.text);
+}
+
+/// The line that splits a map, which can be dragged. `is_compared` says whether the state before is there.
+fn split_ui(ui: &mut Ui, rect: Rect, share: &mut f32, is_compared: bool) {
+    let x = rect.left() + *share * rect.width();
+    let reach = Rect::from_x_y_ranges(x - 6.0..=x + 6.0, rect.y_range());
+    let response = ui.interact(reach, ui.scope_id().with("split"), Sense::drag());
+    if let Some(pointer) = response.interact_pointer_pos().filter(|_| response.dragged()) {
+        *share = ((pointer.x - rect.left()) / rect.width()).clamp(0.02, 0.98);
+    }
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Slider, true, "Split between before and now"));
+    let colours = colours(ui);
+    let painter = ui.painter().with_clip_rect(rect);
+    let is_active = response.hovered() || response.dragged();
+    let colour = if is_active { colours.accent } else { Color32::WHITE };
+    painter.vline(x + 1.0, rect.y_range(), Stroke::new(1.0, Color32::from_black_alpha(130)));
+    painter.vline(x, rect.y_range(), Stroke::new(1.5, colour));
+    painter.circle(egui::pos2(x, rect.center().y), 6.0, colour, Stroke::new(1.0, Color32::from_black_alpha(150)));
+    let y = rect.bottom() - 44.0;
+    let before = if is_compared { "Before" } else { "Before: nothing yet" };
+    note(ui, &painter, Align2::RIGHT_CENTER, egui::pos2(x - 8.0, y), before);
+    note(ui, &painter, Align2::LEFT_CENTER, egui::pos2(x + 8.0, y), "Now");
+    response.on_hover_cursor(egui::CursorIcon::ResizeHorizontal);
 }
 
 pub(super) fn freshness_chip(ui: &Ui, painter: &egui::Painter, rect: Rect, freshness: &Freshness) {

@@ -20,6 +20,11 @@ const SMALL: u32 = 1025;
 /// the processor, and as much again for the lands of further steps that the evaluator remembers.
 const BYTES_PER_SAMPLE: u64 = 160;
 
+/// Bytes of memory that a preview of so many samples along a side takes, if they are not there everywhere.
+pub(in crate::app) fn bytes_of_preview(samples: u32) -> Option<u64> {
+    (samples > SMALL).then(|| BYTES_PER_SAMPLE * u64::from(samples).pow(2))
+}
+
 /// Letters of a folder that the menu shows.
 const FOLDER: usize = 36;
 
@@ -124,8 +129,8 @@ fn view_menu(ui: &mut Ui, document: &Document, settings: &Settings) -> Option<Co
         for samples in PREVIEW_SAMPLES {
             let set = Command::PreviewSamples(samples);
             let is_set = document.project().view.preview_samples == samples;
-            let needed = BYTES_PER_SAMPLE * u64::from(samples).pow(2);
-            let fits = samples <= SMALL || free.is_none_or(|free| needed <= free);
+            let needed = bytes_of_preview(samples).unwrap_or_default();
+            let fits = free.is_none_or(|free| needed <= free);
             let choice = ui.add_enabled(fits, egui::Button::selectable(is_set, set.text()));
             let lack = format!("This needs about {:.0} GB of free memory", needed as f64 / 1e9);
             if choice.on_disabled_hover_text(lack).clicked() {
@@ -134,6 +139,11 @@ fn view_menu(ui: &mut Ui, document: &Document, settings: &Settings) -> Option<Co
             }
         }
     });
+    command = command.or(item(ui, Command::ExportSize, true));
+    ui.separator();
+    command = command.or(item(ui, Command::ShowBefore, document.before().is_some()));
+    command = command.or(item(ui, Command::SplitMaps, true));
+    ui.separator();
     ui.menu_button("Theme", |ui| {
         for theme in [ThemePreference::Dark, ThemePreference::Light, ThemePreference::System] {
             let set = Command::Theme(theme);
