@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use egui::Context;
 
 use super::App;
-use super::panels::menu::bytes_of_preview;
+use super::menus::bytes_of_preview;
 use super::views::Freshness;
 use crate::files::memory::require_memory;
 use crate::worker::{Preview, PreviewRequest};

@@ -35,6 +35,8 @@ pub(super) struct Card<'a> {
     /// Small print at the right of a card that is not selected.
     pub(super) note: String,
     pub(super) doc: &'a str,
+    /// What can be done with it beside what can be done with every card.
+    pub(super) more: &'a [CardDeed],
     /// How far it has come, from 0 to 1, if that is to be seen.
     pub(super) progress: Option<f32>,
 }
@@ -46,13 +48,32 @@ pub(super) enum CardDeed {
     Delete,
     Duplicate,
     Solo,
+    Rename,
+    LandUpTo,
     /// It is to have that place in the list.
     MoveTo(usize),
+}
+
+impl CardDeed {
+    /// The name in menus.
+    fn text(self) -> &'static str {
+        match self {
+            Self::Select => "Select",
+            Self::Delete => "Delete",
+            Self::Duplicate => "Duplicate",
+            Self::Solo => "Show only this",
+            Self::Rename => "Rename",
+            Self::LandUpTo => "Show the land up to here",
+            Self::MoveTo(_) => "Move",
+        }
+    }
 }
 
 /// A card that was drawn.
 pub(super) struct Drawn {
     pub(super) deed: Option<CardDeed>,
+    /// How far down the list it is to go.
+    down: Option<isize>,
     /// What the card is taken by.
     header: Response,
 }
@@ -81,12 +102,12 @@ impl Card<'_> {
     }
 
     fn row_ui(self, ui: &mut Ui) -> Drawn {
-        let Self { name, enabled, colour, picture, solo, selected, note, doc, progress: _ } = self;
-        let mut deed = None;
+        let Self { name, enabled, colour, picture, solo, selected, note, doc, more, progress: _ } = self;
+        let (mut deed, mut down) = (None, None);
         ui.spacing_mut().item_spacing.x = 4.0;
         ui.spacing_mut().button_padding.x = 2.0;
         let height = ui.spacing().interact_size.y;
-        let (rect, handle) = ui.allocate_exact_size(Vec2::new(HANDLE, height), Sense::drag());
+        let (rect, handle) = ui.allocate_exact_size(Vec2::new(HANDLE, height), Sense::DRAG);
         let lit =
             if handle.hovered() || handle.dragged() { colours(ui).text } else { colours(ui).weak.gamma_multiply(0.6) };
         let dots = ICON_DRAG_INDICATOR.rich_text().size(14.0).color(lit);
@@ -136,8 +157,27 @@ impl Card<'_> {
             if response.clicked() {
                 deed = Some(CardDeed::Select);
             }
+            if response.double_clicked() && more.contains(&CardDeed::Rename) {
+                deed = Some(CardDeed::Rename);
+            }
+            response.context_menu(|ui| {
+                if ui.button(verb).clicked() {
+                    *enabled = !*enabled;
+                }
+                for found in more.iter().chain(&[CardDeed::Duplicate, CardDeed::Delete]) {
+                    if ui.button(found.text()).clicked() {
+                        deed = Some(*found);
+                    }
+                }
+                ui.separator();
+                for (name, by) in [("Move up", -1), ("Move down", 1)] {
+                    if ui.button(name).clicked() {
+                        down = Some(by);
+                    }
+                }
+            });
             let header = if doc.is_empty() { response } else { response.on_hover_text(doc) };
-            Drawn { deed, header: header | handle.on_hover_cursor(egui::CursorIcon::Grab) }
+            Drawn { deed, down, header: header | handle.on_hover_cursor(egui::CursorIcon::Grab) }
         })
         .inner
     }
@@ -162,7 +202,7 @@ pub(super) fn cards_ui(
     let carried = carried.map(|carried| carried.place);
     let (mut deed, mut taken) = (None, false);
     let mut rects = Vec::with_capacity(places.len());
-    for &place in places {
+    for (at, &place) in places.iter().enumerate() {
         let shown = ui.push_id(place, |ui| {
             if carried == Some(place) {
                 ui.multiply_opacity(0.4);
@@ -170,7 +210,9 @@ pub(super) fn cards_ui(
             card_ui(ui, place)
         });
         taken |= shown.inner.header.drag_started();
-        deed = deed.or(shown.inner.deed.map(|found| (place, found)));
+        let beside = shown.inner.down.and_then(|by| places.get(at.checked_add_signed(by)?));
+        let found = shown.inner.deed.or(beside.map(|to| CardDeed::MoveTo(*to)));
+        deed = deed.or(found.map(|found| (place, found)));
         rects.push(shown.response.rect);
     }
     // The card under the press: in a slow frame the pointer is over another one by now.

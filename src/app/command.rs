@@ -62,6 +62,8 @@ pub(super) enum Command {
     ForgetRecent,
     /// Opens the gallery of presets.
     ChoosePreset,
+    /// Opens the shipped preset at that place of their list.
+    OpenPreset(usize),
     /// Makes a preset of the project.
     SavePreset,
     Save,
@@ -95,6 +97,15 @@ pub(super) enum Command {
     MoveUp,
     MoveDown,
     SelectStep(usize),
+    /// Puts the caret where the step is named.
+    RenameStep(usize),
+    /// Brings a parameter of a step into sight, to be typed.
+    ShowParameter {
+        step: usize,
+        key: &'static str,
+    },
+    /// Stops the timeline where the step is done and nothing above it has begun.
+    LandUpTo(usize),
     ChooseFile(FileSlot),
     TogglePlay,
     Restart,
@@ -128,6 +139,8 @@ pub(super) enum Command {
     /// As a plan and as an elevation.
     LookFromAbove,
     LookFromTheSide,
+    LeftPanel,
+    RightPanel,
     PreviewSamples(u32),
     /// Shows the land at the samples of exports, or of previews again.
     ExportSize,
@@ -144,6 +157,8 @@ pub(super) enum Command {
     CancelPreview,
     CancelExport,
     DismissMessage,
+    /// Finds a command by typing.
+    Palette,
     Timings,
     Shortcuts,
     About,
@@ -182,11 +197,14 @@ pub(super) const WITH_KEYS: &[Command] = &[
     Command::MaximiseHeightmap,
     Command::MaximiseTexture,
     Command::MaximiseScene,
+    Command::LeftPanel,
+    Command::RightPanel,
     Command::ShowBefore,
     Command::SplitMaps,
     Command::LargerInterface,
     Command::SmallerInterface,
     Command::UsualInterface,
+    Command::Palette,
     Command::Timings,
     Command::Shortcuts,
 ];
@@ -200,6 +218,7 @@ impl Command {
             Self::OpenRecent(_) => "Open recent".into(),
             Self::ForgetRecent => "Forget these".into(),
             Self::ChoosePreset => "Presets…".into(),
+            Self::OpenPreset(_) => "Open preset".into(),
             Self::SavePreset => "Save as preset…".into(),
             Self::Save => "Save".into(),
             Self::SaveAs => "Save as…".into(),
@@ -220,6 +239,9 @@ impl Command {
             Self::MoveUp => "Move the selected card up".into(),
             Self::MoveDown => "Move the selected card down".into(),
             Self::SelectStep(_) => "Select".into(),
+            Self::RenameStep(_) => "Rename".into(),
+            Self::ShowParameter { key, .. } => (*key).into(),
+            Self::LandUpTo(_) => "Show the land up to here".into(),
             Self::ChooseFile(_) => "Choose a file…".into(),
             Self::TogglePlay => "Play or pause".into(),
             Self::Restart => "Restart the uplift".into(),
@@ -243,6 +265,8 @@ impl Command {
             Self::LookThreeQuarter => "Three-quarter 3-D view".into(),
             Self::LookFromAbove => "3-D view from above".into(),
             Self::LookFromTheSide => "3-D view from the side".into(),
+            Self::LeftPanel => "Left panel".into(),
+            Self::RightPanel => "Right panel".into(),
             Self::PreviewSamples(samples) => format!("{samples} samples"),
             Self::ExportSize => "At the size of exports".into(),
             Self::ShowBefore => "Before the last edit (hold)".into(),
@@ -256,6 +280,7 @@ impl Command {
             Self::UsualInterface => "Interface at its usual size".into(),
             Self::CancelPreview | Self::CancelExport => "Cancel".into(),
             Self::DismissMessage => "Dismiss".into(),
+            Self::Palette => "Find a command…".into(),
             Self::Timings => "Show times".into(),
             Self::Shortcuts => "Shortcuts".into(),
             Self::About => "About Upthrust".into(),
@@ -301,6 +326,9 @@ impl Command {
             Self::Shortcuts => (Modifiers::NONE, Key::F1),
             Self::ChoosePreset => (SHIFT_COMMAND, Key::O),
             Self::History => (Modifiers::COMMAND, Key::H),
+            Self::LeftPanel => (Modifiers::COMMAND, Key::B),
+            Self::RightPanel => (SHIFT_COMMAND, Key::B),
+            Self::Palette => (Modifiers::COMMAND, Key::P),
             Self::LargerInterface => (Modifiers::COMMAND, Key::Plus),
             Self::SmallerInterface => (Modifiers::COMMAND, Key::Minus),
             Self::UsualInterface => (Modifiers::COMMAND, Key::Num0),
@@ -318,6 +346,10 @@ impl Command {
             | Self::MoveStep { .. }
             | Self::MoveType { .. }
             | Self::SelectStep(_)
+            | Self::OpenPreset(_)
+            | Self::RenameStep(_)
+            | Self::ShowParameter { .. }
+            | Self::LandUpTo(_)
             | Self::ChooseFile(_)
             | Self::Seek(_)
             | Self::AdoptVariation(_)
@@ -347,6 +379,22 @@ impl Command {
         )
     }
 
+    /// Whether its keys go ahead while a text field has the focus.
+    fn leaves_fields(&self) -> bool {
+        matches!(
+            self,
+            Self::New
+                | Self::Open
+                | Self::ChoosePreset
+                | Self::Save
+                | Self::SaveAs
+                | Self::Export
+                | Self::Quit
+                | Self::Palette
+                | Self::Shortcuts
+        )
+    }
+
     /// The name with the keys behind it, for tooltips.
     pub(super) fn tooltip(&self, ui: &Ui) -> String {
         match self.shortcut() {
@@ -356,10 +404,13 @@ impl Command {
     }
 }
 
-/// The commands whose keys were pressed; all but help are silent while a text field has the focus, whose own undo and
-/// letters come first, and while something is picked by typing, even before its field has got the focus.
+/// The commands whose keys were pressed. While a text field has the focus its own undo and letters come first, and
+/// while something is picked by typing all keys are for that, even before its field has got the focus; what is about
+/// the whole document, and help, goes ahead, and the field is left, so that what was typed counts. Another control that
+/// has the focus keeps the keys by which it is worked.
 pub(super) fn pressed(ctx: &egui::Context, picking: bool) -> Vec<Command> {
-    let typing = picking || ctx.egui_wants_keyboard_input();
+    let focused = ctx.memory(|memory| memory.focused());
+    let typing = picking || ctx.text_edit_focused();
     let mut found = Vec::new();
     ctx.input_mut(|input| {
         // Other habits, and the plus of keyboards on which it wants Shift.
@@ -374,7 +425,13 @@ pub(super) fn pressed(ctx: &egui::Context, picking: bool) -> Vec<Command> {
             WITH_KEYS.iter().filter_map(|command| Some((command.shortcut()?, *command))).collect();
         commands.sort_by_key(|(shortcut, _)| !shortcut.modifiers.shift);
         for (shortcut, command) in commands {
-            let silent = typing && shortcut.logical_key != Key::F1;
+            let silent = if picking {
+                command != Command::Shortcuts
+            } else if typing {
+                !command.leaves_fields()
+            } else {
+                focused.is_some() && shortcut.modifiers.is_none() && WORKS_CONTROLS.contains(&shortcut.logical_key)
+            };
             // What is typed after the key that opens the picker is for the picker.
             let opens = found.contains(&Command::ChooseStep);
             if !silent && !opens && take_press(input, &shortcut, command.repeats()) {
@@ -382,8 +439,14 @@ pub(super) fn pressed(ctx: &egui::Context, picking: bool) -> Vec<Command> {
             }
         }
     });
+    if typing && !picking && found.iter().any(|command| *command != Command::Shortcuts) {
+        ctx.memory_mut(|memory| focused.into_iter().for_each(|id| memory.surrender_focus(id)));
+    }
     found
 }
+
+/// Keys without modifiers by which controls are worked.
+const WORKS_CONTROLS: [Key; 3] = [Key::Space, Key::Home, Key::End];
 
 /// Takes the presses of these keys, and says whether there was one: a key that is only held counts where it repeats.
 /// Shift more than is asked for is for the character that the key writes; with Alt it is another key.
@@ -397,26 +460,6 @@ fn take_press(input: &mut InputState, shortcut: &KeyboardShortcut, repeats: bool
         !fits
     });
     pressed
-}
-
-/// A menu item with its keys; returns the command if it was chosen.
-#[must_use]
-pub(super) fn item(ui: &mut Ui, command: Command, enabled: bool) -> Option<Command> {
-    let text = command.text();
-    item_named(ui, command, &text, enabled)
-}
-
-/// The same under another name.
-#[must_use]
-pub(super) fn item_named(ui: &mut Ui, command: Command, text: &str, enabled: bool) -> Option<Command> {
-    let mut button = egui::Button::new(text);
-    if let Some(shortcut) = command.shortcut() {
-        button = button.shortcut_text(ui.ctx().format_shortcut(&shortcut));
-    }
-    ui.add_enabled(enabled, button).clicked().then(|| {
-        ui.close();
-        command
-    })
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use egui::{Align2, Context, FontId, Key, Rect, Role, Sense, Ui, Vec2, WidgetInfo};
 
 use super::App;
+use super::menus::Looks;
 use super::theme::colours;
 use super::views::plate;
 use crate::worker::{Preview, PreviewRequest};
@@ -40,6 +41,15 @@ impl App {
         let is_let_go = compare.is_held && !ctx.input(|input| input.key_down(Key::C));
         compare.is_on &= !is_let_go && self.document.before().is_some();
         compare.is_held &= compare.is_on;
+    }
+
+    /// Which ways of looking at the land are on.
+    pub(super) fn looks(&self) -> Looks {
+        Looks {
+            is_export_size: self.export_samples.is_some(),
+            is_before: self.compare.is_on,
+            is_split: self.maps.split.is_some(),
+        }
     }
 
     /// What is said over the views while they show the state before.

@@ -6,6 +6,7 @@ use super::cards::place_after_move;
 use super::command::{Command, Target};
 use super::dialogs::{Ask, Purpose};
 use super::document::Document;
+use super::layout::Side;
 use super::modals::Modal;
 use super::panels::measures::Section;
 use super::scene::{Look, PictureWindow};
@@ -13,7 +14,7 @@ use super::views::{self, View};
 use super::{App, picker};
 use crate::engine::operations::Operation;
 use crate::engine::{Recipe, Step};
-use crate::project::Project;
+use crate::project::{Project, preset_projects};
 
 impl App {
     /// Changes the project through the document's one door.
@@ -36,6 +37,11 @@ impl App {
             }
             Command::ForgetRecent => self.settings.recent.clear(),
             Command::ChoosePreset => self.choose_preset(),
+            Command::OpenPreset(i) => {
+                if let Some((_, project)) = preset_projects().get(i) {
+                    self.open_project(format!("Preset {}", project.name), project.clone(), None);
+                }
+            }
             Command::SavePreset => self.name_preset(),
             Command::Save => self.save(false),
             Command::SaveAs => self.save(true),
@@ -112,6 +118,13 @@ impl App {
             Command::MoveUp => self.move_selected(ctx, true),
             Command::MoveDown => self.move_selected(ctx, false),
             Command::SelectStep(i) => (self.selected_step, self.studio.is_at_hand) = (i, false),
+            Command::RenameStep(step) => self.show_parameter(step, "name"),
+            Command::ShowParameter { step, key } => self.show_parameter(step, key),
+            Command::LandUpTo(i) => {
+                let recipe = &self.document.project().recipe;
+                let below = recipe.stack.iter().take(i + 1).map(Step::iterations);
+                self.playback.seek(below.fold(0, u32::saturating_add), total);
+            }
             Command::TogglePlay => self.playback.toggle(total),
             Command::Restart => self.playback.restart(total),
             Command::StepBack => self.playback.seek(at.saturating_sub(1), total),
@@ -154,6 +167,8 @@ impl App {
             Command::MaximiseHeightmap => self.maximise(View::Heightmap),
             Command::MaximiseTexture => self.maximise(View::Texture),
             Command::MaximiseScene => self.maximise(View::Scene),
+            Command::LeftPanel => self.toggle_panel(ctx, Side::Left),
+            Command::RightPanel => self.toggle_panel(ctx, Side::Right),
             Command::PreviewSamples(samples) => {
                 self.export_samples = None;
                 self.edit(|project| project.view.preview_samples = samples);
@@ -182,6 +197,7 @@ impl App {
             },
             Command::DismissMessage => self.message = None,
             Command::Timings => self.timings.toggle(),
+            Command::Palette => self.modal = Some(Modal::Palette(self.palette(ctx))),
             Command::Shortcuts => self.modal = Some(Modal::Shortcuts),
             Command::About => self.modal = Some(Modal::About),
         }
@@ -214,6 +230,12 @@ impl App {
         }
     }
 
+    /// Selects a step and brings one of its parameters into sight.
+    fn show_parameter(&mut self, step: usize, key: &'static str) {
+        (self.selected_step, self.studio.is_at_hand) = (step, false);
+        (self.settings.shows_left, self.front, self.reveal) = (true, Side::Left, Some(key));
+    }
+
     /// The next drag on a map draws the line of the profile, unless it was to do so already.
     fn draw_profile(&mut self) {
         self.profile.is_drawing ^= true;
@@ -221,6 +243,7 @@ impl App {
             if self.fault_tool.is_on() {
                 self.fault_tool.toggle();
             }
+            (self.settings.shows_right, self.front) = (true, Side::Right);
             self.measures.reveal(Section::Profile, &mut self.settings.unfolded);
         }
     }

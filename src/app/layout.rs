@@ -1,34 +1,76 @@
 //! The panels around the views, and the views in their panes.
 
-use egui::{CentralPanel, Frame, Panel, Ui};
+use egui::{CentralPanel, Context, Frame, Panel, Role, Ui, WidgetInfo};
 
 use super::command::Command;
 use super::fault_tool::{Bench, FaultTool};
 use super::hints::Places;
 use super::map_ui::legend_ui;
+use super::palette::Palette;
 use super::panels::compass::sun_ui;
 use super::panels::measures::{Gauges, Section};
 use super::panels::status::Status;
 use super::profile_tool::ProfileTool;
 use super::scene::{self, Scene};
+use super::settings::Settings;
 use super::studio::Studio;
 use super::thumbnails::Thumbnails;
 use super::views::{Freshness, Maps, View};
-use super::{App, compare, panels, theme};
+use super::{App, compare, menus, panels, theme};
 use crate::engine::Recipe;
 use crate::engine::parameters::{PictureName, Range};
 use crate::files::swatches::SHIPPED;
 use crate::project::Project;
 use crate::worker::{InputFiles, Preview};
 
+/// A side panel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Side {
+    Left,
+    Right,
+}
+
+/// In windows narrower than this, points, only one side panel is seen at a time, or the views had no room.
+const NARROW: f32 = 900.0;
+
 impl App {
+    /// Whether the left and the right panel are seen.
+    pub(super) fn panels_seen(&self, ctx: &Context) -> [bool; 2] {
+        let Settings { shows_left, shows_right, .. } = self.settings;
+        if ctx.content_rect().width() < NARROW {
+            [shows_left && self.front == Side::Left, shows_right && self.front == Side::Right]
+        } else {
+            [shows_left, shows_right]
+        }
+    }
+
+    /// Shows a side panel, or puts it away.
+    pub(super) fn toggle_panel(&mut self, ctx: &Context, side: Side) {
+        let [left, right] = self.panels_seen(ctx);
+        match side {
+            Side::Left => self.settings.shows_left = !left,
+            Side::Right => self.settings.shows_right = !right,
+        }
+        self.front = side;
+    }
+
+    /// The palette as the editor stands.
+    pub(super) fn palette(&self, ctx: &Context) -> Palette {
+        let (document, settings, panels) = (&self.document, &self.settings, self.panels_seen(ctx));
+        let (free_bytes, looks) = (menus::free_bytes(ctx), self.looks());
+        Palette::new(ctx, &menus::Around { document, settings, panels, free_bytes, looks })
+    }
+
     /// Draws all panels and views on a copy of the project; returns what the user wants done.
     pub(super) fn panels_ui(&mut self, ui: &mut Ui, project: &mut Project) -> Vec<Command> {
         let mut commands = Vec::new();
-        let has_timeline = project.recipe.iterations() > 0;
         let freshness = self.freshness();
-        let menu = Panel::top("menu")
-            .show(ui, |ui| commands.extend(panels::menu::menu_ui(ui, &self.document, &self.settings, has_timeline)));
+        let seen_panels = self.panels_seen(ui.ctx());
+        let menu = Panel::top("menu").show(ui, |ui| {
+            let (document, settings, looks) = (&self.document, &self.settings, self.looks());
+            let around = menus::Around { document, settings, panels: seen_panels, free_bytes: None, looks };
+            commands.extend(panels::menu::menu_ui(ui, &around));
+        });
         let crosshair_m = self.maps.crosshair_m.take();
         // While it plays, the iteration that is seen; the playhead is already at the next one.
         let seen = self.shown.as_ref().map(|shown| shown.request.position);
@@ -51,52 +93,63 @@ impl App {
             let (recipe, view) = (&mut project.recipe, &mut project.view);
             commands.extend(panels::timeline::timeline_ui(ui, recipe, view, at, self.playback));
         });
-        let stack = Panel::left("stack").default_size(304.0).size_range(240.0..=480.0).show(ui, |ui| {
-            commands.extend(self.history_ui(ui));
-            ui.add_space(4.0);
-            let (picker, thumbnails) = (&mut self.picker, &self.thumbnails);
-            let selected = self.selected_step;
-            let heights_m = self.shown.as_ref().map(|shown| Range {
-                low: f64::from(shown.summary.min_m).floor(),
-                high: f64::from(shown.summary.max_m).ceil(),
-            });
-            commands.extend(panels::stack::stack_ui(ui, project, at, selected, heights_m, picker, thumbnails));
+        let [left, right] = seen_panels;
+        let stack = left.then(|| {
+            let panel = Panel::left("stack").default_size(304.0).size_range(240.0..=480.0);
+            panel.show(ui, |ui| commands.extend(self.left_ui(ui, project, at))).response.rect
         });
-        let is_playing = self.playback.is_playing();
-        let mut pointed = None;
-        Panel::right("right").default_size(288.0).size_range(240.0..=480.0).show(ui, |ui| {
-            ui.add_space(4.0);
-            let is_dragging = ui.input(|input| input.pointer.any_down());
-            self.variations.prepare(project, &self.recipe.1, &mut self.thumbnails, is_dragging);
-            let Project { recipe, files, view, .. } = project;
-            ask_grounds(&mut self.thumbnails, recipe, files, self.studio.selected.is_some());
-            let thumbnails = &self.thumbnails;
-            let around = panels::right::Surroundings { files, thumbnails, shown: self.shown.as_ref() };
-            let mut gauges = Gauges {
-                unfolded: &mut self.settings.unfolded,
-                view,
-                profile: &mut self.profile,
-                shown: self.shown.as_ref(),
-                is_playing,
-                crosshair_m,
-            };
-            let measures = (&mut self.measures, &mut gauges);
-            let (command, place) =
-                panels::right::right_ui(ui, recipe, &mut self.studio, &mut self.variations, measures, &around);
-            commands.extend(command);
-            pointed = place;
-        });
-        let [menu, stack, timeline] = [menu.response.rect, stack.response.rect, timeline.response.rect];
+        self.profile.pointed_m = None;
+        if right {
+            let panel = Panel::right("right").default_size(288.0).size_range(240.0..=480.0);
+            panel.show(ui, |ui| commands.extend(self.right_ui(ui, project, crosshair_m)));
+        }
+        let (menu, timeline) = (menu.response.rect, timeline.response.rect);
+        // Where there is no stack, what is said of it stands where it would be.
+        let stack = stack.unwrap_or(menu.with_max_x(menu.left()));
         self.hints_ui(ui.ctx(), &Places { menu, stack, timeline });
         self.maps.crosshair_m = crosshair_m;
         let frame = Frame::new().fill(theme::colours(ui).panel);
         CentralPanel::default().frame(frame).show(ui, |ui| {
             // What the pointer is on in the profile is where it is on the land.
             let is_over_views = ui.rect_contains_pointer(ui.max_rect());
-            self.maps.crosshair_m = if is_over_views { self.maps.crosshair_m } else { pointed };
+            self.maps.crosshair_m = if is_over_views { self.maps.crosshair_m } else { self.profile.pointed_m };
             self.views_ui(ui, project, &freshness, &mut commands);
         });
         commands
+    }
+
+    /// The stack and the history.
+    fn left_ui(&mut self, ui: &mut Ui, project: &mut Project, at: u32) -> Vec<Command> {
+        let mut commands: Vec<Command> = self.history_ui(ui).into_iter().collect();
+        ui.add_space(4.0);
+        let heights_m = self.shown.as_ref().map(|shown| Range {
+            low: f64::from(shown.summary.min_m).floor(),
+            high: f64::from(shown.summary.max_m).ceil(),
+        });
+        let (selected, reveal) = (self.selected_step, self.reveal.take());
+        let around = panels::stack::Around { at, selected, heights_m, reveal, thumbnails: &self.thumbnails };
+        commands.extend(panels::stack::stack_ui(ui, project, &mut self.picker, &around));
+        commands
+    }
+
+    /// What the land is painted with, and what there is to know of it.
+    fn right_ui(&mut self, ui: &mut Ui, project: &mut Project, crosshair_m: Option<[f64; 2]>) -> Option<Command> {
+        ui.add_space(4.0);
+        let is_dragging = ui.input(|input| input.pointer.any_down());
+        self.variations.prepare(project, &self.recipe.1, &mut self.thumbnails, is_dragging);
+        let Project { recipe, files, view, .. } = project;
+        ask_grounds(&mut self.thumbnails, recipe, files, self.studio.selected.is_some());
+        let around = panels::right::Surroundings { files, thumbnails: &self.thumbnails, shown: self.shown.as_ref() };
+        let mut gauges = Gauges {
+            unfolded: &mut self.settings.unfolded,
+            view,
+            profile: &mut self.profile,
+            shown: self.shown.as_ref(),
+            is_playing: self.playback.is_playing(),
+            crosshair_m,
+        };
+        let measures = (&mut self.measures, &mut gauges);
+        panels::right::right_ui(ui, recipe, &mut self.studio, &mut self.variations, measures, &around)
     }
 
     /// The history at the foot of the left panel, if it is unfolded higher than its heading.
@@ -114,7 +167,7 @@ impl App {
     }
 
     fn views_ui(&mut self, ui: &mut Ui, project: &mut Project, freshness: &Freshness, commands: &mut Vec<Command>) {
-        if self.modal.is_none() && !ui.ctx().egui_wants_keyboard_input() {
+        if self.modal.is_none() && !ui.ctx().text_edit_focused() {
             self.fault_tool.keys(ui, &mut project.recipe);
         }
         let mut maximise = None;
@@ -159,6 +212,22 @@ impl App {
     }
 }
 
+/// What can be done on the 3-D view by a click of the second button.
+const ON_SCENE: [Command; 6] = [
+    Command::FrameViews,
+    Command::LookThreeQuarter,
+    Command::LookFromAbove,
+    Command::LookFromTheSide,
+    Command::MaximiseScene,
+    Command::SavePicture,
+];
+
+/// What can be done on a map so.
+fn on_map(view: View) -> [Command; 5] {
+    let alone = if view == View::Texture { Command::MaximiseTexture } else { Command::MaximiseHeightmap };
+    [Command::FaultTool, Command::ProfileLine, Command::FrameViews, alone, Command::Export]
+}
+
 /// The views in their panes.
 struct Panes<'a> {
     maps: &'a mut Maps,
@@ -196,8 +265,11 @@ impl Panes<'_> {
                 let has_tool =
                     self.fault_tool.is_on() || self.profile.as_ref().is_some_and(|profile| profile.is_at_work());
                 let lens = self.maps.ui(ui, view, extent, self.freshness, &glow, !has_tool);
-                if let Some(profile) = self.profile.as_mut().filter(|_| !self.fault_tool.is_on()) {
-                    profile.ui(ui, &lens, extent);
+                if !self.fault_tool.is_on() {
+                    if let Some(profile) = &mut self.profile {
+                        profile.ui(ui, &lens, extent);
+                    }
+                    lens.response.context_menu(|ui| self.commands.extend(menus::context_ui(ui, &on_map(view))));
                 }
                 let mut bench = Bench {
                     recipe: &mut *self.recipe,
@@ -230,7 +302,8 @@ impl Panes<'_> {
                     is_playing: self.is_playing,
                     glow: &glow,
                 };
-                self.scene.ui(ui, &mut around);
+                let response = self.scene.ui(ui, &mut around);
+                response.context_menu(|ui| self.commands.extend(menus::context_ui(ui, &ON_SCENE)));
             }
         }
         if let Some(text) = &self.before {
@@ -255,10 +328,11 @@ impl egui_tiles::Behavior<View> for Panes<'_> {
         tile: egui_tiles::TileId,
         response: egui::Response,
     ) -> egui::Response {
-        if response.double_clicked()
-            && let Some(egui_tiles::Tile::Pane(view)) = tiles.get(tile)
-        {
-            *self.maximise = Some(*view);
+        if let Some(egui_tiles::Tile::Pane(view)) = tiles.get(tile) {
+            response.widget_info(|| WidgetInfo::labeled(Role::Tab, true, format!("Pane of the {}", view.title())));
+            if response.double_clicked() {
+                *self.maximise = Some(*view);
+            }
         }
         response
     }

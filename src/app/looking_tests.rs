@@ -3,16 +3,19 @@
 use std::sync::Arc;
 
 use egui::accesskit::Role;
+use egui::{Key, Modifiers};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
 
-use super::tests::{editor, pause, wait};
+use super::tests::{editor, pause, press, wait};
 use super::*;
 use crate::engine::map_view::MapView;
+use crate::engine::stack::evaluate;
+use crate::engine::{Grid, Inputs, Monitor};
 
 /// Chooses what the heightmap's pane shows, and waits until it does.
 #[track_caller]
-pub(super) fn look_at(editor: &mut Harness<'static, App>, text: &str, expected: MapView) {
+fn look_at(editor: &mut Harness<'static, App>, text: &str, expected: MapView) {
     editor.get_by_role_and_label(Role::ComboBox, "What the heightmap shows").click();
     editor.run_steps(3);
     editor.get_by_role_and_label(Role::Button, text).click();
@@ -46,6 +49,8 @@ fn the_heightmap_s_pane_shows_what_is_chosen() {
 
 /// Unfolds a section of the measures.
 fn unfold(editor: &mut Harness<'static, App>, section: &str) {
+    editor.get_by_role_and_label(Role::DisclosureTriangle, section).scroll_to_me();
+    editor.run_steps(16);
     editor.get_by_role_and_label(Role::DisclosureTriangle, section).click();
     editor.run_steps(16);
 }
@@ -120,7 +125,7 @@ fn the_limit_is_dragged_in_the_histogram_and_the_share_follows() {
 fn a_profile_is_drawn_on_the_map_and_hovering_it_moves_the_crosshair() {
     let mut editor = editor();
     pause(&mut editor);
-    super::tests::press(&mut editor, egui::Modifiers::NONE, egui::Key::P);
+    press(&mut editor, Modifiers::NONE, Key::P);
     editor.run_steps(24);
     let map = editor.get_by_role_and_label(Role::Image, "Heightmap of the land").rect();
     let gaze = editor.state().maps.gaze;
@@ -160,4 +165,185 @@ fn the_status_bar_names_the_type_under_the_pointer() {
     let place_m = app.maps.crosshair_m.expect("a crosshair");
     let name = app.shown.as_ref().expect("a picture").type_at(place_m).expect("a type").name.clone();
     editor.get_by_label_contains(&format!("°  {name}"));
+}
+
+fn land(editor: &Harness<'static, App>) -> Arc<crate::engine::Heightfield> {
+    editor.state().shown.as_ref().expect("a picture").land.clone()
+}
+
+/// Waits until the picture of the present land is there.
+#[track_caller]
+fn settled(editor: &mut Harness<'static, App>) {
+    editor.run_steps(2);
+    wait(editor, "the picture", |app| {
+        let is_present = |shown: &Preview| *shown.request.recipe == app.document.project().recipe && !shown.coarse;
+        app.shown.as_ref().is_some_and(is_present)
+    });
+}
+
+#[test]
+fn holding_a_key_shows_the_state_before_and_letting_go_the_present_one() {
+    let mut editor = editor();
+    pause(&mut editor);
+    let before = land(&editor);
+    editor.key_down(Key::C);
+    editor.run_steps(3);
+    assert_eq!(editor.query_all_by_label_contains("Before:").count(), 0, "nothing was edited");
+    editor.key_up(Key::C);
+    editor.run_steps(2);
+    editor.state_mut().edit(|project| project.recipe.seed = 4711);
+    settled(&mut editor);
+    let (after, edited) = (land(&editor), editor.state().document.project().clone());
+    assert!(*before != *after);
+    editor.key_down(Key::C);
+    editor.run_steps(3);
+    assert!(Arc::ptr_eq(&land(&editor), &before), "it was kept, and is there at once");
+    assert_eq!(editor.query_all_by_label_contains("Before: Seed").count(), 3, "every view says so");
+    assert_eq!(*editor.state().document.project(), edited, "nothing was undone");
+    editor.key_up(Key::C);
+    editor.run_steps(3);
+    assert!(Arc::ptr_eq(&land(&editor), &after));
+    assert_eq!(editor.query_all_by_label_contains("Before: Seed").count(), 0);
+    // What was never shown is computed.
+    editor.state_mut().edit(|project| project.recipe.seed = 1);
+    editor.state_mut().edit(|project| project.recipe.seed = 2);
+    settled(&mut editor);
+    editor.key_down(Key::C);
+    wait(&mut editor, "the state before", |app| {
+        app.shown.as_ref().is_some_and(|shown| shown.request.recipe.seed == 1 && !shown.coarse)
+    });
+    editor.key_up(Key::C);
+    settled(&mut editor);
+    assert_eq!(editor.state().shown.as_ref().expect("a picture").request.recipe.seed, 2);
+}
+
+#[test]
+fn split_maps_show_both_states_and_the_line_between_them_is_dragged() {
+    let mut editor = editor();
+    pause(&mut editor);
+    press(&mut editor, Modifiers::SHIFT, Key::C);
+    assert!(!editor.state().maps.shows_other(), "nothing was edited");
+    editor.state_mut().edit(|project| project.recipe.light.azimuth_deg = 77.0);
+    settled(&mut editor);
+    wait(&mut editor, "the other side", |app| app.maps.shows_other());
+    // Another look at both.
+    look_at(&mut editor, "Slope", MapView::Slope);
+    wait(&mut editor, "the other side in the same look", |app| app.maps.shows_other());
+    assert!(editor.state().shown.as_ref().is_some_and(|shown| shown.request.recipe.light.azimuth_deg == 77.0));
+    let line = editor.get_all_by_label("Split between before and now").next().expect("a line").rect();
+    let at = line.center() + egui::Vec2::new(0.0, 40.0);
+    editor.drag_at(at);
+    editor.run_steps(2);
+    editor.hover_at(at + egui::Vec2::new(30.0, 0.0));
+    editor.run_steps(2);
+    editor.drop_at(at + egui::Vec2::new(30.0, 0.0));
+    editor.run_steps(2);
+    assert!(editor.state().maps.split.is_some_and(|share| share > 0.53 && share < 0.8));
+    press(&mut editor, Modifiers::SHIFT, Key::C);
+    editor.run_steps(2);
+    assert!(editor.state().maps.split.is_none() && !editor.state().maps.shows_other());
+}
+
+#[test]
+fn at_the_size_of_exports_the_views_show_what_is_exported_and_what_does_not_fit_is_refused() {
+    let mut editor = editor();
+    pause(&mut editor);
+    let choose = |editor: &mut Harness<'static, App>| {
+        editor.get_by_label("View").click();
+        editor.run_steps(3);
+        editor.get_by_label("At the size of exports").click();
+        editor.run_steps(3);
+    };
+    editor.state_mut().edit(|project| project.export.samples = 97);
+    choose(&mut editor);
+    wait(&mut editor, "97 samples", |app| app.shown.as_ref().is_some_and(|shown| shown.land.grid().width() == 97));
+    let recipe = editor.state().document.project().recipe.clone();
+    let grid = Grid::fitted(recipe.world.extent(), 97);
+    let exported = evaluate(&recipe, grid, None, &Inputs::default(), &Monitor::new());
+    assert_eq!(Ok(&*land(&editor)), exported.as_ref());
+    editor.run_steps(2);
+    editor.get_by_label_contains("97 × 97, as exported");
+    assert_eq!(editor.state().document.project().view.preview_samples, 65);
+    // It goes with the export, as far as there is memory.
+    editor.state_mut().edit(|project| project.export.samples = 65_537);
+    editor.run_steps(3);
+    assert!(editor.state().export_samples.is_none());
+    let message = editor.state().message.clone().expect("a message");
+    assert!(message.is_error && message.text.contains("65537"), "{}", message.text);
+    settled(&mut editor);
+    assert_eq!(land(&editor).grid().width(), 65);
+}
+
+#[test]
+fn the_sun_is_dragged_on_the_map() {
+    let mut editor = editor();
+    pause(&mut editor);
+    let dial = editor.get_by_label("Sun over the heightmap").rect();
+    let gaze = editor.state().maps.gaze;
+    editor.drag_at(dial.center());
+    editor.run_steps(2);
+    editor.hover_at(dial.center() + egui::Vec2::new(4.0, 0.0));
+    editor.run_steps(2);
+    editor.hover_at(dial.center() + egui::Vec2::new(7.0, 0.0));
+    editor.run_steps(2);
+    editor.drop_at(dial.center() + egui::Vec2::new(7.0, 0.0));
+    editor.run_steps(2);
+    let light = editor.state().document.project().recipe.light.clone();
+    assert_eq!((light.azimuth_deg, light.altitude_deg), (90.0, 45.0));
+    assert_eq!(editor.state().maps.gaze, gaze);
+    assert!(editor.state().document.undo_name().is_some_and(|name| name.starts_with("Sun")));
+}
+
+/// What no test sees: `cargo test --lib looking_tests -- --ignored` puts pictures of the editor into the temporary folder.
+#[test]
+#[ignore = "draws pictures for the eye"]
+fn pictures_for_the_eye() {
+    for (theme, name) in [(egui::Theme::Dark, "dark"), (egui::Theme::Light, "light")] {
+        let mut editor = Harness::builder()
+            .with_size([1280.0, 800.0])
+            .with_theme(theme)
+            .with_step_dt(1.0 / 60.0)
+            .wgpu()
+            .build_eframe(|context| {
+                let scripted = Box::new(super::tests::Scripted::default());
+                App::new(&context.egui_ctx, scripted, None, Folders::default()).expect("threads")
+            });
+        editor.state_mut().edit(|project| project.view.preview_samples = 513);
+        editor.ctx.set_theme(theme);
+        editor.state_mut().settings.hints_seen = ["timeline", "stack", "presets"].map(String::from).into();
+        pause(&mut editor);
+        let shoot = |editor: &mut Harness<'static, App>, what: &str| {
+            editor.run_steps(40);
+            let path = std::env::temp_dir().join(format!("upthrust-looking-{what}-{name}.png"));
+            editor.render().expect("a picture").save(path).expect("written");
+        };
+        for (text, view) in [
+            ("Tints", MapView::Tints),
+            ("Contours", MapView::Contours),
+            ("Hillshade", MapView::Hillshade),
+            ("Slope", MapView::Slope),
+            ("Walkable ground", MapView::Walkable(45.0)),
+        ] {
+            look_at(&mut editor, text, view);
+            shoot(&mut editor, &text.to_lowercase().replace(' ', "-"));
+        }
+        editor.state_mut().settings.unfolded = ["Slopes", "Landforms", "Spectrum", "Profile"].map(String::from).into();
+        editor.run_steps(30);
+        wait(&mut editor, "measures", |app| app.measures.found().is_some_and(|found| found.spectrum.is_some()));
+        editor.get_by_role_and_label(Role::DisclosureTriangle, "Heights").scroll_to_me();
+        shoot(&mut editor, "measures");
+        editor.get_by_role_and_label(Role::DisclosureTriangle, "Variations").scroll_to_me();
+        shoot(&mut editor, "measures-more");
+        press(&mut editor, Modifiers::SHIFT, Key::C);
+        editor.state_mut().edit(|project| project.recipe.seed = 7);
+        settled(&mut editor);
+        wait(&mut editor, "the other side", |app| app.maps.shows_other());
+        look_at(&mut editor, "Tints", MapView::Tints);
+        editor.run_steps(20);
+        shoot(&mut editor, "split");
+        press(&mut editor, Modifiers::SHIFT, Key::C);
+        editor.key_down(Key::C);
+        shoot(&mut editor, "before");
+        editor.key_up(Key::C);
+    }
 }

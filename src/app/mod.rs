@@ -8,6 +8,8 @@ mod asking;
 mod cards;
 mod closing;
 mod command;
+#[cfg(test)]
+mod commanding_tests;
 mod compare;
 mod deeds;
 mod describe;
@@ -29,8 +31,10 @@ mod legend;
 #[cfg(test)]
 mod looking_tests;
 mod map_ui;
+mod menus;
 mod modals;
 mod own_presets;
+mod palette;
 mod panels;
 mod parameter_ui;
 mod picker;
@@ -69,6 +73,7 @@ use self::export_ui::ExportWindow;
 use self::fault_tool::FaultTool;
 use self::gallery::Gallery;
 use self::keeper::Keeper;
+use self::layout::Side;
 use self::modals::Modal;
 use self::panels::measures::Measures;
 use self::panels::status::Message;
@@ -120,6 +125,10 @@ pub(crate) struct App {
     tree: egui_tiles::Tree<View>,
     maximised: Option<View>,
     selected_step: usize,
+    /// The parameter of the selected step that is to be brought into sight.
+    reveal: Option<&'static str>,
+    /// The side panel that was asked for last: in a narrow window it alone is seen.
+    front: Side,
     studio: Studio,
     shown: Option<Preview>,
     compare: Compare,
@@ -188,6 +197,8 @@ impl App {
             scene: Scene::default(),
             tree: settings.layout().unwrap_or_else(settings::usual_layout),
             maximised: settings.maximised,
+            reveal: None,
+            front: Side::Left,
             studio: Studio::default(),
             shown: None,
             compare: Compare::default(),
@@ -282,7 +293,7 @@ impl eframe::App for App {
         let (step, ground) = (self.selected_step, self.studio.selected);
         commands.extend(self.panels_ui(ui, &mut project));
         self.studio.is_at_hand |= self.studio.selected != ground;
-        self.modal_ui(&ctx, &mut project);
+        commands.extend(self.modal_ui(&ctx, &mut project));
         self.timings.ui(&ctx, frame.info().cpu_usage);
         let is_seeking = commands.iter().any(|command| matches!(command, Command::Seek(_)));
         self.scene.hold_glow(is_seeking && ctx.input(|input| input.pointer.any_down()), &ctx);

@@ -4,10 +4,12 @@ use std::path::PathBuf;
 
 use egui::{Context, ViewportCommand};
 
+use super::command::Command;
 use super::dialogs::{Ask, PathField, Purpose};
 use super::document::Unsaved;
 use super::export_ui::{self, Decision};
 use super::gallery::PresetForm;
+use super::palette::{self, Palette};
 use super::recovery::Leftover;
 use super::scene::{self, Drawing, PictureWindow};
 use super::widgets::modal;
@@ -32,20 +34,22 @@ pub(super) enum Modal {
     /// An export would be lost by closing the program.
     ExportFirst,
     Gallery,
+    Palette(Palette),
     SavePreset(PresetForm),
     Shortcuts,
     About,
 }
 
 impl App {
-    pub(super) fn modal_ui(&mut self, ctx: &Context, project: &mut Project) {
+    /// Draws the window that stands over the others, if one does; returns what is to be done.
+    pub(super) fn modal_ui(&mut self, ctx: &Context, project: &mut Project) -> Option<Command> {
         let Some(mut modal) = self.modal.take() else {
             if self.saving.is_some() {
                 self.saving_ui(ctx);
             }
-            return;
+            return None;
         };
-        let mut stays = true;
+        let (mut stays, mut command) = (true, None);
         match &mut modal {
             Modal::Export => {
                 let heights_m = self.shown.as_ref().map(|shown| shown.summary.range_m());
@@ -97,6 +101,11 @@ impl App {
             },
             Modal::ExportFirst => stays = self.export_first_ui(ctx),
             Modal::Gallery => stays = self.gallery_ui(ctx),
+            Modal::Palette(palette) => match palette.ui(ctx) {
+                Some(palette::Decision::CarryOut(found)) => (stays, command) = (false, Some(found)),
+                Some(palette::Decision::Close) => stays = false,
+                None => {}
+            },
             Modal::SavePreset(form) => stays = self.save_preset_ui(ctx, form),
             Modal::Shortcuts => stays = shortcuts_ui(ctx),
             Modal::About => match about::about_ui(ctx, &self.folders) {
@@ -108,6 +117,7 @@ impl App {
         if stays {
             self.modal = Some(modal);
         }
+        command
     }
 
     /// The question before a running export is lost; returns whether it stands.

@@ -50,6 +50,8 @@ pub(super) struct Guide<'a> {
     pub(super) grounds: Option<Grounds<'a>>,
     /// What stays in variations; `None`: nothing here ever varies.
     pub(super) locks: Option<Locks<'a>>,
+    /// The key of the parameter that is to be brought into sight, its caret in it.
+    pub(super) reveal: Option<&'static str>,
 }
 
 /// The parameters of a step that variations leave alone.
@@ -123,12 +125,33 @@ fn table_ui(
         let scope = guide.scopes.iter().find(|scope| scope.key == parameter.key);
         let scoped = scope.map(|scope| Parameter { slider: scope.range, unit: scope.unit, ..parameter.clone() });
         let shown = scoped.as_ref().unwrap_or(parameter);
-        let wants = ui.push_id(parameter.key, |ui| parameter_ui(ui, shown, value, guide)).inner;
-        if wants {
+        let is_revealed = guide.reveal == Some(parameter.key);
+        if is_revealed {
+            ui.data_mut(|data| data.insert_temp(caret(), true));
+        }
+        let row = ui.push_id(parameter.key, |ui| parameter_ui(ui, shown, value, guide));
+        if is_revealed {
+            // Not every control has a field to put it in.
+            ui.data_mut(|data| data.remove::<bool>(caret()));
+            row.response.scroll_to_me(Some(Align::Center));
+        }
+        if row.inner {
             wants_file = Some(parameter.key);
         }
     }
     wants_file
+}
+
+/// Where it is noted that the field that is drawn next gets the caret.
+fn caret() -> egui::Id {
+    egui::Id::unique("the caret is wanted")
+}
+
+/// Gives the field the caret, if it is wanted there.
+fn take_caret(ui: &Ui, field: &Response) {
+    if ui.data_mut(|data| data.remove_temp::<bool>(caret())) == Some(true) {
+        field.request_focus();
+    }
 }
 
 /// One row, or several for groups and lists; returns whether the user wants to choose a file.
@@ -183,7 +206,7 @@ fn label_ui(ui: &mut Ui, parameter: &Parameter, value: &mut Value, locks: Option
             locks.toggle(parameter.key);
         }
     }
-    let response = inner.add(Label::new(text).truncate().sense(Sense::click()));
+    let response = inner.add(Label::new(text).truncate().sense(Sense::CLICK));
     let response = response.on_hover_ui(|ui| {
         ui.label(parameter.doc);
         let default = if parameter.default.is_null() { "none".into() } else { parameter.default.to_string() };
@@ -329,7 +352,9 @@ fn number_ui(ui: &mut Ui, parameter: &Parameter, value: &mut Value, label: &Resp
         set_number(parameter, value, number);
     }
     let mut number = value.as_f64().unwrap_or(before);
-    if number_field(ui, parameter, &mut number, NUMBER_WIDTH).labelled_by(label.id).changed() {
+    let field = number_field(ui, parameter, &mut number, NUMBER_WIDTH).labelled_by(label.id);
+    take_caret(ui, &field);
+    if field.changed() {
         set_number(parameter, value, number);
     }
 }
@@ -371,6 +396,7 @@ fn text_ui(ui: &mut Ui, parameter: &Parameter, value: &mut Value, label: &Respon
     let mut text: String = ui.data_mut(|data| data.get_temp(id)).unwrap_or_else(|| known.clone());
     let field = egui::TextEdit::singleline(&mut text).desired_width(f32::INFINITY);
     let response = ui.add(field).labelled_by(label.id);
+    take_caret(ui, &response);
     if response.lost_focus() {
         if text != known {
             *value = Value::from(text);
@@ -573,8 +599,8 @@ fn matrix_of(side: usize, rows: &[Value]) -> Value {
 
 /// The numbers as they lie on the map, and the choice of how many there are.
 fn matrix_ui(ui: &mut Ui, parameter: &Parameter, value: &mut Value) {
-    ui.horizontal(|ui| {
-        label_ui(ui, parameter, value, None);
+    let row = ui.horizontal(|ui| {
+        let label = label_ui(ui, parameter, value, None);
         let side = value.as_array().map_or(0, Vec::len);
         for other in Matrix::SIDES {
             let button = ui.selectable_label(side == other, format!("{other} × {other}"));
@@ -582,7 +608,9 @@ fn matrix_ui(ui: &mut Ui, parameter: &Parameter, value: &mut Value) {
                 *value = matrix_of(other, value.as_array().map_or(&[], Vec::as_slice));
             }
         }
+        label
     });
+    let label = row.inner;
     let Value::Array(rows) = value else { return };
     let gap = 2.0;
     let width = (ui.available_width() - gap * (rows.len() - 1) as f32) / rows.len() as f32;
@@ -592,7 +620,7 @@ fn matrix_ui(ui: &mut Ui, parameter: &Parameter, value: &mut Value) {
             for cell in row.as_array_mut().into_iter().flatten() {
                 let before = cell.as_f64().unwrap_or_default();
                 let mut number = before;
-                number_field(ui, parameter, &mut number, width);
+                number_field(ui, parameter, &mut number, width).labelled_by(label.id);
                 if number != before {
                     *cell = Value::from(number);
                 }
@@ -687,14 +715,16 @@ fn item_ui(ui: &mut Ui, title: &str, table: &'static [Parameter], item: &mut Val
     }
     let (mut wants_file, mut removed) = (false, false);
     let header = ui.horizontal(|ui| {
-        state.show_toggle_button(ui, paint_default_icon);
+        let verb = if state.is_open() { "Fold" } else { "Unfold" };
+        let toggle = state.show_toggle_button(ui, paint_default_icon);
+        toggle.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, format!("{verb} {title}")));
         if let Some(Value::Bool(on)) = values.get_mut(SWITCH) {
             let (icon, verb) = if *on { (ICON_VISIBILITY, "Switch off") } else { (ICON_VISIBILITY_OFF, "Switch on") };
             if icon_button(ui, icon, &format!("{verb} {title}")).clicked() {
                 *on = !*on;
             }
         }
-        if ui.add(Label::new(title).sense(Sense::click())).clicked() {
+        if ui.add(Label::new(title).sense(Sense::CLICK)).clicked() {
             state.toggle(ui);
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {

@@ -7,10 +7,10 @@ use egui::{
     Align2, Color32, FontId, Key, Modifiers, Popup, PopupCloseBehavior, Pos2, Rect, RectAlign, Response, ScrollArea,
     Sense, Stroke, StrokeKind, Ui, Vec2, WidgetInfo,
 };
-use egui_material_icons::icons::{ICON_LANDSCAPE, ICON_SEARCH};
+use egui_material_icons::icons::ICON_LANDSCAPE;
 
 use super::command::Command;
-use super::search::{rank, words};
+use super::search::{rank, search_ui, texts, words};
 use super::theme::colours;
 use super::thumbnails::{Shown, Thumbnails};
 use super::widgets::heading;
@@ -127,7 +127,9 @@ impl Picker {
         let (up, down, enter) = (pressed(Key::ArrowUp), pressed(Key::ArrowDown), pressed(Key::Enter));
         let aside = self.query.is_empty() && columns > 1;
         let (left, right) = (aside && pressed(Key::ArrowLeft), aside && pressed(Key::ArrowRight));
-        self.search_ui(ui);
+        if search_ui(ui, &mut self.query, "Search by name or by what it does") {
+            self.choose_best();
+        }
         let found = found(&self.entries, &self.query);
         let before = self.chosen;
         let first = found.iter().filter(|found| found.operation.role() == Role::Raises).count();
@@ -199,35 +201,6 @@ impl Picker {
         self.chosen = pointed.unwrap_or(chosen);
         added
     }
-
-    /// The search field, which has the keys as long as the picker is open.
-    fn search_ui(&mut self, ui: &mut Ui) {
-        ui.horizontal(|ui| {
-            ui.label(ICON_SEARCH.rich_text().size(16.0).color(colours(ui).weak));
-            let hint = "Search by name or by what it does";
-            let field = egui::TextEdit::singleline(&mut self.query).hint_text(hint).desired_width(f32::INFINITY);
-            let response = ui.add(field);
-            let mut changed = response.changed();
-            if !response.has_focus() {
-                // It gets the focus with the next frame; what is typed until then is meant for it.
-                let typed: String = ui.input(|input| texts(&input.events).collect());
-                changed |= !typed.is_empty();
-                self.query.push_str(&typed);
-            }
-            response.request_focus();
-            if changed {
-                self.choose_best();
-            }
-        });
-    }
-}
-
-/// The texts among some events.
-fn texts(events: &[egui::Event]) -> impl Iterator<Item = &str> {
-    events.iter().filter_map(|event| match event {
-        egui::Event::Text(text) => Some(text.as_str()),
-        _ => None,
-    })
 }
 
 /// What was typed in the same frame as the key that opens the picker, after it.

@@ -28,6 +28,8 @@ pub(super) struct ProfileTool {
     /// Whether the pointer is on an end.
     is_near: bool,
     held: Option<usize>,
+    /// The place on the land, metres east and south, that the pointer is on in the plot.
+    pub(super) pointed_m: Option<[f64; 2]>,
 }
 
 impl ProfileTool {
@@ -94,9 +96,8 @@ impl ProfileTool {
         }
     }
 
-    /// Draws the profile of the land along the line, with the crosshair where it is beside the line. Returns the place on
-    /// the land below the pointer, if that is on the plot.
-    pub(super) fn plot_ui(&self, ui: &mut Ui, land: &Heightfield, crosshair_m: Option<[f64; 2]>) -> Option<[f64; 2]> {
+    /// Draws the profile of the land along the line, with the crosshair where it is beside the line.
+    pub(super) fn plot_ui(&mut self, ui: &mut Ui, land: &Heightfield, crosshair_m: Option<[f64; 2]>) {
         let ends = self.ends_m(land.grid().extent());
         let length_m = distance(ends[0], ends[1]);
         let places = (0..HEIGHTS).map(|i| i as f64 / (HEIGHTS - 1) as f64);
@@ -118,9 +119,10 @@ impl ProfileTool {
         });
         let name = "Profile of the land";
         response.response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, name));
-        let at = response.response.hover_pos()?;
-        let along_m = response.transform.value_from_position(at).x;
-        (length_m > 0.0).then(|| at_share(ends, (along_m / length_m).clamp(0.0, 1.0)))
+        self.pointed_m = response.response.hover_pos().filter(|_| length_m > 0.0).map(|at| {
+            let along_m = response.transform.value_from_position(at).x;
+            at_share(ends, (along_m / length_m).clamp(0.0, 1.0))
+        });
     }
 }
 

@@ -72,6 +72,9 @@ pub(super) struct Settings {
     pub(super) recent: Vec<PathBuf>,
     /// The names of the hints that were dismissed.
     pub(super) hints_seen: BTreeSet<String>,
+    /// Whether the side panels are wanted.
+    pub(super) shows_left: bool,
+    pub(super) shows_right: bool,
     /// Whether the history stands in the left panel.
     pub(super) shows_history: bool,
     /// The titles of the measures that are unfolded.
@@ -87,6 +90,8 @@ impl Default for Settings {
             maximised: None,
             recent: Vec::new(),
             hints_seen: BTreeSet::new(),
+            shows_left: true,
+            shows_right: true,
             shows_history: false,
             unfolded: BTreeSet::from([Section::Heights.title().into()]),
         }

@@ -10,6 +10,7 @@ use egui::{
 use super::map_ui::MapAspect;
 use super::theme::{Colours, colours};
 use super::thumbnails::image_from_picture;
+use super::widgets::{arrow_keys, zoom_keys};
 use crate::engine::{Extent, Heightfield, Picture};
 use crate::scene::GlowingFault;
 use crate::scene::camera::round_length;
@@ -42,9 +43,9 @@ impl View {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Gaze {
     /// What lies in the middle of a pane: shares of the world, eastward and southward.
-    centre: Vec2,
+    pub(super) centre: Vec2,
     /// 1 shows the whole world.
-    zoom: f32,
+    pub(super) zoom: f32,
 }
 
 impl Default for Gaze {
@@ -211,6 +212,12 @@ impl Maps {
         }
     }
 
+    /// Whether the state before the last edit is there.
+    #[cfg(test)]
+    pub(super) fn shows_other(&self) -> bool {
+        self.other.iter().all(Option::is_some)
+    }
+
     /// Has the maps show water up to that level of the land that they show, if there is any.
     pub(super) fn flood(&mut self, ctx: &egui::Context, land: Option<&Arc<Heightfield>>, water_m: Option<f64>) {
         let (Some(land), Some(level_m)) = (land, water_m) else {
@@ -258,6 +265,8 @@ impl Maps {
             let (scroll, pinch) = ui.input(|input| (input.smooth_scroll_delta().y, input.zoom_delta()));
             self.zoom_by(libm::expf(scroll / 240.0) * pinch, (pointer - rect.center()) / (world_m * fit));
         }
+        self.gaze.centre += KEY_PAN * arrow_keys(ui, &response) * rect.size() / (world_m * fit * self.gaze.zoom);
+        self.zoom_by(zoom_keys(ui, &response), Vec2::ZERO);
         if response.double_clicked() && is_pan_free {
             self.gaze = Gaze::default();
         }
@@ -331,6 +340,9 @@ impl Maps {
     }
 }
 
+/// How far an arrow key moves a map, in shares of its pane.
+const KEY_PAN: f32 = 0.1;
+
 /// A length in metres, in kilometres from 1000 m on.
 pub(super) fn length(metres: f64) -> String {
     if metres >= 1000.0 {
@@ -396,6 +408,7 @@ fn split_ui(ui: &mut Ui, rect: Rect, share: &mut f32, is_compared: bool) {
     let x = rect.left() + *share * rect.width();
     let reach = Rect::from_x_y_ranges(x - 6.0..=x + 6.0, rect.y_range());
     let response = ui.interact(reach, ui.scope_id().with("split"), Sense::drag());
+    *share = (*share + 0.02 * arrow_keys(ui, &response).x).clamp(0.02, 0.98);
     if let Some(pointer) = response.interact_pointer_pos().filter(|_| response.dragged()) {
         *share = ((pointer.x - rect.left()) / rect.width()).clamp(0.02, 0.98);
     }

@@ -1,7 +1,8 @@
 //! Small controls that egui does not have.
 
 use egui::{
-    Align, Button, Color32, Context, Frame, Id, Layout, Modal, Response, Role, Sense, Stroke, Ui, Vec2, WidgetInfo,
+    Align, Button, Color32, Context, EventFilter, Frame, Id, Key, Layout, Modal, Response, Role, Sense, Stroke,
+    StrokeKind, Ui, Vec2, WidgetInfo,
 };
 use egui_material_icons::MaterialIcon;
 use egui_material_icons::icons::ICON_ADJUST;
@@ -49,7 +50,32 @@ pub(super) fn small_icon_button(ui: &mut Ui, icon: MaterialIcon, name: &str) -> 
     response
 }
 
-/// A rail with a handle for each end of a band.
+/// How far the arrow keys were pressed on a control that has the focus, to the right and down; a line around it shows
+/// that it has it.
+pub(super) fn arrow_keys(ui: &Ui, response: &Response) -> Vec2 {
+    if !response.has_focus() {
+        return Vec2::ZERO;
+    }
+    let ring = Stroke::new(1.0, colours(ui).accent);
+    ui.painter().rect_stroke(response.rect, 4.0, ring, StrokeKind::Inside);
+    let arrows = EventFilter { horizontal_arrows: true, vertical_arrows: true, ..Default::default() };
+    ui.memory_mut(|memory| memory.set_focus_lock_filter(response.id, arrows));
+    let presses = |key| ui.input(|input| input.num_presses(key)) as f32;
+    Vec2::new(presses(Key::ArrowRight) - presses(Key::ArrowLeft), presses(Key::ArrowDown) - presses(Key::ArrowUp))
+}
+
+/// The factor by which plus and minus zoom on a control that has the focus.
+pub(super) fn zoom_keys(ui: &Ui, response: &Response) -> f32 {
+    const STEP: f32 = 1.25;
+    if !response.has_focus() {
+        return 1.0;
+    }
+    let presses = |key| ui.input(|input| if input.modifiers.any() { 0 } else { input.num_presses(key) as i32 });
+    STEP.powi(presses(Key::Plus) + presses(Key::Equals) - presses(Key::Minus))
+}
+
+/// A rail with a handle for each end of a band. The arrows left and right move the lower end, up and down the upper one.
+
 pub(super) fn band_slider(ui: &mut Ui, band: &mut [f64; 2], range: Range) -> Response {
     let height = ui.spacing().interact_size.y * 0.8;
     let (rect, mut response) = ui.allocate_exact_size(Vec2::new(ui.available_width(), height), Sense::click_and_drag());
@@ -77,6 +103,16 @@ pub(super) fn band_slider(ui: &mut Ui, band: &mut [f64; 2], range: Range) -> Res
         let value = ((range.low + share * span) / step).round() * step;
         let moved = if which == 0 { value.min(band[1]) } else { value.max(band[0]) };
         if moved != band[which] {
+            band[which] = moved;
+            response.mark_changed();
+        }
+    }
+    let arrows = arrow_keys(ui, &response);
+    for (which, by) in [(0, arrows.x), (1, -arrows.y)] {
+        let moved =
+            (band[which] + f64::from(by) * span / 100.0).clamp(range.low.min(band[which]), range.high.max(band[which]));
+        let moved = if which == 0 { moved.min(band[1]) } else { moved.max(band[0]) };
+        if by != 0.0 && moved != band[which] {
             band[which] = moved;
             response.mark_changed();
         }

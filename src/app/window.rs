@@ -143,7 +143,7 @@ fn open_window(file: Option<PathBuf>, rescue: &Rescue) -> eframe::Result {
         .with_app_id("upthrust")
         .with_icon(icon::icon())
         .with_inner_size(WINDOW)
-        .with_min_inner_size([960.0, 600.0]);
+        .with_min_inner_size([640.0, 360.0]);
     let options = eframe::NativeOptions { viewport, ..Default::default() };
     let rescue = rescue.clone();
     let create: eframe::AppCreator = Box::new(move |context| {

@@ -4,11 +4,15 @@
 use egui::{Align2, FontId, Rect, Role, Sense, Stroke, Ui, Vec2, WidgetInfo};
 
 use crate::app::theme::colours;
+use crate::app::widgets::arrow_keys;
 use crate::engine::light::Light;
 
 /// The height of the control and the radius of the horizon, points.
 const SIZE: f32 = 112.0;
 const RADIUS: f32 = 42.0;
+
+/// How far a key moves the sun, degrees.
+const KEY_DEG: f64 = 5.0;
 
 /// How far from the middle the sun has no direction to speak of, points.
 const ZENITH: f32 = 2.0;
@@ -48,6 +52,13 @@ pub(in crate::app) fn compass_ui(ui: &mut Ui, light: &mut Light) {
             light.altitude_deg = altitude;
             response.mark_changed();
         }
+        // To the right is round with the clock, up is up.
+        let arrows = arrow_keys(ui, &response);
+        if arrows != Vec2::ZERO {
+            light.azimuth_deg = (light.azimuth_deg + KEY_DEG * f64::from(arrows.x)).rem_euclid(360.0);
+            light.altitude_deg = (light.altitude_deg - KEY_DEG * f64::from(arrows.y)).clamp(0.0, 90.0);
+            response.mark_changed();
+        }
         let colours = colours(ui);
         let painter = ui.painter();
         painter.circle(middle, RADIUS, colours.sunken, Stroke::new(1.0, colours.line));
@@ -71,7 +82,9 @@ pub(in crate::app) fn compass_ui(ui: &mut Ui, light: &mut Light) {
         painter.circle(sun, if active { 7.0 } else { 6.0 }, colours.accent, Stroke::new(2.0, colours.sunken));
         response.widget_info(|| WidgetInfo::labeled(Role::Image, true, "Compass of the sun"));
         if !response.is_pointer_button_down_on() {
-            response.on_hover_text("Drag the sun: the rim is the horizon, the middle the zenith");
+            response.on_hover_text(
+                "Drag the sun, or move it with the arrow keys: the rim is the horizon, the middle the zenith",
+            );
         }
         ui.add_space(8.0);
         ui.vertical(|ui| {
@@ -88,11 +101,11 @@ pub(in crate::app) fn compass_ui(ui: &mut Ui, light: &mut Light) {
 /// The radius of the horizon of the sun on a map, points.
 const SMALL_RADIUS: f32 = 14.0;
 
-/// Draws the sun into the lower right corner of a map; it follows the pointer.
+/// Draws the sun into the lower right corner of a map; it follows the pointer. The keys work the compass of the panel.
 pub(in crate::app) fn sun_ui(ui: &mut Ui, pane: Rect, map: &str, light: &mut Light) {
     let middle = pane.right_bottom() - Vec2::splat(12.0 + SMALL_RADIUS);
     let dial = Rect::from_center_size(middle, Vec2::splat(2.0 * SMALL_RADIUS + 8.0));
-    let response = ui.interact(dial, ui.scope_id().with("sun"), Sense::click_and_drag());
+    let response = ui.interact(dial, ui.scope_id().with("sun"), Sense::CLICK | Sense::DRAG);
     if let Some(pointer) = response.interact_pointer_pos()
         && (response.dragged() || response.clicked())
     {

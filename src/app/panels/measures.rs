@@ -149,18 +149,17 @@ impl Measures {
         }
     }
 
-    /// Draws the sections; returns the place on the land below the pointer, where that is on the profile.
-    pub(in crate::app) fn ui(&mut self, ui: &mut Ui, gauges: &mut Gauges) -> Option<[f64; 2]> {
+    /// Draws the sections.
+    pub(in crate::app) fn ui(&mut self, ui: &mut Ui, gauges: &mut Gauges) {
         heading(ui, "Measures");
-        let shown = gauges.shown?;
+        let Some(shown) = gauges.shown else { return };
         let is_current = self.found.as_ref().is_none_or(|found| Arc::ptr_eq(&found.land, &shown.land));
         let now = ui.input(|input| input.time);
         self.outdated_since = if is_current { None } else { self.outdated_since.or(Some(now)) };
-        let mut pointed = None;
         for section in Section::ALL {
             let is_open = gauges.unfolded.contains(section.title());
             let header = CollapsingHeader::new(section.title()).id_salt(section.title()).open(Some(is_open));
-            let body = header.show(ui, |ui| pointed = pointed.or(self.section_ui(ui, section, gauges, shown, now)));
+            let body = header.show(ui, |ui| self.section_ui(ui, section, gauges, shown, now));
             let response = body.header_response.on_hover_text(section.doc());
             if response.clicked() && !gauges.unfolded.remove(section.title()) {
                 gauges.unfolded.insert(section.title().into());
@@ -171,21 +170,13 @@ impl Measures {
                 self.awaited = None;
             }
         }
-        pointed
     }
 
-    fn section_ui(
-        &mut self,
-        ui: &mut Ui,
-        section: Section,
-        gauges: &mut Gauges,
-        shown: &Preview,
-        now: f64,
-    ) -> Option<[f64; 2]> {
+    fn section_ui(&mut self, ui: &mut Ui, section: Section, gauges: &mut Gauges, shown: &Preview, now: f64) {
         match section {
             Section::Heights => self.heights_ui(ui, shown),
             Section::Profile => {
-                let pointed = gauges.profile.plot_ui(ui, &shown.land, gauges.crosshair_m);
+                gauges.profile.plot_ui(ui, &shown.land, gauges.crosshair_m);
                 let button = ui.selectable_label(gauges.profile.is_drawing, "Draw another line");
                 if button
                     .on_hover_text("The next drag on a map draws the line; its ends can be dragged there")
@@ -193,12 +184,11 @@ impl Measures {
                 {
                     gauges.profile.is_drawing ^= true;
                 }
-                return pointed;
             }
             Section::Slopes | Section::Landforms | Section::Spectrum => {
                 if let Some(why) = &self.failed {
                     ui.weak(format!("This land could not be measured: {why}"));
-                    return None;
+                    return;
                 }
                 let old = self.outdated_since.is_some_and(|since| now - since > NOTICEABLE);
                 ui.scope(|ui| {
@@ -212,7 +202,6 @@ impl Measures {
                 }
             }
         }
-        None
     }
 
     /// A section of what the measures thread finds out.
@@ -306,6 +295,7 @@ pub(in crate::app) fn plot<'a>(name: &'static str, height: f32, axes: [bool; 2])
         .show_axes(axes)
         .show_grid(false)
         .show_background(false)
+        .sense(Sense::hover())
         .allow_drag(false)
         .allow_zoom(false)
         .allow_scroll(false)
@@ -334,7 +324,9 @@ fn slopes_ui(ui: &mut Ui, slopes: &Slopes, limit_deg: &mut f64) {
         Bar::new(middle, f64::from(*share) * 100.0).width(bin_deg).fill(fill)
     };
     let bars: Vec<Bar> = slopes.histogram.iter().enumerate().map(bar).collect();
+    // The slider below takes the focus: this is the same limit.
     let shown = plot("Slopes of the land", 96.0, [true, false])
+        .sense(Sense::CLICK | Sense::DRAG)
         .default_x_bounds(0.0, 90.0)
         .auto_bounds([false, true])
         .x_axis_formatter(|mark, _| format!("{:.0}°", mark.value));

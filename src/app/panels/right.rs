@@ -21,8 +21,7 @@ pub(in crate::app) struct Surroundings<'a> {
     pub(in crate::app) shown: Option<&'a Preview>,
 }
 
-/// Draws the panel; returns what the user wants done, and the place on the land below the pointer where that is on the
-/// profile of the measures.
+/// Draws the panel; returns what the user wants done.
 pub(in crate::app) fn right_ui(
     ui: &mut Ui,
     recipe: &mut Recipe,
@@ -30,8 +29,8 @@ pub(in crate::app) fn right_ui(
     variations: &mut Variations,
     (measures, gauges): (&mut Measures, &mut Gauges),
     around: &Surroundings,
-) -> (Option<Command>, Option<[f64; 2]>) {
-    let (mut command, mut pointed) = (None, None);
+) -> Option<Command> {
+    let mut command = None;
     ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
         command = types_ui(ui, recipe, studio, around);
         ui.add_space(12.0);
@@ -39,9 +38,9 @@ pub(in crate::app) fn right_ui(
         compass_ui(ui, &mut recipe.light);
         ui.push_id("light", |ui| group_ui(ui, &mut recipe.light, &[]));
         ui.add_space(12.0);
-        pointed = measures.ui(ui, gauges);
+        measures.ui(ui, gauges);
         ui.add_space(12.0);
         command = command.take().or(variations.ui(ui, around.thumbnails));
     });
-    (command, pointed)
+    command
 }

@@ -20,15 +20,26 @@ const ON_THE_CARD: [&str; 1] = ["enabled"];
 /// Those that are set on the maps.
 const ON_THE_MAP: [&str; 1] = ["skipped"];
 
+/// What the panel draws on beside the project.
+pub(in crate::app) struct Around<'a> {
+    /// Iterations done of the timeline.
+    pub(in crate::app) at: u32,
+    /// The step whose parameters are seen.
+    pub(in crate::app) selected: usize,
+    /// The heights that there are, metres.
+    pub(in crate::app) heights_m: Option<Range>,
+    /// The parameter that is to be brought into sight.
+    pub(in crate::app) reveal: Option<&'static str>,
+    pub(in crate::app) thumbnails: &'a Thumbnails,
+}
+
 pub(in crate::app) fn stack_ui(
     ui: &mut Ui,
     project: &mut Project,
-    at: u32,
-    selected: usize,
-    heights_m: Option<Range>,
     picker: &mut Picker,
-    thumbnails: &Thumbnails,
+    around: &Around,
 ) -> Option<Command> {
+    let Around { at, selected, thumbnails, .. } = *around;
     let Project { recipe, view, .. } = project;
     let mut command = None;
     let done = recipe.step_positions(at);
@@ -59,7 +70,7 @@ pub(in crate::app) fn stack_ui(
     ui.separator();
     ui.add_space(4.0);
     ScrollArea::vertical().id_salt("parameters").auto_shrink(false).show(ui, |ui| {
-        command = command.take().or(selected_ui(ui, recipe, &mut view.locked, selected, heights_m));
+        command = command.take().or(selected_ui(ui, recipe, &mut view.locked, around));
         ui.add_space(12.0);
         heading(ui, "World");
         ui.push_id("world", |ui| group_ui(ui, &mut recipe.world, &[]));
@@ -82,6 +93,7 @@ fn card_ui(ui: &mut Ui, recipe: &mut Recipe, i: usize, done: u32, selected: bool
         solo: None,
         selected,
         // Where in its own iterations the timeline stands; nothing once it is whole.
+        more: &[CardDeed::Rename, CardDeed::LandUpTo],
         progress: (iterations > 0).then(|| done as f32 / iterations as f32),
     };
     card.ui(ui, |_| {})
@@ -90,6 +102,8 @@ fn card_ui(ui: &mut Ui, recipe: &mut Recipe, i: usize, done: u32, selected: bool
 fn command_of(i: usize, deed: CardDeed) -> Command {
     match deed {
         CardDeed::Select | CardDeed::Solo => Command::SelectStep(i),
+        CardDeed::Rename => Command::RenameStep(i),
+        CardDeed::LandUpTo => Command::LandUpTo(i),
         CardDeed::Delete => Command::DeleteStep(i),
         CardDeed::Duplicate => Command::DuplicateStep(i),
         CardDeed::MoveTo(to) => Command::MoveStep { from: i, to },
@@ -97,17 +111,13 @@ fn command_of(i: usize, deed: CardDeed) -> Command {
 }
 
 /// The parameters of the selected step: its operation's own, then how it is joined to what is below.
-fn selected_ui(
-    ui: &mut Ui,
-    recipe: &mut Recipe,
-    locked: &mut Vec<String>,
-    selected: usize,
-    heights_m: Option<Range>,
-) -> Option<Command> {
+fn selected_ui(ui: &mut Ui, recipe: &mut Recipe, locked: &mut Vec<String>, around: &Around) -> Option<Command> {
+    let Around { selected, heights_m, reveal, .. } = *around;
     let step = recipe.stack.get_mut(selected)?;
     heading(ui, step.title());
     let names = RefCell::new(std::mem::take(locked));
-    let guide = Guide { locks: Some(Locks { names: &names, step_seed: step.settings.seed }), ..Default::default() };
+    let locks = Some(Locks { names: &names, step_seed: step.settings.seed });
+    let guide = Guide { locks, reveal, ..Default::default() };
     let operation = step.operation.group_mut();
     let wants_file = ui.push_id(("step", selected), |ui| group_ui_guided(ui, operation, &ON_THE_MAP, guide)).inner;
     *locked = names.into_inner();
@@ -116,7 +126,7 @@ fn selected_ui(
     // A mask by height slides over the heights that there are.
     let scopes: Vec<Scope> =
         heights_m.iter().map(|range| Scope { key: "elevation_m", range: *range, unit: "m" }).collect();
-    let guide = Guide { scopes: &scopes, ..Default::default() };
+    let guide = Guide { scopes: &scopes, reveal, ..Default::default() };
     let wants_mask =
         ui.push_id(("settings", selected), |ui| group_ui_guided(ui, &mut step.settings, &ON_THE_CARD, guide)).inner;
     let slot = wants_file.map(|_| FileSlot::Operation(selected)).or(wants_mask.map(|_| FileSlot::Mask(selected)));

@@ -1,15 +1,19 @@
 //! The timeline: play, step, scrub, speed and seed.
 
-use egui::{ComboBox, DragValue, EventFilter, Key, Rect, Sense, Stroke, StrokeKind, Ui, Vec2};
+use egui::{
+    Align, ComboBox, DragValue, EventFilter, Key, Label, Layout, Rect, RichText, Role, Sense, Stroke, StrokeKind, Ui,
+    Vec2, WidgetInfo,
+};
 use egui_material_icons::icons::{
     ICON_CASINO, ICON_CHEVRON_LEFT, ICON_CHEVRON_RIGHT, ICON_PAUSE, ICON_PLAY_ARROW, ICON_REPEAT, ICON_SKIP_NEXT,
     ICON_SKIP_PREVIOUS,
 };
 
 use crate::app::command::Command;
+use crate::app::menus::context_ui;
 use crate::app::playback::Playback;
 use crate::app::theme::colours;
-use crate::app::widgets::{coloured_icon_button, icon_button_enabled};
+use crate::app::widgets::{coloured_icon_button, icon_button, icon_button_enabled};
 use crate::engine::recipe::Recipe;
 use crate::project::View;
 
@@ -46,44 +50,61 @@ pub(in crate::app) fn timeline_ui(
             command = Some(Command::ToggleLoop);
         }
         ui.add_space(8.0);
-        let after = 366.0;
-        let width = (ui.available_width() - after).max(80.0);
-        if let Some(position) = scrubber(ui, recipe, at, total, width) {
-            command = Some(Command::Seek(position));
-        }
-        ui.add_space(8.0);
-        // As wide as the longest text, so that nothing moves while it plays.
-        let text = format!("{at} / {total}");
-        ui.add_sized(Vec2::new(104.0, 20.0), egui::Label::new(egui::RichText::new(text).monospace()));
-        let speed = |speed: u32| if speed == 0 { "All in 4 s".into() } else { format!("{speed} a frame") };
-        ComboBox::from_id_salt("speed")
-            .selected_text(speed(view.iterations_per_frame))
-            .width(96.0)
-            .show_ui(ui, |ui| {
-                for choice in SPEEDS {
-                    ui.selectable_value(&mut view.iterations_per_frame, choice, speed(choice));
-                }
-            })
-            .response
-            .on_hover_text("How many faults each frame adds");
-        ui.add_space(8.0);
-        let label = ui.weak("Seed");
-        let field = DragValue::new(&mut recipe.seed).speed(1).update_while_editing(false);
-        ui.add_sized(Vec2::new(76.0, 20.0), field)
-            .labelled_by(label.id)
-            .on_hover_text("Chooses among all the landscapes of the same kind");
-        if icon_button_enabled(ui, ICON_CASINO, &Command::NewSeed.tooltip(ui), true).clicked() {
-            command = Some(Command::NewSeed);
-        }
+        // From the right, so that the rail gets what is left.
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            command = command.take().or(seed_ui(ui, recipe));
+            speed_ui(ui, view);
+            // As wide as the longest text, so that nothing moves while it plays.
+            let text = format!("{at} / {total}");
+            let width = if ui.available_width() < TIGHT { 84.0 } else { 104.0 };
+            ui.add_sized(Vec2::new(width, 20.0), Label::new(RichText::new(text).monospace()).truncate());
+            ui.add_space(4.0);
+            let rail = scrubber(ui, recipe, at, total, &mut command);
+            command = command.take().or(rail.map(Command::Seek));
+        });
     });
     command
+}
+
+/// In rows narrower than this, points, words give way to the rail.
+const TIGHT: f32 = 420.0;
+
+/// The seed and the dice.
+fn seed_ui(ui: &mut Ui, recipe: &mut Recipe) -> Option<Command> {
+    let command = icon_button(ui, ICON_CASINO, &Command::NewSeed.tooltip(ui)).clicked().then_some(Command::NewSeed);
+    let is_tight = ui.available_width() < TIGHT;
+    let field = DragValue::new(&mut recipe.seed).speed(1).update_while_editing(false);
+    let field = ui.add_sized(Vec2::new(76.0, 20.0), field);
+    field.widget_info(|| WidgetInfo::labeled(Role::SpinButton, true, "Seed"));
+    field.on_hover_text("Seed: chooses among all the landscapes of the same kind");
+    if !is_tight {
+        ui.weak("Seed");
+        ui.add_space(8.0);
+    }
+    command
+}
+
+/// How fast it plays.
+fn speed_ui(ui: &mut Ui, view: &mut View) {
+    let speed = |speed: u32| if speed == 0 { "All in 4 s".into() } else { format!("{speed} a frame") };
+    let list = ComboBox::from_id_salt("speed").selected_text(speed(view.iterations_per_frame)).width(96.0);
+    let list = list.show_ui(ui, |ui| {
+        for choice in SPEEDS {
+            ui.selectable_value(&mut view.iterations_per_frame, choice, speed(choice));
+        }
+    });
+    list.response.on_hover_text("How many faults each frame adds");
 }
 
 /// How near to a mark a click takes the playhead to it, points.
 const MARK_REACH: f32 = 4.0;
 
+/// What can be done on the rail by a click of the second button.
+const ON_THE_RAIL: [Command; 4] = [Command::TogglePlay, Command::Restart, Command::ToEnd, Command::ToggleLoop];
+
 /// The rail over all iterations, with a mark where each step begins; returns where it was put.
-fn scrubber(ui: &mut Ui, recipe: &Recipe, at: u32, total: u32, width: f32) -> Option<u32> {
+fn scrubber(ui: &mut Ui, recipe: &Recipe, at: u32, total: u32, command: &mut Option<Command>) -> Option<u32> {
+    let width = ui.available_width();
     let (rect, response) = ui.allocate_exact_size(Vec2::new(width, 24.0), Sense::click_and_drag());
     let rail = rect.shrink2(Vec2::new(7.0, 0.0));
     let share = |iteration: u32| if total == 0 { 0.0 } else { iteration as f32 / total as f32 };
@@ -109,6 +130,7 @@ fn scrubber(ui: &mut Ui, recipe: &Recipe, at: u32, total: u32, width: f32) -> Op
     let handle = if response.hovered() || response.dragged() { 7.0 } else { 6.0 };
     painter.circle(egui::pos2(x_of(at), middle), handle, colours.accent, Stroke::new(2.0, colours.panel));
     response.widget_info(|| egui::WidgetInfo::slider(true, f64::from(at), "Timeline"));
+    response.context_menu(|ui| *command = command.take().or(context_ui(ui, &ON_THE_RAIL)));
     if let Some((_, title)) = response.hover_pos().and_then(|pointer| near(pointer.x)).filter(|_| !response.dragged()) {
         response.clone().on_hover_text_at_pointer(format!("{title} begins"));
     }

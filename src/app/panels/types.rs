@@ -161,6 +161,8 @@ fn carry_out(types: &mut Vec<TerrainType>, studio: &mut Studio, i: usize, deed: 
     match deed {
         CardDeed::Select => studio.selected = if studio.selected == Some(i) { None } else { Some(i) },
         CardDeed::Solo => studio.solo = if studio.solo == Some(i) { None } else { Some(i) },
+        // Its name is in its card, which opens for it.
+        CardDeed::Rename | CardDeed::LandUpTo => studio.selected = Some(i),
         CardDeed::MoveTo(to) => return Some(Command::MoveType { from: i, to }),
         CardDeed::Delete => {
             types.remove(i);
@@ -280,6 +282,7 @@ fn card_ui(
         picture: Some(ground.texture.as_ref().and_then(thumbnail).map(egui::TextureHandle::id)),
         solo: Some(studio.solo == Some(i)),
         selected,
+        more: &[],
         progress: None,
     };
     let mut wants_file = false;

@@ -28,7 +28,7 @@ use super::command::Command;
 use super::legend::{LEAST_ROOM, angles, heights, ramp_legend};
 use super::theme::{Colours, colours};
 use super::views::{Freshness, freshness_chip, note, plate, scale_bar};
-use super::widgets::icon_button;
+use super::widgets::{arrow_keys, icon_button, zoom_keys};
 use crate::engine::light::Light;
 use crate::engine::texture::TextureView;
 use crate::engine::{Extent, Heightfield, Picture};
@@ -188,6 +188,9 @@ impl Default for Scene {
 fn lock(gpu: &Mutex<Gpu>) -> MutexGuard<'_, Gpu> {
     gpu.lock().unwrap_or_else(PoisonError::into_inner)
 }
+
+/// How far an arrow key turns the land, as a drag over so many points does.
+const KEY_ORBIT: f32 = 40.0;
 
 impl Scene {
     /// Makes the card known: once, and again where another one has taken its place. `wake` is called when it goes.
@@ -389,10 +392,15 @@ impl Scene {
         self.shown.as_ref().map(|shown| stand.sight(&self.camera, &shown.land, aspect))
     }
 
-    /// Draws the view into the rest of `ui`.
-    pub(super) fn ui(&mut self, ui: &mut Ui, around: &mut Around) {
+    /// Draws the view into the rest of `ui`; returns what it is taken by.
+    pub(super) fn ui(&mut self, ui: &mut Ui, around: &mut Around) -> Response {
         let (pane, response) = ui.allocate_exact_size(ui.available_size(), Sense::click_and_drag());
         response.widget_info(|| WidgetInfo::labeled(Role::Image, true, "The land in 3-D"));
+        self.pane_ui(ui, pane, &response, around);
+        response
+    }
+
+    fn pane_ui(&mut self, ui: &mut Ui, pane: Rect, response: &Response, around: &mut Around) {
         ui.painter().rect_filled(pane, 0.0, colours(ui).window);
         let trouble = match &self.card {
             Card::Ready(gpu) => lock(gpu).trouble.clone(),
@@ -416,7 +424,7 @@ impl Scene {
         self.fit(measure.half(), measure.block(range_m), pane.aspect_ratio(), now);
         let high = measure.y(range_m[1]);
         let Some(stand) = self.portrait(around, true, range_m).map(|portrait| portrait.stand()) else { return };
-        self.move_camera(ui, &response, pane, &stand, high, now);
+        self.move_camera(ui, response, pane, &stand, high, now);
         let portrait = self.portrait(around, ui.visuals().dark_mode, range_m);
         let (Some(sight), Some(portrait)) = (self.sight(&stand, self.aspect), portrait) else { return };
         self.draw(ui, &gpu, pane, around, portrait, blend, now);
@@ -543,7 +551,15 @@ impl Scene {
                 }
             }
         }
-        let is_typing = ui.ctx().egui_wants_keyboard_input();
+        let arrows = arrow_keys(ui, response);
+        if arrows != Vec2::ZERO {
+            camera.orbit(KEY_ORBIT * arrows);
+        }
+        let factor = zoom_keys(ui, response);
+        if factor != 1.0 {
+            camera.zoom(factor, camera.pivot);
+        }
+        let is_typing = ui.ctx().text_edit_focused();
         let is_flying = response.is_pointer_button_down_on() && ui.input(|input| input.pointer.secondary_down());
         if is_flying && !is_typing {
             let (way, seconds) = ui.input(|input| {
