@@ -13,6 +13,7 @@ use super::scene::{Look, PictureWindow};
 use super::views::{self, View};
 use super::{App, picker};
 use crate::engine::operations::Operation;
+use crate::engine::random::Stream;
 use crate::engine::{Recipe, Step};
 use crate::project::{Project, preset_projects};
 
@@ -132,7 +133,10 @@ impl App {
             Command::ToStart => self.playback.seek(0, total),
             Command::ToEnd => self.playback.seek(total, total),
             Command::Seek(position) => self.playback.seek(position, total),
-            Command::NewSeed => self.edit(|project| project.recipe.seed = random_seed()),
+            Command::NewSeed => {
+                let seed = self.dice.throw();
+                self.edit(|project| project.recipe.seed = seed)
+            }
             Command::PreviousSeed => {
                 if let Some(seed) = self.document.earlier_seed() {
                     self.edit(|project| project.recipe.seed = seed);
@@ -292,8 +296,29 @@ pub(super) fn add_step(recipe: &mut Recipe, mut step: Step) -> usize {
     recipe.stack.len() - 1
 }
 
-/// A seed that nobody chose: from the keys with which the standard library guards its hash maps.
-fn random_seed() -> u32 {
-    use std::hash::{BuildHasher, RandomState};
-    (RandomState::new().hash_one(0_u8) % 100_000) as u32
+/// Where seeds come from that nobody chose.
+pub(super) struct Dice {
+    stream: Stream,
+    throws: u64,
+}
+
+impl Dice {
+    /// How many seeds there are: numbers that one can read out to somebody.
+    const SIDES: f64 = 100_000.0;
+
+    /// Dice that throw the same every time.
+    pub(super) fn loaded(seed: u32) -> Self {
+        Self { stream: Stream::new(seed, 0), throws: 0 }
+    }
+
+    /// Dice of which nobody knows what they throw, from the keys with which the standard library guards its hash maps.
+    pub(super) fn fair() -> Self {
+        use std::hash::{BuildHasher, RandomState};
+        Self::loaded(RandomState::new().hash_one(0_u8) as u32)
+    }
+
+    fn throw(&mut self) -> u32 {
+        self.throws += 1;
+        (self.stream.at(self.throws).unit() * Self::SIDES) as u32
+    }
 }

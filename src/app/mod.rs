@@ -54,6 +54,8 @@ mod theme;
 mod thumbnails;
 mod timings;
 mod views;
+#[cfg(test)]
+mod walk_tests;
 mod widgets;
 mod window;
 
@@ -66,6 +68,7 @@ use egui::{Context, Ui};
 use self::arrivals::file_name;
 use self::command::Command;
 use self::compare::Compare;
+use self::deeds::Dice;
 use self::dialogs::Dialogs;
 use self::document::{Document, file_stem};
 use self::errands::Errands;
@@ -141,6 +144,8 @@ pub(crate) struct App {
     timings: Timings,
     /// The recipe that is shared with the worker, made anew when the project changes.
     recipe: (Arc<Project>, Arc<Recipe>),
+    /// New seeds.
+    dice: Dice,
     message: Option<Message>,
     modal: Option<Modal>,
     /// What a window over the others opens, once the edits of the frame are taken over.
@@ -208,6 +213,7 @@ impl App {
             failed: false,
             timings: Timings::default(),
             recipe,
+            dice: Dice::fair(),
             message: None,
             modal: None,
             to_open: None,
@@ -257,6 +263,7 @@ impl App {
 
 impl eframe::App for App {
     fn logic(&mut self, ctx: &Context, _frame: &mut eframe::Frame) {
+        self.timings.frame_begins();
         if self.scene.is_lost() && !self.is_adrift {
             self.leave(ctx);
         }
@@ -307,5 +314,6 @@ impl eframe::App for App {
         }
         self.studio.is_at_hand &= self.selected_step == step;
         self.request(&ctx);
+        self.timings.frame_ends();
     }
 }

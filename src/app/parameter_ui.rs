@@ -267,7 +267,7 @@ fn optional_ui(ui: &mut Ui, parameter: &Parameter, value: &mut Value, label: &Re
 }
 
 /// What a value is when it is switched on.
-fn first_value(parameter: &Parameter) -> Value {
+pub(super) fn first_value(parameter: &Parameter) -> Value {
     let middle = 0.5 * (parameter.slider.low + parameter.slider.high);
     match parameter.kind {
         Kind::Integer => Value::from(middle.round() as u32),

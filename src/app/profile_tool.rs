@@ -109,7 +109,7 @@ impl ProfileTool {
             .collect();
         let mark_m = crosshair_m.and_then(|place| beside(ends, place)).map(|share| share * length_m);
         let colours = colours(ui);
-        let shown = plot("Profile of the land", 112.0, [true, true]).x_axis_formatter(|mark, _| as_length(mark.value));
+        let shown = plot("Profile of the land", 112.0, as_length, true);
         let response = shown.show(ui, |plot| {
             let line = Line::new("Height", PlotPoints::from(points)).color(colours.text).width(1.25);
             plot.line(line.allow_hover(false));

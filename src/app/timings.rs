@@ -12,6 +12,10 @@ use crate::worker::{Preview, PreviewRequest};
 #[derive(Debug, Default)]
 pub(super) struct Timings {
     is_shown: bool,
+    /// When the present frame began.
+    began: Option<Instant>,
+    /// What the editor did itself in the slowest frame since the times were asked for.
+    slowest: Duration,
     /// What the worker was asked for last, and when.
     asked: Option<(Arc<PreviewRequest>, Instant)>,
     /// From asking to the pictures in full, and what of it was computing.
@@ -21,6 +25,16 @@ pub(super) struct Timings {
 impl Timings {
     pub(super) fn toggle(&mut self) {
         self.is_shown = !self.is_shown;
+        self.slowest = Duration::ZERO;
+    }
+
+    pub(super) fn frame_begins(&mut self) {
+        self.began = Some(Instant::now());
+    }
+
+    pub(super) fn frame_ends(&mut self) {
+        let own = self.began.take().map(|began| began.elapsed()).unwrap_or_default();
+        self.slowest = self.slowest.max(own);
     }
 
     /// The worker is asked for other pictures.
@@ -43,6 +57,7 @@ impl Timings {
         }
         let milliseconds = |duration: Duration| duration.as_secs_f64() * 1e3;
         let mut lines = vec![format!("frame        {:>7.1} ms", f64::from(frame_s.unwrap_or_default()) * 1e3)];
+        lines.push(format!("  slowest    {:>7.1} ms", milliseconds(self.slowest)));
         if let Some([answered, computed]) = self.last {
             lines.push(format!("last pictures{:>7.1} ms", milliseconds(answered)));
             lines.push(format!("  computing  {:>7.1} ms", milliseconds(computed)));

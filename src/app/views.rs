@@ -420,7 +420,7 @@ fn split_ui(ui: &mut Ui, rect: Rect, share: &mut f32, is_compared: bool) {
     painter.vline(x + 1.0, rect.y_range(), Stroke::new(1.0, Color32::from_black_alpha(130)));
     painter.vline(x, rect.y_range(), Stroke::new(1.5, colour));
     painter.circle(egui::pos2(x, rect.center().y), 6.0, colour, Stroke::new(1.0, Color32::from_black_alpha(150)));
-    let y = rect.bottom() - 44.0;
+    let y = rect.top() + 50.0;
     let before = if is_compared { "Before" } else { "Before: nothing yet" };
     note(ui, &painter, Align2::RIGHT_CENTER, egui::pos2(x - 8.0, y), before);
     note(ui, &painter, Align2::LEFT_CENTER, egui::pos2(x + 8.0, y), "Now");

@@ -45,7 +45,7 @@ const PAPER_TINT: f32 = 0.4;
 const MOST_CONTOURS: f32 = 20.0;
 
 /// Contours are drawn for eyes that see about this many pixels along a side: on a finer grid the lines are wider.
-const SEEN_PIXELS: f32 = 512.0;
+const SEEN_PIXELS: f32 = 384.0;
 
 /// What shading leaves of a colour on the darkest slope, and the most that it adds on the brightest; level ground has
 /// the very colour.
@@ -213,7 +213,8 @@ fn contours(land: &Heightfield, range_m: [f32; 2], monitor: &Monitor) -> Result<
     let (width, height) = (land.grid().width(), land.grid().height());
     let interval_m = contour_interval_m(range_m);
     // As far as a line reaches to either side, samples.
-    let reach = ((width.max(height) - 1) as f32 / SEEN_PIXELS).round().max(1.0);
+    let reach = ((width.max(height) - 1) as f32 / SEEN_PIXELS).max(1.0);
+    let far = reach.ceil() as usize;
     let tones = linear_tones(&ELEVATION, |share| share);
     let [paper, ink] = [PAPER, INK].map(|colour| colour.map(linear_from_srgb));
     let mixed = |from: [f32; 3], to: [f32; 3], share: f32| -> [f32; 3] {
@@ -222,7 +223,6 @@ fn contours(land: &Heightfield, range_m: [f32; 2], monitor: &Monitor) -> Result<
     let share = share_of(range_m);
     painted(land, monitor, |spot| {
         let (c, r) = (spot.sample % width, spot.sample / width);
-        let far = reach as usize;
         let beside = [
             (c >= far).then(|| land[(c - far, r)]),
             (c + far < width).then(|| land[(c + far, r)]),
@@ -240,7 +240,7 @@ fn contours(land: &Heightfield, range_m: [f32; 2], monitor: &Monitor) -> Result<
             _ => across.min(down),
         };
         let is_strong = (if across <= down { line } else { other }) % STRONG_EVERY == 0.0;
-        let drawn = (reach * (1.0 - away)).clamp(0.0, 1.0) * if is_strong { 1.0 } else { PLAIN_LINE };
+        let drawn = (reach - away * far as f32).clamp(0.0, 1.0) * if is_strong { 1.0 } else { PLAIN_LINE };
         let ground = mixed(paper, tones[tone_of(share(spot.height))], PAPER_TINT);
         mixed(ground, ink, drawn).map(srgb_from_linear)
     })

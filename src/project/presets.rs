@@ -29,6 +29,7 @@ macro_rules! shipped {
 pub fn presets() -> &'static [Preset] {
     shipped![
         "alpine-range",
+        "young-fault-range",
         "rolling-hills",
         "desert-mesa",
         "archipelago",

@@ -121,8 +121,7 @@ pub(in crate::app) fn sun_ui(ui: &mut Ui, pane: Rect, map: &str, light: &mut Lig
     let sun = middle + offset(light.azimuth_deg, light.altitude_deg, SMALL_RADIUS);
     painter.line_segment([middle, sun], (1.0, colours.weak));
     let is_active = response.hovered() || response.dragged();
-    let colour = if is_active { colours.accent } else { colours.text };
-    painter.circle_filled(sun, 4.0, colour);
+    painter.circle_filled(sun, if is_active { 5.0 } else { 4.0 }, colours.accent);
     if !response.is_pointer_button_down_on() {
         response.on_hover_text("Drag the sun: the rim is the horizon, the middle the zenith");
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use egui::{Align, CollapsingHeader, Color32, Rect, Sense, Ui, Vec2};
-use egui_plot::{Bar, BarChart, Line, Plot, PlotPoints, Points, VLine};
+use egui_plot::{AxisHints, Bar, BarChart, GridInput, Line, Plot, PlotPoints, Points, VLine, uniform_grid_spacer};
 
 use crate::app::parameter_ui::group_ui;
 use crate::app::profile_tool::ProfileTool;
@@ -15,6 +15,7 @@ use crate::app::widgets::heading;
 use crate::engine::landforms::Landform;
 use crate::engine::measures::Spectrum;
 use crate::project::View;
+use crate::scene::camera::round_length;
 use crate::worker::{Forms, JobError, MeasureRequest, Measured, Measurer, Preview, SLOPE_BIN_DEG, Slopes, Wake};
 
 /// How long measures may be those of another land before they fade, seconds: shorter waits would only flicker.
@@ -251,8 +252,7 @@ impl Measures {
                 above -= f64::from(*share);
             }
             points.push([0.0, high]);
-            let shown = plot("Hypsometric curve", 112.0, [true, true])
-                .x_axis_formatter(|mark, _| format!("{:.0} %", mark.value));
+            let shown = plot("Hypsometric curve", 112.0, |percent| format!("{percent:.0} %"), true);
             shown.show(ui, |plot| {
                 let line = Line::new("Higher than", PlotPoints::from(points)).color(colours.text).width(1.25);
                 plot.line(line.allow_hover(false));
@@ -262,7 +262,7 @@ impl Measures {
                 Bar::new(low + (i as f64 + 0.5) * width, f64::from(*share) * 100.0).width(width).fill(colours.weak)
             };
             let bars: Vec<Bar> = summary.histogram.iter().enumerate().map(bar).collect();
-            let shown = plot("Histogram of heights", 96.0, [true, false]);
+            let shown = plot("Histogram of heights", 96.0, |metres| format!("{metres:.0}"), false);
             shown.show(ui, |plot| plot.bar_chart(BarChart::new("Heights", bars).allow_hover(false)));
         }
         egui::Grid::new("numbers").num_columns(2).spacing([16.0, 2.0]).show(ui, |ui| {
@@ -288,11 +288,23 @@ impl Measures {
     }
 }
 
-/// A plot that shows and does nothing else.
-pub(in crate::app) fn plot<'a>(name: &'static str, height: f32, axes: [bool; 2]) -> Plot<'a> {
+/// A plot that shows and does nothing else, with what `x_text` makes of the numbers below it, and, if it has heights,
+/// those at its left.
+pub(in crate::app) fn plot<'a>(
+    name: &'static str,
+    height: f32,
+    x_text: impl Fn(f64) -> String + 'a,
+    has_heights: bool,
+) -> Plot<'a> {
+    let across = AxisHints::new_x().formatter(move |mark, _| x_text(mark.value)).label_spacing(24.0..=36.0);
+    let up = AxisHints::new_y().min_thickness(30.0).label_spacing(14.0..=20.0);
     Plot::new(name)
         .height(height)
-        .show_axes(axes)
+        .show_axes([true, has_heights])
+        .custom_x_axes(vec![across])
+        .custom_y_axes(vec![up])
+        .x_grid_spacer(uniform_grid_spacer(|input| round_steps(&input, 3.5)))
+        .y_grid_spacer(uniform_grid_spacer(|input| round_steps(&input, 2.5)))
         .show_grid(false)
         .show_background(false)
         .sense(Sense::hover())
@@ -305,8 +317,14 @@ pub(in crate::app) fn plot<'a>(name: &'static str, height: f32, axes: [bool; 2])
         .show_x(false)
         .show_y(false)
         .label_formatter(|_| None)
-        .y_axis_min_width(30.0)
         .set_margin_fraction(Vec2::new(0.0, 0.05))
+}
+
+/// One round step for all the marks of an axis, so that there are at least so many.
+fn round_steps(input: &GridInput, least: f64) -> [f64; 3] {
+    let (from, to) = input.bounds;
+    let span = (to - from).clamp(1e-3, 1e9);
+    [f64::from(round_length((span / least) as f32)); 3]
 }
 
 /// A length under an axis.
@@ -325,13 +343,12 @@ fn slopes_ui(ui: &mut Ui, slopes: &Slopes, limit_deg: &mut f64) {
     };
     let bars: Vec<Bar> = slopes.histogram.iter().enumerate().map(bar).collect();
     // The slider below takes the focus: this is the same limit.
-    let shown = plot("Slopes of the land", 96.0, [true, false])
+    let shown = plot("Slopes of the land", 96.0, |degrees| format!("{degrees:.0}°"), false)
         .sense(Sense::CLICK | Sense::DRAG)
-        .default_x_bounds(0.0, 90.0)
-        .auto_bounds([false, true])
-        .x_axis_formatter(|mark, _| format!("{:.0}°", mark.value));
+        .x_grid_spacer(uniform_grid_spacer(|_| [15.0; 3]));
     let limit = *limit_deg;
     let response = shown.show(ui, |plot| {
+        plot.set_plot_bounds_x(0.0..=90.0);
         plot.bar_chart(BarChart::new("Slopes", bars).allow_hover(false));
         plot.vline(VLine::new("Limit", limit).color(colours.accent).width(1.5).allow_hover(false));
     });
@@ -358,12 +375,8 @@ fn spectrum_ui(ui: &mut Ui, spectrum: &Spectrum) {
     let points: Vec<[f64; 2]> = spectrum.points.iter().copied().map(logarithms).collect();
     let on_line = |wavelength_m: f64| spectrum.line_at(wavelength_m).map(|power| logarithms([wavelength_m, power]));
     let line: Vec<[f64; 2]> = [last[0], first[0]].into_iter().filter_map(on_line).collect();
-    let shown = plot("Power spectrum", 112.0, [true, false])
-        .x_axis_formatter(|mark, _| {
-            let is_whole = (mark.value - mark.value.round()).abs() < 1e-6;
-            if is_whole { as_length(libm::pow(10.0, mark.value)) } else { String::new() }
-        })
-        .x_grid_spacer(egui_plot::uniform_grid_spacer(|_| [1.0, 1.0, 1.0]));
+    let shown = plot("Power spectrum", 112.0, |power| as_length(libm::pow(10.0, power.round())), false)
+        .x_grid_spacer(uniform_grid_spacer(|_| [1.0; 3]));
     let response = shown.show(ui, |plot| {
         plot.points(Points::new("Power", PlotPoints::from(points)).color(colours.weak).radius(1.25).allow_hover(false));
         plot.line(Line::new("Fit", PlotPoints::from(line)).color(colours.text).width(1.25).allow_hover(false));
@@ -379,7 +392,7 @@ fn number_ui(ui: &mut Ui, name: &str, value: f64, decimals: usize, real: Span, d
     ui.horizontal(|ui| {
         ui.weak(name).on_hover_text(doc);
         ui.label(written(value));
-        ui.weak(format!("in real ranges {least} to {most}"));
+        ui.weak(format!("real {least} to {most}")).on_hover_text("In three real ranges");
     });
 }
 
@@ -391,6 +404,7 @@ fn landforms_ui(ui: &mut Ui, forms: &Forms) {
     for form in Landform::ALL {
         share_ui(ui, form.label(), forms.landforms.share(*form), real(*form), most);
     }
+    ui.weak("Behind the bars: three real ranges");
     ui.add_space(4.0);
     if let Some(hurst) = forms.hurst {
         let doc = "The Hurst exponent: how the relief grows with the distance; 1 is smooth, 0 as rough as noise";

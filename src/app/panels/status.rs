@@ -106,6 +106,8 @@ fn probe_text(preview: &Preview, x_m: f64, z_m: f64) -> String {
     let c = nearest(x_m, grid.spacing_x_m(), grid.width());
     let r = nearest(z_m, grid.spacing_z_m(), grid.height());
     let (height, slope) = (preview.land.height_at(x_m, z_m), slope_deg(&preview.land, c, r));
-    let ground = preview.type_at([x_m, z_m]).map_or("", |ground| &ground.name);
-    format!("x {x_m:>6.0} m  z {z_m:>6.0} m  height {height:>7.1} m  {slope:>2.0}°  {ground}")
+    let names = preview.request.recipe.texture.active().map(|ground| ground.name.chars().count());
+    let (longest, ground) = (names.max().unwrap_or_default(), preview.type_at([x_m, z_m]));
+    let name = ground.map_or("", |ground| &ground.name);
+    format!("x {x_m:>6.0} m  z {z_m:>6.0} m  height {height:>7.1} m  {slope:>2.0}°  {name:<longest$}")
 }
