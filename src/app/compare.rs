@@ -55,7 +55,9 @@ impl App {
     /// What is said over the views while they show the state before.
     pub(super) fn before_note(&self) -> Option<String> {
         let (name, _) = self.document.before().filter(|_| self.compare.is_on)?;
-        Some(format!("Before: {name}"))
+        // Whoever chose it in a menu may not know the way back.
+        let way_back = if self.compare.is_held { "" } else { " (C: back to now)" };
+        Some(format!("Before: {name}{way_back}"))
     }
 
     /// From the request for the present land: the one for what is shown, and the one for the other side where it is
@@ -84,11 +86,12 @@ impl App {
         self.compare.asked = None;
     }
 
-    /// Asks for the picture of the other side, if the maps show it and it is not there.
+    /// Asks for the picture of the other side, if the maps show it and it is not there; while it plays, every iteration
+    /// would have two.
     pub(super) fn request_other(&mut self, other: PreviewRequest) {
         let is_there = self.compare.other.as_ref().is_some_and(|kept| kept.request.same_picture(&other));
         let is_asked = self.compare.asked.as_ref().is_some_and(|asked| asked.same_picture(&other));
-        if self.maps.split.is_some() && !is_there && !is_asked {
+        if self.maps.split.is_some() && !is_there && !is_asked && !self.playback.is_playing() {
             self.previewer.request(other.clone());
             self.compare.asked = Some(other);
         }
@@ -126,11 +129,19 @@ impl App {
 
     /// Hands the other side to the maps, where they are split.
     pub(super) fn show_other(&mut self, ctx: &Context) {
-        let is_split = self.maps.split.is_some();
-        let is_before =
-            |other: &&Preview| self.document.before().is_some_and(|(_, before)| *other.request.recipe == before.recipe);
-        let other = self.compare.other.as_ref().filter(|_| is_split && !self.compare.is_on).filter(is_before);
-        self.maps.show_other(ctx, other);
+        let before = self.document.before().filter(|_| self.maps.split.is_some() && !self.compare.is_on);
+        let before = before.map(|(_, project)| project.clone());
+        // The same look at the same iteration, or what is seen side by side would not be the edit.
+        let is_beside = |other: &&Preview| {
+            let (of, beside) = (&other.request, self.shown.as_ref().map(|shown| &shown.request));
+            before.as_ref().is_some_and(|project| *of.recipe == project.recipe)
+                && beside.is_some_and(|beside| {
+                    (of.map, of.shown, of.samples, of.position)
+                        == (beside.map, beside.shown, beside.samples, beside.position)
+                })
+        };
+        let other = self.compare.other.as_ref().filter(is_beside);
+        self.maps.show_other(ctx, other, before.is_some());
     }
 }
 

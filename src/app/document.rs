@@ -334,6 +334,20 @@ mod tests {
     }
 
     #[test]
+    fn what_was_before_is_of_the_same_project() {
+        let mut document = document();
+        assert!(document.before().is_none(), "nothing was edited");
+        let first = document.project().clone();
+        edit(&mut document, None, |project| project.recipe.seed += 1);
+        let name = document.undo_name().map(str::to_string);
+        assert_eq!(document.before(), name.as_deref().map(|name| (name, &first)));
+        document.replace("Another".into(), Project::default(), None);
+        assert!(document.before().is_none(), "that was another project");
+        document.undo();
+        assert!(document.before().is_some());
+    }
+
+    #[test]
     fn a_drag_is_one_entry_and_the_next_drag_another() {
         let mut document = document();
         let start = document.project().recipe.light.altitude_deg;

@@ -169,6 +169,9 @@ impl App {
     fn views_ui(&mut self, ui: &mut Ui, project: &mut Project, freshness: &Freshness, commands: &mut Vec<Command>) {
         if self.modal.is_none() && !ui.ctx().text_edit_focused() {
             self.fault_tool.keys(ui, &mut project.recipe);
+            let profile = &mut self.profile;
+            profile.is_drawing &= !ui
+                .input_mut(|input| profile.is_drawing && input.consume_key(egui::Modifiers::NONE, egui::Key::Escape));
         }
         let mut maximise = None;
         let before = self.before_note();

@@ -17,8 +17,9 @@ const PREVIEW_SAMPLES: [u32; 5] = [257, 513, 1025, 2049, 4097];
 const SMALL: u32 = 1025;
 
 /// Bytes of memory that the preview takes for a sample: 80 by measurement where the stack has one step and the card is
-/// the processor, and as much again for the lands of further steps that the evaluator remembers.
-const BYTES_PER_SAMPLE: u64 = 160;
+/// the processor, as much again for the lands of further steps that the evaluator remembers, and a half of that for the
+/// state before the last edit and for what the measures work with.
+const BYTES_PER_SAMPLE: u64 = 200;
 
 /// Bytes of memory that a preview of so many samples along a side takes; `None` where it fits everywhere.
 pub(super) fn bytes_of_preview(samples: u32) -> Option<u64> {

@@ -130,6 +130,8 @@ pub(super) struct Maps {
     pub(super) split: Option<f32>,
     /// The heightmap and the texture of that state.
     other: [Option<Upload>; 2],
+    /// Whether they are not there yet.
+    awaits_other: bool,
 }
 
 /// Where a map lies on the screen: what is drawn over it, and works on it, goes by this.
@@ -200,8 +202,10 @@ impl Maps {
         }
     }
 
-    /// Uploads the pictures of the state before the last edit, if the maps are to show any.
-    pub(super) fn show_other(&mut self, ctx: &egui::Context, before: Option<&Preview>) {
+    /// Uploads the pictures of the state before the last edit, if the maps are to show any; without, says whether there
+    /// will be some.
+    pub(super) fn show_other(&mut self, ctx: &egui::Context, before: Option<&Preview>, is_awaited: bool) {
+        self.awaits_other = is_awaited;
         match before {
             Some(before) => {
                 for (upload, picture) in self.other.iter_mut().zip([&before.heightmap, &before.texture]) {
@@ -320,13 +324,17 @@ impl Maps {
         }
         let bar = scale_bar(ui, painter, rect, pixels_per_m);
         north_tick(ui, painter, bar);
-        let is_compared = before.is_some();
+        let state = match (before, self.awaits_other) {
+            (Some(_), _) => "Before",
+            (None, true) => "Before: renewing…",
+            (None, false) => "Before: nothing was edited",
+        };
         freshness_chip(ui, painter, rect, freshness);
         let name = view.title();
         response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, format!("{name} of the land")));
         lens.bar = bar;
         if let Some(share) = &mut self.split {
-            split_ui(ui, rect, share, is_compared);
+            split_ui(ui, rect, share, state);
         }
         lens
     }
@@ -403,8 +411,8 @@ fn north_tick(ui: &Ui, painter: &egui::Painter, bar: Rect) {
     painter.text(place.center_bottom() - Vec2::new(0.0, 1.0), Align2::CENTER_BOTTOM, "N", small(), colours.text);
 }
 
-/// The line that splits a map, which can be dragged. `is_compared` says whether the state before is there.
-fn split_ui(ui: &mut Ui, rect: Rect, share: &mut f32, is_compared: bool) {
+/// The line that splits a map, which can be dragged; `before` says what is seen to the west of it.
+fn split_ui(ui: &mut Ui, rect: Rect, share: &mut f32, before: &str) {
     let x = rect.left() + *share * rect.width();
     let reach = Rect::from_x_y_ranges(x - 6.0..=x + 6.0, rect.y_range());
     let response = ui.interact(reach, ui.scope_id().with("split"), Sense::drag());
@@ -421,7 +429,6 @@ fn split_ui(ui: &mut Ui, rect: Rect, share: &mut f32, is_compared: bool) {
     painter.vline(x, rect.y_range(), Stroke::new(1.5, colour));
     painter.circle(egui::pos2(x, rect.center().y), 6.0, colour, Stroke::new(1.0, Color32::from_black_alpha(150)));
     let y = rect.top() + 50.0;
-    let before = if is_compared { "Before" } else { "Before: nothing yet" };
     note(ui, &painter, Align2::RIGHT_CENTER, egui::pos2(x - 8.0, y), before);
     note(ui, &painter, Align2::LEFT_CENTER, egui::pos2(x + 8.0, y), "Now");
     response.on_hover_cursor(egui::CursorIcon::ResizeHorizontal);

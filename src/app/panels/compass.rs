@@ -119,9 +119,12 @@ pub(in crate::app) fn sun_ui(ui: &mut Ui, pane: Rect, map: &str, light: &mut Lig
     painter.circle(middle, SMALL_RADIUS + 4.0, colours.plate, Stroke::NONE);
     painter.circle_stroke(middle, SMALL_RADIUS, Stroke::new(1.0, colours.weak));
     let sun = middle + offset(light.azimuth_deg, light.altitude_deg, SMALL_RADIUS);
-    painter.line_segment([middle, sun], (1.0, colours.weak));
-    let is_active = response.hovered() || response.dragged();
-    painter.circle_filled(sun, if is_active { 5.0 } else { 4.0 }, colours.accent);
+    let colour = if response.hovered() || response.dragged() { colours.accent } else { colours.text };
+    painter.circle_filled(sun, 3.5, colour);
+    for ray in 0..8_u8 {
+        let way = Vec2::angled(f32::from(ray) * std::f32::consts::FRAC_PI_4);
+        painter.line_segment([sun + 5.0 * way, sun + 7.0 * way], (1.0, colour));
+    }
     if !response.is_pointer_button_down_on() {
         response.on_hover_text("Drag the sun: the rim is the horizon, the middle the zenith");
     }

@@ -4,8 +4,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use egui::{Align, CollapsingHeader, Color32, Rect, Sense, Ui, Vec2};
-use egui_plot::{AxisHints, Bar, BarChart, GridInput, Line, Plot, PlotPoints, Points, VLine, uniform_grid_spacer};
+use egui::{Align, Button, CollapsingHeader, Color32, Rect, Sense, Ui, Vec2};
+use egui_plot::{AxisHints, Bar, BarChart, GridMark, Line, Plot, PlotPoints, Points, VLine};
 
 use crate::app::parameter_ui::group_ui;
 use crate::app::profile_tool::ProfileTool;
@@ -20,6 +20,9 @@ use crate::worker::{Forms, JobError, MeasureRequest, Measured, Measurer, Preview
 
 /// How long measures may be those of another land before they fade, seconds: shorter waits would only flicker.
 const NOTICEABLE: f64 = 0.25;
+
+/// The most marks of an axis.
+const MOST_MARKS: u32 = 64;
 
 /// The rows of the view's table that are no concern of the measures.
 const OTHER_ROWS: [&str; 4] = ["preview_samples", "iterations_per_frame", "water_m", "locked"];
@@ -178,7 +181,8 @@ impl Measures {
             Section::Heights => self.heights_ui(ui, shown),
             Section::Profile => {
                 gauges.profile.plot_ui(ui, &shown.land, gauges.crosshair_m);
-                let button = ui.selectable_label(gauges.profile.is_drawing, "Draw another line");
+                let button = Button::selectable(gauges.profile.is_drawing, "Draw another line");
+                let button = ui.add(button.frame_when_inactive(true));
                 if button
                     .on_hover_text("The next drag on a map draws the line; its ends can be dragged there")
                     .clicked()
@@ -196,7 +200,7 @@ impl Measures {
                     if old {
                         ui.set_opacity(0.5);
                     }
-                    self.found_ui(ui, section, gauges.view);
+                    self.found_ui(ui, section, gauges);
                 });
                 if old && gauges.is_playing {
                     ui.weak("Measured anew when the uplift rests");
@@ -206,10 +210,10 @@ impl Measures {
     }
 
     /// A section of what the measures thread finds out.
-    fn found_ui(&self, ui: &mut Ui, section: Section, view: &mut View) {
+    fn found_ui(&self, ui: &mut Ui, section: Section, gauges: &mut Gauges) {
         let is_known = match (&self.found, section) {
             (Some(Measured { slopes: Some(slopes), .. }), Section::Slopes) => {
-                slopes_ui(ui, slopes, &mut view.walkable_deg);
+                slopes_ui(ui, slopes, &mut gauges.view.walkable_deg);
                 true
             }
             (Some(Measured { forms: Some(forms), .. }), Section::Landforms) => {
@@ -223,10 +227,10 @@ impl Measures {
             _ => false,
         };
         if !is_known {
-            ui.weak("Measuring…");
+            ui.weak(if gauges.is_playing { "Measured when the uplift rests" } else { "Measuring…" });
         }
         if section == Section::Slopes {
-            group_ui(ui, view, &OTHER_ROWS);
+            group_ui(ui, gauges.view, &OTHER_ROWS);
         }
     }
 
@@ -303,8 +307,8 @@ pub(in crate::app) fn plot<'a>(
         .show_axes([true, has_heights])
         .custom_x_axes(vec![across])
         .custom_y_axes(vec![up])
-        .x_grid_spacer(uniform_grid_spacer(|input| round_steps(&input, 3.5)))
-        .y_grid_spacer(uniform_grid_spacer(|input| round_steps(&input, 2.5)))
+        .x_grid_spacer(|input| inner_marks(input.bounds, round_step(input.bounds, 3.5)))
+        .y_grid_spacer(|input| marks(input.bounds, round_step(input.bounds, 2.5)))
         .show_grid(false)
         .show_background(false)
         .sense(Sense::hover())
@@ -320,11 +324,31 @@ pub(in crate::app) fn plot<'a>(
         .set_margin_fraction(Vec2::new(0.0, 0.05))
 }
 
-/// One round step for all the marks of an axis, so that there are at least so many.
-fn round_steps(input: &GridInput, least: f64) -> [f64; 3] {
-    let (from, to) = input.bounds;
+/// The round step of an axis from which there are at least so many marks on it.
+fn round_step((from, to): (f64, f64), least: f64) -> f64 {
     let span = (to - from).clamp(1e-3, 1e9);
-    [f64::from(round_length((span / least) as f32)); 3]
+    f64::from(round_length((span / least) as f32))
+}
+
+/// Marks at the multiples of a step.
+fn marks((from, to): (f64, f64), step_size: f64) -> Vec<GridMark> {
+    let first = (from / step_size).ceil();
+    let value = |i: u32| (first + f64::from(i)) * step_size;
+    (0..MOST_MARKS).map(value).take_while(|value| *value <= to).map(|value| GridMark { value, step_size }).collect()
+}
+
+/// The same, but for those so near to the end that their text would go beyond the plot.
+fn inner_marks((from, to): (f64, f64), step_size: f64) -> Vec<GridMark> {
+    marks((from, to - 0.05 * (to - from)), step_size)
+}
+
+/// Marks at 1, 2 and 5 times the powers of ten, where the axis shows logarithms.
+fn logarithmic_marks((from, to): (f64, f64)) -> Vec<GridMark> {
+    let first = from.floor();
+    let of_power = |i: u32| [1.0, 2.0, 5.0].map(|digit| first + f64::from(i) + libm::log10(digit));
+    let is_inside = |value: &f64| (from..=to - 0.05 * (to - from)).contains(value);
+    let values = (0..MOST_MARKS / 3).flat_map(of_power).filter(is_inside);
+    values.map(|value| GridMark { value, step_size: 0.3 }).collect()
 }
 
 /// A length under an axis.
@@ -345,7 +369,7 @@ fn slopes_ui(ui: &mut Ui, slopes: &Slopes, limit_deg: &mut f64) {
     // The slider below takes the focus: this is the same limit.
     let shown = plot("Slopes of the land", 96.0, |degrees| format!("{degrees:.0}°"), false)
         .sense(Sense::CLICK | Sense::DRAG)
-        .x_grid_spacer(uniform_grid_spacer(|_| [15.0; 3]));
+        .x_grid_spacer(|input| inner_marks(input.bounds, 15.0));
     let limit = *limit_deg;
     let response = shown.show(ui, |plot| {
         plot.set_plot_bounds_x(0.0..=90.0);
@@ -375,8 +399,8 @@ fn spectrum_ui(ui: &mut Ui, spectrum: &Spectrum) {
     let points: Vec<[f64; 2]> = spectrum.points.iter().copied().map(logarithms).collect();
     let on_line = |wavelength_m: f64| spectrum.line_at(wavelength_m).map(|power| logarithms([wavelength_m, power]));
     let line: Vec<[f64; 2]> = [last[0], first[0]].into_iter().filter_map(on_line).collect();
-    let shown = plot("Power spectrum", 112.0, |power| as_length(libm::pow(10.0, power.round())), false)
-        .x_grid_spacer(uniform_grid_spacer(|_| [1.0; 3]));
+    let shown = plot("Power spectrum", 112.0, |power| as_length(libm::pow(10.0, power)), false)
+        .x_grid_spacer(|input| logarithmic_marks(input.bounds));
     let response = shown.show(ui, |plot| {
         plot.points(Points::new("Power", PlotPoints::from(points)).color(colours.weak).radius(1.25).allow_hover(false));
         plot.line(Line::new("Fit", PlotPoints::from(line)).color(colours.text).width(1.25).allow_hover(false));
@@ -447,6 +471,21 @@ fn share_ui(ui: &mut Ui, name: &str, share: f64, real: Option<Span>, most: f64) 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn axes_have_round_marks_however_long_they_are() {
+        let at = |marks: Vec<GridMark>| marks.into_iter().map(|mark| mark.value.round()).collect::<Vec<_>>();
+        let round = |bounds, least| at(marks(bounds, round_step(bounds, least)));
+        assert_eq!(round((0.0, 8192.0), 3.5), [0.0, 2000.0, 4000.0, 6000.0, 8000.0]);
+        assert_eq!(round((-393.0, 1074.0), 2.5), [0.0, 500.0, 1000.0]);
+        assert_eq!(at(inner_marks((0.0, 90.0), 15.0)), [0.0, 15.0, 30.0, 45.0, 60.0, 75.0]);
+        let lengths = logarithmic_marks((libm::log10(70.0), libm::log10(2100.0)));
+        let metres = lengths.into_iter().map(|mark| libm::pow(10.0, mark.value).round()).collect::<Vec<_>>();
+        assert_eq!(metres, [100.0, 200.0, 500.0, 1000.0]);
+        // Level land has marks too, and not too many of them.
+        assert!(marks((7.0, 7.0), round_step((7.0, 7.0), 2.5)).len() <= 1);
+        assert_eq!(marks((0.0, 1e9), 1.0).len(), MOST_MARKS as usize);
+    }
 
     #[test]
     fn every_form_of_real_ranges_has_a_span() {
