@@ -57,7 +57,8 @@ impl Spectrum {
         }
         // By Parseval's theorem, and with what the window lets through, the sum over all rings is the mean square.
         let let_through = hann(side).map(|weight| weight * weight).sum::<f64>();
-        let factor = 1.0 / (side as f64 * let_through).powi(2);
+        let samples_seen = side as f64 * let_through;
+        let factor = 1.0 / (samples_seen * samples_seen);
         let side_m = side as f64 * (grid.spacing_x_m() * grid.spacing_z_m()).sqrt();
         let point = |(k, power): (usize, &f64)| [side_m / k as f64, power * factor];
         Ok(Self { points: rings.iter().enumerate().skip(FIRST_WAVE).map(point).collect() })
