@@ -234,7 +234,7 @@ fn texture_row(name: &str, grid: Grid, recipe: &TextureRecipe, tiles: &BTreeMap<
 fn normals_row(name: &str, grid: Grid) {
     let land = rugged(grid);
     row(name, 1.0, grid.samples(), &mut || drop(black_box(naive::normals(&land))), &mut || {
-        drop(black_box(chart(&land, Chart::Normals, Points::Samples, 255, &Monitor::new())));
+        drop(black_box(chart(&land, Chart::Normals, None, Points::Samples, 255, &Monitor::new())));
     });
 }
 

@@ -135,7 +135,7 @@ fn every_picture_stops_in_time() {
     };
     check("weights 4096²", &|monitor| weigh(scene, points, 255, monitor).is_err());
     for what in Chart::ALL {
-        check(&format!("{} 4096²", what.key()), &|monitor| chart(&land, what, points, 255, monitor).is_err());
+        check(&format!("{} 4096²", what.key()), &|monitor| chart(&land, what, None, points, 255, monitor).is_err());
     }
     let picture = Picture { width: 8192, height: 4096, pixels: vec![[7; 4]; 8192 * 4096] };
     let range_m = Band { min: 0.0, max: 976.0 };

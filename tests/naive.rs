@@ -87,7 +87,7 @@ fn the_recursive_filter() {
 #[test]
 fn the_normals() {
     let land = rugged();
-    let ours = chart(&land, Chart::Normals, Points::Samples, 255, &Monitor::new()).expect("not cancelled");
+    let ours = chart(&land, Chart::Normals, None, Points::Samples, 255, &Monitor::new()).expect("not cancelled");
     let plain = naive::normals(&land);
     assert_eq!(ours.len(), plain.len());
     let off = ours.iter().zip(&plain).filter(|(a, b)| a.abs_diff(u16::from(**b)) > 1).count();

@@ -4,18 +4,26 @@
 
 use std::collections::BTreeMap;
 
+use upthrust::engine::landforms::{Mark, Marks, REAL_LANDS};
 use upthrust::engine::operations::coastline::Coastline;
+use upthrust::engine::parameters::Band;
 use upthrust::engine::stack::evaluate;
 use upthrust::engine::texture::{Painting, paint_once};
-use upthrust::engine::{Grid, Heightfield, Monitor, Recipe, Step};
+use upthrust::engine::{Extent, Grid, Heightfield, Monitor, Recipe, Step};
 use upthrust::files::build::load_inputs;
 use upthrust::project::presets;
 
 const SAMPLES: usize = 257;
+/// The side of the square in the middle of the volcanic island that is land alone, of its 513 samples.
+const ISLAND_SAMPLES: usize = 257;
 
 fn land(recipe: &Recipe) -> Heightfield {
+    land_of(recipe, SAMPLES)
+}
+
+fn land_of(recipe: &Recipe, samples: usize) -> Heightfield {
     let inputs = load_inputs(recipe, &BTreeMap::new()).expect("presets need no files");
-    let grid = Grid::fitted(recipe.world.extent(), SAMPLES);
+    let grid = Grid::fitted(recipe.world.extent(), samples);
     evaluate(recipe, grid, None, &inputs, &Monitor::new()).expect("not cancelled")
 }
 
@@ -94,4 +102,56 @@ fn a_coast_that_nobody_has_painted_is_green_land_on_a_sandy_floor() {
     assert!(green > red && green > blue + 20.0 && green < 180.0, "the land is {:.0?}", [red, green, blue]);
     let [red, green, blue] = colour_at(low);
     assert!(red > green && green > blue, "the sea floor is {:.0?}", [red, green, blue]);
+}
+
+/// The presets that stand beside real ranges. At 513 samples theirs lie about as far apart as those of the real ones.
+const LIKE_REAL_LAND: [&str; 5] = ["alpine-range", "young-fault-range", "rolling-hills", "canyon", "volcanic-island"];
+
+/// The middle of a land, so many samples along each side.
+fn middle(land: &Heightfield, side: usize) -> Heightfield {
+    let grid = land.grid();
+    let [left, top] = [grid.width(), grid.height()].map(|count| (count - side) / 2);
+    let along_m = |spacing_m: f64| spacing_m * (side - 1) as f64;
+    let extent = Extent { width_m: along_m(grid.spacing_x_m()), depth_m: along_m(grid.spacing_z_m()) };
+    Heightfield::from_fn(Grid::new(extent, side, side), |c, r| land[(left + c, top + r)])
+}
+
+/// `cargo test --test presets -- --nocapture real` prints the table. Real ranges are cut out of land; so is the volcano,
+/// of which the square in the middle is measured that is land alone.
+#[test]
+fn ranges_have_the_forms_of_real_ones() {
+    let row = |name: &str, spacing: &str, cells: [String; Mark::ALL.len()]| {
+        let cells: String = cells.iter().map(|cell| format!("{cell:>13}")).collect();
+        println!("{name:<34}{spacing:>8}{cells}");
+    };
+    let numbers = |name: &str, spacing_m: f64, marks: [f64; Mark::ALL.len()]| {
+        row(name, &format!("{spacing_m:.0} m"), marks.map(|mark| format!("{mark:.3}")));
+    };
+    let bands: [Band; Mark::ALL.len()] = std::array::from_fn(|i| Mark::ALL[i].of_real_lands());
+    row("land", "spacing", std::array::from_fn(|i| Mark::ALL[i].key().split('_').next().unwrap_or_default().into()));
+    for land in REAL_LANDS {
+        numbers(land.name, land.spacing_m, land.marks);
+    }
+    row("least", "", bands.map(|band| format!("{:.3}", band.min)));
+    row("most", "", bands.map(|band| format!("{:.3}", band.max)));
+    let mut missed = Vec::new();
+    for name in LIKE_REAL_LAND {
+        let preset = presets().iter().find(|preset| preset.name == name).expect(name);
+        let project = preset.project().expect(name);
+        let mut land = land_of(&project.recipe, 513);
+        if name == "volcanic-island" {
+            land = middle(&land, ISLAND_SAMPLES);
+            let sea_m = project.view.water_m.expect("an island lies in water");
+            assert!(f64::from(land.min_max()[0]) > sea_m, "{name}: there is water in the square that is measured");
+        }
+        let marks = Marks::of(&land, &Monitor::new()).expect("not cancelled");
+        let found: [f64; Mark::ALL.len()] = std::array::from_fn(|i| marks.get(Mark::ALL[i]).expect("rough land"));
+        numbers(name, land.grid().spacing_x_m(), found);
+        for ((mark, found), band) in Mark::ALL.iter().zip(found).zip(&bands) {
+            if !(band.min..=band.max).contains(&found) {
+                missed.push(format!("{name}: {} is {found:.3}, not {:.3} to {:.3}", mark.key(), band.min, band.max));
+            }
+        }
+    }
+    assert!(missed.is_empty(), "{}", missed.join("\n"));
 }

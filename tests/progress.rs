@@ -90,7 +90,7 @@ fn the_progress_of_paintings_weights_and_charts_only_rises() {
     assert_rises("weights", &watched(weighing));
     for what in Chart::ALL {
         let charting = |monitor: &Monitor| {
-            assert!(chart(&land, what, Points::Pixels([700, 500]), 255, monitor).is_ok(), "not cancelled");
+            assert!(chart(&land, what, None, Points::Pixels([700, 500]), 255, monitor).is_ok(), "not cancelled");
         };
         assert_rises(what.key(), &watched(charting));
     }

@@ -166,7 +166,7 @@ impl App {
     }
 
     pub(super) fn carry_out_opening(&mut self, Opening { name, project, path, is_unsaved }: Opening) {
-        self.selected_step = 0;
+        self.selected_step = first_step(&project);
         self.studio.reset();
         if is_unsaved {
             self.document.replace_unsaved(name, project, path);
@@ -232,6 +232,12 @@ impl App {
             Err(error) => self.complain(error),
         }
     }
+}
+
+/// The step that is seen first: the one that raises most of what there is to watch.
+pub(super) fn first_step(project: &Project) -> usize {
+    let most = project.recipe.stack.iter().enumerate().rev().max_by_key(|(_, step)| step.iterations());
+    most.map_or(0, |(i, _)| i)
 }
 
 /// Lets a heightmap step draw on that file.

@@ -64,7 +64,7 @@ fn sections_are_measured_as_they_are_unfolded_and_tell_of_the_land_that_is_shown
     wait(&mut editor, "the forms", |app| app.measures.found().is_some_and(|found| found.forms.is_some()));
     editor.run_steps(2);
     editor.get_by_label_contains("Ridge ");
-    editor.get_by_label_contains("in real ranges 8.7 % to 14.5 %");
+    editor.get_by_label_contains("in real ranges 7.5 % to 15.7 %");
     unfold(&mut editor, "Spectrum");
     wait(&mut editor, "the spectrum", |app| app.measures.found().is_some_and(|found| found.spectrum.is_some()));
     editor.run_steps(2);

@@ -65,7 +65,7 @@ use std::time::{Duration, Instant};
 
 use egui::{Context, Ui};
 
-use self::arrivals::file_name;
+use self::arrivals::{file_name, first_step};
 use self::command::Command;
 use self::compare::Compare;
 use self::deeds::Dice;
@@ -178,11 +178,12 @@ impl App {
         let (settings, unreadable) = keeper::read_settings(&folders);
         settings.apply(ctx);
         let project = preset_projects().first().map(|(_, project)| project.clone()).unwrap_or_default();
+        let selected_step = first_step(&project);
         let document = Document::new(project);
         let recipe = (document.project().clone(), Arc::new(document.project().recipe.clone()));
         let keeper = Keeper::start(&folders, &settings, document.revision(), wake.clone())?;
         let mut app = Self {
-            selected_step: 0,
+            selected_step,
             document,
             playback: Playback::from_start(),
             previewer: Previewer::start(wake.clone())?,

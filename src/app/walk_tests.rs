@@ -169,7 +169,7 @@ fn input(editor: &mut Harness<'static, App>, draw: &mut Draw) -> String {
         if !(modifiers == Modifiers::COMMAND && key == Key::Q) {
             editor.key_press_modifiers(modifiers, key);
         }
-        return format!("{modifiers:?} {key:?}");
+        return format!("key {modifiers:?} {key:?}");
     }
     let button = pick(draw, &[PointerButton::Primary, PointerButton::Primary, PointerButton::Secondary]);
     let pressed = |pos, pressed| Event::PointerButton { pos, button, pressed, modifiers };
@@ -181,10 +181,10 @@ fn input(editor: &mut Harness<'static, App>, draw: &mut Draw) -> String {
         editor.step();
         editor.event(Event::PointerMoved(to));
         editor.event(pressed(to, false));
-        return format!("{button:?} from {from:?} to {to:?}");
+        return format!("drag by {button:?}");
     }
     editor.event(pressed(from, false));
-    format!("{button:?} at {from:?}")
+    format!("click by {button:?}")
 }
 
 /// The slowest frames of a walk, by what was done in them, milliseconds.
@@ -218,7 +218,7 @@ fn walk(actions: u64, samples: u32, seed: u32) -> Slowest {
             editor.state_mut().edit(|project| edit(project, draw));
             "edit".into()
         } else {
-            input(&mut editor, draw).split([' ', '[']).next().unwrap_or_default().to_string()
+            input(&mut editor, draw)
         };
         let before = ThreadTime::now();
         editor.step();
@@ -265,7 +265,7 @@ fn no_frame_takes_longer_than_a_screen_shows_it() {
         println!("{milliseconds:>7.1} ms  {deed}");
     }
     // Another size or theme has the library draw every letter anew.
-    let redraws = ["Scale", "LargerInterface", "SmallerInterface", "UsualInterface", "Theme"];
-    slowest.retain(|(deed, _)| !redraws.contains(&deed.as_str()));
+    let redraws = ["Scale", "LargerInterface", "SmallerInterface", "UsualInterface", "Theme", "Plus", "Minus", "Num0"];
+    slowest.retain(|(deed, _)| !redraws.iter().any(|redraw| deed.ends_with(redraw)));
     assert!(slowest[0].1 <= 16.0, "{:?}", slowest[0]);
 }

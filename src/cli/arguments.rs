@@ -140,6 +140,12 @@ pub struct BuildOptions {
     pub weights_at: WeightsAt,
     #[command(flatten)]
     pub charts: ChartOptions,
+    /// Write the rivers as lines, a JSON file. They end at the project's water, if it has any.
+    #[arg(long, value_name = "FILE")]
+    pub river_lines: Option<PathBuf>,
+    /// The land in km² that drains through a river at the least; a thousandth of the world where not given.
+    #[arg(long, value_name = "KM2", requires = "river_lines", value_parser = river_area)]
+    pub river_area: Option<f64>,
     /// Write a picture of the land in 3-D, under the recipe's sun and with the project's water; only in builds with the
     /// editor. It needs a graphics adapter, a software one will do, but no display.
     #[arg(long, value_name = "FILE")]
@@ -206,6 +212,12 @@ pub enum DepthOption {
     /// 16 bits.
     #[value(name = "16")]
     Sixteen,
+}
+
+/// An area that is more than nothing.
+fn river_area(text: &str) -> Result<f64, String> {
+    let area = text.parse::<f64>().ok().filter(|area| area.is_finite() && *area > 0.0);
+    area.ok_or_else(|| "not an area; name one in km² such as 0.5".into())
 }
 
 /// The charts that are asked for, and where they go: an option for each row of the engine's table.

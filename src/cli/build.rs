@@ -17,6 +17,7 @@ use crate::files::frames::FramesOrder;
 use crate::files::heightmap::Encoding;
 use crate::files::maps::{Depth, MapOrder, WeightsLayout, WeightsOrder};
 use crate::files::mesh::{Detail, MeshOrder};
+use crate::files::rivers::RiversOrder;
 use crate::files::targets::{self, Target};
 use crate::files::tiles::TileNames;
 use crate::project::Project;
@@ -28,6 +29,7 @@ pub fn run(options: &BuildOptions) -> Result<(), CliError> {
         return Ok(());
     }
     let asks_for_maps = options.weights.is_some() || !options.charts.0.is_empty() || options.mesh.is_some();
+    let asks_for_maps = asks_for_maps || options.river_lines.is_some();
     let asks_for_texture = options.output.is_some() || options.texture.is_some();
     let asks_for_frames = options.frames.is_some() || options.animation.is_some();
     let asks_for_files = asks_for_texture || options.heightmap.is_some() || asks_for_maps || asks_for_frames;
@@ -108,9 +110,10 @@ fn variants(options: &BuildOptions) -> Vec<BuildOptions> {
             name.push(format!("size_{size}"));
         }
         let folder = options.output.clone().unwrap_or_default().join(name.join("_"));
-        let BuildOptions { heightmap, texture, weights, mesh, frames, animation, render, charts, .. } = &mut variant;
+        let BuildOptions { heightmap, texture, weights, mesh, frames, animation, render, charts, river_lines, .. } =
+            &mut variant;
         // What is named lies there too, unless its path is a whole one.
-        let named = [heightmap, texture, weights, mesh, frames, animation, render].into_iter().flatten();
+        let named = [heightmap, texture, weights, mesh, frames, animation, render, river_lines].into_iter().flatten();
         named.chain(charts.0.iter_mut().map(|(_, path)| path)).for_each(|path| *path = folder.join(&path));
         variant.output = Some(folder);
         variant
@@ -235,6 +238,11 @@ fn order(source: &str, project: Project, options: &BuildOptions) -> Result<Order
             layout: WeightsLayout::MapsAndPacks,
         }),
         maps: charts.map(|(chart, path)| MapOrder { path: path.clone(), chart, size, depth }).collect(),
+        rivers: options
+            .river_lines
+            .clone()
+            .map(|path| RiversOrder { path, least_m2: options.river_area.map(|area_km2| area_km2 * 1e6) }),
+        sea_m: project.view.water_m.map(|water_m| water_m as f32),
         mesh: options.mesh.clone().map(|path| MeshOrder { path, detail, texture: worn }),
         frames: shows.then(|| FramesOrder {
             folder: options.frames.clone(),

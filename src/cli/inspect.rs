@@ -8,10 +8,8 @@ use super::arguments::InspectOptions;
 use super::error::CliError;
 use super::print;
 use crate::engine::heightfield::Extent;
-use crate::engine::landforms::{Landform, Landforms, pits_per_thousand};
-use crate::engine::measures::{
-    SLOPE_BIN_DEG, Summary, WALKABLE_DEG, hurst_exponent, slope_histogram, spectral_slope, walkable,
-};
+use crate::engine::landforms::{Landform, Mark, Marks, REAL_LANDS};
+use crate::engine::measures::{SLOPE_BIN_DEG, Summary, WALKABLE_DEG, slope_histogram, walkable};
 use crate::engine::parameters::Band;
 use crate::engine::{Grid, Heightfield, Monitor, SampleScale};
 use crate::files::FileError;
@@ -69,16 +67,19 @@ pub fn run(options: &InspectOptions) -> Result<(), CliError> {
     let side = grid.width().min(grid.height()) as u64;
     require_memory(side * side * 16)?;
 
-    let monitor = Monitor::new();
-    let summary = Summary::of(&land, 64);
-    let hurst = hurst_exponent(&land);
-    let spectrum = spectral_slope(&land, &monitor)?;
+    let (summary, monitor) = (Summary::of(&land, 64), Monitor::new());
     let slopes = slope_histogram(&land, SLOPE_BIN_DEG);
     let walkable = walkable(&land, WALKABLE_DEG, &monitor)?.share;
-    let forms = Landforms::of(&land, &monitor)?;
-    let pits = pits_per_thousand(&land);
+    let marks = Marks::of(&land, &monitor)?;
     let shares: Map<String, Value> =
-        Landform::ALL.iter().map(|form| (form.key().to_string(), Value::from(forms.share(*form)))).collect();
+        Landform::ALL.iter().map(|form| (form.key().to_string(), Value::from(marks.forms.share(*form)))).collect();
+    let real: Map<String, Value> = Mark::ALL
+        .iter()
+        .map(|mark| {
+            let band = mark.of_real_lands();
+            (mark.key().to_string(), json!([band.min, band.max]))
+        })
+        .collect();
     if options.json {
         let report = json!({
             "file": options.file.to_string_lossy(),
@@ -90,14 +91,15 @@ pub fn run(options: &InspectOptions) -> Result<(), CliError> {
             "min_m": summary.min_m,
             "max_m": summary.max_m,
             "mean_m": summary.mean_m,
-            "hypsometric_integral": summary.hypsometric_integral,
-            "hurst_exponent": hurst,
-            "spectral_slope": spectrum,
+            "hypsometric_integral": marks.hypsometric,
+            "hurst_exponent": marks.hurst,
+            "spectral_slope": marks.spectrum,
             "slope_histogram": {"bin_deg": SLOPE_BIN_DEG, "shares": slopes},
             "walkable_share": walkable,
             "walkable_deg": WALKABLE_DEG,
             "landforms": shares,
-            "pits_per_thousand": pits,
+            "pits_per_thousand": marks.pits,
+            "real_lands": real,
             "notes": notes.into_iter().map(Value::from).collect::<Value>(),
         });
         print::say(&format!("{report:#}"));
@@ -105,6 +107,13 @@ pub fn run(options: &InspectOptions) -> Result<(), CliError> {
     }
     let optional =
         |number: Option<f64>| number.map_or("none: too level or too small".into(), |number| format!("{number:.3}"));
+    let real = |mark: Mark, scale: f64, decimals: usize| {
+        let band = mark.of_real_lands();
+        // No share and no count is below nothing.
+        let least = if mark == Mark::Spectrum { band.min } else { band.min.max(0.0) };
+        format!("{:.decimals$} to {:.decimals$}", scale * least, scale * band.max)
+    };
+    let beside = |text: String, mark: Mark, decimals: usize| format!("{text:<32} real {}", real(mark, 1.0, decimals));
     let extent = grid.extent();
     let mut lines = vec![
         format!("size                  {} × {} samples", grid.width(), grid.height()),
@@ -112,16 +121,19 @@ pub fn run(options: &InspectOptions) -> Result<(), CliError> {
         format!("extent                {:.1} × {:.1} m", extent.width_m, extent.depth_m),
         format!("range                 {} to {} m", summary.min_m, summary.max_m),
         format!("mean                  {:.3} m", summary.mean_m),
-        format!("hypsometric integral  {:.3}", summary.hypsometric_integral),
-        format!("Hurst exponent        {}", optional(hurst)),
-        format!("spectral slope        {}", optional(spectrum)),
         format!("walkable (≤ {WALKABLE_DEG}°)      {:.1} %", 100.0 * walkable),
-        format!("pits                  {pits:.1} ‰"),
+        beside(format!("hypsometric integral  {:.3}", marks.hypsometric), Mark::Hypsometric, 3),
+        beside(format!("Hurst exponent        {}", optional(marks.hurst)), Mark::Hurst, 3),
+        beside(format!("spectral slope        {}", optional(marks.spectrum)), Mark::Spectrum, 3),
+        beside(format!("pits                  {:.1} ‰", marks.pits), Mark::Pits, 1),
         "landforms".into(),
     ];
     lines.extend(Landform::ALL.iter().map(|form| {
-        let share = forms.share(*form);
-        format!("  {:<11} {:>5.1} %  {}", form.key(), 100.0 * share, "#".repeat((50.0 * share) as usize))
+        let share = marks.forms.share(*form);
+        let mark = Mark::ALL.iter().find(|mark| mark.key() == form.key());
+        let real = mark.map_or(String::new(), |mark| format!("real {}", real(*mark, 100.0, 1)));
+        let bar = "#".repeat((50.0 * share) as usize);
+        format!("  {:<11} {:>5.1} %  {real:<18}  {bar}", form.key(), 100.0 * share).trim_end().into()
     }));
     lines.push("slopes".into());
     lines.extend(slopes.iter().enumerate().filter(|(_, share)| **share > 0.0).map(|(bin, share)| {
@@ -133,6 +145,12 @@ pub fn run(options: &InspectOptions) -> Result<(), CliError> {
             "#".repeat((50.0 * share) as usize)
         )
     }));
+    let spacings_m = REAL_LANDS.map(|land| land.spacing_m);
+    let (finest_m, coarsest_m) =
+        (spacings_m.into_iter().fold(f64::MAX, f64::min), spacings_m.into_iter().fold(0.0, f64::max));
+    lines.push(format!(
+        "real: the span of three ranges with samples {finest_m:.0} to {coarsest_m:.0} m apart, a fifth wider at either end"
+    ));
     lines.extend(notes.iter().map(|note| format!("note: {note}")));
     print::say_all(lines);
     Ok(())

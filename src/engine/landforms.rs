@@ -7,8 +7,9 @@
 use rayon::prelude::*;
 
 use super::heightfield::Heightfield;
+use super::measures::{Summary, hurst_exponent, spectral_slope};
 use super::monitor::{Cancelled, Monitor};
-use super::parameters::choices;
+use super::parameters::{Band, choices};
 
 choices! {
     /// What a place of the land is like beside what can be seen from it in eight directions.
@@ -147,6 +148,121 @@ pub fn pits_per_thousand(land: &Heightfield) -> f64 {
     1000.0 * pits as f64 / ((width - 2) * (height - 2)) as f64
 }
 
+choices! {
+    /// The numbers by which a land is held beside real ones.
+    pub enum Mark {
+        /// [`hurst_exponent`].
+        Hurst = "hurst_exponent", "Hurst";
+        /// [`spectral_slope`].
+        Spectrum = "spectral_slope", "Spectrum";
+        /// [`Summary::hypsometric_integral`].
+        Hypsometric = "hypsometric_integral", "Hyps.";
+        /// [`pits_per_thousand`].
+        Pits = "pits_per_thousand", "Pits ‰";
+        /// The share of peaks.
+        Peak = "peak", "Peak";
+        /// The share of ridges.
+        Ridge = "ridge", "Ridge";
+        /// The share of spurs.
+        Spur = "spur", "Spur";
+        /// The share of slopes.
+        Slope = "slope", "Slope";
+        /// The share of hollows.
+        Hollow = "hollow", "Hollow";
+        /// The share of valleys.
+        Valley = "valley", "Valley";
+        /// The share of pits among the forms.
+        Pit = "pit", "Pit";
+    }
+}
+
+impl Mark {
+    /// Where the [`REAL_LANDS`] lie: from the least to the greatest of them, a fifth of that wider at either end.
+    pub fn of_real_lands(self) -> Band {
+        let marks = REAL_LANDS.map(|land| land.marks[self as usize]);
+        let [min, max] = [marks.into_iter().fold(f64::MAX, f64::min), marks.into_iter().fold(f64::MIN, f64::max)];
+        let more = (max - min) / 5.0;
+        Band { min: min - more, max: max + more }
+    }
+}
+
+/// A piece cut out of a real range.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RealLand {
+    /// What it is called.
+    pub name: &'static str,
+    /// How far its samples lie apart, metres. All marks hang on that: lands are compared at like spacings.
+    pub spacing_m: f64,
+    /// In the order of [`Mark::ALL`].
+    pub marks: [f64; Mark::ALL.len()],
+}
+
+/// Three real ranges in numbers, made from elevation models with other programs. The first is the land of
+/// `tests/data/jacksboro.png` (SRTM, NASA and U.S. Geological Survey), on which ours are held against them.
+pub const REAL_LANDS: [RealLand; 3] = [
+    RealLand {
+        name: "Jacksboro fault, Tennessee",
+        spacing_m: 84.0,
+        marks: [0.59, -2.97, 0.35, 8.7, 0.029, 0.145, 0.176, 0.322, 0.137, 0.151, 0.030],
+    },
+    RealLand {
+        name: "Front Range, Colorado",
+        spacing_m: 82.0,
+        marks: [0.70, -2.87, 0.45, 4.3, 0.020, 0.137, 0.201, 0.352, 0.143, 0.126, 0.016],
+    },
+    RealLand {
+        name: "San Gabriel mountains, California",
+        spacing_m: 30.0,
+        marks: [0.76, -3.46, 0.44, 0.9, 0.007, 0.087, 0.204, 0.410, 0.185, 0.100, 0.005],
+    },
+];
+
+/// A land in the numbers by which it is held beside real ones.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Marks {
+    /// [`hurst_exponent`].
+    pub hurst: Option<f64>,
+    /// [`spectral_slope`].
+    pub spectrum: Option<f64>,
+    /// [`Summary::hypsometric_integral`].
+    pub hypsometric: f64,
+    /// [`pits_per_thousand`].
+    pub pits: f64,
+    /// The shares of all forms.
+    pub forms: Landforms,
+}
+
+impl Marks {
+    /// Measures the land.
+    pub fn of(land: &Heightfield, monitor: &Monitor) -> Result<Self, Cancelled> {
+        Ok(Self {
+            hurst: hurst_exponent(land),
+            spectrum: spectral_slope(land, monitor)?,
+            hypsometric: Summary::of(land, 1).hypsometric_integral,
+            pits: pits_per_thousand(land),
+            forms: Landforms::of(land, monitor)?,
+        })
+    }
+
+    /// One of them; `None` for a roughness of land that is level or too small.
+    pub fn get(&self, mark: Mark) -> Option<f64> {
+        let share = |form| Some(self.forms.share(form));
+        match mark {
+            Mark::Hurst => self.hurst,
+            Mark::Spectrum => self.spectrum,
+            Mark::Hypsometric => Some(self.hypsometric),
+            Mark::Pits => Some(self.pits),
+            Mark::Peak => share(Landform::Peak),
+            Mark::Ridge => share(Landform::Ridge),
+            Mark::Spur => share(Landform::Spur),
+            Mark::Slope => share(Landform::Slope),
+            Mark::Hollow => share(Landform::Hollow),
+            Mark::Valley => share(Landform::Valley),
+            Mark::Pit => share(Landform::Pit),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -181,6 +297,19 @@ mod tests {
         let grid = Grid::new(Extent { width_m: 160.0, depth_m: 160.0 }, 16, 30);
         let forms = Landforms::of(&Heightfield::from_fn(grid, |c, r| (c * r) as f32), &Monitor::new());
         assert_eq!(forms.expect("not cancelled").share(Landform::Flat), 1.0);
+    }
+
+    #[test]
+    fn real_lands_span_a_band_that_is_a_fifth_wider_at_either_end() {
+        let band = Mark::Pits.of_real_lands();
+        assert!((band.min - (0.9 - 1.56)).abs() < 1e-9 && (band.max - (8.7 + 1.56)).abs() < 1e-9, "{band:?}");
+        for mark in Mark::ALL {
+            let band = mark.of_real_lands();
+            assert!(
+                REAL_LANDS.iter().all(|land| (band.min..band.max).contains(&land.marks[*mark as usize])),
+                "{mark:?}"
+            );
+        }
     }
 
     #[test]

@@ -1,7 +1,9 @@
 //! Where a step acts: a weight from 0 to 1 at every sample.
 
+use super::flow::{Outlets, Water};
 use super::heightfield::{Grid, Heightfield};
 use super::inputs::{Inputs, Raster, SampleScale};
+use super::monitor::{Cancelled, Monitor};
 use super::parameters::{Band, FileName, Spec, choices, parameters};
 use super::texture::factor;
 
@@ -16,6 +18,12 @@ choices! {
         Border = "border", "Border";
         /// The brightness of an imported picture, stretched over the world.
         Image = "image", "Image";
+        /// How much of the land below the step drains through each place: its rivers.
+        Rivers = "rivers", "Rivers";
+        /// The lakes that would fill the hollows of the land below the step.
+        Lakes = "lakes", "Lakes";
+        /// How wet the ground below the step is, by what drains through it and by its slope.
+        Wetness = "wetness", "Wetness";
     }
 }
 
@@ -43,18 +51,32 @@ parameters! {
                 .when("source", &["border"]);
         /// The picture: white is where the step acts in full, black where it does not.
         file: FileName = FileName::default(), Spec::new("Image").when("source", &["image"]);
+        /// How much land drains through a place where the step acts in full; it fades out down to a quarter of that.
+        drained_km2: f64 = 1.0,
+            Spec::number("Drains", 1e-6, 1e6).slider(0.01, 100.0).unit("km²").logarithmic().when("source", &["rivers"]);
+        /// How deep a lake is where the step acts in full; it fades out to the shore.
+        lake_m: f64 = 1.0,
+            Spec::number("Depth", 0.001, 10_000.0).slider(0.1, 50.0).unit("m").logarithmic().when("source", &["lakes"]);
+        /// On which ground the step acts, by the topographic wetness index: crests have 3 or 4, wet valleys 12 and more.
+        wetness: Band = Band { min: 9.0, max: 40.0 },
+            Spec::number("Wetness", -10.0, 40.0).slider(0.0, 20.0).when("source", &["wetness"]);
+        /// How far the effect fades out on drier and wetter ground.
+        feather_wetness: f64 = 2.0,
+            Spec::number("Feather", 0.0, 40.0).slider(0.0, 8.0).when("source", &["wetness"]);
         /// Acts where it would not, and the other way round.
         invert: bool = false, Spec::new("Invert");
     }
 }
 
 /// A mask laid over one land.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Stencil<'a> {
     mask: &'a Mask,
     grid: Grid,
     below: Option<&'a Heightfield>,
     raster: Option<&'a Raster>,
+    /// The water on the land below, where the mask goes by it; none stands or flows on flat land.
+    water: Option<Water>,
 }
 
 impl Mask {
@@ -63,14 +85,32 @@ impl Mask {
     pub fn can_be_cut(&self) -> bool {
         match self.source {
             MaskSource::Elevation | MaskSource::Border | MaskSource::Image => true,
-            MaskSource::Slope => false,
+            MaskSource::Slope | MaskSource::Rivers | MaskSource::Lakes | MaskSource::Wetness => false,
         }
+    }
+
+    /// Whether it goes by the water on the land below.
+    fn is_of_water(&self) -> bool {
+        matches!(self.source, MaskSource::Rivers | MaskSource::Lakes | MaskSource::Wetness)
+    }
+
+    /// Maps of the land that the mask holds while its step is joined to what is below, at the most.
+    pub fn maps_held(&self) -> f64 {
+        if self.is_of_water() { Water::MAPS } else { 0.0 }
     }
 
     /// The mask over the land below a step; `None` is flat land at height 0. Without its picture an image mask hides
     /// nothing.
-    pub fn over<'a>(&'a self, grid: Grid, below: Option<&'a Heightfield>, inputs: &'a Inputs) -> Stencil<'a> {
-        Stencil { mask: self, grid, below, raster: inputs.get(&self.file) }
+    pub fn over<'a>(
+        &'a self,
+        grid: Grid,
+        below: Option<&'a Heightfield>,
+        inputs: &'a Inputs,
+        monitor: &Monitor,
+    ) -> Result<Stencil<'a>, Cancelled> {
+        let flows = below.filter(|_| self.is_of_water());
+        let water = flows.map(|land| Water::on(land, Outlets::Border, None, monitor)).transpose()?;
+        Ok(Stencil { mask: self, grid, below, raster: inputs.get(&self.file), water })
     }
 }
 
@@ -104,6 +144,28 @@ impl Stencil<'_> {
                 if mask.border_m > 0.0 { (from_border_m / mask.border_m).clamp(0.0, 1.0) as f32 } else { 1.0 }
             }
             MaskSource::Image => self.raster.map_or(1.0, |raster| brightness(raster, &self.grid, c, r)),
+            MaskSource::Rivers | MaskSource::Lakes | MaskSource::Wetness => {
+                self.below.zip(self.water.as_ref()).map_or(0.0, |(land, water)| self.by_water(land, water, c, r))
+            }
+        }
+    }
+}
+
+impl Stencil<'_> {
+    fn by_water(&self, land: &Heightfield, water: &Water, c: usize, r: usize) -> f32 {
+        let mask = self.mask;
+        let sample = r * self.grid.width() + c;
+        match mask.source {
+            MaskSource::Rivers => {
+                let quarter_m2 = 0.25e6 * mask.drained_km2;
+                (libm::log(f64::from(water.areas_m2[sample]) / quarter_m2) / libm::log(4.0)).clamp(0.0, 1.0) as f32
+            }
+            MaskSource::Lakes => (water.lakes_m[sample] / mask.lake_m as f32).clamp(0.0, 1.0),
+            _ => {
+                let Band { min, max } = mask.wetness;
+                let wetness = water.wetness(land, c, r);
+                factor(wetness, [min as f32, max as f32], mask.feather_wetness as f32)
+            }
         }
     }
 }
@@ -143,10 +205,13 @@ mod tests {
     #[track_caller]
     fn check(mask: &Mask, below: Option<&Heightfield>, inputs: &Inputs, r: usize, expected: [f32; 5]) {
         let mut weights = [0.0; 5];
-        mask.over(grid(), below, inputs).row(r, &mut weights);
+        let over = |mask: &Mask, weights: &mut [f32]| {
+            mask.over(grid(), below, inputs, &Monitor::new()).expect("not cancelled").row(r, weights);
+        };
+        over(mask, &mut weights);
         assert!(weights.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-5), "{weights:?}, not {expected:?}");
         let inverted = Mask { invert: true, ..mask.clone() };
-        inverted.over(grid(), below, inputs).row(r, &mut weights);
+        over(&inverted, &mut weights);
         assert!(weights.iter().zip(expected).all(|(a, b)| (1.0 - a - b).abs() < 1e-5));
     }
 
@@ -170,6 +235,27 @@ mod tests {
         let border = Mask { source: MaskSource::Border, border_m: 200.0, ..Default::default() };
         check(&border, None, &Inputs::default(), 0, [0.0; 5]);
         check(&border, None, &Inputs::default(), 1, [0.0, 0.5, 0.5, 0.5, 0.0]);
+    }
+
+    #[test]
+    fn by_the_water_on_the_land_below() {
+        let none = Inputs::default();
+        // Cells of 100 m × 100 m, falling 1 in 2 to the east: the border keeps its own, and along the middle row the
+        // samples drain 1 to 3 cells, 0.01 to 0.03 km².
+        let land = Heightfield::from_fn(grid(), |c, _| -50.0 * c as f32);
+        let rivers = Mask { source: MaskSource::Rivers, drained_km2: 0.02, ..Default::default() };
+        let half = 0.5;
+        check(&rivers, Some(&land), &none, 1, [half, half, 1.0, 1.0, 1.0]);
+        check(&rivers, None, &none, 1, [0.0; 5]);
+        // ln(a/tan β) with a = 10,000 m²/100 m and tan β = 0.5.
+        let wet = f64::from(libm::logf(200.0));
+        let band = Band { min: wet + 0.1, max: 40.0 };
+        let wetness = Mask { source: MaskSource::Wetness, wetness: band, feather_wetness: 0.2, ..Default::default() };
+        check(&wetness, Some(&land), &none, 1, [half, half, 1.0, 1.0, 1.0]);
+        // A pit of 2 m in level ground.
+        let pit = Heightfield::from_fn(grid(), |c, r| if (c, r) == (2, 1) { -2.0 } else { 0.0 });
+        let lakes = Mask { source: MaskSource::Lakes, lake_m: 4.0, ..Default::default() };
+        check(&lakes, Some(&pit), &none, 1, [0.0, 0.0, half, 0.0, 0.0]);
     }
 
     #[test]

@@ -26,6 +26,7 @@ pub mod random;
 pub mod recipe;
 pub mod relief;
 mod resample;
+pub mod rivers;
 mod rounding;
 pub mod stack;
 mod strips;

@@ -7,6 +7,7 @@ use rayon::prelude::*;
 use super::fault::Sums;
 use super::heightfield::{Grid, HIGHEST_M, Heightfield};
 use super::inputs::Inputs;
+use super::mask::Mask;
 use super::monitor::{Cancelled, Monitor};
 use super::operations::{Keyframe, Operation, Site};
 use super::recipe::{Blend, Recipe, Step, StepSettings};
@@ -331,7 +332,8 @@ fn blend(
     };
     let mut land = Arc::try_unwrap(own).or_else(|shared| shared.copied(monitor))?;
     let grid = land.grid();
-    let stencil = settings.mask.as_ref().map(|mask| mask.over(grid, below, inputs));
+    let over = |mask| Mask::over(mask, grid, below, inputs, monitor);
+    let stencil = settings.mask.as_ref().map(over).transpose()?;
     let rows = land.heights_mut().par_chunks_mut(grid.width()).with_min_len(32).enumerate();
     rows.try_for_each_init(
         || vec![strength; grid.width()],
@@ -385,12 +387,14 @@ pub fn peak_maps(recipe: &Recipe, grid: Grid) -> f64 {
         // Operations count a map for the land below, which the first step does not have.
         let missing = if at == 0 { 1.0 } else { 0.0 };
         let there = step.operation.works_on(grid);
+        // While it is joined: the land below and its own beside what its mask goes by.
+        let masked = step.settings.mask.as_ref().map_or(0.0, |mask| 2.0 + mask.maps_held()) - missing;
         if there == grid {
-            return step.operation.maps_held(grid) - missing;
+            return masked.max(step.operation.maps_held(grid) - missing);
         }
         // The land below and the result, beside what lies on the grid on which the operation works.
         let working = step.operation.maps_held(there) * there.samples() as f64 / grid.samples() as f64;
-        step.operation.maps_carried(grid) - missing + working
+        masked.max(step.operation.maps_carried(grid) - missing + working)
     };
     recipe.stack.iter().filter(|step| step.settings.enabled).enumerate().map(of_step).fold(1.0, f64::max)
 }
@@ -399,7 +403,7 @@ pub fn peak_maps(recipe: &Recipe, grid: Grid) -> f64 {
 mod tests {
     use super::*;
     use crate::engine::heightfield::Extent;
-    use crate::engine::mask::{Mask, MaskSource};
+    use crate::engine::mask::MaskSource;
     use crate::engine::operations::faults::Faults;
     use crate::engine::operations::mountains::Mountains;
     use crate::engine::operations::recursive_filter::RecursiveFilter;

@@ -13,10 +13,12 @@ use super::inputs::{DecodedFiles, InputFiles};
 use super::maps::{MapOrder, WeightsOrder};
 use super::memory::require_memory;
 use super::mesh::MeshOrder;
+use super::rivers::RiversOrder;
 use super::sidecar::{Description, sidecar_path};
 use super::targets::{Facts, Target};
 use super::texture;
 use super::tiles::{Cut, Piece, TileNames, Tiles};
+use crate::engine::flow::Water;
 use crate::engine::light::Light;
 use crate::engine::parameters::Band;
 use crate::engine::texture::{Needs, Part, Points, Scene, Surroundings, height_range_m, paint};
@@ -43,6 +45,10 @@ pub struct Order {
     pub weights: Option<WeightsOrder>,
     /// The pictures of what the land is like to write.
     pub maps: Vec<MapOrder>,
+    /// The rivers to write as lines.
+    pub rivers: Option<RiversOrder>,
+    /// The level of the sea in which rivers end, metres.
+    pub sea_m: Option<f32>,
     /// The mesh to write.
     pub mesh: Option<MeshOrder>,
     /// The pictures of the uplift to write.
@@ -205,6 +211,7 @@ const SURROUNDINGS_UNITS: usize = 1;
 const TEXTURE_UNITS: usize = 2;
 const WEIGHTS_UNITS: usize = 4;
 const MAP_UNITS: usize = 1;
+const RIVERS_UNITS: usize = 1;
 const MESH_UNITS: usize = 4;
 const FRAME_UNITS: usize = 1;
 
@@ -224,7 +231,8 @@ impl Stretches {
         let mesh = if order.mesh.is_some() { MESH_UNITS } else { 0 };
         let maps = order.heightmaps.len() + order.maps.len() * MAP_UNITS;
         let frames = order.frames.as_ref().map_or(0, |frames| FRAME_UNITS * frames.positions(order).len());
-        let units = maps + painted + TEXTURE_UNITS * textures + weights + mesh + frames;
+        let rivers = if order.rivers.is_some() { RIVERS_UNITS } else { 0 };
+        let units = maps + rivers + painted + TEXTURE_UNITS * textures + weights + mesh + frames;
         Self { next: EVALUATING, per_unit: (1.0 - EVALUATING) / units.max(1) as f32 }
     }
 
@@ -269,7 +277,7 @@ impl Order {
             let format = Format::from_path(&heightmap.path).ok();
             format.is_some_and(|format| matches!(format.samples(heightmap.encoding), Samples::Metres { .. }))
         };
-        let heights_alone = !self.is_painted() && self.maps.is_empty() && self.mesh.is_none();
+        let heights_alone = !self.is_painted() && self.maps.is_empty() && self.rivers.is_none() && self.mesh.is_none();
         let known = span_known || self.heightmaps.iter().all(in_metres);
         let can = only && heights_alone && known && stack::can_be_cut(&self.recipe, self.grid);
         let pieces = self.heightmaps.first().filter(|_| can)?.pieces(self.grid, self.tiles).ok()?;
@@ -305,7 +313,9 @@ pub fn memory_needed(order: &Order) -> u64 {
     });
     let weights = order.weights.as_ref().map_or(0, |weights| weights.bytes(&order.recipe.texture, order.grid));
     let charts = order.maps.iter().map(|map| map.bytes(maps(map.chart.maps_held())));
-    let beside_land = heightmaps.chain(charts).max().unwrap_or(0);
+    // The lines themselves are few beside the maps that they are found on.
+    let rivers = order.rivers.as_ref().map(|_| maps(Water::MAPS + 1.0));
+    let beside_land = heightmaps.chain(charts).chain(rivers).max().unwrap_or(0);
     let mesh = order.mesh.as_ref().map_or(0, |mesh| mesh.bytes(order.grid));
     let frames = order.frames.as_ref().map_or(0, |frames| frames.bytes(&order.recipe, order.grid));
     let beside_land = beside_land.max(frames).max(looking).max(found.saturating_add(texture.max(weights).max(mesh)));
@@ -326,6 +336,8 @@ impl Order {
             texture: None,
             weights: None,
             maps: Vec::new(),
+            rivers: None,
+            sea_m: None,
             mesh: None,
             frames: None,
             tiles: None,
@@ -399,6 +411,10 @@ impl Order {
         }
         for map in &self.maps {
             map.check(tiles)?.into_iter().for_each(|(path, size)| add(path, Kind::Map, Some(size)));
+        }
+        if let Some(rivers) = &self.rivers {
+            rivers.check()?;
+            add(rivers.path.clone(), Kind::Map, None);
         }
         Ok(plan)
     }
@@ -539,8 +555,12 @@ fn stage_all(order: &Order, built: &mut Built, monitor: &Monitor) -> Result<Vec<
     }
 
     for map in &order.maps {
-        let writing = || map.stage(&land, order.tiles, order.overwrite, monitor);
+        let writing = || map.stage(&land, order.sea_m, order.tiles, order.overwrite, monitor);
         staged.extend(stretches.within(MAP_UNITS, monitor, writing)?);
+    }
+    if let Some(rivers) = &order.rivers {
+        let writing = || rivers.stage(&land, order.sea_m, order.overwrite, monitor);
+        staged.push(stretches.within(RIVERS_UNITS, monitor, writing)?);
     }
     Ok(staged)
 }

@@ -433,7 +433,7 @@ impl MapOrder {
     fn layout(&self) -> Layout {
         let channels = match self.chart {
             Chart::Normals | Chart::NormalsSouth => Channels::Rgb,
-            Chart::Occlusion | Chart::Slope | Chart::Curvature | Chart::Humidity | Chart::Shade => Channels::Grey,
+            _ => Channels::Grey,
         };
         Layout { size: self.size, channels, depth: self.depth, is_srgb: false }
     }
@@ -442,13 +442,14 @@ impl MapOrder {
     pub(super) fn stage(
         &self,
         land: &Heightfield,
+        sea_m: Option<f32>,
         tiles: Option<Tiles>,
         overwrite: bool,
         monitor: &Monitor,
     ) -> Result<Vec<Staged>, FileError> {
         let Self { path, size, depth, .. } = self;
         let pieces = self.pieces(tiles)?;
-        let charting = || chart(land, self.chart, Points::Pixels(*size), depth.full(), monitor);
+        let charting = || chart(land, self.chart, sea_m, Points::Pixels(*size), depth.full(), monitor);
         let values = monitor.within(0.0..0.5, charting)?;
         let layout = self.layout();
         let channels = layout.channels.count();

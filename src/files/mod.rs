@@ -14,6 +14,7 @@ pub mod memory;
 pub mod mesh;
 pub mod pace;
 mod png_writer;
+pub mod rivers;
 pub mod sidecar;
 pub mod swatches;
 pub mod targets;

@@ -12,8 +12,9 @@ use crate::app::profile_tool::ProfileTool;
 use crate::app::theme::colours;
 use crate::app::views::length;
 use crate::app::widgets::heading;
-use crate::engine::landforms::Landform;
+use crate::engine::landforms::{Landform, Mark};
 use crate::engine::measures::Spectrum;
+use crate::engine::parameters::Band;
 use crate::project::View;
 use crate::scene::camera::round_length;
 use crate::worker::{Forms, JobError, MeasureRequest, Measured, Measurer, Preview, SLOPE_BIN_DEG, Slopes, Wake};
@@ -26,26 +27,6 @@ const MOST_MARKS: u32 = 64;
 
 /// The rows of the view's table that are no concern of the measures.
 const OTHER_ROWS: [&str; 4] = ["preview_samples", "iterations_per_frame", "water_m", "locked"];
-
-/// A span of numbers.
-type Span = [f64; 2];
-
-/// The shares of forms in three real ranges, from the least to the greatest: the ranges at the Jacksboro fault in
-/// Tennessee and the Front Range in Colorado on 82 to 84 m, and the San Gabriel mountains in California on 30 m.
-const REAL_FORMS: [(Landform, Span); 7] = [
-    (Landform::Peak, [0.007, 0.029]),
-    (Landform::Ridge, [0.087, 0.145]),
-    (Landform::Spur, [0.176, 0.204]),
-    (Landform::Slope, [0.322, 0.410]),
-    (Landform::Hollow, [0.137, 0.185]),
-    (Landform::Valley, [0.100, 0.151]),
-    (Landform::Pit, [0.005, 0.030]),
-];
-
-/// The Hurst exponents, slopes of the spectrum and pits per thousand samples of the same ranges.
-const REAL_HURST: Span = [0.59, 0.76];
-const REAL_SPECTRUM: Span = [-3.46, -2.87];
-const REAL_PITS: Span = [0.9, 8.7];
 
 /// A section of the panel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -406,13 +387,21 @@ fn spectrum_ui(ui: &mut Ui, spectrum: &Spectrum) {
         plot.line(Line::new("Fit", PlotPoints::from(line)).color(colours.text).width(1.25).allow_hover(false));
     });
     response.response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, "Power spectrum"));
-    number_ui(ui, "Slope", slope, 2, REAL_SPECTRUM, "How much rougher the large is than the small");
+    number_ui(ui, "Slope", slope, 2, Mark::Spectrum, "How much rougher the large is than the small");
+}
+
+/// Where real ranges lie. No share and no count is below nothing.
+fn real(mark: Mark) -> Band {
+    let band = mark.of_real_lands();
+    let min = if mark == Mark::Spectrum { band.min } else { band.min.max(0.0) };
+    Band { min, ..band }
 }
 
 /// A number with what it is in real ranges.
-fn number_ui(ui: &mut Ui, name: &str, value: f64, decimals: usize, real: Span, doc: &str) {
+fn number_ui(ui: &mut Ui, name: &str, value: f64, decimals: usize, mark: Mark, doc: &str) {
     let written = |number: f64| format!("{number:.decimals$}").replace('-', "\u{2212}");
-    let [least, most] = real.map(written);
+    let real = real(mark);
+    let (least, most) = (written(real.min), written(real.max));
     ui.horizontal(|ui| {
         ui.weak(name).on_hover_text(doc);
         ui.label(written(value));
@@ -422,8 +411,8 @@ fn number_ui(ui: &mut Ui, name: &str, value: f64, decimals: usize, real: Span, d
 
 /// The forms as bars, each before the span of three real ranges.
 fn landforms_ui(ui: &mut Ui, forms: &Forms) {
-    let real = |form: Landform| REAL_FORMS.iter().find(|(known, _)| *known == form).map(|(_, span)| *span);
-    let greatest = |form: &Landform| forms.landforms.share(*form).max(real(*form).map_or(0.0, |[_, most]| most));
+    let real = |form: Landform| Mark::ALL.iter().find(|mark| mark.key() == form.key()).map(|mark| real(*mark));
+    let greatest = |form: &Landform| forms.landforms.share(*form).max(real(*form).map_or(0.0, |band| band.max));
     let most = Landform::ALL.iter().map(greatest).fold(0.05, f64::max);
     for form in Landform::ALL {
         share_ui(ui, form.label(), forms.landforms.share(*form), real(*form), most);
@@ -432,19 +421,19 @@ fn landforms_ui(ui: &mut Ui, forms: &Forms) {
     ui.add_space(4.0);
     if let Some(hurst) = forms.hurst {
         let doc = "The Hurst exponent: how the relief grows with the distance; 1 is smooth, 0 as rough as noise";
-        number_ui(ui, "Hurst exponent", hurst, 2, REAL_HURST, doc);
+        number_ui(ui, "Hurst exponent", hurst, 2, Mark::Hurst, doc);
     }
-    number_ui(ui, "Pits ‰", forms.pits, 1, REAL_PITS, "Samples that are lower than all around them");
+    number_ui(ui, "Pits ‰", forms.pits, 1, Mark::Pits, "Samples that are lower than all around them");
 }
 
 /// A share as a bar of a scale that ends at `most`, before a span.
-fn share_ui(ui: &mut Ui, name: &str, share: f64, real: Option<Span>, most: f64) {
+fn share_ui(ui: &mut Ui, name: &str, share: f64, real: Option<Band>, most: f64) {
     let colours = colours(ui);
     let (row, response) = ui.allocate_exact_size(Vec2::new(ui.available_width(), 16.0), Sense::hover());
     let percent = |share: f64| format!("{:.1} %", 100.0 * share);
     let said = match real {
-        Some([least, greatest]) => {
-            format!("{name} {}, in real ranges {} to {}", percent(share), percent(least), percent(greatest))
+        Some(Band { min, max }) => {
+            format!("{name} {}, in real ranges {} to {}", percent(share), percent(min), percent(max))
         }
         None => format!("{name} {}", percent(share)),
     };
@@ -461,8 +450,8 @@ fn share_ui(ui: &mut Ui, name: &str, share: f64, real: Option<Span>, most: f64) 
         Rect::from_x_y_ranges(x(from)..=x(to), scale.top() + inset..=scale.bottom() - inset)
     };
     painter.rect_filled(part(0.0, most, 7.0), 1.0, colours.sunken);
-    if let Some([least, greatest]) = real {
-        painter.rect_filled(part(least, greatest, 1.0), 2.0, colours.line);
+    if let Some(Band { min, max }) = real {
+        painter.rect_filled(part(min, max, 1.0), 2.0, colours.line);
     }
     painter.rect_filled(part(0.0, share, 5.0), 1.0, colours.weak);
     response.on_hover_text(said);
@@ -488,13 +477,16 @@ mod tests {
     }
 
     #[test]
-    fn every_form_of_real_ranges_has_a_span() {
-        for (form, [least, most]) in REAL_FORMS {
-            assert!(0.0 < least && least < most && most < 0.5, "{form:?}");
+    fn what_real_ranges_are_is_no_less_than_nothing() {
+        for mark in Mark::ALL {
+            let Band { min, max } = real(*mark);
+            assert!(min < max && (min >= 0.0 || *mark == Mark::Spectrum), "{mark:?}");
         }
-        // The least of all is no more than a land is, and the most no less.
-        let sum = |i: usize| REAL_FORMS.iter().map(|(_, span)| span[i]).sum::<f64>();
-        assert!(sum(0) < 1.0 && sum(1) > 1.0);
-        assert!(OTHER_ROWS.iter().all(|key| crate::engine::parameters::Group::get(&View::default(), key).is_some()));
+    }
+
+    #[test]
+    fn the_other_rows_are_rows_of_the_view() {
+        let view = View::default();
+        assert!(OTHER_ROWS.iter().all(|key| crate::engine::parameters::Group::get(&view, key).is_some()));
     }
 }

@@ -25,8 +25,8 @@ pub(in crate::app) fn menu_ui(ui: &mut Ui, around: &Around) -> Option<Command> {
         let left = ui.cursor().left();
         let right = ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             for (icon, panel, is_seen) in [
-                (ICON_DOCK_TO_RIGHT, Command::RightPanel, around.panels[1]),
-                (ICON_DOCK_TO_LEFT, Command::LeftPanel, around.panels[0]),
+                (ICON_DOCK_TO_LEFT, Command::RightPanel, around.panels[1]),
+                (ICON_DOCK_TO_RIGHT, Command::LeftPanel, around.panels[0]),
             ] {
                 let colour = if is_seen { colours(ui).text } else { colours(ui).weak };
                 if coloured_icon_button(ui, icon, &panel.tooltip(ui), colour).clicked() {

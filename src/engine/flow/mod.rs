@@ -113,12 +113,27 @@ pub struct Water {
 }
 
 impl Water {
+    /// Maps of a land that are held while its water is found, at the most.
+    pub const MAPS: f64 = Drainage::MAPS + 3.0;
+
     /// The water on a land from which rivers run to some outlets, and into a sea if there is one at that level in metres;
     /// they take the steepest ways.
     pub fn on(land: &Heightfield, outlets: Outlets, sea_m: Option<f32>, monitor: &Monitor) -> Result<Self, Cancelled> {
         let mut drainage = Drainage::new(land.grid(), Course { outlets, sea_m, stray: 0.0 }, monitor)?;
         drainage.route(land, monitor)?;
         Ok(Self { lakes_m: drainage.lakes_m(), areas_m2: drainage.areas_m2(monitor)?, receivers: drainage.receivers() })
+    }
+
+    /// The topographic wetness index ln(a/tan β) of a sample, with a the land that drains through a metre of contour and
+    /// β the slope (K. J. Beven and M. J. Kirkby, "A physically based, variable contributing area model of basin
+    /// hydrology", Hydrological Sciences Bulletin 24, 1979); ground that falls less than 1 in 1000 counts as falling so.
+    pub fn wetness(&self, land: &Heightfield, c: usize, r: usize) -> f32 {
+        const LEAST_SLOPE: f32 = 1e-3;
+        let grid = land.grid();
+        let width_m = (0.5 * (grid.spacing_x_m() + grid.spacing_z_m())) as f32;
+        let [east, south] = land.gradient(c, r);
+        let slope = (east * east + south * south).sqrt().max(LEAST_SLOPE);
+        libm::logf(self.areas_m2[r * grid.width() + c] / width_m / slope)
     }
 }
 

@@ -4,6 +4,7 @@ use rayon::prelude::*;
 
 use super::points::{Lines, Points, Walk};
 use super::weigh::degrees_of;
+use crate::engine::flow::{Outlets, Water};
 use crate::engine::ground;
 use crate::engine::heightfield::Heightfield;
 use crate::engine::monitor::{Cancelled, Monitor};
@@ -32,12 +33,30 @@ pub enum Chart {
     Humidity,
     /// The share of the day in the shade: that of the equinox at 45° north.
     Shade,
+    /// How much land drains through each place.
+    Drainage,
+    /// Where so much land drains that there is a river.
+    Rivers,
+    /// How deep the lakes are.
+    Lakes,
+    /// How wet the ground is by the land that drains through it and its slope.
+    Wetness,
 }
 
 impl Chart {
     /// Every chart, each in the form that it has unless another one is asked for.
-    pub const ALL: [Self; 6] =
-        [Self::Normals, Self::Occlusion, Self::Slope, Self::Curvature, Self::Humidity, Self::Shade];
+    pub const ALL: [Self; 10] = [
+        Self::Normals,
+        Self::Occlusion,
+        Self::Slope,
+        Self::Curvature,
+        Self::Humidity,
+        Self::Shade,
+        Self::Drainage,
+        Self::Rivers,
+        Self::Lakes,
+        Self::Wetness,
+    ];
 
     /// The name, as options and files carry it.
     pub fn key(self) -> &'static str {
@@ -48,6 +67,10 @@ impl Chart {
             Self::Curvature => "curvature",
             Self::Humidity => "humidity",
             Self::Shade => "shade",
+            Self::Drainage => "drainage",
+            Self::Rivers => "rivers",
+            Self::Lakes => "lakes",
+            Self::Wetness => "wetness",
         }
     }
 
@@ -66,6 +89,15 @@ impl Chart {
             Self::Shade => {
                 "The share of the day in the shade, at the equinox and 45° north: black sun all day, white shade all day"
             }
+            Self::Drainage => {
+                "How much land drains through each place, by its logarithm: black a millionth of the world, white all of it"
+            }
+            Self::Rivers => "Where at least a thousandth of the world drains, white",
+            Self::Lakes => "How deep the lakes are once they are full: black dry ground, white the deepest",
+            Self::Wetness => {
+                "How wet the ground is by what drains through it and by its slope: black 3, white 18 of the topographic \
+                 wetness index"
+            }
         }
     }
 
@@ -73,7 +105,7 @@ impl Chart {
     pub fn channels(self) -> usize {
         match self {
             Self::Normals | Self::NormalsSouth => 3,
-            Self::Occlusion | Self::Slope | Self::Curvature | Self::Humidity | Self::Shade => 1,
+            _ => 1,
         }
     }
 
@@ -83,10 +115,11 @@ impl Chart {
             Self::Normals | Self::NormalsSouth | Self::Slope => 0.0,
             Self::Occlusion | Self::Humidity | Self::Shade => 1.0,
             Self::Curvature => 2.0,
+            Self::Drainage | Self::Rivers | Self::Lakes | Self::Wetness => Water::MAPS,
         }
     }
 
-    fn source(self, land: &Heightfield, monitor: &Monitor) -> Result<Source, Cancelled> {
+    fn source(self, land: &Heightfield, sea_m: Option<f32>, monitor: &Monitor) -> Result<Source, Cancelled> {
         Ok(match self {
             Self::Normals => Source::Normals { green: 1.0 },
             Self::NormalsSouth => Source::Normals { green: -1.0 },
@@ -105,9 +138,48 @@ impl Chart {
             }
             Self::Humidity => Source::Map(ground::humidity(land, monitor)?),
             Self::Shade => Source::Map(ground::shade(land, monitor)?),
+            Self::Drainage | Self::Rivers | Self::Lakes | Self::Wetness => {
+                Source::Map(self.of_water(land, sea_m, monitor)?)
+            }
         })
     }
 }
+
+impl Chart {
+    /// What a chart of the water shows, as shares.
+    fn of_water(self, land: &Heightfield, sea_m: Option<f32>, monitor: &Monitor) -> Result<Heightfield, Cancelled> {
+        let grid = land.grid();
+        let mut water = Water::on(land, Outlets::Border, sea_m, monitor)?;
+        let mut lakes_m = std::mem::take(&mut water.lakes_m);
+        let world_m2 = grid.extent().width_m * grid.extent().depth_m;
+        let deepest_m = lakes_m.iter().copied().fold(0.0, f32::max);
+        let area_m2 = |sample: usize| f64::from(water.areas_m2[sample]);
+        let share = |sample: usize, lake_m: f32| match self {
+            Self::Rivers => f32::from(u8::from(area_m2(sample) >= RIVER_SHARE * world_m2)),
+            Self::Lakes => lake_m / deepest_m.max(f32::MIN_POSITIVE),
+            Self::Wetness => {
+                let wetness = water.wetness(land, sample % grid.width(), sample / grid.width());
+                (wetness - WETNESS[0]) / (WETNESS[1] - WETNESS[0])
+            }
+            _ => (1.0 + libm::log10(area_m2(sample) / world_m2) / DECADES) as f32,
+        };
+        let tally = monitor.tally(grid.height());
+        lakes_m.par_chunks_mut(grid.width()).enumerate().try_for_each(|(r, row)| {
+            row.iter_mut().enumerate().for_each(|(c, value)| *value = share(r * grid.width() + c, *value));
+            tally.add_one()
+        })?;
+        Ok(Heightfield::from_heights(grid, lakes_m).unwrap_or_else(|| Heightfield::flat(grid)))
+    }
+}
+
+/// The share of the world that drains through a river, at the least.
+pub const RIVER_SHARE: f64 = 1e-3;
+
+/// The powers of ten that the chart of the drainage goes down from the whole world.
+const DECADES: f64 = 6.0;
+
+/// The wetness that is black and the one that is white.
+const WETNESS: [f32; 2] = [3.0, 18.0];
 
 /// What the numbers of a chart come from.
 #[derive(Debug)]
@@ -154,15 +226,17 @@ impl Source {
     }
 }
 
-/// The chart of the land at every point, row by row, its channels side by side; `full` stands for white.
+/// The chart of the land at every point, row by row, its channels side by side; `full` stands for white. Rivers end
+/// in a sea, if there is one at that level in metres.
 pub fn chart(
     land: &Heightfield,
     chart: Chart,
+    sea_m: Option<f32>,
     points: Points,
     full: u16,
     monitor: &Monitor,
 ) -> Result<Vec<u16>, Cancelled> {
-    let source = monitor.within(0.0..0.5, || chart.source(land, monitor))?;
+    let source = monitor.within(0.0..0.5, || chart.source(land, sea_m, monitor))?;
     monitor.within(0.5..1.0, || source.drawn(land, chart.channels(), points, full, monitor))
 }
 
@@ -204,7 +278,7 @@ mod tests {
     const WORLD: Extent = Extent { width_m: 640.0, depth_m: 320.0 };
 
     fn drawn(land: &Heightfield, what: Chart, full: u16) -> Vec<u16> {
-        chart(land, what, Points::Pixels([8, 4]), full, &Monitor::new()).expect("not cancelled")
+        chart(land, what, None, Points::Pixels([8, 4]), full, &Monitor::new()).expect("not cancelled")
     }
 
     fn ramp(east: f32, south: f32) -> Heightfield {
@@ -257,14 +331,34 @@ mod tests {
     }
 
     #[test]
+    fn the_water_on_a_ramp_by_hand() {
+        // Falling 1 in 2 to the south, without a hollow: every column gathers its own water, a cell of 10 m × 10 m a row.
+        let land = ramp(0.0, -0.5);
+        let charted = |what| chart(&land, what, None, Points::Samples, 65_535, &Monitor::new()).expect("not cancelled");
+        let at = |values: &[u16], c: usize, r: usize| f64::from(values[r * 65 + c]) / 65_535.0;
+        let world_m2 = 640.0 * 320.0;
+        // The water of rows 1 to 20 goes by row 20.
+        let share = |cells: f64| 1.0 + (cells * 100.0 / world_m2).log10() / 6.0;
+        assert!((at(&charted(Chart::Drainage), 30, 20) - share(20.0)).abs() < 1e-3);
+        let rivers = charted(Chart::Rivers);
+        assert_eq!((at(&rivers, 30, 2), at(&rivers, 30, 3)), (0.0, 1.0), "204.8 m² are two cells and a bit");
+        assert_eq!(charted(Chart::Lakes).iter().max(), Some(&0));
+        let wetness = ((20.0 * 100.0 / 10.0 / 0.5_f64).ln() - 3.0) / 15.0;
+        assert!((at(&charted(Chart::Wetness), 30, 20) - wetness).abs() < 1e-3);
+        // Into a sea up to the middle nothing of the land beyond flows on.
+        let sea = chart(&land, Chart::Rivers, Some(-80.0), Points::Samples, 255, &Monitor::new());
+        assert_eq!(sea.expect("not cancelled")[30 * 65 + 30], 0);
+    }
+
+    #[test]
     fn the_samples_are_among_the_points_and_a_cancelled_chart_ends() {
         let land = ramp(0.3, 0.4);
-        let values = chart(&land, Chart::Slope, Points::Samples, 65_535, &Monitor::new()).expect("not cancelled");
+        let values = chart(&land, Chart::Slope, None, Points::Samples, 65_535, &Monitor::new()).expect("not cancelled");
         assert_eq!(values.len(), 65 * 33);
         let gone = Monitor::new();
         gone.cancel();
         for what in Chart::ALL {
-            assert_eq!(chart(&land, what, Points::Samples, 255, &gone), Err(Cancelled), "{what:?}");
+            assert_eq!(chart(&land, what, None, Points::Samples, 255, &gone), Err(Cancelled), "{what:?}");
         }
     }
 }
