@@ -20,6 +20,7 @@ use std::time::Instant;
 
 use upthrust::engine::fault::{Fault, Profile, sum_of_faults};
 use upthrust::engine::light::Light;
+use upthrust::engine::map_view::MapView;
 use upthrust::engine::measures::Summary;
 use upthrust::engine::operations::bsp_faults::{BspFaults, Tree};
 use upthrust::engine::operations::faults::Faults;
@@ -283,7 +284,15 @@ impl Preview {
     /// Milliseconds until the picture is there in full.
     fn ask(&self, recipe: &Recipe, position: u32, animated: bool) -> f64 {
         let (recipe, shown) = (Arc::new(recipe.clone()), TextureView::Lit);
-        let request = PreviewRequest { recipe, files: InputFiles::new(), samples: PREVIEW, position, shown, animated };
+        let request = PreviewRequest {
+            recipe,
+            files: InputFiles::new(),
+            samples: PREVIEW,
+            position,
+            map: MapView::default(),
+            shown,
+            animated,
+        };
         let begun = Instant::now();
         self.previewer.request(request);
         loop {

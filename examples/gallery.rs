@@ -159,7 +159,7 @@ impl Drawn {
 
     fn report(&self, name: &str, recipe: &Recipe) {
         let summary = Summary::of(&self.land, 10);
-        let slopes = measures::slope_histogram(&self.land);
+        let slopes = measures::slope_histogram(&self.land, measures::SLOPE_BIN_DEG);
         let steeper = |deg: f32| 100.0 * slopes[(deg / measures::SLOPE_BIN_DEG) as usize..].iter().sum::<f32>();
         println!(
             "{name:<18} {:>6} {:>7.1} {:>7.0}…{:<7.0} {:>6.2} {:>6.2} {:>5.1}% {:>5.1}% {:>5.1}% {:>8.3}%",

@@ -60,9 +60,7 @@ impl App {
             Some(Ok(preview)) => {
                 self.failed = false;
                 self.timings.came(&preview);
-                self.maps.show(ctx, &preview);
-                self.scene.show(&preview, ctx.input(|input| input.time));
-                self.shown = Some(preview);
+                self.take_preview(ctx, preview);
             }
             Some(Err(error)) => {
                 self.failed = true;

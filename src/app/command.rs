@@ -126,6 +126,8 @@ pub(super) enum Command {
         step: usize,
         number: u32,
     },
+    /// Draws the line of the profile on the maps, or leaves it as it is.
+    ProfileLine,
     /// Shows other lands to choose from, or puts them away.
     Variations,
     /// Takes the variation at that place.
@@ -143,6 +145,12 @@ pub(super) enum Command {
     LeftPanel,
     RightPanel,
     PreviewSamples(u32),
+    /// Shows the land at the samples of exports, or of previews again.
+    ExportSize,
+    /// Shows the state before the last edit: as long as the key is held, or until it is chosen again.
+    ShowBefore,
+    /// Shows the state before the last edit on one side of the maps, or the present one on both.
+    SplitMaps,
     Theme(ThemePreference),
     /// The size of the interface, percent.
     Scale(u32),
@@ -183,6 +191,7 @@ pub(super) const WITH_KEYS: &[Command] = &[
     Command::NewSeed,
     Command::PreviousSeed,
     Command::FaultTool,
+    Command::ProfileLine,
     Command::Variations,
     Command::FrameViews,
     Command::LookThreeQuarter,
@@ -193,6 +202,8 @@ pub(super) const WITH_KEYS: &[Command] = &[
     Command::MaximiseScene,
     Command::LeftPanel,
     Command::RightPanel,
+    Command::ShowBefore,
+    Command::SplitMaps,
     Command::LargerInterface,
     Command::SmallerInterface,
     Command::UsualInterface,
@@ -250,6 +261,7 @@ impl Command {
             Self::PreviousSeed => "Previous seed".into(),
             Self::FaultTool => "Draw faults".into(),
             Self::AdoptFault { number, .. } => format!("Adopt fault {number}"),
+            Self::ProfileLine => "Draw a profile".into(),
             Self::Variations => "Variations".into(),
             Self::AdoptVariation(i) => format!("Adopt variation {}", i + 1),
             Self::ToggleLoop => "Play again and again".into(),
@@ -263,6 +275,9 @@ impl Command {
             Self::LeftPanel => "Left panel".into(),
             Self::RightPanel => "Right panel".into(),
             Self::PreviewSamples(samples) => format!("{samples} samples"),
+            Self::ExportSize => "At the size of exports".into(),
+            Self::ShowBefore => "Before the last edit (hold)".into(),
+            Self::SplitMaps => "Split the maps: before and now".into(),
             Self::Theme(ThemePreference::Dark) => "Dark".into(),
             Self::Theme(ThemePreference::Light) => "Light".into(),
             Self::Theme(ThemePreference::System) => "As the system".into(),
@@ -303,10 +318,13 @@ impl Command {
             Self::NewSeed => (Modifiers::NONE, Key::N),
             Self::PreviousSeed => (Modifiers::SHIFT, Key::N),
             Self::FaultTool => (Modifiers::NONE, Key::L),
+            Self::ProfileLine => (Modifiers::NONE, Key::P),
             Self::Variations => (Modifiers::NONE, Key::V),
             Self::FrameViews => (Modifiers::NONE, Key::F),
             Self::MaximiseHeightmap => (Modifiers::NONE, Key::Num1),
             Self::MaximiseTexture => (Modifiers::NONE, Key::Num2),
+            Self::ShowBefore => (Modifiers::NONE, Key::C),
+            Self::SplitMaps => (Modifiers::SHIFT, Key::C),
             Self::Timings => (Modifiers::NONE, Key::F3),
             Self::MaximiseScene => (Modifiers::NONE, Key::Num3),
             Self::LookThreeQuarter => (Modifiers::NONE, Key::G),
@@ -346,6 +364,7 @@ impl Command {
             | Self::AdoptFault { .. }
             | Self::ToggleLoop
             | Self::PreviewSamples(_)
+            | Self::ExportSize
             | Self::Theme(_)
             | Self::CancelPreview
             | Self::CancelExport

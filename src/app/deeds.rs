@@ -8,6 +8,7 @@ use super::dialogs::{Ask, Purpose};
 use super::document::Document;
 use super::layout::Side;
 use super::modals::Modal;
+use super::panels::measures::Section;
 use super::scene::{Look, PictureWindow};
 use super::views::{self, View};
 use super::{App, picker};
@@ -145,7 +146,11 @@ impl App {
                     self.edit(|project| project.recipe.seed = seed);
                 }
             }
-            Command::FaultTool => self.fault_tool.toggle(),
+            Command::FaultTool => {
+                self.fault_tool.toggle();
+                self.profile.is_drawing = false;
+            }
+            Command::ProfileLine => self.draw_profile(),
             Command::AdoptFault { step, number } => {
                 let mut project = (**self.document.project()).clone();
                 if let Some(name) = self.fault_tool.adopt(&mut project.recipe, &mut self.selected_step, step, number) {
@@ -172,7 +177,16 @@ impl App {
             Command::MaximiseScene => self.maximise(View::Scene),
             Command::LeftPanel => self.toggle_panel(ctx, Side::Left),
             Command::RightPanel => self.toggle_panel(ctx, Side::Right),
-            Command::PreviewSamples(samples) => self.edit(|project| project.view.preview_samples = samples),
+            Command::PreviewSamples(samples) => {
+                self.export_samples = None;
+                self.edit(|project| project.view.preview_samples = samples);
+            }
+            Command::ExportSize => match self.export_samples.take() {
+                Some(_) => {}
+                None => self.export_samples = self.fitting_export(),
+            },
+            Command::ShowBefore => self.show_before(ctx),
+            Command::SplitMaps => self.maps.split = if self.maps.split.is_some() { None } else { Some(0.5) },
             Command::Theme(theme) => {
                 self.settings.theme = theme;
                 self.settings.apply(ctx);
@@ -228,6 +242,18 @@ impl App {
     fn show_parameter(&mut self, step: usize, key: &'static str) {
         (self.selected_step, self.studio.is_at_hand) = (step, false);
         (self.settings.shows_left, self.front, self.reveal) = (true, Side::Left, Some(key));
+    }
+
+    /// The next drag on a map draws the line of the profile, unless it was to do so already.
+    fn draw_profile(&mut self) {
+        self.profile.is_drawing ^= true;
+        if self.profile.is_drawing {
+            if self.fault_tool.is_on() {
+                self.fault_tool.toggle();
+            }
+            (self.settings.shows_right, self.front) = (true, Side::Right);
+            self.measures.reveal(Section::Profile, &mut self.settings.unfolded);
+        }
     }
 
     fn ask_import(&mut self, target: Option<Target>) {

@@ -236,6 +236,13 @@ impl Document {
         (self.at > 0).then(|| self.entry().name.as_str())
     }
 
+    /// What the last edit is called, and the project as it was before; `None` where nothing was edited, or another
+    /// project was open.
+    pub(super) fn before(&self) -> Option<(&str, &Arc<Project>)> {
+        let before = self.entries.get(self.at.checked_sub(1)?)?;
+        (before.origin == self.entry().origin).then(|| (self.entry().name.as_str(), &before.project))
+    }
+
     /// What redo would bring back.
     pub(super) fn redo_name(&self) -> Option<&str> {
         self.entries.get(self.at + 1).map(|entry| entry.name.as_str())
@@ -324,6 +331,20 @@ mod tests {
         assert_eq!((document.project(), document.redo_name()), (&second, None));
         document.redo();
         assert_eq!(*document.project(), second);
+    }
+
+    #[test]
+    fn what_was_before_is_of_the_same_project() {
+        let mut document = document();
+        assert!(document.before().is_none(), "nothing was edited");
+        let first = document.project().clone();
+        edit(&mut document, None, |project| project.recipe.seed += 1);
+        let name = document.undo_name().map(str::to_string);
+        assert_eq!(document.before(), name.as_deref().map(|name| (name, &first)));
+        document.replace("Another".into(), Project::default(), None);
+        assert!(document.before().is_none(), "that was another project");
+        document.undo();
+        assert!(document.before().is_some());
     }
 
     #[test]

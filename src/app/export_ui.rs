@@ -490,6 +490,13 @@ impl ExportWindow {
             .map_or((asked.saturating_sub(1) / most).max(1) * most + 1, |target| target.nearest(extent, asked, counts))
     }
 
+    /// The samples of the whole export of a project.
+    pub(super) fn grid(&self, Project { recipe, export, .. }: &Project) -> Grid {
+        let (extent, counts) = (recipe.world.extent(), self.counts());
+        let longer = self.longer(extent, export.samples as usize);
+        self.target.map_or_else(|| Grid::fitted(extent, longer), |to| to.grid(extent, longer, counts))
+    }
+
     /// The order; in words, why there is none.
     fn order(&self, project: &Project, folder: &Path) -> Result<Order, String> {
         if folder.as_os_str().is_empty() {
@@ -497,11 +504,10 @@ impl ExportWindow {
         }
         let Project { name, recipe, export, .. } = project;
         let (extent, counts) = (recipe.world.extent(), self.counts());
-        let longer = self.longer(recipe.world.extent(), export.samples as usize);
         let pixels = texture_size(extent, export.texture_pixels as usize);
         // Every tile has whole pixels.
         let pixels = [0, 1].map(|axis| pixels[axis].div_ceil(counts[axis]) * counts[axis]);
-        let grid = self.target.map_or_else(|| Grid::fitted(extent, longer), |to| to.grid(extent, longer, counts));
+        let grid = self.grid(project);
         let tiles = Tiles { counts, only: None, names: TileNames::FromNorthWest };
         let mut order =
             Order { tiles: Some(tiles).filter(|_| counts != [1; 2]), ..Order::new(name.clone(), recipe.clone(), grid) };

@@ -217,7 +217,7 @@ impl FaultTool {
         response.widget_info(|| WidgetInfo::selected(Role::Button, true, self.is_on, &name));
         if self.is_on && self.selected.is_none() {
             let text = "Drag across a map to lay a fault";
-            note(ui, ui.painter(), Align2::LEFT_CENTER, place.right_center() + Vec2::new(4.0, 0.0), text);
+            note(ui, ui.painter(), Align2::LEFT_TOP, place.left_bottom() + Vec2::new(0.0, 4.0), text);
         }
         response.clicked().then_some(Command::FaultTool)
     }

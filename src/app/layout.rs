@@ -1,25 +1,27 @@
 //! The panels around the views, and the views in their panes.
 
-use std::sync::Arc;
-
 use egui::{CentralPanel, Context, Frame, Panel, Role, Ui, WidgetInfo};
 
 use super::command::Command;
 use super::fault_tool::{Bench, FaultTool};
 use super::hints::Places;
+use super::map_ui::legend_ui;
 use super::palette::Palette;
+use super::panels::compass::sun_ui;
+use super::panels::measures::{Gauges, Section};
 use super::panels::status::Status;
+use super::profile_tool::ProfileTool;
 use super::scene::{self, Scene};
 use super::settings::Settings;
 use super::studio::Studio;
 use super::thumbnails::Thumbnails;
 use super::views::{Freshness, Maps, View};
-use super::{App, menus, panels, theme};
+use super::{App, compare, menus, panels, theme};
+use crate::engine::Recipe;
 use crate::engine::parameters::{PictureName, Range};
-use crate::engine::{Heightfield, Recipe};
 use crate::files::swatches::SHIPPED;
 use crate::project::Project;
-use crate::worker::InputFiles;
+use crate::worker::{InputFiles, Preview};
 
 /// A side panel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,7 +57,8 @@ impl App {
     /// The palette as the editor stands.
     pub(super) fn palette(&self, ctx: &Context) -> Palette {
         let (document, settings, panels) = (&self.document, &self.settings, self.panels_seen(ctx));
-        Palette::new(ctx, &menus::Around { document, settings, panels, free_bytes: menus::free_bytes(ctx) })
+        let (free_bytes, looks) = (menus::free_bytes(ctx), self.looks());
+        Palette::new(ctx, &menus::Around { document, settings, panels, free_bytes, looks })
     }
 
     /// Draws all panels and views on a copy of the project; returns what the user wants done.
@@ -64,8 +67,8 @@ impl App {
         let freshness = self.freshness();
         let seen_panels = self.panels_seen(ui.ctx());
         let menu = Panel::top("menu").show(ui, |ui| {
-            let (document, settings) = (&self.document, &self.settings);
-            let around = menus::Around { document, settings, panels: seen_panels, free_bytes: None };
+            let (document, settings, looks) = (&self.document, &self.settings, self.looks());
+            let around = menus::Around { document, settings, panels: seen_panels, free_bytes: None, looks };
             commands.extend(panels::menu::menu_ui(ui, &around));
         });
         let crosshair_m = self.maps.crosshair_m.take();
@@ -82,6 +85,7 @@ impl App {
             },
             export: self.export_status(),
             shown: self.shown.as_ref(),
+            export_samples: self.export_samples,
             crosshair_m,
         };
         Panel::bottom("status").exact_size(26.0).show(ui, |ui| commands.extend(panels::status::status_ui(ui, &status)));
@@ -94,9 +98,10 @@ impl App {
             let panel = Panel::left("stack").default_size(304.0).size_range(240.0..=480.0);
             panel.show(ui, |ui| commands.extend(self.left_ui(ui, project, at))).response.rect
         });
+        self.profile.pointed_m = None;
         if right {
             let panel = Panel::right("right").default_size(288.0).size_range(240.0..=480.0);
-            panel.show(ui, |ui| commands.extend(self.right_ui(ui, project)));
+            panel.show(ui, |ui| commands.extend(self.right_ui(ui, project, crosshair_m)));
         }
         let (menu, timeline) = (menu.response.rect, timeline.response.rect);
         // Where there is no stack, what is said of it stands where it would be.
@@ -104,7 +109,12 @@ impl App {
         self.hints_ui(ui.ctx(), &Places { menu, stack, timeline });
         self.maps.crosshair_m = crosshair_m;
         let frame = Frame::new().fill(theme::colours(ui).panel);
-        CentralPanel::default().frame(frame).show(ui, |ui| self.views_ui(ui, project, &freshness, &mut commands));
+        CentralPanel::default().frame(frame).show(ui, |ui| {
+            // What the pointer is on in the profile is where it is on the land.
+            let is_over_views = ui.rect_contains_pointer(ui.max_rect());
+            self.maps.crosshair_m = if is_over_views { self.maps.crosshair_m } else { self.profile.pointed_m };
+            self.views_ui(ui, project, &freshness, &mut commands);
+        });
         commands
     }
 
@@ -123,14 +133,23 @@ impl App {
     }
 
     /// What the land is painted with, and what there is to know of it.
-    fn right_ui(&mut self, ui: &mut Ui, project: &mut Project) -> Option<Command> {
+    fn right_ui(&mut self, ui: &mut Ui, project: &mut Project, crosshair_m: Option<[f64; 2]>) -> Option<Command> {
         ui.add_space(4.0);
         let is_dragging = ui.input(|input| input.pointer.any_down());
         self.variations.prepare(project, &self.recipe.1, &mut self.thumbnails, is_dragging);
-        let Project { recipe, files, .. } = project;
+        let Project { recipe, files, view, .. } = project;
         ask_grounds(&mut self.thumbnails, recipe, files, self.studio.selected.is_some());
         let around = panels::right::Surroundings { files, thumbnails: &self.thumbnails, shown: self.shown.as_ref() };
-        panels::right::right_ui(ui, recipe, &mut self.studio, &mut self.variations, &around)
+        let mut gauges = Gauges {
+            unfolded: &mut self.settings.unfolded,
+            view,
+            profile: &mut self.profile,
+            shown: self.shown.as_ref(),
+            is_playing: self.playback.is_playing(),
+            crosshair_m,
+        };
+        let measures = (&mut self.measures, &mut gauges);
+        panels::right::right_ui(ui, recipe, &mut self.studio, &mut self.variations, measures, &around)
     }
 
     /// The history at the foot of the left panel, if it is unfolded higher than its heading.
@@ -148,14 +167,14 @@ impl App {
     }
 
     fn views_ui(&mut self, ui: &mut Ui, project: &mut Project, freshness: &Freshness, commands: &mut Vec<Command>) {
-        let pointer_is_here = ui.rect_contains_pointer(ui.max_rect());
-        if !pointer_is_here {
-            self.maps.crosshair_m = None;
-        }
         if self.modal.is_none() && !ui.ctx().text_edit_focused() {
             self.fault_tool.keys(ui, &mut project.recipe);
+            let profile = &mut self.profile;
+            profile.is_drawing &= !ui
+                .input_mut(|input| profile.is_drawing && input.consume_key(egui::Modifiers::NONE, egui::Key::Escape));
         }
         let mut maximise = None;
+        let before = self.before_note();
         let total = project.recipe.iterations();
         let range_m = self.shown.as_ref().map(|shown| f64::from(shown.summary.max_m - shown.summary.min_m));
         let mut panes = Panes {
@@ -165,11 +184,13 @@ impl App {
             recipe: &mut project.recipe,
             selected_step: &mut self.selected_step,
             fault_tool: &mut self.fault_tool,
+            before,
+            profile: self.settings.unfolded.contains(Section::Profile.title()).then_some(&mut self.profile),
             range_m: range_m.unwrap_or_default(),
             at: self.playback.position(total),
             is_at_end: self.playback.position(total) == total,
             commands,
-            land: self.shown.as_ref().map(|shown| &shown.land),
+            shown: self.shown.as_ref(),
             water_m: &mut project.view.water_m,
             freshness,
             is_playing: self.playback.is_playing(),
@@ -205,9 +226,9 @@ const ON_SCENE: [Command; 6] = [
 ];
 
 /// What can be done on a map so.
-fn on_map(view: View) -> [Command; 4] {
+fn on_map(view: View) -> [Command; 5] {
     let alone = if view == View::Texture { Command::MaximiseTexture } else { Command::MaximiseHeightmap };
-    [Command::FaultTool, Command::FrameViews, alone, Command::Export]
+    [Command::FaultTool, Command::ProfileLine, Command::FrameViews, alone, Command::Export]
 }
 
 /// The views in their panes.
@@ -218,13 +239,16 @@ struct Panes<'a> {
     recipe: &'a mut Recipe,
     selected_step: &'a mut usize,
     fault_tool: &'a mut FaultTool,
+    /// What is said while the state before the last edit is shown.
+    before: Option<String>,
+    /// The line of the profile, while that is looked at.
+    profile: Option<&'a mut ProfileTool>,
     /// Metres from the lowest to the highest height.
     range_m: f64,
     at: u32,
     is_at_end: bool,
     commands: &'a mut Vec<Command>,
-    /// The land that is shown.
-    land: Option<&'a Arc<Heightfield>>,
+    shown: Option<&'a Preview>,
     water_m: &'a mut Option<f64>,
     freshness: &'a Freshness,
     is_playing: bool,
@@ -237,12 +261,17 @@ impl Panes<'_> {
         let extent = self.recipe.world.extent();
         let glow = self.scene.glow(ui.ctx());
         if view != View::Scene {
-            self.maps.flood(ui.ctx(), self.land, *self.water_m);
+            self.maps.flood(ui.ctx(), self.shown.map(|shown| &shown.land), *self.water_m);
         }
         match view {
             View::Heightmap | View::Texture => {
-                let lens = self.maps.ui(ui, view, extent, self.freshness, &glow, !self.fault_tool.is_on());
+                let has_tool =
+                    self.fault_tool.is_on() || self.profile.as_ref().is_some_and(|profile| profile.is_at_work());
+                let lens = self.maps.ui(ui, view, extent, self.freshness, &glow, !has_tool);
                 if !self.fault_tool.is_on() {
+                    if let Some(profile) = &mut self.profile {
+                        profile.ui(ui, &lens, extent);
+                    }
                     lens.response.context_menu(|ui| self.commands.extend(menus::context_ui(ui, &on_map(view))));
                 }
                 let mut bench = Bench {
@@ -254,9 +283,16 @@ impl Panes<'_> {
                     is_at_end: self.is_at_end,
                 };
                 self.commands.extend(self.fault_tool.ui(ui, &lens, &mut bench));
+                sun_ui(ui, pane, view.title(), &mut self.recipe.light);
                 match view {
                     View::Texture => self.studio.aspect_ui(ui, pane, &self.recipe.texture),
-                    View::Heightmap | View::Scene => self.commands.extend(self.fault_tool.button_ui(ui, pane)),
+                    View::Heightmap | View::Scene => {
+                        self.commands.extend(self.fault_tool.button_ui(ui, pane));
+                        self.maps.aspect.ui(ui, pane);
+                        if let Some(shown) = self.shown {
+                            legend_ui(ui, &lens, pane, shown);
+                        }
+                    }
                 }
             }
             View::Scene => {
@@ -272,6 +308,9 @@ impl Panes<'_> {
                 let response = self.scene.ui(ui, &mut around);
                 response.context_menu(|ui| self.commands.extend(menus::context_ui(ui, &ON_SCENE)));
             }
+        }
+        if let Some(text) = &self.before {
+            compare::note_ui(ui, pane, text);
         }
     }
 }

@@ -17,8 +17,14 @@ const PREVIEW_SAMPLES: [u32; 5] = [257, 513, 1025, 2049, 4097];
 const SMALL: u32 = 1025;
 
 /// Bytes of memory that the preview takes for a sample: 80 by measurement where the stack has one step and the card is
-/// the processor, and as much again for the lands of further steps that the evaluator remembers.
-const BYTES_PER_SAMPLE: u64 = 160;
+/// the processor, as much again for the lands of further steps that the evaluator remembers, and a half of that for the
+/// state before the last edit and for what the measures work with.
+const BYTES_PER_SAMPLE: u64 = 200;
+
+/// Bytes of memory that a preview of so many samples along a side takes; `None` where it fits everywhere.
+pub(super) fn bytes_of_preview(samples: u32) -> Option<u64> {
+    (samples > SMALL).then(|| BYTES_PER_SAMPLE * u64::from(samples).pow(2))
+}
 
 /// Letters of a folder that the menu shows.
 const FOLDER: usize = 36;
@@ -51,6 +57,17 @@ pub(super) struct Around<'a> {
     /// Whether the left and the right panel are seen.
     pub(super) panels: [bool; 2],
     pub(super) free_bytes: Option<u64>,
+    pub(super) looks: Looks,
+}
+
+/// Ways of looking at the land that are on or off.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Looks {
+    /// Whether the views show the samples of exports.
+    pub(super) is_export_size: bool,
+    /// Whether the views show the state before the last edit, and whether the maps are split between it and now.
+    pub(super) is_before: bool,
+    pub(super) is_split: bool,
 }
 
 /// A menu by its title.
@@ -129,6 +146,7 @@ fn is_possible(around: &Around, command: Command) -> bool {
     match command {
         Command::Undo => document.undo_name().is_some(),
         Command::Redo => document.redo_name().is_some(),
+        Command::ShowBefore => document.before().is_some(),
         Command::PreviousSeed => document.earlier_seed().is_some(),
         Command::ForgetRecent => !settings.recent.is_empty(),
         Command::TogglePlay
@@ -223,13 +241,18 @@ fn view(around: &Around) -> Vec<Entry> {
     entries.push(Entry::Line);
     let samples = document.project().view.preview_samples;
     let sizes = PREVIEW_SAMPLES.map(|size| {
-        let needed = BYTES_PER_SAMPLE * u64::from(size).pow(2);
-        let is_possible = size <= SMALL || around.free_bytes.is_none_or(|free| needed <= free);
+        let needed = bytes_of_preview(size).unwrap_or_default();
+        let is_possible = around.free_bytes.is_none_or(|free| needed <= free);
         let lack = format!("This needs about {:.0} GB of free memory", needed as f64 / 1e9);
         let doc = if is_possible { String::new() } else { lack };
         Entry::Item(Item { is_possible, doc, ..Item::new(around, Command::PreviewSamples(size)).set(size == samples) })
     });
     entries.push(Entry::Menu("Preview size", sizes.into()));
+    entries.push(Entry::Item(Item::new(around, Command::ExportSize).set(around.looks.is_export_size)));
+    entries.push(Entry::Line);
+    entries.push(Entry::Item(Item::new(around, Command::ShowBefore).set(around.looks.is_before)));
+    entries.push(Entry::Item(Item::new(around, Command::SplitMaps).set(around.looks.is_split)));
+    entries.push(Entry::Line);
     let themes = [ThemePreference::Dark, ThemePreference::Light, ThemePreference::System];
     let theme = |theme| Entry::Item(Item::new(around, Command::Theme(theme)).set(settings.theme == theme));
     entries.push(Entry::Menu("Theme", themes.map(theme).into()));
@@ -246,7 +269,7 @@ fn terrain(around: &Around) -> Vec<Entry> {
         around,
         &[
             &[Command::ChooseStep],
-            &[Command::NewSeed, Command::PreviousSeed, Command::Variations, Command::FaultTool],
+            &[Command::NewSeed, Command::PreviousSeed, Command::Variations, Command::FaultTool, Command::ProfileLine],
             &[
                 Command::TogglePlay,
                 Command::Restart,
@@ -294,7 +317,13 @@ mod tests {
     #[test]
     fn what_has_a_key_stands_in_a_menu_and_nothing_stands_there_twice() {
         let (document, settings) = (Document::new(Project::default()), Settings::default());
-        let around = Around { document: &document, settings: &settings, panels: [true; 2], free_bytes: None };
+        let around = Around {
+            document: &document,
+            settings: &settings,
+            panels: [true; 2],
+            free_bytes: None,
+            looks: Looks::default(),
+        };
         let mut found = Vec::new();
         for (_, entries) in MENUS {
             commands(&entries(&around), &mut found);

@@ -10,6 +10,7 @@ mod closing;
 mod command;
 #[cfg(test)]
 mod commanding_tests;
+mod compare;
 mod deeds;
 mod describe;
 mod dialogs;
@@ -26,6 +27,10 @@ mod keeper;
 #[cfg(test)]
 mod keeping_tests;
 mod layout;
+mod legend;
+#[cfg(test)]
+mod looking_tests;
+mod map_ui;
 mod menus;
 mod modals;
 mod own_presets;
@@ -36,6 +41,7 @@ mod picker;
 mod playback;
 #[cfg(test)]
 mod playing_tests;
+mod profile_tool;
 mod recovery;
 mod recovery_ui;
 mod scene;
@@ -61,6 +67,7 @@ use egui::{Context, Ui};
 
 use self::arrivals::{file_name, first_step};
 use self::command::Command;
+use self::compare::Compare;
 use self::deeds::Dice;
 use self::dialogs::Dialogs;
 use self::document::{Document, file_stem};
@@ -71,10 +78,12 @@ use self::gallery::Gallery;
 use self::keeper::Keeper;
 use self::layout::Side;
 use self::modals::Modal;
+use self::panels::measures::Measures;
 use self::panels::status::Message;
 use self::panels::variations::Variations;
 use self::picker::Picker;
 use self::playback::Playback;
+use self::profile_tool::ProfileTool;
 use self::scene::{Drawing, Scene};
 use self::settings::{Folders, Settings};
 use self::studio::Studio;
@@ -108,6 +117,8 @@ pub(crate) struct App {
     thumbnails: Thumbnails,
     variations: Variations,
     fault_tool: FaultTool,
+    measures: Measures,
+    profile: ProfileTool,
     picker: Picker,
     gallery: Gallery,
     folders: Folders,
@@ -123,6 +134,9 @@ pub(crate) struct App {
     front: Side,
     studio: Studio,
     shown: Option<Preview>,
+    compare: Compare,
+    /// The samples along the longer side of exports, where the views show those.
+    export_samples: Option<u32>,
     /// What the worker was asked for last, and since when the picture has been out of date.
     wanted: Option<PreviewRequest>,
     outdated_since: Option<Instant>,
@@ -179,6 +193,8 @@ impl App {
             thumbnails: Thumbnails::start(wake.clone())?,
             variations: Variations::default(),
             fault_tool: FaultTool::default(),
+            measures: Measures::start(wake.clone())?,
+            profile: ProfileTool::default(),
             picker: Picker::new(),
             gallery: Gallery::new(wake.clone()),
             folders,
@@ -191,6 +207,8 @@ impl App {
             front: Side::Left,
             studio: Studio::default(),
             shown: None,
+            compare: Compare::default(),
+            export_samples: None,
             wanted: None,
             outdated_since: None,
             failed: false,
@@ -253,7 +271,11 @@ impl eframe::App for App {
         self.receive(ctx);
         self.window_events(ctx);
         self.keep(ctx);
-        self.request();
+        self.hold_before(ctx);
+        self.follow_export();
+        self.request(ctx);
+        self.show_other(ctx);
+        self.ask_measures();
         if self.previewer.progress().is_some() && !self.playback.is_playing() {
             // So that progress moves and the note about it appears.
             ctx.request_repaint_after(Duration::from_millis(50));
@@ -292,7 +314,7 @@ impl eframe::App for App {
             self.carry_out(&ctx, command);
         }
         self.studio.is_at_hand &= self.selected_step == step;
-        self.request();
+        self.request(&ctx);
         self.timings.frame_ends();
     }
 }

@@ -6,6 +6,8 @@ use egui::{
 };
 
 use super::command::Command;
+#[cfg(test)]
+use super::menus::Looks;
 use super::menus::{Around, Entry, MENUS};
 use super::search::{keys, rank, search_ui, texts, words};
 use super::theme::colours;
@@ -219,7 +221,13 @@ mod tests {
     fn words_find_commands_steps_parameters_and_presets() {
         let (_, project) = &preset_projects()[0];
         let (document, settings) = (Document::new(project.clone()), Settings::default());
-        let around = Around { document: &document, settings: &settings, panels: [true; 2], free_bytes: None };
+        let around = Around {
+            document: &document,
+            settings: &settings,
+            panels: [true; 2],
+            free_bytes: None,
+            looks: Looks::default(),
+        };
         let palette = Palette::new(&Context::default(), &around);
         let best = |query: &str| found(&palette.deeds, query).first().map(|deed| deed.command);
         assert_eq!(best("export"), Some(Command::Export));

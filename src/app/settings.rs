@@ -12,6 +12,7 @@ use egui_tiles::{Tile, TileId, Tiles, Tree};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::panels::measures::Section;
 use super::views::View;
 
 /// Where the editor keeps what outlives it; `None`: nothing is kept.
@@ -76,6 +77,8 @@ pub(super) struct Settings {
     pub(super) shows_right: bool,
     /// Whether the history stands in the left panel.
     pub(super) shows_history: bool,
+    /// The titles of the measures that are unfolded.
+    pub(super) unfolded: BTreeSet<String>,
 }
 
 impl Default for Settings {
@@ -90,6 +93,7 @@ impl Default for Settings {
             shows_left: true,
             shows_right: true,
             shows_history: false,
+            unfolded: BTreeSet::from([Section::Heights.title().into()]),
         }
     }
 }

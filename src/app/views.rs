@@ -7,6 +7,7 @@ use egui::{
     TextureOptions, Ui, Vec2,
 };
 
+use super::map_ui::MapAspect;
 use super::theme::{Colours, colours};
 use super::thumbnails::image_from_picture;
 use super::widgets::{arrow_keys, zoom_keys};
@@ -59,6 +60,23 @@ struct Upload {
     texture: TextureHandle,
 }
 
+impl Upload {
+    /// Brings a picture to the card, unless it is there.
+    fn renew(upload: &mut Option<Self>, ctx: &egui::Context, name: &str, picture: &Arc<Picture>) {
+        match upload {
+            Some(upload) if Arc::ptr_eq(&upload.picture, picture) => {}
+            Some(upload) => {
+                upload.texture.set(image_of_map(picture), TextureOptions::LINEAR);
+                upload.picture = picture.clone();
+            }
+            None => {
+                let texture = ctx.load_texture(name, image_of_map(picture), TextureOptions::LINEAR);
+                *upload = Some(Self { picture: picture.clone(), texture });
+            }
+        }
+    }
+}
+
 /// The water over the maps, and what it was made from.
 struct Flood {
     land: Arc<Heightfield>,
@@ -100,11 +118,20 @@ fn image_of_flood(land: &Heightfield, level_m: f64) -> ColorImage {
 #[derive(Default)]
 pub(super) struct Maps {
     pub(super) gaze: Gaze,
+    /// What the heightmap's pane shows.
+    pub(super) aspect: MapAspect,
     /// Where the pointer is on the land, metres east and south, on whichever map it is.
     pub(super) crosshair_m: Option<[f64; 2]>,
     heightmap: Option<Upload>,
     texture: Option<Upload>,
     flood: Option<Flood>,
+    /// Where the maps are split, as a share of their panes' width: to the west of it they show the state before the last
+    /// edit.
+    pub(super) split: Option<f32>,
+    /// The heightmap and the texture of that state.
+    other: [Option<Upload>; 2],
+    /// Whether they are not there yet.
+    awaits_other: bool,
 }
 
 /// Where a map lies on the screen: what is drawn over it, and works on it, goes by this.
@@ -115,6 +142,8 @@ pub(super) struct Lens {
     pub(super) painter: Painter,
     /// Points a metre.
     pub(super) pixels_per_m: f32,
+    /// The plate of the scale bar.
+    pub(super) bar: Rect,
     /// The north-west corner of the land.
     corner: Pos2,
 }
@@ -149,15 +178,16 @@ pub(super) enum Freshness {
 /// a large map stops the window meanwhile.
 const FINEST_MAP: usize = 2049;
 
-/// A map as the graphics card takes it: every second sample of a large one.
+/// A map as the graphics card takes it: every n-th sample of a large one.
 fn image_of_map(picture: &Picture) -> ColorImage {
     let Picture { width, height, .. } = *picture;
     if width.max(height) <= FINEST_MAP {
         return image_from_picture(picture);
     }
-    let places = (0..height).step_by(2).flat_map(|j| (0..width).step_by(2).map(move |i| j * width + i));
+    let step = (width.max(height) - 1).div_ceil(FINEST_MAP - 1);
+    let places = (0..height).step_by(step).flat_map(|j| (0..width).step_by(step).map(move |i| j * width + i));
     let pixels = places.map(|at| picture.pixels[at]).map(|[r, g, b, _]| Color32::from_rgb(r, g, b)).collect();
-    ColorImage::new([width.div_ceil(2), height.div_ceil(2)], pixels)
+    ColorImage::new([width.div_ceil(step), height.div_ceil(step)], pixels)
 }
 
 impl Maps {
@@ -168,19 +198,28 @@ impl Maps {
             (View::Texture, &preview.texture, &mut self.texture),
         ];
         for (view, picture, upload) in pictures {
-            let image = || image_of_map(picture);
-            match upload {
-                Some(upload) if Arc::ptr_eq(&upload.picture, picture) => {}
-                Some(upload) => {
-                    upload.texture.set(image(), TextureOptions::LINEAR);
-                    upload.picture = picture.clone();
-                }
-                None => {
-                    let texture = ctx.load_texture(view.title(), image(), TextureOptions::LINEAR);
-                    *upload = Some(Upload { picture: picture.clone(), texture });
+            Upload::renew(upload, ctx, view.title(), picture);
+        }
+    }
+
+    /// Uploads the pictures of the state before the last edit, if the maps are to show any; without, says whether there
+    /// will be some.
+    pub(super) fn show_other(&mut self, ctx: &egui::Context, before: Option<&Preview>, is_awaited: bool) {
+        self.awaits_other = is_awaited;
+        match before {
+            Some(before) => {
+                for (upload, picture) in self.other.iter_mut().zip([&before.heightmap, &before.texture]) {
+                    Upload::renew(upload, ctx, "Before", picture);
                 }
             }
+            None => self.other = [None, None],
         }
+    }
+
+    /// Whether the state before the last edit is there.
+    #[cfg(test)]
+    pub(super) fn shows_other(&self) -> bool {
+        self.other.iter().all(Option::is_some)
     }
 
     /// Has the maps show water up to that level of the land that they show, if there is any.
@@ -240,7 +279,7 @@ impl Maps {
         let pixels_per_m = fit * self.gaze.zoom;
         let land =
             Rect::from_min_size(rect.center() - self.gaze.centre * world_m * pixels_per_m, world_m * pixels_per_m);
-        let lens = Lens { response, painter, pixels_per_m, corner: land.min };
+        let mut lens = Lens { response, painter, pixels_per_m, bar: rect, corner: land.min };
         let Lens { response, painter, .. } = &lens;
         let upload = match view {
             View::Heightmap => &self.heightmap,
@@ -250,6 +289,17 @@ impl Maps {
         if let Some(upload) = upload {
             let whole = Rect::from_min_max(Pos2::ZERO, Pos2::new(1.0, 1.0));
             painter.image(upload.texture.id(), land, whole, Color32::WHITE);
+        }
+        let before = match view {
+            View::Heightmap => &self.other[0],
+            View::Texture => &self.other[1],
+            View::Scene => &None,
+        };
+        let split = self.split.map(|share| rect.left() + share * rect.width());
+        if let (Some(before), Some(x)) = (before, split) {
+            let west = Rect::from_x_y_ranges(rect.left()..=x, rect.y_range());
+            let whole = Rect::from_min_max(Pos2::ZERO, Pos2::new(1.0, 1.0));
+            painter.with_clip_rect(west).image(before.texture.id(), land, whole, Color32::WHITE);
         }
         if let Some(flood) = &self.flood {
             // Its corner pixels lie on the corners of the land.
@@ -272,10 +322,20 @@ impl Maps {
                 painter.vline(at.x + offset, land.y_range(), line(colour));
             }
         }
-        scale_bar(ui, painter, rect, pixels_per_m);
+        let bar = scale_bar(ui, painter, rect, pixels_per_m);
+        north_tick(ui, painter, bar);
+        let state = match (before, self.awaits_other) {
+            (Some(_), _) => "Before",
+            (None, true) => "Before: renewing…",
+            (None, false) => "Before: nothing was edited",
+        };
         freshness_chip(ui, painter, rect, freshness);
         let name = view.title();
         response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, format!("{name} of the land")));
+        lens.bar = bar;
+        if let Some(share) = &mut self.split {
+            split_ui(ui, rect, share, state);
+        }
         lens
     }
 
@@ -338,6 +398,40 @@ pub(super) fn scale_bar(ui: &Ui, painter: &egui::Painter, rect: Rect, pixels_per
         painter.vline(x, y - 3.0..=y, stroke);
     }
     place
+}
+
+/// Says beside the scale bar of a map that north is at the top.
+fn north_tick(ui: &Ui, painter: &egui::Painter, bar: Rect) {
+    let colours = colours(ui);
+    let place = Rect::from_min_size(bar.right_top() + Vec2::new(4.0, 0.0), Vec2::new(20.0, bar.height()));
+    plate(painter, place, &colours);
+    let top = place.center_top() + Vec2::new(0.0, 3.0);
+    let wing = |x: f32| top + Vec2::new(x, 6.0);
+    painter.add(egui::Shape::convex_polygon(vec![top, wing(3.5), wing(-3.5)], colours.text, Stroke::NONE));
+    painter.text(place.center_bottom() - Vec2::new(0.0, 1.0), Align2::CENTER_BOTTOM, "N", small(), colours.text);
+}
+
+/// The line that splits a map, which can be dragged; `before` says what is seen to the west of it.
+fn split_ui(ui: &mut Ui, rect: Rect, share: &mut f32, before: &str) {
+    let x = rect.left() + *share * rect.width();
+    let reach = Rect::from_x_y_ranges(x - 6.0..=x + 6.0, rect.y_range());
+    let response = ui.interact(reach, ui.scope_id().with("split"), Sense::drag());
+    *share = (*share + 0.02 * arrow_keys(ui, &response).x).clamp(0.02, 0.98);
+    if let Some(pointer) = response.interact_pointer_pos().filter(|_| response.dragged()) {
+        *share = ((pointer.x - rect.left()) / rect.width()).clamp(0.02, 0.98);
+    }
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Slider, true, "Split between before and now"));
+    let colours = colours(ui);
+    let painter = ui.painter().with_clip_rect(rect);
+    let is_active = response.hovered() || response.dragged();
+    let colour = if is_active { colours.accent } else { Color32::WHITE };
+    painter.vline(x + 1.0, rect.y_range(), Stroke::new(1.0, Color32::from_black_alpha(130)));
+    painter.vline(x, rect.y_range(), Stroke::new(1.5, colour));
+    painter.circle(egui::pos2(x, rect.center().y), 6.0, colour, Stroke::new(1.0, Color32::from_black_alpha(150)));
+    let y = rect.top() + 50.0;
+    note(ui, &painter, Align2::RIGHT_CENTER, egui::pos2(x - 8.0, y), before);
+    note(ui, &painter, Align2::LEFT_CENTER, egui::pos2(x + 8.0, y), "Now");
+    response.on_hover_cursor(egui::CursorIcon::ResizeHorizontal);
 }
 
 pub(super) fn freshness_chip(ui: &Ui, painter: &egui::Painter, rect: Rect, freshness: &Freshness) {

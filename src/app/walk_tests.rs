@@ -93,7 +93,13 @@ fn commands(entries: &[Entry], found: &mut Vec<Command>) {
 
 /// A command that could be given as the editor stands.
 fn any_command(app: &App, draw: &mut Draw) -> Command {
-    let around = Around { document: &app.document, settings: &app.settings, panels: [true; 2], free_bytes: None };
+    let around = Around {
+        document: &app.document,
+        settings: &app.settings,
+        panels: [true; 2],
+        free_bytes: None,
+        looks: app.looks(),
+    };
     let mut found = Vec::new();
     for (_, entries) in MENUS {
         commands(&entries(&around), &mut found);
@@ -128,7 +134,7 @@ fn any_command(app: &App, draw: &mut Draw) -> Command {
         found.push(Command::MoveType { from: below(draw, types), to: below(draw, types) });
     }
     // The size of the preview is the walk's own.
-    found.retain(|command| !matches!(command, Command::PreviewSamples(_) | Command::Quit));
+    found.retain(|command| !matches!(command, Command::PreviewSamples(_) | Command::ExportSize | Command::Quit));
     pick(draw, &found)
 }
 

@@ -9,7 +9,7 @@ use super::error::CliError;
 use super::print;
 use crate::engine::heightfield::Extent;
 use crate::engine::landforms::{Landform, Mark, Marks, REAL_LANDS};
-use crate::engine::measures::{SLOPE_BIN_DEG, Summary, WALKABLE_DEG, slope_histogram, walkable_share};
+use crate::engine::measures::{SLOPE_BIN_DEG, Summary, WALKABLE_DEG, slope_histogram, walkable};
 use crate::engine::parameters::Band;
 use crate::engine::{Grid, Heightfield, Monitor, SampleScale};
 use crate::files::FileError;
@@ -67,10 +67,10 @@ pub fn run(options: &InspectOptions) -> Result<(), CliError> {
     let side = grid.width().min(grid.height()) as u64;
     require_memory(side * side * 16)?;
 
-    let summary = Summary::of(&land, 64);
-    let slopes = slope_histogram(&land);
-    let walkable = walkable_share(&land);
-    let marks = Marks::of(&land, &Monitor::new())?;
+    let (summary, monitor) = (Summary::of(&land, 64), Monitor::new());
+    let slopes = slope_histogram(&land, SLOPE_BIN_DEG);
+    let walkable = walkable(&land, WALKABLE_DEG, &monitor)?.share;
+    let marks = Marks::of(&land, &monitor)?;
     let shares: Map<String, Value> =
         Landform::ALL.iter().map(|form| (form.key().to_string(), Value::from(marks.forms.share(*form)))).collect();
     let real: Map<String, Value> = Mark::ALL

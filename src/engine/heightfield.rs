@@ -256,6 +256,25 @@ impl Heightfield {
         let run_z = (south - north) as f32 * self.grid.spacing_z_m() as f32;
         [(self[(east, r)] - self[(west, r)]) / run_x, (self[(c, south)] - self[(c, north)]) / run_z]
     }
+
+    /// The gradients along row `r`, eastward and southward, to the bit as [`Self::gradient`] has them. To be inlined
+    /// into a loop in [`wide`].
+    #[inline(always)]
+    pub(super) fn gradients_of_row(&self, r: usize, [east, south]: [&mut [f32]; 2]) {
+        let (row, last) = (self.row(r), self.grid.width - 1);
+        let (x_m, z_m) = (self.grid.spacing_x_m() as f32, self.grid.spacing_z_m() as f32);
+        let run_x = 2.0 * x_m;
+        for (east, pair) in east[1..last].iter_mut().zip(row.windows(3)) {
+            *east = (pair[2] - pair[0]) / run_x;
+        }
+        east[0] = (row[1] - row[0]) / x_m;
+        east[last] = (row[last] - row[last - 1]) / x_m;
+        let (above, below) = (r.saturating_sub(1), (r + 1).min(self.grid.height - 1));
+        let run_z = (below - above) as f32 * z_m;
+        for (south, (above, below)) in south.iter_mut().zip(self.row(above).iter().zip(self.row(below))) {
+            *south = (below - above) / run_z;
+        }
+    }
 }
 
 /// The lowest and the highest of some heights, sixteen of them side by side.
@@ -311,6 +330,19 @@ mod tests {
         for (c, r) in [(0, 0), (15, 5), (30, 10)] {
             let [east, south] = plane.gradient(c, r);
             assert!((east - 0.02).abs() < 1e-6 && (south - 0.05).abs() < 1e-6);
+        }
+    }
+
+    #[test]
+    fn gradients_by_the_row_are_those_of_the_samples() {
+        let wave = |c: usize, r: usize| libm::sinf(1.7 * c as f32) + libm::cosf(0.9 * (r * c) as f32);
+        for (width, height) in [(31, 11), (2, 2), (3, 2)] {
+            let land = Heightfield::from_fn(Grid::new(WORLD, width, height), wave);
+            for r in 0..height {
+                let (mut east, mut south) = (vec![0.0; width], vec![0.0; width]);
+                land.gradients_of_row(r, [&mut east, &mut south]);
+                assert!((0..width).all(|c| [east[c], south[c]] == land.gradient(c, r)), "{width} × {height}");
+            }
         }
     }
 }

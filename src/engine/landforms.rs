@@ -37,6 +37,13 @@ choices! {
     }
 }
 
+impl Landform {
+    /// The name that people read.
+    pub fn label(self) -> &'static str {
+        Self::CHOICES[self as usize].label
+    }
+}
+
 /// How far one looks from each sample, in samples.
 const REACH: usize = 8;
 /// The tangent of the angle up to which ground counts as flat, 1°.

@@ -20,6 +20,7 @@ use serde_json::{Map, Value};
 pub use self::error::ProjectError;
 pub use self::presets::{Preset, preset_projects, presets};
 use crate::engine::Recipe;
+use crate::engine::measures::WALKABLE_DEG;
 use crate::engine::parameters::{
     Field, FileName, Parameter, ParameterError, Problem, Spec, group_from_json, nearest_name, not_an_object, parameters,
 };
@@ -49,6 +50,8 @@ parameters! {
             Spec::number("Iterations a frame", 0.0, 1_000_000.0).slider(1.0, 100.0).logarithmic();
         /// The level of the water in the views; empty: none. It is to look at, and changes neither land nor exports.
         water_m: Option<f64> = None, Spec::number("Water level", -20_000.0, 100_000.0).slider(-500.0, 2000.0).unit("m");
+        /// The slope up to which ground counts as walkable.
+        walkable_deg: f64 = WALKABLE_DEG, Spec::number("Walkable up to", 0.0, 90.0).slider(5.0, 70.0).unit("°");
         /// The parameters that variations leave alone: the seed of their step, and their key.
         locked: Vec<String> = Vec::new(), Spec::new("Locked parameters");
     }

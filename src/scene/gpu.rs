@@ -17,7 +17,7 @@ use super::camera::{Measure, Sight};
 use super::glow::{GlowingFault, MOST_LINES};
 use super::lod::{self, Ground};
 use super::portrait::Coat;
-use super::ramp::{self, Stops};
+use crate::engine::ramp::{self, Stops};
 use crate::engine::{Heightfield, Monitor, Picture};
 
 /// Floats in the uniform buffer: `Scene` in common.wgsl, with the lines that glow and how strongly each does.

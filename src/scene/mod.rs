@@ -9,7 +9,6 @@ mod gpu;
 mod lod;
 mod mood;
 mod portrait;
-mod ramp;
 
 pub(crate) use self::glow::{GlowingFault, across, youngest_faults};
 #[cfg(test)]

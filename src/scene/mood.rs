@@ -2,10 +2,10 @@
 
 use super::camera::{Measure, round_length};
 use super::gpu::Mood;
-use super::ramp;
 use crate::engine::light::Light;
 use crate::engine::parameters::Colour;
 use crate::engine::picture::linear_from_srgb;
+use crate::engine::ramp;
 
 /// Colours of the air in a theme, in sRGB as the screen shows them. The land is to be the only colourful thing: the air
 /// is quiet, and a dark window has a dusky one.

@@ -9,8 +9,8 @@ use super::camera::{Camera, Measure, Sight, Vec3};
 use super::glow::GlowingFault;
 use super::gpu::{Frame, Gpu, ready};
 use super::mood;
-use super::ramp::{self, Ramp};
 use crate::engine::light::Light;
+use crate::engine::ramp::{self, Ramp};
 use crate::engine::{Extent, Heightfield, Monitor, Picture};
 
 /// How the land is coloured.

@@ -1,15 +1,17 @@
 //! Computing beside the interface.
 //!
-//! One thread renews the preview, one stops it when it is stale, one exports, one draws thumbnails, each by name; the
-//! loops of their work run on thread pools. The preview takes the newest request and drops the stale ones; exports and
-//! thumbnails are never dropped. The interface hands over plain requests and picks up finished results; it never
-//! waits. A panic in a job becomes a message.
+//! One thread renews the preview, one stops it when it is stale, one exports, one measures, one draws thumbnails, each by
+//! name; the loops of their work run on thread pools. The preview and the measures take the newest request and drop the
+//! stale ones; exports and thumbnails are never dropped. The interface hands over plain requests and picks up finished
+//! results; it never waits. A panic in a job becomes a message.
 
 mod export;
+mod measures;
 mod preview;
 mod thumbnails;
 
 pub use export::{ExportOutcome, ExportStatus, Exporter, Survey, survey};
+pub use measures::{Forms, MeasureRequest, Measured, Measurer, SLOPE_BIN_DEG, Slopes};
 pub use preview::{Preview, PreviewRequest, Previewer};
 pub use thumbnails::{PictureBytes, Thumbnail, ThumbnailRequest, ThumbnailStyle, Thumbnailer};
 

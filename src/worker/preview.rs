@@ -5,9 +5,13 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use super::{InputFiles, JobError, Wake, guarded, lock};
+use crate::engine::light::Light;
+use crate::engine::map_view::MapView;
 use crate::engine::measures::Summary;
 use crate::engine::stack::Evaluator;
-use crate::engine::texture::{Needs, Painting, Scene, Survey, TexelCache, TextureView, view};
+use crate::engine::texture::{
+    Needs, Painting, Scene, Surroundings, Survey, TerrainType, TexelCache, TextureView, type_at, view,
+};
 use crate::engine::{Cancelled, Grid, Heightfield, Inputs, Monitor, Picture, Recipe};
 use crate::files::FileError;
 use crate::files::inputs::DecodedFiles;
@@ -43,6 +47,8 @@ pub struct PreviewRequest {
     pub samples: usize,
     /// Iterations done on the timeline.
     pub position: u32,
+    /// How the heights are looked at.
+    pub map: MapView,
     /// How the ground is looked at.
     pub shown: TextureView,
     /// Whether it is one picture of an animation: no coarse one goes ahead, which would only flicker.
@@ -52,10 +58,10 @@ pub struct PreviewRequest {
 impl PreviewRequest {
     /// Whether both ask for the same picture, on whatever occasion.
     pub fn same_picture(&self, other: &Self) -> bool {
-        let Self { recipe, files, samples, position, shown, animated: _ } = self;
+        let Self { recipe, files, samples, position, map, shown, animated: _ } = self;
         let same_land = Arc::ptr_eq(recipe, &other.recipe) || *recipe == other.recipe;
         let same_size = *samples == other.samples && *position == other.position;
-        same_land && same_size && *files == other.files && *shown == other.shown
+        same_land && same_size && *files == other.files && *map == other.map && *shown == other.shown
     }
 }
 
@@ -68,7 +74,7 @@ pub struct Preview {
     pub coarse: bool,
     /// The land.
     pub land: Arc<Heightfield>,
-    /// The land in grey.
+    /// The heights as they are looked at.
     pub heightmap: Arc<Picture>,
     /// The ground as it is looked at.
     pub texture: Arc<Picture>,
@@ -80,8 +86,26 @@ pub struct Preview {
     pub shares: Vec<f32>,
     /// The share of the land that no terrain type covers.
     pub uncovered: f32,
+    /// What decides where types lie beside the heights.
+    pub surroundings: Surroundings,
     /// How long it took.
     pub elapsed: Duration,
+}
+
+impl Preview {
+    /// The terrain type that has the most of the ground at a place, metres east and south.
+    pub fn type_at(&self, place_m: [f64; 2]) -> Option<&TerrainType> {
+        let recipe = &*self.request.recipe;
+        let scene = Scene {
+            land: &self.land,
+            surroundings: &self.surroundings,
+            recipe: &recipe.texture,
+            fixed_range_m: recipe.world.height_range_m.or(Some(self.summary.range_m())),
+            // The pictures of types say nothing about where they lie.
+            inputs: &Inputs::default(),
+        };
+        type_at(scene, place_m).and_then(|at| recipe.texture.active().nth(at))
+    }
 }
 
 /// The handle of the preview thread. Dropping it stops the thread.
@@ -279,7 +303,7 @@ impl Desk {
             }
         }
         let began = Instant::now();
-        let known = self.fine.drawn.as_ref().map(|(land, ..)| land.clone());
+        let known = self.fine.measured.as_ref().map(|(land, _)| land.clone());
         let fine = || self.fine.preview(request, request.samples, &inputs, monitor);
         let preview = monitor.within(coarse_share..1.0, fine);
         match &preview {
@@ -293,11 +317,21 @@ impl Desk {
     }
 }
 
+/// A picture of heights, and what it was made from.
+struct DrawnMap {
+    land: Arc<Heightfield>,
+    view: MapView,
+    /// The light, where it is seen.
+    light: Option<Light>,
+    picture: Arc<Picture>,
+}
+
 /// Evaluates and paints at one size, and remembers what was evaluated and drawn.
 #[derive(Default)]
 struct Painter {
     evaluator: Evaluator,
-    drawn: Option<(Arc<Heightfield>, Arc<Picture>, Arc<Summary>)>,
+    measured: Option<(Arc<Heightfield>, Arc<Summary>)>,
+    drawn: Option<DrawnMap>,
     surveyed: Option<(Arc<Heightfield>, Survey)>,
     cache: TexelCache,
 }
@@ -312,6 +346,25 @@ impl Painter {
         &mut self.surveyed.insert(known.unwrap_or_else(|| (land.clone(), Survey::default()))).1
     }
 
+    /// The picture of the heights, drawn anew where something has changed that it shows.
+    fn map(
+        &mut self,
+        land: &Arc<Heightfield>,
+        summary: &Summary,
+        request: &PreviewRequest,
+        monitor: &Monitor,
+    ) -> Result<Arc<Picture>, Cancelled> {
+        let (view, light) = (request.map, &request.recipe.light);
+        let seen = view.is_lit().then(|| light.clone());
+        let is_same = |drawn: &&DrawnMap| Arc::ptr_eq(&drawn.land, land) && drawn.view == view && drawn.light == seen;
+        if let Some(drawn) = self.drawn.as_ref().filter(is_same) {
+            return Ok(drawn.picture.clone());
+        }
+        let picture = Arc::new(view.picture(land, [summary.min_m, summary.max_m], light, monitor)?);
+        self.drawn = Some(DrawnMap { land: land.clone(), view, light: seen, picture: picture.clone() });
+        Ok(picture)
+    }
+
     fn preview(
         &mut self,
         request: &Arc<PreviewRequest>,
@@ -324,16 +377,15 @@ impl Painter {
         let grid = Grid::fitted(recipe.world.extent(), samples);
         let evaluation = || self.evaluator.evaluate(recipe, grid, Some(request.position), inputs, monitor);
         let land = monitor.within(0.0..0.6, evaluation)?;
-        let (heightmap, summary) = match &self.drawn {
-            Some((drawn, heightmap, summary)) if Arc::ptr_eq(drawn, &land) => (heightmap.clone(), summary.clone()),
+        let summary = match &self.measured {
+            Some((measured, summary)) if Arc::ptr_eq(measured, &land) => summary.clone(),
             _ => {
                 let summary = Arc::new(Summary::of(&land, HISTOGRAM_BINS));
-                let range_m = [summary.min_m, summary.max_m];
-                let heightmap = Arc::new(Picture::of_heights_between(&land, range_m));
-                self.drawn = Some((land.clone(), heightmap.clone(), summary.clone()));
-                (heightmap, summary)
+                self.measured = Some((land.clone(), summary.clone()));
+                summary
             }
         };
+        let heightmap = self.map(&land, &summary, request, monitor)?;
         let size = [grid.width(), grid.height()];
         let needs = request.shown.with(Needs::of(&recipe.texture, Some(&recipe.light)));
         let surroundings = monitor.within(0.6..0.8, || self.survey_of(&land).look(&land, needs, monitor))?;
@@ -359,6 +411,7 @@ impl Painter {
             summary,
             shares,
             uncovered,
+            surroundings,
             elapsed: began.elapsed(),
         })
     }
@@ -373,13 +426,14 @@ mod tests {
     use crate::engine::operations::faults::Faults;
     use crate::engine::operations::heightmap::Heightmap;
     use crate::engine::operations::recursive_filter::RecursiveFilter;
-    use crate::engine::parameters::{FileName, Limits};
+    use crate::engine::parameters::{Band, Colour, FileName, Limits};
 
     fn request_for(faults: Faults, samples: usize) -> PreviewRequest {
         let recipe = Recipe { stack: vec![Step::new(faults)], ..Default::default() };
         let (recipe, files) = (Arc::new(recipe), InputFiles::new());
         let shown = TextureView::Lit;
-        PreviewRequest { recipe, files, samples, position: u32::MAX, shown, animated: false }
+        let map = MapView::Grey;
+        PreviewRequest { recipe, files, samples, position: u32::MAX, map, shown, animated: false }
     }
 
     fn request(count: u32, samples: usize) -> PreviewRequest {
@@ -495,6 +549,58 @@ mod tests {
         }
         assert!(Arc::ptr_eq(&first.land, &second.land) && Arc::ptr_eq(&first.heightmap, &second.heightmap));
         assert_ne!(first.texture, second.texture);
+    }
+
+    #[test]
+    fn another_look_at_the_heights_computes_no_land_and_paints_only_them() {
+        let monitor = Monitor::new();
+        let mut painter = Painter::default();
+        let mut draw = |map: MapView, azimuth_deg: f64| {
+            let mut asked = PreviewRequest { map, ..request(10, 33) };
+            Arc::make_mut(&mut asked.recipe).light.azimuth_deg = azimuth_deg;
+            painter.preview(&Arc::new(asked), 33, &Inputs::default(), &monitor).expect("not cancelled")
+        };
+        let grey = draw(MapView::Grey, 0.0);
+        let slope = draw(MapView::Slope, 0.0);
+        assert!(Arc::ptr_eq(&grey.land, &slope.land) && grey.heightmap != slope.heightmap);
+        assert!(Arc::ptr_eq(&slope.heightmap, &draw(MapView::Slope, 90.0).heightmap), "no sun shines on slopes");
+        let [north, east] = [0.0, 90.0].map(|azimuth_deg| draw(MapView::Hillshade, azimuth_deg));
+        assert!(Arc::ptr_eq(&north.land, &grey.land) && north.heightmap != east.heightmap);
+    }
+
+    #[test]
+    fn the_type_at_a_place_is_the_one_that_is_painted_there() {
+        let previewer = previewer();
+        let mut asked = request(10, 65);
+        let types = &mut Arc::make_mut(&mut asked.recipe).texture.types;
+        types.truncate(2);
+        let [low, high] = &mut types[..] else { panic!("two types") };
+        for (ground, name, min, max, colour) in [(low, "Low", 0.0, 50.0, [0; 3]), (high, "High", 50.0, 100.0, [255; 3])]
+        {
+            *ground = TerrainType {
+                name: name.into(),
+                colour: Colour(colour),
+                elevation: Band { min, max },
+                elevation_release: 1.0,
+                ..Default::default()
+            };
+        }
+        asked.shown = TextureView::Unlit;
+        previewer.request(asked);
+        let preview = wait(&previewer).expect("a preview");
+        let grid = preview.land.grid();
+        let mut seen = [0; 2];
+        for (j, i) in (0..65).flat_map(|j| (0..65).map(move |i| (j, i))) {
+            let [grey, ..] = preview.texture.pixels[j * 65 + i];
+            let place_m =
+                [(i as f64 + 0.5) / 65.0 * grid.extent().width_m, (j as f64 + 0.5) / 65.0 * grid.extent().depth_m];
+            if !(60..=200).contains(&grey) {
+                let expected = usize::from(grey > 200);
+                assert_eq!(preview.type_at(place_m).map(|ground| &*ground.name), Some(["Low", "High"][expected]));
+                seen[expected] += 1;
+            }
+        }
+        assert!(seen.iter().all(|count| *count > 100), "{seen:?}");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The sun as a compass: the direction of the sun on the map is its azimuth, the middle is the zenith and the rim the
 //! horizon.
 
-use egui::{Align2, FontId, Role, Sense, Stroke, Ui, Vec2, WidgetInfo};
+use egui::{Align2, FontId, Rect, Role, Sense, Stroke, Ui, Vec2, WidgetInfo};
 
 use crate::app::theme::colours;
 use crate::app::widgets::arrow_keys;
@@ -96,6 +96,38 @@ pub(in crate::app) fn compass_ui(ui: &mut Ui, light: &mut Light) {
             ui.weak("above the horizon");
         });
     });
+}
+
+/// The radius of the horizon of the sun on a map, points.
+const SMALL_RADIUS: f32 = 14.0;
+
+/// Draws the sun into the lower right corner of a map; it follows the pointer. The keys work the compass of the panel.
+pub(in crate::app) fn sun_ui(ui: &mut Ui, pane: Rect, map: &str, light: &mut Light) {
+    let middle = pane.right_bottom() - Vec2::splat(12.0 + SMALL_RADIUS);
+    let dial = Rect::from_center_size(middle, Vec2::splat(2.0 * SMALL_RADIUS + 8.0));
+    let response = ui.interact(dial, ui.scope_id().with("sun"), Sense::CLICK | Sense::DRAG);
+    if let Some(pointer) = response.interact_pointer_pos()
+        && (response.dragged() || response.clicked())
+    {
+        let (azimuth, altitude) = angles(pointer - middle, SMALL_RADIUS);
+        light.azimuth_deg = azimuth.unwrap_or(light.azimuth_deg);
+        light.altitude_deg = altitude;
+    }
+    response.widget_info(|| WidgetInfo::labeled(Role::Image, true, format!("Sun over the {}", map.to_lowercase())));
+    let colours = colours(ui);
+    let painter = ui.painter().with_clip_rect(pane);
+    painter.circle(middle, SMALL_RADIUS + 4.0, colours.plate, Stroke::NONE);
+    painter.circle_stroke(middle, SMALL_RADIUS, Stroke::new(1.0, colours.weak));
+    let sun = middle + offset(light.azimuth_deg, light.altitude_deg, SMALL_RADIUS);
+    let colour = if response.hovered() || response.dragged() { colours.accent } else { colours.text };
+    painter.circle_filled(sun, 3.5, colour);
+    for ray in 0..8_u8 {
+        let way = Vec2::angled(f32::from(ray) * std::f32::consts::FRAC_PI_4);
+        painter.line_segment([sun + 5.0 * way, sun + 7.0 * way], (1.0, colour));
+    }
+    if !response.is_pointer_button_down_on() {
+        response.on_hover_text("Drag the sun: the rim is the horizon, the middle the zenith");
+    }
 }
 
 #[cfg(test)]

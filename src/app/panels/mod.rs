@@ -3,6 +3,7 @@
 pub(super) mod compass;
 pub(super) mod diagram;
 pub(super) mod history;
+pub(super) mod measures;
 pub(super) mod menu;
 pub(super) mod right;
 pub(super) mod stack;

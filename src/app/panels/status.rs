@@ -24,6 +24,8 @@ pub(in crate::app) struct Status<'a> {
     pub(in crate::app) renewing: Option<f32>,
     pub(in crate::app) export: Option<ExportStatus>,
     pub(in crate::app) shown: Option<&'a Preview>,
+    /// The samples along the longer side of exports, where the views show those.
+    pub(in crate::app) export_samples: Option<u32>,
     pub(in crate::app) crosshair_m: Option<[f64; 2]>,
 }
 
@@ -31,7 +33,7 @@ pub(in crate::app) fn status_ui(ui: &mut Ui, status: &Status) -> Option<Command>
     let mut command = None;
     ui.horizontal_centered(|ui| {
         if let Some(preview) = status.shown {
-            ui.weak(land_text(preview));
+            ui.weak(land_text(preview, status.export_samples));
             ui.separator();
         }
         if let Some(export) = &status.export {
@@ -82,8 +84,8 @@ fn progress_ui(ui: &mut Ui, progress: f32) -> bool {
     ui.small_button("Cancel").clicked()
 }
 
-/// Size of the preview and the world, and how long it took.
-fn land_text(preview: &Preview) -> String {
+/// Size of the preview and the world, whether it is that of exports, and how long it took.
+fn land_text(preview: &Preview, export_samples: Option<u32>) -> String {
     let grid = preview.land.grid();
     let extent = grid.extent();
     let world = if extent.width_m == extent.depth_m {
@@ -92,15 +94,20 @@ fn land_text(preview: &Preview) -> String {
         format!("{} × {}", length(extent.width_m), length(extent.depth_m))
     };
     let took = preview.elapsed.as_secs_f64() * 1000.0;
-    format!("{} × {} · {world} · {took:.0} ms", grid.width(), grid.height())
+    let is_exported = export_samples.is_some_and(|samples| samples as usize == grid.width().max(grid.height()));
+    let exported = if is_exported { ", as exported" } else { "" };
+    format!("{} × {}{exported} · {world} · {took:.0} ms", grid.width(), grid.height())
 }
 
-/// Place, height and slope under the pointer, in columns that do not move.
+/// Place, height, slope and terrain type under the pointer, in columns that do not move.
 fn probe_text(preview: &Preview, x_m: f64, z_m: f64) -> String {
     let grid = preview.land.grid();
     let nearest = |m: f64, spacing: f64, samples: usize| ((m / spacing).round() as usize).min(samples - 1);
     let c = nearest(x_m, grid.spacing_x_m(), grid.width());
     let r = nearest(z_m, grid.spacing_z_m(), grid.height());
     let (height, slope) = (preview.land.height_at(x_m, z_m), slope_deg(&preview.land, c, r));
-    format!("x {x_m:>6.0} m  z {z_m:>6.0} m  height {height:>7.1} m  {slope:>2.0}°")
+    let names = preview.request.recipe.texture.active().map(|ground| ground.name.chars().count());
+    let (longest, ground) = (names.max().unwrap_or_default(), preview.type_at([x_m, z_m]));
+    let name = ground.map_or("", |ground| &ground.name);
+    format!("x {x_m:>6.0} m  z {z_m:>6.0} m  height {height:>7.1} m  {slope:>2.0}°  {name:<longest$}")
 }

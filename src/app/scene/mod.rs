@@ -5,7 +5,6 @@
 
 mod drawing;
 mod glow;
-mod legend;
 mod picture;
 #[cfg(test)]
 mod tests;
@@ -26,6 +25,7 @@ pub(super) use self::drawing::{Drawing, DrawingOutcome};
 use self::glow::Glow;
 pub(super) use self::picture::{Decision, PictureWindow};
 use super::command::Command;
+use super::legend::{LEAST_ROOM, angles, heights, ramp_legend};
 use super::theme::{Colours, colours};
 use super::views::{Freshness, freshness_chip, note, plate, scale_bar};
 use super::widgets::{arrow_keys, icon_button, zoom_keys};
@@ -442,9 +442,11 @@ impl Scene {
         let pixels = dot(sight.right, sight.right).sqrt() * 0.5 * pane.width();
         let pixels_per_m = pixels / (sight.divisor(self.camera.pivot) * measure.unit_m());
         let bar = scale_bar(ui, &painter, pane, pixels_per_m);
-        // Not among the controls at the top.
-        if bar.top() - pane.top() > 96.0 {
-            legend::legend(ui, &painter, bar, self.coat, range_m);
+        if bar.top() - pane.top() > LEAST_ROOM
+            && let Some(ramp) = self.coat.ramp()
+        {
+            let (unit, numbers) = if self.coat == Coat::Slope { ("°", angles()) } else { ("m", heights(range_m)) };
+            ramp_legend(ui, &painter, bar, &format!("{}, {unit}", self.coat.text()), ramp, numbers);
         }
         let before = (self.exaggeration, *around.water_m);
         self.controls_ui(ui, pane, around.water_m);

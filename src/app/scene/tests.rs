@@ -8,6 +8,7 @@ use egui_kittest::{Harness, SnapshotOptions};
 use super::*;
 use crate::app::tests::{Scripted, can_draw, chosen, pause, wait};
 use crate::app::{App, Command, Folders};
+use crate::engine::map_view::MapView;
 use crate::engine::{Grid, Monitor, Recipe};
 use crate::project::presets;
 use crate::worker::{InputFiles, PreviewRequest, Previewer};
@@ -45,7 +46,15 @@ impl eframe::App for Stage {
 fn preview(recipe: &Arc<Recipe>, samples: usize) -> Preview {
     let previewer = Previewer::start(Arc::new(|| {})).expect("threads");
     let (recipe, files, shown) = (recipe.clone(), InputFiles::new(), TextureView::Lit);
-    previewer.request(PreviewRequest { recipe, files, samples, position: u32::MAX, shown, animated: false });
+    previewer.request(PreviewRequest {
+        recipe,
+        files,
+        samples,
+        position: u32::MAX,
+        map: MapView::default(),
+        shown,
+        animated: false,
+    });
     let deadline = Instant::now() + Duration::from_secs(60);
     loop {
         if let Some(preview) = previewer.take().map(|result| result.expect("a preview")).filter(|found| !found.coarse) {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::points::{Lines, Points, Walk};
+use super::points::{Lines, Part, Points, Walk};
 use super::swatch::{Cover, LEVEL, ONE, STRETCH, Space, Texels, lies, stretches};
 use super::weigh::{GroundRow, Palette};
 use super::{Needs, Surroundings, TerrainType, TextureRecipe, TypeBlend, height_range_m};
@@ -591,6 +591,34 @@ pub fn paint_once(
     let surroundings = &monitor.within(0.0..0.5, looking)?;
     let scene = Scene { land, surroundings, recipe, fixed_range_m, inputs };
     monitor.within(0.5..1.0, || paint(scene, light, Points::Pixels(size), monitor))
+}
+
+/// The place, among the active types, of the one that has the most of the ground at a place of the land, metres east
+/// and south; places outside are moved to the border. `None` where no type covers ground. Where types join by relief,
+/// the stones of one and the gaps of another are one place.
+pub fn type_at(scene: Scene, place_m: [f64; 2]) -> Option<usize> {
+    let (grid, extent) = (scene.land.grid(), scene.land.grid().extent());
+    let whole = [grid.width(), grid.height()];
+    let pixel = |axis: usize, side_m: f64| {
+        let share = (place_m[axis] / side_m).clamp(0.0, 1.0);
+        ((share * whole[axis] as f64) as usize).min(whole[axis] - 1)
+    };
+    let first = [pixel(0, extent.width_m), pixel(1, extent.depth_m)];
+    // Nobody can cancel a monitor that nobody else has.
+    let range_m = height_range_m(scene.land, scene.fixed_range_m, &Monitor::new()).ok()?;
+    let painter = Painter {
+        scene,
+        walk: Walk::new(scene.land, Points::Part(Part { whole, first, size: [1, 1] })),
+        palette: Palette::new(scene.recipe, range_m),
+        paints: Vec::new(),
+        covers: Vec::new(),
+        by_relief: false,
+    };
+    let mut row = Row::default();
+    painter.look(0, &mut row);
+    let covering = scene.recipe.active().zip(&row.weights).enumerate().filter(|(_, (ground, _))| ground.covers());
+    let heaviest = covering.max_by(|(_, (_, a)), (_, (_, b))| a[0].total_cmp(&b[0]));
+    heaviest.filter(|(_, (_, weight))| weight[0] > 0.0).map(|(at, _)| at)
 }
 
 /// The weights of the active types at every point, `full` standing for the whole ground.

@@ -1,25 +1,25 @@
-//! The colours of numbers: what the coats of elevation and slope paint, and what their legends show.
+//! The colours of numbers: what maps and the coats of the land in 3-D paint, and what their legends show.
 
-use crate::engine::picture::{linear_from_srgb, srgb_from_linear};
+use super::picture::{linear_from_srgb, srgb_from_linear};
 
-/// The most stops of a ramp: as many as in common.wgsl.
-pub(crate) const MOST_STOPS: usize = 8;
+/// The most stops of a ramp: as many as in scene/common.wgsl.
+pub const MOST_STOPS: usize = 8;
 
 /// Colours in linear light, each with the number at which it is met.
-pub(crate) type Stops = [[f32; 4]; MOST_STOPS];
+pub type Stops = [[f32; 4]; MOST_STOPS];
 
 /// The stops of a coat that shows no number.
-pub(crate) const NONE: Stops = [[0.0; 4]; MOST_STOPS];
+pub const NONE: Stops = [[0.0; 4]; MOST_STOPS];
 
 /// A ramp of colours over numbers; between two stops they are mixed in linear light.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Ramp {
+pub struct Ramp {
     /// Rising numbers with their colours in sRGB.
     stops: &'static [(f32, [u8; 3])],
 }
 
 /// From green lowlands to white summits, by the share of the land's range of heights.
-pub(super) static ELEVATION: Ramp = Ramp {
+pub static ELEVATION: Ramp = Ramp {
     stops: &[
         (0.0, [0x4f, 0x77, 0x62]),
         (0.2, [0x86, 0x98, 0x6c]),
@@ -31,7 +31,7 @@ pub(super) static ELEVATION: Ramp = Ramp {
 };
 
 /// From green, where one walks, over amber to red at 45°, by the angle in degrees.
-pub(super) static SLOPE: Ramp = Ramp {
+pub static SLOPE: Ramp = Ramp {
     stops: &[
         (0.0, [0x5c, 0x8d, 0x70]),
         (12.0, [0x6d, 0x99, 0x68]),
@@ -42,12 +42,12 @@ pub(super) static SLOPE: Ramp = Ramp {
 
 impl Ramp {
     /// The first and the last number.
-    pub(crate) fn ends(&self) -> [f32; 2] {
+    pub fn ends(&self) -> [f32; 2] {
         [self.stops.first(), self.stops.last()].map(|stop| stop.map_or(0.0, |(at, _)| *at))
     }
 
     /// The stops as the shaders take them; the last one is repeated.
-    pub(crate) fn stops(&self) -> Stops {
+    pub fn stops(&self) -> Stops {
         std::array::from_fn(|i| {
             let stop = self.stops.get(i).or(self.stops.last());
             stop.map_or([0.0; 4], |(at, colour)| {
@@ -57,8 +57,8 @@ impl Ramp {
         })
     }
 
-    /// The colour of a number, in sRGB, as the shader has it (`ramp_at` in terrain.wgsl).
-    pub(crate) fn colour(&self, number: f32) -> [u8; 3] {
+    /// The colour of a number, in sRGB, as the shader has it (`ramp_at` in scene/terrain.wgsl).
+    pub fn colour(&self, number: f32) -> [u8; 3] {
         let stops = self.stops();
         let mut colour = [stops[0][0], stops[0][1], stops[0][2]];
         for pair in stops.windows(2) {
