@@ -7,14 +7,25 @@ use egui_kittest::kittest::Queryable;
 
 use super::tests::{editor, pause, press, wait};
 use super::*;
-use crate::engine::operations::Operation;
+use crate::engine::Operation;
 use crate::engine::operations::drawn_faults::{DrawnFault, DrawnFaults};
 use crate::engine::parameters::Point;
 
-/// An editor at rest on a short uplift, with its variations open and drawn.
-fn varying() -> Harness<'static, App> {
+/// An editor at rest on a short uplift.
+fn at_rest() -> Harness<'static, App> {
     let mut editor = editor();
+    editor.state_mut().edit(|project| {
+        if let Operation::Faults(faults) = &mut project.recipe.stack[0].operation {
+            faults.count = 20;
+        }
+    });
     pause(&mut editor);
+    editor
+}
+
+/// The same with its variations open and drawn.
+fn varying() -> Harness<'static, App> {
+    let mut editor = at_rest();
     press(&mut editor, Modifiers::NONE, Key::V);
     drawn(&mut editor);
     editor
@@ -50,8 +61,7 @@ fn a_variation_is_adopted_breeds_on_and_undo_brings_the_land_back() {
 
 #[test]
 fn what_is_locked_at_its_name_stays_in_every_variation() {
-    let mut editor = editor();
-    pause(&mut editor);
+    let mut editor = at_rest();
     let place = editor.get_by_role_and_label(Role::Label, "Displacement").rect().center();
     editor.hover_at(place);
     editor.run_steps(3);

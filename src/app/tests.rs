@@ -857,12 +857,12 @@ fn the_unit_of_elevations_changes_with_them_as_one_entry() {
     editor.run_steps(20);
     editor.get_by_role_and_label(Role::ComboBox, "Elevations in").click();
     editor.run_steps(3);
-    editor.get_by_role_and_label(Role::Button, "Percent of the range").click();
+    editor.get_by_role_and_label(Role::Button, "Metres").click();
     editor.run_steps(3);
     settle(&mut editor);
     let app = editor.state();
     assert_eq!(app.document.history().0.len(), entries + 1);
-    assert_eq!(app.document.undo_name(), Some("Elevations in metres to percent of the range"));
+    assert_eq!(app.document.undo_name(), Some("Elevations in percent of the range to metres"));
     let apart = |a: &[u8; 4], b: &[u8; 4]| a.iter().zip(b).map(|(a, b)| a.abs_diff(*b)).max();
     let most = texture(app).pixels.iter().zip(&before.pixels).filter_map(|(a, b)| apart(a, b)).max();
     assert!(most <= Some(1), "the picture stays: {most:?}");
@@ -1024,7 +1024,7 @@ fn escape_and_the_own_place_leave_a_dragged_card_where_it_was() {
     let_go(&mut editor, from);
     assert_eq!(*editor.state().document.project(), before, "back where it was taken");
     assert_eq!(editor.state().studio.selected, None, "a drag is no click");
-    let step = header(&editor, "Rain").center();
+    let step = header(&editor, "Uplift").center();
     carry(&mut editor, from, step);
     let_go(&mut editor, step);
     assert_eq!(*editor.state().document.project(), before, "over the other list");
