@@ -139,7 +139,7 @@ impl App {
             Command::Seek(position) => self.playback.seek(position, total),
             Command::NewSeed => {
                 let seed = self.dice.throw();
-                self.edit(|project| project.recipe.seed = seed)
+                self.edit(|project| project.recipe.seed = seed);
             }
             Command::PreviousSeed => {
                 if let Some(seed) = self.document.earlier_seed() {

@@ -143,7 +143,7 @@ fn edit(project: &mut Project, draw: &mut Draw) {
     let recipe = &mut project.recipe;
     let (steps, types) = (recipe.stack.len(), recipe.texture.types.len());
     match below(draw, 6) {
-        0 | 1 | 2 if steps > 0 => vary(recipe.stack[below(draw, steps)].operation.group_mut(), draw),
+        0..=2 if steps > 0 => vary(recipe.stack[below(draw, steps)].operation.group_mut(), draw),
         3 if steps > 0 => vary(&mut recipe.stack[below(draw, steps)].settings, draw),
         4 if types > 0 => vary(&mut recipe.texture.types[below(draw, types)], draw),
         5 => vary(&mut recipe.texture.settings, draw),

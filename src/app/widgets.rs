@@ -71,11 +71,10 @@ pub(super) fn zoom_keys(ui: &Ui, response: &Response) -> f32 {
         return 1.0;
     }
     let presses = |key| ui.input(|input| if input.modifiers.any() { 0 } else { input.num_presses(key) as i32 });
-    STEP.powi(presses(Key::Plus) + presses(Key::Equals) - presses(Key::Minus))
+    libm::powf(STEP, (presses(Key::Plus) + presses(Key::Equals) - presses(Key::Minus)) as f32)
 }
 
 /// A rail with a handle for each end of a band. The arrows left and right move the lower end, up and down the upper one.
-
 pub(super) fn band_slider(ui: &mut Ui, band: &mut [f64; 2], range: Range) -> Response {
     let height = ui.spacing().interact_size.y * 0.8;
     let (rect, mut response) = ui.allocate_exact_size(Vec2::new(ui.available_width(), height), Sense::click_and_drag());

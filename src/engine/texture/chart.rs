@@ -338,12 +338,12 @@ mod tests {
         let at = |values: &[u16], c: usize, r: usize| f64::from(values[r * 65 + c]) / 65_535.0;
         let world_m2 = 640.0 * 320.0;
         // The water of rows 1 to 20 goes by row 20.
-        let share = |cells: f64| 1.0 + (cells * 100.0 / world_m2).log10() / 6.0;
+        let share = |cells: f64| 1.0 + libm::log10(cells * 100.0 / world_m2) / 6.0;
         assert!((at(&charted(Chart::Drainage), 30, 20) - share(20.0)).abs() < 1e-3);
         let rivers = charted(Chart::Rivers);
         assert_eq!((at(&rivers, 30, 2), at(&rivers, 30, 3)), (0.0, 1.0), "204.8 m² are two cells and a bit");
         assert_eq!(charted(Chart::Lakes).iter().max(), Some(&0));
-        let wetness = ((20.0 * 100.0 / 10.0 / 0.5_f64).ln() - 3.0) / 15.0;
+        let wetness = (libm::log(20.0 * 100.0 / 10.0 / 0.5) - 3.0) / 15.0;
         assert!((at(&charted(Chart::Wetness), 30, 20) - wetness).abs() < 1e-3);
         // Into a sea up to the middle nothing of the land beyond flows on.
         let sea = chart(&land, Chart::Rivers, Some(-80.0), Points::Samples, 255, &Monitor::new());
