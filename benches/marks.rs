@@ -306,9 +306,17 @@ impl Preview {
     }
 }
 
-fn first() -> Recipe {
-    presets()[0].project().map(|project| project.recipe).unwrap_or_default()
+fn named(name: &str) -> Recipe {
+    let project = presets().iter().find(|preset| preset.name == name).and_then(|preset| preset.project().ok());
+    project.map(|project| project.recipe).unwrap_or_default()
 }
+
+fn first() -> Recipe {
+    named(presets()[0].name)
+}
+
+/// The preset with which the editor opens, whose faults rivers answer, and one of faults and filters alone.
+const OPENED_AND_PLAIN: [&str; 2] = ["alpine-range", "desert-mesa"];
 
 fn print(name: &str, times: Vec<f64>) {
     let worst = times.iter().copied().fold(0.0, f64::max);
@@ -339,7 +347,11 @@ fn colour_change(_: &str) {
 /// A slider of the land moved, and moved again: the displacement of each step of faults in turn, and the whole land
 /// anew.
 fn slider(_: &str) {
-    let mut recipe = first();
+    OPENED_AND_PLAIN.into_iter().for_each(slider_of);
+}
+
+fn slider_of(name: &str) {
+    let mut recipe = named(name);
     let preview = Preview::start();
     preview.ask(&recipe, u32::MAX, false);
     let mut all = Vec::new();
@@ -360,23 +372,22 @@ fn slider(_: &str) {
             print(&format!("  a slider of \"{}\"", recipe.stack[step].title()), times);
         }
     }
-    print("a slider of the first preset, any step", all);
+    print(&format!("a slider of {name}, any step"), all);
     let mut ask = |seed: u32| {
         recipe.seed = seed;
         preview.ask(&recipe, u32::MAX, false)
     };
-    print("another seed of the first preset: all steps", (2..2 + ASKED).map(&mut ask).collect());
+    print(&format!("another seed of {name}: all steps"), (2..2 + ASKED).map(&mut ask).collect());
 }
 
 /// The uplift, one iteration a frame, and a scrub anywhere in 10,000 iterations.
 fn animation(_: &str) {
-    let recipe = first();
     let preview = Preview::start();
-    let until = recipe.iterations();
-    print(
-        "one animated iteration of the first preset",
-        (0..=until).map(|position| preview.ask(&recipe, position, true)).collect(),
-    );
+    for name in OPENED_AND_PLAIN {
+        let recipe = named(name);
+        let times = (0..=recipe.iterations()).map(|position| preview.ask(&recipe, position, true)).collect();
+        print(&format!("one animated iteration of {name}"), times);
+    }
     let step = |count| upthrust::engine::Step::new(Faults { count, profile: Profile::Step, ..Default::default() });
     let recipe = Recipe { stack: vec![step(10_000)], ..Default::default() };
     preview.ask(&recipe, 1, true);
