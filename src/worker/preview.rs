@@ -271,6 +271,8 @@ struct Desk {
     decoded: DecodedFiles,
     /// How long the last land of full size took, or would at least have taken when it was stopped.
     last: Duration,
+    /// What that was asked for, if it was not stopped.
+    made: Option<Arc<PreviewRequest>>,
 }
 
 impl Desk {
@@ -285,7 +287,11 @@ impl Desk {
             error => Unfinished::Failed(error.to_string()),
         })?;
         let mut coarse_share = 0.0;
-        if self.last > SLOW && !request.animated {
+        // Another look at what is there takes no land, and a coarse one would.
+        let is_made = self.made.as_ref().is_some_and(|made| {
+            made.same_picture(&PreviewRequest { map: made.map, shown: made.shown, ..(**request).clone() })
+        });
+        if self.last > SLOW && !request.animated && !is_made {
             let share = |samples: usize| (samples * samples) as f64 / (request.samples * request.samples) as f64;
             let cost = |samples: usize| self.last.mul_f64(share(samples));
             let coarse = COARSE_SAMPLES.iter().copied().find(|&samples| cost(samples) <= COARSE);
@@ -306,6 +312,7 @@ impl Desk {
         let known = self.fine.measured.as_ref().map(|(land, _)| land.clone());
         let fine = || self.fine.preview(request, request.samples, &inputs, monitor);
         let preview = monitor.within(coarse_share..1.0, fine);
+        self.made = preview.is_ok().then(|| request.clone());
         match &preview {
             // It would have taken longer yet.
             Err(Cancelled) => self.last = self.last.max(began.elapsed().mul_f64(2.0)),
@@ -566,6 +573,22 @@ mod tests {
         assert!(Arc::ptr_eq(&slope.heightmap, &draw(MapView::Slope, 90.0).heightmap), "no sun shines on slopes");
         let [north, east] = [0.0, 90.0].map(|azimuth_deg| draw(MapView::Hillshade, azimuth_deg));
         assert!(Arc::ptr_eq(&north.land, &grey.land) && north.heightmap != east.heightmap);
+    }
+
+    #[test]
+    fn another_look_at_a_slow_land_is_preceded_by_no_coarse_one() {
+        // A land that was slow.
+        let mut desk = Desk { last: Duration::from_secs(1), ..Default::default() };
+        let mut coarse_ones = |asked: PreviewRequest| {
+            let published = std::cell::Cell::new(0);
+            let publish = |_| published.set(published.get() + 1);
+            desk.last = Duration::from_secs(1);
+            assert!(desk.work(&Arc::new(asked), &Monitor::new(), &publish).is_ok(), "not cancelled");
+            published.get()
+        };
+        assert_eq!(coarse_ones(request(10, 257)), 1);
+        assert_eq!(coarse_ones(PreviewRequest { map: MapView::Contours, ..request(10, 257) }), 0);
+        assert_eq!(coarse_ones(PreviewRequest { map: MapView::Contours, ..request(11, 257) }), 1);
     }
 
     #[test]
