@@ -5,6 +5,7 @@ use egui::{Key, Modifiers};
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT, Queryable};
 
+use super::deeds::add_step;
 use super::tests::{chosen, editor, editor_with, pause, press, wait};
 use super::*;
 use crate::engine::{Operation, Step};
@@ -94,6 +95,9 @@ fn a_control_that_has_the_focus_keeps_its_own_keys_and_leaves_the_others() {
 #[test]
 fn a_card_has_its_deeds_in_a_context_menu() {
     let mut editor = editor();
+    editor.state_mut().edit(|project| {
+        add_step(&mut project.recipe, Step::new(Operation::from_key("terrace").expect("known")));
+    });
     pause(&mut editor);
     let stack = |editor: &Harness<'static, App>| -> Vec<String> {
         editor.state().document.project().recipe.stack.iter().map(|step| step.title().to_string()).collect()

@@ -7,7 +7,7 @@ use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT, Queryable};
 
 use super::dialogs::Answer;
-use super::tests::{Scripted, chosen, pause, press, wait};
+use super::tests::{Scripted, chosen, pause, press, wait, without_rivers};
 use super::*;
 use crate::engine::Step;
 
@@ -16,10 +16,9 @@ fn editor_in(folder: &Path, answers: Vec<Answer>) -> Harness<'static, App> {
     let folders = Folders { config: Some(folder.join("config")), state: Some(folder.join("state")) };
     let dialogs = Scripted::default();
     dialogs.answers.lock().unwrap().extend(answers);
-    let mut harness = Harness::builder()
-        .with_size([1280.0, 800.0])
-        .with_max_steps(64)
-        .build_eframe(move |context| App::new(&context.egui_ctx, Box::new(dialogs), None, folders).expect("threads"));
+    let mut harness = Harness::builder().with_size([1280.0, 800.0]).with_max_steps(64).build_eframe(move |context| {
+        without_rivers(App::new(&context.egui_ctx, Box::new(dialogs), None, folders).expect("threads"))
+    });
     harness.state_mut().edit(|project| project.view.preview_samples = 33);
     pause(&mut harness);
     harness

@@ -40,10 +40,23 @@ impl Dialogs for Scripted {
     }
 }
 
+/// The editor with its first project, whose rivers take their time, as faults alone.
+pub(super) fn without_rivers(mut app: App) -> App {
+    let mut project = (**app.document.project()).clone();
+    for step in &mut project.recipe.stack {
+        if let Operation::Faults(faults) = &mut step.operation {
+            faults.rivers = None;
+        }
+    }
+    app.document = Document::new(project);
+    app
+}
+
 pub(super) fn editor_with(answers: Vec<Answer>) -> Harness<'static, App> {
     let dialogs = Scripted { answers: Arc::new(Mutex::new(answers.into())), ..Default::default() };
     let mut harness = Harness::builder().with_size([1280.0, 800.0]).with_max_steps(64).build_eframe(move |context| {
-        App::new(&context.egui_ctx, Box::new(dialogs), None, Folders::default()).expect("threads")
+        let app = App::new(&context.egui_ctx, Box::new(dialogs), None, Folders::default()).expect("threads");
+        without_rivers(app)
     });
     // Small, so that the unoptimised tests are quick.
     harness.state_mut().edit(|project| project.view.preview_samples = 65);
@@ -1059,6 +1072,10 @@ fn a_step_is_dragged_within_the_stack() {
 #[test]
 fn the_card_that_was_selected_last_is_moved_by_keys() {
     let mut editor = editor_with_types();
+    editor.state_mut().edit(|project| {
+        add_step(&mut project.recipe, Step::new(Faults { count: 5, ..Default::default() }));
+    });
+    pause(&mut editor);
     let steps = |editor: &Harness<'static, App>| {
         let stack = &editor.state().document.project().recipe.stack;
         stack.iter().map(|step| step.title().to_string()).collect::<Vec<_>>()
