@@ -212,7 +212,8 @@ fn label_ui(ui: &mut Ui, parameter: &Parameter, value: &mut Value, locks: Option
         let default = if parameter.default.is_null() { "none".into() } else { parameter.default.to_string() };
         let state = if changed { "double-click resets to" } else { "at its default," };
         let short: String = default.chars().take(40).collect();
-        ui.weak(format!("{} · {state} {short}", parameter.key));
+        let unit = if parameter.unit.is_empty() { String::new() } else { format!(" in {}", parameter.unit) };
+        ui.weak(format!("{}{unit} · {state} {short}", parameter.key));
     });
     if response.double_clicked() {
         value.clone_from(&parameter.default);
@@ -303,11 +304,14 @@ fn decimals(parameter: &Parameter) -> usize {
     }
 }
 
+/// The letters of a unit for which a column of numbers has room.
+const LONGEST_UNIT: usize = 3;
+
 fn suffix(parameter: &Parameter) -> String {
     match parameter.unit {
-        // Words are longer than the numbers' column; the tooltip says what is counted.
-        "" | "faults" | "levels" | "octaves" => String::new(),
         "°" => "°".into(),
+        // Words are longer than the numbers' column; the tooltip says what is counted.
+        unit if unit.is_empty() || unit.chars().count() > LONGEST_UNIT => String::new(),
         unit => format!(" {unit}"),
     }
 }
