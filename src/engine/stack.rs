@@ -38,6 +38,8 @@ const KEYFRAME_BYTES: usize = 96 << 20;
 #[derive(Debug)]
 pub struct Evaluator {
     remembers: bool,
+    /// Whether a sketch of the land is enough.
+    sketches: bool,
     /// What all layers hold for.
     ground: Option<(Grid, u32, Inputs)>,
     layers: Vec<Layer>,
@@ -110,7 +112,12 @@ impl Own {
 impl Evaluator {
     /// Remembers: for editing.
     pub fn new() -> Self {
-        Self { remembers: true, ground: None, layers: Vec::new(), keyframe_bytes: 0, evaluated: 0 }
+        Self { remembers: true, sketches: false, ground: None, layers: Vec::new(), keyframe_bytes: 0, evaluated: 0 }
+    }
+
+    /// Remembers, and makes only a sketch of what would take long on however coarse a grid: for a first glance.
+    pub fn sketching() -> Self {
+        Self { sketches: true, ..Self::new() }
     }
 
     /// Forgets at once what is no longer needed: for building large maps.
@@ -215,7 +222,8 @@ impl Evaluator {
         until: u32,
         own: &mut Own,
     ) -> Result<Arc<Heightfield>, Cancelled> {
-        let (grid, monitor) = (operation.works_on(site.grid), site.monitor);
+        let monitor = site.monitor;
+        let grid = if self.sketches { operation.sketches_on(site.grid) } else { operation.works_on(site.grid) };
         if grid == site.grid {
             return self.own_land_there(operation, site, until, own);
         }
@@ -405,6 +413,7 @@ mod tests {
     use crate::engine::heightfield::Extent;
     use crate::engine::mask::MaskSource;
     use crate::engine::operations::faults::Faults;
+    use crate::engine::operations::fluvial_erosion::FaultRivers;
     use crate::engine::operations::mountains::Mountains;
     use crate::engine::operations::recursive_filter::RecursiveFilter;
 
@@ -430,6 +439,34 @@ mod tests {
 
     fn land(recipe: &Recipe, position: Option<u32>) -> Heightfield {
         evaluate(recipe, grid(), position, &Inputs::default(), &Monitor::new()).expect("not cancelled")
+    }
+
+    #[test]
+    fn a_sketch_has_rivers_on_its_own_grid_and_all_else_as_it_is() {
+        let rivers = Some(FaultRivers { years: 20_000.0, ..Default::default() });
+        let recipe = |rivers| Recipe {
+            stack: vec![Step::new(Faults { count: 40, rivers, ..Default::default() })],
+            ..Default::default()
+        };
+        let (inputs, monitor) = (Inputs::default(), Monitor::new());
+        let [exact, sketched] = [false, true].map(|sketches| {
+            move |recipe: &Recipe, grid| {
+                let mut evaluator = Evaluator { sketches, ..Evaluator::new() };
+                evaluator.evaluate(recipe, grid, None, &Inputs::default(), &Monitor::new()).expect("not cancelled")
+            }
+        });
+        let dry = recipe(None);
+        assert_eq!(sketched(&dry, grid()), exact(&dry, grid()));
+        let wet = recipe(rivers);
+        let sketch = sketched(&wet, grid());
+        let step = &wet.stack[0];
+        let site =
+            Site { grid: grid(), below: None, stream: step.stream(wet.seed), inputs: &inputs, monitor: &monitor };
+        assert_eq!(*sketch, step.operation.evaluate(&site, 40, None).expect("not cancelled"));
+        assert_ne!(sketch, exact(&wet, grid()));
+        // Where the grid is the finer one, a sketch is no other land.
+        let fine = Grid::fitted(grid().extent(), 300);
+        assert_eq!(sketched(&wet, fine), exact(&wet, fine));
     }
 
     #[test]

@@ -4,6 +4,8 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
 use super::{InputFiles, JobError, Wake, guarded, lock};
 use crate::engine::light::Light;
 use crate::engine::map_view::MapView;
@@ -118,6 +120,10 @@ struct Shared {
     state: Mutex<State>,
     changed: Condvar,
     wake: Wake,
+    /// Previews are made within a pool of their own. Thousands of short loops begin on one of its threads, which costs
+    /// nothing, in place of being handed in from outside; and none of its threads is ever held up by a piece of an
+    /// export, which may take seconds.
+    pool: ThreadPool,
 }
 
 #[derive(Default)]
@@ -136,7 +142,9 @@ struct Running {
 impl Previewer {
     /// Starts the thread; `wake` is called whenever there is something to [take](Self::take).
     pub fn start(wake: Wake) -> std::io::Result<Self> {
-        let shared = Arc::new(Shared { state: Mutex::default(), changed: Condvar::new(), wake });
+        let pool = ThreadPoolBuilder::new().thread_name(|i| format!("upthrust preview {i}")).build();
+        let pool = pool.map_err(std::io::Error::other)?;
+        let shared = Arc::new(Shared { state: Mutex::default(), changed: Condvar::new(), wake, pool });
         let spawn = |name: &str, run: fn(&Shared)| {
             let shared = shared.clone();
             std::thread::Builder::new().name(name.into()).spawn(move || run(&shared))
@@ -237,7 +245,7 @@ fn serve(shared: &Shared) {
             lock(&shared.state).finished = Some(result);
             (shared.wake)();
         };
-        let outcome = guarded(|| desk.work(&request, &monitor, &publish));
+        let outcome = guarded(|| shared.pool.install(|| desk.work(&request, &monitor, &publish)));
         lock(&shared.state).running = None;
         match outcome {
             Ok(Ok(preview)) => publish(Ok(preview)),
@@ -264,7 +272,6 @@ impl From<Cancelled> for Unfinished {
 }
 
 /// What the preview thread remembers from one request to the next.
-#[derive(Default)]
 struct Desk {
     fine: Painter,
     coarse: Painter,
@@ -273,6 +280,21 @@ struct Desk {
     last: Duration,
     /// What that was asked for, if it was not stopped.
     made: Option<Arc<PreviewRequest>>,
+    /// The size of the last coarse preview, samples along the longer side, and how long it took or would have taken.
+    last_coarse: Option<(usize, Duration)>,
+}
+
+impl Default for Desk {
+    fn default() -> Self {
+        Self {
+            fine: Painter::default(),
+            coarse: Painter { evaluator: Evaluator::sketching(), ..Painter::default() },
+            decoded: DecodedFiles::default(),
+            last: Duration::ZERO,
+            last_coarse: None,
+            made: None,
+        }
+    }
 }
 
 impl Desk {
@@ -280,7 +302,7 @@ impl Desk {
         &mut self,
         request: &Arc<PreviewRequest>,
         monitor: &Monitor,
-        publish: &dyn Fn(Result<Preview, JobError>),
+        publish: &(dyn Fn(Result<Preview, JobError>) + Sync),
     ) -> Result<Preview, Unfinished> {
         let inputs = self.decoded.inputs(&request.recipe, &request.files, monitor).map_err(|error| match error {
             FileError::Cancelled => Unfinished::Cancelled,
@@ -292,19 +314,15 @@ impl Desk {
             made.same_picture(&PreviewRequest { map: made.map, shown: made.shown, ..(**request).clone() })
         });
         if self.last > SLOW && !request.animated && !is_made {
-            let share = |samples: usize| (samples * samples) as f64 / (request.samples * request.samples) as f64;
-            let cost = |samples: usize| self.last.mul_f64(share(samples));
-            let coarse = COARSE_SAMPLES.iter().copied().find(|&samples| cost(samples) <= COARSE);
-            let samples = coarse.unwrap_or(COARSE_SAMPLES[COARSE_SAMPLES.len() - 1]);
+            let samples = self.coarse_samples(request.samples);
             if samples < request.samples {
                 let began = Instant::now();
                 coarse_share = COARSE_SHARE;
                 let coarse = || self.coarse.preview(request, samples, &inputs, monitor);
                 let preview = monitor.within(0.0..coarse_share, coarse);
-                if preview.is_err() {
-                    // Too fine still: what it took tells how long the full size takes at least.
-                    self.last = self.last.max(began.elapsed().mul_f64(2.0 / share(samples)));
-                }
+                // One that was stopped would have taken longer yet.
+                let took = if preview.is_ok() { began.elapsed() } else { 2 * began.elapsed() };
+                self.last_coarse = Some((samples, took));
                 publish(Ok(preview?));
             }
         }
@@ -321,6 +339,17 @@ impl Desk {
             Ok(_) => self.last = began.elapsed(),
         }
         Ok(preview?)
+    }
+
+    /// The finest size at which a coarse preview is soon there, as far as the last ones tell.
+    fn coarse_samples(&self, full_samples: usize) -> usize {
+        let grown = |took: Duration, from: usize, to: usize| took.mul_f64((to * to) as f64 / (from * from) as f64);
+        let is_soon = |&samples: &usize| {
+            let by_full = grown(self.last, full_samples, samples);
+            let by_coarse = self.last_coarse.map_or(Duration::ZERO, |(known, took)| grown(took, known, samples));
+            by_full.max(by_coarse) <= COARSE
+        };
+        COARSE_SAMPLES.into_iter().find(is_soon).unwrap_or(COARSE_SAMPLES[COARSE_SAMPLES.len() - 1])
     }
 }
 
@@ -426,7 +455,7 @@ impl Painter {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
     use super::*;
     use crate::engine::Step;
@@ -580,11 +609,13 @@ mod tests {
         // A land that was slow.
         let mut desk = Desk { last: Duration::from_secs(1), ..Default::default() };
         let mut coarse_ones = |asked: PreviewRequest| {
-            let published = std::cell::Cell::new(0);
-            let publish = |_| published.set(published.get() + 1);
+            let published = AtomicU32::new(0);
+            let publish = |_| {
+                published.fetch_add(1, Ordering::Relaxed);
+            };
             desk.last = Duration::from_secs(1);
             assert!(desk.work(&Arc::new(asked), &Monitor::new(), &publish).is_ok(), "not cancelled");
-            published.get()
+            published.into_inner()
         };
         assert_eq!(coarse_ones(request(10, 257)), 1);
         assert_eq!(coarse_ones(PreviewRequest { map: MapView::Contours, ..request(10, 257) }), 0);

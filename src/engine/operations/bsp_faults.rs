@@ -430,6 +430,10 @@ impl Operate for BspFaults {
         if self.rivers.is_some() { FaultRivers::works_on(grid) } else { grid }
     }
 
+    fn sketches_on(&self, grid: Grid) -> Grid {
+        if self.rivers.is_some() { FaultRivers::sketches_on(grid) } else { grid }
+    }
+
     fn faults_from(&self, first: u32, extent: Extent, stream: Stream) -> Option<Drawn<'_>> {
         Some(Drawn::Trees(Box::new((first.max(1)..=self.count).map(move |i| self.tree(i, extent, stream)))))
     }
@@ -470,8 +474,8 @@ impl Operate for BspFaults {
             if let Some(weather) = &mut weather {
                 weather.pass(&mut land, site.monitor)?;
             }
-            if let Some(rivers) = rivers.as_mut().filter(|_| self.rivers.as_ref().is_some_and(|rivers| rivers.turn(i))) {
-                rivers.step(&mut land, None, site.monitor)?;
+            if let Some(rivers) = &mut rivers {
+                rivers.after(i, &mut land, site.monitor)?;
             }
             tally.add_one()?;
         }

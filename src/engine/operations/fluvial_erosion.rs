@@ -97,7 +97,7 @@ parameters! {
 
 impl FaultRivers {
     /// The rivers on a grid.
-    pub(super) fn on(&self, grid: Grid, monitor: &Monitor) -> Result<Rivers, Cancelled> {
+    fn rivers(&self, grid: Grid, monitor: &Monitor) -> Result<Rivers, Cancelled> {
         let law = Law {
             erodibility: self.erodibility * 1e-6,
             area_exponent: 0.5,
@@ -109,9 +109,9 @@ impl FaultRivers {
         Rivers::new(grid, course, law, self.years, monitor)
     }
 
-    /// Whether they have their turn after fault i.
-    pub(super) fn turn(&self, i: u32) -> bool {
-        i.is_multiple_of(self.every)
+    /// The rivers on a grid, to be told of every fault.
+    pub(super) fn on(&self, grid: Grid, monitor: &Monitor) -> Result<AnsweringRivers, Cancelled> {
+        Ok(AnsweringRivers { rivers: self.rivers(grid, monitor)?, every: self.every })
     }
 
     /// Land of so many faults on another grid. `unworn` is the land of the faults alone on any grid, where it is known:
@@ -129,7 +129,7 @@ impl FaultRivers {
         }
         let below = unworn.unwrap_or(&|grid| Ok(Heightfield::flat(grid)));
         let rise_m = |below: &Heightfield| Ok(vec![0.0; below.grid().samples()]);
-        let rivers = |grid: Grid| self.on(grid, site.monitor);
+        let rivers = |grid: Grid| self.rivers(grid, site.monitor);
         Refinement { land, steps, below, rise_m: &rise_m, rivers: &rivers }.carry(site.grid, site.monitor)
     }
 
@@ -137,6 +137,43 @@ impl FaultRivers {
     pub(super) fn works_on(grid: Grid) -> Grid {
         Grid::fitted(grid.extent(), FAULT_SAMPLES)
     }
+
+    /// The same for a sketch.
+    pub(super) fn sketches_on(grid: Grid) -> Grid {
+        coarser(grid, Self::works_on(grid))
+    }
+}
+
+/// Rivers that have their turn every few faults.
+#[derive(Debug)]
+pub(super) struct AnsweringRivers {
+    rivers: Rivers,
+    every: u32,
+}
+
+impl AnsweringRivers {
+    /// What the rivers do after fault i: nothing, unless it is their turn.
+    ///
+    /// The land as a whole rises by what they take from it on the average, as the crust does when it is relieved of a
+    /// load (isostasy: A. B. Watts, "Isostasy and Flexure of the Lithosphere", 2001). Otherwise it would sink for ever,
+    /// because every fault lowers as much land as it lifts and rivers only take.
+    pub fn after(&mut self, i: u32, land: &mut Heightfield, monitor: &Monitor) -> Result<(), Cancelled> {
+        if !i.is_multiple_of(self.every) {
+            return Ok(());
+        }
+        let before_m = mean_m(land);
+        self.rivers.step(land, None, monitor)?;
+        let rebound_m = (before_m - mean_m(land)) as f32;
+        land.heights_mut().par_iter_mut().with_min_len(1 << 13).for_each(|height| *height += rebound_m);
+        Ok(())
+    }
+}
+
+/// The mean height of a land; the rows are added up in their order, whatever the number of threads.
+fn mean_m(land: &Heightfield) -> f64 {
+    let rows = land.heights().par_chunks_exact(land.grid().width()).with_min_len(32);
+    let sums: Vec<f64> = rows.map(|row| row.iter().map(|&height| f64::from(height)).sum()).collect();
+    sums.iter().sum::<f64>() / land.grid().samples() as f64
 }
 
 /// The samples along the longer side of the grid on which rivers run between faults.
@@ -351,6 +388,10 @@ impl Operate for FluvialErosion {
         Grid::fitted(grid.extent(), self.reference_samples as usize)
     }
 
+    fn sketches_on(&self, grid: Grid) -> Grid {
+        coarser(grid, self.works_on(grid))
+    }
+
     fn maps_held(&self, _grid: Grid) -> f64 {
         3.0 + Rivers::MAPS
     }
@@ -453,6 +494,11 @@ impl Refinement<'_> {
         settled.heights_mut().iter_mut().zip(rise_m).for_each(|(settled, rise)| *settled += rise);
         Ok(settled)
     }
+}
+
+/// The one of two grids of a world that has fewer samples.
+fn coarser(a: Grid, b: Grid) -> Grid {
+    if a.samples() < b.samples() { a } else { b }
 }
 
 /// The grids from one to another that is finer, each with about twice the samples of the one before.

@@ -140,6 +140,12 @@ pub trait Operate: Parameters {
         grid
     }
 
+    /// The grid on which it works when only a sketch of the land is asked for: a coarser one than it [works
+    /// on](Self::works_on) where that shows much the same land in less time.
+    fn sketches_on(&self, grid: Grid) -> Grid {
+        self.works_on(grid)
+    }
+
     /// The operation's own land after `until` iterations on the grid of the site, from that on the grid on which it
     /// [works](Self::works_on): resampled, unless it has more to say where samples are closer.
     fn carried(&self, land: &Heightfield, site: &Site, _until: u32) -> Result<Heightfield, Cancelled> {
@@ -248,6 +254,11 @@ macro_rules! registry {
             /// The grid on which it works; see [`Operate::works_on`].
             pub fn works_on(&self, grid: Grid) -> Grid {
                 match self { $( Self::$name(operation) => operation.works_on(grid), )+ }
+            }
+
+            /// The grid on which it works for a sketch; see [`Operate::sketches_on`].
+            pub fn sketches_on(&self, grid: Grid) -> Grid {
+                match self { $( Self::$name(operation) => operation.sketches_on(grid), )+ }
             }
 
             /// Its land brought to the grid of the site; see [`Operate::carried`].
