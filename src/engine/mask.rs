@@ -1,6 +1,7 @@
 //! Where a step acts: a weight from 0 to 1 at every sample.
 
 use super::flow::{Outlets, Water};
+use super::ground;
 use super::heightfield::{Grid, Heightfield};
 use super::inputs::{Inputs, Raster, SampleScale};
 use super::monitor::{Cancelled, Monitor};
@@ -24,6 +25,8 @@ choices! {
         Lakes = "lakes", "Lakes";
         /// How wet the ground below the step is, by what drains through it and by its slope.
         Wetness = "wetness", "Wetness";
+        /// Whether the land below the step is the floor of a valley, on which rivers lay down what they carry.
+        Sediment = "sediment", "Sediment";
     }
 }
 
@@ -63,6 +66,13 @@ parameters! {
         /// How far the effect fades out on drier and wetter ground.
         feather_wetness: f64 = 2.0,
             Spec::number("Feather", 0.0, 40.0).slider(0.0, 8.0).when("source", &["wetness"]);
+        /// On which ground the step acts, by the index of valley floors: slopes have less than 0.5, small floors 1 or 2, wide
+        /// plains up to 4.
+        sediment: Band = Band { min: 1.5, max: 4.0 },
+            Spec::number("Sediment", 0.0, 4.0).when("source", &["sediment"]);
+        /// How far the effect fades out towards ground with less and with more sediment.
+        feather_sediment: f64 = 0.5,
+            Spec::number("Feather", 0.0, 4.0).slider(0.0, 2.0).when("source", &["sediment"]);
         /// Acts where it would not, and the other way round.
         invert: bool = false, Spec::new("Invert");
     }
@@ -77,6 +87,8 @@ pub struct Stencil<'a> {
     raster: Option<&'a Raster>,
     /// The water on the land below, where the mask goes by it; none stands or flows on flat land.
     water: Option<Water>,
+    /// The index of valley floors of the land below, where the mask goes by it.
+    sediment: Option<Heightfield>,
 }
 
 impl Mask {
@@ -85,7 +97,9 @@ impl Mask {
     pub fn can_be_cut(&self) -> bool {
         match self.source {
             MaskSource::Elevation | MaskSource::Border | MaskSource::Image => true,
-            MaskSource::Slope | MaskSource::Rivers | MaskSource::Lakes | MaskSource::Wetness => false,
+            MaskSource::Slope | MaskSource::Rivers | MaskSource::Lakes | MaskSource::Wetness | MaskSource::Sediment => {
+                false
+            }
         }
     }
 
@@ -96,7 +110,11 @@ impl Mask {
 
     /// Maps of the land that the mask holds while its step is joined to what is below, at the most.
     pub fn maps_held(&self) -> f64 {
-        if self.is_of_water() { Water::MAPS } else { 0.0 }
+        match self.source {
+            MaskSource::Sediment => 1.0,
+            _ if self.is_of_water() => Water::MAPS,
+            _ => 0.0,
+        }
     }
 
     /// The mask over the land below a step; `None` is flat land at height 0. Without its picture an image mask hides
@@ -110,7 +128,9 @@ impl Mask {
     ) -> Result<Stencil<'a>, Cancelled> {
         let flows = below.filter(|_| self.is_of_water());
         let water = flows.map(|land| Water::on(land, Outlets::Border, None, monitor)).transpose()?;
-        Ok(Stencil { mask: self, grid, below, raster: inputs.get(&self.file), water })
+        let lies = below.filter(|_| self.source == MaskSource::Sediment);
+        let sediment = lies.map(|land| ground::sediment(land, monitor)).transpose()?;
+        Ok(Stencil { mask: self, grid, below, raster: inputs.get(&self.file), water, sediment })
     }
 }
 
@@ -144,6 +164,11 @@ impl Stencil<'_> {
                 if mask.border_m > 0.0 { (from_border_m / mask.border_m).clamp(0.0, 1.0) as f32 } else { 1.0 }
             }
             MaskSource::Image => self.raster.map_or(1.0, |raster| brightness(raster, &self.grid, c, r)),
+            MaskSource::Sediment => {
+                // Flat land is all plain.
+                let index = self.sediment.as_ref().map_or(ground::sediment::SIZES as f32, |sediment| sediment[(c, r)]);
+                factor(index, limits(mask.sediment), mask.feather_sediment as f32)
+            }
             MaskSource::Rivers | MaskSource::Lakes | MaskSource::Wetness => {
                 self.below.zip(self.water.as_ref()).map_or(0.0, |(land, water)| self.by_water(land, water, c, r))
             }
@@ -256,6 +281,23 @@ mod tests {
         let pit = Heightfield::from_fn(grid(), |c, r| if (c, r) == (2, 1) { -2.0 } else { 0.0 });
         let lakes = Mask { source: MaskSource::Lakes, lake_m: 4.0, ..Default::default() };
         check(&lakes, Some(&pit), &none, 1, [0.0, 0.0, half, 0.0, 0.0]);
+    }
+
+    #[test]
+    fn by_the_sediment_on_the_land_below() {
+        let mask = Mask { source: MaskSource::Sediment, ..Default::default() };
+        let weights = |below: Option<&Heightfield>, grid: Grid| {
+            let (inputs, mut weights) = (Inputs::default(), vec![0.0; grid.width()]);
+            let over = mask.over(grid, below, &inputs, &Monitor::new()).expect("not cancelled");
+            over.row(grid.height() / 2, &mut weights);
+            weights
+        };
+        assert_eq!(weights(None, grid()), [1.0; 5], "flat land is a plain");
+        // A plain in the west, a mountainside in the east.
+        let wide = Grid::new(Extent { width_m: 4000.0, depth_m: 4000.0 }, 129, 129);
+        let land = Heightfield::from_fn(wide, |c, _| (c as f32 - 64.0).max(0.0) * 20.0);
+        let weights = weights(Some(&land), wide);
+        assert!(weights[..50].iter().all(|weight| *weight == 1.0) && weights[75..].iter().all(|weight| *weight == 0.0));
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! What the ground is like beyond height and slope: how much sky it sees, when the sun reaches it, whether it is hollow
-//! and how wet it is.
+//! What the ground is like beyond height and slope: how much sky it sees, when the sun reaches it, whether it is hollow,
+//! how wet it is and whether sediment lies on it.
 //!
 //! Every function gives one number per sample of the land's grid, in a [`Heightfield`] that carries these numbers in
 //! place of heights. They fail by being cancelled only, and give the same bytes at every number of threads. What
@@ -9,6 +9,7 @@ pub mod curvature;
 pub mod horizon;
 pub mod humidity;
 pub mod occlusion;
+pub mod sediment;
 pub mod shade;
 pub mod shadow;
 
@@ -16,6 +17,7 @@ pub use curvature::curvature;
 pub use horizon::horizon;
 pub use humidity::humidity;
 pub use occlusion::occlusion;
+pub use sediment::sediment;
 pub use shade::shade;
 pub use shadow::{Sun, shadow};
 

@@ -41,11 +41,13 @@ pub enum Chart {
     Lakes,
     /// How wet the ground is by the land that drains through it and its slope.
     Wetness,
+    /// Where rivers have laid down what they carry.
+    Sediment,
 }
 
 impl Chart {
     /// Every chart, each in the form that it has unless another one is asked for.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Normals,
         Self::Occlusion,
         Self::Slope,
@@ -56,6 +58,7 @@ impl Chart {
         Self::Rivers,
         Self::Lakes,
         Self::Wetness,
+        Self::Sediment,
     ];
 
     /// The name, as options and files carry it.
@@ -71,6 +74,7 @@ impl Chart {
             Self::Rivers => "rivers",
             Self::Lakes => "lakes",
             Self::Wetness => "wetness",
+            Self::Sediment => "sediment",
         }
     }
 
@@ -98,6 +102,10 @@ impl Chart {
                 "How wet the ground is by what drains through it and by its slope: black 3, white 18 of the topographic \
                  wetness index"
             }
+            Self::Sediment => {
+                "Where rivers lay down what they carry: black slopes and heights, white the widest and flattest floors of \
+                 valleys"
+            }
         }
     }
 
@@ -113,7 +121,7 @@ impl Chart {
     pub fn maps_held(self) -> f64 {
         match self {
             Self::Normals | Self::NormalsSouth | Self::Slope => 0.0,
-            Self::Occlusion | Self::Humidity | Self::Shade => 1.0,
+            Self::Occlusion | Self::Humidity | Self::Shade | Self::Sediment => 1.0,
             Self::Curvature => 2.0,
             Self::Drainage | Self::Rivers | Self::Lakes | Self::Wetness => Water::MAPS,
         }
@@ -138,6 +146,14 @@ impl Chart {
             }
             Self::Humidity => Source::Map(ground::humidity(land, monitor)?),
             Self::Shade => Source::Map(ground::shade(land, monitor)?),
+            Self::Sediment => {
+                let mut index = ground::sediment(land, monitor)?;
+                index.rows_mut().try_for_each(|row| {
+                    row.iter_mut().for_each(|index| *index /= ground::sediment::SIZES as f32);
+                    monitor.check()
+                })?;
+                Source::Map(index)
+            }
             Self::Drainage | Self::Rivers | Self::Lakes | Self::Wetness => {
                 Source::Map(self.of_water(land, sea_m, monitor)?)
             }
