@@ -268,17 +268,21 @@ fn fault_growth(_: &str) {
 struct Preview {
     previewer: Previewer,
     woken: Receiver<()>,
+    /// Samples along the longer side.
+    samples: usize,
 }
 
 /// Samples along the longer side of the editor's preview.
 const PREVIEW: usize = 513;
+/// The same of the presets with rivers.
+const RIVERS_PREVIEW: usize = 257;
 
 impl Preview {
-    fn start() -> Self {
+    fn start(samples: usize) -> Self {
         let (wake, woken) = channel();
         // Whoever wakes a bench that has gone on wakes nobody.
         let previewer = Previewer::start(Arc::new(move || wake.send(()).unwrap_or_default())).expect("threads");
-        Self { previewer, woken }
+        Self { previewer, woken, samples }
     }
 
     /// Milliseconds until the pictures are there in full.
@@ -292,7 +296,7 @@ impl Preview {
         let request = PreviewRequest {
             recipe,
             files: InputFiles::new(),
-            samples: PREVIEW,
+            samples: self.samples,
             position,
             map: MapView::default(),
             shown,
@@ -353,7 +357,7 @@ fn colour_change(_: &str) {
         if !textured {
             recipe.texture.types.iter_mut().for_each(|ground| ground.texture = None);
         }
-        let preview = Preview::start();
+        let preview = Preview::start(PREVIEW);
         let mut ask = |blue| {
             recipe.texture.types[0].colour.0[2] = blue;
             preview.ask(&recipe, u32::MAX, false)
@@ -372,7 +376,7 @@ fn slider(_: &str) {
 
 fn slider_of(name: &str) {
     let mut recipe = named(name);
-    let preview = Preview::start();
+    let preview = Preview::start(PREVIEW);
     preview.ask(&recipe, u32::MAX, false);
     let mut all = Vec::new();
     for step in 0..recipe.stack.len() {
@@ -402,12 +406,22 @@ fn slider_of(name: &str) {
 
 /// The uplift, one iteration a frame, and a scrub anywhere in 10,000 iterations.
 fn animation(_: &str) {
-    let preview = Preview::start();
+    let preview = Preview::start(PREVIEW);
     for name in OPENED_AND_PLAIN {
         let recipe = named(name);
-        let times = (0..=recipe.iterations()).map(|position| preview.ask(&recipe, position, true)).collect();
-        print(&format!("one animated iteration of {name}"), times);
+        let watched: Vec<_> =
+            (0..=recipe.iterations()).map(|position| preview.watch(&recipe, position, true)).collect();
+        print_watched(&format!("one animated iteration of {name}"), &watched);
     }
+    // Rivers answer: after every fifth fault on plain ground, after every fault under a cloudy sky.
+    let faults = Faults { count: 500, rivers: Some(Default::default()), ..Default::default() };
+    let plain = Recipe { stack: vec![upthrust::engine::Step::new(faults)], ..Default::default() };
+    for (name, recipe) in [("500 faults with rivers", plain), ("young-fault-range", named("young-fault-range"))] {
+        let preview = Preview::start(RIVERS_PREVIEW);
+        let times = (0..=recipe.iterations()).map(|position| preview.ask(&recipe, position, true)).collect();
+        print(&format!("one animated iteration of {name}, {RIVERS_PREVIEW}²"), times);
+    }
+    let preview = Preview::start(PREVIEW);
     let step = |count| upthrust::engine::Step::new(Faults { count, profile: Profile::Step, ..Default::default() });
     let recipe = Recipe { stack: vec![step(10_000)], ..Default::default() };
     preview.ask(&recipe, 1, true);

@@ -28,8 +28,9 @@ impl App {
         }
         let total = self.recipe.1.iterations();
         self.playback.fit(total);
-        // The picture of the playhead is there, whether it has just come or was there before it was asked to play.
-        let is_seen = |shown: &Preview| !shown.coarse && shown.request.position == self.playback.position(total);
+        // The picture of the playhead is there, whether it has just come or was there before it was asked to play. A
+        // coarse one is enough while it moves.
+        let is_seen = |shown: &Preview| shown.request.position == self.playback.position(total);
         if self.shown.as_ref().is_some_and(is_seen) {
             self.playback.advance(self.recipe.0.view.iterations_per_frame, total);
         }
@@ -38,7 +39,7 @@ impl App {
             files: self.recipe.0.files.clone(),
             samples: self.preview_samples(),
             position: self.playback.position(total),
-            map: self.maps.aspect.view(self.recipe.0.view.walkable_deg),
+            map: self.maps.aspect.view(&self.recipe.0.view),
             shown: self.studio.view(&self.recipe.1.texture.types),
             animated: self.playback.is_playing()
                 && self.shown.as_ref().is_some_and(|shown| shown.request.recipe == self.recipe.1),
@@ -57,7 +58,7 @@ impl App {
         let current = match (&self.shown, &self.wanted) {
             (Some(shown), Some(wanted)) if self.playback.is_playing() => {
                 let position = wanted.position;
-                !shown.coarse && wanted.same_picture(&PreviewRequest { position, ..(*shown.request).clone() })
+                wanted.same_picture(&PreviewRequest { position, ..(*shown.request).clone() })
             }
             (Some(shown), Some(wanted)) => !shown.coarse && wanted.same_picture(&shown.request),
             (None, _) | (_, None) => false,

@@ -4,8 +4,11 @@ use egui::{Align, ComboBox, Layout, Rect, Role, Ui, UiBuilder, Vec2, WidgetInfo}
 
 use super::legend::{LEAST_ROOM, angles, heights, list_legend, ramp_legend};
 use super::views::Lens;
-use crate::engine::map_view::{FOOTING, MapView, contour_interval_m};
+use crate::engine::heightfield::Extent;
+use crate::engine::map_view::{FOOTING, MapView, WATERS, contour_interval_m};
 use crate::engine::ramp::{ELEVATION, SLOPE};
+use crate::engine::texture::RIVER_SHARE;
+use crate::project::View;
 use crate::worker::Preview;
 
 /// What the heightmap's pane shows. It is no part of the document.
@@ -18,10 +21,12 @@ pub(super) enum MapAspect {
     Contours,
     Slope,
     Walkable,
+    Water,
 }
 
 impl MapAspect {
-    const ALL: [Self; 6] = [Self::Grey, Self::Tints, Self::Hillshade, Self::Contours, Self::Slope, Self::Walkable];
+    const ALL: [Self; 7] =
+        [Self::Grey, Self::Tints, Self::Hillshade, Self::Contours, Self::Slope, Self::Walkable, Self::Water];
 
     fn text(self) -> &'static str {
         match self {
@@ -31,6 +36,7 @@ impl MapAspect {
             Self::Contours => "Contours",
             Self::Slope => "Slope",
             Self::Walkable => "Walkable ground",
+            Self::Water => "Rivers and lakes",
         }
     }
 
@@ -42,18 +48,20 @@ impl MapAspect {
             Self::Contours => "Lines of one height each, every fifth of them stronger",
             Self::Slope => "From green, where one walks, to red at 45° and more",
             Self::Walkable => "Where one can walk, and what of it hangs together; the limit is in the measures",
+            Self::Water => "Where water gathers into rivers, the lakes once they are full, and the sea",
         }
     }
 
     /// What the worker is to draw.
-    pub(super) fn view(self, walkable_deg: f64) -> MapView {
+    pub(super) fn view(self, view: &View) -> MapView {
         match self {
             Self::Grey => MapView::Grey,
             Self::Tints => MapView::Tints,
             Self::Hillshade => MapView::Hillshade,
             Self::Contours => MapView::Contours,
             Self::Slope => MapView::Slope,
-            Self::Walkable => MapView::Walkable(walkable_deg),
+            Self::Walkable => MapView::Walkable(view.walkable_deg),
+            Self::Water => MapView::Water(view.water_m.map(|water_m| water_m as f32)),
         }
     }
 
@@ -73,7 +81,7 @@ impl MapAspect {
 }
 
 /// The lines that say what the present picture of the heights means, those of a list.
-fn lines(view: MapView, range_m: [f32; 2]) -> Vec<(Option<[u8; 3]>, String)> {
+fn lines(view: MapView, range_m: [f32; 2], extent: Extent) -> Vec<(Option<[u8; 3]>, String)> {
     match view {
         MapView::Contours => {
             let interval_m = contour_interval_m(range_m);
@@ -84,6 +92,13 @@ fn lines(view: MapView, range_m: [f32; 2]) -> Vec<(Option<[u8; 3]>, String)> {
             let title = (None, format!("Walkable up to {limit_deg}°"));
             let colours = FOOTING.map(Some).into_iter().zip(names);
             std::iter::once(title).chain(colours).collect()
+        }
+        MapView::Water(sea_m) => {
+            let least_km2 = RIVER_SHARE * extent.width_m * extent.depth_m * 1e-6;
+            let rivers = format!("Rivers, of {least_km2:.2} km² and more");
+            let names = [rivers, "Lakes, once they are full".into(), "Sea".into()];
+            let colours = WATERS.map(Some).into_iter().zip(names);
+            colours.take(if sea_m.is_some() { 3 } else { 2 }).collect()
         }
         MapView::Grey | MapView::Tints | MapView::Hillshade | MapView::Slope => Vec::new(),
     }
@@ -98,8 +113,8 @@ pub(super) fn legend_ui(ui: &Ui, lens: &Lens, pane: Rect, shown: &Preview) {
     match shown.request.map {
         MapView::Tints => ramp_legend(ui, painter, lens.bar, "Elevation, m", &ELEVATION, heights(range_m)),
         MapView::Slope => ramp_legend(ui, painter, lens.bar, "Slope, °", &SLOPE, angles()),
-        MapView::Contours | MapView::Walkable(_) => {
-            list_legend(ui, painter, lens.bar, &lines(shown.request.map, range_m));
+        MapView::Contours | MapView::Walkable(_) | MapView::Water(_) => {
+            list_legend(ui, painter, lens.bar, &lines(shown.request.map, range_m, shown.land.grid().extent()));
         }
         MapView::Grey | MapView::Hillshade => {}
     }
@@ -111,12 +126,14 @@ mod tests {
 
     #[test]
     fn legends_name_the_interval_and_the_limit() {
-        let said = |view| lines(view, [-20.0, 390.0]).into_iter().map(|(_, text)| text).collect::<Vec<_>>();
+        let extent = Extent { width_m: 10_000.0, depth_m: 8000.0 };
+        let said = |view| lines(view, [-20.0, 390.0], extent).into_iter().map(|(_, text)| text).collect::<Vec<_>>();
         assert_eq!(said(MapView::Contours), ["A line every 50 m, a strong one every 250 m"]);
         assert_eq!(
-            said(MapAspect::Walkable.view(30.0)),
+            said(MapAspect::Walkable.view(&View { walkable_deg: 30.0, ..Default::default() })),
             ["Walkable up to 30°", "Hangs together", "Cut off", "Too steep"]
         );
+        assert_eq!(said(MapAspect::Water.view(&View::default()))[0], "Rivers, of 0.08 km² and more");
         assert_eq!(said(MapView::Grey), Vec::<String>::new());
     }
 }

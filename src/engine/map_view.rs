@@ -2,12 +2,14 @@
 
 use rayon::prelude::*;
 
+use super::flow::{Outlets, Water};
 use super::heightfield::Heightfield;
 use super::light::Light;
 use super::measures::{Footing, walkable};
 use super::monitor::{Cancelled, Monitor};
 use super::picture::{Picture, linear_from_srgb, srgb_from_linear};
 use super::ramp::{ELEVATION, Ramp, SLOPE};
+use super::texture::RIVER_SHARE;
 use super::wide::wide;
 
 /// A way to look at the heights.
@@ -26,10 +28,23 @@ pub enum MapView {
     Slope,
     /// Where one can walk up to a slope in degrees.
     Walkable(f64),
+    /// The rivers and the lakes once they are full, and the sea if there is one at that level in metres.
+    Water(Option<f32>),
 }
 
 /// The colours of ground that hangs together, of ground that is cut off, and of ground that is too steep, in sRGB.
 pub const FOOTING: [[u8; 3]; 3] = [[0x5c, 0x8d, 0x70], [0xde, 0xae, 0x55], [0xb5, 0x3e, 0x36]];
+
+/// The colours of rivers, lakes and sea, and of the land between them, in sRGB.
+pub const WATERS: [[u8; 3]; 3] = [[0x1f, 0x5f, 0xa8], [0x6c, 0xb4, 0xe4], [0x2c, 0x4a, 0x70]];
+const DRY: [u8; 3] = [0xcf, 0xca, 0xbd];
+
+/// Lakes from this depth on have their whole colour, metres.
+const LAKE_M: f32 = 1.0;
+
+/// Where so many times the land of the smallest rivers drains, a river is drawn as wide as it gets, a sample to either
+/// side.
+const WIDE_RIVER: f32 = 16.0;
 
 /// The colours of the paper below contours and of their ink, in sRGB, and how much ink plain lines have; every fifth is
 /// drawn in full.
@@ -59,7 +74,7 @@ impl MapView {
     /// Whether the picture is another one under another sun.
     pub fn is_lit(self) -> bool {
         match self {
-            Self::Tints | Self::Hillshade | Self::Walkable(_) => true,
+            Self::Tints | Self::Hillshade | Self::Walkable(_) | Self::Water(_) => true,
             Self::Grey | Self::Contours | Self::Slope => false,
         }
     }
@@ -104,6 +119,7 @@ impl MapView {
                     shine.shaded(colours[place], spot.gradient)
                 })
             }
+            Self::Water(sea_m) => water(land, sea_m, &shine, monitor),
         }
     }
 }
@@ -208,6 +224,36 @@ impl Shine {
     }
 }
 
+/// Rivers by the land that drains through them, lakes by their depth, and the sea.
+fn water(land: &Heightfield, sea_m: Option<f32>, shine: &Shine, monitor: &Monitor) -> Result<Picture, Cancelled> {
+    let grid = land.grid();
+    let found = Water::on(land, Outlets::Border, sea_m, monitor)?;
+    let least_m2 = (RIVER_SHARE * grid.extent().width_m * grid.extent().depth_m) as f32;
+    let [river, lake, sea] = WATERS.map(|colour| colour.map(linear_from_srgb));
+    let dry = DRY.map(linear_from_srgb);
+    // Rivers are dark at once, and reach over to their neighbours as they grow.
+    let drawn = |area_m2: f32| 0.5 * libm::log2f((2.0 * area_m2 / least_m2).max(1.0)).min(2.0);
+    painted(land, monitor, |spot| {
+        if sea_m.is_some_and(|sea_m| spot.height <= sea_m) {
+            return sea.map(srgb_from_linear);
+        }
+        let (c, r) = (spot.sample % grid.width(), spot.sample / grid.width());
+        let (columns, rows) =
+            (c.saturating_sub(1)..=(c + 1).min(grid.width() - 1), r.saturating_sub(1)..=(r + 1).min(grid.height() - 1));
+        let around = rows.flat_map(|row| columns.clone().map(move |column| row * grid.width() + column));
+        let beside_m2 = around.map(|sample| found.areas_m2[sample]).fold(0.0, f32::max);
+        let strength = drawn(found.areas_m2[spot.sample]).max(drawn(beside_m2 / WIDE_RIVER));
+        let deep = (found.lakes_m[spot.sample] / LAKE_M).min(1.0);
+        let ground = mixed(mixed(dry, river, strength), lake, deep);
+        shine.shaded(ground, if deep < 1.0 { spot.gradient } else { [0.0; 2] })
+    })
+}
+
+/// A colour on the way from one to another.
+fn mixed(from: [f32; 3], to: [f32; 3], share: f32) -> [f32; 3] {
+    std::array::from_fn(|i| from[i] + (to[i] - from[i]) * share)
+}
+
 /// Contours in ink on lightly tinted paper.
 fn contours(land: &Heightfield, range_m: [f32; 2], monitor: &Monitor) -> Result<Picture, Cancelled> {
     let (width, height) = (land.grid().width(), land.grid().height());
@@ -217,9 +263,6 @@ fn contours(land: &Heightfield, range_m: [f32; 2], monitor: &Monitor) -> Result<
     let far = reach.ceil() as usize;
     let tones = linear_tones(&ELEVATION, |share| share);
     let [paper, ink] = [PAPER, INK].map(|colour| colour.map(linear_from_srgb));
-    let mixed = |from: [f32; 3], to: [f32; 3], share: f32| -> [f32; 3] {
-        std::array::from_fn(|i| from[i] + (to[i] - from[i]) * share)
-    };
     let share = share_of(range_m);
     painted(land, monitor, |spot| {
         let (c, r) = (spot.sample % width, spot.sample / width);
@@ -276,6 +319,21 @@ mod tests {
         let land = land(17, |c, r| (c * r) as f32);
         let picture = MapView::Grey.picture(&land, land.min_max(), &Light::default(), &Monitor::new());
         assert_eq!(picture, Ok(Picture::of_heights(&land)));
+    }
+
+    #[test]
+    fn rivers_lakes_and_the_sea_have_their_colours() {
+        // A pit of 9 m × 9 m in a slope to the south, which ends in a sea.
+        let land = land(65, |c, r| if (28..37).contains(&c) && (20..29).contains(&r) { 20.0 } else { 64.0 - r as f32 });
+        let seen = seen(MapView::Water(Some(4.5)), &land);
+        let at = |c: usize, r: usize| seen[r * 65 + c];
+        let sky = |[red, _, blue]: [u8; 3]| i32::from(blue) - i32::from(red);
+        assert_eq!(at(10, 63), WATERS[2], "the sea");
+        assert!(sky(at(32, 24)) > 60, "a lake: {:?}", at(32, 24));
+        assert!(sky(at(5, 5)) < 20, "dry land: {:?}", at(5, 5));
+        // Below the lake, of 4.2 samples a river: what the pit gathers leaves by one sample of its lower side.
+        let river = (28..37).map(|c| sky(at(c, 45))).max();
+        assert!(river > Some(60), "{river:?}");
     }
 
     #[test]

@@ -32,7 +32,7 @@ const COARSE: Duration = Duration::from_millis(25);
 /// The share of the progress that a coarse preview takes, where one goes ahead.
 const COARSE_SHARE: f32 = 0.1;
 
-/// Sizes of coarse previews, samples along the longer side, from fine to coarse.
+/// Sizes of coarse previews, samples along the longer side, from fine to coarse. The first one is for animations.
 const COARSE_SAMPLES: [usize; 4] = [257, 129, 65, 33];
 
 /// Bins of the height histogram.
@@ -53,7 +53,8 @@ pub struct PreviewRequest {
     pub map: MapView,
     /// How the ground is looked at.
     pub shown: TextureView,
-    /// Whether it is one picture of an animation: no coarse one goes ahead, which would only flicker.
+    /// Whether it is one picture of an animation: where those are slow, they are shown a little coarser throughout, and
+    /// the animation goes on from the coarse one.
     pub animated: bool,
 }
 
@@ -137,6 +138,8 @@ struct State {
 struct Running {
     monitor: Arc<Monitor>,
     superseded: Option<Instant>,
+    /// Whether a coarse picture of it has been shown: then it has no grace.
+    is_seen: bool,
 }
 
 impl Previewer {
@@ -206,10 +209,12 @@ impl Drop for Previewer {
 fn stop_stale_work(shared: &Shared) {
     let mut state = lock(&shared.state);
     while !state.stopping {
-        let stale = state.running.as_ref().and_then(|running| Some((running.monitor.clone(), running.superseded?)));
+        let stale = state.running.as_ref().and_then(|running| {
+            let grace = if running.is_seen { Duration::ZERO } else { GRACE };
+            Some((running.monitor.clone(), grace.saturating_sub(running.superseded?.elapsed())))
+        });
         state = match stale {
-            Some((monitor, since)) if !monitor.is_cancelled() => {
-                let left = GRACE.saturating_sub(since.elapsed());
+            Some((monitor, left)) if !monitor.is_cancelled() => {
                 if left.is_zero() {
                     monitor.cancel();
                     state
@@ -238,11 +243,17 @@ fn serve(shared: &Shared) {
                 }
             };
             let monitor = Arc::new(Monitor::new());
-            state.running = Some(Running { monitor: monitor.clone(), superseded: None });
+            state.running = Some(Running { monitor: monitor.clone(), superseded: None, is_seen: false });
             (request, monitor)
         };
         let publish = |result| {
-            lock(&shared.state).finished = Some(result);
+            let mut state = lock(&shared.state);
+            if let Some(running) = &mut state.running {
+                running.is_seen = true;
+                shared.changed.notify_all();
+            }
+            state.finished = Some(result);
+            drop(state);
             (shared.wake)();
         };
         let outcome = guarded(|| shared.pool.install(|| desk.work(&request, &monitor, &publish)));
@@ -282,6 +293,10 @@ struct Desk {
     made: Option<Arc<PreviewRequest>>,
     /// The size of the last coarse preview, samples along the longer side, and how long it took or would have taken.
     last_coarse: Option<(usize, Duration)>,
+    /// How long the slowest picture of full size took since an animation began.
+    last_animated: Duration,
+    /// Whether the last request was a picture of an animation.
+    was_animated: bool,
 }
 
 impl Default for Desk {
@@ -292,6 +307,8 @@ impl Default for Desk {
             decoded: DecodedFiles::default(),
             last: Duration::ZERO,
             last_coarse: None,
+            last_animated: Duration::ZERO,
+            was_animated: false,
             made: None,
         }
     }
@@ -313,8 +330,14 @@ impl Desk {
         let is_made = self.made.as_ref().is_some_and(|made| {
             made.same_picture(&PreviewRequest { map: made.map, shown: made.shown, ..(**request).clone() })
         });
-        if self.last > SLOW && !request.animated && !is_made {
-            let samples = self.coarse_samples(request.samples);
+        // What an animation ends with looks as the animation did until it is there in full.
+        let is_moving = std::mem::replace(&mut self.was_animated, request.animated) || request.animated;
+        if !request.animated {
+            self.last_animated = Duration::ZERO;
+        }
+        let is_slow = if request.animated { self.last_animated > SLOW } else { self.last > SLOW };
+        if is_slow && !is_made {
+            let samples = if is_moving { COARSE_SAMPLES[0] } else { self.coarse_samples(request.samples) };
             if samples < request.samples {
                 let began = Instant::now();
                 coarse_share = COARSE_SHARE;
@@ -322,7 +345,9 @@ impl Desk {
                 let preview = monitor.within(0.0..coarse_share, coarse);
                 // One that was stopped would have taken longer yet.
                 let took = if preview.is_ok() { began.elapsed() } else { 2 * began.elapsed() };
-                self.last_coarse = Some((samples, took));
+                if !is_moving {
+                    self.last_coarse = Some((samples, took));
+                }
                 publish(Ok(preview?));
             }
         }
@@ -331,6 +356,10 @@ impl Desk {
         let fine = || self.fine.preview(request, request.samples, &inputs, monitor);
         let preview = monitor.within(coarse_share..1.0, fine);
         self.made = preview.is_ok().then(|| request.clone());
+        if request.animated {
+            self.last_animated = self.last_animated.max(began.elapsed());
+            return Ok(preview?);
+        }
         match &preview {
             // It would have taken longer yet.
             Err(Cancelled) => self.last = self.last.max(began.elapsed().mul_f64(2.0)),
@@ -620,6 +649,31 @@ mod tests {
         assert_eq!(coarse_ones(request(10, 257)), 1);
         assert_eq!(coarse_ones(PreviewRequest { map: MapView::Contours, ..request(10, 257) }), 0);
         assert_eq!(coarse_ones(PreviewRequest { map: MapView::Contours, ..request(11, 257) }), 1);
+    }
+
+    #[test]
+    fn a_slow_animation_is_shown_coarser_throughout_and_ends_in_full() {
+        let mut desk = Desk::default();
+        let mut sizes = |position: u32, animated: bool, is_slow: bool| {
+            if is_slow {
+                desk.last_animated = Duration::from_secs(1);
+                desk.last = Duration::from_secs(1);
+            }
+            let published = Mutex::new(Vec::new());
+            let publish = |preview: Result<Preview, JobError>| {
+                published.lock().expect("no panic").push(preview.expect("a preview").land.grid().width());
+            };
+            let asked = PreviewRequest { position, animated, ..request(50, 301) };
+            let full = desk.work(&Arc::new(asked), &Monitor::new(), &publish).ok().expect("not cancelled");
+            let mut sizes = published.into_inner().expect("no panic");
+            sizes.push(full.land.grid().width());
+            sizes
+        };
+        assert_eq!(sizes(10, true, false), [301], "nothing is known of it yet");
+        assert_eq!(sizes(11, true, true), [257, 301]);
+        assert_eq!(sizes(12, false, true), [257, 301], "no coarser than it was while it moved");
+        assert_eq!(sizes(13, false, true), [33, 301]);
+        assert_eq!(sizes(14, true, false), [301], "each animation is tried in full");
     }
 
     #[test]
