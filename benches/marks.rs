@@ -413,7 +413,7 @@ fn animation(_: &str) {
             (0..=recipe.iterations()).map(|position| preview.watch(&recipe, position, true)).collect();
         print_watched(&format!("one animated iteration of {name}"), &watched);
     }
-    // Rivers answer: after every fifth fault on plain ground, after every fault under a cloudy sky.
+    // Rivers answer every fifth fault, and every fault of the preset, whose sky has to be looked at beside.
     let faults = Faults { count: 500, rivers: Some(Default::default()), ..Default::default() };
     let plain = Recipe { stack: vec![upthrust::engine::Step::new(faults)], ..Default::default() };
     for (name, recipe) in [("500 faults with rivers", plain), ("young-fault-range", named("young-fault-range"))] {

@@ -9,6 +9,8 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use upthrust::engine::light::Light;
+use upthrust::engine::mask::{Mask, MaskSource};
+use upthrust::engine::operations::Operation;
 use upthrust::engine::parameters::Limits;
 use upthrust::engine::stack::Evaluator;
 use upthrust::engine::texture::{
@@ -65,6 +67,22 @@ fn the_progress_of_every_operation_only_rises() {
             });
             assert_rises(&format!("{key} at {position:?}"), &seen);
         }
+    }
+}
+
+#[test]
+fn the_progress_of_masked_steps_only_rises() {
+    for source in [MaskSource::Slope, MaskSource::Rivers, MaskSource::Wetness, MaskSource::Sediment] {
+        let mut recipe = Recipe { stack: common::on_fault_land(Operation::all()[0].clone(), 60), ..Default::default() };
+        for step in &mut recipe.stack {
+            step.settings.mask = Some(Mask { source, ..Default::default() });
+        }
+        let grid = Grid::fitted(recipe.world.extent(), 513);
+        let seen = watched(|monitor| {
+            let land = Evaluator::new().evaluate(&recipe, grid, None, common::inputs(), monitor);
+            assert!(land.is_ok(), "not cancelled");
+        });
+        assert_rises(&format!("{source:?}"), &seen);
     }
 }
 

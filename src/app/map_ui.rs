@@ -4,10 +4,9 @@ use egui::{Align, ComboBox, Layout, Rect, Role, Ui, UiBuilder, Vec2, WidgetInfo}
 
 use super::legend::{LEAST_ROOM, angles, heights, list_legend, ramp_legend};
 use super::views::Lens;
-use crate::engine::heightfield::Extent;
-use crate::engine::map_view::{FOOTING, MapView, WATERS, contour_interval_m};
+use crate::engine::Grid;
+use crate::engine::map_view::{FOOTING, MapView, WATERS, contour_interval_m, least_river_m2};
 use crate::engine::ramp::{ELEVATION, SLOPE};
-use crate::engine::texture::RIVER_SHARE;
 use crate::project::View;
 use crate::worker::Preview;
 
@@ -81,7 +80,7 @@ impl MapAspect {
 }
 
 /// The lines that say what the present picture of the heights means, those of a list.
-fn lines(view: MapView, range_m: [f32; 2], extent: Extent) -> Vec<(Option<[u8; 3]>, String)> {
+fn lines(view: MapView, range_m: [f32; 2], grid: Grid) -> Vec<(Option<[u8; 3]>, String)> {
     match view {
         MapView::Contours => {
             let interval_m = contour_interval_m(range_m);
@@ -94,8 +93,10 @@ fn lines(view: MapView, range_m: [f32; 2], extent: Extent) -> Vec<(Option<[u8; 3
             std::iter::once(title).chain(colours).collect()
         }
         MapView::Water(sea_m) => {
-            let least_km2 = RIVER_SHARE * extent.width_m * extent.depth_m * 1e-6;
-            let rivers = format!("Rivers, of {least_km2:.2} km² and more");
+            let least_m2 = least_river_m2(grid);
+            let drained =
+                if least_m2 < 1e5 { format!("{least_m2:.0} m²") } else { format!("{:.1} km²", 1e-6 * least_m2) };
+            let rivers = format!("Rivers, of {drained} and more");
             let names = [rivers, "Lakes, once they are full".into(), "Sea".into()];
             let colours = WATERS.map(Some).into_iter().zip(names);
             colours.take(if sea_m.is_some() { 3 } else { 2 }).collect()
@@ -114,7 +115,7 @@ pub(super) fn legend_ui(ui: &Ui, lens: &Lens, pane: Rect, shown: &Preview) {
         MapView::Tints => ramp_legend(ui, painter, lens.bar, "Elevation, m", &ELEVATION, heights(range_m)),
         MapView::Slope => ramp_legend(ui, painter, lens.bar, "Slope, °", &SLOPE, angles()),
         MapView::Contours | MapView::Walkable(_) | MapView::Water(_) => {
-            list_legend(ui, painter, lens.bar, &lines(shown.request.map, range_m, shown.land.grid().extent()));
+            list_legend(ui, painter, lens.bar, &lines(shown.request.map, range_m, shown.land.grid()));
         }
         MapView::Grey | MapView::Hillshade => {}
     }
@@ -123,17 +124,22 @@ pub(super) fn legend_ui(ui: &Ui, lens: &Lens, pane: Rect, shown: &Preview) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::heightfield::Extent;
 
     #[test]
     fn legends_name_the_interval_and_the_limit() {
-        let extent = Extent { width_m: 10_000.0, depth_m: 8000.0 };
-        let said = |view| lines(view, [-20.0, 390.0], extent).into_iter().map(|(_, text)| text).collect::<Vec<_>>();
+        let grid = |side_m| Grid::new(Extent { width_m: side_m, depth_m: side_m }, 513, 513);
+        let said_of =
+            |view, grid| lines(view, [-20.0, 390.0], grid).into_iter().map(|(_, text)| text).collect::<Vec<_>>();
+        let said = |view| said_of(view, grid(10_000.0));
         assert_eq!(said(MapView::Contours), ["A line every 50 m, a strong one every 250 m"]);
         assert_eq!(
             said(MapAspect::Walkable.view(&View { walkable_deg: 30.0, ..Default::default() })),
             ["Walkable up to 30°", "Hangs together", "Cut off", "Too steep"]
         );
-        assert_eq!(said(MapAspect::Water.view(&View::default()))[0], "Rivers, of 0.08 km² and more");
+        let water = MapAspect::Water.view(&View::default());
+        assert_eq!(said_of(water, grid(20_000.0))[0], "Rivers, of 0.4 km² and more");
+        assert_eq!(said_of(water, grid(255.0))[0], "Rivers, of 65 m² and more");
         assert_eq!(said(MapView::Grey), Vec::<String>::new());
     }
 }

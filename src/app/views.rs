@@ -301,7 +301,9 @@ impl Maps {
             let whole = Rect::from_min_max(Pos2::ZERO, Pos2::new(1.0, 1.0));
             painter.with_clip_rect(west).image(before.texture.id(), land, whole, Color32::WHITE);
         }
-        if let Some(flood) = &self.flood {
+        // What shows the water by itself has the sea already.
+        let has_sea = view == View::Heightmap && self.aspect == MapAspect::Water;
+        if let Some(flood) = self.flood.as_ref().filter(|_| !has_sea) {
             // Its corner pixels lie on the corners of the land.
             let half = Vec2::splat(0.5) / flood.texture.size_vec2();
             let within = Rect::from_min_max(half.to_pos2(), Pos2::new(1.0, 1.0) - half);

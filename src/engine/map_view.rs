@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::flow::{Outlets, Water};
-use super::heightfield::Heightfield;
+use super::heightfield::{Extent, Grid, Heightfield};
 use super::light::Light;
 use super::measures::{Footing, walkable};
 use super::monitor::{Cancelled, Monitor};
@@ -42,9 +42,14 @@ const DRY: [u8; 3] = [0xcf, 0xca, 0xbd];
 /// Lakes from this depth on have their whole colour, metres.
 const LAKE_M: f32 = 1.0;
 
-/// Where so many times the land of the smallest rivers drains, a river is drawn as wide as it gets, a sample to either
-/// side.
+/// Where so many times the land of the smallest rivers drains, a river begins to reach over to the samples beside it.
 const WIDE_RIVER: f32 = 16.0;
+
+/// Rivers have this part of their colour where they begin, and all of it where four times as much land drains.
+const RIVER_BEGINS: f32 = 0.6;
+
+/// What is a river drains at least so many samples: on coarse grids every sample would be one.
+const RIVER_SAMPLES: f64 = 8.0;
 
 /// The colours of the paper below contours and of their ink, in sRGB, and how much ink plain lines have; every fifth is
 /// drawn in full.
@@ -224,15 +229,24 @@ impl Shine {
     }
 }
 
+/// The land that drains through the smallest rivers that are shown on a grid, m².
+pub fn least_river_m2(grid: Grid) -> f64 {
+    let Extent { width_m, depth_m } = grid.extent();
+    (RIVER_SHARE * width_m * depth_m).max(RIVER_SAMPLES * grid.spacing_x_m() * grid.spacing_z_m())
+}
+
 /// Rivers by the land that drains through them, lakes by their depth, and the sea.
 fn water(land: &Heightfield, sea_m: Option<f32>, shine: &Shine, monitor: &Monitor) -> Result<Picture, Cancelled> {
     let grid = land.grid();
     let found = Water::on(land, Outlets::Border, sea_m, monitor)?;
-    let least_m2 = (RIVER_SHARE * grid.extent().width_m * grid.extent().depth_m) as f32;
+    let least_m2 = least_river_m2(grid) as f32;
     let [river, lake, sea] = WATERS.map(|colour| colour.map(linear_from_srgb));
     let dry = DRY.map(linear_from_srgb);
-    // Rivers are dark at once, and reach over to their neighbours as they grow.
-    let drawn = |area_m2: f32| 0.5 * libm::log2f((2.0 * area_m2 / least_m2).max(1.0)).min(2.0);
+    let drawn = |area_m2: f32| {
+        let times = area_m2 / least_m2;
+        let full = RIVER_BEGINS + (1.0 - RIVER_BEGINS) * 0.5 * libm::log2f(times.max(1.0)).min(2.0);
+        if times < 1.0 { 0.0 } else { full }
+    };
     painted(land, monitor, |spot| {
         if sea_m.is_some_and(|sea_m| spot.height <= sea_m) {
             return sea.map(srgb_from_linear);
@@ -322,6 +336,16 @@ mod tests {
     }
 
     #[test]
+    fn on_a_coarse_grid_a_sample_is_no_river_yet() {
+        let grid = Grid::new(Extent { width_m: 3200.0, depth_m: 1600.0 }, 33, 17);
+        let land = Heightfield::from_fn(grid, |c, r| c as f32 + 0.1 * r as f32);
+        let seen = seen(MapView::Water(None), &land);
+        let is_blue = |[red, _, blue]: &[u8; 3]| blue > red;
+        assert!(!seen[8 * 33 + 30..8 * 33 + 32].iter().any(is_blue), "heads of valleys are dry");
+        assert!(seen.iter().any(is_blue), "where more than 8 samples drain, there is a river");
+    }
+
+    #[test]
     fn rivers_lakes_and_the_sea_have_their_colours() {
         // A pit of 9 m × 9 m in a slope to the south, which ends in a sea.
         let land = land(65, |c, r| if (28..37).contains(&c) && (20..29).contains(&r) { 20.0 } else { 64.0 - r as f32 });
@@ -331,7 +355,7 @@ mod tests {
         assert_eq!(at(10, 63), WATERS[2], "the sea");
         assert!(sky(at(32, 24)) > 60, "a lake: {:?}", at(32, 24));
         assert!(sky(at(5, 5)) < 20, "dry land: {:?}", at(5, 5));
-        // Below the lake, of 4.2 samples a river: what the pit gathers leaves by one sample of its lower side.
+        // Below the lake, of 8 samples a river: what the pit gathers leaves by one sample of its lower side.
         let river = (28..37).map(|c| sky(at(c, 45))).max();
         assert!(river > Some(60), "{river:?}");
     }

@@ -66,8 +66,8 @@ parameters! {
         /// How far the effect fades out on drier and wetter ground.
         feather_wetness: f64 = 2.0,
             Spec::number("Feather", 0.0, 40.0).slider(0.0, 8.0).when("source", &["wetness"]);
-        /// On which ground the step acts, by the index of valley floors: slopes have less than 0.5, small floors 1 or 2, wide
-        /// plains up to 4.
+        /// On which ground the step acts, by the index of valley floors: slopes have less than 0.5, small floors 1 or 2,
+        /// wide plains up to 4.
         sediment: Band = Band { min: 1.5, max: 4.0 },
             Spec::number("Sediment", 0.0, 4.0).when("source", &["sediment"]);
         /// How far the effect fades out towards ground with less and with more sediment.
@@ -111,9 +111,9 @@ impl Mask {
     /// Maps of the land that the mask holds while its step is joined to what is below, at the most.
     pub fn maps_held(&self) -> f64 {
         match self.source {
+            MaskSource::Elevation | MaskSource::Slope | MaskSource::Border | MaskSource::Image => 0.0,
+            MaskSource::Rivers | MaskSource::Lakes | MaskSource::Wetness => Water::MAPS,
             MaskSource::Sediment => 1.0,
-            _ if self.is_of_water() => Water::MAPS,
-            _ => 0.0,
         }
     }
 

@@ -166,9 +166,11 @@ impl Evaluator {
             let mut own = self.reusable(i, step);
             if begun {
                 let site = Site { grid, below: below.as_deref(), stream: step.stream(recipe.seed), inputs, monitor };
-                let own_land = || self.own_land(&step.operation, &site, until, &mut own);
-                let land = monitor.within(share(i)..share(i + 1), own_land);
-                match land.and_then(|land| blend(below.as_deref(), land, &step.settings, inputs, monitor)) {
+                let joined = monitor.within(share(i)..share(i + 1), || {
+                    let land = monitor.within(0.0..0.9, || self.own_land(&step.operation, &site, until, &mut own))?;
+                    monitor.within(0.9..1.0, || blend(below.as_deref(), land, &step.settings, inputs, monitor))
+                });
+                match joined {
                     Ok(land) => below = Some(land),
                     Err(Cancelled) => {
                         // The next evaluation goes on from the keyframes that this one has come to.

@@ -293,10 +293,8 @@ struct Desk {
     made: Option<Arc<PreviewRequest>>,
     /// The size of the last coarse preview, samples along the longer side, and how long it took or would have taken.
     last_coarse: Option<(usize, Duration)>,
-    /// How long the slowest picture of full size took since an animation began.
-    last_animated: Duration,
-    /// Whether the last request was a picture of an animation.
-    was_animated: bool,
+    /// What the last request animated, if it did, and how long its last picture of full size took.
+    animated: Option<(Arc<Recipe>, Duration)>,
 }
 
 impl Default for Desk {
@@ -307,8 +305,7 @@ impl Default for Desk {
             decoded: DecodedFiles::default(),
             last: Duration::ZERO,
             last_coarse: None,
-            last_animated: Duration::ZERO,
-            was_animated: false,
+            animated: None,
             made: None,
         }
     }
@@ -330,12 +327,14 @@ impl Desk {
         let is_made = self.made.as_ref().is_some_and(|made| {
             made.same_picture(&PreviewRequest { map: made.map, shown: made.shown, ..(**request).clone() })
         });
-        // What an animation ends with looks as the animation did until it is there in full.
-        let is_moving = std::mem::replace(&mut self.was_animated, request.animated) || request.animated;
-        if !request.animated {
-            self.last_animated = Duration::ZERO;
-        }
-        let is_slow = if request.animated { self.last_animated > SLOW } else { self.last > SLOW };
+        // Of an animation of this land, the time of its last picture of full size. What it ends with is a part of it: it
+        // looks as the animation did until it is there in full.
+        let is_same = |recipe: &Arc<Recipe>| Arc::ptr_eq(recipe, &request.recipe) || *recipe == request.recipe;
+        let animated = self.animated.take().filter(|(recipe, _)| is_same(recipe));
+        let is_moving = request.animated || animated.is_some();
+        let took_before = animated.map_or(Duration::ZERO, |(_, took)| took);
+        self.animated = request.animated.then(|| (request.recipe.clone(), took_before));
+        let is_slow = if request.animated { took_before } else { took_before.max(self.last) } > SLOW;
         if is_slow && !is_made {
             let samples = if is_moving { COARSE_SAMPLES[0] } else { self.coarse_samples(request.samples) };
             if samples < request.samples {
@@ -357,7 +356,8 @@ impl Desk {
         let preview = monitor.within(coarse_share..1.0, fine);
         self.made = preview.is_ok().then(|| request.clone());
         if request.animated {
-            self.last_animated = self.last_animated.max(began.elapsed());
+            let took = if preview.is_ok() { began.elapsed() } else { took_before.max(began.elapsed()) };
+            self.animated = Some((request.recipe.clone(), took));
             return Ok(preview?);
         }
         match &preview {
@@ -654,26 +654,30 @@ mod tests {
     #[test]
     fn a_slow_animation_is_shown_coarser_throughout_and_ends_in_full() {
         let mut desk = Desk::default();
-        let mut sizes = |position: u32, animated: bool, is_slow: bool| {
-            if is_slow {
-                desk.last_animated = Duration::from_secs(1);
-                desk.last = Duration::from_secs(1);
+        let mut sizes = |count: u32, position: u32, animated: bool, takes: Option<Duration>| {
+            if let (Some(takes), Some((_, took))) = (takes, &mut desk.animated) {
+                *took = takes;
             }
+            // What is at rest is never slow here.
+            desk.last = Duration::ZERO;
             let published = Mutex::new(Vec::new());
             let publish = |preview: Result<Preview, JobError>| {
                 published.lock().expect("no panic").push(preview.expect("a preview").land.grid().width());
             };
-            let asked = PreviewRequest { position, animated, ..request(50, 301) };
+            let asked = PreviewRequest { position, animated, ..request(count, 301) };
             let full = desk.work(&Arc::new(asked), &Monitor::new(), &publish).ok().expect("not cancelled");
             let mut sizes = published.into_inner().expect("no panic");
             sizes.push(full.land.grid().width());
             sizes
         };
-        assert_eq!(sizes(10, true, false), [301], "nothing is known of it yet");
-        assert_eq!(sizes(11, true, true), [257, 301]);
-        assert_eq!(sizes(12, false, true), [257, 301], "no coarser than it was while it moved");
-        assert_eq!(sizes(13, false, true), [33, 301]);
-        assert_eq!(sizes(14, true, false), [301], "each animation is tried in full");
+        let [slow, fast] = [Some(Duration::from_secs(1)), Some(Duration::ZERO)];
+        assert_eq!(sizes(50, 10, true, None), [301], "nothing is known of it yet");
+        assert_eq!(sizes(50, 11, true, slow), [257, 301]);
+        assert_eq!(sizes(50, 12, true, fast), [301], "once it is fast it is shown in full");
+        assert_eq!(sizes(50, 13, false, slow), [257, 301], "no coarser at its end than while it moved");
+        assert_eq!(sizes(50, 14, false, slow), [301]);
+        assert_eq!(sizes(50, 15, true, None), [301], "each animation is tried in full");
+        assert_eq!(sizes(51, 15, false, slow), [301], "another land is no end of it");
     }
 
     #[test]

@@ -48,11 +48,16 @@ fn at_reference(
     monitor.within(0.7..1.0, || share_on(grid, &found, monitor))
 }
 
-/// A field from 0 to 1 on another grid: the bicubic in between may not leave these limits.
+/// A field from 0 to 1 on another grid.
 fn share_on(grid: Grid, field: &Heightfield, monitor: &Monitor) -> Result<Heightfield, Cancelled> {
+    field_on(grid, field, 1.0, monitor)
+}
+
+/// A field from 0 to `most` on another grid: the bicubic in between may not leave these limits.
+fn field_on(grid: Grid, field: &Heightfield, most: f32, monitor: &Monitor) -> Result<Heightfield, Cancelled> {
     let mut there = field.resampled(grid, monitor)?;
     there.rows_mut().try_for_each(|row| {
-        row.iter_mut().for_each(|share| *share = share.clamp(0.0, 1.0));
+        row.iter_mut().for_each(|number| *number = number.clamp(0.0, most));
         monitor.check()
     })?;
     Ok(there)

@@ -6,14 +6,14 @@
 //! a place, of whose surroundings the share P lies lower, N(P, 0.4, 3). V = 1 − N(F·lowness, 0.3, 4) says whether it
 //! belongs to a valley floor of that size.
 //!
-//! The first size looks 3 samples far at the threshold T, the second one 6 at half of it. From the third size on the land
-//! is smoothed and sampled three times as far apart, and T halves again, because large floors are flatter; F is then
-//! multiplied by that of the sizes before. Size l counts for W = 1 − N(V, 0.4, p), p = log₁.₅((l − 0.5)/0.1), in
-//! index = W·(l − 1 + V) + (1 − W)·index before. So slopes have an index below 0.5, small floors about 1, the widest
-//! plains nearly as much as there are sizes.
+//! The first size looks 3 samples far at the threshold T, the second one 6 at half of it, both at the slope of the land as
+//! it is. From the third size on the land is smoothed, and sampled three times as far apart for its lowness, and T halves
+//! again, because large floors are flatter. F is multiplied by those of all sizes before. Size l counts for
+//! W = 1 − N(V, 0.4, p), p = log₁.₅((l − 0.5)/0.1), in index = W·(l − 1 + V) + (1 − W)·index before. So slopes have an
+//! index below 0.5, small floors about 1, the widest plains nearly as much as there are sizes.
 //!
-//! T suits the spacing of the samples: 16 % at 25 m, 1.1657·spacing^−0.62 in general (O. Conrad, "Multiresolution Index
-//! of Valley Bottom Flatness", SAGA GIS, 2006). Every land is read on one reference grid.
+//! T suits the spacing of the samples: 16 % at 25 m, 1.1657·spacing^−0.62 in general (O. Conrad, "Multiresolution
+//! Index of Valley Bottom Flatness", SAGA GIS, 2006). Every land is read on one reference grid.
 
 use rayon::prelude::*;
 
@@ -29,8 +29,9 @@ pub const SIZES: usize = 4;
 const REACHES: [usize; 2] = [3, 6];
 /// How much farther apart the samples are from one size to the next, from the third on.
 const COARSER: usize = 3;
-/// The land is smoothed over so many spacings before.
-const SMOOTHED_SPACINGS: f64 = 6.0;
+/// How far the pyramid reaches under which the land is smoothed before, in spacings: its standard deviation, a √6th of
+/// that, is the 3 samples of the paper's Gaussian.
+const SMOOTHED_SPACINGS: f64 = 7.35;
 
 /// The index of valley floors at every sample of the land, from 0 to [`SIZES`]: below 0.5 on slopes and heights, the
 /// more the wider and flatter the floor.
@@ -38,44 +39,41 @@ pub fn sediment(land: &Heightfield, monitor: &Monitor) -> Result<Heightfield, Ca
     let extent = land.grid().extent();
     let reference = Grid::fitted(extent, SAMPLES);
     let mut ground = monitor.within(0.0..0.1, || land.resampled(reference, monitor))?;
-    let spacing_m = reference.spacing_x_m().min(reference.spacing_z_m());
-    let mut threshold = 1.1657 * libm::pow(spacing_m, -0.62);
-    let mut flatness_before = vec![1.0; reference.samples()];
+    let mut threshold = 1.1657 * libm::pow(spacing_m(reference), -0.62);
+    let mut flatness = vec![1.0; reference.samples()];
     let mut index = Heightfield::flat(reference);
     for size in 1..=SIZES {
-        if size > 2 {
-            let there = ground.grid();
-            let length_m = SMOOTHED_SPACINGS * there.spacing_x_m().min(there.spacing_z_m());
-            let longer = (there.width().max(there.height()) - 1).div_ceil(COARSER) + 1;
-            ground = smoothed(&ground, length_m, monitor)?.resampled(Grid::fitted(extent, longer), monitor)?;
-        }
-        let [flatness, lowness] = of_size(&ground, REACHES[usize::from(size > 1)], threshold, monitor)?;
-        let [flatness, lowness] = if size > 2 {
-            [super::share_on(reference, &flatness, monitor)?, super::share_on(reference, &lowness, monitor)?]
-        } else {
-            [flatness, lowness]
-        };
+        let share = |part: f32| 0.1 + 0.7 * ((size - 1) as f32 + part) / SIZES as f32;
+        let flat = monitor.within(share(0.0)..share(0.3), || {
+            if size > 2 {
+                ground = smoothed(&ground, SMOOTHED_SPACINGS * spacing_m(ground.grid()), monitor)?;
+            }
+            super::share_on(reference, &flatness_of(&ground, threshold, monitor)?, monitor)
+        })?;
+        let low = monitor.within(share(0.3)..share(1.0), || {
+            if size > 2 {
+                let longer = (ground.grid().width().max(ground.grid().height()) - 1).div_ceil(COARSER) + 1;
+                ground = monitor.within(0.0..0.3, || ground.resampled(Grid::fitted(extent, longer), monitor))?;
+            }
+            let lowness = lowness_of(&ground, REACHES[usize::from(size > 1)], monitor)?;
+            monitor.within(0.7..1.0, || super::share_on(reference, &lowness, monitor))
+        })?;
         let power = libm::log10((size as f64 - 0.5) / 0.1) / libm::log10(1.5);
-        let of_ground = flatness.heights().iter().zip(lowness.heights());
-        for ((index, before), (flatness, lowness)) in
-            index.heights_mut().iter_mut().zip(&mut flatness_before).zip(of_ground)
-        {
-            // The flatness of the finest size is not asked of larger floors, which are read at half its threshold.
-            let flatness = f64::from(*flatness) * if size > 2 { *before } else { 1.0 };
-            *before = flatness;
-            let floor = 1.0 - near(flatness * f64::from(*lowness), 0.3, 4.0);
+        let of_ground = flat.heights().iter().zip(low.heights());
+        for ((index, flatness), (flat, low)) in index.heights_mut().iter_mut().zip(&mut flatness).zip(of_ground) {
+            *flatness *= f64::from(*flat);
+            let floor = 1.0 - near(*flatness * f64::from(*low), 0.3, 4.0);
             let weight = if size == 1 { 1.0 } else { 1.0 - near(floor, 0.4, power) };
             *index = (weight * ((size - 1) as f64 + floor) + (1.0 - weight) * f64::from(*index)) as f32;
         }
         threshold *= 0.5;
-        monitor.report(0.1 + 0.7 * size as f32 / SIZES as f32);
     }
-    let mut there = monitor.within(0.8..1.0, || index.resampled(land.grid(), monitor))?;
-    there.rows_mut().try_for_each(|row| {
-        row.iter_mut().for_each(|index| *index = index.clamp(0.0, SIZES as f32));
-        monitor.check()
-    })?;
-    Ok(there)
+    monitor.within(0.8..1.0, || super::field_on(land.grid(), &index, SIZES as f32, monitor))
+}
+
+/// The shorter distance between neighbouring samples, metres.
+fn spacing_m(grid: Grid) -> f64 {
+    grid.spacing_x_m().min(grid.spacing_z_m())
 }
 
 /// N(x, t, p): 1 at 0, ½ at t, towards 0 beyond.
@@ -83,35 +81,42 @@ fn near(x: f64, t: f64, p: f64) -> f64 {
     1.0 / (1.0 + libm::pow(x / t, p))
 }
 
-/// How flat and how low every sample is for surroundings that reach so many samples far.
-fn of_size(
-    ground: &Heightfield,
-    reach: usize,
-    threshold: f64,
-    monitor: &Monitor,
-) -> Result<[Heightfield; 2], Cancelled> {
-    let grid = ground.grid();
-    let (width, height) = (grid.width(), grid.height());
-    let mut found = [Heightfield::flat(grid), Heightfield::flat(grid)];
-    let [flatness, lowness] = &mut found;
-    let rows = flatness.heights_mut().par_chunks_mut(width).zip(lowness.heights_mut().par_chunks_mut(width));
-    rows.enumerate().try_for_each(|(r, (flatness, lowness))| {
-        for (c, (flatness, lowness)) in flatness.iter_mut().zip(lowness).enumerate() {
-            let [east, south] = ground.gradient(c, r).map(f64::from);
-            *flatness = near((east * east + south * south).sqrt(), threshold, 4.0) as f32;
-            let (mut lower, mut all) = (0_u32, 0_u32);
-            for row in r.saturating_sub(reach)..=(r + reach).min(height - 1) {
-                let south = row.abs_diff(r);
-                let half = ((reach * reach - south * south) as f64).sqrt() as usize;
-                let around = &ground.row(row)[c.saturating_sub(half)..=(c + half).min(width - 1)];
-                lower += around.iter().filter(|height| **height < ground[(c, r)]).count() as u32;
-                all += around.len() as u32;
-            }
-            *lowness = near(f64::from(lower) / f64::from(all), 0.4, 3.0) as f32;
+/// How flat the ground is at every sample, for a threshold of the slope.
+fn flatness_of(ground: &Heightfield, threshold: f64, monitor: &Monitor) -> Result<Heightfield, Cancelled> {
+    of_samples(ground, monitor, |c, r| {
+        let [east, south] = ground.gradient(c, r).map(f64::from);
+        near((east * east + south * south).sqrt(), threshold, 4.0)
+    })
+}
+
+/// How low every sample lies among those up to so many samples away.
+fn lowness_of(ground: &Heightfield, reach: usize, monitor: &Monitor) -> Result<Heightfield, Cancelled> {
+    let (width, height) = (ground.grid().width(), ground.grid().height());
+    of_samples(ground, monitor, |c, r| {
+        let (mut lower, mut all) = (0, 0);
+        for row in r.saturating_sub(reach)..=(r + reach).min(height - 1) {
+            let south = row.abs_diff(r);
+            let half = ((reach * reach - south * south) as f64).sqrt() as usize;
+            let around = &ground.row(row)[c.saturating_sub(half)..=(c + half).min(width - 1)];
+            lower += around.iter().filter(|height| **height < ground[(c, r)]).count();
+            all += around.len();
         }
+        near(lower as f64 / all as f64, 0.4, 3.0)
+    })
+}
+
+/// A number for every sample of the ground.
+fn of_samples(
+    ground: &Heightfield,
+    monitor: &Monitor,
+    number: impl Fn(usize, usize) -> f64 + Sync,
+) -> Result<Heightfield, Cancelled> {
+    let mut numbers = Heightfield::flat(ground.grid());
+    numbers.heights_mut().par_chunks_mut(ground.grid().width()).enumerate().try_for_each(|(r, row)| {
+        row.iter_mut().enumerate().for_each(|(c, found)| *found = number(c, r) as f32);
         monitor.check()
     })?;
-    Ok(found)
+    Ok(numbers)
 }
 
 #[cfg(test)]

@@ -78,7 +78,8 @@ parameters! {
 }
 
 parameters! {
-    /// Rivers that cut valleys while the faults go on, so that the land grows with its valleys.
+    /// Rivers that cut valleys while the faults go on, so that the land grows with its valleys; what they take, the land as
+    /// a whole rises again.
     pub struct FaultRivers {
         /// After how many faults the rivers have their turn.
         every: u32 = 5, Spec::number("Every", 1.0, 10_000.0).slider(1.0, 100.0).unit("faults").logarithmic();
@@ -154,9 +155,10 @@ pub(super) struct AnsweringRivers {
 impl AnsweringRivers {
     /// What the rivers do after fault i: nothing, unless it is their turn.
     ///
-    /// The land as a whole rises by what they take from it on the average, as the crust does when it is relieved of a
-    /// load (isostasy: A. B. Watts, "Isostasy and Flexure of the Lithosphere", 2001). Otherwise it would sink for ever,
-    /// because every fault lowers as much land as it lifts and rivers only take.
+    /// The land as a whole, outlets and all, rises by what they take from it on the average, so that its mean height stays
+    /// what the faults made it: otherwise it would sink for ever, because every fault lowers as much land as it lifts and
+    /// rivers only take. The crust does much the same when it is relieved of a load, by about 0.8 of it (A. B. Watts,
+    /// "Isostasy and Flexure of the Lithosphere", 2001); here it is all of it, by convention.
     pub fn after(&mut self, i: u32, land: &mut Heightfield, monitor: &Monitor) -> Result<(), Cancelled> {
         if !i.is_multiple_of(self.every) {
             return Ok(());
