@@ -191,7 +191,7 @@ fn parameter_ui(ui: &mut Ui, parameter: &Parameter, value: &mut Value, guide: Gu
 fn label_ui(ui: &mut Ui, parameter: &Parameter, value: &mut Value, locks: Option<Locks>) -> Response {
     let changed = *value != parameter.default;
     let (rect, _) = ui.allocate_exact_size(Vec2::new(LABEL_WIDTH, ui.spacing().interact_size.y), Sense::hover());
-    let locks = locks.filter(|_| can_move(parameter.kind));
+    let locks = locks.filter(|_| can_move(parameter));
     let is_locked = locks.is_some_and(|locks| locks.hold(parameter.key));
     let text = RichText::new(parameter.label);
     let mut inner = ui.new_child(egui::UiBuilder::new().max_rect(rect).layout(Layout::left_to_right(Align::Center)));
