@@ -100,9 +100,7 @@ pub(super) enum Command {
     MoveUp,
     MoveDown,
     SelectStep(usize),
-    /// Puts the caret where the step is named.
-    RenameStep(usize),
-    /// Brings a parameter of a step into sight, to be typed.
+    /// Brings a parameter of a step into sight, to be typed; its name too.
     ShowParameter {
         step: usize,
         key: &'static str,
@@ -246,7 +244,6 @@ impl Command {
             Self::MoveUp => "Move the selected card up".into(),
             Self::MoveDown => "Move the selected card down".into(),
             Self::SelectStep(_) => "Select".into(),
-            Self::RenameStep(_) => "Rename".into(),
             Self::ShowParameter { key, .. } => (*key).into(),
             Self::LandUpTo(_) => "Show the land up to here".into(),
             Self::ChooseFile(_) => "Choose a file…".into(),
@@ -355,7 +352,6 @@ impl Command {
             | Self::SelectStep(_)
             | Self::OpenPreset(_)
             | Self::ExportFor(_)
-            | Self::RenameStep(_)
             | Self::ShowParameter { .. }
             | Self::LandUpTo(_)
             | Self::ChooseFile(_)

@@ -123,7 +123,6 @@ impl App {
             Command::MoveUp => self.move_selected(ctx, true),
             Command::MoveDown => self.move_selected(ctx, false),
             Command::SelectStep(i) => (self.selected_step, self.studio.is_at_hand) = (i, false),
-            Command::RenameStep(step) => self.show_parameter(step, "name"),
             Command::ShowParameter { step, key } => self.show_parameter(step, key),
             Command::LandUpTo(i) => {
                 let recipe = &self.document.project().recipe;

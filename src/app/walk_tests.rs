@@ -125,7 +125,7 @@ fn any_command(app: &App, draw: &mut Draw) -> Command {
             Command::DeleteStep(other),
             Command::MoveStep { from: step, to: other },
             Command::LandUpTo(step),
-            Command::RenameStep(step),
+            Command::ShowParameter { step, key: "name" },
             Command::AdoptFault { step, number: below(draw, 30) as u32 },
         ]);
     }
