@@ -218,6 +218,34 @@ fn holding_a_key_shows_the_state_before_and_letting_go_the_present_one() {
 }
 
 #[test]
+fn an_edit_ends_the_look_at_the_state_before() {
+    let mut editor = editor();
+    pause(&mut editor);
+    let notes = |editor: &Harness<'static, App>| editor.query_all_by_label_contains("Before:").count();
+    let ctx = editor.ctx.clone();
+    for (round, is_held) in [(0, false), (1, true)] {
+        editor.state_mut().edit(|project| project.recipe.seed = 4711 + round);
+        settled(&mut editor);
+        if is_held {
+            editor.key_down(Key::C);
+        } else {
+            editor.state_mut().carry_out(&ctx, Command::ShowBefore);
+        }
+        editor.run_steps(3);
+        assert_eq!(notes(&editor), 3, "round {round}");
+        editor.state_mut().edit(|project| project.recipe.seed = 90 + round);
+        editor.run_steps(2);
+        assert_eq!(notes(&editor), 0, "round {round}: the land in hand is seen");
+        settled(&mut editor);
+        assert_eq!(editor.state().shown.as_ref().map(|shown| shown.request.recipe.seed), Some(90 + round));
+        if is_held {
+            editor.key_up(Key::C);
+            editor.run_steps(2);
+        }
+    }
+}
+
+#[test]
 fn split_maps_show_both_states_and_the_line_between_them_is_dragged() {
     let mut editor = editor();
     pause(&mut editor);
