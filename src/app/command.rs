@@ -142,6 +142,8 @@ pub(super) enum Command {
     LookFromTheSide,
     LeftPanel,
     RightPanel,
+    /// Fills the views with water, if there is none, and puts the caret where its level is typed.
+    WaterLevel,
     PreviewSamples(u32),
     /// Shows the land at the samples of exports, or of previews again.
     ExportSize,
@@ -156,6 +158,8 @@ pub(super) enum Command {
     SmallerInterface,
     UsualInterface,
     CancelPreview,
+    /// Copies what the message offers.
+    CopyOffer,
     CancelExport,
     DismissMessage,
     /// Finds a command by typing.
@@ -271,6 +275,7 @@ impl Command {
             Self::LookFromTheSide => "3-D view from the side".into(),
             Self::LeftPanel => "Left panel".into(),
             Self::RightPanel => "Right panel".into(),
+            Self::WaterLevel => "Water level".into(),
             Self::PreviewSamples(samples) => format!("{samples} samples"),
             Self::ExportSize => "At the size of exports".into(),
             Self::ShowBefore => "Before the last edit (hold)".into(),
@@ -284,6 +289,7 @@ impl Command {
             Self::UsualInterface => "Interface at its usual size".into(),
             Self::CancelPreview | Self::CancelExport => "Cancel".into(),
             Self::DismissMessage => "Dismiss".into(),
+            Self::CopyOffer => "Copy".into(),
             Self::Palette => "Find a command…".into(),
             Self::Timings => "Show times".into(),
             Self::Shortcuts => "Shortcuts".into(),
@@ -359,12 +365,14 @@ impl Command {
             | Self::AdoptVariation(_)
             | Self::AdoptFault { .. }
             | Self::ToggleLoop
+            | Self::WaterLevel
             | Self::PreviewSamples(_)
             | Self::ExportSize
             | Self::Theme(_)
             | Self::CancelPreview
             | Self::CancelExport
             | Self::DismissMessage
+            | Self::CopyOffer
             | Self::About => return None,
         };
         Some(KeyboardShortcut::new(modifiers, key))

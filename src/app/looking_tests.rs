@@ -152,6 +152,13 @@ fn a_profile_is_drawn_on_the_map_and_hovering_it_moves_the_crosshair() {
     let off = [0, 1].map(|axis| (crosshair[axis] - middle[axis]).abs() / (end[axis] - start[axis]));
     assert!(off.iter().all(|off| *off < 0.08), "{crosshair:?} in place of {middle:?}");
     assert!(!editor.state().document.is_dirty());
+    press(&mut editor, Modifiers::NONE, Key::Escape);
+    editor.run_steps(16);
+    assert_eq!(editor.query_all_by_label("Profile of the land").count(), 0, "Escape takes the line away");
+    assert!(!editor.state().profile.can_be_removed());
+    press(&mut editor, Modifiers::NONE, Key::P);
+    press(&mut editor, Modifiers::NONE, Key::Escape);
+    assert!(!editor.state().profile.is_at_work(), "and puts the tool away");
 }
 
 #[test]

@@ -224,6 +224,7 @@ mod tests {
         let around = Around {
             document: &document,
             settings: &settings,
+            missing: &std::collections::BTreeSet::new(),
             panels: [true; 2],
             free_bytes: None,
             looks: Looks::default(),

@@ -5,11 +5,12 @@ use egui::{Key, Modifiers};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
 
+use super::deeds::add_step;
 use super::tests::{editor, pause, press, wait};
 use super::*;
-use crate::engine::Operation;
 use crate::engine::operations::drawn_faults::{DrawnFault, DrawnFaults};
 use crate::engine::parameters::Point;
+use crate::engine::{Operation, Step};
 
 /// An editor at rest on a short uplift.
 fn at_rest() -> Harness<'static, App> {
@@ -165,6 +166,23 @@ fn a_drag_lays_a_fault_as_one_entry_and_the_land_follows() {
     assert!(lift(36) > 0.0 && lift(28) < 0.0, "{} and {}", lift(36), lift(28));
     press(&mut editor, Modifiers::COMMAND, Key::Z);
     assert!(drawn_faults(&editor).is_none());
+}
+
+#[test]
+fn a_fault_goes_into_the_drawn_faults_that_are_selected() {
+    let (mut editor, pane) = drawing();
+    editor.state_mut().edit(|project| {
+        for _ in 0..2 {
+            add_step(&mut project.recipe, Step::new(DrawnFaults { faults: Vec::new() }));
+        }
+    });
+    pause(&mut editor);
+    let lower = recipe(&editor).stack.len() - 2;
+    editor.state_mut().selected_step = lower;
+    editor.run_steps(2);
+    drag(&mut editor, pane.center(), pane.center() + egui::vec2(0.0, -60.0));
+    let (step, faults) = drawn_faults(&editor).expect("drawn faults");
+    assert_eq!((step, faults.len()), (lower, 1));
 }
 
 #[test]

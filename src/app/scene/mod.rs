@@ -153,6 +153,8 @@ pub(super) struct Scene {
     moved_at: f64,
     /// Width to height.
     aspect: f32,
+    /// Whether the field of the water's level is to get the caret.
+    wants_water: bool,
     /// What was drawn last: what a picture of the view is made of.
     portrait: Option<Portrait>,
     #[cfg(test)]
@@ -177,6 +179,7 @@ impl Default for Scene {
             changed_at: f64::MIN,
             moved_at: f64::MIN,
             aspect: 1.5,
+            wants_water: false,
             portrait: None,
             #[cfg(test)]
             frame: None,
@@ -625,6 +628,22 @@ impl Scene {
         ui.painter().add(callback);
     }
 
+    /// The lowest and the highest point of the land that is shown, metres.
+    fn land_m(&self) -> [f32; 2] {
+        self.shown.as_ref().map_or([0.0, 1.0], |shown| shown.range_m)
+    }
+
+    /// The level of new water, metres: sea level where the land reaches below it, else a little over its lowest point.
+    pub(super) fn usual_water_m(&self) -> f64 {
+        let [low, high] = self.land_m();
+        f64::from(if low < 0.0 && high > 0.0 { 0.0 } else { (low + 0.12 * (high - low)).round() })
+    }
+
+    /// The level of the water is to be typed.
+    pub(super) fn reveal_water(&mut self) {
+        self.wants_water = true;
+    }
+
     /// The choice of the coat, the exaggeration and the water, in a corner.
     fn controls_ui(&mut self, ui: &mut Ui, pane: Rect, water_m: &mut Option<f64>) {
         let place = Rect::from_min_size(pane.min + Vec2::splat(8.0), Vec2::new(pane.width() - 16.0, 20.0));
@@ -655,7 +674,6 @@ impl Scene {
         let toggle = ui.add(button.frame_when_inactive(true)).on_hover_text(text);
         toggle.widget_info(|| WidgetInfo::selected(Role::Button, true, is_on, "Glowing faults"));
         self.glow.is_on ^= toggle.clicked();
-        let [low, high] = self.shown.as_ref().map_or([0.0, 1.0], |shown| shown.range_m);
         let mut is_wet = water_m.is_some();
         let button = egui::Button::selectable(is_wet, ICON_WATER.rich_text().size(14.0)).min_size(Vec2::splat(20.0));
         let text = if is_wet { "Drain the water" } else { "Fill with water" };
@@ -663,15 +681,19 @@ impl Scene {
         toggle.widget_info(|| WidgetInfo::selected(Role::Button, true, is_wet, "Water"));
         if toggle.clicked() {
             is_wet = !is_wet;
-            // Sea level where the land reaches below it, else a little over its lowest point.
-            let level = if low < 0.0 && high > 0.0 { 0.0 } else { (low + 0.12 * (high - low)).round() };
-            *water_m = is_wet.then_some(f64::from(level));
+            *water_m = is_wet.then(|| self.usual_water_m());
         }
         if let Some(level) = water_m {
+            let [low, high] = self.land_m();
             let speed = f64::from((high - low).max(10.0)) / 800.0;
             let value = DragValue::new(level).speed(speed).range(-20_000.0..=100_000.0).max_decimals(1).suffix(" m");
+            // What is typed is one edit, and not one a digit.
+            let value = value.update_while_editing(false);
             let response = ui.add(value).on_hover_text("The level of the water");
             response.widget_info(|| WidgetInfo::labeled(Role::SpinButton, true, "Water level"));
+            if std::mem::take(&mut self.wants_water) {
+                response.request_focus();
+            }
         }
     }
 

@@ -1058,6 +1058,26 @@ fn a_picture_of_the_view_is_saved_at_the_size_that_was_asked_for() {
 }
 
 #[test]
+fn the_level_of_the_water_is_typed_as_one_edit() {
+    let Some(mut editor) = editor(Scripted::default()) else { return };
+    pause(&mut editor);
+    let ctx = editor.ctx.clone();
+    editor.state_mut().carry_out(&ctx, Command::WaterLevel);
+    editor.run_steps(3);
+    let entries = editor.state().document.history().0.len();
+    editor.key_press_modifiers(egui::Modifiers::COMMAND, Key::A);
+    editor.run_steps(2);
+    for digit in ["1", "2", "0"] {
+        editor.event(egui::Event::Text(digit.into()));
+        editor.run_steps(2);
+    }
+    editor.key_press(Key::Enter);
+    editor.run_steps(3);
+    assert_eq!(editor.state().document.project().view.water_m, Some(120.0));
+    assert_eq!(editor.state().document.history().0.len(), entries + 1);
+}
+
+#[test]
 fn the_editor_at_rest_asks_for_no_frame_and_f_frames_the_land_again() {
     let Some(mut editor) = editor(Scripted::default()) else { return };
     // Until the faults have ceased to glow.
