@@ -206,7 +206,8 @@ impl App {
         } else {
             self.document.replace(name, project, path);
         }
-        self.playback.restart(self.total());
+        // Whole, for that is what was chosen; whoever wants to see it rise plays it.
+        self.playback.seek(self.total(), self.total());
         self.maps.gaze = views::Gaze::default();
         self.scene.reset();
     }

@@ -305,6 +305,13 @@ fn a_preset_is_found_by_typing_and_opened_by_keys() {
     editor.event(egui::Event::Text("volcanic".into()));
     editor.run_steps(3);
     assert!(editor.query_by_label("Arctic").is_none());
+    let is_busy = |editor: &Harness<'static, App>| {
+        editor.get_by_role_and_label(egui::accesskit::Role::Button, "Volcanic island").accesskit_node().data().is_busy()
+    };
+    assert!(is_busy(&editor), "its picture is being drawn, and is said to be");
+    wait(&mut editor, "its picture", |app| app.gallery.shows("Volcanic island"));
+    editor.run_steps(2);
+    assert!(!is_busy(&editor));
     press(&mut editor, Modifiers::NONE, Key::Enter);
     editor.run_steps(2);
     assert_eq!(editor.state().document.project().name, "Volcanic island");

@@ -246,7 +246,7 @@ fn steps_are_added_switched_off_and_deleted_by_their_buttons() {
 }
 
 #[test]
-fn a_preset_from_the_menu_plays_and_can_be_undone() {
+fn a_preset_from_the_menu_is_whole_until_it_is_played_and_can_be_undone() {
     let mut editor = editor();
     pause(&mut editor);
     let before = editor.state().document.project().clone();
@@ -259,7 +259,10 @@ fn a_preset_from_the_menu_plays_and_can_be_undone() {
     editor.get_by_role_and_label(Role::Button, "Krten, wind").click();
     editor.run_steps(2);
     assert_eq!(editor.state().document.project().name, "Krten, wind");
-    assert!(editor.state().playback.is_playing());
+    assert!(!editor.state().playback.is_playing());
+    assert_eq!(position(&editor), editor.state().total());
+    press(&mut editor, egui::Modifiers::NONE, egui::Key::Space);
+    assert!(editor.state().playback.is_playing() && position(&editor) < editor.state().total());
     assert_eq!(editor.state().document.undo_name(), Some("Preset Krten, wind"));
     press(&mut editor, egui::Modifiers::COMMAND, egui::Key::Z);
     assert_eq!(editor.state().document.project().recipe, before.recipe);
