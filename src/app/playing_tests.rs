@@ -47,6 +47,10 @@ fn recipe(editor: &Harness<'static, App>) -> Recipe {
 fn a_variation_is_adopted_breeds_on_and_undo_brings_the_land_back() {
     let mut editor = varying();
     let before = recipe(&editor);
+    let nine = |editor: &Harness<'static, App>| -> Vec<Arc<Recipe>> {
+        (0..9).filter_map(|place| editor.state().variations.recipe(place).cloned()).collect()
+    };
+    let first_nine = nine(&editor);
     let fifth = editor.state().variations.recipe(4).expect("a variation").clone();
     editor.get_by_role_and_label(Role::Button, "Variation 5").click();
     editor.run_steps(3);
@@ -56,8 +60,14 @@ fn a_variation_is_adopted_breeds_on_and_undo_brings_the_land_back() {
     assert!(*bred != *fifth && bred.stack.len() == before.stack.len());
     let last = editor.state().document.history().0.last().expect("an entry").to_string();
     assert_eq!(last, "Adopt variation 5");
+    let bred_nine = nine(&editor);
     press(&mut editor, Modifiers::COMMAND, Key::Z);
     assert_eq!(recipe(&editor), before);
+    drawn(&mut editor);
+    assert_eq!(nine(&editor), first_nine, "those that were there before are there again");
+    press(&mut editor, Modifiers::COMMAND, Key::Y);
+    drawn(&mut editor);
+    assert_eq!(nine(&editor), bred_nine);
 }
 
 #[test]
