@@ -27,7 +27,7 @@ pub(super) use self::picture::{Decision, PictureWindow};
 use super::command::Command;
 use super::legend::{LEAST_ROOM, angles, heights, ramp_legend};
 use super::theme::{Colours, colours};
-use super::views::{Freshness, freshness_chip, note, plate, scale_bar};
+use super::views::{Freshness, freshness_chip, note, note_size, plate, scale_bar};
 use super::widgets::{arrow_keys, icon_button, zoom_keys};
 use crate::engine::light::Light;
 use crate::engine::texture::TextureView;
@@ -445,21 +445,24 @@ impl Scene {
         let pixels = dot(sight.right, sight.right).sqrt() * 0.5 * pane.width();
         let pixels_per_m = pixels / (sight.divisor(self.camera.pivot) * measure.unit_m());
         let bar = scale_bar(ui, &painter, pane, pixels_per_m);
+        let mut legend = None;
         if bar.top() - pane.top() > LEAST_ROOM
             && let Some(ramp) = self.coat.ramp()
         {
             let (unit, numbers) = if self.coat == Coat::Slope { ("°", angles()) } else { ("m", heights(range_m)) };
-            ramp_legend(ui, &painter, bar, &format!("{}, {unit}", self.coat.text()), ramp, numbers);
+            legend = Some(ramp_legend(ui, &painter, bar, &format!("{}, {unit}", self.coat.text()), ramp, numbers));
         }
         let before = (self.exaggeration, *around.water_m);
         self.controls_ui(ui, pane, around.water_m);
         if before != (self.exaggeration, *around.water_m) {
             self.moved_at = now;
         }
-        self.looks_ui(ui, pane, around.extent, now);
-        if self.is_untouched && pane.width() > 600.0 {
+        let looks = self.looks_ui(ui, pane, around.extent, now);
+        if self.is_untouched {
             let text = "Drag to orbit, right-drag to pan, wheel to zoom";
-            note(ui, &painter, Align2::CENTER_BOTTOM, pane.center_bottom() - Vec2::new(0.0, 8.0), text);
+            if let Some(at) = hint_at(pane, bar, legend, looks, note_size(&painter, text)) {
+                note(ui, &painter, Align2::LEFT_TOP, at, text);
+            }
         }
         let step = self.shown.as_ref().map_or(1, |shown| lock(&gpu).step(&shown.land));
         if step > 1 {
@@ -697,8 +700,8 @@ impl Scene {
         }
     }
 
-    /// The ready-made looks and the needle that points north, in the other corner.
-    fn looks_ui(&mut self, ui: &mut Ui, pane: Rect, extent: Extent, now: f64) {
+    /// The ready-made looks and the needle that points north, in the other corner; where they stand.
+    fn looks_ui(&mut self, ui: &mut Ui, pane: Rect, extent: Extent, now: f64) -> Rect {
         let centre = pane.right_bottom() - Vec2::splat(28.0);
         let dial = Rect::from_center_size(centre, Vec2::splat(36.0));
         let response = ui.interact(dial, ui.scope_id().with("north"), Sense::click()).on_hover_text("Turn north up");
@@ -730,7 +733,23 @@ impl Scene {
             self.look(look, extent, now);
             ui.ctx().request_repaint();
         }
+        place.union(dial)
     }
+}
+
+/// The corner of a hint of that size at the foot of the pane: between the scale bar and the looks, or above both, beside
+/// the legend if there is one and where that hides little of the land; `None` where there is no room for it.
+fn hint_at(pane: Rect, bar: Rect, legend: Option<Rect>, looks: Rect, size: Vec2) -> Option<Pos2> {
+    const GAP: f32 = 8.0;
+    let is_large = pane.width() > 600.0 && pane.height() > 240.0;
+    // Below the controls at the top.
+    let room = pane.shrink(GAP).with_min_y(pane.top() + 40.0);
+    let above = room.with_max_y(bar.top().min(looks.top()) - GAP);
+    let between = room.with_min_x(bar.right() + GAP).with_max_x(looks.left() - GAP);
+    let above = legend.map_or(above, |legend| above.with_min_x(legend.right() + GAP));
+    let fits = |room: &Rect| room.width() >= size.x && room.height() >= size.y;
+    let found = [Some(between), Some(above).filter(|_| is_large)].into_iter().flatten().find(fits)?;
+    Some(Align2::CENTER_BOTTOM.align_size_within_rect(size, found).min)
 }
 
 /// A needle in a dial.
