@@ -9,6 +9,7 @@ use super::command::FileSlot;
 use super::deeds::add_step;
 use super::dialogs::{Answer, Ask, PathField, Purpose};
 use super::errands::{Errand, Imported};
+use super::export_ui::COPY_NOTES;
 use super::modals::Modal;
 use super::scene::{Drawing, DrawingOutcome};
 use super::{App, Opening, panels, views};
@@ -59,6 +60,11 @@ impl App {
                     let names = built.files.iter().map(|file| file.display().to_string());
                     let said: Vec<String> = names.chain(built.notes).collect();
                     self.say(format!("Exported {}", said.join(", ")));
+                    if !built.steps.is_empty()
+                        && let Some(notes) = self.export.import_notes().map(str::to_string)
+                    {
+                        self.offer(COPY_NOTES, notes);
+                    }
                 }
                 ExportOutcome::Cancelled => self.say("The export was cancelled; nothing was left behind"),
                 ExportOutcome::Failed(error) => self.complain(error.to_string()),

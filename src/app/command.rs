@@ -73,6 +73,8 @@ pub(super) enum Command {
     Export,
     /// The same, for the program at that place of their list.
     ExportFor(usize),
+    /// Copies what is to be done in the program that the last export was made for.
+    CopyImportNotes,
     /// Writes a picture of the 3-D view.
     SavePicture,
     /// Writes pictures all around the land.
@@ -233,6 +235,7 @@ impl Command {
                 let label = targets::ALL.get(*i).map_or("", |target| target.label);
                 format!("Export for {label}…")
             }
+            Self::CopyImportNotes => "Copy the last import notes".into(),
             Self::SavePicture => "Save a picture of the 3-D view…".into(),
             Self::SaveTurntable => "Turntable of the 3-D view…".into(),
             Self::Quit => "Quit".into(),
@@ -347,6 +350,7 @@ impl Command {
             | Self::Scale(_)
             | Self::SavePreset
             | Self::ImportHeightmap
+            | Self::CopyImportNotes
             | Self::SavePicture
             | Self::SaveTurntable
             | Self::GoToEntry(_)

@@ -63,6 +63,12 @@ impl App {
                 self.export.open();
                 self.modal = Some(Modal::Export);
             }
+            Command::CopyImportNotes => {
+                if let Some(notes) = self.export.import_notes() {
+                    ctx.copy_text(notes.into());
+                    self.say("Copied the import notes");
+                }
+            }
             Command::SavePicture => {
                 self.message = None;
                 self.modal = Some(Modal::Picture(PictureWindow::single()));

@@ -77,7 +77,11 @@ fn unity_lists_its_files_with_their_sizes_and_the_numbers_to_type() {
     editor.get_by_label(&format!("height.raw, 1025 × 1025, up to {raw}"));
     editor.get_by_label(&format!("weights_RGBA_0.png, 1024 × 1024, up to {}", megabytes(1024.0 * 1025.0 * 4.0)));
     let width = editor.state().document.project().recipe.world.extent().width_m;
-    editor.get_by_label_contains(&format!("Terrain Width {width}"));
+    editor.get_by_label_contains(&format!("Terrain Width {width}, Terrain Length {width}, Terrain Height about "));
+    assert_eq!(editor.query_all_by_label_contains("water lies at").count(), 0);
+    editor.state_mut().edit(|project| project.view.water_m = Some(12.5));
+    editor.run_steps(3);
+    editor.get_by_label("Unity: water lies at y = 12.5 m.");
     editor.get_by_label_contains("Depth Bit 16, Resolution 1025, Byte Order Windows");
     editor.get_by_label_contains("new will be made");
     assert!(is_enabled(&editor, "Export"));
@@ -120,6 +124,24 @@ fn what_is_listed_is_written_under_those_names_and_no_larger_and_the_notes_are_c
         _ => None,
     });
     let copied = copied.expect("copied");
+    editor.run_steps(2);
+    editor.get_by_role_and_label(Role::Button, "Copied");
+    // They can be had when the window is closed too.
+    editor.get_by_role_and_label(Role::Button, "Close").click();
+    editor.run_steps(3);
+    editor.get_by_role_and_label(Role::Button, "Copy import notes").click_accesskit();
+    editor.step();
+    let is_copied = |editor: &Harness<'static, App>| {
+        let commands = &editor.output().platform_output.commands;
+        commands.iter().any(|command| matches!(command, egui::OutputCommand::CopyText(text) if *text == copied))
+    };
+    assert!(is_copied(&editor));
+    editor.step();
+    let ctx = editor.ctx.clone();
+    editor.state_mut().carry_out(&ctx, Command::CopyImportNotes);
+    editor.step();
+    assert!(is_copied(&editor));
+    assert!(editor.state().message.as_ref().is_some_and(|message| message.text == "Copied the import notes"));
     let sidecar = std::fs::read_to_string(into.join("height_0_0.raw.json")).expect("sidecar");
     let sidecar: serde_json::Value = serde_json::from_str(&sidecar).expect("JSON");
     let said = sidecar.to_string();

@@ -56,10 +56,20 @@ impl App {
 
     /// The palette as the editor stands.
     pub(super) fn palette(&self, ctx: &Context) -> Palette {
-        let (document, settings, panels) = (&self.document, &self.settings, self.panels_seen(ctx));
-        let (free_bytes, looks) = (menus::free_bytes(ctx), self.looks());
-        let missing = &self.recent_files.missing;
-        Palette::new(ctx, &menus::Around { document, settings, missing, panels, free_bytes, looks })
+        Palette::new(ctx, &menus::Around { free_bytes: menus::free_bytes(ctx), ..self.around_menus(ctx) })
+    }
+
+    /// What the menus draw on.
+    fn around_menus(&self, ctx: &Context) -> menus::Around<'_> {
+        menus::Around {
+            document: &self.document,
+            settings: &self.settings,
+            missing: &self.recent_files.missing,
+            has_import_notes: self.export.import_notes().is_some(),
+            panels: self.panels_seen(ctx),
+            free_bytes: None,
+            looks: self.looks(),
+        }
     }
 
     /// Draws all panels and views on a copy of the project; returns what the user wants done.
@@ -70,10 +80,7 @@ impl App {
             Popup::is_any_open(ui.ctx()) || self.picker.is_open() || DragAndDrop::has_any_payload(ui.ctx());
         let seen_panels = self.panels_seen(ui.ctx());
         let menu = Panel::top("menu").show(ui, |ui| {
-            let (document, settings, looks) = (&self.document, &self.settings, self.looks());
-            let missing = &self.recent_files.missing;
-            let around = menus::Around { document, settings, missing, panels: seen_panels, free_bytes: None, looks };
-            commands.extend(panels::menu::menu_ui(ui, &around));
+            commands.extend(panels::menu::menu_ui(ui, &self.around_menus(ui.ctx())));
         });
         let crosshair_m = self.maps.crosshair_m.take();
         // While it plays, the iteration that is seen; the playhead is already at the next one.

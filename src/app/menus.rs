@@ -60,6 +60,8 @@ pub(super) struct Around<'a> {
     pub(super) settings: &'a Settings,
     /// The recent files that are no longer there.
     pub(super) missing: &'a BTreeSet<PathBuf>,
+    /// Whether an export has left notes for the import.
+    pub(super) has_import_notes: bool,
     /// Whether the left and the right panel are seen.
     pub(super) panels: [bool; 2],
     pub(super) free_bytes: Option<u64>,
@@ -173,6 +175,7 @@ fn is_possible(around: &Around, command: Command) -> bool {
         Command::Redo => document.redo_name().is_some(),
         Command::ShowBefore => document.before().is_some(),
         Command::PreviousSeed => document.earlier_seed().is_some(),
+        Command::CopyImportNotes => around.has_import_notes,
         Command::ForgetRecent => !settings.recent.is_empty(),
         Command::TogglePlay
         | Command::Restart
@@ -208,7 +211,8 @@ fn file(around: &Around) -> Vec<Entry> {
         around,
         &[
             &[Command::Save, Command::SaveAs, Command::SavePreset],
-            &[Command::ImportHeightmap, Command::Export, Command::SavePicture, Command::SaveTurntable],
+            &[Command::ImportHeightmap, Command::Export, Command::CopyImportNotes],
+            &[Command::SavePicture, Command::SaveTurntable],
             &[Command::Quit],
         ],
     ));
@@ -354,6 +358,7 @@ mod tests {
             document: &document,
             settings: &settings,
             missing: &BTreeSet::new(),
+            has_import_notes: false,
             panels: [true; 2],
             free_bytes: None,
             looks: Looks::default(),

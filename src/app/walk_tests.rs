@@ -97,6 +97,7 @@ fn any_command(app: &App, draw: &mut Draw) -> Command {
         document: &app.document,
         settings: &app.settings,
         missing: &app.recent_files.missing,
+        has_import_notes: app.export.import_notes().is_some(),
         panels: [true; 2],
         free_bytes: None,
         looks: app.looks(),
