@@ -350,7 +350,7 @@ impl ExportWindow {
         group_ui(ui, export, &hidden);
         let longer = export.samples as usize;
         let right = self.longer(extent, longer);
-        if let Some(target) = self.target.filter(|_| !sides.is_empty()) {
+        if !sides.is_empty() {
             let most = counts[0].max(counts[1]);
             let whole = |side: usize| (side - 1) * most + 1;
             row_ui(ui, if most > 1 { "Samples a tile" } else { "Samples" }, |ui, _| {
@@ -360,16 +360,14 @@ impl ExportWindow {
                     }
                 }
             });
-            if right != longer {
-                let text = format!("{} does not take {longer} samples; {right} are the nearest.", target.label);
-                ui.colored_label(colours(ui).accent_text, text);
-            }
-        } else if right != longer {
+        }
+        if right != longer {
+            // Nothing is wrong: the program has its sizes, and the export has one of them.
             let takes = self.target.filter(|target| target.sizes != Sizes::Any);
-            let text = takes.map_or("Tiles share their edges".into(), |target| {
-                format!("{} takes {}", target.label, target.sizes.describe())
+            let rule = takes.map_or("Tiles share their edges".into(), |target| {
+                format!("{} takes {}", target.label, target.sizes.rule())
             });
-            ui.colored_label(colours(ui).accent_text, format!("{text}; of {longer} samples {right} are the nearest."));
+            ui.weak(format!("{rule}: exported at {right} samples"));
         }
         if self.can_be_cut() {
             row_ui(ui, "Tiles", |ui, label| {
@@ -444,25 +442,18 @@ impl ExportWindow {
         let available = self.survey.as_ref().and_then(|survey| survey.available_bytes);
         let free = available.map_or(String::new(), |available| format!(" of {} that are free", bytes(available)));
         let time = match self.pace {
-            Trial::Done(Some(pace)) => format!("{} and ", duration(pace.seconds(order, sum))),
-            Trial::Untried | Trial::Asked | Trial::Done(None) => String::new(),
+            Trial::Done(Some(pace)) => format!("about {}", duration(pace.seconds(order, sum))),
+            Trial::Done(None) => "a time that nobody knows".into(),
+            Trial::Untried | Trial::Asked => "… (being tried)".into(),
         };
-        ui.weak(format!("Takes about {time}{} of memory{free}", bytes(memory_needed(order))));
+        ui.weak(format!("Takes {time} and about {} of memory{free}", bytes(memory_needed(order))));
     }
 
     /// What is in the way on the disk; returns whether nothing is.
     fn survey_ui(&mut self, ui: &mut Ui, order: &Order) -> bool {
-        let Some(survey) = &self.survey else {
-            ui.weak("Looking at the folder");
-            return false;
-        };
-        if let Some(obstacle) = &survey.obstacle {
-            ui.colored_label(colours(ui).error, obstacle);
-            return false;
-        }
-        if let Some(folder) = &survey.new_folder {
-            ui.weak(format!("The folder {} will be made.", folder.display()));
-        }
+        // One row from the beginning, so that nothing moves once it is known.
+        let is_free = ui.horizontal_wrapped(|ui| self.folder_state_ui(ui)).inner;
+        let Some(survey) = self.survey.as_ref().filter(|_| is_free) else { return false };
         let needed = memory_needed(order);
         if let Some(available) = survey.available_bytes.filter(|available| needed > *available) {
             let text = format!(
@@ -473,8 +464,26 @@ impl ExportWindow {
             ui.colored_label(colours(ui).error, text);
             return false;
         }
+        true
+    }
+
+    /// What is in the way in the folder; returns whether nothing is.
+    fn folder_state_ui(&mut self, ui: &mut Ui) -> bool {
+        let Some(survey) = &self.survey else {
+            ui.weak("Looking at the folder");
+            return false;
+        };
+        if let Some(obstacle) = &survey.obstacle {
+            ui.colored_label(colours(ui).error, obstacle);
+            return false;
+        }
         match survey.replaced.len() {
-            0 => true,
+            0 => {
+                let made = survey.new_folder.as_ref();
+                let made = made.map(|folder| format!("The folder {} will be made.", folder.display()));
+                ui.weak(made.unwrap_or_else(|| "Nothing that is there will be replaced.".into()));
+                true
+            }
             count => {
                 let text = match (count, survey.replaced.first()) {
                     (1, Some(file)) => format!("Replace {}", file_name(file)),

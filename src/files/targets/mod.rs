@@ -197,6 +197,18 @@ impl Sizes {
         }
     }
 
+    /// What is true of all of the sizes, in a few words.
+    pub fn rule(self) -> String {
+        match self {
+            Self::Any => "any size".into(),
+            Self::UpTo(most) => format!("up to {most} samples along a side"),
+            Self::PowersOfTwo { plus: 0, .. } => "powers of two".into(),
+            Self::PowersOfTwo { plus, .. } => format!("powers of two and {plus} more"),
+            Self::Exactly(side) => format!("{side} × {side} samples"),
+            Self::Components => "whole components".into(),
+        }
+    }
+
     /// The sizes in words.
     pub fn describe(self) -> String {
         match self {
@@ -466,7 +478,7 @@ mod tests {
             let said = steps.join(" ");
             assert!(!said.contains("tile") && !said.contains("about"), "{said}");
             let places = |number: &str| number.split_once('.').map_or(0, |(_, places)| places.len());
-            let numbers = said.split(|c: char| !c.is_ascii_digit() && c != '.');
+            let numbers = said.split(|c: char| !c.is_ascii_digit() && c != '.').map(|part| part.trim_end_matches('.'));
             assert!(numbers.clone().count() > 5 && numbers.map(places).all(|places| places <= 4), "{said}");
             let is_told = target.steps(&Facts { is_about: true, ..facts }) != steps;
             assert!(
