@@ -8,7 +8,7 @@ use upthrust::engine::mask::{Mask, MaskSource};
 use upthrust::engine::operations::heightmap::Heightmap;
 use upthrust::engine::operations::levels::Levels;
 use upthrust::engine::operations::noise::Noise;
-use upthrust::engine::parameters::FileName;
+use upthrust::engine::parameters::{Band, FileName};
 use upthrust::engine::recipe::World;
 use upthrust::engine::{Grid, Heightfield, Inputs, Monitor, Operation, Raster, Recipe, SampleScale, Step, stack};
 
@@ -68,7 +68,8 @@ fn every_operation_that_says_so_can_be_cut() {
 fn masks_by_place_and_height_are_cut_too_and_those_by_slope_are_not() {
     for source in [MaskSource::Elevation, MaskSource::Border, MaskSource::Image] {
         let mut recipe = recipe(Noise { amplitude_m: 300.0, ..Default::default() }.into());
-        let mask = Mask { source, file: FileName("a.png".into()), ..Default::default() };
+        let elevation_m = Band { min: 0.0, max: 10_000.0 };
+        let mask = Mask { source, elevation_m, file: FileName("a.png".into()), ..Default::default() };
         recipe.stack[1].settings.mask = Some(mask);
         check(&recipe, &format!("{source:?}"));
     }

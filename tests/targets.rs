@@ -132,12 +132,18 @@ fn the_numbers_to_type_give_back_metres_in_unity_and_unreal() {
     let (scale_z, location_z) = (typed(&said, ", Z "), typed(&said, "Location Z "));
     let span = number(&said["max_m"]) - number(&said["min_m"]);
     assert!((scale_z - span * 100.0 / 512.0).abs() < 1e-4 * scale_z, "the range in cm / 512");
-    assert!((typed(&said, "Scale X ") - 100.0 * 4096.0 / 126.0).abs() < 1e-9);
+    assert!((typed(&said, "Scale X ") - 100.0 * 4096.0 / 126.0).abs() <= 0.5e-4, "four places");
+    // What is typed has few places; for that no height is off by more than a millionth of the range.
+    let [exact_scale, exact_location] =
+        [span * 65_536.0 / 65_535.0 * 100.0 / 512.0, 100.0 * (number(&said["min_m"]) + span * 32_768.0 / 65_535.0)];
+    let rounding_m = ((scale_z - exact_scale).abs() * 256.0 + (location_z - exact_location).abs()) / 100.0;
+    assert!(rounding_m <= 1e-6 * span, "{rounding_m} m of {span} m");
     let picture = image::open(path).expect("a picture").into_luma16();
     for (x, y, value) in picture.enumerate_pixels() {
         let metres = (location_z + (f64::from(value.0[0]) - 32_768.0) / 128.0 * scale_z) / 100.0;
         let height = f64::from(land[(x as usize, y as usize)]);
-        assert!((metres - height).abs() <= 0.5001 * span / 65_535.0, "({x}, {y}): {metres} for {height}");
+        let most = 0.5001 * span / 65_535.0 + rounding_m;
+        assert!((metres - height).abs() <= most, "({x}, {y}): {metres} for {height}");
     }
     // A layer a file, in 8-bit grey, a pixel a sample, which sum to the whole.
     let layers: Vec<image::GrayImage> = std::fs::read_dir(folder.path())

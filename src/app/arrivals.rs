@@ -1,13 +1,15 @@
 //! What comes from other threads and from dialogs, and where it goes.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use egui::Context;
+use egui::{Context, Popup};
 
 use super::command::FileSlot;
 use super::deeds::add_step;
 use super::dialogs::{Answer, Ask, PathField, Purpose};
 use super::errands::{Errand, Imported};
+use super::export_ui::COPY_NOTES;
 use super::modals::Modal;
 use super::scene::{Drawing, DrawingOutcome};
 use super::{App, Opening, panels, views};
@@ -20,7 +22,29 @@ use crate::project::{ENDING, Project};
 use crate::scene::frame_paths;
 use crate::worker::{ExportOutcome, JobError};
 
+/// How often it is looked which recent files are there, while a menu is open, seconds.
+const LOOK_EVERY: f64 = 2.0;
+
+/// What is known of the recent files on the disk.
+#[derive(Default)]
+pub(super) struct RecentFiles {
+    /// Those that are not there.
+    pub(super) missing: BTreeSet<PathBuf>,
+    /// When they were asked for last, seconds.
+    asked: Option<f64>,
+}
+
 impl App {
+    /// Has it looked which of the recent files are there, at the start and while they can be chosen.
+    pub(super) fn look_for_recent(&mut self, ctx: &Context) {
+        let now = ctx.input(|input| input.time);
+        let is_due = self.recent_files.asked.is_none_or(|asked| now - asked > LOOK_EVERY && Popup::is_any_open(ctx));
+        if is_due && !self.settings.recent.is_empty() {
+            self.recent_files.asked = Some(now);
+            self.errands.look_for(self.settings.recent.clone());
+        }
+    }
+
     /// Takes what came from other threads.
     pub(super) fn receive(&mut self, ctx: &Context) {
         while let Some(errand) = self.errands.take() {
@@ -36,6 +60,11 @@ impl App {
                     let names = built.files.iter().map(|file| file.display().to_string());
                     let said: Vec<String> = names.chain(built.notes).collect();
                     self.say(format!("Exported {}", said.join(", ")));
+                    if !built.steps.is_empty()
+                        && let Some(notes) = self.export.import_notes().map(str::to_string)
+                    {
+                        self.offer(COPY_NOTES, notes);
+                    }
                 }
                 ExportOutcome::Cancelled => self.say("The export was cancelled; nothing was left behind"),
                 ExportOutcome::Failed(error) => self.complain(error.to_string()),
@@ -91,6 +120,16 @@ impl App {
             Errand::Surveyed(survey) => self.export.take(survey),
             Errand::Tried(pace) => self.export.take_pace(pace),
             Errand::Done => {}
+            Errand::Missing(missing) => self.recent_files.missing = missing,
+            Errand::Gone(path) => {
+                self.settings.recent.retain(|known| *known != path);
+                self.complain(format!("{} is no longer there; it was taken off the recent files", path.display()));
+            }
+            Errand::Unshown(folder) => {
+                let folder = folder.display().to_string();
+                self.complain(format!("No program to show folders was found; the folder is {folder}"));
+                self.offer("Copy the path", folder);
+            }
             Errand::Presets { presets, broken } => self.take_presets(ctx, presets, broken),
             Errand::PresetSaved { path } => self.has_saved_preset(&path),
             Errand::Failed(message) => {
@@ -173,7 +212,8 @@ impl App {
         } else {
             self.document.replace(name, project, path);
         }
-        self.playback.restart(self.total());
+        // Whole, for that is what was chosen; whoever wants to see it rise plays it.
+        self.playback.seek(self.total(), self.total());
         self.maps.gaze = views::Gaze::default();
         self.scene.reset();
     }

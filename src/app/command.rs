@@ -73,6 +73,8 @@ pub(super) enum Command {
     Export,
     /// The same, for the program at that place of their list.
     ExportFor(usize),
+    /// Copies what is to be done in the program that the last export was made for.
+    CopyImportNotes,
     /// Writes a picture of the 3-D view.
     SavePicture,
     /// Writes pictures all around the land.
@@ -100,9 +102,7 @@ pub(super) enum Command {
     MoveUp,
     MoveDown,
     SelectStep(usize),
-    /// Puts the caret where the step is named.
-    RenameStep(usize),
-    /// Brings a parameter of a step into sight, to be typed.
+    /// Brings a parameter of a step into sight, to be typed; its name too.
     ShowParameter {
         step: usize,
         key: &'static str,
@@ -144,6 +144,8 @@ pub(super) enum Command {
     LookFromTheSide,
     LeftPanel,
     RightPanel,
+    /// Fills the views with water, if there is none, and puts the caret where its level is typed.
+    WaterLevel,
     PreviewSamples(u32),
     /// Shows the land at the samples of exports, or of previews again.
     ExportSize,
@@ -158,6 +160,8 @@ pub(super) enum Command {
     SmallerInterface,
     UsualInterface,
     CancelPreview,
+    /// Copies what the message offers.
+    CopyOffer,
     CancelExport,
     DismissMessage,
     /// Finds a command by typing.
@@ -231,6 +235,7 @@ impl Command {
                 let label = targets::ALL.get(*i).map_or("", |target| target.label);
                 format!("Export for {label}…")
             }
+            Self::CopyImportNotes => "Copy the last import notes".into(),
             Self::SavePicture => "Save a picture of the 3-D view…".into(),
             Self::SaveTurntable => "Turntable of the 3-D view…".into(),
             Self::Quit => "Quit".into(),
@@ -246,7 +251,6 @@ impl Command {
             Self::MoveUp => "Move the selected card up".into(),
             Self::MoveDown => "Move the selected card down".into(),
             Self::SelectStep(_) => "Select".into(),
-            Self::RenameStep(_) => "Rename".into(),
             Self::ShowParameter { key, .. } => (*key).into(),
             Self::LandUpTo(_) => "Show the land up to here".into(),
             Self::ChooseFile(_) => "Choose a file…".into(),
@@ -274,6 +278,7 @@ impl Command {
             Self::LookFromTheSide => "3-D view from the side".into(),
             Self::LeftPanel => "Left panel".into(),
             Self::RightPanel => "Right panel".into(),
+            Self::WaterLevel => "Water level".into(),
             Self::PreviewSamples(samples) => format!("{samples} samples"),
             Self::ExportSize => "At the size of exports".into(),
             Self::ShowBefore => "Before the last edit (hold)".into(),
@@ -287,6 +292,7 @@ impl Command {
             Self::UsualInterface => "Interface at its usual size".into(),
             Self::CancelPreview | Self::CancelExport => "Cancel".into(),
             Self::DismissMessage => "Dismiss".into(),
+            Self::CopyOffer => "Copy".into(),
             Self::Palette => "Find a command…".into(),
             Self::Timings => "Show times".into(),
             Self::Shortcuts => "Shortcuts".into(),
@@ -344,6 +350,7 @@ impl Command {
             | Self::Scale(_)
             | Self::SavePreset
             | Self::ImportHeightmap
+            | Self::CopyImportNotes
             | Self::SavePicture
             | Self::SaveTurntable
             | Self::GoToEntry(_)
@@ -355,7 +362,6 @@ impl Command {
             | Self::SelectStep(_)
             | Self::OpenPreset(_)
             | Self::ExportFor(_)
-            | Self::RenameStep(_)
             | Self::ShowParameter { .. }
             | Self::LandUpTo(_)
             | Self::ChooseFile(_)
@@ -363,12 +369,14 @@ impl Command {
             | Self::AdoptVariation(_)
             | Self::AdoptFault { .. }
             | Self::ToggleLoop
+            | Self::WaterLevel
             | Self::PreviewSamples(_)
             | Self::ExportSize
             | Self::Theme(_)
             | Self::CancelPreview
             | Self::CancelExport
             | Self::DismissMessage
+            | Self::CopyOffer
             | Self::About => return None,
         };
         Some(KeyboardShortcut::new(modifiers, key))

@@ -57,6 +57,34 @@ fn a_parameter_is_found_and_typed_without_the_mouse() {
 }
 
 #[test]
+fn the_water_is_found_as_the_sea() {
+    let mut editor = editor();
+    pause(&mut editor);
+    press(&mut editor, Modifiers::COMMAND, Key::P);
+    typed(&mut editor, "sea level");
+    assert!(editor.query_by_label_contains("Water level (View)").is_some());
+    press(&mut editor, Modifiers::NONE, Key::Escape);
+    find(&mut editor, "water level view");
+    assert!(editor.state().document.project().view.water_m.is_some(), "there is some to be typed");
+}
+
+#[test]
+fn what_a_message_offers_is_copied() {
+    let mut editor = editor();
+    pause(&mut editor);
+    editor.state_mut().complain("No program to show folders was found; the folder is /land");
+    editor.state_mut().offer("Copy the path", "/land".into());
+    editor.run_steps(2);
+    editor.get_by_role_and_label(Role::Button, "Copy the path").click_accesskit();
+    editor.step();
+    let commands = &editor.output().platform_output.commands;
+    let is_copied =
+        |command: &egui::OutputCommand| matches!(command, egui::OutputCommand::CopyText(text) if text == "/land");
+    assert!(commands.iter().any(is_copied), "{commands:?}");
+    assert!(editor.state().message.as_ref().is_some_and(|message| message.text == "Copied" && !message.is_error));
+}
+
+#[test]
 fn saving_while_a_name_is_typed_saves_what_was_typed() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("named.upthrust.json");

@@ -11,8 +11,10 @@ use crate::worker::{Preview, PreviewRequest};
 /// What of the state before is looked at. None of it is part of the document.
 #[derive(Default)]
 pub(super) struct Compare {
-    /// Whether the views show the state before, and whether only as long as the key is held.
-    is_on: bool,
+    /// The document's revision at which the views began to show the state before; of a later one it is another state, and
+    /// nobody has asked for that.
+    begun_at: Option<u64>,
+    /// Whether they do so only as long as the key is held.
     is_held: bool,
     /// A picture of the other side: of the state before, or of the present one while that before is shown.
     other: Option<Preview>,
@@ -28,33 +30,36 @@ impl Compare {
 }
 
 impl App {
-    /// Shows the state before, or the present one again.
-    pub(super) fn show_before(&mut self, ctx: &Context) {
-        let compare = &mut self.compare;
-        compare.is_on = !compare.is_on && self.document.before().is_some();
-        compare.is_held = compare.is_on && ctx.input(|input| input.key_down(Key::C));
+    /// Whether the views show the state before.
+    fn shows_before(&self) -> bool {
+        self.compare.begun_at == Some(self.document.revision()) && self.document.before().is_some()
     }
 
-    /// Lets go of the state before when the key is, and when there is none any more.
+    /// Shows the state before, or the present one again.
+    pub(super) fn show_before(&mut self, ctx: &Context) {
+        self.compare.begun_at = Some(self.document.revision()).filter(|_| !self.shows_before());
+        self.compare.is_held = self.shows_before() && ctx.input(|input| input.key_down(Key::C));
+    }
+
+    /// Lets go of the state before when the key is.
     pub(super) fn hold_before(&mut self, ctx: &Context) {
-        let compare = &mut self.compare;
-        let is_let_go = compare.is_held && !ctx.input(|input| input.key_down(Key::C));
-        compare.is_on &= !is_let_go && self.document.before().is_some();
-        compare.is_held &= compare.is_on;
+        if self.compare.is_held && !ctx.input(|input| input.key_down(Key::C)) {
+            (self.compare.begun_at, self.compare.is_held) = (None, false);
+        }
     }
 
     /// Which ways of looking at the land are on.
     pub(super) fn looks(&self) -> Looks {
         Looks {
             is_export_size: self.export_samples.is_some(),
-            is_before: self.compare.is_on,
+            is_before: self.shows_before(),
             is_split: self.maps.split.is_some(),
         }
     }
 
     /// What is said over the views while they show the state before.
     pub(super) fn before_note(&self) -> Option<String> {
-        let (name, _) = self.document.before().filter(|_| self.compare.is_on)?;
+        let (name, _) = self.document.before().filter(|_| self.shows_before())?;
         // Whoever chose it in a menu may not know the way back.
         let way_back = if self.compare.is_held { "" } else { " (C: back to now)" };
         Some(format!("Before: {name}{way_back}"))
@@ -63,14 +68,14 @@ impl App {
     /// From the request for the present land: the one for what is shown, and the one for the other side where it is
     /// compared.
     pub(super) fn sides(&self, present: PreviewRequest) -> (PreviewRequest, Option<PreviewRequest>) {
-        let is_compared = self.compare.is_on || self.maps.split.is_some();
+        let is_compared = self.shows_before() || self.maps.split.is_some();
         let Some((_, project)) = self.document.before().filter(|_| is_compared) else { return (present, None) };
         let recipe = match &self.compare.other {
             Some(other) if *other.request.recipe == project.recipe => other.request.recipe.clone(),
             _ => std::sync::Arc::new(project.recipe.clone()),
         };
         let before = PreviewRequest { recipe, files: project.files.clone(), animated: false, ..present.clone() };
-        if self.compare.is_on { (before, Some(present)) } else { (present, Some(before)) }
+        if self.shows_before() { (before, Some(present)) } else { (present, Some(before)) }
     }
 
     /// Shows the picture that was asked for, if it is kept as that of the other side; the two change places.
@@ -108,7 +113,7 @@ impl App {
             return;
         }
         if let Some(old) = self.shown.take().filter(|old| !old.coarse) {
-            let project = if self.compare.is_on {
+            let project = if self.shows_before() {
                 Some(self.document.project())
             } else {
                 self.document.before().map(|(_, before)| before)
@@ -129,7 +134,7 @@ impl App {
 
     /// Hands the other side to the maps, where they are split.
     pub(super) fn show_other(&mut self, ctx: &Context) {
-        let before = self.document.before().filter(|_| self.maps.split.is_some() && !self.compare.is_on);
+        let before = self.document.before().filter(|_| self.maps.split.is_some() && !self.shows_before());
         let before = before.map(|(_, project)| project.clone());
         // The same look at the same iteration, or what is seen side by side would not be the edit.
         let is_beside = |other: &&Preview| {

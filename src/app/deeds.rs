@@ -9,6 +9,7 @@ use super::document::Document;
 use super::layout::Side;
 use super::modals::Modal;
 use super::panels::measures::Section;
+use super::panels::status::Offer;
 use super::scene::{Look, PictureWindow};
 use super::views::{self, View};
 use super::{App, picker};
@@ -33,7 +34,7 @@ impl App {
             Command::Open => self.dialogs.ask(Ask { purpose: Purpose::Open, file_name: String::new() }),
             Command::OpenRecent(i) => {
                 if let Some(path) = self.settings.recent.get(i) {
-                    self.errands.open(path.clone());
+                    self.errands.open_recent(path.clone());
                 }
             }
             Command::ForgetRecent => self.settings.recent.clear(),
@@ -61,6 +62,12 @@ impl App {
                 self.message = None;
                 self.export.open();
                 self.modal = Some(Modal::Export);
+            }
+            Command::CopyImportNotes => {
+                if let Some(notes) = self.export.import_notes() {
+                    ctx.copy_text(notes.into());
+                    self.say("Copied the import notes");
+                }
             }
             Command::SavePicture => {
                 self.message = None;
@@ -123,7 +130,6 @@ impl App {
             Command::MoveUp => self.move_selected(ctx, true),
             Command::MoveDown => self.move_selected(ctx, false),
             Command::SelectStep(i) => (self.selected_step, self.studio.is_at_hand) = (i, false),
-            Command::RenameStep(step) => self.show_parameter(step, "name"),
             Command::ShowParameter { step, key } => self.show_parameter(step, key),
             Command::LandUpTo(i) => {
                 let recipe = &self.document.project().recipe;
@@ -177,6 +183,14 @@ impl App {
             Command::MaximiseScene => self.maximise(View::Scene),
             Command::LeftPanel => self.toggle_panel(ctx, Side::Left),
             Command::RightPanel => self.toggle_panel(ctx, Side::Right),
+            Command::WaterLevel => {
+                if self.document.project().view.water_m.is_none() {
+                    let level = self.scene.usual_water_m();
+                    self.edit(|project| project.view.water_m = Some(level));
+                }
+                self.maximised = self.maximised.filter(|view| *view == View::Scene);
+                self.scene.reveal_water();
+            }
             Command::PreviewSamples(samples) => {
                 self.export_samples = None;
                 self.edit(|project| project.view.preview_samples = samples);
@@ -204,6 +218,12 @@ impl App {
                 Some(_) | None => self.exporter.cancel(),
             },
             Command::DismissMessage => self.message = None,
+            Command::CopyOffer => {
+                if let Some(Offer { text, .. }) = self.message.take().and_then(|message| message.offer) {
+                    ctx.copy_text(text);
+                    self.say("Copied");
+                }
+            }
             Command::Timings => self.timings.toggle(),
             Command::Palette => self.modal = Some(Modal::Palette(self.palette(ctx))),
             Command::Shortcuts => self.modal = Some(Modal::Shortcuts),

@@ -17,7 +17,7 @@ pub(super) struct Change {
     pub(super) name: String,
 }
 
-/// What differs between two projects; `None` if nothing does but how they are looked at.
+/// What differs between two projects; `None` if nothing does but how they are looked at and exported.
 pub(super) fn describe(before: &Project, after: &Project) -> Option<Change> {
     let change = |place: &str, name: String| Some(Change { place: place.into(), name });
     if before.name != after.name {
@@ -27,9 +27,6 @@ pub(super) fn describe(before: &Project, after: &Project) -> Option<Change> {
         return change("description", "Description".into());
     }
     if let Some(found) = in_recipe(&before.recipe, &after.recipe) {
-        return Some(found);
-    }
-    if let Some(found) = in_group("export", "Export", &before.export, &after.export) {
         return Some(found);
     }
     // The water belongs to what the project shows of its land; how finely that is shown is no edit.

@@ -177,8 +177,12 @@ impl Document {
                 let gesture = gesture.map(|press| (press, place));
                 self.push(Entry { name, project: Arc::new(project), origin, gesture });
             }
-            // How the project is looked at is no edit: it changes without an entry.
-            None => self.entries[self.at].project = Arc::new(project),
+            // How the project is looked at and exported is no edit: it changes without an entry. How it is exported is
+            // saved all the same, so it is counted.
+            None => {
+                self.revision += u64::from(project.export != self.project().export);
+                self.entries[self.at].project = Arc::new(project);
+            }
         }
     }
 
@@ -261,16 +265,18 @@ impl Document {
         (self.entries.iter().map(|entry| entry.name.as_str()), self.at)
     }
 
-    /// Goes to an entry of the history; how the project is looked at stays as it is, but for the water and for another
-    /// project.
+    /// Goes to an entry of the history; how the project is looked at and exported stays as it is, but for the water and
+    /// for another project.
     pub(super) fn go_to(&mut self, at: usize) {
         if at < self.entries.len() && at != self.at {
-            let (view, origin) = (self.project().view.clone(), self.entry().origin);
+            let Project { view, export, .. } = (**self.project()).clone();
+            let origin = self.entry().origin;
             self.at = at;
             let entry = &mut self.entries[at];
             if entry.origin == origin {
                 let water_m = entry.project.view.water_m;
-                Arc::make_mut(&mut entry.project).view = View { water_m, ..view };
+                let project = Arc::make_mut(&mut entry.project);
+                (project.view, project.export) = (View { water_m, ..view }, export);
             }
             entry.gesture = None;
             self.revision += 1;
@@ -405,6 +411,21 @@ mod tests {
         assert!(document.history().0.len() == 2);
         document.undo();
         assert_eq!(document.project().view.preview_samples, 129);
+    }
+
+    #[test]
+    fn the_choice_of_an_export_is_saved_and_no_edit() {
+        let mut document = document();
+        edit(&mut document, None, |project| project.recipe.seed = 5);
+        let (entries, revision) = (document.history().0.len(), document.revision());
+        document.mark_saved(document.origin_id(), "a.upthrust.json".into(), document.project().clone());
+        edit(&mut document, None, |project| project.export.samples = 4033);
+        assert_eq!((document.history().0.len(), document.is_dirty()), (entries, true));
+        assert!(document.revision() > revision, "it is to be kept");
+        document.undo();
+        assert_eq!(document.project().export.samples, 4033);
+        document.redo();
+        assert_eq!((document.project().export.samples, document.project().recipe.seed), (4033, 5));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Reading and writing of single files beside the interface, so that no slow disk stops a frame.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -37,6 +38,12 @@ pub(super) enum Errand {
     PresetSaved { path: PathBuf },
     /// Nothing is to be said of it.
     Done,
+    /// There is no program that shows the folder.
+    Unshown(PathBuf),
+    /// These of the recent files are no longer there.
+    Missing(BTreeSet<PathBuf>),
+    /// A recent file that was to be opened is no longer there.
+    Gone(PathBuf),
     /// It went wrong: what, where, what to do.
     Failed(String),
 }
@@ -88,18 +95,17 @@ impl Errands {
 
     /// Reads a project, a picture in colour as ground for a new terrain type, or any other file as a heightmap.
     pub(super) fn open(&self, path: PathBuf) {
-        if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json")) {
-            self.run(move || match Project::open(&path) {
-                Ok(project) => Errand::Opened { project: Box::new(project), path },
-                Err(error) => Errand::Failed(format!("{}: {error}", path.display())),
-            });
-        } else {
-            self.run(move || {
-                let ground = in_colour(&path).then(|| ground(path.clone(), None));
-                let read = ground.unwrap_or_else(|| heightmap(&path, None));
-                read.map_or_else(Errand::Failed, Errand::Imported)
-            });
-        }
+        self.run(move || opened(path));
+    }
+
+    /// The same with a recent file, if it is there.
+    pub(super) fn open_recent(&self, path: PathBuf) {
+        self.run(move || if path.exists() { opened(path) } else { Errand::Gone(path) });
+    }
+
+    /// Looks which of these files are no longer there.
+    pub(super) fn look_for(&self, paths: Vec<PathBuf>) {
+        self.run(move || Errand::Missing(paths.into_iter().filter(|path| !path.exists()).collect()));
     }
 
     /// Reads a heightmap for a step, or a picture for a terrain type.
@@ -141,13 +147,28 @@ impl Errands {
     pub(super) fn show_folder(&self, folder: PathBuf) {
         self.run(move || match open::that_detached(&folder) {
             Ok(()) => Errand::Done,
-            Err(error) => Errand::Failed(format!("{}: the desktop does not open it: {error}", folder.display())),
+            Err(_) if !folder.is_dir() => Errand::Failed(format!("{} is no longer there", folder.display())),
+            Err(_) => Errand::Unshown(folder),
         });
     }
 
     pub(super) fn run(&self, errand: impl FnOnce() -> Errand + Send + 'static) {
         // The thread lives as long as this does.
         let _ = self.work.send(Box::new(errand));
+    }
+}
+
+/// A project, a picture in colour, or any other file as a heightmap.
+fn opened(path: PathBuf) -> Errand {
+    if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json")) {
+        match Project::open(&path) {
+            Ok(project) => Errand::Opened { project: Box::new(project), path },
+            Err(error) => Errand::Failed(format!("{}: {error}", path.display())),
+        }
+    } else {
+        let ground = in_colour(&path).then(|| ground(path.clone(), None));
+        let read = ground.unwrap_or_else(|| heightmap(&path, None));
+        read.map_or_else(Errand::Failed, Errand::Imported)
     }
 }
 

@@ -71,13 +71,17 @@ fn unity_lists_its_files_with_their_sizes_and_the_numbers_to_type() {
     let mut editor = exporting(Vec::new(), &folder.path().join("new"), 1000);
     choose(&mut editor, "Unity");
     look(&mut editor);
-    editor.get_by_label("Unity does not take 1000 samples; 1025 are the nearest.");
+    editor.get_by_label("Unity takes powers of two and 1 more: exported at 1025 samples");
     let megabytes = |count: f64| format!("{:.1} MB", (count + 4096.0) / 1e6);
     let raw = megabytes(1025.0 * 1026.0 * 2.0);
     editor.get_by_label(&format!("height.raw, 1025 × 1025, up to {raw}"));
     editor.get_by_label(&format!("weights_RGBA_0.png, 1024 × 1024, up to {}", megabytes(1024.0 * 1025.0 * 4.0)));
     let width = editor.state().document.project().recipe.world.extent().width_m;
-    editor.get_by_label_contains(&format!("Terrain Width {width}"));
+    editor.get_by_label_contains(&format!("Terrain Width {width}, Terrain Length {width}, Terrain Height about "));
+    assert_eq!(editor.query_all_by_label_contains("water lies at").count(), 0);
+    editor.state_mut().edit(|project| project.view.water_m = Some(12.5));
+    editor.run_steps(3);
+    editor.get_by_label("Unity: water lies at y = 12.5 m.");
     editor.get_by_label_contains("Depth Bit 16, Resolution 1025, Byte Order Windows");
     editor.get_by_label_contains("new will be made");
     assert!(is_enabled(&editor, "Export"));
@@ -113,18 +117,61 @@ fn what_is_listed_is_written_under_those_names_and_no_larger_and_the_notes_are_c
     }
     editor.get_by_label_contains(&format!("{} files in ", planned.len()));
     assert!(is_enabled(&editor, "Open folder"));
-    editor.get_by_role_and_label(Role::Button, "Copy import notes").click_accesskit();
+    // The status bar offers them too, behind the window.
+    let button = editor.get_all_by_role_and_label(Role::Button, "Copy import notes").last();
+    button.expect("in the window").click_accesskit();
     editor.step();
     let copied = editor.output().platform_output.commands.iter().find_map(|command| match command {
         egui::OutputCommand::CopyText(text) => Some(text.clone()),
         _ => None,
     });
     let copied = copied.expect("copied");
+    editor.run_steps(2);
+    editor.get_by_role_and_label(Role::Button, "Copied");
+    // They can be had when the window is closed too.
+    editor.get_by_role_and_label(Role::Button, "Close").click();
+    editor.run_steps(3);
+    editor.get_by_role_and_label(Role::Button, "Copy import notes").click_accesskit();
+    editor.step();
+    let is_copied = |editor: &Harness<'static, App>| {
+        let commands = &editor.output().platform_output.commands;
+        commands.iter().any(|command| matches!(command, egui::OutputCommand::CopyText(text) if *text == copied))
+    };
+    assert!(is_copied(&editor));
+    editor.step();
+    editor.get_by_label("File").click();
+    editor.run_steps(3);
+    editor.get_by_label("Copy the last import notes").click_accesskit();
+    editor.step();
+    assert!(is_copied(&editor));
+    assert!(editor.state().message.as_ref().is_some_and(|message| message.text == "Copied the import notes"));
     let sidecar = std::fs::read_to_string(into.join("height_0_0.raw.json")).expect("sidecar");
     let sidecar: serde_json::Value = serde_json::from_str(&sidecar).expect("JSON");
     let said = sidecar.to_string();
     let (width, _) = copied.split_once(" and Heightmap").expect("the first step");
     assert!(said.contains(width), "the sidecar says the same numbers: {width}");
+}
+
+#[test]
+fn the_window_does_not_move_when_the_time_and_the_folder_are_known() {
+    let folder = tempfile::tempdir().expect("folder");
+    let mut editor = exporting(Vec::new(), folder.path(), 33);
+    choose(&mut editor, "Unity");
+    let place = |editor: &Harness<'static, App>| editor.get_by_role_and_label(Role::Button, "Export").rect();
+    editor.state_mut().export.open();
+    editor.step();
+    editor.get_by_label("Looking at the folder");
+    editor.get_by_label_contains("Takes … (being tried)");
+    let before = place(&editor);
+    look(&mut editor);
+    let is_tried = |editor: &Harness<'static, App>| editor.query_by_label_contains("being tried").is_none();
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while !is_tried(&editor) && Instant::now() < deadline {
+        editor.step();
+    }
+    assert!(is_tried(&editor));
+    editor.run_steps(3);
+    assert_eq!(place(&editor), before);
 }
 
 #[test]

@@ -59,6 +59,9 @@ const WIDTH: f32 = 560.0;
 /// The most tiles along a side that can be chosen here.
 const MOST_TILES: usize = 16;
 
+/// The name of the button that copies what is to be done in the program.
+pub(super) const COPY_NOTES: &str = "Copy import notes";
+
 /// So many files are listed one by one.
 const LISTED: usize = 64;
 
@@ -100,6 +103,8 @@ struct Done {
     files: Vec<PathBuf>,
     notes: Vec<String>,
     steps: Vec<String>,
+    /// Whether the notes of the import were copied.
+    is_copied: bool,
 }
 
 /// The window and its choices, which are kept while the program runs.
@@ -123,6 +128,8 @@ pub(super) struct ExportWindow {
     /// Whether an order of this window is on its way.
     is_running: bool,
     done: Option<Done>,
+    /// The notes of the last export that had some.
+    notes: Option<String>,
 }
 
 impl Default for ExportWindow {
@@ -140,6 +147,7 @@ impl Default for ExportWindow {
             complaint: None,
             is_running: false,
             done: None,
+            notes: None,
         }
     }
 }
@@ -154,6 +162,11 @@ impl ExportWindow {
     /// Makes it for the program at that place of their list.
     pub(super) fn choose(&mut self, i: usize) {
         self.target = targets::ALL.get(i).copied();
+    }
+
+    /// The notes of the last export whose program wants some.
+    pub(super) fn import_notes(&self) -> Option<&str> {
+        self.notes.as_deref()
     }
 
     fn look_again(&mut self) {
@@ -189,7 +202,9 @@ impl ExportWindow {
         match outcome {
             ExportOutcome::Written(built) => {
                 let (files, notes, steps) = (built.files.clone(), built.notes.clone(), built.steps.clone());
-                self.done = Some(Done { files, notes, steps });
+                let done = Done { files, notes, steps, is_copied: false };
+                self.notes = done.import_notes().or(self.notes.take());
+                self.done = Some(done);
             }
             ExportOutcome::Cancelled => self.complaint = Some("Cancelled; nothing was left behind.".into()),
             ExportOutcome::Failed(error) => self.complaint = Some(error.to_string()),
@@ -202,7 +217,7 @@ impl ExportWindow {
             ui.set_width(WIDTH);
             if self.is_running || around.status.is_some() {
                 running_ui(ui, around.status.as_ref())
-            } else if let Some(done) = &self.done {
+            } else if let Some(done) = &mut self.done {
                 let (decision, is_over) = done.ui(ui);
                 if is_over {
                     self.done = None;
@@ -335,7 +350,7 @@ impl ExportWindow {
         group_ui(ui, export, &hidden);
         let longer = export.samples as usize;
         let right = self.longer(extent, longer);
-        if let Some(target) = self.target.filter(|_| !sides.is_empty()) {
+        if !sides.is_empty() {
             let most = counts[0].max(counts[1]);
             let whole = |side: usize| (side - 1) * most + 1;
             row_ui(ui, if most > 1 { "Samples a tile" } else { "Samples" }, |ui, _| {
@@ -345,16 +360,14 @@ impl ExportWindow {
                     }
                 }
             });
-            if right != longer {
-                let text = format!("{} does not take {longer} samples; {right} are the nearest.", target.label);
-                ui.colored_label(colours(ui).accent_text, text);
-            }
-        } else if right != longer {
+        }
+        if right != longer {
+            // Nothing is wrong: the program has its sizes, and the export has one of them.
             let takes = self.target.filter(|target| target.sizes != Sizes::Any);
-            let text = takes.map_or("Tiles share their edges".into(), |target| {
-                format!("{} takes {}", target.label, target.sizes.describe())
+            let rule = takes.map_or("Tiles share their edges".into(), |target| {
+                format!("{} takes {}", target.label, target.sizes.rule())
             });
-            ui.colored_label(colours(ui).accent_text, format!("{text}; of {longer} samples {right} are the nearest."));
+            ui.weak(format!("{rule}: exported at {right} samples"));
         }
         if self.can_be_cut() {
             row_ui(ui, "Tiles", |ui, label| {
@@ -411,7 +424,7 @@ impl ExportWindow {
             }
         });
         if let Some(heights_m) = around.heights_m {
-            let steps = order.import_steps(heights_m);
+            let steps = order.import_steps_about(heights_m);
             if !steps.is_empty() {
                 ui.add_space(8.0);
                 let is_exact = order.range_m.or(order.recipe.world.height_range_m).is_some();
@@ -429,25 +442,18 @@ impl ExportWindow {
         let available = self.survey.as_ref().and_then(|survey| survey.available_bytes);
         let free = available.map_or(String::new(), |available| format!(" of {} that are free", bytes(available)));
         let time = match self.pace {
-            Trial::Done(Some(pace)) => format!("{} and ", duration(pace.seconds(order, sum))),
-            Trial::Untried | Trial::Asked | Trial::Done(None) => String::new(),
+            Trial::Done(Some(pace)) => format!("about {}", duration(pace.seconds(order, sum))),
+            Trial::Done(None) => "a time that nobody knows".into(),
+            Trial::Untried | Trial::Asked => "… (being tried)".into(),
         };
-        ui.weak(format!("Takes about {time}{} of memory{free}", bytes(memory_needed(order))));
+        ui.weak(format!("Takes {time} and about {} of memory{free}", bytes(memory_needed(order))));
     }
 
     /// What is in the way on the disk; returns whether nothing is.
     fn survey_ui(&mut self, ui: &mut Ui, order: &Order) -> bool {
-        let Some(survey) = &self.survey else {
-            ui.weak("Looking at the folder");
-            return false;
-        };
-        if let Some(obstacle) = &survey.obstacle {
-            ui.colored_label(colours(ui).error, obstacle);
-            return false;
-        }
-        if let Some(folder) = &survey.new_folder {
-            ui.weak(format!("The folder {} will be made.", folder.display()));
-        }
+        // One row from the beginning, so that nothing moves once it is known.
+        let is_free = ui.horizontal_wrapped(|ui| self.folder_state_ui(ui)).inner;
+        let Some(survey) = self.survey.as_ref().filter(|_| is_free) else { return false };
         let needed = memory_needed(order);
         if let Some(available) = survey.available_bytes.filter(|available| needed > *available) {
             let text = format!(
@@ -458,8 +464,26 @@ impl ExportWindow {
             ui.colored_label(colours(ui).error, text);
             return false;
         }
+        true
+    }
+
+    /// What is in the way in the folder; returns whether nothing is.
+    fn folder_state_ui(&mut self, ui: &mut Ui) -> bool {
+        let Some(survey) = &self.survey else {
+            ui.weak("Looking at the folder");
+            return false;
+        };
+        if let Some(obstacle) = &survey.obstacle {
+            ui.colored_label(colours(ui).error, obstacle);
+            return false;
+        }
         match survey.replaced.len() {
-            0 => true,
+            0 => {
+                let made = survey.new_folder.as_ref();
+                let made = made.map(|folder| format!("The folder {} will be made.", folder.display()));
+                ui.weak(made.unwrap_or_else(|| "Nothing that is there will be replaced.".into()));
+                true
+            }
             count => {
                 let text = match (count, survey.replaced.first()) {
                     (1, Some(file)) => format!("Replace {}", file_name(file)),
@@ -509,8 +533,11 @@ impl ExportWindow {
         let pixels = [0, 1].map(|axis| pixels[axis].div_ceil(counts[axis]) * counts[axis]);
         let grid = self.grid(project);
         let tiles = Tiles { counts, only: None, names: TileNames::FromNorthWest };
-        let mut order =
-            Order { tiles: Some(tiles).filter(|_| counts != [1; 2]), ..Order::new(name.clone(), recipe.clone(), grid) };
+        let mut order = Order {
+            tiles: Some(tiles).filter(|_| counts != [1; 2]),
+            sea_m: project.view.water_m.map(|water_m| water_m as f32),
+            ..Order::new(name.clone(), recipe.clone(), grid)
+        };
         match self.target {
             Some(target) => {
                 target.check(grid, counts)?;
@@ -534,10 +561,12 @@ impl ExportWindow {
 
 impl Done {
     /// Draws what was written; returns what the user wants, and whether it is to be forgotten.
-    fn ui(&self, ui: &mut Ui) -> (Option<Decision>, bool) {
+    fn ui(&mut self, ui: &mut Ui) -> (Option<Decision>, bool) {
         ui.heading("Exported");
         let folder = self.files.first().and_then(|file| file.parent()).unwrap_or(Path::new(".")).to_path_buf();
-        ui.label(format!("{} files in {}", self.files.len(), folder.display()));
+        // The folder can be marked and copied.
+        let text = format!("{} files in {}", self.files.len(), folder.display());
+        ui.add(egui::Label::new(text).selectable(true));
         for note in &self.notes {
             ui.weak(note);
         }
@@ -555,8 +584,12 @@ impl Done {
                     if ui.button("Open folder").clicked() {
                         decision = Some(Decision::ShowFolder(folder));
                     }
-                    if !self.steps.is_empty() && ui.button("Copy import notes").clicked() {
-                        ui.ctx().copy_text(self.import_notes());
+                    let name = if self.is_copied { "Copied" } else { COPY_NOTES };
+                    if let Some(notes) = self.import_notes()
+                        && ui.button(name).clicked()
+                    {
+                        ui.ctx().copy_text(notes);
+                        self.is_copied = true;
                     }
                 },
                 |ui| {
@@ -569,11 +602,11 @@ impl Done {
         (if close { Some(Decision::Close) } else { decision }, another)
     }
 
-    /// The steps of the import, a line each, and what else is to be known.
-    fn import_notes(&self) -> String {
+    /// The steps of the import, if there are any, a line each, and what else is to be known.
+    fn import_notes(&self) -> Option<String> {
         let mut lines = [&self.steps[..], &self.notes[..]].concat();
         lines.push(String::new());
-        lines.join("\n")
+        (!self.steps.is_empty()).then(|| lines.join("\n"))
     }
 }
 

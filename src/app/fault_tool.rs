@@ -217,7 +217,7 @@ impl FaultTool {
         response.widget_info(|| WidgetInfo::selected(Role::Button, true, self.is_on, &name));
         if self.is_on && self.selected.is_none() {
             let text = "Drag across a map to lay a fault";
-            note(ui, ui.painter(), Align2::LEFT_TOP, place.left_bottom() + Vec2::new(0.0, 4.0), text);
+            note(ui, ui.painter(), Align2::LEFT_TOP, note_at(pane), text);
         }
         response.clicked().then_some(Command::FaultTool)
     }
@@ -377,13 +377,7 @@ impl FaultTool {
                 Part::Displacement => format!("{:+.0} m", fault.displacement_m),
                 Part::Zone => format!("Zone {:.0} m", fault.zone_m),
             };
-            let anchor = match part {
-                Part::From => handles.from,
-                Part::To | Part::Whole(_) => handles.to,
-                Part::Displacement => handles.displacement,
-                Part::Zone => handles.zone,
-            };
-            chip(ui, lens, anchor, &text);
+            note(ui, painter, Align2::LEFT_TOP, note_at(lens.response.rect), &text);
         }
     }
 }
@@ -426,7 +420,12 @@ fn draw_near(ui: &Ui, lens: &Lens, recipe: &Recipe, near: &[(f32, Found)]) {
     }
 }
 
-/// A number beside a handle, on a plate that is never outside the map.
+/// Where the tool says something of what it does: in a corner of its pane, below the controls, and not on the fault.
+fn note_at(pane: Rect) -> Pos2 {
+    pane.min + Vec2::new(8.0, 36.0)
+}
+
+/// A text beside the pointer, on a plate that is never outside the map.
 fn chip(ui: &Ui, lens: &Lens, anchor: Pos2, text: &str) {
     let colours = colours(ui);
     let galley = lens.painter.layout_no_wrap(text.into(), FontId::monospace(11.0), colours.text);
@@ -489,13 +488,16 @@ impl Handles {
     }
 }
 
-/// The step that takes new faults, made where there is none: the selected one, or the topmost of drawn faults, or a new
-/// one on top of what raises land, so that filters go over it as over all faults.
+/// The step that takes new faults, made where there is none: the selected one, which is switched on for that, or the
+/// topmost of drawn faults that takes part, or a new one on top of what raises land, so that filters go over it as over
+/// all faults.
 fn step_for_faults(recipe: &mut Recipe, selected: usize) -> usize {
-    let takes = |step: &Step| step.settings.enabled && matches!(step.operation, Operation::DrawnFaults(_));
-    if recipe.stack.get(selected).is_some_and(takes) {
+    let is_drawn = |step: &Step| matches!(step.operation, Operation::DrawnFaults(_));
+    if let Some(step) = recipe.stack.get_mut(selected).filter(|step| is_drawn(step)) {
+        step.settings.enabled = true;
         return selected;
     }
+    let takes = |step: &Step| step.settings.enabled && is_drawn(step);
     if let Some(step) = recipe.stack.iter().rposition(takes) {
         return step;
     }
@@ -624,6 +626,9 @@ mod tests {
         let (raising, filter) = (|| Step::new(Faults::default()), || Step::new(RecursiveFilter::default()));
         let mut recipe = Recipe { stack: vec![drawn(), raising(), drawn(), filter()], ..Default::default() };
         assert_eq!([0, 2, 1, 3].map(|selected| step_for_faults(&mut recipe, selected)), [0, 2, 2, 2]);
+        recipe.stack[0].settings.enabled = false;
+        assert_eq!(step_for_faults(&mut recipe, 0), 0);
+        assert!(recipe.stack[0].settings.enabled, "what is drawn is seen");
         recipe.stack = vec![raising(), raising(), filter()];
         assert_eq!(step_for_faults(&mut recipe, 2), 2);
         assert!(recipe.stack.len() == 4 && all(&recipe).next().is_none());

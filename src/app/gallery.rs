@@ -328,7 +328,8 @@ impl Gallery {
     /// What can be done below the cards: closing, or the question before one is deleted.
     fn foot_ui(&mut self, ui: &mut Ui) -> Option<Decision> {
         let Some(doomed) = self.doomed.clone() else {
-            let hint = egui::RichText::new("Arrows choose, Enter opens; the way back is undo");
+            let hint =
+                egui::RichText::new("Arrows choose, Enter opens; Space then plays how it rose; the way back is undo");
             let hint = hint.size(11.0).color(colours(ui).weak);
             let closes = Sides::new().show(ui, |ui| ui.label(hint), |ui| ui.button("Close").clicked()).1;
             return closes.then_some(Decision::Close);
@@ -412,7 +413,10 @@ fn card_ui(ui: &mut Ui, card: &Card, is_chosen: bool, shown: Option<&Shown>) -> 
             let font = FontId::new(24.0, ICON_LANDSCAPE.font_family());
             painter.text(picture.center(), Align2::CENTER_CENTER, ICON_LANDSCAPE.codepoint, font, colours.weak);
         }
-        Some(Shown::Awaited) | None => {}
+        Some(Shown::Awaited) | None => {
+            ui.ctx().accesskit_node_builder(response.id, egui::accesskit::Node::set_busy);
+            painter.text(picture.center(), Align2::CENTER_CENTER, "drawing…", FontId::proportional(11.0), colours.weak);
+        }
     }
     let width = CARD.x - 16.0;
     let lines = |text: &str, size: f32, colour: Color32, rows: usize| {

@@ -39,9 +39,12 @@ const HINTS: [Hint; 3] = [
     },
 ];
 
-/// The width of a hint and its distance from what it points at, points.
+/// The width of what a hint holds, the room around it, its distance from what it points at, and from the edge of the
+/// left panel, points.
 const WIDTH: f32 = 272.0;
+const ROOM: f32 = 10.0;
 const GAP: f32 = 12.0;
+const MARGIN: f32 = 4.0;
 
 /// Where the panels stand that hints point at.
 #[derive(Clone, Copy, Debug)]
@@ -58,21 +61,18 @@ impl Default for Places {
 }
 
 impl Places {
-    /// The corner of a hint of that height, and the point at which it points.
+    /// The corner of a hint of that height, and the point at which it points: over the left panel, so that the land is
+    /// seen; where there is none, at the left edge.
     fn of(&self, beside: Beside, height: f32) -> (Pos2, Pos2) {
+        let left = self.stack.left() + MARGIN;
+        let foot = Pos2::new(left, self.timeline.top() - GAP - height);
         match beside {
-            Beside::Timeline => {
-                // Beside the left panel, of which it hides nothing.
-                let tip = Pos2::new(self.stack.right() + 36.0, self.timeline.top());
-                (tip + Vec2::new(-24.0, -GAP - height), tip)
-            }
-            Beside::Stack => {
-                let tip = Pos2::new(self.stack.right(), self.stack.top() + 0.5 * self.stack.height());
-                (tip + Vec2::new(GAP, -0.5 * height), tip)
-            }
+            Beside::Timeline => (foot, Pos2::new(left + 24.0, self.timeline.top())),
+            // At the foot too, below the sliders of which it speaks.
+            Beside::Stack => (foot, foot + Vec2::new(24.0, -GAP)),
             Beside::Menu => {
                 let tip = Pos2::new(self.menu.left() + 24.0, self.menu.bottom());
-                (tip + Vec2::new(-16.0, GAP), tip)
+                (Pos2::new(left, tip.y + GAP), tip)
             }
         }
     }
@@ -91,7 +91,7 @@ impl App {
         let (corner, tip) = places.of(hint.beside, height);
         let shown = Area::new(id).order(Order::Foreground).fixed_pos(corner).constrain(true).show(ctx, |ui| {
             let colours = colours(ui);
-            let frame = Frame::popup(ui.style()).stroke(Stroke::new(1.0, colours.accent)).inner_margin(10.0);
+            let frame = Frame::popup(ui.style()).stroke(Stroke::new(1.0, colours.accent)).inner_margin(ROOM);
             frame.show(ui, |ui| {
                 ui.set_width(WIDTH);
                 ui.label(hint.text);
@@ -118,6 +118,31 @@ impl App {
         }
         if no_more {
             seen.extend(HINTS.iter().map(|hint| hint.name.to_string()));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hints_lie_over_the_left_panel_or_at_the_left_edge() {
+        let rect = |x: [f32; 2], y: [f32; 2]| Rect::from_min_max(Pos2::new(x[0], y[0]), Pos2::new(x[1], y[1]));
+        // The usual window, and the smallest one without its panels.
+        for (width, height, panel) in [(1280.0, 800.0, 304.0), (640.0, 360.0, 0.0)] {
+            let menu = rect([0.0, width], [0.0, 24.0]);
+            let timeline = rect([0.0, width], [height - 64.0, height - 26.0]);
+            let places = Places { menu, stack: rect([0.0, panel], [24.0, height - 64.0]), timeline };
+            // Of two maps side by side, one at the most is hidden.
+            let edge = if panel > 0.0 { panel } else { 0.5 * width };
+            for hint in &HINTS {
+                let (corner, tip) = places.of(hint.beside, 96.0);
+                let hidden = Rect::from_min_size(corner, Vec2::new(WIDTH + 2.0 * ROOM, 96.0));
+                assert!(hidden.left() >= 0.0 && hidden.right() <= edge, "{} at {hidden:?}", hint.name);
+                assert!(hidden.top() >= menu.bottom() && hidden.bottom() <= timeline.top(), "{}", hint.name);
+                assert!(!hidden.contains(tip) && tip.x < hidden.right(), "{}", hint.name);
+            }
         }
     }
 }

@@ -81,6 +81,26 @@ fn theme_scale_layout_and_recent_files_are_kept() {
 }
 
 #[test]
+fn recent_files_that_are_gone_are_greyed_and_go_from_the_list_when_chosen() {
+    let folder = tempfile::tempdir().expect("folder");
+    let [there, gone] = ["there", "gone"].map(|name| folder.path().join(format!("{name}.upthrust.json")));
+    std::fs::write(&there, Project::default().to_json()).expect("written");
+    let mut editor = editor_in(folder.path(), vec![]);
+    for path in [&there, &gone] {
+        editor.state_mut().settings.remember(path);
+    }
+    editor.get_by_label("File").click();
+    editor.run_steps(3);
+    wait(&mut editor, "a look at the disk", |app| !app.recent_files.missing.is_empty());
+    editor.get_by_label_contains("Recent").click();
+    editor.run_steps(4);
+    assert!(editor.query_by_label_contains("there.upthrust.json (missing)").is_none());
+    editor.get_by_label_contains("gone.upthrust.json (missing)").click();
+    wait(&mut editor, "the message", |app| app.message.as_ref().is_some_and(|message| message.is_error));
+    assert_eq!(editor.state().settings.recent, [there]);
+}
+
+#[test]
 fn broken_settings_are_said_and_replaced() {
     let folder = tempfile::tempdir().expect("folder");
     let file = folder.path().join("config/settings.json");
@@ -228,6 +248,8 @@ fn a_save_after_closing_was_given_up_closes_nothing() {
 fn a_click_in_the_history_jumps_there_and_back_and_the_present_entry_is_lit() {
     let folder = tempfile::tempdir().expect("folder");
     let mut editor = editor_in(folder.path(), vec![]);
+    // The hints of the first start lie over the foot of the panel.
+    editor.state_mut().settings.hints_seen = ["timeline", "stack", "presets"].map(String::from).into();
     let start = editor.state().document.project().recipe.seed;
     for seed in 1..=60 {
         editor.state_mut().edit(|project| project.recipe.seed = 5000 + seed);
@@ -259,6 +281,21 @@ fn a_click_in_the_history_jumps_there_and_back_and_the_present_entry_is_lit() {
 }
 
 #[test]
+fn the_history_follows_each_edit_to_its_newest_entry() {
+    let folder = tempfile::tempdir().expect("folder");
+    let mut editor = editor_in(folder.path(), vec![]);
+    press(&mut editor, Modifiers::COMMAND, Key::H);
+    editor.run_steps(4);
+    for seed in 1..=30 {
+        editor.state_mut().edit(|project| project.recipe.seed = 5000 + seed);
+        editor.run_steps(4);
+        let newest = editor.state().document.undo_name().expect("an edit").to_string();
+        let (row, foot) = (editor.get_by_label(&newest).rect(), editor.get_by_label("Timeline").rect());
+        assert!(row.bottom() < foot.top(), "{newest} at {row:?} is hidden");
+    }
+}
+
+#[test]
 fn a_preset_is_found_by_typing_and_opened_by_keys() {
     let folder = tempfile::tempdir().expect("folder");
     let mut editor = editor_in(folder.path(), vec![]);
@@ -268,6 +305,13 @@ fn a_preset_is_found_by_typing_and_opened_by_keys() {
     editor.event(egui::Event::Text("volcanic".into()));
     editor.run_steps(3);
     assert!(editor.query_by_label("Arctic").is_none());
+    let is_busy = |editor: &Harness<'static, App>| {
+        editor.get_by_role_and_label(egui::accesskit::Role::Button, "Volcanic island").accesskit_node().data().is_busy()
+    };
+    assert!(is_busy(&editor), "its picture is being drawn, and is said to be");
+    wait(&mut editor, "its picture", |app| app.gallery.shows("Volcanic island"));
+    editor.run_steps(2);
+    assert!(!is_busy(&editor));
     press(&mut editor, Modifiers::NONE, Key::Enter);
     editor.run_steps(2);
     assert_eq!(editor.state().document.project().name, "Volcanic island");

@@ -1,6 +1,6 @@
 //! The panels around the views, and the views in their panes.
 
-use egui::{CentralPanel, Context, Frame, Panel, Role, Ui, WidgetInfo};
+use egui::{CentralPanel, Context, DragAndDrop, Frame, Key, Modifiers, Panel, Popup, Role, Ui, WidgetInfo};
 
 use super::command::Command;
 use super::fault_tool::{Bench, FaultTool};
@@ -56,20 +56,31 @@ impl App {
 
     /// The palette as the editor stands.
     pub(super) fn palette(&self, ctx: &Context) -> Palette {
-        let (document, settings, panels) = (&self.document, &self.settings, self.panels_seen(ctx));
-        let (free_bytes, looks) = (menus::free_bytes(ctx), self.looks());
-        Palette::new(ctx, &menus::Around { document, settings, panels, free_bytes, looks })
+        Palette::new(ctx, &menus::Around { free_bytes: menus::free_bytes(ctx), ..self.around_menus(ctx) })
+    }
+
+    /// What the menus draw on.
+    fn around_menus(&self, ctx: &Context) -> menus::Around<'_> {
+        menus::Around {
+            document: &self.document,
+            settings: &self.settings,
+            missing: &self.recent_files.missing,
+            has_import_notes: self.export.import_notes().is_some(),
+            panels: self.panels_seen(ctx),
+            free_bytes: None,
+            looks: self.looks(),
+        }
     }
 
     /// Draws all panels and views on a copy of the project; returns what the user wants done.
     pub(super) fn panels_ui(&mut self, ui: &mut Ui, project: &mut Project) -> Vec<Command> {
         let mut commands = Vec::new();
         let freshness = self.freshness();
+        let is_picking =
+            Popup::is_any_open(ui.ctx()) || self.picker.is_open() || DragAndDrop::has_any_payload(ui.ctx());
         let seen_panels = self.panels_seen(ui.ctx());
         let menu = Panel::top("menu").show(ui, |ui| {
-            let (document, settings, looks) = (&self.document, &self.settings, self.looks());
-            let around = menus::Around { document, settings, panels: seen_panels, free_bytes: None, looks };
-            commands.extend(panels::menu::menu_ui(ui, &around));
+            commands.extend(panels::menu::menu_ui(ui, &self.around_menus(ui.ctx())));
         });
         let crosshair_m = self.maps.crosshair_m.take();
         // While it plays, the iteration that is seen; the playhead is already at the next one.
@@ -113,7 +124,7 @@ impl App {
             // What the pointer is on in the profile is where it is on the land.
             let is_over_views = ui.rect_contains_pointer(ui.max_rect());
             self.maps.crosshair_m = if is_over_views { self.maps.crosshair_m } else { self.profile.pointed_m };
-            self.views_ui(ui, project, &freshness, &mut commands);
+            self.views_ui(ui, project, &freshness, is_picking, &mut commands);
         });
         commands
     }
@@ -166,12 +177,23 @@ impl App {
         panel.frame(frame).show(ui, |ui| panels::history::history_ui(ui, &self.document, is_open)).inner
     }
 
-    fn views_ui(&mut self, ui: &mut Ui, project: &mut Project, freshness: &Freshness, commands: &mut Vec<Command>) {
+    /// `is_picking`: a menu or a list was open when the frame began, and has the keys.
+    fn views_ui(
+        &mut self,
+        ui: &mut Ui,
+        project: &mut Project,
+        freshness: &Freshness,
+        is_picking: bool,
+        commands: &mut Vec<Command>,
+    ) {
         if self.modal.is_none() && !ui.ctx().text_edit_focused() {
             self.fault_tool.keys(ui, &mut project.recipe);
-            let profile = &mut self.profile;
-            profile.is_drawing &= !ui
-                .input_mut(|input| profile.is_drawing && input.consume_key(egui::Modifiers::NONE, egui::Key::Escape));
+            let unfolded = &mut self.settings.unfolded;
+            let is_shown = unfolded.contains(Section::Profile.title()) && self.profile.can_be_removed();
+            if is_shown && !is_picking && ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape)) {
+                self.profile.remove();
+                unfolded.remove(Section::Profile.title());
+            }
         }
         let mut maximise = None;
         let before = self.before_note();

@@ -32,7 +32,7 @@ fn place_over(bar: Rect, size: Vec2) -> Rect {
     Rect::from_min_size(bar.left_top() - Vec2::new(0.0, 4.0 + size.y), size)
 }
 
-/// The colours of a ramp under a title, with numbers below, over the scale bar.
+/// The colours of a ramp under a title, with numbers below, over the scale bar; where it stands.
 pub(super) fn ramp_legend(
     ui: &Ui,
     painter: &Painter,
@@ -40,7 +40,7 @@ pub(super) fn ramp_legend(
     title: &str,
     ramp: &Ramp,
     numbers: Vec<(f32, String)>,
-) {
+) -> Rect {
     let colours = colours(ui);
     let place = place_over(bar, Vec2::new(WIDTH + 24.0, 52.0));
     plate(painter, place, &colours);
@@ -61,6 +61,7 @@ pub(super) fn ramp_legend(
         painter.vline(middle, strip.bottom()..=strip.bottom() + 3.0, (1.0, colours.text));
         painter.galley(egui::pos2(left, strip.bottom() + 4.0), galley, colours.text);
     }
+    place
 }
 
 /// Lines of text, each behind its colour if it has one, over the scale bar.

@@ -152,6 +152,13 @@ fn a_profile_is_drawn_on_the_map_and_hovering_it_moves_the_crosshair() {
     let off = [0, 1].map(|axis| (crosshair[axis] - middle[axis]).abs() / (end[axis] - start[axis]));
     assert!(off.iter().all(|off| *off < 0.08), "{crosshair:?} in place of {middle:?}");
     assert!(!editor.state().document.is_dirty());
+    press(&mut editor, Modifiers::NONE, Key::Escape);
+    editor.run_steps(16);
+    assert_eq!(editor.query_all_by_label("Profile of the land").count(), 0, "Escape takes the line away");
+    assert!(!editor.state().profile.can_be_removed());
+    press(&mut editor, Modifiers::NONE, Key::P);
+    press(&mut editor, Modifiers::NONE, Key::Escape);
+    assert!(!editor.state().profile.is_at_work(), "and puts the tool away");
 }
 
 #[test]
@@ -215,6 +222,34 @@ fn holding_a_key_shows_the_state_before_and_letting_go_the_present_one() {
     editor.key_up(Key::C);
     settled(&mut editor);
     assert_eq!(editor.state().shown.as_ref().expect("a picture").request.recipe.seed, 2);
+}
+
+#[test]
+fn an_edit_ends_the_look_at_the_state_before() {
+    let mut editor = editor();
+    pause(&mut editor);
+    let notes = |editor: &Harness<'static, App>| editor.query_all_by_label_contains("Before:").count();
+    let ctx = editor.ctx.clone();
+    for (round, is_held) in [(0, false), (1, true)] {
+        editor.state_mut().edit(|project| project.recipe.seed = 4711 + round);
+        settled(&mut editor);
+        if is_held {
+            editor.key_down(Key::C);
+        } else {
+            editor.state_mut().carry_out(&ctx, Command::ShowBefore);
+        }
+        editor.run_steps(3);
+        assert_eq!(notes(&editor), 3, "round {round}");
+        editor.state_mut().edit(|project| project.recipe.seed = 90 + round);
+        editor.run_steps(2);
+        assert_eq!(notes(&editor), 0, "round {round}: the land in hand is seen");
+        settled(&mut editor);
+        assert_eq!(editor.state().shown.as_ref().map(|shown| shown.request.recipe.seed), Some(90 + round));
+        if is_held {
+            editor.key_up(Key::C);
+            editor.run_steps(2);
+        }
+    }
 }
 
 #[test]

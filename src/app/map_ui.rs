@@ -112,8 +112,12 @@ pub(super) fn legend_ui(ui: &Ui, lens: &Lens, pane: Rect, shown: &Preview) {
     }
     let (painter, range_m) = (&lens.painter, [shown.summary.min_m, shown.summary.max_m]);
     match shown.request.map {
-        MapView::Tints => ramp_legend(ui, painter, lens.bar, "Elevation, m", &ELEVATION, heights(range_m)),
-        MapView::Slope => ramp_legend(ui, painter, lens.bar, "Slope, °", &SLOPE, angles()),
+        MapView::Tints => {
+            ramp_legend(ui, painter, lens.bar, "Elevation, m", &ELEVATION, heights(range_m));
+        }
+        MapView::Slope => {
+            ramp_legend(ui, painter, lens.bar, "Slope, °", &SLOPE, angles());
+        }
         MapView::Contours | MapView::Walkable(_) | MapView::Water(_) => {
             list_legend(ui, painter, lens.bar, &lines(shown.request.map, range_m, shown.land.grid()));
         }

@@ -1,13 +1,15 @@
 //! What the menus hold, as one tree: the menu bar draws it, and the palette finds in it.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use egui::{Button, Id, ThemePreference, Ui};
+use egui::{Button, Id, RichText, ThemePreference, Ui};
 
 use super::command::Command;
 use super::document::Document;
 use super::settings::{SCALES, Settings};
+use super::theme::colours;
 use crate::files::memory::available_bytes;
 
 /// Sizes of the preview that the menu offers.
@@ -47,6 +49,8 @@ pub(super) struct Item {
     pub(super) is_possible: bool,
     /// Whether it is what is chosen already; `None` where it is a deed.
     pub(super) is_set: Option<bool>,
+    /// Whether it is grey although it can be chosen.
+    pub(super) is_pale: bool,
 }
 
 /// What the menus draw on.
@@ -54,6 +58,10 @@ pub(super) struct Item {
 pub(super) struct Around<'a> {
     pub(super) document: &'a Document,
     pub(super) settings: &'a Settings,
+    /// The recent files that are no longer there.
+    pub(super) missing: &'a BTreeSet<PathBuf>,
+    /// Whether an export has left notes for the import.
+    pub(super) has_import_notes: bool,
     /// Whether the left and the right panel are seen.
     pub(super) panels: [bool; 2],
     pub(super) free_bytes: Option<u64>,
@@ -80,7 +88,15 @@ pub(super) const MENUS: [Menu; 5] =
 impl Item {
     fn new(around: &Around, command: Command) -> Self {
         let is_possible = is_possible(around, command);
-        Self { command, text: command.text(), note: None, doc: String::new(), is_possible, is_set: None }
+        Self {
+            command,
+            text: command.text(),
+            note: None,
+            doc: String::new(),
+            is_possible,
+            is_set: None,
+            is_pale: false,
+        }
     }
 
     fn named(self, text: impl Into<String>) -> Self {
@@ -93,10 +109,13 @@ impl Item {
 
     /// Draws it, in a menu that it closes; returns whether it was chosen.
     fn ui(&self, ui: &mut Ui) -> bool {
-        let mut button = Button::selectable(self.is_set == Some(true), &self.text);
+        let text = RichText::new(&self.text);
+        let text = if self.is_pale { text.weak() } else { text };
+        let mut button = Button::selectable(self.is_set == Some(true), text);
         let keys = self.command.shortcut().map(|shortcut| ui.ctx().format_shortcut(&shortcut));
         if let Some(note) = self.note.clone().or(keys) {
-            button = button.shortcut_text(note);
+            let colour = colours(ui).small_print(self.is_set == Some(true));
+            button = button.shortcut_text(RichText::new(note).color(colour));
         }
         let mut response = ui.add_enabled(self.is_possible, button);
         if !self.doc.is_empty() {
@@ -134,7 +153,15 @@ pub(super) fn entries_ui(ui: &mut Ui, entries: &[Entry]) -> Option<Command> {
 pub(super) fn context_ui(ui: &mut Ui, commands: &[Command]) -> Option<Command> {
     let item = |command: &Command| {
         let (command, text) = (*command, command.text());
-        Entry::Item(Item { command, text, note: None, doc: String::new(), is_possible: true, is_set: None })
+        Entry::Item(Item {
+            command,
+            text,
+            note: None,
+            doc: String::new(),
+            is_possible: true,
+            is_set: None,
+            is_pale: false,
+        })
     };
     entries_ui(ui, &commands.iter().map(item).collect::<Vec<_>>())
 }
@@ -148,6 +175,7 @@ fn is_possible(around: &Around, command: Command) -> bool {
         Command::Redo => document.redo_name().is_some(),
         Command::ShowBefore => document.before().is_some(),
         Command::PreviousSeed => document.earlier_seed().is_some(),
+        Command::CopyImportNotes => around.has_import_notes,
         Command::ForgetRecent => !settings.recent.is_empty(),
         Command::TogglePlay
         | Command::Restart
@@ -183,7 +211,8 @@ fn file(around: &Around) -> Vec<Entry> {
         around,
         &[
             &[Command::Save, Command::SaveAs, Command::SavePreset],
-            &[Command::ImportHeightmap, Command::Export, Command::SavePicture, Command::SaveTurntable],
+            &[Command::ImportHeightmap, Command::Export, Command::CopyImportNotes],
+            &[Command::SavePicture, Command::SaveTurntable],
             &[Command::Quit],
         ],
     ));
@@ -195,8 +224,13 @@ fn recent(around: &Around) -> Vec<Entry> {
     let item = |(i, path): (usize, &PathBuf)| {
         let [name, folder] = [path.file_name(), path.parent().map(Path::as_os_str)]
             .map(|part| part.unwrap_or_default().to_string_lossy().into_owned());
+        let is_pale = around.missing.contains(path);
+        let (name, doc) = match is_pale {
+            true => (format!("{name} (missing)"), format!("{} is no longer there", path.display())),
+            false => (name, path.display().to_string()),
+        };
         let item = Item::new(around, Command::OpenRecent(i)).named(name);
-        Entry::Item(Item { note: Some(shortened(&folder)), doc: path.display().to_string(), ..item })
+        Entry::Item(Item { note: Some(shortened(&folder)), doc, is_pale, ..item })
     };
     let mut entries: Vec<Entry> = around.settings.recent.iter().enumerate().map(item).collect();
     entries.push(Entry::Line);
@@ -234,6 +268,9 @@ fn view(around: &Around) -> Vec<Entry> {
             &[Command::MaximiseHeightmap, Command::MaximiseTexture, Command::MaximiseScene],
         ],
     );
+    entries.push(Entry::Line);
+    let doc = "Fills the views with water: the level of the sea, typed in the 3-D view".into();
+    entries.push(Entry::Item(Item { doc, ..Item::new(around, Command::WaterLevel) }));
     entries.push(Entry::Line);
     for (panel, is_seen) in [(Command::LeftPanel, left), (Command::RightPanel, right)] {
         entries.push(Entry::Item(Item::new(around, panel).set(is_seen)));
@@ -320,6 +357,8 @@ mod tests {
         let around = Around {
             document: &document,
             settings: &settings,
+            missing: &BTreeSet::new(),
+            has_import_notes: false,
             panels: [true; 2],
             free_bytes: None,
             looks: Looks::default(),

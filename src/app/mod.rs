@@ -63,9 +63,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use egui::{Context, Ui};
+use egui::{Context, Key, Ui};
 
-use self::arrivals::{file_name, first_step};
+use self::arrivals::{RecentFiles, file_name, first_step};
 use self::command::Command;
 use self::compare::Compare;
 use self::deeds::Dice;
@@ -79,7 +79,7 @@ use self::keeper::Keeper;
 use self::layout::Side;
 use self::modals::Modal;
 use self::panels::measures::Measures;
-use self::panels::status::Message;
+use self::panels::status::{Message, Offer};
 use self::panels::variations::Variations;
 use self::picker::Picker;
 use self::playback::Playback;
@@ -106,6 +106,9 @@ struct Opening {
     is_unsaved: bool,
 }
 
+/// Arrow keys that follow each other within so many seconds are one run.
+const RUN_S: f64 = 1.0;
+
 /// The editor.
 pub(crate) struct App {
     document: Document,
@@ -114,6 +117,7 @@ pub(crate) struct App {
     exporter: Exporter,
     drawing: Option<Drawing>,
     errands: Errands,
+    recent_files: RecentFiles,
     thumbnails: Thumbnails,
     variations: Variations,
     fault_tool: FaultTool,
@@ -151,8 +155,10 @@ pub(crate) struct App {
     /// What a window over the others opens, once the edits of the frame are taken over.
     to_open: Option<Opening>,
     export: ExportWindow,
-    /// Counts presses of the pointer: one press is one gesture.
+    /// Counts presses of the pointer, each of which is one gesture, and runs of arrow keys.
     presses: u64,
+    /// When an arrow key was pressed last in such a run, seconds.
+    nudged_at: Option<f64>,
     settings: Settings,
     /// `None`: this window keeps nothing any more.
     keeper: Option<Keeper>,
@@ -190,6 +196,7 @@ impl App {
             exporter: Exporter::start(wake.clone())?,
             drawing: None,
             errands: Errands::start(wake.clone())?,
+            recent_files: RecentFiles::default(),
             thumbnails: Thumbnails::start(wake.clone())?,
             variations: Variations::default(),
             fault_tool: FaultTool::default(),
@@ -220,6 +227,7 @@ impl App {
             to_open: None,
             export: ExportWindow::default(),
             presses: 0,
+            nudged_at: None,
             settings,
             keeper: Some(keeper),
             saving: None,
@@ -244,11 +252,36 @@ impl App {
     }
 
     fn say(&mut self, text: impl Into<String>) {
-        self.message = Some(Message { text: text.into(), is_error: false });
+        self.message = Some(Message { text: text.into(), is_error: false, offer: None });
     }
 
     fn complain(&mut self, text: impl Into<String>) {
-        self.message = Some(Message { text: text.into(), is_error: true });
+        self.message = Some(Message { text: text.into(), is_error: true, offer: None });
+    }
+
+    /// Adds to what was said last a text that can be copied.
+    fn offer(&mut self, name: &'static str, text: String) {
+        if let Some(message) = &mut self.message {
+            message.offer = Some(Offer { name, text });
+        }
+    }
+
+    /// The gesture that edits of this frame belong to: the press of the pointer, or a run of arrow keys, which are one
+    /// edit of what has the focus as long as they follow each other.
+    fn gesture(&mut self, ctx: &Context) -> Option<u64> {
+        const ARROWS: [Key; 4] = [Key::ArrowLeft, Key::ArrowRight, Key::ArrowUp, Key::ArrowDown];
+        let (is_held, is_nudged, now) = ctx.input(|input| {
+            let is_held = input.pointer.any_down() || input.pointer.any_released();
+            (is_held, ARROWS.iter().any(|key| input.num_presses(*key) > 0), input.time)
+        });
+        if is_held {
+            self.nudged_at = None;
+        } else if is_nudged {
+            let goes_on = self.nudged_at.is_some_and(|before| now - before <= RUN_S);
+            self.presses += u64::from(!goes_on);
+            self.nudged_at = Some(now);
+        }
+        (is_held || is_nudged).then_some(self.presses)
     }
 
     /// What is being written beside the preview.
@@ -270,6 +303,7 @@ impl eframe::App for App {
         }
         self.receive(ctx);
         self.window_events(ctx);
+        self.look_for_recent(ctx);
         self.keep(ctx);
         self.hold_before(ctx);
         self.follow_export();
@@ -305,8 +339,8 @@ impl eframe::App for App {
         self.timings.ui(&ctx, frame.info().cpu_usage);
         let is_seeking = commands.iter().any(|command| matches!(command, Command::Seek(_)));
         self.scene.hold_glow(is_seeking && ctx.input(|input| input.pointer.any_down()), &ctx);
-        let held = ctx.input(|input| input.pointer.any_down() || input.pointer.any_released());
-        self.document.propose(project, held.then_some(self.presses));
+        let gesture = self.gesture(&ctx);
+        self.document.propose(project, gesture);
         if let Some(opening) = self.to_open.take() {
             self.carry_out_opening(opening);
         }

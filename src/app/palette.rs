@@ -224,6 +224,8 @@ mod tests {
         let around = Around {
             document: &document,
             settings: &settings,
+            missing: &std::collections::BTreeSet::new(),
+            has_import_notes: false,
             panels: [true; 2],
             free_bytes: None,
             looks: Looks::default(),

@@ -191,7 +191,7 @@ fn parameter_ui(ui: &mut Ui, parameter: &Parameter, value: &mut Value, guide: Gu
 fn label_ui(ui: &mut Ui, parameter: &Parameter, value: &mut Value, locks: Option<Locks>) -> Response {
     let changed = *value != parameter.default;
     let (rect, _) = ui.allocate_exact_size(Vec2::new(LABEL_WIDTH, ui.spacing().interact_size.y), Sense::hover());
-    let locks = locks.filter(|_| can_move(parameter.kind));
+    let locks = locks.filter(|_| can_move(parameter));
     let is_locked = locks.is_some_and(|locks| locks.hold(parameter.key));
     let text = RichText::new(parameter.label);
     let mut inner = ui.new_child(egui::UiBuilder::new().max_rect(rect).layout(Layout::left_to_right(Align::Center)));
@@ -290,6 +290,17 @@ pub(super) fn first_value(parameter: &Parameter) -> Value {
 /// A group as its table has it by default.
 fn defaults(table: &[Parameter]) -> Value {
     Value::Object(table.iter().map(|row| (row.key.to_string(), row.default.clone())).collect())
+}
+
+/// The same where bands take all of the land that there is.
+fn defaults_in(table: &[Parameter], scopes: &[Scope]) -> Value {
+    let mut values = defaults(table);
+    for row in table.iter().filter(|row| matches!(row.kind, Kind::Band)) {
+        if let Some(Scope { range, .. }) = scopes.iter().find(|scope| scope.key == row.key) {
+            values[row.key] = Value::from(vec![range.low, range.high]);
+        }
+    }
+    values
 }
 
 /// How many places after the point a slider's numbers have.
@@ -748,7 +759,7 @@ fn group_row(ui: &mut Ui, parameter: &Parameter, table: &'static [Parameter], va
         let label = label_ui(ui, parameter, value, guide.locks);
         let mut on = !value.is_null();
         if ui.checkbox(&mut on, ()).labelled_by(label.id).changed() {
-            *value = if on { defaults(table) } else { Value::Null };
+            *value = if on { defaults_in(table, guide.scopes) } else { Value::Null };
         }
     });
     let Value::Object(values) = value else { return false };
@@ -761,6 +772,20 @@ fn group_row(ui: &mut Ui, parameter: &Parameter, table: &'static [Parameter], va
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::mask::Mask;
+    use crate::engine::parameters::{Field, Parameters};
+
+    #[test]
+    fn a_new_mask_by_elevation_takes_the_whole_land() {
+        let table = Mask::parameters();
+        let band = |scopes: &[Scope]| {
+            Mask::from_value(&defaults_in(table, scopes), &table[0])
+                .map(|mask| [mask.elevation_m.min, mask.elevation_m.max])
+        };
+        let scope = Scope { key: "elevation_m", range: Range { low: -340.0, high: 1210.0 }, unit: "m" };
+        assert_eq!(band(&[scope]), Ok([-340.0, 1210.0]));
+        assert_eq!(band(&[]), Ok([-100_000.0, 100_000.0]));
+    }
 
     #[test]
     fn the_limit_that_is_moved_pushes_the_other_one() {

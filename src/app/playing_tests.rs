@@ -5,11 +5,12 @@ use egui::{Key, Modifiers};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
 
+use super::deeds::add_step;
 use super::tests::{editor, pause, press, wait};
 use super::*;
-use crate::engine::Operation;
 use crate::engine::operations::drawn_faults::{DrawnFault, DrawnFaults};
 use crate::engine::parameters::Point;
+use crate::engine::{Operation, Step};
 
 /// An editor at rest on a short uplift.
 fn at_rest() -> Harness<'static, App> {
@@ -46,6 +47,10 @@ fn recipe(editor: &Harness<'static, App>) -> Recipe {
 fn a_variation_is_adopted_breeds_on_and_undo_brings_the_land_back() {
     let mut editor = varying();
     let before = recipe(&editor);
+    let nine = |editor: &Harness<'static, App>| -> Vec<Arc<Recipe>> {
+        (0..9).filter_map(|place| editor.state().variations.recipe(place).cloned()).collect()
+    };
+    let first_nine = nine(&editor);
     let fifth = editor.state().variations.recipe(4).expect("a variation").clone();
     editor.get_by_role_and_label(Role::Button, "Variation 5").click();
     editor.run_steps(3);
@@ -55,8 +60,14 @@ fn a_variation_is_adopted_breeds_on_and_undo_brings_the_land_back() {
     assert!(*bred != *fifth && bred.stack.len() == before.stack.len());
     let last = editor.state().document.history().0.last().expect("an entry").to_string();
     assert_eq!(last, "Adopt variation 5");
+    let bred_nine = nine(&editor);
     press(&mut editor, Modifiers::COMMAND, Key::Z);
     assert_eq!(recipe(&editor), before);
+    drawn(&mut editor);
+    assert_eq!(nine(&editor), first_nine, "those that were there before are there again");
+    press(&mut editor, Modifiers::COMMAND, Key::Y);
+    drawn(&mut editor);
+    assert_eq!(nine(&editor), bred_nine);
 }
 
 #[test]
@@ -165,6 +176,23 @@ fn a_drag_lays_a_fault_as_one_entry_and_the_land_follows() {
     assert!(lift(36) > 0.0 && lift(28) < 0.0, "{} and {}", lift(36), lift(28));
     press(&mut editor, Modifiers::COMMAND, Key::Z);
     assert!(drawn_faults(&editor).is_none());
+}
+
+#[test]
+fn a_fault_goes_into_the_drawn_faults_that_are_selected() {
+    let (mut editor, pane) = drawing();
+    editor.state_mut().edit(|project| {
+        for _ in 0..2 {
+            add_step(&mut project.recipe, Step::new(DrawnFaults { faults: Vec::new() }));
+        }
+    });
+    pause(&mut editor);
+    let lower = recipe(&editor).stack.len() - 2;
+    editor.state_mut().selected_step = lower;
+    editor.run_steps(2);
+    drag(&mut editor, pane.center(), pane.center() + egui::vec2(0.0, -60.0));
+    let (step, faults) = drawn_faults(&editor).expect("drawn faults");
+    assert_eq!((step, faults.len()), (lower, 1));
 }
 
 #[test]

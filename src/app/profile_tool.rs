@@ -38,6 +38,16 @@ impl ProfileTool {
         self.is_drawing || self.is_near || self.held.is_some()
     }
 
+    /// Whether a line was drawn, or is about to be.
+    pub(super) fn can_be_removed(&self) -> bool {
+        self.is_drawing || self.ends_m.is_some()
+    }
+
+    /// Leaves the line where it was to begin with.
+    pub(super) fn remove(&mut self) {
+        *self = Self::default();
+    }
+
     /// The ends of the line in a world of that size.
     pub(super) fn ends_m(&self, extent: Extent) -> [[f64; 2]; 2] {
         let middle_m = 0.5 * extent.depth_m;

@@ -168,6 +168,34 @@ fn a_dragged_slider_is_one_entry() {
 }
 
 #[test]
+fn a_run_of_arrow_keys_is_one_entry_and_the_next_run_another() {
+    let mut editor = Harness::builder().with_size([1280.0, 800.0]).with_step_dt(0.02).build_eframe(|context| {
+        let app = App::new(&context.egui_ctx, Box::<Scripted>::default(), None, Folders::default()).expect("threads");
+        without_rivers(app)
+    });
+    editor.state_mut().edit(|project| project.view.preview_samples = 65);
+    pause(&mut editor);
+    editor.get_by_role_and_label(Role::Slider, "Sun altitude").focus();
+    editor.run_steps(2);
+    let count = |editor: &Harness<'static, App>| editor.state().document.history().0.len();
+    let altitude = |editor: &Harness<'static, App>| editor.state().document.project().recipe.light.altitude_deg;
+    let (entries, start) = (count(&editor), altitude(&editor));
+    for run in 1..=2 {
+        let before = altitude(&editor);
+        for _ in 0..3 {
+            press(&mut editor, egui::Modifiers::NONE, egui::Key::ArrowRight);
+        }
+        assert!(altitude(&editor) > before);
+        assert_eq!(count(&editor), entries + run);
+        // More than a second.
+        editor.run_steps(60);
+    }
+    press(&mut editor, egui::Modifiers::COMMAND, egui::Key::Z);
+    press(&mut editor, egui::Modifiers::COMMAND, egui::Key::Z);
+    assert_eq!(altitude(&editor), start);
+}
+
+#[test]
 fn keys_play_step_scrub_and_reseed() {
     let none = egui::Modifiers::NONE;
     let mut editor = editor();
@@ -218,7 +246,7 @@ fn steps_are_added_switched_off_and_deleted_by_their_buttons() {
 }
 
 #[test]
-fn a_preset_from_the_menu_plays_and_can_be_undone() {
+fn a_preset_from_the_menu_is_whole_until_it_is_played_and_can_be_undone() {
     let mut editor = editor();
     pause(&mut editor);
     let before = editor.state().document.project().clone();
@@ -231,7 +259,10 @@ fn a_preset_from_the_menu_plays_and_can_be_undone() {
     editor.get_by_role_and_label(Role::Button, "Krten, wind").click();
     editor.run_steps(2);
     assert_eq!(editor.state().document.project().name, "Krten, wind");
-    assert!(editor.state().playback.is_playing());
+    assert!(!editor.state().playback.is_playing());
+    assert_eq!(position(&editor), editor.state().total());
+    press(&mut editor, egui::Modifiers::NONE, egui::Key::Space);
+    assert!(editor.state().playback.is_playing() && position(&editor) < editor.state().total());
     assert_eq!(editor.state().document.undo_name(), Some("Preset Krten, wind"));
     press(&mut editor, egui::Modifiers::COMMAND, egui::Key::Z);
     assert_eq!(editor.state().document.project().recipe, before.recipe);

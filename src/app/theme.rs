@@ -66,6 +66,13 @@ const LIGHT: Colours = Colours {
     plate: Color32::from_rgba_unmultiplied_const(0xfb, 0xfb, 0xfc, 0xe2),
 };
 
+impl Colours {
+    /// What stands small behind a text: on what is chosen, and elsewhere.
+    pub(super) fn small_print(&self, is_chosen: bool) -> Color32 {
+        if is_chosen { self.on_accent } else { self.weak }
+    }
+}
+
 /// The colours in which `ui` is drawn.
 pub(super) fn colours(ui: &egui::Ui) -> Colours {
     if ui.visuals().dark_mode { DARK } else { LIGHT }
@@ -170,6 +177,9 @@ mod tests {
                 assert!(contrast(colours.text, ground) >= 4.5);
             }
             assert!(contrast(colours.on_accent, colours.accent) >= 4.5);
+            for (is_chosen, ground) in [(true, colours.accent), (false, colours.panel), (false, colours.raised)] {
+                assert!(contrast(colours.small_print(is_chosen), ground) >= 4.5, "chosen: {is_chosen}");
+            }
             for text in [colours.weak, colours.accent_text, colours.error] {
                 assert!(contrast(text, colours.panel) >= 4.5, "{text:?}");
                 assert!(contrast(text, colours.raised) >= 4.5, "{text:?}");

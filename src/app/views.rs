@@ -377,9 +377,17 @@ fn small() -> FontId {
 pub(super) fn note(ui: &Ui, painter: &egui::Painter, anchor: Align2, at: Pos2, text: &str) {
     let colours = colours(ui);
     let galley = painter.layout_no_wrap(text.into(), small(), colours.text);
-    let place = anchor.anchor_size(at, galley.size() + Vec2::new(16.0, 6.0));
+    let place = anchor.anchor_size(at, galley.size() + 2.0 * NOTE_ROOM);
     plate(painter, place, &colours);
-    painter.galley(place.min + Vec2::new(8.0, 3.0), galley, colours.text);
+    painter.galley(place.min + NOTE_ROOM, galley, colours.text);
+}
+
+/// The room around the text of a note.
+const NOTE_ROOM: Vec2 = Vec2::new(8.0, 3.0);
+
+/// How large such a line is with its plate.
+pub(super) fn note_size(painter: &egui::Painter, text: &str) -> Vec2 {
+    painter.layout_no_wrap(text.into(), small(), Color32::WHITE).size() + 2.0 * NOTE_ROOM
 }
 
 /// A round length of the land, in the lower left corner; where it stands.

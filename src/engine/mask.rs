@@ -35,8 +35,8 @@ parameters! {
     pub struct Mask {
         /// What the mask goes by.
         source: MaskSource = MaskSource::Elevation, Spec::new("By");
-        /// Between which heights of the land below the step acts.
-        elevation_m: Band = Band { min: 0.0, max: 10_000.0 },
+        /// Between which heights of the land below the step acts; all of them to begin with.
+        elevation_m: Band = Band { min: -100_000.0, max: 100_000.0 },
             Spec::number("Elevation", -100_000.0, 100_000.0).slider(-1000.0, 3000.0).unit("m")
                 .when("source", &["elevation"]);
         /// How far the effect fades out above and below these heights.

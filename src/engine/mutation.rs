@@ -11,10 +11,12 @@ pub fn lock_name(step_seed: u32, key: &str) -> String {
     format!("{step_seed} {key}")
 }
 
-/// Whether values of that kind are ever moved.
-pub fn can_move(kind: Kind) -> bool {
-    match kind {
-        Kind::Integer | Kind::Number | Kind::Boolean | Kind::Choice(_) | Kind::Band | Kind::Group(_) => true,
+/// Whether values of that parameter are ever moved.
+pub fn can_move(parameter: &Parameter) -> bool {
+    match parameter.kind {
+        Kind::Integer | Kind::Number | Kind::Boolean | Kind::Choice(_) | Kind::Band | Kind::Group(_) => {
+            !parameter.is_steady
+        }
         Kind::Text
         | Kind::File
         | Kind::Picture
@@ -36,7 +38,7 @@ const THROWN: f64 = 0.25;
 /// A recipe of the same steps in the same world, whose numbers lie elsewhere on their sliders and whose choices are
 /// now and then others. `strength` is the share of its slider by which a number moves at the most, a third of that as
 /// the standard deviation; at 0 nothing changes. Parameters whose [name](lock_name) `is_locked` knows stay as they are,
-/// as do lists, files, texts and what is switched off.
+/// as do lists, files, texts, what is switched off and what [cannot move](can_move).
 pub fn mutated(recipe: &Recipe, strength: f64, is_locked: &dyn Fn(&str) -> bool, draw: &mut Draw) -> Recipe {
     let mut mutant = recipe.clone();
     for step in &mut mutant.stack {
@@ -66,7 +68,7 @@ fn vary_table(
 ) {
     for parameter in table {
         let luck: Luck = std::array::from_fn(|_| draw.unit());
-        let stays = is_locked(parameter.key) || !parameter.applies_beside(values);
+        let stays = is_locked(parameter.key) || !can_move(parameter) || !parameter.applies_beside(values);
         let Some(value) = values.get_mut(parameter.key) else { continue };
         if let (Kind::Group(inner), Value::Object(inside)) = (parameter.kind, &mut *value) {
             // A group is locked as a whole.
@@ -171,6 +173,25 @@ mod tests {
         });
         let count = thrown.count();
         assert!((20..65).contains(&count), "{count} of 400 at a chance of a tenth");
+    }
+
+    #[test]
+    fn sea_levels_and_the_grids_on_which_steps_work_are_no_matter_of_taste() {
+        let is_fixed = |key: &str| key == "sea_m" || key == "reference_samples";
+        let mut recipe = all();
+        for step in &mut recipe.stack {
+            // A sea where there is none yet could be moved too.
+            let _ = step.operation.group_mut().set("sea_m", &120.0.into());
+        }
+        let fixed = |recipe: &Recipe| -> Vec<(String, Value)> {
+            let of = |step: &Step| group_to_json(step.operation.group());
+            recipe.stack.iter().flat_map(of).filter(|(key, _)| is_fixed(key)).collect()
+        };
+        assert!(fixed(&recipe).len() > 8, "{:?}", fixed(&recipe));
+        for round in 0..40 {
+            let found = mutated(&recipe, 1.0, &|_| false, &mut Stream::new(7, 7).at(round));
+            assert_eq!(fixed(&found), fixed(&recipe), "round {round}");
+        }
     }
 
     #[test]

@@ -166,6 +166,8 @@ pub struct Parameter {
     pub doc: &'static str,
     /// The choice that it belongs to: shown only while that parameter has one of these values.
     pub when: Option<(&'static str, &'static [&'static str])>,
+    /// Whether variations leave it alone.
+    pub is_steady: bool,
 }
 
 impl Parameter {
@@ -250,13 +252,14 @@ pub struct Spec {
     slider: Option<Range>,
     scale: Scale,
     when: Option<(&'static str, &'static [&'static str])>,
+    is_steady: bool,
 }
 
 impl Spec {
     /// A parameter without limits: text, choices, switches, groups.
     pub const fn new(label: &'static str) -> Self {
         let everything = Range { low: f64::MIN, high: f64::MAX };
-        Self { label, unit: "", hard: everything, slider: None, scale: Scale::Linear, when: None }
+        Self { label, unit: "", hard: everything, slider: None, scale: Scale::Linear, when: None, is_steady: false }
     }
 
     /// A number that is valid from `low` to `high`; the slider spans the same unless [`Self::slider`] narrows it.
@@ -290,6 +293,12 @@ impl Spec {
         self
     }
 
+    /// Variations leave the parameter alone: it is no matter of taste.
+    pub const fn steady(mut self) -> Self {
+        self.is_steady = true;
+        self
+    }
+
     /// The row of the table for a field of type `F`.
     pub fn row<F: Field>(self, key: &'static str, doc: &'static str, default: &F) -> Parameter {
         Parameter {
@@ -304,6 +313,7 @@ impl Spec {
             default: default.to_value(),
             doc: doc.trim(),
             when: self.when,
+            is_steady: self.is_steady,
         }
     }
 }

@@ -418,6 +418,7 @@ mod tests {
     use crate::engine::operations::fluvial_erosion::FaultRivers;
     use crate::engine::operations::mountains::Mountains;
     use crate::engine::operations::recursive_filter::RecursiveFilter;
+    use crate::engine::parameters::Band;
 
     fn grid() -> Grid {
         Grid::new(Extent { width_m: 1000.0, depth_m: 800.0 }, 41, 33)
@@ -523,7 +524,7 @@ mod tests {
         }
         recipe.stack[0].settings.strength = 0.5;
         check(&recipe, None);
-        recipe.stack[1].settings.mask = Some(Mask::default());
+        recipe.stack[1].settings.mask = Some(Mask { elevation_m: Band { min: 0.0, max: 1e4 }, ..Default::default() });
         check(&recipe, None);
         recipe.stack[1].settings.enabled = false;
         check(&recipe, Some(40));

@@ -47,7 +47,7 @@ pub struct Order {
     pub maps: Vec<MapOrder>,
     /// The rivers to write as lines.
     pub rivers: Option<RiversOrder>,
-    /// The level of the sea in which rivers end, metres.
+    /// The level of the sea in which rivers end, metres; the steps of the import say where it lies.
     pub sea_m: Option<f32>,
     /// The mesh to write.
     pub mesh: Option<MeshOrder>,
@@ -424,20 +424,32 @@ impl Order {
         self.range_m.or(self.recipe.world.height_range_m).unwrap_or(own_m)
     }
 
-    /// What to do in the target's program with a heightmap of that grid.
-    fn steps(&self, path: &Path, grid: Grid, range_m: Band) -> Vec<String> {
+    /// What to do in the target's program with a heightmap of that grid, whose range may be known about.
+    fn steps(&self, path: &Path, grid: Grid, range_m: Band, is_about: bool) -> Vec<String> {
         let Some(target) = self.target else {
             return Vec::new();
         };
         let covering = self.recipe.texture.active().filter(|ground| ground.covers() && self.weights.is_some());
         let layers: Vec<String> = covering.map(|ground| ground.name.clone()).collect();
         let file = &path.file_name().unwrap_or_default().to_string_lossy();
-        target.steps(&Facts { file, grid, range_m, tiles: self.tiles.map(|tiles| tiles.counts), layers: &layers })
+        let tiles = self.tiles.map(|tiles| tiles.counts).filter(|counts| *counts != [1, 1]);
+        let water_m = self.sea_m.map(f64::from);
+        target.steps(&Facts { file, grid, range_m, is_about, water_m, tiles, layers: &layers })
     }
 
     /// What to do in the target's program with the heightmaps of a land of these heights, metres; of each the first
     /// tile stands for all.
     pub fn import_steps(&self, own_m: Band) -> Vec<String> {
+        self.steps_of_all(own_m, false)
+    }
+
+    /// The same where these are the heights of a preview; what follows from them is said to be about right.
+    pub fn import_steps_about(&self, own_m: Band) -> Vec<String> {
+        self.steps_of_all(own_m, true)
+    }
+
+    fn steps_of_all(&self, own_m: Band, is_about: bool) -> Vec<String> {
+        let is_fixed = self.range_m.or(self.recipe.world.height_range_m).is_some();
         let mut all = Vec::new();
         for HeightmapOrder { path, encoding } in &self.heightmaps {
             let pieces = Tiles::of_samples(self.tiles, [self.grid.width(), self.grid.height()]);
@@ -446,11 +458,11 @@ impl Order {
             else {
                 continue;
             };
-            let range_m = match format.samples(*encoding) {
-                Samples::Metres { .. } => own_m,
-                Samples::Integers { .. } => self.span_m(own_m),
+            let (range_m, is_about) = match format.samples(*encoding) {
+                Samples::Metres { .. } => (own_m, is_about),
+                Samples::Integers { .. } => (self.span_m(own_m), is_about && !is_fixed),
             };
-            let steps = self.steps(&Tiles::path(self.tiles, path, tile), grid_of(self.grid, cut), range_m);
+            let steps = self.steps(&Tiles::path(self.tiles, path, tile), grid_of(self.grid, cut), range_m, is_about);
             steps.into_iter().for_each(|step| {
                 if !all.contains(&step) {
                     all.push(step);
@@ -504,7 +516,7 @@ fn stage_all(order: &Order, built: &mut Built, monitor: &Monitor) -> Result<Vec<
                 let rows = Rows::of(&land, there, heightmap.encoding.row_order);
                 let grid = grid_of(order.grid, *cut);
                 let description = describe(path, heightmap.encoding, grid, rows, span_m)?;
-                let steps = order.steps(path, description.grid, description.range_m);
+                let steps = order.steps(path, description.grid, description.range_m, false);
                 if description.cut_off {
                     notes.push(format!("{}: heights outside its range were cut off", path.display()));
                 }

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::error::FileError;
 use super::heightmap::{Encoding, Format, RawLayout, RawSample, RowOrder, Samples};
+use super::targets::metres;
 use crate::engine::Grid;
 use crate::engine::parameters::Band;
 
@@ -155,10 +156,10 @@ impl Description<'_> {
                 steps.push(format!(
                     "The value 0 is {} m high, the value {greatest} is {} m high: set the height of the terrain to \
                      {} m and its base to {} m.",
-                    range.min,
-                    range.max,
-                    range.max - range.min,
-                    range.min
+                    metres(range.min),
+                    metres(range.max),
+                    metres(range.max - range.min),
+                    metres(range.min)
                 ));
             }
             Samples::Metres { bits, byte_order } => {
@@ -170,7 +171,7 @@ impl Description<'_> {
         if self.cut_off {
             steps.push("Heights outside this range were cut off.".into());
         }
-        steps.push(format!("The map is {} m wide and {} m deep.", extent.width_m, extent.depth_m));
+        steps.push(format!("The map is {} m wide and {} m deep.", metres(extent.width_m), metres(extent.depth_m)));
         steps
     }
 

@@ -54,8 +54,12 @@ fn list_ui(ui: &mut Ui, document: &Document) -> Option<Command> {
         area = area.vertical_scroll_offset((present as f32 * ROW - 0.5 * (height - ROW)).clamp(0.0, end));
     }
     area.show_rows(ui, ROW, names.len(), |ui, rows| {
-        // One that an edit has put out of sight is brought there; one that the user scrolls away from is not.
-        let is_lost = !rows.contains(&present) && seen.present != present && !seen.is_lost;
+        // One that an edit has put out of sight is brought there; one that the user scrolls away from is not. Rows are
+        // drawn beyond the edges too.
+        let top = ui.cursor().top() + (present as f32 - rows.start as f32) * ROW;
+        let seen_part = ui.clip_rect().y_range().expand(1.0);
+        let is_seen = rows.contains(&present) && seen_part.contains(top) && seen_part.contains(top + ROW);
+        let is_lost = !is_seen && seen.present != present && !seen.is_lost;
         ui.data_mut(|data| data.insert_temp(id, Seen { present, is_lost }));
         if is_lost {
             ui.ctx().request_repaint();

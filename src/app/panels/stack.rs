@@ -102,7 +102,7 @@ fn card_ui(ui: &mut Ui, recipe: &mut Recipe, i: usize, done: u32, selected: bool
 fn command_of(i: usize, deed: CardDeed) -> Command {
     match deed {
         CardDeed::Select | CardDeed::Solo => Command::SelectStep(i),
-        CardDeed::Rename => Command::RenameStep(i),
+        CardDeed::Rename => Command::ShowParameter { step: i, key: "name" },
         CardDeed::LandUpTo => Command::LandUpTo(i),
         CardDeed::Delete => Command::DeleteStep(i),
         CardDeed::Duplicate => Command::DuplicateStep(i),

@@ -15,6 +15,16 @@ use crate::worker::{ExportStatus, Preview};
 pub(in crate::app) struct Message {
     pub(in crate::app) text: String,
     pub(in crate::app) is_error: bool,
+    /// What can be copied of what it speaks of.
+    pub(in crate::app) offer: Option<Offer>,
+}
+
+/// A text that can be copied.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::app) struct Offer {
+    /// What the button says.
+    pub(in crate::app) name: &'static str,
+    pub(in crate::app) text: String,
 }
 
 /// What the status bar shows.
@@ -54,7 +64,8 @@ pub(in crate::app) fn status_ui(ui: &mut Ui, status: &Status) -> Option<Command>
                 if let Some(message) = status.message {
                     let colour = if message.is_error { colours(ui).error } else { colours(ui).weak };
                     let text = RichText::new(&message.text).color(colour);
-                    let space = Vec2::new(ui.available_width() - 28.0, ui.available_height());
+                    let others = if message.offer.is_some() { 160.0 } else { 28.0 };
+                    let space = Vec2::new((ui.available_width() - others).max(24.0), ui.available_height());
                     let place = Layout::left_to_right(Align::Center);
                     ui.scope_builder(
                         egui::UiBuilder::new()
@@ -64,6 +75,11 @@ pub(in crate::app) fn status_ui(ui: &mut Ui, status: &Status) -> Option<Command>
                             ui.add(egui::Label::new(text).truncate()).on_hover_text(&message.text);
                         },
                     );
+                    if let Some(offer) = &message.offer
+                        && ui.small_button(offer.name).clicked()
+                    {
+                        command = Some(Command::CopyOffer);
+                    }
                     if icon_button(ui, ICON_CLOSE, "Dismiss the message").clicked() {
                         command = Some(Command::DismissMessage);
                     }

@@ -60,13 +60,19 @@ pub(in crate::app) struct Variations {
     /// Counts the batches, for names that no earlier picture bears.
     batch: u64,
     origin: Option<Origin>,
+    /// What the batches before followed from, the last one last: where undo leads back there, so do they come back.
+    past: Vec<Origin>,
     recipes: Vec<Arc<Recipe>>,
 }
+
+/// So many batches can come back.
+const MOST_PAST: usize = 64;
 
 impl Default for Variations {
     fn default() -> Self {
         let (way, strength) = (Way::Mutations, 0.25);
-        Self { is_open: false, is_awaited: false, way, strength, round: 0, batch: 0, origin: None, recipes: Vec::new() }
+        let (past, recipes) = (Vec::new(), Vec::new());
+        Self { is_open: false, is_awaited: false, way, strength, round: 0, batch: 0, origin: None, past, recipes }
     }
 }
 
@@ -118,12 +124,18 @@ impl Variations {
         if is_dragging || self.origin.as_ref().is_some_and(same) {
             return;
         }
-        if self.origin.as_ref().is_some_and(|origin| origin.recipe != *recipe) {
-            // Other dice: what grows from a variation is not the same step once more.
-            self.round += 1;
+        let (way, strength) = (self.way, self.strength);
+        let mut origin =
+            Origin { recipe: recipe.clone(), locked: project.view.locked.clone(), way, strength, round: self.round };
+        if let Some(before) = self.origin.take_if(|before| before.recipe != *recipe) {
+            let is_known = |past: &&Origin| Origin { round: past.round, ..origin.clone() } == **past;
+            // Other dice: what grows from a variation is not the same step once more. Where it was before, it is that.
+            self.round = self.past.iter().rev().find(is_known).map_or(self.round + 1, |past| past.round);
+            origin.round = self.round;
+            self.past.push(before);
+            let most = self.past.len().saturating_sub(MOST_PAST);
+            self.past.drain(..most);
         }
-        let (way, strength, round) = (self.way, self.strength, self.round);
-        let origin = Origin { recipe: recipe.clone(), locked: project.view.locked.clone(), way, strength, round };
         thumbnails.forget(PREFIX);
         self.batch += 1;
         self.recipes = (0..COUNT).map(|place| Arc::new(origin.variation(place))).collect();

@@ -27,7 +27,7 @@ pub(super) use self::picture::{Decision, PictureWindow};
 use super::command::Command;
 use super::legend::{LEAST_ROOM, angles, heights, ramp_legend};
 use super::theme::{Colours, colours};
-use super::views::{Freshness, freshness_chip, note, plate, scale_bar};
+use super::views::{Freshness, freshness_chip, note, note_size, plate, scale_bar};
 use super::widgets::{arrow_keys, icon_button, zoom_keys};
 use crate::engine::light::Light;
 use crate::engine::texture::TextureView;
@@ -153,6 +153,8 @@ pub(super) struct Scene {
     moved_at: f64,
     /// Width to height.
     aspect: f32,
+    /// Whether the field of the water's level is to get the caret.
+    wants_water: bool,
     /// What was drawn last: what a picture of the view is made of.
     portrait: Option<Portrait>,
     #[cfg(test)]
@@ -177,6 +179,7 @@ impl Default for Scene {
             changed_at: f64::MIN,
             moved_at: f64::MIN,
             aspect: 1.5,
+            wants_water: false,
             portrait: None,
             #[cfg(test)]
             frame: None,
@@ -442,21 +445,24 @@ impl Scene {
         let pixels = dot(sight.right, sight.right).sqrt() * 0.5 * pane.width();
         let pixels_per_m = pixels / (sight.divisor(self.camera.pivot) * measure.unit_m());
         let bar = scale_bar(ui, &painter, pane, pixels_per_m);
+        let mut legend = None;
         if bar.top() - pane.top() > LEAST_ROOM
             && let Some(ramp) = self.coat.ramp()
         {
             let (unit, numbers) = if self.coat == Coat::Slope { ("°", angles()) } else { ("m", heights(range_m)) };
-            ramp_legend(ui, &painter, bar, &format!("{}, {unit}", self.coat.text()), ramp, numbers);
+            legend = Some(ramp_legend(ui, &painter, bar, &format!("{}, {unit}", self.coat.text()), ramp, numbers));
         }
         let before = (self.exaggeration, *around.water_m);
         self.controls_ui(ui, pane, around.water_m);
         if before != (self.exaggeration, *around.water_m) {
             self.moved_at = now;
         }
-        self.looks_ui(ui, pane, around.extent, now);
-        if self.is_untouched && pane.width() > 600.0 {
+        let looks = self.looks_ui(ui, pane, around.extent, now);
+        if self.is_untouched {
             let text = "Drag to orbit, right-drag to pan, wheel to zoom";
-            note(ui, &painter, Align2::CENTER_BOTTOM, pane.center_bottom() - Vec2::new(0.0, 8.0), text);
+            if let Some(at) = hint_at(pane, bar, legend, looks, note_size(&painter, text)) {
+                note(ui, &painter, Align2::LEFT_TOP, at, text);
+            }
         }
         let step = self.shown.as_ref().map_or(1, |shown| lock(&gpu).step(&shown.land));
         if step > 1 {
@@ -625,6 +631,22 @@ impl Scene {
         ui.painter().add(callback);
     }
 
+    /// The lowest and the highest point of the land that is shown, metres.
+    fn land_m(&self) -> [f32; 2] {
+        self.shown.as_ref().map_or([0.0, 1.0], |shown| shown.range_m)
+    }
+
+    /// The level of new water, metres: sea level where the land reaches below it, else a little over its lowest point.
+    pub(super) fn usual_water_m(&self) -> f64 {
+        let [low, high] = self.land_m();
+        f64::from(if low < 0.0 && high > 0.0 { 0.0 } else { (low + 0.12 * (high - low)).round() })
+    }
+
+    /// The level of the water is to be typed.
+    pub(super) fn reveal_water(&mut self) {
+        self.wants_water = true;
+    }
+
     /// The choice of the coat, the exaggeration and the water, in a corner.
     fn controls_ui(&mut self, ui: &mut Ui, pane: Rect, water_m: &mut Option<f64>) {
         let place = Rect::from_min_size(pane.min + Vec2::splat(8.0), Vec2::new(pane.width() - 16.0, 20.0));
@@ -655,7 +677,6 @@ impl Scene {
         let toggle = ui.add(button.frame_when_inactive(true)).on_hover_text(text);
         toggle.widget_info(|| WidgetInfo::selected(Role::Button, true, is_on, "Glowing faults"));
         self.glow.is_on ^= toggle.clicked();
-        let [low, high] = self.shown.as_ref().map_or([0.0, 1.0], |shown| shown.range_m);
         let mut is_wet = water_m.is_some();
         let button = egui::Button::selectable(is_wet, ICON_WATER.rich_text().size(14.0)).min_size(Vec2::splat(20.0));
         let text = if is_wet { "Drain the water" } else { "Fill with water" };
@@ -663,20 +684,24 @@ impl Scene {
         toggle.widget_info(|| WidgetInfo::selected(Role::Button, true, is_wet, "Water"));
         if toggle.clicked() {
             is_wet = !is_wet;
-            // Sea level where the land reaches below it, else a little over its lowest point.
-            let level = if low < 0.0 && high > 0.0 { 0.0 } else { (low + 0.12 * (high - low)).round() };
-            *water_m = is_wet.then_some(f64::from(level));
+            *water_m = is_wet.then(|| self.usual_water_m());
         }
         if let Some(level) = water_m {
+            let [low, high] = self.land_m();
             let speed = f64::from((high - low).max(10.0)) / 800.0;
             let value = DragValue::new(level).speed(speed).range(-20_000.0..=100_000.0).max_decimals(1).suffix(" m");
+            // What is typed is one edit, and not one a digit.
+            let value = value.update_while_editing(false);
             let response = ui.add(value).on_hover_text("The level of the water");
             response.widget_info(|| WidgetInfo::labeled(Role::SpinButton, true, "Water level"));
+            if std::mem::take(&mut self.wants_water) {
+                response.request_focus();
+            }
         }
     }
 
-    /// The ready-made looks and the needle that points north, in the other corner.
-    fn looks_ui(&mut self, ui: &mut Ui, pane: Rect, extent: Extent, now: f64) {
+    /// The ready-made looks and the needle that points north, in the other corner; where they stand.
+    fn looks_ui(&mut self, ui: &mut Ui, pane: Rect, extent: Extent, now: f64) -> Rect {
         let centre = pane.right_bottom() - Vec2::splat(28.0);
         let dial = Rect::from_center_size(centre, Vec2::splat(36.0));
         let response = ui.interact(dial, ui.scope_id().with("north"), Sense::click()).on_hover_text("Turn north up");
@@ -708,7 +733,23 @@ impl Scene {
             self.look(look, extent, now);
             ui.ctx().request_repaint();
         }
+        place.union(dial)
     }
+}
+
+/// The corner of a hint of that size at the foot of the pane: between the scale bar and the looks, or above both, beside
+/// the legend if there is one and where that hides little of the land; `None` where there is no room for it.
+fn hint_at(pane: Rect, bar: Rect, legend: Option<Rect>, looks: Rect, size: Vec2) -> Option<Pos2> {
+    const GAP: f32 = 8.0;
+    let is_large = pane.width() > 600.0 && pane.height() > 240.0;
+    // Below the controls at the top.
+    let room = pane.shrink(GAP).with_min_y(pane.top() + 40.0);
+    let above = room.with_max_y(bar.top().min(looks.top()) - GAP);
+    let between = room.with_min_x(bar.right() + GAP).with_max_x(looks.left() - GAP);
+    let above = legend.map_or(above, |legend| above.with_min_x(legend.right() + GAP));
+    let fits = |room: &Rect| room.width() >= size.x && room.height() >= size.y;
+    let found = [Some(between), Some(above).filter(|_| is_large)].into_iter().flatten().find(fits)?;
+    Some(Align2::CENTER_BOTTOM.align_size_within_rect(size, found).min)
 }
 
 /// A needle in a dial.

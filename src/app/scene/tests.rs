@@ -1058,6 +1058,54 @@ fn a_picture_of_the_view_is_saved_at_the_size_that_was_asked_for() {
 }
 
 #[test]
+fn the_hint_lies_on_nothing_else_at_the_foot_of_the_view() {
+    let mut shown = [0, 0];
+    // The view in windows of 1280 × 800 and 640 × 360, with and without panels, and alone.
+    for (width, height) in [(680.0, 400.0), (1264.0, 690.0), (640.0, 145.0), (336.0, 145.0), (336.0, 60.0)] {
+        let pane = Rect::from_min_size(Pos2::new(12.0, 30.0), Vec2::new(width, height));
+        for share in [0.1, 0.3] {
+            let size = Vec2::new(share * width + 16.0, 24.0);
+            let bar = Rect::from_min_size(pane.left_bottom() + Vec2::new(8.0, -8.0 - size.y), size);
+            let looks = Rect::from_min_max(pane.max - Vec2::new(192.0, 46.0), pane.max - Vec2::splat(10.0));
+            let own = Rect::from_min_size(bar.left_top() - Vec2::new(0.0, 56.0), Vec2::new(156.0, 52.0));
+            for legend in [None, Some(own)] {
+                let size = Vec2::new(272.0, 20.0);
+                let Some(at) = hint_at(pane, bar, legend, looks, size) else {
+                    shown[0] += 1;
+                    continue;
+                };
+                shown[1] += 1;
+                let hint = Rect::from_min_size(at, size);
+                let others = [Some(bar), Some(looks), legend];
+                assert!(pane.contains_rect(hint), "{hint:?} in {pane:?}");
+                assert!(others.into_iter().flatten().all(|other| !other.intersects(hint)), "{hint:?} in {pane:?}");
+            }
+        }
+    }
+    assert!(shown[0] > 0 && shown[1] >= 8, "{shown:?}");
+}
+
+#[test]
+fn the_level_of_the_water_is_typed_as_one_edit() {
+    let Some(mut editor) = editor(Scripted::default()) else { return };
+    pause(&mut editor);
+    let ctx = editor.ctx.clone();
+    editor.state_mut().carry_out(&ctx, Command::WaterLevel);
+    editor.run_steps(3);
+    let entries = editor.state().document.history().0.len();
+    editor.key_press_modifiers(egui::Modifiers::COMMAND, Key::A);
+    editor.run_steps(2);
+    for digit in ["1", "2", "0"] {
+        editor.event(egui::Event::Text(digit.into()));
+        editor.run_steps(2);
+    }
+    editor.key_press(Key::Enter);
+    editor.run_steps(3);
+    assert_eq!(editor.state().document.project().view.water_m, Some(120.0));
+    assert_eq!(editor.state().document.history().0.len(), entries + 1);
+}
+
+#[test]
 fn the_editor_at_rest_asks_for_no_frame_and_f_frames_the_land_again() {
     let Some(mut editor) = editor(Scripted::default()) else { return };
     // Until the faults have ceased to glow.

@@ -55,7 +55,7 @@ parameters! {
         /// How deep the sea is away from the coast, where the height is 0.
         depth_m: f64 = 60.0, Spec::number("Depth", 0.0, 20_000.0).slider(0.0, 1000.0).unit("m");
         /// The samples along the world's longer side between which agents walk: the more, the finer the coast.
-        reference_samples: u32 = 257, Spec::number("Reference samples", 17.0, 513.0).slider(65.0, 513.0);
+        reference_samples: u32 = 257, Spec::number("Reference samples", 17.0, 513.0).slider(65.0, 513.0).steady();
     }
 }
 

@@ -18,7 +18,8 @@ parameters! {
         k: f64 = 0.5, Spec::number("Strength k", 0.0, 1.0);
         /// The samples along the longer side whose spacing is the distance to the neighbour, at every size, so that the
         /// land stays the same.
-        reference_samples: u32 = 257, Spec::number("Reference samples", 2.0, 65_537.0).slider(65.0, 4097.0).logarithmic();
+        reference_samples: u32 = 257,
+            Spec::number("Reference samples", 2.0, 65_537.0).slider(65.0, 4097.0).logarithmic().steady();
         /// How many times the whole filter is applied.
         passes: u32 = 2, Spec::number("Passes", 0.0, 10_000.0).slider(0.0, 20.0);
     }

@@ -70,10 +70,12 @@ parameters! {
         /// Where rivers leave the world.
         outlets: Outlets = Outlets::Hollows, Spec::new("Outlets");
         /// The level of a sea in which rivers end: land under it neither rises nor is worn; empty: there is none.
-        sea_m: Option<f64> = None, Spec::number("Sea level", -100_000.0, 100_000.0).slider(-1000.0, 1000.0).unit("m");
+        sea_m: Option<f64> = None,
+            Spec::number("Sea level", -100_000.0, 100_000.0).slider(-1000.0, 1000.0).unit("m").steady();
         /// How many samples the longer side of the grid has on which the rivers are laid out, at every size of map; finer
         /// maps add the small valleys to them.
-        reference_samples: u32 = 257, Spec::number("Reference samples", 17.0, 513.0).slider(65.0, 513.0).logarithmic();
+        reference_samples: u32 = 257,
+            Spec::number("Reference samples", 17.0, 513.0).slider(65.0, 513.0).logarithmic().steady();
     }
 }
 

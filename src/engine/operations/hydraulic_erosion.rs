@@ -46,7 +46,8 @@ parameters! {
         life: u32 = 64, Spec::number("Life", 1.0, 256.0).slider(8.0, 256.0).logarithmic();
         /// How many samples the longer side of the grid has over which drops run, at every size of map: the more, the
         /// finer the gullies.
-        reference_samples: u32 = 513, Spec::number("Reference samples", 17.0, 1025.0).slider(129.0, 1025.0).logarithmic();
+        reference_samples: u32 = 513,
+            Spec::number("Reference samples", 17.0, 1025.0).slider(129.0, 1025.0).logarithmic().steady();
     }
 }
 

@@ -15,7 +15,7 @@ parameters! {
         /// How gently it falls: 0 is a cliff, at 1 the slope begins in the middle.
         softness: f64 = 0.35, Spec::number("Softness", 0.0, 1.0);
         /// The height from which the depth is measured: that of the water.
-        sea_m: f64 = 0.0, Spec::number("Sea level", -20_000.0, 100_000.0).slider(-500.0, 1000.0).unit("m");
+        sea_m: f64 = 0.0, Spec::number("Sea level", -20_000.0, 100_000.0).slider(-500.0, 1000.0).unit("m").steady();
         /// How deep below the sea level its bed lies.
         depth_m: f64 = 80.0, Spec::number("Depth", 0.0, 20_000.0).slider(0.0, 1000.0).unit("m");
     }

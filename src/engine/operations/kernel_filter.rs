@@ -30,7 +30,8 @@ parameters! {
         normalise: bool = true, Spec::new("Normalise");
         /// The samples along the longer side whose spacing is the distance between the numbers, at every size, so that
         /// the land stays the same: more samples change finer forms.
-        reference_samples: u32 = 257, Spec::number("Reference samples", 2.0, 65_537.0).slider(65.0, 4097.0).logarithmic();
+        reference_samples: u32 = 257,
+            Spec::number("Reference samples", 2.0, 65_537.0).slider(65.0, 4097.0).logarithmic().steady();
         /// How many times the land is filtered.
         passes: u32 = 2, Spec::number("Passes", 0.0, 10_000.0).slider(0.0, 20.0);
     }

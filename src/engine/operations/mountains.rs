@@ -43,7 +43,7 @@ parameters! {
         curve: f64 = 1.5, Spec::number("Curve", 0.25, 4.0).slider(0.5, 3.0);
         /// The height of the water: what lies above it below this step is the island. Where there is no coast, the
         /// border of the world is one.
-        sea_m: f64 = 0.0, Spec::number("Sea level", -20_000.0, 100_000.0).slider(-500.0, 1000.0).unit("m");
+        sea_m: f64 = 0.0, Spec::number("Sea level", -20_000.0, 100_000.0).slider(-500.0, 1000.0).unit("m").steady();
     }
 }
 

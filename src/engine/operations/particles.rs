@@ -50,7 +50,8 @@ parameters! {
         turn_deg: f64 = 60.0, Spec::number("Turn", 0.0, 180.0).unit("°");
         /// How many samples the longer side of the grid has over which particles roll, at every size of map: more of
         /// them make finer hills, of less sand.
-        reference_samples: u32 = 257, Spec::number("Reference samples", 17.0, 1025.0).slider(65.0, 513.0).logarithmic();
+        reference_samples: u32 = 257,
+            Spec::number("Reference samples", 17.0, 1025.0).slider(65.0, 513.0).logarithmic().steady();
     }
 }
 

@@ -48,7 +48,8 @@ parameters! {
         k_z: Option<f64> = None, Spec::number("k north–south", 0.0, 0.9999).slider(0.0, 0.95);
         /// The samples along the longer side at which k is meant; at other sizes it is converted, so that the land
         /// stays the same.
-        reference_samples: u32 = 257, Spec::number("Reference samples", 2.0, 65_537.0).slider(65.0, 4097.0).logarithmic();
+        reference_samples: u32 = 257,
+            Spec::number("Reference samples", 2.0, 65_537.0).slider(65.0, 4097.0).logarithmic().steady();
         /// How many times the whole filter is applied.
         passes: u32 = 1, Spec::number("Passes", 0.0, 10_000.0).slider(0.0, 20.0);
     }

@@ -26,7 +26,8 @@ parameters! {
         repose_deg: f64 = 35.0, Spec::number("Angle of repose", 0.0, 89.0).slider(10.0, 60.0).unit("°");
         /// How many samples the longer side of the grid has on which rock comes down, at every size of map: the more, the
         /// shorter the way that it takes in a round.
-        reference_samples: u32 = 257, Spec::number("Reference samples", 17.0, 513.0).slider(65.0, 513.0).logarithmic();
+        reference_samples: u32 = 257,
+            Spec::number("Reference samples", 17.0, 513.0).slider(65.0, 513.0).logarithmic().steady();
     }
 }
 

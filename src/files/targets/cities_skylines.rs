@@ -1,6 +1,6 @@
 //! Cities: Skylines (wiki, "Map editor"): 0 to 1024 m over 17.28 km, the sea at 40 m; and its successor.
 
-use super::{Facts, PLAIN, Sizes, Target};
+use super::{Facts, METRES, PLAIN, Sizes, Target, metres};
 use crate::engine::parameters::Band;
 
 pub(super) static FIRST: Target = Target {
@@ -10,12 +10,7 @@ pub(super) static FIRST: Target = Target {
     texture: None,
     range_m: Some(Band { min: 0.0, max: 1024.0 }),
     side_m: Some(17_280.0),
-    import: |facts| {
-        vec![
-            format!("put {} into the folder Addons/MapEditor/Heightmaps and import it in the map editor.", facts.file),
-            "heights are kept as they are between 0 and 1024 m; the sea stands at 40 m.".into(),
-        ]
-    },
+    import: first,
     unverified: &["whether maps are flipped; here the first row is the northern one."],
     ..PLAIN
 };
@@ -33,11 +28,24 @@ pub(super) static SECOND: Target = Target {
     ..PLAIN
 };
 
+fn first(facts: &Facts) -> Vec<String> {
+    let mut steps = vec![
+        format!("put {} into the folder Addons/MapEditor/Heightmaps and import it in the map editor.", facts.file),
+        "heights are kept as they are between 0 and 1024 m; the sea stands at 40 m.".into(),
+    ];
+    steps.extend(facts.water_m.map(|water_m| format!("the project's water lies at {} m.", metres(water_m))));
+    steps
+}
+
 fn second(facts: &Facts) -> Vec<String> {
-    vec![format!(
+    let mut steps = vec![format!(
         "import {} in the map editor with a Height Scale of {} m; the value 0 stands for {} m.",
         facts.file,
-        facts.span_m(),
-        facts.range_m.min
-    )]
+        facts.height(facts.span_m(), METRES),
+        facts.height(facts.range_m.min, METRES)
+    )];
+    steps.extend(facts.water_m.map(|water_m| {
+        format!("water lies at {} m above the value 0.", facts.height(water_m - facts.range_m.min, METRES))
+    }));
+    steps
 }

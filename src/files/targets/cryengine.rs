@@ -1,6 +1,6 @@
 //! CRYENGINE's terrain editor.
 
-use super::{Facts, PLAIN, Sizes, Target, USUAL, WeightsPlace};
+use super::{Facts, METRES, PLAIN, SCALE, Sizes, Target, USUAL, WeightsPlace, typed};
 use crate::files::maps::WeightsLayout;
 
 pub(super) static CRYENGINE: Target = Target {
@@ -16,18 +16,23 @@ pub(super) static CRYENGINE: Target = Target {
 };
 
 fn import(facts: &Facts) -> Vec<String> {
-    vec![
+    let mut steps = vec![
         format!(
             "make a level with a terrain of {} × {} and {} m per unit, and set the terrain's Max Height {}.",
             facts.grid.width(),
             facts.grid.height(),
-            facts.grid.spacing_x_m(),
-            facts.span_m()
+            typed(facts.grid.spacing_x_m(), SCALE),
+            facts.height(facts.span_m(), METRES)
         ),
         format!(
             "Import Heightmap {}; the value 0 stands for {} m, so lower the ocean by as much to have heights as they \
              are.",
-            facts.file, facts.range_m.min
+            facts.file,
+            facts.height(facts.range_m.min, METRES)
         ),
-    ]
+    ];
+    steps.extend(facts.water_m.map(|water_m| {
+        format!("water lies at {} m above the value 0.", facts.height(water_m - facts.range_m.min, METRES))
+    }));
+    steps
 }

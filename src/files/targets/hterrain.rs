@@ -1,7 +1,7 @@
 //! The HTerrain plugin for Godot ("Heightmap terrain" by Zylann).
 
 use super::USUAL;
-use super::{Facts, PLAIN, Sizes, Target, WeightsPlace};
+use super::{Facts, METRES, PLAIN, SCALE, Sizes, Target, WeightsPlace, metres, typed};
 use crate::files::maps::WeightsLayout;
 
 /// The textures of a splat map.
@@ -23,10 +23,17 @@ fn import(facts: &Facts) -> Vec<String> {
     let mut steps = vec![
         format!(
             "Terrain > Import maps, {}: Raw endianess Little Endian, Min height {}, Max height {}.",
-            facts.file, facts.range_m.min, facts.range_m.max
+            facts.file,
+            facts.height(facts.range_m.min, METRES),
+            facts.height(facts.range_m.max, METRES)
         ),
-        format!("set Map scale {}, 1, {}.", facts.grid.spacing_x_m(), facts.grid.spacing_z_m()),
+        format!(
+            "set Map scale {}, 1, {}.",
+            typed(facts.grid.spacing_x_m(), SCALE),
+            typed(facts.grid.spacing_z_m(), SCALE)
+        ),
     ];
+    steps.extend(facts.water_m.map(|water_m| format!("water lies at y = {} m.", metres(water_m))));
     let packs = facts.layers.chunks(SPLATS).enumerate();
     steps.extend(packs.map(|(at, names)| {
         let names = names.join(", ");

@@ -61,6 +61,8 @@ pub struct Target {
     pub import: fn(&Facts) -> Vec<String>,
     /// What is known from documentation alone, or not at all; said behind the steps.
     pub unverified: &'static [&'static str],
+    /// The same of tiles, where there are some.
+    pub unverified_tiles: &'static [&'static str],
 }
 
 /// Where the weights of a target are taken.
@@ -81,7 +83,11 @@ pub struct Facts<'a> {
     pub grid: Grid,
     /// The heights of the lowest and of the greatest value, or the lowest and the highest height.
     pub range_m: Band,
-    /// The columns and rows of tiles.
+    /// Whether these are the heights of a preview, from which those of the land may differ a little.
+    pub is_about: bool,
+    /// The level of the water, metres, if there is any.
+    pub water_m: Option<f64>,
+    /// The columns and rows of tiles, where there is more than one.
     pub tiles: Option<[usize; 2]>,
     /// The names of the terrain types that cover ground, in their order.
     pub layers: &'a [String],
@@ -93,10 +99,34 @@ impl Facts<'_> {
         self.range_m.max - self.range_m.min
     }
 
+    /// A number that follows from the range of heights, with so many places after the point at the most; fewer, and said
+    /// so, while those are about what they will be.
+    fn height(&self, number: f64, places: usize) -> String {
+        if self.is_about { format!("about {}", typed(number, places.saturating_sub(2))) } else { typed(number, places) }
+    }
+
     /// The terrain types in one line.
     fn layers(&self) -> String {
         self.layers.iter().enumerate().map(|(at, name)| format!("{at} {name}")).collect::<Vec<_>>().join(", ")
     }
+}
+
+/// Places after the point of what is typed into a program: of lengths in metres or in units about as long, of those in
+/// centimetres, and of scales.
+const METRES: usize = 4;
+const CENTIMETRES: usize = 2;
+const SCALE: usize = 4;
+
+/// A number as one types it: with so many places after the point at the most, and without zeros at its end.
+pub(in crate::files) fn typed(number: f64, places: usize) -> String {
+    let text = format!("{number:.places$}");
+    let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+    if text == "-0" { "0".into() } else { text.into() }
+}
+
+/// A length as one types it, metres.
+pub(in crate::files) fn metres(length_m: f64) -> String {
+    typed(length_m, METRES)
 }
 
 /// The sizes of heightmaps that a program takes.
@@ -167,6 +197,18 @@ impl Sizes {
         }
     }
 
+    /// What is true of all of the sizes, in a few words.
+    pub fn rule(self) -> String {
+        match self {
+            Self::Any => "any size".into(),
+            Self::UpTo(most) => format!("up to {most} samples along a side"),
+            Self::PowersOfTwo { plus: 0, .. } => "powers of two".into(),
+            Self::PowersOfTwo { plus, .. } => format!("powers of two and {plus} more"),
+            Self::Exactly(side) => format!("{side} × {side} samples"),
+            Self::Components => "whole components".into(),
+        }
+    }
+
     /// The sizes in words.
     pub fn describe(self) -> String {
         match self {
@@ -205,6 +247,7 @@ const PLAIN: Target = Target {
     tile_names: TileNames::FromNorthWest,
     import: |_| Vec::new(),
     unverified: &[],
+    unverified_tiles: &[],
 };
 
 /// Every target.
@@ -357,7 +400,9 @@ impl Target {
     pub fn steps(&self, facts: &Facts) -> Vec<String> {
         let mut steps: Vec<String> =
             (self.import)(facts).into_iter().map(|step| format!("{}: {step}", self.label)).collect();
-        steps.extend(self.unverified.iter().map(|what| format!("{}, not verified: {what}", self.label)));
+        let of_tiles = if facts.tiles.is_some() { self.unverified_tiles } else { &[] };
+        let unverified = self.unverified.iter().chain(of_tiles);
+        steps.extend(unverified.map(|what| format!("{}, not verified: {what}", self.label)));
         steps
     }
 
@@ -417,16 +462,39 @@ mod tests {
     fn keys_are_told_apart_and_every_target_says_what_to_do() {
         let keys: BTreeSet<&str> = ALL.iter().map(|target| target.key).collect();
         assert_eq!(keys.len(), ALL.len());
-        let grid = Grid::new(Extent { width_m: 4096.0, depth_m: 4096.0 }, 1025, 1025);
+        // Numbers that have many digits.
+        let grid = Grid::new(Extent { width_m: 4097.123456, depth_m: 4099.7654321 }, 1009, 1009);
         let layers = ["Rock".to_string(), "Snow".to_string()];
         for target in ALL {
-            let range_m = Band { min: -100.0, max: 924.0 };
-            let facts = Facts { file: "height", grid, range_m, tiles: None, layers: &layers };
+            let range_m = Band { min: -100.123456789, max: 924.987654321 };
+            let (file, layers, water_m) = ("height", &layers[..], Some(12.3456789));
+            let facts = Facts { file, grid, range_m, is_about: false, water_m, tiles: None, layers };
             let steps = target.steps(&facts);
             assert!(!steps.is_empty(), "{}", target.key);
             assert!(steps.iter().all(|step| step.starts_with(target.label) && step.ends_with('.')), "{steps:?}");
+            let of_water = |steps: &[String]| steps.iter().filter(|step| step.contains("water lies at")).count();
+            assert_eq!(of_water(&steps), 1, "{steps:?}");
+            assert_eq!(of_water(&target.steps(&Facts { water_m: None, ..facts.clone() })), 0);
+            let said = steps.join(" ");
+            assert!(!said.contains("tile") && !said.contains("about"), "{said}");
+            let places = |number: &str| number.split_once('.').map_or(0, |(_, places)| places.len());
+            let numbers = said.split(|c: char| !c.is_ascii_digit() && c != '.').map(|part| part.trim_end_matches('.'));
+            assert!(numbers.clone().count() > 5 && numbers.map(places).all(|places| places <= 4), "{said}");
+            let is_told = target.steps(&Facts { is_about: true, ..facts }) != steps;
+            assert!(
+                is_told || target.range_m.is_some(),
+                "{}: what follows from the heights is about right",
+                target.key
+            );
             assert!(!target.line().is_empty() && from_key(target.key) == Some(target));
         }
+    }
+
+    #[test]
+    fn numbers_are_typed_with_few_digits_and_no_idle_zeros() {
+        let written = [(146.095_979_246_2, 4), (4096.0, 2), (-12.5, 4), (-0.000_01, 2), (100.0, 0), (0.000_26, 4)];
+        let read = written.map(|(number, places)| typed(number, places));
+        assert_eq!(read, ["146.096", "4096", "-12.5", "0", "100", "0.0003"]);
     }
 
     #[test]

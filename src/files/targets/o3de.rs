@@ -1,6 +1,6 @@
 //! Open 3D Engine's terrain ("Terrain Heightmaps"): the image preset goes by the end of the name.
 
-use super::{Facts, PLAIN, Target, USUAL, WeightsPlace};
+use super::{Facts, METRES, PLAIN, SCALE, Target, USUAL, WeightsPlace, metres, typed};
 use crate::files::maps::WeightsLayout;
 use crate::files::tiles::TileNames;
 
@@ -22,20 +22,21 @@ fn import(facts: &Facts) -> Vec<String> {
         format!(
             "make an Axis Aligned Box Shape of {} × {} × {} m whose lower side lies at z = {}, and set the Terrain \
              World's Min Height {} and Max Height {}.",
-            extent.width_m,
-            extent.depth_m,
-            facts.span_m(),
-            facts.range_m.min,
-            facts.range_m.min,
-            facts.range_m.max
+            metres(extent.width_m),
+            metres(extent.depth_m),
+            facts.height(facts.span_m(), METRES),
+            facts.height(facts.range_m.min, METRES),
+            facts.height(facts.range_m.min, METRES),
+            facts.height(facts.range_m.max, METRES)
         ),
         format!(
             "use {} in an Image Gradient, which spans the box, and set the Height Query Resolution {}.",
             facts.file,
-            grid.spacing_x_m()
+            typed(grid.spacing_x_m(), SCALE)
         ),
         "macro_color.png is the macro colour.".into(),
     ];
+    steps.extend(facts.water_m.map(|water_m| format!("water lies at z = {} m.", metres(water_m))));
     if !facts.layers.is_empty() {
         steps.push(format!("weight_NN_NAME.png are masks for the surface gradients {}.", facts.layers()));
     }

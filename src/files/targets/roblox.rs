@@ -1,6 +1,6 @@
 //! Roblox's terrain editor ("Import terrain"): a pixel is 4 studs, and colours of a second map name the materials.
 
-use super::{Facts, PLAIN, Sizes, Target, WeightsPlace};
+use super::{Facts, METRES, PLAIN, Sizes, Target, WeightsPlace, typed};
 use crate::files::maps::WeightsLayout;
 
 pub(super) static ROBLOX: Target = Target {
@@ -24,10 +24,17 @@ fn import(facts: &Facts) -> Vec<String> {
             facts.file,
             4 * facts.grid.width(),
             4 * facts.grid.height(),
-            facts.span_m() * studs_per_m
+            facts.height(facts.span_m() * studs_per_m, METRES)
         ),
-        format!("the value 0 stands for {} m; set Position Y {}.", facts.range_m.min, facts.range_m.min * studs_per_m),
+        format!(
+            "the value 0 stands for {} m; set Position Y {}.",
+            facts.height(facts.range_m.min, METRES),
+            facts.height(facts.range_m.min * studs_per_m, METRES)
+        ),
     ];
+    steps.extend(
+        facts.water_m.map(|water_m| format!("water lies at Y {} studs.", typed(water_m * studs_per_m, METRES))),
+    );
     if !facts.layers.is_empty() {
         let colormap = "materials.png is the colormap, without soft edges: each type as the material that its name \
                         names, else as the one whose colour is nearest.";

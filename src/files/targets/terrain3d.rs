@@ -1,6 +1,6 @@
 //! Terrain3D for Godot (its documentation, "Importing & Exporting Data", "Controlmap Format").
 
-use super::{Facts, PLAIN, Target, USUAL, WeightsPlace};
+use super::{Facts, METRES, PLAIN, SCALE, Target, USUAL, WeightsPlace, metres, typed};
 use crate::files::heightmap::Encoding;
 use crate::files::maps::WeightsLayout;
 
@@ -33,11 +33,12 @@ fn import(facts: &Facts) -> Vec<String> {
         ),
         format!(
             "set Vertex Spacing {}; heights run from {} to {} m.",
-            grid.spacing_x_m(),
-            facts.range_m.min,
-            facts.range_m.max
+            typed(grid.spacing_x_m(), SCALE),
+            facts.height(facts.range_m.min, METRES),
+            facts.height(facts.range_m.max, METRES)
         ),
     ];
+    steps.extend(facts.water_m.map(|water_m| format!("water lies at y = {} m.", metres(water_m))));
     if !facts.layers.is_empty() {
         steps.push(format!("the textures of the asset dock, by their number: {}.", facts.layers()));
     }

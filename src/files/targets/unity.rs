@@ -1,7 +1,7 @@
 //! Unity's Terrain (Manual, "Working with heightmaps"): rows run from the south, a value is a share of the terrain's
 //! height.
 
-use super::{Facts, PLAIN, Sizes, Target, USUAL, WeightsPlace};
+use super::{Facts, METRES, PLAIN, Sizes, Target, USUAL, WeightsPlace, metres};
 use crate::files::heightmap::{Encoding, RowOrder};
 use crate::files::maps::WeightsLayout;
 use crate::files::tiles::TileNames;
@@ -23,14 +23,14 @@ fn import(facts: &Facts) -> Vec<String> {
         format!(
             "in the Terrain's settings set Terrain Width {}, Terrain Length {}, Terrain Height {} and Heightmap \
              Resolution {}.",
-            extent.width_m,
-            extent.depth_m,
-            facts.span_m(),
+            metres(extent.width_m),
+            metres(extent.depth_m),
+            facts.height(facts.span_m(), METRES),
             grid.width()
         ),
         format!(
             "place the Terrain at y = {}; a height is value / 65535 × Terrain Height above that.",
-            facts.range_m.min
+            facts.height(facts.range_m.min, METRES)
         ),
         format!(
             "Import Raw… {}: Depth Bit 16, Resolution {}, Byte Order Windows, Flip Vertically off (the first row is \
@@ -39,6 +39,7 @@ fn import(facts: &Facts) -> Vec<String> {
             grid.width()
         ),
     ];
+    steps.extend(facts.water_m.map(|water_m| format!("water lies at y = {} m.", metres(water_m))));
     if facts.tiles.is_some() {
         steps.push(
             "names end in _X_Z, counted from the south-western tile; all tiles have this one height range, so set the \

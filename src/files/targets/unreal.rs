@@ -1,7 +1,7 @@
 //! Unreal's Landscape ("Landscape Technical Guide", "Importing and Exporting Landscape Heightmaps"): the value 32768
 //! lies at the actor, and a step is Z scale / 128 centimetres.
 
-use super::{Facts, PLAIN, Sizes, Target, WeightsPlace};
+use super::{CENTIMETRES, Facts, PLAIN, SCALE, Sizes, Target, WeightsPlace, typed};
 use crate::files::maps::WeightsLayout;
 
 pub(super) static UNREAL: Target = Target {
@@ -10,7 +10,7 @@ pub(super) static UNREAL: Target = Target {
     sizes: Sizes::Components,
     weights: Some((WeightsLayout::Maps, WeightsPlace::Samples)),
     import,
-    unverified: &[
+    unverified_tiles: &[
         "which way tiles _xN_yM are counted; here x runs eastward and y southward from the north-western one.",
     ],
     ..PLAIN
@@ -23,13 +23,18 @@ fn import(facts: &Facts) -> Vec<String> {
     let middle_m = facts.range_m.min + facts.span_m() * 32_768.0 / 65_535.0;
     let mut steps = vec![
         format!(
-            "Landscape > Manage > Import from File, {}: set Scale X {}, Y {}, Z {scale_z} (the range in cm / 512).",
+            "Landscape > Manage > Import from File, {}: set Scale X {}, Y {}, Z {} (the range in cm / 512).",
             facts.file,
-            100.0 * extent.width_m / (grid.width() - 1) as f64,
-            100.0 * extent.depth_m / (grid.height() - 1) as f64
+            typed(100.0 * extent.width_m / (grid.width() - 1) as f64, SCALE),
+            typed(100.0 * extent.depth_m / (grid.height() - 1) as f64, SCALE),
+            facts.height(scale_z, SCALE)
         ),
-        format!("set Location Z {}, the middle of the range in cm; no flip is needed.", 100.0 * middle_m),
+        format!(
+            "set Location Z {}, the middle of the range in cm; no flip is needed.",
+            facts.height(100.0 * middle_m, CENTIMETRES)
+        ),
     ];
+    steps.extend(facts.water_m.map(|water_m| format!("water lies at Z {} cm.", typed(100.0 * water_m, CENTIMETRES))));
     if facts.tiles.is_some() {
         steps.push("all tiles have this one height range: the same scale and location are right for each.".into());
     }

@@ -1,17 +1,21 @@
 //! WorldPainter for Minecraft ("Import height map").
 
-use super::{Facts, PLAIN, Target};
+use super::{Facts, METRES, PLAIN, SCALE, Target, metres, typed};
 
 pub(super) static WORLDPAINTER: Target =
     Target { key: "worldpainter", label: "WorldPainter", texture: None, has_one_spacing: true, import, ..PLAIN };
 
 fn import(facts: &Facts) -> Vec<String> {
-    vec![
+    let mut steps = vec![
         format!(
             "Import > Height map, {}: From image 0 to level {}, To image 65535 to level {}, for one block a metre; \
              no flip is needed.",
-            facts.file, facts.range_m.min, facts.range_m.max
+            facts.file,
+            facts.height(facts.range_m.min, METRES),
+            facts.height(facts.range_m.max, METRES)
         ),
-        format!("set the scale to {} % for one block a metre.", 100.0 * facts.grid.spacing_x_m()),
-    ]
+        format!("set the scale to {} % for one block a metre.", typed(100.0 * facts.grid.spacing_x_m(), SCALE)),
+    ];
+    steps.extend(facts.water_m.map(|water_m| format!("water lies at level {}.", metres(water_m))));
+    steps
 }
