@@ -32,6 +32,8 @@ pub(super) struct RecentFiles {
     pub(super) missing: BTreeSet<PathBuf>,
     /// When they were asked for last, seconds.
     asked: Option<f64>,
+    /// Whether the answer has not come yet.
+    is_asked: bool,
 }
 
 impl App {
@@ -39,8 +41,8 @@ impl App {
     pub(super) fn look_for_recent(&mut self, ctx: &Context) {
         let now = ctx.input(|input| input.time);
         let is_due = self.recent_files.asked.is_none_or(|asked| now - asked > LOOK_EVERY && Popup::is_any_open(ctx));
-        if is_due && !self.settings.recent.is_empty() {
-            self.recent_files.asked = Some(now);
+        if is_due && !self.recent_files.is_asked && !self.settings.recent.is_empty() {
+            (self.recent_files.asked, self.recent_files.is_asked) = (Some(now), true);
             self.errands.look_for(self.settings.recent.clone());
         }
     }
@@ -120,7 +122,9 @@ impl App {
             Errand::Surveyed(survey) => self.export.take(survey),
             Errand::Tried(pace) => self.export.take_pace(pace),
             Errand::Done => {}
-            Errand::Missing(missing) => self.recent_files.missing = missing,
+            Errand::Missing(missing) => {
+                (self.recent_files.missing, self.recent_files.is_asked) = (missing, false);
+            }
             Errand::Gone(path) => {
                 self.settings.recent.retain(|known| *known != path);
                 self.complain(format!("{} is no longer there; it was taken off the recent files", path.display()));

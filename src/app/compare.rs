@@ -1,19 +1,22 @@
 //! The land before the last edit beside the present one: as long as a key is held, or on one side of split maps.
 
+use std::sync::Arc;
+
 use egui::{Align2, Context, FontId, Key, Rect, Role, Sense, Ui, Vec2, WidgetInfo};
 
 use super::App;
 use super::menus::Looks;
 use super::theme::colours;
 use super::views::plate;
+use crate::engine::Recipe;
 use crate::worker::{Preview, PreviewRequest};
 
 /// What of the state before is looked at. None of it is part of the document.
 #[derive(Default)]
 pub(super) struct Compare {
-    /// The document's revision at which the views began to show the state before; of a later one it is another state, and
-    /// nobody has asked for that.
-    begun_at: Option<u64>,
+    /// The recipe beside which the views began to show the state before; of a later one it is another state, and nobody
+    /// has asked for that.
+    begun_at: Option<Arc<Recipe>>,
     /// Whether they do so only as long as the key is held.
     is_held: bool,
     /// A picture of the other side: of the state before, or of the present one while that before is shown.
@@ -32,12 +35,14 @@ impl Compare {
 impl App {
     /// Whether the views show the state before.
     fn shows_before(&self) -> bool {
-        self.compare.begun_at == Some(self.document.revision()) && self.document.before().is_some()
+        let recipe = &self.document.project().recipe;
+        self.compare.begun_at.as_ref().is_some_and(|begun| **begun == *recipe) && self.document.before().is_some()
     }
 
     /// Shows the state before, or the present one again.
     pub(super) fn show_before(&mut self, ctx: &Context) {
-        self.compare.begun_at = Some(self.document.revision()).filter(|_| !self.shows_before());
+        let recipe = Arc::new(self.document.project().recipe.clone());
+        self.compare.begun_at = Some(recipe).filter(|_| !self.shows_before());
         self.compare.is_held = self.shows_before() && ctx.input(|input| input.key_down(Key::C));
     }
 

@@ -64,28 +64,38 @@ pub(super) struct Imported {
     pub(super) is_ground: bool,
 }
 
+/// Whether there is certainly no such file; one that nobody may look at is not known to be gone.
+fn is_gone(path: &Path) -> bool {
+    matches!(path.try_exists(), Ok(false))
+}
+
 type Work = Box<dyn FnOnce() -> Errand + Send>;
 
 /// Runs errands one after another on a thread of its own: what was saved last is what the file holds.
 pub(super) struct Errands {
     work: Sender<Work>,
+    /// Looks go beside the others: on a disk that does not answer they may take very long.
+    looks: Sender<Work>,
     done: Receiver<Errand>,
 }
 
 impl Errands {
     /// Starts the thread; it ends when this is dropped.
     pub(super) fn start(wake: Wake) -> std::io::Result<Self> {
-        let (work, errands) = channel::<Work>();
         let (sender, done) = channel();
-        let run = move || {
-            for errand in errands {
-                // The window may be gone by now; then nobody needs the result, but the errand is done all the same.
-                let _ = sender.send(errand());
-                wake();
-            }
+        let thread = |name: &str| {
+            let (work, errands) = channel::<Work>();
+            let (sender, wake) = (sender.clone(), wake.clone());
+            let run = move || {
+                for errand in errands {
+                    // The window may be gone by now; then nobody needs the result, but the errand is done all the same.
+                    let _ = sender.send(errand());
+                    wake();
+                }
+            };
+            std::thread::Builder::new().name(name.into()).spawn(run).map(|_| work)
         };
-        std::thread::Builder::new().name("upthrust errand".into()).spawn(run)?;
-        Ok(Self { work, done })
+        Ok(Self { work: thread("upthrust errand")?, looks: thread("upthrust look")?, done })
     }
 
     /// The next errand that is done.
@@ -100,12 +110,14 @@ impl Errands {
 
     /// The same with a recent file, if it is there.
     pub(super) fn open_recent(&self, path: PathBuf) {
-        self.run(move || if path.exists() { opened(path) } else { Errand::Gone(path) });
+        self.run(move || if is_gone(&path) { Errand::Gone(path) } else { opened(path) });
     }
 
     /// Looks which of these files are no longer there.
     pub(super) fn look_for(&self, paths: Vec<PathBuf>) {
-        self.run(move || Errand::Missing(paths.into_iter().filter(|path| !path.exists()).collect()));
+        let look = move || Errand::Missing(paths.into_iter().filter(|path| is_gone(path)).collect());
+        // The thread lives as long as this.
+        let _ = self.looks.send(Box::new(look));
     }
 
     /// Reads a heightmap for a step, or a picture for a terrain type.

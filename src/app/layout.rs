@@ -191,8 +191,11 @@ impl App {
             let unfolded = &mut self.settings.unfolded;
             let is_shown = unfolded.contains(Section::Profile.title()) && self.profile.can_be_removed();
             if is_shown && !is_picking && ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape)) {
-                self.profile.remove();
-                unfolded.remove(Section::Profile.title());
+                // Drawing is given up first; the line goes only where none is being drawn.
+                if !std::mem::take(&mut self.profile.is_drawing) {
+                    self.profile.remove();
+                    unfolded.remove(Section::Profile.title());
+                }
             }
         }
         let mut maximise = None;

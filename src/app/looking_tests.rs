@@ -152,6 +152,10 @@ fn a_profile_is_drawn_on_the_map_and_hovering_it_moves_the_crosshair() {
     let off = [0, 1].map(|axis| (crosshair[axis] - middle[axis]).abs() / (end[axis] - start[axis]));
     assert!(off.iter().all(|off| *off < 0.08), "{crosshair:?} in place of {middle:?}");
     assert!(!editor.state().document.is_dirty());
+    // Another line is begun and given up: the one that is there stays.
+    press(&mut editor, Modifiers::NONE, Key::P);
+    press(&mut editor, Modifiers::NONE, Key::Escape);
+    assert_eq!(editor.state().profile.ends_m(extent), [start, end]);
     press(&mut editor, Modifiers::NONE, Key::Escape);
     editor.run_steps(16);
     assert_eq!(editor.query_all_by_label("Profile of the land").count(), 0, "Escape takes the line away");

@@ -87,16 +87,12 @@ pub(super) const MENUS: [Menu; 5] =
 
 impl Item {
     fn new(around: &Around, command: Command) -> Self {
-        let is_possible = is_possible(around, command);
-        Self {
-            command,
-            text: command.text(),
-            note: None,
-            doc: String::new(),
-            is_possible,
-            is_set: None,
-            is_pale: false,
-        }
+        Self::of(command, is_possible(around, command))
+    }
+
+    fn of(command: Command, is_possible: bool) -> Self {
+        let (text, doc) = (command.text(), String::new());
+        Self { command, text, note: None, doc, is_possible, is_set: None, is_pale: false }
     }
 
     fn named(self, text: impl Into<String>) -> Self {
@@ -151,18 +147,7 @@ pub(super) fn entries_ui(ui: &mut Ui, entries: &[Entry]) -> Option<Command> {
 
 /// Draws a menu of commands that always have an effect; returns the one that was chosen.
 pub(super) fn context_ui(ui: &mut Ui, commands: &[Command]) -> Option<Command> {
-    let item = |command: &Command| {
-        let (command, text) = (*command, command.text());
-        Entry::Item(Item {
-            command,
-            text,
-            note: None,
-            doc: String::new(),
-            is_possible: true,
-            is_set: None,
-            is_pale: false,
-        })
-    };
+    let item = |command: &Command| Entry::Item(Item::of(*command, true));
     entries_ui(ui, &commands.iter().map(item).collect::<Vec<_>>())
 }
 
@@ -225,9 +210,10 @@ fn recent(around: &Around) -> Vec<Entry> {
         let [name, folder] = [path.file_name(), path.parent().map(Path::as_os_str)]
             .map(|part| part.unwrap_or_default().to_string_lossy().into_owned());
         let is_pale = around.missing.contains(path);
-        let (name, doc) = match is_pale {
-            true => (format!("{name} (missing)"), format!("{} is no longer there", path.display())),
-            false => (name, path.display().to_string()),
+        let (name, doc) = if is_pale {
+            (format!("{name} (missing)"), format!("{} is no longer there", path.display()))
+        } else {
+            (name, path.display().to_string())
         };
         let item = Item::new(around, Command::OpenRecent(i)).named(name);
         Entry::Item(Item { note: Some(shortened(&folder)), doc, is_pale, ..item })

@@ -1,6 +1,6 @@
 //! CRYENGINE's terrain editor.
 
-use super::{Facts, METRES, PLAIN, SCALE, Sizes, Target, USUAL, WeightsPlace, typed};
+use super::{Facts, METRES, PLAIN, Sizes, Target, USUAL, WeightsPlace, scale};
 use crate::files::maps::WeightsLayout;
 
 pub(super) static CRYENGINE: Target = Target {
@@ -21,7 +21,7 @@ fn import(facts: &Facts) -> Vec<String> {
             "make a level with a terrain of {} × {} and {} m per unit, and set the terrain's Max Height {}.",
             facts.grid.width(),
             facts.grid.height(),
-            typed(facts.grid.spacing_x_m(), SCALE),
+            scale(facts.grid.spacing_x_m()),
             facts.height(facts.span_m(), METRES)
         ),
         format!(

@@ -1,6 +1,6 @@
 //! Everything, for programs that have no target of their own.
 
-use super::{Facts, METRES, PLAIN, Target, USUAL, WeightsPlace, metres};
+use super::{Facts, METRES, PER_CENT, PLAIN, Target, USUAL, WeightsPlace, metres};
 use crate::files::maps::WeightsLayout;
 
 pub(super) static GENERIC: Target = Target {
@@ -19,7 +19,7 @@ fn import(facts: &Facts) -> Vec<String> {
     let mut steps = vec![format!("north is up in every picture; heights run from {low} to {high} m.")];
     steps.extend(facts.water_m.map(|water_m| {
         let share = (water_m - facts.range_m.min) / facts.span_m().max(f64::MIN_POSITIVE);
-        let share = facts.height(100.0 * share, METRES);
+        let share = facts.height(100.0 * share, PER_CENT);
         format!("water lies at {} m, {share} % of the way from the lowest to the highest height.", metres(water_m))
     }));
     steps

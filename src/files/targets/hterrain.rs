@@ -1,7 +1,7 @@
 //! The HTerrain plugin for Godot ("Heightmap terrain" by Zylann).
 
 use super::USUAL;
-use super::{Facts, METRES, PLAIN, SCALE, Sizes, Target, WeightsPlace, metres, typed};
+use super::{Facts, METRES, PLAIN, Sizes, Target, WeightsPlace, metres, scale};
 use crate::files::maps::WeightsLayout;
 
 /// The textures of a splat map.
@@ -27,11 +27,7 @@ fn import(facts: &Facts) -> Vec<String> {
             facts.height(facts.range_m.min, METRES),
             facts.height(facts.range_m.max, METRES)
         ),
-        format!(
-            "set Map scale {}, 1, {}.",
-            typed(facts.grid.spacing_x_m(), SCALE),
-            typed(facts.grid.spacing_z_m(), SCALE)
-        ),
+        format!("set Map scale {}, 1, {}.", scale(facts.grid.spacing_x_m()), scale(facts.grid.spacing_z_m())),
     ];
     steps.extend(facts.water_m.map(|water_m| format!("water lies at y = {} m.", metres(water_m))));
     let packs = facts.layers.chunks(SPLATS).enumerate();

@@ -112,16 +112,28 @@ impl Facts<'_> {
 }
 
 /// Places after the point of what is typed into a program: of lengths in metres or in units about as long, of those in
-/// centimetres, and of scales.
+/// centimetres, and of shares in per cent.
 const METRES: usize = 4;
 const CENTIMETRES: usize = 2;
-const SCALE: usize = 4;
+const PER_CENT: usize = 4;
 
 /// A number as one types it: with so many places after the point at the most, and without zeros at its end.
 pub(in crate::files) fn typed(number: f64, places: usize) -> String {
     let text = format!("{number:.places$}");
     let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
     if text == "-0" { "0".into() } else { text.into() }
+}
+
+/// Places after the point of a scale: seven digits in all, and four places at the least, because what is multiplied by it
+/// may be thousands of samples wide.
+fn scale_places(scale: f64) -> usize {
+    let whole = libm::log10(scale.abs()).floor();
+    if whole.is_finite() { (6.0 - whole).clamp(4.0, 12.0) as usize } else { 4 }
+}
+
+/// A scale as one types it.
+fn scale(scale: f64) -> String {
+    typed(scale, scale_places(scale))
 }
 
 /// A length as one types it, metres.
@@ -495,6 +507,8 @@ mod tests {
         let written = [(146.095_979_246_2, 4), (4096.0, 2), (-12.5, 4), (-0.000_01, 2), (100.0, 0), (0.000_26, 4)];
         let read = written.map(|(number, places)| typed(number, places));
         assert_eq!(read, ["146.096", "4096", "-12.5", "0", "100", "0.0003"]);
+        let scales = [146.095_979_246_2, 255.0 / 4096.0, 0.000_26, 12_345.678_9, 0.0].map(scale);
+        assert_eq!(scales, ["146.096", "0.06225586", "0.00026", "12345.6789", "0"]);
     }
 
     #[test]

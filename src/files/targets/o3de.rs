@@ -1,6 +1,6 @@
 //! Open 3D Engine's terrain ("Terrain Heightmaps"): the image preset goes by the end of the name.
 
-use super::{Facts, METRES, PLAIN, SCALE, Target, USUAL, WeightsPlace, metres, typed};
+use super::{Facts, METRES, PLAIN, Target, USUAL, WeightsPlace, metres, scale};
 use crate::files::maps::WeightsLayout;
 use crate::files::tiles::TileNames;
 
@@ -32,7 +32,7 @@ fn import(facts: &Facts) -> Vec<String> {
         format!(
             "use {} in an Image Gradient, which spans the box, and set the Height Query Resolution {}.",
             facts.file,
-            typed(grid.spacing_x_m(), SCALE)
+            scale(grid.spacing_x_m())
         ),
         "macro_color.png is the macro colour.".into(),
     ];

@@ -1,6 +1,6 @@
 //! Terrain3D for Godot (its documentation, "Importing & Exporting Data", "Controlmap Format").
 
-use super::{Facts, METRES, PLAIN, SCALE, Target, USUAL, WeightsPlace, metres, typed};
+use super::{Facts, METRES, PLAIN, Target, USUAL, WeightsPlace, metres, scale};
 use crate::files::heightmap::Encoding;
 use crate::files::maps::WeightsLayout;
 
@@ -33,7 +33,7 @@ fn import(facts: &Facts) -> Vec<String> {
         ),
         format!(
             "set Vertex Spacing {}; heights run from {} to {} m.",
-            typed(grid.spacing_x_m(), SCALE),
+            scale(grid.spacing_x_m()),
             facts.height(facts.range_m.min, METRES),
             facts.height(facts.range_m.max, METRES)
         ),

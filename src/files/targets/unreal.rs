@@ -1,7 +1,7 @@
 //! Unreal's Landscape ("Landscape Technical Guide", "Importing and Exporting Landscape Heightmaps"): the value 32768
 //! lies at the actor, and a step is Z scale / 128 centimetres.
 
-use super::{CENTIMETRES, Facts, PLAIN, SCALE, Sizes, Target, WeightsPlace, typed};
+use super::{CENTIMETRES, Facts, PLAIN, Sizes, Target, WeightsPlace, scale, scale_places, typed};
 use crate::files::maps::WeightsLayout;
 
 pub(super) static UNREAL: Target = Target {
@@ -25,9 +25,9 @@ fn import(facts: &Facts) -> Vec<String> {
         format!(
             "Landscape > Manage > Import from File, {}: set Scale X {}, Y {}, Z {} (the range in cm / 512).",
             facts.file,
-            typed(100.0 * extent.width_m / (grid.width() - 1) as f64, SCALE),
-            typed(100.0 * extent.depth_m / (grid.height() - 1) as f64, SCALE),
-            facts.height(scale_z, SCALE)
+            scale(100.0 * extent.width_m / (grid.width() - 1) as f64),
+            scale(100.0 * extent.depth_m / (grid.height() - 1) as f64),
+            facts.height(scale_z, scale_places(scale_z))
         ),
         format!(
             "set Location Z {}, the middle of the range in cm; no flip is needed.",

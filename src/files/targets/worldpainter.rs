@@ -1,6 +1,6 @@
 //! WorldPainter for Minecraft ("Import height map").
 
-use super::{Facts, METRES, PLAIN, SCALE, Target, metres, typed};
+use super::{Facts, METRES, PLAIN, Target, metres, scale};
 
 pub(super) static WORLDPAINTER: Target =
     Target { key: "worldpainter", label: "WorldPainter", texture: None, has_one_spacing: true, import, ..PLAIN };
@@ -14,7 +14,7 @@ fn import(facts: &Facts) -> Vec<String> {
             facts.height(facts.range_m.min, METRES),
             facts.height(facts.range_m.max, METRES)
         ),
-        format!("set the scale to {} % for one block a metre.", typed(100.0 * facts.grid.spacing_x_m(), SCALE)),
+        format!("set the scale to {} % for one block a metre.", scale(100.0 * facts.grid.spacing_x_m())),
     ];
     steps.extend(facts.water_m.map(|water_m| format!("water lies at level {}.", metres(water_m))));
     steps
