@@ -387,7 +387,8 @@ fn the_window_shows_the_land_in_both_panes_and_no_colour_beside_it() {
         });
     editor.state_mut().edit(|project| project.view.preview_samples = 129);
     pause(&mut editor);
-    editor.run_steps(2);
+    // No fault glows any more.
+    editor.run_steps(12);
     let image = editor.render().expect("a picture");
     let pane = |name: &str| editor.get_by_label(name).rect();
     let (grey, colourful) = (pane("Heightmap of the land"), pane("Texture of the land"));

@@ -102,7 +102,7 @@ impl Facts<'_> {
     /// A number that follows from the range of heights, with so many places after the point at the most; fewer, and said
     /// so, while those are about what they will be.
     fn height(&self, number: f64, places: usize) -> String {
-        if self.is_about { format!("about {}", typed(number, places.saturating_sub(2))) } else { typed(number, places) }
+        if self.is_about { format!("about {}", typed(number, places.saturating_sub(3))) } else { typed(number, places) }
     }
 
     /// The terrain types in one line.
@@ -489,9 +489,13 @@ mod tests {
             assert_eq!(of_water(&target.steps(&Facts { water_m: None, ..facts.clone() })), 0);
             let said = steps.join(" ");
             assert!(!said.contains("tile") && !said.contains("about"), "{said}");
-            let places = |number: &str| number.split_once('.').map_or(0, |(_, places)| places.len());
+            // Four places, or seven digits in all where it is a scale.
+            let is_short = |number: &str| {
+                let places = number.split_once('.').map_or(0, |(_, places)| places.len());
+                places <= 4 || number.len() <= 8
+            };
             let numbers = said.split(|c: char| !c.is_ascii_digit() && c != '.').map(|part| part.trim_end_matches('.'));
-            assert!(numbers.clone().count() > 5 && numbers.map(places).all(|places| places <= 4), "{said}");
+            assert!(numbers.clone().count() > 5 && numbers.clone().all(is_short), "{said}");
             let is_told = target.steps(&Facts { is_about: true, ..facts }) != steps;
             assert!(
                 is_told || target.range_m.is_some(),
