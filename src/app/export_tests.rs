@@ -130,7 +130,7 @@ fn what_is_listed_is_written_under_those_names_and_no_larger_and_the_notes_are_c
     editor.get_by_role_and_label(Role::Button, "Copied");
     // They can be had when the window is closed too.
     editor.get_by_role_and_label(Role::Button, "Close").click();
-    editor.run_steps(3);
+    editor.run_steps(8);
     editor.get_by_role_and_label(Role::Button, "Copy import notes").click_accesskit();
     editor.step();
     let is_copied = |editor: &Harness<'static, App>| {

@@ -168,7 +168,9 @@ impl App {
         let is_open = self.settings.shows_history;
         // Each with a height of its own.
         let panel = if is_open {
-            Panel::bottom("history").default_size(200.0).size_range(96.0..=480.0).resizable(true)
+            // In a low window it leaves the stack its half.
+            let most = (0.5 * ui.available_height()).clamp(96.0, 480.0);
+            Panel::bottom("history").default_size(200.0).size_range(96.0..=most).resizable(true)
         } else {
             Panel::bottom("history, folded").exact_size(28.0).resizable(false)
         };

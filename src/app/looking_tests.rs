@@ -305,8 +305,7 @@ fn at_the_size_of_exports_the_views_show_what_is_exported_and_what_does_not_fit_
     assert!(editor.state().export_samples.is_none());
     let message = editor.state().message.clone().expect("a message");
     assert!(message.is_error && message.text.contains("65537"), "{}", message.text);
-    settled(&mut editor);
-    assert_eq!(land(&editor).grid().width(), 65);
+    wait(&mut editor, "65 samples", |app| app.shown.as_ref().is_some_and(|shown| shown.land.grid().width() == 65));
 }
 
 #[test]

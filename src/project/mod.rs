@@ -48,7 +48,7 @@ parameters! {
         /// How many iterations each frame of the animation adds; 0: as many as it takes to be through in four seconds.
         iterations_per_frame: u32 = 1,
             Spec::number("Iterations a frame", 0.0, 1_000_000.0).slider(1.0, 100.0).logarithmic();
-        /// The level of the water in the views; empty: none. It is to look at, and changes neither land nor exports.
+        /// The level of the water in the views; empty: none. It is to look at and changes no land; the notes of an import say where it lies.
         water_m: Option<f64> = None, Spec::number("Water level", -20_000.0, 100_000.0).slider(-500.0, 2000.0).unit("m");
         /// The slope up to which ground counts as walkable.
         walkable_deg: f64 = WALKABLE_DEG, Spec::number("Walkable up to", 0.0, 90.0).slider(5.0, 70.0).unit("°");

@@ -19,6 +19,9 @@ pub(in crate::app) struct Message {
     pub(in crate::app) offer: Option<Offer>,
 }
 
+/// In less room than this, points, a message stands without it.
+const LEAST_FOR_OFFER: f32 = 240.0;
+
 /// A text that can be copied.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::app) struct Offer {
@@ -64,8 +67,14 @@ pub(in crate::app) fn status_ui(ui: &mut Ui, status: &Status) -> Option<Command>
                 if let Some(message) = status.message {
                     let colour = if message.is_error { colours(ui).error } else { colours(ui).weak };
                     let text = RichText::new(&message.text).color(colour);
-                    let others = if message.offer.is_some() { 160.0 } else { 28.0 };
-                    let space = Vec2::new((ui.available_width() - others).max(24.0), ui.available_height());
+                    // First, so that it does not move away as the pointer leaves the views, whose numbers go then. Where
+                    // there is no room for both, they are seen.
+                    if let Some(offer) = message.offer.as_ref().filter(|_| ui.available_width() > LEAST_FOR_OFFER)
+                        && ui.small_button(offer.name).clicked()
+                    {
+                        command = Some(Command::CopyOffer);
+                    }
+                    let space = Vec2::new(ui.available_width() - 28.0, ui.available_height());
                     let place = Layout::left_to_right(Align::Center);
                     ui.scope_builder(
                         egui::UiBuilder::new()
@@ -75,11 +84,6 @@ pub(in crate::app) fn status_ui(ui: &mut Ui, status: &Status) -> Option<Command>
                             ui.add(egui::Label::new(text).truncate()).on_hover_text(&message.text);
                         },
                     );
-                    if let Some(offer) = &message.offer
-                        && ui.small_button(offer.name).clicked()
-                    {
-                        command = Some(Command::CopyOffer);
-                    }
                     if icon_button(ui, ICON_CLOSE, "Dismiss the message").clicked() {
                         command = Some(Command::DismissMessage);
                     }

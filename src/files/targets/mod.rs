@@ -102,7 +102,7 @@ impl Facts<'_> {
     /// A number that follows from the range of heights, with so many places after the point at the most; fewer, and said
     /// so, while those are about what they will be.
     fn height(&self, number: f64, places: usize) -> String {
-        if self.is_about { format!("about {}", typed(number, places.saturating_sub(2))) } else { typed(number, places) }
+        if self.is_about { format!("about {}", typed(number, places.saturating_sub(3))) } else { typed(number, places) }
     }
 
     /// The terrain types in one line.
