@@ -478,7 +478,8 @@ impl FaultSum<'_> {
         let Self { grid, faults, monitor } = *self;
         let (width, height) = (grid.width(), grid.height());
         let xs = column_positions(&grid);
-        let blocks: Vec<Block> = faults.par_chunks(AT_ONCE).map(|faults| Block::new(faults, &grid)).collect();
+        let block = |faults: &[Fault]| monitor.check().map(|()| Block::new(faults, &grid));
+        let blocks: Vec<Block> = faults.par_chunks(AT_ONCE).map(block).collect::<Result<_, _>>()?;
         // Far in the west every fault lifts by the opposite of what it lifts by in the east.
         let westmost: i64 = blocks.iter().flat_map(|block| &block.crossers).map(|crosser| -crosser.east_units).sum();
         let tally = monitor.tally(height);

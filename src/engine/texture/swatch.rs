@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::engine::picture::{Picture, linear_from_srgb, luminance};
-use crate::engine::wide::rounded;
+use crate::engine::wide::{refill, rounded};
 
 /// A texel in linear light, 16 bits a channel: red, green, blue, and the relief, which is the luminance.
 type Texel = [u16; 4];
@@ -15,7 +15,8 @@ const FULL: f32 = 65_535.0;
 /// Places of a line that are worked out together, or not at all.
 pub(super) const STRETCH: usize = 32;
 
-/// One level of the pyramid.
+/// One level of the pyramid. Its rows go round: each begins with a copy of its last texel and ends with one of its first,
+/// so that two neighbours always lie side by side.
 #[derive(Clone, Debug)]
 struct Level {
     width: usize,
@@ -34,27 +35,44 @@ pub struct Swatch {
 }
 
 impl Level {
-    fn new(width: usize, height: usize, texels: Vec<Texel>) -> Self {
+    /// `texel` says what lies at a column and a row.
+    fn new(width: usize, height: usize, texel: impl Fn(usize, usize) -> Texel) -> Self {
+        let columns = || std::iter::once(width - 1).chain(0..width).chain(std::iter::once(0));
+        let texels: Vec<Texel> =
+            (0..height).flat_map(|y| columns().map(move |x| (x, y))).map(|(x, y)| texel(x, y)).collect();
         let reliefs = texels.iter().map(|texel| texel[3]).collect();
         Self { width, height, texels, reliefs }
     }
 
+    /// Texels from the begin of one row to that of the next.
+    #[inline(always)]
+    fn stride(&self) -> usize {
+        self.width + 2
+    }
+
+    fn at(&self, x: usize, y: usize) -> Texel {
+        self.texels[(y % self.height) * self.stride() + 1 + x % self.width]
+    }
+
+    /// A level of one texel has no structure.
+    fn is_uniform(&self) -> bool {
+        self.width * self.height == 1
+    }
+
     fn half(&self) -> Self {
-        let (width, height) = (self.width.div_ceil(2), self.height.div_ceil(2));
-        let at = |x: usize, y: usize| self.texels[(y % self.height) * self.width + x % self.width];
-        let texel = |i: usize| {
-            let (x, y) = (2 * (i % width), 2 * (i / width));
-            let four = [at(x, y), at(x + 1, y), at(x, y + 1), at(x + 1, y + 1)];
+        let texel = |x: usize, y: usize| {
+            let (x, y) = (2 * x, 2 * y);
+            let four = [self.at(x, y), self.at(x + 1, y), self.at(x, y + 1), self.at(x + 1, y + 1)];
             std::array::from_fn(|c| {
                 let sum: u32 = four.iter().map(|texel| u32::from(texel[c])).sum();
                 ((sum + 2) / 4) as u16
             })
         };
-        Self::new(width, height, (0..width * height).map(texel).collect())
+        Self::new(self.width.div_ceil(2), self.height.div_ceil(2), texel)
     }
 }
 
-/// The two texels of `count` between whose centres a place lies, and the way from the one to the other; `share` is a
+/// The two rows of `count` between whose centres a place lies, and the way from the one to the other; `share` is a
 /// share of the picture and goes round.
 #[inline(always)]
 fn between(share: f32, count: usize) -> (usize, usize, f32) {
@@ -89,19 +107,21 @@ impl Swatch {
             let [red, green, blue] = colour;
             [red, green, blue, luminance(colour)].map(|channel| (channel * FULL + 0.5) as u16)
         };
-        let mut level = Level::new(picture.width, picture.height, picture.pixels.iter().map(texel).collect());
-        if level.texels.is_empty() {
-            level = Level::new(1, 1, vec![[0; 4]]);
-        }
+        let texels: Vec<Texel> = picture.pixels.iter().map(texel).collect();
+        let level = if texels.is_empty() {
+            Level::new(1, 1, |_, _| [0; 4])
+        } else {
+            Level::new(picture.width, picture.height, |x, y| texels[y * picture.width + x])
+        };
         let mut levels = vec![level];
-        while let Some(last) = levels.last().filter(|level| level.texels.len() > 1) {
+        while let Some(last) = levels.last().filter(|level| !level.is_uniform()) {
             levels.push(last.half());
         }
         let mut mean = [0.0_f64; 4];
-        for texel in &levels[0].texels {
+        for texel in &texels {
             mean.iter_mut().zip(texel).for_each(|(sum, channel)| *sum += f64::from(*channel));
         }
-        let scale = 1.0 / (f64::from(FULL) * levels[0].texels.len() as f64);
+        let scale = 1.0 / (f64::from(FULL) * texels.len().max(1) as f64);
         Self { levels, mean: mean.map(|sum| (sum * scale) as f32) }
     }
 
@@ -203,12 +223,15 @@ impl Cover {
         if !stretches(weights).any(|stretch| !is_known[stretch.start / STRETCH]) {
             return;
         }
-        let Space { triangles, brightness } = space;
+        let Space { triangles, brightness, far_rows } = space;
         let Self { repeat_m, per_relief, .. } = *self;
         let levels = &self.swatch.levels;
         let (mean, repeats_per_m) = (self.swatch.mean, 1.0 / repeat_m);
         let v = z_m * repeats_per_m;
-        let far = [0, 1].map(|at| FarLine::new(&levels[self.far[at]], FAR[at], repeats_per_m, v, self.proportion));
+        let [one, other] = far_rows;
+        let far = [(0, one), (1, other)].map(|(at, row)| {
+            FarLine::new(&levels[self.far[at]], FAR[at], repeats_per_m, (v, self.proportion), per_relief, row)
+        });
         let near = &levels[self.near];
         let shows_near = near.width >= LEAST_TEXELS.min(levels[0].width);
         if shows_near {
@@ -223,9 +246,8 @@ impl Cover {
             let mut places = [xs_m[xs_m.len() - 1]; STRETCH];
             places[..xs_m.len()].copy_from_slice(xs_m);
             brightness.fill(1.0);
-            // A level of one texel has no structure.
-            for line in far.iter().filter(|line| line.level.texels.len() > 1) {
-                line.brighten(&places, per_relief, brightness);
+            for line in far.iter().filter(|line| !line.is_uniform) {
+                line.brighten(&places, brightness);
             }
             let channels = steps.each_mut().map(|steps| &mut steps[stretch.clone()]);
             if shows_near {
@@ -291,13 +313,16 @@ impl Texels {
 pub(super) struct Space {
     triangles: Triangles,
     brightness: [f32; STRETCH],
+    far_rows: [Vec<f32>; 2],
 }
 
 /// A line of far structure, and where a place in metres lies on it.
 #[derive(Clone, Copy, Debug)]
 struct FarLine<'a> {
-    level: &'a Level,
-    line: Line,
+    /// The reliefs along the line, 1 being the mean: those of the two rows of texels between which it lies, mixed.
+    reliefs: &'a [f32],
+    is_uniform: bool,
+    width: f32,
     per_m: f32,
     east: f32,
 }
@@ -305,52 +330,62 @@ struct FarLine<'a> {
 impl<'a> FarLine<'a> {
     /// `v` is how far south the line lies in near structure.
     #[inline(always)]
-    fn new(level: &'a Level, far: Far, repeats_per_m: f32, v: f32, proportion: f32) -> Self {
+    fn new(
+        level: &Level,
+        far: Far,
+        repeats_per_m: f32,
+        (v, proportion): (f32, f32),
+        per_relief: f32,
+        row: &'a mut Vec<f32>,
+    ) -> Self {
         let Far { scale, slant, offset: [east, south] } = far;
         let line = Line::new(level, v * proportion / scale + south);
-        Self { level, line, per_m: repeats_per_m / scale, east: east + slant * v / scale }
+        let [north, south] = [line.north, line.south].map(|at| &level.reliefs[at * level.stride()..][..level.stride()]);
+        let scaled = per_relief * (1.0 / FULL);
+        refill(
+            row,
+            north.iter().zip(south).map(|(&north, &south)| {
+                let (north, south) = (f32::from(north), f32::from(south));
+                (north + (south - north) * line.t) * scaled
+            }),
+        );
+        Self {
+            reliefs: row,
+            is_uniform: level.is_uniform(),
+            width: level.width as f32,
+            per_m: repeats_per_m / scale,
+            east: east + slant * v / scale,
+        }
     }
 
     /// Looking up alone goes place by place; what comes before and after it goes through the vector lanes.
     #[inline(always)]
-    fn brighten(&self, xs_m: &[f32; STRETCH], per_relief: f32, brightness: &mut [f32; STRETCH]) {
-        let Self { level, line, per_m, east } = *self;
+    fn brighten(&self, xs_m: &[f32; STRETCH], brightness: &mut [f32; STRETCH]) {
+        let Self { reliefs, width, per_m, east, .. } = *self;
         let mut texels = Between::default();
-        let width = level.width as f32;
         texels.find(width, xs_m.iter().map(|x_m| x_m * per_m + east));
-        let [north, south] = [line.north, line.south].map(|row| &level.reliefs[row * level.width..][..level.width]);
-        let mut reliefs = [[0.0; STRETCH]; 4];
-        for (i, (&west, &east)) in texels.firsts.iter().zip(&texels.seconds).enumerate() {
-            let corners = [&north[west as usize], &north[east as usize], &south[west as usize], &south[east as usize]];
-            for (reliefs, relief) in reliefs.iter_mut().zip(corners) {
-                reliefs[i] = f32::from(*relief);
-            }
+        let mut pairs = [[0.0; 2]; STRETCH];
+        for (pair, &west) in pairs.iter_mut().zip(&texels.wests) {
+            let west = west as usize;
+            pair.copy_from_slice(&reliefs[west..west + 2]);
         }
-        let [north_wests, north_easts, south_wests, south_easts] = &reliefs;
-        let norths = north_wests.iter().zip(north_easts);
-        let corners = norths.zip(south_wests.iter().zip(south_easts));
-        for ((bright, way), ((north_west, north_east), (south_west, south_east))) in
-            brightness.iter_mut().zip(&texels.ways).zip(corners)
-        {
-            let north = north_west + (north_east - north_west) * way;
-            let south = south_west + (south_east - south_west) * way;
-            let relief = (north + (south - north) * line.t) * (1.0 / FULL);
-            *bright += FAR_SHARE * (relief * per_relief - 1.0).clamp(-1.0, 1.0);
+        for ((bright, way), [west, east]) in brightness.iter_mut().zip(&texels.ways).zip(&pairs) {
+            *bright += FAR_SHARE * (west + (east - west) * way - 1.0).clamp(-1.0, 1.0);
         }
     }
 }
 
-/// The texels of a row between whose centres each place of a stretch lies, and the way from the one to the other.
+/// The texels of a row between whose centres each place of a stretch lies: where the western one stands in the row of a
+/// [`Level`], and the way from it to the next.
 #[derive(Clone, Copy, Debug)]
 struct Between {
-    firsts: [u32; STRETCH],
-    seconds: [u32; STRETCH],
+    wests: [u32; STRETCH],
     ways: [f32; STRETCH],
 }
 
 impl Default for Between {
     fn default() -> Self {
-        Self { firsts: [0; STRETCH], seconds: [0; STRETCH], ways: [0.0; STRETCH] }
+        Self { wests: [0; STRETCH], ways: [0.0; STRETCH] }
     }
 }
 
@@ -358,14 +393,12 @@ impl Between {
     /// Places are given as shares of the row, which goes round.
     #[inline(always)]
     fn find(&mut self, width: f32, shares: impl Iterator<Item = f32>) {
-        let Self { firsts, seconds, ways } = self;
-        for (((first, second), way), share) in firsts.iter_mut().zip(seconds).zip(ways).zip(shares) {
-            let position = (share - share.floor()) * width - 0.5;
+        let Self { wests, ways } = self;
+        for ((west, way), share) in wests.iter_mut().zip(ways).zip(shares) {
+            let position = (share - share.floor()) * width + 0.5;
             let base = position.floor();
             *way = position - base;
-            let west = if base < 0.0 { width - 1.0 } else { base };
-            *first = rounded(west);
-            *second = rounded(if west + 1.0 < width { west + 1.0 } else { 0.0 });
+            *west = rounded(base);
         }
     }
 }
@@ -406,7 +439,7 @@ impl Corner {
     fn new(level: &Level, down: f32, at: [i32; 2]) -> Self {
         let [east, south] = offset(at);
         let Line { north, south, t } = Line::new(level, down + south);
-        Self { east, line: Line { north: north * level.width, south: south * level.width, t } }
+        Self { east, line: Line { north: north * level.stride(), south: south * level.stride(), t } }
     }
 }
 
@@ -423,11 +456,38 @@ struct Cell {
 struct Copies {
     shares: [f32; STRETCH],
     easts: [f32; STRETCH],
-    /// The way from the northern row to the southern one.
-    downs: [f32; STRETCH],
     texels: Between,
-    /// The shares of the four texels: north-west, north-east, south-west, south-east.
-    of_texels: [[f32; STRETCH]; 4],
+    /// The shares of the western and of the eastern texels.
+    of_texels: [[f32; STRETCH]; 2],
+}
+
+impl Copies {
+    /// Adds the copy at a corner to the mixture at some places, a bit for each.
+    #[inline(always)]
+    fn add(&self, level: &Level, corner: &Corner, mut places: u32, mixtures: &mut [[f32; 8]; STRETCH]) {
+        let Self { texels: Between { wests, .. }, of_texels: [of_west, of_east], .. } = self;
+        let Line { north, south, t } = corner.line;
+        let stride = level.stride();
+        let (north, south) = (&level.texels[north..][..stride], &level.texels[south..][..stride]);
+        while places != 0 {
+            let i = places.trailing_zeros() as usize;
+            places &= places - 1;
+            let west = wests[i] as usize;
+            let (north, south) = (two(&north[west..west + 2]), two(&south[west..west + 2]));
+            let (west, east) = (of_west[i], of_east[i]);
+            let shares = [west, west, west, west, east, east, east, east];
+            // Not by iterators over arrays of this size, which are not inlined.
+            for c in 0..8 {
+                mixtures[i][c] += shares[c] * (north[c] + (south[c] - north[c]) * t);
+            }
+        }
+    }
+}
+
+/// The places of a stretch, a bit for each, that are not 0.
+#[inline(always)]
+fn places_where(values: &[f32; STRETCH]) -> u32 {
+    values.iter().enumerate().fold(0, |places, (at, value)| places | u32::from(*value != 0.0) << at)
 }
 
 /// The triangles of a skewed grid along one line from west to east. The line stays between two rows of corners.
@@ -442,13 +502,17 @@ struct Triangles {
     /// What is worked in along a stretch.
     copies: [Copies; COPIES],
     cells: Vec<Cell>,
+    /// The mixture of the three copies at every place: the channels of the western texels and those of the eastern ones,
+    /// which are still to be added.
+    mixtures: [[f32; 8]; STRETCH],
+    /// How far the mixture is from the mean, channel by channel.
     details: [[f32; STRETCH]; 4],
 }
 
 impl Default for Triangles {
     fn default() -> Self {
-        let [shares, easts, downs] = [[0.0; STRETCH]; 3];
-        let copies = Copies { shares, easts, downs, texels: Between::default(), of_texels: [[0.0; STRETCH]; 4] };
+        let [shares, easts] = [[0.0; STRETCH]; 2];
+        let copies = Copies { shares, easts, texels: Between::default(), of_texels: [[0.0; STRETCH]; 2] };
         Self {
             down: 0.0,
             skew: 0.0,
@@ -456,6 +520,7 @@ impl Default for Triangles {
             t: 0.0,
             copies: [copies; COPIES],
             cells: Vec::new(),
+            mixtures: [[0.0; 8]; STRETCH],
             details: [[0.0; STRETCH]; 4],
         }
     }
@@ -514,52 +579,36 @@ impl Triangles {
         }
         self.find_cells(level, &cells, &is_south);
         let width = level.width as f32;
-        for Copies { shares, easts, downs, texels, of_texels } in &mut self.copies {
+        for Copies { shares, easts, texels, of_texels: [wests, to_easts] } in &mut self.copies {
             texels.find(width, us.iter().zip(&*easts).map(|(u, east)| u + east));
-            let [north_wests, north_easts, south_wests, south_easts] = of_texels;
-            let norths = north_wests.iter_mut().zip(north_easts);
-            let corners = norths.zip(south_wests.iter_mut().zip(south_easts));
-            for (((share, down), way), ((north_west, north_east), (south_west, south_east))) in
-                shares.iter().zip(&*downs).zip(&texels.ways).zip(corners)
-            {
-                let (north, south) = (share * (1.0 - down), share * down);
-                (*north_west, *north_east) = (north * (1.0 - way), north * way);
-                (*south_west, *south_east) = (south * (1.0 - way), south * way);
+            for (((share, way), west), east) in shares.iter().zip(&texels.ways).zip(wests).zip(to_easts) {
+                *west = share * (1.0 - way);
+                *east = share * way;
             }
         }
-        let texels = level.texels.as_slice();
+        self.mixtures.fill([0.0; 8]);
+        let [first, second, third] = &self.copies;
+        let south = places_where(&is_south);
+        // Mostly one of the three is seen.
+        let (sees_first, sees_second, sees_third) =
+            (places_where(&first.shares), places_where(&second.shares), places_where(&third.shares));
         let mut at = 0;
         for Cell { places, corners: [north_west, north_east, south_west, south_east] } in &self.cells {
-            for i in at..at + places {
-                let first = if is_south[i] > 0.0 { south_east } else { north_west };
-                let mut sum = [0.0_f32; 4];
-                for (Copies { shares, texels: Between { firsts, seconds, .. }, of_texels, .. }, Corner { line, .. }) in
-                    self.copies.iter().zip([first, north_east, south_west])
-                {
-                    // Mostly one of the three is seen, and the same one from each place to the next.
-                    if shares[i] == 0.0 {
-                        continue;
-                    }
-                    let (west, east) = (firsts[i] as usize, seconds[i] as usize);
-                    let corners = [line.north + west, line.north + east, line.south + west, line.south + east];
-                    for (shares, corner) in of_texels.iter().zip(corners) {
-                        let texel = texels[corner];
-                        sum = std::array::from_fn(|c| sum[c] + shares[i] * f32::from(texel[c]));
-                    }
-                }
-                for (details, sum) in self.details.iter_mut().zip(sum) {
-                    details[i] = sum;
-                }
-            }
+            let here = (u32::MAX >> (STRETCH - places)) << at;
             at += places;
+            first.add(level, north_west, here & sees_first & !south, &mut self.mixtures);
+            first.add(level, south_east, here & sees_first & south, &mut self.mixtures);
+            second.add(level, north_east, here & sees_second, &mut self.mixtures);
+            third.add(level, south_west, here & sees_third, &mut self.mixtures);
         }
         let mut wholes = [0.0; STRETCH];
         for Copies { shares, .. } in &self.copies {
             wholes.iter_mut().zip(shares).for_each(|(whole, share)| *whole += share);
         }
-        for (details, mean) in self.details.iter_mut().zip(mean) {
-            for ((detail, restored), whole) in details.iter_mut().zip(&restored).zip(&wholes) {
-                *detail = (*detail * (1.0 / FULL) - mean * whole) * restored;
+        for (c, (details, mean)) in self.details.iter_mut().zip(mean).enumerate() {
+            let mixtures = self.mixtures.iter().map(|mixture| mixture[c] + mixture[c + 4]);
+            for (((detail, mixture), restored), whole) in details.iter_mut().zip(mixtures).zip(&restored).zip(&wholes) {
+                *detail = (mixture * (1.0 / FULL) - mean * whole) * restored;
             }
         }
         &self.details
@@ -575,23 +624,31 @@ impl Triangles {
             let end = cells[at..].iter().position(|other| *other != cell).map_or(cells.len(), |count| at + count);
             let (i, j) = (cell as i32, self.row);
             let corner = |i: i32, j: i32| Corner::new(level, self.down, [i, j]);
-            // One by one: what goes over an array is not inlined.
-            let corners = [corner(i, j), corner(i + 1, j), corner(i, j + 1), corner(i + 1, j + 1)];
+            // One by one: what goes over an array is not inlined. The next cell begins where the last one ended.
+            let [north_west, south_west] = match self.cells.last() {
+                Some(Cell { corners: [_, north_east, _, south_east], .. }) if cells[at - 1] + 1.0 == cell => {
+                    [*north_east, *south_east]
+                }
+                _ => [corner(i, j), corner(i, j + 1)],
+            };
+            let corners = [north_west, corner(i + 1, j), south_west, corner(i + 1, j + 1)];
             let [north_west, north_east, south_west, south_east] = corners;
             let [first, second, third] = &mut self.copies;
-            let places = first.easts[at..end].iter_mut().zip(&mut first.downs[at..end]);
-            for ((east, down), is_south) in places.zip(&is_south[at..end]) {
-                let corner = if *is_south > 0.0 { south_east } else { north_west };
-                (*east, *down) = (corner.east, corner.line.t);
+            for (east, is_south) in first.easts[at..end].iter_mut().zip(&is_south[at..end]) {
+                *east = if *is_south > 0.0 { south_east.east } else { north_west.east };
             }
-            for (copies, corner) in [(second, north_east), (third, south_west)] {
-                copies.easts[at..end].fill(corner.east);
-                copies.downs[at..end].fill(corner.line.t);
-            }
+            second.easts[at..end].fill(north_east.east);
+            third.easts[at..end].fill(south_west.east);
             self.cells.push(Cell { places: end - at, corners });
             at = end;
         }
     }
+}
+
+/// The channels of two neighbouring texels.
+#[inline(always)]
+fn two(texels: &[Texel]) -> [f32; 8] {
+    std::array::from_fn(|at| f32::from(texels[at / 4][at % 4]))
 }
 
 /// The sixth power, chosen by eye: how sharply the three copies that meet at a place give way to each other; the first
