@@ -81,7 +81,7 @@ pub(super) struct Errands {
 
 impl Errands {
     /// Starts the thread; it ends when this is dropped.
-    pub(super) fn start(wake: Wake) -> std::io::Result<Self> {
+    pub(super) fn start(wake: &Wake) -> std::io::Result<Self> {
         let (sender, done) = channel();
         let thread = |name: &str| {
             let (work, errands) = channel::<Work>();

@@ -195,7 +195,7 @@ impl App {
             previewer: Previewer::start(wake.clone())?,
             exporter: Exporter::start(wake.clone())?,
             drawing: None,
-            errands: Errands::start(wake.clone())?,
+            errands: Errands::start(&wake)?,
             recent_files: RecentFiles::default(),
             thumbnails: Thumbnails::start(wake.clone())?,
             variations: Variations::default(),

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-use super::{InputFiles, JobError, Wake, guarded, lock};
+use super::{InputFiles, JobError, Wake, guarded, keep_freed_memory, lock};
 use crate::engine::light::Light;
 use crate::engine::map_view::MapView;
 use crate::engine::measures::Summary;
@@ -145,6 +145,7 @@ struct Running {
 impl Previewer {
     /// Starts the thread; `wake` is called whenever there is something to [take](Self::take).
     pub fn start(wake: Wake) -> std::io::Result<Self> {
+        keep_freed_memory();
         let pool = ThreadPoolBuilder::new().thread_name(|i| format!("upthrust preview {i}")).build();
         let pool = pool.map_err(std::io::Error::other)?;
         let shared = Arc::new(Shared { state: Mutex::default(), changed: Condvar::new(), wake, pool });

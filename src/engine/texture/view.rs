@@ -54,8 +54,8 @@ fn mixed(from: [f32; 3], to: [f32; 3], share: f32) -> [f32; 3] {
     std::array::from_fn(|c| from[c] + (to[c] - from[c]) * share)
 }
 
-/// Paints the land on `size` pixels as `view` has it; lit ground comes with its plain colours. The shares are those of the painting, whatever is shown of it. What
-/// textures show is kept on the cache for the next time.
+/// Paints the land on `size` pixels as `view` has it; lit ground comes with its plain colours. The shares are those of the
+/// painting, whatever is shown of it. What textures show is kept on the cache for the next time.
 pub fn view(
     cache: &mut TexelCache,
     scene: Scene,
