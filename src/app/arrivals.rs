@@ -12,7 +12,7 @@ use super::errands::{Errand, Imported};
 use super::export_ui::COPY_NOTES;
 use super::modals::Modal;
 use super::scene::{Drawing, DrawingOutcome};
-use super::{App, Opening, panels, views};
+use super::{App, Opening, hints, panels, views};
 use crate::engine::operations::Operation;
 use crate::engine::operations::heightmap::Heightmap;
 use crate::engine::parameters::{Band, FileName, PictureName};
@@ -59,8 +59,14 @@ impl App {
             self.export.ended(&outcome);
             match outcome {
                 ExportOutcome::Written(built) => {
-                    let names = built.files.iter().map(|file| file.display().to_string());
-                    let said: Vec<String> = names.chain(built.notes).collect();
+                    let files = match &built.files[..] {
+                        [file] => file.display().to_string(),
+                        files => {
+                            let folder = files.first().and_then(|file| file.parent()).unwrap_or(Path::new("."));
+                            format!("{} files into {}", files.len(), folder.display())
+                        }
+                    };
+                    let said: Vec<String> = std::iter::once(files).chain(built.notes).collect();
                     self.say(format!("Exported {}", said.join(", ")));
                     if !built.steps.is_empty()
                         && let Some(notes) = self.export.import_notes().map(str::to_string)
@@ -220,6 +226,7 @@ impl App {
         self.playback.seek(self.total(), self.total());
         self.maps.gaze = views::Gaze::default();
         self.scene.reset();
+        self.settings.hints_seen.insert(hints::PRESETS.into());
     }
 
     /// The user answered a question for a file.

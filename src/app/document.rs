@@ -7,6 +7,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::arrivals::file_name;
 use super::describe::{Change, describe};
 use crate::project::{Project, View};
 
@@ -84,6 +85,12 @@ impl Document {
     /// The file that "save" writes to.
     pub(super) fn path(&self) -> Option<&Path> {
         self.origin().path.as_deref()
+    }
+
+    /// The name of its file, or what the project is called, with a mark while there is something to save.
+    pub(super) fn heading(&self) -> String {
+        let name = self.path().map_or_else(|| title(self.project()).into(), file_name);
+        format!("{name}{}", if self.is_dirty() { " •" } else { "" })
     }
 
     /// Counts everything that may change what is unsaved.

@@ -16,7 +16,7 @@ use crate::files::inputs::InputFiles;
 use crate::files::pace::Pace;
 use crate::files::sidecar::sidecar_path;
 use crate::files::{self, FileError};
-use crate::project::Project;
+use crate::project::{ENDING, Project};
 use crate::worker::{Survey, Wake, survey};
 
 /// What an errand brought back.
@@ -180,7 +180,9 @@ fn opened(path: PathBuf) -> Errand {
     } else {
         let ground = in_colour(&path).then(|| ground(path.clone(), None));
         let read = ground.unwrap_or_else(|| heightmap(&path, None));
-        read.map_or_else(Errand::Failed, Errand::Imported)
+        let is_known = files::heightmap::Format::from_path(&path).is_ok();
+        let failed = |text: String| if is_known { text } else { format!("{text} and, of projects, {ENDING}") };
+        read.map_or_else(|text| Errand::Failed(failed(text)), Errand::Imported)
     }
 }
 

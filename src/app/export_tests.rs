@@ -283,3 +283,19 @@ fn pictures_that_are_dropped_are_ground_in_colour_and_heightmaps_in_grey() {
     let types = &editor.state().document.project().recipe.texture.types;
     assert!(types.last().and_then(|ground| ground.texture.as_ref()).is_some_and(|name| name.0.contains("moss")));
 }
+
+#[test]
+fn on_the_way_through_the_uplift_the_window_says_that_the_finished_land_is_exported() {
+    let folder = tempfile::tempdir().expect("folder");
+    let mut editor = exporting(Vec::new(), folder.path(), 65);
+    choose(&mut editor, "Unreal");
+    editor.get_by_label_contains("To do there");
+    press(&mut editor, egui::Modifiers::NONE, egui::Key::Escape);
+    let total = editor.state().total();
+    editor.state_mut().playback.seek(7, total);
+    editor.run_steps(4);
+    press(&mut editor, egui::Modifiers::COMMAND, egui::Key::E);
+    editor.run_steps(3);
+    editor.get_by_label_contains(&format!("The timeline shows iteration 7 of {total}. The finished land is exported"));
+    assert!(editor.query_by_label_contains("To do there").is_none(), "the numbers are those of another land");
+}

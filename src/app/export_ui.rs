@@ -69,8 +69,10 @@ const LISTED: usize = 64;
 pub(super) struct Around<'a> {
     /// The project's file, if it has one.
     pub(super) project_path: Option<&'a Path>,
-    /// The lowest and the highest height of the preview, metres.
+    /// The lowest and the highest height of the preview, metres, where it shows the land that is written.
     pub(super) heights_m: Option<Band>,
+    /// The iteration that the timeline shows and the last one, where it does not show that.
+    pub(super) on_the_way: Option<[u32; 2]>,
     /// What is being exported.
     pub(super) status: Option<ExportStatus>,
 }
@@ -361,13 +363,16 @@ impl ExportWindow {
                 }
             });
         }
+        let takes = self.target.filter(|target| target.sizes != Sizes::Any);
         if right != longer {
             // Nothing is wrong: the program has its sizes, and the export has one of them.
-            let takes = self.target.filter(|target| target.sizes != Sizes::Any);
             let rule = takes.map_or("Tiles share their edges".into(), |target| {
                 format!("{} takes {}", target.label, target.sizes.rule())
             });
             ui.weak(format!("{rule}: exported at {right} samples"));
+        } else if takes.is_some() {
+            // The buttons below stay where they are when another size is chosen.
+            ui.weak(format!("Exported at {right} samples"));
         }
         if self.can_be_cut() {
             row_ui(ui, "Tiles", |ui, label| {
@@ -434,6 +439,16 @@ impl ExportWindow {
                 });
                 steps_ui(ui, &steps, height);
             }
+        }
+        if let Some([at, total]) = around.on_the_way {
+            ui.add_space(8.0);
+            ui.colored_label(
+                colours(ui).accent_text,
+                format!(
+                    "The timeline shows iteration {at} of {total}. The finished land is exported; its numbers come with \
+                     the files."
+                ),
+            );
         }
         ui.add_space(4.0);
         for warning in warnings(order, around.heights_m) {

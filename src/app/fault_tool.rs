@@ -4,15 +4,15 @@
 //! any slider, so that undo, names and previews follow by themselves.
 
 use egui::{
-    Align2, Button, Color32, FontId, Key, Modifiers, PointerButton, Pos2, Rect, Role, Shape, Stroke, Ui, UiBuilder,
-    Vec2, WidgetInfo,
+    Align2, Button, Color32, Key, Modifiers, PointerButton, Pos2, Rect, Role, Shape, Stroke, Ui, UiBuilder, Vec2,
+    WidgetInfo,
 };
 use egui_material_icons::icons::ICON_POLYLINE;
 use serde_json::{Value, json};
 
 use super::command::Command;
 use super::theme::colours;
-use super::views::{Lens, length, note, plate};
+use super::views::{Lens, length, note};
 use crate::engine::fault::Fault;
 use crate::engine::operations::drawn_faults::{DrawnFault, DrawnFaults};
 use crate::engine::operations::{Drawn, Operation, Role as StepRole};
@@ -24,9 +24,11 @@ use crate::scene::across;
 const HANDLE_REACH: f32 = 9.0;
 const LINE_REACH: f32 = 6.0;
 
-/// How long the arrow of a displacement as large as the land's range is, points, and where it begins.
-const ARROW: f32 = 140.0;
-const ARROW_FROM: f32 = 10.0;
+/// How long the arrow of a displacement as large as the land's range is, points, and where it begins; and the least range
+/// that counts, metres: on level land a fault rises all the same.
+pub(super) const ARROW: f32 = 140.0;
+pub(super) const ARROW_FROM: f32 = 10.0;
+const LEAST_RANGE_M: f64 = 100.0;
 
 /// Where along the line the arrow and the edge of the zone have their handles.
 const ARROW_AT: f32 = 0.35;
@@ -54,8 +56,16 @@ enum Part {
     To,
     /// The whole line; where on the land it was taken hold of last, metres.
     Whole([f64; 2]),
-    Displacement,
-    Zone,
+    /// These two with how far beyond the pointer the handle was when it was taken hold of, points away from the line.
+    Displacement(f32),
+    Zone(f32),
+}
+
+impl Part {
+    /// Whether both are the same handle, wherever it was taken hold of.
+    fn is_as(self, other: Self) -> bool {
+        std::mem::discriminant(&self) == std::mem::discriminant(&other)
+    }
 }
 
 /// The tool. None of its state is part of the document.
@@ -64,6 +74,11 @@ pub(super) struct FaultTool {
     is_on: bool,
     selected: Option<Place>,
     held: Option<Part>,
+    /// The recipe as it was before something was taken hold of.
+    before: Option<Recipe>,
+    /// The displacement whose arrow is [`ARROW`] long, metres, as long as a fault is selected: the land's range changes
+    /// with the fault, and the handle would not stay where it is.
+    scale: Option<(Place, f64)>,
     /// The strongest random faults of a recipe at an iteration, and for which they were found.
     found: Option<(Recipe, u32, Vec<Found>)>,
 }
@@ -118,6 +133,9 @@ impl FaultTool {
             return None;
         }
         self.selected = self.selected.filter(|place| fault_at(bench.recipe, *place).is_some());
+        if self.scale.map(|(place, _)| place) != self.selected {
+            self.scale = self.selected.map(|place| (place, arrow_scale_m(bench, place)));
+        }
         let mut command = None;
         let pointer = lens.response.hover_pos().or(lens.response.interact_pointer_pos());
         let hovered = pointer.filter(|_| self.held.is_none()).and_then(|at| self.find(bench, lens, at));
@@ -133,7 +151,7 @@ impl FaultTool {
             self.drag(bench, lens, part, pointer, snaps);
         }
         if lens.response.drag_stopped() {
-            self.held = None;
+            (self.held, self.before) = (None, None);
         }
         if lens.response.clicked() {
             self.selected = hovered.map(|(place, _)| place);
@@ -151,7 +169,7 @@ impl FaultTool {
         if let Some(place) = self.selected {
             lens.response.context_menu(|ui| menu_ui(ui, bench.recipe, place));
         }
-        draw_near(ui, lens, bench.recipe, &near);
+        draw_near(ui, lens, bench.recipe, &near, self.selected.is_none());
         self.draw(ui, lens, bench, hovered);
         command
     }
@@ -222,16 +240,18 @@ impl FaultTool {
         response.clicked().then_some(Command::FaultTool)
     }
 
-    /// Delete takes the selected fault away; Escape lets go of it, and then of the tool. To be called once a frame, while
-    /// nobody types.
+    /// Delete takes the selected fault away; Escape takes back what is being dragged, else lets go of the fault, and then
+    /// of the tool. To be called once a frame, while nobody types.
     pub(super) fn keys(&mut self, ui: &Ui, recipe: &mut Recipe) {
         if !self.is_on {
             return;
         }
         let pressed = |key| ui.input_mut(|input| input.consume_key(Modifiers::NONE, key));
         if pressed(Key::Escape) {
-            self.is_on = self.selected.take().is_some();
-            self.held = None;
+            match self.before.take() {
+                Some(before) => (*recipe, self.held) = (before, None),
+                None => self.is_on = self.selected.take().is_some(),
+            }
         }
         if (pressed(Key::Delete) || pressed(Key::Backspace))
             && let Some(place) = self.selected.take()
@@ -245,12 +265,13 @@ impl FaultTool {
         if let Some(place) = self.selected
             && let Some(fault) = fault_at(bench.recipe, place)
         {
-            let handles = Handles::new(fault, lens, bench.range_m);
+            let handles = Handles::new(fault, lens, self.scale_m(bench, place));
+            let beyond = |handle: Pos2| (handle - at).dot(handles.right);
             let parts = [
                 (handles.from, Part::From),
                 (handles.to, Part::To),
-                (handles.displacement, Part::Displacement),
-                (handles.zone, Part::Zone),
+                (handles.displacement, Part::Displacement(beyond(handles.displacement))),
+                (handles.zone, Part::Zone(beyond(handles.zone))),
             ];
             if let Some((_, part)) = parts.into_iter().find(|(handle, _)| handle.distance(at) <= HANDLE_REACH) {
                 return Some((place, part));
@@ -265,8 +286,15 @@ impl FaultTool {
         Some((place, Part::Whole(lens.place_m(at))))
     }
 
+    /// The displacement whose arrow is [`ARROW`] long, metres.
+    fn scale_m(&self, bench: &Bench, place: Place) -> f64 {
+        let known = self.scale.filter(|(known, _)| *known == place);
+        known.map_or_else(|| arrow_scale_m(bench, place), |(_, scale_m)| scale_m)
+    }
+
     /// A drag begins: of a handle or a line, or of a new fault.
     fn take_hold(&mut self, bench: &mut Bench, lens: &Lens, origin: Pos2) -> Option<Command> {
+        self.before = Some(bench.recipe.clone());
         if let Some((place, part)) = self.find(bench, lens, origin) {
             (self.selected, self.held) = (Some(place), Some(part));
             *bench.selected_step = place.step;
@@ -294,9 +322,10 @@ impl FaultTool {
 
     /// Moves what is held to the pointer.
     fn drag(&mut self, bench: &mut Bench, lens: &Lens, part: Part, pointer: Pos2, snaps: bool) {
-        let range_m = bench.range_m;
-        let Some(fault) = self.selected.and_then(|place| fault_at_mut(bench.recipe, place)) else { return };
-        let handles = Handles::new(fault, lens, range_m);
+        let Some(place) = self.selected else { return };
+        let scale_m = self.scale_m(bench, place);
+        let Some(fault) = fault_at_mut(bench.recipe, place) else { return };
+        let handles = Handles::new(fault, lens, scale_m);
         let from_line = (pointer - handles.from).dot(handles.right);
         match part {
             Part::From | Part::To => {
@@ -321,12 +350,15 @@ impl FaultTool {
                 set(fault, "to_m", to);
                 self.held = Some(Part::Whole(place_m));
             }
-            Part::Displacement => {
-                let beyond = (from_line.abs() - ARROW_FROM).max(0.0);
-                let metres = f64::from(beyond / ARROW) * range_m.max(1.0);
-                set(fault, "displacement_m", json!(metres.round().copysign(f64::from(from_line))));
+            Part::Displacement(beyond) => {
+                let tip = from_line + beyond;
+                let metres = f64::from((tip.abs() - ARROW_FROM).max(0.0) / ARROW) * scale_m;
+                set(fault, "displacement_m", json!(metres.round().copysign(f64::from(tip))));
             }
-            Part::Zone => set(fault, "zone_m", json!(f64::from(from_line.abs() / lens.pixels_per_m).round())),
+            Part::Zone(beyond) => {
+                let edge = (from_line + beyond).abs();
+                set(fault, "zone_m", json!(f64::from(edge / lens.pixels_per_m).round()));
+            }
         }
     }
 
@@ -347,8 +379,9 @@ impl FaultTool {
                 painter.extend(Shape::dashed_line(&ends, stroke, 6.0, 4.0));
             }
         }
-        let Some(fault) = self.selected.and_then(|place| fault_at(bench.recipe, place)) else { return };
-        let handles = Handles::new(fault, lens, bench.range_m);
+        let Some(place) = self.selected else { return };
+        let Some(fault) = fault_at(bench.recipe, place) else { return };
+        let handles = Handles::new(fault, lens, self.scale_m(bench, place));
         let thin = Stroke::new(1.0, colours.accent.gamma_multiply(0.7));
         if fault.zone_m > 0.0 && fault.profile.has_zone() {
             let away = handles.right * fault.zone_m as f32 * lens.pixels_per_m;
@@ -359,24 +392,26 @@ impl FaultTool {
         let foot = handles.from + (handles.to - handles.from) * ARROW_AT;
         painter.arrow(foot, handles.displacement - foot, Stroke::new(2.0, colours.accent));
         let ring = Stroke::new(2.0, Color32::WHITE);
-        for (place, part) in [
+        let marked = self.held.or(hovered.map(|(_, part)| part));
+        for (handle, part) in [
             (handles.from, Part::From),
             (handles.to, Part::To),
-            (handles.displacement, Part::Displacement),
-            (handles.zone, Part::Zone),
+            (handles.displacement, Part::Displacement(0.0)),
+            (handles.zone, Part::Zone(0.0)),
         ] {
-            let is_marked =
-                self.held.map_or_else(|| hovered.is_some_and(|(_, hovered)| hovered == part), |held| held == part);
-            painter.circle(place, if is_marked { 6.5 } else { 5.0 }, colours.accent, ring);
+            let is_marked = marked.is_some_and(|marked| marked.is_as(part));
+            painter.circle(handle, if is_marked { 6.5 } else { 5.0 }, colours.accent, ring);
         }
         let spoken = self.held.or(hovered.map(|(_, part)| part).filter(|part| !matches!(part, Part::Whole(_))));
         if let Some(part) = spoken {
+            let title = bench.recipe.stack.get(place.step).map_or("", |step| step.title());
             let text = match part {
                 Part::From | Part::To => format!("{}, {:.0}°", length(length_m(fault)), strike_deg(fault)),
                 Part::Whole(_) => length(length_m(fault)),
-                Part::Displacement => format!("{:+.0} m", fault.displacement_m),
-                Part::Zone => format!("Zone {:.0} m", fault.zone_m),
+                Part::Displacement(_) => format!("{:+.0} m", fault.displacement_m),
+                Part::Zone(_) => format!("zone {:.0} m", fault.zone_m),
             };
+            let text = format!("Fault {} of {title}: {text}", place.fault + 1);
             note(ui, painter, Align2::LEFT_TOP, note_at(lens.response.rect), &text);
         }
     }
@@ -404,18 +439,20 @@ fn strongest(recipe: &Recipe, at: u32) -> Vec<Found> {
     all
 }
 
-/// Draws random faults beside the pointer, and says which a click takes.
-fn draw_near(ui: &Ui, lens: &Lens, recipe: &Recipe, near: &[(f32, Found)]) {
+/// Draws random faults beside the pointer, and says which a click takes: below what is said while nothing is selected.
+fn draw_near(ui: &Ui, lens: &Lens, recipe: &Recipe, near: &[(f32, Found)], is_below: bool) {
     let colour = colours(ui).accent;
     for (i, (away, found)) in near.iter().enumerate().rev() {
         let ends = found.ends_m.map(|end| lens.pos(end));
         let is_taken = i == 0 && *away <= LINE_REACH;
         let (width, strength) = if is_taken { (2.0, 0.9) } else { (1.0, 0.45 * (1.0 - away / SHOWN_WITHIN)) };
         lens.painter.line_segment(ends, Stroke::new(width, colour.gamma_multiply(strength)));
-        if is_taken && let Some(pointer) = lens.response.hover_pos() {
+        if is_taken {
             let title = recipe.stack.get(found.step).map_or("", |step| step.title());
             let lift = found.fault.displacement_m.abs();
-            chip(ui, lens, pointer, &format!("Fault {} of {title}, {lift:.0} m: click takes it over", found.number));
+            let place = note_at(lens.response.rect) + if is_below { Vec2::new(0.0, 24.0) } else { Vec2::ZERO };
+            let text = format!("A click makes fault {} of {title}, {lift:.0} m, a drawn one", found.number);
+            note(ui, &lens.painter, Align2::LEFT_TOP, place, &text);
         }
     }
 }
@@ -425,17 +462,10 @@ fn note_at(pane: Rect) -> Pos2 {
     pane.min + Vec2::new(8.0, 36.0)
 }
 
-/// A text beside the pointer, on a plate that is never outside the map.
-fn chip(ui: &Ui, lens: &Lens, anchor: Pos2, text: &str) {
-    let colours = colours(ui);
-    let galley = lens.painter.layout_no_wrap(text.into(), FontId::monospace(11.0), colours.text);
-    let size = galley.size() + Vec2::new(12.0, 6.0);
-    let pane = lens.response.rect;
-    // In a pane that is narrower than the text its beginning is seen.
-    let last = (pane.max - size).max(pane.min);
-    let place = Rect::from_min_size((anchor + Vec2::new(12.0, -12.0 - size.y)).clamp(pane.min, last), size);
-    plate(&lens.painter, place, &colours);
-    lens.painter.galley(Align2::CENTER_CENTER.anchor_size(place.center(), galley.size()).min, galley, colours.text);
+/// The displacement whose arrow is [`ARROW`] long, metres: the land's range, or what the fault has if that is more.
+fn arrow_scale_m(bench: &Bench, place: Place) -> f64 {
+    let own_m = fault_at(bench.recipe, place).map_or(0.0, |fault| fault.displacement_m.abs());
+    bench.range_m.max(own_m).max(LEAST_RANGE_M)
 }
 
 /// What can be done with a fault beside its handles.
@@ -472,11 +502,11 @@ struct Handles {
 }
 
 impl Handles {
-    fn new(fault: &DrawnFault, lens: &Lens, range_m: f64) -> Self {
+    fn new(fault: &DrawnFault, lens: &Lens, scale_m: f64) -> Self {
         let [from, to] = ends(fault, lens);
         let along = to - from;
         let right = if along.length() > 0.0 { Vec2::new(-along.y, along.x).normalized() } else { Vec2::X };
-        let arrow = ARROW * (fault.displacement_m.abs() / range_m.max(1.0)) as f32 + ARROW_FROM;
+        let arrow = ARROW * (fault.displacement_m.abs() / scale_m) as f32 + ARROW_FROM;
         let side = if fault.displacement_m < 0.0 { -1.0 } else { 1.0 };
         Self {
             from,

@@ -21,6 +21,9 @@ struct Hint {
     text: &'static str,
 }
 
+/// The hint of the presets: whoever has opened something needs it no more.
+pub(super) const PRESETS: &str = "presets";
+
 const HINTS: [Hint; 3] = [
     Hint {
         name: "timeline",
@@ -33,7 +36,7 @@ const HINTS: [Hint; 3] = [
         text: "Every slider works while the land rises. Ctrl+Z takes back anything, one by one.",
     },
     Hint {
-        name: "presets",
+        name: PRESETS,
         beside: Beside::Menu,
         text: "File > Presets has landscapes to begin with, each with its picture.",
     },

@@ -16,7 +16,7 @@ use super::settings::Settings;
 use super::studio::Studio;
 use super::thumbnails::Thumbnails;
 use super::views::{Freshness, Maps, View};
-use super::{App, compare, menus, panels, theme};
+use super::{App, compare, menus, panels, parameter_ui, theme};
 use crate::engine::Recipe;
 use crate::engine::parameters::{PictureName, Range};
 use crate::files::swatches::SHIPPED;
@@ -126,6 +126,9 @@ impl App {
             self.maps.crosshair_m = if is_over_views { self.maps.crosshair_m } else { self.profile.pointed_m };
             self.views_ui(ui, project, &freshness, is_picking, &mut commands);
         });
+        if let Some(note) = parameter_ui::take_note(ui.ctx()) {
+            self.say(note);
+        }
         commands
     }
 

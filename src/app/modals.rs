@@ -52,9 +52,16 @@ impl App {
         let (mut stays, mut command) = (true, None);
         match &mut modal {
             Modal::Export => {
-                let heights_m = self.shown.as_ref().map(|shown| shown.summary.range_m());
-                let around =
-                    export_ui::Around { project_path: self.document.path(), heights_m, status: self.exporter.status() };
+                let total = project.recipe.iterations();
+                // What is shown on the way is another land than the one that is written.
+                let is_whole = self.playback.position(total) == total;
+                let heights_m = self.shown.as_ref().filter(|_| is_whole).map(|shown| shown.summary.range_m());
+                let around = export_ui::Around {
+                    project_path: self.document.path(),
+                    heights_m,
+                    on_the_way: (!is_whole).then(|| [self.playback.position(total), total]),
+                    status: self.exporter.status(),
+                };
                 match self.export.ui(ctx, project, &around) {
                     Some(Decision::ChooseFolder) => {
                         self.dialogs.ask(Ask { purpose: Purpose::ExportFolder, file_name: String::new() });

@@ -206,7 +206,8 @@ fn label_ui(ui: &mut Ui, parameter: &Parameter, value: &mut Value, locks: Option
             locks.toggle(parameter.key);
         }
     }
-    let response = inner.add(Label::new(text).truncate().sense(Sense::CLICK));
+    let label = Label::new(text).truncate().show_tooltip_when_elided(false);
+    let response = inner.add(label.sense(Sense::CLICK));
     let response = response.on_hover_ui(|ui| {
         ui.label(parameter.doc);
         let default = if parameter.default.is_null() { "none".into() } else { parameter.default.to_string() };
@@ -327,21 +328,59 @@ fn suffix(parameter: &Parameter) -> String {
     }
 }
 
-/// A field for a number, held within the hard range.
+/// A number as it is typed: with a unit or without one, with a comma or a point.
+fn typed_number(text: &str) -> Option<f64> {
+    let text: String = text.chars().filter(|c| !c.is_whitespace()).collect();
+    let number = text.replace('−', "-").replace(',', ".");
+    number
+        .trim_end_matches(|c: char| !c.is_ascii_digit() && c != '.')
+        .parse()
+        .ok()
+        .filter(|number: &f64| !number.is_nan())
+}
+
+/// Where it is kept what is to be said of a number that was typed.
+fn typed_note() -> egui::Id {
+    egui::Id::unique("what is said of a number that was typed")
+}
+
+/// What is to be said of the last number that was typed, where it could not be taken as it was.
+pub(super) fn take_note(ctx: &egui::Context) -> Option<String> {
+    ctx.data_mut(|data| data.remove_temp(typed_note()))
+}
+
+/// A field for a number, held within the hard range; of what is typed and lies outside it something is said.
 fn number_field(ui: &mut Ui, parameter: &Parameter, number: &mut f64, width: f32) -> Response {
+    let ctx = ui.ctx().clone();
+    let said = RefCell::new(None);
+    let parse = |text: &str| {
+        let typed = typed_number(text);
+        let (Range { low, high }, unit) = (parameter.hard, suffix(parameter));
+        *said.borrow_mut() = match typed {
+            Some(typed) if (low..=high).contains(&typed) => None,
+            Some(_) => Some(format!("{} goes from {low} to {high}{unit}", parameter.label)),
+            None => Some(format!("\u{201c}{text}\u{201d} is no number; {} stays as it was", parameter.label)),
+        };
+        typed
+    };
     let span = parameter.slider.high - parameter.slider.low;
     let field = DragValue::new(number)
         .range(parameter.hard.low..=parameter.hard.high)
         .speed(span / 400.0)
         .max_decimals(decimals(parameter))
         .suffix(suffix(parameter))
+        .custom_parser(parse)
         .update_while_editing(false);
     // In a place of its own: a number that is too long is cut and does not widen the panel.
     let (rect, _) = ui.allocate_exact_size(Vec2::new(width, ui.spacing().interact_size.y), Sense::hover());
     let layout = Layout::centered_and_justified(egui::Direction::LeftToRight);
     let mut inside = ui.new_child(egui::UiBuilder::new().max_rect(rect).layout(layout));
     inside.shrink_clip_rect(rect);
-    inside.add(field)
+    let response = inside.add(field);
+    if let Some(said) = said.into_inner() {
+        ctx.data_mut(|data| data.insert_temp(typed_note(), said));
+    }
+    response
 }
 
 fn set_number(parameter: &Parameter, value: &mut Value, number: f64) {
@@ -774,6 +813,13 @@ mod tests {
     use super::*;
     use crate::engine::mask::Mask;
     use crate::engine::parameters::{Field, Parameters};
+
+    #[test]
+    fn numbers_are_typed_with_a_unit_or_without_one() {
+        let typed = ["5", " 1 250.5 m", "1,5", "\u{2212}40 \u{b0}", "1e9"].map(typed_number);
+        assert_eq!(typed, [5.0, 1250.5, 1.5, -40.0, 1e9].map(Some));
+        assert_eq!(["", "abc", "NaN", "5 6 e"].map(typed_number), [None, None, None, Some(56.0)]);
+    }
 
     #[test]
     fn a_new_mask_by_elevation_takes_the_whole_land() {

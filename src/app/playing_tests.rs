@@ -6,6 +6,7 @@ use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
 
 use super::deeds::add_step;
+use super::fault_tool::{ARROW, ARROW_FROM};
 use super::tests::{editor, pause, press, wait};
 use super::*;
 use crate::engine::operations::drawn_faults::{DrawnFault, DrawnFaults};
@@ -219,6 +220,55 @@ fn handles_move_the_ends_and_delete_takes_the_fault_away() {
     editor.key_press(Key::Escape);
     editor.run_steps(2);
     assert!(!editor.state().fault_tool.is_on());
+}
+
+#[test]
+fn the_handle_of_the_displacement_stays_under_the_pointer_however_the_land_changes() {
+    let (mut editor, pane) = drawing();
+    let summary = editor.state().shown.as_ref().expect("a preview").summary.clone();
+    let range_m = f64::from(summary.max_m - summary.min_m);
+    let from = pane.center() + egui::vec2(-50.0, -20.0);
+    drag(&mut editor, from, from + egui::vec2(100.0, 0.0));
+    let displacement_m = |editor: &Harness<'static, App>| drawn_faults(editor).expect("a fault").1[0].displacement_m;
+    // The arrow of a tenth of the range, three pixels beside its tip.
+    let mut tip = from + egui::vec2(38.0, ARROW_FROM + 0.1 * ARROW);
+    let mut known = displacement_m(&editor);
+    assert!((known - 0.1 * range_m).abs() < 1.0, "{known} m of {range_m} m");
+    for by in [56.0, -28.0, 1.0] {
+        drag(&mut editor, tip, tip + egui::vec2(0.0, by));
+        // The land follows, and its range.
+        pause(&mut editor);
+        let now = displacement_m(&editor);
+        let expected = known + f64::from(by / ARROW) * range_m;
+        assert!((now - expected).abs() < 0.01 * range_m, "{by}: {now} m, not {expected} m");
+        (known, tip) = (now, tip + egui::vec2(0.0, by));
+    }
+}
+
+#[test]
+fn escape_takes_back_what_is_being_dragged() {
+    let (mut editor, pane) = drawing();
+    let before = recipe(&editor);
+    let entries = editor.state().document.history().0.len();
+    let middle = pane.center();
+    editor.hover_at(middle);
+    editor.run_steps(2);
+    editor.drag_at(middle);
+    editor.run_steps(2);
+    for along in [10.0, 40.0] {
+        editor.hover_at(middle + egui::vec2(along, 0.0));
+        editor.run_steps(2);
+    }
+    assert_eq!(drawn_faults(&editor).expect("drawn faults").1.len(), 1);
+    editor.key_press(Key::Escape);
+    editor.run_steps(2);
+    editor.hover_at(middle + egui::vec2(60.0, 0.0));
+    editor.run_steps(2);
+    editor.drop_at(middle + egui::vec2(60.0, 0.0));
+    editor.run_steps(2);
+    assert_eq!(recipe(&editor), before);
+    assert_eq!(editor.state().document.history().0.len(), entries, "as if it had not been");
+    assert!(editor.state().fault_tool.is_on(), "only the drag is taken back");
 }
 
 #[test]

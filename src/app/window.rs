@@ -10,9 +10,8 @@ use std::time::{Duration, Instant};
 
 use egui::{Context, ViewportCommand};
 
-use super::arrivals::file_name;
 use super::dialogs::DesktopDialogs;
-use super::document::{self, Document, Unsaved};
+use super::document::{Document, Unsaved};
 use super::keeper::Keeper;
 use super::modals::Modal;
 use super::playback::Playback;
@@ -271,12 +270,7 @@ impl App {
         if ctx.input(|input| input.pointer.any_pressed()) {
             self.presses += 1;
         }
-        let name = match self.document.path() {
-            Some(path) => file_name(path),
-            None => document::title(self.document.project()).to_string(),
-        };
-        let mark = if self.document.is_dirty() { " •" } else { "" };
-        let window_title = format!("Upthrust – {name}{mark}");
+        let window_title = format!("Upthrust – {}", self.document.heading());
         if window_title != self.window_title {
             ctx.send_viewport_cmd(ViewportCommand::Title(window_title.clone()));
             self.window_title = window_title;

@@ -39,7 +39,7 @@ impl fmt::Display for ProjectError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unreadable(path, reason) => write!(f, "cannot read {}: {reason}", path.display()),
-            Self::Json(reason) => write!(f, "this is not a project: {reason}"),
+            Self::Json(reason) => write!(f, "this is not a project, or a damaged one: its text is no JSON ({reason})"),
             Self::NoFormat => {
                 write!(f, "this is not a project: it has no key \"format\" (the present one is {FORMAT})")
             }

@@ -200,7 +200,10 @@ pub fn survey(files: Vec<PathBuf>) -> Survey {
         } else {
             // What can be written beside the new folder can be written in it.
             let beside = there.join(file.file_name().unwrap_or_default());
-            survey.obstacle = check_target(&beside, true).err().map(|error| error.to_string());
+            survey.obstacle = check_target(&beside, true).err().map(|_| {
+                let [folder, there] = [folder, there].map(Path::display);
+                format!("The folder {folder} cannot be made: nothing can be written in {there}. Choose another folder.")
+            });
             survey.new_folder = Some(folder.to_path_buf());
         }
         // One file tells of its folder; those that are there already may be in the way themselves.

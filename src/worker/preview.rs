@@ -66,6 +66,16 @@ impl PreviewRequest {
         let same_size = *samples == other.samples && *position == other.position;
         same_land && same_size && *files == other.files && *map == other.map && *shown == other.shown
     }
+
+    /// Whether both ask for pictures of the same land, however it is painted, lit and looked at.
+    fn same_land(&self, other: &Self) -> bool {
+        let Self { recipe, files, samples, position, map: _, shown: _, animated: _ } = self;
+        let same_size = *samples == other.samples && *position == other.position;
+        let Recipe { seed, world, stack, texture: _, light: _ } = &**recipe;
+        let Recipe { seed: other_seed, world: other_world, stack: other_stack, .. } = &*other.recipe;
+        let same_recipe = seed == other_seed && world == other_world && stack == other_stack;
+        same_size && *files == other.files && same_recipe
+    }
 }
 
 /// A finished preview; its pictures belong to its request and to nothing else.
@@ -324,10 +334,8 @@ impl Desk {
             error => Unfinished::Failed(error.to_string()),
         })?;
         let mut coarse_share = 0.0;
-        // Another look at what is there takes no land, and a coarse one would.
-        let is_made = self.made.as_ref().is_some_and(|made| {
-            made.same_picture(&PreviewRequest { map: made.map, shown: made.shown, ..(**request).clone() })
-        });
+        // Other paint, light or another look on what is there takes no land, and a coarse picture would.
+        let is_made = self.made.as_ref().is_some_and(|made| made.same_land(request));
         // Of an animation of this land, the time of its last picture of full size. What it ends with is a part of it: it
         // looks as the animation did until it is there in full.
         let is_same = |recipe: &Arc<Recipe>| Arc::ptr_eq(recipe, &request.recipe) || *recipe == request.recipe;
@@ -650,6 +658,11 @@ mod tests {
         assert_eq!(coarse_ones(request(10, 257)), 1);
         assert_eq!(coarse_ones(PreviewRequest { map: MapView::Contours, ..request(10, 257) }), 0);
         assert_eq!(coarse_ones(PreviewRequest { map: MapView::Contours, ..request(11, 257) }), 1);
+        let mut painted = request(11, 257);
+        let recipe = Arc::make_mut(&mut painted.recipe);
+        recipe.texture = crate::engine::texture::TextureRecipe::starter();
+        recipe.light.azimuth_deg += 20.0;
+        assert_eq!(coarse_ones(painted), 0, "paint and light take no land");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use egui::{Align, Button, Layout, Rect, RichText, Sense, Ui, Vec2};
 use egui_material_icons::icons::{ICON_DOCK_TO_LEFT, ICON_DOCK_TO_RIGHT, ICON_SEARCH};
 
 use crate::app::command::Command;
-use crate::app::document::{Document, title};
+use crate::app::document::Document;
 use crate::app::menus::{Around, MENUS, entries_ui, free_bytes};
 use crate::app::theme::colours;
 use crate::app::widgets::coloured_icon_button;
@@ -61,9 +61,7 @@ fn search_ui(ui: &mut Ui, width: f32) -> bool {
 
 /// The title in the middle of the bar where there is room, with a mark while there is something to save.
 fn title_ui(ui: &mut Ui, document: &Document, bar: Rect, left: f32, right: f32) {
-    let name = title(document.project());
-    let mark = if document.is_dirty() { " •" } else { "" };
-    let text = RichText::new(format!("{name}{mark}")).color(colours(ui).weak);
+    let text = RichText::new(document.heading()).color(colours(ui).weak);
     // In the middle of the window, or as near to it as the menus and the search let it be.
     let room = bar.with_min_x(left + 8.0).with_max_x((right - 8.0).max(left + 8.0));
     let half = (bar.center().x - room.left()).min(room.right() - bar.center().x);

@@ -11,6 +11,8 @@ use crate::app::parameter_ui::{Guide, Locks, Scope, group_ui, group_ui_guided};
 use crate::app::picker::Picker;
 use crate::app::thumbnails::Thumbnails;
 use crate::app::widgets::{heading, icon_button};
+use crate::engine::operations::Operation;
+use crate::engine::operations::drawn_faults::DrawnFaults;
 use crate::engine::parameters::Range;
 use crate::engine::recipe::Recipe;
 use crate::project::Project;
@@ -82,11 +84,16 @@ pub(in crate::app) fn stack_ui(
 fn card_ui(ui: &mut Ui, recipe: &mut Recipe, i: usize, done: u32, selected: bool) -> Drawn {
     let step = &mut recipe.stack[i];
     let iterations = step.operation.iterations();
+    // Drawn faults may come together.
+    let count = match &step.operation {
+        Operation::DrawnFaults(DrawnFaults { faults }) => u32::try_from(faults.len()).unwrap_or(u32::MAX),
+        _ => iterations,
+    };
     let title = step.title().to_string();
     let card = Card {
         name: &title,
         doc: step.operation.doc(),
-        note: if iterations > 0 { iterations.to_string() } else { String::new() },
+        note: if count > 0 { count.to_string() } else { String::new() },
         enabled: &mut step.settings.enabled,
         colour: None,
         picture: None,

@@ -44,6 +44,9 @@ pub(in crate::app) struct Status<'a> {
 
 pub(in crate::app) fn status_ui(ui: &mut Ui, status: &Status) -> Option<Command> {
     let mut command = None;
+    // Nothing is higher than the bar: what comes and goes moves no panel.
+    ui.spacing_mut().button_padding.y = 0.0;
+    ui.spacing_mut().interact_size.y = ui.available_height().min(20.0);
     ui.horizontal_centered(|ui| {
         if let Some(preview) = status.shown {
             ui.weak(land_text(preview, status.export_samples));

@@ -27,7 +27,7 @@ parameters! {
             Spec::number("To", -FARTHEST_M, FARTHEST_M).slider(0.0, 4096.0).unit("m");
         /// How far the right side rises and the left side sinks; negative the other way round.
         displacement_m: f64 = 100.0,
-            Spec::number("Displacement", -10_000.0, 10_000.0).slider(-500.0, 500.0).unit("m");
+            Spec::number("Displacement", -10_000.0, 10_000.0).slider(-2000.0, 2000.0).unit("m");
         /// The cross-section of the fault, from a cliff to a wave.
         profile: Profile = Profile::Smooth, Spec::new("Profile");
         /// How far the fault zone reaches to each side of the line: wide zones give soft slopes.
@@ -38,7 +38,7 @@ parameters! {
                 ]);
         /// How far beyond its two ends the fault fades out; empty: it runs across the whole map.
         reach_m: Option<f64> = None,
-            Spec::number("Reach", 0.0, 1_000_000.0).slider(0.0, 4000.0).unit("m");
+            Spec::number("Reach", 0.0, 1_000_000.0).slider(0.0, 10_000.0).unit("m");
         /// The iteration of the step with which the fault comes; 0 and 1 are the first one.
         at: u32 = 1, Spec::number("At iteration", 0.0, 1_000_000.0).slider(1.0, 100.0);
         /// Whether the fault takes part.

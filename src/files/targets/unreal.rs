@@ -43,6 +43,11 @@ fn import(facts: &Facts) -> Vec<String> {
             "weight_NN_NAME.png are the layers' weights, 8-bit grey, a pixel a vertex; the layers are {}.",
             facts.layers()
         ));
+        steps.push(
+            "the import lists a layer once the landscape has a material with a layer of that name; give each a Layer \
+             Info there, and choose its file."
+                .into(),
+        );
     }
     steps
 }
