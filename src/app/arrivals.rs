@@ -12,7 +12,7 @@ use super::errands::{Errand, Imported};
 use super::export_ui::COPY_NOTES;
 use super::modals::Modal;
 use super::scene::{Drawing, DrawingOutcome};
-use super::{App, Opening, hints, panels, views};
+use super::{App, Opening, file_name, hints, panels, views};
 use crate::engine::operations::Operation;
 use crate::engine::operations::heightmap::Heightmap;
 use crate::engine::parameters::{Band, FileName, PictureName};
@@ -217,6 +217,7 @@ impl App {
     pub(super) fn carry_out_opening(&mut self, Opening { name, project, path, is_unsaved }: Opening) {
         self.selected_step = first_step(&project);
         self.studio.reset();
+        self.fault_tool.let_go();
         if is_unsaved {
             self.document.replace_unsaved(name, project, path);
         } else {
@@ -299,10 +300,6 @@ fn take_heightmap(step: &mut Step, file: FileName, range_m: Option<Band>) {
             (heightmap.low_m, heightmap.high_m) = (Some(range.min), Some(range.max));
         }
     }
-}
-
-pub(super) fn file_name(path: &Path) -> String {
-    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 /// A project's path with the ending that projects have.

@@ -57,6 +57,40 @@ fn a_parameter_is_found_and_typed_without_the_mouse() {
 }
 
 #[test]
+fn what_is_typed_beyond_the_limits_or_is_no_number_is_answered_and_what_is_left_alone_stays() {
+    let mut editor = editor();
+    editor.state_mut().edit(|project| {
+        let mut step = Step::new(Operation::from_key("faults").expect("known"));
+        step.operation.group_mut().set("displacement_m", &serde_json::json!(12.3456)).expect("a displacement");
+        project.recipe.stack = vec![step];
+    });
+    pause(&mut editor);
+    let mut type_into = |name: &str, text: Option<&str>| {
+        find(&mut editor, name);
+        if let Some(text) = text {
+            press(&mut editor, Modifiers::COMMAND, Key::A);
+            typed(&mut editor, text);
+        }
+        press(&mut editor, Modifiers::NONE, Key::Enter);
+        editor.run_steps(2);
+        let said = editor.state_mut().message.take().map(|message| message.text);
+        let faults = editor.state().document.project().recipe.stack[0].operation.group();
+        (faults.get("count"), faults.get("displacement_m"), said)
+    };
+    let displacement = Some(serde_json::json!(12.3456));
+    let limits = "Count goes from 0 to 1000000";
+    let (count, _, said) = type_into("faults count", Some("5e9"));
+    assert_eq!((count, said.as_deref()), (Some(serde_json::json!(1_000_000)), Some(limits)));
+    let (count, _, said) = type_into("faults count", Some("many"));
+    let complaint = format!("\u{201c}many\u{201d} is no number; {limits}");
+    assert_eq!((count, said), (Some(serde_json::json!(1_000_000)), Some(complaint)));
+    let (count, _, said) = type_into("faults count", Some("2,000"));
+    assert_eq!((count, said), (Some(serde_json::json!(2000)), None));
+    // It shows fewer digits than it has, and loses none where nobody types.
+    assert_eq!(type_into("faults displacement", None), (Some(serde_json::json!(2000)), displacement, None));
+}
+
+#[test]
 fn the_water_is_found_as_the_sea() {
     let mut editor = editor();
     pause(&mut editor);

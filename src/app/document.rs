@@ -7,7 +7,6 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::arrivals::file_name;
 use super::describe::{Change, describe};
 use crate::project::{Project, View};
 
@@ -294,6 +293,11 @@ impl Document {
 /// What a project is called.
 pub(super) fn title(project: &Project) -> &str {
     if project.name.is_empty() { "Untitled" } else { &project.name }
+}
+
+/// The last part of a path.
+pub(super) fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 /// The project's title as the name of a file, without an ending: letters and digits, and a dash for whatever is

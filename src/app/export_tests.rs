@@ -9,6 +9,7 @@ use egui_kittest::kittest::{NodeT, Queryable};
 use super::dialogs::Answer;
 use super::tests::{chosen, editor, editor_with, pause, press, wait};
 use super::*;
+use crate::engine::parameters::Band;
 
 /// An editor at rest with the export window over it, which exports into that folder.
 fn exporting(answers: Vec<Answer>, folder: &Path, samples: u32) -> Harness<'static, App> {
@@ -293,9 +294,15 @@ fn on_the_way_through_the_uplift_the_window_says_that_the_finished_land_is_expor
     press(&mut editor, egui::Modifiers::NONE, egui::Key::Escape);
     let total = editor.state().total();
     editor.state_mut().playback.seek(7, total);
-    editor.run_steps(4);
+    wait(&mut editor, "iteration 7", |app| app.shown.as_ref().is_some_and(|shown| shown.request.position == 7));
     press(&mut editor, egui::Modifiers::COMMAND, egui::Key::E);
     editor.run_steps(3);
-    editor.get_by_label_contains(&format!("The timeline shows iteration 7 of {total}. The finished land is exported"));
+    editor
+        .get_by_label_contains(&format!("Shown is iteration 7 of {total}. The finished land is exported; the numbers"));
     assert!(editor.query_by_label_contains("To do there").is_none(), "the numbers are those of another land");
+    editor.state_mut().edit(|project| {
+        project.recipe.world.height_range_m = Some(Band { min: -500.0, max: 4000.0 });
+    });
+    editor.run_steps(4);
+    editor.get_by_label("To do there");
 }

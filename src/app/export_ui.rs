@@ -71,7 +71,7 @@ pub(super) struct Around<'a> {
     pub(super) project_path: Option<&'a Path>,
     /// The lowest and the highest height of the preview, metres, where it shows the land that is written.
     pub(super) heights_m: Option<Band>,
-    /// The iteration that the timeline shows and the last one, where it does not show that.
+    /// The iteration that is shown and the last one, where they are not the same.
     pub(super) on_the_way: Option<[u32; 2]>,
     /// What is being exported.
     pub(super) status: Option<ExportStatus>,
@@ -428,27 +428,23 @@ impl ExportWindow {
                 ui.weak(format!("and {} more", plan.len() - LISTED));
             }
         });
-        if let Some(heights_m) = around.heights_m {
-            let steps = order.import_steps_about(heights_m);
-            if !steps.is_empty() {
-                ui.add_space(8.0);
-                let is_exact = order.range_m.or(order.recipe.world.height_range_m).is_some();
-                ui.label(match is_exact {
-                    true => "To do there",
-                    false => "To do there, with the heights of the preview; the exact ones come with the files",
-                });
-                steps_ui(ui, &steps, height);
-            }
+        let fixed_m = order.range_m.or(order.recipe.world.height_range_m);
+        let heights_m = around.heights_m.or(fixed_m.filter(|_| are_whole_numbers(order)));
+        let steps = heights_m.map(|heights_m| order.import_steps_about(heights_m)).unwrap_or_default();
+        if !steps.is_empty() {
+            ui.add_space(8.0);
+            ui.label(match fixed_m {
+                Some(_) => "To do there",
+                None => "To do there, with the heights of the preview; the exact ones come with the files",
+            });
+            steps_ui(ui, &steps, height);
         }
         if let Some([at, total]) = around.on_the_way {
             ui.add_space(8.0);
-            ui.colored_label(
-                colours(ui).accent_text,
-                format!(
-                    "The timeline shows iteration {at} of {total}. The finished land is exported; its numbers come with \
-                     the files."
-                ),
-            );
+            let withheld = order.target.is_some() && steps.is_empty();
+            let numbers = if withheld { "; the numbers for it come with the files" } else { "" };
+            let text = format!("Shown is iteration {at} of {total}. The finished land is exported{numbers}.");
+            ui.colored_label(colours(ui).accent_text, text);
         }
         ui.add_space(4.0);
         for warning in warnings(order, around.heights_m) {
@@ -668,6 +664,13 @@ fn steps_ui(ui: &mut Ui, steps: &[String], height: f32) {
 /// A program in one line.
 fn line(target: &Target) -> String {
     format!("Takes {}; gets {}", target.sizes.describe(), target.file_names())
+}
+
+/// Whether all heightmaps have whole numbers, which lie in the fixed range of heights if there is one.
+fn are_whole_numbers(order: &Order) -> bool {
+    order.heightmaps.iter().all(|HeightmapOrder { path, encoding }| {
+        Format::from_path(path).is_ok_and(|format| matches!(format.samples(*encoding), Samples::Integers { .. }))
+    })
 }
 
 /// What does not suit, as far as it is known before anything is computed.

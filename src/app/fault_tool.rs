@@ -74,13 +74,21 @@ pub(super) struct FaultTool {
     is_on: bool,
     selected: Option<Place>,
     held: Option<Part>,
-    /// The recipe as it was before something was taken hold of.
-    before: Option<Recipe>,
+    /// What Escape goes back to while something is held.
+    before: Option<Before>,
     /// The displacement whose arrow is [`ARROW`] long, metres, as long as a fault is selected: the land's range changes
-    /// with the fault, and the handle would not stay where it is.
+    /// with the fault, and the handle would not stay where it is let go of.
     scale: Option<(Place, f64)>,
     /// The strongest random faults of a recipe at an iteration, and for which they were found.
     found: Option<(Recipe, u32, Vec<Found>)>,
+}
+
+/// How it was before something was taken hold of.
+#[derive(Debug)]
+struct Before {
+    recipe: Recipe,
+    selected_step: usize,
+    selected: Option<Place>,
 }
 
 /// A random fault that can be made a drawn one.
@@ -127,15 +135,18 @@ impl FaultTool {
         *self = Self { is_on: !self.is_on, ..Self::default() };
     }
 
+    /// Lets go of all: another project is open.
+    pub(super) fn let_go(&mut self) {
+        *self = Self { is_on: self.is_on, ..Self::default() };
+    }
+
     /// Works on one map; nothing while it is put away. Returns what else is to be done.
     pub(super) fn ui(&mut self, ui: &mut Ui, lens: &Lens, bench: &mut Bench) -> Option<Command> {
         if !self.is_on {
             return None;
         }
         self.selected = self.selected.filter(|place| fault_at(bench.recipe, *place).is_some());
-        if self.scale.map(|(place, _)| place) != self.selected {
-            self.scale = self.selected.map(|place| (place, arrow_scale_m(bench, place)));
-        }
+        self.find_scale(bench);
         let mut command = None;
         let pointer = lens.response.hover_pos().or(lens.response.interact_pointer_pos());
         let hovered = pointer.filter(|_| self.held.is_none()).and_then(|at| self.find(bench, lens, at));
@@ -242,14 +253,21 @@ impl FaultTool {
 
     /// Delete takes the selected fault away; Escape takes back what is being dragged, else lets go of the fault, and then
     /// of the tool. To be called once a frame, while nobody types.
-    pub(super) fn keys(&mut self, ui: &Ui, recipe: &mut Recipe) {
+    pub(super) fn keys(&mut self, ui: &Ui, recipe: &mut Recipe, selected_step: &mut usize) {
         if !self.is_on {
             return;
+        }
+        // The pane may be gone in which the drag would have ended.
+        if !ui.input(|input| input.pointer.primary_down()) {
+            (self.held, self.before) = (None, None);
         }
         let pressed = |key| ui.input_mut(|input| input.consume_key(Modifiers::NONE, key));
         if pressed(Key::Escape) {
             match self.before.take() {
-                Some(before) => (*recipe, self.held) = (before, None),
+                Some(before) => {
+                    (*recipe, *selected_step) = (before.recipe, before.selected_step);
+                    (self.selected, self.held) = (before.selected, None);
+                }
                 None => self.is_on = self.selected.take().is_some(),
             }
         }
@@ -286,6 +304,17 @@ impl FaultTool {
         Some((place, Part::Whole(lens.place_m(at))))
     }
 
+    /// Finds the scale of the arrow anew where another fault is selected, or where it would become too long.
+    fn find_scale(&mut self, bench: &Bench) {
+        let own_m = |place| fault_at(bench.recipe, place).map_or(0.0, |fault| fault.displacement_m.abs());
+        let stays = self.scale.is_some_and(|(place, scale_m)| {
+            self.selected == Some(place) && (self.held.is_some() || own_m(place) <= scale_m)
+        });
+        if !stays {
+            self.scale = self.selected.map(|place| (place, arrow_scale_m(bench, place)));
+        }
+    }
+
     /// The displacement whose arrow is [`ARROW`] long, metres.
     fn scale_m(&self, bench: &Bench, place: Place) -> f64 {
         let known = self.scale.filter(|(known, _)| *known == place);
@@ -294,7 +323,8 @@ impl FaultTool {
 
     /// A drag begins: of a handle or a line, or of a new fault.
     fn take_hold(&mut self, bench: &mut Bench, lens: &Lens, origin: Pos2) -> Option<Command> {
-        self.before = Some(bench.recipe.clone());
+        let (recipe, selected_step) = (bench.recipe.clone(), *bench.selected_step);
+        self.before = Some(Before { recipe, selected_step, selected: self.selected });
         if let Some((place, part)) = self.find(bench, lens, origin) {
             (self.selected, self.held) = (Some(place), Some(part));
             *bench.selected_step = place.step;

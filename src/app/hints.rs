@@ -21,7 +21,7 @@ struct Hint {
     text: &'static str,
 }
 
-/// The hint of the presets: whoever has opened something needs it no more.
+/// The hint of the presets: whoever has begun with another project needs it no more.
 pub(super) const PRESETS: &str = "presets";
 
 const HINTS: [Hint; 3] = [

@@ -192,7 +192,7 @@ impl App {
         commands: &mut Vec<Command>,
     ) {
         if self.modal.is_none() && !ui.ctx().text_edit_focused() {
-            self.fault_tool.keys(ui, &mut project.recipe);
+            self.fault_tool.keys(ui, &mut project.recipe, &mut self.selected_step);
             let unfolded = &mut self.settings.unfolded;
             let is_shown = unfolded.contains(Section::Profile.title()) && self.profile.can_be_removed();
             if is_shown && !is_picking && ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape)) {

@@ -65,12 +65,12 @@ use std::time::{Duration, Instant};
 
 use egui::{Context, Key, Ui};
 
-use self::arrivals::{RecentFiles, file_name, first_step};
+use self::arrivals::{RecentFiles, first_step};
 use self::command::Command;
 use self::compare::Compare;
 use self::deeds::Dice;
 use self::dialogs::Dialogs;
-use self::document::{Document, file_stem};
+use self::document::{Document, file_name, file_stem};
 use self::errands::Errands;
 use self::export_ui::ExportWindow;
 use self::fault_tool::FaultTool;

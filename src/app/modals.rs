@@ -54,12 +54,12 @@ impl App {
             Modal::Export => {
                 let total = project.recipe.iterations();
                 // What is shown on the way is another land than the one that is written.
-                let is_whole = self.playback.position(total) == total;
-                let heights_m = self.shown.as_ref().filter(|_| is_whole).map(|shown| shown.summary.range_m());
+                let shown = self.shown.as_ref().filter(|shown| *shown.request.recipe == project.recipe);
+                let on_the_way = shown.map(|shown| shown.request.position).filter(|at| *at < total);
                 let around = export_ui::Around {
                     project_path: self.document.path(),
-                    heights_m,
-                    on_the_way: (!is_whole).then(|| [self.playback.position(total), total]),
+                    heights_m: shown.filter(|_| on_the_way.is_none()).map(|shown| shown.summary.range_m()),
+                    on_the_way: on_the_way.map(|at| [at, total]),
                     status: self.exporter.status(),
                 };
                 match self.export.ui(ctx, project, &around) {

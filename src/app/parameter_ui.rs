@@ -316,6 +316,12 @@ fn decimals(parameter: &Parameter) -> usize {
     }
 }
 
+/// The same of a number that may be less than a slider shows.
+fn decimals_of(parameter: &Parameter, number: f64) -> usize {
+    let is_small = !matches!(parameter.kind, Kind::Integer) && number.abs() < 10.0;
+    decimals(parameter).max(if is_small { 2 } else { 0 })
+}
+
 /// The letters of a unit for which a column of numbers has room.
 const LONGEST_UNIT: usize = 3;
 
@@ -328,15 +334,29 @@ fn suffix(parameter: &Parameter) -> String {
     }
 }
 
-/// A number as it is typed: with a unit or without one, with a comma or a point.
-fn typed_number(text: &str) -> Option<f64> {
+/// A number as it is typed into a parameter's field: with its unit or without one, of metres also kilometres, thousands
+/// in groups or not, and a comma for the point where it cannot be taken for a group's.
+fn typed_number(parameter: &Parameter, text: &str) -> Option<f64> {
     let text: String = text.chars().filter(|c| !c.is_whitespace()).collect();
-    let number = text.replace('−', "-").replace(',', ".");
-    number
-        .trim_end_matches(|c: char| !c.is_ascii_digit() && c != '.')
-        .parse()
-        .ok()
-        .filter(|number: &f64| !number.is_nan())
+    let text = text.replace('−', "-");
+    let (number, factor) = match text.strip_suffix("km") {
+        Some(number) if parameter.unit == "m" => (number, 1000.0),
+        _ => (text.strip_suffix(parameter.unit).unwrap_or(&text), 1.0),
+    };
+    let is_whole = matches!(parameter.kind, Kind::Integer);
+    let number = match number.split_once(',') {
+        None => number.into(),
+        Some(_) if is_grouped(number) && (is_whole || number.contains('.')) => number.replace(',', ""),
+        Some((_, part)) if !is_whole && part.len() != 3 => number.replace(',', "."),
+        Some(_) => return None,
+    };
+    number.parse().ok().map(|number: f64| factor * number).filter(|number| !number.is_nan())
+}
+
+/// Whether commas group thousands before the point.
+fn is_grouped(number: &str) -> bool {
+    let whole = number.split('.').next().unwrap_or(number);
+    whole.split(',').skip(1).all(|group| group.len() == 3) && number.matches(',').count() == whole.matches(',').count()
 }
 
 /// Where it is kept what is to be said of a number that was typed.
@@ -351,15 +371,26 @@ pub(super) fn take_note(ctx: &egui::Context) -> Option<String> {
 
 /// A field for a number, held within the hard range; of what is typed and lies outside it something is said.
 fn number_field(ui: &mut Ui, parameter: &Parameter, number: &mut f64, width: f32) -> Response {
-    let ctx = ui.ctx().clone();
-    let said = RefCell::new(None);
+    let (ctx, before) = (ui.ctx().clone(), *number);
+    let (shown, said) = (RefCell::new(String::new()), RefCell::new(None));
+    let formatter = ui.style().number_formatter.clone();
+    let show = |number: f64, decimals| {
+        let text = formatter.format(number, decimals);
+        shown.borrow_mut().clone_from(&text);
+        text
+    };
     let parse = |text: &str| {
-        let typed = typed_number(text);
-        let (Range { low, high }, unit) = (parameter.hard, suffix(parameter));
+        // The field was left as it was entered: what it shows may be rounded.
+        if *text == *shown.borrow() {
+            return Some(before);
+        }
+        let typed = typed_number(parameter, text);
+        let Range { low, high } = parameter.hard;
+        let limits = format!("{} goes from {low} to {high}{}", parameter.label, suffix(parameter));
         *said.borrow_mut() = match typed {
             Some(typed) if (low..=high).contains(&typed) => None,
-            Some(_) => Some(format!("{} goes from {low} to {high}{unit}", parameter.label)),
-            None => Some(format!("\u{201c}{text}\u{201d} is no number; {} stays as it was", parameter.label)),
+            Some(_) => Some(limits),
+            None => Some(format!("\u{201c}{text}\u{201d} is no number; {limits}")),
         };
         typed
     };
@@ -367,8 +398,9 @@ fn number_field(ui: &mut Ui, parameter: &Parameter, number: &mut f64, width: f32
     let field = DragValue::new(number)
         .range(parameter.hard.low..=parameter.hard.high)
         .speed(span / 400.0)
-        .max_decimals(decimals(parameter))
+        .max_decimals(decimals_of(parameter, before))
         .suffix(suffix(parameter))
+        .custom_formatter(show)
         .custom_parser(parse)
         .update_while_editing(false);
     // In a place of its own: a number that is too long is cut and does not widen the panel.
@@ -816,9 +848,29 @@ mod tests {
 
     #[test]
     fn numbers_are_typed_with_a_unit_or_without_one() {
-        let typed = ["5", " 1 250.5 m", "1,5", "\u{2212}40 \u{b0}", "1e9"].map(typed_number);
-        assert_eq!(typed, [5.0, 1250.5, 1.5, -40.0, 1e9].map(Some));
-        assert_eq!(["", "abc", "NaN", "5 6 e"].map(typed_number), [None, None, None, Some(56.0)]);
+        let typed = |kind: Kind, unit: &'static str, text: &str| {
+            typed_number(&Parameter { kind, unit, ..Mask::parameters()[0].clone() }, text)
+        };
+        let cases = [
+            ("5", 5.0),
+            (" 1250.5 m", 1250.5),
+            ("1,5", 1.5),
+            ("1,250.5", 1250.5),
+            ("2.5 km", 2500.0),
+            ("−4", -4.0),
+            ("1e9", 1e9),
+        ];
+        for (text, number) in cases {
+            assert_eq!(typed(Kind::Number, "m", text), Some(number), "{text}");
+        }
+        assert_eq!(typed(Kind::Number, "°", "40 °"), Some(40.0));
+        assert_eq!(typed(Kind::Integer, "", "10,000"), Some(10_000.0));
+        // What could be meant in two ways, and what is no number.
+        for text in ["1,250", "1.250,5", "12,34,567", "", "abc", "NaN", "5 e", "5 %", "1.2.3", "2 k"] {
+            assert_eq!(typed(Kind::Number, "m", text), None, "{text}");
+        }
+        assert_eq!(typed(Kind::Integer, "", "1,5"), None);
+        assert_eq!(typed(Kind::Number, "°", "5 km"), None);
     }
 
     #[test]

@@ -230,8 +230,8 @@ fn the_handle_of_the_displacement_stays_under_the_pointer_however_the_land_chang
     let from = pane.center() + egui::vec2(-50.0, -20.0);
     drag(&mut editor, from, from + egui::vec2(100.0, 0.0));
     let displacement_m = |editor: &Harness<'static, App>| drawn_faults(editor).expect("a fault").1[0].displacement_m;
-    // The arrow of a tenth of the range, three pixels beside its tip.
-    let mut tip = from + egui::vec2(38.0, ARROW_FROM + 0.1 * ARROW);
+    // The arrow of a tenth of the range, taken hold of beyond its tip.
+    let mut tip = from + egui::vec2(35.0, ARROW_FROM + 0.1 * ARROW + 5.0);
     let mut known = displacement_m(&editor);
     assert!((known - 0.1 * range_m).abs() < 1.0, "{known} m of {range_m} m");
     for by in [56.0, -28.0, 1.0] {
@@ -243,12 +243,40 @@ fn the_handle_of_the_displacement_stays_under_the_pointer_however_the_land_chang
         assert!((now - expected).abs() < 0.01 * range_m, "{by}: {now} m, not {expected} m");
         (known, tip) = (now, tip + egui::vec2(0.0, by));
     }
+    // The edge of the zone, taken hold of on its near side.
+    let zone_m = |editor: &Harness<'static, App>| drawn_faults(editor).expect("a fault").1[0].zone_m;
+    let metres = recipe(&editor).world.width_m / f64::from(pane.width().min(pane.height()) - 16.0);
+    let known = zone_m(&editor);
+    let edge = from + egui::vec2(65.0, (known / metres) as f32 - 4.0);
+    drag(&mut editor, edge, edge + egui::vec2(0.0, 12.0));
+    let wider = zone_m(&editor) - known;
+    assert!((wider - 12.0 * metres).abs() < 0.1 * metres + 1.0, "{wider} m, not {} m", 12.0 * metres);
+}
+
+#[test]
+fn a_drag_that_ends_out_of_sight_is_over_and_escape_takes_back_nothing_later() {
+    let (mut editor, pane) = drawing();
+    let middle = pane.center();
+    editor.drag_at(middle);
+    editor.run_steps(2);
+    editor.hover_at(middle + egui::vec2(40.0, 0.0));
+    editor.run_steps(2);
+    // The land alone: the map is gone, and its drag with it.
+    press(&mut editor, Modifiers::NONE, Key::Num3);
+    editor.drop_at(middle + egui::vec2(40.0, 0.0));
+    editor.run_steps(2);
+    press(&mut editor, Modifiers::NONE, Key::Num3);
+    editor.state_mut().edit(|project| project.recipe.seed += 1);
+    editor.run_steps(2);
+    let later = recipe(&editor);
+    press(&mut editor, Modifiers::NONE, Key::Escape);
+    assert_eq!(recipe(&editor), later);
 }
 
 #[test]
 fn escape_takes_back_what_is_being_dragged() {
     let (mut editor, pane) = drawing();
-    let before = recipe(&editor);
+    let (before, selected) = (recipe(&editor), editor.state().selected_step);
     let entries = editor.state().document.history().0.len();
     let middle = pane.center();
     editor.hover_at(middle);
@@ -266,7 +294,7 @@ fn escape_takes_back_what_is_being_dragged() {
     editor.run_steps(2);
     editor.drop_at(middle + egui::vec2(60.0, 0.0));
     editor.run_steps(2);
-    assert_eq!(recipe(&editor), before);
+    assert_eq!((recipe(&editor), editor.state().selected_step), (before, selected));
     assert_eq!(editor.state().document.history().0.len(), entries, "as if it had not been");
     assert!(editor.state().fault_tool.is_on(), "only the drag is taken back");
 }

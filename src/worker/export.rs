@@ -184,6 +184,9 @@ pub struct Survey {
     pub available_bytes: Option<u64>,
 }
 
+/// A name that nobody gives to a file, to try whether one can be written.
+const PROBE: &str = ".upthrust-probe";
+
 /// Looks whether files can be written, and which of them would replace others. Takes as long as the disk does.
 pub fn survey(files: Vec<PathBuf>) -> Survey {
     let replaced: Vec<PathBuf> = files.iter().filter(|path| path.symlink_metadata().is_ok()).cloned().collect();
@@ -199,10 +202,13 @@ pub fn survey(files: Vec<PathBuf>) -> Survey {
             survey.obstacle = check_target(file, true).err().map(|error| error.to_string());
         } else {
             // What can be written beside the new folder can be written in it.
-            let beside = there.join(file.file_name().unwrap_or_default());
-            survey.obstacle = check_target(&beside, true).err().map(|_| {
+            survey.obstacle = check_target(&there.join(PROBE), true).err().map(|error| {
+                let reason = match error {
+                    FileError::Disk { reason, .. } => reason.to_string(),
+                    error => error.to_string(),
+                };
                 let [folder, there] = [folder, there].map(Path::display);
-                format!("The folder {folder} cannot be made: nothing can be written in {there}. Choose another folder.")
+                format!("The folder {folder} cannot be made: {there} takes no files ({reason}). Choose another folder.")
             });
             survey.new_folder = Some(folder.to_path_buf());
         }

@@ -60,10 +60,11 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Has the C library of Linux keep the memory of maps and pictures that are done with for those that come next. It gives
-/// blocks back to the system as soon as they are free, and every page of the next picture has to be handed out and
-/// cleared anew: 770 of them for an iteration at 513², a fifth of its time. Where the limit lies follows from the largest
-/// block that was ever freed, as far as 32 MiB (`mallopt(3)`, on `M_MMAP_THRESHOLD`), so one that nobody writes on is.
+/// Has the C library of Linux keep the memory of maps and pictures that are done with for those that come next. Of its
+/// own accord it gives large blocks back to the system when they are freed, and every page of the next picture has to be
+/// handed out and cleared anew: 770 of them for an iteration at 513², a fifth of its time. How large a block is for that
+/// follows from the largest that was ever freed, up to 32 MiB (`mallopt(3)`, on `M_MMAP_THRESHOLD`), so one of nearly that
+/// size is taken and freed, and nobody ever writes on it. The price: some of what was freed stays with the program.
 fn keep_freed_memory() {
     if cfg!(all(target_os = "linux", target_env = "gnu")) {
         drop(std::hint::black_box(Vec::<u8>::with_capacity(31 << 20)));

@@ -61,20 +61,20 @@ pub struct PreviewRequest {
 impl PreviewRequest {
     /// Whether both ask for the same picture, on whatever occasion.
     pub fn same_picture(&self, other: &Self) -> bool {
-        let Self { recipe, files, samples, position, map, shown, animated: _ } = self;
-        let same_land = Arc::ptr_eq(recipe, &other.recipe) || *recipe == other.recipe;
-        let same_size = *samples == other.samples && *position == other.position;
-        same_land && same_size && *files == other.files && *map == other.map && *shown == other.shown
+        let Self { recipe, files: _, samples: _, position: _, map, shown, animated: _ } = self;
+        let same_paint = Arc::ptr_eq(recipe, &other.recipe)
+            || (recipe.texture == other.recipe.texture && recipe.light == other.recipe.light);
+        self.same_land(other) && same_paint && *map == other.map && *shown == other.shown
     }
 
     /// Whether both ask for pictures of the same land, however it is painted, lit and looked at.
     fn same_land(&self, other: &Self) -> bool {
         let Self { recipe, files, samples, position, map: _, shown: _, animated: _ } = self;
-        let same_size = *samples == other.samples && *position == other.position;
         let Recipe { seed, world, stack, texture: _, light: _ } = &**recipe;
         let Recipe { seed: other_seed, world: other_world, stack: other_stack, .. } = &*other.recipe;
-        let same_recipe = seed == other_seed && world == other_world && stack == other_stack;
-        same_size && *files == other.files && same_recipe
+        let same_recipe =
+            Arc::ptr_eq(recipe, &other.recipe) || (seed == other_seed && world == other_world && stack == other_stack);
+        same_recipe && *samples == other.samples && *position == other.position && *files == other.files
     }
 }
 
@@ -300,8 +300,8 @@ struct Desk {
     decoded: DecodedFiles,
     /// How long the last land of full size took, or would at least have taken when it was stopped.
     last: Duration,
-    /// What that was asked for, if it was not stopped.
-    made: Option<Arc<PreviewRequest>>,
+    /// How long the last painting of full size took, or would at least have taken.
+    painting: Duration,
     /// The size of the last coarse preview, samples along the longer side, and how long it took or would have taken.
     last_coarse: Option<(usize, Duration)>,
     /// What the last request animated, if it did, and how long its last picture of full size took.
@@ -317,7 +317,7 @@ impl Default for Desk {
             last: Duration::ZERO,
             last_coarse: None,
             animated: None,
-            made: None,
+            painting: Duration::ZERO,
         }
     }
 }
@@ -334,8 +334,9 @@ impl Desk {
             error => Unfinished::Failed(error.to_string()),
         })?;
         let mut coarse_share = 0.0;
-        // Other paint, light or another look on what is there takes no land, and a coarse picture would.
-        let is_made = self.made.as_ref().is_some_and(|made| made.same_land(request));
+        // Other paint, light or another look on what is there takes no land: only how long painting takes counts.
+        let stands = self.fine.stands.as_ref().is_some_and(|(stands, _)| stands.same_land(request));
+        let expected = if stands { self.painting } else { self.last };
         // Of an animation of this land, the time of its last picture of full size. What it ends with is a part of it: it
         // looks as the animation did until it is there in full.
         let is_same = |recipe: &Arc<Recipe>| Arc::ptr_eq(recipe, &request.recipe) || *recipe == request.recipe;
@@ -343,8 +344,8 @@ impl Desk {
         let is_moving = request.animated || animated.is_some();
         let took_before = animated.map_or(Duration::ZERO, |(_, took)| took);
         self.animated = request.animated.then(|| (request.recipe.clone(), took_before));
-        let is_slow = if request.animated { took_before } else { took_before.max(self.last) } > SLOW;
-        if is_slow && !is_made {
+        let is_slow = if request.animated { took_before } else { took_before.max(expected) } > SLOW;
+        if is_slow {
             let samples = if is_moving { COARSE_SAMPLES[0] } else { self.coarse_samples(request.samples) };
             if samples < request.samples {
                 let began = Instant::now();
@@ -363,18 +364,22 @@ impl Desk {
         let known = self.fine.measured.as_ref().map(|(land, _)| land.clone());
         let fine = || self.fine.preview(request, request.samples, &inputs, monitor);
         let preview = monitor.within(coarse_share..1.0, fine);
-        self.made = preview.is_ok().then(|| request.clone());
+        let stood = self.fine.stands.as_ref().filter(|(stands, _)| Arc::ptr_eq(stands, request));
+        let painting = stood.map(|(_, since)| since.elapsed());
         if request.animated {
             let took = if preview.is_ok() { began.elapsed() } else { took_before.max(began.elapsed()) };
             self.animated = Some((request.recipe.clone(), took));
             return Ok(preview?);
         }
-        match &preview {
-            // It would have taken longer yet.
-            Err(Cancelled) => self.last = self.last.max(began.elapsed().mul_f64(2.0)),
-            // One that only painted says nothing about how long land takes.
-            Ok(preview) if known.is_some_and(|known| Arc::ptr_eq(&known, &preview.land)) => {}
-            Ok(_) => self.last = began.elapsed(),
+        // What was stopped would have taken longer yet.
+        match (&preview, painting) {
+            (Err(Cancelled), Some(painting)) => self.painting = self.painting.max(2 * painting),
+            (Err(Cancelled), None) => self.last = self.last.max(2 * began.elapsed()),
+            (Ok(_), painting) => self.painting = painting.unwrap_or_default(),
+        }
+        // One that only painted says nothing about how long land takes.
+        if preview.as_ref().is_ok_and(|preview| known.is_none_or(|known| !Arc::ptr_eq(&known, &preview.land))) {
+            self.last = began.elapsed();
         }
         Ok(preview?)
     }
@@ -408,6 +413,8 @@ struct Painter {
     drawn: Option<DrawnMap>,
     surveyed: Option<(Arc<Heightfield>, Survey)>,
     cache: TexelCache,
+    /// What the last land was asked for that was evaluated to its end, and since when it has stood.
+    stands: Option<(Arc<PreviewRequest>, Instant)>,
 }
 
 impl Painter {
@@ -451,6 +458,7 @@ impl Painter {
         let grid = Grid::fitted(recipe.world.extent(), samples);
         let evaluation = || self.evaluator.evaluate(recipe, grid, Some(request.position), inputs, monitor);
         let land = monitor.within(0.0..0.6, evaluation)?;
+        self.stands = Some((request.clone(), Instant::now()));
         let summary = match &self.measured {
             Some((measured, summary)) if Arc::ptr_eq(measured, &land) => summary.clone(),
             _ => {
@@ -646,23 +654,31 @@ mod tests {
     fn another_look_at_a_slow_land_is_preceded_by_no_coarse_one() {
         // A land that was slow.
         let mut desk = Desk { last: Duration::from_secs(1), ..Default::default() };
-        let mut coarse_ones = |asked: PreviewRequest| {
+        let mut coarse_ones = |asked: PreviewRequest, painting: Duration, monitor: &Monitor| {
             let published = AtomicU32::new(0);
             let publish = |_| {
                 published.fetch_add(1, Ordering::Relaxed);
             };
-            desk.last = Duration::from_secs(1);
-            assert!(desk.work(&Arc::new(asked), &Monitor::new(), &publish).is_ok(), "not cancelled");
+            (desk.last, desk.painting) = (Duration::from_secs(1), painting);
+            let work = desk.work(&Arc::new(asked), monitor, &publish);
+            assert_eq!(work.is_ok(), !monitor.is_cancelled());
             published.into_inner()
         };
-        assert_eq!(coarse_ones(request(10, 257)), 1);
-        assert_eq!(coarse_ones(PreviewRequest { map: MapView::Contours, ..request(10, 257) }), 0);
-        assert_eq!(coarse_ones(PreviewRequest { map: MapView::Contours, ..request(11, 257) }), 1);
-        let mut painted = request(11, 257);
+        let [fast, slow] = [Duration::ZERO, Duration::from_secs(1)];
+        let contours = |count: u32| PreviewRequest { map: MapView::Contours, ..request(count, 257) };
+        assert_eq!(coarse_ones(request(10, 257), fast, &Monitor::new()), 1);
+        assert_eq!(coarse_ones(contours(10), fast, &Monitor::new()), 0);
+        assert_eq!(coarse_ones(contours(11), fast, &Monitor::new()), 1);
+        let mut painted = contours(11);
         let recipe = Arc::make_mut(&mut painted.recipe);
         recipe.texture = crate::engine::texture::TextureRecipe::starter();
         recipe.light.azimuth_deg += 20.0;
-        assert_eq!(coarse_ones(painted), 0, "paint and light take no land");
+        // Stopped or not, the land stands.
+        let stopped = Monitor::new();
+        stopped.cancel();
+        assert_eq!(coarse_ones(painted.clone(), fast, &stopped), 0);
+        assert_eq!(coarse_ones(painted.clone(), fast, &Monitor::new()), 0);
+        assert_eq!(coarse_ones(painted, slow, &Monitor::new()), 1, "painting is slow");
     }
 
     #[test]

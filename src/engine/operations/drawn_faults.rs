@@ -38,7 +38,7 @@ parameters! {
                 ]);
         /// How far beyond its two ends the fault fades out; empty: it runs across the whole map.
         reach_m: Option<f64> = None,
-            Spec::number("Reach", 0.0, 1_000_000.0).slider(0.0, 10_000.0).unit("m");
+            Spec::number("Reach", 0.0, 1_000_000.0).slider(0.0, 4000.0).unit("m");
         /// The iteration of the step with which the fault comes; 0 and 1 are the first one.
         at: u32 = 1, Spec::number("At iteration", 0.0, 1_000_000.0).slider(1.0, 100.0);
         /// Whether the fault takes part.

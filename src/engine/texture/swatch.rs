@@ -12,8 +12,8 @@ type Texel = [u16; 4];
 /// The greatest value of a channel.
 const FULL: f32 = 65_535.0;
 
-/// Places of a line that are worked out together, or not at all.
-pub(super) const STRETCH: usize = 32;
+/// Places of a line that are worked out together, or not at all: as many as a mask has bits.
+pub(super) const STRETCH: usize = u32::BITS as usize;
 
 /// One level of the pyramid. Its rows go round: each begins with a copy of its last texel and ends with one of its first,
 /// so that two neighbours always lie side by side.
@@ -328,7 +328,8 @@ struct FarLine<'a> {
 }
 
 impl<'a> FarLine<'a> {
-    /// `v` is how far south the line lies in near structure.
+    /// `v` is how far south the line lies in near structure, `proportion` that of the picture. The reliefs go into `row`,
+    /// scaled by `per_relief`.
     #[inline(always)]
     fn new(
         level: &Level,
@@ -464,7 +465,7 @@ struct Copies {
 impl Copies {
     /// Adds the copy at a corner to the mixture at some places, a bit for each.
     #[inline(always)]
-    fn add(&self, level: &Level, corner: &Corner, mut places: u32, mixtures: &mut [[f32; 8]; STRETCH]) {
+    fn add(&self, level: &Level, corner: &Corner, mut places: u32, mixtures: &mut [[f32; 4]; STRETCH]) {
         let Self { texels: Between { wests, .. }, of_texels: [of_west, of_east], .. } = self;
         let Line { north, south, t } = corner.line;
         let stride = level.stride();
@@ -477,8 +478,12 @@ impl Copies {
             let (west, east) = (of_west[i], of_east[i]);
             let shares = [west, west, west, west, east, east, east, east];
             // Not by iterators over arrays of this size, which are not inlined.
+            let mut parts = [0.0; 8];
             for c in 0..8 {
-                mixtures[i][c] += shares[c] * (north[c] + (south[c] - north[c]) * t);
+                parts[c] = shares[c] * (north[c] + (south[c] - north[c]) * t);
+            }
+            for c in 0..4 {
+                mixtures[i][c] += parts[c] + parts[c + 4];
             }
         }
     }
@@ -502,9 +507,8 @@ struct Triangles {
     /// What is worked in along a stretch.
     copies: [Copies; COPIES],
     cells: Vec<Cell>,
-    /// The mixture of the three copies at every place: the channels of the western texels and those of the eastern ones,
-    /// which are still to be added.
-    mixtures: [[f32; 8]; STRETCH],
+    /// The mixture of the three copies at every place.
+    mixtures: [[f32; 4]; STRETCH],
     /// How far the mixture is from the mean, channel by channel.
     details: [[f32; STRETCH]; 4],
 }
@@ -520,7 +524,7 @@ impl Default for Triangles {
             t: 0.0,
             copies: [copies; COPIES],
             cells: Vec::new(),
-            mixtures: [[0.0; 8]; STRETCH],
+            mixtures: [[0.0; 4]; STRETCH],
             details: [[0.0; STRETCH]; 4],
         }
     }
@@ -579,14 +583,14 @@ impl Triangles {
         }
         self.find_cells(level, &cells, &is_south);
         let width = level.width as f32;
-        for Copies { shares, easts, texels, of_texels: [wests, to_easts] } in &mut self.copies {
+        for Copies { shares, easts, texels, of_texels: [of_west, of_east] } in &mut self.copies {
             texels.find(width, us.iter().zip(&*easts).map(|(u, east)| u + east));
-            for (((share, way), west), east) in shares.iter().zip(&texels.ways).zip(wests).zip(to_easts) {
+            for (((share, way), west), east) in shares.iter().zip(&texels.ways).zip(of_west).zip(of_east) {
                 *west = share * (1.0 - way);
                 *east = share * way;
             }
         }
-        self.mixtures.fill([0.0; 8]);
+        self.mixtures.fill([0.0; 4]);
         let [first, second, third] = &self.copies;
         let south = places_where(&is_south);
         // Mostly one of the three is seen.
@@ -606,7 +610,7 @@ impl Triangles {
             wholes.iter_mut().zip(shares).for_each(|(whole, share)| *whole += share);
         }
         for (c, (details, mean)) in self.details.iter_mut().zip(mean).enumerate() {
-            let mixtures = self.mixtures.iter().map(|mixture| mixture[c] + mixture[c + 4]);
+            let mixtures = self.mixtures.iter().map(|mixture| mixture[c]);
             for (((detail, mixture), restored), whole) in details.iter_mut().zip(mixtures).zip(&restored).zip(&wholes) {
                 *detail = (mixture * (1.0 / FULL) - mean * whole) * restored;
             }
@@ -673,6 +677,44 @@ fn offset([i, j]: [i32; 2]) -> [f32; 2] {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_place_lies_between_two_texels_of_its_row() {
+        let level = Level::new(3, 2, |x, y| [10 * y as u16 + x as u16; 4]);
+        let firsts: Vec<u16> = level.texels.iter().map(|texel| texel[0]).collect();
+        assert_eq!(firsts, [2, 0, 1, 2, 0, 12, 10, 11, 12, 10]);
+        let shares = [-1e-9, 0.0, 1.0 / 3.0, 0.5, 1.0 - f32::EPSILON / 2.0, 1.0, -7.25, 1e6];
+        for width in [1, 2, 3, 8192] {
+            let mut between = Between::default();
+            between.find(width as f32, shares.iter().copied().cycle());
+            for ((west, way), share) in between.wests.iter().zip(&between.ways).zip(shares.iter().cycle()) {
+                assert!(*west as usize + 1 < width + 2 && (0.0..=1.0).contains(way), "{share} of {width}");
+                // The centre of texel 0 lies at half a texel, which is place 1 of the row.
+                let place = f64::from(*west) + f64::from(*way);
+                let expected = (f64::from(*share) - f64::from(share.floor())) * width as f64 + 0.5;
+                assert!((place - expected).abs() < 1e-3, "{share} of {width}: {place}, not {expected}");
+            }
+        }
+    }
+
+    #[test]
+    fn pictures_of_any_shape_are_laid_at_any_scale() {
+        let grey =
+            |width: usize, height: usize| Picture { width, height, pixels: vec![[128, 128, 128, 255]; width * height] };
+        let xs_m: Vec<f32> = (0..77).map(|i| i as f32 * 1.7).collect();
+        for [width, height] in [[0, 0], [1, 1], [1, 64], [64, 1], [2, 2], [5, 3]] {
+            let swatch = Arc::new(Swatch::new(&grey(width, height)));
+            for (repeat_m, pixel_m) in [(0.5, 1.7), (3.0, 1.7), (40.0, 1.7), (4000.0, 1.7)] {
+                let (mut texels, mut space) = (Texels::default(), Space::default());
+                let cover = Cover::new(swatch.clone(), repeat_m, pixel_m);
+                cover.lay((&xs_m, 12.3), &vec![1.0; xs_m.len()], &mut texels, &mut space);
+                let expected = swatch.mean()[0];
+                let light = texels.steps[0].iter().map(|&step| f32::from(step) / ONE);
+                let off = light.map(|light| (light - expected).abs()).fold(0.0, f32::max);
+                assert!(off < 1e-3, "{width} × {height} at {repeat_m} m: off by {off}");
+            }
+        }
+    }
 
     #[test]
     fn a_small_picture_shows_its_relief_where_pixels_are_small() {
