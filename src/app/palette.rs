@@ -139,6 +139,10 @@ fn deeds_of(ctx: &Context, place: &str, entries: &[Entry], deeds: &mut Vec<Deed>
         match entry {
             Entry::Item(item) => {
                 let mut deed = Deed::new(item.command, &item.text, place.into(), &item.doc);
+                // What undo would take back is found as itself, or its slider would come second.
+                if matches!(item.command, Command::Undo | Command::Redo) {
+                    deed.found_by[0] = item.command.text().to_lowercase();
+                }
                 let keys = item.command.shortcut().map(|shortcut| ctx.format_shortcut(&shortcut));
                 deed.note = if item.is_set == Some(true) { "on".into() } else { keys.unwrap_or_default() };
                 deed.is_possible = item.is_possible;
