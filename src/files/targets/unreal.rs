@@ -44,9 +44,7 @@ fn import(facts: &Facts) -> Vec<String> {
             facts.layers()
         ));
         steps.push(
-            "the import lists a layer once the landscape has a material with a layer of that name; give each a Layer \
-             Info there, and choose its file."
-                .into(),
+            "layers appear once the landscape's material names them; give each a Layer Info and its file.".into(),
         );
     }
     steps
