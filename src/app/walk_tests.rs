@@ -256,11 +256,19 @@ fn ten_thousand_actions_do_no_harm_and_can_all_be_undone() {
     walk(10_000, 65, 2);
 }
 
-/// What the interface thread works for a frame, without drawing and without waiting for whatever else the machine does.
+/// What the interface thread works for a frame, without drawing and without waiting for whatever else the machine does. What
+/// a host takes from a virtual machine counts as its work all the same: of the same walk, gone three times, each deed's
+/// least is its own.
 #[test]
 #[ignore = "a measurement"]
 fn no_frame_takes_longer_than_a_screen_shows_it() {
-    let mut slowest: Vec<(String, f64)> = walk(2000, 1025, 3).into_iter().collect();
+    let mut least = walk(2000, 1025, 3);
+    for _ in 1..3 {
+        let again = walk(2000, 1025, 3);
+        least.retain(|deed, _| again.contains_key(deed));
+        least.iter_mut().for_each(|(deed, worst)| *worst = worst.min(again[deed]));
+    }
+    let mut slowest: Vec<(String, f64)> = least.into_iter().collect();
     slowest.sort_by(|a, b| b.1.total_cmp(&a.1));
     for (deed, milliseconds) in slowest.iter().take(12) {
         println!("{milliseconds:>7.1} ms  {deed}");
