@@ -197,8 +197,6 @@ fn walk(actions: u64, samples: u32, seed: u32) -> Slowest {
     let mut editor = Harness::builder().with_size(WINDOW).with_max_steps(64).build_eframe(|context| {
         App::new(&context.egui_ctx, Box::<Cancelling>::default(), None, Folders::default()).expect("threads")
     });
-    // The library's colour chooser has an icon that needs a font of the system.
-    editor.ctx.set_missing_glyph_policy(egui::epaint::text::MissingGlyphPolicy::Tofu);
     editor.state_mut().dice = Dice::loaded(seed);
     editor.state_mut().edit(|project| project.view.preview_samples = samples);
     editor.step();
