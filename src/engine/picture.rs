@@ -87,13 +87,18 @@ const OCTAVES: usize = 13;
 const BITS_LEFT_AWAY: u32 = 12;
 
 /// From linear light to sRGB by the light's own leading bits: neighbouring entries differ by a twentieth of a step at the
-/// most, and what is looked up for colours of about one brightness lies close together.
-static SRGB: LazyLock<Box<[u8]>> = LazyLock::new(|| {
+/// most, and what is looked up for colours of about one brightness lies close together. There is an entry for every number
+/// that [`place_of`] could say, so that none has to be checked.
+static SRGB: LazyLock<Box<[u8; 1 << u16::BITS]>> = LazyLock::new(|| {
     let encoded = |linear: f64| {
         if linear <= 0.003_130_8 { linear * 12.92 } else { 1.055 * libm::pow(linear, 1.0 / 2.4) - 0.055 }
     };
-    let light = |place: u32| f32::from_bits(BLACK.to_bits() + (place << BITS_LEFT_AWAY));
-    (0..=place_of(1.0)).map(|place| (encoded(f64::from(light(place.into()))) * 255.0 + 0.5) as u8).collect()
+    let light = |place: u16| f32::from_bits(BLACK.to_bits() + (u32::from(place) << BITS_LEFT_AWAY));
+    let mut table = Box::new([u8::MAX; 1 << u16::BITS]);
+    for place in 0..=place_of(1.0) {
+        table[usize::from(place)] = (encoded(f64::from(light(place))) * 255.0 + 0.5) as u8;
+    }
+    table
 });
 
 /// The table's entry for linear light; what is brighter than white becomes white.
@@ -114,7 +119,7 @@ pub fn srgb_from_linear(light: f32) -> u8 {
 /// A row of linear light, channel by channel, as pixels in sRGB.
 #[inline(always)]
 pub(super) fn encode([red, green, blue]: &[Vec<f32>; 3], pixels: &mut [[u8; 4]]) {
-    let table: &[u8] = &SRGB;
+    let table: &[u8; 1 << u16::BITS] = &SRGB;
     let channels = red.chunks(ENCODED_AT_ONCE).zip(green.chunks(ENCODED_AT_ONCE)).zip(blue.chunks(ENCODED_AT_ONCE));
     for (pixels, ((red, green), blue)) in pixels.chunks_mut(ENCODED_AT_ONCE).zip(channels) {
         // Finding the places goes through the vector lanes; only looking up goes pixel by pixel.

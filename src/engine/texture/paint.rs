@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::points::{Lines, Part, Points, Walk};
-use super::swatch::{Cover, LEVEL, ONE, STRETCH, Space, Texels, lies, stretches};
+use super::cover::{Cover, LEVEL, ONE, STRETCH, Space, Texels, lies, stretches};
+use super::points::{Lattice, Lines, Part, Points, Walk};
 use super::weigh::{GroundRow, Palette};
 use super::{Needs, Surroundings, TerrainType, TextureRecipe, TypeBlend, height_range_m};
 use crate::engine::heightfield::{Grid, Heightfield};
@@ -113,10 +113,10 @@ impl Laid {
 
 impl Paint {
     /// Pictures that are not among the covers yet join them.
-    fn new(ground: &TerrainType, inputs: &Inputs, pixel_m: f64, covers: &mut Vec<Cover>) -> Self {
+    fn new(ground: &TerrainType, inputs: &Inputs, lattice: Lattice, covers: &mut Vec<Cover>) -> Self {
         let colour = ground.colour.0.map(linear_from_srgb);
         let laid = ground.texture.as_ref().and_then(|name| inputs.swatch(name)).map(|swatch| {
-            let cover = Cover::new(swatch.clone(), ground.repeat_m as f32, pixel_m as f32);
+            let cover = Cover::new(swatch.clone(), ground.repeat_m, lattice);
             let scale = cover.tint(ground.tint as f32, colour).map(|tint| tint / ONE);
             let known = covers.iter().position(|known| *known == cover);
             let cover = known.unwrap_or_else(|| {
@@ -185,9 +185,14 @@ impl TexelCache {
         self.is_painted = false;
     }
 
+    /// What was laid over the points that a painter looks at.
+    fn covers_of(&self, painter: &Painter) -> &[Cover] {
+        if self.place == Some(painter.place()) { &self.covers } else { &[] }
+    }
+
     /// Forgets all that is not asked for any more. Whether it is worth keeping where types lie.
     fn prepare(&mut self, painter: &Painter) -> bool {
-        let place = Some((painter.walk.points, painter.scene.land.grid()));
+        let place = Some(painter.place());
         let [width, height] = painter.walk.size;
         let weighed_bytes = (painter.paints.len() + 3) * size_of::<f32>() * width;
         let fits = height * (painter.covers.len() * Texels::bytes(width) + weighed_bytes) <= Self::MOST_BYTES;
@@ -239,7 +244,7 @@ pub(super) struct Row {
     pub(super) sums: Vec<f32>,
     /// What each cover shows.
     texels: Vec<Texels>,
-    space: Space,
+    spaces: Vec<Space>,
     /// Sunlight and open sky.
     sunlight: Vec<f32>,
     sky: Vec<f32>,
@@ -272,12 +277,9 @@ pub(super) type Colours = [Vec<f32>; 3];
 
 impl<'a> Painter<'a> {
     fn new(scene: Scene<'a>, points: Points, monitor: &Monitor) -> Result<Self, Cancelled> {
-        let (grid, extent) = (scene.land.grid(), scene.land.grid().extent());
-        let whole = points.whole(grid).map(|count| count.max(1) as f64);
-        // The longer side: textures are blurred along the shorter one rather than coarse along this one.
-        let pixel_m = (extent.width_m / whole[0]).max(extent.depth_m / whole[1]);
+        let (lattice, _) = points.lattice(scene.land.grid());
         let mut covers = Vec::new();
-        let paint = |ground| Paint::new(ground, scene.inputs, pixel_m, &mut covers);
+        let paint = |ground| Paint::new(ground, scene.inputs, lattice, &mut covers);
         let paints: Vec<Paint> = scene.recipe.active().map(paint).collect();
         Ok(Self {
             scene,
@@ -286,6 +288,19 @@ impl<'a> Painter<'a> {
             by_relief: paints.iter().any(|paint| paint.blend == TypeBlend::Height),
             paints,
             covers,
+        })
+    }
+
+    fn place(&self) -> (Points, Grid) {
+        (self.walk.points, self.scene.land.grid())
+    }
+
+    /// Makes ready what textures are looked up in; `known` covers were laid over the same points.
+    fn prepare(&mut self, known: &[Cover], monitor: &Monitor) -> Result<(), Cancelled> {
+        let points = self.walk.size[0] * self.walk.size[1];
+        self.covers.iter_mut().try_for_each(|cover| {
+            cover.prepare(known, points);
+            monitor.check()
         })
     }
 
@@ -326,12 +341,12 @@ impl<'a> Painter<'a> {
     /// Looks up the texels of every type where it has some weight.
     #[inline(always)]
     fn lay_textures(&self, j: usize, row: &mut Row) {
-        let z_m = self.walk.z_m(j);
+        let points = self.walk.row(j);
         row.texels.resize_with(self.covers.len(), Texels::default);
+        row.spaces.resize_with(self.covers.len(), Space::default);
         for (paint, weights) in self.paints.iter().zip(&row.weights) {
             if let Some(Laid { cover, .. }) = paint.laid.filter(|_| lies(weights)) {
-                let place = (&*self.walk.xs_m, z_m);
-                self.covers[cover].lay(place, weights, &mut row.texels[cover], &mut row.space);
+                self.covers[cover].lay(points, weights, &mut row.texels[cover], &mut row.spaces[cover]);
             }
         }
     }
@@ -502,7 +517,8 @@ pub(super) fn paint_by(
     monitor: &Monitor,
     finish: impl Fn(&Painter, &Row, &mut Colours) + Sync,
 ) -> Result<Painting, Cancelled> {
-    let painter = Painter::new(scene, points, monitor)?;
+    let mut painter = Painter::new(scene, points, monitor)?;
+    painter.prepare(cache.as_ref().map_or(&[], |cache| cache.covers_of(&painter)), monitor)?;
     let [width, height] = painter.walk.size;
     let tally = monitor.tally(height);
     let mut pixels = vec![[0; 4]; width * height];
@@ -577,6 +593,16 @@ pub(super) fn paint_by(
     })
 }
 
+/// The bytes that textures take, beside the pictures themselves, while a land on that grid is painted.
+pub fn bytes_laid(recipe: &TextureRecipe, inputs: &Inputs, points: Points, grid: Grid) -> u64 {
+    let ((lattice, _), [width, height]) = (points.lattice(grid), points.size(grid));
+    let mut covers = Vec::new();
+    recipe.active().for_each(|ground| {
+        Paint::new(ground, inputs, lattice, &mut covers);
+    });
+    covers.iter().map(|cover| cover.bytes(width.saturating_mul(height)) as u64).sum()
+}
+
 /// Paints a land that is painted once: its surroundings are worked out and forgotten.
 pub fn paint_once(
     land: &Heightfield,
@@ -623,7 +649,10 @@ pub fn type_at(scene: Scene, place_m: [f64; 2]) -> Option<usize> {
 
 /// The weights of the active types at every point, `full` standing for the whole ground.
 pub fn weigh(scene: Scene, points: Points, full: u16, monitor: &Monitor) -> Result<Weights, Cancelled> {
-    let painter = Painter::new(scene, points, monitor)?;
+    let mut painter = Painter::new(scene, points, monitor)?;
+    if painter.by_relief {
+        painter.prepare(&[], monitor)?;
+    }
     let [width, height] = painter.walk.size;
     let covers: Vec<bool> = scene.recipe.active().map(TerrainType::covers).collect();
     let tally = monitor.tally(height);

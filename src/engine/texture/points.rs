@@ -42,6 +42,19 @@ impl Points {
         }
     }
 
+    /// How all points of the whole picture lie, and which of them is the first one here, eastward and southward.
+    pub(super) fn lattice(self, grid: Grid) -> (Lattice, [i64; 2]) {
+        let whole = self.whole(grid);
+        let (steps, phase, first) = match self {
+            Self::Pixels(_) => (whole, 0.5, [0; 2]),
+            Self::Part(Part { first, .. }) => (whole, 0.5, first),
+            Self::Samples => (whole.map(|count| count - 1), 0.0, [0; 2]),
+        };
+        let sides_m = [grid.extent().width_m, grid.extent().depth_m];
+        let pitch_m = std::array::from_fn(|axis| sides_m[axis] / steps[axis].max(1) as f64);
+        (Lattice { pitch_m, phase }, first.map(|first| first as i64))
+    }
+
     /// How far point `at` lies along an axis on which the world has the length `side`.
     pub(super) fn place(self, axis: usize, at: usize, side: f64, grid: Grid) -> f64 {
         let whole = self.whole(grid)[axis];
@@ -51,6 +64,25 @@ impl Points {
             Self::Samples => at as f64 / (whole - 1) as f64 * side,
         }
     }
+}
+
+/// How the points of a whole picture lie: point n of an axis is n and a phase times the pitch from the border of the world.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Lattice {
+    /// From one point to the next, eastward and southward.
+    pub(super) pitch_m: [f64; 2],
+    /// Pixels have their centres in their middle, samples lie on the border.
+    pub(super) phase: f64,
+}
+
+/// A row of points from west to east.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PointRow<'a> {
+    /// How far east each of them lies, and how far south all of them, in metres.
+    pub(super) xs_m: &'a [f32],
+    pub(super) z_m: f32,
+    /// Which points of the lattice the first one is, eastward and southward.
+    pub(super) first: [i64; 2],
 }
 
 /// The way over the land, row by row of points.
@@ -65,7 +97,7 @@ pub(super) struct Walk<'a> {
     /// as samples, runs of them go through the vector lanes together.
     runs: Option<Vec<Run>>,
     /// How far east every column of points lies, in metres.
-    pub(super) xs_m: Vec<f32>,
+    xs_m: Vec<f32>,
 }
 
 /// Columns of points whose samples follow one another: the first sample, and the way from each to the next one.
@@ -111,9 +143,12 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// How far south row `j` of points lies, in metres.
-    pub(super) fn z_m(&self, j: usize) -> f32 {
-        self.points.place(1, j, self.land.grid().extent().depth_m, self.land.grid()) as f32
+    /// Row `j` of the points.
+    pub(super) fn row(&self, j: usize) -> PointRow<'_> {
+        let grid = self.land.grid();
+        let (_, [east, south]) = self.points.lattice(grid);
+        let z_m = self.points.place(1, j, grid.extent().depth_m, grid) as f32;
+        PointRow { xs_m: &self.xs_m, z_m, first: [east, south + j as i64] }
     }
 
     /// Where a point lies between samples: the first sample and the way to the next.
