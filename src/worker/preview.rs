@@ -35,6 +35,10 @@ const COARSE_SHARE: f32 = 0.1;
 /// Sizes of coarse previews, samples along the longer side, from fine to coarse. The first one is for animations.
 const COARSE_SAMPLES: [usize; 4] = [257, 129, 65, 33];
 
+/// Previews of no more samples along the longer side are made by one thread: several would wait for each other, loop by
+/// loop, about as long as they work.
+const LONE_SAMPLES: usize = 65;
+
 /// Bins of the height histogram.
 const HISTOGRAM_BINS: usize = 64;
 
@@ -297,6 +301,8 @@ impl From<Cancelled> for Unfinished {
 struct Desk {
     fine: Painter,
     coarse: Painter,
+    /// One thread, which small previews are left to.
+    lone: Option<ThreadPool>,
     decoded: DecodedFiles,
     /// How long the last land of full size took, or would at least have taken when it was stopped.
     last: Duration,
@@ -313,6 +319,7 @@ impl Default for Desk {
         Self {
             fine: Painter::default(),
             coarse: Painter { evaluator: Evaluator::sketching(), ..Painter::default() },
+            lone: ThreadPoolBuilder::new().num_threads(1).thread_name(|_| "upthrust sketch".into()).build().ok(),
             decoded: DecodedFiles::default(),
             last: Duration::ZERO,
             last_coarse: None,
@@ -350,8 +357,12 @@ impl Desk {
             if samples < request.samples {
                 let began = Instant::now();
                 coarse_share = COARSE_SHARE;
-                let coarse = || self.coarse.preview(request, samples, &inputs, monitor);
-                let preview = monitor.within(0.0..coarse_share, coarse);
+                let mut coarse =
+                    || monitor.within(0.0..coarse_share, || self.coarse.preview(request, samples, &inputs, monitor));
+                let preview = match &self.lone {
+                    Some(lone) if samples <= LONE_SAMPLES => lone.install(coarse),
+                    Some(_) | None => coarse(),
+                };
                 // One that was stopped would have taken longer yet.
                 let took = if preview.is_ok() { began.elapsed() } else { 2 * began.elapsed() };
                 if !is_moving {
