@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use std::hint::black_box;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use upthrust::engine::fault::{Fault, Profile, sum_of_faults};
 use upthrust::engine::light::Light;
@@ -72,10 +72,10 @@ const GROWTH: [Row; 1] = [("growth of faults", fault_growth)];
 const BUILDS: [Row; 2] = [("build of large maps", builds::large), ("memory beside its estimate", builds::memory)];
 
 fn main() {
-    println!("{} threads in the pool; medians of {REPETITIONS}", rayon::current_num_threads());
+    println!("{} threads in the pool; medians of {REPETITIONS} times at least", rayon::current_num_threads());
     let columns = format!(
-        "{:<44} {:>10} {:>9} {:>9} {:>8} {:>8} {:>7}",
-        "work", "naive ms", "1 thread", "all", "ratio 1", "ratio", "floors"
+        "{:<44} {:>10} {:>9} {:>9} {:>8} {:>8} {:>8} {:>7}",
+        "work", "naive ms", "1 thread", "all", "scaling", "ratio 1", "ratio", "floors"
     );
     measure(&columns, &RATIOS);
     measure("the editor's preview, 513², from asking to both pictures:", &PREVIEWS);
@@ -109,6 +109,20 @@ fn median(mut times: Vec<f64>) -> f64 {
     times[times.len() / 2]
 }
 
+/// How long what is quick is repeated: the first time after a pause says more about the pause.
+const A_WHILE: Duration = Duration::from_millis(60);
+
+/// Milliseconds of as many times as a while has room for, one at least.
+fn milliseconds_each(work: &mut dyn FnMut(), times: &mut Vec<f64>) {
+    let begun = Instant::now();
+    loop {
+        times.push(milliseconds(work));
+        if begun.elapsed() > A_WHILE {
+            return;
+        }
+    }
+}
+
 /// Times the plain form (times `scale`), ours on one thread and on all, and copying the map once, interleaved.
 fn row(name: &str, scale: f64, samples: usize, naive: &mut dyn FnMut(), ours: &mut (dyn FnMut() + Send)) {
     let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");
@@ -117,14 +131,15 @@ fn row(name: &str, scale: f64, samples: usize, naive: &mut dyn FnMut(), ours: &m
     let [mut plain, mut single, mut all, mut floor] = [const { Vec::new() }; 4];
     for _ in 0..REPETITIONS {
         plain.push(scale * milliseconds(naive));
-        single.push(milliseconds(&mut || one.install(&mut *ours)));
-        all.push(milliseconds(ours));
+        milliseconds_each(&mut || one.install(&mut *ours), &mut single);
+        milliseconds_each(ours, &mut all);
         floor.push(milliseconds(&mut || black_box(&mut to).copy_from_slice(black_box(&from))));
     }
     let [plain, single, all, floor] = [plain, single, all, floor].map(median);
     let name = if scale == 1.0 { name.to_string() } else { format!("{name} (naive on 1/{scale:.0})") };
     println!(
-        "{name:<44} {plain:>10.1} {single:>9.2} {all:>9.2} {:>7.1}× {:>7.1}× {:>7.1}",
+        "{name:<44} {plain:>10.1} {single:>9.2} {all:>9.2} {:>7.2}× {:>7.1}× {:>7.1}× {:>7.1}",
+        single / all,
         plain / single,
         plain / all,
         all / floor
