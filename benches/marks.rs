@@ -2,7 +2,7 @@
 //!
 //! `cargo bench` prints the table; `cargo bench -- faults` the rows that have that word in their names; `cargo bench --
 //! build` and `-- memory` what builds.rs measures. Absolute times wander from run to run; the ratios are what counts.
-//! Repetitions of both sides are interleaved and the median is taken. Where the plain form would take too long it is
+//! Both sides take turns, quick work many times a turn, and the median is taken. Where the plain form would take too long it is
 //! timed on fewer faults and scaled, which the table says.
 
 #![allow(clippy::expect_used, clippy::panic, reason = "a measurement that cannot go on has no result")]
@@ -109,10 +109,10 @@ fn median(mut times: Vec<f64>) -> f64 {
     times[times.len() / 2]
 }
 
-/// How long what is quick is repeated: the first time after a pause says more about the pause.
+/// How long work is repeated that is quicker: the first time after a pause says more about the pause.
 const A_WHILE: Duration = Duration::from_millis(60);
 
-/// Milliseconds of as many times as a while has room for, one at least.
+/// Milliseconds of as many times as that, one at least.
 fn milliseconds_each(work: &mut dyn FnMut(), times: &mut Vec<f64>) {
     let begun = Instant::now();
     loop {
@@ -130,12 +130,13 @@ fn row(name: &str, scale: f64, samples: usize, naive: &mut dyn FnMut(), ours: &m
     let mut to = vec![0.0_f32; samples];
     let [mut plain, mut single, mut all, mut floor] = [const { Vec::new() }; 4];
     for _ in 0..REPETITIONS {
-        plain.push(scale * milliseconds(naive));
+        milliseconds_each(naive, &mut plain);
         milliseconds_each(&mut || one.install(&mut *ours), &mut single);
         milliseconds_each(ours, &mut all);
-        floor.push(milliseconds(&mut || black_box(&mut to).copy_from_slice(black_box(&from))));
+        milliseconds_each(&mut || black_box(&mut to).copy_from_slice(black_box(&from)), &mut floor);
     }
     let [plain, single, all, floor] = [plain, single, all, floor].map(median);
+    let plain = scale * plain;
     let name = if scale == 1.0 { name.to_string() } else { format!("{name} (naive on 1/{scale:.0})") };
     println!(
         "{name:<44} {plain:>10.1} {single:>9.2} {all:>9.2} {:>7.2}× {:>7.1}× {:>7.1}× {:>7.1}",

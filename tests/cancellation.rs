@@ -94,13 +94,18 @@ fn every_kind_of_work_stops_in_time() {
         paint_once(&small, &painted.texture, None, common::inputs(), Some(&painted.light), [4096, 4096], monitor)
             .is_err()
     };
-    let works: [(&str, Work); 6] = [
+    let textured = common::textured(&painted.texture, 200.0);
+    let textures = |monitor: &Monitor| {
+        paint_once(&small, &textured, None, common::inputs(), Some(&painted.light), [4096, 4096], monitor).is_err()
+    };
+    let works: [(&str, Work); 7] = [
         ("1025², 1000 faults with wind", &windy),
         ("1025², 1000 faults, 50 passes of rain after each", &rainy),
         ("1025², 100,000 plain faults", &plain),
         ("1025², 20,000 gaussian faults, wide zones", &waves),
         ("1025², 900 passes of the filter", &filter),
         ("texture 4096²", &texture),
+        ("texture 4096² of pictures", &textures),
     ];
     let missed: Vec<_> = works
         .into_iter()

@@ -98,8 +98,9 @@ fn hash_of_heights(land: &Heightfield) -> u64 {
 
 fn hash_of_texture(recipe: &Recipe, land: &Heightfield) -> u64 {
     let light = Some(&recipe.light);
-    let painting = paint_once(land, &recipe.texture, None, common::inputs(), light, [200, 130], &Monitor::new())
-        .expect("not cancelled");
+    let texture = common::textured(&recipe.texture, 300.0);
+    let painting =
+        paint_once(land, &texture, None, common::inputs(), light, [200, 130], &Monitor::new()).expect("not cancelled");
     hash(painting.picture.pixels.into_iter().flatten())
 }
 
@@ -209,6 +210,13 @@ fn lands_are_what_they_have_always_been() {
 #[test]
 fn every_operation_by_default_makes_what_it_has_always_made() {
     check_golden(&recipes_of_operations(), GOLDEN_OPERATIONS);
+}
+
+#[test]
+fn textured_ground_looks_as_it_has_always_looked() {
+    let mut recipe = recipes().swap_remove(0).1;
+    recipe.light.shadows = 0.0;
+    assert_eq!(format!("{:016x}", hash_of_texture(&recipe, &land(&recipe, 65, None))), "04402a99a6ebead2");
 }
 
 /// A place in a hard range, by the parameter's own scale; ranges that a small test cannot afford are cut.

@@ -48,6 +48,7 @@ impl App {
         if !self.wanted.as_ref().is_some_and(|wanted| wanted.same_picture(&request)) {
             if self.change_sides(ctx, &request) {
                 self.previewer.cancel();
+                self.timings.at_hand();
             } else {
                 self.timings.asked(self.previewer.request(request.clone()));
             }

@@ -294,7 +294,7 @@ impl Command {
             Self::DismissMessage => "Dismiss".into(),
             Self::CopyOffer => "Copy".into(),
             Self::Palette => "Find a command…".into(),
-            Self::Timings => "Show times".into(),
+            Self::Timings => "Show frame times".into(),
             Self::Shortcuts => "Shortcuts".into(),
             Self::About => "About Upthrust".into(),
         }

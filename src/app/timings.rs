@@ -14,7 +14,8 @@ pub(super) struct Timings {
     is_shown: bool,
     /// When the present frame began.
     began: Option<Instant>,
-    /// What the editor did itself in the slowest frame since the times were asked for.
+    /// What the editor did itself in the last frame, and in the slowest since the times were asked for.
+    own: Duration,
     slowest: Duration,
     /// What the worker was asked for last, and when.
     asked: Option<(Arc<PreviewRequest>, Instant)>,
@@ -33,13 +34,19 @@ impl Timings {
     }
 
     pub(super) fn frame_ends(&mut self) {
-        let own = self.began.take().map(|began| began.elapsed()).unwrap_or_default();
-        self.slowest = self.slowest.max(own);
+        self.own = self.began.take().map(|began| began.elapsed()).unwrap_or_default();
+        self.slowest = self.slowest.max(self.own);
     }
 
     /// The worker is asked for other pictures.
     pub(super) fn asked(&mut self, request: Arc<PreviewRequest>) {
         self.asked = Some((request, Instant::now()));
+    }
+
+    /// The other pictures are at hand: nothing is computed, and nobody waits.
+    pub(super) fn at_hand(&mut self) {
+        self.asked = None;
+        self.last = Some([Duration::ZERO; 2]);
     }
 
     /// Pictures came: counted are those in full that were asked for last.
@@ -50,14 +57,18 @@ impl Timings {
         }
     }
 
-    /// `frame_s`: what the interface thread worked for the last frame, in seconds, without waiting for the screen.
+    /// `frame_s`: what the interface thread took for the last frame, in seconds, without waiting for the screen: the
+    /// editor's own work, and handing what it drew to the graphics card.
     pub(super) fn ui(&self, ctx: &Context, frame_s: Option<f32>) {
         if !self.is_shown {
             return;
         }
         let milliseconds = |duration: Duration| duration.as_secs_f64() * 1e3;
-        let mut lines = vec![format!("frame        {:>7.1} ms", f64::from(frame_s.unwrap_or_default()) * 1e3)];
-        lines.push(format!("  slowest    {:>7.1} ms", milliseconds(self.slowest)));
+        let mut lines = vec![
+            format!("frame        {:>7.1} ms", f64::from(frame_s.unwrap_or_default()) * 1e3),
+            format!("  own work   {:>7.1} ms", milliseconds(self.own)),
+            format!("    slowest  {:>7.1} ms", milliseconds(self.slowest)),
+        ];
         if let Some([answered, computed]) = self.last {
             lines.push(format!("last pictures{:>7.1} ms", milliseconds(answered)));
             lines.push(format!("  computing  {:>7.1} ms", milliseconds(computed)));

@@ -21,7 +21,7 @@ use super::tiles::{Cut, Piece, TileNames, Tiles};
 use crate::engine::flow::Water;
 use crate::engine::light::Light;
 use crate::engine::parameters::Band;
-use crate::engine::texture::{Needs, Part, Points, Scene, Surroundings, bytes_laid, height_range_m, paint};
+use crate::engine::texture::{MOST_BYTES_READY, Needs, Part, Points, Scene, Surroundings, height_range_m, paint};
 use crate::engine::{Grid, Heightfield, Inputs, Monitor, Recipe, heightfield::Extent, stack};
 
 /// What to build, and where it goes.
@@ -311,13 +311,6 @@ pub fn memory_needed(order: &Order) -> u64 {
             }
         }
     });
-    let laid = match order.is_painted() {
-        true => {
-            let size = order.texture.as_ref().map_or([grid.width(), grid.height()], |texture| texture.size);
-            bytes_laid(&order.recipe.texture, &order.inputs, Points::Pixels(size), grid)
-        }
-        false => 0,
-    };
     let weights = order.weights.as_ref().map_or(0, |weights| weights.bytes(&order.recipe.texture, order.grid));
     let charts = order.maps.iter().map(|map| map.bytes(maps(map.chart.maps_held())));
     // The lines themselves are few beside the maps that they are found on.
@@ -325,9 +318,10 @@ pub fn memory_needed(order: &Order) -> u64 {
     let beside_land = heightmaps.chain(charts).chain(rivers).max().unwrap_or(0);
     let mesh = order.mesh.as_ref().map_or(0, |mesh| mesh.bytes(order.grid));
     let frames = order.frames.as_ref().map_or(0, |frames| frames.bytes(&order.recipe, order.grid));
-    let painted = found.saturating_add(laid).saturating_add(texture.max(weights).max(mesh));
+    let painted = found.saturating_add(texture.max(weights).max(mesh));
     let beside_land = beside_land.max(frames).max(looking).max(painted);
-    let needed = evaluating.max(land.saturating_add(beside_land));
+    let ready = if order.inputs.swatches.is_empty() { 0 } else { MOST_BYTES_READY };
+    let needed = evaluating.max(land.saturating_add(beside_land).saturating_add(ready));
     needed.saturating_add(order.inputs.bytes()).saturating_add(WORKING_BYTES)
 }
 

@@ -35,8 +35,8 @@ const COARSE_SHARE: f32 = 0.1;
 /// Sizes of coarse previews, samples along the longer side, from fine to coarse. The first one is for animations.
 const COARSE_SAMPLES: [usize; 4] = [257, 129, 65, 33];
 
-/// Previews of no more samples along the longer side are made by one thread: several would wait for each other, loop by
-/// loop, about as long as they work.
+/// Sketches of rivers of no more samples along the longer side are made by one thread: several would wait for each other,
+/// hundreds of loops long, about as long as they work, and longer where a core is busy.
 const LONE_SAMPLES: usize = 65;
 
 /// Bins of the height histogram.
@@ -135,7 +135,7 @@ struct Shared {
     state: Mutex<State>,
     changed: Condvar,
     wake: Wake,
-    /// Previews are made within a pool of their own. Thousands of short loops begin on one of its threads, which costs
+    /// Previews are made within a pool of their own, but for the smallest sketches. Thousands of short loops begin on one of its threads, which costs
     /// nothing, in place of being handed in from outside; and none of its threads is ever held up by a piece of an
     /// export, which may take seconds.
     pool: ThreadPool,
@@ -301,7 +301,7 @@ impl From<Cancelled> for Unfinished {
 struct Desk {
     fine: Painter,
     coarse: Painter,
-    /// One thread, which small previews are left to.
+    /// One thread, which small sketches of rivers are left to; without it they are made like all others.
     lone: Option<ThreadPool>,
     decoded: DecodedFiles,
     /// How long the last land of full size took, or would at least have taken when it was stopped.
@@ -327,6 +327,12 @@ impl Default for Desk {
             painting: Duration::ZERO,
         }
     }
+}
+
+/// Whether rivers run on the land of a recipe, which have a grid of their own.
+fn has_rivers(recipe: &Recipe) -> bool {
+    let grid = Grid::fitted(recipe.world.extent(), LONE_SAMPLES);
+    recipe.stack.iter().any(|step| step.settings.enabled && step.operation.works_on(grid) != grid)
 }
 
 impl Desk {
@@ -360,7 +366,7 @@ impl Desk {
                 let mut coarse =
                     || monitor.within(0.0..coarse_share, || self.coarse.preview(request, samples, &inputs, monitor));
                 let preview = match &self.lone {
-                    Some(lone) if samples <= LONE_SAMPLES => lone.install(coarse),
+                    Some(lone) if samples <= LONE_SAMPLES && has_rivers(&request.recipe) => lone.install(coarse),
                     Some(_) | None => coarse(),
                 };
                 // One that was stopped would have taken longer yet.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::mosaic::{Copies, LANES, Mosaic};
 use super::points::{Lattice, PointRow};
 use super::swatch::{FULL, Level, Swatch, between};
+use crate::engine::monitor::{Cancelled, Monitor};
 use crate::engine::wide::{refill, rounded};
 
 /// Places of a line that are worked out together, or not at all.
@@ -32,7 +33,7 @@ const FAR: [Far; 2] =
 const FAR_SHARE: f32 = 0.35;
 
 /// A level of a larger picture with fewer texels than this along its side is nearly one colour: near structure is left
-/// away there. Chosen by eye.
+/// away there, and no triangle is much smaller than a point. Chosen by eye.
 const LEAST_TEXELS: usize = 16;
 
 /// A swatch laid over the land at one scale, for points of one pitch: the same places show the same, whatever the land.
@@ -42,7 +43,7 @@ const LEAST_TEXELS: usize = 16;
 #[derive(Clone, Debug)]
 pub(super) struct Cover {
     swatch: Arc<Swatch>,
-    repeat_m: f32,
+    repeat_m: f64,
     /// The levels of near and of far structure.
     near: usize,
     far: [usize; 2],
@@ -54,6 +55,7 @@ pub(super) struct Cover {
     per_relief: f32,
 }
 
+/// Over points of one lattice the rest follows from these.
 impl PartialEq for Cover {
     fn eq(&self, other: &Self) -> bool {
         let Self { swatch, repeat_m, near, far, .. } = self;
@@ -75,9 +77,9 @@ impl Cover {
         };
         let near = level_for(repeat_m as f32);
         let proportion = levels[0].width as f64 / levels[0].height as f64;
-        let shows_near = !levels[near].is_uniform() && levels[near].width >= LEAST_TEXELS.min(levels[0].width);
+        let shows_near = !levels[near].is_uniform() && (near == 0 || levels[near].width >= LEAST_TEXELS);
         Self {
-            repeat_m: repeat_m as f32,
+            repeat_m,
             near,
             far: FAR.map(|far| level_for(far.scale * repeat_m as f32)),
             mosaic: shows_near.then(|| Mosaic::new(repeat_m, proportion, lattice)),
@@ -87,20 +89,15 @@ impl Cover {
         }
     }
 
-    /// Makes what is worth it ready for so many points; `known` were made ready for the same points.
-    pub(super) fn prepare(&mut self, known: &[Self], points: usize) {
+    /// Makes what takes no more than so many texels ready; `known` covers were laid over the same points.
+    pub(super) fn prepare(&mut self, known: &[Self], most_texels: usize, monitor: &Monitor) -> Result<(), Cancelled> {
         let known = known.iter().find(|known| **known == *self);
         let Self { swatch, near, mosaic, .. } = self;
-        let Some(mosaic) = mosaic else { return };
-        if let Some(known) = known.and_then(|known| known.mosaic.as_ref()) {
-            mosaic.take_over(known);
+        let Some(mosaic) = mosaic else { return Ok(()) };
+        if let Some(before) = known.and_then(|known| known.mosaic.as_ref()) {
+            mosaic.take_over(before);
         }
-        mosaic.roll_out(&swatch.levels[*near], points);
-    }
-
-    /// The bytes that [`Self::prepare`] takes.
-    pub(super) fn bytes(&self, points: usize) -> usize {
-        self.mosaic.as_ref().map_or(0, |mosaic| mosaic.bytes(points))
+        mosaic.roll_out(&swatch.levels[*near], most_texels, monitor)
     }
 
     /// What the texture's colours are multiplied by so that the mean of the picture takes on `colour` as far as `tint`
@@ -123,7 +120,7 @@ impl Cover {
         let Space { copies, details, brightness, far_rows } = space;
         let Self { repeat_m, per_relief, .. } = *self;
         let levels = &self.swatch.levels;
-        let (mean, repeats_per_m) = (self.swatch.mean, 1.0 / repeat_m);
+        let (mean, repeats_per_m) = (self.swatch.mean, 1.0 / repeat_m as f32);
         let v = z_m * repeats_per_m;
         let [one, other] = far_rows;
         let far = [(0, one), (1, other)].map(|(at, row)| {
@@ -144,6 +141,7 @@ impl Cover {
             }
             match &near {
                 Some(line) => {
+                    // Behind the end of the row, whatever was there before stays: nobody asks for it.
                     for (block, at) in (stretch.start..stretch.end).step_by(LANES).enumerate() {
                         let found = line.details(&levels[self.near], first[0] + at as i64, mean);
                         for (details, found) in details.iter_mut().zip(&found) {
@@ -342,7 +340,7 @@ mod tests {
         let xs_m: Vec<f32> = (0..count).map(|i| (i as f64 * pixel_m) as f32).collect();
         let (mut texels, mut space) = (Texels::default(), Space::default());
         let mut cover = Cover::new(swatch.clone(), repeat_m, Lattice { pitch_m: [pixel_m; 2], phase: 0.0 });
-        cover.prepare(&[], 1 << 20);
+        cover.prepare(&[], 1 << 20, &Monitor::new()).expect("not cancelled");
         let points = PointRow { xs_m: &xs_m, z_m: (7.0 * pixel_m) as f32, first: [0, 7] };
         cover.lay(points, &vec![1.0; count], &mut texels, &mut space);
         texels.steps.iter_mut().for_each(|steps| steps.truncate(count));
@@ -363,6 +361,17 @@ mod tests {
                 assert!(off < 1e-3, "{width} × {height} at {repeat_m} m: off by {off}");
             }
         }
+    }
+
+    #[test]
+    fn near_structure_of_pictures_narrower_than_a_point_is_left_away() {
+        let grey = Picture { width: 1, height: 256, pixels: vec![[99, 99, 99, 255]; 256] };
+        let swatch = Arc::new(Swatch::new(&grey));
+        let shows_near = |repeat_m: f64| {
+            let lattice = Lattice { pitch_m: [32.0; 2], phase: 0.5 };
+            Cover::new(swatch.clone(), repeat_m, lattice).mosaic.is_some()
+        };
+        assert_eq!([2.0, 10.0, 30.0].map(shows_near), [false, false, true]);
     }
 
     #[test]

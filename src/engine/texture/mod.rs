@@ -19,7 +19,7 @@ use super::monitor::{Cancelled, Monitor};
 use super::parameters::{Band, Colour, Limits, PictureName, Spec, choices, parameters};
 
 pub use chart::{Chart, RIVER_SHARE, chart};
-pub use paint::{Painting, Scene, TexelCache, Weights, bytes_laid, paint, paint_once, type_at, weigh};
+pub use paint::{MOST_BYTES_READY, Painting, Scene, TexelCache, Weights, paint, paint_once, type_at, weigh};
 pub use points::{Part, Points};
 pub use surroundings::{Needs, Surroundings, Survey};
 pub use swatch::Swatch;

@@ -23,6 +23,12 @@ const BARE: [f32; 3] = [0.25; 3];
 /// How far below the highest relief another type's relief still shows, where types join by relief: chosen by eye.
 const RELIEF_DEPTH: f32 = 0.25;
 
+/// The most texels of textures that are made ready for a painting.
+const MOST_TEXELS: usize = 1 << 20;
+
+/// The most bytes that they take.
+pub const MOST_BYTES_READY: u64 = (MOST_TEXELS * size_of::<[u16; 4]>()) as u64;
+
 /// Everything that a painting is made from.
 #[derive(Clone, Copy, Debug)]
 pub struct Scene<'a> {
@@ -176,7 +182,7 @@ impl KeptRow {
 }
 
 impl TexelCache {
-    /// The most bytes that are kept; larger pictures are worked out anew each time.
+    /// The most bytes that are kept of the points; larger pictures are worked out anew each time.
     const MOST_BYTES: usize = 128 << 20;
 
     /// Another land comes: where types lie on it is not known.
@@ -297,11 +303,11 @@ impl<'a> Painter<'a> {
 
     /// Makes ready what textures are looked up in; `known` covers were laid over the same points.
     fn prepare(&mut self, known: &[Cover], monitor: &Monitor) -> Result<(), Cancelled> {
-        let points = self.walk.size[0] * self.walk.size[1];
-        self.covers.iter_mut().try_for_each(|cover| {
-            cover.prepare(known, points);
-            monitor.check()
-        })
+        // Texels are made ready no slower than they are found where they are looked at, and some of them nobody looks at:
+        // so it stays a small share of the painting whatever it turns out to be good for.
+        let points = self.walk.size[0].saturating_mul(self.walk.size[1]);
+        let most_texels = MOST_TEXELS.min(points / 2) / self.covers.len().max(1);
+        self.covers.iter_mut().try_for_each(|cover| cover.prepare(known, most_texels, monitor))
     }
 
     /// Works out the weights of row `j`, and what they come from.
@@ -593,16 +599,6 @@ pub(super) fn paint_by(
     })
 }
 
-/// The bytes that textures take, beside the pictures themselves, while a land on that grid is painted.
-pub fn bytes_laid(recipe: &TextureRecipe, inputs: &Inputs, points: Points, grid: Grid) -> u64 {
-    let ((lattice, _), [width, height]) = (points.lattice(grid), points.size(grid));
-    let mut covers = Vec::new();
-    recipe.active().for_each(|ground| {
-        Paint::new(ground, inputs, lattice, &mut covers);
-    });
-    covers.iter().map(|cover| cover.bytes(width.saturating_mul(height)) as u64).sum()
-}
-
 /// Paints a land that is painted once: its surroundings are worked out and forgotten.
 pub fn paint_once(
     land: &Heightfield,
@@ -891,6 +887,36 @@ mod tests {
             }
         }
         assert!(bright > 5000 && dark > 5000, "{bright} stones, {dark} gaps");
+    }
+
+    #[test]
+    fn parts_and_threads_change_no_byte_of_a_textured_picture() {
+        let land = Heightfield::from_fn(Grid::new(WORLD, 33, 33), |c, r| (c * r % 64) as f32);
+        // In the whole picture the first is made ready and the second is found, in its parts both are found.
+        let types = [64.0, 900.0].map(|repeat_m| TerrainType {
+            blend: TypeBlend::Height,
+            elevation_release: 64.0,
+            ..worn("board", repeat_m)
+        });
+        let (recipe, inputs, surroundings) = (metres(types.into()), board(), Surroundings::default());
+        let scene =
+            Scene { land: &land, surroundings: &surroundings, recipe: &recipe, fixed_range_m: None, inputs: &inputs };
+        let [width, height] = [203, 150];
+        let painted = |points| paint(scene, None, points, &Monitor::new()).expect("not cancelled").picture.pixels;
+        let on_threads = |count| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(count).build().expect("threads");
+            pool.install(|| painted(Points::Pixels([width, height])))
+        };
+        let whole = on_threads(1);
+        assert_eq!(whole, on_threads(3));
+        let part = |west: usize, north: usize, size: [usize; 2]| {
+            painted(Points::Part(Part { whole: [width, height], first: [west, north], size }))
+        };
+        let strips: Vec<[u8; 4]> = (0..height).step_by(30).flat_map(|north| part(0, north, [width, 30])).collect();
+        assert!(whole == strips, "in strips");
+        let cut: Vec<[u8; 4]> =
+            whole.chunks(width).skip(11).take(50).flat_map(|row| row[37..][..91].to_vec()).collect();
+        assert!(cut == part(37, 11, [91, 50]), "a piece");
     }
 
     #[test]

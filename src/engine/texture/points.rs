@@ -98,6 +98,8 @@ pub(super) struct Walk<'a> {
     runs: Option<Vec<Run>>,
     /// How far east every column of points lies, in metres.
     xs_m: Vec<f32>,
+    /// Which points of the lattice the first one is.
+    first: [i64; 2],
 }
 
 /// Columns of points whose samples follow one another: the first sample, and the way from each to the next one.
@@ -139,6 +141,7 @@ impl<'a> Walk<'a> {
             land,
             points,
             size,
+            first: points.lattice(grid).1,
             xs_m: (0..size[0]).map(|i| points.place(0, i, grid.extent().width_m, grid) as f32).collect(),
         }
     }
@@ -146,7 +149,7 @@ impl<'a> Walk<'a> {
     /// Row `j` of the points.
     pub(super) fn row(&self, j: usize) -> PointRow<'_> {
         let grid = self.land.grid();
-        let (_, [east, south]) = self.points.lattice(grid);
+        let [east, south] = self.first;
         let z_m = self.points.place(1, j, grid.extent().depth_m, grid) as f32;
         PointRow { xs_m: &self.xs_m, z_m, first: [east, south + j as i64] }
     }

@@ -241,8 +241,15 @@ mod tests {
         }
     }
 
+    /// Small enough to be made ready, and not.
     #[test]
     fn a_canvas_that_was_painted_on_shows_what_a_fresh_one_shows() {
+        check_canvas(1000.0, [180, 140]);
+        check_canvas(4000.0, [90, 70]);
+    }
+
+    fn check_canvas(repeat_m: f64, [width, height]: [usize; 2]) {
+        let size = [width, height];
         let picture = |factor: usize| {
             let pixel = |i: usize| [(i * factor % 251) as u8, (i * 7 % 199) as u8, (i / 16 * 13 % 255) as u8, 255];
             Arc::new(Swatch::new(&Picture { width: 32, height: 32, pixels: (0..1024).map(pixel).collect() }))
@@ -256,7 +263,7 @@ mod tests {
         recipe.types.remove(0);
         for (ground, picture) in recipe.types.iter_mut().zip(["a", "b"]) {
             ground.texture = Some(name(picture));
-            ground.repeat_m = 4000.0;
+            ground.repeat_m = repeat_m;
             ground.blend = TypeBlend::Height;
             ground.elevation_release = 60.0;
         }
@@ -277,24 +284,27 @@ mod tests {
             };
             assert_eq!(painted(&mut cache), painted(&mut TexelCache::default()), "{occasion}");
         };
-        check(&land, &recipe, &inputs, [90, 70], "empty");
+        check(&land, &recipe, &inputs, size, "empty");
         recipe.types[0].colour = Colour([1, 99, 3]);
-        check(&land, &recipe, &inputs, [90, 70], "another colour");
+        check(&land, &recipe, &inputs, size, "another colour");
         let other = Heightfield::from_fn(grid, |c, r| ((c * 5 + r * 3) % 101) as f32);
-        check(&other, &recipe, &inputs, [90, 70], "another land");
+        check(&other, &recipe, &inputs, size, "another land");
         recipe.types.swap(0, 1);
-        check(&other, &recipe, &inputs, [90, 70], "moved");
-        recipe.types[0].repeat_m = 3000.0;
+        check(&other, &recipe, &inputs, size, "moved");
+        recipe.types[0].repeat_m = 0.75 * repeat_m;
         recipe.types[1].texture = Some(name("b"));
-        check(&land, &recipe, &inputs, [90, 70], "the first land again");
+        check(&land, &recipe, &inputs, size, "the first land again");
         recipe.types[0].slope_deg.max = 20.0;
-        check(&land, &recipe, &inputs, [90, 70], "other limits");
+        check(&land, &recipe, &inputs, size, "other limits");
         recipe.types[0].blend = TypeBlend::Normal;
-        check(&land, &recipe, &inputs, [90, 70], "another way to join");
-        recipe.types[0].repeat_m = 4000.0;
-        check(&land, &recipe, &inputs, [90, 70], "one picture for both");
+        check(&land, &recipe, &inputs, size, "another way to join");
+        recipe.types[0].repeat_m = repeat_m;
+        check(&land, &recipe, &inputs, size, "one picture for both");
+        // Nearly the same, and yet a sheet of another size.
+        recipe.types[0].repeat_m *= 1.0 + 1e-9;
+        check(&land, &recipe, &inputs, size, "a trace wider");
         inputs.swatches.insert(name("b"), picture(57));
-        check(&land, &recipe, &inputs, [90, 70], "another picture by the same name");
-        check(&land, &recipe, &inputs, [70, 90], "another size");
+        check(&land, &recipe, &inputs, size, "another picture by the same name");
+        check(&land, &recipe, &inputs, [height, width], "another size");
     }
 }
