@@ -26,14 +26,14 @@ const GRACE: Duration = Duration::from_millis(40);
 /// stopped at its end has taken too long for the next one to be tried without a coarse one.
 const SLOW: Duration = Duration::from_millis(60);
 
-/// How long a coarse preview should take: well within the grace.
-const COARSE: Duration = Duration::from_millis(25);
+/// How long a coarse preview should take: about a frame of the screen, so that a drag is followed at once.
+const COARSE: Duration = Duration::from_millis(14);
 
 /// The share of the progress that a coarse preview takes, where one goes ahead.
 const COARSE_SHARE: f32 = 0.1;
 
 /// Sizes of coarse previews, samples along the longer side, from fine to coarse. The first one is for animations.
-const COARSE_SAMPLES: [usize; 4] = [257, 129, 65, 33];
+const COARSE_SAMPLES: [usize; 5] = [257, 129, 65, 49, 33];
 
 /// Sketches of rivers of no more samples along the longer side are made by one thread: several would wait for each other,
 /// hundreds of loops long, about as long as they work, and longer where a core is busy.
