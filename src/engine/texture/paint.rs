@@ -303,8 +303,8 @@ impl<'a> Painter<'a> {
 
     /// Makes ready what textures are looked up in; `known` covers were laid over the same points.
     fn prepare(&mut self, known: &[Cover], monitor: &Monitor) -> Result<(), Cancelled> {
-        // Texels are made ready no slower than they are found where they are looked at, and some of them nobody looks at:
-        // so it stays a small share of the painting whatever it turns out to be good for.
+        // To make a texel ready takes as long as to find it where it is looked at, and some nobody looks at: so it stays a
+        // small share of the painting.
         let points = self.walk.size[0].saturating_mul(self.walk.size[1]);
         let most_texels = MOST_TEXELS.min(points / 2) / self.covers.len().max(1);
         self.covers.iter_mut().try_for_each(|cover| cover.prepare(known, most_texels, monitor))
