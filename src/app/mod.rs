@@ -2,62 +2,18 @@
 //!
 //! The interface thread computes nothing of the land. Each frame it works on a copy of the project, hands it to the document, asks the worker for the picture of what the document says now, and shows the last one that came.
 
-mod about;
-mod arrivals;
-mod asking;
-mod cards;
-mod closing;
-mod command;
-#[cfg(test)]
-mod commanding_tests;
-mod compare;
-mod deeds;
-mod describe;
-mod dialogs;
-mod document;
-mod errands;
-#[cfg(test)]
-mod export_tests;
-mod export_ui;
-mod fault_tool;
-mod gallery;
-mod hints;
-mod icon;
-mod keeper;
-#[cfg(test)]
-mod keeping_tests;
-mod layout;
-mod legend;
-#[cfg(test)]
-mod looking_tests;
-mod map_ui;
-mod menus;
-mod modals;
-mod own_presets;
-mod palette;
-mod panels;
-mod parameter_ui;
-mod picker;
-mod playback;
-#[cfg(test)]
-mod playing_tests;
-mod profile_tool;
-mod recovery;
-mod recovery_ui;
-mod scene;
-mod search;
-mod settings;
-mod studio;
+pub(crate) mod commands;
+pub(crate) mod dialogs;
+pub(crate) mod document;
+pub(crate) mod panels;
+pub(crate) mod preview;
+pub(crate) mod tasks;
 #[cfg(test)]
 mod tests;
-mod theme;
-mod thumbnails;
-mod timings;
-mod views;
-#[cfg(test)]
-mod walk_tests;
-mod widgets;
-mod window;
+pub(crate) mod tools;
+pub(crate) mod views;
+pub(crate) mod widgets;
+pub(crate) mod window;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -65,33 +21,33 @@ use std::time::{Duration, Instant};
 
 use egui::{Context, Key, Ui};
 
-use self::arrivals::{RecentFiles, first_step};
-use self::command::Command;
-use self::compare::Compare;
-use self::deeds::Dice;
-use self::dialogs::Dialogs;
-use self::document::{Document, file_name, file_stem};
-use self::errands::Errands;
-use self::export_ui::ExportWindow;
-use self::fault_tool::FaultTool;
-use self::gallery::Gallery;
-use self::keeper::Keeper;
-use self::layout::Side;
-use self::modals::Modal;
-use self::panels::measures::Measures;
-use self::panels::status::{Message, Offer};
-use self::panels::variations::Variations;
-use self::picker::Picker;
-use self::playback::Playback;
-use self::profile_tool::ProfileTool;
-use self::scene::{Drawing, Scene};
-use self::settings::{Folders, Settings};
-use self::studio::Studio;
-use self::thumbnails::Thumbnails;
-use self::timings::Timings;
-use self::views::{Maps, View};
-pub use self::window::run;
-use self::window::{Rescue, wake_of};
+use crate::app::commands::Command;
+use crate::app::commands::handler::Dice;
+use crate::app::dialogs::export::ExportWindow;
+use crate::app::dialogs::file_dialogs::Dialogs;
+use crate::app::dialogs::gallery::Gallery;
+use crate::app::dialogs::modals::Modal;
+use crate::app::dialogs::operation_picker::Picker;
+use crate::app::document::{Document, file_name, file_stem};
+use crate::app::panels::analysis::Measures;
+use crate::app::panels::status::{Message, Offer};
+use crate::app::panels::texture_panel::Studio;
+use crate::app::panels::variations::Variations;
+use crate::app::preview::compare::Compare;
+use crate::app::preview::frame_timings::Timings;
+use crate::app::preview::playback::Playback;
+use crate::app::preview::thumbnails::Thumbnails;
+use crate::app::tasks::autosave::Keeper;
+use crate::app::tasks::file_tasks::Errands;
+use crate::app::tasks::results::{RecentFiles, first_step};
+use crate::app::tasks::settings::{Folders, Settings};
+use crate::app::tools::fault_tool::FaultTool;
+use crate::app::tools::profile_tool::ProfileTool;
+use crate::app::views::layout::Side;
+use crate::app::views::scene::{Drawing, Scene};
+use crate::app::views::{Maps, View};
+pub use crate::app::window::run;
+use crate::app::window::{Rescue, wake_of};
 use crate::engine::Recipe;
 use crate::project::{Project, preset_projects};
 use crate::worker::{ExportStatus, Exporter, Preview, PreviewRequest, Previewer, Wake};
@@ -179,9 +135,9 @@ pub(crate) struct App {
 
 impl App {
     fn new(ctx: &Context, dialogs: Box<dyn Dialogs>, file: Option<PathBuf>, folders: Folders) -> std::io::Result<Self> {
-        theme::install(ctx);
+        widgets::theme::install(ctx);
         let wake = wake_of(ctx);
-        let (settings, unreadable) = keeper::read_settings(&folders);
+        let (settings, unreadable) = tasks::autosave::read_settings(&folders);
         settings.apply(ctx);
         let project = preset_projects().first().map(|(_, project)| project.clone()).unwrap_or_default();
         let selected_step = first_step(&project);
@@ -208,7 +164,7 @@ impl App {
             dialogs,
             maps: Maps::default(),
             scene: Scene::default(),
-            tree: settings.layout().unwrap_or_else(settings::usual_layout),
+            tree: settings.layout().unwrap_or_else(tasks::settings::usual_layout),
             maximised: settings.maximised,
             reveal: None,
             front: Side::Left,
@@ -330,7 +286,7 @@ impl eframe::App for App {
         if is_asked {
             self.picker.close();
         }
-        let mut commands = if is_asked { Vec::new() } else { command::pressed(&ctx, self.picker.is_open()) };
+        let mut commands = if is_asked { Vec::new() } else { commands::pressed(&ctx, self.picker.is_open()) };
         let mut project = (**self.document.project()).clone();
         let (step, ground) = (self.selected_step, self.studio.selected);
         commands.extend(self.panels_ui(ui, &mut project));

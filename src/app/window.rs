@@ -10,15 +10,18 @@ use std::time::{Duration, Instant};
 
 use egui::{Context, ViewportCommand};
 
-use super::dialogs::DesktopDialogs;
-use super::document::{Document, Unsaved};
-use super::keeper::Keeper;
-use super::modals::Modal;
-use super::playback::Playback;
-use super::scene::Posture;
-use super::settings::{Folders, Settings};
-use super::views::{self, View};
-use super::{App, icon, recovery};
+use crate::app::App;
+use crate::app::dialogs::file_dialogs::DesktopDialogs;
+use crate::app::dialogs::modals::Modal;
+use crate::app::document::{Document, Unsaved};
+use crate::app::preview::playback::Playback;
+use crate::app::tasks::autosave::Keeper;
+use crate::app::tasks::recovery;
+use crate::app::tasks::settings::{Folders, Settings};
+use crate::app::views;
+use crate::app::views::View;
+use crate::app::views::scene::Posture;
+use crate::app::widgets::icon;
 use crate::files::atomic;
 use crate::project::Project;
 use crate::worker::{Exporter, Wake};
@@ -85,11 +88,11 @@ fn open_windows(file: Option<PathBuf>) -> ExitCode {
 /// A window that had to close sooner than this, or at any time by a panic, was opened in vain, and so many of them in a
 /// row are enough. After a panic the event loop has to end once before it begins anew: that too counts as one.
 const LONG_LIFE: Duration = Duration::from_secs(60);
-pub(super) const MOST_IN_VAIN: u32 = 5;
+pub(crate) const MOST_IN_VAIN: u32 = 5;
 
 /// How a window ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Ended {
+pub(crate) enum Ended {
     InOrder,
     Panicked,
     Unopened,
@@ -97,7 +100,7 @@ pub(super) enum Ended {
 
 /// What comes after a window.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Next {
+pub(crate) enum Next {
     Leave,
     Fail,
     OpenAnother,
@@ -105,7 +108,7 @@ pub(super) enum Next {
     Recover,
 }
 
-pub(super) fn after_window(ended: Ended, is_rescued: bool, in_vain: u32) -> Next {
+pub(crate) fn after_window(ended: Ended, is_rescued: bool, in_vain: u32) -> Next {
     match (ended, is_rescued) {
         (Ended::InOrder, false) => Next::Leave,
         (Ended::Panicked | Ended::Unopened, false) => Next::Fail,
@@ -165,16 +168,16 @@ fn without_place(message: &str) -> &str {
 }
 
 /// Wakes the interface from another thread.
-pub(super) fn wake_of(ctx: &Context) -> Wake {
+pub(crate) fn wake_of(ctx: &Context) -> Wake {
     let ctx = ctx.clone();
     Arc::new(move || ctx.request_repaint())
 }
 
 /// What outlives a window that cannot go on.
-pub(super) struct Rescued {
+pub(crate) struct Rescued {
     /// Why it cannot, and what was lost with it.
-    pub(super) reason: String,
-    pub(super) document: Document,
+    pub(crate) reason: String,
+    pub(crate) document: Document,
     playback: Playback,
     /// `None`: what was being exported could not be kept.
     exporter: Option<Exporter>,
@@ -187,11 +190,11 @@ pub(super) struct Rescued {
     maximised: Option<View>,
 }
 
-pub(super) type Rescue = Rc<RefCell<Option<Rescued>>>;
+pub(crate) type Rescue = Rc<RefCell<Option<Rescued>>>;
 
 impl App {
     /// The graphics card has gone, and the window with it.
-    pub(super) fn leave(&mut self, ctx: &Context) {
+    pub(crate) fn leave(&mut self, ctx: &Context) {
         self.put_aside("the graphics card was lost");
         (self.closing, self.modal) = (true, None);
         ctx.request_repaint();
@@ -229,7 +232,7 @@ impl App {
     }
 
     /// Goes on where another window had to stop.
-    pub(super) fn take_over(&mut self, rescued: Rescued) {
+    pub(crate) fn take_over(&mut self, rescued: Rescued) {
         let Rescued { reason, document, playback, exporter, .. } = rescued;
         let Rescued { selected_step, settings, keeper, tree, gaze, posture, maximised, .. } = rescued;
         (self.document, self.playback) = (document, playback);
@@ -244,7 +247,7 @@ impl App {
     }
 
     /// Takes files that are dropped on the window, and asks before unsaved work is lost.
-    pub(super) fn window_events(&mut self, ctx: &Context) {
+    pub(crate) fn window_events(&mut self, ctx: &Context) {
         let dropped: Vec<PathBuf> =
             ctx.input(|input| input.raw.dropped_files.iter().map(|file| file.path().to_path_buf()).collect());
         for path in dropped {

@@ -3,8 +3,8 @@
 
 use egui::{Align2, FontId, Rect, Role, Sense, Stroke, Ui, Vec2, WidgetInfo};
 
-use crate::app::theme::colours;
 use crate::app::widgets::arrow_keys;
+use crate::app::widgets::theme::colours;
 use crate::engine::light::Light;
 
 /// The height of the control and the radius of the horizon, points.
@@ -40,7 +40,7 @@ fn direction(azimuth_deg: f64) -> &'static str {
 }
 
 /// Draws the compass with the numbers beside it; the sun follows the pointer.
-pub(in crate::app) fn compass_ui(ui: &mut Ui, light: &mut Light) {
+pub(crate) fn compass_ui(ui: &mut Ui, light: &mut Light) {
     ui.horizontal(|ui| {
         let (rect, mut response) = ui.allocate_exact_size(Vec2::splat(SIZE), Sense::click_and_drag());
         let middle = rect.center();
@@ -102,7 +102,7 @@ pub(in crate::app) fn compass_ui(ui: &mut Ui, light: &mut Light) {
 const SMALL_RADIUS: f32 = 14.0;
 
 /// Draws the sun into the lower right corner of a map; it follows the pointer. The keys work the compass of the panel.
-pub(in crate::app) fn sun_ui(ui: &mut Ui, pane: Rect, map: &str, light: &mut Light) {
+pub(crate) fn sun_ui(ui: &mut Ui, pane: Rect, map: &str, light: &mut Light) {
     let middle = pane.right_bottom() - Vec2::splat(12.0 + SMALL_RADIUS);
     let dial = Rect::from_center_size(middle, Vec2::splat(2.0 * SMALL_RADIUS + 8.0));
     let response = ui.interact(dial, ui.scope_id().with("sun"), Sense::CLICK | Sense::DRAG);

@@ -6,7 +6,7 @@ use egui::{
     TextureOptions, Ui, Vec2, WidgetInfo,
 };
 
-use crate::app::theme::colours;
+use crate::app::widgets::theme::colours;
 use crate::engine::parameters::Band;
 use crate::engine::picture::{linear_from_srgb, srgb_from_linear};
 use crate::engine::texture::{Spread, TextureRecipe, Unit, WARNING};
@@ -24,7 +24,7 @@ const STEEPEST: f64 = 90.0;
 
 /// The picture of the diagram, and what it was made from.
 #[derive(Default)]
-pub(in crate::app) struct Diagram {
+pub(crate) struct Diagram {
     drawn: Option<(TextureRecipe, Band, [usize; 2], TextureHandle)>,
 }
 
@@ -95,7 +95,7 @@ fn edge_at(region: Rect, pointer: Pos2) -> Option<Edge> {
 
 /// Draws the diagram over the land's range of heights; edges of the selected type can be dragged, and a click selects
 /// the type that takes most of the ground there.
-pub(in crate::app) fn diagram_ui(
+pub(crate) fn diagram_ui(
     ui: &mut Ui,
     recipe: &mut TextureRecipe,
     height_range_m: Band,

@@ -3,9 +3,9 @@
 use egui::{Align, Button, Id, Layout, RichText, ScrollArea, Ui, Vec2};
 use egui_material_icons::icons::{ICON_CHEVRON_RIGHT, ICON_EXPAND_MORE};
 
-use crate::app::command::Command;
+use crate::app::commands::Command;
 use crate::app::document::Document;
-use crate::app::theme::colours;
+use crate::app::widgets::theme::colours;
 use crate::app::widgets::{heading, icon_button};
 
 /// The height of an entry, points.
@@ -20,7 +20,7 @@ struct Seen {
 }
 
 /// The heading, which folds the list, and below it the list where it is unfolded.
-pub(in crate::app) fn history_ui(ui: &mut Ui, document: &Document, is_open: bool) -> Option<Command> {
+pub(crate) fn history_ui(ui: &mut Ui, document: &Document, is_open: bool) -> Option<Command> {
     let mut command = None;
     let (names, present) = document.history();
     ui.horizontal(|ui| {

@@ -3,16 +3,16 @@
 use egui::{Align, Button, Layout, Rect, RichText, Sense, Ui, Vec2};
 use egui_material_icons::icons::{ICON_DOCK_TO_LEFT, ICON_DOCK_TO_RIGHT, ICON_SEARCH};
 
-use crate::app::command::Command;
+use crate::app::commands::Command;
+use crate::app::commands::menus::{Around, MENUS, entries_ui, free_bytes};
 use crate::app::document::Document;
-use crate::app::menus::{Around, MENUS, entries_ui, free_bytes};
-use crate::app::theme::colours;
 use crate::app::widgets::coloured_icon_button;
+use crate::app::widgets::theme::colours;
 
 /// The width of the button that opens the palette, points, where there is room for its words.
 const SEARCH: f32 = 168.0;
 
-pub(in crate::app) fn menu_ui(ui: &mut Ui, around: &Around) -> Option<Command> {
+pub(crate) fn menu_ui(ui: &mut Ui, around: &Around) -> Option<Command> {
     let mut command = None;
     egui::MenuBar::new().ui(ui, |ui| {
         let bar = ui.max_rect();

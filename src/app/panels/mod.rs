@@ -1,13 +1,15 @@
 //! The panels around the views. Each draws a part of the project and returns what the user wants done.
 
-pub(super) mod compass;
-pub(super) mod diagram;
-pub(super) mod history;
-pub(super) mod measures;
-pub(super) mod menu;
-pub(super) mod right;
-pub(super) mod stack;
-pub(super) mod status;
-pub(super) mod timeline;
-pub(super) mod types;
-pub(super) mod variations;
+pub(crate) mod analysis;
+pub(crate) mod compass;
+pub(crate) mod diagram;
+pub(crate) mod hints;
+pub(crate) mod history;
+pub(crate) mod menu;
+pub(crate) mod right;
+pub(crate) mod stack;
+pub(crate) mod status;
+pub(crate) mod texture_panel;
+pub(crate) mod timeline;
+pub(crate) mod types;
+pub(crate) mod variations;

@@ -2,27 +2,27 @@
 
 use egui::{ScrollArea, Ui};
 
-use crate::app::command::Command;
+use crate::app::commands::Command;
+use crate::app::panels::analysis::{Gauges, Measures};
 use crate::app::panels::compass::compass_ui;
-use crate::app::panels::measures::{Gauges, Measures};
+use crate::app::panels::texture_panel::Studio;
 use crate::app::panels::types::types_ui;
 use crate::app::panels::variations::Variations;
-use crate::app::parameter_ui::group_ui;
-use crate::app::studio::Studio;
-use crate::app::thumbnails::Thumbnails;
+use crate::app::preview::thumbnails::Thumbnails;
 use crate::app::widgets::heading;
+use crate::app::widgets::parameter::group_ui;
 use crate::engine::recipe::Recipe;
 use crate::worker::{InputFiles, Preview};
 
 /// What the panel draws on beside the recipe.
-pub(in crate::app) struct Surroundings<'a> {
-    pub(in crate::app) files: &'a InputFiles,
-    pub(in crate::app) thumbnails: &'a Thumbnails,
-    pub(in crate::app) shown: Option<&'a Preview>,
+pub(crate) struct Surroundings<'a> {
+    pub(crate) files: &'a InputFiles,
+    pub(crate) thumbnails: &'a Thumbnails,
+    pub(crate) shown: Option<&'a Preview>,
 }
 
 /// Draws the panel; returns what the user wants done.
-pub(in crate::app) fn right_ui(
+pub(crate) fn right_ui(
     ui: &mut Ui,
     recipe: &mut Recipe,
     studio: &mut Studio,

@@ -5,11 +5,11 @@ use std::cell::RefCell;
 use egui::{Align, Layout, ScrollArea, Ui};
 use egui_material_icons::icons::ICON_ADD;
 
-use crate::app::cards::{Card, CardDeed, Drawn, cards_ui};
-use crate::app::command::{Command, FileSlot};
-use crate::app::parameter_ui::{Guide, Locks, Scope, group_ui, group_ui_guided};
-use crate::app::picker::Picker;
-use crate::app::thumbnails::Thumbnails;
+use crate::app::commands::{Command, FileSlot};
+use crate::app::dialogs::operation_picker::Picker;
+use crate::app::preview::thumbnails::Thumbnails;
+use crate::app::widgets::cards::{Card, CardDeed, Drawn, cards_ui};
+use crate::app::widgets::parameter::{Guide, Locks, Scope, group_ui, group_ui_guided};
 use crate::app::widgets::{heading, icon_button};
 use crate::engine::operations::Operation;
 use crate::engine::operations::drawn_faults::DrawnFaults;
@@ -23,24 +23,19 @@ const ON_THE_CARD: [&str; 1] = ["enabled"];
 const ON_THE_MAP: [&str; 1] = ["skipped"];
 
 /// What the panel draws on beside the project.
-pub(in crate::app) struct Around<'a> {
+pub(crate) struct Around<'a> {
     /// Iterations done of the timeline.
-    pub(in crate::app) at: u32,
+    pub(crate) at: u32,
     /// The step whose parameters are seen.
-    pub(in crate::app) selected: usize,
+    pub(crate) selected: usize,
     /// The heights that there are, metres.
-    pub(in crate::app) heights_m: Option<Range>,
+    pub(crate) heights_m: Option<Range>,
     /// The parameter that is to be brought into sight.
-    pub(in crate::app) reveal: Option<&'static str>,
-    pub(in crate::app) thumbnails: &'a Thumbnails,
+    pub(crate) reveal: Option<&'static str>,
+    pub(crate) thumbnails: &'a Thumbnails,
 }
 
-pub(in crate::app) fn stack_ui(
-    ui: &mut Ui,
-    project: &mut Project,
-    picker: &mut Picker,
-    around: &Around,
-) -> Option<Command> {
+pub(crate) fn stack_ui(ui: &mut Ui, project: &mut Project, picker: &mut Picker, around: &Around) -> Option<Command> {
     let Around { at, selected, thumbnails, .. } = *around;
     let Project { recipe, view, .. } = project;
     let mut command = None;

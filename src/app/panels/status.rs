@@ -3,20 +3,20 @@
 use egui::{Align, Layout, RichText, Ui, Vec2};
 use egui_material_icons::icons::ICON_CLOSE;
 
-use crate::app::command::Command;
-use crate::app::theme::colours;
+use crate::app::commands::Command;
 use crate::app::views::length;
 use crate::app::widgets::icon_button;
+use crate::app::widgets::theme::colours;
 use crate::engine::measures::slope_deg;
 use crate::worker::{ExportStatus, Preview};
 
 /// What the program has to say.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::app) struct Message {
-    pub(in crate::app) text: String,
-    pub(in crate::app) is_error: bool,
+pub(crate) struct Message {
+    pub(crate) text: String,
+    pub(crate) is_error: bool,
     /// What can be copied of what it speaks of.
-    pub(in crate::app) offer: Option<Offer>,
+    pub(crate) offer: Option<Offer>,
 }
 
 /// In less room than this, points, a message stands without it.
@@ -24,25 +24,25 @@ const LEAST_FOR_OFFER: f32 = 240.0;
 
 /// A text that can be copied.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::app) struct Offer {
+pub(crate) struct Offer {
     /// What the button says.
-    pub(in crate::app) name: &'static str,
-    pub(in crate::app) text: String,
+    pub(crate) name: &'static str,
+    pub(crate) text: String,
 }
 
 /// What the status bar shows.
-pub(in crate::app) struct Status<'a> {
-    pub(in crate::app) message: Option<&'a Message>,
+pub(crate) struct Status<'a> {
+    pub(crate) message: Option<&'a Message>,
     /// How far the preview is, if it is not up to date for longer than a moment.
-    pub(in crate::app) renewing: Option<f32>,
-    pub(in crate::app) export: Option<ExportStatus>,
-    pub(in crate::app) shown: Option<&'a Preview>,
+    pub(crate) renewing: Option<f32>,
+    pub(crate) export: Option<ExportStatus>,
+    pub(crate) shown: Option<&'a Preview>,
     /// The samples along the longer side of exports, where the views show those.
-    pub(in crate::app) export_samples: Option<u32>,
-    pub(in crate::app) crosshair_m: Option<[f64; 2]>,
+    pub(crate) export_samples: Option<u32>,
+    pub(crate) crosshair_m: Option<[f64; 2]>,
 }
 
-pub(in crate::app) fn status_ui(ui: &mut Ui, status: &Status) -> Option<Command> {
+pub(crate) fn status_ui(ui: &mut Ui, status: &Status) -> Option<Command> {
     let mut command = None;
     // Nothing is higher than the bar: what comes and goes moves no panel.
     ui.spacing_mut().button_padding.y = 0.0;

@@ -9,10 +9,10 @@ use egui_material_icons::icons::{
     ICON_SKIP_PREVIOUS,
 };
 
-use crate::app::command::Command;
-use crate::app::menus::context_ui;
-use crate::app::playback::Playback;
-use crate::app::theme::colours;
+use crate::app::commands::Command;
+use crate::app::commands::menus::context_ui;
+use crate::app::preview::playback::Playback;
+use crate::app::widgets::theme::colours;
 use crate::app::widgets::{coloured_icon_button, icon_button, icon_button_enabled};
 use crate::engine::recipe::Recipe;
 use crate::project::View;
@@ -20,7 +20,7 @@ use crate::project::View;
 /// Speeds that the list offers, iterations a frame.
 const SPEEDS: [u32; 8] = [1, 2, 5, 10, 25, 100, 1000, 0];
 
-pub(in crate::app) fn timeline_ui(
+pub(crate) fn timeline_ui(
     ui: &mut Ui,
     recipe: &mut Recipe,
     view: &mut View,

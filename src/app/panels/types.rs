@@ -3,13 +3,13 @@
 use egui::{Align, CollapsingHeader, Layout, RichText, Ui, Vec2};
 use egui_material_icons::icons::ICON_ADD;
 
-use crate::app::cards::{Card, CardDeed, Drawn, cards_ui};
-use crate::app::command::{Command, FileSlot};
+use crate::app::commands::{Command, FileSlot};
 use crate::app::panels::diagram::diagram_ui;
 use crate::app::panels::right::Surroundings;
-use crate::app::parameter_ui::{Grounds, Guide, Scope, capitalised, group_ui, group_ui_guided, name_ui};
-use crate::app::studio::{Aspect, Studio};
-use crate::app::theme::colours;
+use crate::app::panels::texture_panel::{Aspect, Studio};
+use crate::app::widgets::cards::{Card, CardDeed, Drawn, cards_ui};
+use crate::app::widgets::parameter::{Grounds, Guide, Scope, capitalised, group_ui, group_ui_guided, name_ui};
+use crate::app::widgets::theme::colours;
 use crate::app::widgets::{heading, icon_button, note_ui, solo_button};
 use crate::engine::parameters::{Band, Group, PictureName, Range};
 use crate::engine::recipe::Recipe;
@@ -25,7 +25,7 @@ const BY_NAME: [&str; 2] = ["active_set", "fallback"];
 /// The heights that stand for a land which is not there yet, metres.
 const ANY_RANGE_M: Band = Band { min: 0.0, max: 1000.0 };
 
-pub(in crate::app) fn types_ui(
+pub(crate) fn types_ui(
     ui: &mut Ui,
     recipe: &mut Recipe,
     studio: &mut Studio,
@@ -89,7 +89,7 @@ pub(in crate::app) fn types_ui(
 }
 
 /// A new type over the whole land, at the end of the list and in hand.
-pub(in crate::app) fn add_type(texture: &mut TextureRecipe, studio: &mut Studio, range_m: Band) {
+pub(crate) fn add_type(texture: &mut TextureRecipe, studio: &mut Studio, range_m: Band) {
     // It belongs to what is shown, or else it could not be seen.
     let set = texture.settings.active_set.clone().unwrap_or_default();
     let is_free = |name: &String| texture.types.iter().all(|ground| ground.name != *name);
@@ -254,7 +254,7 @@ fn note(recipe: &Recipe, i: usize, shown: Option<&Preview>) -> Note {
 }
 
 /// The tint with which a picture that has just been chosen is seen as what it is: one's own is not tinted.
-pub(in crate::app) fn tint_of(picture: Option<&PictureName>) -> Option<f64> {
+pub(crate) fn tint_of(picture: Option<&PictureName>) -> Option<f64> {
     picture.filter(|picture| !picture.ships()).map(|_| 0.0)
 }
 

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use egui::{Align, CollapsingHeader, Color32, CornerRadius, Rect, Sense, Slider, Stroke, StrokeKind, Ui, Vec2};
 use egui_material_icons::icons::ICON_CASINO;
 
-use crate::app::command::Command;
-use crate::app::theme::colours;
-use crate::app::thumbnails::{Shown, Thumbnails};
+use crate::app::commands::Command;
+use crate::app::preview::thumbnails::{Shown, Thumbnails};
 use crate::app::widgets::icon_button;
+use crate::app::widgets::theme::colours;
 use crate::engine::mutation::mutated;
 use crate::engine::random::Stream;
 use crate::engine::recipe::Recipe;
@@ -48,7 +48,7 @@ struct Origin {
 }
 
 /// The state of the variations. None of it is part of the document.
-pub(in crate::app) struct Variations {
+pub(crate) struct Variations {
     is_open: bool,
     /// Whether they have just been asked for, and are to be brought into view.
     is_awaited: bool,
@@ -78,19 +78,19 @@ impl Default for Variations {
 
 impl Variations {
     /// Opens them, or puts them away.
-    pub(in crate::app) fn toggle(&mut self) {
+    pub(crate) fn toggle(&mut self) {
         self.is_open = !self.is_open;
         self.is_awaited = self.is_open;
     }
 
     /// The variation at that place.
-    pub(in crate::app) fn recipe(&self, place: usize) -> Option<&Arc<Recipe>> {
+    pub(crate) fn recipe(&self, place: usize) -> Option<&Arc<Recipe>> {
         self.recipes.get(place)
     }
 
     /// Whether the pictures are those of variations of that recipe, and all there.
     #[cfg(test)]
-    pub(in crate::app) fn are_drawn(&self, thumbnails: &Thumbnails, of: &Recipe) -> bool {
+    pub(crate) fn are_drawn(&self, thumbnails: &Thumbnails, of: &Recipe) -> bool {
         self.origin.as_ref().is_some_and(|origin| *origin.recipe == *of)
             && (0..COUNT).all(|place| matches!(thumbnails.get(&self.key(place)), Some(Shown::Drawn(_))))
     }
@@ -101,7 +101,7 @@ impl Variations {
 
     /// Has variations of what is in hand drawn while they are looked at. While the user drags something, those that
     /// there are stay.
-    pub(in crate::app) fn prepare(
+    pub(crate) fn prepare(
         &mut self,
         project: &Project,
         recipe: &Arc<Recipe>,
@@ -153,7 +153,7 @@ impl Variations {
     }
 
     /// Draws them; returns the one that is chosen.
-    pub(in crate::app) fn ui(&mut self, ui: &mut Ui, thumbnails: &Thumbnails) -> Option<Command> {
+    pub(crate) fn ui(&mut self, ui: &mut Ui, thumbnails: &Thumbnails) -> Option<Command> {
         let mut command = None;
         let header = CollapsingHeader::new("Variations").id_salt("variations").open(Some(self.is_open));
         let shown = header.show(ui, |ui| command = self.body_ui(ui, thumbnails));

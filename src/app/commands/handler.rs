@@ -1,0 +1,350 @@
+//! What the commands of [`crate::app::commands`] do.
+
+use egui::{Context, ViewportCommand};
+
+use crate::app::App;
+use crate::app::commands::{Command, Target};
+use crate::app::dialogs::file_dialogs::{Ask, Purpose};
+use crate::app::dialogs::modals::Modal;
+use crate::app::dialogs::operation_picker;
+use crate::app::document::Document;
+use crate::app::panels::analysis::Section;
+use crate::app::panels::status::Offer;
+use crate::app::views;
+use crate::app::views::View;
+use crate::app::views::layout::Side;
+use crate::app::views::scene::{Look, PictureWindow};
+use crate::app::widgets::cards::place_after_move;
+use crate::engine::operations::Operation;
+use crate::engine::random::Stream;
+use crate::engine::{Recipe, Step};
+use crate::project::{Project, preset_projects};
+
+impl App {
+    /// Changes the project through the document's one door.
+    pub(crate) fn edit(&mut self, change: impl FnOnce(&mut Project)) {
+        let mut project = (**self.document.project()).clone();
+        change(&mut project);
+        self.document.propose(project, None);
+    }
+
+    pub(crate) fn carry_out(&mut self, ctx: &Context, command: Command) {
+        let total = self.total();
+        let at = self.playback.position(total);
+        match command {
+            Command::New => self.open_project("New project".into(), Project::default(), None),
+            Command::Open => self.dialogs.ask(Ask { purpose: Purpose::Open, file_name: String::new() }),
+            Command::OpenRecent(i) => {
+                if let Some(path) = self.settings.recent.get(i) {
+                    self.errands.open_recent(path.clone());
+                }
+            }
+            Command::ForgetRecent => self.settings.recent.clear(),
+            Command::ChoosePreset => self.choose_preset(),
+            Command::OpenPreset(i) => {
+                if let Some((_, project)) = preset_projects().get(i) {
+                    self.open_project(format!("Preset {}", project.name), project.clone(), None);
+                }
+            }
+            Command::SavePreset => self.name_preset(),
+            Command::Save => self.save(false),
+            Command::SaveAs => self.save(true),
+            Command::ImportHeightmap => self.ask_import(None),
+            Command::ChooseFile(slot) => {
+                let recipe = &self.document.project().recipe;
+                if let Some(target) = Target::new(slot, recipe, self.document.origin_id()) {
+                    self.ask_import(Some(target));
+                }
+            }
+            Command::ExportFor(i) => {
+                self.export.choose(i);
+                self.carry_out(ctx, Command::Export);
+            }
+            Command::Export => {
+                self.message = None;
+                self.export.open();
+                self.modal = Some(Modal::Export);
+            }
+            Command::CopyImportNotes => {
+                if let Some(notes) = self.export.import_notes() {
+                    ctx.copy_text(notes.into());
+                    self.say("Copied the import notes");
+                }
+            }
+            Command::SavePicture => {
+                self.message = None;
+                self.modal = Some(Modal::Picture(PictureWindow::single()));
+            }
+            Command::SaveTurntable => {
+                self.message = None;
+                self.modal = Some(Modal::Picture(PictureWindow::turntable()));
+            }
+            Command::Quit => ctx.send_viewport_cmd(ViewportCommand::Close),
+            Command::Undo => self.travel(Document::undo),
+            Command::Redo => self.travel(Document::redo),
+            Command::GoToEntry(i) => self.travel(|document| document.go_to(i)),
+            Command::History => self.settings.shows_history = !self.settings.shows_history,
+            Command::ChooseStep => self.picker.open(&mut self.thumbnails, &operation_picker::typed_ahead(ctx)),
+            Command::AddStep(key) => {
+                if let Ok(operation) = Operation::from_key(key) {
+                    let mut project = (**self.document.project()).clone();
+                    let step = Step::new(operation).sized_for(&project.recipe.world);
+                    self.selected_step = add_step(&mut project.recipe, step);
+                    self.document.propose(project, None);
+                    self.playback.seek(self.total(), self.total());
+                }
+            }
+            Command::DuplicateStep(i) => {
+                self.edit(|project| {
+                    if let Some(step) = project.recipe.stack.get(i).cloned() {
+                        let mut copy = step;
+                        copy.settings.seed = project.recipe.free_seed();
+                        project.recipe.stack.insert(i + 1, copy);
+                    }
+                });
+                self.selected_step = i + 1;
+            }
+            Command::DeleteStep(i) => {
+                self.edit(|project| {
+                    if i < project.recipe.stack.len() {
+                        project.recipe.stack.remove(i);
+                    }
+                });
+                self.selected_step =
+                    self.selected_step.min(self.document.project().recipe.stack.len().saturating_sub(1));
+            }
+            Command::MoveStep { from, to } => {
+                let mut project = (**self.document.project()).clone();
+                if let Some(step) = put(&mut project.recipe.stack, from, to) {
+                    let name = format!("Move {}", step.title());
+                    self.document.propose_as(name, project);
+                    self.selected_step = place_after_move(self.selected_step, from, to);
+                }
+            }
+            Command::MoveType { from, to } => {
+                let mut project = (**self.document.project()).clone();
+                if let Some(ground) = put(&mut project.recipe.texture.types, from, to) {
+                    let name = format!("Move {}", ground.name);
+                    self.document.propose_as(name, project);
+                    self.studio.follow(|at| Some(place_after_move(at, from, to)));
+                }
+            }
+            Command::MoveUp => self.move_selected(ctx, true),
+            Command::MoveDown => self.move_selected(ctx, false),
+            Command::SelectStep(i) => (self.selected_step, self.studio.is_at_hand) = (i, false),
+            Command::ShowParameter { step, key } => self.show_parameter(step, key),
+            Command::LandUpTo(i) => {
+                let recipe = &self.document.project().recipe;
+                let below = recipe.stack.iter().take(i + 1).map(Step::iterations);
+                self.playback.seek(below.fold(0, u32::saturating_add), total);
+            }
+            Command::TogglePlay => self.playback.toggle(total),
+            Command::Restart => self.playback.restart(total),
+            Command::StepBack => self.playback.seek(at.saturating_sub(1), total),
+            Command::StepForward => self.playback.seek(at.saturating_add(1), total),
+            Command::ToStart => self.playback.seek(0, total),
+            Command::ToEnd => self.playback.seek(total, total),
+            Command::Seek(position) => self.playback.seek(position, total),
+            Command::NewSeed => {
+                let seed = self.dice.throw();
+                self.edit(|project| project.recipe.seed = seed);
+            }
+            Command::PreviousSeed => {
+                if let Some(seed) = self.document.earlier_seed() {
+                    self.edit(|project| project.recipe.seed = seed);
+                }
+            }
+            Command::FaultTool => {
+                self.fault_tool.toggle();
+                self.profile.is_drawing = false;
+            }
+            Command::ProfileLine => self.draw_profile(),
+            Command::AdoptFault { step, number } => {
+                let mut project = (**self.document.project()).clone();
+                if let Some(name) = self.fault_tool.adopt(&mut project.recipe, &mut self.selected_step, step, number) {
+                    self.document.propose_as(name, project);
+                }
+            }
+            Command::Variations => self.variations.toggle(),
+            Command::AdoptVariation(place) => {
+                if let Some(recipe) = self.variations.recipe(place) {
+                    let project = Project { recipe: (**recipe).clone(), ..(**self.document.project()).clone() };
+                    self.document.propose_as(command.text(), project);
+                }
+            }
+            Command::ToggleLoop => self.playback.toggle_loop(),
+            Command::FrameViews => {
+                self.maps.gaze = views::Gaze::default();
+                self.look(ctx, Look::Framed);
+            }
+            Command::LookThreeQuarter => self.look(ctx, Look::ThreeQuarter),
+            Command::LookFromAbove => self.look(ctx, Look::FromAbove),
+            Command::LookFromTheSide => self.look(ctx, Look::FromTheSide),
+            Command::MaximiseHeightmap => self.maximise(View::Heightmap),
+            Command::MaximiseTexture => self.maximise(View::Texture),
+            Command::MaximiseScene => self.maximise(View::Scene),
+            Command::LeftPanel => self.toggle_panel(ctx, Side::Left),
+            Command::RightPanel => self.toggle_panel(ctx, Side::Right),
+            Command::WaterLevel => {
+                if self.document.project().view.water_m.is_none() {
+                    let level = self.scene.usual_water_m();
+                    self.edit(|project| project.view.water_m = Some(level));
+                }
+                self.maximised = self.maximised.filter(|view| *view == View::Scene);
+                self.scene.reveal_water();
+            }
+            Command::PreviewSamples(samples) => {
+                self.export_samples = None;
+                self.edit(|project| project.view.preview_samples = samples);
+            }
+            Command::ExportSize => match self.export_samples.take() {
+                Some(_) => {}
+                None => self.export_samples = self.fitting_export(),
+            },
+            Command::ShowBefore => self.show_before(ctx),
+            Command::SplitMaps => self.maps.split = if self.maps.split.is_some() { None } else { Some(0.5) },
+            Command::Theme(theme) => {
+                self.settings.theme = theme;
+                self.settings.apply(ctx);
+            }
+            Command::Scale(percent) => self.scale(ctx, percent),
+            Command::LargerInterface => self.scale(ctx, self.settings.scaled(true)),
+            Command::SmallerInterface => self.scale(ctx, self.settings.scaled(false)),
+            Command::UsualInterface => self.scale(ctx, 100),
+            Command::CancelPreview => {
+                self.previewer.cancel();
+                self.playback.pause();
+            }
+            Command::CancelExport => match &self.drawing {
+                Some(drawing) if self.exporter.status().is_none() => drawing.cancel(),
+                Some(_) | None => self.exporter.cancel(),
+            },
+            Command::DismissMessage => self.message = None,
+            Command::CopyOffer => {
+                if let Some(Offer { text, .. }) = self.message.take().and_then(|message| message.offer) {
+                    ctx.copy_text(text);
+                    self.say("Copied");
+                }
+            }
+            Command::Timings => self.timings.toggle(),
+            Command::Palette => self.modal = Some(Modal::Palette(self.palette(ctx))),
+            Command::Shortcuts => self.modal = Some(Modal::Shortcuts),
+            Command::About => self.modal = Some(Modal::About),
+        }
+    }
+
+    /// Goes through the history; what is selected stays so at the place where it stands then.
+    fn travel(&mut self, go: impl FnOnce(&mut Document)) {
+        let before = self.document.project().clone();
+        go(&mut self.document);
+        let (old, new) = (&before.recipe, &self.document.project().recipe);
+        self.selected_step = place_in(&new.stack, &old.stack, self.selected_step);
+        self.studio.follow(|at| Some(place_in(&new.texture.types, &old.texture.types, at)));
+    }
+
+    /// Moves the selected card of the list in which a card was selected last.
+    fn move_selected(&mut self, ctx: &Context, up: bool) {
+        let recipe = &self.document.project().recipe;
+        let ground = self.studio.selected.filter(|_| self.studio.is_at_hand);
+        let (places, from) = match ground {
+            Some(i) => (self.studio.listed(&recipe.texture), i),
+            // Top of the list is top of the stack.
+            None => ((0..recipe.stack.len()).rev().collect(), self.selected_step),
+        };
+        let Some(at) = places.iter().position(|place| *place == from) else { return };
+        let beside = if up { at.checked_sub(1) } else { at.checked_add(1) };
+        if let Some(&to) = beside.and_then(|beside| places.get(beside)) {
+            let is_type = ground.is_some();
+            let command = if is_type { Command::MoveType { from, to } } else { Command::MoveStep { from, to } };
+            self.carry_out(ctx, command);
+        }
+    }
+
+    /// Selects a step and brings one of its parameters into sight.
+    fn show_parameter(&mut self, step: usize, key: &'static str) {
+        (self.selected_step, self.studio.is_at_hand) = (step, false);
+        (self.settings.shows_left, self.front, self.reveal) = (true, Side::Left, Some(key));
+    }
+
+    /// The next drag on a map draws the line of the profile, unless it was to do so already.
+    fn draw_profile(&mut self) {
+        self.profile.is_drawing ^= true;
+        if self.profile.is_drawing {
+            if self.fault_tool.is_on() {
+                self.fault_tool.toggle();
+            }
+            (self.settings.shows_right, self.front) = (true, Side::Right);
+            self.measures.reveal(Section::Profile, &mut self.settings.unfolded);
+        }
+    }
+
+    fn ask_import(&mut self, target: Option<Target>) {
+        self.dialogs.ask(Ask { purpose: Purpose::Import { target }, file_name: String::new() });
+    }
+
+    /// Looks at the land of the 3-D view in a ready-made way.
+    pub(crate) fn look(&mut self, ctx: &Context, look: Look) {
+        let extent = self.document.project().recipe.world.extent();
+        self.scene.look(look, extent, ctx.input(|input| input.time));
+    }
+
+    fn scale(&mut self, ctx: &Context, percent: u32) {
+        self.settings.scale_percent = percent;
+        self.settings.apply(ctx);
+    }
+
+    /// Shows one view alone, or all again.
+    pub(crate) fn maximise(&mut self, view: View) {
+        self.maximised = if self.maximised == Some(view) { None } else { Some(view) };
+    }
+}
+
+/// Puts what stands at `from` to `to`, and gives it; `None` where one of the places is none.
+fn put<T>(list: &mut Vec<T>, from: usize, to: usize) -> Option<&T> {
+    if from.max(to) >= list.len() {
+        return None;
+    }
+    let moved = list.remove(from);
+    list.insert(to, moved);
+    list.get(to)
+}
+
+/// Where in the new list stands what was at that place of the old one; the same place where it is not to be found.
+fn place_in<T: PartialEq>(new: &[T], old: &[T], at: usize) -> usize {
+    let known = |place: &usize| old.get(at).is_some() && new.get(*place) == old.get(at);
+    [at].into_iter().chain(0..new.len()).find(known).unwrap_or(at)
+}
+
+/// Puts a step on top of the stack, with random numbers of its own; returns its place.
+pub(crate) fn add_step(recipe: &mut Recipe, mut step: Step) -> usize {
+    step.settings.seed = recipe.free_seed();
+    recipe.stack.push(step);
+    recipe.stack.len() - 1
+}
+
+/// Where seeds come from that nobody chose.
+pub(crate) struct Dice {
+    stream: Stream,
+    throws: u64,
+}
+
+impl Dice {
+    /// How many seeds there are: numbers that one can read out to somebody.
+    const SIDES: f64 = 100_000.0;
+
+    /// Dice that throw the same every time.
+    pub(crate) fn loaded(seed: u32) -> Self {
+        Self { stream: Stream::new(seed, 0), throws: 0 }
+    }
+
+    /// Dice of which nobody knows what they throw, from the keys with which the standard library guards its hash maps.
+    pub(crate) fn fair() -> Self {
+        use std::hash::{BuildHasher, RandomState};
+        Self::loaded(RandomState::new().hash_one(0_u8) as u32)
+    }
+
+    fn throw(&mut self) -> u32 {
+        self.throws += 1;
+        (self.stream.at(self.throws).unit() * Self::SIDES) as u32
+    }
+}

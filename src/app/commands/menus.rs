@@ -1,0 +1,363 @@
+//! What the menus hold, as one tree: the menu bar draws it, and the palette finds in it.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use egui::{Button, Id, RichText, ThemePreference, Ui};
+
+use crate::app::commands::Command;
+use crate::app::document::Document;
+use crate::app::tasks::settings::{SCALES, Settings};
+use crate::app::widgets::theme::colours;
+use crate::files::memory::available_bytes;
+
+/// Sizes of the preview that the menu offers.
+const PREVIEW_SAMPLES: [u32; 5] = [257, 513, 1025, 2049, 4097];
+
+/// Sizes up to here fit everywhere.
+const SMALL: u32 = 1025;
+
+/// Bytes of memory that the preview takes for a sample: 80 by measurement where the stack has one step and the card is
+/// the processor, as much again for the lands of further steps that the evaluator remembers, and a half of that for the
+/// state before the last edit and for what the measures work with.
+const BYTES_PER_SAMPLE: u64 = 200;
+
+/// Bytes of memory that a preview of so many samples along a side takes; `None` where it fits everywhere.
+pub(crate) fn bytes_of_preview(samples: u32) -> Option<u64> {
+    (samples > SMALL).then(|| BYTES_PER_SAMPLE * u64::from(samples).pow(2))
+}
+
+/// Letters of a folder that the menu shows.
+const FOLDER: usize = 36;
+
+/// An entry of a menu.
+pub(crate) enum Entry {
+    Item(Item),
+    Line,
+    Menu(&'static str, Vec<Entry>),
+}
+
+/// Something to choose.
+pub(crate) struct Item {
+    pub(crate) command: Command,
+    pub(crate) text: String,
+    /// What stands where others have their keys.
+    pub(crate) note: Option<String>,
+    /// A tooltip; of one that cannot be chosen, why.
+    pub(crate) doc: String,
+    pub(crate) is_possible: bool,
+    /// Whether it is what is chosen already; `None` where it is a deed.
+    pub(crate) is_set: Option<bool>,
+    /// Whether it is grey although it can be chosen.
+    pub(crate) is_pale: bool,
+}
+
+/// What the menus draw on.
+#[derive(Clone, Copy)]
+pub(crate) struct Around<'a> {
+    pub(crate) document: &'a Document,
+    pub(crate) settings: &'a Settings,
+    /// The recent files that are no longer there.
+    pub(crate) missing: &'a BTreeSet<PathBuf>,
+    /// Whether an export has left notes for the import.
+    pub(crate) has_import_notes: bool,
+    /// Whether the left and the right panel are seen.
+    pub(crate) panels: [bool; 2],
+    pub(crate) free_bytes: Option<u64>,
+    pub(crate) looks: Looks,
+}
+
+/// Ways of looking at the land that are on or off.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Looks {
+    /// Whether the views show the samples of exports.
+    pub(crate) is_export_size: bool,
+    /// Whether the views show the state before the last edit, and whether the maps are split between it and now.
+    pub(crate) is_before: bool,
+    pub(crate) is_split: bool,
+}
+
+/// A menu by its title.
+pub(crate) type Menu = (&'static str, fn(&Around) -> Vec<Entry>);
+
+/// The menus of the bar.
+pub(crate) const MENUS: [Menu; 5] =
+    [("File", file), ("Edit", edit), ("View", view), ("Terrain", terrain), ("Help", help)];
+
+impl Item {
+    fn new(around: &Around, command: Command) -> Self {
+        Self::of(command, is_possible(around, command))
+    }
+
+    fn of(command: Command, is_possible: bool) -> Self {
+        let (text, doc) = (command.text(), String::new());
+        Self { command, text, note: None, doc, is_possible, is_set: None, is_pale: false }
+    }
+
+    fn named(self, text: impl Into<String>) -> Self {
+        Self { text: text.into(), ..self }
+    }
+
+    fn set(self, is_set: bool) -> Self {
+        Self { is_set: Some(is_set), ..self }
+    }
+
+    /// Draws it, in a menu that it closes; returns whether it was chosen.
+    fn ui(&self, ui: &mut Ui) -> bool {
+        let text = RichText::new(&self.text);
+        let text = if self.is_pale { text.weak() } else { text };
+        let mut button = Button::selectable(self.is_set == Some(true), text);
+        let keys = self.command.shortcut().map(|shortcut| ui.ctx().format_shortcut(&shortcut));
+        if let Some(note) = self.note.clone().or(keys) {
+            let colour = colours(ui).small_print(self.is_set == Some(true));
+            button = button.shortcut_text(RichText::new(note).color(colour));
+        }
+        let mut response = ui.add_enabled(self.is_possible, button);
+        if !self.doc.is_empty() {
+            response = response.on_hover_text(&self.doc).on_disabled_hover_text(&self.doc);
+        }
+        let chosen = response.clicked();
+        if chosen {
+            ui.close();
+        }
+        chosen
+    }
+}
+
+/// Draws the entries of a menu; returns what was chosen.
+pub(crate) fn entries_ui(ui: &mut Ui, entries: &[Entry]) -> Option<Command> {
+    ui.set_min_width(220.0);
+    let mut chosen = None;
+    for entry in entries {
+        match entry {
+            Entry::Item(item) => {
+                if item.ui(ui) {
+                    chosen = Some(item.command);
+                }
+            }
+            Entry::Line => drop(ui.separator()),
+            Entry::Menu(title, entries) => {
+                ui.menu_button(*title, |ui| chosen = chosen.take().or(entries_ui(ui, entries)));
+            }
+        }
+    }
+    chosen
+}
+
+/// Draws a menu of commands that always have an effect; returns the one that was chosen.
+pub(crate) fn context_ui(ui: &mut Ui, commands: &[Command]) -> Option<Command> {
+    let item = |command: &Command| Entry::Item(Item::of(*command, true));
+    entries_ui(ui, &commands.iter().map(item).collect::<Vec<_>>())
+}
+
+/// Whether a command has an effect now.
+fn is_possible(around: &Around, command: Command) -> bool {
+    let Around { document, settings, .. } = around;
+    let recipe = &document.project().recipe;
+    match command {
+        Command::Undo => document.undo_name().is_some(),
+        Command::Redo => document.redo_name().is_some(),
+        Command::ShowBefore => document.before().is_some(),
+        Command::PreviousSeed => document.earlier_seed().is_some(),
+        Command::CopyImportNotes => around.has_import_notes,
+        Command::ForgetRecent => !settings.recent.is_empty(),
+        Command::TogglePlay
+        | Command::Restart
+        | Command::StepBack
+        | Command::StepForward
+        | Command::ToStart
+        | Command::ToEnd => recipe.iterations() > 0,
+        Command::MoveUp | Command::MoveDown => recipe.stack.len() > 1 || recipe.texture.types.len() > 1,
+        _ => true,
+    }
+}
+
+fn items(around: &Around, commands: &[Command]) -> Vec<Entry> {
+    commands.iter().map(|command| Entry::Item(Item::new(around, *command))).collect()
+}
+
+/// Groups with a line between each two.
+fn lined(around: &Around, groups: &[&[Command]]) -> Vec<Entry> {
+    let mut entries = Vec::new();
+    for (i, group) in groups.iter().enumerate() {
+        entries.extend((i > 0).then_some(Entry::Line));
+        entries.extend(items(around, group));
+    }
+    entries
+}
+
+fn file(around: &Around) -> Vec<Entry> {
+    let mut entries = items(around, &[Command::New, Command::Open]);
+    entries.push(Entry::Menu("Recent", recent(around)));
+    entries.push(Entry::Item(Item::new(around, Command::ChoosePreset)));
+    entries.push(Entry::Line);
+    entries.extend(lined(
+        around,
+        &[
+            &[Command::Save, Command::SaveAs, Command::SavePreset],
+            &[Command::ImportHeightmap, Command::Export, Command::CopyImportNotes],
+            &[Command::SavePicture, Command::SaveTurntable],
+            &[Command::Quit],
+        ],
+    ));
+    entries
+}
+
+/// The files that were opened or saved last, each with its folder.
+fn recent(around: &Around) -> Vec<Entry> {
+    let item = |(i, path): (usize, &PathBuf)| {
+        let [name, folder] = [path.file_name(), path.parent().map(Path::as_os_str)]
+            .map(|part| part.unwrap_or_default().to_string_lossy().into_owned());
+        let is_pale = around.missing.contains(path);
+        let (name, doc) = if is_pale {
+            (format!("{name} (missing)"), format!("{} is no longer there", path.display()))
+        } else {
+            (name, path.display().to_string())
+        };
+        let item = Item::new(around, Command::OpenRecent(i)).named(name);
+        Entry::Item(Item { note: Some(shortened(&folder)), doc, is_pale, ..item })
+    };
+    let mut entries: Vec<Entry> = around.settings.recent.iter().enumerate().map(item).collect();
+    entries.push(Entry::Line);
+    entries.push(Entry::Item(Item::new(around, Command::ForgetRecent)));
+    entries
+}
+
+/// The end of a long text, which is where folders differ.
+fn shortened(text: &str) -> String {
+    let count = text.chars().count();
+    if count <= FOLDER { text.into() } else { format!("…{}", text.chars().skip(count - FOLDER).collect::<String>()) }
+}
+
+fn edit(around: &Around) -> Vec<Entry> {
+    let named = |command: Command, name: Option<&str>| {
+        let verb = command.text();
+        let text = name.map_or(verb.clone(), |name| format!("{verb} {name}"));
+        Entry::Item(Item::new(around, command).named(text))
+    };
+    let document = around.document;
+    let mut entries = vec![named(Command::Undo, document.undo_name()), named(Command::Redo, document.redo_name())];
+    entries.push(Entry::Line);
+    entries.push(Entry::Item(Item::new(around, Command::History).set(around.settings.shows_history)));
+    entries.push(Entry::Line);
+    entries.extend(items(around, &[Command::MoveUp, Command::MoveDown]));
+    entries
+}
+
+fn view(around: &Around) -> Vec<Entry> {
+    let Around { document, settings, panels: [left, right], .. } = *around;
+    let mut entries = lined(
+        around,
+        &[
+            &[Command::FrameViews, Command::LookThreeQuarter, Command::LookFromAbove, Command::LookFromTheSide],
+            &[Command::MaximiseHeightmap, Command::MaximiseTexture, Command::MaximiseScene],
+        ],
+    );
+    entries.push(Entry::Line);
+    let doc = "Fills the views with water: the level of the sea, typed in the 3-D view".into();
+    entries.push(Entry::Item(Item { doc, ..Item::new(around, Command::WaterLevel) }));
+    entries.push(Entry::Line);
+    for (panel, is_seen) in [(Command::LeftPanel, left), (Command::RightPanel, right)] {
+        entries.push(Entry::Item(Item::new(around, panel).set(is_seen)));
+    }
+    entries.push(Entry::Line);
+    let samples = document.project().view.preview_samples;
+    let sizes = PREVIEW_SAMPLES.map(|size| {
+        let needed = bytes_of_preview(size).unwrap_or_default();
+        let is_possible = around.free_bytes.is_none_or(|free| needed <= free);
+        let lack = format!("This needs about {:.0} GB of free memory", needed as f64 / 1e9);
+        let doc = if is_possible { String::new() } else { lack };
+        Entry::Item(Item { is_possible, doc, ..Item::new(around, Command::PreviewSamples(size)).set(size == samples) })
+    });
+    entries.push(Entry::Menu("Preview size", sizes.into()));
+    entries.push(Entry::Item(Item::new(around, Command::ExportSize).set(around.looks.is_export_size)));
+    entries.push(Entry::Line);
+    entries.push(Entry::Item(Item::new(around, Command::ShowBefore).set(around.looks.is_before)));
+    entries.push(Entry::Item(Item::new(around, Command::SplitMaps).set(around.looks.is_split)));
+    entries.push(Entry::Line);
+    let themes = [ThemePreference::Dark, ThemePreference::Light, ThemePreference::System];
+    let theme = |theme| Entry::Item(Item::new(around, Command::Theme(theme)).set(settings.theme == theme));
+    entries.push(Entry::Menu("Theme", themes.map(theme).into()));
+    let scale = |size| Entry::Item(Item::new(around, Command::Scale(size)).set(settings.scale_percent == size));
+    let mut scales: Vec<Entry> = SCALES.map(scale).into();
+    scales.push(Entry::Line);
+    scales.extend(items(around, &[Command::LargerInterface, Command::SmallerInterface, Command::UsualInterface]));
+    entries.push(Entry::Menu("Interface scale", scales));
+    entries
+}
+
+fn terrain(around: &Around) -> Vec<Entry> {
+    lined(
+        around,
+        &[
+            &[Command::ChooseStep],
+            &[Command::NewSeed, Command::PreviousSeed, Command::Variations, Command::FaultTool, Command::ProfileLine],
+            &[
+                Command::TogglePlay,
+                Command::Restart,
+                Command::StepBack,
+                Command::StepForward,
+                Command::ToStart,
+                Command::ToEnd,
+                Command::ToggleLoop,
+            ],
+        ],
+    )
+}
+
+fn help(around: &Around) -> Vec<Entry> {
+    lined(around, &[&[Command::Palette, Command::Shortcuts], &[Command::Timings, Command::About]])
+}
+
+/// The bytes of free memory, if the system says, not asked anew in every frame.
+pub(crate) fn free_bytes(ctx: &egui::Context) -> Option<u64> {
+    const LASTS: Duration = Duration::from_secs(1);
+    let (id, now) = (Id::unique("free memory"), Instant::now());
+    let known = ctx.data(|data| data.get_temp::<(Instant, Option<u64>)>(id));
+    let fresh = known.filter(|(asked, _)| now.duration_since(*asked) < LASTS);
+    let (asked, free) = fresh.unwrap_or_else(|| (now, available_bytes()));
+    ctx.data_mut(|data| data.insert_temp(id, (asked, free)));
+    free
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::commands::WITH_KEYS;
+    use crate::project::Project;
+
+    fn commands(entries: &[Entry], found: &mut Vec<Command>) {
+        for entry in entries {
+            match entry {
+                Entry::Item(item) => found.push(item.command),
+                Entry::Menu(_, entries) => commands(entries, found),
+                Entry::Line => {}
+            }
+        }
+    }
+
+    #[test]
+    fn what_has_a_key_stands_in_a_menu_and_nothing_stands_there_twice() {
+        let (document, settings) = (Document::new(Project::default()), Settings::default());
+        let around = Around {
+            document: &document,
+            settings: &settings,
+            missing: &BTreeSet::new(),
+            has_import_notes: false,
+            panels: [true; 2],
+            free_bytes: None,
+            looks: Looks::default(),
+        };
+        let mut found = Vec::new();
+        for (_, entries) in MENUS {
+            commands(&entries(&around), &mut found);
+        }
+        for command in WITH_KEYS {
+            assert!(found.contains(command), "{command:?} stands in no menu");
+        }
+        for (i, command) in found.iter().enumerate() {
+            assert!(!found[..i].contains(command), "{command:?} stands there twice");
+        }
+    }
+}

@@ -1,0 +1,10 @@
+//! Windows over the editor: export, presets, files, questions.
+
+pub(crate) mod about;
+pub(crate) mod closing;
+pub(crate) mod export;
+pub(crate) mod file_dialogs;
+pub(crate) mod gallery;
+pub(crate) mod modals;
+pub(crate) mod operation_picker;
+pub(crate) mod recovered_projects;

@@ -1,0 +1,199 @@
+//! The windows over the others.
+
+use std::path::PathBuf;
+
+use egui::{Context, ViewportCommand};
+
+use crate::app::commands::Command;
+use crate::app::commands::palette;
+use crate::app::commands::palette::Palette;
+use crate::app::dialogs::about;
+use crate::app::dialogs::export;
+use crate::app::dialogs::export::Decision;
+use crate::app::dialogs::file_dialogs::{Ask, PathField, Purpose};
+use crate::app::dialogs::gallery::PresetForm;
+use crate::app::document::Unsaved;
+use crate::app::tasks::recovery::Leftover;
+use crate::app::views::scene;
+use crate::app::views::scene::{Drawing, PictureWindow};
+use crate::app::widgets::modal;
+use crate::app::{App, commands};
+use crate::project::Project;
+
+/// A window over the others.
+pub(crate) enum Modal {
+    Export,
+    Picture(PictureWindow),
+    PathField(PathField),
+    /// These would be lost by closing the program.
+    SaveFirst(Vec<Unsaved>),
+    /// An editor that ran before left these behind.
+    Recovered(Vec<Leftover>),
+    /// Files would be replaced that nobody was asked about.
+    Replace {
+        ask: Ask,
+        path: PathBuf,
+        files: Vec<PathBuf>,
+    },
+    /// An export would be lost by closing the program.
+    ExportFirst,
+    Gallery,
+    Palette(Palette),
+    SavePreset(PresetForm),
+    Shortcuts,
+    About,
+}
+
+impl App {
+    /// Draws the window that stands over the others, if one does; returns what is to be done.
+    pub(crate) fn modal_ui(&mut self, ctx: &Context, project: &mut Project) -> Option<Command> {
+        let Some(mut modal) = self.modal.take() else {
+            if self.saving.is_some() {
+                self.saving_ui(ctx);
+            }
+            return None;
+        };
+        let (mut stays, mut command) = (true, None);
+        match &mut modal {
+            Modal::Export => {
+                let total = project.recipe.iterations();
+                // What is shown on the way is another land than the one that is written.
+                let shown = self.shown.as_ref().filter(|shown| *shown.request.recipe == project.recipe);
+                let on_the_way = shown.map(|shown| shown.request.position).filter(|at| *at < total);
+                let around = export::Around {
+                    project_path: self.document.path(),
+                    heights_m: shown.filter(|_| on_the_way.is_none()).map(|shown| shown.summary.range_m()),
+                    on_the_way: on_the_way.map(|at| [at, total]),
+                    status: self.exporter.status(),
+                };
+                match self.export.ui(ctx, project, &around) {
+                    Some(Decision::ChooseFolder) => {
+                        self.dialogs.ask(Ask { purpose: Purpose::ExportFolder, file_name: String::new() });
+                    }
+                    Some(Decision::Survey(files)) => self.errands.survey(files),
+                    Some(Decision::TryOut(order)) => {
+                        self.errands.try_out(*order, self.document.project().files.clone());
+                    }
+                    Some(Decision::Export(order)) => self.exporter.export(*order, project.files.clone()),
+                    Some(Decision::Cancel) => self.exporter.cancel(),
+                    Some(Decision::ShowFolder(folder)) => self.errands.show_folder(folder),
+                    Some(Decision::Close) => stays = false,
+                    None => {}
+                }
+            }
+            Modal::Picture(window) => match window.ui(ctx) {
+                Some(scene::Decision::ChooseFile { size, frames }) => {
+                    let file_name = self.file_name(".png");
+                    self.dialogs.ask(Ask { purpose: Purpose::Picture { size, frames }, file_name });
+                    stays = false;
+                }
+                Some(scene::Decision::Close) => stays = false,
+                None => {}
+            },
+            Modal::PathField(field) => {
+                if let Some(answer) = field.ui(ctx) {
+                    let ask = field.ask.clone();
+                    self.answer(ask, answer);
+                    stays = false;
+                }
+            }
+            Modal::SaveFirst(unsaved) => stays = self.save_first_ui(ctx, unsaved),
+            Modal::Recovered(left) => stays = self.recovered_ui(ctx, left),
+            Modal::Replace { ask, path, files } => match replace_ui(ctx, files) {
+                Some(true) => {
+                    self.go_ahead(ask, path.clone());
+                    stays = false;
+                }
+                Some(false) => {
+                    self.saving = None;
+                    stays = false;
+                }
+                None => {}
+            },
+            Modal::ExportFirst => stays = self.export_first_ui(ctx),
+            Modal::Gallery => stays = self.gallery_ui(ctx),
+            Modal::Palette(palette) => match palette.ui(ctx) {
+                Some(palette::Decision::CarryOut(found)) => (stays, command) = (false, Some(found)),
+                Some(palette::Decision::Close) => stays = false,
+                None => {}
+            },
+            Modal::SavePreset(form) => stays = self.save_preset_ui(ctx, form),
+            Modal::Shortcuts => stays = shortcuts_ui(ctx),
+            Modal::About => match about::about_ui(ctx, &self.folders) {
+                Some(about::Decision::ShowFolder(folder)) => self.errands.show_folder(folder),
+                Some(about::Decision::Close) => stays = false,
+                None => {}
+            },
+        }
+        if stays {
+            self.modal = Some(modal);
+        }
+        command
+    }
+
+    /// The question before a running export is lost; returns whether it stands.
+    fn export_first_ui(&mut self, ctx: &Context) -> bool {
+        let modal = modal("export first", ctx).show(ctx, |ui| {
+            ui.set_width(360.0);
+            ui.heading("An export is running");
+            ui.label("Closing now cancels it; nothing half-written is left behind.");
+            ui.add_space(8.0);
+            egui::Sides::new().show(
+                ui,
+                |ui| ui.button("Cancel the export and close").clicked(),
+                |ui| ui.button("Go on").clicked(),
+            )
+        });
+        let (close, go_on) = modal.inner;
+        if close {
+            self.exporter.cancel_all();
+            self.drawing.iter().for_each(Drawing::cancel);
+            ctx.send_viewport_cmd(ViewportCommand::Close);
+        }
+        let over = self.export_status().is_none();
+        !(close || go_on || over || modal.should_close())
+    }
+}
+
+/// Files that the question names: a turntable has more than the window is high.
+const NAMED: usize = 5;
+
+/// The question before files are replaced; the answer once there is one.
+fn replace_ui(ctx: &Context, files: &[PathBuf]) -> Option<bool> {
+    let modal = modal("replace", ctx).show(ctx, |ui| {
+        ui.set_width(420.0);
+        ui.heading(if files.len() == 1 { "Replace this file?" } else { "Replace these files?" });
+        for file in files.iter().take(NAMED) {
+            ui.label(file.display().to_string());
+        }
+        if files.len() > NAMED {
+            ui.label(format!("and {} more; {} files in all", files.len() - NAMED, files.len()));
+        }
+        ui.add_space(8.0);
+        let (_, [replace, cancel]) =
+            egui::Sides::new().show(ui, |_| {}, |ui| [ui.button("Replace").clicked(), ui.button("Cancel").clicked()]);
+        if replace { Some(true) } else { cancel.then_some(false) }
+    });
+    modal.inner.or_else(|| modal.should_close().then_some(false))
+}
+
+fn shortcuts_ui(ctx: &Context) -> bool {
+    let modal = modal("shortcuts", ctx).show(ctx, |ui| {
+        ui.heading("Shortcuts");
+        ui.add_space(4.0);
+        egui::Grid::new("shortcuts").num_columns(4).spacing([32.0, 4.0]).show(ui, |ui| {
+            // Side by side, or small windows would have no room for all.
+            let (left, right) = commands::WITH_KEYS.split_at(commands::WITH_KEYS.len().div_ceil(2));
+            for i in 0..left.len() {
+                for command in [left.get(i), right.get(i)].into_iter().flatten() {
+                    ui.label(command.text());
+                    ui.weak(command.shortcut().map(|keys| ui.ctx().format_shortcut(&keys)).unwrap_or_default());
+                }
+                ui.end_row();
+            }
+        });
+        ui.add_space(8.0);
+        ui.button("Close").clicked()
+    });
+    !(modal.inner || modal.should_close())
+}

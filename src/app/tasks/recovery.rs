@@ -1,0 +1,442 @@
+//! Work that no file holds yet, on the disk: written while the editor runs, found again after it has crashed.
+//!
+//! Every running editor has a folder of its own in the recovery folder, numbered, and holds the lock of the file `lock`
+//! in it. A folder whose lock can be had is one that its editor left behind. Each project is one file, atomically
+//! written; the files that were imported into it lie beside it once, uncompressed, under numbers of ours: their names
+//! come from projects that anybody may have made, and never become a path.
+
+use std::collections::BTreeMap;
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::io::{BufWriter, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use serde_json::Value;
+
+use crate::app::document;
+use crate::app::document::Unsaved;
+use crate::engine::parameters::FileName;
+use crate::files::{FileError, atomic};
+use crate::project::{ENDING, MOST_FILE_BYTES, Project};
+
+/// How long what was discarded can still be had from the folder `old`.
+const OLD_STAYS: Duration = Duration::from_secs(7 * 24 * 3600);
+
+const OLD: &str = "old";
+const LOCK: &str = "lock";
+
+/// The folder of a running editor.
+#[derive(Debug)]
+pub(crate) struct Session {
+    folder: PathBuf,
+    /// Held until the process ends, however it ends.
+    _lock: File,
+    written: BTreeMap<usize, Written>,
+    /// The imported files that lie there, by their numbers.
+    files: BTreeMap<u64, Arc<Vec<u8>>>,
+    next: u64,
+}
+
+/// A project as it was written last.
+#[derive(Debug)]
+struct Written {
+    project: Arc<Project>,
+    path: Option<PathBuf>,
+    numbers: BTreeMap<String, u64>,
+}
+
+impl Session {
+    /// Takes the first folder that nobody has.
+    pub(crate) fn begin(root: &Path) -> io::Result<Self> {
+        std::fs::create_dir_all(root)?;
+        for number in 1_u32.. {
+            let folder = root.join(number.to_string());
+            match std::fs::create_dir(&folder) {
+                Ok(()) => {}
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
+                Err(error) => return Err(error),
+            }
+            let path = folder.join(LOCK);
+            let lock = OpenOptions::new().create(true).truncate(true).write(true).open(&path)?;
+            // Another editor that has just looked for what was left behind may have taken it for that, and away.
+            if lock.try_lock().is_ok() && path.exists() {
+                return Ok(Self { folder, _lock: lock, written: BTreeMap::new(), files: BTreeMap::new(), next: 0 });
+            }
+        }
+        Err(io::Error::other("every number is taken"))
+    }
+
+    /// Whether nothing lies there.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.written.is_empty()
+    }
+
+    /// Makes the folder hold these projects and no others.
+    pub(crate) fn keep(&mut self, unsaved: &[Unsaved]) -> Result<(), FileError> {
+        for Unsaved { origin, project, path } in unsaved {
+            let known = self.written.get(origin);
+            if known.is_some_and(|known| Arc::ptr_eq(&known.project, project) && known.path == *path) {
+                continue;
+            }
+            let mut numbers = BTreeMap::new();
+            let used = project.recipe.files();
+            for (name, bytes) in project.files.iter().filter(|(name, _)| used.contains(name)) {
+                numbers.insert(name.0.clone(), self.number_of(bytes)?);
+            }
+            let text = text_of(project, path.as_deref(), &numbers);
+            write(&self.file_of(*origin), text.as_bytes())?;
+            let written = Written { project: project.clone(), path: path.clone(), numbers };
+            self.written.insert(*origin, written);
+        }
+        let gone: Vec<usize> = self.written.keys().copied().collect();
+        for origin in gone.into_iter().filter(|origin| unsaved.iter().all(|kept| kept.origin != *origin)) {
+            remove(&self.file_of(origin))?;
+            self.written.remove(&origin);
+        }
+        let Self { folder, written, files, .. } = self;
+        let is_used =
+            |number: &u64| written.values().any(|project| project.numbers.values().any(|used| used == number));
+        let unused: Vec<u64> = files.keys().copied().filter(|number| !is_used(number)).collect();
+        for number in unused {
+            remove(&bytes_path(folder, number))?;
+            files.remove(&number);
+        }
+        Ok(())
+    }
+
+    /// Removes the folder with all that is in it.
+    pub(crate) fn end(self) {
+        // What cannot be removed is offered at the next start, which is better than the other way round.
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+
+    fn file_of(&self, origin: usize) -> PathBuf {
+        self.folder.join(format!("{origin}.json"))
+    }
+
+    /// The number under which these bytes lie there; they are written if they do not yet.
+    fn number_of(&mut self, bytes: &Arc<Vec<u8>>) -> Result<u64, FileError> {
+        if let Some((number, _)) = self.files.iter().find(|(_, known)| Arc::ptr_eq(known, bytes)) {
+            return Ok(*number);
+        }
+        let number = self.next;
+        write(&bytes_path(&self.folder, number), bytes)?;
+        self.files.insert(number, bytes.clone());
+        self.next += 1;
+        Ok(number)
+    }
+}
+
+fn bytes_path(folder: &Path, number: u64) -> PathBuf {
+    folder.join(format!("{number}.bytes"))
+}
+
+fn write(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
+    atomic::write_atomically(path, true, |writer| {
+        writer.write_all(bytes).map_err(|error| FileError::writing(path, &error))
+    })
+}
+
+fn remove(path: &Path) -> Result<(), FileError> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(FileError::writing(path, &error)),
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+/// A project's file in the recovery folder: the project without its imported files, where it came from, and under which
+/// number each of those lies.
+fn text_of(project: &Project, path: Option<&Path>, numbers: &BTreeMap<String, u64>) -> String {
+    let mut bare = project.clone();
+    bare.files.clear();
+    let path = Value::from(path.and_then(Path::to_str));
+    let numbers: Value = numbers.iter().map(|(name, number)| (name.clone(), Value::from(*number))).collect();
+    format!("{{\n\"path\": {path},\n\"files\": {numbers},\n\"project\": {}}}\n", bare.to_json())
+}
+
+/// A project that an editor left behind.
+#[derive(Debug)]
+pub(crate) struct Leftover {
+    pub(crate) project: Project,
+    /// The file that it came from.
+    pub(crate) path: Option<PathBuf>,
+    /// When it was written last.
+    pub(crate) time: SystemTime,
+    /// The bytes that it holds, its imported files among them.
+    pub(crate) size: u64,
+    /// Where it lies.
+    pub(crate) file: PathBuf,
+    /// As long as it is held no other editor offers the same.
+    _lock: Arc<File>,
+}
+
+impl Leftover {
+    /// The folder that it lies in, with others of the same editor.
+    pub(crate) fn folder(&self) -> &Path {
+        atomic::folder_of(&self.file)
+    }
+}
+
+/// What editors left behind that run no more, newest first, and what there cannot be read.
+pub(crate) fn leftovers(root: &Path) -> (Vec<Leftover>, Vec<String>) {
+    let (mut found, mut broken) = (Vec::new(), Vec::new());
+    for folder in folders_in(root).into_iter().filter(|folder| !folder.ends_with(OLD)) {
+        let lock = OpenOptions::new().write(true).open(folder.join(LOCK));
+        let Some(lock) = lock.ok().filter(|lock| lock.try_lock().is_ok()).map(Arc::new) else {
+            continue;
+        };
+        let files: Vec<PathBuf> = entries_of(&folder);
+        let projects: Vec<&PathBuf> =
+            files.iter().filter(|path| path.extension().is_some_and(|ending| ending == "json")).collect();
+        if projects.is_empty() {
+            let _ = std::fs::remove_dir_all(&folder);
+        }
+        for file in projects {
+            match read_leftover(file, &lock) {
+                Ok(leftover) => found.push(leftover),
+                Err(reason) => broken.push(format!("{}: {reason}", file.display())),
+            }
+        }
+    }
+    found.sort_by_key(|leftover| std::cmp::Reverse(leftover.time));
+    (found, broken)
+}
+
+fn read_leftover(file: &Path, lock: &Arc<File>) -> Result<Leftover, String> {
+    let folder = atomic::folder_of(file);
+    let (text, time) = read(file)?;
+    let size = text.len() as u64;
+    let value: Value = serde_json::from_slice(&text).map_err(|error| error.to_string())?;
+    let mut project = Project::from_json(&value["project"].to_string()).map_err(|error| error.to_string())?;
+    for (name, number) in value["files"].as_object().into_iter().flatten() {
+        let number = number.as_u64().ok_or("a number is none")?;
+        let (bytes, _) = read(&bytes_path(folder, number))?;
+        if bytes.len() as u64 > project.room_for_files() {
+            return Err("its imported files are too large".into());
+        }
+        project.files.insert(FileName(name.clone()), Arc::new(bytes));
+    }
+    let size = size + (MOST_FILE_BYTES - project.room_for_files());
+    let path = value["path"].as_str().map(PathBuf::from);
+    Ok(Leftover { project, path, time, size, file: file.to_path_buf(), _lock: lock.clone() })
+}
+
+/// A file that is none but a file, and when it was written.
+fn read(path: &Path) -> Result<(Vec<u8>, SystemTime), String> {
+    let said = |error: io::Error| error.to_string();
+    let metadata = std::fs::symlink_metadata(path).map_err(said)?;
+    if !metadata.is_file() {
+        return Err("this is no regular file".into());
+    }
+    let mut bytes = Vec::new();
+    File::open(path).and_then(|file| file.take(MOST_FILE_BYTES).read_to_end(&mut bytes)).map_err(said)?;
+    Ok((bytes, metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH)))
+}
+
+/// Removes a project that is kept elsewhere now, and its folder where it was the last one.
+pub(crate) fn forget(file: &Path) {
+    let _ = std::fs::remove_file(file);
+    let folder = atomic::folder_of(file);
+    if !entries_of(folder).iter().any(|path| path.extension().is_some_and(|ending| ending == "json")) {
+        let _ = std::fs::remove_dir_all(folder);
+    }
+}
+
+/// Puts a folder aside for a week: what was discarded may have been meant otherwise.
+pub(crate) fn set_aside(root: &Path, folder: &Path, now: SystemTime) -> io::Result<()> {
+    let old = root.join(OLD);
+    std::fs::create_dir_all(&old)?;
+    let seconds = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs();
+    let number = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    std::fs::rename(folder, old.join(format!("{seconds}-{number}")))
+}
+
+/// Removes what was put aside longer ago.
+pub(crate) fn clear_old(root: &Path, now: SystemTime) {
+    for folder in folders_in(&root.join(OLD)) {
+        let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let seconds = name.split('-').next().and_then(|seconds| seconds.parse::<u64>().ok());
+        let put = seconds.map(|seconds| SystemTime::UNIX_EPOCH + Duration::from_secs(seconds));
+        if put.is_some_and(|put| now.duration_since(put).is_ok_and(|age| age > OLD_STAYS)) {
+            let _ = std::fs::remove_dir_all(folder);
+        }
+    }
+}
+
+fn entries_of(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    paths.sort();
+    paths
+}
+
+/// The folders in a folder, but no links to folders.
+fn folders_in(folder: &Path) -> Vec<PathBuf> {
+    let is_folder = |path: &PathBuf| path.symlink_metadata().is_ok_and(|metadata| metadata.is_dir());
+    entries_of(folder).into_iter().filter(is_folder).collect()
+}
+
+/// Writes a project that nothing else keeps to the first folder that takes it, under a name that no file has.
+pub(crate) fn write_recovered(project: &Project, folders: &[PathBuf]) -> Result<PathBuf, FileError> {
+    let stem = document::file_stem(project);
+    let mut refusal = FileError::NoFolder(PathBuf::new());
+    for folder in folders {
+        for number in 1..100 {
+            let mark = if number == 1 { String::new() } else { format!("-{number}") };
+            let path = folder.join(format!("{stem}-recovered{mark}{ENDING}"));
+            let write = |writer: &mut BufWriter<&File>| {
+                writer.write_all(project.to_json().as_bytes()).map_err(|error| FileError::writing(&path, &error))
+            };
+            match atomic::write_atomically(&path, false, write) {
+                Ok(()) => return Ok(std::path::absolute(&path).unwrap_or(path)),
+                Err(FileError::Exists(_)) => {}
+                Err(error) => {
+                    refusal = error;
+                    break;
+                }
+            }
+        }
+    }
+    Err(refusal)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::Step;
+    use crate::engine::operations::heightmap::Heightmap;
+
+    fn unsaved(origin: usize, seed: u32) -> Unsaved {
+        let mut project = Project { name: format!("Land {origin}"), ..Default::default() };
+        project.recipe.seed = seed;
+        Unsaved { origin, project: Arc::new(project), path: Some("/land/a.upthrust.json".into()) }
+    }
+
+    /// A project whose only step draws on a file of that name.
+    fn with_file(name: &str, bytes: Vec<u8>) -> Unsaved {
+        let mut project = Project::default();
+        let name = FileName(name.into());
+        project.files.insert(name.clone(), Arc::new(bytes));
+        project.recipe.stack.push(Step::new(Heightmap { file: name, ..Default::default() }));
+        Unsaved { origin: 0, project: Arc::new(project), path: None }
+    }
+
+    fn names(folder: &Path) -> Vec<String> {
+        let name = |path: PathBuf| path.file_name().expect("a name").to_string_lossy().into_owned();
+        entries_of(folder).into_iter().map(name).collect()
+    }
+
+    #[test]
+    fn a_session_holds_what_is_unsaved_and_nothing_else() {
+        let root = tempfile::tempdir().expect("folder");
+        let mut session = Session::begin(root.path()).expect("a session");
+        session.keep(&[unsaved(0, 1), unsaved(3, 2)]).expect("written");
+        assert_eq!(names(&session.folder), ["0.json", "3.json", LOCK]);
+        session.keep(&[unsaved(3, 5)]).expect("written");
+        assert_eq!(names(&session.folder), ["3.json", LOCK]);
+        assert!(leftovers(root.path()).0.is_empty(), "its editor still runs");
+        let other = Session::begin(root.path()).expect("another one");
+        assert_ne!(other.folder, session.folder);
+        drop(session);
+        let (left, broken) = leftovers(root.path());
+        assert_eq!((left.len(), broken.len()), (1, 0));
+        assert_eq!(
+            (left[0].project.recipe.seed, left[0].path.as_deref()),
+            (5, Some(Path::new("/land/a.upthrust.json")))
+        );
+        assert!(leftovers(root.path()).0.is_empty(), "nobody else offers it meanwhile");
+        forget(&left[0].file);
+        drop(left);
+        other.end();
+        assert!(names(root.path()).is_empty());
+    }
+
+    #[test]
+    fn imported_files_are_written_once_and_come_back() {
+        let root = tempfile::tempdir().expect("folder");
+        let mut session = Session::begin(root.path()).expect("a session");
+        let kept = with_file("a.png", vec![1, 2, 3]);
+        session.keep(std::slice::from_ref(&kept)).expect("written");
+        let bytes = session.folder.join("0.bytes");
+        let written = |path: &Path| path.metadata().and_then(|metadata| metadata.modified()).expect("there");
+        let before = written(&bytes);
+        let mut edited = kept.clone();
+        Arc::make_mut(&mut edited.project).recipe.seed = 9;
+        session.keep(std::slice::from_ref(&edited)).expect("written");
+        assert_eq!(
+            (names(&session.folder), written(&bytes)),
+            (vec!["0.bytes".into(), "0.json".into(), LOCK.into()], before)
+        );
+        drop(session);
+        let (left, _) = leftovers(root.path());
+        assert_eq!(left[0].project, *edited.project);
+        drop(left);
+        let mut session = Session::begin(root.path()).expect("a session");
+        session.keep(&[kept]).expect("written");
+        session.keep(&[unsaved(1, 1)]).expect("written");
+        assert_eq!(names(&session.folder), ["1.json", LOCK], "files go with the project that drew on them");
+    }
+
+    #[test]
+    fn names_out_of_projects_write_nothing_outside() {
+        let root = tempfile::tempdir().expect("folder");
+        let inside = root.path().join("recovery");
+        for name in
+            ["../../escape.png", "/etc/escape.png", "C:\\escape.png", "lock", "0.json", "old", "a/../../b.png", "."]
+        {
+            let mut session = Session::begin(&inside).expect("a session");
+            let kept = with_file(name, vec![7; 9]);
+            session.keep(std::slice::from_ref(&kept)).expect(name);
+            assert_eq!(names(&session.folder), ["0.bytes", "0.json", LOCK], "{name}");
+            drop(session);
+            let (left, broken) = leftovers(&inside);
+            assert_eq!((left[0].project.clone(), broken), ((*kept.project).clone(), vec![]), "{name}");
+            forget(&left[0].file);
+        }
+        assert_eq!(names(root.path()), ["recovery"]);
+        assert!(names(&inside).is_empty());
+    }
+
+    #[test]
+    fn numbers_and_links_out_of_a_forged_file_read_nothing_outside() {
+        let root = tempfile::tempdir().expect("folder");
+        std::fs::write(root.path().join("secret.bytes"), "secret").expect("written");
+        let folder = root.path().join("recovery/1");
+        std::fs::create_dir_all(&folder).expect("made");
+        std::fs::write(folder.join(LOCK), "").expect("written");
+        let project = r#"{"format": 1}"#;
+        for (i, number) in [r#""../../secret""#, "-1", "1.5", "77"].iter().enumerate() {
+            let text = format!(r#"{{"files": {{"a.png": {number}}}, "project": {project}}}"#);
+            std::fs::write(folder.join(format!("{i}.json")), text).expect("written");
+        }
+        std::fs::write(folder.join("9.json"), "{ half").expect("written");
+        let (left, broken) = leftovers(&root.path().join("recovery"));
+        assert_eq!((left.len(), broken.len()), (0, 5), "{broken:?}");
+        assert!(folder.join("9.json").exists(), "what cannot be read stays for whoever can");
+        #[cfg(unix)]
+        {
+            std::os::unix::fs::symlink(root.path().join("secret.bytes"), folder.join("5.bytes")).expect("linked");
+            let text = format!(r#"{{"files": {{"a.png": 5}}, "project": {project}}}"#);
+            std::fs::write(folder.join("1.json"), text).expect("written");
+            assert_eq!(leftovers(&root.path().join("recovery")).0.len(), 0);
+        }
+    }
+
+    #[test]
+    fn what_is_discarded_stays_for_a_week() {
+        let root = tempfile::tempdir().expect("folder");
+        let mut session = Session::begin(root.path()).expect("a session");
+        session.keep(&[unsaved(0, 1)]).expect("written");
+        let folder = session.folder.clone();
+        drop(session);
+        let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000);
+        set_aside(root.path(), &folder, now).expect("moved");
+        assert!(leftovers(root.path()).0.is_empty());
+        clear_old(root.path(), now + OLD_STAYS);
+        assert_eq!(names(&root.path().join(OLD)), ["1000000-1"]);
+        clear_old(root.path(), now + OLD_STAYS + Duration::from_secs(2));
+        assert!(names(&root.path().join(OLD)).is_empty());
+    }
+}

@@ -1,0 +1,315 @@
+//! What comes from other threads and from dialogs, and where it goes.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use egui::{Context, Popup};
+
+use crate::app::commands::FileSlot;
+use crate::app::commands::handler::add_step;
+use crate::app::dialogs::export::COPY_NOTES;
+use crate::app::dialogs::file_dialogs::{Answer, Ask, PathField, Purpose};
+use crate::app::dialogs::modals::Modal;
+use crate::app::panels::hints;
+use crate::app::tasks::file_tasks::{Errand, Imported};
+use crate::app::views::scene::{Drawing, DrawingOutcome};
+use crate::app::{App, Opening, file_name, panels, views};
+use crate::engine::operations::Operation;
+use crate::engine::operations::heightmap::Heightmap;
+use crate::engine::parameters::{Band, FileName, PictureName};
+use crate::engine::recipe::Blend;
+use crate::engine::{Recipe, Step};
+use crate::project::{ENDING, Project};
+use crate::scene::frame_paths;
+use crate::worker::{ExportOutcome, JobError};
+
+/// How often it is looked which recent files are there, while a menu is open, seconds.
+const LOOK_EVERY: f64 = 2.0;
+
+/// What is known of the recent files on the disk.
+#[derive(Default)]
+pub(crate) struct RecentFiles {
+    /// Those that are not there.
+    pub(crate) missing: BTreeSet<PathBuf>,
+    /// When they were asked for last, seconds.
+    asked: Option<f64>,
+    /// Whether the answer has not come yet.
+    is_asked: bool,
+}
+
+impl App {
+    /// Has it looked which of the recent files are there, at the start and while they can be chosen.
+    pub(crate) fn look_for_recent(&mut self, ctx: &Context) {
+        let now = ctx.input(|input| input.time);
+        let is_due = self.recent_files.asked.is_none_or(|asked| now - asked > LOOK_EVERY && Popup::is_any_open(ctx));
+        if is_due && !self.recent_files.is_asked && !self.settings.recent.is_empty() {
+            (self.recent_files.asked, self.recent_files.is_asked) = (Some(now), true);
+            self.errands.look_for(self.settings.recent.clone());
+        }
+    }
+
+    /// Takes what came from other threads.
+    pub(crate) fn receive(&mut self, ctx: &Context) {
+        while let Some(errand) = self.errands.take() {
+            self.finish_errand(ctx, errand);
+        }
+        while let Some((ask, answer)) = self.dialogs.answer() {
+            self.answer(ask, answer);
+        }
+        while let Some(outcome) = self.exporter.take() {
+            self.export.ended(&outcome);
+            match outcome {
+                ExportOutcome::Written(built) => {
+                    let files = match &built.files[..] {
+                        [file] => file.display().to_string(),
+                        files => {
+                            let folder = files.first().and_then(|file| file.parent()).unwrap_or(Path::new("."));
+                            format!("{} files into {}", files.len(), folder.display())
+                        }
+                    };
+                    let said: Vec<String> = std::iter::once(files).chain(built.notes).collect();
+                    self.say(format!("Exported {}", said.join(", ")));
+                    if !built.steps.is_empty()
+                        && let Some(notes) = self.export.import_notes().map(str::to_string)
+                    {
+                        self.offer(COPY_NOTES, notes);
+                    }
+                }
+                ExportOutcome::Cancelled => self.say("The export was cancelled; nothing was left behind"),
+                ExportOutcome::Failed(error) => self.complain(error.to_string()),
+            }
+        }
+        if let Some(outcome) = self.drawing.as_ref().and_then(Drawing::take) {
+            self.drawing = None;
+            match outcome {
+                DrawingOutcome::Written(files) => {
+                    let first = files.first().map(|file| file.display().to_string()).unwrap_or_default();
+                    let more = files.len().saturating_sub(1);
+                    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+                    self.say(format!("Saved {first}{more}"));
+                }
+                DrawingOutcome::Cancelled => self.say("The drawing was cancelled; nothing was left behind"),
+                DrawingOutcome::Failed(error) => self.complain(error),
+            }
+        }
+        self.thumbnails.receive(ctx);
+        self.receive_preset_pictures(ctx);
+        match self.previewer.take() {
+            Some(Ok(preview)) => {
+                self.failed = false;
+                self.timings.came(&preview);
+                self.take_preview(ctx, preview);
+            }
+            Some(Err(error)) => {
+                self.failed = true;
+                self.playback.pause();
+                let text = match &error {
+                    JobError::Failed(message) => message.clone(),
+                    JobError::Panicked(_) => error.to_string(),
+                };
+                self.complain(text);
+            }
+            None => {}
+        }
+    }
+
+    fn finish_errand(&mut self, ctx: &Context, errand: Errand) {
+        match errand {
+            Errand::Opened { path, project } => {
+                self.settings.remember(&path);
+                self.open_project(format!("Open {}", file_name(&path)), *project, Some(path));
+            }
+            Errand::Imported(imported) => self.finish_import(imported),
+            Errand::Saved { path, project, origin } => {
+                self.say(format!("Saved {}", path.display()));
+                self.settings.remember(&path);
+                self.document.mark_saved(origin, path, project);
+                self.has_saved(origin);
+            }
+            Errand::Surveyed(survey) => self.export.take(survey),
+            Errand::Tried(pace) => self.export.take_pace(pace),
+            Errand::Done => {}
+            Errand::Missing(missing) => {
+                (self.recent_files.missing, self.recent_files.is_asked) = (missing, false);
+            }
+            Errand::Gone(path) => {
+                self.settings.recent.retain(|known| *known != path);
+                self.complain(format!("{} is no longer there; it was taken off the recent files", path.display()));
+            }
+            Errand::Unshown(folder) => {
+                let folder = folder.display().to_string();
+                self.complain(format!("No program to show folders was found; the folder is {folder}"));
+                self.offer("Copy the path", folder);
+            }
+            Errand::Presets { presets, broken } => self.take_presets(ctx, presets, broken),
+            Errand::PresetSaved { path } => self.has_saved_preset(&path),
+            Errand::Failed(message) => {
+                self.saving = None;
+                self.complain(message);
+            }
+        }
+    }
+
+    /// Puts an imported picture or heightmap where it was asked for, and nowhere else; one that was asked for nothing
+    /// in particular into a new step.
+    fn finish_import(&mut self, imported: Imported) {
+        let Imported { path, bytes, range_m, mut notes, target, is_ground } = imported;
+        let mut project = (**self.document.project()).clone();
+        if bytes.len() as u64 > project.room_for_files() {
+            let size = bytes.len() / 1_000_000;
+            self.complain(format!(
+                "{}: {size} MB are more than a project can hold; import a smaller map",
+                path.display()
+            ));
+            return;
+        }
+        let origin = self.document.origin_id();
+        if let Some(obstacle) = target.as_ref().and_then(|target| target.obstacle(&project.recipe, origin)) {
+            self.complain(format!("{}: {obstacle}", path.display()));
+            return;
+        }
+        let name = project.import_file(&file_name(&path), bytes);
+        let Recipe { stack, texture, .. } = &mut project.recipe;
+        match target.map(|target| target.slot) {
+            Some(FileSlot::Texture(i)) => {
+                let (ground, picture) = (&mut texture.types[i], Some(PictureName(name.0)));
+                ground.tint = panels::types::tint_of(picture.as_ref()).unwrap_or(ground.tint);
+                ground.texture = picture;
+            }
+            Some(FileSlot::Mask(i)) => {
+                let Some(mask) = &mut stack[i].settings.mask else {
+                    self.complain(format!("{}: the mask for which it was chosen is off; switch it on", path.display()));
+                    return;
+                };
+                mask.file = name;
+                notes = vec!["white is where the step acts".into()];
+            }
+            Some(FileSlot::Operation(i)) => {
+                take_heightmap(&mut stack[i], name, range_m);
+                self.selected_step = i;
+            }
+            None if is_ground => {
+                let range_m = self.shown.as_ref().map(|shown| shown.summary.range_m());
+                let picture = Some(PictureName(name.0));
+                panels::types::add_type(texture, &mut self.studio, range_m.unwrap_or_default());
+                if let Some(ground) = texture.types.last_mut() {
+                    ground.tint = panels::types::tint_of(picture.as_ref()).unwrap_or(ground.tint);
+                    ground.texture = picture;
+                    notes.push(format!("{} is a new terrain type", ground.name));
+                }
+            }
+            None => {
+                let mut step = Step::new(Heightmap::default());
+                take_heightmap(&mut step, name, range_m);
+                // What is imported is what one wants to see; other blends mix it with what is below.
+                step.settings.blend = Blend::Replace;
+                step.settings.name = file_name(&path);
+                self.selected_step = add_step(&mut project.recipe, step);
+            }
+        }
+        self.document.propose(project, None);
+        self.say(format!("Imported {}: {}", file_name(&path), notes.join("; ")));
+    }
+
+    pub(crate) fn open_project(&mut self, name: String, project: Project, path: Option<PathBuf>) {
+        self.carry_out_opening(Opening { name, project, path, is_unsaved: false });
+    }
+
+    pub(crate) fn carry_out_opening(&mut self, Opening { name, project, path, is_unsaved }: Opening) {
+        self.selected_step = first_step(&project);
+        self.studio.reset();
+        self.fault_tool.let_go();
+        if is_unsaved {
+            self.document.replace_unsaved(name, project, path);
+        } else {
+            self.document.replace(name, project, path);
+        }
+        // Whole, for that is what was chosen; whoever wants to see it rise plays it.
+        self.playback.seek(self.total(), self.total());
+        self.maps.gaze = views::Gaze::default();
+        self.scene.reset();
+        self.settings.hints_seen.insert(hints::PRESETS.into());
+    }
+
+    /// The user answered a question for a file.
+    pub(crate) fn answer(&mut self, ask: Ask, answer: Answer) {
+        match answer {
+            Answer::Cancelled => self.saving = None,
+            Answer::NoDialog if ask.purpose == Purpose::ExportFolder => self.export.has_no_dialog(),
+            Answer::NoDialog => self.modal = Some(Modal::PathField(PathField::new(ask))),
+            Answer::Chosen { path, may_replace } => {
+                let files = match ask.purpose {
+                    Purpose::Open | Purpose::Import { .. } | Purpose::ExportFolder => Vec::new(),
+                    Purpose::Save { .. } => {
+                        [with_project_ending(&path)].into_iter().filter(|path| path.exists()).collect()
+                    }
+                    Purpose::Picture { frames, .. } => {
+                        let path = picture_path(&path);
+                        let files = frames.map_or_else(|| vec![path.clone()], |count| frame_paths(&path, count));
+                        files.into_iter().filter(|path| path.exists()).collect()
+                    }
+                };
+                let unasked: Vec<PathBuf> = files.into_iter().filter(|file| !(may_replace && *file == path)).collect();
+                if unasked.is_empty() {
+                    self.go_ahead(&ask, path);
+                } else {
+                    self.modal = Some(Modal::Replace { ask, path, files: unasked });
+                }
+            }
+        }
+    }
+
+    /// Does what the file was chosen for.
+    pub(crate) fn go_ahead(&mut self, ask: &Ask, path: PathBuf) {
+        match ask.purpose {
+            Purpose::Open => self.errands.open(path),
+            Purpose::Import { ref target } => self.errands.import(path, target.clone()),
+            Purpose::Save { origin } => self.save_to(with_project_ending(&path), origin),
+            Purpose::Picture { size, frames } => self.draw(size, frames, picture_path(&path)),
+            Purpose::ExportFolder => self.export.go_to(&path),
+        }
+    }
+
+    /// Begins a picture or a turntable of the 3-D view; one that is being drawn already comes first.
+    pub(crate) fn draw(&mut self, size: [u32; 2], frames: Option<u32>, path: PathBuf) {
+        if self.drawing.is_some() {
+            self.complain("another picture is being drawn; wait for it, or cancel it, and choose again");
+            return;
+        }
+        let begun = self.scene.model(size).and_then(|model| {
+            let started = Drawing::start(model, size, frames, path, self.wake.clone());
+            started.map_err(|error| format!("the picture cannot be drawn: {error}"))
+        });
+        match begun {
+            Ok(drawing) => self.drawing = Some(drawing),
+            Err(error) => self.complain(error),
+        }
+    }
+}
+
+/// The step that is seen first: the one that raises most of what there is to watch.
+pub(crate) fn first_step(project: &Project) -> usize {
+    let most = project.recipe.stack.iter().enumerate().rev().max_by_key(|(_, step)| step.iterations());
+    most.map_or(0, |(i, _)| i)
+}
+
+/// Lets a heightmap step draw on that file.
+fn take_heightmap(step: &mut Step, file: FileName, range_m: Option<Band>) {
+    if let Operation::Heightmap(heightmap) = &mut step.operation {
+        heightmap.file = file;
+        if let Some(range) = range_m {
+            (heightmap.low_m, heightmap.high_m) = (Some(range.min), Some(range.max));
+        }
+    }
+}
+
+/// A project's path with the ending that projects have.
+fn with_project_ending(path: &Path) -> PathBuf {
+    let name = file_name(path);
+    if name.ends_with(".json") { path.to_path_buf() } else { path.with_file_name(format!("{name}{ENDING}")) }
+}
+
+/// A picture's path: a PNG unless its ending says otherwise.
+fn picture_path(path: &Path) -> PathBuf {
+    if path.extension().is_some() { path.to_path_buf() } else { path.with_added_extension("png") }
+}

@@ -1,0 +1,294 @@
+//! What the editor remembers of its user from one start to the next: theme, scale, layout, recent files.
+//!
+//! Settings are no work: where they cannot be read the editor says so and starts with its own.
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use egui::ThemePreference;
+use egui_tiles::{Tile, TileId, Tiles, Tree};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::app::panels::analysis::Section;
+use crate::app::views::View;
+
+/// Where the editor keeps what outlives it; `None`: nothing is kept.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Folders {
+    /// Settings and presets of one's own.
+    pub(crate) config: Option<PathBuf>,
+    /// Work that no file holds yet.
+    pub(crate) state: Option<PathBuf>,
+}
+
+impl Folders {
+    /// Where the desktop wants such things: the XDG base directories, Application Support, or AppData.
+    pub(crate) fn of_user() -> Self {
+        let named = |variable: &str| std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute());
+        let home = || std::env::home_dir().filter(|home| home.is_absolute());
+        if cfg!(windows) {
+            let folder = |variable| named(variable).map(|folder| folder.join("Upthrust"));
+            Self { config: folder("APPDATA"), state: folder("LOCALAPPDATA") }
+        } else if cfg!(target_os = "macos") {
+            let folder = home().map(|home| home.join("Library/Application Support/Upthrust"));
+            Self { config: folder.clone(), state: folder }
+        } else {
+            let folder = |variable, usual: &str| {
+                let base = named(variable).or_else(|| home().map(|home| home.join(usual)));
+                base.map(|base| base.join("upthrust"))
+            };
+            Self { config: folder("XDG_CONFIG_HOME", ".config"), state: folder("XDG_STATE_HOME", ".local/state") }
+        }
+    }
+
+    pub(crate) fn settings_file(&self) -> Option<PathBuf> {
+        self.config.as_ref().map(|folder| folder.join("settings.json"))
+    }
+}
+
+/// Sizes of the interface that the menu offers, percent.
+pub(crate) const SCALES: [u32; 8] = [75, 90, 100, 110, 125, 150, 175, 200];
+
+/// The most recent files that are remembered.
+const MOST_RECENT: usize = 12;
+
+/// A settings file is no longer than this.
+const MOST_BYTES: u64 = 1 << 20;
+
+/// What is remembered. Keys that are not known are passed over: a newer version may have written them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Settings {
+    pub(crate) theme: ThemePreference,
+    pub(crate) scale_percent: u32,
+    /// The panes of the views, as their library writes them.
+    layout: Value,
+    /// The view that is shown alone.
+    pub(crate) maximised: Option<View>,
+    /// What was opened or saved, newest first.
+    pub(crate) recent: Vec<PathBuf>,
+    /// The names of the hints that were dismissed.
+    pub(crate) hints_seen: BTreeSet<String>,
+    /// Whether the side panels are wanted.
+    pub(crate) shows_left: bool,
+    pub(crate) shows_right: bool,
+    /// Whether the history stands in the left panel.
+    pub(crate) shows_history: bool,
+    /// The titles of the measures that are unfolded.
+    pub(crate) unfolded: BTreeSet<String>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            theme: ThemePreference::System,
+            scale_percent: 100,
+            layout: Value::Null,
+            maximised: None,
+            recent: Vec::new(),
+            hints_seen: BTreeSet::new(),
+            shows_left: true,
+            shows_right: true,
+            shows_history: false,
+            unfolded: BTreeSet::from([Section::Heights.title().into()]),
+        }
+    }
+}
+
+impl Settings {
+    /// The settings in a file, and what is wrong with them where they cannot be read.
+    pub(crate) fn read(path: &Path) -> (Self, Option<String>) {
+        let mut text = String::new();
+        let read = File::open(path).and_then(|file| file.take(MOST_BYTES).read_to_string(&mut text));
+        let parsed = match read {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return (Self::default(), None),
+            Err(error) => Err(error.to_string()),
+            Ok(_) => serde_json::from_str::<Self>(&text).map_err(|error| error.to_string()),
+        };
+        match parsed {
+            Ok(mut settings) => {
+                settings.scale_percent = settings.scale_percent.clamp(SCALES[0], SCALES[SCALES.len() - 1]);
+                settings.recent.truncate(MOST_RECENT);
+                (settings, None)
+            }
+            Err(reason) => {
+                let said = format!("the settings in {} cannot be read ({reason}); they begin anew", path.display());
+                (Self::default(), Some(said))
+            }
+        }
+    }
+
+    /// Shows the window in them.
+    pub(crate) fn apply(&self, ctx: &egui::Context) {
+        ctx.set_theme(self.theme);
+        ctx.set_zoom_factor(self.scale_percent as f32 / 100.0);
+        // Its own steps would not be remembered.
+        ctx.options_mut(|options| options.zoom_with_keyboard = false);
+    }
+
+    /// The text of the settings' file.
+    pub(crate) fn to_json(&self) -> String {
+        // Nothing in here can be refused by JSON but paths that are no text, and those are not taken in.
+        serde_json::to_string_pretty(self).unwrap_or_default()
+    }
+
+    /// Remembers how the panes lie.
+    pub(crate) fn set_layout(&mut self, tree: &Tree<View>) {
+        self.layout = serde_json::to_value(tree).unwrap_or_default();
+    }
+
+    /// How the panes lay, if every view is there once.
+    pub(crate) fn layout(&self) -> Option<Tree<View>> {
+        let tree = serde_json::from_value::<Tree<View>>(self.layout.clone()).ok()?;
+        let root = tree.root?;
+        is_whole(&tree.tiles, root).then(|| Tree::new(layout_id(), root, tree.tiles))
+    }
+
+    /// Puts a file first among the recent ones. What cannot be written as text is left out.
+    pub(crate) fn remember(&mut self, path: &Path) {
+        let path = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
+        if path.to_str().is_some() {
+            self.recent.retain(|known| *known != path);
+            self.recent.insert(0, path);
+            self.recent.truncate(MOST_RECENT);
+        }
+    }
+
+    /// The next larger or smaller scale that the menu offers.
+    pub(crate) fn scaled(&self, larger: bool) -> u32 {
+        let present = self.scale_percent;
+        let next = if larger {
+            SCALES.into_iter().find(|scale| *scale > present)
+        } else {
+            SCALES.into_iter().rev().find(|scale| *scale < present)
+        };
+        next.unwrap_or(present)
+    }
+}
+
+/// The name of the views' tree.
+pub(crate) fn layout_id() -> egui::Id {
+    egui::Id::unique("views")
+}
+
+/// The layout of the first start: the land over its two maps.
+pub(crate) fn usual_layout() -> Tree<View> {
+    let mut tiles = Tiles::default();
+    let [heightmap, texture, scene] = View::ALL.map(|view| tiles.insert_pane(view));
+    let maps = tiles.insert_horizontal_tile(vec![heightmap, texture]);
+    let root = tiles.insert_vertical_tile(vec![scene, maps]);
+    if let Some(Tile::Container(egui_tiles::Container::Linear(rows))) = tiles.get_mut(root) {
+        rows.shares.set_share(scene, 1.75);
+    }
+    Tree::new(layout_id(), root, tiles)
+}
+
+/// Whether a tree holds every view once, each of them in sight, and no tile is in two places.
+fn is_whole(tiles: &Tiles<View>, root: TileId) -> bool {
+    let (mut seen, mut views, mut open) = (BTreeSet::new(), Vec::new(), vec![root]);
+    while let Some(id) = open.pop() {
+        if !seen.insert(id.0) || !tiles.is_visible(id) {
+            return false;
+        }
+        match tiles.get(id) {
+            Some(Tile::Pane(view)) => views.push(*view),
+            Some(Tile::Container(container)) => open.extend(container.children()),
+            None => return false,
+        }
+    }
+    views.len() == View::ALL.len() && View::ALL.iter().all(|view| views.contains(view))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> (Settings, Option<String>) {
+        let folder = tempfile::tempdir().expect("folder");
+        let path = folder.path().join("settings.json");
+        std::fs::write(&path, text).expect("written");
+        Settings::read(&path)
+    }
+
+    #[test]
+    fn settings_survive_the_way_through_their_file() {
+        let mut settings = Settings { scale_percent: 150, theme: ThemePreference::Light, ..Default::default() };
+        settings.maximised = Some(View::Scene);
+        settings.remember(Path::new("/land/a.upthrust.json"));
+        settings.set_layout(&usual_layout());
+        let (read, said) = read(&settings.to_json());
+        assert_eq!((&read, said), (&settings, None));
+        assert!(read.layout().is_some_and(|tree| tree == usual_layout()));
+    }
+
+    #[test]
+    fn keys_of_another_version_are_passed_over_and_those_that_lack_are_as_at_the_first_start() {
+        let (settings, said) = read(r#"{"scale_percent": 5000, "colour_of_the_bike_shed": "green"}"#);
+        assert_eq!((settings, said), (Settings { scale_percent: 200, ..Default::default() }, None));
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_said_and_what_is_not_there_is_not() {
+        for text in ["", "{", r#"{"theme": "plaid"}"#, r#"{"scale_percent": -1}"#] {
+            let (settings, said) = read(text);
+            assert!(settings == Settings::default() && said.is_some_and(|said| said.contains("settings.json")));
+        }
+        assert_eq!(Settings::read(Path::new("/nowhere/at/all.json")), (Settings::default(), None));
+    }
+
+    #[test]
+    fn a_layout_without_every_view_or_with_one_twice_is_none() {
+        let with = |views: &[View]| {
+            let mut tiles = Tiles::default();
+            let panes = views.iter().map(|view| tiles.insert_pane(*view)).collect();
+            let root = tiles.insert_horizontal_tile(panes);
+            let mut settings = Settings::default();
+            settings.set_layout(&Tree::new(layout_id(), root, tiles));
+            settings.layout().is_some()
+        };
+        assert!(with(&[View::Scene, View::Heightmap, View::Texture]));
+        assert!(!with(&[View::Scene, View::Heightmap]));
+        assert!(!with(&[View::Scene, View::Heightmap, View::Texture, View::Scene]));
+        let mut circle = Settings::default();
+        circle.set_layout(&usual_layout());
+        let root = circle.layout["root"].clone();
+        let text = circle.layout.to_string();
+        // The root among its own children.
+        let text = text.replacen("\"children\":[", &format!("\"children\":[{root},"), 5);
+        circle.layout = serde_json::from_str(&text).expect("JSON");
+        assert!(circle.layout().is_none());
+        assert!(Settings::default().layout().is_none());
+    }
+
+    #[test]
+    fn the_newest_file_is_first_and_stands_there_once() {
+        let mut settings = Settings::default();
+        for i in (0..20).chain([15]) {
+            settings.remember(&PathBuf::from(format!("/land/{i}.upthrust.json")));
+        }
+        assert_eq!(settings.recent.len(), MOST_RECENT);
+        let names: Vec<_> = settings.recent.iter().take(3).map(|path| path.display().to_string()).collect();
+        assert_eq!(names, ["/land/15.upthrust.json", "/land/19.upthrust.json", "/land/18.upthrust.json"]);
+    }
+
+    #[test]
+    fn the_window_is_shown_in_them() {
+        let ctx = egui::Context::default();
+        Settings { theme: ThemePreference::Light, ..Default::default() }.apply(&ctx);
+        assert_eq!(
+            ctx.options(|options| (options.theme_preference, options.zoom_with_keyboard)),
+            (ThemePreference::Light, false)
+        );
+    }
+
+    #[test]
+    fn scales_go_along_the_menu_and_end_there() {
+        let at = |scale_percent| Settings { scale_percent, ..Default::default() };
+        assert_eq!((at(100).scaled(true), at(100).scaled(false)), (110, 90));
+        assert_eq!((at(200).scaled(true), at(75).scaled(false), at(120).scaled(true)), (200, 75, 125));
+    }
+}

@@ -1,0 +1,160 @@
+//! Presets of one's own: projects in the config folder, each with its picture beside it.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use egui::Context;
+
+use crate::app::dialogs::gallery::{Decision, OwnPreset, PresetForm, picture_of};
+use crate::app::document::file_stem;
+use crate::app::tasks::file_tasks::Errand;
+use crate::app::{App, Modal, Opening};
+use crate::engine::{Monitor, Picture};
+use crate::files::{FileError, atomic, swatches, texture};
+use crate::project::{ENDING, Project};
+
+/// Reads every preset in the folder, in the order of their names.
+fn read_all(folder: &Path) -> Errand {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    paths.retain(|path| path.to_string_lossy().ends_with(ENDING));
+    paths.sort();
+    let (mut presets, mut broken) = (Vec::new(), None);
+    for path in paths {
+        match Project::open(&path) {
+            Ok(project) => {
+                let beside = picture_of(&path);
+                let bytes = std::fs::read(&beside).ok().filter(|_| beside.is_file());
+                let picture = bytes.and_then(|bytes| swatches::picture(&beside, &bytes).ok());
+                presets.push(OwnPreset { path, project, picture });
+            }
+            Err(error) => broken = Some(format!("{}: {error}", path.display())),
+        }
+    }
+    Errand::Presets { presets, broken }
+}
+
+/// Writes a project to the folder under a name that no file has.
+fn save(folder: &Path, project: &Project) -> Result<PathBuf, FileError> {
+    std::fs::create_dir_all(folder).map_err(|error| FileError::writing(folder, &error))?;
+    let (stem, text) = (file_stem(project), project.to_json());
+    let mut number = 1;
+    loop {
+        let mark = if number == 1 { String::new() } else { format!("-{number}") };
+        let path = folder.join(format!("{stem}{mark}{ENDING}"));
+        let written = atomic::write_atomically(&path, false, |writer| {
+            writer.write_all(text.as_bytes()).map_err(|error| FileError::writing(&path, &error))
+        });
+        match written {
+            Ok(()) => return Ok(path),
+            Err(FileError::Exists(_)) if number < 1000 => number += 1,
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// Writes the picture of a preset.
+fn write_picture(path: &Path, picture: &Picture) -> Errand {
+    let written = atomic::write_atomically(path, true, |writer| texture::write(writer, path, picture, &Monitor::new()));
+    match written {
+        Ok(()) => Errand::Done,
+        Err(error) => Errand::Failed(error.to_string()),
+    }
+}
+
+/// Removes a preset and its picture.
+fn delete(path: &Path) -> Errand {
+    // One without a picture is a preset too.
+    let _ = std::fs::remove_file(picture_of(path));
+    match std::fs::remove_file(path) {
+        Ok(()) => Errand::Done,
+        Err(error) => Errand::Failed(format!("{}: the preset cannot be deleted: {error}", path.display())),
+    }
+}
+
+impl App {
+    fn preset_folder(&self) -> Option<PathBuf> {
+        self.folders.config.as_ref().map(|folder| folder.join("presets"))
+    }
+
+    /// Opens the gallery of presets.
+    pub(crate) fn choose_preset(&mut self) {
+        self.message = None;
+        self.gallery.open();
+        self.read_presets();
+        self.modal = Some(Modal::Gallery);
+    }
+
+    /// Opens the window in which the project becomes a preset.
+    pub(crate) fn name_preset(&mut self) {
+        match self.preset_folder() {
+            Some(_) => self.modal = Some(Modal::SavePreset(PresetForm::new(self.document.project()))),
+            None => self.complain("there is no folder for presets here; save the project to a file instead"),
+        }
+    }
+
+    fn read_presets(&mut self) {
+        if let Some(folder) = self.preset_folder() {
+            self.errands.run(move || read_all(&folder));
+        }
+    }
+
+    /// The folder was read.
+    pub(crate) fn take_presets(&mut self, ctx: &Context, presets: Vec<OwnPreset>, broken: Option<String>) {
+        self.gallery.take_own(ctx, presets);
+        if let Some(broken) = broken {
+            self.complain(broken);
+        }
+    }
+
+    /// Takes the pictures that were drawn for the gallery, and keeps those of own presets beside them.
+    pub(crate) fn receive_preset_pictures(&mut self, ctx: &Context) {
+        for (path, picture) in self.gallery.receive(ctx) {
+            self.errands.run(move || write_picture(&path, &picture));
+        }
+    }
+
+    /// Draws the gallery; returns whether it stays.
+    pub(crate) fn gallery_ui(&mut self, ctx: &Context) -> bool {
+        let stays = match self.gallery.ui(ctx) {
+            Some(Decision::Open(project)) => {
+                let project = Arc::unwrap_or_clone(project);
+                let name = format!("Preset {}", project.name);
+                self.to_open = Some(Opening { name, project, path: None, is_unsaved: false });
+                false
+            }
+            Some(Decision::Delete(path)) => {
+                self.errands.run(move || delete(&path));
+                self.read_presets();
+                true
+            }
+            Some(Decision::Close) => false,
+            None => true,
+        };
+        if !stays {
+            self.gallery.close();
+        }
+        stays
+    }
+
+    /// Draws the window in which the project becomes a preset; returns whether it stays.
+    pub(crate) fn save_preset_ui(&mut self, ctx: &Context, form: &mut PresetForm) -> bool {
+        let Some(decision) = form.ui(ctx) else { return true };
+        if let Some(([name, description], folder)) = decision.zip(self.preset_folder()) {
+            let mut project = (**self.document.project()).clone();
+            (project.name, project.description) = (name, description);
+            self.errands.run(move || match save(&folder, &project) {
+                Ok(path) => Errand::PresetSaved { path },
+                Err(error) => Errand::Failed(error.to_string()),
+            });
+        }
+        false
+    }
+
+    /// A preset was written: it gets its picture.
+    pub(crate) fn has_saved_preset(&mut self, path: &Path) {
+        self.say(format!("Saved the preset {}; it stands in File > Presets", path.display()));
+        self.read_presets();
+    }
+}

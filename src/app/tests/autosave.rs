@@ -1,0 +1,391 @@
+//! What outlives the editor, driven by label as a person would, in folders of the tests' own.
+
+use std::path::Path;
+
+use egui::{Key, Modifiers, ThemePreference};
+use egui_kittest::Harness;
+use egui_kittest::kittest::{NodeT, Queryable};
+
+use crate::app::dialogs::file_dialogs::Answer;
+use crate::app::tests::{Scripted, chosen, pause, press, wait, without_rivers};
+use crate::app::*;
+use crate::engine::Step;
+
+/// The editor of a user whose folders are these.
+fn editor_in(folder: &Path, answers: Vec<Answer>) -> Harness<'static, App> {
+    let folders = Folders { config: Some(folder.join("config")), state: Some(folder.join("state")) };
+    let dialogs = Scripted::default();
+    dialogs.answers.lock().unwrap().extend(answers);
+    let mut harness = Harness::builder().with_size([1280.0, 800.0]).with_max_steps(64).build_eframe(move |context| {
+        without_rivers(App::new(&context.egui_ctx, Box::new(dialogs), None, folders).expect("threads"))
+    });
+    harness.state_mut().edit(|project| project.view.preview_samples = 33);
+    pause(&mut harness);
+    harness
+}
+
+/// Until a project lies in the recovery folder.
+#[track_caller]
+fn wait_for_autosave(editor: &mut Harness<'static, App>, folder: &Path, projects: usize) {
+    let recovery = folder.join("state/recovery");
+    wait(editor, "the autosave", |_| kept(&recovery) == projects);
+}
+
+/// How many projects lie there.
+fn kept(recovery: &Path) -> usize {
+    let entries = |folder: &Path| -> Vec<PathBuf> {
+        std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect()
+    };
+    let sessions = entries(recovery).into_iter().flat_map(|session| entries(&session));
+    sessions.filter(|path| path.extension().is_some_and(|ending| ending == "json")).count()
+}
+
+fn close(editor: &mut Harness<'static, App>) {
+    editor.input_mut().viewports.entry(egui::ViewportId::ROOT).or_default().events.push(egui::ViewportEvent::Close);
+    editor.step();
+    editor.input_mut().viewports.entry(egui::ViewportId::ROOT).or_default().events.clear();
+    editor.run_steps(2);
+}
+
+#[test]
+fn theme_scale_layout_and_recent_files_are_kept() {
+    let folder = tempfile::tempdir().expect("folder");
+    let saved = folder.path().join("fjord.upthrust.json");
+    let mut editor = editor_in(folder.path(), vec![chosen(saved.clone())]);
+    let app = editor.state_mut();
+    let alone = app.tree.tiles.find_pane(&View::Heightmap).expect("a pane");
+    app.tree.move_tile_to_container(alone, app.tree.root.expect("a root"), 0, false);
+    app.maximised = Some(View::Texture);
+    app.carry_out(&egui::Context::default(), Command::Theme(ThemePreference::Light));
+    press(&mut editor, Modifiers::COMMAND, Key::Plus);
+    press(&mut editor, Modifiers::COMMAND, Key::S);
+    wait(&mut editor, "saving", |app| !app.settings.recent.is_empty());
+    editor.run_steps(3);
+    assert_eq!(editor.ctx.zoom_factor(), 1.1);
+    let tree = editor.state().tree.clone();
+    drop(editor);
+
+    let mut editor = editor_in(folder.path(), vec![]);
+    let app = editor.state();
+    assert_eq!((app.settings.theme, app.settings.scale_percent), (ThemePreference::Light, 110));
+    assert_eq!((app.maximised, &app.settings.recent), (Some(View::Texture), &vec![saved.clone()]));
+    assert!(app.tree == tree && app.tree != crate::app::tasks::settings::usual_layout());
+    assert_eq!(editor.ctx.zoom_factor(), 1.1);
+    press(&mut editor, Modifiers::COMMAND, Key::Num0);
+    editor.get_by_label("File").click();
+    editor.run_steps(2);
+    editor.get_by_label_contains("Recent").click();
+    editor.run_steps(2);
+    editor.get_by_label_contains("fjord.upthrust.json").click();
+    wait(&mut editor, "the recent file", |app| app.document.path() == Some(saved.as_path()));
+}
+
+#[test]
+fn recent_files_that_are_gone_are_greyed_and_go_from_the_list_when_chosen() {
+    let folder = tempfile::tempdir().expect("folder");
+    let [there, gone] = ["there", "gone"].map(|name| folder.path().join(format!("{name}.upthrust.json")));
+    std::fs::write(&there, Project::default().to_json()).expect("written");
+    let mut editor = editor_in(folder.path(), vec![]);
+    for path in [&there, &gone] {
+        editor.state_mut().settings.remember(path);
+    }
+    editor.get_by_label("File").click();
+    editor.run_steps(3);
+    wait(&mut editor, "a look at the disk", |app| !app.recent_files.missing.is_empty());
+    editor.get_by_label_contains("Recent").click();
+    editor.run_steps(4);
+    assert!(editor.query_by_label_contains("there.upthrust.json (missing)").is_none());
+    editor.get_by_label_contains("gone.upthrust.json (missing)").click();
+    wait(&mut editor, "the message", |app| app.message.as_ref().is_some_and(|message| message.is_error));
+    assert_eq!(editor.state().settings.recent, [there]);
+}
+
+#[test]
+fn broken_settings_are_said_and_replaced() {
+    let folder = tempfile::tempdir().expect("folder");
+    let file = folder.path().join("config/settings.json");
+    std::fs::create_dir_all(file.parent().expect("a folder")).expect("made");
+    std::fs::write(&file, "{ broken").expect("written");
+    let mut editor = editor_in(folder.path(), vec![]);
+    let message = editor.state().message.clone().expect("a message");
+    assert!(message.is_error && message.text.contains("settings.json"), "{message:?}");
+    press(&mut editor, Modifiers::COMMAND, Key::Minus);
+    wait(&mut editor, "the settings", |_| Settings::read(&file).0.scale_percent == 90);
+}
+
+#[test]
+fn what_was_edited_is_on_the_disk_in_five_seconds_and_is_offered_after_a_crash() {
+    let folder = tempfile::tempdir().expect("folder");
+    let mut editor = editor_in(folder.path(), vec![]);
+    let start = editor.ctx.input(|input| input.time);
+    // Somebody who never stops: a change in every frame.
+    for seed in 0..20 {
+        editor.state_mut().edit(|project| project.recipe.seed = 1000 + seed);
+        editor.step();
+    }
+    assert!(editor.ctx.input(|input| input.time) <= start + 5.0);
+    let deadline = Instant::now() + Duration::from_secs(10);
+    while kept(&folder.path().join("state/recovery")) == 0 {
+        assert!(Instant::now() < deadline, "nothing was written in five seconds of the editor's time");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    editor.state_mut().edit(|project| project.recipe.seed = 4711);
+    editor.run_steps(12);
+    // Its window goes without a question, as where the display is cut off.
+    drop(editor);
+
+    let mut editor = editor_in(folder.path(), vec![]);
+    wait(&mut editor, "the offer", |app| matches!(app.modal, Some(Modal::Recovered(_))));
+    editor.run_steps(2);
+    editor.get_by_label("Open Alpine range").click();
+    editor.run_steps(2);
+    let app = editor.state();
+    assert!(app.modal.is_none() && app.document.is_dirty());
+    assert_eq!(app.document.project().recipe.seed, 4711);
+    assert_eq!(app.document.undo_name(), Some("Recover Alpine range"));
+    editor.run_steps(20);
+    // Now it is kept as the work of this editor, and no longer as that of the other one.
+    wait_for_autosave(&mut editor, folder.path(), 1);
+    drop(editor);
+    let mut editor = editor_in(folder.path(), vec![]);
+    wait(&mut editor, "the offer", |app| matches!(app.modal, Some(Modal::Recovered(_))));
+    editor.run_steps(2);
+    editor.get_by_label("Discard").click();
+    editor.run_steps(2);
+    drop(editor);
+    let mut editor = editor_in(folder.path(), vec![]);
+    editor.run_steps(8);
+    std::thread::sleep(Duration::from_millis(100));
+    editor.run_steps(2);
+    assert!(editor.state().modal.is_none(), "what was discarded is not offered again");
+}
+
+#[test]
+fn nothing_is_offered_after_an_end_in_order_nor_while_the_other_editor_runs() {
+    let folder = tempfile::tempdir().expect("folder");
+    let quiet = |editor: &mut Harness<'static, App>| {
+        editor.run_steps(4);
+        std::thread::sleep(Duration::from_millis(100));
+        editor.run_steps(2);
+        assert!(editor.state().modal.is_none());
+    };
+    let mut editor = editor_in(folder.path(), vec![]);
+    editor.state_mut().edit(|project| project.recipe.seed = 77);
+    editor.run_steps(20);
+    wait_for_autosave(&mut editor, folder.path(), 1);
+    let mut other = editor_in(folder.path(), vec![]);
+    quiet(&mut other);
+    drop(other);
+    assert_eq!(kept(&folder.path().join("state/recovery")), 1, "the other one touches it not");
+    close(&mut editor);
+    editor.get_by_label("Close without saving").click();
+    editor.run_steps(2);
+    assert!(editor.state().closing);
+    drop(editor);
+    assert_eq!(kept(&folder.path().join("state/recovery")), 0);
+    quiet(&mut editor_in(folder.path(), vec![]));
+}
+
+#[test]
+fn what_is_saved_is_no_longer_kept() {
+    let folder = tempfile::tempdir().expect("folder");
+    let mut editor = editor_in(folder.path(), vec![chosen(folder.path().join("a.upthrust.json"))]);
+    editor.state_mut().edit(|project| project.recipe.seed = 77);
+    editor.run_steps(20);
+    wait_for_autosave(&mut editor, folder.path(), 1);
+    press(&mut editor, Modifiers::COMMAND, Key::S);
+    wait(&mut editor, "saving", |app| !app.document.is_dirty());
+    editor.run_steps(20);
+    wait_for_autosave(&mut editor, folder.path(), 0);
+}
+
+#[test]
+fn closing_saves_hidden_projects_too_one_after_another() {
+    let folder = tempfile::tempdir().expect("folder");
+    let (first, second) = (folder.path().join("first.upthrust.json"), folder.path().join("second.upthrust.json"));
+    let mut editor = editor_in(folder.path(), vec![chosen(first.clone()), chosen(second.clone())]);
+    editor.state_mut().edit(|project| project.recipe.seed = 77);
+    press(&mut editor, Modifiers::COMMAND, Key::N);
+    editor.state_mut().edit(|project| project.recipe.seed = 88);
+    close(&mut editor);
+    editor.get_by_label("Save all").click();
+    wait(&mut editor, "the end", |app| app.closing);
+    let seed = |path: &Path| Project::open(path).expect("a project").recipe.seed;
+    assert_eq!((seed(&first), seed(&second)), (77, 88));
+    assert!(editor.state().document.unsaved().is_empty());
+}
+
+#[test]
+fn a_hidden_project_alone_is_saved_and_not_the_clean_one_that_is_open() {
+    let folder = tempfile::tempdir().expect("folder");
+    let path = folder.path().join("hidden.upthrust.json");
+    let mut editor = editor_in(folder.path(), vec![chosen(path.clone())]);
+    editor.state_mut().edit(|project| project.recipe.seed = 77);
+    press(&mut editor, Modifiers::COMMAND, Key::N);
+    close(&mut editor);
+    editor.get_by_label("Save").click();
+    wait(&mut editor, "the end", |app| app.closing);
+    assert_eq!(Project::open(&path).expect("a project").recipe.seed, 77);
+}
+
+#[test]
+fn a_save_after_closing_was_given_up_closes_nothing() {
+    let folder = tempfile::tempdir().expect("folder");
+    let path = folder.path().join("later.upthrust.json");
+    let mut editor = editor_in(folder.path(), vec![Answer::Cancelled, chosen(path)]);
+    editor.state_mut().edit(|project| project.recipe.seed = 77);
+    close(&mut editor);
+    editor.get_by_label("Save").click();
+    editor.run_steps(3);
+    assert!(editor.state().saving.is_none() && editor.state().modal.is_none());
+    press(&mut editor, Modifiers::COMMAND, Key::S);
+    wait(&mut editor, "saving", |app| !app.document.is_dirty());
+    editor.run_steps(3);
+    assert!(!editor.state().closing);
+}
+
+#[test]
+fn a_click_in_the_history_jumps_there_and_back_and_the_present_entry_is_lit() {
+    let folder = tempfile::tempdir().expect("folder");
+    let mut editor = editor_in(folder.path(), vec![]);
+    // The hints of the first start lie over the foot of the panel.
+    editor.state_mut().settings.hints_seen = ["timeline", "stack", "presets"].map(String::from).into();
+    let start = editor.state().document.project().recipe.seed;
+    for seed in 1..=60 {
+        editor.state_mut().edit(|project| project.recipe.seed = 5000 + seed);
+    }
+    press(&mut editor, Modifiers::COMMAND, Key::H);
+    editor.run_steps(4);
+    let seed = |editor: &Harness<'static, App>| editor.state().document.project().recipe.seed;
+    // The newest entry is in sight though the list is long.
+    editor.get_by_label("Seed 5058 to 5059").click();
+    editor.run_steps(2);
+    assert_eq!(seed(&editor), 5059);
+    editor.get_by_label("Seed 5059 to 5060").click();
+    editor.run_steps(2);
+    assert_eq!(seed(&editor), 5060);
+    for _ in 0..40 {
+        press(&mut editor, Modifiers::COMMAND, Key::Z);
+    }
+    editor.run_steps(4);
+    let lit = editor.get_by_label("Seed 5019 to 5020");
+    assert_eq!(lit.accesskit_node().toggled(), Some(egui::accesskit::Toggled::True));
+    assert!(editor.query_by_label("Seed 5020 to 5021").is_some(), "what was undone stands there too");
+    editor.state_mut().carry_out(&egui::Context::default(), Command::GoToEntry(0));
+    editor.run_steps(4);
+    editor.get_by_label("Start");
+    assert_eq!(seed(&editor), start);
+    press(&mut editor, Modifiers::COMMAND, Key::H);
+    editor.run_steps(2);
+    assert!(editor.query_by_label("Start").is_none(), "folded");
+}
+
+#[test]
+fn the_history_follows_each_edit_to_its_newest_entry() {
+    let folder = tempfile::tempdir().expect("folder");
+    let mut editor = editor_in(folder.path(), vec![]);
+    press(&mut editor, Modifiers::COMMAND, Key::H);
+    editor.run_steps(4);
+    for seed in 1..=30 {
+        editor.state_mut().edit(|project| project.recipe.seed = 5000 + seed);
+        editor.run_steps(4);
+        let newest = editor.state().document.undo_name().expect("an edit").to_string();
+        let (row, foot) = (editor.get_by_label(&newest).rect(), editor.get_by_label("Timeline").rect());
+        assert!(row.bottom() < foot.top(), "{newest} at {row:?} is hidden");
+    }
+}
+
+#[test]
+fn a_preset_is_found_by_typing_and_opened_by_keys() {
+    let folder = tempfile::tempdir().expect("folder");
+    let mut editor = editor_in(folder.path(), vec![]);
+    press(&mut editor, Modifiers::COMMAND | Modifiers::SHIFT, Key::O);
+    editor.run_steps(3);
+    assert!(matches!(editor.state().modal, Some(Modal::Gallery)));
+    editor.event(egui::Event::Text("volcanic".into()));
+    editor.run_steps(3);
+    assert!(editor.query_by_label("Arctic").is_none());
+    let is_busy = |editor: &Harness<'static, App>| {
+        editor.get_by_role_and_label(egui::accesskit::Role::Button, "Volcanic island").accesskit_node().data().is_busy()
+    };
+    assert!(is_busy(&editor), "its picture is being drawn, and is said to be");
+    wait(&mut editor, "its picture", |app| app.gallery.shows("Volcanic island"));
+    editor.run_steps(2);
+    assert!(!is_busy(&editor));
+    press(&mut editor, Modifiers::NONE, Key::Enter);
+    editor.run_steps(2);
+    assert_eq!(editor.state().document.project().name, "Volcanic island");
+    assert!(editor.state().modal.is_none() && editor.state().document.undo_name() == Some("Preset Volcanic island"));
+}
+
+#[test]
+fn an_own_preset_is_saved_with_its_picture_opens_again_and_is_deleted() {
+    let folder = tempfile::tempdir().expect("folder");
+    let mut editor = editor_in(folder.path(), vec![]);
+    editor.state_mut().edit(|project| {
+        project.recipe.seed = 4711;
+        project.recipe.stack =
+            vec![Step::new(crate::engine::operations::faults::Faults { count: 9, ..Default::default() })];
+    });
+    let ctx = editor.ctx.clone();
+    editor.state_mut().carry_out(&ctx, Command::SavePreset);
+    if let Some(Modal::SavePreset(form)) = &mut editor.state_mut().modal {
+        form.rename("Nine: Faults");
+    }
+    editor.run_steps(2);
+    editor.get_by_label("Save preset").click();
+    let presets = folder.path().join("config/presets");
+    let (file, picture) = (presets.join("nine-faults.upthrust.json"), presets.join("nine-faults.png"));
+    wait(&mut editor, "the preset and its picture", |_| file.exists() && picture.exists());
+    editor.state_mut().lets_go = true;
+    drop(editor);
+
+    let mut editor = editor_in(folder.path(), vec![]);
+    press(&mut editor, Modifiers::COMMAND | Modifiers::SHIFT, Key::O);
+    wait(&mut editor, "the own preset", |app| app.gallery.shows("Nine: Faults"));
+    editor.run_steps(3);
+    editor.get_by_label("Nine: Faults").click();
+    editor.run_steps(2);
+    let app = editor.state();
+    assert_eq!((app.document.project().recipe.seed, app.document.path()), (4711, None));
+    press(&mut editor, Modifiers::COMMAND | Modifiers::SHIFT, Key::O);
+    editor.run_steps(3);
+    editor.get_by_label("Delete Nine: Faults").click();
+    editor.run_steps(2);
+    assert!(file.exists(), "nobody has said so yet");
+    editor.get_by_label("Delete it").click();
+    wait(&mut editor, "the end of the preset", |_| !file.exists() && !picture.exists());
+}
+
+#[test]
+fn hints_are_seen_once() {
+    let folder = tempfile::tempdir().expect("folder");
+    let mut editor = editor_in(folder.path(), vec![]);
+    editor.run_steps(2);
+    for _ in 0..3 {
+        editor.get_by_label("Got it").click();
+        editor.run_steps(3);
+    }
+    assert!(editor.query_by_label("Got it").is_none());
+    drop(editor);
+    let mut editor = editor_in(folder.path(), vec![]);
+    editor.run_steps(2);
+    assert!(editor.query_by_label("Got it").is_none());
+    let other = tempfile::tempdir().expect("folder");
+    let mut editor = editor_in(other.path(), vec![]);
+    editor.run_steps(2);
+    editor.get_by_label("No more hints").click();
+    editor.run_steps(3);
+    assert!(editor.query_by_label("Got it").is_none());
+}
+
+#[test]
+fn the_window_of_the_program_names_its_folders() {
+    let folder = tempfile::tempdir().expect("folder");
+    let mut editor = editor_in(folder.path(), vec![]);
+    editor.state_mut().modal = Some(Modal::About);
+    editor.run_steps(3);
+    for name in ["config", "state"] {
+        editor.get_by_label(&folder.path().join(name).display().to_string());
+    }
+}

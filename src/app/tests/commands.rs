@@ -1,0 +1,264 @@
+//! Commands, the palette, keys, context menus and narrow windows, as a person meets them.
+
+use egui::accesskit::{Action, Role};
+use egui::{Key, Modifiers};
+use egui_kittest::Harness;
+use egui_kittest::kittest::{NodeT, Queryable};
+
+use crate::app::commands::handler::add_step;
+use crate::app::tests::{chosen, editor, editor_with, pause, press, wait};
+use crate::app::*;
+use crate::engine::{Operation, Step};
+
+fn typed(editor: &mut Harness<'static, App>, text: &str) {
+    editor.event(egui::Event::Text(text.into()));
+    editor.step();
+    editor.step();
+}
+
+fn find(editor: &mut Harness<'static, App>, text: &str) {
+    press(editor, Modifiers::COMMAND, Key::P);
+    typed(editor, text);
+    press(editor, Modifiers::NONE, Key::Enter);
+    editor.step();
+}
+
+#[test]
+fn the_palette_finds_commands_presets_steps_and_parameters_by_typing() {
+    let mut editor = editor();
+    pause(&mut editor);
+    find(&mut editor, "volcanic island");
+    assert_eq!(editor.state().document.project().name, "Volcanic island");
+    pause(&mut editor);
+    let steps = editor.state().document.project().recipe.stack.len();
+    find(&mut editor, "thermal");
+    assert_eq!(editor.state().document.project().recipe.stack.len(), steps + 1);
+    find(&mut editor, "heightmap alone");
+    assert_eq!(editor.state().maximised, Some(View::Heightmap));
+    press(&mut editor, Modifiers::COMMAND, Key::P);
+    assert!(editor.query_by_label_contains("Undo Add Thermal erosion (Edit)").is_some());
+    press(&mut editor, Modifiers::NONE, Key::Escape);
+    assert!(editor.state().modal.is_none());
+}
+
+#[test]
+fn a_parameter_is_found_and_typed_without_the_mouse() {
+    let mut editor = editor();
+    editor.state_mut().edit(|project| {
+        project.recipe.stack = vec![Step::new(Operation::from_key("faults").expect("known"))];
+    });
+    pause(&mut editor);
+    find(&mut editor, "faults count");
+    assert_eq!(editor.state().selected_step, 0);
+    press(&mut editor, Modifiers::COMMAND, Key::A);
+    typed(&mut editor, "77");
+    press(&mut editor, Modifiers::NONE, Key::Enter);
+    assert_eq!(editor.state().document.project().recipe.iterations(), 77);
+}
+
+#[test]
+fn what_is_typed_beyond_the_limits_or_is_no_number_is_answered_and_what_is_left_alone_stays() {
+    let mut editor = editor();
+    editor.state_mut().edit(|project| {
+        let mut step = Step::new(Operation::from_key("faults").expect("known"));
+        step.operation.group_mut().set("displacement_m", &serde_json::json!(12.3456)).expect("a displacement");
+        project.recipe.stack = vec![step];
+    });
+    pause(&mut editor);
+    let mut type_into = |name: &str, text: Option<&str>| {
+        find(&mut editor, name);
+        if let Some(text) = text {
+            press(&mut editor, Modifiers::COMMAND, Key::A);
+            typed(&mut editor, text);
+        }
+        press(&mut editor, Modifiers::NONE, Key::Enter);
+        editor.run_steps(2);
+        let said = editor.state_mut().message.take().map(|message| message.text);
+        let faults = editor.state().document.project().recipe.stack[0].operation.group();
+        (faults.get("count"), faults.get("displacement_m"), said)
+    };
+    let displacement = Some(serde_json::json!(12.3456));
+    let limits = "Count goes from 0 to 1000000";
+    let (count, _, said) = type_into("faults count", Some("5e9"));
+    assert_eq!((count, said.as_deref()), (Some(serde_json::json!(1_000_000)), Some(limits)));
+    let (count, _, said) = type_into("faults count", Some("many"));
+    let complaint = format!("\u{201c}many\u{201d} is no number; {limits}");
+    assert_eq!((count, said), (Some(serde_json::json!(1_000_000)), Some(complaint)));
+    let (count, _, said) = type_into("faults count", Some("2,000"));
+    assert_eq!((count, said), (Some(serde_json::json!(2000)), None));
+    // It shows fewer digits than it has, and loses none where nobody types.
+    assert_eq!(type_into("faults displacement", None), (Some(serde_json::json!(2000)), displacement, None));
+}
+
+#[test]
+fn the_water_is_found_as_the_sea() {
+    let mut editor = editor();
+    pause(&mut editor);
+    press(&mut editor, Modifiers::COMMAND, Key::P);
+    typed(&mut editor, "sea level");
+    assert!(editor.query_by_label_contains("Water level (View)").is_some());
+    press(&mut editor, Modifiers::NONE, Key::Escape);
+    find(&mut editor, "water level view");
+    assert!(editor.state().document.project().view.water_m.is_some(), "there is some to be typed");
+}
+
+#[test]
+fn what_a_message_offers_is_copied() {
+    let mut editor = editor();
+    pause(&mut editor);
+    editor.state_mut().complain("No program to show folders was found; the folder is /land");
+    editor.state_mut().offer("Copy the path", "/land".into());
+    editor.run_steps(2);
+    editor.get_by_role_and_label(Role::Button, "Copy the path").click_accesskit();
+    editor.step();
+    let commands = &editor.output().platform_output.commands;
+    let is_copied =
+        |command: &egui::OutputCommand| matches!(command, egui::OutputCommand::CopyText(text) if text == "/land");
+    assert!(commands.iter().any(is_copied), "{commands:?}");
+    assert!(editor.state().message.as_ref().is_some_and(|message| message.text == "Copied" && !message.is_error));
+}
+
+#[test]
+fn saving_while_a_name_is_typed_saves_what_was_typed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("named.upthrust.json");
+    let mut editor = editor_with(vec![chosen(path.clone())]);
+    pause(&mut editor);
+    let step = 0;
+    let before = editor.state().document.project().recipe.stack[step].title().to_string();
+    editor.get_by_role_and_label(Role::Button, &before).click_secondary();
+    editor.step();
+    editor.step();
+    editor.get_by_label("Rename").click();
+    editor.step();
+    editor.step();
+    assert!(editor.ctx.text_edit_focused());
+    press(&mut editor, Modifiers::COMMAND, Key::A);
+    typed(&mut editor, "Backbone n");
+    assert_eq!(editor.state().document.project().recipe.stack[step].title(), before, "letters are no commands");
+    press(&mut editor, Modifiers::COMMAND, Key::S);
+    wait(&mut editor, "the file", |app| !app.document.is_dirty() && app.document.path().is_some());
+    let saved = Project::open(&path).expect("a project");
+    assert_eq!(saved.recipe.stack[step].title(), "Backbone n");
+}
+
+#[test]
+fn a_control_that_has_the_focus_keeps_its_own_keys_and_leaves_the_others() {
+    let mut editor = editor();
+    pause(&mut editor);
+    editor.get_by_label("Play again and again").focus();
+    editor.step();
+    press(&mut editor, Modifiers::NONE, Key::Space);
+    assert!(editor.state().playback.loops() && !editor.state().playback.is_playing(), "Space presses the button");
+    press(&mut editor, Modifiers::NONE, Key::Num2);
+    assert_eq!(editor.state().maximised, Some(View::Texture), "the other keys work");
+}
+
+#[test]
+fn a_card_has_its_deeds_in_a_context_menu() {
+    let mut editor = editor();
+    editor.state_mut().edit(|project| {
+        add_step(&mut project.recipe, Step::new(Operation::from_key("terrace").expect("known")));
+    });
+    pause(&mut editor);
+    let stack = |editor: &Harness<'static, App>| -> Vec<String> {
+        editor.state().document.project().recipe.stack.iter().map(|step| step.title().to_string()).collect()
+    };
+    let before = stack(&editor);
+    let last = before.len() - 1;
+    let menu = |editor: &mut Harness<'static, App>, card: &str, item: &str| {
+        editor.get_by_role_and_label(Role::Button, card).click_secondary();
+        editor.step();
+        editor.step();
+        editor.get_by_label(item).click();
+        editor.step();
+        editor.step();
+    };
+    menu(&mut editor, &before[last], "Move down");
+    assert_eq!(stack(&editor)[last - 1], before[last]);
+    menu(&mut editor, &before[last], "Move up");
+    assert_eq!(stack(&editor), before);
+    menu(&mut editor, &before[0], "Show the land up to here");
+    let first = editor.state().document.project().recipe.stack[0].iterations();
+    assert_eq!(editor.state().playback.position(editor.state().total()), first);
+    menu(&mut editor, &before[0], "Delete");
+    assert_eq!(stack(&editor), before[1..]);
+}
+
+#[test]
+fn every_control_that_takes_the_focus_has_a_name_whatever_step_is_selected() {
+    let mut editor = editor();
+    editor.set_size(egui::Vec2::new(1280.0, 2400.0));
+    let mut nameless = Vec::new();
+    for operation in Operation::all() {
+        let key = operation.key();
+        editor.state_mut().edit(|project| project.recipe.stack = vec![Step::new(operation)]);
+        editor.state_mut().playback.pause();
+        editor.step();
+        editor.step();
+        for node in editor.root().children_recursive() {
+            let node = node.accesskit_node();
+            let takes_focus = node.data().supports_action(Action::Focus);
+            let is_named = node.label().is_some_and(|name| !name.trim().is_empty());
+            // The lines between the panes and the bars of their tabs are their library's, which names nothing.
+            let place = node.data().bounds().unwrap_or_default();
+            let is_line = place.width().min(place.height()) < 7.0;
+            let is_bar = node.role() == Role::Unknown && place.height() == 24.0 && place.width() > 300.0;
+            if takes_focus && !is_named && !is_line && !is_bar {
+                nameless.push(format!("{key}: {:?} at {:?}", node.role(), node.data().bounds()));
+            }
+        }
+    }
+    assert!(nameless.is_empty(), "{nameless:#?}");
+}
+
+#[test]
+fn the_sun_and_the_views_are_worked_by_the_arrow_keys() {
+    let mut editor = editor();
+    pause(&mut editor);
+    let light = |editor: &Harness<'static, App>| editor.state().document.project().recipe.light.clone();
+    let before = light(&editor);
+    editor.get_by_label("Compass of the sun").focus();
+    editor.step();
+    press(&mut editor, Modifiers::NONE, Key::ArrowRight);
+    press(&mut editor, Modifiers::NONE, Key::ArrowUp);
+    let after = light(&editor);
+    assert_eq!(after.azimuth_deg, (before.azimuth_deg + 5.0).rem_euclid(360.0));
+    assert_eq!(after.altitude_deg, before.altitude_deg + 5.0);
+    editor.get_by_label("Heightmap of the land").focus();
+    editor.step();
+    press(&mut editor, Modifiers::NONE, Key::Plus);
+    assert!(editor.state().maps.gaze.zoom > 1.2);
+    press(&mut editor, Modifiers::NONE, Key::ArrowRight);
+    assert!(editor.state().maps.gaze.centre.x > 0.5);
+    // What the view does not need works as ever.
+    press(&mut editor, Modifiers::NONE, Key::F);
+    assert_eq!(editor.state().maps.gaze.zoom, 1.0);
+}
+
+#[test]
+fn a_narrow_window_shows_one_side_panel_at_a_time_and_nothing_stands_outside() {
+    let mut editor = editor();
+    pause(&mut editor);
+    editor.set_size(egui::Vec2::new(640.0, 360.0));
+    editor.step();
+    editor.step();
+    let window = egui::Rect::from_min_size(egui::Pos2::ZERO, egui::Vec2::new(640.0, 360.0));
+    let seen = |editor: &Harness<'static, App>| editor.state().panels_seen(&editor.ctx);
+    assert_eq!(seen(&editor), [true, false]);
+    for label in ["Timeline", "Seed", "Heightmap of the land", "The land in 3-D"] {
+        let rect = editor.get_by_label(label).rect();
+        assert!(window.contains_rect(rect) && rect.width() > 40.0, "{label}: {rect:?}");
+    }
+    press(&mut editor, Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::B);
+    assert_eq!(seen(&editor), [false, true]);
+    press(&mut editor, Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::B);
+    assert_eq!(seen(&editor), [false, false]);
+    editor.set_size(egui::Vec2::new(1280.0, 800.0));
+    editor.step();
+    assert_eq!(seen(&editor), [true, false]);
+    editor.get_by_label_contains("Right panel").click();
+    editor.step();
+    editor.step();
+    assert_eq!(seen(&editor), [true, true]);
+}

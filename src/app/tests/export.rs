@@ -1,0 +1,313 @@
+//! The export window, driven by label.
+
+use std::path::Path;
+
+use egui::accesskit::Role;
+use egui_kittest::Harness;
+use egui_kittest::kittest::{NodeT, Queryable};
+
+use crate::app::dialogs::file_dialogs::Answer;
+use crate::app::tests::{chosen, editor, editor_with, pause, press, wait};
+use crate::app::*;
+use crate::engine::parameters::Band;
+
+/// An editor at rest with the export window over it, which exports into that folder.
+fn exporting(answers: Vec<Answer>, folder: &Path, samples: u32) -> Harness<'static, App> {
+    let mut editor = editor_with(answers);
+    pause(&mut editor);
+    editor.state_mut().edit(|project| {
+        project.name = "Alpine range (2)".into();
+        (project.export.samples, project.export.texture_pixels) = (samples, 32);
+    });
+    press(&mut editor, egui::Modifiers::COMMAND, egui::Key::E);
+    editor.state_mut().export.go_to(folder);
+    editor.run_steps(4);
+    editor
+}
+
+fn choose(editor: &mut Harness<'static, App>, target: &str) {
+    editor.get_by_role_and_label(Role::ComboBox, "For").click();
+    editor.run_steps(3);
+    editor.get_by_role_and_label(Role::Button, target).click();
+    editor.run_steps(3);
+}
+
+/// Waits until the disk has been looked at.
+#[track_caller]
+fn look(editor: &mut Harness<'static, App>) {
+    for _ in 0..2000 {
+        editor.step();
+        if editor.query_by_label("Looking at the folder").is_none() {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    panic!("nobody looked at the folder");
+}
+
+fn is_enabled(editor: &Harness<'static, App>, button: &str) -> bool {
+    !editor.get_by_role_and_label(Role::Button, button).accesskit_node().is_disabled()
+}
+
+/// The names in a folder, in order.
+fn names(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).expect("folder");
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.expect("entry").file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}
+
+#[track_caller]
+fn export(editor: &mut Harness<'static, App>) {
+    look(editor);
+    editor.get_by_role_and_label(Role::Button, "Export").click();
+    wait(editor, "the export", |app| app.message.as_ref().is_some_and(|m| m.text.starts_with("Exported")));
+    editor.run_steps(8);
+}
+
+#[test]
+fn unity_lists_its_files_with_their_sizes_and_the_numbers_to_type() {
+    let folder = tempfile::tempdir().expect("folder");
+    let mut editor = exporting(Vec::new(), &folder.path().join("new"), 1000);
+    choose(&mut editor, "Unity");
+    look(&mut editor);
+    editor.get_by_label("Unity takes powers of two and 1 more: exported at 1025 samples");
+    let megabytes = |count: f64| format!("{:.1} MB", (count + 4096.0) / 1e6);
+    let raw = megabytes(1025.0 * 1026.0 * 2.0);
+    editor.get_by_label(&format!("height.raw, 1025 × 1025, up to {raw}"));
+    editor.get_by_label(&format!("weights_RGBA_0.png, 1024 × 1024, up to {}", megabytes(1024.0 * 1025.0 * 4.0)));
+    let width = editor.state().document.project().recipe.world.extent().width_m;
+    editor.get_by_label_contains(&format!("Terrain Width {width}, Terrain Length {width}, Terrain Height about "));
+    assert_eq!(editor.query_all_by_label_contains("water lies at").count(), 0);
+    editor.state_mut().edit(|project| project.view.water_m = Some(12.5));
+    editor.run_steps(3);
+    editor.get_by_label("Unity: water lies at y = 12.5 m.");
+    editor.get_by_label_contains("Depth Bit 16, Resolution 1025, Byte Order Windows");
+    editor.get_by_label_contains("new will be made");
+    assert!(is_enabled(&editor, "Export"));
+    assert_eq!(editor.state().document.project().export.samples, 1000, "other programs take what was chosen");
+    editor.get_by_role_and_label(Role::Button, "513").click();
+    editor.run_steps(3);
+    assert_eq!(editor.state().document.project().export.samples, 513);
+    editor.get_by_label_contains("height.raw, 513 × 513");
+    assert!(names(folder.path()).is_empty(), "looking writes nothing");
+}
+
+#[test]
+fn what_is_listed_is_written_under_those_names_and_no_larger_and_the_notes_are_copied() {
+    let folder = tempfile::tempdir().expect("folder");
+    let into = folder.path().join("a/b");
+    let mut editor = exporting(Vec::new(), &into, 33);
+    choose(&mut editor, "Unity");
+    editor.state_mut().export.choose_tiles([2, 1]);
+    editor.run_steps(3);
+    look(&mut editor);
+    let listed = editor.state().export.listed(editor.state().document.project(), &into);
+    for (line, _, _) in &listed {
+        editor.get_by_label(line);
+    }
+    export(&mut editor);
+    let mut planned: Vec<String> = listed.iter().map(|(_, name, _)| name.clone()).collect();
+    planned.sort();
+    assert_eq!(names(&into), planned);
+    assert!(planned.contains(&"height_1_0.raw".to_string()), "{planned:?}");
+    for (line, name, most) in &listed {
+        let length = std::fs::metadata(into.join(name)).expect(name).len();
+        assert!(most.is_some_and(|most| length <= most), "{line}: {length}");
+    }
+    editor.get_by_label_contains(&format!("{} files in ", planned.len()));
+    assert!(is_enabled(&editor, "Open folder"));
+    // The status bar offers them too, behind the window.
+    let button = editor.get_all_by_role_and_label(Role::Button, "Copy import notes").last();
+    button.expect("in the window").click_accesskit();
+    editor.step();
+    let copied = editor.output().platform_output.commands.iter().find_map(|command| match command {
+        egui::OutputCommand::CopyText(text) => Some(text.clone()),
+        _ => None,
+    });
+    let copied = copied.expect("copied");
+    editor.run_steps(2);
+    editor.get_by_role_and_label(Role::Button, "Copied");
+    // They can be had when the window is closed too.
+    editor.get_by_role_and_label(Role::Button, "Close").click();
+    editor.run_steps(8);
+    editor.get_by_role_and_label(Role::Button, "Copy import notes").click_accesskit();
+    editor.step();
+    let is_copied = |editor: &Harness<'static, App>| {
+        let commands = &editor.output().platform_output.commands;
+        commands.iter().any(|command| matches!(command, egui::OutputCommand::CopyText(text) if *text == copied))
+    };
+    assert!(is_copied(&editor));
+    editor.step();
+    editor.get_by_label("File").click();
+    editor.run_steps(3);
+    editor.get_by_label("Copy the last import notes").click_accesskit();
+    editor.step();
+    assert!(is_copied(&editor));
+    assert!(editor.state().message.as_ref().is_some_and(|message| message.text == "Copied the import notes"));
+    let sidecar = std::fs::read_to_string(into.join("height_0_0.raw.json")).expect("sidecar");
+    let sidecar: serde_json::Value = serde_json::from_str(&sidecar).expect("JSON");
+    let said = sidecar.to_string();
+    let (width, _) = copied.split_once(" and Heightmap").expect("the first step");
+    assert!(said.contains(width), "the sidecar says the same numbers: {width}");
+}
+
+#[test]
+fn the_window_does_not_move_when_the_time_and_the_folder_are_known() {
+    let folder = tempfile::tempdir().expect("folder");
+    let mut editor = exporting(Vec::new(), folder.path(), 33);
+    choose(&mut editor, "Unity");
+    let place = |editor: &Harness<'static, App>| editor.get_by_role_and_label(Role::Button, "Export").rect();
+    let wait = |editor: &mut Harness<'static, App>| {
+        let is_tried = |editor: &Harness<'static, App>| editor.query_by_label_contains("being tried").is_none();
+        let deadline = Instant::now() + Duration::from_secs(30);
+        while !is_tried(editor) && Instant::now() < deadline {
+            editor.step();
+        }
+        assert!(is_tried(editor));
+    };
+    // What was tried before comes in no later frame.
+    wait(&mut editor);
+    editor.state_mut().export.open();
+    editor.step();
+    editor.get_by_label("Looking at the folder");
+    editor.get_by_label_contains("Takes … (being tried)");
+    let before = place(&editor);
+    look(&mut editor);
+    wait(&mut editor);
+    editor.run_steps(3);
+    assert_eq!(place(&editor), before);
+}
+
+#[test]
+fn every_program_can_be_chosen_and_plans_its_files() {
+    let folder = tempfile::tempdir().expect("folder");
+    let mut editor = exporting(Vec::new(), folder.path(), 1000);
+    for target in crate::files::targets::ALL {
+        choose(&mut editor, target.label);
+        look(&mut editor);
+        let listed = editor.state().export.listed(editor.state().document.project(), folder.path());
+        assert!(listed[0].0.starts_with(target.heightmaps[0].0), "{listed:?}");
+        editor.get_by_label(&listed[0].0);
+        assert!(is_enabled(&editor, "Export"), "{}", target.key);
+    }
+}
+
+#[test]
+fn a_folder_that_cannot_be_is_said_before_anything_is_computed() {
+    let folder = tempfile::tempdir().expect("folder");
+    std::fs::write(folder.path().join("file"), "mine").expect("written");
+    let mut editor = exporting(Vec::new(), &folder.path().join("file/sub"), 33);
+    look(&mut editor);
+    editor.get_by_label_contains("is a file, so that there can be no folder of that name");
+    assert!(!is_enabled(&editor, "Export"));
+    editor.state_mut().export.go_to(Path::new(""));
+    editor.run_steps(3);
+    editor.get_by_label("Type or choose a folder.");
+    assert!(!is_enabled(&editor, "Export"));
+}
+
+#[test]
+fn files_that_are_there_are_replaced_only_after_a_tick() {
+    let folder = tempfile::tempdir().expect("folder");
+    let mine = folder.path().join("alpine-range-2_texture.png");
+    std::fs::write(&mine, "mine").expect("written");
+    let mut editor = exporting(vec![chosen(folder.path().to_path_buf())], Path::new("elsewhere"), 65);
+    editor.get_by_label("Choose folder…").click();
+    editor.run_steps(4);
+    look(&mut editor);
+    assert!(!is_enabled(&editor, "Export"));
+    editor.get_by_label("Replace alpine-range-2_texture.png").click();
+    editor.run_steps(2);
+    export(&mut editor);
+    let size = |name: &str| image::image_dimensions(folder.path().join(name)).expect(name);
+    assert_eq!((size("alpine-range-2.png"), size("alpine-range-2_texture.png")), ((65, 65), (32, 32)));
+    let all = ["alpine-range-2.png", "alpine-range-2.png.json", "alpine-range-2_texture.png"];
+    assert_eq!(names(folder.path()), all);
+    editor.get_by_label("Another export…").click();
+    editor.run_steps(3);
+    look(&mut editor);
+    editor.get_by_label("Replace 3 files that are there already");
+    assert!(!is_enabled(&editor, "Export"), "the tick was for the files that were there before");
+}
+
+#[test]
+fn without_a_dialog_the_folder_is_typed() {
+    let mut editor = exporting(vec![Answer::NoDialog], Path::new("elsewhere"), 33);
+    editor.get_by_label("Choose folder…").click();
+    editor.run_steps(4);
+    editor.get_by_label("This desktop offers no file dialog; type the folder.");
+    editor.get_by_role_and_label(Role::TextInput, "Folder");
+}
+
+/// A file that is dropped on the window.
+#[derive(Debug)]
+struct Dropped(PathBuf);
+
+impl egui::DroppedFile for Dropped {
+    fn path(&self) -> &Path {
+        &self.0
+    }
+
+    fn bytes(&self) -> Result<Vec<u8>, String> {
+        std::fs::read(&self.0).map_err(|error| error.to_string())
+    }
+}
+
+#[test]
+fn a_file_that_is_dropped_on_the_window_is_opened() {
+    let folder = tempfile::tempdir().expect("folder");
+    let path = folder.path().join("dropped.upthrust.json");
+    let project = Project { name: "Dropped".into(), ..Project::default() };
+    std::fs::write(&path, project.to_json()).expect("written");
+    let mut editor = editor();
+    pause(&mut editor);
+    editor.input_mut().dropped_files.push(std::sync::Arc::new(Dropped(path)));
+    wait(&mut editor, "the project", |app| app.document.project().name == "Dropped");
+}
+
+#[test]
+fn pictures_that_are_dropped_are_ground_in_colour_and_heightmaps_in_grey() {
+    let folder = tempfile::tempdir().expect("folder");
+    let mut editor = editor();
+    pause(&mut editor);
+    let counts = |app: &App| {
+        let recipe = &app.document.project().recipe;
+        [recipe.texture.types.len(), recipe.stack.len()]
+    };
+    let [types, steps] = counts(editor.state());
+    for (name, colour, expected) in
+        [("moss.png", [9, 90, 30], [types + 1, steps]), ("land.png", [90, 90, 90], [types + 1, steps + 1])]
+    {
+        let path = folder.path().join(name);
+        let picture = image::RgbImage::from_fn(16, 16, |x, _| image::Rgb(colour.map(|c: u8| c + x as u8)));
+        picture.save(&path).expect("written");
+        editor.input_mut().dropped_files.push(std::sync::Arc::new(Dropped(path)));
+        wait(&mut editor, name, |app| counts(app) == expected);
+    }
+    let types = &editor.state().document.project().recipe.texture.types;
+    assert!(types.last().and_then(|ground| ground.texture.as_ref()).is_some_and(|name| name.0.contains("moss")));
+}
+
+#[test]
+fn on_the_way_through_the_uplift_the_window_says_that_the_finished_land_is_exported() {
+    let folder = tempfile::tempdir().expect("folder");
+    let mut editor = exporting(Vec::new(), folder.path(), 65);
+    choose(&mut editor, "Unreal");
+    editor.get_by_label_contains("To do there");
+    press(&mut editor, egui::Modifiers::NONE, egui::Key::Escape);
+    let total = editor.state().total();
+    editor.state_mut().playback.seek(7, total);
+    wait(&mut editor, "iteration 7", |app| app.shown.as_ref().is_some_and(|shown| shown.request.position == 7));
+    press(&mut editor, egui::Modifiers::COMMAND, egui::Key::E);
+    editor.run_steps(3);
+    editor
+        .get_by_label_contains(&format!("Shown is iteration 7 of {total}. The finished land is exported; the numbers"));
+    assert!(editor.query_by_label_contains("To do there").is_none(), "the numbers are those of another land");
+    editor.state_mut().edit(|project| {
+        project.recipe.world.height_range_m = Some(Band { min: -500.0, max: 4000.0 });
+    });
+    editor.run_steps(4);
+    editor.get_by_label("To do there");
+}

@@ -1,0 +1,312 @@
+//! Variations, locks and the timeline, driven by label.
+
+use egui::accesskit::Role;
+use egui::{Key, Modifiers};
+use egui_kittest::Harness;
+use egui_kittest::kittest::Queryable;
+
+use crate::app::commands::handler::add_step;
+use crate::app::tests::{editor, pause, press, wait};
+use crate::app::tools::fault_tool::{ARROW, ARROW_FROM};
+use crate::app::*;
+use crate::engine::operations::drawn_faults::{DrawnFault, DrawnFaults};
+use crate::engine::parameters::Point;
+use crate::engine::{Operation, Step};
+
+/// An editor at rest on a short uplift.
+fn at_rest() -> Harness<'static, App> {
+    let mut editor = editor();
+    editor.state_mut().edit(|project| {
+        if let Operation::Faults(faults) = &mut project.recipe.stack[0].operation {
+            faults.count = 20;
+        }
+    });
+    pause(&mut editor);
+    editor
+}
+
+/// The same with its variations open and drawn.
+fn varying() -> Harness<'static, App> {
+    let mut editor = at_rest();
+    press(&mut editor, Modifiers::NONE, Key::V);
+    drawn(&mut editor);
+    editor
+}
+
+/// Waits until all variations of what is in hand are drawn.
+#[track_caller]
+fn drawn(editor: &mut Harness<'static, App>) {
+    editor.run_steps(3);
+    wait(editor, "nine variations", |app| app.variations.are_drawn(&app.thumbnails, &app.document.project().recipe));
+}
+
+fn recipe(editor: &Harness<'static, App>) -> Recipe {
+    editor.state().document.project().recipe.clone()
+}
+
+#[test]
+fn a_variation_is_adopted_breeds_on_and_undo_brings_the_land_back() {
+    let mut editor = varying();
+    let before = recipe(&editor);
+    let nine = |editor: &Harness<'static, App>| -> Vec<Arc<Recipe>> {
+        (0..9).filter_map(|place| editor.state().variations.recipe(place).cloned()).collect()
+    };
+    let first_nine = nine(&editor);
+    let fifth = editor.state().variations.recipe(4).expect("a variation").clone();
+    editor.get_by_role_and_label(Role::Button, "Variation 5").click();
+    editor.run_steps(3);
+    assert!(recipe(&editor) == *fifth && *fifth != before);
+    drawn(&mut editor);
+    let bred = editor.state().variations.recipe(4).expect("a variation").clone();
+    assert!(*bred != *fifth && bred.stack.len() == before.stack.len());
+    let last = editor.state().document.history().0.last().expect("an entry").to_string();
+    assert_eq!(last, "Adopt variation 5");
+    let bred_nine = nine(&editor);
+    press(&mut editor, Modifiers::COMMAND, Key::Z);
+    assert_eq!(recipe(&editor), before);
+    drawn(&mut editor);
+    assert_eq!(nine(&editor), first_nine, "those that were there before are there again");
+    press(&mut editor, Modifiers::COMMAND, Key::Y);
+    drawn(&mut editor);
+    assert_eq!(nine(&editor), bred_nine);
+}
+
+#[test]
+fn what_is_locked_at_its_name_stays_in_every_variation() {
+    let mut editor = at_rest();
+    let place = editor.get_by_role_and_label(Role::Label, "Displacement").rect().center();
+    editor.hover_at(place);
+    editor.run_steps(3);
+    editor.get_by_role_and_label(Role::Button, "Lock Displacement").click();
+    editor.run_steps(3);
+    editor.get_by_role_and_label(Role::Button, "Unlock Displacement");
+    press(&mut editor, Modifiers::NONE, Key::V);
+    drawn(&mut editor);
+    let selected = editor.state().selected_step;
+    let value = |recipe: &Recipe, key: &str| recipe.stack[selected].operation.group().get(key);
+    let before = recipe(&editor);
+    let all: Vec<_> = (0..9).filter_map(|place| editor.state().variations.recipe(place).cloned()).collect();
+    assert!(all.iter().all(|one| value(one, "displacement_m") == value(&before, "displacement_m")));
+    assert!(all.iter().any(|one| value(one, "zone_m") != value(&before, "zone_m")));
+}
+
+#[test]
+fn seeds_keep_every_parameter() {
+    let mut editor = varying();
+    editor.get_by_label("Seeds").click();
+    drawn(&mut editor);
+    let before = recipe(&editor);
+    for place in 0..9 {
+        let one = editor.state().variations.recipe(place).expect("a variation");
+        assert!(one.stack == before.stack && one.seed != before.seed);
+    }
+}
+
+#[test]
+fn the_timeline_goes_by_arrows_and_plays_again_and_again() {
+    let mut editor = editor();
+    pause(&mut editor);
+    let total = editor.state().total();
+    editor.get_by_label("Timeline").focus();
+    editor.run_steps(2);
+    for (key, expected) in [(Key::ArrowLeft, total - 1), (Key::ArrowLeft, total - 2), (Key::ArrowRight, total - 1)] {
+        editor.key_press(key);
+        editor.run_steps(2);
+        assert_eq!(editor.state().playback.position(total), expected, "{key:?}");
+    }
+    editor.get_by_role_and_label(Role::Button, "Play again and again").click();
+    editor.run_steps(2);
+    editor.get_by_role_and_label(Role::Button, "Play or pause (Space)").click();
+    wait(&mut editor, "another beginning", |app| app.playback.is_playing() && app.playback.position(total) < total / 2);
+}
+
+/// An editor at rest with the fault tool in hand, and the heightmap's pane.
+fn drawing() -> (Harness<'static, App>, egui::Rect) {
+    let mut editor = editor();
+    pause(&mut editor);
+    press(&mut editor, Modifiers::NONE, Key::L);
+    let pane = editor.get_by_label("Heightmap of the land").rect();
+    (editor, pane)
+}
+
+fn drag(editor: &mut Harness<'static, App>, from: egui::Pos2, to: egui::Pos2) {
+    editor.hover_at(from);
+    editor.run_steps(2);
+    editor.drag_at(from);
+    editor.run_steps(2);
+    for share in [0.3, 0.6, 1.0] {
+        editor.hover_at(from + (to - from) * share);
+        editor.run_steps(2);
+    }
+    editor.drop_at(to);
+    editor.run_steps(2);
+}
+
+/// The drawn faults, and in which step they are.
+fn drawn_faults(editor: &Harness<'static, App>) -> Option<(usize, Vec<DrawnFault>)> {
+    recipe(editor).stack.into_iter().enumerate().find_map(|(at, step)| match step.operation {
+        Operation::DrawnFaults(DrawnFaults { faults }) => Some((at, faults)),
+        _ => None,
+    })
+}
+
+/// Metres between two places.
+fn apart(one: Point, other: [f64; 2]) -> f64 {
+    libm::hypot(one.x_m - other[0], one.z_m - other[1])
+}
+
+#[test]
+fn a_drag_lays_a_fault_as_one_entry_and_the_land_follows() {
+    let (mut editor, pane) = drawing();
+    let entries = editor.state().document.history().0.len();
+    let before = editor.state().shown.as_ref().expect("a preview").land.clone();
+    let middle = pane.center();
+    drag(&mut editor, middle + egui::vec2(0.0, 60.0), middle + egui::vec2(0.0, -60.0));
+    let (step, faults) = drawn_faults(&editor).expect("a step of drawn faults");
+    assert_eq!(faults.len(), 1);
+    let world = recipe(&editor).world;
+    let (half, metres) = (0.5 * world.width_m, world.width_m / f64::from(pane.width().min(pane.height()) - 16.0));
+    assert!(apart(faults[0].from_m, [half, half + 60.0 * metres]) < 2.0 * metres, "{faults:?}");
+    assert!(apart(faults[0].to_m, [half, half - 60.0 * metres]) < 2.0 * metres, "{faults:?}");
+    assert_eq!(editor.state().selected_step, step);
+    assert_eq!(editor.state().document.history().0.len(), entries + 1, "one entry");
+    pause(&mut editor);
+    // Northward: the east goes up.
+    let after = editor.state().shown.as_ref().expect("a preview").land.clone();
+    let lift = |c: usize| after[(c, 32)] - before[(c, 32)];
+    assert!(lift(36) > 0.0 && lift(28) < 0.0, "{} and {}", lift(36), lift(28));
+    press(&mut editor, Modifiers::COMMAND, Key::Z);
+    assert!(drawn_faults(&editor).is_none());
+}
+
+#[test]
+fn a_fault_goes_into_the_drawn_faults_that_are_selected() {
+    let (mut editor, pane) = drawing();
+    editor.state_mut().edit(|project| {
+        for _ in 0..2 {
+            add_step(&mut project.recipe, Step::new(DrawnFaults { faults: Vec::new() }));
+        }
+    });
+    pause(&mut editor);
+    let lower = recipe(&editor).stack.len() - 2;
+    editor.state_mut().selected_step = lower;
+    editor.run_steps(2);
+    drag(&mut editor, pane.center(), pane.center() + egui::vec2(0.0, -60.0));
+    let (step, faults) = drawn_faults(&editor).expect("drawn faults");
+    assert_eq!((step, faults.len()), (lower, 1));
+}
+
+#[test]
+fn handles_move_the_ends_and_delete_takes_the_fault_away() {
+    let (mut editor, pane) = drawing();
+    let middle = pane.center();
+    let (from, to) = (middle + egui::vec2(-50.0, 40.0), middle + egui::vec2(50.0, 40.0));
+    drag(&mut editor, from, to);
+    let (_, before) = drawn_faults(&editor).expect("a fault");
+    drag(&mut editor, to, to + egui::vec2(0.0, -80.0));
+    let (_, moved) = drawn_faults(&editor).expect("a fault");
+    assert!(moved.len() == 1 && moved[0].from_m == before[0].from_m && moved[0].to_m.z_m < before[0].to_m.z_m - 100.0);
+    // The line itself moves as a whole.
+    let on_line = from + (to + egui::vec2(0.0, -80.0) - from) * 0.5;
+    drag(&mut editor, on_line, on_line + egui::vec2(0.0, 40.0));
+    let (_, shifted) = drawn_faults(&editor).expect("a fault");
+    let by = shifted[0].from_m.z_m - moved[0].from_m.z_m;
+    assert!(by > 100.0 && (shifted[0].to_m.z_m - moved[0].to_m.z_m - by).abs() < 0.2);
+    // The arrow of the displacement across the line turns it over on the other side.
+    assert!(shifted[0].displacement_m > 0.0);
+    editor.key_press(Key::Delete);
+    editor.run_steps(2);
+    assert_eq!(drawn_faults(&editor).map(|(_, faults)| faults.len()), Some(0));
+    editor.key_press(Key::Escape);
+    editor.run_steps(2);
+    assert!(!editor.state().fault_tool.is_on());
+}
+
+#[test]
+fn the_handle_of_the_displacement_stays_under_the_pointer_however_the_land_changes() {
+    let (mut editor, pane) = drawing();
+    let summary = editor.state().shown.as_ref().expect("a preview").summary.clone();
+    let range_m = f64::from(summary.max_m - summary.min_m);
+    let from = pane.center() + egui::vec2(-50.0, -20.0);
+    drag(&mut editor, from, from + egui::vec2(100.0, 0.0));
+    let displacement_m = |editor: &Harness<'static, App>| drawn_faults(editor).expect("a fault").1[0].displacement_m;
+    // The arrow of a tenth of the range, taken hold of beyond its tip.
+    let mut tip = from + egui::vec2(35.0, ARROW_FROM + 0.1 * ARROW + 5.0);
+    let mut known = displacement_m(&editor);
+    assert!((known - 0.1 * range_m).abs() < 1.0, "{known} m of {range_m} m");
+    for by in [56.0, -28.0, 1.0] {
+        drag(&mut editor, tip, tip + egui::vec2(0.0, by));
+        // The land follows, and its range.
+        pause(&mut editor);
+        let now = displacement_m(&editor);
+        let expected = known + f64::from(by / ARROW) * range_m;
+        assert!((now - expected).abs() < 0.01 * range_m, "{by}: {now} m, not {expected} m");
+        (known, tip) = (now, tip + egui::vec2(0.0, by));
+    }
+    // The edge of the zone, taken hold of on its near side.
+    let zone_m = |editor: &Harness<'static, App>| drawn_faults(editor).expect("a fault").1[0].zone_m;
+    let metres = recipe(&editor).world.width_m / f64::from(pane.width().min(pane.height()) - 16.0);
+    let known = zone_m(&editor);
+    let edge = from + egui::vec2(65.0, (known / metres) as f32 - 4.0);
+    drag(&mut editor, edge, edge + egui::vec2(0.0, 12.0));
+    let wider = zone_m(&editor) - known;
+    assert!((wider - 12.0 * metres).abs() < 0.1 * metres + 1.0, "{wider} m, not {} m", 12.0 * metres);
+}
+
+#[test]
+fn a_drag_that_ends_out_of_sight_is_over_and_escape_takes_back_nothing_later() {
+    let (mut editor, pane) = drawing();
+    let middle = pane.center();
+    editor.drag_at(middle);
+    editor.run_steps(2);
+    editor.hover_at(middle + egui::vec2(40.0, 0.0));
+    editor.run_steps(2);
+    // The land alone: the map is gone, and its drag with it.
+    press(&mut editor, Modifiers::NONE, Key::Num3);
+    editor.drop_at(middle + egui::vec2(40.0, 0.0));
+    editor.run_steps(2);
+    press(&mut editor, Modifiers::NONE, Key::Num3);
+    editor.state_mut().edit(|project| project.recipe.seed += 1);
+    editor.run_steps(2);
+    let later = recipe(&editor);
+    press(&mut editor, Modifiers::NONE, Key::Escape);
+    assert_eq!(recipe(&editor), later);
+}
+
+#[test]
+fn escape_takes_back_what_is_being_dragged() {
+    let (mut editor, pane) = drawing();
+    let (before, selected) = (recipe(&editor), editor.state().selected_step);
+    let entries = editor.state().document.history().0.len();
+    let middle = pane.center();
+    editor.hover_at(middle);
+    editor.run_steps(2);
+    editor.drag_at(middle);
+    editor.run_steps(2);
+    for along in [10.0, 40.0] {
+        editor.hover_at(middle + egui::vec2(along, 0.0));
+        editor.run_steps(2);
+    }
+    assert_eq!(drawn_faults(&editor).expect("drawn faults").1.len(), 1);
+    editor.key_press(Key::Escape);
+    editor.run_steps(2);
+    editor.hover_at(middle + egui::vec2(60.0, 0.0));
+    editor.run_steps(2);
+    editor.drop_at(middle + egui::vec2(60.0, 0.0));
+    editor.run_steps(2);
+    assert_eq!((recipe(&editor), editor.state().selected_step), (before, selected));
+    assert_eq!(editor.state().document.history().0.len(), entries, "as if it had not been");
+    assert!(editor.state().fault_tool.is_on(), "only the drag is taken back");
+}
+
+#[test]
+fn without_the_tool_a_drag_moves_the_map_and_with_it_the_other_button_does() {
+    let (mut editor, pane) = drawing();
+    let gaze = editor.state().maps.gaze;
+    let middle = pane.center();
+    drag(&mut editor, middle, middle + egui::vec2(30.0, 0.0));
+    assert_eq!(editor.state().maps.gaze, gaze, "the tool lays a fault");
+    press(&mut editor, Modifiers::NONE, Key::L);
+    drag(&mut editor, middle, middle + egui::vec2(30.0, 0.0));
+    assert_ne!(editor.state().maps.gaze, gaze);
+}

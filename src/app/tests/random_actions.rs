@@ -1,0 +1,278 @@
+//! A long random walk through the editor: commands, parameters, the mouse and the keys, all from one seed. Nothing may
+//! panic, neither here nor on another thread, and undoing everything gives the first document back.
+
+use std::collections::BTreeMap;
+
+use cpu_time::ThreadTime;
+use egui::{Event, Key, Modifiers, PointerButton, Pos2, Vec2};
+use egui_kittest::Harness;
+use serde_json::Value;
+
+use crate::app::commands::WITH_KEYS;
+use crate::app::commands::handler::Dice;
+use crate::app::commands::menus::{Around, Entry, MENUS};
+use crate::app::dialogs::file_dialogs::{Answer, Ask};
+use crate::app::widgets::parameter::first_value;
+use crate::app::*;
+use crate::engine::Operation;
+use crate::engine::parameters::{Group, Kind, Parameter, choice_value};
+use crate::engine::random::{Draw, Stream};
+
+/// Dialogs in which everything is cancelled.
+#[derive(Default)]
+struct Cancelling(Vec<Ask>);
+
+impl Dialogs for Cancelling {
+    fn ask(&mut self, ask: Ask) {
+        self.0.push(ask);
+    }
+
+    fn answer(&mut self) -> Option<(Ask, Answer)> {
+        Some((self.0.pop()?, Answer::Cancelled))
+    }
+}
+
+/// The window in which the walk goes on.
+const WINDOW: Vec2 = Vec2::new(1280.0, 800.0);
+
+/// Longer stacks than this are cut down again, so that the worker keeps up now and then.
+const MOST_STEPS: usize = 8;
+
+fn pick<T: Copy>(draw: &mut Draw, among: &[T]) -> T {
+    among[below(draw, among.len())]
+}
+
+fn below(draw: &mut Draw, count: usize) -> usize {
+    (draw.unit() * count as f64) as usize
+}
+
+/// A value of the parameter's slider, or of what else there is to choose from.
+fn any_value(parameter: &Parameter, draw: &mut Draw) -> Value {
+    let slider = parameter.slider;
+    let mut number = || draw.between(slider.low, slider.high);
+    match parameter.kind {
+        Kind::Integer => Value::from(number().round() as u32),
+        Kind::Number => Value::from(number()),
+        Kind::Band => {
+            let (a, b) = (number(), number());
+            Value::from(vec![a.min(b), a.max(b)])
+        }
+        Kind::Limits => {
+            let (a, b) = (number(), number());
+            Value::from(vec![a.min(b), a.max(b), 0.1 * (slider.high - slider.low)])
+        }
+        Kind::Point => Value::from(vec![number(), number()]),
+        Kind::Boolean => Value::from(draw.chance(0.5)),
+        Kind::Choice(choices) => choice_value(choices[below(draw, choices.len())].key),
+        Kind::Text => Value::from(format!("Name {}", below(draw, 100))),
+        Kind::Colour => Value::from(format!("#{:06x}", below(draw, 1 << 24))),
+        _ if parameter.nullable && draw.chance(0.5) => Value::Null,
+        _ => first_value(parameter),
+    }
+}
+
+/// Sets one of the group's parameters; what is refused stays.
+fn vary(group: &mut dyn Group, draw: &mut Draw) {
+    let parameter = &group.table()[below(draw, group.table().len())];
+    let value = if draw.chance(0.2) { parameter.default.clone() } else { any_value(parameter, draw) };
+    // A size of the world or of an export is not what is looked for here.
+    if !matches!(parameter.kind, Kind::File) {
+        let _ = group.set(parameter.key, &value);
+    }
+}
+
+fn commands(entries: &[Entry], found: &mut Vec<Command>) {
+    for entry in entries {
+        match entry {
+            Entry::Item(item) if item.is_possible => found.push(item.command),
+            Entry::Item(_) | Entry::Line => {}
+            Entry::Menu(_, entries) => commands(entries, found),
+        }
+    }
+}
+
+/// A command that could be given as the editor stands.
+fn any_command(app: &App, draw: &mut Draw) -> Command {
+    let around = Around {
+        document: &app.document,
+        settings: &app.settings,
+        missing: &app.recent_files.missing,
+        has_import_notes: app.export.import_notes().is_some(),
+        panels: [true; 2],
+        free_bytes: None,
+        looks: app.looks(),
+    };
+    let mut found = Vec::new();
+    for (_, entries) in MENUS {
+        commands(&entries(&around), &mut found);
+    }
+    let recipe = &app.document.project().recipe;
+    let steps = recipe.stack.len();
+    let operations = Operation::all();
+    found.extend([
+        Command::AddStep(operations[below(draw, operations.len())].key()),
+        Command::OpenPreset(below(draw, preset_projects().len())),
+        Command::Seek(below(draw, recipe.iterations() as usize + 1) as u32),
+        Command::GoToEntry(below(draw, app.document.history().0.len())),
+        Command::AdoptVariation(below(draw, 9)),
+        Command::CancelPreview,
+        Command::DismissMessage,
+    ]);
+    if steps > 0 {
+        let [step, other] = [below(draw, steps), below(draw, steps)];
+        found.extend([
+            Command::SelectStep(step),
+            Command::DuplicateStep(step),
+            Command::DeleteStep(step),
+            Command::DeleteStep(other),
+            Command::MoveStep { from: step, to: other },
+            Command::LandUpTo(step),
+            Command::ShowParameter { step, key: "name" },
+            Command::AdoptFault { step, number: below(draw, 30) as u32 },
+        ]);
+    }
+    let types = recipe.texture.types.len();
+    if types > 0 {
+        found.push(Command::MoveType { from: below(draw, types), to: below(draw, types) });
+    }
+    // The size of the preview is the walk's own.
+    found.retain(|command| !matches!(command, Command::PreviewSamples(_) | Command::ExportSize | Command::Quit));
+    pick(draw, &found)
+}
+
+/// Changes something in the recipe.
+fn edit(project: &mut Project, draw: &mut Draw) {
+    let recipe = &mut project.recipe;
+    let (steps, types) = (recipe.stack.len(), recipe.texture.types.len());
+    match below(draw, 6) {
+        0..=2 if steps > 0 => vary(recipe.stack[below(draw, steps)].operation.group_mut(), draw),
+        3 if steps > 0 => vary(&mut recipe.stack[below(draw, steps)].settings, draw),
+        4 if types > 0 => vary(&mut recipe.texture.types[below(draw, types)], draw),
+        5 => vary(&mut recipe.texture.settings, draw),
+        _ => vary(&mut recipe.light, draw),
+    }
+    recipe.stack.truncate(MOST_STEPS);
+}
+
+/// Presses, drags or turns the wheel somewhere, or presses a key.
+fn input(editor: &mut Harness<'static, App>, draw: &mut Draw) -> String {
+    let mut place = || Pos2::new((draw.unit() as f32) * WINDOW.x, (draw.unit() as f32) * WINDOW.y);
+    let (from, to) = (place(), place());
+    let modifiers = if draw.chance(0.8) { Modifiers::NONE } else { Modifiers::COMMAND };
+    if draw.chance(0.3) {
+        let keys = [Key::Tab, Key::Space, Key::Enter, Key::ArrowLeft, Key::ArrowUp, Key::Escape, Key::Delete];
+        let own: Vec<Key> = WITH_KEYS
+            .iter()
+            .filter(|command| **command != Command::Quit)
+            .filter_map(Command::shortcut)
+            .map(|shortcut| shortcut.logical_key)
+            .collect();
+        let key = if draw.chance(0.5) { pick(draw, &keys) } else { pick(draw, &own) };
+        if !(modifiers == Modifiers::COMMAND && key == Key::Q) {
+            editor.key_press_modifiers(modifiers, key);
+        }
+        return format!("key {modifiers:?} {key:?}");
+    }
+    let button = pick(draw, &[PointerButton::Primary, PointerButton::Primary, PointerButton::Secondary]);
+    let pressed = |pos, pressed| Event::PointerButton { pos, button, pressed, modifiers };
+    editor.event(Event::PointerMoved(from));
+    editor.event(pressed(from, true));
+    if draw.chance(0.5) {
+        editor.step();
+        editor.event(Event::PointerMoved(from + 0.3 * (to - from)));
+        editor.step();
+        editor.event(Event::PointerMoved(to));
+        editor.event(pressed(to, false));
+        return format!("drag by {button:?}");
+    }
+    editor.event(pressed(from, false));
+    format!("click by {button:?}")
+}
+
+/// The slowest frames of a walk, by what was done in them, milliseconds.
+type Slowest = BTreeMap<String, f64>;
+
+/// Walks that many actions at a preview of that size, and all the way back.
+fn walk(actions: u64, samples: u32, seed: u32) -> Slowest {
+    let mut editor = Harness::builder().with_size(WINDOW).with_max_steps(64).build_eframe(|context| {
+        App::new(&context.egui_ctx, Box::<Cancelling>::default(), None, Folders::default()).expect("threads")
+    });
+    editor.state_mut().dice = Dice::loaded(seed);
+    editor.state_mut().edit(|project| project.view.preview_samples = samples);
+    editor.step();
+    let first = editor.state().document.project().clone();
+    let origin = editor.state().document.history().1;
+    let stream = Stream::new(seed, 1);
+    let mut slowest = Slowest::new();
+    for action in 0..actions {
+        let draw = &mut stream.at(action);
+        let deed = if editor.state().modal.is_some() {
+            editor.key_press(Key::Escape);
+            "close".to_string()
+        } else if draw.chance(0.4) {
+            let command = any_command(editor.state(), draw);
+            let ctx = editor.ctx.clone();
+            editor.state_mut().carry_out(&ctx, command);
+            format!("{command:?}").split(['(', ' ']).next().unwrap_or_default().to_string()
+        } else if draw.chance(0.5) {
+            editor.state_mut().edit(|project| edit(project, draw));
+            "edit".into()
+        } else {
+            input(&mut editor, draw)
+        };
+        let before = ThreadTime::now();
+        editor.step();
+        let own = before.elapsed().as_secs_f64() * 1e3;
+        let app = editor.state();
+        let worst = slowest.entry(deed.clone()).or_default();
+        *worst = worst.max(own);
+        let said = app.message.as_ref().map(|message| message.text.as_str()).unwrap_or_default();
+        assert!(!said.contains("an error in the program"), "action {action}, {deed}: {said}");
+        // Presets bring their own.
+        if app.document.project().view.preview_samples != samples {
+            editor.state_mut().edit(|project| project.view.preview_samples = samples);
+        }
+    }
+    while editor.state().document.history().1 > origin {
+        let ctx = editor.ctx.clone();
+        editor.state_mut().carry_out(&ctx, Command::Undo);
+    }
+    let last = editor.state().document.project();
+    assert_eq!(last.recipe, first.recipe);
+    assert_eq!((&last.name, &last.description), (&first.name, &first.description));
+    slowest
+}
+
+#[test]
+fn a_thousand_actions_do_no_harm_and_can_all_be_undone() {
+    walk(1000, 33, 1);
+}
+
+#[test]
+#[ignore = "minutes"]
+fn ten_thousand_actions_do_no_harm_and_can_all_be_undone() {
+    walk(10_000, 65, 2);
+}
+
+/// What the interface thread works for a frame, without drawing and without waiting for whatever else the machine does. What
+/// a host takes from a virtual machine counts as its work all the same: of the same walk, gone three times, each deed's
+/// least is its own.
+#[test]
+#[ignore = "a measurement"]
+fn no_frame_takes_longer_than_a_screen_shows_it() {
+    let mut least = walk(2000, 1025, 3);
+    for _ in 1..3 {
+        let again = walk(2000, 1025, 3);
+        least.retain(|deed, _| again.contains_key(deed));
+        least.iter_mut().for_each(|(deed, worst)| *worst = worst.min(again[deed]));
+    }
+    let mut slowest: Vec<(String, f64)> = least.into_iter().collect();
+    slowest.sort_by(|a, b| b.1.total_cmp(&a.1));
+    for (deed, milliseconds) in slowest.iter().take(12) {
+        println!("{milliseconds:>7.1} ms  {deed}");
+    }
+    // Another size or theme has the library draw every letter anew.
+    let redraws = ["Scale", "LargerInterface", "SmallerInterface", "UsualInterface", "Theme", "Plus", "Minus", "Num0"];
+    slowest.retain(|(deed, _)| !redraws.iter().any(|redraw| deed.ends_with(redraw)));
+    assert!(slowest[0].1 <= 16.0, "{:?}", slowest[0]);
+}

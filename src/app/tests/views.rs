@@ -1,0 +1,387 @@
+//! Looking at the land, driven by label as a person would.
+
+use std::sync::Arc;
+
+use egui::accesskit::Role;
+use egui::{Key, Modifiers};
+use egui_kittest::Harness;
+use egui_kittest::kittest::Queryable;
+
+use crate::app::tests::{editor, pause, press, wait};
+use crate::app::*;
+use crate::engine::map_view::MapView;
+use crate::engine::stack::evaluate;
+use crate::engine::{Grid, Inputs, Monitor};
+
+/// Chooses what the heightmap's pane shows, and waits until it does.
+#[track_caller]
+fn look_at(editor: &mut Harness<'static, App>, text: &str, expected: MapView) {
+    editor.get_by_role_and_label(Role::ComboBox, "What the heightmap shows").click();
+    editor.run_steps(3);
+    editor.get_by_role_and_label(Role::Button, text).click();
+    editor.run_steps(2);
+    wait(editor, text, |app| app.shown.as_ref().is_some_and(|shown| !shown.coarse && shown.request.map == expected));
+}
+
+#[test]
+fn the_heightmap_s_pane_shows_what_is_chosen() {
+    let mut editor = editor();
+    pause(&mut editor);
+    let land = editor.state().shown.as_ref().expect("a picture").land.clone();
+    let heightmap = |app: &App| app.shown.as_ref().expect("a picture").heightmap.clone();
+    let mut seen = vec![heightmap(editor.state())];
+    for (text, expected) in [
+        ("Tints", MapView::Tints),
+        ("Hillshade", MapView::Hillshade),
+        ("Contours", MapView::Contours),
+        ("Slope", MapView::Slope),
+        ("Walkable ground", MapView::Walkable(45.0)),
+    ] {
+        look_at(&mut editor, text, expected);
+        let picture = heightmap(editor.state());
+        assert!(!seen.contains(&picture), "{text} looks like another one");
+        seen.push(picture);
+    }
+    let app = editor.state();
+    assert!(Arc::ptr_eq(&land, &app.shown.as_ref().expect("a picture").land), "no land was computed for it");
+    assert!(!app.document.is_dirty());
+}
+
+/// Unfolds a section of the measures.
+fn unfold(editor: &mut Harness<'static, App>, section: &str) {
+    editor.get_by_role_and_label(Role::DisclosureTriangle, section).scroll_to_me();
+    editor.run_steps(16);
+    editor.get_by_role_and_label(Role::DisclosureTriangle, section).click();
+    editor.run_steps(16);
+}
+
+#[test]
+fn sections_are_measured_as_they_are_unfolded_and_tell_of_the_land_that_is_shown() {
+    let mut editor = editor();
+    pause(&mut editor);
+    assert!(editor.state().measures.found().is_none(), "nothing is measured that nobody looks at");
+    unfold(&mut editor, "Landforms");
+    wait(&mut editor, "the forms", |app| app.measures.found().is_some_and(|found| found.forms.is_some()));
+    editor.run_steps(2);
+    editor.get_by_label_contains("Ridge ");
+    editor.get_by_label_contains("in real ranges 7.5 % to 15.7 %");
+    unfold(&mut editor, "Spectrum");
+    wait(&mut editor, "the spectrum", |app| app.measures.found().is_some_and(|found| found.spectrum.is_some()));
+    editor.run_steps(2);
+    editor.get_by_role_and_label(Role::Image, "Power spectrum");
+    assert!(editor.state().measures.found().is_some_and(|found| found.slopes.is_none()), "nor what is folded");
+    editor.state_mut().edit(|project| project.recipe.seed += 1);
+    wait(&mut editor, "measures of the new land", |app| {
+        let is_new = app.document.project().recipe == *app.shown.as_ref().expect("a picture").request.recipe;
+        let land = &app.shown.as_ref().expect("a picture").land;
+        is_new
+            && app.measures.found().is_some_and(|found| {
+                Arc::ptr_eq(&found.land, land) && found.forms.is_some() && found.spectrum.is_some()
+            })
+    });
+}
+
+#[test]
+fn the_limit_is_dragged_in_the_histogram_and_the_share_follows() {
+    let mut editor = editor();
+    pause(&mut editor);
+    look_at(&mut editor, "Walkable ground", MapView::Walkable(45.0));
+    unfold(&mut editor, "Slopes");
+    let slopes = |app: &App| app.measures.found().and_then(|found| found.slopes.clone());
+    wait(&mut editor, "the slopes", |app| slopes(app).is_some());
+    editor.run_steps(2);
+    let before = slopes(editor.state()).expect("slopes").walkable;
+    let node = editor.get_by_role_and_label(Role::Image, "Slopes of the land");
+    node.scroll_to_me();
+    editor.run_steps(16);
+    let plot = editor.get_by_role_and_label(Role::Image, "Slopes of the land").rect();
+    let at = |degrees: f32| plot.left_center() + egui::Vec2::new(plot.width() * degrees / 90.0, 0.0);
+    editor.drag_at(at(45.0));
+    editor.run_steps(2);
+    for degrees in [40.0, 30.0, 12.0] {
+        editor.hover_at(at(degrees));
+        editor.run_steps(2);
+    }
+    editor.drop_at(at(12.0));
+    editor.run_steps(2);
+    let limit = editor.state().document.project().view.walkable_deg;
+    assert!((11.0..=13.0).contains(&limit), "{limit}");
+    wait(&mut editor, "the new share", |app| slopes(app).is_some_and(|slopes| slopes.limit_deg == limit));
+    let after = slopes(editor.state()).expect("slopes");
+    assert!(after.walkable < before && after.walkable > 0.0, "{} after {before}", after.walkable);
+    editor.run_steps(2);
+    editor.get_by_label(&format!(
+        "Walkable {:.0} %, of it connected {:.0} %",
+        100.0 * after.walkable,
+        100.0 * after.connected
+    ));
+    wait(&mut editor, "the map of it", |app| {
+        app.shown.as_ref().is_some_and(|shown| shown.request.map == MapView::Walkable(limit))
+    });
+    assert!(!editor.state().document.is_dirty(), "how the land is looked at is no edit");
+}
+
+#[test]
+fn a_profile_is_drawn_on_the_map_and_hovering_it_moves_the_crosshair() {
+    let mut editor = editor();
+    pause(&mut editor);
+    press(&mut editor, Modifiers::NONE, Key::P);
+    editor.run_steps(24);
+    let map = editor.get_by_role_and_label(Role::Image, "Heightmap of the land").rect();
+    let gaze = editor.state().maps.gaze;
+    let [from, to] = [egui::Vec2::new(-60.0, -30.0), egui::Vec2::new(50.0, 40.0)].map(|off| map.center() + off);
+    editor.drag_at(from);
+    editor.run_steps(2);
+    editor.hover_at(from + (to - from) * 0.5);
+    editor.run_steps(2);
+    editor.hover_at(to);
+    editor.run_steps(2);
+    editor.drop_at(to);
+    editor.run_steps(4);
+    assert_eq!(editor.state().maps.gaze, gaze, "the map was not moved along");
+    let extent = editor.state().document.project().recipe.world.extent();
+    let [start, end] = editor.state().profile.ends_m(extent);
+    assert!(end[0] - start[0] > 0.1 * extent.width_m && end[1] - start[1] > 0.1 * extent.depth_m);
+    assert!(!editor.state().profile.is_at_work() || !editor.state().profile.is_drawing);
+    // Half way along the plot is half way along the line.
+    let plot = editor.get_by_role_and_label(Role::Image, "Profile of the land").rect();
+    editor.hover_at(plot.center());
+    editor.run_steps(3);
+    let crosshair = editor.state().maps.crosshair_m.expect("a crosshair");
+    let middle = [0, 1].map(|axis| 0.5 * (start[axis] + end[axis]));
+    let off = [0, 1].map(|axis| (crosshair[axis] - middle[axis]).abs() / (end[axis] - start[axis]));
+    assert!(off.iter().all(|off| *off < 0.08), "{crosshair:?} in place of {middle:?}");
+    assert!(!editor.state().document.is_dirty());
+    // Another line is begun and given up: the one that is there stays.
+    press(&mut editor, Modifiers::NONE, Key::P);
+    press(&mut editor, Modifiers::NONE, Key::Escape);
+    assert_eq!(editor.state().profile.ends_m(extent), [start, end]);
+    press(&mut editor, Modifiers::NONE, Key::Escape);
+    editor.run_steps(16);
+    assert_eq!(editor.query_all_by_label("Profile of the land").count(), 0, "Escape takes the line away");
+    assert!(!editor.state().profile.can_be_removed());
+    press(&mut editor, Modifiers::NONE, Key::P);
+    press(&mut editor, Modifiers::NONE, Key::Escape);
+    assert!(!editor.state().profile.is_at_work(), "and puts the tool away");
+}
+
+#[test]
+fn the_status_bar_names_the_type_under_the_pointer() {
+    let mut editor = editor();
+    pause(&mut editor);
+    let map = editor.get_by_role_and_label(Role::Image, "Heightmap of the land").rect();
+    editor.hover_at(map.center());
+    editor.run_steps(3);
+    let app = editor.state();
+    let place_m = app.maps.crosshair_m.expect("a crosshair");
+    let name = app.shown.as_ref().expect("a picture").type_at(place_m).expect("a type").name.clone();
+    editor.get_by_label_contains(&format!("°  {name}"));
+}
+
+fn land(editor: &Harness<'static, App>) -> Arc<crate::engine::Heightfield> {
+    editor.state().shown.as_ref().expect("a picture").land.clone()
+}
+
+/// Waits until the picture of the present land is there.
+#[track_caller]
+fn settled(editor: &mut Harness<'static, App>) {
+    editor.run_steps(2);
+    wait(editor, "the picture", |app| {
+        let is_present = |shown: &Preview| *shown.request.recipe == app.document.project().recipe && !shown.coarse;
+        app.shown.as_ref().is_some_and(is_present)
+    });
+}
+
+#[test]
+fn holding_a_key_shows_the_state_before_and_letting_go_the_present_one() {
+    let mut editor = editor();
+    pause(&mut editor);
+    let before = land(&editor);
+    editor.key_down(Key::C);
+    editor.run_steps(3);
+    assert_eq!(editor.query_all_by_label_contains("Before:").count(), 0, "nothing was edited");
+    editor.key_up(Key::C);
+    editor.run_steps(2);
+    editor.state_mut().edit(|project| project.recipe.seed = 4711);
+    settled(&mut editor);
+    let (after, edited) = (land(&editor), editor.state().document.project().clone());
+    assert!(*before != *after);
+    editor.key_down(Key::C);
+    editor.run_steps(3);
+    assert!(Arc::ptr_eq(&land(&editor), &before), "it was kept, and is there at once");
+    assert_eq!(editor.query_all_by_label_contains("Before: Seed").count(), 3, "every view says so");
+    assert_eq!(*editor.state().document.project(), edited, "nothing was undone");
+    editor.key_up(Key::C);
+    editor.run_steps(3);
+    assert!(Arc::ptr_eq(&land(&editor), &after));
+    assert_eq!(editor.query_all_by_label_contains("Before: Seed").count(), 0);
+    // What was never shown is computed.
+    editor.state_mut().edit(|project| project.recipe.seed = 1);
+    editor.state_mut().edit(|project| project.recipe.seed = 2);
+    settled(&mut editor);
+    editor.key_down(Key::C);
+    wait(&mut editor, "the state before", |app| {
+        app.shown.as_ref().is_some_and(|shown| shown.request.recipe.seed == 1 && !shown.coarse)
+    });
+    editor.key_up(Key::C);
+    settled(&mut editor);
+    assert_eq!(editor.state().shown.as_ref().expect("a picture").request.recipe.seed, 2);
+}
+
+#[test]
+fn an_edit_ends_the_look_at_the_state_before() {
+    let mut editor = editor();
+    pause(&mut editor);
+    let notes = |editor: &Harness<'static, App>| editor.query_all_by_label_contains("Before:").count();
+    let ctx = editor.ctx.clone();
+    for (round, is_held) in [(0, false), (1, true)] {
+        editor.state_mut().edit(|project| project.recipe.seed = 4711 + round);
+        settled(&mut editor);
+        if is_held {
+            editor.key_down(Key::C);
+        } else {
+            editor.state_mut().carry_out(&ctx, Command::ShowBefore);
+        }
+        editor.run_steps(3);
+        assert_eq!(notes(&editor), 3, "round {round}");
+        editor.state_mut().edit(|project| project.recipe.seed = 90 + round);
+        editor.run_steps(2);
+        assert_eq!(notes(&editor), 0, "round {round}: the land in hand is seen");
+        settled(&mut editor);
+        assert_eq!(editor.state().shown.as_ref().map(|shown| shown.request.recipe.seed), Some(90 + round));
+        if is_held {
+            editor.key_up(Key::C);
+            editor.run_steps(2);
+        }
+    }
+}
+
+#[test]
+fn split_maps_show_both_states_and_the_line_between_them_is_dragged() {
+    let mut editor = editor();
+    pause(&mut editor);
+    press(&mut editor, Modifiers::SHIFT, Key::C);
+    assert!(!editor.state().maps.shows_other(), "nothing was edited");
+    editor.state_mut().edit(|project| project.recipe.light.azimuth_deg = 77.0);
+    settled(&mut editor);
+    wait(&mut editor, "the other side", |app| app.maps.shows_other());
+    // Another look at both.
+    look_at(&mut editor, "Slope", MapView::Slope);
+    wait(&mut editor, "the other side in the same look", |app| app.maps.shows_other());
+    assert!(editor.state().shown.as_ref().is_some_and(|shown| shown.request.recipe.light.azimuth_deg == 77.0));
+    let line = editor.get_all_by_label("Split between before and now").next().expect("a line").rect();
+    let at = line.center() + egui::Vec2::new(0.0, 40.0);
+    editor.drag_at(at);
+    editor.run_steps(2);
+    editor.hover_at(at + egui::Vec2::new(30.0, 0.0));
+    editor.run_steps(2);
+    editor.drop_at(at + egui::Vec2::new(30.0, 0.0));
+    editor.run_steps(2);
+    assert!(editor.state().maps.split.is_some_and(|share| share > 0.53 && share < 0.8));
+    press(&mut editor, Modifiers::SHIFT, Key::C);
+    editor.run_steps(2);
+    assert!(editor.state().maps.split.is_none() && !editor.state().maps.shows_other());
+}
+
+#[test]
+fn at_the_size_of_exports_the_views_show_what_is_exported_and_what_does_not_fit_is_refused() {
+    let mut editor = editor();
+    pause(&mut editor);
+    let choose = |editor: &mut Harness<'static, App>| {
+        editor.get_by_label("View").click();
+        editor.run_steps(3);
+        editor.get_by_label("At the size of exports").click();
+        editor.run_steps(3);
+    };
+    editor.state_mut().edit(|project| project.export.samples = 97);
+    choose(&mut editor);
+    wait(&mut editor, "97 samples", |app| app.shown.as_ref().is_some_and(|shown| shown.land.grid().width() == 97));
+    let recipe = editor.state().document.project().recipe.clone();
+    let grid = Grid::fitted(recipe.world.extent(), 97);
+    let exported = evaluate(&recipe, grid, None, &Inputs::default(), &Monitor::new());
+    assert_eq!(Ok(&*land(&editor)), exported.as_ref());
+    editor.run_steps(2);
+    editor.get_by_label_contains("97 × 97, as exported");
+    assert_eq!(editor.state().document.project().view.preview_samples, 65);
+    // It goes with the export, as far as there is memory.
+    editor.state_mut().edit(|project| project.export.samples = 65_537);
+    editor.run_steps(3);
+    assert!(editor.state().export_samples.is_none());
+    let message = editor.state().message.clone().expect("a message");
+    assert!(message.is_error && message.text.contains("65537"), "{}", message.text);
+    wait(&mut editor, "65 samples", |app| app.shown.as_ref().is_some_and(|shown| shown.land.grid().width() == 65));
+}
+
+#[test]
+fn the_sun_is_dragged_on_the_map() {
+    let mut editor = editor();
+    pause(&mut editor);
+    let dial = editor.get_by_label("Sun over the heightmap").rect();
+    let gaze = editor.state().maps.gaze;
+    editor.drag_at(dial.center());
+    editor.run_steps(2);
+    editor.hover_at(dial.center() + egui::Vec2::new(4.0, 0.0));
+    editor.run_steps(2);
+    editor.hover_at(dial.center() + egui::Vec2::new(7.0, 0.0));
+    editor.run_steps(2);
+    editor.drop_at(dial.center() + egui::Vec2::new(7.0, 0.0));
+    editor.run_steps(2);
+    let light = editor.state().document.project().recipe.light.clone();
+    assert_eq!((light.azimuth_deg, light.altitude_deg), (90.0, 45.0));
+    assert_eq!(editor.state().maps.gaze, gaze);
+    assert!(editor.state().document.undo_name().is_some_and(|name| name.starts_with("Sun")));
+}
+
+/// What no test sees: `cargo test --lib looking_tests -- --ignored` puts pictures of the editor into the temporary folder.
+#[test]
+#[ignore = "draws pictures for the eye"]
+fn pictures_for_the_eye() {
+    for (theme, name) in [(egui::Theme::Dark, "dark"), (egui::Theme::Light, "light")] {
+        let mut editor = Harness::builder()
+            .with_size([1280.0, 800.0])
+            .with_theme(theme)
+            .with_step_dt(1.0 / 60.0)
+            .wgpu()
+            .build_eframe(|context| {
+                let scripted = Box::new(crate::app::tests::Scripted::default());
+                App::new(&context.egui_ctx, scripted, None, Folders::default()).expect("threads")
+            });
+        editor.state_mut().edit(|project| project.view.preview_samples = 513);
+        editor.ctx.set_theme(theme);
+        editor.state_mut().settings.hints_seen = ["timeline", "stack", "presets"].map(String::from).into();
+        pause(&mut editor);
+        let shoot = |editor: &mut Harness<'static, App>, what: &str| {
+            editor.run_steps(40);
+            let path = std::env::temp_dir().join(format!("upthrust-looking-{what}-{name}.png"));
+            editor.render().expect("a picture").save(path).expect("written");
+        };
+        for (text, view) in [
+            ("Tints", MapView::Tints),
+            ("Contours", MapView::Contours),
+            ("Hillshade", MapView::Hillshade),
+            ("Slope", MapView::Slope),
+            ("Walkable ground", MapView::Walkable(45.0)),
+        ] {
+            look_at(&mut editor, text, view);
+            shoot(&mut editor, &text.to_lowercase().replace(' ', "-"));
+        }
+        editor.state_mut().settings.unfolded = ["Slopes", "Landforms", "Spectrum", "Profile"].map(String::from).into();
+        editor.run_steps(30);
+        wait(&mut editor, "measures", |app| app.measures.found().is_some_and(|found| found.spectrum.is_some()));
+        editor.get_by_role_and_label(Role::DisclosureTriangle, "Heights").scroll_to_me();
+        shoot(&mut editor, "measures");
+        editor.get_by_role_and_label(Role::DisclosureTriangle, "Variations").scroll_to_me();
+        shoot(&mut editor, "measures-more");
+        press(&mut editor, Modifiers::SHIFT, Key::C);
+        editor.state_mut().edit(|project| project.recipe.seed = 7);
+        settled(&mut editor);
+        wait(&mut editor, "the other side", |app| app.maps.shows_other());
+        look_at(&mut editor, "Tints", MapView::Tints);
+        editor.run_steps(20);
+        shoot(&mut editor, "split");
+        press(&mut editor, Modifiers::SHIFT, Key::C);
+        editor.key_down(Key::C);
+        shoot(&mut editor, "before");
+        editor.key_up(Key::C);
+    }
+}

@@ -1,0 +1,396 @@
+//! The panels around the views, and the views in their panes.
+
+use egui::{CentralPanel, Context, DragAndDrop, Frame, Key, Modifiers, Panel, Popup, Role, Ui, WidgetInfo};
+
+use crate::app::commands::Command;
+use crate::app::commands::menus;
+use crate::app::commands::palette::Palette;
+use crate::app::panels::analysis::{Gauges, Section};
+use crate::app::panels::compass::sun_ui;
+use crate::app::panels::hints::Places;
+use crate::app::panels::status::Status;
+use crate::app::panels::texture_panel::Studio;
+use crate::app::preview::compare;
+use crate::app::preview::thumbnails::Thumbnails;
+use crate::app::tasks::settings::Settings;
+use crate::app::tools::fault_tool::{Bench, FaultTool};
+use crate::app::tools::profile_tool::ProfileTool;
+use crate::app::views::map_style::legend_ui;
+use crate::app::views::scene;
+use crate::app::views::scene::Scene;
+use crate::app::views::{Freshness, Maps, View};
+use crate::app::widgets::{parameter, theme};
+use crate::app::{App, panels};
+use crate::engine::Recipe;
+use crate::engine::parameters::{PictureName, Range};
+use crate::files::swatches::SHIPPED;
+use crate::project::Project;
+use crate::worker::{InputFiles, Preview};
+
+/// A side panel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Side {
+    Left,
+    Right,
+}
+
+/// In windows narrower than this, points, only one side panel is seen at a time, or the views had no room.
+const NARROW: f32 = 900.0;
+
+impl App {
+    /// Whether the left and the right panel are seen.
+    pub(crate) fn panels_seen(&self, ctx: &Context) -> [bool; 2] {
+        let Settings { shows_left, shows_right, .. } = self.settings;
+        if ctx.content_rect().width() < NARROW {
+            [shows_left && self.front == Side::Left, shows_right && self.front == Side::Right]
+        } else {
+            [shows_left, shows_right]
+        }
+    }
+
+    /// Shows a side panel, or puts it away.
+    pub(crate) fn toggle_panel(&mut self, ctx: &Context, side: Side) {
+        let [left, right] = self.panels_seen(ctx);
+        match side {
+            Side::Left => self.settings.shows_left = !left,
+            Side::Right => self.settings.shows_right = !right,
+        }
+        self.front = side;
+    }
+
+    /// The palette as the editor stands.
+    pub(crate) fn palette(&self, ctx: &Context) -> Palette {
+        Palette::new(ctx, &menus::Around { free_bytes: menus::free_bytes(ctx), ..self.around_menus(ctx) })
+    }
+
+    /// What the menus draw on.
+    fn around_menus(&self, ctx: &Context) -> menus::Around<'_> {
+        menus::Around {
+            document: &self.document,
+            settings: &self.settings,
+            missing: &self.recent_files.missing,
+            has_import_notes: self.export.import_notes().is_some(),
+            panels: self.panels_seen(ctx),
+            free_bytes: None,
+            looks: self.looks(),
+        }
+    }
+
+    /// Draws all panels and views on a copy of the project; returns what the user wants done.
+    pub(crate) fn panels_ui(&mut self, ui: &mut Ui, project: &mut Project) -> Vec<Command> {
+        let mut commands = Vec::new();
+        let freshness = self.freshness();
+        let is_picking =
+            Popup::is_any_open(ui.ctx()) || self.picker.is_open() || DragAndDrop::has_any_payload(ui.ctx());
+        let seen_panels = self.panels_seen(ui.ctx());
+        let menu = Panel::top("menu").show(ui, |ui| {
+            commands.extend(panels::menu::menu_ui(ui, &self.around_menus(ui.ctx())));
+        });
+        let crosshair_m = self.maps.crosshair_m.take();
+        // While it plays, the iteration that is seen; the playhead is already at the next one.
+        let seen = self.shown.as_ref().map(|shown| shown.request.position);
+        let wanted = self.playback.position(project.recipe.iterations());
+        let at = seen.filter(|_| self.playback.is_playing()).unwrap_or(wanted);
+        self.selected_step = self.selected_step.min(project.recipe.stack.len().saturating_sub(1));
+        let status = Status {
+            message: self.message.as_ref(),
+            renewing: match freshness {
+                Freshness::Renewing(progress) => Some(progress),
+                Freshness::Current | Freshness::Outdated | Freshness::Failed => None,
+            },
+            export: self.export_status(),
+            shown: self.shown.as_ref(),
+            export_samples: self.export_samples,
+            crosshair_m,
+        };
+        Panel::bottom("status").exact_size(26.0).show(ui, |ui| commands.extend(panels::status::status_ui(ui, &status)));
+        let timeline = Panel::bottom("timeline").exact_size(38.0).show(ui, |ui| {
+            let (recipe, view) = (&mut project.recipe, &mut project.view);
+            commands.extend(panels::timeline::timeline_ui(ui, recipe, view, at, self.playback));
+        });
+        let [left, right] = seen_panels;
+        let stack = left.then(|| {
+            let panel = Panel::left("stack").default_size(304.0).size_range(240.0..=480.0);
+            panel.show(ui, |ui| commands.extend(self.left_ui(ui, project, at))).response.rect
+        });
+        self.profile.pointed_m = None;
+        if right {
+            let panel = Panel::right("right").default_size(288.0).size_range(240.0..=480.0);
+            panel.show(ui, |ui| commands.extend(self.right_ui(ui, project, crosshair_m)));
+        }
+        let (menu, timeline) = (menu.response.rect, timeline.response.rect);
+        // Where there is no stack, what is said of it stands where it would be.
+        let stack = stack.unwrap_or(menu.with_max_x(menu.left()));
+        self.hints_ui(ui.ctx(), &Places { menu, stack, timeline });
+        self.maps.crosshair_m = crosshair_m;
+        let frame = Frame::new().fill(theme::colours(ui).panel);
+        CentralPanel::default().frame(frame).show(ui, |ui| {
+            // What the pointer is on in the profile is where it is on the land.
+            let is_over_views = ui.rect_contains_pointer(ui.max_rect());
+            self.maps.crosshair_m = if is_over_views { self.maps.crosshair_m } else { self.profile.pointed_m };
+            self.views_ui(ui, project, &freshness, is_picking, &mut commands);
+        });
+        if let Some(note) = parameter::take_note(ui.ctx()) {
+            self.say(note);
+        }
+        commands
+    }
+
+    /// The stack and the history.
+    fn left_ui(&mut self, ui: &mut Ui, project: &mut Project, at: u32) -> Vec<Command> {
+        let mut commands: Vec<Command> = self.history_ui(ui).into_iter().collect();
+        ui.add_space(4.0);
+        let heights_m = self.shown.as_ref().map(|shown| Range {
+            low: f64::from(shown.summary.min_m).floor(),
+            high: f64::from(shown.summary.max_m).ceil(),
+        });
+        let (selected, reveal) = (self.selected_step, self.reveal.take());
+        let around = panels::stack::Around { at, selected, heights_m, reveal, thumbnails: &self.thumbnails };
+        commands.extend(panels::stack::stack_ui(ui, project, &mut self.picker, &around));
+        commands
+    }
+
+    /// What the land is painted with, and what there is to know of it.
+    fn right_ui(&mut self, ui: &mut Ui, project: &mut Project, crosshair_m: Option<[f64; 2]>) -> Option<Command> {
+        ui.add_space(4.0);
+        let is_dragging = ui.input(|input| input.pointer.any_down());
+        self.variations.prepare(project, &self.recipe.1, &mut self.thumbnails, is_dragging);
+        let Project { recipe, files, view, .. } = project;
+        ask_grounds(&mut self.thumbnails, recipe, files, self.studio.selected.is_some());
+        let around = panels::right::Surroundings { files, thumbnails: &self.thumbnails, shown: self.shown.as_ref() };
+        let mut gauges = Gauges {
+            unfolded: &mut self.settings.unfolded,
+            view,
+            profile: &mut self.profile,
+            shown: self.shown.as_ref(),
+            is_playing: self.playback.is_playing(),
+            crosshair_m,
+        };
+        let measures = (&mut self.measures, &mut gauges);
+        panels::right::right_ui(ui, recipe, &mut self.studio, &mut self.variations, measures, &around)
+    }
+
+    /// The history at the foot of the left panel, if it is unfolded higher than its heading.
+    fn history_ui(&self, ui: &mut Ui) -> Option<Command> {
+        let is_open = self.settings.shows_history;
+        // Each with a height of its own.
+        let panel = if is_open {
+            // In a low window it leaves the stack its half.
+            let most = (0.5 * ui.available_height()).clamp(96.0, 480.0);
+            Panel::bottom("history").default_size(200.0).size_range(96.0..=most).resizable(true)
+        } else {
+            Panel::bottom("history, folded").exact_size(28.0).resizable(false)
+        };
+        // It stands in a panel that has its margins.
+        let frame = Frame::new().inner_margin(egui::Margin::symmetric(0, 4));
+        panel.frame(frame).show(ui, |ui| panels::history::history_ui(ui, &self.document, is_open)).inner
+    }
+
+    /// `is_picking`: a menu or a list was open when the frame began, and has the keys.
+    fn views_ui(
+        &mut self,
+        ui: &mut Ui,
+        project: &mut Project,
+        freshness: &Freshness,
+        is_picking: bool,
+        commands: &mut Vec<Command>,
+    ) {
+        if self.modal.is_none() && !ui.ctx().text_edit_focused() {
+            self.fault_tool.keys(ui, &mut project.recipe, &mut self.selected_step);
+            let unfolded = &mut self.settings.unfolded;
+            let is_shown = unfolded.contains(Section::Profile.title()) && self.profile.can_be_removed();
+            if is_shown && !is_picking && ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape)) {
+                // Drawing is given up first; the line goes only where none is being drawn.
+                if !std::mem::take(&mut self.profile.is_drawing) {
+                    self.profile.remove();
+                    unfolded.remove(Section::Profile.title());
+                }
+            }
+        }
+        let mut maximise = None;
+        let before = self.before_note();
+        let total = project.recipe.iterations();
+        let range_m = self.shown.as_ref().map(|shown| f64::from(shown.summary.max_m - shown.summary.min_m));
+        let mut panes = Panes {
+            maps: &mut self.maps,
+            studio: &mut self.studio,
+            scene: &mut self.scene,
+            recipe: &mut project.recipe,
+            selected_step: &mut self.selected_step,
+            fault_tool: &mut self.fault_tool,
+            before,
+            profile: self.settings.unfolded.contains(Section::Profile.title()).then_some(&mut self.profile),
+            range_m: range_m.unwrap_or_default(),
+            at: self.playback.position(total),
+            is_at_end: self.playback.position(total) == total,
+            commands,
+            shown: self.shown.as_ref(),
+            water_m: &mut project.view.water_m,
+            freshness,
+            is_playing: self.playback.is_playing(),
+            maximise: &mut maximise,
+        };
+        match self.maximised {
+            Some(view) => {
+                ui.horizontal(|ui| {
+                    ui.add_space(8.0);
+                    ui.label(view.title());
+                    if ui.button("All views").clicked() {
+                        *panes.maximise = Some(view);
+                    }
+                });
+                panes.view_ui(ui, view);
+            }
+            None => self.tree.ui(&mut panes, ui),
+        }
+        if let Some(view) = maximise {
+            self.maximise(view);
+        }
+    }
+}
+
+/// What can be done on the 3-D view by a click of the second button.
+const ON_SCENE: [Command; 6] = [
+    Command::FrameViews,
+    Command::LookThreeQuarter,
+    Command::LookFromAbove,
+    Command::LookFromTheSide,
+    Command::MaximiseScene,
+    Command::SavePicture,
+];
+
+/// What can be done on a map so.
+fn on_map(view: View) -> [Command; 5] {
+    let alone = if view == View::Texture { Command::MaximiseTexture } else { Command::MaximiseHeightmap };
+    [Command::FaultTool, Command::ProfileLine, Command::FrameViews, alone, Command::Export]
+}
+
+/// The views in their panes.
+struct Panes<'a> {
+    maps: &'a mut Maps,
+    studio: &'a mut Studio,
+    scene: &'a mut Scene,
+    recipe: &'a mut Recipe,
+    selected_step: &'a mut usize,
+    fault_tool: &'a mut FaultTool,
+    /// What is said while the state before the last edit is shown.
+    before: Option<String>,
+    /// The line of the profile, while that is looked at.
+    profile: Option<&'a mut ProfileTool>,
+    /// Metres from the lowest to the highest height.
+    range_m: f64,
+    at: u32,
+    is_at_end: bool,
+    commands: &'a mut Vec<Command>,
+    shown: Option<&'a Preview>,
+    water_m: &'a mut Option<f64>,
+    freshness: &'a Freshness,
+    is_playing: bool,
+    maximise: &'a mut Option<View>,
+}
+
+impl Panes<'_> {
+    fn view_ui(&mut self, ui: &mut Ui, view: View) {
+        let pane = ui.available_rect_before_wrap();
+        let extent = self.recipe.world.extent();
+        let glow = self.scene.glow(ui.ctx());
+        if view != View::Scene {
+            self.maps.flood(ui.ctx(), self.shown.map(|shown| &shown.land), *self.water_m);
+        }
+        match view {
+            View::Heightmap | View::Texture => {
+                let has_tool =
+                    self.fault_tool.is_on() || self.profile.as_ref().is_some_and(|profile| profile.is_at_work());
+                let lens = self.maps.ui(ui, view, extent, self.freshness, &glow, !has_tool);
+                if !self.fault_tool.is_on() {
+                    if let Some(profile) = &mut self.profile {
+                        profile.ui(ui, &lens, extent);
+                    }
+                    lens.response.context_menu(|ui| self.commands.extend(menus::context_ui(ui, &on_map(view))));
+                }
+                let mut bench = Bench {
+                    recipe: &mut *self.recipe,
+                    selected_step: &mut *self.selected_step,
+                    range_m: self.range_m,
+                    at: self.at,
+                    is_playing: self.is_playing,
+                    is_at_end: self.is_at_end,
+                };
+                self.commands.extend(self.fault_tool.ui(ui, &lens, &mut bench));
+                sun_ui(ui, pane, view.title(), &mut self.recipe.light);
+                match view {
+                    View::Texture => self.studio.aspect_ui(ui, pane, &self.recipe.texture),
+                    View::Heightmap | View::Scene => {
+                        self.commands.extend(self.fault_tool.button_ui(ui, pane));
+                        self.maps.aspect.ui(ui, pane);
+                        if let Some(shown) = self.shown {
+                            legend_ui(ui, &lens, pane, shown);
+                        }
+                    }
+                }
+            }
+            View::Scene => {
+                let mut around = scene::Around {
+                    extent,
+                    light: &self.recipe.light,
+                    water_m: self.water_m,
+                    crosshair_m: &mut self.maps.crosshair_m,
+                    freshness: self.freshness,
+                    is_playing: self.is_playing,
+                    glow: &glow,
+                };
+                let response = self.scene.ui(ui, &mut around);
+                response.context_menu(|ui| self.commands.extend(menus::context_ui(ui, &ON_SCENE)));
+            }
+        }
+        if let Some(text) = &self.before {
+            compare::note_ui(ui, pane, text);
+        }
+    }
+}
+
+impl egui_tiles::Behavior<View> for Panes<'_> {
+    fn pane_ui(&mut self, ui: &mut Ui, _tile: egui_tiles::TileId, view: &mut View) -> egui_tiles::UiResponse {
+        self.view_ui(ui, *view);
+        egui_tiles::UiResponse::None
+    }
+
+    fn tab_title_for_pane(&mut self, view: &View) -> egui::WidgetText {
+        view.title().into()
+    }
+
+    fn on_tab_button(
+        &mut self,
+        tiles: &mut egui_tiles::Tiles<View>,
+        tile: egui_tiles::TileId,
+        response: egui::Response,
+    ) -> egui::Response {
+        if let Some(egui_tiles::Tile::Pane(view)) = tiles.get(tile) {
+            response.widget_info(|| WidgetInfo::labeled(Role::Tab, true, format!("Pane of the {}", view.title())));
+            if response.double_clicked() {
+                *self.maximise = Some(*view);
+            }
+        }
+        response
+    }
+
+    fn simplification_options(&self) -> egui_tiles::SimplificationOptions {
+        egui_tiles::SimplificationOptions { all_panes_must_have_tabs: true, ..Default::default() }
+    }
+
+    fn gap_width(&self, _style: &egui::Style) -> f32 {
+        2.0
+    }
+}
+
+/// Asks for the pictures of the grounds that are used, and of all there are where one may be chosen.
+fn ask_grounds(thumbnails: &mut Thumbnails, recipe: &Recipe, files: &InputFiles, choosing: bool) {
+    for name in recipe.pictures() {
+        thumbnails.ask_ground(&name, files);
+    }
+    if choosing {
+        for (name, _) in SHIPPED {
+            thumbnails.ask_ground(&PictureName(name.into()), files);
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! What the heightmap's pane shows, and what its colours mean.
+
+use egui::{Align, ComboBox, Layout, Rect, Role, Ui, UiBuilder, Vec2, WidgetInfo};
+
+use crate::app::views::Lens;
+use crate::app::views::legend::{LEAST_ROOM, angles, heights, list_legend, ramp_legend};
+use crate::engine::Grid;
+use crate::engine::map_view::{FOOTING, MapView, WATERS, contour_interval_m, least_river_m2};
+use crate::engine::ramp::{ELEVATION, SLOPE};
+use crate::project::View;
+use crate::worker::Preview;
+
+/// What the heightmap's pane shows. It is no part of the document.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum MapAspect {
+    #[default]
+    Grey,
+    Tints,
+    Hillshade,
+    Contours,
+    Slope,
+    Walkable,
+    Water,
+}
+
+impl MapAspect {
+    const ALL: [Self; 7] =
+        [Self::Grey, Self::Tints, Self::Hillshade, Self::Contours, Self::Slope, Self::Walkable, Self::Water];
+
+    fn text(self) -> &'static str {
+        match self {
+            Self::Grey => "Grey",
+            Self::Tints => "Tints",
+            Self::Hillshade => "Hillshade",
+            Self::Contours => "Contours",
+            Self::Slope => "Slope",
+            Self::Walkable => "Walkable ground",
+            Self::Water => "Rivers and lakes",
+        }
+    }
+
+    fn doc(self) -> &'static str {
+        match self {
+            Self::Grey => "From black, the lowest, to white, the highest, as heightmaps are exported",
+            Self::Tints => "From green lowlands to white summits, shaded by the sun",
+            Self::Hillshade => "How straight the sun falls on the ground; no shadows are cast",
+            Self::Contours => "Lines of one height each, every fifth of them stronger",
+            Self::Slope => "From green, where one walks, to red at 45° and more",
+            Self::Walkable => "Where one can walk, and what of it hangs together; the limit is in the measures",
+            Self::Water => "Where water gathers into rivers, the lakes once they are full, and the sea",
+        }
+    }
+
+    /// What the worker is to draw.
+    pub(crate) fn view(self, view: &View) -> MapView {
+        match self {
+            Self::Grey => MapView::Grey,
+            Self::Tints => MapView::Tints,
+            Self::Hillshade => MapView::Hillshade,
+            Self::Contours => MapView::Contours,
+            Self::Slope => MapView::Slope,
+            Self::Walkable => MapView::Walkable(view.walkable_deg),
+            Self::Water => MapView::Water(view.water_m.map(|water_m| water_m as f32)),
+        }
+    }
+
+    /// Draws the choice of what is shown into a corner of the pane, beside the fault tool's button.
+    pub(crate) fn ui(&mut self, ui: &mut Ui, pane: Rect) {
+        let place = Rect::from_min_size(pane.min + Vec2::new(44.0, 8.0), Vec2::new(132.0, 24.0));
+        let layout = Layout::left_to_right(Align::Center);
+        let mut corner = ui.new_child(UiBuilder::new().id_salt("map aspect").max_rect(place).layout(layout));
+        let combo = ComboBox::from_id_salt("map aspect").selected_text(self.text()).width(place.width()).truncate();
+        let shown = combo.show_ui(&mut corner, |ui| {
+            for aspect in Self::ALL {
+                ui.selectable_value(self, aspect, aspect.text()).on_hover_text(aspect.doc());
+            }
+        });
+        shown.response.widget_info(|| WidgetInfo::labeled(Role::ComboBox, true, "What the heightmap shows"));
+    }
+}
+
+/// The lines that say what the present picture of the heights means, those of a list.
+fn lines(view: MapView, range_m: [f32; 2], grid: Grid) -> Vec<(Option<[u8; 3]>, String)> {
+    match view {
+        MapView::Contours => {
+            let interval_m = contour_interval_m(range_m);
+            vec![(None, format!("A line every {interval_m} m, a strong one every {} m", 5.0 * interval_m))]
+        }
+        MapView::Walkable(limit_deg) => {
+            let names = ["Hangs together", "Cut off", "Too steep"].map(String::from);
+            let title = (None, format!("Walkable up to {limit_deg}°"));
+            let colours = FOOTING.map(Some).into_iter().zip(names);
+            std::iter::once(title).chain(colours).collect()
+        }
+        MapView::Water(sea_m) => {
+            let least_m2 = least_river_m2(grid);
+            let drained =
+                if least_m2 < 1e5 { format!("{least_m2:.0} m²") } else { format!("{:.1} km²", 1e-6 * least_m2) };
+            let rivers = format!("Rivers, of {drained} and more");
+            let names = [rivers, "Lakes, once they are full".into(), "Sea".into()];
+            let colours = WATERS.map(Some).into_iter().zip(names);
+            colours.take(if sea_m.is_some() { 3 } else { 2 }).collect()
+        }
+        MapView::Grey | MapView::Tints | MapView::Hillshade | MapView::Slope => Vec::new(),
+    }
+}
+
+/// Draws what the colours of the heightmap's pane mean over its scale bar, where there is room.
+pub(crate) fn legend_ui(ui: &Ui, lens: &Lens, pane: Rect, shown: &Preview) {
+    if lens.bar.top() - pane.top() < LEAST_ROOM {
+        return;
+    }
+    let (painter, range_m) = (&lens.painter, [shown.summary.min_m, shown.summary.max_m]);
+    match shown.request.map {
+        MapView::Tints => {
+            ramp_legend(ui, painter, lens.bar, "Elevation, m", &ELEVATION, heights(range_m));
+        }
+        MapView::Slope => {
+            ramp_legend(ui, painter, lens.bar, "Slope, °", &SLOPE, angles());
+        }
+        MapView::Contours | MapView::Walkable(_) | MapView::Water(_) => {
+            list_legend(ui, painter, lens.bar, &lines(shown.request.map, range_m, shown.land.grid()));
+        }
+        MapView::Grey | MapView::Hillshade => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::heightfield::Extent;
+
+    #[test]
+    fn legends_name_the_interval_and_the_limit() {
+        let grid = |side_m| Grid::new(Extent { width_m: side_m, depth_m: side_m }, 513, 513);
+        let said_of =
+            |view, grid| lines(view, [-20.0, 390.0], grid).into_iter().map(|(_, text)| text).collect::<Vec<_>>();
+        let said = |view| said_of(view, grid(10_000.0));
+        assert_eq!(said(MapView::Contours), ["A line every 50 m, a strong one every 250 m"]);
+        assert_eq!(
+            said(MapAspect::Walkable.view(&View { walkable_deg: 30.0, ..Default::default() })),
+            ["Walkable up to 30°", "Hangs together", "Cut off", "Too steep"]
+        );
+        let water = MapAspect::Water.view(&View::default());
+        assert_eq!(said_of(water, grid(20_000.0))[0], "Rivers, of 0.4 km² and more");
+        assert_eq!(said_of(water, grid(255.0))[0], "Rivers, of 65 m² and more");
+        assert_eq!(said(MapView::Grey), Vec::<String>::new());
+    }
+}

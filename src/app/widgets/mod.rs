@@ -1,0 +1,163 @@
+//! Small controls that egui does not have.
+
+pub(crate) mod cards;
+pub(crate) mod icon;
+pub(crate) mod parameter;
+pub(crate) mod search;
+pub(crate) mod theme;
+
+use egui::{
+    Align, Button, Color32, Context, EventFilter, Frame, Id, Key, Layout, Modal, Response, Role, Sense, Stroke,
+    StrokeKind, Ui, Vec2, WidgetInfo,
+};
+use egui_material_icons::MaterialIcon;
+use egui_material_icons::icons::ICON_ADJUST;
+
+use crate::app::widgets::theme::colours;
+use crate::engine::parameters::Range;
+
+/// A window over all others, which are dimmed, with room around what it holds.
+pub(crate) fn modal(name: &'static str, ctx: &Context) -> Modal {
+    let style = ctx.style_of(ctx.theme());
+    Modal::new(Id::unique(name)).frame(Frame::popup(&style).inner_margin(16.0))
+}
+
+/// The button of what a window is there for.
+pub(crate) fn main_button(ui: &mut Ui, name: &str, enabled: bool) -> Response {
+    ui.add_enabled(enabled, Button::selectable(enabled, name))
+}
+
+/// A frameless button with an icon; the tooltip is its name for screen readers too.
+pub(crate) fn icon_button(ui: &mut Ui, icon: MaterialIcon, name: &str) -> Response {
+    icon_button_enabled(ui, icon, name, true)
+}
+
+/// The same, greyed out where it has no effect.
+pub(crate) fn icon_button_enabled(ui: &mut Ui, icon: MaterialIcon, name: &str, enabled: bool) -> Response {
+    let button = Button::new(icon.rich_text().size(16.0)).frame_when_inactive(false).min_size(Vec2::splat(20.0));
+    let response = ui.add_enabled(enabled, button).on_hover_text(name).on_disabled_hover_text(name);
+    response.widget_info(|| WidgetInfo::labeled(Role::Button, enabled, name));
+    response
+}
+
+/// A frameless button that says by its colour whether it is on.
+pub(crate) fn coloured_icon_button(ui: &mut Ui, icon: MaterialIcon, name: &str, colour: Color32) -> Response {
+    let button = Button::new(icon.rich_text().size(16.0).color(colour)).frame_when_inactive(false);
+    let response = ui.add(button.min_size(Vec2::splat(20.0))).on_hover_text(name);
+    response.widget_info(|| WidgetInfo::labeled(Role::Button, true, name));
+    response
+}
+
+/// A frameless button as high as text.
+pub(crate) fn small_icon_button(ui: &mut Ui, icon: MaterialIcon, name: &str) -> Response {
+    let button = Button::new(icon.rich_text().size(12.0)).frame(false).min_size(Vec2::splat(12.0));
+    let response = ui.add(button).on_hover_text(name);
+    response.widget_info(|| WidgetInfo::labeled(Role::Button, true, name));
+    response
+}
+
+/// How far the arrow keys were pressed on a control that has the focus, to the right and down; a line around it shows
+/// that it has it.
+pub(crate) fn arrow_keys(ui: &Ui, response: &Response) -> Vec2 {
+    if !response.has_focus() {
+        return Vec2::ZERO;
+    }
+    let ring = Stroke::new(1.0, colours(ui).accent);
+    ui.painter().rect_stroke(response.rect, 4.0, ring, StrokeKind::Inside);
+    let arrows = EventFilter { horizontal_arrows: true, vertical_arrows: true, ..Default::default() };
+    ui.memory_mut(|memory| memory.set_focus_lock_filter(response.id, arrows));
+    let presses = |key| ui.input(|input| input.num_presses(key)) as f32;
+    Vec2::new(presses(Key::ArrowRight) - presses(Key::ArrowLeft), presses(Key::ArrowDown) - presses(Key::ArrowUp))
+}
+
+/// The factor by which plus and minus zoom on a control that has the focus.
+pub(crate) fn zoom_keys(ui: &Ui, response: &Response) -> f32 {
+    const STEP: f32 = 1.25;
+    if !response.has_focus() {
+        return 1.0;
+    }
+    let presses = |key| ui.input(|input| if input.modifiers.any() { 0 } else { input.num_presses(key) as i32 });
+    libm::powf(STEP, (presses(Key::Plus) + presses(Key::Equals) - presses(Key::Minus)) as f32)
+}
+
+/// A rail with a handle for each end of a band. The arrows left and right move the lower end, up and down the upper one.
+pub(crate) fn band_slider(ui: &mut Ui, band: &mut [f64; 2], range: Range) -> Response {
+    let height = ui.spacing().interact_size.y * 0.8;
+    let (rect, mut response) = ui.allocate_exact_size(Vec2::new(ui.available_width(), height), Sense::click_and_drag());
+    let radius = 6.0;
+    let rail = rect.shrink2(Vec2::new(radius, 0.0));
+    let span = (range.high - range.low).max(f64::MIN_POSITIVE);
+    let x_of = |value: f64| rail.left() + rail.width() * ((value - range.low) / span).clamp(0.0, 1.0) as f32;
+    let held = response.id.with("held");
+    if let Some(pointer) = response.interact_pointer_pos()
+        && (response.dragged() || response.clicked())
+    {
+        let nearest = || {
+            let [low, high] = band.map(|value| (x_of(value) - pointer.x).abs());
+            // Where both ends lie together, the side of the pointer decides.
+            usize::from(high < low || (high == low && pointer.x > x_of(band[1])))
+        };
+        let which = if response.drag_started() || response.clicked() {
+            nearest()
+        } else {
+            ui.data(|data| data.get_temp(held)).unwrap_or_else(nearest)
+        };
+        ui.data_mut(|data| data.insert_temp(held, which));
+        let share = f64::from((pointer.x - rail.left()) / rail.width()).clamp(0.0, 1.0);
+        let step = if span > 20.0 { 1.0 } else { 0.01 };
+        let value = ((range.low + share * span) / step).round() * step;
+        let moved = if which == 0 { value.min(band[1]) } else { value.max(band[0]) };
+        if moved != band[which] {
+            band[which] = moved;
+            response.mark_changed();
+        }
+    }
+    let arrows = arrow_keys(ui, &response);
+    for (which, by) in [(0, arrows.x), (1, -arrows.y)] {
+        let moved =
+            (band[which] + f64::from(by) * span / 100.0).clamp(range.low.min(band[which]), range.high.max(band[which]));
+        let moved = if which == 0 { moved.min(band[1]) } else { moved.max(band[0]) };
+        if by != 0.0 && moved != band[which] {
+            band[which] = moved;
+            response.mark_changed();
+        }
+    }
+    response.widget_info(|| WidgetInfo::labeled(Role::Slider, true, "Range"));
+    let (colours, visuals) = (colours(ui), ui.style().interact(&response));
+    let middle = rail.center().y;
+    let thick = ui.spacing().slider_rail_height;
+    let bar = |from: f32, to: f32| egui::Rect::from_x_y_ranges(from..=to, middle - 0.5 * thick..=middle + 0.5 * thick);
+    ui.painter().rect_filled(bar(rail.left(), rail.right()), 2.0, colours.line);
+    let [low, high] = band.map(x_of);
+    ui.painter().rect_filled(bar(low, high), 2.0, colours.accent);
+    for x in [low, high] {
+        let stroke = Stroke::new(1.0, visuals.fg_stroke.color);
+        ui.painter().circle(egui::pos2(x, middle), radius, visuals.bg_fill, stroke);
+    }
+    response
+}
+
+/// Small print at the right of a card, in a place of its own, so that what stands beside it does not move.
+pub(crate) fn note_ui(ui: &mut Ui, note: &str) {
+    let text = egui::RichText::new(note).size(11.0).color(colours(ui).weak);
+    let width = if note.len() > 6 { 56.0 } else { 36.0 };
+    let (rect, _) = ui.allocate_exact_size(Vec2::new(width, ui.spacing().interact_size.y), Sense::hover());
+    let place = egui::UiBuilder::new().max_rect(rect).layout(Layout::right_to_left(Align::Center));
+    ui.new_child(place).label(text);
+}
+
+/// The button that shows one thing alone, quiet until it does.
+pub(crate) fn solo_button(ui: &mut Ui, on: bool, name: &str) -> Response {
+    // Not in a scope, which would stand at the top of its row and not in the middle.
+    let style = ui.style().clone();
+    ui.spacing_mut().button_padding.x = 2.0;
+    ui.visuals_mut().widgets.inactive.fg_stroke.color = if on { colours(ui).accent } else { colours(ui).weak };
+    let response = icon_button(ui, ICON_ADJUST, name);
+    ui.set_style(style);
+    response
+}
+
+/// A heading over a part of a panel, in small capitals' stead.
+pub(crate) fn heading(ui: &mut Ui, text: &str) {
+    ui.label(egui::RichText::new(text.to_uppercase()).size(11.0).color(colours(ui).weak).strong());
+}

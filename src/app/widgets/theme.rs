@@ -1,0 +1,189 @@
+//! Colours, spacing and fonts: quiet greys, one accent.
+
+use egui::style::{WidgetVisuals, Widgets};
+use egui::{Color32, Context, CornerRadius, FontId, Shadow, Stroke, TextStyle, Theme, Vec2};
+
+/// The colours of a theme.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Colours {
+    /// Behind the panes and the window.
+    pub(crate) window: Color32,
+    /// Panels.
+    pub(crate) panel: Color32,
+    /// Cards and buttons.
+    pub(crate) raised: Color32,
+    /// Cards and buttons under the pointer.
+    pub(crate) hovered: Color32,
+    /// Fields and rails.
+    pub(crate) sunken: Color32,
+    /// Lines between things.
+    pub(crate) line: Color32,
+    /// Text.
+    pub(crate) text: Color32,
+    /// Text of less weight.
+    pub(crate) weak: Color32,
+    /// The ember of a fault: what is active, playing or dragged.
+    pub(crate) accent: Color32,
+    /// Text on the accent.
+    pub(crate) on_accent: Color32,
+    /// The accent as text on a panel.
+    pub(crate) accent_text: Color32,
+    /// Messages of failure.
+    pub(crate) error: Color32,
+    /// Behind what is written over pictures.
+    pub(crate) plate: Color32,
+}
+
+const DARK: Colours = Colours {
+    window: Color32::from_rgb(0x1b, 0x1c, 0x1e),
+    panel: Color32::from_rgb(0x23, 0x24, 0x27),
+    raised: Color32::from_rgb(0x2d, 0x2f, 0x33),
+    hovered: Color32::from_rgb(0x38, 0x3a, 0x3f),
+    sunken: Color32::from_rgb(0x18, 0x19, 0x1b),
+    line: Color32::from_rgb(0x34, 0x36, 0x3a),
+    text: Color32::from_rgb(0xd6, 0xd8, 0xdc),
+    weak: Color32::from_rgb(0x97, 0x9b, 0xa3),
+    accent: Color32::from_rgb(0xff, 0x7a, 0x3c),
+    on_accent: Color32::from_rgb(0x18, 0x19, 0x1b),
+    accent_text: Color32::from_rgb(0xff, 0x8f, 0x5a),
+    error: Color32::from_rgb(0xff, 0x8a, 0x80),
+    plate: Color32::from_rgba_unmultiplied_const(0x1b, 0x1c, 0x1e, 0xd4),
+};
+
+const LIGHT: Colours = Colours {
+    window: Color32::from_rgb(0xdc, 0xdd, 0xdf),
+    panel: Color32::from_rgb(0xec, 0xec, 0xee),
+    raised: Color32::from_rgb(0xfb, 0xfb, 0xfc),
+    hovered: Color32::from_rgb(0xff, 0xff, 0xff),
+    sunken: Color32::from_rgb(0xd8, 0xd9, 0xdc),
+    line: Color32::from_rgb(0xc6, 0xc8, 0xcc),
+    text: Color32::from_rgb(0x26, 0x28, 0x2c),
+    weak: Color32::from_rgb(0x5c, 0x60, 0x68),
+    accent: Color32::from_rgb(0xf0, 0x6a, 0x2c),
+    on_accent: Color32::from_rgb(0x18, 0x19, 0x1b),
+    accent_text: Color32::from_rgb(0xb0, 0x42, 0x0c),
+    error: Color32::from_rgb(0xb3, 0x26, 0x1e),
+    plate: Color32::from_rgba_unmultiplied_const(0xfb, 0xfb, 0xfc, 0xe2),
+};
+
+impl Colours {
+    /// What stands small behind a text: on what is chosen, and elsewhere.
+    pub(crate) fn small_print(&self, is_chosen: bool) -> Color32 {
+        if is_chosen { self.on_accent } else { self.weak }
+    }
+}
+
+/// The colours in which `ui` is drawn.
+pub(crate) fn colours(ui: &egui::Ui) -> Colours {
+    if ui.visuals().dark_mode { DARK } else { LIGHT }
+}
+
+/// Makes both themes known and installs the icon font.
+pub(crate) fn install(ctx: &Context) {
+    egui_material_icons::initialize(ctx);
+    for (theme, colours) in [(Theme::Dark, DARK), (Theme::Light, LIGHT)] {
+        ctx.style_mut_of(theme, |style| {
+            set_colours(&mut style.visuals, &colours);
+            style.text_styles = [
+                (TextStyle::Small, FontId::proportional(11.0)),
+                (TextStyle::Body, FontId::proportional(13.0)),
+                (TextStyle::Button, FontId::proportional(13.0)),
+                (TextStyle::Monospace, FontId::monospace(12.0)),
+                (TextStyle::Heading, FontId::proportional(15.0)),
+            ]
+            .into();
+            style.spacing.item_spacing = Vec2::new(8.0, 4.0);
+            style.spacing.button_padding = Vec2::new(8.0, 2.0);
+            style.spacing.interact_size = Vec2::new(40.0, 20.0);
+            style.spacing.slider_rail_height = 4.0;
+            style.spacing.indent = 12.0;
+            style.spacing.tooltip_width = 320.0;
+            // Room for the bar, so that it lies over nothing.
+            style.spacing.scroll.floating_allocated_width = 8.0;
+            style.interaction.selectable_labels = false;
+            style.interaction.tooltip_delay = 0.4;
+        });
+    }
+}
+
+fn set_colours(visuals: &mut egui::Visuals, colours: &Colours) {
+    let rounded = CornerRadius::same(4);
+    let widget = |fill: Color32, line: Color32, text: Color32| WidgetVisuals {
+        bg_fill: fill,
+        weak_bg_fill: fill,
+        bg_stroke: Stroke::new(1.0, line),
+        corner_radius: rounded,
+        fg_stroke: Stroke::new(1.0, text),
+        expansion: 0.0,
+    };
+    visuals.widgets = Widgets {
+        noninteractive: widget(colours.panel, colours.line, colours.text),
+        // Rails and the borders of swatches stand out from the cards on which they lie; buttons are like cards.
+        inactive: WidgetVisuals { bg_fill: colours.line, ..widget(colours.raised, colours.line, colours.text) },
+        hovered: widget(colours.hovered, colours.line, colours.text),
+        active: widget(colours.hovered, colours.accent, colours.text),
+        open: widget(colours.hovered, colours.line, colours.text),
+    };
+    visuals.selection.bg_fill = colours.accent;
+    visuals.selection.stroke = Stroke::new(1.0, colours.on_accent);
+    visuals.hyperlink_color = colours.accent_text;
+    visuals.weak_text_color = Some(colours.weak);
+    visuals.faint_bg_color = colours.raised;
+    visuals.extreme_bg_color = colours.sunken;
+    visuals.text_edit_bg_color = Some(colours.sunken);
+    visuals.error_fg_color = colours.error;
+    visuals.warn_fg_color = colours.accent_text;
+    visuals.panel_fill = colours.panel;
+    visuals.window_fill = colours.panel;
+    visuals.window_stroke = Stroke::new(1.0, colours.line);
+    visuals.window_corner_radius = CornerRadius::same(8);
+    visuals.menu_corner_radius = CornerRadius::same(6);
+    let shadow = Shadow { offset: [0, 4], blur: 16, spread: 0, color: Color32::from_black_alpha(90) };
+    (visuals.window_shadow, visuals.popup_shadow) = (shadow, shadow);
+    visuals.indent_has_left_vline = false;
+    visuals.slider_trailing_fill = true;
+    visuals.handle_shape = egui::style::HandleShape::Rect { aspect_ratio: 0.5 };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The contrast of two colours (WCAG 2.1).
+    fn contrast(a: Color32, b: Color32) -> f32 {
+        let luminance = |colour: Color32| {
+            let [r, g, b, _] = colour.to_array().map(crate::engine::picture::linear_from_srgb);
+            0.2126 * r + 0.7152 * g + 0.0722 * b
+        };
+        let (a, b) = (luminance(a), luminance(b));
+        (a.max(b) + 0.05) / (a.min(b) + 0.05)
+    }
+
+    #[test]
+    fn what_is_written_over_pictures_can_be_read_whatever_they_show() {
+        for colours in [DARK, LIGHT] {
+            for picture in [Color32::BLACK, Color32::WHITE, Color32::from_rgb(0x40, 0x80, 0xc0), colours.accent] {
+                let plate = picture.blend(colours.plate);
+                assert!(contrast(colours.text, plate) >= 4.5, "text over {picture:?}");
+                assert!(contrast(colours.accent_text, plate) >= 3.0, "the needle over {picture:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn text_can_be_read_on_everything_that_it_stands_on() {
+        for colours in [DARK, LIGHT] {
+            for ground in [colours.window, colours.panel, colours.raised, colours.hovered] {
+                assert!(contrast(colours.text, ground) >= 4.5);
+            }
+            assert!(contrast(colours.on_accent, colours.accent) >= 4.5);
+            for (is_chosen, ground) in [(true, colours.accent), (false, colours.panel), (false, colours.raised)] {
+                assert!(contrast(colours.small_print(is_chosen), ground) >= 4.5, "chosen: {is_chosen}");
+            }
+            for text in [colours.weak, colours.accent_text, colours.error] {
+                assert!(contrast(text, colours.panel) >= 4.5, "{text:?}");
+                assert!(contrast(text, colours.raised) >= 4.5, "{text:?}");
+            }
+        }
+    }
+}
