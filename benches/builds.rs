@@ -16,11 +16,13 @@ use upthrust::engine::operations::faults::Faults;
 use upthrust::engine::operations::recursive_filter::RecursiveFilter;
 use upthrust::engine::parameters::Band;
 use upthrust::engine::stack::evaluate;
-use upthrust::engine::texture::{Needs, Part, Points, Scene, Surroundings, TextureRecipe, paint, paint_once};
-use upthrust::engine::{Grid, Heightfield, Inputs, Monitor, Picture, Recipe, Step};
+use upthrust::engine::texture::{
+    PaintInput, PixelRegion, Points, RequiredMaps, SurfaceMaps, TextureRecipe, paint, paint_once,
+};
+use upthrust::engine::{Grid, Heightfield, Image, Inputs, Progress, Recipe, Step};
 use upthrust::files::build::{HeightmapOrder, Order, TextureOrder, memory_needed};
 use upthrust::files::heightmap::{Encoding, Rows};
-use upthrust::files::mesh::{Detail, MeshOrder};
+use upthrust::files::mesh::{MeshDetail, MeshOrder};
 use upthrust::files::{heightmap, texture};
 use upthrust::project::{Project, presets};
 
@@ -104,13 +106,13 @@ impl Case<'_> {
             texture: self.painted.then(|| TextureOrder::new(self.path("ground.png"), size)),
             mesh: self.mesh.map(|name| MeshOrder {
                 path: self.path(name),
-                detail: Detail::Vertices(Detail::USUAL_VERTICES),
+                detail: MeshDetail::Vertices(MeshDetail::DEFAULT_VERTICES),
                 texture: None,
             }),
             overwrite: true,
             ..Order::new(self.name.clone(), recipe, grid)
         };
-        order.load_inputs(&self.project.files, &Monitor::new()).expect("readable");
+        order.load_inputs(&self.project.files, &Progress::new()).expect("readable");
         order
     }
 }
@@ -196,9 +198,9 @@ pub fn large(_: &str) {
         let Run { seconds, peak_mb } = case.run();
         let order = case.order();
         let map_mb = (4 * order.grid.samples()) as f64 / MB;
-        let [land, painting, encoding, writing] = parts(&order, folder);
+        let [terrain, painting, encoding, writing] = parts(&order, folder);
         println!(
-            "{name:<44} {seconds:>7.2} {:>8} {:>6} {land:>9.2} {painting:>9.2} {encoding:>9.2} {writing:>9.2}",
+            "{name:<44} {seconds:>7.2} {:>8} {:>6} {terrain:>9.2} {painting:>9.2} {encoding:>9.2} {writing:>9.2}",
             peak_mb.map_or("?".into(), |peak| format!("{peak:.0}")),
             peak_mb.map_or("?".into(), |peak| format!("{:.2}", peak / map_mb)),
         );
@@ -213,28 +215,29 @@ pub fn large(_: &str) {
 
 /// Seconds of evaluating, painting, encoding, and writing as many bytes to the disk.
 fn parts(order: &Order, folder: &Path) -> [f64; 4] {
-    let monitor = Monitor::new();
-    let mut land = None;
+    let progress = Progress::new();
+    let mut terrain = None;
     let evaluating = milliseconds(&mut || {
-        land = evaluate(&order.recipe, order.grid, None, &order.inputs, &monitor).ok();
+        terrain = evaluate(&order.recipe, order.grid, None, &order.inputs, &progress).ok();
     });
-    let land = land.expect("not cancelled");
-    let range_m = range_of(&land);
+    let terrain = terrain.expect("not cancelled");
+    let range_m = range_of(&terrain);
     let mut sink = Counted::default();
     let mut encoding = milliseconds(&mut || {
         let path = Path::new("a.png");
-        heightmap::write(&mut sink, path, Rows::all(&land), range_m, Encoding::default(), &monitor).expect("written");
+        heightmap::write(&mut sink, path, Rows::all(&terrain), range_m, Encoding::default(), &progress)
+            .expect("written");
     });
     let mut painting = 0.0;
     if let Some(TextureOrder { size, .. }) = order.texture {
         let light = Some(&order.recipe.light).filter(|light| light.bake);
-        let surroundings =
-            &Surroundings::of(&land, Needs::of(&order.recipe.texture, light), &monitor).expect("not cancelled");
+        let surface_maps = &SurfaceMaps::of(&terrain, RequiredMaps::of(&order.recipe.texture, light), &progress)
+            .expect("not cancelled");
         let (recipe, inputs) = (&order.recipe.texture, &order.inputs);
-        let scene = Scene { land: &land, surroundings, recipe, fixed_range_m: Some(range_m), inputs };
+        let input = PaintInput { terrain: &terrain, surface_maps, recipe, fixed_range_m: Some(range_m), inputs };
         let strip = |rows: Range<usize>| {
-            let part = Part { whole: size, first: [0, rows.start], size: [size[0], rows.len()] };
-            paint(scene, light, Points::Part(part), &monitor).map(|painting| painting.picture)
+            let part = PixelRegion { whole: size, first: [0, rows.start], size: [size[0], rows.len()] };
+            paint(input, light, Points::PixelRegion(part), &progress).map(|painting| painting.picture)
         };
         painting = milliseconds(&mut || {
             for first in (0..size[1]).step_by(256) {
@@ -242,16 +245,16 @@ fn parts(order: &Order, folder: &Path) -> [f64; 4] {
             }
         });
         let both = milliseconds(&mut || {
-            texture::write_painted(&mut sink, Path::new("a.png"), size, None, strip, &monitor).expect("written");
+            texture::paint_and_write(&mut sink, Path::new("a.png"), size, None, strip, &progress).expect("written");
         });
         encoding += both - painting;
     }
-    drop(land);
+    drop(terrain);
     [evaluating / 1e3, painting / 1e3, encoding / 1e3, written_seconds(folder, sink.bytes)]
 }
 
-fn range_of(land: &Heightfield) -> Band {
-    let [min, max] = land.min_max().map(f64::from);
+fn range_of(terrain: &Heightfield) -> Band {
+    let [min, max] = terrain.min_max().map(f64::from);
     Band { min, max }
 }
 
@@ -292,30 +295,30 @@ fn written_seconds(folder: &Path, count: usize) -> f64 {
 
 /// Encoding heights, the plain form being the png crate with its default compression, on one thread.
 pub fn encode_heights(name: &str) {
-    let (land, monitor) = (rugged(square(4096)), Monitor::new());
-    let range_m = range_of(&land);
+    let (terrain, progress) = (rugged(square(4096)), Progress::new());
+    let range_m = range_of(&terrain);
     let plain_heights = |file: &mut Vec<u8>| {
         let units_per_m = 65_535.0 / (range_m.max - range_m.min);
         plain(file, png::ColorType::Grayscale, png::BitDepth::Sixteen, 4096, |r, bytes| {
-            for height in land.row(r) {
+            for height in terrain.row(r) {
                 let value = ((f64::from(*height) - range_m.min) * units_per_m).round() as u16;
                 bytes.extend(value.to_be_bytes());
             }
         });
     };
     let our_heights = |file: &mut Vec<u8>| {
-        let (rows, path) = (Rows::all(&land), Path::new("a.png"));
-        heightmap::write(&mut Cursor::new(file), path, rows, range_m, Encoding::default(), &monitor).expect("written");
+        let (rows, path) = (Rows::all(&terrain), Path::new("a.png"));
+        heightmap::write(&mut Cursor::new(file), path, rows, range_m, Encoding::default(), &progress).expect("written");
     };
     beside(name, &plain_heights, &our_heights);
 }
 
 /// Encoding a texture, beside the same plain form.
 pub fn encode_colours(name: &str) {
-    let (land, monitor) = (rugged(square(4096)), Monitor::new());
+    let (terrain, progress) = (rugged(square(4096)), Progress::new());
     let recipe = TextureRecipe::starter();
-    let painted = paint_once(&land, &recipe, None, &Inputs::default(), None, [4096, 4096], &monitor);
-    let Picture { pixels, .. } = &painted.as_ref().expect("not cancelled").picture;
+    let painted = paint_once(&terrain, &recipe, None, &Inputs::default(), None, [4096, 4096], &progress);
+    let Image { pixels, .. } = &painted.as_ref().expect("not cancelled").picture;
     let plain_pixels = |file: &mut Vec<u8>| {
         plain(file, png::ColorType::Rgb, png::BitDepth::Eight, 4096, |j, bytes| {
             pixels[j * 4096..][..4096].iter().for_each(|pixel| bytes.extend(&pixel[..3]));
@@ -323,7 +326,7 @@ pub fn encode_colours(name: &str) {
     };
     let our_pixels = |file: &mut Vec<u8>| {
         let picture = &painted.as_ref().expect("not cancelled").picture;
-        texture::write(&mut Cursor::new(file), Path::new("a.png"), picture, &monitor).expect("written");
+        texture::write(&mut Cursor::new(file), Path::new("a.png"), picture, &progress).expect("written");
     };
     beside(name, &plain_pixels, &our_pixels);
 }

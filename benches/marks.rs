@@ -18,22 +18,22 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
+use upthrust::engine::analysis::Summary;
 use upthrust::engine::fault::{Fault, Profile, sum_of_faults};
 use upthrust::engine::light::Light;
 use upthrust::engine::map_view::MapView;
-use upthrust::engine::measures::Summary;
 use upthrust::engine::operations::bsp_faults::{BspFaults, Tree};
 use upthrust::engine::operations::faults::Faults;
 use upthrust::engine::operations::recursive_filter::RecursiveFilter;
-use upthrust::engine::operations::{Drawn, Operate, Operation};
-use upthrust::engine::parameters::{Band, PictureName};
+use upthrust::engine::operations::{AnyOperation, FaultSequence, Operation};
+use upthrust::engine::parameters::{Band, TextureName};
 use upthrust::engine::random::Stream;
 use upthrust::engine::stack::evaluate;
 use upthrust::engine::texture::{
-    Chart, Needs, Points, Surroundings, Swatch, TerrainType, TextureRecipe, TextureSettings, TextureView, chart,
-    paint_once,
+    AnalysisMap, Points, RequiredMaps, SurfaceMaps, Swatch, TerrainType, TextureRecipe, TextureSettings, TextureView,
+    analysis_map, paint_once,
 };
-use upthrust::engine::{Extent, Grid, Heightfield, Inputs, Monitor, Picture, Recipe};
+use upthrust::engine::{Extent, Grid, Heightfield, Image, Inputs, Progress, Recipe};
 use upthrust::project::presets;
 use upthrust::worker::{InputFiles, PreviewRequest, Previewer};
 
@@ -150,7 +150,7 @@ fn row(name: &str, scale: f64, samples: usize, naive: &mut dyn FnMut(), ours: &m
 fn drawn(profile: Profile, count: u32) -> Vec<Fault> {
     Faults { count, profile, ..Default::default() }
         .faults(WORLD, Stream::new(1, 0))
-        .map(Drawn::into_lines)
+        .map(FaultSequence::into_lines)
         .unwrap_or_default()
 }
 
@@ -161,7 +161,7 @@ fn faults_row(name: &str, grid: Grid, profile: Profile, count: u32, naive_count:
         f64::from(count) / f64::from(naive_count),
         grid.samples(),
         &mut || drop(black_box(naive::faults(grid, &fewer))),
-        &mut || drop(black_box(sum_of_faults(grid, &faults, &Monitor::new()))),
+        &mut || drop(black_box(sum_of_faults(grid, &faults, &Progress::new()))),
     );
 }
 
@@ -169,43 +169,43 @@ fn faults_row(name: &str, grid: Grid, profile: Profile, count: u32, naive_count:
 fn trees_row(name: &str, grid: Grid, count: u32) {
     let step = BspFaults { count, wind: None, ..Default::default() };
     let trees: Vec<Tree> = match step.faults(WORLD, Stream::new(1, 0)) {
-        Some(Drawn::Trees(trees)) => trees.collect(),
+        Some(FaultSequence::Trees(trees)) => trees.collect(),
         _ => Vec::new(),
     };
     let recipe = Recipe { stack: vec![upthrust::engine::Step::new(step)], ..Default::default() };
     row(name, 1.0, grid.samples(), &mut || drop(black_box(naive::trees(grid, &trees))), &mut || {
-        drop(black_box(evaluate(&recipe, grid, None, &Inputs::default(), &Monitor::new())));
+        drop(black_box(evaluate(&recipe, grid, None, &Inputs::default(), &Progress::new())));
     });
 }
 
 fn rugged(grid: Grid) -> Heightfield {
-    sum_of_faults(grid, &drawn(Profile::Step, 500), &Monitor::new()).unwrap_or(Heightfield::flat(grid))
+    sum_of_faults(grid, &drawn(Profile::Step, 500), &Progress::new()).unwrap_or(Heightfield::flat(grid))
 }
 
 fn filter_row(name: &str, grid: Grid) {
-    let land = rugged(grid);
+    let terrain = rugged(grid);
     let filter = RecursiveFilter { k: 0.4, passes: 20, reference_samples: 1024, ..Default::default() };
-    let (mut plain, mut ours) = (land.clone(), land);
+    let (mut plain, mut ours) = (terrain.clone(), terrain);
     row(
         name,
         1.0,
         grid.samples(),
         &mut || naive::recursive_filter(plain.heights_mut(), grid.width(), 0.4, 20),
         &mut || {
-            let _ = black_box(filter.on(grid).pass(&mut ours, &Monitor::new()));
+            let _ = black_box(filter.on(grid).pass(&mut ours, &Progress::new()));
         },
     );
 }
 
 /// Eight types in bands of elevation, each with a tile that is fine enough to show at the size of the measurement.
-fn tiled() -> (TextureRecipe, BTreeMap<PictureName, Picture>) {
+fn tiled() -> (TextureRecipe, BTreeMap<TextureName, Image>) {
     let mut draw = Stream::new(5, 0).at(0);
     let mut tile = || {
         let pixels =
             (0..1024 * 1024).map(|_| [0, 1, 2, 3].map(|c| if c < 3 { (draw.unit() * 256.0) as u8 } else { 255 }));
-        Picture { width: 1024, height: 1024, pixels: pixels.collect() }
+        Image { width: 1024, height: 1024, pixels: pixels.collect() }
     };
-    let name = |i: usize| PictureName(format!("tile {i}"));
+    let name = |i: usize| TextureName(format!("tile {i}"));
     let ground = |i: usize| TerrainType {
         name: format!("Ground {i}"),
         texture: Some(name(i)),
@@ -219,10 +219,10 @@ fn tiled() -> (TextureRecipe, BTreeMap<PictureName, Picture>) {
     (recipe, (0..8).map(|i| (name(i), tile())).collect())
 }
 
-fn texture_row(name: &str, grid: Grid, recipe: &TextureRecipe, tiles: &BTreeMap<PictureName, Picture>) {
+fn texture_row(name: &str, grid: Grid, recipe: &TextureRecipe, tiles: &BTreeMap<TextureName, Image>) {
     // The plain form casts no shadows.
     let light = Light { shadows: 0.0, ..Default::default() };
-    let (land, size) = (rugged(grid), [1024, 1024]);
+    let (terrain, size) = (rugged(grid), [1024, 1024]);
     let swatches = tiles.iter().map(|(name, tile)| (name.clone(), Arc::new(Swatch::new(tile)))).collect();
     let inputs = Inputs { swatches, ..Default::default() };
     row(
@@ -231,8 +231,8 @@ fn texture_row(name: &str, grid: Grid, recipe: &TextureRecipe, tiles: &BTreeMap<
         grid.samples(),
         &mut || {
             drop(black_box(naive::texture(&naive::Canvas {
-                land: &land,
-                surroundings: &Surroundings::of(&land, Needs::of(recipe, Some(&light)), &Monitor::new())
+                terrain: &terrain,
+                surface_maps: &SurfaceMaps::of(&terrain, RequiredMaps::of(recipe, Some(&light)), &Progress::new())
                     .unwrap_or_default(),
                 recipe,
                 tiles,
@@ -242,22 +242,22 @@ fn texture_row(name: &str, grid: Grid, recipe: &TextureRecipe, tiles: &BTreeMap<
             })));
         },
         &mut || {
-            drop(black_box(paint_once(&land, recipe, None, &inputs, Some(&light), size, &Monitor::new())));
+            drop(black_box(paint_once(&terrain, recipe, None, &inputs, Some(&light), size, &Progress::new())));
         },
     );
 }
 
 fn normals_row(name: &str, grid: Grid) {
-    let land = rugged(grid);
-    row(name, 1.0, grid.samples(), &mut || drop(black_box(naive::normals(&land))), &mut || {
-        drop(black_box(chart(&land, Chart::Normals, None, Points::Samples, 255, &Monitor::new())));
+    let terrain = rugged(grid);
+    row(name, 1.0, grid.samples(), &mut || drop(black_box(naive::normals(&terrain))), &mut || {
+        drop(black_box(analysis_map(&terrain, AnalysisMap::Normals, None, Points::Samples, 255, &Progress::new())));
     });
 }
 
 fn measures_row(name: &str, grid: Grid) {
-    let land = rugged(grid);
-    row(name, 1.0, grid.samples(), &mut || drop(black_box(naive::measures(&land, 64))), &mut || {
-        drop(black_box(Summary::of(&land, 64)));
+    let terrain = rugged(grid);
+    row(name, 1.0, grid.samples(), &mut || drop(black_box(naive::measures(&terrain, 64))), &mut || {
+        drop(black_box(Summary::of(&terrain, 64)));
     });
 }
 
@@ -269,7 +269,7 @@ fn fault_growth(_: &str) {
             stack: vec![upthrust::engine::Step::new(Faults { count, profile: Profile::Step, ..Default::default() })],
             ..Default::default()
         };
-        let mut work = || drop(black_box(evaluate(&recipe, grid, None, &Inputs::default(), &Monitor::new())));
+        let mut work = || drop(black_box(evaluate(&recipe, grid, None, &Inputs::default(), &Progress::new())));
         let time = median((0..REPETITIONS).map(|_| milliseconds(&mut work)).collect());
         println!(
             "{:<44} {time:>10.2} ms, {:>8.2} µs a fault",
@@ -399,9 +399,9 @@ fn slider_of(name: &str) {
         let mut ask = |nudge: u32| {
             let step = &mut recipe.stack[step];
             match &mut step.operation {
-                Operation::Faults(faults) => faults.displacement_m *= 1.0 + 1e-3 * f64::from(nudge),
-                Operation::RecursiveFilter(rain) => rain.k += 1e-3,
-                Operation::Clamp(clamp) => clamp.softness_m += 0.1,
+                AnyOperation::Faults(faults) => faults.displacement_m *= 1.0 + 1e-3 * f64::from(nudge),
+                AnyOperation::RecursiveFilter(rain) => rain.k += 1e-3,
+                AnyOperation::Clamp(clamp) => clamp.softness_m += 0.1,
                 _ => return None,
             }
             Some(preview.watch(&recipe, u32::MAX, false))

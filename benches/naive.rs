@@ -7,11 +7,9 @@ use std::sync::Arc;
 use upthrust::engine::fault::{Fault, Profile};
 use upthrust::engine::light::Light;
 use upthrust::engine::operations::bsp_faults::{Segment, Tree};
-use upthrust::engine::parameters::{Band, Limits, PictureName};
-use upthrust::engine::texture::{
-    SlopeMode, Surroundings, TerrainType, TextureRecipe, TextureSettings, TypeBlend, Unit,
-};
-use upthrust::engine::{Grid, Heightfield, Picture};
+use upthrust::engine::parameters::{Band, Limits, TextureName};
+use upthrust::engine::texture::{SlopeMode, SurfaceMaps, TerrainType, TextureRecipe, TextureSettings, TypeBlend, Unit};
+use upthrust::engine::{Grid, Heightfield, Image};
 
 /// Adds faults one after another to every sample.
 pub fn faults(grid: Grid, faults: &[Fault]) -> Vec<f32> {
@@ -105,16 +103,16 @@ pub fn recursive_filter(heights: &mut [f32], width: usize, k: f32, passes: u32) 
 }
 
 /// The normals at the samples as a picture in 8 bits, green up the map: red, green, blue, one after another.
-pub fn normals(land: &Heightfield) -> Vec<u8> {
-    let grid = land.grid();
+pub fn normals(terrain: &Heightfield) -> Vec<u8> {
+    let grid = terrain.grid();
     let (dx, dz) = (grid.spacing_x_m() as f32, grid.spacing_z_m() as f32);
     let mut channels = Vec::with_capacity(3 * grid.samples());
     for r in 0..grid.height() {
         for c in 0..grid.width() {
             let (west, east) = (c.saturating_sub(1), (c + 1).min(grid.width() - 1));
             let (north, south) = (r.saturating_sub(1), (r + 1).min(grid.height() - 1));
-            let x = (land[(west, r)] - land[(east, r)]) / ((east - west) as f32 * dx);
-            let y = (land[(c, south)] - land[(c, north)]) / ((south - north) as f32 * dz);
+            let x = (terrain[(west, r)] - terrain[(east, r)]) / ((east - west) as f32 * dx);
+            let y = (terrain[(c, south)] - terrain[(c, north)]) / ((south - north) as f32 * dz);
             let length = (x * x + y * y + 1.0).sqrt();
             channels.extend([x, y, 1.0].map(|part| ((part / length * 0.5 + 0.5) * 255.0).round() as u8));
         }
@@ -123,8 +121,8 @@ pub fn normals(land: &Heightfield) -> Vec<u8> {
 }
 
 /// The lowest, the highest and the mean height, and the shares of the heights in bins between the first two.
-pub fn measures(land: &Heightfield, bins: usize) -> ([f32; 2], f64, Vec<f32>) {
-    let heights = land.heights();
+pub fn measures(terrain: &Heightfield, bins: usize) -> ([f32; 2], f64, Vec<f32>) {
+    let heights = terrain.heights();
     let (mut low, mut high, mut sum) = (f32::INFINITY, f32::NEG_INFINITY, 0.0);
     for &height in heights {
         (low, high, sum) = (low.min(height), high.max(height), sum + f64::from(height));
@@ -139,10 +137,10 @@ pub fn measures(land: &Heightfield, bins: usize) -> ([f32; 2], f64, Vec<f32>) {
 
 /// What the plain texture is painted from.
 pub struct Canvas<'a> {
-    pub land: &'a Heightfield,
-    pub surroundings: &'a Surroundings,
+    pub terrain: &'a Heightfield,
+    pub surface_maps: &'a SurfaceMaps,
     pub recipe: &'a TextureRecipe,
-    pub tiles: &'a BTreeMap<PictureName, Picture>,
+    pub tiles: &'a BTreeMap<TextureName, Image>,
     pub fixed_range_m: Option<Band>,
     pub light: Option<&'a Light>,
     pub size: [usize; 2],
@@ -198,11 +196,11 @@ struct Ground {
 /// in linear light, what multiplies and overlays it, the light, and back to sRGB by its formula. Types have their
 /// colours, or their tiles, which simply repeat.
 pub fn texture(canvas: &Canvas) -> Vec<[u8; 4]> {
-    let &Canvas { land, surroundings, recipe, light, size, .. } = canvas;
-    let grid = land.grid();
+    let &Canvas { terrain, surface_maps, recipe, light, size, .. } = canvas;
+    let grid = terrain.grid();
     let [low, high] = match canvas.fixed_range_m {
         Some(range) => [range.min, range.max],
-        None => land.min_max().map(f64::from),
+        None => terrain.min_max().map(f64::from),
     };
     let share = |map: &Option<Arc<Heightfield>>, spot: &Spot, without: f64| {
         map.as_ref().map_or(without, |map| spot.mix(|c, r| map[(c, r)]))
@@ -211,14 +209,14 @@ pub fn texture(canvas: &Canvas) -> Vec<[u8; 4]> {
     for j in 0..size[1] {
         for i in 0..size[0] {
             let spot = Spot::new(grid, size, i, j);
-            let [east, south] = [0, 1].map(|axis| spot.mix(|c, r| land.gradient(c, r)[axis]));
+            let [east, south] = [0, 1].map(|axis| spot.mix(|c, r| terrain.gradient(c, r)[axis]));
             let length = (1.0 + east * east + south * south).sqrt();
             let ground = Ground {
-                height: spot.mix(|c, r| land[(c, r)]),
+                height: spot.mix(|c, r| terrain[(c, r)]),
                 normal: [-east / length, 1.0 / length, -south / length],
                 slope_deg: libm::acos(1.0 / length).to_degrees(),
-                humidity: share(&surroundings.humidity, &spot, 0.0),
-                shade: share(&surroundings.shade, &spot, 0.0),
+                humidity: share(&surface_maps.humidity, &spot, 0.0),
+                shade: share(&surface_maps.shade, &spot, 0.0),
                 place_m: [
                     (i as f64 + 0.5) / size[0] as f64 * grid.extent().width_m,
                     (j as f64 + 0.5) / size[1] as f64 * grid.extent().depth_m,
@@ -228,8 +226,8 @@ pub fn texture(canvas: &Canvas) -> Vec<[u8; 4]> {
             let shine = light.map_or([1.0; 3], |light| {
                 let sun = light.towards_sun().map(f64::from);
                 let cosine = ground.normal.iter().zip(sun).map(|(n, l)| n * l).sum::<f64>().max(0.0);
-                let sunlight = 1.0 - light.shadows * (1.0 - share(&surroundings.sunlight, &spot, 1.0));
-                let sky = 1.0 - light.occlusion * (1.0 - share(&surroundings.sky, &spot, 1.0));
+                let sunlight = 1.0 - light.shadows * (1.0 - share(&surface_maps.sunlight, &spot, 1.0));
+                let sky = 1.0 - light.occlusion * (1.0 - share(&surface_maps.sky, &spot, 1.0));
                 let [direct, ambient] = [light.direct_colour, light.ambient_colour].map(|colour| colour.0.map(linear));
                 [0, 1, 2].map(|c| light.direct * direct[c] * cosine * sunlight + light.ambient * ambient[c] * sky)
             });
@@ -252,7 +250,7 @@ fn shift(kind: &TerrainType, [x, _, z]: [f64; 3], per_unit: f64) -> f64 {
 /// The mean of the types that cover the ground, multiplied and overlaid by the others, in linear light.
 fn colour(
     recipe: &TextureRecipe,
-    tiles: &BTreeMap<PictureName, Picture>,
+    tiles: &BTreeMap<TextureName, Image>,
     ground: &Ground,
     [low, high]: [f64; 2],
 ) -> [f64; 3] {
@@ -356,7 +354,7 @@ fn colour(
 }
 
 /// Bilinear between the four pixels around a place, in linear light.
-fn tile_at(tile: &Picture, place: [f64; 2]) -> [f64; 3] {
+fn tile_at(tile: &Image, place: [f64; 2]) -> [f64; 3] {
     let at = |axis: usize, count: usize| {
         let place = place[axis].rem_euclid(1.0) * count as f64 + count as f64 - 0.5;
         (place as usize % count, (place as usize + 1) % count, place.fract())

@@ -15,14 +15,14 @@ use std::time::Instant;
 
 use font8x8::legacy::BASIC_LEGACY;
 use image::{Rgba, RgbaImage, imageops};
-use upthrust::engine::measures::{self, Summary};
+use upthrust::engine::analysis::{self, Summary};
 use upthrust::engine::operations::Role;
 use upthrust::engine::operations::faults::Faults;
 use upthrust::engine::parameters::{FileName, Kind};
 use upthrust::engine::relief::relief;
 use upthrust::engine::stack::evaluate;
 use upthrust::engine::texture::paint_once;
-use upthrust::engine::{Grid, Heightfield, Inputs, Monitor, Operation, Picture, Raster, Recipe, SampleScale, Step};
+use upthrust::engine::{AnyOperation, Grid, Heightfield, Image, Inputs, Progress, Raster, Recipe, SampleScale, Step};
 use upthrust::files::build::load_inputs;
 use upthrust::project::{Project, presets};
 
@@ -72,7 +72,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     if files.is_empty() {
         print_header("operation");
         let mut sheet = Vec::new();
-        for operation in Operation::all() {
+        for operation in AnyOperation::all() {
             let name = operation.key();
             let recipe = plain_example(operation)?;
             let drawn = Drawn::in_grey(&recipe)?;
@@ -97,15 +97,15 @@ fn in_sets(name: &str, recipe: &Recipe) -> Result<Vec<RgbaImage>, Box<dyn Error>
 }
 
 /// The operation with its defaults, alone if it raises land and on fault land if it shapes.
-fn plain_example(mut operation: Operation) -> Result<Recipe, Box<dyn Error>> {
+fn plain_example(mut operation: AnyOperation) -> Result<Recipe, Box<dyn Error>> {
     for parameter in operation.table().iter().filter(|parameter| matches!(parameter.kind, Kind::File)) {
         operation.group_mut().set(parameter.key, &FILE.into())?;
     }
     let mut step = Step::new(operation);
     step.settings.seed = 1;
     let stack = match step.operation.role() {
-        Role::Raises => vec![step],
-        Role::Shapes => vec![Step::new(Faults::default()), step],
+        Role::Generator => vec![step],
+        Role::Modifier => vec![Step::new(Faults::default()), step],
     };
     Ok(Recipe { stack, ..Default::default() })
 }
@@ -132,8 +132,8 @@ fn print_header(what: &str) {
 
 /// A recipe's land and a lit picture of it.
 struct Drawn {
-    land: Heightfield,
-    picture: Picture,
+    terrain: Heightfield,
+    picture: Image,
     /// The share of the land that no terrain type covers.
     uncovered: f32,
     milliseconds: f64,
@@ -142,25 +142,25 @@ struct Drawn {
 impl Drawn {
     /// In the recipe's colours, at a place of its timeline.
     fn of(recipe: &Recipe, position: Option<u32>) -> Result<Self, Box<dyn Error>> {
-        let (land, milliseconds) = timed(recipe, position)?;
+        let (terrain, milliseconds) = timed(recipe, position)?;
         let (range, light) = (recipe.world.height_range_m, Some(&recipe.light));
-        let (inputs, size) = (load_inputs(recipe, &BTreeMap::new())?, pixels(land.grid()));
-        let painting = paint_once(&land, &recipe.texture, range, &inputs, light, size, &Monitor::new());
+        let (inputs, size) = (load_inputs(recipe, &BTreeMap::new())?, pixels(terrain.grid()));
+        let painting = paint_once(&terrain, &recipe.texture, range, &inputs, light, size, &Progress::new());
         let painting = painting.map_err(|_| CANCELLED)?;
-        Ok(Self { land, picture: painting.picture, uncovered: painting.uncovered, milliseconds })
+        Ok(Self { terrain, picture: painting.picture, uncovered: painting.uncovered, milliseconds })
     }
 
     /// In greys, so that the form is all there is to see.
     fn in_grey(recipe: &Recipe) -> Result<Self, Box<dyn Error>> {
-        let (land, milliseconds) = timed(recipe, None)?;
-        let picture = relief(&land, pixels(land.grid()), &Monitor::new()).map_err(|_| CANCELLED)?;
-        Ok(Self { land, picture, uncovered: 0.0, milliseconds })
+        let (terrain, milliseconds) = timed(recipe, None)?;
+        let picture = relief(&terrain, pixels(terrain.grid()), &Progress::new()).map_err(|_| CANCELLED)?;
+        Ok(Self { terrain, picture, uncovered: 0.0, milliseconds })
     }
 
     fn report(&self, name: &str, recipe: &Recipe) {
-        let summary = Summary::of(&self.land, 10);
-        let slopes = measures::slope_histogram(&self.land, measures::SLOPE_BIN_DEG);
-        let steeper = |deg: f32| 100.0 * slopes[(deg / measures::SLOPE_BIN_DEG) as usize..].iter().sum::<f32>();
+        let summary = Summary::of(&self.terrain, 10);
+        let slopes = analysis::slope_histogram(&self.terrain, analysis::SLOPE_BIN_DEG);
+        let steeper = |deg: f32| 100.0 * slopes[(deg / analysis::SLOPE_BIN_DEG) as usize..].iter().sum::<f32>();
         println!(
             "{name:<18} {:>6} {:>7.1} {:>7.0}…{:<7.0} {:>6.2} {:>6.2} {:>5.1}% {:>5.1}% {:>5.1}% {:>8.3}%",
             recipe.iterations(),
@@ -168,7 +168,7 @@ impl Drawn {
             summary.min_m,
             summary.max_m,
             summary.hypsometric_integral,
-            measures::hurst_exponent(&self.land).unwrap_or(f64::NAN),
+            analysis::hurst_exponent(&self.terrain).unwrap_or(f64::NAN),
             steeper(35.0),
             steeper(45.0),
             steeper(60.0),
@@ -200,7 +200,7 @@ impl Drawn {
     }
 
     fn heights(&self) -> RgbaImage {
-        let picture = image_of(&Picture::of_heights(&self.land));
+        let picture = image_of(&Image::grayscale(&self.terrain));
         imageops::resize(&picture, PIXELS, PIXELS, imageops::FilterType::Triangle)
     }
 
@@ -211,9 +211,9 @@ impl Drawn {
     /// The land as seen from the south, from above its highest point: each column of the picture walks away from the
     /// eye and paints what rises above everything nearer.
     fn view(&self) -> RgbaImage {
-        let extent = self.land.grid().extent();
+        let extent = self.terrain.grid().extent();
         let texture = image_of(&self.picture);
-        let [low, high] = self.land.min_max();
+        let [low, high] = self.terrain.min_max();
         let side = extent.width_m.max(extent.depth_m);
         let eye = [0.5 * extent.width_m, f64::from(high) + 0.45 * side, 1.3 * extent.depth_m];
         let (focal, horizon) = (1.05 * f64::from(PIXELS), -0.12 * f64::from(PIXELS));
@@ -228,7 +228,7 @@ impl Drawn {
                 if !(0.0..=extent.width_m).contains(&x) || !(0.0..=extent.depth_m).contains(&z) {
                     continue;
                 }
-                let height = f64::from(self.land.height_at(x, z));
+                let height = f64::from(self.terrain.height_at(x, z));
                 let row = |height: f64| ((eye[1] - height) / away * focal + horizon).clamp(0.0, f64::from(painted));
                 let place = |m: f64, side: f64, pixels: u32| ((m / side * f64::from(pixels)) as u32).min(pixels - 1);
                 let pixel = *texture
@@ -249,8 +249,8 @@ impl Drawn {
 fn timed(recipe: &Recipe, position: Option<u32>) -> Result<(Heightfield, f64), Box<dyn Error>> {
     let grid = Grid::fitted(recipe.world.extent(), SAMPLES);
     let begun = Instant::now();
-    let land = evaluate(recipe, grid, position, &inputs(), &Monitor::new()).map_err(|_| CANCELLED)?;
-    Ok((land, begun.elapsed().as_secs_f64() * 1e3))
+    let terrain = evaluate(recipe, grid, position, &inputs(), &Progress::new()).map_err(|_| CANCELLED)?;
+    Ok((terrain, begun.elapsed().as_secs_f64() * 1e3))
 }
 
 /// The size of a picture of the land on a grid.
@@ -270,7 +270,7 @@ fn rise(recipe: &Recipe, folder: &Path) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn image_of(picture: &Picture) -> RgbaImage {
+fn image_of(picture: &Image) -> RgbaImage {
     RgbaImage::from_fn(picture.width as u32, picture.height as u32, |x, y| {
         Rgba(picture.pixels[y as usize * picture.width + x as usize])
     })

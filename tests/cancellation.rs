@@ -13,8 +13,10 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use upthrust::engine::parameters::{Band, Kind, Parameter};
 use upthrust::engine::stack::{Evaluator, evaluate};
-use upthrust::engine::texture::{Chart, Part, Points, Scene, Surroundings, chart, paint, paint_once, weigh};
-use upthrust::engine::{Cancelled, Extent, Grid, Heightfield, Monitor, Operation, Picture, Recipe, Step};
+use upthrust::engine::texture::{
+    AnalysisMap, PaintInput, PixelRegion, Points, SurfaceMaps, analysis_map, paint, paint_once, weigh,
+};
+use upthrust::engine::{AnyOperation, Cancelled, Extent, Grid, Heightfield, Image, Progress, Recipe, Step};
 use upthrust::files::{heightmap, texture};
 
 const MARK: Duration = Duration::from_millis(50);
@@ -30,21 +32,21 @@ fn recipe(json: &Value) -> Recipe {
 }
 
 /// Does its work until it is done or cancelled; returns whether it was cancelled.
-type Work<'a> = &'a (dyn Fn(&Monitor) -> bool + Sync);
+type Work<'a> = &'a (dyn Fn(&Progress) -> bool + Sync);
 
 /// How long a computation goes on after it was cancelled, at the worst of a few moments; `None` if it was done before
 /// each of them.
 fn latency(work: Work) -> Option<Duration> {
     let once = |moment| {
-        let monitor = Monitor::new();
+        let progress = Progress::new();
         std::thread::scope(|scope| {
             let worker = scope.spawn(|| {
-                let cancelled = work(&monitor);
+                let cancelled = work(&progress);
                 (cancelled, Instant::now())
             });
             std::thread::sleep(moment);
             let asked = Instant::now();
-            monitor.cancel();
+            progress.cancel();
             let (cancelled, stopped) = worker.join().expect("no panic");
             // Work that was done before it was asked to stop says nothing.
             cancelled.then(|| stopped.saturating_duration_since(asked))
@@ -80,7 +82,7 @@ fn every_kind_of_work_stops_in_time() {
     let _alone = ONE_AT_A_TIME.lock();
     let evaluation = |stack: Value| {
         let recipe = recipe(&json!({ "stack": stack }));
-        move |monitor: &Monitor| evaluate(&recipe, grid(), None, common::inputs(), monitor) == Err(Cancelled)
+        move |progress: &Progress| evaluate(&recipe, grid(), None, common::inputs(), progress) == Err(Cancelled)
     };
     let windy = evaluation(json!([{"operation": "faults", "count": 1000, "wind": {"k": 0.3}}]));
     let rainy = evaluation(json!([{"operation": "faults", "count": 1000, "wind": {"form": "averaged", "passes": 50}}]));
@@ -90,13 +92,13 @@ fn every_kind_of_work_stops_in_time() {
         evaluation(json!([{"operation": "faults", "count": 9}, {"operation": "recursive_filter", "passes": 900}]));
     let painted = recipe(&json!({}));
     let small = Heightfield::from_fn(grid(), |c, r| (c * r % 977) as f32);
-    let texture = |monitor: &Monitor| {
-        paint_once(&small, &painted.texture, None, common::inputs(), Some(&painted.light), [4096, 4096], monitor)
+    let texture = |progress: &Progress| {
+        paint_once(&small, &painted.texture, None, common::inputs(), Some(&painted.light), [4096, 4096], progress)
             .is_err()
     };
     let textured = common::textured(&painted.texture, 200.0);
-    let textures = |monitor: &Monitor| {
-        paint_once(&small, &textured, None, common::inputs(), Some(&painted.light), [4096, 4096], monitor).is_err()
+    let textures = |progress: &Progress| {
+        paint_once(&small, &textured, None, common::inputs(), Some(&painted.light), [4096, 4096], progress).is_err()
     };
     let works: [(&str, Work); 7] = [
         ("1025², 1000 faults with wind", &windy),
@@ -122,11 +124,11 @@ fn every_kind_of_work_stops_in_time() {
 #[test]
 fn every_picture_stops_in_time() {
     let _alone = ONE_AT_A_TIME.lock();
-    let land = Heightfield::from_fn(grid(), |c, r| (c * r % 977) as f32);
-    let (painted, surroundings) = (recipe(&json!({})), Surroundings::default());
-    let scene = Scene {
-        land: &land,
-        surroundings: &surroundings,
+    let terrain = Heightfield::from_fn(grid(), |c, r| (c * r % 977) as f32);
+    let (painted, surface_maps) = (recipe(&json!({})), SurfaceMaps::default());
+    let input = PaintInput {
+        terrain: &terrain,
+        surface_maps: &surface_maps,
         recipe: &painted.texture,
         fixed_range_m: None,
         inputs: common::inputs(),
@@ -138,26 +140,28 @@ fn every_picture_stops_in_time() {
         assert!(latency.is_some(), "{name}: done before it could be cancelled");
         missed.extend(report(name, latency).map(|(name, latency)| (name.to_string(), latency)));
     };
-    check("weights 4096²", &|monitor| weigh(scene, points, 255, monitor).is_err());
-    for what in Chart::ALL {
-        check(&format!("{} 4096²", what.key()), &|monitor| chart(&land, what, None, points, 255, monitor).is_err());
+    check("weights 4096²", &|progress| weigh(input, points, 255, progress).is_err());
+    for what in AnalysisMap::ALL {
+        check(&format!("{} 4096²", what.key()), &|progress| {
+            analysis_map(&terrain, what, None, points, 255, progress).is_err()
+        });
     }
-    let picture = Picture { width: 8192, height: 4096, pixels: vec![[7; 4]; 8192 * 4096] };
+    let picture = Image { width: 8192, height: 4096, pixels: vec![[7; 4]; 8192 * 4096] };
     let range_m = Band { min: 0.0, max: 976.0 };
-    let encoded = |monitor: &Monitor| {
-        let (rows, encoding) = (heightmap::Rows::all(&land), heightmap::Encoding::default());
-        heightmap::write(&mut std::io::empty(), Path::new("a.png"), rows, range_m, encoding, monitor).is_err()
+    let encoded = |progress: &Progress| {
+        let (rows, encoding) = (heightmap::Rows::all(&terrain), heightmap::Encoding::default());
+        heightmap::write(&mut std::io::empty(), Path::new("a.png"), rows, range_m, encoding, progress).is_err()
     };
     check("1025², encoded", &encoded);
-    let painted_in_strips = |monitor: &Monitor| {
+    let painted_in_strips = |progress: &Progress| {
         let strip = |rows: Range<usize>| {
-            let part = Part { whole: [8192; 2], first: [0, rows.start], size: [8192, rows.len()] };
-            paint(scene, None, Points::Part(part), monitor).map(|painting| painting.picture)
+            let part = PixelRegion { whole: [8192; 2], first: [0, rows.start], size: [8192, rows.len()] };
+            paint(input, None, Points::PixelRegion(part), progress).map(|painting| painting.picture)
         };
-        texture::write_painted(&mut std::io::empty(), Path::new("a.png"), [8192; 2], None, strip, monitor).is_err()
+        texture::paint_and_write(&mut std::io::empty(), Path::new("a.png"), [8192; 2], None, strip, progress).is_err()
     };
     check("texture 8192², painted and encoded in strips", &painted_in_strips);
-    check("8192 × 4096, turned over", &|monitor| picture.turned_over([true, true], monitor).is_err());
+    check("8192 × 4096, turned over", &|progress| picture.flipped([true, true], progress).is_err());
     assert!(missed.is_empty(), "{missed:?}");
 }
 
@@ -185,7 +189,7 @@ impl Length {
         }
     }
 
-    fn of(self, mut operation: Operation) -> Operation {
+    fn of(self, mut operation: AnyOperation) -> AnyOperation {
         for parameter in operation.table() {
             if let Some(value) = self.value(parameter) {
                 operation.group_mut().set(parameter.key, &value).expect("within the hard range");
@@ -202,22 +206,22 @@ const DONE_AT_ONCE: [&str; 6] = ["heightmap", "clamp", "levels", "edge_fade", "i
 #[test]
 fn every_operation_stops_in_time_however_long_it_would_take() {
     let _alone = ONE_AT_A_TIME.lock();
-    let mut never_stopped: Vec<&str> = common::operations().iter().map(Operation::key).collect();
+    let mut never_stopped: Vec<&str> = common::operations().iter().map(AnyOperation::key).collect();
     never_stopped.retain(|key| !DONE_AT_ONCE.contains(key));
     for length in [Length::Default, Length::SliderEnd, Length::Everything, Length::HardEnd] {
         let rows = common::operations().into_iter().map(|operation| {
             let key = operation.key();
             let name = format!("1025², {key}, {length:?}");
-            let stack = common::on_fault_land(length.of(operation), 60);
+            let stack = common::on_fault_terrain(length.of(operation), 60);
             let [ground, _] = &stack[..] else { unreachable!("an operation on fault land") };
             // The land below is there already.
             let evaluator = Mutex::new(Evaluator::new());
-            let evaluated = |stack: Vec<Step>, monitor: &Monitor| {
+            let evaluated = |stack: Vec<Step>, progress: &Progress| {
                 let recipe = Recipe { stack, ..Default::default() };
-                evaluator.lock().expect("no panic").evaluate(&recipe, grid(), None, common::inputs(), monitor)
+                evaluator.lock().expect("no panic").evaluate(&recipe, grid(), None, common::inputs(), progress)
             };
-            evaluated(vec![ground.clone()], &Monitor::new()).expect("not cancelled");
-            let latency = latency(&|monitor| evaluated(stack.clone(), monitor).is_err());
+            evaluated(vec![ground.clone()], &Progress::new()).expect("not cancelled");
+            let latency = latency(&|progress| evaluated(stack.clone(), progress).is_err());
             if latency.is_some() {
                 never_stopped.retain(|other| *other != key);
             }
@@ -240,11 +244,11 @@ fn large_maps_stop_in_time() {
     // The land below is there already.
     let evaluator = Mutex::new(Evaluator::new());
     let ground = json!({"operation": "circles", "count": 20});
-    let evaluated = |stack: Value, monitor: &Monitor| {
+    let evaluated = |stack: Value, progress: &Progress| {
         let recipe = recipe(&json!({ "stack": stack }));
-        evaluator.lock().expect("no panic").evaluate(&recipe, grid, None, common::inputs(), monitor).is_err()
+        evaluator.lock().expect("no panic").evaluate(&recipe, grid, None, common::inputs(), progress).is_err()
     };
-    assert!(!evaluated(json!([ground]), &Monitor::new()));
+    assert!(!evaluated(json!([ground]), &Progress::new()));
     let mut missed = Vec::new();
     let mut check = |name: &str, work: Work| {
         let name = format!("4097², {name}");
@@ -269,19 +273,19 @@ fn large_maps_stop_in_time() {
         json!({"operation": "particles", "count": 3}),
         json!({"operation": "faults", "count": 40, "wind": {"form": "averaged"}}),
     ] {
-        check(&step.to_string(), &|monitor| evaluated(json!([ground, step]), monitor));
+        check(&step.to_string(), &|progress| evaluated(json!([ground, step]), progress));
     }
     // A step whose own land is known is only joined, in another strength every time.
-    let joined = |strength: f64, monitor: &Monitor| {
+    let joined = |strength: f64, progress: &Progress| {
         let step = json!({"operation": "circles", "count": 9, "strength": strength, "mask": {"source": "slope"}});
-        evaluated(json!([ground, step]), monitor)
+        evaluated(json!([ground, step]), progress)
     };
-    assert!(!joined(1.0, &Monitor::new()));
+    assert!(!joined(1.0, &Progress::new()));
     let strength = Mutex::new(1.0);
-    check("blend", &|monitor| {
+    check("blend", &|progress| {
         let mut strength = strength.lock().expect("no panic");
         *strength *= 0.9;
-        joined(*strength, monitor)
+        joined(*strength, progress)
     });
     assert!(missed.is_empty(), "{missed:?}");
 }

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use upthrust::engine::parameters::{Group, Kind, Parameter, Scale, choice_value};
 use upthrust::engine::stack::{Evaluator, evaluate};
 use upthrust::engine::texture::paint_once;
-use upthrust::engine::{Extent, Grid, Heightfield, Monitor, Operation, Recipe, Step};
+use upthrust::engine::{AnyOperation, Extent, Grid, Heightfield, Progress, Recipe, Step};
 use upthrust::project::presets;
 
 fn recipe(json: &Value) -> Recipe {
@@ -70,17 +70,17 @@ fn recipes() -> Vec<(&'static str, Recipe)> {
 /// Every operation with its defaults on fault land, in the oblong world of [`recipes`].
 fn recipes_of_operations() -> Vec<(&'static str, Recipe)> {
     let world = recipes()[0].1.world.clone();
-    let on_fault_land = |operation: Operation| {
+    let on_fault_terrain = |operation: AnyOperation| {
         let key = operation.key();
-        let stack = common::on_fault_land(operation, 200);
+        let stack = common::on_fault_terrain(operation, 200);
         (key, Recipe { seed: 77, world: world.clone(), stack, ..Default::default() })
     };
-    common::operations().into_iter().map(on_fault_land).collect()
+    common::operations().into_iter().map(on_fault_terrain).collect()
 }
 
-fn land(recipe: &Recipe, samples: usize, position: Option<u32>) -> Heightfield {
+fn terrain(recipe: &Recipe, samples: usize, position: Option<u32>) -> Heightfield {
     let grid = Grid::fitted(recipe.world.extent(), samples);
-    evaluate(recipe, grid, position, common::inputs(), &Monitor::new()).expect("not cancelled")
+    evaluate(recipe, grid, position, common::inputs(), &Progress::new()).expect("not cancelled")
 }
 
 fn threads(count: usize) -> ThreadPool {
@@ -92,15 +92,15 @@ fn hash(bytes: impl IntoIterator<Item = u8>) -> u64 {
     bytes.into_iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
-fn hash_of_heights(land: &Heightfield) -> u64 {
-    hash(land.heights().iter().flat_map(|height| height.to_bits().to_le_bytes()))
+fn hash_of_heights(terrain: &Heightfield) -> u64 {
+    hash(terrain.heights().iter().flat_map(|height| height.to_bits().to_le_bytes()))
 }
 
-fn hash_of_texture(recipe: &Recipe, land: &Heightfield) -> u64 {
+fn hash_of_texture(recipe: &Recipe, terrain: &Heightfield) -> u64 {
     let light = Some(&recipe.light);
     let texture = common::textured(&recipe.texture, 300.0);
-    let painting =
-        paint_once(land, &texture, None, common::inputs(), light, [200, 130], &Monitor::new()).expect("not cancelled");
+    let painting = paint_once(terrain, &texture, None, common::inputs(), light, [200, 130], &Progress::new())
+        .expect("not cancelled");
     hash(painting.picture.pixels.into_iter().flatten())
 }
 
@@ -111,8 +111,8 @@ fn the_number_of_threads_changes_no_byte() {
             .into_iter()
             .map(|count| {
                 threads(count).install(|| {
-                    let land = land(&recipe, 161, None);
-                    [hash_of_heights(&land), hash_of_texture(&recipe, &land)]
+                    let terrain = terrain(&recipe, 161, None);
+                    [hash_of_heights(&terrain), hash_of_texture(&recipe, &terrain)]
                 })
             })
             .collect();
@@ -129,9 +129,10 @@ fn check_stepping(name: &str, recipe: &Recipe, places: u32) {
     let forwards: Vec<u32> = (0..=end).step_by(stride as usize).collect();
     let backwards = forwards.iter().rev();
     for &position in forwards.iter().chain(backwards).chain(&[end, 1, end / 2, end / 2 + 1]) {
-        let stepped =
-            evaluator.evaluate(recipe, grid, Some(position), common::inputs(), &Monitor::new()).expect("not cancelled");
-        let alone = land(recipe, 65, Some(position));
+        let stepped = evaluator
+            .evaluate(recipe, grid, Some(position), common::inputs(), &Progress::new())
+            .expect("not cancelled");
+        let alone = terrain(recipe, 65, Some(position));
         assert_eq!(hash_of_heights(&stepped), hash_of_heights(&alone), "{name} at {position}");
     }
 }
@@ -191,7 +192,7 @@ const GOLDEN_OPERATIONS: &[(&str, u64)] = &[
 
 fn check_golden(recipes: &[(&'static str, Recipe)], golden: &[(&str, u64)]) {
     let found: Vec<(&str, u64)> =
-        recipes.iter().map(|(name, recipe)| (*name, hash_of_heights(&land(recipe, 161, None)))).collect();
+        recipes.iter().map(|(name, recipe)| (*name, hash_of_heights(&terrain(recipe, 161, None)))).collect();
     // As the table is written, to be put in its place.
     let row = |(name, hash): &(&str, u64)| {
         let digits = format!("{hash:016x}");
@@ -216,7 +217,7 @@ fn every_operation_by_default_makes_what_it_has_always_made() {
 fn textured_ground_looks_as_it_has_always_looked() {
     let mut recipe = recipes().swap_remove(0).1;
     recipe.light.shadows = 0.0;
-    assert_eq!(format!("{:016x}", hash_of_texture(&recipe, &land(&recipe, 65, None))), "04402a99a6ebead2");
+    assert_eq!(format!("{:016x}", hash_of_texture(&recipe, &terrain(&recipe, 65, None))), "04402a99a6ebead2");
 }
 
 /// A place in a hard range, by the parameter's own scale; ranges that a small test cannot afford are cut.
@@ -300,18 +301,18 @@ proptest! {
         extent in (1.0..1e6_f64, 1.0..1e6_f64),
     ) {
         let mut places = places.into_iter();
-        for operation in Operation::all() {
+        for operation in AnyOperation::all() {
             let key = operation.key();
             let mut step = Step::new(operation);
             fill(&mut step.settings, &mut places);
             step.settings.enabled = true;
             fill(step.operation.group_mut(), &mut places);
             let written = step.to_json();
-            let below = Step::new(Operation::from_key("faults").expect("known"));
+            let below = Step::new(AnyOperation::from_key("faults").expect("known"));
             let recipe = Recipe { seed, stack: vec![below, step], ..Default::default() };
             let grid = Grid::new(Extent { width_m: extent.0, depth_m: extent.1 }, samples, samples / 2 + 2);
-            let land = || evaluate(&recipe, grid, None, common::inputs(), &Monitor::new()).expect("not cancelled");
-            let [one, three] = POOLS.each_ref().map(|pool| pool.install(land));
+            let terrain = || evaluate(&recipe, grid, None, common::inputs(), &Progress::new()).expect("not cancelled");
+            let [one, three] = POOLS.each_ref().map(|pool| pool.install(terrain));
             prop_assert!(one.heights().iter().all(|height| height.is_finite()), "{}: {}", key, written);
             prop_assert_eq!(hash_of_heights(&one), hash_of_heights(&three), "{} on threads: {}", key, written);
             let again = Recipe::from_json(&recipe.to_json());
@@ -323,16 +324,16 @@ proptest! {
     fn every_palette_paints_every_pixel(places in prop::collection::vec(0.0..1.0_f64, 200), seed: u32) {
         let mut places = places.into_iter();
         let mut recipe = Recipe { seed, ..Default::default() };
-        recipe.stack.push(Step::new(Operation::from_key("faults").expect("known")));
+        recipe.stack.push(Step::new(AnyOperation::from_key("faults").expect("known")));
         fill(&mut recipe.texture.settings, &mut places);
         for ground in &mut recipe.texture.types {
             fill(ground, &mut places);
         }
         fill(&mut recipe.light, &mut places);
-        let land = land(&recipe, 33, Some(20));
+        let terrain = terrain(&recipe, 33, Some(20));
         let size = [37, 21];
         let painting =
-            paint_once(&land, &recipe.texture, None, common::inputs(), Some(&recipe.light), size, &Monitor::new()).expect("not cancelled");
+            paint_once(&terrain, &recipe.texture, None, common::inputs(), Some(&recipe.light), size, &Progress::new()).expect("not cancelled");
         prop_assert!(painting.picture.pixels.iter().all(|pixel| pixel[3] == 255));
         // Whatever the types ask for, those that cover ground share out all of it.
         let covering = || recipe.texture.active().zip(&painting.shares).filter(|(ground, _)| ground.covers());

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 use serde_json::{Value, json};
 use upthrust::engine::stack::{Evaluator, evaluate};
-use upthrust::engine::{Extent, Grid, Inputs, Monitor, Recipe, Step};
+use upthrust::engine::{Extent, Grid, Inputs, Progress, Recipe, Step};
 
 /// Steps of every kind: with and without iterations and keyframes, on grids of their own, with and without an eye for
 /// the land below.
@@ -136,18 +136,18 @@ proptest! {
                 // A third of the time the end, as while one edits.
             let position = (thousandths < 1000).then(|| recipe.iterations() * thousandths / 1000);
             if let Some(microseconds) = stopped_after {
-                let monitor = Monitor::new();
+                let progress = Progress::new();
                 std::thread::scope(|scope| {
                     scope.spawn(|| {
                         std::thread::sleep(Duration::from_micros(microseconds));
-                        monitor.cancel();
+                        progress.cancel();
                     });
                     // Whether or not it was done before.
-                    let _ = evaluator.evaluate(&recipe, grid, position, &Inputs::default(), &monitor);
+                    let _ = evaluator.evaluate(&recipe, grid, position, &Inputs::default(), &progress);
                 });
             }
-            let found = evaluator.evaluate(&recipe, grid, position, &Inputs::default(), &Monitor::new());
-            let anew = evaluate(&recipe, grid, position, &Inputs::default(), &Monitor::new()).expect("not cancelled");
+            let found = evaluator.evaluate(&recipe, grid, position, &Inputs::default(), &Progress::new());
+            let anew = evaluate(&recipe, grid, position, &Inputs::default(), &Progress::new()).expect("not cancelled");
             prop_assert!(found.as_deref() == Ok(&anew), "after {} at {:?}: {}", written, position, recipe.to_json());
         }
     }

@@ -7,11 +7,11 @@ use std::path::Path;
 
 use upthrust::engine::operations::faults::Faults;
 use upthrust::engine::recipe::World;
-use upthrust::engine::{Grid, Monitor, Recipe, Step, stack};
+use upthrust::engine::{Grid, Progress, Recipe, Step, stack};
 use upthrust::files::build::{Order, build};
-use upthrust::files::mesh::{Detail, MeshOrder};
+use upthrust::files::mesh::{MeshDetail, MeshOrder};
 
-fn order(path: &Path, detail: Detail, texture: Option<[usize; 2]>) -> Order {
+fn order(path: &Path, detail: MeshDetail, texture: Option<[usize; 2]>) -> Order {
     let stack = vec![Step::new(Faults { count: 60, ..Default::default() })];
     let world = World { width_m: 3000.0, depth_m: 2000.0, ..Default::default() };
     let recipe = Recipe { stack, world, ..Default::default() };
@@ -30,15 +30,15 @@ fn doubled_area([a, b, c]: [[f32; 3]; 3]) -> [f32; 3] {
 fn a_gltf_is_read_with_its_heights_normals_and_texture() {
     let folder = tempfile::tempdir().expect("folder");
     for (name, detail, texture) in [
-        ("full.glb", Detail::Vertices(usize::MAX), Some([48, 32])),
-        ("coarse.glb", Detail::Vertices(500), None),
-        ("by-error.glb", Detail::ErrorM(2.0), Some([33, 21])),
+        ("full.glb", MeshDetail::Vertices(usize::MAX), Some([48, 32])),
+        ("coarse.glb", MeshDetail::Vertices(500), None),
+        ("by-error.glb", MeshDetail::ErrorM(2.0), Some([33, 21])),
     ] {
         let path = folder.path().join(name);
         let order = order(&path, detail, texture);
-        let built = build(&order, &Monitor::new()).expect("built");
+        let built = build(&order, &Progress::new()).expect("built");
         assert_eq!((built.files.len(), built.notes.len()), (1, 1), "{:?}", built.notes);
-        let land = stack::evaluate(&order.recipe, order.grid, None, &order.inputs, &Monitor::new()).expect("land");
+        let terrain = stack::evaluate(&order.recipe, order.grid, None, &order.inputs, &Progress::new()).expect("land");
 
         let gltf = gltf::Gltf::open(&path).expect("valid by the crate's own checks");
         let blob = gltf.blob.clone().expect("numbers");
@@ -58,7 +58,7 @@ fn a_gltf_is_read_with_its_heights_normals_and_texture() {
         assert_eq!((bounds.min[0], bounds.max[2]), (-1500.0, 1000.0));
         for ((position, normal), [u, v]) in positions.iter().zip(&normals).zip(&shares) {
             let (c, r) = ((u * 96.0).round() as usize, (v * 64.0).round() as usize);
-            assert_eq!(position[1], land[(c, r)]);
+            assert_eq!(position[1], terrain[(c, r)]);
             assert!(
                 (position[0] + 1500.0 - u * 3000.0).abs() < 1e-2 && (position[2] + 1000.0 - v * 2000.0).abs() < 1e-2
             );
@@ -79,8 +79,8 @@ fn a_gltf_is_read_with_its_heights_normals_and_texture() {
             assert_eq!([png.width() as usize, png.height() as usize], size);
         }
         match detail {
-            Detail::Vertices(most) => assert!(positions.len() <= most),
-            Detail::ErrorM(_) => assert!(positions.len() < order.grid.samples()),
+            MeshDetail::Vertices(most) => assert!(positions.len() <= most),
+            MeshDetail::ErrorM(_) => assert!(positions.len() < order.grid.samples()),
         }
     }
 }
@@ -89,7 +89,7 @@ fn a_gltf_is_read_with_its_heights_normals_and_texture() {
 fn an_obj_names_its_material_and_its_triangles_face_up() {
     let folder = tempfile::tempdir().expect("folder");
     let path = folder.path().join("land.obj");
-    let built = build(&order(&path, Detail::Vertices(300), Some([24, 16])), &Monitor::new()).expect("built");
+    let built = build(&order(&path, MeshDetail::Vertices(300), Some([24, 16])), &Progress::new()).expect("built");
     let names: Vec<_> = built.files.iter().filter_map(|path| path.file_name()).collect();
     assert_eq!(names, ["land.obj", "land.mtl", "land.png"]);
     let text = std::fs::read_to_string(&path).expect("text");
@@ -123,10 +123,10 @@ fn an_obj_names_its_material_and_its_triangles_face_up() {
 #[test]
 fn an_stl_is_closed() {
     let folder = tempfile::tempdir().expect("folder");
-    for detail in [Detail::Vertices(400), Detail::ErrorM(0.0)] {
+    for detail in [MeshDetail::Vertices(400), MeshDetail::ErrorM(0.0)] {
         let path = folder.path().join("land.stl");
         let order = Order { overwrite: true, ..order(&path, detail, Some([24, 16])) };
-        build(&order, &Monitor::new()).expect("built");
+        build(&order, &Progress::new()).expect("built");
         let bytes = std::fs::read(&path).expect("there");
         let count = u32::from_le_bytes(bytes[80..84].try_into().expect("four")) as usize;
         assert_eq!(bytes.len(), 84 + 50 * count);

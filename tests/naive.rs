@@ -9,22 +9,22 @@ use std::collections::BTreeMap;
 
 use std::sync::Arc;
 
+use upthrust::engine::analysis::Summary;
 use upthrust::engine::fault::{Fault, Profile, sum_of_faults};
 use upthrust::engine::light::Light;
-use upthrust::engine::measures::Summary;
 use upthrust::engine::operations::bsp_faults::{BspFaults, Tree};
 use upthrust::engine::operations::faults::Faults;
 use upthrust::engine::operations::heightmap::Heightmap;
 use upthrust::engine::operations::recursive_filter::RecursiveFilter;
-use upthrust::engine::operations::{Drawn, Operate, Site};
+use upthrust::engine::operations::{EvalContext, FaultSequence, Operation};
 use upthrust::engine::parameters::{Band, Colour, FileName, Limits};
 use upthrust::engine::random::Stream;
 use upthrust::engine::stack::evaluate;
 use upthrust::engine::texture::{
-    Chart, Needs, Painting, Points, Scene, SlopeMode, Surroundings, TerrainType, TextureRecipe, TextureSettings,
-    TypeBlend, Unit, chart, paint, weigh,
+    AnalysisMap, PaintInput, PaintedTexture, Points, RequiredMaps, SlopeMode, SurfaceMaps, TerrainType, TextureRecipe,
+    TextureSettings, TypeBlend, Unit, analysis_map, paint, weigh,
 };
-use upthrust::engine::{Extent, Grid, Heightfield, Inputs, Monitor, Recipe, Step};
+use upthrust::engine::{Extent, Grid, Heightfield, Inputs, Progress, Recipe, Step};
 use upthrust::files::build::load_inputs;
 use upthrust::project::presets;
 
@@ -36,14 +36,14 @@ fn grid() -> Grid {
 
 fn drawn(profile: Profile) -> Vec<Fault> {
     let faults = Faults { count: 200, profile, zone_m: 250.0, ..Default::default() };
-    faults.faults(WORLD, Stream::new(8, 1)).map(Drawn::into_lines).expect("they draw faults")
+    faults.faults(WORLD, Stream::new(8, 1)).map(FaultSequence::into_lines).expect("they draw faults")
 }
 
 #[test]
 fn faults() {
     for profile in [Profile::Step, Profile::Smooth, Profile::Sine] {
         let faults = drawn(profile);
-        let ours = sum_of_faults(grid(), &faults, &Monitor::new()).expect("not cancelled");
+        let ours = sum_of_faults(grid(), &faults, &Progress::new()).expect("not cancelled");
         let plain = naive::faults(grid(), &faults);
         let off = ours.heights().iter().zip(&plain).filter(|(a, b)| (*a - *b).abs() > 0.01).count();
         // In f32 a sample that lies on a step may fall on its other side.
@@ -55,18 +55,19 @@ fn faults() {
 #[test]
 fn trees_of_faults() {
     let step = BspFaults { count: 60, wind: None, ..Default::default() };
-    let Some(Drawn::Trees(trees)) = step.faults(WORLD, Stream::new(8, 1)) else { panic!("they draw trees") };
+    let Some(FaultSequence::Trees(trees)) = step.faults(WORLD, Stream::new(8, 1)) else { panic!("they draw trees") };
     let plain = naive::trees(grid(), &trees.collect::<Vec<Tree>>());
-    let (inputs, monitor) = (Inputs::default(), Monitor::new());
-    let site = Site { grid: grid(), below: None, stream: Stream::new(8, 1), inputs: &inputs, monitor: &monitor };
-    let ours = step.evaluate(&site, 60, None).expect("not cancelled");
+    let (inputs, progress) = (Inputs::default(), Progress::new());
+    let context =
+        EvalContext { grid: grid(), below: None, stream: Stream::new(8, 1), inputs: &inputs, progress: &progress };
+    let ours = step.evaluate(&context, 60, None).expect("not cancelled");
     let off = ours.heights().iter().zip(&plain).filter(|(a, b)| (*a - *b).abs() > 0.01).count();
     // In f32 a sample that lies on a line may fall on its other side.
     assert!(off <= 8, "{off} samples differ");
 }
 
 fn rugged() -> Heightfield {
-    sum_of_faults(grid(), &drawn(Profile::Step), &Monitor::new()).expect("not cancelled")
+    sum_of_faults(grid(), &drawn(Profile::Step), &Progress::new()).expect("not cancelled")
 }
 
 #[test]
@@ -77,7 +78,7 @@ fn the_recursive_filter() {
     let filter = RecursiveFilter { k: 0.4, k_z: Some(0.4), passes: 5, reference_samples: 150, ..Default::default() };
     let spacing = [grid().spacing_x_m(), grid().spacing_z_m()];
     let filter = RecursiveFilter { k_z: Some(libm::pow(0.4, spacing[0] / spacing[1])), ..filter };
-    filter.on(grid()).pass(&mut ours, &Monitor::new()).expect("not cancelled");
+    filter.on(grid()).pass(&mut ours, &Progress::new()).expect("not cancelled");
     naive::recursive_filter(&mut plain, grid().width(), 0.4, 5);
     let worst = ours.heights().iter().zip(&plain).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
     assert!(worst < 0.005, "{worst} m");
@@ -86,9 +87,10 @@ fn the_recursive_filter() {
 /// Paints the land in both ways and counts the channels that differ by more than one step of 255.
 #[test]
 fn the_normals() {
-    let land = rugged();
-    let ours = chart(&land, Chart::Normals, None, Points::Samples, 255, &Monitor::new()).expect("not cancelled");
-    let plain = naive::normals(&land);
+    let terrain = rugged();
+    let ours = analysis_map(&terrain, AnalysisMap::Normals, None, Points::Samples, 255, &Progress::new())
+        .expect("not cancelled");
+    let plain = naive::normals(&terrain);
     assert_eq!(ours.len(), plain.len());
     let off = ours.iter().zip(&plain).filter(|(a, b)| a.abs_diff(u16::from(**b)) > 1).count();
     assert_eq!(off, 0, "channels differ by more than a step");
@@ -96,29 +98,29 @@ fn the_normals() {
 
 #[test]
 fn the_measures() {
-    let land = rugged();
-    let ours = Summary::of(&land, 64);
-    let (range_m, mean_m, shares) = naive::measures(&land, 64);
+    let terrain = rugged();
+    let ours = Summary::of(&terrain, 64);
+    let (range_m, mean_m, shares) = naive::measures(&terrain, 64);
     assert_eq!([ours.min_m, ours.max_m], range_m);
     assert!((ours.mean_m - mean_m).abs() < 1e-6 * mean_m.abs().max(1.0), "{} {mean_m}", ours.mean_m);
     // A height on the border of two bins may be rounded into either.
     let moved: f32 = ours.histogram.iter().zip(&shares).map(|(a, b)| (a - b).abs()).sum();
-    assert!(moved <= 4.0 / land.heights().len() as f32, "{moved}");
+    assert!(moved <= 4.0 / terrain.heights().len() as f32, "{moved}");
 }
 
 fn differing(
-    land: &Heightfield,
+    terrain: &Heightfield,
     recipe: &TextureRecipe,
     fixed_range_m: Option<Band>,
     light: Option<&Light>,
     size: [usize; 2],
-) -> (usize, Painting) {
-    let (monitor, inputs) = (Monitor::new(), Inputs::default());
-    let surroundings = &Surroundings::of(land, Needs::of(recipe, light), &monitor).expect("not cancelled");
-    let scene = Scene { land, surroundings, recipe, fixed_range_m, inputs: &inputs };
-    let ours = paint(scene, light, Points::Pixels(size), &monitor).expect("not cancelled");
+) -> (usize, PaintedTexture) {
+    let (progress, inputs) = (Progress::new(), Inputs::default());
+    let surface_maps = &SurfaceMaps::of(terrain, RequiredMaps::of(recipe, light), &progress).expect("not cancelled");
+    let input = PaintInput { terrain, surface_maps, recipe, fixed_range_m, inputs: &inputs };
+    let ours = paint(input, light, Points::Pixels(size), &progress).expect("not cancelled");
     let tiles = &BTreeMap::new();
-    let plain = naive::texture(&naive::Canvas { land, surroundings, recipe, tiles, fixed_range_m, light, size });
+    let plain = naive::texture(&naive::Canvas { terrain, surface_maps, recipe, tiles, fixed_range_m, light, size });
     let differs = |(a, b): &(&[u8; 4], &[u8; 4])| (0..3).any(|channel| a[channel].abs_diff(b[channel]) > 1);
     (ours.picture.pixels.iter().zip(&plain).filter(differs).count(), ours)
 }
@@ -143,8 +145,8 @@ fn the_texture_of_presets() {
         // The plain form has colours alone.
         recipe.texture.types.iter_mut().for_each(|ground| ground.texture = None);
         let grid = Grid::fitted(recipe.world.extent(), 129);
-        let land = evaluate(&recipe, grid, None, &Inputs::default(), &Monitor::new()).expect("not cancelled");
-        let (off, _) = differing(&land, &recipe.texture, recipe.world.height_range_m, Some(&recipe.light), SIZE);
+        let terrain = evaluate(&recipe, grid, None, &Inputs::default(), &Progress::new()).expect("not cancelled");
+        let (off, _) = differing(&terrain, &recipe.texture, recipe.world.height_range_m, Some(&recipe.light), SIZE);
         assert!(off <= ON_EDGES, "{name}: {off} pixels differ");
     }
 }
@@ -208,12 +210,12 @@ fn coloured_light() -> Light {
 
 #[test]
 fn the_texture_of_level_land() {
-    let land = Heightfield::filled(grid(), 210.0, &Monitor::new()).expect("not cancelled");
+    let terrain = Heightfield::filled(grid(), 210.0, &Progress::new()).expect("not cancelled");
     for unit in [Unit::Percent, Unit::Metres] {
         let mut recipe = every_parameter();
         recipe.settings.unit = unit;
         recipe.settings.fallback = None;
-        let (off, _) = differing(&land, &recipe, None, None, SIZE);
+        let (off, _) = differing(&terrain, &recipe, None, None, SIZE);
         assert!(off == 0, "{unit:?}: {off} pixels differ");
     }
 }
@@ -223,8 +225,8 @@ type Variant<'a> = (&'a str, &'a dyn Fn(&mut TextureRecipe));
 
 #[test]
 fn the_texture_with_every_parameter_in_play() {
-    let land = rugged();
-    let [low, high] = land.min_max().map(f64::from);
+    let terrain = rugged();
+    let [low, high] = terrain.min_max().map(f64::from);
     let light = coloured_light();
     let in_metres = |recipe: &mut TextureRecipe| {
         recipe.settings.unit = Unit::Metres;
@@ -255,7 +257,7 @@ fn the_texture_with_every_parameter_in_play() {
         {
             let mut recipe = every_parameter();
             change(&mut recipe);
-            let (off, ours) = differing(&land, &recipe, range, light, SIZE);
+            let (off, ours) = differing(&terrain, &recipe, range, light, SIZE);
             assert!(off <= ON_EDGES, "{name}, {range:?}: {off} pixels differ");
             // The ice of winter lies everywhere, and cosines fade far over gentle slopes.
             if !["all sets", "classic slopes"].contains(&name) {
@@ -278,7 +280,7 @@ fn real() -> Heightfield {
     let inputs = load_inputs(&recipe, &[(name, Arc::new(bytes))].into()).expect("readable");
     let [width, height] = REAL_SIZE;
     let world = Extent { width_m: 74.48 * (width - 1) as f64, depth_m: 92.77 * (height - 1) as f64 };
-    evaluate(&recipe, Grid::new(world, width, height), None, &inputs, &Monitor::new()).expect("not cancelled")
+    evaluate(&recipe, Grid::new(world, width, height), None, &inputs, &Progress::new()).expect("not cancelled")
 }
 
 #[test]
@@ -289,14 +291,14 @@ fn real_land_keeps_its_metres() {
 
 #[test]
 fn the_texture_of_real_land() {
-    let (land, light) = (real(), coloured_light());
+    let (terrain, light) = (real(), coloured_light());
     let mut recipe = every_parameter();
     // These mountains are gentle: nowhere do they take three tenths of a day.
     recipe.types.iter_mut().filter_map(|ground| ground.shadow.as_mut()).for_each(|shadow| shadow.min = 0.1);
     // As large as the land, and finer.
     for times in [1, 2] {
         let size = REAL_SIZE.map(|side| times * side);
-        let (off, ours) = differing(&land, &recipe, None, Some(&light), size);
+        let (off, ours) = differing(&terrain, &recipe, None, Some(&light), size);
         assert!(off == 0, "{size:?}: {off} pixels differ");
         assert!(ours.uncovered > 0.001 && ours.uncovered < 0.5, "{size:?}: {} uncovered", ours.uncovered);
         assert!(ours.shares.iter().all(|share| *share > 0.001), "{size:?}: {:?}", ours.shares);
@@ -305,12 +307,14 @@ fn the_texture_of_real_land() {
 
 #[test]
 fn the_weights_of_real_land_sum_to_the_full_value_at_every_pixel() {
-    let (land, inputs, monitor) = (real(), Inputs::default(), Monitor::new());
+    let (terrain, inputs, progress) = (real(), Inputs::default(), Progress::new());
     for (recipe, is_covered) in [(TextureRecipe::starter(), true), (every_parameter(), false)] {
-        let surroundings = &Surroundings::of(&land, Needs::of(&recipe, None), &monitor).expect("not cancelled");
-        let scene = Scene { land: &land, surroundings, recipe: &recipe, fixed_range_m: None, inputs: &inputs };
+        let surface_maps =
+            &SurfaceMaps::of(&terrain, RequiredMaps::of(&recipe, None), &progress).expect("not cancelled");
+        let input =
+            PaintInput { terrain: &terrain, surface_maps, recipe: &recipe, fixed_range_m: None, inputs: &inputs };
         let points = Points::Pixels(REAL_SIZE);
-        let weights = weigh(scene, points, 255, &monitor).expect("not cancelled");
+        let weights = weigh(input, points, 255, &progress).expect("not cancelled");
         let covering: Vec<&Vec<u16>> = weights
             .maps
             .iter()
@@ -321,7 +325,7 @@ fn the_weights_of_real_land_sum_to_the_full_value_at_every_pixel() {
         let sum = |pixel: usize| covering.iter().map(|map| map[pixel]).sum::<u16>();
         assert_eq!(weights.size, REAL_SIZE);
         assert!((0..REAL_SIZE[0] * REAL_SIZE[1]).all(|pixel| sum(pixel) == 255));
-        let uncovered = paint(scene, None, points, &monitor).expect("not cancelled").uncovered;
+        let uncovered = paint(input, None, points, &progress).expect("not cancelled").uncovered;
         assert_eq!(uncovered == 0.0, is_covered, "{uncovered} uncovered");
     }
 }

@@ -5,7 +5,7 @@
 use serde_json::Value;
 use upthrust::engine::light::Light;
 use upthrust::engine::mask::Mask;
-use upthrust::engine::operations::Operation;
+use upthrust::engine::operations::AnyOperation;
 use upthrust::engine::parameters::{Choice, Kind, Parameter, Parameters, Scale, choice_key};
 use upthrust::engine::recipe::{StepSettings, World};
 use upthrust::engine::texture::{TerrainType, TextureSettings};
@@ -30,7 +30,7 @@ fn with_groups((path, table): Table) -> Vec<Table> {
 }
 
 fn tables_of_operations() -> Vec<Table> {
-    Operation::all().iter().flat_map(|operation| with_groups((operation.key().into(), operation.table()))).collect()
+    AnyOperation::all().iter().flat_map(|operation| with_groups((operation.key().into(), operation.table()))).collect()
 }
 
 fn all_tables() -> Vec<Table> {
@@ -93,7 +93,7 @@ fn numbers(value: &Value, kind: Kind) -> Vec<f64> {
 
 #[test]
 fn every_operation_parameter_and_choice_is_explained_in_a_sentence() {
-    for operation in Operation::all() {
+    for operation in AnyOperation::all() {
         assert!(is_sentence(operation.doc()), "{}: {}", operation.key(), operation.doc());
         assert!(!operation.label().is_empty(), "{}", operation.key());
     }
@@ -140,7 +140,7 @@ fn sliders_lie_within_the_hard_ranges_and_defaults_on_the_sliders() {
 #[test]
 fn keys_are_their_own_and_conditions_can_be_met() {
     let of_steps: Vec<&str> = StepSettings::parameters().iter().map(|parameter| parameter.key).collect();
-    for operation in Operation::all() {
+    for operation in AnyOperation::all() {
         // An operation's parameters and those of its step stand in one object.
         let shared = operation.table().iter().find(|row| of_steps.contains(&row.key) || row.key == "operation");
         assert!(shared.is_none(), "{}: {shared:?}", operation.key());

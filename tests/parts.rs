@@ -10,7 +10,7 @@ use upthrust::engine::operations::levels::Levels;
 use upthrust::engine::operations::noise::Noise;
 use upthrust::engine::parameters::{Band, FileName};
 use upthrust::engine::recipe::World;
-use upthrust::engine::{Grid, Heightfield, Inputs, Monitor, Operation, Raster, Recipe, SampleScale, Step, stack};
+use upthrust::engine::{AnyOperation, Grid, Heightfield, Inputs, Progress, Raster, Recipe, SampleScale, Step, stack};
 
 fn inputs() -> Inputs {
     let samples = (0..35 * 23).map(|at| ((at * 7919) % 401) as f32).collect();
@@ -18,16 +18,16 @@ fn inputs() -> Inputs {
     Inputs { rasters: [(FileName("a.png".into()), Arc::new(raster))].into(), ..Default::default() }
 }
 
-fn land(recipe: &Recipe, grid: Grid) -> Heightfield {
-    stack::evaluate(recipe, grid, None, &inputs(), &Monitor::new()).expect("not cancelled")
+fn terrain(recipe: &Recipe, grid: Grid) -> Heightfield {
+    stack::evaluate(recipe, grid, None, &inputs(), &Progress::new()).expect("not cancelled")
 }
 
 /// Whether parts of the land are the cuts of the whole, to the bit.
 fn check(recipe: &Recipe, what: &str) {
     let whole_grid = Grid::new(recipe.world.extent(), 130, 77);
-    let whole = land(recipe, whole_grid);
+    let whole = terrain(recipe, whole_grid);
     for (first, size) in [([0, 0], [65, 39]), ([65, 38], [65, 39]), ([129, 0], [1, 77]), ([31, 40], [7, 3])] {
-        let part = land(recipe, whole_grid.part(first, size));
+        let part = terrain(recipe, whole_grid.part(first, size));
         for (c, r) in (0..size[1]).flat_map(|r| (0..size[0]).map(move |c| (c, r))) {
             let expected = whole[(first[0] + c, first[1] + r)];
             assert_eq!(part[(c, r)].to_bits(), expected.to_bits(), "{what}: ({c}, {r}) of {first:?}, {size:?}");
@@ -35,7 +35,7 @@ fn check(recipe: &Recipe, what: &str) {
     }
 }
 
-fn recipe(operation: Operation) -> Recipe {
+fn recipe(operation: AnyOperation) -> Recipe {
     let world = World { width_m: 4100.7, depth_m: 1977.3, ..Default::default() };
     Recipe { stack: vec![Step::new(Noise::default()), Step::new(operation)], world, ..Default::default() }
 }
@@ -43,11 +43,11 @@ fn recipe(operation: Operation) -> Recipe {
 #[test]
 fn every_operation_that_says_so_can_be_cut() {
     let mut checked = 0;
-    let mut operations = Operation::all();
+    let mut operations = AnyOperation::all();
     operations.push(Levels { low_m: Some(-100.0), high_m: Some(200.0), ..Default::default() }.into());
     operations.push(Heightmap { file: FileName("a.png".into()), ..Default::default() }.into());
     for key in ["faults", "bsp_faults"] {
-        let mut still = Operation::from_key(key).expect("there");
+        let mut still = AnyOperation::from_key(key).expect("there");
         still.group_mut().set("wind", &serde_json::Value::Null).expect("none");
         operations.push(still);
     }
@@ -55,8 +55,8 @@ fn every_operation_that_says_so_can_be_cut() {
         let recipe = recipe(operation);
         let operation = &recipe.stack[1].operation;
         let grid = Grid::new(recipe.world.extent(), 130, 77);
-        assert_eq!(stack::can_be_cut(&recipe, grid), operation.can_be_cut());
-        if operation.can_be_cut() {
+        assert_eq!(stack::is_pointwise(&recipe, grid), operation.is_pointwise());
+        if operation.is_pointwise() {
             checked += 1;
             check(&recipe, operation.key());
         }
@@ -75,5 +75,5 @@ fn masks_by_place_and_height_are_cut_too_and_those_by_slope_are_not() {
     }
     let mut recipe = recipe(Noise::default().into());
     recipe.stack[1].settings.mask = Some(Mask { source: MaskSource::Slope, ..Default::default() });
-    assert!(!stack::can_be_cut(&recipe, Grid::new(recipe.world.extent(), 33, 33)));
+    assert!(!stack::is_pointwise(&recipe, Grid::new(recipe.world.extent(), 33, 33)));
 }

@@ -4,12 +4,12 @@
 
 use std::collections::BTreeMap;
 
-use upthrust::engine::landforms::{Mark, Marks, REAL_LANDS};
+use upthrust::engine::landforms::{Metric, Metrics, REAL_TERRAINS};
 use upthrust::engine::operations::coastline::Coastline;
 use upthrust::engine::parameters::Band;
 use upthrust::engine::stack::evaluate;
-use upthrust::engine::texture::{Painting, paint_once};
-use upthrust::engine::{Extent, Grid, Heightfield, Monitor, Recipe, Step};
+use upthrust::engine::texture::{PaintedTexture, paint_once};
+use upthrust::engine::{Extent, Grid, Heightfield, Progress, Recipe, Step};
 use upthrust::files::build::load_inputs;
 use upthrust::project::presets;
 
@@ -17,20 +17,20 @@ const SAMPLES: usize = 257;
 /// The side of the square in the middle of the volcanic island that is land alone, of its 513 samples.
 const ISLAND_SAMPLES: usize = 257;
 
-fn land(recipe: &Recipe) -> Heightfield {
+fn terrain(recipe: &Recipe) -> Heightfield {
     land_of(recipe, SAMPLES)
 }
 
 fn land_of(recipe: &Recipe, samples: usize) -> Heightfield {
     let inputs = load_inputs(recipe, &BTreeMap::new()).expect("presets need no files");
     let grid = Grid::fitted(recipe.world.extent(), samples);
-    evaluate(recipe, grid, None, &inputs, &Monitor::new()).expect("not cancelled")
+    evaluate(recipe, grid, None, &inputs, &Progress::new()).expect("not cancelled")
 }
 
-fn painted(recipe: &Recipe, land: &Heightfield) -> Painting {
+fn painted(recipe: &Recipe, terrain: &Heightfield) -> PaintedTexture {
     let inputs = load_inputs(recipe, &BTreeMap::new()).expect("presets need no files");
     let (range, size) = (recipe.world.height_range_m, [SAMPLES; 2]);
-    paint_once(land, &recipe.texture, range, &inputs, None, size, &Monitor::new()).expect("not cancelled")
+    paint_once(terrain, &recipe.texture, range, &inputs, None, size, &Progress::new()).expect("not cancelled")
 }
 
 /// The sets of a recipe, or what it shows where it has none.
@@ -43,17 +43,17 @@ fn sets(recipe: &Recipe) -> Vec<Option<String>> {
 fn every_set_of_every_preset_covers_the_whole_land() {
     for preset in presets() {
         let mut recipe = preset.project().expect(preset.name).recipe;
-        let land = land(&recipe);
+        let terrain = terrain(&recipe);
         for set in sets(&recipe) {
             recipe.texture.settings.active_set = set.clone();
-            let uncovered = painted(&recipe, &land).uncovered;
+            let uncovered = painted(&recipe, &terrain).uncovered;
             assert_eq!(uncovered, 0.0, "{}, {set:?}", preset.name);
         }
     }
 }
 
 /// The mean of the pixels, as red, green and blue from 0 to 255.
-fn mean(painting: &Painting) -> [f64; 3] {
+fn mean(painting: &PaintedTexture) -> [f64; 3] {
     let pixels = &painting.picture.pixels;
     [0, 1, 2].map(|i| pixels.iter().map(|pixel| f64::from(pixel[i])).sum::<f64>() / pixels.len() as f64)
 }
@@ -68,10 +68,10 @@ fn presets_open_in_summer_and_winter_is_pale_and_desert_is_red() {
         }
         assert_eq!(recipe.texture.sets(), ["summer", "winter", "desert"], "{}", preset.name);
         assert_eq!(recipe.texture.settings.active_set.as_deref(), Some("summer"), "{}", preset.name);
-        let land = land(&recipe);
+        let terrain = terrain(&recipe);
         let [summer, winter, desert] = ["summer", "winter", "desert"].map(|set| {
             recipe.texture.settings.active_set = Some(set.into());
-            mean(&painted(&recipe, &land))
+            mean(&painted(&recipe, &terrain))
         });
         let light = |[red, green, blue]: [f64; 3]| red + green + blue;
         let warm = |[red, _, blue]: [f64; 3]| red - blue;
@@ -87,13 +87,13 @@ fn presets_open_in_summer_and_winter_is_pale_and_desert_is_red() {
 #[test]
 fn a_coast_that_nobody_has_painted_is_green_land_on_a_sandy_floor() {
     let recipe = Recipe { stack: vec![Step::new(Coastline::default())], ..Default::default() };
-    let land = land(&recipe);
-    let painting = painted(&recipe, &land);
+    let terrain = terrain(&recipe);
+    let painting = painted(&recipe, &terrain);
     assert_eq!(painting.uncovered, 0.0);
-    let [low, high] = land.min_max();
+    let [low, high] = terrain.min_max();
     // The mean colour of the ground that is as high.
     let colour_at = |height: f32| {
-        let level = land.heights().iter().zip(&painting.picture.pixels).filter(|(found, _)| **found == height);
+        let level = terrain.heights().iter().zip(&painting.picture.pixels).filter(|(found, _)| **found == height);
         let colours: Vec<[u8; 4]> = level.map(|(_, pixel)| *pixel).collect();
         assert!(colours.len() > 1000, "{} samples at {height} m", colours.len());
         [0, 1, 2].map(|i| colours.iter().map(|colour| f64::from(colour[i])).sum::<f64>() / colours.len() as f64)
@@ -108,29 +108,29 @@ fn a_coast_that_nobody_has_painted_is_green_land_on_a_sandy_floor() {
 const LIKE_REAL_LAND: [&str; 5] = ["alpine-range", "young-fault-range", "rolling-hills", "canyon", "volcanic-island"];
 
 /// The middle of a land, so many samples along each side.
-fn middle(land: &Heightfield, side: usize) -> Heightfield {
-    let grid = land.grid();
+fn middle(terrain: &Heightfield, side: usize) -> Heightfield {
+    let grid = terrain.grid();
     let [left, top] = [grid.width(), grid.height()].map(|count| (count - side) / 2);
     let along_m = |spacing_m: f64| spacing_m * (side - 1) as f64;
     let extent = Extent { width_m: along_m(grid.spacing_x_m()), depth_m: along_m(grid.spacing_z_m()) };
-    Heightfield::from_fn(Grid::new(extent, side, side), |c, r| land[(left + c, top + r)])
+    Heightfield::from_fn(Grid::new(extent, side, side), |c, r| terrain[(left + c, top + r)])
 }
 
 /// `cargo test --test presets -- --nocapture real` prints the table. Real ranges are cut out of land; so is the volcano,
 /// of which the square in the middle is measured that is land alone.
 #[test]
 fn ranges_have_the_forms_of_real_ones() {
-    let row = |name: &str, spacing: &str, cells: [String; Mark::ALL.len()]| {
+    let row = |name: &str, spacing: &str, cells: [String; Metric::ALL.len()]| {
         let cells: String = cells.iter().map(|cell| format!("{cell:>13}")).collect();
         println!("{name:<34}{spacing:>8}{cells}");
     };
-    let numbers = |name: &str, spacing_m: f64, marks: [f64; Mark::ALL.len()]| {
-        row(name, &format!("{spacing_m:.0} m"), marks.map(|mark| format!("{mark:.3}")));
+    let numbers = |name: &str, spacing_m: f64, metrics: [f64; Metric::ALL.len()]| {
+        row(name, &format!("{spacing_m:.0} m"), metrics.map(|metric| format!("{metric:.3}")));
     };
-    let bands: [Band; Mark::ALL.len()] = std::array::from_fn(|i| Mark::ALL[i].of_real_lands());
-    row("land", "spacing", std::array::from_fn(|i| Mark::ALL[i].key().split('_').next().unwrap_or_default().into()));
-    for land in REAL_LANDS {
-        numbers(land.name, land.spacing_m, land.marks);
+    let bands: [Band; Metric::ALL.len()] = std::array::from_fn(|i| Metric::ALL[i].real_terrain_range());
+    row("land", "spacing", std::array::from_fn(|i| Metric::ALL[i].key().split('_').next().unwrap_or_default().into()));
+    for terrain in REAL_TERRAINS {
+        numbers(terrain.name, terrain.spacing_m, terrain.metrics);
     }
     row("least", "", bands.map(|band| format!("{:.3}", band.min)));
     row("most", "", bands.map(|band| format!("{:.3}", band.max)));
@@ -138,18 +138,18 @@ fn ranges_have_the_forms_of_real_ones() {
     for name in LIKE_REAL_LAND {
         let preset = presets().iter().find(|preset| preset.name == name).expect(name);
         let project = preset.project().expect(name);
-        let mut land = land_of(&project.recipe, 513);
+        let mut terrain = land_of(&project.recipe, 513);
         if name == "volcanic-island" {
-            land = middle(&land, ISLAND_SAMPLES);
+            terrain = middle(&terrain, ISLAND_SAMPLES);
             let sea_m = project.view.water_m.expect("an island lies in water");
-            assert!(f64::from(land.min_max()[0]) > sea_m, "{name}: there is water in the square that is measured");
+            assert!(f64::from(terrain.min_max()[0]) > sea_m, "{name}: there is water in the square that is measured");
         }
-        let marks = Marks::of(&land, &Monitor::new()).expect("not cancelled");
-        let found: [f64; Mark::ALL.len()] = std::array::from_fn(|i| marks.get(Mark::ALL[i]).expect("rough land"));
-        numbers(name, land.grid().spacing_x_m(), found);
-        for ((mark, found), band) in Mark::ALL.iter().zip(found).zip(&bands) {
+        let metrics = Metrics::of(&terrain, &Progress::new()).expect("not cancelled");
+        let found: [f64; Metric::ALL.len()] = std::array::from_fn(|i| metrics.get(Metric::ALL[i]).expect("rough land"));
+        numbers(name, terrain.grid().spacing_x_m(), found);
+        for ((metric, found), band) in Metric::ALL.iter().zip(found).zip(&bands) {
             if !(band.min..=band.max).contains(&found) {
-                missed.push(format!("{name}: {} is {found:.3}, not {:.3} to {:.3}", mark.key(), band.min, band.max));
+                missed.push(format!("{name}: {} is {found:.3}, not {:.3} to {:.3}", metric.key(), band.min, band.max));
             }
         }
     }

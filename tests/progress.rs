@@ -10,27 +10,28 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use upthrust::engine::light::Light;
 use upthrust::engine::mask::{Mask, MaskSource};
-use upthrust::engine::operations::Operation;
+use upthrust::engine::operations::AnyOperation;
 use upthrust::engine::parameters::Limits;
 use upthrust::engine::stack::Evaluator;
 use upthrust::engine::texture::{
-    Chart, Needs, Part, Points, Scene, Surroundings, TextureRecipe, chart, paint, paint_once, weigh,
+    AnalysisMap, PaintInput, PixelRegion, Points, RequiredMaps, SurfaceMaps, TextureRecipe, analysis_map, paint,
+    paint_once, weigh,
 };
-use upthrust::engine::{Extent, Grid, Heightfield, Monitor, Recipe};
+use upthrust::engine::{Extent, Grid, Heightfield, Progress, Recipe};
 use upthrust::files::texture;
 
 /// The progress of a job as another thread sees it, each value once.
-fn watched(job: impl FnOnce(&Monitor)) -> Vec<f32> {
-    let (monitor, is_done) = (Monitor::new(), AtomicBool::new(false));
+fn watched(job: impl FnOnce(&Progress)) -> Vec<f32> {
+    let (progress, is_done) = (Progress::new(), AtomicBool::new(false));
     std::thread::scope(|scope| {
         let watcher = scope.spawn(|| {
-            let mut seen = vec![monitor.progress()];
+            let mut seen = vec![progress.fraction()];
             loop {
                 // Asked first, so that what the job said last is seen too.
                 let is_last = is_done.load(Ordering::Acquire);
-                let progress = monitor.progress();
-                if seen.last() != Some(&progress) {
-                    seen.push(progress);
+                let fraction = progress.fraction();
+                if seen.last() != Some(&fraction) {
+                    seen.push(fraction);
                 }
                 if is_last {
                     break;
@@ -39,7 +40,7 @@ fn watched(job: impl FnOnce(&Monitor)) -> Vec<f32> {
             }
             seen
         });
-        job(&monitor);
+        job(&progress);
         is_done.store(true, Ordering::Release);
         watcher.join().expect("no panic")
     })
@@ -49,21 +50,21 @@ fn watched(job: impl FnOnce(&Monitor)) -> Vec<f32> {
 fn assert_rises(name: &str, seen: &[f32]) {
     let fall = seen.windows(2).find(|pair| pair[0] > pair[1]);
     assert!(fall.is_none(), "{name}: from {fall:?}");
-    assert!(seen.iter().all(|progress| (0.0..=1.0).contains(progress)), "{name}: {seen:?}");
+    assert!(seen.iter().all(|fraction| (0.0..=1.0).contains(fraction)), "{name}: {seen:?}");
 }
 
 #[test]
 fn the_progress_of_every_operation_only_rises() {
     for operation in common::operations() {
         let key = operation.key();
-        let recipe = Recipe { stack: common::on_fault_land(operation, 60), ..Default::default() };
+        let recipe = Recipe { stack: common::on_fault_terrain(operation, 60), ..Default::default() };
         let grid = Grid::fitted(recipe.world.extent(), 513);
         // Anew, and stepping on with what is remembered.
         let mut evaluator = Evaluator::new();
         for position in [Some(recipe.iterations() / 2), None] {
-            let seen = watched(|monitor| {
-                let land = evaluator.evaluate(&recipe, grid, position, common::inputs(), monitor);
-                assert!(land.is_ok(), "not cancelled");
+            let seen = watched(|progress| {
+                let terrain = evaluator.evaluate(&recipe, grid, position, common::inputs(), progress);
+                assert!(terrain.is_ok(), "not cancelled");
             });
             assert_rises(&format!("{key} at {position:?}"), &seen);
         }
@@ -73,14 +74,15 @@ fn the_progress_of_every_operation_only_rises() {
 #[test]
 fn the_progress_of_masked_steps_only_rises() {
     for source in [MaskSource::Slope, MaskSource::Rivers, MaskSource::Wetness, MaskSource::Sediment] {
-        let mut recipe = Recipe { stack: common::on_fault_land(Operation::all()[0].clone(), 60), ..Default::default() };
+        let mut recipe =
+            Recipe { stack: common::on_fault_terrain(AnyOperation::all()[0].clone(), 60), ..Default::default() };
         for step in &mut recipe.stack {
             step.settings.mask = Some(Mask { source, ..Default::default() });
         }
         let grid = Grid::fitted(recipe.world.extent(), 513);
-        let seen = watched(|monitor| {
-            let land = Evaluator::new().evaluate(&recipe, grid, None, common::inputs(), monitor);
-            assert!(land.is_ok(), "not cancelled");
+        let seen = watched(|progress| {
+            let terrain = Evaluator::new().evaluate(&recipe, grid, None, common::inputs(), progress);
+            assert!(terrain.is_ok(), "not cancelled");
         });
         assert_rises(&format!("{source:?}"), &seen);
     }
@@ -90,38 +92,41 @@ fn the_progress_of_masked_steps_only_rises() {
 #[test]
 fn the_progress_of_paintings_weights_and_charts_only_rises() {
     let grid = Grid::new(Extent { width_m: 8192.0, depth_m: 8192.0 }, 601, 601);
-    let land = Heightfield::from_fn(grid, |c, r| (c * r % 977) as f32);
+    let terrain = Heightfield::from_fn(grid, |c, r| (c * r % 977) as f32);
     let mut recipe = TextureRecipe::starter();
     recipe.types[0].humidity = Some(Limits { min: 0.4, max: 1.0, release: 0.2 });
     recipe.types[1].shadow = Some(Limits { min: 0.2, max: 1.0, release: 0.2 });
     let (light, inputs) = (Light { occlusion: 0.5, ..Default::default() }, common::inputs());
-    let seen = watched(|monitor| {
-        let painting = paint_once(&land, &recipe, None, inputs, Some(&light), [700, 500], monitor);
+    let seen = watched(|progress| {
+        let painting = paint_once(&terrain, &recipe, None, inputs, Some(&light), [700, 500], progress);
         assert!(painting.is_ok(), "not cancelled");
     });
     assert_rises("painting", &seen);
-    assert!(seen.iter().any(|progress| *progress > 0.0 && *progress < 0.5), "nothing is said of what comes first");
-    let needs = Needs::of(&recipe, None);
-    let surroundings = &Surroundings::of(&land, needs, &Monitor::new()).expect("not cancelled");
-    let scene = Scene { land: &land, surroundings, recipe: &recipe, fixed_range_m: None, inputs };
-    let weighing = |monitor: &Monitor| assert!(weigh(scene, Points::Samples, 255, monitor).is_ok(), "not cancelled");
+    assert!(seen.iter().any(|fraction| *fraction > 0.0 && *fraction < 0.5), "nothing is said of what comes first");
+    let needs = RequiredMaps::of(&recipe, None);
+    let surface_maps = &SurfaceMaps::of(&terrain, needs, &Progress::new()).expect("not cancelled");
+    let input = PaintInput { terrain: &terrain, surface_maps, recipe: &recipe, fixed_range_m: None, inputs };
+    let weighing = |progress: &Progress| assert!(weigh(input, Points::Samples, 255, progress).is_ok(), "not cancelled");
     assert_rises("weights", &watched(weighing));
-    for what in Chart::ALL {
-        let charting = |monitor: &Monitor| {
-            assert!(chart(&land, what, None, Points::Pixels([700, 500]), 255, monitor).is_ok(), "not cancelled");
+    for what in AnalysisMap::ALL {
+        let charting = |progress: &Progress| {
+            assert!(
+                analysis_map(&terrain, what, None, Points::Pixels([700, 500]), 255, progress).is_ok(),
+                "not cancelled"
+            );
         };
         assert_rises(what.key(), &watched(charting));
     }
     // Several strips, each of them painted and encoded.
     let size = [1000, 7000];
-    let seen = watched(|monitor| {
+    let seen = watched(|progress| {
         let strip = |rows: Range<usize>| {
-            let part = Part { whole: size, first: [0, rows.start], size: [size[0], rows.len()] };
-            paint(scene, None, Points::Part(part), monitor).map(|painting| painting.picture)
+            let part = PixelRegion { whole: size, first: [0, rows.start], size: [size[0], rows.len()] };
+            paint(input, None, Points::PixelRegion(part), progress).map(|painting| painting.picture)
         };
-        let written = texture::write_painted(&mut std::io::empty(), Path::new("a.png"), size, None, strip, monitor);
+        let written = texture::paint_and_write(&mut std::io::empty(), Path::new("a.png"), size, None, strip, progress);
         assert_eq!(written, Ok(()));
     });
     assert_rises("a painting in strips", &seen);
-    assert!(seen.last().is_some_and(|progress| *progress == 1.0), "{:?}", seen.last());
+    assert!(seen.last().is_some_and(|fraction| *fraction == 1.0), "{:?}", seen.last());
 }

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use rayon::prelude::*;
 use upthrust::engine::parameters::Band;
-use upthrust::engine::{Extent, Grid, Heightfield, Monitor};
+use upthrust::engine::{Extent, Grid, Heightfield, Progress};
 use upthrust::files::heightmap::{self, Encoding, Format, Rows};
 
 /// Changed files of each kind: all of them take minutes where nothing is optimised.
@@ -61,14 +61,14 @@ fn changed(file: &[u8], seed: u64) -> Vec<u8> {
 /// Files as this program and others write them.
 fn files() -> Vec<(String, Vec<u8>)> {
     let grid = Grid::new(Extent { width_m: 60.0, depth_m: 40.0 }, 21, 21);
-    let land = Heightfield::from_fn(grid, |c, r| (c * 3 + r * 40) as f32 - 10.5);
+    let terrain = Heightfield::from_fn(grid, |c, r| (c * 3 + r * 40) as f32 - 10.5);
     let range_m = Band { min: -10.5, max: 860.0 };
     let mut files = Vec::new();
     for format in Format::ALL {
-        for encoding in [Encoding::default(), Encoding { integers: true, in_colours: true, ..Encoding::default() }] {
-            let name = format!("a.{}", format.endings()[0]);
+        for encoding in [Encoding::default(), Encoding { integers: true, as_rgb: true, ..Encoding::default() }] {
+            let name = format!("a.{}", format.extensions()[0]);
             let mut bytes = Cursor::new(Vec::new());
-            heightmap::write(&mut bytes, Path::new(&name), Rows::all(&land), range_m, encoding, &Monitor::new())
+            heightmap::write(&mut bytes, Path::new(&name), Rows::all(&terrain), range_m, encoding, &Progress::new())
                 .expect("written");
             files.push((name, bytes.into_inner()));
         }

@@ -12,7 +12,7 @@ use upthrust::engine::operations::gaussian_blur::GaussianBlur;
 use upthrust::engine::operations::recursive_filter::{Form, RecursiveFilter, Sweeps};
 use upthrust::engine::parameters::Field;
 use upthrust::engine::recipe::World;
-use upthrust::engine::{Extent, Grid, Heightfield, Monitor, Recipe, Step, stack};
+use upthrust::engine::{Extent, Grid, Heightfield, Progress, Recipe, Step, stack};
 use upthrust::project::presets;
 
 const FACTOR: usize = 4;
@@ -31,12 +31,12 @@ fn recipe(world: Extent, stack: &[Step]) -> Recipe {
 
 /// The recipe's map, and the map with four times as many samples at the places of the first one.
 fn maps(recipe: &Recipe, [width, height]: [usize; 2]) -> (Heightfield, Heightfield) {
-    let land = |width, height| {
+    let terrain = |width, height| {
         let grid = Grid::new(recipe.world.extent(), width, height);
-        stack::evaluate(recipe, grid, None, common::inputs(), &Monitor::new()).expect("not cancelled")
+        stack::evaluate(recipe, grid, None, common::inputs(), &Progress::new()).expect("not cancelled")
     };
-    let small = land(width, height);
-    let large = land((width - 1) * FACTOR + 1, (height - 1) * FACTOR + 1);
+    let small = terrain(width, height);
+    let large = terrain((width - 1) * FACTOR + 1, (height - 1) * FACTOR + 1);
     let at_its_places = Heightfield::from_fn(small.grid(), |c, r| large[(c * FACTOR, r * FACTOR)]);
     (small, at_its_places)
 }
@@ -58,8 +58,8 @@ fn worst_difference((small, large): &(Heightfield, Heightfield)) -> f64 {
     if worst == 0.0 { 0.0 } else { worst / range(large) }
 }
 
-fn range(land: &Heightfield) -> f64 {
-    let [low, high] = land.min_max();
+fn range(terrain: &Heightfield) -> f64 {
+    let [low, high] = terrain.min_max();
     f64::from(high - low)
 }
 
@@ -145,8 +145,8 @@ fn everything() -> Vec<(String, Recipe)> {
     for operation in common::operations() {
         let key = operation.key();
         let stack = match operation.role() {
-            Role::Raises => vec![Step::new(operation)],
-            Role::Shapes => common::on_fault_land(operation, 1000),
+            Role::Generator => vec![Step::new(operation)],
+            Role::Modifier => common::on_fault_terrain(operation, 1000),
         };
         rows.push((key.into(), recipe(World::default().extent(), &stack)));
         rows.push((format!("{key}, {} × {} m", oblong.width_m, oblong.depth_m), recipe(oblong, &stack)));

@@ -5,13 +5,13 @@
 
 use upthrust::engine::fault::Profile;
 use upthrust::engine::operations::faults::{Decay, Faults, Line};
-use upthrust::engine::{Extent, Grid, Heightfield, Inputs, Monitor, Recipe, Step, measures, stack};
+use upthrust::engine::{Extent, Grid, Heightfield, Inputs, Progress, Recipe, Step, analysis, stack};
 
 const SIDE: usize = 513;
 const WORLD: Extent = Extent { width_m: 8192.0, depth_m: 8192.0 };
 
 /// Plain faults: equal steps, enough of them that a sum of many is what is measured.
-fn land(line: Line, count: u32, seed: u32) -> Heightfield {
+fn terrain(line: Line, count: u32, seed: u32) -> Heightfield {
     let faults = Faults {
         line,
         count,
@@ -23,7 +23,7 @@ fn land(line: Line, count: u32, seed: u32) -> Heightfield {
     let mut recipe = Recipe { seed, stack: vec![Step::new(faults)], ..Default::default() };
     (recipe.world.width_m, recipe.world.depth_m) = (WORLD.width_m, WORLD.depth_m);
     let grid = Grid::new(WORLD, SIDE, SIDE);
-    stack::evaluate(&recipe, grid, None, &Inputs::default(), &Monitor::new()).expect("not cancelled")
+    stack::evaluate(&recipe, grid, None, &Inputs::default(), &Progress::new()).expect("not cancelled")
 }
 
 fn mean(values: &[f64]) -> f64 {
@@ -39,13 +39,13 @@ fn assert_within(what: &str, value: f64, [low, high]: [f64; 2]) {
 #[test]
 fn roughness_spectrum_and_hypsometry_of_eight_seeds() {
     for (line, name) in [(Line::NormalForm, "normal form"), (Line::TwoPoints, "two points")] {
-        let lands: Vec<Heightfield> = (0..8).map(|seed| land(line, 2000, seed)).collect();
-        let of_each = |measure: &dyn Fn(&Heightfield) -> f64| mean(&lands.iter().map(measure).collect::<Vec<_>>());
-        let hurst = of_each(&|land| measures::hurst_exponent(land).expect("rough land"));
-        let slope = of_each(&|land| {
-            measures::spectral_slope(land, &Monitor::new()).expect("not cancelled").expect("rough land")
+        let terrains: Vec<Heightfield> = (0..8).map(|seed| terrain(line, 2000, seed)).collect();
+        let of_each = |measure: &dyn Fn(&Heightfield) -> f64| mean(&terrains.iter().map(measure).collect::<Vec<_>>());
+        let hurst = of_each(&|terrain| analysis::hurst_exponent(terrain).expect("rough land"));
+        let slope = of_each(&|terrain| {
+            analysis::spectral_slope(terrain, &Progress::new()).expect("not cancelled").expect("rough land")
         });
-        let hypsometry = of_each(&|land| measures::Summary::of(land, 10).hypsometric_integral);
+        let hypsometry = of_each(&|terrain| analysis::Summary::of(terrain, 10).hypsometric_integral);
         assert_within(&format!("{name}: Hurst exponent"), hurst, [0.40, 0.60]);
         assert_within(&format!("{name}: spectral slope"), slope, [-2.3, -1.7]);
         assert_within(&format!("{name}: hypsometric integral"), hypsometry, [0.3, 0.7]);
@@ -54,13 +54,13 @@ fn roughness_spectrum_and_hypsometry_of_eight_seeds() {
 
 /// The variance of the step between neighbouring samples, in a square of the map given by its first and last column
 /// and row.
-fn step_variance(land: &Heightfield, columns: [usize; 2], rows: [usize; 2]) -> f64 {
+fn step_variance(terrain: &Heightfield, columns: [usize; 2], rows: [usize; 2]) -> f64 {
     let mut sum = 0.0;
     let mut count = 0.0;
     for r in rows[0]..rows[1] {
         for c in columns[0]..columns[1] {
-            let here = land[(c, r)];
-            for next in [land[(c + 1, r)], land[(c, r + 1)]] {
+            let here = terrain[(c, r)];
+            for next in [terrain[(c + 1, r)], terrain[(c, r + 1)]] {
                 let rise = f64::from(next - here);
                 sum += rise * rise;
                 count += 1.0;
@@ -78,10 +78,10 @@ fn centre_to_corner(line: Line) -> f64 {
     let last = [SIDE - 1 - window, SIDE - 1];
     let (mut centre, mut corners) = (0.0, 0.0);
     for seed in 0..8 {
-        let land = land(line, 4000, seed);
-        centre += step_variance(&land, middle, middle);
+        let terrain = terrain(line, 4000, seed);
+        centre += step_variance(&terrain, middle, middle);
         for (columns, rows) in [(first, first), (last, first), (first, last), (last, last)] {
-            corners += 0.25 * step_variance(&land, columns, rows);
+            corners += 0.25 * step_variance(&terrain, columns, rows);
         }
     }
     centre / corners

@@ -10,11 +10,11 @@ use upthrust::engine::heightfield::Extent;
 use upthrust::engine::operations::heightmap::Heightmap;
 use upthrust::engine::parameters::{Band, FileName};
 use upthrust::engine::recipe::World;
-use upthrust::engine::{Grid, Heightfield, Inputs, Monitor, Raster, Recipe, SampleScale, Step, stack};
+use upthrust::engine::{Grid, Heightfield, Inputs, Progress, Raster, Recipe, SampleScale, Step, stack};
 use upthrust::files::build::{Order, build};
 use upthrust::files::heightmap::{self, RowOrder};
 use upthrust::files::targets::{self, Target};
-use upthrust::files::tiles::{TileNames, Tiles};
+use upthrust::files::tiles::{TileNaming, Tiles};
 
 /// Land that is like no turned or mirrored form of itself: a block in the north-western corner, rising south-eastward.
 fn marked(target: &'static Target, folder: &Path, longer: usize, counts: [usize; 2]) -> (Order, Heightfield) {
@@ -41,13 +41,13 @@ fn order(
     let recipe = Recipe { stack: vec![step], world, ..Default::default() };
     let grid = target.grid(recipe.world.extent(), target.nearest(recipe.world.extent(), longer, counts), counts);
     let inputs = Inputs { rasters: [(file, Arc::new(raster))].into(), ..Default::default() };
-    let tiles = (counts != [1, 1]).then_some(Tiles { counts, only: None, names: TileNames::FromNorthWest });
+    let tiles = (counts != [1, 1]).then_some(Tiles { counts, only: None, names: TileNaming::FromNorthWest });
     let mut order = Order { tiles, inputs, ..Order::new("Marked", recipe, grid) };
     target.order(&mut order, folder, [64 * counts[0], 64 * counts[1]]);
     // The shipped pictures would take their time.
     order.recipe.texture.types.iter_mut().for_each(|ground| ground.texture = None);
-    let land = stack::evaluate(&order.recipe, grid, None, &order.inputs, &Monitor::new()).expect("land");
-    (order, land)
+    let terrain = stack::evaluate(&order.recipe, grid, None, &order.inputs, &Progress::new()).expect("land");
+    (order, terrain)
 }
 
 fn sidecar(path: &Path) -> Value {
@@ -75,14 +75,14 @@ fn typed(sidecar: &Value, words: &str) -> f64 {
 fn every_target_gives_back_the_metres_with_the_mark_in_its_corner() {
     for target in targets::ALL {
         let folder = tempfile::tempdir().expect("folder");
-        let (order, land) = marked(target, folder.path(), 129, [1, 1]);
+        let (order, terrain) = marked(target, folder.path(), 129, [1, 1]);
         let plan = order.plan().expect("possible");
         let mut planned: Vec<_> = plan.iter().map(|file| file.path.clone()).collect();
-        let mut written = build(&order, &Monitor::new()).expect(target.key).files;
+        let mut written = build(&order, &Progress::new()).expect(target.key).files;
         planned.sort();
         written.sort();
         assert_eq!(written, planned, "{}", target.key);
-        let grid = land.grid();
+        let grid = terrain.grid();
         assert!(target.check(grid, [1, 1]).is_ok());
         for heightmap in &order.heightmaps {
             let path = &heightmap.path;
@@ -112,7 +112,7 @@ fn every_target_gives_back_the_metres_with_the_mark_in_its_corner() {
                 let row = if from_south { grid.height() - 1 - r } else { r };
                 for c in (0..grid.width()).step_by(7) {
                     let value = raster.samples[row * grid.width() + c];
-                    let height = f64::from(land[(c, r)]).clamp(min, max);
+                    let height = f64::from(terrain[(c, r)]).clamp(min, max);
                     assert!((metres(value) - height).abs() <= tolerance(value) + 1e-9, "{} ({c}, {r})", target.key);
                 }
             }
@@ -125,8 +125,8 @@ fn every_target_gives_back_the_metres_with_the_mark_in_its_corner() {
 fn the_numbers_to_type_give_back_metres_in_unity_and_unreal() {
     let folder = tempfile::tempdir().expect("folder");
     let unreal = targets::from_key("unreal").expect("there");
-    let (order, land) = marked(unreal, folder.path(), 127, [1, 1]);
-    build(&order, &Monitor::new()).expect("built");
+    let (order, terrain) = marked(unreal, folder.path(), 127, [1, 1]);
+    build(&order, &Progress::new()).expect("built");
     let path = &order.heightmaps[0].path;
     let said = sidecar(path);
     let (scale_z, location_z) = (typed(&said, ", Z "), typed(&said, "Location Z "));
@@ -141,7 +141,7 @@ fn the_numbers_to_type_give_back_metres_in_unity_and_unreal() {
     let picture = image::open(path).expect("a picture").into_luma16();
     for (x, y, value) in picture.enumerate_pixels() {
         let metres = (location_z + (f64::from(value.0[0]) - 32_768.0) / 128.0 * scale_z) / 100.0;
-        let height = f64::from(land[(x as usize, y as usize)]);
+        let height = f64::from(terrain[(x as usize, y as usize)]);
         let most = 0.5001 * span / 65_535.0 + rounding_m;
         assert!((metres - height).abs() <= most, "({x}, {y}): {metres} for {height}");
     }
@@ -157,8 +157,8 @@ fn the_numbers_to_type_give_back_metres_in_unity_and_unreal() {
 
     let folder = tempfile::tempdir().expect("folder");
     let unity = targets::from_key("unity").expect("there");
-    let (order, land) = marked(unity, folder.path(), 129, [1, 1]);
-    build(&order, &Monitor::new()).expect("built");
+    let (order, terrain) = marked(unity, folder.path(), 129, [1, 1]);
+    build(&order, &Progress::new()).expect("built");
     let path = &order.heightmaps[0].path;
     let (said, bytes) = (sidecar(path), std::fs::read(path).expect("there"));
     let (height, y) = (typed(&said, "Terrain Height "), typed(&said, "y = "));
@@ -167,7 +167,7 @@ fn the_numbers_to_type_give_back_metres_in_unity_and_unreal() {
         |x: usize, z: usize| f64::from(u16::from_le_bytes([bytes[2 * (z * 129 + x)], bytes[2 * (z * 129 + x) + 1]]));
     for (x, z) in (0..129).flat_map(|z| [(0, z), (40, z), (128, z)]) {
         let metres = value(x, z) / 65_535.0 * height + y;
-        assert!((metres - f64::from(land[(x, 128 - z)])).abs() <= 0.5001 * height / 65_535.0);
+        assert!((metres - f64::from(terrain[(x, 128 - z)])).abs() <= 0.5001 * height / 65_535.0);
     }
     let alphamap = image::open(folder.path().join("weights_RGBA_0.png")).expect("a picture");
     assert_eq!((alphamap.width(), alphamap.color()), (128, image::ColorType::Rgba8));
@@ -178,7 +178,7 @@ fn tiles_have_the_names_of_the_program_one_range_and_equal_edges() {
     for (key, longer, side) in [("unity", 129, 65), ("unreal", 253, 127), ("generic", 65, 33)] {
         let folder = tempfile::tempdir().expect("folder");
         let (order, _) = marked(targets::from_key(key).expect("there"), folder.path(), longer, [2, 2]);
-        build(&order, &Monitor::new()).expect("built");
+        build(&order, &Progress::new()).expect("built");
         let name = |column: usize, row: usize| match key {
             "unity" => format!("height_{column}_{}.raw", 1 - row),
             _ => format!("height_x{column}_y{row}.png"),
@@ -220,21 +220,21 @@ fn kept(path: &Path) -> (std::path::PathBuf, Raster) {
 #[test]
 fn what_begins_in_the_south_comes_back_into_a_project_with_north_on_top() {
     let folder = tempfile::tempdir().expect("folder");
-    let (order, land) = marked(targets::from_key("unity").expect("there"), folder.path(), 65, [1, 1]);
-    build(&order, &Monitor::new()).expect("built");
+    let (order, terrain) = marked(targets::from_key("unity").expect("there"), folder.path(), 65, [1, 1]);
+    build(&order, &Progress::new()).expect("built");
     let path = &order.heightmaps[0].path;
     let (name, raster) = kept(path);
     assert_eq!(name, path.with_extension("exr"));
     let said = sidecar(path);
     let half_step = (number(&said["max_m"]) - number(&said["min_m"])) / 65_535.0 * 0.5001 + 1e-4;
     assert_eq!((raster.width, raster.height, raster.scale), (65, 65, SampleScale::Metres));
-    for (height, expected) in raster.samples.iter().zip(land.heights()) {
+    for (height, expected) in raster.samples.iter().zip(terrain.heights()) {
         assert!(f64::from((height - expected).abs()) <= half_step, "{height} for {expected}");
     }
     // What says all by itself is kept as it is.
     let folder = tempfile::tempdir().expect("folder");
     let (order, _) = marked(targets::from_key("generic").expect("there"), folder.path(), 65, [1, 1]);
-    build(&order, &Monitor::new()).expect("built");
+    build(&order, &Progress::new()).expect("built");
     let path = &order.heightmaps[0].path;
     assert_eq!(kept(path).0, *path);
 }
@@ -253,7 +253,7 @@ fn a_land_that_no_type_covers_is_exported_without_weights_and_said_so() {
         target.order(&mut bare, folder.path(), [64, 64]);
         assert_eq!(bare.weights, None, "{}", target.key);
         assert!(target.warnings(&bare).iter().any(|warning| warning.contains("gets no weights")), "{}", target.key);
-        build(&bare, &Monitor::new()).expect(target.key);
+        build(&bare, &Progress::new()).expect(target.key);
     }
 }
 
@@ -268,7 +268,7 @@ fn the_nearest_side_is_one_that_the_program_takes() {
                 let grid = target.grid(extent, nearest, counts);
                 let told = format!("{key} {extent:?} {counts:?} {longer}: {nearest}, {grid:?}");
                 assert_eq!(target.check(grid, counts), Ok(()), "{told}");
-                let tiles = Tiles { counts, only: None, names: TileNames::FromNorthWest };
+                let tiles = Tiles { counts, only: None, names: TileNaming::FromNorthWest };
                 assert!(Tiles::of_samples(Some(tiles), [grid.width(), grid.height()]).is_ok(), "{told}");
             }
         }
@@ -278,15 +278,15 @@ fn the_nearest_side_is_one_that_the_program_takes() {
 #[test]
 fn terrain3d_gets_metres_in_colours_a_control_map_and_a_roughness() {
     let folder = tempfile::tempdir().expect("folder");
-    let (order, land) = marked(targets::from_key("godot-terrain3d").expect("there"), folder.path(), 65, [1, 1]);
-    build(&order, &Monitor::new()).expect("built");
+    let (order, terrain) = marked(targets::from_key("godot-terrain3d").expect("there"), folder.path(), 65, [1, 1]);
+    build(&order, &Progress::new()).expect("built");
     let channels = |name: &str| {
         let image = exr::prelude::read_first_flat_layer_from_file(folder.path().join(name)).expect("readable");
         image.layer_data.channel_data.list
     };
     for channel in channels("height.exr") {
         let exr::prelude::FlatSamples::F32(samples) = channel.sample_data else { panic!("not 32-bit floats") };
-        assert_eq!(samples, land.heights());
+        assert_eq!(samples, terrain.heights());
     }
     let covering = order.recipe.texture.active().filter(|ground| ground.covers()).count() as u32;
     let control = channels("control.exr");
@@ -308,7 +308,7 @@ fn terrain3d_gets_metres_in_colours_a_control_map_and_a_roughness() {
 fn roblox_gets_the_keys_of_its_materials_alone() {
     let folder = tempfile::tempdir().expect("folder");
     let (order, _) = marked(targets::from_key("roblox").expect("there"), folder.path(), 65, [1, 1]);
-    build(&order, &Monitor::new()).expect("built");
+    build(&order, &Progress::new()).expect("built");
     let map = image::open(folder.path().join("materials.png")).expect("a picture").into_rgb8();
     let keys: std::collections::BTreeSet<[u8; 3]> = map.pixels().map(|pixel| pixel.0).collect();
     assert!(keys.contains(&[102, 108, 111]), "rock: {keys:?}");
@@ -335,7 +335,7 @@ fn an_elevation_model_comes_in_and_goes_out_to_the_metre() {
         if let Some(weights) = &mut order.weights {
             weights.points = upthrust::engine::texture::Points::Samples;
         }
-        build(&order, &Monitor::new()).expect(target.key);
+        build(&order, &Progress::new()).expect(target.key);
         for out in &order.heightmaps {
             let back = heightmap::read(&out.path, None).expect("readable");
             let sidecar = back.sidecar.expect("there");

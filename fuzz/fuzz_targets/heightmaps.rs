@@ -9,6 +9,6 @@ use upthrust::files::heightmap::{Format, decode};
 fuzz_target!(|bytes: &[u8]| {
     let Some((choice, file)) = bytes.split_first() else { return };
     let format = Format::ALL[usize::from(*choice) % Format::ALL.len()];
-    let path = PathBuf::from(format!("a.{}", format.endings()[0]));
+    let path = PathBuf::from(format!("a.{}", format.extensions()[0]));
     let _ = decode(&path, file, None);
 });

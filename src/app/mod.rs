@@ -22,38 +22,38 @@ use std::time::{Duration, Instant};
 use egui::{Context, Key, Ui};
 
 use crate::app::commands::Command;
-use crate::app::commands::handler::Dice;
+use crate::app::commands::handler::SeedGenerator;
 use crate::app::dialogs::export::ExportWindow;
-use crate::app::dialogs::file_dialogs::Dialogs;
+use crate::app::dialogs::file_dialogs::FileDialogs;
 use crate::app::dialogs::gallery::Gallery;
 use crate::app::dialogs::modals::Modal;
-use crate::app::dialogs::operation_picker::Picker;
+use crate::app::dialogs::operation_picker::OperationPicker;
 use crate::app::document::{Document, file_name, file_stem};
-use crate::app::panels::analysis::Measures;
-use crate::app::panels::status::{Message, Offer};
-use crate::app::panels::texture_panel::Studio;
+use crate::app::panels::analysis::AnalysisPanel;
+use crate::app::panels::status::{CopyableText, Message};
+use crate::app::panels::texture_panel::TexturePanelState;
 use crate::app::panels::variations::Variations;
 use crate::app::preview::compare::Compare;
-use crate::app::preview::frame_timings::Timings;
+use crate::app::preview::frame_timings::FrameTimings;
 use crate::app::preview::playback::Playback;
 use crate::app::preview::thumbnails::Thumbnails;
-use crate::app::tasks::autosave::Keeper;
-use crate::app::tasks::file_tasks::Errands;
+use crate::app::tasks::autosave::Autosave;
+use crate::app::tasks::file_tasks::FileTasks;
 use crate::app::tasks::results::{RecentFiles, first_step};
-use crate::app::tasks::settings::{Folders, Settings};
+use crate::app::tasks::settings::{Settings, UserFolders};
 use crate::app::tools::fault_tool::FaultTool;
 use crate::app::tools::profile_tool::ProfileTool;
 use crate::app::views::layout::Side;
-use crate::app::views::scene::{Drawing, Scene};
+use crate::app::views::scene::{RenderTask, Scene};
 use crate::app::views::{Maps, View};
 pub use crate::app::window::run;
-use crate::app::window::{Rescue, wake_of};
+use crate::app::window::{WindowSnapshotSlot, wake_of};
 use crate::engine::Recipe;
 use crate::project::{Project, preset_projects};
 use crate::worker::{ExportStatus, Exporter, Preview, PreviewRequest, Previewer, Wake};
 
 /// A project that is to take the place of the open one.
-struct Opening {
+pub(crate) struct PendingProject {
     /// What the deed is called.
     name: String,
     project: Project,
@@ -63,7 +63,7 @@ struct Opening {
 }
 
 /// Arrow keys that follow each other within so many seconds are one run.
-const RUN_S: f64 = 1.0;
+const NUDGE_RUN_S: f64 = 1.0;
 
 /// The editor.
 pub(crate) struct App {
@@ -71,18 +71,18 @@ pub(crate) struct App {
     playback: Playback,
     previewer: Previewer,
     exporter: Exporter,
-    drawing: Option<Drawing>,
-    errands: Errands,
+    render_task: Option<RenderTask>,
+    file_tasks: FileTasks,
     recent_files: RecentFiles,
     thumbnails: Thumbnails,
     variations: Variations,
     fault_tool: FaultTool,
-    measures: Measures,
+    analysis: AnalysisPanel,
     profile: ProfileTool,
-    picker: Picker,
+    operation_picker: OperationPicker,
     gallery: Gallery,
-    folders: Folders,
-    dialogs: Box<dyn Dialogs>,
+    folders: UserFolders,
+    dialogs: Box<dyn FileDialogs>,
     maps: Maps,
     scene: Scene,
     tree: egui_tiles::Tree<View>,
@@ -92,7 +92,7 @@ pub(crate) struct App {
     reveal: Option<&'static str>,
     /// The side panel that was asked for last: in a narrow window it alone is seen.
     front: Side,
-    studio: Studio,
+    texture_panel: TexturePanelState,
     shown: Option<Preview>,
     compare: Compare,
     /// The samples along the longer side of exports, where the views show those.
@@ -101,15 +101,15 @@ pub(crate) struct App {
     wanted: Option<PreviewRequest>,
     outdated_since: Option<Instant>,
     failed: bool,
-    timings: Timings,
+    timings: FrameTimings,
     /// The recipe that is shared with the worker, made anew when the project changes.
     recipe: (Arc<Project>, Arc<Recipe>),
     /// New seeds.
-    dice: Dice,
+    seeds: SeedGenerator,
     message: Option<Message>,
     modal: Option<Modal>,
     /// What a window over the others opens, once the edits of the frame are taken over.
-    to_open: Option<Opening>,
+    to_open: Option<PendingProject>,
     export: ExportWindow,
     /// Counts presses of the pointer, each of which is one gesture, and runs of arrow keys.
     presses: u64,
@@ -117,24 +117,29 @@ pub(crate) struct App {
     nudged_at: Option<f64>,
     settings: Settings,
     /// `None`: this window keeps nothing any more.
-    keeper: Option<Keeper>,
+    autosave: Option<Autosave>,
     /// The projects, by their origins, that are still to be saved before the window closes.
     saving: Option<Vec<usize>>,
     closing: bool,
     /// Whether the user lets go what is unsaved.
-    lets_go: bool,
+    discards_changes: bool,
     /// Wakes the window.
     wake: Wake,
     /// Where the state goes when the window cannot go on; [`run`] opens another one with it.
-    rescue: Rescue,
+    window_snapshot: WindowSnapshotSlot,
     /// Whether it has gone there.
-    is_adrift: bool,
+    is_detached: bool,
     /// What the window is headed.
     window_title: String,
 }
 
 impl App {
-    fn new(ctx: &Context, dialogs: Box<dyn Dialogs>, file: Option<PathBuf>, folders: Folders) -> std::io::Result<Self> {
+    fn new(
+        ctx: &Context,
+        dialogs: Box<dyn FileDialogs>,
+        file: Option<PathBuf>,
+        folders: UserFolders,
+    ) -> std::io::Result<Self> {
         widgets::theme::install(ctx);
         let wake = wake_of(ctx);
         let (settings, unreadable) = tasks::autosave::read_settings(&folders);
@@ -143,41 +148,41 @@ impl App {
         let selected_step = first_step(&project);
         let document = Document::new(project);
         let recipe = (document.project().clone(), Arc::new(document.project().recipe.clone()));
-        let keeper = Keeper::start(&folders, &settings, document.revision(), wake.clone())?;
+        let autosave = Autosave::start(&folders, &settings, document.revision(), wake.clone())?;
         let mut app = Self {
             selected_step,
             document,
             playback: Playback::from_start(),
             previewer: Previewer::start(wake.clone())?,
             exporter: Exporter::start(wake.clone())?,
-            drawing: None,
-            errands: Errands::start(&wake)?,
+            render_task: None,
+            file_tasks: FileTasks::start(&wake)?,
             recent_files: RecentFiles::default(),
             thumbnails: Thumbnails::start(wake.clone())?,
             variations: Variations::default(),
             fault_tool: FaultTool::default(),
-            measures: Measures::start(wake.clone())?,
+            analysis: AnalysisPanel::start(wake.clone())?,
             profile: ProfileTool::default(),
-            picker: Picker::new(),
+            operation_picker: OperationPicker::new(),
             gallery: Gallery::new(wake.clone()),
             folders,
             dialogs,
             maps: Maps::default(),
             scene: Scene::default(),
-            tree: settings.layout().unwrap_or_else(tasks::settings::usual_layout),
+            tree: settings.layout().unwrap_or_else(tasks::settings::default_layout),
             maximised: settings.maximised,
             reveal: None,
             front: Side::Left,
-            studio: Studio::default(),
+            texture_panel: TexturePanelState::default(),
             shown: None,
             compare: Compare::default(),
             export_samples: None,
             wanted: None,
             outdated_since: None,
             failed: false,
-            timings: Timings::default(),
+            timings: FrameTimings::default(),
             recipe,
-            dice: Dice::fair(),
+            seeds: SeedGenerator::fair(),
             message: None,
             modal: None,
             to_open: None,
@@ -185,20 +190,20 @@ impl App {
             presses: 0,
             nudged_at: None,
             settings,
-            keeper: Some(keeper),
+            autosave: Some(autosave),
             saving: None,
             closing: false,
-            lets_go: false,
+            discards_changes: false,
             wake,
-            rescue: Rescue::default(),
-            is_adrift: false,
+            window_snapshot: WindowSnapshotSlot::default(),
+            is_detached: false,
             window_title: String::new(),
         };
         if let Some(reason) = unreadable {
-            app.complain(reason);
+            app.show_error(reason);
         }
         if let Some(file) = file {
-            app.errands.open(file);
+            app.file_tasks.open(file);
         }
         Ok(app)
     }
@@ -207,18 +212,18 @@ impl App {
         self.document.project().recipe.iterations()
     }
 
-    fn say(&mut self, text: impl Into<String>) {
+    fn show_message(&mut self, text: impl Into<String>) {
         self.message = Some(Message { text: text.into(), is_error: false, offer: None });
     }
 
-    fn complain(&mut self, text: impl Into<String>) {
+    fn show_error(&mut self, text: impl Into<String>) {
         self.message = Some(Message { text: text.into(), is_error: true, offer: None });
     }
 
     /// Adds to what was said last a text that can be copied.
     fn offer(&mut self, name: &'static str, text: String) {
         if let Some(message) = &mut self.message {
-            message.offer = Some(Offer { name, text });
+            message.offer = Some(CopyableText { name, text });
         }
     }
 
@@ -233,7 +238,7 @@ impl App {
         if is_held {
             self.nudged_at = None;
         } else if is_nudged {
-            let goes_on = self.nudged_at.is_some_and(|before| now - before <= RUN_S);
+            let goes_on = self.nudged_at.is_some_and(|before| now - before <= NUDGE_RUN_S);
             self.presses += u64::from(!goes_on);
             self.nudged_at = Some(now);
         }
@@ -242,7 +247,7 @@ impl App {
 
     /// What is being written beside the preview.
     fn export_status(&self) -> Option<ExportStatus> {
-        self.exporter.status().or_else(|| self.drawing.as_ref().map(Drawing::status))
+        self.exporter.status().or_else(|| self.render_task.as_ref().map(RenderTask::status))
     }
 
     /// The project's title as the name of a file.
@@ -254,19 +259,19 @@ impl App {
 impl eframe::App for App {
     fn logic(&mut self, ctx: &Context, _frame: &mut eframe::Frame) {
         self.timings.frame_begins();
-        if self.scene.is_lost() && !self.is_adrift {
-            self.leave(ctx);
+        if self.scene.is_lost() && !self.is_detached {
+            self.close_after_device_loss(ctx);
         }
         self.receive(ctx);
         self.window_events(ctx);
-        self.look_for_recent(ctx);
+        self.check_recent_files(ctx);
         self.keep(ctx);
         self.hold_before(ctx);
         self.follow_export();
         self.request(ctx);
         self.show_other(ctx);
         self.ask_measures();
-        if self.previewer.progress().is_some() && !self.playback.is_playing() {
+        if self.previewer.fraction().is_some() && !self.playback.is_playing() {
             // So that progress moves and the note about it appears.
             ctx.request_repaint_after(Duration::from_millis(50));
         }
@@ -277,20 +282,20 @@ impl eframe::App for App {
 
     fn ui(&mut self, ui: &mut Ui, frame: &mut eframe::Frame) {
         let ctx = ui.ctx().clone();
-        if self.is_adrift {
+        if self.is_detached {
             // Nothing can be drawn any more: on a lost card the window's library would give up.
             return;
         }
         self.scene.attach(frame.wgpu_render_state(), || wake_of(&ctx));
         let is_asked = self.modal.is_some() || self.saving.is_some();
         if is_asked {
-            self.picker.close();
+            self.operation_picker.close();
         }
-        let mut commands = if is_asked { Vec::new() } else { commands::pressed(&ctx, self.picker.is_open()) };
+        let mut commands = if is_asked { Vec::new() } else { commands::pressed(&ctx, self.operation_picker.is_open()) };
         let mut project = (**self.document.project()).clone();
-        let (step, ground) = (self.selected_step, self.studio.selected);
+        let (step, ground) = (self.selected_step, self.texture_panel.selected);
         commands.extend(self.panels_ui(ui, &mut project));
-        self.studio.is_at_hand |= self.studio.selected != ground;
+        self.texture_panel.was_selected_last |= self.texture_panel.selected != ground;
         commands.extend(self.modal_ui(&ctx, &mut project));
         self.timings.ui(&ctx, frame.info().cpu_usage);
         let is_seeking = commands.iter().any(|command| matches!(command, Command::Seek(_)));
@@ -298,12 +303,12 @@ impl eframe::App for App {
         let gesture = self.gesture(&ctx);
         self.document.propose(project, gesture);
         if let Some(opening) = self.to_open.take() {
-            self.carry_out_opening(opening);
+            self.open_pending(opening);
         }
         for command in commands {
-            self.carry_out(&ctx, command);
+            self.execute(&ctx, command);
         }
-        self.studio.is_at_hand &= self.selected_step == step;
+        self.texture_panel.was_selected_last &= self.selected_step == step;
         self.request(&ctx);
         self.timings.frame_ends();
     }

@@ -11,16 +11,16 @@ use std::time::{Duration, Instant};
 use egui::{Context, ViewportCommand};
 
 use crate::app::App;
-use crate::app::dialogs::file_dialogs::DesktopDialogs;
+use crate::app::dialogs::file_dialogs::NativeDialogs;
 use crate::app::dialogs::modals::Modal;
 use crate::app::document::{Document, Unsaved};
 use crate::app::preview::playback::Playback;
-use crate::app::tasks::autosave::Keeper;
+use crate::app::tasks::autosave::Autosave;
 use crate::app::tasks::recovery;
-use crate::app::tasks::settings::{Folders, Settings};
+use crate::app::tasks::settings::{Settings, UserFolders};
 use crate::app::views;
 use crate::app::views::View;
-use crate::app::views::scene::Posture;
+use crate::app::views::scene::SceneViewState;
 use crate::app::widgets::icon;
 use crate::files::atomic;
 use crate::project::Project;
@@ -37,20 +37,20 @@ pub fn run(file: Option<PathBuf>) -> ExitCode {
     }
     let code = open_windows(file);
     // A drawing that waits for the card is not waited for; its files do not stay behind. Nothing is written any more.
-    std::mem::forget(atomic::end_writing());
+    std::mem::forget(atomic::stop_writing());
     code
 }
 
 /// Opens a window, and another one as long as one has left something for the next.
 fn open_windows(file: Option<PathBuf>) -> ExitCode {
-    let rescue = Rescue::default();
+    let window_snapshot = WindowSnapshotSlot::default();
     let mut file = file;
     let mut in_vain = 0;
     loop {
         let opened = Instant::now();
         let file = file.take();
-        let ended = match catch_unwind(AssertUnwindSafe(|| open_window(file, &rescue))) {
-            Ok(Ok(())) => Ended::InOrder,
+        let ended = match catch_unwind(AssertUnwindSafe(|| open_window(file, &window_snapshot))) {
+            Ok(Ok(())) => WindowEnd::Closed,
             Ok(Err(error)) => {
                 eprintln!(
                     "error: cannot open a window: {}\n\
@@ -58,26 +58,26 @@ fn open_windows(file: Option<PathBuf>) -> ExitCode {
                      upthrust --help.",
                     without_place(&error.to_string())
                 );
-                Ended::Unopened
+                WindowEnd::NotOpened
             }
             // What panicked has said so already.
-            Err(_) => Ended::Panicked,
+            Err(_) => WindowEnd::Panicked,
         };
-        let has_worked = ended == Ended::InOrder && opened.elapsed() >= LONG_LIFE;
+        let has_worked = ended == WindowEnd::Closed && opened.elapsed() >= LONG_LIFE;
         in_vain = if has_worked { 0 } else { in_vain + 1 };
-        let is_rescued = rescue.borrow().is_some();
+        let is_rescued = window_snapshot.borrow().is_some();
         match after_window(ended, is_rescued, in_vain) {
-            Next::Leave => return ExitCode::SUCCESS,
-            Next::Fail => return ExitCode::FAILURE,
-            Next::OpenAnother => {}
-            Next::Recover => {
-                if ended != Ended::Unopened {
+            AfterWindow::Exit => return ExitCode::SUCCESS,
+            AfterWindow::ExitWithFailure => return ExitCode::FAILURE,
+            AfterWindow::Reopen => {}
+            AfterWindow::SaveRecovered => {
+                if ended != WindowEnd::NotOpened {
                     eprintln!(
                         "error: the window cannot be kept open; see whether the driver of the graphics card is sound"
                     );
                 }
-                if let Some(rescued) = rescue.take() {
-                    leave_for_next_start(rescued);
+                if let Some(snapshot) = window_snapshot.take() {
+                    leave_for_next_start(snapshot);
                 }
                 return ExitCode::FAILURE;
             }
@@ -88,49 +88,49 @@ fn open_windows(file: Option<PathBuf>) -> ExitCode {
 /// A window that had to close sooner than this, or at any time by a panic, was opened in vain, and so many of them in a
 /// row are enough. After a panic the event loop has to end once before it begins anew: that too counts as one.
 const LONG_LIFE: Duration = Duration::from_secs(60);
-pub(crate) const MOST_IN_VAIN: u32 = 5;
+pub(crate) const MAX_FAILED_WINDOWS: u32 = 5;
 
 /// How a window ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Ended {
-    InOrder,
+pub(crate) enum WindowEnd {
+    Closed,
     Panicked,
-    Unopened,
+    NotOpened,
 }
 
 /// What comes after a window.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Next {
-    Leave,
-    Fail,
-    OpenAnother,
+pub(crate) enum AfterWindow {
+    Exit,
+    ExitWithFailure,
+    Reopen,
     /// No other window can be opened or kept open: the project that was rescued goes to a file.
-    Recover,
+    SaveRecovered,
 }
 
-pub(crate) fn after_window(ended: Ended, is_rescued: bool, in_vain: u32) -> Next {
+pub(crate) fn after_window(ended: WindowEnd, is_rescued: bool, in_vain: u32) -> AfterWindow {
     match (ended, is_rescued) {
-        (Ended::InOrder, false) => Next::Leave,
-        (Ended::Panicked | Ended::Unopened, false) => Next::Fail,
-        (Ended::Unopened, true) => Next::Recover,
-        (Ended::InOrder | Ended::Panicked, true) if in_vain >= MOST_IN_VAIN => Next::Recover,
-        (Ended::InOrder | Ended::Panicked, true) => Next::OpenAnother,
+        (WindowEnd::Closed, false) => AfterWindow::Exit,
+        (WindowEnd::Panicked | WindowEnd::NotOpened, false) => AfterWindow::ExitWithFailure,
+        (WindowEnd::NotOpened, true) => AfterWindow::SaveRecovered,
+        (WindowEnd::Closed | WindowEnd::Panicked, true) if in_vain >= MAX_FAILED_WINDOWS => AfterWindow::SaveRecovered,
+        (WindowEnd::Closed | WindowEnd::Panicked, true) => AfterWindow::Reopen,
     }
 }
 
 /// No window shows the document any more: what is unsaved is offered at the next start, or else lies in files.
-fn leave_for_next_start(rescued: Rescued) {
-    let Rescued { document, keeper, settings, .. } = rescued;
+fn leave_for_next_start(snapshot: WindowSnapshot) {
+    let WindowSnapshot { document, autosave, settings, .. } = snapshot;
     let unsaved = document.unsaved();
     if unsaved.is_empty() {
         eprintln!("Nothing was unsaved.");
-    } else if keeper
-        .is_some_and(|mut keeper| keeper.end(settings.to_json(), Some(unsaved.clone())) && keeper.is_sound())
+    } else if autosave
+        .is_some_and(|mut autosave| autosave.end(settings.to_json(), Some(unsaved.clone())) && autosave.is_sound())
     {
         eprintln!("What was not saved will be offered when the editor is started again.");
     } else {
         for Unsaved { project, .. } in unsaved {
-            match recovery::write_recovered(&project, &[std::env::temp_dir()]) {
+            match recovery::write_recovery_copy(&project, &[std::env::temp_dir()]) {
                 Ok(path) => eprintln!("A project as it was is in {}", path.display()),
                 Err(error) => eprintln!("error: the project could not be written: {error}"),
             }
@@ -139,7 +139,7 @@ fn leave_for_next_start(rescued: Rescued) {
 }
 
 /// Opens a window, with what could be rescued from the one before, and returns when it is closed.
-fn open_window(file: Option<PathBuf>, rescue: &Rescue) -> eframe::Result {
+fn open_window(file: Option<PathBuf>, window_snapshot: &WindowSnapshotSlot) -> eframe::Result {
     let viewport = egui::ViewportBuilder::default()
         .with_title("Upthrust")
         .with_app_id("upthrust")
@@ -147,15 +147,15 @@ fn open_window(file: Option<PathBuf>, rescue: &Rescue) -> eframe::Result {
         .with_inner_size(WINDOW)
         .with_min_inner_size([640.0, 360.0]);
     let options = eframe::NativeOptions { viewport, ..Default::default() };
-    let rescue = rescue.clone();
+    let window_snapshot = window_snapshot.clone();
     let create: eframe::AppCreator = Box::new(move |context| {
         let wake = wake_of(&context.egui_ctx);
-        let dialogs = Box::new(DesktopDialogs::new(wake));
-        let mut app = App::new(&context.egui_ctx, dialogs, file, Folders::of_user())?;
-        if let Some(rescued) = rescue.take() {
-            app.take_over(rescued);
+        let dialogs = Box::new(NativeDialogs::new(wake));
+        let mut app = App::new(&context.egui_ctx, dialogs, file, UserFolders::for_user())?;
+        if let Some(snapshot) = window_snapshot.take() {
+            app.adopt(snapshot);
         }
-        app.rescue = rescue;
+        app.window_snapshot = window_snapshot;
         Ok(Box::new(app))
     });
     eframe::run_native("upthrust", options, create)
@@ -174,7 +174,7 @@ pub(crate) fn wake_of(ctx: &Context) -> Wake {
 }
 
 /// What outlives a window that cannot go on.
-pub(crate) struct Rescued {
+pub(crate) struct WindowSnapshot {
     /// Why it cannot, and what was lost with it.
     pub(crate) reason: String,
     pub(crate) document: Document,
@@ -183,25 +183,25 @@ pub(crate) struct Rescued {
     exporter: Option<Exporter>,
     selected_step: usize,
     settings: Settings,
-    keeper: Option<Keeper>,
+    autosave: Option<Autosave>,
     tree: egui_tiles::Tree<View>,
-    gaze: views::Gaze,
-    posture: Posture,
+    viewport: views::MapViewport,
+    view_state: SceneViewState,
     maximised: Option<View>,
 }
 
-pub(crate) type Rescue = Rc<RefCell<Option<Rescued>>>;
+pub(crate) type WindowSnapshotSlot = Rc<RefCell<Option<WindowSnapshot>>>;
 
 impl App {
     /// The graphics card has gone, and the window with it.
-    pub(crate) fn leave(&mut self, ctx: &Context) {
-        self.put_aside("the graphics card was lost");
+    pub(crate) fn close_after_device_loss(&mut self, ctx: &Context) {
+        self.take_snapshot("the graphics card was lost");
         (self.closing, self.modal) = (true, None);
         ctx.request_repaint();
     }
 
     /// Puts aside for the next window what cannot be made again.
-    fn put_aside(&mut self, why: &str) {
+    fn take_snapshot(&mut self, why: &str) {
         let empty = Document::new(Project::default());
         // An export goes on meanwhile, unless nothing can take its place here.
         let (was_exporting, idle) = (self.exporter.status().is_some(), Exporter::start(Arc::new(|| {})).ok());
@@ -210,40 +210,40 @@ impl App {
             reason.push_str("; the export was stopped");
         }
         // It draws on the card of this window.
-        if self.drawing.take().is_some() {
+        if self.render_task.take().is_some() {
             reason
                 .push_str("; the picture or turntable that was being drawn was stopped, and nothing of it was written");
         }
-        let rescued = Rescued {
+        let snapshot = WindowSnapshot {
             reason,
             document: std::mem::replace(&mut self.document, empty),
             playback: self.playback,
             exporter: idle.map(|idle| std::mem::replace(&mut self.exporter, idle)),
             selected_step: self.selected_step,
             settings: self.settings.clone(),
-            keeper: self.keeper.take(),
+            autosave: self.autosave.take(),
             tree: self.tree.clone(),
-            gaze: self.maps.gaze,
-            posture: self.scene.posture(),
+            viewport: self.maps.viewport,
+            view_state: self.scene.view_state(),
             maximised: self.maximised,
         };
-        *self.rescue.borrow_mut() = Some(rescued);
-        self.is_adrift = true;
+        *self.window_snapshot.borrow_mut() = Some(snapshot);
+        self.is_detached = true;
     }
 
     /// Goes on where another window had to stop.
-    pub(crate) fn take_over(&mut self, rescued: Rescued) {
-        let Rescued { reason, document, playback, exporter, .. } = rescued;
-        let Rescued { selected_step, settings, keeper, tree, gaze, posture, maximised, .. } = rescued;
+    pub(crate) fn adopt(&mut self, snapshot: WindowSnapshot) {
+        let WindowSnapshot { reason, document, playback, exporter, .. } = snapshot;
+        let WindowSnapshot { selected_step, settings, autosave, tree, viewport, view_state, maximised, .. } = snapshot;
         (self.document, self.playback) = (document, playback);
         if let Some(exporter) = exporter {
             self.exporter = exporter;
         }
         (self.selected_step, self.settings, self.tree, self.maximised) = (selected_step, settings, tree, maximised);
-        self.keeper = keeper;
-        self.maps.gaze = gaze;
-        self.scene.take(posture);
-        self.say(format!("The window had to be opened again, with the document and its history: {reason}"));
+        self.autosave = autosave;
+        self.maps.viewport = viewport;
+        self.scene.take(view_state);
+        self.show_message(format!("The window had to be opened again, with the document and its history: {reason}"));
     }
 
     /// Takes files that are dropped on the window, and asks before unsaved work is lost.
@@ -251,7 +251,7 @@ impl App {
         let dropped: Vec<PathBuf> =
             ctx.input(|input| input.raw.dropped_files.iter().map(|file| file.path().to_path_buf()).collect());
         for path in dropped {
-            self.errands.open(path);
+            self.file_tasks.open(path);
         }
         if ctx.input(|input| input.viewport().close_requested()) && !self.closing {
             // An export that the user has just cancelled is no reason to stay.
@@ -285,9 +285,9 @@ impl Drop for App {
     /// What panics while the window is drawn, as its library does where the card goes in the middle of a frame, takes
     /// the window with it, but not the document.
     fn drop(&mut self) {
-        if std::thread::panicking() && !self.is_adrift {
-            self.put_aside("an error in the program, its libraries or the graphics card's driver closed it");
+        if std::thread::panicking() && !self.is_detached {
+            self.take_snapshot("an error in the program, its libraries or the graphics card's driver closed it");
         }
-        self.end_keeping();
+        self.finish_autosave();
     }
 }

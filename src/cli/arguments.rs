@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{Arg, ArgGroup, ArgMatches, Args, Command, FromArgMatches, Parser, ValueEnum, value_parser};
 
 use super::size::{PatchCounts, PictureSize, Pixels, Range, Size, TileCounts, TilePlace};
-use crate::engine::texture::Chart;
+use crate::engine::texture::AnalysisMap;
 use crate::files::heightmap::RawLayout;
 use crate::files::texture::TURNTABLE_FRAMES;
 
@@ -139,7 +139,7 @@ pub struct BuildOptions {
     #[arg(long, value_enum, default_value_t = WeightsAt::Pixels, requires = "weights")]
     pub weights_at: WeightsAt,
     #[command(flatten)]
-    pub charts: ChartOptions,
+    pub charts: AnalysisMapOptions,
     /// Write the rivers as lines, a JSON file. They end at the project's water, if it has any.
     #[arg(long, value_name = "FILE")]
     pub river_lines: Option<PathBuf>,
@@ -222,13 +222,17 @@ fn river_area(text: &str) -> Result<f64, String> {
 
 /// The charts that are asked for, and where they go: an option for each row of the engine's table.
 #[derive(Clone, Debug)]
-pub struct ChartOptions(pub Vec<(Chart, PathBuf)>);
+pub struct AnalysisMapOptions(pub Vec<(AnalysisMap, PathBuf)>);
 
-impl Args for ChartOptions {
+impl Args for AnalysisMapOptions {
     fn augment_args(command: Command) -> Command {
-        command.args(Chart::ALL.map(|chart| {
-            let help = format!("Write a map as a PNG. {}", chart.doc());
-            Arg::new(chart.key()).long(chart.key()).value_name("FILE").value_parser(value_parser!(PathBuf)).help(help)
+        command.args(AnalysisMap::ALL.map(|analysis_map| {
+            let help = format!("Write a map as a PNG. {}", analysis_map.doc());
+            Arg::new(analysis_map.key())
+                .long(analysis_map.key())
+                .value_name("FILE")
+                .value_parser(value_parser!(PathBuf))
+                .help(help)
         }))
     }
 
@@ -237,10 +241,11 @@ impl Args for ChartOptions {
     }
 }
 
-impl FromArgMatches for ChartOptions {
+impl FromArgMatches for AnalysisMapOptions {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let chosen = |chart: Chart| Some((chart, matches.get_one::<PathBuf>(chart.key())?.clone()));
-        Ok(Self(Chart::ALL.into_iter().filter_map(chosen).collect()))
+        let chosen =
+            |analysis_map: AnalysisMap| Some((analysis_map, matches.get_one::<PathBuf>(analysis_map.key())?.clone()));
+        Ok(Self(AnalysisMap::ALL.into_iter().filter_map(chosen).collect()))
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {

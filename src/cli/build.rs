@@ -8,18 +8,18 @@ use super::arguments::{BuildOptions, DepthOption, NormalsY, ProgressKind, Weight
 use super::error::CliError;
 use super::size::{Pixels, Range, Size, TileCounts};
 use super::{interrupt, print, progress, render, source};
-use crate::engine::Monitor;
+use crate::engine::Progress;
 use crate::engine::parameters::nearest_name;
-use crate::engine::texture::{Chart, Points, TerrainType, TextureRecipe, TextureSettings};
+use crate::engine::texture::{AnalysisMap, Points, TerrainType, TextureRecipe, TextureSettings};
 use crate::files::atomic::{self, NewFolders};
-use crate::files::build::{Built, HeightmapOrder, Order, TextureOrder, check_paths, stage};
+use crate::files::build::{BuildReport, HeightmapOrder, Order, TextureOrder, check_paths, stage};
 use crate::files::frames::FramesOrder;
 use crate::files::heightmap::Encoding;
-use crate::files::maps::{Depth, MapOrder, WeightsLayout, WeightsOrder};
-use crate::files::mesh::{Detail, MeshOrder};
+use crate::files::maps::{BitDepth, MapOrder, WeightsLayout, WeightsOrder};
+use crate::files::mesh::{MeshDetail, MeshOrder};
 use crate::files::rivers::RiversOrder;
 use crate::files::targets::{self, Target};
-use crate::files::tiles::TileNames;
+use crate::files::tiles::TileNaming;
 use crate::project::Project;
 
 /// Evaluates a recipe and writes files.
@@ -52,7 +52,7 @@ pub fn run(options: &BuildOptions) -> Result<(), CliError> {
     let each = variants(options);
     let jobs: Vec<Job> = each.iter().map(|options| Job::new(source, options)).collect::<Result<_, _>>()?;
     jobs.first().into_iter().for_each(|job| warn(&job.order));
-    let monitor = interrupt::monitor();
+    let progress = interrupt::progress();
     let mut folders = NewFolders::default();
     let mut make =
         |path: &PathBuf| folders.make(path).map_err(|error| CliError::Folder(path.clone(), error.to_string()));
@@ -66,8 +66,8 @@ pub fn run(options: &BuildOptions) -> Result<(), CliError> {
         paths.extend(render::paths(options));
     }
     check_paths(paths, options.force)?;
-    let build_all = || build_all(&jobs, asks_for_files, &monitor);
-    let work = || progress::show_while(options.progress, &monitor, build_all);
+    let build_all = || build_all(&jobs, asks_for_files, &progress);
+    let work = || progress::show_while(options.progress, &progress, build_all);
     let built = match options.threads {
         None => work(),
         Some(threads) => {
@@ -136,31 +136,31 @@ impl<'a> Job<'a> {
         Ok(Self { order: order(source, project, options)?, looked_at })
     }
 
-    fn build(&self, asks_for_files: bool, monitor: &Monitor) -> Result<Built, CliError> {
+    fn build(&self, asks_for_files: bool, progress: &Progress) -> Result<BuildReport, CliError> {
         let mut drawn = Vec::new();
         if let Some((options, project)) = &self.looked_at {
-            drawn = monitor.within(0.0..0.5, || render::stage(project, options, monitor))?;
+            drawn = progress.stage(0.0..0.5, || render::stage(project, options, progress))?;
         }
         let (mut staged, mut built) = Default::default();
         if asks_for_files {
             let begun = if self.looked_at.is_some() { 0.5 } else { 0.0 };
-            (staged, built) = monitor.within(begun..1.0, || stage(&self.order, monitor))?;
+            (staged, built) = progress.stage(begun..1.0, || stage(&self.order, progress))?;
         }
-        monitor.check()?;
+        progress.check()?;
         staged.extend(drawn);
         built.files = atomic::commit_all(staged)?;
-        monitor.report(1.0);
+        progress.report(1.0);
         Ok(built)
     }
 }
 
 /// Does the jobs one after another.
-fn build_all(jobs: &[Job], asks_for_files: bool, monitor: &Monitor) -> Result<Built, CliError> {
-    let mut all = Built::default();
+fn build_all(jobs: &[Job], asks_for_files: bool, progress: &Progress) -> Result<BuildReport, CliError> {
+    let mut all = BuildReport::default();
     let share = |at: usize| at as f32 / jobs.len() as f32;
     for (at, job) in jobs.iter().enumerate() {
-        let Built { files, notes, .. } =
-            monitor.within(share(at)..share(at + 1), || job.build(asks_for_files, monitor))?;
+        let BuildReport { files, notes, .. } =
+            progress.stage(share(at)..share(at + 1), || job.build(asks_for_files, progress))?;
         all.files.extend(files);
         all.notes.extend(notes);
     }
@@ -172,7 +172,7 @@ fn warn(order: &Order) {
     for warning in order.target.map(|target| target.warnings(order)).unwrap_or_default() {
         print::complain(&format!("warning: {warning}"));
     }
-    if order.is_painted() {
+    if order.needs_painting() {
         warnings(&order.recipe.texture).iter().for_each(|warning| print::complain(warning));
     }
 }
@@ -199,27 +199,27 @@ fn order(source: &str, project: Project, options: &BuildOptions) -> Result<Order
         (size, Some(_)) => size,
     };
     let depth = match options.depth {
-        DepthOption::Eight => Depth::Eight,
-        DepthOption::Sixteen => Depth::Sixteen,
+        DepthOption::Eight => BitDepth::Eight,
+        DepthOption::Sixteen => BitDepth::Sixteen,
     };
     let points = match options.weights_at {
         WeightsAt::Pixels => Points::Pixels(size),
         WeightsAt::Samples => Points::Samples,
     };
-    let turned = |chart: Chart| match (chart, options.normals_y) {
-        (Chart::Normals, NormalsY::Down) => Chart::NormalsSouth,
-        (chart, _) => chart,
+    let turned = |analysis_map: AnalysisMap| match (analysis_map, options.normals_y) {
+        (AnalysisMap::Normals, NormalsY::Down) => AnalysisMap::NormalsSouth,
+        (analysis_map, _) => analysis_map,
     };
-    let charts = options.charts.0.iter().map(|(chart, path)| (turned(*chart), path));
+    let charts = options.charts.0.iter().map(|(analysis_map, path)| (turned(*analysis_map), path));
     let patches = options.patches.map(|counts| counts.patches(options.mirror));
-    let tiles = options.tiles.map(|counts| counts.tiles(options.tile, TileNames::FromNorthWest));
+    let tiles = options.tiles.map(|counts| counts.tiles(options.tile, TileNaming::FromNorthWest));
     let detail = match (options.mesh_vertices, options.mesh_error) {
-        (_, Some(error_m)) => Detail::ErrorM(error_m),
-        (vertices, None) => Detail::Vertices(vertices.map_or(Detail::USUAL_VERTICES, |count| count as usize)),
+        (_, Some(error_m)) => MeshDetail::ErrorM(error_m),
+        (vertices, None) => MeshDetail::Vertices(vertices.map_or(MeshDetail::DEFAULT_VERTICES, |count| count as usize)),
     };
     let worn = Some(size).filter(|_| !options.mesh_bare);
     let shows = options.frames.is_some() || options.animation.is_some();
-    let encoding = Encoding { integers: depth == Depth::Sixteen, ..Encoding::default() };
+    let encoding = Encoding { integers: depth == BitDepth::Sixteen, ..Encoding::default() };
     let size_asked = options.size.unwrap_or(Size::longer(project.export.samples));
     let grid = match (target, size_asked.longer_side()) {
         (Some(target), Some(longer)) if options.size.is_some() => target.grid(extent, longer, counts),
@@ -237,7 +237,7 @@ fn order(source: &str, project: Project, options: &BuildOptions) -> Result<Order
             depth,
             layout: WeightsLayout::MapsAndPacks,
         }),
-        maps: charts.map(|(chart, path)| MapOrder { path: path.clone(), chart, size, depth }).collect(),
+        maps: charts.map(|(analysis_map, path)| MapOrder { path: path.clone(), analysis_map, size, depth }).collect(),
         rivers: options
             .river_lines
             .clone()
@@ -262,7 +262,7 @@ fn order(source: &str, project: Project, options: &BuildOptions) -> Result<Order
         };
         target.order(&mut order, folder, size);
     }
-    let loaded = order.load_inputs(&files, &Monitor::new());
+    let loaded = order.load_inputs(&files, &Progress::new());
     loaded.map_err(|error| CliError::FileOf(source.to_string(), error))?;
     Ok(order)
 }

@@ -18,8 +18,8 @@ pub fn run(options: &ConvertOptions) -> Result<(), CliError> {
     let encoding = Encoding { raw: options.out_raw, integers, ..Encoding::default() };
     let order = HeightmapOrder { path: options.output.clone(), encoding };
     let to = heightmap::format_of(&order.path, encoding.raw)?;
-    atomic::check_target(&order.path, options.force)?;
-    atomic::check_target(&sidecar::sidecar_path(&order.path), options.force)?;
+    atomic::check_writable(&order.path, options.force)?;
+    atomic::check_writable(&sidecar::sidecar_path(&order.path), options.force)?;
 
     let reading = heightmap::read(&options.input, options.raw)?;
     // Heights and what a format keeps of them.
@@ -31,11 +31,11 @@ pub fn run(options: &ConvertOptions) -> Result<(), CliError> {
         return Err(CliError::Usage(problem.into()));
     }
     say_notes(&options.input, &reading, asked);
-    let land = land_of(reading, asked)?;
+    let terrain = land_of(reading, asked)?;
     // Integers keep their values: what the input's range spans, the output's spans too.
-    let monitor = interrupt::monitor();
-    let range_m = height_range_m(&land, asked.or(whole_in), &monitor)?;
-    let written = write_heightmap(&land, &order, range_m, options.force, &monitor)?;
+    let progress = interrupt::progress();
+    let range_m = height_range_m(&terrain, asked.or(whole_in), &progress)?;
+    let written = write_heightmap(&terrain, &order, range_m, options.force, &progress)?;
     print::say_all(written.iter().map(|path| format!("wrote {}", path.display())));
     Ok(())
 }

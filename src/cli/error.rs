@@ -42,7 +42,7 @@ impl CliError {
         match self {
             Self::Usage(_) | Self::Set(..) | Self::UnknownPreset(..) => 2,
             // What an argument alone decides, whatever is on the disk.
-            Self::File(FileError::UnknownEnding { .. } | FileError::NotRaw(_) | FileError::Twice(_)) => 2,
+            Self::File(FileError::UnknownExtension { .. } | FileError::NotRaw(_) | FileError::DuplicatePath(_)) => 2,
             Self::Project(..)
             | Self::File(_)
             | Self::FileOf(..)

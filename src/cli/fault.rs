@@ -23,7 +23,7 @@ pub fn run(options: &FaultOptions) -> Result<(), CliError> {
     let grid = Grid::new(recipe.world.extent(), options.width as usize, options.height as usize);
     let heightmaps = vec![HeightmapOrder::new(path)];
     let order = Order { heightmaps, overwrite: options.force, ..Order::new("fault", recipe, grid) };
-    let built = build(&order, &interrupt::monitor())?;
+    let built = build(&order, &interrupt::progress())?;
     print::say_all(built.files.iter().map(|path| format!("wrote {}", path.display())));
     Ok(())
 }

@@ -9,9 +9,9 @@ use super::error::CliError;
 use super::{print, source};
 use crate::engine::Recipe;
 use crate::engine::fault::Fault;
-use crate::engine::operations::Drawn;
+use crate::engine::operations::FaultSequence;
 use crate::engine::operations::bsp_faults::{Segment, Tree};
-use crate::engine::operations::drawn_faults::LaidFault;
+use crate::engine::operations::drawn_faults::PlacedFault;
 use crate::engine::parameters::Field;
 
 /// Prints the fault lines of a step as JSON, one a line.
@@ -27,9 +27,9 @@ pub fn run(options: &FaultsOptions) -> Result<(), CliError> {
     let extent = recipe.world.extent();
     let head = format!("{{\"world_m\": {}, \"step\": {step}, \"faults\": [", json!([extent.width_m, extent.depth_m]));
     let rows: Box<dyn Iterator<Item = Value>> = match faults {
-        Drawn::Lines(lines) => Box::new((1..).zip(lines).map(|(i, fault)| line_row(i, &fault))),
-        Drawn::Laid(lines) => Box::new(lines.into_iter().map(|laid| laid_row(&laid))),
-        Drawn::Trees(trees) => Box::new((1..).zip(trees).map(|(i, tree)| tree_row(i, &tree))),
+        FaultSequence::Lines(lines) => Box::new((1..).zip(lines).map(|(i, fault)| line_row(i, &fault))),
+        FaultSequence::Placed(lines) => Box::new(lines.into_iter().map(|laid| laid_row(&laid))),
+        FaultSequence::Trees(trees) => Box::new((1..).zip(trees).map(|(i, tree)| tree_row(i, &tree))),
     };
     // Each is drawn when it is printed: nobody who stops listening waits for the rest.
     let mut rows = rows.peekable();
@@ -54,7 +54,7 @@ fn line_row(i: u32, fault: &Fault) -> Value {
 }
 
 /// A line that ends has its length and its reach beside what every line has.
-fn laid_row(laid: &LaidFault) -> Value {
+fn laid_row(laid: &PlacedFault) -> Value {
     let mut row = line_row(laid.at, &laid.fault);
     if let Some(ends) = laid.ends {
         row["length_m"] = ends.length_m.into();
@@ -73,7 +73,7 @@ fn tree_row(i: u32, tree: &Tree) -> Value {
 }
 
 /// The step that is asked for, or the first one that draws faults, and its faults.
-fn drawn(recipe: &Recipe, asked: Option<usize>) -> Result<(usize, Drawn<'_>), String> {
+fn drawn(recipe: &Recipe, asked: Option<usize>) -> Result<(usize, FaultSequence<'_>), String> {
     let by_step = |index: usize| {
         let step = recipe.stack.get(index)?;
         step.operation.faults(recipe.world.extent(), step.stream(recipe.seed)).map(|faults| (index, faults))

@@ -5,12 +5,12 @@ use serde_json::{Value, json};
 use super::arguments::ListOptions;
 use super::error::CliError;
 use super::print;
-use crate::engine::Operation;
+use crate::engine::AnyOperation;
 use crate::engine::light::Light;
 use crate::engine::parameters::{Kind, Parameter, Parameters, table_to_json};
 use crate::engine::recipe::{StepSettings, World, seed_parameter};
 use crate::engine::texture::{TerrainType, TextureSettings};
-use crate::project::{Export, View, presets as shipped};
+use crate::project::{Export, ViewSettings, presets as shipped};
 
 /// The shipped presets, with a line each.
 pub fn presets(options: &ListOptions) -> Result<(), CliError> {
@@ -41,16 +41,16 @@ fn groups() -> [(&'static str, &'static [Parameter]); 8] {
         ("texture", TextureSettings::parameters()),
         ("terrain_type", TerrainType::parameters()),
         ("light", Light::parameters()),
-        ("view", View::parameters()),
+        ("view", ViewSettings::parameters()),
         ("export", Export::parameters()),
     ]
 }
 
 /// Every operation and parameter.
 pub fn operations(options: &ListOptions) -> Result<(), CliError> {
-    let operations = Operation::all();
+    let operations = AnyOperation::all();
     if options.json {
-        let mut listing = json!({"operations": operations.iter().map(Operation::to_json).collect::<Value>()});
+        let mut listing = json!({"operations": operations.iter().map(AnyOperation::to_json).collect::<Value>()});
         for (key, table) in groups() {
             listing[key] = table_to_json(table);
         }

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::arguments::ProgressKind;
 use super::print;
-use crate::engine::Monitor;
+use crate::engine::Progress;
 
 /// How often progress is shown.
 const INTERVAL: Duration = Duration::from_millis(100);
@@ -35,20 +35,20 @@ impl Shown {
         }
     }
 
-    fn show(self, progress: f32) {
+    fn show(self, fraction: f32) {
         match self {
             Self::Bar => {
-                let full = (progress * BAR as f32) as usize;
-                let _ = write!(io::stderr(), "\r[{:<BAR$}] {:>3.0} %", "#".repeat(full.min(BAR)), progress * 100.0);
+                let full = (fraction * BAR as f32) as usize;
+                let _ = write!(io::stderr(), "\r[{:<BAR$}] {:>3.0} %", "#".repeat(full.min(BAR)), fraction * 100.0);
             }
-            Self::Json => print::say(&json!({"progress": progress}).to_string()),
+            Self::Json => print::say(&json!({"progress": fraction}).to_string()),
             Self::Nothing => {}
         }
     }
 }
 
 /// Does the work while its progress is shown. The last state is shown too: all of it where the work succeeds.
-pub fn show_while<T, E>(kind: ProgressKind, monitor: &Monitor, work: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
+pub fn show_while<T, E>(kind: ProgressKind, progress: &Progress, work: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
     let shown = Shown::new(kind);
     if shown == Shown::Nothing {
         return work();
@@ -58,10 +58,10 @@ pub fn show_while<T, E>(kind: ProgressKind, monitor: &Monitor, work: impl FnOnce
         scope.spawn(move || {
             let mut last = None;
             while is_done.recv_timeout(INTERVAL) == Err(RecvTimeoutError::Timeout) {
-                let progress = monitor.progress().clamp(0.0, 1.0);
-                if last != Some(progress) {
-                    shown.show(progress);
-                    last = Some(progress);
+                let fraction = progress.fraction().clamp(0.0, 1.0);
+                if last != Some(fraction) {
+                    shown.show(fraction);
+                    last = Some(fraction);
                 }
             }
         });

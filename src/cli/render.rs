@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use super::arguments::BuildOptions;
 use super::error::CliError;
-use crate::engine::Monitor;
-use crate::files::atomic::Staged;
+use crate::engine::Progress;
+use crate::files::atomic::StagedFile;
 use crate::project::Project;
 
 /// The pictures that are asked for.
@@ -18,12 +18,12 @@ pub fn paths(options: &BuildOptions) -> Vec<PathBuf> {
 #[cfg(feature = "gui")]
 pub fn paths(options: &BuildOptions) -> Vec<PathBuf> {
     let Some(path) = &options.render else { return Vec::new() };
-    options.turntable.map_or_else(|| vec![path.clone()], |count| crate::scene::frame_paths(path, count))
+    options.turntable.map_or_else(|| vec![path.clone()], |count| crate::scene::turntable_paths(path, count))
 }
 
 /// Draws the pictures that are asked for, if any: whole on the disk, but without their names yet.
 #[cfg(not(feature = "gui"))]
-pub fn stage(_project: &Project, _options: &BuildOptions, _: &Monitor) -> Result<Vec<Staged>, CliError> {
+pub fn stage(_project: &Project, _options: &BuildOptions, _: &Progress) -> Result<Vec<StagedFile>, CliError> {
     Err(CliError::Render(
         "--render is not in this build, which has no part that draws in 3-D; build it with the feature \"gui\"".into(),
     ))
@@ -31,20 +31,20 @@ pub fn stage(_project: &Project, _options: &BuildOptions, _: &Monitor) -> Result
 
 /// Draws the pictures that are asked for, if any: whole on the disk, but without their names yet.
 #[cfg(feature = "gui")]
-pub fn stage(project: &Project, options: &BuildOptions, monitor: &Monitor) -> Result<Vec<Staged>, CliError> {
+pub fn stage(project: &Project, options: &BuildOptions, progress: &Progress) -> Result<Vec<StagedFile>, CliError> {
     use crate::engine::Grid;
     use crate::engine::stack::evaluate;
     use crate::engine::texture::paint_once;
     use crate::files::build::{Order, load_inputs, memory_needed};
     use crate::files::{atomic, memory::require_memory, texture};
-    use crate::scene::{Easel, Portrait, bytes_drawn};
+    use crate::scene::{OffscreenRenderer, RenderParams, render_memory_bytes};
 
     let Some(path) = &options.render else { return Ok(Vec::new()) };
     let Project { recipe, files, view, export, .. } = project;
     let [width, height] = options.render_size.0;
     texture::check_size(path, [width, height].map(|side| side as usize))?;
     let paths = paths(options);
-    let mut easel = Easel::found().map_err(CliError::Render)?;
+    let mut renderer = OffscreenRenderer::found().map_err(CliError::Render)?;
 
     let source = options.source.clone().unwrap_or_default();
     let inputs = load_inputs(recipe, files).map_err(|error| CliError::FileOf(source, error))?;
@@ -55,27 +55,28 @@ pub fn stage(project: &Project, options: &BuildOptions, monitor: &Monitor) -> Re
     let grid = if longer > most { Grid::fitted(extent, most) } else { grid };
     // Heights, colours and what is known of sun and sky, beside what it takes to raise the land.
     let order = Order { inputs: inputs.clone(), ..Order::new(&project.name, recipe.clone(), grid) };
-    let beside = (4 + 4) * grid.samples() as u64 + bytes_drawn([width, height], grid.samples());
+    let beside = (4 + 4) * grid.samples() as u64 + render_memory_bytes([width, height], grid.samples());
     require_memory(memory_needed(&order).saturating_add(beside))?;
-    let evaluation = || evaluate(recipe, grid, options.iterations, &inputs, monitor);
-    let land = monitor.within(0.0..0.4, evaluation)?;
+    let evaluation = || evaluate(recipe, grid, options.iterations, &inputs, progress);
+    let terrain = progress.stage(0.0..0.4, evaluation)?;
     let (fixed_m, size) = (recipe.world.height_range_m, [grid.width(), grid.height()]);
-    let painting = || paint_once(&land, &recipe.texture, fixed_m, &inputs, None, size, monitor);
-    let colours = monitor.within(0.4..0.6, painting)?.picture;
-    let portrait = Portrait::new(land, colours, recipe.light.clone(), view.water_m);
-    let portrait = if options.turntable.is_some() { portrait.turning([width, height]) } else { portrait };
+    let painting = || paint_once(&terrain, &recipe.texture, fixed_m, &inputs, None, size, progress);
+    let colours = progress.stage(0.4..0.6, painting)?.picture;
+    let params = RenderParams::new(terrain, colours, recipe.light.clone(), view.water_m);
+    let params = if options.turntable.is_some() { params.turning([width, height]) } else { params };
 
-    monitor.within(0.6..1.0, || {
+    progress.stage(0.6..1.0, || {
         let share = |i: usize| i as f32 / paths.len() as f32;
         let draw = |(i, path): (usize, &PathBuf)| {
             let end = share(i + 1);
             let drawn = 0.3 * share(i) + 0.7 * end;
-            let draw = || easel.draw(&portrait, [width, height], share(i), monitor);
-            let picture = monitor.within(share(i)..drawn, draw);
-            monitor.check()?;
+            let draw = || renderer.draw(&params, [width, height], share(i), progress);
+            let picture = progress.stage(share(i)..drawn, draw);
+            progress.check()?;
             let picture = picture.map_err(CliError::Render)?;
-            let write = || atomic::stage(path, options.force, |writer| texture::write(writer, path, &picture, monitor));
-            Ok(monitor.within(drawn..end, write)?)
+            let write =
+                || atomic::stage(path, options.force, |writer| texture::write(writer, path, &picture, progress));
+            Ok(progress.stage(drawn..end, write)?)
         };
         paths.iter().enumerate().map(draw).collect()
     })

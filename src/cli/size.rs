@@ -6,8 +6,8 @@ use std::str::FromStr;
 use crate::engine::heightfield::{Extent, Grid, SIDE_LIMITS};
 use crate::engine::parameters::Band;
 use crate::files::build::{Patches, texture_size};
-use crate::files::texture::PICTURE_SIDES;
-use crate::files::tiles::{TileNames, Tiles};
+use crate::files::texture::RENDER_SIDES;
+use crate::files::tiles::{TileNaming, Tiles};
 
 /// One number or two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,7 +105,7 @@ impl FromStr for PictureSize {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let [least, most] = [*PICTURE_SIDES.start(), *PICTURE_SIDES.end()];
+        let [least, most] = [*RENDER_SIDES.start(), *RENDER_SIDES.end()];
         match sides(text, [least, most].map(|side| side as usize), "pixels") {
             Ok(Sides::Both(size)) => Ok(Self(size.map(|side| side as u32))),
             Ok(Sides::Longer(_)) | Err(_) => {
@@ -137,10 +137,10 @@ impl FromStr for PatchCounts {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        match sides(text, [1, Patches::MOST], "") {
+        match sides(text, [1, Patches::MAX_PER_SIDE], "") {
             Ok(Sides::Both(counts)) => Ok(Self(counts)),
             Ok(Sides::Longer(_)) | Err(_) => {
-                Err(format!("patches are CxR, from 1 to {} columns and as many rows", Patches::MOST))
+                Err(format!("patches are CxR, from 1 to {} columns and as many rows", Patches::MAX_PER_SIDE))
             }
         }
     }
@@ -157,7 +157,7 @@ impl TileCounts {
     }
 
     /// The tiles, of which only one is written where it is named; in words, what is wrong.
-    pub fn tiles(self, only: Option<TilePlace>, names: TileNames) -> Result<Tiles, String> {
+    pub fn tiles(self, only: Option<TilePlace>, names: TileNaming) -> Result<Tiles, String> {
         let Self(counts) = self;
         let only = only.map(|TilePlace(place)| place);
         match only {
@@ -175,10 +175,10 @@ impl FromStr for TileCounts {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        match sides(text, [1, Tiles::MOST], "") {
+        match sides(text, [1, Tiles::MAX_PER_SIDE], "") {
             Ok(Sides::Both(counts)) => Ok(Self(counts)),
             Ok(Sides::Longer(_)) | Err(_) => {
-                Err(format!("tiles are CxR, from 1 to {} columns and as many rows", Tiles::MOST))
+                Err(format!("tiles are CxR, from 1 to {} columns and as many rows", Tiles::MAX_PER_SIDE))
             }
         }
     }

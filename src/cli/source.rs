@@ -43,11 +43,11 @@ fn preset(name: &str) -> Result<Project, CliError> {
 #[cfg(test)]
 mod tests {
     use crate::files::heightmap::Format;
-    use crate::project::IMPORT_ENDINGS;
+    use crate::project::IMPORT_EXTENSIONS;
 
     #[test]
     fn projects_may_name_just_the_heightmaps_that_can_be_read() {
-        let readable: Vec<&str> = Format::ALL.iter().flat_map(|format| format.endings()).copied().collect();
-        assert_eq!(IMPORT_ENDINGS.as_slice(), readable);
+        let readable: Vec<&str> = Format::ALL.iter().flat_map(|format| format.extensions()).copied().collect();
+        assert_eq!(IMPORT_EXTENSIONS.as_slice(), readable);
     }
 }

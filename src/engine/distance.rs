@@ -9,7 +9,7 @@
 use rayon::prelude::*;
 
 use super::heightfield::{Grid, Heightfield};
-use super::monitor::{Cancelled, Monitor};
+use super::progress::{Cancelled, Progress};
 use super::strips::{STRIP, strips};
 
 /// Where curves cross the rows and the columns of a grid.
@@ -40,8 +40,8 @@ impl Crossings {
     }
 
     /// The line between the land above a level and what is not: heights are linear from a sample to the next.
-    pub fn contour(land: &Heightfield, level_m: f32, monitor: &Monitor) -> Result<Self, Cancelled> {
-        let grid = land.grid();
+    pub fn contour(terrain: &Heightfield, level_m: f32, progress: &Progress) -> Result<Self, Cancelled> {
+        let grid = terrain.grid();
         let mut crossings = Self::none(grid);
         // The share of the way from a sample to the next at which the level is met.
         let met = |from: f32, to: f32| {
@@ -49,22 +49,22 @@ impl Crossings {
             ((from > level_m) != (to > level_m)).then(share)
         };
         crossings.on_rows.par_iter_mut().enumerate().try_for_each(|(r, on_row)| {
-            let pairs = land.row(r).windows(2).enumerate();
+            let pairs = terrain.row(r).windows(2).enumerate();
             on_row.extend(pairs.filter_map(|(c, pair)| {
                 met(pair[0], pair[1]).map(|share| grid.x_m(c) + share * (grid.x_m(c + 1) - grid.x_m(c)))
             }));
-            monitor.check()
+            progress.check()
         })?;
         crossings.on_columns.par_chunks_mut(STRIP).enumerate().try_for_each(|(strip, columns)| {
             let first = strip * STRIP;
             for r in 1..grid.height() {
-                let part = |r: usize| &land.row(r)[first..];
+                let part = |r: usize| &terrain.row(r)[first..];
                 let (from_m, to_m) = (grid.z_m(r - 1), grid.z_m(r));
                 for ((on_column, &from), &to) in columns.iter_mut().zip(part(r - 1)).zip(part(r)) {
                     on_column.extend(met(from, to).map(|share| from_m + share * (to_m - from_m)));
                 }
             }
-            monitor.check()
+            progress.check()
         })?;
         Ok(crossings)
     }
@@ -183,7 +183,7 @@ fn lowest(squares: &[f64], spacing_m: f64, envelope: &mut Vec<Parabola>, mut fou
 pub fn lower_to_squared_distances(
     squares: &mut [f32],
     mut crossings: Crossings,
-    monitor: &Monitor,
+    progress: &Progress,
 ) -> Result<(), Cancelled> {
     if crossings.is_empty() {
         return Ok(());
@@ -192,11 +192,11 @@ pub fn lower_to_squared_distances(
     let lines = crossings.on_rows.par_iter_mut().chain(&mut crossings.on_columns);
     lines.try_for_each(|line| {
         line.sort_unstable_by(f64::total_cmp);
-        monitor.check()
+        progress.check()
     })?;
     let (on_rows, on_columns) = (&crossings.on_rows, &crossings.on_columns);
     let width = grid.width();
-    strips(squares, width, monitor)?.par_iter_mut().enumerate().try_for_each_init(
+    strips(squares, width, progress)?.par_iter_mut().enumerate().try_for_each_init(
         || (vec![0.0; grid.height()], Vec::new()),
         |(along_row, envelope), (strip, pieces)| {
             let columns = strip * STRIP..((strip + 1) * STRIP).min(width);
@@ -206,7 +206,7 @@ pub fn lower_to_squared_distances(
                 lowest(along_row, grid.spacing_z_m(), envelope, |r, square| {
                     pieces[r][lane] = pieces[r][lane].min(square as f32);
                 });
-                monitor.check()?;
+                progress.check()?;
             }
             Ok(())
         },
@@ -218,7 +218,7 @@ pub fn lower_to_squared_distances(
             for (i, row) in rows.chunks_exact_mut(width).enumerate() {
                 nearest.squared(grid.z_m(strip * STRIP + i), along_column);
                 lowest(along_column, grid.spacing_x_m(), envelope, |c, square| row[c] = row[c].min(square as f32));
-                monitor.check()?;
+                progress.check()?;
             }
             Ok(())
         },
@@ -237,7 +237,7 @@ mod tests {
 
     fn distances(crossings: &Crossings) -> Vec<f32> {
         let mut squares = vec![f32::INFINITY; crossings.grid.samples()];
-        lower_to_squared_distances(&mut squares, crossings.clone(), &Monitor::new()).expect("not cancelled");
+        lower_to_squared_distances(&mut squares, crossings.clone(), &Progress::new()).expect("not cancelled");
         squares.into_iter().map(f32::sqrt).collect()
     }
 
@@ -272,11 +272,11 @@ mod tests {
     fn a_contour_lies_between_samples() {
         // A plane that rises eastward by 1 m in 10 m: the level of 1.4 m is met 14 m from the west.
         let plane = Heightfield::from_fn(Grid::new(Extent { width_m: 40.0, depth_m: 10.0 }, 5, 3), |c, _| c as f32);
-        let contour = Crossings::contour(&plane, 1.4, &Monitor::new()).expect("not cancelled");
+        let contour = Crossings::contour(&plane, 1.4, &Progress::new()).expect("not cancelled");
         let found = distances(&contour);
         let expected = [14.0, 4.0, 6.0, 16.0, 26.0];
         assert!(found.chunks(5).flat_map(|row| row.iter().zip(expected)).all(|(a, b)| (a - b).abs() < 1e-5));
-        let level = Crossings::contour(&plane, 9.0, &Monitor::new()).expect("not cancelled");
+        let level = Crossings::contour(&plane, 9.0, &Progress::new()).expect("not cancelled");
         assert!(level.is_empty());
     }
 
@@ -323,16 +323,16 @@ mod tests {
 
     #[test]
     fn one_thread_and_seven_make_the_same_bytes_and_a_stop_is_obeyed() {
-        let land = Heightfield::from_fn(grid(203, 117), |c, r| ((c * 31 + r * 17) % 23) as f32);
-        let contour = Crossings::contour(&land, 11.0, &Monitor::new()).expect("not cancelled");
+        let terrain = Heightfield::from_fn(grid(203, 117), |c, r| ((c * 31 + r * 17) % 23) as f32);
+        let contour = Crossings::contour(&terrain, 11.0, &Progress::new()).expect("not cancelled");
         let with = |threads: usize| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
             pool.install(|| distances(&contour))
         };
         assert_eq!(with(1), with(7));
-        let stopped = Monitor::new();
+        let stopped = Progress::new();
         stopped.cancel();
-        assert!(Crossings::contour(&land, 11.0, &stopped).is_err());
+        assert!(Crossings::contour(&terrain, 11.0, &stopped).is_err());
         assert_eq!(lower_to_squared_distances(&mut [], contour, &stopped), Err(Cancelled));
     }
 }

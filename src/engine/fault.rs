@@ -11,9 +11,9 @@
 use rayon::prelude::*;
 
 use super::heightfield::{Grid, Heightfield};
-use super::monitor::{Cancelled, Monitor};
 use super::parameters::choices;
-use super::wide::wide;
+use super::progress::{Cancelled, Progress};
+use super::simd::simd;
 
 /// Units of the displacement grid in a metre.
 const UNITS_PER_M: f64 = (1_u64 << 20) as f64;
@@ -42,7 +42,7 @@ pub fn to_exact_metres(units: i64) -> f64 {
 }
 
 /// The nearest displacement that can be summed exactly.
-pub fn on_displacement_grid(metres: f64) -> f64 {
+pub fn quantized_displacement(metres: f64) -> f64 {
     to_units(metres) as f64 / UNITS_PER_M
 }
 
@@ -191,7 +191,7 @@ impl Fault {
     }
 
     /// How far the fault lifts a point, in metres.
-    pub fn lift_m(&self, x_m: f64, z_m: f64) -> f64 {
+    pub fn uplift_m(&self, x_m: f64, z_m: f64) -> f64 {
         self.displacement_m * self.profile.weight(self.distance_m(x_m, z_m), self.zone_m)
     }
 }
@@ -393,16 +393,16 @@ impl Block {
 }
 
 /// The sum of the faults on flat land.
-pub fn sum_of_faults(grid: Grid, faults: &[Fault], monitor: &Monitor) -> Result<Heightfield, Cancelled> {
-    FaultSum { grid, faults, monitor }.land(|_, _, _| Ok(()))
+pub fn sum_of_faults(grid: Grid, faults: &[Fault], progress: &Progress) -> Result<Heightfield, Cancelled> {
+    FaultSum { grid, faults, progress }.terrain(|_, _, _| Ok(()))
 }
 
 /// Exact heights, row-major, in units of the displacement grid: more faults can be added to them, or taken away again,
 /// and the land is to the bit what it would have been from the beginning.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Sums(Vec<i64>);
+pub struct FixedHeights(Vec<i64>);
 
-impl Sums {
+impl FixedHeights {
     /// Flat land at height 0.
     pub fn flat(grid: Grid) -> Self {
         Self(vec![0; grid.samples()])
@@ -418,7 +418,7 @@ impl Sums {
 }
 
 #[cfg(test)]
-impl Sums {
+impl FixedHeights {
     /// Heights in units.
     pub(super) fn of_land(units: &[i64]) -> Self {
         Self(units.to_vec())
@@ -433,7 +433,7 @@ pub struct FaultSum<'a> {
     /// The faults, straight ones across the whole map.
     pub faults: &'a [Fault],
     /// Progress and cancellation.
-    pub monitor: &'a Monitor,
+    pub progress: &'a Progress,
 }
 
 /// What a row of samples is added up in, kept from one row to the next.
@@ -450,80 +450,85 @@ struct AddedRow {
 impl FaultSum<'_> {
     /// The land that comes of it. `lift` adds more to a row: given the row's place in metres from the north, the places
     /// of its columns from the west, and a sum for each of them in units of the displacement grid.
-    pub fn land(
+    pub fn terrain(
         &self,
         lift: impl Fn(f64, &[f64], &mut [i64]) -> Result<(), Cancelled> + Sync,
     ) -> Result<Heightfield, Cancelled> {
-        let mut land = Heightfield::flat(self.grid);
-        self.add_up(&mut land, None, lift)?;
-        Ok(land)
+        let mut terrain = Heightfield::flat(self.grid);
+        self.accumulate(&mut terrain, None, lift)?;
+        Ok(terrain)
     }
 
     /// The land that comes of it on top of exact heights on the same grid (`None`: flat land), which become those to go
     /// on from.
-    pub fn land_and_sums(&self, onto: Option<Sums>) -> Result<(Heightfield, Sums), Cancelled> {
-        let mut land = Heightfield::flat(self.grid);
-        let mut sums = onto.unwrap_or_else(|| Sums::flat(self.grid));
-        self.add_up(&mut land, Some(&mut sums), |_, _, _| Ok(()))?;
-        Ok((land, sums))
+    pub fn heights_and_fixed(&self, onto: Option<FixedHeights>) -> Result<(Heightfield, FixedHeights), Cancelled> {
+        let mut terrain = Heightfield::flat(self.grid);
+        let mut sums = onto.unwrap_or_else(|| FixedHeights::flat(self.grid));
+        self.accumulate(&mut terrain, Some(&mut sums), |_, _, _| Ok(()))?;
+        Ok((terrain, sums))
     }
 
     /// Adds the faults to the sums, if there are any, and makes the land of what they come to.
-    fn add_up(
+    fn accumulate(
         &self,
-        land: &mut Heightfield,
-        sums: Option<&mut Sums>,
+        terrain: &mut Heightfield,
+        sums: Option<&mut FixedHeights>,
         lift: impl Fn(f64, &[f64], &mut [i64]) -> Result<(), Cancelled> + Sync,
     ) -> Result<(), Cancelled> {
-        let Self { grid, faults, monitor } = *self;
+        let Self { grid, faults, progress } = *self;
         let (width, height) = (grid.width(), grid.height());
         let xs = column_positions(&grid);
-        let block = |faults: &[Fault]| monitor.check().map(|()| Block::new(faults, &grid));
+        let block = |faults: &[Fault]| progress.check().map(|()| Block::new(faults, &grid));
         let blocks: Vec<Block> = faults.par_chunks(AT_ONCE).map(block).collect::<Result<_, _>>()?;
         // Far in the west every fault lifts by the opposite of what it lifts by in the east.
         let westmost: i64 = blocks.iter().flat_map(|block| &block.crossers).map(|crosser| -crosser.east_units).sum();
-        let tally = monitor.tally(height);
-        land.heights_mut().par_chunks_mut(width).zip(Sums::rows_mut(sums, grid)).enumerate().try_for_each_init(
-            || AddedRow {
-                differences: vec![0; width + 1],
-                lifts: vec![0; width],
-                firsts: [0; AT_ONCE],
-                seconds: [0; AT_ONCE],
-            },
-            |row, (r, (heights, sums))| {
-                let z = grid.z_m(r);
-                for block in &blocks {
-                    monitor.check()?;
-                    wide(
+        let counter = progress.counter(height);
+        terrain
+            .heights_mut()
+            .par_chunks_mut(width)
+            .zip(FixedHeights::rows_mut(sums, grid))
+            .enumerate()
+            .try_for_each_init(
+                || AddedRow {
+                    differences: vec![0; width + 1],
+                    lifts: vec![0; width],
+                    firsts: [0; AT_ONCE],
+                    seconds: [0; AT_ONCE],
+                },
+                |row, (r, (heights, sums))| {
+                    let z = grid.z_m(r);
+                    for block in &blocks {
+                        progress.check()?;
+                        simd(
+                            #[inline(always)]
+                            || block.add_to(z, &xs, row),
+                        );
+                    }
+                    let AddedRow { differences, lifts, .. } = row;
+                    lift(z, &xs, lifts)?;
+                    let mut running = westmost;
+                    for (lift, difference) in lifts.iter_mut().zip(&mut *differences) {
+                        running += std::mem::take(difference);
+                        *lift += running;
+                    }
+                    differences[width] = 0;
+                    simd(
                         #[inline(always)]
-                        || block.add_to(z, &xs, row),
+                        || {
+                            let units = match sums {
+                                Some(sums) => {
+                                    sums.iter_mut().zip(&*lifts).for_each(|(sum, lift)| *sum += lift);
+                                    sums
+                                }
+                                None => &mut lifts[..],
+                            };
+                            heights.iter_mut().zip(units).for_each(|(height, units)| *height = to_metres(*units));
+                        },
                     );
-                }
-                let AddedRow { differences, lifts, .. } = row;
-                lift(z, &xs, lifts)?;
-                let mut running = westmost;
-                for (lift, difference) in lifts.iter_mut().zip(&mut *differences) {
-                    running += std::mem::take(difference);
-                    *lift += running;
-                }
-                differences[width] = 0;
-                wide(
-                    #[inline(always)]
-                    || {
-                        let units = match sums {
-                            Some(sums) => {
-                                sums.iter_mut().zip(&*lifts).for_each(|(sum, lift)| *sum += lift);
-                                sums
-                            }
-                            None => &mut lifts[..],
-                        };
-                        heights.iter_mut().zip(units).for_each(|(height, units)| *height = to_metres(*units));
-                    },
-                );
-                lifts.fill(0);
-                tally.add_one()
-            },
-        )
+                    lifts.fill(0);
+                    counter.add_one()
+                },
+            )
     }
 }
 
@@ -556,7 +561,7 @@ impl Block {
 }
 
 /// Adds one fault to the land, in f32: what happens between two passes of the wind.
-pub fn add_fault(heightfield: &mut Heightfield, fault: &Fault, monitor: &Monitor) -> Result<(), Cancelled> {
+pub fn add_fault(heightfield: &mut Heightfield, fault: &Fault, progress: &Progress) -> Result<(), Cancelled> {
     let grid = heightfield.grid();
     let xs = column_positions(&grid);
     let crosser = Crosser::new(fault, &grid);
@@ -573,7 +578,7 @@ pub fn add_fault(heightfield: &mut Heightfield, fault: &Fault, monitor: &Monitor
             crosser.add_zone(z, &xs[first..second], zone);
             heights[first..second].iter_mut().zip(zone).for_each(|(height, units)| *height += to_metres(*units));
         }
-        monitor.check()
+        progress.check()
     })
 }
 
@@ -593,8 +598,8 @@ mod tests {
 
     #[test]
     fn hand_drawn_masks() {
-        let monitor = Monitor::new();
-        let mask = |fault| sum_of_faults(grid(4, 3), &[fault], &monitor).expect("not cancelled").into_heights();
+        let progress = Progress::new();
+        let mask = |fault| sum_of_faults(grid(4, 3), &[fault], &progress).expect("not cancelled").into_heights();
         // Upright line between columns 1 and 2, up in the east, then up in the west.
         let upright = vec![-2.0, -2.0, 2.0, 2.0, -2.0, -2.0, 2.0, 2.0, -2.0, -2.0, 2.0, 2.0];
         assert_eq!(mask(fault([1.5, 0.0], [1.0, 0.0], 2.0)), upright);
@@ -652,15 +657,15 @@ mod tests {
                         _ => [libm::cos(azimuth), libm::sin(azimuth)],
                     };
                     let point = [grid.x_m(i % 97), draw.between(-400.0, 2000.0)];
-                    let displacement_m = on_displacement_grid(draw.between(-90.0, 90.0));
+                    let displacement_m = quantized_displacement(draw.between(-90.0, 90.0));
                     Fault { point_m: point, normal, displacement_m, profile: *profile, zone_m: 150.0 }
                 })
                 .collect();
-            let sum = sum_of_faults(grid, &faults, &Monitor::new()).expect("not cancelled");
+            let sum = sum_of_faults(grid, &faults, &Progress::new()).expect("not cancelled");
             for r in 0..grid.height() {
                 for c in 0..grid.width() {
                     let (x, z) = (grid.x_m(c), grid.z_m(r));
-                    let units: i64 = faults.iter().map(|fault| to_units(fault.lift_m(x, z))).sum();
+                    let units: i64 = faults.iter().map(|fault| to_units(fault.uplift_m(x, z))).sum();
                     assert_eq!(sum[(c, r)], to_metres(units), "{:?} at {c}, {r}", profile.to_value());
                 }
             }
@@ -677,14 +682,14 @@ mod tests {
         ];
         let mut one_by_one = Heightfield::flat(grid);
         for fault in &faults {
-            add_fault(&mut one_by_one, fault, &Monitor::new()).expect("not cancelled");
+            add_fault(&mut one_by_one, fault, &Progress::new()).expect("not cancelled");
         }
-        assert_eq!(one_by_one, sum_of_faults(grid, &faults, &Monitor::new()).expect("not cancelled"));
+        assert_eq!(one_by_one, sum_of_faults(grid, &faults, &Progress::new()).expect("not cancelled"));
     }
 
     #[test]
     fn faults_added_and_taken_away_again_leave_no_trace() {
-        let (grid, monitor) = (grid(70, 50), Monitor::new());
+        let (grid, progress) = (grid(70, 50), Progress::new());
         for &profile in Profile::ALL {
             let zone_m = if profile == Profile::Step { 0.0 } else { 9.0 };
             let fault = |i: i32| Fault {
@@ -693,19 +698,19 @@ mod tests {
                 ..fault(
                     [f64::from(i * 13 % 67), f64::from(i * 7 % 45)],
                     [0.6, 0.8],
-                    on_displacement_grid(1.7 / f64::from(i)),
+                    quantized_displacement(1.7 / f64::from(i)),
                 )
             };
             let faults: Vec<Fault> = (1..=9).map(fault).collect();
-            let sum = |faults: &[Fault], onto: Option<&Sums>| {
-                FaultSum { grid, faults, monitor: &monitor }.land_and_sums(onto.cloned()).expect("not cancelled")
+            let sum = |faults: &[Fault], onto: Option<&FixedHeights>| {
+                FaultSum { grid, faults, progress: &progress }.heights_and_fixed(onto.cloned()).expect("not cancelled")
             };
             let (first, all) = (sum(&faults[..4], None), sum(&faults, None));
             assert_eq!(sum(&faults[4..], Some(&first.1)), all, "{profile:?}");
             let mut taken = faults[4..].to_vec();
             taken.iter_mut().for_each(|fault| fault.displacement_m = -fault.displacement_m);
             assert_eq!(sum(&taken, Some(&all.1)), first, "{profile:?}");
-            assert_eq!(sum_of_faults(grid, &faults, &monitor), Ok(all.0), "{profile:?}");
+            assert_eq!(sum_of_faults(grid, &faults, &progress), Ok(all.0), "{profile:?}");
         }
     }
 }

@@ -4,8 +4,8 @@ use std::ops::Index;
 
 use rayon::prelude::*;
 
-use super::monitor::{Cancelled, Monitor};
-use super::wide::wide;
+use super::progress::{Cancelled, Progress};
+use super::simd::simd;
 
 /// The size of the world in metres: x runs east over `width_m`, z runs south over `depth_m`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -111,16 +111,16 @@ impl Grid {
 }
 
 /// Steps hold the heights that they make within this many metres: what multiplies could leave the numbers that f32 has.
-pub const HIGHEST_M: f32 = 1e9;
+pub const MAX_HEIGHT_M: f32 = 1e9;
 
 /// Samples that a thread fills or copies between two looks at the monitor.
 const AT_ONCE: usize = 1 << 14;
 
 /// Copies heights to as many others.
-pub(super) fn copy_heights(to: &mut [f32], from: &[f32], monitor: &Monitor) -> Result<(), Cancelled> {
+pub(super) fn copy_heights(to: &mut [f32], from: &[f32], progress: &Progress) -> Result<(), Cancelled> {
     to.par_chunks_mut(AT_ONCE).zip(from.par_chunks(AT_ONCE)).try_for_each(|(to, from)| {
         to.copy_from_slice(from);
-        monitor.check()
+        progress.check()
     })
 }
 
@@ -138,19 +138,19 @@ impl Heightfield {
     }
 
     /// Level land at that height.
-    pub fn filled(grid: Grid, height: f32, monitor: &Monitor) -> Result<Self, Cancelled> {
-        let mut land = Self::flat(grid);
-        land.heights.par_chunks_mut(AT_ONCE).try_for_each(|part| {
+    pub fn filled(grid: Grid, height: f32, progress: &Progress) -> Result<Self, Cancelled> {
+        let mut terrain = Self::flat(grid);
+        terrain.heights.par_chunks_mut(AT_ONCE).try_for_each(|part| {
             part.fill(height);
-            monitor.check()
+            progress.check()
         })?;
-        Ok(land)
+        Ok(terrain)
     }
 
     /// A copy, for maps so large that nobody could be kept waiting for [`Clone`].
-    pub fn copied(&self, monitor: &Monitor) -> Result<Self, Cancelled> {
+    pub fn copied(&self, progress: &Progress) -> Result<Self, Cancelled> {
         let mut copy = Self::flat(self.grid);
-        copy_heights(&mut copy.heights, &self.heights, monitor)?;
+        copy_heights(&mut copy.heights, &self.heights, progress)?;
         Ok(copy)
     }
 
@@ -188,12 +188,12 @@ impl Heightfield {
         mut self,
         other: &Self,
         height: impl Fn(f32, f32) -> f32 + Sync,
-        monitor: &Monitor,
+        progress: &Progress,
     ) -> Result<Self, Cancelled> {
         self.heights.par_chunks_mut(AT_ONCE).zip(other.heights.par_chunks(AT_ONCE)).try_for_each(
             |(part, others)| {
                 part.iter_mut().zip(others).for_each(|(own, other)| *own = height(*own, *other));
-                monitor.check()
+                progress.check()
             },
         )?;
         Ok(self)
@@ -217,20 +217,20 @@ impl Heightfield {
     /// The lowest and the highest height.
     pub fn min_max(&self) -> [f32; 2] {
         // Nobody can cancel a monitor that nobody else has.
-        self.min_max_watched(&Monitor::new()).unwrap_or_default()
+        self.min_max_cancellable(&Progress::new()).unwrap_or_default()
     }
 
     /// The same, given up when somebody asks for a stop.
-    pub fn min_max_watched(&self, monitor: &Monitor) -> Result<[f32; 2], Cancelled> {
+    pub fn min_max_cancellable(&self, progress: &Progress) -> Result<[f32; 2], Cancelled> {
         let nothing = || [f32::INFINITY, f32::NEG_INFINITY];
         let wider = |[low, high]: [f32; 2], [lower, higher]: [f32; 2]| [low.min(lower), high.max(higher)];
         let of_part = |part: &[f32]| {
-            wide(
+            simd(
                 #[inline(always)]
                 || limits_of(part),
             )
         };
-        let watched = |part| monitor.check().map(|()| of_part(part));
+        let watched = |part| progress.check().map(|()| of_part(part));
         self.heights.par_chunks(AT_ONCE).map(watched).try_reduce(nothing, |a, b| Ok(wider(a, b)))
     }
 
@@ -258,7 +258,7 @@ impl Heightfield {
     }
 
     /// The gradients along row `r`, eastward and southward, to the bit as [`Self::gradient`] has them. To be inlined
-    /// into a loop in [`wide`].
+    /// into a loop in [`simd`].
     #[inline(always)]
     pub(super) fn gradients_of_row(&self, r: usize, [east, south]: [&mut [f32]; 2]) {
         let (row, last) = (self.row(r), self.grid.width - 1);
@@ -337,11 +337,11 @@ mod tests {
     fn gradients_by_the_row_are_those_of_the_samples() {
         let wave = |c: usize, r: usize| libm::sinf(1.7 * c as f32) + libm::cosf(0.9 * (r * c) as f32);
         for (width, height) in [(31, 11), (2, 2), (3, 2)] {
-            let land = Heightfield::from_fn(Grid::new(WORLD, width, height), wave);
+            let terrain = Heightfield::from_fn(Grid::new(WORLD, width, height), wave);
             for r in 0..height {
                 let (mut east, mut south) = (vec![0.0; width], vec![0.0; width]);
-                land.gradients_of_row(r, [&mut east, &mut south]);
-                assert!((0..width).all(|c| [east[c], south[c]] == land.gradient(c, r)), "{width} × {height}");
+                terrain.gradients_of_row(r, [&mut east, &mut south]);
+                assert!((0..width).all(|c| [east[c], south[c]] == terrain.gradient(c, r)), "{width} × {height}");
             }
         }
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::parameters::{FileName, PictureName};
+use super::parameters::{FileName, TextureName};
 use super::texture::Swatch;
 
 /// What the numbers of a raster mean.
@@ -37,7 +37,7 @@ pub struct Inputs {
     /// Heightmaps, for steps and masks.
     pub rasters: BTreeMap<FileName, Arc<Raster>>,
     /// Tileable pictures, for terrain types.
-    pub swatches: BTreeMap<PictureName, Arc<Swatch>>,
+    pub swatches: BTreeMap<TextureName, Arc<Swatch>>,
 }
 
 impl Inputs {
@@ -47,7 +47,7 @@ impl Inputs {
     }
 
     /// The tileable picture of that name.
-    pub fn swatch(&self, name: &PictureName) -> Option<&Arc<Swatch>> {
+    pub fn swatch(&self, name: &TextureName) -> Option<&Arc<Swatch>> {
         self.swatches.get(name)
     }
 

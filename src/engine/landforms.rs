@@ -6,10 +6,10 @@
 
 use rayon::prelude::*;
 
+use super::analysis::{Summary, hurst_exponent, spectral_slope};
 use super::heightfield::Heightfield;
-use super::measures::{Summary, hurst_exponent, spectral_slope};
-use super::monitor::{Cancelled, Monitor};
 use super::parameters::{Band, choices};
+use super::progress::{Cancelled, Progress};
 
 choices! {
     /// What a place of the land is like beside what can be seen from it in eight directions.
@@ -71,22 +71,22 @@ const FORMS: [&[Landform]; 9] = {
 
 /// The shares of the land's samples that have each form.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Landforms {
+pub struct LandformShares {
     shares: [f64; Landform::ALL.len()],
 }
 
-impl Landforms {
+impl LandformShares {
     /// Finds the form of every sample from which one can look as far as one should in every direction; all are flat
     /// where there is none.
-    pub fn of(land: &Heightfield, monitor: &Monitor) -> Result<Self, Cancelled> {
-        let grid = land.grid();
+    pub fn of(terrain: &Heightfield, progress: &Progress) -> Result<Self, Cancelled> {
+        let grid = terrain.grid();
         let inside = |count: usize| REACH..count.saturating_sub(REACH).max(REACH);
         let counts_of_row = |r: usize| {
             let mut counts = [0_u64; Landform::ALL.len()];
             for c in inside(grid.width()) {
-                counts[form_at(land, c, r) as usize] += 1;
+                counts[form_at(terrain, c, r) as usize] += 1;
             }
-            monitor.check().map(|()| counts)
+            progress.check().map(|()| counts)
         };
         let add = |mut one: [u64; Landform::ALL.len()], other: [u64; Landform::ALL.len()]| {
             one.iter_mut().zip(other).for_each(|(one, other)| *one += other);
@@ -109,10 +109,10 @@ impl Landforms {
 }
 
 /// The form at a sample that lies at least [`REACH`] samples inside the land.
-fn form_at(land: &Heightfield, c: usize, r: usize) -> Landform {
-    let grid = land.grid();
+fn form_at(terrain: &Heightfield, c: usize, r: usize) -> Landform {
+    let grid = terrain.grid();
     let (x_m, z_m) = (grid.spacing_x_m(), grid.spacing_z_m());
-    let height = land[(c, r)];
+    let height = terrain[(c, r)];
     let (mut lower, mut higher) = (0, 0);
     for [east, south] in WAYS {
         let step_m = libm::hypot(east as f64 * x_m, south as f64 * z_m) as f32;
@@ -120,7 +120,7 @@ fn form_at(land: &Heightfield, c: usize, r: usize) -> Landform {
         let (mut up, mut down) = (f32::NEG_INFINITY, f32::INFINITY);
         for n in 1..=REACH {
             let there = (c.wrapping_add_signed(east * n.cast_signed()), r.wrapping_add_signed(south * n.cast_signed()));
-            let slope = (land[there] - height) / (n as f32 * step_m);
+            let slope = (terrain[there] - height) / (n as f32 * step_m);
             (up, down) = (up.max(slope), down.min(slope));
         }
         // The sum of the two angles against the flat one, by tan(α + β) = (tan α + tan β)/(1 − tan α·tan β); where the
@@ -134,15 +134,15 @@ fn form_at(land: &Heightfield, c: usize, r: usize) -> Landform {
 }
 
 /// How many of a thousand samples inside the land are lower than all of their eight neighbours.
-pub fn pits_per_thousand(land: &Heightfield) -> f64 {
-    let grid = land.grid();
+pub fn pits_per_thousand(terrain: &Heightfield) -> f64 {
+    let grid = terrain.grid();
     let (width, height) = (grid.width(), grid.height());
     if width < 3 || height < 3 {
         return 0.0;
     }
     let is_pit = |c: usize, r: usize| {
-        let around = WAYS.map(|[east, south]| land[(c.wrapping_add_signed(east), r.wrapping_add_signed(south))]);
-        around.iter().all(|beside| land[(c, r)] < *beside)
+        let around = WAYS.map(|[east, south]| terrain[(c.wrapping_add_signed(east), r.wrapping_add_signed(south))]);
+        around.iter().all(|beside| terrain[(c, r)] < *beside)
     };
     let pits: usize = (1..height - 1).into_par_iter().map(|r| (1..width - 1).filter(|c| is_pit(*c, r)).count()).sum();
     1000.0 * pits as f64 / ((width - 2) * (height - 2)) as f64
@@ -150,7 +150,7 @@ pub fn pits_per_thousand(land: &Heightfield) -> f64 {
 
 choices! {
     /// The numbers by which a land is held beside real ones.
-    pub enum Mark {
+    pub enum Metric {
         /// [`hurst_exponent`].
         Hurst = "hurst_exponent", "Hurst";
         /// [`spectral_slope`].
@@ -176,11 +176,11 @@ choices! {
     }
 }
 
-impl Mark {
-    /// Where the [`REAL_LANDS`] lie: from the least to the greatest of them, a fifth of that wider at either end.
-    pub fn of_real_lands(self) -> Band {
-        let marks = REAL_LANDS.map(|land| land.marks[self as usize]);
-        let [min, max] = [marks.into_iter().fold(f64::MAX, f64::min), marks.into_iter().fold(f64::MIN, f64::max)];
+impl Metric {
+    /// Where the [`REAL_TERRAINS`] lie: from the least to the greatest of them, a fifth of that wider at either end.
+    pub fn real_terrain_range(self) -> Band {
+        let metrics = REAL_TERRAINS.map(|terrain| terrain.metrics[self as usize]);
+        let [min, max] = [metrics.into_iter().fold(f64::MAX, f64::min), metrics.into_iter().fold(f64::MIN, f64::max)];
         let more = (max - min) / 5.0;
         Band { min: min - more, max: max + more }
     }
@@ -188,38 +188,38 @@ impl Mark {
 
 /// A piece cut out of a real range.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct RealLand {
+pub struct RealTerrain {
     /// What it is called.
     pub name: &'static str,
     /// How far its samples lie apart, metres. All marks hang on that: lands are compared at like spacings.
     pub spacing_m: f64,
-    /// In the order of [`Mark::ALL`].
-    pub marks: [f64; Mark::ALL.len()],
+    /// In the order of [`Metric::ALL`].
+    pub metrics: [f64; Metric::ALL.len()],
 }
 
 /// Three real ranges in numbers, made from elevation models with other programs. The first is the land of
 /// `tests/data/jacksboro.png` (SRTM, NASA and U.S. Geological Survey), on which ours are held against them.
-pub const REAL_LANDS: [RealLand; 3] = [
-    RealLand {
+pub const REAL_TERRAINS: [RealTerrain; 3] = [
+    RealTerrain {
         name: "Jacksboro fault, Tennessee",
         spacing_m: 84.0,
-        marks: [0.59, -2.97, 0.35, 8.7, 0.029, 0.145, 0.176, 0.322, 0.137, 0.151, 0.030],
+        metrics: [0.59, -2.97, 0.35, 8.7, 0.029, 0.145, 0.176, 0.322, 0.137, 0.151, 0.030],
     },
-    RealLand {
+    RealTerrain {
         name: "Front Range, Colorado",
         spacing_m: 82.0,
-        marks: [0.70, -2.87, 0.45, 4.3, 0.020, 0.137, 0.201, 0.352, 0.143, 0.126, 0.016],
+        metrics: [0.70, -2.87, 0.45, 4.3, 0.020, 0.137, 0.201, 0.352, 0.143, 0.126, 0.016],
     },
-    RealLand {
+    RealTerrain {
         name: "San Gabriel mountains, California",
         spacing_m: 30.0,
-        marks: [0.76, -3.46, 0.44, 0.9, 0.007, 0.087, 0.204, 0.410, 0.185, 0.100, 0.005],
+        metrics: [0.76, -3.46, 0.44, 0.9, 0.007, 0.087, 0.204, 0.410, 0.185, 0.100, 0.005],
     },
 ];
 
 /// A land in the numbers by which it is held beside real ones.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Marks {
+pub struct Metrics {
     /// [`hurst_exponent`].
     pub hurst: Option<f64>,
     /// [`spectral_slope`].
@@ -229,36 +229,36 @@ pub struct Marks {
     /// [`pits_per_thousand`].
     pub pits: f64,
     /// The shares of all forms.
-    pub forms: Landforms,
+    pub forms: LandformShares,
 }
 
-impl Marks {
+impl Metrics {
     /// Measures the land.
-    pub fn of(land: &Heightfield, monitor: &Monitor) -> Result<Self, Cancelled> {
+    pub fn of(terrain: &Heightfield, progress: &Progress) -> Result<Self, Cancelled> {
         Ok(Self {
-            hurst: hurst_exponent(land),
-            spectrum: spectral_slope(land, monitor)?,
-            hypsometric: Summary::of(land, 1).hypsometric_integral,
-            pits: pits_per_thousand(land),
-            forms: Landforms::of(land, monitor)?,
+            hurst: hurst_exponent(terrain),
+            spectrum: spectral_slope(terrain, progress)?,
+            hypsometric: Summary::of(terrain, 1).hypsometric_integral,
+            pits: pits_per_thousand(terrain),
+            forms: LandformShares::of(terrain, progress)?,
         })
     }
 
     /// One of them; `None` for a roughness of land that is level or too small.
-    pub fn get(&self, mark: Mark) -> Option<f64> {
+    pub fn get(&self, metric: Metric) -> Option<f64> {
         let share = |form| Some(self.forms.share(form));
-        match mark {
-            Mark::Hurst => self.hurst,
-            Mark::Spectrum => self.spectrum,
-            Mark::Hypsometric => Some(self.hypsometric),
-            Mark::Pits => Some(self.pits),
-            Mark::Peak => share(Landform::Peak),
-            Mark::Ridge => share(Landform::Ridge),
-            Mark::Spur => share(Landform::Spur),
-            Mark::Slope => share(Landform::Slope),
-            Mark::Hollow => share(Landform::Hollow),
-            Mark::Valley => share(Landform::Valley),
-            Mark::Pit => share(Landform::Pit),
+        match metric {
+            Metric::Hurst => self.hurst,
+            Metric::Spectrum => self.spectrum,
+            Metric::Hypsometric => Some(self.hypsometric),
+            Metric::Pits => Some(self.pits),
+            Metric::Peak => share(Landform::Peak),
+            Metric::Ridge => share(Landform::Ridge),
+            Metric::Spur => share(Landform::Spur),
+            Metric::Slope => share(Landform::Slope),
+            Metric::Hollow => share(Landform::Hollow),
+            Metric::Valley => share(Landform::Valley),
+            Metric::Pit => share(Landform::Pit),
         }
     }
 }
@@ -271,9 +271,9 @@ mod tests {
     #[track_caller]
     fn check(height: impl Fn(f32, f32) -> f32, expected: Landform) {
         let grid = Grid::new(Extent { width_m: 160.0, depth_m: 160.0 }, 17, 17);
-        let land = Heightfield::from_fn(grid, |c, r| height(10.0 * (c as f32 - 8.0), 10.0 * (r as f32 - 8.0)));
-        assert_eq!(form_at(&land, 8, 8), expected);
-        let forms = Landforms::of(&land, &Monitor::new()).expect("not cancelled");
+        let terrain = Heightfield::from_fn(grid, |c, r| height(10.0 * (c as f32 - 8.0), 10.0 * (r as f32 - 8.0)));
+        assert_eq!(form_at(&terrain, 8, 8), expected);
+        let forms = LandformShares::of(&terrain, &Progress::new()).expect("not cancelled");
         assert_eq!(forms.share(expected), 1.0);
     }
 
@@ -295,19 +295,19 @@ mod tests {
     #[test]
     fn land_too_small_to_look_around_is_flat() {
         let grid = Grid::new(Extent { width_m: 160.0, depth_m: 160.0 }, 16, 30);
-        let forms = Landforms::of(&Heightfield::from_fn(grid, |c, r| (c * r) as f32), &Monitor::new());
+        let forms = LandformShares::of(&Heightfield::from_fn(grid, |c, r| (c * r) as f32), &Progress::new());
         assert_eq!(forms.expect("not cancelled").share(Landform::Flat), 1.0);
     }
 
     #[test]
     fn real_lands_span_a_band_that_is_a_fifth_wider_at_either_end() {
-        let band = Mark::Pits.of_real_lands();
+        let band = Metric::Pits.real_terrain_range();
         assert!((band.min - (0.9 - 1.56)).abs() < 1e-9 && (band.max - (8.7 + 1.56)).abs() < 1e-9, "{band:?}");
-        for mark in Mark::ALL {
-            let band = mark.of_real_lands();
+        for metric in Metric::ALL {
+            let band = metric.real_terrain_range();
             assert!(
-                REAL_LANDS.iter().all(|land| (band.min..band.max).contains(&land.marks[*mark as usize])),
-                "{mark:?}"
+                REAL_TERRAINS.iter().all(|terrain| (band.min..band.max).contains(&terrain.metrics[*metric as usize])),
+                "{metric:?}"
             );
         }
     }
@@ -316,7 +316,7 @@ mod tests {
     fn pits_are_counted_inside() {
         let grid = Grid::new(Extent { width_m: 90.0, depth_m: 60.0 }, 7, 6);
         // One pit, and one at the border.
-        let land = Heightfield::from_fn(grid, |c, r| if [[2, 2], [0, 4]].contains(&[c, r]) { 0.0 } else { 1.0 });
-        assert_eq!(pits_per_thousand(&land), 1000.0 / 20.0);
+        let terrain = Heightfield::from_fn(grid, |c, r| if [[2, 2], [0, 4]].contains(&[c, r]) { 0.0 } else { 1.0 });
+        assert_eq!(pits_per_thousand(&terrain), 1000.0 / 20.0);
     }
 }

@@ -1,7 +1,7 @@
 //! The sun and the sky over the land.
 
-use super::ground::{Sun, towards};
 use super::parameters::{Colour, Spec, parameters};
+use super::surface::{Sun, towards};
 
 parameters! {
     /// The sun and the sky over the land.

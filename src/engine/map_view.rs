@@ -2,15 +2,15 @@
 
 use rayon::prelude::*;
 
+use super::analysis::{Walkability, walkable};
 use super::flow::{Outlets, Water};
 use super::heightfield::{Extent, Grid, Heightfield};
 use super::light::Light;
-use super::measures::{Footing, walkable};
-use super::monitor::{Cancelled, Monitor};
-use super::picture::{Picture, linear_from_srgb, srgb_from_linear};
+use super::picture::{Image, linear_from_srgb, srgb_from_linear};
+use super::progress::{Cancelled, Progress};
 use super::ramp::{ELEVATION, Ramp, SLOPE};
-use super::texture::RIVER_SHARE;
-use super::wide::wide;
+use super::simd::simd;
+use super::texture::MIN_RIVER_CATCHMENT_SHARE;
 
 /// A way to look at the heights.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -33,10 +33,10 @@ pub enum MapView {
 }
 
 /// The colours of ground that hangs together, of ground that is cut off, and of ground that is too steep, in sRGB.
-pub const FOOTING: [[u8; 3]; 3] = [[0x5c, 0x8d, 0x70], [0xde, 0xae, 0x55], [0xb5, 0x3e, 0x36]];
+pub const WALKABLE_COLOURS: [[u8; 3]; 3] = [[0x5c, 0x8d, 0x70], [0xde, 0xae, 0x55], [0xb5, 0x3e, 0x36]];
 
 /// The colours of rivers, lakes and sea, and of the land between them, in sRGB.
-pub const WATERS: [[u8; 3]; 3] = [[0x1f, 0x5f, 0xa8], [0x6c, 0xb4, 0xe4], [0x2c, 0x4a, 0x70]];
+pub const WATER_COLOURS: [[u8; 3]; 3] = [[0x1f, 0x5f, 0xa8], [0x6c, 0xb4, 0xe4], [0x2c, 0x4a, 0x70]];
 const DRY: [u8; 3] = [0xcf, 0xca, 0xbd];
 
 /// Lakes from this depth on have their whole colour, metres.
@@ -87,44 +87,46 @@ impl MapView {
     /// The land, a pixel a sample, between its lowest and its highest height in metres.
     pub fn picture(
         self,
-        land: &Heightfield,
+        terrain: &Heightfield,
         range_m: [f32; 2],
         light: &Light,
-        monitor: &Monitor,
-    ) -> Result<Picture, Cancelled> {
+        progress: &Progress,
+    ) -> Result<Image, Cancelled> {
         let shine = Shine::new(light);
         match self {
-            Self::Grey => Ok(Picture::of_heights_between(land, range_m)),
+            Self::Grey => Ok(Image::grayscale_between(terrain, range_m)),
             Self::Tints => {
                 let tones = linear_tones(&ELEVATION, |share| share);
                 let share = share_of(range_m);
-                painted(land, monitor, |spot| shine.shaded(tones[tone_of(share(spot.height))], spot.gradient))
+                painted(terrain, progress, |spot| shine.shaded(tones[tone_of(share(spot.height))], spot.gradient))
             }
-            Self::Hillshade => painted(land, monitor, |spot| [(255.0 * shine.cosine(spot.gradient) + 0.5) as u8; 3]),
-            Self::Contours => contours(land, range_m, monitor),
+            Self::Hillshade => {
+                painted(terrain, progress, |spot| [(255.0 * shine.cosine(spot.gradient) + 0.5) as u8; 3])
+            }
+            Self::Contours => contours(terrain, range_m, progress),
             Self::Slope => {
                 // A tone goes by g/(1 + g), which leads all slopes to 0 … 1 and costs no arctangent a pixel.
                 let degrees = |share: f32| libm::atanf(share / (1.0 - share).max(f32::EPSILON)).to_degrees();
                 let tones = tones(&SLOPE, degrees);
-                painted(land, monitor, |spot| {
+                painted(terrain, progress, |spot| {
                     let [east, south] = spot.gradient;
                     let slope = (east * east + south * south).sqrt();
                     tones[tone_of(slope / (1.0 + slope))]
                 })
             }
             Self::Walkable(limit_deg) => {
-                let found = walkable(land, limit_deg, monitor)?;
-                let colours = FOOTING.map(|colour| colour.map(linear_from_srgb));
-                painted(land, monitor, |spot| {
-                    let place = match found.footing[spot.sample] {
-                        Footing::Connected => 0,
-                        Footing::CutOff => 1,
-                        Footing::TooSteep => 2,
+                let found = walkable(terrain, limit_deg, progress)?;
+                let colours = WALKABLE_COLOURS.map(|colour| colour.map(linear_from_srgb));
+                painted(terrain, progress, |spot| {
+                    let place = match found.walkability[spot.sample] {
+                        Walkability::Connected => 0,
+                        Walkability::Isolated => 1,
+                        Walkability::TooSteep => 2,
                     };
                     shine.shaded(colours[place], spot.gradient)
                 })
             }
-            Self::Water(sea_m) => water(land, sea_m, &shine, monitor),
+            Self::Water(sea_m) => water(terrain, sea_m, &shine, progress),
         }
     }
 }
@@ -151,23 +153,23 @@ struct Spot {
 
 /// Each sample in the colour, in sRGB, that `colour` makes of it.
 fn painted(
-    land: &Heightfield,
-    monitor: &Monitor,
+    terrain: &Heightfield,
+    progress: &Progress,
     colour: impl Fn(Spot) -> [u8; 3] + Sync,
-) -> Result<Picture, Cancelled> {
-    let (width, height) = (land.grid().width(), land.grid().height());
+) -> Result<Image, Cancelled> {
+    let (width, height) = (terrain.grid().width(), terrain.grid().height());
     let mut pixels = vec![[255; 4]; width * height];
     let buffers = || [vec![0.0; width], vec![0.0; width]];
     let rows = pixels.par_chunks_exact_mut(width).enumerate();
     rows.try_for_each_init(buffers, |[east, south], (r, pixels)| {
-        monitor.check()?;
-        wide(
+        progress.check()?;
+        simd(
             #[inline(always)]
             || {
-                land.gradients_of_row(r, [east, south]);
+                terrain.gradients_of_row(r, [east, south]);
                 let gradients = east.iter().zip(south.iter());
                 for (c, ((pixel, height), (east, south))) in
-                    pixels.iter_mut().zip(land.row(r)).zip(gradients).enumerate()
+                    pixels.iter_mut().zip(terrain.row(r)).zip(gradients).enumerate()
                 {
                     let spot = Spot { sample: r * width + c, height: *height, gradient: [*east, *south] };
                     let [red, green, blue] = colour(spot);
@@ -177,7 +179,7 @@ fn painted(
         );
         Ok(())
     })?;
-    Ok(Picture { width, height, pixels })
+    Ok(Image { width, height, pixels })
 }
 
 /// Where a height lies in the range of heights, from 0 to 1; level land lies half way up.
@@ -230,24 +232,24 @@ impl Shine {
 }
 
 /// The land that drains through the smallest rivers that are shown on a grid, m².
-pub fn least_river_m2(grid: Grid) -> f64 {
+pub fn min_river_area_m2(grid: Grid) -> f64 {
     let Extent { width_m, depth_m } = grid.extent();
-    (RIVER_SHARE * width_m * depth_m).max(RIVER_SAMPLES * grid.spacing_x_m() * grid.spacing_z_m())
+    (MIN_RIVER_CATCHMENT_SHARE * width_m * depth_m).max(RIVER_SAMPLES * grid.spacing_x_m() * grid.spacing_z_m())
 }
 
 /// Rivers by the land that drains through them, lakes by their depth, and the sea.
-fn water(land: &Heightfield, sea_m: Option<f32>, shine: &Shine, monitor: &Monitor) -> Result<Picture, Cancelled> {
-    let grid = land.grid();
-    let found = Water::on(land, Outlets::Border, sea_m, monitor)?;
-    let least_m2 = least_river_m2(grid) as f32;
-    let [river, lake, sea] = WATERS.map(|colour| colour.map(linear_from_srgb));
+fn water(terrain: &Heightfield, sea_m: Option<f32>, shine: &Shine, progress: &Progress) -> Result<Image, Cancelled> {
+    let grid = terrain.grid();
+    let found = Water::on(terrain, Outlets::Border, sea_m, progress)?;
+    let least_m2 = min_river_area_m2(grid) as f32;
+    let [river, lake, sea] = WATER_COLOURS.map(|colour| colour.map(linear_from_srgb));
     let dry = DRY.map(linear_from_srgb);
     let drawn = |area_m2: f32| {
         let times = area_m2 / least_m2;
         let full = RIVER_BEGINS + (1.0 - RIVER_BEGINS) * 0.5 * libm::log2f(times.max(1.0)).min(2.0);
         if times < 1.0 { 0.0 } else { full }
     };
-    painted(land, monitor, |spot| {
+    painted(terrain, progress, |spot| {
         if sea_m.is_some_and(|sea_m| spot.height <= sea_m) {
             return sea.map(srgb_from_linear);
         }
@@ -269,8 +271,8 @@ fn mixed(from: [f32; 3], to: [f32; 3], share: f32) -> [f32; 3] {
 }
 
 /// Contours in ink on lightly tinted paper.
-fn contours(land: &Heightfield, range_m: [f32; 2], monitor: &Monitor) -> Result<Picture, Cancelled> {
-    let (width, height) = (land.grid().width(), land.grid().height());
+fn contours(terrain: &Heightfield, range_m: [f32; 2], progress: &Progress) -> Result<Image, Cancelled> {
+    let (width, height) = (terrain.grid().width(), terrain.grid().height());
     let interval_m = contour_interval_m(range_m);
     // As far as a line reaches to either side, samples.
     let reach = ((width.max(height) - 1) as f32 / SEEN_PIXELS).max(1.0);
@@ -278,13 +280,13 @@ fn contours(land: &Heightfield, range_m: [f32; 2], monitor: &Monitor) -> Result<
     let tones = linear_tones(&ELEVATION, |share| share);
     let [paper, ink] = [PAPER, INK].map(|colour| colour.map(linear_from_srgb));
     let share = share_of(range_m);
-    painted(land, monitor, |spot| {
+    painted(terrain, progress, |spot| {
         let (c, r) = (spot.sample % width, spot.sample / width);
         let beside = [
-            (c >= far).then(|| land[(c - far, r)]),
-            (c + far < width).then(|| land[(c + far, r)]),
-            (r >= far).then(|| land[(c, r - far)]),
-            (r + far < height).then(|| land[(c, r + far)]),
+            (c >= far).then(|| terrain[(c - far, r)]),
+            (c + far < width).then(|| terrain[(c + far, r)]),
+            (r >= far).then(|| terrain[(c, r - far)]),
+            (r + far < height).then(|| terrain[(c, r + far)]),
         ];
         // The nearest line along the row and along the column; together they tell how far it is straight across.
         let [west, east, north, south] = beside.map(|other| {
@@ -317,29 +319,30 @@ mod tests {
     use crate::engine::heightfield::{Extent, Grid};
 
     /// Land of 1 m from sample to sample.
-    fn land(side: usize, height: impl FnMut(usize, usize) -> f32) -> Heightfield {
+    fn terrain(side: usize, height: impl FnMut(usize, usize) -> f32) -> Heightfield {
         let side_m = (side - 1) as f64;
         Heightfield::from_fn(Grid::new(Extent { width_m: side_m, depth_m: side_m }, side, side), height)
     }
 
-    fn seen(view: MapView, land: &Heightfield) -> Vec<[u8; 3]> {
-        let picture = view.picture(land, land.min_max(), &Light::default(), &Monitor::new()).expect("not cancelled");
-        assert_eq!((picture.width, picture.height), (land.grid().width(), land.grid().height()));
+    fn seen(view: MapView, terrain: &Heightfield) -> Vec<[u8; 3]> {
+        let picture =
+            view.picture(terrain, terrain.min_max(), &Light::default(), &Progress::new()).expect("not cancelled");
+        assert_eq!((picture.width, picture.height), (terrain.grid().width(), terrain.grid().height()));
         picture.pixels.iter().map(|&[red, green, blue, _]| [red, green, blue]).collect()
     }
 
     #[test]
     fn grey_is_as_it_always_was() {
-        let land = land(17, |c, r| (c * r) as f32);
-        let picture = MapView::Grey.picture(&land, land.min_max(), &Light::default(), &Monitor::new());
-        assert_eq!(picture, Ok(Picture::of_heights(&land)));
+        let terrain = terrain(17, |c, r| (c * r) as f32);
+        let picture = MapView::Grey.picture(&terrain, terrain.min_max(), &Light::default(), &Progress::new());
+        assert_eq!(picture, Ok(Image::grayscale(&terrain)));
     }
 
     #[test]
     fn on_a_coarse_grid_a_sample_is_no_river_yet() {
         let grid = Grid::new(Extent { width_m: 3200.0, depth_m: 1600.0 }, 33, 17);
-        let land = Heightfield::from_fn(grid, |c, r| c as f32 + 0.1 * r as f32);
-        let seen = seen(MapView::Water(None), &land);
+        let terrain = Heightfield::from_fn(grid, |c, r| c as f32 + 0.1 * r as f32);
+        let seen = seen(MapView::Water(None), &terrain);
         let is_blue = |[red, _, blue]: &[u8; 3]| blue > red;
         assert!(!seen[8 * 33 + 30..8 * 33 + 32].iter().any(is_blue), "heads of valleys are dry");
         assert!(seen.iter().any(is_blue), "where more than 8 samples drain, there is a river");
@@ -348,11 +351,12 @@ mod tests {
     #[test]
     fn rivers_lakes_and_the_sea_have_their_colours() {
         // A pit of 9 m × 9 m in a slope to the south, which ends in a sea.
-        let land = land(65, |c, r| if (28..37).contains(&c) && (20..29).contains(&r) { 20.0 } else { 64.0 - r as f32 });
-        let seen = seen(MapView::Water(Some(4.5)), &land);
+        let terrain =
+            terrain(65, |c, r| if (28..37).contains(&c) && (20..29).contains(&r) { 20.0 } else { 64.0 - r as f32 });
+        let seen = seen(MapView::Water(Some(4.5)), &terrain);
         let at = |c: usize, r: usize| seen[r * 65 + c];
         let sky = |[red, _, blue]: [u8; 3]| i32::from(blue) - i32::from(red);
-        assert_eq!(at(10, 63), WATERS[2], "the sea");
+        assert_eq!(at(10, 63), WATER_COLOURS[2], "the sea");
         assert!(sky(at(32, 24)) > 60, "a lake: {:?}", at(32, 24));
         assert!(sky(at(5, 5)) < 20, "dry land: {:?}", at(5, 5));
         // Below the lake, of 8 samples a river: what the pit gathers leaves by one sample of its lower side.
@@ -363,13 +367,13 @@ mod tests {
     #[test]
     fn level_ground_has_the_very_colours() {
         // Steps so far apart that the samples between them are level: at 0, 0.2 and 1 of the range.
-        let steps = land(33, |c, _| [0.0, 2.0, 10.0][c / 11]);
+        let steps = terrain(33, |c, _| [0.0, 2.0, 10.0][c / 11]);
         let tints = seen(MapView::Tints, &steps);
         for (c, share) in [(5, 0.0), (16, 0.2), (27, 1.0)] {
             let apart = tints[c].iter().zip(ELEVATION.colour(share)).map(|(a, b)| a.abs_diff(b)).max();
             assert!(apart <= Some(1), "{:?} at {share}", tints[c]);
         }
-        let flat = land(9, |_, _| 7.0);
+        let flat = terrain(9, |_, _| 7.0);
         let half_way = ELEVATION.colour(0.5);
         assert!(
             seen(MapView::Tints, &flat).iter().flatten().zip(half_way.iter().cycle()).all(|(a, b)| a.abs_diff(*b) <= 1)
@@ -384,9 +388,9 @@ mod tests {
         // The sun stands in the north-west at 40°. A slope of 50° that falls to the north-west meets it straight; one
         // of 50° that falls to the south-east lies in the shade.
         let tangent = libm::tanf(50_f32.to_radians()) / 2_f32.sqrt();
-        let towards = seen(MapView::Hillshade, &land(9, |c, r| (c + r) as f32 * tangent));
+        let towards = seen(MapView::Hillshade, &terrain(9, |c, r| (c + r) as f32 * tangent));
         assert!(towards.iter().all(|colour| *colour == [255; 3]), "{:?}", towards[40]);
-        let away = seen(MapView::Hillshade, &land(9, |c, r| (c + r) as f32 * -tangent));
+        let away = seen(MapView::Hillshade, &terrain(9, |c, r| (c + r) as f32 * -tangent));
         assert!(away.iter().all(|colour| *colour == [0; 3]), "{:?}", away[40]);
     }
 
@@ -394,7 +398,7 @@ mod tests {
     fn slopes_have_the_colours_of_their_angles() {
         for degrees in [0.0_f32, 12.0, 20.0, 28.0, 44.0, 60.0] {
             let tangent = libm::tanf(degrees.to_radians());
-            let colours = seen(MapView::Slope, &land(9, |c, _| c as f32 * tangent));
+            let colours = seen(MapView::Slope, &terrain(9, |c, _| c as f32 * tangent));
             let expected = SLOPE.colour(degrees);
             let apart = colours.iter().flatten().zip(expected.iter().cycle()).map(|(a, b)| a.abs_diff(*b)).max();
             assert!(apart <= Some(2), "{:?} in place of {expected:?} at {degrees}°", colours[40]);
@@ -403,10 +407,10 @@ mod tests {
 
     #[test]
     fn a_wall_is_red_and_what_lies_behind_it_amber() {
-        let walled = land(33, |c, _| if c < 20 { 0.0 } else { 50.0 });
+        let walled = terrain(33, |c, _| if c < 20 { 0.0 } else { 50.0 });
         let colours = seen(MapView::Walkable(45.0), &walled);
         let close = |c: usize, colour: [u8; 3]| colours[c].iter().zip(colour).all(|(a, b)| a.abs_diff(b) <= 1);
-        assert!(close(5, FOOTING[0]) && close(30, FOOTING[1]));
+        assert!(close(5, WALKABLE_COLOURS[0]) && close(30, WALKABLE_COLOURS[1]));
         let [red, green, blue] = colours[19];
         assert!(red > 2 * green && red > 2 * blue, "{:?}", colours[19]);
         // A limit that lets one up the wall.
@@ -424,7 +428,7 @@ mod tests {
     #[test]
     fn contours_lie_where_their_height_is() {
         // From 0 to 128 m in the east, 2 m a sample: lines every 10 m, five columns apart, from 0 m on.
-        let ramp = land(65, |c, _| c as f32 * 2.0);
+        let ramp = terrain(65, |c, _| c as f32 * 2.0);
         assert_eq!(contour_interval_m(ramp.min_max()), 10.0);
         let colours = seen(MapView::Contours, &ramp);
         let darkness = |c: usize| 765 - colours[30 * 65 + c].iter().map(|channel| u32::from(*channel)).sum::<u32>();
@@ -434,7 +438,7 @@ mod tests {
             assert_eq!(darkness(c) > 520, is_strong, "column {c}: {}", darkness(c));
         }
         // Half way between two samples, both have half of the line.
-        let between = seen(MapView::Contours, &land(65, |c, _| c as f32 * 2.0 + 1.0));
+        let between = seen(MapView::Contours, &terrain(65, |c, _| c as f32 * 2.0 + 1.0));
         let row = |c: usize| between[30 * 65 + c][2];
         assert!(
             row(4).abs_diff(row(5)) < 8 && row(4) < row(2) && row(5) < row(7),
@@ -442,7 +446,7 @@ mod tests {
             (2..8).map(row).collect::<Vec<_>>()
         );
         // A scarp without a line between its heights has none, and level ground none either.
-        let scarp = land(65, |c, r| if c < 32 { 1.0 } else { 8.0 } + if (c, r) == (0, 0) { 192.0 } else { 0.0 });
+        let scarp = terrain(65, |c, r| if c < 32 { 1.0 } else { 8.0 } + if (c, r) == (0, 0) { 192.0 } else { 0.0 });
         let colours = seen(MapView::Contours, &scarp);
         assert!((20..44).all(|c| colours[40 * 65 + c].iter().all(|channel| *channel > 150)));
     }
@@ -451,7 +455,7 @@ mod tests {
     fn lines_are_as_wide_as_eyes_need_on_fine_grids() {
         let width = |side: usize| {
             let step = 128.0 / (side - 1) as f32;
-            let colours = seen(MapView::Contours, &land(side, |c, _| c as f32 * step));
+            let colours = seen(MapView::Contours, &terrain(side, |c, _| c as f32 * step));
             let row = &colours[..side];
             let lines =
                 row.iter().filter(|colour| colour.iter().map(|channel| u32::from(*channel)).sum::<u32>() < 500).count();

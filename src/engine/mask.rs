@@ -1,11 +1,11 @@
 //! Where a step acts: a weight from 0 to 1 at every sample.
 
 use super::flow::{Outlets, Water};
-use super::ground;
 use super::heightfield::{Grid, Heightfield};
 use super::inputs::{Inputs, Raster, SampleScale};
-use super::monitor::{Cancelled, Monitor};
 use super::parameters::{Band, FileName, Spec, choices, parameters};
+use super::progress::{Cancelled, Progress};
+use super::surface;
 use super::texture::factor;
 
 choices! {
@@ -94,7 +94,7 @@ pub struct Stencil<'a> {
 impl Mask {
     /// Whether it goes by the place and the land at each sample alone, so that a part of a land can do with a part of
     /// the mask.
-    pub fn can_be_cut(&self) -> bool {
+    pub fn is_pointwise(&self) -> bool {
         match self.source {
             MaskSource::Elevation | MaskSource::Border | MaskSource::Image => true,
             MaskSource::Slope | MaskSource::Rivers | MaskSource::Lakes | MaskSource::Wetness | MaskSource::Sediment => {
@@ -109,7 +109,7 @@ impl Mask {
     }
 
     /// Maps of the land that the mask holds while its step is joined to what is below, at the most.
-    pub fn maps_held(&self) -> f64 {
+    pub fn peak_maps(&self) -> f64 {
         match self.source {
             MaskSource::Elevation | MaskSource::Slope | MaskSource::Border | MaskSource::Image => 0.0,
             MaskSource::Rivers | MaskSource::Lakes | MaskSource::Wetness => Water::MAPS,
@@ -124,12 +124,12 @@ impl Mask {
         grid: Grid,
         below: Option<&'a Heightfield>,
         inputs: &'a Inputs,
-        monitor: &Monitor,
+        progress: &Progress,
     ) -> Result<Stencil<'a>, Cancelled> {
         let flows = below.filter(|_| self.is_of_water());
-        let water = flows.map(|land| Water::on(land, Outlets::Border, None, monitor)).transpose()?;
+        let water = flows.map(|terrain| Water::on(terrain, Outlets::Border, None, progress)).transpose()?;
         let lies = below.filter(|_| self.source == MaskSource::Sediment);
-        let sediment = lies.map(|land| ground::sediment(land, monitor)).transpose()?;
+        let sediment = lies.map(|terrain| surface::sediment(terrain, progress)).transpose()?;
         Ok(Stencil { mask: self, grid, below, raster: inputs.get(&self.file), water, sediment })
     }
 }
@@ -148,12 +148,12 @@ impl Stencil<'_> {
         let limits = |band: Band| [band.min as f32, band.max as f32];
         match mask.source {
             MaskSource::Elevation => {
-                let height_m = self.below.map_or(0.0, |land| land[(c, r)]);
+                let height_m = self.below.map_or(0.0, |terrain| terrain[(c, r)]);
                 factor(height_m, limits(mask.elevation_m), mask.feather_m as f32)
             }
             MaskSource::Slope => {
-                let slope_deg = self.below.map_or(0.0, |land| {
-                    let [east, south] = land.gradient(c, r);
+                let slope_deg = self.below.map_or(0.0, |terrain| {
+                    let [east, south] = terrain.gradient(c, r);
                     libm::atanf((east * east + south * south).sqrt()).to_degrees()
                 });
                 factor(slope_deg, limits(mask.slope_deg), mask.feather_deg as f32)
@@ -166,18 +166,18 @@ impl Stencil<'_> {
             MaskSource::Image => self.raster.map_or(1.0, |raster| brightness(raster, &self.grid, c, r)),
             MaskSource::Sediment => {
                 // Flat land is all plain.
-                let index = self.sediment.as_ref().map_or(ground::sediment::SIZES as f32, |sediment| sediment[(c, r)]);
+                let index = self.sediment.as_ref().map_or(surface::sediment::SIZES as f32, |sediment| sediment[(c, r)]);
                 factor(index, limits(mask.sediment), mask.feather_sediment as f32)
             }
             MaskSource::Rivers | MaskSource::Lakes | MaskSource::Wetness => {
-                self.below.zip(self.water.as_ref()).map_or(0.0, |(land, water)| self.by_water(land, water, c, r))
+                self.below.zip(self.water.as_ref()).map_or(0.0, |(terrain, water)| self.by_water(terrain, water, c, r))
             }
         }
     }
 }
 
 impl Stencil<'_> {
-    fn by_water(&self, land: &Heightfield, water: &Water, c: usize, r: usize) -> f32 {
+    fn by_water(&self, terrain: &Heightfield, water: &Water, c: usize, r: usize) -> f32 {
         let mask = self.mask;
         let sample = r * self.grid.width() + c;
         match mask.source {
@@ -188,7 +188,7 @@ impl Stencil<'_> {
             MaskSource::Lakes => (water.lakes_m[sample] / mask.lake_m as f32).clamp(0.0, 1.0),
             _ => {
                 let Band { min, max } = mask.wetness;
-                let wetness = water.wetness(land, c, r);
+                let wetness = water.wetness(terrain, c, r);
                 factor(wetness, [min as f32, max as f32], mask.feather_wetness as f32)
             }
         }
@@ -231,7 +231,7 @@ mod tests {
     fn check(mask: &Mask, below: Option<&Heightfield>, inputs: &Inputs, r: usize, expected: [f32; 5]) {
         let mut weights = [0.0; 5];
         let over = |mask: &Mask, weights: &mut [f32]| {
-            mask.over(grid(), below, inputs, &Monitor::new()).expect("not cancelled").row(r, weights);
+            mask.over(grid(), below, inputs, &Progress::new()).expect("not cancelled").row(r, weights);
         };
         over(mask, &mut weights);
         assert!(weights.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-5), "{weights:?}, not {expected:?}");
@@ -243,15 +243,15 @@ mod tests {
     #[test]
     fn by_elevation_and_slope_of_the_land_below() {
         let none = Inputs::default();
-        let land = Heightfield::from_fn(grid(), |c, _| c as f32 * 100.0);
+        let terrain = Heightfield::from_fn(grid(), |c, _| c as f32 * 100.0);
         let band = Band { min: 200.0, max: 300.0 };
         let by_height = Mask { elevation_m: band, feather_m: 200.0, ..Default::default() };
-        check(&by_height, Some(&land), &none, 1, [0.0, 0.5, 1.0, 1.0, 0.5]);
+        check(&by_height, Some(&terrain), &none, 1, [0.0, 0.5, 1.0, 1.0, 0.5]);
         check(&by_height, None, &none, 1, [0.0; 5]);
         // A rise of 100 m over 100 m is 45°.
         let limits = Band { min: 0.0, max: 40.0 };
         let by_slope = Mask { source: MaskSource::Slope, slope_deg: limits, feather_deg: 10.0, ..Default::default() };
-        check(&by_slope, Some(&land), &none, 1, [0.5; 5]);
+        check(&by_slope, Some(&terrain), &none, 1, [0.5; 5]);
         check(&by_slope, None, &none, 1, [1.0; 5]);
     }
 
@@ -267,16 +267,16 @@ mod tests {
         let none = Inputs::default();
         // Cells of 100 m × 100 m, falling 1 in 2 to the east: the border keeps its own, and along the middle row the
         // samples drain 1 to 3 cells, 0.01 to 0.03 km².
-        let land = Heightfield::from_fn(grid(), |c, _| -50.0 * c as f32);
+        let terrain = Heightfield::from_fn(grid(), |c, _| -50.0 * c as f32);
         let rivers = Mask { source: MaskSource::Rivers, drained_km2: 0.02, ..Default::default() };
         let half = 0.5;
-        check(&rivers, Some(&land), &none, 1, [half, half, 1.0, 1.0, 1.0]);
+        check(&rivers, Some(&terrain), &none, 1, [half, half, 1.0, 1.0, 1.0]);
         check(&rivers, None, &none, 1, [0.0; 5]);
         // ln(a/tan β) with a = 10,000 m²/100 m and tan β = 0.5.
         let wet = f64::from(libm::logf(200.0));
         let band = Band { min: wet + 0.1, max: 40.0 };
         let wetness = Mask { source: MaskSource::Wetness, wetness: band, feather_wetness: 0.2, ..Default::default() };
-        check(&wetness, Some(&land), &none, 1, [half, half, 1.0, 1.0, 1.0]);
+        check(&wetness, Some(&terrain), &none, 1, [half, half, 1.0, 1.0, 1.0]);
         // A pit of 2 m in level ground.
         let pit = Heightfield::from_fn(grid(), |c, r| if (c, r) == (2, 1) { -2.0 } else { 0.0 });
         let lakes = Mask { source: MaskSource::Lakes, lake_m: 4.0, ..Default::default() };
@@ -288,15 +288,15 @@ mod tests {
         let mask = Mask { source: MaskSource::Sediment, ..Default::default() };
         let weights = |below: Option<&Heightfield>, grid: Grid| {
             let (inputs, mut weights) = (Inputs::default(), vec![0.0; grid.width()]);
-            let over = mask.over(grid, below, &inputs, &Monitor::new()).expect("not cancelled");
+            let over = mask.over(grid, below, &inputs, &Progress::new()).expect("not cancelled");
             over.row(grid.height() / 2, &mut weights);
             weights
         };
         assert_eq!(weights(None, grid()), [1.0; 5], "flat land is a plain");
         // A plain in the west, a mountainside in the east.
         let wide = Grid::new(Extent { width_m: 4000.0, depth_m: 4000.0 }, 129, 129);
-        let land = Heightfield::from_fn(wide, |c, _| (c as f32 - 64.0).max(0.0) * 20.0);
-        let weights = weights(Some(&land), wide);
+        let terrain = Heightfield::from_fn(wide, |c, _| (c as f32 - 64.0).max(0.0) * 20.0);
+        let weights = weights(Some(&terrain), wide);
         assert!(weights[..50].iter().all(|weight| *weight == 1.0) && weights[75..].iter().all(|weight| *weight == 0.0));
     }
 

@@ -12,10 +12,10 @@ pub fn lock_name(step_seed: u32, key: &str) -> String {
 }
 
 /// Whether values of that parameter are ever moved.
-pub fn can_move(parameter: &Parameter) -> bool {
+pub fn can_mutate(parameter: &Parameter) -> bool {
     match parameter.kind {
         Kind::Integer | Kind::Number | Kind::Boolean | Kind::Choice(_) | Kind::Band | Kind::Group(_) => {
-            !parameter.is_steady
+            !parameter.is_fixed
         }
         Kind::Text
         | Kind::File
@@ -68,7 +68,7 @@ fn vary_table(
 ) {
     for parameter in table {
         let luck: Luck = std::array::from_fn(|_| draw.unit());
-        let stays = is_locked(parameter.key) || !can_move(parameter) || !parameter.applies_beside(values);
+        let stays = is_locked(parameter.key) || !can_mutate(parameter) || !parameter.applies_beside(values);
         let Some(value) = values.get_mut(parameter.key) else { continue };
         if let (Kind::Group(inner), Value::Object(inside)) = (parameter.kind, &mut *value) {
             // A group is locked as a whole.
@@ -132,17 +132,17 @@ fn moved(slider: Range, scale: Scale, number: f64, by: f64) -> f64 {
 mod tests {
     use super::*;
     use crate::engine::Step;
-    use crate::engine::operations::Operation;
+    use crate::engine::operations::AnyOperation;
     use crate::engine::random::Stream;
 
     /// Every operation once, each with a seed of its own.
     fn all() -> Recipe {
-        let step = |(i, operation): (usize, Operation)| {
+        let step = |(i, operation): (usize, AnyOperation)| {
             let mut step = Step::new(operation);
             step.settings.seed = i as u32;
             step
         };
-        Recipe { stack: Operation::all().into_iter().enumerate().map(step).collect(), ..Default::default() }
+        Recipe { stack: AnyOperation::all().into_iter().enumerate().map(step).collect(), ..Default::default() }
     }
 
     fn mutant(strength: f64, is_locked: &dyn Fn(&str) -> bool, round: u64) -> Recipe {

@@ -167,7 +167,7 @@ pub struct Parameter {
     /// The choice that it belongs to: shown only while that parameter has one of these values.
     pub when: Option<(&'static str, &'static [&'static str])>,
     /// Whether variations leave it alone.
-    pub is_steady: bool,
+    pub is_fixed: bool,
 }
 
 impl Parameter {
@@ -252,14 +252,14 @@ pub struct Spec {
     slider: Option<Range>,
     scale: Scale,
     when: Option<(&'static str, &'static [&'static str])>,
-    is_steady: bool,
+    is_fixed: bool,
 }
 
 impl Spec {
     /// A parameter without limits: text, choices, switches, groups.
     pub const fn new(label: &'static str) -> Self {
         let everything = Range { low: f64::MIN, high: f64::MAX };
-        Self { label, unit: "", hard: everything, slider: None, scale: Scale::Linear, when: None, is_steady: false }
+        Self { label, unit: "", hard: everything, slider: None, scale: Scale::Linear, when: None, is_fixed: false }
     }
 
     /// A number that is valid from `low` to `high`; the slider spans the same unless [`Self::slider`] narrows it.
@@ -294,8 +294,8 @@ impl Spec {
     }
 
     /// Variations leave the parameter alone: it is no matter of taste.
-    pub const fn steady(mut self) -> Self {
-        self.is_steady = true;
+    pub const fn fixed(mut self) -> Self {
+        self.is_fixed = true;
         self
     }
 
@@ -313,7 +313,7 @@ impl Spec {
             default: default.to_value(),
             doc: doc.trim(),
             when: self.when,
-            is_steady: self.is_steady,
+            is_fixed: self.is_fixed,
         }
     }
 }
@@ -558,19 +558,19 @@ impl Field for FileName {
 
 /// The name of a tileable picture; its pixels come with the [`crate::engine::Inputs`].
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct PictureName(pub String);
+pub struct TextureName(pub String);
 
-impl PictureName {
+impl TextureName {
     /// Where the names of the pictures that ship begin.
     pub const SHIPPED: &'static str = "assets/";
 
     /// Whether it names a picture that ships, or one that is imported.
-    pub fn ships(&self) -> bool {
+    pub fn is_shipped(&self) -> bool {
         self.0.starts_with(Self::SHIPPED)
     }
 }
 
-impl Field for PictureName {
+impl Field for TextureName {
     const KIND: Kind = Kind::Picture;
     fn to_value(&self) -> Value {
         Value::from(self.0.as_str())
@@ -799,7 +799,7 @@ impl<F: Field> Field for Option<F> {
 
 /// Multiplies every number that is in metres, in groups and lists too, and holds it within its hard range; metres in a
 /// year alike, and square metres twice.
-pub fn scale_metres(table: &[Parameter], values: &mut Map<String, Value>, factor: f64) {
+pub fn scale_lengths(table: &[Parameter], values: &mut Map<String, Value>, factor: f64) {
     for parameter in table {
         if let Some(value) = values.get_mut(parameter.key) {
             scale_value(parameter, parameter.kind, value, factor);
@@ -826,7 +826,7 @@ fn scale_value(parameter: &Parameter, kind: Kind, value: &mut Value, factor: f64
         (Kind::List(of), Value::Array(items)) => {
             items.iter_mut().for_each(|item| scale_value(parameter, *of, item, factor));
         }
-        (Kind::Group(table), Value::Object(values)) => scale_metres(table(), values, factor),
+        (Kind::Group(table), Value::Object(values)) => scale_lengths(table(), values, factor),
         // Whole numbers count something; a value that is none of its kind is left to the check.
         _ => {}
     }
@@ -1102,13 +1102,13 @@ mod tests {
             }
         }
         let mut values = group_to_json(&Lengths::default());
-        scale_metres(Lengths::parameters(), &mut values, 0.1);
+        scale_lengths(Lengths::parameters(), &mut values, 0.1);
         let expected = json!({
             "long_m": 123.0, "angle_deg": 30.0, "band_m": [-0.8, 0.05], "sizes": [[10.0, 10.0]],
             "places": [{"at_m": [0.3, 0.4]}],
         });
         assert_eq!(Value::Object(values.clone()), expected);
-        scale_metres(Lengths::parameters(), &mut values, 1e3);
+        scale_lengths(Lengths::parameters(), &mut values, 1e3);
         assert_eq!((&values["long_m"], &values["band_m"]), (&json!(2000.0), &json!([-10.0, 10.0])), "the hard range");
     }
 

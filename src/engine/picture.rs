@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 use rayon::prelude::*;
 
 use super::heightfield::Heightfield;
-use super::monitor::{Cancelled, Monitor};
-use super::wide::{rounded, wide};
+use super::progress::{Cancelled, Progress};
+use super::simd::{round_to_u32, simd};
 
 /// Samples that a thread turns to grey at once.
 const AT_ONCE: usize = 1 << 14;
@@ -15,7 +15,7 @@ const ENCODED_AT_ONCE: usize = 64;
 
 /// An opaque picture in sRGB, row-major, north on top.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Picture {
+pub struct Image {
     /// Pixels from west to east.
     pub width: usize,
     /// Pixels from north to south.
@@ -24,24 +24,24 @@ pub struct Picture {
     pub pixels: Vec<[u8; 4]>,
 }
 
-impl Picture {
+impl Image {
     /// Heights from black (lowest) to white (highest), a pixel a sample.
-    pub fn of_heights(land: &Heightfield) -> Self {
-        Self::of_heights_between(land, land.min_max())
+    pub fn grayscale(terrain: &Heightfield) -> Self {
+        Self::grayscale_between(terrain, terrain.min_max())
     }
 
     /// The same, where somebody knows the lowest and the highest height.
-    pub fn of_heights_between(land: &Heightfield, [low, high]: [f32; 2]) -> Self {
+    pub fn grayscale_between(terrain: &Heightfield, [low, high]: [f32; 2]) -> Self {
         let factor = if high > low { 255.0 / (high - low) } else { 0.0 };
-        let grid = land.grid();
+        let grid = terrain.grid();
         let mut pixels = vec![[255; 4]; grid.samples()];
-        let parts = pixels.par_chunks_mut(AT_ONCE).zip(land.heights().par_chunks(AT_ONCE));
+        let parts = pixels.par_chunks_mut(AT_ONCE).zip(terrain.heights().par_chunks(AT_ONCE));
         parts.for_each(|(pixels, heights)| {
-            wide(
+            simd(
                 #[inline(always)]
                 || {
                     for (pixel, height) in pixels.iter_mut().zip(heights) {
-                        let grey = rounded((height - low) * factor) as u8;
+                        let grey = round_to_u32((height - low) * factor) as u8;
                         *pixel = [grey, grey, grey, 255];
                     }
                 },
@@ -51,10 +51,10 @@ impl Picture {
     }
 
     /// The picture with west and east exchanged, or north and south, or both.
-    pub fn turned_over(&self, [west_east, north_south]: [bool; 2], monitor: &Monitor) -> Result<Self, Cancelled> {
+    pub fn flipped(&self, [west_east, north_south]: [bool; 2], progress: &Progress) -> Result<Self, Cancelled> {
         let mut pixels = Vec::with_capacity(self.pixels.len());
         for j in 0..self.height {
-            monitor.check()?;
+            progress.check()?;
             let j = if north_south { self.height - 1 - j } else { j };
             let row = self.pixels[j * self.width..][..self.width].iter();
             if west_east { pixels.extend(row.rev()) } else { pixels.extend(row) }
@@ -149,9 +149,9 @@ mod tests {
     #[test]
     fn pictures_are_turned_over_along_each_axis() {
         let pixels = (1..=6).map(|number| [number; 4]).collect();
-        let picture = Picture { width: 3, height: 2, pixels };
+        let picture = Image { width: 3, height: 2, pixels };
         let numbers = |turns| {
-            let turned = picture.turned_over(turns, &Monitor::new()).expect("not cancelled");
+            let turned = picture.flipped(turns, &Progress::new()).expect("not cancelled");
             turned.pixels.iter().map(|pixel| pixel[0]).collect::<Vec<_>>()
         };
         assert_eq!(numbers([false, false]), [1, 2, 3, 4, 5, 6]);
@@ -163,9 +163,9 @@ mod tests {
     #[test]
     fn heights_span_from_black_to_white() {
         let grid = Grid::new(Extent { width_m: 2.0, depth_m: 1.0 }, 3, 2);
-        let land = Heightfield::from_fn(grid, |c, r| c as f32 * 10.0 - r as f32 * 20.0);
-        let greys: Vec<u8> = Picture::of_heights(&land).pixels.iter().map(|pixel| pixel[0]).collect();
+        let terrain = Heightfield::from_fn(grid, |c, r| c as f32 * 10.0 - r as f32 * 20.0);
+        let greys: Vec<u8> = Image::grayscale(&terrain).pixels.iter().map(|pixel| pixel[0]).collect();
         assert_eq!(greys, [128, 191, 255, 0, 64, 128]);
-        assert!(Picture::of_heights(&Heightfield::flat(grid)).pixels.iter().all(|pixel| *pixel == [0, 0, 0, 255]));
+        assert!(Image::grayscale(&Heightfield::flat(grid)).pixels.iter().all(|pixel| *pixel == [0, 0, 0, 255]));
     }
 }

@@ -3,13 +3,13 @@
 use super::picture::{linear_from_srgb, srgb_from_linear};
 
 /// The most stops of a ramp: as many as in scene/common.wgsl.
-pub const MOST_STOPS: usize = 8;
+pub const MAX_STOPS: usize = 8;
 
 /// Colours in linear light, each with the number at which it is met.
-pub type Stops = [[f32; 4]; MOST_STOPS];
+pub type Stops = [[f32; 4]; MAX_STOPS];
 
 /// The stops of a coat that shows no number.
-pub const NONE: Stops = [[0.0; 4]; MOST_STOPS];
+pub const NO_STOPS: Stops = [[0.0; 4]; MAX_STOPS];
 
 /// A ramp of colours over numbers; between two stops they are mixed in linear light.
 #[derive(Debug, PartialEq)]
@@ -76,7 +76,7 @@ mod tests {
     #[test]
     fn a_ramp_goes_through_its_stops_and_stays_at_its_ends() {
         for ramp in [&ELEVATION, &SLOPE] {
-            assert!(ramp.stops.len() <= MOST_STOPS && ramp.stops.is_sorted_by(|a, b| a.0 < b.0));
+            assert!(ramp.stops.len() <= MAX_STOPS && ramp.stops.is_sorted_by(|a, b| a.0 < b.0));
             for (at, colour) in ramp.stops {
                 assert_eq!(ramp.colour(*at), *colour, "at {at}");
             }

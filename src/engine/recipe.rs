@@ -7,10 +7,10 @@ use serde_json::{Map, Value};
 use super::heightfield::Extent;
 use super::light::Light;
 use super::mask::Mask;
-use super::operations::{Operation, Role};
+use super::operations::{AnyOperation, Role};
 use super::parameters::{
-    Band, Field, FileName, Group, Kind, Parameter, ParameterError, PictureName, Problem, Spec, choices, group_to_json,
-    not_a_list, not_an_object, parameters, scale_metres,
+    Band, Field, FileName, Group, Kind, Parameter, ParameterError, Problem, Spec, TextureName, choices, group_to_json,
+    not_a_list, not_an_object, parameters, scale_lengths,
 };
 use super::random::Stream;
 use super::texture::TextureRecipe;
@@ -84,7 +84,7 @@ parameters! {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Step {
     /// What it does.
-    pub operation: Operation,
+    pub operation: AnyOperation,
     /// How it takes part.
     pub settings: StepSettings,
 }
@@ -94,11 +94,11 @@ const OPERATION: &str = "operation";
 
 impl Step {
     /// A step that blends as the operation's role suggests: raised land is added, shaped land takes its place.
-    pub fn new(operation: impl Into<Operation>) -> Self {
+    pub fn new(operation: impl Into<AnyOperation>) -> Self {
         let operation = operation.into();
         let blend = match operation.role() {
-            Role::Raises => Blend::Add,
-            Role::Shapes => Blend::Replace,
+            Role::Generator => Blend::Add,
+            Role::Modifier => Blend::Replace,
         };
         Self { operation, settings: StepSettings { blend, ..Default::default() } }
     }
@@ -111,7 +111,7 @@ impl Step {
         if factor != 1.0 {
             let group = self.operation.group_mut();
             let mut values = group_to_json(group);
-            scale_metres(group.table(), &mut values, factor);
+            scale_lengths(group.table(), &mut values, factor);
             for (key, value) in &values {
                 // Scaled values are held within their ranges; one that is refused all the same keeps its default.
                 let _ = group.set(key, value);
@@ -152,7 +152,7 @@ impl Step {
         let Some(key) = object.get(OPERATION) else {
             return Err(ParameterError { path: OPERATION.into(), problem: Problem::Missing });
         };
-        let mut step = Self::new(Operation::from_key(key.as_str().unwrap_or(&key.to_string()))?);
+        let mut step = Self::new(AnyOperation::from_key(key.as_str().unwrap_or(&key.to_string()))?);
         step.settings.seed = index as u32;
         for (key, value) in object {
             let settings = step.settings.table().iter().any(|parameter| parameter.key == key);
@@ -194,7 +194,7 @@ impl Default for Recipe {
 
 impl Recipe {
     /// The smallest step seed that no step has.
-    pub fn free_seed(&self) -> u32 {
+    pub fn unused_seed(&self) -> u32 {
         let taken = |seed: u32| self.stack.iter().any(|step| step.settings.seed == seed);
         (0..).find(|&seed| !taken(seed)).unwrap_or_default()
     }
@@ -217,7 +217,7 @@ impl Recipe {
 
     /// The imported files that the recipe draws on, heightmaps and pictures.
     pub fn files(&self) -> Vec<FileName> {
-        let own = self.pictures().into_iter().filter(|name| !name.ships()).map(|name| FileName(name.0));
+        let own = self.pictures().into_iter().filter(|name| !name.is_shipped()).map(|name| FileName(name.0));
         let mut files: Vec<FileName> = self.heightmaps().into_iter().chain(own).collect();
         files.sort();
         files.dedup();
@@ -238,9 +238,9 @@ impl Recipe {
     }
 
     /// The tileable pictures that terrain types draw on.
-    pub fn pictures(&self) -> Vec<PictureName> {
+    pub fn pictures(&self) -> Vec<TextureName> {
         let named = self.texture.types.iter().filter_map(|ground| ground.texture.clone());
-        let mut names: Vec<PictureName> = named.filter(|name| !name.0.is_empty()).collect();
+        let mut names: Vec<TextureName> = named.filter(|name| !name.0.is_empty()).collect();
         names.sort();
         names.dedup();
         names
@@ -353,7 +353,7 @@ mod tests {
     #[test]
     fn every_operation_survives_the_way_through_json() {
         let mut recipe = Recipe { seed: 7, ..Default::default() };
-        recipe.stack = Operation::all().into_iter().map(Step::new).collect();
+        recipe.stack = AnyOperation::all().into_iter().map(Step::new).collect();
         recipe.texture = TextureRecipe::starter();
         assert_eq!(Recipe::from_json(&recipe.to_json()).as_ref(), Ok(&recipe));
     }
@@ -391,19 +391,19 @@ mod tests {
 
     #[test]
     fn a_step_for_a_small_world_has_the_same_land_in_small() {
-        use crate::engine::{Grid, Inputs, Monitor, stack};
+        use crate::engine::{Grid, Inputs, Progress, stack};
 
         let world = |side_m| World { width_m: side_m, depth_m: side_m, ..Default::default() };
-        for operation in Operation::all() {
-            let land = |side_m: f64| {
+        for operation in AnyOperation::all() {
+            let terrain = |side_m: f64| {
                 let stack = vec![Step::new(operation.clone()).sized_for(&world(side_m))];
                 let recipe = Recipe { stack, world: world(side_m), ..Default::default() };
                 let grid = Grid::new(recipe.world.extent(), 33, 33);
-                stack::evaluate(&recipe, grid, None, &Inputs::default(), &Monitor::new()).expect("not cancelled")
+                stack::evaluate(&recipe, grid, None, &Inputs::default(), &Progress::new()).expect("not cancelled")
             };
-            let (small, usual) = (land(512.0), land(4096.0));
+            let (small, usual) = (terrain(512.0), terrain(4096.0));
             // Of the whole lands, because particles roll elsewhere after the smallest rounding.
-            let range = |land: &crate::engine::Heightfield| land.min_max()[1] - land.min_max()[0];
+            let range = |terrain: &crate::engine::Heightfield| terrain.min_max()[1] - terrain.min_max()[0];
             let ratio = range(&usual) / range(&small);
             assert!((ratio - 8.0).abs() < 0.5 || range(&usual) == 0.0, "{}: {ratio}", operation.key());
         }

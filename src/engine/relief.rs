@@ -3,9 +3,9 @@
 use super::heightfield::Heightfield;
 use super::inputs::Inputs;
 use super::light::Light;
-use super::monitor::{Cancelled, Monitor};
 use super::parameters::{Band, Colour};
-use super::picture::Picture;
+use super::picture::Image;
+use super::progress::{Cancelled, Progress};
 use super::texture::{TerrainType, TextureRecipe, TextureSettings, paint_once};
 
 /// The height range of the land that is drawn, as a share of its longer side: every land is stretched or flattened to
@@ -16,18 +16,18 @@ const RANGE_SHARE: f64 = 0.14;
 const GREYS: [u8; 2] = [0x40, 0xfa];
 
 /// The land on `width` × `height` pixels, lit from the north-west; pixels lie as in [`super::texture::paint`].
-pub fn relief(land: &Heightfield, size: [usize; 2], monitor: &Monitor) -> Result<Picture, Cancelled> {
-    let extent = land.grid().extent();
-    let [low, high] = land.min_max();
+pub fn relief(terrain: &Heightfield, size: [usize; 2], progress: &Progress) -> Result<Image, Cancelled> {
+    let extent = terrain.grid().extent();
+    let [low, high] = terrain.min_max();
     let wanted_m = RANGE_SHARE * extent.width_m.max(extent.depth_m);
     // Level land lies half way up.
     let (factor, base_m) =
         if high > low { ((wanted_m / f64::from(high - low)) as f32, 0.0) } else { (0.0, 0.5 * wanted_m as f32) };
-    let mut shown = land.clone();
+    let mut shown = terrain.clone();
     shown.heights_mut().iter_mut().for_each(|height| *height = base_m + (*height - low) * factor);
     let range_m = Some(Band { min: 0.0, max: wanted_m });
     let light = Light { direct: 0.9, ambient: 0.3, shadows: 0.0, ..Default::default() };
-    Ok(paint_once(&shown, &greys(), range_m, &Inputs::default(), Some(&light), size, monitor)?.picture)
+    Ok(paint_once(&shown, &greys(), range_m, &Inputs::default(), Some(&light), size, progress)?.picture)
 }
 
 /// From the dark to the light grey evenly with the height, on every slope.
@@ -51,8 +51,8 @@ mod tests {
 
     fn drawn(width_m: f64, height: impl Fn(f32, f32) -> f32) -> Vec<u8> {
         let grid = Grid::new(Extent { width_m, depth_m: width_m }, 33, 33);
-        let land = Heightfield::from_fn(grid, |c, r| height(c as f32 / 32.0, r as f32 / 32.0));
-        let picture = relief(&land, [32, 32], &Monitor::new()).expect("not cancelled");
+        let terrain = Heightfield::from_fn(grid, |c, r| height(c as f32 / 32.0, r as f32 / 32.0));
+        let picture = relief(&terrain, [32, 32], &Progress::new()).expect("not cancelled");
         assert!(picture.pixels.iter().all(|&[r, g, b, _]| r == g && g == b), "grey");
         picture.pixels.iter().map(|pixel| pixel[0]).collect()
     }

@@ -3,13 +3,13 @@
 use rayon::prelude::*;
 
 use super::heightfield::{Grid, Heightfield};
-use super::monitor::{Cancelled, Monitor};
+use super::progress::{Cancelled, Progress};
 
 /// What is read, and what that says of the places between and beyond its samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Surface {
     /// A picture: beyond its border the last samples stand.
-    Picture,
+    Image,
     /// Land, which goes on beyond its border as it falls or rises there, and between four samples is neither higher
     /// than the highest of them nor lower than the lowest: no moat around a hill, no wall along a cliff.
     Land,
@@ -88,7 +88,7 @@ impl<'a> Bicubic<'a> {
             value += row_weight * along;
         }
         match self.surface {
-            Surface::Picture => value,
+            Surface::Image => value,
             Surface::Land => {
                 let around = rows.near.map(|r| columns.near.map(|c| self.samples[r * self.width + c]));
                 let [[a, b], [c, d]] = around;
@@ -101,17 +101,17 @@ impl<'a> Bicubic<'a> {
     /// Fills the land with what `height` makes of the numbers at its samples.
     pub(super) fn fill(
         &self,
-        land: &mut Heightfield,
-        monitor: &Monitor,
+        terrain: &mut Heightfield,
+        progress: &Progress,
         height: impl Fn(f64) -> f64 + Sync,
     ) -> Result<(), Cancelled> {
-        let grid = land.grid();
-        let tally = monitor.tally(grid.height());
-        land.heights_mut().par_chunks_mut(grid.width()).zip(&self.rows).try_for_each(|(heights, rows)| {
+        let grid = terrain.grid();
+        let counter = progress.counter(grid.height());
+        terrain.heights_mut().par_chunks_mut(grid.width()).zip(&self.rows).try_for_each(|(heights, rows)| {
             for (sample, columns) in heights.iter_mut().zip(&self.columns) {
                 *sample = height(self.read(columns, rows)) as f32;
             }
-            tally.add_one()
+            counter.add_one()
         })
     }
 }
@@ -119,19 +119,19 @@ impl<'a> Bicubic<'a> {
 impl Heightfield {
     /// The same land on another grid of the same world, bicubic between the samples and never beyond their heights;
     /// samples that lie on each other keep their height to the bit.
-    pub fn resampled(&self, grid: Grid, monitor: &Monitor) -> Result<Self, Cancelled> {
+    pub fn resampled(&self, grid: Grid, progress: &Progress) -> Result<Self, Cancelled> {
         let here = self.grid();
         // Whole numbers divided last: exact wherever samples of both grids meet.
         let positions = |count: usize, of: usize| (0..count).map(move |i| (i * (of - 1)) as f64 / (count - 1) as f64);
         let columns = positions(grid.width(), here.width());
         let rows = positions(grid.height(), here.height());
-        let mut land = Self::flat(grid);
+        let mut terrain = Self::flat(grid);
         Bicubic::new(self.heights(), here.width(), Surface::Land, columns, rows).fill(
-            &mut land,
-            monitor,
+            &mut terrain,
+            progress,
             |height| height,
         )?;
-        Ok(land)
+        Ok(terrain)
     }
 }
 
@@ -147,8 +147,8 @@ mod tests {
         Heightfield::from_fn(grid, |c, r| of(grid.x_m(c), grid.z_m(r)) as f32)
     }
 
-    fn resampled(land: &Heightfield, width: usize, height: usize) -> Heightfield {
-        land.resampled(Grid::new(WORLD, width, height), &Monitor::new()).expect("not cancelled")
+    fn resampled(terrain: &Heightfield, width: usize, height: usize) -> Heightfield {
+        terrain.resampled(Grid::new(WORLD, width, height), &Progress::new()).expect("not cancelled")
     }
 
     #[test]
@@ -176,7 +176,7 @@ mod tests {
         // 2·0 − 1 = −1, half-way from 0 to 1 lie (−(−1) + 9·0 + 9·1 − 4)/16 = 0.375.
         let grid = |width| Grid::new(Extent { width_m: 8.0, depth_m: 1.0 }, width, 2);
         let parabola = Heightfield::from_fn(grid(9), |c, _| (c * c) as f32);
-        let found = parabola.resampled(grid(17), &Monitor::new()).expect("not cancelled");
+        let found = parabola.resampled(grid(17), &Progress::new()).expect("not cancelled");
         assert_eq!((found[(9, 0)], found[(1, 0)]), (20.25, 0.375));
     }
 
@@ -188,8 +188,8 @@ mod tests {
         // A picture has both.
         let mut picture = Heightfield::flat(Grid::new(WORLD, 129, 9));
         let columns = (0..129).map(|c| f64::from(c) / 4.0);
-        Bicubic::new(wall.heights(), 33, Surface::Picture, columns, (0..9).map(f64::from))
-            .fill(&mut picture, &Monitor::new(), |height| height)
+        Bicubic::new(wall.heights(), 33, Surface::Image, columns, (0..9).map(f64::from))
+            .fill(&mut picture, &Progress::new(), |height| height)
             .expect("not cancelled");
         assert!(picture.min_max()[0] < -5.0 && picture.min_max()[1] > 105.0);
     }

@@ -2,7 +2,7 @@
 
 use super::flow::Water;
 use super::heightfield::Grid;
-use super::monitor::{Cancelled, Monitor};
+use super::progress::{Cancelled, Progress};
 
 /// A river, from its head downstream.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub struct River {
 ///
 /// Where several meet, the one that drains most goes on. A river stands before those that flow into it; those that leave
 /// the land come in the order of the rows.
-pub fn rivers(grid: Grid, water: &Water, least_m2: f64, monitor: &Monitor) -> Result<Vec<River>, Cancelled> {
+pub fn rivers(grid: Grid, water: &Water, least_m2: f64, progress: &Progress) -> Result<Vec<River>, Cancelled> {
     const AT_ONCE: usize = 1 << 16;
     let Water { areas_m2, receivers, .. } = water;
     let is_river = |sample: u32| f64::from(areas_m2[sample as usize]) >= least_m2;
@@ -26,7 +26,7 @@ pub fn rivers(grid: Grid, water: &Water, least_m2: f64, monitor: &Monitor) -> Re
     let mut inflows: Vec<(u32, u32)> = Vec::new();
     let mut mouths = Vec::new();
     for from in (0..grid.samples() as u32).step_by(AT_ONCE) {
-        monitor.check()?;
+        progress.check()?;
         for sample in (from..grid.samples() as u32).take(AT_ONCE).filter(|sample| is_river(*sample)) {
             match receivers[sample as usize] {
                 own if own == sample => mouths.push(sample),
@@ -36,7 +36,7 @@ pub fn rivers(grid: Grid, water: &Water, least_m2: f64, monitor: &Monitor) -> Re
     }
     let area = |sample: u32| areas_m2[sample as usize];
     inflows.sort_unstable_by(|a, b| a.0.cmp(&b.0).then(area(b.1).total_cmp(&area(a.1))).then(a.1.cmp(&b.1)));
-    monitor.check()?;
+    progress.check()?;
     let inflows_of = |sample: u32| {
         let first = inflows.partition_point(|(receiver, _)| *receiver < sample);
         let count = inflows[first..].partition_point(|(receiver, _)| *receiver == sample);
@@ -49,7 +49,7 @@ pub fn rivers(grid: Grid, water: &Water, least_m2: f64, monitor: &Monitor) -> Re
     for mouth in mouths {
         open.extend(inflows_of(mouth).iter().rev().map(|(_, from)| (None, mouth, *from)));
         while let Some((into, end, from)) = open.pop() {
-            monitor.check()?;
+            progress.check()?;
             let number = found.len();
             let (mut samples, mut at) = (vec![end, from], from);
             while let Some(((_, most), others)) = inflows_of(at).split_first() {
@@ -84,11 +84,11 @@ mod tests {
 
     #[test]
     fn a_river_goes_from_its_head_to_the_border_and_another_flows_into_it() {
-        let land = valleys();
-        let grid = land.grid();
-        let water = Water::on(&land, Outlets::South, None, &Monitor::new()).expect("not cancelled");
+        let terrain = valleys();
+        let grid = terrain.grid();
+        let water = Water::on(&terrain, Outlets::South, None, &Progress::new()).expect("not cancelled");
         let cell = 64.0;
-        let found = rivers(grid, &water, 6.0 * cell, &Monitor::new()).expect("not cancelled");
+        let found = rivers(grid, &water, 6.0 * cell, &Progress::new()).expect("not cancelled");
         assert!(!found.is_empty());
         // Every river runs downhill along receivers, and ends in the river it names or at an outlet.
         for (i, river) in found.iter().enumerate() {
@@ -122,8 +122,8 @@ mod tests {
 
     #[test]
     fn where_nothing_drains_enough_there_is_no_river() {
-        let land = valleys();
-        let water = Water::on(&land, Outlets::South, None, &Monitor::new()).expect("not cancelled");
-        assert_eq!(rivers(land.grid(), &water, 1e9, &Monitor::new()), Ok(Vec::new()));
+        let terrain = valleys();
+        let water = Water::on(&terrain, Outlets::South, None, &Progress::new()).expect("not cancelled");
+        assert_eq!(rivers(terrain.grid(), &water, 1e9, &Progress::new()), Ok(Vec::new()));
     }
 }

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::fault::Sums;
-use super::heightfield::{Grid, HIGHEST_M, Heightfield};
+use super::fault::FixedHeights;
+use super::heightfield::{Grid, Heightfield, MAX_HEIGHT_M};
 use super::inputs::Inputs;
 use super::mask::Mask;
-use super::monitor::{Cancelled, Monitor};
-use super::operations::{Keyframe, Operation, Site};
+use super::operations::{AnyOperation, EvalContext, Keyframe};
+use super::progress::{Cancelled, Progress};
 use super::recipe::{Blend, Recipe, Step, StepSettings};
 use super::rounding::{smooth_maximum, smooth_minimum};
 
@@ -21,10 +21,10 @@ pub fn evaluate(
     grid: Grid,
     position: Option<u32>,
     inputs: &Inputs,
-    monitor: &Monitor,
+    progress: &Progress,
 ) -> Result<Heightfield, Cancelled> {
-    let land = Evaluator::forgetful().evaluate(recipe, grid, position, inputs, monitor)?;
-    Ok(Arc::unwrap_or_clone(land))
+    let terrain = Evaluator::uncached().evaluate(recipe, grid, position, inputs, progress)?;
+    Ok(Arc::unwrap_or_clone(terrain))
 }
 
 /// How many keyframes a step keeps at the most, how many exact heights, and how many bytes those of all steps may take
@@ -71,14 +71,14 @@ struct Layer {
 /// What is kept of a step's own land, in ascending order of the iterations done.
 #[derive(Debug, Default)]
 struct Own {
-    lands: Vec<(u32, Arc<Heightfield>)>,
+    terrains: Vec<(u32, Arc<Heightfield>)>,
     /// Exact heights, where the land is a sum that can be gone on with.
-    sums: Vec<(u32, Sums)>,
+    sums: Vec<(u32, FixedHeights)>,
 }
 
 impl Own {
     /// Keeps the exact heights after an iteration; of more than `most` those go first that have others close by.
-    fn keep(&mut self, iteration: u32, sums: Sums, most: usize) {
+    fn keep(&mut self, iteration: u32, sums: FixedHeights, most: usize) {
         let kept = &mut self.sums;
         match kept.binary_search_by_key(&iteration, |(known, _)| *known) {
             Ok(at) => kept[at].1 = sums,
@@ -98,7 +98,7 @@ impl Own {
     /// The exact heights nearest to those after an iteration, to be gone on with, and after how many they are; `None` if
     /// none are nearer than flat land. A playhead that moves on takes its own along; those of another `stride` of
     /// iterations stay for when it comes back.
-    fn nearest_sums(&mut self, iteration: u32, stride: u32) -> Option<(u32, Sums)> {
+    fn nearest_sums(&mut self, iteration: u32, stride: u32) -> Option<(u32, FixedHeights)> {
         let apart = |at: &usize| self.sums[*at].0.abs_diff(iteration);
         let nearest = (0..self.sums.len()).min_by_key(apart).filter(|at| apart(at) < iteration)?;
         if self.sums[nearest].0 / stride == iteration / stride {
@@ -116,12 +116,12 @@ impl Evaluator {
     }
 
     /// Remembers, and makes only a sketch of what would take long on however coarse a grid: for a first glance.
-    pub fn sketching() -> Self {
+    pub fn coarse() -> Self {
         Self { sketches: true, ..Self::new() }
     }
 
     /// Forgets at once what is no longer needed: for building large maps.
-    fn forgetful() -> Self {
+    fn uncached() -> Self {
         Self { remembers: false, ..Self::new() }
     }
 
@@ -137,7 +137,7 @@ impl Evaluator {
         grid: Grid,
         position: Option<u32>,
         inputs: &Inputs,
-        monitor: &Monitor,
+        progress: &Progress,
     ) -> Result<Arc<Heightfield>, Cancelled> {
         let holds = |(known_grid, seed, known): &(Grid, u32, Inputs)| {
             *known_grid == grid && *seed == recipe.seed && known.same_rasters(inputs)
@@ -154,10 +154,10 @@ impl Evaluator {
         let share = |steps: usize| steps as f32 / recipe.stack.len() as f32;
         for (i, (step, &until)) in recipe.stack.iter().zip(&positions).enumerate() {
             match self.layers.get(i) {
-                Some(Layer { step: known, until: known_until, result: Known::Land(land), .. })
+                Some(Layer { step: known, until: known_until, result: Known::Land(terrain), .. })
                     if known == step && *known_until == until =>
                 {
-                    below.clone_from(land);
+                    below.clone_from(terrain);
                     continue;
                 }
                 _ => self.forget_from(i),
@@ -165,13 +165,15 @@ impl Evaluator {
             let begun = step.settings.enabled && (until > 0 || step.operation.iterations() == 0);
             let mut own = self.reusable(i, step);
             if begun {
-                let site = Site { grid, below: below.as_deref(), stream: step.stream(recipe.seed), inputs, monitor };
-                let joined = monitor.within(share(i)..share(i + 1), || {
-                    let land = monitor.within(0.0..0.9, || self.own_land(&step.operation, &site, until, &mut own))?;
-                    monitor.within(0.9..1.0, || blend(below.as_deref(), land, &step.settings, inputs, monitor))
+                let context =
+                    EvalContext { grid, below: below.as_deref(), stream: step.stream(recipe.seed), inputs, progress };
+                let joined = progress.stage(share(i)..share(i + 1), || {
+                    let terrain =
+                        progress.stage(0.0..0.9, || self.own_land(&step.operation, &context, until, &mut own))?;
+                    progress.stage(0.9..1.0, || blend(below.as_deref(), terrain, &step.settings, inputs, progress))
                 });
                 match joined {
-                    Ok(land) => below = Some(land),
+                    Ok(terrain) => below = Some(terrain),
                     Err(Cancelled) => {
                         // The next evaluation goes on from the keyframes that this one has come to.
                         self.remember(i, Layer { step: step.clone(), until, result: Known::Stale, own });
@@ -219,65 +221,66 @@ impl Evaluator {
     /// The operation's own land after `until` iterations; `own` lies on the grid on which the operation works.
     fn own_land(
         &mut self,
-        operation: &Operation,
-        site: &Site,
+        operation: &AnyOperation,
+        context: &EvalContext,
         until: u32,
         own: &mut Own,
     ) -> Result<Arc<Heightfield>, Cancelled> {
-        let monitor = site.monitor;
-        let grid = if self.sketches { operation.sketches_on(site.grid) } else { operation.works_on(site.grid) };
-        if grid == site.grid {
-            return self.own_land_there(operation, site, until, own);
+        let progress = context.progress;
+        let grid =
+            if self.sketches { operation.preview_grid(context.grid) } else { operation.working_grid(context.grid) };
+        if grid == context.grid {
+            return self.own_land_there(operation, context, until, own);
         }
-        let known = own.lands.iter().find(|(iteration, _)| *iteration == until).map(|(_, land)| land.clone());
-        let land = match known {
-            Some(land) => land,
+        let known = own.terrains.iter().find(|(iteration, _)| *iteration == until).map(|(_, terrain)| terrain.clone());
+        let terrain = match known {
+            Some(terrain) => terrain,
             None => {
-                let read = site.below.filter(|_| operation.reads_below());
-                let resampled = || read.map(|land| land.resampled(grid, monitor)).transpose();
-                let below = monitor.within(0.0..0.1, resampled)?;
-                let there = Site { grid, below: below.as_ref(), ..*site };
-                monitor.within(0.1..0.9, || self.own_land_there(operation, &there, until, own))?
+                let read = context.below.filter(|_| operation.reads_below());
+                let resampled = || read.map(|terrain| terrain.resampled(grid, progress)).transpose();
+                let below = progress.stage(0.0..0.1, resampled)?;
+                let there = EvalContext { grid, below: below.as_ref(), ..*context };
+                progress.stage(0.1..0.9, || self.own_land_there(operation, &there, until, own))?
             }
         };
-        monitor.within(0.9..1.0, || operation.carried(&land, site, until)).map(Arc::new)
+        progress.stage(0.9..1.0, || operation.upsample(&terrain, context, until)).map(Arc::new)
     }
 
     /// The same on the grid on which the operation works, from what is remembered where possible.
     fn own_land_there(
         &mut self,
-        operation: &Operation,
-        site: &Site,
+        operation: &AnyOperation,
+        context: &EvalContext,
         until: u32,
         own: &mut Own,
     ) -> Result<Arc<Heightfield>, Cancelled> {
-        if let Some((_, land)) = own.lands.iter().find(|(iteration, _)| *iteration == until) {
-            return Ok(land.clone());
+        if let Some((_, terrain)) = own.terrains.iter().find(|(iteration, _)| *iteration == until) {
+            return Ok(terrain.clone());
         }
         self.evaluated += 1;
         if !self.remembers {
-            return operation.evaluate(site, until, None).map(Arc::new);
+            return operation.evaluate(context, until, None).map(Arc::new);
         }
         let affordable = |sample_bytes: usize, most: usize| {
-            (self.keyframe_bytes / (sample_bytes * site.grid.samples())).clamp(1, most)
+            (self.keyframe_bytes / (sample_bytes * context.grid.samples())).clamp(1, most)
         };
         // Gone on with in either direction.
         let most = affordable(size_of::<i64>(), SUMS);
         let stride = operation.iterations().div_ceil(most as u32).max(1);
-        if let Some(added) = operation.add_up(site, until, own.nearest_sums(until, stride)) {
-            let (land, sums) = added?;
-            let land = Arc::new(land);
+        if let Some(added) = operation.accumulate(context, until, own.nearest_sums(until, stride)) {
+            let (terrain, sums) = added?;
+            let terrain = Arc::new(terrain);
             own.keep(until, sums, most);
-            own.lands = vec![(until, land.clone())];
-            return Ok(land);
+            own.terrains = vec![(until, terrain.clone())];
+            return Ok(terrain);
         }
-        if !operation.resumes() {
-            let land = Arc::new(operation.evaluate(site, until, None)?);
-            own.lands = vec![(until, land.clone())];
-            return Ok(land);
+        if !operation.is_resumable() {
+            let terrain = Arc::new(operation.evaluate(context, until, None)?);
+            own.terrains = vec![(until, terrain.clone())];
+            return Ok(terrain);
         }
         let stride = operation.iterations().div_ceil(affordable(size_of::<f32>(), KEYFRAMES) as u32).max(1);
-        let own = &mut own.lands;
+        let own = &mut own.terrains;
         let mut latest = own.iter().rev().find(|(iteration, _)| *iteration < until).cloned();
         // The land of a playhead that has moved on is no keyframe; those at multiples of the stride stay.
         own.retain(|(iteration, _)| iteration % stride == 0);
@@ -286,15 +289,15 @@ impl Evaluator {
         loop {
             let done = latest.as_ref().map_or(0, |(iteration, _)| *iteration);
             let stop = until.min((done / stride + 1) * stride);
-            let keyframe = latest.as_ref().map(|(iteration, land)| Keyframe { iteration: *iteration, land });
-            let land_at_stop = || operation.evaluate(site, stop, keyframe);
-            let land = Arc::new(site.monitor.within(share(done)..share(stop), land_at_stop)?);
+            let keyframe = latest.as_ref().map(|(iteration, terrain)| Keyframe { iteration: *iteration, terrain });
+            let land_at_stop = || operation.evaluate(context, stop, keyframe);
+            let terrain = Arc::new(context.progress.stage(share(done)..share(stop), land_at_stop)?);
             let place = own.partition_point(|(iteration, _)| *iteration < stop);
-            own.insert(place, (stop, land.clone()));
+            own.insert(place, (stop, terrain.clone()));
             if stop == until {
-                return Ok(land);
+                return Ok(terrain);
             }
-            latest = Some((stop, land));
+            latest = Some((stop, terrain));
         }
     }
 }
@@ -311,7 +314,7 @@ fn blend(
     own: Arc<Heightfield>,
     settings: &StepSettings,
     inputs: &Inputs,
-    monitor: &Monitor,
+    progress: &Progress,
 ) -> Result<Arc<Heightfield>, Cancelled> {
     let strength = settings.strength as f32;
     let plain = strength == 1.0 && settings.mask.is_none();
@@ -338,13 +341,13 @@ fn blend(
         let joined = joined(below, own);
         // Written out, because below + 1 · (joined − below) is not joined to the last bit.
         let mixed = if share == 1.0 { joined } else { below + share * (joined - below) };
-        mixed.clamp(-HIGHEST_M, HIGHEST_M)
+        mixed.clamp(-MAX_HEIGHT_M, MAX_HEIGHT_M)
     };
-    let mut land = Arc::try_unwrap(own).or_else(|shared| shared.copied(monitor))?;
-    let grid = land.grid();
-    let over = |mask| Mask::over(mask, grid, below, inputs, monitor);
+    let mut terrain = Arc::try_unwrap(own).or_else(|shared| shared.copied(progress))?;
+    let grid = terrain.grid();
+    let over = |mask| Mask::over(mask, grid, below, inputs, progress);
     let stencil = settings.mask.as_ref().map(over).transpose()?;
-    let rows = land.heights_mut().par_chunks_mut(grid.width()).with_min_len(32).enumerate();
+    let rows = terrain.heights_mut().par_chunks_mut(grid.width()).with_min_len(32).enumerate();
     rows.try_for_each_init(
         || vec![strength; grid.width()],
         |shares, (r, row)| {
@@ -360,30 +363,30 @@ fn blend(
                 }
                 None => row.iter_mut().zip(&*shares).for_each(|(own, &share)| *own = mixed(0.0, *own, share)),
             }
-            monitor.check()
+            progress.check()
         },
     )?;
-    Ok(Arc::new(land))
+    Ok(Arc::new(terrain))
 }
 
 /// Whether a part of the land can be computed by itself: [`evaluate`] on a [part](Grid::part) of a grid gives the
 /// heights that it gives there on the whole.
-pub fn can_be_cut(recipe: &Recipe, grid: Grid) -> bool {
+pub fn is_pointwise(recipe: &Recipe, grid: Grid) -> bool {
     let step_can = |Step { operation, settings, .. }: &Step| {
-        operation.can_be_cut()
-            && operation.works_on(grid) == grid
-            && settings.mask.as_ref().is_none_or(|mask| mask.can_be_cut())
+        operation.is_pointwise()
+            && operation.working_grid(grid) == grid
+            && settings.mask.as_ref().is_none_or(|mask| mask.is_pointwise())
     };
     recipe.stack.iter().filter(|step| step.settings.enabled).all(step_can)
 }
 
 /// The most bytes that an [`Evaluator`] remembers of a stack on a grid: the land after every step, and its own ones.
-pub fn bytes_remembered(recipe: &Recipe, grid: Grid) -> u64 {
+pub fn max_cache_bytes(recipe: &Recipe, grid: Grid) -> u64 {
     let enabled = recipe.stack.iter().filter(|step| step.settings.enabled);
     let keeping = enabled.clone().filter(|step| step.operation.iterations() > 0).count().max(1);
     let of_step = |step: &Step| {
         let [result, own] =
-            [grid, step.operation.works_on(grid)].map(|grid| (size_of::<f32>() * grid.samples()) as u64);
+            [grid, step.operation.working_grid(grid)].map(|grid| (size_of::<f32>() * grid.samples()) as u64);
         // A land and its exact heights, where those are kept, and keyframes within what all steps share.
         let kept = if step.operation.iterations() > 0 { (2 * own).max((KEYFRAME_BYTES / keeping) as u64) } else { 0 };
         result + own + kept
@@ -396,15 +399,15 @@ pub fn peak_maps(recipe: &Recipe, grid: Grid) -> f64 {
     let of_step = |(at, step): (usize, &Step)| {
         // Operations count a map for the land below, which the first step does not have.
         let missing = if at == 0 { 1.0 } else { 0.0 };
-        let there = step.operation.works_on(grid);
+        let there = step.operation.working_grid(grid);
         // While it is joined: the land below and its own beside what its mask goes by.
-        let masked = step.settings.mask.as_ref().map_or(0.0, |mask| 2.0 + mask.maps_held()) - missing;
+        let masked = step.settings.mask.as_ref().map_or(0.0, |mask| 2.0 + mask.peak_maps()) - missing;
         if there == grid {
-            return masked.max(step.operation.maps_held(grid) - missing);
+            return masked.max(step.operation.peak_maps(grid) - missing);
         }
         // The land below and the result, beside what lies on the grid on which the operation works.
-        let working = step.operation.maps_held(there) * there.samples() as f64 / grid.samples() as f64;
-        masked.max(step.operation.maps_carried(grid) - missing + working)
+        let working = step.operation.peak_maps(there) * there.samples() as f64 / grid.samples() as f64;
+        masked.max(step.operation.upsample_peak_maps(grid) - missing + working)
     };
     recipe.stack.iter().filter(|step| step.settings.enabled).enumerate().map(of_step).fold(1.0, f64::max)
 }
@@ -440,8 +443,8 @@ mod tests {
         recipe
     }
 
-    fn land(recipe: &Recipe, position: Option<u32>) -> Heightfield {
-        evaluate(recipe, grid(), position, &Inputs::default(), &Monitor::new()).expect("not cancelled")
+    fn terrain(recipe: &Recipe, position: Option<u32>) -> Heightfield {
+        evaluate(recipe, grid(), position, &Inputs::default(), &Progress::new()).expect("not cancelled")
     }
 
     #[test]
@@ -451,11 +454,11 @@ mod tests {
             stack: vec![Step::new(Faults { count: 40, rivers, ..Default::default() })],
             ..Default::default()
         };
-        let (inputs, monitor) = (Inputs::default(), Monitor::new());
+        let (inputs, progress) = (Inputs::default(), Progress::new());
         let [exact, sketched] = [false, true].map(|sketches| {
             move |recipe: &Recipe, grid| {
                 let mut evaluator = Evaluator { sketches, ..Evaluator::new() };
-                evaluator.evaluate(recipe, grid, None, &Inputs::default(), &Monitor::new()).expect("not cancelled")
+                evaluator.evaluate(recipe, grid, None, &Inputs::default(), &Progress::new()).expect("not cancelled")
             }
         });
         let dry = recipe(None);
@@ -463,9 +466,14 @@ mod tests {
         let wet = recipe(rivers);
         let sketch = sketched(&wet, grid());
         let step = &wet.stack[0];
-        let site =
-            Site { grid: grid(), below: None, stream: step.stream(wet.seed), inputs: &inputs, monitor: &monitor };
-        assert_eq!(*sketch, step.operation.evaluate(&site, 40, None).expect("not cancelled"));
+        let context = EvalContext {
+            grid: grid(),
+            below: None,
+            stream: step.stream(wet.seed),
+            inputs: &inputs,
+            progress: &progress,
+        };
+        assert_eq!(*sketch, step.operation.evaluate(&context, 40, None).expect("not cancelled"));
         assert_ne!(sketch, exact(&wet, grid()));
         // Where the grid is the finer one, a sketch is no other land.
         let fine = Grid::fitted(grid().extent(), 300);
@@ -479,7 +487,7 @@ mod tests {
         let (below, own) = (field([1.0, 2.0, 8.0, -4.0]), field([3.0, -2.0, 8.0, 0.0]));
         let check = |blend_by, strength, expected: [f32; 4]| {
             let settings = StepSettings { blend: blend_by, strength, rounding_m: 4.0, ..Default::default() };
-            let found = blend(Some(&below), Arc::new(own.clone()), &settings, &Inputs::default(), &Monitor::new());
+            let found = blend(Some(&below), Arc::new(own.clone()), &settings, &Inputs::default(), &Progress::new());
             assert_eq!(found.expect("not cancelled").heights(), expected, "{blend_by:?}");
         };
         check(Blend::Add, 1.0, [4.0, 0.0, 16.0, -4.0]);
@@ -496,11 +504,11 @@ mod tests {
     #[test]
     fn a_mask_holds_a_step_back() {
         let mut recipe = recipe(vec![faults(40), faults(40)]);
-        let below = land(&Recipe { stack: recipe.stack[..1].to_vec(), ..recipe.clone() }, None);
-        let whole = land(&recipe, None);
+        let below = terrain(&Recipe { stack: recipe.stack[..1].to_vec(), ..recipe.clone() }, None);
+        let whole = terrain(&recipe, None);
         let border = Mask { source: MaskSource::Border, border_m: 300.0, ..Default::default() };
         recipe.stack[1].settings.mask = Some(border);
-        let masked = land(&recipe, None);
+        let masked = terrain(&recipe, None);
         assert_eq!((masked[(0, 7)], masked[(40, 32)]), (below[(0, 7)], below[(40, 32)]), "nothing at the border");
         assert_eq!(masked[(20, 16)], whole[(20, 16)], "all in the middle");
         // Column 6 lies 150 m from the border: half of the step.
@@ -515,8 +523,8 @@ mod tests {
         let mut evaluator = Evaluator::new();
         let inputs = Inputs::default();
         let mut check = |recipe: &Recipe, position| {
-            let found = evaluator.evaluate(recipe, grid(), position, &inputs, &Monitor::new()).expect("not cancelled");
-            assert_eq!(*found, land(recipe, position), "at {position:?}");
+            let found = evaluator.evaluate(recipe, grid(), position, &inputs, &Progress::new()).expect("not cancelled");
+            assert_eq!(*found, terrain(recipe, position), "at {position:?}");
         };
         // Forwards, backwards, across the border of the steps, beyond the end.
         for position in [0, 1, 2, 17, 3, 59, 60, 61, 90, 70, 5, 500] {
@@ -542,7 +550,7 @@ mod tests {
         let mut evaluator = Evaluator::new();
         let mut evaluated_by = |recipe: &Recipe| {
             let before = evaluator.evaluated();
-            evaluator.evaluate(recipe, grid(), None, &Inputs::default(), &Monitor::new()).expect("not cancelled");
+            evaluator.evaluate(recipe, grid(), None, &Inputs::default(), &Progress::new()).expect("not cancelled");
             evaluator.evaluated() - before
         };
         assert_eq!(evaluated_by(&recipe), 3);
@@ -558,8 +566,8 @@ mod tests {
         let mut evaluator = Evaluator::new();
         for count in [60, 61, 20] {
             recipe.stack[0] = faults(count);
-            let found = evaluator.evaluate(&recipe, grid(), None, &Inputs::default(), &Monitor::new());
-            assert_eq!(found.as_deref(), Ok(&land(&recipe, None)), "{count} faults below");
+            let found = evaluator.evaluate(&recipe, grid(), None, &Inputs::default(), &Progress::new());
+            assert_eq!(found.as_deref(), Ok(&terrain(&recipe, None)), "{count} faults below");
         }
     }
 
@@ -569,9 +577,9 @@ mod tests {
         recipe.stack[1].settings.blend = Blend::Replace;
         let alone = recipe.clone();
         let alone = Recipe { stack: alone.stack[..1].to_vec(), ..alone };
-        assert_eq!(land(&recipe, Some(10)), land(&alone, None));
-        assert_ne!(land(&recipe, Some(11)), land(&alone, None));
-        assert_eq!(land(&recipe, Some(0)).min_max(), [0.0, 0.0]);
+        assert_eq!(terrain(&recipe, Some(10)), terrain(&alone, None));
+        assert_ne!(terrain(&recipe, Some(11)), terrain(&alone, None));
+        assert_eq!(terrain(&recipe, Some(0)).min_max(), [0.0, 0.0]);
     }
 
     #[test]
@@ -580,46 +588,46 @@ mod tests {
         let mut recipe = recipe(vec![faults(5), filter(), windy(200), filter(), faults(7)]);
         let mut evaluator = Evaluator::new();
         let inputs = Inputs::default();
-        let cancelled = Monitor::new();
+        let cancelled = Progress::new();
         cancelled.cancel();
         assert_eq!(evaluator.evaluate(&recipe, grid(), None, &inputs, &cancelled), Err(Cancelled));
         let mut stopped = 0;
         for round in 0..40 {
             recipe.stack[0] = faults(6 + round);
             // Somewhere in the middle of the stack, in another place every time.
-            let monitor = Monitor::new();
+            let progress = Progress::new();
             let outcome = std::thread::scope(|scope| {
                 scope.spawn(|| {
                     std::thread::sleep(std::time::Duration::from_micros(100 * u64::from(round)));
-                    monitor.cancel();
+                    progress.cancel();
                 });
-                evaluator.evaluate(&recipe, grid(), None, &inputs, &monitor)
+                evaluator.evaluate(&recipe, grid(), None, &inputs, &progress)
             });
             stopped += u32::from(outcome.is_err());
-            let found = evaluator.evaluate(&recipe, grid(), None, &inputs, &Monitor::new()).expect("not cancelled");
-            assert_eq!(*found, land(&recipe, None), "round {round}");
+            let found = evaluator.evaluate(&recipe, grid(), None, &inputs, &Progress::new()).expect("not cancelled");
+            assert_eq!(*found, terrain(&recipe, None), "round {round}");
         }
         assert!(stopped > 0, "no evaluation was stopped");
     }
 
     #[test]
     fn exact_heights_that_others_are_close_to_go_first_and_the_present_ones_never() {
-        let land = |value: i64| Sums::of_land(&[value]);
+        let terrain = |value: i64| FixedHeights::of_land(&[value]);
         let mut own = Own::default();
         for iteration in [10, 50, 11, 90, 51, 12] {
-            own.keep(iteration, land(i64::from(iteration)), 4);
+            own.keep(iteration, terrain(i64::from(iteration)), 4);
         }
         let kept: Vec<u32> = own.sums.iter().map(|(iteration, _)| *iteration).collect();
         assert_eq!(kept, [12, 50, 51, 90], "10 lies close to flat land and to 11, 11 to 12");
-        assert_eq!(own.nearest_sums(60, 20), Some((51, land(51))), "of another stride: a copy");
+        assert_eq!(own.nearest_sums(60, 20), Some((51, terrain(51))), "of another stride: a copy");
         assert_eq!(own.nearest_sums(4, 20), None, "flat land is nearer");
-        assert_eq!(own.nearest_sums(55, 20), Some((51, land(51))), "taken along");
-        assert_eq!(own.nearest_sums(55, 20), Some((50, land(50))));
-        assert_eq!(own.nearest_sums(55, 20), Some((90, land(90))));
+        assert_eq!(own.nearest_sums(55, 20), Some((51, terrain(51))), "taken along");
+        assert_eq!(own.nearest_sums(55, 20), Some((50, terrain(50))));
+        assert_eq!(own.nearest_sums(55, 20), Some((90, terrain(90))));
         own.sums.retain(|(iteration, _)| *iteration == 12);
-        own.keep(3, land(3), 1);
-        assert_eq!(own.sums, [(3, land(3))]);
-        own.keep(3, land(4), 1);
-        assert_eq!(own.sums, [(3, land(4))]);
+        own.keep(3, terrain(3), 1);
+        assert_eq!(own.sums, [(3, terrain(3))]);
+        own.keep(3, terrain(4), 1);
+        assert_eq!(own.sums, [(3, terrain(4))]);
     }
 }

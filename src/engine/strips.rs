@@ -1,6 +1,6 @@
 //! A map cut into strips of columns, so that threads can work down its columns side by side.
 
-use super::monitor::{Cancelled, Monitor};
+use super::progress::{Cancelled, Progress};
 
 /// Columns that a thread works on together: a few cache lines wide.
 pub(super) const STRIP: usize = 64;
@@ -9,7 +9,7 @@ pub(super) const STRIP: usize = 64;
 pub(super) fn strips<'a>(
     heights: &'a mut [f32],
     width: usize,
-    monitor: &Monitor,
+    progress: &Progress,
 ) -> Result<Vec<Vec<&'a mut [f32]>>, Cancelled> {
     let height = heights.len() / width;
     let mut strips: Vec<Vec<&mut [f32]>> = (0..width.div_ceil(STRIP)).map(|_| Vec::with_capacity(height)).collect();
@@ -17,7 +17,7 @@ pub(super) fn strips<'a>(
         for (strip, piece) in strips.iter_mut().zip(row.chunks_mut(STRIP)) {
             strip.push(piece);
         }
-        monitor.check()?;
+        progress.check()?;
     }
     Ok(strips)
 }

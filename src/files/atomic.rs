@@ -2,7 +2,7 @@
 //!
 //! A file is written beside its target under a name of its own, synced to the disk, and renamed over the target: at
 //! every moment the target is the old file or the new one. The other file is removed on an error, on a cancellation,
-//! and by [`end_writing`] where the program has to leave at once.
+//! and by [`stop_writing`] where the program has to leave at once.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -14,7 +14,7 @@ use tempfile::{NamedTempFile, TempPath};
 
 use super::error::FileError;
 
-/// What is being written. Whoever begins, names or removes a file holds the lock meanwhile, so that [`end_writing`]
+/// What is being written. Whoever begins, names or removes a file holds the lock meanwhile, so that [`stop_writing`]
 /// finds no file that it does not know of.
 struct Ledger {
     /// The files without their names, under those that they have until they are done.
@@ -31,9 +31,9 @@ fn ledger() -> MutexGuard<'static, Ledger> {
 }
 
 /// The end of all writing: as long as the value lives, no file is begun and none gets its name.
-pub struct Ended(MutexGuard<'static, Ledger>);
+pub struct WritingStopped(MutexGuard<'static, Ledger>);
 
-impl Ended {
+impl WritingStopped {
     /// How many files had got their names before.
     pub fn named(&self) -> usize {
         self.0.named
@@ -42,12 +42,12 @@ impl Ended {
 
 /// Removes every file that has no name yet and lets no other begin: the last thing to do before the program leaves at
 /// once. Files that are just getting their names get them first, all of them.
-pub fn end_writing() -> Ended {
+pub fn stop_writing() -> WritingStopped {
     let mut ledger = ledger();
     for path in std::mem::take(&mut ledger.unfinished) {
         let _ = std::fs::remove_file(path);
     }
-    Ended(ledger)
+    WritingStopped(ledger)
 }
 
 /// The folder that a file lies in.
@@ -92,14 +92,14 @@ impl Drop for NewFolders {
 
 /// A file that is complete on the disk but does not have its name yet.
 #[derive(Debug)]
-pub struct Staged {
+pub struct StagedFile {
     path: PathBuf,
     overwrite: bool,
     /// Under which name it lies there, closed: many may be complete at a time. `None` once the file has its name.
     file: Option<TempPath>,
 }
 
-impl Staged {
+impl StagedFile {
     fn name(&mut self, ledger: &mut Ledger) -> Result<(), FileError> {
         let Some(file) = self.file.take() else {
             return Ok(());
@@ -119,7 +119,7 @@ impl Staged {
     }
 }
 
-impl Drop for Staged {
+impl Drop for StagedFile {
     fn drop(&mut self) {
         if let Some(file) = self.file.take() {
             let mut ledger = ledger();
@@ -131,11 +131,11 @@ impl Drop for Staged {
 
 /// Gives files their names, all of them or none: where one cannot get its name, those before it are removed again.
 /// Only a file that has already replaced an older one stays.
-pub fn commit_all(mut staged: Vec<Staged>) -> Result<Vec<PathBuf>, FileError> {
+pub fn commit_all(mut staged: Vec<StagedFile>) -> Result<Vec<PathBuf>, FileError> {
     name_all(&mut staged, &mut ledger())
 }
 
-fn name_all(staged: &mut [Staged], ledger: &mut Ledger) -> Result<Vec<PathBuf>, FileError> {
+fn name_all(staged: &mut [StagedFile], ledger: &mut Ledger) -> Result<Vec<PathBuf>, FileError> {
     let mut new = Vec::new();
     for file in staged.iter_mut() {
         let replaces = file.path.symlink_metadata().is_ok();
@@ -155,7 +155,7 @@ fn name_all(staged: &mut [Staged], ledger: &mut Ledger) -> Result<Vec<PathBuf>, 
 fn beside(path: &Path) -> Result<NamedTempFile, FileError> {
     let folder = folder_of(path);
     if !folder.is_dir() {
-        return Err(FileError::NoFolder(path.to_path_buf()));
+        return Err(FileError::MissingFolder(path.to_path_buf()));
     }
     let mut builder = tempfile::Builder::new();
     builder.prefix(".upthrust-").suffix(".part");
@@ -165,7 +165,7 @@ fn beside(path: &Path) -> Result<NamedTempFile, FileError> {
     builder.tempfile_in(folder).map_err(|error| match error.kind() {
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
             let folder = folder.display();
-            FileError::contents(path, format!("nothing may be written to the folder {folder}; choose another one"))
+            FileError::invalid(path, format!("nothing may be written to the folder {folder}; choose another one"))
         }
         // In its own words the error names the new file, of which nobody has heard.
         kind => FileError::writing(path, &kind.into()),
@@ -174,12 +174,12 @@ fn beside(path: &Path) -> Result<NamedTempFile, FileError> {
 
 /// Whether a file can be written to `path`: its folder is there and can be written to, and the file itself is not
 /// there or may be replaced.
-pub fn check_target(path: &Path, overwrite: bool) -> Result<(), FileError> {
+pub fn check_writable(path: &Path, overwrite: bool) -> Result<(), FileError> {
     if path.is_dir() {
-        return Err(FileError::contents(path, "this is a folder; name a file"));
+        return Err(FileError::invalid(path, "this is a folder; name a file"));
     }
     if path.file_name().is_none() {
-        return Err(FileError::contents(path, "this names no file"));
+        return Err(FileError::invalid(path, "this names no file"));
     }
     if !overwrite && path.symlink_metadata().is_ok() {
         return Err(FileError::Exists(path.to_path_buf()));
@@ -189,11 +189,11 @@ pub fn check_target(path: &Path, overwrite: bool) -> Result<(), FileError> {
     beside(path).map(drop)
 }
 
-fn begin(path: &Path, overwrite: bool) -> Result<(Staged, File), FileError> {
+fn begin(path: &Path, overwrite: bool) -> Result<(StagedFile, File), FileError> {
     let mut ledger = ledger();
     let (file, beside) = beside(path)?.into_parts();
     ledger.unfinished.insert(beside.to_path_buf());
-    Ok((Staged { path: path.to_path_buf(), overwrite, file: Some(beside) }, file))
+    Ok((StagedFile { path: path.to_path_buf(), overwrite, file: Some(beside) }, file))
 }
 
 /// Writes a file as a whole but does not give it its name yet: several files are staged and then named together, so
@@ -202,8 +202,8 @@ pub fn stage(
     path: &Path,
     overwrite: bool,
     write: impl FnOnce(&mut BufWriter<&File>) -> Result<(), FileError>,
-) -> Result<Staged, FileError> {
-    check_target(path, overwrite)?;
+) -> Result<StagedFile, FileError> {
+    check_writable(path, overwrite)?;
     let (staged, file) = begin(path, overwrite)?;
     let mut writer = BufWriter::with_capacity(1 << 20, &file);
     write(&mut writer)?;
@@ -282,7 +282,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("folder");
         let path = folder.path().join("none/a.txt");
         let error = write_atomically(&path, false, put("a")).expect_err("no folder");
-        assert_eq!(error, FileError::NoFolder(path));
+        assert_eq!(error, FileError::MissingFolder(path));
         assert!(error.to_string().ends_with("none; make it first"), "{error}");
     }
 

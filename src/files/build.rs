@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use super::atomic::{self, Staged};
+use super::atomic::{self, StagedFile};
 use super::error::FileError;
 use super::frames::FramesOrder;
 use super::heightmap::{self, Encoding, Format, Rows, Samples, grid_of};
@@ -14,15 +14,17 @@ use super::maps::{MapOrder, WeightsOrder};
 use super::memory::require_memory;
 use super::mesh::MeshOrder;
 use super::rivers::RiversOrder;
-use super::sidecar::{Description, sidecar_path};
-use super::targets::{Facts, Target};
+use super::sidecar::{SidecarContents, sidecar_path};
+use super::targets::{ImportFacts, Target};
 use super::texture;
-use super::tiles::{Cut, Piece, TileNames, Tiles};
+use super::tiles::{Region, TileNaming, TileRegion, Tiles};
 use crate::engine::flow::Water;
 use crate::engine::light::Light;
 use crate::engine::parameters::Band;
-use crate::engine::texture::{MOST_BYTES_READY, Needs, Part, Points, Scene, Surroundings, height_range_m, paint};
-use crate::engine::{Grid, Heightfield, Inputs, Monitor, Recipe, heightfield::Extent, stack};
+use crate::engine::texture::{
+    MAX_PREPARED_BYTES, PaintInput, PixelRegion, Points, RequiredMaps, SurfaceMaps, height_range_m, paint,
+};
+use crate::engine::{Grid, Heightfield, Inputs, Progress, Recipe, heightfield::Extent, stack};
 
 /// What to build, and where it goes.
 #[derive(Clone, Debug)]
@@ -67,7 +69,7 @@ pub struct Order {
 
 /// What a file holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum FileKind {
     /// Heights.
     Heightmap,
     /// What is to be known of a heightmap.
@@ -86,11 +88,11 @@ pub enum Kind {
 
 /// A file that an order will write.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Planned {
+pub struct PlannedFile {
     /// Where it goes.
     pub path: PathBuf,
     /// What it holds.
-    pub kind: Kind,
+    pub kind: FileKind,
     /// Samples or pixels from west to east and from north to south; `None`: it has none.
     pub size: Option<[usize; 2]>,
 }
@@ -111,7 +113,7 @@ impl HeightmapOrder {
     }
 
     /// The parts into which it is cut.
-    fn pieces(&self, grid: Grid, tiles: Option<Tiles>) -> Result<Vec<Piece>, FileError> {
+    fn pieces(&self, grid: Grid, tiles: Option<Tiles>) -> Result<Vec<TileRegion>, FileError> {
         let size = [grid.width(), grid.height()];
         Tiles::of_samples(tiles, size).map_err(|possible| impossible(&self.path, size, possible))
     }
@@ -123,7 +125,7 @@ fn impossible(path: &Path, size: [usize; 2], possible: String) -> FileError {
 
 /// What came of an order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Built {
+pub struct BuildReport {
     /// The files written, sidecars included.
     pub files: Vec<PathBuf>,
     /// What the user should know of how they were made.
@@ -159,15 +161,15 @@ pub struct Patches {
 
 impl Patches {
     /// The most patches along a side.
-    pub const MOST: usize = 16;
+    pub const MAX_PER_SIDE: usize = 16;
 
     fn tiles(self) -> Tiles {
-        Tiles { counts: [self.columns, self.rows], only: None, names: TileNames::FromNorthWest }
+        Tiles { counts: [self.columns, self.rows], only: None, names: TileNaming::FromNorthWest }
     }
 }
 
 /// The files of a texture: the pixels of the whole, and the part of them that goes into each file.
-type Pictures = ([usize; 2], Vec<(PathBuf, Piece)>);
+type Pictures = ([usize; 2], Vec<(PathBuf, TileRegion)>);
 
 impl TextureOrder {
     /// A texture in one file.
@@ -186,7 +188,7 @@ impl TextureOrder {
             None => (tiles, self.size),
         };
         let pieces = Tiles::of_pixels(tiles, whole).map_err(|possible| impossible(&self.path, whole, possible))?;
-        let named = |piece: Piece| (Tiles::path(tiles, &self.path, piece.tile), piece);
+        let named = |piece: TileRegion| (Tiles::path(tiles, &self.path, piece.tile), piece);
         Ok((whole, pieces.into_iter().map(named).collect()))
     }
 }
@@ -200,7 +202,7 @@ pub fn texture_size(extent: Extent, longer: usize) -> [usize; 2] {
 
 /// Decodes all that a recipe draws on, once; whoever goes on with changing recipes keeps a [`DecodedFiles`].
 pub fn load_inputs(recipe: &Recipe, files: &InputFiles) -> Result<Inputs, FileError> {
-    DecodedFiles::default().inputs(recipe, files, &Monitor::new())
+    DecodedFiles::default().inputs(recipe, files, &Progress::new())
 }
 
 /// The share of the work that evaluating is, by rough measurement; painting and writing make up the rest.
@@ -226,7 +228,7 @@ impl Stretches {
     fn of(order: &Order) -> Self {
         let paths = |texture: &TextureOrder| texture.paths(order.tiles).map_or(0, |paths| paths.len());
         let textures = order.texture.as_ref().map_or(0, paths);
-        let painted = if order.is_painted() { SURROUNDINGS_UNITS } else { 0 };
+        let painted = if order.needs_painting() { SURROUNDINGS_UNITS } else { 0 };
         let weights = if order.weights.is_some() { WEIGHTS_UNITS } else { 0 };
         let mesh = if order.mesh.is_some() { MESH_UNITS } else { 0 };
         let maps = order.heightmaps.len() + order.maps.len() * MAP_UNITS;
@@ -237,9 +239,9 @@ impl Stretches {
     }
 
     /// Does work that takes so many units.
-    fn within<T>(&mut self, units: usize, monitor: &Monitor, work: impl FnOnce() -> T) -> T {
+    fn stage<T>(&mut self, units: usize, progress: &Progress, work: impl FnOnce() -> T) -> T {
         let until = (self.next + self.per_unit * units as f32).min(1.0);
-        let done = monitor.within(self.next..until, work);
+        let done = progress.stage(self.next..until, work);
         self.next = until;
         done
     }
@@ -250,36 +252,37 @@ impl Stretches {
 /// What can be checked is checked before anything is computed. All files are completed on the disk before the first
 /// of them gets its name: on an error or a cancellation none is left, but for files that have replaced older ones
 /// before another one could not get its name.
-pub fn build(order: &Order, monitor: &Monitor) -> Result<Built, FileError> {
-    let (staged, mut built) = stage(order, monitor)?;
-    monitor.check()?;
+pub fn build(order: &Order, progress: &Progress) -> Result<BuildReport, FileError> {
+    let (staged, mut built) = stage(order, progress)?;
+    progress.check()?;
     built.files = atomic::commit_all(staged)?;
-    monitor.report(1.0);
+    progress.report(1.0);
     Ok(built)
 }
 
 /// Builds everything that is ordered, whole on the disk but without its names yet, and what there is to know of it.
 /// Whoever has other files beside names all of them together.
-pub fn stage(order: &Order, monitor: &Monitor) -> Result<(Vec<Staged>, Built), FileError> {
+pub fn stage(order: &Order, progress: &Progress) -> Result<(Vec<StagedFile>, BuildReport), FileError> {
     check(order)?;
-    let mut built = Built::default();
-    let staged = stage_all(order, &mut built, monitor)?;
+    let mut built = BuildReport::default();
+    let staged = stage_all(order, &mut built, progress)?;
     Ok((staged, built))
 }
 
 impl Order {
     /// The only tile, where it can be computed by itself: nothing but heights is asked for, no step looks beyond a
     /// sample, and the range that whole numbers span does not follow from the whole land.
-    fn lone_tile(&self) -> Option<Piece> {
+    fn lone_tile(&self) -> Option<TileRegion> {
         let only = self.tiles.is_some_and(|tiles| tiles.only.is_some());
         let span_known = self.range_m.or(self.recipe.world.height_range_m).is_some();
         let in_metres = |heightmap: &HeightmapOrder| {
             let format = Format::from_path(&heightmap.path).ok();
             format.is_some_and(|format| matches!(format.samples(heightmap.encoding), Samples::Metres { .. }))
         };
-        let heights_alone = !self.is_painted() && self.maps.is_empty() && self.rivers.is_none() && self.mesh.is_none();
+        let heights_alone =
+            !self.needs_painting() && self.maps.is_empty() && self.rivers.is_none() && self.mesh.is_none();
         let known = span_known || self.heightmaps.iter().all(in_metres);
-        let can = only && heights_alone && known && stack::can_be_cut(&self.recipe, self.grid);
+        let can = only && heights_alone && known && stack::is_pointwise(&self.recipe, self.grid);
         let pieces = self.heightmaps.first().filter(|_| can)?.pieces(self.grid, self.tiles).ok()?;
         pieces.into_iter().next()
     }
@@ -291,13 +294,13 @@ const WORKING_BYTES: u64 = 8 << 20;
 /// Bytes that the order takes at its greatest, beside what the program takes by itself. What goes by the course of a
 /// coast, and not by the size of the land alone, is counted as it usually is.
 pub fn memory_needed(order: &Order) -> u64 {
-    let grid = order.lone_tile().map_or(order.grid, |Piece { cut, .. }| order.grid.part(cut.first, cut.size));
-    let land = 4 * grid.samples() as u64;
-    let maps = |count: f64| (land as f64 * count).ceil() as u64;
+    let grid = order.lone_tile().map_or(order.grid, |TileRegion { cut, .. }| order.grid.part(cut.first, cut.size));
+    let terrain = 4 * grid.samples() as u64;
+    let maps = |count: f64| (terrain as f64 * count).ceil() as u64;
     let evaluating = maps(stack::peak_maps(&order.recipe, grid));
     let heightmaps = order.heightmaps.iter().map(|heightmap| heightmap::bytes_written(&heightmap.path, order.grid));
-    let [found, looking] = match order.is_painted() {
-        true => Needs::of(&order.recipe.texture, order.baked_light()).maps_held().map(maps),
+    let [found, looking] = match order.needs_painting() {
+        true => RequiredMaps::of(&order.recipe.texture, order.baked_light()).maps_held().map(maps),
         false => [0; 2],
     };
     let texture = order.texture.as_ref().map_or(0, |texture| {
@@ -312,7 +315,7 @@ pub fn memory_needed(order: &Order) -> u64 {
         }
     });
     let weights = order.weights.as_ref().map_or(0, |weights| weights.bytes(&order.recipe.texture, order.grid));
-    let charts = order.maps.iter().map(|map| map.bytes(maps(map.chart.maps_held())));
+    let charts = order.maps.iter().map(|map| map.bytes(maps(map.analysis_map.maps_held())));
     // The lines themselves are few beside the maps that they are found on.
     let rivers = order.rivers.as_ref().map(|_| maps(Water::MAPS + 1.0));
     let beside_land = heightmaps.chain(charts).chain(rivers).max().unwrap_or(0);
@@ -320,8 +323,8 @@ pub fn memory_needed(order: &Order) -> u64 {
     let frames = order.frames.as_ref().map_or(0, |frames| frames.bytes(&order.recipe, order.grid));
     let painted = found.saturating_add(texture.max(weights).max(mesh));
     let beside_land = beside_land.max(frames).max(looking).max(painted);
-    let ready = if order.inputs.swatches.is_empty() { 0 } else { MOST_BYTES_READY };
-    let needed = evaluating.max(land.saturating_add(beside_land).saturating_add(ready));
+    let ready = if order.inputs.swatches.is_empty() { 0 } else { MAX_PREPARED_BYTES };
+    let needed = evaluating.max(terrain.saturating_add(beside_land).saturating_add(ready));
     needed.saturating_add(order.inputs.bytes()).saturating_add(WORKING_BYTES)
 }
 
@@ -351,17 +354,17 @@ impl Order {
 
     /// Decodes from the files of the project what the order draws on. Pictures of ground are left out where no terrain
     /// type is painted or weighed: they take time and memory that nothing would come of.
-    pub fn load_inputs(&mut self, files: &InputFiles, monitor: &Monitor) -> Result<(), FileError> {
+    pub fn load_inputs(&mut self, files: &InputFiles, progress: &Progress) -> Result<(), FileError> {
         let mut drawn_on = self.recipe.clone();
-        if !self.is_painted() {
+        if !self.needs_painting() {
             drawn_on.texture.types.clear();
         }
-        self.inputs = DecodedFiles::default().inputs(&drawn_on, files, monitor)?;
+        self.inputs = DecodedFiles::default().inputs(&drawn_on, files, progress)?;
         Ok(())
     }
 
     /// Whether terrain types are weighed.
-    pub fn is_painted(&self) -> bool {
+    pub fn needs_painting(&self) -> bool {
         self.has_texture() || self.weights.is_some()
     }
 
@@ -381,42 +384,43 @@ impl Order {
 impl Order {
     /// The files that will be written, before anything is computed; an error where one of them cannot be of that format
     /// or size.
-    pub fn plan(&self) -> Result<Vec<Planned>, FileError> {
+    pub fn plan(&self) -> Result<Vec<PlannedFile>, FileError> {
         let tiles = self.tiles;
         let mut plan = Vec::new();
-        let mut add = |path: PathBuf, kind: Kind, size: Option<[usize; 2]>| plan.push(Planned { path, kind, size });
+        let mut add =
+            |path: PathBuf, kind: FileKind, size: Option<[usize; 2]>| plan.push(PlannedFile { path, kind, size });
         for heightmap in &self.heightmaps {
             // An ending that nobody knows is worse than a size.
             heightmap::format_of(&heightmap.path, heightmap.encoding.raw)?;
-            for Piece { tile, cut } in heightmap.pieces(self.grid, tiles)? {
+            for TileRegion { tile, cut } in heightmap.pieces(self.grid, tiles)? {
                 let path = Tiles::path(tiles, &heightmap.path, tile);
                 heightmap::check_size(&path, cut.size, heightmap.encoding.raw)?;
-                add(path.clone(), Kind::Heightmap, Some(cut.size));
-                add(sidecar_path(&path), Kind::Sidecar, None);
+                add(path.clone(), FileKind::Heightmap, Some(cut.size));
+                add(sidecar_path(&path), FileKind::Sidecar, None);
             }
         }
         if let Some(texture) = &self.texture {
             for (path, piece) in texture.pictures(tiles)?.1 {
                 texture::check_size(&path, piece.cut.size)?;
-                add(path, Kind::Texture, Some(piece.cut.size));
+                add(path, FileKind::Texture, Some(piece.cut.size));
             }
         }
         if let Some(weights) = &self.weights {
             let files = weights.check(&self.recipe.texture, self.grid, tiles)?;
-            files.into_iter().for_each(|(path, size)| add(path, Kind::Weights, Some(size)));
+            files.into_iter().for_each(|(path, size)| add(path, FileKind::Weights, Some(size)));
         }
         if let Some(mesh) = &self.mesh {
-            mesh.check(self.grid)?.into_iter().for_each(|path| add(path, Kind::Mesh, None));
+            mesh.check(self.grid)?.into_iter().for_each(|path| add(path, FileKind::Mesh, None));
         }
         if let Some(frames) = &self.frames {
-            frames.check(self)?.into_iter().for_each(|path| add(path, Kind::Frame, Some(frames.size)));
+            frames.check(self)?.into_iter().for_each(|path| add(path, FileKind::Frame, Some(frames.size)));
         }
         for map in &self.maps {
-            map.check(tiles)?.into_iter().for_each(|(path, size)| add(path, Kind::Map, Some(size)));
+            map.check(tiles)?.into_iter().for_each(|(path, size)| add(path, FileKind::Map, Some(size)));
         }
         if let Some(rivers) = &self.rivers {
             rivers.check()?;
-            add(rivers.path.clone(), Kind::Map, None);
+            add(rivers.path.clone(), FileKind::Map, None);
         }
         Ok(plan)
     }
@@ -436,7 +440,7 @@ impl Order {
         let file = &path.file_name().unwrap_or_default().to_string_lossy();
         let tiles = self.tiles.map(|tiles| tiles.counts).filter(|counts| *counts != [1, 1]);
         let water_m = self.sea_m.map(f64::from);
-        target.steps(&Facts { file, grid, range_m, is_about, water_m, tiles, layers: &layers })
+        target.steps(&ImportFacts { file, grid, range_m, is_about, water_m, tiles, layers: &layers })
     }
 
     /// What to do in the target's program with the heightmaps of a land of these heights, metres; of each the first
@@ -446,7 +450,7 @@ impl Order {
     }
 
     /// The same where these are the heights of a preview; what follows from them is said to be about right.
-    pub fn import_steps_about(&self, own_m: Band) -> Vec<String> {
+    pub fn estimated_import_steps(&self, own_m: Band) -> Vec<String> {
         self.steps_of_all(own_m, true)
     }
 
@@ -455,7 +459,7 @@ impl Order {
         let mut all = Vec::new();
         for HeightmapOrder { path, encoding } in &self.heightmaps {
             let pieces = Tiles::of_samples(self.tiles, [self.grid.width(), self.grid.height()]);
-            let (Ok(format), Some(Piece { tile, cut })) =
+            let (Ok(format), Some(TileRegion { tile, cut })) =
                 (Format::from_path(path), pieces.ok().and_then(|pieces| pieces.into_iter().next()))
             else {
                 continue;
@@ -484,24 +488,24 @@ fn check(order: &Order) -> Result<(), FileError> {
 pub fn check_paths(paths: impl IntoIterator<Item = PathBuf>, overwrite: bool) -> Result<(), FileError> {
     let mut names = BTreeSet::new();
     for path in paths {
-        atomic::check_target(&path, overwrite)?;
+        atomic::check_writable(&path, overwrite)?;
         // One file has many spellings: a.png, ./a.png, b/../a.png.
         let folder = atomic::folder_of(&path).canonicalize().map_err(|error| FileError::writing(&path, &error))?;
         if !names.insert((folder, path.file_name().map(OsStr::to_os_string))) {
-            return Err(FileError::Twice(path));
+            return Err(FileError::DuplicatePath(path));
         }
     }
     Ok(())
 }
 
-fn stage_all(order: &Order, built: &mut Built, monitor: &Monitor) -> Result<Vec<Staged>, FileError> {
-    let Built { notes, steps, .. } = built;
+fn stage_all(order: &Order, built: &mut BuildReport, progress: &Progress) -> Result<Vec<StagedFile>, FileError> {
+    let BuildReport { notes, steps, .. } = built;
     let lone = order.lone_tile();
-    let grid = lone.map_or(order.grid, |Piece { cut, .. }| order.grid.part(cut.first, cut.size));
-    let evaluation = || stack::evaluate(&order.recipe, grid, order.position, &order.inputs, monitor);
-    let land = monitor.within(0.0..EVALUATING, evaluation)?;
+    let grid = lone.map_or(order.grid, |TileRegion { cut, .. }| order.grid.part(cut.first, cut.size));
+    let evaluation = || stack::evaluate(&order.recipe, grid, order.position, &order.inputs, progress);
+    let terrain = progress.stage(0.0..EVALUATING, evaluation)?;
     let fixed_m = order.recipe.world.height_range_m;
-    let own_m = height_range_m(&land, None, monitor)?;
+    let own_m = height_range_m(&terrain, None, progress)?;
     let mut staged = Vec::new();
     let mut stretches = Stretches::of(order);
 
@@ -511,20 +515,20 @@ fn stage_all(order: &Order, built: &mut Built, monitor: &Monitor) -> Result<Vec<
         let recipe = Some((order.recipe.seed, order.name.as_str()));
         let pieces = heightmap.pieces(order.grid, order.tiles)?;
         let share = |at: usize| at as f32 / pieces.len() as f32;
-        stretches.within(1, monitor, || {
-            for (at, Piece { tile, cut }) in pieces.iter().enumerate() {
+        stretches.stage(1, progress, || {
+            for (at, TileRegion { tile, cut }) in pieces.iter().enumerate() {
                 let path = &Tiles::path(order.tiles, &heightmap.path, *tile);
-                let there = if lone.is_some() { Cut::whole(cut.size) } else { *cut };
-                let rows = Rows::of(&land, there, heightmap.encoding.row_order);
+                let there = if lone.is_some() { Region::whole(cut.size) } else { *cut };
+                let rows = Rows::of(&terrain, there, heightmap.encoding.row_order);
                 let grid = grid_of(order.grid, *cut);
                 let description = describe(path, heightmap.encoding, grid, rows, span_m)?;
                 let steps = order.steps(path, description.grid, description.range_m, false);
                 if description.cut_off {
                     notes.push(format!("{}: heights outside its range were cut off", path.display()));
                 }
-                let description = Description { recipe, steps: &steps, ..description };
-                let writing = || stage_heightmap(rows, &description, order.overwrite, monitor);
-                staged.extend(monitor.within(share(at)..share(at + 1), writing)?);
+                let description = SidecarContents { recipe, steps: &steps, ..description };
+                let writing = || stage_heightmap(rows, &description, order.overwrite, progress);
+                staged.extend(progress.stage(share(at)..share(at + 1), writing)?);
             }
             Ok::<_, FileError>(())
         })?;
@@ -537,44 +541,44 @@ fn stage_all(order: &Order, built: &mut Built, monitor: &Monitor) -> Result<Vec<
     }
 
     let recipe = &order.recipe.texture;
-    let surroundings = &match order.is_painted() {
+    let surface_maps = &match order.needs_painting() {
         true => {
-            let looking = || Surroundings::of(&land, Needs::of(recipe, order.baked_light()), monitor);
-            stretches.within(SURROUNDINGS_UNITS, monitor, looking)?
+            let looking = || SurfaceMaps::of(&terrain, RequiredMaps::of(recipe, order.baked_light()), progress);
+            stretches.stage(SURROUNDINGS_UNITS, progress, looking)?
         }
-        false => Surroundings::default(),
+        false => SurfaceMaps::default(),
     };
     let fixed_range_m = Some(fixed_m.unwrap_or(own_m));
-    let scene = Scene { land: &land, surroundings, recipe, fixed_range_m, inputs: &order.inputs };
+    let input = PaintInput { terrain: &terrain, surface_maps, recipe, fixed_range_m, inputs: &order.inputs };
     if let Some(texture) = &order.texture {
-        stage_texture(texture, scene, order, &mut staged, &mut stretches, monitor)?;
+        stage_texture(texture, input, order, &mut staged, &mut stretches, progress)?;
     }
     if let Some(weights) = &order.weights {
-        let writing = || weights.stage(scene, order.tiles, order.overwrite, monitor);
-        staged.extend(stretches.within(WEIGHTS_UNITS, monitor, writing)?);
+        let writing = || weights.stage(input, order.tiles, order.overwrite, progress);
+        staged.extend(stretches.stage(WEIGHTS_UNITS, progress, writing)?);
     }
     if let Some(mesh) = &order.mesh {
         let strip = |whole: [usize; 2], rows: Range<usize>| {
-            let part = Part { whole, first: [0, rows.start], size: [whole[0], rows.len()] };
-            paint(scene, order.baked_light(), Points::Part(part), monitor).map(|painting| painting.picture)
+            let part = PixelRegion { whole, first: [0, rows.start], size: [whole[0], rows.len()] };
+            paint(input, order.baked_light(), Points::PixelRegion(part), progress).map(|painting| painting.picture)
         };
-        let writing = || mesh.stage(&land, &strip, order.overwrite, monitor);
-        let (files, note) = stretches.within(MESH_UNITS, monitor, writing)?;
+        let writing = || mesh.stage(&terrain, &strip, order.overwrite, progress);
+        let (files, note) = stretches.stage(MESH_UNITS, progress, writing)?;
         staged.extend(files);
         notes.push(note);
     }
     if let Some(frames) = &order.frames {
         let units = FRAME_UNITS * frames.positions(order).len();
-        staged.extend(stretches.within(units, monitor, || frames.stage(order, monitor))?);
+        staged.extend(stretches.stage(units, progress, || frames.stage(order, progress))?);
     }
 
     for map in &order.maps {
-        let writing = || map.stage(&land, order.sea_m, order.tiles, order.overwrite, monitor);
-        staged.extend(stretches.within(MAP_UNITS, monitor, writing)?);
+        let writing = || map.stage(&terrain, order.sea_m, order.tiles, order.overwrite, progress);
+        staged.extend(stretches.stage(MAP_UNITS, progress, writing)?);
     }
     if let Some(rivers) = &order.rivers {
-        let writing = || rivers.stage(&land, order.sea_m, order.overwrite, monitor);
-        staged.push(stretches.within(RIVERS_UNITS, monitor, writing)?);
+        let writing = || rivers.stage(&terrain, order.sea_m, order.overwrite, progress);
+        staged.push(stretches.stage(RIVERS_UNITS, progress, writing)?);
     }
     Ok(staged)
 }
@@ -583,43 +587,47 @@ fn stage_all(order: &Order, built: &mut Built, monitor: &Monitor) -> Result<Vec<
 /// take no more memory than one of them.
 fn stage_texture(
     texture: &TextureOrder,
-    scene: Scene,
+    input: PaintInput,
     order: &Order,
-    staged: &mut Vec<Staged>,
+    staged: &mut Vec<StagedFile>,
     stretches: &mut Stretches,
-    monitor: &Monitor,
+    progress: &Progress,
 ) -> Result<(), FileError> {
-    let paint = |points: Points| paint(scene, order.baked_light(), points, monitor).map(|painting| painting.picture);
+    let paint = |points: Points| paint(input, order.baked_light(), points, progress).map(|painting| painting.picture);
     let (whole, pictures) = texture.pictures(order.tiles)?;
     if texture.patches.is_some_and(|patches| patches.mirror) {
         // The same picture for all of them, turned over where the column or the row is odd.
         let mut picture = None;
         for (path, piece) in &pictures {
             let [column, row] = piece.tile.unwrap_or_default();
-            staged.push(stretches.within(TEXTURE_UNITS, monitor, || {
+            staged.push(stretches.stage(TEXTURE_UNITS, progress, || {
                 let painted = match picture.take() {
                     Some(painted) => painted,
-                    None => monitor.within(0.0..0.5, || paint(Points::Pixels(texture.size)))?,
+                    None => progress.stage(0.0..0.5, || paint(Points::Pixels(texture.size)))?,
                 };
-                let turned = painted.turned_over([column % 2 == 1, row % 2 == 1], monitor)?;
+                let turned = painted.flipped([column % 2 == 1, row % 2 == 1], progress)?;
                 picture = Some(painted);
-                monitor.within(0.5..1.0, || {
-                    atomic::stage(path, order.overwrite, |writer| texture::write(writer, path, &turned, monitor))
+                progress.stage(0.5..1.0, || {
+                    atomic::stage(path, order.overwrite, |writer| texture::write(writer, path, &turned, progress))
                 })
             })?);
         }
         return Ok(());
     }
-    for (path, Piece { cut: Cut { first: [west, north], size }, .. }) in &pictures {
+    for (path, TileRegion { cut: Region { first: [west, north], size }, .. }) in &pictures {
         let rows = |rows: Range<usize>| {
-            paint(Points::Part(Part { whole, first: [*west, north + rows.start], size: [size[0], rows.len()] }))
+            paint(Points::PixelRegion(PixelRegion {
+                whole,
+                first: [*west, north + rows.start],
+                size: [size[0], rows.len()],
+            }))
         };
         let staging = || {
             atomic::stage(path, order.overwrite, |writer| {
-                texture::write_painted(writer, path, *size, texture.alpha, rows, monitor)
+                texture::paint_and_write(writer, path, *size, texture.alpha, rows, progress)
             })
         };
-        staged.push(stretches.within(TEXTURE_UNITS, monitor, staging)?);
+        staged.push(stretches.stage(TEXTURE_UNITS, progress, staging)?);
     }
     Ok(())
 }
@@ -632,47 +640,47 @@ fn describe<'a>(
     grid: Grid,
     rows: Rows,
     span_m: Band,
-) -> Result<Description<'a>, FileError> {
+) -> Result<SidecarContents<'a>, FileError> {
     let own_m = rows.range_m();
     let range_m = match Format::from_path(path)?.samples(encoding) {
         Samples::Metres { .. } => own_m,
         Samples::Integers { .. } => span_m,
     };
     let cut_off = own_m.min < range_m.min || own_m.max > range_m.max;
-    Ok(Description { path, encoding, grid, range_m, cut_off, recipe: None, steps: &[] })
+    Ok(SidecarContents { path, encoding, grid, range_m, cut_off, recipe: None, steps: &[] })
 }
 
 /// A heightmap and its sidecar, complete but without their names.
 fn stage_heightmap(
     rows: Rows,
-    description: &Description,
+    description: &SidecarContents,
     overwrite: bool,
-    monitor: &Monitor,
-) -> Result<[Staged; 2], FileError> {
-    let Description { path, encoding, range_m, .. } = *description;
+    progress: &Progress,
+) -> Result<[StagedFile; 2], FileError> {
+    let SidecarContents { path, encoding, range_m, .. } = *description;
     let map =
-        atomic::stage(path, overwrite, |writer| heightmap::write(writer, path, rows, range_m, encoding, monitor))?;
+        atomic::stage(path, overwrite, |writer| heightmap::write(writer, path, rows, range_m, encoding, progress))?;
     let sidecar = atomic::stage(&sidecar_path(path), overwrite, |writer| description.write(writer))?;
     Ok([map, sidecar])
 }
 
 /// Writes one heightmap with its sidecar, integers spanning `range_m`: what converting from format to format needs.
 pub fn write_heightmap(
-    land: &Heightfield,
+    terrain: &Heightfield,
     order: &HeightmapOrder,
     range_m: Band,
     overwrite: bool,
-    monitor: &Monitor,
+    progress: &Progress,
 ) -> Result<Vec<PathBuf>, FileError> {
     let HeightmapOrder { path, encoding } = order;
-    let grid = land.grid();
+    let grid = terrain.grid();
     heightmap::check_size(path, [grid.width(), grid.height()], encoding.raw)?;
-    atomic::check_target(path, overwrite)?;
-    atomic::check_target(&sidecar_path(path), overwrite)?;
-    let rows = Rows::of(land, Cut::whole([grid.width(), grid.height()]), encoding.row_order);
+    atomic::check_writable(path, overwrite)?;
+    atomic::check_writable(&sidecar_path(path), overwrite)?;
+    let rows = Rows::of(terrain, Region::whole([grid.width(), grid.height()]), encoding.row_order);
     let description = describe(path, *encoding, grid, rows, range_m)?;
-    let staged = stage_heightmap(rows, &description, overwrite, monitor)?;
-    monitor.check()?;
+    let staged = stage_heightmap(rows, &description, overwrite, progress)?;
+    progress.check()?;
     atomic::commit_all(staged.into())
 }
 
@@ -683,9 +691,9 @@ mod tests {
     use super::*;
     use crate::engine::Step;
     use crate::engine::operations::faults::Faults;
-    use crate::engine::parameters::{FileName, PictureName};
-    use crate::engine::texture::Chart;
-    use crate::files::maps::{Depth, WeightsLayout};
+    use crate::engine::parameters::{FileName, TextureName};
+    use crate::engine::texture::AnalysisMap;
+    use crate::files::maps::{BitDepth, WeightsLayout};
 
     fn order(folder: &Path) -> Order {
         let stack = vec![Step::new(Faults { count: 30, ..Default::default() })];
@@ -711,18 +719,19 @@ mod tests {
     fn everything_ordered_is_written_and_metres_come_back() {
         let folder = tempfile::tempdir().expect("folder");
         let order = order(folder.path());
-        let monitor = Monitor::new();
-        let built = build(&order, &monitor).expect("built");
+        let progress = Progress::new();
+        let built = build(&order, &progress).expect("built");
         assert_eq!((built.files.len(), built.notes.len()), (5, 0));
         assert_eq!(names(folder.path()), ["h.png", "h.png.json", "h.r32", "h.r32.json", "t.png"]);
-        assert!((monitor.progress() - 1.0).abs() < 1e-6, "{}", monitor.progress());
+        assert!((progress.fraction() - 1.0).abs() < 1e-6, "{}", progress.fraction());
 
-        let land = stack::evaluate(&order.recipe, order.grid, None, &order.inputs, &monitor).expect("not cancelled");
+        let terrain =
+            stack::evaluate(&order.recipe, order.grid, None, &order.inputs, &progress).expect("not cancelled");
         let metres = |name: &str| heightmap::read(&folder.path().join(name), None).expect("readable").into_metres(None);
-        assert_eq!(metres("h.r32"), land.heights());
-        let [low, high] = land.min_max();
+        assert_eq!(metres("h.r32"), terrain.heights());
+        let [low, high] = terrain.min_max();
         let half_step = (high - low) / 65_535.0 * 0.501;
-        assert!(metres("h.png").iter().zip(land.heights()).all(|(a, b)| (a - b).abs() <= half_step));
+        assert!(metres("h.png").iter().zip(terrain.heights()).all(|(a, b)| (a - b).abs() <= half_step));
     }
 
     #[test]
@@ -733,12 +742,13 @@ mod tests {
         let size = [900, 10_000];
         order.heightmaps.clear();
         order.texture = Some(TextureOrder::new(folder.path().join("t.png"), size));
-        let monitor = Monitor::new();
-        build(&order, &monitor).expect("built");
-        let land = stack::evaluate(&order.recipe, order.grid, None, &order.inputs, &monitor).expect("not cancelled");
-        let (surroundings, recipe, inputs) = (&Surroundings::default(), &order.recipe.texture, &order.inputs);
-        let scene = Scene { land: &land, surroundings, recipe, fixed_range_m: None, inputs };
-        let whole = paint(scene, None, Points::Pixels(size), &monitor).expect("not cancelled").picture;
+        let progress = Progress::new();
+        build(&order, &progress).expect("built");
+        let terrain =
+            stack::evaluate(&order.recipe, order.grid, None, &order.inputs, &progress).expect("not cancelled");
+        let (surface_maps, recipe, inputs) = (&SurfaceMaps::default(), &order.recipe.texture, &order.inputs);
+        let input = PaintInput { terrain: &terrain, surface_maps, recipe, fixed_range_m: None, inputs };
+        let whole = paint(input, None, Points::Pixels(size), &progress).expect("not cancelled").picture;
         let found = image::open(folder.path().join("t.png")).expect("readable").into_rgb8();
         assert_eq!(found.dimensions(), (900, 10_000));
         assert!(found.pixels().zip(&whole.pixels).all(|(found, painted)| found.0 == painted[..3]));
@@ -783,9 +793,9 @@ mod tests {
         let folder = tempfile::tempdir().expect("folder");
         let mut order = order(folder.path());
         let ground = "ground.png";
-        order.recipe.texture.types[0].texture = Some(PictureName(ground.into()));
+        order.recipe.texture.types[0].texture = Some(TextureName(ground.into()));
         let broken: InputFiles = [(FileName(ground.into()), Arc::default())].into();
-        let load = |order: &mut Order| order.load_inputs(&broken, &Monitor::new());
+        let load = |order: &mut Order| order.load_inputs(&broken, &Progress::new());
         assert!(load(&mut order).is_err(), "painted");
         order.texture = None;
         assert_eq!(load(&mut order), Ok(()), "neither");
@@ -793,7 +803,7 @@ mod tests {
         order.weights = Some(WeightsOrder {
             folder: folder.path().into(),
             points: Points::Samples,
-            depth: Depth::Eight,
+            depth: BitDepth::Eight,
             layout: WeightsLayout::MapsAndPacks,
         });
         assert!(load(&mut order).is_err(), "weighed");
@@ -802,9 +812,9 @@ mod tests {
     #[test]
     fn a_cancelled_build_leaves_nothing() {
         let folder = tempfile::tempdir().expect("folder");
-        let monitor = Monitor::new();
-        monitor.cancel();
-        assert_eq!(build(&order(folder.path()), &monitor), Err(FileError::Cancelled));
+        let progress = Progress::new();
+        progress.cancel();
+        assert_eq!(build(&order(folder.path()), &progress), Err(FileError::Cancelled));
         assert!(names(folder.path()).is_empty());
     }
 
@@ -815,9 +825,9 @@ mod tests {
             let mut order = order(folder.path());
             change(&mut order);
             // Cancelled beforehand: whoever gets as far as computing says so.
-            let monitor = Monitor::new();
-            monitor.cancel();
-            let error = build(&order, &monitor).expect_err("must be refused").to_string();
+            let progress = Progress::new();
+            progress.cancel();
+            let error = build(&order, &progress).expect_err("must be refused").to_string();
             assert!(error.contains(message), "{error}");
             assert!(
                 names(folder.path()).iter().all(|name| ["old.png", "sub"].contains(&name.as_str())),
@@ -842,9 +852,9 @@ mod tests {
         check(&|order| order.texture = Some(texture("t.png", [0, 8])), "0 × 8");
         let map = |name: &str| MapOrder {
             path: folder.path().join(name),
-            chart: Chart::Slope,
+            analysis_map: AnalysisMap::Slope,
             size: [8, 8],
-            depth: Depth::Eight,
+            depth: BitDepth::Eight,
         };
         check(&|order| order.maps = vec![map("m.jpg")], "known are .png");
         check(&|order| order.maps = vec![map("m.png"), map("m.png")], "two of the files");
@@ -854,7 +864,7 @@ mod tests {
             Some(WeightsOrder {
                 folder,
                 points: Points::Samples,
-                depth: Depth::Eight,
+                depth: BitDepth::Eight,
                 layout: WeightsLayout::MapsAndPacks,
             })
         };
@@ -873,7 +883,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("folder");
         let mut order = order(folder.path());
         order.recipe.world.height_range_m = Some(Band { min: 0.0, max: 1.0 });
-        build(&order, &Monitor::new()).expect("built");
+        build(&order, &Progress::new()).expect("built");
         let text = std::fs::read_to_string(folder.path().join("h.png.json")).expect("there");
         assert!(text.contains("\"max_m\": 1.0") && text.contains("cut off"), "{text}");
     }
@@ -883,7 +893,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("folder");
         let mut order = order(folder.path());
         (order.texture, order.range_m) = (None, Some(Band { min: -5000.0, max: 5000.0 }));
-        build(&order, &Monitor::new()).expect("built");
+        build(&order, &Progress::new()).expect("built");
         let read = |name: &str| heightmap::read(&folder.path().join(name), None).expect("readable");
         assert_eq!(read("h.png").range_m(), Some(Band { min: -5000.0, max: 5000.0 }));
         let sidecar = read("h.r32").sidecar.expect("there");
@@ -897,10 +907,10 @@ mod tests {
         let folder = tempfile::tempdir().expect("folder");
         let mut order = order(folder.path());
         order.heightmaps[0].encoding.row_order = heightmap::RowOrder::SouthFirst;
-        let whole = stack::evaluate(&order.recipe, order.grid, None, &order.inputs, &Monitor::new()).expect("land");
+        let whole = stack::evaluate(&order.recipe, order.grid, None, &order.inputs, &Progress::new()).expect("land");
         order.texture = None;
-        order.tiles = Some(Tiles { counts: [2, 4], only: None, names: TileNames::FromNorthWest });
-        let built = build(&order, &Monitor::new()).expect("built");
+        order.tiles = Some(Tiles { counts: [2, 4], only: None, names: TileNaming::FromNorthWest });
+        let built = build(&order, &Progress::new()).expect("built");
         assert_eq!(built.files.len(), 2 * 2 * 8);
         let read = |name: &str| heightmap::read(&folder.path().join(name), None).expect(name);
         let range_m = Some(Band { min: f64::from(whole.min_max()[0]), max: f64::from(whole.min_max()[1]) });
@@ -929,17 +939,17 @@ mod tests {
         let before = files.map(all);
         order.tiles = order.tiles.map(|tiles| Tiles { only: Some([1, 2]), ..tiles });
         order.overwrite = true;
-        let alone = build(&order, &Monitor::new()).expect("built");
+        let alone = build(&order, &Progress::new()).expect("built");
         assert_eq!(alone.files.len(), 4);
         assert!(alone.notes[0].starts_with("the whole land was computed"), "its range is wanted");
         assert_eq!(files.map(all), before);
         let metres = |order: &mut Order| drop(order.heightmaps.remove(0));
         metres(&mut order);
-        let computed = build(&order, &Monitor::new()).expect("built");
+        let computed = build(&order, &Progress::new()).expect("built");
         assert_eq!(computed.notes, ["tile 1,2 alone was computed"]);
         assert_eq!(files.map(all)[2..], before[2..]);
         order.tiles = order.tiles.map(|tiles| Tiles { counts: [3, 1], only: None, ..tiles });
-        let refused = build(&order, &Monitor::new()).expect_err("32 is no multiple of 3").to_string();
+        let refused = build(&order, &Progress::new()).expect_err("32 is no multiple of 3").to_string();
         assert!(refused.contains("the nearest is 30 or 33"), "{refused}");
     }
 

@@ -20,16 +20,16 @@ pub enum FileError {
         reason: String,
     },
     /// The folder that a file should go to is not there.
-    NoFolder(PathBuf),
+    MissingFolder(PathBuf),
     /// What is in the file is not what its ending promises, or cannot be used.
-    Contents {
+    Invalid {
         /// The file.
         path: PathBuf,
         /// What is wrong with it, and what to do.
         problem: String,
     },
     /// No format has that ending.
-    UnknownEnding {
+    UnknownExtension {
         /// The file.
         path: PathBuf,
         /// The endings that are known.
@@ -51,7 +51,7 @@ pub enum FileError {
     /// The file is there already and may not be replaced.
     Exists(PathBuf),
     /// Two of the files to be written have the same name.
-    Twice(PathBuf),
+    DuplicatePath(PathBuf),
     /// The work would not fit into memory.
     Memory {
         /// Bytes that the work needs.
@@ -72,8 +72,8 @@ pub enum FileError {
 
 impl FileError {
     /// What is in the file cannot be used: what is wrong, and what to do.
-    pub fn contents(path: &Path, problem: impl Into<String>) -> Self {
-        Self::Contents { path: path.to_path_buf(), problem: problem.into() }
+    pub fn invalid(path: &Path, problem: impl Into<String>) -> Self {
+        Self::Invalid { path: path.to_path_buf(), problem: problem.into() }
     }
 
     /// The disk refuses to read the file.
@@ -109,12 +109,12 @@ impl fmt::Display for FileError {
         match self {
             Self::Cancelled => write!(f, "stopped before the work was done; nothing was written"),
             Self::Disk { path, attempt, reason } => write!(f, "{}: cannot {attempt} this: {reason}", path.display()),
-            Self::NoFolder(path) => {
+            Self::MissingFolder(path) => {
                 let folder = super::atomic::folder_of(path);
                 write!(f, "{}: there is no folder {}; make it first", path.display(), folder.display())
             }
-            Self::Contents { path, problem } => write!(f, "{}: {problem}", path.display()),
-            Self::UnknownEnding { path, known } => {
+            Self::Invalid { path, problem } => write!(f, "{}: {problem}", path.display()),
+            Self::UnknownExtension { path, known } => {
                 write!(f, "{}: no format with this ending is known; known are {known}", path.display())
             }
             Self::RawLength { path, layout, expected, found } => write!(
@@ -136,7 +136,7 @@ impl fmt::Display for FileError {
                     path.display()
                 )
             }
-            Self::Twice(path) => {
+            Self::DuplicatePath(path) => {
                 write!(f, "{}: two of the files would have this name; give them different ones", path.display())
             }
             Self::Memory { needed, available } => write!(

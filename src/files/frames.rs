@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 
 use gif::{Encoder, Frame, Repeat};
 
-use super::atomic::{self, Staged};
+use super::atomic::{self, StagedFile};
 use super::build::Order;
 use super::error::FileError;
 use super::texture;
-use super::watched::Watched;
+use super::watched::CancellableWriter;
 use crate::engine::stack::{self, Evaluator};
 use crate::engine::texture::paint_once;
-use crate::engine::{Grid, Monitor, Picture, Recipe};
+use crate::engine::{Grid, Image, Progress, Recipe};
 
 /// Which pictures of an uplift are written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,12 +59,12 @@ impl FramesOrder {
         let Some(first) = paths.first() else { return Ok(paths) };
         if count > MOST {
             let problem = format!("{count} pictures are too many; leave some out (on the command line with --every)");
-            return Err(FileError::contents(first, problem));
+            return Err(FileError::invalid(first, problem));
         }
         texture::check_size(Path::new("a.png"), self.size)?;
         if let Some(path) = &self.animation {
             if !path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("gif")) {
-                return Err(FileError::UnknownEnding { path: path.clone(), known: ".gif (animations)".into() });
+                return Err(FileError::UnknownExtension { path: path.clone(), known: ".gif (animations)".into() });
             }
             // Sizes have 16 bits, like those of a JPEG.
             texture::check_size(Path::new("a.jpg"), self.size)?;
@@ -76,25 +76,25 @@ impl FramesOrder {
     /// picture as colours and as bytes.
     pub(super) fn bytes(&self, recipe: &Recipe, grid: Grid) -> u64 {
         let looked_at = 4 * 4 * grid.samples() as u64;
-        stack::bytes_remembered(recipe, grid)
+        stack::max_cache_bytes(recipe, grid)
             + looked_at
             + 10 * (self.size[0] as u64).saturating_mul(self.size[1] as u64)
     }
 
     /// All pictures and the animation, complete but without their names.
-    pub(super) fn stage(&self, order: &Order, monitor: &Monitor) -> Result<Vec<Staged>, FileError> {
+    pub(super) fn stage(&self, order: &Order, progress: &Progress) -> Result<Vec<StagedFile>, FileError> {
         let positions = self.positions(order);
         let mut staged = Vec::new();
         let mut evaluator = Evaluator::new();
         let share = |done: usize| done as f32 / positions.len() as f32;
         // A picture of each position, on its way to a file of its own, and to whoever asks.
-        let mut show = |staged: &mut Vec<Staged>, then: &mut dyn FnMut(&Picture, bool) -> Result<(), FileError>| {
+        let mut show = |staged: &mut Vec<StagedFile>, then: &mut dyn FnMut(&Image, bool) -> Result<(), FileError>| {
             for (number, &position) in positions.iter().enumerate() {
-                monitor.within(share(number)..share(number + 1), || {
-                    let picture = painted(order, self.size, position, &mut evaluator, monitor)?;
+                progress.stage(share(number)..share(number + 1), || {
+                    let picture = painted(order, self.size, position, &mut evaluator, progress)?;
                     if let Some(path) = self.path(number) {
                         staged.push(atomic::stage(&path, order.overwrite, |writer| {
-                            texture::write(writer, &path, &picture, monitor)
+                            texture::write(writer, &path, &picture, progress)
                         })?);
                     }
                     then(&picture, number + 1 == positions.len())
@@ -107,7 +107,8 @@ impl FramesOrder {
             return Ok(staged);
         };
         let animation = atomic::stage(path, order.overwrite, |writer| {
-            let mut film = begin(Watched::new(writer, monitor), self.size).map_err(|error| failed(path, &error))?;
+            let mut film =
+                begin(CancellableWriter::new(writer, progress), self.size).map_err(|error| failed(path, &error))?;
             let [width, height] = self.size.map(|side| side as u16);
             show(&mut staged, &mut |picture, is_last| {
                 let colours: Vec<u8> =
@@ -116,7 +117,7 @@ impl FramesOrder {
                 frame.delay = if is_last { LAST_DELAY } else { DELAY };
                 let written = film.write_frame(&frame);
                 // A writer that was stopped fails in its own words.
-                monitor.check()?;
+                progress.check()?;
                 written.map_err(|error| failed(path, &error))
             })
         })?;
@@ -142,14 +143,14 @@ fn painted(
     size: [usize; 2],
     position: u32,
     evaluator: &mut Evaluator,
-    monitor: &Monitor,
-) -> Result<Picture, FileError> {
+    progress: &Progress,
+) -> Result<Image, FileError> {
     let Order { recipe, grid, inputs, .. } = order;
-    let evaluation = || evaluator.evaluate(recipe, *grid, Some(position), inputs, monitor);
-    let land = monitor.within(0.0..0.4, evaluation)?;
+    let evaluation = || evaluator.evaluate(recipe, *grid, Some(position), inputs, progress);
+    let terrain = progress.stage(0.0..0.4, evaluation)?;
     let light = Some(&recipe.light).filter(|light| light.bake);
-    let painting = || paint_once(&land, &recipe.texture, recipe.world.height_range_m, inputs, light, size, monitor);
-    Ok(monitor.within(0.4..0.8, painting)?.picture)
+    let painting = || paint_once(&terrain, &recipe.texture, recipe.world.height_range_m, inputs, light, size, progress);
+    Ok(progress.stage(0.4..0.8, painting)?.picture)
 }
 
 #[cfg(test)]
@@ -177,16 +178,16 @@ mod tests {
             size: [24, 20],
         };
         assert_eq!(frames.positions(&order), [0, 4, 8, 10]);
-        let monitor = Monitor::new();
+        let progress = Progress::new();
         order.frames = Some(frames);
-        let built = build(&order, &monitor).expect("written");
+        let built = build(&order, &progress).expect("written");
         order.frames = None;
-        assert_eq!((built.files.len(), monitor.progress()), (5, 1.0));
+        assert_eq!((built.files.len(), progress.fraction()), (5, 1.0));
         for (number, position) in [0, 4, 8, 10].into_iter().enumerate() {
             let path = folder.path().join(format!("t{number}.png"));
             order.position = Some(position);
             order.texture = Some(TextureOrder::new(&path, [24, 20]));
-            build(&order, &Monitor::new()).expect("built");
+            build(&order, &Progress::new()).expect("built");
             let frame = image::open(folder.path().join(format!("frame_{number:05}.png"))).expect("a picture");
             assert!(frame == image::open(&path).expect("a picture"), "{number}");
         }
@@ -211,10 +212,10 @@ mod tests {
         let check = |name: &str, size, message: &str| {
             let animation = Some(folder.path().join(name));
             let frames = FramesOrder { folder: None, animation, every: 1, size };
-            let monitor = Monitor::new();
-            monitor.cancel();
+            let progress = Progress::new();
+            progress.cancel();
             let order = Order { frames: Some(frames), ..order() };
-            let refused = build(&order, &monitor).expect_err(message).to_string();
+            let refused = build(&order, &progress).expect_err(message).to_string();
             assert!(refused.contains(message), "{refused}");
         };
         check("a.webp", [8, 8], ".gif (animations)");

@@ -8,15 +8,15 @@ use std::ffi::OsStr;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use super::atomic::{self, Staged};
+use super::atomic::{self, StagedFile};
 use super::error::FileError;
 use super::heightmap::{self, Encoding, RowOrder, Rows};
 use super::png_writer::{self, Channels, Layout};
 use super::texture;
-use super::tiles::{Cut, Piece, Tiles};
+use super::tiles::{Region, TileRegion, Tiles};
 use crate::engine::parameters::Band;
-use crate::engine::texture::{Chart, Points, Scene, TerrainType, TextureRecipe, chart, weigh};
-use crate::engine::{Grid, Heightfield, Monitor};
+use crate::engine::texture::{AnalysisMap, PaintInput, Points, TerrainType, TextureRecipe, analysis_map, weigh};
+use crate::engine::{Grid, Heightfield, Progress};
 
 /// The most letters of a type's name that its file carries.
 const LONGEST_NAME: usize = 40;
@@ -26,7 +26,7 @@ const PER_PACK: usize = 4;
 
 /// The bits of a channel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Depth {
+pub enum BitDepth {
     /// A byte.
     #[default]
     Eight,
@@ -34,7 +34,7 @@ pub enum Depth {
     Sixteen,
 }
 
-impl Depth {
+impl BitDepth {
     /// The greatest value.
     pub fn full(self) -> u16 {
         match self {
@@ -50,11 +50,11 @@ pub struct MapOrder {
     /// Where it goes; ends in .png.
     pub path: PathBuf,
     /// What it shows.
-    pub chart: Chart,
+    pub analysis_map: AnalysisMap,
     /// Pixels from west to east and from north to south.
     pub size: [usize; 2],
     /// The bits of a channel.
-    pub depth: Depth,
+    pub depth: BitDepth,
 }
 
 /// The weights of the terrain types, a map for each that takes part, and packs of four maps in 8 bits a channel.
@@ -65,7 +65,7 @@ pub struct WeightsOrder {
     /// Where the land is looked at.
     pub points: Points,
     /// The bits of the maps of single types.
-    pub depth: Depth,
+    pub depth: BitDepth,
     /// Which files they go into.
     pub layout: WeightsLayout,
 }
@@ -196,11 +196,11 @@ impl WeightsOrder {
     }
 
     /// The parts into which the maps are cut.
-    fn pieces(&self, recipe: &TextureRecipe, grid: Grid, tiles: Option<Tiles>) -> Result<Vec<Piece>, FileError> {
+    fn pieces(&self, recipe: &TextureRecipe, grid: Grid, tiles: Option<Tiles>) -> Result<Vec<TileRegion>, FileError> {
         let size = self.points.size(grid);
         let pieces = match self.points {
             Points::Samples => Tiles::of_samples(tiles, size),
-            Points::Pixels(_) | Points::Part(_) => Tiles::of_pixels(tiles, size),
+            Points::Pixels(_) | Points::PixelRegion(_) => Tiles::of_pixels(tiles, size),
         };
         let first = self.paths(recipe).into_iter().next().unwrap_or_else(|| self.folder.clone());
         pieces.map_err(|possible| FileError::Size { path: first, size: size.map(|side| side as u64), possible })
@@ -220,15 +220,15 @@ impl WeightsOrder {
         let Some(first) = first else {
             let problem =
                 "no terrain type takes part, so there are no weights; add or enable one, or choose another set";
-            return Err(FileError::contents(&self.folder, problem));
+            return Err(FileError::invalid(&self.folder, problem));
         };
         if self.layout == WeightsLayout::Control && covering > MOST_NUMBERED {
             let problem = format!("a control map numbers {MOST_NUMBERED} terrain types, and {covering} cover ground");
-            return Err(FileError::contents(first, problem));
+            return Err(FileError::invalid(first, problem));
         }
         texture::check_size(Path::new("a.png"), self.points.size(grid))?;
         let pieces = self.pieces(recipe, grid, tiles)?;
-        let piece_of = |path: &PathBuf, piece: &Piece| (Tiles::path(tiles, path, piece.tile), piece.cut.size);
+        let piece_of = |path: &PathBuf, piece: &TileRegion| (Tiles::path(tiles, path, piece.tile), piece.cut.size);
         Ok(paths.iter().flat_map(|path| pieces.iter().map(move |piece| piece_of(path, piece))).collect())
     }
 
@@ -246,30 +246,30 @@ impl WeightsOrder {
     /// All maps and packs, complete but without their names.
     pub(super) fn stage(
         &self,
-        scene: Scene,
+        input: PaintInput,
         tiles: Option<Tiles>,
         overwrite: bool,
-        monitor: &Monitor,
-    ) -> Result<Vec<Staged>, FileError> {
+        progress: &Progress,
+    ) -> Result<Vec<StagedFile>, FileError> {
         let Self { points, depth, layout, .. } = *self;
-        let pieces = self.pieces(scene.recipe, scene.land.grid(), tiles)?;
+        let pieces = self.pieces(input.recipe, input.terrain.grid(), tiles)?;
         match layout {
             WeightsLayout::MapsAndPacks | WeightsLayout::Maps | WeightsLayout::Packs => {}
-            WeightsLayout::Control => return self.stage_control(scene, tiles, &pieces, overwrite, monitor),
-            WeightsLayout::Materials => return self.stage_materials(scene, tiles, &pieces, overwrite, monitor),
+            WeightsLayout::Control => return self.stage_control(input, tiles, &pieces, overwrite, progress),
+            WeightsLayout::Materials => return self.stage_materials(input, tiles, &pieces, overwrite, progress),
         }
-        let covers: Vec<bool> = scene.recipe.active().map(TerrainType::covers).collect();
+        let covers: Vec<bool> = input.recipe.active().map(TerrainType::covers).collect();
         let mut staged = Vec::new();
-        let weights = monitor.within(0.0..0.7, || {
-            let weights = monitor.within(0.0..0.4, || weigh(scene, points, depth.full(), monitor))?;
-            let paths = self.map_paths(scene.recipe);
+        let weights = progress.stage(0.0..0.7, || {
+            let weights = progress.stage(0.0..0.4, || weigh(input, points, depth.full(), progress))?;
+            let paths = self.map_paths(input.recipe);
             let share = |at: usize| 0.4 + 0.6 * at as f32 / paths.len().max(1) as f32;
-            let mapped = scene.recipe.active().zip(&weights.maps).filter(|(ground, _)| layout.has_map(ground));
+            let mapped = input.recipe.active().zip(&weights.maps).filter(|(ground, _)| layout.has_map(ground));
             for (at, (path, (_, map))) in paths.iter().zip(mapped).enumerate() {
                 let layout = map_layout(weights.size, depth);
                 let value = |pixel: usize, _| map[pixel];
-                staged.extend(monitor.within(share(at)..share(at + 1), || {
-                    stage_pieces(path, tiles, &pieces, layout, value, overwrite, monitor)
+                staged.extend(progress.stage(share(at)..share(at + 1), || {
+                    stage_pieces(path, tiles, &pieces, layout, value, overwrite, progress)
                 })?);
             }
             Ok::<_, FileError>(weights)
@@ -278,22 +278,22 @@ impl WeightsOrder {
             return Ok(staged);
         }
         let weights = match depth {
-            Depth::Eight => weights,
-            Depth::Sixteen => {
+            BitDepth::Eight => weights,
+            BitDepth::Sixteen => {
                 // Packs have 8 bits, whose parts sum to the whole by themselves.
                 drop(weights);
-                monitor.within(0.7..0.85, || weigh(scene, points, Depth::Eight.full(), monitor))?
+                progress.stage(0.7..0.85, || weigh(input, points, BitDepth::Eight.full(), progress))?
             }
         };
         let covering: Vec<&Vec<u16>> =
             weights.maps.iter().zip(covers).filter(|(_, covers)| *covers).map(|(map, _)| map).collect();
-        let paths = self.pack_paths(scene.recipe);
+        let paths = self.pack_paths(input.recipe);
         let share = |at: usize| 0.85 + 0.15 * at as f32 / paths.len().max(1) as f32;
         for (at, (path, pack)) in paths.iter().zip(covering.chunks(PER_PACK)).enumerate() {
             let layout = pack_layout(weights.size);
             let value = |pixel: usize, channel: usize| pack.get(channel).map_or(0, |map| map[pixel]);
-            staged.extend(monitor.within(share(at)..share(at + 1), || {
-                stage_pieces(path, tiles, &pieces, layout, value, overwrite, monitor)
+            staged.extend(progress.stage(share(at)..share(at + 1), || {
+                stage_pieces(path, tiles, &pieces, layout, value, overwrite, progress)
             })?);
         }
         Ok(staged)
@@ -302,9 +302,9 @@ impl WeightsOrder {
 
 impl WeightsOrder {
     /// The weights of the types that cover ground, in 8 bits.
-    fn covering(&self, scene: Scene, monitor: &Monitor) -> Result<Vec<Vec<u16>>, FileError> {
-        let weights = weigh(scene, self.points, Depth::Eight.full(), monitor)?;
-        let of_types = weights.maps.into_iter().zip(scene.recipe.active());
+    fn covering(&self, input: PaintInput, progress: &Progress) -> Result<Vec<Vec<u16>>, FileError> {
+        let weights = weigh(input, self.points, BitDepth::Eight.full(), progress)?;
+        let of_types = weights.maps.into_iter().zip(input.recipe.active());
         Ok(of_types.filter(|(_, ground)| ground.covers()).map(|(map, _)| map).collect())
     }
 
@@ -312,14 +312,14 @@ impl WeightsOrder {
     /// much there is of the second.
     fn stage_control(
         &self,
-        scene: Scene,
+        input: PaintInput,
         tiles: Option<Tiles>,
-        pieces: &[Piece],
+        pieces: &[TileRegion],
         overwrite: bool,
-        monitor: &Monitor,
-    ) -> Result<Vec<Staged>, FileError> {
-        let maps = monitor.within(0.0..0.7, || self.covering(scene, monitor))?;
-        let grid = scene.land.grid();
+        progress: &Progress,
+    ) -> Result<Vec<StagedFile>, FileError> {
+        let maps = progress.stage(0.0..0.7, || self.covering(input, progress))?;
+        let grid = input.terrain.grid();
         let bits = |at: usize| {
             let [(base, most), (overlay, next)] =
                 strongest(&maps, at).map(|(number, weight)| (number, u32::from(weight)));
@@ -328,38 +328,38 @@ impl WeightsOrder {
             f32::from_bits((base as u32) << 27 | (overlay as u32) << 22 | blend << 14)
         };
         let numbers = Heightfield::from_heights(grid, (0..grid.samples()).map(bits).collect());
-        let whole = self.paths(scene.recipe).into_iter().next().unwrap_or_default();
-        let numbers = numbers.ok_or_else(|| FileError::contents(&whole, "a control map is taken at the samples"))?;
-        let encoding = Encoding { in_colours: true, ..Encoding::default() };
-        let stage = |piece: &Piece| {
+        let whole = self.paths(input.recipe).into_iter().next().unwrap_or_default();
+        let numbers = numbers.ok_or_else(|| FileError::invalid(&whole, "a control map is taken at the samples"))?;
+        let encoding = Encoding { as_rgb: true, ..Encoding::default() };
+        let stage = |piece: &TileRegion| {
             let path = &Tiles::path(tiles, &whole, piece.tile);
             let rows = Rows::of(&numbers, piece.cut, RowOrder::NorthFirst);
             atomic::stage(path, overwrite, |writer| {
-                heightmap::write(writer, path, rows, Band { min: 0.0, max: 0.0 }, encoding, monitor)
+                heightmap::write(writer, path, rows, Band { min: 0.0, max: 0.0 }, encoding, progress)
             })
         };
-        monitor.within(0.7..1.0, || pieces.iter().map(stage).collect())
+        progress.stage(0.7..1.0, || pieces.iter().map(stage).collect())
     }
 
     /// The strongest type as a colour.
     fn stage_materials(
         &self,
-        scene: Scene,
+        input: PaintInput,
         tiles: Option<Tiles>,
-        pieces: &[Piece],
+        pieces: &[TileRegion],
         overwrite: bool,
-        monitor: &Monitor,
-    ) -> Result<Vec<Staged>, FileError> {
-        let maps = monitor.within(0.0..0.7, || self.covering(scene, monitor))?;
-        let colours: Vec<[u8; 3]> = scene.recipe.active().filter(|ground| ground.covers()).map(material).collect();
+        progress: &Progress,
+    ) -> Result<Vec<StagedFile>, FileError> {
+        let maps = progress.stage(0.0..0.7, || self.covering(input, progress))?;
+        let colours: Vec<[u8; 3]> = input.recipe.active().filter(|ground| ground.covers()).map(material).collect();
         let value = |pixel: usize, channel: usize| {
             let [(number, _), _] = strongest(&maps, pixel);
             colours.get(number).map_or(0, |colour| u16::from(colour[channel]))
         };
-        let size = self.points.size(scene.land.grid());
-        let layout = Layout { size, channels: Channels::Rgb, depth: Depth::Eight, is_srgb: true };
-        let whole = self.paths(scene.recipe).into_iter().next().unwrap_or_default();
-        monitor.within(0.7..1.0, || stage_pieces(&whole, tiles, pieces, layout, value, overwrite, monitor))
+        let size = self.points.size(input.terrain.grid());
+        let layout = Layout { size, channels: Channels::Rgb, depth: BitDepth::Eight, is_srgb: true };
+        let whole = self.paths(input.recipe).into_iter().next().unwrap_or_default();
+        progress.stage(0.7..1.0, || stage_pieces(&whole, tiles, pieces, layout, value, overwrite, progress))
     }
 }
 
@@ -381,42 +381,42 @@ fn strongest(maps: &[Vec<u16>], at: usize) -> [(usize, u16); 2] {
 fn stage_pieces(
     path: &Path,
     tiles: Option<Tiles>,
-    pieces: &[Piece],
+    pieces: &[TileRegion],
     layout: Layout,
     value: impl Fn(usize, usize) -> u16 + Sync,
     overwrite: bool,
-    monitor: &Monitor,
-) -> Result<Vec<Staged>, FileError> {
+    progress: &Progress,
+) -> Result<Vec<StagedFile>, FileError> {
     let share = |at: usize| at as f32 / pieces.len() as f32;
-    let stage = |(at, piece): (usize, &Piece)| {
+    let stage = |(at, piece): (usize, &TileRegion)| {
         let path = &Tiles::path(tiles, path, piece.tile);
-        monitor.within(share(at)..share(at + 1), || {
-            atomic::stage(path, overwrite, |writer| write_numbers(writer, path, layout, piece.cut, &value, monitor))
+        progress.stage(share(at)..share(at + 1), || {
+            atomic::stage(path, overwrite, |writer| write_numbers(writer, path, layout, piece.cut, &value, progress))
         })
     };
     pieces.iter().enumerate().map(stage).collect()
 }
 
-fn map_layout(size: [usize; 2], depth: Depth) -> Layout {
+fn map_layout(size: [usize; 2], depth: BitDepth) -> Layout {
     Layout { size, channels: Channels::Grey, depth, is_srgb: false }
 }
 
 fn pack_layout(size: [usize; 2]) -> Layout {
-    Layout { size, channels: Channels::Rgba, depth: Depth::Eight, is_srgb: false }
+    Layout { size, channels: Channels::Rgba, depth: BitDepth::Eight, is_srgb: false }
 }
 
 impl MapOrder {
     /// Whether the map can be written; the paths and sizes that its tiles will have.
     pub(super) fn check(&self, tiles: Option<Tiles>) -> Result<Vec<(PathBuf, [usize; 2])>, FileError> {
         if !self.path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case(OsStr::new("png"))) {
-            return Err(FileError::UnknownEnding { path: self.path.clone(), known: ".png (maps)".into() });
+            return Err(FileError::UnknownExtension { path: self.path.clone(), known: ".png (maps)".into() });
         }
         texture::check_size(&self.path, self.size)?;
-        let piece_of = |piece: &Piece| (Tiles::path(tiles, &self.path, piece.tile), piece.cut.size);
+        let piece_of = |piece: &TileRegion| (Tiles::path(tiles, &self.path, piece.tile), piece.cut.size);
         Ok(self.pieces(tiles)?.iter().map(piece_of).collect())
     }
 
-    fn pieces(&self, tiles: Option<Tiles>) -> Result<Vec<Piece>, FileError> {
+    fn pieces(&self, tiles: Option<Tiles>) -> Result<Vec<TileRegion>, FileError> {
         let refused =
             |possible| FileError::Size { path: self.path.clone(), size: self.size.map(|side| side as u64), possible };
         Tiles::of_pixels(tiles, self.size).map_err(refused)
@@ -431,8 +431,8 @@ impl MapOrder {
     }
 
     fn layout(&self) -> Layout {
-        let channels = match self.chart {
-            Chart::Normals | Chart::NormalsSouth => Channels::Rgb,
+        let channels = match self.analysis_map {
+            AnalysisMap::Normals | AnalysisMap::NormalsSouth => Channels::Rgb,
             _ => Channels::Grey,
         };
         Layout { size: self.size, channels, depth: self.depth, is_srgb: false }
@@ -441,20 +441,21 @@ impl MapOrder {
     /// The map or its tiles, complete but without their names.
     pub(super) fn stage(
         &self,
-        land: &Heightfield,
+        terrain: &Heightfield,
         sea_m: Option<f32>,
         tiles: Option<Tiles>,
         overwrite: bool,
-        monitor: &Monitor,
-    ) -> Result<Vec<Staged>, FileError> {
+        progress: &Progress,
+    ) -> Result<Vec<StagedFile>, FileError> {
         let Self { path, size, depth, .. } = self;
         let pieces = self.pieces(tiles)?;
-        let charting = || chart(land, self.chart, sea_m, Points::Pixels(*size), depth.full(), monitor);
-        let values = monitor.within(0.0..0.5, charting)?;
+        let charting =
+            || analysis_map(terrain, self.analysis_map, sea_m, Points::Pixels(*size), depth.full(), progress);
+        let values = progress.stage(0.0..0.5, charting)?;
         let layout = self.layout();
         let channels = layout.channels.count();
         let value = |pixel: usize, channel: usize| values[pixel * channels + channel];
-        monitor.within(0.5..1.0, || stage_pieces(path, tiles, &pieces, layout, value, overwrite, monitor))
+        progress.stage(0.5..1.0, || stage_pieces(path, tiles, &pieces, layout, value, overwrite, progress))
     }
 }
 
@@ -468,9 +469,9 @@ fn write_numbers(
     writer: &mut impl Write,
     path: &Path,
     layout: Layout,
-    cut: Cut,
+    cut: Region,
     value: impl Fn(usize, usize) -> u16 + Sync,
-    monitor: &Monitor,
+    progress: &Progress,
 ) -> Result<(), FileError> {
     let Layout { size: [width, _], channels, depth, .. } = layout;
     let channels = channels.count();
@@ -480,16 +481,16 @@ fn write_numbers(
         let values = values.map(|(pixel, channel)| value(pixel, channel));
         match depth {
             // Made with 255 as the greatest value.
-            Depth::Eight => bytes.iter_mut().zip(values).for_each(|(byte, value)| *byte = value as u8),
-            Depth::Sixteen => {
+            BitDepth::Eight => bytes.iter_mut().zip(values).for_each(|(byte, value)| *byte = value as u8),
+            BitDepth::Sixteen => {
                 let (pairs, _) = bytes.as_chunks_mut::<2>();
                 pairs.iter_mut().zip(values).for_each(|(pair, value)| *pair = value.to_be_bytes());
             }
         }
     };
-    let written = png_writer::write(writer, Layout { size: cut.size, ..layout }, fill, monitor);
+    let written = png_writer::write(writer, Layout { size: cut.size, ..layout }, fill, progress);
     // A writer that was stopped fails in its own words.
-    monitor.check()?;
+    progress.check()?;
     written.map_err(|error| FileError::writing(path, &error))
 }
 
@@ -526,23 +527,24 @@ mod tests {
 
     #[test]
     fn every_chart_has_as_many_channels_as_numbers() {
-        for chart in Chart::ALL.into_iter().chain([Chart::NormalsSouth]) {
-            let map = MapOrder { path: "a.png".into(), chart, size: [4, 3], depth: Depth::Eight };
-            assert_eq!(map.layout().channels.count(), chart.channels(), "{chart:?}");
+        for analysis_map in AnalysisMap::ALL.into_iter().chain([AnalysisMap::NormalsSouth]) {
+            let map = MapOrder { path: "a.png".into(), analysis_map, size: [4, 3], depth: BitDepth::Eight };
+            assert_eq!(map.layout().channels.count(), analysis_map.channels(), "{analysis_map:?}");
         }
     }
 
     #[test]
     fn numbers_come_back_from_another_reader() {
         let values: Vec<u16> = (0..36).map(|i| i * 1777).collect();
-        let all = [Depth::Eight, Depth::Sixteen].map(|depth| [Channels::Grey, Channels::Rgb].map(|them| (depth, them)));
+        let all =
+            [BitDepth::Eight, BitDepth::Sixteen].map(|depth| [Channels::Grey, Channels::Rgb].map(|them| (depth, them)));
         for (depth, channels) in all.into_iter().flatten() {
             let layout = Layout { size: [4, 3], channels, depth, is_srgb: false };
             let channels = channels.count();
             let value = |pixel: usize, channel: usize| values[pixel * channels + channel] % depth.full();
             let mut bytes = Vec::new();
-            let whole = Cut::whole(layout.size);
-            write_numbers(&mut bytes, Path::new("a.png"), layout, whole, value, &Monitor::new()).expect("written");
+            let whole = Region::whole(layout.size);
+            write_numbers(&mut bytes, Path::new("a.png"), layout, whole, value, &Progress::new()).expect("written");
             let read = image::load_from_memory(&bytes).expect("readable");
             let expected: Vec<u16> = (0..12 * channels).map(|i| values[i] % depth.full()).collect();
             let found: Vec<u16> = match read {

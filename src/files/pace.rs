@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use super::build::Order;
 use super::inputs::InputFiles;
 use crate::engine::texture::paint_once;
-use crate::engine::{Cancelled, Grid, Heightfield, Monitor, stack};
+use crate::engine::{Cancelled, Grid, Heightfield, Progress, stack};
 
 /// Samples along the longer side of the land on which is tried.
 const SAMPLES: usize = 257;
@@ -20,26 +20,26 @@ const BYTES_A_SECOND: f64 = 40e6;
 /// How quickly a recipe is computed on this machine. It goes by the number of samples and pixels alone: what it says is
 /// right within a factor of two or so.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Pace {
+pub struct CostEstimate {
     /// Seconds for a sample of land.
     sample_s: f64,
     /// Seconds for a pixel of texture.
     pixel_s: f64,
 }
 
-impl Pace {
+impl CostEstimate {
     /// Tries the order's recipe on a small land, with the inputs from `files`. Takes a second at the most, and returns
     /// `None` where the inputs cannot be decoded.
     pub fn tried(mut order: Order, files: &InputFiles) -> Option<Self> {
-        order.load_inputs(files, &Monitor::new()).ok()?;
+        order.load_inputs(files, &Progress::new()).ok()?;
         let Order { recipe, position, inputs, .. } = &order;
         let grid = Grid::fitted(recipe.world.extent(), SAMPLES);
-        let (land_s, land) = timed(|monitor| stack::evaluate(recipe, grid, *position, inputs, monitor));
-        let land = land.unwrap_or_else(|| Heightfield::flat(grid));
+        let (land_s, terrain) = timed(|progress| stack::evaluate(recipe, grid, *position, inputs, progress));
+        let terrain = terrain.unwrap_or_else(|| Heightfield::flat(grid));
         let size = [grid.width(), grid.height()];
-        let (painting_s, _) = timed(|monitor| {
+        let (painting_s, _) = timed(|progress| {
             let (range_m, light) = (recipe.world.height_range_m, Some(&recipe.light));
-            paint_once(&land, &recipe.texture, range_m, inputs, light, size, monitor)
+            paint_once(&terrain, &recipe.texture, range_m, inputs, light, size, progress)
         });
         let each = 1.0 / grid.samples() as f64;
         Some(Self { sample_s: land_s * each, pixel_s: painting_s * each })
@@ -48,26 +48,26 @@ impl Pace {
     /// Seconds for an order of the same recipe whose files hold that many bytes before they are compressed.
     pub fn seconds(&self, order: &Order, bytes: u64) -> f64 {
         let size = order.texture.as_ref().map_or([0; 2], |texture| texture.size);
-        let [land, painted] = [order.grid.samples(), size[0] * size[1]].map(|count| count as f64);
-        land * self.sample_s + painted * self.pixel_s + bytes as f64 / BYTES_A_SECOND
+        let [terrain, painted] = [order.grid.samples(), size[0] * size[1]].map(|count| count as f64);
+        terrain * self.sample_s + painted * self.pixel_s + bytes as f64 / BYTES_A_SECOND
     }
 }
 
 /// How many seconds the work takes, or would take if it were not stopped by then, and what came of it.
-fn timed<T>(work: impl FnOnce(&Monitor) -> Result<T, Cancelled>) -> (f64, Option<T>) {
-    let (monitor, began) = (Monitor::new(), Instant::now());
+fn timed<T>(work: impl FnOnce(&Progress) -> Result<T, Cancelled>) -> (f64, Option<T>) {
+    let (progress, began) = (Progress::new(), Instant::now());
     let (done, waiting) = channel::<()>();
     std::thread::scope(|scope| {
-        let watched = &monitor;
+        let watched = &progress;
         scope.spawn(move || {
             // Nothing is ever sent: it is over when the other end is gone.
             if waiting.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
                 watched.cancel();
             }
         });
-        let outcome = work(&monitor).ok();
+        let outcome = work(&progress).ok();
         drop(done);
-        let share = if outcome.is_some() { 1.0 } else { f64::from(monitor.progress()).max(1e-3) };
+        let share = if outcome.is_some() { 1.0 } else { f64::from(progress.fraction()).max(1e-3) };
         (began.elapsed().as_secs_f64() / share, outcome)
     })
 }
@@ -88,7 +88,7 @@ mod tests {
 
     #[test]
     fn seconds_are_counted_by_samples_pixels_and_bytes() {
-        let pace = Pace { sample_s: 1e-6, pixel_s: 1e-5 };
+        let pace = CostEstimate { sample_s: 1e-6, pixel_s: 1e-5 };
         let mut order = order(Faults::default(), 1001);
         assert!((pace.seconds(&order, 40_000_000) - (1.002_001 + 1.0)).abs() < 1e-9);
         order.texture = Some(TextureOrder::new("t.png", [200, 100]));
@@ -100,7 +100,7 @@ mod tests {
         let wind = Some(RecursiveFilter { passes: 100, ..Default::default() });
         let endless = order(Faults { count: 1_000_000, wind, ..Default::default() }, 257);
         let began = Instant::now();
-        let pace = Pace::tried(endless.clone(), &InputFiles::new()).expect("a pace");
+        let pace = CostEstimate::tried(endless.clone(), &InputFiles::new()).expect("a pace");
         assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
         assert!(pace.seconds(&endless, 0) > 20.0, "{pace:?}");
     }

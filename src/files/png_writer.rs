@@ -10,9 +10,9 @@ use std::io::{self, Write};
 use flate2::{Compress, Compression, FlushCompress};
 use rayon::prelude::*;
 
-use super::maps::Depth;
+use super::maps::BitDepth;
 use super::watched::stopped;
-use crate::engine::Monitor;
+use crate::engine::Progress;
 
 /// Bytes of pixels in a band. A band knows nothing of what lies before it, so that smaller ones make larger files: by
 /// less than a hundredth here.
@@ -66,7 +66,7 @@ pub(super) struct Layout {
     /// The numbers of a pixel.
     pub channels: Channels,
     /// The bits of a channel.
-    pub depth: Depth,
+    pub depth: BitDepth,
     /// Whether the numbers are colours in sRGB; otherwise they are shares, directions, heights, and the file names no
     /// colour space.
     pub is_srgb: bool,
@@ -75,8 +75,8 @@ pub(super) struct Layout {
 impl Layout {
     fn pixel_bytes(self) -> usize {
         match self.depth {
-            Depth::Eight => self.channels.count(),
-            Depth::Sixteen => 2 * self.channels.count(),
+            BitDepth::Eight => self.channels.count(),
+            BitDepth::Sixteen => 2 * self.channels.count(),
         }
     }
 
@@ -93,8 +93,9 @@ impl Layout {
     /// files. All grey in 16 bits, charts and weights too, is taken like heights.
     fn filters(self) -> &'static [Filter] {
         match (self.depth, self.channels) {
-            (Depth::Sixteen, Channels::Grey) => &[Filter::Up],
-            (Depth::Eight, Channels::Grey) | (Depth::Eight | Depth::Sixteen, Channels::Rgb | Channels::Rgba) => {
+            (BitDepth::Sixteen, Channels::Grey) => &[Filter::Up],
+            (BitDepth::Eight, Channels::Grey)
+            | (BitDepth::Eight | BitDepth::Sixteen, Channels::Rgb | Channels::Rgba) => {
                 &[Filter::Sub, Filter::Up, Filter::Average, Filter::Paeth]
             }
         }
@@ -120,10 +121,10 @@ pub(super) fn write(
     writer: impl Write,
     layout: Layout,
     fill: impl Fn(usize, &mut [u8]) + Sync,
-    monitor: &Monitor,
+    progress: &Progress,
 ) -> io::Result<()> {
     let mut file = PngWriter::begin(writer, layout)?;
-    file.write_rows(layout.size[1], fill, monitor)?;
+    file.write_rows(layout.size[1], fill, progress)?;
     file.finish()
 }
 
@@ -149,8 +150,8 @@ impl<W: Write> PngWriter<W> {
             Channels::Rgba => png::ColorType::Rgba,
         });
         encoder.set_depth(match layout.depth {
-            Depth::Eight => png::BitDepth::Eight,
-            Depth::Sixteen => png::BitDepth::Sixteen,
+            BitDepth::Eight => png::BitDepth::Eight,
+            BitDepth::Sixteen => png::BitDepth::Sixteen,
         });
         if layout.is_srgb {
             encoder.set_source_srgb(png::SrgbRenderingIntent::Perceptual);
@@ -172,7 +173,7 @@ impl<W: Write> PngWriter<W> {
         &mut self,
         count: usize,
         fill: impl Fn(usize, &mut [u8]) + Sync,
-        monitor: &Monitor,
+        progress: &Progress,
     ) -> io::Result<()> {
         let (layout, until) = (self.layout, self.written + count);
         debug_assert!(
@@ -180,7 +181,7 @@ impl<W: Write> PngWriter<W> {
             "bands begin where the picture says: {count} rows behind {} of {layout:?}",
             self.written
         );
-        let tally = monitor.tally(count.div_ceil(layout.band_rows()));
+        let counter = progress.counter(count.div_ceil(layout.band_rows()));
         while self.written < until {
             let end = until.min(self.written + self.rows_at_once());
             let firsts: Vec<usize> = (self.written..end).step_by(layout.band_rows()).collect();
@@ -196,15 +197,15 @@ impl<W: Write> PngWriter<W> {
                     for j in first..end.min(first + layout.band_rows()) {
                         fill(j, &mut space.row);
                         space.filter_row(layout);
-                        monitor.check().map_err(stopped)?;
+                        progress.check().map_err(stopped)?;
                     }
-                    let band = space.compress(monitor)?;
-                    tally.add_one().map_err(stopped)?;
+                    let band = space.compress(progress)?;
+                    counter.add_one().map_err(stopped)?;
                     Ok(band)
                 },
             );
             for band in bands.collect::<io::Result<Vec<Band>>>()? {
-                monitor.check().map_err(stopped)?;
+                progress.check().map_err(stopped)?;
                 self.file.write_chunk(png::chunk::IDAT, &band.compressed)?;
                 self.checksum = joined(self.checksum, band.checksum, band.length);
             }
@@ -284,13 +285,13 @@ impl Space {
     }
 
     /// Compresses the filtered rows.
-    fn compress(&mut self, monitor: &Monitor) -> io::Result<Band> {
+    fn compress(&mut self, progress: &Progress) -> io::Result<Band> {
         let Self { filtered, deflate, .. } = self;
         deflate.reset();
         let mut compressed = Vec::with_capacity(filtered.len() / 2);
         let mut pieces = filtered.chunks(PIECE).peekable();
         while let Some(mut piece) = pieces.next() {
-            monitor.check().map_err(stopped)?;
+            progress.check().map_err(stopped)?;
             let flush = if pieces.peek().is_some() { FlushCompress::None } else { FlushCompress::Sync };
             loop {
                 compressed.reserve(PIECE);
@@ -387,7 +388,7 @@ mod tests {
 
     const ALL: [Channels; 3] = [Channels::Grey, Channels::Rgb, Channels::Rgba];
 
-    fn layout(size: [usize; 2], channels: Channels, depth: Depth) -> Layout {
+    fn layout(size: [usize; 2], channels: Channels, depth: BitDepth) -> Layout {
         Layout { size, channels, depth, is_srgb: false }
     }
 
@@ -403,7 +404,7 @@ mod tests {
 
     fn written(layout: Layout) -> Vec<u8> {
         let mut bytes = Vec::new();
-        write(&mut bytes, layout, fill, &Monitor::new()).expect("written");
+        write(&mut bytes, layout, fill, &Progress::new()).expect("written");
         bytes
     }
 
@@ -421,7 +422,7 @@ mod tests {
 
     #[test]
     fn every_pixel_comes_back_from_another_reader() {
-        for depth in [Depth::Eight, Depth::Sixteen] {
+        for depth in [BitDepth::Eight, BitDepth::Sixteen] {
             for (size, channels) in SIZES.into_iter().flat_map(|size| ALL.map(|channels| (size, channels))) {
                 let layout = layout(size, channels, depth);
                 let mut expected = vec![0; layout.row_bytes() * size[1]];
@@ -435,7 +436,7 @@ mod tests {
 
     #[test]
     fn the_file_is_the_same_at_every_number_of_threads_and_strip_by_strip() {
-        for depth in [Depth::Eight, Depth::Sixteen] {
+        for depth in [BitDepth::Eight, BitDepth::Sixteen] {
             let layout = layout([1024, 6001], Channels::Rgb, depth);
             let whole = written(layout);
             for threads in [1, 2, 7] {
@@ -447,7 +448,7 @@ mod tests {
                     assert!(strip < layout.size[1], "more than one strip");
                     for first in (0..layout.size[1]).step_by(strip) {
                         let count = strip.min(layout.size[1] - first);
-                        file.write_rows(count, fill, &Monitor::new()).expect("written");
+                        file.write_rows(count, fill, &Progress::new()).expect("written");
                     }
                     file.finish().expect("written");
                 });
@@ -458,7 +459,7 @@ mod tests {
 
     #[test]
     fn bands_cost_next_to_nothing() {
-        let layout = layout([1024, 2048], Channels::Rgb, Depth::Eight);
+        let layout = layout([1024, 2048], Channels::Rgb, BitDepth::Eight);
         let mut plain = Vec::new();
         let mut encoder = png::Encoder::new(&mut plain, 1024, 2048);
         encoder.set_color(png::ColorType::Rgb);
@@ -509,15 +510,15 @@ mod tests {
 
     #[test]
     fn a_stopped_writer_fails() {
-        let monitor = Monitor::new();
-        monitor.cancel();
-        assert!(write(&mut Vec::new(), layout([9, 9], Channels::Grey, Depth::Sixteen), fill, &monitor).is_err());
+        let progress = Progress::new();
+        progress.cancel();
+        assert!(write(&mut Vec::new(), layout([9, 9], Channels::Grey, BitDepth::Sixteen), fill, &progress).is_err());
     }
 
     #[test]
     fn bands_that_are_compressed_are_not_written_after_a_stop() {
         /// Cancels when the pixels of the first band come, and counts those that come all the same.
-        struct Stopping<'a>(&'a Monitor, &'a mut usize);
+        struct Stopping<'a>(&'a Progress, &'a mut usize);
 
         impl Write for Stopping<'_> {
             fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
@@ -533,15 +534,15 @@ mod tests {
             }
         }
 
-        let (monitor, mut bands) = (Monitor::new(), 0);
-        let layout = layout([1024, 2048], Channels::Rgb, Depth::Eight);
-        assert!(write(Stopping(&monitor, &mut bands), layout, fill, &monitor).is_err());
+        let (progress, mut bands) = (Progress::new(), 0);
+        let layout = layout([1024, 2048], Channels::Rgb, BitDepth::Eight);
+        assert!(write(Stopping(&progress, &mut bands), layout, fill, &progress).is_err());
         assert_eq!(bands, 1);
     }
 
     #[test]
     fn a_picture_without_all_of_its_rows_is_none() {
-        let file = PngWriter::begin(Vec::new(), layout([9, 7], Channels::Rgb, Depth::Eight)).expect("begun");
+        let file = PngWriter::begin(Vec::new(), layout([9, 7], Channels::Rgb, BitDepth::Eight)).expect("begun");
         assert!(file.finish().is_err_and(|error| error.to_string() == "0 of 7 rows were written"));
     }
 }

@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::atomic::{self, Staged};
+use super::atomic::{self, StagedFile};
 use super::error::FileError;
 use crate::engine::flow::{Outlets, Water};
 use crate::engine::rivers::{River, rivers};
-use crate::engine::texture::RIVER_SHARE;
-use crate::engine::{Heightfield, Monitor};
+use crate::engine::texture::MIN_RIVER_CATCHMENT_SHARE;
+use crate::engine::{Heightfield, Progress};
 
 /// The rivers of a land to write.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,42 +27,50 @@ impl RiversOrder {
     pub(super) fn check(&self) -> Result<(), FileError> {
         match self.path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case(OsStr::new("json"))) {
             true => Ok(()),
-            false => Err(FileError::UnknownEnding { path: self.path.clone(), known: ".json (lines of rivers)".into() }),
+            false => {
+                Err(FileError::UnknownExtension { path: self.path.clone(), known: ".json (lines of rivers)".into() })
+            }
         }
     }
 
     /// The file, complete but without its name.
     pub(super) fn stage(
         &self,
-        land: &Heightfield,
+        terrain: &Heightfield,
         sea_m: Option<f32>,
         overwrite: bool,
-        monitor: &Monitor,
-    ) -> Result<Staged, FileError> {
+        progress: &Progress,
+    ) -> Result<StagedFile, FileError> {
         let path: &Path = &self.path;
-        let extent = land.grid().extent();
-        let least_m2 = self.least_m2.unwrap_or(RIVER_SHARE * extent.width_m * extent.depth_m);
-        let water = monitor.within(0.0..0.6, || Water::on(land, Outlets::Border, sea_m, monitor))?;
-        let found = monitor.within(0.6..0.8, || rivers(land.grid(), &water, least_m2, monitor))?;
+        let extent = terrain.grid().extent();
+        let least_m2 = self.least_m2.unwrap_or(MIN_RIVER_CATCHMENT_SHARE * extent.width_m * extent.depth_m);
+        let water = progress.stage(0.0..0.6, || Water::on(terrain, Outlets::Border, sea_m, progress))?;
+        let found = progress.stage(0.6..0.8, || rivers(terrain.grid(), &water, least_m2, progress))?;
         let head = json!({
             "width_m": extent.width_m, "depth_m": extent.depth_m, "least_area_m2": least_m2, "sea_m": sea_m,
             "points": "x east of the west border, z south of the north border, height, all in metres; area in m²",
         });
         atomic::stage(path, overwrite, |writer| {
-            write(writer, &head, land, &water, &found).map_err(|error| FileError::writing(path, &error))
+            write(writer, &head, terrain, &water, &found).map_err(|error| FileError::writing(path, &error))
         })
     }
 }
 
 /// A line a river, so that large files can be read and compared.
-fn write(writer: &mut impl Write, head: &Value, land: &Heightfield, water: &Water, found: &[River]) -> io::Result<()> {
-    let grid = land.grid();
+fn write(
+    writer: &mut impl Write,
+    head: &Value,
+    terrain: &Heightfield,
+    water: &Water,
+    found: &[River],
+) -> io::Result<()> {
+    let grid = terrain.grid();
     let text = head.to_string();
     write!(writer, "{},\n\"rivers\": [", text.trim_end_matches('}'))?;
     for (i, river) in found.iter().enumerate() {
         let point = |&sample: &u32| {
             let (c, r) = (sample as usize % grid.width(), sample as usize / grid.width());
-            json!([grid.x_m(c), grid.z_m(r), land[(c, r)], water.areas_m2[sample as usize]])
+            json!([grid.x_m(c), grid.z_m(r), terrain[(c, r)], water.areas_m2[sample as usize]])
         };
         let points: Vec<Value> = river.samples.iter().map(point).collect();
         let comma = if i > 0 { "," } else { "" };
@@ -83,9 +91,9 @@ mod tests {
         let path = folder.path().join("rivers.json");
         // A gutter along the middle that falls to the south.
         let grid = Grid::new(Extent { width_m: 80.0, depth_m: 80.0 }, 9, 9);
-        let land = Heightfield::from_fn(grid, |c, r| (c as f32 - 4.0).abs() * 5.0 - r as f32);
+        let terrain = Heightfield::from_fn(grid, |c, r| (c as f32 - 4.0).abs() * 5.0 - r as f32);
         let order = RiversOrder { path: path.clone(), least_m2: Some(1500.0) };
-        let staged = order.stage(&land, None, false, &Monitor::new()).expect("written");
+        let staged = order.stage(&terrain, None, false, &Progress::new()).expect("written");
         atomic::commit_all(vec![staged]).expect("named");
         let text = std::fs::read_to_string(&path).expect("text");
         let value: Value = serde_json::from_str(&text).expect("JSON");

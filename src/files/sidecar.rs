@@ -77,7 +77,7 @@ impl Sidecar {
 
 /// Everything that goes into a sidecar.
 #[derive(Clone, Copy, Debug)]
-pub struct Description<'a> {
+pub struct SidecarContents<'a> {
     /// The heightmap.
     pub path: &'a Path,
     /// What was chosen of it beside its format.
@@ -94,7 +94,7 @@ pub struct Description<'a> {
     pub steps: &'a [String],
 }
 
-impl Description<'_> {
+impl SidecarContents<'_> {
     /// The sidecar as it is written.
     pub fn to_json(&self) -> Result<Value, FileError> {
         let format = Format::from_path(self.path)?;
@@ -187,10 +187,10 @@ mod tests {
     use super::*;
     use crate::engine::heightfield::Extent;
 
-    fn description(path: &Path) -> Description<'_> {
+    fn description(path: &Path) -> SidecarContents<'_> {
         let grid = Grid::new(Extent { width_m: 4096.0, depth_m: 2048.0 }, 1025, 513);
         let range_m = Band { min: -12.5, max: 1743.1 };
-        Description {
+        SidecarContents {
             path,
             encoding: Encoding::default(),
             grid,
@@ -228,7 +228,7 @@ mod tests {
         let order = |name: &str, raw: Option<&str>| {
             let path = Path::new(name);
             let encoding = raw.map(|raw| raw.parse().expect("valid")).into();
-            Description { encoding, ..description(path) }.to_json().expect("known")["byte_order"].clone()
+            SidecarContents { encoding, ..description(path) }.to_json().expect("known")["byte_order"].clone()
         };
         assert_eq!(order("a.r16", None), "little-endian");
         assert_eq!(order("a.raw", Some("u16be")), "big-endian");
@@ -240,7 +240,7 @@ mod tests {
         let format = |name: &str, raw: Option<&str>| {
             let path = Path::new(name);
             let encoding = raw.map(|raw| raw.parse().expect("valid")).into();
-            let json = Description { encoding, ..description(path) }.to_json().expect("known");
+            let json = SidecarContents { encoding, ..description(path) }.to_json().expect("known");
             (json["format"].clone(), json["bits"].clone())
         };
         assert_eq!(format("a.RAW", Some("f32le")), (json!("raw"), json!(32)));

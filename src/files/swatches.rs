@@ -9,13 +9,13 @@ use image::{DynamicImage, GenericImageView, ImageDecoder, ImageError, ImageForma
 
 use super::error::FileError;
 use super::memory::require_memory;
-use super::texture::{CUT_OFF, is_cut_off_jpeg};
-use crate::engine::Picture;
-use crate::engine::parameters::PictureName;
+use super::texture::{CUT_OFF, is_truncated_jpeg};
+use crate::engine::Image;
+use crate::engine::parameters::TextureName;
 use crate::engine::texture::Swatch;
 
 /// The most pixels along a side of a tileable picture, and the most bytes that decoding one may take.
-const MOST_SIDE: u32 = 8192;
+const MAX_SIDE: u32 = 8192;
 const MOST_BYTES: u64 = 512 << 20;
 
 /// The bytes that a pixel takes in a [`Swatch`], whose levels add up to four thirds of the first.
@@ -37,12 +37,12 @@ pub const SHIPPED: [(&str, &[u8]); 11] = [
 ];
 
 /// A picture that ships, decoded once for the whole program.
-pub fn shipped(name: &PictureName) -> Result<Arc<Swatch>, FileError> {
+pub fn shipped(name: &TextureName) -> Result<Arc<Swatch>, FileError> {
     static DECODED: Mutex<BTreeMap<&'static str, Arc<Swatch>>> = Mutex::new(BTreeMap::new());
     let Some((key, bytes)) = SHIPPED.iter().find(|(key, _)| *key == name.0) else {
         let known = SHIPPED.map(|(key, _)| key).join(", ");
         let problem = format!("no picture of this name ships; there are {known}");
-        return Err(FileError::contents(Path::new(&name.0), problem));
+        return Err(FileError::invalid(Path::new(&name.0), problem));
     };
     let mut decoded = DECODED.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(swatch) = decoded.get(key) {
@@ -59,15 +59,15 @@ pub fn decode(name: &str, bytes: &[u8]) -> Result<Arc<Swatch>, FileError> {
 }
 
 /// The pixels of a picture file, whatever its format.
-pub fn picture(path: &Path, bytes: &[u8]) -> Result<Picture, FileError> {
+pub fn picture(path: &Path, bytes: &[u8]) -> Result<Image, FileError> {
     let unreadable = |reason: &str| {
         let problem = format!("this cannot be read as a picture ({reason}); choose a PNG, JPEG, TGA or BMP");
-        FileError::contents(path, problem)
+        FileError::invalid(path, problem)
     };
     if bytes.is_empty() {
         return Err(unreadable("it is empty"));
     }
-    if is_cut_off_jpeg(bytes) {
+    if is_truncated_jpeg(bytes) {
         return Err(unreadable(CUT_OFF));
     }
     let mut reader = ImageReader::new(Cursor::new(bytes));
@@ -78,7 +78,7 @@ pub fn picture(path: &Path, bytes: &[u8]) -> Result<Picture, FileError> {
         reader.set_format(ImageFormat::Tga);
     }
     let mut limits = Limits::default();
-    (limits.max_image_width, limits.max_image_height) = (Some(MOST_SIDE), Some(MOST_SIDE));
+    (limits.max_image_width, limits.max_image_height) = (Some(MAX_SIDE), Some(MAX_SIDE));
     limits.max_alloc = Some(MOST_BYTES);
     reader.limits(limits);
     // What is wrong with it as a TGA says nothing of a file that is none.
@@ -92,7 +92,7 @@ pub fn picture(path: &Path, bytes: &[u8]) -> Result<Picture, FileError> {
     require_memory(4 * pixels + decoder.total_bytes().max(SWATCH_BYTES * pixels))?;
     let decoded = DynamicImage::from_decoder(decoder).map_err(broken)?;
     let mut picture =
-        Picture { width: width as usize, height: height as usize, pixels: Vec::with_capacity(pixels as usize) };
+        Image { width: width as usize, height: height as usize, pixels: Vec::with_capacity(pixels as usize) };
     picture.pixels.extend(decoded.pixels().map(|(_, _, Rgba([red, green, blue, _]))| [red, green, blue, 255]));
     Ok(picture)
 }
@@ -104,12 +104,12 @@ mod tests {
     #[test]
     fn every_shipped_picture_is_there_and_decoded_once() {
         for (key, _) in SHIPPED {
-            let name = PictureName(key.into());
+            let name = TextureName(key.into());
             let first = shipped(&name).expect("readable");
-            assert!(name.ships() && Arc::ptr_eq(&first, &shipped(&name).expect("readable")));
+            assert!(name.is_shipped() && Arc::ptr_eq(&first, &shipped(&name).expect("readable")));
             assert!(first.mean().iter().all(|channel| (0.005..0.95).contains(channel)), "{key}: {:?}", first.mean());
         }
-        let error = shipped(&PictureName("assets/gras.jpg".into())).expect_err("unknown").to_string();
+        let error = shipped(&TextureName("assets/gras.jpg".into())).expect_err("unknown").to_string();
         assert!(error.contains("assets/gras.jpg") && error.contains("assets/grass.jpg"), "{error}");
     }
 

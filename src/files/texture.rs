@@ -11,17 +11,17 @@ use image::{ExtendedColorType, ImageEncoder, ImageFormat};
 
 use super::error::FileError;
 use super::heightmap::Format;
-use super::maps::Depth;
+use super::maps::BitDepth;
 use super::memory::require_memory;
 use super::png_writer::{self, Channels, Layout, PngWriter};
-use super::watched::{Watched, stopped};
-use crate::engine::{Cancelled, Monitor, Picture};
+use super::watched::{CancellableWriter, stopped};
+use crate::engine::{Cancelled, Image, Progress};
 
 /// The most pixels along a side that JPEG and TGA have room for.
-pub const MOST_SIDE: usize = 65_535;
+pub const MAX_SIDE: usize = 65_535;
 
 /// The pixels along a side of a picture of the land in 3-D.
-pub const PICTURE_SIDES: RangeInclusive<u32> = 16..=8192;
+pub const RENDER_SIDES: RangeInclusive<u32> = 16..=8192;
 /// The pictures of a turntable.
 pub const TURNTABLE_FRAMES: RangeInclusive<u32> = 2..=999;
 
@@ -30,7 +30,7 @@ const JPEG_QUALITY: u8 = 92;
 
 /// A kind of picture file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PictureFormat {
+pub enum ImageFileFormat {
     /// Without losses, compressed.
     Png,
     /// With losses, small.
@@ -41,7 +41,7 @@ pub enum PictureFormat {
     Bmp,
 }
 
-impl PictureFormat {
+impl ImageFileFormat {
     /// The heightmap formats that are pictures.
     pub fn of(format: Format) -> Option<Self> {
         match format {
@@ -57,7 +57,7 @@ impl PictureFormat {
 
     /// The format by a file's ending.
     pub fn from_path(path: &Path) -> Result<Self, FileError> {
-        Format::from_path(path).ok().and_then(Self::of).ok_or_else(|| FileError::UnknownEnding {
+        Format::from_path(path).ok().and_then(Self::of).ok_or_else(|| FileError::UnknownExtension {
             path: path.to_path_buf(),
             known: ".png .jpg .jpeg .tga .bmp (pictures)".into(),
         })
@@ -95,7 +95,7 @@ impl PictureFormat {
 pub(super) const CUT_OFF: &str = "it breaks off; copy it again";
 
 /// Whether a JPEG breaks off before its end. Its decoder makes the rest grey and says nothing.
-pub(super) fn is_cut_off_jpeg(bytes: &[u8]) -> bool {
+pub(super) fn is_truncated_jpeg(bytes: &[u8]) -> bool {
     const START: u8 = 0xD8;
     const END: u8 = 0xD9;
     let Some(mut rest) = bytes.strip_prefix(&[0xFF, START]) else { return false };
@@ -114,9 +114,9 @@ pub(super) fn is_cut_off_jpeg(bytes: &[u8]) -> bool {
 
 /// Whether a picture of that size can be written to the file.
 pub fn check_size(path: &Path, size: [usize; 2]) -> Result<(), FileError> {
-    let most = match PictureFormat::from_path(path)? {
-        PictureFormat::Png => 65_536,
-        PictureFormat::Jpg | PictureFormat::Tga | PictureFormat::Bmp => MOST_SIDE,
+    let most = match ImageFileFormat::from_path(path)? {
+        ImageFileFormat::Png => 65_536,
+        ImageFileFormat::Jpg | ImageFileFormat::Tga | ImageFileFormat::Bmp => MAX_SIDE,
     };
     if size.iter().any(|side| !(1..=most).contains(side)) {
         let possible = format!("each side must have from 1 to {most} pixels");
@@ -128,33 +128,33 @@ pub fn check_size(path: &Path, size: [usize; 2]) -> Result<(), FileError> {
 /// Paints a picture of that size and writes it in the format of the file's ending. `paint` is asked for some of its rows
 /// at a time, from north to south: for all of them where the format needs the whole picture. A PNG gets an alpha
 /// channel of that value throughout, if one is asked for.
-pub fn write_painted(
+pub fn paint_and_write(
     writer: &mut (impl Write + Seek),
     path: &Path,
     size: [usize; 2],
     alpha: Option<u8>,
-    paint: impl Fn(Range<usize>) -> Result<Picture, Cancelled>,
-    monitor: &Monitor,
+    paint: impl Fn(Range<usize>) -> Result<Image, Cancelled>,
+    progress: &Progress,
 ) -> Result<(), FileError> {
-    match PictureFormat::from_path(path)? {
-        PictureFormat::Png => {
-            let written = write_png_in_strips(writer, size, alpha, paint, monitor);
+    match ImageFileFormat::from_path(path)? {
+        ImageFileFormat::Png => {
+            let written = write_png_in_strips(writer, size, alpha, paint, progress);
             // A writer that was stopped fails in its own words.
-            monitor.check()?;
+            progress.check()?;
             written.map_err(|error| FileError::writing(path, &error))
         }
-        PictureFormat::Jpg | PictureFormat::Tga | PictureFormat::Bmp => {
-            let picture = monitor.within(0.0..0.5, || paint(0..size[1]))?;
-            monitor.within(0.5..1.0, || write(writer, path, &picture, monitor))
+        ImageFileFormat::Jpg | ImageFileFormat::Tga | ImageFileFormat::Bmp => {
+            let picture = progress.stage(0.0..0.5, || paint(0..size[1]))?;
+            progress.stage(0.5..1.0, || write(writer, path, &picture, progress))
         }
     }
 }
 
-/// The most bytes that [`write_painted`] takes, the picture included.
+/// The most bytes that [`paint_and_write`] takes, the picture included.
 pub(super) fn bytes_painted(path: &Path, size: [usize; 2]) -> u64 {
-    match PictureFormat::from_path(path) {
-        Ok(PictureFormat::Png) => png_writer::bytes_at_once(layout_of(size, Channels::Rgba), size_of::<[u8; 4]>()),
-        Ok(PictureFormat::Jpg | PictureFormat::Tga | PictureFormat::Bmp) | Err(_) => {
+    match ImageFileFormat::from_path(path) {
+        Ok(ImageFileFormat::Png) => png_writer::bytes_at_once(layout_of(size, Channels::Rgba), size_of::<[u8; 4]>()),
+        Ok(ImageFileFormat::Jpg | ImageFileFormat::Tga | ImageFileFormat::Bmp) | Err(_) => {
             bytes_of_pixels(size, 4).saturating_add(bytes_written(path, size))
         }
     }
@@ -167,10 +167,10 @@ pub(super) fn bytes_turned_over(path: &Path, size: [usize; 2]) -> u64 {
 
 /// The most bytes that [`write`] takes beside the picture.
 fn bytes_written(path: &Path, size: [usize; 2]) -> u64 {
-    match PictureFormat::from_path(path) {
-        Ok(PictureFormat::Png) => png_writer::bytes_at_once(layout_of(size, Channels::Rgb), 0),
+    match ImageFileFormat::from_path(path) {
+        Ok(ImageFileFormat::Png) => png_writer::bytes_at_once(layout_of(size, Channels::Rgb), 0),
         // A copy with three bytes a pixel. A file of no known ending is refused elsewhere.
-        Ok(PictureFormat::Jpg | PictureFormat::Tga | PictureFormat::Bmp) | Err(_) => bytes_of_pixels(size, 3),
+        Ok(ImageFileFormat::Jpg | ImageFileFormat::Tga | ImageFileFormat::Bmp) | Err(_) => bytes_of_pixels(size, 3),
     }
 }
 
@@ -182,27 +182,27 @@ fn bytes_of_pixels([width, height]: [usize; 2], each: u64) -> u64 {
 pub fn write(
     writer: &mut (impl Write + Seek),
     path: &Path,
-    picture: &Picture,
-    monitor: &Monitor,
+    picture: &Image,
+    progress: &Progress,
 ) -> Result<(), FileError> {
-    let format = PictureFormat::from_path(path)?;
+    let format = ImageFileFormat::from_path(path)?;
     let written = match format {
-        PictureFormat::Png => write_png(writer, picture, monitor),
-        PictureFormat::Jpg | PictureFormat::Tga | PictureFormat::Bmp => {
+        ImageFileFormat::Png => write_png(writer, picture, progress),
+        ImageFileFormat::Jpg | ImageFileFormat::Tga | ImageFileFormat::Bmp => {
             require_memory(3 * picture.pixels.len() as u64)?;
             let pixels: Vec<u8> =
                 picture.pixels.iter().flat_map(|[red, green, blue, _]| [*red, *green, *blue]).collect();
             let size = [picture.width as u32, picture.height as u32];
-            format.encode(&mut Watched::new(writer, monitor), &pixels, size, ExtendedColorType::Rgb8)
+            format.encode(&mut CancellableWriter::new(writer, progress), &pixels, size, ExtendedColorType::Rgb8)
         }
     };
     // A writer that was stopped fails in its own words.
-    monitor.check()?;
+    progress.check()?;
     written.map_err(|error| FileError::writing(path, &error))
 }
 
 fn layout_of(size: [usize; 2], channels: Channels) -> Layout {
-    Layout { size, channels, depth: Depth::Eight, is_srgb: true }
+    Layout { size, channels, depth: BitDepth::Eight, is_srgb: true }
 }
 
 /// Red, green and blue of a row of pixels.
@@ -211,10 +211,10 @@ fn fill(row: &[[u8; 4]], bytes: &mut [u8]) {
     triples.iter_mut().zip(row).for_each(|(triple, [red, green, blue, _])| *triple = [*red, *green, *blue]);
 }
 
-fn write_png(writer: &mut impl Write, picture: &Picture, monitor: &Monitor) -> io::Result<()> {
-    let Picture { width, height, pixels } = picture;
+fn write_png(writer: &mut impl Write, picture: &Image, progress: &Progress) -> io::Result<()> {
+    let Image { width, height, pixels } = picture;
     let row = |j: usize, bytes: &mut [u8]| fill(&pixels[j * width..][..*width], bytes);
-    png_writer::write(writer, layout_of([*width, *height], Channels::Rgb), row, monitor)
+    png_writer::write(writer, layout_of([*width, *height], Channels::Rgb), row, progress)
 }
 
 /// Paints a PNG in strips, so that the picture is never in memory as a whole.
@@ -222,8 +222,8 @@ fn write_png_in_strips(
     writer: &mut impl Write,
     size: [usize; 2],
     alpha: Option<u8>,
-    paint: impl Fn(Range<usize>) -> Result<Picture, Cancelled>,
-    monitor: &Monitor,
+    paint: impl Fn(Range<usize>) -> Result<Image, Cancelled>,
+    progress: &Progress,
 ) -> io::Result<()> {
     let channels = if alpha.is_some() { Channels::Rgba } else { Channels::Rgb };
     let mut file = PngWriter::begin(writer, layout_of(size, channels))?;
@@ -232,8 +232,8 @@ fn write_png_in_strips(
     let share = |rows: usize| rows as f32 / height as f32;
     for first in (0..height).step_by(strip) {
         let rows = first..height.min(first + strip);
-        monitor.within(share(first)..share(rows.end), || {
-            let Picture { pixels, .. } = monitor.within(0.0..0.5, || paint(rows.clone())).map_err(stopped)?;
+        progress.stage(share(first)..share(rows.end), || {
+            let Image { pixels, .. } = progress.stage(0.0..0.5, || paint(rows.clone())).map_err(stopped)?;
             let row = |j: usize, bytes: &mut [u8]| {
                 let row = &pixels[(j - first) * width..][..width];
                 match alpha {
@@ -244,7 +244,7 @@ fn write_png_in_strips(
                     }
                 }
             };
-            monitor.within(0.5..1.0, || file.write_rows(rows.len(), row, monitor))
+            progress.stage(0.5..1.0, || file.write_rows(rows.len(), row, progress))
         })?;
     }
     file.finish()
@@ -258,15 +258,15 @@ mod tests {
 
     #[test]
     fn another_reader_finds_the_mark_in_the_north_west() {
-        let mut picture = Picture { width: 24, height: 16, pixels: vec![[10, 60, 20, 255]; 24 * 16] };
+        let mut picture = Image { width: 24, height: 16, pixels: vec![[10, 60, 20, 255]; 24 * 16] };
         for (row, column) in (0..8).flat_map(|row| (0..8).map(move |column| (row, column))) {
             picture.pixels[row * 24 + column] = [250, 30, 40, 255];
         }
         for ending in ["png", "jpg", "tga", "bmp"] {
             let mut bytes = Cursor::new(Vec::new());
             let path = format!("a.{ending}");
-            write(&mut bytes, Path::new(&path), &picture, &Monitor::new()).expect("written");
-            let format = PictureFormat::from_path(Path::new(&path)).expect("known").in_image_crate();
+            write(&mut bytes, Path::new(&path), &picture, &Progress::new()).expect("written");
+            let format = ImageFileFormat::from_path(Path::new(&path)).expect("known").in_image_crate();
             let read = image::load_from_memory_with_format(bytes.get_ref(), format).expect(ending).into_rgb8();
             assert_eq!(read.dimensions(), (24, 16), "{ending}");
             let tolerance = if ending == "jpg" { 12 } else { 0 };
@@ -280,31 +280,31 @@ mod tests {
 
     #[test]
     fn a_jpeg_ends_where_its_end_is_whatever_stands_around_it() {
-        let picture = Picture { width: 40, height: 40, pixels: (0..1600).map(|i| [i as u8, 7, 99, 255]).collect() };
+        let picture = Image { width: 40, height: 40, pixels: (0..1600).map(|i| [i as u8, 7, 99, 255]).collect() };
         let mut bytes = Cursor::new(Vec::new());
-        write(&mut bytes, Path::new("a.jpg"), &picture, &Monitor::new()).expect("written");
+        write(&mut bytes, Path::new("a.jpg"), &picture, &Progress::new()).expect("written");
         let plain = bytes.into_inner();
         let both = [0xFF, 0xDA, 0, 1, 0xFF, 0xD9, 0xFF, 0xDA, 2];
         // A small picture of its own within a segment before the pixels, as cameras write it.
-        let within = [&plain[..2], &[0xFF, 0xE1, 0, 11], &both, &plain[2..]].concat();
-        for whole in [plain.clone(), [&plain[..], &both].concat(), within.clone()] {
-            assert!(!is_cut_off_jpeg(&whole));
+        let stage = [&plain[..2], &[0xFF, 0xE1, 0, 11], &both, &plain[2..]].concat();
+        for whole in [plain.clone(), [&plain[..], &both].concat(), stage.clone()] {
+            assert!(!is_truncated_jpeg(&whole));
         }
-        for bytes in [&plain, &within] {
+        for bytes in [&plain, &stage] {
             for part in [2, 4, 20, bytes.len() / 2, bytes.len() - 1] {
-                assert!(is_cut_off_jpeg(&bytes[..part]), "{part} of {} bytes", bytes.len());
+                assert!(is_truncated_jpeg(&bytes[..part]), "{part} of {} bytes", bytes.len());
             }
         }
-        assert!(!is_cut_off_jpeg(b"no picture"));
+        assert!(!is_truncated_jpeg(b"no picture"));
     }
 
     #[test]
     fn a_stopped_writer_says_so() {
-        let picture = Picture { width: 2, height: 2, pixels: vec![[0; 4]; 4] };
-        let monitor = Monitor::new();
-        monitor.cancel();
+        let picture = Image { width: 2, height: 2, pixels: vec![[0; 4]; 4] };
+        let progress = Progress::new();
+        progress.cancel();
         for path in ["a.png", "a.bmp"] {
-            let stopped = write(&mut Cursor::new(Vec::new()), Path::new(path), &picture, &monitor);
+            let stopped = write(&mut Cursor::new(Vec::new()), Path::new(path), &picture, &progress);
             assert_eq!(stopped, Err(FileError::Cancelled), "{path}");
         }
     }

@@ -8,14 +8,14 @@ use std::path::{Path, PathBuf};
 
 /// A rectangle of the samples or pixels of a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Cut {
+pub struct Region {
     /// The north-western one.
     pub first: [usize; 2],
     /// How many there are from west to east and from north to south.
     pub size: [usize; 2],
 }
 
-impl Cut {
+impl Region {
     /// All of it.
     pub fn whole(size: [usize; 2]) -> Self {
         Self { first: [0; 2], size }
@@ -24,7 +24,7 @@ impl Cut {
 
 /// How the files of tiles are told apart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum TileNames {
+pub enum TileNaming {
     /// `NAME_x1_y0.png`: counted from the north-western tile, eastward and southward.
     #[default]
     FromNorthWest,
@@ -43,46 +43,46 @@ pub struct Tiles {
     /// The only tile to write, its column and its row from the north-western one; `None`: all.
     pub only: Option<[usize; 2]>,
     /// How their files are told apart.
-    pub names: TileNames,
+    pub names: TileNaming,
 }
 
 /// What of a map goes into a file: the tile, if the map is cut, and its part of the whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Piece {
+pub struct TileRegion {
     /// Column and row; `None`: the map is one file.
     pub tile: Option<[usize; 2]>,
     /// The samples or pixels.
-    pub cut: Cut,
+    pub cut: Region,
 }
 
 impl Tiles {
     /// The most tiles along a side.
-    pub const MOST: usize = 64;
+    pub const MAX_PER_SIDE: usize = 64;
 
     /// The parts of a map of samples, which share their edges; in words, why there are none.
-    pub fn of_samples(tiles: Option<Self>, size: [usize; 2]) -> Result<Vec<Piece>, String> {
+    pub fn of_samples(tiles: Option<Self>, size: [usize; 2]) -> Result<Vec<TileRegion>, String> {
         let Some(tiles) = tiles else {
-            return Ok(vec![Piece { tile: None, cut: Cut::whole(size) }]);
+            return Ok(vec![TileRegion { tile: None, cut: Region::whole(size) }]);
         };
         let [steps_x, steps_z] =
             [0, 1].map(|axis| tiles.share(axis, size[axis] - 1, "the samples along a side, less one,"));
         let steps = [steps_x?, steps_z?];
-        let cut = |tile: [usize; 2]| Cut {
+        let cut = |tile: [usize; 2]| Region {
             first: [0, 1].map(|axis| tile[axis] * steps[axis]),
             size: steps.map(|steps| steps + 1),
         };
-        Ok(tiles.written().map(|tile| Piece { tile: Some(tile), cut: cut(tile) }).collect())
+        Ok(tiles.written().map(|tile| TileRegion { tile: Some(tile), cut: cut(tile) }).collect())
     }
 
     /// The parts of a map of pixels, which lie side by side; in words, why there are none.
-    pub fn of_pixels(tiles: Option<Self>, size: [usize; 2]) -> Result<Vec<Piece>, String> {
+    pub fn of_pixels(tiles: Option<Self>, size: [usize; 2]) -> Result<Vec<TileRegion>, String> {
         let Some(tiles) = tiles else {
-            return Ok(vec![Piece { tile: None, cut: Cut::whole(size) }]);
+            return Ok(vec![TileRegion { tile: None, cut: Region::whole(size) }]);
         };
         let [width, height] = [0, 1].map(|axis| tiles.share(axis, size[axis], "the pixels along a side"));
         let size = [width?, height?];
-        let cut = |tile: [usize; 2]| Cut { first: [0, 1].map(|axis| tile[axis] * size[axis]), size };
-        Ok(tiles.written().map(|tile| Piece { tile: Some(tile), cut: cut(tile) }).collect())
+        let cut = |tile: [usize; 2]| Region { first: [0, 1].map(|axis| tile[axis] * size[axis]), size };
+        Ok(tiles.written().map(|tile| TileRegion { tile: Some(tile), cut: cut(tile) }).collect())
     }
 
     /// How much of so many a tile gets along an axis.
@@ -111,9 +111,9 @@ impl Tiles {
         let mut name: OsString = part(path.file_stem());
         let from_north_west = format!("_x{column}_y{row}");
         match tiles.names {
-            TileNames::FromNorthWest => name.push(from_north_west),
-            TileNames::FromSouthWest => name.push(format!("_{column}_{}", tiles.counts[1].saturating_sub(row + 1))),
-            TileNames::Before(end) => match name.to_str().and_then(|stem| stem.strip_suffix(end)) {
+            TileNaming::FromNorthWest => name.push(from_north_west),
+            TileNaming::FromSouthWest => name.push(format!("_{column}_{}", tiles.counts[1].saturating_sub(row + 1))),
+            TileNaming::Before(end) => match name.to_str().and_then(|stem| stem.strip_suffix(end)) {
                 Some(stem) => name = format!("{stem}{from_north_west}{end}").into(),
                 None => name.push(from_north_west),
             },
@@ -131,19 +131,19 @@ mod tests {
     use super::*;
 
     fn tiles(counts: [usize; 2], only: Option<[usize; 2]>) -> Option<Tiles> {
-        Some(Tiles { counts, only, names: TileNames::FromNorthWest })
+        Some(Tiles { counts, only, names: TileNaming::FromNorthWest })
     }
 
     #[test]
     fn samples_share_their_edges_and_pixels_do_not() {
-        let cuts = |pieces: Result<Vec<Piece>, String>| -> Vec<Cut> {
+        let cuts = |pieces: Result<Vec<TileRegion>, String>| -> Vec<Region> {
             pieces.expect("possible").into_iter().map(|piece| piece.cut).collect()
         };
         let samples = cuts(Tiles::of_samples(tiles([2, 1], None), [9, 5]));
-        assert_eq!(samples, [Cut { first: [0, 0], size: [5, 5] }, Cut { first: [4, 0], size: [5, 5] }]);
+        assert_eq!(samples, [Region { first: [0, 0], size: [5, 5] }, Region { first: [4, 0], size: [5, 5] }]);
         let pixels = cuts(Tiles::of_pixels(tiles([1, 3], Some([0, 2])), [4, 12]));
-        assert_eq!(pixels, [Cut { first: [0, 8], size: [4, 4] }]);
-        assert_eq!(cuts(Tiles::of_samples(None, [3, 4])), [Cut::whole([3, 4])]);
+        assert_eq!(pixels, [Region { first: [0, 8], size: [4, 4] }]);
+        assert_eq!(cuts(Tiles::of_samples(None, [3, 4])), [Region::whole([3, 4])]);
     }
 
     #[test]
@@ -160,10 +160,10 @@ mod tests {
             let tiles = tiles([3, 2], None).map(|tiles| Tiles { names, ..tiles });
             Tiles::path(tiles, Path::new("a/height.v2.png"), tile)
         };
-        assert_eq!(path(TileNames::FromNorthWest), Path::new("a/height.v2_x2_y0.png"));
-        assert_eq!(path(TileNames::FromSouthWest), Path::new("a/height.v2_2_1.png"));
+        assert_eq!(path(TileNaming::FromNorthWest), Path::new("a/height.v2_x2_y0.png"));
+        assert_eq!(path(TileNaming::FromSouthWest), Path::new("a/height.v2_2_1.png"));
         let gsi = |name| {
-            let tiles = tiles([3, 2], None).map(|tiles| Tiles { names: TileNames::Before("_gsi"), ..tiles });
+            let tiles = tiles([3, 2], None).map(|tiles| Tiles { names: TileNaming::Before("_gsi"), ..tiles });
             Tiles::path(tiles, Path::new(name), tile)
         };
         assert_eq!(gsi("a/height_gsi.png"), Path::new("a/height_x2_y0_gsi.png"));

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use super::{FORMAT, MOST_FILE_BYTES};
+use super::{FORMAT, MAX_FILE_BYTES};
 use crate::engine::parameters::ParameterError;
 
 /// Why a project cannot be read or changed.
@@ -54,7 +54,7 @@ impl fmt::Display for ProjectError {
             Self::TooMuch(name) => write!(
                 f,
                 "there is no room for the imported file \"{name}\": all of them together may have {} MiB",
-                MOST_FILE_BYTES >> 20
+                MAX_FILE_BYTES >> 20
             ),
             Self::NoAssignment(found) => write!(f, "\"{found}\" is not of the form PATH=VALUE, like stack.0.count=500"),
         }

@@ -20,7 +20,7 @@ use serde_json::{Map, Value};
 pub use self::error::ProjectError;
 pub use self::presets::{Preset, preset_projects, presets};
 use crate::engine::Recipe;
-use crate::engine::measures::WALKABLE_DEG;
+use crate::engine::analysis::DEFAULT_WALKABLE_DEG;
 use crate::engine::parameters::{
     Field, FileName, Parameter, ParameterError, Problem, Spec, group_from_json, nearest_name, not_an_object, parameters,
 };
@@ -29,19 +29,19 @@ use crate::engine::parameters::{
 pub const FORMAT: u32 = 1;
 
 /// How the files of projects end.
-pub const ENDING: &str = ".upthrust.json";
+pub const PROJECT_SUFFIX: &str = ".upthrust.json";
 
 /// The most bytes of a project's own file, and of all its imported files together.
-pub const MOST_FILE_BYTES: u64 = 1 << 30;
+pub const MAX_FILE_BYTES: u64 = 1 << 30;
 
 /// The endings of the files that a project may name: those of heightmaps, without the dot. Nothing else beside a project
 /// is read into it.
-pub const IMPORT_ENDINGS: [&str; 14] =
+pub const IMPORT_EXTENSIONS: [&str; 14] =
     ["png", "r16", "raw", "r32", "xy", "asc", "pgm", "bmp", "jpg", "jpeg", "tga", "exr", "tif", "tiff"];
 
 parameters! {
     /// How the project is looked at in the editor.
-    pub struct View {
+    pub struct ViewSettings {
         /// Samples along the longer side of the preview; the land itself is the same at every size.
         preview_samples: u32 = 513,
             Spec::number("Preview samples", 33.0, 4097.0).slider(129.0, 2049.0).logarithmic();
@@ -52,7 +52,7 @@ parameters! {
         /// where it lies.
         water_m: Option<f64> = None, Spec::number("Water level", -20_000.0, 100_000.0).slider(-500.0, 2000.0).unit("m");
         /// The slope up to which ground counts as walkable.
-        walkable_deg: f64 = WALKABLE_DEG, Spec::number("Walkable up to", 0.0, 90.0).slider(5.0, 70.0).unit("°");
+        walkable_deg: f64 = DEFAULT_WALKABLE_DEG, Spec::number("Walkable up to", 0.0, 90.0).slider(5.0, 70.0).unit("°");
         /// The parameters that variations leave alone: the seed of their step, and their key.
         locked: Vec<String> = Vec::new(), Spec::new("Locked parameters");
     }
@@ -78,7 +78,7 @@ pub struct Project {
     /// What decides the land and its texture.
     pub recipe: Recipe,
     /// How it is looked at.
-    pub view: View,
+    pub view: ViewSettings,
     /// How it is exported.
     pub export: Export,
     /// The bytes of the imported files, so that a project that is moved or mailed still opens.
@@ -143,7 +143,7 @@ impl Project {
                 "recipe" => project.recipe = Recipe::from_json(value).map_err(|error| error.within(key))?,
                 "view" => project.view = group_from_json(value).map_err(|error| error.within(key))?,
                 "export" => project.export = group_from_json(value).map_err(|error| error.within(key))?,
-                "files" => project.files = files_from_value(value, MOST_FILE_BYTES)?,
+                "files" => project.files = files_from_value(value, MAX_FILE_BYTES)?,
                 _ => return Err(ParameterError::unknown_key(key, KEYS).into()),
             }
         }
@@ -152,7 +152,7 @@ impl Project {
 
     /// Reads a project's file, and beside it the files that it names but does not hold.
     pub fn open(path: &Path) -> Result<Self, ProjectError> {
-        let bytes = read_at_most(path, MOST_FILE_BYTES)?;
+        let bytes = read_at_most(path, MAX_FILE_BYTES)?;
         let text = String::from_utf8(bytes).map_err(|_| ProjectError::Json("it is not text".into()))?;
         let mut project = Self::from_json(&text)?;
         project.load_files(path.parent().unwrap_or(Path::new("")))?;
@@ -162,12 +162,12 @@ impl Project {
     /// Reads the files that the recipe names but the project does not hold, relative to `folder`.
     pub fn load_files(&mut self, folder: &Path) -> Result<(), ProjectError> {
         for name in self.recipe.files() {
-            let room = self.room_for_files();
+            let room = self.remaining_file_bytes();
             if let Entry::Vacant(place) = self.files.entry(name) {
                 let path = folder.join(&place.key().0);
                 let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase());
-                if !ending.is_some_and(|ending| IMPORT_ENDINGS.contains(&ending.as_str())) {
-                    let known = IMPORT_ENDINGS.map(|ending| format!(".{ending}")).join(" ");
+                if !ending.is_some_and(|ending| IMPORT_EXTENSIONS.contains(&ending.as_str())) {
+                    let known = IMPORT_EXTENSIONS.map(|ending| format!(".{ending}")).join(" ");
                     let reason = format!("no heightmap or picture with this ending can be read; known are {known}");
                     return Err(ProjectError::Unreadable(path, reason));
                 }
@@ -178,9 +178,9 @@ impl Project {
     }
 
     /// How many more bytes of imported files the project can hold and still be opened again.
-    pub fn room_for_files(&self) -> u64 {
+    pub fn remaining_file_bytes(&self) -> u64 {
         let held = self.files.values().map(|bytes| bytes.len() as u64).sum();
-        MOST_FILE_BYTES.saturating_sub(held)
+        MAX_FILE_BYTES.saturating_sub(held)
     }
 
     /// Keeps the bytes of an imported file under a name of its own and returns that name.
@@ -390,7 +390,7 @@ mod tests {
             project.load_files(folder.path()).map(|()| project).map_err(|error| error.to_string())
         };
         let project = load("a.png").expect("readable");
-        assert_eq!(project.room_for_files(), MOST_FILE_BYTES - 3);
+        assert_eq!(project.remaining_file_bytes(), MAX_FILE_BYTES - 3);
         for (name, message) in [
             ("secret", "known are .png"),
             ("/dev/zero", "known are .png"),

@@ -53,12 +53,12 @@ const PLINTH: f32 = 0.035;
 
 /// From metres to scene units.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Measure {
+pub(crate) struct SceneScale {
     pub(crate) extent: Extent,
     pub(crate) exaggeration: f32,
 }
 
-impl Measure {
+impl SceneScale {
     /// Metres in a scene unit.
     pub(crate) fn unit_m(&self) -> f32 {
         self.extent.width_m.max(self.extent.depth_m) as f32
@@ -92,11 +92,11 @@ impl Measure {
     }
 
     /// How high the land is under a point; `None` beside the land.
-    pub(crate) fn ground(&self, land: &Heightfield, point: Vec3) -> Option<f32> {
+    pub(crate) fn ground(&self, terrain: &Heightfield, point: Vec3) -> Option<f32> {
         let [half_x, half_z] = self.half();
         let [x_m, z_m] = self.place_m(point);
         let inside = point[0].abs() <= half_x && point[2].abs() <= half_z;
-        inside.then(|| self.y(land.height_at(x_m, z_m)))
+        inside.then(|| self.y(terrain.height_at(x_m, z_m)))
     }
 }
 
@@ -110,15 +110,15 @@ fn corners(half: [f32; 2], [low, high]: [f32; 2]) -> impl Iterator<Item = Vec3> 
 
 /// From how far a camera that looks that way has to look at its pivot to see what lies at an offset from it, with a
 /// margin.
-fn needed(offset: Vec3, sight: &Sight) -> f32 {
+fn needed(offset: Vec3, projection: &ViewProjection) -> f32 {
     const ROOM: f32 = 0.94;
-    let across = dot(offset, sight.right).abs().max(dot(offset, sight.up).abs());
-    across / ROOM - sight.lens[0] * dot(offset, sight.forward)
+    let across = dot(offset, projection.right).abs().max(dot(offset, projection.up).abs());
+    across / ROOM - projection.lens[0] * dot(offset, projection.forward)
 }
 
 /// How high an offset from the pivot lies on the screen, from that distance.
-fn rise(offset: Vec3, sight: &Sight, distance: f32) -> f32 {
-    dot(offset, sight.up) / (distance + sight.lens[0] * dot(offset, sight.forward))
+fn rise(offset: Vec3, projection: &ViewProjection, distance: f32) -> f32 {
+    dot(offset, projection.up) / (distance + projection.lens[0] * dot(offset, projection.forward))
 }
 
 /// An orbit around a point.
@@ -151,7 +151,7 @@ impl Camera {
 
     /// What this camera sees on a screen of that proportion (width to height); `floor` gives the lowest that it may
     /// stand at a point.
-    pub(crate) fn sight(&self, aspect: f32, floor: impl Fn(Vec3) -> f32) -> Sight {
+    pub(crate) fn projection(&self, aspect: f32, floor: impl Fn(Vec3) -> f32) -> ViewProjection {
         let [right, _, forward] = self.directions();
         let up = [
             right[1] * forward[2] - right[2] * forward[1],
@@ -165,7 +165,7 @@ impl Camera {
         let focal = FOCAL * aspect.min(1.0);
         // Where all is divided by a small share of the distance.
         let near = self.distance * (NEAR - share) / (1.0 - share);
-        Sight {
+        ViewProjection {
             eye,
             right: right.map(|part| part * focal / aspect),
             up: up.map(|part| part * focal),
@@ -180,14 +180,14 @@ impl Camera {
     pub(crate) fn frame(&mut self, half: [f32; 2], [low, high]: [f32; 2], aspect: f32) {
         self.pivot = [0.0, 0.5 * (low + high), 0.0];
         for _ in 0..4 {
-            let sight = self.sight(aspect, |_| f32::NEG_INFINITY);
+            let projection = self.projection(aspect, |_| f32::NEG_INFINITY);
             let corners = || corners(half, [low, high]).map(|corner| plus(corner, self.pivot, -1.0));
-            let distance = corners().map(|offset| needed(offset, &sight)).fold(DISTANCES[0], f32::max);
+            let distance = corners().map(|offset| needed(offset, &projection)).fold(DISTANCES[0], f32::max);
             // As much room above as below.
-            let heights = corners().map(|offset| rise(offset, &sight, distance));
+            let heights = corners().map(|offset| rise(offset, &projection, distance));
             let [least, most] = heights.fold([f32::MAX, f32::MIN], |[a, b], y| [a.min(y), b.max(y)]);
-            let shift = 0.5 * (least + most) * distance / dot(sight.up, sight.up);
-            self.pivot = plus(self.pivot, sight.up, shift);
+            let shift = 0.5 * (least + most) * distance / dot(projection.up, projection.up);
+            self.pivot = plus(self.pivot, projection.up, shift);
             self.distance = distance.min(DISTANCES[1]);
         }
     }
@@ -213,22 +213,22 @@ impl Camera {
             let seen = || {
                 (0..TURNS).flat_map(move |i| {
                     let azimuth = i as f32 / TURNS as f32 * std::f32::consts::TAU;
-                    let sight = Self { azimuth, ..here }.sight(aspect, |_| f32::NEG_INFINITY);
-                    corners(half, [low, high]).map(move |corner| (plus(corner, pivot, -1.0), sight))
+                    let projection = Self { azimuth, ..here }.projection(aspect, |_| f32::NEG_INFINITY);
+                    corners(half, [low, high]).map(move |corner| (plus(corner, pivot, -1.0), projection))
                 })
             };
-            self.distance = seen().map(|(offset, sight)| needed(offset, &sight)).fold(DISTANCES[0], f32::max);
-            let height = |(offset, sight): (Vec3, Sight)| rise(offset, &sight, self.distance);
+            self.distance = seen().map(|(offset, projection)| needed(offset, &projection)).fold(DISTANCES[0], f32::max);
+            let height = |(offset, projection): (Vec3, ViewProjection)| rise(offset, &projection, self.distance);
             let [least, most] = seen().map(height).fold([f32::MAX, f32::MIN], |[a, b], y| [a.min(y), b.max(y)]);
             // As much room above as below, as far as the pivot's height alone gives it.
-            let up = self.sight(aspect, |_| f32::NEG_INFINITY).up;
+            let up = self.projection(aspect, |_| f32::NEG_INFINITY).up;
             self.pivot[1] += 0.5 * (least + most) * self.distance * up[1] / dot(up, up);
         }
         let here = *self;
         let farthest = (0..TURNS).flat_map(|i| {
             let azimuth = i as f32 / TURNS as f32 * std::f32::consts::TAU;
-            let sight = Self { azimuth, ..here }.sight(aspect, |_| f32::NEG_INFINITY);
-            corners(half, [low, high]).map(move |corner| needed(plus(corner, here.pivot, -1.0), &sight))
+            let projection = Self { azimuth, ..here }.projection(aspect, |_| f32::NEG_INFINITY);
+            corners(half, [low, high]).map(move |corner| needed(plus(corner, here.pivot, -1.0), &projection))
         });
         self.distance = farthest.fold(DISTANCES[0], f32::max);
     }
@@ -262,10 +262,10 @@ impl Camera {
     }
 
     /// Puts the pivot straight ahead at the depth of a point, without moving: what is done then is done at its scale.
-    pub(crate) fn attend(&mut self, sight: &Sight, point: Vec3) {
-        let distance = sight.divisor(point);
+    pub(crate) fn attend(&mut self, projection: &ViewProjection, point: Vec3) {
+        let distance = projection.divisor(point);
         if distance > DISTANCES[0] && distance < DISTANCES[1] {
-            self.pivot = plus(sight.eye, sight.forward, sight.depth(point));
+            self.pivot = plus(projection.eye, projection.forward, projection.depth(point));
             self.distance = distance;
         }
     }
@@ -330,7 +330,7 @@ impl Ray {
 /// In a perspective lens₀ is 1 and lens₁ 0, in a parallel projection 0 and the distance of the pivot. What lies between
 /// is the perspective of an eye that stands farther back, with a longer lens.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Sight {
+pub(crate) struct ViewProjection {
     pub(crate) eye: Vec3,
     /// The unit vector times the focal length, over the proportion.
     pub(crate) right: Vec3,
@@ -342,7 +342,7 @@ pub(crate) struct Sight {
     pub(crate) depths: [f32; 2],
 }
 
-impl Sight {
+impl ViewProjection {
     /// How deep in the picture a point lies.
     pub(crate) fn depth(&self, point: Vec3) -> f32 {
         dot(plus(point, self.eye, -1.0), self.forward)
@@ -392,13 +392,13 @@ impl Sight {
     }
 
     /// Whether the land hides a point of it.
-    pub(crate) fn hides(&self, point: Vec3, measure: &Measure, land: &Heightfield, high: f32) -> bool {
-        let hit = self.pick(self.ray_to(point), measure, land, high);
+    pub(crate) fn hides(&self, point: Vec3, measure: &SceneScale, terrain: &Heightfield, high: f32) -> bool {
+        let hit = self.pick(self.ray_to(point), measure, terrain, high);
         hit.is_some_and(|hit| self.depth(hit) < self.depth(point) - 0.015 * self.divisor(point) - 0.002)
     }
 
     /// The point of the land on which a ray falls; `None` where it passes by.
-    pub(crate) fn pick(&self, ray: Ray, measure: &Measure, land: &Heightfield, high: f32) -> Option<Vec3> {
+    pub(crate) fn pick(&self, ray: Ray, measure: &SceneScale, terrain: &Heightfield, high: f32) -> Option<Vec3> {
         let [half_x, half_z] = measure.half();
         let (from, way) = (ray.at(ray.near), ray.way);
         // The stretch of the ray over the land and below its highest point, counted from where it begins.
@@ -419,11 +419,11 @@ impl Sight {
         }
         let above = |t: f32| {
             let point = plus(from, way, t);
-            point[1] - measure.ground(land, point).unwrap_or(f32::MIN)
+            point[1] - measure.ground(terrain, point).unwrap_or(f32::MIN)
         };
         let length = (way[0] * way[0] + way[2] * way[2]).sqrt();
         // Half a sample at a time, but no more than a few thousand looks.
-        let samples = land.grid().width().max(land.grid().height()) as f32;
+        let samples = terrain.grid().width().max(terrain.grid().height()) as f32;
         let inside = |t: f32| t.clamp(stretch[0] * (1.0 + 1e-6) + 1e-7, stretch[1] * (1.0 - 1e-6));
         let looks =
             ((stretch[1] - stretch[0]).min(4.0 / length.max(1e-6)) * length * samples * 2.0).clamp(16.0, 4096.0);
@@ -457,12 +457,12 @@ mod tests {
     const WORLD: Extent = Extent { width_m: 2000.0, depth_m: 1000.0 };
     const PANE: Rect = Rect { min: Pos2::new(10.0, 20.0), max: Pos2::new(410.0, 320.0) };
 
-    fn measure() -> Measure {
-        Measure { extent: WORLD, exaggeration: 2.0 }
+    fn measure() -> SceneScale {
+        SceneScale { extent: WORLD, exaggeration: 2.0 }
     }
 
-    fn sight(camera: &Camera) -> Sight {
-        camera.sight(PANE.aspect_ratio(), |_| f32::MIN)
+    fn projection(camera: &Camera) -> ViewProjection {
+        camera.projection(PANE.aspect_ratio(), |_| f32::MIN)
     }
 
     #[test]
@@ -480,14 +480,17 @@ mod tests {
     #[test]
     fn the_pivot_lies_in_the_middle_and_east_to_the_right_of_a_look_to_the_north() {
         let camera = Camera { pivot: [0.1, 0.2, -0.1], azimuth: 0.0, pitch: 0.4, distance: 2.0, flat: 0.0 };
-        let middle = sight(&camera).project(camera.pivot, PANE).expect("in front");
+        let middle = projection(&camera).project(camera.pivot, PANE).expect("in front");
         assert!((middle - PANE.center()).length() < 1e-3, "{middle}");
-        let east = sight(&camera).project(plus(camera.pivot, [1.0, 0.0, 0.0], 0.1), PANE).expect("in front");
+        let east = projection(&camera).project(plus(camera.pivot, [1.0, 0.0, 0.0], 0.1), PANE).expect("in front");
         // Half the height is 1 / FOCAL of the distance.
         assert!((east - middle - Vec2::new(0.1 / 2.0 * FOCAL * 150.0, 0.0)).length() < 1e-3, "{east}");
-        let higher = sight(&camera).project(plus(camera.pivot, [0.0, 1.0, 0.0], 0.1), PANE).expect("in front");
+        let higher = projection(&camera).project(plus(camera.pivot, [0.0, 1.0, 0.0], 0.1), PANE).expect("in front");
         assert!(higher.y < middle.y && (higher.x - middle.x).abs() < 1e-3);
-        assert_eq!(sight(&camera).project(plus(sight(&camera).eye, sight(&camera).forward, -1.0), PANE), None);
+        assert_eq!(
+            projection(&camera).project(plus(projection(&camera).eye, projection(&camera).forward, -1.0), PANE),
+            None
+        );
     }
 
     #[test]
@@ -500,15 +503,15 @@ mod tests {
         let oblique = Camera { azimuth: 0.6, pitch: 0.5, distance: 1.4, ..Default::default() };
         let above = Camera { pitch: std::f32::consts::FRAC_PI_2, flat: 1.0, ..oblique };
         let cameras = [oblique, Camera { flat: 0.5, ..oblique }, Camera { flat: 1.0, ..oblique }, above];
-        let sights = cameras.map(|camera| sight(&camera));
+        let sights = cameras.map(|camera| projection(&camera));
         let places = [PANE.center(), Pos2::new(170.0, 190.0), Pos2::new(260.0, 150.0)];
-        for (sight, at) in sights.iter().flat_map(|sight| places.map(|at| (sight, at))) {
-            let point = sight.pick(sight.ray(at, PANE), &measure(), &hills, high).expect("land");
+        for (projection, at) in sights.iter().flat_map(|projection| places.map(|at| (projection, at))) {
+            let point = projection.pick(projection.ray(at, PANE), &measure(), &hills, high).expect("land");
             let ground = measure().ground(&hills, point).expect("on the land");
             assert!((point[1] - ground).abs() < 1e-4, "{point:?} over {ground}");
-            let back = sight.project(point, PANE).expect("in front");
+            let back = projection.project(point, PANE).expect("in front");
             assert!((back - at).length() < 0.1, "{at} came back as {back}");
-            assert!(!sight.hides(point, &measure(), &hills, high), "what is picked is seen");
+            assert!(!projection.hides(point, &measure(), &hills, high), "what is picked is seen");
         }
         let beside = sights[0].ray(Pos2::new(12.0, 22.0), PANE);
         assert_eq!(sights[0].pick(beside, &measure(), &hills, high), None);
@@ -521,22 +524,22 @@ mod tests {
             Camera { pitch: std::f32::consts::FRAC_PI_2, azimuth: 0.0, distance: 1.7, flat: 1.0, ..Default::default() };
         let scale = 150.0 * FOCAL / 1.7;
         for height in [-0.3, 0.0, 0.4] {
-            let at = sight(&above).project([0.2, height, -0.1], PANE).expect("shown");
+            let at = projection(&above).project([0.2, height, -0.1], PANE).expect("shown");
             let expected = PANE.center() + Vec2::new(0.2, -0.1) * scale;
             assert!((at - expected).length() < 0.02, "{at} and not {expected}");
         }
         // In perspective what is higher is nearer: 0.4 of 1.7.
-        let at = sight(&Camera { flat: 0.0, ..above }).project([0.2, 0.4, -0.1], PANE).expect("shown");
+        let at = projection(&Camera { flat: 0.0, ..above }).project([0.2, 0.4, -0.1], PANE).expect("shown");
         let expected = PANE.center() + Vec2::new(0.2, -0.1) * scale * 1.7 / 1.3;
         assert!((at - expected).length() < 0.02, "{at} and not {expected}");
         // From the side, what is farther away is no smaller; what is at the pivot is as large in every projection.
         let side = Camera { pitch: 0.0, azimuth: 0.0, distance: 1.7, flat: 1.0, ..Default::default() };
         for depth in [-0.5, 0.0, 0.5] {
-            let at = sight(&side).project([0.2, 0.1, depth], PANE).expect("shown");
+            let at = projection(&side).project([0.2, 0.1, depth], PANE).expect("shown");
             assert!((at - PANE.center() - Vec2::new(0.2, -0.1) * scale).length() < 0.02, "{at}");
         }
         for flat in [0.0, 0.3, 0.7, 1.0] {
-            let at = sight(&Camera { flat, ..side }).project([0.2, 0.1, 0.0], PANE).expect("shown");
+            let at = projection(&Camera { flat, ..side }).project([0.2, 0.1, 0.0], PANE).expect("shown");
             assert!((at - PANE.center() - Vec2::new(0.2, -0.1) * scale).length() < 0.02, "{at}");
         }
     }
@@ -544,10 +547,10 @@ mod tests {
     #[test]
     fn depths_go_from_one_at_the_nearest_to_nought_at_the_farthest_in_every_projection() {
         for flat in [0.0, 0.4, 0.9, 1.0] {
-            let sight = sight(&Camera { flat, ..Default::default() });
-            let [scale, slope] = sight.card_depth();
-            let [near, far] = sight.depths;
-            let card = |depth: f32| (scale + slope * depth) / (sight.lens[0] * depth + sight.lens[1]);
+            let projection = projection(&Camera { flat, ..Default::default() });
+            let [scale, slope] = projection.card_depth();
+            let [near, far] = projection.depths;
+            let card = |depth: f32| (scale + slope * depth) / (projection.lens[0] * depth + projection.lens[1]);
             assert!((card(near) - 1.0).abs() < 1e-4 && card(far).abs() < 1e-4, "{flat}");
             assert!(card(2.0) > card(3.0) && card(3.0) > card(3.001), "{flat}");
         }
@@ -555,13 +558,14 @@ mod tests {
 
     #[test]
     fn a_long_lens_sees_what_an_eye_farther_back_sees() {
-        let sight = sight(&Camera { flat: 0.6, azimuth: 0.7, ..Default::default() });
-        let (eye, share) = sight.stand();
+        let projection = projection(&Camera { flat: 0.6, azimuth: 0.7, ..Default::default() });
+        let (eye, share) = projection.stand();
         for point in [[0.2, 0.1, -0.3], [-0.4, 0.0, 0.4]] {
             let offset = plus(point, eye, -1.0);
-            let seen = [sight.right, sight.up].map(|axis| dot(offset, axis) / (share * dot(offset, sight.forward)));
+            let seen = [projection.right, projection.up]
+                .map(|axis| dot(offset, axis) / (share * dot(offset, projection.forward)));
             let at = PANE.center() + Vec2::new(seen[0], -seen[1]) * PANE.size() * 0.5;
-            assert!((sight.project(point, PANE).expect("shown") - at).length() < 0.02);
+            assert!((projection.project(point, PANE).expect("shown") - at).length() < 0.02);
         }
     }
 
@@ -607,7 +611,7 @@ mod tests {
             camera.frame(measure().half(), [0.0, 0.15], PANE.aspect_ratio());
             let mut reach: f32 = 0.0;
             for corner in [[-0.5, 0.0, -0.25], [0.5, 0.15, -0.25], [0.5, 0.0, 0.25], [-0.5, 0.15, 0.25]] {
-                let at = sight(&camera).project(corner, PANE).expect("in front");
+                let at = projection(&camera).project(corner, PANE).expect("in front");
                 assert!(PANE.contains(at), "{corner:?} lies at {at}");
                 let share = (at - PANE.center()) / (PANE.size() * 0.5);
                 reach = reach.max(share.x.abs().max(share.y.abs()));
@@ -625,18 +629,18 @@ mod tests {
 
     fn check_grabbed(mut camera: Camera) {
         let grabbed = [0.2, 0.05, -0.3];
-        let before = sight(&camera);
+        let before = projection(&camera);
         camera.attend(&before, grabbed);
-        let attending = sight(&camera);
+        let attending = projection(&camera);
         for point in [[0.1, 0.0, 0.2], [-0.3, 0.1, -0.4]] {
-            let [at, was] = [&attending, &before].map(|sight| sight.project(point, PANE).expect("in front"));
+            let [at, was] = [&attending, &before].map(|projection| projection.project(point, PANE).expect("in front"));
             assert!((at - was).length() < 0.01, "nothing has moved");
         }
         assert!((camera.distance - before.divisor(grabbed)).abs() < 1e-5, "its scale is that of the point");
         let from = attending.project(grabbed, PANE).expect("in front");
         let to = from + Vec2::new(40.0, -25.0);
         camera.pan(grabbed, attending.ray(to, PANE));
-        let found = sight(&camera).project(grabbed, PANE).expect("in front");
+        let found = projection(&camera).project(grabbed, PANE).expect("in front");
         assert!((found - to).length() < 0.1, "{found} for {to}");
         let at_horizon = camera;
         if camera.flat < 1.0 {
@@ -658,9 +662,9 @@ mod tests {
                 let mut reach: f32 = 0.0;
                 for turn in 0..97 {
                     let azimuth = camera.azimuth + turn as f32 / 97.0 * std::f32::consts::TAU;
-                    let sight = Camera { azimuth, ..camera }.sight(aspect, |_| f32::MIN);
+                    let projection = Camera { azimuth, ..camera }.projection(aspect, |_| f32::MIN);
                     for corner in corners(half, block) {
-                        let at = sight.project(corner, pane).expect("in front");
+                        let at = projection.project(corner, pane).expect("in front");
                         assert!(pane.contains(at), "{corner:?} lies at {at} at turn {turn}");
                         let share = (at - pane.center()) / (pane.size() * 0.5);
                         reach = reach.max(share.x.abs().max(share.y.abs()));
@@ -677,9 +681,9 @@ mod tests {
         for (flat, factor) in [0.0, 0.4, 1.0].into_iter().flat_map(|flat| [1.3, 2.0, 0.8].map(|factor| (flat, factor)))
         {
             let mut camera = Camera { azimuth: 0.7, flat, ..Default::default() };
-            let before = sight(&camera).project(point, PANE).expect("in front");
+            let before = projection(&camera).project(point, PANE).expect("in front");
             camera.zoom(factor, point);
-            let after = sight(&camera).project(point, PANE).expect("in front");
+            let after = projection(&camera).project(point, PANE).expect("in front");
             assert!((after - before).length() < 0.05, "{before} went to {after}");
         }
     }

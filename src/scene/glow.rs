@@ -1,7 +1,7 @@
 //! The lines of the youngest faults, which glow on the land while it rises.
 
 use crate::engine::fault::Fault;
-use crate::engine::operations::Drawn;
+use crate::engine::operations::FaultSequence;
 use crate::engine::{Extent, Recipe};
 
 /// Iterations whose faults glow.
@@ -48,28 +48,28 @@ pub(crate) fn youngest_faults(recipe: &Recipe, position: u32) -> Vec<GlowingFaul
 }
 
 /// The lines of iterations `first` to `last`, each with its iteration.
-fn lines(drawn: Drawn, first: u32, last: u32, extent: Extent, found: &mut impl FnMut(u32, [[f64; 2]; 2])) {
+fn lines(drawn: FaultSequence, first: u32, last: u32, extent: Extent, found: &mut impl FnMut(u32, [[f64; 2]; 2])) {
     match drawn {
-        Drawn::Lines(lines) => {
+        FaultSequence::Lines(lines) => {
             for (at, fault) in (first..=last).zip(lines) {
-                if let Some(ends) = across(&fault, extent).filter(|_| fault.displacement_m != 0.0) {
+                if let Some(ends) = fault_line_ends(&fault, extent).filter(|_| fault.displacement_m != 0.0) {
                     found(at, ends);
                 }
             }
         }
-        Drawn::Laid(laid) => {
+        FaultSequence::Placed(laid) => {
             for laid in laid.into_iter().filter(|laid| laid.at <= last) {
                 let Fault { point_m: [x, z], normal: [nx, nz], .. } = laid.fault;
                 let ends = match laid.ends {
                     Some(ends) => Some([[x, z], [x + nz * ends.length_m, z - nx * ends.length_m]]),
-                    None => across(&laid.fault, extent),
+                    None => fault_line_ends(&laid.fault, extent),
                 };
                 if let Some(ends) = ends {
                     found(laid.at, ends);
                 }
             }
         }
-        Drawn::Trees(trees) => {
+        FaultSequence::Trees(trees) => {
             for (at, tree) in (first..=last).zip(trees) {
                 for segment in &tree.nodes {
                     found(at, [segment.from_m, segment.to_m]);
@@ -80,7 +80,7 @@ fn lines(drawn: Drawn, first: u32, last: u32, extent: Extent, found: &mut impl F
 }
 
 /// Where a line enters the land and where it leaves it; `None` where it passes by. Its right side is the up side.
-pub(crate) fn across(fault: &Fault, extent: Extent) -> Option<[[f64; 2]; 2]> {
+pub(crate) fn fault_line_ends(fault: &Fault, extent: Extent) -> Option<[[f64; 2]; 2]> {
     let Fault { point_m, normal: [nx, nz], .. } = *fault;
     let along = [nz, -nx];
     let mut stretch = [f64::NEG_INFINITY, f64::INFINITY];
@@ -124,7 +124,7 @@ mod tests {
         let step = &recipe.stack[0];
         let extent = recipe.world.extent();
         let drawn = step.operation.faults_from(90_000, extent, step.stream(recipe.seed)).expect("faults");
-        let Drawn::Lines(mut lines) = drawn else { panic!("lines") };
+        let FaultSequence::Lines(mut lines) = drawn else { panic!("lines") };
         let youngest = lines.next().expect("a fault");
         for [x, z] in [found[0].from_m, found[0].to_m] {
             assert!(youngest.distance_m(x, z).abs() < 1e-6, "on the line");
@@ -162,7 +162,7 @@ mod tests {
             zone_m: 0.0,
         };
         let extent = Extent { width_m: 200.0, depth_m: 100.0 };
-        assert_eq!(across(&fault(-1.0), extent), None);
-        assert_eq!(across(&fault(30.0), extent), Some([[30.0, 100.0], [30.0, 0.0]]));
+        assert_eq!(fault_line_ends(&fault(-1.0), extent), None);
+        assert_eq!(fault_line_ends(&fault(30.0), extent), Some([[30.0, 100.0], [30.0, 0.0]]));
     }
 }

@@ -13,26 +13,26 @@ use std::time::Duration;
 
 use eframe::egui_wgpu::{RenderState, wgpu};
 
-use super::camera::{Measure, Sight};
+use super::camera::{SceneScale, ViewProjection};
 use super::glow::{GlowingFault, MOST_LINES};
 use super::lod::{self, Ground};
-use super::portrait::Coat;
+use super::params::ShadingMode;
 use crate::engine::ramp::{self, Stops};
-use crate::engine::{Heightfield, Monitor, Picture};
+use crate::engine::{Heightfield, Image, Progress};
 
 /// Floats in the uniform buffer: `Scene` in common.wgsl, with the lines that glow and how strongly each does.
 pub(crate) const UNIFORMS: usize = (ROWS + MOST_LINES + MOST_LINES / 4) * 4;
 
 /// Rows of four before the lines.
-const ROWS: usize = 16 + ramp::MOST_STOPS;
+const ROWS: usize = 16 + ramp::MAX_STOPS;
 
 /// Everything that one picture is made of.
 #[derive(Clone)]
 pub(crate) struct Frame {
-    pub(crate) land: Arc<Heightfield>,
-    pub(crate) colours: Arc<Picture>,
-    pub(crate) measure: Measure,
-    pub(crate) sight: Sight,
+    pub(crate) terrain: Arc<Heightfield>,
+    pub(crate) colours: Arc<Image>,
+    pub(crate) measure: SceneScale,
+    pub(crate) projection: ViewProjection,
     /// Pixels of the picture.
     pub(crate) size: [u32; 2],
     /// How far the land has come from the one before, 0 to 1.
@@ -47,12 +47,12 @@ pub(crate) struct Frame {
     /// Lines that glow on the land.
     pub(crate) glow: Vec<GlowingFault>,
     /// The rest of the uniforms.
-    pub(crate) mood: Mood,
+    pub(crate) environment: Environment,
 }
 
 /// Light, air, water and coat, as the shaders take them.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Mood {
+pub(crate) struct Environment {
     /// Towards the sun, and how bright it shines.
     pub(crate) sun: [f32; 4],
     /// Its colour, and how wide it is as a tangent.
@@ -68,7 +68,7 @@ pub(crate) struct Mood {
     /// The level of the water, scene units, if there is any.
     pub(crate) water: Option<f32>,
     /// The number of the coat.
-    pub(crate) coat: u8,
+    pub(crate) shading: u8,
     /// The colours of the coat, where it shows a number.
     pub(crate) stops: Stops,
     /// Whether the colours are lit already.
@@ -95,40 +95,40 @@ impl Band {
 
 impl Frame {
     fn uniforms(&self, [width, height]: [u32; 2], band: Band) -> [f32; UNIFORMS] {
-        let Self { measure, sight, mood, .. } = self;
+        let Self { measure, projection, environment, .. } = self;
         let with = |[x, y, z]: [f32; 3], w: f32| [x, y, z, w];
         let [half_x, half_z] = measure.half();
-        let [scale, slope] = sight.card_depth();
+        let [scale, slope] = projection.card_depth();
         let [low, high] = band.ends(self.size[1]);
-        let (stand, share) = sight.stand();
-        let [red, green, blue, haze] = mood.zenith;
+        let (stand, share) = projection.stand();
+        let [red, green, blue, haze] = environment.zenith;
         let rows = [
-            with(sight.eye, sight.lens[0]),
-            with(sight.right, f32::from(u8::from(!self.is_hurried))),
-            with(sight.up, sight.lens[1]),
-            with(sight.forward, band.first as f32),
+            with(projection.eye, projection.lens[0]),
+            with(projection.right, f32::from(u8::from(!self.is_hurried))),
+            with(projection.up, projection.lens[1]),
+            with(projection.forward, band.first as f32),
             [scale, slope, 2.0 / (high - low), 0.5 * (low + high)],
             with(stand, share),
-            mood.sun,
-            mood.sun_colour,
-            mood.ambient,
+            environment.sun,
+            environment.sun_colour,
+            environment.ambient,
             // A plan has no air.
-            [red, green, blue, haze * sight.lens[0]],
-            mood.horizon,
-            mood.table,
+            [red, green, blue, haze * projection.lens[0]],
+            environment.horizon,
+            environment.table,
             [half_x, half_z, measure.y(1.0), self.bottom],
             with([self.heights[0], self.heights[1], measure.unit_m()], self.glow.len().min(MOST_LINES) as f32),
-            [width as f32, height as f32, self.blend, f32::from(mood.coat)],
+            [width as f32, height as f32, self.blend, f32::from(environment.shading)],
             [
-                mood.water.unwrap_or(self.bottom),
-                f32::from(u8::from(mood.water.is_some())),
+                environment.water.unwrap_or(self.bottom),
+                f32::from(u8::from(environment.water.is_some())),
                 0.0,
-                f32::from(u8::from(mood.is_lit)),
+                f32::from(u8::from(environment.is_lit)),
             ],
         ];
         let mut uniforms = [0.0; UNIFORMS];
         let (plain, glowing) = uniforms.split_at_mut(ROWS * 4);
-        for (to, from) in plain.iter_mut().zip(rows.into_iter().chain(mood.stops).flatten()) {
+        for (to, from) in plain.iter_mut().zip(rows.into_iter().chain(environment.stops).flatten()) {
             *to = from;
         }
         let (lines, strengths) = glowing.split_at_mut(4 * MOST_LINES);
@@ -167,8 +167,8 @@ struct LandSet {
     slopes: Layer,
     light: Layer,
     colours: Layer,
-    land: Arc<Heightfield>,
-    painted: Option<Arc<Picture>>,
+    terrain: Arc<Heightfield>,
+    painted: Option<Arc<Image>>,
     /// The uniforms under which the light was worked out.
     lit: Option<[f32; UNIFORMS]>,
 }
@@ -197,14 +197,14 @@ struct Target {
 #[derive(PartialEq)]
 struct Drawn {
     uniforms: [f32; UNIFORMS],
-    land: usize,
+    terrain: usize,
     colours: usize,
     size: [u32; 2],
 }
 
 /// How finely is drawn.
 #[derive(Clone, Copy)]
-struct Care {
+struct Quality {
     /// Pixels along a side of a quad of the net.
     quad_pixels: f32,
     /// Texels along the longer side of what is known of sun and sky, and the looks towards both.
@@ -219,7 +219,7 @@ struct Care {
 
 /// On a graphics card; on the processor in its place, where nobody waits and where somebody does. What costs most there
 /// is to look at textures from the side.
-const CARD: Care = Care {
+const CARD: Quality = Quality {
     quad_pixels: 2.5,
     light_texels: 1025,
     sun_steps: 128.0,
@@ -227,10 +227,16 @@ const CARD: Care = Care {
     anisotropy: 8,
     band_pixels: 1 << 22,
 };
-const PATIENT: Care =
-    Care { quad_pixels: 3.0, light_texels: 513, sun_steps: 96.0, sky_steps: 8.0, anisotropy: 1, band_pixels: 1 << 17 };
-const HURRIED: Care =
-    Care { quad_pixels: 6.0, light_texels: 257, sun_steps: 40.0, sky_steps: 5.0, anisotropy: 1, ..PATIENT };
+const PATIENT: Quality = Quality {
+    quad_pixels: 3.0,
+    light_texels: 513,
+    sun_steps: 96.0,
+    sky_steps: 8.0,
+    anisotropy: 1,
+    band_pixels: 1 << 17,
+};
+const HURRIED: Quality =
+    Quality { quad_pixels: 6.0, light_texels: 257, sun_steps: 40.0, sky_steps: 5.0, anisotropy: 1, ..PATIENT };
 
 /// Everything on the card.
 pub(crate) struct Gpu {
@@ -238,7 +244,7 @@ pub(crate) struct Gpu {
     queue: wgpu::Queue,
     /// Whether the processor does the card's work.
     pub(crate) is_software: bool,
-    care: Care,
+    quality: Quality,
     /// The most texels along a side of a texture.
     pub(crate) most_side: u32,
     uniforms: wgpu::Buffer,
@@ -308,7 +314,7 @@ impl Gpu {
     fn built(state: &RenderState, is_patient: bool) -> Self {
         let device = state.device.clone();
         let is_software = state.adapter.get_info().device_type == wgpu::DeviceType::Cpu;
-        let care = match (is_software, is_patient) {
+        let quality = match (is_software, is_patient) {
             (false, _) => CARD,
             (true, true) => PATIENT,
             (true, false) => HURRIED,
@@ -340,10 +346,10 @@ impl Gpu {
             let source = wgpu::ShaderSource::Wgsl(parts.concat().into());
             device.create_shader_module(wgpu::ShaderModuleDescriptor { label: Some(label), source })
         };
-        let (common, land) = (include_str!("common.wgsl"), include_str!("land.wgsl"));
+        let (common, terrain) = (include_str!("common.wgsl"), include_str!("land.wgsl"));
         let sky_code = shader("sky", &[common, include_str!("sky.wgsl")]);
-        let terrain_code = shader("terrain", &[common, land, include_str!("terrain.wgsl")]);
-        let water_code = shader("water", &[common, land, include_str!("water.wgsl")]);
+        let terrain_code = shader("terrain", &[common, terrain, include_str!("terrain.wgsl")]);
+        let water_code = shader("water", &[common, terrain, include_str!("water.wgsl")]);
         let light_code = shader("light", &[common, include_str!("light.wgsl")]);
         let copy_code = shader("copy", &[include_str!("copy.wgsl")]);
 
@@ -359,7 +365,7 @@ impl Gpu {
         let terrain_layout = layout("terrain", &[&scene_layout, &land_layout]);
         let light_layout = layout("light", &[&scene_layout, &bake_layout]);
         let show_layout = layout("show", &[&copy_layout]);
-        let steps = [("SUN_STEPS", care.sun_steps), ("SKY_STEPS", care.sky_steps)];
+        let steps = [("SUN_STEPS", quality.sun_steps), ("SKY_STEPS", quality.sky_steps)];
         let pipeline = |part: Part| {
             let depth = |compare| wgpu::DepthStencilState {
                 format: DEPTH,
@@ -453,13 +459,13 @@ impl Gpu {
             mag_filter: wgpu::FilterMode::Linear,
             min_filter: wgpu::FilterMode::Linear,
             mipmap_filter: wgpu::MipmapFilterMode::Linear,
-            anisotropy_clamp: care.anisotropy,
+            anisotropy_clamp: quality.anisotropy,
             ..Default::default()
         });
         Self {
             queue: state.queue.clone(),
             is_software,
-            care,
+            quality,
             most_side: device.limits().max_texture_dimension_2d,
             uniforms: buffer("scene", uniform_size, wgpu::BufferUsages::UNIFORM),
             bake_uniforms: buffer("bake", uniform_size, wgpu::BufferUsages::UNIFORM),
@@ -496,7 +502,7 @@ impl Gpu {
             let Some(newest) = &self.newest else { return };
             let drawn = Drawn {
                 uniforms: frame.uniforms(newest.size, Band::whole(frame)),
-                land: Arc::as_ptr(&frame.land).addr(),
+                terrain: Arc::as_ptr(&frame.terrain).addr(),
                 colours: Arc::as_ptr(&frame.colours).addr(),
                 size: frame.size,
             };
@@ -525,7 +531,7 @@ impl Gpu {
 
     /// A picture of any size as wide as the card can do, drawn in bands; waits for it, which the interface's thread must
     /// not. Ends with an error where the monitor says so.
-    pub(crate) fn picture(&mut self, frame: &Frame, monitor: &Monitor) -> Result<Picture, String> {
+    pub(crate) fn picture(&mut self, frame: &Frame, progress: &Progress) -> Result<Image, String> {
         let most = self.most_side;
         let [width, height] = frame.size;
         if width > most {
@@ -533,12 +539,12 @@ impl Gpu {
         }
         let device = self.device.clone();
         // Even rows: what is measured across pixels is measured in squares of two by two.
-        let most_rows = (self.care.band_pixels / width).max(2) & !1;
+        let most_rows = (self.quality.band_pixels / width).max(2) & !1;
         let [columns, rows] = frame.size.map(|side| side as usize);
         let mut pixels = Vec::with_capacity(columns * rows);
         let mut target = None;
         for first in (0..height).step_by(most_rows as usize) {
-            monitor.check().map_err(|_| "the picture was cancelled".to_string())?;
+            progress.check().map_err(|_| "the picture was cancelled".to_string())?;
             let band = Band { first, rows: most_rows.min(height - first) };
             let ordered = watched(&device, || {
                 self.bring(frame);
@@ -549,9 +555,9 @@ impl Gpu {
                 self.order_texture(&target.insert(drawn).texture)
             })?;
             pixels.extend(ordered.texels()?.into_iter().map(|[red, green, blue, _]| [red, green, blue, 255]));
-            monitor.report((first + band.rows) as f32 / height as f32);
+            progress.report((first + band.rows) as f32 / height as f32);
         }
-        Ok(Picture { width: columns, height: rows, pixels })
+        Ok(Image { width: columns, height: rows, pixels })
     }
 
     /// Orders the texels of a texture of four bytes a texel.
@@ -573,8 +579,8 @@ impl Gpu {
     }
 
     /// Of how many samples in a row the card takes one: 1 where it can take all.
-    pub(crate) fn step(&self, land: &Heightfield) -> usize {
-        step([land.grid().width(), land.grid().height()], self.most_side)
+    pub(crate) fn step(&self, terrain: &Heightfield) -> usize {
+        step([terrain.grid().width(), terrain.grid().height()], self.most_side)
     }
 
     /// Whether this is drawn on that device.
@@ -585,7 +591,7 @@ impl Gpu {
     /// Has pictures drawn so many pixels at a time.
     #[cfg(test)]
     pub(crate) fn limit_bands(&mut self, pixels: u32) {
-        self.care.band_pixels = pixels;
+        self.quality.band_pixels = pixels;
     }
 
     /// The heights as they lie on the card.
@@ -598,16 +604,16 @@ impl Gpu {
 
     /// Brings to the card what is new of the land.
     fn bring(&mut self, frame: &Frame) {
-        let is_new = self.newest.as_ref().is_none_or(|set| !Arc::ptr_eq(&set.land, &frame.land));
+        let is_new = self.newest.as_ref().is_none_or(|set| !Arc::ptr_eq(&set.terrain, &frame.terrain));
         if is_new {
-            let grid = frame.land.grid();
+            let grid = frame.terrain.grid();
             let sides = [grid.width(), grid.height()];
-            let (size, heights) = reduced(sides, frame.land.heights(), self.step(&frame.land));
+            let (size, heights) = reduced(sides, frame.terrain.heights(), self.step(&frame.terrain));
             // The land before the last one makes room for the new one.
             let spare = self.older.take().filter(|set| set.size == size);
             self.older = self.newest.take();
-            let mut set = spare.unwrap_or_else(|| self.new_set(size, &frame.land));
-            (set.land, set.painted, set.lit) = (frame.land.clone(), None, None);
+            let mut set = spare.unwrap_or_else(|| self.new_set(size, &frame.terrain));
+            (set.terrain, set.painted, set.lit) = (frame.terrain.clone(), None, None);
             self.queue.write_texture(
                 set.heights.texture.as_image_copy(),
                 bytemuck::cast_slice(&heights),
@@ -631,10 +637,10 @@ impl Gpu {
         self.newest = Some(set);
     }
 
-    fn new_set(&self, size: [u32; 2], land: &Arc<Heightfield>) -> LandSet {
+    fn new_set(&self, size: [u32; 2], terrain: &Arc<Heightfield>) -> LandSet {
         let usage = wgpu::TextureUsages::TEXTURE_BINDING | wgpu::TextureUsages::RENDER_ATTACHMENT;
         // Shadows are soft: fewer texels will do.
-        let most = self.care.light_texels;
+        let most = self.quality.light_texels;
         let longer = size[0].max(size[1]);
         let light = size.map(|side| if longer > most { (side * most / longer).max(2) } else { side });
         LandSet {
@@ -648,7 +654,7 @@ impl Gpu {
             slopes: self.layer(size, wgpu::TextureFormat::Rg16Float, usage, levels_of(size)),
             light: self.layer(light, wgpu::TextureFormat::Rg8Unorm, usage, 1),
             colours: self.colours(size),
-            land: land.clone(),
+            terrain: terrain.clone(),
             painted: None,
             lit: None,
         }
@@ -675,7 +681,7 @@ impl Gpu {
     }
 
     /// Brings the colours to the card and makes their smaller levels.
-    fn paint_land(&mut self, set: &mut LandSet, picture: &Arc<Picture>) {
+    fn paint_land(&mut self, set: &mut LandSet, picture: &Arc<Image>) {
         let sides = [picture.width, picture.height];
         if sides.contains(&0) {
             return;
@@ -710,7 +716,7 @@ impl Gpu {
     fn light_land(&mut self, set: &LandSet, uniforms: [f32; UNIFORMS], has_slopes: bool) {
         self.queue.write_buffer(&self.bake_uniforms, 0, bytemuck::cast_slice(&uniforms));
         let scene = self.scene_group(&self.bake_uniforms);
-        let land = self.device.create_bind_group(&wgpu::BindGroupDescriptor {
+        let terrain = self.device.create_bind_group(&wgpu::BindGroupDescriptor {
             label: Some("bake"),
             layout: &self.bake_layout,
             entries: &[wgpu::BindGroupEntry {
@@ -726,7 +732,7 @@ impl Gpu {
             let mut pass = colour_pass(&mut encoder, &view);
             pass.set_pipeline(pipeline);
             pass.set_bind_group(0, &scene, &[]);
-            pass.set_bind_group(1, &land, &[]);
+            pass.set_bind_group(1, &terrain, &[]);
             pass.draw(0..3, 0..1);
         }
         self.queue.submit([encoder.finish()]);
@@ -802,12 +808,13 @@ impl Gpu {
         };
         // The shorter side is what the lens is measured by.
         let focal_pixels = {
-            let up = frame.sight.up;
+            let up = frame.projection.up;
             0.5 * frame.size[1] as f32 * super::camera::dot(up, up).sqrt()
         };
         // Lines need room between them.
-        let pixels = if frame.mood.coat == Coat::Wireframe as u8 { 9.0 } else { self.care.quad_pixels };
-        let chunks = ground.chunks(&frame.sight, band.ends(frame.size[1]), focal_pixels, pixels);
+        let pixels =
+            if frame.environment.shading == ShadingMode::Wireframe as u8 { 9.0 } else { self.quality.quad_pixels };
+        let chunks = ground.chunks(&frame.projection, band.ends(frame.size[1]), focal_pixels, pixels);
         let bytes: &[u8] = bytemuck::cast_slice(&chunks);
         if bytes.len() as u64 > self.chunks.size() {
             self.chunks = self.device.create_buffer(&wgpu::BufferDescriptor {
@@ -838,7 +845,7 @@ impl Gpu {
             })
             .collect();
         entries.push(wgpu::BindGroupEntry { binding: 8, resource: wgpu::BindingResource::Sampler(&self.sampler) });
-        let land = self.device.create_bind_group(&wgpu::BindGroupDescriptor {
+        let terrain = self.device.create_bind_group(&wgpu::BindGroupDescriptor {
             label: Some("land"),
             layout: &self.land_layout,
             entries: &entries,
@@ -868,14 +875,14 @@ impl Gpu {
             pass.set_bind_group(0, &scene, &[]);
             pass.set_pipeline(&passes.sky);
             pass.draw(0..3, 0..1);
-            pass.set_bind_group(1, &land, &[]);
+            pass.set_bind_group(1, &terrain, &[]);
             if !chunks.is_empty() {
                 pass.set_pipeline(&passes.terrain);
                 pass.set_vertex_buffer(0, self.chunks.slice(..));
                 pass.set_index_buffer(self.indices.slice(..), wgpu::IndexFormat::Uint16);
                 pass.draw_indexed(0..self.index_count, 0, 0..chunks.len() as u32);
             }
-            if frame.mood.water.is_some() {
+            if frame.environment.water.is_some() {
                 pass.set_pipeline(&passes.water);
                 pass.draw(0..30, 0..1);
             }
@@ -968,10 +975,11 @@ fn colour_pass<'a>(encoder: &'a mut wgpu::CommandEncoder, view: &'a wgpu::Textur
 /// What decides light and shade of a land, and nothing else: a moved camera works out nothing.
 fn light_uniforms(frame: &Frame, size: [u32; 2]) -> [f32; UNIFORMS] {
     let none = [0.0; 3];
-    let plain = Sight { eye: none, right: none, up: none, forward: none, lens: [1.0, 0.0], depths: [0.0, 1.0] };
-    let Mood { sun, sun_colour, .. } = frame.mood;
+    let plain =
+        ViewProjection { eye: none, right: none, up: none, forward: none, lens: [1.0, 0.0], depths: [0.0, 1.0] };
+    let Environment { sun, sun_colour, .. } = frame.environment;
     let none = [0.0; 4];
-    let mood = Mood {
+    let environment = Environment {
         sun: [sun[0], sun[1], sun[2], 0.0],
         sun_colour: [0.0, 0.0, 0.0, sun_colour[3]],
         ambient: none,
@@ -979,16 +987,16 @@ fn light_uniforms(frame: &Frame, size: [u32; 2]) -> [f32; UNIFORMS] {
         horizon: none,
         table: none,
         water: None,
-        coat: 0,
-        stops: ramp::NONE,
+        shading: 0,
+        stops: ramp::NO_STOPS,
         is_lit: false,
     };
     // The newer land's own summit: while two lands are blended, nothing is worked out anew.
     let heights = [0.0, frame.summit];
     let glow = Vec::new();
     let frame = Frame {
-        sight: plain,
-        mood,
+        projection: plain,
+        environment,
         glow,
         blend: 1.0,
         bottom: 0.0,
@@ -1028,12 +1036,12 @@ mod tests {
     #[test]
     fn a_map_that_is_too_large_keeps_its_corners() {
         let grid = Grid::new(Extent { width_m: 200.0, depth_m: 100.0 }, 201, 101);
-        let land = Heightfield::from_fn(grid, |c, r| (c + 1000 * r) as f32);
-        let reduced_to = |most| reduced([201, 101], land.heights(), step([201, 101], most));
+        let terrain = Heightfield::from_fn(grid, |c, r| (c + 1000 * r) as f32);
+        let reduced_to = |most| reduced([201, 101], terrain.heights(), step([201, 101], most));
         let (size, heights) = reduced_to(64);
         assert!(size[0] <= 64 && heights.len() == (size[0] * size[1]) as usize, "{size:?}");
         assert_eq!((heights[0], heights[size[0] as usize - 1]), (0.0, 200.0));
         assert_eq!(heights[heights.len() - 1], 100_200.0);
-        assert_eq!(reduced_to(201).1.as_ref(), land.heights());
+        assert_eq!(reduced_to(201).1.as_ref(), terrain.heights());
     }
 }

@@ -5,7 +5,7 @@
 //! without a crack and nothing pops (F. Strugar, "Continuous Distance-Dependent Level of Detail for Rendering
 //! Heightmaps", Journal of Graphics, GPU, and Game Tools 14 (4), 2009).
 
-use super::camera::{Sight, Vec3, dot, plus};
+use super::camera::{Vec3, ViewProjection, dot, plus};
 
 /// Quads along a side of a chunk.
 pub(crate) const QUADS: u16 = 32;
@@ -47,14 +47,20 @@ impl Ground {
 
     /// The chunks that are seen between two heights of the screen, which go from −1 to 1. A quad has about `pixels`
     /// pixels on a screen whose half is `focal_pixels` focal lengths high.
-    pub(crate) fn chunks(&self, sight: &Sight, band: [f32; 2], focal_pixels: f32, pixels: f32) -> Vec<Chunk> {
+    pub(crate) fn chunks(
+        &self,
+        projection: &ViewProjection,
+        band: [f32; 2],
+        focal_pixels: f32,
+        pixels: f32,
+    ) -> Vec<Chunk> {
         let spacing = self.spacing()[0].max(self.spacing()[1]);
         // At 4 chunks and more, what is morphed wholly at the end of a level is not morphed yet in the next one.
         let reach = (focal_pixels / pixels).max(4.0 * f32::from(QUADS)) * spacing;
         let longer = self.samples[0].max(self.samples[1]) - 1;
         let top = longer.div_ceil(usize::from(QUADS)).next_power_of_two().trailing_zeros();
         let mut found = Vec::new();
-        self.divide(&Seen::new(sight, band), reach, [0, 0], top, &mut found);
+        self.divide(&Seen::new(projection, band), reach, [0, 0], top, &mut found);
         found
     }
 
@@ -94,21 +100,21 @@ struct Seen {
 }
 
 impl Seen {
-    fn new(sight: &Sight, [low, high]: [f32; 2]) -> Self {
+    fn new(projection: &ViewProjection, [low, high]: [f32; 2]) -> Self {
         // Of a point d from the eye, on the screen where −w < d·right < w and low · w < d·up < high · w, with
         // w = share · d·forward + rest.
-        let [share, rest] = sight.lens;
+        let [share, rest] = projection.lens;
         let plane = |times: f32, side: Vec3, sign: f32| {
-            (plus(sight.forward.map(|part| part * share * times), side, sign), rest * times)
+            (plus(projection.forward.map(|part| part * share * times), side, sign), rest * times)
         };
         let planes = [
             plane(1.0, [0.0; 3], 0.0),
-            plane(1.0, sight.right, 1.0),
-            plane(1.0, sight.right, -1.0),
-            plane(-low, sight.up, 1.0),
-            plane(high, sight.up, -1.0),
+            plane(1.0, projection.right, 1.0),
+            plane(1.0, projection.right, -1.0),
+            plane(-low, projection.up, 1.0),
+            plane(high, projection.up, -1.0),
         ];
-        Self { planes, eye: sight.eye, stand: sight.stand() }
+        Self { planes, eye: projection.eye, stand: projection.stand() }
     }
 
     /// Whether any of a box may be on it.
@@ -133,9 +139,13 @@ mod tests {
     #[test]
     fn chunks_cover_every_quad_once() {
         for (samples, distance) in [([65, 65], 3.0), ([1025, 513], 1.5), ([4097, 4097], 0.3), ([300, 700], 2.0)] {
-            let sight = Camera { pitch: 1.5, distance, ..Default::default() }.sight(1.0, |_| f32::MIN);
+            let projection = Camera { pitch: 1.5, distance, ..Default::default() }.projection(1.0, |_| f32::MIN);
             // Wide enough that all is seen.
-            let wide = Sight { right: sight.right.map(|x| x * 1e-3), up: sight.up.map(|y| y * 1e-3), ..sight };
+            let wide = ViewProjection {
+                right: projection.right.map(|x| x * 1e-3),
+                up: projection.up.map(|y| y * 1e-3),
+                ..projection
+            };
             let chunks = ground(samples).chunks(&wide, [-1.0, 1.0], 1000.0, 3.0);
             let covered: usize = chunks
                 .iter()
@@ -152,8 +162,8 @@ mod tests {
     #[test]
     fn large_maps_cost_no_more_than_the_screen_needs() {
         let count = |samples, distance, pixels| {
-            let sight = Camera { distance, ..Default::default() }.sight(1.5, |_| f32::MIN);
-            ground([samples; 2]).chunks(&sight, [-1.0, 1.0], 1500.0, pixels).len() * usize::from(QUADS).pow(2)
+            let projection = Camera { distance, ..Default::default() }.projection(1.5, |_| f32::MIN);
+            ground([samples; 2]).chunks(&projection, [-1.0, 1.0], 1500.0, pixels).len() * usize::from(QUADS).pow(2)
         };
         let (far, near, software) = (count(4097, 2.0, 2.5), count(4097, 0.05, 2.5), count(4097, 2.0, 8.0));
         assert!(far < 700_000 && near < 700_000 && software < 90_000, "{far}, {near} and {software} quads");
@@ -163,8 +173,8 @@ mod tests {
     #[test]
     fn a_parallel_projection_is_as_fine_everywhere_and_bands_take_their_part_of_it() {
         let camera = Camera { pitch: 1.2, distance: 2.0, flat: 1.0, ..Default::default() };
-        let sight = camera.sight(1.5, |_| f32::MIN);
-        let chunks = |band| ground([2049; 2]).chunks(&sight, band, 4000.0, 3.0);
+        let projection = camera.projection(1.5, |_| f32::MIN);
+        let chunks = |band| ground([2049; 2]).chunks(&projection, band, 4000.0, 3.0);
         let all = chunks([-1.0, 1.0]);
         assert!(all.len() > 20 && all.iter().all(|chunk| chunk[2] == all[0][2]), "{all:?}");
         let bands = [[-1.0, -0.5], [-0.5, 0.0], [0.0, 0.5], [0.5, 1.0]].map(chunks);

@@ -4,14 +4,16 @@
 //! can be pressed and dragged stands in `app/scene`.
 
 pub(crate) mod camera;
+mod environment;
 mod glow;
 mod gpu;
 mod lod;
-mod mood;
-mod portrait;
+mod params;
 
-pub(crate) use self::glow::{GlowingFault, across, youngest_faults};
+pub(crate) use self::glow::{GlowingFault, fault_line_ends, youngest_faults};
 #[cfg(test)]
 pub(crate) use self::gpu::Counts;
 pub(crate) use self::gpu::{Frame, Gpu};
-pub(crate) use self::portrait::{Coat, Easel, Portrait, Stand, bytes_drawn, frame_paths};
+pub(crate) use self::params::{
+    OffscreenRenderer, RenderParams, ShadingMode, Stand, render_memory_bytes, turntable_paths,
+};

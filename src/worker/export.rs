@@ -5,18 +5,18 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
-use super::{InputFiles, JobError, Wake, guarded, lock};
-use crate::engine::Monitor;
+use super::{InputFiles, JobError, Wake, catch_panic, lock};
+use crate::engine::Progress;
 use crate::files::FileError;
-use crate::files::atomic::{NewFolders, check_target, folder_of};
-use crate::files::build::{Built, Order, build};
+use crate::files::atomic::{NewFolders, check_writable, folder_of};
+use crate::files::build::{BuildReport, Order, build};
 use crate::files::memory::available_bytes;
 
 /// How an export ended.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ExportOutcome {
     /// What was written, and what is to be known of it.
-    Written(Built),
+    Written(BuildReport),
     /// The user stopped it; nothing was left half-written.
     Cancelled,
     /// It failed.
@@ -29,7 +29,7 @@ pub struct ExportStatus {
     /// The first file of the order.
     pub path: PathBuf,
     /// The share done, from 0 to 1.
-    pub progress: f32,
+    pub fraction: f32,
     /// Whether the user has cancelled it and it is about to stop.
     pub is_cancelled: bool,
     /// Orders that wait behind it.
@@ -51,7 +51,7 @@ struct Shared {
 #[derive(Default)]
 struct State {
     orders: VecDeque<(Order, InputFiles)>,
-    running: Option<(PathBuf, Arc<Monitor>)>,
+    running: Option<(PathBuf, Arc<Progress>)>,
     finished: VecDeque<ExportOutcome>,
     stopping: bool,
 }
@@ -83,14 +83,14 @@ impl Exporter {
         let state = lock(&self.shared.state);
         let waiting = state.orders.len();
         match (&state.running, state.orders.front()) {
-            (Some((path, monitor)), _) => Some(ExportStatus {
+            (Some((path, progress)), _) => Some(ExportStatus {
                 path: path.clone(),
-                progress: monitor.progress(),
-                is_cancelled: monitor.is_cancelled(),
+                fraction: progress.fraction(),
+                is_cancelled: progress.is_cancelled(),
                 waiting,
             }),
             (None, Some((order, _))) => {
-                Some(ExportStatus { path: first_path(order), progress: 0.0, is_cancelled: false, waiting: waiting - 1 })
+                Some(ExportStatus { path: first_path(order), fraction: 0.0, is_cancelled: false, waiting: waiting - 1 })
             }
             (None, None) => None,
         }
@@ -98,8 +98,8 @@ impl Exporter {
 
     /// Stops what is being exported; orders behind it are carried out.
     pub fn cancel(&self) {
-        if let Some((_, monitor)) = &lock(&self.shared.state).running {
-            monitor.cancel();
+        if let Some((_, progress)) = &lock(&self.shared.state).running {
+            progress.cancel();
         }
     }
 
@@ -126,7 +126,7 @@ fn serve(shared: &Shared) {
     // A pool of its own: in a shared one the preview's work would queue behind the export's.
     let pool = rayon::ThreadPoolBuilder::new().thread_name(|i| format!("upthrust export {i}")).build();
     loop {
-        let (mut order, files, monitor) = {
+        let (mut order, files, progress) = {
             let mut state = lock(&shared.state);
             let (order, files) = loop {
                 if state.stopping {
@@ -137,25 +137,25 @@ fn serve(shared: &Shared) {
                     None => state = shared.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
                 }
             };
-            let monitor = Arc::new(Monitor::new());
-            state.running = Some((first_path(&order), monitor.clone()));
-            (order, files, monitor)
+            let progress = Arc::new(Progress::new());
+            state.running = Some((first_path(&order), progress.clone()));
+            (order, files, progress)
         };
         (shared.wake)();
         let mut job = || {
-            order.load_inputs(&files, &monitor)?;
+            order.load_inputs(&files, &progress)?;
             let mut folders = NewFolders::default();
             for planned in order.plan()? {
                 folders.make(folder_of(&planned.path)).map_err(|error| FileError::writing(&planned.path, &error))?;
             }
             let built = match &pool {
-                Ok(pool) => pool.install(|| build(&order, &monitor)),
-                Err(_) => build(&order, &monitor),
+                Ok(pool) => pool.install(|| build(&order, &progress)),
+                Err(_) => build(&order, &progress),
             }?;
             folders.keep();
             Ok(built)
         };
-        let outcome = match guarded(&mut job) {
+        let outcome = match catch_panic(&mut job) {
             Ok(Ok(built)) => ExportOutcome::Written(built),
             Ok(Err(FileError::Cancelled)) => ExportOutcome::Cancelled,
             Ok(Err(error)) => ExportOutcome::Failed(JobError::Failed(error.to_string())),
@@ -171,7 +171,7 @@ fn serve(shared: &Shared) {
 
 /// What stands in the way of files that are to be written, before anything is computed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Survey {
+pub struct TargetCheck {
     /// The files that were asked about.
     pub files: Vec<PathBuf>,
     /// Why they cannot be written: what is wrong and what to do.
@@ -188,21 +188,21 @@ pub struct Survey {
 const PROBE: &str = ".upthrust-probe";
 
 /// Looks whether files can be written, and which of them would replace others. Takes as long as the disk does.
-pub fn survey(files: Vec<PathBuf>) -> Survey {
+pub fn check_targets(files: Vec<PathBuf>) -> TargetCheck {
     let replaced: Vec<PathBuf> = files.iter().filter(|path| path.symlink_metadata().is_ok()).cloned().collect();
-    let mut survey = Survey { replaced, available_bytes: available_bytes(), ..Survey::default() };
+    let mut check_targets = TargetCheck { replaced, available_bytes: available_bytes(), ..TargetCheck::default() };
     for file in &files {
         let folder = folder_of(file);
         let there = folder.ancestors().find(|folder| folder.exists() && !folder.as_os_str().is_empty());
         let there = there.unwrap_or(Path::new("."));
         if !there.is_dir() {
             let problem = "is a file, so that there can be no folder of that name; choose another folder";
-            survey.obstacle = Some(format!("{} {problem}", there.display()));
+            check_targets.obstacle = Some(format!("{} {problem}", there.display()));
         } else if there == folder {
-            survey.obstacle = check_target(file, true).err().map(|error| error.to_string());
+            check_targets.obstacle = check_writable(file, true).err().map(|error| error.to_string());
         } else {
             // What can be written beside the new folder can be written in it.
-            survey.obstacle = check_target(&there.join(PROBE), true).err().map(|error| {
+            check_targets.obstacle = check_writable(&there.join(PROBE), true).err().map(|error| {
                 let reason = match error {
                     FileError::Disk { reason, .. } => reason.to_string(),
                     error => error.to_string(),
@@ -210,14 +210,14 @@ pub fn survey(files: Vec<PathBuf>) -> Survey {
                 let [folder, there] = [folder, there].map(Path::display);
                 format!("The folder {folder} cannot be made: {there} takes no files ({reason}). Choose another folder.")
             });
-            survey.new_folder = Some(folder.to_path_buf());
+            check_targets.new_folder = Some(folder.to_path_buf());
         }
         // One file tells of its folder; those that are there already may be in the way themselves.
-        if survey.obstacle.is_some() {
+        if check_targets.obstacle.is_some() {
             break;
         }
     }
-    Survey { files, ..survey }
+    TargetCheck { files, ..check_targets }
 }
 
 /// The file by which an order is called.
@@ -263,7 +263,7 @@ mod tests {
         let exporter = Exporter::start(Arc::new(|| {})).expect("thread");
         exporter.export(order(folder.path(), "a.png", 1_000_000, 1025), InputFiles::new());
         let deadline = Instant::now() + Duration::from_secs(30);
-        while exporter.status().is_none_or(|status| status.progress == 0.0) {
+        while exporter.status().is_none_or(|status| status.fraction == 0.0) {
             assert!(Instant::now() < deadline, "the export did not begin");
             std::thread::sleep(Duration::from_millis(5));
         }
@@ -277,11 +277,11 @@ mod tests {
         let folder = tempfile::tempdir().expect("folder");
         let path = |name: &str| folder.path().join(name);
         std::fs::write(path("there.png"), "mine").expect("written");
-        let surveyed = survey(vec![path("there.png"), path("new.png")]);
+        let surveyed = check_targets(vec![path("there.png"), path("new.png")]);
         assert_eq!((surveyed.replaced, surveyed.obstacle, surveyed.new_folder), (vec![path("there.png")], None, None));
-        let new = survey(vec![path("a/b/new.png")]);
+        let new = check_targets(vec![path("a/b/new.png")]);
         assert_eq!((new.obstacle, new.new_folder), (None, Some(path("a/b"))));
-        let blocked = survey(vec![path("there.png/a/new.png")]).obstacle.expect("a file is no folder");
+        let blocked = check_targets(vec![path("there.png/a/new.png")]).obstacle.expect("a file is no folder");
         assert!(blocked.contains("there.png is a file"), "{blocked}");
         assert_eq!(std::fs::read_dir(folder.path()).expect("folder").count(), 1);
     }

@@ -5,15 +5,15 @@
 //! stale ones; exports and thumbnails are never dropped. The interface hands over plain requests and picks up finished
 //! results; it never waits. A panic in a job becomes a message.
 
+mod analysis;
 mod export;
-mod measures;
 mod preview;
 mod thumbnails;
 
-pub use export::{ExportOutcome, ExportStatus, Exporter, Survey, survey};
-pub use measures::{Forms, MeasureRequest, Measured, Measurer, SLOPE_BIN_DEG, Slopes};
+pub use analysis::{Analyser, AnalysisRequest, AnalysisResult, LandformStats, SLOPE_BIN_DEG, Slopes};
+pub use export::{ExportOutcome, ExportStatus, Exporter, TargetCheck, check_targets};
 pub use preview::{Preview, PreviewRequest, Previewer};
-pub use thumbnails::{PictureBytes, Thumbnail, ThumbnailRequest, ThumbnailStyle, Thumbnailer};
+pub use thumbnails::{ImageBytes, Thumbnail, ThumbnailRequest, ThumbnailStyle, Thumbnailer};
 
 pub use crate::files::inputs::InputFiles;
 
@@ -47,7 +47,7 @@ impl std::fmt::Display for JobError {
 
 /// Runs a job whose panic must not end the program: it becomes an error. What the job worked on is to be thrown away
 /// then.
-fn guarded<T>(job: impl FnOnce() -> T) -> Result<T, JobError> {
+fn catch_panic<T>(job: impl FnOnce() -> T) -> Result<T, JobError> {
     catch_unwind(AssertUnwindSafe(job)).map_err(|payload| {
         let text = payload.downcast_ref::<&str>().map(|text| (*text).to_string());
         let text = text.or_else(|| payload.downcast_ref::<String>().cloned());
@@ -65,7 +65,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// handed out and cleared anew: 770 of them for an iteration at 513², a fifth of its time. How large a block is for that
 /// follows from the largest that was ever freed, up to 32 MiB (`mallopt(3)`, on `M_MMAP_THRESHOLD`), so one of nearly that
 /// size is taken and freed, and nobody ever writes on it. The price: some of what was freed stays with the program.
-fn keep_freed_memory() {
+fn retain_freed_memory() {
     if cfg!(all(target_os = "linux", target_env = "gnu")) {
         drop(std::hint::black_box(Vec::<u8>::with_capacity(31 << 20)));
     }
@@ -91,10 +91,10 @@ mod tests {
 
     #[test]
     fn a_panic_becomes_a_message() {
-        assert_eq!(guarded(|| 5), Ok(5));
-        let formatted = guarded(|| panic!("row {}", 7));
+        assert_eq!(catch_panic(|| 5), Ok(5));
+        let formatted = catch_panic(|| panic!("row {}", 7));
         assert_eq!(formatted, Err::<(), _>(JobError::Panicked("row 7".into())));
-        let message = guarded(|| panic!("oops")).map_err(|error| error.to_string());
+        let message = catch_panic(|| panic!("oops")).map_err(|error| error.to_string());
         assert!(matches!(message, Err::<(), _>(text) if text.contains("oops") && text.contains("unharmed")));
     }
 }

@@ -6,15 +6,16 @@ use std::time::{Duration, Instant};
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-use super::{InputFiles, JobError, Wake, guarded, keep_freed_memory, lock};
+use super::{InputFiles, JobError, Wake, catch_panic, lock, retain_freed_memory};
+use crate::engine::analysis::Summary;
 use crate::engine::light::Light;
 use crate::engine::map_view::MapView;
-use crate::engine::measures::Summary;
 use crate::engine::stack::Evaluator;
 use crate::engine::texture::{
-    Needs, Painting, Scene, Surroundings, Survey, TerrainType, TexelCache, TextureView, type_at, view,
+    PaintCache, PaintInput, PaintedTexture, RequiredMaps, SurfaceMapCache, SurfaceMaps, TerrainType, TextureView,
+    type_at, view,
 };
-use crate::engine::{Cancelled, Grid, Heightfield, Inputs, Monitor, Picture, Recipe};
+use crate::engine::{Cancelled, Grid, Heightfield, Image, Inputs, Progress, Recipe};
 use crate::files::FileError;
 use crate::files::inputs::DecodedFiles;
 
@@ -64,7 +65,7 @@ pub struct PreviewRequest {
 
 impl PreviewRequest {
     /// Whether both ask for the same picture, on whatever occasion.
-    pub fn same_picture(&self, other: &Self) -> bool {
+    pub fn same_output(&self, other: &Self) -> bool {
         let Self { recipe, files: _, samples: _, position: _, map, shown, animated: _ } = self;
         let same_paint = Arc::ptr_eq(recipe, &other.recipe)
             || (recipe.texture == other.recipe.texture && recipe.light == other.recipe.light);
@@ -90,13 +91,13 @@ pub struct Preview {
     /// Whether a better one is on its way.
     pub coarse: bool,
     /// The land.
-    pub land: Arc<Heightfield>,
+    pub terrain: Arc<Heightfield>,
     /// The heights as they are looked at.
-    pub heightmap: Arc<Picture>,
+    pub heightmap: Arc<Image>,
     /// The ground as it is looked at.
-    pub texture: Arc<Picture>,
+    pub texture: Arc<Image>,
     /// The same in plain colours, for who lights it: unlit where the pane shows the ground lit.
-    pub albedo: Arc<Picture>,
+    pub albedo: Arc<Image>,
     /// What the land is like in numbers.
     pub summary: Arc<Summary>,
     /// The share of the land that each active terrain type takes, in their order.
@@ -104,7 +105,7 @@ pub struct Preview {
     /// The share of the land that no terrain type covers.
     pub uncovered: f32,
     /// What decides where types lie beside the heights.
-    pub surroundings: Surroundings,
+    pub surface_maps: SurfaceMaps,
     /// How long it took.
     pub elapsed: Duration,
 }
@@ -113,15 +114,15 @@ impl Preview {
     /// The terrain type that has the most of the ground at a place, metres east and south.
     pub fn type_at(&self, place_m: [f64; 2]) -> Option<&TerrainType> {
         let recipe = &*self.request.recipe;
-        let scene = Scene {
-            land: &self.land,
-            surroundings: &self.surroundings,
+        let input = PaintInput {
+            terrain: &self.terrain,
+            surface_maps: &self.surface_maps,
             recipe: &recipe.texture,
             fixed_range_m: recipe.world.height_range_m.or(Some(self.summary.range_m())),
             // The pictures of types say nothing about where they lie.
             inputs: &Inputs::default(),
         };
-        type_at(scene, place_m).and_then(|at| recipe.texture.active().nth(at))
+        type_at(input, place_m).and_then(|at| recipe.texture.active().nth(at))
     }
 }
 
@@ -150,7 +151,7 @@ struct State {
 }
 
 struct Running {
-    monitor: Arc<Monitor>,
+    progress: Arc<Progress>,
     superseded: Option<Instant>,
     /// Whether a coarse picture of it has been shown: then it has no grace.
     is_seen: bool,
@@ -159,7 +160,7 @@ struct Running {
 impl Previewer {
     /// Starts the thread; `wake` is called whenever there is something to [take](Self::take).
     pub fn start(wake: Wake) -> std::io::Result<Self> {
-        keep_freed_memory();
+        retain_freed_memory();
         let pool = ThreadPoolBuilder::new().thread_name(|i| format!("upthrust preview {i}")).build();
         let pool = pool.map_err(std::io::Error::other)?;
         let shared = Arc::new(Shared { state: Mutex::default(), changed: Condvar::new(), wake, pool });
@@ -189,10 +190,10 @@ impl Previewer {
     }
 
     /// How far the present computation has come; `None` while there is nothing to do.
-    pub fn progress(&self) -> Option<f32> {
+    pub fn fraction(&self) -> Option<f32> {
         let state = lock(&self.shared.state);
         match (&state.running, &state.next) {
-            (Some(running), _) => Some(running.monitor.progress()),
+            (Some(running), _) => Some(running.progress.fraction()),
             (None, Some(_)) => Some(0.0),
             (None, None) => None,
         }
@@ -203,7 +204,7 @@ impl Previewer {
         let mut state = lock(&self.shared.state);
         state.next = None;
         if let Some(running) = &state.running {
-            running.monitor.cancel();
+            running.progress.cancel();
         }
     }
 }
@@ -226,12 +227,12 @@ fn stop_stale_work(shared: &Shared) {
     while !state.stopping {
         let stale = state.running.as_ref().and_then(|running| {
             let grace = if running.is_seen { Duration::ZERO } else { GRACE };
-            Some((running.monitor.clone(), grace.saturating_sub(running.superseded?.elapsed())))
+            Some((running.progress.clone(), grace.saturating_sub(running.superseded?.elapsed())))
         });
         state = match stale {
-            Some((monitor, left)) if !monitor.is_cancelled() => {
+            Some((progress, left)) if !progress.is_cancelled() => {
                 if left.is_zero() {
-                    monitor.cancel();
+                    progress.cancel();
                     state
                 } else {
                     shared.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0
@@ -246,7 +247,7 @@ fn stop_stale_work(shared: &Shared) {
 fn serve(shared: &Shared) {
     let mut desk = Desk::default();
     loop {
-        let (request, monitor) = {
+        let (request, progress) = {
             let mut state = lock(&shared.state);
             let request = loop {
                 if state.stopping {
@@ -257,9 +258,9 @@ fn serve(shared: &Shared) {
                     None => state = shared.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
                 }
             };
-            let monitor = Arc::new(Monitor::new());
-            state.running = Some(Running { monitor: monitor.clone(), superseded: None, is_seen: false });
-            (request, monitor)
+            let progress = Arc::new(Progress::new());
+            state.running = Some(Running { progress: progress.clone(), superseded: None, is_seen: false });
+            (request, progress)
         };
         let publish = |result| {
             let mut state = lock(&shared.state);
@@ -271,7 +272,7 @@ fn serve(shared: &Shared) {
             drop(state);
             (shared.wake)();
         };
-        let outcome = guarded(|| shared.pool.install(|| desk.work(&request, &monitor, &publish)));
+        let outcome = catch_panic(|| shared.pool.install(|| desk.work(&request, &progress, &publish)));
         lock(&shared.state).running = None;
         match outcome {
             Ok(Ok(preview)) => publish(Ok(preview)),
@@ -318,7 +319,7 @@ impl Default for Desk {
     fn default() -> Self {
         Self {
             fine: Painter::default(),
-            coarse: Painter { evaluator: Evaluator::sketching(), ..Painter::default() },
+            coarse: Painter { evaluator: Evaluator::coarse(), ..Painter::default() },
             lone: ThreadPoolBuilder::new().num_threads(1).thread_name(|_| "upthrust sketch".into()).build().ok(),
             decoded: DecodedFiles::default(),
             last: Duration::ZERO,
@@ -332,17 +333,17 @@ impl Default for Desk {
 /// Whether rivers run on the land of a recipe, which have a grid of their own.
 fn has_rivers(recipe: &Recipe) -> bool {
     let grid = Grid::fitted(recipe.world.extent(), LONE_SAMPLES);
-    recipe.stack.iter().any(|step| step.settings.enabled && step.operation.works_on(grid) != grid)
+    recipe.stack.iter().any(|step| step.settings.enabled && step.operation.working_grid(grid) != grid)
 }
 
 impl Desk {
     fn work(
         &mut self,
         request: &Arc<PreviewRequest>,
-        monitor: &Monitor,
+        progress: &Progress,
         publish: &(dyn Fn(Result<Preview, JobError>) + Sync),
     ) -> Result<Preview, Unfinished> {
-        let inputs = self.decoded.inputs(&request.recipe, &request.files, monitor).map_err(|error| match error {
+        let inputs = self.decoded.inputs(&request.recipe, &request.files, progress).map_err(|error| match error {
             FileError::Cancelled => Unfinished::Cancelled,
             error => Unfinished::Failed(error.to_string()),
         })?;
@@ -364,7 +365,7 @@ impl Desk {
                 let began = Instant::now();
                 coarse_share = COARSE_SHARE;
                 let mut coarse =
-                    || monitor.within(0.0..coarse_share, || self.coarse.preview(request, samples, &inputs, monitor));
+                    || progress.stage(0.0..coarse_share, || self.coarse.preview(request, samples, &inputs, progress));
                 let preview = match &self.lone {
                     Some(lone) if samples <= LONE_SAMPLES && has_rivers(&request.recipe) => lone.install(coarse),
                     Some(_) | None => coarse(),
@@ -378,9 +379,9 @@ impl Desk {
             }
         }
         let began = Instant::now();
-        let known = self.fine.measured.as_ref().map(|(land, _)| land.clone());
-        let fine = || self.fine.preview(request, request.samples, &inputs, monitor);
-        let preview = monitor.within(coarse_share..1.0, fine);
+        let known = self.fine.measured.as_ref().map(|(terrain, _)| terrain.clone());
+        let fine = || self.fine.preview(request, request.samples, &inputs, progress);
+        let preview = progress.stage(coarse_share..1.0, fine);
         let stood = self.fine.stands.as_ref().filter(|(stands, _)| Arc::ptr_eq(stands, request));
         let painting = stood.map(|(_, since)| since.elapsed());
         if request.animated {
@@ -395,7 +396,7 @@ impl Desk {
             (Ok(_), painting) => self.painting = painting.unwrap_or_default(),
         }
         // One that only painted says nothing about how long land takes.
-        if preview.as_ref().is_ok_and(|preview| known.is_none_or(|known| !Arc::ptr_eq(&known, &preview.land))) {
+        if preview.as_ref().is_ok_and(|preview| known.is_none_or(|known| !Arc::ptr_eq(&known, &preview.terrain))) {
             self.last = began.elapsed();
         }
         Ok(preview?)
@@ -415,11 +416,11 @@ impl Desk {
 
 /// A picture of heights, and what it was made from.
 struct DrawnMap {
-    land: Arc<Heightfield>,
+    terrain: Arc<Heightfield>,
     view: MapView,
     /// The light, where it is seen.
     light: Option<Light>,
-    picture: Arc<Picture>,
+    picture: Arc<Image>,
 }
 
 /// Evaluates and paints at one size, and remembers what was evaluated and drawn.
@@ -428,38 +429,39 @@ struct Painter {
     evaluator: Evaluator,
     measured: Option<(Arc<Heightfield>, Arc<Summary>)>,
     drawn: Option<DrawnMap>,
-    surveyed: Option<(Arc<Heightfield>, Survey)>,
-    cache: TexelCache,
+    surveyed: Option<(Arc<Heightfield>, SurfaceMapCache)>,
+    cache: PaintCache,
     /// What the last land was asked for that was evaluated to its end, and since when it has stood.
     stands: Option<(Arc<PreviewRequest>, Instant)>,
 }
 
 impl Painter {
     /// What is known of a land beside its heights. Of another one than before nothing is, nor where types lie on it.
-    fn survey_of(&mut self, land: &Arc<Heightfield>) -> &mut Survey {
-        let known = self.surveyed.take().filter(|(surveyed, _)| Arc::ptr_eq(surveyed, land));
+    fn surface_maps_of(&mut self, terrain: &Arc<Heightfield>) -> &mut SurfaceMapCache {
+        let known = self.surveyed.take().filter(|(surveyed, _)| Arc::ptr_eq(surveyed, terrain));
         if known.is_none() {
-            self.cache.forget_land();
+            self.cache.invalidate_terrain();
         }
-        &mut self.surveyed.insert(known.unwrap_or_else(|| (land.clone(), Survey::default()))).1
+        &mut self.surveyed.insert(known.unwrap_or_else(|| (terrain.clone(), SurfaceMapCache::default()))).1
     }
 
     /// The picture of the heights, drawn anew where something has changed that it shows.
     fn map(
         &mut self,
-        land: &Arc<Heightfield>,
+        terrain: &Arc<Heightfield>,
         summary: &Summary,
         request: &PreviewRequest,
-        monitor: &Monitor,
-    ) -> Result<Arc<Picture>, Cancelled> {
+        progress: &Progress,
+    ) -> Result<Arc<Image>, Cancelled> {
         let (view, light) = (request.map, &request.recipe.light);
         let seen = view.is_lit().then(|| light.clone());
-        let is_same = |drawn: &&DrawnMap| Arc::ptr_eq(&drawn.land, land) && drawn.view == view && drawn.light == seen;
+        let is_same =
+            |drawn: &&DrawnMap| Arc::ptr_eq(&drawn.terrain, terrain) && drawn.view == view && drawn.light == seen;
         if let Some(drawn) = self.drawn.as_ref().filter(is_same) {
             return Ok(drawn.picture.clone());
         }
-        let picture = Arc::new(view.picture(land, [summary.min_m, summary.max_m], light, monitor)?);
-        self.drawn = Some(DrawnMap { land: land.clone(), view, light: seen, picture: picture.clone() });
+        let picture = Arc::new(view.picture(terrain, [summary.min_m, summary.max_m], light, progress)?);
+        self.drawn = Some(DrawnMap { terrain: terrain.clone(), view, light: seen, picture: picture.clone() });
         Ok(picture)
     }
 
@@ -468,49 +470,50 @@ impl Painter {
         request: &Arc<PreviewRequest>,
         samples: usize,
         inputs: &Inputs,
-        monitor: &Monitor,
+        progress: &Progress,
     ) -> Result<Preview, Cancelled> {
         let began = Instant::now();
         let recipe = &*request.recipe;
         let grid = Grid::fitted(recipe.world.extent(), samples);
-        let evaluation = || self.evaluator.evaluate(recipe, grid, Some(request.position), inputs, monitor);
-        let land = monitor.within(0.0..0.6, evaluation)?;
+        let evaluation = || self.evaluator.evaluate(recipe, grid, Some(request.position), inputs, progress);
+        let terrain = progress.stage(0.0..0.6, evaluation)?;
         self.stands = Some((request.clone(), Instant::now()));
         let summary = match &self.measured {
-            Some((measured, summary)) if Arc::ptr_eq(measured, &land) => summary.clone(),
+            Some((measured, summary)) if Arc::ptr_eq(measured, &terrain) => summary.clone(),
             _ => {
-                let summary = Arc::new(Summary::of(&land, HISTOGRAM_BINS));
-                self.measured = Some((land.clone(), summary.clone()));
+                let summary = Arc::new(Summary::of(&terrain, HISTOGRAM_BINS));
+                self.measured = Some((terrain.clone(), summary.clone()));
                 summary
             }
         };
-        let heightmap = self.map(&land, &summary, request, monitor)?;
+        let heightmap = self.map(&terrain, &summary, request, progress)?;
         let size = [grid.width(), grid.height()];
-        let needs = request.shown.with(Needs::of(&recipe.texture, Some(&recipe.light)));
-        let surroundings = monitor.within(0.6..0.8, || self.survey_of(&land).look(&land, needs, monitor))?;
-        let scene = Scene {
-            land: &land,
-            surroundings: &surroundings,
+        let needs = request.shown.with(RequiredMaps::of(&recipe.texture, Some(&recipe.light)));
+        let surface_maps =
+            progress.stage(0.6..0.8, || self.surface_maps_of(&terrain).look(&terrain, needs, progress))?;
+        let input = PaintInput {
+            terrain: &terrain,
+            surface_maps: &surface_maps,
             recipe: &recipe.texture,
             // What was measured is not looked for again.
             fixed_range_m: recipe.world.height_range_m.or(Some(summary.range_m())),
             inputs,
         };
-        let painting = || view(&mut self.cache, scene, &recipe.light, request.shown, size, monitor);
-        let Painting { picture, albedo, shares, uncovered } = monitor.within(0.8..1.0, painting)?;
+        let painting = || view(&mut self.cache, input, &recipe.light, request.shown, size, progress);
+        let PaintedTexture { picture, albedo, shares, uncovered } = progress.stage(0.8..1.0, painting)?;
         let texture = Arc::new(picture);
         let albedo = albedo.map_or_else(|| texture.clone(), Arc::new);
         Ok(Preview {
             request: request.clone(),
             coarse: samples < request.samples,
-            land,
+            terrain,
             heightmap,
             texture,
             albedo,
             summary,
             shares,
             uncovered,
-            surroundings,
+            surface_maps,
             elapsed: began.elapsed(),
         })
     }
@@ -560,7 +563,7 @@ mod tests {
         let preview = wait(&previewer).expect("a preview");
         assert_eq!(*preview.request, request(10, 65));
         assert_eq!((preview.texture.width, preview.heightmap.height), (65, 65));
-        assert!(!preview.coarse && preview.land.min_max() != [0.0, 0.0]);
+        assert!(!preview.coarse && preview.terrain.min_max() != [0.0, 0.0]);
     }
 
     #[test]
@@ -568,7 +571,7 @@ mod tests {
         let previewer = previewer();
         previewer.request(endless(257));
         std::thread::sleep(Duration::from_millis(100));
-        assert!(previewer.progress().is_some());
+        assert!(previewer.fraction().is_some());
         let asked = Instant::now();
         previewer.request(request(10, 33));
         previewer.request(request(11, 33));
@@ -587,7 +590,7 @@ mod tests {
         let first = wait(&previewer).expect("a preview");
         assert!(first.coarse && *first.request == request(1000, 257));
         let second = wait(&previewer).expect("a preview");
-        assert!(!second.coarse && second.land.grid().width() == 257);
+        assert!(!second.coarse && second.terrain.grid().width() == 257);
     }
 
     #[test]
@@ -612,25 +615,25 @@ mod tests {
         recipe.light.occlusion = 0.5;
         recipe.texture.types[0].humidity = Some(Limits { min: 0.0, max: 1.0, release: 0.0 });
         recipe.texture.types[1].shadow = Some(Limits { min: 0.0, max: 1.0, release: 0.0 });
-        let (asked, monitor, is_done) = (Arc::new(asked), Monitor::new(), AtomicBool::new(false));
+        let (asked, progress, is_done) = (Arc::new(asked), Progress::new(), AtomicBool::new(false));
         // A land that was slow: a coarse picture goes ahead.
         let mut desk = Desk { last: Duration::from_secs(1), ..Default::default() };
         let seen = std::thread::scope(|scope| {
             let watcher = scope.spawn(|| {
-                let mut seen = vec![monitor.progress()];
+                let mut seen = vec![progress.fraction()];
                 while !is_done.load(Ordering::Acquire) {
-                    seen.push(monitor.progress());
+                    seen.push(progress.fraction());
                     std::thread::sleep(Duration::from_micros(50));
                 }
                 seen
             });
-            let done = desk.work(&asked, &monitor, &|_| ()).is_ok();
+            let done = desk.work(&asked, &progress, &|_| ()).is_ok();
             is_done.store(true, Ordering::Release);
             assert!(done, "not cancelled");
             watcher.join().expect("no panic")
         });
         let fall = seen.windows(2).find(|pair| pair[0] > pair[1]);
-        assert!(fall.is_none() && monitor.progress() == 1.0, "from {fall:?} to {}", monitor.progress());
+        assert!(fall.is_none() && progress.fraction() == 1.0, "from {fall:?} to {}", progress.fraction());
     }
 
     #[test]
@@ -646,56 +649,56 @@ mod tests {
             // A busy machine was slow with the first one.
             second = wait(&previewer).expect("a preview");
         }
-        assert!(Arc::ptr_eq(&first.land, &second.land) && Arc::ptr_eq(&first.heightmap, &second.heightmap));
+        assert!(Arc::ptr_eq(&first.terrain, &second.terrain) && Arc::ptr_eq(&first.heightmap, &second.heightmap));
         assert_ne!(first.texture, second.texture);
     }
 
     #[test]
     fn another_look_at_the_heights_computes_no_land_and_paints_only_them() {
-        let monitor = Monitor::new();
+        let progress = Progress::new();
         let mut painter = Painter::default();
         let mut draw = |map: MapView, azimuth_deg: f64| {
             let mut asked = PreviewRequest { map, ..request(10, 33) };
             Arc::make_mut(&mut asked.recipe).light.azimuth_deg = azimuth_deg;
-            painter.preview(&Arc::new(asked), 33, &Inputs::default(), &monitor).expect("not cancelled")
+            painter.preview(&Arc::new(asked), 33, &Inputs::default(), &progress).expect("not cancelled")
         };
         let grey = draw(MapView::Grey, 0.0);
         let slope = draw(MapView::Slope, 0.0);
-        assert!(Arc::ptr_eq(&grey.land, &slope.land) && grey.heightmap != slope.heightmap);
+        assert!(Arc::ptr_eq(&grey.terrain, &slope.terrain) && grey.heightmap != slope.heightmap);
         assert!(Arc::ptr_eq(&slope.heightmap, &draw(MapView::Slope, 90.0).heightmap), "no sun shines on slopes");
         let [north, east] = [0.0, 90.0].map(|azimuth_deg| draw(MapView::Hillshade, azimuth_deg));
-        assert!(Arc::ptr_eq(&north.land, &grey.land) && north.heightmap != east.heightmap);
+        assert!(Arc::ptr_eq(&north.terrain, &grey.terrain) && north.heightmap != east.heightmap);
     }
 
     #[test]
     fn another_look_at_a_slow_land_is_preceded_by_no_coarse_one() {
         // A land that was slow.
         let mut desk = Desk { last: Duration::from_secs(1), ..Default::default() };
-        let mut coarse_ones = |asked: PreviewRequest, painting: Duration, monitor: &Monitor| {
+        let mut coarse_ones = |asked: PreviewRequest, painting: Duration, progress: &Progress| {
             let published = AtomicU32::new(0);
             let publish = |_| {
                 published.fetch_add(1, Ordering::Relaxed);
             };
             (desk.last, desk.painting) = (Duration::from_secs(1), painting);
-            let work = desk.work(&Arc::new(asked), monitor, &publish);
-            assert_eq!(work.is_ok(), !monitor.is_cancelled());
+            let work = desk.work(&Arc::new(asked), progress, &publish);
+            assert_eq!(work.is_ok(), !progress.is_cancelled());
             published.into_inner()
         };
         let [fast, slow] = [Duration::ZERO, Duration::from_secs(1)];
         let contours = |count: u32| PreviewRequest { map: MapView::Contours, ..request(count, 257) };
-        assert_eq!(coarse_ones(request(10, 257), fast, &Monitor::new()), 1);
-        assert_eq!(coarse_ones(contours(10), fast, &Monitor::new()), 0);
-        assert_eq!(coarse_ones(contours(11), fast, &Monitor::new()), 1);
+        assert_eq!(coarse_ones(request(10, 257), fast, &Progress::new()), 1);
+        assert_eq!(coarse_ones(contours(10), fast, &Progress::new()), 0);
+        assert_eq!(coarse_ones(contours(11), fast, &Progress::new()), 1);
         let mut painted = contours(11);
         let recipe = Arc::make_mut(&mut painted.recipe);
         recipe.texture = crate::engine::texture::TextureRecipe::starter();
         recipe.light.azimuth_deg += 20.0;
         // Stopped or not, the land stands.
-        let stopped = Monitor::new();
+        let stopped = Progress::new();
         stopped.cancel();
         assert_eq!(coarse_ones(painted.clone(), fast, &stopped), 0);
-        assert_eq!(coarse_ones(painted.clone(), fast, &Monitor::new()), 0);
-        assert_eq!(coarse_ones(painted, slow, &Monitor::new()), 1, "painting is slow");
+        assert_eq!(coarse_ones(painted.clone(), fast, &Progress::new()), 0);
+        assert_eq!(coarse_ones(painted, slow, &Progress::new()), 1, "painting is slow");
     }
 
     #[test]
@@ -709,12 +712,12 @@ mod tests {
             desk.last = Duration::ZERO;
             let published = Mutex::new(Vec::new());
             let publish = |preview: Result<Preview, JobError>| {
-                published.lock().expect("no panic").push(preview.expect("a preview").land.grid().width());
+                published.lock().expect("no panic").push(preview.expect("a preview").terrain.grid().width());
             };
             let asked = PreviewRequest { position, animated, ..request(count, 301) };
-            let full = desk.work(&Arc::new(asked), &Monitor::new(), &publish).ok().expect("not cancelled");
+            let full = desk.work(&Arc::new(asked), &Progress::new(), &publish).ok().expect("not cancelled");
             let mut sizes = published.into_inner().expect("no panic");
-            sizes.push(full.land.grid().width());
+            sizes.push(full.terrain.grid().width());
             sizes
         };
         let [slow, fast] = [Some(Duration::from_secs(1)), Some(Duration::ZERO)];
@@ -747,7 +750,7 @@ mod tests {
         asked.shown = TextureView::Unlit;
         previewer.request(asked);
         let preview = wait(&previewer).expect("a preview");
-        let grid = preview.land.grid();
+        let grid = preview.terrain.grid();
         let mut seen = [0; 2];
         for (j, i) in (0..65).flat_map(|j| (0..65).map(move |i| (j, i))) {
             let [grey, ..] = preview.texture.pixels[j * 65 + i];

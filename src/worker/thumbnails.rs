@@ -5,11 +5,11 @@ use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
-use super::{InputFiles, JobError, Wake, guarded, lock};
+use super::{InputFiles, JobError, Wake, catch_panic, lock};
 use crate::engine::relief::relief;
 use crate::engine::stack::Evaluator;
 use crate::engine::texture::paint_once;
-use crate::engine::{Cancelled, Grid, Monitor, Picture, Recipe};
+use crate::engine::{Cancelled, Grid, Image, Progress, Recipe};
 use crate::files::{self, FileError, inputs::DecodedFiles};
 
 /// How a thumbnail shows the land.
@@ -42,11 +42,11 @@ pub struct Thumbnail {
     /// The name under which it was asked for.
     pub key: String,
     /// The picture.
-    pub picture: Result<Picture, JobError>,
+    pub picture: Result<Image, JobError>,
 }
 
 /// The bytes of a picture file: one that ships with the program, or one that a project holds.
-pub type PictureBytes = Arc<dyn AsRef<[u8]> + Send + Sync>;
+pub type ImageBytes = Arc<dyn AsRef<[u8]> + Send + Sync>;
 
 /// What the thread has to draw.
 enum Job {
@@ -54,7 +54,7 @@ enum Job {
     /// The middle of a tileable picture of ground.
     Ground {
         key: String,
-        bytes: PictureBytes,
+        bytes: ImageBytes,
         pixels: usize,
     },
 }
@@ -69,7 +69,7 @@ struct Shared {
     state: Mutex<State>,
     changed: Condvar,
     /// Cancelled once, when the thread is to stop.
-    monitor: Monitor,
+    progress: Progress,
     wake: Wake,
 }
 
@@ -83,7 +83,7 @@ impl Thumbnailer {
     /// Starts the thread; `wake` is called whenever there is something to [take](Self::take).
     pub fn start(wake: Wake) -> std::io::Result<Self> {
         let (state, changed) = (Mutex::default(), Condvar::new());
-        let shared = Arc::new(Shared { state, changed, monitor: Monitor::new(), wake });
+        let shared = Arc::new(Shared { state, changed, progress: Progress::new(), wake });
         let thread = {
             let shared = shared.clone();
             std::thread::Builder::new().name("upthrust thumbnails".into()).spawn(move || serve(&shared))?
@@ -98,7 +98,7 @@ impl Thumbnailer {
     }
 
     /// Puts the picture of a ground before all lands that wait: it is soon drawn. The picture is a square.
-    pub fn request_ground(&self, key: String, bytes: PictureBytes, pixels: usize) {
+    pub fn request_material(&self, key: String, bytes: ImageBytes, pixels: usize) {
         let mut state = lock(&self.shared.state);
         let first_land = state.requests.iter().position(|job| matches!(job, Job::Land(_)));
         let place = first_land.unwrap_or(state.requests.len());
@@ -126,7 +126,7 @@ impl Drop for Thumbnailer {
         {
             // Under the lock, so that the thread is either before its look at the monitor or waiting to be notified.
             let _state = lock(&self.shared.state);
-            self.shared.monitor.cancel();
+            self.shared.progress.cancel();
         }
         self.shared.changed.notify_all();
         if let Some(thread) = self.thread.take() {
@@ -143,10 +143,10 @@ fn serve(shared: &Shared) {
     let mut evaluator = Evaluator::new();
     while let Some(request) = next_request(shared) {
         let mut job = || match &request {
-            Job::Land(request) => draw(&mut evaluator, request, &shared.monitor),
+            Job::Land(request) => draw(&mut evaluator, request, &shared.progress),
             Job::Ground { key, bytes, pixels } => Ok(ground(key, (**bytes).as_ref(), *pixels)?),
         };
-        let outcome = guarded(|| match &pool {
+        let outcome = catch_panic(|| match &pool {
             Ok(pool) => pool.install(&mut job),
             Err(_) => job(),
         });
@@ -177,7 +177,7 @@ fn serve(shared: &Shared) {
 /// Waits for the next request; `None` once the thread is to stop.
 fn next_request(shared: &Shared) -> Option<Job> {
     let mut state = lock(&shared.state);
-    while !shared.monitor.is_cancelled() {
+    while !shared.progress.is_cancelled() {
         match state.requests.pop_front() {
             Some(request) => return Some(request),
             None => state = shared.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
@@ -207,7 +207,7 @@ impl From<Cancelled> for Undrawn {
 }
 
 /// The middle of a picture, a square of half its shorter side, each pixel the mean of what it covers.
-fn ground(name: &str, bytes: &[u8], pixels: usize) -> Result<Picture, FileError> {
+fn ground(name: &str, bytes: &[u8], pixels: usize) -> Result<Image, FileError> {
     let whole = files::swatches::picture(Path::new(name), bytes)?;
     let side = (whole.width.min(whole.height) / 2).max(1);
     let corner = [(whole.width - side) / 2, (whole.height - side) / 2];
@@ -226,22 +226,22 @@ fn ground(name: &str, bytes: &[u8], pixels: usize) -> Result<Picture, FileError>
         let [red, green, blue] = sums.map(|sum| ((sum + count / 2) / count) as u8);
         [red, green, blue, 255]
     };
-    Ok(Picture { width: pixels, height: pixels, pixels: (0..pixels * pixels).map(pixel).collect() })
+    Ok(Image { width: pixels, height: pixels, pixels: (0..pixels * pixels).map(pixel).collect() })
 }
 
-fn draw(evaluator: &mut Evaluator, request: &ThumbnailRequest, monitor: &Monitor) -> Result<Picture, Undrawn> {
+fn draw(evaluator: &mut Evaluator, request: &ThumbnailRequest, progress: &Progress) -> Result<Image, Undrawn> {
     let recipe = &*request.recipe;
-    let inputs = DecodedFiles::default().inputs(recipe, &request.files, monitor)?;
+    let inputs = DecodedFiles::default().inputs(recipe, &request.files, progress)?;
     // A pixel lies between four samples.
     let grid = Grid::fitted(recipe.world.extent(), request.pixels + 1);
-    let land = evaluator.evaluate(recipe, grid, None, &inputs, monitor)?;
+    let terrain = evaluator.evaluate(recipe, grid, None, &inputs, progress)?;
     let size = [grid.width() - 1, grid.height() - 1];
     Ok(match request.style {
         ThumbnailStyle::Texture => {
             let range_m = recipe.world.height_range_m;
-            paint_once(&land, &recipe.texture, range_m, &inputs, Some(&recipe.light), size, monitor)?.picture
+            paint_once(&terrain, &recipe.texture, range_m, &inputs, Some(&recipe.light), size, progress)?.picture
         }
-        ThumbnailStyle::Relief => relief(&land, size, monitor)?,
+        ThumbnailStyle::Relief => relief(&terrain, size, progress)?,
     })
 }
 
@@ -331,13 +331,13 @@ mod tests {
             thumbnailer.request(few(key));
         }
         let (_, shipped) = files::swatches::SHIPPED[0];
-        thumbnailer.request_ground("grass".into(), Arc::new(shipped), 48);
+        thumbnailer.request_material("grass".into(), Arc::new(shipped), 48);
         let mut tiny = std::io::Cursor::new(Vec::new());
         image::RgbImage::from_pixel(3, 2, image::Rgb([9, 90, 200]))
             .write_to(&mut tiny, image::ImageFormat::Png)
             .expect("written");
-        thumbnailer.request_ground("tiny".into(), Arc::new(tiny.into_inner()), 8);
-        thumbnailer.request_ground("broken".into(), Arc::new(vec![1, 2, 3]), 8);
+        thumbnailer.request_material("tiny".into(), Arc::new(tiny.into_inner()), 8);
+        thumbnailer.request_material("broken".into(), Arc::new(vec![1, 2, 3]), 8);
         let mut found: Vec<Thumbnail> = (0..6).map(|_| wait(|| thumbnailer.take())).collect();
         // The first land may have been begun already.
         found.retain(|thumbnail| thumbnail.key != "first");

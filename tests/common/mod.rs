@@ -4,9 +4,9 @@ use std::sync::{Arc, LazyLock};
 
 use serde_json::Value;
 use upthrust::engine::operations::faults::Faults;
-use upthrust::engine::parameters::{FileName, Kind, PictureName};
+use upthrust::engine::parameters::{FileName, Kind, TextureName};
 use upthrust::engine::texture::{Swatch, TextureRecipe};
-use upthrust::engine::{Inputs, Operation, Picture, Raster, SampleScale, Step};
+use upthrust::engine::{AnyOperation, Image, Inputs, Raster, SampleScale, Step};
 
 /// The picture in [`inputs`].
 const GRASS: &str = "assets/grass.jpg";
@@ -18,10 +18,10 @@ pub fn inputs() -> &'static Inputs {
         let samples = (0..35).map(|i| (i * i % 17) as f32).collect();
         let raster = Raster { width: 7, height: 5, samples, scale: SampleScale::Metres };
         let pixel = |i: usize| [(i * 31 % 251) as u8, (i * 7 % 199) as u8, (i / 128 * 13 % 255) as u8, 255];
-        let grass = Picture { width: 128, height: 96, pixels: (0..128 * 96).map(pixel).collect() };
+        let grass = Image { width: 128, height: 96, pixels: (0..128 * 96).map(pixel).collect() };
         Inputs {
             rasters: [(FileName("hills".into()), Arc::new(raster))].into(),
-            swatches: [(PictureName(GRASS.into()), Arc::new(Swatch::new(&grass)))].into(),
+            swatches: [(TextureName(GRASS.into()), Arc::new(Swatch::new(&grass)))].into(),
         }
     });
     &INPUTS
@@ -32,14 +32,14 @@ pub fn inputs() -> &'static Inputs {
 pub fn textured(recipe: &TextureRecipe, repeat_m: f64) -> TextureRecipe {
     let mut recipe = recipe.clone();
     for (ground, repeats) in recipe.types.iter_mut().zip([1.0, 2.3, 9.1].into_iter().cycle()) {
-        (ground.texture, ground.repeat_m) = (Some(PictureName(GRASS.into())), repeats * repeat_m);
+        (ground.texture, ground.repeat_m) = (Some(TextureName(GRASS.into())), repeats * repeat_m);
     }
     recipe
 }
 
 /// Every operation with its default parameters; those that read a file read the one in [`inputs`].
-pub fn operations() -> Vec<Operation> {
-    let mut operations = Operation::all();
+pub fn operations() -> Vec<AnyOperation> {
+    let mut operations = AnyOperation::all();
     for operation in &mut operations {
         for parameter in operation.table().iter().filter(|parameter| matches!(parameter.kind, Kind::File)) {
             operation.group_mut().set(parameter.key, &Value::from("hills")).expect("the name of a file");
@@ -49,7 +49,7 @@ pub fn operations() -> Vec<Operation> {
 }
 
 /// The operation as a step on land that so many faults have raised.
-pub fn on_fault_land(operation: Operation, count: u32) -> Vec<Step> {
+pub fn on_fault_terrain(operation: AnyOperation, count: u32) -> Vec<Step> {
     let mut step = Step::new(operation);
     step.settings.seed = 1;
     vec![Step::new(Faults { count, ..Default::default() }), step]

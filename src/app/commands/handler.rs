@@ -4,18 +4,18 @@ use egui::{Context, ViewportCommand};
 
 use crate::app::App;
 use crate::app::commands::{Command, Target};
-use crate::app::dialogs::file_dialogs::{Ask, Purpose};
+use crate::app::dialogs::file_dialogs::{DialogPurpose, DialogRequest};
 use crate::app::dialogs::modals::Modal;
 use crate::app::dialogs::operation_picker;
 use crate::app::document::Document;
 use crate::app::panels::analysis::Section;
-use crate::app::panels::status::Offer;
+use crate::app::panels::status::CopyableText;
 use crate::app::views;
 use crate::app::views::View;
 use crate::app::views::layout::Side;
-use crate::app::views::scene::{Look, PictureWindow};
-use crate::app::widgets::cards::place_after_move;
-use crate::engine::operations::Operation;
+use crate::app::views::scene::{CameraPreset, RenderDialog};
+use crate::app::widgets::cards::index_after_move;
+use crate::engine::operations::AnyOperation;
 use crate::engine::random::Stream;
 use crate::engine::{Recipe, Step};
 use crate::project::{Project, preset_projects};
@@ -28,25 +28,25 @@ impl App {
         self.document.propose(project, None);
     }
 
-    pub(crate) fn carry_out(&mut self, ctx: &Context, command: Command) {
+    pub(crate) fn execute(&mut self, ctx: &Context, command: Command) {
         let total = self.total();
         let at = self.playback.position(total);
         match command {
             Command::New => self.open_project("New project".into(), Project::default(), None),
-            Command::Open => self.dialogs.ask(Ask { purpose: Purpose::Open, file_name: String::new() }),
+            Command::Open => self.dialogs.ask(DialogRequest { purpose: DialogPurpose::Open, file_name: String::new() }),
             Command::OpenRecent(i) => {
                 if let Some(path) = self.settings.recent.get(i) {
-                    self.errands.open_recent(path.clone());
+                    self.file_tasks.open_recent(path.clone());
                 }
             }
-            Command::ForgetRecent => self.settings.recent.clear(),
-            Command::ChoosePreset => self.choose_preset(),
+            Command::ClearRecentFiles => self.settings.recent.clear(),
+            Command::OpenGallery => self.open_gallery(),
             Command::OpenPreset(i) => {
                 if let Some((_, project)) = preset_projects().get(i) {
                     self.open_project(format!("Preset {}", project.name), project.clone(), None);
                 }
             }
-            Command::SavePreset => self.name_preset(),
+            Command::SavePreset => self.open_save_preset(),
             Command::Save => self.save(false),
             Command::SaveAs => self.save(true),
             Command::ImportHeightmap => self.ask_import(None),
@@ -58,7 +58,7 @@ impl App {
             }
             Command::ExportFor(i) => {
                 self.export.choose(i);
-                self.carry_out(ctx, Command::Export);
+                self.execute(ctx, Command::Export);
             }
             Command::Export => {
                 self.message = None;
@@ -68,25 +68,27 @@ impl App {
             Command::CopyImportNotes => {
                 if let Some(notes) = self.export.import_notes() {
                     ctx.copy_text(notes.into());
-                    self.say("Copied the import notes");
+                    self.show_message("Copied the import notes");
                 }
             }
-            Command::SavePicture => {
+            Command::SaveRender => {
                 self.message = None;
-                self.modal = Some(Modal::Picture(PictureWindow::single()));
+                self.modal = Some(Modal::Image(RenderDialog::single()));
             }
             Command::SaveTurntable => {
                 self.message = None;
-                self.modal = Some(Modal::Picture(PictureWindow::turntable()));
+                self.modal = Some(Modal::Image(RenderDialog::turntable()));
             }
             Command::Quit => ctx.send_viewport_cmd(ViewportCommand::Close),
             Command::Undo => self.travel(Document::undo),
             Command::Redo => self.travel(Document::redo),
             Command::GoToEntry(i) => self.travel(|document| document.go_to(i)),
             Command::History => self.settings.shows_history = !self.settings.shows_history,
-            Command::ChooseStep => self.picker.open(&mut self.thumbnails, &operation_picker::typed_ahead(ctx)),
+            Command::PickOperation => {
+                self.operation_picker.open(&mut self.thumbnails, &operation_picker::text_typed_ahead(ctx))
+            }
             Command::AddStep(key) => {
-                if let Ok(operation) = Operation::from_key(key) {
+                if let Ok(operation) = AnyOperation::from_key(key) {
                     let mut project = (**self.document.project()).clone();
                     let step = Step::new(operation).sized_for(&project.recipe.world);
                     self.selected_step = add_step(&mut project.recipe, step);
@@ -98,7 +100,7 @@ impl App {
                 self.edit(|project| {
                     if let Some(step) = project.recipe.stack.get(i).cloned() {
                         let mut copy = step;
-                        copy.settings.seed = project.recipe.free_seed();
+                        copy.settings.seed = project.recipe.unused_seed();
                         project.recipe.stack.insert(i + 1, copy);
                     }
                 });
@@ -118,7 +120,7 @@ impl App {
                 if let Some(step) = put(&mut project.recipe.stack, from, to) {
                     let name = format!("Move {}", step.title());
                     self.document.propose_as(name, project);
-                    self.selected_step = place_after_move(self.selected_step, from, to);
+                    self.selected_step = index_after_move(self.selected_step, from, to);
                 }
             }
             Command::MoveType { from, to } => {
@@ -126,14 +128,14 @@ impl App {
                 if let Some(ground) = put(&mut project.recipe.texture.types, from, to) {
                     let name = format!("Move {}", ground.name);
                     self.document.propose_as(name, project);
-                    self.studio.follow(|at| Some(place_after_move(at, from, to)));
+                    self.texture_panel.follow(|at| Some(index_after_move(at, from, to)));
                 }
             }
             Command::MoveUp => self.move_selected(ctx, true),
             Command::MoveDown => self.move_selected(ctx, false),
-            Command::SelectStep(i) => (self.selected_step, self.studio.is_at_hand) = (i, false),
+            Command::SelectStep(i) => (self.selected_step, self.texture_panel.was_selected_last) = (i, false),
             Command::ShowParameter { step, key } => self.show_parameter(step, key),
-            Command::LandUpTo(i) => {
+            Command::SeekToStep(i) => {
                 let recipe = &self.document.project().recipe;
                 let below = recipe.stack.iter().take(i + 1).map(Step::iterations);
                 self.playback.seek(below.fold(0, u32::saturating_add), total);
@@ -146,7 +148,7 @@ impl App {
             Command::ToEnd => self.playback.seek(total, total),
             Command::Seek(position) => self.playback.seek(position, total),
             Command::NewSeed => {
-                let seed = self.dice.throw();
+                let seed = self.seeds.throw();
                 self.edit(|project| project.recipe.seed = seed);
             }
             Command::PreviousSeed => {
@@ -174,12 +176,12 @@ impl App {
             }
             Command::ToggleLoop => self.playback.toggle_loop(),
             Command::FrameViews => {
-                self.maps.gaze = views::Gaze::default();
-                self.look(ctx, Look::Framed);
+                self.maps.viewport = views::MapViewport::default();
+                self.look(ctx, CameraPreset::Framed);
             }
-            Command::LookThreeQuarter => self.look(ctx, Look::ThreeQuarter),
-            Command::LookFromAbove => self.look(ctx, Look::FromAbove),
-            Command::LookFromTheSide => self.look(ctx, Look::FromTheSide),
+            Command::ViewThreeQuarter => self.look(ctx, CameraPreset::ThreeQuarter),
+            Command::ViewFromAbove => self.look(ctx, CameraPreset::FromAbove),
+            Command::ViewFromSide => self.look(ctx, CameraPreset::FromTheSide),
             Command::MaximiseHeightmap => self.maximise(View::Heightmap),
             Command::MaximiseTexture => self.maximise(View::Texture),
             Command::MaximiseScene => self.maximise(View::Scene),
@@ -187,11 +189,11 @@ impl App {
             Command::RightPanel => self.toggle_panel(ctx, Side::Right),
             Command::WaterLevel => {
                 if self.document.project().view.water_m.is_none() {
-                    let level = self.scene.usual_water_m();
+                    let level = self.scene.default_water_level_m();
                     self.edit(|project| project.view.water_m = Some(level));
                 }
                 self.maximised = self.maximised.filter(|view| *view == View::Scene);
-                self.scene.reveal_water();
+                self.scene.focus_water_level();
             }
             Command::PreviewSamples(samples) => {
                 self.export_samples = None;
@@ -208,25 +210,25 @@ impl App {
                 self.settings.apply(ctx);
             }
             Command::Scale(percent) => self.scale(ctx, percent),
-            Command::LargerInterface => self.scale(ctx, self.settings.scaled(true)),
-            Command::SmallerInterface => self.scale(ctx, self.settings.scaled(false)),
-            Command::UsualInterface => self.scale(ctx, 100),
+            Command::LargerInterface => self.scale(ctx, self.settings.next_scale(true)),
+            Command::SmallerInterface => self.scale(ctx, self.settings.next_scale(false)),
+            Command::ResetInterfaceScale => self.scale(ctx, 100),
             Command::CancelPreview => {
                 self.previewer.cancel();
                 self.playback.pause();
             }
-            Command::CancelExport => match &self.drawing {
-                Some(drawing) if self.exporter.status().is_none() => drawing.cancel(),
+            Command::CancelExport => match &self.render_task {
+                Some(render_task) if self.exporter.status().is_none() => render_task.cancel(),
                 Some(_) | None => self.exporter.cancel(),
             },
             Command::DismissMessage => self.message = None,
-            Command::CopyOffer => {
-                if let Some(Offer { text, .. }) = self.message.take().and_then(|message| message.offer) {
+            Command::CopyMessageText => {
+                if let Some(CopyableText { text, .. }) = self.message.take().and_then(|message| message.offer) {
                     ctx.copy_text(text);
-                    self.say("Copied");
+                    self.show_message("Copied");
                 }
             }
-            Command::Timings => self.timings.toggle(),
+            Command::FrameTimings => self.timings.toggle(),
             Command::Palette => self.modal = Some(Modal::Palette(self.palette(ctx))),
             Command::Shortcuts => self.modal = Some(Modal::Shortcuts),
             Command::About => self.modal = Some(Modal::About),
@@ -239,15 +241,15 @@ impl App {
         go(&mut self.document);
         let (old, new) = (&before.recipe, &self.document.project().recipe);
         self.selected_step = place_in(&new.stack, &old.stack, self.selected_step);
-        self.studio.follow(|at| Some(place_in(&new.texture.types, &old.texture.types, at)));
+        self.texture_panel.follow(|at| Some(place_in(&new.texture.types, &old.texture.types, at)));
     }
 
     /// Moves the selected card of the list in which a card was selected last.
     fn move_selected(&mut self, ctx: &Context, up: bool) {
         let recipe = &self.document.project().recipe;
-        let ground = self.studio.selected.filter(|_| self.studio.is_at_hand);
+        let ground = self.texture_panel.selected.filter(|_| self.texture_panel.was_selected_last);
         let (places, from) = match ground {
-            Some(i) => (self.studio.listed(&recipe.texture), i),
+            Some(i) => (self.texture_panel.listed(&recipe.texture), i),
             // Top of the list is top of the stack.
             None => ((0..recipe.stack.len()).rev().collect(), self.selected_step),
         };
@@ -256,13 +258,13 @@ impl App {
         if let Some(&to) = beside.and_then(|beside| places.get(beside)) {
             let is_type = ground.is_some();
             let command = if is_type { Command::MoveType { from, to } } else { Command::MoveStep { from, to } };
-            self.carry_out(ctx, command);
+            self.execute(ctx, command);
         }
     }
 
     /// Selects a step and brings one of its parameters into sight.
     fn show_parameter(&mut self, step: usize, key: &'static str) {
-        (self.selected_step, self.studio.is_at_hand) = (step, false);
+        (self.selected_step, self.texture_panel.was_selected_last) = (step, false);
         (self.settings.shows_left, self.front, self.reveal) = (true, Side::Left, Some(key));
     }
 
@@ -274,16 +276,16 @@ impl App {
                 self.fault_tool.toggle();
             }
             (self.settings.shows_right, self.front) = (true, Side::Right);
-            self.measures.reveal(Section::Profile, &mut self.settings.unfolded);
+            self.analysis.reveal(Section::Profile, &mut self.settings.unfolded);
         }
     }
 
     fn ask_import(&mut self, target: Option<Target>) {
-        self.dialogs.ask(Ask { purpose: Purpose::Import { target }, file_name: String::new() });
+        self.dialogs.ask(DialogRequest { purpose: DialogPurpose::Import { target }, file_name: String::new() });
     }
 
     /// Looks at the land of the 3-D view in a ready-made way.
-    pub(crate) fn look(&mut self, ctx: &Context, look: Look) {
+    pub(crate) fn look(&mut self, ctx: &Context, look: CameraPreset) {
         let extent = self.document.project().recipe.world.extent();
         self.scene.look(look, extent, ctx.input(|input| input.time));
     }
@@ -317,18 +319,18 @@ fn place_in<T: PartialEq>(new: &[T], old: &[T], at: usize) -> usize {
 
 /// Puts a step on top of the stack, with random numbers of its own; returns its place.
 pub(crate) fn add_step(recipe: &mut Recipe, mut step: Step) -> usize {
-    step.settings.seed = recipe.free_seed();
+    step.settings.seed = recipe.unused_seed();
     recipe.stack.push(step);
     recipe.stack.len() - 1
 }
 
 /// Where seeds come from that nobody chose.
-pub(crate) struct Dice {
+pub(crate) struct SeedGenerator {
     stream: Stream,
     throws: u64,
 }
 
-impl Dice {
+impl SeedGenerator {
     /// How many seeds there are: numbers that one can read out to somebody.
     const SIDES: f64 = 100_000.0;
 

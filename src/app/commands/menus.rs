@@ -161,7 +161,7 @@ fn is_possible(around: &Around, command: Command) -> bool {
         Command::ShowBefore => document.before().is_some(),
         Command::PreviousSeed => document.earlier_seed().is_some(),
         Command::CopyImportNotes => around.has_import_notes,
-        Command::ForgetRecent => !settings.recent.is_empty(),
+        Command::ClearRecentFiles => !settings.recent.is_empty(),
         Command::TogglePlay
         | Command::Restart
         | Command::StepBack
@@ -190,14 +190,14 @@ fn lined(around: &Around, groups: &[&[Command]]) -> Vec<Entry> {
 fn file(around: &Around) -> Vec<Entry> {
     let mut entries = items(around, &[Command::New, Command::Open]);
     entries.push(Entry::Menu("Recent", recent(around)));
-    entries.push(Entry::Item(Item::new(around, Command::ChoosePreset)));
+    entries.push(Entry::Item(Item::new(around, Command::OpenGallery)));
     entries.push(Entry::Line);
     entries.extend(lined(
         around,
         &[
             &[Command::Save, Command::SaveAs, Command::SavePreset],
             &[Command::ImportHeightmap, Command::Export, Command::CopyImportNotes],
-            &[Command::SavePicture, Command::SaveTurntable],
+            &[Command::SaveRender, Command::SaveTurntable],
             &[Command::Quit],
         ],
     ));
@@ -220,7 +220,7 @@ fn recent(around: &Around) -> Vec<Entry> {
     };
     let mut entries: Vec<Entry> = around.settings.recent.iter().enumerate().map(item).collect();
     entries.push(Entry::Line);
-    entries.push(Entry::Item(Item::new(around, Command::ForgetRecent)));
+    entries.push(Entry::Item(Item::new(around, Command::ClearRecentFiles)));
     entries
 }
 
@@ -250,7 +250,7 @@ fn view(around: &Around) -> Vec<Entry> {
     let mut entries = lined(
         around,
         &[
-            &[Command::FrameViews, Command::LookThreeQuarter, Command::LookFromAbove, Command::LookFromTheSide],
+            &[Command::FrameViews, Command::ViewThreeQuarter, Command::ViewFromAbove, Command::ViewFromSide],
             &[Command::MaximiseHeightmap, Command::MaximiseTexture, Command::MaximiseScene],
         ],
     );
@@ -282,7 +282,7 @@ fn view(around: &Around) -> Vec<Entry> {
     let scale = |size| Entry::Item(Item::new(around, Command::Scale(size)).set(settings.scale_percent == size));
     let mut scales: Vec<Entry> = SCALES.map(scale).into();
     scales.push(Entry::Line);
-    scales.extend(items(around, &[Command::LargerInterface, Command::SmallerInterface, Command::UsualInterface]));
+    scales.extend(items(around, &[Command::LargerInterface, Command::SmallerInterface, Command::ResetInterfaceScale]));
     entries.push(Entry::Menu("Interface scale", scales));
     entries
 }
@@ -291,7 +291,7 @@ fn terrain(around: &Around) -> Vec<Entry> {
     lined(
         around,
         &[
-            &[Command::ChooseStep],
+            &[Command::PickOperation],
             &[Command::NewSeed, Command::PreviousSeed, Command::Variations, Command::FaultTool, Command::ProfileLine],
             &[
                 Command::TogglePlay,
@@ -307,7 +307,7 @@ fn terrain(around: &Around) -> Vec<Entry> {
 }
 
 fn help(around: &Around) -> Vec<Entry> {
-    lined(around, &[&[Command::Palette, Command::Shortcuts], &[Command::Timings, Command::About]])
+    lined(around, &[&[Command::Palette, Command::Shortcuts], &[Command::FrameTimings, Command::About]])
 }
 
 /// The bytes of free memory, if the system says, not asked anew in every frame.

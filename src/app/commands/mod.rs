@@ -64,9 +64,9 @@ pub(crate) enum Command {
     Open,
     /// Opens one of the recent files, by its place in the list.
     OpenRecent(usize),
-    ForgetRecent,
+    ClearRecentFiles,
     /// Opens the gallery of presets.
-    ChoosePreset,
+    OpenGallery,
     /// Opens the shipped preset at that place of their list.
     OpenPreset(usize),
     /// Makes a preset of the project.
@@ -80,7 +80,7 @@ pub(crate) enum Command {
     /// Copies what is to be done in the program that the last export was made for.
     CopyImportNotes,
     /// Writes a picture of the 3-D view.
-    SavePicture,
+    SaveRender,
     /// Writes pictures all around the land.
     SaveTurntable,
     Quit,
@@ -90,7 +90,7 @@ pub(crate) enum Command {
     /// Folds or unfolds the history.
     History,
     /// Opens the picker.
-    ChooseStep,
+    PickOperation,
     AddStep(&'static str),
     DuplicateStep(usize),
     DeleteStep(usize),
@@ -112,7 +112,7 @@ pub(crate) enum Command {
         key: &'static str,
     },
     /// Stops the timeline where the step is done and nothing above it has begun.
-    LandUpTo(usize),
+    SeekToStep(usize),
     ChooseFile(FileSlot),
     TogglePlay,
     Restart,
@@ -142,10 +142,10 @@ pub(crate) enum Command {
     MaximiseTexture,
     MaximiseScene,
     /// Looks at the land in the 3-D view as a new land is looked at.
-    LookThreeQuarter,
+    ViewThreeQuarter,
     /// As a plan and as an elevation.
-    LookFromAbove,
-    LookFromTheSide,
+    ViewFromAbove,
+    ViewFromSide,
     LeftPanel,
     RightPanel,
     /// Fills the views with water, if there is none, and puts the caret where its level is typed.
@@ -162,15 +162,15 @@ pub(crate) enum Command {
     Scale(u32),
     LargerInterface,
     SmallerInterface,
-    UsualInterface,
+    ResetInterfaceScale,
     CancelPreview,
     /// Copies what the message offers.
-    CopyOffer,
+    CopyMessageText,
     CancelExport,
     DismissMessage,
     /// Finds a command by typing.
     Palette,
-    Timings,
+    FrameTimings,
     Shortcuts,
     About,
 }
@@ -179,7 +179,7 @@ pub(crate) enum Command {
 pub(crate) const WITH_KEYS: &[Command] = &[
     Command::New,
     Command::Open,
-    Command::ChoosePreset,
+    Command::OpenGallery,
     Command::Save,
     Command::SaveAs,
     Command::Export,
@@ -187,7 +187,7 @@ pub(crate) const WITH_KEYS: &[Command] = &[
     Command::Undo,
     Command::Redo,
     Command::History,
-    Command::ChooseStep,
+    Command::PickOperation,
     Command::MoveUp,
     Command::MoveDown,
     Command::TogglePlay,
@@ -202,9 +202,9 @@ pub(crate) const WITH_KEYS: &[Command] = &[
     Command::ProfileLine,
     Command::Variations,
     Command::FrameViews,
-    Command::LookThreeQuarter,
-    Command::LookFromAbove,
-    Command::LookFromTheSide,
+    Command::ViewThreeQuarter,
+    Command::ViewFromAbove,
+    Command::ViewFromSide,
     Command::MaximiseHeightmap,
     Command::MaximiseTexture,
     Command::MaximiseScene,
@@ -214,9 +214,9 @@ pub(crate) const WITH_KEYS: &[Command] = &[
     Command::SplitMaps,
     Command::LargerInterface,
     Command::SmallerInterface,
-    Command::UsualInterface,
+    Command::ResetInterfaceScale,
     Command::Palette,
-    Command::Timings,
+    Command::FrameTimings,
     Command::Shortcuts,
 ];
 
@@ -227,8 +227,8 @@ impl Command {
             Self::New => "New".into(),
             Self::Open => "Open…".into(),
             Self::OpenRecent(_) => "Open recent".into(),
-            Self::ForgetRecent => "Forget these".into(),
-            Self::ChoosePreset => "Presets…".into(),
+            Self::ClearRecentFiles => "Forget these".into(),
+            Self::OpenGallery => "Presets…".into(),
             Self::OpenPreset(_) => "Open preset".into(),
             Self::SavePreset => "Save as preset…".into(),
             Self::Save => "Save".into(),
@@ -240,14 +240,14 @@ impl Command {
                 format!("Export for {label}…")
             }
             Self::CopyImportNotes => "Copy the last import notes".into(),
-            Self::SavePicture => "Save a picture of the 3-D view…".into(),
+            Self::SaveRender => "Save a picture of the 3-D view…".into(),
             Self::SaveTurntable => "Turntable of the 3-D view…".into(),
             Self::Quit => "Quit".into(),
             Self::Undo => "Undo".into(),
             Self::Redo => "Redo".into(),
             Self::History => "History".into(),
             Self::GoToEntry(_) => "Go to entry".into(),
-            Self::ChooseStep => "Add step…".into(),
+            Self::PickOperation => "Add step…".into(),
             Self::AddStep(key) => (*key).into(),
             Self::DuplicateStep(_) => "Duplicate".into(),
             Self::DeleteStep(_) => "Delete".into(),
@@ -256,7 +256,7 @@ impl Command {
             Self::MoveDown => "Move the selected card down".into(),
             Self::SelectStep(_) => "Select".into(),
             Self::ShowParameter { key, .. } => (*key).into(),
-            Self::LandUpTo(_) => "Show the land up to here".into(),
+            Self::SeekToStep(_) => "Show the land up to here".into(),
             Self::ChooseFile(_) => "Choose a file…".into(),
             Self::TogglePlay => "Play or pause".into(),
             Self::Restart => "Restart the uplift".into(),
@@ -277,9 +277,9 @@ impl Command {
             Self::MaximiseHeightmap => "Heightmap alone".into(),
             Self::MaximiseTexture => "Texture alone".into(),
             Self::MaximiseScene => "3-D view alone".into(),
-            Self::LookThreeQuarter => "Three-quarter 3-D view".into(),
-            Self::LookFromAbove => "3-D view from above".into(),
-            Self::LookFromTheSide => "3-D view from the side".into(),
+            Self::ViewThreeQuarter => "Three-quarter 3-D view".into(),
+            Self::ViewFromAbove => "3-D view from above".into(),
+            Self::ViewFromSide => "3-D view from the side".into(),
             Self::LeftPanel => "Left panel".into(),
             Self::RightPanel => "Right panel".into(),
             Self::WaterLevel => "Water level".into(),
@@ -293,12 +293,12 @@ impl Command {
             Self::Scale(percent) => format!("{percent} %"),
             Self::LargerInterface => "Larger interface".into(),
             Self::SmallerInterface => "Smaller interface".into(),
-            Self::UsualInterface => "Interface at its usual size".into(),
+            Self::ResetInterfaceScale => "Interface at its usual size".into(),
             Self::CancelPreview | Self::CancelExport => "Cancel".into(),
             Self::DismissMessage => "Dismiss".into(),
-            Self::CopyOffer => "Copy".into(),
+            Self::CopyMessageText => "Copy".into(),
             Self::Palette => "Find a command…".into(),
-            Self::Timings => "Show frame times".into(),
+            Self::FrameTimings => "Show frame times".into(),
             Self::Shortcuts => "Shortcuts".into(),
             Self::About => "About Upthrust".into(),
         }
@@ -316,7 +316,7 @@ impl Command {
             Self::Quit => (Modifiers::COMMAND, Key::Q),
             Self::Undo => (Modifiers::COMMAND, Key::Z),
             Self::Redo => (SHIFT_COMMAND, Key::Z),
-            Self::ChooseStep => (Modifiers::SHIFT, Key::A),
+            Self::PickOperation => (Modifiers::SHIFT, Key::A),
             Self::MoveUp => (Modifiers::ALT, Key::ArrowUp),
             Self::MoveDown => (Modifiers::ALT, Key::ArrowDown),
             Self::TogglePlay => (Modifiers::NONE, Key::Space),
@@ -335,27 +335,27 @@ impl Command {
             Self::MaximiseTexture => (Modifiers::NONE, Key::Num2),
             Self::ShowBefore => (Modifiers::NONE, Key::C),
             Self::SplitMaps => (Modifiers::SHIFT, Key::C),
-            Self::Timings => (Modifiers::NONE, Key::F3),
+            Self::FrameTimings => (Modifiers::NONE, Key::F3),
             Self::MaximiseScene => (Modifiers::NONE, Key::Num3),
-            Self::LookThreeQuarter => (Modifiers::NONE, Key::G),
-            Self::LookFromAbove => (Modifiers::NONE, Key::T),
-            Self::LookFromTheSide => (Modifiers::NONE, Key::H),
+            Self::ViewThreeQuarter => (Modifiers::NONE, Key::G),
+            Self::ViewFromAbove => (Modifiers::NONE, Key::T),
+            Self::ViewFromSide => (Modifiers::NONE, Key::H),
             Self::Shortcuts => (Modifiers::NONE, Key::F1),
-            Self::ChoosePreset => (SHIFT_COMMAND, Key::O),
+            Self::OpenGallery => (SHIFT_COMMAND, Key::O),
             Self::History => (Modifiers::COMMAND, Key::H),
             Self::LeftPanel => (Modifiers::COMMAND, Key::B),
             Self::RightPanel => (SHIFT_COMMAND, Key::B),
             Self::Palette => (Modifiers::COMMAND, Key::P),
             Self::LargerInterface => (Modifiers::COMMAND, Key::Plus),
             Self::SmallerInterface => (Modifiers::COMMAND, Key::Minus),
-            Self::UsualInterface => (Modifiers::COMMAND, Key::Num0),
+            Self::ResetInterfaceScale => (Modifiers::COMMAND, Key::Num0),
             Self::OpenRecent(_)
-            | Self::ForgetRecent
+            | Self::ClearRecentFiles
             | Self::Scale(_)
             | Self::SavePreset
             | Self::ImportHeightmap
             | Self::CopyImportNotes
-            | Self::SavePicture
+            | Self::SaveRender
             | Self::SaveTurntable
             | Self::GoToEntry(_)
             | Self::AddStep(_)
@@ -367,7 +367,7 @@ impl Command {
             | Self::OpenPreset(_)
             | Self::ExportFor(_)
             | Self::ShowParameter { .. }
-            | Self::LandUpTo(_)
+            | Self::SeekToStep(_)
             | Self::ChooseFile(_)
             | Self::Seek(_)
             | Self::AdoptVariation(_)
@@ -380,7 +380,7 @@ impl Command {
             | Self::CancelPreview
             | Self::CancelExport
             | Self::DismissMessage
-            | Self::CopyOffer
+            | Self::CopyMessageText
             | Self::About => return None,
         };
         Some(KeyboardShortcut::new(modifiers, key))
@@ -405,7 +405,7 @@ impl Command {
             self,
             Self::New
                 | Self::Open
-                | Self::ChoosePreset
+                | Self::OpenGallery
                 | Self::Save
                 | Self::SaveAs
                 | Self::Export
@@ -453,7 +453,7 @@ pub(crate) fn pressed(ctx: &egui::Context, picking: bool) -> Vec<Command> {
                 focused.is_some() && shortcut.modifiers.is_none() && WORKS_CONTROLS.contains(&shortcut.logical_key)
             };
             // What is typed after the key that opens the picker is for the picker.
-            let opens = found.contains(&Command::ChooseStep);
+            let opens = found.contains(&Command::PickOperation);
             if !silent && !opens && take_press(input, &shortcut, command.repeats()) {
                 found.push(command);
             }

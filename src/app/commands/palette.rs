@@ -12,7 +12,7 @@ use crate::app::commands::menus::{Around, Entry, MENUS};
 use crate::app::widgets::search::{keys, rank, search_ui, texts, words};
 use crate::app::widgets::theme::colours;
 use crate::engine::parameters::{Kind, group_to_json};
-use crate::engine::{Operation, Recipe};
+use crate::engine::{AnyOperation, Recipe};
 use crate::files::targets;
 use crate::project::preset_projects;
 
@@ -63,7 +63,7 @@ impl Palette {
         for (title, entries) in MENUS {
             deeds_of(ctx, title, &entries(around), &mut deeds);
         }
-        for operation in Operation::all() {
+        for operation in AnyOperation::all() {
             let (add, doc) = (Command::AddStep(operation.key()), operation.doc());
             deeds.push(Deed::new(add, operation.label(), "Add step".into(), doc));
         }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use egui::Context;
 
-use crate::app::tasks::settings::Folders;
+use crate::app::tasks::settings::UserFolders;
 use crate::app::widgets::modal;
 
 /// What the user wants.
@@ -14,7 +14,7 @@ pub(crate) enum Decision {
     Close,
 }
 
-pub(crate) fn about_ui(ctx: &Context, folders: &Folders) -> Option<Decision> {
+pub(crate) fn about_ui(ctx: &Context, folders: &UserFolders) -> Option<Decision> {
     let mut decision = None;
     let modal = modal("about", ctx).show(ctx, |ui| {
         ui.set_width(400.0);

@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 
 use egui::{Context, ScrollArea, Sides};
 
-use crate::app::dialogs::file_dialogs::{Ask, Purpose};
+use crate::app::dialogs::file_dialogs::{DialogPurpose, DialogRequest};
 use crate::app::document;
 use crate::app::document::Unsaved;
 use crate::app::widgets::modal;
 use crate::app::{App, Modal};
-use crate::project::ENDING;
+use crate::project::PROJECT_SUFFIX;
 
 impl App {
     /// Saves the open project, to a file that is asked for where it has none, or where another one is wanted.
@@ -29,19 +29,22 @@ impl App {
             Some(path) => self.save_to(path, origin),
             None => {
                 let stem = self.document.newest(origin).map(|project| document::file_stem(project)).unwrap_or_default();
-                self.dialogs.ask(Ask { purpose: Purpose::Save { origin }, file_name: format!("{stem}{ENDING}") });
+                self.dialogs.ask(DialogRequest {
+                    purpose: DialogPurpose::Save { origin },
+                    file_name: format!("{stem}{PROJECT_SUFFIX}"),
+                });
             }
         }
     }
 
     pub(crate) fn save_to(&mut self, path: PathBuf, origin: usize) {
         if let Some(project) = self.document.newest(origin) {
-            self.errands.save(path, project.clone(), origin);
+            self.file_tasks.save(path, project.clone(), origin);
         }
     }
 
     /// Saves the next of the projects that are to be saved before the window closes; closes it once there is none.
-    pub(crate) fn go_on_closing(&mut self) {
+    pub(crate) fn continue_closing(&mut self) {
         let Some(waiting) = &self.saving else { return };
         let unsaved = self.document.unsaved();
         match unsaved.iter().find(|unsaved| waiting.contains(&unsaved.origin)) {
@@ -58,17 +61,17 @@ impl App {
     }
 
     /// One of the projects is saved: on to the next.
-    pub(crate) fn has_saved(&mut self, origin: usize) {
+    pub(crate) fn project_saved(&mut self, origin: usize) {
         if let Some(waiting) = &mut self.saving
             && waiting.first() == Some(&origin)
         {
             waiting.remove(0);
-            self.go_on_closing();
+            self.continue_closing();
         }
     }
 
     /// The question before unsaved work is lost; returns whether it stands.
-    pub(crate) fn save_first_ui(&mut self, ctx: &Context, unsaved: &[Unsaved]) -> bool {
+    pub(crate) fn confirm_close_ui(&mut self, ctx: &Context, unsaved: &[Unsaved]) -> bool {
         let modal = modal("save first", ctx).show(ctx, |ui| {
             ui.set_width(400.0);
             ui.heading("Save before closing?");
@@ -91,11 +94,11 @@ impl App {
         });
         let (discard, [save, cancel]) = modal.inner;
         if discard {
-            (self.closing, self.lets_go) = (true, true);
+            (self.closing, self.discards_changes) = (true, true);
         }
         if save {
             self.saving = Some(unsaved.iter().map(|unsaved| unsaved.origin).collect());
-            self.go_on_closing();
+            self.continue_closing();
         }
         !(discard || save || cancel || modal.should_close())
     }

@@ -13,15 +13,15 @@ use crate::app::widgets::{main_button, modal};
 use crate::app::{file_name, file_stem};
 use crate::engine::parameters::Band;
 use crate::engine::{Extent, Grid};
-use crate::files::build::{HeightmapOrder, Kind, Order, Planned, TextureOrder, memory_needed, texture_size};
+use crate::files::build::{FileKind, HeightmapOrder, Order, PlannedFile, TextureOrder, memory_needed, texture_size};
 use crate::files::heightmap::{Format, Samples};
 use crate::files::maps::WeightsLayout;
-use crate::files::pace::Pace;
+use crate::files::pace::CostEstimate;
 use crate::files::targets;
 use crate::files::targets::{Sizes, Target};
-use crate::files::tiles::{TileNames, Tiles};
+use crate::files::tiles::{TileNaming, Tiles};
 use crate::project::{Export, Project};
-use crate::worker::{ExportOutcome, ExportStatus, Survey};
+use crate::worker::{ExportOutcome, ExportStatus, TargetCheck};
 
 /// How the heightmap is written where it is made for no program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,7 +82,7 @@ pub(crate) struct Around<'a> {
 pub(crate) enum Decision {
     ChooseFolder,
     /// Whether these files can be written.
-    Survey(Vec<PathBuf>),
+    TargetCheck(Vec<PathBuf>),
     /// How quickly this is computed.
     TryOut(Box<Order>),
     Export(Box<Order>),
@@ -98,7 +98,7 @@ enum Trial {
     #[default]
     Untried,
     Asked,
-    Done(Option<Pace>),
+    Done(Option<CostEstimate>),
 }
 
 /// What came of an export.
@@ -124,7 +124,7 @@ pub(crate) struct ExportWindow {
     replaces: bool,
     /// The files that were asked about last, and what is known of them.
     asked: Vec<PathBuf>,
-    survey: Option<Survey>,
+    survey: Option<TargetCheck>,
     pace: Trial,
     /// Why it did not go as the user wished.
     complaint: Option<String>,
@@ -182,19 +182,19 @@ impl ExportWindow {
     }
 
     /// The desktop cannot ask for a folder.
-    pub(crate) fn has_no_dialog(&mut self) {
+    pub(crate) fn file_dialog_unavailable(&mut self) {
         self.complaint = Some("This desktop offers no file dialog; type the folder.".into());
     }
 
     /// Takes what is known of the files; what was asked for earlier files is of no use.
-    pub(crate) fn take(&mut self, survey: Survey) {
+    pub(crate) fn take(&mut self, survey: TargetCheck) {
         if survey.files == self.asked {
             self.survey = Some(survey);
         }
     }
 
     /// Takes how quickly it is computed.
-    pub(crate) fn take_pace(&mut self, pace: Option<Pace>) {
+    pub(crate) fn receive_cost_estimate(&mut self, pace: Option<CostEstimate>) {
         self.pace = Trial::Done(pace);
     }
 
@@ -257,7 +257,7 @@ impl ExportWindow {
                 if decision.is_none() && files != self.asked {
                     (self.survey, self.replaces) = (None, false);
                     self.asked.clone_from(&files);
-                    decision = Some(Decision::Survey(files));
+                    decision = Some(Decision::TargetCheck(files));
                 }
                 if decision.is_none() && self.pace == Trial::Untried {
                     self.pace = Trial::Asked;
@@ -416,8 +416,8 @@ impl ExportWindow {
     }
 
     /// What will be written, what is to be typed, and what does not suit.
-    fn plan_ui(&self, ui: &mut Ui, order: &Order, plan: &[Planned], around: &Around) {
-        let bytes_of = |planned: &Planned| most_bytes(order, planned).unwrap_or(0);
+    fn plan_ui(&self, ui: &mut Ui, order: &Order, plan: &[PlannedFile], around: &Around) {
+        let bytes_of = |planned: &PlannedFile| most_bytes(order, planned).unwrap_or(0);
         let sum: u64 = plan.iter().map(bytes_of).sum();
         ui.label(format!("{} files, up to {}", plan.len(), bytes(sum)));
         let height = 132.0;
@@ -431,7 +431,7 @@ impl ExportWindow {
         });
         let fixed_m = order.range_m.or(order.recipe.world.height_range_m);
         let heights_m = around.heights_m.or(fixed_m.filter(|_| are_whole_numbers(order)));
-        let steps = heights_m.map(|heights_m| order.import_steps_about(heights_m)).unwrap_or_default();
+        let steps = heights_m.map(|heights_m| order.estimated_import_steps(heights_m)).unwrap_or_default();
         if !steps.is_empty() {
             ui.add_space(8.0);
             ui.label(match fixed_m {
@@ -544,7 +544,7 @@ impl ExportWindow {
         // Every tile has whole pixels.
         let pixels = [0, 1].map(|axis| pixels[axis].div_ceil(counts[axis]) * counts[axis]);
         let grid = self.grid(project);
-        let tiles = Tiles { counts, only: None, names: TileNames::FromNorthWest };
+        let tiles = Tiles { counts, only: None, names: TileNaming::FromNorthWest };
         let mut order = Order {
             tiles: Some(tiles).filter(|_| counts != [1; 2]),
             sea_m: project.view.water_m.map(|water_m| water_m as f32),
@@ -625,11 +625,11 @@ impl Done {
 /// How far it is.
 fn running_ui(ui: &mut Ui, status: Option<&ExportStatus>) -> Option<Decision> {
     ui.heading("Exporting");
-    let progress = status.map_or(0.0, |status| status.progress);
+    let fraction = status.map_or(0.0, |status| status.fraction);
     let name = status.map_or(String::new(), |status| file_name(&status.path));
     ui.label(name);
-    ui.add(ProgressBar::new(progress).desired_height(8.0));
-    ui.weak(format!("{:.0} %. It goes on when this window is closed.", 100.0 * progress));
+    ui.add(ProgressBar::new(fraction).desired_height(8.0));
+    ui.weak(format!("{:.0} %. It goes on when this window is closed.", 100.0 * fraction));
     ui.add_space(8.0);
     let [close, cancel] = egui::Sides::new()
         .show(ui, |_| {}, |ui| [ui.button("Close").clicked(), ui.button("Cancel the export").clicked()])
@@ -697,7 +697,7 @@ fn suggested(project: &Project, project_path: Option<&Path>, target: Option<&Tar
 }
 
 /// A file of the plan in a line.
-fn file_line(order: &Order, planned: &Planned) -> String {
+fn file_line(order: &Order, planned: &PlannedFile) -> String {
     let size = planned.size.map_or(String::new(), |[width, height]| format!(", {width} × {height}"));
     let most = most_bytes(order, planned).map_or(String::new(), |count| format!(", up to {}", bytes(count)));
     format!("{}{size}{most}", file_name(&planned.path))
@@ -707,29 +707,29 @@ fn file_line(order: &Order, planned: &Planned) -> String {
 const AROUND: u64 = 4096;
 
 /// The most bytes that a file will have: its samples or pixels uncompressed; `None` where nobody knows.
-fn most_bytes(order: &Order, planned: &Planned) -> Option<u64> {
+fn most_bytes(order: &Order, planned: &PlannedFile) -> Option<u64> {
     let name = file_name(&planned.path);
     let each = match planned.kind {
-        Kind::Sidecar => return Some(AROUND),
-        Kind::Mesh | Kind::Frame => return None,
-        Kind::Heightmap => {
+        FileKind::Sidecar => return Some(AROUND),
+        FileKind::Mesh | FileKind::Frame => return None,
+        FileKind::Heightmap => {
             let ending = planned.path.extension();
             let heightmap = order.heightmaps.iter().find(|heightmap| heightmap.path.extension() == ending)?;
-            let channels = if heightmap.encoding.in_colours { 3 } else { 1 };
+            let channels = if heightmap.encoding.as_rgb { 3 } else { 1 };
             match Format::from_path(&planned.path).ok()?.samples(heightmap.encoding) {
                 Samples::Integers { bits, .. } => u64::from(bits).div_ceil(8) * channels,
                 Samples::Metres { bits, .. } => u64::from(bits?).div_ceil(8) * channels,
             }
         }
-        Kind::Texture => 3 + u64::from(order.texture.as_ref().is_some_and(|texture| texture.alpha.is_some())),
-        Kind::Weights => match order.weights.as_ref()?.layout {
+        FileKind::Texture => 3 + u64::from(order.texture.as_ref().is_some_and(|texture| texture.alpha.is_some())),
+        FileKind::Weights => match order.weights.as_ref()?.layout {
             WeightsLayout::Maps => 1,
             WeightsLayout::Packs => 4,
             WeightsLayout::MapsAndPacks => 1 + 3 * u64::from(name.starts_with("weights_")),
             WeightsLayout::Control => 12,
             WeightsLayout::Materials => 3,
         },
-        Kind::Map => 3,
+        FileKind::Map => 3,
     };
     let [width, height] = planned.size?.map(|side| side as u64);
     Some(width * height * each + height * each + AROUND)
@@ -765,7 +765,7 @@ impl ExportWindow {
         let order = self.order(project, folder).expect("possible");
         let plan = order.plan().expect("possible");
         let each =
-            |planned: &Planned| (file_line(&order, planned), file_name(&planned.path), most_bytes(&order, planned));
+            |planned: &PlannedFile| (file_line(&order, planned), file_name(&planned.path), most_bytes(&order, planned));
         plan.iter().map(each).collect()
     }
 

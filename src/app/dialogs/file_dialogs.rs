@@ -10,7 +10,7 @@ use crate::worker::Wake;
 
 /// What a chosen file is for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Purpose {
+pub(crate) enum DialogPurpose {
     /// A project, or a heightmap, to open.
     Open,
     /// Where to save the project of that origin.
@@ -23,7 +23,7 @@ pub(crate) enum Purpose {
     /// The folder to export to.
     ExportFolder,
     /// Where to put a picture of the 3-D view.
-    Picture {
+    Image {
         /// Its pixels.
         size: [u32; 2],
         /// How many pictures all around the land, in numbered files; `None`: one, as the view is.
@@ -33,35 +33,37 @@ pub(crate) enum Purpose {
 
 /// A question for a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Ask {
-    pub(crate) purpose: Purpose,
+pub(crate) struct DialogRequest {
+    pub(crate) purpose: DialogPurpose,
     /// The name that is suggested.
     pub(crate) file_name: String,
 }
 
-impl Ask {
+impl DialogRequest {
     /// What the dialog is headed.
     pub(crate) fn title(&self) -> &'static str {
         match &self.purpose {
-            Purpose::Open => "Open a project or heightmap",
-            Purpose::Save { .. } => "Save the project",
-            Purpose::Import { target: Some(Target { slot: FileSlot::Texture(_), .. }) } => "Choose a picture of ground",
-            Purpose::Import { .. } => "Import a heightmap",
-            Purpose::ExportFolder => "Choose a folder for the export",
-            Purpose::Picture { frames: None, .. } => "Save a picture of the 3-D view",
-            Purpose::Picture { frames: Some(_), .. } => "Save a turntable of the 3-D view",
+            DialogPurpose::Open => "Open a project or heightmap",
+            DialogPurpose::Save { .. } => "Save the project",
+            DialogPurpose::Import { target: Some(Target { slot: FileSlot::Texture(_), .. }) } => {
+                "Choose a picture of ground"
+            }
+            DialogPurpose::Import { .. } => "Import a heightmap",
+            DialogPurpose::ExportFolder => "Choose a folder for the export",
+            DialogPurpose::Image { frames: None, .. } => "Save a picture of the 3-D view",
+            DialogPurpose::Image { frames: Some(_), .. } => "Save a turntable of the 3-D view",
         }
     }
 
     /// Whether a file is to be written.
     pub(crate) fn writes(&self) -> bool {
-        matches!(self.purpose, Purpose::Save { .. } | Purpose::Picture { .. })
+        matches!(self.purpose, DialogPurpose::Save { .. } | DialogPurpose::Image { .. })
     }
 }
 
 /// What became of a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Answer {
+pub(crate) enum DialogOutcome {
     Chosen {
         path: PathBuf,
         /// Whether the user was asked about replacing that very file.
@@ -69,13 +71,13 @@ pub(crate) enum Answer {
     },
     Cancelled,
     /// There is no dialog here: ask in the window.
-    NoDialog,
+    Unavailable,
 }
 
 /// Somebody who asks the user for files. Never blocks.
-pub(crate) trait Dialogs {
-    fn ask(&mut self, ask: Ask);
-    fn answer(&mut self) -> Option<(Ask, Answer)>;
+pub(crate) trait FileDialogs {
+    fn ask(&mut self, ask: DialogRequest);
+    fn answer(&mut self) -> Option<(DialogRequest, DialogOutcome)>;
 }
 
 /// A dialog that ends sooner than this without a choice was never seen: without a portal the library answers at once,
@@ -83,66 +85,66 @@ pub(crate) trait Dialogs {
 const FASTER_THAN_A_PERSON: Duration = Duration::from_millis(150);
 
 /// The dialogs of the desktop, each on a thread of its own.
-pub(crate) struct DesktopDialogs {
+pub(crate) struct NativeDialogs {
     wake: Wake,
-    sender: Sender<(Ask, Answer)>,
-    receiver: Receiver<(Ask, Answer)>,
+    sender: Sender<(DialogRequest, DialogOutcome)>,
+    receiver: Receiver<(DialogRequest, DialogOutcome)>,
 }
 
-impl DesktopDialogs {
+impl NativeDialogs {
     pub(crate) fn new(wake: Wake) -> Self {
         let (sender, receiver) = channel();
         Self { wake, sender, receiver }
     }
 }
 
-impl Dialogs for DesktopDialogs {
-    fn ask(&mut self, ask: Ask) {
+impl FileDialogs for NativeDialogs {
+    fn ask(&mut self, ask: DialogRequest) {
         let (sender, wake) = (self.sender.clone(), self.wake.clone());
         let question = ask.clone();
         let run = move || {
             let asked = Instant::now();
             let dialog = rfd::FileDialog::new().set_title(question.title()).set_file_name(&question.file_name);
             let chosen = match &question.purpose {
-                Purpose::ExportFolder => dialog.pick_folder(),
+                DialogPurpose::ExportFolder => dialog.pick_folder(),
                 _ if question.writes() => dialog.save_file(),
                 _ => dialog.pick_file(),
             };
             let answer = match chosen {
-                Some(path) => Answer::Chosen { path, may_replace: true },
-                None if asked.elapsed() < FASTER_THAN_A_PERSON => Answer::NoDialog,
-                None => Answer::Cancelled,
+                Some(path) => DialogOutcome::Chosen { path, may_replace: true },
+                None if asked.elapsed() < FASTER_THAN_A_PERSON => DialogOutcome::Unavailable,
+                None => DialogOutcome::Cancelled,
             };
             // The window may be gone by now; then nobody needs the answer.
             let _ = sender.send((question, answer));
             wake();
         };
         if std::thread::Builder::new().name("upthrust dialog".into()).spawn(run).is_err() {
-            let _ = self.sender.send((ask, Answer::NoDialog));
+            let _ = self.sender.send((ask, DialogOutcome::Unavailable));
         }
     }
 
-    fn answer(&mut self) -> Option<(Ask, Answer)> {
+    fn answer(&mut self) -> Option<(DialogRequest, DialogOutcome)> {
         self.receiver.try_recv().ok()
     }
 }
 
 /// The path field in the window.
 pub(crate) struct PathField {
-    pub(crate) ask: Ask,
+    pub(crate) ask: DialogRequest,
     pub(crate) path: String,
 }
 
 impl PathField {
     /// Suggests the file in the user's home, or in the present folder.
-    pub(crate) fn new(ask: Ask) -> Self {
+    pub(crate) fn new(ask: DialogRequest) -> Self {
         let folder = std::env::home_dir().filter(|home| home.is_dir()).unwrap_or_else(|| PathBuf::from("."));
         let path = folder.join(&ask.file_name).display().to_string();
         Self { ask, path }
     }
 
     /// Draws the field; `Some` once the user has answered.
-    pub(crate) fn ui(&mut self, ctx: &egui::Context) -> Option<Answer> {
+    pub(crate) fn ui(&mut self, ctx: &egui::Context) -> Option<DialogOutcome> {
         let mut answer = None;
         let modal = modal("path field", ctx).show(ctx, |ui| {
             ui.set_width(480.0);
@@ -161,16 +163,17 @@ impl PathField {
                 |ui| {
                     let usable = !self.path.trim().is_empty();
                     if ui.add_enabled(usable, egui::Button::new(button)).clicked() || (usable && entered) {
-                        answer = Some(Answer::Chosen { path: PathBuf::from(self.path.trim()), may_replace: false });
+                        answer =
+                            Some(DialogOutcome::Chosen { path: PathBuf::from(self.path.trim()), may_replace: false });
                     }
                     if ui.button("Cancel").clicked() {
-                        answer = Some(Answer::Cancelled);
+                        answer = Some(DialogOutcome::Cancelled);
                     }
                 },
             );
         });
         if answer.is_none() && modal.should_close() {
-            answer = Some(Answer::Cancelled);
+            answer = Some(DialogOutcome::Cancelled);
         }
         answer
     }

@@ -14,11 +14,11 @@ use egui::{
 };
 use egui_material_icons::icons::{ICON_DELETE, ICON_LANDSCAPE, ICON_SEARCH};
 
-use crate::app::preview::thumbnails::image_from_picture;
+use crate::app::preview::thumbnails::color_image;
 use crate::app::widgets::search::{rank, words};
 use crate::app::widgets::theme::colours;
 use crate::app::widgets::{heading, icon_button, main_button, modal};
-use crate::engine::Picture;
+use crate::engine::Image;
 use crate::project::{Project, preset_projects};
 use crate::worker::{Thumbnail, ThumbnailRequest, ThumbnailStyle, Thumbnailer, Wake};
 
@@ -47,16 +47,16 @@ enum Section {
 
 /// A preset of one's own, as it was read.
 #[derive(Debug)]
-pub(crate) struct OwnPreset {
+pub(crate) struct UserPreset {
     pub(crate) path: PathBuf,
     pub(crate) project: Project,
     /// The picture beside it, if there is one.
-    pub(crate) picture: Option<Picture>,
+    pub(crate) picture: Option<Image>,
 }
 
 /// What the user wants.
 #[derive(Clone, Debug)]
-pub(crate) enum Decision {
+pub(crate) enum GalleryResponse {
     /// To begin with this one.
     Open(Arc<Project>),
     /// To have one of the own presets no more.
@@ -83,7 +83,7 @@ impl Card {
     }
 }
 
-enum Shown {
+enum ThumbnailState {
     Awaited,
     Failed,
     Drawn(TextureHandle),
@@ -92,7 +92,7 @@ enum Shown {
 /// The presets and their pictures.
 pub(crate) struct Gallery {
     cards: Vec<Card>,
-    pictures: BTreeMap<String, Shown>,
+    pictures: BTreeMap<String, ThumbnailState>,
     /// Draws as long as pictures are awaited.
     thumbnailer: Option<Thumbnailer>,
     wake: Wake,
@@ -127,7 +127,7 @@ impl Gallery {
     /// Nobody looks any more: only own presets that have no picture yet get one.
     pub(crate) fn close(&mut self) {
         self.thumbnailer = None;
-        self.pictures.retain(|_, shown| !matches!(shown, Shown::Awaited));
+        self.pictures.retain(|_, shown| !matches!(shown, ThumbnailState::Awaited));
         self.ask(|card| card.section == Section::Own);
     }
 
@@ -150,9 +150,9 @@ impl Gallery {
                             pixels: PIXELS,
                             style: ThumbnailStyle::Texture,
                         });
-                        Shown::Awaited
+                        ThumbnailState::Awaited
                     }
-                    None => Shown::Failed,
+                    None => ThumbnailState::Failed,
                 };
                 self.pictures.insert(card.key.clone(), shown);
             }
@@ -160,36 +160,36 @@ impl Gallery {
     }
 
     /// Takes what has been drawn; returns the pictures that belong beside own presets.
-    pub(crate) fn receive(&mut self, ctx: &Context) -> Vec<(PathBuf, Picture)> {
+    pub(crate) fn receive(&mut self, ctx: &Context) -> Vec<(PathBuf, Image)> {
         let mut kept = Vec::new();
         while let Some(Thumbnail { key, picture }) = self.thumbnailer.as_ref().and_then(Thumbnailer::take) {
             let shown = match picture {
                 Ok(picture) => {
-                    let shown = Shown::Drawn(upload(ctx, &key, &picture));
+                    let shown = ThumbnailState::Drawn(upload(ctx, &key, &picture));
                     let own = self.cards.iter().find(|card| card.key == key).and_then(|card| card.path.as_deref());
-                    kept.extend(own.map(|path| (picture_of(path), picture)));
+                    kept.extend(own.map(|path| (thumbnail_path(path), picture)));
                     shown
                 }
-                Err(_) => Shown::Failed,
+                Err(_) => ThumbnailState::Failed,
             };
             self.pictures.insert(key, shown);
         }
-        if !self.pictures.values().any(|shown| matches!(shown, Shown::Awaited)) {
+        if !self.pictures.values().any(|shown| matches!(shown, ThumbnailState::Awaited)) {
             self.thumbnailer = None;
         }
         kept
     }
 
     /// The presets of one's own are these now.
-    pub(crate) fn take_own(&mut self, ctx: &Context, presets: Vec<OwnPreset>) {
+    pub(crate) fn set_user_presets(&mut self, ctx: &Context, presets: Vec<UserPreset>) {
         self.cards.retain(|card| card.section != Section::Own);
         let has_own_picture = |key: &str| key.starts_with("own ");
-        self.pictures.retain(|key, shown| !has_own_picture(key) || matches!(shown, Shown::Drawn(_)));
-        for OwnPreset { path, project, picture } in presets {
+        self.pictures.retain(|key, shown| !has_own_picture(key) || matches!(shown, ThumbnailState::Drawn(_)));
+        for UserPreset { path, project, picture } in presets {
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
             let card = Card::new(&name, Section::Own, Some(path), project);
             if let Some(picture) = picture {
-                self.pictures.insert(card.key.clone(), Shown::Drawn(upload(ctx, &card.key, &picture)));
+                self.pictures.insert(card.key.clone(), ThumbnailState::Drawn(upload(ctx, &card.key, &picture)));
             }
             self.cards.push(card);
         }
@@ -215,11 +215,11 @@ impl Gallery {
     #[cfg(test)]
     pub(crate) fn shows(&self, name: &str) -> bool {
         let card = self.cards.iter().find(|card| card.project.name == name);
-        card.is_some_and(|card| matches!(self.pictures.get(&card.key), Some(Shown::Drawn(_))))
+        card.is_some_and(|card| matches!(self.pictures.get(&card.key), Some(ThumbnailState::Drawn(_))))
     }
 
     /// Draws the gallery.
-    pub(crate) fn ui(&mut self, ctx: &Context) -> Option<Decision> {
+    pub(crate) fn ui(&mut self, ctx: &Context) -> Option<GalleryResponse> {
         let window = ctx.content_rect();
         let fits = ((window.width() - 96.0 + GAP) / (CARD.x + GAP)) as usize;
         let columns = fits.clamp(1, COLUMNS);
@@ -248,10 +248,10 @@ impl Gallery {
             self.foot_ui(ui).or(decision)
         });
         let closes = modal.should_close();
-        modal.inner.or(closes.then_some(Decision::Close))
+        modal.inner.or(closes.then_some(GalleryResponse::Close))
     }
 
-    fn cards_ui(&mut self, ui: &mut Ui, columns: usize, height: f32) -> Option<Decision> {
+    fn cards_ui(&mut self, ui: &mut Ui, columns: usize, height: f32) -> Option<GalleryResponse> {
         let found = self.found();
         let rows = rows(&found, columns);
         let pressed = |key: Key| ui.input_mut(|input| input.consume_key(Modifiers::NONE, key));
@@ -271,7 +271,7 @@ impl Gallery {
         let reveal = self.reveal || chosen != before;
         let mut decision = None;
         if pressed(Key::Enter) {
-            decision = found.get(chosen).map(|card| Decision::Open(card.project.clone()));
+            decision = found.get(chosen).map(|card| GalleryResponse::Open(card.project.clone()));
         }
         let (mut pointed, mut doomed) = (None, None);
         let area = ScrollArea::vertical().max_height(height).min_scrolled_height(height).auto_shrink(false);
@@ -303,7 +303,7 @@ impl Gallery {
                             }
                         }
                         if response.clicked() {
-                            decision = Some(Decision::Open(card.project.clone()));
+                            decision = Some(GalleryResponse::Open(card.project.clone()));
                         }
                         // A card that is scrolled under a resting pointer is not chosen by it.
                         if response.hovered() && ui.input(|input| input.pointer.delta() != Vec2::ZERO) {
@@ -326,13 +326,13 @@ impl Gallery {
     }
 
     /// What can be done below the cards: closing, or the question before one is deleted.
-    fn foot_ui(&mut self, ui: &mut Ui) -> Option<Decision> {
+    fn foot_ui(&mut self, ui: &mut Ui) -> Option<GalleryResponse> {
         let Some(doomed) = self.doomed.clone() else {
             let hint =
                 egui::RichText::new("Arrows choose, Enter opens; Space then plays how it rose; the way back is undo");
             let hint = hint.size(11.0).color(colours(ui).weak);
             let closes = Sides::new().show(ui, |ui| ui.label(hint), |ui| ui.button("Close").clicked()).1;
-            return closes.then_some(Decision::Close);
+            return closes.then_some(GalleryResponse::Close);
         };
         let name = self.cards.iter().find(|card| card.path.as_deref() == Some(&*doomed));
         let name = name.map(|card| card.project.name.clone()).unwrap_or_default();
@@ -344,19 +344,19 @@ impl Gallery {
         if delete || keep {
             self.doomed = None;
         }
-        delete.then_some(Decision::Delete(doomed))
+        delete.then_some(GalleryResponse::Delete(doomed))
     }
 }
 
 /// Where the picture of an own preset lies.
-pub(crate) fn picture_of(preset: &Path) -> PathBuf {
+pub(crate) fn thumbnail_path(preset: &Path) -> PathBuf {
     let name = preset.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let stem = name.strip_suffix(crate::project::ENDING).unwrap_or(&name);
+    let stem = name.strip_suffix(crate::project::PROJECT_SUFFIX).unwrap_or(&name);
     preset.with_file_name(format!("{stem}.png"))
 }
 
-fn upload(ctx: &Context, key: &str, picture: &Picture) -> TextureHandle {
-    ctx.load_texture(key, image_from_picture(picture), TextureOptions::LINEAR)
+fn upload(ctx: &Context, key: &str, picture: &Image) -> TextureHandle {
+    ctx.load_texture(key, color_image(picture), TextureOptions::LINEAR)
 }
 
 /// The places of the cards in rows; a section begins a row.
@@ -385,7 +385,7 @@ fn beside(rows: &[Vec<usize>], chosen: usize, down: bool) -> usize {
 }
 
 /// A card: picture, name, what it is like.
-fn card_ui(ui: &mut Ui, card: &Card, is_chosen: bool, shown: Option<&Shown>) -> Response {
+fn card_ui(ui: &mut Ui, card: &Card, is_chosen: bool, shown: Option<&ThumbnailState>) -> Response {
     let (rect, response) = ui.allocate_exact_size(CARD, Sense::click());
     let name = crate::app::document::title(&card.project);
     let doc = &card.project.description;
@@ -402,18 +402,18 @@ fn card_ui(ui: &mut Ui, card: &Card, is_chosen: bool, shown: Option<&Shown>) -> 
     let picture = Rect::from_min_size(rect.min + Vec2::splat(4.0), PICTURE);
     painter.rect_filled(picture, 3.0, colours.sunken);
     match shown {
-        Some(Shown::Drawn(texture)) => {
+        Some(ThumbnailState::Drawn(texture)) => {
             // The middle of the land, in the card's proportions.
             let (wide, own) = (texture.aspect_ratio(), PICTURE.x / PICTURE.y);
             let share = Vec2::new((own / wide).min(1.0), (wide / own).min(1.0));
             let part = Rect::from_center_size(Pos2::new(0.5, 0.5), share);
             painter.image(texture.id(), picture, part, Color32::WHITE);
         }
-        Some(Shown::Failed) => {
+        Some(ThumbnailState::Failed) => {
             let font = FontId::new(24.0, ICON_LANDSCAPE.font_family());
             painter.text(picture.center(), Align2::CENTER_CENTER, ICON_LANDSCAPE.codepoint, font, colours.weak);
         }
-        Some(Shown::Awaited) | None => {
+        Some(ThumbnailState::Awaited) | None => {
             ui.ctx().accesskit_node_builder(response.id, egui::accesskit::Node::set_busy);
             painter.text(picture.center(), Align2::CENTER_CENTER, "drawing…", FontId::proportional(11.0), colours.weak);
         }
@@ -435,12 +435,12 @@ fn card_ui(ui: &mut Ui, card: &Card, is_chosen: bool, shown: Option<&Shown>) -> 
 
 /// The window in which a preset of one's own gets its name.
 #[derive(Debug)]
-pub(crate) struct PresetForm {
+pub(crate) struct SavePresetDialog {
     name: String,
     description: String,
 }
 
-impl PresetForm {
+impl SavePresetDialog {
     pub(crate) fn new(project: &Project) -> Self {
         Self { name: project.name.clone(), description: project.description.clone() }
     }
@@ -519,6 +519,6 @@ mod tests {
 
     #[test]
     fn a_preset_s_picture_lies_beside_it() {
-        assert_eq!(picture_of(Path::new("/p/my.land.upthrust.json")), Path::new("/p/my.land.png"));
+        assert_eq!(thumbnail_path(Path::new("/p/my.land.upthrust.json")), Path::new("/p/my.land.png"));
     }
 }

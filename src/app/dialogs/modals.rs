@@ -10,12 +10,12 @@ use crate::app::commands::palette::Palette;
 use crate::app::dialogs::about;
 use crate::app::dialogs::export;
 use crate::app::dialogs::export::Decision;
-use crate::app::dialogs::file_dialogs::{Ask, PathField, Purpose};
-use crate::app::dialogs::gallery::PresetForm;
+use crate::app::dialogs::file_dialogs::{DialogPurpose, DialogRequest, PathField};
+use crate::app::dialogs::gallery::SavePresetDialog;
 use crate::app::document::Unsaved;
-use crate::app::tasks::recovery::Leftover;
+use crate::app::tasks::recovery::RecoveredProject;
 use crate::app::views::scene;
-use crate::app::views::scene::{Drawing, PictureWindow};
+use crate::app::views::scene::{RenderDialog, RenderTask};
 use crate::app::widgets::modal;
 use crate::app::{App, commands};
 use crate::project::Project;
@@ -23,15 +23,15 @@ use crate::project::Project;
 /// A window over the others.
 pub(crate) enum Modal {
     Export,
-    Picture(PictureWindow),
+    Image(RenderDialog),
     PathField(PathField),
     /// These would be lost by closing the program.
     SaveFirst(Vec<Unsaved>),
     /// An editor that ran before left these behind.
-    Recovered(Vec<Leftover>),
+    Recovered(Vec<RecoveredProject>),
     /// Files would be replaced that nobody was asked about.
     Replace {
-        ask: Ask,
+        ask: DialogRequest,
         path: PathBuf,
         files: Vec<PathBuf>,
     },
@@ -39,7 +39,7 @@ pub(crate) enum Modal {
     ExportFirst,
     Gallery,
     Palette(Palette),
-    SavePreset(PresetForm),
+    SavePreset(SavePresetDialog),
     Shortcuts,
     About,
 }
@@ -68,23 +68,24 @@ impl App {
                 };
                 match self.export.ui(ctx, project, &around) {
                     Some(Decision::ChooseFolder) => {
-                        self.dialogs.ask(Ask { purpose: Purpose::ExportFolder, file_name: String::new() });
+                        self.dialogs
+                            .ask(DialogRequest { purpose: DialogPurpose::ExportFolder, file_name: String::new() });
                     }
-                    Some(Decision::Survey(files)) => self.errands.survey(files),
+                    Some(Decision::TargetCheck(files)) => self.file_tasks.check_targets(files),
                     Some(Decision::TryOut(order)) => {
-                        self.errands.try_out(*order, self.document.project().files.clone());
+                        self.file_tasks.estimate_cost(*order, self.document.project().files.clone());
                     }
                     Some(Decision::Export(order)) => self.exporter.export(*order, project.files.clone()),
                     Some(Decision::Cancel) => self.exporter.cancel(),
-                    Some(Decision::ShowFolder(folder)) => self.errands.show_folder(folder),
+                    Some(Decision::ShowFolder(folder)) => self.file_tasks.show_folder(folder),
                     Some(Decision::Close) => stays = false,
                     None => {}
                 }
             }
-            Modal::Picture(window) => match window.ui(ctx) {
+            Modal::Image(window) => match window.ui(ctx) {
                 Some(scene::Decision::ChooseFile { size, frames }) => {
                     let file_name = self.file_name(".png");
-                    self.dialogs.ask(Ask { purpose: Purpose::Picture { size, frames }, file_name });
+                    self.dialogs.ask(DialogRequest { purpose: DialogPurpose::Image { size, frames }, file_name });
                     stays = false;
                 }
                 Some(scene::Decision::Close) => stays = false,
@@ -97,11 +98,11 @@ impl App {
                     stays = false;
                 }
             }
-            Modal::SaveFirst(unsaved) => stays = self.save_first_ui(ctx, unsaved),
+            Modal::SaveFirst(unsaved) => stays = self.confirm_close_ui(ctx, unsaved),
             Modal::Recovered(left) => stays = self.recovered_ui(ctx, left),
             Modal::Replace { ask, path, files } => match replace_ui(ctx, files) {
                 Some(true) => {
-                    self.go_ahead(ask, path.clone());
+                    self.use_chosen_file(ask, path.clone());
                     stays = false;
                 }
                 Some(false) => {
@@ -120,7 +121,7 @@ impl App {
             Modal::SavePreset(form) => stays = self.save_preset_ui(ctx, form),
             Modal::Shortcuts => stays = shortcuts_ui(ctx),
             Modal::About => match about::about_ui(ctx, &self.folders) {
-                Some(about::Decision::ShowFolder(folder)) => self.errands.show_folder(folder),
+                Some(about::Decision::ShowFolder(folder)) => self.file_tasks.show_folder(folder),
                 Some(about::Decision::Close) => stays = false,
                 None => {}
             },
@@ -147,7 +148,7 @@ impl App {
         let (close, go_on) = modal.inner;
         if close {
             self.exporter.cancel_all();
-            self.drawing.iter().for_each(Drawing::cancel);
+            self.render_task.iter().for_each(RenderTask::cancel);
             ctx.send_viewport_cmd(ViewportCommand::Close);
         }
         let over = self.export_status().is_none();

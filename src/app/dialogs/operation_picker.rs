@@ -10,7 +10,7 @@ use egui::{
 use egui_material_icons::icons::ICON_LANDSCAPE;
 
 use crate::app::commands::Command;
-use crate::app::preview::thumbnails::{Shown, Thumbnails};
+use crate::app::preview::thumbnails::{ThumbnailState, Thumbnails};
 use crate::app::widgets::heading;
 use crate::app::widgets::search::{rank, search_ui, texts, words};
 use crate::app::widgets::theme::colours;
@@ -19,7 +19,7 @@ use crate::engine::operations::Role;
 use crate::engine::operations::faults::{Decay, Faults};
 use crate::engine::parameters::FileName;
 use crate::engine::recipe::World;
-use crate::engine::{Operation, Recipe, Step};
+use crate::engine::{AnyOperation, Recipe, Step};
 use crate::worker::{InputFiles, ThumbnailRequest, ThumbnailStyle};
 
 /// The size of a picture on a card, points, and how many pixels of it are drawn across: two a point, for fine screens.
@@ -38,13 +38,13 @@ const DOC_LINES: usize = 3;
 const WIDE: f32 = 1500.0;
 
 /// The sections in their order.
-const SECTIONS: [(Role, &str); 2] = [(Role::Raises, "Raise"), (Role::Shapes, "Shape")];
+const SECTIONS: [(Role, &str); 2] = [(Role::Generator, "Raise"), (Role::Modifier, "Shape")];
 
 /// The name of the picture that shows the land before an operation shapes it.
 const BEFORE: &str = "before";
 
 /// The popup from which steps are added.
-pub(crate) struct Picker {
+pub(crate) struct OperationPicker {
     entries: Vec<Entry>,
     is_open: bool,
     query: String,
@@ -54,14 +54,14 @@ pub(crate) struct Picker {
     reveal: bool,
 }
 
-impl Picker {
+impl OperationPicker {
     pub(crate) fn new() -> Self {
         Self { entries: entries(), is_open: false, query: String::new(), chosen: 0, reveal: false }
     }
 
     /// Opens it anew.
     pub(crate) fn open(&mut self, thumbnails: &mut Thumbnails, query: &str) {
-        thumbnails.ask(BEFORE, || thumbnail_request(BEFORE, Role::Shapes, plain_steps()));
+        thumbnails.ask(BEFORE, || thumbnail_request(BEFORE, Role::Modifier, plain_steps()));
         for Entry { operation, .. } in &self.entries {
             let request = || thumbnail_request(operation.key(), operation.role(), example_steps(operation));
             thumbnails.ask(operation.key(), request);
@@ -132,7 +132,7 @@ impl Picker {
         }
         let found = found(&self.entries, &self.query);
         let before = self.chosen;
-        let first = found.iter().filter(|found| found.operation.role() == Role::Raises).count();
+        let first = found.iter().filter(|found| found.operation.role() == Role::Generator).count();
         let mut chosen = before.min(found.len().saturating_sub(1));
         if down && chosen + 1 < found.len() {
             chosen += 1;
@@ -204,13 +204,13 @@ impl Picker {
 }
 
 /// What was typed in the same frame as the key that opens the picker, after it.
-pub(crate) fn typed_ahead(ctx: &egui::Context) -> String {
+pub(crate) fn text_typed_ahead(ctx: &egui::Context) -> String {
     ctx.input(|input| texts(&input.events).skip_while(|text| *text != "A").skip(1).collect())
 }
 
 /// An operation with its default parameters, and what it is found by, in small letters.
 struct Entry {
-    operation: Operation,
+    operation: AnyOperation,
     label: String,
     key: String,
     doc: String,
@@ -218,16 +218,16 @@ struct Entry {
 
 /// Every operation.
 fn entries() -> Vec<Entry> {
-    let entry = |operation: Operation| {
+    let entry = |operation: AnyOperation| {
         let [label, key, doc] = [operation.label(), operation.key(), operation.doc()].map(str::to_lowercase);
         Entry { operation, label, key, doc }
     };
-    Operation::all().into_iter().map(entry).collect()
+    AnyOperation::all().into_iter().map(entry).collect()
 }
 
 /// An operation that fits what was typed.
 struct Found<'a> {
-    operation: &'a Operation,
+    operation: &'a AnyOperation,
     /// How well it fits: less is better.
     rank: usize,
 }
@@ -249,7 +249,7 @@ fn found<'a>(entries: &'a [Entry], query: &str) -> Vec<Found<'a>> {
 }
 
 /// A card: picture, name, what it does to the land.
-fn card_ui(ui: &mut Ui, operation: &Operation, is_chosen: bool, thumbnails: &Thumbnails) -> Response {
+fn card_ui(ui: &mut Ui, operation: &AnyOperation, is_chosen: bool, thumbnails: &Thumbnails) -> Response {
     let (rect, response) = ui.allocate_exact_size(CARD, Sense::click());
     response.widget_info(|| WidgetInfo::selected(egui::Role::Button, true, is_chosen, operation.label()));
     ui.ctx().accesskit_node_builder(response.id, |node| node.set_description(operation.doc()));
@@ -275,16 +275,16 @@ fn card_ui(ui: &mut Ui, operation: &Operation, is_chosen: bool, thumbnails: &Thu
 }
 
 /// The operation's land; of one that shapes, the land before it on the left and after it on the right.
-fn picture_ui(ui: &Ui, rect: Rect, operation: &Operation, thumbnails: &Thumbnails) {
+fn picture_ui(ui: &Ui, rect: Rect, operation: &AnyOperation, thumbnails: &Thumbnails) {
     let colours = colours(ui);
     let halves = match operation.role() {
-        Role::Raises => vec![(operation.key(), 0.0, 1.0)],
-        Role::Shapes => vec![(BEFORE, 0.0, 0.5), (operation.key(), 0.5, 1.0)],
+        Role::Generator => vec![(operation.key(), 0.0, 1.0)],
+        Role::Modifier => vec![(BEFORE, 0.0, 0.5), (operation.key(), 0.5, 1.0)],
     };
     ui.painter().rect_filled(rect, 3.0, colours.sunken);
     for (key, from, to) in halves {
         match thumbnails.get(key) {
-            Some(Shown::Drawn(texture)) => {
+            Some(ThumbnailState::Drawn(texture)) => {
                 // Of a deeper world the middle, from west to east.
                 let share = texture.aspect_ratio() * PICTURE.y / PICTURE.x;
                 let part = Rect::from_min_max(Pos2::new(from, 0.5 - 0.5 * share), Pos2::new(to, 0.5 + 0.5 * share));
@@ -292,15 +292,15 @@ fn picture_ui(ui: &Ui, rect: Rect, operation: &Operation, thumbnails: &Thumbnail
                 let place = Rect::from_x_y_ranges(left..=right, rect.y_range());
                 ui.painter().image(texture.id(), place, part, Color32::WHITE);
             }
-            Some(Shown::Failed) => {
+            Some(ThumbnailState::Failed) => {
                 let middle = rect.lerp_inside(Vec2::new(0.5 * (from + to), 0.5));
                 let font = FontId::new(24.0, ICON_LANDSCAPE.font_family());
                 ui.painter().text(middle, Align2::CENTER_CENTER, ICON_LANDSCAPE.codepoint, font, colours.weak);
             }
-            Some(Shown::Awaited) | None => {}
+            Some(ThumbnailState::Awaited) | None => {}
         }
     }
-    if operation.role() == Role::Shapes {
+    if operation.role() == Role::Modifier {
         ui.painter().vline(rect.center().x, rect.y_range(), Stroke::new(1.0, colours.raised));
     }
 }
@@ -312,7 +312,7 @@ fn thumbnail_request(key: &str, role: Role, (mut stack, files): (Vec<Step>, Inpu
         step.settings.seed = seed;
     }
     let mut world = World::default();
-    if role == Role::Shapes {
+    if role == Role::Modifier {
         world.depth_m = world.width_m * f64::from(PICTURE.y / PICTURE.x);
     }
     let recipe = Recipe { seed: 5, world, stack, ..Default::default() };
@@ -321,13 +321,13 @@ fn thumbnail_request(key: &str, role: Role, (mut stack, files): (Vec<Step>, Inpu
 }
 
 /// What shows best what an operation does: its own land, or what it makes of plain fault land.
-fn example_steps(operation: &Operation) -> (Vec<Step>, InputFiles) {
+fn example_steps(operation: &AnyOperation) -> (Vec<Step>, InputFiles) {
     let (mut steps, mut files) = match operation.role() {
-        Role::Raises => (Vec::new(), InputFiles::new()),
-        Role::Shapes => plain_steps(),
+        Role::Generator => (Vec::new(), InputFiles::new()),
+        Role::Modifier => plain_steps(),
     };
     let mut operation = operation.clone();
-    if let Operation::Heightmap(heightmap) = &mut operation {
+    if let AnyOperation::Heightmap(heightmap) = &mut operation {
         // It has no file of its own.
         let name = FileName("mountain.pgm".into());
         heightmap.file = name.clone();
@@ -388,7 +388,7 @@ mod tests {
         let entries = entries();
         let found = found(&entries, "  ");
         assert_eq!(found.len(), entries.len());
-        let shapes = |found: &Found| found.operation.role() == Role::Shapes;
+        let shapes = |found: &Found| found.operation.role() == Role::Modifier;
         assert!(found.iter().map(shapes).is_sorted());
     }
 
@@ -404,7 +404,7 @@ mod tests {
 
     #[test]
     fn every_operation_has_an_example_that_is_whole() {
-        for operation in Operation::all() {
+        for operation in AnyOperation::all() {
             let request = thumbnail_request(operation.key(), operation.role(), example_steps(&operation));
             assert_eq!(request.recipe.stack.last().map(|step| step.operation.key()), Some(operation.key()));
             assert!(request.recipe.files().iter().all(|name| request.files.contains_key(name)));

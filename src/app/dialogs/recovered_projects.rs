@@ -5,12 +5,12 @@ use std::time::Duration;
 use egui::{Context, ScrollArea, Sides};
 
 use crate::app::document::title;
-use crate::app::tasks::recovery::Leftover;
+use crate::app::tasks::recovery::RecoveredProject;
 use crate::app::widgets::{main_button, modal};
 
 /// What the user wants with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Decision {
+pub(crate) enum RecoveryResponse {
     /// To go on with the project at that place.
     Open(usize),
     /// To be asked at the next start again.
@@ -19,7 +19,7 @@ pub(crate) enum Decision {
     Discard,
 }
 
-pub(crate) fn recovery_ui(ctx: &Context, left: &[Leftover]) -> Option<Decision> {
+pub(crate) fn recovery_ui(ctx: &Context, left: &[RecoveredProject]) -> Option<RecoveryResponse> {
     let modal = modal("recovery", ctx).show(ctx, |ui| {
         ui.set_width(440.0);
         ui.heading("Upthrust was not closed properly");
@@ -48,7 +48,7 @@ pub(crate) fn recovery_ui(ctx: &Context, left: &[Leftover]) -> Option<Decision> 
                             egui::WidgetInfo::labeled(egui::Role::Button, true, format!("Open {name}"))
                         });
                         if open.clicked() {
-                            decision = Some(Decision::Open(i));
+                            decision = Some(RecoveryResponse::Open(i));
                         }
                     },
                 );
@@ -59,9 +59,9 @@ pub(crate) fn recovery_ui(ctx: &Context, left: &[Leftover]) -> Option<Decision> 
         ui.add_space(8.0);
         let (discard, later) =
             Sides::new().show(ui, |ui| ui.button("Discard").clicked(), |ui| ui.button("Ask again later").clicked());
-        decision.or(discard.then_some(Decision::Discard)).or(later.then_some(Decision::Later))
+        decision.or(discard.then_some(RecoveryResponse::Discard)).or(later.then_some(RecoveryResponse::Later))
     });
-    modal.inner.or(modal.should_close().then_some(Decision::Later))
+    modal.inner.or(modal.should_close().then_some(RecoveryResponse::Later))
 }
 
 /// How long ago, in the largest unit that says it.

@@ -6,7 +6,7 @@ use crate::engine::light::Light;
 use crate::engine::parameters::{Group, Kind, Parameter, choice_key};
 use crate::engine::recipe::Recipe;
 use crate::engine::texture::TextureRecipe;
-use crate::project::{Project, View};
+use crate::project::{Project, ViewSettings};
 
 /// What an edit changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub(crate) fn describe(before: &Project, after: &Project) -> Option<Change> {
         return Some(found);
     }
     // The water belongs to what the project shows of its land; how finely that is shown is no edit.
-    let water = |project: &Project| View { water_m: project.view.water_m, ..View::default() };
+    let water = |project: &Project| ViewSettings { water_m: project.view.water_m, ..ViewSettings::default() };
     in_group("view", "", &water(before), &water(after))
 }
 

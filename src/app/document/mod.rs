@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::app::document::describe::{Change, describe};
-use crate::project::{Project, View};
+use crate::project::{Project, ViewSettings};
 
 /// The most entries that are kept; the oldest are forgotten first. An entry of the presets that ship takes 2 to 10 kB
 /// (measured by `what_a_full_history_takes`), so a full history takes 40 to 200 MB.
@@ -284,7 +284,7 @@ impl Document {
             if entry.origin == origin {
                 let water_m = entry.project.view.water_m;
                 let project = Arc::make_mut(&mut entry.project);
-                (project.view, project.export) = (View { water_m, ..view }, export);
+                (project.view, project.export) = (ViewSettings { water_m, ..view }, export);
             }
             entry.gesture = None;
             self.revision += 1;

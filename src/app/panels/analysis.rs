@@ -12,12 +12,14 @@ use crate::app::views::length;
 use crate::app::widgets::heading;
 use crate::app::widgets::parameter::group_ui;
 use crate::app::widgets::theme::colours;
-use crate::engine::landforms::{Landform, Mark};
-use crate::engine::measures::Spectrum;
+use crate::engine::analysis::Spectrum;
+use crate::engine::landforms::{Landform, Metric};
 use crate::engine::parameters::Band;
-use crate::project::View;
+use crate::project::ViewSettings;
 use crate::scene::camera::round_length;
-use crate::worker::{Forms, JobError, MeasureRequest, Measured, Measurer, Preview, SLOPE_BIN_DEG, Slopes, Wake};
+use crate::worker::{
+    Analyser, AnalysisRequest, AnalysisResult, JobError, LandformStats, Preview, SLOPE_BIN_DEG, Slopes, Wake,
+};
 
 /// How long measures may be those of another land before they fade, seconds: shorter waits would only flicker.
 const NOTICEABLE: f64 = 0.25;
@@ -63,10 +65,10 @@ impl Section {
 }
 
 /// The state of the measures. None of it is part of the document.
-pub(crate) struct Measures {
-    measurer: Measurer,
-    asked: Option<MeasureRequest>,
-    found: Option<Measured>,
+pub(crate) struct AnalysisPanel {
+    analyser: Analyser,
+    asked: Option<AnalysisRequest>,
+    found: Option<AnalysisResult>,
     failed: Option<String>,
     /// The section that was just asked for, and is to be brought into view.
     awaited: Option<Section>,
@@ -76,10 +78,10 @@ pub(crate) struct Measures {
 }
 
 /// What the measures draw on.
-pub(crate) struct Gauges<'a> {
+pub(crate) struct AnalysisContext<'a> {
     /// The titles of the sections that are unfolded.
     pub(crate) unfolded: &'a mut BTreeSet<String>,
-    pub(crate) view: &'a mut View,
+    pub(crate) view: &'a mut ViewSettings,
     pub(crate) profile: &'a mut ProfileTool,
     pub(crate) shown: Option<&'a Preview>,
     pub(crate) is_playing: bool,
@@ -87,10 +89,10 @@ pub(crate) struct Gauges<'a> {
     pub(crate) crosshair_m: Option<[f64; 2]>,
 }
 
-impl Measures {
+impl AnalysisPanel {
     pub(crate) fn start(wake: Wake) -> std::io::Result<Self> {
         Ok(Self {
-            measurer: Measurer::start(wake)?,
+            analyser: Analyser::start(wake)?,
             asked: None,
             found: None,
             failed: None,
@@ -108,46 +110,46 @@ impl Measures {
 
     /// What is known of the land that is shown.
     #[cfg(test)]
-    pub(crate) fn found(&self) -> Option<&Measured> {
+    pub(crate) fn found(&self) -> Option<&AnalysisResult> {
         self.found.as_ref()
     }
 
     /// Takes what was found out, and asks for what is unfolded: of lands at rest, of which the next one does not come
     /// with the next frame.
     pub(crate) fn ask(&mut self, unfolded: &BTreeSet<String>, limit_deg: f64, shown: &Preview, at_rest: bool) {
-        match self.measurer.take() {
+        match self.analyser.take() {
             Some(Ok(found)) => (self.found, self.failed) = (Some(found), None),
             Some(Err(JobError::Failed(why) | JobError::Panicked(why))) => self.failed = Some(why),
             None => {}
         }
         let is_unfolded = |section: Section| unfolded.contains(section.title());
-        let request = MeasureRequest {
-            land: shown.land.clone(),
+        let request = AnalysisRequest {
+            terrain: shown.terrain.clone(),
             walkable_deg: is_unfolded(Section::Slopes).then_some(limit_deg),
             spectrum: is_unfolded(Section::Spectrum),
             landforms: is_unfolded(Section::Landforms),
         };
         let asks = request.walkable_deg.is_some() || request.spectrum || request.landforms;
         if asks && at_rest && !shown.coarse && !self.asked.as_ref().is_some_and(|asked| asked.is_same(&request)) {
-            self.measurer.request(request.clone());
+            self.analyser.request(request.clone());
             self.asked = Some(request);
         }
     }
 
     /// Draws the sections.
-    pub(crate) fn ui(&mut self, ui: &mut Ui, gauges: &mut Gauges) {
+    pub(crate) fn ui(&mut self, ui: &mut Ui, context: &mut AnalysisContext) {
         heading(ui, "Measures");
-        let Some(shown) = gauges.shown else { return };
-        let is_current = self.found.as_ref().is_none_or(|found| Arc::ptr_eq(&found.land, &shown.land));
+        let Some(shown) = context.shown else { return };
+        let is_current = self.found.as_ref().is_none_or(|found| Arc::ptr_eq(&found.terrain, &shown.terrain));
         let now = ui.input(|input| input.time);
         self.outdated_since = if is_current { None } else { self.outdated_since.or(Some(now)) };
         for section in Section::ALL {
-            let is_open = gauges.unfolded.contains(section.title());
+            let is_open = context.unfolded.contains(section.title());
             let header = CollapsingHeader::new(section.title()).id_salt(section.title()).open(Some(is_open));
-            let body = header.show(ui, |ui| self.section_ui(ui, section, gauges, shown, now));
+            let body = header.show(ui, |ui| self.section_ui(ui, section, context, shown, now));
             let response = body.header_response.on_hover_text(section.doc());
-            if response.clicked() && !gauges.unfolded.remove(section.title()) {
-                gauges.unfolded.insert(section.title().into());
+            if response.clicked() && !context.unfolded.remove(section.title()) {
+                context.unfolded.insert(section.title().into());
             }
             // The body is whole only a few frames later.
             if self.awaited == Some(section) && body.openness >= 1.0 {
@@ -157,18 +159,18 @@ impl Measures {
         }
     }
 
-    fn section_ui(&mut self, ui: &mut Ui, section: Section, gauges: &mut Gauges, shown: &Preview, now: f64) {
+    fn section_ui(&mut self, ui: &mut Ui, section: Section, context: &mut AnalysisContext, shown: &Preview, now: f64) {
         match section {
             Section::Heights => self.heights_ui(ui, shown),
             Section::Profile => {
-                gauges.profile.plot_ui(ui, &shown.land, gauges.crosshair_m);
-                let button = Button::selectable(gauges.profile.is_drawing, "Draw another line");
+                context.profile.plot_ui(ui, &shown.terrain, context.crosshair_m);
+                let button = Button::selectable(context.profile.is_drawing, "Draw another line");
                 let button = ui.add(button.frame_when_inactive(true));
                 if button
                     .on_hover_text("The next drag on a map draws the line; its ends can be dragged there")
                     .clicked()
                 {
-                    gauges.profile.is_drawing ^= true;
+                    context.profile.is_drawing ^= true;
                 }
             }
             Section::Slopes | Section::Landforms | Section::Spectrum => {
@@ -181,9 +183,9 @@ impl Measures {
                     if old {
                         ui.set_opacity(0.5);
                     }
-                    self.found_ui(ui, section, gauges);
+                    self.found_ui(ui, section, context);
                 });
-                if old && gauges.is_playing {
+                if old && context.is_playing {
                     ui.weak("Measured anew when the uplift rests");
                 }
             }
@@ -191,27 +193,27 @@ impl Measures {
     }
 
     /// A section of what the measures thread finds out.
-    fn found_ui(&self, ui: &mut Ui, section: Section, gauges: &mut Gauges) {
+    fn found_ui(&self, ui: &mut Ui, section: Section, context: &mut AnalysisContext) {
         let is_known = match (&self.found, section) {
-            (Some(Measured { slopes: Some(slopes), .. }), Section::Slopes) => {
-                slopes_ui(ui, slopes, &mut gauges.view.walkable_deg);
+            (Some(AnalysisResult { slopes: Some(slopes), .. }), Section::Slopes) => {
+                slopes_ui(ui, slopes, &mut context.view.walkable_deg);
                 true
             }
-            (Some(Measured { forms: Some(forms), .. }), Section::Landforms) => {
+            (Some(AnalysisResult { forms: Some(forms), .. }), Section::Landforms) => {
                 landforms_ui(ui, forms);
                 true
             }
-            (Some(Measured { spectrum: Some(spectrum), .. }), Section::Spectrum) => {
+            (Some(AnalysisResult { spectrum: Some(spectrum), .. }), Section::Spectrum) => {
                 spectrum_ui(ui, spectrum);
                 true
             }
             _ => false,
         };
         if !is_known {
-            ui.weak(if gauges.is_playing { "Measured when the uplift rests" } else { "Measuring…" });
+            ui.weak(if context.is_playing { "Measured when the uplift rests" } else { "Measuring…" });
         }
         if section == Section::Slopes {
-            group_ui(ui, gauges.view, &OTHER_ROWS);
+            group_ui(ui, context.view, &OTHER_ROWS);
         }
     }
 
@@ -387,18 +389,18 @@ fn spectrum_ui(ui: &mut Ui, spectrum: &Spectrum) {
         plot.line(Line::new("Fit", PlotPoints::from(line)).color(colours.text).width(1.25).allow_hover(false));
     });
     response.response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, "Power spectrum"));
-    number_ui(ui, "Slope", slope, 2, Mark::Spectrum, "How much rougher the large is than the small");
+    number_ui(ui, "Slope", slope, 2, Metric::Spectrum, "How much rougher the large is than the small");
 }
 
 /// Where real ranges lie. No share and no count is below nothing.
-fn real(mark: Mark) -> Band {
-    let band = mark.of_real_lands();
-    let min = if mark == Mark::Spectrum { band.min } else { band.min.max(0.0) };
+fn real(mark: Metric) -> Band {
+    let band = mark.real_terrain_range();
+    let min = if mark == Metric::Spectrum { band.min } else { band.min.max(0.0) };
     Band { min, ..band }
 }
 
 /// A number with what it is in real ranges.
-fn number_ui(ui: &mut Ui, name: &str, value: f64, decimals: usize, mark: Mark, doc: &str) {
+fn number_ui(ui: &mut Ui, name: &str, value: f64, decimals: usize, mark: Metric, doc: &str) {
     let written = |number: f64| format!("{number:.decimals$}").replace('-', "\u{2212}");
     let real = real(mark);
     let (least, most) = (written(real.min), written(real.max));
@@ -410,8 +412,8 @@ fn number_ui(ui: &mut Ui, name: &str, value: f64, decimals: usize, mark: Mark, d
 }
 
 /// The forms as bars, each before the span of three real ranges.
-fn landforms_ui(ui: &mut Ui, forms: &Forms) {
-    let real = |form: Landform| Mark::ALL.iter().find(|mark| mark.key() == form.key()).map(|mark| real(*mark));
+fn landforms_ui(ui: &mut Ui, forms: &LandformStats) {
+    let real = |form: Landform| Metric::ALL.iter().find(|mark| mark.key() == form.key()).map(|mark| real(*mark));
     let greatest = |form: &Landform| forms.landforms.share(*form).max(real(*form).map_or(0.0, |band| band.max));
     let most = Landform::ALL.iter().map(greatest).fold(0.05, f64::max);
     for form in Landform::ALL {
@@ -421,9 +423,9 @@ fn landforms_ui(ui: &mut Ui, forms: &Forms) {
     ui.add_space(4.0);
     if let Some(hurst) = forms.hurst {
         let doc = "The Hurst exponent: how the relief grows with the distance; 1 is smooth, 0 as rough as noise";
-        number_ui(ui, "Hurst exponent", hurst, 2, Mark::Hurst, doc);
+        number_ui(ui, "Hurst exponent", hurst, 2, Metric::Hurst, doc);
     }
-    number_ui(ui, "Pits ‰", forms.pits, 1, Mark::Pits, "Samples that are lower than all around them");
+    number_ui(ui, "Pits ‰", forms.pits, 1, Metric::Pits, "Samples that are lower than all around them");
 }
 
 /// A share as a bar of a scale that ends at `most`, before a span.
@@ -478,15 +480,15 @@ mod tests {
 
     #[test]
     fn what_real_ranges_are_is_no_less_than_nothing() {
-        for mark in Mark::ALL {
+        for mark in Metric::ALL {
             let Band { min, max } = real(*mark);
-            assert!(min < max && (min >= 0.0 || *mark == Mark::Spectrum), "{mark:?}");
+            assert!(min < max && (min >= 0.0 || *mark == Metric::Spectrum), "{mark:?}");
         }
     }
 
     #[test]
     fn the_other_rows_are_rows_of_the_view() {
-        let view = View::default();
+        let view = ViewSettings::default();
         assert!(OTHER_ROWS.iter().all(|key| crate::engine::parameters::Group::get(&view, key).is_some()));
     }
 }

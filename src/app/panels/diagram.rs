@@ -9,7 +9,7 @@ use egui::{
 use crate::app::widgets::theme::colours;
 use crate::engine::parameters::Band;
 use crate::engine::picture::{linear_from_srgb, srgb_from_linear};
-use crate::engine::texture::{Spread, TextureRecipe, Unit, WARNING};
+use crate::engine::texture::{CoverageDiagram, TextureRecipe, UNCOVERED_COLOUR, Unit};
 
 /// The height of the plot, points; beside it the slopes are written, and below it the elevations.
 const HEIGHT: f32 = 112.0;
@@ -111,7 +111,7 @@ pub(crate) fn diagram_ui(
     let (rect, mut response) = ui.allocate_exact_size(size, Sense::click_and_drag());
     let plot = Rect::from_min_max(rect.min + Vec2::new(GUTTER, 0.0), rect.max - Vec2::new(0.0, FOOT));
     let axes = Axes { plot, range };
-    let active: Vec<usize> = (0..recipe.types.len()).filter(|&i| recipe.place_among_active(i).is_some()).collect();
+    let active: Vec<usize> = (0..recipe.types.len()).filter(|&i| recipe.active_index(i).is_some()).collect();
     let region = |recipe: &TextureRecipe, i: usize| {
         let ground = &recipe.types[i];
         axes.region(ground.elevation, ground.slope_deg)
@@ -144,7 +144,7 @@ pub(crate) fn diagram_ui(
     if response.drag_stopped() {
         ui.data_mut(|data| data.remove::<Option<Edge>>(held));
     }
-    let chart = Spread::new(recipe, range);
+    let chart = CoverageDiagram::new(recipe, range);
     // The types at a place with their weights, those that cover it first, the heaviest at the head of either.
     let types_at = |pointer: Pos2| {
         let (elevation, slope_deg) = axes.at(pointer);
@@ -253,7 +253,7 @@ impl Diagram {
         ui: &Ui,
         recipe: &TextureRecipe,
         range: Band,
-        chart: &Spread,
+        chart: &CoverageDiagram,
         active: &[usize],
         size: Vec2,
     ) -> egui::TextureId {
@@ -277,7 +277,7 @@ impl Diagram {
 fn image(
     recipe: &TextureRecipe,
     range: Band,
-    chart: &Spread,
+    chart: &CoverageDiagram,
     active: &[usize],
     [width, height]: [usize; 2],
 ) -> ColorImage {
@@ -308,7 +308,7 @@ fn image(
 
 /// The pixel of a place where nothing lies: stripes of the warning colour over what is behind.
 fn hatching(i: usize, j: usize) -> Color32 {
-    let [red, green, blue] = WARNING;
+    let [red, green, blue] = UNCOVERED_COLOUR;
     if (i + j) % 6 < 2 { Color32::from_rgba_unmultiplied(red, green, blue, 150) } else { Color32::TRANSPARENT }
 }
 
@@ -331,7 +331,7 @@ mod tests {
         let types = vec![ground([0; 3], 0.0, 50.0), ground([255; 3], 25.0, 75.0)];
         let recipe = TextureRecipe { settings: TextureSettings::default(), types };
         let range = Band { min: 0.0, max: 100.0 };
-        let found = image(&recipe, range, &Spread::new(&recipe, range), &[0, 1], [4, 2]);
+        let found = image(&recipe, range, &CoverageDiagram::new(&recipe, range), &[0, 1], [4, 2]);
         let grey = |level| Color32::from_gray(level);
         // The steeper half is hatched; below, black, half of each in linear light, white, and nothing.
         assert_eq!(found.pixels[..4], [0, 1, 2, 3].map(|i| hatching(i, 0)));

@@ -51,19 +51,19 @@ const MARGIN: f32 = 4.0;
 
 /// Where the panels stand that hints point at.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Places {
+pub(crate) struct HintAnchors {
     pub(crate) menu: Rect,
     pub(crate) stack: Rect,
     pub(crate) timeline: Rect,
 }
 
-impl Default for Places {
+impl Default for HintAnchors {
     fn default() -> Self {
         Self { menu: Rect::NOTHING, stack: Rect::NOTHING, timeline: Rect::NOTHING }
     }
 }
 
-impl Places {
+impl HintAnchors {
     /// The corner of a hint of that height, and the point at which it points: over the left panel, so that the land is
     /// seen; where there is none, at the left edge.
     fn of(&self, beside: Beside, height: f32) -> (Pos2, Pos2) {
@@ -83,10 +83,14 @@ impl Places {
 
 impl App {
     /// Shows the first hint that was not dismissed. Where nothing can be kept there are none: they would come back.
-    pub(crate) fn hints_ui(&mut self, ctx: &Context, places: &Places) {
+    pub(crate) fn hints_ui(&mut self, ctx: &Context, places: &HintAnchors) {
         let seen = &mut self.settings.hints_seen;
         let Some((number, hint)) = HINTS.iter().enumerate().find(|(_, hint)| !seen.contains(hint.name)) else { return };
-        if self.folders.config.is_none() || self.modal.is_some() || self.saving.is_some() || self.picker.is_open() {
+        if self.folders.config.is_none()
+            || self.modal.is_some()
+            || self.saving.is_some()
+            || self.operation_picker.is_open()
+        {
             return;
         }
         let id = egui::Id::unique("hint").with(hint.name);
@@ -136,7 +140,7 @@ mod tests {
         for (width, height, panel) in [(1280.0, 800.0, 304.0), (640.0, 360.0, 0.0)] {
             let menu = rect([0.0, width], [0.0, 24.0]);
             let timeline = rect([0.0, width], [height - 64.0, height - 26.0]);
-            let places = Places { menu, stack: rect([0.0, panel], [24.0, height - 64.0]), timeline };
+            let places = HintAnchors { menu, stack: rect([0.0, panel], [24.0, height - 64.0]), timeline };
             // Of two maps side by side, one at the most is hidden.
             let edge = if panel > 0.0 { panel } else { 0.5 * width };
             for hint in &HINTS {

@@ -6,12 +6,12 @@ use egui::{Align, Layout, ScrollArea, Ui};
 use egui_material_icons::icons::ICON_ADD;
 
 use crate::app::commands::{Command, FileSlot};
-use crate::app::dialogs::operation_picker::Picker;
+use crate::app::dialogs::operation_picker::OperationPicker;
 use crate::app::preview::thumbnails::Thumbnails;
-use crate::app::widgets::cards::{Card, CardDeed, Drawn, cards_ui};
+use crate::app::widgets::cards::{Card, CardAction, CardResponse, cards_ui};
 use crate::app::widgets::parameter::{Guide, Locks, Scope, group_ui, group_ui_guided};
 use crate::app::widgets::{heading, icon_button};
-use crate::engine::operations::Operation;
+use crate::engine::operations::AnyOperation;
 use crate::engine::operations::drawn_faults::DrawnFaults;
 use crate::engine::parameters::Range;
 use crate::engine::recipe::Recipe;
@@ -35,7 +35,12 @@ pub(crate) struct Around<'a> {
     pub(crate) thumbnails: &'a Thumbnails,
 }
 
-pub(crate) fn stack_ui(ui: &mut Ui, project: &mut Project, picker: &mut Picker, around: &Around) -> Option<Command> {
+pub(crate) fn stack_ui(
+    ui: &mut Ui,
+    project: &mut Project,
+    operation_picker: &mut OperationPicker,
+    around: &Around,
+) -> Option<Command> {
     let Around { at, selected, thumbnails, .. } = *around;
     let Project { recipe, view, .. } = project;
     let mut command = None;
@@ -43,12 +48,12 @@ pub(crate) fn stack_ui(ui: &mut Ui, project: &mut Project, picker: &mut Picker, 
     ui.horizontal(|ui| {
         heading(ui, "Stack");
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            let plus = icon_button(ui, ICON_ADD, &Command::ChooseStep.tooltip(ui));
+            let plus = icon_button(ui, ICON_ADD, &Command::PickOperation.tooltip(ui));
             // A click on the plus while the picker is open is a click beside it, which closes it.
-            if plus.clicked() && !picker.is_open() {
-                command = Some(Command::ChooseStep);
+            if plus.clicked() && !operation_picker.is_open() {
+                command = Some(Command::PickOperation);
             }
-            command = command.take().or(picker.ui(&plus, thumbnails));
+            command = command.take().or(operation_picker.ui(&plus, thumbnails));
         });
     });
     if recipe.stack.is_empty() {
@@ -76,12 +81,12 @@ pub(crate) fn stack_ui(ui: &mut Ui, project: &mut Project, picker: &mut Picker, 
 }
 
 /// A step's card: on or off, its name, and what can be done with it.
-fn card_ui(ui: &mut Ui, recipe: &mut Recipe, i: usize, done: u32, selected: bool) -> Drawn {
+fn card_ui(ui: &mut Ui, recipe: &mut Recipe, i: usize, done: u32, selected: bool) -> CardResponse {
     let step = &mut recipe.stack[i];
     let iterations = step.operation.iterations();
     // Drawn faults may come together.
     let count = match &step.operation {
-        Operation::DrawnFaults(DrawnFaults { faults }) => u32::try_from(faults.len()).unwrap_or(u32::MAX),
+        AnyOperation::DrawnFaults(DrawnFaults { faults }) => u32::try_from(faults.len()).unwrap_or(u32::MAX),
         _ => iterations,
     };
     let title = step.title().to_string();
@@ -95,20 +100,20 @@ fn card_ui(ui: &mut Ui, recipe: &mut Recipe, i: usize, done: u32, selected: bool
         solo: None,
         selected,
         // Where in its own iterations the timeline stands; nothing once it is whole.
-        more: &[CardDeed::Rename, CardDeed::LandUpTo],
+        more: &[CardAction::Rename, CardAction::SeekToStep],
         progress: (iterations > 0).then(|| done as f32 / iterations as f32),
     };
     card.ui(ui, |_| {})
 }
 
-fn command_of(i: usize, deed: CardDeed) -> Command {
+fn command_of(i: usize, deed: CardAction) -> Command {
     match deed {
-        CardDeed::Select | CardDeed::Solo => Command::SelectStep(i),
-        CardDeed::Rename => Command::ShowParameter { step: i, key: "name" },
-        CardDeed::LandUpTo => Command::LandUpTo(i),
-        CardDeed::Delete => Command::DeleteStep(i),
-        CardDeed::Duplicate => Command::DuplicateStep(i),
-        CardDeed::MoveTo(to) => Command::MoveStep { from: i, to },
+        CardAction::Select | CardAction::Solo => Command::SelectStep(i),
+        CardAction::Rename => Command::ShowParameter { step: i, key: "name" },
+        CardAction::SeekToStep => Command::SeekToStep(i),
+        CardAction::Delete => Command::DeleteStep(i),
+        CardAction::Duplicate => Command::DuplicateStep(i),
+        CardAction::MoveTo(to) => Command::MoveStep { from: i, to },
     }
 }
 

@@ -7,7 +7,7 @@ use crate::app::commands::Command;
 use crate::app::views::length;
 use crate::app::widgets::icon_button;
 use crate::app::widgets::theme::colours;
-use crate::engine::measures::slope_deg;
+use crate::engine::analysis::slope_deg;
 use crate::worker::{ExportStatus, Preview};
 
 /// What the program has to say.
@@ -16,7 +16,7 @@ pub(crate) struct Message {
     pub(crate) text: String,
     pub(crate) is_error: bool,
     /// What can be copied of what it speaks of.
-    pub(crate) offer: Option<Offer>,
+    pub(crate) offer: Option<CopyableText>,
 }
 
 /// In less room than this, points, a message stands without it.
@@ -24,7 +24,7 @@ const LEAST_FOR_OFFER: f32 = 240.0;
 
 /// A text that can be copied.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Offer {
+pub(crate) struct CopyableText {
     /// What the button says.
     pub(crate) name: &'static str,
     pub(crate) text: String,
@@ -34,7 +34,7 @@ pub(crate) struct Offer {
 pub(crate) struct Status<'a> {
     pub(crate) message: Option<&'a Message>,
     /// How far the preview is, if it is not up to date for longer than a moment.
-    pub(crate) renewing: Option<f32>,
+    pub(crate) preview_progress: Option<f32>,
     pub(crate) export: Option<ExportStatus>,
     pub(crate) shown: Option<&'a Preview>,
     /// The samples along the longer side of exports, where the views show those.
@@ -56,10 +56,10 @@ pub(crate) fn status_ui(ui: &mut Ui, status: &Status) -> Option<Command> {
             let name = export.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
             let waiting = if export.waiting > 0 { format!(", {} waiting", export.waiting) } else { String::new() };
             ui.label(format!("Exporting {name}{waiting}"));
-            command = progress_ui(ui, export.progress).then_some(Command::CancelExport);
-        } else if let Some(progress) = status.renewing {
+            command = progress_ui(ui, export.fraction).then_some(Command::CancelExport);
+        } else if let Some(fraction) = status.preview_progress {
             ui.label("Computing");
-            command = progress_ui(ui, progress).then_some(Command::CancelPreview);
+            command = progress_ui(ui, fraction).then_some(Command::CancelPreview);
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             if let (Some(preview), Some([x_m, z_m])) = (status.shown, status.crosshair_m) {
@@ -75,7 +75,7 @@ pub(crate) fn status_ui(ui: &mut Ui, status: &Status) -> Option<Command> {
                     if let Some(offer) = message.offer.as_ref().filter(|_| ui.available_width() > LEAST_FOR_OFFER)
                         && ui.small_button(offer.name).clicked()
                     {
-                        command = Some(Command::CopyOffer);
+                        command = Some(Command::CopyMessageText);
                     }
                     let space = Vec2::new(ui.available_width() - 28.0, ui.available_height());
                     let place = Layout::left_to_right(Align::Center);
@@ -98,18 +98,18 @@ pub(crate) fn status_ui(ui: &mut Ui, status: &Status) -> Option<Command> {
 }
 
 /// How far a job is, with a button to cancel it; returns whether it was pressed.
-fn progress_ui(ui: &mut Ui, progress: f32) -> bool {
+fn progress_ui(ui: &mut Ui, fraction: f32) -> bool {
     let (rect, _) = ui.allocate_exact_size(Vec2::new(120.0, 6.0), egui::Sense::hover());
-    let done = egui::Rect::from_min_size(rect.min, Vec2::new(rect.width() * progress.clamp(0.0, 1.0), rect.height()));
+    let done = egui::Rect::from_min_size(rect.min, Vec2::new(rect.width() * fraction.clamp(0.0, 1.0), rect.height()));
     ui.painter().rect_filled(rect, 3.0, colours(ui).sunken);
     ui.painter().rect_filled(done, 3.0, colours(ui).accent);
-    ui.label(RichText::new(format!("{:>3.0} %", progress * 100.0)).monospace());
+    ui.label(RichText::new(format!("{:>3.0} %", fraction * 100.0)).monospace());
     ui.small_button("Cancel").clicked()
 }
 
 /// Size of the preview and the world, whether it is that of exports, and how long it took.
 fn land_text(preview: &Preview, export_samples: Option<u32>) -> String {
-    let grid = preview.land.grid();
+    let grid = preview.terrain.grid();
     let extent = grid.extent();
     let world = if extent.width_m == extent.depth_m {
         length(extent.width_m)
@@ -124,11 +124,11 @@ fn land_text(preview: &Preview, export_samples: Option<u32>) -> String {
 
 /// Place, height, slope and terrain type under the pointer, in columns that do not move.
 fn probe_text(preview: &Preview, x_m: f64, z_m: f64) -> String {
-    let grid = preview.land.grid();
+    let grid = preview.terrain.grid();
     let nearest = |m: f64, spacing: f64, samples: usize| ((m / spacing).round() as usize).min(samples - 1);
     let c = nearest(x_m, grid.spacing_x_m(), grid.width());
     let r = nearest(z_m, grid.spacing_z_m(), grid.height());
-    let (height, slope) = (preview.land.height_at(x_m, z_m), slope_deg(&preview.land, c, r));
+    let (height, slope) = (preview.terrain.height_at(x_m, z_m), slope_deg(&preview.terrain, c, r));
     let names = preview.request.recipe.texture.active().map(|ground| ground.name.chars().count());
     let (longest, ground) = (names.max().unwrap_or_default(), preview.type_at([x_m, z_m]));
     let name = ground.map_or("", |ground| &ground.name);

@@ -7,7 +7,7 @@ use crate::engine::texture::{TerrainType, TextureRecipe, TextureView};
 
 /// What the texture's pane shows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Aspect {
+pub(crate) enum TextureDisplay {
     #[default]
     Lit,
     Unlit,
@@ -18,7 +18,7 @@ pub(crate) enum Aspect {
     Shade,
 }
 
-impl Aspect {
+impl TextureDisplay {
     const ALL: [Self; 6] = [Self::Lit, Self::Unlit, Self::Weight, Self::Uncovered, Self::Humidity, Self::Shade];
 
     fn text(self) -> &'static str {
@@ -46,21 +46,21 @@ impl Aspect {
 
 /// What is selected, and what is shown of the ground.
 #[derive(Default)]
-pub(crate) struct Studio {
+pub(crate) struct TexturePanelState {
     /// The place of the selected type in the list.
     pub(crate) selected: Option<usize>,
     /// The place of the type that is shown alone.
     pub(crate) solo: Option<usize>,
     /// Whether a type was selected later than any step.
-    pub(crate) is_at_hand: bool,
-    pub(crate) aspect: Aspect,
+    pub(crate) was_selected_last: bool,
+    pub(crate) aspect: TextureDisplay,
     pub(crate) diagram: Diagram,
 }
 
-impl Studio {
+impl TexturePanelState {
     /// As a project is opened with.
     pub(crate) fn reset(&mut self) {
-        (self.selected, self.solo, self.aspect) = (None, None, Aspect::Lit);
+        (self.selected, self.solo, self.aspect) = (None, None, TextureDisplay::Lit);
     }
 
     /// Follows types that move in the list: `place` gives the new place of a type, `None` for one that is gone.
@@ -76,7 +76,7 @@ impl Studio {
     }
 
     /// Shows another set, and lets go of the types that it does not have.
-    pub(crate) fn show_set(&mut self, texture: &mut TextureRecipe, set: Option<String>) {
+    pub(crate) fn activate_set(&mut self, texture: &mut TextureRecipe, set: Option<String>) {
         texture.settings.active_set = set;
         self.follow(|i| Some(i).filter(|&i| is_of_active_set(texture, i)));
     }
@@ -89,38 +89,38 @@ impl Studio {
     /// What the worker is to paint.
     pub(crate) fn view(&self, types: &[TerrainType]) -> TextureView {
         if let Some(alone) = self.solo.filter(|&i| i < types.len()) {
-            return TextureView::Alone(alone);
+            return TextureView::Solo(alone);
         }
         match self.aspect {
-            Aspect::Lit => TextureView::Lit,
-            Aspect::Unlit => TextureView::Unlit,
-            Aspect::Weight => TextureView::Weight(self.weighed(types)),
-            Aspect::Uncovered => TextureView::Uncovered,
-            Aspect::Humidity => TextureView::Humidity,
-            Aspect::Shade => TextureView::Shade,
+            TextureDisplay::Lit => TextureView::Lit,
+            TextureDisplay::Unlit => TextureView::Unlit,
+            TextureDisplay::Weight => TextureView::Weight(self.weighed(types)),
+            TextureDisplay::Uncovered => TextureView::Uncovered,
+            TextureDisplay::Humidity => TextureView::Humidity,
+            TextureDisplay::Shade => TextureView::Shade,
         }
     }
 
     /// Draws the choice of what is shown into a corner of the texture's pane.
-    pub(crate) fn aspect_ui(&mut self, ui: &mut Ui, pane: Rect, texture: &TextureRecipe) {
+    pub(crate) fn texture_display_ui(&mut self, ui: &mut Ui, pane: Rect, texture: &TextureRecipe) {
         let types = &texture.types[..];
         // What takes no part has no weight, and its picture is black.
         let name = |i: usize| match types.get(i) {
-            Some(ground) if texture.place_among_active(i).is_none() => format!("{} (off)", ground.name),
+            Some(ground) if texture.active_index(i).is_none() => format!("{} (off)", ground.name),
             Some(ground) => ground.name.clone(),
             None => String::new(),
         };
         let alone = self.solo.filter(|&i| i < types.len());
         let text = match (alone, self.aspect) {
             (Some(i), _) => format!("{} alone", name(i)),
-            (None, Aspect::Weight) => format!("Weight of {}", name(self.weighed(types))),
+            (None, TextureDisplay::Weight) => format!("Weight of {}", name(self.weighed(types))),
             (None, aspect) => aspect.text().into(),
         };
         let place = Rect::from_min_size(pane.min + Vec2::splat(8.0), Vec2::new(152.0, 20.0));
         let mut corner = ui.new_child(UiBuilder::new().max_rect(place).layout(Layout::left_to_right(Align::Center)));
         let combo = ComboBox::from_id_salt("aspect").selected_text(&text).width(place.width()).truncate();
         let shown = combo.show_ui(&mut corner, |ui| {
-            for aspect in Aspect::ALL {
+            for aspect in TextureDisplay::ALL {
                 let chosen = alone.is_none() && self.aspect == aspect;
                 if ui.selectable_label(chosen, aspect.text()).on_hover_text(aspect.doc()).clicked() {
                     (self.aspect, self.solo) = (aspect, None);
@@ -143,15 +143,15 @@ mod tests {
     #[test]
     fn what_is_painted_follows_the_selection_and_survives_types_that_go() {
         let types = vec![TerrainType::default(); 3];
-        let mut studio = Studio { aspect: Aspect::Weight, ..Default::default() };
-        assert_eq!(studio.view(&types), TextureView::Weight(0));
-        studio.selected = Some(2);
-        assert_eq!(studio.view(&types), TextureView::Weight(2));
-        assert_eq!(studio.view(&types[..2]), TextureView::Weight(0));
-        studio.solo = Some(1);
-        assert_eq!(studio.view(&types), TextureView::Alone(1));
-        assert_eq!(studio.view(&types[..1]), TextureView::Weight(0));
-        studio.follow(|i| (i != 1).then_some(i));
-        assert_eq!((studio.selected, studio.solo), (Some(2), None));
+        let mut texture_panel = TexturePanelState { aspect: TextureDisplay::Weight, ..Default::default() };
+        assert_eq!(texture_panel.view(&types), TextureView::Weight(0));
+        texture_panel.selected = Some(2);
+        assert_eq!(texture_panel.view(&types), TextureView::Weight(2));
+        assert_eq!(texture_panel.view(&types[..2]), TextureView::Weight(0));
+        texture_panel.solo = Some(1);
+        assert_eq!(texture_panel.view(&types), TextureView::Solo(1));
+        assert_eq!(texture_panel.view(&types[..1]), TextureView::Weight(0));
+        texture_panel.follow(|i| (i != 1).then_some(i));
+        assert_eq!((texture_panel.selected, texture_panel.solo), (Some(2), None));
     }
 }

@@ -15,7 +15,7 @@ use crate::app::preview::playback::Playback;
 use crate::app::widgets::theme::colours;
 use crate::app::widgets::{coloured_icon_button, icon_button, icon_button_enabled};
 use crate::engine::recipe::Recipe;
-use crate::project::View;
+use crate::project::ViewSettings;
 
 /// Speeds that the list offers, iterations a frame.
 const SPEEDS: [u32; 8] = [1, 2, 5, 10, 25, 100, 1000, 0];
@@ -23,7 +23,7 @@ const SPEEDS: [u32; 8] = [1, 2, 5, 10, 25, 100, 1000, 0];
 pub(crate) fn timeline_ui(
     ui: &mut Ui,
     recipe: &mut Recipe,
-    view: &mut View,
+    view: &mut ViewSettings,
     at: u32,
     playback: Playback,
 ) -> Option<Command> {
@@ -85,7 +85,7 @@ fn seed_ui(ui: &mut Ui, recipe: &mut Recipe) -> Option<Command> {
 }
 
 /// How fast it plays.
-fn speed_ui(ui: &mut Ui, view: &mut View) {
+fn speed_ui(ui: &mut Ui, view: &mut ViewSettings) {
     let speed = |speed: u32| if speed == 0 { "All in 4 s".into() } else { format!("{speed} a frame") };
     let list = ComboBox::from_id_salt("speed").selected_text(speed(view.iterations_per_frame)).width(96.0);
     let list = list.show_ui(ui, |ui| {

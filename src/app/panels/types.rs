@@ -5,13 +5,13 @@ use egui_material_icons::icons::ICON_ADD;
 
 use crate::app::commands::{Command, FileSlot};
 use crate::app::panels::diagram::diagram_ui;
-use crate::app::panels::right::Surroundings;
-use crate::app::panels::texture_panel::{Aspect, Studio};
-use crate::app::widgets::cards::{Card, CardDeed, Drawn, cards_ui};
-use crate::app::widgets::parameter::{Grounds, Guide, Scope, capitalised, group_ui, group_ui_guided, name_ui};
+use crate::app::panels::right::RightPanelContext;
+use crate::app::panels::texture_panel::{TextureDisplay, TexturePanelState};
+use crate::app::widgets::cards::{Card, CardAction, CardResponse, cards_ui};
+use crate::app::widgets::parameter::{Guide, Scope, TextureChoices, capitalised, group_ui, group_ui_guided, name_ui};
 use crate::app::widgets::theme::colours;
 use crate::app::widgets::{heading, icon_button, note_ui, solo_button};
-use crate::engine::parameters::{Band, Group, PictureName, Range};
+use crate::engine::parameters::{Band, Group, Range, TextureName};
 use crate::engine::recipe::Recipe;
 use crate::engine::texture::{TerrainType, TextureRecipe, Unit};
 use crate::worker::Preview;
@@ -28,8 +28,8 @@ const ANY_RANGE_M: Band = Band { min: 0.0, max: 1000.0 };
 pub(crate) fn types_ui(
     ui: &mut Ui,
     recipe: &mut Recipe,
-    studio: &mut Studio,
-    around: &Surroundings,
+    texture_panel: &mut TexturePanelState,
+    around: &RightPanelContext,
 ) -> Option<Command> {
     let of_land = |preview: &Preview| preview.summary.range_m();
     let range_m = recipe.world.height_range_m.or(around.shown.map(of_land)).unwrap_or(ANY_RANGE_M);
@@ -38,41 +38,41 @@ pub(crate) fn types_ui(
         heading(ui, "Terrain types");
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             if icon_button(ui, ICON_ADD, "Add a terrain type").clicked() {
-                add_type(texture, studio, range_m);
+                add_type(texture, texture_panel, range_m);
             }
         });
     });
-    diagram_ui(ui, texture, range_m, &mut studio.selected, &mut studio.diagram);
+    diagram_ui(ui, texture, range_m, &mut texture_panel.selected, &mut texture_panel.diagram);
     ui.add_space(4.0);
-    sets_ui(ui, texture, studio);
+    sets_ui(ui, texture, texture_panel);
     if texture.types.is_empty() && ui.button("Add the first terrain type").clicked() {
-        add_type(texture, studio, range_m);
+        add_type(texture, texture_panel, range_m);
     }
-    let own: Vec<PictureName> = recipe.pictures().into_iter().filter(|name| !name.ships()).collect();
+    let own: Vec<TextureName> = recipe.pictures().into_iter().filter(|name| !name.is_shipped()).collect();
     let texture = &mut recipe.texture;
     let scopes = scopes(texture.settings.unit, range_m);
-    let grounds = Grounds { thumbnails: around.thumbnails, files: around.files, own: &own };
-    let guide = Guide { scopes: &scopes, grounds: Some(grounds), ..Default::default() };
+    let textures = TextureChoices { thumbnails: around.thumbnails, files: around.files, own: &own };
+    let guide = Guide { scopes: &scopes, textures: Some(textures), ..Default::default() };
     let notes: Vec<Note> = (0..texture.types.len()).map(|i| note(recipe, i, around.shown)).collect();
     let mut command = None;
     let mut deed = None;
-    let places = studio.listed(&recipe.texture);
+    let places = texture_panel.listed(&recipe.texture);
     let types = &mut recipe.texture.types;
     ui.scope(|ui| {
         ui.spacing_mut().item_spacing.y = 4.0;
         deed = cards_ui(ui, &places, |ui, i| {
-            let (drawn, wants_file) = card_ui(ui, &mut types[i], i, studio, notes[i], guide);
+            let (drawn, wants_file) = card_ui(ui, &mut types[i], i, texture_panel, notes[i], guide);
             if wants_file {
                 command = Some(Command::ChooseFile(FileSlot::Texture(i)));
             }
             drawn
         });
         if let Some(preview) = around.shown {
-            uncovered_ui(ui, preview.uncovered, studio);
+            uncovered_ui(ui, preview.uncovered, texture_panel);
         }
     });
     if let Some((i, deed)) = deed {
-        command = command.or(carry_out(types, studio, i, deed));
+        command = command.or(execute(types, texture_panel, i, deed));
     }
     CollapsingHeader::new("All types").id_salt("all types").show(ui, |ui| {
         let unit = recipe.texture.settings.unit;
@@ -89,7 +89,7 @@ pub(crate) fn types_ui(
 }
 
 /// A new type over the whole land, at the end of the list and in hand.
-pub(crate) fn add_type(texture: &mut TextureRecipe, studio: &mut Studio, range_m: Band) {
+pub(crate) fn add_type(texture: &mut TextureRecipe, texture_panel: &mut TexturePanelState, range_m: Band) {
     // It belongs to what is shown, or else it could not be seen.
     let set = texture.settings.active_set.clone().unwrap_or_default();
     let is_free = |name: &String| texture.types.iter().all(|ground| ground.name != *name);
@@ -100,7 +100,7 @@ pub(crate) fn add_type(texture: &mut TextureRecipe, studio: &mut Studio, range_m
         ground.elevation_release = (0.1 * (range_m.max - range_m.min)).round();
     }
     texture.types.push(ground);
-    studio.selected = Some(texture.types.len() - 1);
+    texture_panel.selected = Some(texture.types.len() - 1);
 }
 
 /// Writes the elevations of all types, until now in the other unit, in that of the recipe: over this range of heights
@@ -127,7 +127,7 @@ fn convert(texture: &mut TextureRecipe, range_m: Band) {
 }
 
 /// The choice of the set that is shown, a click each, where there are sets at all.
-fn sets_ui(ui: &mut Ui, texture: &mut TextureRecipe, studio: &mut Studio) {
+fn sets_ui(ui: &mut Ui, texture: &mut TextureRecipe, texture_panel: &mut TexturePanelState) {
     let active = texture.settings.active_set.clone();
     let mut sets: Vec<String> = texture.sets().into_iter().map(String::from).collect();
     // A set whose last type has gone is still the one that is shown.
@@ -149,7 +149,7 @@ fn sets_ui(ui: &mut Ui, texture: &mut TextureRecipe, studio: &mut Studio) {
                 None => ("All".into(), "The types of all sets together".into()),
             };
             if ui.selectable_label(active.as_ref() == set, title).on_hover_text(doc).clicked() {
-                studio.show_set(texture, set.cloned());
+                texture_panel.activate_set(texture, set.cloned());
             }
         }
     });
@@ -157,23 +157,28 @@ fn sets_ui(ui: &mut Ui, texture: &mut TextureRecipe, studio: &mut Studio) {
 }
 
 /// Does to a type what its card was asked for, but for moves, which are commands.
-fn carry_out(types: &mut Vec<TerrainType>, studio: &mut Studio, i: usize, deed: CardDeed) -> Option<Command> {
+fn execute(
+    types: &mut Vec<TerrainType>,
+    texture_panel: &mut TexturePanelState,
+    i: usize,
+    deed: CardAction,
+) -> Option<Command> {
     match deed {
-        CardDeed::Select => studio.selected = if studio.selected == Some(i) { None } else { Some(i) },
-        CardDeed::Solo => studio.solo = if studio.solo == Some(i) { None } else { Some(i) },
+        CardAction::Select => texture_panel.selected = if texture_panel.selected == Some(i) { None } else { Some(i) },
+        CardAction::Solo => texture_panel.solo = if texture_panel.solo == Some(i) { None } else { Some(i) },
         // Its name is in its card, which opens for it.
-        CardDeed::Rename | CardDeed::LandUpTo => studio.selected = Some(i),
-        CardDeed::MoveTo(to) => return Some(Command::MoveType { from: i, to }),
-        CardDeed::Delete => {
+        CardAction::Rename | CardAction::SeekToStep => texture_panel.selected = Some(i),
+        CardAction::MoveTo(to) => return Some(Command::MoveType { from: i, to }),
+        CardAction::Delete => {
             types.remove(i);
-            studio.follow(|at| if at == i { None } else { Some(if at > i { at - 1 } else { at }) });
+            texture_panel.follow(|at| if at == i { None } else { Some(if at > i { at - 1 } else { at }) });
         }
-        CardDeed::Duplicate => {
+        CardAction::Duplicate => {
             let mut copy = types[i].clone();
             copy.name.push_str(" copy");
             types.insert(i + 1, copy);
-            studio.follow(|at| Some(if at > i { at + 1 } else { at }));
-            studio.selected = Some(i + 1);
+            texture_panel.follow(|at| Some(if at > i { at + 1 } else { at }));
+            texture_panel.selected = Some(i + 1);
         }
     }
     None
@@ -240,22 +245,22 @@ fn note(recipe: &Recipe, i: usize, shown: Option<&Preview>) -> Note {
     if !ground.enabled {
         return Note::Off;
     }
-    if recipe.texture.place_among_active(i).is_none() {
+    if recipe.texture.active_index(i).is_none() {
         return Note::OtherSet;
     }
     let share = shown.and_then(|preview| {
         // The picture may still be one of other types.
         let painted = &preview.request.recipe.texture;
         painted.types.get(i).filter(|known| known.name == ground.name)?;
-        preview.shares.get(painted.place_among_active(i)?).copied()
+        preview.shares.get(painted.active_index(i)?).copied()
     });
     let of = if ground.covers() { Note::Takes } else { Note::Changes };
     share.map_or(Note::Unseen, of)
 }
 
 /// The tint with which a picture that has just been chosen is seen as what it is: one's own is not tinted.
-pub(crate) fn tint_of(picture: Option<&PictureName>) -> Option<f64> {
-    picture.filter(|picture| !picture.ships()).map(|_| 0.0)
+pub(crate) fn tint_of(picture: Option<&TextureName>) -> Option<f64> {
+    picture.filter(|picture| !picture.is_shipped()).map(|_| 0.0)
 }
 
 /// A type's card, in the selected one its parameters; beside it whether the user wants to choose a file.
@@ -263,15 +268,15 @@ fn card_ui(
     ui: &mut Ui,
     ground: &mut TerrainType,
     i: usize,
-    studio: &Studio,
+    texture_panel: &TexturePanelState,
     note: Note,
     guide: Guide,
-) -> (Drawn, bool) {
-    let selected = studio.selected == Some(i);
+) -> (CardResponse, bool) {
+    let selected = texture_panel.selected == Some(i);
     let (name, mut enabled, mut colour) = (ground.name.clone(), ground.enabled, ground.colour);
-    let thumbnail = |name: &PictureName| {
-        let grounds = guide.grounds?;
-        grounds.thumbnails.ground(name, grounds.files)
+    let thumbnail = |name: &TextureName| {
+        let textures = guide.textures?;
+        textures.thumbnails.ground(name, textures.files)
     };
     let card = Card {
         name: &name,
@@ -280,7 +285,7 @@ fn card_ui(
         enabled: &mut enabled,
         colour: Some(&mut colour),
         picture: Some(ground.texture.as_ref().and_then(thumbnail).map(egui::TextureHandle::id)),
-        solo: Some(studio.solo == Some(i)),
+        solo: Some(texture_panel.solo == Some(i)),
         selected,
         more: &[],
         progress: None,
@@ -304,7 +309,7 @@ fn card_ui(
 }
 
 /// The share of the land that no type covers, and the button that shows where.
-fn uncovered_ui(ui: &mut Ui, uncovered: f32, studio: &mut Studio) {
+fn uncovered_ui(ui: &mut Ui, uncovered: f32, texture_panel: &mut TexturePanelState) {
     ui.horizontal(|ui| {
         // In line with what stands on the cards.
         ui.spacing_mut().item_spacing.x = 4.0;
@@ -314,10 +319,11 @@ fn uncovered_ui(ui: &mut Ui, uncovered: f32, studio: &mut Studio) {
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             ui.add_space(5.0);
             note_ui(ui, &percent(uncovered));
-            let on = studio.aspect == Aspect::Uncovered && studio.solo.is_none();
+            let on = texture_panel.aspect == TextureDisplay::Uncovered && texture_panel.solo.is_none();
             let verb = if on { "Show the ground as it is" } else { "Show uncovered ground" };
             if solo_button(ui, on, verb).clicked() {
-                (studio.aspect, studio.solo) = (if on { Aspect::Lit } else { Aspect::Uncovered }, None);
+                (texture_panel.aspect, texture_panel.solo) =
+                    (if on { TextureDisplay::Lit } else { TextureDisplay::Uncovered }, None);
             }
         });
     });
@@ -357,12 +363,12 @@ mod tests {
         let mut texture = TextureRecipe::starter();
         texture.settings.unit = Unit::Metres;
         texture.types.iter_mut().zip(["Ground 1", "Ground 3"]).for_each(|(ground, name)| ground.name = name.into());
-        let mut studio = Studio::default();
-        add_type(&mut texture, &mut studio, Band { min: -40.4, max: 359.6 });
+        let mut texture_panel = TexturePanelState::default();
+        add_type(&mut texture, &mut texture_panel, Band { min: -40.4, max: 359.6 });
         let new = texture.types.last().expect("a type");
         assert_eq!((new.name.as_str(), new.elevation_release), ("Ground 2", 40.0));
         assert_eq!(new.elevation, Band { min: -41.0, max: 360.0 });
-        assert_eq!(studio.selected, Some(texture.types.len() - 1));
+        assert_eq!(texture_panel.selected, Some(texture.types.len() - 1));
     }
 
     #[test]

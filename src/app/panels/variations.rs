@@ -6,7 +6,7 @@ use egui::{Align, CollapsingHeader, Color32, CornerRadius, Rect, Sense, Slider, 
 use egui_material_icons::icons::ICON_CASINO;
 
 use crate::app::commands::Command;
-use crate::app::preview::thumbnails::{Shown, Thumbnails};
+use crate::app::preview::thumbnails::{ThumbnailState, Thumbnails};
 use crate::app::widgets::icon_button;
 use crate::app::widgets::theme::colours;
 use crate::engine::mutation::mutated;
@@ -92,7 +92,7 @@ impl Variations {
     #[cfg(test)]
     pub(crate) fn are_drawn(&self, thumbnails: &Thumbnails, of: &Recipe) -> bool {
         self.origin.as_ref().is_some_and(|origin| *origin.recipe == *of)
-            && (0..COUNT).all(|place| matches!(thumbnails.get(&self.key(place)), Some(Shown::Drawn(_))))
+            && (0..COUNT).all(|place| matches!(thumbnails.get(&self.key(place)), Some(ThumbnailState::Drawn(_))))
     }
 
     fn key(&self, place: usize) -> String {
@@ -212,15 +212,15 @@ impl Variations {
         painter.rect_filled(rect, CornerRadius::same(3), colours.sunken);
         let shown = thumbnails.get(&self.key(place));
         match shown {
-            Some(Shown::Drawn(texture)) => {
+            Some(ThumbnailState::Drawn(texture)) => {
                 let [width, height] = texture.size().map(|side| side as f32);
                 let scale = side / width.max(height);
                 let place = Rect::from_center_size(rect.center(), Vec2::new(width, height) * scale);
                 let whole = Rect::from_min_max(egui::pos2(0.0, 0.0), egui::pos2(1.0, 1.0));
                 painter.image(texture.id(), place, whole, Color32::WHITE);
             }
-            Some(Shown::Awaited) => egui::Spinner::new().paint_at(ui, rect.shrink(0.4 * side)),
-            Some(Shown::Failed) | None => {}
+            Some(ThumbnailState::Awaited) => egui::Spinner::new().paint_at(ui, rect.shrink(0.4 * side)),
+            Some(ThumbnailState::Failed) | None => {}
         }
         if response.hovered() || response.has_focus() {
             painter.rect_stroke(rect, CornerRadius::same(3), Stroke::new(2.0, colours.accent), StrokeKind::Inside);

@@ -28,7 +28,7 @@ pub(crate) struct Compare {
 impl Compare {
     /// The picture of the other side, if it is the one that was asked for.
     fn take_other(&mut self, request: &PreviewRequest) -> Option<Preview> {
-        self.other.take_if(|other| other.request.same_picture(request))
+        self.other.take_if(|other| other.request.same_output(request))
     }
 }
 
@@ -99,8 +99,8 @@ impl App {
     /// Asks for the picture of the other side, if the maps show it and it is not there; while it plays, every iteration
     /// would have two.
     pub(crate) fn request_other(&mut self, other: PreviewRequest) {
-        let is_there = self.compare.other.as_ref().is_some_and(|kept| kept.request.same_picture(&other));
-        let is_asked = self.compare.asked.as_ref().is_some_and(|asked| asked.same_picture(&other));
+        let is_there = self.compare.other.as_ref().is_some_and(|kept| kept.request.same_output(&other));
+        let is_asked = self.compare.asked.as_ref().is_some_and(|asked| asked.same_output(&other));
         if self.maps.split.is_some() && !is_there && !is_asked && !self.playback.is_playing() {
             self.previewer.request(other.clone());
             self.compare.asked = Some(other);
@@ -109,8 +109,8 @@ impl App {
 
     /// A picture has come: of the other side, or in the place of one that may be kept as that.
     pub(crate) fn take_preview(&mut self, ctx: &Context, preview: Preview) {
-        let is_wanted = self.wanted.as_ref().is_none_or(|wanted| wanted.same_picture(&preview.request));
-        let is_other = self.compare.asked.as_ref().is_some_and(|asked| asked.same_picture(&preview.request));
+        let is_wanted = self.wanted.as_ref().is_none_or(|wanted| wanted.same_output(&preview.request));
+        let is_other = self.compare.asked.as_ref().is_some_and(|asked| asked.same_output(&preview.request));
         if is_other && !is_wanted {
             if !preview.coarse {
                 self.compare.other = Some(preview);

@@ -10,7 +10,7 @@ use crate::worker::{Preview, PreviewRequest};
 
 /// What was measured last.
 #[derive(Debug, Default)]
-pub(crate) struct Timings {
+pub(crate) struct FrameTimings {
     is_shown: bool,
     /// When the present frame began.
     began: Option<Instant>,
@@ -23,7 +23,7 @@ pub(crate) struct Timings {
     last: Option<[Duration; 2]>,
 }
 
-impl Timings {
+impl FrameTimings {
     pub(crate) fn toggle(&mut self) {
         self.is_shown = !self.is_shown;
         self.slowest = Duration::ZERO;

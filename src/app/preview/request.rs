@@ -40,12 +40,12 @@ impl App {
             samples: self.preview_samples(),
             position: self.playback.position(total),
             map: self.maps.aspect.view(&self.recipe.0.view),
-            shown: self.studio.view(&self.recipe.1.texture.types),
+            shown: self.texture_panel.view(&self.recipe.1.texture.types),
             animated: self.playback.is_playing()
                 && self.shown.as_ref().is_some_and(|shown| shown.request.recipe == self.recipe.1),
         };
         let (request, other) = self.sides(request);
-        if !self.wanted.as_ref().is_some_and(|wanted| wanted.same_picture(&request)) {
+        if !self.wanted.as_ref().is_some_and(|wanted| wanted.same_output(&request)) {
             if self.change_sides(ctx, &request) {
                 self.previewer.cancel();
                 self.timings.at_hand();
@@ -59,9 +59,9 @@ impl App {
         let current = match (&self.shown, &self.wanted) {
             (Some(shown), Some(wanted)) if self.playback.is_playing() => {
                 let position = wanted.position;
-                wanted.same_picture(&PreviewRequest { position, ..(*shown.request).clone() })
+                wanted.same_output(&PreviewRequest { position, ..(*shown.request).clone() })
             }
-            (Some(shown), Some(wanted)) => !shown.coarse && wanted.same_picture(&shown.request),
+            (Some(shown), Some(wanted)) => !shown.coarse && wanted.same_output(&shown.request),
             (None, _) | (_, None) => false,
         };
         if current {
@@ -86,7 +86,7 @@ impl App {
         match bytes_of_preview(samples).map_or(Ok(()), require_memory) {
             Ok(()) => Some(samples),
             Err(error) => {
-                self.complain(format!("The views cannot show {samples} samples along a side: {error}"));
+                self.show_error(format!("The views cannot show {samples} samples along a side: {error}"));
                 None
             }
         }
@@ -105,7 +105,7 @@ impl App {
     pub(crate) fn ask_measures(&mut self) {
         if let Some(shown) = &self.shown {
             let limit_deg = self.document.project().view.walkable_deg;
-            self.measures.ask(&self.settings.unfolded, limit_deg, shown, !self.playback.is_playing());
+            self.analysis.ask(&self.settings.unfolded, limit_deg, shown, !self.playback.is_playing());
         }
     }
 
@@ -118,6 +118,6 @@ impl App {
         if self.outdated_since.is_none_or(|since| since.elapsed() < NOTICEABLE) {
             return Freshness::Current;
         }
-        self.previewer.progress().map_or(Freshness::Outdated, Freshness::Renewing)
+        self.previewer.fraction().map_or(Freshness::Outdated, Freshness::Renewing)
     }
 }

@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use egui::{Color32, ColorImage, Context, TextureHandle, TextureOptions};
 
-use crate::engine::Picture;
-use crate::engine::parameters::{FileName, PictureName};
+use crate::engine::Image;
+use crate::engine::parameters::{FileName, TextureName};
 use crate::files::swatches::SHIPPED;
-use crate::worker::{InputFiles, PictureBytes, Thumbnail, ThumbnailRequest, Thumbnailer, Wake};
+use crate::worker::{ImageBytes, InputFiles, Thumbnail, ThumbnailRequest, Thumbnailer, Wake};
 
 /// What there is under a name.
-pub(crate) enum Shown {
+pub(crate) enum ThumbnailState {
     /// It is being drawn.
     Awaited,
     /// It could not be drawn.
@@ -26,7 +26,7 @@ const GROUND_PIXELS: usize = 128;
 /// All thumbnails by name.
 pub(crate) struct Thumbnails {
     thumbnailer: Thumbnailer,
-    known: BTreeMap<String, Shown>,
+    known: BTreeMap<String, ThumbnailState>,
 }
 
 impl Thumbnails {
@@ -38,34 +38,34 @@ impl Thumbnails {
     pub(crate) fn ask(&mut self, key: &str, request: impl FnOnce() -> ThumbnailRequest) {
         if !self.known.contains_key(key) {
             self.thumbnailer.request(request());
-            self.known.insert(key.into(), Shown::Awaited);
+            self.known.insert(key.into(), ThumbnailState::Awaited);
         }
     }
 
     /// Has the picture of a ground drawn, unless it has been asked for before.
-    pub(crate) fn ask_ground(&mut self, name: &PictureName, files: &InputFiles) {
+    pub(crate) fn request_texture(&mut self, name: &TextureName, files: &InputFiles) {
         let key = ground_key(name, files);
         if self.known.contains_key(&key) {
             return;
         }
         let shipped =
-            SHIPPED.iter().find(|(known, _)| *known == name.0).map(|(_, bytes)| Arc::new(*bytes) as PictureBytes);
-        let own = || files.get(&FileName(name.0.clone())).map(|bytes| bytes.clone() as PictureBytes);
+            SHIPPED.iter().find(|(known, _)| *known == name.0).map(|(_, bytes)| Arc::new(*bytes) as ImageBytes);
+        let own = || files.get(&FileName(name.0.clone())).map(|bytes| bytes.clone() as ImageBytes);
         let shown = match shipped.or_else(own) {
             Some(bytes) => {
-                self.thumbnailer.request_ground(key.clone(), bytes, GROUND_PIXELS);
-                Shown::Awaited
+                self.thumbnailer.request_material(key.clone(), bytes, GROUND_PIXELS);
+                ThumbnailState::Awaited
             }
-            None => Shown::Failed,
+            None => ThumbnailState::Failed,
         };
         self.known.insert(key, shown);
     }
 
     /// The picture of a ground on the graphics card, if it is there.
-    pub(crate) fn ground(&self, name: &PictureName, files: &InputFiles) -> Option<&TextureHandle> {
+    pub(crate) fn ground(&self, name: &TextureName, files: &InputFiles) -> Option<&TextureHandle> {
         match self.known.get(&ground_key(name, files)) {
-            Some(Shown::Drawn(texture)) => Some(texture),
-            Some(Shown::Awaited | Shown::Failed) | None => None,
+            Some(ThumbnailState::Drawn(texture)) => Some(texture),
+            Some(ThumbnailState::Awaited | ThumbnailState::Failed) | None => None,
         }
     }
 
@@ -84,23 +84,23 @@ impl Thumbnails {
             }
             let shown = match picture {
                 Ok(picture) => {
-                    Shown::Drawn(ctx.load_texture(&key, image_from_picture(&picture), TextureOptions::LINEAR))
+                    ThumbnailState::Drawn(ctx.load_texture(&key, color_image(&picture), TextureOptions::LINEAR))
                 }
                 // A card without a picture can still be chosen: nothing that the user could do about it.
-                Err(_) => Shown::Failed,
+                Err(_) => ThumbnailState::Failed,
             };
             self.known.insert(key, shown);
         }
     }
 
     /// The picture of that name; `None` if it has not been asked for.
-    pub(crate) fn get(&self, key: &str) -> Option<&Shown> {
+    pub(crate) fn get(&self, key: &str) -> Option<&ThumbnailState> {
         self.known.get(key)
     }
 }
 
 /// Under what name the thumbnail of a ground is kept: files of the same name may hold other pictures.
-fn ground_key(name: &PictureName, files: &InputFiles) -> String {
+fn ground_key(name: &TextureName, files: &InputFiles) -> String {
     let bytes = files.get(&FileName(name.0.clone())).map_or(&[][..], |bytes| bytes.as_slice());
     let step = (bytes.len() / 256).max(1);
     let mark = bytes.iter().step_by(step).fold(bytes.len() as u64, |mark, byte| {
@@ -110,7 +110,7 @@ fn ground_key(name: &PictureName, files: &InputFiles) -> String {
 }
 
 /// A picture as the graphics card takes it.
-pub(crate) fn image_from_picture(picture: &Picture) -> ColorImage {
+pub(crate) fn color_image(picture: &Image) -> ColorImage {
     let pixels = picture.pixels.iter().map(|&[r, g, b, _]| Color32::from_rgb(r, g, b)).collect();
     ColorImage::new([picture.width, picture.height], pixels)
 }

@@ -12,9 +12,9 @@ use egui::Context;
 use crate::app::dialogs::recovered_projects;
 use crate::app::document::Unsaved;
 use crate::app::tasks::recovery;
-use crate::app::tasks::recovery::{Leftover, Session};
-use crate::app::tasks::settings::{Folders, Settings};
-use crate::app::{App, Modal, Opening};
+use crate::app::tasks::recovery::{RecoveredProject, RecoverySession};
+use crate::app::tasks::settings::{Settings, UserFolders};
+use crate::app::{App, Modal, PendingProject};
 use crate::files::atomic;
 use crate::worker::Wake;
 
@@ -32,9 +32,9 @@ const PATIENCE: Duration = Duration::from_secs(3);
 
 /// What the thread has to say.
 #[derive(Debug)]
-pub(crate) enum News {
+pub(crate) enum AutosaveEvent {
     /// Editors that run no more left this behind.
-    Left(Vec<Leftover>),
+    Left(Vec<RecoveredProject>),
     /// Something cannot be kept, or read: what, why.
     Failed(String),
 }
@@ -55,9 +55,9 @@ enum Task {
 }
 
 /// What is kept, and when.
-pub(crate) struct Keeper {
+pub(crate) struct Autosave {
     tasks: Sender<Task>,
-    news: Receiver<News>,
+    news: Receiver<AutosaveEvent>,
     /// What was handed over last.
     settings: String,
     /// Settings that differ from it, and since when.
@@ -67,21 +67,28 @@ pub(crate) struct Keeper {
     /// When the document changed first and last since it was handed over.
     changed: Option<[f64; 2]>,
     taken: Vec<PathBuf>,
-    left: Vec<Leftover>,
+    left: Vec<RecoveredProject>,
 }
 
-impl Keeper {
+impl Autosave {
     /// Starts the thread, which looks first for what other editors left behind.
-    pub(crate) fn start(folders: &Folders, settings: &Settings, revision: u64, wake: Wake) -> std::io::Result<Self> {
+    pub(crate) fn start(
+        folders: &UserFolders,
+        settings: &Settings,
+        revision: u64,
+        wake: Wake,
+    ) -> std::io::Result<Self> {
         let (tasks, received) = channel();
         let (sender, news) = channel();
         let folders = folders.clone();
-        let say = move |said: News| {
+        let show_message = move |said: AutosaveEvent| {
             // The window may be gone by now; then nobody needs it.
             let _ = sender.send(said);
             wake();
         };
-        std::thread::Builder::new().name("upthrust keeper".into()).spawn(move || serve(&folders, &received, &say))?;
+        std::thread::Builder::new()
+            .name("upthrust keeper".into())
+            .spawn(move || serve(&folders, &received, &show_message))?;
         Ok(Self {
             tasks,
             news,
@@ -117,7 +124,7 @@ impl Keeper {
 
     /// Whether everything that was handed over could be written.
     pub(crate) fn is_sound(&self) -> bool {
-        !self.news.try_iter().any(|news| matches!(news, News::Failed(_)))
+        !self.news.try_iter().any(|news| matches!(news, AutosaveEvent::Failed(_)))
     }
 
     /// The last thing: writes what is not written yet, and forgets the work or leaves it for the next start. Whether
@@ -137,24 +144,24 @@ impl Keeper {
     }
 }
 
-fn serve(folders: &Folders, tasks: &Receiver<Task>, say: &dyn Fn(News)) {
+fn serve(folders: &UserFolders, tasks: &Receiver<Task>, show_message: &dyn Fn(AutosaveEvent)) {
     let root = folders.state.as_ref().map(|folder| folder.join("recovery"));
     let mut session = None;
     if let Some(root) = &root {
-        match Session::begin(root) {
+        match RecoverySession::begin(root) {
             Ok(begun) => session = Some(begun),
-            Err(error) => say(News::Failed(format!(
+            Err(error) => show_message(AutosaveEvent::Failed(format!(
                 "{}: unsaved work cannot be kept there against a crash: {error}",
                 root.display()
             ))),
         }
-        recovery::clear_old(root, SystemTime::now());
-        let (left, broken) = recovery::leftovers(root);
+        recovery::remove_expired(root, SystemTime::now());
+        let (left, broken) = recovery::find_recoverable(root);
         if !left.is_empty() {
-            say(News::Left(left));
+            show_message(AutosaveEvent::Left(left));
         }
         if let Some(broken) = broken.first() {
-            say(News::Failed(format!("unsaved work of an earlier session cannot be read: {broken}")));
+            show_message(AutosaveEvent::Failed(format!("unsaved work of an earlier session cannot be read: {broken}")));
         }
     }
     let mut has_complained = false;
@@ -171,9 +178,12 @@ fn serve(folders: &Folders, tasks: &Receiver<Task>, say: &dyn Fn(News)) {
                     taken.extend(more);
                 }
                 Task::SetAside(folder) => {
-                    let aside = root.as_ref().map(|root| recovery::set_aside(root, &folder, SystemTime::now()));
+                    let aside = root.as_ref().map(|root| recovery::move_to_discarded(root, &folder, SystemTime::now()));
                     if let Some(Err(error)) = aside {
-                        say(News::Failed(format!("{}: it cannot be discarded: {error}", folder.display())));
+                        show_message(AutosaveEvent::Failed(format!(
+                            "{}: it cannot be discarded: {error}",
+                            folder.display()
+                        )));
                     }
                 }
                 Task::End { forget, done } => ended = Some((forget, done)),
@@ -194,7 +204,7 @@ fn serve(folders: &Folders, tasks: &Receiver<Task>, say: &dyn Fn(News)) {
         if let Some(error) = outcomes.into_iter().find_map(Result::err)
             && !std::mem::replace(&mut has_complained, true)
         {
-            say(News::Failed(error));
+            show_message(AutosaveEvent::Failed(error));
         }
     }
     let (forget, done) = ended.unzip();
@@ -221,37 +231,37 @@ impl App {
     pub(crate) fn keep(&mut self, ctx: &Context) {
         let now = ctx.input(|input| input.time);
         let text = self.settings_text();
-        let Some(keeper) = &mut self.keeper else { return };
-        if text == keeper.settings {
-            keeper.settling = None;
-        } else if let Some((_, since)) = keeper.settling.as_ref().filter(|(waiting, _)| *waiting == text) {
+        let Some(autosave) = &mut self.autosave else { return };
+        if text == autosave.settings {
+            autosave.settling = None;
+        } else if let Some((_, since)) = autosave.settling.as_ref().filter(|(waiting, _)| *waiting == text) {
             if now - since >= SETTLED_S {
-                keeper.send(Task::Settings(text.clone()));
-                (keeper.settings, keeper.settling) = (text, None);
+                autosave.send(Task::Settings(text.clone()));
+                (autosave.settings, autosave.settling) = (text, None);
             } else {
                 ctx.request_repaint_after(Duration::from_secs_f64(SETTLED_S));
             }
         } else {
-            keeper.settling = Some((text, now));
+            autosave.settling = Some((text, now));
             ctx.request_repaint_after(Duration::from_secs_f64(SETTLED_S));
         }
-        match keeper.due(self.document.revision(), now) {
-            Some(due) if now >= due => keeper.keep_work(self.document.unsaved()),
+        match autosave.due(self.document.revision(), now) {
+            Some(due) if now >= due => autosave.keep_work(self.document.unsaved()),
             Some(due) => ctx.request_repaint_after(Duration::from_secs_f64(due - now)),
             None => {}
         }
         let mut failed = None;
-        while let Ok(news) = keeper.news.try_recv() {
+        while let Ok(news) = autosave.news.try_recv() {
             match news {
-                News::Left(left) => keeper.left.extend(left),
-                News::Failed(error) => failed = Some(error),
+                AutosaveEvent::Left(left) => autosave.left.extend(left),
+                AutosaveEvent::Failed(error) => failed = Some(error),
             }
         }
-        if self.modal.is_none() && !keeper.left.is_empty() {
-            self.modal = Some(Modal::Recovered(std::mem::take(&mut keeper.left)));
+        if self.modal.is_none() && !autosave.left.is_empty() {
+            self.modal = Some(Modal::Recovered(std::mem::take(&mut autosave.left)));
         }
         if let Some(error) = failed {
-            self.complain(error);
+            self.show_error(error);
         }
     }
 
@@ -263,34 +273,34 @@ impl App {
     }
 
     /// The window has closed. Work that nobody has let go is left for the next start.
-    pub(crate) fn end_keeping(&mut self) {
+    pub(crate) fn finish_autosave(&mut self) {
         let settings = self.settings_text();
         let unsaved = self.document.unsaved();
-        if let Some(mut keeper) = self.keeper.take() {
-            let lost = !self.lets_go && !unsaved.is_empty();
-            keeper.end(settings, lost.then_some(unsaved));
+        if let Some(mut autosave) = self.autosave.take() {
+            let lost = !self.discards_changes && !unsaved.is_empty();
+            autosave.end(settings, lost.then_some(unsaved));
         }
     }
 
     /// What an earlier session left behind is chosen from; returns whether the question stands.
-    pub(crate) fn recovered_ui(&mut self, ctx: &Context, left: &mut Vec<Leftover>) -> bool {
+    pub(crate) fn recovered_ui(&mut self, ctx: &Context, left: &mut Vec<RecoveredProject>) -> bool {
         match recovered_projects::recovery_ui(ctx, left) {
-            Some(recovered_projects::Decision::Open(i)) if i < left.len() => {
-                let Leftover { project, path, file, .. } = left.remove(i);
+            Some(recovered_projects::RecoveryResponse::Open(i)) if i < left.len() => {
+                let RecoveredProject { project, path, file, .. } = left.remove(i);
                 let name = format!("Recover {}", crate::app::document::title(&project));
-                self.to_open = Some(Opening { name, project, path, is_unsaved: true });
-                self.keeper.iter_mut().for_each(|keeper| keeper.taken.push(file.clone()));
+                self.to_open = Some(PendingProject { name, project, path, is_unsaved: true });
+                self.autosave.iter_mut().for_each(|autosave| autosave.taken.push(file.clone()));
                 !left.is_empty()
             }
-            Some(recovered_projects::Decision::Open(_)) | None => true,
-            Some(recovered_projects::Decision::Later) => false,
-            Some(recovered_projects::Decision::Discard) => {
+            Some(recovered_projects::RecoveryResponse::Open(_)) | None => true,
+            Some(recovered_projects::RecoveryResponse::Later) => false,
+            Some(recovered_projects::RecoveryResponse::Discard) => {
                 let mut folders: Vec<PathBuf> = left.iter().map(|left| left.folder().to_path_buf()).collect();
                 folders.dedup();
                 // Lets the locks go: a locked file cannot be moved everywhere.
                 left.clear();
-                if let Some(keeper) = &self.keeper {
-                    folders.into_iter().for_each(|folder| keeper.send(Task::SetAside(folder)));
+                if let Some(autosave) = &self.autosave {
+                    folders.into_iter().for_each(|folder| autosave.send(Task::SetAside(folder)));
                 }
                 false
             }
@@ -299,6 +309,6 @@ impl App {
 }
 
 /// Reads the settings and says what is wrong with them.
-pub(crate) fn read_settings(folders: &Folders) -> (Settings, Option<String>) {
+pub(crate) fn read_settings(folders: &UserFolders) -> (Settings, Option<String>) {
     folders.settings_file().map_or_else(Default::default, |path| Settings::read(&path))
 }

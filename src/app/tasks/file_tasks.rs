@@ -8,21 +8,21 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 use crate::app::commands::{FileSlot, Target};
-use crate::app::dialogs::gallery::OwnPreset;
+use crate::app::dialogs::gallery::UserPreset;
 use crate::engine::SampleScale;
 use crate::engine::parameters::Band;
 use crate::files;
 use crate::files::FileError;
 use crate::files::build::Order;
 use crate::files::inputs::InputFiles;
-use crate::files::pace::Pace;
+use crate::files::pace::CostEstimate;
 use crate::files::sidecar::sidecar_path;
-use crate::project::{ENDING, Project};
-use crate::worker::{Survey, Wake, survey};
+use crate::project::{PROJECT_SUFFIX, Project};
+use crate::worker::{TargetCheck, Wake, check_targets};
 
 /// What an errand brought back.
 #[derive(Debug)]
-pub(crate) enum Errand {
+pub(crate) enum FileTaskResult {
     /// A project was read.
     Opened { path: PathBuf, project: Box<Project> },
     /// A heightmap was read and found good.
@@ -30,21 +30,21 @@ pub(crate) enum Errand {
     /// The project of that origin was written.
     Saved { path: PathBuf, project: Arc<Project>, origin: usize },
     /// It is known whether the files of an export can be written.
-    Surveyed(Survey),
+    TargetsChecked(TargetCheck),
     /// How quickly what is to be exported is computed, if that could be found out.
-    Tried(Option<Pace>),
+    CostEstimated(Option<CostEstimate>),
     /// The presets of one's own were read, and what is wrong with one that could not be.
-    Presets { presets: Vec<OwnPreset>, broken: Option<String> },
+    Presets { presets: Vec<UserPreset>, broken: Option<String> },
     /// A preset of one's own was written.
     PresetSaved { path: PathBuf },
     /// Nothing is to be said of it.
     Done,
     /// There is no program that shows the folder.
-    Unshown(PathBuf),
+    NoFileManager(PathBuf),
     /// These of the recent files are no longer there.
-    Missing(BTreeSet<PathBuf>),
+    RecentMissing(BTreeSet<PathBuf>),
     /// A recent file that was to be opened is no longer there.
-    Gone(PathBuf),
+    RecentGone(PathBuf),
     /// It went wrong: what, where, what to do.
     Failed(String),
 }
@@ -62,7 +62,7 @@ pub(crate) struct Imported {
     /// What it is for; `None`: a new terrain type for ground, a new step for a heightmap.
     pub(crate) target: Option<Target>,
     /// Whether it is a picture of ground.
-    pub(crate) is_ground: bool,
+    pub(crate) is_material: bool,
 }
 
 /// Whether there is certainly no such file; one that nobody may look at is not known to be gone.
@@ -70,25 +70,25 @@ fn is_gone(path: &Path) -> bool {
     matches!(path.try_exists(), Ok(false))
 }
 
-type Work = Box<dyn FnOnce() -> Errand + Send>;
+type Work = Box<dyn FnOnce() -> FileTaskResult + Send>;
 
 /// Runs errands one after another on a thread of its own: what was saved last is what the file holds.
-pub(crate) struct Errands {
+pub(crate) struct FileTasks {
     work: Sender<Work>,
     /// Looks go beside the others: on a disk that does not answer they may take very long.
     looks: Sender<Work>,
-    done: Receiver<Errand>,
+    done: Receiver<FileTaskResult>,
 }
 
-impl Errands {
+impl FileTasks {
     /// Starts the thread; it ends when this is dropped.
     pub(crate) fn start(wake: &Wake) -> std::io::Result<Self> {
         let (sender, done) = channel();
         let thread = |name: &str| {
-            let (work, errands) = channel::<Work>();
+            let (work, file_tasks) = channel::<Work>();
             let (sender, wake) = (sender.clone(), wake.clone());
             let run = move || {
-                for errand in errands {
+                for errand in file_tasks {
                     // The window may be gone by now; then nobody needs the result, but the errand is done all the same.
                     let _ = sender.send(errand());
                     wake();
@@ -100,7 +100,7 @@ impl Errands {
     }
 
     /// The next errand that is done.
-    pub(crate) fn take(&self) -> Option<Errand> {
+    pub(crate) fn take(&self) -> Option<FileTaskResult> {
         self.done.try_recv().ok()
     }
 
@@ -111,12 +111,12 @@ impl Errands {
 
     /// The same with a recent file, if it is there.
     pub(crate) fn open_recent(&self, path: PathBuf) {
-        self.run(move || if is_gone(&path) { Errand::Gone(path) } else { opened(path) });
+        self.run(move || if is_gone(&path) { FileTaskResult::RecentGone(path) } else { opened(path) });
     }
 
     /// Looks which of these files are no longer there.
-    pub(crate) fn look_for(&self, paths: Vec<PathBuf>) {
-        let look = move || Errand::Missing(paths.into_iter().filter(|path| is_gone(path)).collect());
+    pub(crate) fn find_missing(&self, paths: Vec<PathBuf>) {
+        let look = move || FileTaskResult::RecentMissing(paths.into_iter().filter(|path| is_gone(path)).collect());
         // The thread lives as long as this.
         let _ = self.looks.send(Box::new(look));
     }
@@ -128,7 +128,7 @@ impl Errands {
                 Some(FileSlot::Texture(_)) => ground(path, target),
                 Some(FileSlot::Operation(_) | FileSlot::Mask(_)) | None => heightmap(&path, target),
             };
-            read.map_or_else(Errand::Failed, Errand::Imported)
+            read.map_or_else(FileTaskResult::Failed, FileTaskResult::Imported)
         });
     }
 
@@ -140,50 +140,50 @@ impl Errands {
                 writer.write_all(text.as_bytes()).map_err(|error| FileError::writing(&path, &error))
             };
             match files::atomic::write_atomically(&path, true, write) {
-                Ok(()) => Errand::Saved { path, project, origin },
-                Err(error) => Errand::Failed(error.to_string()),
+                Ok(()) => FileTaskResult::Saved { path, project, origin },
+                Err(error) => FileTaskResult::Failed(error.to_string()),
             }
         });
     }
 
     /// Looks whether the files of an export can be written.
-    pub(crate) fn survey(&self, files: Vec<PathBuf>) {
-        self.run(move || Errand::Surveyed(survey(files)));
+    pub(crate) fn check_targets(&self, files: Vec<PathBuf>) {
+        self.run(move || FileTaskResult::TargetsChecked(check_targets(files)));
     }
 
     /// Tries how quickly an order is computed.
-    pub(crate) fn try_out(&self, order: Order, files: InputFiles) {
-        self.run(move || Errand::Tried(Pace::tried(order, &files)));
+    pub(crate) fn estimate_cost(&self, order: Order, files: InputFiles) {
+        self.run(move || FileTaskResult::CostEstimated(CostEstimate::tried(order, &files)));
     }
 
     /// Has the desktop show a folder.
     pub(crate) fn show_folder(&self, folder: PathBuf) {
         self.run(move || match open::that_detached(&folder) {
-            Ok(()) => Errand::Done,
-            Err(_) if !folder.is_dir() => Errand::Failed(format!("{} is no longer there", folder.display())),
-            Err(_) => Errand::Unshown(folder),
+            Ok(()) => FileTaskResult::Done,
+            Err(_) if !folder.is_dir() => FileTaskResult::Failed(format!("{} is no longer there", folder.display())),
+            Err(_) => FileTaskResult::NoFileManager(folder),
         });
     }
 
-    pub(crate) fn run(&self, errand: impl FnOnce() -> Errand + Send + 'static) {
+    pub(crate) fn run(&self, errand: impl FnOnce() -> FileTaskResult + Send + 'static) {
         // The thread lives as long as this does.
         let _ = self.work.send(Box::new(errand));
     }
 }
 
 /// A project, a picture in colour, or any other file as a heightmap.
-fn opened(path: PathBuf) -> Errand {
+fn opened(path: PathBuf) -> FileTaskResult {
     if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json")) {
         match Project::open(&path) {
-            Ok(project) => Errand::Opened { project: Box::new(project), path },
-            Err(error) => Errand::Failed(format!("{}: {error}", path.display())),
+            Ok(project) => FileTaskResult::Opened { project: Box::new(project), path },
+            Err(error) => FileTaskResult::Failed(format!("{}: {error}", path.display())),
         }
     } else {
         let ground = in_colour(&path).then(|| ground(path.clone(), None));
         let read = ground.unwrap_or_else(|| heightmap(&path, None));
         let is_known = files::heightmap::Format::from_path(&path).is_ok();
-        let failed = |text: String| if is_known { text } else { format!("{text} and, of projects, {ENDING}") };
-        read.map_or_else(|text| Errand::Failed(failed(text)), Errand::Imported)
+        let failed = |text: String| if is_known { text } else { format!("{text} and, of projects, {PROJECT_SUFFIX}") };
+        read.map_or_else(|text| FileTaskResult::Failed(failed(text)), FileTaskResult::Imported)
     }
 }
 
@@ -207,7 +207,7 @@ fn ground(path: PathBuf, target: Option<Target>) -> Result<Imported, String> {
     let bytes = std::fs::read(&path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
     let picture = files::swatches::picture(&path, &bytes).map_err(|error| error.to_string())?;
     let notes = vec![format!("{} × {} pixels", picture.width, picture.height)];
-    Ok(Imported { path, bytes, range_m: None, notes, target, is_ground: true })
+    Ok(Imported { path, bytes, range_m: None, notes, target, is_material: true })
 }
 
 /// Whole numbers without a sidecar that are no higher than any mountain are most likely metres.
@@ -242,5 +242,5 @@ fn heightmap(path: &Path, target: Option<Target>) -> Result<Imported, String> {
             None
         }
     };
-    Ok(Imported { path, bytes, range_m, notes, target, is_ground: false })
+    Ok(Imported { path, bytes, range_m, notes, target, is_material: false })
 }

@@ -19,7 +19,7 @@ use crate::app::document;
 use crate::app::document::Unsaved;
 use crate::engine::parameters::FileName;
 use crate::files::{FileError, atomic};
-use crate::project::{ENDING, MOST_FILE_BYTES, Project};
+use crate::project::{MAX_FILE_BYTES, PROJECT_SUFFIX, Project};
 
 /// How long what was discarded can still be had from the folder `old`.
 const OLD_STAYS: Duration = Duration::from_secs(7 * 24 * 3600);
@@ -29,7 +29,7 @@ const LOCK: &str = "lock";
 
 /// The folder of a running editor.
 #[derive(Debug)]
-pub(crate) struct Session {
+pub(crate) struct RecoverySession {
     folder: PathBuf,
     /// Held until the process ends, however it ends.
     _lock: File,
@@ -47,7 +47,7 @@ struct Written {
     numbers: BTreeMap<String, u64>,
 }
 
-impl Session {
+impl RecoverySession {
     /// Takes the first folder that nobody has.
     pub(crate) fn begin(root: &Path) -> io::Result<Self> {
         std::fs::create_dir_all(root)?;
@@ -158,7 +158,7 @@ fn text_of(project: &Project, path: Option<&Path>, numbers: &BTreeMap<String, u6
 
 /// A project that an editor left behind.
 #[derive(Debug)]
-pub(crate) struct Leftover {
+pub(crate) struct RecoveredProject {
     pub(crate) project: Project,
     /// The file that it came from.
     pub(crate) path: Option<PathBuf>,
@@ -172,7 +172,7 @@ pub(crate) struct Leftover {
     _lock: Arc<File>,
 }
 
-impl Leftover {
+impl RecoveredProject {
     /// The folder that it lies in, with others of the same editor.
     pub(crate) fn folder(&self) -> &Path {
         atomic::folder_of(&self.file)
@@ -180,7 +180,7 @@ impl Leftover {
 }
 
 /// What editors left behind that run no more, newest first, and what there cannot be read.
-pub(crate) fn leftovers(root: &Path) -> (Vec<Leftover>, Vec<String>) {
+pub(crate) fn find_recoverable(root: &Path) -> (Vec<RecoveredProject>, Vec<String>) {
     let (mut found, mut broken) = (Vec::new(), Vec::new());
     for folder in folders_in(root).into_iter().filter(|folder| !folder.ends_with(OLD)) {
         let lock = OpenOptions::new().write(true).open(folder.join(LOCK));
@@ -204,7 +204,7 @@ pub(crate) fn leftovers(root: &Path) -> (Vec<Leftover>, Vec<String>) {
     (found, broken)
 }
 
-fn read_leftover(file: &Path, lock: &Arc<File>) -> Result<Leftover, String> {
+fn read_leftover(file: &Path, lock: &Arc<File>) -> Result<RecoveredProject, String> {
     let folder = atomic::folder_of(file);
     let (text, time) = read(file)?;
     let size = text.len() as u64;
@@ -213,14 +213,14 @@ fn read_leftover(file: &Path, lock: &Arc<File>) -> Result<Leftover, String> {
     for (name, number) in value["files"].as_object().into_iter().flatten() {
         let number = number.as_u64().ok_or("a number is none")?;
         let (bytes, _) = read(&bytes_path(folder, number))?;
-        if bytes.len() as u64 > project.room_for_files() {
+        if bytes.len() as u64 > project.remaining_file_bytes() {
             return Err("its imported files are too large".into());
         }
         project.files.insert(FileName(name.clone()), Arc::new(bytes));
     }
-    let size = size + (MOST_FILE_BYTES - project.room_for_files());
+    let size = size + (MAX_FILE_BYTES - project.remaining_file_bytes());
     let path = value["path"].as_str().map(PathBuf::from);
-    Ok(Leftover { project, path, time, size, file: file.to_path_buf(), _lock: lock.clone() })
+    Ok(RecoveredProject { project, path, time, size, file: file.to_path_buf(), _lock: lock.clone() })
 }
 
 /// A file that is none but a file, and when it was written.
@@ -231,7 +231,7 @@ fn read(path: &Path) -> Result<(Vec<u8>, SystemTime), String> {
         return Err("this is no regular file".into());
     }
     let mut bytes = Vec::new();
-    File::open(path).and_then(|file| file.take(MOST_FILE_BYTES).read_to_end(&mut bytes)).map_err(said)?;
+    File::open(path).and_then(|file| file.take(MAX_FILE_BYTES).read_to_end(&mut bytes)).map_err(said)?;
     Ok((bytes, metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH)))
 }
 
@@ -245,7 +245,7 @@ pub(crate) fn forget(file: &Path) {
 }
 
 /// Puts a folder aside for a week: what was discarded may have been meant otherwise.
-pub(crate) fn set_aside(root: &Path, folder: &Path, now: SystemTime) -> io::Result<()> {
+pub(crate) fn move_to_discarded(root: &Path, folder: &Path, now: SystemTime) -> io::Result<()> {
     let old = root.join(OLD);
     std::fs::create_dir_all(&old)?;
     let seconds = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs();
@@ -254,7 +254,7 @@ pub(crate) fn set_aside(root: &Path, folder: &Path, now: SystemTime) -> io::Resu
 }
 
 /// Removes what was put aside longer ago.
-pub(crate) fn clear_old(root: &Path, now: SystemTime) {
+pub(crate) fn remove_expired(root: &Path, now: SystemTime) {
     for folder in folders_in(&root.join(OLD)) {
         let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let seconds = name.split('-').next().and_then(|seconds| seconds.parse::<u64>().ok());
@@ -279,13 +279,13 @@ fn folders_in(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// Writes a project that nothing else keeps to the first folder that takes it, under a name that no file has.
-pub(crate) fn write_recovered(project: &Project, folders: &[PathBuf]) -> Result<PathBuf, FileError> {
+pub(crate) fn write_recovery_copy(project: &Project, folders: &[PathBuf]) -> Result<PathBuf, FileError> {
     let stem = document::file_stem(project);
-    let mut refusal = FileError::NoFolder(PathBuf::new());
+    let mut refusal = FileError::MissingFolder(PathBuf::new());
     for folder in folders {
         for number in 1..100 {
             let mark = if number == 1 { String::new() } else { format!("-{number}") };
-            let path = folder.join(format!("{stem}-recovered{mark}{ENDING}"));
+            let path = folder.join(format!("{stem}-recovered{mark}{PROJECT_SUFFIX}"));
             let write = |writer: &mut BufWriter<&File>| {
                 writer.write_all(project.to_json().as_bytes()).map_err(|error| FileError::writing(&path, &error))
             };
@@ -331,22 +331,22 @@ mod tests {
     #[test]
     fn a_session_holds_what_is_unsaved_and_nothing_else() {
         let root = tempfile::tempdir().expect("folder");
-        let mut session = Session::begin(root.path()).expect("a session");
+        let mut session = RecoverySession::begin(root.path()).expect("a session");
         session.keep(&[unsaved(0, 1), unsaved(3, 2)]).expect("written");
         assert_eq!(names(&session.folder), ["0.json", "3.json", LOCK]);
         session.keep(&[unsaved(3, 5)]).expect("written");
         assert_eq!(names(&session.folder), ["3.json", LOCK]);
-        assert!(leftovers(root.path()).0.is_empty(), "its editor still runs");
-        let other = Session::begin(root.path()).expect("another one");
+        assert!(find_recoverable(root.path()).0.is_empty(), "its editor still runs");
+        let other = RecoverySession::begin(root.path()).expect("another one");
         assert_ne!(other.folder, session.folder);
         drop(session);
-        let (left, broken) = leftovers(root.path());
+        let (left, broken) = find_recoverable(root.path());
         assert_eq!((left.len(), broken.len()), (1, 0));
         assert_eq!(
             (left[0].project.recipe.seed, left[0].path.as_deref()),
             (5, Some(Path::new("/land/a.upthrust.json")))
         );
-        assert!(leftovers(root.path()).0.is_empty(), "nobody else offers it meanwhile");
+        assert!(find_recoverable(root.path()).0.is_empty(), "nobody else offers it meanwhile");
         forget(&left[0].file);
         drop(left);
         other.end();
@@ -356,7 +356,7 @@ mod tests {
     #[test]
     fn imported_files_are_written_once_and_come_back() {
         let root = tempfile::tempdir().expect("folder");
-        let mut session = Session::begin(root.path()).expect("a session");
+        let mut session = RecoverySession::begin(root.path()).expect("a session");
         let kept = with_file("a.png", vec![1, 2, 3]);
         session.keep(std::slice::from_ref(&kept)).expect("written");
         let bytes = session.folder.join("0.bytes");
@@ -370,10 +370,10 @@ mod tests {
             (vec!["0.bytes".into(), "0.json".into(), LOCK.into()], before)
         );
         drop(session);
-        let (left, _) = leftovers(root.path());
+        let (left, _) = find_recoverable(root.path());
         assert_eq!(left[0].project, *edited.project);
         drop(left);
-        let mut session = Session::begin(root.path()).expect("a session");
+        let mut session = RecoverySession::begin(root.path()).expect("a session");
         session.keep(&[kept]).expect("written");
         session.keep(&[unsaved(1, 1)]).expect("written");
         assert_eq!(names(&session.folder), ["1.json", LOCK], "files go with the project that drew on them");
@@ -386,12 +386,12 @@ mod tests {
         for name in
             ["../../escape.png", "/etc/escape.png", "C:\\escape.png", "lock", "0.json", "old", "a/../../b.png", "."]
         {
-            let mut session = Session::begin(&inside).expect("a session");
+            let mut session = RecoverySession::begin(&inside).expect("a session");
             let kept = with_file(name, vec![7; 9]);
             session.keep(std::slice::from_ref(&kept)).expect(name);
             assert_eq!(names(&session.folder), ["0.bytes", "0.json", LOCK], "{name}");
             drop(session);
-            let (left, broken) = leftovers(&inside);
+            let (left, broken) = find_recoverable(&inside);
             assert_eq!((left[0].project.clone(), broken), ((*kept.project).clone(), vec![]), "{name}");
             forget(&left[0].file);
         }
@@ -412,7 +412,7 @@ mod tests {
             std::fs::write(folder.join(format!("{i}.json")), text).expect("written");
         }
         std::fs::write(folder.join("9.json"), "{ half").expect("written");
-        let (left, broken) = leftovers(&root.path().join("recovery"));
+        let (left, broken) = find_recoverable(&root.path().join("recovery"));
         assert_eq!((left.len(), broken.len()), (0, 5), "{broken:?}");
         assert!(folder.join("9.json").exists(), "what cannot be read stays for whoever can");
         #[cfg(unix)]
@@ -420,23 +420,23 @@ mod tests {
             std::os::unix::fs::symlink(root.path().join("secret.bytes"), folder.join("5.bytes")).expect("linked");
             let text = format!(r#"{{"files": {{"a.png": 5}}, "project": {project}}}"#);
             std::fs::write(folder.join("1.json"), text).expect("written");
-            assert_eq!(leftovers(&root.path().join("recovery")).0.len(), 0);
+            assert_eq!(find_recoverable(&root.path().join("recovery")).0.len(), 0);
         }
     }
 
     #[test]
     fn what_is_discarded_stays_for_a_week() {
         let root = tempfile::tempdir().expect("folder");
-        let mut session = Session::begin(root.path()).expect("a session");
+        let mut session = RecoverySession::begin(root.path()).expect("a session");
         session.keep(&[unsaved(0, 1)]).expect("written");
         let folder = session.folder.clone();
         drop(session);
         let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000);
-        set_aside(root.path(), &folder, now).expect("moved");
-        assert!(leftovers(root.path()).0.is_empty());
-        clear_old(root.path(), now + OLD_STAYS);
+        move_to_discarded(root.path(), &folder, now).expect("moved");
+        assert!(find_recoverable(root.path()).0.is_empty());
+        remove_expired(root.path(), now + OLD_STAYS);
         assert_eq!(names(&root.path().join(OLD)), ["1000000-1"]);
-        clear_old(root.path(), now + OLD_STAYS + Duration::from_secs(2));
+        remove_expired(root.path(), now + OLD_STAYS + Duration::from_secs(2));
         assert!(names(&root.path().join(OLD)).is_empty());
     }
 }

@@ -8,19 +8,19 @@ use egui::{Context, Popup};
 use crate::app::commands::FileSlot;
 use crate::app::commands::handler::add_step;
 use crate::app::dialogs::export::COPY_NOTES;
-use crate::app::dialogs::file_dialogs::{Answer, Ask, PathField, Purpose};
+use crate::app::dialogs::file_dialogs::{DialogOutcome, DialogPurpose, DialogRequest, PathField};
 use crate::app::dialogs::modals::Modal;
 use crate::app::panels::hints;
-use crate::app::tasks::file_tasks::{Errand, Imported};
-use crate::app::views::scene::{Drawing, DrawingOutcome};
-use crate::app::{App, Opening, file_name, panels, views};
-use crate::engine::operations::Operation;
+use crate::app::tasks::file_tasks::{FileTaskResult, Imported};
+use crate::app::views::scene::{RenderOutcome, RenderTask};
+use crate::app::{App, PendingProject, file_name, panels, views};
+use crate::engine::operations::AnyOperation;
 use crate::engine::operations::heightmap::Heightmap;
-use crate::engine::parameters::{Band, FileName, PictureName};
+use crate::engine::parameters::{Band, FileName, TextureName};
 use crate::engine::recipe::Blend;
 use crate::engine::{Recipe, Step};
-use crate::project::{ENDING, Project};
-use crate::scene::frame_paths;
+use crate::project::{PROJECT_SUFFIX, Project};
+use crate::scene::turntable_paths;
 use crate::worker::{ExportOutcome, JobError};
 
 /// How often it is looked which recent files are there, while a menu is open, seconds.
@@ -39,19 +39,19 @@ pub(crate) struct RecentFiles {
 
 impl App {
     /// Has it looked which of the recent files are there, at the start and while they can be chosen.
-    pub(crate) fn look_for_recent(&mut self, ctx: &Context) {
+    pub(crate) fn check_recent_files(&mut self, ctx: &Context) {
         let now = ctx.input(|input| input.time);
         let is_due = self.recent_files.asked.is_none_or(|asked| now - asked > LOOK_EVERY && Popup::is_any_open(ctx));
         if is_due && !self.recent_files.is_asked && !self.settings.recent.is_empty() {
             (self.recent_files.asked, self.recent_files.is_asked) = (Some(now), true);
-            self.errands.look_for(self.settings.recent.clone());
+            self.file_tasks.find_missing(self.settings.recent.clone());
         }
     }
 
     /// Takes what came from other threads.
     pub(crate) fn receive(&mut self, ctx: &Context) {
-        while let Some(errand) = self.errands.take() {
-            self.finish_errand(ctx, errand);
+        while let Some(errand) = self.file_tasks.take() {
+            self.handle_file_result(ctx, errand);
         }
         while let Some((ask, answer)) = self.dialogs.answer() {
             self.answer(ask, answer);
@@ -68,32 +68,32 @@ impl App {
                         }
                     };
                     let said: Vec<String> = std::iter::once(files).chain(built.notes).collect();
-                    self.say(format!("Exported {}", said.join(", ")));
+                    self.show_message(format!("Exported {}", said.join(", ")));
                     if !built.steps.is_empty()
                         && let Some(notes) = self.export.import_notes().map(str::to_string)
                     {
                         self.offer(COPY_NOTES, notes);
                     }
                 }
-                ExportOutcome::Cancelled => self.say("The export was cancelled; nothing was left behind"),
-                ExportOutcome::Failed(error) => self.complain(error.to_string()),
+                ExportOutcome::Cancelled => self.show_message("The export was cancelled; nothing was left behind"),
+                ExportOutcome::Failed(error) => self.show_error(error.to_string()),
             }
         }
-        if let Some(outcome) = self.drawing.as_ref().and_then(Drawing::take) {
-            self.drawing = None;
+        if let Some(outcome) = self.render_task.as_ref().and_then(RenderTask::take) {
+            self.render_task = None;
             match outcome {
-                DrawingOutcome::Written(files) => {
+                RenderOutcome::Written(files) => {
                     let first = files.first().map(|file| file.display().to_string()).unwrap_or_default();
                     let more = files.len().saturating_sub(1);
                     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-                    self.say(format!("Saved {first}{more}"));
+                    self.show_message(format!("Saved {first}{more}"));
                 }
-                DrawingOutcome::Cancelled => self.say("The drawing was cancelled; nothing was left behind"),
-                DrawingOutcome::Failed(error) => self.complain(error),
+                RenderOutcome::Cancelled => self.show_message("The drawing was cancelled; nothing was left behind"),
+                RenderOutcome::Failed(error) => self.show_error(error),
             }
         }
         self.thumbnails.receive(ctx);
-        self.receive_preset_pictures(ctx);
+        self.receive_preset_thumbnails(ctx);
         match self.previewer.take() {
             Some(Ok(preview)) => {
                 self.failed = false;
@@ -107,45 +107,45 @@ impl App {
                     JobError::Failed(message) => message.clone(),
                     JobError::Panicked(_) => error.to_string(),
                 };
-                self.complain(text);
+                self.show_error(text);
             }
             None => {}
         }
     }
 
-    fn finish_errand(&mut self, ctx: &Context, errand: Errand) {
+    fn handle_file_result(&mut self, ctx: &Context, errand: FileTaskResult) {
         match errand {
-            Errand::Opened { path, project } => {
-                self.settings.remember(&path);
+            FileTaskResult::Opened { path, project } => {
+                self.settings.add_recent(&path);
                 self.open_project(format!("Open {}", file_name(&path)), *project, Some(path));
             }
-            Errand::Imported(imported) => self.finish_import(imported),
-            Errand::Saved { path, project, origin } => {
-                self.say(format!("Saved {}", path.display()));
-                self.settings.remember(&path);
+            FileTaskResult::Imported(imported) => self.finish_import(imported),
+            FileTaskResult::Saved { path, project, origin } => {
+                self.show_message(format!("Saved {}", path.display()));
+                self.settings.add_recent(&path);
                 self.document.mark_saved(origin, path, project);
-                self.has_saved(origin);
+                self.project_saved(origin);
             }
-            Errand::Surveyed(survey) => self.export.take(survey),
-            Errand::Tried(pace) => self.export.take_pace(pace),
-            Errand::Done => {}
-            Errand::Missing(missing) => {
+            FileTaskResult::TargetsChecked(survey) => self.export.take(survey),
+            FileTaskResult::CostEstimated(pace) => self.export.receive_cost_estimate(pace),
+            FileTaskResult::Done => {}
+            FileTaskResult::RecentMissing(missing) => {
                 (self.recent_files.missing, self.recent_files.is_asked) = (missing, false);
             }
-            Errand::Gone(path) => {
+            FileTaskResult::RecentGone(path) => {
                 self.settings.recent.retain(|known| *known != path);
-                self.complain(format!("{} is no longer there; it was taken off the recent files", path.display()));
+                self.show_error(format!("{} is no longer there; it was taken off the recent files", path.display()));
             }
-            Errand::Unshown(folder) => {
+            FileTaskResult::NoFileManager(folder) => {
                 let folder = folder.display().to_string();
-                self.complain(format!("No program to show folders was found; the folder is {folder}"));
+                self.show_error(format!("No program to show folders was found; the folder is {folder}"));
                 self.offer("Copy the path", folder);
             }
-            Errand::Presets { presets, broken } => self.take_presets(ctx, presets, broken),
-            Errand::PresetSaved { path } => self.has_saved_preset(&path),
-            Errand::Failed(message) => {
+            FileTaskResult::Presets { presets, broken } => self.receive_presets(ctx, presets, broken),
+            FileTaskResult::PresetSaved { path } => self.preset_saved(&path),
+            FileTaskResult::Failed(message) => {
                 self.saving = None;
-                self.complain(message);
+                self.show_error(message);
             }
         }
     }
@@ -153,11 +153,11 @@ impl App {
     /// Puts an imported picture or heightmap where it was asked for, and nowhere else; one that was asked for nothing
     /// in particular into a new step.
     fn finish_import(&mut self, imported: Imported) {
-        let Imported { path, bytes, range_m, mut notes, target, is_ground } = imported;
+        let Imported { path, bytes, range_m, mut notes, target, is_material } = imported;
         let mut project = (**self.document.project()).clone();
-        if bytes.len() as u64 > project.room_for_files() {
+        if bytes.len() as u64 > project.remaining_file_bytes() {
             let size = bytes.len() / 1_000_000;
-            self.complain(format!(
+            self.show_error(format!(
                 "{}: {size} MB are more than a project can hold; import a smaller map",
                 path.display()
             ));
@@ -165,20 +165,23 @@ impl App {
         }
         let origin = self.document.origin_id();
         if let Some(obstacle) = target.as_ref().and_then(|target| target.obstacle(&project.recipe, origin)) {
-            self.complain(format!("{}: {obstacle}", path.display()));
+            self.show_error(format!("{}: {obstacle}", path.display()));
             return;
         }
         let name = project.import_file(&file_name(&path), bytes);
         let Recipe { stack, texture, .. } = &mut project.recipe;
         match target.map(|target| target.slot) {
             Some(FileSlot::Texture(i)) => {
-                let (ground, picture) = (&mut texture.types[i], Some(PictureName(name.0)));
+                let (ground, picture) = (&mut texture.types[i], Some(TextureName(name.0)));
                 ground.tint = panels::types::tint_of(picture.as_ref()).unwrap_or(ground.tint);
                 ground.texture = picture;
             }
             Some(FileSlot::Mask(i)) => {
                 let Some(mask) = &mut stack[i].settings.mask else {
-                    self.complain(format!("{}: the mask for which it was chosen is off; switch it on", path.display()));
+                    self.show_error(format!(
+                        "{}: the mask for which it was chosen is off; switch it on",
+                        path.display()
+                    ));
                     return;
                 };
                 mask.file = name;
@@ -188,10 +191,10 @@ impl App {
                 take_heightmap(&mut stack[i], name, range_m);
                 self.selected_step = i;
             }
-            None if is_ground => {
+            None if is_material => {
                 let range_m = self.shown.as_ref().map(|shown| shown.summary.range_m());
-                let picture = Some(PictureName(name.0));
-                panels::types::add_type(texture, &mut self.studio, range_m.unwrap_or_default());
+                let picture = Some(TextureName(name.0));
+                panels::types::add_type(texture, &mut self.texture_panel, range_m.unwrap_or_default());
                 if let Some(ground) = texture.types.last_mut() {
                     ground.tint = panels::types::tint_of(picture.as_ref()).unwrap_or(ground.tint);
                     ground.texture = picture;
@@ -208,16 +211,16 @@ impl App {
             }
         }
         self.document.propose(project, None);
-        self.say(format!("Imported {}: {}", file_name(&path), notes.join("; ")));
+        self.show_message(format!("Imported {}: {}", file_name(&path), notes.join("; ")));
     }
 
     pub(crate) fn open_project(&mut self, name: String, project: Project, path: Option<PathBuf>) {
-        self.carry_out_opening(Opening { name, project, path, is_unsaved: false });
+        self.open_pending(PendingProject { name, project, path, is_unsaved: false });
     }
 
-    pub(crate) fn carry_out_opening(&mut self, Opening { name, project, path, is_unsaved }: Opening) {
+    pub(crate) fn open_pending(&mut self, PendingProject { name, project, path, is_unsaved }: PendingProject) {
         self.selected_step = first_step(&project);
-        self.studio.reset();
+        self.texture_panel.reset();
         self.fault_tool.let_go();
         if is_unsaved {
             self.document.replace_unsaved(name, project, path);
@@ -226,32 +229,34 @@ impl App {
         }
         // Whole, for that is what was chosen; whoever wants to see it rise plays it.
         self.playback.seek(self.total(), self.total());
-        self.maps.gaze = views::Gaze::default();
+        self.maps.viewport = views::MapViewport::default();
         self.scene.reset();
         self.settings.hints_seen.insert(hints::PRESETS.into());
     }
 
     /// The user answered a question for a file.
-    pub(crate) fn answer(&mut self, ask: Ask, answer: Answer) {
+    pub(crate) fn answer(&mut self, ask: DialogRequest, answer: DialogOutcome) {
         match answer {
-            Answer::Cancelled => self.saving = None,
-            Answer::NoDialog if ask.purpose == Purpose::ExportFolder => self.export.has_no_dialog(),
-            Answer::NoDialog => self.modal = Some(Modal::PathField(PathField::new(ask))),
-            Answer::Chosen { path, may_replace } => {
+            DialogOutcome::Cancelled => self.saving = None,
+            DialogOutcome::Unavailable if ask.purpose == DialogPurpose::ExportFolder => {
+                self.export.file_dialog_unavailable()
+            }
+            DialogOutcome::Unavailable => self.modal = Some(Modal::PathField(PathField::new(ask))),
+            DialogOutcome::Chosen { path, may_replace } => {
                 let files = match ask.purpose {
-                    Purpose::Open | Purpose::Import { .. } | Purpose::ExportFolder => Vec::new(),
-                    Purpose::Save { .. } => {
+                    DialogPurpose::Open | DialogPurpose::Import { .. } | DialogPurpose::ExportFolder => Vec::new(),
+                    DialogPurpose::Save { .. } => {
                         [with_project_ending(&path)].into_iter().filter(|path| path.exists()).collect()
                     }
-                    Purpose::Picture { frames, .. } => {
+                    DialogPurpose::Image { frames, .. } => {
                         let path = picture_path(&path);
-                        let files = frames.map_or_else(|| vec![path.clone()], |count| frame_paths(&path, count));
+                        let files = frames.map_or_else(|| vec![path.clone()], |count| turntable_paths(&path, count));
                         files.into_iter().filter(|path| path.exists()).collect()
                     }
                 };
                 let unasked: Vec<PathBuf> = files.into_iter().filter(|file| !(may_replace && *file == path)).collect();
                 if unasked.is_empty() {
-                    self.go_ahead(&ask, path);
+                    self.use_chosen_file(&ask, path);
                 } else {
                     self.modal = Some(Modal::Replace { ask, path, files: unasked });
                 }
@@ -260,29 +265,29 @@ impl App {
     }
 
     /// Does what the file was chosen for.
-    pub(crate) fn go_ahead(&mut self, ask: &Ask, path: PathBuf) {
+    pub(crate) fn use_chosen_file(&mut self, ask: &DialogRequest, path: PathBuf) {
         match ask.purpose {
-            Purpose::Open => self.errands.open(path),
-            Purpose::Import { ref target } => self.errands.import(path, target.clone()),
-            Purpose::Save { origin } => self.save_to(with_project_ending(&path), origin),
-            Purpose::Picture { size, frames } => self.draw(size, frames, picture_path(&path)),
-            Purpose::ExportFolder => self.export.go_to(&path),
+            DialogPurpose::Open => self.file_tasks.open(path),
+            DialogPurpose::Import { ref target } => self.file_tasks.import(path, target.clone()),
+            DialogPurpose::Save { origin } => self.save_to(with_project_ending(&path), origin),
+            DialogPurpose::Image { size, frames } => self.draw(size, frames, picture_path(&path)),
+            DialogPurpose::ExportFolder => self.export.go_to(&path),
         }
     }
 
     /// Begins a picture or a turntable of the 3-D view; one that is being drawn already comes first.
     pub(crate) fn draw(&mut self, size: [u32; 2], frames: Option<u32>, path: PathBuf) {
-        if self.drawing.is_some() {
-            self.complain("another picture is being drawn; wait for it, or cancel it, and choose again");
+        if self.render_task.is_some() {
+            self.show_error("another picture is being drawn; wait for it, or cancel it, and choose again");
             return;
         }
         let begun = self.scene.model(size).and_then(|model| {
-            let started = Drawing::start(model, size, frames, path, self.wake.clone());
+            let started = RenderTask::start(model, size, frames, path, self.wake.clone());
             started.map_err(|error| format!("the picture cannot be drawn: {error}"))
         });
         match begun {
-            Ok(drawing) => self.drawing = Some(drawing),
-            Err(error) => self.complain(error),
+            Ok(render_task) => self.render_task = Some(render_task),
+            Err(error) => self.show_error(error),
         }
     }
 }
@@ -295,7 +300,7 @@ pub(crate) fn first_step(project: &Project) -> usize {
 
 /// Lets a heightmap step draw on that file.
 fn take_heightmap(step: &mut Step, file: FileName, range_m: Option<Band>) {
-    if let Operation::Heightmap(heightmap) = &mut step.operation {
+    if let AnyOperation::Heightmap(heightmap) = &mut step.operation {
         heightmap.file = file;
         if let Some(range) = range_m {
             (heightmap.low_m, heightmap.high_m) = (Some(range.min), Some(range.max));
@@ -306,7 +311,7 @@ fn take_heightmap(step: &mut Step, file: FileName, range_m: Option<Band>) {
 /// A project's path with the ending that projects have.
 fn with_project_ending(path: &Path) -> PathBuf {
     let name = file_name(path);
-    if name.ends_with(".json") { path.to_path_buf() } else { path.with_file_name(format!("{name}{ENDING}")) }
+    if name.ends_with(".json") { path.to_path_buf() } else { path.with_file_name(format!("{name}{PROJECT_SUFFIX}")) }
 }
 
 /// A picture's path: a PNG unless its ending says otherwise.

@@ -18,16 +18,16 @@ use crate::app::views::View;
 
 /// Where the editor keeps what outlives it; `None`: nothing is kept.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Folders {
+pub(crate) struct UserFolders {
     /// Settings and presets of one's own.
     pub(crate) config: Option<PathBuf>,
     /// Work that no file holds yet.
     pub(crate) state: Option<PathBuf>,
 }
 
-impl Folders {
+impl UserFolders {
     /// Where the desktop wants such things: the XDG base directories, Application Support, or AppData.
-    pub(crate) fn of_user() -> Self {
+    pub(crate) fn for_user() -> Self {
         let named = |variable: &str| std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute());
         let home = || std::env::home_dir().filter(|home| home.is_absolute());
         if cfg!(windows) {
@@ -149,7 +149,7 @@ impl Settings {
     }
 
     /// Puts a file first among the recent ones. What cannot be written as text is left out.
-    pub(crate) fn remember(&mut self, path: &Path) {
+    pub(crate) fn add_recent(&mut self, path: &Path) {
         let path = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
         if path.to_str().is_some() {
             self.recent.retain(|known| *known != path);
@@ -159,7 +159,7 @@ impl Settings {
     }
 
     /// The next larger or smaller scale that the menu offers.
-    pub(crate) fn scaled(&self, larger: bool) -> u32 {
+    pub(crate) fn next_scale(&self, larger: bool) -> u32 {
         let present = self.scale_percent;
         let next = if larger {
             SCALES.into_iter().find(|scale| *scale > present)
@@ -176,7 +176,7 @@ pub(crate) fn layout_id() -> egui::Id {
 }
 
 /// The layout of the first start: the land over its two maps.
-pub(crate) fn usual_layout() -> Tree<View> {
+pub(crate) fn default_layout() -> Tree<View> {
     let mut tiles = Tiles::default();
     let [heightmap, texture, scene] = View::ALL.map(|view| tiles.insert_pane(view));
     let maps = tiles.insert_horizontal_tile(vec![heightmap, texture]);
@@ -218,11 +218,11 @@ mod tests {
     fn settings_survive_the_way_through_their_file() {
         let mut settings = Settings { scale_percent: 150, theme: ThemePreference::Light, ..Default::default() };
         settings.maximised = Some(View::Scene);
-        settings.remember(Path::new("/land/a.upthrust.json"));
-        settings.set_layout(&usual_layout());
+        settings.add_recent(Path::new("/land/a.upthrust.json"));
+        settings.set_layout(&default_layout());
         let (read, said) = read(&settings.to_json());
         assert_eq!((&read, said), (&settings, None));
-        assert!(read.layout().is_some_and(|tree| tree == usual_layout()));
+        assert!(read.layout().is_some_and(|tree| tree == default_layout()));
     }
 
     #[test]
@@ -254,7 +254,7 @@ mod tests {
         assert!(!with(&[View::Scene, View::Heightmap]));
         assert!(!with(&[View::Scene, View::Heightmap, View::Texture, View::Scene]));
         let mut circle = Settings::default();
-        circle.set_layout(&usual_layout());
+        circle.set_layout(&default_layout());
         let root = circle.layout["root"].clone();
         let text = circle.layout.to_string();
         // The root among its own children.
@@ -268,7 +268,7 @@ mod tests {
     fn the_newest_file_is_first_and_stands_there_once() {
         let mut settings = Settings::default();
         for i in (0..20).chain([15]) {
-            settings.remember(&PathBuf::from(format!("/land/{i}.upthrust.json")));
+            settings.add_recent(&PathBuf::from(format!("/land/{i}.upthrust.json")));
         }
         assert_eq!(settings.recent.len(), MOST_RECENT);
         let names: Vec<_> = settings.recent.iter().take(3).map(|path| path.display().to_string()).collect();
@@ -288,7 +288,7 @@ mod tests {
     #[test]
     fn scales_go_along_the_menu_and_end_there() {
         let at = |scale_percent| Settings { scale_percent, ..Default::default() };
-        assert_eq!((at(100).scaled(true), at(100).scaled(false)), (110, 90));
-        assert_eq!((at(200).scaled(true), at(75).scaled(false), at(120).scaled(true)), (200, 75, 125));
+        assert_eq!((at(100).next_scale(true), at(100).next_scale(false)), (110, 90));
+        assert_eq!((at(200).next_scale(true), at(75).next_scale(false), at(120).next_scale(true)), (200, 75, 125));
     }
 }

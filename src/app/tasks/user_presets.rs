@@ -6,33 +6,33 @@ use std::sync::Arc;
 
 use egui::Context;
 
-use crate::app::dialogs::gallery::{Decision, OwnPreset, PresetForm, picture_of};
+use crate::app::dialogs::gallery::{GalleryResponse, SavePresetDialog, UserPreset, thumbnail_path};
 use crate::app::document::file_stem;
-use crate::app::tasks::file_tasks::Errand;
-use crate::app::{App, Modal, Opening};
-use crate::engine::{Monitor, Picture};
+use crate::app::tasks::file_tasks::FileTaskResult;
+use crate::app::{App, Modal, PendingProject};
+use crate::engine::{Image, Progress};
 use crate::files::{FileError, atomic, swatches, texture};
-use crate::project::{ENDING, Project};
+use crate::project::{PROJECT_SUFFIX, Project};
 
 /// Reads every preset in the folder, in the order of their names.
-fn read_all(folder: &Path) -> Errand {
+fn read_all(folder: &Path) -> FileTaskResult {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
-    paths.retain(|path| path.to_string_lossy().ends_with(ENDING));
+    paths.retain(|path| path.to_string_lossy().ends_with(PROJECT_SUFFIX));
     paths.sort();
     let (mut presets, mut broken) = (Vec::new(), None);
     for path in paths {
         match Project::open(&path) {
             Ok(project) => {
-                let beside = picture_of(&path);
+                let beside = thumbnail_path(&path);
                 let bytes = std::fs::read(&beside).ok().filter(|_| beside.is_file());
                 let picture = bytes.and_then(|bytes| swatches::picture(&beside, &bytes).ok());
-                presets.push(OwnPreset { path, project, picture });
+                presets.push(UserPreset { path, project, picture });
             }
             Err(error) => broken = Some(format!("{}: {error}", path.display())),
         }
     }
-    Errand::Presets { presets, broken }
+    FileTaskResult::Presets { presets, broken }
 }
 
 /// Writes a project to the folder under a name that no file has.
@@ -42,7 +42,7 @@ fn save(folder: &Path, project: &Project) -> Result<PathBuf, FileError> {
     let mut number = 1;
     loop {
         let mark = if number == 1 { String::new() } else { format!("-{number}") };
-        let path = folder.join(format!("{stem}{mark}{ENDING}"));
+        let path = folder.join(format!("{stem}{mark}{PROJECT_SUFFIX}"));
         let written = atomic::write_atomically(&path, false, |writer| {
             writer.write_all(text.as_bytes()).map_err(|error| FileError::writing(&path, &error))
         });
@@ -55,21 +55,22 @@ fn save(folder: &Path, project: &Project) -> Result<PathBuf, FileError> {
 }
 
 /// Writes the picture of a preset.
-fn write_picture(path: &Path, picture: &Picture) -> Errand {
-    let written = atomic::write_atomically(path, true, |writer| texture::write(writer, path, picture, &Monitor::new()));
+fn write_picture(path: &Path, picture: &Image) -> FileTaskResult {
+    let written =
+        atomic::write_atomically(path, true, |writer| texture::write(writer, path, picture, &Progress::new()));
     match written {
-        Ok(()) => Errand::Done,
-        Err(error) => Errand::Failed(error.to_string()),
+        Ok(()) => FileTaskResult::Done,
+        Err(error) => FileTaskResult::Failed(error.to_string()),
     }
 }
 
 /// Removes a preset and its picture.
-fn delete(path: &Path) -> Errand {
+fn delete(path: &Path) -> FileTaskResult {
     // One without a picture is a preset too.
-    let _ = std::fs::remove_file(picture_of(path));
+    let _ = std::fs::remove_file(thumbnail_path(path));
     match std::fs::remove_file(path) {
-        Ok(()) => Errand::Done,
-        Err(error) => Errand::Failed(format!("{}: the preset cannot be deleted: {error}", path.display())),
+        Ok(()) => FileTaskResult::Done,
+        Err(error) => FileTaskResult::Failed(format!("{}: the preset cannot be deleted: {error}", path.display())),
     }
 }
 
@@ -79,7 +80,7 @@ impl App {
     }
 
     /// Opens the gallery of presets.
-    pub(crate) fn choose_preset(&mut self) {
+    pub(crate) fn open_gallery(&mut self) {
         self.message = None;
         self.gallery.open();
         self.read_presets();
@@ -87,49 +88,49 @@ impl App {
     }
 
     /// Opens the window in which the project becomes a preset.
-    pub(crate) fn name_preset(&mut self) {
+    pub(crate) fn open_save_preset(&mut self) {
         match self.preset_folder() {
-            Some(_) => self.modal = Some(Modal::SavePreset(PresetForm::new(self.document.project()))),
-            None => self.complain("there is no folder for presets here; save the project to a file instead"),
+            Some(_) => self.modal = Some(Modal::SavePreset(SavePresetDialog::new(self.document.project()))),
+            None => self.show_error("there is no folder for presets here; save the project to a file instead"),
         }
     }
 
     fn read_presets(&mut self) {
         if let Some(folder) = self.preset_folder() {
-            self.errands.run(move || read_all(&folder));
+            self.file_tasks.run(move || read_all(&folder));
         }
     }
 
     /// The folder was read.
-    pub(crate) fn take_presets(&mut self, ctx: &Context, presets: Vec<OwnPreset>, broken: Option<String>) {
-        self.gallery.take_own(ctx, presets);
+    pub(crate) fn receive_presets(&mut self, ctx: &Context, presets: Vec<UserPreset>, broken: Option<String>) {
+        self.gallery.set_user_presets(ctx, presets);
         if let Some(broken) = broken {
-            self.complain(broken);
+            self.show_error(broken);
         }
     }
 
     /// Takes the pictures that were drawn for the gallery, and keeps those of own presets beside them.
-    pub(crate) fn receive_preset_pictures(&mut self, ctx: &Context) {
+    pub(crate) fn receive_preset_thumbnails(&mut self, ctx: &Context) {
         for (path, picture) in self.gallery.receive(ctx) {
-            self.errands.run(move || write_picture(&path, &picture));
+            self.file_tasks.run(move || write_picture(&path, &picture));
         }
     }
 
     /// Draws the gallery; returns whether it stays.
     pub(crate) fn gallery_ui(&mut self, ctx: &Context) -> bool {
         let stays = match self.gallery.ui(ctx) {
-            Some(Decision::Open(project)) => {
+            Some(GalleryResponse::Open(project)) => {
                 let project = Arc::unwrap_or_clone(project);
                 let name = format!("Preset {}", project.name);
-                self.to_open = Some(Opening { name, project, path: None, is_unsaved: false });
+                self.to_open = Some(PendingProject { name, project, path: None, is_unsaved: false });
                 false
             }
-            Some(Decision::Delete(path)) => {
-                self.errands.run(move || delete(&path));
+            Some(GalleryResponse::Delete(path)) => {
+                self.file_tasks.run(move || delete(&path));
                 self.read_presets();
                 true
             }
-            Some(Decision::Close) => false,
+            Some(GalleryResponse::Close) => false,
             None => true,
         };
         if !stays {
@@ -139,22 +140,22 @@ impl App {
     }
 
     /// Draws the window in which the project becomes a preset; returns whether it stays.
-    pub(crate) fn save_preset_ui(&mut self, ctx: &Context, form: &mut PresetForm) -> bool {
+    pub(crate) fn save_preset_ui(&mut self, ctx: &Context, form: &mut SavePresetDialog) -> bool {
         let Some(decision) = form.ui(ctx) else { return true };
         if let Some(([name, description], folder)) = decision.zip(self.preset_folder()) {
             let mut project = (**self.document.project()).clone();
             (project.name, project.description) = (name, description);
-            self.errands.run(move || match save(&folder, &project) {
-                Ok(path) => Errand::PresetSaved { path },
-                Err(error) => Errand::Failed(error.to_string()),
+            self.file_tasks.run(move || match save(&folder, &project) {
+                Ok(path) => FileTaskResult::PresetSaved { path },
+                Err(error) => FileTaskResult::Failed(error.to_string()),
             });
         }
         false
     }
 
     /// A preset was written: it gets its picture.
-    pub(crate) fn has_saved_preset(&mut self, path: &Path) {
-        self.say(format!("Saved the preset {}; it stands in File > Presets", path.display()));
+    pub(crate) fn preset_saved(&mut self, path: &Path) {
+        self.show_message(format!("Saved the preset {}; it stands in File > Presets", path.display()));
         self.read_presets();
     }
 }

@@ -6,14 +6,14 @@ use egui::{Key, Modifiers, ThemePreference};
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT, Queryable};
 
-use crate::app::dialogs::file_dialogs::Answer;
+use crate::app::dialogs::file_dialogs::DialogOutcome;
 use crate::app::tests::{Scripted, chosen, pause, press, wait, without_rivers};
 use crate::app::*;
 use crate::engine::Step;
 
 /// The editor of a user whose folders are these.
-fn editor_in(folder: &Path, answers: Vec<Answer>) -> Harness<'static, App> {
-    let folders = Folders { config: Some(folder.join("config")), state: Some(folder.join("state")) };
+fn editor_in(folder: &Path, answers: Vec<DialogOutcome>) -> Harness<'static, App> {
+    let folders = UserFolders { config: Some(folder.join("config")), state: Some(folder.join("state")) };
     let dialogs = Scripted::default();
     dialogs.answers.lock().unwrap().extend(answers);
     let mut harness = Harness::builder().with_size([1280.0, 800.0]).with_max_steps(64).build_eframe(move |context| {
@@ -56,7 +56,7 @@ fn theme_scale_layout_and_recent_files_are_kept() {
     let alone = app.tree.tiles.find_pane(&View::Heightmap).expect("a pane");
     app.tree.move_tile_to_container(alone, app.tree.root.expect("a root"), 0, false);
     app.maximised = Some(View::Texture);
-    app.carry_out(&egui::Context::default(), Command::Theme(ThemePreference::Light));
+    app.execute(&egui::Context::default(), Command::Theme(ThemePreference::Light));
     press(&mut editor, Modifiers::COMMAND, Key::Plus);
     press(&mut editor, Modifiers::COMMAND, Key::S);
     wait(&mut editor, "saving", |app| !app.settings.recent.is_empty());
@@ -69,7 +69,7 @@ fn theme_scale_layout_and_recent_files_are_kept() {
     let app = editor.state();
     assert_eq!((app.settings.theme, app.settings.scale_percent), (ThemePreference::Light, 110));
     assert_eq!((app.maximised, &app.settings.recent), (Some(View::Texture), &vec![saved.clone()]));
-    assert!(app.tree == tree && app.tree != crate::app::tasks::settings::usual_layout());
+    assert!(app.tree == tree && app.tree != crate::app::tasks::settings::default_layout());
     assert_eq!(editor.ctx.zoom_factor(), 1.1);
     press(&mut editor, Modifiers::COMMAND, Key::Num0);
     editor.get_by_label("File").click();
@@ -87,7 +87,7 @@ fn recent_files_that_are_gone_are_greyed_and_go_from_the_list_when_chosen() {
     std::fs::write(&there, Project::default().to_json()).expect("written");
     let mut editor = editor_in(folder.path(), vec![]);
     for path in [&there, &gone] {
-        editor.state_mut().settings.remember(path);
+        editor.state_mut().settings.add_recent(path);
     }
     editor.get_by_label("File").click();
     editor.run_steps(3);
@@ -232,7 +232,7 @@ fn a_hidden_project_alone_is_saved_and_not_the_clean_one_that_is_open() {
 fn a_save_after_closing_was_given_up_closes_nothing() {
     let folder = tempfile::tempdir().expect("folder");
     let path = folder.path().join("later.upthrust.json");
-    let mut editor = editor_in(folder.path(), vec![Answer::Cancelled, chosen(path)]);
+    let mut editor = editor_in(folder.path(), vec![DialogOutcome::Cancelled, chosen(path)]);
     editor.state_mut().edit(|project| project.recipe.seed = 77);
     close(&mut editor);
     editor.get_by_label("Save").click();
@@ -271,7 +271,7 @@ fn a_click_in_the_history_jumps_there_and_back_and_the_present_entry_is_lit() {
     let lit = editor.get_by_label("Seed 5019 to 5020");
     assert_eq!(lit.accesskit_node().toggled(), Some(egui::accesskit::Toggled::True));
     assert!(editor.query_by_label("Seed 5020 to 5021").is_some(), "what was undone stands there too");
-    editor.state_mut().carry_out(&egui::Context::default(), Command::GoToEntry(0));
+    editor.state_mut().execute(&egui::Context::default(), Command::GoToEntry(0));
     editor.run_steps(4);
     editor.get_by_label("Start");
     assert_eq!(seed(&editor), start);
@@ -328,7 +328,7 @@ fn an_own_preset_is_saved_with_its_picture_opens_again_and_is_deleted() {
             vec![Step::new(crate::engine::operations::faults::Faults { count: 9, ..Default::default() })];
     });
     let ctx = editor.ctx.clone();
-    editor.state_mut().carry_out(&ctx, Command::SavePreset);
+    editor.state_mut().execute(&ctx, Command::SavePreset);
     if let Some(Modal::SavePreset(form)) = &mut editor.state_mut().modal {
         form.rename("Nine: Faults");
     }
@@ -337,7 +337,7 @@ fn an_own_preset_is_saved_with_its_picture_opens_again_and_is_deleted() {
     let presets = folder.path().join("config/presets");
     let (file, picture) = (presets.join("nine-faults.upthrust.json"), presets.join("nine-faults.png"));
     wait(&mut editor, "the preset and its picture", |_| file.exists() && picture.exists());
-    editor.state_mut().lets_go = true;
+    editor.state_mut().discards_changes = true;
     drop(editor);
 
     let mut editor = editor_in(folder.path(), vec![]);

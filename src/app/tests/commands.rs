@@ -8,7 +8,7 @@ use egui_kittest::kittest::{NodeT, Queryable};
 use crate::app::commands::handler::add_step;
 use crate::app::tests::{chosen, editor, editor_with, pause, press, wait};
 use crate::app::*;
-use crate::engine::{Operation, Step};
+use crate::engine::{AnyOperation, Step};
 
 fn typed(editor: &mut Harness<'static, App>, text: &str) {
     editor.event(egui::Event::Text(text.into()));
@@ -45,7 +45,7 @@ fn the_palette_finds_commands_presets_steps_and_parameters_by_typing() {
 fn a_parameter_is_found_and_typed_without_the_mouse() {
     let mut editor = editor();
     editor.state_mut().edit(|project| {
-        project.recipe.stack = vec![Step::new(Operation::from_key("faults").expect("known"))];
+        project.recipe.stack = vec![Step::new(AnyOperation::from_key("faults").expect("known"))];
     });
     pause(&mut editor);
     find(&mut editor, "faults count");
@@ -60,7 +60,7 @@ fn a_parameter_is_found_and_typed_without_the_mouse() {
 fn what_is_typed_beyond_the_limits_or_is_no_number_is_answered_and_what_is_left_alone_stays() {
     let mut editor = editor();
     editor.state_mut().edit(|project| {
-        let mut step = Step::new(Operation::from_key("faults").expect("known"));
+        let mut step = Step::new(AnyOperation::from_key("faults").expect("known"));
         step.operation.group_mut().set("displacement_m", &serde_json::json!(12.3456)).expect("a displacement");
         project.recipe.stack = vec![step];
     });
@@ -106,7 +106,7 @@ fn the_water_is_found_as_the_sea() {
 fn what_a_message_offers_is_copied() {
     let mut editor = editor();
     pause(&mut editor);
-    editor.state_mut().complain("No program to show folders was found; the folder is /land");
+    editor.state_mut().show_error("No program to show folders was found; the folder is /land");
     editor.state_mut().offer("Copy the path", "/land".into());
     editor.run_steps(2);
     editor.get_by_role_and_label(Role::Button, "Copy the path").click_accesskit();
@@ -158,7 +158,7 @@ fn a_control_that_has_the_focus_keeps_its_own_keys_and_leaves_the_others() {
 fn a_card_has_its_deeds_in_a_context_menu() {
     let mut editor = editor();
     editor.state_mut().edit(|project| {
-        add_step(&mut project.recipe, Step::new(Operation::from_key("terrace").expect("known")));
+        add_step(&mut project.recipe, Step::new(AnyOperation::from_key("terrace").expect("known")));
     });
     pause(&mut editor);
     let stack = |editor: &Harness<'static, App>| -> Vec<String> {
@@ -190,7 +190,7 @@ fn every_control_that_takes_the_focus_has_a_name_whatever_step_is_selected() {
     let mut editor = editor();
     editor.set_size(egui::Vec2::new(1280.0, 2400.0));
     let mut nameless = Vec::new();
-    for operation in Operation::all() {
+    for operation in AnyOperation::all() {
         let key = operation.key();
         editor.state_mut().edit(|project| project.recipe.stack = vec![Step::new(operation)]);
         editor.state_mut().playback.pause();
@@ -228,12 +228,12 @@ fn the_sun_and_the_views_are_worked_by_the_arrow_keys() {
     editor.get_by_label("Heightmap of the land").focus();
     editor.step();
     press(&mut editor, Modifiers::NONE, Key::Plus);
-    assert!(editor.state().maps.gaze.zoom > 1.2);
+    assert!(editor.state().maps.viewport.zoom > 1.2);
     press(&mut editor, Modifiers::NONE, Key::ArrowRight);
-    assert!(editor.state().maps.gaze.centre.x > 0.5);
+    assert!(editor.state().maps.viewport.centre.x > 0.5);
     // What the view does not need works as ever.
     press(&mut editor, Modifiers::NONE, Key::F);
-    assert_eq!(editor.state().maps.gaze.zoom, 1.0);
+    assert_eq!(editor.state().maps.viewport.zoom, 1.0);
 }
 
 #[test]

@@ -6,13 +6,13 @@ use egui::accesskit::Role;
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT, Queryable};
 
-use crate::app::dialogs::file_dialogs::Answer;
+use crate::app::dialogs::file_dialogs::DialogOutcome;
 use crate::app::tests::{chosen, editor, editor_with, pause, press, wait};
 use crate::app::*;
 use crate::engine::parameters::Band;
 
 /// An editor at rest with the export window over it, which exports into that folder.
-fn exporting(answers: Vec<Answer>, folder: &Path, samples: u32) -> Harness<'static, App> {
+fn exporting(answers: Vec<DialogOutcome>, folder: &Path, samples: u32) -> Harness<'static, App> {
     let mut editor = editor_with(answers);
     pause(&mut editor);
     editor.state_mut().edit(|project| {
@@ -234,7 +234,7 @@ fn files_that_are_there_are_replaced_only_after_a_tick() {
 
 #[test]
 fn without_a_dialog_the_folder_is_typed() {
-    let mut editor = exporting(vec![Answer::NoDialog], Path::new("elsewhere"), 33);
+    let mut editor = exporting(vec![DialogOutcome::Unavailable], Path::new("elsewhere"), 33);
     editor.get_by_label("Choose folder…").click();
     editor.run_steps(4);
     editor.get_by_label("This desktop offers no file dialog; type the folder.");

@@ -22,33 +22,33 @@ use egui_kittest::kittest::Queryable;
 
 use crate::app::commands::FileSlot;
 use crate::app::commands::handler::add_step;
-use crate::app::dialogs::file_dialogs::{Answer, Ask};
+use crate::app::dialogs::file_dialogs::{DialogOutcome, DialogRequest};
 use crate::app::*;
 use crate::engine::Step;
-use crate::engine::operations::Operation;
-use crate::engine::operations::Role::Raises;
+use crate::engine::operations::AnyOperation;
+use crate::engine::operations::Role::Generator;
 use crate::engine::operations::drawn_faults::DrawnFaults;
 use crate::engine::operations::faults::Faults;
 use crate::engine::operations::heightmap::Heightmap;
 use crate::engine::parameters::Band;
-use crate::engine::parameters::PictureName;
+use crate::engine::parameters::TextureName;
 use crate::engine::texture::{TerrainType, TextureRecipe, TextureSettings, TextureView, TypeBlend};
 use crate::files::swatches::SHIPPED;
 
 /// Dialogs that answer at once, as told.
 #[derive(Clone, Default)]
 pub(crate) struct Scripted {
-    pub(crate) answers: Arc<Mutex<VecDeque<Answer>>>,
-    given: Arc<Mutex<VecDeque<(Ask, Answer)>>>,
+    pub(crate) answers: Arc<Mutex<VecDeque<DialogOutcome>>>,
+    given: Arc<Mutex<VecDeque<(DialogRequest, DialogOutcome)>>>,
 }
 
-impl Dialogs for Scripted {
-    fn ask(&mut self, ask: Ask) {
+impl FileDialogs for Scripted {
+    fn ask(&mut self, ask: DialogRequest) {
         let answer = self.answers.lock().unwrap().pop_front().expect("an answer for every question");
         self.given.lock().unwrap().push_back((ask, answer));
     }
 
-    fn answer(&mut self) -> Option<(Ask, Answer)> {
+    fn answer(&mut self) -> Option<(DialogRequest, DialogOutcome)> {
         self.given.lock().unwrap().pop_front()
     }
 }
@@ -57,7 +57,7 @@ impl Dialogs for Scripted {
 pub(crate) fn without_rivers(mut app: App) -> App {
     let mut project = (**app.document.project()).clone();
     for step in &mut project.recipe.stack {
-        if let Operation::Faults(faults) = &mut step.operation {
+        if let AnyOperation::Faults(faults) = &mut step.operation {
             faults.rivers = None;
         }
     }
@@ -65,10 +65,10 @@ pub(crate) fn without_rivers(mut app: App) -> App {
     app
 }
 
-pub(crate) fn editor_with(answers: Vec<Answer>) -> Harness<'static, App> {
+pub(crate) fn editor_with(answers: Vec<DialogOutcome>) -> Harness<'static, App> {
     let dialogs = Scripted { answers: Arc::new(Mutex::new(answers.into())), ..Default::default() };
     let mut harness = Harness::builder().with_size([1280.0, 800.0]).with_max_steps(64).build_eframe(move |context| {
-        let app = App::new(&context.egui_ctx, Box::new(dialogs), None, Folders::default()).expect("threads");
+        let app = App::new(&context.egui_ctx, Box::new(dialogs), None, UserFolders::default()).expect("threads");
         without_rivers(app)
     });
     // Small, so that the unoptimised tests are quick.
@@ -105,8 +105,8 @@ fn settle(harness: &mut Harness<'static, App>) {
     });
 }
 
-pub(crate) fn chosen(path: PathBuf) -> Answer {
-    Answer::Chosen { path, may_replace: true }
+pub(crate) fn chosen(path: PathBuf) -> DialogOutcome {
+    DialogOutcome::Chosen { path, may_replace: true }
 }
 
 fn position(harness: &Harness<'static, App>) -> u32 {
@@ -126,7 +126,7 @@ pub(crate) fn press(harness: &mut Harness<'static, App>, modifiers: egui::Modifi
     harness.step();
 }
 
-fn texture(app: &App) -> Arc<crate::engine::Picture> {
+fn texture(app: &App) -> Arc<crate::engine::Image> {
     app.shown.as_ref().expect("a picture").texture.clone()
 }
 
@@ -183,7 +183,8 @@ fn a_dragged_slider_is_one_entry() {
 #[test]
 fn a_run_of_arrow_keys_is_one_entry_and_the_next_run_another() {
     let mut editor = Harness::builder().with_size([1280.0, 800.0]).with_step_dt(0.02).build_eframe(|context| {
-        let app = App::new(&context.egui_ctx, Box::<Scripted>::default(), None, Folders::default()).expect("threads");
+        let app =
+            App::new(&context.egui_ctx, Box::<Scripted>::default(), None, UserFolders::default()).expect("threads");
         without_rivers(app)
     });
     editor.state_mut().edit(|project| project.view.preview_samples = 65);
@@ -244,7 +245,7 @@ fn steps_are_added_switched_off_and_deleted_by_their_buttons() {
     settle(&mut editor);
     editor.get_by_label("Switch off Faults").click();
     settle(&mut editor);
-    assert_eq!(editor.state().shown.as_ref().expect("a picture").land.min_max(), [0.0, 0.0]);
+    assert_eq!(editor.state().shown.as_ref().expect("a picture").terrain.min_max(), [0.0, 0.0]);
     editor.get_by_label("Switch on Faults").click();
     settle(&mut editor);
     editor.get_by_label("Duplicate Faults").click();
@@ -333,7 +334,7 @@ fn closing_asks_for_work_that_another_project_hides() {
 fn without_a_dialog_a_path_field_takes_its_place() {
     let folder = tempfile::tempdir().expect("folder");
     let path = folder.path().join("typed.upthrust.json");
-    let mut editor = editor_with(vec![Answer::NoDialog]);
+    let mut editor = editor_with(vec![DialogOutcome::Unavailable]);
     pause(&mut editor);
     press(&mut editor, egui::Modifiers::COMMAND, egui::Key::S);
     wait(&mut editor, "the path field", |app| matches!(app.modal, Some(Modal::PathField(_))));
@@ -396,7 +397,7 @@ fn the_window_shows_the_land_in_both_panes_and_no_colour_beside_it() {
     }
     let mut editor =
         Harness::builder().with_size([1280.0, 800.0]).with_theme(egui::Theme::Dark).wgpu().build_eframe(|context| {
-            App::new(&context.egui_ctx, Box::new(Scripted::default()), None, Folders::default()).expect("threads")
+            App::new(&context.egui_ctx, Box::new(Scripted::default()), None, UserFolders::default()).expect("threads")
         });
     editor.state_mut().edit(|project| project.view.preview_samples = 129);
     pause(&mut editor);
@@ -427,11 +428,11 @@ fn an_imported_heightmap_of_whole_metres_is_the_land() {
     let mut editor = editor_with(vec![chosen(path)]);
     pause(&mut editor);
     let context = editor.ctx.clone();
-    editor.state_mut().carry_out(&context, Command::ImportHeightmap);
+    editor.state_mut().execute(&context, Command::ImportHeightmap);
     wait(&mut editor, "the import", |app| app.message.as_ref().is_some_and(|m| m.text.contains("taken as metres")));
     settle(&mut editor);
     let app = editor.state();
-    let [low, high] = app.shown.as_ref().expect("a picture").land.min_max();
+    let [low, high] = app.shown.as_ref().expect("a picture").terrain.min_max();
     assert!((low - 236.0).abs() < 0.1 && (high - 1196.0).abs() < 0.1, "{low} to {high}");
     assert_eq!(app.document.undo_name(), Some("Add dem.png"));
 }
@@ -468,7 +469,7 @@ fn a_file_goes_to_what_it_was_chosen_for_or_nowhere() {
         editor.state_mut().edit(plain);
         pause(&mut editor);
         let context = editor.ctx.clone();
-        editor.state_mut().carry_out(&context, Command::ChooseFile(slot));
+        editor.state_mut().execute(&context, Command::ChooseFile(slot));
         meanwhile(editor.state_mut());
         let before = editor.state().document.project().clone();
         wait(&mut editor, "the file", |app| app.message.is_some());
@@ -508,7 +509,7 @@ fn a_step_is_picked_by_typing_a_part_of_its_name() {
     press(&mut editor, egui::Modifiers::NONE, egui::Key::Enter);
     assert_eq!(operations(editor.state()), ["terrace"]);
     assert_eq!(editor.state().document.undo_name(), Some("Add Terrace"));
-    assert!(!editor.state().picker.is_open());
+    assert!(!editor.state().operation_picker.is_open());
     press(&mut editor, egui::Modifiers::COMMAND, egui::Key::Z);
     assert!(operations(editor.state()).is_empty());
 }
@@ -521,7 +522,7 @@ fn a_step_is_picked_by_a_click_on_its_card() {
     editor.get_by_role_and_label(Role::Button, "Circles").click();
     editor.run_steps(2);
     assert_eq!(operations(editor.state()), ["circles"]);
-    assert!(!editor.state().picker.is_open());
+    assert!(!editor.state().operation_picker.is_open());
 }
 
 #[test]
@@ -532,12 +533,12 @@ fn a_step_is_picked_from_the_menu_and_by_arrow_keys() {
     // The menu's entry; the plus has its keys in its name.
     editor.get_by_label("Add step… Shift+A").click();
     editor.run_steps(3);
-    assert!(editor.state().picker.is_open());
+    assert!(editor.state().operation_picker.is_open());
     for key in [egui::Key::ArrowDown, egui::Key::ArrowDown, egui::Key::ArrowUp, egui::Key::Enter] {
         press(&mut editor, egui::Modifiers::NONE, key);
     }
     // Those that raise land come first.
-    let second = Operation::all().into_iter().filter(|operation| operation.role() == Raises).nth(1);
+    let second = AnyOperation::all().into_iter().filter(|operation| operation.role() == Generator).nth(1);
     assert_eq!(operations(editor.state()), [second.expect("two operations").key()]);
 }
 
@@ -548,7 +549,7 @@ fn escape_and_a_click_beside_the_picker_change_nothing() {
     press(&mut editor, egui::Modifiers::SHIFT, egui::Key::A);
     type_text(&mut editor, "faults");
     press(&mut editor, egui::Modifiers::NONE, egui::Key::Escape);
-    assert!(!editor.state().picker.is_open());
+    assert!(!editor.state().operation_picker.is_open());
     press(&mut editor, egui::Modifiers::SHIFT, egui::Key::A);
     editor.run_steps(2);
     assert!(editor.query_by_label("Clamp").is_some(), "the last search is forgotten");
@@ -557,13 +558,13 @@ fn escape_and_a_click_beside_the_picker_change_nothing() {
     editor.step();
     editor.drop_at(beside);
     editor.run_steps(3);
-    assert!(!editor.state().picker.is_open());
+    assert!(!editor.state().operation_picker.is_open());
     editor.get_by_label_contains("Add step… (").click();
     editor.run_steps(3);
-    assert!(editor.state().picker.is_open());
+    assert!(editor.state().operation_picker.is_open());
     editor.get_by_label_contains("Add step… (").click();
     editor.run_steps(3);
-    assert!(!editor.state().picker.is_open(), "the plus closes what it has opened");
+    assert!(!editor.state().operation_picker.is_open(), "the plus closes what it has opened");
     assert_eq!(*editor.state().document.project(), before);
 }
 
@@ -573,7 +574,7 @@ fn the_picker_s_key_goes_to_a_field_that_has_the_focus() {
     editor.get_by_role_and_label(Role::SpinButton, "Seed").focus();
     editor.run_steps(2);
     press(&mut editor, egui::Modifiers::SHIFT, egui::Key::A);
-    assert!(!editor.state().picker.is_open());
+    assert!(!editor.state().operation_picker.is_open());
 }
 
 #[test]
@@ -581,9 +582,10 @@ fn every_card_gets_its_picture() {
     let mut editor = editor_with_nothing();
     press(&mut editor, egui::Modifiers::SHIFT, egui::Key::A);
     wait(&mut editor, "the pictures", |app| {
-        let drawn =
-            |key: &str| matches!(app.thumbnails.get(key), Some(crate::app::preview::thumbnails::Shown::Drawn(_)));
-        Operation::all().iter().all(|operation| drawn(operation.key()))
+        let drawn = |key: &str| {
+            matches!(app.thumbnails.get(key), Some(crate::app::preview::thumbnails::ThumbnailState::Drawn(_)))
+        };
+        AnyOperation::all().iter().all(|operation| drawn(operation.key()))
     });
 }
 
@@ -595,7 +597,7 @@ fn drawn_faults_are_added_switched_off_and_removed_in_the_list() {
     });
     pause(&mut editor);
     let faults = |editor: &Harness<'static, App>| match &editor.state().document.project().recipe.stack[0].operation {
-        Operation::DrawnFaults(drawn) => drawn.faults.clone(),
+        AnyOperation::DrawnFaults(drawn) => drawn.faults.clone(),
         other => panic!("{other:?}"),
     };
     let first = faults(&editor);
@@ -660,7 +662,7 @@ fn no_step_widens_the_panel() {
     pause(&mut editor);
     let edge = |editor: &Harness<'static, App>| editor.get_by_label_contains("Add step… (").rect().right();
     let before = edge(&editor);
-    for operation in Operation::all() {
+    for operation in AnyOperation::all() {
         editor.state_mut().edit(|project| {
             project.recipe.stack = vec![Step::new(operation.clone())];
         });
@@ -703,7 +705,7 @@ fn a_type_is_shown_alone_without_touching_the_document() {
     let name = before.recipe.texture.types[1].name.clone();
     editor.get_by_label(&format!("Show only {name}")).click();
     editor.run_steps(2);
-    assert_eq!(asked(editor.state()), TextureView::Alone(1));
+    assert_eq!(asked(editor.state()), TextureView::Solo(1));
     wait(&mut editor, "the type alone", |app| texture(app) != seen);
     editor.get_by_label(&format!("Show all types, not only {name}")).click();
     editor.run_steps(2);
@@ -751,7 +753,7 @@ fn an_edge_of_the_diagram_is_dragged_live_and_as_one_entry() {
         project.recipe.texture.settings = TextureSettings::default();
         project.recipe.texture.types = vec![ground.clone(), ground.clone()];
     });
-    editor.state_mut().studio.selected = Some(1);
+    editor.state_mut().texture_panel.selected = Some(1);
     pause(&mut editor);
     let entries = editor.state().document.history().0.len();
     let rect = editor.get_by_label("Elevations and slopes of the terrain types").rect();
@@ -790,7 +792,7 @@ fn a_click_in_the_diagram_selects_what_lies_there() {
     editor.drop_at(steepest);
     editor.run_steps(2);
     let app = editor.state();
-    let selected = app.studio.selected.expect("a type");
+    let selected = app.texture_panel.selected.expect("a type");
     let heaviest = |ground: &TerrainType| ground.is_active(None) && ground.slope_deg.max == 90.0;
     assert!(heaviest(&app.document.project().recipe.texture.types[selected]));
 }
@@ -809,7 +811,7 @@ fn a_type_that_only_changes_the_ground_covers_none_in_the_diagram() {
     editor.step();
     editor.hover_at(middle);
     editor.run_steps(2);
-    assert_eq!(editor.state().studio.selected, None);
+    assert_eq!(editor.state().texture_panel.selected, None);
     assert!(editor.query_by_label_contains(": uncovered, Soot 100 %").is_some());
 }
 
@@ -840,12 +842,12 @@ fn the_sun_is_dragged_over_the_compass_as_one_entry() {
 fn a_ground_is_chosen_by_its_picture() {
     let mut editor = editor();
     editor.state_mut().edit(|project| {
-        let rock = Some(PictureName("assets/rock.jpg".into()));
+        let rock = Some(TextureName("assets/rock.jpg".into()));
         project.recipe.texture.types = vec![TerrainType { texture: rock, ..Default::default() }];
     });
-    editor.state_mut().studio.selected = Some(0);
+    editor.state_mut().texture_panel.selected = Some(0);
     pause(&mut editor);
-    let names: Vec<PictureName> = SHIPPED.iter().map(|(name, _)| PictureName((*name).into())).collect();
+    let names: Vec<TextureName> = SHIPPED.iter().map(|(name, _)| TextureName((*name).into())).collect();
     wait(&mut editor, "the thumbnails", |app| {
         let files = &app.document.project().files;
         names.iter().all(|name| app.thumbnails.ground(name, files).is_some())
@@ -856,7 +858,7 @@ fn a_ground_is_chosen_by_its_picture() {
     editor.run_steps(3);
     let app = editor.state();
     let chosen = app.document.project().recipe.texture.types[0].texture.clone();
-    assert_eq!(chosen, Some(PictureName("assets/layered-rock.jpg".into())));
+    assert_eq!(chosen, Some(TextureName("assets/layered-rock.jpg".into())));
     assert!(app.document.undo_name().is_some_and(|name| name.starts_with("Ground: Texture")));
 }
 
@@ -868,10 +870,10 @@ fn a_picture_of_one_s_own_is_kept_in_the_project_and_what_is_none_is_refused() {
     std::fs::write(&bad, "no picture").expect("written");
     let mut editor = editor_with(vec![chosen(bad), chosen(good.clone())]);
     editor.state_mut().edit(|project| {
-        let rock = Some(PictureName("assets/rock.jpg".into()));
+        let rock = Some(TextureName("assets/rock.jpg".into()));
         project.recipe.texture.types = vec![TerrainType { texture: rock, ..Default::default() }];
     });
-    editor.state_mut().studio.selected = Some(0);
+    editor.state_mut().texture_panel.selected = Some(0);
     pause(&mut editor);
     let before = editor.state().document.project().clone();
     let choose = |editor: &mut Harness<'static, App>| {
@@ -891,7 +893,7 @@ fn a_picture_of_one_s_own_is_kept_in_the_project_and_what_is_none_is_refused() {
     choose(&mut editor);
     let project = editor.state().document.project().clone();
     let ground = &project.recipe.texture.types[0];
-    assert_eq!((&ground.texture, ground.tint), (&Some(PictureName("moss.png".into())), 0.0), "seen as it is");
+    assert_eq!((&ground.texture, ground.tint), (&Some(TextureName("moss.png".into())), 0.0), "seen as it is");
     assert_eq!(editor.state().document.undo_name(), Some("Ground: Texture assets/rock.jpg to moss.png"));
     assert!(project.files.values().any(|bytes| **bytes == std::fs::read(&good).expect("there")));
     settle(&mut editor);
@@ -947,11 +949,11 @@ fn a_set_is_one_click_and_one_entry_and_shows_its_own_cards() {
         assert_eq!(editor.state().document.history().0.len(), entries + i + 1);
     }
     assert_eq!(editor.state().document.undo_name(), Some("Set Summer to all"));
-    editor.state_mut().studio.selected = Some(2);
+    editor.state_mut().texture_panel.selected = Some(2);
     editor.run_steps(2);
     editor.get_by_role_and_label(Role::Button, "Summer").click();
     editor.run_steps(3);
-    assert_eq!(editor.state().studio.selected, None, "winter's snow is no type of summer");
+    assert_eq!(editor.state().texture_panel.selected, None, "winter's snow is no type of summer");
 }
 
 #[test]
@@ -961,7 +963,7 @@ fn a_set_begins_where_its_name_is_typed_on_a_card() {
     editor.state_mut().edit(|project| {
         project.recipe.texture = TextureRecipe { settings: TextureSettings::default(), types };
     });
-    editor.state_mut().studio.selected = Some(1);
+    editor.state_mut().texture_panel.selected = Some(1);
     pause(&mut editor);
     assert!(editor.query_by_role_and_label(Role::Button, "All").is_none(), "no sets, no choice");
     editor.get_by_role_and_label(Role::TextInput, "Set").focus();
@@ -1017,8 +1019,8 @@ fn type_names(app: &App) -> Vec<&str> {
 #[test]
 fn a_type_is_dragged_to_another_place_and_what_is_chosen_goes_with_it() {
     let mut editor = editor_with_types();
-    editor.state_mut().studio.selected = Some(3);
-    editor.state_mut().studio.solo = Some(2);
+    editor.state_mut().texture_panel.selected = Some(3);
+    editor.state_mut().texture_panel.solo = Some(2);
     editor.run_steps(2);
     let entries = editor.state().document.history().0.len();
     let (from, to) = (header(&editor, "Sand").center(), header(&editor, "Grass").center_top());
@@ -1027,13 +1029,13 @@ fn a_type_is_dragged_to_another_place_and_what_is_chosen_goes_with_it() {
     let_go(&mut editor, to);
     assert_eq!(type_names(editor.state()), ["Sand", "Grass", "Snow", "Rock"]);
     let app = editor.state();
-    assert_eq!((app.studio.selected, app.studio.solo), (Some(0), Some(3)));
+    assert_eq!((app.texture_panel.selected, app.texture_panel.solo), (Some(0), Some(3)));
     assert_eq!(app.document.history().0.len(), entries + 1);
     assert_eq!(app.document.undo_name(), Some("Move Sand"));
     press(&mut editor, egui::Modifiers::COMMAND, egui::Key::Z);
     assert_eq!(type_names(editor.state()), ["Grass", "Snow", "Rock", "Sand"]);
-    let studio = &editor.state().studio;
-    assert_eq!((studio.selected, studio.solo), (Some(3), Some(2)), "and back again");
+    let texture_panel = &editor.state().texture_panel;
+    assert_eq!((texture_panel.selected, texture_panel.solo), (Some(3), Some(2)), "and back again");
 }
 
 #[test]
@@ -1082,7 +1084,7 @@ fn escape_and_the_own_place_leave_a_dragged_card_where_it_was() {
     editor.step();
     let_go(&mut editor, from);
     assert_eq!(*editor.state().document.project(), before, "back where it was taken");
-    assert_eq!(editor.state().studio.selected, None, "a drag is no click");
+    assert_eq!(editor.state().texture_panel.selected, None, "a drag is no click");
     let step = header(&editor, "Uplift").center();
     carry(&mut editor, from, step);
     let_go(&mut editor, step);
@@ -1132,7 +1134,7 @@ fn the_card_that_was_selected_last_is_moved_by_keys() {
     // Past the card of another set, which is not to be seen.
     press(&mut editor, egui::Modifiers::ALT, egui::Key::ArrowUp);
     assert_eq!(type_names(editor.state()), ["Rock", "Grass", "Snow", "Sand"]);
-    assert_eq!(editor.state().studio.selected, Some(0));
+    assert_eq!(editor.state().texture_panel.selected, Some(0));
     let entries = editor.state().document.history().0.len();
     press(&mut editor, egui::Modifiers::ALT, egui::Key::ArrowUp);
     assert_eq!(editor.state().document.history().0.len(), entries, "it is the first already");
@@ -1152,7 +1154,7 @@ fn the_card_that_was_selected_last_is_moved_by_keys() {
 fn limits_that_are_off_say_any() {
     let mut editor = editor();
     editor.state_mut().edit(|project| project.recipe.texture.types = vec![type_of("Rock", "")]);
-    editor.state_mut().studio.selected = Some(0);
+    editor.state_mut().texture_panel.selected = Some(0);
     pause(&mut editor);
     editor.run_steps(2);
     assert_eq!(editor.query_all_by_label("any").count(), 2, "humidity and shadow");
@@ -1160,14 +1162,14 @@ fn limits_that_are_off_say_any() {
 
 #[test]
 fn a_document_without_a_window_gets_another_one_or_a_file() {
-    use crate::app::window::{Ended, MOST_IN_VAIN, Next, after_window};
-    assert_eq!(after_window(Ended::InOrder, false, 0), Next::Leave);
-    assert_eq!(after_window(Ended::Panicked, false, 1), Next::Fail);
-    assert_eq!(after_window(Ended::Unopened, false, 1), Next::Fail, "there was nothing yet");
-    assert_eq!(after_window(Ended::Unopened, true, 2), Next::Recover, "the driver is still away");
-    for ended in [Ended::InOrder, Ended::Panicked] {
-        assert_eq!(after_window(ended, true, MOST_IN_VAIN - 1), Next::OpenAnother);
-        assert_eq!(after_window(ended, true, MOST_IN_VAIN), Next::Recover);
+    use crate::app::window::{AfterWindow, MAX_FAILED_WINDOWS, WindowEnd, after_window};
+    assert_eq!(after_window(WindowEnd::Closed, false, 0), AfterWindow::Exit);
+    assert_eq!(after_window(WindowEnd::Panicked, false, 1), AfterWindow::ExitWithFailure);
+    assert_eq!(after_window(WindowEnd::NotOpened, false, 1), AfterWindow::ExitWithFailure, "there was nothing yet");
+    assert_eq!(after_window(WindowEnd::NotOpened, true, 2), AfterWindow::SaveRecovered, "the driver is still away");
+    for ended in [WindowEnd::Closed, WindowEnd::Panicked] {
+        assert_eq!(after_window(ended, true, MAX_FAILED_WINDOWS - 1), AfterWindow::Reopen);
+        assert_eq!(after_window(ended, true, MAX_FAILED_WINDOWS), AfterWindow::SaveRecovered);
     }
 }
 
@@ -1177,13 +1179,13 @@ fn a_recovered_project_replaces_no_file_and_goes_where_it_can() {
     let folders = [folder.path().join("none"), folder.path().to_path_buf()];
     let mut project = crate::project::Project { name: "My: Land".into(), ..Default::default() };
     project.recipe.seed = 12;
-    let first = crate::app::tasks::recovery::write_recovered(&project, &folders).expect("written");
-    let second = crate::app::tasks::recovery::write_recovered(&project, &folders).expect("written");
+    let first = crate::app::tasks::recovery::write_recovery_copy(&project, &folders).expect("written");
+    let second = crate::app::tasks::recovery::write_recovery_copy(&project, &folders).expect("written");
     let names = ["my-land-recovered.upthrust.json", "my-land-recovered-2.upthrust.json"];
     for (path, name) in [first, second].iter().zip(names) {
         assert_eq!(path, &folder.path().join(name));
         let text = std::fs::read_to_string(path).expect("a file");
         assert!(crate::project::Project::from_json(&text).expect("a project") == project);
     }
-    assert!(crate::app::tasks::recovery::write_recovered(&project, &folders[..1]).is_err());
+    assert!(crate::app::tasks::recovery::write_recovery_copy(&project, &folders[..1]).is_err());
 }

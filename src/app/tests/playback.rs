@@ -11,13 +11,13 @@ use crate::app::tools::fault_tool::{ARROW, ARROW_FROM};
 use crate::app::*;
 use crate::engine::operations::drawn_faults::{DrawnFault, DrawnFaults};
 use crate::engine::parameters::Point;
-use crate::engine::{Operation, Step};
+use crate::engine::{AnyOperation, Step};
 
 /// An editor at rest on a short uplift.
 fn at_rest() -> Harness<'static, App> {
     let mut editor = editor();
     editor.state_mut().edit(|project| {
-        if let Operation::Faults(faults) = &mut project.recipe.stack[0].operation {
+        if let AnyOperation::Faults(faults) = &mut project.recipe.stack[0].operation {
             faults.count = 20;
         }
     });
@@ -145,7 +145,7 @@ fn drag(editor: &mut Harness<'static, App>, from: egui::Pos2, to: egui::Pos2) {
 /// The drawn faults, and in which step they are.
 fn drawn_faults(editor: &Harness<'static, App>) -> Option<(usize, Vec<DrawnFault>)> {
     recipe(editor).stack.into_iter().enumerate().find_map(|(at, step)| match step.operation {
-        Operation::DrawnFaults(DrawnFaults { faults }) => Some((at, faults)),
+        AnyOperation::DrawnFaults(DrawnFaults { faults }) => Some((at, faults)),
         _ => None,
     })
 }
@@ -159,7 +159,7 @@ fn apart(one: Point, other: [f64; 2]) -> f64 {
 fn a_drag_lays_a_fault_as_one_entry_and_the_land_follows() {
     let (mut editor, pane) = drawing();
     let entries = editor.state().document.history().0.len();
-    let before = editor.state().shown.as_ref().expect("a preview").land.clone();
+    let before = editor.state().shown.as_ref().expect("a preview").terrain.clone();
     let middle = pane.center();
     drag(&mut editor, middle + egui::vec2(0.0, 60.0), middle + egui::vec2(0.0, -60.0));
     let (step, faults) = drawn_faults(&editor).expect("a step of drawn faults");
@@ -172,7 +172,7 @@ fn a_drag_lays_a_fault_as_one_entry_and_the_land_follows() {
     assert_eq!(editor.state().document.history().0.len(), entries + 1, "one entry");
     pause(&mut editor);
     // Northward: the east goes up.
-    let after = editor.state().shown.as_ref().expect("a preview").land.clone();
+    let after = editor.state().shown.as_ref().expect("a preview").terrain.clone();
     let lift = |c: usize| after[(c, 32)] - before[(c, 32)];
     assert!(lift(36) > 0.0 && lift(28) < 0.0, "{} and {}", lift(36), lift(28));
     press(&mut editor, Modifiers::COMMAND, Key::Z);
@@ -302,11 +302,11 @@ fn escape_takes_back_what_is_being_dragged() {
 #[test]
 fn without_the_tool_a_drag_moves_the_map_and_with_it_the_other_button_does() {
     let (mut editor, pane) = drawing();
-    let gaze = editor.state().maps.gaze;
+    let viewport = editor.state().maps.viewport;
     let middle = pane.center();
     drag(&mut editor, middle, middle + egui::vec2(30.0, 0.0));
-    assert_eq!(editor.state().maps.gaze, gaze, "the tool lays a fault");
+    assert_eq!(editor.state().maps.viewport, viewport, "the tool lays a fault");
     press(&mut editor, Modifiers::NONE, Key::L);
     drag(&mut editor, middle, middle + egui::vec2(30.0, 0.0));
-    assert_ne!(editor.state().maps.gaze, gaze);
+    assert_ne!(editor.state().maps.viewport, viewport);
 }

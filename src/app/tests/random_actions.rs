@@ -9,26 +9,26 @@ use egui_kittest::Harness;
 use serde_json::Value;
 
 use crate::app::commands::WITH_KEYS;
-use crate::app::commands::handler::Dice;
+use crate::app::commands::handler::SeedGenerator;
 use crate::app::commands::menus::{Around, Entry, MENUS};
-use crate::app::dialogs::file_dialogs::{Answer, Ask};
-use crate::app::widgets::parameter::first_value;
+use crate::app::dialogs::file_dialogs::{DialogOutcome, DialogRequest};
+use crate::app::widgets::parameter::initial_value;
 use crate::app::*;
-use crate::engine::Operation;
+use crate::engine::AnyOperation;
 use crate::engine::parameters::{Group, Kind, Parameter, choice_value};
 use crate::engine::random::{Draw, Stream};
 
 /// Dialogs in which everything is cancelled.
 #[derive(Default)]
-struct Cancelling(Vec<Ask>);
+struct Cancelling(Vec<DialogRequest>);
 
-impl Dialogs for Cancelling {
-    fn ask(&mut self, ask: Ask) {
+impl FileDialogs for Cancelling {
+    fn ask(&mut self, ask: DialogRequest) {
         self.0.push(ask);
     }
 
-    fn answer(&mut self) -> Option<(Ask, Answer)> {
-        Some((self.0.pop()?, Answer::Cancelled))
+    fn answer(&mut self) -> Option<(DialogRequest, DialogOutcome)> {
+        Some((self.0.pop()?, DialogOutcome::Cancelled))
     }
 }
 
@@ -67,7 +67,7 @@ fn any_value(parameter: &Parameter, draw: &mut Draw) -> Value {
         Kind::Text => Value::from(format!("Name {}", below(draw, 100))),
         Kind::Colour => Value::from(format!("#{:06x}", below(draw, 1 << 24))),
         _ if parameter.nullable && draw.chance(0.5) => Value::Null,
-        _ => first_value(parameter),
+        _ => initial_value(parameter),
     }
 }
 
@@ -108,7 +108,7 @@ fn any_command(app: &App, draw: &mut Draw) -> Command {
     }
     let recipe = &app.document.project().recipe;
     let steps = recipe.stack.len();
-    let operations = Operation::all();
+    let operations = AnyOperation::all();
     found.extend([
         Command::AddStep(operations[below(draw, operations.len())].key()),
         Command::OpenPreset(below(draw, preset_projects().len())),
@@ -126,7 +126,7 @@ fn any_command(app: &App, draw: &mut Draw) -> Command {
             Command::DeleteStep(step),
             Command::DeleteStep(other),
             Command::MoveStep { from: step, to: other },
-            Command::LandUpTo(step),
+            Command::SeekToStep(step),
             Command::ShowParameter { step, key: "name" },
             Command::AdoptFault { step, number: below(draw, 30) as u32 },
         ]);
@@ -195,9 +195,9 @@ type Slowest = BTreeMap<String, f64>;
 /// Walks that many actions at a preview of that size, and all the way back.
 fn walk(actions: u64, samples: u32, seed: u32) -> Slowest {
     let mut editor = Harness::builder().with_size(WINDOW).with_max_steps(64).build_eframe(|context| {
-        App::new(&context.egui_ctx, Box::<Cancelling>::default(), None, Folders::default()).expect("threads")
+        App::new(&context.egui_ctx, Box::<Cancelling>::default(), None, UserFolders::default()).expect("threads")
     });
-    editor.state_mut().dice = Dice::loaded(seed);
+    editor.state_mut().seeds = SeedGenerator::loaded(seed);
     editor.state_mut().edit(|project| project.view.preview_samples = samples);
     editor.step();
     let first = editor.state().document.project().clone();
@@ -212,7 +212,7 @@ fn walk(actions: u64, samples: u32, seed: u32) -> Slowest {
         } else if draw.chance(0.4) {
             let command = any_command(editor.state(), draw);
             let ctx = editor.ctx.clone();
-            editor.state_mut().carry_out(&ctx, command);
+            editor.state_mut().execute(&ctx, command);
             format!("{command:?}").split(['(', ' ']).next().unwrap_or_default().to_string()
         } else if draw.chance(0.5) {
             editor.state_mut().edit(|project| edit(project, draw));
@@ -235,7 +235,7 @@ fn walk(actions: u64, samples: u32, seed: u32) -> Slowest {
     }
     while editor.state().document.history().1 > origin {
         let ctx = editor.ctx.clone();
-        editor.state_mut().carry_out(&ctx, Command::Undo);
+        editor.state_mut().execute(&ctx, Command::Undo);
     }
     let last = editor.state().document.project();
     assert_eq!(last.recipe, first.recipe);

@@ -11,7 +11,7 @@ use crate::app::tests::{editor, pause, press, wait};
 use crate::app::*;
 use crate::engine::map_view::MapView;
 use crate::engine::stack::evaluate;
-use crate::engine::{Grid, Inputs, Monitor};
+use crate::engine::{Grid, Inputs, Progress};
 
 /// Chooses what the heightmap's pane shows, and waits until it does.
 #[track_caller]
@@ -27,7 +27,7 @@ fn look_at(editor: &mut Harness<'static, App>, text: &str, expected: MapView) {
 fn the_heightmap_s_pane_shows_what_is_chosen() {
     let mut editor = editor();
     pause(&mut editor);
-    let land = editor.state().shown.as_ref().expect("a picture").land.clone();
+    let terrain = editor.state().shown.as_ref().expect("a picture").terrain.clone();
     let heightmap = |app: &App| app.shown.as_ref().expect("a picture").heightmap.clone();
     let mut seen = vec![heightmap(editor.state())];
     for (text, expected) in [
@@ -43,7 +43,7 @@ fn the_heightmap_s_pane_shows_what_is_chosen() {
         seen.push(picture);
     }
     let app = editor.state();
-    assert!(Arc::ptr_eq(&land, &app.shown.as_ref().expect("a picture").land), "no land was computed for it");
+    assert!(Arc::ptr_eq(&terrain, &app.shown.as_ref().expect("a picture").terrain), "no land was computed for it");
     assert!(!app.document.is_dirty());
 }
 
@@ -59,24 +59,24 @@ fn unfold(editor: &mut Harness<'static, App>, section: &str) {
 fn sections_are_measured_as_they_are_unfolded_and_tell_of_the_land_that_is_shown() {
     let mut editor = editor();
     pause(&mut editor);
-    assert!(editor.state().measures.found().is_none(), "nothing is measured that nobody looks at");
+    assert!(editor.state().analysis.found().is_none(), "nothing is measured that nobody looks at");
     unfold(&mut editor, "Landforms");
-    wait(&mut editor, "the forms", |app| app.measures.found().is_some_and(|found| found.forms.is_some()));
+    wait(&mut editor, "the forms", |app| app.analysis.found().is_some_and(|found| found.forms.is_some()));
     editor.run_steps(2);
     editor.get_by_label_contains("Ridge ");
     editor.get_by_label_contains("in real ranges 7.5 % to 15.7 %");
     unfold(&mut editor, "Spectrum");
-    wait(&mut editor, "the spectrum", |app| app.measures.found().is_some_and(|found| found.spectrum.is_some()));
+    wait(&mut editor, "the spectrum", |app| app.analysis.found().is_some_and(|found| found.spectrum.is_some()));
     editor.run_steps(2);
     editor.get_by_role_and_label(Role::Image, "Power spectrum");
-    assert!(editor.state().measures.found().is_some_and(|found| found.slopes.is_none()), "nor what is folded");
+    assert!(editor.state().analysis.found().is_some_and(|found| found.slopes.is_none()), "nor what is folded");
     editor.state_mut().edit(|project| project.recipe.seed += 1);
     wait(&mut editor, "measures of the new land", |app| {
         let is_new = app.document.project().recipe == *app.shown.as_ref().expect("a picture").request.recipe;
-        let land = &app.shown.as_ref().expect("a picture").land;
+        let terrain = &app.shown.as_ref().expect("a picture").terrain;
         is_new
-            && app.measures.found().is_some_and(|found| {
-                Arc::ptr_eq(&found.land, land) && found.forms.is_some() && found.spectrum.is_some()
+            && app.analysis.found().is_some_and(|found| {
+                Arc::ptr_eq(&found.terrain, terrain) && found.forms.is_some() && found.spectrum.is_some()
             })
     });
 }
@@ -87,7 +87,7 @@ fn the_limit_is_dragged_in_the_histogram_and_the_share_follows() {
     pause(&mut editor);
     look_at(&mut editor, "Walkable ground", MapView::Walkable(45.0));
     unfold(&mut editor, "Slopes");
-    let slopes = |app: &App| app.measures.found().and_then(|found| found.slopes.clone());
+    let slopes = |app: &App| app.analysis.found().and_then(|found| found.slopes.clone());
     wait(&mut editor, "the slopes", |app| slopes(app).is_some());
     editor.run_steps(2);
     let before = slopes(editor.state()).expect("slopes").walkable;
@@ -128,7 +128,7 @@ fn a_profile_is_drawn_on_the_map_and_hovering_it_moves_the_crosshair() {
     press(&mut editor, Modifiers::NONE, Key::P);
     editor.run_steps(24);
     let map = editor.get_by_role_and_label(Role::Image, "Heightmap of the land").rect();
-    let gaze = editor.state().maps.gaze;
+    let viewport = editor.state().maps.viewport;
     let [from, to] = [egui::Vec2::new(-60.0, -30.0), egui::Vec2::new(50.0, 40.0)].map(|off| map.center() + off);
     editor.drag_at(from);
     editor.run_steps(2);
@@ -138,7 +138,7 @@ fn a_profile_is_drawn_on_the_map_and_hovering_it_moves_the_crosshair() {
     editor.run_steps(2);
     editor.drop_at(to);
     editor.run_steps(4);
-    assert_eq!(editor.state().maps.gaze, gaze, "the map was not moved along");
+    assert_eq!(editor.state().maps.viewport, viewport, "the map was not moved along");
     let extent = editor.state().document.project().recipe.world.extent();
     let [start, end] = editor.state().profile.ends_m(extent);
     assert!(end[0] - start[0] > 0.1 * extent.width_m && end[1] - start[1] > 0.1 * extent.depth_m);
@@ -178,8 +178,8 @@ fn the_status_bar_names_the_type_under_the_pointer() {
     editor.get_by_label_contains(&format!("°  {name}"));
 }
 
-fn land(editor: &Harness<'static, App>) -> Arc<crate::engine::Heightfield> {
-    editor.state().shown.as_ref().expect("a picture").land.clone()
+fn terrain(editor: &Harness<'static, App>) -> Arc<crate::engine::Heightfield> {
+    editor.state().shown.as_ref().expect("a picture").terrain.clone()
 }
 
 /// Waits until the picture of the present land is there.
@@ -196,7 +196,7 @@ fn settled(editor: &mut Harness<'static, App>) {
 fn holding_a_key_shows_the_state_before_and_letting_go_the_present_one() {
     let mut editor = editor();
     pause(&mut editor);
-    let before = land(&editor);
+    let before = terrain(&editor);
     editor.key_down(Key::C);
     editor.run_steps(3);
     assert_eq!(editor.query_all_by_label_contains("Before:").count(), 0, "nothing was edited");
@@ -204,16 +204,16 @@ fn holding_a_key_shows_the_state_before_and_letting_go_the_present_one() {
     editor.run_steps(2);
     editor.state_mut().edit(|project| project.recipe.seed = 4711);
     settled(&mut editor);
-    let (after, edited) = (land(&editor), editor.state().document.project().clone());
+    let (after, edited) = (terrain(&editor), editor.state().document.project().clone());
     assert!(*before != *after);
     editor.key_down(Key::C);
     editor.run_steps(3);
-    assert!(Arc::ptr_eq(&land(&editor), &before), "it was kept, and is there at once");
+    assert!(Arc::ptr_eq(&terrain(&editor), &before), "it was kept, and is there at once");
     assert_eq!(editor.query_all_by_label_contains("Before: Seed").count(), 3, "every view says so");
     assert_eq!(*editor.state().document.project(), edited, "nothing was undone");
     editor.key_up(Key::C);
     editor.run_steps(3);
-    assert!(Arc::ptr_eq(&land(&editor), &after));
+    assert!(Arc::ptr_eq(&terrain(&editor), &after));
     assert_eq!(editor.query_all_by_label_contains("Before: Seed").count(), 0);
     // What was never shown is computed.
     editor.state_mut().edit(|project| project.recipe.seed = 1);
@@ -240,7 +240,7 @@ fn an_edit_ends_the_look_at_the_state_before() {
         if is_held {
             editor.key_down(Key::C);
         } else {
-            editor.state_mut().carry_out(&ctx, Command::ShowBefore);
+            editor.state_mut().execute(&ctx, Command::ShowBefore);
         }
         editor.run_steps(3);
         assert_eq!(notes(&editor), 3, "round {round}");
@@ -295,11 +295,11 @@ fn at_the_size_of_exports_the_views_show_what_is_exported_and_what_does_not_fit_
     };
     editor.state_mut().edit(|project| project.export.samples = 97);
     choose(&mut editor);
-    wait(&mut editor, "97 samples", |app| app.shown.as_ref().is_some_and(|shown| shown.land.grid().width() == 97));
+    wait(&mut editor, "97 samples", |app| app.shown.as_ref().is_some_and(|shown| shown.terrain.grid().width() == 97));
     let recipe = editor.state().document.project().recipe.clone();
     let grid = Grid::fitted(recipe.world.extent(), 97);
-    let exported = evaluate(&recipe, grid, None, &Inputs::default(), &Monitor::new());
-    assert_eq!(Ok(&*land(&editor)), exported.as_ref());
+    let exported = evaluate(&recipe, grid, None, &Inputs::default(), &Progress::new());
+    assert_eq!(Ok(&*terrain(&editor)), exported.as_ref());
     editor.run_steps(2);
     editor.get_by_label_contains("97 × 97, as exported");
     assert_eq!(editor.state().document.project().view.preview_samples, 65);
@@ -309,7 +309,7 @@ fn at_the_size_of_exports_the_views_show_what_is_exported_and_what_does_not_fit_
     assert!(editor.state().export_samples.is_none());
     let message = editor.state().message.clone().expect("a message");
     assert!(message.is_error && message.text.contains("65537"), "{}", message.text);
-    wait(&mut editor, "65 samples", |app| app.shown.as_ref().is_some_and(|shown| shown.land.grid().width() == 65));
+    wait(&mut editor, "65 samples", |app| app.shown.as_ref().is_some_and(|shown| shown.terrain.grid().width() == 65));
 }
 
 #[test]
@@ -317,7 +317,7 @@ fn the_sun_is_dragged_on_the_map() {
     let mut editor = editor();
     pause(&mut editor);
     let dial = editor.get_by_label("Sun over the heightmap").rect();
-    let gaze = editor.state().maps.gaze;
+    let viewport = editor.state().maps.viewport;
     editor.drag_at(dial.center());
     editor.run_steps(2);
     editor.hover_at(dial.center() + egui::Vec2::new(4.0, 0.0));
@@ -328,7 +328,7 @@ fn the_sun_is_dragged_on_the_map() {
     editor.run_steps(2);
     let light = editor.state().document.project().recipe.light.clone();
     assert_eq!((light.azimuth_deg, light.altitude_deg), (90.0, 45.0));
-    assert_eq!(editor.state().maps.gaze, gaze);
+    assert_eq!(editor.state().maps.viewport, viewport);
     assert!(editor.state().document.undo_name().is_some_and(|name| name.starts_with("Sun")));
 }
 
@@ -344,7 +344,7 @@ fn pictures_for_the_eye() {
             .wgpu()
             .build_eframe(|context| {
                 let scripted = Box::new(crate::app::tests::Scripted::default());
-                App::new(&context.egui_ctx, scripted, None, Folders::default()).expect("threads")
+                App::new(&context.egui_ctx, scripted, None, UserFolders::default()).expect("threads")
             });
         editor.state_mut().edit(|project| project.view.preview_samples = 513);
         editor.ctx.set_theme(theme);
@@ -367,7 +367,7 @@ fn pictures_for_the_eye() {
         }
         editor.state_mut().settings.unfolded = ["Slopes", "Landforms", "Spectrum", "Profile"].map(String::from).into();
         editor.run_steps(30);
-        wait(&mut editor, "measures", |app| app.measures.found().is_some_and(|found| found.spectrum.is_some()));
+        wait(&mut editor, "measures", |app| app.analysis.found().is_some_and(|found| found.spectrum.is_some()));
         editor.get_by_role_and_label(Role::DisclosureTriangle, "Heights").scroll_to_me();
         shoot(&mut editor, "measures");
         editor.get_by_role_and_label(Role::DisclosureTriangle, "Variations").scroll_to_me();

@@ -11,14 +11,14 @@ use egui_material_icons::icons::ICON_POLYLINE;
 use serde_json::{Value, json};
 
 use crate::app::commands::Command;
-use crate::app::views::{Lens, length, note};
+use crate::app::views::{MapTransform, length, note};
 use crate::app::widgets::theme::colours;
 use crate::engine::fault::Fault;
 use crate::engine::operations::drawn_faults::{DrawnFault, DrawnFaults};
-use crate::engine::operations::{Drawn, Operation, Role as StepRole};
+use crate::engine::operations::{AnyOperation, FaultSequence, Role as StepRole};
 use crate::engine::parameters::{Group, Point};
 use crate::engine::recipe::{Recipe, Step};
-use crate::scene::across;
+use crate::scene::fault_line_ends;
 
 /// How near the pointer takes hold of a handle or a line, points.
 const HANDLE_REACH: f32 = 9.0;
@@ -141,30 +141,30 @@ impl FaultTool {
     }
 
     /// Works on one map; nothing while it is put away. Returns what else is to be done.
-    pub(crate) fn ui(&mut self, ui: &mut Ui, lens: &Lens, bench: &mut Bench) -> Option<Command> {
+    pub(crate) fn ui(&mut self, ui: &mut Ui, transform: &MapTransform, bench: &mut Bench) -> Option<Command> {
         if !self.is_on {
             return None;
         }
         self.selected = self.selected.filter(|place| fault_at(bench.recipe, *place).is_some());
         self.find_scale(bench);
         let mut command = None;
-        let pointer = lens.response.hover_pos().or(lens.response.interact_pointer_pos());
-        let hovered = pointer.filter(|_| self.held.is_none()).and_then(|at| self.find(bench, lens, at));
-        let near = self.near(bench, lens, pointer.filter(|_| self.held.is_none() && hovered.is_none()));
-        if lens.response.drag_started_by(PointerButton::Primary) {
+        let pointer = transform.response.hover_pos().or(transform.response.interact_pointer_pos());
+        let hovered = pointer.filter(|_| self.held.is_none()).and_then(|at| self.find(bench, transform, at));
+        let near = self.near(bench, transform, pointer.filter(|_| self.held.is_none() && hovered.is_none()));
+        if transform.response.drag_started_by(PointerButton::Primary) {
             let origin = ui.input(|input| input.pointer.press_origin());
-            command = origin.and_then(|origin| self.take_hold(bench, lens, origin));
+            command = origin.and_then(|origin| self.take_hold(bench, transform, origin));
         }
-        if lens.response.dragged_by(PointerButton::Primary)
-            && let (Some(part), Some(pointer)) = (self.held, lens.response.interact_pointer_pos())
+        if transform.response.dragged_by(PointerButton::Primary)
+            && let (Some(part), Some(pointer)) = (self.held, transform.response.interact_pointer_pos())
         {
             let snaps = ui.input(|input| input.modifiers.shift);
-            self.drag(bench, lens, part, pointer, snaps);
+            self.drag(bench, transform, part, pointer, snaps);
         }
-        if lens.response.drag_stopped() {
+        if transform.response.drag_stopped() {
             (self.held, self.before) = (None, None);
         }
-        if lens.response.clicked() {
+        if transform.response.clicked() {
             self.selected = hovered.map(|(place, _)| place);
             if let Some(place) = self.selected {
                 *bench.selected_step = place.step;
@@ -174,26 +174,26 @@ impl FaultTool {
                 command = Some(Command::AdoptFault { step: *step, number: *number });
             }
         }
-        if lens.response.secondary_clicked() {
+        if transform.response.secondary_clicked() {
             self.selected = hovered.map(|(place, _)| place).or(self.selected);
         }
         if let Some(place) = self.selected {
-            lens.response.context_menu(|ui| menu_ui(ui, bench.recipe, place));
+            transform.response.context_menu(|ui| menu_ui(ui, bench.recipe, place));
         }
-        draw_near(ui, lens, bench.recipe, &near, self.selected.is_none());
-        self.draw(ui, lens, bench, hovered);
+        draw_near(ui, transform, bench.recipe, &near, self.selected.is_none());
+        self.draw(ui, transform, bench, hovered);
         command
     }
 
     /// The random faults beside the pointer, the nearest first if it is on one, else the strongest.
-    fn near(&mut self, bench: &Bench, lens: &Lens, pointer: Option<Pos2>) -> Vec<(f32, Found)> {
+    fn near(&mut self, bench: &Bench, transform: &MapTransform, pointer: Option<Pos2>) -> Vec<(f32, Found)> {
         let Some(pointer) = pointer.filter(|_| !bench.is_playing) else { return Vec::new() };
         if self.found.as_ref().is_none_or(|(recipe, at, _)| *at != bench.at || recipe != bench.recipe) {
             self.found = Some((bench.recipe.clone(), bench.at, strongest(bench.recipe, bench.at)));
         }
         let found = self.found.iter().flat_map(|(_, _, found)| found);
         let near = found.filter_map(|found| {
-            let [from, to] = found.ends_m.map(|end| lens.pos(end));
+            let [from, to] = found.ends_m.map(|end| transform.pos(end));
             let away = distance_to_segment(pointer, from, to);
             (away <= SHOWN_WITHIN).then_some((away, *found))
         });
@@ -212,17 +212,17 @@ impl FaultTool {
         number: u32,
     ) -> Option<String> {
         let (extent, of) = (recipe.world.extent(), recipe.stack.get(step)?);
-        let Drawn::Lines(mut lines) = of.operation.faults_from(number, extent, of.stream(recipe.seed))? else {
+        let FaultSequence::Lines(mut lines) = of.operation.faults_from(number, extent, of.stream(recipe.seed))? else {
             return None;
         };
         let fault = lines.next()?;
         drop(lines);
-        let ends_m = across(&fault, extent)?;
+        let ends_m = fault_line_ends(&fault, extent)?;
         let name = format!("Adopt fault {number} of {}", of.title());
-        let Operation::Faults(faults) = &mut recipe.stack.get_mut(step)?.operation else { return None };
+        let AnyOperation::Faults(faults) = &mut recipe.stack.get_mut(step)?.operation else { return None };
         faults.skipped.push(number);
         let step = step_for_faults(recipe, *selected_step);
-        let Operation::DrawnFaults(DrawnFaults { faults }) = &mut recipe.stack.get_mut(step)?.operation else {
+        let AnyOperation::DrawnFaults(DrawnFaults { faults }) = &mut recipe.stack.get_mut(step)?.operation else {
             return None;
         };
         let last = faults.iter().map(|fault| fault.at.max(1)).max().unwrap_or(0);
@@ -279,11 +279,11 @@ impl FaultTool {
     }
 
     /// The fault under the pointer, and what of it: the selected one's handles come first.
-    fn find(&self, bench: &Bench, lens: &Lens, at: Pos2) -> Option<(Place, Part)> {
+    fn find(&self, bench: &Bench, transform: &MapTransform, at: Pos2) -> Option<(Place, Part)> {
         if let Some(place) = self.selected
             && let Some(fault) = fault_at(bench.recipe, place)
         {
-            let handles = Handles::new(fault, lens, self.scale_m(bench, place));
+            let handles = Handles::new(fault, transform, self.scale_m(bench, place));
             let beyond = |handle: Pos2| (handle - at).dot(handles.right);
             let parts = [
                 (handles.from, Part::From),
@@ -296,12 +296,12 @@ impl FaultTool {
             }
         }
         let near = all(bench.recipe).filter_map(|(place, fault)| {
-            let [from, to] = ends(fault, lens);
+            let [from, to] = ends(fault, transform);
             let away = distance_to_segment(at, from, to);
             (away <= LINE_REACH).then_some((away, place))
         });
         let (_, place) = near.min_by(|a, b| a.0.total_cmp(&b.0))?;
-        Some((place, Part::Whole(lens.place_m(at))))
+        Some((place, Part::Whole(transform.place_m(at))))
     }
 
     /// Finds the scale of the arrow anew where another fault is selected, or where it would become too long.
@@ -322,10 +322,10 @@ impl FaultTool {
     }
 
     /// A drag begins: of a handle or a line, or of a new fault.
-    fn take_hold(&mut self, bench: &mut Bench, lens: &Lens, origin: Pos2) -> Option<Command> {
+    fn take_hold(&mut self, bench: &mut Bench, transform: &MapTransform, origin: Pos2) -> Option<Command> {
         let (recipe, selected_step) = (bench.recipe.clone(), *bench.selected_step);
         self.before = Some(Before { recipe, selected_step, selected: self.selected });
-        if let Some((place, part)) = self.find(bench, lens, origin) {
+        if let Some((place, part)) = self.find(bench, transform, origin) {
             (self.selected, self.held) = (Some(place), Some(part));
             *bench.selected_step = place.step;
             return None;
@@ -333,11 +333,11 @@ impl FaultTool {
         let step = step_for_faults(bench.recipe, *bench.selected_step);
         let world = &bench.recipe.world;
         let zone_m = (ZONE * world.width_m.min(world.depth_m)).round();
-        let Operation::DrawnFaults(DrawnFaults { faults }) = &mut bench.recipe.stack.get_mut(step)?.operation else {
+        let AnyOperation::DrawnFaults(DrawnFaults { faults }) = &mut bench.recipe.stack.get_mut(step)?.operation else {
             return None;
         };
         let last = faults.iter().map(|fault| fault.at.max(1)).max().unwrap_or(0);
-        let [x_m, z_m] = lens.place_m(origin).map(rounded);
+        let [x_m, z_m] = transform.place_m(origin).map(rounded);
         let mut fault = DrawnFault { at: last + 1, reach_m: Some(0.0), ..DrawnFault::default() };
         set(&mut fault, "from_m", json!([x_m, z_m]));
         set(&mut fault, "to_m", json!([x_m, z_m]));
@@ -351,16 +351,16 @@ impl FaultTool {
     }
 
     /// Moves what is held to the pointer.
-    fn drag(&mut self, bench: &mut Bench, lens: &Lens, part: Part, pointer: Pos2, snaps: bool) {
+    fn drag(&mut self, bench: &mut Bench, transform: &MapTransform, part: Part, pointer: Pos2, snaps: bool) {
         let Some(place) = self.selected else { return };
         let scale_m = self.scale_m(bench, place);
         let Some(fault) = fault_at_mut(bench.recipe, place) else { return };
-        let handles = Handles::new(fault, lens, scale_m);
+        let handles = Handles::new(fault, transform, scale_m);
         let from_line = (pointer - handles.from).dot(handles.right);
         match part {
             Part::From | Part::To => {
                 let (key, other) = if part == Part::From { ("from_m", handles.to) } else { ("to_m", handles.from) };
-                let place = lens.place_m(if snaps { snapped(other, pointer) } else { pointer });
+                let place = transform.place_m(if snaps { snapped(other, pointer) } else { pointer });
                 let before = length_m(fault);
                 set(fault, key, json!(place.map(rounded)));
                 // It fades over the same share of its length as before; a new one over the usual one.
@@ -371,7 +371,7 @@ impl FaultTool {
                 }
             }
             Part::Whole(grabbed_m) => {
-                let place_m = lens.place_m(pointer);
+                let place_m = transform.place_m(pointer);
                 let moved = |Point { x_m, z_m }: Point| {
                     json!([rounded(x_m + place_m[0] - grabbed_m[0]), rounded(z_m + place_m[1] - grabbed_m[1])])
                 };
@@ -387,19 +387,19 @@ impl FaultTool {
             }
             Part::Zone(beyond) => {
                 let edge = (from_line + beyond).abs();
-                set(fault, "zone_m", json!(f64::from(edge / lens.pixels_per_m).round()));
+                set(fault, "zone_m", json!(f64::from(edge / transform.pixels_per_m).round()));
             }
         }
     }
 
-    fn draw(&self, ui: &Ui, lens: &Lens, bench: &Bench, hovered: Option<(Place, Part)>) {
+    fn draw(&self, ui: &Ui, transform: &MapTransform, bench: &Bench, hovered: Option<(Place, Part)>) {
         let colours = colours(ui);
-        let painter = &lens.painter;
+        let painter = &transform.painter;
         for (place, fault) in all(bench.recipe) {
             let is_marked = self.selected == Some(place) || hovered.is_some_and(|(hovered, _)| hovered == place);
             let strength = if is_marked { 1.0 } else { 0.75 };
             let width = if is_marked { 2.5 } else { 1.5 };
-            let ends = ends(fault, lens);
+            let ends = ends(fault, transform);
             // On any ground: a dark line below the bright one.
             painter.line_segment(ends, Stroke::new(width + 2.0, Color32::from_black_alpha(110)));
             let stroke = Stroke::new(width, colours.accent.gamma_multiply(strength));
@@ -411,10 +411,10 @@ impl FaultTool {
         }
         let Some(place) = self.selected else { return };
         let Some(fault) = fault_at(bench.recipe, place) else { return };
-        let handles = Handles::new(fault, lens, self.scale_m(bench, place));
+        let handles = Handles::new(fault, transform, self.scale_m(bench, place));
         let thin = Stroke::new(1.0, colours.accent.gamma_multiply(0.7));
         if fault.zone_m > 0.0 && fault.profile.has_zone() {
-            let away = handles.right * fault.zone_m as f32 * lens.pixels_per_m;
+            let away = handles.right * fault.zone_m as f32 * transform.pixels_per_m;
             for side in [away, -away] {
                 painter.extend(Shape::dashed_line(&[handles.from + side, handles.to + side], thin, 4.0, 4.0));
             }
@@ -442,7 +442,7 @@ impl FaultTool {
                 Part::Zone(_) => format!("zone {:.0} m", fault.zone_m),
             };
             let text = format!("Fault {} of {title}: {text}", place.fault + 1);
-            note(ui, painter, Align2::LEFT_TOP, note_at(lens.response.rect), &text);
+            note(ui, painter, Align2::LEFT_TOP, note_at(transform.response.rect), &text);
         }
     }
 }
@@ -453,13 +453,15 @@ fn strongest(recipe: &Recipe, at: u32) -> Vec<Found> {
     let extent = recipe.world.extent();
     let mut all = Vec::new();
     for (step, (of, done)) in recipe.stack.iter().zip(recipe.step_positions(at)).enumerate() {
-        if !of.settings.enabled || !matches!(of.operation, Operation::Faults(_)) {
+        if !of.settings.enabled || !matches!(of.operation, AnyOperation::Faults(_)) {
             continue;
         }
-        if let Some(Drawn::Lines(lines)) = of.operation.faults(extent, of.stream(recipe.seed)) {
+        if let Some(FaultSequence::Lines(lines)) = of.operation.faults(extent, of.stream(recipe.seed)) {
             all.extend(
                 (1..=done.min(LOOKED_AT)).zip(lines).filter(|(_, fault)| fault.displacement_m != 0.0).filter_map(
-                    |(number, fault)| across(&fault, extent).map(|ends_m| Found { step, number, fault, ends_m }),
+                    |(number, fault)| {
+                        fault_line_ends(&fault, extent).map(|ends_m| Found { step, number, fault, ends_m })
+                    },
                 ),
             );
         }
@@ -470,19 +472,19 @@ fn strongest(recipe: &Recipe, at: u32) -> Vec<Found> {
 }
 
 /// Draws random faults beside the pointer, and says which a click takes: below what is said while nothing is selected.
-fn draw_near(ui: &Ui, lens: &Lens, recipe: &Recipe, near: &[(f32, Found)], is_below: bool) {
+fn draw_near(ui: &Ui, transform: &MapTransform, recipe: &Recipe, near: &[(f32, Found)], is_below: bool) {
     let colour = colours(ui).accent;
     for (i, (away, found)) in near.iter().enumerate().rev() {
-        let ends = found.ends_m.map(|end| lens.pos(end));
+        let ends = found.ends_m.map(|end| transform.pos(end));
         let is_taken = i == 0 && *away <= LINE_REACH;
         let (width, strength) = if is_taken { (2.0, 0.9) } else { (1.0, 0.45 * (1.0 - away / SHOWN_WITHIN)) };
-        lens.painter.line_segment(ends, Stroke::new(width, colour.gamma_multiply(strength)));
+        transform.painter.line_segment(ends, Stroke::new(width, colour.gamma_multiply(strength)));
         if is_taken {
             let title = recipe.stack.get(found.step).map_or("", |step| step.title());
             let lift = found.fault.displacement_m.abs();
-            let place = note_at(lens.response.rect) + if is_below { Vec2::new(0.0, 24.0) } else { Vec2::ZERO };
+            let place = note_at(transform.response.rect) + if is_below { Vec2::new(0.0, 24.0) } else { Vec2::ZERO };
             let text = format!("A click makes fault {} of {title}, {lift:.0} m, a drawn one", found.number);
-            note(ui, &lens.painter, Align2::LEFT_TOP, place, &text);
+            note(ui, &transform.painter, Align2::LEFT_TOP, place, &text);
         }
     }
 }
@@ -532,8 +534,8 @@ struct Handles {
 }
 
 impl Handles {
-    fn new(fault: &DrawnFault, lens: &Lens, scale_m: f64) -> Self {
-        let [from, to] = ends(fault, lens);
+    fn new(fault: &DrawnFault, transform: &MapTransform, scale_m: f64) -> Self {
+        let [from, to] = ends(fault, transform);
         let along = to - from;
         let right = if along.length() > 0.0 { Vec2::new(-along.y, along.x).normalized() } else { Vec2::X };
         let arrow = ARROW * (fault.displacement_m.abs() / scale_m) as f32 + ARROW_FROM;
@@ -542,7 +544,7 @@ impl Handles {
             from,
             to,
             displacement: from + along * ARROW_AT + right * side * arrow,
-            zone: from + along * ZONE_AT + right * fault.zone_m as f32 * lens.pixels_per_m,
+            zone: from + along * ZONE_AT + right * fault.zone_m as f32 * transform.pixels_per_m,
             right,
         }
     }
@@ -552,7 +554,7 @@ impl Handles {
 /// topmost of drawn faults that takes part, or a new one on top of what raises land, so that filters go over it as over
 /// all faults.
 fn step_for_faults(recipe: &mut Recipe, selected: usize) -> usize {
-    let is_drawn = |step: &Step| matches!(step.operation, Operation::DrawnFaults(_));
+    let is_drawn = |step: &Step| matches!(step.operation, AnyOperation::DrawnFaults(_));
     if let Some(step) = recipe.stack.get_mut(selected).filter(|step| is_drawn(step)) {
         step.settings.enabled = true;
         return selected;
@@ -561,9 +563,10 @@ fn step_for_faults(recipe: &mut Recipe, selected: usize) -> usize {
     if let Some(step) = recipe.stack.iter().rposition(takes) {
         return step;
     }
-    let above = recipe.stack.iter().rposition(|step| step.operation.role() == StepRole::Raises).map_or(0, |at| at + 1);
+    let above =
+        recipe.stack.iter().rposition(|step| step.operation.role() == StepRole::Generator).map_or(0, |at| at + 1);
     let mut step = Step::new(DrawnFaults { faults: Vec::new() });
-    step.settings.seed = recipe.free_seed();
+    step.settings.seed = recipe.unused_seed();
     recipe.stack.insert(above, step);
     above
 }
@@ -572,7 +575,7 @@ fn step_for_faults(recipe: &mut Recipe, selected: usize) -> usize {
 fn all(recipe: &Recipe) -> impl Iterator<Item = (Place, &DrawnFault)> {
     recipe.stack.iter().enumerate().filter(|(_, step)| step.settings.enabled).flat_map(|(at, step)| {
         let faults = match &step.operation {
-            Operation::DrawnFaults(DrawnFaults { faults }) => &faults[..],
+            AnyOperation::DrawnFaults(DrawnFaults { faults }) => &faults[..],
             _ => &[],
         };
         faults.iter().enumerate().map(move |(fault, drawn)| (Place { step: at, fault }, drawn))
@@ -581,20 +584,20 @@ fn all(recipe: &Recipe) -> impl Iterator<Item = (Place, &DrawnFault)> {
 
 fn fault_at(recipe: &Recipe, place: Place) -> Option<&DrawnFault> {
     match &recipe.stack.get(place.step)?.operation {
-        Operation::DrawnFaults(DrawnFaults { faults }) => faults.get(place.fault),
+        AnyOperation::DrawnFaults(DrawnFaults { faults }) => faults.get(place.fault),
         _ => None,
     }
 }
 
 fn fault_at_mut(recipe: &mut Recipe, place: Place) -> Option<&mut DrawnFault> {
     match &mut recipe.stack.get_mut(place.step)?.operation {
-        Operation::DrawnFaults(DrawnFaults { faults }) => faults.get_mut(place.fault),
+        AnyOperation::DrawnFaults(DrawnFaults { faults }) => faults.get_mut(place.fault),
         _ => None,
     }
 }
 
 fn remove(recipe: &mut Recipe, place: Place) {
-    if let Some(Operation::DrawnFaults(DrawnFaults { faults })) =
+    if let Some(AnyOperation::DrawnFaults(DrawnFaults { faults })) =
         recipe.stack.get_mut(place.step).map(|step| &mut step.operation)
         && place.fault < faults.len()
     {
@@ -612,8 +615,8 @@ fn rounded(metres: f64) -> f64 {
     (10.0 * metres).round() / 10.0
 }
 
-fn ends(fault: &DrawnFault, lens: &Lens) -> [Pos2; 2] {
-    [fault.from_m, fault.to_m].map(|Point { x_m, z_m }| lens.pos([x_m, z_m]))
+fn ends(fault: &DrawnFault, transform: &MapTransform) -> [Pos2; 2] {
+    [fault.from_m, fault.to_m].map(|Point { x_m, z_m }| transform.pos([x_m, z_m]))
 }
 
 fn length_m(fault: &DrawnFault) -> f64 {
@@ -656,17 +659,18 @@ mod tests {
     #[test]
     fn an_adopted_fault_leaves_the_land_as_it_is() {
         use crate::engine::operations::faults::Faults;
-        use crate::engine::{Grid, Inputs, Monitor, stack::evaluate};
+        use crate::engine::{Grid, Inputs, Progress, stack::evaluate};
         let mut recipe =
             Recipe { stack: vec![Step::new(Faults { count: 40, ..Faults::default() })], ..Recipe::default() };
         let grid = Grid::new(recipe.world.extent(), 65, 65);
-        let land = |recipe: &Recipe| evaluate(recipe, grid, None, &Inputs::default(), &Monitor::new()).expect("a land");
-        let (before, mut selected) = (land(&recipe), 0);
+        let terrain =
+            |recipe: &Recipe| evaluate(recipe, grid, None, &Inputs::default(), &Progress::new()).expect("a land");
+        let (before, mut selected) = (terrain(&recipe), 0);
         let third = strongest(&recipe, u32::MAX)[2];
         let name = FaultTool::default().adopt(&mut recipe, &mut selected, third.step, third.number);
         assert_eq!(name, Some(format!("Adopt fault {} of Faults", third.number)));
         assert_eq!((recipe.stack.len(), selected), (2, 1));
-        let after = land(&recipe);
+        let after = terrain(&recipe);
         let off = before.heights().iter().zip(after.heights()).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
         assert!(off < 1e-3, "{off} m");
         assert!(strongest(&recipe, u32::MAX).iter().all(|found| found.number != third.number), "it is taken");

@@ -4,7 +4,7 @@ use egui::{Align2, Color32, PointerButton, Pos2, Stroke, Ui};
 use egui_plot::{Line, PlotPoints, VLine};
 
 use crate::app::panels::analysis::{as_length, plot};
-use crate::app::views::{Lens, note};
+use crate::app::views::{MapTransform, note};
 use crate::app::widgets::theme::colours;
 use crate::engine::{Extent, Heightfield};
 
@@ -56,19 +56,19 @@ impl ProfileTool {
     }
 
     /// Draws the line on one map, and follows the pointer there.
-    pub(crate) fn ui(&mut self, ui: &Ui, lens: &Lens, extent: Extent) {
-        let pointer = lens.response.hover_pos();
+    pub(crate) fn ui(&mut self, ui: &Ui, transform: &MapTransform, extent: Extent) {
+        let pointer = transform.response.hover_pos();
         let near = |at: Pos2, ends: [[f64; 2]; 2]| {
-            let away = ends.map(|end| lens.pos(end).distance(at));
+            let away = ends.map(|end| transform.pos(end).distance(at));
             let nearer = usize::from(away[1] < away[0]);
             (away[nearer] <= REACH).then_some(nearer)
         };
         let mut ends = self.ends_m(extent);
-        if lens.response.drag_started_by(PointerButton::Primary)
+        if transform.response.drag_started_by(PointerButton::Primary)
             && let Some(origin) = ui.input(|input| input.pointer.press_origin())
         {
             if self.is_drawing {
-                let place = within(lens.place_m(origin), extent);
+                let place = within(transform.place_m(origin), extent);
                 (ends, self.held, self.is_drawing) = ([place; 2], Some(1), false);
                 self.ends_m = Some(ends);
             } else {
@@ -76,24 +76,24 @@ impl ProfileTool {
             }
         }
         if let Some(end) = self.held
-            && let Some(pointer) = lens.response.interact_pointer_pos()
+            && let Some(pointer) = transform.response.interact_pointer_pos()
         {
-            ends[end] = within(lens.place_m(pointer), extent);
+            ends[end] = within(transform.place_m(pointer), extent);
             self.ends_m = Some(ends);
         }
-        if lens.response.drag_stopped() {
+        if transform.response.drag_stopped() {
             self.held = None;
         }
         // Both maps say it, one after another: the one under the pointer decides.
         if let Some(at) = pointer {
             self.is_near = near(at, ends).is_some();
         }
-        self.draw(ui, lens, ends);
+        self.draw(ui, transform, ends);
     }
 
-    fn draw(&self, ui: &Ui, lens: &Lens, ends: [[f64; 2]; 2]) {
-        let (painter, colours) = (&lens.painter, colours(ui));
-        let [from, to] = ends.map(|end| lens.pos(end));
+    fn draw(&self, ui: &Ui, transform: &MapTransform, ends: [[f64; 2]; 2]) {
+        let (painter, colours) = (&transform.painter, colours(ui));
+        let [from, to] = ends.map(|end| transform.pos(end));
         painter.line_segment([from, to], Stroke::new(3.0, Color32::from_black_alpha(130)));
         painter.line_segment([from, to], Stroke::new(1.5, Color32::from_white_alpha(230)));
         for (i, at) in [from, to].into_iter().enumerate() {
@@ -101,20 +101,20 @@ impl ProfileTool {
             painter.circle(at, RADIUS, fill, Stroke::new(1.5, Color32::from_black_alpha(170)));
         }
         if self.is_drawing {
-            let at = lens.response.rect.center_top() + egui::Vec2::new(0.0, 40.0);
+            let at = transform.response.rect.center_top() + egui::Vec2::new(0.0, 40.0);
             note(ui, painter, Align2::CENTER_TOP, at, "Drag a line across a map");
         }
     }
 
     /// Draws the profile of the land along the line, with the crosshair where it is beside the line.
-    pub(crate) fn plot_ui(&mut self, ui: &mut Ui, land: &Heightfield, crosshair_m: Option<[f64; 2]>) {
-        let ends = self.ends_m(land.grid().extent());
+    pub(crate) fn plot_ui(&mut self, ui: &mut Ui, terrain: &Heightfield, crosshair_m: Option<[f64; 2]>) {
+        let ends = self.ends_m(terrain.grid().extent());
         let length_m = distance(ends[0], ends[1]);
         let places = (0..HEIGHTS).map(|i| i as f64 / (HEIGHTS - 1) as f64);
         let points: Vec<[f64; 2]> = places
             .map(|share| {
                 let [x_m, z_m] = at_share(ends, share);
-                [share * length_m, f64::from(land.height_at(x_m, z_m))]
+                [share * length_m, f64::from(terrain.height_at(x_m, z_m))]
             })
             .collect();
         let mark_m = crosshair_m.and_then(|place| beside(ends, place)).map(|share| share * length_m);

@@ -5,11 +5,11 @@ use egui::{CentralPanel, Context, DragAndDrop, Frame, Key, Modifiers, Panel, Pop
 use crate::app::commands::Command;
 use crate::app::commands::menus;
 use crate::app::commands::palette::Palette;
-use crate::app::panels::analysis::{Gauges, Section};
+use crate::app::panels::analysis::{AnalysisContext, Section};
 use crate::app::panels::compass::sun_ui;
-use crate::app::panels::hints::Places;
+use crate::app::panels::hints::HintAnchors;
 use crate::app::panels::status::Status;
-use crate::app::panels::texture_panel::Studio;
+use crate::app::panels::texture_panel::TexturePanelState;
 use crate::app::preview::compare;
 use crate::app::preview::thumbnails::Thumbnails;
 use crate::app::tasks::settings::Settings;
@@ -22,7 +22,7 @@ use crate::app::views::{Freshness, Maps, View};
 use crate::app::widgets::{parameter, theme};
 use crate::app::{App, panels};
 use crate::engine::Recipe;
-use crate::engine::parameters::{PictureName, Range};
+use crate::engine::parameters::{Range, TextureName};
 use crate::files::swatches::SHIPPED;
 use crate::project::Project;
 use crate::worker::{InputFiles, Preview};
@@ -81,7 +81,7 @@ impl App {
         let mut commands = Vec::new();
         let freshness = self.freshness();
         let is_picking =
-            Popup::is_any_open(ui.ctx()) || self.picker.is_open() || DragAndDrop::has_any_payload(ui.ctx());
+            Popup::is_any_open(ui.ctx()) || self.operation_picker.is_open() || DragAndDrop::has_any_payload(ui.ctx());
         let seen_panels = self.panels_seen(ui.ctx());
         let menu = Panel::top("menu").show(ui, |ui| {
             commands.extend(panels::menu::menu_ui(ui, &self.around_menus(ui.ctx())));
@@ -94,7 +94,7 @@ impl App {
         self.selected_step = self.selected_step.min(project.recipe.stack.len().saturating_sub(1));
         let status = Status {
             message: self.message.as_ref(),
-            renewing: match freshness {
+            preview_progress: match freshness {
                 Freshness::Renewing(progress) => Some(progress),
                 Freshness::Current | Freshness::Outdated | Freshness::Failed => None,
             },
@@ -121,7 +121,7 @@ impl App {
         let (menu, timeline) = (menu.response.rect, timeline.response.rect);
         // Where there is no stack, what is said of it stands where it would be.
         let stack = stack.unwrap_or(menu.with_max_x(menu.left()));
-        self.hints_ui(ui.ctx(), &Places { menu, stack, timeline });
+        self.hints_ui(ui.ctx(), &HintAnchors { menu, stack, timeline });
         self.maps.crosshair_m = crosshair_m;
         let frame = Frame::new().fill(theme::colours(ui).panel);
         CentralPanel::default().frame(frame).show(ui, |ui| {
@@ -130,8 +130,8 @@ impl App {
             self.maps.crosshair_m = if is_over_views { self.maps.crosshair_m } else { self.profile.pointed_m };
             self.views_ui(ui, project, &freshness, is_picking, &mut commands);
         });
-        if let Some(note) = parameter::take_note(ui.ctx()) {
-            self.say(note);
+        if let Some(note) = parameter::take_input_message(ui.ctx()) {
+            self.show_message(note);
         }
         commands
     }
@@ -146,7 +146,7 @@ impl App {
         });
         let (selected, reveal) = (self.selected_step, self.reveal.take());
         let around = panels::stack::Around { at, selected, heights_m, reveal, thumbnails: &self.thumbnails };
-        commands.extend(panels::stack::stack_ui(ui, project, &mut self.picker, &around));
+        commands.extend(panels::stack::stack_ui(ui, project, &mut self.operation_picker, &around));
         commands
     }
 
@@ -156,9 +156,10 @@ impl App {
         let is_dragging = ui.input(|input| input.pointer.any_down());
         self.variations.prepare(project, &self.recipe.1, &mut self.thumbnails, is_dragging);
         let Project { recipe, files, view, .. } = project;
-        ask_grounds(&mut self.thumbnails, recipe, files, self.studio.selected.is_some());
-        let around = panels::right::Surroundings { files, thumbnails: &self.thumbnails, shown: self.shown.as_ref() };
-        let mut gauges = Gauges {
+        request_textures(&mut self.thumbnails, recipe, files, self.texture_panel.selected.is_some());
+        let around =
+            panels::right::RightPanelContext { files, thumbnails: &self.thumbnails, shown: self.shown.as_ref() };
+        let mut context = AnalysisContext {
             unfolded: &mut self.settings.unfolded,
             view,
             profile: &mut self.profile,
@@ -166,8 +167,8 @@ impl App {
             is_playing: self.playback.is_playing(),
             crosshair_m,
         };
-        let measures = (&mut self.measures, &mut gauges);
-        panels::right::right_ui(ui, recipe, &mut self.studio, &mut self.variations, measures, &around)
+        let analysis = (&mut self.analysis, &mut context);
+        panels::right::right_ui(ui, recipe, &mut self.texture_panel, &mut self.variations, analysis, &around)
     }
 
     /// The history at the foot of the left panel, if it is unfolded higher than its heading.
@@ -213,7 +214,7 @@ impl App {
         let range_m = self.shown.as_ref().map(|shown| f64::from(shown.summary.max_m - shown.summary.min_m));
         let mut panes = Panes {
             maps: &mut self.maps,
-            studio: &mut self.studio,
+            texture_panel: &mut self.texture_panel,
             scene: &mut self.scene,
             recipe: &mut project.recipe,
             selected_step: &mut self.selected_step,
@@ -252,11 +253,11 @@ impl App {
 /// What can be done on the 3-D view by a click of the second button.
 const ON_SCENE: [Command; 6] = [
     Command::FrameViews,
-    Command::LookThreeQuarter,
-    Command::LookFromAbove,
-    Command::LookFromTheSide,
+    Command::ViewThreeQuarter,
+    Command::ViewFromAbove,
+    Command::ViewFromSide,
     Command::MaximiseScene,
-    Command::SavePicture,
+    Command::SaveRender,
 ];
 
 /// What can be done on a map so.
@@ -268,7 +269,7 @@ fn on_map(view: View) -> [Command; 5] {
 /// The views in their panes.
 struct Panes<'a> {
     maps: &'a mut Maps,
-    studio: &'a mut Studio,
+    texture_panel: &'a mut TexturePanelState,
     scene: &'a mut Scene,
     recipe: &'a mut Recipe,
     selected_step: &'a mut usize,
@@ -295,18 +296,18 @@ impl Panes<'_> {
         let extent = self.recipe.world.extent();
         let glow = self.scene.glow(ui.ctx());
         if view != View::Scene {
-            self.maps.flood(ui.ctx(), self.shown.map(|shown| &shown.land), *self.water_m);
+            self.maps.flood(ui.ctx(), self.shown.map(|shown| &shown.terrain), *self.water_m);
         }
         match view {
             View::Heightmap | View::Texture => {
                 let has_tool =
                     self.fault_tool.is_on() || self.profile.as_ref().is_some_and(|profile| profile.is_at_work());
-                let lens = self.maps.ui(ui, view, extent, self.freshness, &glow, !has_tool);
+                let transform = self.maps.ui(ui, view, extent, self.freshness, &glow, !has_tool);
                 if !self.fault_tool.is_on() {
                     if let Some(profile) = &mut self.profile {
-                        profile.ui(ui, &lens, extent);
+                        profile.ui(ui, &transform, extent);
                     }
-                    lens.response.context_menu(|ui| self.commands.extend(menus::context_ui(ui, &on_map(view))));
+                    transform.response.context_menu(|ui| self.commands.extend(menus::context_ui(ui, &on_map(view))));
                 }
                 let mut bench = Bench {
                     recipe: &mut *self.recipe,
@@ -316,15 +317,15 @@ impl Panes<'_> {
                     is_playing: self.is_playing,
                     is_at_end: self.is_at_end,
                 };
-                self.commands.extend(self.fault_tool.ui(ui, &lens, &mut bench));
+                self.commands.extend(self.fault_tool.ui(ui, &transform, &mut bench));
                 sun_ui(ui, pane, view.title(), &mut self.recipe.light);
                 match view {
-                    View::Texture => self.studio.aspect_ui(ui, pane, &self.recipe.texture),
+                    View::Texture => self.texture_panel.texture_display_ui(ui, pane, &self.recipe.texture),
                     View::Heightmap | View::Scene => {
                         self.commands.extend(self.fault_tool.button_ui(ui, pane));
                         self.maps.aspect.ui(ui, pane);
                         if let Some(shown) = self.shown {
-                            legend_ui(ui, &lens, pane, shown);
+                            legend_ui(ui, &transform, pane, shown);
                         }
                     }
                 }
@@ -384,13 +385,13 @@ impl egui_tiles::Behavior<View> for Panes<'_> {
 }
 
 /// Asks for the pictures of the grounds that are used, and of all there are where one may be chosen.
-fn ask_grounds(thumbnails: &mut Thumbnails, recipe: &Recipe, files: &InputFiles, choosing: bool) {
+fn request_textures(thumbnails: &mut Thumbnails, recipe: &Recipe, files: &InputFiles, choosing: bool) {
     for name in recipe.pictures() {
-        thumbnails.ask_ground(&name, files);
+        thumbnails.request_texture(&name, files);
     }
     if choosing {
         for (name, _) in SHIPPED {
-            thumbnails.ask_ground(&PictureName(name.into()), files);
+            thumbnails.request_texture(&TextureName(name.into()), files);
         }
     }
 }

@@ -2,12 +2,12 @@
 
 use egui::{Align, ComboBox, Layout, Rect, Role, Ui, UiBuilder, Vec2, WidgetInfo};
 
-use crate::app::views::Lens;
+use crate::app::views::MapTransform;
 use crate::app::views::legend::{LEAST_ROOM, angles, heights, list_legend, ramp_legend};
 use crate::engine::Grid;
-use crate::engine::map_view::{FOOTING, MapView, WATERS, contour_interval_m, least_river_m2};
+use crate::engine::map_view::{MapView, WALKABLE_COLOURS, WATER_COLOURS, contour_interval_m, min_river_area_m2};
 use crate::engine::ramp::{ELEVATION, SLOPE};
-use crate::project::View;
+use crate::project::ViewSettings;
 use crate::worker::Preview;
 
 /// What the heightmap's pane shows. It is no part of the document.
@@ -52,7 +52,7 @@ impl MapAspect {
     }
 
     /// What the worker is to draw.
-    pub(crate) fn view(self, view: &View) -> MapView {
+    pub(crate) fn view(self, view: &ViewSettings) -> MapView {
         match self {
             Self::Grey => MapView::Grey,
             Self::Tints => MapView::Tints,
@@ -89,16 +89,16 @@ fn lines(view: MapView, range_m: [f32; 2], grid: Grid) -> Vec<(Option<[u8; 3]>, 
         MapView::Walkable(limit_deg) => {
             let names = ["Hangs together", "Cut off", "Too steep"].map(String::from);
             let title = (None, format!("Walkable up to {limit_deg}°"));
-            let colours = FOOTING.map(Some).into_iter().zip(names);
+            let colours = WALKABLE_COLOURS.map(Some).into_iter().zip(names);
             std::iter::once(title).chain(colours).collect()
         }
         MapView::Water(sea_m) => {
-            let least_m2 = least_river_m2(grid);
+            let least_m2 = min_river_area_m2(grid);
             let drained =
                 if least_m2 < 1e5 { format!("{least_m2:.0} m²") } else { format!("{:.1} km²", 1e-6 * least_m2) };
             let rivers = format!("Rivers, of {drained} and more");
             let names = [rivers, "Lakes, once they are full".into(), "Sea".into()];
-            let colours = WATERS.map(Some).into_iter().zip(names);
+            let colours = WATER_COLOURS.map(Some).into_iter().zip(names);
             colours.take(if sea_m.is_some() { 3 } else { 2 }).collect()
         }
         MapView::Grey | MapView::Tints | MapView::Hillshade | MapView::Slope => Vec::new(),
@@ -106,20 +106,20 @@ fn lines(view: MapView, range_m: [f32; 2], grid: Grid) -> Vec<(Option<[u8; 3]>, 
 }
 
 /// Draws what the colours of the heightmap's pane mean over its scale bar, where there is room.
-pub(crate) fn legend_ui(ui: &Ui, lens: &Lens, pane: Rect, shown: &Preview) {
-    if lens.bar.top() - pane.top() < LEAST_ROOM {
+pub(crate) fn legend_ui(ui: &Ui, transform: &MapTransform, pane: Rect, shown: &Preview) {
+    if transform.bar.top() - pane.top() < LEAST_ROOM {
         return;
     }
-    let (painter, range_m) = (&lens.painter, [shown.summary.min_m, shown.summary.max_m]);
+    let (painter, range_m) = (&transform.painter, [shown.summary.min_m, shown.summary.max_m]);
     match shown.request.map {
         MapView::Tints => {
-            ramp_legend(ui, painter, lens.bar, "Elevation, m", &ELEVATION, heights(range_m));
+            ramp_legend(ui, painter, transform.bar, "Elevation, m", &ELEVATION, heights(range_m));
         }
         MapView::Slope => {
-            ramp_legend(ui, painter, lens.bar, "Slope, °", &SLOPE, angles());
+            ramp_legend(ui, painter, transform.bar, "Slope, °", &SLOPE, angles());
         }
         MapView::Contours | MapView::Walkable(_) | MapView::Water(_) => {
-            list_legend(ui, painter, lens.bar, &lines(shown.request.map, range_m, shown.land.grid()));
+            list_legend(ui, painter, transform.bar, &lines(shown.request.map, range_m, shown.terrain.grid()));
         }
         MapView::Grey | MapView::Hillshade => {}
     }
@@ -138,10 +138,10 @@ mod tests {
         let said = |view| said_of(view, grid(10_000.0));
         assert_eq!(said(MapView::Contours), ["A line every 50 m, a strong one every 250 m"]);
         assert_eq!(
-            said(MapAspect::Walkable.view(&View { walkable_deg: 30.0, ..Default::default() })),
+            said(MapAspect::Walkable.view(&ViewSettings { walkable_deg: 30.0, ..Default::default() })),
             ["Walkable up to 30°", "Hangs together", "Cut off", "Too steep"]
         );
-        let water = MapAspect::Water.view(&View::default());
+        let water = MapAspect::Water.view(&ViewSettings::default());
         assert_eq!(said_of(water, grid(20_000.0))[0], "Rivers, of 0.4 km² and more");
         assert_eq!(said_of(water, grid(255.0))[0], "Rivers, of 65 m² and more");
         assert_eq!(said(MapView::Grey), Vec::<String>::new());

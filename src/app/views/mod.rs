@@ -12,11 +12,11 @@ use egui::{
     TextureOptions, Ui, Vec2,
 };
 
-use crate::app::preview::thumbnails::image_from_picture;
+use crate::app::preview::thumbnails::color_image;
 use crate::app::views::map_style::MapAspect;
 use crate::app::widgets::theme::{Colours, colours};
 use crate::app::widgets::{arrow_keys, zoom_keys};
-use crate::engine::{Extent, Heightfield, Picture};
+use crate::engine::{Extent, Heightfield, Image};
 use crate::scene::GlowingFault;
 use crate::scene::camera::round_length;
 use crate::worker::Preview;
@@ -46,14 +46,14 @@ impl View {
 
 /// Where all maps look.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Gaze {
+pub(crate) struct MapViewport {
     /// What lies in the middle of a pane: shares of the world, eastward and southward.
     pub(crate) centre: Vec2,
     /// 1 shows the whole world.
     pub(crate) zoom: f32,
 }
 
-impl Default for Gaze {
+impl Default for MapViewport {
     fn default() -> Self {
         Self { centre: Vec2::splat(0.5), zoom: 1.0 }
     }
@@ -61,13 +61,13 @@ impl Default for Gaze {
 
 /// A picture on the graphics card, and the one it was made from.
 struct Upload {
-    picture: Arc<Picture>,
+    picture: Arc<Image>,
     texture: TextureHandle,
 }
 
 impl Upload {
     /// Brings a picture to the card, unless it is there.
-    fn renew(upload: &mut Option<Self>, ctx: &egui::Context, name: &str, picture: &Arc<Picture>) {
+    fn renew(upload: &mut Option<Self>, ctx: &egui::Context, name: &str, picture: &Arc<Image>) {
         match upload {
             Some(upload) if Arc::ptr_eq(&upload.picture, picture) => {}
             Some(upload) => {
@@ -84,7 +84,7 @@ impl Upload {
 
 /// The water over the maps, and what it was made from.
 struct Flood {
-    land: Arc<Heightfield>,
+    terrain: Arc<Heightfield>,
     level_m: f64,
     texture: TextureHandle,
 }
@@ -100,8 +100,8 @@ const SHALLOW_ALPHA: f32 = 0.34;
 const DEEP_M: f32 = 40.0;
 
 /// Water over land up to a level: clear where it is dry.
-fn image_of_flood(land: &Heightfield, level_m: f64) -> ColorImage {
-    let (width, height) = (land.grid().width(), land.grid().height());
+fn image_of_flood(terrain: &Heightfield, level_m: f64) -> ColorImage {
+    let (width, height) = (terrain.grid().width(), terrain.grid().height());
     let step = (width.max(height) - 1).div_ceil(FINEST_FLOOD - 1).max(1);
     // Corners stay on corners.
     let places = |samples: usize| {
@@ -114,7 +114,7 @@ fn image_of_flood(land: &Heightfield, level_m: f64) -> ColorImage {
         let alpha = if depth_m > 0.0 { deep } else { 0.0 };
         Color32::from_rgba_unmultiplied(red, green, blue, (alpha * 255.0) as u8)
     };
-    let heights = places(height).flat_map(|r| places(width).map(move |c| land.heights()[r * width + c]));
+    let heights = places(height).flat_map(|r| places(width).map(move |c| terrain.heights()[r * width + c]));
     let pixels = heights.map(|height_m| colour(level_m as f32 - height_m)).collect();
     ColorImage::new([places(width).count(), places(height).count()], pixels)
 }
@@ -122,7 +122,7 @@ fn image_of_flood(land: &Heightfield, level_m: f64) -> ColorImage {
 /// The state of the maps.
 #[derive(Default)]
 pub(crate) struct Maps {
-    pub(crate) gaze: Gaze,
+    pub(crate) viewport: MapViewport,
     /// What the heightmap's pane shows.
     pub(crate) aspect: MapAspect,
     /// Where the pointer is on the land, metres east and south, on whichever map it is.
@@ -140,7 +140,7 @@ pub(crate) struct Maps {
 }
 
 /// Where a map lies on the screen: what is drawn over it, and works on it, goes by this.
-pub(crate) struct Lens {
+pub(crate) struct MapTransform {
     /// What the pointer does on the pane.
     pub(crate) response: Response,
     /// Draws on the pane alone.
@@ -153,7 +153,7 @@ pub(crate) struct Lens {
     corner: Pos2,
 }
 
-impl Lens {
+impl MapTransform {
     /// The place on the land below a point of the screen, metres east and south.
     pub(crate) fn place_m(&self, at: Pos2) -> [f64; 2] {
         let from_corner = (at - self.corner) / self.pixels_per_m;
@@ -184,10 +184,10 @@ pub(crate) enum Freshness {
 const FINEST_MAP: usize = 2049;
 
 /// A map as the graphics card takes it: every n-th sample of a large one.
-fn image_of_map(picture: &Picture) -> ColorImage {
-    let Picture { width, height, .. } = *picture;
+fn image_of_map(picture: &Image) -> ColorImage {
+    let Image { width, height, .. } = *picture;
     if width.max(height) <= FINEST_MAP {
-        return image_from_picture(picture);
+        return color_image(picture);
     }
     let step = (width.max(height) - 1).div_ceil(FINEST_MAP - 1);
     let places = (0..height).step_by(step).flat_map(|j| (0..width).step_by(step).map(move |i| j * width + i));
@@ -228,21 +228,21 @@ impl Maps {
     }
 
     /// Has the maps show water up to that level of the land that they show, if there is any.
-    pub(crate) fn flood(&mut self, ctx: &egui::Context, land: Option<&Arc<Heightfield>>, water_m: Option<f64>) {
-        let (Some(land), Some(level_m)) = (land, water_m) else {
+    pub(crate) fn flood(&mut self, ctx: &egui::Context, terrain: Option<&Arc<Heightfield>>, water_m: Option<f64>) {
+        let (Some(terrain), Some(level_m)) = (terrain, water_m) else {
             self.flood = None;
             return;
         };
-        let image = || image_of_flood(land, level_m);
+        let image = || image_of_flood(terrain, level_m);
         match &mut self.flood {
-            Some(flood) if Arc::ptr_eq(&flood.land, land) && flood.level_m == level_m => {}
+            Some(flood) if Arc::ptr_eq(&flood.terrain, terrain) && flood.level_m == level_m => {}
             Some(flood) => {
                 flood.texture.set(image(), TextureOptions::LINEAR);
-                (flood.land, flood.level_m) = (land.clone(), level_m);
+                (flood.terrain, flood.level_m) = (terrain.clone(), level_m);
             }
             None => {
                 let texture = ctx.load_texture("Water", image(), TextureOptions::LINEAR);
-                self.flood = Some(Flood { land: land.clone(), level_m, texture });
+                self.flood = Some(Flood { terrain: terrain.clone(), level_m, texture });
             }
         }
     }
@@ -257,7 +257,7 @@ impl Maps {
         freshness: &Freshness,
         glow: &[GlowingFault],
         is_pan_free: bool,
-    ) -> Lens {
+    ) -> MapTransform {
         let (rect, response) = ui.allocate_exact_size(ui.available_size(), Sense::click_and_drag());
         let colours = colours(ui);
         let painter = ui.painter().with_clip_rect(rect);
@@ -268,24 +268,25 @@ impl Maps {
         let others = [PointerButton::Secondary, PointerButton::Middle];
         let is_panned = if is_pan_free { response.dragged() } else { others.iter().any(|by| response.dragged_by(*by)) };
         if is_panned {
-            self.gaze.centre -= response.drag_delta() / (world_m * fit * self.gaze.zoom);
+            self.viewport.centre -= response.drag_delta() / (world_m * fit * self.viewport.zoom);
         }
         if let Some(pointer) = response.hover_pos() {
             let (scroll, pinch) = ui.input(|input| (input.smooth_scroll_delta().y, input.zoom_delta()));
             self.zoom_by(libm::expf(scroll / 240.0) * pinch, (pointer - rect.center()) / (world_m * fit));
         }
-        self.gaze.centre += KEY_PAN * arrow_keys(ui, &response) * rect.size() / (world_m * fit * self.gaze.zoom);
+        self.viewport.centre +=
+            KEY_PAN * arrow_keys(ui, &response) * rect.size() / (world_m * fit * self.viewport.zoom);
         self.zoom_by(zoom_keys(ui, &response), Vec2::ZERO);
         if response.double_clicked() && is_pan_free {
-            self.gaze = Gaze::default();
+            self.viewport = MapViewport::default();
         }
-        self.gaze.centre = self.gaze.centre.clamp(Vec2::ZERO, Vec2::splat(1.0));
+        self.viewport.centre = self.viewport.centre.clamp(Vec2::ZERO, Vec2::splat(1.0));
 
-        let pixels_per_m = fit * self.gaze.zoom;
-        let land =
-            Rect::from_min_size(rect.center() - self.gaze.centre * world_m * pixels_per_m, world_m * pixels_per_m);
-        let mut lens = Lens { response, painter, pixels_per_m, bar: rect, corner: land.min };
-        let Lens { response, painter, .. } = &lens;
+        let pixels_per_m = fit * self.viewport.zoom;
+        let terrain =
+            Rect::from_min_size(rect.center() - self.viewport.centre * world_m * pixels_per_m, world_m * pixels_per_m);
+        let mut transform = MapTransform { response, painter, pixels_per_m, bar: rect, corner: terrain.min };
+        let MapTransform { response, painter, .. } = &transform;
         let upload = match view {
             View::Heightmap => &self.heightmap,
             View::Texture => &self.texture,
@@ -293,7 +294,7 @@ impl Maps {
         };
         if let Some(upload) = upload {
             let whole = Rect::from_min_max(Pos2::ZERO, Pos2::new(1.0, 1.0));
-            painter.image(upload.texture.id(), land, whole, Color32::WHITE);
+            painter.image(upload.texture.id(), terrain, whole, Color32::WHITE);
         }
         let before = match view {
             View::Heightmap => &self.other[0],
@@ -304,7 +305,7 @@ impl Maps {
         if let (Some(before), Some(x)) = (before, split) {
             let west = Rect::from_x_y_ranges(rect.left()..=x, rect.y_range());
             let whole = Rect::from_min_max(Pos2::ZERO, Pos2::new(1.0, 1.0));
-            painter.with_clip_rect(west).image(before.texture.id(), land, whole, Color32::WHITE);
+            painter.with_clip_rect(west).image(before.texture.id(), terrain, whole, Color32::WHITE);
         }
         // What shows the water by itself has the sea already.
         let has_sea = view == View::Heightmap && self.aspect == MapAspect::Water;
@@ -312,21 +313,21 @@ impl Maps {
             // Its corner pixels lie on the corners of the land.
             let half = Vec2::splat(0.5) / flood.texture.size_vec2();
             let within = Rect::from_min_max(half.to_pos2(), Pos2::new(1.0, 1.0) - half);
-            painter.image(flood.texture.id(), land, within, Color32::WHITE);
+            painter.image(flood.texture.id(), terrain, within, Color32::WHITE);
         }
         for fault in glow {
-            let ends = [fault.from_m, fault.to_m].map(|end| lens.pos(end));
+            let ends = [fault.from_m, fault.to_m].map(|end| transform.pos(end));
             painter.line_segment(ends, Stroke::new(1.5, colours.accent.gamma_multiply(fault.strength)));
         }
-        if let Some(pointer) = response.hover_pos().filter(|pointer| land.contains(*pointer)) {
-            self.crosshair_m = Some(lens.place_m(pointer));
+        if let Some(pointer) = response.hover_pos().filter(|pointer| terrain.contains(*pointer)) {
+            self.crosshair_m = Some(transform.place_m(pointer));
         }
         if let Some(place_m) = self.crosshair_m {
-            let at = lens.pos(place_m);
+            let at = transform.pos(place_m);
             let line = |colour| Stroke::new(1.0, colour);
             for (offset, colour) in [(1.0, Color32::from_black_alpha(110)), (0.0, Color32::from_white_alpha(150))] {
-                painter.hline(land.x_range(), at.y + offset, line(colour));
-                painter.vline(at.x + offset, land.y_range(), line(colour));
+                painter.hline(terrain.x_range(), at.y + offset, line(colour));
+                painter.vline(at.x + offset, terrain.y_range(), line(colour));
             }
         }
         let bar = scale_bar(ui, painter, rect, pixels_per_m);
@@ -339,19 +340,19 @@ impl Maps {
         freshness_chip(ui, painter, rect, freshness);
         let name = view.title();
         response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, format!("{name} of the land")));
-        lens.bar = bar;
+        transform.bar = bar;
         if let Some(share) = &mut self.split {
             split_ui(ui, rect, share, state);
         }
-        lens
+        transform
     }
 
     /// Zooms by a factor so that the land under the pointer stays there; `offset` is the pointer's distance from the
     /// middle of the pane in shares of the world at zoom 1.
     fn zoom_by(&mut self, factor: f32, offset: Vec2) {
-        let zoom = (self.gaze.zoom * factor).clamp(0.5, 64.0);
-        self.gaze.centre += offset * (1.0 / self.gaze.zoom - 1.0 / zoom);
-        self.gaze.zoom = zoom;
+        let zoom = (self.viewport.zoom * factor).clamp(0.5, 64.0);
+        self.viewport.centre += offset * (1.0 / self.viewport.zoom - 1.0 / zoom);
+        self.viewport.zoom = zoom;
     }
 }
 
@@ -472,7 +473,7 @@ mod tests {
     fn zooming_keeps_the_land_under_the_pointer() {
         let mut maps = Maps::default();
         let offset = Vec2::new(0.2, -0.3);
-        let under = |maps: &Maps| maps.gaze.centre + offset / maps.gaze.zoom;
+        let under = |maps: &Maps| maps.viewport.centre + offset / maps.viewport.zoom;
         let before = under(&maps);
         for factor in [1.5, 2.0, 0.7, 1.1] {
             maps.zoom_by(factor, offset);
@@ -484,8 +485,8 @@ mod tests {
     fn water_lies_where_the_land_is_below_its_level_and_is_denser_where_it_is_deep() {
         let grid = crate::engine::Grid::new(Extent { width_m: 2000.0, depth_m: 1000.0 }, 1201, 601);
         // From 60 m under the level in the west to 60 m over it in the east.
-        let land = Heightfield::from_fn(grid, |c, _| c as f32 * 0.1 - 50.0);
-        let image = image_of_flood(&land, 10.0);
+        let terrain = Heightfield::from_fn(grid, |c, _| c as f32 * 0.1 - 50.0);
+        let image = image_of_flood(&terrain, 10.0);
         assert!(image.size[0] <= FINEST_FLOOD && image.size[0] > 300, "{:?}", image.size);
         let alpha = |share: f32| {
             let column = (share * (image.size[0] - 1) as f32).round() as usize;

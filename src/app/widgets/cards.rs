@@ -36,25 +36,25 @@ pub(crate) struct Card<'a> {
     pub(crate) note: String,
     pub(crate) doc: &'a str,
     /// What can be done with it beside what can be done with every card.
-    pub(crate) more: &'a [CardDeed],
+    pub(crate) more: &'a [CardAction],
     /// How far it has come, from 0 to 1, if that is to be seen.
     pub(crate) progress: Option<f32>,
 }
 
 /// What the user does with a card.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum CardDeed {
+pub(crate) enum CardAction {
     Select,
     Delete,
     Duplicate,
     Solo,
     Rename,
-    LandUpTo,
+    SeekToStep,
     /// It is to have that place in the list.
     MoveTo(usize),
 }
 
-impl CardDeed {
+impl CardAction {
     /// The name in menus.
     fn text(self) -> &'static str {
         match self {
@@ -63,15 +63,15 @@ impl CardDeed {
             Self::Duplicate => "Duplicate",
             Self::Solo => "Show only this",
             Self::Rename => "Rename",
-            Self::LandUpTo => "Show the land up to here",
+            Self::SeekToStep => "Show the land up to here",
             Self::MoveTo(_) => "Move",
         }
     }
 }
 
 /// A card that was drawn.
-pub(crate) struct Drawn {
-    pub(crate) deed: Option<CardDeed>,
+pub(crate) struct CardResponse {
+    pub(crate) deed: Option<CardAction>,
     /// How far down the list it is to go.
     down: Option<isize>,
     /// What the card is taken by.
@@ -80,7 +80,7 @@ pub(crate) struct Drawn {
 
 impl Card<'_> {
     /// Draws the card, and `below` it what belongs to it.
-    pub(crate) fn ui(self, ui: &mut Ui, below: impl FnOnce(&mut Ui)) -> Drawn {
+    pub(crate) fn ui(self, ui: &mut Ui, below: impl FnOnce(&mut Ui)) -> CardResponse {
         let colours = colours(ui);
         let fill = if self.selected { colours.hovered } else { colours.raised };
         let stroke = if self.selected { colours.accent } else { colours.raised };
@@ -101,7 +101,7 @@ impl Card<'_> {
         shown.inner
     }
 
-    fn row_ui(self, ui: &mut Ui) -> Drawn {
+    fn row_ui(self, ui: &mut Ui) -> CardResponse {
         let Self { name, enabled, colour, picture, solo, selected, note, doc, more, progress: _ } = self;
         let (mut deed, mut down) = (None, None);
         ui.spacing_mut().item_spacing.x = 4.0;
@@ -132,9 +132,10 @@ impl Card<'_> {
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             if selected {
                 ui.spacing_mut().item_spacing.x = 0.0;
-                for (icon, found, verb) in
-                    [(ICON_DELETE, CardDeed::Delete, "Delete"), (ICON_CONTENT_COPY, CardDeed::Duplicate, "Duplicate")]
-                {
+                for (icon, found, verb) in [
+                    (ICON_DELETE, CardAction::Delete, "Delete"),
+                    (ICON_CONTENT_COPY, CardAction::Duplicate, "Duplicate"),
+                ] {
                     if icon_button(ui, icon, &format!("{verb} {name}")).clicked() {
                         deed = Some(found);
                     }
@@ -145,7 +146,7 @@ impl Card<'_> {
             if let Some(alone) = solo {
                 let verb = if alone { "Show all types, not only" } else { "Show only" };
                 if solo_button(ui, alone, &format!("{verb} {name}")).clicked() {
-                    deed = Some(CardDeed::Solo);
+                    deed = Some(CardAction::Solo);
                 }
             }
             let colour = if *enabled { colours(ui).text } else { colours(ui).weak };
@@ -155,16 +156,16 @@ impl Card<'_> {
             inside.add(egui::Label::new(text).truncate().selectable(false));
             response.widget_info(|| WidgetInfo::selected(Role::Button, true, selected, name));
             if response.clicked() {
-                deed = Some(CardDeed::Select);
+                deed = Some(CardAction::Select);
             }
-            if response.double_clicked() && more.contains(&CardDeed::Rename) {
-                deed = Some(CardDeed::Rename);
+            if response.double_clicked() && more.contains(&CardAction::Rename) {
+                deed = Some(CardAction::Rename);
             }
             response.context_menu(|ui| {
                 if ui.button(verb).clicked() {
                     *enabled = !*enabled;
                 }
-                for found in more.iter().chain(&[CardDeed::Duplicate, CardDeed::Delete]) {
+                for found in more.iter().chain(&[CardAction::Duplicate, CardAction::Delete]) {
                     if ui.button(found.text()).clicked() {
                         deed = Some(*found);
                     }
@@ -177,7 +178,7 @@ impl Card<'_> {
                 }
             });
             let header = if doc.is_empty() { response } else { response.on_hover_text(doc) };
-            Drawn { deed, down, header: header | handle.on_hover_cursor(egui::CursorIcon::Grab) }
+            CardResponse { deed, down, header: header | handle.on_hover_cursor(egui::CursorIcon::Grab) }
         })
         .inner
     }
@@ -195,8 +196,8 @@ struct Carried {
 pub(crate) fn cards_ui(
     ui: &mut Ui,
     places: &[usize],
-    mut card_ui: impl FnMut(&mut Ui, usize) -> Drawn,
-) -> Option<(usize, CardDeed)> {
+    mut card_ui: impl FnMut(&mut Ui, usize) -> CardResponse,
+) -> Option<(usize, CardAction)> {
     let list = ui.scope_id().with("cards");
     let carried = DragAndDrop::payload::<Carried>(ui.ctx()).filter(|carried| carried.list == list);
     let carried = carried.map(|carried| carried.place);
@@ -211,7 +212,7 @@ pub(crate) fn cards_ui(
         });
         taken |= shown.inner.header.drag_started();
         let beside = shown.inner.down.and_then(|by| places.get(at.checked_add_signed(by)?));
-        let found = shown.inner.deed.or(beside.map(|to| CardDeed::MoveTo(*to)));
+        let found = shown.inner.deed.or(beside.map(|to| CardAction::MoveTo(*to)));
         deed = deed.or(found.map(|found| (place, found)));
         rects.push(shown.response.rect);
     }
@@ -223,7 +224,7 @@ pub(crate) fn cards_ui(
     deed.or_else(|| {
         let from = places.iter().position(|place| carried == Some(*place))?;
         let (to, dropped) = carried_ui(ui, &rects, from)?;
-        dropped.then(|| (places[from], CardDeed::MoveTo(places[to])))
+        dropped.then(|| (places[from], CardAction::MoveTo(places[to])))
     })
 }
 
@@ -268,7 +269,7 @@ fn place_in_gap(from: usize, gap: usize) -> Option<usize> {
 }
 
 /// The place of what was at `at` once what was at `from` has been put to `to`.
-pub(crate) fn place_after_move(at: usize, from: usize, to: usize) -> usize {
+pub(crate) fn index_after_move(at: usize, from: usize, to: usize) -> usize {
     if at == from {
         to
     } else if (from..=to).contains(&at) {
@@ -309,7 +310,7 @@ mod tests {
             let moved = list.remove(from);
             list.insert(to, moved);
             for at in 0..5 {
-                assert_eq!(list[place_after_move(at, from, to)], at, "{from} to {to}");
+                assert_eq!(list[index_after_move(at, from, to)], at, "{from} to {to}");
             }
         }
     }

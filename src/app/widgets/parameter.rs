@@ -14,9 +14,9 @@ use serde_json::{Map, Value};
 use crate::app::preview::thumbnails::Thumbnails;
 use crate::app::widgets::theme::colours;
 use crate::app::widgets::{band_slider, heading, icon_button, small_icon_button};
-use crate::engine::mutation::{can_move, lock_name};
+use crate::engine::mutation::{can_mutate, lock_name};
 use crate::engine::parameters::{
-    Colour, Group, Kind, Matrix, Parameter, PictureName, Range, Scale, choice_key, choice_value, group_to_json,
+    Colour, Group, Kind, Matrix, Parameter, Range, Scale, TextureName, choice_key, choice_value, group_to_json,
 };
 use crate::files::swatches::SHIPPED;
 use crate::worker::InputFiles;
@@ -47,7 +47,7 @@ pub(crate) struct Scope {
 pub(crate) struct Guide<'a> {
     pub(crate) scopes: &'a [Scope],
     /// The grounds there are to choose from.
-    pub(crate) grounds: Option<Grounds<'a>>,
+    pub(crate) textures: Option<TextureChoices<'a>>,
     /// What stays in variations; `None`: nothing here ever varies.
     pub(crate) locks: Option<Locks<'a>>,
     /// The key of the parameter that is to be brought into sight, its caret in it.
@@ -79,12 +79,12 @@ impl Locks<'_> {
 
 /// The pictures of ground there are, and how they look.
 #[derive(Clone, Copy)]
-pub(crate) struct Grounds<'a> {
+pub(crate) struct TextureChoices<'a> {
     pub(crate) thumbnails: &'a Thumbnails,
     /// The files that the project holds.
     pub(crate) files: &'a InputFiles,
     /// The names of the pictures among them.
-    pub(crate) own: &'a [PictureName],
+    pub(crate) own: &'a [TextureName],
 }
 
 /// The same with a guide.
@@ -178,7 +178,7 @@ fn parameter_ui(ui: &mut Ui, parameter: &Parameter, value: &mut Value, guide: Gu
         Kind::Group(table) => return group_row(ui, parameter, table(), value, guide),
         Kind::Picture => {
             let mut wants = false;
-            row(ui, parameter, value, guide.locks, |ui, _, value, _| wants = picture_ui(ui, value, guide.grounds));
+            row(ui, parameter, value, guide.locks, |ui, _, value, _| wants = picture_ui(ui, value, guide.textures));
             return wants;
         }
         Kind::Limits => row(ui, parameter, value, guide.locks, limits_ui),
@@ -191,7 +191,7 @@ fn parameter_ui(ui: &mut Ui, parameter: &Parameter, value: &mut Value, guide: Gu
 fn label_ui(ui: &mut Ui, parameter: &Parameter, value: &mut Value, locks: Option<Locks>) -> Response {
     let changed = *value != parameter.default;
     let (rect, _) = ui.allocate_exact_size(Vec2::new(LABEL_WIDTH, ui.spacing().interact_size.y), Sense::hover());
-    let locks = locks.filter(|_| can_move(parameter));
+    let locks = locks.filter(|_| can_mutate(parameter));
     let is_locked = locks.is_some_and(|locks| locks.hold(parameter.key));
     let text = RichText::new(parameter.label);
     let mut inner = ui.new_child(egui::UiBuilder::new().max_rect(rect).layout(Layout::left_to_right(Align::Center)));
@@ -256,7 +256,7 @@ fn row(
 fn optional_ui(ui: &mut Ui, parameter: &Parameter, value: &mut Value, label: &Response) -> bool {
     let mut on = !value.is_null();
     if ui.checkbox(&mut on, ()).labelled_by(label.id).changed() {
-        *value = if on { first_value(parameter) } else { Value::Null };
+        *value = if on { initial_value(parameter) } else { Value::Null };
     }
     if !on {
         ui.weak(match parameter.kind {
@@ -269,7 +269,7 @@ fn optional_ui(ui: &mut Ui, parameter: &Parameter, value: &mut Value, label: &Re
 }
 
 /// What a value is when it is switched on.
-pub(crate) fn first_value(parameter: &Parameter) -> Value {
+pub(crate) fn initial_value(parameter: &Parameter) -> Value {
     let middle = 0.5 * (parameter.slider.low + parameter.slider.high);
     match parameter.kind {
         Kind::Integer => Value::from(middle.round() as u32),
@@ -365,7 +365,7 @@ fn typed_note() -> egui::Id {
 }
 
 /// What is to be said of the last number that was typed, where it could not be taken as it was.
-pub(crate) fn take_note(ctx: &egui::Context) -> Option<String> {
+pub(crate) fn take_input_message(ctx: &egui::Context) -> Option<String> {
     ctx.data_mut(|data| data.remove_temp(typed_note()))
 }
 
@@ -518,11 +518,11 @@ fn pushed(before: [f64; 2], [low, high]: [f64; 2]) -> [f64; 2] {
 }
 
 /// What a picture of ground is called: the shipped ones by what they show, others by their file.
-pub(crate) fn ground_title(name: &PictureName) -> String {
-    if !name.ships() {
+pub(crate) fn texture_title(name: &TextureName) -> String {
+    if !name.is_shipped() {
         return name.0.clone();
     }
-    let stem = name.0.trim_start_matches(PictureName::SHIPPED).trim_end_matches(".jpg").replace('-', " ");
+    let stem = name.0.trim_start_matches(TextureName::SHIPPED).trim_end_matches(".jpg").replace('-', " ");
     capitalised(&stem)
 }
 
@@ -537,11 +537,11 @@ const TILES_ACROSS: usize = 4;
 
 /// The chosen ground, and below it when it is opened all that there are; returns whether the user wants to choose a
 /// file.
-fn picture_ui(ui: &mut Ui, value: &mut Value, grounds: Option<Grounds>) -> bool {
-    let chosen = PictureName(value.as_str().unwrap_or_default().into());
-    let title = ground_title(&chosen);
+fn picture_ui(ui: &mut Ui, value: &mut Value, textures: Option<TextureChoices>) -> bool {
+    let chosen = TextureName(value.as_str().unwrap_or_default().into());
+    let title = texture_title(&chosen);
     let mut button = Button::new(if title.is_empty() { "Choose a picture".into() } else { title.clone() }).truncate();
-    let texture = grounds.and_then(|grounds| grounds.thumbnails.ground(&chosen, grounds.files));
+    let texture = textures.and_then(|textures| textures.thumbnails.ground(&chosen, textures.files));
     if let Some(texture) = texture {
         let image = egui::Image::new((texture.id(), Vec2::splat(16.0))).corner_radius(2.0);
         button = Button::image_and_text(image, title.as_str()).truncate();
@@ -555,8 +555,8 @@ fn picture_ui(ui: &mut Ui, value: &mut Value, grounds: Option<Grounds>) -> bool 
             let gap = 4.0;
             ui.spacing_mut().item_spacing = Vec2::splat(gap);
             ui.set_width(TILES_ACROSS as f32 * (TILE + gap) - gap);
-            let shipped: Vec<PictureName> = SHIPPED.iter().map(|(name, _)| PictureName((*name).into())).collect();
-            let own = grounds.map_or(&[][..], |grounds| grounds.own);
+            let shipped: Vec<TextureName> = SHIPPED.iter().map(|(name, _)| TextureName((*name).into())).collect();
+            let own = textures.map_or(&[][..], |textures| textures.own);
             let mut taken = None;
             for (heading_text, names) in [("Shipped", &shipped[..]), ("In this project", own)] {
                 if names.is_empty() {
@@ -566,8 +566,8 @@ fn picture_ui(ui: &mut Ui, value: &mut Value, grounds: Option<Grounds>) -> bool 
                 for names in names.chunks(TILES_ACROSS) {
                     ui.horizontal(|ui| {
                         for name in names {
-                            let texture = grounds.and_then(|found| found.thumbnails.ground(name, found.files));
-                            if tile_ui(ui, &ground_title(name), texture, *name == chosen).clicked() {
+                            let texture = textures.and_then(|found| found.thumbnails.ground(name, found.files));
+                            if tile_ui(ui, &texture_title(name), texture, *name == chosen).clicked() {
                                 taken = Some(name.clone());
                             }
                         }
@@ -761,7 +761,7 @@ fn list_ui(ui: &mut Ui, parameter: &Parameter, of: Kind, value: &mut Value) -> b
     if added {
         let new = items.last().cloned().unwrap_or_else(|| match of {
             Kind::Weighted => Value::from(vec![parameter.slider.high * 0.1, 1.0]),
-            _ => first_value(&Parameter { kind: of, ..parameter.clone() }),
+            _ => initial_value(&Parameter { kind: of, ..parameter.clone() }),
         });
         ui.data_mut(|data| data.insert_temp(id, items.len()));
         items.push(new);

@@ -14,9 +14,9 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use rayon::prelude::*;
 
-use super::{END, numbers, rank};
-use crate::engine::monitor::{Cancelled, Monitor};
-use crate::engine::wide::wide;
+use super::{END, numbers, tie_break};
+use crate::engine::progress::{Cancelled, Progress};
+use crate::engine::simd::simd;
 
 /// The basin of what drains outside by itself; pits have the numbers from 1 on.
 const OUTSIDE: u32 = 0;
@@ -69,7 +69,7 @@ struct Pass {
 impl Pass {
     /// The lower pass first; there are no equals.
     fn order(&self, other: &Self) -> Ordering {
-        let key = |pass: &Self| (rank(pass.sample as usize), pass.direction);
+        let key = |pass: &Self| (tie_break(pass.sample as usize), pass.direction);
         self.level_m.total_cmp(&other.level_m).then_with(|| key(self).cmp(&key(other)))
     }
 }
@@ -98,28 +98,28 @@ impl Basins {
         ground: &Ground,
         ways: &mut Ways,
         pits: &[u32],
-        monitor: &Monitor,
+        progress: &Progress,
     ) -> Result<(), Cancelled> {
         self.levels_m.clear();
         if pits.is_empty() {
             return Ok(());
         }
-        self.label(ground, ways.donors, pits, monitor)?;
-        let passes = self.passes(ground, monitor)?;
-        let tree = spanning_tree(pits.len() + 1, passes, monitor)?;
-        self.flood(ground, ways, pits, &tree, monitor)
+        self.label(ground, ways.donors, pits, progress)?;
+        let passes = self.passes(ground, progress)?;
+        let tree = spanning_tree(pits.len() + 1, passes, progress)?;
+        self.flood(ground, ways, pits, &tree, progress)
     }
 
     /// Gives its number to every sample of each basin, walking up from the pit; the frame has none.
-    fn label(&mut self, ground: &Ground, donors: &[u8], pits: &[u32], monitor: &Monitor) -> Result<(), Cancelled> {
+    fn label(&mut self, ground: &Ground, donors: &[u8], pits: &[u32], progress: &Progress) -> Result<(), Cancelled> {
         if self.basins.len() != donors.len() {
-            self.basins = numbers(donors.len(), || AtomicU32::new(NONE), monitor)?;
+            self.basins = numbers(donors.len(), || AtomicU32::new(NONE), progress)?;
         }
         let (basins, last) = (&self.basins, ground.stride - 1);
         let rows = donors.len() / ground.stride - 1;
         basins.par_chunks(ground.stride).take(rows).skip(1).with_min_len(16).try_for_each(|row| {
             row[1..last].iter().for_each(|basin| basin.store(OUTSIDE, Relaxed));
-            monitor.check()
+            progress.check()
         })?;
         pits.par_iter().enumerate().with_min_len(16).try_for_each_init(Vec::new, |left, (place, &pit)| {
             left.push(pit as usize);
@@ -129,15 +129,15 @@ impl Basins {
                 left.extend(ground.donors(sample, donors));
                 seen += 1;
                 if seen.is_multiple_of(1 << 14) {
-                    monitor.check()?;
+                    progress.check()?;
                 }
             }
-            monitor.check()
+            progress.check()
         })
     }
 
     /// Every pair of neighbours in different basins.
-    fn passes(&self, ground: &Ground, monitor: &Monitor) -> Result<Vec<Pass>, Cancelled> {
+    fn passes(&self, ground: &Ground, progress: &Progress) -> Result<Vec<Pass>, Cancelled> {
         let stride = ground.stride;
         let copied = |r: usize, row: &mut Vec<u32>| {
             row.clear();
@@ -147,7 +147,7 @@ impl Basins {
             copied(r, here);
             copied(r + 1, below);
             is_border.resize(stride, 0);
-            wide(
+            simd(
                 #[inline(always)]
                 || find_borders(here, below, is_border),
             );
@@ -160,7 +160,7 @@ impl Basins {
                     passes.push(Pass { level_m, sample: sample as u32, direction, sides: [here[c], there] });
                 }
             }
-            monitor.check().map(|()| passes)
+            progress.check().map(|()| passes)
         };
         let rows = (1..self.basins.len() / stride - 1).into_par_iter().with_min_len(16);
         let of_rows: Vec<Vec<Pass>> =
@@ -168,7 +168,7 @@ impl Basins {
         let mut passes = Vec::with_capacity(of_rows.iter().map(Vec::len).sum());
         for of_row in of_rows {
             passes.extend(of_row);
-            monitor.check()?;
+            progress.check()?;
         }
         Ok(passes)
     }
@@ -181,21 +181,21 @@ impl Basins {
         ways: &mut Ways,
         pits: &[u32],
         tree: &[Pass],
-        monitor: &Monitor,
+        progress: &Progress,
     ) -> Result<(), Cancelled> {
         let basin = |sample: usize| self.basins[sample].load(Relaxed);
         let sides = |pass: &Pass| {
             let first = pass.sample as usize;
             [first, ground.beside(first, pass.direction)].map(basin)
         };
-        let neighbours = Neighbours::new(pits.len() + 1, tree.iter().map(sides), monitor)?;
+        let neighbours = Neighbours::new(pits.len() + 1, tree.iter().map(sides), progress)?;
         self.levels_m.resize(pits.len() + 1, f32::INFINITY);
         self.levels_m[OUTSIDE as usize] = f32::NEG_INFINITY;
         let mut order = vec![OUTSIDE];
         let mut done = 0;
         while let Some(&outer) = order.get(done) {
             done += 1;
-            look_up(done, monitor)?;
+            look_up(done, progress)?;
             for &[inner, pass] in neighbours.of(outer) {
                 if self.levels_m[inner as usize] < f32::INFINITY {
                     continue;
@@ -250,18 +250,18 @@ impl Neighbours {
     fn new(
         count: usize,
         passes: impl ExactSizeIterator<Item = [u32; 2]> + Clone,
-        monitor: &Monitor,
+        progress: &Progress,
     ) -> Result<Self, Cancelled> {
         let mut firsts = vec![0; count + 1];
         for (done, sides) in passes.clone().enumerate() {
             sides.into_iter().for_each(|side| firsts[side as usize] += 1);
-            look_up(done, monitor)?;
+            look_up(done, progress)?;
         }
         let mut sum = 0;
         for (done, first) in firsts.iter_mut().enumerate() {
             sum += *first;
             *first = sum;
-            look_up(done, monitor)?;
+            look_up(done, progress)?;
         }
         let mut list = vec![[0; 2]; 2 * passes.len()];
         // Filled from the end of each basin's part, so that its beginning is left at last.
@@ -270,7 +270,7 @@ impl Neighbours {
                 firsts[side as usize] -= 1;
                 list[firsts[side as usize] as usize] = [beyond, pass as u32];
             }
-            look_up(pass, monitor)?;
+            look_up(pass, progress)?;
         }
         Ok(Self { firsts, list })
     }
@@ -282,12 +282,12 @@ impl Neighbours {
 }
 
 /// Asks now and then whether to stop.
-fn look_up(done: usize, monitor: &Monitor) -> Result<(), Cancelled> {
-    if done.is_multiple_of(1 << 14) { monitor.check() } else { Ok(()) }
+fn look_up(done: usize, progress: &Progress) -> Result<(), Cancelled> {
+    if done.is_multiple_of(1 << 14) { progress.check() } else { Ok(()) }
 }
 
 /// The minimum spanning tree of basins that are joined by passes.
-fn spanning_tree(count: usize, mut passes: Vec<Pass>, monitor: &Monitor) -> Result<Vec<Pass>, Cancelled> {
+fn spanning_tree(count: usize, mut passes: Vec<Pass>, progress: &Progress) -> Result<Vec<Pass>, Cancelled> {
     let mut tree = Vec::with_capacity(count - 1);
     // What each part was joined to; a part that was joined to nothing leads itself.
     let mut leaders: Vec<u32> = (0..count as u32).collect();
@@ -308,10 +308,10 @@ fn spanning_tree(count: usize, mut passes: Vec<Pass>, monitor: &Monitor) -> Resu
                     *known = at as u32;
                 }
             }
-            look_up(at, monitor)?;
+            look_up(at, progress)?;
         }
         for (done, lowest) in lowest.into_iter().enumerate() {
-            look_up(done, monitor)?;
+            look_up(done, progress)?;
             let Some(pass) = passes.get(lowest as usize) else { continue };
             let [one, other] = pass.sides.map(|side| leader(&mut leaders, side));
             if one != other {
@@ -327,7 +327,7 @@ fn spanning_tree(count: usize, mut passes: Vec<Pass>, monitor: &Monitor) -> Resu
                 passes[kept] = Pass { sides, ..passes[at] };
                 kept += 1;
             }
-            look_up(at, monitor)?;
+            look_up(at, progress)?;
         }
         passes.truncate(kept);
     }

@@ -13,9 +13,9 @@
 use rayon::prelude::*;
 
 use crate::engine::heightfield::Heightfield;
-use crate::engine::monitor::{Cancelled, Monitor};
+use crate::engine::progress::{Cancelled, Progress};
+use crate::engine::simd::simd;
 use crate::engine::strips::{STRIP, strips};
-use crate::engine::wide::wide;
 
 /// Rows that go through the vector lanes side by side.
 const BLOCK: usize = 16;
@@ -35,10 +35,10 @@ impl Creep {
     }
 
     /// Lets the land creep; samples for which `holds` is true keep their heights.
-    pub fn step(&self, land: &mut Heightfield, holds: &[bool], monitor: &Monitor) -> Result<(), Cancelled> {
+    pub fn step(&self, terrain: &mut Heightfield, holds: &[bool], progress: &Progress) -> Result<(), Cancelled> {
         let [along_x, along_z] = self.shares;
-        let width = land.grid().width();
-        let blocks = land.heights_mut().par_chunks_mut(BLOCK * width).zip(holds.par_chunks(BLOCK * width));
+        let width = terrain.grid().width();
+        let blocks = terrain.heights_mut().par_chunks_mut(BLOCK * width).zip(holds.par_chunks(BLOCK * width));
         blocks.try_for_each_init(<[Vec<[f32; BLOCK]>; 3]>::default, |[lanes, shares, rests], (rows, holds)| {
             lanes.clear();
             lanes.resize(width, [0.0; BLOCK]);
@@ -51,7 +51,7 @@ impl Creep {
                     shares[lane] = if holds { 0.0 } else { along_x };
                 }
             }
-            wide(
+            simd(
                 #[inline(always)]
                 || {
                     let mut lines =
@@ -62,9 +62,9 @@ impl Creep {
             for (lane, row) in rows.chunks_exact_mut(width).enumerate() {
                 row.iter_mut().zip(&*lanes).for_each(|(x, lanes)| *x = lanes[lane]);
             }
-            monitor.check()
+            progress.check()
         })?;
-        let strips = strips(land.heights_mut(), width, monitor)?;
+        let strips = strips(terrain.heights_mut(), width, progress)?;
         strips.into_par_iter().enumerate().try_for_each_init(
             <[Vec<f32>; 3]>::default,
             |[heights, shares, rests], (s, mut strip)| {
@@ -77,15 +77,15 @@ impl Creep {
                     shares.extend(holds.iter().map(|holds| if *holds { 0.0 } else { along_z }));
                 }
                 rests.resize(heights.len(), 0.0);
-                monitor.check()?;
-                wide(
+                progress.check()?;
+                simd(
                     #[inline(always)]
                     || Line { heights, shares, lanes }.solve(rests),
                 );
                 for (piece, heights) in strip.iter_mut().zip(heights.chunks_exact(lanes.max(1))) {
                     piece.copy_from_slice(heights);
                 }
-                monitor.check()
+                progress.check()
             },
         )
     }

@@ -5,7 +5,7 @@
 //! are pits; their basins are led over their lowest passes to where rivers end (`basins`), so that all water leaves the
 //! land. Then the samples make up trees with their roots at the outlets, which are walked upstream (`trees`).
 //!
-//! Of samples at equal height the one with the lower `rank` counts as the lower one, a number that looks random. So
+//! Of samples at equal height the one with the lower `tie_break` counts as the lower one, a number that looks random. So
 //! flat land has no ties, and water crosses it in branches as on land that is nearly flat, not in parallel lines.
 //!
 //! Everything here is a function of the heights alone: integers are added, and nothing depends on the order in which
@@ -22,9 +22,9 @@ use rayon::prelude::*;
 use self::basins::Basins;
 pub(super) use self::creep::Creep;
 use super::heightfield::{Grid, Heightfield};
-use super::monitor::{Cancelled, Monitor};
 use super::parameters::choices;
-use super::wide::wide;
+use super::progress::{Cancelled, Progress};
+use super::simd::simd;
 
 choices! {
     /// Where rivers leave the world.
@@ -46,7 +46,7 @@ choices! {
 
 /// Which way rivers take, and where they end.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Course {
+pub(super) struct RoutingOptions {
     /// Where they leave the world.
     pub outlets: Outlets,
     /// The level of a sea, metres: every sample at or below it is an end.
@@ -60,7 +60,7 @@ pub(super) struct Course {
     pub stray: f32,
 }
 
-impl Course {
+impl RoutingOptions {
     /// Whether rivers end at a sample whatever lies around it.
     fn holds(self, grid: Grid, c: usize, r: usize, height: f32) -> bool {
         let at_side = match self.outlets {
@@ -94,7 +94,7 @@ const AT_ONCE: usize = 1 << 15;
 /// A place among equals that looks random; no two samples share one (the finaliser of MurmurHash3, A. Appleby, which
 /// is a permutation).
 #[inline(always)]
-pub(super) fn rank(sample: usize) -> u32 {
+pub(super) fn tie_break(sample: usize) -> u32 {
     let mut bits = sample as u32;
     bits = (bits ^ (bits >> 16)).wrapping_mul(0x85eb_ca6b);
     bits = (bits ^ (bits >> 13)).wrapping_mul(0xc2b2_ae35);
@@ -118,31 +118,40 @@ impl Water {
 
     /// The water on a land from which rivers run to some outlets, and into a sea if there is one at that level in metres;
     /// they take the steepest ways.
-    pub fn on(land: &Heightfield, outlets: Outlets, sea_m: Option<f32>, monitor: &Monitor) -> Result<Self, Cancelled> {
-        let mut drainage = Drainage::new(land.grid(), Course { outlets, sea_m, stray: 0.0 }, monitor)?;
-        drainage.route(land, monitor)?;
-        Ok(Self { lakes_m: drainage.lakes_m(), areas_m2: drainage.areas_m2(monitor)?, receivers: drainage.receivers() })
+    pub fn on(
+        terrain: &Heightfield,
+        outlets: Outlets,
+        sea_m: Option<f32>,
+        progress: &Progress,
+    ) -> Result<Self, Cancelled> {
+        let mut drainage = Drainage::new(terrain.grid(), RoutingOptions { outlets, sea_m, stray: 0.0 }, progress)?;
+        drainage.route(terrain, progress)?;
+        Ok(Self {
+            lakes_m: drainage.lakes_m(),
+            areas_m2: drainage.areas_m2(progress)?,
+            receivers: drainage.receivers(),
+        })
     }
 
     /// The topographic wetness index ln(a/tan β) of a sample, with a the land that drains through a metre of contour and
     /// β the slope (K. J. Beven and M. J. Kirkby, "A physically based, variable contributing area model of basin
     /// hydrology", Hydrological Sciences Bulletin 24, 1979); ground that falls less than 1 in 1000 counts as falling so.
-    pub fn wetness(&self, land: &Heightfield, c: usize, r: usize) -> f32 {
+    pub fn wetness(&self, terrain: &Heightfield, c: usize, r: usize) -> f32 {
         const LEAST_SLOPE: f32 = 1e-3;
-        let grid = land.grid();
+        let grid = terrain.grid();
         let width_m = (0.5 * (grid.spacing_x_m() + grid.spacing_z_m())) as f32;
-        let [east, south] = land.gradient(c, r);
+        let [east, south] = terrain.gradient(c, r);
         let slope = (east * east + south * south).sqrt().max(LEAST_SLOPE);
         libm::logf(self.areas_m2[r * grid.width() + c] / width_m / slope)
     }
 }
 
 /// So many numbers of a map, made a stretch at a time, because a large one takes long.
-pub(super) fn numbers<T>(count: usize, number: impl Fn() -> T, monitor: &Monitor) -> Result<Vec<T>, Cancelled> {
+pub(super) fn numbers<T>(count: usize, number: impl Fn() -> T, progress: &Progress) -> Result<Vec<T>, Cancelled> {
     let mut numbers = Vec::with_capacity(count);
     while numbers.len() < count {
         numbers.resize_with((numbers.len() + AT_ONCE).min(count), &number);
-        monitor.check()?;
+        progress.check()?;
     }
     Ok(numbers)
 }
@@ -153,7 +162,7 @@ pub(super) fn numbers<T>(count: usize, number: impl Fn() -> T, monitor: &Monitor
 #[derive(Debug)]
 pub(super) struct Drainage {
     grid: Grid,
-    course: Course,
+    course: RoutingOptions,
     /// How far away the neighbours are among the samples, and in metres.
     steps: [isize; 8],
     lengths_m: [f32; 8],
@@ -173,7 +182,7 @@ impl Drainage {
     pub const MAPS: f64 = 6.0;
 
     /// Nothing is known of any land yet.
-    pub fn new(grid: Grid, course: Course, monitor: &Monitor) -> Result<Self, Cancelled> {
+    pub fn new(grid: Grid, course: RoutingOptions, progress: &Progress) -> Result<Self, Cancelled> {
         let stride = grid.width() + 2;
         let (x_m, z_m) = (grid.spacing_x_m(), grid.spacing_z_m());
         let samples = stride * (grid.height() + 2);
@@ -182,8 +191,8 @@ impl Drainage {
             course,
             steps: WAYS.map(|[east, south]| south * stride.cast_signed() + east),
             lengths_m: WAYS.map(|[east, south]| libm::hypot(east as f64 * x_m, south as f64 * z_m) as f32),
-            heights: numbers(samples, || f32::INFINITY, monitor)?,
-            directions: numbers(samples, || FRAME, monitor)?,
+            heights: numbers(samples, || f32::INFINITY, progress)?,
+            directions: numbers(samples, || FRAME, progress)?,
             donors: vec![0; samples],
             ends: Vec::new(),
             basins: Basins::default(),
@@ -213,31 +222,31 @@ impl Drainage {
     }
 
     /// Finds the ways of the water over a land on the grid.
-    pub fn route(&mut self, land: &Heightfield, monitor: &Monitor) -> Result<(), Cancelled> {
-        self.frame(land, monitor)?;
-        let pits = self.descend(monitor)?;
-        self.find_donors(monitor)?;
-        self.drain(&pits, monitor)
+    pub fn route(&mut self, terrain: &Heightfield, progress: &Progress) -> Result<(), Cancelled> {
+        self.frame(terrain, progress)?;
+        let pits = self.descend(progress)?;
+        self.find_donors(progress)?;
+        self.drain(&pits, progress)
     }
 
-    fn drain(&mut self, pits: &[u32], monitor: &Monitor) -> Result<(), Cancelled> {
+    fn drain(&mut self, pits: &[u32], progress: &Progress) -> Result<(), Cancelled> {
         let ground = basins::Ground { steps: self.steps, stride: self.stride(), heights: &self.heights };
         let mut ways = basins::Ways { directions: &mut self.directions, donors: &mut self.donors };
-        self.basins.drain(&ground, &mut ways, pits, monitor)
+        self.basins.drain(&ground, &mut ways, pits, progress)
     }
 
     /// Copies the land into its frame.
-    fn frame(&mut self, land: &Heightfield, monitor: &Monitor) -> Result<(), Cancelled> {
+    fn frame(&mut self, terrain: &Heightfield, progress: &Progress) -> Result<(), Cancelled> {
         let (stride, width) = (self.stride(), self.grid.width());
-        let rows = self.heights.par_chunks_exact_mut(stride).skip(1).zip(land.heights().par_chunks_exact(width));
+        let rows = self.heights.par_chunks_exact_mut(stride).skip(1).zip(terrain.heights().par_chunks_exact(width));
         rows.with_min_len(16).try_for_each(|(framed, row)| {
             framed[1..=width].copy_from_slice(row);
-            monitor.check()
+            progress.check()
         })
     }
 
     /// Gives every sample its steepest way down, and those at which rivers end none; returns the pits inside.
-    fn descend(&mut self, monitor: &Monitor) -> Result<Vec<u32>, Cancelled> {
+    fn descend(&mut self, progress: &Progress) -> Result<Vec<u32>, Cancelled> {
         let (grid, course, stride) = (self.grid, self.course, self.stride());
         let (width, height) = (grid.width(), grid.height());
         let falls = self.lengths_m.map(f32::recip);
@@ -247,7 +256,7 @@ impl Drainage {
             let first = r * stride + 1;
             let row = |step: isize| &heights[first.wrapping_add_signed(step)..][..width];
             let (here, around, directions) = (row(0), steps.map(row), &mut directions[1..=width]);
-            wide(
+            simd(
                 #[inline(always)]
                 || steepest(here, &around, &falls, Stray { first: first as u32, share: course.stray }, directions),
             );
@@ -260,13 +269,13 @@ impl Drainage {
                     pits.push((first + c) as u32);
                 }
             }
-            monitor.check().map(|()| [ends, pits])
+            progress.check().map(|()| [ends, pits])
         };
         let of_rows: Vec<[Vec<u32>; 2]> = rows.map(of_row).collect::<Result<_, Cancelled>>()?;
         self.ends.clear();
         self.ends.extend(of_rows.iter().flat_map(|[ends, _]| ends));
         let ways_of_row = |[_, flats]: &[Vec<u32>; 2]| -> Result<Vec<u8>, Cancelled> {
-            monitor.check().map(|()| flats.iter().map(|&flat| self.way_on_flat(flat)).collect())
+            progress.check().map(|()| flats.iter().map(|&flat| self.way_on_flat(flat)).collect())
         };
         let ways: Vec<Vec<u8>> = of_rows.par_iter().map(ways_of_row).collect::<Result<_, Cancelled>>()?;
         let mut pits = Vec::new();
@@ -277,7 +286,7 @@ impl Drainage {
                     pits.push(flat);
                 }
             }
-            monitor.check()?;
+            progress.check()?;
         }
         if course.outlets == Outlets::Hollows {
             let (at_border, inside) = pits
@@ -290,7 +299,7 @@ impl Drainage {
             // Water has to end somewhere.
             let is_lower = |a: &u32, b: &u32| {
                 let height = |pit: u32| self.heights[pit as usize];
-                height(*a).total_cmp(&height(*b)).then(rank(*a as usize).cmp(&rank(*b as usize)))
+                height(*a).total_cmp(&height(*b)).then(tie_break(*a as usize).cmp(&tie_break(*b as usize)))
             };
             let lowest = pits.iter().copied().min_by(is_lower);
             pits.retain(|pit| Some(*pit) != lowest);
@@ -303,14 +312,14 @@ impl Drainage {
     /// of lowest rank, if that is lower than its own; otherwise there is none.
     fn way_on_flat(&self, flat: u32) -> u8 {
         let flat = flat as usize;
-        let (mut lowest, mut way) = ((true, rank(flat)), END);
+        let (mut lowest, mut way) = ((true, tie_break(flat)), END);
         for (direction, step) in (0..).zip(self.steps) {
             let beside = flat.wrapping_add_signed(step);
             if self.heights[beside] == self.heights[flat] {
                 // Samples on flats have no direction yet.
                 let is_flat = self.directions[beside] == END && !self.is_end_of_rivers(beside);
-                if (is_flat, rank(beside)) < lowest {
-                    (lowest, way) = ((is_flat, rank(beside)), direction);
+                if (is_flat, tie_break(beside)) < lowest {
+                    (lowest, way) = ((is_flat, tie_break(beside)), direction);
                 }
             }
         }
@@ -324,17 +333,17 @@ impl Drainage {
     }
 
     /// For each sample the neighbours that give it their water.
-    fn find_donors(&mut self, monitor: &Monitor) -> Result<(), Cancelled> {
+    fn find_donors(&mut self, progress: &Progress) -> Result<(), Cancelled> {
         let (stride, height, width) = (self.stride(), self.grid.height(), self.grid.width());
         let (directions, steps) = (&self.directions, self.steps);
         let rows = self.donors.par_chunks_exact_mut(stride).enumerate().skip(1).take(height).with_min_len(8);
         rows.try_for_each(|(r, donors)| {
             let around = steps.map(|step| &directions[(r * stride + 1).wrapping_add_signed(step)..][..width]);
-            wide(
+            simd(
                 #[inline(always)]
                 || donors_of(&around, &mut donors[1..=width]),
             );
-            monitor.check()
+            progress.check()
         })
     }
 
@@ -397,7 +406,7 @@ impl Stray {
     /// By how much the diagonal falls of a sample count.
     #[inline(always)]
     fn diagonal(self, c: usize) -> f32 {
-        let chance = (rank((self.first + c as u32) as usize) >> 9) as f32 * (1.0 / (1 << 23) as f32);
+        let chance = (tie_break((self.first + c as u32) as usize) >> 9) as f32 * (1.0 / (1 << 23) as f32);
         1.0 + self.share * (std::f32::consts::SQRT_2 / (2.0 - chance) - 1.0)
     }
 }
@@ -438,16 +447,16 @@ fn donors_of(around: &[&[u8]; 8], donors: &mut [u8]) {
 #[cfg(test)]
 impl Drainage {
     /// Routes, and says how long each part took.
-    pub fn route_timed(&mut self, land: &Heightfield) -> [std::time::Duration; 4] {
-        let monitor = Monitor::new();
+    pub fn route_timed(&mut self, terrain: &Heightfield) -> [std::time::Duration; 4] {
+        let progress = Progress::new();
         let mut times = [std::time::Instant::now(); 5];
-        self.frame(land, &monitor).expect("not cancelled");
+        self.frame(terrain, &progress).expect("not cancelled");
         times[1] = std::time::Instant::now();
-        let pits = self.descend(&monitor).expect("not cancelled");
+        let pits = self.descend(&progress).expect("not cancelled");
         times[2] = std::time::Instant::now();
-        self.find_donors(&monitor).expect("not cancelled");
+        self.find_donors(&progress).expect("not cancelled");
         times[3] = std::time::Instant::now();
-        self.drain(&pits, &monitor).expect("not cancelled");
+        self.drain(&pits, &progress).expect("not cancelled");
         times[4] = std::time::Instant::now();
         [0, 1, 2, 3].map(|i| times[i + 1] - times[i])
     }
@@ -459,33 +468,33 @@ mod tests {
     use crate::engine::heightfield::Extent;
     use crate::engine::random::Stream;
 
-    const STEEPEST: Course = Course { outlets: Outlets::Border, sea_m: None, stray: 0.0 };
+    const STEEPEST: RoutingOptions = RoutingOptions { outlets: Outlets::Border, sea_m: None, stray: 0.0 };
 
     /// Two metres from column to column, three from row to row.
     fn grid(width: usize, height: usize) -> Grid {
         Grid::new(Extent { width_m: 2.0 * (width - 1) as f64, depth_m: 3.0 * (height - 1) as f64 }, width, height)
     }
 
-    fn land(rows: &[&[f32]]) -> Heightfield {
+    fn terrain(rows: &[&[f32]]) -> Heightfield {
         Heightfield::from_fn(grid(rows[0].len(), rows.len()), |c, r| rows[r][c])
     }
 
-    fn routed(course: Course, land: &Heightfield) -> Drainage {
-        let mut drainage = Drainage::new(land.grid(), course, &Monitor::new()).expect("not cancelled");
-        drainage.route(land, &Monitor::new()).expect("not cancelled");
+    fn routed(course: RoutingOptions, terrain: &Heightfield) -> Drainage {
+        let mut drainage = Drainage::new(terrain.grid(), course, &Progress::new()).expect("not cancelled");
+        drainage.route(terrain, &Progress::new()).expect("not cancelled");
         drainage
     }
 
     /// Areas in cells.
     fn areas(drainage: &Drainage) -> Vec<f32> {
-        let areas = drainage.areas_m2(&Monitor::new()).expect("not cancelled");
+        let areas = drainage.areas_m2(&Progress::new()).expect("not cancelled");
         areas.into_iter().map(|area| area / drainage.cell_m2() as f32).collect()
     }
 
     #[test]
     fn a_tilted_plane_by_hand() {
         let plane = Heightfield::from_fn(grid(5, 3), |c, _| c as f32);
-        let drainage = routed(Course { outlets: Outlets::West, ..STEEPEST }, &plane);
+        let drainage = routed(RoutingOptions { outlets: Outlets::West, ..STEEPEST }, &plane);
         assert_eq!(drainage.receivers(), [0, 0, 1, 2, 3, 5, 5, 6, 7, 8, 10, 10, 11, 12, 13]);
         assert_eq!(areas(&drainage)[..5], [5.0, 4.0, 3.0, 2.0, 1.0]);
         assert!(drainage.lakes_m().iter().all(|depth| *depth == 0.0));
@@ -495,7 +504,7 @@ mod tests {
     fn the_steepest_way_is_the_one_per_metre() {
         // Down by 4 over 2 m eastward, by 5 over 3 m southward, by 7 over √13 m between: 2, 1.67 and 1.94.
         let rows: [&[f32]; 4] = [&[9.0; 4], &[9.0, 9.0, 5.0, 9.0], &[9.0, 4.0, 2.0, 9.0], &[9.0; 4]];
-        let drainage = routed(Course { sea_m: Some(2.0), ..STEEPEST }, &land(&rows));
+        let drainage = routed(RoutingOptions { sea_m: Some(2.0), ..STEEPEST }, &terrain(&rows));
         assert_eq!(drainage.receivers()[5], 6);
         assert_eq!(drainage.receivers()[6], 10);
     }
@@ -518,7 +527,7 @@ mod tests {
 
     #[test]
     fn a_pit_with_one_way_out_by_hand() {
-        let bowl = land(&[
+        let bowl = terrain(&[
             &[9.0, 9.0, 9.0, 9.0, 9.0],
             &[9.0, 4.0, 3.0, 4.0, 9.0],
             &[9.0, 3.0, 1.0, 7.0, 5.0],
@@ -541,7 +550,7 @@ mod tests {
     fn a_valley_gathers_its_sides() {
         // Two slopes to a trough that falls southward.
         let valley = Heightfield::from_fn(grid(9, 12), |c, r| 50.0 * c.abs_diff(4) as f32 - r as f32);
-        let drainage = routed(Course { outlets: Outlets::South, ..STEEPEST }, &valley);
+        let drainage = routed(RoutingOptions { outlets: Outlets::South, ..STEEPEST }, &valley);
         let areas = areas(&drainage);
         assert!((0..11).all(|r| areas[r * 9 + 4] == 9.0 * (r + 1) as f32), "{areas:?}");
         // The last row is the south side, where all water ends at once.
@@ -552,7 +561,7 @@ mod tests {
     fn a_lake_beyond_a_lake_stands_as_high_at_the_least() {
         let row = [9.0, 1.0, 6.0, 2.0, 5.0, 0.0];
         let walls = [9.0; 6];
-        let drainage = routed(Course { outlets: Outlets::East, ..STEEPEST }, &land(&[&walls, &row, &walls]));
+        let drainage = routed(RoutingOptions { outlets: Outlets::East, ..STEEPEST }, &terrain(&[&walls, &row, &walls]));
         assert_eq!(drainage.lakes_m()[6..12], [0.0, 5.0, 0.0, 3.0, 0.0, 0.0]);
         assert_eq!(areas(&drainage)[10..12], [13.0, 16.0]);
     }
@@ -560,7 +569,7 @@ mod tests {
     #[test]
     fn flat_land_drains_in_branches() {
         let flat = Heightfield::flat(grid(65, 65));
-        let drainage = routed(Course { outlets: Outlets::West, ..STEEPEST }, &flat);
+        let drainage = routed(RoutingOptions { outlets: Outlets::West, ..STEEPEST }, &flat);
         let (areas, ends) = (areas(&drainage), drainage.ends());
         let shed: f32 = areas.iter().zip(&ends).filter(|(_, ends)| **ends).map(|(area, _)| area).sum();
         assert_eq!(shed, 65.0 * 65.0);
@@ -572,46 +581,46 @@ mod tests {
     #[test]
     fn without_a_border_to_leave_by_water_ends_at_the_lowest_sample() {
         let drainage = routed(
-            Course { outlets: Outlets::Hollows, ..STEEPEST },
-            &land(&[&[9.0; 4], &[9.0, 1.0, 5.0, 9.0], &[9.0, 6.0, 2.0, 9.0], &[9.0; 4]]),
+            RoutingOptions { outlets: Outlets::Hollows, ..STEEPEST },
+            &terrain(&[&[9.0; 4], &[9.0, 1.0, 5.0, 9.0], &[9.0, 6.0, 2.0, 9.0], &[9.0; 4]]),
         );
         assert_eq!(areas(&drainage)[5], 16.0);
         assert_eq!(drainage.ends().iter().filter(|ends| **ends).count(), 1);
     }
 
     /// Land of many kinds: rough, terraced, with plateaus and basins in basins.
-    fn lands() -> Vec<Heightfield> {
-        let mut lands = Vec::new();
+    fn terrains() -> Vec<Heightfield> {
+        let mut terrains = Vec::new();
         for seed in 0..12 {
             let mut draw = Stream::new(seed, 0).at(0);
             let grid = grid(7 + 9 * seed as usize, 5 + 8 * (seed % 5) as usize);
             let rough = Heightfield::from_fn(grid, |_, _| draw.unit() as f32);
-            lands.push(Heightfield::from_fn(grid, |c, r| (rough[(c, r)] * 4.0).floor()));
-            lands.push(Heightfield::from_fn(grid, |c, r| {
+            terrains.push(Heightfield::from_fn(grid, |c, r| (rough[(c, r)] * 4.0).floor()));
+            terrains.push(Heightfield::from_fn(grid, |c, r| {
                 let (x, z) = (c as f32 / 5.0, r as f32 / 7.0);
                 20.0 * libm::sinf(x) * libm::cosf(z) + rough[(c, r)]
             }));
-            lands.push(rough);
+            terrains.push(rough);
         }
-        lands
+        terrains
     }
 
-    fn courses() -> Vec<Course> {
+    fn courses() -> Vec<RoutingOptions> {
         let of = |outlets: &Outlets| {
-            [(None, 0.0), (Some(0.3), 1.0)].map(|(sea_m, stray)| Course { outlets: *outlets, sea_m, stray })
+            [(None, 0.0), (Some(0.3), 1.0)].map(|(sea_m, stray)| RoutingOptions { outlets: *outlets, sea_m, stray })
         };
         Outlets::ALL.iter().flat_map(of).collect()
     }
 
     #[test]
     fn lakes_and_areas_are_those_of_the_plain_way() {
-        for land in lands() {
+        for terrain in terrains() {
             for course in courses() {
-                let drainage = routed(course, &land);
+                let drainage = routed(course, &terrain);
                 let (ends, receivers) = (drainage.ends(), drainage.receivers());
-                let levels = reference::filled(&land, &ends);
+                let levels = reference::filled(&terrain, &ends);
                 let depths: Vec<f32> =
-                    levels.iter().zip(land.heights()).map(|(level, height)| level - height).collect();
+                    levels.iter().zip(terrain.heights()).map(|(level, height)| level - height).collect();
                 assert_eq!(drainage.lakes_m(), depths, "{course:?}");
                 let counted: Vec<f32> = reference::areas(&receivers).into_iter().map(|area| area as f32).collect();
                 assert_eq!(areas(&drainage), counted, "{course:?}");
@@ -627,9 +636,9 @@ mod tests {
 
     #[test]
     fn the_water_on_a_land_is_that_of_its_drainage() {
-        let [_, land, ..] = &lands()[..] else { unreachable!("36 of them") };
-        let drainage = routed(Course { outlets: Outlets::South, ..STEEPEST }, land);
-        let water = Water::on(land, Outlets::South, None, &Monitor::new()).expect("not cancelled");
+        let [_, terrain, ..] = &terrains()[..] else { unreachable!("36 of them") };
+        let drainage = routed(RoutingOptions { outlets: Outlets::South, ..STEEPEST }, terrain);
+        let water = Water::on(terrain, Outlets::South, None, &Progress::new()).expect("not cancelled");
         assert_eq!(water.receivers, drainage.receivers());
         assert_eq!(water.lakes_m, drainage.lakes_m());
         assert!(water.lakes_m.iter().any(|depth| *depth > 0.0));
@@ -638,20 +647,20 @@ mod tests {
 
     #[test]
     fn a_second_land_is_routed_like_the_first() {
-        let lands = lands();
-        let [_, first, second, ..] = &lands[..] else { unreachable!("36 of them") };
+        let terrains = terrains();
+        let [_, first, second, ..] = &terrains[..] else { unreachable!("36 of them") };
         let mut drainage = routed(STEEPEST, first);
-        drainage.route(second, &Monitor::new()).expect("not cancelled");
+        drainage.route(second, &Progress::new()).expect("not cancelled");
         assert_eq!(drainage.receivers(), routed(STEEPEST, second).receivers());
         assert_eq!(drainage.lakes_m(), routed(STEEPEST, second).lakes_m());
     }
 
     #[test]
     fn every_number_of_threads_finds_the_same_ways() {
-        for land in lands() {
+        for terrain in terrains() {
             let on = |threads| {
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
-                pool.install(|| routed(STEEPEST, &land).receivers())
+                pool.install(|| routed(STEEPEST, &terrain).receivers())
             };
             assert_eq!(on(1), on(5));
         }

@@ -8,13 +8,13 @@ use super::WAYS;
 use crate::engine::heightfield::Heightfield;
 
 /// The level to which each sample is filled so that water leaves by the ends.
-pub(in crate::engine) fn filled(land: &Heightfield, ends: &[bool]) -> Vec<f32> {
-    let (width, height) = (land.grid().width(), land.grid().height());
+pub(in crate::engine) fn filled(terrain: &Heightfield, ends: &[bool]) -> Vec<f32> {
+    let (width, height) = (terrain.grid().width(), terrain.grid().height());
     let mut levels = vec![f32::INFINITY; width * height];
     let key = |height: f32| if height.to_bits() >> 31 == 0 { height.to_bits() ^ (1 << 31) } else { !height.to_bits() };
     let mut open = BTreeSet::new();
     for (sample, _) in ends.iter().enumerate().filter(|(_, ends)| **ends) {
-        levels[sample] = land.heights()[sample];
+        levels[sample] = terrain.heights()[sample];
         open.insert((key(levels[sample]), sample));
     }
     while let Some((_, sample)) = open.pop_first() {
@@ -22,7 +22,7 @@ pub(in crate::engine) fn filled(land: &Heightfield, ends: &[bool]) -> Vec<f32> {
             let c = (sample % width).wrapping_add_signed(east);
             let r = (sample / width).wrapping_add_signed(south);
             if c < width && r < height && levels[r * width + c] == f32::INFINITY {
-                levels[r * width + c] = land[(c, r)].max(levels[sample]);
+                levels[r * width + c] = terrain[(c, r)].max(levels[sample]);
                 open.insert((key(levels[r * width + c]), r * width + c));
             }
         }

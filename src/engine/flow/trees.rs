@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use rayon::prelude::*;
 
 use super::{AT_ONCE, Drainage, numbers};
-use crate::engine::monitor::{Cancelled, Monitor};
+use crate::engine::progress::{Cancelled, Progress};
 
 /// What a thread walks a tree with.
 #[derive(Default)]
@@ -22,11 +22,11 @@ impl Drainage {
     /// Walks every tree upstream. `visit` gets samples of the frame's maps, one stretch after another, in an order in
     /// which each comes after its receiver; before that `areas` has how many samples drain through each of them, itself
     /// among them.
-    pub fn climb(
+    pub fn visit_upstream(
         &self,
         areas: &[AtomicU32],
         visit: impl Fn(&[u32]) + Sync,
-        monitor: &Monitor,
+        progress: &Progress,
     ) -> Result<(), Cancelled> {
         self.ends.par_iter().try_for_each_init(Walk::default, |walk, &end| {
             if self.donors[end as usize] == 0 {
@@ -46,7 +46,7 @@ impl Drainage {
                     bits &= bits - 1;
                 }
                 if walk.order.len().is_multiple_of(AT_ONCE) {
-                    monitor.check()?;
+                    progress.check()?;
                 }
             }
             for stretch in walk.order.rchunks(AT_ONCE) {
@@ -57,20 +57,20 @@ impl Drainage {
                         areas[receiver].store(sum, Relaxed);
                     }
                 }
-                monitor.check()?;
+                progress.check()?;
             }
             for stretch in walk.order.chunks(AT_ONCE) {
                 visit(stretch);
-                monitor.check()?;
+                progress.check()?;
             }
             Ok(())
         })
     }
 
     /// The land that drains through each sample, its own cell among it, m², row by row.
-    pub fn areas_m2(&self, monitor: &Monitor) -> Result<Vec<f32>, Cancelled> {
-        let areas = numbers(self.framed_samples(), || AtomicU32::new(0), monitor)?;
-        self.climb(&areas, |_| (), monitor)?;
+    pub fn areas_m2(&self, progress: &Progress) -> Result<Vec<f32>, Cancelled> {
+        let areas = numbers(self.framed_samples(), || AtomicU32::new(0), progress)?;
+        self.visit_upstream(&areas, |_| (), progress)?;
         let cell_m2 = self.cell_m2();
         Ok(self.unframed(|at| (f64::from(areas[at].load(Relaxed)) * cell_m2) as f32))
     }

@@ -13,10 +13,10 @@
 use rayon::prelude::*;
 use rustfft::num_complex::Complex;
 
-use super::{Keyframe, Operate, Role, Site};
+use super::{Keyframe, Operation, Role, EvalContext};
 use crate::engine::cosine_transform::{CosineTransform, Workspace};
 use crate::engine::heightfield::Heightfield;
-use crate::engine::monitor::{Cancelled, Monitor, Tally};
+use crate::engine::progress::{Cancelled, Progress, ProgressCounter};
 use crate::engine::parameters::{Spec, choices, parameters};
 use crate::engine::rounding::smoothstep;
 use crate::engine::strips::{STRIP, strips};
@@ -105,7 +105,7 @@ type Lines = (Vec<Complex<f64>>, Workspace);
 fn by_rows(
     heights: &mut [f32],
     width: usize,
-    tally: &Tally,
+    counter: &ProgressCounter,
     work: impl Fn(&mut [Complex<f64>], usize, &mut Workspace) + Sync,
 ) -> Result<(), Cancelled> {
     heights.par_chunks_mut(2 * width).enumerate().try_for_each_init(Lines::default, |(line, space), (i, rows)| {
@@ -116,7 +116,7 @@ fn by_rows(
         work(line, 2 * i, space);
         first.iter_mut().zip(&*line).for_each(|(height, value)| *height = value.re as f32);
         second.iter_mut().zip(&*line).for_each(|(height, value)| *height = value.im as f32);
-        tally.add_one()
+        counter.add_one()
     })
 }
 
@@ -124,11 +124,11 @@ fn by_rows(
 fn by_columns(
     heights: &mut [f32],
     width: usize,
-    tally: &Tally,
+    counter: &ProgressCounter,
     work: impl Fn(&mut [Complex<f64>], usize, &mut Workspace) + Sync,
-    monitor: &Monitor,
+    progress: &Progress,
 ) -> Result<(), Cancelled> {
-    strips(heights, width, monitor)?.par_iter_mut().enumerate().try_for_each_init(Lines::default, |(line, space), (s, strip)| {
+    strips(heights, width, progress)?.par_iter_mut().enumerate().try_for_each_init(Lines::default, |(line, space), (s, strip)| {
         let lanes = strip.first().map_or(0, |piece| piece.len());
         for lane in (0..lanes).step_by(2) {
             line.clear();
@@ -142,60 +142,60 @@ fn by_columns(
                     *height = value.im as f32;
                 }
             }
-            tally.add_one()?;
+            counter.add_one()?;
         }
         Ok(())
     })
 }
 
-impl Operate for BandFilter {
+impl Operation for BandFilter {
     const KEY: &'static str = "band_filter";
     const LABEL: &'static str = "Band filter";
 
     fn role(&self) -> Role {
-        Role::Shapes
+        Role::Modifier
     }
 
-    fn evaluate(&self, site: &Site, _until: u32, _resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
+    fn evaluate(&self, context: &EvalContext, _until: u32, _resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
         // Level land has no waves.
-        let Some(below) = site.below else { return site.land_below() };
-        let (grid, response) = (site.grid, Response::new(self));
+        let Some(below) = context.below else { return context.heights_below() };
+        let (grid, response) = (context.grid, Response::new(self));
         let (width, height) = (grid.width(), grid.height());
         let frequency_x = |c: usize| 0.5 * c as f64 / grid.extent().width_m;
         let frequency_z = |r: usize| 0.5 * r as f64 / grid.extent().depth_m;
         // Heights above the north-west corner: level land is all zeros and stays level to the bit.
         let corner_m = below[(0, 0)];
-        let mut land = Heightfield::flat(grid);
-        land.heights_mut().par_chunks_mut(width).enumerate().try_for_each(|(r, row)| {
+        let mut terrain = Heightfield::flat(grid);
+        terrain.heights_mut().par_chunks_mut(width).enumerate().try_for_each(|(r, row)| {
             row.iter_mut().zip(below.row(r)).for_each(|(wave, height)| *wave = height - corner_m);
-            site.monitor.check()
+            context.progress.check()
         })?;
-        let waves = land.heights_mut();
+        let waves = terrain.heights_mut();
         let (rows, columns) = (height.div_ceil(2), width.div_ceil(2));
         match self.along {
             Along::Rows => {
-                let (tally, transform) = (site.monitor.tally(rows), CosineTransform::new(width));
+                let (counter, transform) = (context.progress.counter(rows), CosineTransform::new(width));
                 let shares: Vec<f64> = (0..width).map(|c| response.share([frequency_x(c), 0.0])).collect();
-                by_rows(waves, width, &tally, |line, _, space| {
+                by_rows(waves, width, &counter, |line, _, space| {
                     transform.run(line, space);
                     line.iter_mut().zip(&shares).for_each(|(wave, share)| *wave *= share);
                     transform.run(line, space);
                 })?;
             }
             Along::Columns => {
-                let (tally, transform) = (site.monitor.tally(columns), CosineTransform::new(height));
+                let (counter, transform) = (context.progress.counter(columns), CosineTransform::new(height));
                 let shares: Vec<f64> = (0..height).map(|r| response.share([0.0, frequency_z(r)])).collect();
                 let filter = |line: &mut [Complex<f64>], _: usize, space: &mut Workspace| {
                     transform.run(line, space);
                     line.iter_mut().zip(&shares).for_each(|(wave, share)| *wave *= share);
                     transform.run(line, space);
                 };
-                by_columns(waves, width, &tally, filter, site.monitor)?;
+                by_columns(waves, width, &counter, filter, context.progress)?;
             }
             Along::Both => {
-                let tally = site.monitor.tally(2 * rows + columns);
+                let counter = context.progress.counter(2 * rows + columns);
                 let [along_x, along_z] = [width, height].map(CosineTransform::new);
-                by_rows(waves, width, &tally, |line, _, space| along_x.run(line, space))?;
+                by_rows(waves, width, &counter, |line, _, space| along_x.run(line, space))?;
                 let filter = |line: &mut [Complex<f64>], c: usize, space: &mut Workspace| {
                     let [first, second] = [c, c + 1].map(frequency_x);
                     along_z.run(line, space);
@@ -205,19 +205,19 @@ impl Operate for BandFilter {
                     }
                     along_z.run(line, space);
                 };
-                by_columns(waves, width, &tally, filter, site.monitor)?;
-                by_rows(waves, width, &tally, |line, _, space| along_x.run(line, space))?;
+                by_columns(waves, width, &counter, filter, context.progress)?;
+                by_rows(waves, width, &counter, |line, _, space| along_x.run(line, space))?;
             }
         }
         // What is removed is taken off, rather than all else put together, so that land without it keeps its bits.
         let keep = self.keep;
-        land.heights_mut().par_chunks_mut(width).enumerate().try_for_each(|(r, row)| {
+        terrain.heights_mut().par_chunks_mut(width).enumerate().try_for_each(|(r, row)| {
             for (wave, height) in row.iter_mut().zip(below.row(r)) {
                 *wave = if keep { corner_m + *wave } else { height - *wave };
             }
-            site.monitor.check()
+            context.progress.check()
         })?;
-        Ok(land)
+        Ok(terrain)
     }
 }
 
@@ -229,7 +229,7 @@ mod tests {
     use super::*;
     use crate::engine::heightfield::{Extent, Grid};
     use crate::engine::inputs::Inputs;
-    use crate::engine::monitor::Monitor;
+    use crate::engine::progress::Progress;
     use crate::engine::operations::faults::Faults;
     use crate::engine::recipe::{Recipe, Step};
     use crate::engine::stack::evaluate;
@@ -256,8 +256,8 @@ mod tests {
     /// Holds what is left of a wave of 100 m against the share that should be left, to a thousandth.
     #[track_caller]
     fn check(filter: &BandFilter, halves: [f64; 2], share: f64) {
-        let (land, found) = (wave(halves), shaped(filter, &wave(halves)));
-        for (found, height) in found.heights().iter().zip(land.heights()) {
+        let (terrain, found) = (wave(halves), shaped(filter, &wave(halves)));
+        for (found, height) in found.heights().iter().zip(terrain.heights()) {
             let expected = 30.0 + share * (f64::from(*height) - 30.0);
             assert!((f64::from(*found) - expected).abs() < 0.1, "{filter:?}, {halves:?}: {found}, not {expected}");
         }
@@ -300,14 +300,14 @@ mod tests {
     fn the_filter_is_the_plain_sum_of_cosines() {
         let (width, height) = (9, 6);
         let grid = Grid::new(WORLD, width, height);
-        let land = rough(grid);
+        let terrain = rough(grid);
         // The amplitude of a wave, by the sum over a whole period of the mirrored land, and its value at a sample.
         let weight = |i: usize, count: usize| if i == 0 || i + 1 == count { 0.5 } else { 1.0 };
         let cosine = |k: usize, i: usize, count: usize| libm::cos(PI * (k * i) as f64 / (count - 1) as f64);
         for along in [Along::Both, Along::Rows, Along::Columns] {
             for keep in [false, true] {
                 let filter = BandFilter { shoulder: 1.5, ..filter(keep, [1200.0, 2500.0], along) };
-                let found = shaped(&filter, &land);
+                let found = shaped(&filter, &terrain);
                 let mut plain = vec![0.0; width * height];
                 for (kx, kz) in (0..width * height).map(|k| (k % width, k / width)) {
                     let mut amplitude = 4.0 * weight(kx, width) * weight(kz, height);
@@ -316,7 +316,7 @@ mod tests {
                         .map(|i| {
                             let (c, r) = (i % width, i / width);
                             let share = weight(c, width) * weight(r, height);
-                            share * f64::from(land[(c, r)]) * cosine(kx, c, width) * cosine(kz, r, height)
+                            share * f64::from(terrain[(c, r)]) * cosine(kx, c, width) * cosine(kz, r, height)
                         })
                         .sum();
                     let fx = if along == Along::Columns { 0.0 } else { kx as f64 / (2.0 * WORLD.width_m) };
@@ -341,12 +341,12 @@ mod tests {
 
     #[test]
     fn what_is_kept_and_what_is_removed_are_together_the_land() {
-        let land = rough(grid());
+        let terrain = rough(grid());
         for along in [Along::Both, Along::Rows, Along::Columns] {
-            let [kept, rest] = [true, false].map(|keep| shaped(&filter(keep, [300.0, 900.0], along), &land));
+            let [kept, rest] = [true, false].map(|keep| shaped(&filter(keep, [300.0, 900.0], along), &terrain));
             // The mean stays in both; along rows and columns it is each one's own. Everything is the band itself.
-            let mean = shaped(&filter(false, [0.0, 1e7], along), &land);
-            for (i, height) in land.heights().iter().enumerate() {
+            let mean = shaped(&filter(false, [0.0, 1e7], along), &terrain);
+            for (i, height) in terrain.heights().iter().enumerate() {
                 let sum = kept.heights()[i] + rest.heights()[i] - mean.heights()[i];
                 assert!((sum - height).abs() < 2e-3, "{along:?}: {sum}, not {height}");
             }
@@ -361,8 +361,8 @@ mod tests {
         for (along, keep) in Along::ALL.iter().flat_map(|along| [(*along, false), (*along, true)]) {
             assert_eq!(shaped(&filter(keep, [0.0, 5000.0], along), &level), level);
         }
-        let land = rough(grid());
-        assert_eq!(shaped(&filter(false, [0.001, 1.0], Along::Both), &land), land);
+        let terrain = rough(grid());
+        assert_eq!(shaped(&filter(false, [0.001, 1.0], Along::Both), &terrain), terrain);
     }
 
     #[test]
@@ -375,14 +375,14 @@ mod tests {
                     filter(true, [200.0, 700.0], along),
                     filter(false, [200.0, 700.0], along),
                 ] {
-                    let land = |[width, height]: [usize; 2]| {
+                    let terrain = |[width, height]: [usize; 2]| {
                         let stack = vec![Step::new(Faults::default()), Step::new(filter.clone())];
                         let mut recipe = Recipe { seed: 5, stack, ..Default::default() };
                         [recipe.world.width_m, recipe.world.depth_m] = world;
                         let grid = Grid::new(recipe.world.extent(), width, height);
-                        evaluate(&recipe, grid, None, &Inputs::default(), &Monitor::new()).expect("not cancelled")
+                        evaluate(&recipe, grid, None, &Inputs::default(), &Progress::new()).expect("not cancelled")
                     };
-                    let (small, large) = (land([width, height]), land([4 * width - 3, 4 * height - 3]));
+                    let (small, large) = (terrain([width, height]), terrain([4 * width - 3, 4 * height - 3]));
                     let difference = |(c, r): (usize, usize)| f64::from(small[(c, r)] - large[(4 * c, 4 * r)]);
                     let places = (0..width * height).map(|i| (i % width, i / width));
                     let squares: f64 = places.map(|place| difference(place) * difference(place)).sum();

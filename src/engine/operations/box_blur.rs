@@ -2,9 +2,9 @@
 
 use rayon::prelude::*;
 
-use super::{Keyframe, Operate, Role, Site};
+use super::{Keyframe, Operation, Role, EvalContext};
 use crate::engine::heightfield::Heightfield;
-use crate::engine::monitor::{Cancelled, Monitor};
+use crate::engine::progress::{Cancelled, Progress};
 use crate::engine::parameters::{Spec, parameters};
 use crate::engine::strips::{STRIP, strips};
 
@@ -91,43 +91,43 @@ impl Window {
 
 impl BoxBlur {
     /// Averages the land.
-    pub(super) fn blur(&self, land: &mut Heightfield, monitor: &Monitor) -> Result<(), Cancelled> {
-        let (grid, width) = (land.grid(), land.grid().width());
+    pub(super) fn blur(&self, terrain: &mut Heightfield, progress: &Progress) -> Result<(), Cancelled> {
+        let (grid, width) = (terrain.grid(), terrain.grid().width());
         let along_x = Window { radius: self.radius_m / grid.spacing_x_m(), count: width };
         let along_z = Window { radius: self.radius_m / grid.spacing_z_m(), count: grid.height() };
-        let tally = monitor.tally(2 * self.passes as usize);
+        let counter = progress.counter(2 * self.passes as usize);
         for _ in 0..self.passes {
             if along_x.radius > LEAST_RADIUS {
-                land.heights_mut().par_chunks_mut(width).try_for_each_init(Vec::new, |sums, row| {
+                terrain.heights_mut().par_chunks_mut(width).try_for_each_init(Vec::new, |sums, row| {
                     along_x.average_row(row, sums);
-                    monitor.check()
+                    progress.check()
                 })?;
             }
-            tally.add_one()?;
+            counter.add_one()?;
             if along_z.radius > LEAST_RADIUS {
-                strips(land.heights_mut(), width, monitor)?.par_iter_mut().try_for_each_init(Vec::new, |sums, strip| {
+                strips(terrain.heights_mut(), width, progress)?.par_iter_mut().try_for_each_init(Vec::new, |sums, strip| {
                     along_z.average_columns(strip, sums);
-                    monitor.check()
+                    progress.check()
                 })?;
             }
-            tally.add_one()?;
+            counter.add_one()?;
         }
         Ok(())
     }
 }
 
-impl Operate for BoxBlur {
+impl Operation for BoxBlur {
     const KEY: &'static str = "box_blur";
     const LABEL: &'static str = "Box blur";
 
     fn role(&self) -> Role {
-        Role::Shapes
+        Role::Modifier
     }
 
-    fn evaluate(&self, site: &Site, _until: u32, _resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
-        let mut land = site.land_below()?;
-        self.blur(&mut land, site.monitor)?;
-        Ok(land)
+    fn evaluate(&self, context: &EvalContext, _until: u32, _resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
+        let mut terrain = context.heights_below()?;
+        self.blur(&mut terrain, context.progress)?;
+        Ok(terrain)
     }
 }
 
@@ -140,26 +140,26 @@ mod tests {
     fn a_wall_becomes_a_plateau_whose_ends_count_in_part() {
         let wall = Heightfield::from_fn(uneven_grid(11, 5), |c, _| f32::from(u8::from(c == 5)));
         // Four metres to either side are four samples in all: three whole and half of one at each end.
-        let land = shaped(&BoxBlur { radius_m: 4.0, passes: 1 }, &wall);
-        assert_eq!(land.row(2), [0.0, 0.0, 0.0, 0.125, 0.25, 0.25, 0.25, 0.125, 0.0, 0.0, 0.0]);
-        let land = shaped(&BoxBlur { radius_m: 3.0, passes: 1 }, &wall);
+        let terrain = shaped(&BoxBlur { radius_m: 4.0, passes: 1 }, &wall);
+        assert_eq!(terrain.row(2), [0.0, 0.0, 0.0, 0.125, 0.25, 0.25, 0.25, 0.125, 0.0, 0.0, 0.0]);
+        let terrain = shaped(&BoxBlur { radius_m: 3.0, passes: 1 }, &wall);
         let third = 1.0 / 3.0;
-        assert_eq!(land.row(2), [0.0, 0.0, 0.0, 0.0, third, third, third, 0.0, 0.0, 0.0, 0.0]);
+        assert_eq!(terrain.row(2), [0.0, 0.0, 0.0, 0.0, third, third, third, 0.0, 0.0, 0.0, 0.0]);
     }
 
     #[test]
     fn the_border_stands_beyond_itself() {
         let wall = Heightfield::from_fn(uneven_grid(11, 5), |c, _| f32::from(u8::from(c == 0)));
         // Five samples: at the border three of them are the first one.
-        let land = shaped(&BoxBlur { radius_m: 5.0, passes: 1 }, &wall);
-        for (found, expected) in land.row(2).iter().zip([0.6, 0.4, 0.2, 0.0]) {
+        let terrain = shaped(&BoxBlur { radius_m: 5.0, passes: 1 }, &wall);
+        for (found, expected) in terrain.row(2).iter().zip([0.6, 0.4, 0.2, 0.0]) {
             assert!((found - expected).abs() < 1e-6);
         }
     }
 
     /// The sums written out, in f64, with the border repeated for ever.
-    fn plain(radius_m: f64, land: &Heightfield) -> Vec<f64> {
-        let (width, height) = (land.grid().width(), land.grid().height());
+    fn plain(radius_m: f64, terrain: &Heightfield) -> Vec<f64> {
+        let (width, height) = (terrain.grid().width(), terrain.grid().height());
         let along = |radius: f64, count: usize, i: usize, x: &dyn Fn(usize) -> f64| {
             let (mut sum, mut whole) = (0.0, 0.0);
             for n in -(radius as i64) - 1..=radius as i64 + 1 {
@@ -171,7 +171,7 @@ mod tests {
         };
         let samples = |i: usize| (i % width, i / width);
         let rows: Vec<f64> = (0..width * height)
-            .map(|i| along(radius_m / 2.0, width, samples(i).0, &|c| f64::from(land[(c, samples(i).1)])))
+            .map(|i| along(radius_m / 2.0, width, samples(i).0, &|c| f64::from(terrain[(c, samples(i).1)])))
             .collect();
         (0..width * height)
             .map(|i| along(radius_m / 3.0, height, samples(i).1, &|r| rows[r * width + samples(i).0]))
@@ -180,11 +180,11 @@ mod tests {
 
     #[test]
     fn the_blur_equals_the_plain_sums_at_every_radius_and_at_the_border() {
-        let land = rough(uneven_grid(71, 23));
+        let terrain = rough(uneven_grid(71, 23));
         // From less than a sample to more than the world.
         for radius_m in [0.3, 1.2, 2.0, 17.0, 100.3, 5000.0] {
-            let found = shaped(&BoxBlur { radius_m, passes: 1 }, &land);
-            for (i, (found, expected)) in found.heights().iter().zip(plain(radius_m, &land)).enumerate() {
+            let found = shaped(&BoxBlur { radius_m, passes: 1 }, &terrain);
+            for (i, (found, expected)) in found.heights().iter().zip(plain(radius_m, &terrain)).enumerate() {
                 assert!((f64::from(*found) - expected).abs() < 2e-4, "{radius_m} m at {i}: {found}, not {expected}");
             }
         }
@@ -192,9 +192,9 @@ mod tests {
 
     #[test]
     fn a_radius_of_0_and_level_land_change_nothing() {
-        let land = rough(uneven_grid(33, 17));
-        assert_eq!(shaped(&BoxBlur { radius_m: 0.0, passes: 3 }, &land), land);
-        assert_eq!(shaped(&BoxBlur { radius_m: 9.0, passes: 0 }, &land), land);
+        let terrain = rough(uneven_grid(33, 17));
+        assert_eq!(shaped(&BoxBlur { radius_m: 0.0, passes: 3 }, &terrain), terrain);
+        assert_eq!(shaped(&BoxBlur { radius_m: 9.0, passes: 0 }, &terrain), terrain);
         let level = Heightfield::from_fn(uneven_grid(33, 17), |_, _| 123.4);
         for radius_m in [5.0, 100_000.0] {
             assert_eq!(shaped(&BoxBlur { radius_m, passes: 3 }, &level), level);

@@ -11,10 +11,10 @@ use rayon::prelude::*;
 use super::faults::PointPair;
 use super::fluvial_erosion::{FaultRivers, Refinement, Rivers};
 use super::recursive_filter::RecursiveFilter;
-use super::{Drawn, Keyframe, Operate, ResumableLand, Site};
-use crate::engine::fault::{Sums, column_positions, on_displacement_grid, to_exact_metres, to_metres, to_units};
+use super::{FaultSequence, Keyframe, Operation, AccumulatedHeights, EvalContext};
+use crate::engine::fault::{FixedHeights, column_positions, quantized_displacement, to_exact_metres, to_metres, to_units};
 use crate::engine::heightfield::{Extent, Grid, Heightfield};
-use crate::engine::monitor::{Cancelled, Monitor};
+use crate::engine::progress::{Cancelled, Progress};
 use crate::engine::parameters::{Spec, choices, parameters};
 use crate::engine::random::{Draw, Stream};
 
@@ -103,7 +103,7 @@ impl BspFaults {
                 Layout::Structured => structured(count, extent, &mut draw),
                 Layout::Unstructured => (0..count).map(|_| anywhere(extent, &mut draw)).collect(),
             },
-            displacement_m: on_displacement_grid(self.displacement_m / halvings) * halvings,
+            displacement_m: quantized_displacement(self.displacement_m / halvings) * halvings,
         }
     }
 }
@@ -326,29 +326,29 @@ impl BspFaults {
     /// to.
     fn sum(
         &self,
-        site: &Site,
+        context: &EvalContext,
         trees: RangeInclusive<u32>,
         taken_away: bool,
-        sums: Option<&mut Sums>,
+        sums: Option<&mut FixedHeights>,
     ) -> Result<Heightfield, Cancelled> {
-        let (grid, monitor) = (site.grid, site.monitor);
-        let cutter = |i| Cutter::new(&self.tree(i, grid.extent(), site.stream), &grid);
+        let (grid, progress) = (context.grid, context.progress);
+        let cutter = |i| Cutter::new(&self.tree(i, grid.extent(), context.stream), &grid);
         let cutters: Result<Vec<Cutter>, Cancelled> =
-            trees.into_par_iter().map(|i| monitor.check().map(|()| cutter(i))).collect();
+            trees.into_par_iter().map(|i| progress.check().map(|()| cutter(i))).collect();
         let cutters = cutters?;
         let sign = if taken_away { -1 } else { 1 };
         let xs = column_positions(&grid);
         let fade = self.edge_fade.then(|| Fade::new(&grid));
-        let mut land = Heightfield::flat(grid);
-        let tally = monitor.tally(grid.height());
-        let rows = land.heights_mut().par_chunks_mut(grid.width()).zip(Sums::rows_mut(sums, grid)).enumerate();
+        let mut terrain = Heightfield::flat(grid);
+        let counter = progress.counter(grid.height());
+        let rows = terrain.heights_mut().par_chunks_mut(grid.width()).zip(FixedHeights::rows_mut(sums, grid)).enumerate();
         rows.try_for_each_init(
             || vec![0_i64; grid.width() + 1],
             |differences, (r, (heights, sums))| {
                 let z = grid.z_m(r);
                 for (i, cutter) in cutters.iter().enumerate() {
                     if i % CHECK_EVERY == 0 {
-                        monitor.check()?;
+                        progress.check()?;
                     }
                     cutter.row(z, &xs, &mut |span, units| {
                         differences[span.start] += sign * units;
@@ -373,26 +373,26 @@ impl BspFaults {
                 }
                 lifts.fill(0);
                 end.fill(0);
-                tally.add_one()
+                counter.add_one()
             },
         )?;
-        Ok(land)
+        Ok(terrain)
     }
 }
 
 /// Adds one tree to the land, in f32, and holds it above the floor.
 fn add_tree(
-    land: &mut Heightfield,
+    terrain: &mut Heightfield,
     tree: &Tree,
     xs: &[f64],
     fade: Option<&Fade>,
     floor_m: Option<f64>,
-    monitor: &Monitor,
+    progress: &Progress,
 ) -> Result<(), Cancelled> {
-    let grid = land.grid();
+    let grid = terrain.grid();
     let cutter = Cutter::new(tree, &grid);
     let floor = floor_m.map_or(f32::NEG_INFINITY, |floor_m| floor_m as f32);
-    let rows = land.heights_mut().par_chunks_mut(grid.width()).enumerate().with_min_len(32);
+    let rows = terrain.heights_mut().par_chunks_mut(grid.width()).enumerate().with_min_len(32);
     rows.try_for_each(|(r, heights)| {
         cutter.row(grid.z_m(r), xs, &mut |span, units| match fade {
             None => {
@@ -406,11 +406,11 @@ fn add_tree(
                 }
             }
         });
-        monitor.check()
+        progress.check()
     })
 }
 
-impl Operate for BspFaults {
+impl Operation for BspFaults {
     const KEY: &'static str = "bsp_faults";
     const LABEL: &'static str = "BSP faults";
 
@@ -418,74 +418,74 @@ impl Operate for BspFaults {
         self.count
     }
 
-    fn resumes(&self) -> bool {
+    fn is_resumable(&self) -> bool {
         self.wind.is_some() || self.floor_m.is_some() || self.rivers.is_some()
     }
 
-    fn can_be_cut(&self) -> bool {
+    fn is_pointwise(&self) -> bool {
         self.wind.is_none() && self.rivers.is_none()
     }
 
-    fn works_on(&self, grid: Grid) -> Grid {
-        if self.rivers.is_some() { FaultRivers::works_on(grid) } else { grid }
+    fn working_grid(&self, grid: Grid) -> Grid {
+        if self.rivers.is_some() { FaultRivers::working_grid(grid) } else { grid }
     }
 
-    fn sketches_on(&self, grid: Grid) -> Grid {
-        if self.rivers.is_some() { FaultRivers::sketches_on(grid) } else { grid }
+    fn preview_grid(&self, grid: Grid) -> Grid {
+        if self.rivers.is_some() { FaultRivers::preview_grid(grid) } else { grid }
     }
 
-    fn faults_from(&self, first: u32, extent: Extent, stream: Stream) -> Option<Drawn<'_>> {
-        Some(Drawn::Trees(Box::new((first.max(1)..=self.count).map(move |i| self.tree(i, extent, stream)))))
+    fn faults_from(&self, first: u32, extent: Extent, stream: Stream) -> Option<FaultSequence<'_>> {
+        Some(FaultSequence::Trees(Box::new((first.max(1)..=self.count).map(move |i| self.tree(i, extent, stream)))))
     }
 
-    fn maps_held(&self, _grid: Grid) -> f64 {
+    fn peak_maps(&self, _grid: Grid) -> f64 {
         let of_rivers = if self.rivers.is_some() { Rivers::MAPS } else { 0.0 };
-        2.0 + self.wind.as_ref().map_or(0.0, RecursiveFilter::maps_beside) + of_rivers
+        2.0 + self.wind.as_ref().map_or(0.0, RecursiveFilter::extra_maps) + of_rivers
     }
 
-    fn maps_carried(&self, _grid: Grid) -> f64 {
+    fn upsample_peak_maps(&self, _grid: Grid) -> f64 {
         Refinement::MAPS
     }
 
-    fn add_up(&self, site: &Site, until: u32, from: Option<(u32, Sums)>) -> Option<ResumableLand> {
-        (!self.resumes()).then(|| {
-            let (done, mut sums) = from.unwrap_or_else(|| (0, Sums::flat(site.grid)));
+    fn accumulate(&self, context: &EvalContext, until: u32, from: Option<(u32, FixedHeights)>) -> Option<AccumulatedHeights> {
+        (!self.is_resumable()).then(|| {
+            let (done, mut sums) = from.unwrap_or_else(|| (0, FixedHeights::flat(context.grid)));
             let between = done.min(until) + 1..=done.max(until);
-            Ok((self.sum(site, between, until < done, Some(&mut sums))?, sums))
+            Ok((self.sum(context, between, until < done, Some(&mut sums))?, sums))
         })
     }
 
-    fn evaluate(&self, site: &Site, until: u32, resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
-        if !self.resumes() {
-            return self.sum(site, 1..=until, false, None);
+    fn evaluate(&self, context: &EvalContext, until: u32, resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
+        if !self.is_resumable() {
+            return self.sum(context, 1..=until, false, None);
         }
-        let (done, mut land) = match resume {
-            Some(keyframe) => (keyframe.iteration, keyframe.land.copied(site.monitor)?),
-            None => (0, Heightfield::flat(site.grid)),
+        let (done, mut terrain) = match resume {
+            Some(keyframe) => (keyframe.iteration, keyframe.terrain.copied(context.progress)?),
+            None => (0, Heightfield::flat(context.grid)),
         };
-        let tally = site.monitor.tally((until - done) as usize);
-        let xs = column_positions(&site.grid);
-        let fade = self.edge_fade.then(|| Fade::new(&site.grid));
-        let mut weather = self.wind.as_ref().map(|wind| wind.on(site.grid));
-        let mut rivers = self.rivers.as_ref().map(|rivers| rivers.on(site.grid, site.monitor)).transpose()?;
+        let counter = context.progress.counter((until - done) as usize);
+        let xs = column_positions(&context.grid);
+        let fade = self.edge_fade.then(|| Fade::new(&context.grid));
+        let mut weather = self.wind.as_ref().map(|wind| wind.on(context.grid));
+        let mut rivers = self.rivers.as_ref().map(|rivers| rivers.on(context.grid, context.progress)).transpose()?;
         for i in done + 1..=until {
-            let tree = self.tree(i, site.grid.extent(), site.stream);
-            add_tree(&mut land, &tree, &xs, fade.as_ref(), self.floor_m, site.monitor)?;
+            let tree = self.tree(i, context.grid.extent(), context.stream);
+            add_tree(&mut terrain, &tree, &xs, fade.as_ref(), self.floor_m, context.progress)?;
             if let Some(weather) = &mut weather {
-                weather.pass(&mut land, site.monitor)?;
+                weather.pass(&mut terrain, context.progress)?;
             }
             if let Some(rivers) = &mut rivers {
-                rivers.after(i, &mut land, site.monitor)?;
+                rivers.after(i, &mut terrain, context.progress)?;
             }
-            tally.add_one()?;
+            counter.add_one()?;
         }
-        Ok(land)
+        Ok(terrain)
     }
 
-    fn carried(&self, land: &Heightfield, site: &Site, until: u32) -> Result<Heightfield, Cancelled> {
-        let Some(rivers) = &self.rivers else { return land.resampled(site.grid, site.monitor) };
-        let unworn = |grid: Grid| Self { rivers: None, ..self.clone() }.evaluate(&Site { grid, ..*site }, until, None);
-        rivers.carry(land, site, until, if self.wind.is_none() { Some(&unworn) } else { None })
+    fn upsample(&self, terrain: &Heightfield, context: &EvalContext, until: u32) -> Result<Heightfield, Cancelled> {
+        let Some(rivers) = &self.rivers else { return terrain.resampled(context.grid, context.progress) };
+        let unworn = |grid: Grid| Self { rivers: None, ..self.clone() }.evaluate(&EvalContext { grid, ..*context }, until, None);
+        rivers.carry(terrain, context, until, if self.wind.is_none() { Some(&unworn) } else { None })
     }
 }
 
@@ -494,13 +494,13 @@ mod tests {
     use super::super::testing::{raised, resumed, stream};
     use super::*;
     use crate::engine::inputs::Inputs;
-    use crate::engine::monitor::Monitor;
+    use crate::engine::progress::Progress;
 
     const SQUARE: Extent = Extent { width_m: 4096.0, depth_m: 4096.0 };
     const OBLONG: Extent = Extent { width_m: 9000.0, depth_m: 700.0 };
 
     /// The walk from the root to a leaf, in metres.
-    fn lift_m(tree: &Tree, x: f64, z: f64) -> f64 {
+    fn uplift_m(tree: &Tree, x: f64, z: f64) -> f64 {
         let (mut node, mut amplitude, mut lift) = (Some(0), tree.displacement_m, 0.0);
         while let Some(at) = node {
             let Segment { from_m: [px, pz], to_m: [qx, qz] } = tree.nodes[at];
@@ -530,12 +530,12 @@ mod tests {
             displacement_m: 4.0,
         };
         let grid = Grid::new(Extent { width_m: 4.0, depth_m: 4.0 }, 5, 5);
-        let mut land = Heightfield::flat(grid);
-        add_tree(&mut land, &tree, &column_positions(&grid), None, None, &Monitor::new()).expect("not cancelled");
+        let mut terrain = Heightfield::flat(grid);
+        add_tree(&mut terrain, &tree, &column_positions(&grid), None, None, &Progress::new()).expect("not cancelled");
         let (north, south) = ([-6.0, -6.0, 6.0, 6.0, 2.0], [-2.0, -2.0, 6.0, 6.0, 2.0]);
-        assert_eq!(land.heights(), [north, north, south, south, south].concat());
-        add_tree(&mut land, &tree, &column_positions(&grid), None, Some(-3.0), &Monitor::new()).expect("not cancelled");
-        assert_eq!(land.row(0), [-3.0, -3.0, 12.0, 12.0, 4.0]);
+        assert_eq!(terrain.heights(), [north, north, south, south, south].concat());
+        add_tree(&mut terrain, &tree, &column_positions(&grid), None, Some(-3.0), &Progress::new()).expect("not cancelled");
+        assert_eq!(terrain.row(0), [-3.0, -3.0, 12.0, 12.0, 4.0]);
     }
 
     #[test]
@@ -552,7 +552,7 @@ mod tests {
                 let fade = Fade::new(&grid);
                 for r in 0..grid.height() {
                     for c in 0..grid.width() {
-                        let metres: f64 = trees.iter().map(|tree| lift_m(tree, grid.x_m(c), grid.z_m(r))).sum();
+                        let metres: f64 = trees.iter().map(|tree| uplift_m(tree, grid.x_m(c), grid.z_m(r))).sum();
                         let share = if edge_fade { fade.at(c, r) } else { 1.0 };
                         assert_eq!(sum[(c, r)], (metres * share) as f32, "{layout:?} at {c}, {r}");
                     }
@@ -573,11 +573,11 @@ mod tests {
             nodes[2].to_m[1] = nodes[2].from_m[1];
             nodes[5].to_m = nodes[5].from_m;
             let tree = Tree { nodes, displacement_m: 8.0 };
-            let mut land = Heightfield::flat(grid);
-            add_tree(&mut land, &tree, &column_positions(&grid), None, None, &Monitor::new()).expect("not cancelled");
+            let mut terrain = Heightfield::flat(grid);
+            add_tree(&mut terrain, &tree, &column_positions(&grid), None, None, &Progress::new()).expect("not cancelled");
             for r in 0..65 {
                 for c in 0..65 {
-                    assert_eq!(land[(c, r)], lift_m(&tree, grid.x_m(c), grid.z_m(r)) as f32, "{tree:?} at {c}, {r}");
+                    assert_eq!(terrain[(c, r)], uplift_m(&tree, grid.x_m(c), grid.z_m(r)) as f32, "{tree:?} at {c}, {r}");
                 }
             }
         }
@@ -651,33 +651,33 @@ mod tests {
             BspFaults { count: 30, edge_fade: true, floor_m: Some(-2.5), wind: Some(wind), ..Default::default() };
         let grid = Grid::new(OBLONG, 71, 33);
         let (half, whole) = (raised(&faults, grid, None, 13), raised(&faults, grid, None, 30));
-        assert_eq!(resumed(&faults, Keyframe { iteration: 13, land: &half }, 30), whole);
+        assert_eq!(resumed(&faults, Keyframe { iteration: 13, terrain: &half }, 30), whole);
         assert!(whole.min_max()[0] >= -2.5);
     }
 
     #[test]
     fn exact_heights_are_gone_on_with_in_either_direction() {
         let grid = Grid::new(OBLONG, 37, 29);
-        let (inputs, monitor) = (Inputs::default(), Monitor::new());
-        let site = Site { grid, below: None, stream: stream(), inputs: &inputs, monitor: &monitor };
+        let (inputs, progress) = (Inputs::default(), Progress::new());
+        let context = EvalContext { grid, below: None, stream: stream(), inputs: &inputs, progress: &progress };
         for edge_fade in [false, true] {
             let faults = BspFaults { count: 20, edge_fade, wind: None, ..Default::default() };
-            let at = |until, from| faults.add_up(&site, until, from).expect("a sum").expect("not cancelled");
+            let at = |until, from| faults.accumulate(&context, until, from).expect("a sum").expect("not cancelled");
             let (_, twelve) = at(12, None);
             for until in [0, 3, 12, 13, 20] {
-                let (land, sums) = at(until, Some((12, twelve.clone())));
-                assert_eq!((land, sums), at(until, None), "{until}");
+                let (terrain, sums) = at(until, Some((12, twelve.clone())));
+                assert_eq!((terrain, sums), at(until, None), "{until}");
                 assert_eq!(at(until, None).0, raised(&faults, grid, None, until), "{until}");
             }
         }
-        assert!(BspFaults { floor_m: Some(0.0), wind: None, ..Default::default() }.add_up(&site, 3, None).is_none());
+        assert!(BspFaults { floor_m: Some(0.0), wind: None, ..Default::default() }.accumulate(&context, 3, None).is_none());
     }
 
     #[test]
     fn the_land_fades_to_level_ground_at_the_border() {
         let faults = BspFaults { edge_fade: true, wind: None, ..Default::default() };
-        let land = raised(&faults, Grid::new(SQUARE, 65, 65), None, 100);
-        assert!((0..65).all(|i| [land[(i, 0)], land[(i, 64)], land[(0, i)], land[(64, i)]] == [0.0; 4]));
-        assert_eq!(Fade::new(&land.grid()).at(32, 32), 1.0);
+        let terrain = raised(&faults, Grid::new(SQUARE, 65, 65), None, 100);
+        assert!((0..65).all(|i| [terrain[(i, 0)], terrain[(i, 64)], terrain[(0, i)], terrain[(64, i)]] == [0.0; 4]));
+        assert_eq!(Fade::new(&terrain.grid()).at(32, 32), 1.0);
     }
 }

@@ -4,10 +4,10 @@
 
 use rayon::prelude::*;
 
-use super::{Keyframe, Operate, Site};
-use crate::engine::fault::{Profile, column_positions, on_displacement_grid};
+use super::{Keyframe, Operation, EvalContext};
+use crate::engine::fault::{Profile, column_positions, quantized_displacement};
 use crate::engine::heightfield::{Extent, Heightfield};
-use crate::engine::monitor::Cancelled;
+use crate::engine::progress::Cancelled;
 use crate::engine::parameters::{Spec, parameters};
 use crate::engine::random::Stream;
 
@@ -40,10 +40,10 @@ struct Circle {
 
 impl Circle {
     /// The lift at a point, on the displacement grid, so that sums are exact.
-    fn lift_m(&self, x_m: f64, z_m: f64) -> f64 {
+    fn uplift_m(&self, x_m: f64, z_m: f64) -> f64 {
         let [east, south] = [x_m - self.centre_m[0], z_m - self.centre_m[1]];
         let distance_m = (east * east + south * south).sqrt();
-        on_displacement_grid(self.displacement_m * Profile::Cosine.weight(distance_m, self.radius_m))
+        quantized_displacement(self.displacement_m * Profile::Cosine.weight(distance_m, self.radius_m))
     }
 }
 
@@ -62,11 +62,11 @@ impl Circles {
     }
 }
 
-impl Operate for Circles {
+impl Operation for Circles {
     const KEY: &'static str = "circles";
     const LABEL: &'static str = "Circles";
 
-    fn can_be_cut(&self) -> bool {
+    fn is_pointwise(&self) -> bool {
         true
     }
 
@@ -74,16 +74,16 @@ impl Operate for Circles {
         self.count
     }
 
-    fn evaluate(&self, site: &Site, until: u32, _resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
-        let grid = site.grid;
+    fn evaluate(&self, context: &EvalContext, until: u32, _resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
+        let grid = context.grid;
         let circles: Vec<Circle> = (1..=until)
             .into_par_iter()
-            .map(|i| site.monitor.check().map(|()| self.circle(i, grid.extent(), site.stream)))
+            .map(|i| context.progress.check().map(|()| self.circle(i, grid.extent(), context.stream)))
             .collect::<Result<_, _>>()?;
         let xs = column_positions(&grid);
-        let mut land = Heightfield::flat(grid);
-        let tally = site.monitor.tally(grid.height());
-        land.heights_mut().par_chunks_mut(grid.width()).enumerate().try_for_each_init(
+        let mut terrain = Heightfield::flat(grid);
+        let counter = context.progress.counter(grid.height());
+        terrain.heights_mut().par_chunks_mut(grid.width()).enumerate().try_for_each_init(
             || vec![0.0; grid.width()],
             |sums: &mut Vec<f64>, (r, heights)| {
                 let z_m = grid.z_m(r);
@@ -94,19 +94,19 @@ impl Operate for Circles {
                     if half_chord <= 0.0 {
                         continue;
                     }
-                    site.monitor.check()?;
+                    context.progress.check()?;
                     let half_chord = half_chord.sqrt();
                     let first = xs.partition_point(|&x| x < circle.centre_m[0] - half_chord);
                     let last = xs.partition_point(|&x| x <= circle.centre_m[0] + half_chord);
                     for (sum, &x) in sums[first..last].iter_mut().zip(&xs[first..last]) {
-                        *sum += circle.lift_m(x, z_m);
+                        *sum += circle.uplift_m(x, z_m);
                     }
                 }
                 heights.iter_mut().zip(&*sums).for_each(|(height, &sum)| *height = sum as f32);
-                tally.add_one()
+                counter.add_one()
             },
         )?;
-        Ok(land)
+        Ok(terrain)
     }
 }
 
@@ -122,7 +122,7 @@ mod tests {
     fn the_formula_at_the_top_half_way_and_at_the_foot() {
         let circle = Circle { centre_m: [100.0, 50.0], radius_m: 40.0, displacement_m: 8.0 };
         let lifts = [[100.0, 50.0], [120.0, 50.0], [100.0, 30.0], [140.0, 50.0], [200.0, 50.0]];
-        let found = lifts.map(|[x, z]| circle.lift_m(x, z));
+        let found = lifts.map(|[x, z]| circle.uplift_m(x, z));
         for (found, expected) in found.iter().zip([8.0, 4.0, 4.0, 0.0, 0.0]) {
             assert!((found - expected).abs() < 1e-6, "{found}, not {expected}");
         }
@@ -133,12 +133,12 @@ mod tests {
         let circles = Circles { count: 60, ..Default::default() };
         let grid = Grid::new(WORLD, 61, 35);
         for until in [0, 1, 17, 60] {
-            let land = raised(&circles, grid, None, until);
+            let terrain = raised(&circles, grid, None, until);
             let drawn: Vec<Circle> = (1..=until).map(|i| circles.circle(i, WORLD, stream())).collect();
             for r in 0..grid.height() {
                 for c in 0..grid.width() {
-                    let sum: f64 = drawn.iter().map(|circle| circle.lift_m(grid.x_m(c), grid.z_m(r))).sum();
-                    assert_eq!(land[(c, r)], sum as f32, "{c}, {r} after {until}");
+                    let sum: f64 = drawn.iter().map(|circle| circle.uplift_m(grid.x_m(c), grid.z_m(r))).sum();
+                    assert_eq!(terrain[(c, r)], sum as f32, "{c}, {r} after {until}");
                 }
             }
         }

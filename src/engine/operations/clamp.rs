@@ -4,9 +4,9 @@
 //! where lands are blended (I. Quilez, "Smooth minimum", 2013): at the very limit the land is a quarter of the softness
 //! inside it, and from the softness away from it on it is as it was.
 
-use super::{Keyframe, Operate, Role, Site};
+use super::{Keyframe, Operation, Role, EvalContext};
 use crate::engine::heightfield::Heightfield;
-use crate::engine::monitor::Cancelled;
+use crate::engine::progress::Cancelled;
 use crate::engine::parameters::{Spec, parameters};
 use crate::engine::rounding::{smooth_maximum, smooth_minimum};
 
@@ -34,20 +34,20 @@ impl Clamp {
     }
 }
 
-impl Operate for Clamp {
+impl Operation for Clamp {
     const KEY: &'static str = "clamp";
     const LABEL: &'static str = "Clamp";
 
-    fn can_be_cut(&self) -> bool {
+    fn is_pointwise(&self) -> bool {
         true
     }
 
     fn role(&self) -> Role {
-        Role::Shapes
+        Role::Modifier
     }
 
-    fn evaluate(&self, site: &Site, _until: u32, _resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
-        site.reshaped(|height, _, _| self.held(height))
+    fn evaluate(&self, context: &EvalContext, _until: u32, _resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
+        context.map_heights(|height, _, _| self.held(height))
     }
 }
 
@@ -66,8 +66,8 @@ mod tests {
     fn check_soft(softness_m: f64, low_m: Option<f64>, high_m: Option<f64>, heights: [f32; 6], expected: [f32; 6]) {
         let grid = Grid::new(Extent { width_m: 20.0, depth_m: 10.0 }, 3, 2);
         let below = Heightfield::from_heights(grid, heights.to_vec()).expect("six samples");
-        let land = shaped(&Clamp { low_m, high_m, softness_m }, &below);
-        assert_eq!(land.heights(), expected);
+        let terrain = shaped(&Clamp { low_m, high_m, softness_m }, &below);
+        assert_eq!(terrain.heights(), expected);
     }
 
     #[test]

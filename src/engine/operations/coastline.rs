@@ -19,9 +19,9 @@ use rayon::prelude::*;
 
 use super::box_blur::BoxBlur;
 use super::gaussian_blur::GaussianBlur;
-use super::{Keyframe, Operate, Site};
+use super::{Keyframe, Operation, EvalContext};
 use crate::engine::heightfield::{Extent, Grid, Heightfield};
-use crate::engine::monitor::{Cancelled, Monitor};
+use crate::engine::progress::{Cancelled, Progress};
 use crate::engine::parameters::{Spec, parameters};
 use crate::engine::random::{Draw, Stream};
 use crate::engine::rounding::smoothstep;
@@ -55,7 +55,7 @@ parameters! {
         /// How deep the sea is away from the coast, where the height is 0.
         depth_m: f64 = 60.0, Spec::number("Depth", 0.0, 20_000.0).slider(0.0, 1000.0).unit("m");
         /// The samples along the world's longer side between which agents walk: the more, the finer the coast.
-        reference_samples: u32 = 257, Spec::number("Reference samples", 17.0, 513.0).slider(65.0, 513.0).steady();
+        reference_samples: u32 = 257, Spec::number("Reference samples", 17.0, 513.0).slider(65.0, 513.0).fixed();
     }
 }
 
@@ -83,7 +83,7 @@ struct Growth {
     grid: Grid,
     is_land: Vec<bool>,
     /// The samples that are land, in the order in which they were made.
-    land: Vec<[usize; 2]>,
+    terrain: Vec<[usize; 2]>,
 }
 
 impl Coastline {
@@ -127,14 +127,14 @@ impl Coastline {
     }
 
     /// The samples that are land after the first `until` agents.
-    fn grown(&self, extent: Extent, stream: Stream, until: u32, monitor: &Monitor) -> Result<Growth, Cancelled> {
+    fn grown(&self, extent: Extent, stream: Stream, until: u32, progress: &Progress) -> Result<Growth, Cancelled> {
         let fitted = Grid::fitted(extent, self.reference_samples as usize);
         // However narrow the world, there is a sample between its borders.
         let grid = Grid::new(extent, fitted.width().max(3), fitted.height().max(3));
         let mut growth = Growth::new(grid);
         let share = grid.samples() as f64 / (TOKEN_SAMPLES * TOKEN_SAMPLES);
         let tokens = (f64::from(self.tokens) * share) as u32;
-        let tally = monitor.tally(until as usize);
+        let counter = progress.counter(until as usize);
         for (i, &place) in (1..=until).zip(&self.order(stream)) {
             let patch = self.patch_at(place, extent, tokens);
             let mut draw = stream.at(u64::from(i));
@@ -148,10 +148,10 @@ impl Coastline {
                     growth.extend(coast, |place| self.score(&agent, place), self.threshold);
                 }
                 if token.is_multiple_of(64) {
-                    monitor.check()?;
+                    progress.check()?;
                 }
             }
-            tally.add_one()?;
+            counter.add_one()?;
         }
         Ok(growth)
     }
@@ -172,7 +172,7 @@ impl Coastline {
 impl Growth {
     fn new(grid: Grid) -> Self {
         let middle = [grid.width() / 2, grid.height() / 2];
-        let mut growth = Self { grid, is_land: vec![false; grid.samples()], land: Vec::new() };
+        let mut growth = Self { grid, is_land: vec![false; grid.samples()], terrain: Vec::new() };
         growth.add(middle);
         growth
     }
@@ -184,7 +184,7 @@ impl Growth {
     fn add(&mut self, sample: [usize; 2]) {
         let [c, r] = sample;
         self.is_land[r * self.grid.width() + c] = true;
-        self.land.push(sample);
+        self.terrain.push(sample);
     }
 
     /// How far from its landing an agent works, in samples: half the diagonal of its patch.
@@ -201,7 +201,7 @@ impl Growth {
             sample(patch.west + patch.width * draw.unit(), self.grid.width()),
             sample(patch.north + patch.depth * draw.unit(), self.grid.height()),
         ];
-        let goal = self.land[(draw.unit() * self.land.len() as f64) as usize];
+        let goal = self.terrain[(draw.unit() * self.terrain.len() as f64) as usize];
         self.landfall(start, goal)
     }
 
@@ -252,7 +252,7 @@ impl Growth {
     }
 }
 
-impl Operate for Coastline {
+impl Operation for Coastline {
     const KEY: &'static str = "coastline";
     const LABEL: &'static str = "Coastline";
 
@@ -262,25 +262,25 @@ impl Operate for Coastline {
     }
 
     /// Its own land, and on the reference grid the island, twice while it is blurred, and the list of its samples.
-    fn maps_held(&self, grid: Grid) -> f64 {
+    fn peak_maps(&self, grid: Grid) -> f64 {
         let reference = Grid::fitted(grid.extent(), self.reference_samples as usize);
         2.0 + 7.0 * reference.samples() as f64 / grid.samples() as f64
     }
 
-    fn evaluate(&self, site: &Site, until: u32, _resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
-        let monitor = site.monitor;
-        let growth = monitor.within(0.0..0.8, || self.grown(site.grid.extent(), site.stream, until, monitor))?;
+    fn evaluate(&self, context: &EvalContext, until: u32, _resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
+        let progress = context.progress;
+        let growth = progress.stage(0.0..0.8, || self.grown(context.grid.extent(), context.stream, until, progress))?;
         let mut island = Heightfield::from_fn(growth.grid, |c, r| f32::from(u8::from(growth.is_land([c, r]))));
         let bell = GaussianBlur { radius_m: self.blur_m, passes: 1 };
         let square = BoxBlur { radius_m: 0.75 * self.blur_m, passes: 1 };
-        monitor.within(0.8..0.85, || bell.blur(&mut island, monitor))?;
-        monitor.within(0.85..0.9, || square.blur(&mut island, monitor))?;
-        let mut land = monitor.within(0.9..1.0, || island.resampled(site.grid, monitor))?;
-        land.heights_mut().par_chunks_mut(site.grid.width()).try_for_each(|row| {
+        progress.stage(0.8..0.85, || bell.blur(&mut island, progress))?;
+        progress.stage(0.85..0.9, || square.blur(&mut island, progress))?;
+        let mut terrain = progress.stage(0.9..1.0, || island.resampled(context.grid, progress))?;
+        terrain.heights_mut().par_chunks_mut(context.grid.width()).try_for_each(|row| {
             row.iter_mut().for_each(|height| *height = self.height_of(f64::from(*height)) as f32);
-            monitor.check()
+            progress.check()
         })?;
-        Ok(land)
+        Ok(terrain)
     }
 }
 
@@ -292,7 +292,7 @@ mod tests {
     const WORLD: Extent = Extent { width_m: 4096.0, depth_m: 4096.0 };
     const OBLONG: Extent = Extent { width_m: 977.3, depth_m: 4100.7 };
 
-    fn land(coastline: &Coastline, grid: Grid, seed: u32) -> Heightfield {
+    fn terrain(coastline: &Coastline, grid: Grid, seed: u32) -> Heightfield {
         made(coastline, Stream::new(seed, 4), grid, None, coastline.iterations(), None)
     }
 
@@ -357,21 +357,21 @@ mod tests {
         for i in (1..patches.len()).rev() {
             patches.swap(i, (shuffle.unit() * (i + 1) as f64) as usize);
         }
-        let mut land = vec![[width / 2, height / 2]];
+        let mut terrain = vec![[width / 2, height / 2]];
         for (i, ([west, north, across, down], tokens)) in patches.into_iter().enumerate().take(until) {
             let mut draw = stream.at(i as u64 + 1);
             let [ax, az, rx, rz] = [0; 4].map(|_| draw.unit());
             let attractor = [west + across * ax, north + down * az];
             let start_c = ((west + across * draw.unit()) * width as f64) as i64;
             let start_r = ((north + down * draw.unit()) * height as f64) as i64;
-            let [goal_c, goal_r] = land[(draw.unit() * land.len() as f64) as usize];
+            let [goal_c, goal_r] = terrain[(draw.unit() * terrain.len() as f64) as usize];
             let steps = (goal_c - start_c).abs().max((goal_r - start_r).abs());
             let way = (0..=steps).map(|n| {
                 let share = if steps == 0 { 0.0 } else { n as f64 / steps as f64 };
                 let towards = |from: i64, to: i64| (from as f64 + share * (to - from) as f64 + 0.5).floor() as i64;
                 [towards(start_c, goal_c), towards(start_r, goal_r)]
             });
-            let home = way.into_iter().find(|sample| land.contains(sample)).expect("the goal is land");
+            let home = way.into_iter().find(|sample| terrain.contains(sample)).expect("the goal is land");
             let reach = (libm::hypot(across * width as f64, down * height as f64) / 2.0).ceil() as i64;
             for _ in 0..tokens {
                 let azimuth = draw.unit() * std::f64::consts::TAU;
@@ -381,7 +381,7 @@ mod tests {
                 let mut ray = (0..=reach).map(|n| [along(n, home[0], east), along(n, home[1], south)]);
                 let mut coast = home;
                 let at_sea = ray.find(|sample| {
-                    let is_land = land.contains(sample);
+                    let is_land = terrain.contains(sample);
                     coast = if is_land { *sample } else { coast };
                     !is_land
                 });
@@ -392,7 +392,7 @@ mod tests {
                 for r in coast[1] - 1..=coast[1] + 1 {
                     for c in coast[0] - 1..=coast[0] + 1 {
                         let on_border = c <= 0 || r <= 0 || c >= width - 1 || r >= height - 1;
-                        if on_border || land.contains(&[c, r]) {
+                        if on_border || terrain.contains(&[c, r]) {
                             continue;
                         }
                         let (u, v) = (c as f64 / (width - 1) as f64, r as f64 / (height - 1) as f64);
@@ -406,10 +406,10 @@ mod tests {
                         }
                     }
                 }
-                land.extend(best.map(|(_, sample)| sample));
+                terrain.extend(best.map(|(_, sample)| sample));
             }
         }
-        land
+        terrain
     }
 
     #[test]
@@ -418,8 +418,8 @@ mod tests {
             let coastline = Coastline { reference_samples: 65, patch: 0.05, ..Default::default() };
             for until in [0, 1, 7, coastline.iterations()] {
                 let stream = Stream::new(seed, 9);
-                let growth = coastline.grown(extent, stream, until, &Monitor::new()).expect("not cancelled");
-                let found: Vec<[i64; 2]> = growth.land.iter().map(|sample| sample.map(|at| at as i64)).collect();
+                let growth = coastline.grown(extent, stream, until, &Progress::new()).expect("not cancelled");
+                let found: Vec<[i64; 2]> = growth.terrain.iter().map(|sample| sample.map(|at| at as i64)).collect();
                 assert_eq!(found, plain(&coastline, extent, stream, until as usize), "after {until}");
             }
         }
@@ -428,10 +428,10 @@ mod tests {
     #[test]
     fn the_default_is_an_island_in_a_sea_with_bays() {
         for seed in 0..6 {
-            let land = land(&Coastline::default(), sides(129), seed);
-            let is_land = |c: usize, r: usize| land[(c, r)] > 0.0;
+            let terrain = terrain(&Coastline::default(), sides(129), seed);
+            let is_land = |c: usize, r: usize| terrain[(c, r)] > 0.0;
             assert!((0..129).all(|i| !is_land(i, 0) && !is_land(i, 128) && !is_land(0, i) && !is_land(128, i)));
-            let area = land.heights().iter().filter(|height| **height > 0.0).count() as f64;
+            let area = terrain.heights().iter().filter(|height| **height > 0.0).count() as f64;
             assert!((0.2..0.6).contains(&(area / (129.0 * 129.0))), "{area} samples are land");
             let pairs = (0..129).flat_map(|i| (1..129).map(move |j| (i, j)));
             let coast: usize = pairs
@@ -449,8 +449,8 @@ mod tests {
 
     #[test]
     fn a_greater_size_only_adds_land() {
-        let lands = [0.2, 0.5, 0.8].map(|size| land(&Coastline { size, ..Default::default() }, sides(129), 3));
-        for pair in lands.windows(2) {
+        let terrains = [0.2, 0.5, 0.8].map(|size| terrain(&Coastline { size, ..Default::default() }, sides(129), 3));
+        for pair in terrains.windows(2) {
             assert!(pair[0].heights().iter().zip(pair[1].heights()).all(|(a, b)| *a <= 0.0 || *b > 0.0));
         }
     }
@@ -460,7 +460,7 @@ mod tests {
         for (extent, [width, height]) in [(WORLD, [129, 129]), (OBLONG, [31, 129])] {
             let at = |factor: usize| {
                 let grid = Grid::new(extent, (width - 1) * factor + 1, (height - 1) * factor + 1);
-                land(&Coastline::default(), grid, 5)
+                terrain(&Coastline::default(), grid, 5)
             };
             let (small, large) = (at(1), at(4));
             let differs = |c: usize, r: usize| (small[(c, r)] - large[(4 * c, 4 * r)]).abs() > 1e-3;

@@ -5,10 +5,10 @@
 //! its length beyond its two ends: then w is multiplied by a smoothstep that falls from 1 at the end to 0 `reach_m`
 //! beyond it.
 
-use super::{Drawn, Keyframe, Operate, Site};
-use crate::engine::fault::{FaultSum, Fault, Profile, on_displacement_grid, to_units};
+use super::{FaultSequence, Keyframe, Operation, EvalContext};
+use crate::engine::fault::{FaultSum, Fault, Profile, quantized_displacement, to_units};
 use crate::engine::heightfield::{Extent, Heightfield};
-use crate::engine::monitor::Cancelled;
+use crate::engine::progress::Cancelled;
 use crate::engine::parameters::{Point, Spec, parameters};
 use crate::engine::random::Stream;
 use crate::engine::rounding::smoothstep;
@@ -84,7 +84,7 @@ fn by_default() -> Vec<DrawnFault> {
 
 /// A drawn fault as a line with its length, made ready to be summed.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct LaidFault {
+pub struct PlacedFault {
     /// The iteration of the step with which it comes, from 1 on.
     pub at: u32,
     /// The line without its ends.
@@ -116,7 +116,7 @@ impl Ends {
     }
 }
 
-impl LaidFault {
+impl PlacedFault {
     /// `None` if its two ends are one, so that it has no direction.
     fn new(drawn: &DrawnFault) -> Option<Self> {
         let along = [drawn.to_m.x_m - drawn.from_m.x_m, drawn.to_m.z_m - drawn.from_m.z_m];
@@ -125,7 +125,7 @@ impl LaidFault {
             point_m: [drawn.from_m.x_m, drawn.from_m.z_m],
             // z runs south: a quarter turn to the right takes (0, −1), north, to (1, 0), east.
             normal: [-along[1] / length_m, along[0] / length_m],
-            displacement_m: on_displacement_grid(drawn.displacement_m),
+            displacement_m: quantized_displacement(drawn.displacement_m),
             profile: drawn.profile,
             zone_m: if drawn.profile == Profile::Step { 0.0 } else { drawn.zone_m },
         };
@@ -140,9 +140,9 @@ impl LaidFault {
     }
 
     /// How far the fault lifts a point, in metres.
-    pub fn lift_m(&self, x_m: f64, z_m: f64) -> f64 {
+    pub fn uplift_m(&self, x_m: f64, z_m: f64) -> f64 {
         let share = self.ends.map_or(1.0, |ends| ends.share(self.along_m(x_m, z_m)));
-        self.fault.lift_m(x_m, z_m) * share
+        self.fault.uplift_m(x_m, z_m) * share
     }
 
     /// Adds the lift of a row's samples, in units of the displacement grid.
@@ -161,7 +161,7 @@ impl LaidFault {
         }
         if first < last {
             for (sum, &x) in sums[first..last].iter_mut().zip(&xs[first..last]) {
-                *sum += to_units(self.lift_m(x, z_m));
+                *sum += to_units(self.uplift_m(x, z_m));
             }
         }
     }
@@ -169,19 +169,19 @@ impl LaidFault {
 
 impl DrawnFaults {
     /// Those that take part, in the order in which they come.
-    fn laid(&self) -> Vec<LaidFault> {
-        let mut laid: Vec<LaidFault> =
-            self.faults.iter().filter(|fault| fault.enabled).filter_map(LaidFault::new).collect();
+    fn laid(&self) -> Vec<PlacedFault> {
+        let mut laid: Vec<PlacedFault> =
+            self.faults.iter().filter(|fault| fault.enabled).filter_map(PlacedFault::new).collect();
         laid.sort_by_key(|fault| fault.at);
         laid
     }
 }
 
-impl Operate for DrawnFaults {
+impl Operation for DrawnFaults {
     const KEY: &'static str = "drawn_faults";
     const LABEL: &'static str = "Drawn faults";
 
-    fn can_be_cut(&self) -> bool {
+    fn is_pointwise(&self) -> bool {
         true
     }
 
@@ -190,22 +190,22 @@ impl Operate for DrawnFaults {
         taking_part.map(|fault| fault.at.max(1)).max().unwrap_or(0)
     }
 
-    fn faults_from(&self, first: u32, _extent: Extent, _stream: Stream) -> Option<Drawn<'_>> {
+    fn faults_from(&self, first: u32, _extent: Extent, _stream: Stream) -> Option<FaultSequence<'_>> {
         let mut laid = self.laid();
         laid.retain(|fault| fault.at >= first);
-        Some(Drawn::Laid(laid))
+        Some(FaultSequence::Placed(laid))
     }
 
-    fn evaluate(&self, site: &Site, until: u32, _resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
+    fn evaluate(&self, context: &EvalContext, until: u32, _resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
         let laid = self.laid();
         let come = &laid[..laid.partition_point(|fault| fault.at <= until)];
         let endless: Vec<Fault> = come.iter().filter(|laid| laid.ends.is_none()).map(|laid| laid.fault).collect();
-        let ending: Vec<&LaidFault> = come.iter().filter(|laid| laid.ends.is_some()).collect();
-        let sum = FaultSum { grid: site.grid, faults: &endless, monitor: site.monitor };
-        sum.land(|z_m, xs, sums| {
+        let ending: Vec<&PlacedFault> = come.iter().filter(|laid| laid.ends.is_some()).collect();
+        let sum = FaultSum { grid: context.grid, faults: &endless, progress: context.progress };
+        sum.terrain(|z_m, xs, sums| {
             ending.iter().try_for_each(|laid| {
                 laid.add_row(z_m, xs, sums);
-                site.monitor.check()
+                context.progress.check()
             })
         })
     }
@@ -220,7 +220,7 @@ mod tests {
 
     const WORLD: Extent = Extent { width_m: 300.0, depth_m: 200.0 };
 
-    fn land(faults: Vec<DrawnFault>, grid: Grid, until: u32) -> Heightfield {
+    fn terrain(faults: Vec<DrawnFault>, grid: Grid, until: u32) -> Heightfield {
         raised(&DrawnFaults { faults }, grid, None, until)
     }
 
@@ -234,25 +234,25 @@ mod tests {
     fn the_right_of_the_way_goes_up() {
         let grid = Grid::new(WORLD, 4, 3);
         // Northward between columns 1 and 2: the east is on the right.
-        let north = land(vec![fault([150.0, 200.0], [150.0, 0.0])], grid, 1);
+        let north = terrain(vec![fault([150.0, 200.0], [150.0, 0.0])], grid, 1);
         assert_eq!(north.row(1), [-5.0, -5.0, 5.0, 5.0]);
         // Eastward between rows 0 and 1: the south is on the right.
-        let east = land(vec![fault([0.0, 50.0], [10.0, 50.0])], grid, 1);
+        let east = terrain(vec![fault([0.0, 50.0], [10.0, 50.0])], grid, 1);
         assert_eq!([east[(0, 0)], east[(0, 1)], east[(0, 2)]], [-5.0, 5.0, 5.0]);
         // Westward, with a negative displacement: the same again.
         let west = DrawnFault { displacement_m: -5.0, ..fault([10.0, 50.0], [0.0, 50.0]) };
-        assert_eq!(land(vec![west], grid, 1), east);
+        assert_eq!(terrain(vec![west], grid, 1), east);
     }
 
     #[test]
     fn a_fault_with_a_reach_fades_beyond_its_ends() {
         let grid = Grid::new(WORLD, 31, 21);
         let short = DrawnFault { reach_m: Some(40.0), ..fault([100.0, 100.0], [200.0, 100.0]) };
-        let land = land(vec![short], grid, 1);
+        let terrain = terrain(vec![short], grid, 1);
         // South of the line: its whole displacement between the ends, half of it half-way through the reach, then none.
         for (column, expected) in [(10, 5.0), (15, 5.0), (20, 5.0), (22, 2.5), (8, 2.5), (24, 0.0), (30, 0.0), (0, 0.0)] {
-            assert_eq!(land[(column, 15)], expected, "column {column}");
-            assert_eq!(land[(column, 5)], -expected, "column {column}");
+            assert_eq!(terrain[(column, 15)], expected, "column {column}");
+            assert_eq!(terrain[(column, 5)], -expected, "column {column}");
         }
     }
 
@@ -262,11 +262,11 @@ mod tests {
         let (a, b) = (fault([10.0, 20.0], [200.0, 150.0]), fault([290.0, 5.0], [3.0, 170.0]));
         let faults = |a_on| vec![DrawnFault { at: 4, ..b.clone() }, DrawnFault { at: 2, enabled: a_on, ..a.clone() }];
         assert_eq!(DrawnFaults { faults: faults(true) }.iterations(), 4);
-        assert_eq!(land(faults(true), grid, 1).min_max(), [0.0, 0.0]);
-        assert_eq!(land(faults(true), grid, 3), land(vec![a.clone()], grid, 1));
-        assert_eq!(land(faults(false), grid, 4), land(vec![b.clone()], grid, 1));
+        assert_eq!(terrain(faults(true), grid, 1).min_max(), [0.0, 0.0]);
+        assert_eq!(terrain(faults(true), grid, 3), terrain(vec![a.clone()], grid, 1));
+        assert_eq!(terrain(faults(false), grid, 4), terrain(vec![b.clone()], grid, 1));
         assert_eq!(DrawnFaults { faults: Vec::new() }.iterations(), 0);
-        assert_eq!(land(vec![fault([5.0, 5.0], [5.0, 5.0])], grid, 1).min_max(), [0.0, 0.0], "no direction");
+        assert_eq!(terrain(vec![fault([5.0, 5.0], [5.0, 5.0])], grid, 1).min_max(), [0.0, 0.0], "no direction");
     }
 
     /// Everything at once, in every direction, on and off the map, against the plain sum over all samples.
@@ -293,7 +293,7 @@ mod tests {
                 ..fault(from, to)
             });
         }
-        let found = land(faults.clone(), grid, 1000);
+        let found = terrain(faults.clone(), grid, 1000);
         for r in 0..grid.height() {
             for c in 0..grid.width() {
                 let lift = |fault: &DrawnFault| {
@@ -317,7 +317,7 @@ mod tests {
 
     #[test]
     fn a_fault_without_ends_is_a_fault_like_any_other() {
-        let laid = LaidFault::new(&fault([150.0, 200.0], [150.0, 0.0])).expect("a direction");
+        let laid = PlacedFault::new(&fault([150.0, 200.0], [150.0, 0.0])).expect("a direction");
         assert_eq!((laid.fault.normal, laid.ends), ([1.0, 0.0], None));
         assert_eq!(DrawnFault::default().to_value()["from_m"], serde_json::json!([2048.0, 3600.0]));
     }

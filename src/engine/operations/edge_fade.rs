@@ -1,8 +1,8 @@
 //! Land faded towards the border of the world.
 
-use super::{Keyframe, Operate, Role, Site};
+use super::{Keyframe, Operation, Role, EvalContext};
 use crate::engine::heightfield::{Grid, Heightfield};
-use crate::engine::monitor::Cancelled;
+use crate::engine::progress::Cancelled;
 use crate::engine::parameters::{Spec, parameters};
 
 parameters! {
@@ -38,17 +38,17 @@ fn distances(grid: Grid) -> [Vec<f64>; 2] {
     ]
 }
 
-impl Operate for EdgeFade {
+impl Operation for EdgeFade {
     const KEY: &'static str = "edge_fade";
     const LABEL: &'static str = "Edge fade";
 
     fn role(&self) -> Role {
-        Role::Shapes
+        Role::Modifier
     }
 
-    fn evaluate(&self, site: &Site, _until: u32, _resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
-        let [across_x, across_z] = distances(site.grid);
-        site.reshaped(|height, c, r| {
+    fn evaluate(&self, context: &EvalContext, _until: u32, _resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
+        let [across_x, across_z] = distances(context.grid);
+        context.map_heights(|height, c, r| {
             let share = self.share([across_x[c], across_z[r]]);
             if share < 1.0 { (self.to_m + share * (f64::from(height) - self.to_m)) as f32 } else { height }
         })
@@ -72,23 +72,23 @@ mod tests {
 
     #[test]
     fn the_sources_formula_by_hand() {
-        let land = faded(&EdgeFade::default(), &level(80.0));
+        let terrain = faded(&EdgeFade::default(), &level(80.0));
         // The middle row has Fz = 1: 4·Fx is ½ at a sixteenth of the width and 1 at an eighth.
-        assert_eq!(&land.row(4)[..4], [0.0, 40.0, 80.0, 80.0]);
+        assert_eq!(&terrain.row(4)[..4], [0.0, 40.0, 80.0, 80.0]);
         // A quarter down Fz = ½; one sample from the corner Fx = ⅛, Fz = ¼, so F = ⅛.
-        assert_eq!(&land.row(2)[..5], [0.0, 20.0, 40.0, 60.0, 80.0]);
-        assert_eq!(land[(1, 1)], 10.0);
+        assert_eq!(&terrain.row(2)[..5], [0.0, 20.0, 40.0, 60.0, 80.0]);
+        assert_eq!(terrain[(1, 1)], 10.0);
     }
 
     #[test]
     fn the_border_has_the_height_and_both_halves_are_alike() {
-        let land = faded(&EdgeFade { to_m: -30.0, width: 0.3 }, &level(80.0));
+        let terrain = faded(&EdgeFade { to_m: -30.0, width: 0.3 }, &level(80.0));
         for c in 0..17 {
-            assert_eq!([land[(c, 0)], land[(c, 8)]], [-30.0; 2]);
-            assert!((0..9).all(|r| (land[(c, r)] - land[(16 - c, 8 - r)]).abs() < 1e-4));
+            assert_eq!([terrain[(c, 0)], terrain[(c, 8)]], [-30.0; 2]);
+            assert!((0..9).all(|r| (terrain[(c, r)] - terrain[(16 - c, 8 - r)]).abs() < 1e-4));
         }
-        assert!((0..9).all(|r| land[(0, r)] == -30.0 && land[(16, r)] == -30.0));
-        assert_eq!(land[(8, 4)], 80.0);
+        assert!((0..9).all(|r| terrain[(0, r)] == -30.0 && terrain[(16, r)] == -30.0));
+        assert_eq!(terrain[(8, 4)], 80.0);
     }
 
     #[test]

@@ -10,10 +10,10 @@ use rayon::prelude::*;
 
 use super::fluvial_erosion::{FaultRivers, Refinement, Rivers};
 use super::recursive_filter::RecursiveFilter;
-use super::{Drawn, Keyframe, ResumableLand, Operate, Site};
-use crate::engine::fault::{FaultSum, Fault, Profile, Sums, add_fault, on_displacement_grid, sum_of_faults};
+use super::{FaultSequence, Keyframe, AccumulatedHeights, Operation, EvalContext};
+use crate::engine::fault::{FaultSum, Fault, Profile, FixedHeights, add_fault, quantized_displacement, sum_of_faults};
 use crate::engine::heightfield::{Extent, Grid, Heightfield};
-use crate::engine::monitor::Cancelled;
+use crate::engine::progress::Cancelled;
 use crate::engine::parameters::{Spec, Weighted, choices, parameters};
 use crate::engine::random::{Draw, Stream};
 
@@ -195,16 +195,16 @@ impl Faults {
     }
 
     /// Some of the faults.
-    fn drawn(&self, site: &Site, which: RangeInclusive<u32>) -> Result<Vec<Fault>, Cancelled> {
-        let draw = |i| self.fault(i, site.grid.extent(), site.stream);
-        which.into_par_iter().map(|i| site.monitor.check().map(|()| draw(i))).collect()
+    fn drawn(&self, context: &EvalContext, which: RangeInclusive<u32>) -> Result<Vec<Fault>, Cancelled> {
+        let draw = |i| self.fault(i, context.grid.extent(), context.stream);
+        which.into_par_iter().map(|i| context.progress.check().map(|()| draw(i))).collect()
     }
 
     /// Fault i = 1…n, drawn without drawing those before it.
     fn fault(&self, i: u32, extent: Extent, stream: Stream) -> Fault {
         let mut draw = stream.at(u64::from(i));
         let goes_up = draw.chance(self.up_chance);
-        let displacement_m = on_displacement_grid(self.displacement_m(i, &mut draw));
+        let displacement_m = quantized_displacement(self.displacement_m(i, &mut draw));
         let displacement_m = if self.skipped.contains(&i) { 0.0 } else { displacement_m };
         let (point_m, normal) = self.line(extent, &mut draw);
         Fault {
@@ -237,7 +237,7 @@ fn weighted(sizes: &[Weighted], place: f64) -> f64 {
     0.0
 }
 
-impl Operate for Faults {
+impl Operation for Faults {
     const KEY: &'static str = "faults";
     const LABEL: &'static str = "Faults";
 
@@ -245,76 +245,76 @@ impl Operate for Faults {
         self.count
     }
 
-    fn resumes(&self) -> bool {
+    fn is_resumable(&self) -> bool {
         self.has_weather()
     }
 
-    fn can_be_cut(&self) -> bool {
+    fn is_pointwise(&self) -> bool {
         !self.has_weather()
     }
 
-    fn works_on(&self, grid: Grid) -> Grid {
-        if self.rivers.is_some() { FaultRivers::works_on(grid) } else { grid }
+    fn working_grid(&self, grid: Grid) -> Grid {
+        if self.rivers.is_some() { FaultRivers::working_grid(grid) } else { grid }
     }
 
-    fn sketches_on(&self, grid: Grid) -> Grid {
-        if self.rivers.is_some() { FaultRivers::sketches_on(grid) } else { grid }
+    fn preview_grid(&self, grid: Grid) -> Grid {
+        if self.rivers.is_some() { FaultRivers::preview_grid(grid) } else { grid }
     }
 
-    fn faults_from(&self, first: u32, extent: Extent, stream: Stream) -> Option<Drawn<'_>> {
-        Some(Drawn::Lines(Box::new((first.max(1)..=self.count).map(move |i| self.fault(i, extent, stream)))))
+    fn faults_from(&self, first: u32, extent: Extent, stream: Stream) -> Option<FaultSequence<'_>> {
+        Some(FaultSequence::Lines(Box::new((first.max(1)..=self.count).map(move |i| self.fault(i, extent, stream)))))
     }
 
-    fn maps_held(&self, _grid: Grid) -> f64 {
+    fn peak_maps(&self, _grid: Grid) -> f64 {
         let of_rivers = if self.rivers.is_some() { Rivers::MAPS } else { 0.0 };
-        2.0 + self.wind.as_ref().map_or(0.0, RecursiveFilter::maps_beside) + of_rivers
+        2.0 + self.wind.as_ref().map_or(0.0, RecursiveFilter::extra_maps) + of_rivers
     }
 
-    fn maps_carried(&self, _grid: Grid) -> f64 {
+    fn upsample_peak_maps(&self, _grid: Grid) -> f64 {
         Refinement::MAPS
     }
 
-    fn add_up(&self, site: &Site, until: u32, from: Option<(u32, Sums)>) -> Option<ResumableLand> {
+    fn accumulate(&self, context: &EvalContext, until: u32, from: Option<(u32, FixedHeights)>) -> Option<AccumulatedHeights> {
         (!self.has_weather()).then(|| {
             let (done, onto) = from.map_or((0, None), |(done, sums)| (done, Some(sums)));
-            let mut faults = self.drawn(site, done.min(until) + 1..=done.max(until))?;
+            let mut faults = self.drawn(context, done.min(until) + 1..=done.max(until))?;
             if until < done {
                 // What went up comes down again.
                 faults.iter_mut().for_each(|fault| fault.displacement_m = -fault.displacement_m);
             }
-            FaultSum { grid: site.grid, faults: &faults, monitor: site.monitor }.land_and_sums(onto)
+            FaultSum { grid: context.grid, faults: &faults, progress: context.progress }.heights_and_fixed(onto)
         })
     }
 
-    fn evaluate(&self, site: &Site, until: u32, resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
+    fn evaluate(&self, context: &EvalContext, until: u32, resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
         if !self.has_weather() {
-            return sum_of_faults(site.grid, &self.drawn(site, 1..=until)?, site.monitor);
+            return sum_of_faults(context.grid, &self.drawn(context, 1..=until)?, context.progress);
         }
-        let (done, mut land) = match resume {
-            Some(keyframe) => (keyframe.iteration, keyframe.land.copied(site.monitor)?),
-            None => (0, Heightfield::flat(site.grid)),
+        let (done, mut terrain) = match resume {
+            Some(keyframe) => (keyframe.iteration, keyframe.terrain.copied(context.progress)?),
+            None => (0, Heightfield::flat(context.grid)),
         };
-        let tally = site.monitor.tally((until - done) as usize);
-        let mut wind = self.wind.as_ref().map(|wind| wind.on(site.grid));
-        let mut rivers = self.rivers.as_ref().map(|rivers| rivers.on(site.grid, site.monitor)).transpose()?;
+        let counter = context.progress.counter((until - done) as usize);
+        let mut wind = self.wind.as_ref().map(|wind| wind.on(context.grid));
+        let mut rivers = self.rivers.as_ref().map(|rivers| rivers.on(context.grid, context.progress)).transpose()?;
         for i in done + 1..=until {
-            add_fault(&mut land, &self.fault(i, site.grid.extent(), site.stream), site.monitor)?;
+            add_fault(&mut terrain, &self.fault(i, context.grid.extent(), context.stream), context.progress)?;
             if let Some(wind) = &mut wind {
-                wind.pass(&mut land, site.monitor)?;
+                wind.pass(&mut terrain, context.progress)?;
             }
             if let Some(rivers) = &mut rivers {
-                rivers.after(i, &mut land, site.monitor)?;
+                rivers.after(i, &mut terrain, context.progress)?;
             }
-            tally.add_one()?;
+            counter.add_one()?;
         }
-        Ok(land)
+        Ok(terrain)
     }
 
-    fn carried(&self, land: &Heightfield, site: &Site, until: u32) -> Result<Heightfield, Cancelled> {
-        let Some(rivers) = &self.rivers else { return land.resampled(site.grid, site.monitor) };
-        let faults = self.drawn(site, 1..=until)?;
-        let unworn = |grid: Grid| sum_of_faults(grid, &faults, site.monitor);
-        rivers.carry(land, site, until, if self.wind.is_none() { Some(&unworn) } else { None })
+    fn upsample(&self, terrain: &Heightfield, context: &EvalContext, until: u32) -> Result<Heightfield, Cancelled> {
+        let Some(rivers) = &self.rivers else { return terrain.resampled(context.grid, context.progress) };
+        let faults = self.drawn(context, 1..=until)?;
+        let unworn = |grid: Grid| sum_of_faults(grid, &faults, context.progress);
+        rivers.carry(terrain, context, until, if self.wind.is_none() { Some(&unworn) } else { None })
     }
 }
 
@@ -323,13 +323,13 @@ mod tests {
     use super::super::testing::{raised, resumed, stream};
     use super::*;
     use crate::engine::inputs::Inputs;
-    use crate::engine::monitor::Monitor;
+    use crate::engine::progress::Progress;
 
     #[test]
     fn what_is_skipped_lifts_nothing_and_moves_no_other_fault() {
         let faults = Faults { count: 9, ..Default::default() };
         let extent = Extent { width_m: 900.0, depth_m: 700.0 };
-        let drawn = |faults: &Faults| faults.faults(extent, stream()).map(Drawn::into_lines).expect("lines");
+        let drawn = |faults: &Faults| faults.faults(extent, stream()).map(FaultSequence::into_lines).expect("lines");
         let mut expected = drawn(&faults);
         expected[3].displacement_m = 0.0;
         assert_eq!(drawn(&Faults { skipped: vec![4, 70], ..faults }), expected);
@@ -339,9 +339,9 @@ mod tests {
     fn exact_heights_are_gone_on_with_in_either_direction() {
         let faults = Faults { count: 40, ..Default::default() };
         let grid = Grid::new(Extent { width_m: 900.0, depth_m: 700.0 }, 37, 29);
-        let (inputs, monitor) = (Inputs::default(), Monitor::new());
-        let site = Site { grid, below: None, stream: stream(), inputs: &inputs, monitor: &monitor };
-        let at = |until, from| faults.add_up(&site, until, from).expect("a sum").expect("not cancelled");
+        let (inputs, progress) = (Inputs::default(), Progress::new());
+        let context = EvalContext { grid, below: None, stream: stream(), inputs: &inputs, progress: &progress };
+        let at = |until, from| faults.accumulate(&context, until, from).expect("a sum").expect("not cancelled");
         let (_, thirty) = at(30, None);
         for until in [0, 7, 29, 30, 31, 40] {
             assert_eq!(at(until, Some((30, thirty.clone()))).0, raised(&faults, grid, None, until), "{until}");
@@ -352,7 +352,7 @@ mod tests {
         assert_ne!(up, down);
         up.heights_mut().iter_mut().for_each(|height| *height = -*height);
         assert_eq!(up, down);
-        assert!(Faults { wind: Some(RecursiveFilter::default()), ..faults }.add_up(&site, 3, None).is_none());
+        assert!(Faults { wind: Some(RecursiveFilter::default()), ..faults }.accumulate(&context, 3, None).is_none());
     }
 
     #[test]
@@ -365,10 +365,10 @@ mod tests {
         assert_ne!(plain, worn);
         assert!(pits(&worn) < 0.5 * pits(&plain), "{} and {}", pits(&worn), pits(&plain));
         // What they take lifts the rest.
-        let mean_m = |land: &Heightfield| land.heights().iter().map(|&height| f64::from(height)).sum::<f64>() / 4225.0;
+        let mean_m = |terrain: &Heightfield| terrain.heights().iter().map(|&height| f64::from(height)).sum::<f64>() / 4225.0;
         assert!((mean_m(&worn) - mean_m(&plain)).abs() < 0.01, "{} and {}", mean_m(&worn), mean_m(&plain));
         let early = raised(&carved, grid, None, 23);
-        assert_eq!(resumed(&carved, Keyframe { iteration: 23, land: &early }, 60), worn);
+        assert_eq!(resumed(&carved, Keyframe { iteration: 23, terrain: &early }, 60), worn);
         // Before their first turn nothing is worn.
         let [plain, young] = [&faults(None), &carved].map(|faults| raised(faults, grid, None, 4));
         assert!(plain.heights().iter().zip(young.heights()).all(|(plain, young)| (plain - young).abs() < 1e-3));

@@ -3,10 +3,10 @@
 
 use rayon::prelude::*;
 
-use super::recursive_filter::{Way, mix};
-use super::{Keyframe, Operate, Role, Site};
+use super::recursive_filter::{Direction, mix};
+use super::{Keyframe, Operation, Role, EvalContext};
 use crate::engine::heightfield::Heightfield;
-use crate::engine::monitor::Cancelled;
+use crate::engine::progress::Cancelled;
 use crate::engine::parameters::{Spec, parameters};
 use crate::engine::strips::strips;
 
@@ -19,17 +19,17 @@ parameters! {
         /// The samples along the longer side whose spacing is the distance to the neighbour, at every size, so that the
         /// land stays the same.
         reference_samples: u32 = 257,
-            Spec::number("Reference samples", 2.0, 65_537.0).slider(65.0, 4097.0).logarithmic().steady();
+            Spec::number("Reference samples", 2.0, 65_537.0).slider(65.0, 4097.0).logarithmic().fixed();
         /// How many times the whole filter is applied.
         passes: u32 = 2, Spec::number("Passes", 0.0, 10_000.0).slider(0.0, 20.0);
     }
 }
 
 /// The directions along an axis, in the order in which they are swept.
-const WAYS: [Way; 2] = [Way::Forth, Way::Back];
+const WAYS: [Direction; 2] = [Direction::Forth, Direction::Back];
 
 /// y[i] = k·x[i − lag] + (1 − k)·x[i] along a row, linear between samples; beyond the border the last one stands.
-fn sweep_row(row: &mut [f32], k: f32, lag: f64, way: Way, input: &mut Vec<f32>) {
+fn sweep_row(row: &mut [f32], k: f32, lag: f64, way: Direction, input: &mut Vec<f32>) {
     input.clear();
     input.extend_from_slice(row);
     for (i, height) in row.iter_mut().enumerate() {
@@ -39,7 +39,7 @@ fn sweep_row(row: &mut [f32], k: f32, lag: f64, way: Way, input: &mut Vec<f32>) 
 }
 
 /// The same along the columns of a strip, given as the pieces of its rows.
-fn sweep_columns(pieces: &mut [&mut [f32]], k: f32, lag: f64, way: Way, input: &mut Vec<f32>) {
+fn sweep_columns(pieces: &mut [&mut [f32]], k: f32, lag: f64, way: Direction, input: &mut Vec<f32>) {
     input.clear();
     pieces.iter().for_each(|piece| input.extend_from_slice(piece));
     let count = pieces.len();
@@ -53,33 +53,33 @@ fn sweep_columns(pieces: &mut [&mut [f32]], k: f32, lag: f64, way: Way, input: &
     }
 }
 
-impl Operate for FiniteFilter {
+impl Operation for FiniteFilter {
     const KEY: &'static str = "finite_filter";
     const LABEL: &'static str = "Finite filter";
 
     fn role(&self) -> Role {
-        Role::Shapes
+        Role::Modifier
     }
 
-    fn evaluate(&self, site: &Site, _until: u32, _resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
-        let mut land = site.land_below()?;
-        let (grid, extent, k) = (site.grid, site.grid.extent(), self.k as f32);
+    fn evaluate(&self, context: &EvalContext, _until: u32, _resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
+        let mut terrain = context.heights_below()?;
+        let (grid, extent, k) = (context.grid, context.grid.extent(), self.k as f32);
         let width = grid.width();
         let reference_m = extent.width_m.max(extent.depth_m) / (f64::from(self.reference_samples) - 1.0);
         let [lag_x, lag_z] = [reference_m / grid.spacing_x_m(), reference_m / grid.spacing_z_m()];
-        let tally = site.monitor.tally(self.passes as usize);
+        let counter = context.progress.counter(self.passes as usize);
         for _ in 0..self.passes {
-            land.heights_mut().par_chunks_mut(width).try_for_each_init(Vec::new, |input, row| {
+            terrain.heights_mut().par_chunks_mut(width).try_for_each_init(Vec::new, |input, row| {
                 WAYS.into_iter().for_each(|way| sweep_row(row, k, lag_x, way, input));
-                site.monitor.check()
+                context.progress.check()
             })?;
-            strips(land.heights_mut(), width, site.monitor)?.par_iter_mut().try_for_each_init(Vec::new, |input, strip| {
+            strips(terrain.heights_mut(), width, context.progress)?.par_iter_mut().try_for_each_init(Vec::new, |input, strip| {
                 WAYS.into_iter().for_each(|way| sweep_columns(strip, k, lag_z, way, input));
-                site.monitor.check()
+                context.progress.check()
             })?;
-            tally.add_one()?;
+            counter.add_one()?;
         }
-        Ok(land)
+        Ok(terrain)
     }
 }
 
@@ -102,15 +102,15 @@ mod tests {
     fn a_wall_by_hand() {
         // East leaves ¾ and ¼ behind it; west mixes ¼ of the eastern neighbour into each.
         let wall = Heightfield::from_fn(grid(9), |c, _| 16.0 * f32::from(u8::from(c == 4)));
-        let land = shaped(&filter(0.25, 9), &wall);
-        assert_eq!(land.row(5), [0.0, 0.0, 0.0, 3.0, 10.0, 3.0, 0.0, 0.0, 0.0]);
+        let terrain = shaped(&filter(0.25, 9), &wall);
+        assert_eq!(terrain.row(5), [0.0, 0.0, 0.0, 3.0, 10.0, 3.0, 0.0, 0.0, 0.0]);
     }
 
     #[test]
     fn the_filter_equals_the_plain_loops_and_the_border_stays_behind_itself() {
-        let land = rough(grid(17));
-        let found = shaped(&filter(0.3, 17), &land);
-        let mut plain: Vec<f32> = land.heights().to_vec();
+        let terrain = rough(grid(17));
+        let found = shaped(&filter(0.3, 17), &terrain);
+        let mut plain: Vec<f32> = terrain.heights().to_vec();
         for (dc, dr) in [(-1, 0), (1, 0), (0, -1), (0, 1)] {
             let input = plain.clone();
             for i in 0..17 * 17 {

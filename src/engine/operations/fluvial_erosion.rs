@@ -24,10 +24,10 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use rayon::prelude::*;
 
-use super::{Keyframe, Operate, Role, Site};
-use crate::engine::flow::{Course, Creep, Drainage, Outlets, numbers};
-use crate::engine::heightfield::{Grid, HIGHEST_M, Heightfield};
-use crate::engine::monitor::{Cancelled, Monitor};
+use super::{Keyframe, Operation, Role, EvalContext};
+use crate::engine::flow::{RoutingOptions, Creep, Drainage, Outlets, numbers};
+use crate::engine::heightfield::{Grid, MAX_HEIGHT_M, Heightfield};
+use crate::engine::progress::{Cancelled, Progress};
 use crate::engine::parameters::{Spec, choices, parameters};
 
 choices! {
@@ -71,11 +71,11 @@ parameters! {
         outlets: Outlets = Outlets::Hollows, Spec::new("Outlets");
         /// The level of a sea in which rivers end: land under it neither rises nor is worn; empty: there is none.
         sea_m: Option<f64> = None,
-            Spec::number("Sea level", -100_000.0, 100_000.0).slider(-1000.0, 1000.0).unit("m").steady();
+            Spec::number("Sea level", -100_000.0, 100_000.0).slider(-1000.0, 1000.0).unit("m").fixed();
         /// How many samples the longer side of the grid has on which the rivers are laid out, at every size of map; finer
         /// maps add the small valleys to them.
         reference_samples: u32 = 257,
-            Spec::number("Reference samples", 17.0, 513.0).slider(65.0, 513.0).logarithmic().steady();
+            Spec::number("Reference samples", 17.0, 513.0).slider(65.0, 513.0).logarithmic().fixed();
     }
 }
 
@@ -100,84 +100,84 @@ parameters! {
 
 impl FaultRivers {
     /// The rivers on a grid.
-    fn rivers(&self, grid: Grid, monitor: &Monitor) -> Result<Rivers, Cancelled> {
-        let law = Law {
+    fn rivers(&self, grid: Grid, progress: &Progress) -> Result<Rivers, Cancelled> {
+        let law = StreamPowerLaw {
             erodibility: self.erodibility * 1e-6,
             area_exponent: 0.5,
             slope_exponent: 1.0,
             hillslope_m: self.hillslope_m,
             creep_m2: self.creep,
         };
-        let course = Course { outlets: Outlets::Hollows, sea_m: None, stray: 1.0 };
-        Rivers::new(grid, course, law, self.years, monitor)
+        let course = RoutingOptions { outlets: Outlets::Hollows, sea_m: None, stray: 1.0 };
+        Rivers::new(grid, course, law, self.years, progress)
     }
 
     /// The rivers on a grid, to be told of every fault.
-    pub(super) fn on(&self, grid: Grid, monitor: &Monitor) -> Result<AnsweringRivers, Cancelled> {
-        Ok(AnsweringRivers { rivers: self.rivers(grid, monitor)?, every: self.every })
+    pub(super) fn on(&self, grid: Grid, progress: &Progress) -> Result<PeriodicRivers, Cancelled> {
+        Ok(PeriodicRivers { rivers: self.rivers(grid, progress)?, every: self.every })
     }
 
     /// Land of so many faults on another grid. `unworn` is the land of the faults alone on any grid, where it is known:
     /// what lies between the samples of a coarser grid is taken from it.
     pub(super) fn carry(
         &self,
-        land: &Heightfield,
-        site: &Site,
+        terrain: &Heightfield,
+        context: &EvalContext,
         until: u32,
         unworn: Option<&(dyn Fn(Grid) -> Result<Heightfield, Cancelled> + Sync)>,
     ) -> Result<Heightfield, Cancelled> {
         let steps = until / self.every.max(1);
         if steps == 0 {
-            return unworn.map_or_else(|| land.resampled(site.grid, site.monitor), |unworn| unworn(site.grid));
+            return unworn.map_or_else(|| terrain.resampled(context.grid, context.progress), |unworn| unworn(context.grid));
         }
         let below = unworn.unwrap_or(&|grid| Ok(Heightfield::flat(grid)));
         let rise_m = |below: &Heightfield| Ok(vec![0.0; below.grid().samples()]);
-        let rivers = |grid: Grid| self.rivers(grid, site.monitor);
-        Refinement { land, steps, below, rise_m: &rise_m, rivers: &rivers }.carry(site.grid, site.monitor)
+        let rivers = |grid: Grid| self.rivers(grid, context.progress);
+        Refinement { terrain, steps, below, rise_m: &rise_m, rivers: &rivers }.carry(context.grid, context.progress)
     }
 
     /// The grid on which faults with rivers work.
-    pub(super) fn works_on(grid: Grid) -> Grid {
+    pub(super) fn working_grid(grid: Grid) -> Grid {
         Grid::fitted(grid.extent(), FAULT_SAMPLES)
     }
 
     /// The same for a sketch.
-    pub(super) fn sketches_on(grid: Grid) -> Grid {
-        coarser(grid, Self::works_on(grid))
+    pub(super) fn preview_grid(grid: Grid) -> Grid {
+        coarser(grid, Self::working_grid(grid))
     }
 }
 
 /// Rivers that have their turn every few faults.
 #[derive(Debug)]
-pub(super) struct AnsweringRivers {
+pub(super) struct PeriodicRivers {
     rivers: Rivers,
     every: u32,
 }
 
-impl AnsweringRivers {
+impl PeriodicRivers {
     /// What the rivers do after fault i: nothing, unless it is their turn.
     ///
     /// The land as a whole, outlets and all, rises by what they take from it on the average, so that its mean height stays
     /// what the faults made it: otherwise it would sink for ever, because every fault lowers as much land as it lifts and
     /// rivers only take. The crust does much the same when it is relieved of a load, by about 0.8 of it (A. B. Watts,
     /// "Isostasy and Flexure of the Lithosphere", 2001); here it is all of it, by convention.
-    pub fn after(&mut self, i: u32, land: &mut Heightfield, monitor: &Monitor) -> Result<(), Cancelled> {
+    pub fn after(&mut self, i: u32, terrain: &mut Heightfield, progress: &Progress) -> Result<(), Cancelled> {
         if !i.is_multiple_of(self.every) {
             return Ok(());
         }
-        let before_m = mean_m(land);
-        self.rivers.step(land, None, monitor)?;
-        let rebound_m = (before_m - mean_m(land)) as f32;
-        land.heights_mut().par_iter_mut().with_min_len(1 << 13).for_each(|height| *height += rebound_m);
+        let before_m = mean_m(terrain);
+        self.rivers.step(terrain, None, progress)?;
+        let rebound_m = (before_m - mean_m(terrain)) as f32;
+        terrain.heights_mut().par_iter_mut().with_min_len(1 << 13).for_each(|height| *height += rebound_m);
         Ok(())
     }
 }
 
 /// The mean height of a land; the rows are added up in their order, whatever the number of threads.
-fn mean_m(land: &Heightfield) -> f64 {
-    let rows = land.heights().par_chunks_exact(land.grid().width()).with_min_len(32);
+fn mean_m(terrain: &Heightfield) -> f64 {
+    let rows = terrain.heights().par_chunks_exact(terrain.grid().width()).with_min_len(32);
     let sums: Vec<f64> = rows.map(|row| row.iter().map(|&height| f64::from(height)).sum()).collect();
-    sums.iter().sum::<f64>() / land.grid().samples() as f64
+    sums.iter().sum::<f64>() / terrain.grid().samples() as f64
 }
 
 /// The samples along the longer side of the grid on which rivers run between faults.
@@ -191,7 +191,7 @@ const FINEST: usize = 4097;
 
 /// The law by which rivers wear the ground.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Law {
+pub(super) struct StreamPowerLaw {
     /// K, 1/year for m = ½, else m^(1 − 2m)/year.
     pub erodibility: f64,
     /// m and n.
@@ -206,7 +206,7 @@ pub(super) struct Law {
 /// Rivers on one grid, with all that they need for a step of some years.
 #[derive(Debug)]
 pub(super) struct Rivers {
-    law: Law,
+    law: StreamPowerLaw,
     years: f64,
     cell_m2: f64,
     /// K·Δt·(A + ℓ²)ᵐ by the samples of the area.
@@ -227,8 +227,8 @@ impl Rivers {
     /// Maps of heights that are held.
     pub const MAPS: f64 = Drainage::MAPS + 3.0;
 
-    pub fn new(grid: Grid, course: Course, law: Law, years: f64, monitor: &Monitor) -> Result<Self, Cancelled> {
-        let drainage = Drainage::new(grid, course, monitor)?;
+    pub fn new(grid: Grid, course: RoutingOptions, law: StreamPowerLaw, years: f64, progress: &Progress) -> Result<Self, Cancelled> {
+        let drainage = Drainage::new(grid, course, progress)?;
         let framed = drainage.framed_samples();
         let zero = || AtomicU32::new(0);
         let mut rivers = Self {
@@ -239,8 +239,8 @@ impl Rivers {
             falls: drainage.lengths_m().map(|length_m| libm::pow(f64::from(length_m), -law.slope_exponent) as f32),
             creep: Creep::new(law.creep_m2, years, [grid.spacing_x_m(), grid.spacing_z_m()]),
             tops: vec![0.0; framed],
-            areas: numbers(framed, zero, monitor)?,
-            worn: numbers(framed, zero, monitor)?,
+            areas: numbers(framed, zero, progress)?,
+            worn: numbers(framed, zero, progress)?,
             drainage,
         };
         rivers.known = (0..KNOWN_AREAS.min(grid.samples() + 1) as u32).map(|area| rivers.factor(area)).collect();
@@ -249,7 +249,7 @@ impl Rivers {
 
     /// K·Δt·(A + ℓ²)ᵐ for an area in samples.
     fn factor(&self, area: u32) -> f32 {
-        let Law { erodibility, area_exponent, hillslope_m, .. } = self.law;
+        let StreamPowerLaw { erodibility, area_exponent, hillslope_m, .. } = self.law;
         let area_m2 = f64::from(area) * self.cell_m2 + hillslope_m * hillslope_m;
         let power = if area_exponent == 0.5 { area_m2.sqrt() } else { libm::pow(area_m2, area_exponent) };
         (erodibility * self.years * power) as f32
@@ -257,17 +257,17 @@ impl Rivers {
 
     /// Lets the rivers work for the years of a step, and the soil creep. `rise_m` says how far each sample rises, row by
     /// row; `None`: nothing rises.
-    pub fn step(&mut self, land: &mut Heightfield, rise_m: Option<&[f32]>, monitor: &Monitor) -> Result<(), Cancelled> {
-        self.drainage.route(land, monitor)?;
-        let (width, stride) = (land.grid().width(), self.drainage.stride());
-        let rows = self.tops.par_chunks_exact_mut(stride).skip(1).zip(land.heights().par_chunks_exact(width));
+    pub fn step(&mut self, terrain: &mut Heightfield, rise_m: Option<&[f32]>, progress: &Progress) -> Result<(), Cancelled> {
+        self.drainage.route(terrain, progress)?;
+        let (width, stride) = (terrain.grid().width(), self.drainage.stride());
+        let rows = self.tops.par_chunks_exact_mut(stride).skip(1).zip(terrain.heights().par_chunks_exact(width));
         rows.enumerate().with_min_len(16).try_for_each(|(r, (tops, row))| {
             let tops = &mut tops[1..=width];
             tops.copy_from_slice(row);
             if let Some(rise_m) = rise_m {
                 tops.iter_mut().zip(&rise_m[r * width..]).for_each(|(top, rise)| *top += rise);
             }
-            monitor.check()
+            progress.check()
         })?;
         let (drainage, tops, worn, areas) = (&self.drainage, &self.tops, &self.worn, &self.areas);
         let sea_m = drainage.sea_m();
@@ -296,16 +296,16 @@ impl Rivers {
                 worn[sample].store(height_m.to_bits(), Relaxed);
             }
         };
-        drainage.climb(areas, wear, monitor)?;
-        let rows = land.heights_mut().par_chunks_exact_mut(width).zip(drainage.inside()).with_min_len(16);
+        drainage.visit_upstream(areas, wear, progress)?;
+        let rows = terrain.heights_mut().par_chunks_exact_mut(width).zip(drainage.inside()).with_min_len(16);
         rows.try_for_each(|(row, places)| {
             for (height, worn) in row.iter_mut().zip(&worn[places]) {
-                *height = f32::from_bits(worn.load(Relaxed)).min(HIGHEST_M);
+                *height = f32::from_bits(worn.load(Relaxed)).min(MAX_HEIGHT_M);
             }
-            monitor.check()
+            progress.check()
         })?;
         match &self.creep {
-            Some(creep) => creep.step(land, &drainage.ends(), monitor),
+            Some(creep) => creep.step(terrain, &drainage.ends(), progress),
             None => Ok(()),
         }
     }
@@ -340,8 +340,8 @@ fn root(d: f64, f: f64, n: f64) -> f64 {
 }
 
 impl FluvialErosion {
-    fn law(&self) -> Law {
-        Law {
+    fn law(&self) -> StreamPowerLaw {
+        StreamPowerLaw {
             erodibility: self.erodibility * 1e-6,
             area_exponent: self.area_exponent,
             slope_exponent: self.slope_exponent,
@@ -350,18 +350,18 @@ impl FluvialErosion {
         }
     }
 
-    fn rivers(&self, grid: Grid, monitor: &Monitor) -> Result<Rivers, Cancelled> {
+    fn rivers(&self, grid: Grid, progress: &Progress) -> Result<Rivers, Cancelled> {
         let sea_m = self.sea_m.map(|sea_m| sea_m as f32);
-        let course = Course { outlets: self.outlets, sea_m, stray: self.stray as f32 };
-        Rivers::new(grid, course, self.law(), self.years, monitor)
+        let course = RoutingOptions { outlets: self.outlets, sea_m, stray: self.stray as f32 };
+        Rivers::new(grid, course, self.law(), self.years, progress)
     }
 
     /// How far each sample rises in a step, metres.
-    fn rise_m(&self, grid: Grid, below: Option<&Heightfield>, monitor: &Monitor) -> Result<Vec<f32>, Cancelled> {
+    fn rise_m(&self, grid: Grid, below: Option<&Heightfield>, progress: &Progress) -> Result<Vec<f32>, Cancelled> {
         let step_m = (self.uplift_mm * 1e-3 * self.years) as f32;
         match (self.uplift_by, below) {
             (UpliftBy::Height, Some(below)) => {
-                let [lowest, high] = below.min_max_watched(monitor)?;
+                let [lowest, high] = below.min_max_cancellable(progress)?;
                 let low = self.sea_m.map_or(lowest, |sea_m| lowest.max(sea_m as f32)).min(high);
                 let range = high - low;
                 let share = |height: f32| if range > 0.0 { ((height - low) / range).max(0.0) } else { 1.0 };
@@ -372,72 +372,72 @@ impl FluvialErosion {
     }
 }
 
-impl Operate for FluvialErosion {
+impl Operation for FluvialErosion {
     const KEY: &'static str = "fluvial_erosion";
     const LABEL: &'static str = "Fluvial erosion";
 
     fn role(&self) -> Role {
-        Role::Shapes
+        Role::Modifier
     }
 
     fn iterations(&self) -> u32 {
         self.count
     }
 
-    fn resumes(&self) -> bool {
+    fn is_resumable(&self) -> bool {
         true
     }
 
-    fn works_on(&self, grid: Grid) -> Grid {
+    fn working_grid(&self, grid: Grid) -> Grid {
         Grid::fitted(grid.extent(), self.reference_samples as usize)
     }
 
-    fn sketches_on(&self, grid: Grid) -> Grid {
-        coarser(grid, self.works_on(grid))
+    fn preview_grid(&self, grid: Grid) -> Grid {
+        coarser(grid, self.working_grid(grid))
     }
 
-    fn maps_held(&self, _grid: Grid) -> f64 {
+    fn peak_maps(&self, _grid: Grid) -> f64 {
         3.0 + Rivers::MAPS
     }
 
-    fn evaluate(&self, site: &Site, until: u32, resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
-        let (done, mut land) = match resume {
-            Some(keyframe) => (keyframe.iteration, keyframe.land.copied(site.monitor)?),
-            None => (0, site.land_below()?),
+    fn evaluate(&self, context: &EvalContext, until: u32, resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
+        let (done, mut terrain) = match resume {
+            Some(keyframe) => (keyframe.iteration, keyframe.terrain.copied(context.progress)?),
+            None => (0, context.heights_below()?),
         };
-        let tally = site.monitor.tally((until - done) as usize);
-        let rise_m = self.rise_m(site.grid, site.below, site.monitor)?;
-        let mut rivers = self.rivers(site.grid, site.monitor)?;
+        let counter = context.progress.counter((until - done) as usize);
+        let rise_m = self.rise_m(context.grid, context.below, context.progress)?;
+        let mut rivers = self.rivers(context.grid, context.progress)?;
         for _ in done..until {
-            rivers.step(&mut land, Some(&rise_m), site.monitor)?;
-            tally.add_one()?;
+            rivers.step(&mut terrain, Some(&rise_m), context.progress)?;
+            counter.add_one()?;
         }
-        Ok(land)
+        Ok(terrain)
     }
 
-    fn maps_carried(&self, _grid: Grid) -> f64 {
+    fn upsample_peak_maps(&self, _grid: Grid) -> f64 {
         Refinement::MAPS
     }
 
-    fn carried(&self, land: &Heightfield, site: &Site, until: u32) -> Result<Heightfield, Cancelled> {
-        let below = |grid: Grid| match site.below {
-            Some(below) if below.grid() == grid => below.copied(site.monitor),
-            Some(below) => below.resampled(grid, site.monitor),
+    fn upsample(&self, terrain: &Heightfield, context: &EvalContext, until: u32) -> Result<Heightfield, Cancelled> {
+        let below = |grid: Grid| match context.below {
+            Some(below) if below.grid() == grid => below.copied(context.progress),
+            Some(below) => below.resampled(grid, context.progress),
             None => Ok(Heightfield::flat(grid)),
         };
         if until == 0 {
-            return below(site.grid);
+            return below(context.grid);
         }
-        let rise_m = |below: &Heightfield| self.rise_m(below.grid(), Some(below), site.monitor);
-        let rivers = |grid: Grid| self.rivers(grid, site.monitor);
-        Refinement { land, steps: until, below: &below, rise_m: &rise_m, rivers: &rivers }.carry(site.grid, site.monitor)
+        let rise_m = |below: &Heightfield| self.rise_m(below.grid(), Some(below), context.progress);
+        let rivers = |grid: Grid| self.rivers(grid, context.progress);
+        Refinement { terrain, steps: until, below: &below, rise_m: &rise_m, rivers: &rivers }.carry(context.grid, context.progress)
     }
 }
 
 /// Land worn by rivers on one grid, to be carried to another one.
 pub(super) struct Refinement<'a> {
     /// The worn land.
-    pub land: &'a Heightfield,
+    pub terrain: &'a Heightfield,
     /// How many steps it has been worn.
     pub steps: u32,
     /// What it was before, on any grid.
@@ -454,34 +454,34 @@ impl Refinement<'_> {
 
     /// The land on another grid: resampled to a coarser one; on the way to a finer one what was worn is laid over the
     /// land that was there before, and worn a few steps more.
-    pub fn carry(&self, to: Grid, monitor: &Monitor) -> Result<Heightfield, Cancelled> {
-        let from = self.land.grid();
+    pub fn carry(&self, to: Grid, progress: &Progress) -> Result<Heightfield, Cancelled> {
+        let from = self.terrain.grid();
         if to.width() <= from.width() && to.height() <= from.height() {
-            return self.land.resampled(to, monitor);
+            return self.terrain.resampled(to, progress);
         }
-        let below = monitor.within(0.0..0.05, || (self.below)(from))?;
-        let rise_m = self.settled_rise_m(&below, monitor)?;
-        let mut worn = self.land.copied(monitor)?.joined(&below, |land, below| land - below, monitor)?;
+        let below = progress.stage(0.0..0.05, || (self.below)(from))?;
+        let rise_m = self.settled_rise_m(&below, progress)?;
+        let mut worn = self.terrain.copied(progress)?.joined(&below, |terrain, below| terrain - below, progress)?;
         let grids = finer_grids(from, to);
         // A grid takes four times as long as the one before.
         let total: f32 = (0..grids.len()).map(|i| (1 << (2 * i)) as f32).sum();
         let mut begun = 0.1;
         for (i, &grid) in grids.iter().enumerate() {
             let ended = if grid == to { 1.0 } else { begun + 0.9 * (1 << (2 * i)) as f32 / total };
-            worn = monitor.within(begun..ended, || {
-                let below = monitor.within(0.0..0.1, || (self.below)(grid))?;
-                let land = monitor.within(0.1..0.2, || worn.resampled(grid, monitor))?;
-                let mut land = land.joined(&below, |worn, below| worn + below, monitor)?;
+            worn = progress.stage(begun..ended, || {
+                let below = progress.stage(0.0..0.1, || (self.below)(grid))?;
+                let terrain = progress.stage(0.1..0.2, || worn.resampled(grid, progress))?;
+                let mut terrain = terrain.joined(&below, |worn, below| worn + below, progress)?;
                 if grid.width().max(grid.height()) <= FINEST {
-                    let rise_m = monitor.within(0.2..0.3, || rise_m.resampled(grid, monitor))?;
+                    let rise_m = progress.stage(0.2..0.3, || rise_m.resampled(grid, progress))?;
                     let mut rivers = (self.rivers)(grid)?;
                     let steps = self.steps.min(FINE_STEPS);
                     for step in 0..steps {
-                        rivers.step(&mut land, Some(rise_m.heights()), monitor)?;
-                        monitor.report(0.3 + 0.7 * (step + 1) as f32 / steps as f32);
+                        rivers.step(&mut terrain, Some(rise_m.heights()), progress)?;
+                        progress.report(0.3 + 0.7 * (step + 1) as f32 / steps as f32);
                     }
                 }
-                if grid == to { Ok(land) } else { land.joined(&below, |land, below| land - below, monitor) }
+                if grid == to { Ok(terrain) } else { terrain.joined(&below, |terrain, below| terrain - below, progress) }
             })?;
             begun = ended;
         }
@@ -489,12 +489,12 @@ impl Refinement<'_> {
     }
 
     /// The rise of a step less what the step changes: under it the land stays as it is.
-    fn settled_rise_m(&self, below: &Heightfield, monitor: &Monitor) -> Result<Heightfield, Cancelled> {
-        let grid = self.land.grid();
+    fn settled_rise_m(&self, below: &Heightfield, progress: &Progress) -> Result<Heightfield, Cancelled> {
+        let grid = self.terrain.grid();
         let rise_m = (self.rise_m)(below)?;
-        let mut changed = self.land.copied(monitor)?;
-        (self.rivers)(grid)?.step(&mut changed, Some(&rise_m), monitor)?;
-        let mut settled = changed.joined(self.land, |changed, land| land - changed, monitor)?;
+        let mut changed = self.terrain.copied(progress)?;
+        (self.rivers)(grid)?.step(&mut changed, Some(&rise_m), progress)?;
+        let mut settled = changed.joined(self.terrain, |changed, terrain| terrain - changed, progress)?;
         settled.heights_mut().iter_mut().zip(rise_m).for_each(|(settled, rise)| *settled += rise);
         Ok(settled)
     }
@@ -546,8 +546,8 @@ mod tests {
     }
 
     /// The land after as many steps of as many years as it takes to change no more.
-    fn steady(erosion: &FluvialErosion, land: &Heightfield, steps: u32, years: f64) -> Heightfield {
-        raised(&FluvialErosion { years, ..erosion.clone() }, land.grid(), Some(land), steps)
+    fn fixed(erosion: &FluvialErosion, terrain: &Heightfield, steps: u32, years: f64) -> Heightfield {
+        raised(&FluvialErosion { years, ..erosion.clone() }, terrain.grid(), Some(terrain), steps)
     }
 
     fn rough(grid: Grid, height_m: f64) -> Heightfield {
@@ -556,12 +556,12 @@ mod tests {
     }
 
     /// The exponent and the level of the line of slopes over areas of all samples that drain `least_m2` or more.
-    fn slopes_over_areas(erosion: &FluvialErosion, land: &Heightfield, least_m2: f32) -> [f64; 2] {
-        let monitor = Monitor::new();
-        let mut rivers = erosion.rivers(land.grid(), &Monitor::new()).expect("not cancelled");
-        rivers.drainage.route(land, &monitor).expect("not cancelled");
-        let areas = rivers.drainage.areas_m2(&monitor).expect("not cancelled");
-        let width = land.grid().width();
+    fn slopes_over_areas(erosion: &FluvialErosion, terrain: &Heightfield, least_m2: f32) -> [f64; 2] {
+        let progress = Progress::new();
+        let mut rivers = erosion.rivers(terrain.grid(), &Progress::new()).expect("not cancelled");
+        rivers.drainage.route(terrain, &progress).expect("not cancelled");
+        let areas = rivers.drainage.areas_m2(&progress).expect("not cancelled");
+        let width = terrain.grid().width();
         let mut points = Vec::new();
         for (sample, &receiver) in rivers.drainage.receivers().iter().enumerate() {
             let receiver = receiver as usize;
@@ -574,8 +574,8 @@ mod tests {
                 else {
                     unreachable!("two of them")
                 };
-                let run_m = libm::hypot(east * land.grid().spacing_x_m(), south * land.grid().spacing_z_m());
-                let drop_m = f64::from(land.heights()[sample]) - f64::from(land.heights()[receiver]);
+                let run_m = libm::hypot(east * terrain.grid().spacing_x_m(), south * terrain.grid().spacing_z_m());
+                let drop_m = f64::from(terrain.heights()[sample]) - f64::from(terrain.heights()[receiver]);
                 points.push([libm::log(f64::from(areas[sample])), libm::log(drop_m / run_m)]);
             }
         }
@@ -590,8 +590,8 @@ mod tests {
     fn steady_land_has_the_slopes_of_the_law() {
         for (side, [m, n]) in [(257, [0.5, 1.0]), (513, [0.5, 1.0]), (129, [0.4, 1.0]), (129, [0.6, 1.5]), (129, [0.4, 0.7])] {
             let erosion = plain(m, n);
-            let land = steady(&erosion, &rough(square(side, 20_000.0), 1.0), 60, 400_000.0);
-            let [exponent, level] = slopes_over_areas(&erosion, &land, 0.0);
+            let terrain = fixed(&erosion, &rough(square(side, 20_000.0), 1.0), 60, 400_000.0);
+            let [exponent, level] = slopes_over_areas(&erosion, &terrain, 0.0);
             // U/K in m^2m.
             let expected = libm::pow(1e-3 / 1e-5, 1.0 / n);
             println!("{side}², m {m}, n {n}: exponent {exponent:.4}, level {level:.2} of {expected:.2}");
@@ -605,12 +605,12 @@ mod tests {
         // Rows side by side down to the west: A = (L − x)·Δz, so h = U/K·Δz^−½·2·(√L − √(L − x)).
         let grid = Grid::new(Extent { width_m: 10_000.0, depth_m: 20.0 }, 1001, 3);
         let erosion = FluvialErosion { outlets: Outlets::West, ..plain(0.5, 1.0) };
-        let land = steady(&erosion, &Heightfield::from_fn(grid, |c, _| c as f32), 20, 1e7);
+        let terrain = fixed(&erosion, &Heightfield::from_fn(grid, |c, _| c as f32), 20, 1e7);
         let (length_m, across_m) = (10_005.0_f64, grid.spacing_z_m());
         let expected = |x: f64| 100.0 / across_m.sqrt() * 2.0 * (length_m.sqrt() - (length_m - x).sqrt());
         let highest = expected(10_000.0);
         for c in 0..1001 {
-            let (found, expected) = (f64::from(land[(c, 1)]), expected(grid.x_m(c)));
+            let (found, expected) = (f64::from(terrain[(c, 1)]), expected(grid.x_m(c)));
             assert!((found - expected).abs() < 0.01 * highest, "{found}, not {expected}, at column {c}");
         }
     }
@@ -621,11 +621,11 @@ mod tests {
         let grid = Grid::new(Extent { width_m: 1000.0, depth_m: 20.0 }, 101, 3);
         let erosion =
             FluvialErosion { erodibility: 0.0, creep: 0.5, outlets: Outlets::West, ..plain(0.5, 1.0) };
-        let land = steady(&erosion, &Heightfield::from_fn(grid, |c, _| c as f32), 60, 1e6);
+        let terrain = fixed(&erosion, &Heightfield::from_fn(grid, |c, _| c as f32), 60, 1e6);
         for c in 0..101 {
             let x = grid.x_m(c);
             let expected = 1e-3 / 0.5 * (1005.0 * x - 0.5 * x * x);
-            let found = f64::from(land[(c, 1)]);
+            let found = f64::from(terrain[(c, 1)]);
             assert!((found - expected).abs() < 0.002 * 1000.0, "{found}, not {expected}, at column {c}");
         }
     }
@@ -634,11 +634,11 @@ mod tests {
     fn level_land_creeps_nowhere_and_no_step_is_too_long() {
         let erosion = FluvialErosion { erodibility: 0.0, uplift_mm: 0.0, creep: 1000.0, ..plain(0.5, 1.0) };
         let level = Heightfield::from_fn(square(33, 10.0), |_, _| 1234.567);
-        assert_eq!(steady(&erosion, &level, 3, 1e7), level);
+        assert_eq!(fixed(&erosion, &level, 3, 1e7), level);
         let rough = rough(square(33, 10.0), 1000.0);
         for years in [1.0, 1e4, 1e7] {
-            let land = steady(&erosion, &rough, 2, years);
-            let ([low, high], [lowest, highest]) = (land.min_max(), rough.min_max());
+            let terrain = fixed(&erosion, &rough, 2, years);
+            let ([low, high], [lowest, highest]) = (terrain.min_max(), rough.min_max());
             assert!(low >= lowest && high <= highest, "{low} … {high} after steps of {years} years");
         }
     }
@@ -663,9 +663,9 @@ mod tests {
         let [low, high] = below.min_max();
         let sea_m = f64::from(low + 0.4 * (high - low)).round();
         let erosion = FluvialErosion { sea_m: Some(sea_m), creep: 0.0, ..Default::default() };
-        let land = raised(&erosion, grid, Some(&below), 10);
+        let terrain = raised(&erosion, grid, Some(&below), 10);
         let mut worn = 0;
-        for (height, below) in land.heights().iter().zip(below.heights()) {
+        for (height, below) in terrain.heights().iter().zip(below.heights()) {
             if f64::from(*below) <= sea_m {
                 assert_eq!(height, below);
             } else {
@@ -681,11 +681,11 @@ mod tests {
         let grid = square(65, 4000.0);
         let below = raised(&Faults { count: 100, ..Default::default() }, grid, None, 100);
         let erosion = FluvialErosion::default();
-        let (inputs, monitor) = (Inputs::default(), Monitor::new());
-        let site = Site { grid, below: Some(&below), stream: Stream::new(1, 1), inputs: &inputs, monitor: &monitor };
-        let at = |until, resume| erosion.evaluate(&site, until, resume).expect("not cancelled");
+        let (inputs, progress) = (Inputs::default(), Progress::new());
+        let context = EvalContext { grid, below: Some(&below), stream: Stream::new(1, 1), inputs: &inputs, progress: &progress };
+        let at = |until, resume| erosion.evaluate(&context, until, resume).expect("not cancelled");
         let seven = at(7, None);
-        assert_eq!(at(12, Some(Keyframe { iteration: 7, land: &seven })), at(12, None));
+        assert_eq!(at(12, Some(Keyframe { iteration: 7, terrain: &seven })), at(12, None));
         assert_eq!(at(0, None), below);
     }
 
@@ -695,21 +695,21 @@ mod tests {
         let ground = Faults { displacement_m: 40.0, decay_to_m: 2.0, zone_m: 240.0, ..Default::default() };
         let below = raised(&ground, grid, None, 1000);
         let erosion = FluvialErosion { uplift_mm: 1.2, hillslope_m: 80.0, creep: 0.006, ..Default::default() };
-        let (inputs, monitor) = (Inputs::default(), Monitor::new());
-        let there = erosion.works_on(grid);
-        let below_there = below.resampled(there, &monitor).expect("not cancelled");
+        let (inputs, progress) = (Inputs::default(), Progress::new());
+        let there = erosion.working_grid(grid);
+        let below_there = below.resampled(there, &progress).expect("not cancelled");
         let worn = raised(&erosion, there, Some(&below_there), erosion.count);
-        let site = Site { grid, below: Some(&below), stream: Stream::new(1, 1), inputs: &inputs, monitor: &monitor };
-        erosion.carried(&worn, &site, erosion.count).expect("not cancelled")
+        let context = EvalContext { grid, below: Some(&below), stream: Stream::new(1, 1), inputs: &inputs, progress: &progress };
+        erosion.upsample(&worn, &context, erosion.count).expect("not cancelled")
     }
 
     /// The samples through which a hundredth of the world drains.
-    fn rivers_of(land: &Heightfield) -> Vec<[f64; 2]> {
-        let grid = land.grid();
-        let monitor = Monitor::new();
-        let mut rivers = FluvialErosion::default().rivers(grid, &monitor).expect("not cancelled");
-        rivers.drainage.route(land, &monitor).expect("not cancelled");
-        let areas = rivers.drainage.areas_m2(&monitor).expect("not cancelled");
+    fn rivers_of(terrain: &Heightfield) -> Vec<[f64; 2]> {
+        let grid = terrain.grid();
+        let progress = Progress::new();
+        let mut rivers = FluvialErosion::default().rivers(grid, &progress).expect("not cancelled");
+        rivers.drainage.route(terrain, &progress).expect("not cancelled");
+        let areas = rivers.drainage.areas_m2(&progress).expect("not cancelled");
         let least_m2 = (0.01 * grid.extent().width_m * grid.extent().depth_m) as f32;
         (0..grid.samples())
             .filter(|sample| areas[*sample] >= least_m2)
@@ -747,9 +747,9 @@ mod tests {
             100.0 - 50.0 * ((away - 10.0) / 5.0).abs().min(1.0)
         });
         let erosion = FluvialErosion { uplift_mm: 0.0, ..plain(0.5, 1.0) };
-        let lake = |land: &Heightfield| {
-            let mut rivers = erosion.rivers(land.grid(), &Monitor::new()).expect("not cancelled");
-            rivers.drainage.route(land, &Monitor::new()).expect("not cancelled");
+        let lake = |terrain: &Heightfield| {
+            let mut rivers = erosion.rivers(terrain.grid(), &Progress::new()).expect("not cancelled");
+            rivers.drainage.route(terrain, &Progress::new()).expect("not cancelled");
             rivers.drainage.lakes_m().into_iter().fold(0.0, f32::max)
         };
         assert!(lake(&bowl) > 40.0);
@@ -763,24 +763,24 @@ mod tests {
     fn times_of_a_step() {
         for side in [257, 1025] {
             let grid = square(side, 4096.0);
-            let mut land = raised(&Faults::default(), grid, None, 1000);
+            let mut terrain = raised(&Faults::default(), grid, None, 1000);
             let erosion = FluvialErosion::default();
-            let monitor = Monitor::new();
-            let mut rivers = erosion.rivers(grid, &monitor).expect("not cancelled");
-            let rise_m = erosion.rise_m(grid, Some(&land), &monitor).expect("not cancelled");
+            let progress = Progress::new();
+            let mut rivers = erosion.rivers(grid, &progress).expect("not cancelled");
+            let rise_m = erosion.rise_m(grid, Some(&terrain), &progress).expect("not cancelled");
             for turn in 0..4 {
                 let begun = std::time::Instant::now();
-                let parts = rivers.drainage.route_timed(&land);
-                rivers.drainage.climb(&rivers.areas, |_| (), &monitor).expect("not cancelled");
+                let parts = rivers.drainage.route_timed(&terrain);
+                rivers.drainage.visit_upstream(&rivers.areas, |_| (), &progress).expect("not cancelled");
                 let walked = begun.elapsed();
                 let holds = rivers.drainage.ends();
                 let begun = std::time::Instant::now();
                 if let Some(creep) = &rivers.creep {
-                    creep.step(&mut land.clone(), &holds, &monitor).expect("not cancelled");
+                    creep.step(&mut terrain.clone(), &holds, &progress).expect("not cancelled");
                 }
                 let crept = begun.elapsed();
                 let begun = std::time::Instant::now();
-                rivers.step(&mut land, Some(&rise_m), &monitor).expect("not cancelled");
+                rivers.step(&mut terrain, Some(&rise_m), &progress).expect("not cancelled");
                 println!("{side}², step {turn}: {:.1?}, route {parts:.1?}, {walked:.1?} with walk, creep {crept:.1?}", begun.elapsed());
             }
         }

@@ -2,9 +2,9 @@
 
 use rayon::prelude::*;
 
-use super::{Keyframe, Operate, Role, Site};
+use super::{Keyframe, Operation, Role, EvalContext};
 use crate::engine::heightfield::Heightfield;
-use crate::engine::monitor::{Cancelled, Monitor};
+use crate::engine::progress::{Cancelled, Progress};
 use crate::engine::parameters::{Spec, parameters};
 use crate::engine::strips::{STRIP, strips};
 
@@ -54,7 +54,7 @@ impl Bell {
 
     /// What is left of the sample itself and of its neighbours, written as what the neighbours add to it, so that level
     /// land stays level to the bit. Beyond the border the last sample stands.
-    fn smooth_row(&self, row: &mut [f32], space: &mut [Vec<f32>; 2], monitor: &Monitor) -> Result<(), Cancelled> {
+    fn smooth_row(&self, row: &mut [f32], space: &mut [Vec<f32>; 2], progress: &Progress) -> Result<(), Cancelled> {
         let [padded, sums] = space;
         let (width, near) = (row.len(), self.weights.len());
         let (first, last) = (row[0], row[width - 1]);
@@ -72,7 +72,7 @@ impl Bell {
                     *sum += weight * ((west - x) + (east - x));
                 }
             }
-            monitor.check()?;
+            progress.check()?;
         }
         row.iter_mut().zip(sums).for_each(|(x, sum)| *x += *sum);
         Ok(())
@@ -83,7 +83,7 @@ impl Bell {
         &self,
         pieces: &mut [&mut [f32]],
         space: &mut [Vec<f32>; 2],
-        monitor: &Monitor,
+        progress: &Progress,
     ) -> Result<(), Cancelled> {
         let [input, sums] = space;
         input.clear();
@@ -101,7 +101,7 @@ impl Bell {
                 }
             }
             piece.iter_mut().zip(&*sums).for_each(|(x, sum)| *x += *sum);
-            monitor.check()?;
+            progress.check()?;
         }
         Ok(())
     }
@@ -109,21 +109,21 @@ impl Bell {
 
 impl GaussianBlur {
     /// Smooths the land.
-    pub(super) fn blur(&self, land: &mut Heightfield, monitor: &Monitor) -> Result<(), Cancelled> {
-        let (grid, width) = (land.grid(), land.grid().width());
+    pub(super) fn blur(&self, terrain: &mut Heightfield, progress: &Progress) -> Result<(), Cancelled> {
+        let (grid, width) = (terrain.grid(), terrain.grid().width());
         let along_x = Bell::new(self.radius_m, grid.spacing_x_m(), width);
         let along_z = Bell::new(self.radius_m, grid.spacing_z_m(), grid.height());
-        let tally = monitor.tally(self.passes as usize * (grid.height() + width.div_ceil(STRIP)));
+        let counter = progress.counter(self.passes as usize * (grid.height() + width.div_ceil(STRIP)));
         for _ in 0..self.passes {
-            land.heights_mut().par_chunks_mut(width).try_for_each_init(Default::default, |space, row| {
-                along_x.smooth_row(row, space, monitor)?;
-                tally.add_one()
+            terrain.heights_mut().par_chunks_mut(width).try_for_each_init(Default::default, |space, row| {
+                along_x.smooth_row(row, space, progress)?;
+                counter.add_one()
             })?;
-            strips(land.heights_mut(), width, monitor)?.par_iter_mut().try_for_each_init(
+            strips(terrain.heights_mut(), width, progress)?.par_iter_mut().try_for_each_init(
                 Default::default,
                 |space, strip| {
-                    along_z.smooth_columns(strip, space, monitor)?;
-                    tally.add_one()
+                    along_z.smooth_columns(strip, space, progress)?;
+                    counter.add_one()
                 },
             )?;
         }
@@ -131,18 +131,18 @@ impl GaussianBlur {
     }
 }
 
-impl Operate for GaussianBlur {
+impl Operation for GaussianBlur {
     const KEY: &'static str = "gaussian_blur";
     const LABEL: &'static str = "Gaussian blur";
 
     fn role(&self) -> Role {
-        Role::Shapes
+        Role::Modifier
     }
 
-    fn evaluate(&self, site: &Site, _until: u32, _resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
-        let mut land = site.land_below()?;
-        self.blur(&mut land, site.monitor)?;
-        Ok(land)
+    fn evaluate(&self, context: &EvalContext, _until: u32, _resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
+        let mut terrain = context.heights_below()?;
+        self.blur(&mut terrain, context.progress)?;
+        Ok(terrain)
     }
 }
 
@@ -154,18 +154,18 @@ mod tests {
     #[test]
     fn a_wall_becomes_a_bell() {
         let wall = Heightfield::from_fn(uneven_grid(65, 9), |c, _| f32::from(u8::from(c == 32)));
-        let land = shaped(&GaussianBlur { radius_m: 6.0, passes: 1 }, &wall);
+        let terrain = shaped(&GaussianBlur { radius_m: 6.0, passes: 1 }, &wall);
         // Three columns are one standard deviation: 1/(3·√2π) of the height is left, and e^(−1/2) of that beside it.
         let peak = 1.0 / (3.0 * (2.0 * std::f32::consts::PI).sqrt());
-        assert!((land[(32, 4)] - peak).abs() < 1e-4 * peak);
-        assert!((land[(35, 4)] / land[(32, 4)] - libm::expf(-0.5)).abs() < 1e-5);
-        assert!((land[(26, 4)] / land[(32, 4)] - libm::expf(-2.0)).abs() < 1e-5);
-        assert!((land.row(4).iter().sum::<f32>() - 1.0).abs() < 1e-5);
+        assert!((terrain[(32, 4)] - peak).abs() < 1e-4 * peak);
+        assert!((terrain[(35, 4)] / terrain[(32, 4)] - libm::expf(-0.5)).abs() < 1e-5);
+        assert!((terrain[(26, 4)] / terrain[(32, 4)] - libm::expf(-2.0)).abs() < 1e-5);
+        assert!((terrain.row(4).iter().sum::<f32>() - 1.0).abs() < 1e-5);
     }
 
     /// The sums written out, in f64, with the border repeated for ever.
-    fn plain(radius_m: f64, land: &Heightfield) -> Vec<f64> {
-        let (width, height) = (land.grid().width(), land.grid().height());
+    fn plain(radius_m: f64, terrain: &Heightfield) -> Vec<f64> {
+        let (width, height) = (terrain.grid().width(), terrain.grid().height());
         let along = |spacing_m: f64, count: usize, i: usize, x: &dyn Fn(usize) -> f64| {
             let taps = (4.0 * radius_m / spacing_m) as i64;
             let (mut sum, mut whole) = (0.0, 0.0);
@@ -179,18 +179,18 @@ mod tests {
         };
         let samples = |i: usize| (i % width, i / width);
         let rows: Vec<f64> = (0..width * height)
-            .map(|i| along(2.0, width, samples(i).0, &|c| f64::from(land[(c, samples(i).1)])))
+            .map(|i| along(2.0, width, samples(i).0, &|c| f64::from(terrain[(c, samples(i).1)])))
             .collect();
         (0..width * height).map(|i| along(3.0, height, samples(i).1, &|r| rows[r * width + samples(i).0])).collect()
     }
 
     #[test]
     fn the_blur_equals_the_plain_sums_at_every_radius_and_at_the_border() {
-        let land = rough(uneven_grid(71, 23));
+        let terrain = rough(uneven_grid(71, 23));
         // From less than a sample to more than the world.
         for radius_m in [0.3, 2.0, 17.0, 100.0, 500.0] {
-            let found = shaped(&GaussianBlur { radius_m, passes: 1 }, &land);
-            for (i, (found, expected)) in found.heights().iter().zip(plain(radius_m, &land)).enumerate() {
+            let found = shaped(&GaussianBlur { radius_m, passes: 1 }, &terrain);
+            for (i, (found, expected)) in found.heights().iter().zip(plain(radius_m, &terrain)).enumerate() {
                 assert!((f64::from(*found) - expected).abs() < 2e-3, "{radius_m} m at {i}: {found}, not {expected}");
             }
         }
@@ -198,9 +198,9 @@ mod tests {
 
     #[test]
     fn a_radius_of_0_and_level_land_change_nothing() {
-        let land = rough(uneven_grid(33, 17));
-        assert_eq!(shaped(&GaussianBlur { radius_m: 0.0, passes: 3 }, &land), land);
-        assert_eq!(shaped(&GaussianBlur { radius_m: 9.0, passes: 0 }, &land), land);
+        let terrain = rough(uneven_grid(33, 17));
+        assert_eq!(shaped(&GaussianBlur { radius_m: 0.0, passes: 3 }, &terrain), terrain);
+        assert_eq!(shaped(&GaussianBlur { radius_m: 9.0, passes: 0 }, &terrain), terrain);
         let level = Heightfield::from_fn(uneven_grid(33, 17), |_, _| 123.4);
         for radius_m in [5.0, 100_000.0] {
             assert_eq!(shaped(&GaussianBlur { radius_m, passes: 3 }, &level), level);

@@ -1,9 +1,9 @@
 //! An imported heightmap or picture as a step of the stack.
 
-use super::{Keyframe, Operate, Site};
+use super::{Keyframe, Operation, EvalContext};
 use crate::engine::heightfield::{Extent, Heightfield};
 use crate::engine::inputs::{Raster, SampleScale};
-use crate::engine::monitor::Cancelled;
+use crate::engine::progress::Cancelled;
 use crate::engine::parameters::{FileName, Spec, choices, parameters};
 use crate::engine::resample::{Bicubic, Surface};
 
@@ -67,20 +67,20 @@ impl Heightmap {
     }
 }
 
-impl Operate for Heightmap {
+impl Operation for Heightmap {
     const KEY: &'static str = "heightmap";
     const LABEL: &'static str = "Heightmap";
 
-    fn can_be_cut(&self) -> bool {
+    fn is_pointwise(&self) -> bool {
         true
     }
 
-    fn evaluate(&self, site: &Site, _until: u32, _resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
-        let mut land = Heightfield::flat(site.grid);
-        let Some(raster) = site.inputs.get(&self.file) else {
-            return Ok(land);
+    fn evaluate(&self, context: &EvalContext, _until: u32, _resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
+        let mut terrain = Heightfield::flat(context.grid);
+        let Some(raster) = context.inputs.get(&self.file) else {
+            return Ok(terrain);
         };
-        let grid = site.grid;
+        let grid = context.grid;
         let extent = grid.extent();
         let (offset, factor) = self.mapping(raster);
         let per_m = self.samples_per_m(raster, extent);
@@ -91,9 +91,9 @@ impl Operate for Heightmap {
         let columns =
             (0..grid.width()).map(|c| position(grid.x_m(c), extent.width_m, per_m[0], raster.width));
         let rows = (0..grid.height()).map(|r| position(grid.z_m(r), extent.depth_m, per_m[1], raster.height));
-        Bicubic::new(&raster.samples, raster.width, Surface::Picture, columns, rows)
-            .fill(&mut land, site.monitor, |value| offset + factor * value)?;
-        Ok(land)
+        Bicubic::new(&raster.samples, raster.width, Surface::Image, columns, rows)
+            .fill(&mut terrain, context.progress, |value| offset + factor * value)?;
+        Ok(terrain)
     }
 }
 
@@ -104,7 +104,7 @@ mod tests {
     use super::*;
     use crate::engine::heightfield::Grid;
     use crate::engine::inputs::Inputs;
-    use crate::engine::monitor::Monitor;
+    use crate::engine::progress::Progress;
     use crate::engine::random::Stream;
 
     const WORLD: Extent = Extent { width_m: 300.0, depth_m: 200.0 };
@@ -113,31 +113,31 @@ mod tests {
         Raster { width: 4, height: 3, samples: (0..12).map(|i| i as f32).collect(), scale }
     }
 
-    fn land(heightmap: &Heightmap, raster: Raster, grid: Grid) -> Heightfield {
+    fn terrain(heightmap: &Heightmap, raster: Raster, grid: Grid) -> Heightfield {
         let inputs = Inputs { rasters: [(FileName("a.png".into()), Arc::new(raster))].into(), ..Default::default() };
         let heightmap = Heightmap { file: FileName("a.png".into()), ..heightmap.clone() };
-        let monitor = Monitor::new();
-        let site = Site { grid, below: None, stream: Stream::new(0, 0), inputs: &inputs, monitor: &monitor };
-        heightmap.evaluate(&site, 0, None).expect("not cancelled")
+        let progress = Progress::new();
+        let context = EvalContext { grid, below: None, stream: Stream::new(0, 0), inputs: &inputs, progress: &progress };
+        heightmap.evaluate(&context, 0, None).expect("not cancelled")
     }
 
     #[test]
     fn integers_span_from_low_to_high_and_corners_stay_in_their_corners() {
         let heightmap = Heightmap { low_m: Some(10.0), high_m: Some(120.0), ..Default::default() };
-        let land = land(&heightmap, raster(SampleScale::Integers { greatest: 11.0 }), Grid::new(WORLD, 7, 5));
-        let corners = [land[(0, 0)], land[(6, 0)], land[(0, 4)], land[(6, 4)]];
+        let terrain = terrain(&heightmap, raster(SampleScale::Integers { greatest: 11.0 }), Grid::new(WORLD, 7, 5));
+        let corners = [terrain[(0, 0)], terrain[(6, 0)], terrain[(0, 4)], terrain[(6, 4)]];
         assert_eq!(corners, [10.0, 40.0, 90.0, 120.0]);
         // A plane stays a plane between the samples too, away from the border.
-        assert!((land[(3, 2)] - 65.0).abs() < 1e-4);
+        assert!((terrain[(3, 2)] - 65.0).abs() < 1e-4);
     }
 
     #[test]
     fn metres_are_kept_unless_a_range_is_given() {
         let metres = raster(SampleScale::Metres);
-        let kept = land(&Heightmap::default(), metres.clone(), Grid::new(WORLD, 4, 3));
+        let kept = terrain(&Heightmap::default(), metres.clone(), Grid::new(WORLD, 4, 3));
         assert_eq!(kept.heights(), metres.samples.as_slice());
         let mapped = Heightmap { low_m: Some(0.0), high_m: Some(1.0), ..Default::default() };
-        assert_eq!(land(&mapped, metres, Grid::new(WORLD, 4, 3)).min_max(), [0.0, 1.0]);
+        assert_eq!(terrain(&mapped, metres, Grid::new(WORLD, 4, 3)).min_max(), [0.0, 1.0]);
     }
 
     #[test]
@@ -145,10 +145,10 @@ mod tests {
         let wide = Raster { width: 5, height: 3, samples: [0.0, 0.0, 9.0, 0.0, 0.0].repeat(3), scale: SampleScale::Metres };
         let square = Extent { width_m: 400.0, depth_m: 400.0 };
         for fit in [Fit::Stretch, Fit::Contain, Fit::Cover] {
-            let land = land(&Heightmap { fit, ..Default::default() }, wide.clone(), Grid::new(square, 9, 9));
-            assert_eq!(land[(4, 4)], 9.0, "{fit:?}");
+            let terrain = terrain(&Heightmap { fit, ..Default::default() }, wide.clone(), Grid::new(square, 9, 9));
+            assert_eq!(terrain[(4, 4)], 9.0, "{fit:?}");
             // The ridge is one raster sample from the next: 100 m, or 200 m where twice as wide a raster covers.
-            let beside = land[(6, 4)];
+            let beside = terrain[(6, 4)];
             assert_eq!(beside == 0.0, fit != Fit::Cover, "{fit:?}: {beside}");
         }
     }
@@ -156,8 +156,8 @@ mod tests {
     #[test]
     fn without_a_file_the_land_is_flat() {
         let grid = Grid::new(WORLD, 4, 3);
-        let monitor = Monitor::new();
-        let site = Site { grid, below: None, stream: Stream::new(0, 0), inputs: &Inputs::default(), monitor: &monitor };
-        assert_eq!(Heightmap::default().evaluate(&site, 0, None), Ok(Heightfield::flat(grid)));
+        let progress = Progress::new();
+        let context = EvalContext { grid, below: None, stream: Stream::new(0, 0), inputs: &Inputs::default(), progress: &progress };
+        assert_eq!(Heightmap::default().evaluate(&context, 0, None), Ok(Heightfield::flat(grid)));
     }
 }

@@ -16,10 +16,10 @@
 
 use rayon::prelude::*;
 
-use super::{Keyframe, Operate, Role, Site};
+use super::{Keyframe, Operation, Role, EvalContext};
 use crate::engine::fault::{to_exact_metres, to_units};
-use crate::engine::heightfield::{Grid, HIGHEST_M, Heightfield};
-use crate::engine::monitor::Cancelled;
+use crate::engine::heightfield::{Grid, MAX_HEIGHT_M, Heightfield};
+use crate::engine::progress::Cancelled;
 use crate::engine::parameters::{Spec, parameters};
 
 parameters! {
@@ -47,7 +47,7 @@ parameters! {
         /// How many samples the longer side of the grid has over which drops run, at every size of map: the more, the
         /// finer the gullies.
         reference_samples: u32 = 513,
-            Spec::number("Reference samples", 17.0, 1025.0).slider(129.0, 1025.0).logarithmic().steady();
+            Spec::number("Reference samples", 17.0, 1025.0).slider(129.0, 1025.0).logarithmic().fixed();
     }
 }
 
@@ -78,7 +78,7 @@ type Changes = Vec<(u32, i64)>;
 /// The land under the drops.
 struct Ground<'a> {
     rain: &'a HydraulicErosion,
-    land: &'a Heightfield,
+    terrain: &'a Heightfield,
     spacing_m: [f64; 2],
     /// How far a drop goes in a step, metres.
     step_m: f64,
@@ -98,8 +98,8 @@ struct Place {
 }
 
 impl<'a> Ground<'a> {
-    fn new(rain: &'a HydraulicErosion, land: &'a Heightfield) -> Self {
-        let grid = land.grid();
+    fn new(rain: &'a HydraulicErosion, terrain: &'a Heightfield) -> Self {
+        let grid = terrain.grid();
         let spacing_m = [grid.spacing_x_m(), grid.spacing_z_m()];
         // Drops that took up ground at single samples would dig holes.
         let radius_m = rain.radius_m.max(LEAST_RADIUS * spacing_m[0].max(spacing_m[1]));
@@ -117,12 +117,12 @@ impl<'a> Ground<'a> {
         let sum: f64 = brush.iter().map(|(_, weight)| weight).sum();
         brush.iter_mut().for_each(|(_, weight)| *weight /= sum);
         let reach = reach.map(isize::unsigned_abs);
-        Self { rain, land, spacing_m, step_m: spacing_m[0].min(spacing_m[1]), brush, reach }
+        Self { rain, terrain, spacing_m, step_m: spacing_m[0].min(spacing_m[1]), brush, reach }
     }
 
     /// Where a point in metres lies; `None` beyond the border.
     fn place(&self, [x_m, z_m]: [f64; 2]) -> Option<Place> {
-        let grid = self.land.grid();
+        let grid = self.terrain.grid();
         let (x, z) = (x_m / self.spacing_m[0], z_m / self.spacing_m[1]);
         let (most_x, most_z) = ((grid.width() - 1) as f64, (grid.height() - 1) as f64);
         // Written so that it also fails for what is no number.
@@ -135,7 +135,7 @@ impl<'a> Ground<'a> {
 
     /// The heights at the corners of a cell.
     fn corners(&self, Place { c, r, .. }: Place) -> [f64; 4] {
-        [(c, r), (c + 1, r), (c, r + 1), (c + 1, r + 1)].map(|at| f64::from(self.land[at]))
+        [(c, r), (c + 1, r), (c, r + 1), (c + 1, r + 1)].map(|at| f64::from(self.terrain[at]))
     }
 
     fn height(&self, place: Place) -> f64 {
@@ -153,7 +153,7 @@ impl<'a> Ground<'a> {
 
     /// Lays down so many units at the corners around a place.
     fn lay(&self, place: Place, units: i64, changes: &mut Changes) {
-        let (Place { c, r, u, v }, width) = (place, self.land.grid().width());
+        let (Place { c, r, u, v }, width) = (place, self.terrain.grid().width());
         let first = (r * width + c) as u32;
         let width = width as u32;
         let mut rest = units;
@@ -168,7 +168,7 @@ impl<'a> Ground<'a> {
 
     /// Adds so many units around the sample nearest to a place; where the border cuts the radius off, at its corners.
     fn spread(&self, place: Place, units: i64, changes: &mut Changes) {
-        let (width, height) = (self.land.grid().width(), self.land.grid().height());
+        let (width, height) = (self.terrain.grid().width(), self.terrain.grid().height());
         let (c, r) = (place.c + usize::from(place.u >= 0.5), place.r + usize::from(place.v >= 0.5));
         let [reach_x, reach_z] = self.reach;
         if c < reach_x || r < reach_z || c + reach_x >= width || r + reach_z >= height {
@@ -188,7 +188,7 @@ impl<'a> Ground<'a> {
     fn run(&self, mut at_m: [f64; 2], changes: &mut Changes) -> i64 {
         let rain = self.rain;
         let Some(mut place) = self.place(at_m) else { return 0 };
-        let ([mut east, mut south], mut speed, mut water, mut carried) = ([0.0; 2], 1.0, 1.0, 0_i64);
+        let ([mut east, mut south], mut speed, mut water, mut upsample) = ([0.0; 2], 1.0, 1.0, 0_i64);
         for step in 0..rain.life {
             let [slope_east, slope_south] = self.gradient(place);
             let turn = 1.0 - rain.inertia;
@@ -200,7 +200,7 @@ impl<'a> Ground<'a> {
             }
             (east, south) = (east / length, south / length);
             at_m = [at_m[0] + east * self.step_m, at_m[1] + south * self.step_m];
-            let Some(next) = self.place(at_m) else { return carried };
+            let Some(next) = self.place(at_m) else { return upsample };
             let fall_m = self.height(place) - self.height(next);
             let slope = fall_m / self.step_m;
             // Towards its end a drop lays down all that it carries, bit by bit.
@@ -208,26 +208,26 @@ impl<'a> Ground<'a> {
             let can_carry = units(slope.max(LEAST_SLOPE) * strength * rain.capacity * self.step_m);
             if fall_m < 0.0 {
                 // Uphill: fills the dent behind it, as far as it can.
-                let laid = carried.min(units(-fall_m));
+                let laid = upsample.min(units(-fall_m));
                 self.spread(place, laid, changes);
-                carried -= laid;
-            } else if carried > can_carry {
-                let laid = ((carried - can_carry) as f64 * rain.deposition) as i64;
+                upsample -= laid;
+            } else if upsample > can_carry {
+                let laid = ((upsample - can_carry) as f64 * rain.deposition) as i64;
                 let laid = laid.min(units(fall_m.max(LEAST_LAID * self.step_m)));
                 self.spread(place, laid, changes);
-                carried -= laid;
+                upsample -= laid;
             } else {
                 // Never so much that the drop would stand lower than where it runs to.
-                let more_m = to_exact_metres(can_carry - carried) * rain.erosion;
+                let more_m = to_exact_metres(can_carry - upsample) * rain.erosion;
                 let taken = units(more_m.min(0.25 * fall_m));
                 self.spread(place, -taken, changes);
-                carried += taken;
+                upsample += taken;
             }
             speed = (speed * speed + slope * GRAVITY).max(0.0).sqrt().min(FASTEST);
             water *= 1.0 - rain.evaporation;
             place = next;
         }
-        self.spread(place, carried, changes);
+        self.spread(place, upsample, changes);
         0
     }
 }
@@ -237,10 +237,10 @@ const FASTEST: f64 = 3.0;
 
 impl HydraulicErosion {
     /// A rain on the land; returns the units that are carried over the border.
-    fn rain(&self, land: &mut Heightfield, iteration: u32, site: &Site) -> Result<i64, Cancelled> {
-        let grid = land.grid();
+    fn rain(&self, terrain: &mut Heightfield, iteration: u32, context: &EvalContext) -> Result<i64, Cancelled> {
+        let grid = terrain.grid();
         let extent = grid.extent();
-        let mut draw = site.stream.at(u64::from(iteration));
+        let mut draw = context.stream.at(u64::from(iteration));
         let longer = grid.width().max(grid.height());
         let mut left = (f64::from(self.drops) * grid.samples() as f64 / (longer * longer) as f64).ceil() as usize;
         let shower = ((SHOWER * grid.samples() as f64).ceil() as usize).max(1);
@@ -251,11 +251,11 @@ impl HydraulicErosion {
                 .map(|_| [draw.unit() * extent.width_m, draw.unit() * extent.depth_m])
                 .collect();
             left -= drops.len();
-            let ground = Ground::new(self, land);
+            let ground = Ground::new(self, terrain);
             let of_drops = |drops: &[[f64; 2]]| {
                 let mut changes = Changes::new();
                 let gone: i64 = drops.iter().map(|drop| ground.run(*drop, &mut changes)).sum();
-                site.monitor.check().map(|()| (changes, gone))
+                context.progress.check().map(|()| (changes, gone))
             };
             let changed: Vec<(Changes, i64)> =
                 drops.par_chunks(AT_ONCE).map(of_drops).collect::<Result<_, Cancelled>>()?;
@@ -266,11 +266,11 @@ impl HydraulicErosion {
             for (sample, _) in changed.iter().flat_map(|(changes, _)| changes) {
                 let sum = std::mem::take(&mut sums[*sample as usize]);
                 if sum != 0 {
-                    let height = &mut land.heights_mut()[*sample as usize];
-                    *height = ((f64::from(*height) + to_exact_metres(sum)) as f32).clamp(-HIGHEST_M, HIGHEST_M);
+                    let height = &mut terrain.heights_mut()[*sample as usize];
+                    *height = ((f64::from(*height) + to_exact_metres(sum)) as f32).clamp(-MAX_HEIGHT_M, MAX_HEIGHT_M);
                 }
             }
-            site.monitor.check()?;
+            context.progress.check()?;
         }
         Ok(gone)
     }
@@ -279,50 +279,50 @@ impl HydraulicErosion {
 /// Drops that a thread follows between two looks at the monitor.
 const AT_ONCE: usize = 8;
 
-impl Operate for HydraulicErosion {
+impl Operation for HydraulicErosion {
     const KEY: &'static str = "hydraulic_erosion";
     const LABEL: &'static str = "Hydraulic erosion";
 
     fn role(&self) -> Role {
-        Role::Shapes
+        Role::Modifier
     }
 
     fn iterations(&self) -> u32 {
         self.count
     }
 
-    fn resumes(&self) -> bool {
+    fn is_resumable(&self) -> bool {
         true
     }
 
-    fn works_on(&self, grid: Grid) -> Grid {
+    fn working_grid(&self, grid: Grid) -> Grid {
         Grid::fitted(grid.extent(), self.reference_samples as usize)
     }
 
     /// The land below, the land, and sums of twice the size.
-    fn maps_held(&self, _grid: Grid) -> f64 {
+    fn peak_maps(&self, _grid: Grid) -> f64 {
         4.5
     }
 
-    fn maps_carried(&self, _grid: Grid) -> f64 {
+    fn upsample_peak_maps(&self, _grid: Grid) -> f64 {
         3.0
     }
 
-    fn evaluate(&self, site: &Site, until: u32, resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
-        let (done, mut land) = match resume {
-            Some(keyframe) => (keyframe.iteration, keyframe.land.copied(site.monitor)?),
-            None => (0, site.land_below()?),
+    fn evaluate(&self, context: &EvalContext, until: u32, resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
+        let (done, mut terrain) = match resume {
+            Some(keyframe) => (keyframe.iteration, keyframe.terrain.copied(context.progress)?),
+            None => (0, context.heights_below()?),
         };
-        let tally = site.monitor.tally((until - done) as usize);
+        let counter = context.progress.counter((until - done) as usize);
         for iteration in done + 1..=until {
-            self.rain(&mut land, iteration, site)?;
-            tally.add_one()?;
+            self.rain(&mut terrain, iteration, context)?;
+            counter.add_one()?;
         }
-        Ok(land)
+        Ok(terrain)
     }
 
-    fn carried(&self, land: &Heightfield, site: &Site, _until: u32) -> Result<Heightfield, Cancelled> {
-        site.laid_over(land)
+    fn upsample(&self, terrain: &Heightfield, context: &EvalContext, _until: u32) -> Result<Heightfield, Cancelled> {
+        context.upsample_change(terrain)
     }
 }
 
@@ -330,10 +330,10 @@ impl Operate for HydraulicErosion {
 mod tests {
     use super::super::testing::{raised, resumed};
     use super::*;
-    use crate::engine::fault::on_displacement_grid;
+    use crate::engine::fault::quantized_displacement;
     use crate::engine::heightfield::Extent;
     use crate::engine::inputs::Inputs;
-    use crate::engine::monitor::Monitor;
+    use crate::engine::progress::Progress;
     use crate::engine::operations::faults::Faults;
     use crate::engine::random::Stream;
 
@@ -371,23 +371,23 @@ mod tests {
 
     #[test]
     fn what_leaves_the_ground_lies_elsewhere_or_is_carried_away() {
-        let land = hills(129);
-        let (inputs, monitor) = (Inputs::default(), Monitor::new());
-        let site =
-            Site { grid: land.grid(), below: None, stream: Stream::new(2, 1), inputs: &inputs, monitor: &monitor };
+        let terrain = hills(129);
+        let (inputs, progress) = (Inputs::default(), Progress::new());
+        let context =
+            EvalContext { grid: terrain.grid(), below: None, stream: Stream::new(2, 1), inputs: &inputs, progress: &progress };
         // On the displacement grid, so that adding units loses nothing to rounding.
-        let mut washed = Heightfield::from_fn(land.grid(), |c, r| on_displacement_grid(f64::from(land[(c, r)])) as f32);
-        let sum = |land: &Heightfield| land.heights().iter().copied().map(f64::from).sum::<f64>();
+        let mut washed = Heightfield::from_fn(terrain.grid(), |c, r| quantized_displacement(f64::from(terrain[(c, r)])) as f32);
+        let sum = |terrain: &Heightfield| terrain.heights().iter().copied().map(f64::from).sum::<f64>();
         let before = sum(&washed);
         let unwashed = washed.clone();
         let mut gone = 0;
         for iteration in 1..=10 {
-            gone += HydraulicErosion::default().rain(&mut washed, iteration, &site).expect("not cancelled");
+            gone += HydraulicErosion::default().rain(&mut washed, iteration, &context).expect("not cancelled");
         }
-        let [low, high] = land.min_max();
+        let [low, high] = terrain.min_max();
         let lost = before - sum(&washed) - to_exact_metres(gone);
         assert!(gone > 0);
-        assert!(lost.abs() <= 1e-6 * f64::from(high - low) * land.grid().samples() as f64, "{lost} m");
+        assert!(lost.abs() <= 1e-6 * f64::from(high - low) * terrain.grid().samples() as f64, "{lost} m");
         let moved: f64 =
             washed.heights().iter().zip(unwashed.heights()).map(|(a, b)| f64::from((a - b).abs())).sum::<f64>();
         assert!(moved > 100.0 * lost.abs() && moved > 100.0, "{moved} m moved");
@@ -397,7 +397,7 @@ mod tests {
     fn rain_goes_on_from_a_keyframe_as_if_it_had_not_stopped() {
         let (rain, flat) = (HydraulicErosion::default(), hills(65));
         let third = raised(&rain, flat.grid(), Some(&flat), 3);
-        let on = resumed(&rain, Keyframe { iteration: 3, land: &third }, 5);
+        let on = resumed(&rain, Keyframe { iteration: 3, terrain: &third }, 5);
         assert_eq!(on, raised(&rain, flat.grid(), Some(&flat), 5));
         assert_ne!(on, third);
     }

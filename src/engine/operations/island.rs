@@ -1,8 +1,8 @@
 //! Land that falls off into a sea around the middle of the world.
 
-use super::{Keyframe, Operate, Role, Site};
+use super::{Keyframe, Operation, Role, EvalContext};
 use crate::engine::heightfield::Heightfield;
-use crate::engine::monitor::Cancelled;
+use crate::engine::progress::Cancelled;
 use crate::engine::parameters::{Spec, parameters};
 use crate::engine::rounding::smoothstep;
 
@@ -15,7 +15,7 @@ parameters! {
         /// How gently it falls: 0 is a cliff, at 1 the slope begins in the middle.
         softness: f64 = 0.35, Spec::number("Softness", 0.0, 1.0);
         /// The height from which the depth is measured: that of the water.
-        sea_m: f64 = 0.0, Spec::number("Sea level", -20_000.0, 100_000.0).slider(-500.0, 1000.0).unit("m").steady();
+        sea_m: f64 = 0.0, Spec::number("Sea level", -20_000.0, 100_000.0).slider(-500.0, 1000.0).unit("m").fixed();
         /// How deep below the sea level its bed lies.
         depth_m: f64 = 80.0, Spec::number("Depth", 0.0, 20_000.0).slider(0.0, 1000.0).unit("m");
     }
@@ -34,23 +34,23 @@ impl Island {
     }
 }
 
-impl Operate for Island {
+impl Operation for Island {
     const KEY: &'static str = "island";
     const LABEL: &'static str = "Island";
 
-    fn can_be_cut(&self) -> bool {
+    fn is_pointwise(&self) -> bool {
         true
     }
 
     fn role(&self) -> Role {
-        Role::Shapes
+        Role::Modifier
     }
 
-    fn evaluate(&self, site: &Site, _until: u32, _resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
-        let (grid, extent) = (site.grid, site.grid.extent());
+    fn evaluate(&self, context: &EvalContext, _until: u32, _resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
+        let (grid, extent) = (context.grid, context.grid.extent());
         let bed_m = self.sea_m - self.depth_m;
         let from_middle = |m: f64, side_m: f64| 2.0 * m / side_m - 1.0;
-        site.reshaped(|height, c, r| {
+        context.map_heights(|height, c, r| {
             let x = from_middle(grid.x_m(c), extent.width_m);
             let z = from_middle(grid.z_m(r), extent.depth_m);
             let share = self.share((x * x + z * z).sqrt());
@@ -65,7 +65,7 @@ mod tests {
     use super::*;
     use crate::engine::heightfield::{Extent, Grid};
 
-    fn land(island: &Island, below: &Heightfield) -> Heightfield {
+    fn terrain(island: &Island, below: &Heightfield) -> Heightfield {
         shaped(island, below)
     }
 
@@ -78,29 +78,29 @@ mod tests {
     fn a_fall_by_hand() {
         // From the middle east in eighths of the way: land to ½·½ = ¼, half way at ½, sea from ¾ on; S(¼) = 5/32.
         let island = Island { size: 0.5, softness: 0.5, sea_m: 10.0, depth_m: 50.0 };
-        let land = land(&island, &level(280.0));
-        assert_eq!(&land.row(4)[8..], [280.0, 280.0, 280.0, 230.0, 120.0, 10.0, -40.0, -40.0, -40.0]);
+        let terrain = terrain(&island, &level(280.0));
+        assert_eq!(&terrain.row(4)[8..], [280.0, 280.0, 280.0, 230.0, 120.0, 10.0, -40.0, -40.0, -40.0]);
         // The same from the middle south, in quarters, though the world is oblong.
-        let south: Vec<f32> = (4..9).map(|r| land[(8, r)]).collect();
+        let south: Vec<f32> = (4..9).map(|r| terrain[(8, r)]).collect();
         assert_eq!(south, [280.0, 280.0, 120.0, -40.0, -40.0]);
     }
 
     #[test]
     fn without_softness_it_is_a_cliff() {
         let island = Island { size: 0.5, softness: 0.0, sea_m: 0.0, depth_m: 7.0 };
-        assert_eq!(&land(&island, &level(5.0)).row(4)[8..], [5.0, 5.0, 5.0, 5.0, 5.0, -7.0, -7.0, -7.0, -7.0]);
+        assert_eq!(&terrain(&island, &level(5.0)).row(4)[8..], [5.0, 5.0, 5.0, 5.0, 5.0, -7.0, -7.0, -7.0, -7.0]);
     }
 
     #[test]
     fn the_default_has_sea_all_around() {
-        let land = land(&Island::default(), &level(100.0));
-        assert_eq!(land[(8, 4)], 100.0);
-        assert!((0..17).all(|c| land[(c, 0)] == -80.0 && land[(c, 8)] == -80.0));
-        assert!((0..9).all(|r| land[(0, r)] == -80.0 && land[(16, r)] == -80.0));
+        let terrain = terrain(&Island::default(), &level(100.0));
+        assert_eq!(terrain[(8, 4)], 100.0);
+        assert!((0..17).all(|c| terrain[(c, 0)] == -80.0 && terrain[(c, 8)] == -80.0));
+        assert!((0..9).all(|r| terrain[(0, r)] == -80.0 && terrain[(16, r)] == -80.0));
     }
 
     #[test]
     fn land_at_the_height_of_the_bed_stays_level() {
-        assert_eq!(land(&Island::default(), &level(-80.0)), level(-80.0));
+        assert_eq!(terrain(&Island::default(), &level(-80.0)), level(-80.0));
     }
 }

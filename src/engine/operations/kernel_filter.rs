@@ -12,9 +12,9 @@
 
 use rayon::prelude::*;
 
-use super::{Keyframe, Operate, Role, Site};
-use crate::engine::heightfield::{Grid, HIGHEST_M, Heightfield};
-use crate::engine::monitor::Cancelled;
+use super::{Keyframe, Operation, Role, EvalContext};
+use crate::engine::heightfield::{Grid, MAX_HEIGHT_M, Heightfield};
+use crate::engine::progress::Cancelled;
 use crate::engine::parameters::{Matrix, Spec, parameters};
 
 parameters! {
@@ -31,7 +31,7 @@ parameters! {
         /// The samples along the longer side whose spacing is the distance between the numbers, at every size, so that
         /// the land stays the same: more samples change finer forms.
         reference_samples: u32 = 257,
-            Spec::number("Reference samples", 2.0, 65_537.0).slider(65.0, 4097.0).logarithmic().steady();
+            Spec::number("Reference samples", 2.0, 65_537.0).slider(65.0, 4097.0).logarithmic().fixed();
         /// How many times the land is filtered.
         passes: u32 = 2, Spec::number("Passes", 0.0, 10_000.0).slider(0.0, 20.0);
     }
@@ -101,14 +101,14 @@ impl Kernel {
     }
 
     /// Row `r` of the land under the matrix.
-    fn filter_row(&self, land: &[f32], r: usize, row: &mut [f32], space: &mut Workspace) {
+    fn filter_row(&self, terrain: &[f32], r: usize, row: &mut [f32], space: &mut Workspace) {
         let (width, side) = (row.len(), self.rows.len());
         let Workspace { under, column, sums } = space;
         under.resize_with(side, Vec::new);
         for (i, under) in under.iter_mut().enumerate() {
             let Between { near, far, part } =
-                Between::new(r, from_middle(i, side) * self.lag_z, land.len() / width);
-            let (near, far) = (&land[near * width..][..width], &land[far * width..][..width]);
+                Between::new(r, from_middle(i, side) * self.lag_z, terrain.len() / width);
+            let (near, far) = (&terrain[near * width..][..width], &terrain[far * width..][..width]);
             let between = |(near, far): (&f32, &f32)| f64::from(*near) + part * (f64::from(*far) - f64::from(*near));
             under.clear();
             under.extend(near.iter().zip(far).map(between));
@@ -128,7 +128,7 @@ impl Kernel {
                 *sum += column[*near] + part * (column[*far] - column[*near]);
             }
         }
-        row.iter_mut().zip(&*sums).for_each(|(height, sum)| *height = (*sum as f32).clamp(-HIGHEST_M, HIGHEST_M));
+        row.iter_mut().zip(&*sums).for_each(|(height, sum)| *height = (*sum as f32).clamp(-MAX_HEIGHT_M, MAX_HEIGHT_M));
     }
 }
 
@@ -137,41 +137,41 @@ fn from_middle(i: usize, side: usize) -> f64 {
     i as f64 - (side / 2) as f64
 }
 
-impl Operate for KernelFilter {
+impl Operation for KernelFilter {
     const KEY: &'static str = "kernel_filter";
     const LABEL: &'static str = "Kernel filter";
 
     fn role(&self) -> Role {
-        Role::Shapes
+        Role::Modifier
     }
 
     /// From the second pass on one land is made of another, beside the land below.
-    fn maps_held(&self, _grid: Grid) -> f64 {
+    fn peak_maps(&self, _grid: Grid) -> f64 {
         if self.passes > 1 { 3.0 } else { 2.0 }
     }
 
-    fn evaluate(&self, site: &Site, _until: u32, _resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
-        let kernel = Kernel::new(self, site.grid);
-        let (width, height) = (site.grid.width(), site.grid.height());
-        let tally = site.monitor.tally(self.passes as usize * height);
-        let pass = |before: &Heightfield, land: &mut Heightfield| {
-            let rows = land.heights_mut().par_chunks_mut(width).enumerate();
+    fn evaluate(&self, context: &EvalContext, _until: u32, _resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
+        let kernel = Kernel::new(self, context.grid);
+        let (width, height) = (context.grid.width(), context.grid.height());
+        let counter = context.progress.counter(self.passes as usize * height);
+        let pass = |before: &Heightfield, terrain: &mut Heightfield| {
+            let rows = terrain.heights_mut().par_chunks_mut(width).enumerate();
             rows.try_for_each_init(Workspace::default, |space, (r, row)| {
                 kernel.filter_row(before.heights(), r, row, space);
-                tally.add_one()
+                counter.add_one()
             })
         };
-        let Some(below) = site.below.filter(|_| self.passes > 0) else { return site.land_below() };
-        let mut land = Heightfield::flat(site.grid);
-        pass(below, &mut land)?;
+        let Some(below) = context.below.filter(|_| self.passes > 0) else { return context.heights_below() };
+        let mut terrain = Heightfield::flat(context.grid);
+        pass(below, &mut terrain)?;
         if self.passes > 1 {
-            let mut before = Heightfield::flat(site.grid);
+            let mut before = Heightfield::flat(context.grid);
             for _ in 1..self.passes {
-                std::mem::swap(&mut land, &mut before);
-                pass(&before, &mut land)?;
+                std::mem::swap(&mut terrain, &mut before);
+                pass(&before, &mut terrain)?;
             }
         }
-        Ok(land)
+        Ok(terrain)
     }
 }
 
@@ -181,7 +181,7 @@ mod tests {
     use super::*;
     use crate::engine::heightfield::Extent;
     use crate::engine::inputs::Inputs;
-    use crate::engine::monitor::Monitor;
+    use crate::engine::progress::Progress;
     use crate::engine::operations::faults::Faults;
     use crate::engine::recipe::{Recipe, Step};
     use crate::engine::stack;
@@ -212,12 +212,12 @@ mod tests {
 
     #[test]
     fn a_single_one_copies_the_neighbour_that_it_lies_on() {
-        let land = rough(grid(17));
-        assert_eq!(shaped(&filter(one_at(1, 1), 17), &land), land);
+        let terrain = rough(grid(17));
+        assert_eq!(shaped(&filter(one_at(1, 1), 17), &terrain), terrain);
         for (column, row) in [(1, 0), (0, 1), (2, 1), (1, 2), (0, 0), (2, 0)] {
             let near = |i: usize, number: usize| (i + number).saturating_sub(1).min(16);
-            let expected = Heightfield::from_fn(grid(17), |c, r| land[(near(c, column), near(r, row))]);
-            assert_eq!(shaped(&filter(one_at(column, row), 17), &land), expected, "column {column}, row {row}");
+            let expected = Heightfield::from_fn(grid(17), |c, r| terrain[(near(c, column), near(r, row))]);
+            assert_eq!(shaped(&filter(one_at(column, row), 17), &terrain), expected, "column {column}, row {row}");
         }
     }
 
@@ -234,14 +234,14 @@ mod tests {
     fn a_matrix_of_five_is_the_plain_sum() {
         let kernel = std::array::from_fn(|i| std::array::from_fn(|j| ((i * 37 + j * 101 + i * j * 7) % 19) as f64 - 7.5));
         let sum: f64 = kernel.iter().flatten().sum();
-        let land = rough(grid(13));
+        let terrain = rough(grid(13));
         for (normalise, divisor) in [(false, 1.0), (true, sum)] {
-            let found = shaped(&KernelFilter { normalise, ..filter(Matrix::five(kernel), 13) }, &land);
+            let found = shaped(&KernelFilter { normalise, ..filter(Matrix::five(kernel), 13) }, &terrain);
             for (c, r) in (0..13 * 13).map(|at| (at % 13, at / 13)) {
                 let near = |i: usize, number: usize| (i + number).saturating_sub(2).min(12);
                 let numbers = (0..25).map(|at| (at % 5, at / 5));
                 let plain: f64 =
-                    numbers.map(|(j, i)| kernel[i][j] / divisor * f64::from(land[(near(c, j), near(r, i))])).sum();
+                    numbers.map(|(j, i)| kernel[i][j] / divisor * f64::from(terrain[(near(c, j), near(r, i))])).sum();
                 let found = f64::from(found[(c, r)]);
                 assert!((found - plain).abs() < 1e-6 * plain.abs().max(1000.0), "{c}, {r}: {found}, not {plain}");
             }
@@ -252,11 +252,11 @@ mod tests {
     fn between_samples_the_land_is_bilinear_and_square_in_metres() {
         // Columns 2 m apart, rows 3 m: numbers 40/16 = 2.5 m apart lie 1.25 columns and ⅚ of a row away.
         let grid = Grid::new(Extent { width_m: 40.0, depth_m: 30.0 }, 21, 11);
-        let land = rough(grid);
+        let terrain = rough(grid);
         for (column, row, east_m, south_m) in [(2, 1, 2.5, 0.0), (1, 0, 0.0, -2.5), (0, 2, -2.5, 2.5)] {
-            let found = shaped(&filter(one_at(column, row), 17), &land);
+            let found = shaped(&filter(one_at(column, row), 17), &terrain);
             for (c, r) in (0..grid.samples()).map(|at| (at % 21, at / 21)) {
-                let expected = land.height_at(grid.x_m(c) + east_m, grid.z_m(r) + south_m);
+                let expected = terrain.height_at(grid.x_m(c) + east_m, grid.z_m(r) + south_m);
                 assert!((found[(c, r)] - expected).abs() < 1e-2, "{c}, {r}: {}, not {expected}", found[(c, r)]);
             }
         }
@@ -284,14 +284,14 @@ mod tests {
 
     /// Fault land under a filter, at 4 samples and at 1 for each sample of a map of that size: RMS over the range.
     fn difference(filter: &KernelFilter, world: [f64; 2], [width, height]: [usize; 2]) -> f64 {
-        let land = |[width, height]: [usize; 2]| {
+        let terrain = |[width, height]: [usize; 2]| {
             let stack = vec![Step::new(Faults::default()), Step::new(filter.clone())];
             let mut recipe = Recipe { seed: 5, stack, ..Default::default() };
             [recipe.world.width_m, recipe.world.depth_m] = world;
             let grid = Grid::new(recipe.world.extent(), width, height);
-            stack::evaluate(&recipe, grid, None, &Inputs::default(), &Monitor::new()).expect("not cancelled")
+            stack::evaluate(&recipe, grid, None, &Inputs::default(), &Progress::new()).expect("not cancelled")
         };
-        let (small, large) = (land([width, height]), land([4 * width - 3, 4 * height - 3]));
+        let (small, large) = (terrain([width, height]), terrain([4 * width - 3, 4 * height - 3]));
         let places = (0..width * height).map(|i| (i % width, i / width));
         let squares: f64 = places.map(|(c, r)| f64::from(small[(c, r)] - large[(4 * c, 4 * r)])).map(|d| d * d).sum();
         let [low, high] = large.min_max();

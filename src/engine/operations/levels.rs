@@ -1,8 +1,8 @@
 //! Heights between two levels spread by a curve.
 
-use super::{Keyframe, Operate, Role, Site};
+use super::{Keyframe, Operation, Role, EvalContext};
 use crate::engine::heightfield::Heightfield;
-use crate::engine::monitor::Cancelled;
+use crate::engine::progress::Cancelled;
 use crate::engine::parameters::{Spec, parameters};
 
 parameters! {
@@ -33,23 +33,23 @@ impl Levels {
     }
 }
 
-impl Operate for Levels {
+impl Operation for Levels {
     const KEY: &'static str = "levels";
     const LABEL: &'static str = "Levels";
 
-    fn can_be_cut(&self) -> bool {
+    fn is_pointwise(&self) -> bool {
         self.low_m.is_some() && self.high_m.is_some()
     }
 
     fn role(&self) -> Role {
-        Role::Shapes
+        Role::Modifier
     }
 
-    fn evaluate(&self, site: &Site, _until: u32, _resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
-        let range = site.below.map(|below| below.min_max_watched(site.monitor)).transpose()?.unwrap_or_default();
+    fn evaluate(&self, context: &EvalContext, _until: u32, _resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
+        let range = context.below.map(|below| below.min_max_cancellable(context.progress)).transpose()?.unwrap_or_default();
         let [lowest, highest] = range.map(f64::from);
         let levels_m = [self.low_m.unwrap_or(lowest), self.high_m.unwrap_or(highest)];
-        site.reshaped(|height, _, _| self.bent(height, levels_m))
+        context.map_heights(|height, _, _| self.bent(height, levels_m))
     }
 }
 
@@ -63,8 +63,8 @@ mod tests {
     fn check(levels: &Levels, heights: [f32; 6], expected: [f32; 6]) {
         let grid = Grid::new(Extent { width_m: 20.0, depth_m: 10.0 }, 3, 2);
         let below = Heightfield::from_heights(grid, heights.to_vec()).expect("six samples");
-        let land = shaped(levels, &below);
-        assert_eq!(land.heights(), expected);
+        let terrain = shaped(levels, &below);
+        assert_eq!(terrain.heights(), expected);
     }
 
     #[test]

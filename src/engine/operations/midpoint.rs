@@ -5,9 +5,9 @@
 
 use rayon::prelude::*;
 
-use super::{Keyframe, Operate, Site};
+use super::{Keyframe, Operation, EvalContext};
 use crate::engine::heightfield::{Extent, Grid, Heightfield};
-use crate::engine::monitor::Cancelled;
+use crate::engine::progress::Cancelled;
 use crate::engine::parameters::{Spec, parameters};
 
 parameters! {
@@ -52,23 +52,23 @@ fn halvings(grid: &Grid, [across, down]: [usize; 2]) -> u32 {
 type Average<'a> = dyn Fn(&[f32], usize, usize) -> Option<f32> + 'a;
 
 impl Midpoint {
-    fn lattice(&self, site: &Site, until: u32, [across, down]: [usize; 2], halvings: u32) -> Result<Lattice, Cancelled> {
+    fn lattice(&self, context: &EvalContext, until: u32, [across, down]: [usize; 2], halvings: u32) -> Result<Lattice, Cancelled> {
         let (width, height) = ((across << halvings) + 1, (down << halvings) + 1);
         let mut heights = vec![0.0_f32; width * height];
-        let tally = site.monitor.tally(2 * halvings as usize + 1);
+        let counter = context.progress.counter(2 * halvings as usize + 1);
         let mut displace = |level: u32, amplitude_m: f64, step: usize, average: &Average| {
             for r in (0..height).step_by(step) {
                 // A row of a level has numbers of its own, whatever the resolution: those of its place on that level.
-                let mut draw = site.stream.at(u64::from(level) << 32 | (r / step) as u64);
+                let mut draw = context.stream.at(u64::from(level) << 32 | (r / step) as u64);
                 for c in (0..width).step_by(step) {
                     let random = draw.between(-1.0, 1.0);
                     if let Some(average) = average(&heights, c, r) {
                         heights[r * width + c] = average + (amplitude_m * random) as f32;
                     }
                 }
-                site.monitor.check()?;
+                context.progress.check()?;
             }
-            tally.add_one()
+            counter.add_one()
         };
         displace(0, self.displacement_m, 1 << halvings, &|_, _, _| Some(0.0))?;
         for level in 1..=halvings {
@@ -121,12 +121,12 @@ impl Lattice {
     }
 }
 
-impl Operate for Midpoint {
+impl Operation for Midpoint {
     const KEY: &'static str = "midpoint";
     const LABEL: &'static str = "Midpoint displacement";
 
     /// Its own land, the land below it and the lattice.
-    fn maps_held(&self, grid: Grid) -> f64 {
+    fn peak_maps(&self, grid: Grid) -> f64 {
         let cells = cells(grid.extent());
         let halvings = halvings(&grid, cells);
         let [across, down] = cells.map(|cells| (cells << halvings) + 1);
@@ -138,19 +138,19 @@ impl Operate for Midpoint {
         self.levels + 1
     }
 
-    fn evaluate(&self, site: &Site, until: u32, _resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
-        let grid = site.grid;
+    fn evaluate(&self, context: &EvalContext, until: u32, _resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
+        let grid = context.grid;
         let cells = cells(grid.extent());
-        let lattice = self.lattice(site, until, cells, halvings(&grid, cells))?;
-        let mut land = Heightfield::flat(grid);
-        land.heights_mut().par_chunks_mut(grid.width()).enumerate().try_for_each(|(r, heights)| {
+        let lattice = self.lattice(context, until, cells, halvings(&grid, cells))?;
+        let mut terrain = Heightfield::flat(grid);
+        terrain.heights_mut().par_chunks_mut(grid.width()).enumerate().try_for_each(|(r, heights)| {
             let v = r as f64 / (grid.height() - 1) as f64;
             for (c, height) in heights.iter_mut().enumerate() {
                 *height = lattice.at(c as f64 / (grid.width() - 1) as f64, v);
             }
-            site.monitor.check()
+            context.progress.check()
         })?;
-        Ok(land)
+        Ok(terrain)
     }
 }
 
@@ -159,7 +159,7 @@ mod tests {
     use super::super::testing::raised;
     use super::*;
 
-    fn land(midpoint: &Midpoint, grid: Grid) -> Heightfield {
+    fn terrain(midpoint: &Midpoint, grid: Grid) -> Heightfield {
         raised(midpoint, grid, None, midpoint.iterations())
     }
 
@@ -170,19 +170,19 @@ mod tests {
     #[test]
     fn without_displacement_the_middles_are_the_means_of_what_is_around_them() {
         let level = Midpoint { displacement_m: 0.0, ..Default::default() };
-        assert_eq!(land(&level, square(9)).min_max(), [0.0, 0.0]);
-        let land = land(&Midpoint { levels: 1, ..Default::default() }, square(5));
+        assert_eq!(terrain(&level, square(9)).min_max(), [0.0, 0.0]);
+        let terrain = terrain(&Midpoint { levels: 1, ..Default::default() }, square(5));
         // The second level is not displaced any more: means of the points of the first.
-        let quarter = land[(1, 1)];
-        let corners = (land[(0, 0)] + land[(2, 0)] + land[(0, 2)] + land[(2, 2)]) / 4.0;
+        let quarter = terrain[(1, 1)];
+        let corners = (terrain[(0, 0)] + terrain[(2, 0)] + terrain[(0, 2)] + terrain[(2, 2)]) / 4.0;
         assert!((quarter - corners).abs() < 1e-3);
-        let edge = (land[(0, 0)] + land[(0, 2)] + land[(1, 1)]) / 3.0;
-        assert!((land[(0, 1)] - edge).abs() < 1e-3, "at the border from three points");
+        let edge = (terrain[(0, 0)] + terrain[(0, 2)] + terrain[(1, 1)]) / 3.0;
+        assert!((terrain[(0, 1)] - edge).abs() < 1e-3, "at the border from three points");
     }
 
     #[test]
     fn amplitudes_fall_by_the_exponent() {
-        let rough = |levels| land(&Midpoint { levels, roughness: 1.0, displacement_m: 512.0 }, square(65));
+        let rough = |levels| terrain(&Midpoint { levels, roughness: 1.0, displacement_m: 512.0 }, square(65));
         let spread = |a: &Heightfield, b: &Heightfield| {
             a.heights().iter().zip(b.heights()).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max)
         };
@@ -199,10 +199,10 @@ mod tests {
         let midpoint = Midpoint::default();
         for (width, height) in [(257, 257), (1000, 700), (505, 505), (2017, 33)] {
             let extent = Extent { width_m: width as f64, depth_m: height as f64 };
-            let land = land(&midpoint, Grid::new(extent, width, height));
-            assert!(land.heights().iter().all(|height| height.is_finite() && *height != 0.0));
+            let terrain = terrain(&midpoint, Grid::new(extent, width, height));
+            assert!(terrain.heights().iter().all(|height| height.is_finite() && *height != 0.0));
         }
-        let (small, large) = (land(&midpoint, square(65)), land(&midpoint, square(257)));
+        let (small, large) = (terrain(&midpoint, square(65)), terrain(&midpoint, square(257)));
         assert!((0..65 * 65).all(|i| small[(i % 65, i / 65)] == large[(4 * (i % 65), 4 * (i / 65))]));
     }
 }

@@ -12,10 +12,10 @@ use std::f64::consts::{PI, TAU};
 
 use rayon::prelude::*;
 
-use super::{Keyframe, Operate, Site};
+use super::{Keyframe, Operation, EvalContext};
 use crate::engine::distance::{Crossings, lower_to_squared_distances};
 use crate::engine::heightfield::{Extent, Grid, Heightfield};
-use crate::engine::monitor::Cancelled;
+use crate::engine::progress::Cancelled;
 use crate::engine::parameters::{Spec, parameters};
 use crate::engine::random::{Draw, Stream};
 
@@ -43,7 +43,7 @@ parameters! {
         curve: f64 = 1.5, Spec::number("Curve", 0.25, 4.0).slider(0.5, 3.0);
         /// The height of the water: what lies above it below this step is the island. Where there is no coast, the
         /// border of the world is one.
-        sea_m: f64 = 0.0, Spec::number("Sea level", -20_000.0, 100_000.0).slider(-500.0, 1000.0).unit("m").steady();
+        sea_m: f64 = 0.0, Spec::number("Sea level", -20_000.0, 100_000.0).slider(-500.0, 1000.0).unit("m").fixed();
     }
 }
 
@@ -170,7 +170,7 @@ impl Iterator for Valley {
     }
 }
 
-impl Operate for Mountains {
+impl Operation for Mountains {
     const KEY: &'static str = "mountains";
     const LABEL: &'static str = "Mountains";
 
@@ -185,71 +185,71 @@ impl Operate for Mountains {
 
     /// Its own land, the land below, the distances, and a quarter of a map for the points of a coast, which is usual:
     /// a longer coast has more.
-    fn maps_held(&self, _grid: Grid) -> f64 {
+    fn peak_maps(&self, _grid: Grid) -> f64 {
         3.25
     }
 
-    fn evaluate(&self, site: &Site, until: u32, _resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
-        let (grid, monitor) = (site.grid, site.monitor);
+    fn evaluate(&self, context: &EvalContext, until: u32, _resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
+        let (grid, progress) = (context.grid, context.progress);
         let width = grid.width();
         let sea_m = self.sea_m as f32;
-        let coast = site.below.map(|below| Crossings::contour(below, sea_m, monitor)).transpose()?;
+        let coast = context.below.map(|below| Crossings::contour(below, sea_m, progress)).transpose()?;
         let coast = coast.filter(|coast| !coast.is_empty());
         if coast.is_none() {
             // The whole world lies on one side of the sea. Level land at the very height of the sea is land, so that
             // there are mountains on an empty stack.
-            let [lowest, highest] = site.below.map_or([0.0; 2], Heightfield::min_max);
+            let [lowest, highest] = context.below.map_or([0.0; 2], Heightfield::min_max);
             if highest < sea_m || (highest == sea_m && lowest < sea_m) {
                 return Ok(Heightfield::flat(grid));
             }
         }
         // Without a coast all the world is land.
-        let below = site.below.filter(|_| coast.is_some());
+        let below = context.below.filter(|_| coast.is_some());
         let is_land = |i: usize| below.is_none_or(|below| below.heights()[i] > sea_m);
 
         let island = Island::new(grid.extent(), below, sea_m);
-        let tally = monitor.tally(self.octaves as usize + 1);
-        let mut squares = Heightfield::filled(grid, f32::INFINITY, monitor)?;
-        lower_to_squared_distances(squares.heights_mut(), coast.unwrap_or_else(|| Crossings::border(grid)), monitor)?;
-        tally.add_one()?;
+        let counter = progress.counter(self.octaves as usize + 1);
+        let mut squares = Heightfield::filled(grid, f32::INFINITY, progress)?;
+        lower_to_squared_distances(squares.heights_mut(), coast.unwrap_or_else(|| Crossings::border(grid)), progress)?;
+        counter.add_one()?;
 
-        let mut land = Heightfield::flat(grid);
+        let mut terrain = Heightfield::flat(grid);
         let mut weight = 1.0;
         let mut drawn = 0;
         for octave in 0..self.octaves {
             let count = self.valleys_of(octave).min(until);
             let mut crossings = Crossings::none(grid);
             for i in drawn + 1..=count {
-                self.valley(i, &island, site.stream).for_each(|[from, to]| crossings.add_segment(from, to));
-                monitor.check()?;
+                self.valley(i, &island, context.stream).for_each(|[from, to]| crossings.add_segment(from, to));
+                progress.check()?;
             }
             drawn = count;
-            lower_to_squared_distances(squares.heights_mut(), crossings, monitor)?;
+            lower_to_squared_distances(squares.heights_mut(), crossings, progress)?;
             let farthest = squares.heights().par_chunks(width).enumerate().map(|(r, squares)| {
                 let on_land = squares.iter().enumerate().filter(|(c, _)| is_land(r * width + c));
-                monitor.check().map(|()| on_land.fold(0.0_f32, |farthest, (_, &square)| farthest.max(square)))
+                progress.check().map(|()| on_land.fold(0.0_f32, |farthest, (_, &square)| farthest.max(square)))
             });
             let farthest = farthest.try_reduce(|| 0.0, |a, b| Ok(a.max(b)))?;
             if farthest > 0.0 {
                 let share = (weight / f64::from(farthest).sqrt()) as f32;
-                land.heights_mut().par_chunks_mut(width).enumerate().try_for_each(|(r, row)| {
+                terrain.heights_mut().par_chunks_mut(width).enumerate().try_for_each(|(r, row)| {
                     let on_land = row.iter_mut().enumerate().filter(|(c, _)| is_land(r * width + c));
                     on_land.for_each(|(c, height)| *height += share * squares[(c, r)].sqrt());
-                    monitor.check()
+                    progress.check()
                 })?;
             }
             weight *= self.weight;
-            tally.add_one()?;
+            counter.add_one()?;
         }
-        let [_, highest] = land.min_max();
+        let [_, highest] = terrain.min_max();
         if highest > 0.0 {
             let bent = |height: f32| self.height_m * libm::pow(f64::from(height) / f64::from(highest), self.curve);
-            land.heights_mut().par_chunks_mut(width).try_for_each(|row| {
+            terrain.heights_mut().par_chunks_mut(width).try_for_each(|row| {
                 row.iter_mut().for_each(|height| *height = bent(*height) as f32);
-                monitor.check()
+                progress.check()
             })?;
         }
-        Ok(land)
+        Ok(terrain)
     }
 }
 
@@ -261,7 +261,7 @@ mod tests {
     const WORLD: Extent = Extent { width_m: 4096.0, depth_m: 4096.0 };
     const OBLONG: Extent = Extent { width_m: 977.3, depth_m: 4100.7 };
 
-    fn land(mountains: &Mountains, grid: Grid, below: Option<&Heightfield>) -> Heightfield {
+    fn terrain(mountains: &Mountains, grid: Grid, below: Option<&Heightfield>) -> Heightfield {
         raised(mountains, grid, below, mountains.iterations())
     }
 
@@ -297,7 +297,7 @@ mod tests {
         let grid = Grid::new(WORLD, 65, 65);
         let below = islands(grid);
         let [lowest, highest] = below.min_max().map(f64::from);
-        let with_sea = |sea_m: f64, below| land(&Mountains { sea_m, ..Default::default() }, grid, below);
+        let with_sea = |sea_m: f64, below| terrain(&Mountains { sea_m, ..Default::default() }, grid, below);
         let everywhere = with_sea(0.0, None);
         assert_eq!(with_sea(lowest - 1.0, Some(&below)), everywhere, "all land: the border is the coast");
         for sea_m in [highest, highest + 1.0] {
@@ -408,7 +408,7 @@ mod tests {
         let mountains = Mountains { height_m: 1000.0, octaves: 3, valleys: 3, ..Default::default() };
         for (extent, width, height) in [(WORLD, 101, 101), (OBLONG, 41, 171)] {
             let below = islands(Grid::new(extent, width, height));
-            let found = land(&mountains, below.grid(), Some(&below));
+            let found = terrain(&mountains, below.grid(), Some(&below));
             let expected = plain(&mountains, &below);
             let differences = || found.heights().iter().zip(&expected).map(|(a, b)| (f64::from(*a) - b).abs());
             let worst = differences().fold(0.0, f64::max);
@@ -422,7 +422,7 @@ mod tests {
     fn the_sea_and_the_valleys_stay_low_and_the_highest_peak_has_its_height() {
         let below = islands(Grid::new(WORLD, 201, 201));
         let mountains = Mountains { sea_m: 20.0, ..Default::default() };
-        let found = land(&mountains, below.grid(), Some(&below));
+        let found = terrain(&mountains, below.grid(), Some(&below));
         for (below, height) in below.heights().iter().zip(found.heights()) {
             assert!(*below > 20.0 || *height == 0.0);
         }
@@ -440,15 +440,15 @@ mod tests {
         let mountains = Mountains { octaves: 2, valleys: 2, ..Default::default() };
         assert_eq!(mountains.iterations(), 4);
         let below = islands(Grid::new(WORLD, 65, 65));
-        let lands: Vec<Heightfield> = (0..=4).map(|until| raised(&mountains, below.grid(), Some(&below), until)).collect();
-        assert!(lands.windows(2).all(|pair| pair[0] != pair[1]));
+        let terrains: Vec<Heightfield> = (0..=4).map(|until| raised(&mountains, below.grid(), Some(&below), until)).collect();
+        assert!(terrains.windows(2).all(|pair| pair[0] != pair[1]));
         // The first valley is the same however many follow it, and in every octave it is the only one yet: the same land
         // whatever the octaves weigh, but for what is rounded in their sum.
         let alone = Mountains { octaves: 1, valleys: 1, ..mountains };
-        let alone = land(&alone, below.grid(), Some(&below));
-        let pairs = lands[1].heights().iter().zip(alone.heights());
+        let alone = terrain(&alone, below.grid(), Some(&below));
+        let pairs = terrains[1].heights().iter().zip(alone.heights());
         assert!(pairs.into_iter().all(|(a, b)| (a - b).abs() < 0.01));
-        assert!(lands[0].heights().iter().zip(alone.heights()).any(|(a, b)| (a - b).abs() > 10.0));
+        assert!(terrains[0].heights().iter().zip(alone.heights()).any(|(a, b)| (a - b).abs() > 10.0));
     }
 
     #[test]
@@ -458,7 +458,7 @@ mod tests {
                 let at = |factor: usize| {
                     let grid = Grid::new(extent, (width - 1) * factor + 1, (height - 1) * factor + 1);
                     let below = with_sea.then(|| islands(grid));
-                    land(&Mountains::default(), grid, below.as_ref())
+                    terrain(&Mountains::default(), grid, below.as_ref())
                 };
                 let (small, large) = (at(1), at(4));
                 let squares = (0..width * height).map(|i| {

@@ -17,10 +17,10 @@
 use fastnoise_lite::{FastNoiseLite, NoiseType};
 use rayon::prelude::*;
 
-use super::{Keyframe, Operate, Site};
+use super::{Keyframe, Operation, EvalContext};
 use crate::engine::fault::column_positions;
 use crate::engine::heightfield::{Extent, Heightfield};
-use crate::engine::monitor::Cancelled;
+use crate::engine::progress::Cancelled;
 use crate::engine::parameters::{Spec, choices, parameters};
 use crate::engine::random::Stream;
 
@@ -148,11 +148,11 @@ impl Noise {
     }
 }
 
-impl Operate for Noise {
+impl Operation for Noise {
     const KEY: &'static str = "noise";
     const LABEL: &'static str = "Noise";
 
-    fn can_be_cut(&self) -> bool {
+    fn is_pointwise(&self) -> bool {
         true
     }
 
@@ -160,13 +160,13 @@ impl Operate for Noise {
         self.octaves
     }
 
-    fn evaluate(&self, site: &Site, until: u32, _resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
-        let (grid, shape) = (site.grid, self.shape);
-        let octaves = self.octaves(until, grid.extent(), site.stream);
+    fn evaluate(&self, context: &EvalContext, until: u32, _resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
+        let (grid, shape) = (context.grid, self.shape);
+        let octaves = self.octaves(until, grid.extent(), context.stream);
         let xs = column_positions(&grid);
-        let mut land = Heightfield::flat(grid);
-        let tally = site.monitor.tally(grid.height());
-        land.heights_mut().par_chunks_mut(grid.width()).enumerate().try_for_each_init(
+        let mut terrain = Heightfield::flat(grid);
+        let counter = context.progress.counter(grid.height());
+        terrain.heights_mut().par_chunks_mut(grid.width()).enumerate().try_for_each_init(
             || vec![[0.0; 2]; grid.width()],
             |columns: &mut Vec<[f64; 2]>, (r, heights)| {
                 let z_m = grid.z_m(r);
@@ -175,13 +175,13 @@ impl Operate for Noise {
                     for ([sum, weight], &x_m) in columns.iter_mut().zip(&xs) {
                         *sum += octave.share * shape.lift(octave.at(x_m, z_m), weight);
                     }
-                    site.monitor.check()?;
+                    context.progress.check()?;
                 }
                 heights.iter_mut().zip(&*columns).for_each(|(height, [sum, _])| *height = (self.amplitude_m * sum) as f32);
-                tally.add_one()
+                counter.add_one()
             },
         )?;
-        Ok(land)
+        Ok(terrain)
     }
 }
 
@@ -251,7 +251,7 @@ mod tests {
         let grid = Grid::new(WORLD, 41, 25);
         for noise in all() {
             for until in [0, 1, 3, noise.octaves] {
-                let land = raised(&noise, grid, None, until);
+                let terrain = raised(&noise, grid, None, until);
                 for (c, r) in [(0, 0), (7, 20), (40, 24), (23, 11)] {
                     let (mut sum, mut whole, mut weight) = (0.0, 0.0, 1.0_f64);
                     for i in 0..noise.octaves {
@@ -277,7 +277,7 @@ mod tests {
                         weight = (2.0 * weight * ridge).min(1.0);
                     }
                     let expected = noise.amplitude_m * sum / whole;
-                    let found = f64::from(land[(c, r)]);
+                    let found = f64::from(terrain[(c, r)]);
                     assert!((found - expected).abs() < 1e-3, "{noise:?} after {until}: {found}, not {expected}");
                 }
             }
@@ -302,8 +302,8 @@ mod tests {
         let fine = Noise { octaves: 16, lacunarity: 8.0, wavelength_m: 1.0, ..Default::default() };
         let wide = Extent { width_m: 1e6, depth_m: 1.0 };
         assert_eq!(fine.octaves(16, wide, Stream::new(1, 2)).len(), 2, "10⁶ and 8·10⁶ waves");
-        let land = raised(&fine, Grid::new(wide, 97, 5), None, 16);
-        let [low, high] = land.min_max();
+        let terrain = raised(&fine, Grid::new(wide, 97, 5), None, 16);
+        let [low, high] = terrain.min_max();
         assert!(low < -1.0 && high > 1.0 && low >= -400.0 && high <= 400.0, "{low}…{high}");
     }
 

@@ -15,9 +15,9 @@
 
 use std::f64::consts::TAU;
 
-use super::{Keyframe, Operate, Site};
+use super::{Keyframe, Operation, EvalContext};
 use crate::engine::heightfield::{Extent, Grid, Heightfield};
-use crate::engine::monitor::Cancelled;
+use crate::engine::progress::Cancelled;
 use crate::engine::parameters::{Spec, parameters};
 use crate::engine::random::{Draw, Stream};
 
@@ -51,7 +51,7 @@ parameters! {
         /// How many samples the longer side of the grid has over which particles roll, at every size of map: more of
         /// them make finer hills, of less sand.
         reference_samples: u32 = 257,
-            Spec::number("Reference samples", 17.0, 1025.0).slider(65.0, 513.0).logarithmic().steady();
+            Spec::number("Reference samples", 17.0, 1025.0).slider(65.0, 513.0).logarithmic().fixed();
     }
 }
 
@@ -101,35 +101,35 @@ impl Particles {
     }
 
     /// The walk after iteration i, from the last jump up to then.
-    fn walk_after(&self, i: u32, site: &Site) -> Result<Walk, Cancelled> {
+    fn walk_after(&self, i: u32, context: &EvalContext) -> Result<Walk, Cancelled> {
         let mut last_jump = i.max(1);
-        while !self.jump(last_jump, site.stream).0 {
+        while !self.jump(last_jump, context.stream).0 {
             last_jump -= 1;
             if last_jump.is_multiple_of(STRETCH) {
-                site.monitor.check()?;
+                context.progress.check()?;
             }
         }
         let mut walk = Walk { place_m: [0.0; 2], heading: 0.0 };
         for i in last_jump..=i {
-            walk = self.walked(walk, i, site.grid.extent(), site.stream).0;
+            walk = self.walked(walk, i, context.grid.extent(), context.stream).0;
             if i.is_multiple_of(STRETCH) {
-                site.monitor.check()?;
+                context.progress.check()?;
             }
         }
         Ok(walk)
     }
 
     /// Drops the particles of one iteration.
-    fn heap(&self, ground: &mut Ground, walk: Walk, draw: &mut Draw, site: &Site) -> Result<(), Cancelled> {
+    fn heap(&self, ground: &mut Ground, walk: Walk, draw: &mut Draw, context: &EvalContext) -> Result<(), Cancelled> {
         let repose = libm::tan(self.repose_deg.to_radians());
         for n in 0..self.drops {
             if n.is_multiple_of(STRETCH) {
-                site.monitor.check()?;
+                context.progress.check()?;
             }
             let (south, east) = libm::sincos(draw.unit() * TAU);
             let away_m = self.scatter_m * draw.unit();
             let [x_m, z_m] = walk.place_m;
-            let start = ground.nearest(site.grid, [x_m + away_m * east, z_m + away_m * south]);
+            let start = ground.nearest(context.grid, [x_m + away_m * east, z_m + away_m * south]);
             let repose = repose * (1.0 - self.repose_spread * draw.unit());
             let rest = ground.rest(start, repose as f32, (draw.unit() * 8.0) as usize);
             let height = &mut ground.heights[rest];
@@ -149,12 +149,12 @@ struct Ground {
 }
 
 impl Ground {
-    fn new(land: &Heightfield) -> Self {
-        let grid = land.grid();
+    fn new(terrain: &Heightfield) -> Self {
+        let grid = terrain.grid();
         let stride = grid.width() + 2;
         let mut heights = vec![f32::INFINITY; stride * (grid.height() + 2)];
         for (r, row) in heights.chunks_exact_mut(stride).skip(1).take(grid.height()).enumerate() {
-            row[1..=grid.width()].copy_from_slice(land.row(r));
+            row[1..=grid.width()].copy_from_slice(terrain.row(r));
         }
         let [x_m, z_m] = [grid.spacing_x_m(), grid.spacing_z_m()];
         let diagonal_m = (x_m * x_m + z_m * z_m).sqrt() as f32;
@@ -212,7 +212,7 @@ impl Ground {
     }
 }
 
-impl Operate for Particles {
+impl Operation for Particles {
     const KEY: &'static str = "particles";
     const LABEL: &'static str = "Particles";
 
@@ -220,33 +220,33 @@ impl Operate for Particles {
         self.count
     }
 
-    fn resumes(&self) -> bool {
+    fn is_resumable(&self) -> bool {
         true
     }
 
     /// The land, and while the particles roll the ground.
-    fn maps_held(&self, _grid: Grid) -> f64 {
+    fn peak_maps(&self, _grid: Grid) -> f64 {
         3.0
     }
 
-    fn works_on(&self, grid: Grid) -> Grid {
+    fn working_grid(&self, grid: Grid) -> Grid {
         Grid::fitted(grid.extent(), self.reference_samples as usize)
     }
 
-    fn evaluate(&self, site: &Site, until: u32, resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
-        let grid = site.grid;
+    fn evaluate(&self, context: &EvalContext, until: u32, resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
+        let grid = context.grid;
         let done = resume.map_or(0, |keyframe| keyframe.iteration);
         let mut ground = match resume {
-            Some(keyframe) => Ground::new(keyframe.land),
+            Some(keyframe) => Ground::new(keyframe.terrain),
             None => Ground::new(&Heightfield::flat(grid)),
         };
-        let mut walk = self.walk_after(done, site)?;
-        let tally = site.monitor.tally(until.saturating_sub(done) as usize);
+        let mut walk = self.walk_after(done, context)?;
+        let counter = context.progress.counter(until.saturating_sub(done) as usize);
         for i in done + 1..=until {
-            let (next, mut draw) = self.walked(walk, i, grid.extent(), site.stream);
+            let (next, mut draw) = self.walked(walk, i, grid.extent(), context.stream);
             walk = next;
-            self.heap(&mut ground, walk, &mut draw, site)?;
-            tally.add_one()?;
+            self.heap(&mut ground, walk, &mut draw, context)?;
+            counter.add_one()?;
         }
         Ok(ground.into_land(grid))
     }
@@ -257,7 +257,7 @@ mod tests {
     use super::super::testing::{raised, resumed, stream};
     use super::*;
     use crate::engine::inputs::Inputs;
-    use crate::engine::monitor::Monitor;
+    use crate::engine::progress::Progress;
     use crate::engine::recipe::{Recipe, Step};
     use crate::engine::stack;
 
@@ -293,14 +293,14 @@ mod tests {
             3.0, 0.0, 4.0, 10.0, 9.0, 0.0, 3.0, 1.0
         ]);
         let (particles, grid) = (few(), Grid::new(WORLD, 61, 35));
-        let (inputs, monitor) = (Inputs::default(), Monitor::new());
-        let site = Site { grid, below: None, stream: stream(), inputs: &inputs, monitor: &monitor };
+        let (inputs, progress) = (Inputs::default(), Progress::new());
+        let context = EvalContext { grid, below: None, stream: stream(), inputs: &inputs, progress: &progress };
         let mut walk = Walk { place_m: [0.0; 2], heading: 0.0 };
         let mut jumps = 0;
         for i in 1..=200 {
             let last = walk;
-            walk = particles.walked(walk, i, WORLD, site.stream).0;
-            assert_eq!(particles.walk_after(i, &site), Ok(walk), "iteration {i}");
+            walk = particles.walked(walk, i, WORLD, context.stream).0;
+            assert_eq!(particles.walk_after(i, &context), Ok(walk), "iteration {i}");
             let [x, z] = [walk.place_m[0] - last.place_m[0], walk.place_m[1] - last.place_m[1]];
             if ((x * x + z * z).sqrt() - particles.walk_m).abs() > 1e-6 {
                 jumps += 1;
@@ -364,9 +364,9 @@ mod tests {
         for (width, height) in [(61, 35), (23, 40)] {
             let grid = Grid::new(WORLD, width, height);
             for until in [0, 1, 17, 40] {
-                let land = raised(&few(), grid, None, until);
+                let terrain = raised(&few(), grid, None, until);
                 let plain = plain(&few(), grid, until);
-                assert!((0..height).all(|r| land.row(r) == plain[r]), "{width} × {height} after {until}");
+                assert!((0..height).all(|r| terrain.row(r) == plain[r]), "{width} × {height} after {until}");
             }
         }
     }
@@ -376,8 +376,8 @@ mod tests {
         for repose_deg in [0.0, 5.0, 32.0, 70.0] {
             let particles = Particles { repose_deg, ..few() };
             let grid = Grid::new(WORLD, 61, 35);
-            let land = raised(&particles, grid, None, 40);
-            let sum: f64 = land.heights().iter().map(|&height| f64::from(height)).sum();
+            let terrain = raised(&particles, grid, None, 40);
+            let sum: f64 = terrain.heights().iter().map(|&height| f64::from(height)).sum();
             assert_eq!(sum, 40.0 * 150.0 * 0.5);
             let repose = libm::tan(repose_deg.to_radians());
             for (c, r) in (0..grid.width()).flat_map(|c| (0..grid.height()).map(move |r| (c, r))) {
@@ -387,7 +387,7 @@ mod tests {
                     }
                     let run = [grid.x_m(other_c) - grid.x_m(c), grid.z_m(other_r) - grid.z_m(r)];
                     let run_m = (run[0] * run[0] + run[1] * run[1]).sqrt();
-                    let drop_m = f64::from((land[(c, r)] - land[(other_c, other_r)]).abs());
+                    let drop_m = f64::from((terrain[(c, r)] - terrain[(other_c, other_r)]).abs());
                     assert!(drop_m <= repose * run_m + particles.height_m + 1e-3, "{repose_deg}°: {drop_m} m in {run_m} m");
                 }
             }
@@ -399,7 +399,7 @@ mod tests {
         let (particles, grid) = (few(), Grid::new(WORLD, 61, 35));
         let mut stepped = raised(&particles, grid, None, 0);
         for i in 1..=40 {
-            let keyframe = Keyframe { iteration: i - 1, land: &stepped };
+            let keyframe = Keyframe { iteration: i - 1, terrain: &stepped };
             stepped = resumed(&particles, keyframe, i);
             if i % 13 == 0 || i == 40 {
                 assert_eq!(stepped, raised(&particles, grid, None, i), "iteration {i}");
@@ -410,8 +410,8 @@ mod tests {
     #[test]
     fn the_grid_is_that_of_the_world_and_not_that_of_the_map() {
         let particles = Particles { reference_samples: 101, ..few() };
-        let reference = particles.works_on(Grid::new(WORLD, 9, 700));
-        assert_eq!(reference, particles.works_on(Grid::new(WORLD, 4000, 3)));
+        let reference = particles.working_grid(Grid::new(WORLD, 9, 700));
+        assert_eq!(reference, particles.working_grid(Grid::new(WORLD, 4000, 3)));
         assert_eq!((reference.width(), reference.height()), (101, 58));
     }
 
@@ -428,8 +428,8 @@ mod tests {
             ..few()
         };
         let wide = Extent { width_m: 1e6, depth_m: 1.0 };
-        let land = raised(&steep, steep.works_on(Grid::new(wide, 5, 5)), None, 20);
-        assert!(land.heights().iter().all(|height| (0.0..=1e8).contains(height)));
+        let terrain = raised(&steep, steep.working_grid(Grid::new(wide, 5, 5)), None, 20);
+        assert!(terrain.heights().iter().all(|height| (0.0..=1e8).contains(height)));
     }
 
     #[test]
@@ -437,7 +437,7 @@ mod tests {
         let stack = vec![Step::new(Particles { count: 30, ..Default::default() })];
         let recipe = Recipe { stack, ..Default::default() };
         let grid = Grid::fitted(recipe.world.extent(), 1025);
-        let land = stack::evaluate(&recipe, grid, None, &Inputs::default(), &Monitor::new()).expect("not cancelled");
-        assert_eq!(land.min_max()[0], 0.0);
+        let terrain = stack::evaluate(&recipe, grid, None, &Inputs::default(), &Progress::new()).expect("not cancelled");
+        assert_eq!(terrain.min_max()[0], 0.0);
     }
 }

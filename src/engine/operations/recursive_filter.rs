@@ -6,11 +6,11 @@
 
 use rayon::prelude::*;
 
-use super::{Keyframe, Operate, Role, Site};
+use super::{Keyframe, Operation, Role, EvalContext};
 use crate::engine::heightfield::{Grid, Heightfield, copy_heights};
-use crate::engine::monitor::{Cancelled, Monitor};
+use crate::engine::progress::{Cancelled, Progress};
 use crate::engine::parameters::{Spec, choices, parameters};
-use crate::engine::wide::wide;
+use crate::engine::simd::simd;
 use crate::engine::strips::{STRIP, strips};
 
 choices! {
@@ -49,7 +49,7 @@ parameters! {
         /// The samples along the longer side at which k is meant; at other sizes it is converted, so that the land
         /// stays the same.
         reference_samples: u32 = 257,
-            Spec::number("Reference samples", 2.0, 65_537.0).slider(65.0, 4097.0).logarithmic().steady();
+            Spec::number("Reference samples", 2.0, 65_537.0).slider(65.0, 4097.0).logarithmic().fixed();
         /// How many times the whole filter is applied.
         passes: u32 = 1, Spec::number("Passes", 0.0, 10_000.0).slider(0.0, 20.0);
     }
@@ -102,7 +102,7 @@ impl RecursiveFilter {
     }
 
     /// How many maps a [`Sweeper`] holds besides the land that it works on.
-    pub fn maps_beside(&self) -> f64 {
+    pub fn extra_maps(&self) -> f64 {
         match self.form {
             Form::Sequential => 0.0,
             Form::Averaged => 1.0,
@@ -118,80 +118,80 @@ impl RecursiveFilter {
 
 impl Sweeper {
     /// Applies the filter, with all its passes.
-    pub fn pass(&mut self, land: &mut Heightfield, monitor: &Monitor) -> Result<(), Cancelled> {
+    pub fn pass(&mut self, terrain: &mut Heightfield, progress: &Progress) -> Result<(), Cancelled> {
         match self.form {
-            Form::Sequential => self.sequential(land, monitor),
-            Form::Averaged => (0..self.passes).try_for_each(|_| self.averaged(land, monitor)),
+            Form::Sequential => self.sequential(terrain, progress),
+            Form::Averaged => (0..self.passes).try_for_each(|_| self.averaged(terrain, progress)),
         }
     }
 
     /// A pass along rows and one along columns change places without another result, but for rounding: all passes of a
     /// block are made one after another while it is in the cache.
-    fn sequential(&self, land: &mut Heightfield, monitor: &Monitor) -> Result<(), Cancelled> {
-        let width = land.grid().width();
+    fn sequential(&self, terrain: &mut Heightfield, progress: &Progress) -> Result<(), Cancelled> {
+        let width = terrain.grid().width();
         let both = self.sweeps == Sweeps::Four;
         let ([k_x, k_z], [delay_x, delay_z]) = (self.k, self.delay);
-        land.heights_mut().par_chunks_mut(BLOCK * width).try_for_each_init(
+        terrain.heights_mut().par_chunks_mut(BLOCK * width).try_for_each_init(
             <(Vec<Lanes>, Vec<Lanes>)>::default,
             |(lanes, swept), rows| {
                 side_by_side(rows, width, lanes);
                 for _ in 0..self.passes {
-                    wide(
+                    simd(
                         #[inline(always)]
                         || {
-                            sweep_lanes(lanes, k_x, Way::Forth);
+                            sweep_lanes(lanes, k_x, Direction::Forth);
                             if both {
-                                sweep_lanes(lanes, k_x, Way::Back);
+                                sweep_lanes(lanes, k_x, Direction::Back);
                             } else {
                                 delay_lanes(lanes, delay_x, swept);
                             }
                         },
                     );
-                    monitor.check()?;
+                    progress.check()?;
                 }
                 one_below_another(lanes, rows, width);
                 Ok(())
             },
         )?;
-        strips(land.heights_mut(), width, monitor)?.par_iter_mut().try_for_each_init(Vec::new, |swept, strip| {
+        strips(terrain.heights_mut(), width, progress)?.par_iter_mut().try_for_each_init(Vec::new, |swept, strip| {
             for _ in 0..self.passes {
-                wide(
+                simd(
                     #[inline(always)]
                     || {
-                        sweep_columns(strip, k_z, Way::Forth);
+                        sweep_columns(strip, k_z, Direction::Forth);
                         if both {
-                            sweep_columns(strip, k_z, Way::Back);
+                            sweep_columns(strip, k_z, Direction::Back);
                         } else {
                             delay_columns(strip, delay_z, swept);
                         }
                     },
                 );
-                monitor.check()?;
+                progress.check()?;
             }
             Ok(())
         })
     }
 
-    fn averaged(&mut self, land: &mut Heightfield, monitor: &Monitor) -> Result<(), Cancelled> {
-        let (width, height) = (land.grid().width(), land.grid().height());
-        let ways: &[Way] = match self.sweeps {
-            Sweeps::Two => &[Way::Forth],
-            Sweeps::Four => &[Way::Forth, Way::Back],
+    fn averaged(&mut self, terrain: &mut Heightfield, progress: &Progress) -> Result<(), Cancelled> {
+        let (width, height) = (terrain.grid().width(), terrain.grid().height());
+        let ways: &[Direction] = match self.sweeps {
+            Sweeps::Two => &[Direction::Forth],
+            Sweeps::Four => &[Direction::Forth, Direction::Back],
         };
         let ([k_x, k_z], [lag_x, lag_z], share) = (self.k, self.lag, 0.5 / ways.len() as f32);
-        if self.input.len() != land.heights().len() {
-            self.input = vec![0.0; land.heights().len()];
+        if self.input.len() != terrain.heights().len() {
+            self.input = vec![0.0; terrain.heights().len()];
         }
-        copy_heights(&mut self.input, land.heights(), monitor)?;
+        copy_heights(&mut self.input, terrain.heights(), progress)?;
         let input = &self.input;
 
-        let blocks = land.heights_mut().par_chunks_mut(BLOCK * width).zip(input.par_chunks(BLOCK * width));
+        let blocks = terrain.heights_mut().par_chunks_mut(BLOCK * width).zip(input.par_chunks(BLOCK * width));
         blocks.try_for_each_init(<(Vec<Lanes>, Vec<Lanes>)>::default, |(sums, swept), (rows, input)| {
             sums.clear();
             sums.resize(width, [0.0; BLOCK]);
             for &way in ways {
                 side_by_side(input, width, swept);
-                wide(
+                simd(
                     #[inline(always)]
                     || {
                         sweep_lanes(swept, k_x, way);
@@ -205,10 +205,10 @@ impl Sweeper {
                 );
             }
             one_below_another(sums, rows, width);
-            monitor.check()
+            progress.check()
         })?;
 
-        strips(land.heights_mut(), width, monitor)?.par_iter_mut().enumerate().try_for_each_init(Vec::new, |swept, (s, strip)| {
+        strips(terrain.heights_mut(), width, progress)?.par_iter_mut().enumerate().try_for_each_init(Vec::new, |swept, (s, strip)| {
             let lanes = strip.first().map_or(0, |piece| piece.len());
             for &way in ways {
                 swept.clear();
@@ -226,21 +226,21 @@ impl Sweeper {
                     }
                 }
             }
-            monitor.check()
+            progress.check()
         })
     }
 }
 
 /// The direction of a sweep along an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Way {
+pub(super) enum Direction {
     /// East or south.
     Forth,
     /// West or north.
     Back,
 }
 
-impl Way {
+impl Direction {
     /// The `step`-th of `count` indices in the order of the sweep.
     #[inline(always)]
     fn index(self, step: usize, count: usize) -> usize {
@@ -288,19 +288,19 @@ fn one_below_another(lanes: &[Lanes], rows: &mut [f32], width: usize) {
 
 /// Filters each row of a block along itself; y at the edge is x at the edge.
 #[inline(always)]
-fn sweep_lanes(lanes: &mut [Lanes], k: f32, way: Way) {
+fn sweep_lanes(lanes: &mut [Lanes], k: f32, way: Direction) {
     let sweep = |mut before: Lanes, next: &mut Lanes| {
         before.iter_mut().zip(&*next).for_each(|(before, x)| *before = mix(*before, *x, k));
         *next = before;
         before
     };
     match way {
-        Way::Forth => {
+        Direction::Forth => {
             let mut all = lanes.iter_mut();
             let first = all.next().map(|first| *first);
             first.map(|first| all.fold(first, sweep));
         }
-        Way::Back => {
+        Direction::Back => {
             let mut all = lanes.iter_mut().rev();
             let first = all.next().map(|first| *first);
             first.map(|first| all.fold(first, sweep));
@@ -310,17 +310,17 @@ fn sweep_lanes(lanes: &mut [Lanes], k: f32, way: Way) {
 
 /// Filters the columns of a strip, given as the pieces of its rows.
 #[inline(always)]
-fn sweep_columns(pieces: &mut [&mut [f32]], k: f32, way: Way) {
+fn sweep_columns(pieces: &mut [&mut [f32]], k: f32, way: Direction) {
     let count = pieces.len();
     for step in 1..count {
         let (head, tail) = pieces.split_at_mut(match way {
-            Way::Forth => step,
-            Way::Back => count - step,
+            Direction::Forth => step,
+            Direction::Back => count - step,
         });
         let (Some(last), Some(first)) = (head.last_mut(), tail.first_mut()) else { continue };
         let (before, piece) = match way {
-            Way::Forth => (last, first),
-            Way::Back => (first, last),
+            Direction::Forth => (last, first),
+            Direction::Back => (first, last),
         };
         for (before, x) in before.iter().zip(piece.iter_mut()) {
             *x = mix(*before, *x, k);
@@ -342,7 +342,7 @@ fn delay_lanes(lanes: &mut [Lanes], delay: f64, swept: &mut Vec<Lanes>) {
     swept.extend_from_slice(lanes);
     let width = lanes.len();
     for (c, lanes) in lanes.iter_mut().enumerate().skip(1) {
-        let (near, far, part) = Way::Forth.lagged(c, width, delay);
+        let (near, far, part) = Direction::Forth.lagged(c, width, delay);
         for ((height, near), far) in lanes.iter_mut().zip(&swept[near]).zip(&swept[far]) {
             *height = near + part * (far - near);
         }
@@ -360,7 +360,7 @@ fn delay_columns(pieces: &mut [&mut [f32]], delay: f64, swept: &mut Vec<f32>) {
     let count = pieces.len();
     for (r, piece) in pieces.iter_mut().enumerate().skip(1) {
         let lanes = piece.len();
-        let (near, far, part) = Way::Forth.lagged(r, count, delay);
+        let (near, far, part) = Direction::Forth.lagged(r, count, delay);
         let (near, far) = (&swept[near * lanes..][..lanes], &swept[far * lanes..][..lanes]);
         for ((height, near), far) in piece.iter_mut().zip(near).zip(far) {
             *height = near + part * (far - near);
@@ -368,27 +368,27 @@ fn delay_columns(pieces: &mut [&mut [f32]], delay: f64, swept: &mut Vec<f32>) {
     }
 }
 
-impl Operate for RecursiveFilter {
+impl Operation for RecursiveFilter {
     const KEY: &'static str = "recursive_filter";
     const LABEL: &'static str = "Recursive filter";
 
     fn role(&self) -> Role {
-        Role::Shapes
+        Role::Modifier
     }
 
-    fn maps_held(&self, _grid: Grid) -> f64 {
-        2.0 + self.maps_beside()
+    fn peak_maps(&self, _grid: Grid) -> f64 {
+        2.0 + self.extra_maps()
     }
 
-    fn evaluate(&self, site: &Site, _until: u32, _resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
-        let mut land = site.land_below()?;
-        let tally = site.monitor.tally(self.passes as usize);
-        let mut sweeper = Self { passes: 1, ..self.clone() }.on(site.grid);
+    fn evaluate(&self, context: &EvalContext, _until: u32, _resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
+        let mut terrain = context.heights_below()?;
+        let counter = context.progress.counter(self.passes as usize);
+        let mut sweeper = Self { passes: 1, ..self.clone() }.on(context.grid);
         for _ in 0..self.passes {
-            sweeper.pass(&mut land, site.monitor)?;
-            tally.add_one()?;
+            sweeper.pass(&mut terrain, context.progress)?;
+            counter.add_one()?;
         }
-        Ok(land)
+        Ok(terrain)
     }
 }
 
@@ -407,9 +407,9 @@ mod tests {
         RecursiveFilter { form, sweeps, k, reference_samples: side as u32, ..Default::default() }
     }
 
-    fn run(filter: &RecursiveFilter, mut land: Heightfield) -> Heightfield {
-        filter.on(land.grid()).pass(&mut land, &Monitor::new()).expect("not cancelled");
-        land
+    fn run(filter: &RecursiveFilter, mut terrain: Heightfield) -> Heightfield {
+        filter.on(terrain.grid()).pass(&mut terrain, &Progress::new()).expect("not cancelled");
+        terrain
     }
 
     /// Height 1 along column `at`, so that filters along columns change nothing.
@@ -418,8 +418,8 @@ mod tests {
     }
 
     #[track_caller]
-    fn check_row(land: &Heightfield, expected: impl Fn(i32) -> f64, at: i32) {
-        for (c, &found) in land.row(3).iter().enumerate() {
+    fn check_row(terrain: &Heightfield, expected: impl Fn(i32) -> f64, at: i32) {
+        for (c, &found) in terrain.row(3).iter().enumerate() {
             let expected = expected(c as i32 - at);
             assert!((f64::from(found) - expected).abs() < 1e-6, "column {c}: {found}, not {expected}");
         }
@@ -427,17 +427,17 @@ mod tests {
 
     #[test]
     fn two_sequential_sweeps_answer_an_impulse_with_a_falling_power() {
-        let land = run(&filter(Form::Sequential, Sweeps::Two, 0.6, 65), wall(65, 20));
-        check_row(&land, |n| if n >= 0 { 0.4 * libm::pow(0.6, f64::from(n)) } else { 0.0 }, 20);
+        let terrain = run(&filter(Form::Sequential, Sweeps::Two, 0.6, 65), wall(65, 20));
+        check_row(&terrain, |n| if n >= 0 { 0.4 * libm::pow(0.6, f64::from(n)) } else { 0.0 }, 20);
     }
 
     #[test]
     fn four_sequential_sweeps_answer_an_impulse_alike_on_both_sides() {
         // Far from the border, (1−k)k^n forth and back makes (1−k)/(1+k)·k^|n|.
-        let land = run(&filter(Form::Sequential, Sweeps::Four, 0.5, 129), wall(129, 64));
-        check_row(&land, |n| 0.5 / 1.5 * libm::pow(0.5, f64::from(n.abs())), 64);
+        let terrain = run(&filter(Form::Sequential, Sweeps::Four, 0.5, 129), wall(129, 64));
+        check_row(&terrain, |n| 0.5 / 1.5 * libm::pow(0.5, f64::from(n.abs())), 64);
         for n in 1..60 {
-            let row = land.row(64);
+            let row = terrain.row(64);
             assert!((row[64 - n] - row[64 + n]).abs() < 1e-7);
         }
     }
@@ -445,18 +445,18 @@ mod tests {
     #[test]
     fn the_averaged_form_lags_one_sample() {
         // East is (1−k)k^(n−1) from n = 1 on; south leaves the wall as it is, one half each.
-        let land = run(&filter(Form::Averaged, Sweeps::Two, 0.6, 65), wall(65, 20));
+        let terrain = run(&filter(Form::Averaged, Sweeps::Two, 0.6, 65), wall(65, 20));
         let east = |n: i32| if n >= 1 { 0.4 * libm::pow(0.6, f64::from(n - 1)) } else { 0.0 };
         let still = |n: i32| f64::from(u8::from(n == 0));
-        check_row(&land, |n| 0.5 * east(n) + 0.5 * still(n), 20);
+        check_row(&terrain, |n| 0.5 * east(n) + 0.5 * still(n), 20);
         let rain = run(&filter(Form::Averaged, Sweeps::Four, 0.6, 65), wall(65, 32));
         check_row(&rain, |n| 0.25 * (east(n) + east(-n)) + 0.5 * still(n), 32);
     }
 
     #[test]
     fn the_lag_alone_is_left_at_k_0() {
-        let land = run(&filter(Form::Averaged, Sweeps::Two, 0.0, 65), wall(65, 20));
-        check_row(&land, |n| 0.5 * f64::from(u8::from(n == 1)) + 0.5 * f64::from(u8::from(n == 0)), 20);
+        let terrain = run(&filter(Form::Averaged, Sweeps::Two, 0.0, 65), wall(65, 20));
+        check_row(&terrain, |n| 0.5 * f64::from(u8::from(n == 1)) + 0.5 * f64::from(u8::from(n == 0)), 20);
     }
 
     #[test]
@@ -482,9 +482,9 @@ mod tests {
         let mut along_x = filter(Form::Sequential, Sweeps::Two, 0.6, 65);
         along_x.k_z = Some(0.0);
         let dot = Heightfield::from_fn(grid(65), |c, r| f32::from(u8::from((c, r) == (20, 3))));
-        let land = run(&along_x, dot);
-        check_row(&land, |n| if n >= 0 { 0.4 * libm::pow(0.6, f64::from(n)) } else { 0.0 }, 20);
-        assert!(land.row(4).iter().all(|&height| height == 0.0));
+        let terrain = run(&along_x, dot);
+        check_row(&terrain, |n| if n >= 0 { 0.4 * libm::pow(0.6, f64::from(n)) } else { 0.0 }, 20);
+        assert!(terrain.row(4).iter().all(|&height| height == 0.0));
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! Land cut into terraces.
 
-use super::{Keyframe, Operate, Role, Site};
+use super::{Keyframe, Operation, Role, EvalContext};
 use crate::engine::heightfield::Heightfield;
-use crate::engine::monitor::Cancelled;
+use crate::engine::progress::Cancelled;
 use crate::engine::parameters::{Spec, parameters};
 
 parameters! {
@@ -32,20 +32,20 @@ impl Terrace {
     }
 }
 
-impl Operate for Terrace {
+impl Operation for Terrace {
     const KEY: &'static str = "terrace";
     const LABEL: &'static str = "Terrace";
 
-    fn can_be_cut(&self) -> bool {
+    fn is_pointwise(&self) -> bool {
         true
     }
 
     fn role(&self) -> Role {
-        Role::Shapes
+        Role::Modifier
     }
 
-    fn evaluate(&self, site: &Site, _until: u32, _resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
-        site.reshaped(|height, _, _| self.cut(height))
+    fn evaluate(&self, context: &EvalContext, _until: u32, _resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
+        context.map_heights(|height, _, _| self.cut(height))
     }
 }
 
@@ -59,8 +59,8 @@ mod tests {
     fn check(sharpness: f64, heights: [f32; 6], expected: [f32; 6]) {
         let grid = Grid::new(Extent { width_m: 20.0, depth_m: 10.0 }, 3, 2);
         let below = Heightfield::from_heights(grid, heights.to_vec()).expect("six samples");
-        let land = shaped(&Terrace { step_m: 40.0, sharpness }, &below);
-        assert_eq!(land.heights(), expected);
+        let terrain = shaped(&Terrace { step_m: 40.0, sharpness }, &below);
+        assert_eq!(terrain.heights(), expected);
     }
 
     #[test]

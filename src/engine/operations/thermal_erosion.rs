@@ -11,11 +11,11 @@
 
 use rayon::prelude::*;
 
-use super::{Keyframe, Operate, Role, Site};
+use super::{Keyframe, Operation, Role, EvalContext};
 use crate::engine::heightfield::{Grid, Heightfield};
-use crate::engine::monitor::{Cancelled, Monitor};
+use crate::engine::progress::{Cancelled, Progress};
 use crate::engine::parameters::{Spec, parameters};
-use crate::engine::wide::wide;
+use crate::engine::simd::simd;
 
 parameters! {
     /// Lets steep rock come down: cliffs crumble into even slopes of scree at the angle of repose.
@@ -27,7 +27,7 @@ parameters! {
         /// How many samples the longer side of the grid has on which rock comes down, at every size of map: the more, the
         /// shorter the way that it takes in a round.
         reference_samples: u32 = 257,
-            Spec::number("Reference samples", 17.0, 513.0).slider(65.0, 513.0).logarithmic().steady();
+            Spec::number("Reference samples", 17.0, 513.0).slider(65.0, 513.0).logarithmic().fixed();
     }
 }
 
@@ -56,16 +56,16 @@ impl Stays {
     }
 
     /// One pass: `after` becomes what `before` comes down to.
-    fn pass(self, before: &Heightfield, after: &mut Heightfield, monitor: &Monitor) -> Result<(), Cancelled> {
+    fn pass(self, before: &Heightfield, after: &mut Heightfield, progress: &Progress) -> Result<(), Cancelled> {
         let (width, height) = (before.grid().width(), before.grid().height());
         after.heights_mut().par_chunks_exact_mut(width).enumerate().with_min_len(8).try_for_each(|(r, after)| {
             let here = before.row(r);
             let beside = [(r > 0).then(|| before.row(r - 1)), (r + 1 < height).then(|| before.row(r + 1))];
-            wide(
+            simd(
                 #[inline(always)]
                 || self.pass_row(here, beside, after),
             );
-            monitor.check()
+            progress.check()
         })
     }
 
@@ -98,81 +98,81 @@ fn gather(here: &[f32], beside: &[f32], stays_m: f32, sums: &mut [f32]) {
 }
 
 /// The sum of all heights, the same at every number of threads.
-fn sum_of(land: &Heightfield) -> f64 {
+fn sum_of(terrain: &Heightfield) -> f64 {
     let of_row = |row: &[f32]| row.iter().copied().map(f64::from).sum::<f64>();
-    let rows: Vec<f64> = land.heights().par_chunks_exact(land.grid().width()).map(of_row).collect();
+    let rows: Vec<f64> = terrain.heights().par_chunks_exact(terrain.grid().width()).map(of_row).collect();
     rows.iter().sum()
 }
 
-impl Operate for ThermalErosion {
+impl Operation for ThermalErosion {
     const KEY: &'static str = "thermal_erosion";
     const LABEL: &'static str = "Thermal erosion";
 
     fn role(&self) -> Role {
-        Role::Shapes
+        Role::Modifier
     }
 
     fn iterations(&self) -> u32 {
         self.count
     }
 
-    fn resumes(&self) -> bool {
+    fn is_resumable(&self) -> bool {
         true
     }
 
-    fn works_on(&self, grid: Grid) -> Grid {
+    fn working_grid(&self, grid: Grid) -> Grid {
         Grid::fitted(grid.extent(), self.reference_samples as usize)
     }
 
     /// The land below, and the land before and after a pass.
-    fn maps_held(&self, _grid: Grid) -> f64 {
+    fn peak_maps(&self, _grid: Grid) -> f64 {
         3.0
     }
 
-    fn maps_carried(&self, _grid: Grid) -> f64 {
+    fn upsample_peak_maps(&self, _grid: Grid) -> f64 {
         3.0
     }
 
-    fn evaluate(&self, site: &Site, until: u32, resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
-        let (done, mut land) = match resume {
-            Some(keyframe) => (keyframe.iteration, keyframe.land.copied(site.monitor)?),
-            None => (0, site.land_below()?),
+    fn evaluate(&self, context: &EvalContext, until: u32, resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
+        let (done, mut terrain) = match resume {
+            Some(keyframe) => (keyframe.iteration, keyframe.terrain.copied(context.progress)?),
+            None => (0, context.heights_below()?),
         };
-        let stays = Stays::new(self.repose_deg, site.grid);
-        let mut after = Heightfield::flat(site.grid);
-        let tally = site.monitor.tally((until - done) as usize);
+        let stays = Stays::new(self.repose_deg, context.grid);
+        let mut after = Heightfield::flat(context.grid);
+        let counter = context.progress.counter((until - done) as usize);
         for _ in done..until {
             for _ in 0..PASSES {
-                stays.pass(&land, &mut after, site.monitor)?;
-                std::mem::swap(&mut land, &mut after);
+                stays.pass(&terrain, &mut after, context.progress)?;
+                std::mem::swap(&mut terrain, &mut after);
             }
-            tally.add_one()?;
+            counter.add_one()?;
         }
-        Ok(land)
+        Ok(terrain)
     }
 
-    fn carried(&self, land: &Heightfield, site: &Site, until: u32) -> Result<Heightfield, Cancelled> {
-        let (from, to, monitor) = (land.grid(), site.grid, site.monitor);
+    fn upsample(&self, terrain: &Heightfield, context: &EvalContext, until: u32) -> Result<Heightfield, Cancelled> {
+        let (from, to, progress) = (terrain.grid(), context.grid, context.progress);
         if to.samples() <= from.samples() {
-            return land.resampled(to, monitor);
+            return terrain.resampled(to, progress);
         }
-        let mut land = monitor.within(0.0..0.5, || site.laid_over(land))?;
+        let mut terrain = progress.stage(0.0..0.5, || context.upsample_change(terrain))?;
         if until > 0 {
             let stays = Stays::new(self.repose_deg, to);
             let mut after = Heightfield::flat(to);
             for pass in 0..FINE_PASSES {
-                stays.pass(&land, &mut after, monitor)?;
-                std::mem::swap(&mut land, &mut after);
-                monitor.report(0.5 + 0.5 * pass as f32 / FINE_PASSES as f32);
+                stays.pass(&terrain, &mut after, progress)?;
+                std::mem::swap(&mut terrain, &mut after);
+                progress.report(0.5 + 0.5 * pass as f32 / FINE_PASSES as f32);
             }
-            let excess = sum_of(&land) - site.below.map_or(0.0, sum_of);
+            let excess = sum_of(&terrain) - context.below.map_or(0.0, sum_of);
             let excess_m = (excess / to.samples() as f64) as f32;
-            land.heights_mut().par_chunks_exact_mut(to.width()).try_for_each(|row| {
+            terrain.heights_mut().par_chunks_exact_mut(to.width()).try_for_each(|row| {
                 row.iter_mut().for_each(|height| *height -= excess_m);
-                monitor.check()
+                progress.check()
             })?;
         }
-        Ok(land)
+        Ok(terrain)
     }
 }
 
@@ -191,8 +191,8 @@ mod tests {
     }
 
     /// The steepest drop between neighbours in eight directions, as a tangent.
-    fn steepest(land: &Heightfield) -> f64 {
-        let grid = land.grid();
+    fn steepest(terrain: &Heightfield) -> f64 {
+        let grid = terrain.grid();
         let mut steepest: f64 = 0.0;
         for r in 0..grid.height() {
             for c in 0..grid.width() {
@@ -200,7 +200,7 @@ mod tests {
                     let (c2, r2) = (c.wrapping_add_signed(east), r + south);
                     if c2 < grid.width() && r2 < grid.height() {
                         let run = libm::hypot(east as f64 * grid.spacing_x_m(), south as f64 * grid.spacing_z_m());
-                        steepest = steepest.max(f64::from((land[(c, r)] - land[(c2, r2)]).abs()) / run);
+                        steepest = steepest.max(f64::from((terrain[(c, r)] - terrain[(c2, r2)]).abs()) / run);
                     }
                 }
             }
@@ -214,7 +214,7 @@ mod tests {
         let grid = Grid::new(Extent { width_m: 2.0, depth_m: 2.0 }, 2, 2);
         let cliff = Heightfield::from_fn(grid, |c, _| if c == 0 { 10.0 } else { 0.0 });
         let mut after = Heightfield::flat(grid);
-        Stays::new(45.0, grid).pass(&cliff, &mut after, &Monitor::new()).expect("not cancelled");
+        Stays::new(45.0, grid).pass(&cliff, &mut after, &Progress::new()).expect("not cancelled");
         let down = (8.0 + 10.0 - 2.0 * std::f32::consts::SQRT_2) / 8.0;
         for r in 0..2 {
             assert!((after[(0, r)] - (10.0 - down)).abs() < 1e-5 && (after[(1, r)] - down).abs() < 1e-5);
@@ -227,9 +227,9 @@ mod tests {
         let rough = Heightfield::from_fn(uneven(33), |c, _| (if c > 16 { 30.0 } else { 0.0 }) + 8.0 * draw.unit() as f32);
         for repose_deg in [10.0, 35.0, 60.0] {
             let thermal = ThermalErosion { repose_deg, count: 2000, ..Default::default() };
-            let land = raised(&thermal, rough.grid(), Some(&rough), 2000);
+            let terrain = raised(&thermal, rough.grid(), Some(&rough), 2000);
             let most = libm::tan(f64::to_radians(repose_deg));
-            let found = steepest(&land);
+            let found = steepest(&terrain);
             assert!(found <= most * 1.001 + 1e-4, "{found} over {most} at {repose_deg}°");
         }
     }
@@ -244,13 +244,13 @@ mod tests {
     fn the_mass_is_kept_on_the_reference_grid_and_on_finer_ones() {
         let square = |side| Grid::new(Extent { width_m: 4096.0, depth_m: 4096.0 }, side, side);
         let cliffs = Faults { profile: crate::engine::fault::Profile::Step, count: 200, ..Default::default() };
-        let (inputs, monitor) = (Inputs::default(), Monitor::new());
+        let (inputs, progress) = (Inputs::default(), Progress::new());
         let thermal = ThermalErosion::default();
         let [coarse, fine] = [257, 513].map(|side| raised(&cliffs, square(side), None, 200));
         let on_coarse = raised(&thermal, square(257), Some(&coarse), 40);
-        let site =
-            Site { grid: square(513), below: Some(&fine), stream: Stream::new(1, 1), inputs: &inputs, monitor: &monitor };
-        let on_fine = thermal.carried(&on_coarse, &site, 40).expect("not cancelled");
+        let context =
+            EvalContext { grid: square(513), below: Some(&fine), stream: Stream::new(1, 1), inputs: &inputs, progress: &progress };
+        let on_fine = thermal.upsample(&on_coarse, &context, 40).expect("not cancelled");
         for (before, after) in [(&coarse, &on_coarse), (&fine, &on_fine)] {
             let [low, high] = before.min_max();
             let lost = (sum_of(after) - sum_of(before)) / (f64::from(high - low) * before.grid().samples() as f64);

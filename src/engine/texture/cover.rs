@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::mosaic::{Copies, LANES, Mosaic};
 use super::points::{Lattice, PointRow};
 use super::swatch::{FULL, Level, Swatch, between};
-use crate::engine::monitor::{Cancelled, Monitor};
-use crate::engine::wide::{refill, rounded};
+use crate::engine::progress::{Cancelled, Progress};
+use crate::engine::simd::{refill, round_to_u32};
 
 /// Places of a line that are worked out together, or not at all.
 pub(super) const STRETCH: usize = 32;
@@ -90,14 +90,14 @@ impl Cover {
     }
 
     /// Makes what takes no more than so many texels ready; `known` covers were laid over the same points.
-    pub(super) fn prepare(&mut self, known: &[Self], most_texels: usize, monitor: &Monitor) -> Result<(), Cancelled> {
+    pub(super) fn prepare(&mut self, known: &[Self], most_texels: usize, progress: &Progress) -> Result<(), Cancelled> {
         let known = known.iter().find(|known| **known == *self);
         let Self { swatch, near, mosaic, .. } = self;
         let Some(mosaic) = mosaic else { return Ok(()) };
         if let Some(before) = known.and_then(|known| known.mosaic.as_ref()) {
             mosaic.take_over(before);
         }
-        mosaic.roll_out(&swatch.levels[*near], most_texels, monitor)
+        mosaic.roll_out(&swatch.levels[*near], most_texels, progress)
     }
 
     /// What the texture's colours are multiplied by so that the mean of the picture takes on `colour` as far as `tint`
@@ -181,7 +181,7 @@ pub(super) const LEVEL: u16 = (ONE * 0.5) as u16;
 
 #[inline(always)]
 fn step_of(value: f32) -> u16 {
-    rounded((value * ONE).clamp(0.0, 65_535.0)) as u16
+    round_to_u32((value * ONE).clamp(0.0, 65_535.0)) as u16
 }
 
 impl Texels {
@@ -295,7 +295,7 @@ impl Between {
             let position = (share - share.floor()) * width + 0.5;
             let base = position.floor();
             *way = position - base;
-            *west = rounded(base);
+            *west = round_to_u32(base);
         }
     }
 }
@@ -317,7 +317,7 @@ pub(super) fn stretches(weights: &[f32]) -> impl Iterator<Item = Range<usize>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::picture::Picture;
+    use crate::engine::picture::Image;
 
     #[test]
     fn every_place_lies_between_two_texels_of_its_row() {
@@ -340,7 +340,7 @@ mod tests {
         let xs_m: Vec<f32> = (0..count).map(|i| (i as f64 * pixel_m) as f32).collect();
         let (mut texels, mut space) = (Texels::default(), Space::default());
         let mut cover = Cover::new(swatch.clone(), repeat_m, Lattice { pitch_m: [pixel_m; 2], phase: 0.0 });
-        cover.prepare(&[], 1 << 20, &Monitor::new()).expect("not cancelled");
+        cover.prepare(&[], 1 << 20, &Progress::new()).expect("not cancelled");
         let points = PointRow { xs_m: &xs_m, z_m: (7.0 * pixel_m) as f32, first: [0, 7] };
         cover.lay(points, &vec![1.0; count], &mut texels, &mut space);
         texels.steps.iter_mut().for_each(|steps| steps.truncate(count));
@@ -350,7 +350,7 @@ mod tests {
     #[test]
     fn pictures_of_any_shape_are_laid_at_any_scale() {
         let grey =
-            |width: usize, height: usize| Picture { width, height, pixels: vec![[128, 128, 128, 255]; width * height] };
+            |width: usize, height: usize| Image { width, height, pixels: vec![[128, 128, 128, 255]; width * height] };
         for [width, height] in [[0, 0], [1, 1], [1, 64], [64, 1], [2, 2], [5, 3]] {
             let swatch = Arc::new(Swatch::new(&grey(width, height)));
             for (repeat_m, pixel_m) in [(0.5, 1.7), (3.0, 1.7), (40.0, 1.7), (4000.0, 1.7)] {
@@ -365,7 +365,7 @@ mod tests {
 
     #[test]
     fn near_structure_of_pictures_narrower_than_a_point_is_left_away() {
-        let grey = Picture { width: 1, height: 256, pixels: vec![[99, 99, 99, 255]; 256] };
+        let grey = Image { width: 1, height: 256, pixels: vec![[99, 99, 99, 255]; 256] };
         let swatch = Arc::new(Swatch::new(&grey));
         let shows_near = |repeat_m: f64| {
             let lattice = Lattice { pitch_m: [32.0; 2], phase: 0.5 };
@@ -378,7 +378,7 @@ mod tests {
     fn a_small_picture_shows_its_relief_where_pixels_are_small() {
         // Two texels bright, two dark, over 8 m.
         let texel = |i: usize| if i % 4 < 2 { [220, 220, 220, 255] } else { [40, 40, 40, 255] };
-        let swatch = Swatch::new(&Picture { width: 8, height: 8, pixels: (0..64).map(texel).collect() });
+        let swatch = Swatch::new(&Image { width: 8, height: 8, pixels: (0..64).map(texel).collect() });
         let swatch = Arc::new(swatch);
         let relief = |pixel_m: f64| {
             let texels = laid(&swatch, 8.0, pixel_m, 200);

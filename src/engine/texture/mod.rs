@@ -4,28 +4,30 @@
 //! product of a factor for each of these that it has limits of, and the colour is the weighted mean. Types can also join
 //! by the relief of their textures, and multiply or overlay what is there. Blending is done in linear light.
 
-mod chart;
+mod analysis_map;
 mod cover;
 mod mosaic;
 mod paint;
 mod points;
-mod surroundings;
+mod surface_maps;
 mod swatch;
 mod view;
 mod weigh;
 
 use super::heightfield::Heightfield;
-use super::monitor::{Cancelled, Monitor};
-use super::parameters::{Band, Colour, Limits, PictureName, Spec, choices, parameters};
+use super::parameters::{Band, Colour, Limits, Spec, TextureName, choices, parameters};
+use super::progress::{Cancelled, Progress};
 
-pub use chart::{Chart, RIVER_SHARE, chart};
-pub use paint::{MOST_BYTES_READY, Painting, Scene, TexelCache, Weights, paint, paint_once, type_at, weigh};
-pub use points::{Part, Points};
-pub use surroundings::{Needs, Surroundings, Survey};
+pub use analysis_map::{AnalysisMap, MIN_RIVER_CATCHMENT_SHARE, analysis_map};
+pub use paint::{
+    MAX_PREPARED_BYTES, PaintCache, PaintInput, PaintedTexture, Weights, paint, paint_once, type_at, weigh,
+};
+pub use points::{PixelRegion, Points};
+pub use surface_maps::{RequiredMaps, SurfaceMapCache, SurfaceMaps};
 pub use swatch::Swatch;
-pub use view::{TextureView, WARNING, view};
+pub use view::{TextureView, UNCOVERED_COLOUR, view};
 pub(super) use weigh::factor;
-pub use weigh::{Spread, SpreadRow};
+pub use weigh::{CoverageDiagram, CoverageRow};
 
 choices! {
     /// What elevations are measured in.
@@ -94,7 +96,7 @@ parameters! {
         /// The colour, in sRGB.
         colour: Colour = Colour([0x8a, 0x84, 0x76]), Spec::new("Colour");
         /// A tileable picture of the ground, one of those that ship or one of your own; empty: the colour alone.
-        texture: Option<PictureName> = None, Spec::new("Texture");
+        texture: Option<TextureName> = None, Spec::new("Texture");
         /// How wide one repeat of the texture lies on the land.
         repeat_m: f64 = 96.0, Spec::number("Repeat", 0.1, 100_000.0).slider(2.0, 1000.0).unit("m").logarithmic();
         /// How far the texture takes on the type's colour: 0 leaves it as it is, 1 gives its mean that colour.
@@ -155,7 +157,7 @@ impl TextureRecipe {
     }
 
     /// The place of the type at `at` among those that take part; `None` if it does not.
-    pub fn place_among_active(&self, at: usize) -> Option<usize> {
+    pub fn active_index(&self, at: usize) -> Option<usize> {
         let is_active = |ground: &TerrainType| ground.is_active(self.settings.active_set.as_ref());
         is_active(self.types.get(at)?).then(|| self.types[..at].iter().filter(|ground| is_active(ground)).count())
     }
@@ -206,7 +208,8 @@ impl Default for TextureRecipe {
 }
 
 /// The land's height range: the project's fixed one where it is set, else the land's own.
-pub fn height_range_m(land: &Heightfield, fixed: Option<Band>, monitor: &Monitor) -> Result<Band, Cancelled> {
-    let own = || land.min_max_watched(monitor).map(|[low, high]| Band { min: f64::from(low), max: f64::from(high) });
+pub fn height_range_m(terrain: &Heightfield, fixed: Option<Band>, progress: &Progress) -> Result<Band, Cancelled> {
+    let own =
+        || terrain.min_max_cancellable(progress).map(|[low, high]| Band { min: f64::from(low), max: f64::from(high) });
     fixed.map_or_else(own, Ok)
 }

@@ -10,8 +10,8 @@ use rayon::prelude::*;
 
 use super::points::Lattice;
 use super::swatch::{FULL, Level, between, two};
-use crate::engine::monitor::{Cancelled, Monitor};
-use crate::engine::wide::{rounded, wide};
+use crate::engine::progress::{Cancelled, Progress};
+use crate::engine::simd::{round_to_u32, simd};
 
 /// Places that are worked out side by side.
 pub(super) const LANES: usize = 8;
@@ -69,7 +69,7 @@ impl Sheet {
             let place = (u - u.floor()) as f32 * level.width as f32 + 0.5;
             let base = place.floor();
             *way = place - base;
-            *west = rounded(base);
+            *west = round_to_u32(base);
         }
         let mut texels = [[0.0; 4]; LANES];
         for lane in 0..LANES {
@@ -86,20 +86,20 @@ impl Sheet {
         let mut seen = [[0; LANES]; 4];
         for c in 0..4 {
             for lane in 0..LANES {
-                seen[c][lane] = rounded(texels[lane][c]) as u16;
+                seen[c][lane] = round_to_u32(texels[lane][c]) as u16;
             }
         }
         seen
     }
 
-    fn roll_out(&mut self, level: &Level, monitor: &Monitor) -> Result<(), Cancelled> {
+    fn roll_out(&mut self, level: &Level, progress: &Progress) -> Result<(), Cancelled> {
         let [columns, rows] = self.size;
         let mut channels = [const { Vec::new() }; 4];
         channels.iter_mut().for_each(|channel| channel.resize(columns * rows, 0));
         let [red, green, blue, relief] = channels.each_mut().map(|channel| channel.par_chunks_mut(columns));
         let rows = red.zip(green).zip(blue.zip(relief)).enumerate();
         rows.try_for_each(|(row, ((red, green), (blue, relief)))| {
-            wide(
+            simd(
                 #[inline(always)]
                 || {
                     for column in (0..columns).step_by(LANES) {
@@ -113,7 +113,7 @@ impl Sheet {
                     }
                 },
             );
-            monitor.check()
+            progress.check()
         })?;
         self.rolled_out = Some(Arc::new(channels));
         Ok(())
@@ -151,10 +151,10 @@ impl Mosaic {
     }
 
     /// Rolls the picture out if that takes no more than so many texels.
-    pub(super) fn roll_out(&mut self, level: &Level, most_texels: usize, monitor: &Monitor) -> Result<(), Cancelled> {
+    pub(super) fn roll_out(&mut self, level: &Level, most_texels: usize, progress: &Progress) -> Result<(), Cancelled> {
         let [columns, rows] = self.sheet.size;
         let is_small = columns.saturating_mul(rows) <= most_texels;
-        if is_small && self.sheet.rolled_out.is_none() { self.sheet.roll_out(level, monitor) } else { Ok(()) }
+        if is_small && self.sheet.rolled_out.is_none() { self.sheet.roll_out(level, progress) } else { Ok(()) }
     }
 
     /// Takes over what the same mosaic has rolled out before.
@@ -387,7 +387,7 @@ mod tests {
     fn what_is_rolled_out_is_what_is_found() {
         for (level, mosaic) in cases() {
             let mut rolled_out = mosaic.clone();
-            rolled_out.roll_out(&level, 1 << 20, &Monitor::new()).expect("not cancelled");
+            rolled_out.roll_out(&level, 1 << 20, &Progress::new()).expect("not cancelled");
             assert!(rolled_out.sheet.rolled_out.is_some());
             for first in [[0, 0], [3, 71], [1001, 12_345]] {
                 assert_eq!(seen(&mosaic, &level, first, 300), seen(&rolled_out, &level, first, 300), "{mosaic:?}");

@@ -6,16 +6,16 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::cover::{Cover, LEVEL, ONE, STRETCH, Space, Texels, lies, stretches};
-use super::points::{Lattice, Lines, Part, Points, Walk};
+use super::points::{Lattice, Lines, PixelRegion, Points, Walk};
 use super::weigh::{GroundRow, Palette};
-use super::{Needs, Surroundings, TerrainType, TextureRecipe, TypeBlend, height_range_m};
+use super::{RequiredMaps, SurfaceMaps, TerrainType, TextureRecipe, TypeBlend, height_range_m};
 use crate::engine::heightfield::{Grid, Heightfield};
 use crate::engine::inputs::Inputs;
 use crate::engine::light::Light;
-use crate::engine::monitor::{Cancelled, Monitor};
 use crate::engine::parameters::{Band, Colour};
-use crate::engine::picture::{Picture, encode, linear_from_srgb};
-use crate::engine::wide::{refill, wide};
+use crate::engine::picture::{Image, encode, linear_from_srgb};
+use crate::engine::progress::{Cancelled, Progress};
+use crate::engine::simd::{refill, simd};
 
 /// The colour of land without any terrain type, in linear light.
 const BARE: [f32; 3] = [0.25; 3];
@@ -27,15 +27,15 @@ const RELIEF_DEPTH: f32 = 0.25;
 const MOST_TEXELS: usize = 1 << 20;
 
 /// The most bytes that they take.
-pub const MOST_BYTES_READY: u64 = (MOST_TEXELS * size_of::<[u16; 4]>()) as u64;
+pub const MAX_PREPARED_BYTES: u64 = (MOST_TEXELS * size_of::<[u16; 4]>()) as u64;
 
 /// Everything that a painting is made from.
 #[derive(Clone, Copy, Debug)]
-pub struct Scene<'a> {
+pub struct PaintInput<'a> {
     /// The heights.
-    pub land: &'a Heightfield,
-    /// What else there is to know of the land; see [`Surroundings::of`].
-    pub surroundings: &'a Surroundings,
+    pub terrain: &'a Heightfield,
+    /// What else there is to know of the land; see [`SurfaceMaps::of`].
+    pub surface_maps: &'a SurfaceMaps,
     /// The terrain types.
     pub recipe: &'a TextureRecipe,
     /// The range of heights that percent are taken of; `None`: the land's own.
@@ -46,11 +46,11 @@ pub struct Scene<'a> {
 
 /// A painted land.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Painting {
+pub struct PaintedTexture {
     /// The texture.
-    pub picture: Picture,
+    pub picture: Image,
     /// Its colours before light fell on them, where somebody asked for both.
-    pub albedo: Option<Picture>,
+    pub albedo: Option<Image>,
     /// The share of the land that each active type takes, in their order.
     pub shares: Vec<f32>,
     /// The share of the land that no type covers.
@@ -69,7 +69,7 @@ pub struct Weights {
 
 /// How the land reflects light: factors on a linear colour.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Shine {
+pub(super) struct Lighting {
     towards: [f32; 3],
     direct: [f32; 3],
     ambient: [f32; 3],
@@ -78,7 +78,7 @@ pub(super) struct Shine {
     occlusion: f32,
 }
 
-impl Shine {
+impl Lighting {
     pub(super) fn new(light: &Light) -> Self {
         let scaled = |colour: Colour, strength: f64| colour.0.map(|c| linear_from_srgb(c) * strength as f32);
         Self {
@@ -138,7 +138,7 @@ impl Paint {
 /// What is kept of the points of a picture from one painting to the next: what textures show there, which does not depend
 /// on the land, and where types lie, as long as the land stays.
 #[derive(Debug, Default)]
-pub struct TexelCache {
+pub struct PaintCache {
     /// The points and the grid of the land on which they lie.
     place: Option<(Points, Grid)>,
     covers: Vec<Cover>,
@@ -181,12 +181,12 @@ impl KeptRow {
     }
 }
 
-impl TexelCache {
+impl PaintCache {
     /// The most bytes that are kept of the points; larger pictures are worked out anew each time.
     const MOST_BYTES: usize = 128 << 20;
 
     /// Another land comes: where types lie on it is not known.
-    pub fn forget_land(&mut self) {
+    pub fn invalidate_terrain(&mut self) {
         self.weighed = None;
         self.is_painted = false;
     }
@@ -233,7 +233,7 @@ impl TexelCache {
 
 /// A scene made ready to be walked through row by row.
 pub(super) struct Painter<'a> {
-    scene: Scene<'a>,
+    input: PaintInput<'a>,
     walk: Walk<'a>,
     palette: Palette,
     paints: Vec<Paint>,
@@ -282,15 +282,15 @@ pub(super) enum Plain {
 pub(super) type Colours = [Vec<f32>; 3];
 
 impl<'a> Painter<'a> {
-    fn new(scene: Scene<'a>, points: Points, monitor: &Monitor) -> Result<Self, Cancelled> {
-        let (lattice, _) = points.lattice(scene.land.grid());
+    fn new(input: PaintInput<'a>, points: Points, progress: &Progress) -> Result<Self, Cancelled> {
+        let (lattice, _) = points.lattice(input.terrain.grid());
         let mut covers = Vec::new();
-        let paint = |ground| Paint::new(ground, scene.inputs, lattice, &mut covers);
-        let paints: Vec<Paint> = scene.recipe.active().map(paint).collect();
+        let paint = |ground| Paint::new(ground, input.inputs, lattice, &mut covers);
+        let paints: Vec<Paint> = input.recipe.active().map(paint).collect();
         Ok(Self {
-            scene,
-            walk: Walk::new(scene.land, points),
-            palette: Palette::new(scene.recipe, height_range_m(scene.land, scene.fixed_range_m, monitor)?),
+            input,
+            walk: Walk::new(input.terrain, points),
+            palette: Palette::new(input.recipe, height_range_m(input.terrain, input.fixed_range_m, progress)?),
             by_relief: paints.iter().any(|paint| paint.blend == TypeBlend::Height),
             paints,
             covers,
@@ -298,26 +298,26 @@ impl<'a> Painter<'a> {
     }
 
     fn place(&self) -> (Points, Grid) {
-        (self.walk.points, self.scene.land.grid())
+        (self.walk.points, self.input.terrain.grid())
     }
 
     /// Makes ready what textures are looked up in; `known` covers were laid over the same points.
-    fn prepare(&mut self, known: &[Cover], monitor: &Monitor) -> Result<(), Cancelled> {
+    fn prepare(&mut self, known: &[Cover], progress: &Progress) -> Result<(), Cancelled> {
         // To make a texel ready takes as long as to find it where it is looked at, and some nobody looks at: so it stays a
         // small share of the painting.
         let points = self.walk.size[0].saturating_mul(self.walk.size[1]);
         let most_texels = MOST_TEXELS.min(points / 2) / self.covers.len().max(1);
-        self.covers.iter_mut().try_for_each(|cover| cover.prepare(known, most_texels, monitor))
+        self.covers.iter_mut().try_for_each(|cover| cover.prepare(known, most_texels, progress))
     }
 
     /// Works out the weights of row `j`, and what they come from.
     #[inline(always)]
     fn look(&self, j: usize, row: &mut Row) {
         let Row { ground, lines, .. } = row;
-        self.walk.read(self.scene.land, j, lines, &mut ground.height_m);
+        self.walk.read(self.input.terrain, j, lines, &mut ground.height_m);
         self.walk.read_gradients(j, lines, [&mut ground.east, &mut ground.south]);
         ground.find_slopes(self.palette.slope_mode, self.palette.is_skewed);
-        let Surroundings { humidity, shade, .. } = self.scene.surroundings;
+        let SurfaceMaps { humidity, shade, .. } = self.input.surface_maps;
         self.read_maps(j, lines, [(humidity, &mut ground.humidity), (shade, &mut ground.shade)]);
         row.uncovered = self.palette.weigh(&row.ground, &mut row.weights, &mut row.sums);
         if self.by_relief {
@@ -329,7 +329,7 @@ impl<'a> Painter<'a> {
     /// Finds how much of the sun and of the sky each point of row `j` sees.
     #[inline(always)]
     fn look_up(&self, j: usize, Row { lines, sunlight: sun, sky: open, .. }: &mut Row) {
-        let Surroundings { sunlight, sky, .. } = self.scene.surroundings;
+        let SurfaceMaps { sunlight, sky, .. } = self.input.surface_maps;
         self.read_maps(j, lines, [(sunlight, sun), (sky, open)]);
     }
 
@@ -477,7 +477,7 @@ impl<'a> Painter<'a> {
     }
 }
 
-impl Shine {
+impl Lighting {
     /// Lights a row: direct · max(0, n·L) · sunlight + ambient · sky; both shares fade with the light's settings.
     #[inline(always)]
     pub(super) fn light(&self, row: &Row, [red, green, blue]: &mut Colours) {
@@ -498,17 +498,22 @@ impl Shine {
 }
 
 /// Paints the land at all points, lit where a light is given.
-pub fn paint(scene: Scene, light: Option<&Light>, points: Points, monitor: &Monitor) -> Result<Painting, Cancelled> {
-    match light.map(Shine::new) {
-        None => paint_by(None, Plain::Dropped, scene, points, monitor, |_, _, _| ()),
-        Some(shine) => paint_by(
+pub fn paint(
+    input: PaintInput,
+    light: Option<&Light>,
+    points: Points,
+    progress: &Progress,
+) -> Result<PaintedTexture, Cancelled> {
+    match light.map(Lighting::new) {
+        None => paint_by(None, Plain::Dropped, input, points, progress, |_, _, _| ()),
+        Some(lighting) => paint_by(
             None,
             Plain::Dropped,
-            scene,
+            input,
             points,
-            monitor,
+            progress,
             #[inline(always)]
-            |_, row, colours| shine.light(row, colours),
+            |_, row, colours| lighting.light(row, colours),
         ),
     }
 }
@@ -516,17 +521,17 @@ pub fn paint(scene: Scene, light: Option<&Light>, points: Points, monitor: &Moni
 /// Paints every row in the colours, in linear light, that `finish` makes of its own, which are not lit. What textures show
 /// is kept on the cache, if there is one.
 pub(super) fn paint_by(
-    cache: Option<&mut TexelCache>,
+    cache: Option<&mut PaintCache>,
     plain: Plain,
-    scene: Scene,
+    input: PaintInput,
     points: Points,
-    monitor: &Monitor,
+    progress: &Progress,
     finish: impl Fn(&Painter, &Row, &mut Colours) + Sync,
-) -> Result<Painting, Cancelled> {
-    let mut painter = Painter::new(scene, points, monitor)?;
-    painter.prepare(cache.as_ref().map_or(&[], |cache| cache.covers_of(&painter)), monitor)?;
+) -> Result<PaintedTexture, Cancelled> {
+    let mut painter = Painter::new(input, points, progress)?;
+    painter.prepare(cache.as_ref().map_or(&[], |cache| cache.covers_of(&painter)), progress)?;
     let [width, height] = painter.walk.size;
-    let tally = monitor.tally(height);
+    let counter = progress.counter(height);
     let mut pixels = vec![[0; 4]; width * height];
     let mut kept: Vec<Option<&mut KeptRow>> = Vec::with_capacity(height);
     let mut keeps_weights = false;
@@ -553,7 +558,7 @@ pub(super) fn paint_by(
             }
             // Only lit ground shows nothing but what is kept.
             let is_weighed = plain == Plain::Kept && kept.as_ref().is_some_and(|kept| kept.is_weighed);
-            let sums = wide(
+            let sums = simd(
                 #[inline(always)]
                 || {
                     if !is_weighed {
@@ -582,18 +587,18 @@ pub(super) fn paint_by(
                 kept.exchange(row, keeps_weights);
                 kept.is_weighed = keeps_weights;
             }
-            tally.add_one().map(|()| (uncovered, sums))
+            counter.add_one().map(|()| (uncovered, sums))
         })
         .collect::<Result<_, _>>()?;
     let whole = 1.0 / pixels.len().max(1) as f64;
     let share = |at: usize| of_rows.iter().map(|(_, sums)| f64::from(sums[at])).sum::<f64>() * whole;
     let uncovered: usize = of_rows.iter().map(|(uncovered, _)| uncovered).sum();
-    Ok(Painting {
+    Ok(PaintedTexture {
         shares: (0..painter.palette.len()).map(|at| share(at) as f32).collect(),
         uncovered: (uncovered as f64 * whole) as f32,
-        picture: Picture { width, height, pixels },
+        picture: Image { width, height, pixels },
         albedo: match plain {
-            Plain::Kept => Some(Picture { width, height, pixels: albedo }),
+            Plain::Kept => Some(Image { width, height, pixels: albedo }),
             Plain::Dropped => None,
         },
     })
@@ -601,25 +606,25 @@ pub(super) fn paint_by(
 
 /// Paints a land that is painted once: its surroundings are worked out and forgotten.
 pub fn paint_once(
-    land: &Heightfield,
+    terrain: &Heightfield,
     recipe: &TextureRecipe,
     fixed_range_m: Option<Band>,
     inputs: &Inputs,
     light: Option<&Light>,
     size: [usize; 2],
-    monitor: &Monitor,
-) -> Result<Painting, Cancelled> {
-    let looking = || Surroundings::of(land, Needs::of(recipe, light), monitor);
-    let surroundings = &monitor.within(0.0..0.5, looking)?;
-    let scene = Scene { land, surroundings, recipe, fixed_range_m, inputs };
-    monitor.within(0.5..1.0, || paint(scene, light, Points::Pixels(size), monitor))
+    progress: &Progress,
+) -> Result<PaintedTexture, Cancelled> {
+    let looking = || SurfaceMaps::of(terrain, RequiredMaps::of(recipe, light), progress);
+    let surface_maps = &progress.stage(0.0..0.5, looking)?;
+    let input = PaintInput { terrain, surface_maps, recipe, fixed_range_m, inputs };
+    progress.stage(0.5..1.0, || paint(input, light, Points::Pixels(size), progress))
 }
 
 /// The place, among the active types, of the one that has the most of the ground at a place of the land, metres east
 /// and south; places outside are moved to the border. `None` where no type covers ground. Where types join by relief,
 /// the stones of one and the gaps of another are one place.
-pub fn type_at(scene: Scene, place_m: [f64; 2]) -> Option<usize> {
-    let (grid, extent) = (scene.land.grid(), scene.land.grid().extent());
+pub fn type_at(input: PaintInput, place_m: [f64; 2]) -> Option<usize> {
+    let (grid, extent) = (input.terrain.grid(), input.terrain.grid().extent());
     let whole = [grid.width(), grid.height()];
     let pixel = |axis: usize, side_m: f64| {
         let share = (place_m[axis] / side_m).clamp(0.0, 1.0);
@@ -627,37 +632,37 @@ pub fn type_at(scene: Scene, place_m: [f64; 2]) -> Option<usize> {
     };
     let first = [pixel(0, extent.width_m), pixel(1, extent.depth_m)];
     // Nobody can cancel a monitor that nobody else has.
-    let range_m = height_range_m(scene.land, scene.fixed_range_m, &Monitor::new()).ok()?;
+    let range_m = height_range_m(input.terrain, input.fixed_range_m, &Progress::new()).ok()?;
     let painter = Painter {
-        scene,
-        walk: Walk::new(scene.land, Points::Part(Part { whole, first, size: [1, 1] })),
-        palette: Palette::new(scene.recipe, range_m),
+        input,
+        walk: Walk::new(input.terrain, Points::PixelRegion(PixelRegion { whole, first, size: [1, 1] })),
+        palette: Palette::new(input.recipe, range_m),
         paints: Vec::new(),
         covers: Vec::new(),
         by_relief: false,
     };
     let mut row = Row::default();
     painter.look(0, &mut row);
-    let covering = scene.recipe.active().zip(&row.weights).enumerate().filter(|(_, (ground, _))| ground.covers());
+    let covering = input.recipe.active().zip(&row.weights).enumerate().filter(|(_, (ground, _))| ground.covers());
     let heaviest = covering.max_by(|(_, (_, a)), (_, (_, b))| a[0].total_cmp(&b[0]));
     heaviest.filter(|(_, (_, weight))| weight[0] > 0.0).map(|(at, _)| at)
 }
 
 /// The weights of the active types at every point, `full` standing for the whole ground.
-pub fn weigh(scene: Scene, points: Points, full: u16, monitor: &Monitor) -> Result<Weights, Cancelled> {
-    let mut painter = Painter::new(scene, points, monitor)?;
+pub fn weigh(input: PaintInput, points: Points, full: u16, progress: &Progress) -> Result<Weights, Cancelled> {
+    let mut painter = Painter::new(input, points, progress)?;
     if painter.by_relief {
-        painter.prepare(&[], monitor)?;
+        painter.prepare(&[], progress)?;
     }
     let [width, height] = painter.walk.size;
-    let covers: Vec<bool> = scene.recipe.active().map(TerrainType::covers).collect();
-    let tally = monitor.tally(height);
+    let covers: Vec<bool> = input.recipe.active().map(TerrainType::covers).collect();
+    let counter = progress.counter(height);
     let rows: Vec<Vec<u16>> = painter
         .rows()
         .into_par_iter()
         .map_init(Row::default, |row, j| {
             row.texels.iter_mut().for_each(Texels::forget);
-            wide(
+            simd(
                 #[inline(always)]
                 || painter.look(j, row),
             );
@@ -667,14 +672,14 @@ pub fn weigh(scene: Scene, points: Points, full: u16, monitor: &Monitor) -> Resu
                 let give = |at, part| whole[at * width + i] = part;
                 share_out(|at| row.weights[at][i], &covers, full, &mut losses, give);
             }
-            tally.add_one().map(|()| whole)
+            counter.add_one().map(|()| whole)
         })
         .collect::<Result<_, _>>()?;
     let map = |at: usize| {
         let mut map = Vec::with_capacity(width * height);
         for row in &rows {
             map.extend_from_slice(&row[at * width..][..width]);
-            monitor.check()?;
+            progress.check()?;
         }
         Ok(map)
     };
@@ -719,7 +724,7 @@ mod tests {
 
     use super::*;
     use crate::engine::heightfield::{Extent, Grid};
-    use crate::engine::parameters::PictureName;
+    use crate::engine::parameters::TextureName;
     use crate::engine::picture::luminance;
     use crate::engine::texture::{Swatch, TextureSettings, Unit};
 
@@ -733,8 +738,13 @@ mod tests {
         TextureRecipe { settings: TextureSettings { unit: Unit::Metres, ..Default::default() }, types }
     }
 
-    fn painted(land: &Heightfield, recipe: &TextureRecipe, light: Option<&Light>, size: [usize; 2]) -> Painting {
-        paint_once(land, recipe, None, &Inputs::default(), light, size, &Monitor::new()).expect("not cancelled")
+    fn painted(
+        terrain: &Heightfield,
+        recipe: &TextureRecipe,
+        light: Option<&Light>,
+        size: [usize; 2],
+    ) -> PaintedTexture {
+        paint_once(terrain, recipe, None, &Inputs::default(), light, size, &Progress::new()).expect("not cancelled")
     }
 
     #[test]
@@ -748,24 +758,24 @@ mod tests {
     fn colours_meet_in_linear_light_and_light_is_applied_there() {
         let white = TerrainType { elevation_release: 10.0, ..ground("white", [255; 3], [0.0, 0.0]) };
         let black = TerrainType { colour: Colour([0; 3]), ..white.clone() };
-        let land = Heightfield::flat(Grid::new(WORLD, 9, 9));
+        let terrain = Heightfield::flat(Grid::new(WORLD, 9, 9));
         let light = Light { altitude_deg: 30.0, direct: 0.5, ambient: 0.25, ..Default::default() };
         let recipe = metres(vec![white, black]);
-        let pixel = |light| painted(&land, &recipe, light, [2, 2]).picture.pixels[0];
+        let pixel = |light| painted(&terrain, &recipe, light, [2, 2]).picture.pixels[0];
         assert_eq!(pixel(None), [188, 188, 188, 255]);
         // Level ground under a sun at 30°: 0.5 · (0.5 · sin 30° + 0.25) = 0.25, which is 137 in sRGB.
         assert_eq!(pixel(Some(&light)), [137, 137, 137, 255]);
-        assert_eq!(painted(&land, &recipe, None, [2, 2]).shares, [0.5, 0.5]);
+        assert_eq!(painted(&terrain, &recipe, None, [2, 2]).shares, [0.5, 0.5]);
     }
 
     #[test]
     fn pixels_lie_between_samples() {
         // A plane that rises eastward: half-way types meet exactly in the middle of the picture.
-        let land = Heightfield::from_fn(Grid::new(WORLD, 65, 65), |c, _| c as f32);
+        let terrain = Heightfield::from_fn(Grid::new(WORLD, 65, 65), |c, _| c as f32);
         let sharp = |ground: TerrainType| TerrainType { elevation_release: 0.0, ..ground };
         let west = sharp(ground("west", [255, 0, 0], [0.0, 32.0]));
         let east = sharp(ground("east", [0, 0, 255], [32.0, 64.0]));
-        let painting = painted(&land, &metres(vec![west, east]), None, [10, 6]);
+        let painting = painted(&terrain, &metres(vec![west, east]), None, [10, 6]);
         for row in painting.picture.pixels.chunks(10) {
             assert!(row[..5].iter().all(|pixel| pixel[0] == 255) && row[5..].iter().all(|pixel| pixel[2] == 255));
         }
@@ -773,10 +783,11 @@ mod tests {
 
     #[test]
     fn types_that_multiply_or_overlay_change_what_is_there() {
-        let land = Heightfield::flat(Grid::new(WORLD, 5, 5));
+        let terrain = Heightfield::flat(Grid::new(WORLD, 5, 5));
         let grey = ground("grey", [188; 3], [0.0, 0.0]);
         let dark = |blend| TerrainType { blend, ..ground("dark", [137; 3], [0.0, 0.0]) };
-        let pixel = |blend| painted(&land, &metres(vec![grey.clone(), dark(blend)]), None, [1, 1]).picture.pixels[0][0];
+        let pixel =
+            |blend| painted(&terrain, &metres(vec![grey.clone(), dark(blend)]), None, [1, 1]).picture.pixels[0][0];
         // 188 is 0.503 and 137 is 0.250 in linear light: their product is 0.126, and 1 − 2·(1 − 0.503)·(1 − 0.25) = 0.254.
         assert_eq!(
             pixel(TypeBlend::Multiply),
@@ -785,15 +796,15 @@ mod tests {
         assert!((137..=139).contains(&pixel(TypeBlend::Overlay)), "{}", pixel(TypeBlend::Overlay));
         let weights = |blend| {
             let recipe = metres(vec![grey.clone(), dark(blend)]);
-            let (surroundings, inputs) = (Surroundings::default(), Inputs::default());
-            let scene = Scene {
-                land: &land,
-                surroundings: &surroundings,
+            let (surface_maps, inputs) = (SurfaceMaps::default(), Inputs::default());
+            let input = PaintInput {
+                terrain: &terrain,
+                surface_maps: &surface_maps,
                 recipe: &recipe,
                 fixed_range_m: None,
                 inputs: &inputs,
             };
-            weigh(scene, Points::Samples, 255, &Monitor::new()).expect("not cancelled")
+            weigh(input, Points::Samples, 255, &Progress::new()).expect("not cancelled")
         };
         assert_eq!(weights(TypeBlend::Multiply).maps, [[255; 25], [255; 25]]);
         assert_eq!(weights(TypeBlend::Normal).maps, [[128; 25], [127; 25]]);
@@ -830,25 +841,25 @@ mod tests {
     /// A chessboard whose fields have 8 × 8 texels.
     fn chessboard(height: usize, [bright, dark]: [[u8; 4]; 2]) -> Arc<Swatch> {
         let field = |i: usize| if (i % 64 / 8 + i / 64 / 8).is_multiple_of(2) { bright } else { dark };
-        Arc::new(Swatch::new(&Picture { width: 64, height, pixels: (0..64 * height).map(field).collect() }))
+        Arc::new(Swatch::new(&Image { width: 64, height, pixels: (0..64 * height).map(field).collect() }))
     }
 
     const BRIGHT_AND_DARK: [[u8; 4]; 2] = [[220, 220, 220, 255], [40, 60, 20, 255]];
 
     fn board() -> Inputs {
         let swatch = chessboard(64, BRIGHT_AND_DARK);
-        Inputs { swatches: [(PictureName("board".into()), swatch)].into(), ..Default::default() }
+        Inputs { swatches: [(TextureName("board".into()), swatch)].into(), ..Default::default() }
     }
 
     /// A type that wears a picture as it is.
     fn worn(name: &str, repeat_m: f64) -> TerrainType {
-        TerrainType { texture: Some(PictureName(name.into())), repeat_m, tint: 0.0, ..ground(name, [0; 3], [0.0, 0.0]) }
+        TerrainType { texture: Some(TextureName(name.into())), repeat_m, tint: 0.0, ..ground(name, [0; 3], [0.0, 0.0]) }
     }
 
     /// Level ground in metres under some types, in linear light.
     fn colours(types: Vec<TerrainType>, inputs: &Inputs, size: [usize; 2]) -> Vec<[f32; 3]> {
-        let land = Heightfield::flat(Grid::new(WORLD, 9, 9));
-        let painting = paint_once(&land, &metres(types), None, inputs, None, size, &Monitor::new());
+        let terrain = Heightfield::flat(Grid::new(WORLD, 9, 9));
+        let painting = paint_once(&terrain, &metres(types), None, inputs, None, size, &Progress::new());
         let pixels = painting.expect("not cancelled").picture.pixels;
         pixels.iter().map(|&[red, green, blue, _]| [red, green, blue].map(linear_from_srgb)).collect()
     }
@@ -864,17 +875,22 @@ mod tests {
         let names = ["stones", "pebbles"];
         let stones = [[150, 150, 150, 255], [0, 0, 60, 255]];
         let pebbles = [[130, 130, 130, 255], [120, 120, 120, 255]];
-        let swatches = names.map(|name| PictureName(name.into())).into_iter();
+        let swatches = names.map(|name| TextureName(name.into())).into_iter();
         let swatches = swatches.zip([stones, pebbles].map(|colours| chessboard(64, colours))).collect();
         let inputs = Inputs { swatches, ..Default::default() };
         let size = [256, 256];
         let stones = colours(vec![worn("stones", 320.0)], &inputs, size);
         let types = names.map(|name| TerrainType { blend: TypeBlend::Height, ..worn(name, 320.0) });
-        let (land, surroundings) = (Heightfield::flat(Grid::new(WORLD, 9, 9)), Surroundings::default());
+        let (terrain, surface_maps) = (Heightfield::flat(Grid::new(WORLD, 9, 9)), SurfaceMaps::default());
         let recipe = metres(types.into());
-        let scene =
-            Scene { land: &land, surroundings: &surroundings, recipe: &recipe, fixed_range_m: None, inputs: &inputs };
-        let weights = weigh(scene, Points::Pixels(size), 255, &Monitor::new()).expect("not cancelled");
+        let input = PaintInput {
+            terrain: &terrain,
+            surface_maps: &surface_maps,
+            recipe: &recipe,
+            fixed_range_m: None,
+            inputs: &inputs,
+        };
+        let weights = weigh(input, Points::Pixels(size), 255, &Progress::new()).expect("not cancelled");
         let (mut bright, mut dark) = (0, 0);
         for ([red, _, blue], weight) in stones.iter().zip(&weights.maps[0]) {
             // Far structure makes fields brighter or darker, but leaves their hue: stones are grey, gaps are blue.
@@ -891,18 +907,23 @@ mod tests {
 
     #[test]
     fn parts_and_threads_change_no_byte_of_a_textured_picture() {
-        let land = Heightfield::from_fn(Grid::new(WORLD, 33, 33), |c, r| (c * r % 64) as f32);
+        let terrain = Heightfield::from_fn(Grid::new(WORLD, 33, 33), |c, r| (c * r % 64) as f32);
         // In the whole picture the first is made ready and the second is found, in its parts both are found.
         let types = [64.0, 900.0].map(|repeat_m| TerrainType {
             blend: TypeBlend::Height,
             elevation_release: 64.0,
             ..worn("board", repeat_m)
         });
-        let (recipe, inputs, surroundings) = (metres(types.into()), board(), Surroundings::default());
-        let scene =
-            Scene { land: &land, surroundings: &surroundings, recipe: &recipe, fixed_range_m: None, inputs: &inputs };
+        let (recipe, inputs, surface_maps) = (metres(types.into()), board(), SurfaceMaps::default());
+        let input = PaintInput {
+            terrain: &terrain,
+            surface_maps: &surface_maps,
+            recipe: &recipe,
+            fixed_range_m: None,
+            inputs: &inputs,
+        };
         let [width, height] = [203, 150];
-        let painted = |points| paint(scene, None, points, &Monitor::new()).expect("not cancelled").picture.pixels;
+        let painted = |points| paint(input, None, points, &Progress::new()).expect("not cancelled").picture.pixels;
         let on_threads = |count| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(count).build().expect("threads");
             pool.install(|| painted(Points::Pixels([width, height])))
@@ -910,7 +931,7 @@ mod tests {
         let whole = on_threads(1);
         assert_eq!(whole, on_threads(3));
         let part = |west: usize, north: usize, size: [usize; 2]| {
-            painted(Points::Part(Part { whole: [width, height], first: [west, north], size }))
+            painted(Points::PixelRegion(PixelRegion { whole: [width, height], first: [west, north], size }))
         };
         let strips: Vec<[u8; 4]> = (0..height).step_by(30).flat_map(|north| part(0, north, [width, 30])).collect();
         assert!(whole == strips, "in strips");
@@ -922,7 +943,7 @@ mod tests {
     #[test]
     fn oblong_pictures_keep_their_proportion() {
         let swatch = chessboard(32, BRIGHT_AND_DARK);
-        let inputs = Inputs { swatches: [(PictureName("board".into()), swatch)].into(), ..Default::default() };
+        let inputs = Inputs { swatches: [(TextureName("board".into()), swatch)].into(), ..Default::default() };
         let size = 512;
         let bright: Vec<bool> = luminances(vec![worn("board", 160.0)], &inputs, [size, size])
             .into_iter()
@@ -950,16 +971,16 @@ mod tests {
 
     #[test]
     fn a_texture_has_its_own_detail_and_the_mean_of_its_tint() {
-        let land = Heightfield::flat(Grid::new(WORLD, 9, 9));
+        let terrain = Heightfield::flat(Grid::new(WORLD, 9, 9));
         let tiled = TerrainType {
-            texture: Some(PictureName("board".into())),
+            texture: Some(TextureName("board".into())),
             repeat_m: 64.0,
             ..ground("tiled", [120, 90, 60], [0.0, 0.0])
         };
         let inputs = board();
         let mean = |recipe: &TextureRecipe, size| {
             let painting =
-                paint_once(&land, recipe, None, &inputs, None, size, &Monitor::new()).expect("not cancelled");
+                paint_once(&terrain, recipe, None, &inputs, None, size, &Progress::new()).expect("not cancelled");
             let pixels = &painting.picture.pixels;
             let mean =
                 |c: usize| pixels.iter().map(|pixel| linear_from_srgb(pixel[c])).sum::<f32>() / pixels.len() as f32;
@@ -976,7 +997,7 @@ mod tests {
             }
         }
         let (own, _) = mean(&metres(vec![TerrainType { tint: 0.0, ..tiled }]), [512, 512]);
-        let swatch = inputs.swatch(&PictureName("board".into())).expect("there").mean();
+        let swatch = inputs.swatch(&TextureName("board".into())).expect("there").mean();
         assert!(own.iter().zip(swatch).all(|(found, expected)| (found / expected - 1.0).abs() < 0.08), "{own:?}");
     }
 }

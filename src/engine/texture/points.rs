@@ -1,7 +1,7 @@
 //! Where a painting looks at the land, and how it reads maps of the land there.
 
 use crate::engine::heightfield::{Grid, Heightfield};
-use crate::engine::wide::refill;
+use crate::engine::simd::refill;
 
 /// Where the land is looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,14 +9,14 @@ pub enum Points {
     /// Pixels that are areas: pixel (i, j) of width × height has its centre at ((i + ½)/width·Lx, (j + ½)/height·Lz).
     Pixels([usize; 2]),
     /// Some of such pixels.
-    Part(Part),
+    PixelRegion(PixelRegion),
     /// The heightfield's own samples, for engines that paint vertices.
     Samples,
 }
 
 /// Some of the pixels of a whole picture of the land.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct PixelRegion {
     /// The pixels of the whole picture.
     pub whole: [usize; 2],
     /// The north-western pixel of the part.
@@ -29,7 +29,7 @@ impl Points {
     /// Points from west to east and from north to south.
     pub fn size(self, grid: Grid) -> [usize; 2] {
         match self {
-            Self::Pixels(size) | Self::Part(Part { size, .. }) => size,
+            Self::Pixels(size) | Self::PixelRegion(PixelRegion { size, .. }) => size,
             Self::Samples => [grid.width(), grid.height()],
         }
     }
@@ -37,7 +37,7 @@ impl Points {
     /// How many points there are along the sides of the world, of which only a part may be looked at.
     pub(super) fn whole(self, grid: Grid) -> [usize; 2] {
         match self {
-            Self::Part(Part { whole, .. }) => whole,
+            Self::PixelRegion(PixelRegion { whole, .. }) => whole,
             Self::Pixels(_) | Self::Samples => self.size(grid),
         }
     }
@@ -47,7 +47,7 @@ impl Points {
         let whole = self.whole(grid);
         let (steps, phase, first) = match self {
             Self::Pixels(_) => (whole, 0.5, [0; 2]),
-            Self::Part(Part { first, .. }) => (whole, 0.5, first),
+            Self::PixelRegion(PixelRegion { first, .. }) => (whole, 0.5, first),
             Self::Samples => (whole.map(|count| count - 1), 0.0, [0; 2]),
         };
         let sides_m = [grid.extent().width_m, grid.extent().depth_m];
@@ -60,7 +60,7 @@ impl Points {
         let whole = self.whole(grid)[axis];
         match self {
             Self::Pixels(_) => (at as f64 + 0.5) / whole as f64 * side,
-            Self::Part(Part { first, .. }) => ((first[axis] + at) as f64 + 0.5) / whole as f64 * side,
+            Self::PixelRegion(PixelRegion { first, .. }) => ((first[axis] + at) as f64 + 0.5) / whole as f64 * side,
             Self::Samples => at as f64 / (whole - 1) as f64 * side,
         }
     }
@@ -88,7 +88,7 @@ pub(super) struct PointRow<'a> {
 /// The way over the land, row by row of points.
 #[derive(Clone, Debug)]
 pub(super) struct Walk<'a> {
-    pub(super) land: &'a Heightfield,
+    pub(super) terrain: &'a Heightfield,
     pub(super) points: Points,
     pub(super) size: [usize; 2],
     /// For every column of points the sample to its west, and the way to the next one.
@@ -130,15 +130,15 @@ pub(super) struct Lines {
 }
 
 impl<'a> Walk<'a> {
-    pub(super) fn new(land: &'a Heightfield, points: Points) -> Self {
-        let grid = land.grid();
+    pub(super) fn new(terrain: &'a Heightfield, points: Points) -> Self {
+        let grid = terrain.grid();
         let size = points.size(grid);
         let column = |i| Self::between(grid, points, 0, i);
         let columns: Vec<(u32, f32)> = (0..size[0]).map(column).map(|(c, u)| (c as u32, u)).collect();
         Self {
             runs: Run::of(&columns),
             columns,
-            land,
+            terrain,
             points,
             size,
             first: points.lattice(grid).1,
@@ -148,7 +148,7 @@ impl<'a> Walk<'a> {
 
     /// Row `j` of the points.
     pub(super) fn row(&self, j: usize) -> PointRow<'_> {
-        let grid = self.land.grid();
+        let grid = self.terrain.grid();
         let [east, south] = self.first;
         let z_m = self.points.place(1, j, grid.extent().depth_m, grid) as f32;
         PointRow { xs_m: &self.xs_m, z_m, first: [east, south + j as i64] }
@@ -158,7 +158,7 @@ impl<'a> Walk<'a> {
     fn between(grid: Grid, points: Points, axis: usize, at: usize) -> (usize, f32) {
         let samples = [grid.width(), grid.height()][axis];
         let position = match points {
-            Points::Pixels(_) | Points::Part(_) => points.place(axis, at, (samples - 1) as f64, grid),
+            Points::Pixels(_) | Points::PixelRegion(_) => points.place(axis, at, (samples - 1) as f64, grid),
             Points::Samples => at as f64,
         };
         let first = (position as usize).min(samples - 2);
@@ -168,7 +168,7 @@ impl<'a> Walk<'a> {
     /// Row `j` of a map on the land's grid, between two rows of samples and then between samples.
     #[inline(always)]
     pub(super) fn read(&self, map: &Heightfield, j: usize, lines: &mut Lines, values: &mut Vec<f32>) {
-        let (r, v) = Self::between(self.land.grid(), self.points, 1, j);
+        let (r, v) = Self::between(self.terrain.grid(), self.points, 1, j);
         mix(&mut lines.values, map.row(r), map.row(r + 1), v);
         self.read_line(&lines.values, values);
     }
@@ -177,17 +177,21 @@ impl<'a> Walk<'a> {
     /// facets show at any size.
     #[inline(always)]
     pub(super) fn read_gradients(&self, j: usize, lines: &mut Lines, [east, south]: [&mut Vec<f32>; 2]) {
-        let grid = self.land.grid();
+        let grid = self.terrain.grid();
         let (r, v) = Self::between(grid, self.points, 1, j);
         let Lines { values, slopes } = lines;
-        mix(values, self.land.row(r), self.land.row(r + 1), v);
+        mix(values, self.terrain.row(r), self.terrain.row(r + 1), v);
         // The differences along what lies between two rows are what lies between their differences.
         differences(slopes, values, grid.spacing_x_m() as f32);
         self.read_line(slopes, east);
         let southward = |r: usize| {
             let (north, south) = (r.saturating_sub(1), (r + 1).min(grid.height() - 1));
             let per_m = 1.0 / ((south - north) as f32 * grid.spacing_z_m() as f32);
-            self.land.row(north).iter().zip(self.land.row(south)).map(move |(north, south)| (south - north) * per_m)
+            self.terrain
+                .row(north)
+                .iter()
+                .zip(self.terrain.row(south))
+                .map(move |(north, south)| (south - north) * per_m)
         };
         refill(slopes, southward(r).zip(southward(r + 1)).map(|(north, south)| north + (south - north) * v));
         self.read_line(slopes, south);

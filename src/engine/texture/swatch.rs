@@ -1,6 +1,6 @@
 //! Tileable pictures of ground, halved again and again.
 
-use crate::engine::picture::{Picture, linear_from_srgb, luminance};
+use crate::engine::picture::{Image, linear_from_srgb, luminance};
 
 /// A texel in linear light, 16 bits a channel: red, green, blue, and the relief, which is the luminance.
 pub(super) type Texel = [u16; 4];
@@ -95,7 +95,7 @@ pub(super) fn two(texels: &[Texel]) -> [f32; 8] {
 
 impl Swatch {
     /// From a picture whose opposite borders fit together. An empty picture is black.
-    pub fn new(picture: &Picture) -> Self {
+    pub fn new(picture: &Image) -> Self {
         let texel = |&[red, green, blue, _]: &[u8; 4]| {
             let colour = [red, green, blue].map(linear_from_srgb);
             let [red, green, blue] = colour;

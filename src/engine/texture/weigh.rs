@@ -1,9 +1,9 @@
 //! How much of the ground at a point each terrain type takes.
 
 use super::{SlopeMode, TerrainType, TextureRecipe, Unit};
-use crate::engine::ground::towards;
 use crate::engine::parameters::{Band, Limits};
-use crate::engine::wide::refill;
+use crate::engine::simd::refill;
+use crate::engine::surface::towards;
 
 /// 1 within the band, falling to 0 over `release` outside it; a release of 0 is a sharp edge.
 #[inline(always)]
@@ -276,9 +276,9 @@ impl Palette {
 /// What the active types make of an elevation and a slope alone: on ground that is turned nowhere, and neither wet nor
 /// in the shade beyond anybody's limits.
 #[derive(Clone, Debug)]
-pub struct Spread(Palette);
+pub struct CoverageDiagram(Palette);
 
-impl Spread {
+impl CoverageDiagram {
     /// The active types of a recipe over a range of heights.
     pub fn new(recipe: &TextureRecipe, height_range_m: Band) -> Self {
         let mut palette = Palette::new(recipe, height_range_m);
@@ -290,7 +290,7 @@ impl Spread {
 
     /// The weights of the active types along a row of elevations at one slope. Those of the types that cover ground sum
     /// to 1 where `covered` says so, and are 0 elsewhere: nothing is filled in.
-    pub fn weigh(&self, heights_m: &[f32], slope_deg: f64) -> SpreadRow {
+    pub fn weigh(&self, heights_m: &[f32], slope_deg: f64) -> CoverageRow {
         let level = vec![0.0; heights_m.len()];
         let slope = match self.0.slope_mode {
             SlopeMode::Degrees => slope_deg,
@@ -309,13 +309,13 @@ impl Spread {
         for (weights, _) in weights.iter_mut().zip(&self.0.covers).filter(|(_, covers)| **covers) {
             weights.iter_mut().zip(&covered).filter(|(_, covered)| !**covered).for_each(|(weight, _)| *weight = 0.0);
         }
-        SpreadRow { weights, covered }
+        CoverageRow { weights, covered }
     }
 }
 
-/// A row of a [`Spread`].
+/// A row of a [`CoverageDiagram`].
 #[derive(Clone, Debug, PartialEq)]
-pub struct SpreadRow {
+pub struct CoverageRow {
     /// The weights of each active type along the row.
     pub weights: Vec<Vec<f32>>,
     /// Where along the row some type covers the ground.
@@ -506,13 +506,13 @@ mod tests {
         for mode in [SlopeMode::Degrees, SlopeMode::Classic] {
             let mut recipe = metres(vec![low.clone(), all.clone()]);
             recipe.settings.slope_mode = mode;
-            let spread = Spread::new(&recipe, RANGE);
+            let spread = CoverageDiagram::new(&recipe, RANGE);
             let found = spread.weigh(&[50.0, 110.0, 130.0], 20.0);
             assert_eq!(found.weights, [vec![0.5, 0.0, 0.0], vec![0.5, 1.0, 0.0]], "{mode:?}");
             assert_eq!(found.covered, [true, true, false]);
         }
         // Half way through the fade of the one, within the other: ⅓ and ⅔.
-        let found = Spread::new(&metres(vec![low, all]), RANGE).weigh(&[50.0], 35.0);
+        let found = CoverageDiagram::new(&metres(vec![low, all]), RANGE).weigh(&[50.0], 35.0);
         assert_close(&[found.weights[0][0], found.weights[1][0]], &[1.0 / 3.0, 2.0 / 3.0]);
     }
 

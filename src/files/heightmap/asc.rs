@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use super::{Decoded, Rows, checked_size};
-use crate::engine::{Monitor, Raster, SampleScale};
+use crate::engine::{Progress, Raster, SampleScale};
 use crate::files::error::FileError;
 use crate::files::watched::stopped;
 
@@ -13,7 +13,7 @@ use crate::files::watched::stopped;
 const NO_DATA: f32 = -9999.0;
 
 pub(super) fn decode(path: &Path, bytes: &[u8]) -> Result<Decoded, FileError> {
-    let text = str::from_utf8(bytes).map_err(|_| FileError::contents(path, "this is no text, so no Esri grid"))?;
+    let text = str::from_utf8(bytes).map_err(|_| FileError::invalid(path, "this is no text, so no Esri grid"))?;
     let mut words = text.split_ascii_whitespace().peekable();
     let mut header = BTreeMap::new();
     // The header ends where a number stands in the place of a key.
@@ -22,12 +22,12 @@ pub(super) fn decode(path: &Path, bytes: &[u8]) -> Result<Decoded, FileError> {
     {
         let key = key.to_ascii_lowercase();
         let number = words.next().and_then(|word| word.parse::<f64>().ok()).filter(|number| number.is_finite());
-        let number = number.ok_or_else(|| FileError::contents(path, format!("no number stands behind \"{key}\"")))?;
+        let number = number.ok_or_else(|| FileError::invalid(path, format!("no number stands behind \"{key}\"")))?;
         header.insert(key, number);
     }
     let size = |key: &str| {
         let size = header.get(key).filter(|size| **size >= 0.0 && size.fract() == 0.0).map(|size| *size as u64);
-        size.ok_or_else(|| FileError::contents(path, format!("the header says no whole number for \"{key}\"")))
+        size.ok_or_else(|| FileError::invalid(path, format!("the header says no whole number for \"{key}\"")))
     };
     let [width, height] = checked_size(path, size("ncols")?, size("nrows")?)?;
     let no_data = header.get("nodata_value").map_or(NO_DATA, |value| *value as f32);
@@ -35,13 +35,13 @@ pub(super) fn decode(path: &Path, bytes: &[u8]) -> Result<Decoded, FileError> {
     for word in words {
         let Ok(sample) = word.parse::<f32>() else {
             let word: String = word.chars().take(20).collect();
-            return Err(FileError::contents(path, format!("\"{word}\" stands where a height should")));
+            return Err(FileError::invalid(path, format!("\"{word}\" stands where a height should")));
         };
         samples.push(if sample == no_data { f32::NAN } else { sample });
     }
     if samples.len() != width * height {
         let problem = format!("a grid of {width} × {height} has {} heights, not {}", width * height, samples.len());
-        return Err(FileError::contents(path, problem));
+        return Err(FileError::invalid(path, problem));
     }
     let spacing = |key: &str| header.get(key).or(header.get("cellsize")).copied().filter(|spacing| *spacing > 0.0);
     let spacing_m = spacing("dx").zip(spacing("dy")).map(|(x, z)| [x, z]);
@@ -53,7 +53,7 @@ fn is_nan(word: &str) -> bool {
     word.parse::<f32>().is_ok()
 }
 
-pub(super) fn write(writer: &mut impl Write, rows: Rows, monitor: &Monitor) -> io::Result<()> {
+pub(super) fn write(writer: &mut impl Write, rows: Rows, progress: &Progress) -> io::Result<()> {
     writeln!(writer, "ncols {}\nnrows {}\nxllcenter 0\nyllcenter 0", rows.width(), rows.height())?;
     let [dx, dy] = rows.spacing_m();
     // Esri knows square cells only; GDAL reads dx and dy in their place.
@@ -66,14 +66,14 @@ pub(super) fn write(writer: &mut impl Write, rows: Rows, monitor: &Monitor) -> i
     // A land that goes down so far needs another number for "no height".
     let no_data = if low > NO_DATA { NO_DATA } else { low.floor() - 1.0 };
     writeln!(writer, "NODATA_value {no_data}")?;
-    let tally = monitor.tally(rows.height());
+    let counter = progress.counter(rows.height());
     for r in 0..rows.height() {
         for (c, height) in rows.row(r).iter().enumerate() {
             let gap = if c == 0 { "" } else { " " };
             write!(writer, "{gap}{height}")?;
         }
         writeln!(writer)?;
-        tally.add_one().map_err(stopped)?;
+        counter.add_one().map_err(stopped)?;
     }
     Ok(())
 }
@@ -98,7 +98,7 @@ mod tests {
     fn cells_need_not_be_square() {
         let grid = Grid::new(Extent { width_m: 10.0, depth_m: 3.0 }, 2, 2);
         let mut bytes = Vec::new();
-        write(&mut bytes, Rows::all(&Heightfield::flat(grid)), &Monitor::new()).expect("written");
+        write(&mut bytes, Rows::all(&Heightfield::flat(grid)), &Progress::new()).expect("written");
         let text = String::from_utf8(bytes).expect("text");
         assert_eq!(text, "ncols 2\nnrows 2\nxllcenter 0\nyllcenter 0\ndx 10\ndy 3\nNODATA_value -9999\n0 0\n0 0\n");
         assert_eq!(decode(Path::new("a.asc"), text.as_bytes()).expect("readable").spacing_m, Some([10.0, 3.0]));

@@ -9,24 +9,23 @@ use exr::prelude::{
 };
 
 use super::{Decoded, Rows, checked_size};
-use crate::engine::{Grid, Monitor, Raster, SampleScale};
+use crate::engine::{Grid, Progress, Raster, SampleScale};
 use crate::files::error::FileError;
 use crate::files::memory::require_memory;
-use crate::files::watched::Watched;
+use crate::files::watched::CancellableWriter;
 
 /// The channels that are looked for first: luminance, depth, red.
 const HEIGHTS: [&str; 4] = ["Y", "Z", "R", "height"];
 
 pub(super) fn decode(path: &Path, bytes: &[u8]) -> Result<Decoded, FileError> {
-    let broken = |error: exr::error::Error| {
-        FileError::contents(path, format!("this EXR cannot be read ({error}); is it whole?"))
-    };
+    let broken =
+        |error: exr::error::Error| FileError::invalid(path, format!("this EXR cannot be read ({error}); is it whole?"));
     let meta = MetaData::read_from_buffered(Cursor::new(bytes), false).map_err(broken)?;
     let flat = meta
         .headers
         .iter()
         .find(|header| !header.deep)
-        .ok_or_else(|| FileError::contents(path, "this EXR holds deep data only; write it as a flat picture"))?;
+        .ok_or_else(|| FileError::invalid(path, "this EXR holds deep data only; write it as a flat picture"))?;
     let size = flat.layer_size;
     checked_size(path, size.0 as u64, size.1 as u64)?;
     let channels = flat.channels.list.len() as u64;
@@ -48,7 +47,7 @@ pub(super) fn decode(path: &Path, bytes: &[u8]) -> Result<Decoded, FileError> {
         notes.push(format!("it has {} channels; \"{name}\" is read as height", list.len()));
     }
     if found.is_none() && list.is_empty() {
-        return Err(FileError::contents(path, "this EXR has no channels"));
+        return Err(FileError::invalid(path, "this EXR has no channels"));
     }
     let samples = match list.swap_remove(found.unwrap_or(0)).sample_data {
         FlatSamples::F16(samples) => {
@@ -59,7 +58,7 @@ pub(super) fn decode(path: &Path, bytes: &[u8]) -> Result<Decoded, FileError> {
         FlatSamples::U32(samples) => samples.into_iter().map(|sample| sample as f32).collect(),
     };
     if samples.len() != width * height {
-        return Err(FileError::contents(path, "the height's channel is subsampled; write it with every sample"));
+        return Err(FileError::invalid(path, "the height's channel is subsampled; write it with every sample"));
     }
     Ok(Decoded { raster: Raster { width, height, samples, scale: SampleScale::Metres }, notes, spacing_m: None })
 }
@@ -70,17 +69,12 @@ pub(super) fn bytes_written(grid: Grid) -> u64 {
 }
 
 /// Writes row by row, without compression, which every reader knows.
-pub(super) fn write(
-    writer: &mut (impl Write + Seek),
-    rows: Rows,
-    in_colours: bool,
-    monitor: &Monitor,
-) -> io::Result<()> {
+pub(super) fn write(writer: &mut (impl Write + Seek), rows: Rows, as_rgb: bool, progress: &Progress) -> io::Result<()> {
     let height = |Vec2(c, r): Vec2<usize>| rows.row(r)[c];
-    let writer = Watched::new(writer, monitor);
+    let writer = CancellableWriter::new(writer, progress);
     let size = Vec2(rows.width(), rows.height());
     let attributes = LayerAttributes::default;
-    let written = if in_colours {
+    let written = if as_rgb {
         let channels = SpecificChannels::build().with_channel("R").with_channel("G").with_channel("B");
         let channels = channels.with_pixel_fn(|place| (height(place), height(place), height(place)));
         let image = Image::from_layer(Layer::new(size, attributes(), Encoding::UNCOMPRESSED, channels));
@@ -101,39 +95,39 @@ mod tests {
     use crate::engine::Heightfield;
     use crate::engine::heightfield::Extent;
 
-    fn land() -> Heightfield {
+    fn terrain() -> Heightfield {
         let grid = Grid::new(Extent { width_m: 60.0, depth_m: 40.0 }, 7, 5);
         Heightfield::from_fn(grid, |c, r| if (c, r) == (0, 0) { 1234.567 } else { c as f32 * 0.1 - r as f32 })
     }
 
     #[test]
     fn colours_say_the_same_three_times() {
-        let (land, mut bytes) = (land(), Cursor::new(Vec::new()));
-        write(&mut bytes, Rows::all(&land), true, &Monitor::new()).expect("written");
+        let (terrain, mut bytes) = (terrain(), Cursor::new(Vec::new()));
+        write(&mut bytes, Rows::all(&terrain), true, &Progress::new()).expect("written");
         let image = read().no_deep_data().largest_resolution_level().all_channels().first_valid_layer();
         let image = image.all_attributes().non_parallel().from_buffered(Cursor::new(bytes.get_ref())).expect("read");
         let channels: Vec<String> =
             image.layer_data.channel_data.list.iter().map(|channel| channel.name.to_string()).collect();
         assert_eq!(channels, ["B", "G", "R"]);
         for channel in image.layer_data.channel_data.list {
-            assert!(matches!(channel.sample_data, FlatSamples::F32(samples) if samples == land.heights()));
+            assert!(matches!(channel.sample_data, FlatSamples::F32(samples) if samples == terrain.heights()));
         }
         let decoded = decode(Path::new("a.exr"), bytes.get_ref()).expect("readable");
-        assert_eq!(decoded.raster.samples, land.heights());
+        assert_eq!(decoded.raster.samples, terrain.heights());
         assert!(decoded.notes[0].contains("3 channels; \"R\""), "{:?}", decoded.notes);
     }
 
     #[test]
     fn half_floats_and_compressed_files_are_read() {
-        let land = land();
+        let terrain = terrain();
         for encoding in [Encoding::SMALL_LOSSLESS, Encoding::FAST_LOSSLESS] {
-            let half = |Vec2(c, r): Vec2<usize>| (f16::from_f32(land[(c, r)]),);
+            let half = |Vec2(c, r): Vec2<usize>| (f16::from_f32(terrain[(c, r)]),);
             let channels = SpecificChannels::build().with_channel("Y").with_pixel_fn(half);
             let mut bytes = Cursor::new(Vec::new());
             let image = Image::from_layer(Layer::new((7, 5), LayerAttributes::default(), encoding, channels));
             image.write().non_parallel().to_buffered(&mut bytes).expect("written");
             let decoded = decode(Path::new("a.exr"), bytes.get_ref()).expect("readable");
-            let expected: Vec<f32> = land.heights().iter().map(|height| f16::from_f32(*height).to_f32()).collect();
+            let expected: Vec<f32> = terrain.heights().iter().map(|height| f16::from_f32(*height).to_f32()).collect();
             assert_eq!(decoded.raster.samples, expected);
             assert!(decoded.notes[0].contains("16-bit floats"), "{:?}", decoded.notes);
         }

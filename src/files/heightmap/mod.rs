@@ -24,7 +24,7 @@ use super::memory::require_memory;
 use super::sidecar::Sidecar;
 use crate::engine::heightfield::{Extent, SIDE_LIMITS};
 use crate::engine::parameters::Band;
-use crate::engine::{Grid, Heightfield, Monitor, Raster, SampleScale};
+use crate::engine::{Grid, Heightfield, Progress, Raster, SampleScale};
 
 /// A kind of heightmap file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,11 +71,11 @@ impl Format {
 
     /// The name in sidecars. Headerless formats go by the file's own ending, for `raw` promises no type as `r16` does.
     pub fn name(self, path: &Path) -> String {
-        if self.is_raw() { ending_of(path) } else { self.endings()[0].into() }
+        if self.is_raw() { ending_of(path) } else { self.extensions()[0].into() }
     }
 
     /// The endings of the format's files, without the dot; the usual one first.
-    pub fn endings(self) -> &'static [&'static str] {
+    pub fn extensions(self) -> &'static [&'static str] {
         match self {
             Self::Png => &["png"],
             Self::Raw16 => &["r16", "raw"],
@@ -94,10 +94,10 @@ impl Format {
     /// The format by a file's ending, in capitals or not.
     pub fn from_path(path: &Path) -> Result<Self, FileError> {
         let ending = ending_of(path);
-        Self::ALL.into_iter().find(|format| format.endings().contains(&ending.as_str())).ok_or_else(|| {
+        Self::ALL.into_iter().find(|format| format.extensions().contains(&ending.as_str())).ok_or_else(|| {
             let known: Vec<String> =
-                Self::ALL.iter().flat_map(|format| format.endings()).map(|ending| format!(".{ending}")).collect();
-            FileError::UnknownEnding { path: path.to_path_buf(), known: known.join(" ") }
+                Self::ALL.iter().flat_map(|format| format.extensions()).map(|ending| format!(".{ending}")).collect();
+            FileError::UnknownExtension { path: path.to_path_buf(), known: known.join(" ") }
         })
     }
 
@@ -156,7 +156,7 @@ pub struct Encoding {
     /// Which row is the first.
     pub row_order: RowOrder,
     /// Whether an EXR says the same in red, green and blue, for programs that read colours only.
-    pub in_colours: bool,
+    pub as_rgb: bool,
 }
 
 impl From<Option<RawLayout>> for Encoding {
@@ -210,7 +210,7 @@ impl ByteOrder {
 
 /// What was read from a heightmap.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Reading {
+pub struct LoadedHeightmap {
     /// The format of the file.
     pub format: Format,
     /// The samples.
@@ -223,7 +223,7 @@ pub struct Reading {
     pub spacing_m: Option<[f64; 2]>,
 }
 
-impl Reading {
+impl LoadedHeightmap {
     /// The heights that the value 0 and the greatest value of an integer format stand for: by the sidecar, else the
     /// values themselves. `None` for a format in metres.
     pub fn range_m(&self) -> Option<Band> {
@@ -257,12 +257,12 @@ struct Decoded {
 
 /// Reads a heightmap and the sidecar beside it, if there is one. Only a regular file is read: a pipe or a device may
 /// have no end.
-pub fn read(path: &Path, raw: Option<RawLayout>) -> Result<Reading, FileError> {
+pub fn read(path: &Path, raw: Option<RawLayout>) -> Result<LoadedHeightmap, FileError> {
     format_of(path, raw)?;
     let failed = |error: io::Error| FileError::reading(path, &error);
     let metadata = std::fs::metadata(path).map_err(failed)?;
     if !metadata.is_file() {
-        return Err(FileError::contents(path, "this is no regular file; choose a file on a disk"));
+        return Err(FileError::invalid(path, "this is no regular file; choose a file on a disk"));
     }
     require_memory(metadata.len())?;
     let mut bytes = Vec::new();
@@ -288,7 +288,7 @@ pub fn read(path: &Path, raw: Option<RawLayout>) -> Result<Reading, FileError> {
 
 /// A heightmap as a project keeps it, which has no sidecar: its name and its bytes, as they are where they say all
 /// by themselves; else an EXR of the heights. Then they are metres, and `true` comes with them.
-pub fn kept(path: &Path, bytes: Vec<u8>, reading: &Reading) -> Result<(PathBuf, Vec<u8>, bool), FileError> {
+pub fn kept(path: &Path, bytes: Vec<u8>, reading: &LoadedHeightmap) -> Result<(PathBuf, Vec<u8>, bool), FileError> {
     let Some(sidecar) = &reading.sidecar else { return Ok((path.to_path_buf(), bytes, false)) };
     if decode(path, &bytes, None).is_ok_and(|alone| alone.raster == reading.raster) {
         return Ok((path.to_path_buf(), bytes, false));
@@ -300,10 +300,10 @@ pub fn kept(path: &Path, bytes: Vec<u8>, reading: &Reading) -> Result<(PathBuf, 
     let [width_m, depth_m] = [(width, 0), (height, 1)].map(|(side, axis)| (side - 1) as f64 * sidecar.spacing_m[axis]);
     let grid = Grid::new(Extent { width_m, depth_m }, width, height);
     let path = path.with_extension("exr");
-    let land = Heightfield::from_heights(grid, reading.clone().into_metres(None));
-    let land = land.ok_or_else(|| FileError::contents(&path, "its sidecar has another size"))?;
+    let terrain = Heightfield::from_heights(grid, reading.clone().into_metres(None));
+    let terrain = terrain.ok_or_else(|| FileError::invalid(&path, "its sidecar has another size"))?;
     let mut file = Cursor::new(Vec::new());
-    write(&mut file, &path, Rows::all(&land), sidecar.range_m, Encoding::default(), &Monitor::new())?;
+    write(&mut file, &path, Rows::all(&terrain), sidecar.range_m, Encoding::default(), &Progress::new())?;
     Ok((path, file.into_inner(), true))
 }
 
@@ -325,10 +325,10 @@ fn turn_over(raster: &mut Raster) {
 }
 
 /// Reads a heightmap from the bytes of its file; `path` gives the ending, and the name for messages.
-pub fn decode(path: &Path, bytes: &[u8], raw: Option<RawLayout>) -> Result<Reading, FileError> {
+pub fn decode(path: &Path, bytes: &[u8], raw: Option<RawLayout>) -> Result<LoadedHeightmap, FileError> {
     let format = format_of(path, raw)?;
     if bytes.is_empty() {
-        return Err(FileError::contents(path, "this file is empty; choose another one"));
+        return Err(FileError::invalid(path, "this file is empty; choose another one"));
     }
     let decoded = match format {
         Format::Png | Format::Bmp | Format::Jpg | Format::Tga => picture::decode(path, bytes, format),
@@ -342,7 +342,7 @@ pub fn decode(path: &Path, bytes: &[u8], raw: Option<RawLayout>) -> Result<Readi
     };
     let Decoded { mut raster, mut notes, spacing_m } = decoded?;
     fill_holes(path, &mut raster, &mut notes)?;
-    Ok(Reading { format, raster, notes, sidecar: None, spacing_m })
+    Ok(LoadedHeightmap { format, raster, notes, sidecar: None, spacing_m })
 }
 
 /// The format of a file with that ending and layout; a layout is for headerless files only.
@@ -362,7 +362,7 @@ fn fill_holes(path: &Path, raster: &mut Raster, notes: &mut Vec<String>) -> Resu
     }
     let lowest = raster.samples.iter().copied().filter(|sample| sample.is_finite()).fold(f32::INFINITY, f32::min);
     if lowest == f32::INFINITY {
-        return Err(FileError::contents(path, "not one of its samples has a height"));
+        return Err(FileError::invalid(path, "not one of its samples has a height"));
     }
     raster.samples.iter_mut().filter(|sample| !sample.is_finite()).for_each(|sample| *sample = lowest);
     notes.push(format!("{holes} samples without a height were given the lowest one, {lowest} m"));
@@ -391,7 +391,7 @@ fn checked_contents(path: &Path, file: &[u8], decoded: u64) -> Result<(), FileEr
     // Small pictures are mostly headers.
     if decoded > (1 << 20) + MOST_COMPRESSED * file.len() as u64 {
         let problem = "this file is too short for a map of its size; it breaks off, or is none; copy it again";
-        return Err(FileError::contents(path, problem));
+        return Err(FileError::invalid(path, problem));
     }
     require_memory(decoded)
 }
@@ -408,7 +408,7 @@ pub fn check_size(path: &Path, size: [usize; 2], raw: Option<RawLayout>) -> Resu
         | Format::Pgm
         | Format::Exr
         | Format::Tiff => usize::MAX,
-        Format::Bmp | Format::Jpg | Format::Tga => super::texture::MOST_SIDE,
+        Format::Bmp | Format::Jpg | Format::Tga => super::texture::MAX_SIDE,
     };
     let refused =
         |possible| Err(FileError::Size { path: path.to_path_buf(), size: size.map(|side| side as u64), possible });
@@ -446,24 +446,24 @@ pub fn write(
     rows: Rows,
     range_m: Band,
     encoding: Encoding,
-    monitor: &Monitor,
+    progress: &Progress,
 ) -> Result<(), FileError> {
     let format = Format::from_path(path)?;
     let raw = encoding.raw;
     let quantiser = Quantiser::new(format.samples(encoding), range_m);
     let written = match format {
-        Format::Png => png16::write(writer, rows, &quantiser, monitor),
-        Format::Raw16 => raw::write(writer, rows, &quantiser, RawSample::of(raw, RawSample::U16Le), monitor),
-        Format::Raw32 => raw::write(writer, rows, &quantiser, RawSample::of(raw, RawSample::F32Le), monitor),
-        Format::Krten => krten::write(writer, rows, monitor),
-        Format::Asc => asc::write(writer, rows, monitor),
-        Format::Pgm => pgm::write(writer, rows, &quantiser, monitor),
-        Format::Bmp | Format::Jpg | Format::Tga => picture::write(writer, rows, &quantiser, format, monitor),
-        Format::Exr => exr::write(writer, rows, encoding.in_colours, monitor),
-        Format::Tiff => tiff::write(writer, rows, encoding.integers.then_some(&quantiser), monitor),
+        Format::Png => png16::write(writer, rows, &quantiser, progress),
+        Format::Raw16 => raw::write(writer, rows, &quantiser, RawSample::of(raw, RawSample::U16Le), progress),
+        Format::Raw32 => raw::write(writer, rows, &quantiser, RawSample::of(raw, RawSample::F32Le), progress),
+        Format::Krten => krten::write(writer, rows, progress),
+        Format::Asc => asc::write(writer, rows, progress),
+        Format::Pgm => pgm::write(writer, rows, &quantiser, progress),
+        Format::Bmp | Format::Jpg | Format::Tga => picture::write(writer, rows, &quantiser, format, progress),
+        Format::Exr => exr::write(writer, rows, encoding.as_rgb, progress),
+        Format::Tiff => tiff::write(writer, rows, encoding.integers.then_some(&quantiser), progress),
     };
     // A writer that was stopped fails in its own words.
-    monitor.check()?;
+    progress.check()?;
     written.map_err(|error| FileError::writing(path, &error))
 }
 
@@ -505,25 +505,25 @@ mod tests {
         )
     }
 
-    pub(super) fn written(name: &str, land: &Heightfield, range_m: Band, raw: Option<RawLayout>) -> Vec<u8> {
+    pub(super) fn written(name: &str, terrain: &Heightfield, range_m: Band, raw: Option<RawLayout>) -> Vec<u8> {
         let mut bytes = Cursor::new(Vec::new());
-        let rows = Rows::all(land);
-        write(&mut bytes, Path::new(name), rows, range_m, raw.into(), &Monitor::new()).expect("written");
+        let rows = Rows::all(terrain);
+        write(&mut bytes, Path::new(name), rows, range_m, raw.into(), &Progress::new()).expect("written");
         bytes.into_inner()
     }
 
     #[track_caller]
     fn check_round_trip(name: &str, layout: Option<&str>, tolerance_m: f32) {
-        let (land, range) = (marked(), Band { min: -10.0, max: 500.0 });
+        let (terrain, range) = (marked(), Band { min: -10.0, max: 500.0 });
         let raw = layout.map(|layout| layout.parse::<RawLayout>().expect("valid"));
-        let bytes = written(name, &land, range, raw);
+        let bytes = written(name, &terrain, range, raw);
         let with_size = raw.or((name.ends_with("r16")).then_some(RawLayout { sample: RawSample::U16Le, size: None }));
         let with_size =
             with_size.or((name.ends_with("r32")).then_some(RawLayout { sample: RawSample::F32Le, size: None }));
         let raw = with_size.map(|layout| RawLayout { size: Some([7, 5]), ..layout });
         let reading = decode(Path::new(name), &bytes, raw).expect("readable");
         assert_eq!((reading.raster.width, reading.raster.height), (7, 5), "{name}");
-        for (height, expected) in reading.into_metres(Some(range)).iter().zip(land.heights()) {
+        for (height, expected) in reading.into_metres(Some(range)).iter().zip(terrain.heights()) {
             assert!((height - expected).abs() <= tolerance_m, "{name} {layout:?}: {height} for {expected}");
         }
     }
@@ -570,7 +570,7 @@ mod tests {
     fn bad_files_are_refused_with_the_reason() {
         let png = written("a.png", &marked(), Band { min: 0.0, max: 1.0 }, None);
         for format in Format::ALL {
-            let name = format!("a.{}", format.endings()[0]);
+            let name = format!("a.{}", format.extensions()[0]);
             check_refused(&name, &[], "empty");
             let bytes = written(&name, &marked(), Band { min: 0.0, max: 500.0 }, None);
             // A headerless file that is cut off may be a smaller square: its length is all that it says.

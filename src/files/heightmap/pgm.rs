@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use super::{Decoded, Quantiser, Rows, checked_size};
-use crate::engine::{Monitor, Raster, SampleScale};
+use crate::engine::{Progress, Raster, SampleScale};
 use crate::files::error::FileError;
 
 /// Numbers in text, with comments from # to the end of the line.
@@ -35,16 +35,16 @@ pub(super) fn decode(path: &Path, bytes: &[u8]) -> Result<Decoded, FileError> {
     let text = match bytes {
         [b'P', b'2', ..] => true,
         [b'P', b'5', ..] => false,
-        _ => return Err(FileError::contents(path, "this is no grey PGM: it begins with neither P2 nor P5")),
+        _ => return Err(FileError::invalid(path, "this is no grey PGM: it begins with neither P2 nor P5")),
     };
     let mut numbers = Numbers { rest: &bytes[2..] };
     let (Some(width), Some(height), Some(greatest)) = (numbers.next(), numbers.next(), numbers.next()) else {
-        return Err(FileError::contents(path, "the header of this PGM is not whole"));
+        return Err(FileError::invalid(path, "the header of this PGM is not whole"));
     };
     let [width, height] = checked_size(path, width, height)?;
     if !(1..=65_535).contains(&greatest) {
         let problem = format!("the greatest value of a PGM must be from 1 to 65535, not {greatest}");
-        return Err(FileError::contents(path, problem));
+        return Err(FileError::invalid(path, problem));
     }
     let samples: Vec<f32> = if text {
         numbers.by_ref().take(width * height).map(|number| number as f32).collect()
@@ -60,16 +60,16 @@ pub(super) fn decode(path: &Path, bytes: &[u8]) -> Result<Decoded, FileError> {
     // A file may hold more pictures than one; the first is read.
     if samples.len() < width * height {
         let problem = format!("a picture of {width} × {height} has {} pixels, not {}", width * height, samples.len());
-        return Err(FileError::contents(path, problem));
+        return Err(FileError::invalid(path, problem));
     }
     let samples = samples.into_iter().take(width * height).collect();
     let raster = Raster { width, height, samples, scale: SampleScale::Integers { greatest: greatest as f32 } };
     Ok(Decoded { raster, notes: super::picture::notes_on_depth(greatest <= 255), spacing_m: None })
 }
 
-pub(super) fn write(writer: &mut impl Write, rows: Rows, quantiser: &Quantiser, monitor: &Monitor) -> io::Result<()> {
+pub(super) fn write(writer: &mut impl Write, rows: Rows, quantiser: &Quantiser, progress: &Progress) -> io::Result<()> {
     write!(writer, "P5\n{} {}\n65535\n", rows.width(), rows.height())?;
-    super::raw::write(writer, rows, quantiser, super::RawSample::U16Be, monitor)
+    super::raw::write(writer, rows, quantiser, super::RawSample::U16Be, progress)
 }
 
 #[cfg(test)]

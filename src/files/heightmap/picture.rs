@@ -6,10 +6,10 @@ use std::path::Path;
 use image::{DynamicImage, ExtendedColorType, ImageDecoder, ImageReader, Limits};
 
 use super::{Decoded, Format, Quantiser, Rows, checked_size};
-use crate::engine::{Monitor, Raster, SampleScale};
+use crate::engine::{Progress, Raster, SampleScale};
 use crate::files::error::FileError;
-use crate::files::texture::{CUT_OFF, PictureFormat, is_cut_off_jpeg};
-use crate::files::watched::Watched;
+use crate::files::texture::{CUT_OFF, ImageFileFormat, is_truncated_jpeg};
+use crate::files::watched::CancellableWriter;
 
 /// What there is to say about 8-bit heights.
 pub(super) fn notes_on_depth(eight_bits: bool) -> Vec<String> {
@@ -20,14 +20,14 @@ pub(super) fn notes_on_depth(eight_bits: bool) -> Vec<String> {
 pub(super) fn decode(path: &Path, bytes: &[u8], format: Format) -> Result<Decoded, FileError> {
     let refused = |reason: &str| {
         let problem = format!("this picture cannot be read ({reason}); is it whole, and is its ending right?");
-        FileError::contents(path, problem)
+        FileError::invalid(path, problem)
     };
     let broken = |error: image::ImageError| refused(error.to_string().trim_end());
-    if format == Format::Jpg && is_cut_off_jpeg(bytes) {
+    if format == Format::Jpg && is_truncated_jpeg(bytes) {
         return Err(refused(CUT_OFF));
     }
     let mut reader = ImageReader::new(Cursor::new(bytes));
-    reader.set_format(PictureFormat::of(format).map_or(image::ImageFormat::Png, PictureFormat::in_image_crate));
+    reader.set_format(ImageFileFormat::of(format).map_or(image::ImageFormat::Png, ImageFileFormat::in_image_crate));
     // Sizes are held against the memory that is free, not against a fixed limit.
     reader.limits(Limits::no_limits());
     let decoder = reader.into_decoder().map_err(broken)?;
@@ -80,13 +80,13 @@ pub(super) fn write(
     rows: Rows,
     quantiser: &Quantiser,
     format: Format,
-    monitor: &Monitor,
+    progress: &Progress,
 ) -> io::Result<()> {
     let pixels: Vec<u8> =
         (0..rows.height()).flat_map(|r| rows.row(r)).map(|&height| quantiser.value(height) as u8).collect();
-    let format = PictureFormat::of(format).unwrap_or(PictureFormat::Bmp);
+    let format = ImageFileFormat::of(format).unwrap_or(ImageFileFormat::Bmp);
     let size = [rows.width() as u32, rows.height() as u32];
-    format.encode(&mut Watched::new(writer, monitor), &pixels, size, ExtendedColorType::L8)
+    format.encode(&mut CancellableWriter::new(writer, progress), &pixels, size, ExtendedColorType::L8)
 }
 
 #[cfg(test)]

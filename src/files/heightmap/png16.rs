@@ -3,12 +3,12 @@
 use std::io::{self, Write};
 
 use super::{Quantiser, Rows};
-use crate::engine::{Grid, Monitor};
-use crate::files::maps::Depth;
+use crate::engine::{Grid, Progress};
+use crate::files::maps::BitDepth;
 use crate::files::png_writer::{self, Channels, Layout};
 
 fn layout_of(size: [usize; 2]) -> Layout {
-    Layout { size, channels: Channels::Grey, depth: Depth::Sixteen, is_srgb: false }
+    Layout { size, channels: Channels::Grey, depth: BitDepth::Sixteen, is_srgb: false }
 }
 
 /// The most bytes that [`write`] takes.
@@ -16,12 +16,12 @@ pub(super) fn bytes_written(grid: Grid) -> u64 {
     png_writer::bytes_at_once(layout_of([grid.width(), grid.height()]), 0)
 }
 
-pub(super) fn write(writer: &mut impl Write, rows: Rows, quantiser: &Quantiser, monitor: &Monitor) -> io::Result<()> {
+pub(super) fn write(writer: &mut impl Write, rows: Rows, quantiser: &Quantiser, progress: &Progress) -> io::Result<()> {
     let fill = |r: usize, bytes: &mut [u8]| {
         let (pairs, _) = bytes.as_chunks_mut::<2>();
         pairs.iter_mut().zip(rows.row(r)).for_each(|(pair, height)| *pair = quantiser.value(*height).to_be_bytes());
     };
-    png_writer::write(writer, layout_of([rows.width(), rows.height()]), fill, monitor)
+    png_writer::write(writer, layout_of([rows.width(), rows.height()]), fill, progress)
 }
 
 #[cfg(test)]

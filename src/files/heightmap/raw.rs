@@ -6,7 +6,7 @@ use std::path::Path;
 use std::str::FromStr;
 
 use super::{ByteOrder, Decoded, Quantiser, Rows, Samples, checked_size};
-use crate::engine::{Monitor, Raster, SampleScale};
+use crate::engine::{Progress, Raster, SampleScale};
 use crate::files::error::FileError;
 use crate::files::watched::stopped;
 
@@ -163,7 +163,7 @@ pub(super) fn decode(
                      (on the command line as in --raw {},1025x1025)",
                     sample.name()
                 );
-                return Err(FileError::contents(path, problem));
+                return Err(FileError::invalid(path, problem));
             }
             notes.push(format!("its layout is a guess from its length: {},{side}x{side}", sample.name()));
             [side; 2]
@@ -184,15 +184,15 @@ pub(super) fn write(
     rows: Rows,
     quantiser: &Quantiser,
     sample: RawSample,
-    monitor: &Monitor,
+    progress: &Progress,
 ) -> io::Result<()> {
-    let tally = monitor.tally(rows.height());
+    let counter = progress.counter(rows.height());
     let mut bytes = Vec::new();
     for r in 0..rows.height() {
         bytes.clear();
         rows.row(r).iter().for_each(|&height| sample.encode(height, quantiser, &mut bytes));
         writer.write_all(&bytes)?;
-        tally.add_one().map_err(stopped)?;
+        counter.add_one().map_err(stopped)?;
     }
     Ok(())
 }

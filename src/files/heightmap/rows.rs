@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use crate::engine::heightfield::Extent;
 use crate::engine::parameters::Band;
 use crate::engine::{Grid, Heightfield};
-use crate::files::tiles::Cut;
+use crate::files::tiles::Region;
 
 /// Which row of a file is the first. Rows always run from west to east.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -23,20 +23,24 @@ const NOTHING: [f32; 2] = [f32::INFINITY, f32::NEG_INFINITY];
 /// A part of a land, row by row as a file has it.
 #[derive(Clone, Copy, Debug)]
 pub struct Rows<'a> {
-    land: &'a Heightfield,
-    cut: Cut,
+    terrain: &'a Heightfield,
+    cut: Region,
     order: RowOrder,
 }
 
 impl<'a> Rows<'a> {
     /// The whole land, the northern row first.
-    pub fn all(land: &'a Heightfield) -> Self {
-        Self { land, cut: Cut::whole([land.grid().width(), land.grid().height()]), order: RowOrder::NorthFirst }
+    pub fn all(terrain: &'a Heightfield) -> Self {
+        Self {
+            terrain,
+            cut: Region::whole([terrain.grid().width(), terrain.grid().height()]),
+            order: RowOrder::NorthFirst,
+        }
     }
 
     /// A part of the land, which must lie inside.
-    pub fn of(land: &'a Heightfield, cut: Cut, order: RowOrder) -> Self {
-        Self { land, cut, order }
+    pub fn of(terrain: &'a Heightfield, cut: Region, order: RowOrder) -> Self {
+        Self { terrain, cut, order }
     }
 
     /// Samples from west to east.
@@ -51,12 +55,12 @@ impl<'a> Rows<'a> {
 
     /// A row, west to east.
     pub fn row(&self, r: usize) -> &'a [f32] {
-        let Cut { first: [west, north], size: [width, height] } = self.cut;
+        let Region { first: [west, north], size: [width, height] } = self.cut;
         let r = match self.order {
             RowOrder::NorthFirst => r,
             RowOrder::SouthFirst => height - 1 - r,
         };
-        &self.land.row(north + r)[west..west + width]
+        &self.terrain.row(north + r)[west..west + width]
     }
 
     /// The lowest and the highest height.
@@ -69,12 +73,12 @@ impl<'a> Rows<'a> {
 
     /// Metres between samples, eastward and southward.
     pub fn spacing_m(&self) -> [f64; 2] {
-        [self.land.grid().spacing_x_m(), self.land.grid().spacing_z_m()]
+        [self.terrain.grid().spacing_x_m(), self.terrain.grid().spacing_z_m()]
     }
 }
 
 /// Where the samples of a part lie, as a land of its own.
-pub fn grid_of(whole: Grid, cut: Cut) -> Grid {
+pub fn grid_of(whole: Grid, cut: Region) -> Grid {
     let [width, height] = cut.size;
     if [width, height] == [whole.width(), whole.height()] {
         return whole;

@@ -11,10 +11,10 @@ use tiff::encoder::colortype::{ColorType as Written, Gray16, Gray32Float};
 use tiff::tags::Tag;
 
 use super::{Decoded, Quantiser, Rows, checked_size};
-use crate::engine::{Monitor, Raster, SampleScale};
+use crate::engine::{Progress, Raster, SampleScale};
 use crate::files::error::FileError;
 use crate::files::memory::require_memory;
-use crate::files::watched::{Watched, stopped};
+use crate::files::watched::{CancellableWriter, stopped};
 
 /// The most samples of a file: its places are counted in 32 bits, with 64 KiB and the table of strips beside them.
 pub(super) const MOST_SAMPLES: u64 = ((1 << 32) - (1 << 21)) / 4;
@@ -24,7 +24,7 @@ const STRIP: usize = 1 << 16;
 
 pub(super) fn decode(path: &Path, bytes: &[u8]) -> Result<Decoded, FileError> {
     let broken =
-        |error: tiff::TiffError| FileError::contents(path, format!("this TIFF cannot be read ({error}); is it whole?"));
+        |error: tiff::TiffError| FileError::invalid(path, format!("this TIFF cannot be read ({error}); is it whole?"));
     let mut decoder = Decoder::new(Cursor::new(bytes)).map_err(broken)?;
     let (width, height) = decoder.dimensions().map_err(broken)?;
     let [width, height] = checked_size(path, width.into(), height.into())?;
@@ -37,7 +37,7 @@ pub(super) fn decode(path: &Path, bytes: &[u8]) -> Result<Decoded, FileError> {
         ColorType::Multiband { num_samples, .. } => usize::from(num_samples),
         other => {
             let problem = format!("its colours ({other:?}) say nothing of heights; write it in grey");
-            return Err(FileError::contents(path, problem));
+            return Err(FileError::invalid(path, problem));
         }
     };
     let decoded_bytes = (width * height * channels) as u64 * u64::from(colour.bit_depth()).div_ceil(8);
@@ -74,7 +74,7 @@ pub(super) fn decode(path: &Path, bytes: &[u8]) -> Result<Decoded, FileError> {
         DecodingResult::F64(all) => (first(&all, channels, |sample| sample as f32), SampleScale::Metres),
     };
     if samples.len() != width * height {
-        return Err(FileError::contents(path, "its first channel does not have a sample for every place"));
+        return Err(FileError::invalid(path, "its first channel does not have a sample for every place"));
     }
     if channels > 1 {
         notes.push(format!("it has {channels} channels; the first is read as height"));
@@ -90,12 +90,12 @@ pub(super) fn write(
     writer: &mut (impl Write + Seek),
     rows: Rows,
     quantiser: Option<&Quantiser>,
-    monitor: &Monitor,
+    progress: &Progress,
 ) -> io::Result<()> {
-    let writer = Watched::new(writer, monitor);
+    let writer = CancellableWriter::new(writer, progress);
     match quantiser {
-        Some(quantiser) => write_strips::<Gray16>(writer, rows, |height| quantiser.value(height), monitor),
-        None => write_strips::<Gray32Float>(writer, rows, |height| height, monitor),
+        Some(quantiser) => write_strips::<Gray16>(writer, rows, |height| quantiser.value(height), progress),
+        None => write_strips::<Gray32Float>(writer, rows, |height| height, progress),
     }
 }
 
@@ -103,7 +103,7 @@ fn write_strips<Kind: Written>(
     writer: impl Write + Seek,
     rows: Rows,
     value: impl Fn(f32) -> Kind::Inner,
-    monitor: &Monitor,
+    progress: &Progress,
 ) -> io::Result<()>
 where
     [Kind::Inner]: TiffValue,
@@ -112,12 +112,12 @@ where
     let mut file = TiffEncoder::new(writer).map_err(io::Error::other)?;
     let mut image = file.new_image::<Kind>(rows.width() as u32, rows.height() as u32).map_err(io::Error::other)?;
     image.rows_per_strip(strip as u32).map_err(io::Error::other)?;
-    let tally = monitor.tally(rows.height().div_ceil(strip));
+    let counter = progress.counter(rows.height().div_ceil(strip));
     for first in (0..rows.height()).step_by(strip) {
         let last = rows.height().min(first + strip);
         let values: Vec<Kind::Inner> = (first..last).flat_map(|r| rows.row(r)).map(|height| value(*height)).collect();
         image.write_strip(&values).map_err(io::Error::other)?;
-        tally.add_one().map_err(stopped)?;
+        counter.add_one().map_err(stopped)?;
     }
     image.finish().map_err(io::Error::other)
 }
@@ -148,17 +148,17 @@ mod tests {
     #[test]
     fn integers_lie_in_strips_with_the_mark_in_the_north_west() {
         let grid = Grid::new(Extent { width_m: 60.0, depth_m: 40.0 }, 400, 331);
-        let land = Heightfield::from_fn(grid, |c, r| if (c, r) == (0, 0) { 65_535.0 } else { (c + 100 * r) as f32 });
+        let terrain = Heightfield::from_fn(grid, |c, r| if (c, r) == (0, 0) { 65_535.0 } else { (c + 100 * r) as f32 });
         let samples = super::super::Samples::Integers { greatest: 65_535, bits: 16, byte_order: None };
         let quantiser = Quantiser::new(samples, Band { min: 0.0, max: 65_535.0 });
         let mut bytes = Cursor::new(Vec::new());
-        write(&mut bytes, Rows::all(&land), Some(&quantiser), &Monitor::new()).expect("written");
+        write(&mut bytes, Rows::all(&terrain), Some(&quantiser), &Progress::new()).expect("written");
         let mut decoder = Decoder::new(Cursor::new(bytes.get_ref())).expect("a TIFF");
         assert_eq!(decoder.colortype().ok(), Some(ColorType::Gray(16)));
         assert!(decoder.strip_count().is_ok_and(|count| count > 1));
         let DecodingResult::U16(found) = decoder.read_image().expect("whole") else { panic!("not 16 bits") };
         assert_eq!((found[0], found[1], found[400]), (65_535, 1, 100));
-        assert!(found.iter().zip(land.heights()).all(|(found, height)| f32::from(*found) == *height));
+        assert!(found.iter().zip(terrain.heights()).all(|(found, height)| f32::from(*found) == *height));
     }
 
     #[test]

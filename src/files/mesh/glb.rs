@@ -6,7 +6,7 @@ use std::io::{self, SeekFrom};
 use serde_json::{Value, json};
 
 use super::{Mesh, WriteInto, WriteSeek};
-use crate::engine::Monitor;
+use crate::engine::Progress;
 use crate::files::watched::stopped;
 
 /// The most vertices whose bytes, and those of twice as many triangles, can be counted in the 32 bits of the header,
@@ -35,11 +35,11 @@ pub(super) fn write(
     mut writer: &mut dyn WriteSeek,
     mesh: &Mesh,
     png: Option<WriteInto>,
-    monitor: &Monitor,
+    progress: &Progress,
 ) -> io::Result<()> {
     let net = &mesh.net;
     writer.write_all(&[0; NUMBERS_AT])?;
-    let tally = monitor.tally((3 * net.vertices.len() + net.triangles.len()).div_ceil(AT_ONCE) + 4);
+    let counter = progress.counter((3 * net.vertices.len() + net.triangles.len()).div_ceil(AT_ONCE) + 4);
     let [mut low, mut high] = [[f32::INFINITY; 3], [f32::NEG_INFINITY; 3]];
     for places in net.vertices.chunks(AT_ONCE) {
         let mut bytes = Vec::with_capacity(12 * places.len());
@@ -51,18 +51,18 @@ pub(super) fn write(
             bytes.extend(position.iter().flat_map(|along| along.to_le_bytes()));
         }
         writer.write_all(&bytes)?;
-        tally.add_one().map_err(stopped)?;
+        counter.add_one().map_err(stopped)?;
     }
     for places in net.vertices.chunks(AT_ONCE) {
         let normals = places.iter().flat_map(|place| mesh.normal(*place));
         writer.write_all(&normals.flat_map(f32::to_le_bytes).collect::<Vec<u8>>())?;
-        tally.add_one().map_err(stopped)?;
+        counter.add_one().map_err(stopped)?;
     }
     for places in net.vertices.chunks(AT_ONCE) {
         // The first pixel of the texture, in the north-west, is (0, 0).
         let shares = places.iter().flat_map(|place| mesh.shares(*place)).map(|share| share as f32);
         writer.write_all(&shares.flat_map(f32::to_le_bytes).collect::<Vec<u8>>())?;
-        tally.add_one().map_err(stopped)?;
+        counter.add_one().map_err(stopped)?;
     }
     // The greatest number that 16 bits hold says that a strip begins anew, and is no vertex.
     let short = net.vertices.len() <= usize::from(u16::MAX);
@@ -73,7 +73,7 @@ pub(super) fn write(
             false => numbers.flat_map(|number| number.to_le_bytes()).collect(),
         };
         writer.write_all(&bytes)?;
-        tally.add_one().map_err(stopped)?;
+        counter.add_one().map_err(stopped)?;
     }
     let indices = net.triangles.len() * 3 * if short { 2 } else { 4 };
     pad(writer)?;

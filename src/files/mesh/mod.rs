@@ -9,12 +9,12 @@ use std::io::{self, Seek, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-pub use self::net::Detail;
+pub use self::net::MeshDetail;
 use self::net::Net;
-use super::atomic::{self, Staged};
+use super::atomic::{self, StagedFile};
 use super::error::FileError;
 use super::texture;
-use crate::engine::{Cancelled, Grid, Heightfield, Monitor, Picture};
+use crate::engine::{Cancelled, Grid, Heightfield, Image, Progress};
 
 /// A mesh to write.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,7 +22,7 @@ pub struct MeshOrder {
     /// Where it goes; the ending chooses the format.
     pub path: PathBuf,
     /// How fine it is.
-    pub detail: Detail,
+    pub detail: MeshDetail,
     /// The pixels of the texture that it wears, from west to east and from north to south; `None`: it is bare. A mesh
     /// to be printed is always bare.
     pub texture: Option<[usize; 2]>,
@@ -57,41 +57,41 @@ impl MeshFormat {
         let ending = path.extension().unwrap_or_default();
         let found = Self::ALL.into_iter().find(|format| ending.eq_ignore_ascii_case(format.ending()));
         let known = || Self::ALL.map(|format| format!(".{}", format.ending())).join(" ") + " (meshes)";
-        found.ok_or_else(|| FileError::UnknownEnding { path: path.to_path_buf(), known: known() })
+        found.ok_or_else(|| FileError::UnknownExtension { path: path.to_path_buf(), known: known() })
     }
 }
 
 /// A land and the net over it.
 struct Mesh<'a> {
-    land: &'a Heightfield,
+    terrain: &'a Heightfield,
     net: Net,
 }
 
 impl Mesh<'_> {
     /// Where a sample lies, as shares of the land eastward and southward.
     fn shares(&self, [column, row]: [u32; 2]) -> [f64; 2] {
-        let grid = self.land.grid();
+        let grid = self.terrain.grid();
         [f64::from(column) / (grid.width() - 1) as f64, f64::from(row) / (grid.height() - 1) as f64]
     }
 
     /// East of the middle, up, south of the middle, in metres.
     fn position_m(&self, place: [u32; 2]) -> [f32; 3] {
-        let extent = self.land.grid().extent();
+        let extent = self.terrain.grid().extent();
         let [east, south] = self.shares(place);
-        let height = self.land[(place[0] as usize, place[1] as usize)];
+        let height = self.terrain[(place[0] as usize, place[1] as usize)];
         [((east - 0.5) * extent.width_m) as f32, height, ((south - 0.5) * extent.depth_m) as f32]
     }
 
     /// Where the land faces, of length 1: by the slope at the sample, however coarse the net is.
     fn normal(&self, [column, row]: [u32; 2]) -> [f32; 3] {
-        let [east, south] = self.land.gradient(column as usize, row as usize);
+        let [east, south] = self.terrain.gradient(column as usize, row as usize);
         let length = (east * east + 1.0 + south * south).sqrt();
         [-east / length, 1.0 / length, -south / length]
     }
 }
 
 /// Paints some rows of the mesh's texture.
-type Paint<'a> = &'a dyn Fn([usize; 2], Range<usize>) -> Result<Picture, Cancelled>;
+type Paint<'a> = &'a dyn Fn([usize; 2], Range<usize>) -> Result<Image, Cancelled>;
 
 impl MeshOrder {
     /// The files that are written: the mesh, then what lies beside it.
@@ -111,8 +111,8 @@ impl MeshOrder {
 
     fn most_vertices(&self, grid: Grid) -> u64 {
         match self.detail {
-            Detail::Vertices(most) => most.min(grid.samples()) as u64,
-            Detail::ErrorM(_) => grid.samples() as u64,
+            MeshDetail::Vertices(most) => most.min(grid.samples()) as u64,
+            MeshDetail::ErrorM(_) => grid.samples() as u64,
         }
     }
 
@@ -126,7 +126,7 @@ impl MeshOrder {
         if vertices > most {
             let problem =
                 format!("a mesh of {vertices} vertices has no room in this format; ask for {most} at the most");
-            return Err(FileError::contents(&self.path, problem));
+            return Err(FileError::invalid(&self.path, problem));
         }
         if let Some(size) = self.painted() {
             texture::check_size(Path::new("texture.png"), size)?;
@@ -145,13 +145,13 @@ impl MeshOrder {
     /// The mesh and what lies beside it, complete but without their names; beside it, what is said of it.
     pub(super) fn stage(
         &self,
-        land: &Heightfield,
+        terrain: &Heightfield,
         paint: Paint,
         overwrite: bool,
-        monitor: &Monitor,
-    ) -> Result<(Vec<Staged>, String), FileError> {
-        let net = monitor.within(0.0..0.3, || Net::of(land, self.detail, monitor))?;
-        let mesh = &Mesh { land, net };
+        progress: &Progress,
+    ) -> Result<(Vec<StagedFile>, String), FileError> {
+        let net = progress.stage(0.0..0.3, || Net::of(terrain, self.detail, progress))?;
+        let mesh = &Mesh { terrain, net };
         let format = MeshFormat::from_path(&self.path)?;
         let texture = self.painted();
         let mut staged = Vec::new();
@@ -159,7 +159,7 @@ impl MeshOrder {
             staged.push(atomic::stage(path, overwrite, |writer| {
                 let written = write(writer);
                 // A writer that was stopped fails in its own words.
-                monitor.check()?;
+                progress.check()?;
                 written.map_err(|error| FileError::writing(path, &error))
             })?);
             Ok::<(), FileError>(())
@@ -167,23 +167,23 @@ impl MeshOrder {
         // The texture as a PNG, wherever it goes.
         let png = |mut writer: &mut dyn WriteSeek, size: [usize; 2]| {
             let rows = |rows: Range<usize>| paint(size, rows);
-            let written = texture::write_painted(&mut writer, Path::new("a.png"), size, None, rows, monitor);
+            let written = texture::paint_and_write(&mut writer, Path::new("a.png"), size, None, rows, progress);
             // Whoever hears of it knows of the mesh, and not of a picture.
             written.map_err(|error| match error {
                 FileError::Disk { reason, .. } => io::Error::other(reason),
                 other => io::Error::other(other.to_string()),
             })
         };
-        monitor.within(0.3..1.0, || match format {
+        progress.stage(0.3..1.0, || match format {
             MeshFormat::Glb => stage(&self.path, &|writer| match texture {
-                Some(size) => glb::write(writer, mesh, Some(&|writer| png(writer, size)), monitor),
-                None => glb::write(writer, mesh, None, monitor),
+                Some(size) => glb::write(writer, mesh, Some(&|writer| png(writer, size)), progress),
+                None => glb::write(writer, mesh, None, progress),
             }),
-            MeshFormat::Stl => stage(&self.path, &|writer| stl::write(writer, mesh, monitor)),
+            MeshFormat::Stl => stage(&self.path, &|writer| stl::write(writer, mesh, progress)),
             MeshFormat::Obj => {
                 let name = |path: PathBuf| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
                 let (material, picture) = (self.path.with_extension("mtl"), self.path.with_extension("png"));
-                stage(&self.path, &|writer| obj::write(writer, mesh, &name(material.clone()), monitor))?;
+                stage(&self.path, &|writer| obj::write(writer, mesh, &name(material.clone()), progress))?;
                 let worn = texture.map(|_| name(picture.clone()));
                 stage(&material, &|writer| obj::write_material(writer, worn.as_deref()))?;
                 match texture {
@@ -197,7 +197,7 @@ impl MeshOrder {
             "{}: {vertices} vertices and {triangles} triangles stand for {} samples; no height is off by more than \
              {:.3} m",
             self.path.display(),
-            land.grid().samples(),
+            terrain.grid().samples(),
             // Rounded up: the sentence promises.
             (f64::from(mesh.net.error_m) * 1000.0).ceil() / 1000.0
         );

@@ -9,23 +9,23 @@
 //! The error of a middle is how far the land there lies off its hypotenuse, and the greatest error of the middles that
 //! come after it: so no height of the land is off by more than the error of the middles that are left out.
 
-use crate::engine::{Cancelled, Heightfield, Monitor};
+use crate::engine::{Cancelled, Heightfield, Progress};
 
 /// A point of the grid: its column and row.
 type Place = [usize; 2];
 
 /// How fine a net is.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Detail {
+pub enum MeshDetail {
     /// At most so many vertices, where that is possible.
     Vertices(usize),
     /// No height off by more metres.
     ErrorM(f64),
 }
 
-impl Detail {
+impl MeshDetail {
     /// The vertices of a mesh of which nothing is said: what other programs open without a pause.
-    pub const USUAL_VERTICES: usize = 1_000_000;
+    pub const DEFAULT_VERTICES: usize = 1_000_000;
 }
 
 /// Vertices on samples of a land, and the triangles between them.
@@ -49,7 +49,7 @@ enum Lie {
 
 /// The errors of the middles of a land.
 struct Errors<'a> {
-    land: &'a Heightfield,
+    terrain: &'a Heightfield,
     /// The last column and the last row.
     last: Place,
     /// The cells along a side of the square.
@@ -58,12 +58,12 @@ struct Errors<'a> {
 }
 
 impl<'a> Errors<'a> {
-    fn of(land: &'a Heightfield, monitor: &Monitor) -> Result<Self, Cancelled> {
-        let last = [land.grid().width() - 1, land.grid().height() - 1];
+    fn of(terrain: &'a Heightfield, progress: &Progress) -> Result<Self, Cancelled> {
+        let last = [terrain.grid().width() - 1, terrain.grid().height() - 1];
         let side = last[0].max(last[1]).next_power_of_two();
-        let mut errors = Self { land, last, side, values: vec![0.0; land.grid().samples()] };
+        let mut errors = Self { terrain, last, side, values: vec![0.0; terrain.grid().samples()] };
         let steps = || std::iter::successors(Some(1), |step| Some(step * 2)).take_while(|step| *step < side);
-        let tally = monitor.tally(2 * steps().count());
+        let counter = progress.counter(2 * steps().count());
         for step in steps() {
             // Middles of the sides of squares, whose triangles have the diagonals of smaller squares.
             for z in (0..=last[1]).step_by(step) {
@@ -72,17 +72,17 @@ impl<'a> Errors<'a> {
                 for x in (if odd { 0 } else { step }..=last[0]).step_by(2 * step) {
                     errors.find([x, z], step, lie);
                 }
-                monitor.check()?;
+                progress.check()?;
             }
-            tally.add_one()?;
+            counter.add_one()?;
             // Middles of squares, whose triangles have their sides.
             for z in (step..=last[1]).step_by(2 * step) {
                 for x in (step..=last[0]).step_by(2 * step) {
                     errors.find([x, z], step, Lie::Diagonal);
                 }
-                monitor.check()?;
+                progress.check()?;
             }
-            tally.add_one()?;
+            counter.add_one()?;
         }
         // The corners of the square are in every net.
         for place in [[0, 0], [side, 0], [0, side], [side, side]] {
@@ -135,8 +135,8 @@ impl<'a> Errors<'a> {
                 [[near_x, near_z], [2 * x - near_x, 2 * z - near_z]]
             }
         };
-        let [a, b] = ends.map(|[x, z]| self.land[(x, z)]);
-        let off = (self.land[(x, z)] - (a + b) / 2.0).abs();
+        let [a, b] = ends.map(|[x, z]| self.terrain[(x, z)]);
+        let off = (self.terrain[(x, z)] - (a + b) / 2.0).abs();
         let error = |x: usize, z: usize, step: usize, lie: Lie| self.error([x, z], step, lie);
         let after = match lie {
             Lie::Diagonal => [
@@ -162,11 +162,11 @@ impl<'a> Errors<'a> {
     }
 
     /// The error from which on middles are left out.
-    fn tolerance(&self, detail: Detail) -> f32 {
+    fn tolerance(&self, detail: MeshDetail) -> f32 {
         match detail {
-            Detail::ErrorM(error_m) => error_m.max(0.0) as f32,
-            Detail::Vertices(most) if most >= self.values.len() => 0.0,
-            Detail::Vertices(most) => {
+            MeshDetail::ErrorM(error_m) => error_m.max(0.0) as f32,
+            MeshDetail::Vertices(most) if most >= self.values.len() => 0.0,
+            MeshDetail::Vertices(most) => {
                 let mut values = self.values.clone();
                 let (_, tolerance, _) = values.select_nth_unstable_by(most, |a, b| b.total_cmp(a));
                 tolerance.min(f32::MAX)
@@ -177,8 +177,8 @@ impl<'a> Errors<'a> {
 
 impl Net {
     /// The net of a land.
-    pub fn of(land: &Heightfield, detail: Detail, monitor: &Monitor) -> Result<Self, Cancelled> {
-        let errors = monitor.within(0.0..0.7, || Errors::of(land, monitor))?;
+    pub fn of(terrain: &Heightfield, detail: MeshDetail, progress: &Progress) -> Result<Self, Cancelled> {
+        let errors = progress.stage(0.0..0.7, || Errors::of(terrain, progress))?;
         let tolerance = errors.tolerance(detail);
         let (last, side) = (errors.last, errors.side);
         let (mut count, mut error_m) = (0, 0.0_f32);
@@ -222,15 +222,15 @@ impl Net {
             let triangle = [a, b, c].map(&mut vertex);
             net.triangles.push(triangle);
             if net.triangles.len().is_multiple_of(1 << 12) {
-                monitor.check()?;
+                progress.check()?;
             }
         }
         Ok(net)
     }
 
     /// The vertices on the border, counter-clockwise seen from above, from the north-western corner southward.
-    pub fn border(&self, land: &Heightfield) -> Vec<u32> {
-        let last = [land.grid().width() as u32 - 1, land.grid().height() as u32 - 1];
+    pub fn border(&self, terrain: &Heightfield) -> Vec<u32> {
+        let last = [terrain.grid().width() as u32 - 1, terrain.grid().height() as u32 - 1];
         // How far along the border a vertex lies.
         let way = |[x, z]: [u32; 2]| -> Option<u64> {
             let [x, z, east, south] = [x, z, last[0], last[1]].map(u64::from);
@@ -268,13 +268,13 @@ mod tests {
         })
     }
 
-    fn net(land: &Heightfield, detail: Detail) -> Net {
-        Net::of(land, detail, &Monitor::new()).expect("not cancelled")
+    fn net(terrain: &Heightfield, detail: MeshDetail) -> Net {
+        Net::of(terrain, detail, &Progress::new()).expect("not cancelled")
     }
 
     /// The height of the net over a place.
-    fn heights(land: &Heightfield, net: &Net) -> Vec<f32> {
-        let grid = land.grid();
+    fn heights(terrain: &Heightfield, net: &Net) -> Vec<f32> {
+        let grid = terrain.grid();
         let mut found = vec![f32::NAN; grid.samples()];
         for triangle in &net.triangles {
             let corners = triangle.map(|number| net.vertices[number as usize].map(f64::from));
@@ -291,7 +291,7 @@ mod tests {
                 let shares = [share(b, c), share(c, a), share(a, b)];
                 if shares.iter().all(|share| *share >= -1e-9) {
                     let height = |(share, corner): (f64, [f64; 2])| {
-                        share * f64::from(land[(corner[0] as usize, corner[1] as usize)])
+                        share * f64::from(terrain[(corner[0] as usize, corner[1] as usize)])
                     };
                     found[z * grid.width() + x] = shares.into_iter().zip(corners).map(height).sum::<f64>() as f32;
                 }
@@ -305,8 +305,8 @@ mod tests {
     #[test]
     fn the_whole_land_is_covered_once_and_nothing_cracks() {
         for ([width, height], error_m) in SIZES.into_iter().flat_map(|size| [(size, 0.0), (size, 2.5), (size, 1e9)]) {
-            let land = hills(width, height);
-            let net = net(&land, Detail::ErrorM(error_m));
+            let terrain = hills(width, height);
+            let net = net(&terrain, MeshDetail::ErrorM(error_m));
             let mut edges: HashMap<[u32; 2], i32> = HashMap::new();
             let mut doubled_area = 0;
             for [a, b, c] in net.triangles.iter().copied() {
@@ -320,7 +320,7 @@ mod tests {
             }
             assert_eq!(doubled_area as usize, 2 * (width - 1) * (height - 1));
             let outer = edges.keys().filter(|[a, b]| !edges.contains_key(&[*b, *a])).count();
-            let border = net.border(&land);
+            let border = net.border(&terrain);
             assert_eq!(border.len(), outer, "{width} × {height}");
             assert!((0..border.len()).all(|at| edges.contains_key(&[border[at], border[(at + 1) % border.len()]])));
         }
@@ -329,25 +329,26 @@ mod tests {
     #[test]
     fn no_height_is_off_by_more_than_is_said() {
         for ([width, height], error_m) in SIZES.into_iter().flat_map(|size| [(size, 0.5), (size, 5.0)]) {
-            let land = hills(width, height);
-            let net = net(&land, Detail::ErrorM(error_m));
+            let terrain = hills(width, height);
+            let net = net(&terrain, MeshDetail::ErrorM(error_m));
             assert!(f64::from(net.error_m) <= error_m);
-            let off = heights(&land, &net).iter().zip(land.heights()).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+            let off =
+                heights(&terrain, &net).iter().zip(terrain.heights()).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
             assert!(off <= net.error_m + 1e-4, "{off} for {} on {width} × {height}", net.error_m);
         }
-        let land = hills(65, 65);
-        let [coarse, fine] = [5.0, 0.5].map(|error_m| net(&land, Detail::ErrorM(error_m)).vertices.len());
+        let terrain = hills(65, 65);
+        let [coarse, fine] = [5.0, 0.5].map(|error_m| net(&terrain, MeshDetail::ErrorM(error_m)).vertices.len());
         assert!(coarse * 2 < fine && fine < 65 * 65, "{coarse}, {fine}");
     }
 
     #[test]
     fn there_are_no_more_vertices_than_are_asked_for() {
-        let land = hills(65, 65);
+        let terrain = hills(65, 65);
         for most in [4, 5, 100, 1000, 65 * 65] {
-            let net = net(&land, Detail::Vertices(most));
+            let net = net(&terrain, MeshDetail::Vertices(most));
             assert!(net.vertices.len() <= most.max(5) && net.vertices.len() * 2 >= most.min(1000), "{most}");
         }
-        let level = net(&Heightfield::flat(land.grid()), Detail::Vertices(65 * 65));
+        let level = net(&Heightfield::flat(terrain.grid()), MeshDetail::Vertices(65 * 65));
         assert_eq!((level.vertices.len(), level.triangles.len(), level.error_m), (4, 2, 0.0));
     }
 }

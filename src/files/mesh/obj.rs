@@ -4,16 +4,16 @@ use std::fmt::Write as _;
 use std::io;
 
 use super::{Mesh, WriteSeek};
-use crate::engine::Monitor;
+use crate::engine::Progress;
 use crate::files::watched::stopped;
 
 /// Lines that are put into text between two looks at the monitor.
 const AT_ONCE: usize = 1 << 12;
 
-pub(super) fn write(writer: &mut dyn WriteSeek, mesh: &Mesh, material: &str, monitor: &Monitor) -> io::Result<()> {
+pub(super) fn write(writer: &mut dyn WriteSeek, mesh: &Mesh, material: &str, progress: &Progress) -> io::Result<()> {
     let net = &mesh.net;
     writeln!(writer, "# Metres; y is up, north lies towards -z.\nmtllib {material}\no Land")?;
-    let tally = monitor.tally(net.vertices.len().div_ceil(AT_ONCE) + net.triangles.len().div_ceil(AT_ONCE));
+    let counter = progress.counter(net.vertices.len().div_ceil(AT_ONCE) + net.triangles.len().div_ceil(AT_ONCE));
     for places in net.vertices.chunks(AT_ONCE) {
         let mut text = String::new();
         for place in places {
@@ -23,7 +23,7 @@ pub(super) fn write(writer: &mut dyn WriteSeek, mesh: &Mesh, material: &str, mon
             let _ = writeln!(text, "v {x} {y} {z}\nvt {east} {}\nvn {nx} {ny} {nz}", 1.0 - south);
         }
         writer.write_all(text.as_bytes())?;
-        tally.add_one().map_err(stopped)?;
+        counter.add_one().map_err(stopped)?;
     }
     writeln!(writer, "usemtl Ground")?;
     for triangles in net.triangles.chunks(AT_ONCE) {
@@ -32,7 +32,7 @@ pub(super) fn write(writer: &mut dyn WriteSeek, mesh: &Mesh, material: &str, mon
             let _ = writeln!(text, "f {a}/{a}/{a} {b}/{b}/{b} {c}/{c}/{c}");
         }
         writer.write_all(text.as_bytes())?;
-        tally.add_one().map_err(stopped)?;
+        counter.add_one().map_err(stopped)?;
     }
     Ok(())
 }

@@ -5,7 +5,7 @@
 use std::io;
 
 use super::{Mesh, WriteSeek};
-use crate::engine::Monitor;
+use crate::engine::Progress;
 use crate::files::watched::stopped;
 
 /// The millimetres of the longer side, and of the base below the lowest point.
@@ -17,8 +17,8 @@ const AT_ONCE: usize = 1 << 12;
 
 type Point = [f32; 3];
 
-pub(super) fn write(writer: &mut dyn WriteSeek, mesh: &Mesh, monitor: &Monitor) -> io::Result<()> {
-    let (net, extent) = (&mesh.net, mesh.land.grid().extent());
+pub(super) fn write(writer: &mut dyn WriteSeek, mesh: &Mesh, progress: &Progress) -> io::Result<()> {
+    let (net, extent) = (&mesh.net, mesh.terrain.grid().extent());
     let mm_per_m = (LONGER_MM / extent.width_m.max(extent.depth_m)) as f32;
     let lowest_m = net.vertices.iter().map(|place| mesh.position_m(*place)[1]).fold(f32::INFINITY, f32::min);
     // East, north, up, from the base.
@@ -30,18 +30,18 @@ pub(super) fn write(writer: &mut dyn WriteSeek, mesh: &Mesh, monitor: &Monitor) 
         let [east, north, _] = point(number);
         [east, north, 0.0]
     };
-    let border = net.border(mesh.land);
+    let border = net.border(mesh.terrain);
     let count = net.triangles.len() + 3 * border.len();
     let mut header = [b' '; 80];
     let title = b"Upthrust, millimetres";
     header[..title.len()].copy_from_slice(title);
     writer.write_all(&header)?;
     writer.write_all(&u32::try_from(count).map_err(io::Error::other)?.to_le_bytes())?;
-    let tally = monitor.tally(net.triangles.len().div_ceil(AT_ONCE) + 1);
+    let counter = progress.counter(net.triangles.len().div_ceil(AT_ONCE) + 1);
     for triangles in net.triangles.chunks(AT_ONCE) {
         let bytes: Vec<u8> = triangles.iter().flat_map(|triangle| facet(triangle.map(point))).collect();
         writer.write_all(&bytes)?;
-        tally.add_one().map_err(stopped)?;
+        counter.add_one().map_err(stopped)?;
     }
     for (at, &from) in border.iter().enumerate() {
         let to = border[(at + 1) % border.len()];
@@ -52,7 +52,7 @@ pub(super) fn write(writer: &mut dyn WriteSeek, mesh: &Mesh, monitor: &Monitor) 
             writer.write_all(&facet(triangle))?;
         }
     }
-    tally.add_one().map_err(stopped)
+    counter.add_one().map_err(stopped)
 }
 
 /// A triangle with the direction in which it faces.

@@ -1,11 +1,11 @@
 //! Blender's displacement (Manual, "Displace Modifier").
 
-use super::{Facts, METRES, PLAIN, Target, USUAL, metres};
+use super::{ImportFacts, METRES, PLAIN, Target, USUAL, metres};
 
 pub(super) static BLENDER: Target =
     Target { key: "blender", label: "Blender", heightmaps: &[("height.exr", USUAL)], import, ..PLAIN };
 
-fn import(facts: &Facts) -> Vec<String> {
+fn import(facts: &ImportFacts) -> Vec<String> {
     let (grid, extent) = (facts.grid, facts.grid.extent());
     let mut steps = vec![
         format!(

@@ -1,6 +1,6 @@
 //! Cities: Skylines (wiki, "Map editor"): 0 to 1024 m over 17.28 km, the sea at 40 m; and its successor.
 
-use super::{Facts, METRES, PLAIN, Sizes, Target, metres};
+use super::{ImportFacts, METRES, PLAIN, Sizes, Target, metres};
 use crate::engine::parameters::Band;
 
 pub(super) static FIRST: Target = Target {
@@ -28,7 +28,7 @@ pub(super) static SECOND: Target = Target {
     ..PLAIN
 };
 
-fn first(facts: &Facts) -> Vec<String> {
+fn first(facts: &ImportFacts) -> Vec<String> {
     let mut steps = vec![
         format!("put {} into the folder Addons/MapEditor/Heightmaps and import it in the map editor.", facts.file),
         "heights are kept as they are between 0 and 1024 m; the sea stands at 40 m.".into(),
@@ -37,7 +37,7 @@ fn first(facts: &Facts) -> Vec<String> {
     steps
 }
 
-fn second(facts: &Facts) -> Vec<String> {
+fn second(facts: &ImportFacts) -> Vec<String> {
     let mut steps = vec![format!(
         "import {} in the map editor with a Height Scale of {} m; the value 0 stands for {} m.",
         facts.file,

@@ -1,6 +1,6 @@
 //! CRYENGINE's terrain editor.
 
-use super::{Facts, METRES, PLAIN, Sizes, Target, USUAL, WeightsPlace, scale};
+use super::{ImportFacts, METRES, PLAIN, Sizes, Target, USUAL, WeightsSampling, scale};
 use crate::files::maps::WeightsLayout;
 
 pub(super) static CRYENGINE: Target = Target {
@@ -8,14 +8,14 @@ pub(super) static CRYENGINE: Target = Target {
     label: "CRYENGINE",
     sizes: Sizes::PowersOfTwo { plus: 0, least: 128, most: 16_384 },
     heightmaps: &[("height.r16", USUAL)],
-    weights: Some((WeightsLayout::Maps, WeightsPlace::Samples)),
-    has_one_spacing: true,
+    weights: Some((WeightsLayout::Maps, WeightsSampling::Samples)),
+    needs_square_cells: true,
     import,
     unverified: &["whether maps are flipped; here the first row is the northern one."],
     ..PLAIN
 };
 
-fn import(facts: &Facts) -> Vec<String> {
+fn import(facts: &ImportFacts) -> Vec<String> {
     let mut steps = vec![
         format!(
             "make a level with a terrain of {} × {} and {} m per unit, and set the terrain's Max Height {}.",

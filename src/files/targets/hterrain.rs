@@ -1,7 +1,7 @@
 //! The HTerrain plugin for Godot ("Heightmap terrain" by Zylann).
 
 use super::USUAL;
-use super::{Facts, METRES, PLAIN, Sizes, Target, WeightsPlace, metres, scale};
+use super::{ImportFacts, METRES, PLAIN, Sizes, Target, WeightsSampling, metres, scale};
 use crate::files::maps::WeightsLayout;
 
 /// The textures of a splat map.
@@ -12,14 +12,14 @@ pub(super) static HTERRAIN: Target = Target {
     label: "HTerrain (Godot)",
     sizes: Sizes::PowersOfTwo { plus: 1, least: 513, most: 4097 },
     heightmaps: &[("height.raw", USUAL)],
-    weights: Some((WeightsLayout::Packs, WeightsPlace::Samples)),
-    most_layers: Some(SPLATS),
+    weights: Some((WeightsLayout::Packs, WeightsSampling::Samples)),
+    max_layers: Some(SPLATS),
     import,
     unverified: &["whether maps are flipped; here the first row is the northern one."],
     ..PLAIN
 };
 
-fn import(facts: &Facts) -> Vec<String> {
+fn import(facts: &ImportFacts) -> Vec<String> {
     let mut steps = vec![
         format!(
             "Terrain > Import maps, {}: Raw endianess Little Endian, Min height {}, Max height {}.",

@@ -20,13 +20,13 @@ use std::path::Path;
 
 use super::build::{HeightmapOrder, Order, TextureOrder};
 use super::heightmap::{Encoding, RowOrder};
-use super::maps::{Depth, MapOrder, WeightsLayout, WeightsOrder};
-use super::mesh::{Detail, MeshOrder};
-use super::tiles::{TileNames, Tiles};
+use super::maps::{BitDepth, MapOrder, WeightsLayout, WeightsOrder};
+use super::mesh::{MeshDetail, MeshOrder};
+use super::tiles::{TileNaming, Tiles};
 use crate::engine::Grid;
 use crate::engine::heightfield::{Extent, SIDE_LIMITS};
 use crate::engine::parameters::Band;
-use crate::engine::texture::{Chart, Points, TerrainType};
+use crate::engine::texture::{AnalysisMap, Points, TerrainType};
 
 /// A program that exports are made for.
 #[derive(Debug)]
@@ -42,7 +42,7 @@ pub struct Target {
     /// The texture, by the name of its file, and what its alpha channel says throughout, if it has one.
     pub texture: Option<(&'static str, Option<u8>)>,
     /// The weights of the terrain types.
-    pub weights: Option<(WeightsLayout, WeightsPlace)>,
+    pub weights: Option<(WeightsLayout, WeightsSampling)>,
     /// The normals, by the name of their file.
     pub normals: Option<&'static str>,
     /// The mesh, by the name of its file.
@@ -52,13 +52,13 @@ pub struct Target {
     /// The side of the land, where the program knows no other.
     pub side_m: Option<f64>,
     /// Whether it knows one distance between samples, the same in both directions.
-    pub has_one_spacing: bool,
+    pub needs_square_cells: bool,
     /// The most terrain types that it takes at once, where that is fewer than any land has.
-    pub most_layers: Option<usize>,
+    pub max_layers: Option<usize>,
     /// How tiles are named.
-    pub tile_names: TileNames,
+    pub tile_names: TileNaming,
     /// What to do in the program, with the very numbers to type.
-    pub import: fn(&Facts) -> Vec<String>,
+    pub import: fn(&ImportFacts) -> Vec<String>,
     /// What is known from documentation alone, or not at all; said behind the steps.
     pub unverified: &'static [&'static str],
     /// The same of tiles, where there are some.
@@ -67,7 +67,7 @@ pub struct Target {
 
 /// Where the weights of a target are taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WeightsPlace {
+pub enum WeightsSampling {
     /// At the samples of the heightmap.
     Samples,
     /// In the middle between them: one less along each side.
@@ -76,7 +76,7 @@ pub enum WeightsPlace {
 
 /// What the steps of an import speak of.
 #[derive(Clone, Debug)]
-pub struct Facts<'a> {
+pub struct ImportFacts<'a> {
     /// The name of the heightmap's file.
     pub file: &'a str,
     /// The samples of that file, and the land under them.
@@ -93,7 +93,7 @@ pub struct Facts<'a> {
     pub layers: &'a [String],
 }
 
-impl Facts<'_> {
+impl ImportFacts<'_> {
     /// Metres from the lowest to the greatest value.
     pub fn span_m(&self) -> f64 {
         self.range_m.max - self.range_m.min
@@ -237,7 +237,7 @@ impl Sizes {
 }
 
 /// The form that a heightmap has where nothing else is said.
-const USUAL: Encoding = Encoding { raw: None, integers: false, row_order: RowOrder::NorthFirst, in_colours: false };
+const USUAL: Encoding = Encoding { raw: None, integers: false, row_order: RowOrder::NorthFirst, as_rgb: false };
 
 /// Land that is stretched by less than this share is not spoken of.
 const LEAST_STRETCH: f64 = 0.01;
@@ -254,9 +254,9 @@ const PLAIN: Target = Target {
     mesh: None,
     range_m: None,
     side_m: None,
-    has_one_spacing: false,
-    most_layers: None,
-    tile_names: TileNames::FromNorthWest,
+    needs_square_cells: false,
+    max_layers: None,
+    tile_names: TileNaming::FromNorthWest,
     import: |_| Vec::new(),
     unverified: &[],
     unverified_tiles: &[],
@@ -292,7 +292,7 @@ pub fn from_key(key: &str) -> Option<&'static Target> {
 
 /// All tiles of a map.
 fn whole_tiles(counts: [usize; 2]) -> Tiles {
-    Tiles { counts, only: None, names: TileNames::FromNorthWest }
+    Tiles { counts, only: None, names: TileNaming::FromNorthWest }
 }
 
 /// The samples of a tile of a grid.
@@ -389,16 +389,21 @@ impl Target {
         let covered = order.recipe.texture.active().any(TerrainType::covers);
         if let Some((layout, place)) = self.weights.filter(|_| covered && order.weights.is_none()) {
             let points = match place {
-                WeightsPlace::Samples => Points::Samples,
-                WeightsPlace::Cells => Points::Pixels([grid.width() - 1, grid.height() - 1]),
+                WeightsSampling::Samples => Points::Samples,
+                WeightsSampling::Cells => Points::Pixels([grid.width() - 1, grid.height() - 1]),
             };
             let folder = folder.to_path_buf();
-            order.weights = Some(WeightsOrder { folder, points, depth: Depth::Eight, layout });
+            order.weights = Some(WeightsOrder { folder, points, depth: BitDepth::Eight, layout });
         }
-        let normals = |name| MapOrder { path: path(name), chart: Chart::Normals, size: texture, depth: Depth::Eight };
+        let normals = |name| MapOrder {
+            path: path(name),
+            analysis_map: AnalysisMap::Normals,
+            size: texture,
+            depth: BitDepth::Eight,
+        };
         order.maps.extend(self.normals.map(normals));
         if order.mesh.is_none() {
-            let detail = Detail::Vertices(Detail::USUAL_VERTICES);
+            let detail = MeshDetail::Vertices(MeshDetail::DEFAULT_VERTICES);
             order.mesh = self.mesh.map(|name| MeshOrder { path: path(name), detail, texture: Some(texture) });
         }
         order.range_m = order.range_m.or(self.range_m);
@@ -409,7 +414,7 @@ impl Target {
     }
 
     /// What to do in the program, and what nobody has tried.
-    pub fn steps(&self, facts: &Facts) -> Vec<String> {
+    pub fn steps(&self, facts: &ImportFacts) -> Vec<String> {
         let mut steps: Vec<String> =
             (self.import)(facts).into_iter().map(|step| format!("{}: {step}", self.label)).collect();
         let of_tiles = if facts.tiles.is_some() { self.unverified_tiles } else { &[] };
@@ -430,7 +435,7 @@ impl Target {
             )
         });
         let [x_m, z_m] = [order.grid.spacing_x_m(), order.grid.spacing_z_m()];
-        let oblong = (self.has_one_spacing && (x_m / z_m - 1.0).abs() > LEAST_STRETCH).then(|| {
+        let oblong = (self.needs_square_cells && (x_m / z_m - 1.0).abs() > LEAST_STRETCH).then(|| {
             format!(
                 "{} knows one distance between samples, and here they lie {x_m:.3} m apart from west to east and \
                  {z_m:.3} m from north to south; choose a size that has the world's proportions",
@@ -442,7 +447,7 @@ impl Target {
             format!("no terrain type that takes part covers ground, so {} gets no weights of terrain types", self.label)
         });
         let too_many = self
-            .most_layers
+            .max_layers
             .filter(|most| covering > *most)
             .map(|most| format!("{} takes {most} terrain types at once, and {covering} cover ground", self.label));
         stretched.into_iter().chain(oblong).chain(bare).chain(too_many).collect()
@@ -480,13 +485,13 @@ mod tests {
         for target in ALL {
             let range_m = Band { min: -100.123456789, max: 924.987654321 };
             let (file, layers, water_m) = ("height", &layers[..], Some(12.3456789));
-            let facts = Facts { file, grid, range_m, is_about: false, water_m, tiles: None, layers };
+            let facts = ImportFacts { file, grid, range_m, is_about: false, water_m, tiles: None, layers };
             let steps = target.steps(&facts);
             assert!(!steps.is_empty(), "{}", target.key);
             assert!(steps.iter().all(|step| step.starts_with(target.label) && step.ends_with('.')), "{steps:?}");
             let of_water = |steps: &[String]| steps.iter().filter(|step| step.contains("water lies at")).count();
             assert_eq!(of_water(&steps), 1, "{steps:?}");
-            assert_eq!(of_water(&target.steps(&Facts { water_m: None, ..facts.clone() })), 0);
+            assert_eq!(of_water(&target.steps(&ImportFacts { water_m: None, ..facts.clone() })), 0);
             let said = steps.join(" ");
             assert!(!said.contains("tile") && !said.contains("about"), "{said}");
             // Four places, or seven digits in all where it is a scale.
@@ -496,7 +501,7 @@ mod tests {
             };
             let numbers = said.split(|c: char| !c.is_ascii_digit() && c != '.').map(|part| part.trim_end_matches('.'));
             assert!(numbers.clone().count() > 5 && numbers.clone().all(is_short), "{said}");
-            let is_told = target.steps(&Facts { is_about: true, ..facts }) != steps;
+            let is_told = target.steps(&ImportFacts { is_about: true, ..facts }) != steps;
             assert!(
                 is_told || target.range_m.is_some(),
                 "{}: what follows from the heights is about right",

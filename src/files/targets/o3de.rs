@@ -1,22 +1,22 @@
 //! Open 3D Engine's terrain ("Terrain Heightmaps"): the image preset goes by the end of the name.
 
-use super::{Facts, METRES, PLAIN, Target, USUAL, WeightsPlace, metres, scale};
+use super::{ImportFacts, METRES, PLAIN, Target, USUAL, WeightsSampling, metres, scale};
 use crate::files::maps::WeightsLayout;
-use crate::files::tiles::TileNames;
+use crate::files::tiles::TileNaming;
 
 pub(super) static O3DE: Target = Target {
     key: "o3de",
     label: "O3DE",
     heightmaps: &[("height_gsi.png", USUAL)],
     texture: Some(("macro_color.png", None)),
-    weights: Some((WeightsLayout::Maps, WeightsPlace::Samples)),
-    tile_names: TileNames::Before("_gsi"),
+    weights: Some((WeightsLayout::Maps, WeightsSampling::Samples)),
+    tile_names: TileNaming::Before("_gsi"),
     import,
     unverified: &["whether maps are flipped; here the first row is the northern one."],
     ..PLAIN
 };
 
-fn import(facts: &Facts) -> Vec<String> {
+fn import(facts: &ImportFacts) -> Vec<String> {
     let (grid, extent) = (facts.grid, facts.grid.extent());
     let mut steps = vec![
         format!(

@@ -1,6 +1,6 @@
 //! Roblox's terrain editor ("Import terrain"): a pixel is 4 studs, and colours of a second map name the materials.
 
-use super::{Facts, METRES, PLAIN, Sizes, Target, WeightsPlace, typed};
+use super::{ImportFacts, METRES, PLAIN, Sizes, Target, WeightsSampling, typed};
 use crate::files::maps::WeightsLayout;
 
 pub(super) static ROBLOX: Target = Target {
@@ -8,14 +8,14 @@ pub(super) static ROBLOX: Target = Target {
     label: "Roblox",
     sizes: Sizes::UpTo(4096),
     texture: None,
-    weights: Some((WeightsLayout::Materials, WeightsPlace::Samples)),
-    has_one_spacing: true,
+    weights: Some((WeightsLayout::Materials, WeightsSampling::Samples)),
+    needs_square_cells: true,
     import,
     unverified: &["whether maps are flipped; here the first row is the northern one."],
     ..PLAIN
 };
 
-fn import(facts: &Facts) -> Vec<String> {
+fn import(facts: &ImportFacts) -> Vec<String> {
     let studs_per_m = 4.0 / facts.grid.spacing_x_m();
     let mut steps = vec![
         format!(

@@ -1,6 +1,6 @@
 //! Terrain3D for Godot (its documentation, "Importing & Exporting Data", "Controlmap Format").
 
-use super::{Facts, METRES, PLAIN, Target, USUAL, WeightsPlace, metres, scale};
+use super::{ImportFacts, METRES, PLAIN, Target, USUAL, WeightsSampling, metres, scale};
 use crate::files::heightmap::Encoding;
 use crate::files::maps::WeightsLayout;
 
@@ -10,10 +10,10 @@ const ROUGHNESS: u8 = 128;
 pub(super) static TERRAIN3D: Target = Target {
     key: "godot-terrain3d",
     label: "Terrain3D (Godot)",
-    heightmaps: &[("height.exr", Encoding { in_colours: true, ..USUAL })],
+    heightmaps: &[("height.exr", Encoding { as_rgb: true, ..USUAL })],
     texture: Some(("color.png", Some(ROUGHNESS))),
-    weights: Some((WeightsLayout::Control, WeightsPlace::Samples)),
-    has_one_spacing: true,
+    weights: Some((WeightsLayout::Control, WeightsSampling::Samples)),
+    needs_square_cells: true,
     import,
     unverified: &[
         "whether maps are flipped; here the first row is the northern one, and north is −Z.",
@@ -22,7 +22,7 @@ pub(super) static TERRAIN3D: Target = Target {
     ..PLAIN
 };
 
-fn import(facts: &Facts) -> Vec<String> {
+fn import(facts: &ImportFacts) -> Vec<String> {
     let grid = facts.grid;
     let control = if facts.layers.is_empty() { "" } else { ", control.exr as control" };
     let mut steps = vec![

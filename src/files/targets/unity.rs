@@ -1,23 +1,23 @@
 //! Unity's Terrain (Manual, "Working with heightmaps"): rows run from the south, a value is a share of the terrain's
 //! height.
 
-use super::{Facts, METRES, PLAIN, Sizes, Target, USUAL, WeightsPlace, metres};
+use super::{ImportFacts, METRES, PLAIN, Sizes, Target, USUAL, WeightsSampling, metres};
 use crate::files::heightmap::{Encoding, RowOrder};
 use crate::files::maps::WeightsLayout;
-use crate::files::tiles::TileNames;
+use crate::files::tiles::TileNaming;
 
 pub(super) static UNITY: Target = Target {
     key: "unity",
     label: "Unity",
     sizes: Sizes::PowersOfTwo { plus: 1, least: 33, most: 4097 },
     heightmaps: &[("height.raw", Encoding { row_order: RowOrder::SouthFirst, ..USUAL })],
-    weights: Some((WeightsLayout::Packs, WeightsPlace::Cells)),
-    tile_names: TileNames::FromSouthWest,
+    weights: Some((WeightsLayout::Packs, WeightsSampling::Cells)),
+    tile_names: TileNaming::FromSouthWest,
     import,
     ..PLAIN
 };
 
-fn import(facts: &Facts) -> Vec<String> {
+fn import(facts: &ImportFacts) -> Vec<String> {
     let (grid, extent) = (facts.grid, facts.grid.extent());
     let mut steps = vec![
         format!(

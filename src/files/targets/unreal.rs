@@ -1,14 +1,14 @@
 //! Unreal's Landscape ("Landscape Technical Guide", "Importing and Exporting Landscape Heightmaps"): the value 32768
 //! lies at the actor, and a step is Z scale / 128 centimetres.
 
-use super::{CENTIMETRES, Facts, PLAIN, Sizes, Target, WeightsPlace, scale, scale_places, typed};
+use super::{CENTIMETRES, ImportFacts, PLAIN, Sizes, Target, WeightsSampling, scale, scale_places, typed};
 use crate::files::maps::WeightsLayout;
 
 pub(super) static UNREAL: Target = Target {
     key: "unreal",
     label: "Unreal",
     sizes: Sizes::Components,
-    weights: Some((WeightsLayout::Maps, WeightsPlace::Samples)),
+    weights: Some((WeightsLayout::Maps, WeightsSampling::Samples)),
     import,
     unverified_tiles: &[
         "which way tiles _xN_yM are counted; here x runs eastward and y southward from the north-western one.",
@@ -16,7 +16,7 @@ pub(super) static UNREAL: Target = Target {
     ..PLAIN
 };
 
-fn import(facts: &Facts) -> Vec<String> {
+fn import(facts: &ImportFacts) -> Vec<String> {
     let (grid, extent) = (facts.grid, facts.grid.extent());
     // Range in cm / 512, where the range of 65536 values is one step more than from the lowest to the greatest.
     let scale_z = facts.span_m() * 65_536.0 / 65_535.0 * 100.0 / 512.0;

@@ -1,11 +1,11 @@
 //! WorldPainter for Minecraft ("Import height map").
 
-use super::{Facts, METRES, PLAIN, Target, metres, scale};
+use super::{ImportFacts, METRES, PLAIN, Target, metres, scale};
 
 pub(super) static WORLDPAINTER: Target =
-    Target { key: "worldpainter", label: "WorldPainter", texture: None, has_one_spacing: true, import, ..PLAIN };
+    Target { key: "worldpainter", label: "WorldPainter", texture: None, needs_square_cells: true, import, ..PLAIN };
 
-fn import(facts: &Facts) -> Vec<String> {
+fn import(facts: &ImportFacts) -> Vec<String> {
     let mut steps = vec![
         format!(
             "Import > Height map, {}: From image 0 to level {}, To image 65535 to level {}, for one block a metre; \

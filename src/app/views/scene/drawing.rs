@@ -9,15 +9,15 @@ use std::time::Duration;
 
 use eframe::egui_wgpu::RenderState;
 
-use crate::engine::Monitor;
+use crate::engine::Progress;
 use crate::files::memory::require_memory;
 use crate::files::{FileError, atomic, texture};
-use crate::scene::{Easel, Portrait, bytes_drawn, frame_paths};
+use crate::scene::{OffscreenRenderer, RenderParams, render_memory_bytes, turntable_paths};
 use crate::worker::{ExportStatus, Wake};
 
 /// How it ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum DrawingOutcome {
+pub(crate) enum RenderOutcome {
     Written(Vec<PathBuf>),
     Cancelled,
     Failed(String),
@@ -31,33 +31,33 @@ const GRACE: Duration = Duration::from_millis(300);
 const THREADS: usize = 2;
 
 /// Pictures that are being drawn. Dropping it stops it; its files are named only when all are whole.
-pub(crate) struct Drawing {
+pub(crate) struct RenderTask {
     path: PathBuf,
-    monitor: Arc<Monitor>,
-    outcome: Receiver<DrawingOutcome>,
+    progress: Arc<Progress>,
+    outcome: Receiver<RenderOutcome>,
 }
 
-impl Drawing {
+impl RenderTask {
     /// Begins with a picture of that size, or with as many as are said all around the whole land, the first of which
     /// looks the way the view does; files that are there already are replaced.
     pub(crate) fn start(
-        (state, portrait): (RenderState, Portrait),
+        (state, params): (RenderState, RenderParams),
         size: [u32; 2],
         frames: Option<u32>,
         path: PathBuf,
         wake: Wake,
     ) -> std::io::Result<Self> {
-        let monitor = Arc::new(Monitor::new());
+        let progress = Arc::new(Progress::new());
         let (sender, outcome) = channel();
-        let paths = frames.map_or_else(|| vec![path.clone()], |count| frame_paths(&path, count));
-        let portrait = if frames.is_some() { portrait.turning(size) } else { portrait };
+        let paths = frames.map_or_else(|| vec![path.clone()], |count| turntable_paths(&path, count));
+        let params = if frames.is_some() { params.turning(size) } else { params };
         let run = {
-            let monitor = monitor.clone();
+            let progress = progress.clone();
             move || {
-                let outcome = match draw(&state, &portrait, size, &paths, &monitor) {
-                    Ok(()) => DrawingOutcome::Written(paths),
-                    Err(FileError::Cancelled) => DrawingOutcome::Cancelled,
-                    Err(error) => DrawingOutcome::Failed(error.to_string()),
+                let outcome = match draw(&state, &params, size, &paths, &progress) {
+                    Ok(()) => RenderOutcome::Written(paths),
+                    Err(FileError::Cancelled) => RenderOutcome::Cancelled,
+                    Err(error) => RenderOutcome::Failed(error.to_string()),
                 };
                 // The window may be gone by now; then nobody needs the result.
                 let _ = sender.send(outcome);
@@ -65,16 +65,16 @@ impl Drawing {
             }
         };
         std::thread::Builder::new().name("upthrust drawing".into()).spawn(run)?;
-        Ok(Self { path, monitor, outcome })
+        Ok(Self { path, progress, outcome })
     }
 
     /// How it ended, once it has.
-    pub(crate) fn take(&self) -> Option<DrawingOutcome> {
+    pub(crate) fn take(&self) -> Option<RenderOutcome> {
         match self.outcome.try_recv() {
             Ok(outcome) => Some(outcome),
             Err(TryRecvError::Empty) => None,
             Err(TryRecvError::Disconnected) => {
-                Some(DrawingOutcome::Failed("an error in the program stopped the drawing; no file was written".into()))
+                Some(RenderOutcome::Failed("an error in the program stopped the drawing; no file was written".into()))
             }
         }
     }
@@ -82,18 +82,18 @@ impl Drawing {
     pub(crate) fn status(&self) -> ExportStatus {
         ExportStatus {
             path: self.path.clone(),
-            progress: self.monitor.progress(),
-            is_cancelled: self.monitor.is_cancelled(),
+            fraction: self.progress.fraction(),
+            is_cancelled: self.progress.is_cancelled(),
             waiting: 0,
         }
     }
 
     pub(crate) fn cancel(&self) {
-        self.monitor.cancel();
+        self.progress.cancel();
     }
 }
 
-impl Drop for Drawing {
+impl Drop for RenderTask {
     fn drop(&mut self) {
         self.cancel();
         // Where none comes, the thread removes its files whenever the card lets it go on.
@@ -103,16 +103,16 @@ impl Drop for Drawing {
 
 fn draw(
     state: &RenderState,
-    portrait: &Portrait,
+    params: &RenderParams,
     size: [u32; 2],
     paths: &[PathBuf],
-    monitor: &Monitor,
+    progress: &Progress,
 ) -> Result<(), FileError> {
     // Beside the window's own pictures, on the same card.
-    let refused = |problem| FileError::Contents { path: paths.first().cloned().unwrap_or_default(), problem };
-    let land = portrait.land.grid();
-    require_memory(bytes_drawn(size, land.samples()))?;
-    let mut easel = Easel::on(state).map_err(refused)?;
+    let refused = |problem| FileError::Invalid { path: paths.first().cloned().unwrap_or_default(), problem };
+    let terrain = params.terrain.grid();
+    require_memory(render_memory_bytes(size, terrain.samples()))?;
+    let mut renderer = OffscreenRenderer::on(state).map_err(refused)?;
     // A pool of its own: in the shared one the preview would queue behind the compression.
     let pool = rayon::ThreadPoolBuilder::new().num_threads(THREADS).thread_name(|i| format!("upthrust drawing {i}"));
     let pool = pool.build().map_err(|error| refused(error.to_string()))?;
@@ -121,14 +121,14 @@ fn draw(
     for (i, path) in paths.iter().enumerate() {
         let end = share(i + 1);
         let drawn = 0.3 * share(i) + 0.7 * end;
-        let draw = || easel.draw(portrait, size, share(i), monitor);
-        let picture = monitor
-            .within(share(i)..drawn, draw)
-            .map_err(|error| if monitor.is_cancelled() { FileError::Cancelled } else { refused(error) })?;
-        let write = |writer: &mut BufWriter<&File>| texture::write(writer, path, &picture, monitor);
+        let draw = || renderer.draw(params, size, share(i), progress);
+        let picture = progress
+            .stage(share(i)..drawn, draw)
+            .map_err(|error| if progress.is_cancelled() { FileError::Cancelled } else { refused(error) })?;
+        let write = |writer: &mut BufWriter<&File>| texture::write(writer, path, &picture, progress);
         let stage = || pool.install(|| atomic::stage(path, true, write));
-        staged.push(monitor.within(drawn..end, stage)?);
+        staged.push(progress.stage(drawn..end, stage)?);
     }
-    monitor.report(1.0);
+    progress.report(1.0);
     atomic::commit_all(staged).map(drop)
 }

@@ -24,19 +24,19 @@ use egui_material_icons::icons::{
 
 use crate::app::commands::Command;
 use crate::app::views::legend::{LEAST_ROOM, angles, heights, ramp_legend};
-pub(crate) use crate::app::views::scene::drawing::{Drawing, DrawingOutcome};
+pub(crate) use crate::app::views::scene::drawing::{RenderOutcome, RenderTask};
 use crate::app::views::scene::glow::Glow;
-pub(crate) use crate::app::views::scene::picture::{Decision, PictureWindow};
+pub(crate) use crate::app::views::scene::picture::{Decision, RenderDialog};
 use crate::app::views::{Freshness, freshness_chip, note, note_size, plate, scale_bar};
 use crate::app::widgets::theme::{Colours, colours};
 use crate::app::widgets::{arrow_keys, icon_button, zoom_keys};
 use crate::engine::light::Light;
 use crate::engine::texture::TextureView;
-use crate::engine::{Extent, Heightfield, Picture};
+use crate::engine::{Extent, Heightfield, Image};
 #[cfg(test)]
 use crate::scene::Counts;
-use crate::scene::camera::{Camera, Measure, Sight, Vec3, dot};
-use crate::scene::{Coat, Frame, GlowingFault, Gpu, Portrait, Stand};
+use crate::scene::camera::{Camera, SceneScale, Vec3, ViewProjection, dot};
+use crate::scene::{Frame, GlowingFault, Gpu, RenderParams, ShadingMode, Stand};
 use crate::worker::{Preview, Wake};
 
 /// How long the camera takes from one place to another, seconds.
@@ -60,7 +60,7 @@ const LONG_REST: f64 = 0.25;
 
 /// Ready-made looks at the land.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Look {
+pub(crate) enum CameraPreset {
     /// All of it, from where one looks now.
     Framed,
     /// As a new land is looked at: a corner in front, from half above.
@@ -84,8 +84,8 @@ enum Card {
 
 /// The land that is shown.
 struct Shown {
-    land: Arc<Heightfield>,
-    colours: Arc<Picture>,
+    terrain: Arc<Heightfield>,
+    colours: Arc<Image>,
     is_lit: bool,
     /// The lowest and the highest point, metres.
     range_m: [f32; 2],
@@ -121,11 +121,11 @@ pub(crate) struct Around<'a> {
 
 /// How the land is looked at.
 #[derive(Clone, Copy)]
-pub(crate) struct Posture {
+pub(crate) struct SceneViewState {
     camera: Camera,
     aspect: f32,
     is_framed: bool,
-    coat: Coat,
+    shading: ShadingMode,
     exaggeration: f32,
     glows: bool,
 }
@@ -145,7 +145,7 @@ pub(crate) struct Scene {
     is_framed: bool,
     /// Whether nobody has moved it yet.
     is_untouched: bool,
-    coat: Coat,
+    shading: ShadingMode,
     exaggeration: f32,
     shown: Option<Shown>,
     morph: Option<Morph>,
@@ -157,7 +157,7 @@ pub(crate) struct Scene {
     /// Whether the field of the water's level is to get the caret.
     wants_water: bool,
     /// What was drawn last: what a picture of the view is made of.
-    portrait: Option<Portrait>,
+    params: Option<RenderParams>,
     #[cfg(test)]
     frame: Option<Frame>,
 }
@@ -173,7 +173,7 @@ impl Default for Scene {
             flight: None,
             is_framed: true,
             is_untouched: true,
-            coat: Coat::default(),
+            shading: ShadingMode::default(),
             exaggeration: 1.0,
             shown: None,
             morph: None,
@@ -181,7 +181,7 @@ impl Default for Scene {
             moved_at: f64::MIN,
             aspect: 1.5,
             wants_water: false,
-            portrait: None,
+            params: None,
             #[cfg(test)]
             frame: None,
         }
@@ -231,15 +231,15 @@ impl Scene {
     }
 
     /// How the land is looked at, for a view on another card.
-    pub(crate) fn posture(&self) -> Posture {
-        let Self { camera, aspect, is_framed, coat, exaggeration, .. } = *self;
-        Posture { camera, aspect, is_framed, coat, exaggeration, glows: self.glow.is_on }
+    pub(crate) fn view_state(&self) -> SceneViewState {
+        let Self { camera, aspect, is_framed, shading, exaggeration, .. } = *self;
+        SceneViewState { camera, aspect, is_framed, shading, exaggeration, glows: self.glow.is_on }
     }
 
-    pub(crate) fn take(&mut self, posture: Posture) {
-        let Posture { camera, aspect, is_framed, coat, exaggeration, glows } = posture;
+    pub(crate) fn take(&mut self, view_state: SceneViewState) {
+        let SceneViewState { camera, aspect, is_framed, shading, exaggeration, glows } = view_state;
         (self.camera, self.aspect, self.is_framed) = (camera, aspect, is_framed);
-        (self.coat, self.exaggeration, self.glow.is_on) = (coat, exaggeration, glows);
+        (self.shading, self.exaggeration, self.glow.is_on) = (shading, exaggeration, glows);
     }
 
     /// Whether the playhead is held: its faults glow as long as it is.
@@ -274,12 +274,12 @@ impl Scene {
             | TextureView::Weight(_)
             | TextureView::Humidity
             | TextureView::Shade => false,
-            TextureView::Alone(_) | TextureView::Uncovered => true,
+            TextureView::Solo(_) | TextureView::Uncovered => true,
         };
         let range_m = [preview.summary.min_m, preview.summary.max_m];
-        let is_same_land = self.shown.as_ref().is_some_and(|shown| Arc::ptr_eq(&shown.land, &preview.land));
+        let is_same_land = self.shown.as_ref().is_some_and(|shown| Arc::ptr_eq(&shown.terrain, &preview.terrain));
         if !is_same_land {
-            let before = self.shown.as_ref().filter(|shown| shown.land.grid() == preview.land.grid());
+            let before = self.shown.as_ref().filter(|shown| shown.terrain.grid() == preview.terrain.grid());
             // Quick ones follow each other like frames; between slow ones the land glides all the way to the next.
             let since = now - self.changed_at;
             let seconds = if preview.request.animated { since.min(LONGEST_MORPH) } else { MORPH };
@@ -288,35 +288,35 @@ impl Scene {
             self.morph = before.filter(|_| glides).map(morph);
             (self.changed_at, self.moved_at) = (now, now);
         }
-        let (land, colours) = (preview.land.clone(), preview.albedo.clone());
-        self.shown = Some(Shown { land, colours, is_lit, range_m });
+        let (terrain, colours) = (preview.terrain.clone(), preview.albedo.clone());
+        self.shown = Some(Shown { terrain, colours, is_lit, range_m });
     }
 
     /// Back to where a new land is looked at from.
     pub(crate) fn reset(&mut self) {
         (self.camera, self.flight, self.is_framed) = (Camera::default(), None, true);
-        self.portrait = None;
+        self.params = None;
     }
 
     /// Looks at the land in a ready-made way.
-    pub(crate) fn look(&mut self, look: Look, extent: Extent, now: f64) {
+    pub(crate) fn look(&mut self, look: CameraPreset, extent: Extent, now: f64) {
         const QUARTER: f32 = std::f32::consts::FRAC_PI_2;
         let mut to = self.goal();
         match look {
-            Look::Framed => {}
-            Look::ThreeQuarter => {
+            CameraPreset::Framed => {}
+            CameraPreset::ThreeQuarter => {
                 let Camera { azimuth, pitch, flat, .. } = Camera::default();
                 (to.azimuth, to.pitch, to.flat) = (azimuth, pitch, flat);
             }
-            Look::FromAbove => (to.azimuth, to.pitch, to.flat) = (0.0, QUARTER, 1.0),
-            Look::FromTheSide => {
+            CameraPreset::FromAbove => (to.azimuth, to.pitch, to.flat) = (0.0, QUARTER, 1.0),
+            CameraPreset::FromTheSide => {
                 let is_there = to.pitch == 0.0 && to.flat == 1.0;
                 let sides = (to.azimuth / QUARTER).round() + f32::from(u8::from(is_there));
                 (to.azimuth, to.pitch, to.flat) = (sides * QUARTER, 0.0, 1.0);
             }
-            Look::North => to.azimuth = 0.0,
+            CameraPreset::North => to.azimuth = 0.0,
         }
-        self.is_framed |= look != Look::North;
+        self.is_framed |= look != CameraPreset::North;
         if self.is_framed {
             let measure = self.measure(extent);
             to.frame(measure.half(), measure.block(self.range_m(1.0)), self.aspect);
@@ -339,8 +339,8 @@ impl Scene {
         }
     }
 
-    fn measure(&self, extent: Extent) -> Measure {
-        Measure { extent, exaggeration: self.exaggeration }
+    fn measure(&self, extent: Extent) -> SceneScale {
+        SceneScale { extent, exaggeration: self.exaggeration }
     }
 
     /// The lowest and the highest point, metres, where the land has come so far.
@@ -351,10 +351,10 @@ impl Scene {
     }
 
     /// The land as it is looked at now.
-    fn portrait(&self, around: &Around, is_dark: bool, range_m: [f32; 2]) -> Option<Portrait> {
+    fn params(&self, around: &Around, is_dark: bool, range_m: [f32; 2]) -> Option<RenderParams> {
         let shown = self.shown.as_ref()?;
-        Some(Portrait {
-            land: shown.land.clone(),
+        Some(RenderParams {
+            terrain: shown.terrain.clone(),
             colours: shown.colours.clone(),
             is_lit: shown.is_lit,
             range_m,
@@ -364,36 +364,36 @@ impl Scene {
             light: around.light.clone(),
             water_m: *around.water_m,
             is_dark,
-            coat: self.coat,
+            shading: self.shading,
             glow: around.glow.to_vec(),
             camera: Some(self.camera),
         })
     }
 
     /// What was drawn last, unless another land has come since, as it does while the view is hidden.
-    fn drawn(&self) -> Option<&Portrait> {
+    fn drawn(&self) -> Option<&RenderParams> {
         let shown = self.shown.as_ref()?;
-        let is_shown = |portrait: &&Portrait| {
-            Arc::ptr_eq(&portrait.land, &shown.land) && Arc::ptr_eq(&portrait.colours, &shown.colours)
+        let is_shown = |params: &&RenderParams| {
+            Arc::ptr_eq(&params.terrain, &shown.terrain) && Arc::ptr_eq(&params.colours, &shown.colours)
         };
-        self.portrait.as_ref().filter(is_shown)
+        self.params.as_ref().filter(is_shown)
     }
 
     /// What pictures of that size are made of: the view, as large in them as in the pane, and what to draw it with.
-    pub(crate) fn model(&self, size: [u32; 2]) -> Result<(RenderState, Portrait), String> {
+    pub(crate) fn model(&self, size: [u32; 2]) -> Result<(RenderState, RenderParams), String> {
         let seen = self.state.clone().zip(self.drawn().cloned());
-        let (state, mut portrait) = seen.ok_or_else(|| NOTHING_TO_SEE.to_string())?;
-        let measure = portrait.measure();
-        if let Some(camera) = &mut portrait.camera {
+        let (state, mut params) = seen.ok_or_else(|| NOTHING_TO_SEE.to_string())?;
+        let measure = params.measure();
+        if let Some(camera) = &mut params.camera {
             let aspect = size[0] as f32 / size[1].max(1) as f32;
-            camera.refit(measure.half(), measure.block(portrait.range_m), [self.aspect, aspect]);
+            camera.refit(measure.half(), measure.block(params.range_m), [self.aspect, aspect]);
         }
-        Ok((state, portrait))
+        Ok((state, params))
     }
 
     /// What the camera sees.
-    fn sight(&self, stand: &Stand, aspect: f32) -> Option<Sight> {
-        self.shown.as_ref().map(|shown| stand.sight(&self.camera, &shown.land, aspect))
+    fn projection(&self, stand: &Stand, aspect: f32) -> Option<ViewProjection> {
+        self.shown.as_ref().map(|shown| stand.projection(&self.camera, &shown.terrain, aspect))
     }
 
     /// Draws the view into the rest of `ui`; returns what it is taken by.
@@ -427,31 +427,32 @@ impl Scene {
         let range_m = self.range_m(blend);
         self.fit(measure.half(), measure.block(range_m), pane.aspect_ratio(), now);
         let high = measure.y(range_m[1]);
-        let Some(stand) = self.portrait(around, true, range_m).map(|portrait| portrait.stand()) else { return };
+        let Some(stand) = self.params(around, true, range_m).map(|params| params.stand()) else { return };
         self.move_camera(ui, response, pane, &stand, high, now);
-        let portrait = self.portrait(around, ui.visuals().dark_mode, range_m);
-        let (Some(sight), Some(portrait)) = (self.sight(&stand, self.aspect), portrait) else { return };
-        self.draw(ui, &gpu, pane, around, portrait, blend, now);
+        let params = self.params(around, ui.visuals().dark_mode, range_m);
+        let (Some(projection), Some(params)) = (self.projection(&stand, self.aspect), params) else { return };
+        self.draw(ui, &gpu, pane, around, params, blend, now);
 
         let painter = ui.painter().with_clip_rect(pane);
         if let Some(at) = response.hover_pos() {
-            *around.crosshair_m = self.pick(&sight, at, pane, &measure, high).map(|point| measure.place_m(point));
+            *around.crosshair_m = self.pick(&projection, at, pane, &measure, high).map(|point| measure.place_m(point));
         }
         if let (Some(place), Some(shown)) = (*around.crosshair_m, &self.shown) {
             let [x_m, z_m] = place;
-            let foot = measure.point(place, shown.land.height_at(x_m, z_m));
-            let hidden = sight.hides(foot, &measure, &shown.land, high);
-            pin(&painter, &sight, foot, pane, colours(ui).accent, hidden, response.hovered());
+            let foot = measure.point(place, shown.terrain.height_at(x_m, z_m));
+            let hidden = projection.hides(foot, &measure, &shown.terrain, high);
+            pin(&painter, &projection, foot, pane, colours(ui).accent, hidden, response.hovered());
         }
-        let pixels = dot(sight.right, sight.right).sqrt() * 0.5 * pane.width();
-        let pixels_per_m = pixels / (sight.divisor(self.camera.pivot) * measure.unit_m());
+        let pixels = dot(projection.right, projection.right).sqrt() * 0.5 * pane.width();
+        let pixels_per_m = pixels / (projection.divisor(self.camera.pivot) * measure.unit_m());
         let bar = scale_bar(ui, &painter, pane, pixels_per_m);
         let mut legend = None;
         if bar.top() - pane.top() > LEAST_ROOM
-            && let Some(ramp) = self.coat.ramp()
+            && let Some(ramp) = self.shading.ramp()
         {
-            let (unit, numbers) = if self.coat == Coat::Slope { ("°", angles()) } else { ("m", heights(range_m)) };
-            legend = Some(ramp_legend(ui, &painter, bar, &format!("{}, {unit}", self.coat.text()), ramp, numbers));
+            let (unit, numbers) =
+                if self.shading == ShadingMode::Slope { ("°", angles()) } else { ("m", heights(range_m)) };
+            legend = Some(ramp_legend(ui, &painter, bar, &format!("{}, {unit}", self.shading.text()), ramp, numbers));
         }
         let before = (self.exaggeration, *around.water_m);
         self.controls_ui(ui, pane, around.water_m);
@@ -465,7 +466,7 @@ impl Scene {
                 note(ui, &painter, Align2::LEFT_TOP, at, text);
             }
         }
-        let step = self.shown.as_ref().map_or(1, |shown| lock(&gpu).step(&shown.land));
+        let step = self.shown.as_ref().map_or(1, |shown| lock(&gpu).step(&shown.terrain));
         if step > 1 {
             let text = format!("Drawn from every {step}. sample: the graphics adapter holds no more");
             note(ui, &painter, Align2::LEFT_TOP, pane.left_top() + Vec2::new(8.0, 36.0), &text);
@@ -485,9 +486,9 @@ impl Scene {
         share.max(0.0)
     }
 
-    fn pick(&self, sight: &Sight, at: Pos2, pane: Rect, measure: &Measure, high: f32) -> Option<Vec3> {
+    fn pick(&self, projection: &ViewProjection, at: Pos2, pane: Rect, measure: &SceneScale, high: f32) -> Option<Vec3> {
         let shown = self.shown.as_ref()?;
-        sight.pick(sight.ray(at, pane), measure, &shown.land, high)
+        projection.pick(projection.ray(at, pane), measure, &shown.terrain, high)
     }
 
     /// Lets the camera go with the pane, and with the land where it still frames it.
@@ -521,13 +522,13 @@ impl Scene {
             }
             ui.ctx().request_repaint();
         }
-        let Some(sight) = self.sight(stand, self.aspect) else { return };
-        let under = |at: Pos2| self.pick(&sight, at, pane, &stand.measure, high);
+        let Some(projection) = self.projection(stand, self.aspect) else { return };
+        let under = |at: Pos2| self.pick(&projection, at, pane, &stand.measure, high);
         // The sky: what lies as deep in the picture as the pivot.
-        let away = |at: Pos2| sight.ray(at, pane).at(sight.depth(self.camera.pivot));
+        let away = |at: Pos2| projection.ray(at, pane).at(projection.depth(self.camera.pivot));
         // Beside the land: the table on which it stands, if one sees anything of it.
         let level = |at: Pos2| {
-            let ray = sight.ray(at, pane);
+            let ray = projection.ray(at, pane);
             let depth = (stand.bottom - ray.from[1]) / ray.way[1];
             let is_near = depth > ray.near && depth < 2.0 * self.camera.distance;
             if self.camera.flat == 1.0 { Some(away(at)) } else { is_near.then(|| ray.at(depth)) }
@@ -542,8 +543,8 @@ impl Scene {
         if let Some(at) = response.interact_pointer_pos().filter(|_| is_moved && pans)
             && let Some(grabbed) = under(at - drag).or_else(|| level(at - drag))
         {
-            camera.attend(&sight, grabbed);
-            camera.pan(grabbed, sight.ray(at, pane));
+            camera.attend(&projection, grabbed);
+            camera.pan(grabbed, projection.ray(at, pane));
         }
         if let Some(at) = response.hover_pos() {
             let (scroll, pinch) = ui.input(|input| (input.smooth_scroll_delta().y, input.zoom_delta()));
@@ -551,7 +552,7 @@ impl Scene {
             if factor != 1.0 {
                 match under(at).or_else(|| level(at)) {
                     Some(target) => {
-                        camera.attend(&sight, target);
+                        camera.attend(&projection, target);
                         camera.zoom(factor, target);
                     }
                     None => camera.zoom(factor, away(at)),
@@ -600,11 +601,11 @@ impl Scene {
         gpu: &Arc<Mutex<Gpu>>,
         pane: Rect,
         around: &Around,
-        portrait: Portrait,
+        params: RenderParams,
         blend: f32,
         now: f64,
     ) {
-        if self.portrait.as_ref().is_some_and(|before| before.glow != portrait.glow) {
+        if self.params.as_ref().is_some_and(|before| before.glow != params.glow) {
             self.moved_at = now;
         }
         // A software adapter draws more coarsely while something moves.
@@ -621,14 +622,14 @@ impl Scene {
         // Pixel for pixel what the pane has.
         let between = |from: f32, to: f32| (((to * scale).round() - (from * scale).round()) as u32).max(1);
         let size = [between(pane.left(), pane.right()), between(pane.top(), pane.bottom())];
-        let sight = portrait.stand().sight(&self.camera, &portrait.land, self.aspect);
-        let frame = Frame { sight, blend, is_hurried, ..portrait.frame(size, 0.0) };
+        let projection = params.stand().projection(&self.camera, &params.terrain, self.aspect);
+        let frame = Frame { projection, blend, is_hurried, ..params.frame(size, 0.0) };
         #[cfg(test)]
         {
             self.frame = Some(frame.clone());
         }
-        self.portrait = Some(portrait);
-        let callback = egui_wgpu::Callback::new_paint_callback(pane, Painting { gpu: gpu.clone(), frame });
+        self.params = Some(params);
+        let callback = egui_wgpu::Callback::new_paint_callback(pane, PaintedTexture { gpu: gpu.clone(), frame });
         ui.painter().add(callback);
     }
 
@@ -638,13 +639,13 @@ impl Scene {
     }
 
     /// The level of new water, metres: sea level where the land reaches below it, else a little over its lowest point.
-    pub(crate) fn usual_water_m(&self) -> f64 {
+    pub(crate) fn default_water_level_m(&self) -> f64 {
         let [low, high] = self.land_m();
         f64::from(if low < 0.0 && high > 0.0 { 0.0 } else { (low + 0.12 * (high - low)).round() })
     }
 
     /// The level of the water is to be typed.
-    pub(crate) fn reveal_water(&mut self) {
+    pub(crate) fn focus_water_level(&mut self) {
         self.wants_water = true;
     }
 
@@ -654,9 +655,9 @@ impl Scene {
         let mut corner = ui.new_child(UiBuilder::new().max_rect(place).layout(Layout::left_to_right(Align::Center)));
         let ui = &mut corner;
         ui.spacing_mut().item_spacing.x = 6.0;
-        let combo = ComboBox::from_id_salt("coat").selected_text(self.coat.text()).width(124.0).show_ui(ui, |ui| {
-            for coat in Coat::ALL {
-                ui.selectable_value(&mut self.coat, coat, coat.text()).on_hover_text(coat.doc());
+        let combo = ComboBox::from_id_salt("coat").selected_text(self.shading.text()).width(124.0).show_ui(ui, |ui| {
+            for shading in ShadingMode::ALL {
+                ui.selectable_value(&mut self.shading, shading, shading.text()).on_hover_text(shading.doc());
             }
         });
         combo.response.widget_info(|| WidgetInfo::labeled(Role::ComboBox, true, "What the 3-D view shows"));
@@ -685,7 +686,7 @@ impl Scene {
         toggle.widget_info(|| WidgetInfo::selected(Role::Button, true, is_wet, "Water"));
         if toggle.clicked() {
             is_wet = !is_wet;
-            *water_m = is_wet.then(|| self.usual_water_m());
+            *water_m = is_wet.then(|| self.default_water_level_m());
         }
         if let Some(level) = water_m {
             let [low, high] = self.land_m();
@@ -707,14 +708,14 @@ impl Scene {
         let dial = Rect::from_center_size(centre, Vec2::splat(36.0));
         let response = ui.interact(dial, ui.scope_id().with("north"), Sense::click()).on_hover_text("Turn north up");
         response.widget_info(|| WidgetInfo::labeled(Role::Button, true, "Turn north up"));
-        let mut chosen = response.clicked().then_some(Look::North);
+        let mut chosen = response.clicked().then_some(CameraPreset::North);
         let colours = colours(ui);
         north(&ui.painter().with_clip_rect(pane), centre, self.camera.azimuth, &colours);
         let looks = [
-            (ICON_FILTER_CENTER_FOCUS, Command::FrameViews, Look::Framed),
-            (ICON_VIEW_IN_AR, Command::LookThreeQuarter, Look::ThreeQuarter),
-            (ICON_MAP, Command::LookFromAbove, Look::FromAbove),
-            (ICON_LANDSCAPE, Command::LookFromTheSide, Look::FromTheSide),
+            (ICON_FILTER_CENTER_FOCUS, Command::FrameViews, CameraPreset::Framed),
+            (ICON_VIEW_IN_AR, Command::ViewThreeQuarter, CameraPreset::ThreeQuarter),
+            (ICON_MAP, Command::ViewFromAbove, CameraPreset::FromAbove),
+            (ICON_LANDSCAPE, Command::ViewFromSide, CameraPreset::FromTheSide),
         ];
         let width = 34.0 * looks.len() as f32 + 2.0;
         let place = Rect::from_min_max(
@@ -770,8 +771,16 @@ fn north(painter: &egui::Painter, centre: Pos2, azimuth: f32, colours: &Colours)
 }
 
 /// The pointer's place on the land, as a pin that stands in it; a ring where the pointer itself is here.
-fn pin(painter: &egui::Painter, sight: &Sight, foot: Vec3, pane: Rect, accent: Color32, hidden: bool, here: bool) {
-    let Some(at) = sight.project(foot, pane) else { return };
+fn pin(
+    painter: &egui::Painter,
+    projection: &ViewProjection,
+    foot: Vec3,
+    pane: Rect,
+    accent: Color32,
+    hidden: bool,
+    here: bool,
+) {
+    let Some(at) = projection.project(foot, pane) else { return };
     let fade = if hidden { 0.35 } else { 1.0 };
     let (accent, dark) = (accent.gamma_multiply(fade), Color32::from_black_alpha(150).gamma_multiply(fade));
     if here {
@@ -787,12 +796,12 @@ fn pin(painter: &egui::Painter, sight: &Sight, foot: Vec3, pane: Rect, accent: C
 }
 
 /// One frame on its way to the card.
-struct Painting {
+struct PaintedTexture {
     gpu: Arc<Mutex<Gpu>>,
     frame: Frame,
 }
 
-impl egui_wgpu::CallbackTrait for Painting {
+impl egui_wgpu::CallbackTrait for PaintedTexture {
     fn prepare(
         &self,
         _device: &wgpu::Device,

@@ -3,7 +3,7 @@
 use egui::{Context, DragValue};
 
 use crate::app::widgets::modal;
-use crate::files::texture::{PICTURE_SIDES, TURNTABLE_FRAMES};
+use crate::files::texture::{RENDER_SIDES, TURNTABLE_FRAMES};
 
 /// Sizes that people ask for.
 const SIZES: [([u32; 2], &str); 4] =
@@ -21,12 +21,12 @@ pub(crate) enum Decision {
 }
 
 /// The window.
-pub(crate) struct PictureWindow {
+pub(crate) struct RenderDialog {
     size: [u32; 2],
     frames: Option<u32>,
 }
 
-impl PictureWindow {
+impl RenderDialog {
     /// For one picture.
     pub(crate) fn single() -> Self {
         Self { size: SIZES[0].0, frames: None }
@@ -60,7 +60,7 @@ impl PictureWindow {
             ui.horizontal(|ui| {
                 for (side, name) in self.size.iter_mut().zip(["Width", "Height"]) {
                     let label = ui.label(name);
-                    let value = DragValue::new(side).range(PICTURE_SIDES).speed(4.0).suffix(" px");
+                    let value = DragValue::new(side).range(RENDER_SIDES).speed(4.0).suffix(" px");
                     ui.add(value).labelled_by(label.id);
                 }
             });

@@ -7,9 +7,9 @@ use egui_kittest::{Harness, SnapshotOptions};
 
 use crate::app::tests::{Scripted, can_draw, chosen, pause, wait};
 use crate::app::views::scene::*;
-use crate::app::{App, Command, Folders};
+use crate::app::{App, Command, UserFolders};
 use crate::engine::map_view::MapView;
-use crate::engine::{Grid, Monitor, Recipe};
+use crate::engine::{Grid, Progress, Recipe};
 use crate::project::presets;
 use crate::worker::{InputFiles, PreviewRequest, Previewer};
 
@@ -127,37 +127,38 @@ fn bumpy() -> Heightfield {
 }
 
 /// A frame of that land in those colours, which are not lit.
-fn frame(land: Heightfield, colours: Picture, camera: &Camera, size: [u32; 2]) -> Frame {
-    let portrait = Portrait { is_lit: true, exaggeration: 1.5, ..Portrait::new(land, colours, Light::default(), None) };
-    let mut frame = portrait.frame(size, 0.0);
+fn frame(terrain: Heightfield, colours: Image, camera: &Camera, size: [u32; 2]) -> Frame {
+    let params =
+        RenderParams { is_lit: true, exaggeration: 1.5, ..RenderParams::new(terrain, colours, Light::default(), None) };
+    let mut frame = params.frame(size, 0.0);
     // Clear air.
-    frame.mood.zenith[3] = 0.0;
-    let sight = camera.sight(size[0] as f32 / size[1] as f32, |_| f32::MIN);
-    Frame { sight, is_hurried: true, ..frame }
+    frame.environment.zenith[3] = 0.0;
+    let projection = camera.projection(size[0] as f32 / size[1] as f32, |_| f32::MIN);
+    Frame { projection, is_hurried: true, ..frame }
 }
 
-fn black(land: &Heightfield) -> Picture {
-    let (width, height) = (land.grid().width(), land.grid().height());
-    Picture { width, height, pixels: vec![[0, 0, 0, 255]; width * height] }
+fn black(terrain: &Heightfield) -> Image {
+    let (width, height) = (terrain.grid().width(), terrain.grid().height());
+    Image { width, height, pixels: vec![[0, 0, 0, 255]; width * height] }
 }
 
 #[test]
 fn a_marked_pixel_is_drawn_where_the_projection_says() {
-    let Some((land, mut gpu)) = board() else { return };
+    let Some((terrain, mut gpu)) = board() else { return };
     let camera = Camera { azimuth: 0.7, pitch: 0.9, distance: 1.9, ..Default::default() };
     let cameras = [camera, Camera { flat: 0.5, ..camera }, Camera { flat: 1.0, ..camera }];
     let size = [480, 320];
     let pane = Rect::from_min_size(Pos2::ZERO, Vec2::new(480.0, 320.0));
     let places = [(7, 6), (24, 16), (40, 9), (30, 27)];
     for (camera, (c, r)) in cameras.iter().flat_map(|camera| places.map(|place| (camera, place))) {
-        let mut colours = black(&land);
+        let mut colours = black(&terrain);
         colours.pixels[r * colours.width + c] = [255, 0, 0, 255];
-        let frame = frame(land.clone(), colours, camera, size);
-        let grid = land.grid();
+        let frame = frame(terrain.clone(), colours, camera, size);
+        let grid = terrain.grid();
         let middle = |at: usize, count: usize, side: f64| (at as f64 + 0.5) / count as f64 * side;
         let (x_m, z_m) = (middle(c, grid.width(), WORLD.width_m), middle(r, grid.height(), WORLD.depth_m));
-        let point = frame.measure.point([x_m, z_m], land.height_at(x_m, z_m));
-        let expected = frame.sight.project(point, pane).expect("in front");
+        let point = frame.measure.point([x_m, z_m], terrain.height_at(x_m, z_m));
+        let expected = frame.projection.project(point, pane).expect("in front");
         let picture = drawn(&mut gpu, &frame);
         let (mut sum, mut centre) = (0.0, Vec2::ZERO);
         for (i, pixel) in picture.pixels.iter().enumerate() {
@@ -176,16 +177,16 @@ fn a_marked_pixel_is_drawn_where_the_projection_says() {
 
 #[test]
 fn the_heights_on_the_card_are_those_of_the_land_to_the_bit() {
-    let Some((land, mut gpu)) = board() else { return };
-    let frame = frame(land.clone(), black(&land), &Camera::default(), [64, 48]);
+    let Some((terrain, mut gpu)) = board() else { return };
+    let frame = frame(terrain.clone(), black(&terrain), &Camera::default(), [64, 48]);
     gpu.draw(&frame).expect("drawn");
-    assert_eq!(gpu.heights(), land.heights());
+    assert_eq!(gpu.heights(), terrain.heights());
 }
 
 #[test]
 fn only_what_has_changed_is_brought_and_drawn() {
-    let Some((land, mut gpu)) = board() else { return };
-    let first = frame(land.clone(), black(&land), &Camera::default(), [64, 48]);
+    let Some((terrain, mut gpu)) = board() else { return };
+    let first = frame(terrain.clone(), black(&terrain), &Camera::default(), [64, 48]);
     let mut check = |frame: &Frame, what: &str, expected: [u64; 4]| {
         gpu.draw(frame).expect("drawn");
         let Counts { heights, colours, lights, pictures } = gpu.counts;
@@ -193,15 +194,15 @@ fn only_what_has_changed_is_brought_and_drawn() {
     };
     check(&first, "the first", [1, 1, 1, 1]);
     check(&first, "nothing new", [1, 1, 1, 1]);
-    let sight = Camera { azimuth: 2.0, ..Default::default() }.sight(4.0 / 3.0, |_| f32::MIN);
-    let moved = Frame { sight, ..first.clone() };
+    let projection = Camera { azimuth: 2.0, ..Default::default() }.projection(4.0 / 3.0, |_| f32::MIN);
+    let moved = Frame { projection, ..first.clone() };
     check(&moved, "a moved camera", [1, 1, 1, 2]);
-    let painted = Frame { colours: Arc::new(black(&land)), ..moved.clone() };
+    let painted = Frame { colours: Arc::new(black(&terrain)), ..moved.clone() };
     check(&painted, "new colours", [1, 2, 1, 3]);
-    let mut mood = painted.mood;
-    mood.sun = [0.6, 0.8, 0.0, 1.0];
-    check(&Frame { mood, ..painted.clone() }, "another sun", [1, 2, 2, 4]);
-    let risen = Frame { land: Arc::new(bumpy()), mood, ..painted.clone() };
+    let mut environment = painted.environment;
+    environment.sun = [0.6, 0.8, 0.0, 1.0];
+    check(&Frame { environment, ..painted.clone() }, "another sun", [1, 2, 2, 4]);
+    let risen = Frame { terrain: Arc::new(bumpy()), environment, ..painted.clone() };
     check(&risen, "another land", [2, 3, 3, 5]);
     check(&Frame { blend: 0.5, ..risen.clone() }, "half way to it", [2, 3, 3, 6]);
 }
@@ -217,7 +218,7 @@ fn half_way_between_two_lands_lies_half_way_between_them() {
     let camera = Camera { pitch: 0.3, azimuth: 0.0, distance: 3.0, pivot: [0.0, 0.05, 0.0], flat: 0.0 };
     let pane = Rect::from_min_size(Pos2::ZERO, Vec2::new(96.0, 96.0));
     let of = |height: f32, blend: f32| {
-        let white = Picture { width: 33, height: 33, pixels: vec![[255; 4]; 33 * 33] };
+        let white = Image { width: 33, height: 33, pixels: vec![[255; 4]; 33 * 33] };
         let frame = frame(level(height), white, &camera, [96, 96]);
         Frame { blend, heights: [0.0, 0.2], bottom: -0.035, ..frame }
     };
@@ -228,31 +229,31 @@ fn half_way_between_two_lands_lies_half_way_between_them() {
     let top = (0..96).find(|&y| bright(y)).expect("land") as f32;
     // The far edge of a table at 150 m is what rises highest on the screen.
     let edge = half.measure.point([1500.0, 0.0], 150.0);
-    let expected = half.sight.project(edge, pane).expect("in front").y;
+    let expected = half.projection.project(edge, pane).expect("in front").y;
     assert!((top - expected).abs() < 1.5, "{top} and not {expected}");
 }
 
 /// What is drawn of a frame.
-fn drawn(gpu: &mut Gpu, frame: &Frame) -> Picture {
-    gpu.picture(frame, &Monitor::new()).expect("a picture")
+fn drawn(gpu: &mut Gpu, frame: &Frame) -> Image {
+    gpu.picture(frame, &Progress::new()).expect("a picture")
 }
 
 /// Where a place of that land lies in a picture of it.
 fn pixel_of(frame: &Frame, place_m: [f64; 2]) -> Pos2 {
     let [width, height] = frame.size.map(|side| side as f32);
-    let point = frame.measure.point(place_m, frame.land.height_at(place_m[0], place_m[1]));
-    frame.sight.project(point, Rect::from_min_size(Pos2::ZERO, Vec2::new(width, height))).expect("in front")
+    let point = frame.measure.point(place_m, frame.terrain.height_at(place_m[0], place_m[1]));
+    frame.projection.project(point, Rect::from_min_size(Pos2::ZERO, Vec2::new(width, height))).expect("in front")
 }
 
-fn colour_at(picture: &Picture, at: Pos2) -> [u8; 4] {
+fn colour_at(picture: &Image, at: Pos2) -> [u8; 4] {
     picture.pixels[at.y as usize * picture.width + at.x as usize]
 }
 
 #[test]
 fn a_fault_glows_on_its_line_and_not_beside_it() {
-    let Some((land, mut gpu)) = board() else { return };
+    let Some((terrain, mut gpu)) = board() else { return };
     let camera = Camera { azimuth: 0.7, pitch: 0.9, distance: 1.9, ..Default::default() };
-    let plain = frame(land.clone(), black(&land), &camera, [480, 320]);
+    let plain = frame(terrain.clone(), black(&terrain), &camera, [480, 320]);
     let line = GlowingFault { from_m: [600.0, 500.0], to_m: [2400.0, 1500.0], strength: 1.0 };
     let lit = Frame { glow: vec![line], ..plain.clone() };
     let (dark, bright) = (drawn(&mut gpu, &plain), drawn(&mut gpu, &lit));
@@ -269,7 +270,7 @@ fn a_fault_glows_on_its_line_and_not_beside_it() {
     assert_eq!(colour_at(&bright, beyond), colour_at(&dark, beyond), "beyond the end");
     let faint = Frame { glow: vec![GlowingFault { strength: 0.2, ..line }], ..plain.clone() };
     let middle = pixel_of(&plain, [1500.0, 1000.0]);
-    let red = |picture: &Picture| colour_at(picture, middle)[0];
+    let red = |picture: &Image| colour_at(picture, middle)[0];
     let faint = drawn(&mut gpu, &faint);
     assert!(red(&dark) < red(&faint) && red(&faint) < red(&bright), "an older one glows less");
 }
@@ -333,7 +334,7 @@ fn the_youngest_faults_are_drawn_over_the_maps_too() {
     editor.run_steps(90);
     assert_eq!(embers(&mut editor), 0, "at rest");
     let ctx = editor.ctx.clone();
-    editor.state_mut().carry_out(&ctx, Command::Seek(20));
+    editor.state_mut().execute(&ctx, Command::Seek(20));
     wait(&mut editor, "the land of iteration 20", |app| {
         app.shown.as_ref().is_some_and(|shown| shown.request.position == 20 && !shown.coarse)
     });
@@ -344,10 +345,10 @@ fn the_youngest_faults_are_drawn_over_the_maps_too() {
 
 #[test]
 fn a_picture_in_bands_is_the_picture() {
-    let Some((land, mut gpu)) = board() else { return };
+    let Some((terrain, mut gpu)) = board() else { return };
     for flat in [0.0, 1.0] {
         let camera = Camera { azimuth: 0.7, pitch: 0.6, flat, ..Default::default() };
-        let frame = Frame { is_hurried: false, ..frame(land.clone(), black(&land), &camera, [320, 200]) };
+        let frame = Frame { is_hurried: false, ..frame(terrain.clone(), black(&terrain), &camera, [320, 200]) };
         let whole = drawn(&mut gpu, &frame);
         gpu.limit_bands(320 * 24);
         let before = gpu.counts.pictures;
@@ -358,9 +359,9 @@ fn a_picture_in_bands_is_the_picture() {
         // Triangles may be rounded otherwise at their edges.
         assert!(differing < 32, "{differing} pixels differ");
     }
-    let stopped = Monitor::new();
+    let stopped = Progress::new();
     stopped.cancel();
-    let frame = frame(land.clone(), black(&land), &Camera::default(), [64, 64]);
+    let frame = frame(terrain.clone(), black(&terrain), &Camera::default(), [64, 64]);
     assert!(gpu.picture(&frame, &stopped).is_err());
 }
 
@@ -369,32 +370,32 @@ fn level_ground_has_the_colour_that_the_legend_says() {
     let Some((_, mut gpu)) = board() else { return };
     let level = Heightfield::from_fn(Grid::new(WORLD, 33, 33), |_, _| 150.0);
     let camera = Camera { pitch: 1.2, distance: 3.0, ..Default::default() };
-    let seen = |gpu: &mut Gpu, coat: Coat, range_m: [f32; 2]| {
+    let seen = |gpu: &mut Gpu, shading: ShadingMode, range_m: [f32; 2]| {
         let colours = black(&level);
-        let portrait = Portrait {
-            coat,
+        let params = RenderParams {
+            shading,
             range_m,
             camera: Some(camera),
-            ..Portrait::new(level.clone(), colours, Light::default(), None)
+            ..RenderParams::new(level.clone(), colours, Light::default(), None)
         };
-        let picture = drawn(gpu, &portrait.frame([96, 64], 0.0));
+        let picture = drawn(gpu, &params.frame([96, 64], 0.0));
         picture.pixels[32 * 96 + 48]
     };
-    let ramp = |coat: Coat| coat.ramp().expect("a ramp");
-    for (coat, range_m, number) in [
-        (Coat::Slope, [0.0, 200.0], 0.0),
-        (Coat::Elevation, [0.0, 200.0], 0.75),
-        (Coat::Elevation, [100.0, 300.0], 0.25),
-        (Coat::Elevation, [150.0, 300.0], 0.0),
+    let ramp = |shading: ShadingMode| shading.ramp().expect("a ramp");
+    for (shading, range_m, number) in [
+        (ShadingMode::Slope, [0.0, 200.0], 0.0),
+        (ShadingMode::Elevation, [0.0, 200.0], 0.75),
+        (ShadingMode::Elevation, [100.0, 300.0], 0.25),
+        (ShadingMode::Elevation, [150.0, 300.0], 0.0),
     ] {
-        let (found, expected) = (seen(&mut gpu, coat, range_m), ramp(coat).colour(number));
+        let (found, expected) = (seen(&mut gpu, shading, range_m), ramp(shading).colour(number));
         let off = found.iter().zip(expected).map(|(found, expected)| found.abs_diff(expected)).max();
-        assert!(off <= Some(3), "{coat:?} at {number}: {found:?}, and the legend has {expected:?}");
+        assert!(off <= Some(3), "{shading:?} at {number}: {found:?}, and the legend has {expected:?}");
     }
 }
 
 /// The mean brightness of a picture in linear light, within a rectangle.
-fn brightness(picture: &Picture, rows: std::ops::Range<usize>, columns: std::ops::Range<usize>) -> f32 {
+fn brightness(picture: &Image, rows: std::ops::Range<usize>, columns: std::ops::Range<usize>) -> f32 {
     let count = rows.len() * columns.len();
     let of = |pixel: &[u8; 4]| {
         let [red, green, blue, _] = pixel.map(crate::engine::picture::linear_from_srgb);
@@ -414,14 +415,14 @@ fn the_texture_and_the_land_from_above_are_as_bright() {
         let preview = preview(&recipe, 257);
         let light = recipe.light.clone();
         let camera = Camera { pitch: std::f32::consts::FRAC_PI_2, azimuth: 0.0, flat: 1.0, ..Default::default() };
-        let mut portrait = Portrait::new((*preview.land).clone(), (*preview.albedo).clone(), light, None);
-        let (measure, mut camera) = (portrait.measure(), camera);
-        camera.frame(measure.half(), measure.block(portrait.range_m), 1.0);
-        portrait.camera = Some(camera);
-        let seen = drawn(&mut gpu, &portrait.frame([256, 256], 0.0));
+        let mut params = RenderParams::new((*preview.terrain).clone(), (*preview.albedo).clone(), light, None);
+        let (measure, mut camera) = (params.measure(), camera);
+        camera.frame(measure.half(), measure.block(params.range_m), 1.0);
+        params.camera = Some(camera);
+        let seen = drawn(&mut gpu, &params.frame([256, 256], 0.0));
         // Where the land surely lies.
         let of_land = brightness(&seen, 24..232, 24..232);
-        let Picture { width, height, .. } = *preview.texture;
+        let Image { width, height, .. } = *preview.texture;
         let inner = |side: usize| side / 25..side - side / 25;
         let of_texture = brightness(&preview.texture, inner(height), inner(width));
         eprintln!("{name}: {of_land:.3} and {of_texture:.3}: {:.2}", of_land / of_texture);
@@ -436,13 +437,16 @@ fn forms_can_be_read_in_the_shade_which_is_bluer_than_the_sun() {
     let light = Light { azimuth_deg: 0.0, altitude_deg: 8.0, ..Default::default() };
     let mut colour = |steep: f32, light: &Light| {
         let grid = Grid::new(WORLD, 61, 41);
-        let land = Heightfield::from_fn(grid, |_, r| -steep * r as f32 * 50.0);
-        let colours = black(&land);
+        let terrain = Heightfield::from_fn(grid, |_, r| -steep * r as f32 * 50.0);
+        let colours = black(&terrain);
         let camera =
             Camera { pitch: std::f32::consts::FRAC_PI_2, azimuth: 0.0, flat: 1.0, distance: 1.0, ..Default::default() };
-        let portrait =
-            Portrait { coat: Coat::Clay, camera: Some(camera), ..Portrait::new(land, colours, light.clone(), None) };
-        let frame = Frame { is_hurried: true, ..portrait.frame([64, 64], 0.0) };
+        let params = RenderParams {
+            shading: ShadingMode::Clay,
+            camera: Some(camera),
+            ..RenderParams::new(terrain, colours, light.clone(), None)
+        };
+        let frame = Frame { is_hurried: true, ..params.frame([64, 64], 0.0) };
         colour_at(&drawn(&mut gpu, &frame), Pos2::new(32.0, 32.0)).map(crate::engine::picture::linear_from_srgb)
     };
     let [gentle, middle, steep] = [0.3, 0.7, 1.6].map(|steep| colour(steep, &light));
@@ -452,27 +456,27 @@ fn forms_can_be_read_in_the_shade_which_is_bluer_than_the_sun() {
 }
 
 /// Open water and a flat beach around a hill, in plain colours.
-fn island() -> (Heightfield, Picture) {
+fn island() -> (Heightfield, Image) {
     let grid = Grid::new(Extent { width_m: 2000.0, depth_m: 2000.0 }, 129, 129);
-    let land = Heightfield::from_fn(grid, |c, r| {
+    let terrain = Heightfield::from_fn(grid, |c, r| {
         let [east, south] = [c, r].map(|at| (at as f32 - 64.0) * 2000.0 / 128.0);
         let away = (east * east + south * south).sqrt();
         60.0 - 0.15 * away
     });
     let pixels = vec![[150, 140, 110, 255]; 129 * 129];
-    (land, Picture { width: 129, height: 129, pixels })
+    (terrain, Image { width: 129, height: 129, pixels })
 }
 
 #[test]
 fn water_darkens_with_its_depth_and_has_no_halo() {
     let Some((_, mut gpu)) = board() else { return };
-    let (land, colours) = island();
-    let mut portrait = Portrait::new(land, colours, Light::default(), Some(0.0));
+    let (terrain, colours) = island();
+    let mut params = RenderParams::new(terrain, colours, Light::default(), Some(0.0));
     let mut camera = Camera { pitch: std::f32::consts::FRAC_PI_2, azimuth: 0.0, flat: 1.0, ..Default::default() };
-    let measure = portrait.measure();
-    camera.frame(measure.half(), measure.block(portrait.range_m), 1.0);
-    portrait.camera = Some(camera);
-    let frame = portrait.frame([400, 400], 0.0);
+    let measure = params.measure();
+    camera.frame(measure.half(), measure.block(params.range_m), 1.0);
+    params.camera = Some(camera);
+    let frame = params.frame([400, 400], 0.0);
     let picture = drawn(&mut gpu, &frame);
     // Along a line from the coast, 400 m east of the middle, to deep water.
     let at = |east_m: f64| {
@@ -489,16 +493,18 @@ fn water_darkens_with_its_depth_and_has_no_halo() {
 #[test]
 fn the_sun_glitters_on_water_that_lies_between_it_and_the_eye() {
     let Some((_, mut gpu)) = board() else { return };
-    let (land, colours) = island();
+    let (terrain, colours) = island();
     let light = Light { azimuth_deg: 0.0, altitude_deg: 30.0, ..Default::default() };
     // Looking north, towards the sun, at the angle at which it comes.
     let towards =
         Camera { azimuth: 0.0, pitch: 30_f32.to_radians(), distance: 1.2, pivot: [0.0, 0.0, -0.35], flat: 1.0 };
     let away = Camera { azimuth: std::f32::consts::PI, pivot: [0.0, 0.0, 0.35], ..towards };
     let mut middle = |camera: Camera| {
-        let portrait =
-            Portrait { camera: Some(camera), ..Portrait::new(land.clone(), colours.clone(), light.clone(), Some(0.0)) };
-        brightness(&drawn(&mut gpu, &portrait.frame([200, 200], 0.0)), 80..120, 80..120)
+        let params = RenderParams {
+            camera: Some(camera),
+            ..RenderParams::new(terrain.clone(), colours.clone(), light.clone(), Some(0.0))
+        };
+        brightness(&drawn(&mut gpu, &params.frame([200, 200], 0.0)), 80..120, 80..120)
     };
     let (bright, dark) = (middle(towards), middle(away));
     assert!(bright > 3.0 * dark, "{bright} and {dark}");
@@ -508,17 +514,18 @@ fn the_sun_glitters_on_water_that_lies_between_it_and_the_eye() {
 fn ground_that_is_magnified_has_grain_and_the_same_outline() {
     let Some((_, mut gpu)) = board() else { return };
     let slope = Heightfield::from_fn(Grid::new(WORLD, 33, 33), |c, _| c as f32 * 60.0);
-    let colours = Picture { width: 33, height: 33, pixels: vec![[150, 140, 130, 255]; 33 * 33] };
+    let colours = Image { width: 33, height: 33, pixels: vec![[150, 140, 130, 255]; 33 * 33] };
     let mut of = |distance: f32, is_hurried: bool| {
         let light = Light::default();
         let camera = Camera { pitch: 0.8, azimuth: 1.2, distance, ..Default::default() };
-        let portrait = Portrait { camera: Some(camera), ..Portrait::new(slope.clone(), colours.clone(), light, None) };
-        let high = portrait.measure().y(16.0 * 60.0);
+        let params =
+            RenderParams { camera: Some(camera), ..RenderParams::new(slope.clone(), colours.clone(), light, None) };
+        let high = params.measure().y(16.0 * 60.0);
         let camera = Camera { pivot: [0.0, high, 0.0], ..camera };
-        let portrait = Portrait { camera: Some(camera), ..portrait };
-        drawn(&mut gpu, &Frame { is_hurried, ..portrait.frame([160, 120], 0.0) })
+        let params = RenderParams { camera: Some(camera), ..params };
+        drawn(&mut gpu, &Frame { is_hurried, ..params.frame([160, 120], 0.0) })
     };
-    let spread = |picture: &Picture| {
+    let spread = |picture: &Image| {
         let green: Vec<f32> = picture.pixels.iter().map(|pixel| f32::from(pixel[1])).collect();
         let mean = green.iter().sum::<f32>() / green.len() as f32;
         (green.iter().map(|green| (green - mean) * (green - mean)).sum::<f32>() / green.len() as f32).sqrt()
@@ -533,10 +540,10 @@ fn ground_that_is_magnified_has_grain_and_the_same_outline() {
 
 #[test]
 fn the_wireframe_has_lines_along_the_samples_and_none_within_the_triangles() {
-    let Some((land, mut gpu)) = board() else { return };
+    let Some((terrain, mut gpu)) = board() else { return };
     let camera = Camera { azimuth: 0.3, pitch: 1.1, distance: 1.0, ..Default::default() };
-    let mut frame = frame(land.clone(), black(&land), &camera, [480, 320]);
-    frame.mood.coat = Coat::Wireframe as u8;
+    let mut frame = frame(terrain.clone(), black(&terrain), &camera, [480, 320]);
+    frame.environment.shading = ShadingMode::Wireframe as u8;
     let picture = drawn(&mut gpu, &frame);
     let bright = |c: f64, r: f64| {
         let place = [c / 48.0 * WORLD.width_m, r / 32.0 * WORLD.depth_m];
@@ -554,19 +561,19 @@ fn the_wireframe_has_lines_along_the_samples_and_none_within_the_triangles() {
 
 #[test]
 fn where_the_card_holds_less_every_second_sample_is_drawn() {
-    let Some((land, mut gpu)) = board() else { return };
+    let Some((terrain, mut gpu)) = board() else { return };
     let camera = Camera { azimuth: 0.3, pitch: 1.1, distance: 2.0, ..Default::default() };
-    let colours = Picture { pixels: vec![[250, 250, 250, 255]; 49 * 33], ..black(&land) };
-    let frame = frame(land.clone(), colours, &camera, [96, 64]);
+    let colours = Image { pixels: vec![[250, 250, 250, 255]; 49 * 33], ..black(&terrain) };
+    let frame = frame(terrain.clone(), colours, &camera, [96, 64]);
     let whole = drawn(&mut gpu, &frame);
-    assert_eq!(gpu.step(&land), 1);
+    assert_eq!(gpu.step(&terrain), 1);
     let mut small = card();
     // Less than the 49 samples of a row.
     small.most_side = 40;
-    assert_eq!(small.step(&land), 2);
+    assert_eq!(small.step(&terrain), 2);
     let picture = drawn(&mut small, &Frame { size: [40, 26], ..frame.clone() });
     assert_eq!(small.heights().len(), 25 * 17);
-    let mean = |picture: &Picture| {
+    let mean = |picture: &Image| {
         picture.pixels.iter().map(|pixel| f64::from(pixel[1])).sum::<f64>() / picture.pixels.len() as f64
     };
     assert!((mean(&whole) - mean(&picture)).abs() < 6.0, "{} and {}", mean(&whole), mean(&picture));
@@ -577,13 +584,13 @@ fn a_lost_card_is_replaced_and_shows_the_same() {
     if !can_draw() {
         return;
     }
-    let (land, first) = (bumpy(), render_state());
-    let frame = frame(land.clone(), black(&land), &Camera::default(), [96, 64]);
+    let (terrain, first) = (bumpy(), render_state());
+    let frame = frame(terrain.clone(), black(&terrain), &Camera::default(), [96, 64]);
     let mut scene = Scene::default();
     scene.attach(Some(&first), unheard);
     let order = |scene: &Scene| {
         let Card::Ready(gpu) = &scene.card else { panic!("no card") };
-        lock(gpu).picture(&frame, &Monitor::new())
+        lock(gpu).picture(&frame, &Progress::new())
     };
     let before = order(&scene).expect("a picture");
     scene.attach(Some(&first), unheard);
@@ -601,39 +608,39 @@ fn a_lost_card_is_replaced_and_shows_the_same() {
 #[test]
 fn a_window_whose_card_has_gone_hands_its_document_to_the_next() {
     let app = || {
-        let dialogs: Box<dyn crate::app::Dialogs> = Box::new(Scripted::default());
-        App::new(&egui::Context::default(), dialogs, None, Folders::default()).expect("threads")
+        let dialogs: Box<dyn crate::app::FileDialogs> = Box::new(Scripted::default());
+        App::new(&egui::Context::default(), dialogs, None, UserFolders::default()).expect("threads")
     };
     let mut first = app();
     first.edit(|project| project.recipe.seed = 77);
     first.edit(|project| project.recipe.seed = 78);
-    first.scene.coat = Coat::Clay;
+    first.scene.shading = ShadingMode::Clay;
     let ctx = egui::Context::default();
-    first.leave(&ctx);
+    first.close_after_device_loss(&ctx);
     assert!(first.closing, "its window closes without asking");
-    let rescued = first.rescue.borrow_mut().take().expect("rescued");
-    assert_eq!(rescued.reason, "the graphics card was lost");
+    let snapshot = first.window_snapshot.borrow_mut().take().expect("rescued");
+    assert_eq!(snapshot.reason, "the graphics card was lost");
     let mut second = app();
-    second.take_over(rescued);
-    assert_eq!((second.document.project().recipe.seed, second.scene.coat), (78, Coat::Clay));
-    second.carry_out(&ctx, Command::Undo);
+    second.adopt(snapshot);
+    assert_eq!((second.document.project().recipe.seed, second.scene.shading), (78, ShadingMode::Clay));
+    second.execute(&ctx, Command::Undo);
     assert_eq!(second.document.project().recipe.seed, 77);
     // The window's library gives up in the middle of a frame.
-    let rescue = second.rescue.clone();
+    let window_snapshot = second.window_snapshot.clone();
     let given_up = std::panic::catch_unwind(std::panic::AssertUnwindSafe(move || {
         let window = second;
         assert!(window.closing, "a panic of the window's library");
     }));
-    let rescued = rescue.borrow_mut().take().expect("rescued");
-    assert!(given_up.is_err() && rescued.document.project().recipe.seed == 77);
-    assert!(rescued.reason.starts_with("an error"), "{}", rescued.reason);
+    let snapshot = window_snapshot.borrow_mut().take().expect("rescued");
+    assert!(given_up.is_err() && snapshot.document.project().recipe.seed == 77);
+    assert!(snapshot.reason.starts_with("an error"), "{}", snapshot.reason);
 }
 
 /// A small land with its colours, as it is looked at without a window.
-fn portrait() -> Portrait {
+fn params() -> RenderParams {
     let recipe = faulted(3);
     let preview = preview(&recipe, 65);
-    Portrait::new((*preview.land).clone(), (*preview.albedo).clone(), recipe.light.clone(), None)
+    RenderParams::new((*preview.terrain).clone(), (*preview.albedo).clone(), recipe.light.clone(), None)
 }
 
 #[test]
@@ -642,12 +649,12 @@ fn a_turntable_begins_with_the_view_and_is_named_when_it_is_whole() {
         return;
     }
     let folder = tempfile::tempdir().expect("folder");
-    let (state, portrait) = (render_state(), portrait());
+    let (state, params) = (render_state(), params());
     let start = |count| {
         let path = folder.path().join("land.png");
-        Drawing::start((state.clone(), portrait.clone()), [96, 64], Some(count), path, unheard()).expect("a thread")
+        RenderTask::start((state.clone(), params.clone()), [96, 64], Some(count), path, unheard()).expect("a thread")
     };
-    let outcome = |turntable: &Drawing| {
+    let outcome = |turntable: &RenderTask| {
         let deadline = Instant::now() + Duration::from_secs(60);
         loop {
             if let Some(outcome) = turntable.take() {
@@ -658,12 +665,12 @@ fn a_turntable_begins_with_the_view_and_is_named_when_it_is_whole() {
         }
     };
     let turntable = start(3);
-    let DrawingOutcome::Written(files) = outcome(&turntable) else { panic!("not written") };
-    assert_eq!(turntable.status().progress, 1.0);
+    let RenderOutcome::Written(files) = outcome(&turntable) else { panic!("not written") };
+    assert_eq!(turntable.status().fraction, 1.0);
     assert_eq!(files.len(), 3);
     let read = |path: &std::path::PathBuf| image::open(path).expect("a picture").to_rgb8();
     let mut patient = Gpu::patient(&render_state()).expect("a card that can draw");
-    let single = drawn(&mut patient, &portrait.turning([96, 64]).frame([96, 64], 0.0));
+    let single = drawn(&mut patient, &params.turning([96, 64]).frame([96, 64], 0.0));
     let frames: Vec<_> = files.iter().map(read).collect();
     assert!(
         frames[0].pixels().zip(&single.pixels).all(|(found, pixel)| found.0 == pixel[..3]),
@@ -673,11 +680,11 @@ fn a_turntable_begins_with_the_view_and_is_named_when_it_is_whole() {
 
     files.iter().for_each(|path| std::fs::remove_file(path).expect("removed"));
     let long = start(900);
-    while long.status().progress == 0.0 {
+    while long.status().fraction == 0.0 {
         std::thread::sleep(Duration::from_millis(1));
     }
     long.cancel();
-    assert_eq!(outcome(&long), DrawingOutcome::Cancelled);
+    assert_eq!(outcome(&long), RenderOutcome::Cancelled);
     assert_eq!(std::fs::read_dir(folder.path()).expect("folder").count(), 0);
 }
 
@@ -689,12 +696,12 @@ fn the_editor_writes_a_turntable_of_its_view() {
     let Some(mut editor) = editor(scripted) else { return };
     editor.render().expect("a picture");
     let ctx = editor.ctx.clone();
-    editor.state_mut().carry_out(&ctx, Command::SaveTurntable);
+    editor.state_mut().execute(&ctx, Command::SaveTurntable);
     editor.run_steps(2);
     editor.get_by_role_and_label(egui::accesskit::Role::SpinButton, "Frames");
     editor.state_mut().modal = None;
-    let ask = crate::app::dialogs::file_dialogs::Purpose::Picture { size: [64, 48], frames: Some(2) };
-    let ask = crate::app::dialogs::file_dialogs::Ask { purpose: ask, file_name: "land.png".into() };
+    let ask = crate::app::dialogs::file_dialogs::DialogPurpose::Image { size: [64, 48], frames: Some(2) };
+    let ask = crate::app::dialogs::file_dialogs::DialogRequest { purpose: ask, file_name: "land.png".into() };
     editor.state_mut().dialogs.ask(ask);
     wait(&mut editor, "the turntable", |app| {
         app.message.as_ref().is_some_and(|message| message.text.starts_with("Saved"))
@@ -832,10 +839,10 @@ fn a_pin_stands_where_the_crosshair_of_the_maps_is_and_the_looks_turn_the_camera
     assert!(found.len() > 40, "{} pixels of a pin", found.len());
     let scene = &stage.state().scene;
     let measure = scene.measure(stage.state().recipe.world.extent());
-    let height = scene.shown.as_ref().expect("a land").land.height_at(2048.0, 2048.0);
+    let height = scene.shown.as_ref().expect("a land").terrain.height_at(2048.0, 2048.0);
     let pane = Rect::from_min_size(Pos2::ZERO, Vec2::new(480.0, 320.0));
-    let sight = scene.camera.sight(1.5, |_| f32::MIN);
-    let foot = sight.project(measure.point([2048.0, 2048.0], height), pane).expect("in front");
+    let projection = scene.camera.projection(1.5, |_| f32::MIN);
+    let foot = projection.project(measure.point([2048.0, 2048.0], height), pane).expect("in front");
     let middle = found.iter().fold(Vec2::ZERO, |sum, at| sum + at.to_vec2()) / found.len() as f32;
     assert!((middle.x - foot.x).abs() < 1.0 && middle.y < foot.y && foot.y - middle.y < 30.0, "{middle} and {foot}");
 
@@ -894,11 +901,11 @@ fn the_land_keeps_its_share_of_the_pane_when_the_pane_changes() {
         let measure = scene.measure(stage.state().recipe.world.extent());
         let block = measure.block(scene.range_m(1.0));
         let pane = Rect::from_min_size(Pos2::ZERO, Vec2::new(scene.aspect, 1.0));
-        let sight = scene.camera.sight(scene.aspect, |_| f32::MIN);
+        let projection = scene.camera.projection(scene.aspect, |_| f32::MIN);
         let half = measure.half();
         let mut reach: f32 = 0.0;
         for (x, y, z) in [-1.0, 1.0].into_iter().flat_map(|x| block.map(|y| [(x, y, -1.0), (x, y, 1.0)])).flatten() {
-            let at = sight.project([x * half[0], y, z * half[1]], pane).expect("in front");
+            let at = projection.project([x * half[0], y, z * half[1]], pane).expect("in front");
             let share = (at - pane.center()) / (pane.size() * 0.5);
             reach = reach.max(share.x.abs().max(share.y.abs()));
         }
@@ -1022,7 +1029,7 @@ fn editor(scripted: Scripted) -> Option<Harness<'static, App>> {
     }
     let mut editor =
         Harness::builder().with_size([1280.0, 800.0]).with_step_dt(1.0 / 60.0).wgpu().build_eframe(|context| {
-            App::new(&context.egui_ctx, Box::new(scripted), None, Folders::default()).expect("threads")
+            App::new(&context.egui_ctx, Box::new(scripted), None, UserFolders::default()).expect("threads")
         });
     editor.state_mut().edit(|project| project.view.preview_samples = 65);
     pause(&mut editor);
@@ -1037,7 +1044,7 @@ fn a_picture_of_the_view_is_saved_at_the_size_that_was_asked_for() {
     let Some(mut editor) = editor(scripted) else { return };
     editor.render().expect("a picture");
     let ctx = editor.ctx.clone();
-    editor.state_mut().carry_out(&ctx, Command::SavePicture);
+    editor.state_mut().execute(&ctx, Command::SaveRender);
     editor.run_steps(2);
     editor.get_by_label("Square").click();
     editor.run_steps(2);
@@ -1090,7 +1097,7 @@ fn the_level_of_the_water_is_typed_as_one_edit() {
     let Some(mut editor) = editor(Scripted::default()) else { return };
     pause(&mut editor);
     let ctx = editor.ctx.clone();
-    editor.state_mut().carry_out(&ctx, Command::WaterLevel);
+    editor.state_mut().execute(&ctx, Command::WaterLevel);
     editor.run_steps(3);
     let entries = editor.state().document.history().0.len();
     editor.key_press_modifiers(egui::Modifiers::COMMAND, Key::A);
@@ -1186,7 +1193,7 @@ fn measure() {
             let now = stage.ctx.input(|input| input.time);
             let scene = &mut stage.state_mut().scene;
             if let Some(shown) = &mut scene.shown {
-                shown.land = Arc::new((*shown.land).clone());
+                shown.terrain = Arc::new((*shown.terrain).clone());
                 shown.colours = Arc::new((*shown.colours).clone());
             }
             scene.moved_at = now;

@@ -1,7 +1,7 @@
 //! Light and air: what colours the sky, the haze and the table have under the recipe's sun, in the window's theme.
 
-use super::camera::{Measure, round_length};
-use super::gpu::Mood;
+use super::camera::{SceneScale, round_length};
+use super::gpu::Environment;
 use crate::engine::light::Light;
 use crate::engine::parameters::Colour;
 use crate::engine::picture::linear_from_srgb;
@@ -37,7 +37,7 @@ fn smooth(low: f32, high: f32, x: f32) -> f32 {
 }
 
 /// The mood of a land under that light, seen from that distance.
-pub(crate) fn mood(light: &Light, is_dark: bool, measure: &Measure, distance: f32) -> Mood {
+pub(crate) fn environment(light: &Light, is_dark: bool, measure: &SceneScale, distance: f32) -> Environment {
     let air = if is_dark { DUSK } else { DAY };
     let [x, y, z] = light.towards_sun();
     // A low sun is redder: its light has come through more air.
@@ -54,7 +54,7 @@ pub(crate) fn mood(light: &Light, is_dark: bool, measure: &Measure, distance: f3
     // Haze that hides two thirds of what lies so far away: a veil over the far side of the block, and over all that lies
     // behind a place that is looked at from close by.
     let clear = 1.5 + 1.35 * distance;
-    Mood {
+    Environment {
         sun: [x, y, z, light.direct as f32 * EXPOSURE],
         sun_colour: with(coloured(light.direct_colour, reddened), libm::tan(light.sun_size_deg.to_radians()) as f32),
         ambient: with(ambient, light.shadows as f32),
@@ -62,8 +62,8 @@ pub(crate) fn mood(light: &Light, is_dark: bool, measure: &Measure, distance: f3
         horizon: with(dimmed(air.horizon), air.glow),
         table: with(linear(air.table), round_length(measure.unit_m() * 0.13) / measure.unit_m()),
         water: None,
-        coat: 0,
-        stops: ramp::NONE,
+        shading: 0,
+        stops: ramp::NO_STOPS,
         is_lit: false,
     }
 }

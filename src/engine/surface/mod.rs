@@ -24,7 +24,7 @@ pub use shadow::{Sun, shadow};
 use rayon::prelude::*;
 
 use super::heightfield::{Grid, Heightfield};
-use super::monitor::{Cancelled, Monitor};
+use super::progress::{Cancelled, Progress};
 use horizon::{Space, Sweep};
 
 /// Samples along the longer side at which fields that vary slowly are computed at the most: finer lands are read at
@@ -34,31 +34,31 @@ const REFERENCE_SAMPLES: usize = 513;
 /// A field from 0 to 1 that `field` computes on at most [`REFERENCE_SAMPLES`] along the longer side, on the grid of the
 /// land.
 fn at_reference(
-    land: &Heightfield,
-    monitor: &Monitor,
+    terrain: &Heightfield,
+    progress: &Progress,
     field: impl FnOnce(&Heightfield) -> Result<Heightfield, Cancelled>,
 ) -> Result<Heightfield, Cancelled> {
-    let grid = land.grid();
+    let grid = terrain.grid();
     if grid.width().max(grid.height()) <= REFERENCE_SAMPLES {
-        return field(land);
+        return field(terrain);
     }
     let reference = Grid::fitted(grid.extent(), REFERENCE_SAMPLES);
-    let coarse = monitor.within(0.0..0.1, || land.resampled(reference, monitor))?;
-    let found = monitor.within(0.1..0.7, || field(&coarse))?;
-    monitor.within(0.7..1.0, || share_on(grid, &found, monitor))
+    let coarse = progress.stage(0.0..0.1, || terrain.resampled(reference, progress))?;
+    let found = progress.stage(0.1..0.7, || field(&coarse))?;
+    progress.stage(0.7..1.0, || share_on(grid, &found, progress))
 }
 
 /// A field from 0 to 1 on another grid.
-fn share_on(grid: Grid, field: &Heightfield, monitor: &Monitor) -> Result<Heightfield, Cancelled> {
-    field_on(grid, field, 1.0, monitor)
+fn share_on(grid: Grid, field: &Heightfield, progress: &Progress) -> Result<Heightfield, Cancelled> {
+    field_on(grid, field, 1.0, progress)
 }
 
 /// A field from 0 to `most` on another grid: the bicubic in between may not leave these limits.
-fn field_on(grid: Grid, field: &Heightfield, most: f32, monitor: &Monitor) -> Result<Heightfield, Cancelled> {
-    let mut there = field.resampled(grid, monitor)?;
+fn field_on(grid: Grid, field: &Heightfield, most: f32, progress: &Progress) -> Result<Heightfield, Cancelled> {
+    let mut there = field.resampled(grid, progress)?;
     there.rows_mut().try_for_each(|row| {
         row.iter_mut().for_each(|number| *number = number.clamp(0.0, most));
-        monitor.check()
+        progress.check()
     })?;
     Ok(there)
 }
@@ -76,23 +76,23 @@ struct View {
 /// Looks in several directions from every sample and sums up what `of_view` makes of each view; it is also given the
 /// number of the direction. Azimuths are in degrees, clockwise from north.
 fn sum_of_views(
-    land: &Heightfield,
+    terrain: &Heightfield,
     azimuths_deg: impl Iterator<Item = f64>,
-    monitor: &Monitor,
+    progress: &Progress,
     of_view: impl Fn(usize, View) -> f32 + Sync,
 ) -> Result<Heightfield, Cancelled> {
-    let grid = land.grid();
+    let grid = terrain.grid();
     let mut gradients = vec![[0.0; 2]; grid.samples()];
     gradients.par_chunks_mut(grid.width()).enumerate().try_for_each(|(r, row)| {
-        row.iter_mut().enumerate().for_each(|(c, gradient)| *gradient = land.gradient(c, r));
-        monitor.check()
+        row.iter_mut().enumerate().for_each(|(c, gradient)| *gradient = terrain.gradient(c, r));
+        progress.check()
     })?;
     let mut sums = Heightfield::flat(grid);
     let mut space = Space::default();
     for (number, azimuth_deg) in azimuths_deg.enumerate() {
         let [east, south] = towards(azimuth_deg).map(|component| component as f32);
         let gradients = &gradients;
-        Sweep::new(grid, azimuth_deg).look(land, &mut space, &mut sums, monitor, |r, horizons, sums| {
+        Sweep::new(grid, azimuth_deg).look(terrain, &mut space, &mut sums, progress, |r, horizons, sums| {
             let gradients = &gradients[r * grid.width()..][..grid.width()];
             for ((sum, &horizon), &gradient) in sums.iter_mut().zip(horizons).zip(gradients) {
                 let rise = gradient[0] * east + gradient[1] * south;

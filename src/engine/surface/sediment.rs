@@ -19,7 +19,7 @@ use rayon::prelude::*;
 
 use super::curvature::smoothed;
 use crate::engine::heightfield::{Grid, Heightfield};
-use crate::engine::monitor::{Cancelled, Monitor};
+use crate::engine::progress::{Cancelled, Progress};
 
 /// Samples of the reference grid along the longer side of the world.
 const SAMPLES: usize = 257;
@@ -35,28 +35,28 @@ const SMOOTHED_SPACINGS: f64 = 7.35;
 
 /// The index of valley floors at every sample of the land, from 0 to [`SIZES`]: below 0.5 on slopes and heights, the
 /// more the wider and flatter the floor.
-pub fn sediment(land: &Heightfield, monitor: &Monitor) -> Result<Heightfield, Cancelled> {
-    let extent = land.grid().extent();
+pub fn sediment(terrain: &Heightfield, progress: &Progress) -> Result<Heightfield, Cancelled> {
+    let extent = terrain.grid().extent();
     let reference = Grid::fitted(extent, SAMPLES);
-    let mut ground = monitor.within(0.0..0.1, || land.resampled(reference, monitor))?;
+    let mut ground = progress.stage(0.0..0.1, || terrain.resampled(reference, progress))?;
     let mut threshold = 1.1657 * libm::pow(spacing_m(reference), -0.62);
     let mut flatness = vec![1.0; reference.samples()];
     let mut index = Heightfield::flat(reference);
     for size in 1..=SIZES {
         let share = |part: f32| 0.1 + 0.7 * ((size - 1) as f32 + part) / SIZES as f32;
-        let flat = monitor.within(share(0.0)..share(0.3), || {
+        let flat = progress.stage(share(0.0)..share(0.3), || {
             if size > 2 {
-                ground = smoothed(&ground, SMOOTHED_SPACINGS * spacing_m(ground.grid()), monitor)?;
+                ground = smoothed(&ground, SMOOTHED_SPACINGS * spacing_m(ground.grid()), progress)?;
             }
-            super::share_on(reference, &flatness_of(&ground, threshold, monitor)?, monitor)
+            super::share_on(reference, &flatness_of(&ground, threshold, progress)?, progress)
         })?;
-        let low = monitor.within(share(0.3)..share(1.0), || {
+        let low = progress.stage(share(0.3)..share(1.0), || {
             if size > 2 {
                 let longer = (ground.grid().width().max(ground.grid().height()) - 1).div_ceil(COARSER) + 1;
-                ground = monitor.within(0.0..0.3, || ground.resampled(Grid::fitted(extent, longer), monitor))?;
+                ground = progress.stage(0.0..0.3, || ground.resampled(Grid::fitted(extent, longer), progress))?;
             }
-            let lowness = lowness_of(&ground, REACHES[usize::from(size > 1)], monitor)?;
-            monitor.within(0.7..1.0, || super::share_on(reference, &lowness, monitor))
+            let lowness = lowness_of(&ground, REACHES[usize::from(size > 1)], progress)?;
+            progress.stage(0.7..1.0, || super::share_on(reference, &lowness, progress))
         })?;
         let power = libm::log10((size as f64 - 0.5) / 0.1) / libm::log10(1.5);
         let of_ground = flat.heights().iter().zip(low.heights());
@@ -68,7 +68,7 @@ pub fn sediment(land: &Heightfield, monitor: &Monitor) -> Result<Heightfield, Ca
         }
         threshold *= 0.5;
     }
-    monitor.within(0.8..1.0, || super::field_on(land.grid(), &index, SIZES as f32, monitor))
+    progress.stage(0.8..1.0, || super::field_on(terrain.grid(), &index, SIZES as f32, progress))
 }
 
 /// The shorter distance between neighbouring samples, metres.
@@ -82,17 +82,17 @@ fn near(x: f64, t: f64, p: f64) -> f64 {
 }
 
 /// How flat the ground is at every sample, for a threshold of the slope.
-fn flatness_of(ground: &Heightfield, threshold: f64, monitor: &Monitor) -> Result<Heightfield, Cancelled> {
-    of_samples(ground, monitor, |c, r| {
+fn flatness_of(ground: &Heightfield, threshold: f64, progress: &Progress) -> Result<Heightfield, Cancelled> {
+    of_samples(ground, progress, |c, r| {
         let [east, south] = ground.gradient(c, r).map(f64::from);
         near((east * east + south * south).sqrt(), threshold, 4.0)
     })
 }
 
 /// How low every sample lies among those up to so many samples away.
-fn lowness_of(ground: &Heightfield, reach: usize, monitor: &Monitor) -> Result<Heightfield, Cancelled> {
+fn lowness_of(ground: &Heightfield, reach: usize, progress: &Progress) -> Result<Heightfield, Cancelled> {
     let (width, height) = (ground.grid().width(), ground.grid().height());
-    of_samples(ground, monitor, |c, r| {
+    of_samples(ground, progress, |c, r| {
         let (mut lower, mut all) = (0, 0);
         for row in r.saturating_sub(reach)..=(r + reach).min(height - 1) {
             let south = row.abs_diff(r);
@@ -108,13 +108,13 @@ fn lowness_of(ground: &Heightfield, reach: usize, monitor: &Monitor) -> Result<H
 /// A number for every sample of the ground.
 fn of_samples(
     ground: &Heightfield,
-    monitor: &Monitor,
+    progress: &Progress,
     number: impl Fn(usize, usize) -> f64 + Sync,
 ) -> Result<Heightfield, Cancelled> {
     let mut numbers = Heightfield::flat(ground.grid());
     numbers.heights_mut().par_chunks_mut(ground.grid().width()).enumerate().try_for_each(|(r, row)| {
         row.iter_mut().enumerate().for_each(|(c, found)| *found = number(c, r) as f32);
-        monitor.check()
+        progress.check()
     })?;
     Ok(numbers)
 }
@@ -144,13 +144,13 @@ mod tests {
 
     #[test]
     fn floors_of_valleys_have_sediment_and_sides_and_crests_none() {
-        let index = sediment(&valleys(320.0, 257), &Monitor::new()).expect("not cancelled");
+        let index = sediment(&valleys(320.0, 257), &Progress::new()).expect("not cancelled");
         // The second valley.
         let begins_m = 320.0 + 2.0 * SIDE_M;
         let [floor, side, crest] = [160.0, 640.0, 320.0 + SIDE_M].map(|x_m| at(&index, begins_m + x_m));
         assert!(floor > 1.0 && side < 0.3 && crest < 0.3, "floor {floor}, side {side}, crest {crest}");
         // Wide floors are plains from side to side.
-        let wide = sediment(&valleys(1504.0, 257), &Monitor::new()).expect("not cancelled");
+        let wide = sediment(&valleys(1504.0, 257), &Progress::new()).expect("not cancelled");
         for x_m in [300.0, 750.0, 1200.0] {
             let floor = at(&wide, 1504.0 + 2.0 * SIDE_M + x_m);
             assert!(floor > 2.5, "{floor} at {x_m} m of a wide floor");
@@ -160,17 +160,17 @@ mod tests {
     #[test]
     fn level_land_is_a_plain_and_steep_land_has_none() {
         let grid = Grid::new(Extent { width_m: 4096.0, depth_m: 4096.0 }, 129, 129);
-        let level = sediment(&Heightfield::flat(grid), &Monitor::new()).expect("not cancelled");
+        let level = sediment(&Heightfield::flat(grid), &Progress::new()).expect("not cancelled");
         assert!(level.heights().iter().all(|index| (3.5..=4.0).contains(index)), "{:?}", level.min_max());
         let steep = Heightfield::from_fn(grid, |c, _| grid.x_m(c) as f32);
-        let steep = sediment(&steep, &Monitor::new()).expect("not cancelled");
+        let steep = sediment(&steep, &Progress::new()).expect("not cancelled");
         assert!(steep.heights().iter().all(|index| *index < 0.01), "{:?}", steep.min_max());
     }
 
     #[test]
     fn the_same_land_has_the_same_floors_at_every_size() {
         let [coarse, fine] =
-            [257, 1025].map(|samples| sediment(&valleys(600.0, samples), &Monitor::new()).expect("not cancelled"));
+            [257, 1025].map(|samples| sediment(&valleys(600.0, samples), &Progress::new()).expect("not cancelled"));
         for x_m in [1200.0, 1500.0, 2100.0, 2700.0, 3100.0] {
             assert!((at(&coarse, x_m) - at(&fine, x_m)).abs() < 0.2, "at {x_m} m");
         }

@@ -13,7 +13,7 @@ use std::f64::consts::PI;
 
 use super::{View, angle, at_reference, sum_of_views};
 use crate::engine::heightfield::Heightfield;
-use crate::engine::monitor::{Cancelled, Monitor};
+use crate::engine::progress::{Cancelled, Progress};
 
 const LATITUDE_DEG: f64 = 45.0;
 const POSITIONS: usize = 13;
@@ -76,11 +76,11 @@ fn day() -> [Stretch; POSITIONS] {
 /// The share of the day for which every place lies in shadow, its own or that of other land: 0 where the sun shines from
 /// morning to evening, 1 where it never does; high suns count for more. On the grid of the land; computed on at most 513
 /// samples along the longer side.
-pub fn shade(land: &Heightfield, monitor: &Monitor) -> Result<Heightfield, Cancelled> {
+pub fn shade(terrain: &Heightfield, progress: &Progress) -> Result<Heightfield, Cancelled> {
     let day = day();
-    at_reference(land, monitor, |land| {
+    at_reference(terrain, progress, |terrain| {
         let azimuths_deg = day.iter().map(|stretch| stretch.azimuth_deg);
-        let mut shares = sum_of_views(land, azimuths_deg, monitor, |number, view| {
+        let mut shares = sum_of_views(terrain, azimuths_deg, progress, |number, view| {
             let stretch = &day[number];
             stretch.weight * (1.0 - stretch.lit(view))
         })?;
@@ -95,8 +95,8 @@ mod tests {
     use super::*;
     use crate::engine::heightfield::Grid;
 
-    fn in_shade(land: &Heightfield) -> Heightfield {
-        shade(land, &Monitor::new()).expect("not cancelled")
+    fn in_shade(terrain: &Heightfield) -> Heightfield {
+        shade(terrain, &Progress::new()).expect("not cancelled")
     }
 
     #[test]
@@ -128,10 +128,10 @@ mod tests {
     }
 
     /// The lit share of the day at a place, in steps of three minutes.
-    fn plain(land: &Heightfield, c: usize, r: usize) -> f64 {
-        let grid = land.grid();
+    fn plain(terrain: &Heightfield, c: usize, r: usize) -> f64 {
+        let grid = terrain.grid();
         let half = 0.5_f64.sqrt();
-        let gradient = land.gradient(c, r).map(f64::from);
+        let gradient = terrain.gradient(c, r).map(f64::from);
         let (mut dark, mut whole) = (0.0, 0.0);
         for step in 0..240 {
             let hour_angle = ((f64::from(step) + 0.5) / 240.0 - 0.5) * PI;
@@ -145,7 +145,7 @@ mod tests {
                 if hidden || x < 0.0 || z < 0.0 || x > grid.extent().width_m || z > grid.extent().depth_m {
                     break;
                 }
-                hidden = f64::from(land.height_at(x, z) - land[(c, r)]) > distance * sun[1] / level;
+                hidden = f64::from(terrain.height_at(x, z) - terrain[(c, r)]) > distance * sun[1] / level;
             }
             whole += sun[1];
             dark += if hidden { sun[1] } else { 0.0 };
@@ -155,11 +155,11 @@ mod tests {
 
     #[test]
     fn shade_comes_near_a_day_in_small_steps() {
-        let land = bumpy(Grid::new(world(1000.0, 700.0), 101, 71));
-        let shares = in_shade(&land);
+        let terrain = bumpy(Grid::new(world(1000.0, 700.0), 101, 71));
+        let shares = in_shade(&terrain);
         let (mut squares, mut count, mut most) = (0.0, 0.0, 0.0_f32);
         for (c, r) in (0..71).step_by(3).flat_map(|r| (0..101).step_by(3).map(move |c| (c, r))) {
-            let off = f64::from(shares[(c, r)]) - plain(&land, c, r);
+            let off = f64::from(shares[(c, r)]) - plain(&terrain, c, r);
             squares += off * off;
             count += 1.0;
             most = most.max(shares[(c, r)]);
@@ -179,14 +179,14 @@ mod tests {
     fn every_share_is_one_on_any_land() {
         for (width_m, depth_m, width, height) in [(1.0, 1.0, 2, 2), (1e6, 1.0, 700, 2), (1e6, 1e6, 33, 17)] {
             let grid = Grid::new(world(width_m, depth_m), width, height);
-            let land = Heightfield::from_fn(grid, |c, r| if (c * 7 + r * 13) % 5 < 2 { 1e9 } else { -1e9 });
-            assert!(in_shade(&land).heights().iter().all(|share| (0.0..=1.0).contains(share)));
+            let terrain = Heightfield::from_fn(grid, |c, r| if (c * 7 + r * 13) % 5 < 2 { 1e9 } else { -1e9 });
+            assert!(in_shade(&terrain).heights().iter().all(|share| (0.0..=1.0).contains(share)));
         }
     }
 
     #[test]
     fn one_thread_and_seven_make_the_same_bytes_and_a_cancelled_day_ends() {
-        let land = bumpy(Grid::new(world(900.0, 500.0), 201, 133));
-        same_at_one_and_seven_threads(|monitor| shade(&land, monitor));
+        let terrain = bumpy(Grid::new(world(900.0, 500.0), 201, 133));
+        same_at_one_and_seven_threads(|progress| shade(&terrain, progress));
     }
 }

@@ -5,17 +5,17 @@ use std::sync::Arc;
 
 use eframe::egui_wgpu::{RenderState, RendererOptions, WgpuConfiguration};
 
-use super::camera::{Camera, Measure, Sight, Vec3};
+use super::camera::{Camera, SceneScale, Vec3, ViewProjection};
+use super::environment;
 use super::glow::GlowingFault;
 use super::gpu::{Frame, Gpu, ready};
-use super::mood;
 use crate::engine::light::Light;
 use crate::engine::ramp::{self, Ramp};
-use crate::engine::{Extent, Heightfield, Monitor, Picture};
+use crate::engine::{Extent, Heightfield, Image, Progress};
 
 /// How the land is coloured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Coat {
+pub(crate) enum ShadingMode {
     /// As the texture's pane shows it.
     #[default]
     Texture,
@@ -26,7 +26,7 @@ pub(crate) enum Coat {
     Wireframe,
 }
 
-impl Coat {
+impl ShadingMode {
     pub(crate) const ALL: [Self; 5] = [Self::Texture, Self::Clay, Self::Elevation, Self::Slope, Self::Wireframe];
 
     pub(crate) fn text(self) -> &'static str {
@@ -62,27 +62,27 @@ impl Coat {
 /// What the camera must not sink into, scene units.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stand {
-    pub(crate) measure: Measure,
+    pub(crate) measure: SceneScale,
     pub(crate) bottom: f32,
     pub(crate) water: Option<f32>,
 }
 
 impl Stand {
     /// What a camera sees, from above the ground, the water and the table.
-    pub(crate) fn sight(&self, camera: &Camera, land: &Heightfield, aspect: f32) -> Sight {
+    pub(crate) fn projection(&self, camera: &Camera, terrain: &Heightfield, aspect: f32) -> ViewProjection {
         let floor = |eye: Vec3| {
-            let ground = self.measure.ground(land, eye);
+            let ground = self.measure.ground(terrain, eye);
             ground.map_or(self.bottom, |ground| ground.max(self.water.unwrap_or(f32::MIN))) + 0.004
         };
-        camera.sight(aspect, floor)
+        camera.projection(aspect, floor)
     }
 }
 
 /// A land and how it is looked at.
 #[derive(Clone)]
-pub(crate) struct Portrait {
-    pub(crate) land: Arc<Heightfield>,
-    pub(crate) colours: Arc<Picture>,
+pub(crate) struct RenderParams {
+    pub(crate) terrain: Arc<Heightfield>,
+    pub(crate) colours: Arc<Image>,
     /// Whether the colours are lit already.
     pub(crate) is_lit: bool,
     /// The lowest and the highest point, metres; of two lands, where one glides into the other.
@@ -96,19 +96,19 @@ pub(crate) struct Portrait {
     pub(crate) water_m: Option<f64>,
     /// Whether the air is that of the dark theme.
     pub(crate) is_dark: bool,
-    pub(crate) coat: Coat,
+    pub(crate) shading: ShadingMode,
     /// Lines that glow.
     pub(crate) glow: Vec<GlowingFault>,
     /// Where it is looked at from; `None`: where the whole land fills the picture.
     pub(crate) camera: Option<Camera>,
 }
 
-impl Portrait {
+impl RenderParams {
     /// A land in its colours as one comes upon it.
-    pub(crate) fn new(land: Heightfield, colours: Picture, light: Light, water_m: Option<f64>) -> Self {
-        let (range_m, extent) = (land.min_max(), land.grid().extent());
+    pub(crate) fn new(terrain: Heightfield, colours: Image, light: Light, water_m: Option<f64>) -> Self {
+        let (range_m, extent) = (terrain.min_max(), terrain.grid().extent());
         Self {
-            land: Arc::new(land),
+            terrain: Arc::new(terrain),
             colours: Arc::new(colours),
             is_lit: false,
             range_m,
@@ -118,14 +118,14 @@ impl Portrait {
             light,
             water_m,
             is_dark: true,
-            coat: Coat::Texture,
+            shading: ShadingMode::Texture,
             glow: Vec::new(),
             camera: None,
         }
     }
 
-    pub(crate) fn measure(&self) -> Measure {
-        Measure { extent: self.extent, exaggeration: self.exaggeration }
+    pub(crate) fn measure(&self) -> SceneScale {
+        SceneScale { extent: self.extent, exaggeration: self.exaggeration }
     }
 
     pub(crate) fn stand(&self) -> Stand {
@@ -153,14 +153,14 @@ impl Portrait {
             camera
         });
         camera.azimuth += turn * std::f32::consts::TAU;
-        let mut mood = mood::mood(&self.light, self.is_dark, &measure, camera.distance);
-        (mood.water, mood.coat, mood.is_lit) = (water, self.coat as u8, self.is_lit);
-        mood.stops = self.coat.ramp().map_or(ramp::NONE, Ramp::stops);
+        let mut environment = environment::environment(&self.light, self.is_dark, &measure, camera.distance);
+        (environment.water, environment.shading, environment.is_lit) = (water, self.shading as u8, self.is_lit);
+        environment.stops = self.shading.ramp().map_or(ramp::NO_STOPS, Ramp::stops);
         Frame {
-            land: self.land.clone(),
+            terrain: self.terrain.clone(),
             colours: self.colours.clone(),
             measure,
-            sight: self.stand().sight(&camera, &self.land, aspect),
+            projection: self.stand().projection(&camera, &self.terrain, aspect),
             size,
             blend: 1.0,
             heights: self.range_m.map(|height| measure.y(height)),
@@ -168,17 +168,17 @@ impl Portrait {
             bottom,
             is_hurried: false,
             glow: self.glow.clone(),
-            mood,
+            environment,
         }
     }
 }
 
 /// Draws portraits, away from all windows.
-pub(crate) struct Easel {
+pub(crate) struct OffscreenRenderer {
     gpu: Gpu,
 }
 
-impl Easel {
+impl OffscreenRenderer {
     /// On whatever adapter there is, a software one too.
     pub(crate) fn found() -> Result<Self, String> {
         let configuration = WgpuConfiguration::default();
@@ -202,12 +202,12 @@ impl Easel {
     /// error where the monitor is cancelled.
     pub(crate) fn draw(
         &mut self,
-        portrait: &Portrait,
+        params: &RenderParams,
         size: [u32; 2],
         turn: f32,
-        monitor: &Monitor,
-    ) -> Result<Picture, String> {
-        let picture = self.gpu.picture(&portrait.frame(size, turn), monitor);
+        progress: &Progress,
+    ) -> Result<Image, String> {
+        let picture = self.gpu.picture(&params.frame(size, turn), progress);
         picture.map_err(|error| format!("the graphics adapter gave no picture: {error}"))
     }
 }
@@ -215,14 +215,14 @@ impl Easel {
 /// The most bytes that a picture of so many pixels of a land of so many samples takes while it is drawn, beside the land
 /// and its colours: textures of the land (heights and slopes, colours with their smaller levels, light), and the picture
 /// with what writes it. What is drawn on has few rows.
-pub(crate) fn bytes_drawn([width, height]: [u32; 2], samples: usize) -> u64 {
+pub(crate) fn render_memory_bytes([width, height]: [u32; 2], samples: usize) -> u64 {
     const TEXTURES: u64 = 4 + 6 + 6 + 2;
     const PIXEL: u64 = 8;
     TEXTURES * samples as u64 + PIXEL * u64::from(width) * u64::from(height)
 }
 
 /// The files of a turntable: land_000.png and so on for land.png.
-pub(crate) fn frame_paths(path: &Path, count: u32) -> Vec<PathBuf> {
+pub(crate) fn turntable_paths(path: &Path, count: u32) -> Vec<PathBuf> {
     let part = |part: Option<&std::ffi::OsStr>| part.unwrap_or_default().to_os_string();
     let named = |number: u32| {
         let mut name = part(path.file_stem());
@@ -239,7 +239,7 @@ mod tests {
 
     #[test]
     fn frames_are_numbered_beside_the_file_that_is_named() {
-        let paths = frame_paths(Path::new("out/land.v2.png"), 3);
+        let paths = turntable_paths(Path::new("out/land.v2.png"), 3);
         assert_eq!(paths, ["out/land.v2_000.png", "out/land.v2_001.png", "out/land.v2_002.png"].map(PathBuf::from));
     }
 }

@@ -13,7 +13,7 @@ use rayon::prelude::*;
 
 use super::towards;
 use crate::engine::heightfield::{Grid, Heightfield};
-use crate::engine::monitor::{Cancelled, Monitor};
+use crate::engine::progress::{Cancelled, Progress};
 
 /// Rows whose horizons are put together at once: where lines run from north to south, their numbers lie in columns, and
 /// so many of them are read from the same stretch of memory.
@@ -27,10 +27,10 @@ const ON_BORDER: f32 = 1e-5;
 
 /// The tangent of the angle at which one must look up in a compass direction, in degrees clockwise from north, to see
 /// the sky. Beyond the world lies level ground far below: no horizon is lower than 0.
-pub fn horizon(land: &Heightfield, azimuth_deg: f64, monitor: &Monitor) -> Result<Heightfield, Cancelled> {
-    let mut horizons = Heightfield::flat(land.grid());
+pub fn horizon(terrain: &Heightfield, azimuth_deg: f64, progress: &Progress) -> Result<Heightfield, Cancelled> {
+    let mut horizons = Heightfield::flat(terrain.grid());
     let keep = |_, tangents: &[f32], row: &mut [f32]| row.copy_from_slice(tangents);
-    Sweep::new(land.grid(), azimuth_deg).look(land, &mut Space::default(), &mut horizons, monitor, keep)?;
+    Sweep::new(terrain.grid(), azimuth_deg).look(terrain, &mut Space::default(), &mut horizons, progress, keep)?;
     Ok(horizons)
 }
 
@@ -115,10 +115,10 @@ impl Sweep {
     /// `field` that goes with it.
     pub(super) fn look(
         &self,
-        land: &Heightfield,
+        terrain: &Heightfield,
         space: &mut Space,
         field: &mut Heightfield,
-        monitor: &Monitor,
+        progress: &Progress,
         each: impl Fn(usize, &[f32], &mut [f32]) + Sync,
     ) -> Result<(), Cancelled> {
         let lines = self.lines();
@@ -145,13 +145,13 @@ impl Sweep {
         parts.par_chunks_mut(LINES_AT_ONCE).enumerate().try_for_each_init(Walk::default, |walk, (chunk, parts)| {
             for (i, part) in parts.iter_mut().enumerate() {
                 let line = chunk * LINES_AT_ONCE + i;
-                self.follow(land, line, stretches[line][0], walk, part);
+                self.follow(terrain, line, stretches[line][0], walk, part);
             }
-            monitor.check()
+            progress.check()
         })?;
         drop(parts);
 
-        let (width, on_lines) = (land.grid().width(), space.on_lines.as_slice());
+        let (width, on_lines) = (terrain.grid().width(), space.on_lines.as_slice());
         let at_sample = |along: usize, across: usize| {
             let line = across + self.drop[along];
             let [near, far] = [line, line + 1].map(|line| on_lines[origins[line].wrapping_add(along)]);
@@ -174,7 +174,7 @@ impl Sweep {
             for (i, (row, tangents)) in rows.chunks_exact_mut(width).zip(tangents.chunks_exact(width)).enumerate() {
                 each(first + i, tangents, row);
             }
-            monitor.check()
+            progress.check()
         })
     }
 
@@ -188,12 +188,12 @@ impl Sweep {
     #[inline(always)]
     pub(super) fn read<const ACROSS: usize>(
         &self,
-        land: &Heightfield,
+        terrain: &Heightfield,
         places: Range<usize>,
         first: isize,
         samples: &mut [[f32; ACROSS]],
     ) {
-        let (heights, width) = (land.heights(), land.grid().width());
+        let (heights, width) = (terrain.heights(), terrain.grid().width());
         let on_map = |across: isize| across.clamp(0, self.across as isize - 1) as usize;
         if self.on_rows {
             // Row by row, so that what lies in columns is fetched once.
@@ -214,8 +214,8 @@ impl Sweep {
     }
 
     /// The horizons on one line, from place `start` on.
-    fn follow(&self, land: &Heightfield, line: usize, start: usize, walk: &mut Walk, horizons: &mut [f32]) {
-        let (heights, width) = (land.heights(), land.grid().width());
+    fn follow(&self, terrain: &Heightfield, line: usize, start: usize, walk: &mut Walk, horizons: &mut [f32]) {
+        let (heights, width) = (terrain.heights(), terrain.grid().width());
         let [stride_along, stride_across] = if self.on_rows { [1, width] } else { [width, 1] };
         walk.heights.clear();
         let places = self.drop[start..].iter().zip(&self.fraction[start..]).take(horizons.len());
@@ -264,8 +264,8 @@ mod tests {
     use super::super::testing::{bumpy, difference, same_at_one_and_seven_threads, world};
     use super::*;
 
-    fn seen(land: &Heightfield, azimuth_deg: f64) -> Heightfield {
-        horizon(land, azimuth_deg, &Monitor::new()).expect("not cancelled")
+    fn seen(terrain: &Heightfield, azimuth_deg: f64) -> Heightfield {
+        horizon(terrain, azimuth_deg, &Progress::new()).expect("not cancelled")
     }
 
     #[test]
@@ -328,8 +328,8 @@ mod tests {
     }
 
     /// The steepest view along the ray, written out: places at every crossing of the axis to which the ray is nearer.
-    fn plain(land: &Heightfield, azimuth_deg: f64, c: usize, r: usize, parts: f64) -> f32 {
-        let grid = land.grid();
+    fn plain(terrain: &Heightfield, azimuth_deg: f64, c: usize, r: usize, parts: f64) -> f32 {
+        let grid = terrain.grid();
         let [east, south] = towards(azimuth_deg);
         let (x, z) = (grid.x_m(c), grid.z_m(r));
         let step_m = (grid.spacing_x_m() / east.abs()).min(grid.spacing_z_m() / south.abs()) / parts;
@@ -342,7 +342,7 @@ mod tests {
             if !inside(x, grid.extent().width_m) || !inside(z, grid.extent().depth_m) {
                 return steepest;
             }
-            steepest = steepest.max((land.height_at(x, z) - land[(c, r)]) / distance as f32);
+            steepest = steepest.max((terrain.height_at(x, z) - terrain[(c, r)]) / distance as f32);
         }
         steepest
     }
@@ -351,22 +351,22 @@ mod tests {
     fn lines_through_samples_equal_the_march_and_others_come_near() {
         // Spacings of 10 m and 20 m: a slope of two rows in one column, or one, or half a one, meets samples only.
         let grid = Grid::new(world(1200.0, 1280.0), 121, 65);
-        let land = bumpy(grid);
+        let terrain = bumpy(grid);
         for azimuth_deg in [0.0, 90.0, 180.0, 270.0, 26.565_051_177_077_99, 206.565_051_177_077_99] {
-            let found = seen(&land, azimuth_deg);
+            let found = seen(&terrain, azimuth_deg);
             for (c, r) in (0..65).step_by(3).flat_map(|r| (0..121).step_by(3).map(move |c| (c, r))) {
-                let expected = plain(&land, azimuth_deg, c, r, 1.0);
+                let expected = plain(&terrain, azimuth_deg, c, r, 1.0);
                 assert!((found[(c, r)] - expected).abs() < 2e-5, "{azimuth_deg}° at {c}, {r}: {expected}");
             }
         }
         // Between two samples the march sees ground that the lines do not meet: a finer grid has less of it. On
         // the border the ray leaves at once, while one of the two lines still goes over land: it is left out.
-        let land = bumpy(Grid::new(grid.extent(), 481, 257));
+        let terrain = bumpy(Grid::new(grid.extent(), 481, 257));
         for azimuth_deg in [3.0, 40.0, 77.0, 118.0, 199.0, 236.0, 283.0, 341.0] {
-            let found = seen(&land, azimuth_deg);
+            let found = seen(&terrain, azimuth_deg);
             let (mut squares, mut all) = (0.0, 0.0);
             for (c, r) in (2..256).step_by(12).flat_map(|r| (2..480).step_by(12).map(move |c| (c, r))) {
-                let expected = plain(&land, azimuth_deg, c, r, 4.0);
+                let expected = plain(&terrain, azimuth_deg, c, r, 4.0);
                 squares += (found[(c, r)] - expected) * (found[(c, r)] - expected);
                 all += expected * expected;
             }
@@ -390,9 +390,9 @@ mod tests {
             [(1.0, 1.0, 2, 2), (1e6, 1.0, 257, 2), (1.0, 1e6, 3, 40), (1e6, 1e6, 33, 17)]
         {
             let grid = Grid::new(world(width_m, depth_m), width, height);
-            let land = Heightfield::from_fn(grid, |c, r| if (c * 7 + r * 13) % 5 < 2 { 1e9 } else { -1e9 });
+            let terrain = Heightfield::from_fn(grid, |c, r| if (c * 7 + r * 13) % 5 < 2 { 1e9 } else { -1e9 });
             for azimuth_deg in (-360..=360).step_by(9) {
-                let found = seen(&land, f64::from(azimuth_deg));
+                let found = seen(&terrain, f64::from(azimuth_deg));
                 assert!(found.heights().iter().all(|tangent| tangent.is_finite() && *tangent >= 0.0));
             }
         }
@@ -400,7 +400,7 @@ mod tests {
 
     #[test]
     fn one_thread_and_seven_make_the_same_bytes_and_a_cancelled_sweep_ends() {
-        let land = bumpy(Grid::new(world(900.0, 500.0), 201, 133));
-        same_at_one_and_seven_threads(|monitor| horizon(&land, 67.0, monitor));
+        let terrain = bumpy(Grid::new(world(900.0, 500.0), 201, 133));
+        same_at_one_and_seven_threads(|progress| horizon(&terrain, 67.0, progress));
     }
 }

@@ -13,17 +13,17 @@ use std::f32::consts::FRAC_PI_2;
 
 use super::{View, angle, at_reference, sum_of_views};
 use crate::engine::heightfield::Heightfield;
-use crate::engine::monitor::{Cancelled, Monitor};
+use crate::engine::progress::{Cancelled, Progress};
 
 /// Directions in which the horizon is looked for.
 const DIRECTIONS: usize = 16;
 
 /// The share of the sky's light that every place receives: 1 on open level ground, less on slopes and in hollows, on the
 /// grid of the land. It varies slowly and is computed on at most 513 samples along the longer side.
-pub fn occlusion(land: &Heightfield, monitor: &Monitor) -> Result<Heightfield, Cancelled> {
-    at_reference(land, monitor, |land| {
+pub fn occlusion(terrain: &Heightfield, progress: &Progress) -> Result<Heightfield, Cancelled> {
+    at_reference(terrain, progress, |terrain| {
         let azimuths_deg = (0..DIRECTIONS).map(|number| 360.0 / DIRECTIONS as f64 * number as f64);
-        let mut shares = sum_of_views(land, azimuths_deg, monitor, |_, view| sky(view))?;
+        let mut shares = sum_of_views(terrain, azimuths_deg, progress, |_, view| sky(view))?;
         shares.heights_mut().iter_mut().for_each(|share| *share = (*share / DIRECTIONS as f32).clamp(0.0, 1.0));
         Ok(shares)
     })
@@ -44,8 +44,8 @@ mod tests {
     use super::*;
     use crate::engine::heightfield::Grid;
 
-    fn open(land: &Heightfield) -> Heightfield {
-        occlusion(land, &Monitor::new()).expect("not cancelled")
+    fn open(terrain: &Heightfield) -> Heightfield {
+        occlusion(terrain, &Progress::new()).expect("not cancelled")
     }
 
     #[test]
@@ -74,9 +74,9 @@ mod tests {
     }
 
     /// The integral over the sky in small steps of azimuth and zenith angle, with a march along every ray.
-    fn plain(land: &Heightfield, c: usize, r: usize) -> f64 {
-        let grid = land.grid();
-        let [east, south] = land.gradient(c, r).map(f64::from);
+    fn plain(terrain: &Heightfield, c: usize, r: usize) -> f64 {
+        let grid = terrain.grid();
+        let [east, south] = terrain.gradient(c, r).map(f64::from);
         let length = (1.0 + east * east + south * south).sqrt();
         let mut light = 0.0;
         for a in 0..90 {
@@ -88,7 +88,7 @@ mod tests {
                 if x < 0.0 || z < 0.0 || x > grid.extent().width_m || z > grid.extent().depth_m {
                     break;
                 }
-                horizon = horizon.max(f64::from(land.height_at(x, z) - land[(c, r)]) / distance);
+                horizon = horizon.max(f64::from(terrain.height_at(x, z) - terrain[(c, r)]) / distance);
             }
             let step = std::f64::consts::FRAC_PI_2 / 90.0;
             for b in 0..90 {
@@ -105,11 +105,11 @@ mod tests {
 
     #[test]
     fn occlusion_equals_the_plain_integral() {
-        let land = bumpy(Grid::new(world(1000.0, 700.0), 101, 71));
-        let shares = open(&land);
+        let terrain = bumpy(Grid::new(world(1000.0, 700.0), 101, 71));
+        let shares = open(&terrain);
         let mut least = 1.0_f32;
         for (c, r) in (0..71).step_by(7).flat_map(|r| (0..101).step_by(9).map(move |c| (c, r))) {
-            let (found, expected) = (shares[(c, r)], plain(&land, c, r));
+            let (found, expected) = (shares[(c, r)], plain(&terrain, c, r));
             assert!((f64::from(found) - expected).abs() < 0.02, "{c}, {r}: {found}, not {expected}");
             least = least.min(found);
         }
@@ -127,14 +127,14 @@ mod tests {
     fn every_share_is_one_on_any_land() {
         for (width_m, depth_m, width, height) in [(1.0, 1.0, 2, 2), (1e6, 1.0, 700, 2), (1e6, 1e6, 33, 17)] {
             let grid = Grid::new(world(width_m, depth_m), width, height);
-            let land = Heightfield::from_fn(grid, |c, r| if (c * 7 + r * 13) % 5 < 2 { 1e9 } else { -1e9 });
-            assert!(open(&land).heights().iter().all(|share| (0.0..=1.0).contains(share)));
+            let terrain = Heightfield::from_fn(grid, |c, r| if (c * 7 + r * 13) % 5 < 2 { 1e9 } else { -1e9 });
+            assert!(open(&terrain).heights().iter().all(|share| (0.0..=1.0).contains(share)));
         }
     }
 
     #[test]
     fn one_thread_and_seven_make_the_same_bytes_and_a_cancelled_look_ends() {
-        let land = bumpy(Grid::new(world(900.0, 500.0), 201, 133));
-        same_at_one_and_seven_threads(|monitor| occlusion(&land, monitor));
+        let terrain = bumpy(Grid::new(world(900.0, 500.0), 201, 133));
+        same_at_one_and_seven_threads(|progress| occlusion(&terrain, progress));
     }
 }

@@ -6,7 +6,7 @@ use rustfft::num_complex::Complex;
 
 use super::slope_of_line;
 use crate::engine::heightfield::Heightfield;
-use crate::engine::monitor::{Cancelled, Monitor};
+use crate::engine::progress::{Cancelled, Progress};
 
 /// The fewest samples along a side of land that has a spectrum.
 const LEAST_SAMPLES: usize = 32;
@@ -26,20 +26,20 @@ pub struct Spectrum {
 
 impl Spectrum {
     /// Measures the land; takes 16 bytes a sample meanwhile.
-    pub fn of(land: &Heightfield, monitor: &Monitor) -> Result<Self, Cancelled> {
-        let grid = land.grid();
+    pub fn of(terrain: &Heightfield, progress: &Progress) -> Result<Self, Cancelled> {
+        let grid = terrain.grid();
         let side = grid.width().min(grid.height());
         if side < LEAST_SAMPLES {
             return Ok(Self { points: Vec::new() });
         }
-        let mut spectrum = windowed(land, side, monitor)?;
+        let mut spectrum = windowed(terrain, side, progress)?;
         let fft = FftPlanner::new().plan_fft_forward(side);
         for _ in 0..2 {
             spectrum.par_chunks_mut(side).try_for_each_init(
                 || vec![Complex::default(); fft.get_inplace_scratch_len()],
                 |scratch, row| {
                     fft.process_with_scratch(row, scratch);
-                    monitor.check()
+                    progress.check()
                 },
             )?;
             transpose(&mut spectrum, side);
@@ -85,8 +85,8 @@ impl Spectrum {
 }
 
 /// The slope of the [`Spectrum`]; `None` for land that is level or too small.
-pub fn spectral_slope(land: &Heightfield, monitor: &Monitor) -> Result<Option<f64>, Cancelled> {
-    Ok(Spectrum::of(land, monitor)?.slope())
+pub fn spectral_slope(terrain: &Heightfield, progress: &Progress) -> Result<Option<f64>, Cancelled> {
+    Ok(Spectrum::of(terrain, progress)?.slope())
 }
 
 /// The weights of a Hann window.
@@ -95,12 +95,12 @@ fn hann(side: usize) -> impl Iterator<Item = f64> {
 }
 
 /// The north-west square of the land less its plane of best fit, under a Hann window.
-fn windowed(land: &Heightfield, side: usize, monitor: &Monitor) -> Result<Vec<Complex<f64>>, Cancelled> {
+fn windowed(terrain: &Heightfield, side: usize, progress: &Progress) -> Result<Vec<Complex<f64>>, Cancelled> {
     let centre = (side - 1) as f64 / 2.0;
     let [mut mean, mut east, mut south] = [0.0; 3];
     for r in 0..side {
-        monitor.check()?;
-        for (c, height) in land.row(r)[..side].iter().enumerate() {
+        progress.check()?;
+        for (c, height) in terrain.row(r)[..side].iter().enumerate() {
             let height = f64::from(*height);
             mean += height;
             east += height * (c as f64 - centre);
@@ -113,8 +113,8 @@ fn windowed(land: &Heightfield, side: usize, monitor: &Monitor) -> Result<Vec<Co
     let window: Vec<f64> = hann(side).collect();
     let mut values = Vec::with_capacity(side * side);
     for r in 0..side {
-        monitor.check()?;
-        for (c, height) in land.row(r)[..side].iter().enumerate() {
+        progress.check()?;
+        for (c, height) in terrain.row(r)[..side].iter().enumerate() {
             let plane = mean / samples + (east * (c as f64 - centre) + south * (r as f64 - centre)) / moment;
             values.push(Complex::new((f64::from(*height) - plane) * window[c] * window[r], 0.0));
         }
@@ -139,14 +139,14 @@ mod tests {
         Grid::new(Extent { width_m: 10.0 * (side - 1) as f64, depth_m: 10.0 * (side - 1) as f64 }, side, side)
     }
 
-    fn spectrum(land: &Heightfield) -> Spectrum {
-        Spectrum::of(land, &Monitor::new()).expect("not cancelled")
+    fn spectrum(terrain: &Heightfield) -> Spectrum {
+        Spectrum::of(terrain, &Progress::new()).expect("not cancelled")
     }
 
     #[test]
     fn level_and_small_land_has_no_spectrum() {
-        for land in [Heightfield::flat(grid(65)), Heightfield::from_fn(grid(31), |c, r| (c * r % 7) as f32)] {
-            assert_eq!((spectrum(&land).points, spectral_slope(&land, &Monitor::new())), (Vec::new(), Ok(None)));
+        for terrain in [Heightfield::flat(grid(65)), Heightfield::from_fn(grid(31), |c, r| (c * r % 7) as f32)] {
+            assert_eq!((spectrum(&terrain).points, spectral_slope(&terrain, &Progress::new())), (Vec::new(), Ok(None)));
         }
     }
 

@@ -3,18 +3,18 @@
 use rayon::prelude::*;
 
 use crate::engine::heightfield::Heightfield;
-use crate::engine::monitor::{Cancelled, Monitor};
-use crate::engine::wide::wide;
+use crate::engine::progress::{Cancelled, Progress};
+use crate::engine::simd::simd;
 
 /// The slope up to which ground counts as walkable where nothing else is said, degrees.
-pub const WALKABLE_DEG: f64 = 45.0;
+pub const DEFAULT_WALKABLE_DEG: f64 = 45.0;
 
 /// The width of a bin of the slope histogram that `inspect` prints, degrees.
 pub const SLOPE_BIN_DEG: f32 = 5.0;
 
 /// The slope at a sample, degrees.
-pub fn slope_deg(land: &Heightfield, c: usize, r: usize) -> f32 {
-    let [east, south] = land.gradient(c, r);
+pub fn slope_deg(terrain: &Heightfield, c: usize, r: usize) -> f32 {
+    let [east, south] = terrain.gradient(c, r);
     libm::atanf((east * east + south * south).sqrt()).to_degrees()
 }
 
@@ -31,30 +31,30 @@ struct Steepness {
 }
 
 impl Steepness {
-    fn of(land: &Heightfield) -> Self {
-        let nothing = || vec![0.0; land.grid().width()];
+    fn of(terrain: &Heightfield) -> Self {
+        let nothing = || vec![0.0; terrain.grid().width()];
         Self { east: nothing(), south: nothing() }
     }
 
     #[inline(always)]
-    fn of_row(&mut self, land: &Heightfield, r: usize) -> &[f32] {
-        land.gradients_of_row(r, [&mut self.east, &mut self.south]);
+    fn of_row(&mut self, terrain: &Heightfield, r: usize) -> &[f32] {
+        terrain.gradients_of_row(r, [&mut self.east, &mut self.south]);
         self.east.iter_mut().zip(&self.south).for_each(|(east, south)| *east = *east * *east + south * south);
         &self.east
     }
 }
 
 /// Shares of the samples in slope bins of `bin_deg` degrees from 0° to 90°.
-pub fn slope_histogram(land: &Heightfield, bin_deg: f32) -> Vec<f32> {
-    let grid = land.grid();
+pub fn slope_histogram(terrain: &Heightfield, bin_deg: f32) -> Vec<f32> {
+    let grid = terrain.grid();
     let bins = ((90.0 / bin_deg).round() as usize).max(1);
     let bounds: Vec<f32> = (1..bins).map(|bin| squared_tangent(f64::from(bin_deg) * bin as f64)).collect();
     // How many reach each bound: to compare with all of them goes through the vector lanes, to search does not.
     let of_row = |steepness: &mut Steepness, r: usize| {
-        wide(
+        simd(
             #[inline(always)]
             || {
-                let squares = steepness.of_row(land, r);
+                let squares = steepness.of_row(terrain, r);
                 let beyond = |bound: &f32| squares.iter().map(|square| u32::from(square >= bound)).sum::<u32>();
                 bounds.iter().map(|bound| u64::from(beyond(bound))).collect::<Vec<u64>>()
             },
@@ -64,7 +64,7 @@ pub fn slope_histogram(land: &Heightfield, bin_deg: f32) -> Vec<f32> {
         one.iter_mut().zip(other).for_each(|(one, other)| *one += other);
         one
     };
-    let rows = (0..grid.height()).into_par_iter().map_init(|| Steepness::of(land), of_row);
+    let rows = (0..grid.height()).into_par_iter().map_init(|| Steepness::of(terrain), of_row);
     let beyond = rows.reduce(|| vec![0; bounds.len()], added);
     let all = std::iter::once(grid.samples() as u64).chain(beyond).chain([0]).collect::<Vec<_>>();
     all.windows(2).map(|pair| (pair[0] - pair[1]) as f32 / grid.samples() as f32).collect()
@@ -72,24 +72,24 @@ pub fn slope_histogram(land: &Heightfield, bin_deg: f32) -> Vec<f32> {
 
 /// Whether one can walk at a sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Footing {
+pub enum Walkability {
     /// It is steeper than the limit.
     TooSteep,
     /// One can, but cannot get there from most of the walkable ground.
-    CutOff,
+    Isolated,
     /// It belongs to the largest piece of walkable ground.
     Connected,
 }
 
 /// The ground that is no steeper than a limit.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Walkable {
+pub struct WalkableArea {
     /// Its share of the samples.
     pub share: f32,
     /// The share of it that hangs together in the largest piece; 0 where there is none.
     pub connected: f32,
     /// What every sample is, row by row.
-    pub footing: Vec<Footing>,
+    pub walkability: Vec<Walkability>,
 }
 
 /// Samples of a row that one can walk from end to end: columns from the first up to, without, the second.
@@ -97,14 +97,14 @@ type Run = [u32; 2];
 
 /// Finds the ground that is no steeper than `limit_deg` degrees, and its largest piece. Pieces hang together along rows
 /// and columns: a corner is no way through. Of several largest ones it is the one that begins farthest north, then west.
-pub fn walkable(land: &Heightfield, limit_deg: f64, monitor: &Monitor) -> Result<Walkable, Cancelled> {
-    let (width, height) = (land.grid().width(), land.grid().height());
+pub fn walkable(terrain: &Heightfield, limit_deg: f64, progress: &Progress) -> Result<WalkableArea, Cancelled> {
+    let (width, height) = (terrain.grid().width(), terrain.grid().height());
     let limit = squared_tangent(limit_deg.clamp(0.0, 90.0));
     let runs_of = |steepness: &mut Steepness, r: usize| {
-        monitor.check()?;
-        let squares = wide(
+        progress.check()?;
+        let squares = simd(
             #[inline(always)]
-            || steepness.of_row(land, r),
+            || steepness.of_row(terrain, r),
         );
         let mut runs: Vec<Run> = Vec::new();
         for (c, square) in squares.iter().enumerate() {
@@ -118,13 +118,13 @@ pub fn walkable(land: &Heightfield, limit_deg: f64, monitor: &Monitor) -> Result
         Ok(runs)
     };
     let rows: Vec<Vec<Run>> =
-        (0..height).into_par_iter().map_init(|| Steepness::of(land), runs_of).collect::<Result<_, _>>()?;
+        (0..height).into_par_iter().map_init(|| Steepness::of(terrain), runs_of).collect::<Result<_, _>>()?;
 
     let mut pieces = Pieces::default();
     let mut firsts = Vec::with_capacity(height);
     let mut above: (&[Run], usize) = (&[], 0);
     for runs in &rows {
-        monitor.check()?;
+        progress.check()?;
         let first = pieces.parents.len();
         runs.iter().for_each(|[start, end]| pieces.add(end - start));
         let (mut i, mut j) = (0, 0);
@@ -140,18 +140,22 @@ pub fn walkable(land: &Heightfield, limit_deg: f64, monitor: &Monitor) -> Result
 
     let all: u64 = rows.iter().flatten().map(|[start, end]| u64::from(end - start)).sum();
     let (largest, size) = pieces.largest();
-    let mut footing = vec![Footing::TooSteep; width * height];
-    for ((row, runs), first) in footing.chunks_exact_mut(width).zip(&rows).zip(firsts) {
-        monitor.check()?;
+    let mut walkability = vec![Walkability::TooSteep; width * height];
+    for ((row, runs), first) in walkability.chunks_exact_mut(width).zip(&rows).zip(firsts) {
+        progress.check()?;
         for (i, [start, end]) in runs.iter().enumerate() {
             let is_largest = pieces.root(first + i) == largest;
-            row[*start as usize..*end as usize].fill(if is_largest { Footing::Connected } else { Footing::CutOff });
+            row[*start as usize..*end as usize].fill(if is_largest {
+                Walkability::Connected
+            } else {
+                Walkability::Isolated
+            });
         }
     }
-    Ok(Walkable {
+    Ok(WalkableArea {
         share: all as f32 / (width * height) as f32,
         connected: if all > 0 { size as f32 / all as f32 } else { 0.0 },
-        footing,
+        walkability,
     })
 }
 
@@ -205,8 +209,8 @@ mod tests {
         Grid::new(Extent { width_m: (side - 1) as f64, depth_m: (side - 1) as f64 }, side, side)
     }
 
-    fn walked(land: &Heightfield) -> Walkable {
-        walkable(land, WALKABLE_DEG, &Monitor::new()).expect("not cancelled")
+    fn walked(terrain: &Heightfield) -> WalkableArea {
+        walkable(terrain, DEFAULT_WALKABLE_DEG, &Progress::new()).expect("not cancelled")
     }
 
     #[test]
@@ -224,26 +228,26 @@ mod tests {
     #[test]
     fn bins_agree_with_the_angles_of_the_samples() {
         let wave = |c: usize, r: usize| 6.0 * libm::sinf(0.37 * c as f32) * libm::cosf(0.23 * r as f32);
-        let land = Heightfield::from_fn(grid(65), wave);
+        let terrain = Heightfield::from_fn(grid(65), wave);
         let mut counts = [0_u32; 18];
         for (c, r) in (0..65).flat_map(|r| (0..65).map(move |c| (c, r))) {
-            counts[(slope_deg(&land, c, r) / SLOPE_BIN_DEG) as usize] += 1;
+            counts[(slope_deg(&terrain, c, r) / SLOPE_BIN_DEG) as usize] += 1;
         }
         let shares: Vec<f32> = counts.iter().map(|count| *count as f32 / 4225.0).collect();
-        assert_eq!(slope_histogram(&land, SLOPE_BIN_DEG), shares);
+        assert_eq!(slope_histogram(&terrain, SLOPE_BIN_DEG), shares);
         assert!(shares[..11].iter().all(|share| *share > 0.0), "the wave has slopes of every kind");
     }
 
     #[test]
     fn a_wall_parts_a_plain() {
         // Two levels, the western one of 20 columns; beside the step, slopes are steep on either side of it.
-        let land = Heightfield::from_fn(grid(33), |c, _| if c < 20 { 0.0 } else { 50.0 });
-        let found = walked(&land);
+        let terrain = Heightfield::from_fn(grid(33), |c, _| if c < 20 { 0.0 } else { 50.0 });
+        let found = walked(&terrain);
         assert_eq!((found.share, found.connected), (31.0 / 33.0, 19.0 / 31.0));
-        let at = |c: usize| found.footing[7 * 33 + c];
-        assert_eq!([at(0), at(18)], [Footing::Connected; 2]);
-        assert_eq!([at(19), at(20)], [Footing::TooSteep; 2]);
-        assert_eq!([at(21), at(32)], [Footing::CutOff; 2]);
+        let at = |c: usize| found.walkability[7 * 33 + c];
+        assert_eq!([at(0), at(18)], [Walkability::Connected; 2]);
+        assert_eq!([at(19), at(20)], [Walkability::TooSteep; 2]);
+        assert_eq!([at(21), at(32)], [Walkability::Isolated; 2]);
     }
 
     #[test]
@@ -254,7 +258,7 @@ mod tests {
         let [closed, open] = [0, 8].map(|gap| walked(&Heightfield::from_fn(grid(33), wall(gap))));
         assert!((0.4..0.6).contains(&closed.connected), "{}", closed.connected);
         assert_eq!(open.connected, 1.0);
-        assert!(open.footing.iter().all(|footing| *footing != Footing::CutOff));
+        assert!(open.walkability.iter().all(|walkability| *walkability != Walkability::Isolated));
         let cliffs = walked(&Heightfield::from_fn(grid(9), |c, r| (c + r) as f32));
         assert_eq!((cliffs.share, cliffs.connected), (0.0, 0.0));
     }

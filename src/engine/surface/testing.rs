@@ -1,7 +1,7 @@
 //! What the tests of this room share.
 
 use crate::engine::heightfield::{Extent, Grid, Heightfield};
-use crate::engine::monitor::{Cancelled, Monitor};
+use crate::engine::progress::{Cancelled, Progress};
 
 pub(super) fn world(width_m: f64, depth_m: f64) -> Extent {
     Extent { width_m, depth_m }
@@ -21,14 +21,14 @@ pub(super) fn bumpy(grid: Grid) -> Heightfield {
 
 /// Holds a field to the same bytes at one thread and at seven, and to doing nothing for somebody who has gone.
 #[track_caller]
-pub(super) fn same_at_one_and_seven_threads(field: impl Fn(&Monitor) -> Result<Heightfield, Cancelled> + Sync) {
+pub(super) fn same_at_one_and_seven_threads(field: impl Fn(&Progress) -> Result<Heightfield, Cancelled> + Sync) {
     let with = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
-        pool.install(|| field(&Monitor::new())).expect("not cancelled")
+        pool.install(|| field(&Progress::new())).expect("not cancelled")
     };
     let (one, seven) = (with(1), with(7));
     assert!(one.heights().iter().zip(seven.heights()).all(|(a, b)| a.to_bits() == b.to_bits()));
-    let gone = Monitor::new();
+    let gone = Progress::new();
     gone.cancel();
     assert_eq!(field(&gone), Err(Cancelled));
 }

@@ -8,11 +8,11 @@ use fearless_simd::{Level, dispatch};
 /// Each operation stays what it is, multiplications and additions are not fused: the bytes are the same on every
 /// processor.
 #[inline(always)]
-pub(super) fn wide<R>(work: impl FnOnce() -> R) -> R {
+pub(super) fn simd<R>(work: impl FnOnce() -> R) -> R {
     dispatch!(Level::new(), _vectors => work())
 }
 
-/// Puts values into a row that is kept from one use to the next, in the vector lanes of [`wide`]: the loop in
+/// Puts values into a row that is kept from one use to the next, in the vector lanes of [`simd`]: the loop in
 /// `Vec::extend` is not inlined, and would be the plain one.
 #[inline(always)]
 pub(super) fn refill<T: Copy + Default>(row: &mut Vec<T>, values: impl ExactSizeIterator<Item = T>) {
@@ -25,7 +25,7 @@ pub(super) fn refill<T: Copy + Default>(row: &mut Vec<T>, values: impl ExactSize
 /// A number from 0 to 2²³ as the nearest integer, halves to even: between 2²³ and 2²⁴ the low bits of an f32 count whole
 /// numbers. Unlike a cast this is the same two instructions in every vector lane.
 #[inline(always)]
-pub(super) fn rounded(number: f32) -> u32 {
+pub(super) fn round_to_u32(number: f32) -> u32 {
     const WHOLE: f32 = (1_u32 << 23) as f32;
     (number + WHOLE).to_bits() - WHOLE.to_bits()
 }

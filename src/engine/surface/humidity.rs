@@ -18,7 +18,7 @@
 use super::curvature::{curvature, smoothed};
 use super::share_on;
 use crate::engine::heightfield::{Grid, Heightfield};
-use crate::engine::monitor::{Cancelled, Monitor};
+use crate::engine::progress::{Cancelled, Progress};
 
 /// Samples of the reference grid along the longer side of the world.
 const SAMPLES: usize = 257;
@@ -38,20 +38,20 @@ const HALF_BEND: f64 = 0.25;
 
 /// How wet every place is, from 0 to 1, on the grid of the land: ½ on level land, more in hollows, along streams and in
 /// pits, less on crests and steep slopes.
-pub fn humidity(land: &Heightfield, monitor: &Monitor) -> Result<Heightfield, Cancelled> {
-    let extent = land.grid().extent();
+pub fn humidity(terrain: &Heightfield, progress: &Progress) -> Result<Heightfield, Cancelled> {
+    let extent = terrain.grid().extent();
     let reference = Grid::fitted(extent, SAMPLES);
-    let coarse = monitor.within(0.0..0.1, || land.resampled(reference, monitor))?;
+    let coarse = progress.stage(0.0..0.1, || terrain.resampled(reference, progress))?;
     let spacing_m = reference.spacing_x_m().min(reference.spacing_z_m());
-    let bent = curvature(&coarse, BENT_SPACINGS * spacing_m, monitor)?;
-    let smooth = smoothed(&coarse, SMOOTHED_SPACINGS * spacing_m, monitor)?;
-    let mut shares = wetness(&smooth, monitor)?;
+    let bent = curvature(&coarse, BENT_SPACINGS * spacing_m, progress)?;
+    let smooth = smoothed(&coarse, SMOOTHED_SPACINGS * spacing_m, progress)?;
+    let mut shares = wetness(&smooth, progress)?;
     for (share, bend) in shares.heights_mut().iter_mut().zip(bent.heights()) {
         let bend = f64::from(*bend) * BENT_SPACINGS * spacing_m;
         let u = f64::from(*share) / SPREAD + HOLLOW * bend / (bend.abs() + HALF_BEND);
         *share = (1.0 / (1.0 + libm::exp(-u))) as f32;
     }
-    monitor.within(0.7..1.0, || share_on(land.grid(), &shares, monitor))
+    progress.stage(0.7..1.0, || share_on(terrain.grid(), &shares, progress))
 }
 
 /// The eight neighbours: steps eastward and southward.
@@ -81,9 +81,9 @@ fn ways(grid: Grid) -> [Way; 8] {
 }
 
 /// ln(a/tan β) less that of level land.
-fn wetness(land: &Heightfield, monitor: &Monitor) -> Result<Heightfield, Cancelled> {
-    let grid = land.grid();
-    let (width, heights) = (grid.width(), land.heights());
+fn wetness(terrain: &Heightfield, progress: &Progress) -> Result<Heightfield, Cancelled> {
+    let grid = terrain.grid();
+    let (width, heights) = (grid.width(), terrain.heights());
     let ways = ways(grid);
     // From the highest to the lowest: whatever runs into a sample has come before it runs on.
     let mut order: Vec<usize> = (0..heights.len()).collect();
@@ -92,7 +92,7 @@ fn wetness(land: &Heightfield, monitor: &Monitor) -> Result<Heightfield, Cancell
     let mut found = Heightfield::flat(grid);
     for (count, &sample) in order.iter().enumerate() {
         if count.is_multiple_of(width) {
-            monitor.check()?;
+            progress.check()?;
         }
         let (c, r) = (sample % width, sample / width);
         let mut flows = [(0, 0.0); 8];
@@ -128,13 +128,13 @@ mod tests {
     use super::super::testing::{bumpy, difference, same_at_one_and_seven_threads, world};
     use super::*;
 
-    fn wet(land: &Heightfield) -> Heightfield {
-        humidity(land, &Monitor::new()).expect("not cancelled")
+    fn wet(terrain: &Heightfield) -> Heightfield {
+        humidity(terrain, &Progress::new()).expect("not cancelled")
     }
 
     /// ln(a/tan β) with a in spacings.
-    fn index(land: &Heightfield, at: (usize, usize)) -> f64 {
-        f64::from(wetness(land, &Monitor::new()).expect("not cancelled")[at]) - libm::log(LEAST_SLOPE)
+    fn index(terrain: &Heightfield, at: (usize, usize)) -> f64 {
+        f64::from(wetness(terrain, &Progress::new()).expect("not cancelled")[at]) - libm::log(LEAST_SLOPE)
     }
 
     #[test]
@@ -169,8 +169,8 @@ mod tests {
     fn no_water_is_lost() {
         // A valley that falls to a single lowest corner: everything arrives there.
         let grid = Grid::new(world(400.0, 300.0), 41, 31);
-        let land = Heightfield::from_fn(grid, |c, r| c as f32 + 1.7 * r as f32);
-        assert!((index(&land, (0, 0)) - libm::log(41.0 * 31.0 / LEAST_SLOPE)).abs() < 1e-4);
+        let terrain = Heightfield::from_fn(grid, |c, r| c as f32 + 1.7 * r as f32);
+        assert!((index(&terrain, (0, 0)) - libm::log(41.0 * 31.0 / LEAST_SLOPE)).abs() < 1e-4);
     }
 
     #[test]
@@ -209,14 +209,14 @@ mod tests {
     fn every_share_is_one_on_any_land() {
         for (width_m, depth_m, width, height) in [(1.0, 1.0, 2, 2), (1e6, 1.0, 700, 2), (1e6, 1e6, 33, 17)] {
             let grid = Grid::new(world(width_m, depth_m), width, height);
-            let land = Heightfield::from_fn(grid, |c, r| if (c * 7 + r * 13) % 5 < 2 { 1e9 } else { -1e9 });
-            assert!(wet(&land).heights().iter().all(|share| (0.0..=1.0).contains(share)));
+            let terrain = Heightfield::from_fn(grid, |c, r| if (c * 7 + r * 13) % 5 < 2 { 1e9 } else { -1e9 });
+            assert!(wet(&terrain).heights().iter().all(|share| (0.0..=1.0).contains(share)));
         }
     }
 
     #[test]
     fn one_thread_and_seven_make_the_same_bytes_and_a_cancelled_look_ends() {
-        let land = bumpy(Grid::new(world(900.0, 500.0), 201, 133));
-        same_at_one_and_seven_threads(|monitor| humidity(&land, monitor));
+        let terrain = bumpy(Grid::new(world(900.0, 500.0), 201, 133));
+        same_at_one_and_seven_threads(|progress| humidity(&terrain, progress));
     }
 }

@@ -5,12 +5,14 @@ mod spectrum;
 
 use rayon::prelude::*;
 
-pub use slopes::{Footing, SLOPE_BIN_DEG, WALKABLE_DEG, Walkable, slope_deg, slope_histogram, walkable};
+pub use slopes::{
+    DEFAULT_WALKABLE_DEG, SLOPE_BIN_DEG, Walkability, WalkableArea, slope_deg, slope_histogram, walkable,
+};
 pub use spectrum::{Spectrum, spectral_slope};
 
 use super::heightfield::Heightfield;
 use super::parameters::Band;
-use super::wide::{rounded, wide};
+use super::simd::{round_to_u32, simd};
 
 /// Heights that are measured side by side, and those that a thread measures at once.
 const SIDE_BY_SIDE: usize = 8;
@@ -38,13 +40,13 @@ impl Summary {
     }
 
     /// Measures the land, with `bins` bins in its histogram.
-    pub fn of(land: &Heightfield, bins: usize) -> Self {
-        let [min_m, max_m] = land.min_max();
+    pub fn of(terrain: &Heightfield, bins: usize) -> Self {
+        let [min_m, max_m] = terrain.min_max();
         let range = f64::from(max_m) - f64::from(min_m);
         let factor = if range > 0.0 { bins as f32 / (max_m - min_m) } else { 0.0 };
         let last = (bins - 1) as f32;
         let of_part = |part: &[f32]| {
-            wide(
+            simd(
                 #[inline(always)]
                 || {
                     // Several counts and sums side by side, so that none has to wait for the one before it.
@@ -54,7 +56,7 @@ impl Summary {
                         let mut places = [0; SIDE_BY_SIDE];
                         for ((place, sum), height) in places.iter_mut().zip(&mut sums).zip(heights) {
                             let bin = (height - min_m) * factor;
-                            *place = rounded((if bin < last { bin } else { last }).floor());
+                            *place = round_to_u32((if bin < last { bin } else { last }).floor());
                             *sum += f64::from(*height);
                         }
                         for (lane, place) in places[..heights.len()].iter().enumerate() {
@@ -66,13 +68,13 @@ impl Summary {
             )
         };
         // Parts of a fixed size, added up in their order: the same sum at every number of threads.
-        let parts: Vec<(f64, Vec<u32>)> = land.heights().par_chunks(AT_ONCE).map(of_part).collect();
-        let mean_m = parts.iter().map(|(sum, _)| sum).sum::<f64>() / land.heights().len() as f64;
+        let parts: Vec<(f64, Vec<u32>)> = terrain.heights().par_chunks(AT_ONCE).map(of_part).collect();
+        let mean_m = parts.iter().map(|(sum, _)| sum).sum::<f64>() / terrain.heights().len() as f64;
         let mut counts = vec![0_u32; bins];
         for (_, of_part) in &parts {
             counts.iter_mut().zip(of_part).for_each(|(count, more)| *count += more);
         }
-        let share = 1.0 / land.heights().len() as f32;
+        let share = 1.0 / terrain.heights().len() as f32;
         Self {
             min_m,
             max_m,
@@ -85,18 +87,18 @@ impl Summary {
 
 /// The Hurst exponent from the variogram: half the slope of log E[(h(p + lag) − h(p))²] over log lag, along rows and
 /// columns, for lags that double from 1 up to an eighth of the shorter side, and that one. `None` for land that is level or too small.
-pub fn hurst_exponent(land: &Heightfield) -> Option<f64> {
-    let grid = land.grid();
+pub fn hurst_exponent(terrain: &Heightfield) -> Option<f64> {
+    let grid = terrain.grid();
     let longest = grid.width().min(grid.height()) / 8;
     let doubled = (0..).map(|i| 1_usize << i).take_while(|&lag| lag < longest);
     let lags: Vec<usize> = doubled.chain((longest > 0).then_some(longest)).collect();
     let point = |&lag: &usize| {
         let squared = |a: f32, b: f32| f64::from(a - b) * f64::from(a - b);
         let along_rows: f64 = (0..grid.height())
-            .map(|r| land.row(r).iter().zip(&land.row(r)[lag..]).map(|(a, b)| squared(*a, *b)).sum::<f64>())
+            .map(|r| terrain.row(r).iter().zip(&terrain.row(r)[lag..]).map(|(a, b)| squared(*a, *b)).sum::<f64>())
             .sum();
         let along_columns: f64 =
-            land.heights().iter().zip(&land.heights()[lag * grid.width()..]).map(|(a, b)| squared(*a, *b)).sum();
+            terrain.heights().iter().zip(&terrain.heights()[lag * grid.width()..]).map(|(a, b)| squared(*a, *b)).sum();
         let pairs = (grid.width() - lag) * grid.height() + grid.width() * (grid.height() - lag);
         let variance = (along_rows + along_columns) / pairs as f64;
         (variance > 0.0).then(|| [libm::log(lag as f64), libm::log(variance)])

@@ -8,35 +8,35 @@
 use rayon::prelude::*;
 
 use crate::engine::heightfield::{Grid, Heightfield};
-use crate::engine::monitor::{Cancelled, Monitor};
+use crate::engine::progress::{Cancelled, Progress};
 use crate::engine::strips::strips;
 
 /// The mean curvature in 1/m, smoothed over a length, on the grid of the land: positive in hollows, negative on crests,
 /// 0 on every plane. A bowl of radius R has 1/R. The length is held between the spacing of the samples and half of the
 /// world; beyond the border the land goes on turned upside down, so that slopes go straight on.
-pub fn curvature(land: &Heightfield, length_m: f64, monitor: &Monitor) -> Result<Heightfield, Cancelled> {
-    let grid = land.grid();
+pub fn curvature(terrain: &Heightfield, length_m: f64, progress: &Progress) -> Result<Heightfield, Cancelled> {
+    let grid = terrain.grid();
     let [along_x, along_z] = Length::both(length_m, grid);
-    let mut bent = land.copied(monitor)?;
-    along_rows(&mut bent, monitor, |line, space| along_x.smooth(line, space))?;
-    along_columns(&mut bent, monitor, |line, space| along_z.bend(line, space))?;
-    let mut smooth = land.copied(monitor)?;
-    along_columns(&mut smooth, monitor, |line, space| along_z.smooth(line, space))?;
-    along_rows(&mut smooth, monitor, |line, space| along_x.bend(line, space))?;
+    let mut bent = terrain.copied(progress)?;
+    along_rows(&mut bent, progress, |line, space| along_x.smooth(line, space))?;
+    along_columns(&mut bent, progress, |line, space| along_z.bend(line, space))?;
+    let mut smooth = terrain.copied(progress)?;
+    along_columns(&mut smooth, progress, |line, space| along_z.smooth(line, space))?;
+    along_rows(&mut smooth, progress, |line, space| along_x.bend(line, space))?;
     let halves = bent.heights_mut().par_chunks_mut(grid.width()).zip(smooth.heights().par_chunks(grid.width()));
     halves.try_for_each(|(bent, other)| {
         bent.iter_mut().zip(other).for_each(|(bent, other)| *bent = 0.5 * (*bent + other));
-        monitor.check()
+        progress.check()
     })?;
     Ok(bent)
 }
 
 /// The land averaged under a pyramid that reaches `length_m` to each side.
-pub(super) fn smoothed(land: &Heightfield, length_m: f64, monitor: &Monitor) -> Result<Heightfield, Cancelled> {
-    let [along_x, along_z] = Length::both(length_m, land.grid());
-    let mut smooth = land.copied(monitor)?;
-    along_rows(&mut smooth, monitor, |line, space| along_x.smooth(line, space))?;
-    along_columns(&mut smooth, monitor, |line, space| along_z.smooth(line, space))?;
+pub(super) fn smoothed(terrain: &Heightfield, length_m: f64, progress: &Progress) -> Result<Heightfield, Cancelled> {
+    let [along_x, along_z] = Length::both(length_m, terrain.grid());
+    let mut smooth = terrain.copied(progress)?;
+    along_rows(&mut smooth, progress, |line, space| along_x.smooth(line, space))?;
+    along_columns(&mut smooth, progress, |line, space| along_z.smooth(line, space))?;
     Ok(smooth)
 }
 
@@ -49,24 +49,24 @@ struct Space {
 }
 
 fn along_rows(
-    land: &mut Heightfield,
-    monitor: &Monitor,
+    terrain: &mut Heightfield,
+    progress: &Progress,
     change: impl Fn(&mut [f32], &mut Space) + Sync,
 ) -> Result<(), Cancelled> {
-    let width = land.grid().width();
-    land.heights_mut().par_chunks_mut(width).try_for_each_init(Space::default, |space, row| {
+    let width = terrain.grid().width();
+    terrain.heights_mut().par_chunks_mut(width).try_for_each_init(Space::default, |space, row| {
         change(row, space);
-        monitor.check()
+        progress.check()
     })
 }
 
 fn along_columns(
-    land: &mut Heightfield,
-    monitor: &Monitor,
+    terrain: &mut Heightfield,
+    progress: &Progress,
     change: impl Fn(&mut [f32], &mut Space) + Sync,
 ) -> Result<(), Cancelled> {
-    let width = land.grid().width();
-    strips(land.heights_mut(), width, monitor)?.par_iter_mut().try_for_each_init(Space::default, |space, pieces| {
+    let width = terrain.grid().width();
+    strips(terrain.heights_mut(), width, progress)?.par_iter_mut().try_for_each_init(Space::default, |space, pieces| {
         for lane in 0..pieces.first().map_or(0, |piece| piece.len()) {
             let mut line = std::mem::take(&mut space.line);
             line.clear();
@@ -74,7 +74,7 @@ fn along_columns(
             change(&mut line, space);
             pieces.iter_mut().zip(&line).for_each(|(piece, &sample)| piece[lane] = sample);
             space.line = line;
-            monitor.check()?;
+            progress.check()?;
         }
         Ok(())
     })
@@ -161,8 +161,8 @@ mod tests {
     use super::super::testing::{bumpy, same_at_one_and_seven_threads, world};
     use super::*;
 
-    fn bent(land: &Heightfield, length_m: f64) -> Heightfield {
-        curvature(land, length_m, &Monitor::new()).expect("not cancelled")
+    fn bent(terrain: &Heightfield, length_m: f64) -> Heightfield {
+        curvature(terrain, length_m, &Progress::new()).expect("not cancelled")
     }
 
     #[test]
@@ -201,10 +201,10 @@ mod tests {
         // A triangle of half-width ℓ leaves (sin(kℓ/2)/(kℓ/2))² of a wave, and bends it by −k² of what is left.
         let grid = Grid::new(world(1000.0, 1000.0), 501, 101);
         let (k, length_m) = (2.0 * std::f64::consts::PI / 200.0, 60.0);
-        let land = Heightfield::from_fn(grid, |c, _| (10.0 * libm::cos(k * grid.x_m(c))) as f32);
+        let terrain = Heightfield::from_fn(grid, |c, _| (10.0 * libm::cos(k * grid.x_m(c))) as f32);
         let left = libm::sin(0.5 * k * length_m) / (0.5 * k * length_m);
         let expected = -0.5 * k * k * 10.0 * left * left;
-        let found = f64::from(bent(&land, length_m)[(200, 50)]);
+        let found = f64::from(bent(&terrain, length_m)[(200, 50)]);
         assert!((found - expected).abs() < 1e-3 * expected.abs(), "{found}, not {expected}");
     }
 
@@ -221,16 +221,16 @@ mod tests {
     fn any_land_is_finite() {
         for (width_m, depth_m, width, height) in [(1.0, 1.0, 2, 2), (1e6, 1.0, 700, 2), (1.0, 1.0, 513, 17)] {
             let grid = Grid::new(world(width_m, depth_m), width, height);
-            let land = Heightfield::from_fn(grid, |c, r| if (c * 7 + r * 13) % 5 < 2 { 1e9 } else { -1e9 });
+            let terrain = Heightfield::from_fn(grid, |c, r| if (c * 7 + r * 13) % 5 < 2 { 1e9 } else { -1e9 });
             for length_m in [0.0, 0.3, 1e9] {
-                assert!(bent(&land, length_m).heights().iter().all(|bend| bend.is_finite()));
+                assert!(bent(&terrain, length_m).heights().iter().all(|bend| bend.is_finite()));
             }
         }
     }
 
     #[test]
     fn one_thread_and_seven_make_the_same_bytes_and_a_cancelled_look_ends() {
-        let land = bumpy(Grid::new(world(900.0, 500.0), 201, 133));
-        same_at_one_and_seven_threads(|monitor| curvature(&land, 31.0, monitor));
+        let terrain = bumpy(Grid::new(world(900.0, 500.0), 201, 133));
+        same_at_one_and_seven_threads(|progress| curvature(&terrain, 31.0, progress));
     }
 }

@@ -5,10 +5,10 @@ use rayon::prelude::*;
 use super::points::{Lines, Points, Walk};
 use super::weigh::degrees_of;
 use crate::engine::flow::{Outlets, Water};
-use crate::engine::ground;
 use crate::engine::heightfield::Heightfield;
-use crate::engine::monitor::{Cancelled, Monitor};
-use crate::engine::wide::{refill, rounded, wide};
+use crate::engine::progress::{Cancelled, Progress};
+use crate::engine::simd::{refill, round_to_u32, simd};
+use crate::engine::surface;
 
 /// Curvature is taken over the longer side of the world divided by this.
 const CURVATURE_LENGTHS: f64 = 128.0;
@@ -18,7 +18,7 @@ const GREATEST_BEND: f32 = 0.5;
 
 /// What a picture of the land shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Chart {
+pub enum AnalysisMap {
     /// Where the ground faces: red east, green north, blue up, each from −1, black, to 1.
     Normals,
     /// The same with green south.
@@ -45,7 +45,7 @@ pub enum Chart {
     Sediment,
 }
 
-impl Chart {
+impl AnalysisMap {
     /// Every chart, each in the form that it has unless another one is asked for.
     pub const ALL: [Self; 11] = [
         Self::Normals,
@@ -117,7 +117,7 @@ impl Chart {
         }
     }
 
-    /// The most maps of a large land that [`chart`] holds at once beside the land and the picture.
+    /// The most maps of a large land that [`analysis_map`] holds at once beside the land and the picture.
     pub fn maps_held(self) -> f64 {
         match self {
             Self::Normals | Self::NormalsSouth | Self::Slope => 0.0,
@@ -127,69 +127,74 @@ impl Chart {
         }
     }
 
-    fn source(self, land: &Heightfield, sea_m: Option<f32>, monitor: &Monitor) -> Result<Source, Cancelled> {
+    fn source(self, terrain: &Heightfield, sea_m: Option<f32>, progress: &Progress) -> Result<Source, Cancelled> {
         Ok(match self {
             Self::Normals => Source::Normals { green: 1.0 },
             Self::NormalsSouth => Source::Normals { green: -1.0 },
             Self::Slope => Source::Slope,
-            Self::Occlusion => Source::Map(ground::occlusion(land, monitor)?),
+            Self::Occlusion => Source::Map(surface::occlusion(terrain, progress)?),
             Self::Curvature => {
-                let extent = land.grid().extent();
+                let extent = terrain.grid().extent();
                 let length_m = extent.width_m.max(extent.depth_m) / CURVATURE_LENGTHS;
-                let mut bends = ground::curvature(land, length_m, monitor)?;
+                let mut bends = surface::curvature(terrain, length_m, progress)?;
                 let scale = 0.5 * length_m as f32 / GREATEST_BEND;
                 bends.rows_mut().try_for_each(|row| {
                     row.iter_mut().for_each(|bend| *bend = 0.5 - scale * *bend);
-                    monitor.check()
+                    progress.check()
                 })?;
                 Source::Map(bends)
             }
-            Self::Humidity => Source::Map(ground::humidity(land, monitor)?),
-            Self::Shade => Source::Map(ground::shade(land, monitor)?),
+            Self::Humidity => Source::Map(surface::humidity(terrain, progress)?),
+            Self::Shade => Source::Map(surface::shade(terrain, progress)?),
             Self::Sediment => {
-                let mut index = ground::sediment(land, monitor)?;
+                let mut index = surface::sediment(terrain, progress)?;
                 index.rows_mut().try_for_each(|row| {
-                    row.iter_mut().for_each(|index| *index /= ground::sediment::SIZES as f32);
-                    monitor.check()
+                    row.iter_mut().for_each(|index| *index /= surface::sediment::SIZES as f32);
+                    progress.check()
                 })?;
                 Source::Map(index)
             }
             Self::Drainage | Self::Rivers | Self::Lakes | Self::Wetness => {
-                Source::Map(self.of_water(land, sea_m, monitor)?)
+                Source::Map(self.of_water(terrain, sea_m, progress)?)
             }
         })
     }
 }
 
-impl Chart {
+impl AnalysisMap {
     /// What a chart of the water shows, as shares.
-    fn of_water(self, land: &Heightfield, sea_m: Option<f32>, monitor: &Monitor) -> Result<Heightfield, Cancelled> {
-        let grid = land.grid();
-        let mut water = Water::on(land, Outlets::Border, sea_m, monitor)?;
+    fn of_water(
+        self,
+        terrain: &Heightfield,
+        sea_m: Option<f32>,
+        progress: &Progress,
+    ) -> Result<Heightfield, Cancelled> {
+        let grid = terrain.grid();
+        let mut water = Water::on(terrain, Outlets::Border, sea_m, progress)?;
         let mut lakes_m = std::mem::take(&mut water.lakes_m);
         let world_m2 = grid.extent().width_m * grid.extent().depth_m;
         let deepest_m = lakes_m.iter().copied().fold(0.0, f32::max);
         let area_m2 = |sample: usize| f64::from(water.areas_m2[sample]);
         let share = |sample: usize, lake_m: f32| match self {
-            Self::Rivers => f32::from(u8::from(area_m2(sample) >= RIVER_SHARE * world_m2)),
+            Self::Rivers => f32::from(u8::from(area_m2(sample) >= MIN_RIVER_CATCHMENT_SHARE * world_m2)),
             Self::Lakes => lake_m / deepest_m.max(f32::MIN_POSITIVE),
             Self::Wetness => {
-                let wetness = water.wetness(land, sample % grid.width(), sample / grid.width());
+                let wetness = water.wetness(terrain, sample % grid.width(), sample / grid.width());
                 (wetness - WETNESS[0]) / (WETNESS[1] - WETNESS[0])
             }
             _ => (1.0 + libm::log10(area_m2(sample) / world_m2) / DECADES) as f32,
         };
-        let tally = monitor.tally(grid.height());
+        let counter = progress.counter(grid.height());
         lakes_m.par_chunks_mut(grid.width()).enumerate().try_for_each(|(r, row)| {
             row.iter_mut().enumerate().for_each(|(c, value)| *value = share(r * grid.width() + c, *value));
-            tally.add_one()
+            counter.add_one()
         })?;
         Ok(Heightfield::from_heights(grid, lakes_m).unwrap_or_else(|| Heightfield::flat(grid)))
     }
 }
 
 /// The share of the world that drains through a river, at the least.
-pub const RIVER_SHARE: f64 = 1e-3;
+pub const MIN_RIVER_CATCHMENT_SHARE: f64 = 1e-3;
 
 /// The powers of ten that the chart of the drainage goes down from the whole world.
 const DECADES: f64 = 6.0;
@@ -244,43 +249,43 @@ impl Source {
 
 /// The chart of the land at every point, row by row, its channels side by side; `full` stands for white. Rivers end
 /// in a sea, if there is one at that level in metres.
-pub fn chart(
-    land: &Heightfield,
-    chart: Chart,
+pub fn analysis_map(
+    terrain: &Heightfield,
+    analysis_map: AnalysisMap,
     sea_m: Option<f32>,
     points: Points,
     full: u16,
-    monitor: &Monitor,
+    progress: &Progress,
 ) -> Result<Vec<u16>, Cancelled> {
-    let source = monitor.within(0.0..0.5, || chart.source(land, sea_m, monitor))?;
-    monitor.within(0.5..1.0, || source.drawn(land, chart.channels(), points, full, monitor))
+    let source = progress.stage(0.0..0.5, || analysis_map.source(terrain, sea_m, progress))?;
+    progress.stage(0.5..1.0, || source.drawn(terrain, analysis_map.channels(), points, full, progress))
 }
 
 impl Source {
     fn drawn(
         &self,
-        land: &Heightfield,
+        terrain: &Heightfield,
         channels: usize,
         points: Points,
         full: u16,
-        monitor: &Monitor,
+        progress: &Progress,
     ) -> Result<Vec<u16>, Cancelled> {
-        let walk = Walk::new(land, points);
+        let walk = Walk::new(terrain, points);
         let [width, height] = walk.size;
         let along = channels * width;
-        let tally = monitor.tally(height);
+        let counter = progress.counter(height);
         let mut values = vec![0; along * height];
         values.par_chunks_mut(along.max(1)).enumerate().try_for_each_init(Space::default, |space, (j, values)| {
-            wide(
+            simd(
                 #[inline(always)]
                 || {
                     self.row(&walk, j, space);
                     for (value, share) in values.iter_mut().zip(&space.shares) {
-                        *value = rounded((share.clamp(0.0, 1.0) * f32::from(full) + 0.5).floor()) as u16;
+                        *value = round_to_u32((share.clamp(0.0, 1.0) * f32::from(full) + 0.5).floor()) as u16;
                     }
                 },
             );
-            tally.add_one()
+            counter.add_one()
         })?;
         Ok(values)
     }
@@ -293,8 +298,8 @@ mod tests {
 
     const WORLD: Extent = Extent { width_m: 640.0, depth_m: 320.0 };
 
-    fn drawn(land: &Heightfield, what: Chart, full: u16) -> Vec<u16> {
-        chart(land, what, None, Points::Pixels([8, 4]), full, &Monitor::new()).expect("not cancelled")
+    fn drawn(terrain: &Heightfield, what: AnalysisMap, full: u16) -> Vec<u16> {
+        analysis_map(terrain, what, None, Points::Pixels([8, 4]), full, &Progress::new()).expect("not cancelled")
     }
 
     fn ramp(east: f32, south: f32) -> Heightfield {
@@ -304,28 +309,28 @@ mod tests {
 
     #[test]
     fn normals_of_level_ground_and_of_ramps_by_hand() {
-        let pixel = |land: &Heightfield, what, full| drawn(land, what, full)[15..18].to_vec();
-        assert_eq!(pixel(&ramp(0.0, 0.0), Chart::Normals, 255), [128, 128, 255]);
-        assert_eq!(pixel(&ramp(0.0, 0.0), Chart::Normals, 65_535), [32_768, 32_768, 65_535]);
+        let pixel = |terrain: &Heightfield, what, full| drawn(terrain, what, full)[15..18].to_vec();
+        assert_eq!(pixel(&ramp(0.0, 0.0), AnalysisMap::Normals, 255), [128, 128, 255]);
+        assert_eq!(pixel(&ramp(0.0, 0.0), AnalysisMap::Normals, 65_535), [32_768, 32_768, 65_535]);
         // 45° rising to the east: the normal is (−1, 0, 1)/√2; 0.5 ∓ 0.3536 of 255 are 37.3 and 217.7.
-        assert_eq!(pixel(&ramp(1.0, 0.0), Chart::Normals, 255), [37, 128, 218]);
+        assert_eq!(pixel(&ramp(1.0, 0.0), AnalysisMap::Normals, 255), [37, 128, 218]);
         // Rising to the south it faces north, which is up on the map: green is light, or dark where it counts southward.
-        assert_eq!(pixel(&ramp(0.0, 1.0), Chart::Normals, 255), [128, 218, 218]);
-        assert_eq!(pixel(&ramp(0.0, 1.0), Chart::NormalsSouth, 255), [128, 37, 218]);
+        assert_eq!(pixel(&ramp(0.0, 1.0), AnalysisMap::Normals, 255), [128, 218, 218]);
+        assert_eq!(pixel(&ramp(0.0, 1.0), AnalysisMap::NormalsSouth, 255), [128, 37, 218]);
     }
 
     #[test]
     fn greys_of_ramps_by_hand() {
-        let first = |land: &Heightfield, what, full| drawn(land, what, full)[0];
+        let first = |terrain: &Heightfield, what, full| drawn(terrain, what, full)[0];
         // 60° of 90°.
-        assert_eq!(first(&ramp(-3.0_f32.sqrt(), 0.0), Chart::Slope, 255), 170);
-        assert!(first(&ramp(0.0, 3.0_f32.sqrt()), Chart::Slope, 65_535).abs_diff(43_690) <= 1);
-        for what in [Chart::Curvature, Chart::Humidity] {
+        assert_eq!(first(&ramp(-3.0_f32.sqrt(), 0.0), AnalysisMap::Slope, 255), 170);
+        assert!(first(&ramp(0.0, 3.0_f32.sqrt()), AnalysisMap::Slope, 65_535).abs_diff(43_690) <= 1);
+        for what in [AnalysisMap::Curvature, AnalysisMap::Humidity] {
             assert_eq!(first(&ramp(0.0, 0.0), what, 65_535), 32_768, "{what:?}");
         }
-        assert!(first(&ramp(0.5, -0.25), Chart::Curvature, 65_535).abs_diff(32_768) <= 1);
+        assert!(first(&ramp(0.5, -0.25), AnalysisMap::Curvature, 65_535).abs_diff(32_768) <= 1);
         assert_eq!(
-            (first(&ramp(0.0, 0.0), Chart::Occlusion, 255), first(&ramp(0.0, 0.0), Chart::Shade, 255)),
+            (first(&ramp(0.0, 0.0), AnalysisMap::Occlusion, 255), first(&ramp(0.0, 0.0), AnalysisMap::Shade, 255)),
             (255, 0)
         );
     }
@@ -341,7 +346,7 @@ mod tests {
             })
         };
         for (sign, share) in [(1.0, 0.25), (-1.0, 0.75)] {
-            let values = drawn(&bowl(sign), Chart::Curvature, 65_535);
+            let values = drawn(&bowl(sign), AnalysisMap::Curvature, 65_535);
             assert!((f64::from(values[8 + 4]) / 65_535.0 - share).abs() < 2e-3, "{} for {share}", values[12]);
         }
     }
@@ -349,32 +354,35 @@ mod tests {
     #[test]
     fn the_water_on_a_ramp_by_hand() {
         // Falling 1 in 2 to the south, without a hollow: every column gathers its own water, a cell of 10 m × 10 m a row.
-        let land = ramp(0.0, -0.5);
-        let charted = |what| chart(&land, what, None, Points::Samples, 65_535, &Monitor::new()).expect("not cancelled");
+        let terrain = ramp(0.0, -0.5);
+        let charted = |what| {
+            analysis_map(&terrain, what, None, Points::Samples, 65_535, &Progress::new()).expect("not cancelled")
+        };
         let at = |values: &[u16], c: usize, r: usize| f64::from(values[r * 65 + c]) / 65_535.0;
         let world_m2 = 640.0 * 320.0;
         // The water of rows 1 to 20 goes by row 20.
         let share = |cells: f64| 1.0 + libm::log10(cells * 100.0 / world_m2) / 6.0;
-        assert!((at(&charted(Chart::Drainage), 30, 20) - share(20.0)).abs() < 1e-3);
-        let rivers = charted(Chart::Rivers);
+        assert!((at(&charted(AnalysisMap::Drainage), 30, 20) - share(20.0)).abs() < 1e-3);
+        let rivers = charted(AnalysisMap::Rivers);
         assert_eq!((at(&rivers, 30, 2), at(&rivers, 30, 3)), (0.0, 1.0), "204.8 m² are two cells and a bit");
-        assert_eq!(charted(Chart::Lakes).iter().max(), Some(&0));
+        assert_eq!(charted(AnalysisMap::Lakes).iter().max(), Some(&0));
         let wetness = (libm::log(20.0 * 100.0 / 10.0 / 0.5) - 3.0) / 15.0;
-        assert!((at(&charted(Chart::Wetness), 30, 20) - wetness).abs() < 1e-3);
+        assert!((at(&charted(AnalysisMap::Wetness), 30, 20) - wetness).abs() < 1e-3);
         // Into a sea up to the middle nothing of the land beyond flows on.
-        let sea = chart(&land, Chart::Rivers, Some(-80.0), Points::Samples, 255, &Monitor::new());
+        let sea = analysis_map(&terrain, AnalysisMap::Rivers, Some(-80.0), Points::Samples, 255, &Progress::new());
         assert_eq!(sea.expect("not cancelled")[30 * 65 + 30], 0);
     }
 
     #[test]
     fn the_samples_are_among_the_points_and_a_cancelled_chart_ends() {
-        let land = ramp(0.3, 0.4);
-        let values = chart(&land, Chart::Slope, None, Points::Samples, 65_535, &Monitor::new()).expect("not cancelled");
+        let terrain = ramp(0.3, 0.4);
+        let values = analysis_map(&terrain, AnalysisMap::Slope, None, Points::Samples, 65_535, &Progress::new())
+            .expect("not cancelled");
         assert_eq!(values.len(), 65 * 33);
-        let gone = Monitor::new();
+        let gone = Progress::new();
         gone.cancel();
-        for what in Chart::ALL {
-            assert_eq!(chart(&land, what, None, Points::Samples, 255, &gone), Err(Cancelled), "{what:?}");
+        for what in AnalysisMap::ALL {
+            assert_eq!(analysis_map(&terrain, what, None, Points::Samples, 255, &gone), Err(Cancelled), "{what:?}");
         }
     }
 }

@@ -19,8 +19,8 @@ use rayon::prelude::*;
 
 use super::horizon::Sweep;
 use crate::engine::heightfield::Heightfield;
-use crate::engine::monitor::{Cancelled, Monitor};
-use crate::engine::wide::{rounded, wide};
+use crate::engine::progress::{Cancelled, Progress};
+use crate::engine::simd::{round_to_u32, simd};
 
 /// A sun and where it stands.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -56,8 +56,8 @@ const ROWS_AT_ONCE: usize = 16;
 
 /// The share of the sun that every place sees, from 0 in full shadow to 1 in the light, on the grid of the land. That a
 /// face is turned away from the sun is found here too: it stands in its own way.
-pub fn shadow(land: &Heightfield, sun: Sun, monitor: &Monitor) -> Result<Heightfield, Cancelled> {
-    let sweep = Sweep::new(land.grid(), sun.azimuth_deg);
+pub fn shadow(terrain: &Heightfield, sun: Sun, progress: &Progress) -> Result<Heightfield, Cancelled> {
+    let sweep = Sweep::new(terrain.grid(), sun.azimuth_deg);
     let rays = Rays::new(sun, sweep.step_m);
     let strips = Strip::all(&sweep);
     let mut on_lines = vec![0.0; strips.iter().map(Strip::len).sum()];
@@ -69,13 +69,13 @@ pub fn shadow(land: &Heightfield, sun: Sun, monitor: &Monitor) -> Result<Heightf
         parts.push((strip, part));
     }
     parts.into_par_iter().try_for_each(|(strip, part)| {
-        wide(
+        simd(
             #[inline(always)]
-            || strip.follow(land, &sweep, &rays, part),
+            || strip.follow(terrain, &sweep, &rays, part),
         );
-        monitor.check()
+        progress.check()
     })?;
-    gather(land, &sweep, &strips, &on_lines, monitor)
+    gather(terrain, &sweep, &strips, &on_lines, progress)
 }
 
 /// The disc of the sun against the horizon.
@@ -157,7 +157,7 @@ impl Rays {
         let (mut places, mut ways) = ([0; LANES], [0.0; LANES]);
         for ((place, way), climb) in places.iter_mut().zip(&mut ways).zip(&climbs) {
             let climb = climb * SHARES as f32;
-            *place = rounded(climb.floor());
+            *place = round_to_u32(climb.floor());
             *way = climb - climb.floor();
         }
         // Looking up alone goes place by place.
@@ -199,7 +199,7 @@ impl Strip {
 
     /// The shares of the sun that are seen from the lines, place by place.
     #[inline(always)]
-    fn follow(&self, land: &Heightfield, sweep: &Sweep, rays: &Rays, shares: &mut [f32]) {
+    fn follow(&self, terrain: &Heightfield, sweep: &Sweep, rays: &Rays, shares: &mut [f32]) {
         let mut grazing = vec![[NOTHING; LANES]; rays.falls_m.len()];
         let mut samples = [[0.0; LANES + 1 + PLACES_AT_ONCE]; PLACES_AT_ONCE];
         let blocks = self.places.len().div_ceil(PLACES_AT_ONCE);
@@ -210,7 +210,7 @@ impl Strip {
             // Line i of the strip lies between samples `beyond + i - 1` and `beyond + i` across.
             let beyond = |place: usize| self.first_line as isize - sweep.drop[place] as isize;
             let first = beyond(places.start).min(beyond(places.end - 1)) - 1;
-            sweep.read(land, places.clone(), first, &mut samples);
+            sweep.read(terrain, places.clone(), first, &mut samples);
             for i in 0..places.len() {
                 let i = if sweep.ahead { places.len() - 1 - i } else { i };
                 let beyond = beyond(start + i);
@@ -238,11 +238,11 @@ impl Strip {
 
 /// From the lines to the samples: each takes the linear mix of the two lines beside it.
 fn gather(
-    land: &Heightfield,
+    terrain: &Heightfield,
     sweep: &Sweep,
     strips: &[Strip],
     on_lines: &[f32],
-    monitor: &Monitor,
+    progress: &Progress,
 ) -> Result<Heightfield, Cancelled> {
     // Where place 0 along would stand in each strip; before its first one for strips that begin later, which is why these
     // numbers wrap.
@@ -267,8 +267,8 @@ fn gather(
             rest = after;
         }
     };
-    let mut shares = Heightfield::flat(land.grid());
-    let width = land.grid().width();
+    let mut shares = Heightfield::flat(terrain.grid());
+    let width = terrain.grid().width();
     let blocks = shares.heights_mut().par_chunks_mut(width * ROWS_AT_ONCE).enumerate();
     blocks.try_for_each_init(Vec::new, |values: &mut Vec<f32>, (block, rows)| {
         let (first, count) = (block * ROWS_AT_ONCE, rows.len() / width);
@@ -291,7 +291,7 @@ fn gather(
                 }
             }
         }
-        monitor.check()
+        progress.check()
     })?;
     Ok(shares)
 }
@@ -307,8 +307,8 @@ mod tests {
         Sun { azimuth_deg, altitude_deg, size_deg }
     }
 
-    fn cast(land: &Heightfield, sun: Sun) -> Heightfield {
-        shadow(land, sun, &Monitor::new()).expect("not cancelled")
+    fn cast(terrain: &Heightfield, sun: Sun) -> Heightfield {
+        shadow(terrain, sun, &Progress::new()).expect("not cancelled")
     }
 
     #[test]
@@ -356,10 +356,10 @@ mod tests {
     }
 
     /// How far the shares are from the disc above the horizon that was found exactly: at worst, and in the mean.
-    fn off(land: &Heightfield, sun: Sun) -> [f64; 2] {
+    fn off(terrain: &Heightfield, sun: Sun) -> [f64; 2] {
         let disc = Disc::new(sun);
-        let horizons = horizon(land, sun.azimuth_deg, &Monitor::new()).expect("not cancelled");
-        let shares = cast(land, sun);
+        let horizons = horizon(terrain, sun.azimuth_deg, &Progress::new()).expect("not cancelled");
+        let shares = cast(terrain, sun);
         let pairs = shares.heights().iter().zip(horizons.heights());
         let off = |(share, tangent): (&f32, &f32)| (f64::from(*share) - disc.share_above(f64::from(*tangent))).abs();
         let all: Vec<f64> = pairs.map(off).collect();
@@ -369,15 +369,15 @@ mod tests {
     /// Along the axes lines run through the samples, and both are found at the same places.
     #[test]
     fn rays_leave_of_the_disc_what_the_horizon_leaves() {
-        let land = bumpy(Grid::new(world(900.0, 500.0), 201, 133));
+        let terrain = bumpy(Grid::new(world(900.0, 500.0), 201, 133));
         for (size_deg, worst, mean) in [(0.0, 0.0, 0.0), (0.53, 0.2, 1e-4), (2.0, 0.15, 3e-4), (20.0, 0.1, 2e-3)] {
             for (azimuth_deg, altitude_deg) in [(0.0, 25.0), (90.0, 12.0), (180.0, 3.0), (270.0, 40.0)] {
-                let found = off(&land, sun(azimuth_deg, altitude_deg, size_deg));
+                let found = off(&terrain, sun(azimuth_deg, altitude_deg, size_deg));
                 assert!(found[0] <= worst && found[1] <= mean, "{size_deg}° at {azimuth_deg}°: {found:?}");
             }
         }
         // Walls beneath which the sun stands near the zenith, or reaches beyond it.
-        let walls = Heightfield::from_fn(land.grid(), |c, r| if (c / 7 + r / 7) % 2 == 0 { 0.0 } else { 90.0 });
+        let walls = Heightfield::from_fn(terrain.grid(), |c, r| if (c / 7 + r / 7) % 2 == 0 { 0.0 } else { 90.0 });
         for (altitude_deg, size_deg) in [(60.0, 60.0), (80.0, 20.0), (75.0, 30.0), (70.0, 38.0), (90.0, 0.53)] {
             let found = off(&walls, sun(90.0, altitude_deg, size_deg));
             assert!(found[0] <= 0.1 && found[1] <= 3e-3, "{altitude_deg}°, {size_deg}°: {found:?}");
@@ -387,16 +387,16 @@ mod tests {
     /// Elsewhere shares are mixed where horizons would be: the two differ at the edges of shadows alone.
     #[test]
     fn slanting_shadows_lie_where_the_horizon_has_them() {
-        let land = bumpy(Grid::new(world(900.0, 500.0), 201, 133));
+        let terrain = bumpy(Grid::new(world(900.0, 500.0), 201, 133));
         for azimuth_deg in [301.0, 45.0, 13.0, 200.0] {
-            let [_, mean] = off(&land, sun(azimuth_deg, 12.0, 2.0));
+            let [_, mean] = off(&terrain, sun(azimuth_deg, 12.0, 2.0));
             assert!(mean < 0.01, "{azimuth_deg}°: {mean}");
         }
     }
 
     #[test]
     fn one_thread_and_seven_make_the_same_bytes_and_a_cancelled_shadow_ends() {
-        let land = bumpy(Grid::new(world(900.0, 500.0), 201, 133));
-        same_at_one_and_seven_threads(|monitor| shadow(&land, sun(301.0, 20.0, Sun::TRUE_SIZE_DEG), monitor));
+        let terrain = bumpy(Grid::new(world(900.0, 500.0), 201, 133));
+        same_at_one_and_seven_threads(|progress| shadow(&terrain, sun(301.0, 20.0, Sun::TRUE_SIZE_DEG), progress));
     }
 }
