@@ -10,6 +10,7 @@ mod distance;
 pub mod fault;
 pub mod flow;
 pub mod heightfield;
+pub mod image;
 pub mod inputs;
 pub mod landforms;
 pub mod light;
@@ -18,7 +19,7 @@ pub mod mask;
 pub mod mutation;
 pub mod operations;
 pub mod parameters;
-pub mod picture;
+
 pub mod progress;
 pub mod ramp;
 pub mod random;
@@ -33,9 +34,9 @@ mod strips;
 pub mod surface;
 pub mod texture;
 
+pub use self::image::Image;
 pub use heightfield::{Extent, Grid, Heightfield};
 pub use inputs::{Inputs, Raster, SampleScale};
 pub use operations::AnyOperation;
-pub use picture::Image;
 pub use progress::{Cancelled, Progress};
 pub use recipe::{Recipe, Step};

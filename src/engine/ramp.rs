@@ -1,6 +1,6 @@
 //! The colours of numbers: what maps and the coats of the land in 3-D paint, and what their legends show.
 
-use super::picture::{linear_from_srgb, srgb_from_linear};
+use super::image::{linear_from_srgb, srgb_from_linear};
 
 /// The most stops of a ramp: as many as in scene/common.wgsl.
 pub const MAX_STOPS: usize = 8;

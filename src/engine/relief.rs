@@ -1,10 +1,10 @@
 //! Shaded relief: greys by height under one sun, for pictures so small that colours would hide the shape.
 
 use super::heightfield::Heightfield;
+use super::image::Image;
 use super::inputs::Inputs;
 use super::light::Light;
 use super::parameters::{Band, Colour};
-use super::picture::Image;
 use super::progress::{Cancelled, Progress};
 use super::texture::{TerrainType, TextureRecipe, TextureSettings, paint_once};
 
@@ -47,7 +47,7 @@ fn greys() -> TextureRecipe {
 mod tests {
     use super::*;
     use crate::engine::heightfield::{Extent, Grid};
-    use crate::engine::picture::{linear_from_srgb, srgb_from_linear};
+    use crate::engine::image::{linear_from_srgb, srgb_from_linear};
 
     fn drawn(width_m: f64, height: impl Fn(f32, f32) -> f32) -> Vec<u8> {
         let grid = Grid::new(Extent { width_m, depth_m: width_m }, 33, 33);

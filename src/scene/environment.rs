@@ -2,9 +2,9 @@
 
 use super::camera::{SceneScale, round_length};
 use super::gpu::Environment;
+use crate::engine::image::linear_from_srgb;
 use crate::engine::light::Light;
 use crate::engine::parameters::Colour;
-use crate::engine::picture::linear_from_srgb;
 use crate::engine::ramp;
 
 /// Colours of the air in a theme, in sRGB as the screen shows them. The land is to be the only colourful thing: the air

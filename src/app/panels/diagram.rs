@@ -7,8 +7,8 @@ use egui::{
 };
 
 use crate::app::widgets::theme::colours;
+use crate::engine::image::{linear_from_srgb, srgb_from_linear};
 use crate::engine::parameters::Band;
-use crate::engine::picture::{linear_from_srgb, srgb_from_linear};
 use crate::engine::texture::{CoverageDiagram, TextureRecipe, UNCOVERED_COLOUR, Unit};
 
 /// The height of the plot, points; beside it the slopes are written, and below it the elevations.

@@ -152,7 +152,7 @@ mod tests {
     /// The contrast of two colours (WCAG 2.1).
     fn contrast(a: Color32, b: Color32) -> f32 {
         let luminance = |colour: Color32| {
-            let [r, g, b, _] = colour.to_array().map(crate::engine::picture::linear_from_srgb);
+            let [r, g, b, _] = colour.to_array().map(crate::engine::image::linear_from_srgb);
             0.2126 * r + 0.7152 * g + 0.0722 * b
         };
         let (a, b) = (luminance(a), luminance(b));

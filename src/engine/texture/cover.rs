@@ -317,7 +317,7 @@ pub(super) fn stretches(weights: &[f32]) -> impl Iterator<Item = Range<usize>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::picture::Image;
+    use crate::engine::image::Image;
 
     #[test]
     fn every_place_lies_between_two_texels_of_its_row() {

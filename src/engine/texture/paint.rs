@@ -10,10 +10,10 @@ use super::points::{Lattice, Lines, PixelRegion, Points, Walk};
 use super::weigh::{GroundRow, Palette};
 use super::{RequiredMaps, SurfaceMaps, TerrainType, TextureRecipe, TypeBlend, height_range_m};
 use crate::engine::heightfield::{Grid, Heightfield};
+use crate::engine::image::{Image, encode, linear_from_srgb};
 use crate::engine::inputs::Inputs;
 use crate::engine::light::Light;
 use crate::engine::parameters::{Band, Colour};
-use crate::engine::picture::{Image, encode, linear_from_srgb};
 use crate::engine::progress::{Cancelled, Progress};
 use crate::engine::simd::{refill, simd};
 
@@ -724,8 +724,8 @@ mod tests {
 
     use super::*;
     use crate::engine::heightfield::{Extent, Grid};
+    use crate::engine::image::luminance;
     use crate::engine::parameters::TextureName;
-    use crate::engine::picture::luminance;
     use crate::engine::texture::{Swatch, TextureSettings, Unit};
 
     const WORLD: Extent = Extent { width_m: 640.0, depth_m: 640.0 };
@@ -791,7 +791,7 @@ mod tests {
         // 188 is 0.503 and 137 is 0.250 in linear light: their product is 0.126, and 1 − 2·(1 − 0.503)·(1 − 0.25) = 0.254.
         assert_eq!(
             pixel(TypeBlend::Multiply),
-            crate::engine::picture::srgb_from_linear(linear_from_srgb(188) * linear_from_srgb(137))
+            crate::engine::image::srgb_from_linear(linear_from_srgb(188) * linear_from_srgb(137))
         );
         assert!((137..=139).contains(&pixel(TypeBlend::Overlay)), "{}", pixel(TypeBlend::Overlay));
         let weights = |blend| {

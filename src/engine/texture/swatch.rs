@@ -1,6 +1,6 @@
 //! Tileable pictures of ground, halved again and again.
 
-use crate::engine::picture::{Image, linear_from_srgb, luminance};
+use crate::engine::image::{Image, linear_from_srgb, luminance};
 
 /// A texel in linear light, 16 bits a channel: red, green, blue, and the relief, which is the luminance.
 pub(super) type Texel = [u16; 4];

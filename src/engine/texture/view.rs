@@ -2,8 +2,8 @@
 
 use super::paint::{Colours, Lighting, Plain, paint_by};
 use super::{PaintCache, PaintInput, PaintedTexture, Points, RequiredMaps};
+use crate::engine::image::{linear_from_srgb, luminance};
 use crate::engine::light::Light;
-use crate::engine::picture::{linear_from_srgb, luminance};
 use crate::engine::progress::{Cancelled, Progress};
 
 /// A way to look at the ground.
@@ -132,9 +132,9 @@ mod tests {
 
     use super::*;
     use crate::engine::heightfield::{Extent, Grid, Heightfield};
+    use crate::engine::image::Image;
     use crate::engine::inputs::Inputs;
     use crate::engine::parameters::{Band, Colour, TextureName};
-    use crate::engine::picture::Image;
     use crate::engine::texture::{SurfaceMaps, Swatch, TerrainType, TextureRecipe, TextureSettings, TypeBlend, Unit};
 
     /// Level ground in the west, 100 m higher in the east; a type on each, and none between.

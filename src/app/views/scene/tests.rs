@@ -398,7 +398,7 @@ fn level_ground_has_the_colour_that_the_legend_says() {
 fn brightness(picture: &Image, rows: std::ops::Range<usize>, columns: std::ops::Range<usize>) -> f32 {
     let count = rows.len() * columns.len();
     let of = |pixel: &[u8; 4]| {
-        let [red, green, blue, _] = pixel.map(crate::engine::picture::linear_from_srgb);
+        let [red, green, blue, _] = pixel.map(crate::engine::image::linear_from_srgb);
         0.2126 * red + 0.7152 * green + 0.0722 * blue
     };
     let line = |r: usize| picture.pixels[r * picture.width..][columns.clone()].iter().map(of).sum::<f32>();
@@ -447,7 +447,7 @@ fn forms_can_be_read_in_the_shade_which_is_bluer_than_the_sun() {
             ..RenderParams::new(terrain, colours, light.clone(), None)
         };
         let frame = Frame { is_hurried: true, ..params.frame([64, 64], 0.0) };
-        colour_at(&drawn(&mut gpu, &frame), Pos2::new(32.0, 32.0)).map(crate::engine::picture::linear_from_srgb)
+        colour_at(&drawn(&mut gpu, &frame), Pos2::new(32.0, 32.0)).map(crate::engine::image::linear_from_srgb)
     };
     let [gentle, middle, steep] = [0.3, 0.7, 1.6].map(|steep| colour(steep, &light));
     assert!(gentle[1] > 1.08 * middle[1] && middle[1] > 1.08 * steep[1], "{gentle:?}, {middle:?}, {steep:?}");
