@@ -1,15 +1,12 @@
 //! Work that nobody waits for any more stops within 50 milliseconds, whatever it is. These tests take the time, so they
 //! have a program to themselves and go one after another.
 
-#![allow(clippy::expect_used, clippy::panic, reason = "a test that cannot go on has failed, in its helpers too")]
-
-mod common;
-
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
+use crate::common;
 use serde_json::{Value, json};
 use upthrust::engine::parameters::{Band, Kind, Parameter};
 use upthrust::engine::stack::{Evaluator, evaluate};

@@ -1,5 +1,4 @@
 //! What the editor does where it cannot open a window.
-#![cfg(all(feature = "gui", target_os = "linux"))]
 
 use std::process::Command;
 

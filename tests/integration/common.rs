@@ -28,7 +28,6 @@ pub fn inputs() -> &'static Inputs {
 }
 
 /// The same types in textures, each repeated after metres of its own.
-#[allow(dead_code, reason = "not every test paints")]
 pub fn textured(recipe: &TextureRecipe, repeat_m: f64) -> TextureRecipe {
     let mut recipe = recipe.clone();
     for (ground, repeats) in recipe.types.iter_mut().zip([1.0, 2.3, 9.1].into_iter().cycle()) {

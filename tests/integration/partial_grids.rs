@@ -1,7 +1,5 @@
 //! Parts of lands that are computed by themselves.
 
-#![allow(clippy::expect_used, clippy::panic, reason = "a test that cannot go on has failed, in its helpers too")]
-
 use std::sync::Arc;
 
 use upthrust::engine::mask::{Mask, MaskSource};

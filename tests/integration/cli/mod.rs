@@ -1,8 +1,5 @@
 //! The program as its users' scripts see it: arguments in, files, output and status out.
 
-// Helpers are no test functions, but only tests call them.
-#![allow(clippy::expect_used, clippy::panic)]
-
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
@@ -310,7 +307,7 @@ fn bad_terrain_types_are_refused_and_nothing_is_written() {
 
     place.write("empty.png", "");
     place.write("text.png", "no picture at all, but a text\n".repeat(9));
-    let jpeg = include_bytes!("../assets/grass.jpg");
+    let jpeg = include_bytes!("../../../assets/grass.jpg");
     place.write("cut.jpg", &jpeg[..jpeg.len() / 2]);
     check("texture", json!("none.png"), "cannot read none.png: ");
     check("texture", json!("empty.png"), "empty.png: this cannot be read as a picture (it is empty); choose a PNG");

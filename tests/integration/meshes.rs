@@ -1,7 +1,5 @@
 //! Meshes as other programs read them.
 
-#![allow(clippy::expect_used, clippy::panic, reason = "a test that cannot go on has failed, in its helpers too")]
-
 use std::collections::HashMap;
 use std::path::Path;
 

@@ -1,8 +1,5 @@
 //! What is left of an export that ends before it should.
 
-#![cfg(unix)]
-#![allow(clippy::expect_used, clippy::panic, reason = "a test that cannot go on has failed, in its helpers too")]
-
 use std::collections::BTreeMap;
 use std::io::BufRead;
 use std::path::Path;

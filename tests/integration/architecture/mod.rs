@@ -1,8 +1,6 @@
 //! The rooms of the crate and who may enter: every path that begins with `crate::` (in the program `upthrust::`) is
 //! held against the table. Tests within the rooms are under the same rule.
 
-#![allow(clippy::expect_used, clippy::panic, reason = "a test that cannot go on has failed, in its helpers too")]
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;

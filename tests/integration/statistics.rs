@@ -1,8 +1,6 @@
 //! The statistics of fault formation with steps and without a filter, against what theory says of Brownian relief
 //! (Mandelbrot; Voss): Hurst exponent ½, a ring-summed spectrum that falls with the square of the wave number.
 
-#![allow(clippy::expect_used, clippy::panic, reason = "a test that cannot go on has failed, in its helpers too")]
-
 use upthrust::engine::fault::Profile;
 use upthrust::engine::operations::faults::{Decay, Faults, Line};
 use upthrust::engine::{Extent, Grid, Heightfield, Inputs, Progress, Recipe, Step, analysis, stack};

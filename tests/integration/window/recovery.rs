@@ -1,7 +1,5 @@
 //! The real editor in a real window, killed in the middle of its work: what was not saved is on the disk, and the next
 //! one has it. Skips aloud where there is no Xvfb, xdotool or graphics adapter.
-#![cfg(all(feature = "gui", target_os = "linux"))]
-#![allow(clippy::expect_used, clippy::panic, reason = "a test that cannot go on has failed, in its helpers too")]
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};

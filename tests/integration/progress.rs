@@ -1,13 +1,10 @@
 //! Progress rises from nothing to all, and never falls.
 
-#![allow(clippy::expect_used, reason = "a test that cannot go on has failed, in its helpers too")]
-
-mod common;
-
 use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::common;
 use upthrust::engine::light::Light;
 use upthrust::engine::mask::{Mask, MaskSource};
 use upthrust::engine::operations::AnyOperation;

@@ -1,8 +1,6 @@
 //! Readers of heightmaps on files that are not what they should be: no panic, and no memory that the file does not
 //! account for.
 
-#![allow(clippy::expect_used, clippy::panic, reason = "a test that cannot go on has failed, in its helpers too")]
-
 use std::io::Cursor;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;

@@ -1,7 +1,5 @@
 //! What every target gets, as its program would read it.
 
-#![allow(clippy::expect_used, clippy::panic, reason = "a test that cannot go on has failed, in its helpers too")]
-
 use std::path::Path;
 use std::sync::Arc;
 

@@ -1,12 +1,9 @@
 //! The same recipe gives the same bytes: at every number of threads, in one go or step by step, today and tomorrow.
 //! And whatever the parameters within their ranges, evaluation ends and stays finite.
 
-#![allow(clippy::expect_used, clippy::panic, reason = "a test that cannot go on has failed, in its helpers too")]
-
-mod common;
-
 use std::sync::LazyLock;
 
+use crate::common;
 use proptest::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use serde_json::{Value, json};

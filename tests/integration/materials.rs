@@ -1,14 +1,12 @@
 //! The shipped ground textures: their size, their seams, their differences; and that the program makes them the same
 //! at any number of threads.
 
-#![allow(clippy::expect_used, clippy::panic, reason = "a test that cannot go on has failed, in its helpers too")]
-
 use std::path::Path;
 
 use image::RgbImage;
 use synthesis::Ground;
 
-#[path = "../examples/textures/synthesis/mod.rs"]
+#[path = "../../examples/textures/synthesis/mod.rs"]
 mod synthesis;
 
 fn shipped() -> impl Iterator<Item = (&'static str, RgbImage)> {

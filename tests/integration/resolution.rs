@@ -1,9 +1,6 @@
 //! A recipe gives the same land at every resolution.
 
-#![allow(clippy::expect_used, clippy::panic, reason = "a test that cannot go on has failed, in its helpers too")]
-
-mod common;
-
+use crate::common;
 use upthrust::engine::fault::Profile;
 use upthrust::engine::operations::Role;
 use upthrust::engine::operations::box_blur::BoxBlur;

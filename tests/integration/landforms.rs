@@ -1,7 +1,5 @@
 //! What lands are like beside real ones: the forms that they are made of, their roughness and their pits.
 
-#![allow(clippy::expect_used, reason = "a test that cannot go on has failed, in its helpers too")]
-
 use std::sync::Arc;
 
 use serde_json::{Value, json};
@@ -16,7 +14,7 @@ use upthrust::files::build::load_inputs;
 /// The land around the Jacksboro fault: see data/README.md.
 fn jacksboro() -> Heightfield {
     let name = FileName("jacksboro.png".into());
-    let bytes = include_bytes!("data/jacksboro.png").to_vec();
+    let bytes = include_bytes!("../data/jacksboro.png").to_vec();
     // A value is a height in metres.
     let step = Heightmap { file: name.clone(), low_m: Some(0.0), high_m: Some(65_535.0), ..Default::default() };
     let recipe = Recipe { stack: vec![Step::new(step)], ..Default::default() };

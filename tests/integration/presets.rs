@@ -1,7 +1,5 @@
 //! The shipped presets as they are painted: every set covers the whole land, and looks like what it is called.
 
-#![allow(clippy::expect_used, clippy::panic, reason = "a test that cannot go on has failed, in its helpers too")]
-
 use std::collections::BTreeMap;
 
 use upthrust::engine::landforms::{Metric, Metrics, REAL_TERRAINS};

@@ -1,8 +1,6 @@
 //! The plain forms that the benchmark measures against give what the engine gives, within the rounding of f32.
 
-#![allow(clippy::expect_used, clippy::panic, reason = "a test that cannot go on has failed, in its helpers too")]
-
-#[path = "../benches/naive.rs"]
+#[path = "../../benches/naive.rs"]
 mod naive;
 
 use std::collections::BTreeMap;
@@ -273,7 +271,7 @@ const REAL_SIZE: [usize; 2] = [403, 344];
 /// Real land, in the way in which a project brings it in: see data/README.md.
 fn real() -> Heightfield {
     let name = FileName("jacksboro.png".into());
-    let bytes = include_bytes!("data/jacksboro.png").to_vec();
+    let bytes = include_bytes!("../data/jacksboro.png").to_vec();
     // A value is a height in metres.
     let step = Heightmap { file: name.clone(), low_m: Some(0.0), high_m: Some(65_535.0), ..Default::default() };
     let recipe = Recipe { stack: vec![Step::new(step)], ..Default::default() };

@@ -1,7 +1,5 @@
 //! Whatever is edited, and whatever was stopped on the way: the land that the editor shows is the land of the recipe.
 
-#![allow(clippy::expect_used, reason = "a test that cannot go on has failed, in its helpers too")]
-
 use std::time::Duration;
 
 use proptest::prelude::*;

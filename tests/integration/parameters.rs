@@ -1,7 +1,5 @@
 //! Every row of every table of parameters is whole: whoever meets a slider learns what it does to the land.
 
-#![allow(clippy::expect_used, clippy::panic, reason = "a test that cannot go on has failed, in its helpers too")]
-
 use serde_json::Value;
 use upthrust::engine::light::Light;
 use upthrust::engine::mask::Mask;

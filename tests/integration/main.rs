@@ -1,0 +1,26 @@
+//! Tests that use the library and the program from outside, in one binary so that it is linked once.
+
+#![allow(clippy::expect_used, clippy::panic, reason = "a failed precondition fails the test, also in helper functions")]
+
+mod architecture;
+mod cancellation;
+mod cli;
+mod common;
+mod determinism;
+mod evaluator;
+#[cfg(unix)]
+mod interrupted_exports;
+mod landforms;
+mod malformed_heightmaps;
+mod materials;
+mod meshes;
+mod parameters;
+mod partial_grids;
+mod presets;
+mod progress;
+mod reference;
+mod resolution;
+mod statistics;
+mod targets;
+#[cfg(all(feature = "gui", target_os = "linux"))]
+mod window;

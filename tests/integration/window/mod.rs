@@ -1,0 +1,4 @@
+//! The editor as a process with a real window.
+
+mod no_display;
+mod recovery;
