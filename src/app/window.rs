@@ -155,7 +155,7 @@ fn open_window(file: Option<PathBuf>, window_snapshot: &WindowSnapshotSlot) -> e
         if let Some(snapshot) = window_snapshot.take() {
             app.adopt(snapshot);
         }
-        app.window_snapshot = window_snapshot;
+        app.window.snapshot = window_snapshot;
         Ok(Box::new(app))
     });
     eframe::run_native("upthrust", options, create)
@@ -192,11 +192,22 @@ pub(crate) struct WindowSnapshot {
 
 pub(crate) type WindowSnapshotSlot = Rc<RefCell<Option<WindowSnapshot>>>;
 
+/// The state of the native window.
+#[derive(Default)]
+pub(crate) struct WindowState {
+    /// Where the editor's state goes when this window cannot go on; [`run`] opens another window with it.
+    pub(crate) snapshot: WindowSnapshotSlot,
+    /// Whether the state has gone there.
+    pub(crate) is_detached: bool,
+    /// The title the window has now.
+    pub(crate) title: String,
+}
+
 impl App {
     /// The graphics card has gone, and the window with it.
     pub(crate) fn close_after_device_loss(&mut self, ctx: &Context) {
         self.take_snapshot("the graphics card was lost");
-        (self.closing, self.modal) = (true, None);
+        (self.ui.closing, self.ui.modal) = (true, None);
         ctx.request_repaint();
     }
 
@@ -204,45 +215,46 @@ impl App {
     fn take_snapshot(&mut self, why: &str) {
         let empty = Document::new(Project::default());
         // An export goes on meanwhile, unless nothing can take its place here.
-        let (was_exporting, idle) = (self.exporter.status().is_some(), Exporter::start(Arc::new(|| {})).ok());
+        let (was_exporting, idle) = (self.services.exporter.status().is_some(), Exporter::start(Arc::new(|| {})).ok());
         let mut reason = why.to_string();
         if was_exporting && idle.is_none() {
             reason.push_str("; the export was stopped");
         }
         // It draws on the card of this window.
-        if self.render_task.take().is_some() {
+        if self.services.render_task.take().is_some() {
             reason
                 .push_str("; the picture or turntable that was being drawn was stopped, and nothing of it was written");
         }
         let snapshot = WindowSnapshot {
             reason,
             document: std::mem::replace(&mut self.document, empty),
-            playback: self.playback,
-            exporter: idle.map(|idle| std::mem::replace(&mut self.exporter, idle)),
-            selected_step: self.selected_step,
+            playback: self.ui.playback,
+            exporter: idle.map(|idle| std::mem::replace(&mut self.services.exporter, idle)),
+            selected_step: self.ui.selection.step,
             settings: self.settings.clone(),
-            autosave: self.autosave.take(),
-            tree: self.tree.clone(),
-            viewport: self.maps.viewport,
-            view_state: self.scene.view_state(),
-            maximised: self.maximised,
+            autosave: self.services.autosave.take(),
+            tree: self.ui.layout.tree.clone(),
+            viewport: self.ui.maps.viewport,
+            view_state: self.ui.scene.view_state(),
+            maximised: self.ui.layout.maximised,
         };
-        *self.window_snapshot.borrow_mut() = Some(snapshot);
-        self.is_detached = true;
+        *self.window.snapshot.borrow_mut() = Some(snapshot);
+        self.window.is_detached = true;
     }
 
     /// Goes on where another window had to stop.
     pub(crate) fn adopt(&mut self, snapshot: WindowSnapshot) {
         let WindowSnapshot { reason, document, playback, exporter, .. } = snapshot;
         let WindowSnapshot { selected_step, settings, autosave, tree, viewport, view_state, maximised, .. } = snapshot;
-        (self.document, self.playback) = (document, playback);
+        (self.document, self.ui.playback) = (document, playback);
         if let Some(exporter) = exporter {
-            self.exporter = exporter;
+            self.services.exporter = exporter;
         }
-        (self.selected_step, self.settings, self.tree, self.maximised) = (selected_step, settings, tree, maximised);
-        self.autosave = autosave;
-        self.maps.viewport = viewport;
-        self.scene.take(view_state);
+        (self.ui.selection.step, self.settings, self.ui.layout.tree, self.ui.layout.maximised) =
+            (selected_step, settings, tree, maximised);
+        self.services.autosave = autosave;
+        self.ui.maps.viewport = viewport;
+        self.ui.scene.take(view_state);
         self.show_message(format!("The window had to be opened again, with the document and its history: {reason}"));
     }
 
@@ -251,9 +263,9 @@ impl App {
         let dropped: Vec<PathBuf> =
             ctx.input(|input| input.raw.dropped_files.iter().map(|file| file.path().to_path_buf()).collect());
         for path in dropped {
-            self.file_tasks.open(path);
+            self.services.file_tasks.open(path);
         }
-        if ctx.input(|input| input.viewport().close_requested()) && !self.closing {
+        if ctx.input(|input| input.viewport().close_requested()) && !self.ui.closing {
             // An export that the user has just cancelled is no reason to stay.
             let exporting = self.export_status().is_some_and(|status| !status.is_cancelled || status.waiting > 0);
             let unsaved = self.document.unsaved();
@@ -264,19 +276,19 @@ impl App {
             };
             if reason.is_some() {
                 ctx.send_viewport_cmd(ViewportCommand::CancelClose);
-                (self.modal, self.saving) = (reason, None);
+                (self.ui.modal, self.ui.saving) = (reason, None);
             }
         }
-        if self.closing {
+        if self.ui.closing {
             ctx.send_viewport_cmd(ViewportCommand::Close);
         }
         if ctx.input(|input| input.pointer.any_pressed()) {
-            self.presses += 1;
+            self.ui.gestures.presses += 1;
         }
         let window_title = format!("Upthrust – {}", self.document.heading());
-        if window_title != self.window_title {
+        if window_title != self.window.title {
             ctx.send_viewport_cmd(ViewportCommand::Title(window_title.clone()));
-            self.window_title = window_title;
+            self.window.title = window_title;
         }
     }
 }
@@ -285,7 +297,7 @@ impl Drop for App {
     /// What panics while the window is drawn, as its library does where the card goes in the middle of a frame, takes
     /// the window with it, but not the document.
     fn drop(&mut self) {
-        if std::thread::panicking() && !self.is_detached {
+        if std::thread::panicking() && !self.window.is_detached {
             self.take_snapshot("an error in the program, its libraries or the graphics card's driver closed it");
         }
         self.finish_autosave();

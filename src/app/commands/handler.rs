@@ -30,13 +30,15 @@ impl App {
 
     pub(crate) fn execute(&mut self, ctx: &Context, command: Command) {
         let total = self.total();
-        let at = self.playback.position(total);
+        let at = self.ui.playback.position(total);
         match command {
             Command::New => self.open_project("New project".into(), Project::default(), None),
-            Command::Open => self.dialogs.ask(DialogRequest { purpose: DialogPurpose::Open, file_name: String::new() }),
+            Command::Open => {
+                self.services.file_dialogs.ask(DialogRequest { purpose: DialogPurpose::Open, file_name: String::new() })
+            }
             Command::OpenRecent(i) => {
                 if let Some(path) = self.settings.recent.get(i) {
-                    self.file_tasks.open_recent(path.clone());
+                    self.services.file_tasks.open_recent(path.clone());
                 }
             }
             Command::ClearRecentFiles => self.settings.recent.clear(),
@@ -57,27 +59,27 @@ impl App {
                 }
             }
             Command::ExportFor(i) => {
-                self.export.choose(i);
+                self.ui.export.choose(i);
                 self.execute(ctx, Command::Export);
             }
             Command::Export => {
-                self.message = None;
-                self.export.open();
-                self.modal = Some(Modal::Export);
+                self.ui.message = None;
+                self.ui.export.open();
+                self.ui.modal = Some(Modal::Export);
             }
             Command::CopyImportNotes => {
-                if let Some(notes) = self.export.import_notes() {
+                if let Some(notes) = self.ui.export.import_notes() {
                     ctx.copy_text(notes.into());
                     self.show_message("Copied the import notes");
                 }
             }
             Command::SaveRender => {
-                self.message = None;
-                self.modal = Some(Modal::Image(RenderDialog::single()));
+                self.ui.message = None;
+                self.ui.modal = Some(Modal::Image(RenderDialog::single()));
             }
             Command::SaveTurntable => {
-                self.message = None;
-                self.modal = Some(Modal::Image(RenderDialog::turntable()));
+                self.ui.message = None;
+                self.ui.modal = Some(Modal::Image(RenderDialog::turntable()));
             }
             Command::Quit => ctx.send_viewport_cmd(ViewportCommand::Close),
             Command::Undo => self.travel(Document::undo),
@@ -85,15 +87,15 @@ impl App {
             Command::GoToEntry(i) => self.travel(|document| document.go_to(i)),
             Command::History => self.settings.shows_history = !self.settings.shows_history,
             Command::PickOperation => {
-                self.operation_picker.open(&mut self.thumbnails, &operation_picker::text_typed_ahead(ctx))
+                self.ui.operation_picker.open(&mut self.services.thumbnails, &operation_picker::text_typed_ahead(ctx))
             }
             Command::AddStep(key) => {
                 if let Ok(operation) = AnyOperation::from_key(key) {
                     let mut project = (**self.document.project()).clone();
                     let step = Step::new(operation).sized_for(&project.recipe.world);
-                    self.selected_step = add_step(&mut project.recipe, step);
+                    self.ui.selection.step = add_step(&mut project.recipe, step);
                     self.document.propose(project, None);
-                    self.playback.seek(self.total(), self.total());
+                    self.ui.playback.seek(self.total(), self.total());
                 }
             }
             Command::DuplicateStep(i) => {
@@ -104,7 +106,7 @@ impl App {
                         project.recipe.stack.insert(i + 1, copy);
                     }
                 });
-                self.selected_step = i + 1;
+                self.ui.selection.step = i + 1;
             }
             Command::DeleteStep(i) => {
                 self.edit(|project| {
@@ -112,15 +114,15 @@ impl App {
                         project.recipe.stack.remove(i);
                     }
                 });
-                self.selected_step =
-                    self.selected_step.min(self.document.project().recipe.stack.len().saturating_sub(1));
+                self.ui.selection.step =
+                    self.ui.selection.step.min(self.document.project().recipe.stack.len().saturating_sub(1));
             }
             Command::MoveStep { from, to } => {
                 let mut project = (**self.document.project()).clone();
                 if let Some(step) = put(&mut project.recipe.stack, from, to) {
                     let name = format!("Move {}", step.title());
                     self.document.propose_as(name, project);
-                    self.selected_step = index_after_move(self.selected_step, from, to);
+                    self.ui.selection.step = index_after_move(self.ui.selection.step, from, to);
                 }
             }
             Command::MoveType { from, to } => {
@@ -128,27 +130,27 @@ impl App {
                 if let Some(ground) = put(&mut project.recipe.texture.types, from, to) {
                     let name = format!("Move {}", ground.name);
                     self.document.propose_as(name, project);
-                    self.texture_panel.follow(|at| Some(index_after_move(at, from, to)));
+                    self.ui.texture_panel.follow(|at| Some(index_after_move(at, from, to)));
                 }
             }
             Command::MoveUp => self.move_selected(ctx, true),
             Command::MoveDown => self.move_selected(ctx, false),
-            Command::SelectStep(i) => (self.selected_step, self.texture_panel.was_selected_last) = (i, false),
+            Command::SelectStep(i) => (self.ui.selection.step, self.ui.texture_panel.was_selected_last) = (i, false),
             Command::ShowParameter { step, key } => self.show_parameter(step, key),
             Command::SeekToStep(i) => {
                 let recipe = &self.document.project().recipe;
                 let below = recipe.stack.iter().take(i + 1).map(Step::iterations);
-                self.playback.seek(below.fold(0, u32::saturating_add), total);
+                self.ui.playback.seek(below.fold(0, u32::saturating_add), total);
             }
-            Command::TogglePlay => self.playback.toggle(total),
-            Command::Restart => self.playback.restart(total),
-            Command::StepBack => self.playback.seek(at.saturating_sub(1), total),
-            Command::StepForward => self.playback.seek(at.saturating_add(1), total),
-            Command::ToStart => self.playback.seek(0, total),
-            Command::ToEnd => self.playback.seek(total, total),
-            Command::Seek(position) => self.playback.seek(position, total),
+            Command::TogglePlay => self.ui.playback.toggle(total),
+            Command::Restart => self.ui.playback.restart(total),
+            Command::StepBack => self.ui.playback.seek(at.saturating_sub(1), total),
+            Command::StepForward => self.ui.playback.seek(at.saturating_add(1), total),
+            Command::ToStart => self.ui.playback.seek(0, total),
+            Command::ToEnd => self.ui.playback.seek(total, total),
+            Command::Seek(position) => self.ui.playback.seek(position, total),
             Command::NewSeed => {
-                let seed = self.seeds.throw();
+                let seed = self.ui.seeds.throw();
                 self.edit(|project| project.recipe.seed = seed);
             }
             Command::PreviousSeed => {
@@ -157,26 +159,28 @@ impl App {
                 }
             }
             Command::FaultTool => {
-                self.fault_tool.toggle();
-                self.profile.is_drawing = false;
+                self.ui.fault_tool.toggle();
+                self.ui.profile.is_drawing = false;
             }
             Command::ProfileLine => self.draw_profile(),
             Command::AdoptFault { step, number } => {
                 let mut project = (**self.document.project()).clone();
-                if let Some(name) = self.fault_tool.adopt(&mut project.recipe, &mut self.selected_step, step, number) {
+                if let Some(name) =
+                    self.ui.fault_tool.adopt(&mut project.recipe, &mut self.ui.selection.step, step, number)
+                {
                     self.document.propose_as(name, project);
                 }
             }
-            Command::Variations => self.variations.toggle(),
+            Command::Variations => self.ui.variations.toggle(),
             Command::AdoptVariation(place) => {
-                if let Some(recipe) = self.variations.recipe(place) {
+                if let Some(recipe) = self.ui.variations.recipe(place) {
                     let project = Project { recipe: (**recipe).clone(), ..(**self.document.project()).clone() };
                     self.document.propose_as(command.text(), project);
                 }
             }
-            Command::ToggleLoop => self.playback.toggle_loop(),
+            Command::ToggleLoop => self.ui.playback.toggle_loop(),
             Command::FrameViews => {
-                self.maps.viewport = views::MapViewport::default();
+                self.ui.maps.viewport = views::MapViewport::default();
                 self.look(ctx, CameraPreset::Framed);
             }
             Command::ViewThreeQuarter => self.look(ctx, CameraPreset::ThreeQuarter),
@@ -189,22 +193,22 @@ impl App {
             Command::RightPanel => self.toggle_panel(ctx, Side::Right),
             Command::WaterLevel => {
                 if self.document.project().view.water_m.is_none() {
-                    let level = self.scene.default_water_level_m();
+                    let level = self.ui.scene.default_water_level_m();
                     self.edit(|project| project.view.water_m = Some(level));
                 }
-                self.maximised = self.maximised.filter(|view| *view == View::Scene);
-                self.scene.focus_water_level();
+                self.ui.layout.maximised = self.ui.layout.maximised.filter(|view| *view == View::Scene);
+                self.ui.scene.focus_water_level();
             }
             Command::PreviewSamples(samples) => {
-                self.export_samples = None;
+                self.ui.preview.export_samples = None;
                 self.edit(|project| project.view.preview_samples = samples);
             }
-            Command::ExportSize => match self.export_samples.take() {
+            Command::ExportSize => match self.ui.preview.export_samples.take() {
                 Some(_) => {}
-                None => self.export_samples = self.fitting_export(),
+                None => self.ui.preview.export_samples = self.fitting_export(),
             },
             Command::ShowBefore => self.show_before(ctx),
-            Command::SplitMaps => self.maps.split = if self.maps.split.is_some() { None } else { Some(0.5) },
+            Command::SplitMaps => self.ui.maps.split = if self.ui.maps.split.is_some() { None } else { Some(0.5) },
             Command::Theme(theme) => {
                 self.settings.theme = theme;
                 self.settings.apply(ctx);
@@ -214,24 +218,24 @@ impl App {
             Command::SmallerInterface => self.scale(ctx, self.settings.next_scale(false)),
             Command::ResetInterfaceScale => self.scale(ctx, 100),
             Command::CancelPreview => {
-                self.previewer.cancel();
-                self.playback.pause();
+                self.services.previewer.cancel();
+                self.ui.playback.pause();
             }
-            Command::CancelExport => match &self.render_task {
-                Some(render_task) if self.exporter.status().is_none() => render_task.cancel(),
-                Some(_) | None => self.exporter.cancel(),
+            Command::CancelExport => match &self.services.render_task {
+                Some(render_task) if self.services.exporter.status().is_none() => render_task.cancel(),
+                Some(_) | None => self.services.exporter.cancel(),
             },
-            Command::DismissMessage => self.message = None,
+            Command::DismissMessage => self.ui.message = None,
             Command::CopyMessageText => {
-                if let Some(CopyableText { text, .. }) = self.message.take().and_then(|message| message.offer) {
+                if let Some(CopyableText { text, .. }) = self.ui.message.take().and_then(|message| message.offer) {
                     ctx.copy_text(text);
                     self.show_message("Copied");
                 }
             }
-            Command::FrameTimings => self.timings.toggle(),
-            Command::Palette => self.modal = Some(Modal::Palette(self.palette(ctx))),
-            Command::Shortcuts => self.modal = Some(Modal::Shortcuts),
-            Command::About => self.modal = Some(Modal::About),
+            Command::FrameTimings => self.ui.timings.toggle(),
+            Command::Palette => self.ui.modal = Some(Modal::Palette(self.palette(ctx))),
+            Command::Shortcuts => self.ui.modal = Some(Modal::Shortcuts),
+            Command::About => self.ui.modal = Some(Modal::About),
         }
     }
 
@@ -240,18 +244,18 @@ impl App {
         let before = self.document.project().clone();
         go(&mut self.document);
         let (old, new) = (&before.recipe, &self.document.project().recipe);
-        self.selected_step = place_in(&new.stack, &old.stack, self.selected_step);
-        self.texture_panel.follow(|at| Some(place_in(&new.texture.types, &old.texture.types, at)));
+        self.ui.selection.step = place_in(&new.stack, &old.stack, self.ui.selection.step);
+        self.ui.texture_panel.follow(|at| Some(place_in(&new.texture.types, &old.texture.types, at)));
     }
 
     /// Moves the selected card of the list in which a card was selected last.
     fn move_selected(&mut self, ctx: &Context, up: bool) {
         let recipe = &self.document.project().recipe;
-        let ground = self.texture_panel.selected.filter(|_| self.texture_panel.was_selected_last);
+        let ground = self.ui.texture_panel.selected.filter(|_| self.ui.texture_panel.was_selected_last);
         let (places, from) = match ground {
-            Some(i) => (self.texture_panel.listed(&recipe.texture), i),
+            Some(i) => (self.ui.texture_panel.listed(&recipe.texture), i),
             // Top of the list is top of the stack.
-            None => ((0..recipe.stack.len()).rev().collect(), self.selected_step),
+            None => ((0..recipe.stack.len()).rev().collect(), self.ui.selection.step),
         };
         let Some(at) = places.iter().position(|place| *place == from) else { return };
         let beside = if up { at.checked_sub(1) } else { at.checked_add(1) };
@@ -264,30 +268,32 @@ impl App {
 
     /// Selects a step and brings one of its parameters into sight.
     fn show_parameter(&mut self, step: usize, key: &'static str) {
-        (self.selected_step, self.texture_panel.was_selected_last) = (step, false);
-        (self.settings.shows_left, self.front, self.reveal) = (true, Side::Left, Some(key));
+        (self.ui.selection.step, self.ui.texture_panel.was_selected_last) = (step, false);
+        (self.settings.shows_left, self.ui.layout.front, self.ui.selection.reveal) = (true, Side::Left, Some(key));
     }
 
     /// The next drag on a map draws the line of the profile, unless it was to do so already.
     fn draw_profile(&mut self) {
-        self.profile.is_drawing ^= true;
-        if self.profile.is_drawing {
-            if self.fault_tool.is_on() {
-                self.fault_tool.toggle();
+        self.ui.profile.is_drawing ^= true;
+        if self.ui.profile.is_drawing {
+            if self.ui.fault_tool.is_on() {
+                self.ui.fault_tool.toggle();
             }
-            (self.settings.shows_right, self.front) = (true, Side::Right);
-            self.analysis.reveal(Section::Profile, &mut self.settings.unfolded);
+            (self.settings.shows_right, self.ui.layout.front) = (true, Side::Right);
+            self.ui.analysis.reveal(Section::Profile, &mut self.settings.unfolded);
         }
     }
 
     fn ask_import(&mut self, target: Option<Target>) {
-        self.dialogs.ask(DialogRequest { purpose: DialogPurpose::Import { target }, file_name: String::new() });
+        self.services
+            .file_dialogs
+            .ask(DialogRequest { purpose: DialogPurpose::Import { target }, file_name: String::new() });
     }
 
     /// Looks at the land of the 3-D view in a ready-made way.
     pub(crate) fn look(&mut self, ctx: &Context, look: CameraPreset) {
         let extent = self.document.project().recipe.world.extent();
-        self.scene.look(look, extent, ctx.input(|input| input.time));
+        self.ui.scene.look(look, extent, ctx.input(|input| input.time));
     }
 
     fn scale(&mut self, ctx: &Context, percent: u32) {
@@ -297,7 +303,7 @@ impl App {
 
     /// Shows one view alone, or all again.
     pub(crate) fn maximise(&mut self, view: View) {
-        self.maximised = if self.maximised == Some(view) { None } else { Some(view) };
+        self.ui.layout.maximised = if self.ui.layout.maximised == Some(view) { None } else { Some(view) };
     }
 }
 

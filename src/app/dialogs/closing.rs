@@ -8,11 +8,12 @@ use std::path::{Path, PathBuf};
 
 use egui::{Context, ScrollArea, Sides};
 
+use crate::app::App;
 use crate::app::dialogs::file_dialogs::{DialogPurpose, DialogRequest};
+use crate::app::dialogs::modals::Modal;
 use crate::app::document;
 use crate::app::document::Unsaved;
 use crate::app::widgets::modal;
-use crate::app::{App, Modal};
 use crate::project::PROJECT_SUFFIX;
 
 impl App {
@@ -29,7 +30,7 @@ impl App {
             Some(path) => self.save_to(path, origin),
             None => {
                 let stem = self.document.newest(origin).map(|project| document::file_stem(project)).unwrap_or_default();
-                self.dialogs.ask(DialogRequest {
+                self.services.file_dialogs.ask(DialogRequest {
                     purpose: DialogPurpose::Save { origin },
                     file_name: format!("{stem}{PROJECT_SUFFIX}"),
                 });
@@ -39,22 +40,22 @@ impl App {
 
     pub(crate) fn save_to(&mut self, path: PathBuf, origin: usize) {
         if let Some(project) = self.document.newest(origin) {
-            self.file_tasks.save(path, project.clone(), origin);
+            self.services.file_tasks.save(path, project.clone(), origin);
         }
     }
 
     /// Saves the next of the projects that are to be saved before the window closes; closes it once there is none.
     pub(crate) fn continue_closing(&mut self) {
-        let Some(waiting) = &self.saving else { return };
+        let Some(waiting) = &self.ui.saving else { return };
         let unsaved = self.document.unsaved();
         match unsaved.iter().find(|unsaved| waiting.contains(&unsaved.origin)) {
             Some(Unsaved { origin, path, .. }) => self.save_origin(*origin, path.clone()),
             None => {
-                self.saving = None;
+                self.ui.saving = None;
                 match unsaved.is_empty() {
-                    true => self.closing = true,
+                    true => self.ui.closing = true,
                     // Something has been changed in between, by what was under way.
-                    false => self.modal = Some(Modal::SaveFirst(unsaved)),
+                    false => self.ui.modal = Some(Modal::SaveFirst(unsaved)),
                 }
             }
         }
@@ -62,7 +63,7 @@ impl App {
 
     /// One of the projects is saved: on to the next.
     pub(crate) fn project_saved(&mut self, origin: usize) {
-        if let Some(waiting) = &mut self.saving
+        if let Some(waiting) = &mut self.ui.saving
             && waiting.first() == Some(&origin)
         {
             waiting.remove(0);
@@ -94,10 +95,10 @@ impl App {
         });
         let (discard, [save, cancel]) = modal.inner;
         if discard {
-            (self.closing, self.discards_changes) = (true, true);
+            (self.ui.closing, self.ui.discards_changes) = (true, true);
         }
         if save {
-            self.saving = Some(unsaved.iter().map(|unsaved| unsaved.origin).collect());
+            self.ui.saving = Some(unsaved.iter().map(|unsaved| unsaved.origin).collect());
             self.continue_closing();
         }
         !(discard || save || cancel || modal.should_close())
@@ -116,7 +117,7 @@ impl App {
             Sides::new().show(ui, |_| {}, |ui| ui.button("Stay").clicked()).1
         });
         if modal.inner || modal.should_close() {
-            self.saving = None;
+            self.ui.saving = None;
         }
     }
 }

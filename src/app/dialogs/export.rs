@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 
 use egui::{Align, ComboBox, DragValue, Key, Layout, ProgressBar, ScrollArea, TextEdit, Ui};
 
+use crate::app::document::{file_name, file_stem};
 use crate::app::widgets::parameter::group_ui;
 use crate::app::widgets::theme::colours;
 use crate::app::widgets::{main_button, modal};
-use crate::app::{file_name, file_stem};
 use crate::engine::parameters::Band;
 use crate::engine::{Extent, Grid};
 use crate::files::build::{FileKind, HeightmapOrder, Order, PlannedFile, TextureOrder, memory_needed, texture_size};

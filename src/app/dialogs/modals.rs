@@ -47,8 +47,8 @@ pub(crate) enum Modal {
 impl App {
     /// Draws the window that stands over the others, if one does; returns what is to be done.
     pub(crate) fn modal_ui(&mut self, ctx: &Context, project: &mut Project) -> Option<Command> {
-        let Some(mut modal) = self.modal.take() else {
-            if self.saving.is_some() {
+        let Some(mut modal) = self.ui.modal.take() else {
+            if self.ui.saving.is_some() {
                 self.saving_ui(ctx);
             }
             return None;
@@ -58,26 +58,27 @@ impl App {
             Modal::Export => {
                 let total = project.recipe.iterations();
                 // What is shown on the way is another land than the one that is written.
-                let shown = self.shown.as_ref().filter(|shown| *shown.request.recipe == project.recipe);
+                let shown = self.ui.preview.shown.as_ref().filter(|shown| *shown.request.recipe == project.recipe);
                 let on_the_way = shown.map(|shown| shown.request.position).filter(|at| *at < total);
                 let around = export::Around {
                     project_path: self.document.path(),
                     heights_m: shown.filter(|_| on_the_way.is_none()).map(|shown| shown.summary.range_m()),
                     on_the_way: on_the_way.map(|at| [at, total]),
-                    status: self.exporter.status(),
+                    status: self.services.exporter.status(),
                 };
-                match self.export.ui(ctx, project, &around) {
+                match self.ui.export.ui(ctx, project, &around) {
                     Some(Decision::ChooseFolder) => {
-                        self.dialogs
+                        self.services
+                            .file_dialogs
                             .ask(DialogRequest { purpose: DialogPurpose::ExportFolder, file_name: String::new() });
                     }
-                    Some(Decision::TargetCheck(files)) => self.file_tasks.check_targets(files),
+                    Some(Decision::TargetCheck(files)) => self.services.file_tasks.check_targets(files),
                     Some(Decision::TryOut(order)) => {
-                        self.file_tasks.estimate_cost(*order, self.document.project().files.clone());
+                        self.services.file_tasks.estimate_cost(*order, self.document.project().files.clone());
                     }
-                    Some(Decision::Export(order)) => self.exporter.export(*order, project.files.clone()),
-                    Some(Decision::Cancel) => self.exporter.cancel(),
-                    Some(Decision::ShowFolder(folder)) => self.file_tasks.show_folder(folder),
+                    Some(Decision::Export(order)) => self.services.exporter.export(*order, project.files.clone()),
+                    Some(Decision::Cancel) => self.services.exporter.cancel(),
+                    Some(Decision::ShowFolder(folder)) => self.services.file_tasks.show_folder(folder),
                     Some(Decision::Close) => stays = false,
                     None => {}
                 }
@@ -85,7 +86,9 @@ impl App {
             Modal::Image(window) => match window.ui(ctx) {
                 Some(scene::Decision::ChooseFile { size, frames }) => {
                     let file_name = self.file_name(".png");
-                    self.dialogs.ask(DialogRequest { purpose: DialogPurpose::Image { size, frames }, file_name });
+                    self.services
+                        .file_dialogs
+                        .ask(DialogRequest { purpose: DialogPurpose::Image { size, frames }, file_name });
                     stays = false;
                 }
                 Some(scene::Decision::Close) => stays = false,
@@ -106,7 +109,7 @@ impl App {
                     stays = false;
                 }
                 Some(false) => {
-                    self.saving = None;
+                    self.ui.saving = None;
                     stays = false;
                 }
                 None => {}
@@ -120,14 +123,14 @@ impl App {
             },
             Modal::SavePreset(form) => stays = self.save_preset_ui(ctx, form),
             Modal::Shortcuts => stays = shortcuts_ui(ctx),
-            Modal::About => match about::about_ui(ctx, &self.folders) {
-                Some(about::Decision::ShowFolder(folder)) => self.file_tasks.show_folder(folder),
+            Modal::About => match about::about_ui(ctx, &self.services.folders) {
+                Some(about::Decision::ShowFolder(folder)) => self.services.file_tasks.show_folder(folder),
                 Some(about::Decision::Close) => stays = false,
                 None => {}
             },
         }
         if stays {
-            self.modal = Some(modal);
+            self.ui.modal = Some(modal);
         }
         command
     }
@@ -147,8 +150,8 @@ impl App {
         });
         let (close, go_on) = modal.inner;
         if close {
-            self.exporter.cancel_all();
-            self.render_task.iter().for_each(RenderTask::cancel);
+            self.services.exporter.cancel_all();
+            self.services.render_task.iter().for_each(RenderTask::cancel);
             ctx.send_viewport_cmd(ViewportCommand::Close);
         }
         let over = self.export_status().is_none();

@@ -86,10 +86,10 @@ impl App {
     pub(crate) fn hints_ui(&mut self, ctx: &Context, places: &HintAnchors) {
         let seen = &mut self.settings.hints_seen;
         let Some((number, hint)) = HINTS.iter().enumerate().find(|(_, hint)| !seen.contains(hint.name)) else { return };
-        if self.folders.config.is_none()
-            || self.modal.is_some()
-            || self.saving.is_some()
-            || self.operation_picker.is_open()
+        if self.services.folders.config.is_none()
+            || self.ui.modal.is_some()
+            || self.ui.saving.is_some()
+            || self.ui.operation_picker.is_open()
         {
             return;
         }

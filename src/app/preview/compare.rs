@@ -36,29 +36,30 @@ impl App {
     /// Whether the views show the state before.
     fn shows_before(&self) -> bool {
         let recipe = &self.document.project().recipe;
-        self.compare.begun_at.as_ref().is_some_and(|begun| **begun == *recipe) && self.document.before().is_some()
+        self.ui.preview.compare.begun_at.as_ref().is_some_and(|begun| **begun == *recipe)
+            && self.document.before().is_some()
     }
 
     /// Shows the state before, or the present one again.
     pub(crate) fn show_before(&mut self, ctx: &Context) {
         let recipe = Arc::new(self.document.project().recipe.clone());
-        self.compare.begun_at = Some(recipe).filter(|_| !self.shows_before());
-        self.compare.is_held = self.shows_before() && ctx.input(|input| input.key_down(Key::C));
+        self.ui.preview.compare.begun_at = Some(recipe).filter(|_| !self.shows_before());
+        self.ui.preview.compare.is_held = self.shows_before() && ctx.input(|input| input.key_down(Key::C));
     }
 
     /// Lets go of the state before when the key is.
     pub(crate) fn hold_before(&mut self, ctx: &Context) {
-        if self.compare.is_held && !ctx.input(|input| input.key_down(Key::C)) {
-            (self.compare.begun_at, self.compare.is_held) = (None, false);
+        if self.ui.preview.compare.is_held && !ctx.input(|input| input.key_down(Key::C)) {
+            (self.ui.preview.compare.begun_at, self.ui.preview.compare.is_held) = (None, false);
         }
     }
 
     /// Which ways of looking at the land are on.
     pub(crate) fn looks(&self) -> Looks {
         Looks {
-            is_export_size: self.export_samples.is_some(),
+            is_export_size: self.ui.preview.export_samples.is_some(),
             is_before: self.shows_before(),
-            is_split: self.maps.split.is_some(),
+            is_split: self.ui.maps.split.is_some(),
         }
     }
 
@@ -66,16 +67,16 @@ impl App {
     pub(crate) fn before_note(&self) -> Option<String> {
         let (name, _) = self.document.before().filter(|_| self.shows_before())?;
         // Whoever chose it in a menu may not know the way back.
-        let way_back = if self.compare.is_held { "" } else { " (C: back to now)" };
+        let way_back = if self.ui.preview.compare.is_held { "" } else { " (C: back to now)" };
         Some(format!("Before: {name}{way_back}"))
     }
 
     /// From the request for the present land: the one for what is shown, and the one for the other side where it is
     /// compared.
     pub(crate) fn sides(&self, present: PreviewRequest) -> (PreviewRequest, Option<PreviewRequest>) {
-        let is_compared = self.shows_before() || self.maps.split.is_some();
+        let is_compared = self.shows_before() || self.ui.maps.split.is_some();
         let Some((_, project)) = self.document.before().filter(|_| is_compared) else { return (present, None) };
-        let recipe = match &self.compare.other {
+        let recipe = match &self.ui.preview.compare.other {
             Some(other) if *other.request.recipe == project.recipe => other.request.recipe.clone(),
             _ => std::sync::Arc::new(project.recipe.clone()),
         };
@@ -85,46 +86,46 @@ impl App {
 
     /// Shows the picture that was asked for, if it is kept as that of the other side; the two change places.
     pub(crate) fn change_sides(&mut self, ctx: &Context, request: &PreviewRequest) -> bool {
-        let Some(kept) = self.compare.take_other(request) else { return false };
-        self.compare.other = self.shown.take().filter(|shown| !shown.coarse);
+        let Some(kept) = self.ui.preview.compare.take_other(request) else { return false };
+        self.ui.preview.compare.other = self.ui.preview.shown.take().filter(|shown| !shown.coarse);
         self.show(ctx, kept);
         true
     }
 
     /// What is shown was asked for anew: nothing is asked for the other side.
     pub(crate) fn forget_asking_for_other(&mut self) {
-        self.compare.asked = None;
+        self.ui.preview.compare.asked = None;
     }
 
     /// Asks for the picture of the other side, if the maps show it and it is not there; while it plays, every iteration
     /// would have two.
     pub(crate) fn request_other(&mut self, other: PreviewRequest) {
-        let is_there = self.compare.other.as_ref().is_some_and(|kept| kept.request.same_output(&other));
-        let is_asked = self.compare.asked.as_ref().is_some_and(|asked| asked.same_output(&other));
-        if self.maps.split.is_some() && !is_there && !is_asked && !self.playback.is_playing() {
-            self.previewer.request(other.clone());
-            self.compare.asked = Some(other);
+        let is_there = self.ui.preview.compare.other.as_ref().is_some_and(|kept| kept.request.same_output(&other));
+        let is_asked = self.ui.preview.compare.asked.as_ref().is_some_and(|asked| asked.same_output(&other));
+        if self.ui.maps.split.is_some() && !is_there && !is_asked && !self.ui.playback.is_playing() {
+            self.services.previewer.request(other.clone());
+            self.ui.preview.compare.asked = Some(other);
         }
     }
 
     /// A picture has come: of the other side, or in the place of one that may be kept as that.
     pub(crate) fn take_preview(&mut self, ctx: &Context, preview: Preview) {
-        let is_wanted = self.wanted.as_ref().is_none_or(|wanted| wanted.same_output(&preview.request));
-        let is_other = self.compare.asked.as_ref().is_some_and(|asked| asked.same_output(&preview.request));
+        let is_wanted = self.ui.preview.wanted.as_ref().is_none_or(|wanted| wanted.same_output(&preview.request));
+        let is_other = self.ui.preview.compare.asked.as_ref().is_some_and(|asked| asked.same_output(&preview.request));
         if is_other && !is_wanted {
             if !preview.coarse {
-                self.compare.other = Some(preview);
+                self.ui.preview.compare.other = Some(preview);
             }
             return;
         }
-        if let Some(old) = self.shown.take().filter(|old| !old.coarse) {
+        if let Some(old) = self.ui.preview.shown.take().filter(|old| !old.coarse) {
             let project = if self.shows_before() {
                 Some(self.document.project())
             } else {
                 self.document.before().map(|(_, before)| before)
             };
             if project.is_some_and(|project| *old.request.recipe == project.recipe) {
-                self.compare.other = Some(old);
+                self.ui.preview.compare.other = Some(old);
             }
         }
         self.show(ctx, preview);
@@ -132,26 +133,26 @@ impl App {
 
     /// Has the views show a picture.
     fn show(&mut self, ctx: &Context, preview: Preview) {
-        self.maps.show(ctx, &preview);
-        self.scene.show(&preview, ctx.input(|input| input.time));
-        self.shown = Some(preview);
+        self.ui.maps.show(ctx, &preview);
+        self.ui.scene.show(&preview, ctx.input(|input| input.time));
+        self.ui.preview.shown = Some(preview);
     }
 
     /// Hands the other side to the maps, where they are split.
     pub(crate) fn show_other(&mut self, ctx: &Context) {
-        let before = self.document.before().filter(|_| self.maps.split.is_some() && !self.shows_before());
+        let before = self.document.before().filter(|_| self.ui.maps.split.is_some() && !self.shows_before());
         let before = before.map(|(_, project)| project.clone());
         // The same look at the same iteration, or what is seen side by side would not be the edit.
         let is_beside = |other: &&Preview| {
-            let (of, beside) = (&other.request, self.shown.as_ref().map(|shown| &shown.request));
+            let (of, beside) = (&other.request, self.ui.preview.shown.as_ref().map(|shown| &shown.request));
             before.as_ref().is_some_and(|project| *of.recipe == project.recipe)
                 && beside.is_some_and(|beside| {
                     (of.map, of.shown, of.samples, of.position)
                         == (beside.map, beside.shown, beside.samples, beside.position)
                 })
         };
-        let other = self.compare.other.as_ref().filter(is_beside);
-        self.maps.show_other(ctx, other, before.is_some());
+        let other = self.ui.preview.compare.other.as_ref().filter(is_beside);
+        self.ui.maps.show_other(ctx, other, before.is_some());
     }
 }
 

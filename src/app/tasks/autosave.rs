@@ -9,12 +9,14 @@ use std::time::{Duration, SystemTime};
 
 use egui::Context;
 
+use crate::app::App;
+use crate::app::dialogs::modals::Modal;
 use crate::app::dialogs::recovered_projects;
 use crate::app::document::Unsaved;
+use crate::app::state::PendingProject;
 use crate::app::tasks::recovery;
 use crate::app::tasks::recovery::{RecoveredProject, RecoverySession};
 use crate::app::tasks::settings::{Settings, UserFolders};
-use crate::app::{App, Modal, PendingProject};
 use crate::files::atomic;
 use crate::worker::Wake;
 
@@ -231,7 +233,7 @@ impl App {
     pub(crate) fn keep(&mut self, ctx: &Context) {
         let now = ctx.input(|input| input.time);
         let text = self.settings_text();
-        let Some(autosave) = &mut self.autosave else { return };
+        let Some(autosave) = &mut self.services.autosave else { return };
         if text == autosave.settings {
             autosave.settling = None;
         } else if let Some((_, since)) = autosave.settling.as_ref().filter(|(waiting, _)| *waiting == text) {
@@ -257,8 +259,8 @@ impl App {
                 AutosaveEvent::Failed(error) => failed = Some(error),
             }
         }
-        if self.modal.is_none() && !autosave.left.is_empty() {
-            self.modal = Some(Modal::Recovered(std::mem::take(&mut autosave.left)));
+        if self.ui.modal.is_none() && !autosave.left.is_empty() {
+            self.ui.modal = Some(Modal::Recovered(std::mem::take(&mut autosave.left)));
         }
         if let Some(error) = failed {
             self.show_error(error);
@@ -267,8 +269,8 @@ impl App {
 
     /// The settings as they are now.
     pub(crate) fn settings_text(&mut self) -> String {
-        self.settings.set_layout(&self.tree);
-        self.settings.maximised = self.maximised;
+        self.settings.set_layout(&self.ui.layout.tree);
+        self.settings.maximised = self.ui.layout.maximised;
         self.settings.to_json()
     }
 
@@ -276,8 +278,8 @@ impl App {
     pub(crate) fn finish_autosave(&mut self) {
         let settings = self.settings_text();
         let unsaved = self.document.unsaved();
-        if let Some(mut autosave) = self.autosave.take() {
-            let lost = !self.discards_changes && !unsaved.is_empty();
+        if let Some(mut autosave) = self.services.autosave.take() {
+            let lost = !self.ui.discards_changes && !unsaved.is_empty();
             autosave.end(settings, lost.then_some(unsaved));
         }
     }
@@ -288,8 +290,8 @@ impl App {
             Some(recovered_projects::RecoveryResponse::Open(i)) if i < left.len() => {
                 let RecoveredProject { project, path, file, .. } = left.remove(i);
                 let name = format!("Recover {}", crate::app::document::title(&project));
-                self.to_open = Some(PendingProject { name, project, path, is_unsaved: true });
-                self.autosave.iter_mut().for_each(|autosave| autosave.taken.push(file.clone()));
+                self.ui.pending_project = Some(PendingProject { name, project, path, is_unsaved: true });
+                self.services.autosave.iter_mut().for_each(|autosave| autosave.taken.push(file.clone()));
                 !left.is_empty()
             }
             Some(recovered_projects::RecoveryResponse::Open(_)) | None => true,
@@ -299,7 +301,7 @@ impl App {
                 folders.dedup();
                 // Lets the locks go: a locked file cannot be moved everywhere.
                 left.clear();
-                if let Some(autosave) = &self.autosave {
+                if let Some(autosave) = &self.services.autosave {
                     folders.into_iter().for_each(|folder| autosave.send(Task::SetAside(folder)));
                 }
                 false

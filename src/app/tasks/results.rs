@@ -10,10 +10,12 @@ use crate::app::commands::handler::add_step;
 use crate::app::dialogs::export::COPY_NOTES;
 use crate::app::dialogs::file_dialogs::{DialogOutcome, DialogPurpose, DialogRequest, PathField};
 use crate::app::dialogs::modals::Modal;
+use crate::app::document::file_name;
 use crate::app::panels::hints;
+use crate::app::state::PendingProject;
 use crate::app::tasks::file_tasks::{FileTaskResult, Imported};
 use crate::app::views::scene::{RenderOutcome, RenderTask};
-use crate::app::{App, PendingProject, file_name, panels, views};
+use crate::app::{App, panels, views};
 use crate::engine::operations::AnyOperation;
 use crate::engine::operations::heightmap::Heightmap;
 use crate::engine::parameters::{Band, FileName, TextureName};
@@ -41,23 +43,24 @@ impl App {
     /// Has it looked which of the recent files are there, at the start and while they can be chosen.
     pub(crate) fn check_recent_files(&mut self, ctx: &Context) {
         let now = ctx.input(|input| input.time);
-        let is_due = self.recent_files.asked.is_none_or(|asked| now - asked > LOOK_EVERY && Popup::is_any_open(ctx));
-        if is_due && !self.recent_files.is_asked && !self.settings.recent.is_empty() {
-            (self.recent_files.asked, self.recent_files.is_asked) = (Some(now), true);
-            self.file_tasks.find_missing(self.settings.recent.clone());
+        let is_due =
+            self.services.recent_files.asked.is_none_or(|asked| now - asked > LOOK_EVERY && Popup::is_any_open(ctx));
+        if is_due && !self.services.recent_files.is_asked && !self.settings.recent.is_empty() {
+            (self.services.recent_files.asked, self.services.recent_files.is_asked) = (Some(now), true);
+            self.services.file_tasks.find_missing(self.settings.recent.clone());
         }
     }
 
     /// Takes what came from other threads.
     pub(crate) fn receive(&mut self, ctx: &Context) {
-        while let Some(errand) = self.file_tasks.take() {
+        while let Some(errand) = self.services.file_tasks.take() {
             self.handle_file_result(ctx, errand);
         }
-        while let Some((ask, answer)) = self.dialogs.answer() {
+        while let Some((ask, answer)) = self.services.file_dialogs.answer() {
             self.answer(ask, answer);
         }
-        while let Some(outcome) = self.exporter.take() {
-            self.export.ended(&outcome);
+        while let Some(outcome) = self.services.exporter.take() {
+            self.ui.export.ended(&outcome);
             match outcome {
                 ExportOutcome::Written(built) => {
                     let files = match &built.files[..] {
@@ -70,7 +73,7 @@ impl App {
                     let said: Vec<String> = std::iter::once(files).chain(built.notes).collect();
                     self.show_message(format!("Exported {}", said.join(", ")));
                     if !built.steps.is_empty()
-                        && let Some(notes) = self.export.import_notes().map(str::to_string)
+                        && let Some(notes) = self.ui.export.import_notes().map(str::to_string)
                     {
                         self.offer(COPY_NOTES, notes);
                     }
@@ -79,8 +82,8 @@ impl App {
                 ExportOutcome::Failed(error) => self.show_error(error.to_string()),
             }
         }
-        if let Some(outcome) = self.render_task.as_ref().and_then(RenderTask::take) {
-            self.render_task = None;
+        if let Some(outcome) = self.services.render_task.as_ref().and_then(RenderTask::take) {
+            self.services.render_task = None;
             match outcome {
                 RenderOutcome::Written(files) => {
                     let first = files.first().map(|file| file.display().to_string()).unwrap_or_default();
@@ -92,17 +95,17 @@ impl App {
                 RenderOutcome::Failed(error) => self.show_error(error),
             }
         }
-        self.thumbnails.receive(ctx);
+        self.services.thumbnails.receive(ctx);
         self.receive_preset_thumbnails(ctx);
-        match self.previewer.take() {
+        match self.services.previewer.take() {
             Some(Ok(preview)) => {
-                self.failed = false;
-                self.timings.came(&preview);
+                self.ui.preview.failed = false;
+                self.ui.timings.came(&preview);
                 self.take_preview(ctx, preview);
             }
             Some(Err(error)) => {
-                self.failed = true;
-                self.playback.pause();
+                self.ui.preview.failed = true;
+                self.ui.playback.pause();
                 let text = match &error {
                     JobError::Failed(message) => message.clone(),
                     JobError::Panicked(_) => error.to_string(),
@@ -126,11 +129,11 @@ impl App {
                 self.document.mark_saved(origin, path, project);
                 self.project_saved(origin);
             }
-            FileTaskResult::TargetsChecked(survey) => self.export.take(survey),
-            FileTaskResult::CostEstimated(pace) => self.export.receive_cost_estimate(pace),
+            FileTaskResult::TargetsChecked(survey) => self.ui.export.take(survey),
+            FileTaskResult::CostEstimated(pace) => self.ui.export.receive_cost_estimate(pace),
             FileTaskResult::Done => {}
             FileTaskResult::RecentMissing(missing) => {
-                (self.recent_files.missing, self.recent_files.is_asked) = (missing, false);
+                (self.services.recent_files.missing, self.services.recent_files.is_asked) = (missing, false);
             }
             FileTaskResult::RecentGone(path) => {
                 self.settings.recent.retain(|known| *known != path);
@@ -144,7 +147,7 @@ impl App {
             FileTaskResult::Presets { presets, broken } => self.receive_presets(ctx, presets, broken),
             FileTaskResult::PresetSaved { path } => self.preset_saved(&path),
             FileTaskResult::Failed(message) => {
-                self.saving = None;
+                self.ui.saving = None;
                 self.show_error(message);
             }
         }
@@ -189,12 +192,12 @@ impl App {
             }
             Some(FileSlot::Operation(i)) => {
                 take_heightmap(&mut stack[i], name, range_m);
-                self.selected_step = i;
+                self.ui.selection.step = i;
             }
             None if is_material => {
-                let range_m = self.shown.as_ref().map(|shown| shown.summary.range_m());
+                let range_m = self.ui.preview.shown.as_ref().map(|shown| shown.summary.range_m());
                 let picture = Some(TextureName(name.0));
-                panels::types::add_type(texture, &mut self.texture_panel, range_m.unwrap_or_default());
+                panels::types::add_type(texture, &mut self.ui.texture_panel, range_m.unwrap_or_default());
                 if let Some(ground) = texture.types.last_mut() {
                     ground.tint = panels::types::tint_of(picture.as_ref()).unwrap_or(ground.tint);
                     ground.texture = picture;
@@ -207,7 +210,7 @@ impl App {
                 // What is imported is what one wants to see; other blends mix it with what is below.
                 step.settings.blend = Blend::Replace;
                 step.settings.name = file_name(&path);
-                self.selected_step = add_step(&mut project.recipe, step);
+                self.ui.selection.step = add_step(&mut project.recipe, step);
             }
         }
         self.document.propose(project, None);
@@ -219,29 +222,29 @@ impl App {
     }
 
     pub(crate) fn open_pending(&mut self, PendingProject { name, project, path, is_unsaved }: PendingProject) {
-        self.selected_step = first_step(&project);
-        self.texture_panel.reset();
-        self.fault_tool.let_go();
+        self.ui.selection.step = first_step(&project);
+        self.ui.texture_panel.reset();
+        self.ui.fault_tool.let_go();
         if is_unsaved {
             self.document.replace_unsaved(name, project, path);
         } else {
             self.document.replace(name, project, path);
         }
         // Whole, for that is what was chosen; whoever wants to see it rise plays it.
-        self.playback.seek(self.total(), self.total());
-        self.maps.viewport = views::MapViewport::default();
-        self.scene.reset();
+        self.ui.playback.seek(self.total(), self.total());
+        self.ui.maps.viewport = views::MapViewport::default();
+        self.ui.scene.reset();
         self.settings.hints_seen.insert(hints::PRESETS.into());
     }
 
     /// The user answered a question for a file.
     pub(crate) fn answer(&mut self, ask: DialogRequest, answer: DialogOutcome) {
         match answer {
-            DialogOutcome::Cancelled => self.saving = None,
+            DialogOutcome::Cancelled => self.ui.saving = None,
             DialogOutcome::Unavailable if ask.purpose == DialogPurpose::ExportFolder => {
-                self.export.file_dialog_unavailable()
+                self.ui.export.file_dialog_unavailable()
             }
-            DialogOutcome::Unavailable => self.modal = Some(Modal::PathField(PathField::new(ask))),
+            DialogOutcome::Unavailable => self.ui.modal = Some(Modal::PathField(PathField::new(ask))),
             DialogOutcome::Chosen { path, may_replace } => {
                 let files = match ask.purpose {
                     DialogPurpose::Open | DialogPurpose::Import { .. } | DialogPurpose::ExportFolder => Vec::new(),
@@ -258,7 +261,7 @@ impl App {
                 if unasked.is_empty() {
                     self.use_chosen_file(&ask, path);
                 } else {
-                    self.modal = Some(Modal::Replace { ask, path, files: unasked });
+                    self.ui.modal = Some(Modal::Replace { ask, path, files: unasked });
                 }
             }
         }
@@ -267,26 +270,26 @@ impl App {
     /// Does what the file was chosen for.
     pub(crate) fn use_chosen_file(&mut self, ask: &DialogRequest, path: PathBuf) {
         match ask.purpose {
-            DialogPurpose::Open => self.file_tasks.open(path),
-            DialogPurpose::Import { ref target } => self.file_tasks.import(path, target.clone()),
+            DialogPurpose::Open => self.services.file_tasks.open(path),
+            DialogPurpose::Import { ref target } => self.services.file_tasks.import(path, target.clone()),
             DialogPurpose::Save { origin } => self.save_to(with_project_ending(&path), origin),
             DialogPurpose::Image { size, frames } => self.draw(size, frames, picture_path(&path)),
-            DialogPurpose::ExportFolder => self.export.go_to(&path),
+            DialogPurpose::ExportFolder => self.ui.export.go_to(&path),
         }
     }
 
     /// Begins a picture or a turntable of the 3-D view; one that is being drawn already comes first.
     pub(crate) fn draw(&mut self, size: [u32; 2], frames: Option<u32>, path: PathBuf) {
-        if self.render_task.is_some() {
+        if self.services.render_task.is_some() {
             self.show_error("another picture is being drawn; wait for it, or cancel it, and choose again");
             return;
         }
-        let begun = self.scene.model(size).and_then(|model| {
-            let started = RenderTask::start(model, size, frames, path, self.wake.clone());
+        let begun = self.ui.scene.model(size).and_then(|model| {
+            let started = RenderTask::start(model, size, frames, path, self.services.wake.clone());
             started.map_err(|error| format!("the picture cannot be drawn: {error}"))
         });
         match begun {
-            Ok(render_task) => self.render_task = Some(render_task),
+            Ok(render_task) => self.services.render_task = Some(render_task),
             Err(error) => self.show_error(error),
         }
     }

@@ -6,10 +6,12 @@ use std::sync::Arc;
 
 use egui::Context;
 
+use crate::app::App;
 use crate::app::dialogs::gallery::{GalleryResponse, SavePresetDialog, UserPreset, thumbnail_path};
+use crate::app::dialogs::modals::Modal;
 use crate::app::document::file_stem;
+use crate::app::state::PendingProject;
 use crate::app::tasks::file_tasks::FileTaskResult;
-use crate::app::{App, Modal, PendingProject};
 use crate::engine::{Image, Progress};
 use crate::files::{FileError, atomic, swatches, texture};
 use crate::project::{PROJECT_SUFFIX, Project};
@@ -76,34 +78,34 @@ fn delete(path: &Path) -> FileTaskResult {
 
 impl App {
     fn preset_folder(&self) -> Option<PathBuf> {
-        self.folders.config.as_ref().map(|folder| folder.join("presets"))
+        self.services.folders.config.as_ref().map(|folder| folder.join("presets"))
     }
 
     /// Opens the gallery of presets.
     pub(crate) fn open_gallery(&mut self) {
-        self.message = None;
-        self.gallery.open();
+        self.ui.message = None;
+        self.ui.gallery.open();
         self.read_presets();
-        self.modal = Some(Modal::Gallery);
+        self.ui.modal = Some(Modal::Gallery);
     }
 
     /// Opens the window in which the project becomes a preset.
     pub(crate) fn open_save_preset(&mut self) {
         match self.preset_folder() {
-            Some(_) => self.modal = Some(Modal::SavePreset(SavePresetDialog::new(self.document.project()))),
+            Some(_) => self.ui.modal = Some(Modal::SavePreset(SavePresetDialog::new(self.document.project()))),
             None => self.show_error("there is no folder for presets here; save the project to a file instead"),
         }
     }
 
     fn read_presets(&mut self) {
         if let Some(folder) = self.preset_folder() {
-            self.file_tasks.run(move || read_all(&folder));
+            self.services.file_tasks.run(move || read_all(&folder));
         }
     }
 
     /// The folder was read.
     pub(crate) fn receive_presets(&mut self, ctx: &Context, presets: Vec<UserPreset>, broken: Option<String>) {
-        self.gallery.set_user_presets(ctx, presets);
+        self.ui.gallery.set_user_presets(ctx, presets);
         if let Some(broken) = broken {
             self.show_error(broken);
         }
@@ -111,22 +113,22 @@ impl App {
 
     /// Takes the pictures that were drawn for the gallery, and keeps those of own presets beside them.
     pub(crate) fn receive_preset_thumbnails(&mut self, ctx: &Context) {
-        for (path, picture) in self.gallery.receive(ctx) {
-            self.file_tasks.run(move || write_picture(&path, &picture));
+        for (path, picture) in self.ui.gallery.receive(ctx) {
+            self.services.file_tasks.run(move || write_picture(&path, &picture));
         }
     }
 
     /// Draws the gallery; returns whether it stays.
     pub(crate) fn gallery_ui(&mut self, ctx: &Context) -> bool {
-        let stays = match self.gallery.ui(ctx) {
+        let stays = match self.ui.gallery.ui(ctx) {
             Some(GalleryResponse::Open(project)) => {
                 let project = Arc::unwrap_or_clone(project);
                 let name = format!("Preset {}", project.name);
-                self.to_open = Some(PendingProject { name, project, path: None, is_unsaved: false });
+                self.ui.pending_project = Some(PendingProject { name, project, path: None, is_unsaved: false });
                 false
             }
             Some(GalleryResponse::Delete(path)) => {
-                self.file_tasks.run(move || delete(&path));
+                self.services.file_tasks.run(move || delete(&path));
                 self.read_presets();
                 true
             }
@@ -134,7 +136,7 @@ impl App {
             None => true,
         };
         if !stays {
-            self.gallery.close();
+            self.ui.gallery.close();
         }
         stays
     }
@@ -145,7 +147,7 @@ impl App {
         if let Some(([name, description], folder)) = decision.zip(self.preset_folder()) {
             let mut project = (**self.document.project()).clone();
             (project.name, project.description) = (name, description);
-            self.file_tasks.run(move || match save(&folder, &project) {
+            self.services.file_tasks.run(move || match save(&folder, &project) {
                 Ok(path) => FileTaskResult::PresetSaved { path },
                 Err(error) => FileTaskResult::Failed(error.to_string()),
             });

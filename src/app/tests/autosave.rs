@@ -1,6 +1,16 @@
 //! What outlives the editor, driven by label as a person would, in folders of the tests' own.
 
+use crate::app::App;
+use crate::app::commands::Command;
+use crate::app::dialogs::modals::Modal;
+use crate::app::tasks::settings::Settings;
+use crate::app::tasks::settings::UserFolders;
+use crate::app::views::View;
+use crate::project::Project;
 use std::path::Path;
+use std::path::PathBuf;
+use std::time::Duration;
+use std::time::Instant;
 
 use egui::{Key, Modifiers, ThemePreference};
 use egui_kittest::Harness;
@@ -8,7 +18,6 @@ use egui_kittest::kittest::{NodeT, Queryable};
 
 use crate::app::dialogs::file_dialogs::DialogOutcome;
 use crate::app::tests::{Scripted, chosen, pause, press, wait, without_rivers};
-use crate::app::*;
 use crate::engine::Step;
 
 /// The editor of a user whose folders are these.
@@ -53,23 +62,23 @@ fn theme_scale_layout_and_recent_files_are_kept() {
     let saved = folder.path().join("fjord.upthrust.json");
     let mut editor = editor_in(folder.path(), vec![chosen(saved.clone())]);
     let app = editor.state_mut();
-    let alone = app.tree.tiles.find_pane(&View::Heightmap).expect("a pane");
-    app.tree.move_tile_to_container(alone, app.tree.root.expect("a root"), 0, false);
-    app.maximised = Some(View::Texture);
+    let alone = app.ui.layout.tree.tiles.find_pane(&View::Heightmap).expect("a pane");
+    app.ui.layout.tree.move_tile_to_container(alone, app.ui.layout.tree.root.expect("a root"), 0, false);
+    app.ui.layout.maximised = Some(View::Texture);
     app.execute(&egui::Context::default(), Command::Theme(ThemePreference::Light));
     press(&mut editor, Modifiers::COMMAND, Key::Plus);
     press(&mut editor, Modifiers::COMMAND, Key::S);
     wait(&mut editor, "saving", |app| !app.settings.recent.is_empty());
     editor.run_steps(3);
     assert_eq!(editor.ctx.zoom_factor(), 1.1);
-    let tree = editor.state().tree.clone();
+    let tree = editor.state().ui.layout.tree.clone();
     drop(editor);
 
     let mut editor = editor_in(folder.path(), vec![]);
     let app = editor.state();
     assert_eq!((app.settings.theme, app.settings.scale_percent), (ThemePreference::Light, 110));
-    assert_eq!((app.maximised, &app.settings.recent), (Some(View::Texture), &vec![saved.clone()]));
-    assert!(app.tree == tree && app.tree != crate::app::tasks::settings::default_layout());
+    assert_eq!((app.ui.layout.maximised, &app.settings.recent), (Some(View::Texture), &vec![saved.clone()]));
+    assert!(app.ui.layout.tree == tree && app.ui.layout.tree != crate::app::tasks::settings::default_layout());
     assert_eq!(editor.ctx.zoom_factor(), 1.1);
     press(&mut editor, Modifiers::COMMAND, Key::Num0);
     editor.get_by_label("File").click();
@@ -91,12 +100,12 @@ fn recent_files_that_are_gone_are_greyed_and_go_from_the_list_when_chosen() {
     }
     editor.get_by_label("File").click();
     editor.run_steps(3);
-    wait(&mut editor, "a look at the disk", |app| !app.recent_files.missing.is_empty());
+    wait(&mut editor, "a look at the disk", |app| !app.services.recent_files.missing.is_empty());
     editor.get_by_label_contains("Recent").click();
     editor.run_steps(4);
     assert!(editor.query_by_label_contains("there.upthrust.json (missing)").is_none());
     editor.get_by_label_contains("gone.upthrust.json (missing)").click();
-    wait(&mut editor, "the message", |app| app.message.as_ref().is_some_and(|message| message.is_error));
+    wait(&mut editor, "the message", |app| app.ui.message.as_ref().is_some_and(|message| message.is_error));
     assert_eq!(editor.state().settings.recent, [there]);
 }
 
@@ -107,7 +116,7 @@ fn broken_settings_are_said_and_replaced() {
     std::fs::create_dir_all(file.parent().expect("a folder")).expect("made");
     std::fs::write(&file, "{ broken").expect("written");
     let mut editor = editor_in(folder.path(), vec![]);
-    let message = editor.state().message.clone().expect("a message");
+    let message = editor.state().ui.message.clone().expect("a message");
     assert!(message.is_error && message.text.contains("settings.json"), "{message:?}");
     press(&mut editor, Modifiers::COMMAND, Key::Minus);
     wait(&mut editor, "the settings", |_| Settings::read(&file).0.scale_percent == 90);
@@ -135,12 +144,12 @@ fn what_was_edited_is_on_the_disk_in_five_seconds_and_is_offered_after_a_crash()
     drop(editor);
 
     let mut editor = editor_in(folder.path(), vec![]);
-    wait(&mut editor, "the offer", |app| matches!(app.modal, Some(Modal::Recovered(_))));
+    wait(&mut editor, "the offer", |app| matches!(app.ui.modal, Some(Modal::Recovered(_))));
     editor.run_steps(2);
     editor.get_by_label("Open Alpine range").click();
     editor.run_steps(2);
     let app = editor.state();
-    assert!(app.modal.is_none() && app.document.is_dirty());
+    assert!(app.ui.modal.is_none() && app.document.is_dirty());
     assert_eq!(app.document.project().recipe.seed, 4711);
     assert_eq!(app.document.undo_name(), Some("Recover Alpine range"));
     editor.run_steps(20);
@@ -148,7 +157,7 @@ fn what_was_edited_is_on_the_disk_in_five_seconds_and_is_offered_after_a_crash()
     wait_for_autosave(&mut editor, folder.path(), 1);
     drop(editor);
     let mut editor = editor_in(folder.path(), vec![]);
-    wait(&mut editor, "the offer", |app| matches!(app.modal, Some(Modal::Recovered(_))));
+    wait(&mut editor, "the offer", |app| matches!(app.ui.modal, Some(Modal::Recovered(_))));
     editor.run_steps(2);
     editor.get_by_label("Discard").click();
     editor.run_steps(2);
@@ -157,7 +166,7 @@ fn what_was_edited_is_on_the_disk_in_five_seconds_and_is_offered_after_a_crash()
     editor.run_steps(8);
     std::thread::sleep(Duration::from_millis(100));
     editor.run_steps(2);
-    assert!(editor.state().modal.is_none(), "what was discarded is not offered again");
+    assert!(editor.state().ui.modal.is_none(), "what was discarded is not offered again");
 }
 
 #[test]
@@ -167,7 +176,7 @@ fn nothing_is_offered_after_an_end_in_order_nor_while_the_other_editor_runs() {
         editor.run_steps(4);
         std::thread::sleep(Duration::from_millis(100));
         editor.run_steps(2);
-        assert!(editor.state().modal.is_none());
+        assert!(editor.state().ui.modal.is_none());
     };
     let mut editor = editor_in(folder.path(), vec![]);
     editor.state_mut().edit(|project| project.recipe.seed = 77);
@@ -180,7 +189,7 @@ fn nothing_is_offered_after_an_end_in_order_nor_while_the_other_editor_runs() {
     close(&mut editor);
     editor.get_by_label("Close without saving").click();
     editor.run_steps(2);
-    assert!(editor.state().closing);
+    assert!(editor.state().ui.closing);
     drop(editor);
     assert_eq!(kept(&folder.path().join("state/recovery")), 0);
     quiet(&mut editor_in(folder.path(), vec![]));
@@ -209,7 +218,7 @@ fn closing_saves_hidden_projects_too_one_after_another() {
     editor.state_mut().edit(|project| project.recipe.seed = 88);
     close(&mut editor);
     editor.get_by_label("Save all").click();
-    wait(&mut editor, "the end", |app| app.closing);
+    wait(&mut editor, "the end", |app| app.ui.closing);
     let seed = |path: &Path| Project::open(path).expect("a project").recipe.seed;
     assert_eq!((seed(&first), seed(&second)), (77, 88));
     assert!(editor.state().document.unsaved().is_empty());
@@ -224,7 +233,7 @@ fn a_hidden_project_alone_is_saved_and_not_the_clean_one_that_is_open() {
     press(&mut editor, Modifiers::COMMAND, Key::N);
     close(&mut editor);
     editor.get_by_label("Save").click();
-    wait(&mut editor, "the end", |app| app.closing);
+    wait(&mut editor, "the end", |app| app.ui.closing);
     assert_eq!(Project::open(&path).expect("a project").recipe.seed, 77);
 }
 
@@ -237,11 +246,11 @@ fn a_save_after_closing_was_given_up_closes_nothing() {
     close(&mut editor);
     editor.get_by_label("Save").click();
     editor.run_steps(3);
-    assert!(editor.state().saving.is_none() && editor.state().modal.is_none());
+    assert!(editor.state().ui.saving.is_none() && editor.state().ui.modal.is_none());
     press(&mut editor, Modifiers::COMMAND, Key::S);
     wait(&mut editor, "saving", |app| !app.document.is_dirty());
     editor.run_steps(3);
-    assert!(!editor.state().closing);
+    assert!(!editor.state().ui.closing);
 }
 
 #[test]
@@ -301,7 +310,7 @@ fn a_preset_is_found_by_typing_and_opened_by_keys() {
     let mut editor = editor_in(folder.path(), vec![]);
     press(&mut editor, Modifiers::COMMAND | Modifiers::SHIFT, Key::O);
     editor.run_steps(3);
-    assert!(matches!(editor.state().modal, Some(Modal::Gallery)));
+    assert!(matches!(editor.state().ui.modal, Some(Modal::Gallery)));
     editor.event(egui::Event::Text("volcanic".into()));
     editor.run_steps(3);
     assert!(editor.query_by_label("Arctic").is_none());
@@ -309,13 +318,13 @@ fn a_preset_is_found_by_typing_and_opened_by_keys() {
         editor.get_by_role_and_label(egui::accesskit::Role::Button, "Volcanic island").accesskit_node().data().is_busy()
     };
     assert!(is_busy(&editor), "its picture is being drawn, and is said to be");
-    wait(&mut editor, "its picture", |app| app.gallery.shows("Volcanic island"));
+    wait(&mut editor, "its picture", |app| app.ui.gallery.shows("Volcanic island"));
     editor.run_steps(2);
     assert!(!is_busy(&editor));
     press(&mut editor, Modifiers::NONE, Key::Enter);
     editor.run_steps(2);
     assert_eq!(editor.state().document.project().name, "Volcanic island");
-    assert!(editor.state().modal.is_none() && editor.state().document.undo_name() == Some("Preset Volcanic island"));
+    assert!(editor.state().ui.modal.is_none() && editor.state().document.undo_name() == Some("Preset Volcanic island"));
 }
 
 #[test]
@@ -329,7 +338,7 @@ fn an_own_preset_is_saved_with_its_picture_opens_again_and_is_deleted() {
     });
     let ctx = editor.ctx.clone();
     editor.state_mut().execute(&ctx, Command::SavePreset);
-    if let Some(Modal::SavePreset(form)) = &mut editor.state_mut().modal {
+    if let Some(Modal::SavePreset(form)) = &mut editor.state_mut().ui.modal {
         form.rename("Nine: Faults");
     }
     editor.run_steps(2);
@@ -337,12 +346,12 @@ fn an_own_preset_is_saved_with_its_picture_opens_again_and_is_deleted() {
     let presets = folder.path().join("config/presets");
     let (file, picture) = (presets.join("nine-faults.upthrust.json"), presets.join("nine-faults.png"));
     wait(&mut editor, "the preset and its picture", |_| file.exists() && picture.exists());
-    editor.state_mut().discards_changes = true;
+    editor.state_mut().ui.discards_changes = true;
     drop(editor);
 
     let mut editor = editor_in(folder.path(), vec![]);
     press(&mut editor, Modifiers::COMMAND | Modifiers::SHIFT, Key::O);
-    wait(&mut editor, "the own preset", |app| app.gallery.shows("Nine: Faults"));
+    wait(&mut editor, "the own preset", |app| app.ui.gallery.shows("Nine: Faults"));
     editor.run_steps(3);
     editor.get_by_label("Nine: Faults").click();
     editor.run_steps(2);
@@ -383,7 +392,7 @@ fn hints_are_seen_once() {
 fn the_window_of_the_program_names_its_folders() {
     let folder = tempfile::tempdir().expect("folder");
     let mut editor = editor_in(folder.path(), vec![]);
-    editor.state_mut().modal = Some(Modal::About);
+    editor.state_mut().ui.modal = Some(Modal::About);
     editor.run_steps(3);
     for name in ["config", "state"] {
         editor.get_by_label(&folder.path().join(name).display().to_string());

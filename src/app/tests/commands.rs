@@ -1,5 +1,8 @@
 //! Commands, the palette, keys, context menus and narrow windows, as a person meets them.
 
+use crate::app::App;
+use crate::app::views::View;
+use crate::project::Project;
 use egui::accesskit::{Action, Role};
 use egui::{Key, Modifiers};
 use egui_kittest::Harness;
@@ -7,7 +10,6 @@ use egui_kittest::kittest::{NodeT, Queryable};
 
 use crate::app::commands::handler::add_step;
 use crate::app::tests::{chosen, editor, editor_with, pause, press, wait};
-use crate::app::*;
 use crate::engine::{AnyOperation, Step};
 
 fn typed(editor: &mut Harness<'static, App>, text: &str) {
@@ -34,11 +36,11 @@ fn the_palette_finds_commands_presets_steps_and_parameters_by_typing() {
     find(&mut editor, "thermal");
     assert_eq!(editor.state().document.project().recipe.stack.len(), steps + 1);
     find(&mut editor, "heightmap alone");
-    assert_eq!(editor.state().maximised, Some(View::Heightmap));
+    assert_eq!(editor.state().ui.layout.maximised, Some(View::Heightmap));
     press(&mut editor, Modifiers::COMMAND, Key::P);
     assert!(editor.query_by_label_contains("Undo Add Thermal erosion (Edit)").is_some());
     press(&mut editor, Modifiers::NONE, Key::Escape);
-    assert!(editor.state().modal.is_none());
+    assert!(editor.state().ui.modal.is_none());
 }
 
 #[test]
@@ -49,7 +51,7 @@ fn a_parameter_is_found_and_typed_without_the_mouse() {
     });
     pause(&mut editor);
     find(&mut editor, "faults count");
-    assert_eq!(editor.state().selected_step, 0);
+    assert_eq!(editor.state().ui.selection.step, 0);
     press(&mut editor, Modifiers::COMMAND, Key::A);
     typed(&mut editor, "77");
     press(&mut editor, Modifiers::NONE, Key::Enter);
@@ -73,7 +75,7 @@ fn what_is_typed_beyond_the_limits_or_is_no_number_is_answered_and_what_is_left_
         }
         press(&mut editor, Modifiers::NONE, Key::Enter);
         editor.run_steps(2);
-        let said = editor.state_mut().message.take().map(|message| message.text);
+        let said = editor.state_mut().ui.message.take().map(|message| message.text);
         let faults = editor.state().document.project().recipe.stack[0].operation.group();
         (faults.get("count"), faults.get("displacement_m"), said)
     };
@@ -115,7 +117,7 @@ fn what_a_message_offers_is_copied() {
     let is_copied =
         |command: &egui::OutputCommand| matches!(command, egui::OutputCommand::CopyText(text) if text == "/land");
     assert!(commands.iter().any(is_copied), "{commands:?}");
-    assert!(editor.state().message.as_ref().is_some_and(|message| message.text == "Copied" && !message.is_error));
+    assert!(editor.state().ui.message.as_ref().is_some_and(|message| message.text == "Copied" && !message.is_error));
 }
 
 #[test]
@@ -149,9 +151,9 @@ fn a_control_that_has_the_focus_keeps_its_own_keys_and_leaves_the_others() {
     editor.get_by_label("Play again and again").focus();
     editor.step();
     press(&mut editor, Modifiers::NONE, Key::Space);
-    assert!(editor.state().playback.loops() && !editor.state().playback.is_playing(), "Space presses the button");
+    assert!(editor.state().ui.playback.loops() && !editor.state().ui.playback.is_playing(), "Space presses the button");
     press(&mut editor, Modifiers::NONE, Key::Num2);
-    assert_eq!(editor.state().maximised, Some(View::Texture), "the other keys work");
+    assert_eq!(editor.state().ui.layout.maximised, Some(View::Texture), "the other keys work");
 }
 
 #[test]
@@ -180,7 +182,7 @@ fn a_card_has_its_deeds_in_a_context_menu() {
     assert_eq!(stack(&editor), before);
     menu(&mut editor, &before[0], "Show the land up to here");
     let first = editor.state().document.project().recipe.stack[0].iterations();
-    assert_eq!(editor.state().playback.position(editor.state().total()), first);
+    assert_eq!(editor.state().ui.playback.position(editor.state().total()), first);
     menu(&mut editor, &before[0], "Delete");
     assert_eq!(stack(&editor), before[1..]);
 }
@@ -193,7 +195,7 @@ fn every_control_that_takes_the_focus_has_a_name_whatever_step_is_selected() {
     for operation in AnyOperation::all() {
         let key = operation.key();
         editor.state_mut().edit(|project| project.recipe.stack = vec![Step::new(operation)]);
-        editor.state_mut().playback.pause();
+        editor.state_mut().ui.playback.pause();
         editor.step();
         editor.step();
         for node in editor.root().children_recursive() {
@@ -228,12 +230,12 @@ fn the_sun_and_the_views_are_worked_by_the_arrow_keys() {
     editor.get_by_label("Heightmap of the land").focus();
     editor.step();
     press(&mut editor, Modifiers::NONE, Key::Plus);
-    assert!(editor.state().maps.viewport.zoom > 1.2);
+    assert!(editor.state().ui.maps.viewport.zoom > 1.2);
     press(&mut editor, Modifiers::NONE, Key::ArrowRight);
-    assert!(editor.state().maps.viewport.centre.x > 0.5);
+    assert!(editor.state().ui.maps.viewport.centre.x > 0.5);
     // What the view does not need works as ever.
     press(&mut editor, Modifiers::NONE, Key::F);
-    assert_eq!(editor.state().maps.viewport.zoom, 1.0);
+    assert_eq!(editor.state().ui.maps.viewport.zoom, 1.0);
 }
 
 #[test]

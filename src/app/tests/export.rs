@@ -1,6 +1,11 @@
 //! The export window, driven by label.
 
+use crate::app::App;
+use crate::project::Project;
 use std::path::Path;
+use std::path::PathBuf;
+use std::time::Duration;
+use std::time::Instant;
 
 use egui::accesskit::Role;
 use egui_kittest::Harness;
@@ -8,7 +13,6 @@ use egui_kittest::kittest::{NodeT, Queryable};
 
 use crate::app::dialogs::file_dialogs::DialogOutcome;
 use crate::app::tests::{chosen, editor, editor_with, pause, press, wait};
-use crate::app::*;
 use crate::engine::parameters::Band;
 
 /// An editor at rest with the export window over it, which exports into that folder.
@@ -20,7 +24,7 @@ fn exporting(answers: Vec<DialogOutcome>, folder: &Path, samples: u32) -> Harnes
         (project.export.samples, project.export.texture_pixels) = (samples, 32);
     });
     press(&mut editor, egui::Modifiers::COMMAND, egui::Key::E);
-    editor.state_mut().export.go_to(folder);
+    editor.state_mut().ui.export.go_to(folder);
     editor.run_steps(4);
     editor
 }
@@ -62,7 +66,7 @@ fn names(folder: &Path) -> Vec<String> {
 fn export(editor: &mut Harness<'static, App>) {
     look(editor);
     editor.get_by_role_and_label(Role::Button, "Export").click();
-    wait(editor, "the export", |app| app.message.as_ref().is_some_and(|m| m.text.starts_with("Exported")));
+    wait(editor, "the export", |app| app.ui.message.as_ref().is_some_and(|m| m.text.starts_with("Exported")));
     editor.run_steps(8);
 }
 
@@ -100,10 +104,10 @@ fn what_is_listed_is_written_under_those_names_and_no_larger_and_the_notes_are_c
     let into = folder.path().join("a/b");
     let mut editor = exporting(Vec::new(), &into, 33);
     choose(&mut editor, "Unity");
-    editor.state_mut().export.choose_tiles([2, 1]);
+    editor.state_mut().ui.export.choose_tiles([2, 1]);
     editor.run_steps(3);
     look(&mut editor);
-    let listed = editor.state().export.listed(editor.state().document.project(), &into);
+    let listed = editor.state().ui.export.listed(editor.state().document.project(), &into);
     for (line, _, _) in &listed {
         editor.get_by_label(line);
     }
@@ -145,7 +149,7 @@ fn what_is_listed_is_written_under_those_names_and_no_larger_and_the_notes_are_c
     editor.get_by_label("Copy the last import notes").click_accesskit();
     editor.step();
     assert!(is_copied(&editor));
-    assert!(editor.state().message.as_ref().is_some_and(|message| message.text == "Copied the import notes"));
+    assert!(editor.state().ui.message.as_ref().is_some_and(|message| message.text == "Copied the import notes"));
     let sidecar = std::fs::read_to_string(into.join("height_0_0.raw.json")).expect("sidecar");
     let sidecar: serde_json::Value = serde_json::from_str(&sidecar).expect("JSON");
     let said = sidecar.to_string();
@@ -169,7 +173,7 @@ fn the_window_does_not_move_when_the_time_and_the_folder_are_known() {
     };
     // What was tried before comes in no later frame.
     wait(&mut editor);
-    editor.state_mut().export.open();
+    editor.state_mut().ui.export.open();
     editor.step();
     editor.get_by_label("Looking at the folder");
     editor.get_by_label_contains("Takes … (being tried)");
@@ -187,7 +191,7 @@ fn every_program_can_be_chosen_and_plans_its_files() {
     for target in crate::files::targets::ALL {
         choose(&mut editor, target.label);
         look(&mut editor);
-        let listed = editor.state().export.listed(editor.state().document.project(), folder.path());
+        let listed = editor.state().ui.export.listed(editor.state().document.project(), folder.path());
         assert!(listed[0].0.starts_with(target.heightmaps[0].0), "{listed:?}");
         editor.get_by_label(&listed[0].0);
         assert!(is_enabled(&editor, "Export"), "{}", target.key);
@@ -202,7 +206,7 @@ fn a_folder_that_cannot_be_is_said_before_anything_is_computed() {
     look(&mut editor);
     editor.get_by_label_contains("is a file, so that there can be no folder of that name");
     assert!(!is_enabled(&editor, "Export"));
-    editor.state_mut().export.go_to(Path::new(""));
+    editor.state_mut().ui.export.go_to(Path::new(""));
     editor.run_steps(3);
     editor.get_by_label("Type or choose a folder.");
     assert!(!is_enabled(&editor, "Export"));
@@ -298,8 +302,10 @@ fn on_the_way_through_the_uplift_the_window_says_that_the_finished_land_is_expor
     editor.get_by_label_contains("To do there");
     press(&mut editor, egui::Modifiers::NONE, egui::Key::Escape);
     let total = editor.state().total();
-    editor.state_mut().playback.seek(7, total);
-    wait(&mut editor, "iteration 7", |app| app.shown.as_ref().is_some_and(|shown| shown.request.position == 7));
+    editor.state_mut().ui.playback.seek(7, total);
+    wait(&mut editor, "iteration 7", |app| {
+        app.ui.preview.shown.as_ref().is_some_and(|shown| shown.request.position == 7)
+    });
     press(&mut editor, egui::Modifiers::COMMAND, egui::Key::E);
     editor.run_steps(3);
     editor

@@ -13,8 +13,18 @@ mod random_actions;
 #[cfg(test)]
 mod views;
 
+use crate::app::App;
+use crate::app::commands::Command;
+use crate::app::dialogs::file_dialogs::FileDialogs;
+use crate::app::dialogs::modals::Modal;
+use crate::app::document::Document;
+use crate::app::tasks::settings::UserFolders;
+use crate::project::Project;
 use std::collections::VecDeque;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use std::time::Instant;
 
 use egui::accesskit::Role;
 use egui_kittest::Harness;
@@ -23,7 +33,6 @@ use egui_kittest::kittest::Queryable;
 use crate::app::commands::FileSlot;
 use crate::app::commands::handler::add_step;
 use crate::app::dialogs::file_dialogs::{DialogOutcome, DialogRequest};
-use crate::app::*;
 use crate::engine::Step;
 use crate::engine::operations::AnyOperation;
 use crate::engine::operations::Role::Generator;
@@ -85,7 +94,7 @@ pub(crate) fn editor() -> Harness<'static, App> {
 pub(crate) fn wait(harness: &mut Harness<'static, App>, what: &str, holds: impl Fn(&App) -> bool) {
     let deadline = Instant::now() + Duration::from_secs(30);
     while !holds(harness.state()) {
-        assert!(Instant::now() < deadline, "waited in vain: {what}; message {:?}", harness.state().message);
+        assert!(Instant::now() < deadline, "waited in vain: {what}; message {:?}", harness.state().ui.message);
         harness.step();
         std::thread::sleep(Duration::from_millis(1));
     }
@@ -96,12 +105,12 @@ pub(crate) fn wait(harness: &mut Harness<'static, App>, what: &str, holds: impl 
 fn settle(harness: &mut Harness<'static, App>) {
     harness.step();
     wait(harness, "a picture of the present document", |app| {
-        let current = app.shown.as_ref().is_some_and(|shown| {
+        let current = app.ui.preview.shown.as_ref().is_some_and(|shown| {
             !shown.coarse
                 && *shown.request.recipe == app.document.project().recipe
-                && shown.request.position == app.playback.position(app.total())
+                && shown.request.position == app.ui.playback.position(app.total())
         });
-        current && !app.playback.is_playing()
+        current && !app.ui.playback.is_playing()
     });
 }
 
@@ -110,13 +119,13 @@ pub(crate) fn chosen(path: PathBuf) -> DialogOutcome {
 }
 
 fn position(harness: &Harness<'static, App>) -> u32 {
-    harness.state().playback.position(harness.state().total())
+    harness.state().ui.playback.position(harness.state().total())
 }
 
 pub(crate) fn pause(harness: &mut Harness<'static, App>) {
     let total = harness.state().total();
     let app = harness.state_mut();
-    app.playback.seek(total, total);
+    app.ui.playback.seek(total, total);
     settle(harness);
 }
 
@@ -127,29 +136,29 @@ pub(crate) fn press(harness: &mut Harness<'static, App>, modifiers: egui::Modifi
 }
 
 fn texture(app: &App) -> Arc<crate::engine::Image> {
-    app.shown.as_ref().expect("a picture").texture.clone()
+    app.ui.preview.shown.as_ref().expect("a picture").texture.clone()
 }
 
 #[test]
 fn it_starts_with_a_landscape_that_rises_one_fault_a_frame() {
     let mut editor = editor();
-    wait(&mut editor, "the uplift", |app| app.playback.position(app.total()) > 5);
+    wait(&mut editor, "the uplift", |app| app.ui.playback.position(app.total()) > 5);
     let app = editor.state();
-    assert!(app.playback.is_playing());
-    let shown = app.shown.as_ref().expect("a picture").request.position;
-    assert!(app.playback.position(app.total()) - shown <= 1, "no iteration is skipped");
+    assert!(app.ui.playback.is_playing());
+    let shown = app.ui.preview.shown.as_ref().expect("a picture").request.position;
+    assert!(app.ui.playback.position(app.total()) - shown <= 1, "no iteration is skipped");
 }
 
 #[test]
 fn a_slider_that_moves_while_it_plays_changes_the_picture_and_undo_brings_both_back() {
     let mut editor = editor();
-    wait(&mut editor, "the uplift", |app| app.playback.position(app.total()) > 2);
+    wait(&mut editor, "the uplift", |app| app.ui.playback.position(app.total()) > 2);
     let before = editor.state().document.project().recipe.light.altitude_deg;
     editor.get_by_role_and_label(Role::Slider, "Sun altitude").set_value_accesskit(80.0);
     wait(&mut editor, "the new light", |app| {
-        app.shown.as_ref().is_some_and(|shown| shown.request.recipe.light.altitude_deg == 80.0)
+        app.ui.preview.shown.as_ref().is_some_and(|shown| shown.request.recipe.light.altitude_deg == 80.0)
     });
-    assert!(editor.state().playback.is_playing());
+    assert!(editor.state().ui.playback.is_playing());
     pause(&mut editor);
     let bright = texture(editor.state());
     press(&mut editor, egui::Modifiers::COMMAND, egui::Key::Z);
@@ -224,9 +233,9 @@ fn keys_play_step_scrub_and_reseed() {
     press(&mut editor, none, egui::Key::End);
     assert_eq!(position(&editor), total);
     press(&mut editor, none, egui::Key::Space);
-    assert!(editor.state().playback.is_playing());
+    assert!(editor.state().ui.playback.is_playing());
     press(&mut editor, none, egui::Key::Space);
-    assert!(!editor.state().playback.is_playing());
+    assert!(!editor.state().ui.playback.is_playing());
     let seed = editor.state().document.project().recipe.seed;
     press(&mut editor, none, egui::Key::N);
     assert_ne!(editor.state().document.project().recipe.seed, seed);
@@ -241,11 +250,11 @@ fn steps_are_added_switched_off_and_deleted_by_their_buttons() {
     editor.state_mut().edit(|project| {
         project.recipe.stack = vec![Step::new(Faults { count: 20, ..Default::default() })];
     });
-    editor.state_mut().selected_step = 0;
+    editor.state_mut().ui.selection.step = 0;
     settle(&mut editor);
     editor.get_by_label("Switch off Faults").click();
     settle(&mut editor);
-    assert_eq!(editor.state().shown.as_ref().expect("a picture").terrain.min_max(), [0.0, 0.0]);
+    assert_eq!(editor.state().ui.preview.shown.as_ref().expect("a picture").terrain.min_max(), [0.0, 0.0]);
     editor.get_by_label("Switch on Faults").click();
     settle(&mut editor);
     editor.get_by_label("Duplicate Faults").click();
@@ -273,10 +282,10 @@ fn a_preset_from_the_menu_is_whole_until_it_is_played_and_can_be_undone() {
     editor.get_by_role_and_label(Role::Button, "Krten, wind").click();
     editor.run_steps(2);
     assert_eq!(editor.state().document.project().name, "Krten, wind");
-    assert!(!editor.state().playback.is_playing());
+    assert!(!editor.state().ui.playback.is_playing());
     assert_eq!(position(&editor), editor.state().total());
     press(&mut editor, egui::Modifiers::NONE, egui::Key::Space);
-    assert!(editor.state().playback.is_playing() && position(&editor) < editor.state().total());
+    assert!(editor.state().ui.playback.is_playing() && position(&editor) < editor.state().total());
     assert_eq!(editor.state().document.undo_name(), Some("Preset Krten, wind"));
     press(&mut editor, egui::Modifiers::COMMAND, egui::Key::Z);
     assert_eq!(editor.state().document.project().recipe, before.recipe);
@@ -312,8 +321,8 @@ fn a_bad_project_is_refused_with_a_message_and_changes_nothing() {
     pause(&mut editor);
     let before = editor.state().document.project().clone();
     press(&mut editor, egui::Modifiers::COMMAND, egui::Key::O);
-    wait(&mut editor, "the message", |app| app.message.as_ref().is_some_and(|message| message.is_error));
-    let message = editor.state().message.clone().expect("a message").text;
+    wait(&mut editor, "the message", |app| app.ui.message.as_ref().is_some_and(|message| message.is_error));
+    let message = editor.state().ui.message.clone().expect("a message").text;
     assert!(message.contains("bad.upthrust.json") && message.contains("did you mean \"count\"?"), "{message}");
     assert_eq!(*editor.state().document.project(), before);
 }
@@ -327,7 +336,7 @@ fn closing_asks_for_work_that_another_project_hides() {
     assert!(!editor.state().document.is_dirty());
     editor.input_mut().viewports.entry(egui::ViewportId::ROOT).or_default().events.push(egui::ViewportEvent::Close);
     editor.step();
-    assert!(matches!(editor.state().modal, Some(Modal::SaveFirst(_))));
+    assert!(matches!(editor.state().ui.modal, Some(Modal::SaveFirst(_))));
 }
 
 #[test]
@@ -337,12 +346,12 @@ fn without_a_dialog_a_path_field_takes_its_place() {
     let mut editor = editor_with(vec![DialogOutcome::Unavailable]);
     pause(&mut editor);
     press(&mut editor, egui::Modifiers::COMMAND, egui::Key::S);
-    wait(&mut editor, "the path field", |app| matches!(app.modal, Some(Modal::PathField(_))));
-    if let Some(Modal::PathField(field)) = &mut editor.state_mut().modal {
+    wait(&mut editor, "the path field", |app| matches!(app.ui.modal, Some(Modal::PathField(_))));
+    if let Some(Modal::PathField(field)) = &mut editor.state_mut().ui.modal {
         field.path = path.display().to_string();
     }
     press(&mut editor, egui::Modifiers::NONE, egui::Key::Enter);
-    wait(&mut editor, "saving", |app| app.message.is_some());
+    wait(&mut editor, "saving", |app| app.ui.message.is_some());
     assert!(path.exists());
 }
 
@@ -366,11 +375,11 @@ fn a_step_whose_file_is_broken_says_so_and_the_picture_is_marked() {
         let file = project.import_file("empty.png", Vec::new());
         add_step(&mut project.recipe, Step::new(Heightmap { file, ..Default::default() }));
     });
-    wait(&mut editor, "the message", |app| app.failed && app.message.is_some());
-    assert!(editor.state().message.as_ref().is_some_and(|message| message.text.contains("empty.png")));
+    wait(&mut editor, "the message", |app| app.ui.preview.failed && app.ui.message.is_some());
+    assert!(editor.state().ui.message.as_ref().is_some_and(|message| message.text.contains("empty.png")));
     press(&mut editor, egui::Modifiers::COMMAND, egui::Key::Z);
     settle(&mut editor);
-    assert!(!editor.state().failed);
+    assert!(!editor.state().ui.preview.failed);
 }
 
 /// Whether anything can draw here. Says so where nothing can, and fails if `UPTHRUST_REQUIRE_PICTURES` is set.
@@ -429,10 +438,10 @@ fn an_imported_heightmap_of_whole_metres_is_the_land() {
     pause(&mut editor);
     let context = editor.ctx.clone();
     editor.state_mut().execute(&context, Command::ImportHeightmap);
-    wait(&mut editor, "the import", |app| app.message.as_ref().is_some_and(|m| m.text.contains("taken as metres")));
+    wait(&mut editor, "the import", |app| app.ui.message.as_ref().is_some_and(|m| m.text.contains("taken as metres")));
     settle(&mut editor);
     let app = editor.state();
-    let [low, high] = app.shown.as_ref().expect("a picture").terrain.min_max();
+    let [low, high] = app.ui.preview.shown.as_ref().expect("a picture").terrain.min_max();
     assert!((low - 236.0).abs() < 0.1 && (high - 1196.0).abs() < 0.1, "{low} to {high}");
     assert_eq!(app.document.undo_name(), Some("Add dem.png"));
 }
@@ -472,8 +481,8 @@ fn a_file_goes_to_what_it_was_chosen_for_or_nowhere() {
         editor.state_mut().execute(&context, Command::ChooseFile(slot));
         meanwhile(editor.state_mut());
         let before = editor.state().document.project().clone();
-        wait(&mut editor, "the file", |app| app.message.is_some());
-        let message = editor.state().message.clone().expect("a message");
+        wait(&mut editor, "the file", |app| app.ui.message.is_some());
+        let message = editor.state().ui.message.clone().expect("a message");
         assert_eq!(message.is_error, refused.is_some(), "{message:?}");
         assert!(refused.is_none_or(|part| message.text.contains(part)), "{message:?}");
         assert_eq!(*editor.state().document.project() == before, refused.is_some(), "{slot:?}");
@@ -509,7 +518,7 @@ fn a_step_is_picked_by_typing_a_part_of_its_name() {
     press(&mut editor, egui::Modifiers::NONE, egui::Key::Enter);
     assert_eq!(operations(editor.state()), ["terrace"]);
     assert_eq!(editor.state().document.undo_name(), Some("Add Terrace"));
-    assert!(!editor.state().operation_picker.is_open());
+    assert!(!editor.state().ui.operation_picker.is_open());
     press(&mut editor, egui::Modifiers::COMMAND, egui::Key::Z);
     assert!(operations(editor.state()).is_empty());
 }
@@ -522,7 +531,7 @@ fn a_step_is_picked_by_a_click_on_its_card() {
     editor.get_by_role_and_label(Role::Button, "Circles").click();
     editor.run_steps(2);
     assert_eq!(operations(editor.state()), ["circles"]);
-    assert!(!editor.state().operation_picker.is_open());
+    assert!(!editor.state().ui.operation_picker.is_open());
 }
 
 #[test]
@@ -533,7 +542,7 @@ fn a_step_is_picked_from_the_menu_and_by_arrow_keys() {
     // The menu's entry; the plus has its keys in its name.
     editor.get_by_label("Add step… Shift+A").click();
     editor.run_steps(3);
-    assert!(editor.state().operation_picker.is_open());
+    assert!(editor.state().ui.operation_picker.is_open());
     for key in [egui::Key::ArrowDown, egui::Key::ArrowDown, egui::Key::ArrowUp, egui::Key::Enter] {
         press(&mut editor, egui::Modifiers::NONE, key);
     }
@@ -549,7 +558,7 @@ fn escape_and_a_click_beside_the_picker_change_nothing() {
     press(&mut editor, egui::Modifiers::SHIFT, egui::Key::A);
     type_text(&mut editor, "faults");
     press(&mut editor, egui::Modifiers::NONE, egui::Key::Escape);
-    assert!(!editor.state().operation_picker.is_open());
+    assert!(!editor.state().ui.operation_picker.is_open());
     press(&mut editor, egui::Modifiers::SHIFT, egui::Key::A);
     editor.run_steps(2);
     assert!(editor.query_by_label("Clamp").is_some(), "the last search is forgotten");
@@ -558,13 +567,13 @@ fn escape_and_a_click_beside_the_picker_change_nothing() {
     editor.step();
     editor.drop_at(beside);
     editor.run_steps(3);
-    assert!(!editor.state().operation_picker.is_open());
+    assert!(!editor.state().ui.operation_picker.is_open());
     editor.get_by_label_contains("Add step… (").click();
     editor.run_steps(3);
-    assert!(editor.state().operation_picker.is_open());
+    assert!(editor.state().ui.operation_picker.is_open());
     editor.get_by_label_contains("Add step… (").click();
     editor.run_steps(3);
-    assert!(!editor.state().operation_picker.is_open(), "the plus closes what it has opened");
+    assert!(!editor.state().ui.operation_picker.is_open(), "the plus closes what it has opened");
     assert_eq!(*editor.state().document.project(), before);
 }
 
@@ -574,7 +583,7 @@ fn the_picker_s_key_goes_to_a_field_that_has_the_focus() {
     editor.get_by_role_and_label(Role::SpinButton, "Seed").focus();
     editor.run_steps(2);
     press(&mut editor, egui::Modifiers::SHIFT, egui::Key::A);
-    assert!(!editor.state().operation_picker.is_open());
+    assert!(!editor.state().ui.operation_picker.is_open());
 }
 
 #[test]
@@ -583,7 +592,7 @@ fn every_card_gets_its_picture() {
     press(&mut editor, egui::Modifiers::SHIFT, egui::Key::A);
     wait(&mut editor, "the pictures", |app| {
         let drawn = |key: &str| {
-            matches!(app.thumbnails.get(key), Some(crate::app::preview::thumbnails::ThumbnailState::Drawn(_)))
+            matches!(app.services.thumbnails.get(key), Some(crate::app::preview::thumbnails::ThumbnailState::Drawn(_)))
         };
         AnyOperation::all().iter().all(|operation| drawn(operation.key()))
     });
@@ -626,10 +635,10 @@ fn play_goes_on_from_a_picture_that_is_there_already() {
     pause(&mut editor);
     for from in [0, 3] {
         let total = editor.state().total();
-        editor.state_mut().playback.seek(from, total);
+        editor.state_mut().ui.playback.seek(from, total);
         settle(&mut editor);
         press(&mut editor, egui::Modifiers::NONE, egui::Key::Space);
-        wait(&mut editor, "the uplift", |app| app.playback.position(app.total()) > from + 2);
+        wait(&mut editor, "the uplift", |app| app.ui.playback.position(app.total()) > from + 2);
         press(&mut editor, egui::Modifiers::NONE, egui::Key::Space);
     }
 }
@@ -673,7 +682,7 @@ fn no_step_widens_the_panel() {
 
 /// What the texture's pane is asked to show.
 fn asked(app: &App) -> TextureView {
-    app.wanted.as_ref().expect("a request").shown
+    app.ui.preview.wanted.as_ref().expect("a request").shown
 }
 
 #[test]
@@ -732,7 +741,9 @@ fn the_texture_s_pane_shows_what_is_chosen() {
         editor.get_by_role_and_label(Role::Button, text).click();
         editor.run_steps(2);
         assert_eq!(asked(editor.state()), expected);
-        wait(&mut editor, text, |app| app.shown.as_ref().is_some_and(|shown| shown.request.shown == expected));
+        wait(&mut editor, text, |app| {
+            app.ui.preview.shown.as_ref().is_some_and(|shown| shown.request.shown == expected)
+        });
         let picture = texture(editor.state());
         assert!(!seen.contains(&picture), "{text} looks like another one");
         seen.push(picture);
@@ -753,7 +764,7 @@ fn an_edge_of_the_diagram_is_dragged_live_and_as_one_entry() {
         project.recipe.texture.settings = TextureSettings::default();
         project.recipe.texture.types = vec![ground.clone(), ground.clone()];
     });
-    editor.state_mut().texture_panel.selected = Some(1);
+    editor.state_mut().ui.texture_panel.selected = Some(1);
     pause(&mut editor);
     let entries = editor.state().document.history().0.len();
     let rect = editor.get_by_label("Elevations and slopes of the terrain types").rect();
@@ -792,7 +803,7 @@ fn a_click_in_the_diagram_selects_what_lies_there() {
     editor.drop_at(steepest);
     editor.run_steps(2);
     let app = editor.state();
-    let selected = app.texture_panel.selected.expect("a type");
+    let selected = app.ui.texture_panel.selected.expect("a type");
     let heaviest = |ground: &TerrainType| ground.is_active(None) && ground.slope_deg.max == 90.0;
     assert!(heaviest(&app.document.project().recipe.texture.types[selected]));
 }
@@ -811,7 +822,7 @@ fn a_type_that_only_changes_the_ground_covers_none_in_the_diagram() {
     editor.step();
     editor.hover_at(middle);
     editor.run_steps(2);
-    assert_eq!(editor.state().texture_panel.selected, None);
+    assert_eq!(editor.state().ui.texture_panel.selected, None);
     assert!(editor.query_by_label_contains(": uncovered, Soot 100 %").is_some());
 }
 
@@ -845,12 +856,12 @@ fn a_ground_is_chosen_by_its_picture() {
         let rock = Some(TextureName("assets/rock.jpg".into()));
         project.recipe.texture.types = vec![TerrainType { texture: rock, ..Default::default() }];
     });
-    editor.state_mut().texture_panel.selected = Some(0);
+    editor.state_mut().ui.texture_panel.selected = Some(0);
     pause(&mut editor);
     let names: Vec<TextureName> = SHIPPED.iter().map(|(name, _)| TextureName((*name).into())).collect();
     wait(&mut editor, "the thumbnails", |app| {
         let files = &app.document.project().files;
-        names.iter().all(|name| app.thumbnails.ground(name, files).is_some())
+        names.iter().all(|name| app.services.thumbnails.ground(name, files).is_some())
     });
     editor.get_by_role_and_label(Role::Button, "Change picture Rock").click();
     editor.run_steps(3);
@@ -873,23 +884,23 @@ fn a_picture_of_one_s_own_is_kept_in_the_project_and_what_is_none_is_refused() {
         let rock = Some(TextureName("assets/rock.jpg".into()));
         project.recipe.texture.types = vec![TerrainType { texture: rock, ..Default::default() }];
     });
-    editor.state_mut().texture_panel.selected = Some(0);
+    editor.state_mut().ui.texture_panel.selected = Some(0);
     pause(&mut editor);
     let before = editor.state().document.project().clone();
     let choose = |editor: &mut Harness<'static, App>| {
         editor.get_by_role_and_label(Role::Button, "Change picture Rock").click();
         editor.run_steps(3);
         editor.get_by_label("Choose a picture…").click();
-        wait(editor, "the file", |app| app.message.is_some());
+        wait(editor, "the file", |app| app.ui.message.is_some());
     };
     choose(&mut editor);
-    let message = editor.state().message.clone().expect("a message");
+    let message = editor.state().ui.message.clone().expect("a message");
     assert!(
         message.is_error && message.text.contains("notes.png") && message.text.contains("PNG, JPEG"),
         "{message:?}"
     );
     assert_eq!(*editor.state().document.project(), before);
-    editor.state_mut().message = None;
+    editor.state_mut().ui.message = None;
     choose(&mut editor);
     let project = editor.state().document.project().clone();
     let ground = &project.recipe.texture.types[0];
@@ -897,7 +908,7 @@ fn a_picture_of_one_s_own_is_kept_in_the_project_and_what_is_none_is_refused() {
     assert_eq!(editor.state().document.undo_name(), Some("Ground: Texture assets/rock.jpg to moss.png"));
     assert!(project.files.values().any(|bytes| **bytes == std::fs::read(&good).expect("there")));
     settle(&mut editor);
-    assert!(!editor.state().failed);
+    assert!(!editor.state().ui.preview.failed);
 }
 
 /// A type of that name and set, without colours and limits to speak of.
@@ -949,11 +960,11 @@ fn a_set_is_one_click_and_one_entry_and_shows_its_own_cards() {
         assert_eq!(editor.state().document.history().0.len(), entries + i + 1);
     }
     assert_eq!(editor.state().document.undo_name(), Some("Set Summer to all"));
-    editor.state_mut().texture_panel.selected = Some(2);
+    editor.state_mut().ui.texture_panel.selected = Some(2);
     editor.run_steps(2);
     editor.get_by_role_and_label(Role::Button, "Summer").click();
     editor.run_steps(3);
-    assert_eq!(editor.state().texture_panel.selected, None, "winter's snow is no type of summer");
+    assert_eq!(editor.state().ui.texture_panel.selected, None, "winter's snow is no type of summer");
 }
 
 #[test]
@@ -963,7 +974,7 @@ fn a_set_begins_where_its_name_is_typed_on_a_card() {
     editor.state_mut().edit(|project| {
         project.recipe.texture = TextureRecipe { settings: TextureSettings::default(), types };
     });
-    editor.state_mut().texture_panel.selected = Some(1);
+    editor.state_mut().ui.texture_panel.selected = Some(1);
     pause(&mut editor);
     assert!(editor.query_by_role_and_label(Role::Button, "All").is_none(), "no sets, no choice");
     editor.get_by_role_and_label(Role::TextInput, "Set").focus();
@@ -1019,8 +1030,8 @@ fn type_names(app: &App) -> Vec<&str> {
 #[test]
 fn a_type_is_dragged_to_another_place_and_what_is_chosen_goes_with_it() {
     let mut editor = editor_with_types();
-    editor.state_mut().texture_panel.selected = Some(3);
-    editor.state_mut().texture_panel.solo = Some(2);
+    editor.state_mut().ui.texture_panel.selected = Some(3);
+    editor.state_mut().ui.texture_panel.solo = Some(2);
     editor.run_steps(2);
     let entries = editor.state().document.history().0.len();
     let (from, to) = (header(&editor, "Sand").center(), header(&editor, "Grass").center_top());
@@ -1029,12 +1040,12 @@ fn a_type_is_dragged_to_another_place_and_what_is_chosen_goes_with_it() {
     let_go(&mut editor, to);
     assert_eq!(type_names(editor.state()), ["Sand", "Grass", "Snow", "Rock"]);
     let app = editor.state();
-    assert_eq!((app.texture_panel.selected, app.texture_panel.solo), (Some(0), Some(3)));
+    assert_eq!((app.ui.texture_panel.selected, app.ui.texture_panel.solo), (Some(0), Some(3)));
     assert_eq!(app.document.history().0.len(), entries + 1);
     assert_eq!(app.document.undo_name(), Some("Move Sand"));
     press(&mut editor, egui::Modifiers::COMMAND, egui::Key::Z);
     assert_eq!(type_names(editor.state()), ["Grass", "Snow", "Rock", "Sand"]);
-    let texture_panel = &editor.state().texture_panel;
+    let texture_panel = &editor.state().ui.texture_panel;
     assert_eq!((texture_panel.selected, texture_panel.solo), (Some(3), Some(2)), "and back again");
 }
 
@@ -1084,7 +1095,7 @@ fn escape_and_the_own_place_leave_a_dragged_card_where_it_was() {
     editor.step();
     let_go(&mut editor, from);
     assert_eq!(*editor.state().document.project(), before, "back where it was taken");
-    assert_eq!(editor.state().texture_panel.selected, None, "a drag is no click");
+    assert_eq!(editor.state().ui.texture_panel.selected, None, "a drag is no click");
     let step = header(&editor, "Uplift").center();
     carry(&mut editor, from, step);
     let_go(&mut editor, step);
@@ -1102,7 +1113,7 @@ fn a_step_is_dragged_within_the_stack() {
         };
         project.recipe.stack = ["Bottom", "Middle", "Top"].map(named).into();
     });
-    editor.state_mut().selected_step = 1;
+    editor.state_mut().ui.selection.step = 1;
     pause(&mut editor);
     editor.run_steps(2);
     let names = |editor: &Harness<'static, App>| {
@@ -1114,7 +1125,7 @@ fn a_step_is_dragged_within_the_stack() {
     let_go(&mut editor, to);
     assert_eq!(names(&editor), ["Top", "Bottom", "Middle"]);
     assert_eq!(editor.state().document.undo_name(), Some("Move Top"));
-    assert_eq!(editor.state().selected_step, 2, "the middle one is still selected");
+    assert_eq!(editor.state().ui.selection.step, 2, "the middle one is still selected");
 }
 
 #[test]
@@ -1134,7 +1145,7 @@ fn the_card_that_was_selected_last_is_moved_by_keys() {
     // Past the card of another set, which is not to be seen.
     press(&mut editor, egui::Modifiers::ALT, egui::Key::ArrowUp);
     assert_eq!(type_names(editor.state()), ["Rock", "Grass", "Snow", "Sand"]);
-    assert_eq!(editor.state().texture_panel.selected, Some(0));
+    assert_eq!(editor.state().ui.texture_panel.selected, Some(0));
     let entries = editor.state().document.history().0.len();
     press(&mut editor, egui::Modifiers::ALT, egui::Key::ArrowUp);
     assert_eq!(editor.state().document.history().0.len(), entries, "it is the first already");
@@ -1154,7 +1165,7 @@ fn the_card_that_was_selected_last_is_moved_by_keys() {
 fn limits_that_are_off_say_any() {
     let mut editor = editor();
     editor.state_mut().edit(|project| project.recipe.texture.types = vec![type_of("Rock", "")]);
-    editor.state_mut().texture_panel.selected = Some(0);
+    editor.state_mut().ui.texture_panel.selected = Some(0);
     pause(&mut editor);
     editor.run_steps(2);
     assert_eq!(editor.query_all_by_label("any").count(), 2, "humidity and shadow");

@@ -1,14 +1,16 @@
 //! Variations, locks and the timeline, driven by label.
 
+use crate::app::App;
+use crate::engine::Recipe;
 use egui::accesskit::Role;
 use egui::{Key, Modifiers};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
+use std::sync::Arc;
 
 use crate::app::commands::handler::add_step;
 use crate::app::tests::{editor, pause, press, wait};
 use crate::app::tools::fault_tool::{ARROW, ARROW_FROM};
-use crate::app::*;
 use crate::engine::operations::drawn_faults::{DrawnFault, DrawnFaults};
 use crate::engine::parameters::Point;
 use crate::engine::{AnyOperation, Step};
@@ -37,7 +39,9 @@ fn varying() -> Harness<'static, App> {
 #[track_caller]
 fn drawn(editor: &mut Harness<'static, App>) {
     editor.run_steps(3);
-    wait(editor, "nine variations", |app| app.variations.are_drawn(&app.thumbnails, &app.document.project().recipe));
+    wait(editor, "nine variations", |app| {
+        app.ui.variations.are_drawn(&app.services.thumbnails, &app.document.project().recipe)
+    });
 }
 
 fn recipe(editor: &Harness<'static, App>) -> Recipe {
@@ -49,15 +53,15 @@ fn a_variation_is_adopted_breeds_on_and_undo_brings_the_land_back() {
     let mut editor = varying();
     let before = recipe(&editor);
     let nine = |editor: &Harness<'static, App>| -> Vec<Arc<Recipe>> {
-        (0..9).filter_map(|place| editor.state().variations.recipe(place).cloned()).collect()
+        (0..9).filter_map(|place| editor.state().ui.variations.recipe(place).cloned()).collect()
     };
     let first_nine = nine(&editor);
-    let fifth = editor.state().variations.recipe(4).expect("a variation").clone();
+    let fifth = editor.state().ui.variations.recipe(4).expect("a variation").clone();
     editor.get_by_role_and_label(Role::Button, "Variation 5").click();
     editor.run_steps(3);
     assert!(recipe(&editor) == *fifth && *fifth != before);
     drawn(&mut editor);
-    let bred = editor.state().variations.recipe(4).expect("a variation").clone();
+    let bred = editor.state().ui.variations.recipe(4).expect("a variation").clone();
     assert!(*bred != *fifth && bred.stack.len() == before.stack.len());
     let last = editor.state().document.history().0.last().expect("an entry").to_string();
     assert_eq!(last, "Adopt variation 5");
@@ -82,10 +86,10 @@ fn what_is_locked_at_its_name_stays_in_every_variation() {
     editor.get_by_role_and_label(Role::Button, "Unlock Displacement");
     press(&mut editor, Modifiers::NONE, Key::V);
     drawn(&mut editor);
-    let selected = editor.state().selected_step;
+    let selected = editor.state().ui.selection.step;
     let value = |recipe: &Recipe, key: &str| recipe.stack[selected].operation.group().get(key);
     let before = recipe(&editor);
-    let all: Vec<_> = (0..9).filter_map(|place| editor.state().variations.recipe(place).cloned()).collect();
+    let all: Vec<_> = (0..9).filter_map(|place| editor.state().ui.variations.recipe(place).cloned()).collect();
     assert!(all.iter().all(|one| value(one, "displacement_m") == value(&before, "displacement_m")));
     assert!(all.iter().any(|one| value(one, "zone_m") != value(&before, "zone_m")));
 }
@@ -97,7 +101,7 @@ fn seeds_keep_every_parameter() {
     drawn(&mut editor);
     let before = recipe(&editor);
     for place in 0..9 {
-        let one = editor.state().variations.recipe(place).expect("a variation");
+        let one = editor.state().ui.variations.recipe(place).expect("a variation");
         assert!(one.stack == before.stack && one.seed != before.seed);
     }
 }
@@ -112,12 +116,14 @@ fn the_timeline_goes_by_arrows_and_plays_again_and_again() {
     for (key, expected) in [(Key::ArrowLeft, total - 1), (Key::ArrowLeft, total - 2), (Key::ArrowRight, total - 1)] {
         editor.key_press(key);
         editor.run_steps(2);
-        assert_eq!(editor.state().playback.position(total), expected, "{key:?}");
+        assert_eq!(editor.state().ui.playback.position(total), expected, "{key:?}");
     }
     editor.get_by_role_and_label(Role::Button, "Play again and again").click();
     editor.run_steps(2);
     editor.get_by_role_and_label(Role::Button, "Play or pause (Space)").click();
-    wait(&mut editor, "another beginning", |app| app.playback.is_playing() && app.playback.position(total) < total / 2);
+    wait(&mut editor, "another beginning", |app| {
+        app.ui.playback.is_playing() && app.ui.playback.position(total) < total / 2
+    });
 }
 
 /// An editor at rest with the fault tool in hand, and the heightmap's pane.
@@ -159,7 +165,7 @@ fn apart(one: Point, other: [f64; 2]) -> f64 {
 fn a_drag_lays_a_fault_as_one_entry_and_the_land_follows() {
     let (mut editor, pane) = drawing();
     let entries = editor.state().document.history().0.len();
-    let before = editor.state().shown.as_ref().expect("a preview").terrain.clone();
+    let before = editor.state().ui.preview.shown.as_ref().expect("a preview").terrain.clone();
     let middle = pane.center();
     drag(&mut editor, middle + egui::vec2(0.0, 60.0), middle + egui::vec2(0.0, -60.0));
     let (step, faults) = drawn_faults(&editor).expect("a step of drawn faults");
@@ -168,11 +174,11 @@ fn a_drag_lays_a_fault_as_one_entry_and_the_land_follows() {
     let (half, metres) = (0.5 * world.width_m, world.width_m / f64::from(pane.width().min(pane.height()) - 16.0));
     assert!(apart(faults[0].from_m, [half, half + 60.0 * metres]) < 2.0 * metres, "{faults:?}");
     assert!(apart(faults[0].to_m, [half, half - 60.0 * metres]) < 2.0 * metres, "{faults:?}");
-    assert_eq!(editor.state().selected_step, step);
+    assert_eq!(editor.state().ui.selection.step, step);
     assert_eq!(editor.state().document.history().0.len(), entries + 1, "one entry");
     pause(&mut editor);
     // Northward: the east goes up.
-    let after = editor.state().shown.as_ref().expect("a preview").terrain.clone();
+    let after = editor.state().ui.preview.shown.as_ref().expect("a preview").terrain.clone();
     let lift = |c: usize| after[(c, 32)] - before[(c, 32)];
     assert!(lift(36) > 0.0 && lift(28) < 0.0, "{} and {}", lift(36), lift(28));
     press(&mut editor, Modifiers::COMMAND, Key::Z);
@@ -189,7 +195,7 @@ fn a_fault_goes_into_the_drawn_faults_that_are_selected() {
     });
     pause(&mut editor);
     let lower = recipe(&editor).stack.len() - 2;
-    editor.state_mut().selected_step = lower;
+    editor.state_mut().ui.selection.step = lower;
     editor.run_steps(2);
     drag(&mut editor, pane.center(), pane.center() + egui::vec2(0.0, -60.0));
     let (step, faults) = drawn_faults(&editor).expect("drawn faults");
@@ -219,13 +225,13 @@ fn handles_move_the_ends_and_delete_takes_the_fault_away() {
     assert_eq!(drawn_faults(&editor).map(|(_, faults)| faults.len()), Some(0));
     editor.key_press(Key::Escape);
     editor.run_steps(2);
-    assert!(!editor.state().fault_tool.is_on());
+    assert!(!editor.state().ui.fault_tool.is_on());
 }
 
 #[test]
 fn the_handle_of_the_displacement_stays_under_the_pointer_however_the_land_changes() {
     let (mut editor, pane) = drawing();
-    let summary = editor.state().shown.as_ref().expect("a preview").summary.clone();
+    let summary = editor.state().ui.preview.shown.as_ref().expect("a preview").summary.clone();
     let range_m = f64::from(summary.max_m - summary.min_m);
     let from = pane.center() + egui::vec2(-50.0, -20.0);
     drag(&mut editor, from, from + egui::vec2(100.0, 0.0));
@@ -276,7 +282,7 @@ fn a_drag_that_ends_out_of_sight_is_over_and_escape_takes_back_nothing_later() {
 #[test]
 fn escape_takes_back_what_is_being_dragged() {
     let (mut editor, pane) = drawing();
-    let (before, selected) = (recipe(&editor), editor.state().selected_step);
+    let (before, selected) = (recipe(&editor), editor.state().ui.selection.step);
     let entries = editor.state().document.history().0.len();
     let middle = pane.center();
     editor.hover_at(middle);
@@ -294,19 +300,19 @@ fn escape_takes_back_what_is_being_dragged() {
     editor.run_steps(2);
     editor.drop_at(middle + egui::vec2(60.0, 0.0));
     editor.run_steps(2);
-    assert_eq!((recipe(&editor), editor.state().selected_step), (before, selected));
+    assert_eq!((recipe(&editor), editor.state().ui.selection.step), (before, selected));
     assert_eq!(editor.state().document.history().0.len(), entries, "as if it had not been");
-    assert!(editor.state().fault_tool.is_on(), "only the drag is taken back");
+    assert!(editor.state().ui.fault_tool.is_on(), "only the drag is taken back");
 }
 
 #[test]
 fn without_the_tool_a_drag_moves_the_map_and_with_it_the_other_button_does() {
     let (mut editor, pane) = drawing();
-    let viewport = editor.state().maps.viewport;
+    let viewport = editor.state().ui.maps.viewport;
     let middle = pane.center();
     drag(&mut editor, middle, middle + egui::vec2(30.0, 0.0));
-    assert_eq!(editor.state().maps.viewport, viewport, "the tool lays a fault");
+    assert_eq!(editor.state().ui.maps.viewport, viewport, "the tool lays a fault");
     press(&mut editor, Modifiers::NONE, Key::L);
     drag(&mut editor, middle, middle + egui::vec2(30.0, 0.0));
-    assert_ne!(editor.state().maps.viewport, viewport);
+    assert_ne!(editor.state().ui.maps.viewport, viewport);
 }

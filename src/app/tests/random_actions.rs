@@ -1,6 +1,12 @@
 //! A long random walk through the editor: commands, parameters, the mouse and the keys, all from one seed. Nothing may
 //! panic, neither here nor on another thread, and undoing everything gives the first document back.
 
+use crate::app::App;
+use crate::app::commands::Command;
+use crate::app::dialogs::file_dialogs::FileDialogs;
+use crate::app::tasks::settings::UserFolders;
+use crate::project::Project;
+use crate::project::preset_projects;
 use std::collections::BTreeMap;
 
 use cpu_time::ThreadTime;
@@ -13,7 +19,6 @@ use crate::app::commands::handler::SeedGenerator;
 use crate::app::commands::menus::{Around, Entry, MENUS};
 use crate::app::dialogs::file_dialogs::{DialogOutcome, DialogRequest};
 use crate::app::widgets::parameter::initial_value;
-use crate::app::*;
 use crate::engine::AnyOperation;
 use crate::engine::parameters::{Group, Kind, Parameter, choice_value};
 use crate::engine::random::{Draw, Stream};
@@ -96,8 +101,8 @@ fn any_command(app: &App, draw: &mut Draw) -> Command {
     let around = Around {
         document: &app.document,
         settings: &app.settings,
-        missing: &app.recent_files.missing,
-        has_import_notes: app.export.import_notes().is_some(),
+        missing: &app.services.recent_files.missing,
+        has_import_notes: app.ui.export.import_notes().is_some(),
         panels: [true; 2],
         free_bytes: None,
         looks: app.looks(),
@@ -197,7 +202,7 @@ fn walk(actions: u64, samples: u32, seed: u32) -> Slowest {
     let mut editor = Harness::builder().with_size(WINDOW).with_max_steps(64).build_eframe(|context| {
         App::new(&context.egui_ctx, Box::<Cancelling>::default(), None, UserFolders::default()).expect("threads")
     });
-    editor.state_mut().seeds = SeedGenerator::loaded(seed);
+    editor.state_mut().ui.seeds = SeedGenerator::loaded(seed);
     editor.state_mut().edit(|project| project.view.preview_samples = samples);
     editor.step();
     let first = editor.state().document.project().clone();
@@ -206,7 +211,7 @@ fn walk(actions: u64, samples: u32, seed: u32) -> Slowest {
     let mut slowest = Slowest::new();
     for action in 0..actions {
         let draw = &mut stream.at(action);
-        let deed = if editor.state().modal.is_some() {
+        let deed = if editor.state().ui.modal.is_some() {
             editor.key_press(Key::Escape);
             "close".to_string()
         } else if draw.chance(0.4) {
@@ -226,7 +231,7 @@ fn walk(actions: u64, samples: u32, seed: u32) -> Slowest {
         let app = editor.state();
         let worst = slowest.entry(deed.clone()).or_default();
         *worst = worst.max(own);
-        let said = app.message.as_ref().map(|message| message.text.as_str()).unwrap_or_default();
+        let said = app.ui.message.as_ref().map(|message| message.text.as_str()).unwrap_or_default();
         assert!(!said.contains("an error in the program"), "action {action}, {deed}: {said}");
         // Presets bring their own.
         if app.document.project().view.preview_samples != samples {

@@ -1,5 +1,9 @@
 //! Looking at the land, driven by label as a person would.
 
+use crate::app::App;
+use crate::app::commands::Command;
+use crate::app::tasks::settings::UserFolders;
+use crate::worker::Preview;
 use std::sync::Arc;
 
 use egui::accesskit::Role;
@@ -8,7 +12,6 @@ use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
 
 use crate::app::tests::{editor, pause, press, wait};
-use crate::app::*;
 use crate::engine::map_view::MapView;
 use crate::engine::stack::evaluate;
 use crate::engine::{Grid, Inputs, Progress};
@@ -20,15 +23,17 @@ fn look_at(editor: &mut Harness<'static, App>, text: &str, expected: MapView) {
     editor.run_steps(3);
     editor.get_by_role_and_label(Role::Button, text).click();
     editor.run_steps(2);
-    wait(editor, text, |app| app.shown.as_ref().is_some_and(|shown| !shown.coarse && shown.request.map == expected));
+    wait(editor, text, |app| {
+        app.ui.preview.shown.as_ref().is_some_and(|shown| !shown.coarse && shown.request.map == expected)
+    });
 }
 
 #[test]
 fn the_heightmap_s_pane_shows_what_is_chosen() {
     let mut editor = editor();
     pause(&mut editor);
-    let terrain = editor.state().shown.as_ref().expect("a picture").terrain.clone();
-    let heightmap = |app: &App| app.shown.as_ref().expect("a picture").heightmap.clone();
+    let terrain = editor.state().ui.preview.shown.as_ref().expect("a picture").terrain.clone();
+    let heightmap = |app: &App| app.ui.preview.shown.as_ref().expect("a picture").heightmap.clone();
     let mut seen = vec![heightmap(editor.state())];
     for (text, expected) in [
         ("Tints", MapView::Tints),
@@ -43,7 +48,10 @@ fn the_heightmap_s_pane_shows_what_is_chosen() {
         seen.push(picture);
     }
     let app = editor.state();
-    assert!(Arc::ptr_eq(&terrain, &app.shown.as_ref().expect("a picture").terrain), "no land was computed for it");
+    assert!(
+        Arc::ptr_eq(&terrain, &app.ui.preview.shown.as_ref().expect("a picture").terrain),
+        "no land was computed for it"
+    );
     assert!(!app.document.is_dirty());
 }
 
@@ -59,23 +67,23 @@ fn unfold(editor: &mut Harness<'static, App>, section: &str) {
 fn sections_are_measured_as_they_are_unfolded_and_tell_of_the_land_that_is_shown() {
     let mut editor = editor();
     pause(&mut editor);
-    assert!(editor.state().analysis.found().is_none(), "nothing is measured that nobody looks at");
+    assert!(editor.state().ui.analysis.found().is_none(), "nothing is measured that nobody looks at");
     unfold(&mut editor, "Landforms");
-    wait(&mut editor, "the forms", |app| app.analysis.found().is_some_and(|found| found.forms.is_some()));
+    wait(&mut editor, "the forms", |app| app.ui.analysis.found().is_some_and(|found| found.forms.is_some()));
     editor.run_steps(2);
     editor.get_by_label_contains("Ridge ");
     editor.get_by_label_contains("in real ranges 7.5 % to 15.7 %");
     unfold(&mut editor, "Spectrum");
-    wait(&mut editor, "the spectrum", |app| app.analysis.found().is_some_and(|found| found.spectrum.is_some()));
+    wait(&mut editor, "the spectrum", |app| app.ui.analysis.found().is_some_and(|found| found.spectrum.is_some()));
     editor.run_steps(2);
     editor.get_by_role_and_label(Role::Image, "Power spectrum");
-    assert!(editor.state().analysis.found().is_some_and(|found| found.slopes.is_none()), "nor what is folded");
+    assert!(editor.state().ui.analysis.found().is_some_and(|found| found.slopes.is_none()), "nor what is folded");
     editor.state_mut().edit(|project| project.recipe.seed += 1);
     wait(&mut editor, "measures of the new land", |app| {
-        let is_new = app.document.project().recipe == *app.shown.as_ref().expect("a picture").request.recipe;
-        let terrain = &app.shown.as_ref().expect("a picture").terrain;
+        let is_new = app.document.project().recipe == *app.ui.preview.shown.as_ref().expect("a picture").request.recipe;
+        let terrain = &app.ui.preview.shown.as_ref().expect("a picture").terrain;
         is_new
-            && app.analysis.found().is_some_and(|found| {
+            && app.ui.analysis.found().is_some_and(|found| {
                 Arc::ptr_eq(&found.terrain, terrain) && found.forms.is_some() && found.spectrum.is_some()
             })
     });
@@ -87,7 +95,7 @@ fn the_limit_is_dragged_in_the_histogram_and_the_share_follows() {
     pause(&mut editor);
     look_at(&mut editor, "Walkable ground", MapView::Walkable(45.0));
     unfold(&mut editor, "Slopes");
-    let slopes = |app: &App| app.analysis.found().and_then(|found| found.slopes.clone());
+    let slopes = |app: &App| app.ui.analysis.found().and_then(|found| found.slopes.clone());
     wait(&mut editor, "the slopes", |app| slopes(app).is_some());
     editor.run_steps(2);
     let before = slopes(editor.state()).expect("slopes").walkable;
@@ -116,7 +124,7 @@ fn the_limit_is_dragged_in_the_histogram_and_the_share_follows() {
         100.0 * after.connected
     ));
     wait(&mut editor, "the map of it", |app| {
-        app.shown.as_ref().is_some_and(|shown| shown.request.map == MapView::Walkable(limit))
+        app.ui.preview.shown.as_ref().is_some_and(|shown| shown.request.map == MapView::Walkable(limit))
     });
     assert!(!editor.state().document.is_dirty(), "how the land is looked at is no edit");
 }
@@ -128,7 +136,7 @@ fn a_profile_is_drawn_on_the_map_and_hovering_it_moves_the_crosshair() {
     press(&mut editor, Modifiers::NONE, Key::P);
     editor.run_steps(24);
     let map = editor.get_by_role_and_label(Role::Image, "Heightmap of the land").rect();
-    let viewport = editor.state().maps.viewport;
+    let viewport = editor.state().ui.maps.viewport;
     let [from, to] = [egui::Vec2::new(-60.0, -30.0), egui::Vec2::new(50.0, 40.0)].map(|off| map.center() + off);
     editor.drag_at(from);
     editor.run_steps(2);
@@ -138,16 +146,16 @@ fn a_profile_is_drawn_on_the_map_and_hovering_it_moves_the_crosshair() {
     editor.run_steps(2);
     editor.drop_at(to);
     editor.run_steps(4);
-    assert_eq!(editor.state().maps.viewport, viewport, "the map was not moved along");
+    assert_eq!(editor.state().ui.maps.viewport, viewport, "the map was not moved along");
     let extent = editor.state().document.project().recipe.world.extent();
-    let [start, end] = editor.state().profile.ends_m(extent);
+    let [start, end] = editor.state().ui.profile.ends_m(extent);
     assert!(end[0] - start[0] > 0.1 * extent.width_m && end[1] - start[1] > 0.1 * extent.depth_m);
-    assert!(!editor.state().profile.is_at_work() || !editor.state().profile.is_drawing);
+    assert!(!editor.state().ui.profile.is_at_work() || !editor.state().ui.profile.is_drawing);
     // Half way along the plot is half way along the line.
     let plot = editor.get_by_role_and_label(Role::Image, "Profile of the land").rect();
     editor.hover_at(plot.center());
     editor.run_steps(3);
-    let crosshair = editor.state().maps.crosshair_m.expect("a crosshair");
+    let crosshair = editor.state().ui.maps.crosshair_m.expect("a crosshair");
     let middle = [0, 1].map(|axis| 0.5 * (start[axis] + end[axis]));
     let off = [0, 1].map(|axis| (crosshair[axis] - middle[axis]).abs() / (end[axis] - start[axis]));
     assert!(off.iter().all(|off| *off < 0.08), "{crosshair:?} in place of {middle:?}");
@@ -155,14 +163,14 @@ fn a_profile_is_drawn_on_the_map_and_hovering_it_moves_the_crosshair() {
     // Another line is begun and given up: the one that is there stays.
     press(&mut editor, Modifiers::NONE, Key::P);
     press(&mut editor, Modifiers::NONE, Key::Escape);
-    assert_eq!(editor.state().profile.ends_m(extent), [start, end]);
+    assert_eq!(editor.state().ui.profile.ends_m(extent), [start, end]);
     press(&mut editor, Modifiers::NONE, Key::Escape);
     editor.run_steps(16);
     assert_eq!(editor.query_all_by_label("Profile of the land").count(), 0, "Escape takes the line away");
-    assert!(!editor.state().profile.can_be_removed());
+    assert!(!editor.state().ui.profile.can_be_removed());
     press(&mut editor, Modifiers::NONE, Key::P);
     press(&mut editor, Modifiers::NONE, Key::Escape);
-    assert!(!editor.state().profile.is_at_work(), "and puts the tool away");
+    assert!(!editor.state().ui.profile.is_at_work(), "and puts the tool away");
 }
 
 #[test]
@@ -173,13 +181,13 @@ fn the_status_bar_names_the_type_under_the_pointer() {
     editor.hover_at(map.center());
     editor.run_steps(3);
     let app = editor.state();
-    let place_m = app.maps.crosshair_m.expect("a crosshair");
-    let name = app.shown.as_ref().expect("a picture").type_at(place_m).expect("a type").name.clone();
+    let place_m = app.ui.maps.crosshair_m.expect("a crosshair");
+    let name = app.ui.preview.shown.as_ref().expect("a picture").type_at(place_m).expect("a type").name.clone();
     editor.get_by_label_contains(&format!("°  {name}"));
 }
 
 fn terrain(editor: &Harness<'static, App>) -> Arc<crate::engine::Heightfield> {
-    editor.state().shown.as_ref().expect("a picture").terrain.clone()
+    editor.state().ui.preview.shown.as_ref().expect("a picture").terrain.clone()
 }
 
 /// Waits until the picture of the present land is there.
@@ -188,7 +196,7 @@ fn settled(editor: &mut Harness<'static, App>) {
     editor.run_steps(2);
     wait(editor, "the picture", |app| {
         let is_present = |shown: &Preview| *shown.request.recipe == app.document.project().recipe && !shown.coarse;
-        app.shown.as_ref().is_some_and(is_present)
+        app.ui.preview.shown.as_ref().is_some_and(is_present)
     });
 }
 
@@ -221,11 +229,11 @@ fn holding_a_key_shows_the_state_before_and_letting_go_the_present_one() {
     settled(&mut editor);
     editor.key_down(Key::C);
     wait(&mut editor, "the state before", |app| {
-        app.shown.as_ref().is_some_and(|shown| shown.request.recipe.seed == 1 && !shown.coarse)
+        app.ui.preview.shown.as_ref().is_some_and(|shown| shown.request.recipe.seed == 1 && !shown.coarse)
     });
     editor.key_up(Key::C);
     settled(&mut editor);
-    assert_eq!(editor.state().shown.as_ref().expect("a picture").request.recipe.seed, 2);
+    assert_eq!(editor.state().ui.preview.shown.as_ref().expect("a picture").request.recipe.seed, 2);
 }
 
 #[test]
@@ -248,7 +256,7 @@ fn an_edit_ends_the_look_at_the_state_before() {
         editor.run_steps(2);
         assert_eq!(notes(&editor), 0, "round {round}: the land in hand is seen");
         settled(&mut editor);
-        assert_eq!(editor.state().shown.as_ref().map(|shown| shown.request.recipe.seed), Some(90 + round));
+        assert_eq!(editor.state().ui.preview.shown.as_ref().map(|shown| shown.request.recipe.seed), Some(90 + round));
         if is_held {
             editor.key_up(Key::C);
             editor.run_steps(2);
@@ -261,14 +269,16 @@ fn split_maps_show_both_states_and_the_line_between_them_is_dragged() {
     let mut editor = editor();
     pause(&mut editor);
     press(&mut editor, Modifiers::SHIFT, Key::C);
-    assert!(!editor.state().maps.shows_other(), "nothing was edited");
+    assert!(!editor.state().ui.maps.shows_other(), "nothing was edited");
     editor.state_mut().edit(|project| project.recipe.light.azimuth_deg = 77.0);
     settled(&mut editor);
-    wait(&mut editor, "the other side", |app| app.maps.shows_other());
+    wait(&mut editor, "the other side", |app| app.ui.maps.shows_other());
     // Another look at both.
     look_at(&mut editor, "Slope", MapView::Slope);
-    wait(&mut editor, "the other side in the same look", |app| app.maps.shows_other());
-    assert!(editor.state().shown.as_ref().is_some_and(|shown| shown.request.recipe.light.azimuth_deg == 77.0));
+    wait(&mut editor, "the other side in the same look", |app| app.ui.maps.shows_other());
+    assert!(
+        editor.state().ui.preview.shown.as_ref().is_some_and(|shown| shown.request.recipe.light.azimuth_deg == 77.0)
+    );
     let line = editor.get_all_by_label("Split between before and now").next().expect("a line").rect();
     let at = line.center() + egui::Vec2::new(0.0, 40.0);
     editor.drag_at(at);
@@ -277,10 +287,10 @@ fn split_maps_show_both_states_and_the_line_between_them_is_dragged() {
     editor.run_steps(2);
     editor.drop_at(at + egui::Vec2::new(30.0, 0.0));
     editor.run_steps(2);
-    assert!(editor.state().maps.split.is_some_and(|share| share > 0.53 && share < 0.8));
+    assert!(editor.state().ui.maps.split.is_some_and(|share| share > 0.53 && share < 0.8));
     press(&mut editor, Modifiers::SHIFT, Key::C);
     editor.run_steps(2);
-    assert!(editor.state().maps.split.is_none() && !editor.state().maps.shows_other());
+    assert!(editor.state().ui.maps.split.is_none() && !editor.state().ui.maps.shows_other());
 }
 
 #[test]
@@ -295,7 +305,9 @@ fn at_the_size_of_exports_the_views_show_what_is_exported_and_what_does_not_fit_
     };
     editor.state_mut().edit(|project| project.export.samples = 97);
     choose(&mut editor);
-    wait(&mut editor, "97 samples", |app| app.shown.as_ref().is_some_and(|shown| shown.terrain.grid().width() == 97));
+    wait(&mut editor, "97 samples", |app| {
+        app.ui.preview.shown.as_ref().is_some_and(|shown| shown.terrain.grid().width() == 97)
+    });
     let recipe = editor.state().document.project().recipe.clone();
     let grid = Grid::fitted(recipe.world.extent(), 97);
     let exported = evaluate(&recipe, grid, None, &Inputs::default(), &Progress::new());
@@ -306,10 +318,12 @@ fn at_the_size_of_exports_the_views_show_what_is_exported_and_what_does_not_fit_
     // It goes with the export, as far as there is memory.
     editor.state_mut().edit(|project| project.export.samples = 65_537);
     editor.run_steps(3);
-    assert!(editor.state().export_samples.is_none());
-    let message = editor.state().message.clone().expect("a message");
+    assert!(editor.state().ui.preview.export_samples.is_none());
+    let message = editor.state().ui.message.clone().expect("a message");
     assert!(message.is_error && message.text.contains("65537"), "{}", message.text);
-    wait(&mut editor, "65 samples", |app| app.shown.as_ref().is_some_and(|shown| shown.terrain.grid().width() == 65));
+    wait(&mut editor, "65 samples", |app| {
+        app.ui.preview.shown.as_ref().is_some_and(|shown| shown.terrain.grid().width() == 65)
+    });
 }
 
 #[test]
@@ -317,7 +331,7 @@ fn the_sun_is_dragged_on_the_map() {
     let mut editor = editor();
     pause(&mut editor);
     let dial = editor.get_by_label("Sun over the heightmap").rect();
-    let viewport = editor.state().maps.viewport;
+    let viewport = editor.state().ui.maps.viewport;
     editor.drag_at(dial.center());
     editor.run_steps(2);
     editor.hover_at(dial.center() + egui::Vec2::new(4.0, 0.0));
@@ -328,7 +342,7 @@ fn the_sun_is_dragged_on_the_map() {
     editor.run_steps(2);
     let light = editor.state().document.project().recipe.light.clone();
     assert_eq!((light.azimuth_deg, light.altitude_deg), (90.0, 45.0));
-    assert_eq!(editor.state().maps.viewport, viewport);
+    assert_eq!(editor.state().ui.maps.viewport, viewport);
     assert!(editor.state().document.undo_name().is_some_and(|name| name.starts_with("Sun")));
 }
 
@@ -367,7 +381,7 @@ fn pictures_for_the_eye() {
         }
         editor.state_mut().settings.unfolded = ["Slopes", "Landforms", "Spectrum", "Profile"].map(String::from).into();
         editor.run_steps(30);
-        wait(&mut editor, "measures", |app| app.analysis.found().is_some_and(|found| found.spectrum.is_some()));
+        wait(&mut editor, "measures", |app| app.ui.analysis.found().is_some_and(|found| found.spectrum.is_some()));
         editor.get_by_role_and_label(Role::DisclosureTriangle, "Heights").scroll_to_me();
         shoot(&mut editor, "measures");
         editor.get_by_role_and_label(Role::DisclosureTriangle, "Variations").scroll_to_me();
@@ -375,7 +389,7 @@ fn pictures_for_the_eye() {
         press(&mut editor, Modifiers::SHIFT, Key::C);
         editor.state_mut().edit(|project| project.recipe.seed = 7);
         settled(&mut editor);
-        wait(&mut editor, "the other side", |app| app.maps.shows_other());
+        wait(&mut editor, "the other side", |app| app.ui.maps.shows_other());
         look_at(&mut editor, "Tints", MapView::Tints);
         editor.run_steps(20);
         shoot(&mut editor, "split");

@@ -42,7 +42,7 @@ impl App {
     pub(crate) fn panels_seen(&self, ctx: &Context) -> [bool; 2] {
         let Settings { shows_left, shows_right, .. } = self.settings;
         if ctx.content_rect().width() < NARROW {
-            [shows_left && self.front == Side::Left, shows_right && self.front == Side::Right]
+            [shows_left && self.ui.layout.front == Side::Left, shows_right && self.ui.layout.front == Side::Right]
         } else {
             [shows_left, shows_right]
         }
@@ -55,7 +55,7 @@ impl App {
             Side::Left => self.settings.shows_left = !left,
             Side::Right => self.settings.shows_right = !right,
         }
-        self.front = side;
+        self.ui.layout.front = side;
     }
 
     /// The palette as the editor stands.
@@ -68,8 +68,8 @@ impl App {
         menus::Around {
             document: &self.document,
             settings: &self.settings,
-            missing: &self.recent_files.missing,
-            has_import_notes: self.export.import_notes().is_some(),
+            missing: &self.services.recent_files.missing,
+            has_import_notes: self.ui.export.import_notes().is_some(),
             panels: self.panels_seen(ctx),
             free_bytes: None,
             looks: self.looks(),
@@ -80,40 +80,41 @@ impl App {
     pub(crate) fn panels_ui(&mut self, ui: &mut Ui, project: &mut Project) -> Vec<Command> {
         let mut commands = Vec::new();
         let freshness = self.freshness();
-        let is_picking =
-            Popup::is_any_open(ui.ctx()) || self.operation_picker.is_open() || DragAndDrop::has_any_payload(ui.ctx());
+        let is_picking = Popup::is_any_open(ui.ctx())
+            || self.ui.operation_picker.is_open()
+            || DragAndDrop::has_any_payload(ui.ctx());
         let seen_panels = self.panels_seen(ui.ctx());
         let menu = Panel::top("menu").show(ui, |ui| {
             commands.extend(panels::menu::menu_ui(ui, &self.around_menus(ui.ctx())));
         });
-        let crosshair_m = self.maps.crosshair_m.take();
+        let crosshair_m = self.ui.maps.crosshair_m.take();
         // While it plays, the iteration that is seen; the playhead is already at the next one.
-        let seen = self.shown.as_ref().map(|shown| shown.request.position);
-        let wanted = self.playback.position(project.recipe.iterations());
-        let at = seen.filter(|_| self.playback.is_playing()).unwrap_or(wanted);
-        self.selected_step = self.selected_step.min(project.recipe.stack.len().saturating_sub(1));
+        let seen = self.ui.preview.shown.as_ref().map(|shown| shown.request.position);
+        let wanted = self.ui.playback.position(project.recipe.iterations());
+        let at = seen.filter(|_| self.ui.playback.is_playing()).unwrap_or(wanted);
+        self.ui.selection.step = self.ui.selection.step.min(project.recipe.stack.len().saturating_sub(1));
         let status = Status {
-            message: self.message.as_ref(),
+            message: self.ui.message.as_ref(),
             preview_progress: match freshness {
                 Freshness::Renewing(progress) => Some(progress),
                 Freshness::Current | Freshness::Outdated | Freshness::Failed => None,
             },
             export: self.export_status(),
-            shown: self.shown.as_ref(),
-            export_samples: self.export_samples,
+            shown: self.ui.preview.shown.as_ref(),
+            export_samples: self.ui.preview.export_samples,
             crosshair_m,
         };
         Panel::bottom("status").exact_size(26.0).show(ui, |ui| commands.extend(panels::status::status_ui(ui, &status)));
         let timeline = Panel::bottom("timeline").exact_size(38.0).show(ui, |ui| {
             let (recipe, view) = (&mut project.recipe, &mut project.view);
-            commands.extend(panels::timeline::timeline_ui(ui, recipe, view, at, self.playback));
+            commands.extend(panels::timeline::timeline_ui(ui, recipe, view, at, self.ui.playback));
         });
         let [left, right] = seen_panels;
         let stack = left.then(|| {
             let panel = Panel::left("stack").default_size(304.0).size_range(240.0..=480.0);
             panel.show(ui, |ui| commands.extend(self.left_ui(ui, project, at))).response.rect
         });
-        self.profile.pointed_m = None;
+        self.ui.profile.pointed_m = None;
         if right {
             let panel = Panel::right("right").default_size(288.0).size_range(240.0..=480.0);
             panel.show(ui, |ui| commands.extend(self.right_ui(ui, project, crosshair_m)));
@@ -122,12 +123,12 @@ impl App {
         // Where there is no stack, what is said of it stands where it would be.
         let stack = stack.unwrap_or(menu.with_max_x(menu.left()));
         self.hints_ui(ui.ctx(), &HintAnchors { menu, stack, timeline });
-        self.maps.crosshair_m = crosshair_m;
+        self.ui.maps.crosshair_m = crosshair_m;
         let frame = Frame::new().fill(theme::colours(ui).panel);
         CentralPanel::default().frame(frame).show(ui, |ui| {
             // What the pointer is on in the profile is where it is on the land.
             let is_over_views = ui.rect_contains_pointer(ui.max_rect());
-            self.maps.crosshair_m = if is_over_views { self.maps.crosshair_m } else { self.profile.pointed_m };
+            self.ui.maps.crosshair_m = if is_over_views { self.ui.maps.crosshair_m } else { self.ui.profile.pointed_m };
             self.views_ui(ui, project, &freshness, is_picking, &mut commands);
         });
         if let Some(note) = parameter::take_input_message(ui.ctx()) {
@@ -140,13 +141,13 @@ impl App {
     fn left_ui(&mut self, ui: &mut Ui, project: &mut Project, at: u32) -> Vec<Command> {
         let mut commands: Vec<Command> = self.history_ui(ui).into_iter().collect();
         ui.add_space(4.0);
-        let heights_m = self.shown.as_ref().map(|shown| Range {
+        let heights_m = self.ui.preview.shown.as_ref().map(|shown| Range {
             low: f64::from(shown.summary.min_m).floor(),
             high: f64::from(shown.summary.max_m).ceil(),
         });
-        let (selected, reveal) = (self.selected_step, self.reveal.take());
-        let around = panels::stack::Around { at, selected, heights_m, reveal, thumbnails: &self.thumbnails };
-        commands.extend(panels::stack::stack_ui(ui, project, &mut self.operation_picker, &around));
+        let (selected, reveal) = (self.ui.selection.step, self.ui.selection.reveal.take());
+        let around = panels::stack::Around { at, selected, heights_m, reveal, thumbnails: &self.services.thumbnails };
+        commands.extend(panels::stack::stack_ui(ui, project, &mut self.ui.operation_picker, &around));
         commands
     }
 
@@ -154,21 +155,24 @@ impl App {
     fn right_ui(&mut self, ui: &mut Ui, project: &mut Project, crosshair_m: Option<[f64; 2]>) -> Option<Command> {
         ui.add_space(4.0);
         let is_dragging = ui.input(|input| input.pointer.any_down());
-        self.variations.prepare(project, &self.recipe.1, &mut self.thumbnails, is_dragging);
+        self.ui.variations.prepare(project, &self.ui.preview.recipe.1, &mut self.services.thumbnails, is_dragging);
         let Project { recipe, files, view, .. } = project;
-        request_textures(&mut self.thumbnails, recipe, files, self.texture_panel.selected.is_some());
-        let around =
-            panels::right::RightPanelContext { files, thumbnails: &self.thumbnails, shown: self.shown.as_ref() };
+        request_textures(&mut self.services.thumbnails, recipe, files, self.ui.texture_panel.selected.is_some());
+        let around = panels::right::RightPanelContext {
+            files,
+            thumbnails: &self.services.thumbnails,
+            shown: self.ui.preview.shown.as_ref(),
+        };
         let mut context = AnalysisContext {
             unfolded: &mut self.settings.unfolded,
             view,
-            profile: &mut self.profile,
-            shown: self.shown.as_ref(),
-            is_playing: self.playback.is_playing(),
+            profile: &mut self.ui.profile,
+            shown: self.ui.preview.shown.as_ref(),
+            is_playing: self.ui.playback.is_playing(),
             crosshair_m,
         };
-        let analysis = (&mut self.analysis, &mut context);
-        panels::right::right_ui(ui, recipe, &mut self.texture_panel, &mut self.variations, analysis, &around)
+        let analysis = (&mut self.ui.analysis, &mut context);
+        panels::right::right_ui(ui, recipe, &mut self.ui.texture_panel, &mut self.ui.variations, analysis, &around)
     }
 
     /// The history at the foot of the left panel, if it is unfolded higher than its heading.
@@ -196,14 +200,14 @@ impl App {
         is_picking: bool,
         commands: &mut Vec<Command>,
     ) {
-        if self.modal.is_none() && !ui.ctx().text_edit_focused() {
-            self.fault_tool.keys(ui, &mut project.recipe, &mut self.selected_step);
+        if self.ui.modal.is_none() && !ui.ctx().text_edit_focused() {
+            self.ui.fault_tool.keys(ui, &mut project.recipe, &mut self.ui.selection.step);
             let unfolded = &mut self.settings.unfolded;
-            let is_shown = unfolded.contains(Section::Profile.title()) && self.profile.can_be_removed();
+            let is_shown = unfolded.contains(Section::Profile.title()) && self.ui.profile.can_be_removed();
             if is_shown && !is_picking && ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape)) {
                 // Drawing is given up first; the line goes only where none is being drawn.
-                if !std::mem::take(&mut self.profile.is_drawing) {
-                    self.profile.remove();
+                if !std::mem::take(&mut self.ui.profile.is_drawing) {
+                    self.ui.profile.remove();
                     unfolded.remove(Section::Profile.title());
                 }
             }
@@ -211,27 +215,27 @@ impl App {
         let mut maximise = None;
         let before = self.before_note();
         let total = project.recipe.iterations();
-        let range_m = self.shown.as_ref().map(|shown| f64::from(shown.summary.max_m - shown.summary.min_m));
+        let range_m = self.ui.preview.shown.as_ref().map(|shown| f64::from(shown.summary.max_m - shown.summary.min_m));
         let mut panes = Panes {
-            maps: &mut self.maps,
-            texture_panel: &mut self.texture_panel,
-            scene: &mut self.scene,
+            maps: &mut self.ui.maps,
+            texture_panel: &mut self.ui.texture_panel,
+            scene: &mut self.ui.scene,
             recipe: &mut project.recipe,
-            selected_step: &mut self.selected_step,
-            fault_tool: &mut self.fault_tool,
+            selected_step: &mut self.ui.selection.step,
+            fault_tool: &mut self.ui.fault_tool,
             before,
-            profile: self.settings.unfolded.contains(Section::Profile.title()).then_some(&mut self.profile),
+            profile: self.settings.unfolded.contains(Section::Profile.title()).then_some(&mut self.ui.profile),
             range_m: range_m.unwrap_or_default(),
-            at: self.playback.position(total),
-            is_at_end: self.playback.position(total) == total,
+            at: self.ui.playback.position(total),
+            is_at_end: self.ui.playback.position(total) == total,
             commands,
-            shown: self.shown.as_ref(),
+            shown: self.ui.preview.shown.as_ref(),
             water_m: &mut project.view.water_m,
             freshness,
-            is_playing: self.playback.is_playing(),
+            is_playing: self.ui.playback.is_playing(),
             maximise: &mut maximise,
         };
-        match self.maximised {
+        match self.ui.layout.maximised {
             Some(view) => {
                 ui.horizontal(|ui| {
                     ui.add_space(8.0);
@@ -242,7 +246,7 @@ impl App {
                 });
                 panes.view_ui(ui, view);
             }
-            None => self.tree.ui(&mut panes, ui),
+            None => self.ui.layout.tree.ui(&mut panes, ui),
         }
         if let Some(view) = maximise {
             self.maximise(view);

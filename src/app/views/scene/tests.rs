@@ -336,7 +336,7 @@ fn the_youngest_faults_are_drawn_over_the_maps_too() {
     let ctx = editor.ctx.clone();
     editor.state_mut().execute(&ctx, Command::Seek(20));
     wait(&mut editor, "the land of iteration 20", |app| {
-        app.shown.as_ref().is_some_and(|shown| shown.request.position == 20 && !shown.coarse)
+        app.ui.preview.shown.as_ref().is_some_and(|shown| shown.request.position == 20 && !shown.coarse)
     });
     editor.step();
     let found = embers(&mut editor);
@@ -614,22 +614,22 @@ fn a_window_whose_card_has_gone_hands_its_document_to_the_next() {
     let mut first = app();
     first.edit(|project| project.recipe.seed = 77);
     first.edit(|project| project.recipe.seed = 78);
-    first.scene.shading = ShadingMode::Clay;
+    first.ui.scene.shading = ShadingMode::Clay;
     let ctx = egui::Context::default();
     first.close_after_device_loss(&ctx);
-    assert!(first.closing, "its window closes without asking");
-    let snapshot = first.window_snapshot.borrow_mut().take().expect("rescued");
+    assert!(first.ui.closing, "its window closes without asking");
+    let snapshot = first.window.snapshot.borrow_mut().take().expect("rescued");
     assert_eq!(snapshot.reason, "the graphics card was lost");
     let mut second = app();
     second.adopt(snapshot);
-    assert_eq!((second.document.project().recipe.seed, second.scene.shading), (78, ShadingMode::Clay));
+    assert_eq!((second.document.project().recipe.seed, second.ui.scene.shading), (78, ShadingMode::Clay));
     second.execute(&ctx, Command::Undo);
     assert_eq!(second.document.project().recipe.seed, 77);
     // The window's library gives up in the middle of a frame.
-    let window_snapshot = second.window_snapshot.clone();
+    let window_snapshot = second.window.snapshot.clone();
     let given_up = std::panic::catch_unwind(std::panic::AssertUnwindSafe(move || {
         let window = second;
-        assert!(window.closing, "a panic of the window's library");
+        assert!(window.ui.closing, "a panic of the window's library");
     }));
     let snapshot = window_snapshot.borrow_mut().take().expect("rescued");
     assert!(given_up.is_err() && snapshot.document.project().recipe.seed == 77);
@@ -699,12 +699,12 @@ fn the_editor_writes_a_turntable_of_its_view() {
     editor.state_mut().execute(&ctx, Command::SaveTurntable);
     editor.run_steps(2);
     editor.get_by_role_and_label(egui::accesskit::Role::SpinButton, "Frames");
-    editor.state_mut().modal = None;
+    editor.state_mut().ui.modal = None;
     let ask = crate::app::dialogs::file_dialogs::DialogPurpose::Image { size: [64, 48], frames: Some(2) };
     let ask = crate::app::dialogs::file_dialogs::DialogRequest { purpose: ask, file_name: "land.png".into() };
-    editor.state_mut().dialogs.ask(ask);
+    editor.state_mut().services.file_dialogs.ask(ask);
     wait(&mut editor, "the turntable", |app| {
-        app.message.as_ref().is_some_and(|message| message.text.starts_with("Saved"))
+        app.ui.message.as_ref().is_some_and(|message| message.text.starts_with("Saved"))
     });
     for name in ["land_000.png", "land_001.png"] {
         assert_eq!(image::open(folder.path().join(name)).expect(name).to_rgb8().dimensions(), (64, 48));
@@ -944,7 +944,7 @@ fn faults_glow_as_long_as_the_playhead_is_held_without_drawing_and_fade_when_it_
     editor.run_steps(100);
     let rail = editor.get_by_label("Timeline").rect();
     let glow = |editor: &Harness<'static, App>| {
-        let lines = editor.state().scene.glow(&editor.ctx);
+        let lines = editor.state().ui.scene.glow(&editor.ctx);
         lines.iter().map(|line| line.strength).sum::<f32>()
     };
     assert_eq!(glow(&editor), 0.0);
@@ -954,8 +954,10 @@ fn faults_glow_as_long_as_the_playhead_is_held_without_drawing_and_fade_when_it_
     editor.hover_at(there);
     editor.step();
     wait(&mut editor, "the land under the playhead", |app| {
-        app.shown.as_ref().is_some_and(|shown| {
-            !shown.coarse && shown.request.position == app.playback.position(app.total()) && app.wanted.is_some()
+        app.ui.preview.shown.as_ref().is_some_and(|shown| {
+            !shown.coarse
+                && shown.request.position == app.ui.playback.position(app.total())
+                && app.ui.preview.wanted.is_some()
         })
     });
     // Long after it would have faded.
@@ -963,7 +965,7 @@ fn faults_glow_as_long_as_the_playhead_is_held_without_drawing_and_fade_when_it_
     let held = glow(&editor);
     assert!(held > 1.0, "{held}");
     editor.render().expect("a picture");
-    let before = editor.state().scene.counts();
+    let before = editor.state().ui.scene.counts();
     let (deadline, mut quiet) = (Instant::now() + Duration::from_secs(30), 0);
     while quiet < 3 {
         editor.step();
@@ -971,7 +973,7 @@ fn faults_glow_as_long_as_the_playhead_is_held_without_drawing_and_fade_when_it_
         quiet = if editor.ctx.has_requested_repaint() { 0 } else { quiet + 1 };
         assert!(Instant::now() < deadline, "{:?}", editor.ctx.repaint_causes());
     }
-    assert_eq!(editor.state().scene.counts(), before, "nothing is drawn while nothing changes");
+    assert_eq!(editor.state().ui.scene.counts(), before, "nothing is drawn while nothing changes");
     assert_eq!(glow(&editor), held);
     editor.drop_at(there);
     editor.run_steps(45);
@@ -1050,12 +1052,12 @@ fn a_picture_of_the_view_is_saved_at_the_size_that_was_asked_for() {
     editor.run_steps(2);
     editor.get_by_label("Choose where…").click();
     wait(&mut editor, "the picture", |app| {
-        app.message.as_ref().is_some_and(|message| message.text.starts_with("Saved"))
+        app.ui.message.as_ref().is_some_and(|message| message.text.starts_with("Saved"))
     });
     let picture = image::open(folder.path().join("land.png")).expect("a picture").to_rgb8();
     assert_eq!(picture.dimensions(), (2048, 2048));
     // The land that fills the pane fills the square too.
-    let (_, model) = editor.state().scene.model([2048, 2048]).expect("a view");
+    let (_, model) = editor.state().ui.scene.model([2048, 2048]).expect("a view");
     let (measure, seen) = (model.measure(), model.camera.expect("a camera"));
     let mut framed = seen;
     framed.frame(measure.half(), measure.block(model.range_m), 1.0);
@@ -1118,7 +1120,7 @@ fn the_editor_at_rest_asks_for_no_frame_and_f_frames_the_land_again() {
     // Until the faults have ceased to glow.
     editor.run_steps(100);
     editor.render().expect("a picture");
-    let before = editor.state().scene.counts();
+    let before = editor.state().ui.scene.counts();
     let (deadline, mut quiet) = (Instant::now() + Duration::from_secs(30), 0);
     while quiet < 3 {
         editor.step();
@@ -1127,8 +1129,8 @@ fn the_editor_at_rest_asks_for_no_frame_and_f_frames_the_land_again() {
         quiet = if editor.ctx.has_requested_repaint() { 0 } else { quiet + 1 };
         assert!(Instant::now() < deadline, "{:?}", editor.ctx.repaint_causes());
     }
-    assert_eq!(editor.state().scene.counts(), before);
-    let framed = editor.state().scene.camera;
+    assert_eq!(editor.state().ui.scene.counts(), before);
+    let framed = editor.state().ui.scene.camera;
     let middle = editor.get_by_label("The land in 3-D").rect().center();
     editor.drag_at(middle);
     editor.step();
@@ -1136,11 +1138,11 @@ fn the_editor_at_rest_asks_for_no_frame_and_f_frames_the_land_again() {
     editor.step();
     editor.drop_at(middle + Vec2::new(30.0, 5.0));
     editor.step();
-    editor.state_mut().scene.camera.zoom(3.0, [0.1, 0.0, 0.1]);
+    editor.state_mut().ui.scene.camera.zoom(3.0, [0.1, 0.0, 0.1]);
     editor.step();
     editor.key_press(Key::F);
     editor.run_steps(60);
-    let again = editor.state().scene.camera;
+    let again = editor.state().ui.scene.camera;
     assert!(again.azimuth != framed.azimuth && (again.distance / framed.distance - 1.0).abs() < 0.2, "{again:?}");
     let moved = [0, 1, 2].map(|i| (again.pivot[i] - framed.pivot[i]).abs());
     assert_eq!(moved.map(|part| part < 0.1), [true; 3], "{again:?}");
