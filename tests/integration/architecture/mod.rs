@@ -1,12 +1,15 @@
-//! The rooms of the crate and who may enter: every path that begins with `crate::` (in the program `upthrust::`) is
-//! held against the table. Tests within the rooms are under the same rule.
+//! Rules about the source files: layers, import cycles, windowing libraries and lint exceptions.
+
+mod module_graph;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A room, and the rooms that it may use beside itself. `main` is src/main.rs.
-const ROOMS: [(&str, &[&str]); 8] = [
+use self::module_graph::{Edge, ModuleGraph, cycles, rust_files, without_comments_and_strings, without_tests};
+
+/// Every top-level module with the other top-level modules that it may use.
+const LAYERS: [(&str, &[&str]); 8] = [
     ("engine", &[]),
     ("project", &["engine"]),
     ("files", &["engine"]),
@@ -17,170 +20,90 @@ const ROOMS: [(&str, &[&str]); 8] = [
     ("main", &["cli", "app"]),
 ];
 
-/// Libraries that open windows: only the editor, the program that starts it, and what is drawn on a graphics card may
-/// name them.
+/// Files that still import each other, by the beginnings of their paths.
+const KNOWN_CYCLES: &[&str] = &["app/", "engine/", "files/", "project/", "scene/", "worker/"];
+
+/// Libraries that open windows. Only the editor and the program that starts it may use them.
 const WINDOWING: [&str; 5] = ["egui", "eframe", "rfd", "egui_plot", "egui_tiles"];
 
 fn source() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
 }
 
-/// The Rust files of a room.
-fn files_of(room: &str) -> Vec<PathBuf> {
-    fn walk(path: &Path, found: &mut Vec<PathBuf>) {
-        if path.is_dir() {
-            let mut entries: Vec<PathBuf> =
-                fs::read_dir(path).expect("folder").map(|entry| entry.expect("entry").path()).collect();
-            entries.sort();
-            entries.iter().for_each(|entry| walk(entry, found));
-        } else if path.extension().is_some_and(|ending| ending == "rs") {
-            found.push(path.to_path_buf());
-        }
+/// The paths and texts of all source files, relative to `src`.
+fn sources() -> Vec<(String, String)> {
+    let relative = |path: PathBuf| {
+        let name = path.strip_prefix(source()).expect("a file in src").to_string_lossy().replace('\\', "/");
+        (name, fs::read_to_string(&path).expect("source"))
+    };
+    rust_files(&source()).into_iter().map(relative).collect()
+}
+
+/// The top-level module that a file belongs to: `engine/stack.rs` to `engine`.
+fn layer(file: &str) -> &str {
+    file.split('/').next().unwrap_or_default().trim_end_matches(".rs")
+}
+
+fn describe(edges: &[&Edge]) -> String {
+    edges.iter().map(|edge| format!("  {} -> {} ({})", edge.from, edge.to, edge.path)).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn modules_use_only_the_layers_below_them() {
+    // The program is a crate of its own and names the library by its name.
+    let code = |text: &str| without_comments_and_strings(text).replace("upthrust::", "crate::");
+    let files = sources().into_iter().map(|(file, text)| (file, code(&text)));
+    let edges = ModuleGraph::new(files).edges();
+    let is_allowed = |edge: &&Edge| {
+        let (from, to) = (layer(&edge.from), layer(&edge.to));
+        let row = LAYERS.iter().find(|(name, _)| *name == from);
+        // lib.rs only declares the modules.
+        from == to || to == "lib" || row.is_some_and(|(_, may_use)| may_use.contains(&to))
+    };
+    let wrong: Vec<&Edge> = edges.iter().filter(|edge| !is_allowed(edge)).collect();
+    assert!(wrong.is_empty(), "uses across layers:\n{}", describe(&wrong));
+}
+
+#[test]
+fn every_top_level_module_has_a_layer() {
+    for (file, _) in sources() {
+        let layer = layer(&file);
+        assert!(layer == "lib" || LAYERS.iter().any(|(name, _)| *name == layer), "{layer} is not in LAYERS");
     }
+}
+
+#[test]
+fn files_do_not_import_each_other_in_cycles() {
+    let code = |text: &str| without_tests(&without_comments_and_strings(text));
+    let files = sources().into_iter().filter(|(file, _)| file != "main.rs").map(|(file, text)| (file, code(&text)));
+    let edges = ModuleGraph::new(files).edges();
     let mut found = Vec::new();
-    for path in [source().join(room), source().join(format!("{room}.rs"))] {
-        if path.exists() {
-            walk(&path, &mut found);
+    for cycle in cycles(&edges) {
+        let inside: Vec<&Edge> =
+            edges.iter().filter(|edge| cycle.contains(&edge.from) && cycle.contains(&edge.to)).collect();
+        let text = format!("{} files:\n{}", cycle.len(), describe(&inside));
+        if cycle.iter().all(|file| KNOWN_CYCLES.iter().any(|known| file.starts_with(known))) {
+            println!("known cycle of {text}");
+        } else {
+            found.push(text);
         }
     }
-    assert!(!found.is_empty(), "the table has a room without files: {room}");
-    found
+    assert!(found.is_empty(), "import cycles:\n{}", found.join("\n"));
 }
 
-/// The code with every path of `super`s that climbs to the top of the crate written as `crate::`. Modules within a
-/// file may climb once more, so more `super`s than the file lies deep count too.
-fn without_climbs(path: &Path, code: &str) -> String {
-    let inside = path.strip_prefix(source()).unwrap_or(path).with_extension("");
-    let depth = inside.iter().filter(|part| *part != "mod").count();
-    (depth..10).rev().fold(code.to_string(), |code, steps| code.replace(&"super::".repeat(steps), "crate::"))
-}
-
-fn rust_files() -> Vec<PathBuf> {
-    let mut all: Vec<PathBuf> = ROOMS.iter().flat_map(|(room, _)| files_of(room)).collect();
-    all.push(source().join("lib.rs"));
-    all
-}
-
-/// The code without comments and without the contents of text in quotes, line by line.
-fn code(text: &str) -> Vec<String> {
-    let mut in_text = false;
-    text.lines()
-        .map(|line| {
-            let mut kept = String::new();
-            let mut characters = line.chars().peekable();
-            while let Some(character) = characters.next() {
-                match character {
-                    '\\' if in_text => {
-                        characters.next();
-                    }
-                    '\'' if !in_text && characters.peek() == Some(&'"') => {
-                        characters.next();
-                    }
-                    '"' => in_text = !in_text,
-                    '/' if !in_text && characters.peek() == Some(&'/') => break,
-                    _ if in_text => {}
-                    _ => kept.push(character),
-                }
-            }
-            kept
-        })
-        .collect()
-}
-
-/// The first names after `root::` in the code, also in a group as in `use crate::{engine, files::Format}`.
-fn names_after(root: &str, code: &str) -> Vec<String> {
-    let start = format!("{root}::");
-    let is_name = |character: char| character.is_alphanumeric() || character == '_';
-    let mut names = Vec::new();
-    for (at, _) in code.match_indices(&start) {
-        if code[..at].ends_with(is_name) || code[..at].ends_with("::") {
+#[test]
+fn only_the_editor_uses_windowing_libraries() {
+    let mut wrong = Vec::new();
+    for (file, text) in sources() {
+        if ["app", "main", "scene"].contains(&layer(&file)) {
             continue;
         }
-        let rest = code[at + start.len()..].trim_start();
-        let Some(group) = rest.strip_prefix('{') else {
-            names.push(rest.chars().take_while(|&character| is_name(character)).collect());
-            continue;
-        };
-        let mut depth = 0;
-        let mut name = String::new();
-        for character in group.chars() {
-            match character {
-                '{' => depth += 1,
-                '}' if depth == 0 => break,
-                '}' => depth -= 1,
-                ',' if depth == 0 => names.push(std::mem::take(&mut name)),
-                _ if depth == 0 => name.push(character),
-                _ => {}
-            }
-        }
-        names.push(name);
-    }
-    let first = |name: &String| name.trim().chars().take_while(|&character| is_name(character)).collect::<String>();
-    names.iter().map(first).filter(|name| !name.is_empty()).collect()
-}
-
-#[test]
-fn no_room_enters_another_that_it_may_not() {
-    let rooms: Vec<&str> = ROOMS.iter().map(|(room, _)| *room).collect();
-    let mut wrong = Vec::new();
-    for (room, may_use) in ROOMS {
-        for path in files_of(room) {
-            let code = code(&fs::read_to_string(&path).expect("source")).join("\n");
-            let code = without_climbs(&path, &code);
-            let mut used = names_after("crate", &code);
-            used.extend(names_after("upthrust", &code));
-            for name in used {
-                let is_room = rooms.contains(&name.as_str());
-                if is_room && name != room && !may_use.contains(&name.as_str()) {
-                    wrong.push(format!("{} enters {name}", path.display()));
-                }
-            }
-        }
+        let code = without_comments_and_strings(&text);
+        let words: Vec<&str> = code.split(|character: char| !character.is_alphanumeric() && character != '_').collect();
+        let used = WINDOWING.iter().filter(|library| words.contains(library));
+        wrong.extend(used.map(|library| format!("{file} uses {library}")));
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-}
-
-#[test]
-fn every_room_has_its_row_in_the_table() {
-    for entry in fs::read_dir(source()).expect("src") {
-        let path = entry.expect("entry").path();
-        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        assert!(name == "lib" || ROOMS.iter().any(|(room, _)| *room == name), "src/{name} is not in the table");
-    }
-}
-
-#[test]
-fn only_what_is_drawn_names_windowing_libraries() {
-    let mut wrong = Vec::new();
-    for (room, _) in ROOMS.iter().filter(|(room, _)| !["app", "main", "scene"].contains(room)) {
-        for path in files_of(room) {
-            let code = code(&fs::read_to_string(&path).expect("source")).join("\n");
-            let words: Vec<&str> =
-                code.split(|character: char| !character.is_alphanumeric() && character != '_').collect();
-            let named = WINDOWING.iter().filter(|library| words.contains(library));
-            wrong.extend(named.map(|library| format!("{} names {library}", path.display())));
-        }
-    }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-}
-
-#[test]
-fn every_allowance_says_why() {
-    let mut wrong = Vec::new();
-    for path in rust_files() {
-        let text = fs::read_to_string(&path).expect("source");
-        let lines: Vec<&str> = text.lines().collect();
-        for (i, code) in code(&text).iter().enumerate() {
-            let allows = ["#[allow", "#![allow", "#[expect", "#![expect"].iter().any(|start| code.contains(start));
-            let reason = lines[i].contains("//")
-                || lines[i].contains("reason =")
-                || i > 0 && lines[i - 1].trim_start().starts_with("//");
-            if allows && !reason {
-                wrong.push(format!("{}:{}: {}", path.display(), i + 1, lines[i].trim()));
-            }
-        }
-    }
-    assert!(wrong.is_empty(), "allowances without a reason on the same line or the one before:\n{}", wrong.join("\n"));
 }
 
 #[test]
@@ -193,7 +116,7 @@ fn the_build_without_the_editor_has_no_windowing_library() {
     let tree = match tree {
         Ok(tree) => tree,
         Err(error) => {
-            println!("SKIPPED: {cargo} cannot be run: {error}");
+            println!("SKIPPED: {cargo} does not run: {error}");
             return;
         }
     };
@@ -201,23 +124,89 @@ fn the_build_without_the_editor_has_no_windowing_library() {
     let tree = String::from_utf8_lossy(&tree.stdout).into_owned();
     let packages: Vec<&str> = tree.lines().filter_map(|line| line.split(' ').next()).collect();
     assert!(packages.contains(&"upthrust") && packages.contains(&"rayon"), "{tree}");
-    let windows = |package: &&&str| {
+    let opens_windows = |package: &&&str| {
         WINDOWING.contains(*package) || ["winit", "wgpu"].contains(*package) || package.starts_with("egui")
     };
-    let found: Vec<&&str> = packages.iter().filter(windows).collect();
+    let found: Vec<&&str> = packages.iter().filter(opens_windows).collect();
     assert!(found.is_empty(), "{found:?}");
 }
 
 #[test]
-fn the_reader_of_paths_sees_what_it_should() {
-    let text = "use crate::engine::{a, b}; // crate::app\nlet x = \"crate::cli\"; crate::files::read();\nuse crate::{project, worker::{Job, Done}, engine};";
-    let code = code(text).join("\n");
-    assert_eq!(names_after("crate", &code), ["engine", "files", "project", "worker", "engine"]);
-    assert!(names_after("crate", "pub(crate) fn f() {} $crate::engine").contains(&"engine".to_string()));
-    assert!(names_after("crate", "mycrate::app other::crate::app").is_empty());
-    let above = |path: &str, code: &str| names_after("crate", &without_climbs(&source().join(path), code));
-    assert_eq!(above("cli/mod.rs", "use super::{app, worker};"), ["app", "worker"]);
-    assert_eq!(above("files/heightmap/mod.rs", "use super::super::app; use super::texture;"), ["app"]);
-    assert_eq!(above("files/heightmap/raw.rs", "use super::super::super::app::x;"), ["app"]);
-    assert_eq!(above("engine/stack.rs", "super::super::super::app"), ["app"]);
+fn every_lint_exception_has_a_reason() {
+    let mut wrong = Vec::new();
+    for (file, text) in sources() {
+        let lines: Vec<&str> = text.lines().collect();
+        for (i, code) in without_comments_and_strings(&text).lines().enumerate() {
+            let is_exception =
+                ["#[allow", "#![allow", "#[expect", "#![expect"].iter().any(|start| code.contains(start));
+            let has_reason = lines[i].contains("//")
+                || lines[i].contains("reason =")
+                || i > 0 && lines[i - 1].trim_start().starts_with("//");
+            if is_exception && !has_reason {
+                wrong.push(format!("{file}:{}: {}", i + 1, lines[i].trim()));
+            }
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "lint exceptions without a reason on the same line or the one before:\n{}",
+        wrong.join("\n")
+    );
+}
+
+/// The edges of a crate of these files, as "from -> to".
+fn edges_of(files: &[(&str, &str)]) -> Vec<String> {
+    let code = |text: &str| without_tests(&without_comments_and_strings(text));
+    let graph = ModuleGraph::new(files.iter().map(|(file, text)| ((*file).to_string(), code(text))));
+    graph.edges().into_iter().map(|edge| format!("{} -> {}", edge.from, edge.to)).collect()
+}
+
+#[test]
+fn uses_are_found_in_imports_and_paths() {
+    let library = ("lib.rs", "pub mod a; pub mod b;");
+    let item = ("b.rs", "pub fn f() {} pub struct S;");
+    for code in [
+        "use crate::b::f;",
+        "use super::b::{S, f as g};",
+        "fn g() { crate::b::f() }",
+        "use crate::b; fn g() { b::f() }",
+        "use crate::{b::{self, S}};",
+        "use crate::b::*;",
+        "impl T for crate::b::S {}",
+    ] {
+        assert_eq!(edges_of(&[library, ("a.rs", code), item]), ["a.rs -> b.rs"], "{code}");
+    }
+    for code in [
+        "// crate::b::f()",
+        "const T: &str = \"crate::b::f\"; const R: &str = r#\"\" crate::b::f\"#;",
+        "use crate::b;",
+        "use other::b::f; fn g() { other::crate_b::f() }",
+        "#[cfg(test)] mod tests { use crate::b::f; }",
+        "fn g<'a>(_: &'a str) -> char { '\"' } // crate::b::f()",
+    ] {
+        assert_eq!(edges_of(&[library, ("a.rs", code), item]), Vec::<String>::new(), "{code}");
+    }
+}
+
+#[test]
+fn re_exports_lead_to_the_file_that_defines_the_item() {
+    let files = [
+        ("lib.rs", "mod a; mod user;"),
+        ("a/mod.rs", "mod inner; pub use self::inner::Item; pub fn own() {}"),
+        ("a/inner.rs", "pub struct Item;"),
+        ("user.rs", "use crate::a::{Item, own};"),
+    ];
+    assert_eq!(edges_of(&files), ["a/mod.rs -> a/inner.rs", "user.rs -> a/inner.rs", "user.rs -> a/mod.rs"]);
+}
+
+#[test]
+fn cycles_are_groups_of_files_that_reach_each_other() {
+    let edge = |from: &str, to: &str| Edge { from: from.into(), to: to.into(), path: String::new() };
+    let edges = [edge("a", "b"), edge("b", "c"), edge("c", "a"), edge("c", "d"), edge("d", "e"), edge("e", "f")];
+    let expected: Vec<String> = ["a", "b", "c"].map(String::from).into();
+    assert_eq!(
+        cycles(&edges).into_iter().map(|group| group.into_iter().collect::<Vec<_>>()).collect::<Vec<_>>(),
+        [expected]
+    );
+    assert!(cycles(&edges[3..]).is_empty());
 }
