@@ -382,7 +382,7 @@ fn a_step_whose_file_is_broken_says_so_and_the_picture_is_marked() {
     assert!(!editor.state().ui.preview.failed);
 }
 
-/// Whether anything can draw here. Says so where nothing can, and fails if `UPTHRUST_REQUIRE_PICTURES` is set.
+/// Whether anything can draw here. Says so where nothing can, and fails if `UPTHRUST_REQUIRE_RENDERING` is set.
 pub(crate) fn can_draw() -> bool {
     let find = || {
         let setup = egui_kittest::wgpu::default_wgpu_setup();
@@ -390,7 +390,7 @@ pub(crate) fn can_draw() -> bool {
     };
     let found = std::panic::catch_unwind(find).is_ok();
     assert!(
-        found || std::env::var_os("UPTHRUST_REQUIRE_PICTURES").is_none(),
+        found || std::env::var_os("UPTHRUST_REQUIRE_RENDERING").is_none(),
         "pictures are required, but nothing can draw them"
     );
     if !found {

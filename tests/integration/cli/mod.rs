@@ -916,7 +916,7 @@ fn can_render(place: &Place) -> bool {
     let errors = String::from_utf8_lossy(&output.stderr);
     let lacks = ["no graphics adapter was found", "not in this build"].iter().any(|lack| errors.contains(lack));
     assert!(output.status.success() || lacks, "{errors}");
-    let required = std::env::var_os("UPTHRUST_REQUIRE_PICTURES").is_some();
+    let required = std::env::var_os("UPTHRUST_REQUIRE_RENDERING").is_some();
     assert!(!(lacks && required), "pictures are required, but nothing can draw them");
     if lacks {
         println!("skipped: {errors}");
