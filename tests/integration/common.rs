@@ -1,18 +1,25 @@
-//! What the tests of every operation share.
+//! Inputs, recipes and helpers shared by the tests.
 
+use std::process::Command;
 use std::sync::{Arc, LazyLock};
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use upthrust::engine::operations::faults::Faults;
+use upthrust::engine::operations::heightmap::Heightmap;
 use upthrust::engine::parameters::{FileName, Kind, TextureName};
+use upthrust::engine::stack::evaluate;
 use upthrust::engine::texture::{Swatch, TextureRecipe};
-use upthrust::engine::{AnyOperation, Image, Inputs, Raster, SampleScale, Step};
+use upthrust::engine::{
+    AnyOperation, Extent, Grid, Heightfield, Image, Inputs, Progress, Raster, Recipe, SampleScale, Step,
+};
+use upthrust::files::build::load_inputs;
 
-/// The picture in [`inputs`].
+/// The material texture in [`inputs`].
 const GRASS: &str = "assets/grass.jpg";
 
-/// One raster named "hills", for the operations that read files, and a picture of grass. Always the very same ones: an
-/// evaluator forgets everything when its inputs are others.
+/// A raster named "hills" and a grass texture. Always the same instance: an evaluator drops its cache when its inputs
+/// change.
 pub fn inputs() -> &'static Inputs {
     static INPUTS: LazyLock<Inputs> = LazyLock::new(|| {
         let samples = (0..35).map(|i| (i * i % 17) as f32).collect();
@@ -27,16 +34,16 @@ pub fn inputs() -> &'static Inputs {
     &INPUTS
 }
 
-/// The same types in textures, each repeated after metres of its own.
+/// The recipe with a texture for every type, each with a different repeat length.
 pub fn textured(recipe: &TextureRecipe, repeat_m: f64) -> TextureRecipe {
     let mut recipe = recipe.clone();
-    for (ground, repeats) in recipe.types.iter_mut().zip([1.0, 2.3, 9.1].into_iter().cycle()) {
-        (ground.texture, ground.repeat_m) = (Some(TextureName(GRASS.into())), repeats * repeat_m);
+    for (material, repeats) in recipe.types.iter_mut().zip([1.0, 2.3, 9.1].into_iter().cycle()) {
+        (material.texture, material.repeat_m) = (Some(TextureName(GRASS.into())), repeats * repeat_m);
     }
     recipe
 }
 
-/// Every operation with its default parameters; those that read a file read the one in [`inputs`].
+/// Every operation with default parameters. Those that read a file read the raster in [`inputs`].
 pub fn operations() -> Vec<AnyOperation> {
     let mut operations = AnyOperation::all();
     for operation in &mut operations {
@@ -47,9 +54,49 @@ pub fn operations() -> Vec<AnyOperation> {
     operations
 }
 
-/// The operation as a step on land that so many faults have raised.
+/// The operation as a step above a step of `count` faults.
 pub fn on_fault_terrain(operation: AnyOperation, count: u32) -> Vec<Step> {
     let mut step = Step::new(operation);
     step.settings.seed = 1;
     vec![Step::new(Faults { count, ..Default::default() }), step]
+}
+
+/// The terrain around the Jacksboro fault, imported like a project does: see `tests/data/README.md`.
+pub fn jacksboro() -> Heightfield {
+    let name = FileName("jacksboro.png".into());
+    let bytes = include_bytes!("../data/jacksboro.png").to_vec();
+    // A pixel value is a height in metres.
+    let step = Heightmap { file: name.clone(), low_m: Some(0.0), high_m: Some(65_535.0), ..Default::default() };
+    let recipe = Recipe { stack: vec![Step::new(step)], ..Default::default() };
+    let inputs = load_inputs(&recipe, &[(name, Arc::new(bytes))].into()).expect("readable");
+    let world = Extent { width_m: 74.48 * 402.0, depth_m: 92.77 * 343.0 };
+    evaluate(&recipe, Grid::new(world, 403, 344), None, &inputs, &Progress::new()).expect("not cancelled")
+}
+
+/// Runs a test in a process of its own, where no other test takes memory or processor time. The name is the test's path
+/// in this binary.
+pub fn in_own_process(name: &str, test: impl FnOnce()) {
+    const VARIABLE: &str = "UPTHRUST_TEST_ALONE";
+    if std::env::var_os(VARIABLE).is_some() {
+        return test();
+    }
+    let program = std::env::current_exe().expect("this test");
+    let arguments = ["--exact", name, "--include-ignored", "--nocapture"];
+    let output = Command::new(program).args(arguments).env(VARIABLE, "1").output().expect("the test runs");
+    let printed = String::from_utf8_lossy(&output.stdout);
+    print!("{printed}");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(printed.contains("1 passed"), "there is no test {name}");
+}
+
+/// Probes until there is a result; `None` after the deadline, which should be far longer than the wait can take.
+pub fn wait_for<T>(deadline: Duration, probe: impl Fn() -> Option<T>) -> Option<T> {
+    let end = Instant::now() + deadline;
+    loop {
+        match probe() {
+            Some(found) => return Some(found),
+            None if Instant::now() > end => return None,
+            None => std::thread::sleep(Duration::from_millis(20)),
+        }
+    }
 }

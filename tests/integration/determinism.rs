@@ -1,5 +1,5 @@
-//! The same recipe gives the same bytes: at every number of threads, in one go or step by step, today and tomorrow.
-//! And whatever the parameters within their ranges, evaluation ends and stays finite.
+//! A recipe gives the same bytes with any number of threads, in one evaluation or stepwise, and in every version. With any
+//! parameters within their ranges, evaluation terminates with finite heights.
 
 use std::sync::LazyLock;
 
@@ -17,7 +17,7 @@ fn recipe(json: &Value) -> Recipe {
     Recipe::from_json(json).expect("a sound recipe")
 }
 
-/// Recipes that together use every kind of arithmetic there is.
+/// Recipes that together use every kind of arithmetic.
 fn recipes() -> Vec<(&'static str, Recipe)> {
     let world = json!({"width_m": 4100.7, "depth_m": 2900.3});
     let with = |stack: Value| recipe(&json!({"seed": 77, "world": world, "stack": stack}));
@@ -64,7 +64,7 @@ fn recipes() -> Vec<(&'static str, Recipe)> {
     ]
 }
 
-/// Every operation with its defaults on fault land, in the oblong world of [`recipes`].
+/// Every operation with defaults above a step of faults, in the rectangular world of [`recipes`].
 fn recipes_of_operations() -> Vec<(&'static str, Recipe)> {
     let world = recipes()[0].1.world.clone();
     let on_fault_terrain = |operation: AnyOperation| {
@@ -102,7 +102,7 @@ fn hash_of_texture(recipe: &Recipe, terrain: &Heightfield) -> u64 {
 }
 
 #[test]
-fn the_number_of_threads_changes_no_byte() {
+fn thread_count_does_not_change_the_bytes() {
     for (name, recipe) in recipes().into_iter().chain(recipes_of_operations()) {
         let hashes: Vec<[u64; 2]> = [1, 3, 7]
             .into_iter()
@@ -117,7 +117,7 @@ fn the_number_of_threads_changes_no_byte() {
     }
 }
 
-/// Steps through about so many places of the timeline, forwards, backwards and here and there.
+/// Evaluates about `places` positions of the timeline forwards, backwards and in jumps.
 fn check_stepping(name: &str, recipe: &Recipe, places: u32) {
     let grid = Grid::fitted(recipe.world.extent(), 65);
     let mut evaluator = Evaluator::new();
@@ -135,7 +135,7 @@ fn check_stepping(name: &str, recipe: &Recipe, places: u32) {
 }
 
 #[test]
-fn stepping_forwards_and_backwards_meets_the_same_bytes() {
+fn scrubbing_gives_the_same_bytes_as_a_single_evaluation() {
     for (name, recipe) in recipes() {
         check_stepping(name, &recipe, 23);
     }
@@ -144,9 +144,8 @@ fn stepping_forwards_and_backwards_meets_the_same_bytes() {
     }
 }
 
-/// The bytes of lands as they were when these hashes were written down. A hash may be changed only together with a
-/// deliberate change of what a recipe means, which belongs in the changelog: users find other lands in their old
-/// projects after it. A new preset in the first place changes the last one, and no other.
+/// Hashes of the heights of [`recipes`]. Change one only with a deliberate change of what a recipe means, and mention it
+/// in the changelog: it changes the terrain of existing projects. A new first preset changes the last hash only.
 const GOLDEN: [(&str, u64); 8] = [
     ("steps", 0x6f62_50cc_c1f0_206a),
     ("waves", 0xc525_3496_a6fb_afc2),
@@ -158,8 +157,8 @@ const GOLDEN: [(&str, u64); 8] = [
     ("first preset", 0xc22c_95ad_0349_99cd),
 ];
 
-/// The same of every operation with its defaults, by its key, on 200 faults. A hash changes with the operation's
-/// defaults as well as with what it does.
+/// Hashes of every operation with defaults above 200 faults, by key. A hash also changes with the defaults of its
+/// operation.
 const GOLDEN_OPERATIONS: &[(&str, u64)] = &[
     ("faults", 0x81aa_3fb7_d935_da17),
     ("drawn_faults", 0x85c9_2448_69d4_0803),
@@ -190,7 +189,7 @@ const GOLDEN_OPERATIONS: &[(&str, u64)] = &[
 fn check_golden(recipes: &[(&'static str, Recipe)], golden: &[(&str, u64)]) {
     let found: Vec<(&str, u64)> =
         recipes.iter().map(|(name, recipe)| (*name, hash_of_heights(&terrain(recipe, 161, None)))).collect();
-    // As the table is written, to be put in its place.
+    // In the format of the table, ready to be pasted.
     let row = |(name, hash): &(&str, u64)| {
         let digits = format!("{hash:016x}");
         let groups: Vec<&str> = [0, 4, 8, 12].map(|first| &digits[first..first + 4]).into();
@@ -201,23 +200,23 @@ fn check_golden(recipes: &[(&'static str, Recipe)], golden: &[(&str, u64)]) {
 }
 
 #[test]
-fn lands_are_what_they_have_always_been() {
+fn recipes_have_their_golden_hashes() {
     check_golden(&recipes(), &GOLDEN);
 }
 
 #[test]
-fn every_operation_by_default_makes_what_it_has_always_made() {
+fn operations_have_their_golden_hashes() {
     check_golden(&recipes_of_operations(), GOLDEN_OPERATIONS);
 }
 
 #[test]
-fn textured_ground_looks_as_it_has_always_looked() {
+fn texture_has_its_golden_hash() {
     let mut recipe = recipes().swap_remove(0).1;
     recipe.light.shadows = 0.0;
     assert_eq!(format!("{:016x}", hash_of_texture(&recipe, &terrain(&recipe, 65, None))), "04402a99a6ebead2");
 }
 
-/// A place in a hard range, by the parameter's own scale; ranges that a small test cannot afford are cut.
+/// The number at a fraction of the hard range, on the parameter's scale. Ranges that would take too long are cut.
 fn number(parameter: &Parameter, place: f64) -> f64 {
     let (low, mut high) = (parameter.hard.low, parameter.hard.high);
     high = match parameter.key {
@@ -234,7 +233,7 @@ fn number(parameter: &Parameter, place: f64) -> f64 {
     }
 }
 
-/// A value of a parameter within its hard range, from a list of random places that is walked through.
+/// A value within the hard range, from the next random fractions.
 fn value(parameter: &Parameter, kind: Kind, places: &mut impl Iterator<Item = f64>) -> Value {
     let mut next = || places.next().unwrap_or(0.5);
     if parameter.nullable && next() < 0.3 {
@@ -284,14 +283,14 @@ fn fill(group: &mut dyn Group, places: &mut impl Iterator<Item = f64>) {
     }
 }
 
-/// One thread and three.
+/// Pools of one and of three threads.
 static POOLS: LazyLock<[ThreadPool; 2]> = LazyLock::new(|| [1, 3].map(threads));
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn every_operation_stays_finite_and_the_same_within_its_hard_ranges(
+    fn operations_are_finite_and_deterministic_within_their_hard_ranges(
         places in prop::collection::vec(0.0..1.0_f64, 400),
         seed: u32,
         samples in 2..40_usize,
@@ -318,13 +317,13 @@ proptest! {
     }
 
     #[test]
-    fn every_palette_paints_every_pixel(places in prop::collection::vec(0.0..1.0_f64, 200), seed: u32) {
+    fn any_terrain_types_paint_every_pixel(places in prop::collection::vec(0.0..1.0_f64, 200), seed: u32) {
         let mut places = places.into_iter();
         let mut recipe = Recipe { seed, ..Default::default() };
         recipe.stack.push(Step::new(AnyOperation::from_key("faults").expect("known")));
         fill(&mut recipe.texture.settings, &mut places);
-        for ground in &mut recipe.texture.types {
-            fill(ground, &mut places);
+        for terrain_type in &mut recipe.texture.types {
+            fill(terrain_type, &mut places);
         }
         fill(&mut recipe.light, &mut places);
         let terrain = terrain(&recipe, 33, Some(20));
@@ -332,10 +331,10 @@ proptest! {
         let painting =
             paint_once(&terrain, &recipe.texture, None, common::inputs(), Some(&recipe.light), size, &Progress::new()).expect("not cancelled");
         prop_assert!(painting.picture.pixels.iter().all(|pixel| pixel[3] == 255));
-        // Whatever the types ask for, those that cover ground share out all of it.
-        let covering = || recipe.texture.active().zip(&painting.shares).filter(|(ground, _)| ground.covers());
+        // The shares of the covering types sum to 1.
+        let covering = || recipe.texture.active().zip(&painting.shares).filter(|(terrain_type, _)| terrain_type.covers());
         let sum: f32 = covering().map(|(_, share)| share).sum();
-        prop_assert!(covering().next().is_none() || (sum - 1.0).abs() < 1e-3, "they share out {}", sum);
+        prop_assert!(covering().next().is_none() || (sum - 1.0).abs() < 1e-3, "the sum is {}", sum);
         prop_assert!(covering().next().is_some() || painting.uncovered == 1.0);
     }
 }

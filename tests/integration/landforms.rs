@@ -1,27 +1,12 @@
-//! What lands are like beside real ones: the forms that they are made of, their roughness and their pits.
-
-use std::sync::Arc;
+//! Landforms, roughness and pits of generated terrain, compared with real terrain.
 
 use serde_json::{Value, json};
 use upthrust::engine::analysis::{Summary, hurst_exponent, spectral_slope};
 use upthrust::engine::landforms::{Landform, LandformShares, pits_per_thousand};
-use upthrust::engine::operations::heightmap::Heightmap;
-use upthrust::engine::parameters::FileName;
 use upthrust::engine::stack::evaluate;
-use upthrust::engine::{Extent, Grid, Heightfield, Inputs, Progress, Recipe, Step};
-use upthrust::files::build::load_inputs;
+use upthrust::engine::{Grid, Heightfield, Inputs, Progress, Recipe};
 
-/// The land around the Jacksboro fault: see data/README.md.
-fn jacksboro() -> Heightfield {
-    let name = FileName("jacksboro.png".into());
-    let bytes = include_bytes!("../data/jacksboro.png").to_vec();
-    // A value is a height in metres.
-    let step = Heightmap { file: name.clone(), low_m: Some(0.0), high_m: Some(65_535.0), ..Default::default() };
-    let recipe = Recipe { stack: vec![Step::new(step)], ..Default::default() };
-    let inputs = load_inputs(&recipe, &[(name, Arc::new(bytes))].into()).expect("readable");
-    let world = Extent { width_m: 74.48 * 402.0, depth_m: 92.77 * 343.0 };
-    evaluate(&recipe, Grid::new(world, 403, 344), None, &inputs, &Progress::new()).expect("not cancelled")
-}
+use crate::common::jacksboro;
 
 fn terrain(stack: &Value) -> Heightfield {
     let world = json!({"width_m": 8192, "depth_m": 8192});
@@ -35,10 +20,10 @@ fn forms(terrain: &Heightfield) -> LandformShares {
 }
 
 #[test]
-fn real_land_is_measured_as_others_measure_it() {
+fn measurements_of_real_terrain_agree_with_other_programs() {
     let terrain = jacksboro();
     let forms = forms(&terrain);
-    // Made with other programs, at one spacing for both sides.
+    // Computed with other programs, with the same spacing along both axes.
     let shares = [
         (Landform::Peak, 0.029),
         (Landform::Ridge, 0.145),
@@ -56,14 +41,14 @@ fn real_land_is_measured_as_others_measure_it() {
     assert!((pits - 8.7).abs() <= 0.05, "{pits} ‰");
     let hypsometric = Summary::of(&terrain, 8).hypsometric_integral;
     assert!((hypsometric - 0.35).abs() <= 0.005, "{hypsometric}");
-    let hurst = hurst_exponent(&terrain).expect("rough land");
+    let hurst = hurst_exponent(&terrain).expect("rough terrain");
     assert!((hurst - 0.59).abs() <= 0.005, "{hurst}");
-    // The slope hangs on the square that is chosen, by ±0.05.
-    let spectrum = spectral_slope(&terrain, &Progress::new()).expect("not cancelled").expect("rough land");
+    // The slope depends on the chosen square by ±0.05.
+    let spectrum = spectral_slope(&terrain, &Progress::new()).expect("not cancelled").expect("rough terrain");
     assert!((spectrum + 2.97).abs() <= 0.03, "{spectrum}");
 }
 
-/// Thousand faults as they rise by themselves, and what makes ranges of them; sizes are those for this world.
+/// A thousand faults alone and with each kind of erosion, with lengths that suit this world.
 fn terrains() -> [(&'static str, Value); 6] {
     let faults = json!({"operation": "faults", "displacement_m": 40, "decay_to_m": 2, "zone_m": 240});
     let plain = json!({"operation": "faults", "displacement_m": 40, "decay_to_m": 2, "profile": "step"});
@@ -82,22 +67,22 @@ fn terrains() -> [(&'static str, Value); 6] {
 }
 
 #[test]
-fn rivers_make_valleys_of_pits() {
-    let [(_, plain), _, (_, carved), (_, worn), ..] = terrains();
+fn rivers_replace_pits_with_valleys() {
+    let [(_, plain), _, (_, carved), (_, eroded), ..] = terrains();
     let plain = terrain(&plain);
-    for stack in [carved, worn] {
-        let worn = terrain(&stack);
-        assert!(pits_per_thousand(&worn) < 0.25 * pits_per_thousand(&plain), "{stack}");
+    for stack in [carved, eroded] {
+        let eroded = terrain(&stack);
+        assert!(pits_per_thousand(&eroded) < 0.25 * pits_per_thousand(&plain), "{stack}");
         let of = |terrain: &Heightfield, form| forms(terrain).share(form);
-        assert!(of(&worn, Landform::Pit) < 0.5 * of(&plain, Landform::Pit), "{stack}");
-        // Ribs and grooves on the slopes, as on every real range.
+        assert!(of(&eroded, Landform::Pit) < 0.5 * of(&plain, Landform::Pit), "{stack}");
+        // Real ranges have more spurs and hollows than faults alone.
         for form in [Landform::Spur, Landform::Hollow] {
-            assert!(of(&worn, form) > of(&plain, form), "{}: {stack}", form.key());
+            assert!(of(&eroded, form) > of(&plain, form), "{}: {stack}", form.key());
         }
     }
 }
 
-/// Not a mark: all measures of all these lands.
+/// Prints all measurements of all terrains.
 #[test]
 #[ignore = "prints a table"]
 fn table() {
@@ -111,7 +96,7 @@ fn table() {
         Landform::Pit,
     ];
     let names: String = shown.iter().map(|form| format!("{:>8}", form.key())).collect();
-    println!("{:<26}{:>7}{:>9}{:>7}{:>8}{names}", "land", "Hurst", "spectrum", "hyps.", "pits ‰");
+    println!("{:<26}{:>7}{:>9}{:>7}{:>8}{names}", "terrain", "Hurst", "spectrum", "hyps.", "pits ‰");
     let made = terrains().map(|(name, stack)| (name, terrain(&stack)));
     for (name, terrain) in [("Jacksboro", jacksboro())].into_iter().chain(made) {
         let forms = forms(&terrain);

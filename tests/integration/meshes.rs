@@ -1,4 +1,4 @@
-//! Meshes as other programs read them.
+//! Meshes read back independently of the writers.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -17,7 +17,7 @@ fn order(path: &Path, detail: MeshDetail, texture: Option<[usize; 2]>) -> Order 
     Order { mesh: Some(MeshOrder { path: path.into(), detail, texture }), ..Order::new("Test", recipe, grid) }
 }
 
-/// The cross product of two sides, which is as long as twice the area.
+/// The cross product of two sides: a normal with the length of twice the area.
 fn doubled_area([a, b, c]: [[f32; 3]; 3]) -> [f32; 3] {
     let to = |p: [f32; 3]| [0, 1, 2].map(|axis| p[axis] - a[axis]);
     let ([bx, by, bz], [cx, cy, cz]) = (to(b), to(c));
@@ -25,7 +25,7 @@ fn doubled_area([a, b, c]: [[f32; 3]; 3]) -> [f32; 3] {
 }
 
 #[test]
-fn a_gltf_is_read_with_its_heights_normals_and_texture() {
+fn gltf_has_the_heights_normals_and_texture() {
     let folder = tempfile::tempdir().expect("folder");
     for (name, detail, texture) in [
         ("full.glb", MeshDetail::Vertices(usize::MAX), Some([48, 32])),
@@ -36,9 +36,10 @@ fn a_gltf_is_read_with_its_heights_normals_and_texture() {
         let order = order(&path, detail, texture);
         let built = build(&order, &Progress::new()).expect("built");
         assert_eq!((built.files.len(), built.notes.len()), (1, 1), "{:?}", built.notes);
-        let terrain = stack::evaluate(&order.recipe, order.grid, None, &order.inputs, &Progress::new()).expect("land");
+        let terrain =
+            stack::evaluate(&order.recipe, order.grid, None, &order.inputs, &Progress::new()).expect("not cancelled");
 
-        let gltf = gltf::Gltf::open(&path).expect("valid by the crate's own checks");
+        let gltf = gltf::Gltf::open(&path).expect("valid glTF");
         let blob = gltf.blob.clone().expect("numbers");
         let mesh = gltf.meshes().next().expect("a mesh");
         let primitive = mesh.primitives().next().expect("a primitive");
@@ -63,17 +64,17 @@ fn a_gltf_is_read_with_its_heights_normals_and_texture() {
             assert!((normal.iter().map(|along| along * along).sum::<f32>() - 1.0).abs() < 1e-5 && normal[1] > 0.0);
         }
         for triangle in indices.as_chunks::<3>().0 {
-            assert!(doubled_area(triangle.map(|index| positions[index as usize]))[1] > 0.0, "seen from above");
+            assert!(doubled_area(triangle.map(|index| positions[index as usize]))[1] > 0.0, "triangles face up");
         }
         for view in gltf.views() {
             assert!(view.offset() % 4 == 0 && view.offset() + view.length() <= blob.len());
         }
-        let picture = gltf.images().next();
-        assert_eq!(picture.is_some(), texture.is_some());
-        if let (Some(picture), Some(size)) = (picture, texture) {
-            let gltf::image::Source::View { view, mime_type } = picture.source() else { panic!("not inside") };
+        let image = gltf.images().next();
+        assert_eq!(image.is_some(), texture.is_some());
+        if let (Some(image), Some(size)) = (image, texture) {
+            let gltf::image::Source::View { view, mime_type } = image.source() else { panic!("not embedded") };
             assert_eq!(mime_type, "image/png");
-            let png = image::load_from_memory(&blob[view.offset()..][..view.length()]).expect("a picture");
+            let png = image::load_from_memory(&blob[view.offset()..][..view.length()]).expect("an image");
             assert_eq!([png.width() as usize, png.height() as usize], size);
         }
         match detail {
@@ -84,7 +85,7 @@ fn a_gltf_is_read_with_its_heights_normals_and_texture() {
 }
 
 #[test]
-fn an_obj_names_its_material_and_its_triangles_face_up() {
+fn obj_names_its_material_and_its_triangles_face_up() {
     let folder = tempfile::tempdir().expect("folder");
     let path = folder.path().join("land.obj");
     let built = build(&order(&path, MeshDetail::Vertices(300), Some([24, 16])), &Progress::new()).expect("built");
@@ -93,14 +94,14 @@ fn an_obj_names_its_material_and_its_triangles_face_up() {
     let text = std::fs::read_to_string(&path).expect("text");
     assert!(text.contains("mtllib land.mtl"));
     assert!(std::fs::read_to_string(folder.path().join("land.mtl")).expect("text").contains("map_Kd land.png"));
-    assert_eq!(image::open(folder.path().join("land.png")).expect("a picture").width(), 24);
+    assert_eq!(image::open(folder.path().join("land.png")).expect("an image").width(), 24);
     let of = |kind: &str| -> Vec<Vec<f32>> {
         let lines = text.lines().filter_map(|line| line.strip_prefix(kind)?.strip_prefix(' '));
         lines.map(|line| line.split(' ').map(|word| word.parse().expect("a number")).collect()).collect()
     };
     let (vertices, shares) = (of("v"), of("vt"));
     assert!(vertices.len() <= 300 && vertices.len() == shares.len() && vertices.len() == of("vn").len());
-    // v counts from the south.
+    // v points north.
     let north_west = vertices.iter().position(|v| v[0] == -1500.0 && v[2] == -1000.0).expect("a corner");
     assert_eq!(shares[north_west], [0.0, 1.0]);
     let triangles: Vec<[usize; 3]> = text
@@ -119,7 +120,7 @@ fn an_obj_names_its_material_and_its_triangles_face_up() {
 }
 
 #[test]
-fn an_stl_is_closed() {
+fn stl_is_closed() {
     let folder = tempfile::tempdir().expect("folder");
     for detail in [MeshDetail::Vertices(400), MeshDetail::ErrorM(0.0)] {
         let path = folder.path().join("land.stl");
@@ -136,19 +137,22 @@ fn an_stl_is_closed() {
             let corner = |at: usize| [numbers[3 * at], numbers[3 * at + 1], numbers[3 * at + 2]];
             let corners = [corner(1), corner(2), corner(3)];
             for (from, to) in [(0, 1), (1, 2), (2, 0)] {
-                // −0 and 0 are one place.
+                // −0 and 0 are the same position.
                 let key = |at: usize| corners[at].map(|along| (along + 0.0).to_bits());
                 *edges.entry([key(from), key(to)]).or_default() += 1;
             }
             let area = doubled_area(corners);
             volume += (0..3).map(|axis| f64::from(area[axis]) * f64::from(corners[0][axis])).sum::<f64>() / 6.0;
             let dot: f32 = (0..3).map(|axis| area[axis] * numbers[axis]).sum();
-            assert!(dot >= 0.0, "the normal is that of the corners' order");
+            assert!(dot >= 0.0, "the normal follows the winding");
             longest = corners.iter().fold(longest, |[a, b], corner| [a.min(corner[0]), b.max(corner[0])]);
         }
         assert!(edges.values().all(|times| *times == 1));
-        assert!(edges.keys().all(|[from, to]| edges.contains_key(&[*to, *from])), "every edge twice, once each way");
-        assert!(volume > 200.0 * 133.0 * 3.0, "{volume} mm³, and not inside out");
+        assert!(
+            edges.keys().all(|[from, to]| edges.contains_key(&[*to, *from])),
+            "every edge has a twin in the other direction"
+        );
+        assert!(volume > 200.0 * 133.0 * 3.0, "{volume} mm³");
         assert!((longest[1] - longest[0] - 200.0).abs() < 1e-3);
     }
 }

@@ -1,4 +1,4 @@
-//! Every row of every table of parameters is whole: whoever meets a slider learns what it does to the land.
+//! Every parameter has complete and consistent metadata.
 
 use serde_json::Value;
 use upthrust::engine::light::Light;
@@ -8,10 +8,10 @@ use upthrust::engine::parameters::{Choice, Kind, Parameter, Parameters, Scale, c
 use upthrust::engine::recipe::{StepSettings, World};
 use upthrust::engine::texture::{TerrainType, TextureSettings};
 
-/// A table with the path that leads to it.
+/// A table of parameters and its path.
 type Table = (String, &'static [Parameter]);
 
-/// The table and the tables of the groups within it.
+/// The table and the tables of its groups, recursively.
 fn with_groups((path, table): Table) -> Vec<Table> {
     fn group(kind: Kind) -> Option<&'static [Parameter]> {
         match kind {
@@ -43,7 +43,7 @@ fn all_tables() -> Vec<Table> {
     tables_of_operations().into_iter().chain(others).collect()
 }
 
-/// What is wrong with the rows of the tables, a line each.
+/// The problems of all rows, a line each.
 fn wrong(tables: Vec<Table>, problems: impl Fn(&Parameter, &[Parameter]) -> Vec<String>) -> Vec<String> {
     let row = |path: &str, table: &'static [Parameter], parameter: &'static Parameter| {
         let lines = problems(parameter, table).into_iter();
@@ -60,9 +60,9 @@ fn check(tables: Vec<Table>, problems: impl Fn(&Parameter, &[Parameter]) -> Vec<
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The problems that there are among some that there could be.
+/// The problems whose condition holds.
 fn found<const N: usize>(problems: [(bool, String); N]) -> Vec<String> {
-    problems.into_iter().filter(|(is_there, _)| *is_there).map(|(_, problem)| problem).collect()
+    problems.into_iter().filter(|(holds, _)| *holds).map(|(_, problem)| problem).collect()
 }
 
 fn is_sentence(text: &str) -> bool {
@@ -76,7 +76,7 @@ fn choices(kind: Kind) -> &'static [Choice] {
     }
 }
 
-/// The numbers of a value that a slider shows.
+/// The numbers in a value that have sliders.
 fn numbers(value: &Value, kind: Kind) -> Vec<f64> {
     let items = value.as_array().map_or(&[][..], Vec::as_slice);
     match kind {
@@ -90,7 +90,7 @@ fn numbers(value: &Value, kind: Kind) -> Vec<f64> {
 }
 
 #[test]
-fn every_operation_parameter_and_choice_is_explained_in_a_sentence() {
+fn operations_parameters_and_choices_have_docs() {
     for operation in AnyOperation::all() {
         assert!(is_sentence(operation.doc()), "{}: {}", operation.key(), operation.doc());
         assert!(!operation.label().is_empty(), "{}", operation.key());
@@ -98,7 +98,7 @@ fn every_operation_parameter_and_choice_is_explained_in_a_sentence() {
     check(all_tables(), |parameter, _| {
         let bare = choices(parameter.kind).iter().filter(|choice| !is_sentence(choice.doc) || choice.label.is_empty());
         found([
-            (!is_sentence(parameter.doc), format!("no sentence: \"{}\"", parameter.doc)),
+            (!is_sentence(parameter.doc), format!("not a sentence: \"{}\"", parameter.doc)),
             (parameter.label.is_empty(), "no label".into()),
             (bare.clone().next().is_some(), format!("choices without a sentence or label: {bare:?}")),
         ])
@@ -106,7 +106,7 @@ fn every_operation_parameter_and_choice_is_explained_in_a_sentence() {
 }
 
 #[test]
-fn lengths_and_angles_have_their_units() {
+fn lengths_and_angles_have_units() {
     check(all_tables(), |parameter, _| {
         let unit = match parameter.key.rsplit_once('_') {
             Some((_, "m")) => "m",
@@ -118,15 +118,15 @@ fn lengths_and_angles_have_their_units() {
 }
 
 #[test]
-fn sliders_lie_within_the_hard_ranges_and_defaults_on_the_sliders() {
+fn sliders_are_within_hard_ranges_and_defaults_within_sliders() {
     check(tables_of_operations(), |parameter, _| {
         let Parameter { hard, slider, .. } = parameter;
         let ranges = [hard.low <= slider.low, slider.low < slider.high, slider.high <= hard.high];
         let defaults = numbers(&parameter.default, parameter.kind);
         let logarithmic = parameter.scale == Scale::Logarithmic;
         found([
-            (ranges.contains(&false), format!("the slider {slider:?} does not lie within {hard:?}")),
-            (logarithmic && slider.low <= 0.0, format!("no ratio leads to the slider's end at {}", slider.low)),
+            (ranges.contains(&false), format!("the slider {slider:?} is not within {hard:?}")),
+            (logarithmic && slider.low <= 0.0, format!("a logarithmic slider cannot start at {}", slider.low)),
             (
                 !defaults.iter().all(|default| slider.contains(*default)),
                 format!("the default {defaults:?} is not on {slider:?}"),
@@ -136,10 +136,10 @@ fn sliders_lie_within_the_hard_ranges_and_defaults_on_the_sliders() {
 }
 
 #[test]
-fn keys_are_their_own_and_conditions_can_be_met() {
+fn keys_are_unique_and_conditions_can_hold() {
     let of_steps: Vec<&str> = StepSettings::parameters().iter().map(|parameter| parameter.key).collect();
     for operation in AnyOperation::all() {
-        // An operation's parameters and those of its step stand in one object.
+        // The parameters of an operation and of its step share one JSON object.
         let shared = operation.table().iter().find(|row| of_steps.contains(&row.key) || row.key == "operation");
         assert!(shared.is_none(), "{}: {shared:?}", operation.key());
     }
@@ -147,7 +147,7 @@ fn keys_are_their_own_and_conditions_can_be_met() {
         let same = table.iter().filter(|row| row.key == parameter.key).count();
         let snake =
             parameter.key.chars().all(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '_');
-        let can_be_met = parameter.when.is_none_or(|(key, values)| {
+        let can_hold = parameter.when.is_none_or(|(key, values)| {
             table.iter().find(|row| row.key == key).is_some_and(|row| match row.kind {
                 Kind::Choice(choices) => values.iter().all(|value| choices.iter().any(|choice| choice.key == *value)),
                 _ => values.iter().all(|value| ["true", "false"].contains(value)),
@@ -155,16 +155,16 @@ fn keys_are_their_own_and_conditions_can_be_met() {
         });
         let known = choices(parameter.kind).iter().any(|choice| choice.key == choice_key(&parameter.default));
         found([
-            (same > 1, "the key is there twice".into()),
+            (same > 1, "the key is not unique".into()),
             (!snake, "the key is not in snake case".into()),
-            (!can_be_met, format!("nothing meets its condition {:?}", parameter.when)),
-            (!choices(parameter.kind).is_empty() && !known, "its default is none of its choices".into()),
+            (!can_hold, format!("its condition can never hold {:?}", parameter.when)),
+            (!choices(parameter.kind).is_empty() && !known, "its default is not one of its choices".into()),
         ])
     });
 }
 
 #[test]
-fn groups_within_tables_are_found() {
+fn tables_of_groups_are_found() {
     let paths: Vec<String> = all_tables().into_iter().map(|(path, _)| path).collect();
     for path in ["faults", "faults.wind", "bsp_faults.wind", "step.mask", "light"] {
         assert!(paths.iter().any(|found| found == path), "{path} is not among {paths:?}");

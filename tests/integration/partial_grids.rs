@@ -1,4 +1,4 @@
-//! Parts of lands that are computed by themselves.
+//! Parts of a grid evaluated separately.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ fn terrain(recipe: &Recipe, grid: Grid) -> Heightfield {
     stack::evaluate(recipe, grid, None, &inputs(), &Progress::new()).expect("not cancelled")
 }
 
-/// Whether parts of the land are the cuts of the whole, to the bit.
+/// Asserts that parts of the grid are bit-identical to the same parts of the complete terrain.
 fn check(recipe: &Recipe, what: &str) {
     let whole_grid = Grid::new(recipe.world.extent(), 130, 77);
     let whole = terrain(recipe, whole_grid);
@@ -39,7 +39,7 @@ fn recipe(operation: AnyOperation) -> Recipe {
 }
 
 #[test]
-fn every_operation_that_says_so_can_be_cut() {
+fn pointwise_operations_give_the_same_parts() {
     let mut checked = 0;
     let mut operations = AnyOperation::all();
     operations.push(Levels { low_m: Some(-100.0), high_m: Some(200.0), ..Default::default() }.into());
@@ -63,7 +63,7 @@ fn every_operation_that_says_so_can_be_cut() {
 }
 
 #[test]
-fn masks_by_place_and_height_are_cut_too_and_those_by_slope_are_not() {
+fn only_masks_without_neighbours_are_pointwise() {
     for source in [MaskSource::Elevation, MaskSource::Border, MaskSource::Image] {
         let mut recipe = recipe(Noise { amplitude_m: 300.0, ..Default::default() }.into());
         let elevation_m = Band { min: 0.0, max: 10_000.0 };

@@ -1,4 +1,4 @@
-//! The shipped presets as they are painted: every set covers the whole land, and looks like what it is called.
+//! The presets: their terrain types cover the terrain, their sets look different, and ranges resemble real ones.
 
 use std::collections::BTreeMap;
 
@@ -12,14 +12,14 @@ use upthrust::files::build::load_inputs;
 use upthrust::project::presets;
 
 const SAMPLES: usize = 257;
-/// The side of the square in the middle of the volcanic island that is land alone, of its 513 samples.
+/// The side of the central square of the volcanic island that is above water, of 513 samples.
 const ISLAND_SAMPLES: usize = 257;
 
 fn terrain(recipe: &Recipe) -> Heightfield {
-    land_of(recipe, SAMPLES)
+    terrain_with_samples(recipe, SAMPLES)
 }
 
-fn land_of(recipe: &Recipe, samples: usize) -> Heightfield {
+fn terrain_with_samples(recipe: &Recipe, samples: usize) -> Heightfield {
     let inputs = load_inputs(recipe, &BTreeMap::new()).expect("presets need no files");
     let grid = Grid::fitted(recipe.world.extent(), samples);
     evaluate(recipe, grid, None, &inputs, &Progress::new()).expect("not cancelled")
@@ -31,14 +31,14 @@ fn painted(recipe: &Recipe, terrain: &Heightfield) -> PaintedTexture {
     paint_once(terrain, &recipe.texture, range, &inputs, None, size, &Progress::new()).expect("not cancelled")
 }
 
-/// The sets of a recipe, or what it shows where it has none.
+/// The sets of a recipe; without any, its active set.
 fn sets(recipe: &Recipe) -> Vec<Option<String>> {
     let named: Vec<Option<String>> = recipe.texture.sets().into_iter().map(|set| Some(set.to_string())).collect();
     if named.is_empty() { vec![recipe.texture.settings.active_set.clone()] } else { named }
 }
 
 #[test]
-fn every_set_of_every_preset_covers_the_whole_land() {
+fn every_set_of_every_preset_covers_the_terrain() {
     for preset in presets() {
         let mut recipe = preset.project().expect(preset.name).recipe;
         let terrain = terrain(&recipe);
@@ -50,14 +50,14 @@ fn every_set_of_every_preset_covers_the_whole_land() {
     }
 }
 
-/// The mean of the pixels, as red, green and blue from 0 to 255.
+/// The mean colour, as red, green and blue from 0 to 255.
 fn mean(painting: &PaintedTexture) -> [f64; 3] {
     let pixels = &painting.picture.pixels;
     [0, 1, 2].map(|i| pixels.iter().map(|pixel| f64::from(pixel[i])).sum::<f64>() / pixels.len() as f64)
 }
 
 #[test]
-fn presets_open_in_summer_and_winter_is_pale_and_desert_is_red() {
+fn summer_is_active_winter_is_brighter_and_desert_is_redder() {
     let mut checked = 0;
     for preset in presets() {
         let mut recipe = preset.project().expect(preset.name).recipe;
@@ -83,13 +83,13 @@ fn presets_open_in_summer_and_winter_is_pale_and_desert_is_red() {
 }
 
 #[test]
-fn a_coast_that_nobody_has_painted_is_green_land_on_a_sandy_floor() {
+fn default_terrain_types_paint_green_land_and_a_sandy_sea_floor() {
     let recipe = Recipe { stack: vec![Step::new(Coastline::default())], ..Default::default() };
     let terrain = terrain(&recipe);
     let painting = painted(&recipe, &terrain);
     assert_eq!(painting.uncovered, 0.0);
     let [low, high] = terrain.min_max();
-    // The mean colour of the ground that is as high.
+    // The mean colour at one height.
     let colour_at = |height: f32| {
         let level = terrain.heights().iter().zip(&painting.picture.pixels).filter(|(found, _)| **found == height);
         let colours: Vec<[u8; 4]> = level.map(|(_, pixel)| *pixel).collect();
@@ -102,10 +102,10 @@ fn a_coast_that_nobody_has_painted_is_green_land_on_a_sandy_floor() {
     assert!(red > green && green > blue, "the sea floor is {:.0?}", [red, green, blue]);
 }
 
-/// The presets that stand beside real ranges. At 513 samples theirs lie about as far apart as those of the real ones.
+/// The presets that are compared with real ranges. With 513 samples their spacing is about that of the real data.
 const LIKE_REAL_LAND: [&str; 5] = ["alpine-range", "young-fault-range", "rolling-hills", "canyon", "volcanic-island"];
 
-/// The middle of a land, so many samples along each side.
+/// The central square with `side` samples along each axis.
 fn middle(terrain: &Heightfield, side: usize) -> Heightfield {
     let grid = terrain.grid();
     let [left, top] = [grid.width(), grid.height()].map(|count| (count - side) / 2);
@@ -114,10 +114,10 @@ fn middle(terrain: &Heightfield, side: usize) -> Heightfield {
     Heightfield::from_fn(Grid::new(extent, side, side), |c, r| terrain[(left + c, top + r)])
 }
 
-/// `cargo test --test presets -- --nocapture real` prints the table. Real ranges are cut out of land; so is the volcano,
-/// of which the square in the middle is measured that is land alone.
+/// `cargo test --test integration -- --nocapture real_ranges` prints the table. The real ranges are cut out of a continent,
+/// so only the part of the volcano that is above water is measured.
 #[test]
-fn ranges_have_the_forms_of_real_ones() {
+fn presets_have_the_landforms_of_real_ranges() {
     let row = |name: &str, spacing: &str, cells: [String; Metric::ALL.len()]| {
         let cells: String = cells.iter().map(|cell| format!("{cell:>13}")).collect();
         println!("{name:<34}{spacing:>8}{cells}");
@@ -126,7 +126,11 @@ fn ranges_have_the_forms_of_real_ones() {
         row(name, &format!("{spacing_m:.0} m"), metrics.map(|metric| format!("{metric:.3}")));
     };
     let bands: [Band; Metric::ALL.len()] = std::array::from_fn(|i| Metric::ALL[i].real_terrain_range());
-    row("land", "spacing", std::array::from_fn(|i| Metric::ALL[i].key().split('_').next().unwrap_or_default().into()));
+    row(
+        "terrain",
+        "spacing",
+        std::array::from_fn(|i| Metric::ALL[i].key().split('_').next().unwrap_or_default().into()),
+    );
     for terrain in REAL_TERRAINS {
         numbers(terrain.name, terrain.spacing_m, terrain.metrics);
     }
@@ -136,14 +140,15 @@ fn ranges_have_the_forms_of_real_ones() {
     for name in LIKE_REAL_LAND {
         let preset = presets().iter().find(|preset| preset.name == name).expect(name);
         let project = preset.project().expect(name);
-        let mut terrain = land_of(&project.recipe, 513);
+        let mut terrain = terrain_with_samples(&project.recipe, 513);
         if name == "volcanic-island" {
             terrain = middle(&terrain, ISLAND_SAMPLES);
-            let sea_m = project.view.water_m.expect("an island lies in water");
-            assert!(f64::from(terrain.min_max()[0]) > sea_m, "{name}: there is water in the square that is measured");
+            let sea_m = project.view.water_m.expect("a water level");
+            assert!(f64::from(terrain.min_max()[0]) > sea_m, "{name}: the measured square is partly under water");
         }
         let metrics = Metrics::of(&terrain, &Progress::new()).expect("not cancelled");
-        let found: [f64; Metric::ALL.len()] = std::array::from_fn(|i| metrics.get(Metric::ALL[i]).expect("rough land"));
+        let found: [f64; Metric::ALL.len()] =
+            std::array::from_fn(|i| metrics.get(Metric::ALL[i]).expect("rough terrain"));
         numbers(name, terrain.grid().spacing_x_m(), found);
         for ((metric, found), band) in Metric::ALL.iter().zip(found).zip(&bands) {
             if !(band.min..=band.max).contains(&found) {

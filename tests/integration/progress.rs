@@ -1,4 +1,4 @@
-//! Progress rises from nothing to all, and never falls.
+//! Progress rises from 0 to 1 and never falls.
 
 use std::ops::Range;
 use std::path::Path;
@@ -17,14 +17,14 @@ use upthrust::engine::texture::{
 use upthrust::engine::{Extent, Grid, Heightfield, Progress, Recipe};
 use upthrust::files::texture;
 
-/// The progress of a job as another thread sees it, each value once.
+/// The values of a job's progress as another thread observes them, without repetitions.
 fn watched(job: impl FnOnce(&Progress)) -> Vec<f32> {
     let (progress, is_done) = (Progress::new(), AtomicBool::new(false));
     std::thread::scope(|scope| {
         let watcher = scope.spawn(|| {
             let mut seen = vec![progress.fraction()];
             loop {
-                // Asked first, so that what the job said last is seen too.
+                // Read before the progress, so that the last value is observed.
                 let is_last = is_done.load(Ordering::Acquire);
                 let fraction = progress.fraction();
                 if seen.last() != Some(&fraction) {
@@ -51,12 +51,12 @@ fn assert_rises(name: &str, seen: &[f32]) {
 }
 
 #[test]
-fn the_progress_of_every_operation_only_rises() {
+fn progress_of_operations_rises() {
     for operation in common::operations() {
         let key = operation.key();
         let recipe = Recipe { stack: common::on_fault_terrain(operation, 60), ..Default::default() };
         let grid = Grid::fitted(recipe.world.extent(), 513);
-        // Anew, and stepping on with what is remembered.
+        // Uncached, and then continued from the cache.
         let mut evaluator = Evaluator::new();
         for position in [Some(recipe.iterations() / 2), None] {
             let seen = watched(|progress| {
@@ -69,7 +69,7 @@ fn the_progress_of_every_operation_only_rises() {
 }
 
 #[test]
-fn the_progress_of_masked_steps_only_rises() {
+fn progress_of_masked_steps_rises() {
     for source in [MaskSource::Slope, MaskSource::Rivers, MaskSource::Wetness, MaskSource::Sediment] {
         let mut recipe =
             Recipe { stack: common::on_fault_terrain(AnyOperation::all()[0].clone(), 60), ..Default::default() };
@@ -85,9 +85,9 @@ fn the_progress_of_masked_steps_only_rises() {
     }
 }
 
-/// On land that is read at fewer samples and brought back, with everything in play that a painting may ask for.
+/// With a terrain above the resolution of the surface maps, and terrain types that need all of them.
 #[test]
-fn the_progress_of_paintings_weights_and_charts_only_rises() {
+fn progress_of_painting_and_maps_rises() {
     let grid = Grid::new(Extent { width_m: 8192.0, depth_m: 8192.0 }, 601, 601);
     let terrain = Heightfield::from_fn(grid, |c, r| (c * r % 977) as f32);
     let mut recipe = TextureRecipe::starter();
@@ -99,7 +99,7 @@ fn the_progress_of_paintings_weights_and_charts_only_rises() {
         assert!(painting.is_ok(), "not cancelled");
     });
     assert_rises("painting", &seen);
-    assert!(seen.iter().any(|fraction| *fraction > 0.0 && *fraction < 0.5), "nothing is said of what comes first");
+    assert!(seen.iter().any(|fraction| *fraction > 0.0 && *fraction < 0.5), "no progress during the surface maps");
     let needs = RequiredMaps::of(&recipe, None);
     let surface_maps = &SurfaceMaps::of(&terrain, needs, &Progress::new()).expect("not cancelled");
     let input = PaintInput { terrain: &terrain, surface_maps, recipe: &recipe, fixed_range_m: None, inputs };
@@ -114,7 +114,7 @@ fn the_progress_of_paintings_weights_and_charts_only_rises() {
         };
         assert_rises(what.key(), &watched(charting));
     }
-    // Several strips, each of them painted and encoded.
+    // Several strips, each painted and encoded.
     let size = [1000, 7000];
     let seen = watched(|progress| {
         let strip = |rows: Range<usize>| {

@@ -1,4 +1,4 @@
-//! A recipe gives the same land at every resolution.
+//! A recipe gives the same terrain at every resolution.
 
 use crate::common;
 use upthrust::engine::fault::Profile;
@@ -14,7 +14,7 @@ use upthrust::project::presets;
 
 const FACTOR: usize = 4;
 
-/// Square and oblong worlds, whole and odd sizes, with the samples of the small map.
+/// Square and rectangular worlds with the size of the small map.
 const WORLDS: [(Extent, [usize; 2]); 3] = [
     (Extent { width_m: 8192.0, depth_m: 8192.0 }, [257, 257]),
     (Extent { width_m: 4100.7, depth_m: 977.3 }, [257, 62]),
@@ -26,7 +26,7 @@ fn recipe(world: Extent, stack: &[Step]) -> Recipe {
     Recipe { seed: 5, world, stack: stack.to_vec(), ..Default::default() }
 }
 
-/// The recipe's map, and the map with four times as many samples at the places of the first one.
+/// The small map, and the map with four times as many samples per axis at the positions of the small one.
 fn maps(recipe: &Recipe, [width, height]: [usize; 2]) -> (Heightfield, Heightfield) {
     let terrain = |width, height| {
         let grid = Grid::new(recipe.world.extent(), width, height);
@@ -34,22 +34,22 @@ fn maps(recipe: &Recipe, [width, height]: [usize; 2]) -> (Heightfield, Heightfie
     };
     let small = terrain(width, height);
     let large = terrain((width - 1) * FACTOR + 1, (height - 1) * FACTOR + 1);
-    let at_its_places = Heightfield::from_fn(small.grid(), |c, r| large[(c * FACTOR, r * FACTOR)]);
-    (small, at_its_places)
+    let at_the_same_positions = Heightfield::from_fn(small.grid(), |c, r| large[(c * FACTOR, r * FACTOR)]);
+    (small, at_the_same_positions)
 }
 
 fn pair(world: Extent, stack: &[Step], samples: [usize; 2]) -> (Heightfield, Heightfield) {
     maps(&recipe(world, stack), samples)
 }
 
-/// RMS of the difference over the range of the large map; 0 if both are flat at the same height.
+/// The RMS difference divided by the range of the large map; 0 if both maps are equal.
 fn difference((small, large): &(Heightfield, Heightfield)) -> f64 {
     let squares: f64 =
         small.heights().iter().zip(large.heights()).map(|(a, b)| f64::from(a - b) * f64::from(a - b)).sum();
     if squares == 0.0 { 0.0 } else { (squares / small.heights().len() as f64).sqrt() / range(large) }
 }
 
-/// The greatest difference over the range of the large map.
+/// The largest difference divided by the range of the large map.
 fn worst_difference((small, large): &(Heightfield, Heightfield)) -> f64 {
     let worst = small.heights().iter().zip(large.heights()).map(|(a, b)| f64::from((a - b).abs())).fold(0.0, f64::max);
     if worst == 0.0 { 0.0 } else { worst / range(large) }
@@ -62,7 +62,7 @@ fn range(terrain: &Heightfield) -> f64 {
 
 fn faults(profile: Profile, wind: Option<RecursiveFilter>, world: Extent) -> Step {
     let zone_m = 0.06 * world.width_m.max(world.depth_m);
-    // The square map is the largest by far: fewer winds blow over it.
+    // The square map is by far the largest, so it gets fewer faults with wind.
     let count = if wind.is_some() && world.width_m == world.depth_m { 100 } else { 300 };
     Step::new(Faults { count, profile, zone_m, decay: Decay::Countdown, wind, ..Default::default() })
 }
@@ -72,8 +72,8 @@ fn a_small_map_is_an_exact_subset_of_a_large_one_for_every_profile() {
     for (world, samples) in WORLDS {
         for profile in Profile::ALL {
             let (small, large) = pair(world, &[faults(*profile, None, world)], samples);
-            // Where the spacing is no power of two of the world's size, a position can differ in its last bit between
-            // the grids, which moves a height within a zone by at most a unit of the displacement grid.
+            // If the number of intervals is no power of two, positions can differ in the last bit between the grids,
+            // which changes a height in a fault zone by one unit of the fixed-point grid.
             let worst = small.heights().iter().zip(large.heights()).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
             if samples.iter().all(|count| (count - 1).is_power_of_two()) || worst == 0.0 {
                 assert_eq!(small, large, "{} at {samples:?}", profile.to_value());
@@ -85,7 +85,7 @@ fn a_small_map_is_an_exact_subset_of_a_large_one_for_every_profile() {
 }
 
 #[test]
-fn filters_and_wind_agree_within_a_hundredth_of_the_range() {
+fn filters_and_wind_agree_within_1_percent_of_the_range() {
     println!("{:<26} {:<10} {:>5} {:>9}", "world", "form", "sweeps", "RMS/range");
     let mut worst: f64 = 0.0;
     for (world, samples) in WORLDS {
@@ -115,7 +115,7 @@ fn filters_and_wind_agree_within_a_hundredth_of_the_range() {
 }
 
 #[test]
-fn blurs_agree_within_a_fiftieth_of_the_range() {
+fn blurs_agree_within_2_percent_of_the_range() {
     for (world, samples) in WORLDS {
         let spacing_m = world.width_m.max(world.depth_m) / 256.0;
         for spacings in [1.5, 4.0, 30.0] {
@@ -134,10 +134,10 @@ fn blurs_agree_within_a_fiftieth_of_the_range() {
     }
 }
 
-/// Every operation with its defaults, alone if it raises land and on fault land if it shapes, on the default world and
-/// on an oblong one; and every preset.
+/// Every operation with defaults, alone or above faults by its role, in the default and in a rectangular world; and every
+/// preset.
 fn everything() -> Vec<(String, Recipe)> {
-    let oblong = WORLDS[1].0;
+    let rectangular = WORLDS[1].0;
     let mut rows = Vec::new();
     for operation in common::operations() {
         let key = operation.key();
@@ -146,14 +146,14 @@ fn everything() -> Vec<(String, Recipe)> {
             Role::Modifier => common::on_fault_terrain(operation, 1000),
         };
         rows.push((key.into(), recipe(World::default().extent(), &stack)));
-        rows.push((format!("{key}, {} × {} m", oblong.width_m, oblong.depth_m), recipe(oblong, &stack)));
+        rows.push((format!("{key}, {} × {} m", rectangular.width_m, rectangular.depth_m), recipe(rectangular, &stack)));
     }
     rows.extend(presets().iter().map(|preset| (preset.name.into(), preset.project().expect("a sound preset").recipe)));
     rows
 }
 
 #[test]
-fn every_operation_and_every_preset_agrees_within_a_fiftieth_of_the_range() {
+fn operations_and_presets_agree_within_2_percent_of_the_range() {
     println!("{:<40} {:>9} {:>9}", "257 against 1025 samples", "RMS/range", "worst");
     let mut missed = Vec::new();
     for (name, recipe) in everything() {

@@ -1,5 +1,5 @@
-//! The statistics of fault formation with steps and without a filter, against what theory says of Brownian relief
-//! (Mandelbrot; Voss): Hurst exponent ½, a ring-summed spectrum that falls with the square of the wave number.
+//! Statistics of unfiltered step faults compared with the theory of Brownian relief (Mandelbrot; Voss): a Hurst exponent
+//! of ½, and a ring-summed spectrum proportional to the wave number to the power of −2.
 
 use upthrust::engine::fault::Profile;
 use upthrust::engine::operations::faults::{Decay, Faults, Line};
@@ -8,7 +8,7 @@ use upthrust::engine::{Extent, Grid, Heightfield, Inputs, Progress, Recipe, Step
 const SIDE: usize = 513;
 const WORLD: Extent = Extent { width_m: 8192.0, depth_m: 8192.0 };
 
-/// Plain faults: equal steps, enough of them that a sum of many is what is measured.
+/// Equal step faults, enough of them for the statistics of a sum.
 fn terrain(line: Line, count: u32, seed: u32) -> Heightfield {
     let faults = Faults {
         line,
@@ -30,7 +30,7 @@ fn mean(values: &[f64]) -> f64 {
 
 #[track_caller]
 fn assert_within(what: &str, value: f64, [low, high]: [f64; 2]) {
-    println!("{what:<44} {value:>7.3}   wanted {low} … {high}");
+    println!("{what:<44} {value:>7.3}   expected {low} … {high}");
     assert!((low..=high).contains(&value), "{what}: {value}");
 }
 
@@ -39,9 +39,9 @@ fn roughness_spectrum_and_hypsometry_of_eight_seeds() {
     for (line, name) in [(Line::NormalForm, "normal form"), (Line::TwoPoints, "two points")] {
         let terrains: Vec<Heightfield> = (0..8).map(|seed| terrain(line, 2000, seed)).collect();
         let of_each = |measure: &dyn Fn(&Heightfield) -> f64| mean(&terrains.iter().map(measure).collect::<Vec<_>>());
-        let hurst = of_each(&|terrain| analysis::hurst_exponent(terrain).expect("rough land"));
+        let hurst = of_each(&|terrain| analysis::hurst_exponent(terrain).expect("rough terrain"));
         let slope = of_each(&|terrain| {
-            analysis::spectral_slope(terrain, &Progress::new()).expect("not cancelled").expect("rough land")
+            analysis::spectral_slope(terrain, &Progress::new()).expect("not cancelled").expect("rough terrain")
         });
         let hypsometry = of_each(&|terrain| analysis::Summary::of(terrain, 10).hypsometric_integral);
         assert_within(&format!("{name}: Hurst exponent"), hurst, [0.40, 0.60]);
@@ -50,8 +50,8 @@ fn roughness_spectrum_and_hypsometry_of_eight_seeds() {
     }
 }
 
-/// The variance of the step between neighbouring samples, in a square of the map given by its first and last column
-/// and row.
+/// The variance of the difference between neighbouring samples in a rectangle, given by its first and last column and
+/// row.
 fn step_variance(terrain: &Heightfield, columns: [usize; 2], rows: [usize; 2]) -> f64 {
     let mut sum = 0.0;
     let mut count = 0.0;
@@ -68,7 +68,7 @@ fn step_variance(terrain: &Heightfield, columns: [usize; 2], rows: [usize; 2]) -
     sum / count
 }
 
-/// Centre to corner, from windows of an eighth of the side, over eight seeds.
+/// The ratio of the variances at the centre and at the corners, in windows of an eighth of the side, over eight seeds.
 fn centre_to_corner(line: Line) -> f64 {
     let window = SIDE / 8;
     let first = [0, window];
@@ -86,7 +86,7 @@ fn centre_to_corner(line: Line) -> f64 {
 }
 
 #[test]
-fn normal_form_is_equally_rough_everywhere_and_two_points_are_not() {
+fn normal_form_is_uniformly_rough_and_two_points_is_not() {
     assert_within("normal form: centre to corner", centre_to_corner(Line::NormalForm), [0.6, 1.6]);
     assert_within("two points: centre to corner", centre_to_corner(Line::TwoPoints), [1.5, 2.8]);
 }

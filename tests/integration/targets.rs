@@ -1,4 +1,4 @@
-//! What every target gets, as its program would read it.
+//! The files of every export target, read the way its program reads them.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,8 +14,8 @@ use upthrust::files::heightmap::{self, RowOrder};
 use upthrust::files::targets::{self, Target};
 use upthrust::files::tiles::{TileNaming, Tiles};
 
-/// Land that is like no turned or mirrored form of itself: a block in the north-western corner, rising south-eastward.
-fn marked(target: &'static Target, folder: &Path, longer: usize, counts: [usize; 2]) -> (Order, Heightfield) {
+/// An order for asymmetric terrain: a slope that rises to the south-east, with a block in the north-west corner.
+fn asymmetric(target: &'static Target, folder: &Path, longer: usize, counts: [usize; 2]) -> (Order, Heightfield) {
     let side = 65;
     let sample = |at: usize| {
         let (c, r) = (at % side, at / side);
@@ -42,9 +42,9 @@ fn order(
     let tiles = (counts != [1, 1]).then_some(Tiles { counts, only: None, names: TileNaming::FromNorthWest });
     let mut order = Order { tiles, inputs, ..Order::new("Marked", recipe, grid) };
     target.order(&mut order, folder, [64 * counts[0], 64 * counts[1]]);
-    // The shipped pictures would take their time.
-    order.recipe.texture.types.iter_mut().for_each(|ground| ground.texture = None);
-    let terrain = stack::evaluate(&order.recipe, grid, None, &order.inputs, &Progress::new()).expect("land");
+    // Decoding the built-in textures would take long.
+    order.recipe.texture.types.iter_mut().for_each(|material| material.texture = None);
+    let terrain = stack::evaluate(&order.recipe, grid, None, &order.inputs, &Progress::new()).expect("not cancelled");
     (order, terrain)
 }
 
@@ -61,7 +61,7 @@ fn number(value: &Value) -> f64 {
     value.as_f64().expect("a number")
 }
 
-/// The number behind some words of the import steps.
+/// The number after a phrase in the import steps.
 fn typed(sidecar: &Value, words: &str) -> f64 {
     let steps: Vec<&str> = sidecar["import"].as_array().expect("steps").iter().filter_map(Value::as_str).collect();
     let rest = steps.iter().find_map(|step| step.split_once(words)).unwrap_or_else(|| panic!("{words}: {steps:?}")).1;
@@ -70,10 +70,10 @@ fn typed(sidecar: &Value, words: &str) -> f64 {
 }
 
 #[test]
-fn every_target_gives_back_the_metres_with_the_mark_in_its_corner() {
+fn every_target_preserves_metres_and_orientation() {
     for target in targets::ALL {
         let folder = tempfile::tempdir().expect("folder");
-        let (order, terrain) = marked(target, folder.path(), 129, [1, 1]);
+        let (order, terrain) = asymmetric(target, folder.path(), 129, [1, 1]);
         let plan = order.plan().expect("possible");
         let mut planned: Vec<_> = plan.iter().map(|file| file.path.clone()).collect();
         let mut written = build(&order, &Progress::new()).expect(target.key).files;
@@ -85,15 +85,15 @@ fn every_target_gives_back_the_metres_with_the_mark_in_its_corner() {
         for heightmap in &order.heightmaps {
             let path = &heightmap.path;
             let bytes = std::fs::read(path).expect("there");
-            let said = sidecar(path);
-            // As the program reads it, which does not know of sidecars.
+            let sidecar_json = sidecar(path);
+            // The program does not read the sidecar.
             let layout = match (path.extension().and_then(|ending| ending.to_str()), grid.width(), grid.height()) {
                 (Some("raw" | "r16"), width, height) => format!("u16le,{width}x{height}").parse().ok(),
                 (Some("r32"), width, height) => format!("f32le,{width}x{height}").parse().ok(),
                 _ => None,
             };
             let raster = heightmap::decode(path, &bytes, layout).expect("readable").raster;
-            let (min, max) = (number(&said["min_m"]), number(&said["max_m"]));
+            let (min, max) = (number(&sidecar_json["min_m"]), number(&sidecar_json["max_m"]));
             if let Some(Band { min: low, max: high }) = target.range_m {
                 assert_eq!((min, max), (low, high), "{}", target.key);
             }
@@ -105,7 +105,7 @@ fn every_target_gives_back_the_metres_with_the_mark_in_its_corner() {
                 ],
             };
             let from_south = heightmap.encoding.row_order == RowOrder::SouthFirst;
-            assert_eq!(from_south, target.key == "unity", "Unity alone begins in the south");
+            assert_eq!(from_south, target.key == "unity", "only Unity starts in the south");
             for r in 0..grid.height() {
                 let row = if from_south { grid.height() - 1 - r } else { r };
                 for c in (0..grid.width()).step_by(7) {
@@ -114,68 +114,70 @@ fn every_target_gives_back_the_metres_with_the_mark_in_its_corner() {
                     assert!((metres(value) - height).abs() <= tolerance(value) + 1e-9, "{} ({c}, {r})", target.key);
                 }
             }
-            assert!(said["import"].as_array().is_some_and(|steps| steps.len() > 3), "{said}");
+            assert!(sidecar_json["import"].as_array().is_some_and(|steps| steps.len() > 3), "{sidecar_json}");
         }
     }
 }
 
 #[test]
-fn the_numbers_to_type_give_back_metres_in_unity_and_unreal() {
+fn import_numbers_for_unity_and_unreal_give_metres() {
     let folder = tempfile::tempdir().expect("folder");
     let unreal = targets::from_key("unreal").expect("there");
-    let (order, terrain) = marked(unreal, folder.path(), 127, [1, 1]);
+    let (order, terrain) = asymmetric(unreal, folder.path(), 127, [1, 1]);
     build(&order, &Progress::new()).expect("built");
     let path = &order.heightmaps[0].path;
-    let said = sidecar(path);
-    let (scale_z, location_z) = (typed(&said, ", Z "), typed(&said, "Location Z "));
-    let span = number(&said["max_m"]) - number(&said["min_m"]);
+    let sidecar_json = sidecar(path);
+    let (scale_z, location_z) = (typed(&sidecar_json, ", Z "), typed(&sidecar_json, "Location Z "));
+    let span = number(&sidecar_json["max_m"]) - number(&sidecar_json["min_m"]);
     assert!((scale_z - span * 100.0 / 512.0).abs() < 1e-4 * scale_z, "the range in cm / 512");
-    assert!((typed(&said, "Scale X ") - 100.0 * 4096.0 / 126.0).abs() <= 0.5e-4, "four places");
-    // What is typed has few places; for that no height is off by more than a millionth of the range.
-    let [exact_scale, exact_location] =
-        [span * 65_536.0 / 65_535.0 * 100.0 / 512.0, 100.0 * (number(&said["min_m"]) + span * 32_768.0 / 65_535.0)];
+    assert!((typed(&sidecar_json, "Scale X ") - 100.0 * 4096.0 / 126.0).abs() <= 0.5e-4, "four places");
+    // The rounding of the typed numbers changes no height by more than a millionth of the range.
+    let [exact_scale, exact_location] = [
+        span * 65_536.0 / 65_535.0 * 100.0 / 512.0,
+        100.0 * (number(&sidecar_json["min_m"]) + span * 32_768.0 / 65_535.0),
+    ];
     let rounding_m = ((scale_z - exact_scale).abs() * 256.0 + (location_z - exact_location).abs()) / 100.0;
     assert!(rounding_m <= 1e-6 * span, "{rounding_m} m of {span} m");
-    let picture = image::open(path).expect("a picture").into_luma16();
+    let picture = image::open(path).expect("an image").into_luma16();
     for (x, y, value) in picture.enumerate_pixels() {
         let metres = (location_z + (f64::from(value.0[0]) - 32_768.0) / 128.0 * scale_z) / 100.0;
         let height = f64::from(terrain[(x as usize, y as usize)]);
         let most = 0.5001 * span / 65_535.0 + rounding_m;
         assert!((metres - height).abs() <= most, "({x}, {y}): {metres} for {height}");
     }
-    // A layer a file, in 8-bit grey, a pixel a sample, which sum to the whole.
+    // One 8-bit grey file per layer with a pixel per sample; the layers sum to 255.
     let layers: Vec<image::GrayImage> = std::fs::read_dir(folder.path())
         .expect("folder")
         .map(|entry| entry.expect("entry").path())
         .filter(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("weight_")))
-        .map(|path| image::open(path).expect("a picture").into_luma8())
+        .map(|path| image::open(path).expect("an image").into_luma8())
         .collect();
     assert!(layers.len() > 3 && layers.iter().all(|layer| layer.dimensions() == (127, 127)));
     assert!((0..127).all(|at| layers.iter().map(|layer| u32::from(layer.get_pixel(at, 5).0[0])).sum::<u32>() == 255));
 
     let folder = tempfile::tempdir().expect("folder");
     let unity = targets::from_key("unity").expect("there");
-    let (order, terrain) = marked(unity, folder.path(), 129, [1, 1]);
+    let (order, terrain) = asymmetric(unity, folder.path(), 129, [1, 1]);
     build(&order, &Progress::new()).expect("built");
     let path = &order.heightmaps[0].path;
-    let (said, bytes) = (sidecar(path), std::fs::read(path).expect("there"));
-    let (height, y) = (typed(&said, "Terrain Height "), typed(&said, "y = "));
-    assert_eq!((typed(&said, "Resolution "), typed(&said, "Terrain Width ")), (129.0, 4096.0));
+    let (sidecar_json, bytes) = (sidecar(path), std::fs::read(path).expect("there"));
+    let (height, y) = (typed(&sidecar_json, "Terrain Height "), typed(&sidecar_json, "y = "));
+    assert_eq!((typed(&sidecar_json, "Resolution "), typed(&sidecar_json, "Terrain Width ")), (129.0, 4096.0));
     let value =
         |x: usize, z: usize| f64::from(u16::from_le_bytes([bytes[2 * (z * 129 + x)], bytes[2 * (z * 129 + x) + 1]]));
     for (x, z) in (0..129).flat_map(|z| [(0, z), (40, z), (128, z)]) {
         let metres = value(x, z) / 65_535.0 * height + y;
         assert!((metres - f64::from(terrain[(x, 128 - z)])).abs() <= 0.5001 * height / 65_535.0);
     }
-    let alphamap = image::open(folder.path().join("weights_RGBA_0.png")).expect("a picture");
+    let alphamap = image::open(folder.path().join("weights_RGBA_0.png")).expect("an image");
     assert_eq!((alphamap.width(), alphamap.color()), (128, image::ColorType::Rgba8));
 }
 
 #[test]
-fn tiles_have_the_names_of_the_program_one_range_and_equal_edges() {
+fn tiles_have_the_target_names_one_range_and_shared_edges() {
     for (key, longer, side) in [("unity", 129, 65), ("unreal", 253, 127), ("generic", 65, 33)] {
         let folder = tempfile::tempdir().expect("folder");
-        let (order, _) = marked(targets::from_key(key).expect("there"), folder.path(), longer, [2, 2]);
+        let (order, _) = asymmetric(targets::from_key(key).expect("there"), folder.path(), longer, [2, 2]);
         build(&order, &Progress::new()).expect("built");
         let name = |column: usize, row: usize| match key {
             "unity" => format!("height_{column}_{}.raw", 1 - row),
@@ -190,12 +192,12 @@ fn tiles_have_the_names_of_the_program_one_range_and_equal_edges() {
         assert!(nw.0 == ne.0 && ne.0 == sw.0 && sw.0 == se.0, "{key}");
         assert!((0..side).all(|r| nw.1[r * side + side - 1] == ne.1[r * side]), "{key}");
         assert!((0..side).all(|c| nw.1[(side - 1) * side + c] == sw.1[c]), "{key}");
-        assert!(nw.1[0] > 50_000.0, "the mark is in the north-west");
+        assert!(nw.1[0] > 50_000.0, "the block is in the north-west");
         assert!(ne.1[side - 1] < 40_000.0 && sw.1[(side - 1) * side] < 40_000.0);
     }
-    // Without tiles nothing in a name reads as one.
+    // Without tiles, no name looks like that of a tile.
     let folder = tempfile::tempdir().expect("folder");
-    let (mut order, _) = marked(targets::from_key("unreal").expect("there"), folder.path(), 127, [1, 1]);
+    let (mut order, _) = asymmetric(targets::from_key("unreal").expect("there"), folder.path(), 127, [1, 1]);
     order.recipe.texture.types[0].name = "Grass 4x4".into();
     for file in order.plan().expect("possible") {
         let name = file.path.file_name().expect("a name").to_string_lossy().into_owned();
@@ -206,7 +208,7 @@ fn tiles_have_the_names_of_the_program_one_range_and_equal_edges() {
     }
 }
 
-/// A heightmap as a project would keep and decode it, without its sidecar.
+/// A heightmap as a project stores and decodes it, without the sidecar.
 fn kept(path: &Path) -> (std::path::PathBuf, Raster) {
     let reading = heightmap::read(path, None).expect("readable");
     let bytes = std::fs::read(path).expect("there");
@@ -216,29 +218,29 @@ fn kept(path: &Path) -> (std::path::PathBuf, Raster) {
 }
 
 #[test]
-fn what_begins_in_the_south_comes_back_into_a_project_with_north_on_top() {
+fn heightmaps_from_the_south_are_imported_north_up() {
     let folder = tempfile::tempdir().expect("folder");
-    let (order, terrain) = marked(targets::from_key("unity").expect("there"), folder.path(), 65, [1, 1]);
+    let (order, terrain) = asymmetric(targets::from_key("unity").expect("there"), folder.path(), 65, [1, 1]);
     build(&order, &Progress::new()).expect("built");
     let path = &order.heightmaps[0].path;
     let (name, raster) = kept(path);
     assert_eq!(name, path.with_extension("exr"));
-    let said = sidecar(path);
-    let half_step = (number(&said["max_m"]) - number(&said["min_m"])) / 65_535.0 * 0.5001 + 1e-4;
+    let sidecar_json = sidecar(path);
+    let half_step = (number(&sidecar_json["max_m"]) - number(&sidecar_json["min_m"])) / 65_535.0 * 0.5001 + 1e-4;
     assert_eq!((raster.width, raster.height, raster.scale), (65, 65, SampleScale::Metres));
     for (height, expected) in raster.samples.iter().zip(terrain.heights()) {
         assert!(f64::from((height - expected).abs()) <= half_step, "{height} for {expected}");
     }
-    // What says all by itself is kept as it is.
+    // A format that needs no sidecar is stored unchanged.
     let folder = tempfile::tempdir().expect("folder");
-    let (order, _) = marked(targets::from_key("generic").expect("there"), folder.path(), 65, [1, 1]);
+    let (order, _) = asymmetric(targets::from_key("generic").expect("there"), folder.path(), 65, [1, 1]);
     build(&order, &Progress::new()).expect("built");
     let path = &order.heightmaps[0].path;
     assert_eq!(kept(path).0, *path);
 }
 
 #[test]
-fn a_land_that_no_type_covers_is_exported_without_weights_and_said_so() {
+fn terrain_without_covering_types_is_exported_without_weights_and_with_a_warning() {
     for target in targets::ALL.into_iter().filter(|target| target.weights.is_some()) {
         let folder = tempfile::tempdir().expect("folder");
         let side = 65;
@@ -256,7 +258,7 @@ fn a_land_that_no_type_covers_is_exported_without_weights_and_said_so() {
 }
 
 #[test]
-fn the_nearest_side_is_one_that_the_program_takes() {
+fn the_nearest_size_is_valid_for_the_target() {
     for (width_m, depth_m) in [(1000.0, 1000.0), (4000.0, 1900.0), (1900.0, 4000.0), (1000.0, 3000.0)] {
         let extent = Extent { width_m, depth_m };
         for counts in [[1, 1], [2, 1], [1, 2], [2, 2], [3, 2], [5, 3]] {
@@ -274,9 +276,9 @@ fn the_nearest_side_is_one_that_the_program_takes() {
 }
 
 #[test]
-fn terrain3d_gets_metres_in_colours_a_control_map_and_a_roughness() {
+fn terrain3d_gets_heights_a_control_map_and_roughness() {
     let folder = tempfile::tempdir().expect("folder");
-    let (order, terrain) = marked(targets::from_key("godot-terrain3d").expect("there"), folder.path(), 65, [1, 1]);
+    let (order, terrain) = asymmetric(targets::from_key("godot-terrain3d").expect("there"), folder.path(), 65, [1, 1]);
     build(&order, &Progress::new()).expect("built");
     let channels = |name: &str| {
         let image = exr::prelude::read_first_flat_layer_from_file(folder.path().join(name)).expect("readable");
@@ -286,7 +288,7 @@ fn terrain3d_gets_metres_in_colours_a_control_map_and_a_roughness() {
         let exr::prelude::FlatSamples::F32(samples) = channel.sample_data else { panic!("not 32-bit floats") };
         assert_eq!(samples, terrain.heights());
     }
-    let covering = order.recipe.texture.active().filter(|ground| ground.covers()).count() as u32;
+    let covering = order.recipe.texture.active().filter(|material| material.covers()).count() as u32;
     let control = channels("control.exr");
     assert_eq!(control.len(), 3);
     let exr::prelude::FlatSamples::F32(control) = &control[0].sample_data else { panic!("not 32-bit floats") };
@@ -297,24 +299,24 @@ fn terrain3d_gets_metres_in_colours_a_control_map_and_a_roughness() {
         bases.insert(base);
     }
     assert!(bases.len() > 1, "{bases:?}");
-    let colours = image::open(folder.path().join("color.png")).expect("a picture");
+    let colours = image::open(folder.path().join("color.png")).expect("an image");
     assert_eq!(colours.color(), image::ColorType::Rgba8);
     assert!(colours.into_rgba8().pixels().all(|pixel| pixel.0[3] == 128));
 }
 
 #[test]
-fn roblox_gets_the_keys_of_its_materials_alone() {
+fn roblox_gets_only_the_keys_of_its_materials() {
     let folder = tempfile::tempdir().expect("folder");
-    let (order, _) = marked(targets::from_key("roblox").expect("there"), folder.path(), 65, [1, 1]);
+    let (order, _) = asymmetric(targets::from_key("roblox").expect("there"), folder.path(), 65, [1, 1]);
     build(&order, &Progress::new()).expect("built");
-    let map = image::open(folder.path().join("materials.png")).expect("a picture").into_rgb8();
+    let map = image::open(folder.path().join("materials.png")).expect("an image").into_rgb8();
     let keys: std::collections::BTreeSet<[u8; 3]> = map.pixels().map(|pixel| pixel.0).collect();
     assert!(keys.contains(&[102, 108, 111]), "rock: {keys:?}");
-    assert!(keys.len() <= order.recipe.texture.active().count(), "no mixture: {keys:?}");
+    assert!(keys.len() <= order.recipe.texture.active().count(), "no blended keys: {keys:?}");
 }
 
 #[test]
-fn an_elevation_model_comes_in_and_goes_out_to_the_metre() {
+fn an_imported_elevation_model_is_exported_without_loss() {
     let picture = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/jacksboro.png");
     let reading = heightmap::read(&picture, None).expect("readable");
     let (width, height) = (reading.raster.width, reading.raster.height);

@@ -1,24 +1,24 @@
-//! The real editor in a real window, killed in the middle of its work: what was not saved is on the disk, and the next
-//! one has it. Skips aloud where there is no Xvfb, xdotool or graphics adapter.
+//! Recovery after the editor is killed, with a real window. Skipped without Xvfb, xdotool or a graphics adapter.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-/// A program that does not outlive the test.
+use crate::common::wait_for;
+
+/// A program that is killed at the end of the test.
 struct Running(Child);
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // SIGKILL, which no program can answer.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
 }
 
-/// A screen of the test's own, and its name.
+/// A virtual screen and its display name.
 fn screen() -> Option<(Running, String)> {
     let mut command = Command::new("Xvfb");
     command.args(["-displayfd", "1", "-screen", "0", "1280x800x24"]).stdout(Stdio::piped()).stderr(Stdio::null());
@@ -47,20 +47,8 @@ fn xdotool(display: &str, arguments: &[&str]) -> Option<String> {
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_string())
 }
 
-/// Waits until there is something, at most so long.
-fn wait<T>(most: Duration, found: impl Fn() -> Option<T>) -> Option<T> {
-    let deadline = Instant::now() + most;
-    loop {
-        match found() {
-            Some(found) => return Some(found),
-            None if Instant::now() > deadline => return None,
-            None => std::thread::sleep(Duration::from_millis(50)),
-        }
-    }
-}
-
-/// The projects that lie in the recovery folder.
-fn kept(home: &Path) -> Vec<PathBuf> {
+/// The projects in the recovery folder.
+fn recovered(home: &Path) -> Vec<PathBuf> {
     let entries = |folder: &Path| -> Vec<PathBuf> {
         std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect()
     };
@@ -69,20 +57,20 @@ fn kept(home: &Path) -> Vec<PathBuf> {
     files.filter(|path| path.extension().is_some_and(|ending| ending == "json")).collect()
 }
 
-/// Whether an editor holds the folder in which that project lies.
+/// Whether a running editor holds the lock of the project's recovery folder.
 fn is_held(project: &Path) -> bool {
     let lock = File::options().write(true).open(project.with_file_name("lock")).expect("a lock");
     lock.try_lock().is_err()
 }
 
 #[test]
-fn work_outlives_a_killed_editor_and_the_next_one_has_it() {
+fn unsaved_work_survives_a_killed_editor() {
     let Some((_server, display)) = screen() else {
-        println!("SKIPPED: there is no Xvfb here");
+        println!("SKIPPED: Xvfb is not installed");
         return;
     };
     if xdotool(&display, &["version"]).is_none() {
-        println!("SKIPPED: there is no xdotool here");
+        println!("SKIPPED: xdotool is not installed");
         return;
     }
     let home = tempfile::tempdir().expect("folder");
@@ -90,30 +78,28 @@ fn work_outlives_a_killed_editor_and_the_next_one_has_it() {
     std::fs::create_dir(&run).expect("made");
     std::fs::set_permissions(&run, std::os::unix::fs::PermissionsExt::from_mode(0o700)).expect("allowed");
     let first = editor(&display, home.path());
-    let window = wait(Duration::from_secs(120), || {
+    let window = wait_for(Duration::from_secs(120), || {
         let found = xdotool(&display, &["search", "--name", "^Upthrust"])?;
         let window = found.lines().next()?.to_string();
         xdotool(&display, &["windowfocus", &window]).map(|_| window)
     });
     if window.is_none() {
-        println!("SKIPPED: no window opens here; is there a graphics adapter, a software one at least?");
+        println!("SKIPPED: no window opens; is there a graphics adapter, at least a software one?");
         return;
     }
-    // The keys of the first frames may be lost; another seed does no harm.
-    let asked = Instant::now();
-    let file = wait(Duration::from_secs(60), || {
+    // Keys can get lost during the first frames; pressing N again only changes the seed once more.
+    let file = wait_for(Duration::from_secs(60), || {
         xdotool(&display, &["key", "n"]);
-        wait(Duration::from_secs(6), || kept(home.path()).into_iter().next())
+        wait_for(Duration::from_secs(6), || recovered(home.path()).into_iter().next())
     });
-    let file = file.expect("unsaved work on the disk");
-    println!("on the disk {:.1} s after the first key", asked.elapsed().as_secs_f64());
-    assert!(is_held(&file), "its editor runs");
+    let file = file.expect("an autosaved project");
+    assert!(is_held(&file), "the first editor runs");
     drop(first);
-    let text = std::fs::read_to_string(&file).expect("whole after the kill");
+    let text = std::fs::read_to_string(&file).expect("complete after the kill");
     assert!(text.trim_end().ends_with('}') && text.contains("\"recipe\""));
-    assert!(!is_held(&file), "its editor is gone");
+    assert!(!is_held(&file), "the first editor is gone");
     let _second = editor(&display, home.path());
-    let taken = wait(Duration::from_secs(120), || is_held(&file).then_some(()));
-    assert!(taken.is_some(), "the next editor offers it");
-    assert!(file.exists(), "and keeps it until it is answered");
+    let taken = wait_for(Duration::from_secs(120), || is_held(&file).then_some(()));
+    assert!(taken.is_some(), "the second editor offers it");
+    assert!(file.exists(), "the second editor keeps it until the user decides");
 }

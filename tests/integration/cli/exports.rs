@@ -1,0 +1,94 @@
+//! Tiles, animations, batches and export targets.
+
+use serde_json::Value;
+
+use super::{Sandbox, faults_project, floats, painted_project};
+
+#[test]
+fn tiles_are_parts_of_the_untiled_files() {
+    let sandbox = Sandbox::new();
+    sandbox.write("p.upthrust.json", painted_project());
+    let maps = "--heightmap h.r32 --texture t.png --weights w --slope s.png --texture-size 48x32 --size 65x49 --force";
+    sandbox.succeed(&format!("build p.upthrust.json {maps}"));
+    sandbox.succeed(&format!("build p.upthrust.json {maps} --tiles 4x2"));
+    let open = |name: &str| image::open(sandbox.path(name)).expect(name).into_rgba8();
+    for name in ["t", "s", "w/weight_02_Rock", "w/weights_RGBA_1"] {
+        let whole = open(&format!("{name}.png"));
+        for (column, row) in (0..4).flat_map(|column| [(column, 0), (column, 1)]) {
+            let tile = open(&format!("{name}_x{column}_y{row}.png"));
+            assert_eq!(tile.dimensions(), (12, 16), "{name}");
+            let same =
+                |(x, y, pixel): (u32, u32, &image::Rgba<u8>)| *pixel == *whole.get_pixel(12 * column + x, 16 * row + y);
+            assert!(tile.enumerate_pixels().all(same), "{name}, {column}, {row}");
+        }
+    }
+    let whole = floats(&sandbox.read("h.r32"));
+    let tile = floats(&sandbox.read("h_x3_y1.r32"));
+    assert!((0..17 * 25).all(|at| tile[at] == whole[(24 + at / 17) * 65 + 48 + at % 17]));
+    // A single tile gives the same files.
+    let before = ["h_x3_y1.r32", "h_x3_y1.r32.json", "t_x3_y1.png", "w/weights_RGBA_1_x3_y1.png"];
+    let bytes = before.map(|name| sandbox.read(name));
+    let output = sandbox.run(&format!("build p.upthrust.json {maps} --tiles 4x2 --tile 3,1"));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("note: "));
+    assert_eq!(before.map(|name| sandbox.read(name)), bytes);
+}
+
+#[test]
+fn an_uplift_is_written_as_frames_and_animation() {
+    let sandbox = Sandbox::new();
+    sandbox.write("p.upthrust.json", faults_project("two_points"));
+    sandbox.succeed("build p.upthrust.json --size 33 --texture-size 16 --frames f --animation a.gif --every 25");
+    let frames = ["frame_00000.png", "frame_00001.png", "frame_00002.png", "frame_00003.png"];
+    assert_eq!(sandbox.names_in("f"), frames);
+    assert!(sandbox.read("a.gif").starts_with(b"GIF89a"));
+    sandbox.succeed("build p.upthrust.json --size 33 --texture-size 16 --iterations 50 --texture t.png");
+    assert_eq!(sandbox.read("t.png"), sandbox.read("f/frame_00002.png"));
+    sandbox.fail("build p.upthrust.json --animation a.webp", 2, ".gif");
+    sandbox.fail("build p.upthrust.json --animation a.gif --every 0", 2, "--every");
+}
+
+#[test]
+fn batches_are_built_into_a_folder_each() {
+    let sandbox = Sandbox::new();
+    sandbox.write("p.upthrust.json", faults_project("two_points"));
+    let output = sandbox.succeed(
+        "build p.upthrust.json --seeds 7,8 --sizes 33,65x49 -o out --texture-size 8 --heightmap h.r32 --progress json",
+    );
+    let names = ["seed_7_size_33", "seed_7_size_65x49", "seed_8_size_33", "seed_8_size_65x49"];
+    assert_eq!(sandbox.names_in("out"), names);
+    assert_eq!(sandbox.names_in("out/seed_8_size_33"), ["h.r32", "h.r32.json", "texture.png"]);
+    sandbox.succeed("build p.upthrust.json --seed 8 --size 65x49 --heightmap one.r32");
+    assert_eq!(sandbox.read("one.r32"), sandbox.read("out/seed_8_size_65x49/h.r32"));
+    assert_ne!(sandbox.read("one.r32"), sandbox.read("out/seed_7_size_65x49/h.r32"));
+    let shares: Vec<f64> = output
+        .lines()
+        .filter_map(|line| serde_json::from_str::<Value>(line).expect("JSON")["progress"].as_f64())
+        .collect();
+    assert!(shares.is_sorted() && shares.last() == Some(&1.0), "one progress for all builds: {shares:?}");
+    sandbox.fail("build p.upthrust.json --seeds 1,1 -o twice --size 33", 2, "two of the files");
+    sandbox.fail("build p.upthrust.json --seeds 6,7 --sizes 33 -o out --texture-size 8", 1, "already");
+    assert_eq!(sandbox.names(), ["one.r32", "one.r32.json", "out", "p.upthrust.json"]);
+    assert_eq!(sandbox.names_in("out"), names, "no build starts if a later one is refused");
+    sandbox.fail("build p.upthrust.json --seeds 7 --heightmap g.r32", 2, "--output");
+    sandbox.fail("build p.upthrust.json --seeds 7 --seed 8 -o out", 2, "--seed");
+}
+
+#[test]
+fn targets_are_listed_and_written() {
+    let sandbox = Sandbox::new();
+    sandbox.write("p.upthrust.json", painted_project());
+    let list = sandbox.succeed("build --for list");
+    assert!(list.lines().any(|line| line.starts_with("unity ") && line.contains("height.raw")), "{list}");
+    assert_eq!(list.lines().count(), 12);
+    sandbox.succeed("build p.upthrust.json --for unity -o u --size 65 --texture-size 32");
+    let names = ["height.raw", "height.raw.json", "texture.png", "weights_RGBA_0.png", "weights_RGBA_1.png"];
+    assert_eq!(sandbox.names_in("u"), names);
+    let sidecar: Value = serde_json::from_slice(&sandbox.read("u/height.raw.json")).expect("JSON");
+    assert!(sidecar["row_order"].as_str().is_some_and(|order| order.starts_with("rows from south")));
+    // Reading it with its sidecar gives north up again.
+    sandbox.succeed("convert u/height.raw north.r32");
+    sandbox.succeed("build p.upthrust.json --size 65x65 --heightmap whole.r32");
+    let step = (sidecar["max_m"].as_f64().expect("m") - sidecar["min_m"].as_f64().expect("m")) as f32 / 65_535.0;
+    let [north, whole] = ["north.r32", "whole.r32"].map(|name| floats(&sandbox.read(name)));
+    assert!(north.iter().zip(&whole).all(|(a, b)| (a - b).abs() <= 0.501 * step));
+}

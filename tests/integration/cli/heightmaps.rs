@@ -1,0 +1,111 @@
+//! Heightmap formats and their sidecars.
+
+use serde_json::{Value, json};
+
+use super::{Sandbox, faults_project, floats, project};
+
+#[test]
+fn metres_survive_integer_formats() {
+    let sandbox = Sandbox::new();
+    sandbox.write("p.upthrust.json", faults_project("two_points"));
+    sandbox.succeed("build p.upthrust.json --size 33x25 --heightmap h.r32");
+    sandbox.succeed("build p.upthrust.json --size 33x25 --heightmap h.png");
+    let sidecar: Value = serde_json::from_slice(&sandbox.read("h.png.json")).expect("JSON");
+    assert_eq!(
+        (&sidecar["width"], &sidecar["spacing_x_m"], &sidecar["recipe"]),
+        (&json!(33), &json!(125.0), &json!("Test"))
+    );
+    sandbox.succeed("convert h.png back.r32");
+    sandbox.succeed("convert h.png again.r16");
+    sandbox.succeed("convert again.r16 again.png --raw u16le,33x25");
+    let span = sidecar["max_m"].as_f64().expect("a number") - sidecar["min_m"].as_f64().expect("a number");
+    for (a, b) in floats(&sandbox.read("back.r32")).iter().zip(floats(&sandbox.read("h.r32"))) {
+        assert!(f64::from((a - b).abs()) <= 0.501 * span / 65_535.0, "{a} for {b}");
+    }
+    assert_eq!(sandbox.read("again.png"), sandbox.read("h.png"));
+
+    let report = sandbox.json("inspect h.png --json");
+    assert_eq!((&report["width"], &report["spacing_x_m"], &report["notes"]), (&json!(33), &json!(125.0), &json!([])));
+    assert!((report["max_m"].as_f64().expect("a number") - sidecar["max_m"].as_f64().expect("a number")).abs() < 1e-3);
+}
+
+#[test]
+fn headerless_files_are_read_by_their_sidecars() {
+    let sandbox = Sandbox::new();
+    sandbox.write("p.upthrust.json", faults_project("two_points"));
+    sandbox.succeed("build p.upthrust.json --size 65x49 --heightmap h.r32");
+    let heights = floats(&sandbox.read("h.r32"));
+    let (low, high) = heights.iter().fold((f32::MAX, f32::MIN), |(low, high), h| (low.min(*h), high.max(*h)));
+    for (sample, off) in [("i16le", 0.5), ("u16be", 0.501 * (high - low) / 65_535.0 + 1e-3), ("f32le", 0.0)] {
+        sandbox.succeed(&format!("convert h.r32 {sample}.raw --out-raw {sample}"));
+        sandbox.succeed(&format!("convert {sample}.raw {sample}.r32"));
+        let back = floats(&sandbox.read(&format!("{sample}.r32")));
+        assert_eq!(back.len(), heights.len());
+        assert!(back.iter().zip(&heights).all(|(a, b)| (a - b).abs() <= off), "{sample}");
+    }
+}
+
+#[test]
+fn a_range_sets_the_integer_scale_and_the_sidecar() {
+    let sandbox = Sandbox::new();
+    sandbox.write("p.upthrust.json", faults_project("two_points"));
+    sandbox.succeed("build p.upthrust.json --size 33 --heightmap h.tif --depth 16 --range -4000,4000");
+    sandbox.succeed("build p.upthrust.json --size 33 --heightmap h.exr --range -4000,4000");
+    let sidecar = |name: &str| serde_json::from_slice::<Value>(&sandbox.read(name)).expect("JSON");
+    let tif = sidecar("h.tif.json");
+    assert_eq!((&tif["min_m"], &tif["max_m"], &tif["bits"]), (&json!(-4000.0), &json!(4000.0), &json!(16)));
+    assert!(sidecar("h.exr.json")["min_m"].as_f64().expect("a number") > -4000.0);
+    for name in ["h.tif", "h.exr"] {
+        sandbox.succeed(&format!("convert {name} {name}.r32"));
+    }
+    let [tif, exr] = ["h.tif.r32", "h.exr.r32"].map(|name| floats(&sandbox.read(name)));
+    assert!(tif.iter().zip(&exr).all(|(a, b)| (a - b).abs() <= 0.501 * 8000.0 / 65_535.0));
+}
+
+#[test]
+fn a_heightmap_step_reproduces_its_file() {
+    let sandbox = Sandbox::new();
+    let heights: Vec<u8> = (0..15).flat_map(|i| (i as f32 * 10.0).to_le_bytes()).collect();
+    sandbox.write("in.r32", &heights);
+    sandbox.succeed("convert in.r32 in.asc --raw f32le,5x3");
+    sandbox.write("p.upthrust.json", project(&json!([{"operation": "heightmap", "file": "in.asc"}])));
+    sandbox.succeed("build p.upthrust.json --size 5x3 --heightmap out.r32");
+    assert_eq!(sandbox.read("out.r32"), heights);
+}
+
+#[test]
+fn low_and_high_scale_integers_to_metres() {
+    let sandbox = Sandbox::new();
+    sandbox.write("a.raw", [0, 255, 51, 102]);
+    sandbox.succeed("convert a.raw a.r32 --raw u8,2x2 --low -100 --high 155");
+    assert_eq!(floats(&sandbox.read("a.r32")), [-100.0, 155.0, -49.0, 2.0]);
+    sandbox.fail("convert a.raw b.r32 --raw u8,2x2 --low 5 --high 5", 2, "--low must be less");
+    sandbox.fail("convert a.r32 b.asc --low 0 --high 5", 2, "integer formats");
+}
+
+#[test]
+fn krtens_program_writes_his_format() {
+    let sandbox = Sandbox::new();
+    sandbox.succeed("fault -n 0 -x 3 -y 2 flat.xy");
+    let numbers = |name: &str| -> Vec<i32> {
+        sandbox.read(name).as_chunks::<4>().0.iter().map(|chunk| i32::from_le_bytes(*chunk)).collect()
+    };
+    assert_eq!(numbers("flat.xy"), [3, 2, 0, 0, 0, 0, 0, 0]);
+
+    sandbox.succeed("fault -n 1 one.xy");
+    let one = numbers("one.xy");
+    assert_eq!((one[0], one[1], one.len()), (256, 256, 2 + 256 * 256));
+    assert!(one[2..].iter().all(|height| height.abs() == 1));
+
+    // -f alone does not filter; -w and -p do, differently.
+    sandbox.succeed("fault a.xy --seed 5");
+    sandbox.succeed("fault b.xy --seed 5 -f 0.8");
+    assert_eq!(sandbox.read("a.xy"), sandbox.read("b.xy"));
+    sandbox.succeed("fault p.xy --seed 5 -p");
+    sandbox.succeed("fault w.xy --seed 5 -w -F 2");
+    assert!(sandbox.read("p.xy") != sandbox.read("a.xy") && sandbox.read("w.xy") != sandbox.read("p.xy"));
+    // The preset corresponds to his program with -w -F 2.
+    let preset = "build preset:krten-wind --seed 5 --size 256 --heightmap preset.xy";
+    sandbox.succeed(preset);
+    assert_eq!(sandbox.read("preset.xy"), sandbox.read("w.xy"));
+}
