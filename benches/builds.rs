@@ -24,7 +24,7 @@ use upthrust::files::build::{HeightmapOrder, Order, TextureOrder, memory_needed}
 use upthrust::files::heightmap::{Encoding, Rows};
 use upthrust::files::mesh::{MeshDetail, MeshOrder};
 use upthrust::files::{heightmap, texture};
-use upthrust::project::{Project, presets};
+use upthrust::project::{Project, ProjectFile, presets};
 
 use super::{milliseconds, row, rugged, square};
 
@@ -82,7 +82,7 @@ impl Case<'_> {
 
     fn run(&self) -> Run {
         let source = self.path("source.upthrust.json");
-        std::fs::write(&source, self.project.to_json()).expect("written");
+        std::fs::write(&source, ProjectFile::new(self.project.clone()).to_json()).expect("written");
         let [side, pixels] = [self.side, self.side - 1].map(|side| side.to_string());
         let (height, ground) = (self.path(self.height), self.path("ground.png"));
         let mesh = self.mesh.map(|name| self.path(name));

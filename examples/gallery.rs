@@ -24,7 +24,7 @@ use upthrust::engine::stack::evaluate;
 use upthrust::engine::texture::paint_once;
 use upthrust::engine::{AnyOperation, Grid, Heightfield, Image, Inputs, Progress, Raster, Recipe, SampleScale, Step};
 use upthrust::files::build::load_inputs;
-use upthrust::project::{Project, presets};
+use upthrust::project::{Project, ProjectFile, presets};
 
 const SAMPLES: usize = 513;
 const PIXELS: u32 = 512;
@@ -43,7 +43,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut projects: Vec<(String, Project)> = Vec::new();
     for file in &files {
         let name = file.file_name().unwrap_or_default().to_string_lossy().replace(".upthrust.json", "");
-        projects.push((name, Project::open(file)?));
+        projects.push((name, Arc::unwrap_or_clone(ProjectFile::open(file)?.project)));
     }
     if files.is_empty() {
         for preset in presets() {

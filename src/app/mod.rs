@@ -63,9 +63,9 @@ impl App {
         let wake = wake_of(ctx);
         let (settings, unreadable) = tasks::autosave::read_settings(&folders);
         settings.apply(ctx);
-        let project = preset_projects().first().map(|(_, project)| project.clone()).unwrap_or_default();
-        let selected_step = first_step(&project);
-        let document = Document::new(project);
+        let first = preset_projects().first().map(|(_, file)| file.clone()).unwrap_or_default();
+        let selected_step = first_step(&first.project);
+        let document = Document::new(first);
         let autosave = Autosave::start(&folders, &settings, document.revision(), wake.clone())?;
         let ui = UiState::new(&document, &settings, selected_step, wake.clone())?;
         let services = Services::start(file_dialogs, folders, autosave, wake)?;
@@ -164,16 +164,16 @@ impl eframe::App for App {
         }
         let mut commands =
             if is_asked { Vec::new() } else { commands::pressed(&ctx, self.ui.operation_picker.is_open()) };
-        let mut project = (**self.document.project()).clone();
+        let mut draft = self.document.take_draft();
         let (step, ground) = (self.ui.selection.step, self.ui.texture_panel.selected);
-        commands.extend(self.panels_ui(ui, &mut project));
+        commands.extend(self.panels_ui(ui, &mut draft));
         self.ui.texture_panel.was_selected_last |= self.ui.texture_panel.selected != ground;
-        commands.extend(self.modal_ui(&ctx, &mut project));
+        commands.extend(self.modal_ui(&ctx, &mut draft));
         self.ui.timings.ui(&ctx, frame.info().cpu_usage);
         let is_seeking = commands.iter().any(|command| matches!(command, Command::Seek(_)));
         self.ui.scene.hold_glow(is_seeking && ctx.input(|input| input.pointer.any_down()), &ctx);
         let gesture = self.gesture(&ctx);
-        self.document.propose(project, gesture);
+        self.document.commit_draft(draft, gesture);
         if let Some(opening) = self.ui.pending_project.take() {
             self.open_pending(opening);
         }

@@ -24,7 +24,7 @@ use crate::app::views::layout::Side;
 use crate::app::views::scene::Scene;
 use crate::app::views::{Maps, View};
 use crate::engine::Recipe;
-use crate::project::Project;
+use crate::project::{Project, ProjectFile};
 use crate::worker::{Preview, PreviewRequest, Wake};
 
 /// The state of the interface.
@@ -162,7 +162,7 @@ pub(crate) struct Gestures {
 pub(crate) struct PendingProject {
     /// The name of the history entry.
     pub(crate) name: String,
-    pub(crate) project: Project,
+    pub(crate) file: ProjectFile,
     pub(crate) path: Option<PathBuf>,
     /// Whether it differs from what is stored at `path`, as a recovered project does.
     pub(crate) is_unsaved: bool,

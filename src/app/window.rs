@@ -23,7 +23,7 @@ use crate::app::views::View;
 use crate::app::views::scene::SceneViewState;
 use crate::app::widgets::icon;
 use crate::files::atomic;
-use crate::project::Project;
+use crate::project::ProjectFile;
 use crate::worker::{Exporter, Wake};
 
 /// The size of the first window, points.
@@ -129,8 +129,8 @@ fn leave_for_next_start(snapshot: WindowSnapshot) {
     {
         eprintln!("What was not saved will be offered when the editor is started again.");
     } else {
-        for Unsaved { project, .. } in unsaved {
-            match recovery::write_recovery_copy(&project, &[std::env::temp_dir()]) {
+        for Unsaved { file, .. } in unsaved {
+            match recovery::write_recovery_copy(&file, &[std::env::temp_dir()]) {
                 Ok(path) => eprintln!("A project as it was is in {}", path.display()),
                 Err(error) => eprintln!("error: the project could not be written: {error}"),
             }
@@ -213,7 +213,7 @@ impl App {
 
     /// Puts aside for the next window what cannot be made again.
     fn take_snapshot(&mut self, why: &str) {
-        let empty = Document::new(Project::default());
+        let empty = Document::new(ProjectFile::default());
         // An export goes on meanwhile, unless nothing can take its place here.
         let (was_exporting, idle) = (self.services.exporter.status().is_some(), Exporter::start(Arc::new(|| {})).ok());
         let mut reason = why.to_string();

@@ -1,6 +1,7 @@
 //! `upthrust build`.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use serde_json::json;
 
@@ -20,7 +21,7 @@ use crate::files::mesh::{MeshDetail, MeshOrder};
 use crate::files::rivers::RiversOrder;
 use crate::files::targets::{self, Target};
 use crate::files::tiles::TileNaming;
-use crate::project::Project;
+use crate::project::ProjectFile;
 
 /// Evaluates a recipe and writes files.
 pub fn run(options: &BuildOptions) -> Result<(), CliError> {
@@ -126,20 +127,20 @@ fn variants(options: &BuildOptions) -> Vec<BuildOptions> {
 struct Job<'a> {
     order: Order,
     /// What it was asked for by, and the project, where it is looked at in 3-D.
-    looked_at: Option<(&'a BuildOptions, Project)>,
+    looked_at: Option<(&'a BuildOptions, ProjectFile)>,
 }
 
 impl<'a> Job<'a> {
     fn new(source: &str, options: &'a BuildOptions) -> Result<Self, CliError> {
-        let project = source::open(source, &options.changes)?;
-        let looked_at = options.render.is_some().then(|| (options, project.clone()));
-        Ok(Self { order: order(source, project, options)?, looked_at })
+        let file = source::open(source, &options.changes)?;
+        let looked_at = options.render.is_some().then(|| (options, file.clone()));
+        Ok(Self { order: order(source, file, options)?, looked_at })
     }
 
     fn build(&self, asks_for_files: bool, progress: &Progress) -> Result<BuildReport, CliError> {
         let mut drawn = Vec::new();
-        if let Some((options, project)) = &self.looked_at {
-            drawn = progress.stage(0.0..0.5, || render::stage(project, options, progress))?;
+        if let Some((options, file)) = &self.looked_at {
+            drawn = progress.stage(0.0..0.5, || render::stage(file, options, progress))?;
         }
         let (mut staged, mut built) = Default::default();
         if asks_for_files {
@@ -178,7 +179,9 @@ fn warn(order: &Order) {
 }
 
 /// What is asked for.
-fn order(source: &str, project: Project, options: &BuildOptions) -> Result<Order, CliError> {
+fn order(source: &str, file: ProjectFile, options: &BuildOptions) -> Result<Order, CliError> {
+    let ProjectFile { project, settings } = file;
+    let project = Arc::unwrap_or_clone(project);
     let used = project.recipe.files();
     let files = project.files.into_iter().filter(|(name, _)| used.contains(name)).collect();
     let extent = project.recipe.world.extent();
@@ -190,7 +193,7 @@ fn order(source: &str, project: Project, options: &BuildOptions) -> Result<Order
         own.clone().or_else(default)
     };
     let heightmap = path_of(&options.heightmap, "height.png");
-    let pixels = options.texture_size.unwrap_or(Pixels::longer(project.export.texture_pixels));
+    let pixels = options.texture_size.unwrap_or(Pixels::longer(settings.export.texture_pixels));
     let texture = path_of(&options.texture, "texture.png");
     // Tiles of pixels lie side by side: what was not asked for suits their counts.
     let whole = |side: usize, count: usize| ((side + count / 2) / count).max(1) * count;
@@ -220,7 +223,7 @@ fn order(source: &str, project: Project, options: &BuildOptions) -> Result<Order
     let worn = Some(size).filter(|_| !options.mesh_bare);
     let shows = options.frames.is_some() || options.animation.is_some();
     let encoding = Encoding { integers: depth == BitDepth::Sixteen, ..Encoding::default() };
-    let size_asked = options.size.unwrap_or(Size::longer(project.export.samples));
+    let size_asked = options.size.unwrap_or(Size::longer(settings.export.samples));
     let grid = match (target, size_asked.longer_side()) {
         (Some(target), Some(longer)) if options.size.is_some() => target.grid(extent, longer, counts),
         (Some(target), Some(longer)) => target.grid(extent, target.nearest(extent, longer, counts), counts),
@@ -242,7 +245,7 @@ fn order(source: &str, project: Project, options: &BuildOptions) -> Result<Order
             .river_lines
             .clone()
             .map(|path| RiversOrder { path, least_m2: options.river_area.map(|area_km2| area_km2 * 1e6) }),
-        sea_m: project.view.water_m.map(|water_m| water_m as f32),
+        sea_m: project.water.water_m.map(|water_m| water_m as f32),
         mesh: options.mesh.clone().map(|path| MeshOrder { path, detail, texture: worn }),
         frames: shows.then(|| FramesOrder {
             folder: options.frames.clone(),

@@ -16,7 +16,8 @@ use crate::engine::parameters::Field;
 
 /// Prints the fault lines of a step as JSON, one a line.
 pub fn run(options: &FaultsOptions) -> Result<(), CliError> {
-    let recipe = source::open(&options.source.source, &options.source.changes)?.recipe;
+    let file = source::open(&options.source.source, &options.source.changes)?;
+    let recipe = &file.project.recipe;
     let (step, faults) = drawn(&recipe, options.step).map_err(|problem| {
         let source = &options.source.source;
         match options.step {

@@ -10,7 +10,7 @@ use crate::engine::light::Light;
 use crate::engine::parameters::{Kind, Parameter, Parameters, table_to_json};
 use crate::engine::recipe::{StepSettings, World, seed_parameter};
 use crate::engine::texture::{TerrainType, TextureSettings};
-use crate::project::{Export, ViewSettings, presets as shipped};
+use crate::project::{ExportSettings, presets as shipped, view_table};
 
 /// The shipped presets, with a line each.
 pub fn presets(options: &ListOptions) -> Result<(), CliError> {
@@ -41,8 +41,8 @@ fn groups() -> [(&'static str, &'static [Parameter]); 8] {
         ("texture", TextureSettings::parameters()),
         ("terrain_type", TerrainType::parameters()),
         ("light", Light::parameters()),
-        ("view", ViewSettings::parameters()),
-        ("export", Export::parameters()),
+        ("view", view_table()),
+        ("export", ExportSettings::parameters()),
     ]
 }
 

@@ -6,7 +6,7 @@ use super::arguments::BuildOptions;
 use super::error::CliError;
 use crate::engine::Progress;
 use crate::files::atomic::StagedFile;
-use crate::project::Project;
+use crate::project::ProjectFile;
 
 /// The pictures that are asked for.
 #[cfg(not(feature = "gui"))]
@@ -23,7 +23,7 @@ pub fn paths(options: &BuildOptions) -> Vec<PathBuf> {
 
 /// Draws the pictures that are asked for, if any: whole on the disk, but without their names yet.
 #[cfg(not(feature = "gui"))]
-pub fn stage(_project: &Project, _options: &BuildOptions, _: &Progress) -> Result<Vec<StagedFile>, CliError> {
+pub fn stage(_file: &ProjectFile, _options: &BuildOptions, _: &Progress) -> Result<Vec<StagedFile>, CliError> {
     Err(CliError::Render(
         "--render is not in this build, which has no part that draws in 3-D; build it with the feature \"gui\"".into(),
     ))
@@ -31,16 +31,18 @@ pub fn stage(_project: &Project, _options: &BuildOptions, _: &Progress) -> Resul
 
 /// Draws the pictures that are asked for, if any: whole on the disk, but without their names yet.
 #[cfg(feature = "gui")]
-pub fn stage(project: &Project, options: &BuildOptions, progress: &Progress) -> Result<Vec<StagedFile>, CliError> {
+pub fn stage(file: &ProjectFile, options: &BuildOptions, progress: &Progress) -> Result<Vec<StagedFile>, CliError> {
     use crate::engine::Grid;
     use crate::engine::stack::evaluate;
     use crate::engine::texture::paint_once;
     use crate::files::build::{Order, load_inputs, memory_needed};
     use crate::files::{atomic, memory::require_memory, texture};
+    use crate::project::Project;
     use crate::scene::{OffscreenRenderer, RenderParams, render_memory_bytes};
 
     let Some(path) = &options.render else { return Ok(Vec::new()) };
-    let Project { recipe, files, view, export, .. } = project;
+    let ProjectFile { project, settings } = file;
+    let Project { recipe, files, water, .. } = &**project;
     let [width, height] = options.render_size.0;
     texture::check_size(path, [width, height].map(|side| side as usize))?;
     let paths = paths(options);
@@ -49,7 +51,7 @@ pub fn stage(project: &Project, options: &BuildOptions, progress: &Progress) -> 
     let source = options.source.clone().unwrap_or_default();
     let inputs = load_inputs(recipe, files).map_err(|error| CliError::FileOf(source, error))?;
     let extent = recipe.world.extent();
-    let grid = options.size.unwrap_or(super::size::Size::longer(export.samples)).grid(extent);
+    let grid = options.size.unwrap_or(super::size::Size::longer(settings.export.samples)).grid(extent);
     let most = (2 * width.max(height) as usize + 1).min(MOST_SAMPLES);
     let longer = grid.width().max(grid.height());
     let grid = if longer > most { Grid::fitted(extent, most) } else { grid };
@@ -62,7 +64,7 @@ pub fn stage(project: &Project, options: &BuildOptions, progress: &Progress) -> 
     let (fixed_m, size) = (recipe.world.height_range_m, [grid.width(), grid.height()]);
     let painting = || paint_once(&terrain, &recipe.texture, fixed_m, &inputs, None, size, progress);
     let colours = progress.stage(0.4..0.6, painting)?.picture;
-    let params = RenderParams::new(terrain, colours, recipe.light.clone(), view.water_m);
+    let params = RenderParams::new(terrain, colours, recipe.light.clone(), water.water_m);
     let params = if options.turntable.is_some() { params.turning([width, height]) } else { params };
 
     progress.stage(0.6..1.0, || {

@@ -1,35 +1,37 @@
 //! Where a recipe comes from: a project's file, or a preset.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use super::arguments::Changes;
 use super::error::CliError;
 use crate::engine::parameters::nearest_name;
-use crate::project::{Project, presets};
+use crate::project::{ProjectFile, presets};
 
 /// The project that is named, with the changes that are asked for.
-pub fn open(source: &str, changes: &Changes) -> Result<Project, CliError> {
-    let mut project = match source.strip_prefix("preset:") {
+pub fn open(source: &str, changes: &Changes) -> Result<ProjectFile, CliError> {
+    let mut file = match source.strip_prefix("preset:") {
         Some(name) => preset(name)?,
-        None => Project::open(Path::new(source)).map_err(|error| CliError::Project(source.to_string(), error))?,
+        None => ProjectFile::open(Path::new(source)).map_err(|error| CliError::Project(source.to_string(), error))?,
     };
     if let Some(seed) = changes.seed {
-        project.recipe.seed = seed;
+        Arc::make_mut(&mut file.project).recipe.seed = seed;
     }
-    let named = project.recipe.files();
+    let named = file.project.recipe.files();
     for assignment in &changes.set {
         let refused = |error| CliError::Set(assignment.clone(), error);
-        project.set(assignment).map_err(refused)?;
+        file.set(assignment).map_err(refused)?;
     }
     // An assignment may have named another file.
-    if project.recipe.files() != named {
+    if file.project.recipe.files() != named {
         let folder = Path::new(source).parent().unwrap_or(Path::new(""));
+        let project = Arc::make_mut(&mut file.project);
         project.load_files(folder).map_err(|error| CliError::Project(source.to_string(), error))?;
     }
-    Ok(project)
+    Ok(file)
 }
 
-fn preset(name: &str) -> Result<Project, CliError> {
+fn preset(name: &str) -> Result<ProjectFile, CliError> {
     let found = presets().iter().find(|preset| preset.name == name).ok_or_else(|| {
         let advice = match nearest_name(name, presets().iter().map(|preset| preset.name)) {
             Some(nearest) => format!("did you mean preset:{nearest}? \"upthrust presets\" lists all"),
@@ -37,7 +39,7 @@ fn preset(name: &str) -> Result<Project, CliError> {
         };
         CliError::UnknownPreset(name.into(), advice)
     })?;
-    found.project().map_err(|error| CliError::Project(format!("preset:{name}"), error))
+    found.file().map_err(|error| CliError::Project(format!("preset:{name}"), error))
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use std::collections::btree_map::Entry;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -22,7 +22,8 @@ pub use self::presets::{Preset, preset_projects, presets};
 use crate::engine::Recipe;
 use crate::engine::analysis::DEFAULT_WALKABLE_DEG;
 use crate::engine::parameters::{
-    Field, FileName, Parameter, ParameterError, Problem, Spec, group_from_json, nearest_name, not_an_object, parameters,
+    Field, FileName, Group as _, Parameter, ParameterError, Parameters as _, Problem, Spec, group_from_json,
+    nearest_name, not_an_object, parameters,
 };
 
 /// The version of the file format that this program writes; it reads this one and all before it.
@@ -40,27 +41,33 @@ pub const IMPORT_EXTENSIONS: [&str; 14] =
     ["png", "r16", "raw", "r32", "xy", "asc", "pgm", "bmp", "jpg", "jpeg", "tga", "exr", "tif", "tiff"];
 
 parameters! {
-    /// How the project is looked at in the editor.
+    /// How the editor shows the project. Saved with it, but not an edit.
     pub struct ViewSettings {
-        /// Samples along the longer side of the preview; the land itself is the same at every size.
+        /// Samples along the longer side of the preview; the terrain itself is the same at every size.
         preview_samples: u32 = 513,
             Spec::number("Preview samples", 33.0, 4097.0).slider(129.0, 2049.0).logarithmic();
-        /// How many iterations each frame of the animation adds; 0: as many as it takes to be through in four seconds.
+        /// How many iterations each frame of the animation adds; 0: as many as it takes to finish in four seconds.
         iterations_per_frame: u32 = 1,
             Spec::number("Iterations a frame", 0.0, 1_000_000.0).slider(1.0, 100.0).logarithmic();
-        /// The level of the water in the views; empty: none. It is to look at and changes no land; the notes of an import say
-        /// where it lies.
-        water_m: Option<f64> = None, Spec::number("Water level", -20_000.0, 100_000.0).slider(-500.0, 2000.0).unit("m");
-        /// The slope up to which ground counts as walkable.
-        walkable_deg: f64 = DEFAULT_WALKABLE_DEG, Spec::number("Walkable up to", 0.0, 90.0).slider(5.0, 70.0).unit("°");
+        /// The steepest slope that counts as walkable.
+        walkable_deg: f64 = DEFAULT_WALKABLE_DEG,
+            Spec::number("Walkable up to", 0.0, 90.0).slider(5.0, 70.0).unit("°");
         /// The parameters that variations leave alone: the seed of their step, and their key.
         locked: Vec<String> = Vec::new(), Spec::new("Locked parameters");
     }
 }
 
 parameters! {
-    /// What is exported where nothing else is said.
-    pub struct Export {
+    /// The water shown over the terrain.
+    pub struct Water {
+        /// The level of the water in the views; empty: none. It does not change the terrain; import notes state it.
+        water_m: Option<f64> = None, Spec::number("Water level", -20_000.0, 100_000.0).slider(-500.0, 2000.0).unit("m");
+    }
+}
+
+parameters! {
+    /// The sizes to export by default.
+    pub struct ExportSettings {
         /// Samples along the longer side of exported heightmaps.
         samples: u32 = 1025, Spec::number("Samples", 2.0, 65_537.0).slider(129.0, 8193.0).logarithmic();
         /// Pixels along the longer side of exported textures.
@@ -68,97 +75,42 @@ parameters! {
     }
 }
 
-/// The document.
+/// What edits change and undo restores.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Project {
     /// The title.
     pub name: String,
-    /// What kind of land it is, in a sentence.
+    /// A sentence that describes the terrain.
     pub description: String,
-    /// What decides the land and its texture.
+    /// Everything that determines the terrain and its texture.
     pub recipe: Recipe,
-    /// How it is looked at.
-    pub view: ViewSettings,
-    /// How it is exported.
-    pub export: Export,
+    /// The water shown over the terrain.
+    pub water: Water,
     /// The bytes of the imported files, so that a project that is moved or mailed still opens.
     pub files: BTreeMap<FileName, Arc<Vec<u8>>>,
+}
+
+/// How a project is viewed and exported: saved with it, but never undone.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ProjectSettings {
+    /// How the editor shows it.
+    pub view: ViewSettings,
+    /// The sizes to export by default.
+    pub export: ExportSettings,
+}
+
+/// The contents of a project file.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ProjectFile {
+    /// What edits change.
+    pub project: Arc<Project>,
+    /// How it is viewed and exported.
+    pub settings: ProjectSettings,
 }
 
 const KEYS: [&str; 7] = ["format", "name", "description", "recipe", "view", "export", "files"];
 
 impl Project {
-    /// The project as the text of its file.
-    pub fn to_json(&self) -> String {
-        let mut text = format!("{:#}", self.to_value());
-        text.push('\n');
-        text
-    }
-
-    fn to_value(&self) -> Value {
-        let mut object = Map::new();
-        object.insert("format".into(), FORMAT.into());
-        object.insert("name".into(), self.name.as_str().into());
-        object.insert("description".into(), self.description.as_str().into());
-        object.insert("recipe".into(), self.recipe.to_json());
-        object.insert("view".into(), self.view.to_value());
-        object.insert("export".into(), self.export.to_value());
-        let used = self.recipe.files();
-        let files: Map<String, Value> = self
-            .files
-            .iter()
-            .filter(|(name, _)| used.contains(name))
-            .map(|(name, bytes)| (name.0.clone(), packed(bytes).into()))
-            .collect();
-        if !files.is_empty() {
-            object.insert("files".into(), Value::Object(files));
-        }
-        Value::Object(object)
-    }
-
-    /// A project from the text of its file.
-    pub fn from_json(text: &str) -> Result<Self, ProjectError> {
-        let value: Value = serde_json::from_str(text).map_err(|error| ProjectError::Json(error.to_string()))?;
-        Self::from_value(&value)
-    }
-
-    fn from_value(value: &Value) -> Result<Self, ProjectError> {
-        let Value::Object(object) = value else {
-            return Err(ProjectError::Parameter(not_an_object(value).within("project")));
-        };
-        match object.get("format") {
-            None => return Err(ProjectError::NoFormat),
-            Some(format) => match format.as_u64() {
-                Some(1) => {}
-                Some(newer) if newer > u64::from(FORMAT) => return Err(ProjectError::NewerFormat(newer)),
-                _ => return Err(ProjectError::UnknownFormat(format.to_string())),
-            },
-        }
-        let mut project = Self::default();
-        for (key, value) in object {
-            match key.as_str() {
-                "format" => {}
-                "name" => project.name = text(key, value)?,
-                "description" => project.description = text(key, value)?,
-                "recipe" => project.recipe = Recipe::from_json(value).map_err(|error| error.within(key))?,
-                "view" => project.view = group_from_json(value).map_err(|error| error.within(key))?,
-                "export" => project.export = group_from_json(value).map_err(|error| error.within(key))?,
-                "files" => project.files = files_from_value(value, MAX_FILE_BYTES)?,
-                _ => return Err(ParameterError::unknown_key(key, KEYS).into()),
-            }
-        }
-        Ok(project)
-    }
-
-    /// Reads a project's file, and beside it the files that it names but does not hold.
-    pub fn open(path: &Path) -> Result<Self, ProjectError> {
-        let bytes = read_at_most(path, MAX_FILE_BYTES)?;
-        let text = String::from_utf8(bytes).map_err(|_| ProjectError::Json("it is not text".into()))?;
-        let mut project = Self::from_json(&text)?;
-        project.load_files(path.parent().unwrap_or(Path::new("")))?;
-        Ok(project)
-    }
-
     /// Reads the files that the recipe names but the project does not hold, relative to `folder`.
     pub fn load_files(&mut self, folder: &Path) -> Result<(), ProjectError> {
         for name in self.recipe.files() {
@@ -199,22 +151,108 @@ impl Project {
         self.files.insert(name.clone(), bytes);
         name
     }
+}
+
+impl ProjectFile {
+    /// A file of this project with default settings.
+    pub fn new(project: impl Into<Arc<Project>>) -> Self {
+        Self { project: project.into(), settings: ProjectSettings::default() }
+    }
+
+    /// The text of the file.
+    pub fn to_json(&self) -> String {
+        let mut text = format!("{:#}", self.to_value());
+        text.push('\n');
+        text
+    }
+
+    fn to_value(&self) -> Value {
+        let Project { name, description, recipe, files, .. } = &*self.project;
+        let mut object = Map::new();
+        object.insert("format".into(), FORMAT.into());
+        object.insert("name".into(), name.as_str().into());
+        object.insert("description".into(), description.as_str().into());
+        object.insert("recipe".into(), recipe.to_json());
+        object.insert("view".into(), self.view_to_value());
+        object.insert("export".into(), self.settings.export.to_value());
+        let used = recipe.files();
+        let files: Map<String, Value> = files
+            .iter()
+            .filter(|(name, _)| used.contains(name))
+            .map(|(name, bytes)| (name.0.clone(), packed(bytes).into()))
+            .collect();
+        if !files.is_empty() {
+            object.insert("files".into(), Value::Object(files));
+        }
+        Value::Object(object)
+    }
+
+    /// The `view` object, which in files holds the water too.
+    fn view_to_value(&self) -> Value {
+        let value = |key| self.settings.view.get(key).or_else(|| self.project.water.get(key)).unwrap_or_default();
+        view_table().iter().map(|parameter| (parameter.key.to_string(), value(parameter.key))).collect()
+    }
+
+    /// Reads the text of a project file.
+    pub fn from_json(text: &str) -> Result<Self, ProjectError> {
+        let value: Value = serde_json::from_str(text).map_err(|error| ProjectError::Json(error.to_string()))?;
+        Self::from_value(&value)
+    }
+
+    fn from_value(value: &Value) -> Result<Self, ProjectError> {
+        let Value::Object(object) = value else {
+            return Err(ProjectError::Parameter(not_an_object(value).within("project")));
+        };
+        match object.get("format") {
+            None => return Err(ProjectError::NoFormat),
+            Some(format) => match format.as_u64() {
+                Some(1) => {}
+                Some(newer) if newer > u64::from(FORMAT) => return Err(ProjectError::NewerFormat(newer)),
+                _ => return Err(ProjectError::UnknownFormat(format.to_string())),
+            },
+        }
+        let (mut project, mut settings) = (Project::default(), ProjectSettings::default());
+        for (key, value) in object {
+            match key.as_str() {
+                "format" => {}
+                "name" => project.name = text(key, value)?,
+                "description" => project.description = text(key, value)?,
+                "recipe" => project.recipe = Recipe::from_json(value).map_err(|error| error.within(key))?,
+                "view" => {
+                    (settings.view, project.water) = view_from_value(value).map_err(|error| error.within(key))?;
+                }
+                "export" => settings.export = group_from_json(value).map_err(|error| error.within(key))?,
+                "files" => project.files = files_from_value(value, MAX_FILE_BYTES)?,
+                _ => return Err(ParameterError::unknown_key(key, KEYS).into()),
+            }
+        }
+        Ok(Self { project: Arc::new(project), settings })
+    }
+
+    /// Reads a project file, and the files beside it that it names but does not hold.
+    pub fn open(path: &Path) -> Result<Self, ProjectError> {
+        let bytes = read_at_most(path, MAX_FILE_BYTES)?;
+        let text = String::from_utf8(bytes).map_err(|_| ProjectError::Json("it is not text".into()))?;
+        let mut file = Self::from_json(&text)?;
+        Arc::make_mut(&mut file.project).load_files(path.parent().unwrap_or(Path::new("")))?;
+        Ok(file)
+    }
 
     /// Sets any parameter by its path in the file, as in `stack.0.count=500`; paths begin inside `recipe`, or with
-    /// `view` or `export`. The value is JSON, or else taken as text. On an error nothing is changed.
+    /// `view` or `export`. The value is parsed as JSON if possible, or else taken as text. On an error nothing changes.
     pub fn set(&mut self, assignment: &str) -> Result<(), ProjectError> {
         let Some((path, written)) = assignment.split_once('=') else {
             return Err(ProjectError::NoAssignment(assignment.into()));
         };
         let value = serde_json::from_str(written).unwrap_or_else(|_| Value::from(written));
-        // No assignment reaches the files, and to pack them takes long.
-        let files = std::mem::take(&mut self.files);
+        // Compressing the files takes long, and no assignment reaches them.
+        let files = std::mem::take(&mut Arc::make_mut(&mut self.project).files);
         let changed = self.with(path, value).map(|changed| *self = changed);
-        self.files = files;
+        Arc::make_mut(&mut self.project).files = files;
         changed
     }
 
-    /// The project with another value at a path.
+    /// The file with another value at a path.
     fn with(&self, path: &str, value: Value) -> Result<Self, ProjectError> {
         let mut document = self.to_value();
         let first = path.split('.').next().unwrap_or_default();
@@ -225,6 +263,29 @@ impl Project {
         *place(root, path)? = value;
         Self::from_value(&document)
     }
+}
+
+/// The rows of the `view` object of project files: the view settings and the water, in the order of the file.
+pub fn view_table() -> &'static [Parameter] {
+    static TABLE: LazyLock<Vec<Parameter>> = LazyLock::new(|| {
+        let mut table = ViewSettings::parameters().to_vec();
+        let at = table.iter().position(|parameter| parameter.key == "walkable_deg").unwrap_or(table.len());
+        table.splice(at..at, Water::parameters().iter().cloned());
+        table
+    });
+    &TABLE
+}
+
+/// Reads the `view` object.
+fn view_from_value(value: &Value) -> Result<(ViewSettings, Water), ParameterError> {
+    let Value::Object(object) = value else { return Err(not_an_object(value)) };
+    let is_in = |table: &[Parameter], key: &str| table.iter().any(|parameter| parameter.key == key);
+    if let Some(unknown) = object.keys().find(|key| !is_in(view_table(), key)) {
+        return Err(ParameterError::unknown_key(unknown, view_table().iter().map(|parameter| parameter.key)));
+    }
+    let (water, view): (Map<_, _>, Map<_, _>) =
+        object.clone().into_iter().partition(|(key, _)| is_in(Water::parameters(), key));
+    Ok((group_from_json(&Value::Object(view))?, group_from_json(&Value::Object(water))?))
 }
 
 /// The value at a path of keys and indices. A group that is switched off (`null`) is switched on by naming a key in
@@ -316,33 +377,34 @@ mod tests {
     const SMALL: &str =
         r#"{"format": 1, "recipe": {"stack": [{"operation": "faults"}, {"operation": "heightmap", "file": "a.png"}]}}"#;
 
-    fn small() -> Project {
-        Project::from_json(SMALL).expect("valid")
+    fn small() -> ProjectFile {
+        ProjectFile::from_json(SMALL).expect("valid")
     }
 
     #[track_caller]
     fn check_refused(text: &str, message: &str) {
-        let error = Project::from_json(text).expect_err("must be refused");
+        let error = ProjectFile::from_json(text).expect_err("must be refused");
         assert!(error.to_string().contains(message), "{error}");
     }
 
     #[test]
     fn only_the_format_must_be_there() {
-        let project = Project::from_json(r#"{"format": 1}"#).expect("valid");
-        assert_eq!(project, Project::default());
-        assert!(project.recipe.stack.is_empty());
+        let project = ProjectFile::from_json(r#"{"format": 1}"#).expect("valid");
+        assert_eq!(project, ProjectFile::default());
+        assert!(project.project.recipe.stack.is_empty());
     }
 
     #[test]
     fn projects_and_their_files_survive_the_way_through_json() {
-        let mut project = small();
+        let mut file = small();
+        let project = Arc::make_mut(&mut file.project);
         project.name = "Fjord".into();
         let name = project.import_file("a.png", vec![1, 2, 3, 0, 0, 0]);
-        assert_eq!(Project::from_json(&project.to_json()), Ok(project.clone()));
+        assert_eq!(ProjectFile::from_json(&file.to_json()), Ok(file.clone()));
         // A file that no step draws on is left behind.
-        project.recipe.stack.truncate(1);
-        let read = Project::from_json(&project.to_json()).expect("valid");
-        assert!(!read.files.contains_key(&name));
+        Arc::make_mut(&mut file.project).recipe.stack.truncate(1);
+        let read = ProjectFile::from_json(&file.to_json()).expect("valid");
+        assert!(!read.project.files.contains_key(&name));
     }
 
     #[test]
@@ -385,8 +447,9 @@ mod tests {
         std::fs::write(path("secret"), "s").expect("written");
         std::fs::create_dir(path("folder.png")).expect("made");
         let load = |name: &str| {
-            let mut project = small();
-            project.set(&format!("stack.1.file={name}")).expect("set");
+            let mut file = small();
+            file.set(&format!("stack.1.file={name}")).expect("set");
+            let mut project = Arc::unwrap_or_clone(file.project);
             project.load_files(folder.path()).map(|()| project).map_err(|error| error.to_string())
         };
         let project = load("a.png").expect("readable");
@@ -411,7 +474,7 @@ mod tests {
 
     #[test]
     fn any_parameter_is_set_by_its_path() {
-        let mut project = small();
+        let mut file = small();
         for assignment in [
             "stack.0.count=5",
             "stack.0.wind.k=0.25",
@@ -422,20 +485,21 @@ mod tests {
             "view.preview_samples=257",
             "texture.types.0.elevation=[1, 2]",
         ] {
-            project.set(assignment).expect(assignment);
+            file.set(assignment).expect(assignment);
         }
-        let json = project.recipe.to_json();
+        let json = file.project.recipe.to_json();
         assert_eq!((&json["stack"][0]["count"], &json["stack"][0]["wind"]["k"]), (&5.into(), &0.25.into()));
-        assert_eq!((project.recipe.seed, project.recipe.world.width_m, project.view.preview_samples), (7, 99.5, 257));
-        project.set("stack.0.wind=null").expect("nullable");
-        assert!(project.recipe.to_json()["stack"][0]["wind"].is_null());
+        assert_eq!((file.project.recipe.seed, file.project.recipe.world.width_m), (7, 99.5));
+        assert_eq!(file.settings.view.preview_samples, 257);
+        file.set("stack.0.wind=null").expect("nullable");
+        assert!(file.project.recipe.to_json()["stack"][0]["wind"].is_null());
     }
 
     #[test]
     fn a_refused_assignment_changes_nothing() {
-        let mut project = small();
-        project.import_file("a.png", vec![1]);
-        let before = project.clone();
+        let mut file = small();
+        Arc::make_mut(&mut file.project).import_file("a.png", vec![1]);
+        let before = file.clone();
         for (assignment, message) in [
             ("stack.0.count", "PATH=VALUE"),
             ("stack.0.coutn=5", "stack.0.coutn: there is no such key; did you mean \"count\"?"),
@@ -445,9 +509,19 @@ mod tests {
             ("stack.0.wind.kk=0.5", "did you mean \"k\"?"),
             ("stack.0.count.x=1", "there is no such key"),
         ] {
-            let error = project.set(assignment).expect_err(assignment);
+            let error = file.set(assignment).expect_err(assignment);
             assert!(error.to_string().contains(message), "{assignment}: {error}");
         }
-        assert_eq!(project, before);
+        assert_eq!(file, before);
+    }
+
+    #[test]
+    fn the_water_stays_in_the_view_object() {
+        let mut file = small();
+        file.set("view.water_m=12").expect("set");
+        assert_eq!(file.project.water.water_m, Some(12.0));
+        assert!(file.to_json().contains(r#""water_m": 12.0"#));
+        assert_eq!(ProjectFile::from_json(&file.to_json()), Ok(file));
+        check_refused(r#"{"format": 1, "view": {"watter_m": 1}}"#, "did you mean \"water_m\"?");
     }
 }

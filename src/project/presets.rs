@@ -1,8 +1,8 @@
 //! The presets that ship with the program: projects like any other, built in.
 
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
-use super::{Project, ProjectError};
+use super::{Project, ProjectError, ProjectFile};
 
 /// A project that ships with the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,7 +15,12 @@ pub struct Preset {
 impl Preset {
     /// The preset as a project.
     pub fn project(&self) -> Result<Project, ProjectError> {
-        Project::from_json(self.json)
+        Ok(Arc::unwrap_or_clone(self.file()?.project))
+    }
+
+    /// The preset's project file.
+    pub fn file(&self) -> Result<ProjectFile, ProjectError> {
+        ProjectFile::from_json(self.json)
     }
 }
 
@@ -50,10 +55,10 @@ pub fn presets() -> &'static [Preset] {
     ]
 }
 
-/// Every preset with its project, read once; one that cannot be read would not ship.
-pub fn preset_projects() -> &'static [(Preset, Project)] {
-    static PROJECTS: LazyLock<Vec<(Preset, Project)>> =
-        LazyLock::new(|| presets().iter().filter_map(|preset| Some((*preset, preset.project().ok()?))).collect());
+/// Every preset with its project, parsed once.
+pub fn preset_projects() -> &'static [(Preset, ProjectFile)] {
+    static PROJECTS: LazyLock<Vec<(Preset, ProjectFile)>> =
+        LazyLock::new(|| presets().iter().filter_map(|preset| Some((*preset, preset.file().ok()?))).collect());
     &PROJECTS
 }
 
@@ -74,7 +79,7 @@ mod tests {
         shipped.sort();
         assert_eq!(files, shipped);
         for preset in presets() {
-            let project = preset.project().expect(preset.name);
+            let project = preset.file().expect(preset.name).project;
             assert!(!project.name.is_empty() && !project.description.is_empty(), "{}", preset.name);
         }
     }

@@ -143,7 +143,7 @@ fn presets_have_the_landforms_of_real_ranges() {
         let mut terrain = terrain_with_samples(&project.recipe, 513);
         if name == "volcanic-island" {
             terrain = middle(&terrain, ISLAND_SAMPLES);
-            let sea_m = project.view.water_m.expect("a water level");
+            let sea_m = project.water.water_m.expect("a water level");
             assert!(f64::from(terrain.min_max()[0]) > sea_m, "{name}: the measured square is partly under water");
         }
         let metrics = Metrics::of(&terrain, &Progress::new()).expect("not cancelled");

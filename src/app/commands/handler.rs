@@ -18,21 +18,28 @@ use crate::app::widgets::cards::index_after_move;
 use crate::engine::operations::AnyOperation;
 use crate::engine::random::Stream;
 use crate::engine::{Recipe, Step};
-use crate::project::{Project, preset_projects};
+use crate::project::{Project, ProjectFile, ProjectSettings, preset_projects};
 
 impl App {
-    /// Changes the project through the document's one door.
+    /// Changes how the project is viewed and exported, which is not an edit.
+    pub(crate) fn edit_settings(&mut self, change: impl FnOnce(&mut ProjectSettings)) {
+        let mut settings = self.document.settings().clone();
+        change(&mut settings);
+        self.document.set_settings(settings);
+    }
+
+    /// Commits one edit of the project.
     pub(crate) fn edit(&mut self, change: impl FnOnce(&mut Project)) {
         let mut project = (**self.document.project()).clone();
         change(&mut project);
-        self.document.propose(project, None);
+        self.document.commit(project, None);
     }
 
     pub(crate) fn execute(&mut self, ctx: &Context, command: Command) {
         let total = self.total();
         let at = self.ui.playback.position(total);
         match command {
-            Command::New => self.open_project("New project".into(), Project::default(), None),
+            Command::New => self.open_project("New project".into(), ProjectFile::default(), None),
             Command::Open => {
                 self.services.file_dialogs.ask(DialogRequest { purpose: DialogPurpose::Open, file_name: String::new() })
             }
@@ -44,8 +51,8 @@ impl App {
             Command::ClearRecentFiles => self.settings.recent.clear(),
             Command::OpenGallery => self.open_gallery(),
             Command::OpenPreset(i) => {
-                if let Some((_, project)) = preset_projects().get(i) {
-                    self.open_project(format!("Preset {}", project.name), project.clone(), None);
+                if let Some((_, file)) = preset_projects().get(i) {
+                    self.open_project(format!("Preset {}", file.project.name), file.clone(), None);
                 }
             }
             Command::SavePreset => self.open_save_preset(),
@@ -94,7 +101,7 @@ impl App {
                     let mut project = (**self.document.project()).clone();
                     let step = Step::new(operation).sized_for(&project.recipe.world);
                     self.ui.selection.step = add_step(&mut project.recipe, step);
-                    self.document.propose(project, None);
+                    self.document.commit(project, None);
                     self.ui.playback.seek(self.total(), self.total());
                 }
             }
@@ -121,7 +128,7 @@ impl App {
                 let mut project = (**self.document.project()).clone();
                 if let Some(step) = put(&mut project.recipe.stack, from, to) {
                     let name = format!("Move {}", step.title());
-                    self.document.propose_as(name, project);
+                    self.document.commit_as(name, project);
                     self.ui.selection.step = index_after_move(self.ui.selection.step, from, to);
                 }
             }
@@ -129,7 +136,7 @@ impl App {
                 let mut project = (**self.document.project()).clone();
                 if let Some(ground) = put(&mut project.recipe.texture.types, from, to) {
                     let name = format!("Move {}", ground.name);
-                    self.document.propose_as(name, project);
+                    self.document.commit_as(name, project);
                     self.ui.texture_panel.follow(|at| Some(index_after_move(at, from, to)));
                 }
             }
@@ -168,14 +175,14 @@ impl App {
                 if let Some(name) =
                     self.ui.fault_tool.adopt(&mut project.recipe, &mut self.ui.selection.step, step, number)
                 {
-                    self.document.propose_as(name, project);
+                    self.document.commit_as(name, project);
                 }
             }
             Command::Variations => self.ui.variations.toggle(),
             Command::AdoptVariation(place) => {
                 if let Some(recipe) = self.ui.variations.recipe(place) {
                     let project = Project { recipe: (**recipe).clone(), ..(**self.document.project()).clone() };
-                    self.document.propose_as(command.text(), project);
+                    self.document.commit_as(command.text(), project);
                 }
             }
             Command::ToggleLoop => self.ui.playback.toggle_loop(),
@@ -192,16 +199,16 @@ impl App {
             Command::LeftPanel => self.toggle_panel(ctx, Side::Left),
             Command::RightPanel => self.toggle_panel(ctx, Side::Right),
             Command::WaterLevel => {
-                if self.document.project().view.water_m.is_none() {
+                if self.document.project().water.water_m.is_none() {
                     let level = self.ui.scene.default_water_level_m();
-                    self.edit(|project| project.view.water_m = Some(level));
+                    self.edit(|project| project.water.water_m = Some(level));
                 }
                 self.ui.layout.maximised = self.ui.layout.maximised.filter(|view| *view == View::Scene);
                 self.ui.scene.focus_water_level();
             }
             Command::PreviewSamples(samples) => {
                 self.ui.preview.export_samples = None;
-                self.edit(|project| project.view.preview_samples = samples);
+                self.edit_settings(|settings| settings.view.preview_samples = samples);
             }
             Command::ExportSize => match self.ui.preview.export_samples.take() {
                 Some(_) => {}

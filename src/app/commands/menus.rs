@@ -262,7 +262,7 @@ fn view(around: &Around) -> Vec<Entry> {
         entries.push(Entry::Item(Item::new(around, panel).set(is_seen)));
     }
     entries.push(Entry::Line);
-    let samples = document.project().view.preview_samples;
+    let samples = document.settings().view.preview_samples;
     let sizes = PREVIEW_SAMPLES.map(|size| {
         let needed = bytes_of_preview(size).unwrap_or_default();
         let is_possible = around.free_bytes.is_none_or(|free| needed <= free);
@@ -325,7 +325,7 @@ pub(crate) fn free_bytes(ctx: &egui::Context) -> Option<u64> {
 mod tests {
     use super::*;
     use crate::app::commands::WITH_KEYS;
-    use crate::project::Project;
+    use crate::project::ProjectFile;
 
     fn commands(entries: &[Entry], found: &mut Vec<Command>) {
         for entry in entries {
@@ -339,7 +339,7 @@ mod tests {
 
     #[test]
     fn what_has_a_key_stands_in_a_menu_and_nothing_stands_there_twice() {
-        let (document, settings) = (Document::new(Project::default()), Settings::default());
+        let (document, settings) = (Document::new(ProjectFile::default()), Settings::default());
         let around = Around {
             document: &document,
             settings: &settings,

@@ -72,8 +72,13 @@ impl Palette {
             deeds.push(Deed::new(export, &export.text(), "File › Export".into(), target.key));
         }
         parameters(&around.document.project().recipe, &mut deeds);
-        for (i, (_, project)) in preset_projects().iter().enumerate() {
-            deeds.push(Deed::new(Command::OpenPreset(i), &project.name, "Preset".into(), &project.description));
+        for (i, (_, file)) in preset_projects().iter().enumerate() {
+            deeds.push(Deed::new(
+                Command::OpenPreset(i),
+                &file.project.name,
+                "Preset".into(),
+                &file.project.description,
+            ));
         }
         // What is typed in the frame of the keys that open it is meant for it.
         let query = ctx.input(|input| texts(&input.events).collect());
@@ -240,8 +245,8 @@ mod tests {
         assert_eq!(best("dark"), Some(Command::Theme(egui::ThemePreference::Dark)));
         assert_eq!(best("thermal"), Some(Command::AddStep("thermal_erosion")));
         assert!(matches!(best("volcanic"), Some(Command::OpenPreset(_))));
-        let top = project.recipe.stack.len() - 1;
-        let step = &project.recipe.stack[top];
+        let top = project.project.recipe.stack.len() - 1;
+        let step = &project.project.recipe.stack[top];
         let row = &step.operation.group().table()[0];
         assert_eq!(
             best(&format!("{} {}", step.title(), row.label)),

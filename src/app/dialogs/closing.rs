@@ -29,7 +29,8 @@ impl App {
         match path {
             Some(path) => self.save_to(path, origin),
             None => {
-                let stem = self.document.newest(origin).map(|project| document::file_stem(project)).unwrap_or_default();
+                let stem =
+                    self.document.newest(origin).map(|file| document::file_stem(&file.project)).unwrap_or_default();
                 self.services.file_dialogs.ask(DialogRequest {
                     purpose: DialogPurpose::Save { origin },
                     file_name: format!("{stem}{PROJECT_SUFFIX}"),
@@ -39,8 +40,8 @@ impl App {
     }
 
     pub(crate) fn save_to(&mut self, path: PathBuf, origin: usize) {
-        if let Some(project) = self.document.newest(origin) {
-            self.services.file_tasks.save(path, project.clone(), origin);
+        if let Some(file) = self.document.newest(origin) {
+            self.services.file_tasks.save(path, file, origin);
         }
     }
 
@@ -79,8 +80,8 @@ impl App {
             ui.label(if unsaved.len() == 1 { "This is not saved:" } else { "These are not saved:" });
             ui.add_space(4.0);
             ScrollArea::vertical().max_height(200.0).show(ui, |ui| {
-                for Unsaved { project, path, .. } in unsaved {
-                    ui.strong(document::title(project));
+                for Unsaved { file, path, .. } in unsaved {
+                    ui.strong(document::title(&file.project));
                     let place = path.as_ref().map(|path| path.display().to_string());
                     ui.weak(place.unwrap_or_else(|| "has no file yet; you will be asked for one".into()));
                 }

@@ -20,7 +20,7 @@ use crate::files::pace::CostEstimate;
 use crate::files::targets;
 use crate::files::targets::{Sizes, Target};
 use crate::files::tiles::{TileNaming, Tiles};
-use crate::project::{Export, Project};
+use crate::project::{ExportSettings, Project};
 use crate::worker::{ExportOutcome, ExportStatus, TargetCheck};
 
 /// How the heightmap is written where it is made for no program.
@@ -215,7 +215,13 @@ impl ExportWindow {
     }
 
     /// Draws the window.
-    pub(crate) fn ui(&mut self, ctx: &egui::Context, project: &mut Project, around: &Around) -> Option<Decision> {
+    pub(crate) fn ui(
+        &mut self,
+        ctx: &egui::Context,
+        project: &Project,
+        settings: &mut ExportSettings,
+        around: &Around,
+    ) -> Option<Decision> {
         let modal = modal("export", ctx).show(ctx, |ui| {
             ui.set_width(WIDTH);
             if self.is_running || around.status.is_some() {
@@ -227,7 +233,7 @@ impl ExportWindow {
                 }
                 decision
             } else {
-                self.choosing_ui(ui, project, around)
+                self.choosing_ui(ui, project, settings, around)
             }
         });
         let should_close = modal.should_close();
@@ -238,15 +244,21 @@ impl ExportWindow {
         decision
     }
 
-    fn choosing_ui(&mut self, ui: &mut Ui, project: &mut Project, around: &Around) -> Option<Decision> {
+    fn choosing_ui(
+        &mut self,
+        ui: &mut Ui,
+        project: &Project,
+        settings: &mut ExportSettings,
+        around: &Around,
+    ) -> Option<Decision> {
         let mut decision = None;
         ui.heading("Export");
         ui.add_space(4.0);
         self.target_ui(ui);
-        self.size_ui(ui, project.recipe.world.extent(), &mut project.export);
+        self.size_ui(ui, project.recipe.world.extent(), settings);
         let folder = self.folder_ui(ui, project, around, &mut decision);
         ui.add_space(8.0);
-        let order = self.order(project, Path::new(&folder));
+        let order = self.order(project, settings, Path::new(&folder));
         let plan = order.and_then(|order| {
             let plan = order.plan().map_err(|error| error.to_string())?;
             Ok((order, plan))
@@ -337,7 +349,7 @@ impl ExportWindow {
     }
 
     /// Samples, pixels and tiles.
-    fn size_ui(&mut self, ui: &mut Ui, extent: Extent, export: &mut Export) {
+    fn size_ui(&mut self, ui: &mut Ui, extent: Extent, export: &mut ExportSettings) {
         let counts = self.counts();
         let sides = self.target.map(|target| target.sizes.sides()).unwrap_or_default();
         let has_texture = self.target.map_or(self.texture, |target| {
@@ -527,27 +539,27 @@ impl ExportWindow {
     }
 
     /// The samples of the whole export of a project.
-    pub(crate) fn grid(&self, Project { recipe, export, .. }: &Project) -> Grid {
-        let (extent, counts) = (recipe.world.extent(), self.counts());
+    pub(crate) fn grid(&self, extent: Extent, export: &ExportSettings) -> Grid {
+        let counts = self.counts();
         let longer = self.longer(extent, export.samples as usize);
         self.target.map_or_else(|| Grid::fitted(extent, longer), |to| to.grid(extent, longer, counts))
     }
 
     /// The order; in words, why there is none.
-    fn order(&self, project: &Project, folder: &Path) -> Result<Order, String> {
+    fn order(&self, project: &Project, export: &ExportSettings, folder: &Path) -> Result<Order, String> {
         if folder.as_os_str().is_empty() {
             return Err("Type or choose a folder.".into());
         }
-        let Project { name, recipe, export, .. } = project;
+        let Project { name, recipe, .. } = project;
         let (extent, counts) = (recipe.world.extent(), self.counts());
         let pixels = texture_size(extent, export.texture_pixels as usize);
         // Every tile has whole pixels.
         let pixels = [0, 1].map(|axis| pixels[axis].div_ceil(counts[axis]) * counts[axis]);
-        let grid = self.grid(project);
+        let grid = self.grid(extent, export);
         let tiles = Tiles { counts, only: None, names: TileNaming::FromNorthWest };
         let mut order = Order {
             tiles: Some(tiles).filter(|_| counts != [1; 2]),
-            sea_m: project.view.water_m.map(|water_m| water_m as f32),
+            sea_m: project.water.water_m.map(|water_m| water_m as f32),
             ..Order::new(name.clone(), recipe.clone(), grid)
         };
         match self.target {
@@ -761,8 +773,13 @@ fn bytes(count: u64) -> String {
 #[cfg(test)]
 impl ExportWindow {
     /// The lines of the list, with the names of the files and the most bytes that they will have.
-    pub(crate) fn listed(&self, project: &Project, folder: &Path) -> Vec<(String, String, Option<u64>)> {
-        let order = self.order(project, folder).expect("possible");
+    pub(crate) fn listed(
+        &self,
+        project: &Project,
+        export: &ExportSettings,
+        folder: &Path,
+    ) -> Vec<(String, String, Option<u64>)> {
+        let order = self.order(project, export, folder).expect("possible");
         let plan = order.plan().expect("possible");
         let each =
             |planned: &PlannedFile| (file_line(&order, planned), file_name(&planned.path), most_bytes(&order, planned));

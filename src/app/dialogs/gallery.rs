@@ -19,7 +19,7 @@ use crate::app::widgets::search::{rank, words};
 use crate::app::widgets::theme::colours;
 use crate::app::widgets::{heading, icon_button, main_button, modal};
 use crate::engine::Image;
-use crate::project::{Project, preset_projects};
+use crate::project::{Project, ProjectFile, preset_projects};
 use crate::worker::{Thumbnail, ThumbnailRequest, ThumbnailStyle, Thumbnailer, Wake};
 
 /// The size of a picture, points, and how many pixels of it are drawn along the longer side.
@@ -49,7 +49,7 @@ enum Section {
 #[derive(Debug)]
 pub(crate) struct UserPreset {
     pub(crate) path: PathBuf,
-    pub(crate) project: Project,
+    pub(crate) file: ProjectFile,
     /// The picture beside it, if there is one.
     pub(crate) picture: Option<Image>,
 }
@@ -58,7 +58,7 @@ pub(crate) struct UserPreset {
 #[derive(Clone, Debug)]
 pub(crate) enum GalleryResponse {
     /// To begin with this one.
-    Open(Arc<Project>),
+    Open(ProjectFile),
     /// To have one of the own presets no more.
     Delete(PathBuf),
     Close,
@@ -70,16 +70,17 @@ struct Card {
     section: Section,
     /// Where it lies, if it is one's own.
     path: Option<PathBuf>,
-    project: Arc<Project>,
+    file: ProjectFile,
     /// What it is found by, in small letters.
     found_by: [String; 3],
 }
 
 impl Card {
-    fn new(name: &str, section: Section, path: Option<PathBuf>, project: Project) -> Self {
+    fn new(name: &str, section: Section, path: Option<PathBuf>, file: ProjectFile) -> Self {
+        let project = &file.project;
         let found_by = [&project.name, name, &project.description].map(|text| text.to_lowercase());
         let kind = if path.is_some() { "own" } else { "preset" };
-        Self { key: format!("{kind} {name}"), section, path, project: Arc::new(project), found_by }
+        Self { key: format!("{kind} {name}"), section, path, file, found_by }
     }
 }
 
@@ -106,10 +107,10 @@ pub(crate) struct Gallery {
 
 impl Gallery {
     pub(crate) fn new(wake: Wake) -> Self {
-        let shipped = preset_projects().iter().map(|(preset, project)| {
+        let shipped = preset_projects().iter().map(|(preset, file)| {
             let is_source = SOURCES.iter().any(|source| preset.name.starts_with(source));
             let section = if is_source { Section::Source } else { Section::Landscape };
-            Card::new(preset.name, section, None, project.clone())
+            Card::new(preset.name, section, None, file.clone())
         });
         let cards = shipped.collect();
         let (pictures, query) = (BTreeMap::new(), String::new());
@@ -145,8 +146,8 @@ impl Gallery {
                     Some(thumbnailer) => {
                         thumbnailer.request(ThumbnailRequest {
                             key: card.key.clone(),
-                            recipe: Arc::new(card.project.recipe.clone()),
-                            files: card.project.files.clone(),
+                            recipe: Arc::new(card.file.project.recipe.clone()),
+                            files: card.file.project.files.clone(),
                             pixels: PIXELS,
                             style: ThumbnailStyle::Texture,
                         });
@@ -185,9 +186,9 @@ impl Gallery {
         self.cards.retain(|card| card.section != Section::Own);
         let has_own_picture = |key: &str| key.starts_with("own ");
         self.pictures.retain(|key, shown| !has_own_picture(key) || matches!(shown, ThumbnailState::Drawn(_)));
-        for UserPreset { path, project, picture } in presets {
+        for UserPreset { path, file, picture } in presets {
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            let card = Card::new(&name, Section::Own, Some(path), project);
+            let card = Card::new(&name, Section::Own, Some(path), file);
             if let Some(picture) = picture {
                 self.pictures.insert(card.key.clone(), ThumbnailState::Drawn(upload(ctx, &card.key, &picture)));
             }
@@ -214,7 +215,7 @@ impl Gallery {
     /// Whether a preset of that name has its picture.
     #[cfg(test)]
     pub(crate) fn shows(&self, name: &str) -> bool {
-        let card = self.cards.iter().find(|card| card.project.name == name);
+        let card = self.cards.iter().find(|card| card.file.project.name == name);
         card.is_some_and(|card| matches!(self.pictures.get(&card.key), Some(ThumbnailState::Drawn(_))))
     }
 
@@ -271,7 +272,7 @@ impl Gallery {
         let reveal = self.reveal || chosen != before;
         let mut decision = None;
         if pressed(Key::Enter) {
-            decision = found.get(chosen).map(|card| GalleryResponse::Open(card.project.clone()));
+            decision = found.get(chosen).map(|card| GalleryResponse::Open(card.file.clone()));
         }
         let (mut pointed, mut doomed) = (None, None);
         let area = ScrollArea::vertical().max_height(height).min_scrolled_height(height).auto_shrink(false);
@@ -297,13 +298,14 @@ impl Gallery {
                                 Vec2::splat(20.0),
                             );
                             let mut place = ui.new_child(egui::UiBuilder::new().max_rect(corner));
-                            if icon_button(&mut place, ICON_DELETE, &format!("Delete {}", card.project.name)).clicked()
+                            if icon_button(&mut place, ICON_DELETE, &format!("Delete {}", card.file.project.name))
+                                .clicked()
                             {
                                 doomed = Some(path.clone());
                             }
                         }
                         if response.clicked() {
-                            decision = Some(GalleryResponse::Open(card.project.clone()));
+                            decision = Some(GalleryResponse::Open(card.file.clone()));
                         }
                         // A card that is scrolled under a resting pointer is not chosen by it.
                         if response.hovered() && ui.input(|input| input.pointer.delta() != Vec2::ZERO) {
@@ -335,7 +337,7 @@ impl Gallery {
             return closes.then_some(GalleryResponse::Close);
         };
         let name = self.cards.iter().find(|card| card.path.as_deref() == Some(&*doomed));
-        let name = name.map(|card| card.project.name.clone()).unwrap_or_default();
+        let name = name.map(|card| card.file.project.name.clone()).unwrap_or_default();
         let (_, [delete, keep]) = Sides::new().show(
             ui,
             |ui| ui.label(format!("Delete the preset {name} and its file?")),
@@ -387,8 +389,8 @@ fn beside(rows: &[Vec<usize>], chosen: usize, down: bool) -> usize {
 /// A card: picture, name, what it is like.
 fn card_ui(ui: &mut Ui, card: &Card, is_chosen: bool, shown: Option<&ThumbnailState>) -> Response {
     let (rect, response) = ui.allocate_exact_size(CARD, Sense::click());
-    let name = crate::app::document::title(&card.project);
-    let doc = &card.project.description;
+    let name = crate::app::document::title(&card.file.project);
+    let doc = &card.file.project.description;
     response.widget_info(|| WidgetInfo::selected(egui::Role::Button, true, is_chosen, name));
     ui.ctx().accesskit_node_builder(response.id, |node| node.set_description(doc.as_str()));
     if !ui.is_rect_visible(rect) {

@@ -12,13 +12,13 @@ use crate::app::dialogs::export;
 use crate::app::dialogs::export::Decision;
 use crate::app::dialogs::file_dialogs::{DialogPurpose, DialogRequest, PathField};
 use crate::app::dialogs::gallery::SavePresetDialog;
+use crate::app::document::Draft;
 use crate::app::document::Unsaved;
 use crate::app::tasks::recovery::RecoveredProject;
 use crate::app::views::scene;
 use crate::app::views::scene::{RenderDialog, RenderTask};
 use crate::app::widgets::modal;
 use crate::app::{App, commands};
-use crate::project::Project;
 
 /// A window over the others.
 pub(crate) enum Modal {
@@ -46,13 +46,14 @@ pub(crate) enum Modal {
 
 impl App {
     /// Draws the window that stands over the others, if one does; returns what is to be done.
-    pub(crate) fn modal_ui(&mut self, ctx: &Context, project: &mut Project) -> Option<Command> {
+    pub(crate) fn modal_ui(&mut self, ctx: &Context, draft: &mut Draft) -> Option<Command> {
         let Some(mut modal) = self.ui.modal.take() else {
             if self.ui.saving.is_some() {
                 self.saving_ui(ctx);
             }
             return None;
         };
+        let Draft { project, settings } = draft;
         let (mut stays, mut command) = (true, None);
         match &mut modal {
             Modal::Export => {
@@ -66,7 +67,7 @@ impl App {
                     on_the_way: on_the_way.map(|at| [at, total]),
                     status: self.services.exporter.status(),
                 };
-                match self.ui.export.ui(ctx, project, &around) {
+                match self.ui.export.ui(ctx, project, &mut settings.export, &around) {
                     Some(Decision::ChooseFolder) => {
                         self.services
                             .file_dialogs

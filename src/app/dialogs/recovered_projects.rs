@@ -28,7 +28,7 @@ pub(crate) fn recovery_ui(ctx: &Context, left: &[RecoveredProject]) -> Option<Re
         let mut decision = None;
         ScrollArea::vertical().max_height(260.0).show(ui, |ui| {
             for (i, leftover) in left.iter().enumerate() {
-                let name = title(&leftover.project);
+                let name = title(&leftover.contents.project);
                 Sides::new().shrink_left().truncate().show(
                     ui,
                     |ui| {

@@ -6,7 +6,7 @@ use crate::engine::light::Light;
 use crate::engine::parameters::{Group, Kind, Parameter, choice_key};
 use crate::engine::recipe::Recipe;
 use crate::engine::texture::TextureRecipe;
-use crate::project::{Project, ViewSettings};
+use crate::project::Project;
 
 /// What an edit changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub(crate) struct Change {
     pub(crate) name: String,
 }
 
-/// What differs between two projects; `None` if nothing does but how they are looked at and exported.
+/// What differs between two projects; `None` if at most their imported files do.
 pub(crate) fn describe(before: &Project, after: &Project) -> Option<Change> {
     let change = |place: &str, name: String| Some(Change { place: place.into(), name });
     if before.name != after.name {
@@ -29,9 +29,7 @@ pub(crate) fn describe(before: &Project, after: &Project) -> Option<Change> {
     if let Some(found) = in_recipe(&before.recipe, &after.recipe) {
         return Some(found);
     }
-    // The water belongs to what the project shows of its land; how finely that is shown is no edit.
-    let water = |project: &Project| ViewSettings { water_m: project.view.water_m, ..ViewSettings::default() };
-    in_group("view", "", &water(before), &water(after))
+    in_group("view", "", &before.water, &after.water)
 }
 
 fn in_recipe(before: &Recipe, after: &Recipe) -> Option<Change> {
@@ -203,6 +201,7 @@ mod tests {
     use crate::engine::Step;
     use crate::engine::operations::faults::Faults;
     use crate::engine::operations::recursive_filter::RecursiveFilter;
+    use crate::project::ProjectFile;
 
     fn project() -> Project {
         let mut project = Project::default();
@@ -212,9 +211,9 @@ mod tests {
 
     #[track_caller]
     fn check(assignment: &str, place: &str, name: &str) {
-        let (before, mut after) = (project(), project());
+        let (before, mut after) = (project(), ProjectFile::new(project()));
         after.set(assignment).expect(assignment);
-        let change = describe(&before, &after).expect("a change");
+        let change = describe(&before, &after.project).expect("a change");
         assert_eq!((change.place.as_str(), change.name.as_str()), (place, name));
     }
 

@@ -1,77 +1,110 @@
-//! The open document and its history.
+//! The open document and its undo history.
 //!
-//! Every edit comes through one door, [`Document::propose`]: the interface works on a copy of the project and hands it
-//! over; what differs becomes an entry with a name. Only a move brings its name along. Undo and redo are steps along a
-//! list of plain values. Opening another project is an entry too, so nothing is lost by it.
+//! Panels edit a working copy of the project ([`Document::take_draft`]) and hand it back ([`Document::commit_draft`]), which
+//! names what changed and makes it an entry of the history. Undo and redo move along a list of immutable values. Opening
+//! another project is an entry too, so that undo brings the previous one back. View and export settings are saved with a
+//! project but are not part of the history.
 
 pub(crate) mod describe;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::app::document::describe::{Change, describe};
-use crate::project::{Project, ViewSettings};
+use crate::project::{Project, ProjectFile, ProjectSettings};
 
-/// The most entries that are kept; the oldest are forgotten first. An entry of the presets that ship takes 2 to 10 kB
-/// (measured by `what_a_full_history_takes`), so a full history takes 40 to 200 MB.
-const MOST_ENTRIES: usize = 20_000;
+/// The most entries the history keeps; the oldest are dropped first.
+const MAX_ENTRIES: usize = 1000;
 
-/// Where a project came from and what is stored there.
+/// The most memory the history keeps, in bytes, the imported files that only old entries hold included.
+const MAX_BYTES: usize = 256 << 20;
+
+/// Where a project came from, what is stored there, and the settings saved with it.
 #[derive(Clone, Debug)]
 struct Origin {
-    /// Its file; `None` for new projects and presets.
+    /// The project's file; `None` for new projects and presets.
     path: Option<PathBuf>,
-    /// The project as it was opened or last saved; `None`: nobody knows what is stored there.
-    stored: Option<Arc<Project>>,
-    /// Its newest entry among those that were forgotten.
-    forgotten: Option<Arc<Project>>,
+    /// The contents of that file as last opened or saved; `None` if unknown, as for a recovered project.
+    stored: Option<ProjectFile>,
+    settings: ProjectSettings,
+    /// The newest of its entries that the history has dropped.
+    dropped: Option<Arc<Project>>,
 }
 
 impl Origin {
-    fn differs_from(&self, project: &Arc<Project>) -> bool {
-        self.stored.as_ref().is_none_or(|stored| !Arc::ptr_eq(stored, project) && differs(project, stored))
+    /// Whether saving would change the file. The view alone is no reason to save.
+    fn is_dirty(&self, project: &Arc<Project>) -> bool {
+        self.stored.as_ref().is_none_or(|stored| {
+            let is_same = Arc::ptr_eq(&stored.project, project) || stored.project == *project;
+            !is_same || stored.settings.export != self.settings.export
+        })
+    }
+
+    fn file(&self, project: &Arc<Project>) -> ProjectFile {
+        ProjectFile { project: project.clone(), settings: self.settings.clone() }
     }
 }
 
-/// A project that would lose something if the program ended now.
+/// A project that would be lost if the program ended now.
 #[derive(Clone, Debug)]
 pub(crate) struct Unsaved {
-    /// Where it came from, to be given back to [`Document::mark_saved`].
+    /// Identifies the project in [`Document::mark_saved`].
     pub(crate) origin: usize,
-    pub(crate) project: Arc<Project>,
-    /// Its file, if it has one.
+    pub(crate) file: ProjectFile,
+    /// The path to save to, if it has one.
     pub(crate) path: Option<PathBuf>,
 }
 
 #[derive(Clone, Debug)]
 struct Entry {
-    /// What led here.
+    /// The name of the edit that led here.
     name: String,
     project: Arc<Project>,
     origin: usize,
-    /// The gesture that made it, and what it changed: the same gesture goes on changing the same entry.
+    /// The gesture that made the entry and the place it changed: the same gesture goes on changing the same entry.
     gesture: Option<(u64, String)>,
+    /// The memory of the recipe, approximately.
+    bytes: usize,
 }
 
-/// The open document and its history.
+impl Entry {
+    fn new(name: String, project: Arc<Project>, origin: usize, gesture: Option<(u64, String)>) -> Self {
+        // The text of a recipe is about as long as its values are large in memory.
+        let bytes = project.recipe.to_json().to_string().len();
+        Self { name, project, origin, gesture, bytes }
+    }
+}
+
+/// The working copy that panels edit during a frame.
+#[derive(Debug)]
+pub(crate) struct Draft {
+    pub(crate) project: Project,
+    pub(crate) settings: ProjectSettings,
+}
+
+/// The open document and its undo history.
 #[derive(Debug)]
 pub(crate) struct Document {
     entries: Vec<Entry>,
-    at: usize,
+    current: usize,
     origins: Vec<Origin>,
     revision: u64,
+    /// The working copy of a frame that changed nothing, reused by the next frame, and the value it is a copy of.
+    draft: Option<(Arc<Project>, Project)>,
 }
 
 impl Document {
-    pub(crate) fn new(project: Project) -> Self {
-        let project = Arc::new(project);
-        let entry = Entry { name: "Start".into(), project: project.clone(), origin: 0, gesture: None };
-        let origin = Origin { path: None, stored: Some(project), forgotten: None };
-        Self { entries: vec![entry], at: 0, origins: vec![origin], revision: 0 }
+    /// A document with one entry: `file` as opened from nowhere.
+    pub(crate) fn new(file: ProjectFile) -> Self {
+        let entry = Entry::new("Start".into(), file.project.clone(), 0, None);
+        let settings = file.settings.clone();
+        let origin = Origin { path: None, stored: Some(file), settings, dropped: None };
+        Self { entries: vec![entry], current: 0, origins: vec![origin], revision: 0, draft: None }
     }
 
     fn entry(&self) -> &Entry {
-        &self.entries[self.at]
+        &self.entries[self.current]
     }
 
     fn origin(&self) -> &Origin {
@@ -83,12 +116,30 @@ impl Document {
         &self.entry().project
     }
 
-    /// The file that "save" writes to.
+    /// How the project is viewed and exported.
+    pub(crate) fn settings(&self) -> &ProjectSettings {
+        &self.origin().settings
+    }
+
+    /// Changes how the project is viewed and exported, which is not an edit.
+    pub(crate) fn set_settings(&mut self, settings: ProjectSettings) {
+        let origin = self.entry().origin;
+        let known = &mut self.origins[origin].settings;
+        self.revision += u64::from(known.export != settings.export);
+        *known = settings;
+    }
+
+    /// The project and its settings, as saving writes them.
+    pub(crate) fn file(&self) -> ProjectFile {
+        self.origin().file(self.project())
+    }
+
+    /// The path that "Save" writes to.
     pub(crate) fn path(&self) -> Option<&Path> {
         self.origin().path.as_deref()
     }
 
-    /// The name of its file, or what the project is called, with a mark while there is something to save.
+    /// The file's name, or the project's title, marked while there are unsaved changes.
     pub(crate) fn heading(&self) -> String {
         let name = self.path().map_or_else(|| title(self.project()).into(), file_name);
         format!("{name}{}", if self.is_dirty() { " •" } else { "" })
@@ -101,40 +152,41 @@ impl Document {
 
     /// Whether the open project differs from what is stored.
     pub(crate) fn is_dirty(&self) -> bool {
-        self.origin().differs_from(self.project())
+        self.origin().is_dirty(self.project())
     }
 
-    /// All projects that were opened since the start and would lose something if the program ended now.
+    /// All projects opened since the start that would be lost if the program ended now.
     pub(crate) fn unsaved(&self) -> Vec<Unsaved> {
         let mut newest: Vec<Option<&Arc<Project>>> =
-            self.origins.iter().map(|origin| origin.forgotten.as_ref()).collect();
+            self.origins.iter().map(|origin| origin.dropped.as_ref()).collect();
         for entry in &self.entries {
             newest[entry.origin] = Some(&entry.project);
         }
         newest[self.entry().origin] = Some(self.project());
         let found = newest.into_iter().zip(&self.origins).enumerate();
         found
-            .filter_map(|(origin, (project, from))| {
-                let project = project.filter(|project| from.differs_from(project))?.clone();
-                Some(Unsaved { origin, project, path: from.path.clone() })
+            .filter_map(|(id, (project, origin))| {
+                let project = project.filter(|project| origin.is_dirty(project))?;
+                Some(Unsaved { origin: id, file: origin.file(project), path: origin.path.clone() })
             })
             .collect()
     }
 
-    /// The newest state of the project of that origin: the present one, if it is open.
-    pub(crate) fn newest(&self, origin: usize) -> Option<&Arc<Project>> {
+    /// The newest state of a project: the current one, if it is the open project.
+    pub(crate) fn newest(&self, origin: usize) -> Option<ProjectFile> {
+        let from = self.origins.get(origin)?;
         if self.entry().origin == origin {
-            return Some(self.project());
+            return Some(from.file(self.project()));
         }
         let entry = self.entries.iter().rev().find(|entry| entry.origin == origin);
-        entry.map(|entry| &entry.project).or(self.origins.get(origin)?.forgotten.as_ref())
+        entry.map(|entry| &entry.project).or(from.dropped.as_ref()).map(|project| from.file(project))
     }
 
-    /// The seed that the open project had before the present one: before it had that for the first time, so that one
-    /// comes further back each time.
+    /// The seed the open project had before the present one. Seeds are visited in the order of their first appearance,
+    /// so that asking repeatedly goes further back.
     pub(crate) fn earlier_seed(&self) -> Option<u32> {
         let (origin, seed) = (self.entry().origin, self.project().recipe.seed);
-        let mut seeds = self.entries[..=self.at].iter().filter(|entry| entry.origin == origin);
+        let mut seeds = self.entries[..=self.current].iter().filter(|entry| entry.origin == origin);
         let mut before = None;
         seeds.find_map(|entry| {
             let found = entry.project.recipe.seed;
@@ -147,176 +199,175 @@ impl Document {
         })?
     }
 
-    /// Takes over an edited copy of the project. `gesture` is the present press of the pointer, if it is held down: all
-    /// that one press changes in one place is one entry.
-    pub(crate) fn propose(&mut self, project: Project, gesture: Option<u64>) {
+    /// A working copy for this frame's panels to edit, to be handed back to [`Self::commit_draft`].
+    pub(crate) fn take_draft(&mut self) -> Draft {
+        let project = match self.draft.take() {
+            Some((of, draft)) if Arc::ptr_eq(&of, self.project()) => draft,
+            _ => (**self.project()).clone(),
+        };
+        Draft { project, settings: self.settings().clone() }
+    }
+
+    /// Takes back an edited working copy; for `gesture` see [`Self::commit`].
+    pub(crate) fn commit_draft(&mut self, draft: Draft, gesture: Option<u64>) {
+        if draft.settings != *self.settings() {
+            self.set_settings(draft.settings);
+        }
+        self.commit(draft.project, gesture);
+    }
+
+    /// Commits an edited copy of the project. `gesture` identifies the pointer press in progress, if any: everything one
+    /// press changes in one place is one entry.
+    pub(crate) fn commit(&mut self, project: Project, gesture: Option<u64>) {
         if project == **self.project() {
+            self.draft = Some((self.project().clone(), project));
             return;
         }
-        let goes_on =
-            self.at > 0 && gesture.is_some() && self.entry().gesture.as_ref().map(|(press, _)| *press) == gesture;
-        if goes_on {
-            let before = &self.entries[self.at - 1];
-            match describe(&before.project, &project) {
-                Some(Change { place, name })
-                    if self.entry().gesture.as_ref().is_some_and(|(_, known)| *known == place) =>
-                {
-                    let entry = &mut self.entries[self.at];
-                    entry.name = name;
-                    entry.project = Arc::new(project);
-                    self.revision += 1;
-                    return;
-                }
-                Some(_) => {}
-                // Back where the gesture began: as if it had not been.
-                None if before.origin == self.entry().origin => {
-                    self.entries.truncate(self.at);
-                    self.at -= 1;
-                    self.entries[self.at].project = Arc::new(project);
-                    self.revision += 1;
-                    return;
-                }
-                None => {}
-            }
+        if let Some(gesture) = gesture
+            && self.continue_gesture(gesture, &project)
+        {
+            return;
         }
-        match describe(self.project(), &project) {
-            Some(Change { place, name }) => {
-                let origin = self.entry().origin;
-                let gesture = gesture.map(|press| (press, place));
-                self.push(Entry { name, project: Arc::new(project), origin, gesture });
-            }
-            // How the project is looked at and exported is no edit: it changes without an entry. How it is exported is
-            // saved all the same, so it is counted.
-            None => {
-                self.revision += u64::from(project.export != self.project().export);
-                self.entries[self.at].project = Arc::new(project);
-            }
-        }
+        let change = describe(self.project(), &project);
+        let Change { place, name } =
+            change.unwrap_or_else(|| Change { place: String::new(), name: "Imported files".into() });
+        let origin = self.entry().origin;
+        self.push(Entry::new(name, Arc::new(project), origin, gesture.map(|press| (press, place))));
     }
 
-    /// Takes over an edit that knows its own name: of two neighbours that change places, nothing but the deed says which
-    /// one was moved.
-    pub(crate) fn propose_as(&mut self, name: String, project: Project) {
+    /// Goes on changing the current entry if `gesture` made it and still changes the same place. Whether it did.
+    fn continue_gesture(&mut self, gesture: u64, project: &Project) -> bool {
+        let Some((press, known)) = &self.entry().gesture else { return false };
+        if *press != gesture || self.current == 0 {
+            return false;
+        }
+        let before = &self.entries[self.current - 1];
+        match describe(&before.project, project) {
+            Some(Change { place, name }) if place == *known => {
+                let entry = &mut self.entries[self.current];
+                (entry.name, entry.project) = (name, Arc::new(project.clone()));
+            }
+            // Back where the gesture began: as if there had been no edit.
+            None if before.origin == self.entry().origin => {
+                self.entries.truncate(self.current);
+                self.current -= 1;
+            }
+            Some(_) | None => return false,
+        }
+        self.revision += 1;
+        true
+    }
+
+    /// Commits an edit under a given name, for edits whose name cannot be told from the difference: which of two
+    /// neighbours was moved, say.
+    pub(crate) fn commit_as(&mut self, name: String, project: Project) {
         if project != **self.project() {
             let origin = self.entry().origin;
-            self.push(Entry { name, project: Arc::new(project), origin, gesture: None });
+            self.push(Entry::new(name, Arc::new(project), origin, None));
         }
     }
 
-    /// Puts another project in the place of this one, as an entry that can be undone.
-    pub(crate) fn replace(&mut self, name: String, project: Project, path: Option<PathBuf>) {
-        let project = Arc::new(project);
-        self.enter(name, project.clone(), Origin { path, stored: Some(project), forgotten: None });
+    /// Replaces the project by another one, as an entry that can be undone.
+    pub(crate) fn replace(&mut self, name: String, file: ProjectFile, path: Option<PathBuf>) {
+        self.open(name, file.clone(), path, Some(file));
     }
 
-    /// The same with a project that was never saved as it is.
-    pub(crate) fn replace_unsaved(&mut self, name: String, project: Project, path: Option<PathBuf>) {
-        self.enter(name, Arc::new(project), Origin { path, stored: None, forgotten: None });
+    /// Like [`Self::replace`], with a project that differs from what is stored at `path`.
+    pub(crate) fn replace_unsaved(&mut self, name: String, file: ProjectFile, path: Option<PathBuf>) {
+        self.open(name, file, path, None);
     }
 
-    fn enter(&mut self, name: String, project: Arc<Project>, from: Origin) {
-        self.origins.push(from);
-        self.push(Entry { name, project, origin: self.origins.len() - 1, gesture: None });
+    fn open(&mut self, name: String, file: ProjectFile, path: Option<PathBuf>, stored: Option<ProjectFile>) {
+        let ProjectFile { project, settings } = file;
+        self.origins.push(Origin { path, stored, settings, dropped: None });
+        self.push(Entry::new(name, project, self.origins.len() - 1, None));
     }
 
     fn push(&mut self, entry: Entry) {
-        self.entries.truncate(self.at + 1);
+        self.entries.truncate(self.current + 1);
         self.entries.push(entry);
-        if self.entries.len() > MOST_ENTRIES {
+        while self.entries.len() > MAX_ENTRIES || (self.entries.len() > 2 && self.bytes() > MAX_BYTES) {
             let oldest = self.entries.remove(0);
-            self.origins[oldest.origin].forgotten = Some(oldest.project);
+            self.origins[oldest.origin].dropped = Some(oldest.project);
         }
-        self.at = self.entries.len() - 1;
+        self.current = self.entries.len() - 1;
         self.revision += 1;
     }
 
-    /// The place that the open project came from, to be given back to [`Self::mark_saved`].
+    /// The memory of the history, approximately: each entry's recipe, and each imported file once.
+    fn bytes(&self) -> usize {
+        let files = self.entries.iter().flat_map(|entry| entry.project.files.values());
+        let files: BTreeMap<_, usize> = files.map(|bytes| (Arc::as_ptr(bytes), bytes.len())).collect();
+        self.entries.iter().map(|entry| entry.bytes).sum::<usize>() + files.values().sum::<usize>()
+    }
+
+    /// Identifies the open project in [`Self::mark_saved`].
     pub(crate) fn origin_id(&self) -> usize {
         self.entry().origin
     }
 
-    /// `stored`, as the project of that origin was when it was handed over, is now the contents of the file at `path`.
-    pub(crate) fn mark_saved(&mut self, origin: usize, path: PathBuf, stored: Arc<Project>) {
+    /// Records that `stored` is now the contents of the file at `path`.
+    pub(crate) fn mark_saved(&mut self, origin: usize, path: PathBuf, stored: ProjectFile) {
         if let Some(known) = self.origins.get_mut(origin) {
             (known.path, known.stored) = (Some(path), Some(stored));
             self.revision += 1;
         }
     }
 
-    /// What undo would take back.
+    /// The name of the edit that undo reverts.
     pub(crate) fn undo_name(&self) -> Option<&str> {
-        (self.at > 0).then(|| self.entry().name.as_str())
+        (self.current > 0).then(|| self.entry().name.as_str())
     }
 
-    /// What the last edit is called, and the project as it was before; `None` where nothing was edited, or another
-    /// project was open.
+    /// The name of the last edit and the project before it; `None` if nothing was edited or another project was open.
     pub(crate) fn before(&self) -> Option<(&str, &Arc<Project>)> {
-        let before = self.entries.get(self.at.checked_sub(1)?)?;
+        let before = self.entries.get(self.current.checked_sub(1)?)?;
         (before.origin == self.entry().origin).then(|| (self.entry().name.as_str(), &before.project))
     }
 
-    /// What redo would bring back.
+    /// The name of the edit that redo restores.
     pub(crate) fn redo_name(&self) -> Option<&str> {
-        self.entries.get(self.at + 1).map(|entry| entry.name.as_str())
+        self.entries.get(self.current + 1).map(|entry| entry.name.as_str())
     }
 
     pub(crate) fn undo(&mut self) {
-        self.go_to(self.at.saturating_sub(1));
+        self.go_to(self.current.saturating_sub(1));
     }
 
     pub(crate) fn redo(&mut self) {
-        self.go_to(self.at + 1);
+        self.go_to(self.current + 1);
     }
 
-    /// The names of all entries, oldest first, and the place of the present one.
+    /// The names of all entries, oldest first, and the index of the current one.
     pub(crate) fn history(&self) -> (impl ExactSizeIterator<Item = &str>, usize) {
-        (self.entries.iter().map(|entry| entry.name.as_str()), self.at)
+        (self.entries.iter().map(|entry| entry.name.as_str()), self.current)
     }
 
-    /// Goes to an entry of the history; how the project is looked at and exported stays as it is, but for the water and
-    /// for another project.
-    pub(crate) fn go_to(&mut self, at: usize) {
-        if at < self.entries.len() && at != self.at {
-            let Project { view, export, .. } = (**self.project()).clone();
-            let origin = self.entry().origin;
-            self.at = at;
-            let entry = &mut self.entries[at];
-            if entry.origin == origin {
-                let water_m = entry.project.view.water_m;
-                let project = Arc::make_mut(&mut entry.project);
-                (project.view, project.export) = (ViewSettings { water_m, ..view }, export);
-            }
-            entry.gesture = None;
+    /// Makes an entry of the history the current one.
+    pub(crate) fn go_to(&mut self, index: usize) {
+        if index < self.entries.len() && index != self.current {
+            self.current = index;
+            self.entries[index].gesture = None;
             self.revision += 1;
         }
     }
 }
 
-/// What a project is called.
+/// The project's name, or "Untitled".
 pub(crate) fn title(project: &Project) -> &str {
     if project.name.is_empty() { "Untitled" } else { &project.name }
 }
 
-/// The last part of a path.
+/// The last component of a path.
 pub(crate) fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// The project's title as the name of a file, without an ending: letters and digits, and a dash for whatever is
-/// between.
+/// The project's title as a file name without an extension: letters and digits in lower case, with dashes between.
 pub(crate) fn file_stem(project: &Project) -> String {
     let title = title(project).to_lowercase();
     let parts: Vec<&str> = title.split(|c: char| !c.is_alphanumeric()).filter(|part| !part.is_empty()).collect();
     if parts.is_empty() { "untitled".into() } else { parts.join("-") }
-}
-
-/// Whether saving would change the file, but for how the project is looked at; its water is more than that.
-fn differs(project: &Project, stored: &Project) -> bool {
-    project.recipe != stored.recipe
-        || project.view.water_m != stored.view.water_m
-        || project.name != stored.name
-        || project.description != stored.description
-        || project.export != stored.export
 }
 
 #[cfg(test)]
@@ -325,13 +376,13 @@ mod tests {
 
     fn document() -> Document {
         let presets = crate::project::presets();
-        Document::new(presets[0].project().expect("preset"))
+        Document::new(presets[0].file().expect("preset"))
     }
 
     fn edit(document: &mut Document, gesture: Option<u64>, change: impl FnOnce(&mut Project)) {
         let mut project = (**document.project()).clone();
         change(&mut project);
-        document.propose(project, gesture);
+        document.commit(project, gesture);
     }
 
     #[test]
@@ -360,7 +411,7 @@ mod tests {
         edit(&mut document, None, |project| project.recipe.seed += 1);
         let name = document.undo_name().map(str::to_string);
         assert_eq!(document.before(), name.as_deref().map(|name| (name, &first)));
-        document.replace("Another".into(), Project::default(), None);
+        document.replace("Another".into(), ProjectFile::default(), None);
         assert!(document.before().is_none(), "that was another project");
         document.undo();
         assert!(document.before().is_some());
@@ -396,12 +447,12 @@ mod tests {
     fn work_behind_another_project_is_not_forgotten() {
         let mut document = document();
         edit(&mut document, None, |project| project.recipe.seed = 5);
-        document.replace("New".into(), Project::default(), None);
+        document.replace("New".into(), ProjectFile::default(), None);
         assert!(!document.is_dirty());
         let name = document.entries[0].project.name.clone();
         let unsaved = document.unsaved();
-        assert_eq!((unsaved.len(), unsaved[0].origin, &unsaved[0].project.name), (1, 0, &name));
-        assert_eq!(document.newest(0).map(|project| project.recipe.seed), Some(5));
+        assert_eq!((unsaved.len(), unsaved[0].origin, &unsaved[0].file.project.name), (1, 0, &name));
+        assert_eq!(document.newest(0).map(|file| file.project.recipe.seed), Some(5));
         edit(&mut document, None, |project| project.recipe.seed = 6);
         assert_eq!(document.unsaved().len(), 2);
     }
@@ -420,10 +471,12 @@ mod tests {
     fn the_view_is_no_edit() {
         let mut document = document();
         edit(&mut document, None, |project| project.recipe.seed = 5);
-        edit(&mut document, None, |project| project.view.preview_samples = 129);
+        let mut settings = document.settings().clone();
+        settings.view.preview_samples = 129;
+        document.set_settings(settings);
         assert!(document.history().0.len() == 2);
         document.undo();
-        assert_eq!(document.project().view.preview_samples, 129);
+        assert_eq!(document.settings().view.preview_samples, 129);
     }
 
     #[test]
@@ -431,28 +484,30 @@ mod tests {
         let mut document = document();
         edit(&mut document, None, |project| project.recipe.seed = 5);
         let (entries, revision) = (document.history().0.len(), document.revision());
-        document.mark_saved(document.origin_id(), "a.upthrust.json".into(), document.project().clone());
-        edit(&mut document, None, |project| project.export.samples = 4033);
+        document.mark_saved(document.origin_id(), "a.upthrust.json".into(), document.file());
+        let mut settings = document.settings().clone();
+        settings.export.samples = 4033;
+        document.set_settings(settings);
         assert_eq!((document.history().0.len(), document.is_dirty()), (entries, true));
         assert!(document.revision() > revision, "it is to be kept");
         document.undo();
-        assert_eq!(document.project().export.samples, 4033);
+        assert_eq!(document.settings().export.samples, 4033);
         document.redo();
-        assert_eq!((document.project().export.samples, document.project().recipe.seed), (4033, 5));
+        assert_eq!((document.settings().export.samples, document.project().recipe.seed), (4033, 5));
     }
 
     #[test]
     fn the_water_is_an_edit() {
         let mut document = document();
         for level in [10.0, 12.0] {
-            edit(&mut document, Some(1), |project| project.view.water_m = Some(level));
+            edit(&mut document, Some(1), |project| project.water.water_m = Some(level));
         }
         assert!(document.is_dirty() && document.history().0.len() == 2);
         assert!(document.undo_name().is_some_and(|name| name.starts_with("Water level")), "{:?}", document.undo_name());
         document.undo();
-        assert!(!document.is_dirty() && document.project().view.water_m.is_none());
+        assert!(!document.is_dirty() && document.project().water.water_m.is_none());
         document.redo();
-        assert_eq!(document.project().view.water_m, Some(12.0));
+        assert_eq!(document.project().water.water_m, Some(12.0));
     }
 
     #[test]
@@ -461,10 +516,10 @@ mod tests {
         assert!(!document.is_dirty());
         edit(&mut document, None, |project| project.recipe.seed = 5);
         assert!(document.is_dirty());
-        let stored = document.project().clone();
+        let stored = document.file();
         document.mark_saved(document.origin_id(), "a.upthrust.json".into(), stored);
         assert!(!document.is_dirty() && document.path() == Some(Path::new("a.upthrust.json")));
-        document.replace("Open b".into(), Project::default(), Some("b.upthrust.json".into()));
+        document.replace("Open b".into(), ProjectFile::default(), Some("b.upthrust.json".into()));
         assert_eq!(document.path(), Some(Path::new("b.upthrust.json")));
         document.undo();
         assert_eq!(document.path(), Some(Path::new("a.upthrust.json")));
@@ -490,15 +545,15 @@ mod tests {
         assert_eq!(document.earlier_seed(), Some(first));
         document.undo();
         assert_eq!(document.earlier_seed(), None, "undone, it is no longer the seed");
-        document.replace("New".into(), Project::default(), None);
+        document.replace("New".into(), ProjectFile::default(), None);
         assert_eq!(document.earlier_seed(), None, "another project has its own seeds");
     }
 
     #[test]
-    fn ten_thousand_edits_are_undone_to_the_first_and_forgotten_ones_are_still_unsaved() {
+    fn a_full_history_is_undone_to_the_first_entry_and_dropped_work_is_still_unsaved() {
         let mut document = document();
         let first = document.project().clone();
-        for seed in 0..10_000 {
+        for seed in 0..MAX_ENTRIES as u32 - 1 {
             edit(&mut document, None, |project| project.recipe.seed = 100_000 + seed);
         }
         while document.undo_name().is_some() {
@@ -506,21 +561,21 @@ mod tests {
         }
         assert_eq!(*document.project(), first);
         edit(&mut document, None, |project| project.recipe.seed = 5);
-        document.replace("New".into(), Project::default(), None);
-        for seed in 0..MOST_ENTRIES as u32 {
+        document.replace("New".into(), ProjectFile::default(), None);
+        for seed in 0..MAX_ENTRIES as u32 {
             edit(&mut document, None, |project| project.recipe.seed = 100_000 + seed);
         }
         let unsaved = document.unsaved();
-        assert_eq!(unsaved.iter().map(|unsaved| unsaved.project.recipe.seed).next(), Some(5));
-        assert_eq!((unsaved.len(), document.history().0.len()), (2, MOST_ENTRIES));
+        assert_eq!(unsaved.iter().map(|unsaved| unsaved.file.project.recipe.seed).next(), Some(5));
+        assert_eq!((unsaved.len(), document.history().0.len()), (2, MAX_ENTRIES));
     }
 
     #[test]
     fn what_was_recovered_is_unsaved_as_it_is() {
         let mut document = document();
-        document.replace_unsaved("Recover".into(), Project::default(), Some("a.upthrust.json".into()));
+        document.replace_unsaved("Recover".into(), ProjectFile::default(), Some("a.upthrust.json".into()));
         assert!(document.is_dirty());
-        document.mark_saved(document.origin_id(), "a.upthrust.json".into(), document.project().clone());
+        document.mark_saved(document.origin_id(), "a.upthrust.json".into(), document.file());
         assert!(!document.is_dirty() && document.unsaved().is_empty());
     }
 
@@ -534,13 +589,50 @@ mod tests {
         };
         for (preset, _) in crate::project::preset_projects() {
             let before = resident();
-            let mut document = Document::new(preset.project().expect("a preset"));
-            for seed in 1..MOST_ENTRIES as u32 {
+            let mut document = Document::new(preset.file().expect("a preset"));
+            for seed in 1..MAX_ENTRIES as u32 {
                 edit(&mut document, None, |project| project.recipe.seed = 100_000 + seed);
             }
             let taken = resident() - before;
             println!("{}: {:.1} kB an entry, {} MB", preset.name, taken as f64 / 2e7, taken / 1_000_000);
             std::mem::forget(document);
         }
+    }
+
+    #[test]
+    fn each_project_has_its_own_settings() {
+        let mut document = document();
+        let samples = document.settings().view.preview_samples;
+        let mut other = ProjectFile::default();
+        other.settings.view.preview_samples = samples + 1;
+        document.replace("Open".into(), other, None);
+        assert_eq!(document.settings().view.preview_samples, samples + 1);
+        document.undo();
+        assert_eq!(document.settings().view.preview_samples, samples);
+    }
+
+    #[test]
+    fn the_history_is_bounded_by_bytes() {
+        let mut document = document();
+        for i in 0..6 {
+            edit(&mut document, None, |project| {
+                project.recipe.seed = 7000 + i;
+                project.files.clear();
+                project.import_file("a.png", vec![0; MAX_BYTES / 4]);
+            });
+        }
+        assert!(document.bytes() <= MAX_BYTES && document.history().0.len() < 7, "{}", document.bytes());
+        assert_eq!(document.project().recipe.seed, 7005);
+    }
+
+    #[test]
+    fn a_draft_that_changes_nothing_is_used_again() {
+        let mut document = document();
+        let draft = document.take_draft();
+        let address = draft.project.recipe.stack.as_ptr();
+        document.commit_draft(draft, None);
+        assert_eq!(document.take_draft().project.recipe.stack.as_ptr(), address);
+        edit(&mut document, None, |project| project.recipe.seed = 5);
+        assert_eq!(document.take_draft().project.recipe.seed, 5, "a draft of another state is not");
     }
 }

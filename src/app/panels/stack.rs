@@ -7,6 +7,7 @@ use egui_material_icons::icons::ICON_ADD;
 
 use crate::app::commands::{Command, FileSlot};
 use crate::app::dialogs::operation_picker::OperationPicker;
+use crate::app::document::Draft;
 use crate::app::preview::thumbnails::Thumbnails;
 use crate::app::widgets::cards::{Card, CardAction, CardResponse, cards_ui};
 use crate::app::widgets::parameter::{Guide, Locks, Scope, group_ui, group_ui_guided};
@@ -15,7 +16,7 @@ use crate::engine::operations::AnyOperation;
 use crate::engine::operations::drawn_faults::DrawnFaults;
 use crate::engine::parameters::Range;
 use crate::engine::recipe::Recipe;
-use crate::project::Project;
+use crate::project::{Project, ProjectSettings};
 
 /// Parameters of a step that have a control of their own on its card.
 const ON_THE_CARD: [&str; 1] = ["enabled"];
@@ -37,12 +38,12 @@ pub(crate) struct Around<'a> {
 
 pub(crate) fn stack_ui(
     ui: &mut Ui,
-    project: &mut Project,
+    draft: &mut Draft,
     operation_picker: &mut OperationPicker,
     around: &Around,
 ) -> Option<Command> {
     let Around { at, selected, thumbnails, .. } = *around;
-    let Project { recipe, view, .. } = project;
+    let Draft { project: Project { recipe, .. }, settings: ProjectSettings { view, .. } } = draft;
     let mut command = None;
     let done = recipe.step_positions(at);
     ui.horizontal(|ui| {

@@ -12,8 +12,7 @@ use crate::app::widgets::theme::colours;
 use crate::engine::mutation::mutated;
 use crate::engine::random::Stream;
 use crate::engine::recipe::Recipe;
-use crate::project::Project;
-use crate::worker::{ThumbnailRequest, ThumbnailStyle};
+use crate::worker::{InputFiles, ThumbnailRequest, ThumbnailStyle};
 
 /// How many there are at a time, and in a row.
 const COUNT: usize = 9;
@@ -103,7 +102,8 @@ impl Variations {
     /// there are stay.
     pub(crate) fn prepare(
         &mut self,
-        project: &Project,
+        locked: &[String],
+        files: &InputFiles,
         recipe: &Arc<Recipe>,
         thumbnails: &mut Thumbnails,
         is_dragging: bool,
@@ -116,17 +116,16 @@ impl Variations {
             return;
         }
         let same = |origin: &Origin| {
-            let Origin { recipe: known, locked, way, strength, round } = origin;
+            let Origin { recipe: known, locked: known_locked, way, strength, round } = origin;
             (*way, *strength, *round) == (self.way, self.strength, self.round)
-                && *locked == project.view.locked
+                && known_locked == locked
                 && (Arc::ptr_eq(known, recipe) || known == recipe)
         };
         if is_dragging || self.origin.as_ref().is_some_and(same) {
             return;
         }
         let (way, strength) = (self.way, self.strength);
-        let mut origin =
-            Origin { recipe: recipe.clone(), locked: project.view.locked.clone(), way, strength, round: self.round };
+        let mut origin = Origin { recipe: recipe.clone(), locked: locked.to_vec(), way, strength, round: self.round };
         if let Some(before) = self.origin.take_if(|before| before.recipe != *recipe) {
             let is_known = |past: &&Origin| Origin { round: past.round, ..origin.clone() } == **past;
             // Other dice: what grows from a variation is not the same step once more. Where it was before, it is that.
@@ -145,7 +144,7 @@ impl Variations {
             thumbnails.ask(&key, || ThumbnailRequest {
                 key: key.clone(),
                 recipe: recipe.clone(),
-                files: project.files.clone(),
+                files: files.clone(),
                 pixels: PIXELS,
                 style: ThumbnailStyle::Texture,
             });

@@ -32,14 +32,14 @@ impl App {
         // coarse one is enough while it moves.
         let is_seen = |shown: &Preview| shown.request.position == self.ui.playback.position(total);
         if self.ui.preview.shown.as_ref().is_some_and(is_seen) {
-            self.ui.playback.advance(self.ui.preview.recipe.0.view.iterations_per_frame, total);
+            self.ui.playback.advance(self.document.settings().view.iterations_per_frame, total);
         }
         let request = PreviewRequest {
             recipe: self.ui.preview.recipe.1.clone(),
             files: self.ui.preview.recipe.0.files.clone(),
             samples: self.preview_samples(),
             position: self.ui.playback.position(total),
-            map: self.ui.maps.aspect.view(&self.ui.preview.recipe.0.view),
+            map: self.ui.maps.aspect.view(&self.document.settings().view, &self.ui.preview.recipe.0.water),
             shown: self.ui.texture_panel.view(&self.ui.preview.recipe.1.texture.types),
             animated: self.ui.playback.is_playing()
                 && self.ui.preview.shown.as_ref().is_some_and(|shown| shown.request.recipe == self.ui.preview.recipe.1),
@@ -76,12 +76,13 @@ impl App {
 
     /// The samples along the longer side of what is shown.
     fn preview_samples(&self) -> usize {
-        self.ui.preview.export_samples.unwrap_or(self.ui.preview.recipe.0.view.preview_samples) as usize
+        self.ui.preview.export_samples.unwrap_or(self.document.settings().view.preview_samples) as usize
     }
 
     /// The samples along the longer side of what is exported, if there is memory to show them.
     pub(crate) fn fitting_export(&mut self) -> Option<u32> {
-        let grid = self.ui.export.grid(self.document.project());
+        let extent = self.document.project().recipe.world.extent();
+        let grid = self.ui.export.grid(extent, &self.document.settings().export);
         let samples = u32::try_from(grid.width().max(grid.height())).ok()?;
         match bytes_of_preview(samples).map_or(Ok(()), require_memory) {
             Ok(()) => Some(samples),
@@ -95,7 +96,8 @@ impl App {
     /// Where the views show the samples of exports, they go with them.
     pub(crate) fn follow_export(&mut self) {
         let Some(samples) = self.ui.preview.export_samples else { return };
-        let grid = self.ui.export.grid(self.document.project());
+        let extent = self.document.project().recipe.world.extent();
+        let grid = self.ui.export.grid(extent, &self.document.settings().export);
         if samples as usize != grid.width().max(grid.height()) {
             self.ui.preview.export_samples = self.fitting_export();
         }
@@ -104,7 +106,7 @@ impl App {
     /// Asks for the measures that are looked at, of the land that is shown.
     pub(crate) fn ask_measures(&mut self) {
         if let Some(shown) = &self.ui.preview.shown {
-            let limit_deg = self.document.project().view.walkable_deg;
+            let limit_deg = self.document.settings().view.walkable_deg;
             self.ui.analysis.ask(&self.settings.unfolded, limit_deg, shown, !self.ui.playback.is_playing());
         }
     }

@@ -288,9 +288,9 @@ impl App {
     pub(crate) fn recovered_ui(&mut self, ctx: &Context, left: &mut Vec<RecoveredProject>) -> bool {
         match recovered_projects::recovery_ui(ctx, left) {
             Some(recovered_projects::RecoveryResponse::Open(i)) if i < left.len() => {
-                let RecoveredProject { project, path, file, .. } = left.remove(i);
-                let name = format!("Recover {}", crate::app::document::title(&project));
-                self.ui.pending_project = Some(PendingProject { name, project, path, is_unsaved: true });
+                let RecoveredProject { contents, path, file, .. } = left.remove(i);
+                let name = format!("Recover {}", crate::app::document::title(&contents.project));
+                self.ui.pending_project = Some(PendingProject { name, file: contents, path, is_unsaved: true });
                 self.services.autosave.iter_mut().for_each(|autosave| autosave.taken.push(file.clone()));
                 !left.is_empty()
             }

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 use crate::app::commands::{FileSlot, Target};
@@ -17,18 +16,18 @@ use crate::files::build::Order;
 use crate::files::inputs::InputFiles;
 use crate::files::pace::CostEstimate;
 use crate::files::sidecar::sidecar_path;
-use crate::project::{PROJECT_SUFFIX, Project};
+use crate::project::{PROJECT_SUFFIX, ProjectFile};
 use crate::worker::{TargetCheck, Wake, check_targets};
 
 /// What an errand brought back.
 #[derive(Debug)]
 pub(crate) enum FileTaskResult {
     /// A project was read.
-    Opened { path: PathBuf, project: Box<Project> },
+    Opened { path: PathBuf, file: ProjectFile },
     /// A heightmap was read and found good.
     Imported(Imported),
     /// The project of that origin was written.
-    Saved { path: PathBuf, project: Arc<Project>, origin: usize },
+    Saved { path: PathBuf, file: ProjectFile, origin: usize },
     /// It is known whether the files of an export can be written.
     TargetsChecked(TargetCheck),
     /// How quickly what is to be exported is computed, if that could be found out.
@@ -133,14 +132,14 @@ impl FileTasks {
     }
 
     /// Writes the project that came from that origin.
-    pub(crate) fn save(&self, path: PathBuf, project: Arc<Project>, origin: usize) {
+    pub(crate) fn save(&self, path: PathBuf, file: ProjectFile, origin: usize) {
         self.run(move || {
-            let text = project.to_json();
+            let text = file.to_json();
             let write = |writer: &mut BufWriter<&File>| {
                 writer.write_all(text.as_bytes()).map_err(|error| FileError::writing(&path, &error))
             };
             match files::atomic::write_atomically(&path, true, write) {
-                Ok(()) => FileTaskResult::Saved { path, project, origin },
+                Ok(()) => FileTaskResult::Saved { path, file, origin },
                 Err(error) => FileTaskResult::Failed(error.to_string()),
             }
         });
@@ -174,8 +173,8 @@ impl FileTasks {
 /// A project, a picture in colour, or any other file as a heightmap.
 fn opened(path: PathBuf) -> FileTaskResult {
     if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json")) {
-        match Project::open(&path) {
-            Ok(project) => FileTaskResult::Opened { project: Box::new(project), path },
+        match ProjectFile::open(&path) {
+            Ok(file) => FileTaskResult::Opened { file, path },
             Err(error) => FileTaskResult::Failed(format!("{}: {error}", path.display())),
         }
     } else {

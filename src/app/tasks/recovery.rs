@@ -19,7 +19,7 @@ use crate::app::document;
 use crate::app::document::Unsaved;
 use crate::engine::parameters::FileName;
 use crate::files::{FileError, atomic};
-use crate::project::{MAX_FILE_BYTES, PROJECT_SUFFIX, Project};
+use crate::project::{MAX_FILE_BYTES, PROJECT_SUFFIX, ProjectFile};
 
 /// How long what was discarded can still be had from the folder `old`.
 const OLD_STAYS: Duration = Duration::from_secs(7 * 24 * 3600);
@@ -42,7 +42,7 @@ pub(crate) struct RecoverySession {
 /// A project as it was written last.
 #[derive(Debug)]
 struct Written {
-    project: Arc<Project>,
+    file: ProjectFile,
     path: Option<PathBuf>,
     numbers: BTreeMap<String, u64>,
 }
@@ -75,9 +75,12 @@ impl RecoverySession {
 
     /// Makes the folder hold these projects and no others.
     pub(crate) fn keep(&mut self, unsaved: &[Unsaved]) -> Result<(), FileError> {
-        for Unsaved { origin, project, path } in unsaved {
-            let known = self.written.get(origin);
-            if known.is_some_and(|known| Arc::ptr_eq(&known.project, project) && known.path == *path) {
+        for Unsaved { origin, file, path } in unsaved {
+            let ProjectFile { project, settings } = file;
+            let is_same = |known: &Written| {
+                Arc::ptr_eq(&known.file.project, project) && known.file.settings == *settings && known.path == *path
+            };
+            if self.written.get(origin).is_some_and(is_same) {
                 continue;
             }
             let mut numbers = BTreeMap::new();
@@ -85,9 +88,9 @@ impl RecoverySession {
             for (name, bytes) in project.files.iter().filter(|(name, _)| used.contains(name)) {
                 numbers.insert(name.0.clone(), self.number_of(bytes)?);
             }
-            let text = text_of(project, path.as_deref(), &numbers);
+            let text = text_of(file, path.as_deref(), &numbers);
             write(&self.file_of(*origin), text.as_bytes())?;
-            let written = Written { project: project.clone(), path: path.clone(), numbers };
+            let written = Written { file: file.clone(), path: path.clone(), numbers };
             self.written.insert(*origin, written);
         }
         let gone: Vec<usize> = self.written.keys().copied().collect();
@@ -148,9 +151,9 @@ fn remove(path: &Path) -> Result<(), FileError> {
 
 /// A project's file in the recovery folder: the project without its imported files, where it came from, and under which
 /// number each of those lies.
-fn text_of(project: &Project, path: Option<&Path>, numbers: &BTreeMap<String, u64>) -> String {
-    let mut bare = project.clone();
-    bare.files.clear();
+fn text_of(file: &ProjectFile, path: Option<&Path>, numbers: &BTreeMap<String, u64>) -> String {
+    let mut bare = file.clone();
+    Arc::make_mut(&mut bare.project).files.clear();
     let path = Value::from(path.and_then(Path::to_str));
     let numbers: Value = numbers.iter().map(|(name, number)| (name.clone(), Value::from(*number))).collect();
     format!("{{\n\"path\": {path},\n\"files\": {numbers},\n\"project\": {}}}\n", bare.to_json())
@@ -159,7 +162,7 @@ fn text_of(project: &Project, path: Option<&Path>, numbers: &BTreeMap<String, u6
 /// A project that an editor left behind.
 #[derive(Debug)]
 pub(crate) struct RecoveredProject {
-    pub(crate) project: Project,
+    pub(crate) contents: ProjectFile,
     /// The file that it came from.
     pub(crate) path: Option<PathBuf>,
     /// When it was written last.
@@ -209,7 +212,8 @@ fn read_leftover(file: &Path, lock: &Arc<File>) -> Result<RecoveredProject, Stri
     let (text, time) = read(file)?;
     let size = text.len() as u64;
     let value: Value = serde_json::from_slice(&text).map_err(|error| error.to_string())?;
-    let mut project = Project::from_json(&value["project"].to_string()).map_err(|error| error.to_string())?;
+    let mut contents = ProjectFile::from_json(&value["project"].to_string()).map_err(|error| error.to_string())?;
+    let project = Arc::make_mut(&mut contents.project);
     for (name, number) in value["files"].as_object().into_iter().flatten() {
         let number = number.as_u64().ok_or("a number is none")?;
         let (bytes, _) = read(&bytes_path(folder, number))?;
@@ -220,7 +224,7 @@ fn read_leftover(file: &Path, lock: &Arc<File>) -> Result<RecoveredProject, Stri
     }
     let size = size + (MAX_FILE_BYTES - project.remaining_file_bytes());
     let path = value["path"].as_str().map(PathBuf::from);
-    Ok(RecoveredProject { project, path, time, size, file: file.to_path_buf(), _lock: lock.clone() })
+    Ok(RecoveredProject { contents, path, time, size, file: file.to_path_buf(), _lock: lock.clone() })
 }
 
 /// A file that is none but a file, and when it was written.
@@ -279,15 +283,15 @@ fn folders_in(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// Writes a project that nothing else keeps to the first folder that takes it, under a name that no file has.
-pub(crate) fn write_recovery_copy(project: &Project, folders: &[PathBuf]) -> Result<PathBuf, FileError> {
-    let stem = document::file_stem(project);
+pub(crate) fn write_recovery_copy(file: &ProjectFile, folders: &[PathBuf]) -> Result<PathBuf, FileError> {
+    let stem = document::file_stem(&file.project);
     let mut refusal = FileError::MissingFolder(PathBuf::new());
     for folder in folders {
         for number in 1..100 {
             let mark = if number == 1 { String::new() } else { format!("-{number}") };
             let path = folder.join(format!("{stem}-recovered{mark}{PROJECT_SUFFIX}"));
             let write = |writer: &mut BufWriter<&File>| {
-                writer.write_all(project.to_json().as_bytes()).map_err(|error| FileError::writing(&path, &error))
+                writer.write_all(file.to_json().as_bytes()).map_err(|error| FileError::writing(&path, &error))
             };
             match atomic::write_atomically(&path, false, write) {
                 Ok(()) => return Ok(std::path::absolute(&path).unwrap_or(path)),
@@ -307,11 +311,12 @@ mod tests {
     use super::*;
     use crate::engine::Step;
     use crate::engine::operations::heightmap::Heightmap;
+    use crate::project::Project;
 
     fn unsaved(origin: usize, seed: u32) -> Unsaved {
         let mut project = Project { name: format!("Land {origin}"), ..Default::default() };
         project.recipe.seed = seed;
-        Unsaved { origin, project: Arc::new(project), path: Some("/land/a.upthrust.json".into()) }
+        Unsaved { origin, file: ProjectFile::new(project), path: Some("/land/a.upthrust.json".into()) }
     }
 
     /// A project whose only step draws on a file of that name.
@@ -320,7 +325,7 @@ mod tests {
         let name = FileName(name.into());
         project.files.insert(name.clone(), Arc::new(bytes));
         project.recipe.stack.push(Step::new(Heightmap { file: name, ..Default::default() }));
-        Unsaved { origin: 0, project: Arc::new(project), path: None }
+        Unsaved { origin: 0, file: ProjectFile::new(project), path: None }
     }
 
     fn names(folder: &Path) -> Vec<String> {
@@ -343,7 +348,7 @@ mod tests {
         let (left, broken) = find_recoverable(root.path());
         assert_eq!((left.len(), broken.len()), (1, 0));
         assert_eq!(
-            (left[0].project.recipe.seed, left[0].path.as_deref()),
+            (left[0].contents.project.recipe.seed, left[0].path.as_deref()),
             (5, Some(Path::new("/land/a.upthrust.json")))
         );
         assert!(find_recoverable(root.path()).0.is_empty(), "nobody else offers it meanwhile");
@@ -363,7 +368,7 @@ mod tests {
         let written = |path: &Path| path.metadata().and_then(|metadata| metadata.modified()).expect("there");
         let before = written(&bytes);
         let mut edited = kept.clone();
-        Arc::make_mut(&mut edited.project).recipe.seed = 9;
+        Arc::make_mut(&mut edited.file.project).recipe.seed = 9;
         session.keep(std::slice::from_ref(&edited)).expect("written");
         assert_eq!(
             (names(&session.folder), written(&bytes)),
@@ -371,7 +376,7 @@ mod tests {
         );
         drop(session);
         let (left, _) = find_recoverable(root.path());
-        assert_eq!(left[0].project, *edited.project);
+        assert_eq!(left[0].contents, edited.file);
         drop(left);
         let mut session = RecoverySession::begin(root.path()).expect("a session");
         session.keep(&[kept]).expect("written");
@@ -392,7 +397,7 @@ mod tests {
             assert_eq!(names(&session.folder), ["0.bytes", "0.json", LOCK], "{name}");
             drop(session);
             let (left, broken) = find_recoverable(&inside);
-            assert_eq!((left[0].project.clone(), broken), ((*kept.project).clone(), vec![]), "{name}");
+            assert_eq!((left[0].contents.clone(), broken), (kept.file.clone(), vec![]), "{name}");
             forget(&left[0].file);
         }
         assert_eq!(names(root.path()), ["recovery"]);

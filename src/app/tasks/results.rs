@@ -21,7 +21,7 @@ use crate::engine::operations::heightmap::Heightmap;
 use crate::engine::parameters::{Band, FileName, TextureName};
 use crate::engine::recipe::Blend;
 use crate::engine::{Recipe, Step};
-use crate::project::{PROJECT_SUFFIX, Project};
+use crate::project::{PROJECT_SUFFIX, Project, ProjectFile};
 use crate::scene::turntable_paths;
 use crate::worker::{ExportOutcome, JobError};
 
@@ -118,15 +118,15 @@ impl App {
 
     fn handle_file_result(&mut self, ctx: &Context, errand: FileTaskResult) {
         match errand {
-            FileTaskResult::Opened { path, project } => {
+            FileTaskResult::Opened { path, file } => {
                 self.settings.add_recent(&path);
-                self.open_project(format!("Open {}", file_name(&path)), *project, Some(path));
+                self.open_project(format!("Open {}", file_name(&path)), file, Some(path));
             }
             FileTaskResult::Imported(imported) => self.finish_import(imported),
-            FileTaskResult::Saved { path, project, origin } => {
+            FileTaskResult::Saved { path, file, origin } => {
                 self.show_message(format!("Saved {}", path.display()));
                 self.settings.add_recent(&path);
-                self.document.mark_saved(origin, path, project);
+                self.document.mark_saved(origin, path, file);
                 self.project_saved(origin);
             }
             FileTaskResult::TargetsChecked(survey) => self.ui.export.take(survey),
@@ -213,22 +213,22 @@ impl App {
                 self.ui.selection.step = add_step(&mut project.recipe, step);
             }
         }
-        self.document.propose(project, None);
+        self.document.commit(project, None);
         self.show_message(format!("Imported {}: {}", file_name(&path), notes.join("; ")));
     }
 
-    pub(crate) fn open_project(&mut self, name: String, project: Project, path: Option<PathBuf>) {
-        self.open_pending(PendingProject { name, project, path, is_unsaved: false });
+    pub(crate) fn open_project(&mut self, name: String, file: ProjectFile, path: Option<PathBuf>) {
+        self.open_pending(PendingProject { name, file, path, is_unsaved: false });
     }
 
-    pub(crate) fn open_pending(&mut self, PendingProject { name, project, path, is_unsaved }: PendingProject) {
-        self.ui.selection.step = first_step(&project);
+    pub(crate) fn open_pending(&mut self, PendingProject { name, file, path, is_unsaved }: PendingProject) {
+        self.ui.selection.step = first_step(&file.project);
         self.ui.texture_panel.reset();
         self.ui.fault_tool.let_go();
         if is_unsaved {
-            self.document.replace_unsaved(name, project, path);
+            self.document.replace_unsaved(name, file, path);
         } else {
-            self.document.replace(name, project, path);
+            self.document.replace(name, file, path);
         }
         // Whole, for that is what was chosen; whoever wants to see it rise plays it.
         self.ui.playback.seek(self.total(), self.total());

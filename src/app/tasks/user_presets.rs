@@ -14,7 +14,7 @@ use crate::app::state::PendingProject;
 use crate::app::tasks::file_tasks::FileTaskResult;
 use crate::engine::{Image, Progress};
 use crate::files::{FileError, atomic, swatches, texture};
-use crate::project::{PROJECT_SUFFIX, Project};
+use crate::project::{PROJECT_SUFFIX, ProjectFile};
 
 /// Reads every preset in the folder, in the order of their names.
 fn read_all(folder: &Path) -> FileTaskResult {
@@ -24,12 +24,12 @@ fn read_all(folder: &Path) -> FileTaskResult {
     paths.sort();
     let (mut presets, mut broken) = (Vec::new(), None);
     for path in paths {
-        match Project::open(&path) {
-            Ok(project) => {
+        match ProjectFile::open(&path) {
+            Ok(file) => {
                 let beside = thumbnail_path(&path);
                 let bytes = std::fs::read(&beside).ok().filter(|_| beside.is_file());
                 let picture = bytes.and_then(|bytes| swatches::picture(&beside, &bytes).ok());
-                presets.push(UserPreset { path, project, picture });
+                presets.push(UserPreset { path, file, picture });
             }
             Err(error) => broken = Some(format!("{}: {error}", path.display())),
         }
@@ -38,9 +38,9 @@ fn read_all(folder: &Path) -> FileTaskResult {
 }
 
 /// Writes a project to the folder under a name that no file has.
-fn save(folder: &Path, project: &Project) -> Result<PathBuf, FileError> {
+fn save(folder: &Path, file: &ProjectFile) -> Result<PathBuf, FileError> {
     std::fs::create_dir_all(folder).map_err(|error| FileError::writing(folder, &error))?;
-    let (stem, text) = (file_stem(project), project.to_json());
+    let (stem, text) = (file_stem(&file.project), file.to_json());
     let mut number = 1;
     loop {
         let mark = if number == 1 { String::new() } else { format!("-{number}") };
@@ -121,10 +121,9 @@ impl App {
     /// Draws the gallery; returns whether it stays.
     pub(crate) fn gallery_ui(&mut self, ctx: &Context) -> bool {
         let stays = match self.ui.gallery.ui(ctx) {
-            Some(GalleryResponse::Open(project)) => {
-                let project = Arc::unwrap_or_clone(project);
-                let name = format!("Preset {}", project.name);
-                self.ui.pending_project = Some(PendingProject { name, project, path: None, is_unsaved: false });
+            Some(GalleryResponse::Open(file)) => {
+                let name = format!("Preset {}", file.project.name);
+                self.ui.pending_project = Some(PendingProject { name, file, path: None, is_unsaved: false });
                 false
             }
             Some(GalleryResponse::Delete(path)) => {
@@ -145,9 +144,10 @@ impl App {
     pub(crate) fn save_preset_ui(&mut self, ctx: &Context, form: &mut SavePresetDialog) -> bool {
         let Some(decision) = form.ui(ctx) else { return true };
         if let Some(([name, description], folder)) = decision.zip(self.preset_folder()) {
-            let mut project = (**self.document.project()).clone();
+            let mut file = self.document.file();
+            let project = Arc::make_mut(&mut file.project);
             (project.name, project.description) = (name, description);
-            self.services.file_tasks.run(move || match save(&folder, &project) {
+            self.services.file_tasks.run(move || match save(&folder, &file) {
                 Ok(path) => FileTaskResult::PresetSaved { path },
                 Err(error) => FileTaskResult::Failed(error.to_string()),
             });

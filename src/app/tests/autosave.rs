@@ -6,7 +6,7 @@ use crate::app::dialogs::modals::Modal;
 use crate::app::tasks::settings::Settings;
 use crate::app::tasks::settings::UserFolders;
 use crate::app::views::View;
-use crate::project::Project;
+use crate::project::ProjectFile;
 use std::path::Path;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -28,7 +28,7 @@ fn editor_in(folder: &Path, answers: Vec<DialogOutcome>) -> Harness<'static, App
     let mut harness = Harness::builder().with_size([1280.0, 800.0]).with_max_steps(64).build_eframe(move |context| {
         without_rivers(App::new(&context.egui_ctx, Box::new(dialogs), None, folders).expect("threads"))
     });
-    harness.state_mut().edit(|project| project.view.preview_samples = 33);
+    harness.state_mut().edit_settings(|settings| settings.view.preview_samples = 33);
     pause(&mut harness);
     harness
 }
@@ -93,7 +93,7 @@ fn theme_scale_layout_and_recent_files_are_kept() {
 fn recent_files_that_are_gone_are_greyed_and_go_from_the_list_when_chosen() {
     let folder = tempfile::tempdir().expect("folder");
     let [there, gone] = ["there", "gone"].map(|name| folder.path().join(format!("{name}.upthrust.json")));
-    std::fs::write(&there, Project::default().to_json()).expect("written");
+    std::fs::write(&there, ProjectFile::default().to_json()).expect("written");
     let mut editor = editor_in(folder.path(), vec![]);
     for path in [&there, &gone] {
         editor.state_mut().settings.add_recent(path);
@@ -219,7 +219,7 @@ fn closing_saves_hidden_projects_too_one_after_another() {
     close(&mut editor);
     editor.get_by_label("Save all").click();
     wait(&mut editor, "the end", |app| app.ui.closing);
-    let seed = |path: &Path| Project::open(path).expect("a project").recipe.seed;
+    let seed = |path: &Path| ProjectFile::open(path).expect("a project").project.recipe.seed;
     assert_eq!((seed(&first), seed(&second)), (77, 88));
     assert!(editor.state().document.unsaved().is_empty());
 }
@@ -234,7 +234,7 @@ fn a_hidden_project_alone_is_saved_and_not_the_clean_one_that_is_open() {
     close(&mut editor);
     editor.get_by_label("Save").click();
     wait(&mut editor, "the end", |app| app.ui.closing);
-    assert_eq!(Project::open(&path).expect("a project").recipe.seed, 77);
+    assert_eq!(ProjectFile::open(&path).expect("a project").project.recipe.seed, 77);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use crate::app::App;
 use crate::app::views::View;
-use crate::project::Project;
+use crate::project::ProjectFile;
 use egui::accesskit::{Action, Role};
 use egui::{Key, Modifiers};
 use egui_kittest::Harness;
@@ -101,7 +101,7 @@ fn the_water_is_found_as_the_sea() {
     assert!(editor.query_by_label_contains("Water level (View)").is_some());
     press(&mut editor, Modifiers::NONE, Key::Escape);
     find(&mut editor, "water level view");
-    assert!(editor.state().document.project().view.water_m.is_some(), "there is some to be typed");
+    assert!(editor.state().document.project().water.water_m.is_some(), "there is some to be typed");
 }
 
 #[test]
@@ -140,7 +140,7 @@ fn saving_while_a_name_is_typed_saves_what_was_typed() {
     assert_eq!(editor.state().document.project().recipe.stack[step].title(), before, "letters are no commands");
     press(&mut editor, Modifiers::COMMAND, Key::S);
     wait(&mut editor, "the file", |app| !app.document.is_dirty() && app.document.path().is_some());
-    let saved = Project::open(&path).expect("a project");
+    let saved = ProjectFile::open(&path).expect("a project").project;
     assert_eq!(saved.recipe.stack[step].title(), "Backbone n");
 }
 

@@ -19,9 +19,9 @@ use crate::engine::parameters::Band;
 fn exporting(answers: Vec<DialogOutcome>, folder: &Path, samples: u32) -> Harness<'static, App> {
     let mut editor = editor_with(answers);
     pause(&mut editor);
-    editor.state_mut().edit(|project| {
-        project.name = "Alpine range (2)".into();
-        (project.export.samples, project.export.texture_pixels) = (samples, 32);
+    editor.state_mut().edit(|project| project.name = "Alpine range (2)".into());
+    editor.state_mut().edit_settings(|settings| {
+        (settings.export.samples, settings.export.texture_pixels) = (samples, 32);
     });
     press(&mut editor, egui::Modifiers::COMMAND, egui::Key::E);
     editor.state_mut().ui.export.go_to(folder);
@@ -84,16 +84,16 @@ fn unity_lists_its_files_with_their_sizes_and_the_numbers_to_type() {
     let width = editor.state().document.project().recipe.world.extent().width_m;
     editor.get_by_label_contains(&format!("Terrain Width {width}, Terrain Length {width}, Terrain Height about "));
     assert_eq!(editor.query_all_by_label_contains("water lies at").count(), 0);
-    editor.state_mut().edit(|project| project.view.water_m = Some(12.5));
+    editor.state_mut().edit(|project| project.water.water_m = Some(12.5));
     editor.run_steps(3);
     editor.get_by_label("Unity: water lies at y = 12.5 m.");
     editor.get_by_label_contains("Depth Bit 16, Resolution 1025, Byte Order Windows");
     editor.get_by_label_contains("new will be made");
     assert!(is_enabled(&editor, "Export"));
-    assert_eq!(editor.state().document.project().export.samples, 1000, "other programs take what was chosen");
+    assert_eq!(editor.state().document.settings().export.samples, 1000, "other programs take what was chosen");
     editor.get_by_role_and_label(Role::Button, "513").click();
     editor.run_steps(3);
-    assert_eq!(editor.state().document.project().export.samples, 513);
+    assert_eq!(editor.state().document.settings().export.samples, 513);
     editor.get_by_label_contains("height.raw, 513 × 513");
     assert!(names(folder.path()).is_empty(), "looking writes nothing");
 }
@@ -107,7 +107,11 @@ fn what_is_listed_is_written_under_those_names_and_no_larger_and_the_notes_are_c
     editor.state_mut().ui.export.choose_tiles([2, 1]);
     editor.run_steps(3);
     look(&mut editor);
-    let listed = editor.state().ui.export.listed(editor.state().document.project(), &into);
+    let listed = editor.state().ui.export.listed(
+        editor.state().document.project(),
+        &editor.state().document.settings().export,
+        &into,
+    );
     for (line, _, _) in &listed {
         editor.get_by_label(line);
     }
@@ -191,7 +195,11 @@ fn every_program_can_be_chosen_and_plans_its_files() {
     for target in crate::files::targets::ALL {
         choose(&mut editor, target.label);
         look(&mut editor);
-        let listed = editor.state().ui.export.listed(editor.state().document.project(), folder.path());
+        let listed = editor.state().ui.export.listed(
+            editor.state().document.project(),
+            &editor.state().document.settings().export,
+            folder.path(),
+        );
         assert!(listed[0].0.starts_with(target.heightmaps[0].0), "{listed:?}");
         editor.get_by_label(&listed[0].0);
         assert!(is_enabled(&editor, "Export"), "{}", target.key);

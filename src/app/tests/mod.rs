@@ -64,13 +64,13 @@ impl FileDialogs for Scripted {
 
 /// The editor with its first project, whose rivers take their time, as faults alone.
 pub(crate) fn without_rivers(mut app: App) -> App {
-    let mut project = (**app.document.project()).clone();
-    for step in &mut project.recipe.stack {
+    let mut file = app.document.file();
+    for step in &mut Arc::make_mut(&mut file.project).recipe.stack {
         if let AnyOperation::Faults(faults) = &mut step.operation {
             faults.rivers = None;
         }
     }
-    app.document = Document::new(project);
+    app.document = Document::new(file);
     app
 }
 
@@ -81,7 +81,7 @@ pub(crate) fn editor_with(answers: Vec<DialogOutcome>) -> Harness<'static, App> 
         without_rivers(app)
     });
     // Small, so that the unoptimised tests are quick.
-    harness.state_mut().edit(|project| project.view.preview_samples = 65);
+    harness.state_mut().edit_settings(|settings| settings.view.preview_samples = 65);
     harness
 }
 
@@ -196,7 +196,7 @@ fn a_run_of_arrow_keys_is_one_entry_and_the_next_run_another() {
             App::new(&context.egui_ctx, Box::<Scripted>::default(), None, UserFolders::default()).expect("threads");
         without_rivers(app)
     });
-    editor.state_mut().edit(|project| project.view.preview_samples = 65);
+    editor.state_mut().edit_settings(|settings| settings.view.preview_samples = 65);
     pause(&mut editor);
     editor.get_by_role_and_label(Role::Slider, "Sun altitude").focus();
     editor.run_steps(2);
@@ -408,7 +408,7 @@ fn the_window_shows_the_land_in_both_panes_and_no_colour_beside_it() {
         Harness::builder().with_size([1280.0, 800.0]).with_theme(egui::Theme::Dark).wgpu().build_eframe(|context| {
             App::new(&context.egui_ctx, Box::new(Scripted::default()), None, UserFolders::default()).expect("threads")
         });
-    editor.state_mut().edit(|project| project.view.preview_samples = 129);
+    editor.state_mut().edit_settings(|settings| settings.view.preview_samples = 129);
     pause(&mut editor);
     // No fault glows any more.
     editor.run_steps(12);

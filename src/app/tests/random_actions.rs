@@ -203,7 +203,7 @@ fn walk(actions: u64, samples: u32, seed: u32) -> Slowest {
         App::new(&context.egui_ctx, Box::<Cancelling>::default(), None, UserFolders::default()).expect("threads")
     });
     editor.state_mut().ui.seeds = SeedGenerator::loaded(seed);
-    editor.state_mut().edit(|project| project.view.preview_samples = samples);
+    editor.state_mut().edit_settings(|settings| settings.view.preview_samples = samples);
     editor.step();
     let first = editor.state().document.project().clone();
     let origin = editor.state().document.history().1;
@@ -234,8 +234,8 @@ fn walk(actions: u64, samples: u32, seed: u32) -> Slowest {
         let said = app.ui.message.as_ref().map(|message| message.text.as_str()).unwrap_or_default();
         assert!(!said.contains("an error in the program"), "action {action}, {deed}: {said}");
         // Presets bring their own.
-        if app.document.project().view.preview_samples != samples {
-            editor.state_mut().edit(|project| project.view.preview_samples = samples);
+        if app.document.settings().view.preview_samples != samples {
+            editor.state_mut().edit_settings(|settings| settings.view.preview_samples = samples);
         }
     }
     while editor.state().document.history().1 > origin {

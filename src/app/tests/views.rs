@@ -112,7 +112,7 @@ fn the_limit_is_dragged_in_the_histogram_and_the_share_follows() {
     }
     editor.drop_at(at(12.0));
     editor.run_steps(2);
-    let limit = editor.state().document.project().view.walkable_deg;
+    let limit = editor.state().document.settings().view.walkable_deg;
     assert!((11.0..=13.0).contains(&limit), "{limit}");
     wait(&mut editor, "the new share", |app| slopes(app).is_some_and(|slopes| slopes.limit_deg == limit));
     let after = slopes(editor.state()).expect("slopes");
@@ -303,7 +303,7 @@ fn at_the_size_of_exports_the_views_show_what_is_exported_and_what_does_not_fit_
         editor.get_by_label("At the size of exports").click();
         editor.run_steps(3);
     };
-    editor.state_mut().edit(|project| project.export.samples = 97);
+    editor.state_mut().edit_settings(|settings| settings.export.samples = 97);
     choose(&mut editor);
     wait(&mut editor, "97 samples", |app| {
         app.ui.preview.shown.as_ref().is_some_and(|shown| shown.terrain.grid().width() == 97)
@@ -314,9 +314,9 @@ fn at_the_size_of_exports_the_views_show_what_is_exported_and_what_does_not_fit_
     assert_eq!(Ok(&*terrain(&editor)), exported.as_ref());
     editor.run_steps(2);
     editor.get_by_label_contains("97 × 97, as exported");
-    assert_eq!(editor.state().document.project().view.preview_samples, 65);
+    assert_eq!(editor.state().document.settings().view.preview_samples, 65);
     // It goes with the export, as far as there is memory.
-    editor.state_mut().edit(|project| project.export.samples = 65_537);
+    editor.state_mut().edit_settings(|settings| settings.export.samples = 65_537);
     editor.run_steps(3);
     assert!(editor.state().ui.preview.export_samples.is_none());
     let message = editor.state().ui.message.clone().expect("a message");
@@ -360,7 +360,7 @@ fn pictures_for_the_eye() {
                 let scripted = Box::new(crate::app::tests::Scripted::default());
                 App::new(&context.egui_ctx, scripted, None, UserFolders::default()).expect("threads")
             });
-        editor.state_mut().edit(|project| project.view.preview_samples = 513);
+        editor.state_mut().edit_settings(|settings| settings.view.preview_samples = 513);
         editor.ctx.set_theme(theme);
         editor.state_mut().settings.hints_seen = ["timeline", "stack", "presets"].map(String::from).into();
         pause(&mut editor);

@@ -5,6 +5,7 @@ use egui::{CentralPanel, Context, DragAndDrop, Frame, Key, Modifiers, Panel, Pop
 use crate::app::commands::Command;
 use crate::app::commands::menus;
 use crate::app::commands::palette::Palette;
+use crate::app::document::Draft;
 use crate::app::panels::analysis::{AnalysisContext, Section};
 use crate::app::panels::compass::sun_ui;
 use crate::app::panels::hints::HintAnchors;
@@ -77,7 +78,7 @@ impl App {
     }
 
     /// Draws all panels and views on a copy of the project; returns what the user wants done.
-    pub(crate) fn panels_ui(&mut self, ui: &mut Ui, project: &mut Project) -> Vec<Command> {
+    pub(crate) fn panels_ui(&mut self, ui: &mut Ui, draft: &mut Draft) -> Vec<Command> {
         let mut commands = Vec::new();
         let freshness = self.freshness();
         let is_picking = Popup::is_any_open(ui.ctx())
@@ -90,9 +91,9 @@ impl App {
         let crosshair_m = self.ui.maps.crosshair_m.take();
         // While it plays, the iteration that is seen; the playhead is already at the next one.
         let seen = self.ui.preview.shown.as_ref().map(|shown| shown.request.position);
-        let wanted = self.ui.playback.position(project.recipe.iterations());
+        let wanted = self.ui.playback.position(draft.project.recipe.iterations());
         let at = seen.filter(|_| self.ui.playback.is_playing()).unwrap_or(wanted);
-        self.ui.selection.step = self.ui.selection.step.min(project.recipe.stack.len().saturating_sub(1));
+        self.ui.selection.step = self.ui.selection.step.min(draft.project.recipe.stack.len().saturating_sub(1));
         let status = Status {
             message: self.ui.message.as_ref(),
             preview_progress: match freshness {
@@ -106,18 +107,18 @@ impl App {
         };
         Panel::bottom("status").exact_size(26.0).show(ui, |ui| commands.extend(panels::status::status_ui(ui, &status)));
         let timeline = Panel::bottom("timeline").exact_size(38.0).show(ui, |ui| {
-            let (recipe, view) = (&mut project.recipe, &mut project.view);
+            let (recipe, view) = (&mut draft.project.recipe, &mut draft.settings.view);
             commands.extend(panels::timeline::timeline_ui(ui, recipe, view, at, self.ui.playback));
         });
         let [left, right] = seen_panels;
         let stack = left.then(|| {
             let panel = Panel::left("stack").default_size(304.0).size_range(240.0..=480.0);
-            panel.show(ui, |ui| commands.extend(self.left_ui(ui, project, at))).response.rect
+            panel.show(ui, |ui| commands.extend(self.left_ui(ui, draft, at))).response.rect
         });
         self.ui.profile.pointed_m = None;
         if right {
             let panel = Panel::right("right").default_size(288.0).size_range(240.0..=480.0);
-            panel.show(ui, |ui| commands.extend(self.right_ui(ui, project, crosshair_m)));
+            panel.show(ui, |ui| commands.extend(self.right_ui(ui, draft, crosshair_m)));
         }
         let (menu, timeline) = (menu.response.rect, timeline.response.rect);
         // Where there is no stack, what is said of it stands where it would be.
@@ -129,7 +130,7 @@ impl App {
             // What the pointer is on in the profile is where it is on the land.
             let is_over_views = ui.rect_contains_pointer(ui.max_rect());
             self.ui.maps.crosshair_m = if is_over_views { self.ui.maps.crosshair_m } else { self.ui.profile.pointed_m };
-            self.views_ui(ui, project, &freshness, is_picking, &mut commands);
+            self.views_ui(ui, &mut draft.project, &freshness, is_picking, &mut commands);
         });
         if let Some(note) = parameter::take_input_message(ui.ctx()) {
             self.show_message(note);
@@ -138,7 +139,7 @@ impl App {
     }
 
     /// The stack and the history.
-    fn left_ui(&mut self, ui: &mut Ui, project: &mut Project, at: u32) -> Vec<Command> {
+    fn left_ui(&mut self, ui: &mut Ui, draft: &mut Draft, at: u32) -> Vec<Command> {
         let mut commands: Vec<Command> = self.history_ui(ui).into_iter().collect();
         ui.add_space(4.0);
         let heights_m = self.ui.preview.shown.as_ref().map(|shown| Range {
@@ -147,16 +148,23 @@ impl App {
         });
         let (selected, reveal) = (self.ui.selection.step, self.ui.selection.reveal.take());
         let around = panels::stack::Around { at, selected, heights_m, reveal, thumbnails: &self.services.thumbnails };
-        commands.extend(panels::stack::stack_ui(ui, project, &mut self.ui.operation_picker, &around));
+        commands.extend(panels::stack::stack_ui(ui, draft, &mut self.ui.operation_picker, &around));
         commands
     }
 
     /// What the land is painted with, and what there is to know of it.
-    fn right_ui(&mut self, ui: &mut Ui, project: &mut Project, crosshair_m: Option<[f64; 2]>) -> Option<Command> {
+    fn right_ui(&mut self, ui: &mut Ui, draft: &mut Draft, crosshair_m: Option<[f64; 2]>) -> Option<Command> {
         ui.add_space(4.0);
         let is_dragging = ui.input(|input| input.pointer.any_down());
-        self.ui.variations.prepare(project, &self.ui.preview.recipe.1, &mut self.services.thumbnails, is_dragging);
-        let Project { recipe, files, view, .. } = project;
+        self.ui.variations.prepare(
+            &draft.settings.view.locked,
+            &draft.project.files,
+            &self.ui.preview.recipe.1,
+            &mut self.services.thumbnails,
+            is_dragging,
+        );
+        let Draft { project: Project { recipe, files, .. }, settings } = draft;
+        let view = &mut settings.view;
         request_textures(&mut self.services.thumbnails, recipe, files, self.ui.texture_panel.selected.is_some());
         let around = panels::right::RightPanelContext {
             files,
@@ -230,7 +238,7 @@ impl App {
             is_at_end: self.ui.playback.position(total) == total,
             commands,
             shown: self.ui.preview.shown.as_ref(),
-            water_m: &mut project.view.water_m,
+            water_m: &mut project.water.water_m,
             freshness,
             is_playing: self.ui.playback.is_playing(),
             maximise: &mut maximise,

@@ -7,7 +7,7 @@ use crate::app::views::legend::{LEAST_ROOM, angles, heights, list_legend, ramp_l
 use crate::engine::Grid;
 use crate::engine::map_view::{MapView, WALKABLE_COLOURS, WATER_COLOURS, contour_interval_m, min_river_area_m2};
 use crate::engine::ramp::{ELEVATION, SLOPE};
-use crate::project::ViewSettings;
+use crate::project::{ViewSettings, Water};
 use crate::worker::Preview;
 
 /// What the heightmap's pane shows. It is no part of the document.
@@ -52,7 +52,7 @@ impl MapAspect {
     }
 
     /// What the worker is to draw.
-    pub(crate) fn view(self, view: &ViewSettings) -> MapView {
+    pub(crate) fn view(self, view: &ViewSettings, water: &Water) -> MapView {
         match self {
             Self::Grey => MapView::Grey,
             Self::Tints => MapView::Tints,
@@ -60,7 +60,7 @@ impl MapAspect {
             Self::Contours => MapView::Contours,
             Self::Slope => MapView::Slope,
             Self::Walkable => MapView::Walkable(view.walkable_deg),
-            Self::Water => MapView::Water(view.water_m.map(|water_m| water_m as f32)),
+            Self::Water => MapView::Water(water.water_m.map(|water_m| water_m as f32)),
         }
     }
 
@@ -138,10 +138,12 @@ mod tests {
         let said = |view| said_of(view, grid(10_000.0));
         assert_eq!(said(MapView::Contours), ["A line every 50 m, a strong one every 250 m"]);
         assert_eq!(
-            said(MapAspect::Walkable.view(&ViewSettings { walkable_deg: 30.0, ..Default::default() })),
+            said(
+                MapAspect::Walkable.view(&ViewSettings { walkable_deg: 30.0, ..Default::default() }, &Water::default())
+            ),
             ["Walkable up to 30°", "Hangs together", "Cut off", "Too steep"]
         );
-        let water = MapAspect::Water.view(&ViewSettings::default());
+        let water = MapAspect::Water.view(&ViewSettings::default(), &Water::default());
         assert_eq!(said_of(water, grid(20_000.0))[0], "Rivers, of 0.4 km² and more");
         assert_eq!(said_of(water, grid(255.0))[0], "Rivers, of 65 m² and more");
         assert_eq!(said(MapView::Grey), Vec::<String>::new());

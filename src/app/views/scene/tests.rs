@@ -79,7 +79,7 @@ fn preset(name: &str, samples: usize, size: [f32; 2], theme: egui::Theme) -> Har
     let preset = presets().iter().find(|preset| preset.name == name).expect("a preset of that name");
     let project = preset.project().expect("a good preset");
     let recipe = Arc::new(project.recipe);
-    let mut stage = stage(size, theme, &recipe, project.view.water_m);
+    let mut stage = stage(size, theme, &recipe, project.water.water_m);
     stage.state_mut().scene.show(&preview(&recipe, samples), 0.0);
     // Until it is at rest.
     stage.run_steps(30);
@@ -1033,7 +1033,7 @@ fn editor(scripted: Scripted) -> Option<Harness<'static, App>> {
         Harness::builder().with_size([1280.0, 800.0]).with_step_dt(1.0 / 60.0).wgpu().build_eframe(|context| {
             App::new(&context.egui_ctx, Box::new(scripted), None, UserFolders::default()).expect("threads")
         });
-    editor.state_mut().edit(|project| project.view.preview_samples = 65);
+    editor.state_mut().edit_settings(|settings| settings.view.preview_samples = 65);
     pause(&mut editor);
     Some(editor)
 }
@@ -1110,7 +1110,7 @@ fn the_level_of_the_water_is_typed_as_one_edit() {
     }
     editor.key_press(Key::Enter);
     editor.run_steps(3);
-    assert_eq!(editor.state().document.project().view.water_m, Some(120.0));
+    assert_eq!(editor.state().document.project().water.water_m, Some(120.0));
     assert_eq!(editor.state().document.history().0.len(), entries + 1);
 }
 
