@@ -1,7 +1,7 @@
 //! The export window, driven by label.
 
 use crate::app::App;
-use crate::project::Project;
+use crate::project::{Project, ProjectFile};
 use std::path::Path;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -272,7 +272,7 @@ fn a_file_that_is_dropped_on_the_window_is_opened() {
     let folder = tempfile::tempdir().expect("folder");
     let path = folder.path().join("dropped.upthrust.json");
     let project = Project { name: "Dropped".into(), ..Project::default() };
-    std::fs::write(&path, project.to_json()).expect("written");
+    std::fs::write(&path, ProjectFile::new(project).to_json()).expect("written");
     let mut editor = editor();
     pause(&mut editor);
     editor.input_mut().dropped_files.push(std::sync::Arc::new(Dropped(path)));

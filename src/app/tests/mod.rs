@@ -466,11 +466,7 @@ fn a_file_goes_to_what_it_was_chosen_for_or_nowhere() {
         (of_import, |app| app.edit(|project| project.recipe.stack.swap(0, 1)), Some("for which")),
         (FileSlot::Mask(0), |app| app.edit(|project| project.recipe.stack.swap(0, 1)), Some("for which")),
         (FileSlot::Mask(0), |_| (), Some("is off")),
-        (
-            of_rock,
-            |app| app.open_project("Copy".into(), app.document.project().as_ref().clone(), None),
-            Some("another"),
-        ),
+        (of_rock, |app| app.open_project("Copy".into(), app.document.file(), None), Some("another")),
     ];
     for (slot, meanwhile, refused) in cases {
         let path = if slot == of_rock { &moss } else { &dem };
@@ -1190,13 +1186,14 @@ fn a_recovered_project_replaces_no_file_and_goes_where_it_can() {
     let folders = [folder.path().join("none"), folder.path().to_path_buf()];
     let mut project = crate::project::Project { name: "My: Land".into(), ..Default::default() };
     project.recipe.seed = 12;
+    let project = crate::project::ProjectFile::new(project);
     let first = crate::app::tasks::recovery::write_recovery_copy(&project, &folders).expect("written");
     let second = crate::app::tasks::recovery::write_recovery_copy(&project, &folders).expect("written");
     let names = ["my-land-recovered.upthrust.json", "my-land-recovered-2.upthrust.json"];
     for (path, name) in [first, second].iter().zip(names) {
         assert_eq!(path, &folder.path().join(name));
         let text = std::fs::read_to_string(path).expect("a file");
-        assert!(crate::project::Project::from_json(&text).expect("a project") == project);
+        assert!(crate::project::ProjectFile::from_json(&text).expect("a project") == project);
     }
     assert!(crate::app::tasks::recovery::write_recovery_copy(&project, &folders[..1]).is_err());
 }
