@@ -314,9 +314,9 @@ impl Preview {
             files: InputFiles::new(),
             samples: self.samples,
             position,
-            map: MapView::default(),
-            shown,
-            animated,
+            map_view: MapView::default(),
+            texture_view: shown,
+            is_animated: animated,
         };
         let begun = Instant::now();
         self.previewer.request(request);

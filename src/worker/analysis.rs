@@ -1,31 +1,34 @@
-//! The measures thread: what takes longer to find out about a land than to draw it, part by part.
+//! The analysis thread: statistics of the terrain that take longer to compute than to draw, delivered part by part.
 
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
-use std::thread::JoinHandle;
+use std::sync::Arc;
+use std::time::Duration;
 
-use super::{JobError, Wake, catch_panic, lock};
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+use super::job::{JobError, Wake};
+use super::runner::{JobContext, Policy, Runner, RunnerConfig, Worker};
 use crate::engine::analysis::{Spectrum, hurst_exponent, slope_histogram, walkable};
 use crate::engine::landforms::{LandformShares, pits_per_thousand};
-use crate::engine::{Cancelled, Heightfield, Progress};
+use crate::engine::{Heightfield, Progress};
 
-/// The width of a bin of the slopes, degrees.
+/// The width of a bin of the slope histogram, degrees.
 pub const SLOPE_BIN_DEG: f32 = 1.0;
 
-/// What is to be measured.
+/// Which statistics of which terrain to compute.
 #[derive(Clone, Debug)]
 pub struct AnalysisRequest {
-    /// The land.
+    /// The terrain.
     pub terrain: Arc<Heightfield>,
-    /// The slopes, and the ground that is no steeper than this, degrees.
+    /// Computes the slopes; up to this limit terrain counts as walkable, degrees.
     pub walkable_deg: Option<f64>,
-    /// The power spectrum.
+    /// Computes the power spectrum.
     pub spectrum: bool,
-    /// The forms of the land, and how rough it is.
+    /// Computes the landforms, pits and roughness.
     pub landforms: bool,
 }
 
 impl AnalysisRequest {
-    /// Whether both ask for the same of the same land.
+    /// Whether both request the same statistics of the same terrain.
     pub fn is_same(&self, other: &Self) -> bool {
         let Self { terrain, walkable_deg, spectrum, landforms } = self;
         Arc::ptr_eq(terrain, &other.terrain)
@@ -33,57 +36,51 @@ impl AnalysisRequest {
     }
 }
 
-/// How steep a land is.
+/// The slopes of a terrain.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Slopes {
     /// Shares of the samples in bins of [`SLOPE_BIN_DEG`] from 0° to 90°.
     pub histogram: Vec<f32>,
-    /// The limit up to which ground counts as walkable, degrees.
+    /// The steepest slope that counts as walkable, degrees.
     pub limit_deg: f64,
     /// The share of the samples that is walkable.
     pub walkable: f32,
-    /// The share of that which hangs together.
+    /// The share of the walkable samples in the largest connected area.
     pub connected: f32,
 }
 
-/// What a land is made of.
+/// The landforms of a terrain and how rough it is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LandformStats {
-    /// The shares of the forms.
+    /// The shares of the landforms.
     pub landforms: LandformShares,
-    /// How many of a thousand samples are pits.
+    /// Pits per thousand samples.
     pub pits: f64,
-    /// How the land's relief grows with the distance; `None` for land that is level or too small.
+    /// The Hurst exponent; `None` for a level or very small terrain.
     pub hurst: Option<f64>,
 }
 
-/// What is known of a land so far.
+/// The statistics of a terrain that are known so far.
 #[derive(Clone, Debug)]
 pub struct AnalysisResult {
-    /// The land.
+    /// The terrain.
     pub terrain: Arc<Heightfield>,
-    /// How steep it is.
+    /// Its slopes.
     pub slopes: Option<Slopes>,
-    /// How much of its relief lies at which wavelengths.
+    /// Its power spectrum.
     pub spectrum: Option<Spectrum>,
-    /// What it is made of.
+    /// Its landforms.
     pub forms: Option<LandformStats>,
 }
 
 impl AnalysisResult {
-    /// Nothing yet.
-    fn of(terrain: Arc<Heightfield>) -> Self {
+    fn empty(terrain: Arc<Heightfield>) -> Self {
         Self { terrain, slopes: None, spectrum: None, forms: None }
     }
 
-    /// Finds out what is asked for and not known yet, and publishes each part as it comes.
-    fn find(
-        &mut self,
-        request: &AnalysisRequest,
-        progress: &Progress,
-        publish: &dyn Fn(Self),
-    ) -> Result<(), Cancelled> {
-        let terrain = &*request.terrain;
+    /// Computes what is requested and not known yet, and publishes every part.
+    fn extend(&mut self, request: &AnalysisRequest, context: &JobContext<'_, Self>) -> Result<(), JobError> {
+        let (terrain, progress): (_, &Progress) = (&*request.terrain, context.progress);
         if let Some(limit_deg) = request.walkable_deg
             && self.slopes.as_ref().is_none_or(|slopes| slopes.limit_deg != limit_deg)
         {
@@ -93,136 +90,83 @@ impl AnalysisResult {
             };
             let found = walkable(terrain, limit_deg, progress)?;
             self.slopes = Some(Slopes { histogram, limit_deg, walkable: found.share, connected: found.connected });
-            publish(self.clone());
+            (context.publish)(self.clone());
         }
         if request.landforms && self.forms.is_none() {
             let landforms = LandformShares::of(terrain, progress)?;
             let (pits, hurst) = (pits_per_thousand(terrain), hurst_exponent(terrain));
             self.forms = Some(LandformStats { landforms, pits, hurst });
-            publish(self.clone());
+            (context.publish)(self.clone());
         }
         if request.spectrum && self.spectrum.is_none() {
             self.spectrum = Some(Spectrum::of(terrain, progress)?);
-            publish(self.clone());
         }
         Ok(())
     }
 }
 
-/// The handle of the measures thread. Dropping it stops the thread.
+/// The handle of the analysis thread. Dropping it cancels and joins the thread.
 pub struct Analyser {
-    shared: Arc<Shared>,
-    thread: Option<JoinHandle<()>>,
-}
-
-struct Shared {
-    state: Mutex<State>,
-    changed: Condvar,
-    wake: Wake,
-}
-
-#[derive(Default)]
-struct State {
-    next: Option<AnalysisRequest>,
-    running: Option<Arc<Progress>>,
-    finished: Option<Result<AnalysisResult, JobError>>,
-    stopping: bool,
+    runner: Runner<AnalysisWorker>,
 }
 
 impl Analyser {
     /// Starts the thread; `wake` is called whenever there is something to [take](Self::take).
     pub fn start(wake: Wake) -> std::io::Result<Self> {
-        let shared = Arc::new(Shared { state: Mutex::default(), changed: Condvar::new(), wake });
-        let thread = {
-            let shared = shared.clone();
-            std::thread::Builder::new().name("upthrust measures".into()).spawn(move || serve(&shared))?
-        };
-        Ok(Self { shared, thread: Some(thread) })
+        // One thread of its own, so that the preview has the others.
+        let pool = ThreadPoolBuilder::new().num_threads(1).thread_name(|_| "upthrust analysis pool".into()).build();
+        let config = RunnerConfig::new("upthrust analysis", Policy::LatestWins { grace: Duration::ZERO });
+        Ok(Self { runner: Runner::start(config, AnalysisWorker { pool: pool.ok(), known: None }, wake)? })
     }
 
-    /// Asks for measures in place of all that were asked for before.
+    /// Requests statistics in place of all that were requested before.
     pub fn request(&self, request: AnalysisRequest) {
-        let mut state = lock(&self.shared.state);
-        state.next = Some(request);
-        if let Some(progress) = &state.running {
-            progress.cancel();
-        }
-        self.shared.changed.notify_all();
+        self.runner.submit(request);
     }
 
-    /// The newest that has been found out, once. More of the same land may follow.
+    /// Takes the newest result. Further parts of the same terrain may follow.
     pub fn take(&self) -> Option<Result<AnalysisResult, JobError>> {
-        lock(&self.shared.state).finished.take()
+        self.runner.take().map(|(_, result)| result)
     }
 }
 
-impl Drop for Analyser {
-    fn drop(&mut self) {
-        {
-            let mut state = lock(&self.shared.state);
-            state.stopping = true;
-            if let Some(progress) = &state.running {
-                progress.cancel();
-            }
-        }
-        self.shared.changed.notify_all();
-        if let Some(thread) = self.thread.take() {
-            // A worker that panicked has said so already.
-            let _ = thread.join();
-        }
-    }
+struct AnalysisWorker {
+    pool: Option<ThreadPool>,
+    /// What is known of the terrain of the last request.
+    known: Option<AnalysisResult>,
 }
 
-fn serve(shared: &Shared) {
-    // A pool of one thread of its own: the preview comes first.
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).thread_name(|_| "upthrust measure".into()).build();
-    let mut known: Option<AnalysisResult> = None;
-    while let Some((request, progress)) = next_request(shared) {
-        let mut measured = match known.take() {
-            Some(known) if Arc::ptr_eq(&known.terrain, &request.terrain) => known,
-            _ => AnalysisResult::of(request.terrain.clone()),
+impl Worker for AnalysisWorker {
+    type Job = AnalysisRequest;
+    type Label = ();
+    type Output = AnalysisResult;
+
+    fn label(_: &AnalysisRequest) {}
+
+    fn run(
+        &mut self,
+        request: AnalysisRequest,
+        context: &JobContext<'_, AnalysisResult>,
+    ) -> Result<AnalysisResult, JobError> {
+        let known = self.known.take().filter(|known| Arc::ptr_eq(&known.terrain, &request.terrain));
+        let mut result = known.unwrap_or_else(|| AnalysisResult::empty(request.terrain.clone()));
+        let mut extend = || result.extend(&request, context);
+        let outcome = match &self.pool {
+            Some(pool) => pool.install(extend),
+            None => extend(),
         };
-        let publish = |found| {
-            lock(&shared.state).finished = Some(Ok(found));
-            (shared.wake)();
-        };
-        let mut job = || measured.find(&request, &progress, &publish);
-        let outcome = catch_panic(|| match &pool {
-            Ok(pool) => pool.install(&mut job),
-            Err(_) => job(),
-        });
-        lock(&shared.state).running = None;
-        match outcome {
-            Ok(Ok(()) | Err(Cancelled)) => known = Some(measured),
-            Err(panicked) => {
-                lock(&shared.state).finished = Some(Err(panicked));
-                (shared.wake)();
-            }
-        }
+        self.known = Some(result.clone());
+        outcome.map(|()| result)
     }
-}
-
-/// Waits for the next request; `None` once the thread is to stop.
-fn next_request(shared: &Shared) -> Option<(AnalysisRequest, Arc<Progress>)> {
-    let mut state = lock(&shared.state);
-    while !state.stopping {
-        if let Some(request) = state.next.take() {
-            let progress = Arc::new(Progress::new());
-            state.running = Some(progress.clone());
-            return Some((request, progress));
-        }
-        state = shared.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
-    }
-    None
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::engine::{Extent, Grid};
-    use crate::worker::tests::wait;
+    use crate::worker::test_support::{no_wake, wait};
 
-    /// A ramp of that slope with waves on it.
+    /// A ramp with small waves on it.
     fn terrain(slope: f32, side: usize) -> Arc<Heightfield> {
         let grid = Grid::new(Extent { width_m: (side - 1) as f64, depth_m: (side - 1) as f64 }, side, side);
         let wave = |i: usize| libm::sinf(i as f32 * 0.7);
@@ -230,28 +174,28 @@ mod tests {
     }
 
     fn analyser() -> Analyser {
-        Analyser::start(Arc::new(|| {})).expect("a thread")
+        Analyser::start(no_wake()).expect("a thread")
     }
 
     #[test]
-    fn only_what_is_asked_for_is_measured_and_what_is_known_stays() {
+    fn only_requested_statistics_are_computed_and_known_ones_are_kept() {
         let (analyser, terrain) = (analyser(), terrain(0.5, 65));
         let asked =
             AnalysisRequest { terrain: terrain.clone(), walkable_deg: Some(45.0), spectrum: false, landforms: false };
         analyser.request(asked.clone());
-        let first = wait(|| analyser.take()).expect("measures");
+        let first = wait(|| analyser.take()).expect("statistics");
         assert!(Arc::ptr_eq(&first.terrain, &terrain) && first.spectrum.is_none() && first.forms.is_none());
         let slopes = first.slopes.expect("slopes");
         assert_eq!((slopes.walkable, slopes.connected), (1.0, 1.0));
         analyser.request(AnalysisRequest { walkable_deg: Some(10.0), landforms: true, ..asked });
         let found = || analyser.take().filter(|found| found.as_ref().is_ok_and(|found| found.forms.is_some()));
-        let second = wait(found).expect("measures");
+        let second = wait(found).expect("statistics");
         let other = second.slopes.expect("slopes");
         assert_eq!((other.walkable, &other.histogram), (0.0, &slopes.histogram));
     }
 
     #[test]
-    fn the_newest_land_wins() {
+    fn the_newest_terrain_wins() {
         let analyser = analyser();
         let asked = |terrain| AnalysisRequest { terrain, walkable_deg: Some(45.0), spectrum: true, landforms: true };
         analyser.request(asked(terrain(0.2, 2049)));
@@ -260,7 +204,7 @@ mod tests {
         let began = std::time::Instant::now();
         analyser.request(asked(newest.clone()));
         let is_it = |found: &AnalysisResult| Arc::ptr_eq(&found.terrain, &newest) && found.spectrum.is_some();
-        wait(|| analyser.take().filter(|found| found.as_ref().is_ok_and(is_it))).expect("measures");
+        wait(|| analyser.take().filter(|found| found.as_ref().is_ok_and(is_it))).expect("statistics");
         assert!(began.elapsed().as_secs() < 5, "{:?}", began.elapsed());
     }
 }

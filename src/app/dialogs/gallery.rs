@@ -163,12 +163,12 @@ impl Gallery {
     /// Takes what has been drawn; returns the pictures that belong beside own presets.
     pub(crate) fn receive(&mut self, ctx: &Context) -> Vec<(PathBuf, Image)> {
         let mut kept = Vec::new();
-        while let Some(Thumbnail { key, picture }) = self.thumbnailer.as_ref().and_then(Thumbnailer::take) {
-            let shown = match picture {
-                Ok(picture) => {
-                    let shown = ThumbnailState::Drawn(upload(ctx, &key, &picture));
+        while let Some(Thumbnail { key, image }) = self.thumbnailer.as_ref().and_then(Thumbnailer::take) {
+            let shown = match image {
+                Ok(image) => {
+                    let shown = ThumbnailState::Drawn(upload(ctx, &key, &image));
                     let own = self.cards.iter().find(|card| card.key == key).and_then(|card| card.path.as_deref());
-                    kept.extend(own.map(|path| (thumbnail_path(path), picture)));
+                    kept.extend(own.map(|path| (thumbnail_path(path), image)));
                     shown
                 }
                 Err(_) => ThumbnailState::Failed,

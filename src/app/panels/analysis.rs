@@ -120,7 +120,7 @@ impl AnalysisPanel {
         match self.analyser.take() {
             Some(Ok(found)) => (self.found, self.failed) = (Some(found), None),
             Some(Err(JobError::Failed(why) | JobError::Panicked(why))) => self.failed = Some(why),
-            None => {}
+            Some(Err(JobError::Cancelled)) | None => {}
         }
         let is_unfolded = |section: Section| unfolded.contains(section.title());
         let request = AnalysisRequest {

@@ -80,7 +80,7 @@ impl App {
             Some(other) if *other.request.recipe == project.recipe => other.request.recipe.clone(),
             _ => std::sync::Arc::new(project.recipe.clone()),
         };
-        let before = PreviewRequest { recipe, files: project.files.clone(), animated: false, ..present.clone() };
+        let before = PreviewRequest { recipe, files: project.files.clone(), is_animated: false, ..present.clone() };
         if self.shows_before() { (before, Some(present)) } else { (present, Some(before)) }
     }
 
@@ -147,8 +147,8 @@ impl App {
             let (of, beside) = (&other.request, self.ui.preview.shown.as_ref().map(|shown| &shown.request));
             before.as_ref().is_some_and(|project| *of.recipe == project.recipe)
                 && beside.is_some_and(|beside| {
-                    (of.map, of.shown, of.samples, of.position)
-                        == (beside.map, beside.shown, beside.samples, beside.position)
+                    (of.map_view, of.texture_view, of.samples, of.position)
+                        == (beside.map_view, beside.texture_view, beside.samples, beside.position)
                 })
         };
         let other = self.ui.preview.compare.other.as_ref().filter(is_beside);

@@ -39,9 +39,9 @@ impl App {
             files: self.ui.preview.recipe.0.files.clone(),
             samples: self.preview_samples(),
             position: self.ui.playback.position(total),
-            map: self.ui.maps.aspect.view(&self.document.settings().view, &self.ui.preview.recipe.0.water),
-            shown: self.ui.texture_panel.view(&self.ui.preview.recipe.1.texture.types),
-            animated: self.ui.playback.is_playing()
+            map_view: self.ui.maps.aspect.view(&self.document.settings().view, &self.ui.preview.recipe.0.water),
+            texture_view: self.ui.texture_panel.view(&self.ui.preview.recipe.1.texture.types),
+            is_animated: self.ui.playback.is_playing()
                 && self.ui.preview.shown.as_ref().is_some_and(|shown| shown.request.recipe == self.ui.preview.recipe.1),
         };
         let (request, other) = self.sides(request);

@@ -71,21 +71,19 @@ impl Thumbnails {
 
     /// Forgets the pictures whose names begin so; those that wait are not drawn any more.
     pub(crate) fn forget(&mut self, prefix: &str) {
-        self.thumbnailer.forget(prefix);
+        self.thumbnailer.discard(prefix);
         self.known.retain(|key, _| !key.starts_with(prefix));
     }
 
     /// Takes what has been drawn.
     pub(crate) fn receive(&mut self, ctx: &Context) {
-        while let Some(Thumbnail { key, picture }) = self.thumbnailer.take() {
+        while let Some(Thumbnail { key, image }) = self.thumbnailer.take() {
             if !self.known.contains_key(&key) {
                 // Forgotten while it was being drawn.
                 continue;
             }
-            let shown = match picture {
-                Ok(picture) => {
-                    ThumbnailState::Drawn(ctx.load_texture(&key, color_image(&picture), TextureOptions::LINEAR))
-                }
+            let shown = match image {
+                Ok(image) => ThumbnailState::Drawn(ctx.load_texture(&key, color_image(&image), TextureOptions::LINEAR)),
                 // A card without a picture can still be chosen: nothing that the user could do about it.
                 Err(_) => ThumbnailState::Failed,
             };

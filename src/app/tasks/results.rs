@@ -106,11 +106,10 @@ impl App {
             Some(Err(error)) => {
                 self.ui.preview.failed = true;
                 self.ui.playback.pause();
-                let text = match &error {
-                    JobError::Failed(message) => message.clone(),
-                    JobError::Panicked(_) => error.to_string(),
-                };
-                self.show_error(text);
+                self.show_error(match error {
+                    JobError::Panicked(_) => format!("{error}. Undo the last change to continue."),
+                    JobError::Failed(_) | JobError::Cancelled => error.to_string(),
+                });
             }
             None => {}
         }

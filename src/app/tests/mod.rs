@@ -678,7 +678,7 @@ fn no_step_widens_the_panel() {
 
 /// What the texture's pane is asked to show.
 fn asked(app: &App) -> TextureView {
-    app.ui.preview.wanted.as_ref().expect("a request").shown
+    app.ui.preview.wanted.as_ref().expect("a request").texture_view
 }
 
 #[test]
@@ -738,7 +738,7 @@ fn the_texture_s_pane_shows_what_is_chosen() {
         editor.run_steps(2);
         assert_eq!(asked(editor.state()), expected);
         wait(&mut editor, text, |app| {
-            app.ui.preview.shown.as_ref().is_some_and(|shown| shown.request.shown == expected)
+            app.ui.preview.shown.as_ref().is_some_and(|shown| shown.request.texture_view == expected)
         });
         let picture = texture(editor.state());
         assert!(!seen.contains(&picture), "{text} looks like another one");

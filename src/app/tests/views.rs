@@ -24,7 +24,7 @@ fn look_at(editor: &mut Harness<'static, App>, text: &str, expected: MapView) {
     editor.get_by_role_and_label(Role::Button, text).click();
     editor.run_steps(2);
     wait(editor, text, |app| {
-        app.ui.preview.shown.as_ref().is_some_and(|shown| !shown.coarse && shown.request.map == expected)
+        app.ui.preview.shown.as_ref().is_some_and(|shown| !shown.coarse && shown.request.map_view == expected)
     });
 }
 
@@ -124,7 +124,7 @@ fn the_limit_is_dragged_in_the_histogram_and_the_share_follows() {
         100.0 * after.connected
     ));
     wait(&mut editor, "the map of it", |app| {
-        app.ui.preview.shown.as_ref().is_some_and(|shown| shown.request.map == MapView::Walkable(limit))
+        app.ui.preview.shown.as_ref().is_some_and(|shown| shown.request.map_view == MapView::Walkable(limit))
     });
     assert!(!editor.state().document.is_dirty(), "how the land is looked at is no edit");
 }

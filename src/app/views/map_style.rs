@@ -111,7 +111,7 @@ pub(crate) fn legend_ui(ui: &Ui, transform: &MapTransform, pane: Rect, shown: &P
         return;
     }
     let (painter, range_m) = (&transform.painter, [shown.summary.min_m, shown.summary.max_m]);
-    match shown.request.map {
+    match shown.request.map_view {
         MapView::Tints => {
             ramp_legend(ui, painter, transform.bar, "Elevation, m", &ELEVATION, heights(range_m));
         }
@@ -119,7 +119,7 @@ pub(crate) fn legend_ui(ui: &Ui, transform: &MapTransform, pane: Rect, shown: &P
             ramp_legend(ui, painter, transform.bar, "Slope, °", &SLOPE, angles());
         }
         MapView::Contours | MapView::Walkable(_) | MapView::Water(_) => {
-            list_legend(ui, painter, transform.bar, &lines(shown.request.map, range_m, shown.terrain.grid()));
+            list_legend(ui, painter, transform.bar, &lines(shown.request.map_view, range_m, shown.terrain.grid()));
         }
         MapView::Grey | MapView::Hillshade => {}
     }

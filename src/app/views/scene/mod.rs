@@ -268,7 +268,7 @@ impl Scene {
     /// Takes a new preview; `now` is the time in seconds.
     pub(crate) fn show(&mut self, preview: &Preview, now: f64) {
         self.glow.show(&preview.request, now);
-        let is_lit = match preview.request.shown {
+        let is_lit = match preview.request.texture_view {
             TextureView::Lit
             | TextureView::Unlit
             | TextureView::Weight(_)
@@ -282,7 +282,7 @@ impl Scene {
             let before = self.shown.as_ref().filter(|shown| shown.terrain.grid() == preview.terrain.grid());
             // Quick ones follow each other like frames; between slow ones the land glides all the way to the next.
             let since = now - self.changed_at;
-            let seconds = if preview.request.animated { since.min(LONGEST_MORPH) } else { MORPH };
+            let seconds = if preview.request.is_animated { since.min(LONGEST_MORPH) } else { MORPH };
             let glides = !self.is_software() && seconds > QUICK;
             let morph = |before: &Shown| Morph { from_m: before.range_m, began: now, seconds };
             self.morph = before.filter(|_| glides).map(morph);

@@ -51,9 +51,9 @@ fn preview(recipe: &Arc<Recipe>, samples: usize) -> Preview {
         files,
         samples,
         position: u32::MAX,
-        map: MapView::default(),
-        shown,
-        animated: false,
+        map_view: MapView::default(),
+        texture_view: shown,
+        is_animated: false,
     });
     let deadline = Instant::now() + Duration::from_secs(60);
     loop {

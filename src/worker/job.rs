@@ -1,0 +1,71 @@
+//! What every background job has in common: how it fails, and how it wakes the caller.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use crate::engine::Cancelled;
+use crate::files::FileError;
+
+/// Called from a worker thread whenever a result is ready to be taken.
+pub type Wake = Arc<dyn Fn() + Send + Sync>;
+
+/// Why a job has no result.
+#[derive(Clone, Debug, PartialEq)]
+pub enum JobError {
+    /// It was cancelled.
+    Cancelled,
+    /// It failed: what is wrong and what to do about it.
+    Failed(String),
+    /// It panicked, with this message.
+    Panicked(String),
+}
+
+impl std::fmt::Display for JobError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Cancelled => write!(f, "cancelled"),
+            Self::Failed(message) => write!(f, "{message}"),
+            Self::Panicked(message) => {
+                write!(f, "an internal error stopped this task ({message}); your project is not affected")
+            }
+        }
+    }
+}
+
+impl From<Cancelled> for JobError {
+    fn from(_: Cancelled) -> Self {
+        Self::Cancelled
+    }
+}
+
+impl From<FileError> for JobError {
+    fn from(error: FileError) -> Self {
+        match error {
+            FileError::Cancelled => Self::Cancelled,
+            error => Self::Failed(error.to_string()),
+        }
+    }
+}
+
+/// Runs `job` and turns a panic into [`JobError::Panicked`]. The caller must discard state that the job was changing.
+pub(super) fn catch_panic<T>(job: impl FnOnce() -> Result<T, JobError>) -> Result<T, JobError> {
+    catch_unwind(AssertUnwindSafe(job)).unwrap_or_else(|payload| {
+        let text = payload.downcast_ref::<&str>().map(|text| (*text).to_string());
+        let text = text.or_else(|| payload.downcast_ref::<String>().cloned());
+        Err(JobError::Panicked(text.unwrap_or_else(|| "no reason given".into())))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_becomes_an_error_with_its_message() {
+        assert_eq!(catch_panic(|| Ok(5)), Ok(5));
+        let formatted: Result<(), _> = catch_panic(|| panic!("row {}", 7));
+        assert_eq!(formatted, Err(JobError::Panicked("row 7".into())));
+        let text = catch_panic::<()>(|| panic!("oops")).expect_err("a panic").to_string();
+        assert!(text.contains("oops") && text.contains("not affected"), "{text}");
+    }
+}
