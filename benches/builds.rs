@@ -1,7 +1,7 @@
-//! What building large maps takes: memory beside its estimate, and time by its parts.
+//! Builds of large maps: estimated and measured memory, and the time of each stage.
 //!
-//! Memory and wall time are those of the program itself, run as a child. Its parts are timed here, one after another,
-//! by the same functions.
+//! Memory and wall time are measured on the program, run as a child process. The stages are timed in this process with
+//! the same functions.
 
 use std::hint::black_box;
 use std::io::{self, Cursor, Write};
@@ -30,10 +30,10 @@ use super::{milliseconds, row, rugged, square};
 
 const MB: f64 = 1e6;
 
-/// A build by the program itself.
+/// A run of the program.
 struct Run {
     seconds: f64,
-    /// The most memory that it held; `None` where the system does not say.
+    /// The peak memory; `None` if the system does not report it.
     peak_mb: Option<f64>,
 }
 
@@ -49,28 +49,28 @@ fn run(source: &Path, options: &[&str]) -> Run {
             assert!(status.success(), "{} {options:?}", source.display());
             return Run { seconds: begun.elapsed().as_secs_f64(), peak_mb };
         }
-        // It only grows, and is gone with the process.
-        peak_mb = greatest_memory_mb(&status_file).or(peak_mb);
+        // The peak only grows, and can be read only while the process exists.
+        peak_mb = peak_memory_mb(&status_file).or(peak_mb);
         std::thread::sleep(Duration::from_millis(2));
     }
 }
 
-/// VmHWM in Linux's file about a process.
-fn greatest_memory_mb(status_file: &str) -> Option<f64> {
+/// `VmHWM` of a Linux process.
+fn peak_memory_mb(status_file: &str) -> Option<f64> {
     let status = std::fs::read_to_string(status_file).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     Some(line.trim().trim_end_matches("kB").trim().parse::<f64>().ok()? * 1024.0 / MB)
 }
 
-/// What is built, and the folder that it goes to.
+/// A build to measure.
 struct Case<'a> {
     name: String,
     project: Project,
     side: usize,
     painted: bool,
-    /// The heightmap's file.
+    /// The file name of the heightmap.
     height: &'static str,
-    /// The mesh's file.
+    /// The file name of the mesh.
     mesh: Option<&'static str>,
     folder: &'a Path,
 }
@@ -96,7 +96,7 @@ impl Case<'_> {
         run(&source, &options)
     }
 
-    /// What the program would be ordered to do.
+    /// The order that the program builds.
     fn order(&self) -> Order {
         let recipe = self.project.recipe.clone();
         let size = [self.side - 1; 2];
@@ -130,7 +130,7 @@ fn preset(name: &str) -> Project {
     found.project().expect("it is sound")
 }
 
-/// The estimate that a build is refused by, beside what the program takes.
+/// The estimated memory, by which builds are refused, and the measured memory.
 pub fn memory(_: &str) {
     let folder = tempfile::tempdir().expect("a folder");
     let folder = folder.path();
@@ -139,11 +139,11 @@ pub fn memory(_: &str) {
         Case { name, project, side, painted, height, mesh, folder }
     };
     let Some(own_mb) = case("nothing", project(Vec::new()), 33, false).run().peak_mb else {
-        println!("memory of builds: this system does not say how much memory a program has taken");
+        println!("memory of builds: this system does not report peak memory");
         return;
     };
-    println!("memory of builds; the program takes {own_mb:.0} MB by itself\n");
-    println!("{:<44} {:>11} {:>9} {:>7} {:>7}", "build", "estimate MB", "taken MB", "ratio", "maps");
+    println!("memory of builds, without the {own_mb:.0} MB of an empty one\n");
+    println!("{:<44} {:>11} {:>9} {:>7} {:>7}", "build", "estimate MB", "peak MB", "ratio", "maps");
     let filter = || Step::new(RecursiveFilter { k: 0.4, passes: 2, ..Default::default() });
     let mut bright = project(vec![faults(500)]);
     bright.recipe.light = Light { bake: true, shadows: 1.0, occlusion: 1.0, ..Default::default() };
@@ -154,14 +154,14 @@ pub fn memory(_: &str) {
         case("500 faults and a filter, 4097²", project(vec![faults(500), filter()]), 4097, false),
         case("agents-island, 2049²", preset("agents-island"), 2049, false),
     ];
-    // Most of the operations that hold more than their own land and the land below.
+    // Most operations that need more than their own heights and the heights below.
     for name in ["krten-wind", "traagen-bsp", "midpoint-range", "agents-island", "canyon", "alpine-range"] {
         cases.push(case(&format!("{name}, 2049²"), preset(name), 2049, true));
     }
     for (name, height, mesh) in [
         ("500 faults as EXR, 4097²", "height.exr", None),
         ("500 faults as TIFF, 4097²", "height.tif", None),
-        ("500 faults as a mesh, 4097²", "height.r32", Some("land.glb")),
+        ("500 faults as a mesh, 4097²", "height.r32", Some("terrain.glb")),
     ] {
         cases.push(Case { height, mesh, ..case(name, project(vec![faults(500)]), 4097, false) });
     }
@@ -179,7 +179,7 @@ pub fn memory(_: &str) {
     println!();
 }
 
-/// Maps of 8193², the first of them with 10,000 faults: peak memory, wall time and where it goes.
+/// Peak memory, wall time and the time of each stage for maps of 8193².
 pub fn large(_: &str) {
     let folder = tempfile::tempdir().expect("a folder");
     let folder = folder.path();
@@ -209,11 +209,11 @@ pub fn large(_: &str) {
     let mut to = vec![0.0_f32; 8193 * 8193];
     let copying = milliseconds(&mut || black_box(&mut to).copy_from_slice(black_box(&from))) / 1e3;
     let writing = written_seconds(folder, from.len() * size_of::<f32>());
-    println!("{:<44} {copying:>7.2}", "floor: the map of 8193² copied once");
-    println!("{:<44} {writing:>7.2}\n", "floor: its bytes written and synced");
+    println!("{:<44} {copying:>7.2}", "baseline: copy of a map of 8193²");
+    println!("{:<44} {writing:>7.2}\n", "baseline: write and sync of its bytes");
 }
 
-/// Seconds of evaluating, painting, encoding, and writing as many bytes to the disk.
+/// Seconds to evaluate, paint, encode, and write the same number of bytes to the disk.
 fn parts(order: &Order, folder: &Path) -> [f64; 4] {
     let progress = Progress::new();
     let mut terrain = None;
@@ -258,7 +258,7 @@ fn range_of(terrain: &Heightfield) -> Band {
     Band { min, max }
 }
 
-/// Throws away what is written and counts it.
+/// Discards and counts the written bytes.
 #[derive(Default)]
 struct Counted {
     bytes: usize,
@@ -281,7 +281,7 @@ impl io::Seek for Counted {
     }
 }
 
-/// Seconds to write so many bytes and to sync them.
+/// Seconds to write and sync `count` bytes.
 fn written_seconds(folder: &Path, count: usize) -> f64 {
     let bytes = vec![0x5A; 1 << 20];
     let mut file = std::fs::File::create(folder.join("floor")).expect("a file");
@@ -293,7 +293,7 @@ fn written_seconds(folder: &Path, count: usize) -> f64 {
     }) / 1e3
 }
 
-/// Encoding heights, the plain form being the png crate with its default compression, on one thread.
+/// Encodes heights; the naive implementation is the png crate with default compression on one thread.
 pub fn encode_heights(name: &str) {
     let (terrain, progress) = (rugged(square(4096)), Progress::new());
     let range_m = range_of(&terrain);
@@ -310,10 +310,10 @@ pub fn encode_heights(name: &str) {
         let (rows, path) = (Rows::all(&terrain), Path::new("a.png"));
         heightmap::write(&mut Cursor::new(file), path, rows, range_m, Encoding::default(), &progress).expect("written");
     };
-    beside(name, &plain_heights, &our_heights);
+    compare(name, &plain_heights, &our_heights);
 }
 
-/// Encoding a texture, beside the same plain form.
+/// Encodes a texture, compared with the same naive implementation.
 pub fn encode_colours(name: &str) {
     let (terrain, progress) = (rugged(square(4096)), Progress::new());
     let recipe = TextureRecipe::starter();
@@ -328,10 +328,10 @@ pub fn encode_colours(name: &str) {
         let picture = &painted.as_ref().expect("not cancelled").picture;
         texture::write(&mut Cursor::new(file), Path::new("a.png"), picture, &progress).expect("written");
     };
-    beside(name, &plain_pixels, &our_pixels);
+    compare(name, &plain_pixels, &our_pixels);
 }
 
-fn beside(name: &str, plain: &dyn Fn(&mut Vec<u8>), ours: &(dyn Fn(&mut Vec<u8>) + Sync)) {
+fn compare(name: &str, plain: &dyn Fn(&mut Vec<u8>), ours: &(dyn Fn(&mut Vec<u8>) + Sync)) {
     let [mut plain_file, mut our_file] = [const { Vec::new() }; 2];
     let mut naive = || {
         plain_file.clear();
@@ -343,7 +343,7 @@ fn beside(name: &str, plain: &dyn Fn(&mut Vec<u8>), ours: &(dyn Fn(&mut Vec<u8>)
     };
     row(name, 1.0, 4096 * 4096, &mut naive, &mut encode);
     let [plain_mb, our_mb] = [&plain_file, &our_file].map(|file| file.len() as f64 / MB);
-    println!("{:<44} {our_mb:.2} MB, plain form {plain_mb:.2} MB", format!("size of {name}"));
+    println!("{:<44} {our_mb:.2} MB, naive {plain_mb:.2} MB", format!("size of {name}"));
 }
 
 fn plain(

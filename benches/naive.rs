@@ -1,5 +1,5 @@
-//! The plain forms of what the engine computes: the double loops of the sources, f32, row-major, one thread. They are
-//! the baseline of the measurements and the reference that the fast paths must equal within rounding.
+//! Naive implementations of the engine's algorithms: the double loops of the publications in f32 on one thread. They are
+//! the baseline of the benchmarks, and the optimised code must agree with them within rounding.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use upthrust::engine::parameters::{Band, Limits, TextureName};
 use upthrust::engine::texture::{SlopeMode, SurfaceMaps, TerrainType, TextureRecipe, TextureSettings, TypeBlend, Unit};
 use upthrust::engine::{Grid, Heightfield, Image};
 
-/// Adds faults one after another to every sample.
+/// Adds one fault after another to every sample.
 pub fn faults(grid: Grid, faults: &[Fault]) -> Vec<f32> {
     let mut heights = vec![0.0_f32; grid.samples()];
     let (dx, dz) = (grid.spacing_x_m() as f32, grid.spacing_z_m() as f32);
@@ -39,7 +39,7 @@ pub fn faults(grid: Grid, faults: &[Fault]) -> Vec<f32> {
     heights
 }
 
-/// Adds trees of faults one after another to every sample, each walked from the root to a leaf.
+/// Adds one BSP tree after another to every sample, walking it from the root to a leaf.
 pub fn trees(grid: Grid, trees: &[Tree]) -> Vec<f32> {
     let mut heights = vec![0.0_f32; grid.samples()];
     let (dx, dz) = (grid.spacing_x_m() as f32, grid.spacing_z_m() as f32);
@@ -64,7 +64,7 @@ pub fn trees(grid: Grid, trees: &[Tree]) -> Vec<f32> {
     heights
 }
 
-/// The sine of the standard library, which is what the sources call.
+/// The sine of the standard library, as used in the publications.
 #[expect(clippy::disallowed_methods, reason = "the baseline is what somebody would write first")]
 fn sine(angle: f32) -> f32 {
     angle.sin()
@@ -102,7 +102,7 @@ pub fn recursive_filter(heights: &mut [f32], width: usize, k: f32, passes: u32) 
     }
 }
 
-/// The normals at the samples as a picture in 8 bits, green up the map: red, green, blue, one after another.
+/// The normals at the samples as 8-bit RGB with green pointing north.
 pub fn normals(terrain: &Heightfield) -> Vec<u8> {
     let grid = terrain.grid();
     let (dx, dz) = (grid.spacing_x_m() as f32, grid.spacing_z_m() as f32);
@@ -120,8 +120,8 @@ pub fn normals(terrain: &Heightfield) -> Vec<u8> {
     channels
 }
 
-/// The lowest, the highest and the mean height, and the shares of the heights in bins between the first two.
-pub fn measures(terrain: &Heightfield, bins: usize) -> ([f32; 2], f64, Vec<f32>) {
+/// The minimum, maximum and mean height, and a histogram between minimum and maximum.
+pub fn statistics(terrain: &Heightfield, bins: usize) -> ([f32; 2], f64, Vec<f32>) {
     let heights = terrain.heights();
     let (mut low, mut high, mut sum) = (f32::INFINITY, f32::NEG_INFINITY, 0.0);
     for &height in heights {
@@ -135,7 +135,7 @@ pub fn measures(terrain: &Heightfield, bins: usize) -> ([f32; 2], f64, Vec<f32>)
     ([low, high], sum / heights.len() as f64, counts.iter().map(share).collect())
 }
 
-/// What the plain texture is painted from.
+/// The inputs of [`texture`].
 pub struct Canvas<'a> {
     pub terrain: &'a Heightfield,
     pub surface_maps: &'a SurfaceMaps,
@@ -146,7 +146,7 @@ pub struct Canvas<'a> {
     pub size: [usize; 2],
 }
 
-/// 1 within the limits, less by the distance beyond them, 0 from the release on.
+/// 1 within the limits, falling to 0 over the release outside of them.
 fn fade(value: f64, [min, max]: [f64; 2], release: f64) -> f64 {
     let distance = if value < min { min - value } else { value - max };
     if distance <= 0.0 {
@@ -158,7 +158,7 @@ fn fade(value: f64, [min, max]: [f64; 2], release: f64) -> f64 {
     }
 }
 
-/// Where a pixel's centre lies: the sample north-west of it and the ways to the next ones.
+/// The position of a pixel's centre: the sample to the north-west and the fractions towards the next ones.
 struct Spot {
     column: usize,
     row: usize,
@@ -174,7 +174,7 @@ impl Spot {
         Self { column, row, east: x - column as f64, south: z - row as f64 }
     }
 
-    /// Bilinear between the four samples around.
+    /// Interpolates bilinearly.
     fn mix(&self, at: impl Fn(usize, usize) -> f32) -> f64 {
         let Self { column, row, east, south } = *self;
         let line = |r: usize| f64::from(at(column, r)) * (1.0 - east) + f64::from(at(column + 1, r)) * east;
@@ -182,8 +182,8 @@ impl Spot {
     }
 }
 
-/// What the ground is like at a pixel.
-struct Ground {
+/// Surface properties at a pixel.
+struct SurfacePoint {
     height: f64,
     normal: [f64; 3],
     slope_deg: f64,
@@ -192,9 +192,8 @@ struct Ground {
     place_m: [f64; 2],
 }
 
-/// The texture pixel by pixel: for each one its height and normal, the list of the types with their weights, their mean
-/// in linear light, what multiplies and overlays it, the light, and back to sRGB by its formula. Types have their
-/// colours, or their tiles, which simply repeat.
+/// Paints the texture pixel by pixel: height and normal, the weights of the types, their mean in linear light, types that
+/// multiply or overlay, the light, and conversion to sRGB. Types have their colour, or a plainly repeated tile.
 pub fn texture(canvas: &Canvas) -> Vec<[u8; 4]> {
     let &Canvas { terrain, surface_maps, recipe, light, size, .. } = canvas;
     let grid = terrain.grid();
@@ -211,7 +210,7 @@ pub fn texture(canvas: &Canvas) -> Vec<[u8; 4]> {
             let spot = Spot::new(grid, size, i, j);
             let [east, south] = [0, 1].map(|axis| spot.mix(|c, r| terrain.gradient(c, r)[axis]));
             let length = (1.0 + east * east + south * south).sqrt();
-            let ground = Ground {
+            let point = SurfacePoint {
                 height: spot.mix(|c, r| terrain[(c, r)]),
                 normal: [-east / length, 1.0 / length, -south / length],
                 slope_deg: libm::acos(1.0 / length).to_degrees(),
@@ -222,10 +221,10 @@ pub fn texture(canvas: &Canvas) -> Vec<[u8; 4]> {
                     (j as f64 + 0.5) / size[1] as f64 * grid.extent().depth_m,
                 ],
             };
-            let colour = colour(recipe, canvas.tiles, &ground, [low, high]);
+            let colour = colour(recipe, canvas.tiles, &point, [low, high]);
             let shine = light.map_or([1.0; 3], |light| {
                 let sun = light.towards_sun().map(f64::from);
-                let cosine = ground.normal.iter().zip(sun).map(|(n, l)| n * l).sum::<f64>().max(0.0);
+                let cosine = point.normal.iter().zip(sun).map(|(n, l)| n * l).sum::<f64>().max(0.0);
                 let sunlight = 1.0 - light.shadows * (1.0 - share(&surface_maps.sunlight, &spot, 1.0));
                 let sky = 1.0 - light.occlusion * (1.0 - share(&surface_maps.sky, &spot, 1.0));
                 let [direct, ambient] = [light.direct_colour, light.ambient_colour].map(|colour| colour.0.map(linear));
@@ -238,7 +237,7 @@ pub fn texture(canvas: &Canvas) -> Vec<[u8; 4]> {
     pixels
 }
 
-/// How far both elevation limits of a type move.
+/// The shift of a type's elevation limits by its skew.
 fn shift(kind: &TerrainType, [x, _, z]: [f64; 3], per_unit: f64) -> f64 {
     if x * x + z * z < 1e-5 {
         return 0.0;
@@ -247,20 +246,20 @@ fn shift(kind: &TerrainType, [x, _, z]: [f64; 3], per_unit: f64) -> f64 {
     kind.skew * per_unit * (x * libm::sin(azimuth) - z * libm::cos(azimuth)) / (x * x + z * z).sqrt()
 }
 
-/// The mean of the types that cover the ground, multiplied and overlaid by the others, in linear light.
+/// The mean of the covering types, multiplied and overlaid by the others, in linear light.
 fn colour(
     recipe: &TextureRecipe,
     tiles: &BTreeMap<TextureName, Image>,
-    ground: &Ground,
+    point: &SurfacePoint,
     [low, high]: [f64; 2],
 ) -> [f64; 3] {
     let own = |kind: &TerrainType| match kind.texture.as_ref().and_then(|name| tiles.get(name)) {
-        Some(tile) => tile_at(tile, ground.place_m.map(|m| m / kind.repeat_m)),
+        Some(tile) => tile_at(tile, point.place_m.map(|m| m / kind.repeat_m)),
         None => kind.colour.0.map(linear),
     };
     let TextureSettings { unit, slope_mode, active_set, fallback } = &recipe.settings;
     let (zero, per_unit) = match unit {
-        // Level land lies at 0 %.
+        // Flat terrain is at 0 %.
         Unit::Percent => (low, if high > low { (high - low) / 100.0 } else { 1.0 }),
         Unit::Metres => (0.0, 1.0),
     };
@@ -271,18 +270,16 @@ fn colour(
         .filter(|kind| kind.set.is_empty() || active_set.as_ref().is_none_or(|set| *set == kind.set))
         .collect();
     let elevation = |kind: &TerrainType| {
-        let shift = shift(kind, ground.normal, per_unit);
+        let shift = shift(kind, point.normal, per_unit);
         [kind.elevation.min, kind.elevation.max].map(|limit| zero + limit * per_unit + shift)
     };
-    // The slope with its limits and release, and what counts as all of it.
+    // The slope, its limits, its release and its full range.
     let slope = |kind: &TerrainType| match slope_mode {
-        SlopeMode::Degrees => {
-            (ground.slope_deg, [kind.slope_deg.min, kind.slope_deg.max], kind.slope_release_deg, 90.0)
-        }
+        SlopeMode::Degrees => (point.slope_deg, [kind.slope_deg.min, kind.slope_deg.max], kind.slope_release_deg, 90.0),
         SlopeMode::Classic => {
             let cosine = |deg: f64| libm::cos(deg.to_radians());
             let limits = [cosine(kind.slope_deg.max), cosine(kind.slope_deg.min)];
-            (ground.normal[1], limits, libm::sin(kind.slope_release_deg.to_radians()), 1.0)
+            (point.normal[1], limits, libm::sin(kind.slope_release_deg.to_radians()), 1.0)
         }
     };
     let third = |limits: Option<Limits>, value: f64| {
@@ -292,23 +289,23 @@ fn colour(
         .iter()
         .map(|kind| {
             let (angle, limits, release, _) = slope(kind);
-            fade(ground.height, elevation(kind), kind.elevation_release * per_unit)
+            fade(point.height, elevation(kind), kind.elevation_release * per_unit)
                 * fade(angle, limits, release)
-                * third(kind.humidity, ground.humidity)
-                * third(kind.shadow, ground.shade)
+                * third(kind.humidity, point.humidity)
+                * third(kind.shadow, point.shade)
         })
         .collect();
     let covers: Vec<bool> =
         active.iter().map(|kind| matches!(kind.blend, TypeBlend::Normal | TypeBlend::Height)).collect();
     let covering: Vec<usize> = (0..active.len()).filter(|&at| covers[at]).collect();
 
-    // Where nothing lies, the fallback does, or the type whose limits are nearest.
+    // Without any weight, use the fallback or the type with the nearest limits.
     if covering.iter().all(|&at| weights[at] == 0.0) {
         let excess = |at: usize| {
             let (angle, limits, _, whole) = slope(active[at]);
             let outside = |value: f64, [min, max]: [f64; 2]| (min - value).max(value - max).max(0.0);
             let range = if high > low { high - low } else { 1.0 };
-            outside(ground.height, elevation(active[at])) / range + outside(angle, limits) / whole
+            outside(point.height, elevation(active[at])) / range + outside(angle, limits) / whole
         };
         let named = covering.iter().find(|&&at| Some(&active[at].name) == fallback.as_ref());
         let nearest = covering.iter().min_by(|&&a, &&b| excess(a).total_cmp(&excess(b)));
@@ -319,7 +316,7 @@ fn colour(
     let total: f64 = covering.iter().map(|&at| weights[at]).sum();
     covering.iter().for_each(|&at| weights[at] /= total);
 
-    // Without pictures every relief is level, at one half: the weights decide, within a quarter of the highest.
+    // Without textures every relief is ½, so the weights decide, within ¼ of the highest.
     let lying: Vec<usize> = covering.iter().copied().filter(|&at| weights[at] > 0.0).collect();
     if lying.len() > 1 && lying.iter().any(|&at| active[at].blend == TypeBlend::Height) {
         let highest = lying.iter().map(|&at| weights[at] + 0.5).fold(0.0, f64::max);
@@ -353,7 +350,7 @@ fn colour(
     colour
 }
 
-/// Bilinear between the four pixels around a place, in linear light.
+/// Interpolates a tile bilinearly in linear light.
 fn tile_at(tile: &Image, place: [f64; 2]) -> [f64; 3] {
     let at = |axis: usize, count: usize| {
         let place = place[axis].rem_euclid(1.0) * count as f64 + count as f64 - 0.5;

@@ -1,11 +1,10 @@
-//! Draws the shipped presets, or the projects given as files, and prints what a designer wants to know of them.
+//! Draws contact sheets of the presets or of the given projects, and prints statistics.
 //!
 //! `cargo run --release --no-default-features --example gallery [FOLDER [PROJECT…]]`
 //!
-//! Every project becomes one picture: heights in grey, the lit texture, a view from the south; `contact-sheet.png`
-//! shows all textures and views, `sets.png` a row of sets for each project that has some, `rise.png` the first project
-//! while it rises. Without projects, `operations.png` shows every operation as it comes, uncoloured: alone if it raises
-//! land, on fault land if it shapes.
+//! Every project gives one image with its heights, its lit texture and a view from the south. `contact-sheet.png` has all
+//! textures and views, `sets.png` a row for each project with sets, and `rise.png` stages of the first project. Without
+//! projects, `operations.png` shows every operation with defaults in grey, alone or above faults by its role.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -30,9 +29,9 @@ const SAMPLES: usize = 513;
 const PIXELS: u32 = 512;
 const SKY: Rgba<u8> = Rgba([198, 214, 230, 255]);
 const INK: Rgba<u8> = Rgba([32, 40, 48, 255]);
-/// The name of the picture that operations read.
+/// The name of the raster that operations read.
 const FILE: &str = "rings";
-/// What nobody here asks for.
+/// The error of a cancelled computation, which never happens here.
 const CANCELLED: &str = "cancelled";
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -56,18 +55,18 @@ fn main() -> Result<(), Box<dyn Error>> {
     for (i, (name, project)) in projects.iter().enumerate() {
         let drawn = Drawn::of(&project.recipe, None)?;
         drawn.report(name, &project.recipe);
-        let wide = beside(&[drawn.heights(), drawn.texture(), drawn.view()]);
+        let wide = in_row(&[drawn.heights(), drawn.texture(), drawn.view()]);
         wide.save(folder.join(format!("{name}.png")))?;
         sheet.push(drawn.captioned(name));
         if i == 0 {
             rise(&project.recipe, &folder)?;
         }
         if !project.recipe.texture.sets().is_empty() {
-            sets.push(beside(&in_sets(name, &project.recipe)?));
+            sets.push(in_row(&in_sets(name, &project.recipe)?));
         }
     }
     contact_sheet(&sheet).save(folder.join("contact-sheet.png"))?;
-    above(&sets).save(folder.join("sets.png"))?;
+    in_column(&sets).save(folder.join("sets.png"))?;
 
     if files.is_empty() {
         print_header("operation");
@@ -84,7 +83,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The recipe in each of its sets, under their names.
+/// The recipe with each of its sets, with captions.
 fn in_sets(name: &str, recipe: &Recipe) -> Result<Vec<RgbaImage>, Box<dyn Error>> {
     let drawn = recipe.texture.sets().into_iter().map(|set| {
         let mut recipe = recipe.clone();
@@ -96,7 +95,7 @@ fn in_sets(name: &str, recipe: &Recipe) -> Result<Vec<RgbaImage>, Box<dyn Error>
     drawn.collect()
 }
 
-/// The operation with its defaults, alone if it raises land and on fault land if it shapes.
+/// The operation with defaults, alone or above faults by its role.
 fn plain_example(mut operation: AnyOperation) -> Result<Recipe, Box<dyn Error>> {
     for parameter in operation.table().iter().filter(|parameter| matches!(parameter.kind, Kind::File)) {
         operation.group_mut().set(parameter.key, &FILE.into())?;
@@ -110,7 +109,7 @@ fn plain_example(mut operation: AnyOperation) -> Result<Recipe, Box<dyn Error>> 
     Ok(Recipe { stack, ..Default::default() })
 }
 
-/// A picture for the operations that read one: rings of hills around the middle.
+/// A raster for the operations that read one: rings of hills around the centre.
 fn inputs() -> Inputs {
     const SIDE: usize = 129;
     let centred = |i: usize| (2 * i) as f32 / (SIDE - 1) as f32 - 1.0;
@@ -130,31 +129,31 @@ fn print_header(what: &str) {
     );
 }
 
-/// A recipe's land and a lit picture of it.
+/// The terrain of a recipe and a lit image of it.
 struct Drawn {
     terrain: Heightfield,
-    picture: Image,
-    /// The share of the land that no terrain type covers.
+    texture: Image,
+    /// The share of the terrain that no terrain type covers.
     uncovered: f32,
     milliseconds: f64,
 }
 
 impl Drawn {
-    /// In the recipe's colours, at a place of its timeline.
+    /// Paints the recipe at a position of its timeline.
     fn of(recipe: &Recipe, position: Option<u32>) -> Result<Self, Box<dyn Error>> {
         let (terrain, milliseconds) = timed(recipe, position)?;
         let (range, light) = (recipe.world.height_range_m, Some(&recipe.light));
         let (inputs, size) = (load_inputs(recipe, &BTreeMap::new())?, pixels(terrain.grid()));
         let painting = paint_once(&terrain, &recipe.texture, range, &inputs, light, size, &Progress::new());
         let painting = painting.map_err(|_| CANCELLED)?;
-        Ok(Self { terrain, picture: painting.picture, uncovered: painting.uncovered, milliseconds })
+        Ok(Self { terrain, texture: painting.picture, uncovered: painting.uncovered, milliseconds })
     }
 
-    /// In greys, so that the form is all there is to see.
+    /// Draws a grey relief, without colours that distract from the shape.
     fn in_grey(recipe: &Recipe) -> Result<Self, Box<dyn Error>> {
         let (terrain, milliseconds) = timed(recipe, None)?;
-        let picture = relief(&terrain, pixels(terrain.grid()), &Progress::new()).map_err(|_| CANCELLED)?;
-        Ok(Self { terrain, picture, uncovered: 0.0, milliseconds })
+        let texture = relief(&terrain, pixels(terrain.grid()), &Progress::new()).map_err(|_| CANCELLED)?;
+        Ok(Self { terrain, texture, uncovered: 0.0, milliseconds })
     }
 
     fn report(&self, name: &str, recipe: &Recipe) {
@@ -176,13 +175,13 @@ impl Drawn {
         );
     }
 
-    /// The texture above the view, under the name.
+    /// The texture and the view below the name.
     fn captioned(&self, name: &str) -> RgbaImage {
-        // Large, but the whole name has to fit.
+        // As large as the name allows.
         let dot = (PIXELS / (8 * (name.len() as u32 + 1))).min(4);
         let mut strip = RgbaImage::from_pixel(PIXELS, 40, SKY);
         for (i, letter) in (0..).zip(name.chars()) {
-            // Each letter is eight rows of eight dots, the leftmost in the lowest bit; what is no letter stays blank.
+            // A letter has eight rows of eight dots, the leftmost in the lowest bit.
             let rows = BASIC_LEGACY.get(letter as usize).copied().unwrap_or_default();
             for (y, x) in (0..8).flat_map(|y| (0..8).map(move |x| (y, x))) {
                 let left = (i * 8 + x + 1) * dot;
@@ -192,32 +191,32 @@ impl Drawn {
                 }
             }
         }
-        let pictures = above(&[self.texture(), self.view()]);
-        let mut all = RgbaImage::from_pixel(PIXELS, strip.height() + pictures.height(), SKY);
+        let images = in_column(&[self.texture(), self.view()]);
+        let mut all = RgbaImage::from_pixel(PIXELS, strip.height() + images.height(), SKY);
         imageops::replace(&mut all, &strip, 0, 0);
-        imageops::replace(&mut all, &pictures, 0, i64::from(strip.height()));
+        imageops::replace(&mut all, &images, 0, i64::from(strip.height()));
         all
     }
 
     fn heights(&self) -> RgbaImage {
-        let picture = image_of(&Image::grayscale(&self.terrain));
-        imageops::resize(&picture, PIXELS, PIXELS, imageops::FilterType::Triangle)
+        let image = image_of(&Image::grayscale(&self.terrain));
+        imageops::resize(&image, PIXELS, PIXELS, imageops::FilterType::Triangle)
     }
 
     fn texture(&self) -> RgbaImage {
-        imageops::resize(&image_of(&self.picture), PIXELS, PIXELS, imageops::FilterType::Triangle)
+        imageops::resize(&image_of(&self.texture), PIXELS, PIXELS, imageops::FilterType::Triangle)
     }
 
-    /// The land as seen from the south, from above its highest point: each column of the picture walks away from the
-    /// eye and paints what rises above everything nearer.
+    /// The terrain seen from the south and above. Each column of the image is filled from near to far with what is not
+    /// hidden by something nearer.
     fn view(&self) -> RgbaImage {
         let extent = self.terrain.grid().extent();
-        let texture = image_of(&self.picture);
+        let texture = image_of(&self.texture);
         let [low, high] = self.terrain.min_max();
         let side = extent.width_m.max(extent.depth_m);
         let eye = [0.5 * extent.width_m, f64::from(high) + 0.45 * side, 1.3 * extent.depth_m];
         let (focal, horizon) = (1.05 * f64::from(PIXELS), -0.12 * f64::from(PIXELS));
-        let mut picture = RgbaImage::from_pixel(PIXELS, PIXELS, SKY);
+        let mut image = RgbaImage::from_pixel(PIXELS, PIXELS, SKY);
         for column in 0..PIXELS {
             let aside = (f64::from(column) - 0.5 * f64::from(PIXELS)) / focal;
             let mut painted = PIXELS;
@@ -236,16 +235,16 @@ impl Drawn {
                 let top = row(height) as u32;
                 let foot = row(f64::from(low) - 0.02 * side) as u32;
                 for y in top..painted.min(foot.max(top)) {
-                    picture.put_pixel(column, y, pixel);
+                    image.put_pixel(column, y, pixel);
                 }
                 painted = painted.min(top);
             }
         }
-        picture
+        image
     }
 }
 
-/// The land of a recipe, and how many milliseconds it took.
+/// The terrain of a recipe and the milliseconds of its evaluation.
 fn timed(recipe: &Recipe, position: Option<u32>) -> Result<(Heightfield, f64), Box<dyn Error>> {
     let grid = Grid::fitted(recipe.world.extent(), SAMPLES);
     let begun = Instant::now();
@@ -253,56 +252,56 @@ fn timed(recipe: &Recipe, position: Option<u32>) -> Result<(Heightfield, f64), B
     Ok((terrain, begun.elapsed().as_secs_f64() * 1e3))
 }
 
-/// The size of a picture of the land on a grid.
+/// The image size for a grid.
 fn pixels(grid: Grid) -> [usize; 2] {
     [PIXELS as usize, PIXELS as usize * grid.height() / grid.width()]
 }
 
-/// The recipe at eight places of its timeline.
+/// Writes the recipe at eight positions of its timeline.
 fn rise(recipe: &Recipe, folder: &Path) -> Result<(), Box<dyn Error>> {
     let end = recipe.iterations();
     let mut stages = Vec::new();
     for share in [0.005, 0.02, 0.05, 0.1, 0.2, 0.4, 0.7, 1.0] {
         let drawn = Drawn::of(recipe, Some((f64::from(end) * share).ceil() as u32))?;
-        stages.push(above(&[drawn.texture(), drawn.view()]));
+        stages.push(in_column(&[drawn.texture(), drawn.view()]));
     }
     contact_sheet(&stages).save(folder.join("rise.png"))?;
     Ok(())
 }
 
-fn image_of(picture: &Image) -> RgbaImage {
-    RgbaImage::from_fn(picture.width as u32, picture.height as u32, |x, y| {
-        Rgba(picture.pixels[y as usize * picture.width + x as usize])
+fn image_of(image: &Image) -> RgbaImage {
+    RgbaImage::from_fn(image.width as u32, image.height as u32, |x, y| {
+        Rgba(image.pixels[y as usize * image.width + x as usize])
     })
 }
 
-/// Pictures in a row.
-fn beside(pictures: &[RgbaImage]) -> RgbaImage {
-    placed(pictures, pictures.len() as u32)
+/// The images in a row.
+fn in_row(images: &[RgbaImage]) -> RgbaImage {
+    placed(images, images.len() as u32)
 }
 
-/// Pictures in a column.
-fn above(pictures: &[RgbaImage]) -> RgbaImage {
-    placed(pictures, 1)
+/// The images in a column.
+fn in_column(images: &[RgbaImage]) -> RgbaImage {
+    placed(images, 1)
 }
 
-/// Pictures at half their size, four in a row.
-fn contact_sheet(pictures: &[RgbaImage]) -> RgbaImage {
-    let half = |picture: &RgbaImage| {
-        imageops::resize(picture, picture.width() / 2, picture.height() / 2, imageops::FilterType::Triangle)
+/// The images at half size, four in a row.
+fn contact_sheet(images: &[RgbaImage]) -> RgbaImage {
+    let half = |image: &RgbaImage| {
+        imageops::resize(image, image.width() / 2, image.height() / 2, imageops::FilterType::Triangle)
     };
-    placed(&pictures.iter().map(half).collect::<Vec<_>>(), 4)
+    placed(&images.iter().map(half).collect::<Vec<_>>(), 4)
 }
 
-fn placed(pictures: &[RgbaImage], columns: u32) -> RgbaImage {
+fn placed(images: &[RgbaImage], columns: u32) -> RgbaImage {
     const GAP: u32 = 4;
-    let (width, height) = pictures.first().map_or((1, 1), |picture| picture.dimensions());
-    let rows = (pictures.len() as u32).div_ceil(columns);
+    let (width, height) = images.first().map_or((1, 1), |image| image.dimensions());
+    let rows = (images.len() as u32).div_ceil(columns);
     let mut all = RgbaImage::from_pixel(columns * (width + GAP) - GAP, rows * (height + GAP) - GAP, SKY);
-    for (i, picture) in (0..).zip(pictures) {
+    for (i, image) in (0..).zip(images) {
         imageops::replace(
             &mut all,
-            picture,
+            image,
             i64::from(i % columns * (width + GAP)),
             i64::from(i / columns * (height + GAP)),
         );

@@ -1,4 +1,4 @@
-//! Every reader of heightmaps: the first byte chooses the format. `cargo +nightly fuzz run heightmaps`
+//! All heightmap readers; the first byte selects the format. `cargo +nightly fuzz run heightmaps`
 #![no_main]
 
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! The reader of sidecars. `cargo +nightly fuzz run sidecars`
+//! The sidecar reader. `cargo +nightly fuzz run sidecars`
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -3,16 +3,16 @@
 use std::path::Path;
 
 use image::RgbImage;
-use synthesis::Ground;
+use synthesis::Material;
 
 #[path = "../../examples/textures/synthesis/mod.rs"]
 mod synthesis;
 
 fn built_in() -> impl Iterator<Item = (&'static str, RgbImage)> {
-    Ground::ALL.iter().map(|ground| {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets").join(format!("{}.jpg", ground.name));
+    Material::ALL.iter().map(|material| {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets").join(format!("{}.jpg", material.name));
         let texture = image::open(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-        (ground.name, texture.into_rgb8())
+        (material.name, texture.into_rgb8())
     })
 }
 
@@ -60,11 +60,11 @@ fn textures_differ_in_their_mean_colour() {
 fn thread_count_does_not_change_the_textures() {
     let made = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads start");
-        pool.install(|| Ground::ALL.map(|ground| ground.picture(64)))
+        pool.install(|| Material::ALL.map(|material| material.texture(64)))
     };
     let (one, seven) = (made(1), made(7));
-    for (ground, (a, b)) in Ground::ALL.iter().zip(one.iter().zip(&seven)) {
-        assert!(a == b, "{}", ground.name);
-        assert!(ground.metres > 0.0 && a.dimensions() == (64, 64), "{}", ground.name);
+    for (material, (a, b)) in Material::ALL.iter().zip(one.iter().zip(&seven)) {
+        assert!(a == b, "{}", material.name);
+        assert!(material.metres > 0.0 && a.dimensions() == (64, 64), "{}", material.name);
     }
 }

@@ -95,7 +95,7 @@ fn normals() {
 fn statistics() {
     let terrain = rugged();
     let ours = Summary::of(&terrain, 64);
-    let (range_m, mean_m, shares) = naive::measures(&terrain, 64);
+    let (range_m, mean_m, shares) = naive::statistics(&terrain, 64);
     assert_eq!([ours.min_m, ours.max_m], range_m);
     assert!((ours.mean_m - mean_m).abs() < 1e-6 * mean_m.abs().max(1.0), "{} {mean_m}", ours.mean_m);
     // A height between two bins can be rounded to either.

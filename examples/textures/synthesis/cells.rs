@@ -1,7 +1,7 @@
-//! Cells around scattered points that repeat with the tile: stones, plates, cracks.
+//! Periodic cellular noise for stones, plates and cracks.
 //!
-//! Steven Worley, "A Cellular Texture Basis Function" (SIGGRAPH 1996): every lattice cell holds one point; the distance
-//! to the nearest (F1), the border with the second nearest (F2) and the nearest point's number shape what lies there.
+//! Steven Worley, "A Cellular Texture Basis Function" (SIGGRAPH 1996): every lattice cell has one point. The distance to
+//! the nearest point (F1), to the border with the second nearest (F2), and the random bits of the nearest one are used.
 
 use super::noise::{Place, hash, signed_pair, wrapped};
 
@@ -17,22 +17,22 @@ pub struct Cells {
 #[derive(Clone, Copy, Debug)]
 struct Seed {
     bits: u32,
-    /// Where in its cell.
+    /// The position in the cell.
     at: [f32; 2],
-    /// How high its face lies, and how far it leans to the right and down, each -1 to 1.
+    /// The height of the face and its tilt to the right and down, each -1 to 1.
     face: [f32; 3],
 }
 
-/// A point near a place.
+/// A point near a position.
 #[derive(Clone, Copy, Debug)]
 pub struct Point {
-    /// Its number: 32 random bits.
+    /// 32 random bits.
     pub bits: u32,
-    /// The way from the point to the place, in lattice cells.
+    /// The vector from the point to the position, in lattice cells.
     pub way: [f32; 2],
 }
 
-/// What surrounds a place.
+/// The surroundings of a position.
 #[derive(Clone, Copy, Debug)]
 pub struct Nearest {
     /// The nearest point.
@@ -44,8 +44,8 @@ pub struct Nearest {
 }
 
 impl Cells {
-    /// Points on a lattice of so many cells across and down. They stray from the middles of their cells: by 0 not at
-    /// all, by 1 to anywhere in the cell.
+    /// Points on a lattice of `across` × `down` cells. `stray` is their distance from the centres of the cells: 0 for none,
+    /// 1 for anywhere in the cell.
     pub fn new(seed: u32, [across, down]: [u32; 2], stray: f32) -> Self {
         let cells = (0..down).flat_map(|row| (0..across).map(move |column| hash(seed, column, row)));
         let seeds = cells
@@ -59,8 +59,7 @@ impl Cells {
         Self { count: [across, down], seeds }
     }
 
-    /// Looks at the points of the place's lattice cell and of those up to `reach` cells away, but for those up to
-    /// `skip` cells away.
+    /// Visits the points in the lattice cells up to `reach` cells away, except those up to `skip` cells away.
     fn look(&self, [x, y]: Place, skip: i8, reach: i8, mut see: impl FnMut(&Seed, [f32; 2])) {
         let [across, down] = self.count;
         let (x, y) = (x * across as f32, y * down as f32);
@@ -93,15 +92,15 @@ impl Cells {
         };
         let mut nearest = 0.0;
         self.look(place, -1, 1, |seed, way| nearest = compare(seed, way));
-        // Points two cells away are at least one cell away.
+        // Points in cells two steps away have a distance of at least one cell.
         if nearest > 1.0 {
             self.look(place, 1, 2, |seed, way| nearest = compare(seed, way));
         }
         let first = nearest.sqrt();
         let mut border = f32::MAX;
         let mut part = |_: &Seed, way: [f32; 2]| {
-            // Half of the difference of the squares, over the way between the two points, is the distance to the line
-            // that is as far from the one as from the other.
+            // Half the difference of the squared distances, divided by the distance of the points, is the distance to the
+            // bisector.
             let apart = square([way[0] - point.way[0], way[1] - point.way[1]]).sqrt();
             if apart > 1e-4 {
                 border = border.min(0.5 * (square(way) - nearest) / apart);
@@ -117,9 +116,9 @@ impl Cells {
         Nearest { point, first, border: closest }
     }
 
-    /// The upper hull of bulging, tilted faces, one for each point: broken stone. In lattice cells, about 0. With
-    /// `flatness` the bulge of each face is taken out again after the hull is cut, up to 1 for plane faces: they then
-    /// meet in steps. Faces end two cells from their point, so that strongly tilted ones break off along the lattice.
+    /// The upper envelope of a bulging, tilted face per point, like broken stone; in lattice cells, about 0. `flatness`
+    /// removes the bulge after the envelope is found, up to 1 for planes that meet in steps. Faces end two cells from
+    /// their point, so that strongly tilted ones break off along the lattice.
     pub fn faces(&self, place: Place, tilt: f32, bulge: f32, flatness: f32) -> f32 {
         let (mut top, mut height) = (f32::MIN, 0.0);
         self.look(place, -1, 2, |seed, [x, y]| {

@@ -1,14 +1,14 @@
-//! The floor of a forest: moss and humus under needles, leaves and twigs.
+//! Forest floor: moss and humus under needles, leaves and twigs.
 
 use upthrust::engine::random::{Draw, Stream};
 
-use super::marks::{Blade, Leaf, Stroke, any_angle, anywhere, between, bits, unit};
 use super::noise::{Noise, Place, smooth};
+use super::objects::{Blade, Leaf, Stroke, any_angle, anywhere, between, bits, unit};
 use super::surface::{Colour, Shading, Surface, blend, ramp, scaled, srgb};
-use super::{Ground, SEED};
+use super::{Material, SEED};
 
 /// Humus with fallen leaves.
-pub const FOREST_FLOOR: Ground = Ground {
+pub const FOREST_FLOOR: Material = Material {
     name: "forest-floor",
     metres: 2.0,
     surface: forest_floor,
@@ -32,16 +32,16 @@ fn forest_floor(pixels: usize) -> Surface {
         (0.005 * crumbs + 0.012 * moss(place), ramp(&humus, 0.45 + 0.35 * crumbs))
     });
     let stream = Stream::new(SEED, 3);
-    surface.strew(&needles(&mut stream.at(1), 9_000, -0.004, 0.008));
-    surface.strew(&leaves(&mut stream.at(2), 2_600, [0.008, 0.02], [-0.006, 0.007]));
-    surface.strew(&tufts_of_moss(&mut stream.at(3)));
-    surface.strew(&needles(&mut stream.at(4), 5_000, 0.004, 0.012));
-    surface.strew(&twigs(&mut stream.at(5)));
-    surface.strew(&leaves(&mut stream.at(6), 330, [0.012, 0.023], [0.004, 0.013]));
+    surface.scatter(&needles(&mut stream.at(1), 9_000, -0.004, 0.008));
+    surface.scatter(&leaves(&mut stream.at(2), 2_600, [0.008, 0.02], [-0.006, 0.007]));
+    surface.scatter(&tufts_of_moss(&mut stream.at(3)));
+    surface.scatter(&needles(&mut stream.at(4), 5_000, 0.004, 0.012));
+    surface.scatter(&twigs(&mut stream.at(5)));
+    surface.scatter(&leaves(&mut stream.at(6), 330, [0.012, 0.023], [0.004, 0.013]));
     surface
 }
 
-/// How mossy a place is, 0 to 1.
+/// The share of moss at a position, 0 to 1.
 fn moss(place: Place) -> f32 {
     let place = NOISE.warped(place, [8, 8], 3, 0.02);
     smooth(0.2, 0.62, Noise::new(301).octaves(place, [5, 5], 4, 0.55))
@@ -93,7 +93,7 @@ fn leaves(draw: &mut Draw, count: usize, half_length: [f32; 2], heights: [f32; 2
         .collect()
 }
 
-/// Short shoots that stand close together.
+/// Short, dense shoots.
 fn tufts_of_moss(draw: &mut Draw) -> Vec<Stroke> {
     let colours = MOSS.map(srgb);
     let mut strokes = Vec::new();

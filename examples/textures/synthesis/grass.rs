@@ -1,23 +1,23 @@
-//! Meadows: blades that lean away from the middle of their tuft, with soil and dead straw between them.
+//! Meadows: tufts of blades with soil and dead straw between them.
 
 use upthrust::engine::random::{Draw, Stream};
 
 use super::cells::Cells;
-use super::marks::{Blade, Leaf, Stroke, any_angle, anywhere, between, bits, unit};
 use super::noise::{Noise, Place, smooth};
+use super::objects::{Blade, Leaf, Stroke, any_angle, anywhere, between, bits, unit};
 use super::surface::{Colour, Shading, Surface, blend, ramp, scaled, srgb};
-use super::{Ground, SEED};
+use super::{Material, SEED};
 
 /// A green meadow, seen from above.
-pub const GRASS: Ground = Ground { name: "grass", metres: 2.0, surface: grass, shading: MEADOW };
-/// A meadow at the end of a dry summer.
-pub const DRY_GRASS: Ground =
-    Ground { name: "dry-grass", metres: 2.0, surface: dry_grass, shading: Shading { luminance: 0.24, ..MEADOW } };
+pub const GRASS: Material = Material { name: "grass", metres: 2.0, surface: grass, shading: MEADOW };
+/// A dry meadow in late summer.
+pub const DRY_GRASS: Material =
+    Material { name: "dry-grass", metres: 2.0, surface: dry_grass, shading: Shading { luminance: 0.24, ..MEADOW } };
 
 const MEADOW: Shading =
     Shading { slopes: 0.45, hollows: &[(0.004, 0.3), (0.012, 0.55), (0.035, 0.35)], evenness: 0.7, luminance: 0.135 };
 
-/// What tells one meadow from another.
+/// The parameters of a meadow.
 struct Meadow {
     seed: u32,
     blades: usize,
@@ -25,14 +25,14 @@ struct Meadow {
     length: [f32; 2],
     radius: [f32; 2],
     height: f32,
-    /// How far blades stray from the direction of their tuft, in radians.
+    /// The deviation of blades from the direction of their tuft, in radians.
     stray: f32,
     bend: f32,
     /// From the lushest patch to the poorest.
     colours: &'static [u32],
     straws: &'static [u32],
     soil: [u32; 2],
-    /// The share of the land that bears few blades.
+    /// The share of the area with few blades.
     bare: f32,
     herbs: usize,
 }
@@ -84,13 +84,13 @@ impl Meadow {
             (0.003 * crumbs, blend(soil[0], soil[1], 0.5 + 0.4 * crumbs))
         });
         let stream = Stream::new(SEED, self.seed);
-        surface.strew(&self.straw(&mut stream.at(1)));
-        surface.strew(&self.blades(&mut stream.at(2)));
-        surface.strew(&self.herbs(&mut stream.at(3)));
+        surface.scatter(&self.straw(&mut stream.at(1)));
+        surface.scatter(&self.blades(&mut stream.at(2)));
+        surface.scatter(&self.herbs(&mut stream.at(3)));
         surface
     }
 
-    /// Dead blades that lie on the ground in every direction.
+    /// Dead blades on the soil in all directions.
     fn straw(&self, draw: &mut Draw) -> Vec<Stroke> {
         let mut strokes = Vec::new();
         for _ in 0..self.straw {
@@ -146,7 +146,7 @@ impl Meadow {
         strokes
     }
 
-    /// Patches, tufts and single blades each differ in how yellow they are.
+    /// Patches, tufts and single blades vary in yellowness.
     fn blade_colour(&self, draw: &mut Draw, place: Place, tuft: u32) -> Colour {
         let noise = Noise::new(100 * self.seed + 11);
         let colours: Vec<Colour> = self.colours.iter().copied().map(srgb).collect();

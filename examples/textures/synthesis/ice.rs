@@ -1,19 +1,19 @@
-//! Frozen water: drifted snow, and the ice of a lake or a glacier.
+//! Snow and ice.
 
-use super::Ground;
+use super::Material;
 use super::cells::Cells;
 use super::noise::{Noise, Place, hash, shifted, signed_pair, smooth, unit_pair};
 use super::surface::{Shading, Surface, blend, ramp, scaled, srgb};
 
-/// Old snow that the wind has worked on.
-pub const SNOW: Ground = Ground {
+/// Old, wind-carved snow.
+pub const SNOW: Material = Material {
     name: "snow",
     metres: 4.0,
     surface: snow,
     shading: Shading { slopes: 0.5, hollows: &[(0.008, 0.15), (0.03, 0.25)], evenness: 0.85, luminance: 0.75 },
 };
 /// Clear ice with cracks, bubbles and dust of snow.
-pub const ICE: Ground = Ground {
+pub const ICE: Material = Material {
     name: "ice",
     metres: 4.0,
     surface: ice,
@@ -25,7 +25,7 @@ fn snow(pixels: usize) -> Surface {
     Surface::new(pixels, |place| {
         let bent = Noise::new(1000).warped(place, [4, 4], 3, 0.03);
         let drifts = Noise::new(1001).octaves(bent, [5, 8], 3, 0.45);
-        // Ridges that the wind carved along its way.
+        // Ridges along the wind.
         let carved = Noise::new(1002).crests(bent, [5, 11], 2, 0.4);
         let crust = Noise::new(1003).octaves(place, [30, 44], 5, 0.65);
         let grain = Noise::new(1004).octaves(place, [300, 300], 2, 0.9);
@@ -42,7 +42,7 @@ fn ice(pixels: usize) -> Surface {
         .map(|(seed, cells, width, strength)| (Net::new(seed, cells, width), strength));
     let bubbles = Cells::new(1108, [75, 75], 1.0);
     Surface::new(pixels, |place| {
-        // No crack runs along the tile's border.
+        // Keeps cracks off the border of the tile.
         let place = shifted(place, 0.1406);
         let bent = Noise::new(1100).warped(place, [5, 5], 5, 0.02);
         let clouds = Noise::new(1101).octaves(bent, [4, 4], 6, 0.6);
@@ -54,13 +54,13 @@ fn ice(pixels: usize) -> Surface {
             colour = blend(colour, white, strength * (line + (1.0 - line) * 0.5 * sheet));
             relief -= 0.003 * strength * line;
         }
-        // Bubbles in flocks.
+        // Clusters of bubbles.
         let flock = smooth(0.1, 0.9, Noise::new(1107).octaves(place, [6, 6], 3, 0.6));
         let bubble = bubbles.nearest(place);
         let [size, there] = unit_pair(bubble.point.bits);
         let disc = 1.0 - smooth(0.7, 1.0, bubble.first / (0.08 + 0.3 * size * size));
         colour = blend(colour, white, if there < flock { 0.5 * disc } else { 0.0 });
-        // Snow that blew into the lee.
+        // Drifted snow.
         let dust = Noise::new(1109).octaves(bent, [7, 7], 6, 0.65);
         let grain = Noise::new(1110).octaves(place, [260, 260], 2, 0.9);
         let lies = smooth(0.3, 1.2, dust);
@@ -69,7 +69,7 @@ fn ice(pixels: usize) -> Surface {
     })
 }
 
-/// A net of cracks.
+/// A network of cracks.
 struct Net {
     seed: u32,
     count: u32,
@@ -82,7 +82,7 @@ impl Net {
         Self { seed, count, width, cells: Cells::new(seed, [count; 2], 1.0) }
     }
 
-    /// The line at the surface, and the sheet that goes down from it aslant and shows as a pale veil on one side.
+    /// The crack at the surface, and the inclined plane below it, which is visible as a pale veil on one side.
     fn at(&self, place: Place) -> (f32, f32) {
         let cell = 1.0 / self.count as f32;
         let jagged = Noise::new(self.seed).warped(place, [self.count; 2], 5, 0.09 * cell);

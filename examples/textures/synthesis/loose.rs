@@ -1,21 +1,21 @@
-//! Fine ground: sand that the wind rippled, mud that dried and cracked.
+//! Rippled sand and cracked mud.
 
 use std::f32::consts::{PI, TAU};
 
-use super::Ground;
+use super::Material;
 use super::cells::Cells;
 use super::noise::{Noise, Place, hash, mix, shifted, signed_pair, smooth, unit_pair};
 use super::surface::{Shading, Surface, blend, ramp, scaled, srgb};
 
-/// Sand with ripples of the wind.
-pub const SAND: Ground = Ground {
+/// Sand with wind ripples.
+pub const SAND: Material = Material {
     name: "sand",
     metres: 2.5,
     surface: sand,
     shading: Shading { slopes: 0.55, hollows: &[(0.006, 0.3), (0.02, 0.4)], evenness: 0.8, luminance: 0.36 },
 };
 /// Dried mud.
-pub const MUD: Ground = Ground {
+pub const MUD: Material = Material {
     name: "mud",
     metres: 2.0,
     surface: mud,
@@ -27,10 +27,9 @@ pub const MUD: Ground = Ground {
     },
 };
 
-/// The height of the ripples at a place, 0 to 1: gentle to windward, steep in the lee.
+/// The height of the ripples, 0 to 1: gentle to windward, steep in the lee.
 ///
-/// Two trains of waves of different length take turns over the tile. Where both are equally strong and cancel, a crest
-/// forks or ends as crests of sand do.
+/// Two waves of different length alternate over the tile. Where they cancel, crests fork or end, as in real sand.
 fn ripples([x, y]: Place) -> f32 {
     const CREST: f32 = 0.68;
     let bent = 0.5 * Noise::new(805).octaves([x, y], [3, 4], 3, 0.5);
@@ -54,7 +53,7 @@ fn sand(pixels: usize) -> Surface {
         let low = Noise::new(801).octaves(place, [4, 4], 4, 0.55);
         let fine = Noise::new(802).octaves(place, [60, 60], 4, 0.8);
         let grains = Noise::new(803).octaves(place, [330, 330], 2, 1.0);
-        // Heavier, darker grains gather between the crests; single grains are dark or bright.
+        // Heavier, darker grains collect in the troughs; single grains are dark or bright.
         let mut colour = ramp(&colours, 0.36 + 0.33 * ripple + 0.08 * low + 0.05 * fine + 0.1 * grains);
         let grain = scattered.nearest(place);
         let [kind, size] = unit_pair(grain.point.bits);
@@ -79,7 +78,7 @@ fn mud(pixels: usize) -> Surface {
     let pieces_of = Cells::new(902, [20, 20], 1.0);
     let flakes_of = Cells::new(907, [48, 48], 1.0);
     Surface::new(pixels, |place| {
-        // No crack runs along the tile's border.
+        // Keeps cracks off the border of the tile.
         let place = shifted(place, 0.953);
         let bent = Noise::new(900).warped(place, [7, 7], 6, 0.02);
         let plates = plates_of.nearest(bent);
@@ -88,7 +87,7 @@ fn mud(pixels: usize) -> Surface {
         let [tint, broken] = unit_pair(plates.point.bits);
         let (border, inner) = (plates.border / 9.0, pieces.border / 20.0);
         let crack = smooth(0.004 * width * width, 0.003 + 0.006 * width, border);
-        // Some plates are cracked again, more finely.
+        // Some plates have finer cracks.
         let again = smooth(0.35, 0.6, broken) * smooth(-0.3, 0.5, Noise::new(904).at(place, [11, 11]));
         let fine_crack = mix(1.0, smooth(0.0004, 0.0028, inner), again);
         let rim = 1.0 - smooth(0.004, 0.022, border);

@@ -1,4 +1,4 @@
-//! Seamless ground textures out of noise, cells and thousands of small marks.
+//! Seamless material textures made of noise, cells and thousands of small objects.
 
 use image::RgbImage;
 
@@ -9,28 +9,28 @@ mod forest;
 mod grass;
 mod ice;
 mod loose;
-mod marks;
 mod noise;
+mod objects;
 mod rocks;
 mod stones;
 mod surface;
 
-/// The seed of all random places.
+/// The seed of all random numbers.
 const SEED: u32 = 2026;
 
-/// A kind of ground.
+/// A material with a texture.
 #[derive(Clone, Copy, Debug)]
-pub struct Ground {
-    /// The name of its file, without the ending.
+pub struct Material {
+    /// The file name without the extension.
     pub name: &'static str,
-    /// How wide a piece of ground the tile shows, in metres.
+    /// The width of the tile in metres.
     pub metres: f32,
     surface: fn(usize) -> Surface,
     shading: Shading,
 }
 
-impl Ground {
-    /// Every ground, in the order of the documentation.
+impl Material {
+    /// Every material, in the order of the documentation.
     pub const ALL: [Self; 11] = [
         grass::GRASS,
         grass::DRY_GRASS,
@@ -45,8 +45,8 @@ impl Ground {
         stones::LAVA,
     ];
 
-    /// The ground from above, so many pixels each way; the left border continues at the right, the upper at the lower.
-    pub fn picture(&self, pixels: usize) -> RgbImage {
-        (self.surface)(pixels).picture(self.shading)
+    /// The seamless texture seen from above, with `pixels` along each side.
+    pub fn texture(&self, pixels: usize) -> RgbImage {
+        (self.surface)(pixels).texture(self.shading)
     }
 }

@@ -1,10 +1,10 @@
-//! Gradient noise whose lattice closes on itself: a tile's left border continues at its right one.
+//! Periodic gradient noise.
 //!
-//! Ken Perlin, "Improving Noise" (SIGGRAPH 2002): the dot products of gradients at the corners of a lattice with the
-//! way to the place, blended by the quintic 6t⁵ − 15t⁴ + 10t³. The gradients come from a hash of the lattice point,
-//! taken modulo the number of lattice cells across the tile. Places are given in tile sides.
+//! Ken Perlin, "Improving Noise" (SIGGRAPH 2002): dot products of the gradients at the lattice points with the vectors to
+//! the position, interpolated with the quintic 6t⁵ − 15t⁴ + 10t³. Gradients come from a hash of the lattice point modulo
+//! the number of lattice cells across the tile.
 
-/// A place on the tile, or a way across it, in tile sides: x to the right, y down.
+/// A position or a vector on the tile in tile sides: x to the right, y down.
 pub type Place = [f32; 2];
 
 /// Periodic gradient noise, about -1 to 1.
@@ -19,7 +19,7 @@ impl Noise {
         Self { seed }
     }
 
-    /// One octave, with so many lattice cells across and down the tile.
+    /// One octave with `across` × `down` lattice cells on the tile.
     pub fn at(self, [x, y]: Place, [across, down]: [u32; 2]) -> f32 {
         let (x, y) = (x * across as f32, y * down as f32);
         let (left, top) = (x.floor(), y.floor());
@@ -34,7 +34,7 @@ impl Noise {
         1.5 * mix(mix(corner(0, 0), corner(1, 0), u), mix(corner(0, 1), corner(1, 1), u), v)
     }
 
-    /// Octaves of doubling frequency, each `gain` times as high as the one before; about -1 to 1.
+    /// Octaves of doubling frequency, each with `gain` times the amplitude of the one before; about -1 to 1.
     pub fn octaves(self, place: Place, cells: [u32; 2], octaves: u32, gain: f32) -> f32 {
         let (mut sum, mut height, mut heights) = (0.0, 1.0, 0.0);
         for octave in 0..octaves {
@@ -47,7 +47,7 @@ impl Noise {
         sum / heights.sqrt()
     }
 
-    /// Octaves of sharp crests: one less the noise's magnitude, 0 to 1.
+    /// Octaves of sharp crests: 1 minus the magnitude of the noise, 0 to 1.
     pub fn crests(self, place: Place, cells: [u32; 2], octaves: u32, gain: f32) -> f32 {
         let (mut sum, mut height, mut heights) = (0.0, 1.0, 0.0);
         for octave in 0..octaves {
@@ -60,7 +60,7 @@ impl Noise {
         sum / heights
     }
 
-    /// The place, moved by octaves of noise of its own in each direction.
+    /// The position displaced by octaves of noise along each axis.
     pub fn warped(self, [x, y]: Place, cells: [u32; 2], octaves: u32, by: f32) -> Place {
         let aside = Self::new(self.seed ^ 0x5bd1_e995);
         let dx = self.octaves([x, y], cells, octaves, 0.5);
@@ -69,11 +69,11 @@ impl Noise {
     }
 }
 
-/// The lattice point's number on a tile of so many cells.
+/// The index of a lattice point on a tile of `cells` cells.
 pub fn wrapped(whole: f32, cells: u32) -> u32 {
     let whole = whole as i32;
     match u32::try_from(whole) {
-        // Nearly every place is on the tile itself: no division.
+        // Fast path without a division: nearly every position is on the tile.
         Ok(on_tile) if on_tile < cells => on_tile,
         _ => whole.rem_euclid(cells as i32) as u32,
     }
@@ -89,27 +89,27 @@ pub fn hash(seed: u32, x: u32, y: u32) -> u32 {
     bits ^ (bits >> 16)
 }
 
-/// Two numbers of -1 to 1 out of 32 bits.
+/// Two numbers from -1 to 1 from 32 bits.
 pub fn signed_pair(bits: u32) -> [f32; 2] {
     unit_pair(bits).map(|unit| 2.0 * unit - 1.0)
 }
 
-/// Two numbers of 0 to 1 out of 32 bits.
+/// Two numbers from 0 to 1 from 32 bits.
 pub fn unit_pair(bits: u32) -> [f32; 2] {
     [(bits & 0xffff) as f32 / 65_535.0, (bits >> 16) as f32 / 65_535.0]
 }
 
-/// The place, moved aside, so that lattices do not share their lines with each other and with the tile's border.
+/// The position with an offset, so that lattices do not align with each other or with the border of the tile.
 pub fn shifted([x, y]: Place, by: f32) -> Place {
     [x + by, y + by]
 }
 
-/// From a to b by the share t.
+/// Interpolates from a to b.
 pub fn mix(a: f32, b: f32, t: f32) -> f32 {
     a + (b - a) * t
 }
 
-/// 0 below `low`, 1 above `high`, and smooth between.
+/// 0 below `low`, 1 above `high`, smooth between.
 pub fn smooth(low: f32, high: f32, value: f32) -> f32 {
     let t = ((value - low) / (high - low)).clamp(0.0, 1.0);
     t * t * (3.0 - 2.0 * t)

@@ -1,15 +1,15 @@
-//! Standing rock: broken by planes of fracture, or laid down in strata.
+//! Fractured and layered rock.
 
 use upthrust::engine::random::Stream;
 
 use super::cells::Cells;
-use super::marks::{between, bits, unit};
 use super::noise::{Noise, Place, hash, mix, shifted, signed_pair, smooth, unit_pair, wrapped};
+use super::objects::{between, bits, unit};
 use super::surface::{Colour, Shading, Surface, blend, ramp, scaled, srgb};
-use super::{Ground, SEED};
+use super::{Material, SEED};
 
-/// Broken rock of no direction.
-pub const ROCK: Ground = Ground {
+/// Fractured rock without a preferred direction.
+pub const ROCK: Material = Material {
     name: "rock",
     metres: 6.0,
     surface: rock,
@@ -20,8 +20,8 @@ pub const ROCK: Ground = Ground {
         luminance: 0.2,
     },
 };
-/// Beds of sedimentary rock, one above another, as a cliff shows them.
-pub const LAYERED_ROCK: Ground = Ground {
+/// Layers of sedimentary rock in a cliff.
+pub const LAYERED_ROCK: Material = Material {
     name: "layered-rock",
     metres: 8.0,
     surface: layered_rock,
@@ -45,7 +45,7 @@ fn rock(pixels: usize) -> Surface {
         let stain = Noise::new(406).octaves(Noise::new(407).warped(place, [7, 7], 3, 0.03), [6, 6], 6, 0.75);
         let mut colour = ramp(&greys, 0.5 + 0.19 * stain + 0.19 * grain);
         colour = blend(colour, rust, 0.4 * smooth(0.2, 1.3, Noise::new(408).octaves(place, [8, 8], 6, 0.75)));
-        // Crusts of lichen: small, ragged, in some places only.
+        // Patches of lichen.
         let patches = Noise::new(409).octaves(place, [6, 6], 4, 0.6);
         let crust = crusts.nearest(Noise::new(410).warped(place, [110, 110], 3, 0.003));
         let [size, tint] = unit_pair(crust.point.bits);
@@ -55,7 +55,7 @@ fn rock(pixels: usize) -> Surface {
     })
 }
 
-/// Faces at several scales, each broken from the next, and the cracks between.
+/// Fracture faces at several scales and the cracks between them.
 struct Fractures {
     blocks: Cells,
     chips: Cells,
@@ -75,13 +75,13 @@ impl Fractures {
         }
     }
 
-    /// The height, and 1 in a crack, 0 in whole rock.
+    /// The height, and 1 in cracks or 0 elsewhere.
     fn at(&self, place: Place) -> (f32, f32) {
         let broad = Noise::new(400).warped(place, [6, 6], 5, 0.022);
         let fine = Noise::new(401).warped(place, [18, 18], 4, 0.006);
         let blocks = self.blocks.faces(broad, 0.8, 0.6, 0.7) / 6.0;
         let chips = self.chips.faces(fine, 1.0, 0.75, 0.75) / 15.0;
-        // Turned over, the hull has sharp ridges in place of sharp valleys.
+        // Inverted, the envelope has sharp ridges instead of sharp valleys.
         let ridges = -self.ridges.faces(broad, 1.0, 0.75, 0.6) / 21.0;
         let splinters = self.splinters.faces(fine, 1.1, 0.8, 0.7) / 52.0;
         let grain = Noise::new(413).octaves(place, [48, 48], 5, 0.75);
@@ -94,15 +94,15 @@ impl Fractures {
     }
 }
 
-/// One bed of the strata.
+/// A layer.
 #[derive(Clone, Copy, Debug)]
 struct Bed {
     top: f32,
     thickness: f32,
-    /// How far it stands out of the cliff.
+    /// How far it protrudes.
     stands: f32,
     colour: Colour,
-    /// Blocks between its joints, around the tile.
+    /// The number of blocks between its joints.
     blocks: u32,
     bits: u32,
 }
@@ -113,7 +113,7 @@ fn beds() -> Vec<Bed> {
     let mut thicknesses = Vec::new();
     let mut sum = 0.0;
     while sum < 1.0 {
-        // Thick beds stand between bundles of thin ones.
+        // Thick layers alternate with groups of thin ones.
         let thickness =
             if draw.chance(0.3) { between(&mut draw, 0.03, 0.06) } else { between(&mut draw, 0.006, 0.022) };
         thicknesses.push(thickness);
@@ -150,7 +150,7 @@ fn layered_rock(pixels: usize) -> Surface {
         let bed = beds.iter().rev().find(|bed| bed.top <= y).unwrap_or(&beds[0]);
         let down = y - bed.top;
         let seam = down.min(bed.thickness - down).max(0.0);
-        // Joints part the bed into blocks; their lines stray and lean.
+        // Joints divide the layer into blocks; they are irregular and inclined.
         let lean = Noise::new(502).octaves(place, [16, 16], 4, 0.6);
         let along = x * bed.blocks as f32 + unit_pair(bed.bits)[0] + 0.003 * bed.blocks as f32 * lean;
         let joint = |i: f32| i + 0.45 * signed_pair(hash(bed.bits, wrapped(i, bed.blocks), 7))[0];
@@ -164,18 +164,18 @@ fn layered_rock(pixels: usize) -> Surface {
         let block_bits = hash(bed.bits, wrapped(block, bed.blocks), 9);
         let [out, tilt] = signed_pair(block_bits);
         let [shade, _] = unit_pair(hash(block_bits, 1, 1));
-        // Seams and joints gape in some places and are closed in others.
+        // Seams and joints are open in some places and closed in others.
         let gapes = smooth(-0.35, 0.9, Noise::new(509).octaves(place, [7, 12], 4, 0.7));
         let edge_y = smooth(0.0, 0.0012 + 0.0035 * gapes, seam);
         let edge_x = smooth(0.0, 0.001 + 0.002 * gapes, gap);
         let edge = mix(1.0, edge_y, 0.25 + 0.75 * gapes) * mix(1.0, edge_x, gapes);
-        // Fine lines of bedding within.
+        // Fine lamination.
         let lines = Noise::new(503).octaves([x, y], [4, 110], 3, 0.8);
         let bent = Noise::new(505).warped(place, [20, 20], 4, 0.005);
         let broken = chips.faces(shifted(bent, 0.023), 1.1, 0.4, 0.0) / 24.0
             + 0.7 * splinters.faces(shifted(bent, 0.0173), 1.2, 0.4, 0.0) / 60.0;
         let grain = Noise::new(506).octaves(place, [80, 80], 4, 0.85);
-        // The foot of a bed is worn back under the next one's head.
+        // The foot of a layer is eroded back.
         let worn = 0.5 - down / bed.thickness;
         let relief = 0.009 * (bed.stands + 0.5 * out)
             + 0.004 * tilt * worn

@@ -1,15 +1,15 @@
-//! Heaps of loose pieces: scree, and the clinker and ash of cooled lava.
+//! Loose rock: scree, and clinker and ash on lava.
 
 use upthrust::engine::random::{Draw, Stream};
 
 use super::cells::Cells;
-use super::marks::{Stone, anywhere, between, unit};
 use super::noise::{Noise, Place, shifted, smooth, unit_pair};
+use super::objects::{Stone, anywhere, between, unit};
 use super::surface::{Shading, Surface, blend, ramp, scaled, srgb};
-use super::{Ground, SEED};
+use super::{Material, SEED};
 
-/// Broken stones of every size below a cliff.
-pub const SCREE: Ground = Ground {
+/// Scree with stones of all sizes.
+pub const SCREE: Material = Material {
     name: "scree",
     metres: 4.0,
     surface: scree,
@@ -21,7 +21,7 @@ pub const SCREE: Ground = Ground {
     },
 };
 /// Cooled lava, dusted with ash.
-pub const LAVA: Ground = Ground {
+pub const LAVA: Material = Material {
     name: "lava",
     metres: 4.0,
     surface: lava,
@@ -33,22 +33,22 @@ pub const LAVA: Ground = Ground {
     },
 };
 
-/// How many stones, how large, how high their edges lie above the ground.
+/// A number of stones with their sizes and the heights of their edges above the surface.
 struct Heap {
     count: usize,
     radius: [f32; 2],
     height: [f32; 2],
 }
 
-fn stones(draw: &mut Draw, heap: &Heap, colours: &[u32], ground: impl Fn(Place) -> f32) -> Vec<Stone> {
+fn stones(draw: &mut Draw, heap: &Heap, colours: &[u32], base: impl Fn(Place) -> f32) -> Vec<Stone> {
     let colours: Vec<_> = colours.iter().copied().map(srgb).collect();
     (0..heap.count)
         .map(|_| {
             let middle = anywhere(draw);
-            // Small ones are many, large ones few.
+            // Many small ones, few large ones.
             let small = unit(draw);
             let radius = heap.radius[0] + (heap.radius[1] - heap.radius[0]) * small * small;
-            let height = ground(middle) + between(draw, heap.height[0], heap.height[1]);
+            let height = base(middle) + between(draw, heap.height[0], heap.height[1]);
             let colour = scaled(ramp(&colours, unit(draw)), between(draw, 0.75, 1.2));
             Stone::new(draw, middle, radius, height, colour)
         })
@@ -71,7 +71,7 @@ fn scree(pixels: usize) -> Surface {
         Heap { count: 500, radius: [0.005, 0.011], height: [-0.002, 0.006] },
     ];
     for (i, heap) in (1..).zip(&heaps) {
-        surface.strew(&stones(&mut stream.at(i), heap, &COLOURS, |_| 0.0));
+        surface.scatter(&stones(&mut stream.at(i), heap, &COLOURS, |_| 0.0));
     }
     surface.repaint(|place, height, colour| {
         let grain = Noise::new(601).octaves(place, [110, 110], 4, 0.85);
@@ -94,7 +94,7 @@ fn lava(pixels: usize) -> Surface {
         let lumps = lumps.faces(shifted(bent, 0.0193), 1.0, 0.75, 0.4) / 22.0;
         let ropes = Noise::new(703).crests(bent, [16, 16], 3, 0.6);
         let flocks = 0.75 * smooth(0.0, 0.9, Noise::new(712).octaves(place, [7, 7], 3, 0.6));
-        // Bubbles of gas left pits in the crust.
+        // Pits left by gas bubbles.
         let pit = |(cells, size): &(Cells, f32)| {
             let near = cells.nearest(place);
             let [radius, there] = unit_pair(near.point.bits);
@@ -115,7 +115,7 @@ fn lava(pixels: usize) -> Surface {
     ];
     for (i, heap) in (1..).zip(&heaps) {
         let clinker = stones(&mut stream.at(i), heap, &CLINKER, |place| surface.height(place));
-        surface.strew(&clinker);
+        surface.scatter(&clinker);
     }
     surface.repaint(|place, height, colour| {
         let drift = Noise::new(709).octaves(place, [5, 5], 5, 0.6);

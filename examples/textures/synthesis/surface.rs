@@ -1,4 +1,4 @@
-//! A piece of ground that is painted on: its relief and its colour, and how both become a picture.
+//! A surface with relief and colour, and its shading.
 
 use image::RgbImage;
 use rayon::prelude::*;
@@ -8,10 +8,10 @@ use super::noise::Place;
 /// A colour in linear light, red, green and blue.
 pub type Colour = [f32; 3];
 
-/// Samples of relief and colour for each pixel of the picture, each way: what is thin stays smooth.
+/// Samples per pixel along each axis, so that thin objects are smooth.
 const FINER: usize = 2;
 
-/// Ground under the brush.
+/// The relief and the colours of a tile.
 #[derive(Debug)]
 pub struct Surface {
     side: usize,
@@ -22,37 +22,37 @@ pub struct Surface {
 /// How the relief darkens the colour.
 #[derive(Clone, Copy, Debug)]
 pub struct Shading {
-    /// How much slopes turned to and from the soft light differ, 0 to 1.
+    /// The contrast between slopes facing the light and facing away, 0 to 1.
     pub slopes: f32,
-    /// Radii in tile sides, and how much places that lie lower than such a neighbourhood darken.
+    /// Radii in tile sides, and how much places below the mean of such a neighbourhood are darkened.
     pub hollows: &'static [(f32, f32)],
-    /// How much of the differences of brightness over wide areas is taken out, 0 to 1: they would show the repetition.
+    /// How much of the large-scale differences in brightness is removed, 0 to 1, because they make repetition visible.
     pub evenness: f32,
-    /// The picture's mean luminance in linear light.
+    /// The mean luminance of the texture in linear light.
     pub luminance: f32,
 }
 
-/// Something small that lies on the ground.
-pub trait Mark: Sync {
-    /// The box around it: left, top, right, bottom. It may reach beyond the tile and comes back on the other side.
+/// A small object on the surface.
+pub trait Object: Sync {
+    /// The bounding box: left, top, right, bottom. Parts beyond the tile wrap around.
     fn bounds(&self) -> [f32; 4];
-    /// Its height and colour at a place, if it is there.
+    /// The height and colour at a position, if the object covers it.
     fn at(&self, place: Place) -> Option<(f32, Colour)>;
 }
 
 impl Surface {
-    /// Ground for a picture of so many pixels each way, with a height and a colour at every place.
-    pub fn new(pixels: usize, ground: impl Fn(Place) -> (f32, Colour) + Sync) -> Self {
+    /// A surface for a texture of `pixels` along each side, from a height and a colour at every position.
+    pub fn new(pixels: usize, sample: impl Fn(Place) -> (f32, Colour) + Sync) -> Self {
         let side = FINER * pixels;
         let (relief, colours) = (0..side * side)
             .into_par_iter()
             .with_min_len(side)
-            .map(|i| ground([middle(i % side, side), middle(i / side, side)]))
+            .map(|i| sample([middle(i % side, side), middle(i / side, side)]))
             .unzip();
         Self { side, relief, colours }
     }
 
-    /// Changes height and colour at every place.
+    /// Changes the height and the colour at every position.
     pub fn repaint(&mut self, change: impl Fn(Place, f32, Colour) -> (f32, Colour) + Sync) {
         let side = self.side;
         let samples = self.relief.par_iter_mut().zip(&mut self.colours).enumerate().with_min_len(side);
@@ -61,14 +61,14 @@ impl Surface {
         });
     }
 
-    /// The height of the ground at a place on the tile.
+    /// The height at a position on the tile.
     pub fn height(&self, place: Place) -> f32 {
         let [column, row] = place.map(|along| ((along * self.side as f32) as usize).min(self.side - 1));
         self.relief[row * self.side + column]
     }
 
-    /// Lays marks on the ground; where several meet, the highest is seen.
-    pub fn strew<M: Mark>(&mut self, marks: &[M]) {
+    /// Adds objects; where several overlap, the highest is visible.
+    pub fn scatter<M: Object>(&mut self, objects: &[M]) {
         const ROWS: usize = 16;
         let side = self.side;
         let scale = side as f32;
@@ -76,16 +76,16 @@ impl Surface {
         bands.enumerate().for_each(|(band, (relief, colours))| {
             let first = (band * ROWS) as i64;
             let last = first + (relief.len() / side) as i64 - 1;
-            for mark in marks {
-                let [left, top, right, bottom] = mark.bounds().map(|edge| (edge * scale).floor() as i64);
+            for object in objects {
+                let [left, top, right, bottom] = object.bounds().map(|edge| (edge * scale).floor() as i64);
                 let period = side as i64;
-                // The copies of the mark, above and below the tile, that reach into this band.
+                // The copies of the object above and below the tile that reach into this band.
                 for copy in (first - bottom).div_euclid(period)..=(last - top).div_euclid(period) {
                     for row in (top + copy * period).max(first)..=(bottom + copy * period).min(last) {
                         let y = ((row - copy * period) as f32 + 0.5) / scale;
                         for column in left..=right {
                             let place = [(column as f32 + 0.5) / scale, y];
-                            let Some((height, colour)) = mark.at(place) else { continue };
+                            let Some((height, colour)) = object.at(place) else { continue };
                             let i = (row - first) as usize * side + column.rem_euclid(period) as usize;
                             if height > relief[i] {
                                 relief[i] = height;
@@ -98,8 +98,8 @@ impl Surface {
         });
     }
 
-    /// The picture under an overcast sky: light from above, a little more of it from the upper left.
-    pub fn picture(mut self, shading: Shading) -> RgbImage {
+    /// The texture under an overcast sky: light from above, with a little more from the upper left.
+    pub fn texture(mut self, shading: Shading) -> RgbImage {
         let side = self.side;
         let mut light = self.light_on_slopes(shading.slopes);
         for &(radius, strength) in shading.hollows {
@@ -130,17 +130,17 @@ impl Surface {
         colours.par_iter_mut().zip(&wide).for_each(|(colour, wide)| {
             *colour = scaled(*colour, libm::powf(mean / wide.max(1e-4), shading.evenness));
         });
-        // Twice, because what is brighter than white is cut off and darkens the mean.
+        // Twice, because clipping at white lowers the mean.
         for _ in 0..2 {
             let luminances: Vec<f32> = colours.iter().map(|colour| luminance(colour.map(|c| c.min(1.0)))).collect();
             let gain = shading.luminance / self::mean(&luminances);
             colours.iter_mut().for_each(|colour| *colour = scaled(*colour, gain));
         }
-        let mut picture = RgbImage::new(pixels as u32, pixels as u32);
-        for (pixel, colour) in picture.pixels_mut().zip(&colours) {
+        let mut texture = RgbImage::new(pixels as u32, pixels as u32);
+        for (pixel, colour) in texture.pixels_mut().zip(&colours) {
             pixel.0 = colour.map(encoded);
         }
-        picture
+        texture
     }
 
     fn light_on_slopes(&self, share: f32) -> Vec<f32> {
@@ -162,10 +162,9 @@ impl Surface {
     }
 }
 
-// Both ways between sRGB and linear light are worked out here and not read from the engine's tables: these round
-// otherwise, and the files that ship would not come out again.
+// sRGB conversion is computed here, because the engine's tables round differently and would change the files in `assets`.
 
-/// The colour of a web notation such as `0x6b7a3c`.
+/// The colour of a hexadecimal sRGB value such as `0x6b7a3c`.
 pub fn srgb(hex: u32) -> Colour {
     let [_, red, green, blue] = hex.to_be_bytes();
     [red, green, blue].map(|byte| {
@@ -174,17 +173,17 @@ pub fn srgb(hex: u32) -> Colour {
     })
 }
 
-/// From one colour to another by the share t.
+/// Interpolates from one colour to another.
 pub fn blend(a: Colour, b: Colour, t: f32) -> Colour {
     [a[0] + (b[0] - a[0]) * t, a[1] + (b[1] - a[1]) * t, a[2] + (b[2] - a[2]) * t]
 }
 
-/// The colour, so many times as bright.
+/// The colour multiplied by a factor.
 pub fn scaled(colour: Colour, by: f32) -> Colour {
     colour.map(|channel| channel * by)
 }
 
-/// A row of colours, the first at 0 and the last at 1, and the blends between.
+/// Interpolates a list of colours, with the first at 0 and the last at 1.
 pub fn ramp(colours: &[Colour], at: f32) -> Colour {
     let last = colours.len() - 1;
     let place = at.clamp(0.0, 1.0) * last as f32;
@@ -207,13 +206,12 @@ fn mean(values: &[f32]) -> f32 {
     (values.iter().copied().map(f64::from).sum::<f64>() / values.len() as f64) as f32
 }
 
-/// The middle of a sample, in tile sides.
+/// The centre of a sample in tile sides.
 fn middle(i: usize, side: usize) -> f32 {
     (i as f32 + 0.5) / side as f32
 }
 
-/// Means over a soft disc of a radius in tile sides, around the corners of the tile: three running means each way come
-/// close to a Gaussian.
+/// A periodic blur with a radius in tile sides. Three running means along each axis approximate a Gaussian.
 fn blurred(values: &[f32], side: usize, radius: f32) -> Vec<f32> {
     let reach = ((radius * side as f32 * 0.58).round() as usize).min((side - 1) / 2);
     let mut values = values.to_vec();

@@ -1,28 +1,28 @@
-//! What is strewn over the ground: strokes (blades, needles, twigs), leaves and stones, each a few numbers.
+//! Small objects that are scattered on a surface: strokes (blades, needles, twigs), leaves and stones.
 
 use std::f32::consts::{PI, TAU};
 
 use upthrust::engine::random::Draw;
 
 use super::noise::{Place, hash, mix, unit_pair};
-use super::surface::{Colour, Mark, blend, scaled};
+use super::surface::{Colour, Object, blend, scaled};
 
-/// A straight piece of something long and thin, round in section. Blades are rows of them.
+/// A straight, thin piece with a round cross section. Blades consist of several.
 #[derive(Clone, Copy, Debug)]
 pub struct Stroke {
-    /// Where it begins and ends.
+    /// The start and the end.
     pub ends: [Place; 2],
-    /// Half its width at both ends, in tile sides.
+    /// Half the width at both ends, in tile sides.
     pub radii: [f32; 2],
     /// The height of its axis at both ends.
     pub heights: [f32; 2],
     /// Its colour at both ends.
     pub colours: [Colour; 2],
-    /// How much lighter its left side is than its right: a blade folds along its middle.
+    /// How much lighter the left side is than the right: blades are folded along the middle.
     pub fold: f32,
 }
 
-impl Mark for Stroke {
+impl Object for Stroke {
     fn bounds(&self) -> [f32; 4] {
         let [[ax, ay], [bx, by]] = self.ends;
         let radius = self.radii[0].max(self.radii[1]);
@@ -50,28 +50,28 @@ impl Mark for Stroke {
 /// A bent stroke that tapers: root, direction, length, bend.
 #[derive(Clone, Copy, Debug)]
 pub struct Blade {
-    /// Where it begins.
+    /// The start.
     pub root: Place,
     /// Its direction at the root, in radians.
     pub angle: f32,
-    /// By how much it turns on the way to its tip, in radians.
+    /// The change of direction up to the tip, in radians.
     pub bend: f32,
     /// Its length, in tile sides.
     pub length: f32,
-    /// Half its width where it is widest.
+    /// Half the largest width.
     pub radius: f32,
     /// The heights of root, crown and tip.
     pub heights: [f32; 3],
     /// The colours of root, middle and tip.
     pub colours: [Colour; 3],
-    /// How much lighter its left side is than its right.
+    /// How much lighter the left side is than the right.
     pub fold: f32,
-    /// Its width at the tip as a share of the widest.
+    /// The width at the tip as a share of the largest width.
     pub tip: f32,
 }
 
 impl Blade {
-    /// Adds its strokes.
+    /// Adds the strokes of the blade.
     pub fn draw(&self, strokes: &mut Vec<Stroke>) {
         const PIECES: usize = 5;
         let mut place = self.root;
@@ -79,7 +79,7 @@ impl Blade {
         let height = |t: f32| {
             let [root, crown, tip] = self.heights;
             let (low, high) = (1.0 - t, t);
-            // A parabola through the three.
+            // A parabola through root, crown and tip.
             root * low * (1.0 - 2.0 * t) + 4.0 * crown * low * high + tip * t * (2.0 * t - 1.0)
         };
         let radius = |t: f32| {
@@ -107,29 +107,29 @@ impl Blade {
 /// A fallen or growing leaf, pointed at both ends.
 #[derive(Clone, Copy, Debug)]
 pub struct Leaf {
-    /// Its middle.
+    /// The centre.
     pub middle: Place,
-    /// The cosine and the sine of its direction.
+    /// The cosine and the sine of the direction.
     pub direction: [f32; 2],
-    /// Half its length and half its width.
+    /// Half the length and half the width.
     pub half: [f32; 2],
     /// The height of its midrib.
     pub height: f32,
-    /// By how much its edges stand above the midrib; below it when negative.
+    /// The height of the edges above the midrib; below it if negative.
     pub curl: f32,
-    /// By how much its tip stands above its middle.
+    /// The height of the tip above the centre.
     pub tilt: f32,
     /// Its colour.
     pub colour: Colour,
-    /// How much lighter the veins are; darker when negative.
+    /// How much lighter the veins are; darker if negative.
     pub veins: f32,
-    /// How deep its edge is toothed, 0 to 1.
+    /// The depth of the teeth of the edge, 0 to 1.
     pub teeth: f32,
     /// Random bits for blotches.
     pub bits: u32,
 }
 
-impl Mark for Leaf {
+impl Object for Leaf {
     fn bounds(&self) -> [f32; 4] {
         let [x, y] = self.middle;
         let reach = self.half[0].max(self.half[1]);
@@ -144,7 +144,7 @@ impl Mark for Leaf {
         if u.abs() >= 1.0 {
             return None;
         }
-        // Widest a little behind the middle; the teeth point forward.
+        // Widest slightly behind the centre; the teeth point forward.
         let outline = (1.0 - u * u) * (1.0 - 0.3 * u);
         let saw = 7.0 * u + 2.0 * v.abs();
         let outline = outline * (1.0 - self.teeth * (saw - saw.floor()));
@@ -165,16 +165,16 @@ impl Mark for Leaf {
     }
 }
 
-/// A broken stone: a convex outline of straight edges, and flat faces that rise from them.
+/// A broken stone: a convex polygon with flat faces rising from its edges.
 #[derive(Clone, Copy, Debug)]
 pub struct Stone {
-    /// Its middle.
+    /// The centre.
     pub middle: Place,
-    /// About half its width.
+    /// About half the width.
     pub radius: f32,
-    /// The height at its edge.
+    /// The height at the edge.
     pub height: f32,
-    /// How high it stands above its edge, as a share of its radius.
+    /// The height above the edge as a share of the radius.
     pub rise: f32,
     /// Its colour.
     pub colour: Colour,
@@ -184,7 +184,7 @@ pub struct Stone {
 
 const EDGES: usize = 8;
 
-/// The side of a stone: outward direction, distance from the middle, steepness of the face above it, lightness.
+/// A side of a stone: outward direction, distance from the centre, steepness of the face and lightness.
 #[derive(Clone, Copy, Debug, Default)]
 struct Edge {
     outward: [f32; 2],
@@ -203,7 +203,7 @@ impl Stone {
         for (i, edge) in edges.iter_mut().enumerate() {
             let angle = TAU * (i as f32 + 0.75 * unit(draw)) / EDGES as f32;
             let (along, aside) = (libm::cosf(angle), libm::sinf(angle));
-            // The support of an ellipse in this direction, cut deeper here and there.
+            // The support function of an ellipse, with some sides cut deeper.
             let away = (along * along + stretch * stretch * aside * aside).sqrt() * between(draw, 0.72, 1.0);
             edge.outward = [along * cos - aside * sin, along * sin + aside * cos];
             edge.away = away;
@@ -215,9 +215,9 @@ impl Stone {
     }
 }
 
-impl Mark for Stone {
+impl Object for Stone {
     fn bounds(&self) -> [f32; 4] {
-        // Where two edges meet at a sharp angle the outline reaches beyond both.
+        // At a sharp corner the outline reaches beyond the distances of both edges.
         let [x, y] = self.middle;
         let reach = 1.25 * self.radius;
         [x - reach, y - reach, x + reach, y + reach]
@@ -241,7 +241,7 @@ impl Mark for Stone {
     }
 }
 
-/// A random place on the tile.
+/// A random position on the tile.
 pub fn anywhere(draw: &mut Draw) -> Place {
     [unit(draw), unit(draw)]
 }
@@ -261,7 +261,7 @@ pub fn any_angle(draw: &mut Draw) -> f32 {
     between(draw, -PI, PI)
 }
 
-/// Fresh bits for a mark.
+/// Random bits for an object.
 pub fn bits(draw: &mut Draw) -> u32 {
     hash((draw.unit() * 4_294_967_295.0) as u32, 5, 6)
 }

@@ -1,4 +1,4 @@
-//! The reader of pictures of ground. `cargo +nightly fuzz run pictures`
+//! The reader of material textures. `cargo +nightly fuzz run textures`
 #![no_main]
 
 use std::path::Path;

@@ -1,9 +1,9 @@
-//! The marks: what the engine takes beside the plain form of the same work, in one run on one machine.
+//! Times the engine and naive implementations of the same algorithms in one run.
 //!
-//! `cargo bench` prints the table; `cargo bench -- faults` the rows that have that word in their names; `cargo bench --
-//! build` and `-- memory` what builds.rs measures. Absolute times wander from run to run; the ratios are what counts.
-//! Both sides take turns, quick work many times a turn, and the median is taken. Where the plain form would take too long it is
-//! timed on fewer faults and scaled, which the table says.
+//! `cargo bench` prints the table; `cargo bench -- faults` prints the rows with that word in their names; `cargo bench --
+//! build` and `-- memory` run the measurements of builds.rs. Times vary between runs, so compare the ratios. Both
+//! implementations run alternately, fast ones many times, and the table has the medians. Where the naive one would take
+//! too long, it is timed with fewer faults and scaled, and the table says so.
 
 #![allow(clippy::expect_used, clippy::panic, reason = "a measurement that cannot go on has no result")]
 
@@ -40,10 +40,10 @@ use upthrust::worker::{InputFiles, PreviewRequest, Previewer};
 const WORLD: Extent = Extent { width_m: 8192.0, depth_m: 8192.0 };
 const REPETITIONS: usize = 5;
 
-/// What is measured: the name by which it is asked for, and what measures and prints it.
+/// A measurement: its name, by which it is selected, and the function that measures and prints it.
 type Row = (&'static str, fn(&str));
 
-/// Ours beside the plain form.
+/// The engine compared with the naive implementations.
 const RATIOS: [Row; 12] = [
     ("1000 step faults, 1024²", |name| faults_row(name, square(1024), Profile::Step, 1000, 1000)),
     ("10,000 step faults, 4096²", |name| faults_row(name, square(4096), Profile::Step, 10_000, 100)),
@@ -72,7 +72,7 @@ const GROWTH: [Row; 1] = [("growth of faults", fault_growth)];
 const BUILDS: [Row; 2] = [("build of large maps", builds::large), ("memory beside its estimate", builds::memory)];
 
 fn main() {
-    println!("{} threads in the pool; medians of {REPETITIONS} times at least", rayon::current_num_threads());
+    println!("{} threads in the pool; medians of at least {REPETITIONS} times", rayon::current_num_threads());
     let columns = format!(
         "{:<44} {:>10} {:>9} {:>9} {:>8} {:>8} {:>8} {:>7}",
         "work", "naive ms", "1 thread", "all", "scaling", "ratio 1", "ratio", "floors"
@@ -83,7 +83,7 @@ fn main() {
     measure("builds by the program itself:", &BUILDS);
 }
 
-/// The rows that are asked for, below their heading where there are any.
+/// Runs the selected rows and prints them below the heading.
 fn measure(heading: &str, rows: &[Row]) {
     let words: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
     let is_wanted = |name: &str| words.is_empty() || words.iter().any(|word| name.contains(word));
@@ -109,10 +109,10 @@ fn median(mut times: Vec<f64>) -> f64 {
     times[times.len() / 2]
 }
 
-/// How long work is repeated that is quicker: the first time after a pause says more about the pause.
+/// Faster work is repeated for this long, because the first run after a pause is slower.
 const A_WHILE: Duration = Duration::from_millis(60);
 
-/// Milliseconds of as many times as that, one at least.
+/// Times the work repeatedly, at least once.
 fn milliseconds_each(work: &mut dyn FnMut(), times: &mut Vec<f64>) {
     let begun = Instant::now();
     loop {
@@ -123,7 +123,8 @@ fn milliseconds_each(work: &mut dyn FnMut(), times: &mut Vec<f64>) {
     }
 }
 
-/// Times the plain form (times `scale`), ours on one thread and on all, and copying the map once, interleaved.
+/// Times the naive implementation (multiplied by `scale`), the engine on one thread and on all, and a copy of the map,
+/// alternately.
 fn row(name: &str, scale: f64, samples: usize, naive: &mut dyn FnMut(), ours: &mut (dyn FnMut() + Send)) {
     let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");
     let from = vec![1.0_f32; samples];
@@ -165,7 +166,7 @@ fn faults_row(name: &str, grid: Grid, profile: Profile, count: u32, naive_count:
     );
 }
 
-/// Ours draws the trees as well.
+/// The engine's time includes the generation of the trees.
 fn trees_row(name: &str, grid: Grid, count: u32) {
     let step = BspFaults { count, wind: None, ..Default::default() };
     let trees: Vec<Tree> = match step.faults(WORLD, Stream::new(1, 0)) {
@@ -197,7 +198,7 @@ fn filter_row(name: &str, grid: Grid) {
     );
 }
 
-/// Eight types in bands of elevation, each with a tile that is fine enough to show at the size of the measurement.
+/// Eight types in elevation bands with textures that are fine enough to matter at the measured size.
 fn tiled() -> (TextureRecipe, BTreeMap<TextureName, Image>) {
     let mut draw = Stream::new(5, 0).at(0);
     let mut tile = || {
@@ -220,7 +221,7 @@ fn tiled() -> (TextureRecipe, BTreeMap<TextureName, Image>) {
 }
 
 fn texture_row(name: &str, grid: Grid, recipe: &TextureRecipe, tiles: &BTreeMap<TextureName, Image>) {
-    // The plain form casts no shadows.
+    // The naive implementation has no shadows.
     let light = Light { shadows: 0.0, ..Default::default() };
     let (terrain, size) = (rugged(grid), [1024, 1024]);
     let swatches = tiles.iter().map(|(name, tile)| (name.clone(), Arc::new(Swatch::new(tile)))).collect();
@@ -256,12 +257,12 @@ fn normals_row(name: &str, grid: Grid) {
 
 fn measures_row(name: &str, grid: Grid) {
     let terrain = rugged(grid);
-    row(name, 1.0, grid.samples(), &mut || drop(black_box(naive::measures(&terrain, 64))), &mut || {
+    row(name, 1.0, grid.samples(), &mut || drop(black_box(naive::statistics(&terrain, 64))), &mut || {
         drop(black_box(Summary::of(&terrain, 64)));
     });
 }
 
-/// What a fault costs as their number grows: flat or falling, if nothing is wasted.
+/// The time per fault as their number grows; it should not rise.
 fn fault_growth(_: &str) {
     let grid = Grid::new(WORLD, 513, 513);
     for count in [10, 100, 1000, 10_000, 100_000] {
@@ -279,8 +280,7 @@ fn fault_growth(_: &str) {
     }
 }
 
-/// The editor's own preview thread, asked as the editor asks it, with the pictures of both panes and the measures: from
-/// the request to what comes back.
+/// The preview worker of the editor, with the images of both views and the analysis, timed from request to result.
 struct Preview {
     previewer: Previewer,
     woken: Receiver<()>,
@@ -290,23 +290,23 @@ struct Preview {
 
 /// Samples along the longer side of the editor's preview.
 const PREVIEW: usize = 513;
-/// The same of the presets with rivers.
+/// The same for the presets with rivers.
 const RIVERS_PREVIEW: usize = 257;
 
 impl Preview {
     fn start(samples: usize) -> Self {
         let (wake, woken) = channel();
-        // Whoever wakes a bench that has gone on wakes nobody.
+        // The receiver may be gone.
         let previewer = Previewer::start(Arc::new(move || wake.send(()).unwrap_or_default())).expect("threads");
         Self { previewer, woken, samples }
     }
 
-    /// Milliseconds until the pictures are there in full.
+    /// Milliseconds until the final result.
     fn ask(&self, recipe: &Recipe, position: u32, animated: bool) -> f64 {
         self.watch(recipe, position, animated)[1]
     }
 
-    /// Milliseconds until the first pictures are there, coarse ones where the land is slow, and until they are in full.
+    /// Milliseconds until the first result, which can be a coarse one, and until the final one.
     fn watch(&self, recipe: &Recipe, position: u32, animated: bool) -> [f64; 2] {
         let (recipe, shown) = (Arc::new(recipe.clone()), TextureView::Lit);
         let request = PreviewRequest {
@@ -347,15 +347,15 @@ fn first() -> Recipe {
     named(presets()[0].name)
 }
 
-/// The preset with which the editor opens, whose faults rivers answer, and one of faults and filters alone.
+/// The default preset, with rivers between the faults, and one with faults and filters only.
 const OPENED_AND_PLAIN: [&str; 2] = ["alpine-range", "desert-mesa"];
 
 fn print(name: &str, times: Vec<f64>) {
     let worst = times.iter().copied().fold(0.0, f64::max);
-    println!("{name:<60} {:>8.2} ms median, {worst:.2} ms at worst", median(times));
+    println!("{name:<60} {:>8.2} ms median, {worst:.2} ms maximum", median(times));
 }
 
-/// The same of [`Preview::watch`]: where coarse pictures came first, also when.
+/// Prints the results of [`Preview::watch`], with the coarse ones if there were any.
 fn print_watched(name: &str, watched: &[[f64; 2]]) {
     if watched.iter().any(|[first, full]| first < full) {
         print(&format!("{name}: first pictures"), watched.iter().map(|[first, _]| *first).collect());
@@ -363,10 +363,10 @@ fn print_watched(name: &str, watched: &[[f64; 2]]) {
     print(name, watched.iter().map(|[_, full]| *full).collect());
 }
 
-/// How many times the rows of the editor are asked.
+/// Repetitions of the editor rows.
 const ASKED: u32 = 31;
 
-/// Another colour on a land that is there: only the picture is painted anew.
+/// A colour change: only the texture is painted again.
 fn colour_change(_: &str) {
     for textured in [true, false] {
         let mut recipe = first();
@@ -384,8 +384,7 @@ fn colour_change(_: &str) {
     }
 }
 
-/// A slider of the land moved, and moved again: the displacement of each step of faults in turn, and the whole land
-/// anew.
+/// A slider drag: the displacement of each fault step in turn, and the seed of the recipe.
 fn slider(_: &str) {
     OPENED_AND_PLAIN.into_iter().for_each(slider_of);
 }
@@ -420,7 +419,7 @@ fn slider_of(name: &str) {
     print_watched(&format!("another seed of {name}: all steps"), &(2..2 + ASKED).map(&mut ask).collect::<Vec<_>>());
 }
 
-/// The uplift, one iteration a frame, and a scrub anywhere in 10,000 iterations.
+/// Playback, one iteration per frame, and scrubbing in 10,000 iterations.
 fn animation(_: &str) {
     let preview = Preview::start(PREVIEW);
     for name in OPENED_AND_PLAIN {
@@ -429,7 +428,7 @@ fn animation(_: &str) {
             (0..=recipe.iterations()).map(|position| preview.watch(&recipe, position, true)).collect();
         print_watched(&format!("one animated iteration of {name}"), &watched);
     }
-    // Rivers answer every fifth fault, and every fault of the preset, whose sky has to be looked at beside.
+    // Rivers after every fifth fault, and after every fault of the preset, which also needs ambient occlusion.
     let faults = Faults { count: 500, rivers: Some(Default::default()), ..Default::default() };
     let plain = Recipe { stack: vec![upthrust::engine::Step::new(faults)], ..Default::default() };
     for (name, recipe) in [("500 faults with rivers", plain), ("young-fault-range", named("young-fault-range"))] {
