@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use upthrust::engine::fault::{Fault, Profile};
 use upthrust::engine::light::Light;
-use upthrust::engine::operations::bsp_faults::{Segment, Tree};
+use upthrust::engine::operations::{Segment, Tree};
 use upthrust::engine::parameters::{Band, Limits, TextureName};
 use upthrust::engine::texture::{SlopeMode, SurfaceMaps, TerrainType, TextureRecipe, TextureSettings, TypeBlend, Unit};
 use upthrust::engine::{Grid, Heightfield, Image};

@@ -22,10 +22,10 @@ use upthrust::engine::analysis::Summary;
 use upthrust::engine::fault::{Fault, Profile, sum_of_faults};
 use upthrust::engine::light::Light;
 use upthrust::engine::map_view::MapView;
-use upthrust::engine::operations::bsp_faults::{BspFaults, Tree};
+use upthrust::engine::operations::bsp_faults::BspFaults;
 use upthrust::engine::operations::faults::Faults;
 use upthrust::engine::operations::recursive_filter::RecursiveFilter;
-use upthrust::engine::operations::{AnyOperation, FaultSequence, Operation};
+use upthrust::engine::operations::{AnyOperation, FaultSequence, Operation, Tree};
 use upthrust::engine::parameters::{Band, TextureName};
 use upthrust::engine::random::Stream;
 use upthrust::engine::stack::evaluate;
@@ -193,7 +193,7 @@ fn filter_row(name: &str, grid: Grid) {
         grid.samples(),
         &mut || naive::recursive_filter(plain.heights_mut(), grid.width(), 0.4, 20),
         &mut || {
-            let _ = black_box(filter.on(grid).pass(&mut ours, &Progress::new()));
+            let _ = black_box(filter.sweeper(grid).pass(&mut ours, &Progress::new()));
         },
     );
 }

@@ -9,9 +9,7 @@ use super::error::CliError;
 use super::{print, source};
 use crate::engine::Recipe;
 use crate::engine::fault::Fault;
-use crate::engine::operations::FaultSequence;
-use crate::engine::operations::bsp_faults::{Segment, Tree};
-use crate::engine::operations::drawn_faults::PlacedFault;
+use crate::engine::operations::{FaultSequence, PlacedFault, Segment, Tree};
 use crate::engine::parameters::Field;
 
 /// Prints the fault lines of a step as JSON, one a line.
@@ -29,7 +27,7 @@ pub fn run(options: &FaultsOptions) -> Result<(), CliError> {
     let head = format!("{{\"world_m\": {}, \"step\": {step}, \"faults\": [", json!([extent.width_m, extent.depth_m]));
     let rows: Box<dyn Iterator<Item = Value>> = match faults {
         FaultSequence::Lines(lines) => Box::new((1..).zip(lines).map(|(i, fault)| line_row(i, &fault))),
-        FaultSequence::Placed(lines) => Box::new(lines.into_iter().map(|laid| laid_row(&laid))),
+        FaultSequence::Placed(lines) => Box::new(lines.into_iter().map(|placed| placed_row(&placed))),
         FaultSequence::Trees(trees) => Box::new((1..).zip(trees).map(|(i, tree)| tree_row(i, &tree))),
     };
     // Each is drawn when it is printed: nobody who stops listening waits for the rest.
@@ -55,9 +53,9 @@ fn line_row(i: u32, fault: &Fault) -> Value {
 }
 
 /// A line that ends has its length and its reach beside what every line has.
-fn laid_row(laid: &PlacedFault) -> Value {
-    let mut row = line_row(laid.at, &laid.fault);
-    if let Some(ends) = laid.ends {
+fn placed_row(placed: &PlacedFault) -> Value {
+    let mut row = line_row(placed.at, &placed.fault);
+    if let Some(ends) = placed.ends {
         row["length_m"] = ends.length_m.into();
         row["reach_m"] = ends.reach_m.into();
     }

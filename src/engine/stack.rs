@@ -418,7 +418,7 @@ mod tests {
     use crate::engine::heightfield::Extent;
     use crate::engine::mask::MaskSource;
     use crate::engine::operations::faults::Faults;
-    use crate::engine::operations::fluvial_erosion::FaultRivers;
+    use crate::engine::operations::FaultRivers;
     use crate::engine::operations::mountains::Mountains;
     use crate::engine::operations::recursive_filter::RecursiveFilter;
     use crate::engine::parameters::Band;

@@ -2,12 +2,15 @@
 
 use crate::common;
 use upthrust::engine::fault::Profile;
-use upthrust::engine::operations::Role;
+use upthrust::engine::operations::band_filter::{Along, BandFilter};
 use upthrust::engine::operations::box_blur::BoxBlur;
 use upthrust::engine::operations::faults::{Decay, Faults};
 use upthrust::engine::operations::gaussian_blur::GaussianBlur;
+use upthrust::engine::operations::kernel_filter::KernelFilter;
+use upthrust::engine::operations::particles::Particles;
 use upthrust::engine::operations::recursive_filter::{Form, RecursiveFilter, Sweeps};
-use upthrust::engine::parameters::Field;
+use upthrust::engine::operations::{AnyOperation, Role};
+use upthrust::engine::parameters::{Field, Matrix};
 use upthrust::engine::recipe::World;
 use upthrust::engine::{Extent, Grid, Heightfield, Progress, Recipe, Step, stack};
 use upthrust::project::presets;
@@ -132,6 +135,61 @@ fn blurs_agree_within_2_percent_of_the_range() {
             }
         }
     }
+}
+
+/// Fault terrain under a filter at one and at four times the resolution, on maps of which a cliff may fall between two
+/// samples.
+fn filtered_faults(filter: impl Into<AnyOperation>, [width_m, depth_m]: [f64; 2], samples: [usize; 2]) -> f64 {
+    let stack = [Step::new(Faults::default()), Step::new(filter)];
+    difference(&pair(Extent { width_m, depth_m }, &stack, samples))
+}
+
+#[test]
+fn band_filters_agree_within_2_percent_of_the_range() {
+    for (world_m, samples) in [([4096.0, 4096.0], [257, 257]), ([4100.7, 977.3], [257, 62])] {
+        for along in [Along::Both, Along::Rows, Along::Columns] {
+            let band = |keep| BandFilter { keep, shortest_m: 200.0, longest_m: 700.0, shoulder: 0.5, along };
+            for filter in [BandFilter { along, ..Default::default() }, band(true), band(false)] {
+                let found = filtered_faults(filter.clone(), world_m, samples);
+                println!("{samples:?}, {along:?}, keep {}: {:.3} %", filter.keep, 100.0 * found);
+                assert!(found < 0.02, "{filter:?}: {found}");
+            }
+        }
+    }
+}
+
+#[test]
+fn kernel_filters_agree_within_2_percent_of_the_range() {
+    let filter =
+        |kernel, normalise, reference_samples| KernelFilter { kernel, normalise, reference_samples, passes: 2 };
+    let binomial = Matrix::three([[1.0, 2.0, 1.0], [2.0, 4.0, 2.0], [1.0, 2.0, 1.0]]);
+    let sharpening = Matrix::three([[0.0, -1.0, 0.0], [-1.0, 5.0, -1.0], [0.0, -1.0, 0.0]]);
+    let smooth = |reference_samples| filter(binomial.clone(), true, reference_samples);
+    let sharpen = |reference_samples| filter(sharpening.clone(), false, reference_samples);
+    // At the coarse map's positions, the filter reads exactly the coarse map's samples from the fine one.
+    assert_eq!(filtered_faults(smooth(257), [4096.0, 4096.0], [257, 257]), 0.0);
+    assert_eq!(filtered_faults(sharpen(129), [4096.0, 4096.0], [257, 257]), 0.0);
+    // Between samples, and on a map coarser than the reference.
+    for (filter, world_m, samples) in [
+        (smooth(200), [4096.0, 4096.0], [257, 257]),
+        (smooth(1025), [4096.0, 4096.0], [257, 257]),
+        (smooth(257), [4100.7, 977.3], [257, 62]),
+        (smooth(700), [977.3, 4100.7], [62, 257]),
+        (sharpen(257), [4100.7, 977.3], [257, 62]),
+    ] {
+        let found = filtered_faults(filter.clone(), world_m, samples);
+        println!("{} at {samples:?}: {:.3} %", filter.reference_samples, 100.0 * found);
+        assert!(found < 0.02, "{filter:?} at {samples:?}: {found}");
+    }
+}
+
+#[test]
+fn upsampled_heaps_have_no_moat() {
+    let stack = vec![Step::new(Particles { count: 30, ..Default::default() })];
+    let recipe = Recipe { stack, ..Default::default() };
+    let grid = Grid::fitted(recipe.world.extent(), 1025);
+    let terrain = stack::evaluate(&recipe, grid, None, common::inputs(), &Progress::new()).expect("not cancelled");
+    assert_eq!(terrain.min_max()[0], 0.0);
 }
 
 /// Every operation with defaults, alone or above faults by its role, in the default and in a rectangular world; and every

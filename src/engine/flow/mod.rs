@@ -445,24 +445,6 @@ fn donors_of(around: &[&[u8]; 8], donors: &mut [u8]) {
 }
 
 #[cfg(test)]
-impl Drainage {
-    /// Routes, and says how long each part took.
-    pub fn route_timed(&mut self, terrain: &Heightfield) -> [std::time::Duration; 4] {
-        let progress = Progress::new();
-        let mut times = [std::time::Instant::now(); 5];
-        self.frame(terrain, &progress).expect("not cancelled");
-        times[1] = std::time::Instant::now();
-        let pits = self.descend(&progress).expect("not cancelled");
-        times[2] = std::time::Instant::now();
-        self.find_donors(&progress).expect("not cancelled");
-        times[3] = std::time::Instant::now();
-        self.drain(&pits, &progress).expect("not cancelled");
-        times[4] = std::time::Instant::now();
-        [0, 1, 2, 3].map(|i| times[i + 1] - times[i])
-    }
-}
-
-#[cfg(test)]
 mod tests {
     use super::*;
     use crate::engine::heightfield::Extent;

@@ -1,28 +1,27 @@
-//! Smoothing by the mean over a square, along rows and then along columns.
+//! A box blur: the mean over a square, computed along rows and then along columns.
 
 use rayon::prelude::*;
 
-use super::{Keyframe, Operation, Role, EvalContext};
+use super::operation::{EvalContext, Keyframe, Operation, Role};
 use crate::engine::heightfield::Heightfield;
-use crate::engine::progress::{Cancelled, Progress};
 use crate::engine::parameters::{Spec, parameters};
+use crate::engine::progress::{Cancelled, Progress};
 use crate::engine::strips::{STRIP, strips};
 
 parameters! {
-    /// Averages the land over a square: quick at every size, and with straight edges where the land has cliffs. Three
-    /// passes come close to a bell.
+    /// Averages the terrain over a square. Fast at every radius; three passes approximate a Gaussian blur.
     pub struct BoxBlur {
-        /// Half the width of the square over which heights are averaged; its ends count in part; 0 leaves the land alone.
+        /// Half the side of the square over which heights are averaged. 0 leaves the terrain unchanged.
         radius_m: f64 = 60.0, Spec::number("Radius", 0.0, 100_000.0).slider(1.0, 1000.0).unit("m").logarithmic();
-        /// How many times the land is averaged.
+        /// How many times the blur is applied.
         passes: u32 = 2, Spec::number("Passes", 0.0, 10_000.0).slider(0.0, 20.0);
     }
 }
 
-/// Up to half a sample to either side there is nothing but the sample itself.
-const LEAST_RADIUS: f64 = 0.5;
+/// Up to a radius of half a sample the window contains only the sample itself.
+const MIN_RADIUS: f64 = 0.5;
 
-/// A window along an axis of samples, each of which stands for the length of a spacing around it.
+/// A window along an axis of samples, each of which covers one spacing around it.
 #[derive(Clone, Copy, Debug)]
 struct Window {
     /// Half the width, in samples.
@@ -32,28 +31,28 @@ struct Window {
 }
 
 impl Window {
-    /// The two ends of the window around sample `i`: how many samples lie wholly before each, and which share of the
-    /// next one.
+    /// The two ends of the window around sample `i`, as positions in samples: the integer part counts the full samples
+    /// before the end, the fraction is the part of the next one.
     fn ends(self, i: usize) -> [f64; 2] {
         let middle = i as f64 + 0.5;
         [middle - self.radius, middle + self.radius]
     }
 
-    /// The sum of all samples before a position, less the first sample's height, so that before the first one, which
-    /// stands beyond the border too, it is 0; after the last one, that one stands.
+    /// The sum of the samples before a position, relative to the first sample's height. It is 0 before the first
+    /// sample, which continues beyond the border; the last sample continues after the end.
     fn sum_before(self, position: f64, sums: impl Fn(usize) -> f64) -> f64 {
-        let whole = (position.max(0.0) as usize).min(self.count - 1);
-        let (before, after) = (sums(whole), sums(whole + 1));
-        before + (position - whole as f64).max(0.0) * (after - before)
+        let full = (position.max(0.0) as usize).min(self.count - 1);
+        let (before, after) = (sums(full), sums(full + 1));
+        before + (position - full as f64).max(0.0) * (after - before)
     }
 
-    /// The mean over the window around sample `i`, less the first sample's height.
+    /// The mean over the window around sample `i`, relative to the first sample's height.
     fn mean(self, i: usize, sums: impl Fn(usize) -> f64) -> f64 {
         let [from, to] = self.ends(i);
         (self.sum_before(to, &sums) - self.sum_before(from, &sums)) / (2.0 * self.radius)
     }
 
-    /// Averages a row; `sums` is space for its running sums.
+    /// Averages a row; `sums` is a buffer for its running sums.
     fn average_row(self, row: &mut [f32], sums: &mut Vec<f64>) {
         let first = f64::from(row[0]);
         let mut sum = 0.0;
@@ -90,25 +89,28 @@ impl Window {
 }
 
 impl BoxBlur {
-    /// Averages the land.
+    /// Blurs the terrain.
     pub(super) fn blur(&self, terrain: &mut Heightfield, progress: &Progress) -> Result<(), Cancelled> {
         let (grid, width) = (terrain.grid(), terrain.grid().width());
         let along_x = Window { radius: self.radius_m / grid.spacing_x_m(), count: width };
         let along_z = Window { radius: self.radius_m / grid.spacing_z_m(), count: grid.height() };
         let counter = progress.counter(2 * self.passes as usize);
         for _ in 0..self.passes {
-            if along_x.radius > LEAST_RADIUS {
+            if along_x.radius > MIN_RADIUS {
                 terrain.heights_mut().par_chunks_mut(width).try_for_each_init(Vec::new, |sums, row| {
                     along_x.average_row(row, sums);
                     progress.check()
                 })?;
             }
             counter.add_one()?;
-            if along_z.radius > LEAST_RADIUS {
-                strips(terrain.heights_mut(), width, progress)?.par_iter_mut().try_for_each_init(Vec::new, |sums, strip| {
-                    along_z.average_columns(strip, sums);
-                    progress.check()
-                })?;
+            if along_z.radius > MIN_RADIUS {
+                strips(terrain.heights_mut(), width, progress)?.par_iter_mut().try_for_each_init(
+                    Vec::new,
+                    |sums, strip| {
+                        along_z.average_columns(strip, sums);
+                        progress.check()
+                    },
+                )?;
             }
             counter.add_one()?;
         }
@@ -124,7 +126,12 @@ impl Operation for BoxBlur {
         Role::Modifier
     }
 
-    fn evaluate(&self, context: &EvalContext, _until: u32, _resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
+    fn evaluate(
+        &self,
+        context: &EvalContext,
+        _until: u32,
+        _resume: Option<Keyframe>,
+    ) -> Result<Heightfield, Cancelled> {
         let mut terrain = context.heights_below()?;
         self.blur(&mut terrain, context.progress)?;
         Ok(terrain)
@@ -133,41 +140,41 @@ impl Operation for BoxBlur {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{rough, shaped, uneven_grid};
+    use super::super::testing::{modified, oblong_grid, rough_terrain};
     use super::*;
 
     #[test]
-    fn a_wall_becomes_a_plateau_whose_ends_count_in_part() {
-        let wall = Heightfield::from_fn(uneven_grid(11, 5), |c, _| f32::from(u8::from(c == 5)));
-        // Four metres to either side are four samples in all: three whole and half of one at each end.
-        let terrain = shaped(&BoxBlur { radius_m: 4.0, passes: 1 }, &wall);
+    fn a_wall_becomes_a_plateau_with_fractional_ends() {
+        let wall = Heightfield::from_fn(oblong_grid(11, 5), |c, _| f32::from(u8::from(c == 5)));
+        // Four metres to either side cover four samples: three full ones and half a sample at each end.
+        let terrain = modified(&BoxBlur { radius_m: 4.0, passes: 1 }, &wall);
         assert_eq!(terrain.row(2), [0.0, 0.0, 0.0, 0.125, 0.25, 0.25, 0.25, 0.125, 0.0, 0.0, 0.0]);
-        let terrain = shaped(&BoxBlur { radius_m: 3.0, passes: 1 }, &wall);
+        let terrain = modified(&BoxBlur { radius_m: 3.0, passes: 1 }, &wall);
         let third = 1.0 / 3.0;
         assert_eq!(terrain.row(2), [0.0, 0.0, 0.0, 0.0, third, third, third, 0.0, 0.0, 0.0, 0.0]);
     }
 
     #[test]
-    fn the_border_stands_beyond_itself() {
-        let wall = Heightfield::from_fn(uneven_grid(11, 5), |c, _| f32::from(u8::from(c == 0)));
-        // Five samples: at the border three of them are the first one.
-        let terrain = shaped(&BoxBlur { radius_m: 5.0, passes: 1 }, &wall);
+    fn the_border_sample_continues_beyond_the_border() {
+        let wall = Heightfield::from_fn(oblong_grid(11, 5), |c, _| f32::from(u8::from(c == 0)));
+        // Five samples, of which three are the first sample at the border.
+        let terrain = modified(&BoxBlur { radius_m: 5.0, passes: 1 }, &wall);
         for (found, expected) in terrain.row(2).iter().zip([0.6, 0.4, 0.2, 0.0]) {
             assert!((found - expected).abs() < 1e-6);
         }
     }
 
-    /// The sums written out, in f64, with the border repeated for ever.
+    /// The plain sums in f64, with the border repeated forever.
     fn plain(radius_m: f64, terrain: &Heightfield) -> Vec<f64> {
         let (width, height) = (terrain.grid().width(), terrain.grid().height());
         let along = |radius: f64, count: usize, i: usize, x: &dyn Fn(usize) -> f64| {
-            let (mut sum, mut whole) = (0.0, 0.0);
+            let (mut sum, mut total) = (0.0, 0.0);
             for n in -(radius as i64) - 1..=radius as i64 + 1 {
                 let weight = (radius.min(n as f64 + 0.5) - (-radius).max(n as f64 - 0.5)).max(0.0);
-                whole += weight;
+                total += weight;
                 sum += weight * x((i as i64 + n).clamp(0, count as i64 - 1) as usize);
             }
-            sum / whole
+            sum / total
         };
         let samples = |i: usize| (i % width, i / width);
         let rows: Vec<f64> = (0..width * height)
@@ -179,11 +186,11 @@ mod tests {
     }
 
     #[test]
-    fn the_blur_equals_the_plain_sums_at_every_radius_and_at_the_border() {
-        let terrain = rough(uneven_grid(71, 23));
-        // From less than a sample to more than the world.
+    fn the_blur_matches_the_plain_sums_at_every_radius_and_at_the_border() {
+        let terrain = rough_terrain(oblong_grid(71, 23));
+        // From less than a sample to more than the map.
         for radius_m in [0.3, 1.2, 2.0, 17.0, 100.3, 5000.0] {
-            let found = shaped(&BoxBlur { radius_m, passes: 1 }, &terrain);
+            let found = modified(&BoxBlur { radius_m, passes: 1 }, &terrain);
             for (i, (found, expected)) in found.heights().iter().zip(plain(radius_m, &terrain)).enumerate() {
                 assert!((f64::from(*found) - expected).abs() < 2e-4, "{radius_m} m at {i}: {found}, not {expected}");
             }
@@ -191,13 +198,13 @@ mod tests {
     }
 
     #[test]
-    fn a_radius_of_0_and_level_land_change_nothing() {
-        let terrain = rough(uneven_grid(33, 17));
-        assert_eq!(shaped(&BoxBlur { radius_m: 0.0, passes: 3 }, &terrain), terrain);
-        assert_eq!(shaped(&BoxBlur { radius_m: 9.0, passes: 0 }, &terrain), terrain);
-        let level = Heightfield::from_fn(uneven_grid(33, 17), |_, _| 123.4);
+    fn a_radius_of_0_and_level_terrain_change_nothing() {
+        let terrain = rough_terrain(oblong_grid(33, 17));
+        assert_eq!(modified(&BoxBlur { radius_m: 0.0, passes: 3 }, &terrain), terrain);
+        assert_eq!(modified(&BoxBlur { radius_m: 9.0, passes: 0 }, &terrain), terrain);
+        let level = Heightfield::from_fn(oblong_grid(33, 17), |_, _| 123.4);
         for radius_m in [5.0, 100_000.0] {
-            assert_eq!(shaped(&BoxBlur { radius_m, passes: 3 }, &level), level);
+            assert_eq!(modified(&BoxBlur { radius_m, passes: 3 }, &level), level);
         }
     }
 }

@@ -1,5 +1,5 @@
-//! Fault formation by binary space partition: every iteration cuts the land into ever smaller pieces, each cut half as
-//! high as the one before.
+//! Fault formation by binary space partition: every iteration cuts the terrain into ever smaller pieces, each cut half
+//! as high as the one before.
 //!
 //! After C. Traagen's HoloLens terrain generation demo, part 4.
 
@@ -8,119 +8,91 @@ use std::ops::{Range, RangeInclusive};
 
 use rayon::prelude::*;
 
+use super::fault_erosion::{FaultErosion, FaultRivers};
+use super::fault_sequence::{FaultSequence, Segment, Tree};
 use super::faults::PointPair;
-use super::fluvial_erosion::{FaultRivers, Refinement, Rivers};
+use super::operation::{AccumulatedHeights, EvalContext, Keyframe, Operation};
 use super::recursive_filter::RecursiveFilter;
-use super::{FaultSequence, Keyframe, Operation, AccumulatedHeights, EvalContext};
-use crate::engine::fault::{FixedHeights, column_positions, quantized_displacement, to_exact_metres, to_metres, to_units};
+use super::stream_power_upsampling::StreamPowerUpsampling;
+use crate::engine::fault::{
+    FixedHeights, column_positions, quantized_displacement, to_exact_metres, to_metres, to_units,
+};
 use crate::engine::heightfield::{Extent, Grid, Heightfield};
-use crate::engine::progress::{Cancelled, Progress};
 use crate::engine::parameters::{Spec, choices, parameters};
+use crate::engine::progress::{Cancelled, Progress};
 use crate::engine::random::{Draw, Stream};
 
 choices! {
-    /// How the lines of a tree of faults lie to each other.
+    /// How the faults of a tree are arranged.
     pub enum Layout {
-        /// Each fault leaves the one before roughly at a right angle and ends at the next: blocks and valleys.
+        /// Each fault starts roughly at a right angle to its parent and ends where it meets another. Makes blocks and
+        /// valleys.
         Structured = "structured", "Structured";
-        /// Every fault lies anywhere: long straight cliffs in every direction.
+        /// Every fault is placed at random. Makes long straight cliffs in every direction.
         Unstructured = "unstructured", "Unstructured";
     }
 }
 
 parameters! {
-    /// Raises land by trees of faults: each fault parts the land, and each part is cut again at half the height.
+    /// Builds terrain from trees of faults. Each fault divides the terrain, and each part is divided again at half the
+    /// height.
     pub struct BspFaults {
-        /// How many trees are grown, one an iteration: few give distinct blocks, many give rugged detail.
+        /// Number of trees, one per iteration. Few trees give distinct blocks; many give rugged detail.
         count: u32 = 100, Spec::number("Count", 0.0, 10_000.0).slider(1.0, 1000.0).logarithmic();
-        /// How many times each tree cuts its parts again: 1 is a plain fault, every further level halves the blocks
-        /// and their cliffs.
+        /// Levels of each tree. 1 is a single fault; every further level halves the blocks and their cliffs.
         depth: u32 = 5, Spec::number("Depth", 1.0, 8.0).unit("levels");
-        /// How far the first fault of a tree lifts one side and sinks the other; every level below moves half as far.
+        /// Height by which the first fault of a tree lifts one side and sinks the other. Every level below moves half
+        /// as far.
         displacement_m: f64 = 15.0,
             Spec::number("Displacement", 0.0, 10_000.0).slider(0.1, 500.0).unit("m").logarithmic();
-        /// How the faults of a tree lie to each other.
+        /// How the faults of a tree are arranged.
         layout: Layout = Layout::Structured, Spec::new("Layout");
-        /// Lets the displacement die away towards the border, so that the land becomes an island on level ground.
-        edge_fade: bool = false, Spec::new("Fade to the border");
-        /// The height below which no tree of faults lowers the land: wide plains between the heights; empty: none.
+        /// Fades the displacement towards the border of the map, which makes an island on level ground.
+        edge_fade: bool = false, Spec::new("Edge fade");
+        /// Height below which faults never lower the terrain. Leaves wide plains between the highlands. Empty: no
+        /// floor.
         floor_m: Option<f64> = None, Spec::number("Floor", -100_000.0, 100_000.0).slider(-500.0, 500.0).unit("m");
-        /// Weather between the trees: a filter that runs after every one, so that old faults are worn and young ones
-        /// fresh.
+        /// A recursive filter that runs after every tree, so that old faults are worn and young ones fresh.
         wind: Option<RecursiveFilter> = Some(RecursiveFilter { k: 0.2, ..Default::default() }),
             Spec::new("Wind erosion");
-        /// Rivers between the trees: every few trees they cut their valleys a little deeper, so that a range grows with its
-        /// valleys.
+        /// Rivers that cut valleys every few trees, so that the range grows together with its valleys.
         rivers: Option<FaultRivers> = None, Spec::new("Rivers");
     }
 }
 
-/// The line of one node of a tree. Right of it, going from `from_m` to `to_m` and seen with north on top, is up.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Segment {
-    /// Where it starts, metres east and south of the north-west corner.
-    pub from_m: [f64; 2],
-    /// Where it ends.
-    pub to_m: [f64; 2],
-}
-
-impl Segment {
-    /// Across the line to the right, as long as the segment.
-    fn right_m(&self) -> [f64; 2] {
-        [self.from_m[1] - self.to_m[1], self.to_m[0] - self.from_m[0]]
-    }
-}
-
-/// The faults of one iteration: a complete binary tree. Node n has the children 2n + 1 (left) and 2n + 2 (right).
-#[derive(Clone, Debug, PartialEq)]
-pub struct Tree {
-    /// The nodes, root first, level by level.
-    pub nodes: Vec<Segment>,
-    /// How far the root lifts its right side, metres; every level below half as far. All of them lie on the
-    /// displacement grid.
-    pub displacement_m: f64,
-}
-
-impl Tree {
-    /// The left and the right child of a node, if it has any.
-    pub fn children(&self, node: usize) -> [Option<usize>; 2] {
-        [2 * node + 1, 2 * node + 2].map(|child| (child < self.nodes.len()).then_some(child))
-    }
-}
-
-/// Pairs of points tried before one that is too close is taken: it is refused once in 32 draws.
-const MOST_PAIRS: u32 = 64;
+/// Pairs of points tried before one that is too close is accepted. A pair is rejected once in 32 draws.
+const MAX_PAIRS: u32 = 64;
 
 impl BspFaults {
-    /// The tree of iteration i = 1…n, drawn without drawing those before it.
+    /// The tree of iteration i = 1…n, generated independently of the others.
     fn tree(&self, i: u32, extent: Extent, stream: Stream) -> Tree {
         let mut draw = stream.at(u64::from(i));
         let count = (1_usize << self.depth) - 1;
-        // Held on the grid at the lowest level, so that halving is exact at every other.
+        // Quantized at the lowest level, so that halving is exact at every level.
         let halvings = (1_u32 << (self.depth - 1)) as f64;
         Tree {
             nodes: match self.layout {
                 Layout::Structured => structured(count, extent, &mut draw),
-                Layout::Unstructured => (0..count).map(|_| anywhere(extent, &mut draw)).collect(),
+                Layout::Unstructured => (0..count).map(|_| random_segment(extent, &mut draw)).collect(),
             },
             displacement_m: quantized_displacement(self.displacement_m / halvings) * halvings,
         }
     }
 }
 
-/// A segment between two points that are not too close.
-fn anywhere(extent: Extent, draw: &mut Draw) -> Segment {
-    let mut pair = PointPair::drawn(extent, draw);
-    for _ in 1..MOST_PAIRS {
+/// A segment between two random points that are not too close.
+fn random_segment(extent: Extent, draw: &mut Draw) -> Segment {
+    let mut pair = PointPair::random(extent, draw);
+    for _ in 1..MAX_PAIRS {
         if !pair.too_close(extent) {
             break;
         }
-        pair = PointPair::drawn(extent, draw);
+        pair = PointPair::random(extent, draw);
     }
     Segment { from_m: pair.from_m, to_m: pair.to_m }
 }
 
-/// A line with its unit direction, which a very short segment could not tell as well.
+/// A line with its unit direction, which a very short segment would give less precisely.
 #[derive(Clone, Copy, Debug)]
 struct Ray {
     from_m: [f64; 2],
@@ -128,8 +100,8 @@ struct Ray {
 }
 
 impl Ray {
-    /// How far along the ray the border of the map lies, and the point there, with the border's own coordinate to
-    /// the bit.
+    /// The distance along the ray to the border of the map and the point there, whose coordinate across the border is
+    /// exact.
     fn border(&self, extent: Extent) -> (f64, [f64; 2]) {
         let size = [extent.width_m, extent.depth_m];
         let wall = |axis: usize| if self.along[axis] > 0.0 { size[axis] } else { 0.0 };
@@ -143,7 +115,7 @@ impl Ray {
         (until(axis), end)
     }
 
-    /// How far along the ray a line lies that runs on without end; infinite if the ray does not approach it.
+    /// The distance along the ray to an infinite line; infinite if the ray does not approach it.
     fn meets(&self, line: &Ray, from_right: bool) -> f64 {
         let side = if from_right { 1.0 } else { -1.0 };
         let normal = [-line.along[1] * side, line.along[0] * side];
@@ -159,14 +131,14 @@ impl Ray {
     }
 }
 
-/// Segments of which each starts in the middle half of its parent's, leaves it within 45° of a right angle, and ends
-/// where it first meets the border or another ancestor.
+/// Segments that each start in the middle half of their parent, leave it within 45° of a right angle, and end where
+/// they first meet the border or another ancestor.
 ///
-/// The root's segment is its line from border to border: that is the fault that the land shows, however close the two
-/// points lay through which it was drawn, and what its descendants end at. With it every piece of land is bounded by
-/// segments of ancestors and the border only, so that meeting an ancestor's segment is meeting its line.
+/// The root's segment runs from border to border, however close the two points were that define its line. Every piece
+/// of the map is therefore bounded by ancestors' segments and the border only, so that meeting an ancestor's segment is
+/// the same as meeting its line.
 fn structured(count: usize, extent: Extent, draw: &mut Draw) -> Vec<Segment> {
-    let pair = anywhere(extent, draw);
+    let pair = random_segment(extent, draw);
     let along = [pair.to_m[0] - pair.from_m[0], pair.to_m[1] - pair.from_m[1]];
     let length = libm::hypot(along[0], along[1]);
     let along = along.map(|part| part / length);
@@ -205,12 +177,12 @@ fn is_right(node: usize) -> bool {
     node.is_multiple_of(2)
 }
 
-/// A node made ready for one grid.
+/// A node prepared for one grid.
 #[derive(Clone, Copy, Debug)]
 struct Cut {
     point_m: [f64; 2],
     right: [f64; 2],
-    /// Turns the part of the distance that is the same along a row into the column of the line.
+    /// Converts the part of the distance that is constant along a row into the column of the line.
     columns_per_unit: f64,
     point_column: f64,
 }
@@ -226,15 +198,15 @@ impl Cut {
         }
     }
 
-    /// The first column of a span that lies east of the line. A level line, or one beyond the span, has all of it on
-    /// one side.
+    /// The first column of a span that is east of the line. If the line is level or beyond the span, the whole span is
+    /// on one side.
     ///
-    /// The column is guessed by a product that rounds, then checked with the side itself, so that the answer is a
-    /// function of the sample's position alone and agrees between grids.
+    /// The column is estimated with rounding and then checked with the side test itself, so that the result depends on
+    /// the sample's position alone and agrees between grids.
     fn column(&self, z: f64, xs: &[f64], span: &Range<usize>) -> usize {
         let across = (z - self.point_m[1]) * self.right[1];
         let is_east = |x: f64| ((x - self.point_m[0]) * self.right[0] + across >= 0.0) == self.right_is_east();
-        // Truncation after adding one is the ceiling for all but exact hits; negative and NaN become 0.
+        // Adding one and truncating gives the ceiling except for exact hits; negative values and NaN become 0.
         let guess = ((across * self.columns_per_unit + self.point_column + 1.0) as usize).clamp(span.start, span.end);
         let west_is_west = guess == span.start || !is_east(xs[guess - 1]);
         let east_is_east = guess == span.end || is_east(xs[guess]);
@@ -250,7 +222,7 @@ impl Cut {
     }
 }
 
-/// A tree made ready for one grid.
+/// A tree prepared for one grid.
 #[derive(Debug)]
 struct Cutter {
     cuts: Vec<Cut>,
@@ -265,12 +237,12 @@ impl Cutter {
         }
     }
 
-    /// Cuts a row into spans of equal lift, in units: at most one for every leaf.
+    /// Cuts a row into spans of equal uplift, in units: at most one per leaf.
     fn row(&self, z: f64, xs: &[f64], lifted: &mut impl FnMut(Range<usize>, i64)) {
         self.cut(0, 0..xs.len(), [0, self.root_units], z, xs, lifted);
     }
 
-    /// `[lift, amplitude]`: what the ancestors have added up to, and what the node adds to its right.
+    /// `[lift, amplitude]`: the sum over the ancestors, and what the node adds to its right side.
     fn cut(
         &self,
         node: usize,
@@ -296,7 +268,7 @@ impl Cutter {
     }
 }
 
-/// F = min(1, 4·Fx·Fz) with Fx = 1 − |Lx/2 − x|/(Lx/2), Fz alike: 0 at the border, 1 in the middle.
+/// F = min(1, 4·Fx·Fz) with Fx = 1 − |Lx/2 − x|/(Lx/2), and Fz likewise: 0 at the border, 1 in the middle.
 #[derive(Debug)]
 struct Fade {
     along_x: Vec<f64>,
@@ -318,33 +290,33 @@ impl Fade {
     }
 }
 
-/// Trees between two looks at the monitor.
+/// Trees between two checks for cancellation.
 const CHECK_EVERY: usize = 16;
 
 impl BspFaults {
-    /// Adds trees to the exact heights, if there are any, or takes them away again, and makes the land of what they come
-    /// to.
+    /// Adds trees to the exact heights (`fixed`, or zero) or subtracts them, and returns the resulting terrain.
     fn sum(
         &self,
         context: &EvalContext,
         trees: RangeInclusive<u32>,
-        taken_away: bool,
-        sums: Option<&mut FixedHeights>,
+        subtract: bool,
+        fixed: Option<&mut FixedHeights>,
     ) -> Result<Heightfield, Cancelled> {
         let (grid, progress) = (context.grid, context.progress);
         let cutter = |i| Cutter::new(&self.tree(i, grid.extent(), context.stream), &grid);
         let cutters: Result<Vec<Cutter>, Cancelled> =
             trees.into_par_iter().map(|i| progress.check().map(|()| cutter(i))).collect();
         let cutters = cutters?;
-        let sign = if taken_away { -1 } else { 1 };
+        let sign = if subtract { -1 } else { 1 };
         let xs = column_positions(&grid);
         let fade = self.edge_fade.then(|| Fade::new(&grid));
         let mut terrain = Heightfield::flat(grid);
         let counter = progress.counter(grid.height());
-        let rows = terrain.heights_mut().par_chunks_mut(grid.width()).zip(FixedHeights::rows_mut(sums, grid)).enumerate();
+        let rows =
+            terrain.heights_mut().par_chunks_mut(grid.width()).zip(FixedHeights::rows_mut(fixed, grid)).enumerate();
         rows.try_for_each_init(
             || vec![0_i64; grid.width() + 1],
-            |differences, (r, (heights, sums))| {
+            |differences, (r, (heights, fixed))| {
                 let z = grid.z_m(r);
                 for (i, cutter) in cutters.iter().enumerate() {
                     if i % CHECK_EVERY == 0 {
@@ -361,9 +333,9 @@ impl BspFaults {
                     running += *lift;
                     *lift = running;
                 }
-                if let Some(sums) = sums {
-                    lifts.iter_mut().zip(&*sums).for_each(|(lift, sum)| *lift += sum);
-                    sums.copy_from_slice(lifts);
+                if let Some(fixed) = fixed {
+                    lifts.iter_mut().zip(&*fixed).for_each(|(lift, sum)| *lift += sum);
+                    fixed.copy_from_slice(lifts);
                 }
                 for (c, (height, units)) in heights.iter_mut().zip(&*lifts).enumerate() {
                     *height = match &fade {
@@ -380,7 +352,7 @@ impl BspFaults {
     }
 }
 
-/// Adds one tree to the land, in f32, and holds it above the floor.
+/// Adds one tree to the terrain, in f32, and keeps it above the floor.
 fn add_tree(
     terrain: &mut Heightfield,
     tree: &Tree,
@@ -410,6 +382,12 @@ fn add_tree(
     })
 }
 
+impl BspFaults {
+    fn erosion(&self) -> FaultErosion<'_> {
+        FaultErosion { wind: self.wind.as_ref(), rivers: self.rivers.as_ref() }
+    }
+}
+
 impl Operation for BspFaults {
     const KEY: &'static str = "bsp_faults";
     const LABEL: &'static str = "BSP faults";
@@ -419,19 +397,19 @@ impl Operation for BspFaults {
     }
 
     fn is_resumable(&self) -> bool {
-        self.wind.is_some() || self.floor_m.is_some() || self.rivers.is_some()
+        self.floor_m.is_some() || self.erosion().is_active()
     }
 
     fn is_pointwise(&self) -> bool {
-        self.wind.is_none() && self.rivers.is_none()
+        !self.erosion().is_active()
     }
 
     fn working_grid(&self, grid: Grid) -> Grid {
-        if self.rivers.is_some() { FaultRivers::working_grid(grid) } else { grid }
+        self.erosion().working_grid(grid)
     }
 
     fn preview_grid(&self, grid: Grid) -> Grid {
-        if self.rivers.is_some() { FaultRivers::preview_grid(grid) } else { grid }
+        self.erosion().preview_grid(grid)
     }
 
     fn faults_from(&self, first: u32, extent: Extent, stream: Stream) -> Option<FaultSequence<'_>> {
@@ -439,19 +417,23 @@ impl Operation for BspFaults {
     }
 
     fn peak_maps(&self, _grid: Grid) -> f64 {
-        let of_rivers = if self.rivers.is_some() { Rivers::MAPS } else { 0.0 };
-        2.0 + self.wind.as_ref().map_or(0.0, RecursiveFilter::extra_maps) + of_rivers
+        self.erosion().peak_maps()
     }
 
     fn upsample_peak_maps(&self, _grid: Grid) -> f64 {
-        Refinement::MAPS
+        StreamPowerUpsampling::MAPS
     }
 
-    fn accumulate(&self, context: &EvalContext, until: u32, from: Option<(u32, FixedHeights)>) -> Option<AccumulatedHeights> {
+    fn accumulate(
+        &self,
+        context: &EvalContext,
+        until: u32,
+        from: Option<(u32, FixedHeights)>,
+    ) -> Option<AccumulatedHeights> {
         (!self.is_resumable()).then(|| {
-            let (done, mut sums) = from.unwrap_or_else(|| (0, FixedHeights::flat(context.grid)));
+            let (done, mut fixed) = from.unwrap_or_else(|| (0, FixedHeights::flat(context.grid)));
             let between = done.min(until) + 1..=done.max(until);
-            Ok((self.sum(context, between, until < done, Some(&mut sums))?, sums))
+            Ok((self.sum(context, between, until < done, Some(&mut fixed))?, fixed))
         })
     }
 
@@ -459,39 +441,24 @@ impl Operation for BspFaults {
         if !self.is_resumable() {
             return self.sum(context, 1..=until, false, None);
         }
-        let (done, mut terrain) = match resume {
-            Some(keyframe) => (keyframe.iteration, keyframe.terrain.copied(context.progress)?),
-            None => (0, Heightfield::flat(context.grid)),
-        };
-        let counter = context.progress.counter((until - done) as usize);
         let xs = column_positions(&context.grid);
         let fade = self.edge_fade.then(|| Fade::new(&context.grid));
-        let mut weather = self.wind.as_ref().map(|wind| wind.on(context.grid));
-        let mut rivers = self.rivers.as_ref().map(|rivers| rivers.on(context.grid, context.progress)).transpose()?;
-        for i in done + 1..=until {
+        self.erosion().evaluate(context, until, resume, |i, terrain| {
             let tree = self.tree(i, context.grid.extent(), context.stream);
-            add_tree(&mut terrain, &tree, &xs, fade.as_ref(), self.floor_m, context.progress)?;
-            if let Some(weather) = &mut weather {
-                weather.pass(&mut terrain, context.progress)?;
-            }
-            if let Some(rivers) = &mut rivers {
-                rivers.after(i, &mut terrain, context.progress)?;
-            }
-            counter.add_one()?;
-        }
-        Ok(terrain)
+            add_tree(terrain, &tree, &xs, fade.as_ref(), self.floor_m, context.progress)
+        })
     }
 
     fn upsample(&self, terrain: &Heightfield, context: &EvalContext, until: u32) -> Result<Heightfield, Cancelled> {
-        let Some(rivers) = &self.rivers else { return terrain.resampled(context.grid, context.progress) };
-        let unworn = |grid: Grid| Self { rivers: None, ..self.clone() }.evaluate(&EvalContext { grid, ..*context }, until, None);
-        rivers.carry(terrain, context, until, if self.wind.is_none() { Some(&unworn) } else { None })
+        let faults_alone = Self { wind: None, rivers: None, ..self.clone() };
+        let uneroded = |grid: Grid| faults_alone.evaluate(&EvalContext { grid, ..*context }, until, None);
+        self.erosion().upsample(terrain, context, until, &uneroded)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{raised, resumed, stream};
+    use super::super::testing::{assert_subset, evaluated, resumed, stream};
     use super::*;
     use crate::engine::inputs::Inputs;
     use crate::engine::progress::Progress;
@@ -499,8 +466,8 @@ mod tests {
     const SQUARE: Extent = Extent { width_m: 4096.0, depth_m: 4096.0 };
     const OBLONG: Extent = Extent { width_m: 9000.0, depth_m: 700.0 };
 
-    /// The walk from the root to a leaf, in metres.
-    fn uplift_m(tree: &Tree, x: f64, z: f64) -> f64 {
+    /// The uplift at a point by the plain walk from the root to a leaf, metres.
+    fn upuplift_m(tree: &Tree, x: f64, z: f64) -> f64 {
         let (mut node, mut amplitude, mut lift) = (Some(0), tree.displacement_m, 0.0);
         while let Some(at) = node {
             let Segment { from_m: [px, pz], to_m: [qx, qz] } = tree.nodes[at];
@@ -518,9 +485,9 @@ mod tests {
     }
 
     #[test]
-    fn a_hand_drawn_tree() {
-        // North through the middle, so east is up; then east (south is up) in the west, south (west is up) in the
-        // east.
+    fn a_tree_by_hand() {
+        // Root: north through the middle, so east goes up. Children: east in the west (south goes up) and south in the
+        // east (west goes up).
         let tree = Tree {
             nodes: vec![
                 segment([2.0, 4.0], [2.0, 0.0]),
@@ -534,25 +501,33 @@ mod tests {
         add_tree(&mut terrain, &tree, &column_positions(&grid), None, None, &Progress::new()).expect("not cancelled");
         let (north, south) = ([-6.0, -6.0, 6.0, 6.0, 2.0], [-2.0, -2.0, 6.0, 6.0, 2.0]);
         assert_eq!(terrain.heights(), [north, north, south, south, south].concat());
-        add_tree(&mut terrain, &tree, &column_positions(&grid), None, Some(-3.0), &Progress::new()).expect("not cancelled");
+        add_tree(&mut terrain, &tree, &column_positions(&grid), None, Some(-3.0), &Progress::new())
+            .expect("not cancelled");
         assert_eq!(terrain.row(0), [-3.0, -3.0, 12.0, 12.0, 4.0]);
     }
 
     #[test]
-    fn the_sum_equals_the_plain_walk_for_every_sample() {
+    fn the_sum_matches_the_plain_walk_at_every_sample() {
         for (layout, extent, depth) in
             [(Layout::Structured, SQUARE, 5), (Layout::Unstructured, OBLONG, 5), (Layout::Structured, OBLONG, 8)]
         {
             for edge_fade in [false, true] {
-                let faults =
-                    BspFaults { count: 20, depth, layout, edge_fade, displacement_m: 7.3, wind: None, ..Default::default() };
+                let faults = BspFaults {
+                    count: 20,
+                    depth,
+                    layout,
+                    edge_fade,
+                    displacement_m: 7.3,
+                    wind: None,
+                    ..Default::default()
+                };
                 let grid = Grid::new(extent, 83, 61);
                 let trees: Vec<Tree> = (1..=20).map(|i| faults.tree(i, extent, stream())).collect();
-                let sum = raised(&faults, grid, None, 20);
+                let sum = evaluated(&faults, grid, None, 20);
                 let fade = Fade::new(&grid);
                 for r in 0..grid.height() {
                     for c in 0..grid.width() {
-                        let metres: f64 = trees.iter().map(|tree| uplift_m(tree, grid.x_m(c), grid.z_m(r))).sum();
+                        let metres: f64 = trees.iter().map(|tree| upuplift_m(tree, grid.x_m(c), grid.z_m(r))).sum();
                         let share = if edge_fade { fade.at(c, r) } else { 1.0 };
                         assert_eq!(sum[(c, r)], (metres * share) as f32, "{layout:?} at {c}, {r}");
                     }
@@ -562,11 +537,11 @@ mod tests {
     }
 
     #[test]
-    fn a_row_is_cut_at_the_lines_whatever_way_they_run() {
+    fn rows_are_cut_correctly_by_lines_in_any_direction() {
         let grid = Grid::new(SQUARE, 65, 65);
         let mut draw = stream().at(0);
         for _ in 0..300 {
-            // Through samples, upright, level and of no length at all, in every order.
+            // Through samples, vertical, horizontal and of zero length, in every order.
             let mut place = || (draw.unit() * 64.0).floor() * 64.0;
             let mut nodes: Vec<Segment> = (0..15).map(|_| segment([place(), place()], [place(), place()])).collect();
             nodes[1].to_m[0] = nodes[1].from_m[0];
@@ -574,10 +549,15 @@ mod tests {
             nodes[5].to_m = nodes[5].from_m;
             let tree = Tree { nodes, displacement_m: 8.0 };
             let mut terrain = Heightfield::flat(grid);
-            add_tree(&mut terrain, &tree, &column_positions(&grid), None, None, &Progress::new()).expect("not cancelled");
+            add_tree(&mut terrain, &tree, &column_positions(&grid), None, None, &Progress::new())
+                .expect("not cancelled");
             for r in 0..65 {
                 for c in 0..65 {
-                    assert_eq!(terrain[(c, r)], uplift_m(&tree, grid.x_m(c), grid.z_m(r)) as f32, "{tree:?} at {c}, {r}");
+                    assert_eq!(
+                        terrain[(c, r)],
+                        upuplift_m(&tree, grid.x_m(c), grid.z_m(r)) as f32,
+                        "{tree:?} at {c}, {r}"
+                    );
                 }
             }
         }
@@ -592,7 +572,7 @@ mod tests {
     }
 
     #[test]
-    fn structured_trees_branch_in_the_middle_and_end_at_what_they_meet() {
+    fn structured_trees_branch_in_the_middle_and_end_at_ancestors_or_the_border() {
         for extent in [SQUARE, OBLONG, Extent { width_m: 300.0, depth_m: 8000.0 }] {
             let size = [extent.width_m, extent.depth_m];
             let on_border = |point: [f64; 2]| (0..2).any(|axis| point[axis] == 0.0 || point[axis] == size[axis]);
@@ -628,7 +608,7 @@ mod tests {
                         std::iter::successors(Some((n - 1) / 2), |&at| at.checked_sub(1).map(|at| at / 2));
                     ancestors.next();
                     let ends = on_border(node.to_m) || ancestors.any(|at| distance(node.to_m, tree.nodes[at]) <= near);
-                    assert!(ends, "tree {i}, node {n} ends in the middle of nowhere");
+                    assert!(ends, "tree {i}, node {n} does not end at another line");
                 }
             }
         }
@@ -639,24 +619,24 @@ mod tests {
         for layout in [Layout::Structured, Layout::Unstructured] {
             let faults = BspFaults { layout, count: 40, wind: None, ..Default::default() };
             let odd = Extent { width_m: 4100.7, depth_m: 977.3 };
-            let [small, large] = [257, 1025].map(|side| raised(&faults, Grid::new(odd, side, side), None, 40));
-            assert!((0..257 * 257).all(|i| small[(i % 257, i / 257)] == large[(4 * (i % 257), 4 * (i / 257))]));
+            let [small, large] = [257, 1025].map(|side| evaluated(&faults, Grid::new(odd, side, side), None, 40));
+            assert_subset(&small, &large);
         }
     }
 
     #[test]
-    fn the_land_goes_on_from_a_keyframe_to_the_bit_and_stays_above_the_floor() {
+    fn resuming_is_bit_identical_and_the_terrain_stays_above_the_floor() {
         let wind = RecursiveFilter { k: 0.1, ..Default::default() };
         let faults =
             BspFaults { count: 30, edge_fade: true, floor_m: Some(-2.5), wind: Some(wind), ..Default::default() };
         let grid = Grid::new(OBLONG, 71, 33);
-        let (half, whole) = (raised(&faults, grid, None, 13), raised(&faults, grid, None, 30));
-        assert_eq!(resumed(&faults, Keyframe { iteration: 13, terrain: &half }, 30), whole);
-        assert!(whole.min_max()[0] >= -2.5);
+        let (half, full) = (evaluated(&faults, grid, None, 13), evaluated(&faults, grid, None, 30));
+        assert_eq!(resumed(&faults, Keyframe { iteration: 13, terrain: &half }, 30), full);
+        assert!(full.min_max()[0] >= -2.5);
     }
 
     #[test]
-    fn exact_heights_are_gone_on_with_in_either_direction() {
+    fn accumulation_continues_in_either_direction() {
         let grid = Grid::new(OBLONG, 37, 29);
         let (inputs, progress) = (Inputs::default(), Progress::new());
         let context = EvalContext { grid, below: None, stream: stream(), inputs: &inputs, progress: &progress };
@@ -667,16 +647,18 @@ mod tests {
             for until in [0, 3, 12, 13, 20] {
                 let (terrain, sums) = at(until, Some((12, twelve.clone())));
                 assert_eq!((terrain, sums), at(until, None), "{until}");
-                assert_eq!(at(until, None).0, raised(&faults, grid, None, until), "{until}");
+                assert_eq!(at(until, None).0, evaluated(&faults, grid, None, until), "{until}");
             }
         }
-        assert!(BspFaults { floor_m: Some(0.0), wind: None, ..Default::default() }.accumulate(&context, 3, None).is_none());
+        assert!(
+            BspFaults { floor_m: Some(0.0), wind: None, ..Default::default() }.accumulate(&context, 3, None).is_none()
+        );
     }
 
     #[test]
-    fn the_land_fades_to_level_ground_at_the_border() {
+    fn the_terrain_fades_to_zero_at_the_border() {
         let faults = BspFaults { edge_fade: true, wind: None, ..Default::default() };
-        let terrain = raised(&faults, Grid::new(SQUARE, 65, 65), None, 100);
+        let terrain = evaluated(&faults, Grid::new(SQUARE, 65, 65), None, 100);
         assert!((0..65).all(|i| [terrain[(i, 0)], terrain[(i, 64)], terrain[(0, i)], terrain[(64, i)]] == [0.0; 4]));
         assert_eq!(Fade::new(&terrain.grid()).at(32, 32), 1.0);
     }

@@ -1,31 +1,31 @@
-//! Hills and hollows: round swellings at random places.
+//! Round hills and hollows at random places.
 //!
 //! After the Lighthouse3D terrain tutorial, "Circles algorithm": with t = dist/R ≤ 1, h += d/2 + cos(π·t)·d/2.
 
 use rayon::prelude::*;
 
-use super::{Keyframe, Operation, EvalContext};
+use super::operation::{EvalContext, Keyframe, Operation};
 use crate::engine::fault::{Profile, column_positions, quantized_displacement};
 use crate::engine::heightfield::{Extent, Heightfield};
-use crate::engine::progress::Cancelled;
 use crate::engine::parameters::{Spec, parameters};
+use crate::engine::progress::Cancelled;
 use crate::engine::random::Stream;
 
 parameters! {
-    /// Raises round hills and sinks round hollows at random places.
+    /// Adds round hills and hollows at random places.
     pub struct Circles {
-        /// How many hills are raised, one an iteration.
+        /// Number of hills, one per iteration.
         count: u32 = 400, Spec::number("Count", 0.0, 1_000_000.0).slider(1.0, 3000.0).logarithmic();
-        /// How far a hill reaches from its top.
+        /// Radius of a hill.
         radius_m: f64 = 400.0,
             Spec::number("Radius", 1.0, 1_000_000.0).slider(10.0, 4000.0).unit("m").logarithmic();
-        /// How much radii differ, as a share of the radius: 0 makes all hills alike.
-        radius_spread: f64 = 0.6, Spec::number("Radius spread", 0.0, 1.0);
-        /// How high a hill rises; smaller hills are lower in proportion.
+        /// Random variation of the radius, as a fraction of it. At 0 all hills are equal.
+        radius_spread: f64 = 0.6, Spec::number("Radius variation", 0.0, 1.0);
+        /// Height of a hill. Smaller hills are lower in proportion.
         displacement_m: f64 = 30.0,
             Spec::number("Displacement", 0.0, 10_000.0).slider(0.1, 300.0).unit("m").logarithmic();
-        /// The chance that it is a hill; otherwise it is a hollow.
-        up_chance: f64 = 0.7, Spec::number("Up chance", 0.0, 1.0);
+        /// Probability of a hill rather than a hollow.
+        up_chance: f64 = 0.7, Spec::number("Hill probability", 0.0, 1.0);
     }
 }
 
@@ -39,7 +39,7 @@ struct Circle {
 }
 
 impl Circle {
-    /// The lift at a point, on the displacement grid, so that sums are exact.
+    /// The uplift at a point, quantized to the displacement grid so that sums are exact.
     fn uplift_m(&self, x_m: f64, z_m: f64) -> f64 {
         let [east, south] = [x_m - self.centre_m[0], z_m - self.centre_m[1]];
         let distance_m = (east * east + south * south).sqrt();
@@ -48,7 +48,7 @@ impl Circle {
 }
 
 impl Circles {
-    /// Circle i = 1…n, drawn without drawing those before it.
+    /// Circle i = 1…n, generated independently of the others.
     fn circle(&self, i: u32, extent: Extent, stream: Stream) -> Circle {
         let mut draw = stream.at(u64::from(i));
         let goes_up = draw.chance(self.up_chance);
@@ -112,14 +112,14 @@ impl Operation for Circles {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{raised, stream};
+    use super::super::testing::{assert_subset, evaluated, stream};
     use super::*;
     use crate::engine::heightfield::Grid;
 
     const WORLD: Extent = Extent { width_m: 3000.0, depth_m: 1700.0 };
 
     #[test]
-    fn the_formula_at_the_top_half_way_and_at_the_foot() {
+    fn the_formula_at_the_top_half_way_and_at_the_edge() {
         let circle = Circle { centre_m: [100.0, 50.0], radius_m: 40.0, displacement_m: 8.0 };
         let lifts = [[100.0, 50.0], [120.0, 50.0], [100.0, 30.0], [140.0, 50.0], [200.0, 50.0]];
         let found = lifts.map(|[x, z]| circle.uplift_m(x, z));
@@ -129,11 +129,11 @@ mod tests {
     }
 
     #[test]
-    fn the_land_is_the_plain_sum_and_each_iteration_adds_one() {
+    fn the_terrain_is_the_plain_sum_and_each_iteration_adds_a_circle() {
         let circles = Circles { count: 60, ..Default::default() };
         let grid = Grid::new(WORLD, 61, 35);
         for until in [0, 1, 17, 60] {
-            let terrain = raised(&circles, grid, None, until);
+            let terrain = evaluated(&circles, grid, None, until);
             let drawn: Vec<Circle> = (1..=until).map(|i| circles.circle(i, WORLD, stream())).collect();
             for r in 0..grid.height() {
                 for c in 0..grid.width() {
@@ -147,8 +147,7 @@ mod tests {
     #[test]
     fn small_maps_are_exact_subsets_of_large_ones() {
         let circles = Circles { count: 50, ..Default::default() };
-        let (small, large) =
-            (raised(&circles, Grid::new(WORLD, 65, 33), None, 50), raised(&circles, Grid::new(WORLD, 257, 129), None, 50));
-        assert!((0..33).all(|r| (0..65).all(|c| small[(c, r)] == large[(4 * c, 4 * r)])));
+        let [small, large] = [[65, 33], [257, 129]].map(|[c, r]| evaluated(&circles, Grid::new(WORLD, c, r), None, 50));
+        assert_subset(&small, &large);
     }
 }

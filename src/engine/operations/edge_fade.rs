@@ -1,34 +1,33 @@
-//! Land faded towards the border of the world.
+//! Fades the terrain to a fixed height towards the border of the map.
 
-use super::{Keyframe, Operation, Role, EvalContext};
+use super::operation::{EvalContext, Keyframe, Operation, Role};
 use crate::engine::heightfield::{Grid, Heightfield};
-use crate::engine::progress::Cancelled;
 use crate::engine::parameters::{Spec, parameters};
+use crate::engine::progress::Cancelled;
 
 parameters! {
-    /// Fades the land towards the border of the world, so that it ends level on all four sides.
+    /// Fades the terrain to a level height at the border of the map.
     pub struct EdgeFade {
-        /// The height to which the land is faded; the border has it exactly.
-        to_m: f64 = 0.0, Spec::number("Fade to", -20_000.0, 100_000.0).slider(-500.0, 1000.0).unit("m");
-        /// How far the fade reaches into the land, as a share of each side, where it is narrowest: in the middle of the
-        /// sides. Towards the corners it widens.
-        width: f64 = 0.125, Spec::number("Width", 0.001, 0.5).slider(0.01, 0.5);
+        /// Height at the border.
+        to_m: f64 = 0.0, Spec::number("Edge height", -20_000.0, 100_000.0).slider(-500.0, 1000.0).unit("m");
+        /// Width of the fade in the middle of the sides, as a fraction of each side. It widens towards the corners.
+        width: f64 = 0.125, Spec::number("Fade width", 0.001, 0.5).slider(0.01, 0.5);
     }
 }
 
 impl EdgeFade {
-    /// F = min(1, Fx·Fz/(2·width)) with Fx = 1 − |Lx/2 − x|/(Lx/2), Fz alike: 0 on the border, 1 inside. At a width of ⅛
-    /// it is min(1, 4·Fx·Fz) of Traagen, HoloLens Terrain Generation Demo part 4.
+    /// F = min(1, Fx·Fz/(2·width)) with Fx = 1 − |Lx/2 − x|/(Lx/2), and Fz likewise: 0 on the border, 1 inside. At a
+    /// width of ⅛ it is the min(1, 4·Fx·Fz) of Traagen, HoloLens Terrain Generation Demo, part 4.
     fn share(&self, [across_x, across_z]: [f64; 2]) -> f64 {
         (across_x * across_z / (2.0 * self.width)).min(1.0)
     }
 }
 
-/// How far each column and each row lies from the border: 0 there, 1 in the middle.
+/// The relative distance of each column and each row from the border: 0 there, 1 in the middle.
 fn distances(grid: Grid) -> [Vec<f64>; 2] {
     let extent = grid.extent();
     let from_border = |m: f64, side_m: f64| 1.0 - (0.5 * side_m - m).abs() / (0.5 * side_m);
-    // The last sample can lie a rounding beside the border.
+    // Rounding can place the last sample next to the border.
     let along = |count: usize, distance: &dyn Fn(usize) -> f64| {
         (0..count).map(|i| if i == 0 || i + 1 == count { 0.0 } else { distance(i) }).collect()
     };
@@ -46,7 +45,12 @@ impl Operation for EdgeFade {
         Role::Modifier
     }
 
-    fn evaluate(&self, context: &EvalContext, _until: u32, _resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
+    fn evaluate(
+        &self,
+        context: &EvalContext,
+        _until: u32,
+        _resume: Option<Keyframe>,
+    ) -> Result<Heightfield, Cancelled> {
         let [across_x, across_z] = distances(context.grid);
         context.map_heights(|height, c, r| {
             let share = self.share([across_x[c], across_z[r]]);
@@ -57,13 +61,9 @@ impl Operation for EdgeFade {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::shaped;
+    use super::super::testing::{assert_subset, modified};
     use super::*;
     use crate::engine::heightfield::Extent;
-
-    fn faded(fade: &EdgeFade, below: &Heightfield) -> Heightfield {
-        shaped(fade, below)
-    }
 
     fn level(height: f32) -> Heightfield {
         let grid = Grid::new(Extent { width_m: 1600.0, depth_m: 400.0 }, 17, 9);
@@ -71,8 +71,8 @@ mod tests {
     }
 
     #[test]
-    fn the_sources_formula_by_hand() {
-        let terrain = faded(&EdgeFade::default(), &level(80.0));
+    fn the_formula_by_hand() {
+        let terrain = modified(&EdgeFade::default(), &level(80.0));
         // The middle row has Fz = 1: 4·Fx is ½ at a sixteenth of the width and 1 at an eighth.
         assert_eq!(&terrain.row(4)[..4], [0.0, 40.0, 80.0, 80.0]);
         // A quarter down Fz = ½; one sample from the corner Fx = ⅛, Fz = ¼, so F = ⅛.
@@ -81,8 +81,8 @@ mod tests {
     }
 
     #[test]
-    fn the_border_has_the_height_and_both_halves_are_alike() {
-        let terrain = faded(&EdgeFade { to_m: -30.0, width: 0.3 }, &level(80.0));
+    fn the_border_has_the_height_and_the_fade_is_symmetric() {
+        let terrain = modified(&EdgeFade { to_m: -30.0, width: 0.3 }, &level(80.0));
         for c in 0..17 {
             assert_eq!([terrain[(c, 0)], terrain[(c, 8)]], [-30.0; 2]);
             assert!((0..9).all(|r| (terrain[(c, r)] - terrain[(16 - c, 8 - r)]).abs() < 1e-4));
@@ -92,16 +92,17 @@ mod tests {
     }
 
     #[test]
-    fn land_at_the_height_stays_level() {
-        assert_eq!(faded(&EdgeFade { to_m: 80.0, ..Default::default() }, &level(80.0)), level(80.0));
+    fn terrain_at_the_edge_height_stays_level() {
+        assert_eq!(modified(&EdgeFade { to_m: 80.0, ..Default::default() }, &level(80.0)), level(80.0));
     }
 
     #[test]
-    fn a_small_map_is_a_subset_of_a_large_one() {
+    fn a_small_map_is_an_exact_subset_of_a_large_one() {
         let extent = Extent { width_m: 4100.7, depth_m: 977.3 };
-        let at =
-            |side: usize| faded(&EdgeFade::default(), &Heightfield::from_fn(Grid::new(extent, side, side), |_, _| 9.0));
+        let at = |side: usize| {
+            modified(&EdgeFade::default(), &Heightfield::from_fn(Grid::new(extent, side, side), |_, _| 9.0))
+        };
         let (small, large) = (at(17), at(65));
-        assert_eq!(Heightfield::from_fn(small.grid(), |c, r| large[(4 * c, 4 * r)]), small);
+        assert_subset(&small, &large);
     }
 }

@@ -1,51 +1,51 @@
-//! Smoothing with one neighbour along each of the four directions of the map (Traagen's variant of the recursive
-//! filter).
+//! A finite impulse response filter that mixes each sample with one neighbour in each of the four directions of the map
+//! (Traagen's variant of the recursive filter).
 
 use rayon::prelude::*;
 
+use super::operation::{EvalContext, Keyframe, Operation, Role};
 use super::recursive_filter::{Direction, mix};
-use super::{Keyframe, Operation, Role, EvalContext};
 use crate::engine::heightfield::Heightfield;
-use crate::engine::progress::Cancelled;
 use crate::engine::parameters::{Spec, parameters};
+use crate::engine::progress::Cancelled;
 use crate::engine::strips::strips;
 
 parameters! {
-    /// Softens the land by mixing each place with its neighbours alone: edges are rounded and nothing is carried far.
+    /// Softens the terrain by mixing each point with its neighbours. Rounds off edges without any far-reaching effect.
     pub struct FiniteFilter {
-        /// How much of its neighbour's height each place takes on: 0 leaves the land alone, ½ smooths the most, and at 1
-        /// the land only moves there and back.
+        /// Weight of the neighbour. 0 has no effect; 0.5 smooths the most; at 1 the terrain is only shifted back and
+        /// forth.
         k: f64 = 0.5, Spec::number("Strength k", 0.0, 1.0);
-        /// The samples along the longer side whose spacing is the distance to the neighbour, at every size, so that the
-        /// land stays the same.
+        /// Samples along the longer side whose spacing is the distance to the neighbour, so that the result does not
+        /// depend on the resolution of the map.
         reference_samples: u32 = 257,
-            Spec::number("Reference samples", 2.0, 65_537.0).slider(65.0, 4097.0).logarithmic().fixed();
-        /// How many times the whole filter is applied.
+            Spec::number("Reference resolution", 2.0, 65_537.0).slider(65.0, 4097.0).logarithmic().fixed();
+        /// How many times the filter is applied.
         passes: u32 = 2, Spec::number("Passes", 0.0, 10_000.0).slider(0.0, 20.0);
     }
 }
 
-/// The directions along an axis, in the order in which they are swept.
-const WAYS: [Direction; 2] = [Direction::Forth, Direction::Back];
+/// The directions along an axis, in the order of the sweeps.
+const DIRECTIONS: [Direction; 2] = [Direction::Forward, Direction::Backward];
 
-/// y[i] = k·x[i − lag] + (1 − k)·x[i] along a row, linear between samples; beyond the border the last one stands.
-fn sweep_row(row: &mut [f32], k: f32, lag: f64, way: Direction, input: &mut Vec<f32>) {
+/// y[i] = k·x[i − lag] + (1 − k)·x[i] along a row, linear between samples. The last sample continues beyond the border.
+fn sweep_row(row: &mut [f32], k: f32, lag: f64, direction: Direction, input: &mut Vec<f32>) {
     input.clear();
     input.extend_from_slice(row);
     for (i, height) in row.iter_mut().enumerate() {
-        let (near, far, part) = way.lagged(i, input.len(), lag);
+        let (near, far, part) = direction.lagged(i, input.len(), lag);
         *height = mix(input[near] + part * (input[far] - input[near]), *height, k);
     }
 }
 
-/// The same along the columns of a strip, given as the pieces of its rows.
-fn sweep_columns(pieces: &mut [&mut [f32]], k: f32, lag: f64, way: Direction, input: &mut Vec<f32>) {
+/// Like [`sweep_row`], for the columns of a strip, given as the pieces of its rows.
+fn sweep_columns(pieces: &mut [&mut [f32]], k: f32, lag: f64, direction: Direction, input: &mut Vec<f32>) {
     input.clear();
     pieces.iter().for_each(|piece| input.extend_from_slice(piece));
     let count = pieces.len();
     for (i, piece) in pieces.iter_mut().enumerate() {
         let lanes = piece.len();
-        let (near, far, part) = way.lagged(i, count, lag);
+        let (near, far, part) = direction.lagged(i, count, lag);
         let (near, far) = (&input[near * lanes..][..lanes], &input[far * lanes..][..lanes]);
         for ((height, near), far) in piece.iter_mut().zip(near).zip(far) {
             *height = mix(near + part * (far - near), *height, k);
@@ -61,7 +61,12 @@ impl Operation for FiniteFilter {
         Role::Modifier
     }
 
-    fn evaluate(&self, context: &EvalContext, _until: u32, _resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
+    fn evaluate(
+        &self,
+        context: &EvalContext,
+        _until: u32,
+        _resume: Option<Keyframe>,
+    ) -> Result<Heightfield, Cancelled> {
         let mut terrain = context.heights_below()?;
         let (grid, extent, k) = (context.grid, context.grid.extent(), self.k as f32);
         let width = grid.width();
@@ -70,13 +75,16 @@ impl Operation for FiniteFilter {
         let counter = context.progress.counter(self.passes as usize);
         for _ in 0..self.passes {
             terrain.heights_mut().par_chunks_mut(width).try_for_each_init(Vec::new, |input, row| {
-                WAYS.into_iter().for_each(|way| sweep_row(row, k, lag_x, way, input));
+                DIRECTIONS.into_iter().for_each(|direction| sweep_row(row, k, lag_x, direction, input));
                 context.progress.check()
             })?;
-            strips(terrain.heights_mut(), width, context.progress)?.par_iter_mut().try_for_each_init(Vec::new, |input, strip| {
-                WAYS.into_iter().for_each(|way| sweep_columns(strip, k, lag_z, way, input));
-                context.progress.check()
-            })?;
+            strips(terrain.heights_mut(), width, context.progress)?.par_iter_mut().try_for_each_init(
+                Vec::new,
+                |input, strip| {
+                    DIRECTIONS.into_iter().for_each(|direction| sweep_columns(strip, k, lag_z, direction, input));
+                    context.progress.check()
+                },
+            )?;
             counter.add_one()?;
         }
         Ok(terrain)
@@ -85,11 +93,11 @@ impl Operation for FiniteFilter {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{rough, shaped};
+    use super::super::testing::{modified, rough_terrain};
     use super::*;
     use crate::engine::heightfield::{Extent, Grid};
 
-    /// A filter whose neighbour is one sample of a map of that side away.
+    /// A filter whose neighbour is one sample away on a map of that side.
     fn filter(k: f64, side: usize) -> FiniteFilter {
         FiniteFilter { k, reference_samples: side as u32, passes: 1 }
     }
@@ -100,16 +108,16 @@ mod tests {
 
     #[test]
     fn a_wall_by_hand() {
-        // East leaves ¾ and ¼ behind it; west mixes ¼ of the eastern neighbour into each.
+        // The eastward sweep leaves ¾ and ¼; the westward sweep mixes ¼ of the eastern neighbour into each.
         let wall = Heightfield::from_fn(grid(9), |c, _| 16.0 * f32::from(u8::from(c == 4)));
-        let terrain = shaped(&filter(0.25, 9), &wall);
+        let terrain = modified(&filter(0.25, 9), &wall);
         assert_eq!(terrain.row(5), [0.0, 0.0, 0.0, 3.0, 10.0, 3.0, 0.0, 0.0, 0.0]);
     }
 
     #[test]
-    fn the_filter_equals_the_plain_loops_and_the_border_stays_behind_itself() {
-        let terrain = rough(grid(17));
-        let found = shaped(&filter(0.3, 17), &terrain);
+    fn the_filter_matches_the_plain_loops_and_the_border_sample_continues() {
+        let terrain = rough_terrain(grid(17));
+        let found = modified(&filter(0.3, 17), &terrain);
         let mut plain: Vec<f32> = terrain.heights().to_vec();
         for (dc, dr) in [(-1, 0), (1, 0), (0, -1), (0, 1)] {
             let input = plain.clone();
@@ -122,20 +130,23 @@ mod tests {
     }
 
     #[test]
-    fn every_size_has_the_same_neighbour() {
-        // Of the large map the filter sees, at the places of the small one, exactly the samples that the small one has.
-        let large = rough(grid(65));
+    fn the_neighbour_is_the_same_at_every_resolution() {
+        // At the small map's positions, the filter reads exactly the small map's samples from the large one.
+        let large = rough_terrain(grid(65));
         let small = Heightfield::from_fn(grid(17), |c, r| large[(4 * c, 4 * r)]);
-        let (found, expected) = (shaped(&filter(0.4, 17), &large), shaped(&filter(0.4, 17), &small));
+        let (found, expected) = (modified(&filter(0.4, 17), &large), modified(&filter(0.4, 17), &small));
         assert_eq!(Heightfield::from_fn(grid(17), |c, r| found[(4 * c, 4 * r)]), expected);
     }
 
     #[test]
-    fn a_k_of_0_and_level_land_change_nothing() {
-        assert_eq!(shaped(&FiniteFilter { passes: 3, ..filter(0.0, 17) }, &rough(grid(33))), rough(grid(33)));
+    fn a_k_of_0_and_level_terrain_change_nothing() {
+        assert_eq!(
+            modified(&FiniteFilter { passes: 3, ..filter(0.0, 17) }, &rough_terrain(grid(33))),
+            rough_terrain(grid(33))
+        );
         let level = Heightfield::from_fn(grid(33), |_, _| 123.4);
         for side in [3, 33, 57, 4097] {
-            assert_eq!(shaped(&FiniteFilter { passes: 3, ..filter(0.4, side) }, &level), level);
+            assert_eq!(modified(&FiniteFilter { passes: 3, ..filter(0.4, side) }, &level), level);
         }
     }
 }

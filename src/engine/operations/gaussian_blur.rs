@@ -1,59 +1,58 @@
-//! Smoothing by a Gaussian, along rows and then along columns.
+//! A Gaussian blur, computed along rows and then along columns.
 
 use rayon::prelude::*;
 
-use super::{Keyframe, Operation, Role, EvalContext};
+use super::operation::{EvalContext, Keyframe, Operation, Role};
 use crate::engine::heightfield::Heightfield;
-use crate::engine::progress::{Cancelled, Progress};
 use crate::engine::parameters::{Spec, parameters};
+use crate::engine::progress::{Cancelled, Progress};
 use crate::engine::strips::{STRIP, strips};
 
 parameters! {
-    /// Smooths the land evenly in every direction: small forms melt away, hills and valleys stay where they are.
+    /// Smooths the terrain evenly in all directions. Small features disappear; hills and valleys stay in place.
     pub struct GaussianBlur {
-        /// The standard deviation of the bell by which heights are averaged: forms much smaller than it disappear; 0
-        /// leaves the land alone.
+        /// Standard deviation of the blur. Features much smaller than it disappear; 0 leaves the terrain unchanged.
         radius_m: f64 = 40.0, Spec::number("Radius", 0.0, 100_000.0).slider(1.0, 1000.0).unit("m").logarithmic();
-        /// How many times the land is smoothed.
+        /// How many times the blur is applied.
         passes: u32 = 1, Spec::number("Passes", 0.0, 10_000.0).slider(0.0, 20.0);
     }
 }
 
-/// The bell is cut off at so many standard deviations, where it has fallen to a three-thousandth.
-const CUT: f64 = 4.0;
-/// A radius beyond so many sides of the world is taken for that: what is inside the world has hardly any weight left.
-const WIDEST_SIDES: f64 = 8.0;
-/// Samples of a row that are summed between two looks at the monitor.
+/// The kernel is cut off at this many standard deviations, where it has fallen to a three-thousandth.
+const CUTOFF: f64 = 4.0;
+/// The largest radius in sides of the map: with a larger one the samples of the map have hardly any weight.
+const MAX_SIDES: f64 = 8.0;
+/// Samples summed along a row between two checks for cancellation.
 const TAPS_AT_ONCE: usize = 128;
 
-/// A bell sampled along an axis, normalised.
+/// A normalised Gaussian kernel sampled along an axis.
 #[derive(Debug)]
-struct Bell {
-    /// The weights of the samples 1, 2, … to either side; what is left to 1 is the weight of the sample itself.
+struct Kernel {
+    /// The weights of the samples 1, 2, … to either side. The sample itself has the remainder to 1.
     weights: Vec<f32>,
-    /// The weight, to either side, of all samples beyond those: more of them than the axis has, so that they lie
-    /// beyond the border for every sample.
+    /// The total weight to either side of the samples farther than the axis is long, which are beyond the border for
+    /// every sample.
     beyond: f32,
 }
 
-impl Bell {
+impl Kernel {
     /// exp(−d²/(2·radius²)) at multiples of the spacing, for an axis of `count` samples.
     fn new(radius_m: f64, spacing_m: f64, count: usize) -> Self {
-        let radius = (radius_m / spacing_m).min(WIDEST_SIDES * count as f64);
+        let radius = (radius_m / spacing_m).min(MAX_SIDES * count as f64);
         let weight = |n: usize| libm::exp(-0.5 * (n as f64 / radius) * (n as f64 / radius));
-        let taps = (CUT * radius) as usize;
+        let taps = (CUTOFF * radius) as usize;
         let near = taps.min(count - 1);
         let weights: Vec<f64> = (1..=near).map(weight).collect();
         let beyond: f64 = (near + 1..=taps).map(weight).sum();
-        let whole = 1.0 + 2.0 * (weights.iter().sum::<f64>() + beyond);
+        let total = 1.0 + 2.0 * (weights.iter().sum::<f64>() + beyond);
         Self {
-            weights: weights.into_iter().map(|weight| (weight / whole) as f32).collect(),
-            beyond: (beyond / whole) as f32,
+            weights: weights.into_iter().map(|weight| (weight / total) as f32).collect(),
+            beyond: (beyond / total) as f32,
         }
     }
 
-    /// What is left of the sample itself and of its neighbours, written as what the neighbours add to it, so that level
-    /// land stays level to the bit. Beyond the border the last sample stands.
+    /// Smooths a row. Neighbours add their differences from the sample, so that level terrain stays bit-identical.
+    /// The last sample continues beyond the border.
     fn smooth_row(&self, row: &mut [f32], space: &mut [Vec<f32>; 2], progress: &Progress) -> Result<(), Cancelled> {
         let [padded, sums] = space;
         let (width, near) = (row.len(), self.weights.len());
@@ -78,7 +77,7 @@ impl Bell {
         Ok(())
     }
 
-    /// The same along the columns of a strip, given as the pieces of its rows.
+    /// Smooths the columns of a strip, given as the pieces of its rows.
     fn smooth_columns(
         &self,
         pieces: &mut [&mut [f32]],
@@ -108,11 +107,11 @@ impl Bell {
 }
 
 impl GaussianBlur {
-    /// Smooths the land.
+    /// Blurs the terrain.
     pub(super) fn blur(&self, terrain: &mut Heightfield, progress: &Progress) -> Result<(), Cancelled> {
         let (grid, width) = (terrain.grid(), terrain.grid().width());
-        let along_x = Bell::new(self.radius_m, grid.spacing_x_m(), width);
-        let along_z = Bell::new(self.radius_m, grid.spacing_z_m(), grid.height());
+        let along_x = Kernel::new(self.radius_m, grid.spacing_x_m(), width);
+        let along_z = Kernel::new(self.radius_m, grid.spacing_z_m(), grid.height());
         let counter = progress.counter(self.passes as usize * (grid.height() + width.div_ceil(STRIP)));
         for _ in 0..self.passes {
             terrain.heights_mut().par_chunks_mut(width).try_for_each_init(Default::default, |space, row| {
@@ -139,7 +138,12 @@ impl Operation for GaussianBlur {
         Role::Modifier
     }
 
-    fn evaluate(&self, context: &EvalContext, _until: u32, _resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
+    fn evaluate(
+        &self,
+        context: &EvalContext,
+        _until: u32,
+        _resume: Option<Keyframe>,
+    ) -> Result<Heightfield, Cancelled> {
         let mut terrain = context.heights_below()?;
         self.blur(&mut terrain, context.progress)?;
         Ok(terrain)
@@ -148,14 +152,14 @@ impl Operation for GaussianBlur {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{rough, shaped, uneven_grid};
+    use super::super::testing::{modified, oblong_grid, rough_terrain};
     use super::*;
 
     #[test]
-    fn a_wall_becomes_a_bell() {
-        let wall = Heightfield::from_fn(uneven_grid(65, 9), |c, _| f32::from(u8::from(c == 32)));
-        let terrain = shaped(&GaussianBlur { radius_m: 6.0, passes: 1 }, &wall);
-        // Three columns are one standard deviation: 1/(3·√2π) of the height is left, and e^(−1/2) of that beside it.
+    fn a_wall_becomes_a_gaussian() {
+        let wall = Heightfield::from_fn(oblong_grid(65, 9), |c, _| f32::from(u8::from(c == 32)));
+        let terrain = modified(&GaussianBlur { radius_m: 6.0, passes: 1 }, &wall);
+        // Three columns are one standard deviation: the peak is 1/(3·√2π), and e^(−1/2) of it one deviation away.
         let peak = 1.0 / (3.0 * (2.0 * std::f32::consts::PI).sqrt());
         assert!((terrain[(32, 4)] - peak).abs() < 1e-4 * peak);
         assert!((terrain[(35, 4)] / terrain[(32, 4)] - libm::expf(-0.5)).abs() < 1e-5);
@@ -163,19 +167,19 @@ mod tests {
         assert!((terrain.row(4).iter().sum::<f32>() - 1.0).abs() < 1e-5);
     }
 
-    /// The sums written out, in f64, with the border repeated for ever.
+    /// The plain sums in f64, with the border repeated forever.
     fn plain(radius_m: f64, terrain: &Heightfield) -> Vec<f64> {
         let (width, height) = (terrain.grid().width(), terrain.grid().height());
         let along = |spacing_m: f64, count: usize, i: usize, x: &dyn Fn(usize) -> f64| {
             let taps = (4.0 * radius_m / spacing_m) as i64;
-            let (mut sum, mut whole) = (0.0, 0.0);
+            let (mut sum, mut total) = (0.0, 0.0);
             for n in -taps..=taps {
                 let deviations = n as f64 * spacing_m / radius_m;
                 let weight = libm::exp(-0.5 * deviations * deviations);
-                whole += weight;
+                total += weight;
                 sum += weight * x((i as i64 + n).clamp(0, count as i64 - 1) as usize);
             }
-            sum / whole
+            sum / total
         };
         let samples = |i: usize| (i % width, i / width);
         let rows: Vec<f64> = (0..width * height)
@@ -185,11 +189,11 @@ mod tests {
     }
 
     #[test]
-    fn the_blur_equals_the_plain_sums_at_every_radius_and_at_the_border() {
-        let terrain = rough(uneven_grid(71, 23));
-        // From less than a sample to more than the world.
+    fn the_blur_matches_the_plain_sums_at_every_radius_and_at_the_border() {
+        let terrain = rough_terrain(oblong_grid(71, 23));
+        // From less than a sample to more than the map.
         for radius_m in [0.3, 2.0, 17.0, 100.0, 500.0] {
-            let found = shaped(&GaussianBlur { radius_m, passes: 1 }, &terrain);
+            let found = modified(&GaussianBlur { radius_m, passes: 1 }, &terrain);
             for (i, (found, expected)) in found.heights().iter().zip(plain(radius_m, &terrain)).enumerate() {
                 assert!((f64::from(*found) - expected).abs() < 2e-3, "{radius_m} m at {i}: {found}, not {expected}");
             }
@@ -197,13 +201,13 @@ mod tests {
     }
 
     #[test]
-    fn a_radius_of_0_and_level_land_change_nothing() {
-        let terrain = rough(uneven_grid(33, 17));
-        assert_eq!(shaped(&GaussianBlur { radius_m: 0.0, passes: 3 }, &terrain), terrain);
-        assert_eq!(shaped(&GaussianBlur { radius_m: 9.0, passes: 0 }, &terrain), terrain);
-        let level = Heightfield::from_fn(uneven_grid(33, 17), |_, _| 123.4);
+    fn a_radius_of_0_and_level_terrain_change_nothing() {
+        let terrain = rough_terrain(oblong_grid(33, 17));
+        assert_eq!(modified(&GaussianBlur { radius_m: 0.0, passes: 3 }, &terrain), terrain);
+        assert_eq!(modified(&GaussianBlur { radius_m: 9.0, passes: 0 }, &terrain), terrain);
+        let level = Heightfield::from_fn(oblong_grid(33, 17), |_, _| 123.4);
         for radius_m in [5.0, 100_000.0] {
-            assert_eq!(shaped(&GaussianBlur { radius_m, passes: 3 }, &level), level);
+            assert_eq!(modified(&GaussianBlur { radius_m, passes: 3 }, &level), level);
         }
     }
 }

@@ -1,44 +1,47 @@
-//! An imported heightmap or picture as a step of the stack.
+//! An imported heightmap or image as a step of the stack.
 
-use super::{Keyframe, Operation, EvalContext};
+use super::operation::{EvalContext, Keyframe, Operation};
 use crate::engine::heightfield::{Extent, Heightfield};
 use crate::engine::inputs::{Raster, SampleScale};
-use crate::engine::progress::Cancelled;
 use crate::engine::parameters::{FileName, Spec, choices, parameters};
+use crate::engine::progress::Cancelled;
 use crate::engine::resample::{Bicubic, Surface};
 
 choices! {
-    /// How a picture of other proportions is laid on the world.
+    /// How an image with other proportions than the map is fitted.
     pub enum Fit {
-        /// Stretched over the whole world.
+        /// Stretched over the whole map.
         Stretch = "stretch", "Stretch";
-        /// As large as fits with its proportions kept; its border is drawn out over the rest of the world.
+        /// As large as fits with its proportions kept. Its border pixels continue over the rest of the map.
         Contain = "contain", "Contain";
-        /// Just large enough to cover the world with its proportions kept; the rest is cut off.
+        /// Just large enough to cover the map with its proportions kept. The rest is cut off.
         Cover = "cover", "Cover";
     }
 }
 
-/// The height of the greatest value of an integer format where none is given, in metres.
+/// The default height of the greatest value of an integer format, metres.
 const DEFAULT_HIGH_M: f64 = 1000.0;
 
 parameters! {
-    /// Lays an imported heightmap or picture on the world, brightness as height.
+    /// Uses an imported heightmap or image as terrain, with brightness as height.
     pub struct Heightmap {
-        /// The file that is imported; its contents are kept inside the project.
+        /// File to import. Its contents are stored inside the project.
         file: FileName = FileName::default(), Spec::new("File");
-        /// The height of the value 0, or of the lowest height of a file in metres; empty: 0, or as the file says.
-        low_m: Option<f64> = None, Spec::number("Low", -20_000.0, 100_000.0).slider(-500.0, 2000.0).unit("m");
-        /// The height of the greatest value that the format can hold, or of the greatest height of a file in metres;
-        /// empty: 1000, or as the file says.
-        high_m: Option<f64> = None, Spec::number("High", -20_000.0, 100_000.0).slider(0.0, 5000.0).unit("m");
-        /// How a picture of other proportions is laid on the world.
+        /// Height of the value 0, or of the lowest height in a file with heights in metres. Empty: 0, or as in the
+        /// file.
+        low_m: Option<f64> = None,
+            Spec::number("Minimum height", -20_000.0, 100_000.0).slider(-500.0, 2000.0).unit("m");
+        /// Height of the format's greatest value, or of the greatest height in a file with heights in metres. Empty:
+        /// 1000, or as in the file.
+        high_m: Option<f64> = None,
+            Spec::number("Maximum height", -20_000.0, 100_000.0).slider(0.0, 5000.0).unit("m");
+        /// How an image with other proportions than the map is fitted.
         fit: Fit = Fit::Stretch, Spec::new("Fit");
     }
 }
 
 impl Heightmap {
-    /// How a number of the raster becomes metres: offset and factor.
+    /// The offset and the factor that convert a value of the raster to metres.
     fn mapping(&self, raster: &Raster) -> (f64, f64) {
         let (from_low, from_high, low_m, high_m) = match raster.scale {
             SampleScale::Integers { greatest } => {
@@ -56,7 +59,7 @@ impl Heightmap {
         (low_m - factor * from_low, factor)
     }
 
-    /// Raster columns per metre eastward, rows per metre southward.
+    /// Raster columns per metre eastward and rows per metre southward.
     fn samples_per_m(&self, raster: &Raster, extent: Extent) -> [f64; 2] {
         let across = [(raster.width - 1) as f64 / extent.width_m, (raster.height - 1) as f64 / extent.depth_m];
         match self.fit {
@@ -75,7 +78,12 @@ impl Operation for Heightmap {
         true
     }
 
-    fn evaluate(&self, context: &EvalContext, _until: u32, _resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
+    fn evaluate(
+        &self,
+        context: &EvalContext,
+        _until: u32,
+        _resume: Option<Keyframe>,
+    ) -> Result<Heightfield, Cancelled> {
         let mut terrain = Heightfield::flat(context.grid);
         let Some(raster) = context.inputs.get(&self.file) else {
             return Ok(terrain);
@@ -84,15 +92,16 @@ impl Operation for Heightmap {
         let extent = grid.extent();
         let (offset, factor) = self.mapping(raster);
         let per_m = self.samples_per_m(raster, extent);
-        // Centred: the middle of the raster lies on the middle of the world.
-        let position = |m: f64, side_m: f64, per_m: f64, count: usize| {
-            (m - 0.5 * side_m) * per_m + 0.5 * (count - 1) as f64
-        };
-        let columns =
-            (0..grid.width()).map(|c| position(grid.x_m(c), extent.width_m, per_m[0], raster.width));
+        // The middle of the raster is at the middle of the map.
+        let position =
+            |m: f64, side_m: f64, per_m: f64, count: usize| (m - 0.5 * side_m) * per_m + 0.5 * (count - 1) as f64;
+        let columns = (0..grid.width()).map(|c| position(grid.x_m(c), extent.width_m, per_m[0], raster.width));
         let rows = (0..grid.height()).map(|r| position(grid.z_m(r), extent.depth_m, per_m[1], raster.height));
-        Bicubic::new(&raster.samples, raster.width, Surface::Image, columns, rows)
-            .fill(&mut terrain, context.progress, |value| offset + factor * value)?;
+        Bicubic::new(&raster.samples, raster.width, Surface::Image, columns, rows).fill(
+            &mut terrain,
+            context.progress,
+            |value| offset + factor * value,
+        )?;
         Ok(terrain)
     }
 }
@@ -117,17 +126,18 @@ mod tests {
         let inputs = Inputs { rasters: [(FileName("a.png".into()), Arc::new(raster))].into(), ..Default::default() };
         let heightmap = Heightmap { file: FileName("a.png".into()), ..heightmap.clone() };
         let progress = Progress::new();
-        let context = EvalContext { grid, below: None, stream: Stream::new(0, 0), inputs: &inputs, progress: &progress };
+        let context =
+            EvalContext { grid, below: None, stream: Stream::new(0, 0), inputs: &inputs, progress: &progress };
         heightmap.evaluate(&context, 0, None).expect("not cancelled")
     }
 
     #[test]
-    fn integers_span_from_low_to_high_and_corners_stay_in_their_corners() {
+    fn integers_span_the_height_range_and_corners_stay_in_place() {
         let heightmap = Heightmap { low_m: Some(10.0), high_m: Some(120.0), ..Default::default() };
         let terrain = terrain(&heightmap, raster(SampleScale::Integers { greatest: 11.0 }), Grid::new(WORLD, 7, 5));
         let corners = [terrain[(0, 0)], terrain[(6, 0)], terrain[(0, 4)], terrain[(6, 4)]];
         assert_eq!(corners, [10.0, 40.0, 90.0, 120.0]);
-        // A plane stays a plane between the samples too, away from the border.
+        // Away from the border a plane stays a plane between the samples too.
         assert!((terrain[(3, 2)] - 65.0).abs() < 1e-4);
     }
 
@@ -141,23 +151,30 @@ mod tests {
     }
 
     #[test]
-    fn fits_keep_the_middle_in_the_middle() {
-        let wide = Raster { width: 5, height: 3, samples: [0.0, 0.0, 9.0, 0.0, 0.0].repeat(3), scale: SampleScale::Metres };
+    fn every_fit_keeps_the_middle_in_place() {
+        let wide =
+            Raster { width: 5, height: 3, samples: [0.0, 0.0, 9.0, 0.0, 0.0].repeat(3), scale: SampleScale::Metres };
         let square = Extent { width_m: 400.0, depth_m: 400.0 };
         for fit in [Fit::Stretch, Fit::Contain, Fit::Cover] {
             let terrain = terrain(&Heightmap { fit, ..Default::default() }, wide.clone(), Grid::new(square, 9, 9));
             assert_eq!(terrain[(4, 4)], 9.0, "{fit:?}");
-            // The ridge is one raster sample from the next: 100 m, or 200 m where twice as wide a raster covers.
-            let beside = terrain[(6, 4)];
-            assert_eq!(beside == 0.0, fit != Fit::Cover, "{fit:?}: {beside}");
+            // The ridge is one raster sample wide: 100 m, or 200 m where the raster covers the map at twice the width.
+            let next_to_ridge = terrain[(6, 4)];
+            assert_eq!(next_to_ridge == 0.0, fit != Fit::Cover, "{fit:?}: {next_to_ridge}");
         }
     }
 
     #[test]
-    fn without_a_file_the_land_is_flat() {
+    fn without_a_file_the_terrain_is_flat() {
         let grid = Grid::new(WORLD, 4, 3);
         let progress = Progress::new();
-        let context = EvalContext { grid, below: None, stream: Stream::new(0, 0), inputs: &Inputs::default(), progress: &progress };
+        let context = EvalContext {
+            grid,
+            below: None,
+            stream: Stream::new(0, 0),
+            inputs: &Inputs::default(),
+            progress: &progress,
+        };
         assert_eq!(Heightmap::default().evaluate(&context, 0, None), Ok(Heightfield::flat(grid)));
     }
 }

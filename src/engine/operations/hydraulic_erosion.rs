@@ -1,109 +1,112 @@
-//! Rain that washes land down, drop by drop.
+//! Hydraulic erosion by simulated raindrops.
 //!
 //! After H. T. Beyer, "Implementation of a method for hydraulic erosion", Technische Universität München, 2015. A drop
-//! lands anywhere and runs down with some inertia. Where it carries less than it could (the more, the steeper and faster
-//! it runs and the more water it has) it takes up ground within a radius, and where it carries more, or runs uphill, it
-//! lays some down; its water evaporates. Over the second half of its way it can carry less and less, and what is left at the
-//! end it lays down there; what it carries over the
-//! border is gone.
+//! falls at a random position and runs downhill with some inertia. Its sediment capacity grows with slope, speed and
+//! water. While it carries less it erodes material within a radius; while it carries more, or runs uphill, it deposits;
+//! its water evaporates. Over the second half of its lifetime the capacity falls to zero, so that it deposits the rest;
+//! sediment carried over the border is lost.
 //!
-//! Slopes stand where Beyer has heights of a map with cells of size 1, so that everything is in metres and a small land
-//! is washed like a large one of the same shape. Drops fall in small showers. Those of one shower all run over the land
-//! as it lay before it, side by side, and what they take up and lay down is counted in whole units of the displacement
-//! grid and summed: the result does not depend on the order of the drops, and not a unit is lost.
+//! Where Beyer uses height differences on cells of size 1, slopes are used here, so that everything is in metres and a
+//! small terrain erodes like a large one of the same shape. Drops fall in small batches. All drops of a batch run over
+//! the same terrain in parallel, and their changes are summed in integer units of the displacement grid: the result
+//! does not depend on the order of the drops, and mass is conserved exactly.
 //!
-//! Drops run over a reference grid of the world; what they change is laid over finer land.
+//! Drops run on a reference grid; their changes are upsampled to finer grids.
 
 use rayon::prelude::*;
 
-use super::{Keyframe, Operation, Role, EvalContext};
+use super::operation::{EvalContext, Keyframe, Operation, Role};
 use crate::engine::fault::{to_exact_metres, to_units};
-use crate::engine::heightfield::{Grid, MAX_HEIGHT_M, Heightfield};
-use crate::engine::progress::Cancelled;
+use crate::engine::heightfield::{Grid, Heightfield, MAX_HEIGHT_M};
 use crate::engine::parameters::{Spec, parameters};
+use crate::engine::progress::Cancelled;
 
 parameters! {
-    /// Washes the land down with drops of rain: gullies on the slopes, and fans of what came down at their feet.
+    /// Erodes the terrain with simulated raindrops. Cuts gullies into slopes and deposits fans at their feet.
     pub struct HydraulicErosion {
-        /// How many times it rains, one an iteration.
-        count: u32 = 20, Spec::number("Rains", 0.0, 10_000.0).slider(1.0, 200.0).logarithmic();
-        /// How many drops fall in a rain on a square world, and fewer on an oblong one: the more, the deeper the gullies.
+        /// Number of rainfalls, one per iteration.
+        count: u32 = 20, Spec::number("Rainfalls", 0.0, 10_000.0).slider(1.0, 200.0).logarithmic();
+        /// Number of drops per rainfall on a square map, and proportionally fewer on an oblong one. More drops make
+        /// deeper gullies.
         drops: u32 = 1500, Spec::number("Drops", 0.0, 20_000.0).slider(100.0, 20_000.0).logarithmic();
-        /// How much drops keep their direction: at 0 they turn into every dent, near 1 they shoot straight on.
+        /// How much drops keep their direction. At 0 they follow every dent; near 1 they run straight on.
         inertia: f64 = 0.1, Spec::number("Inertia", 0.0, 0.99).slider(0.0, 0.9);
-        /// How much a drop can carry: small ones roughen the slopes, great ones cut deep.
-        capacity: f64 = 2.0, Spec::number("Capacity", 0.0, 1000.0).slider(0.1, 32.0).logarithmic();
-        /// How quickly a drop takes up what it can carry.
-        erosion: f64 = 0.3, Spec::number("Taking up", 0.0, 1.0);
-        /// How quickly it lays down what it cannot carry: slow deposition spreads wide fans.
-        deposition: f64 = 0.3, Spec::number("Laying down", 0.0, 1.0);
-        /// The share of its water that a drop loses at every step: the more, the shorter its way.
-        evaporation: f64 = 0.02, Spec::number("Evaporation", 0.0, 1.0).slider(0.0, 0.2);
-        /// How far around it a drop takes up ground, two samples of the reference grid at the least: the wider, the smoother
-        /// the gullies.
+        /// Amount of sediment that a drop can carry. Low values roughen the slopes; high values cut deep.
+        capacity: f64 = 2.0, Spec::number("Sediment capacity", 0.0, 1000.0).slider(0.1, 32.0).logarithmic();
+        /// How quickly a drop picks up sediment.
+        erosion: f64 = 0.3, Spec::number("Erosion rate", 0.0, 1.0);
+        /// How quickly a drop deposits excess sediment. Slow deposition makes wide fans.
+        deposition: f64 = 0.3, Spec::number("Deposition rate", 0.0, 1.0);
+        /// Fraction of its water that a drop loses at every step. Higher values make shorter gullies.
+        evaporation: f64 = 0.02, Spec::number("Evaporation rate", 0.0, 1.0).slider(0.0, 0.2);
+        /// Radius within which a drop erodes, at least two samples of the reference grid. Wider radii make smoother
+        /// gullies.
         radius_m: f64 = 16.0, Spec::number("Radius", 0.0, 100_000.0).slider(1.0, 500.0).unit("m").logarithmic();
-        /// How many steps from sample to sample a drop runs at the most.
-        life: u32 = 64, Spec::number("Life", 1.0, 256.0).slider(8.0, 256.0).logarithmic();
-        /// How many samples the longer side of the grid has over which drops run, at every size of map: the more, the
-        /// finer the gullies.
+        /// Greatest number of steps of a drop, from sample to sample.
+        life: u32 = 64, Spec::number("Lifetime", 1.0, 256.0).slider(8.0, 256.0).unit("steps").logarithmic();
+        /// Samples along the longer side of the grid on which drops run, whatever the size of the map. Higher values
+        /// make finer gullies.
         reference_samples: u32 = 513,
-            Spec::number("Reference samples", 17.0, 1025.0).slider(129.0, 1025.0).logarithmic().fixed();
+            Spec::number("Reference resolution", 17.0, 1025.0).slider(129.0, 1025.0).logarithmic().fixed();
     }
 }
 
-/// Drops of a shower for each sample of the land: so few that hardly two of them take up the same ground.
-const SHOWER: f64 = 1.0 / 4096.0;
-/// The least slope that counts for what a drop can carry.
-const LEAST_SLOPE: f64 = 0.01;
-/// How much a drop may lay down at once on level ground, as a share of its step; on a slope as much as it falls.
-const LEAST_LAID: f64 = 0.1;
-/// How much a slope speeds a drop up.
+/// Drops of a batch per sample: so few that hardly any two erode the same position.
+const BATCH: f64 = 1.0 / 4096.0;
+/// The smallest slope used for the sediment capacity.
+const MIN_SLOPE: f64 = 0.01;
+/// The greatest deposit at once on level terrain, as a fraction of a step; on a slope it is the drop's descent.
+const MAX_LEVEL_DEPOSIT: f64 = 0.1;
+/// How much a slope accelerates a drop.
 const GRAVITY: f64 = 0.5;
-/// Ground is taken up at least so many samples around the drop.
-const LEAST_RADIUS: f64 = 2.0;
-/// Ground is taken up within so many samples of the drop at the most.
-const WIDEST: f64 = 12.0;
+/// The greatest speed of a drop.
+const MAX_SPEED: f64 = 3.0;
+/// The smallest erosion radius, in samples.
+const MIN_RADIUS: f64 = 2.0;
+/// The largest erosion radius, in samples.
+const MAX_RADIUS: f64 = 12.0;
+/// The most that a drop carries, erodes or deposits at once, in metres of one sample.
+const MAX_SEDIMENT_M: f64 = 1e6;
+/// Drops that a thread simulates between two checks for cancellation.
+const CHECK_EVERY: usize = 8;
 
-/// Metres as units of the displacement grid, at most so many that the sums of all drops are exact.
+/// Metres as units of the displacement grid, limited so that the sums of all drops are exact.
 fn units(metres: f64) -> i64 {
-    to_units(metres.min(MOST_M))
+    to_units(metres.min(MAX_SEDIMENT_M))
 }
 
-/// The most that a drop carries, and takes up or lays down at once, metres of a sample's ground.
-const MOST_M: f64 = 1e6;
-
-/// What a drop changes: samples, and by how many units of the displacement grid.
+/// The changes of the heights: sample and units of the displacement grid.
 type Changes = Vec<(u32, i64)>;
 
-/// The land under the drops.
-struct Ground<'a> {
-    rain: &'a HydraulicErosion,
+/// The terrain under the drops of a batch.
+struct DropSimulation<'a> {
+    settings: &'a HydraulicErosion,
     terrain: &'a Heightfield,
     spacing_m: [f64; 2],
-    /// How far a drop goes in a step, metres.
+    /// The length of a drop's step, metres.
     step_m: f64,
-    /// The samples within the radius, as steps from the one in the middle, with weights that sum to 1.
+    /// The index offsets of the samples within the radius, with weights that add up to 1.
     brush: Vec<(isize, f64)>,
-    /// How many columns and rows the radius reaches.
+    /// The radius in columns and rows.
     reach: [usize; 2],
 }
 
-/// The cell that a place lies in, and where in it.
+/// A cell and the position in it.
 #[derive(Clone, Copy)]
-struct Place {
+struct CellPosition {
     c: usize,
     r: usize,
     u: f64,
     v: f64,
 }
 
-impl<'a> Ground<'a> {
-    fn new(rain: &'a HydraulicErosion, terrain: &'a Heightfield) -> Self {
+impl<'a> DropSimulation<'a> {
+    fn new(settings: &'a HydraulicErosion, terrain: &'a Heightfield) -> Self {
         let grid = terrain.grid();
         let spacing_m = [grid.spacing_x_m(), grid.spacing_z_m()];
-        // Drops that took up ground at single samples would dig holes.
-        let radius_m = rain.radius_m.max(LEAST_RADIUS * spacing_m[0].max(spacing_m[1]));
-        let reach = spacing_m.map(|spacing_m| (radius_m / spacing_m).min(WIDEST) as isize);
+        // Eroding single samples would dig holes.
+        let radius_m = settings.radius_m.max(MIN_RADIUS * spacing_m[0].max(spacing_m[1]));
+        let reach = spacing_m.map(|spacing_m| (radius_m / spacing_m).min(MAX_RADIUS) as isize);
         let mut brush = Vec::new();
         for south in -reach[1]..=reach[1] {
             for east in -reach[0]..=reach[0] {
@@ -117,43 +120,43 @@ impl<'a> Ground<'a> {
         let sum: f64 = brush.iter().map(|(_, weight)| weight).sum();
         brush.iter_mut().for_each(|(_, weight)| *weight /= sum);
         let reach = reach.map(isize::unsigned_abs);
-        Self { rain, terrain, spacing_m, step_m: spacing_m[0].min(spacing_m[1]), brush, reach }
+        Self { settings, terrain, spacing_m, step_m: spacing_m[0].min(spacing_m[1]), brush, reach }
     }
 
-    /// Where a point in metres lies; `None` beyond the border.
-    fn place(&self, [x_m, z_m]: [f64; 2]) -> Option<Place> {
+    /// The cell of a point in metres; `None` beyond the border.
+    fn position(&self, [x_m, z_m]: [f64; 2]) -> Option<CellPosition> {
         let grid = self.terrain.grid();
         let (x, z) = (x_m / self.spacing_m[0], z_m / self.spacing_m[1]);
         let (most_x, most_z) = ((grid.width() - 1) as f64, (grid.height() - 1) as f64);
-        // Written so that it also fails for what is no number.
+        // Written so that NaN fails too.
         if !(x >= 0.0 && z >= 0.0 && x <= most_x && z <= most_z) {
             return None;
         }
         let (c, r) = ((x as usize).min(grid.width() - 2), (z as usize).min(grid.height() - 2));
-        Some(Place { c, r, u: x - c as f64, v: z - r as f64 })
+        Some(CellPosition { c, r, u: x - c as f64, v: z - r as f64 })
     }
 
     /// The heights at the corners of a cell.
-    fn corners(&self, Place { c, r, .. }: Place) -> [f64; 4] {
+    fn corners(&self, CellPosition { c, r, .. }: CellPosition) -> [f64; 4] {
         [(c, r), (c + 1, r), (c, r + 1), (c + 1, r + 1)].map(|at| f64::from(self.terrain[at]))
     }
 
-    fn height(&self, place: Place) -> f64 {
-        let ([a, b, c, d], Place { u, v, .. }) = (self.corners(place), place);
+    fn height(&self, position: CellPosition) -> f64 {
+        let ([a, b, c, d], CellPosition { u, v, .. }) = (self.corners(position), position);
         (a + (b - a) * u) * (1.0 - v) + (c + (d - c) * u) * v
     }
 
     /// The gradient, metres per metre eastward and southward.
-    fn gradient(&self, place: Place) -> [f64; 2] {
-        let ([a, b, c, d], Place { u, v, .. }) = (self.corners(place), place);
+    fn gradient(&self, position: CellPosition) -> [f64; 2] {
+        let ([a, b, c, d], CellPosition { u, v, .. }) = (self.corners(position), position);
         let east = (b - a) * (1.0 - v) + (d - c) * v;
         let south = (c - a) * (1.0 - u) + (d - b) * u;
         [east / self.spacing_m[0], south / self.spacing_m[1]]
     }
 
-    /// Lays down so many units at the corners around a place.
-    fn lay(&self, place: Place, units: i64, changes: &mut Changes) {
-        let (Place { c, r, u, v }, width) = (place, self.terrain.grid().width());
+    /// Adds units at the corners of the cell.
+    fn add_to_corners(&self, position: CellPosition, units: i64, changes: &mut Changes) {
+        let (CellPosition { c, r, u, v }, width) = (position, self.terrain.grid().width());
         let first = (r * width + c) as u32;
         let width = width as u32;
         let mut rest = units;
@@ -166,13 +169,13 @@ impl<'a> Ground<'a> {
         changes.push((first, rest));
     }
 
-    /// Adds so many units around the sample nearest to a place; where the border cuts the radius off, at its corners.
-    fn spread(&self, place: Place, units: i64, changes: &mut Changes) {
+    /// Adds units around the nearest sample; where the border intersects the radius, at the corners of the cell.
+    fn spread(&self, position: CellPosition, units: i64, changes: &mut Changes) {
         let (width, height) = (self.terrain.grid().width(), self.terrain.grid().height());
-        let (c, r) = (place.c + usize::from(place.u >= 0.5), place.r + usize::from(place.v >= 0.5));
+        let (c, r) = (position.c + usize::from(position.u >= 0.5), position.r + usize::from(position.v >= 0.5));
         let [reach_x, reach_z] = self.reach;
         if c < reach_x || r < reach_z || c + reach_x >= width || r + reach_z >= height {
-            return self.lay(place, units, changes);
+            return self.add_to_corners(position, units, changes);
         }
         let nearest = r * width + c;
         let mut rest = units;
@@ -184,85 +187,81 @@ impl<'a> Ground<'a> {
         changes.push((nearest as u32, rest));
     }
 
-    /// Lets a drop run from a point in metres; returns the units that it carries over the border.
+    /// Simulates a drop from a point in metres and returns the units of sediment that it carries over the border.
     fn run(&self, mut at_m: [f64; 2], changes: &mut Changes) -> i64 {
-        let rain = self.rain;
-        let Some(mut place) = self.place(at_m) else { return 0 };
-        let ([mut east, mut south], mut speed, mut water, mut upsample) = ([0.0; 2], 1.0, 1.0, 0_i64);
-        for step in 0..rain.life {
-            let [slope_east, slope_south] = self.gradient(place);
-            let turn = 1.0 - rain.inertia;
-            east = east * rain.inertia - slope_east * turn;
-            south = south * rain.inertia - slope_south * turn;
+        let settings = self.settings;
+        let Some(mut position) = self.position(at_m) else { return 0 };
+        let ([mut east, mut south], mut speed, mut water, mut sediment) = ([0.0; 2], 1.0, 1.0, 0_i64);
+        for step in 0..settings.life {
+            let [slope_east, slope_south] = self.gradient(position);
+            let turn = 1.0 - settings.inertia;
+            east = east * settings.inertia - slope_east * turn;
+            south = south * settings.inertia - slope_south * turn;
             let length = libm::hypot(east, south);
             if length <= 1e-9 {
                 break;
             }
             (east, south) = (east / length, south / length);
             at_m = [at_m[0] + east * self.step_m, at_m[1] + south * self.step_m];
-            let Some(next) = self.place(at_m) else { return upsample };
-            let fall_m = self.height(place) - self.height(next);
+            let Some(next) = self.position(at_m) else { return sediment };
+            let fall_m = self.height(position) - self.height(next);
             let slope = fall_m / self.step_m;
-            // Towards its end a drop lays down all that it carries, bit by bit.
-            let strength = speed * water * (2.0 * f64::from(rain.life - step) / f64::from(rain.life)).min(1.0);
-            let can_carry = units(slope.max(LEAST_SLOPE) * strength * rain.capacity * self.step_m);
+            // Over the second half of its lifetime the drop gradually deposits all its sediment.
+            let strength = speed * water * (2.0 * f64::from(settings.life - step) / f64::from(settings.life)).min(1.0);
+            let capacity = units(slope.max(MIN_SLOPE) * strength * settings.capacity * self.step_m);
             if fall_m < 0.0 {
-                // Uphill: fills the dent behind it, as far as it can.
-                let laid = upsample.min(units(-fall_m));
-                self.spread(place, laid, changes);
-                upsample -= laid;
-            } else if upsample > can_carry {
-                let laid = ((upsample - can_carry) as f64 * rain.deposition) as i64;
-                let laid = laid.min(units(fall_m.max(LEAST_LAID * self.step_m)));
-                self.spread(place, laid, changes);
-                upsample -= laid;
+                // Uphill: fill the dent as far as possible.
+                let deposited = sediment.min(units(-fall_m));
+                self.spread(position, deposited, changes);
+                sediment -= deposited;
+            } else if sediment > capacity {
+                let deposited = ((sediment - capacity) as f64 * settings.deposition) as i64;
+                let deposited = deposited.min(units(fall_m.max(MAX_LEVEL_DEPOSIT * self.step_m)));
+                self.spread(position, deposited, changes);
+                sediment -= deposited;
             } else {
-                // Never so much that the drop would stand lower than where it runs to.
-                let more_m = to_exact_metres(can_carry - upsample) * rain.erosion;
-                let taken = units(more_m.min(0.25 * fall_m));
-                self.spread(place, -taken, changes);
-                upsample += taken;
+                // Limited so that the eroded place does not become lower than the next one.
+                let eroded_m = to_exact_metres(capacity - sediment) * settings.erosion;
+                let eroded = units(eroded_m.min(0.25 * fall_m));
+                self.spread(position, -eroded, changes);
+                sediment += eroded;
             }
-            speed = (speed * speed + slope * GRAVITY).max(0.0).sqrt().min(FASTEST);
-            water *= 1.0 - rain.evaporation;
-            place = next;
+            speed = (speed * speed + slope * GRAVITY).max(0.0).sqrt().min(MAX_SPEED);
+            water *= 1.0 - settings.evaporation;
+            position = next;
         }
-        self.spread(place, upsample, changes);
+        self.spread(position, sediment, changes);
         0
     }
 }
 
-/// Drops do not become faster, however far they fall.
-const FASTEST: f64 = 3.0;
-
 impl HydraulicErosion {
-    /// A rain on the land; returns the units that are carried over the border.
+    /// Simulates a rainfall and returns the units of sediment that are lost over the border.
     fn rain(&self, terrain: &mut Heightfield, iteration: u32, context: &EvalContext) -> Result<i64, Cancelled> {
         let grid = terrain.grid();
         let extent = grid.extent();
         let mut draw = context.stream.at(u64::from(iteration));
         let longer = grid.width().max(grid.height());
         let mut left = (f64::from(self.drops) * grid.samples() as f64 / (longer * longer) as f64).ceil() as usize;
-        let shower = ((SHOWER * grid.samples() as f64).ceil() as usize).max(1);
+        let batch = ((BATCH * grid.samples() as f64).ceil() as usize).max(1);
         let mut sums = vec![0_i64; grid.samples()];
-        let mut gone = 0;
+        let mut lost = 0;
         while left > 0 {
-            let drops: Vec<[f64; 2]> = (0..left.min(shower))
-                .map(|_| [draw.unit() * extent.width_m, draw.unit() * extent.depth_m])
-                .collect();
+            let drops: Vec<[f64; 2]> =
+                (0..left.min(batch)).map(|_| [draw.unit() * extent.width_m, draw.unit() * extent.depth_m]).collect();
             left -= drops.len();
-            let ground = Ground::new(self, terrain);
+            let simulation = DropSimulation::new(self, terrain);
             let of_drops = |drops: &[[f64; 2]]| {
                 let mut changes = Changes::new();
-                let gone: i64 = drops.iter().map(|drop| ground.run(*drop, &mut changes)).sum();
-                context.progress.check().map(|()| (changes, gone))
+                let lost: i64 = drops.iter().map(|drop| simulation.run(*drop, &mut changes)).sum();
+                context.progress.check().map(|()| (changes, lost))
             };
             let changed: Vec<(Changes, i64)> =
-                drops.par_chunks(AT_ONCE).map(of_drops).collect::<Result<_, Cancelled>>()?;
+                drops.par_chunks(CHECK_EVERY).map(of_drops).collect::<Result<_, Cancelled>>()?;
             for (sample, units) in changed.iter().flat_map(|(changes, _)| changes) {
                 sums[*sample as usize] += units;
             }
-            gone += changed.iter().map(|(_, gone)| gone).sum::<i64>();
+            lost += changed.iter().map(|(_, lost)| lost).sum::<i64>();
             for (sample, _) in changed.iter().flat_map(|(changes, _)| changes) {
                 let sum = std::mem::take(&mut sums[*sample as usize]);
                 if sum != 0 {
@@ -272,12 +271,9 @@ impl HydraulicErosion {
             }
             context.progress.check()?;
         }
-        Ok(gone)
+        Ok(lost)
     }
 }
-
-/// Drops that a thread follows between two looks at the monitor.
-const AT_ONCE: usize = 8;
 
 impl Operation for HydraulicErosion {
     const KEY: &'static str = "hydraulic_erosion";
@@ -299,7 +295,7 @@ impl Operation for HydraulicErosion {
         Grid::fitted(grid.extent(), self.reference_samples as usize)
     }
 
-    /// The land below, the land, and sums of twice the size.
+    /// The terrain below, the result, and the sums, which are twice as large.
     fn peak_maps(&self, _grid: Grid) -> f64 {
         4.5
     }
@@ -309,10 +305,7 @@ impl Operation for HydraulicErosion {
     }
 
     fn evaluate(&self, context: &EvalContext, until: u32, resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
-        let (done, mut terrain) = match resume {
-            Some(keyframe) => (keyframe.iteration, keyframe.terrain.copied(context.progress)?),
-            None => (0, context.heights_below()?),
-        };
+        let (done, mut terrain) = context.resume_or_below(resume)?;
         let counter = context.progress.counter((until - done) as usize);
         for iteration in done + 1..=until {
             self.rain(&mut terrain, iteration, context)?;
@@ -328,77 +321,83 @@ impl Operation for HydraulicErosion {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{raised, resumed};
+    use super::super::testing::{evaluated, resumed};
     use super::*;
     use crate::engine::fault::quantized_displacement;
     use crate::engine::heightfield::Extent;
     use crate::engine::inputs::Inputs;
-    use crate::engine::progress::Progress;
     use crate::engine::operations::faults::Faults;
+    use crate::engine::progress::Progress;
     use crate::engine::random::Stream;
 
     fn hills(side: usize) -> Heightfield {
         let grid = Grid::new(Extent { width_m: 2000.0, depth_m: 1500.0 }, side, side);
-        raised(&Faults { count: 150, ..Default::default() }, grid, None, 150)
+        evaluated(&Faults { count: 150, ..Default::default() }, grid, None, 150)
     }
 
     #[test]
-    fn a_drop_on_a_slope_takes_up_what_it_lays_down() {
+    fn a_drop_on_a_slope_deposits_what_it_erodes() {
         let slope = Heightfield::from_fn(Grid::new(Extent { width_m: 640.0, depth_m: 640.0 }, 65, 65), |c, _| c as f32);
         let rain = HydraulicErosion { evaporation: 0.2, life: 20, ..Default::default() };
-        let ground = Ground::new(&rain, &slope);
+        let simulation = DropSimulation::new(&rain, &slope);
         let mut changes = Changes::new();
-        assert_eq!(ground.run([320.0, 320.0], &mut changes), 0);
+        assert_eq!(simulation.run([320.0, 320.0], &mut changes), 0);
         assert_eq!(changes.iter().map(|(_, units)| units).sum::<i64>(), 0);
         let taken: i64 = changes.iter().map(|(_, units)| *units).filter(|units| *units < 0).sum();
         assert!(taken < -to_units(0.01), "{taken}");
-        // It runs straight down to the west, so nothing changes in the east or far to the side.
+        // It runs straight down to the west, so nothing changes in the east or far to the sides.
         for (sample, _) in changes.iter().filter(|(_, units)| *units != 0) {
             let (c, r) = (sample % 65, sample / 65);
             assert!((8..=35).contains(&c) && r.abs_diff(32) <= 3, "({c}, {r})");
         }
-        // Near the border it leaves with what it has taken up.
+        // Near the border it leaves the map with its sediment.
         changes.clear();
-        let gone = ground.run([60.0, 320.0], &mut changes);
+        let gone = simulation.run([60.0, 320.0], &mut changes);
         assert!(gone > 0 && gone == -changes.iter().map(|(_, units)| units).sum::<i64>());
     }
 
     #[test]
-    fn level_ground_stays_as_it_is() {
+    fn level_terrain_is_unchanged() {
         let level = Heightfield::from_fn(Grid::new(Extent { width_m: 64.0, depth_m: 64.0 }, 33, 33), |_, _| 55.5);
-        assert_eq!(raised(&HydraulicErosion::default(), level.grid(), Some(&level), 5), level);
+        assert_eq!(evaluated(&HydraulicErosion::default(), level.grid(), Some(&level), 5), level);
     }
 
     #[test]
-    fn what_leaves_the_ground_lies_elsewhere_or_is_carried_away() {
+    fn mass_is_conserved_except_for_sediment_lost_over_the_border() {
         let terrain = hills(129);
         let (inputs, progress) = (Inputs::default(), Progress::new());
-        let context =
-            EvalContext { grid: terrain.grid(), below: None, stream: Stream::new(2, 1), inputs: &inputs, progress: &progress };
-        // On the displacement grid, so that adding units loses nothing to rounding.
-        let mut washed = Heightfield::from_fn(terrain.grid(), |c, r| quantized_displacement(f64::from(terrain[(c, r)])) as f32);
+        let context = EvalContext {
+            grid: terrain.grid(),
+            below: None,
+            stream: Stream::new(2, 1),
+            inputs: &inputs,
+            progress: &progress,
+        };
+        // Quantized, so that adding units loses nothing to rounding.
+        let mut eroded =
+            Heightfield::from_fn(terrain.grid(), |c, r| quantized_displacement(f64::from(terrain[(c, r)])) as f32);
         let sum = |terrain: &Heightfield| terrain.heights().iter().copied().map(f64::from).sum::<f64>();
-        let before = sum(&washed);
-        let unwashed = washed.clone();
-        let mut gone = 0;
+        let before = sum(&eroded);
+        let uneroded = eroded.clone();
+        let mut lost = 0;
         for iteration in 1..=10 {
-            gone += HydraulicErosion::default().rain(&mut washed, iteration, &context).expect("not cancelled");
+            gone += HydraulicErosion::default().rain(&mut eroded, iteration, &context).expect("not cancelled");
         }
         let [low, high] = terrain.min_max();
-        let lost = before - sum(&washed) - to_exact_metres(gone);
+        let lost = before - sum(&eroded) - to_exact_metres(gone);
         assert!(gone > 0);
         assert!(lost.abs() <= 1e-6 * f64::from(high - low) * terrain.grid().samples() as f64, "{lost} m");
         let moved: f64 =
-            washed.heights().iter().zip(unwashed.heights()).map(|(a, b)| f64::from((a - b).abs())).sum::<f64>();
+            eroded.heights().iter().zip(uneroded.heights()).map(|(a, b)| f64::from((a - b).abs())).sum::<f64>();
         assert!(moved > 100.0 * lost.abs() && moved > 100.0, "{moved} m moved");
     }
 
     #[test]
-    fn rain_goes_on_from_a_keyframe_as_if_it_had_not_stopped() {
+    fn resuming_from_a_keyframe_is_bit_identical() {
         let (rain, flat) = (HydraulicErosion::default(), hills(65));
-        let third = raised(&rain, flat.grid(), Some(&flat), 3);
+        let third = evaluated(&rain, flat.grid(), Some(&flat), 3);
         let on = resumed(&rain, Keyframe { iteration: 3, terrain: &third }, 5);
-        assert_eq!(on, raised(&rain, flat.grid(), Some(&flat), 5));
+        assert_eq!(on, evaluated(&rain, flat.grid(), Some(&flat), 5));
         assert_ne!(on, third);
     }
 }

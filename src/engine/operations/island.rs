@@ -1,29 +1,30 @@
-//! Land that falls off into a sea around the middle of the world.
+//! Turns the terrain into an island in the middle of the map.
 
-use super::{Keyframe, Operation, Role, EvalContext};
+use super::operation::{EvalContext, Keyframe, Operation, Role};
 use crate::engine::heightfield::Heightfield;
-use crate::engine::progress::Cancelled;
 use crate::engine::parameters::{Spec, parameters};
+use crate::engine::progress::Cancelled;
 use crate::engine::rounding::smoothstep;
 
 parameters! {
-    /// Makes an island of the land: around the middle it stays, farther out it falls off to the bed of a sea.
+    /// Turns the terrain into an island. The middle of the map is unchanged; farther out the terrain falls off to the
+    /// sea floor.
     pub struct Island {
-        /// How far from the middle the land has fallen half way, as a share of the way to the border: an ellipse in an
-        /// oblong world.
+        /// Distance from the middle at which the terrain has fallen half way, as a fraction of the distance to the
+        /// border.
         size: f64 = 0.72, Spec::number("Size", 0.01, 2.0).slider(0.2, 1.2);
-        /// How gently it falls: 0 is a cliff, at 1 the slope begins in the middle.
+        /// How gradually the terrain falls off. 0 makes a cliff; at 1 the slope starts in the middle.
         softness: f64 = 0.35, Spec::number("Softness", 0.0, 1.0);
-        /// The height from which the depth is measured: that of the water.
+        /// Height of the sea, from which its depth is measured.
         sea_m: f64 = 0.0, Spec::number("Sea level", -20_000.0, 100_000.0).slider(-500.0, 1000.0).unit("m").fixed();
-        /// How deep below the sea level its bed lies.
-        depth_m: f64 = 80.0, Spec::number("Depth", 0.0, 20_000.0).slider(0.0, 1000.0).unit("m");
+        /// Depth of the sea floor below the sea level.
+        depth_m: f64 = 80.0, Spec::number("Sea depth", 0.0, 20_000.0).slider(0.0, 1000.0).unit("m");
     }
 }
 
 impl Island {
-    /// How much of the land is left at a distance from the middle (1: the middle of a side of the world): 1 up to
-    /// size·(1 − softness), 0 from size·(1 + softness) on, and between them 1 − S(t), S the smoothstep 3t² − 2t³.
+    /// The fraction of the terrain's height that remains at a distance from the middle (1: the middle of a side of the
+    /// map): 1 up to size·(1 − softness), 0 from size·(1 + softness) on, in between 1 − S(t) with the smoothstep S.
     fn share(&self, distance: f64) -> f64 {
         let reach = self.size * self.softness;
         if reach == 0.0 {
@@ -46,28 +47,29 @@ impl Operation for Island {
         Role::Modifier
     }
 
-    fn evaluate(&self, context: &EvalContext, _until: u32, _resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
+    fn evaluate(
+        &self,
+        context: &EvalContext,
+        _until: u32,
+        _resume: Option<Keyframe>,
+    ) -> Result<Heightfield, Cancelled> {
         let (grid, extent) = (context.grid, context.grid.extent());
-        let bed_m = self.sea_m - self.depth_m;
+        let floor_m = self.sea_m - self.depth_m;
         let from_middle = |m: f64, side_m: f64| 2.0 * m / side_m - 1.0;
         context.map_heights(|height, c, r| {
             let x = from_middle(grid.x_m(c), extent.width_m);
             let z = from_middle(grid.z_m(r), extent.depth_m);
             let share = self.share((x * x + z * z).sqrt());
-            if share < 1.0 { (bed_m + share * (f64::from(height) - bed_m)) as f32 } else { height }
+            if share < 1.0 { (floor_m + share * (f64::from(height) - floor_m)) as f32 } else { height }
         })
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::shaped;
+    use super::super::testing::modified;
     use super::*;
     use crate::engine::heightfield::{Extent, Grid};
-
-    fn terrain(island: &Island, below: &Heightfield) -> Heightfield {
-        shaped(island, below)
-    }
 
     fn level(height: f32) -> Heightfield {
         let grid = Grid::new(Extent { width_m: 1600.0, depth_m: 400.0 }, 17, 9);
@@ -75,32 +77,33 @@ mod tests {
     }
 
     #[test]
-    fn a_fall_by_hand() {
-        // From the middle east in eighths of the way: land to ½·½ = ¼, half way at ½, sea from ¾ on; S(¼) = 5/32.
+    fn a_falloff_by_hand() {
+        // Eastward from the middle in eighths: unchanged up to ½·½ = ¼, half way at ½, sea floor from ¾ on; S(¼) =
+        // 5/32.
         let island = Island { size: 0.5, softness: 0.5, sea_m: 10.0, depth_m: 50.0 };
-        let terrain = terrain(&island, &level(280.0));
+        let terrain = modified(&island, &level(280.0));
         assert_eq!(&terrain.row(4)[8..], [280.0, 280.0, 280.0, 230.0, 120.0, 10.0, -40.0, -40.0, -40.0]);
-        // The same from the middle south, in quarters, though the world is oblong.
+        // Southward from the middle in quarters it is the same, although the map is oblong.
         let south: Vec<f32> = (4..9).map(|r| terrain[(8, r)]).collect();
         assert_eq!(south, [280.0, 280.0, 120.0, -40.0, -40.0]);
     }
 
     #[test]
-    fn without_softness_it_is_a_cliff() {
+    fn without_softness_the_falloff_is_a_cliff() {
         let island = Island { size: 0.5, softness: 0.0, sea_m: 0.0, depth_m: 7.0 };
-        assert_eq!(&terrain(&island, &level(5.0)).row(4)[8..], [5.0, 5.0, 5.0, 5.0, 5.0, -7.0, -7.0, -7.0, -7.0]);
+        assert_eq!(&modified(&island, &level(5.0)).row(4)[8..], [5.0, 5.0, 5.0, 5.0, 5.0, -7.0, -7.0, -7.0, -7.0]);
     }
 
     #[test]
-    fn the_default_has_sea_all_around() {
-        let terrain = terrain(&Island::default(), &level(100.0));
+    fn the_default_is_surrounded_by_sea() {
+        let terrain = modified(&Island::default(), &level(100.0));
         assert_eq!(terrain[(8, 4)], 100.0);
         assert!((0..17).all(|c| terrain[(c, 0)] == -80.0 && terrain[(c, 8)] == -80.0));
         assert!((0..9).all(|r| terrain[(0, r)] == -80.0 && terrain[(16, r)] == -80.0));
     }
 
     #[test]
-    fn land_at_the_height_of_the_bed_stays_level() {
-        assert_eq!(terrain(&Island::default(), &level(-80.0)), level(-80.0));
+    fn terrain_at_the_height_of_the_sea_floor_stays_level() {
+        assert_eq!(modified(&Island::default(), &level(-80.0)), level(-80.0));
     }
 }

@@ -1,46 +1,46 @@
-//! Any 3 × 3 or 5 × 5 matrix laid over every place of the land.
+//! A convolution with a 3 × 3 or 5 × 5 kernel.
 //!
-//! After the Lighthouse3D terrain tutorial, "Matrix filters". A correlation, the matrix as it is written on the map, north
-//! on top: y(x, z) = Σ kᵢⱼ·h(x + (j − m)·Δr, z + (i − m)·Δr), with m the middle and Δr the reference spacing. Beyond
-//! the border the nearest height stands.
+//! After the Lighthouse3D terrain tutorial, "Matrix filters". Strictly a correlation, with the kernel as it is written
+//! on the map, north on top: y(x, z) = Σ kᵢⱼ·h(x + (j − m)·Δr, z + (i − m)·Δr), with the middle m and the reference
+//! spacing Δr. The border sample continues beyond the border.
 //!
-//! The numbers of the matrix lie Δr apart at every resolution, in metres and alike along both axes. Where a place lies
-//! between samples, the height there is taken as bilinear. On a grid of which the reference grid is a part, these are
-//! the very samples that the reference grid has, so that both agree to the bit. A grid coarser than the reference does
-//! not know what is between its samples: there a cliff is changed less, but over the whole gap in which it lies, and
-//! many passes of a matrix that smooths reach further than they would on the reference grid.
+//! The kernel's numbers are Δr metres apart along both axes at every resolution. Between samples the height is
+//! interpolated bilinearly. A grid that contains the reference grid reads exactly the reference grid's samples, so that
+//! both agree bit for bit. A grid coarser than the reference grid lacks the detail between its samples: there a cliff
+//! is changed less, but over the whole gap in which it is, and many passes of a smoothing kernel reach further than on
+//! the reference grid.
 
 use rayon::prelude::*;
 
-use super::{Keyframe, Operation, Role, EvalContext};
-use crate::engine::heightfield::{Grid, MAX_HEIGHT_M, Heightfield};
-use crate::engine::progress::Cancelled;
+use super::operation::{EvalContext, Keyframe, Operation, Role};
+use crate::engine::heightfield::{Grid, Heightfield, MAX_HEIGHT_M};
 use crate::engine::parameters::{Matrix, Spec, parameters};
+use crate::engine::progress::Cancelled;
 
 parameters! {
-    /// Lays a small matrix of numbers over every place of the land and adds up the heights under it: smooths, sharpens,
-    /// embosses or finds edges, as the numbers say.
+    /// Convolves the terrain with a small kernel that smooths, sharpens, embosses or detects edges, depending on its
+    /// numbers.
     pub struct KernelFilter {
-        /// What each height around a place counts for in its new height, north on top: equal numbers smooth the land, a
-        /// large one in the middle of negative ones sharpens its edges.
+        /// Weights of the heights around a point, north on top. Equal numbers smooth; a large number surrounded by
+        /// negative ones sharpens.
         kernel: Matrix = Matrix::three([[0.0, -1.0, 0.0], [-1.0, 6.0, -1.0], [0.0, -1.0, 0.0]]),
             Spec::number("Kernel", -1000.0, 1000.0).slider(-10.0, 10.0);
-        /// Whether the numbers are divided by their sum, so that the land keeps its height; numbers that add up to
-        /// nothing stay as they are.
+        /// Divides the numbers by their sum, so that the terrain keeps its height. Numbers that add up to zero are used
+        /// unchanged.
         normalise: bool = true, Spec::new("Normalise");
-        /// The samples along the longer side whose spacing is the distance between the numbers, at every size, so that
-        /// the land stays the same: more samples change finer forms.
+        /// Samples along the longer side whose spacing is the distance between the kernel's numbers, so that the result
+        /// does not depend on the resolution of the map. Higher values affect finer features.
         reference_samples: u32 = 257,
-            Spec::number("Reference samples", 2.0, 65_537.0).slider(65.0, 4097.0).logarithmic().fixed();
-        /// How many times the land is filtered.
+            Spec::number("Reference resolution", 2.0, 65_537.0).slider(65.0, 4097.0).logarithmic().fixed();
+        /// How many times the filter is applied.
         passes: u32 = 2, Spec::number("Passes", 0.0, 10_000.0).slider(0.0, 20.0);
     }
 }
 
-/// A sum below this share of what it would be without the signs is nothing but rounding.
-const LEAST_SUM: f64 = 1e-9;
+/// A sum below this fraction of the sum of absolute values counts as zero: it is only rounding.
+const MIN_SUM: f64 = 1e-9;
 
-/// A place between two samples of an axis, and how far it lies towards the second.
+/// A position between two samples of an axis; `part` is the fraction of the way to the second.
 #[derive(Clone, Copy, Debug)]
 struct Between {
     near: usize,
@@ -49,7 +49,7 @@ struct Between {
 }
 
 impl Between {
-    /// The place `offset` samples from sample `i` of `count`; beyond the border, the border.
+    /// The position `offset` samples from sample `i` of `count`, clamped to the border.
     fn new(i: usize, offset: f64, count: usize) -> Self {
         let position = (i as f64 + offset).clamp(0.0, (count - 1) as f64);
         let near = position as usize;
@@ -57,32 +57,32 @@ impl Between {
     }
 }
 
-/// What a thread works in.
+/// The buffers of a thread.
 #[derive(Debug, Default)]
 struct Workspace {
-    /// The land under each row of the matrix.
+    /// The heights under each row of the kernel.
     under: Vec<Vec<f64>>,
-    /// What a column of the matrix adds up to, not yet moved to its place.
+    /// The sum over a column of the kernel, before the offset to its position.
     column: Vec<f64>,
     sums: Vec<f64>,
 }
 
-/// A matrix made ready for one grid.
+/// A kernel prepared for one grid.
 #[derive(Debug)]
 struct Kernel {
     /// Row by row, from north to south.
     rows: Vec<Vec<f64>>,
-    /// For each column of the matrix, where each column of the map finds its height.
+    /// For each column of the kernel, where each column of the map reads its height.
     across: Vec<Vec<Between>>,
-    /// Samples from a row of the matrix to the next.
+    /// The distance between rows of the kernel, in samples.
     lag_z: f64,
 }
 
 impl Kernel {
     fn new(filter: &KernelFilter, grid: Grid) -> Self {
         let numbers = || filter.kernel.rows().flatten();
-        let (sum, whole): (f64, f64) = (numbers().sum(), numbers().map(|number| number.abs()).sum());
-        let divisor = if filter.normalise && sum.abs() > LEAST_SUM * whole { sum } else { 1.0 };
+        let (sum, absolute_sum): (f64, f64) = (numbers().sum(), numbers().map(|number| number.abs()).sum());
+        let divisor = if filter.normalise && sum.abs() > MIN_SUM * absolute_sum { sum } else { 1.0 };
         let extent = grid.extent();
         let longer_m = extent.width_m.max(extent.depth_m);
         let lag = |side_m: f64, count: usize| {
@@ -100,15 +100,14 @@ impl Kernel {
         }
     }
 
-    /// Row `r` of the land under the matrix.
-    fn filter_row(&self, terrain: &[f32], r: usize, row: &mut [f32], space: &mut Workspace) {
+    /// Filters row `r` of the heights into `row`.
+    fn filter_row(&self, heights: &[f32], r: usize, row: &mut [f32], space: &mut Workspace) {
         let (width, side) = (row.len(), self.rows.len());
         let Workspace { under, column, sums } = space;
         under.resize_with(side, Vec::new);
         for (i, under) in under.iter_mut().enumerate() {
-            let Between { near, far, part } =
-                Between::new(r, from_middle(i, side) * self.lag_z, terrain.len() / width);
-            let (near, far) = (&terrain[near * width..][..width], &terrain[far * width..][..width]);
+            let Between { near, far, part } = Between::new(r, from_middle(i, side) * self.lag_z, heights.len() / width);
+            let (near, far) = (&heights[near * width..][..width], &heights[far * width..][..width]);
             let between = |(near, far): (&f32, &f32)| f64::from(*near) + part * (f64::from(*far) - f64::from(*near));
             under.clear();
             under.extend(near.iter().zip(far).map(between));
@@ -132,7 +131,7 @@ impl Kernel {
     }
 }
 
-/// How many rows or columns of the matrix lie from the middle to number `i`, southward or eastward.
+/// The offset of row or column `i` of the kernel from the middle.
 fn from_middle(i: usize, side: usize) -> f64 {
     i as f64 - (side / 2) as f64
 }
@@ -145,12 +144,17 @@ impl Operation for KernelFilter {
         Role::Modifier
     }
 
-    /// From the second pass on one land is made of another, beside the land below.
+    /// More than one pass needs two buffers besides the terrain below.
     fn peak_maps(&self, _grid: Grid) -> f64 {
         if self.passes > 1 { 3.0 } else { 2.0 }
     }
 
-    fn evaluate(&self, context: &EvalContext, _until: u32, _resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
+    fn evaluate(
+        &self,
+        context: &EvalContext,
+        _until: u32,
+        _resume: Option<Keyframe>,
+    ) -> Result<Heightfield, Cancelled> {
         let kernel = Kernel::new(self, context.grid);
         let (width, height) = (context.grid.width(), context.grid.height());
         let counter = context.progress.counter(self.passes as usize * height);
@@ -177,16 +181,11 @@ impl Operation for KernelFilter {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{rough, shaped};
+    use super::super::testing::{modified, rough_terrain};
     use super::*;
     use crate::engine::heightfield::Extent;
-    use crate::engine::inputs::Inputs;
-    use crate::engine::progress::Progress;
-    use crate::engine::operations::faults::Faults;
-    use crate::engine::recipe::{Recipe, Step};
-    use crate::engine::stack;
 
-    /// A filter whose numbers lie one sample of a map of that side apart.
+    /// A filter whose numbers are one sample apart on a map of that side.
     fn filter(kernel: Matrix, side: usize) -> KernelFilter {
         KernelFilter { kernel, normalise: false, reference_samples: side as u32, passes: 1 }
     }
@@ -195,7 +194,7 @@ mod tests {
         Grid::new(Extent { width_m: 960.0, depth_m: 960.0 }, side, side)
     }
 
-    /// 1 in the column and row of the matrix, 0 elsewhere.
+    /// A kernel with 1 at the given position and 0 elsewhere.
     fn one_at(column: usize, row: usize) -> Matrix {
         let mut rows = [[0.0; 3]; 3];
         rows[row][column] = 1.0;
@@ -211,32 +210,33 @@ mod tests {
     }
 
     #[test]
-    fn a_single_one_copies_the_neighbour_that_it_lies_on() {
-        let terrain = rough(grid(17));
-        assert_eq!(shaped(&filter(one_at(1, 1), 17), &terrain), terrain);
+    fn a_single_one_copies_that_neighbour() {
+        let terrain = rough_terrain(grid(17));
+        assert_eq!(modified(&filter(one_at(1, 1), 17), &terrain), terrain);
         for (column, row) in [(1, 0), (0, 1), (2, 1), (1, 2), (0, 0), (2, 0)] {
             let near = |i: usize, number: usize| (i + number).saturating_sub(1).min(16);
             let expected = Heightfield::from_fn(grid(17), |c, r| terrain[(near(c, column), near(r, row))]);
-            assert_eq!(shaped(&filter(one_at(column, row), 17), &terrain), expected, "column {column}, row {row}");
+            assert_eq!(modified(&filter(one_at(column, row), 17), &terrain), expected, "column {column}, row {row}");
         }
     }
 
     #[test]
-    fn a_peak_spreads_as_the_binomial_says() {
+    fn a_peak_becomes_the_binomial_kernel() {
         let peak = Heightfield::from_fn(grid(9), |c, r| 16.0 * f32::from(u8::from((c, r) == (4, 3))));
-        let found = shaped(&KernelFilter { normalise: true, ..filter(binomial(), 9) }, &peak);
+        let found = modified(&KernelFilter { normalise: true, ..filter(binomial(), 9) }, &peak);
         assert_eq!(found.row(2), [0.0, 0.0, 0.0, 1.0, 2.0, 1.0, 0.0, 0.0, 0.0]);
         assert_eq!(found.row(3), [0.0, 0.0, 0.0, 2.0, 4.0, 2.0, 0.0, 0.0, 0.0]);
         assert_eq!(found.row(5), [0.0; 9]);
     }
 
     #[test]
-    fn a_matrix_of_five_is_the_plain_sum() {
-        let kernel = std::array::from_fn(|i| std::array::from_fn(|j| ((i * 37 + j * 101 + i * j * 7) % 19) as f64 - 7.5));
+    fn a_5_by_5_kernel_is_the_plain_sum() {
+        let kernel =
+            std::array::from_fn(|i| std::array::from_fn(|j| ((i * 37 + j * 101 + i * j * 7) % 19) as f64 - 7.5));
         let sum: f64 = kernel.iter().flatten().sum();
-        let terrain = rough(grid(13));
+        let terrain = rough_terrain(grid(13));
         for (normalise, divisor) in [(false, 1.0), (true, sum)] {
-            let found = shaped(&KernelFilter { normalise, ..filter(Matrix::five(kernel), 13) }, &terrain);
+            let found = modified(&KernelFilter { normalise, ..filter(Matrix::five(kernel), 13) }, &terrain);
             for (c, r) in (0..13 * 13).map(|at| (at % 13, at / 13)) {
                 let near = |i: usize, number: usize| (i + number).saturating_sub(2).min(12);
                 let numbers = (0..25).map(|at| (at % 5, at / 5));
@@ -249,12 +249,12 @@ mod tests {
     }
 
     #[test]
-    fn between_samples_the_land_is_bilinear_and_square_in_metres() {
-        // Columns 2 m apart, rows 3 m: numbers 40/16 = 2.5 m apart lie 1.25 columns and ⅚ of a row away.
+    fn heights_between_samples_are_bilinear_and_offsets_are_equal_in_metres() {
+        // Columns are 2 m and rows 3 m apart: numbers 40/16 = 2.5 m apart are 1.25 columns and ⅚ of a row away.
         let grid = Grid::new(Extent { width_m: 40.0, depth_m: 30.0 }, 21, 11);
-        let terrain = rough(grid);
+        let terrain = rough_terrain(grid);
         for (column, row, east_m, south_m) in [(2, 1, 2.5, 0.0), (1, 0, 0.0, -2.5), (0, 2, -2.5, 2.5)] {
-            let found = shaped(&filter(one_at(column, row), 17), &terrain);
+            let found = modified(&filter(one_at(column, row), 17), &terrain);
             for (c, r) in (0..grid.samples()).map(|at| (at % 21, at / 21)) {
                 let expected = terrain.height_at(grid.x_m(c) + east_m, grid.z_m(r) + south_m);
                 assert!((found[(c, r)] - expected).abs() < 1e-2, "{c}, {r}: {}, not {expected}", found[(c, r)]);
@@ -263,59 +263,22 @@ mod tests {
     }
 
     #[test]
-    fn level_land_stays_level_where_the_sum_is_one() {
+    fn level_terrain_stays_level_if_the_sum_is_one() {
         let level = Heightfield::from_fn(grid(33), |_, _| 123.4);
         for side in [2, 33, 57, 4097] {
-            assert_eq!(shaped(&KernelFilter { passes: 3, ..filter(sharpen(), side) }, &level), level);
-            assert_eq!(shaped(&KernelFilter { reference_samples: side as u32, ..Default::default() }, &level), level);
+            assert_eq!(modified(&KernelFilter { passes: 3, ..filter(sharpen(), side) }, &level), level);
+            assert_eq!(modified(&KernelFilter { reference_samples: side as u32, ..Default::default() }, &level), level);
         }
-        // Numbers that add up to nothing are not divided by it.
+        // Numbers that add up to zero are not normalised.
         let edges = Matrix::three([[0.1, 0.0, -0.1], [0.2, 0.0, -0.2], [0.3, 0.0, -0.3]]);
-        let found = shaped(&KernelFilter { normalise: true, ..filter(edges, 33) }, &level);
+        let found = modified(&KernelFilter { normalise: true, ..filter(edges, 33) }, &level);
         assert!(found.heights().iter().all(|height| height.abs() < 1e-4));
     }
 
     #[test]
-    fn many_passes_of_a_large_matrix_stay_finite() {
+    fn many_passes_of_a_large_kernel_stay_finite() {
         let kernel = Matrix::five([[1000.0, -1000.0, 1000.0, 999.0, 1000.0]; 5]);
-        let found = shaped(&KernelFilter { passes: 40, ..filter(kernel, 33) }, &rough(grid(17)));
+        let found = modified(&KernelFilter { passes: 40, ..filter(kernel, 33) }, &rough_terrain(grid(17)));
         assert!(found.heights().iter().all(|height| height.abs() <= 1e9));
-    }
-
-    /// Fault land under a filter, at 4 samples and at 1 for each sample of a map of that size: RMS over the range.
-    fn difference(filter: &KernelFilter, world: [f64; 2], [width, height]: [usize; 2]) -> f64 {
-        let terrain = |[width, height]: [usize; 2]| {
-            let stack = vec![Step::new(Faults::default()), Step::new(filter.clone())];
-            let mut recipe = Recipe { seed: 5, stack, ..Default::default() };
-            [recipe.world.width_m, recipe.world.depth_m] = world;
-            let grid = Grid::new(recipe.world.extent(), width, height);
-            stack::evaluate(&recipe, grid, None, &Inputs::default(), &Progress::new()).expect("not cancelled")
-        };
-        let (small, large) = (terrain([width, height]), terrain([4 * width - 3, 4 * height - 3]));
-        let places = (0..width * height).map(|i| (i % width, i / width));
-        let squares: f64 = places.map(|(c, r)| f64::from(small[(c, r)] - large[(4 * c, 4 * r)])).map(|d| d * d).sum();
-        let [low, high] = large.min_max();
-        (squares / (width * height) as f64).sqrt() / f64::from(high - low)
-    }
-
-    #[test]
-    fn a_finer_map_has_the_same_land() {
-        let sharpen = |side| KernelFilter { passes: 2, ..filter(sharpen(), side) };
-        let smooth = |reference_samples| KernelFilter { passes: 2, normalise: true, ..filter(binomial(), reference_samples) };
-        // Of the fine map the filter sees, at the places of the coarse one, exactly the samples that the coarse one has.
-        assert_eq!(difference(&smooth(257), [4096.0, 4096.0], [257, 257]), 0.0);
-        assert_eq!(difference(&sharpen(129), [4096.0, 4096.0], [257, 257]), 0.0);
-        // Between samples, and on a map coarser than the reference.
-        for (filter, world, samples) in [
-            (smooth(200), [4096.0, 4096.0], [257, 257]),
-            (smooth(1025), [4096.0, 4096.0], [257, 257]),
-            (smooth(257), [4100.7, 977.3], [257, 62]),
-            (smooth(700), [977.3, 4100.7], [62, 257]),
-            (sharpen(257), [4100.7, 977.3], [257, 62]),
-        ] {
-            let found = difference(&filter, world, samples);
-            println!("{} at {samples:?}: {:.3} %", filter.reference_samples, 100.0 * found);
-            assert!(found < 0.02, "{filter:?} at {samples:?}: {found}");
-        }
     }
 }

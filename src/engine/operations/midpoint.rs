@@ -1,45 +1,45 @@
-//! Mid-point displacement on a lattice of the world: diamond–square.
+//! Midpoint displacement (diamond–square) on a lattice over the map.
 //!
 //! After A. Fournier, D. Fussell, L. Carpenter, "Computer rendering of stochastic models", 1982, and the Lighthouse3D
 //! terrain tutorial: every level halves the lattice and displaces the new points by an amplitude that falls by 2^−H.
 
 use rayon::prelude::*;
 
-use super::{Keyframe, Operation, EvalContext};
+use super::operation::{EvalContext, Keyframe, Operation};
 use crate::engine::heightfield::{Extent, Grid, Heightfield};
-use crate::engine::progress::Cancelled;
 use crate::engine::parameters::{Spec, parameters};
+use crate::engine::progress::Cancelled;
 
 parameters! {
-    /// Makes rough land by displacing the middles of ever smaller squares.
+    /// Builds rough, fractal terrain by displacing the midpoints of ever smaller squares (diamond–square).
     pub struct Midpoint {
-        /// How far the first middles are displaced, up or down.
+        /// Amplitude of the first level: how far its points move up or down at most.
         displacement_m: f64 = 600.0,
             Spec::number("Displacement", 0.0, 100_000.0).slider(1.0, 3000.0).unit("m").logarithmic();
-        /// How smooth the land is (the exponent H): near 0 it is a heap of spikes, near 1 rolling hills.
+        /// Smoothness of the terrain (the Hurst exponent H). Near 0 it is spiky; near 1 it has rolling hills.
         roughness: f64 = 0.9, Spec::number("Smoothness H", 0.0, 2.0).slider(0.1, 1.5);
-        /// How many times the squares are halved: each level adds detail half as large.
+        /// Number of subdivisions. Each level adds detail of half the size.
         levels: u32 = 10, Spec::number("Levels", 1.0, 16.0).slider(1.0, 12.0);
     }
 }
 
-/// A lattice of `cells` squares along each side, each halved `level` times; the same points at every resolution.
+/// The heights at the points of a lattice, which has the same points at every resolution of the map.
 struct Lattice {
     width: usize,
     height: usize,
     heights: Vec<f32>,
 }
 
-/// Squares of the coarsest lattice along the width and the depth: one along the shorter side, and as many along the
-/// longer one as keep them nearly square.
+/// The squares of the coarsest lattice along the width and the depth: one along the shorter side, and along the longer
+/// one as many as keep them nearly square.
 fn cells(extent: Extent) -> [usize; 2] {
     let along = |side: f64, other: f64| (side / other).round().clamp(1.0, 64.0) as usize;
     [along(extent.width_m, extent.depth_m), along(extent.depth_m, extent.width_m)]
 }
 
-/// The fewest halvings after which the lattice is at least as fine as the grid. A grid that is fine along one side
-/// only is not followed all the way: the lattice would hold far more points than the grid.
-fn halvings(grid: &Grid, [across, down]: [usize; 2]) -> u32 {
+/// The fewest subdivisions after which the lattice is at least as fine as the grid. Fewer for a grid that is fine along
+/// one side only, where the lattice would have far more points than the grid.
+fn subdivisions(grid: &Grid, [across, down]: [usize; 2]) -> u32 {
     let size = |n: u32| [(across << n) + 1, (down << n) + 1];
     let most = (8 * grid.samples()).max(1 << 20);
     let fine_enough = |n: &u32| size(*n)[0] >= grid.width() && size(*n)[1] >= grid.height();
@@ -48,17 +48,23 @@ fn halvings(grid: &Grid, [across, down]: [usize; 2]) -> u32 {
     (0..=fine).rfind(affordable).unwrap_or(0)
 }
 
-/// The height of a point before its displacement, if the point belongs to the level.
+/// The height of a point before its displacement; `None` if the point does not belong to the level.
 type Average<'a> = dyn Fn(&[f32], usize, usize) -> Option<f32> + 'a;
 
 impl Midpoint {
-    fn lattice(&self, context: &EvalContext, until: u32, [across, down]: [usize; 2], halvings: u32) -> Result<Lattice, Cancelled> {
-        let (width, height) = ((across << halvings) + 1, (down << halvings) + 1);
+    fn lattice(
+        &self,
+        context: &EvalContext,
+        until: u32,
+        [across, down]: [usize; 2],
+        subdivisions: u32,
+    ) -> Result<Lattice, Cancelled> {
+        let (width, height) = ((across << subdivisions) + 1, (down << subdivisions) + 1);
         let mut heights = vec![0.0_f32; width * height];
-        let counter = context.progress.counter(2 * halvings as usize + 1);
+        let counter = context.progress.counter(2 * subdivisions as usize + 1);
         let mut displace = |level: u32, amplitude_m: f64, step: usize, average: &Average| {
             for r in (0..height).step_by(step) {
-                // A row of a level has numbers of its own, whatever the resolution: those of its place on that level.
+                // Each row of a level has its own random numbers, whatever the resolution.
                 let mut draw = context.stream.at(u64::from(level) << 32 | (r / step) as u64);
                 for c in (0..width).step_by(step) {
                     let random = draw.between(-1.0, 1.0);
@@ -70,9 +76,9 @@ impl Midpoint {
             }
             counter.add_one()
         };
-        displace(0, self.displacement_m, 1 << halvings, &|_, _, _| Some(0.0))?;
-        for level in 1..=halvings {
-            let step = 1 << (halvings - level);
+        displace(0, self.displacement_m, 1 << subdivisions, &|_, _, _| Some(0.0))?;
+        for level in 1..=subdivisions {
+            let step = 1 << (subdivisions - level);
             let displaced = level < until;
             let amplitude_m =
                 if displaced { self.displacement_m * libm::exp2(-self.roughness * f64::from(level)) } else { 0.0 };
@@ -83,14 +89,14 @@ impl Midpoint {
                     found.fold((0.0, 0.0), |(sum, count), (c, r)| (sum + heights[r * width + c], count + 1.0));
                 sum / count
             };
-            // The middle of each square, from its four corners.
+            // Diamond step: the middle of each square, from its four corners.
             displace(2 * level, amplitude_m, step, &|heights, c, r| {
                 let corners =
                     || [(c - step, r - step), (c + step, r - step), (c - step, r + step), (c + step, r + step)];
                 (odd(c) && odd(r)).then(|| mean(heights, corners().map(Some)))
             })?;
-            // The middle of each edge, from its two ends and the middles of the squares beside it; at the border from
-            // three points.
+            // Square step: the middle of each edge, from its two ends and the middles of the adjacent squares; at the
+            // border from three points.
             displace(2 * level + 1, amplitude_m, step, &|heights, c, r| {
                 let around = || {
                     let west = (c >= step).then(|| (c - step, r));
@@ -107,7 +113,7 @@ impl Midpoint {
 }
 
 impl Lattice {
-    /// The height at shares of the world, bilinear between points.
+    /// The height at a position in fractions of the map's sides, bilinear between points.
     fn at(&self, u: f64, v: f64) -> f32 {
         let along = |share: f64, points: usize| {
             let position = share * (points - 1) as f64;
@@ -125,15 +131,15 @@ impl Operation for Midpoint {
     const KEY: &'static str = "midpoint";
     const LABEL: &'static str = "Midpoint displacement";
 
-    /// Its own land, the land below it and the lattice.
+    /// The result, the terrain below and the lattice.
     fn peak_maps(&self, grid: Grid) -> f64 {
         let cells = cells(grid.extent());
-        let halvings = halvings(&grid, cells);
-        let [across, down] = cells.map(|cells| (cells << halvings) + 1);
+        let subdivisions = subdivisions(&grid, cells);
+        let [across, down] = cells.map(|cells| (cells << subdivisions) + 1);
         2.0 + (across * down) as f64 / grid.samples() as f64
     }
 
-    /// The corners, and then a level at a time.
+    /// The corners, then one level per iteration.
     fn iterations(&self) -> u32 {
         self.levels + 1
     }
@@ -141,7 +147,7 @@ impl Operation for Midpoint {
     fn evaluate(&self, context: &EvalContext, until: u32, _resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
         let grid = context.grid;
         let cells = cells(grid.extent());
-        let lattice = self.lattice(context, until, cells, halvings(&grid, cells))?;
+        let lattice = self.lattice(context, until, cells, subdivisions(&grid, cells))?;
         let mut terrain = Heightfield::flat(grid);
         terrain.heights_mut().par_chunks_mut(grid.width()).enumerate().try_for_each(|(r, heights)| {
             let v = r as f64 / (grid.height() - 1) as f64;
@@ -156,11 +162,11 @@ impl Operation for Midpoint {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::raised;
+    use super::super::testing::{assert_subset, evaluated};
     use super::*;
 
     fn terrain(midpoint: &Midpoint, grid: Grid) -> Heightfield {
-        raised(midpoint, grid, None, midpoint.iterations())
+        evaluated(midpoint, grid, None, midpoint.iterations())
     }
 
     fn square(side: usize) -> Grid {
@@ -168,11 +174,11 @@ mod tests {
     }
 
     #[test]
-    fn without_displacement_the_middles_are_the_means_of_what_is_around_them() {
+    fn undisplaced_midpoints_are_the_means_of_their_neighbours() {
         let level = Midpoint { displacement_m: 0.0, ..Default::default() };
         assert_eq!(terrain(&level, square(9)).min_max(), [0.0, 0.0]);
         let terrain = terrain(&Midpoint { levels: 1, ..Default::default() }, square(5));
-        // The second level is not displaced any more: means of the points of the first.
+        // The second level is not displaced: its points are means of the first level's.
         let quarter = terrain[(1, 1)];
         let corners = (terrain[(0, 0)] + terrain[(2, 0)] + terrain[(0, 2)] + terrain[(2, 2)]) / 4.0;
         assert!((quarter - corners).abs() < 1e-3);
@@ -182,27 +188,26 @@ mod tests {
 
     #[test]
     fn amplitudes_fall_by_the_exponent() {
-        let rough = |levels| terrain(&Midpoint { levels, roughness: 1.0, displacement_m: 512.0 }, square(65));
+        let rough_terrain = |levels| terrain(&Midpoint { levels, roughness: 1.0, displacement_m: 512.0 }, square(65));
         let spread = |a: &Heightfield, b: &Heightfield| {
             a.heights().iter().zip(b.heights()).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max)
         };
-        // Level n moves a point by at most 512·2⁻ⁿ, and through its neighbours' means a little more.
+        // Level n moves a point by at most 512·2⁻ⁿ, and slightly more through the means of its neighbours.
         for level in 1..6 {
-            let moved = spread(&rough(level), &rough(level + 1));
+            let moved = spread(&rough_terrain(level), &rough_terrain(level + 1));
             let amplitude = 512.0 / (1 << (level + 1)) as f32;
             assert!(moved > 0.5 * amplitude && moved < 2.5 * amplitude, "level {level}: {moved} of {amplitude}");
         }
     }
 
     #[test]
-    fn every_sample_is_covered_at_any_size_and_small_maps_are_subsets() {
+    fn every_sample_is_covered_and_small_maps_are_exact_subsets() {
         let midpoint = Midpoint::default();
         for (width, height) in [(257, 257), (1000, 700), (505, 505), (2017, 33)] {
             let extent = Extent { width_m: width as f64, depth_m: height as f64 };
             let terrain = terrain(&midpoint, Grid::new(extent, width, height));
             assert!(terrain.heights().iter().all(|height| height.is_finite() && *height != 0.0));
         }
-        let (small, large) = (terrain(&midpoint, square(65)), terrain(&midpoint, square(257)));
-        assert!((0..65 * 65).all(|i| small[(i % 65, i / 65)] == large[(4 * (i % 65), 4 * (i / 65))]));
+        assert_subset(&terrain(&midpoint, square(65)), &terrain(&midpoint, square(257)));
     }
 }

@@ -1,90 +1,88 @@
-//! Land heaped up of particles that roll downhill until they come to rest.
+//! Particle deposition: hills of particles that roll downhill until they come to rest.
 //!
 //! After the Lighthouse3D terrain tutorial, "Particle deposition": particles are dropped around a point that walks or
-//! jumps; a particle at height h rolls to the steepest of its eight neighbours while (h − hₙ)/distance exceeds the tangent
-//! of the angle of repose, then adds its own height to the sample where it lies. The border of the world is a wall.
+//! jumps. A particle at height h rolls to the steepest of its eight neighbours while (h − hₙ)/distance exceeds the
+//! tangent of the angle of repose, then adds its height to the sample where it rests. The border of the map is a wall.
 //!
-//! Particles of one kind dropped at one sample make pyramids of eight sides. Two things make hills of them: particles
-//! scatter around the point, and each has a slope of its own at which it rests, so that rounded ones roll out into a foot
-//! that rises gently, and angular ones stay on the steep heights, as on a volcano.
+//! Equal particles dropped at one sample form eight-sided pyramids. Two variations turn these into hills: particles
+//! scatter around the drop point, and each has its own angle of repose, so that rounded ones roll out into a gentle
+//! foot and angular ones stay on the steep heights, as on a volcano.
 //!
-//! The walk goes on in metres, by a step of equal length every iteration, turned a little against the one before; where
-//! it leaves the world it is reflected. Where it stands at iteration i follows from the last jump before i and the turns
-//! since then, so that no particle has to be rolled to find it. The samples over which particles roll are those of a
-//! reference grid of the world: the land is the same heap at every resolution.
+//! The walk is computed in metres, with a step of equal length and a small turn every iteration, and is reflected at
+//! the border. Its position at iteration i follows from the last jump before i and the turns since then, without
+//! simulating any particles. Particles roll on a reference grid, so that the result is the same at every resolution.
 
 use std::f64::consts::TAU;
 
-use super::{Keyframe, Operation, EvalContext};
+use super::operation::{EvalContext, Keyframe, Operation};
 use crate::engine::heightfield::{Extent, Grid, Heightfield};
-use crate::engine::progress::Cancelled;
 use crate::engine::parameters::{Spec, parameters};
+use crate::engine::progress::Cancelled;
 use crate::engine::random::{Draw, Stream};
 
 parameters! {
-    /// Heaps up hills of particles that roll down the slopes: volcanoes where the point of the drop stays, chains of
+    /// Deposits particles that roll downhill and pile up. Makes volcanoes where the drop point stays, and chains of
     /// hills and dunes where it walks.
     pub struct Particles {
-        /// How many heaps are dropped one after another, one an iteration.
+        /// Number of heaps dropped one after another, one per iteration.
         count: u32 = 120, Spec::number("Count", 0.0, 100_000.0).slider(1.0, 2000.0).logarithmic();
-        /// How many particles make a heap: more of them make larger hills.
-        drops: u32 = 5000, Spec::number("Drops", 0.0, 10_000.0).slider(1.0, 10_000.0).logarithmic();
-        /// How high a particle lies on a sample of the reference grid: small ones make smooth hills, large ones make
-        /// stony hills.
+        /// Number of particles in a heap. More particles make larger hills.
+        drops: u32 = 5000, Spec::number("Particles per heap", 0.0, 10_000.0).slider(1.0, 10_000.0).logarithmic();
+        /// Height that a particle adds to a sample of the reference grid. Small particles make smooth hills; large ones
+        /// make stony hills.
         height_m: f64 = 2.0, Spec::number("Particle height", 0.0, 1000.0).slider(0.05, 20.0).unit("m").logarithmic();
-        /// The steepest slope on which a particle stays: flat fans at small angles, steep cones at large ones.
+        /// Steepest slope on which a particle rests. Small angles make flat fans; large angles make steep cones.
         repose_deg: f64 = 38.0, Spec::number("Angle of repose", 0.0, 89.0).slider(2.0, 60.0).unit("°");
-        /// How much particles differ in the slope on which they stay: at 0 hillsides are straight and end in a sharp
-        /// foot, at 1 some particles roll on as long as there is any slope, and hills run out gently.
-        repose_spread: f64 = 0.9, Spec::number("Repose spread", 0.0, 1.0);
-        /// How far from the point of the drop particles fall, most of them near it: 0 heaps up sharp pyramids.
+        /// Variation of the angle of repose between particles. At 0 slopes are straight with a sharp foot; at 1 some
+        /// particles roll on as long as there is any slope, and hills run out gently.
+        repose_spread: f64 = 0.9, Spec::number("Repose variation", 0.0, 1.0);
+        /// Radius around the drop point in which particles fall, most of them near it. 0 makes sharp pyramids.
         scatter_m: f64 = 130.0,
-            Spec::number("Scatter", 0.0, 100_000.0).slider(1.0, 2000.0).unit("m").logarithmic();
-        /// The chance that the next heap lies anywhere; otherwise the point of the drop walks on from the last one.
-        jump_chance: f64 = 0.1, Spec::number("Jump chance", 0.0, 1.0);
-        /// How far the point of the drop walks from one heap to the next: small steps pile up mountains, large ones
-        /// make long ridges, and the largest rows of single hills.
-        walk_m: f64 = 100.0, Spec::number("Walk", 0.0, 100_000.0).slider(1.0, 1000.0).unit("m").logarithmic();
-        /// How far to either side the walk may turn from one heap to the next: 0 heaps up straight chains, large angles
-        /// massifs.
-        turn_deg: f64 = 60.0, Spec::number("Turn", 0.0, 180.0).unit("°");
-        /// How many samples the longer side of the grid has over which particles roll, at every size of map: more of
-        /// them make finer hills, of less sand.
+            Spec::number("Scatter radius", 0.0, 100_000.0).slider(1.0, 2000.0).unit("m").logarithmic();
+        /// Probability that the next heap is anywhere on the map. Otherwise the drop point walks on.
+        jump_chance: f64 = 0.1, Spec::number("Jump probability", 0.0, 1.0);
+        /// Distance that the drop point walks from one heap to the next. Short steps pile up mountains; longer ones
+        /// make ridges, then rows of separate hills.
+        walk_m: f64 = 100.0, Spec::number("Walk step", 0.0, 100_000.0).slider(1.0, 1000.0).unit("m").logarithmic();
+        /// Largest turn to either side from one heap to the next. 0 makes straight chains; large angles make massifs.
+        turn_deg: f64 = 60.0, Spec::number("Maximum turn", 0.0, 180.0).unit("°");
+        /// Samples along the longer side of the grid on which particles roll, whatever the size of the map. Higher
+        /// values make finer hills of less material.
         reference_samples: u32 = 257,
-            Spec::number("Reference samples", 17.0, 1025.0).slider(65.0, 513.0).logarithmic().fixed();
+            Spec::number("Reference resolution", 17.0, 1025.0).slider(65.0, 513.0).logarithmic().fixed();
     }
 }
 
-/// Heaps grow no higher than this, whatever is dropped on them.
-const FULL_M: f32 = 1e8;
-/// Particles rolled, or iterations looked through, between two looks at the monitor.
-const STRETCH: u32 = 64;
+/// The greatest height of a heap.
+const MAX_HEAP_M: f32 = 1e8;
+/// Particles, or iterations of the walk, between two checks for cancellation.
+const CHECK_EVERY: u32 = 64;
 
-/// The point of the drop.
+/// The state of the walking drop point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Walk {
-    /// As if the world had mirrors for borders: [`reflected`] tells where that is.
+    /// The unbounded position, which [`reflected`] maps into the map.
     place_m: [f64; 2],
-    /// Where the last step went, from east over south.
+    /// The direction of the last step, from east over south, radians.
     heading: f64,
 }
 
-/// A coordinate beyond the borders 0 and `side_m`, mirrored back as often as needed.
+/// A coordinate reflected at the borders 0 and `side_m` as often as needed.
 fn reflected(m: f64, side_m: f64) -> f64 {
     let there_and_back = m.rem_euclid(2.0 * side_m);
     if there_and_back > side_m { 2.0 * side_m - there_and_back } else { there_and_back }
 }
 
 impl Particles {
-    /// Whether the heap of iteration i = 1…n lies anywhere, and the further numbers of that iteration.
+    /// Whether the drop point jumps at iteration i = 1…n, and the remaining random numbers of that iteration.
     fn jump(&self, i: u32, stream: Stream) -> (bool, Draw) {
         let mut draw = stream.at(u64::from(i));
         let jumps = draw.chance(self.jump_chance);
         (jumps || i == 1, draw)
     }
 
-    /// The walk at iteration i from that of the iteration before, and the numbers left for the particles. `before` does
-    /// not matter where the walk jumps.
+    /// The walk at iteration i from that of the iteration before, and the random numbers left for the particles.
+    /// `before` is ignored where the walk jumps.
     fn walked(&self, before: Walk, i: u32, extent: Extent, stream: Stream) -> (Walk, Draw) {
         let (jumps, mut draw) = self.jump(i, stream);
         let walk = if jumps {
@@ -100,19 +98,19 @@ impl Particles {
         (walk, draw)
     }
 
-    /// The walk after iteration i, from the last jump up to then.
+    /// The walk after iteration i, computed from the last jump.
     fn walk_after(&self, i: u32, context: &EvalContext) -> Result<Walk, Cancelled> {
         let mut last_jump = i.max(1);
         while !self.jump(last_jump, context.stream).0 {
             last_jump -= 1;
-            if last_jump.is_multiple_of(STRETCH) {
+            if last_jump.is_multiple_of(CHECK_EVERY) {
                 context.progress.check()?;
             }
         }
         let mut walk = Walk { place_m: [0.0; 2], heading: 0.0 };
         for i in last_jump..=i {
             walk = self.walked(walk, i, context.grid.extent(), context.stream).0;
-            if i.is_multiple_of(STRETCH) {
+            if i.is_multiple_of(CHECK_EVERY) {
                 context.progress.check()?;
             }
         }
@@ -120,35 +118,35 @@ impl Particles {
     }
 
     /// Drops the particles of one iteration.
-    fn heap(&self, ground: &mut Ground, walk: Walk, draw: &mut Draw, context: &EvalContext) -> Result<(), Cancelled> {
+    fn heap(&self, surface: &mut Surface, walk: Walk, draw: &mut Draw, context: &EvalContext) -> Result<(), Cancelled> {
         let repose = libm::tan(self.repose_deg.to_radians());
         for n in 0..self.drops {
-            if n.is_multiple_of(STRETCH) {
+            if n.is_multiple_of(CHECK_EVERY) {
                 context.progress.check()?;
             }
             let (south, east) = libm::sincos(draw.unit() * TAU);
-            let away_m = self.scatter_m * draw.unit();
+            let distance_m = self.scatter_m * draw.unit();
             let [x_m, z_m] = walk.place_m;
-            let start = ground.nearest(context.grid, [x_m + away_m * east, z_m + away_m * south]);
+            let start = surface.nearest(context.grid, [x_m + distance_m * east, z_m + distance_m * south]);
             let repose = repose * (1.0 - self.repose_spread * draw.unit());
-            let rest = ground.rest(start, repose as f32, (draw.unit() * 8.0) as usize);
-            let height = &mut ground.heights[rest];
-            *height = (*height + self.height_m as f32).min(FULL_M);
+            let rest = surface.rest(start, repose as f32, (draw.unit() * 8.0) as usize);
+            let height = &mut surface.heights[rest];
+            *height = (*height + self.height_m as f32).min(MAX_HEAP_M);
         }
         Ok(())
     }
 }
 
-/// The land under the particles, with a wall around it, so that every sample has eight neighbours.
-struct Ground {
+/// The heights under the particles with a wall around them, so that every sample has eight neighbours.
+struct Surface {
     heights: Vec<f32>,
-    /// Samples from a row to the next.
+    /// Samples per row.
     stride: usize,
-    /// How far away the neighbours are among the samples, and in metres; all around, from north over east.
+    /// The index offset and the distance in metres of each neighbour, clockwise from north.
     neighbours: [(isize, f32); 8],
 }
 
-impl Ground {
+impl Surface {
     fn new(terrain: &Heightfield) -> Self {
         let grid = terrain.grid();
         let stride = grid.width() + 2;
@@ -183,11 +181,11 @@ impl Ground {
         (r + 1) * self.stride + c + 1
     }
 
-    /// Where a particle comes to rest that starts at a sample and stays on slopes up to `repose`. Of neighbours equally
-    /// steep it takes the first, beginning with neighbour `first`.
+    /// The sample where a particle that starts at `start` comes to rest, given the tangent of its angle of repose. Of
+    /// equally steep neighbours it takes the first, starting at neighbour `first`.
     fn rest(&self, start: usize, repose: f32, first: usize) -> usize {
         let mut here = start;
-        // The path falls strictly, so that it meets no sample twice.
+        // The path descends strictly, so it visits no sample twice.
         for _ in 0..self.heights.len() {
             let height = self.heights[here];
             let (mut steepest, mut lowest) = (repose, here);
@@ -207,7 +205,7 @@ impl Ground {
         here
     }
 
-    fn into_land(self, grid: Grid) -> Heightfield {
+    fn into_terrain(self, grid: Grid) -> Heightfield {
         Heightfield::from_fn(grid, |c, r| self.heights[(r + 1) * self.stride + c + 1])
     }
 }
@@ -224,7 +222,7 @@ impl Operation for Particles {
         true
     }
 
-    /// The land, and while the particles roll the ground.
+    /// The result, the terrain below and the heights under the particles.
     fn peak_maps(&self, _grid: Grid) -> f64 {
         3.0
     }
@@ -236,30 +234,28 @@ impl Operation for Particles {
     fn evaluate(&self, context: &EvalContext, until: u32, resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
         let grid = context.grid;
         let done = resume.map_or(0, |keyframe| keyframe.iteration);
-        let mut ground = match resume {
-            Some(keyframe) => Ground::new(keyframe.terrain),
-            None => Ground::new(&Heightfield::flat(grid)),
+        let mut surface = match resume {
+            Some(keyframe) => Surface::new(keyframe.terrain),
+            None => Surface::new(&Heightfield::flat(grid)),
         };
         let mut walk = self.walk_after(done, context)?;
         let counter = context.progress.counter(until.saturating_sub(done) as usize);
         for i in done + 1..=until {
             let (next, mut draw) = self.walked(walk, i, grid.extent(), context.stream);
             walk = next;
-            self.heap(&mut ground, walk, &mut draw, context)?;
+            self.heap(&mut surface, walk, &mut draw, context)?;
             counter.add_one()?;
         }
-        Ok(ground.into_land(grid))
+        Ok(surface.into_terrain(grid))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{raised, resumed, stream};
+    use super::super::testing::{evaluated, resumed, stream};
     use super::*;
     use crate::engine::inputs::Inputs;
     use crate::engine::progress::Progress;
-    use crate::engine::recipe::{Recipe, Step};
-    use crate::engine::stack;
 
     const WORLD: Extent = Extent { width_m: 3000.0, depth_m: 1700.0 };
 
@@ -268,30 +264,35 @@ mod tests {
     }
 
     /// Three by three samples, 10 m apart.
-    fn square(middle_m: f32) -> Ground {
+    fn square(middle_m: f32) -> Surface {
         let grid = Grid::new(Extent { width_m: 20.0, depth_m: 20.0 }, 3, 3);
-        Ground::new(&Heightfield::from_fn(grid, |c, r| if (c, r) == (1, 1) { middle_m } else { 0.0 }))
+        Surface::new(&Heightfield::from_fn(grid, |c, r| if (c, r) == (1, 1) { middle_m } else { 0.0 }))
     }
 
     #[test]
-    fn particles_roll_once_the_drop_exceeds_the_angle_of_repose() {
+    fn particles_roll_where_the_slope_exceeds_the_angle_of_repose() {
         let middle = 2 * 5 + 2;
-        assert_eq!(square(0.0).rest(middle, 1.0, 0), middle, "level land");
+        assert_eq!(square(0.0).rest(middle, 1.0, 0), middle, "level");
         assert_eq!(square(9.99).rest(middle, 1.0, 0), middle, "not steep enough");
         assert_eq!(square(10.01).rest(middle, 1.0, 0), middle - 5, "north");
         assert_eq!(square(9.99).rest(middle, 0.9, 0), middle - 5, "a rounder particle");
-        assert_eq!(square(10.01).rest(middle, 1.0, 1), middle + 1, "east, the first from north-east on: no diagonal is as steep");
-        let mut ground = square(10.01);
-        ground.heights[middle + 6] = -20.0;
-        assert_eq!(ground.rest(middle, 1.0, 0), middle + 6, "30.01 m over 14.1 m are steeper than 10.01 m over 10 m");
-        assert_eq!(square(0.0).rest(middle - 6, 1.0, 0), middle - 6, "the corner lies against walls");
+        assert_eq!(
+            square(10.01).rest(middle, 1.0, 1),
+            middle + 1,
+            "east, the first from north-east on: no diagonal is as steep"
+        );
+        let mut surface = square(10.01);
+        surface.heights[middle + 6] = -20.0;
+        assert_eq!(surface.rest(middle, 1.0, 0), middle + 6, "30.01 m over 14.1 m are steeper than 10.01 m over 10 m");
+        assert_eq!(square(0.0).rest(middle - 6, 1.0, 0), middle - 6, "the corner is next to walls");
     }
 
     #[test]
-    fn walks_are_reflected_and_found_without_the_iterations_before() {
-        assert_eq!([-3.0, 0.0, 4.0, 10.0, 11.0, 20.0, 23.0, -41.0].map(|m| reflected(m, 10.0)), [
-            3.0, 0.0, 4.0, 10.0, 9.0, 0.0, 3.0, 1.0
-        ]);
+    fn walks_are_reflected_and_computed_from_the_last_jump() {
+        assert_eq!(
+            [-3.0, 0.0, 4.0, 10.0, 11.0, 20.0, 23.0, -41.0].map(|m| reflected(m, 10.0)),
+            [3.0, 0.0, 4.0, 10.0, 9.0, 0.0, 3.0, 1.0]
+        );
         let (particles, grid) = (few(), Grid::new(WORLD, 61, 35));
         let (inputs, progress) = (Inputs::default(), Progress::new());
         let context = EvalContext { grid, below: None, stream: stream(), inputs: &inputs, progress: &progress };
@@ -309,7 +310,7 @@ mod tests {
         assert!((8..40).contains(&jumps), "{jumps} jumps");
     }
 
-    /// The same from the formula alone: a table of heights, and for each particle all that lie around it.
+    /// The same by the plain formula: a table of heights, and for each particle all its neighbours.
     fn plain(particles: &Particles, grid: Grid, until: u32) -> Vec<Vec<f32>> {
         let stream = stream();
         let mut heights = vec![vec![0.0_f32; grid.width()]; grid.height()];
@@ -346,7 +347,7 @@ mod tests {
                             ((heights[r][c] - heights[z][x]) / run_m, (x, z))
                         })
                     });
-                    // The first of the steepest: `max_by` would give the last one.
+                    // The first of the steepest; `max_by` would return the last.
                     let steepest = slopes.reduce(|best, other| if other.0 > best.0 { other } else { best });
                     match steepest {
                         Some((slope, next)) if slope > repose => (c, r) = next,
@@ -360,11 +361,11 @@ mod tests {
     }
 
     #[test]
-    fn the_land_is_the_plain_heap() {
+    fn the_terrain_matches_the_plain_simulation() {
         for (width, height) in [(61, 35), (23, 40)] {
             let grid = Grid::new(WORLD, width, height);
             for until in [0, 1, 17, 40] {
-                let terrain = raised(&few(), grid, None, until);
+                let terrain = evaluated(&few(), grid, None, until);
                 let plain = plain(&few(), grid, until);
                 assert!((0..height).all(|r| terrain.row(r) == plain[r]), "{width} × {height} after {until}");
             }
@@ -372,11 +373,11 @@ mod tests {
     }
 
     #[test]
-    fn no_particle_is_lost_and_no_slope_is_steeper_than_repose_and_a_particle() {
+    fn no_particle_is_lost_and_slopes_exceed_repose_by_one_particle_at_most() {
         for repose_deg in [0.0, 5.0, 32.0, 70.0] {
             let particles = Particles { repose_deg, ..few() };
             let grid = Grid::new(WORLD, 61, 35);
-            let terrain = raised(&particles, grid, None, 40);
+            let terrain = evaluated(&particles, grid, None, 40);
             let sum: f64 = terrain.heights().iter().map(|&height| f64::from(height)).sum();
             assert_eq!(sum, 40.0 * 150.0 * 0.5);
             let repose = libm::tan(repose_deg.to_radians());
@@ -388,27 +389,30 @@ mod tests {
                     let run = [grid.x_m(other_c) - grid.x_m(c), grid.z_m(other_r) - grid.z_m(r)];
                     let run_m = (run[0] * run[0] + run[1] * run[1]).sqrt();
                     let drop_m = f64::from((terrain[(c, r)] - terrain[(other_c, other_r)]).abs());
-                    assert!(drop_m <= repose * run_m + particles.height_m + 1e-3, "{repose_deg}°: {drop_m} m in {run_m} m");
+                    assert!(
+                        drop_m <= repose * run_m + particles.height_m + 1e-3,
+                        "{repose_deg}°: {drop_m} m in {run_m} m"
+                    );
                 }
             }
         }
     }
 
     #[test]
-    fn iterations_one_by_one_and_all_at_once_meet_the_same_bytes() {
+    fn iterating_one_by_one_and_all_at_once_is_bit_identical() {
         let (particles, grid) = (few(), Grid::new(WORLD, 61, 35));
-        let mut stepped = raised(&particles, grid, None, 0);
+        let mut stepped = evaluated(&particles, grid, None, 0);
         for i in 1..=40 {
             let keyframe = Keyframe { iteration: i - 1, terrain: &stepped };
             stepped = resumed(&particles, keyframe, i);
             if i % 13 == 0 || i == 40 {
-                assert_eq!(stepped, raised(&particles, grid, None, i), "iteration {i}");
+                assert_eq!(stepped, evaluated(&particles, grid, None, i), "iteration {i}");
             }
         }
     }
 
     #[test]
-    fn the_grid_is_that_of_the_world_and_not_that_of_the_map() {
+    fn the_working_grid_depends_on_the_world_alone() {
         let particles = Particles { reference_samples: 101, ..few() };
         let reference = particles.working_grid(Grid::new(WORLD, 9, 700));
         assert_eq!(reference, particles.working_grid(Grid::new(WORLD, 4000, 3)));
@@ -416,7 +420,7 @@ mod tests {
     }
 
     #[test]
-    fn heaps_stay_below_the_sky() {
+    fn heaps_are_limited_in_height() {
         let steep = Particles {
             drops: 10_000,
             height_m: 1000.0,
@@ -428,16 +432,7 @@ mod tests {
             ..few()
         };
         let wide = Extent { width_m: 1e6, depth_m: 1.0 };
-        let terrain = raised(&steep, steep.working_grid(Grid::new(wide, 5, 5)), None, 20);
+        let terrain = evaluated(&steep, steep.working_grid(Grid::new(wide, 5, 5)), None, 20);
         assert!(terrain.heights().iter().all(|height| (0.0..=1e8).contains(height)));
-    }
-
-    #[test]
-    fn on_a_finer_map_no_moat_runs_around_the_heaps() {
-        let stack = vec![Step::new(Particles { count: 30, ..Default::default() })];
-        let recipe = Recipe { stack, ..Default::default() };
-        let grid = Grid::fitted(recipe.world.extent(), 1025);
-        let terrain = stack::evaluate(&recipe, grid, None, &Inputs::default(), &Progress::new()).expect("not cancelled");
-        assert_eq!(terrain.min_max()[0], 0.0);
     }
 }

@@ -1,86 +1,86 @@
-//! Recursive (infinite impulse response) smoothing along the four directions of the map: wind and rain.
+//! Recursive (infinite impulse response) smoothing along the four directions of the map, for wind and rain.
 //!
-//! Sequential form after Traagen, and Polack's and Shankel's fault articles: each direction filters what the one
-//! before it left. Averaged form after Krten, Dr. Dobb's Journal, July 1994: each direction filters the same input,
-//! lags one sample, and the directions are averaged.
+//! The sequential form follows Traagen, and Polack's and Shankel's fault articles: each sweep filters the result of the
+//! one before. The averaged form follows Krten, Dr. Dobb's Journal, July 1994: each sweep filters the same input with a
+//! lag of one sample, and the sweeps are averaged.
 
 use rayon::prelude::*;
 
-use super::{Keyframe, Operation, Role, EvalContext};
+use super::operation::{EvalContext, Keyframe, Operation, Role};
 use crate::engine::heightfield::{Grid, Heightfield, copy_heights};
-use crate::engine::progress::{Cancelled, Progress};
 use crate::engine::parameters::{Spec, choices, parameters};
+use crate::engine::progress::{Cancelled, Progress};
 use crate::engine::simd::simd;
 use crate::engine::strips::{STRIP, strips};
 
 choices! {
-    /// How the sweeps of a recursive filter work together.
+    /// How the sweeps of a recursive filter are combined.
     pub enum Form {
-        /// Each sweep smooths what the one before it left.
+        /// Each sweep filters the result of the one before.
         Sequential = "sequential", "Sequential";
-        /// All sweeps smooth the same land and are averaged; two sweeps let the land creep downwind.
+        /// All sweeps filter the same terrain and are averaged. With two sweeps the terrain creeps downwind.
         Averaged = "averaged", "Averaged (Krten)";
     }
 }
 
 choices! {
-    /// Along how many directions a recursive filter sweeps.
+    /// The directions of the sweeps of a recursive filter.
     pub enum Sweeps {
-        /// East, west, south and north: rain, the same in every direction.
-        Four = "4", "Four: rain";
-        /// East and south: wind from the north-west.
-        Two = "2", "Two: wind";
+        /// East, west, south and north. Acts like rain, evenly in all directions.
+        Four = "4", "Four (rain)";
+        /// East and south. Acts like wind from the north-west.
+        Two = "2", "Two (wind)";
     }
 }
 
 parameters! {
-    /// Smooths the land by sweeping along it, as wind (two directions) or rain (four).
+    /// Smooths the terrain by sweeping across it, like wind (two directions) or rain (four).
     pub struct RecursiveFilter {
-        /// How the sweeps work together.
+        /// How the sweeps are combined.
         form: Form = Form::Sequential, Spec::new("Form");
-        /// Along how many directions the filter sweeps.
+        /// Directions of the sweeps.
         sweeps: Sweeps = Sweeps::Four, Spec::new("Sweeps");
-        /// How much of its neighbour's height each sample takes on: 0 leaves the land alone, near 1 it becomes a plain.
+        /// Weight of the previous sample. 0 has no effect; near 1 the terrain becomes a plain.
         k: f64 = 0.4, Spec::number("Strength k", 0.0, 0.9999).slider(0.0, 0.95);
-        /// The same along east and west alone; empty: as k.
-        k_x: Option<f64> = None, Spec::number("k east–west", 0.0, 0.9999).slider(0.0, 0.95);
-        /// The same along north and south alone; empty: as k.
-        k_z: Option<f64> = None, Spec::number("k north–south", 0.0, 0.9999).slider(0.0, 0.95);
-        /// The samples along the longer side at which k is meant; at other sizes it is converted, so that the land
-        /// stays the same.
+        /// Strength along east and west. Empty: same as k.
+        k_x: Option<f64> = None, Spec::number("Strength east–west", 0.0, 0.9999).slider(0.0, 0.95);
+        /// Strength along north and south. Empty: same as k.
+        k_z: Option<f64> = None, Spec::number("Strength north–south", 0.0, 0.9999).slider(0.0, 0.95);
+        /// Samples along the longer side for which k is specified. It is converted to other resolutions, so that the
+        /// result does not depend on the resolution of the map.
         reference_samples: u32 = 257,
-            Spec::number("Reference samples", 2.0, 65_537.0).slider(65.0, 4097.0).logarithmic().fixed();
-        /// How many times the whole filter is applied.
+            Spec::number("Reference resolution", 2.0, 65_537.0).slider(65.0, 4097.0).logarithmic().fixed();
+        /// How many times the filter is applied.
         passes: u32 = 1, Spec::number("Passes", 0.0, 10_000.0).slider(0.0, 20.0);
     }
 }
 
-/// Rows that a thread sweeps side by side, so that their chains of dependent operations overlap.
+/// Rows that a thread sweeps together, so that their chains of dependent operations overlap.
 const BLOCK: usize = 16;
 
-/// A filter made ready for one grid, with the space it works in.
+/// A filter prepared for one grid, with its buffers.
 #[derive(Debug)]
 pub struct Sweeper {
     form: Form,
     sweeps: Sweeps,
     passes: u32,
     k: [f32; 2],
-    /// What is missing at this spacing to the delay at the reference spacing, in samples, along rows and along
-    /// columns; negative where the delay is too long.
+    /// The difference between the delay at the reference spacing and the delay at this spacing, in samples, along rows
+    /// and along columns.
     delay: [f64; 2],
-    /// The lag of the averaged form in samples, alike.
+    /// The lag of the averaged form in samples, along rows and along columns.
     lag: [f64; 2],
     input: Vec<f32>,
 }
 
 impl RecursiveFilter {
-    /// The filter converted to a grid: k is meant at the spacing Δr of the reference grid, so at a spacing Δ it is
+    /// The filter prepared for a grid: k is specified at the spacing Δr of the reference grid, so at a spacing Δ it is
     /// k^(Δ/Δr), which keeps the length L = −Δr/ln k over which an impulse falls to 1/e.
     ///
-    /// The mean of the response (1 − k)kⁿ, Δ·k/(1 − k), is not kept by that: it grows towards L on fine grids. A
-    /// sweep that has no counterpart in the other direction would so carry the land further on a fine grid than on a
-    /// coarse one, and hundreds of winds would carry it right across the map. So the difference is taken off again.
-    pub fn on(&self, grid: Grid) -> Sweeper {
+    /// This does not keep the mean delay of the response (1 − k)kⁿ, Δ·k/(1 − k), which grows towards L on fine grids. A
+    /// sweep without a counterpart in the other direction would therefore move the terrain further on a fine grid than
+    /// on a coarse one, and hundreds of wind passes would move it across the map. So the difference is compensated.
+    pub fn sweeper(&self, grid: Grid) -> Sweeper {
         let reference_m = self.reference_spacing_m(grid);
         let at = |k: f64, spacing_m: f64| libm::pow(k, spacing_m / reference_m) as f32;
         let [spacing_x, spacing_z] = [grid.spacing_x_m(), grid.spacing_z_m()];
@@ -101,7 +101,7 @@ impl RecursiveFilter {
         }
     }
 
-    /// How many maps a [`Sweeper`] holds besides the land that it works on.
+    /// The peak memory of a [`Sweeper`] in heightfields, besides the terrain itself.
     pub fn extra_maps(&self) -> f64 {
         match self.form {
             Form::Sequential => 0.0,
@@ -109,7 +109,7 @@ impl RecursiveFilter {
         }
     }
 
-    /// Δr, metres between samples of the reference grid.
+    /// Δr, the spacing of the reference grid, metres.
     fn reference_spacing_m(&self, grid: Grid) -> f64 {
         let extent = grid.extent();
         extent.width_m.max(extent.depth_m) / (f64::from(self.reference_samples) - 1.0)
@@ -125,8 +125,8 @@ impl Sweeper {
         }
     }
 
-    /// A pass along rows and one along columns change places without another result, but for rounding: all passes of a
-    /// block are made one after another while it is in the cache.
+    /// Passes along rows and along columns commute except for rounding, so all passes over a block are done while it is
+    /// in the cache.
     fn sequential(&self, terrain: &mut Heightfield, progress: &Progress) -> Result<(), Cancelled> {
         let width = terrain.grid().width();
         let both = self.sweeps == Sweeps::Four;
@@ -134,14 +134,14 @@ impl Sweeper {
         terrain.heights_mut().par_chunks_mut(BLOCK * width).try_for_each_init(
             <(Vec<Lanes>, Vec<Lanes>)>::default,
             |(lanes, swept), rows| {
-                side_by_side(rows, width, lanes);
+                transpose_into(rows, width, lanes);
                 for _ in 0..self.passes {
                     simd(
                         #[inline(always)]
                         || {
-                            sweep_lanes(lanes, k_x, Direction::Forth);
+                            sweep_lanes(lanes, k_x, Direction::Forward);
                             if both {
-                                sweep_lanes(lanes, k_x, Direction::Back);
+                                sweep_lanes(lanes, k_x, Direction::Backward);
                             } else {
                                 delay_lanes(lanes, delay_x, swept);
                             }
@@ -149,7 +149,7 @@ impl Sweeper {
                     );
                     progress.check()?;
                 }
-                one_below_another(lanes, rows, width);
+                transpose_back(lanes, rows, width);
                 Ok(())
             },
         )?;
@@ -158,9 +158,9 @@ impl Sweeper {
                 simd(
                     #[inline(always)]
                     || {
-                        sweep_columns(strip, k_z, Direction::Forth);
+                        sweep_columns(strip, k_z, Direction::Forward);
                         if both {
-                            sweep_columns(strip, k_z, Direction::Back);
+                            sweep_columns(strip, k_z, Direction::Backward);
                         } else {
                             delay_columns(strip, delay_z, swept);
                         }
@@ -174,11 +174,11 @@ impl Sweeper {
 
     fn averaged(&mut self, terrain: &mut Heightfield, progress: &Progress) -> Result<(), Cancelled> {
         let (width, height) = (terrain.grid().width(), terrain.grid().height());
-        let ways: &[Direction] = match self.sweeps {
-            Sweeps::Two => &[Direction::Forth],
-            Sweeps::Four => &[Direction::Forth, Direction::Back],
+        let directions: &[Direction] = match self.sweeps {
+            Sweeps::Two => &[Direction::Forward],
+            Sweeps::Four => &[Direction::Forward, Direction::Backward],
         };
-        let ([k_x, k_z], [lag_x, lag_z], share) = (self.k, self.lag, 0.5 / ways.len() as f32);
+        let ([k_x, k_z], [lag_x, lag_z], share) = (self.k, self.lag, 0.5 / directions.len() as f32);
         if self.input.len() != terrain.heights().len() {
             self.input = vec![0.0; terrain.heights().len()];
         }
@@ -189,14 +189,14 @@ impl Sweeper {
         blocks.try_for_each_init(<(Vec<Lanes>, Vec<Lanes>)>::default, |(sums, swept), (rows, input)| {
             sums.clear();
             sums.resize(width, [0.0; BLOCK]);
-            for &way in ways {
-                side_by_side(input, width, swept);
+            for &direction in directions {
+                transpose_into(input, width, swept);
                 simd(
                     #[inline(always)]
                     || {
-                        sweep_lanes(swept, k_x, way);
+                        sweep_lanes(swept, k_x, direction);
                         for (c, sums) in sums.iter_mut().enumerate() {
-                            let (near, far, part) = way.lagged(c, width, lag_x);
+                            let (near, far, part) = direction.lagged(c, width, lag_x);
                             for ((sum, near), far) in sums.iter_mut().zip(&swept[near]).zip(&swept[far]) {
                                 *sum += share * (near + part * (far - near));
                             }
@@ -204,30 +204,33 @@ impl Sweeper {
                     },
                 );
             }
-            one_below_another(sums, rows, width);
+            transpose_back(sums, rows, width);
             progress.check()
         })?;
 
-        strips(terrain.heights_mut(), width, progress)?.par_iter_mut().enumerate().try_for_each_init(Vec::new, |swept, (s, strip)| {
-            let lanes = strip.first().map_or(0, |piece| piece.len());
-            for &way in ways {
-                swept.clear();
-                for r in 0..height {
-                    let start = r * width + s * STRIP;
-                    swept.extend_from_slice(&input[start..start + lanes]);
-                }
-                let mut pieces: Vec<&mut [f32]> = swept.chunks_exact_mut(lanes).collect();
-                sweep_columns(&mut pieces, k_z, way);
-                for (r, sums) in strip.iter_mut().enumerate() {
-                    let (near, far, part) = way.lagged(r, height, lag_z);
-                    let (near, far) = (&swept[near * lanes..][..lanes], &swept[far * lanes..][..lanes]);
-                    for ((sum, near), far) in sums.iter_mut().zip(near).zip(far) {
-                        *sum += share * (near + part * (far - near));
+        strips(terrain.heights_mut(), width, progress)?.par_iter_mut().enumerate().try_for_each_init(
+            Vec::new,
+            |swept, (s, strip)| {
+                let lanes = strip.first().map_or(0, |piece| piece.len());
+                for &direction in directions {
+                    swept.clear();
+                    for r in 0..height {
+                        let start = r * width + s * STRIP;
+                        swept.extend_from_slice(&input[start..start + lanes]);
+                    }
+                    let mut pieces: Vec<&mut [f32]> = swept.chunks_exact_mut(lanes).collect();
+                    sweep_columns(&mut pieces, k_z, direction);
+                    for (r, sums) in strip.iter_mut().enumerate() {
+                        let (near, far, part) = direction.lagged(r, height, lag_z);
+                        let (near, far) = (&swept[near * lanes..][..lanes], &swept[far * lanes..][..lanes]);
+                        for ((sum, near), far) in sums.iter_mut().zip(near).zip(far) {
+                            *sum += share * (near + part * (far - near));
+                        }
                     }
                 }
-            }
-            progress.check()
-        })
+                progress.check()
+            },
+        )
     }
 }
 
@@ -235,9 +238,9 @@ impl Sweeper {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Direction {
     /// East or south.
-    Forth,
+    Forward,
     /// West or north.
-    Back,
+    Backward,
 }
 
 impl Direction {
@@ -245,13 +248,13 @@ impl Direction {
     #[inline(always)]
     fn index(self, step: usize, count: usize) -> usize {
         match self {
-            Self::Forth => step,
-            Self::Back => count - 1 - step,
+            Self::Forward => step,
+            Self::Backward => count - 1 - step,
         }
     }
 
-    /// The two samples between which the sample `lag` before `index` lies, and how far it lies towards the second;
-    /// beyond the ends the last sample stands.
+    /// The two samples around the position `lag` before `index`, and the fraction of the way to the second. The last
+    /// sample continues beyond the end.
     #[inline(always)]
     pub(super) fn lagged(self, index: usize, count: usize, lag: f64) -> (usize, usize, f32) {
         let position = (self.index(index, count) as f64 - lag).clamp(0.0, (count - 1) as f64);
@@ -261,17 +264,17 @@ impl Direction {
     }
 }
 
-/// y = k·y_before + (1 − k)·x, written so that level land stays level to the bit.
+/// y = k·y_before + (1 − k)·x, written so that level terrain stays bit-identical.
 #[inline(always)]
 pub(super) fn mix(before: f32, x: f32, k: f32) -> f32 {
     x + k * (before - x)
 }
 
-/// The samples of a block of rows that stand in one column: each row has a vector lane of its own.
+/// The samples of a block of rows in one column: one vector lane per row.
 type Lanes = [f32; BLOCK];
 
-/// Turns the rows of a block, of which there may be fewer than lanes, side by side.
-fn side_by_side(rows: &[f32], width: usize, lanes: &mut Vec<Lanes>) {
+/// Transposes the rows of a block, of which there may be fewer than lanes, into columns.
+fn transpose_into(rows: &[f32], width: usize, lanes: &mut Vec<Lanes>) {
     lanes.clear();
     lanes.resize(width, [0.0; BLOCK]);
     for (lane, row) in rows.chunks_exact(width).enumerate() {
@@ -279,28 +282,28 @@ fn side_by_side(rows: &[f32], width: usize, lanes: &mut Vec<Lanes>) {
     }
 }
 
-/// The way back.
-fn one_below_another(lanes: &[Lanes], rows: &mut [f32], width: usize) {
+/// Transposes the columns of a block back into rows.
+fn transpose_back(lanes: &[Lanes], rows: &mut [f32], width: usize) {
     for (lane, row) in rows.chunks_exact_mut(width).enumerate() {
         row.iter_mut().zip(lanes).for_each(|(x, lanes)| *x = lanes[lane]);
     }
 }
 
-/// Filters each row of a block along itself; y at the edge is x at the edge.
+/// Filters the rows of a block; y at the edge is x at the edge.
 #[inline(always)]
-fn sweep_lanes(lanes: &mut [Lanes], k: f32, way: Direction) {
+fn sweep_lanes(lanes: &mut [Lanes], k: f32, direction: Direction) {
     let sweep = |mut before: Lanes, next: &mut Lanes| {
         before.iter_mut().zip(&*next).for_each(|(before, x)| *before = mix(*before, *x, k));
         *next = before;
         before
     };
-    match way {
-        Direction::Forth => {
+    match direction {
+        Direction::Forward => {
             let mut all = lanes.iter_mut();
             let first = all.next().map(|first| *first);
             first.map(|first| all.fold(first, sweep));
         }
-        Direction::Back => {
+        Direction::Backward => {
             let mut all = lanes.iter_mut().rev();
             let first = all.next().map(|first| *first);
             first.map(|first| all.fold(first, sweep));
@@ -310,17 +313,17 @@ fn sweep_lanes(lanes: &mut [Lanes], k: f32, way: Direction) {
 
 /// Filters the columns of a strip, given as the pieces of its rows.
 #[inline(always)]
-fn sweep_columns(pieces: &mut [&mut [f32]], k: f32, way: Direction) {
+fn sweep_columns(pieces: &mut [&mut [f32]], k: f32, direction: Direction) {
     let count = pieces.len();
     for step in 1..count {
-        let (head, tail) = pieces.split_at_mut(match way {
-            Direction::Forth => step,
-            Direction::Back => count - step,
+        let (head, tail) = pieces.split_at_mut(match direction {
+            Direction::Forward => step,
+            Direction::Backward => count - step,
         });
         let (Some(last), Some(first)) = (head.last_mut(), tail.first_mut()) else { continue };
-        let (before, piece) = match way {
-            Direction::Forth => (last, first),
-            Direction::Back => (first, last),
+        let (before, piece) = match direction {
+            Direction::Forward => (last, first),
+            Direction::Backward => (first, last),
         };
         for (before, x) in before.iter().zip(piece.iter_mut()) {
             *x = mix(*before, *x, k);
@@ -328,31 +331,31 @@ fn sweep_columns(pieces: &mut [&mut [f32]], k: f32, way: Direction) {
     }
 }
 
-/// Differences of delay below a millionth of a sample are rounding: no need to touch the map for them.
-const LEAST_DELAY: f64 = 1e-6;
+/// Smaller differences of delay, in samples, are rounding and are ignored.
+const MIN_DELAY: f64 = 1e-6;
 
-/// Moves each row of a block east by `delay` samples (west where negative), linear between samples. The edge, which a
-/// sweep leaves as it is, stays.
+/// Moves the rows of a block east by `delay` samples (west if negative), linear between samples. The edge, which a
+/// sweep does not change, stays.
 #[inline(always)]
 fn delay_lanes(lanes: &mut [Lanes], delay: f64, swept: &mut Vec<Lanes>) {
-    if delay.abs() < LEAST_DELAY {
+    if delay.abs() < MIN_DELAY {
         return;
     }
     swept.clear();
     swept.extend_from_slice(lanes);
     let width = lanes.len();
     for (c, lanes) in lanes.iter_mut().enumerate().skip(1) {
-        let (near, far, part) = Direction::Forth.lagged(c, width, delay);
+        let (near, far, part) = Direction::Forward.lagged(c, width, delay);
         for ((height, near), far) in lanes.iter_mut().zip(&swept[near]).zip(&swept[far]) {
             *height = near + part * (far - near);
         }
     }
 }
 
-/// Moves the columns of a strip south by `delay` samples (north where negative), as [`delay_lanes`] does.
+/// Moves the columns of a strip south by `delay` samples (north if negative), like [`delay_lanes`].
 #[inline(always)]
 fn delay_columns(pieces: &mut [&mut [f32]], delay: f64, swept: &mut Vec<f32>) {
-    if delay.abs() < LEAST_DELAY {
+    if delay.abs() < MIN_DELAY {
         return;
     }
     swept.clear();
@@ -360,7 +363,7 @@ fn delay_columns(pieces: &mut [&mut [f32]], delay: f64, swept: &mut Vec<f32>) {
     let count = pieces.len();
     for (r, piece) in pieces.iter_mut().enumerate().skip(1) {
         let lanes = piece.len();
-        let (near, far, part) = Direction::Forth.lagged(r, count, delay);
+        let (near, far, part) = Direction::Forward.lagged(r, count, delay);
         let (near, far) = (&swept[near * lanes..][..lanes], &swept[far * lanes..][..lanes]);
         for ((height, near), far) in piece.iter_mut().zip(near).zip(far) {
             *height = near + part * (far - near);
@@ -380,10 +383,15 @@ impl Operation for RecursiveFilter {
         2.0 + self.extra_maps()
     }
 
-    fn evaluate(&self, context: &EvalContext, _until: u32, _resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
+    fn evaluate(
+        &self,
+        context: &EvalContext,
+        _until: u32,
+        _resume: Option<Keyframe>,
+    ) -> Result<Heightfield, Cancelled> {
         let mut terrain = context.heights_below()?;
         let counter = context.progress.counter(self.passes as usize);
-        let mut sweeper = Self { passes: 1, ..self.clone() }.on(context.grid);
+        let mut sweeper = Self { passes: 1, ..self.clone() }.sweeper(context.grid);
         for _ in 0..self.passes {
             sweeper.pass(&mut terrain, context.progress)?;
             counter.add_one()?;
@@ -397,7 +405,7 @@ mod tests {
     use super::*;
     use crate::engine::heightfield::Extent;
 
-    /// A grid with one metre between samples, which is the reference spacing too.
+    /// A grid with a spacing of one metre, which is also the reference spacing.
     fn grid(side: usize) -> Grid {
         let m = (side - 1) as f64;
         Grid::new(Extent { width_m: m, depth_m: m }, side, side)
@@ -408,11 +416,11 @@ mod tests {
     }
 
     fn run(filter: &RecursiveFilter, mut terrain: Heightfield) -> Heightfield {
-        filter.on(terrain.grid()).pass(&mut terrain, &Progress::new()).expect("not cancelled");
+        filter.sweeper(terrain.grid()).pass(&mut terrain, &Progress::new()).expect("not cancelled");
         terrain
     }
 
-    /// Height 1 along column `at`, so that filters along columns change nothing.
+    /// A wall of height 1 along column `at`, which filters along columns do not change.
     fn wall(side: usize, at: usize) -> Heightfield {
         Heightfield::from_fn(grid(side), |c, _| f32::from(u8::from(c == at)))
     }
@@ -426,14 +434,14 @@ mod tests {
     }
 
     #[test]
-    fn two_sequential_sweeps_answer_an_impulse_with_a_falling_power() {
+    fn the_impulse_response_of_two_sequential_sweeps() {
         let terrain = run(&filter(Form::Sequential, Sweeps::Two, 0.6, 65), wall(65, 20));
         check_row(&terrain, |n| if n >= 0 { 0.4 * libm::pow(0.6, f64::from(n)) } else { 0.0 }, 20);
     }
 
     #[test]
-    fn four_sequential_sweeps_answer_an_impulse_alike_on_both_sides() {
-        // Far from the border, (1−k)k^n forth and back makes (1−k)/(1+k)·k^|n|.
+    fn the_impulse_response_of_four_sequential_sweeps_is_symmetric() {
+        // Far from the border, (1−k)k^n forward and backward gives (1−k)/(1+k)·k^|n|.
         let terrain = run(&filter(Form::Sequential, Sweeps::Four, 0.5, 129), wall(129, 64));
         check_row(&terrain, |n| 0.5 / 1.5 * libm::pow(0.5, f64::from(n.abs())), 64);
         for n in 1..60 {
@@ -444,7 +452,8 @@ mod tests {
 
     #[test]
     fn the_averaged_form_lags_one_sample() {
-        // East is (1−k)k^(n−1) from n = 1 on; south leaves the wall as it is, one half each.
+        // Half is the eastward sweep, (1−k)k^(n−1) from n = 1 on; half the southward sweep, which does not change the
+        // wall.
         let terrain = run(&filter(Form::Averaged, Sweeps::Two, 0.6, 65), wall(65, 20));
         let east = |n: i32| if n >= 1 { 0.4 * libm::pow(0.6, f64::from(n - 1)) } else { 0.0 };
         let still = |n: i32| f64::from(u8::from(n == 0));
@@ -454,7 +463,7 @@ mod tests {
     }
 
     #[test]
-    fn the_lag_alone_is_left_at_k_0() {
+    fn at_k_0_only_the_lag_remains() {
         let terrain = run(&filter(Form::Averaged, Sweeps::Two, 0.0, 65), wall(65, 20));
         check_row(&terrain, |n| 0.5 * f64::from(u8::from(n == 1)) + 0.5 * f64::from(u8::from(n == 0)), 20);
     }
@@ -478,7 +487,7 @@ mod tests {
     }
 
     #[test]
-    fn the_axes_have_their_own_strengths() {
+    fn each_axis_has_its_own_strength() {
         let mut along_x = filter(Form::Sequential, Sweeps::Two, 0.6, 65);
         along_x.k_z = Some(0.0);
         let dot = Heightfield::from_fn(grid(65), |c, r| f32::from(u8::from((c, r) == (20, 3))));
@@ -488,7 +497,7 @@ mod tests {
     }
 
     #[test]
-    fn level_land_stays_level_to_the_bit() {
+    fn level_terrain_stays_level() {
         for form in [Form::Sequential, Form::Averaged] {
             let level = Heightfield::from_fn(grid(33), |_, _| 123.4);
             assert!(
@@ -500,7 +509,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slope_is_smoothed_alike_at_every_spacing() {
+    fn smoothing_is_independent_of_the_spacing() {
         let extent = Extent { width_m: 2560.0, depth_m: 2560.0 };
         let wave = |grid: Grid| {
             Heightfield::from_fn(grid, |c, r| {

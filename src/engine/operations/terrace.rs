@@ -1,33 +1,33 @@
-//! Land cut into terraces.
+//! Cuts the terrain into terraces.
 
-use super::{Keyframe, Operation, Role, EvalContext};
+use super::operation::{EvalContext, Keyframe, Operation, Role};
 use crate::engine::heightfield::Heightfield;
-use crate::engine::progress::Cancelled;
 use crate::engine::parameters::{Spec, parameters};
+use crate::engine::progress::Cancelled;
 
 parameters! {
-    /// Cuts the land into terraces: level treads at equal heights, and steep risers between them.
+    /// Cuts the terrain into terraces: level treads at equal height intervals, with steep risers between them.
     pub struct Terrace {
-        /// The height from a tread to the next.
-        step_m: f64 = 50.0, Spec::number("Step", 0.01, 10_000.0).slider(1.0, 500.0).unit("m").logarithmic();
-        /// How much of the land lies on treads: 0 leaves it as it is, at 1 the risers are walls.
+        /// Height from one tread to the next.
+        step_m: f64 = 50.0, Spec::number("Step height", 0.01, 10_000.0).slider(1.0, 500.0).unit("m").logarithmic();
+        /// Fraction of the terrain that becomes treads. 0 has no effect; at 1 the risers are vertical.
         sharpness: f64 = 0.7, Spec::number("Sharpness", 0.0, 1.0);
     }
 }
 
-/// Risers steeper than this are walls.
-const LEAST_RISER: f64 = 1e-9;
+/// Narrower risers count as vertical.
+const MIN_RISER: f64 = 1e-9;
 
 impl Terrace {
-    /// Heights within sharpness·step/2 of a whole number of steps move to it; those between are spread evenly over the
-    /// riser.
-    fn cut(&self, height: f32) -> f32 {
+    /// Heights within sharpness·step/2 of a multiple of the step move to it; those in between are spread evenly over
+    /// the riser.
+    fn terraced(&self, height: f32) -> f32 {
         if self.sharpness == 0.0 {
             return height;
         }
         let steps = f64::from(height) / self.step_m;
         let tread = steps.floor();
-        let on_riser = (steps - tread - 0.5) / (1.0 - self.sharpness).max(LEAST_RISER) + 0.5;
+        let on_riser = (steps - tread - 0.5) / (1.0 - self.sharpness).max(MIN_RISER) + 0.5;
         ((tread + on_riser.clamp(0.0, 1.0)) * self.step_m) as f32
     }
 }
@@ -44,14 +44,19 @@ impl Operation for Terrace {
         Role::Modifier
     }
 
-    fn evaluate(&self, context: &EvalContext, _until: u32, _resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
-        context.map_heights(|height, _, _| self.cut(height))
+    fn evaluate(
+        &self,
+        context: &EvalContext,
+        _until: u32,
+        _resume: Option<Keyframe>,
+    ) -> Result<Heightfield, Cancelled> {
+        context.map_heights(|height, _, _| self.terraced(height))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::shaped;
+    use super::super::testing::modified;
     use super::*;
     use crate::engine::heightfield::{Extent, Grid};
 
@@ -59,7 +64,7 @@ mod tests {
     fn check(sharpness: f64, heights: [f32; 6], expected: [f32; 6]) {
         let grid = Grid::new(Extent { width_m: 20.0, depth_m: 10.0 }, 3, 2);
         let below = Heightfield::from_heights(grid, heights.to_vec()).expect("six samples");
-        let terrain = shaped(&Terrace { step_m: 40.0, sharpness }, &below);
+        let terrain = modified(&Terrace { step_m: 40.0, sharpness }, &below);
         assert_eq!(terrain.heights(), expected);
     }
 
@@ -71,18 +76,18 @@ mod tests {
     }
 
     #[test]
-    fn from_the_land_as_it_is_to_walls() {
+    fn from_no_effect_to_vertical_risers() {
         let heights = [-59.0, -1.0, 0.0, 13.7, 19.0, 21.0];
         check(0.0, heights, heights);
         check(1.0, heights, [-40.0, 0.0, 0.0, 0.0, 0.0, 40.0]);
     }
 
     #[test]
-    fn higher_ground_is_never_lower() {
+    fn the_order_of_heights_is_kept() {
         for sharpness in [0.1, 0.7, 1.0] {
             let terrace = Terrace { step_m: 3.7, sharpness };
-            let cut: Vec<f32> = (-5000..5000).map(|i| terrace.cut(i as f32 * 0.01)).collect();
-            assert!(cut.windows(2).all(|pair| pair[0] <= pair[1]), "{sharpness}");
+            let terraced: Vec<f32> = (-5000..5000).map(|i| terrace.terraced(i as f32 * 0.01)).collect();
+            assert!(terraced.windows(2).all(|pair| pair[0] <= pair[1]), "{sharpness}");
         }
     }
 }

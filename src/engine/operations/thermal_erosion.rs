@@ -1,53 +1,55 @@
-//! Rock that falls: what lies steeper than the angle of repose comes down and gathers as scree below.
+//! Thermal erosion: rock steeper than the angle of repose falls and gathers as scree (talus) below.
 //!
 //! After F. K. Musgrave, C. E. Kolb and R. S. Mace, "The synthesis and rendering of eroded fractal terrains", SIGGRAPH
-//! 1989. Between every two neighbouring samples the excess of the drop over the tangent of the angle of repose times the
-//! distance moves down in proportion, a part of it in each pass; what one sample loses another gains, so that the
-//! mass is kept. Each sample gathers what its eight neighbours bring and take, all from the land before the pass.
+//! 1989. Between every two neighbouring samples, a fixed fraction of the excess of the drop over the distance times the
+//! tangent of the angle of repose moves down in each pass. What one sample loses another gains, so that mass is
+//! conserved. Each sample gathers the exchange with its eight neighbours from the terrain before the pass.
 //!
-//! How far rock comes down in a pass depends on the distance of the samples. So the passes are worked on a reference
-//! grid of the world, and what they move is laid over finer land; there some passes more take what is too steep between
-//! the coarse samples, and what laying over added to the mass or took from it is taken off everywhere alike.
+//! How far rock moves in a pass depends on the spacing, so the passes run on a reference grid and their change is
+//! upsampled to finer grids. There some more passes remove the slopes that are too steep between the coarse samples,
+//! and the mass that upsampling added or removed is subtracted evenly.
 
 use rayon::prelude::*;
 
-use super::{Keyframe, Operation, Role, EvalContext};
+use super::fault_erosion::sum_of_heights;
+use super::operation::{EvalContext, Keyframe, Operation, Role};
 use crate::engine::heightfield::{Grid, Heightfield};
-use crate::engine::progress::{Cancelled, Progress};
 use crate::engine::parameters::{Spec, parameters};
+use crate::engine::progress::{Cancelled, Progress};
 use crate::engine::simd::simd;
 
 parameters! {
-    /// Lets steep rock come down: cliffs crumble into even slopes of scree at the angle of repose.
+    /// Lets steep rock crumble: cliffs turn into even slopes of scree (talus) at the angle of repose.
     pub struct ThermalErosion {
-        /// How many times rock comes down, one an iteration: the more, the farther the foot of the slopes reaches.
+        /// Number of rounds, one per iteration. More rounds let the scree reach farther.
         count: u32 = 40, Spec::number("Rounds", 0.0, 10_000.0).slider(1.0, 400.0).logarithmic();
-        /// The steepest slope on which rock stays: small angles make wide fans, large ones leave all but the cliffs alone.
+        /// Steepest slope on which rock rests (talus angle). Small angles make wide fans; large angles affect cliffs
+        /// only.
         repose_deg: f64 = 35.0, Spec::number("Angle of repose", 0.0, 89.0).slider(10.0, 60.0).unit("°");
-        /// How many samples the longer side of the grid has on which rock comes down, at every size of map: the more, the
-        /// shorter the way that it takes in a round.
+        /// Samples along the longer side of the grid on which rock moves, whatever the size of the map. Higher values
+        /// make rock move less far per round.
         reference_samples: u32 = 257,
-            Spec::number("Reference samples", 17.0, 513.0).slider(65.0, 513.0).logarithmic().fixed();
+            Spec::number("Reference resolution", 17.0, 513.0).slider(65.0, 513.0).logarithmic().fixed();
     }
 }
 
-/// Passes of a round.
+/// Passes per round.
 const PASSES: u32 = 8;
 /// Passes on a grid finer than the reference grid.
 const FINE_PASSES: u32 = 24;
-/// The share of an excess that moves between two samples in a pass: with eight neighbours the greatest at which no
-/// sample can lose or gain more than lies between them all.
-const SHARE: f32 = 1.0 / 8.0;
+/// The fraction of an excess that moves between two samples in a pass: with eight neighbours, the greatest at which no
+/// sample can over- or undershoot all of them.
+const RATE: f32 = 1.0 / 8.0;
 
-/// The greatest drops at which rock stays: to the next column, the next row, and diagonally, metres.
+/// The greatest stable drops: to the next column, the next row, and diagonally, metres.
 #[derive(Clone, Copy, Debug)]
-struct Stays {
+struct StableDrops {
     along_m: f32,
     across_m: f32,
     diagonal_m: f32,
 }
 
-impl Stays {
+impl StableDrops {
     fn new(repose_deg: f64, grid: Grid) -> Self {
         let slope = libm::tan(repose_deg.to_radians());
         let (x_m, z_m) = (grid.spacing_x_m(), grid.spacing_z_m());
@@ -55,53 +57,46 @@ impl Stays {
         Self { along_m, across_m, diagonal_m }
     }
 
-    /// One pass: `after` becomes what `before` comes down to.
+    /// Computes one pass from `before` into `after`.
     fn pass(self, before: &Heightfield, after: &mut Heightfield, progress: &Progress) -> Result<(), Cancelled> {
         let (width, height) = (before.grid().width(), before.grid().height());
         after.heights_mut().par_chunks_exact_mut(width).enumerate().with_min_len(8).try_for_each(|(r, after)| {
             let here = before.row(r);
-            let beside = [(r > 0).then(|| before.row(r - 1)), (r + 1 < height).then(|| before.row(r + 1))];
+            let adjacent_rows = [(r > 0).then(|| before.row(r - 1)), (r + 1 < height).then(|| before.row(r + 1))];
             simd(
                 #[inline(always)]
-                || self.pass_row(here, beside, after),
+                || self.pass_row(here, adjacent_rows, after),
             );
             progress.check()
         })
     }
 
     #[inline(always)]
-    fn pass_row(self, here: &[f32], beside: [Option<&[f32]>; 2], after: &mut [f32]) {
+    fn pass_row(self, here: &[f32], adjacent_rows: [Option<&[f32]>; 2], after: &mut [f32]) {
         let last = here.len() - 1;
         after.fill(0.0);
         gather(&here[1..], &here[..last], self.along_m, &mut after[1..]);
         gather(&here[..last], &here[1..], self.along_m, &mut after[..last]);
-        for other in beside.into_iter().flatten() {
+        for other in adjacent_rows.into_iter().flatten() {
             gather(here, other, self.across_m, after);
             gather(&here[1..], &other[..last], self.diagonal_m, &mut after[1..]);
             gather(&here[..last], &other[1..], self.diagonal_m, &mut after[..last]);
         }
         for (after, here) in after.iter_mut().zip(here) {
-            *after = here + SHARE * *after;
+            *after = here + RATE * *after;
         }
     }
 }
 
-/// Adds to each sample what comes from the one beside it, less what goes there.
+/// Adds to each sample the inflow from a neighbour, less the outflow to it.
 #[inline(always)]
-fn gather(here: &[f32], beside: &[f32], stays_m: f32, sums: &mut [f32]) {
-    for ((sum, here), beside) in sums.iter_mut().zip(here).zip(beside) {
-        let rise = beside - here;
-        let comes = rise - stays_m;
-        let goes = -rise - stays_m;
-        *sum += (if comes > 0.0 { comes } else { 0.0 }) - (if goes > 0.0 { goes } else { 0.0 });
+fn gather(here: &[f32], neighbour: &[f32], stable_m: f32, sums: &mut [f32]) {
+    for ((sum, here), neighbour) in sums.iter_mut().zip(here).zip(neighbour) {
+        let rise = neighbour - here;
+        let inflow = rise - stable_m;
+        let outflow = -rise - stable_m;
+        *sum += (if inflow > 0.0 { inflow } else { 0.0 }) - (if outflow > 0.0 { outflow } else { 0.0 });
     }
-}
-
-/// The sum of all heights, the same at every number of threads.
-fn sum_of(terrain: &Heightfield) -> f64 {
-    let of_row = |row: &[f32]| row.iter().copied().map(f64::from).sum::<f64>();
-    let rows: Vec<f64> = terrain.heights().par_chunks_exact(terrain.grid().width()).map(of_row).collect();
-    rows.iter().sum()
 }
 
 impl Operation for ThermalErosion {
@@ -124,7 +119,7 @@ impl Operation for ThermalErosion {
         Grid::fitted(grid.extent(), self.reference_samples as usize)
     }
 
-    /// The land below, and the land before and after a pass.
+    /// The terrain below, and the terrain before and after a pass.
     fn peak_maps(&self, _grid: Grid) -> f64 {
         3.0
     }
@@ -134,16 +129,13 @@ impl Operation for ThermalErosion {
     }
 
     fn evaluate(&self, context: &EvalContext, until: u32, resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
-        let (done, mut terrain) = match resume {
-            Some(keyframe) => (keyframe.iteration, keyframe.terrain.copied(context.progress)?),
-            None => (0, context.heights_below()?),
-        };
-        let stays = Stays::new(self.repose_deg, context.grid);
+        let (done, mut terrain) = context.resume_or_below(resume)?;
+        let stable = StableDrops::new(self.repose_deg, context.grid);
         let mut after = Heightfield::flat(context.grid);
         let counter = context.progress.counter((until - done) as usize);
         for _ in done..until {
             for _ in 0..PASSES {
-                stays.pass(&terrain, &mut after, context.progress)?;
+                stable.pass(&terrain, &mut after, context.progress)?;
                 std::mem::swap(&mut terrain, &mut after);
             }
             counter.add_one()?;
@@ -158,14 +150,14 @@ impl Operation for ThermalErosion {
         }
         let mut terrain = progress.stage(0.0..0.5, || context.upsample_change(terrain))?;
         if until > 0 {
-            let stays = Stays::new(self.repose_deg, to);
+            let stable = StableDrops::new(self.repose_deg, to);
             let mut after = Heightfield::flat(to);
             for pass in 0..FINE_PASSES {
-                stays.pass(&terrain, &mut after, progress)?;
+                stable.pass(&terrain, &mut after, progress)?;
                 std::mem::swap(&mut terrain, &mut after);
                 progress.report(0.5 + 0.5 * pass as f32 / FINE_PASSES as f32);
             }
-            let excess = sum_of(&terrain) - context.below.map_or(0.0, sum_of);
+            let excess = sum_of_heights(&terrain) - context.below.map_or(0.0, sum_of_heights);
             let excess_m = (excess / to.samples() as f64) as f32;
             terrain.heights_mut().par_chunks_exact_mut(to.width()).try_for_each(|row| {
                 row.iter_mut().for_each(|height| *height -= excess_m);
@@ -178,19 +170,14 @@ impl Operation for ThermalErosion {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::raised;
+    use super::super::testing::{evaluated, oblong_grid};
     use super::*;
     use crate::engine::heightfield::Extent;
     use crate::engine::inputs::Inputs;
     use crate::engine::operations::faults::Faults;
     use crate::engine::random::Stream;
 
-    /// Two metres from column to column, three from row to row.
-    fn uneven(side: usize) -> Grid {
-        Grid::new(Extent { width_m: 2.0 * (side - 1) as f64, depth_m: 3.0 * (side - 1) as f64 }, side, side)
-    }
-
-    /// The steepest drop between neighbours in eight directions, as a tangent.
+    /// The tangent of the steepest slope between neighbours in eight directions.
     fn steepest(terrain: &Heightfield) -> f64 {
         let grid = terrain.grid();
         let mut steepest: f64 = 0.0;
@@ -210,11 +197,11 @@ mod tests {
 
     #[test]
     fn a_pass_between_two_samples_by_hand() {
-        // 10 m over 2 m, of which 2 m may stay: an eighth of 8 m comes down, in each of the two rows and diagonally.
+        // 10 m over 2 m, of which 2 m are stable: an eighth of 8 m moves down in each of the two rows, and diagonally.
         let grid = Grid::new(Extent { width_m: 2.0, depth_m: 2.0 }, 2, 2);
         let cliff = Heightfield::from_fn(grid, |c, _| if c == 0 { 10.0 } else { 0.0 });
         let mut after = Heightfield::flat(grid);
-        Stays::new(45.0, grid).pass(&cliff, &mut after, &Progress::new()).expect("not cancelled");
+        StableDrops::new(45.0, grid).pass(&cliff, &mut after, &Progress::new()).expect("not cancelled");
         let down = (8.0 + 10.0 - 2.0 * std::f32::consts::SQRT_2) / 8.0;
         for r in 0..2 {
             assert!((after[(0, r)] - (10.0 - down)).abs() < 1e-5 && (after[(1, r)] - down).abs() < 1e-5);
@@ -222,12 +209,14 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_steeper_than_the_angle_of_repose_in_the_end() {
+    fn no_slope_remains_steeper_than_the_angle_of_repose() {
         let mut draw = Stream::new(3, 3).at(0);
-        let rough = Heightfield::from_fn(uneven(33), |c, _| (if c > 16 { 30.0 } else { 0.0 }) + 8.0 * draw.unit() as f32);
+        let rough_terrain = Heightfield::from_fn(oblong_grid(33, 33), |c, _| {
+            (if c > 16 { 30.0 } else { 0.0 }) + 8.0 * draw.unit() as f32
+        });
         for repose_deg in [10.0, 35.0, 60.0] {
             let thermal = ThermalErosion { repose_deg, count: 2000, ..Default::default() };
-            let terrain = raised(&thermal, rough.grid(), Some(&rough), 2000);
+            let terrain = evaluated(&thermal, rough_terrain.grid(), Some(&rough_terrain), 2000);
             let most = libm::tan(f64::to_radians(repose_deg));
             let found = steepest(&terrain);
             assert!(found <= most * 1.001 + 1e-4, "{found} over {most} at {repose_deg}°");
@@ -235,25 +224,31 @@ mod tests {
     }
 
     #[test]
-    fn gentle_land_stays_to_the_bit() {
-        let gentle = Heightfield::from_fn(uneven(33), |c, r| 0.3 * c as f32 - 0.2 * r as f32);
-        assert_eq!(raised(&ThermalErosion::default(), gentle.grid(), Some(&gentle), 40), gentle);
+    fn gentle_terrain_is_unchanged() {
+        let gentle = Heightfield::from_fn(oblong_grid(33, 33), |c, r| 0.3 * c as f32 - 0.2 * r as f32);
+        assert_eq!(evaluated(&ThermalErosion::default(), gentle.grid(), Some(&gentle), 40), gentle);
     }
 
     #[test]
-    fn the_mass_is_kept_on_the_reference_grid_and_on_finer_ones() {
+    fn mass_is_conserved_on_the_reference_grid_and_on_finer_ones() {
         let square = |side| Grid::new(Extent { width_m: 4096.0, depth_m: 4096.0 }, side, side);
         let cliffs = Faults { profile: crate::engine::fault::Profile::Step, count: 200, ..Default::default() };
         let (inputs, progress) = (Inputs::default(), Progress::new());
         let thermal = ThermalErosion::default();
-        let [coarse, fine] = [257, 513].map(|side| raised(&cliffs, square(side), None, 200));
-        let on_coarse = raised(&thermal, square(257), Some(&coarse), 40);
-        let context =
-            EvalContext { grid: square(513), below: Some(&fine), stream: Stream::new(1, 1), inputs: &inputs, progress: &progress };
+        let [coarse, fine] = [257, 513].map(|side| evaluated(&cliffs, square(side), None, 200));
+        let on_coarse = evaluated(&thermal, square(257), Some(&coarse), 40);
+        let context = EvalContext {
+            grid: square(513),
+            below: Some(&fine),
+            stream: Stream::new(1, 1),
+            inputs: &inputs,
+            progress: &progress,
+        };
         let on_fine = thermal.upsample(&on_coarse, &context, 40).expect("not cancelled");
         for (before, after) in [(&coarse, &on_coarse), (&fine, &on_fine)] {
             let [low, high] = before.min_max();
-            let lost = (sum_of(after) - sum_of(before)) / (f64::from(high - low) * before.grid().samples() as f64);
+            let lost = (sum_of_heights(after) - sum_of_heights(before))
+                / (f64::from(high - low) * before.grid().samples() as f64);
             assert!(lost.abs() < 1e-6, "{lost}");
             let moved = before.heights().iter().zip(after.heights()).filter(|(before, after)| before != after).count();
             assert!(moved > before.grid().samples() / 20, "{moved}");

@@ -1,0 +1,165 @@
+//! Erosion between faults: wind after every fault, rivers after every few.
+
+use rayon::prelude::*;
+
+use super::operation::{EvalContext, Keyframe};
+use super::recursive_filter::{RecursiveFilter, Sweeper};
+use super::stream_power::{StreamPowerLaw, StreamPowerSolver};
+use super::stream_power_upsampling::{StreamPowerUpsampling, TerrainOnGrid, coarser};
+use crate::engine::flow::{Outlets, RoutingOptions};
+use crate::engine::heightfield::{Grid, Heightfield};
+use crate::engine::parameters::{Spec, parameters};
+use crate::engine::progress::{Cancelled, Progress};
+
+parameters! {
+    /// Rivers that cut valleys while the faults accumulate, so that the terrain grows together with its valleys. The
+    /// whole terrain rises by the average amount that the rivers remove.
+    pub struct FaultRivers {
+        /// Number of faults between two river steps.
+        every: u32 = 5, Spec::number("Interval", 1.0, 10_000.0).slider(1.0, 100.0).unit("faults").logarithmic();
+        /// Duration of a river step. Longer steps erode more of the faults.
+        years: f64 = 2000.0,
+            Spec::number("Duration", 1.0, 10_000_000.0).slider(100.0, 100_000.0).unit("years").logarithmic();
+        /// How easily the rock erodes. Higher values let valleys reach inland faster.
+        erodibility: f64 = 10.0,
+            Spec::number("Erodibility", 0.0, 10_000.0).slider(0.1, 100.0).unit("/Myr").logarithmic();
+        /// Length of the slopes above the first streams. Short hillslopes make many gullies; long ones make broad
+        /// flanks between few valleys.
+        hillslope_m: f64 = 40.0,
+            Spec::number("Hillslope length", 0.0, 100_000.0).slider(1.0, 1000.0).unit("m").logarithmic();
+        /// Diffusivity of the soil. Creep rounds off ridges and valley edges.
+        creep: f64 = 0.0015, Spec::number("Soil creep", 0.0, 1000.0).slider(0.0, 0.02).unit("m²/year");
+    }
+}
+
+/// The samples along the longer side of the grid on which rivers run between faults.
+const REFERENCE_SAMPLES: usize = 257;
+
+impl FaultRivers {
+    fn solver(&self, grid: Grid, progress: &Progress) -> Result<StreamPowerSolver, Cancelled> {
+        let law = StreamPowerLaw {
+            erodibility: self.erodibility * 1e-6,
+            area_exponent: 0.5,
+            slope_exponent: 1.0,
+            hillslope_m: self.hillslope_m,
+            creep_m2: self.creep,
+        };
+        let routing = RoutingOptions { outlets: Outlets::Hollows, sea_m: None, stray: 1.0 };
+        StreamPowerSolver::new(grid, routing, law, self.years, progress)
+    }
+}
+
+/// The erosion settings of a fault operation.
+#[derive(Clone, Copy)]
+pub(super) struct FaultErosion<'a> {
+    /// A filter that runs after every fault.
+    pub wind: Option<&'a RecursiveFilter>,
+    /// Rivers that run every few faults.
+    pub rivers: Option<&'a FaultRivers>,
+}
+
+impl FaultErosion<'_> {
+    /// Whether anything erodes the terrain between the faults.
+    pub fn is_active(self) -> bool {
+        self.wind.is_some() || self.rivers.is_some()
+    }
+
+    /// See [`Operation::working_grid`](super::Operation::working_grid).
+    pub fn working_grid(self, grid: Grid) -> Grid {
+        if self.rivers.is_some() { Grid::fitted(grid.extent(), REFERENCE_SAMPLES) } else { grid }
+    }
+
+    /// See [`Operation::preview_grid`](super::Operation::preview_grid).
+    pub fn preview_grid(self, grid: Grid) -> Grid {
+        coarser(grid, self.working_grid(grid))
+    }
+
+    /// See [`Operation::peak_maps`](super::Operation::peak_maps).
+    pub fn peak_maps(self) -> f64 {
+        let of_rivers = if self.rivers.is_some() { StreamPowerSolver::MAPS } else { 0.0 };
+        2.0 + self.wind.map_or(0.0, RecursiveFilter::extra_maps) + of_rivers
+    }
+
+    /// Evaluates a fault operation: `add_fault` adds the fault of an iteration, then the erosion runs.
+    pub fn evaluate(
+        self,
+        context: &EvalContext,
+        until: u32,
+        resume: Option<Keyframe>,
+        add_fault: impl Fn(u32, &mut Heightfield) -> Result<(), Cancelled>,
+    ) -> Result<Heightfield, Cancelled> {
+        let (grid, progress) = (context.grid, context.progress);
+        let (done, mut terrain) = match resume {
+            Some(keyframe) => (keyframe.iteration, keyframe.terrain.copied(progress)?),
+            None => (0, Heightfield::flat(grid)),
+        };
+        let counter = progress.counter((until - done) as usize);
+        let mut wind: Option<Sweeper> = self.wind.map(|wind| wind.sweeper(grid));
+        let mut rivers = match self.rivers {
+            Some(rivers) => Some((rivers.solver(grid, progress)?, rivers.every)),
+            None => None,
+        };
+        for i in done + 1..=until {
+            add_fault(i, &mut terrain)?;
+            if let Some(wind) = &mut wind {
+                wind.pass(&mut terrain, progress)?;
+            }
+            if let Some((solver, _)) = rivers.as_mut().filter(|(_, every)| i.is_multiple_of(*every)) {
+                erode_with_rebound(solver, &mut terrain, progress)?;
+            }
+            counter.add_one()?;
+        }
+        Ok(terrain)
+    }
+
+    /// Brings terrain eroded by `until` faults to the context's grid. `uneroded` provides the sum of the faults alone,
+    /// from which the detail of a finer grid is taken where wind has not smoothed it.
+    pub fn upsample(
+        self,
+        terrain: &Heightfield,
+        context: &EvalContext,
+        until: u32,
+        uneroded: &TerrainOnGrid,
+    ) -> Result<Heightfield, Cancelled> {
+        let (grid, progress) = (context.grid, context.progress);
+        let Some(rivers) = self.rivers else { return terrain.resampled(grid, progress) };
+        let steps = until / rivers.every.max(1);
+        if steps == 0 {
+            return if self.wind.is_none() { uneroded(grid) } else { terrain.resampled(grid, progress) };
+        }
+        let flat: &TerrainOnGrid = &|grid| Ok(Heightfield::flat(grid));
+        let below = if self.wind.is_none() { uneroded } else { flat };
+        let uplift_m = |below: &Heightfield| Ok(vec![0.0; below.grid().samples()]);
+        let solver = |grid: Grid| rivers.solver(grid, progress);
+        StreamPowerUpsampling { terrain, steps, below, uplift_m: &uplift_m, solver: &solver }.upsample(grid, progress)
+    }
+}
+
+/// Computes a river step, then raises the whole terrain, outlets included, by the mean height that was eroded.
+///
+/// Without the rebound the terrain would sink forever, because faults lift as much as they lower and rivers only
+/// remove. The crust does much the same when relieved of a load, by about 0.8 of it (A. B. Watts, "Isostasy and Flexure
+/// of the Lithosphere", 2001); here the rebound is complete, by convention.
+fn erode_with_rebound(
+    solver: &mut StreamPowerSolver,
+    terrain: &mut Heightfield,
+    progress: &Progress,
+) -> Result<(), Cancelled> {
+    let before_m = mean_m(terrain);
+    solver.step(terrain, None, progress)?;
+    let rebound_m = (before_m - mean_m(terrain)) as f32;
+    terrain.heights_mut().par_iter_mut().with_min_len(1 << 13).for_each(|height| *height += rebound_m);
+    Ok(())
+}
+
+/// The mean height. Rows are added in order, so it does not depend on the number of threads.
+fn mean_m(terrain: &Heightfield) -> f64 {
+    sum_of_heights(terrain) / terrain.grid().samples() as f64
+}
+
+/// The sum of all heights. Rows are added in order, so it does not depend on the number of threads.
+pub(super) fn sum_of_heights(terrain: &Heightfield) -> f64 {
+    let rows = terrain.heights().par_chunks_exact(terrain.grid().width()).with_min_len(32);
+    let sums: Vec<f64> = rows.map(|row| row.iter().map(|&height| f64::from(height)).sum()).collect();
+    sums.iter().sum()
+}

@@ -1,0 +1,189 @@
+//! The trait that every operation implements, with the types that its methods take and return.
+
+use rayon::prelude::*;
+
+use super::fault_sequence::FaultSequence;
+use crate::engine::fault::FixedHeights;
+use crate::engine::heightfield::{Extent, Grid, Heightfield};
+use crate::engine::inputs::Inputs;
+use crate::engine::parameters::Parameters;
+use crate::engine::progress::{Cancelled, Progress};
+use crate::engine::random::Stream;
+
+/// How a step relates to the terrain below it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// Creates terrain, which is added to the terrain below unless the step's blend mode says otherwise.
+    Generator,
+    /// Changes the terrain below and replaces it.
+    Modifier,
+}
+
+/// The input of one evaluation of an operation.
+#[derive(Clone, Copy, Debug)]
+pub struct EvalContext<'a> {
+    /// The grid to evaluate on: the [working grid](Operation::working_grid), or the output grid when upsampling.
+    pub grid: Grid,
+    /// The terrain below the step, on the same grid; `None` is flat terrain at height 0.
+    pub below: Option<&'a Heightfield>,
+    /// The step's random numbers.
+    pub stream: Stream,
+    /// The contents of the files that the recipe names.
+    pub inputs: &'a Inputs,
+    /// Progress and cancellation.
+    pub progress: &'a Progress,
+}
+
+impl EvalContext<'_> {
+    /// A copy of the terrain below the step.
+    pub fn heights_below(&self) -> Result<Heightfield, Cancelled> {
+        self.below.map_or_else(|| Ok(Heightfield::flat(self.grid)), |below| below.copied(self.progress))
+    }
+
+    /// Where an iterative modifier starts: the iterations done and their result, which is the keyframe if there is one
+    /// and the terrain below otherwise.
+    pub fn resume_or_below(&self, resume: Option<Keyframe>) -> Result<(u32, Heightfield), Cancelled> {
+        match resume {
+            Some(Keyframe { iteration, terrain }) => Ok((iteration, terrain.copied(self.progress)?)),
+            None => Ok((0, self.heights_below()?)),
+        }
+    }
+
+    /// Transfers a modifier's result from a coarser grid: the change that it made there is resampled and added to the
+    /// terrain below, which keeps its fine detail. A result on a finer grid is only resampled.
+    pub fn upsample_change(&self, modified: &Heightfield) -> Result<Heightfield, Cancelled> {
+        let (from, to, progress) = (modified.grid(), self.grid, self.progress);
+        let Some(below) = self.below.filter(|_| to.width() > from.width() || to.height() > from.height()) else {
+            return modified.resampled(to, progress);
+        };
+        let coarse_below = progress.stage(0.0..0.2, || below.resampled(from, progress))?;
+        let change = modified.copied(progress)?.joined(&coarse_below, |modified, below| modified - below, progress)?;
+        let change = progress.stage(0.2..1.0, || change.resampled(to, progress))?;
+        change.joined(below, |change, below| below + change, progress)
+    }
+
+    /// The terrain below with every height replaced by `height(old height, column, row)`.
+    pub fn map_heights(&self, height: impl Fn(f32, usize, usize) -> f32 + Sync) -> Result<Heightfield, Cancelled> {
+        let mut terrain = Heightfield::flat(self.grid);
+        let counter = self.progress.counter(self.grid.height());
+        terrain.heights_mut().par_chunks_mut(self.grid.width()).enumerate().try_for_each(|(r, row)| {
+            if let Some(below) = self.below {
+                row.copy_from_slice(below.row(r));
+            }
+            row.iter_mut().enumerate().for_each(|(c, below)| *below = height(*below, c, r));
+            counter.add_one()
+        })?;
+        Ok(terrain)
+    }
+}
+
+/// The result of an operation after some of its iterations, from which later iterations can continue.
+#[derive(Clone, Copy, Debug)]
+pub struct Keyframe<'a> {
+    /// The number of iterations done.
+    pub iteration: u32,
+    /// The operation's result after them, before blending, on the working grid.
+    pub terrain: &'a Heightfield,
+}
+
+/// A terrain together with the exact fixed-point heights from which [`Operation::accumulate`] can continue.
+pub type AccumulatedHeights = Result<(Heightfield, FixedHeights), Cancelled>;
+
+/// An operation: a struct of parameters and the function that turns them into terrain.
+pub trait Operation: Parameters {
+    /// The name in files and on the command line.
+    const KEY: &'static str;
+    /// The name in the editor.
+    const LABEL: &'static str;
+
+    /// How the operation relates to the terrain below.
+    fn role(&self) -> Role {
+        Role::Generator
+    }
+
+    /// Whether the result depends on the terrain below, so that a change there invalidates it.
+    fn reads_below(&self) -> bool {
+        self.role() == Role::Modifier
+    }
+
+    /// The number of iterations on the timeline; 0 for an operation that acts at once.
+    fn iterations(&self) -> u32 {
+        0
+    }
+
+    /// Whether [`Self::evaluate`] can continue from the result of an earlier iteration, so that keyframes save work.
+    fn is_resumable(&self) -> bool {
+        false
+    }
+
+    /// The grid on which to evaluate when the result is wanted on `grid`.
+    ///
+    /// An operation that moves material from sample to sample returns a grid that depends on the world alone; otherwise
+    /// its result would depend on the resolution. The context, the keyframes and the result of [`Self::evaluate`] are
+    /// on the working grid; [`Self::upsample`] brings the result to `grid`. An operation that has to process the
+    /// result after resampling (the coastline does) resamples by itself and keeps the default.
+    fn working_grid(&self, grid: Grid) -> Grid {
+        grid
+    }
+
+    /// The grid on which to evaluate a coarse preview: coarser than the [working grid](Self::working_grid) where that
+    /// shows nearly the same terrain in less time.
+    fn preview_grid(&self, grid: Grid) -> Grid {
+        self.working_grid(grid)
+    }
+
+    /// Brings the result after `until` iterations from the [working grid](Self::working_grid) to the context's grid.
+    /// Resamples by default; operations that can add detail on a finer grid override it.
+    fn upsample(&self, terrain: &Heightfield, context: &EvalContext, _until: u32) -> Result<Heightfield, Cancelled> {
+        terrain.resampled(context.grid, context.progress)
+    }
+
+    /// The peak memory of [`Self::evaluate`] in heightfields of the working grid, which is at least the result and the
+    /// terrain below. Exports that would not fit into memory are refused.
+    fn peak_maps(&self, _grid: Grid) -> f64 {
+        2.0
+    }
+
+    /// The peak memory of [`Self::upsample`] in heightfields of the output grid: at least the result and the terrain
+    /// below.
+    fn upsample_peak_maps(&self, _grid: Grid) -> f64 {
+        2.0
+    }
+
+    /// Whether the height at a sample depends only on its position and on the height below at that sample. Then a part
+    /// of a grid can be evaluated by itself, with bit-identical heights.
+    fn is_pointwise(&self) -> bool {
+        false
+    }
+
+    /// The faults that the operation creates, in the order of its iterations, generated lazily; `None` if it creates
+    /// no faults.
+    fn faults(&self, extent: Extent, stream: Stream) -> Option<FaultSequence<'_>> {
+        self.faults_from(1, extent, stream)
+    }
+
+    /// The faults from iteration `first` on, without generating the earlier ones.
+    fn faults_from(&self, _first: u32, _extent: Extent, _stream: Stream) -> Option<FaultSequence<'_>> {
+        None
+    }
+
+    /// The result after `until` iterations for an operation that is an exact sum over its iterations; `None` for any
+    /// other.
+    ///
+    /// `from` holds the exact heights after fewer or more iterations, from which the difference is added or subtracted.
+    /// The result is bit-identical to that of [`Self::evaluate`].
+    fn accumulate(
+        &self,
+        _context: &EvalContext,
+        _until: u32,
+        _from: Option<(u32, FixedHeights)>,
+    ) -> Option<AccumulatedHeights> {
+        None
+    }
+
+    /// The operation's result after `until` iterations (at most [`Self::iterations`]), before blending.
+    ///
+    /// A [resumable](Self::is_resumable) operation may continue from the keyframe `resume`; the result must be
+    /// bit-identical.
+    fn evaluate(&self, context: &EvalContext, until: u32, resume: Option<Keyframe>) -> Result<Heightfield, Cancelled>;
+}

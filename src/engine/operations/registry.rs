@@ -1,0 +1,137 @@
+//! The macro that turns the list of operations into modules, the enum `AnyOperation` and its dispatch.
+
+/// Declares the modules of the operations, the enum `AnyOperation` and its methods, which forward to the trait.
+macro_rules! registry {
+    ($( $module:ident: $name:ident, )+) => {
+        $( pub mod $module; )+
+
+        /// Any of the operations, with its parameters.
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum AnyOperation {
+            $( #[doc = concat!("See [`", stringify!($module), "`].")] $name($module::$name), )+
+        }
+
+        $( impl From<$module::$name> for AnyOperation {
+            fn from(operation: $module::$name) -> Self {
+                Self::$name(operation)
+            }
+        } )+
+
+        impl AnyOperation {
+            /// Every operation with its default parameters, in the order of the menus.
+            pub fn all() -> Vec<Self> {
+                vec![ $( Self::$name($module::$name::default()), )+ ]
+            }
+
+            /// The name in files and on the command line.
+            pub fn key(&self) -> &'static str {
+                match self { $( Self::$name(_) => $module::$name::KEY, )+ }
+            }
+
+            /// The name in the editor.
+            pub fn label(&self) -> &'static str {
+                match self { $( Self::$name(_) => $module::$name::LABEL, )+ }
+            }
+
+            /// What the operation does, as a tooltip.
+            pub fn doc(&self) -> &'static str {
+                match self { $( Self::$name(_) => $module::$name::DOC, )+ }
+            }
+
+            /// See [`Operation::role`].
+            pub fn role(&self) -> Role {
+                match self { $( Self::$name(operation) => operation.role(), )+ }
+            }
+
+            /// See [`Operation::reads_below`].
+            pub fn reads_below(&self) -> bool {
+                match self { $( Self::$name(operation) => operation.reads_below(), )+ }
+            }
+
+            /// See [`Operation::iterations`].
+            pub fn iterations(&self) -> u32 {
+                match self { $( Self::$name(operation) => operation.iterations(), )+ }
+            }
+
+            /// See [`Operation::is_resumable`].
+            pub fn is_resumable(&self) -> bool {
+                match self { $( Self::$name(operation) => operation.is_resumable(), )+ }
+            }
+
+            /// See [`Operation::working_grid`].
+            pub fn working_grid(&self, grid: Grid) -> Grid {
+                match self { $( Self::$name(operation) => operation.working_grid(grid), )+ }
+            }
+
+            /// See [`Operation::preview_grid`].
+            pub fn preview_grid(&self, grid: Grid) -> Grid {
+                match self { $( Self::$name(operation) => operation.preview_grid(grid), )+ }
+            }
+
+            /// See [`Operation::upsample`].
+            pub fn upsample(
+                &self,
+                terrain: &Heightfield,
+                context: &EvalContext,
+                until: u32,
+            ) -> Result<Heightfield, Cancelled> {
+                match self { $( Self::$name(operation) => operation.upsample(terrain, context, until), )+ }
+            }
+
+            /// See [`Operation::peak_maps`].
+            pub fn peak_maps(&self, grid: Grid) -> f64 {
+                match self { $( Self::$name(operation) => operation.peak_maps(grid), )+ }
+            }
+
+            /// See [`Operation::upsample_peak_maps`].
+            pub fn upsample_peak_maps(&self, grid: Grid) -> f64 {
+                match self { $( Self::$name(operation) => operation.upsample_peak_maps(grid), )+ }
+            }
+
+            /// See [`Operation::is_pointwise`].
+            pub fn is_pointwise(&self) -> bool {
+                match self { $( Self::$name(operation) => operation.is_pointwise(), )+ }
+            }
+
+            /// See [`Operation::faults`].
+            pub fn faults(&self, extent: Extent, stream: Stream) -> Option<FaultSequence<'_>> {
+                match self { $( Self::$name(operation) => operation.faults(extent, stream), )+ }
+            }
+
+            /// See [`Operation::faults_from`].
+            pub fn faults_from(&self, first: u32, extent: Extent, stream: Stream) -> Option<FaultSequence<'_>> {
+                match self { $( Self::$name(operation) => operation.faults_from(first, extent, stream), )+ }
+            }
+
+            /// See [`Operation::accumulate`].
+            pub fn accumulate(
+                &self,
+                context: &EvalContext,
+                until: u32,
+                from: Option<(u32, FixedHeights)>,
+            ) -> Option<AccumulatedHeights> {
+                match self { $( Self::$name(operation) => operation.accumulate(context, until, from), )+ }
+            }
+
+            /// See [`Operation::evaluate`].
+            pub fn evaluate(
+                &self,
+                context: &EvalContext,
+                until: u32,
+                resume: Option<Keyframe>,
+            ) -> Result<Heightfield, Cancelled> {
+                match self { $( Self::$name(operation) => operation.evaluate(context, until, resume), )+ }
+            }
+
+            /// The parameters, without the operation's type.
+            pub fn group(&self) -> &dyn Group {
+                match self { $( Self::$name(operation) => operation, )+ }
+            }
+
+            /// The parameters, without the operation's type, mutably.
+            pub fn group_mut(&mut self) -> &mut dyn Group {
+                match self { $( Self::$name(operation) => operation, )+ }
+            }
+        }
+    };
+}
