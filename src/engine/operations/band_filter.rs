@@ -157,12 +157,7 @@ impl Operation for BandFilter {
         Role::Modifier
     }
 
-    fn evaluate(
-        &self,
-        context: &EvalContext,
-        _until: u32,
-        _resume: Option<Keyframe>,
-    ) -> Result<Heightfield, Cancelled> {
+    fn evaluate(&self, context: &EvalContext, _: u32, _: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
         let Some(below) = context.below else { return context.heights_below() };
         let (progress, width) = (context.progress, context.grid.width());
         // Heights relative to the north-west corner: level terrain is all zeros and stays bit-identical.

@@ -126,12 +126,7 @@ impl Operation for BoxBlur {
         Role::Modifier
     }
 
-    fn evaluate(
-        &self,
-        context: &EvalContext,
-        _until: u32,
-        _resume: Option<Keyframe>,
-    ) -> Result<Heightfield, Cancelled> {
+    fn evaluate(&self, context: &EvalContext, _: u32, _: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
         let mut terrain = context.heights_below()?;
         self.blur(&mut terrain, context.progress)?;
         Ok(terrain)
@@ -140,7 +135,7 @@ impl Operation for BoxBlur {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{modified, oblong_grid, rough_terrain};
+    use super::super::testing::{modified, oblong_grid, rough_terrain, separable_mean};
     use super::*;
 
     #[test]
@@ -164,34 +159,21 @@ mod tests {
         }
     }
 
-    /// The plain sums in f64, with the border repeated forever.
-    fn plain(radius_m: f64, terrain: &Heightfield) -> Vec<f64> {
-        let (width, height) = (terrain.grid().width(), terrain.grid().height());
-        let along = |radius: f64, count: usize, i: usize, x: &dyn Fn(usize) -> f64| {
-            let (mut sum, mut total) = (0.0, 0.0);
-            for n in -(radius as i64) - 1..=radius as i64 + 1 {
-                let weight = (radius.min(n as f64 + 0.5) - (-radius).max(n as f64 - 0.5)).max(0.0);
-                total += weight;
-                sum += weight * x((i as i64 + n).clamp(0, count as i64 - 1) as usize);
-            }
-            sum / total
-        };
-        let samples = |i: usize| (i % width, i / width);
-        let rows: Vec<f64> = (0..width * height)
-            .map(|i| along(radius_m / 2.0, width, samples(i).0, &|c| f64::from(terrain[(c, samples(i).1)])))
-            .collect();
-        (0..width * height)
-            .map(|i| along(radius_m / 3.0, height, samples(i).1, &|r| rows[r * width + samples(i).0]))
-            .collect()
-    }
-
     #[test]
     fn the_blur_matches_the_plain_sums_at_every_radius_and_at_the_border() {
         let terrain = rough_terrain(oblong_grid(71, 23));
         // From less than a sample to more than the map.
         for radius_m in [0.3, 1.2, 2.0, 17.0, 100.3, 5000.0] {
             let found = modified(&BoxBlur { radius_m, passes: 1 }, &terrain);
-            for (i, (found, expected)) in found.heights().iter().zip(plain(radius_m, &terrain)).enumerate() {
+            let expected = separable_mean(
+                &terrain,
+                |spacing_m| (radius_m / spacing_m) as i64 + 1,
+                |n, spacing_m| {
+                    let radius = radius_m / spacing_m;
+                    (radius.min(n as f64 + 0.5) - (-radius).max(n as f64 - 0.5)).max(0.0)
+                },
+            );
+            for (i, (found, expected)) in found.heights().iter().zip(expected).enumerate() {
                 assert!((f64::from(*found) - expected).abs() < 2e-4, "{radius_m} m at {i}: {found}, not {expected}");
             }
         }

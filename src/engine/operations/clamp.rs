@@ -46,12 +46,7 @@ impl Operation for Clamp {
         Role::Modifier
     }
 
-    fn evaluate(
-        &self,
-        context: &EvalContext,
-        _until: u32,
-        _resume: Option<Keyframe>,
-    ) -> Result<Heightfield, Cancelled> {
+    fn evaluate(&self, context: &EvalContext, _: u32, _: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
         context.map_heights(|height, _, _| self.clamped(height))
     }
 }

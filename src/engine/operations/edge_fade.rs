@@ -45,12 +45,7 @@ impl Operation for EdgeFade {
         Role::Modifier
     }
 
-    fn evaluate(
-        &self,
-        context: &EvalContext,
-        _until: u32,
-        _resume: Option<Keyframe>,
-    ) -> Result<Heightfield, Cancelled> {
+    fn evaluate(&self, context: &EvalContext, _: u32, _: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
         let [across_x, across_z] = distances(context.grid);
         context.map_heights(|height, c, r| {
             let share = self.share([across_x[c], across_z[r]]);

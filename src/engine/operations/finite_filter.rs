@@ -4,7 +4,7 @@
 use rayon::prelude::*;
 
 use super::operation::{EvalContext, Keyframe, Operation, Role};
-use super::recursive_filter::{Direction, mix};
+use super::recursive_filter::{Direction, mix, reference_spacing_m};
 use crate::engine::heightfield::Heightfield;
 use crate::engine::parameters::{Spec, parameters};
 use crate::engine::progress::Cancelled;
@@ -61,16 +61,11 @@ impl Operation for FiniteFilter {
         Role::Modifier
     }
 
-    fn evaluate(
-        &self,
-        context: &EvalContext,
-        _until: u32,
-        _resume: Option<Keyframe>,
-    ) -> Result<Heightfield, Cancelled> {
+    fn evaluate(&self, context: &EvalContext, _: u32, _: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
         let mut terrain = context.heights_below()?;
-        let (grid, extent, k) = (context.grid, context.grid.extent(), self.k as f32);
+        let (grid, k) = (context.grid, self.k as f32);
         let width = grid.width();
-        let reference_m = extent.width_m.max(extent.depth_m) / (f64::from(self.reference_samples) - 1.0);
+        let reference_m = reference_spacing_m(grid, self.reference_samples);
         let [lag_x, lag_z] = [reference_m / grid.spacing_x_m(), reference_m / grid.spacing_z_m()];
         let counter = context.progress.counter(self.passes as usize);
         for _ in 0..self.passes {

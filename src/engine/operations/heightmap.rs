@@ -78,12 +78,7 @@ impl Operation for Heightmap {
         true
     }
 
-    fn evaluate(
-        &self,
-        context: &EvalContext,
-        _until: u32,
-        _resume: Option<Keyframe>,
-    ) -> Result<Heightfield, Cancelled> {
+    fn evaluate(&self, context: &EvalContext, _: u32, _: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
         let mut terrain = Heightfield::flat(context.grid);
         let Some(raster) = context.inputs.get(&self.file) else {
             return Ok(terrain);

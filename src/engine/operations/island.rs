@@ -47,12 +47,7 @@ impl Operation for Island {
         Role::Modifier
     }
 
-    fn evaluate(
-        &self,
-        context: &EvalContext,
-        _until: u32,
-        _resume: Option<Keyframe>,
-    ) -> Result<Heightfield, Cancelled> {
+    fn evaluate(&self, context: &EvalContext, _: u32, _: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
         let (grid, extent) = (context.grid, context.grid.extent());
         let floor_m = self.sea_m - self.depth_m;
         let from_middle = |m: f64, side_m: f64| 2.0 * m / side_m - 1.0;

@@ -149,12 +149,7 @@ impl Operation for KernelFilter {
         if self.passes > 1 { 3.0 } else { 2.0 }
     }
 
-    fn evaluate(
-        &self,
-        context: &EvalContext,
-        _until: u32,
-        _resume: Option<Keyframe>,
-    ) -> Result<Heightfield, Cancelled> {
+    fn evaluate(&self, context: &EvalContext, _: u32, _: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
         let kernel = Kernel::new(self, context.grid);
         let (width, height) = (context.grid.width(), context.grid.height());
         let counter = context.progress.counter(self.passes as usize * height);

@@ -45,12 +45,7 @@ impl Operation for Levels {
         Role::Modifier
     }
 
-    fn evaluate(
-        &self,
-        context: &EvalContext,
-        _until: u32,
-        _resume: Option<Keyframe>,
-    ) -> Result<Heightfield, Cancelled> {
+    fn evaluate(&self, context: &EvalContext, _: u32, _: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
         let range =
             context.below.map(|below| below.min_max_cancellable(context.progress)).transpose()?.unwrap_or_default();
         let [lowest, highest] = range.map(f64::from);

@@ -81,7 +81,7 @@ impl RecursiveFilter {
     /// sweep without a counterpart in the other direction would therefore move the terrain further on a fine grid than
     /// on a coarse one, and hundreds of wind passes would move it across the map. So the difference is compensated.
     pub fn sweeper(&self, grid: Grid) -> Sweeper {
-        let reference_m = self.reference_spacing_m(grid);
+        let reference_m = reference_spacing_m(grid, self.reference_samples);
         let at = |k: f64, spacing_m: f64| libm::pow(k, spacing_m / reference_m) as f32;
         let [spacing_x, spacing_z] = [grid.spacing_x_m(), grid.spacing_z_m()];
         let [reference_k_x, reference_k_z] = [self.k_x.unwrap_or(self.k), self.k_z.unwrap_or(self.k)];
@@ -108,12 +108,12 @@ impl RecursiveFilter {
             Form::Averaged => 1.0,
         }
     }
+}
 
-    /// Δr, the spacing of the reference grid, metres.
-    fn reference_spacing_m(&self, grid: Grid) -> f64 {
-        let extent = grid.extent();
-        extent.width_m.max(extent.depth_m) / (f64::from(self.reference_samples) - 1.0)
-    }
+/// Δr, the spacing of a reference grid with so many samples along the longer side, metres.
+pub(super) fn reference_spacing_m(grid: Grid, samples: u32) -> f64 {
+    let extent = grid.extent();
+    extent.width_m.max(extent.depth_m) / (f64::from(samples) - 1.0)
 }
 
 impl Sweeper {
@@ -383,12 +383,7 @@ impl Operation for RecursiveFilter {
         2.0 + self.extra_maps()
     }
 
-    fn evaluate(
-        &self,
-        context: &EvalContext,
-        _until: u32,
-        _resume: Option<Keyframe>,
-    ) -> Result<Heightfield, Cancelled> {
+    fn evaluate(&self, context: &EvalContext, _: u32, _: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
         let mut terrain = context.heights_below()?;
         let counter = context.progress.counter(self.passes as usize);
         let mut sweeper = Self { passes: 1, ..self.clone() }.sweeper(context.grid);

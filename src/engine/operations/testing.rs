@@ -74,3 +74,27 @@ pub(super) fn relative_rms(small: &Heightfield, large: &Heightfield) -> f64 {
     let [low, high] = large.min_max();
     (squares / grid.samples() as f64).sqrt() / f64::from(high - low)
 }
+
+/// The reference for separable blurs, in f64: weighted means along rows and then along columns, with the border repeated
+/// forever. `taps(spacing_m)` is the number of samples to either side, `weight(n, spacing_m)` the weight of sample n.
+pub(super) fn separable_mean(
+    terrain: &Heightfield,
+    taps: impl Fn(f64) -> i64,
+    weight: impl Fn(i64, f64) -> f64,
+) -> Vec<f64> {
+    let grid = terrain.grid();
+    let (width, height) = (grid.width(), grid.height());
+    let mean = |spacing_m: f64, count: usize, i: usize, x: &dyn Fn(usize) -> f64| {
+        let (mut sum, mut total) = (0.0, 0.0);
+        for n in -taps(spacing_m)..=taps(spacing_m) {
+            let weight = weight(n, spacing_m);
+            total += weight;
+            sum += weight * x((i as i64 + n).clamp(0, count as i64 - 1) as usize);
+        }
+        sum / total
+    };
+    let samples = || (0..width * height).map(|i| (i % width, i / width));
+    let along_rows: Vec<f64> =
+        samples().map(|(c, r)| mean(grid.spacing_x_m(), width, c, &|c| f64::from(terrain[(c, r)]))).collect();
+    samples().map(|(c, r)| mean(grid.spacing_z_m(), height, r, &|r| along_rows[r * width + c])).collect()
+}
