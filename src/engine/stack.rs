@@ -417,8 +417,8 @@ mod tests {
     use super::*;
     use crate::engine::heightfield::Extent;
     use crate::engine::mask::MaskSource;
-    use crate::engine::operations::faults::Faults;
     use crate::engine::operations::FaultRivers;
+    use crate::engine::operations::faults::Faults;
     use crate::engine::operations::mountains::Mountains;
     use crate::engine::operations::recursive_filter::RecursiveFilter;
     use crate::engine::parameters::Band;
@@ -598,7 +598,7 @@ mod tests {
             let progress = Progress::new();
             let outcome = std::thread::scope(|scope| {
                 scope.spawn(|| {
-                    std::thread::sleep(std::time::Duration::from_micros(100 * u64::from(round)));
+                    (0..4000 * round).for_each(|_| std::hint::spin_loop());
                     progress.cancel();
                 });
                 evaluator.evaluate(&recipe, grid(), None, &inputs, &progress)

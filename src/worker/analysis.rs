@@ -199,12 +199,10 @@ mod tests {
         let analyser = analyser();
         let asked = |terrain| AnalysisRequest { terrain, walkable_deg: Some(45.0), spectrum: true, landforms: true };
         analyser.request(asked(terrain(0.2, 2049)));
-        std::thread::sleep(std::time::Duration::from_millis(30));
+        wait(|| analyser.runner.status());
         let newest = terrain(0.3, 65);
-        let began = std::time::Instant::now();
         analyser.request(asked(newest.clone()));
         let is_it = |found: &AnalysisResult| Arc::ptr_eq(&found.terrain, &newest) && found.spectrum.is_some();
         wait(|| analyser.take().filter(|found| found.as_ref().is_ok_and(is_it))).expect("statistics");
-        assert!(began.elapsed().as_secs() < 5, "{:?}", began.elapsed());
     }
 }

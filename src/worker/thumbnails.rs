@@ -292,9 +292,8 @@ mod tests {
         let thumbnailer = thumbnailer();
         let wind = RecursiveFilter { passes: 100, ..Default::default() };
         thumbnailer.request(request("endless", Faults { count: 1_000_000, wind: Some(wind), ..Default::default() }));
-        std::thread::sleep(std::time::Duration::from_millis(50));
-        let dropped = std::time::Instant::now();
+        wait(|| thumbnailer.runner.status());
+        // Joins the thread, whose job would run for hours.
         drop(thumbnailer);
-        assert!(dropped.elapsed() < std::time::Duration::from_millis(500), "{:?}", dropped.elapsed());
     }
 }

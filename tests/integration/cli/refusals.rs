@@ -17,7 +17,10 @@ fn invalid_projects_are_refused() {
         &project(&json!([{"operation": "faults", "coutn": 3}])),
         "recipe.stack.0.coutn: there is no such key; did you mean",
     );
-    check(&project(&json!([{"operation": "faults", "up_chance": 1.5}])), "Uplift probability must be from 0 to 1, not 1.5");
+    check(
+        &project(&json!([{"operation": "faults", "up_chance": 1.5}])),
+        "Uplift probability must be from 0 to 1, not 1.5",
+    );
     check("{\"format\": 1, \"recipe\": {\"world\": {\"width_m\": NaN}}}", "not a project");
     check("{\"format\": 99}", "newer");
     check(&project(&json!([{"operation": "heightmap", "file": "/dev/zero"}])), "/dev/zero");
@@ -84,7 +87,11 @@ fn invalid_build_arguments_are_refused() {
         ("build p.upthrust.json -o out --set stack.0.count=NaN", 2, "Count must be a whole number"),
         ("build p.upthrust.json -o out --set stack.0.up_chance=nan", 2, "Uplift probability must be a number"),
         ("build p.upthrust.json -o out --set stack.0.conut=3", 2, "did you mean \"count\"?"),
-        ("build p.upthrust.json -o out --set stack.0.up_chance=1.5", 2, "Uplift probability must be from 0 to 1, not 1.5"),
+        (
+            "build p.upthrust.json -o out --set stack.0.up_chance=1.5",
+            2,
+            "Uplift probability must be from 0 to 1, not 1.5",
+        ),
         ("build p.upthrust.json -o out --set stack.7.count=3", 2, "stack.7.count"),
         ("build p.upthrust.json -o out --set stack.0.count", 2, "PATH=VALUE"),
         ("build p.upthrust.json -o old.png", 1, "old.png"),
