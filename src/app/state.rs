@@ -23,6 +23,7 @@ use crate::app::tools::profile_tool::ProfileTool;
 use crate::app::views::layout::Side;
 use crate::app::views::scene::Scene;
 use crate::app::views::{Maps, View};
+use crate::app::widgets::parameter::ParameterState;
 use crate::engine::Recipe;
 use crate::project::{Project, ProjectFile};
 use crate::worker::{Preview, PreviewRequest, Wake};
@@ -38,6 +39,7 @@ pub(crate) struct UiState {
     pub(crate) fault_tool: FaultTool,
     pub(crate) profile: ProfileTool,
     pub(crate) texture_panel: TexturePanelState,
+    pub(crate) parameters: ParameterState,
     pub(crate) variations: Variations,
     pub(crate) analysis: AnalysisPanel,
     pub(crate) operation_picker: OperationPicker,
@@ -82,6 +84,7 @@ impl UiState {
             fault_tool: FaultTool::default(),
             profile: ProfileTool::default(),
             texture_panel: TexturePanelState::default(),
+            parameters: ParameterState::default(),
             variations: Variations::default(),
             analysis: AnalysisPanel::start(wake.clone())?,
             operation_picker: OperationPicker::new(),

@@ -10,7 +10,6 @@ use super::{print, source};
 use crate::engine::Recipe;
 use crate::engine::fault::Fault;
 use crate::engine::operations::{FaultSequence, PlacedFault, Segment, Tree};
-use crate::engine::parameters::Field;
 
 /// Prints the fault lines of a step as JSON, one a line.
 pub fn run(options: &FaultsOptions) -> Result<(), CliError> {
@@ -47,7 +46,7 @@ fn line_row(i: u32, fault: &Fault) -> Value {
         "point_m": fault.point_m,
         "normal": fault.normal,
         "displacement_m": fault.displacement_m,
-        "profile": fault.profile.to_value(),
+        "profile": fault.profile.key(),
         "width_m": fault.zone_m,
     })
 }

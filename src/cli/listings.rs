@@ -82,13 +82,13 @@ fn describe(table: &[Parameter], indent: &str, lines: &mut Vec<String>) {
             Kind::Boolean
             | Kind::Text
             | Kind::File
-            | Kind::Picture
+            | Kind::Texture
             | Kind::Colour
             | Kind::Weighted
             | Kind::List(_)
             | Kind::Group(_) => parameter.kind.name().into(),
         };
-        lines.push(format!("{indent}{} ({takes}; {}): {}", parameter.key, parameter.default, parameter.doc));
+        lines.push(format!("{indent}{} ({takes}; {}): {}", parameter.key, parameter.default.to_json(), parameter.doc));
         if let Kind::Group(table) | Kind::List(&Kind::Group(table)) = parameter.kind {
             describe(table(), &format!("{indent}  "), lines);
         }

@@ -586,7 +586,6 @@ pub fn add_fault(heightfield: &mut Heightfield, fault: &Fault, progress: &Progre
 mod tests {
     use super::*;
     use crate::engine::heightfield::Extent;
-    use crate::engine::parameters::Field;
 
     fn grid(width: usize, height: usize) -> Grid {
         Grid::new(Extent { width_m: (width - 1) as f64, depth_m: (height - 1) as f64 }, width, height)
@@ -666,7 +665,7 @@ mod tests {
                 for c in 0..grid.width() {
                     let (x, z) = (grid.x_m(c), grid.z_m(r));
                     let units: i64 = faults.iter().map(|fault| to_units(fault.uplift_m(x, z))).sum();
-                    assert_eq!(sum[(c, r)], to_metres(units), "{:?} at {c}, {r}", profile.to_value());
+                    assert_eq!(sum[(c, r)], to_metres(units), "{:?} at {c}, {r}", profile.key());
                 }
             }
         }

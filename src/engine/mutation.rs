@@ -1,8 +1,6 @@
 //! Recipes beside a recipe: what its steps do, moved a little this way and that.
 
-use serde_json::{Map, Value};
-
-use super::parameters::{Group, Kind, Parameter, Range, Scale, choice_key, choice_value, group_to_json};
+use super::parameters::{Band, Group, Kind, Parameter, Range, Scale, Value, Values, group_values};
 use super::random::Draw;
 use super::recipe::Recipe;
 
@@ -19,7 +17,7 @@ pub fn can_mutate(parameter: &Parameter) -> bool {
         }
         Kind::Text
         | Kind::File
-        | Kind::Picture
+        | Kind::Texture
         | Kind::Colour
         | Kind::Limits
         | Kind::Weighted
@@ -44,14 +42,13 @@ pub fn mutated(recipe: &Recipe, strength: f64, is_locked: &dyn Fn(&str) -> bool,
     for step in &mut mutant.stack {
         let seed = step.settings.seed;
         let is_locked = |key: &str| is_locked(&lock_name(seed, key));
-        let before = group_to_json(step.operation.group());
-        let mut after = before.clone();
+        let mut after = group_values(step.operation.group());
         vary_table(step.operation.group().table(), &mut after, strength, &is_locked, draw);
         if !step.settings.enabled {
             continue;
         }
         let group: &mut dyn Group = step.operation.group_mut();
-        for (key, value) in after.iter().filter(|(key, value)| before.get(*key) != Some(value)) {
+        for (key, value) in after.iter() {
             // What does not go together with the rest stays as it was.
             let _ = group.set(key, value);
         }
@@ -61,16 +58,16 @@ pub fn mutated(recipe: &Recipe, strength: f64, is_locked: &dyn Fn(&str) -> bool,
 
 fn vary_table(
     table: &[Parameter],
-    values: &mut Map<String, Value>,
+    values: &mut Values,
     strength: f64,
     is_locked: &dyn Fn(&str) -> bool,
     draw: &mut Draw,
 ) {
     for parameter in table {
         let luck: Luck = std::array::from_fn(|_| draw.unit());
-        let stays = is_locked(parameter.key) || !can_mutate(parameter) || !parameter.applies_beside(values);
+        let stays = is_locked(parameter.key) || !can_mutate(parameter) || !parameter.applies(values);
         let Some(value) = values.get_mut(parameter.key) else { continue };
-        if let (Kind::Group(inner), Value::Object(inside)) = (parameter.kind, &mut *value) {
+        if let (Kind::Group(inner), Value::Group(inside)) = (parameter.kind, &mut *value) {
             // A group is locked as a whole.
             vary_table(inner(), inside, if stays { 0.0 } else { strength }, &|_| false, draw);
         } else if !stays {
@@ -87,24 +84,17 @@ fn varied(parameter: &Parameter, value: &Value, strength: f64, luck: Luck) -> Va
     let is_thrown = luck[3] < strength * THROWN;
     let place = |number: f64, by: f64| moved(*slider, *scale, number, by).clamp(hard.low, hard.high);
     match (parameter.kind, value) {
-        (Kind::Number, Value::Number(number)) => {
-            number.as_f64().map_or_else(|| value.clone(), |number| place(number, by).into())
-        }
-        (Kind::Integer, Value::Number(number)) => {
-            number.as_f64().map_or_else(|| value.clone(), |number| (place(number, by).round() as u32).into())
-        }
-        (Kind::Boolean, Value::Bool(is_on)) => (*is_on != is_thrown).into(),
-        (Kind::Choice(choices), _) if is_thrown && !choices.is_empty() => {
-            let others: Vec<&str> =
-                choices.iter().map(|choice| choice.key).filter(|key| *key != choice_key(value)).collect();
+        (_, Value::Number(number)) => Value::Number(place(*number, by)),
+        (_, Value::Integer(number)) => Value::Integer(place(f64::from(*number), by).round() as u32),
+        (_, Value::Boolean(is_on)) => Value::Boolean(*is_on != is_thrown),
+        (Kind::Choice(choices), Value::Choice(key)) if is_thrown => {
+            let others: Vec<&str> = choices.iter().map(|choice| choice.key).filter(|other| other != key).collect();
             let at = (luck[0] * others.len() as f64) as usize;
-            others.get(at).map_or_else(|| value.clone(), |key| choice_value(key))
+            Value::Choice(others.get(at).unwrap_or(key))
         }
-        (Kind::Band, Value::Array(ends)) => {
-            let ends: Vec<f64> = ends.iter().filter_map(Value::as_f64).collect();
-            let [low, high] = ends[..] else { return value.clone() };
-            let (low, high) = (place(low, by), place(high, strength * (2.0 * luck[3] - 1.0)));
-            vec![low.min(high), low.max(high)].into()
+        (_, Value::Band(Band { min, max })) => {
+            let (low, high) = (place(*min, by), place(*max, strength * (2.0 * luck[3] - 1.0)));
+            Value::Band(Band { min: low.min(high), max: low.max(high) })
         }
         _ => value.clone(),
     }
@@ -181,10 +171,10 @@ mod tests {
         let mut recipe = all();
         for step in &mut recipe.stack {
             // A sea where there is none yet could be moved too.
-            let _ = step.operation.group_mut().set("sea_m", &120.0.into());
+            let _ = step.operation.group_mut().set("sea_m", &Value::Number(120.0));
         }
-        let fixed = |recipe: &Recipe| -> Vec<(String, Value)> {
-            let of = |step: &Step| group_to_json(step.operation.group());
+        let fixed = |recipe: &Recipe| -> Vec<(&'static str, Value)> {
+            let of = |step: &Step| group_values(step.operation.group());
             recipe.stack.iter().flat_map(of).filter(|(key, _)| is_fixed(key)).collect()
         };
         assert!(fixed(&recipe).len() > 8, "{:?}", fixed(&recipe));
@@ -199,10 +189,10 @@ mod tests {
         let faults = &all().stack[0];
         let lock = lock_name(faults.settings.seed, "zone_m");
         let (free, held) = (mutant(0.5, &|_| false, 3), mutant(0.5, &|name| name == lock, 3));
-        let of = |recipe: &Recipe| group_to_json(recipe.stack[0].operation.group());
+        let of = |recipe: &Recipe| group_values(recipe.stack[0].operation.group());
         let (mut free, held) = (of(&free), of(&held));
-        assert_ne!(free["zone_m"], held["zone_m"]);
-        free.insert("zone_m".into(), faults.operation.group().get("zone_m").expect("a zone"));
+        assert_ne!(free.get("zone_m"), held.get("zone_m"));
+        *free.get_mut("zone_m").expect("a zone") = faults.operation.group().get("zone_m").expect("a zone");
         assert_eq!(free, held);
     }
 }

@@ -2,15 +2,16 @@
 
 use std::sync::LazyLock;
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value as Json};
 
 use super::heightfield::Extent;
 use super::light::Light;
 use super::mask::Mask;
 use super::operations::{AnyOperation, Role};
 use super::parameters::{
-    Band, Field, FileName, Group, Kind, Parameter, ParameterError, Problem, Spec, TextureName, choices, group_to_json,
-    not_a_list, not_an_object, parameters, scale_lengths,
+    Band, FileName, Group, Kind, Parameter, ParameterError, Problem, Spec, TextureName, Value, Values, choices,
+    field_from_json, group_from_json, group_to_json, group_values, not_a_list, not_an_object, parameters,
+    scale_lengths, set_from_json,
 };
 use super::random::Stream;
 use super::texture::TextureRecipe;
@@ -110,9 +111,9 @@ impl Step {
         let factor = side_m(world) / side_m(&World::default());
         if factor != 1.0 {
             let group = self.operation.group_mut();
-            let mut values = group_to_json(group);
+            let mut values = group_values(group);
             scale_lengths(group.table(), &mut values, factor);
-            for (key, value) in &values {
+            for (key, value) in values.iter() {
                 // Scaled values are held within their ranges; one that is refused all the same keeps its default.
                 let _ = group.set(key, value);
             }
@@ -136,17 +137,17 @@ impl Step {
     }
 
     /// The step as it is written to a project.
-    pub fn to_json(&self) -> Value {
+    pub fn to_json(&self) -> Json {
         let mut object = Map::new();
         object.insert(OPERATION.into(), self.operation.key().into());
         object.extend(group_to_json(&self.settings));
         object.extend(group_to_json(self.operation.group()));
-        Value::Object(object)
+        Json::Object(object)
     }
 
     /// A step from a project, where it stands at `index` in the stack.
-    pub fn from_json(value: &Value, index: usize) -> Result<Self, ParameterError> {
-        let Value::Object(object) = value else {
+    pub fn from_json(value: &Json, index: usize) -> Result<Self, ParameterError> {
+        let Json::Object(object) = value else {
             return Err(not_an_object(value));
         };
         let Some(key) = object.get(OPERATION) else {
@@ -158,9 +159,9 @@ impl Step {
             let settings = step.settings.table().iter().any(|parameter| parameter.key == key);
             let own = step.operation.table().iter().any(|parameter| parameter.key == key);
             if own {
-                step.operation.group_mut().set(key, value)?;
+                set_from_json(step.operation.group_mut(), key, value)?;
             } else if settings {
-                step.settings.set(key, value)?;
+                set_from_json(&mut step.settings, key, value)?;
             } else if key != OPERATION {
                 let tables = step.settings.table().iter().chain(step.operation.table());
                 return Err(ParameterError::unknown_key(key, tables.map(|parameter| parameter.key)));
@@ -229,7 +230,7 @@ impl Recipe {
         let mut files = Vec::new();
         for step in &self.stack {
             for group in [step.operation.group(), &step.settings] {
-                collect_files(group.table(), &group_to_json(group), &mut files);
+                collect_files(group.table(), &group_values(group), &mut files);
             }
         }
         files.sort();
@@ -247,21 +248,23 @@ impl Recipe {
     }
 
     /// The recipe as it is written to a project.
-    pub fn to_json(&self) -> Value {
+    pub fn to_json(&self) -> Json {
+        let object = |group: &dyn Group| Json::Object(group_to_json(group));
         let mut texture = group_to_json(&self.texture.settings);
-        texture.insert("types".into(), self.texture.types.iter().map(Field::to_value).collect());
-        let mut object = Map::new();
-        object.insert("seed".into(), self.seed.into());
-        object.insert("world".into(), self.world.to_value());
-        object.insert("stack".into(), self.stack.iter().map(Step::to_json).collect());
-        object.insert("texture".into(), Value::Object(texture));
-        object.insert("light".into(), self.light.to_value());
-        Value::Object(object)
+        let types = self.texture.types.iter().map(|terrain_type| object(terrain_type)).collect();
+        texture.insert("types".into(), types);
+        let mut recipe = Map::new();
+        recipe.insert("seed".into(), self.seed.into());
+        recipe.insert("world".into(), object(&self.world));
+        recipe.insert("stack".into(), self.stack.iter().map(Step::to_json).collect());
+        recipe.insert("texture".into(), Json::Object(texture));
+        recipe.insert("light".into(), object(&self.light));
+        Json::Object(recipe)
     }
 
     /// A recipe from a project; what is not there keeps its default.
-    pub fn from_json(value: &Value) -> Result<Self, ParameterError> {
-        let Value::Object(object) = value else {
+    pub fn from_json(value: &Json) -> Result<Self, ParameterError> {
+        let Json::Object(object) = value else {
             return Err(not_an_object(value));
         };
         let mut recipe = Self::default();
@@ -281,14 +284,17 @@ impl Recipe {
 }
 
 /// Every file that a table's parameters name, in groups within groups too.
-fn collect_files(table: &[Parameter], values: &Map<String, Value>, files: &mut Vec<FileName>) {
+fn collect_files(table: &[Parameter], values: &Values, files: &mut Vec<FileName>) {
     for parameter in table {
         match (parameter.kind, values.get(parameter.key)) {
-            (Kind::File, Some(Value::String(name))) if !name.is_empty() => files.push(FileName(name.clone())),
-            (Kind::Group(table), Some(Value::Object(values))) => collect_files(table(), values, files),
-            (Kind::List(Kind::Group(table)), Some(Value::Array(items))) => {
-                let items = items.iter().filter_map(Value::as_object);
-                items.for_each(|values| collect_files(table(), values, files));
+            (Kind::File, Some(Value::Text(name))) if !name.is_empty() => files.push(FileName(name.clone())),
+            (Kind::Group(table), Some(Value::Group(values))) => collect_files(table(), values, files),
+            (Kind::List(Kind::Group(table)), Some(Value::List(items))) => {
+                for item in items {
+                    if let Value::Group(values) = item {
+                        collect_files(table(), values, files);
+                    }
+                }
             }
             _ => {}
         }
@@ -304,22 +310,22 @@ pub fn seed_parameter() -> &'static Parameter {
     &ROW
 }
 
-fn seed_from_json(value: &Value) -> Result<u32, ParameterError> {
-    u32::from_value(value, seed_parameter()).map_err(|error| ParameterError { path: String::new(), ..error })
+fn seed_from_json(value: &Json) -> Result<u32, ParameterError> {
+    field_from_json(value, seed_parameter()).map_err(|error| ParameterError { path: String::new(), ..error })
 }
 
-fn read_into<G: Group + Default>(group: &mut G, value: &Value) -> Result<(), ParameterError> {
-    *group = super::parameters::group_from_json(value)?;
+fn read_into<G: Group + Default>(group: &mut G, value: &Json) -> Result<(), ParameterError> {
+    *group = group_from_json(value)?;
     Ok(())
 }
 
-fn stack_from_json(value: &Value) -> Result<Vec<Step>, ParameterError> {
+fn stack_from_json(value: &Json) -> Result<Vec<Step>, ParameterError> {
     let items = value.as_array().ok_or_else(|| not_a_list(value))?;
     items.iter().enumerate().map(|(i, item)| Step::from_json(item, i).map_err(|error| error.within(i))).collect()
 }
 
-fn texture_from_json(value: &Value) -> Result<TextureRecipe, ParameterError> {
-    let Value::Object(object) = value else {
+fn texture_from_json(value: &Json) -> Result<TextureRecipe, ParameterError> {
+    let Json::Object(object) = value else {
         return Err(not_an_object(value));
     };
     let mut texture = TextureRecipe::default();
@@ -328,12 +334,12 @@ fn texture_from_json(value: &Value) -> Result<TextureRecipe, ParameterError> {
             let items = value.as_array().ok_or_else(|| not_a_list(value).within(key))?;
             texture.types.clear();
             for (i, item) in items.iter().enumerate() {
-                let read = super::parameters::group_from_json(item);
+                let read = group_from_json(item);
                 texture.types.push(read.map_err(|error| error.within(i).within(key))?);
             }
         } else {
             let known = texture.settings.table().iter().map(|parameter| parameter.key).chain(["types"]);
-            texture.settings.set(key, value).map_err(|error| match error.problem {
+            set_from_json(&mut texture.settings, key, value).map_err(|error| match error.problem {
                 Problem::UnknownKey { .. } => ParameterError::unknown_key(key, known),
                 _ => error,
             })?;
@@ -369,7 +375,7 @@ mod tests {
 
     #[test]
     fn errors_name_the_whole_path() {
-        let message = |value: Value| Recipe::from_json(&value).expect_err("must be refused").to_string();
+        let message = |value: Json| Recipe::from_json(&value).expect_err("must be refused").to_string();
         assert_eq!(
             message(json!({"stack": [{"operation": "faults", "wind": {"k": 5}}]})),
             "stack.0.wind.k: Strength k must be from 0 to 0.9999, not 5"

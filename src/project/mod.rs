@@ -22,8 +22,8 @@ pub use self::presets::{Preset, preset_projects, presets};
 use crate::engine::Recipe;
 use crate::engine::analysis::DEFAULT_WALKABLE_DEG;
 use crate::engine::parameters::{
-    Field, FileName, Group as _, Parameter, ParameterError, Parameters as _, Problem, Spec, group_from_json,
-    nearest_name, not_an_object, parameters,
+    FileName, Group as _, Parameter, ParameterError, Parameters as _, Problem, Spec, field_from_json, group_from_json,
+    group_to_json, nearest_name, not_an_object, parameters,
 };
 
 /// The version of the file format that this program writes; it reads this one and all before it.
@@ -174,7 +174,7 @@ impl ProjectFile {
         object.insert("description".into(), description.as_str().into());
         object.insert("recipe".into(), recipe.to_json());
         object.insert("view".into(), self.view_to_value());
-        object.insert("export".into(), self.settings.export.to_value());
+        object.insert("export".into(), Value::Object(group_to_json(&self.settings.export)));
         let used = recipe.files();
         let files: Map<String, Value> = files
             .iter()
@@ -189,8 +189,9 @@ impl ProjectFile {
 
     /// The `view` object, which in files holds the water too.
     fn view_to_value(&self) -> Value {
-        let value = |key| self.settings.view.get(key).or_else(|| self.project.water.get(key)).unwrap_or_default();
-        view_table().iter().map(|parameter| (parameter.key.to_string(), value(parameter.key))).collect()
+        let value = |key| self.settings.view.get(key).or_else(|| self.project.water.get(key));
+        let json = |parameter: &Parameter| Some((parameter.key.to_string(), value(parameter.key)?.to_json()));
+        view_table().iter().filter_map(json).collect()
     }
 
     /// Reads the text of a project file.
@@ -322,7 +323,7 @@ fn place<'a>(root: &'a mut Value, path: &str) -> Result<&'a mut Value, Parameter
 
 fn text(key: &str, value: &Value) -> Result<String, ParameterError> {
     let parameter: Parameter = Spec::new("it").row("", "", &String::new());
-    String::from_value(value, &parameter).map_err(|error| ParameterError { path: key.into(), ..error })
+    field_from_json(value, &parameter).map_err(|error| ParameterError { path: key.into(), ..error })
 }
 
 fn packed(bytes: &[u8]) -> String {

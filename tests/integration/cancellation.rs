@@ -9,7 +9,7 @@ use std::time::Duration;
 use crate::common;
 use cpu_time::ProcessTime;
 use serde_json::{Value, json};
-use upthrust::engine::parameters::{Band, Kind, Parameter};
+use upthrust::engine::parameters::{Band, Kind, Parameter, set_from_json};
 use upthrust::engine::stack::{Evaluator, evaluate};
 use upthrust::engine::texture::{
     AnalysisMap, PaintInput, PixelRegion, Points, SurfaceMaps, analysis_map, paint, paint_once, weigh,
@@ -218,7 +218,7 @@ impl Length {
     fn of(self, mut operation: AnyOperation) -> AnyOperation {
         for parameter in operation.table() {
             if let Some(value) = self.value(parameter) {
-                operation.group_mut().set(parameter.key, &value).expect("within the hard range");
+                set_from_json(operation.group_mut(), parameter.key, &value).expect("within the hard range");
             }
         }
         operation

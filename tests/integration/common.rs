@@ -4,7 +4,6 @@ use std::process::Command;
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
 use upthrust::engine::operations::faults::Faults;
 use upthrust::engine::operations::heightmap::Heightmap;
 use upthrust::engine::parameters::{FileName, Kind, TextureName};
@@ -48,7 +47,7 @@ pub fn operations() -> Vec<AnyOperation> {
     let mut operations = AnyOperation::all();
     for operation in &mut operations {
         for parameter in operation.table().iter().filter(|parameter| matches!(parameter.kind, Kind::File)) {
-            operation.group_mut().set(parameter.key, &Value::from("hills")).expect("the name of a file");
+            operation.group_mut().set(parameter.key, &"hills".into()).expect("the name of a file");
         }
     }
     operations

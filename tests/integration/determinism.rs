@@ -7,7 +7,7 @@ use crate::common;
 use proptest::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use serde_json::{Value, json};
-use upthrust::engine::parameters::{Group, Kind, Parameter, Scale, choice_value};
+use upthrust::engine::parameters::{Group, Kind, Parameter, Scale, set_from_json};
 use upthrust::engine::stack::{Evaluator, evaluate};
 use upthrust::engine::texture::paint_once;
 use upthrust::engine::{AnyOperation, Extent, Grid, Heightfield, Progress, Recipe, Step};
@@ -245,13 +245,13 @@ fn value(parameter: &Parameter, kind: Kind, places: &mut impl Iterator<Item = f6
         Kind::Boolean => json!(next() < 0.5),
         Kind::Text => json!(["", "Rock", "ünïcödé"][(next() * 3.0) as usize]),
         Kind::File => json!(["", "hills", "missing"][(next() * 3.0) as usize]),
-        Kind::Picture => json!(["", "assets/grass.jpg", "missing"][(next() * 3.0) as usize]),
+        Kind::Texture => json!(["", "assets/grass.jpg", "missing"][(next() * 3.0) as usize]),
         Kind::Limits => {
             let [a, b] = [next(), next()].map(|place| number(parameter, place));
             json!([a.min(b), a.max(b), number(parameter, next())])
         }
         Kind::Colour => json!(format!("#{:06x}", (next() * 16_777_215.0) as u32)),
-        Kind::Choice(choices) => choice_value(choices[(next() * choices.len() as f64) as usize].key),
+        Kind::Choice(choices) => json!(choices[(next() * choices.len() as f64) as usize].key),
         Kind::Band => {
             let [a, b] = [next(), next()].map(|place| number(parameter, place));
             json!([a.min(b), a.max(b)])
@@ -277,7 +277,7 @@ fn value(parameter: &Parameter, kind: Kind, places: &mut impl Iterator<Item = f6
 fn fill(group: &mut dyn Group, places: &mut impl Iterator<Item = f64>) {
     for parameter in group.table() {
         let value = value(parameter, parameter.kind, places);
-        if let Err(error) = group.set(parameter.key, &value) {
+        if let Err(error) = set_from_json(group, parameter.key, &value) {
             panic!("{error}: {value}");
         }
     }

@@ -106,7 +106,7 @@ impl Edit {
             Self::Weaken { at, strength } => stack[at.index(length)].settings.strength = strength,
             Self::Recount { at, count } => {
                 // Fails for operations without a count.
-                let _ = stack[at.index(length)].operation.group_mut().set("count", &json!(count));
+                let _ = stack[at.index(length)].operation.group_mut().set("count", &count.into());
             }
         }
     }

@@ -1,10 +1,9 @@
 //! Every parameter has complete and consistent metadata.
 
-use serde_json::Value;
 use upthrust::engine::light::Light;
 use upthrust::engine::mask::Mask;
 use upthrust::engine::operations::AnyOperation;
-use upthrust::engine::parameters::{Choice, Kind, Parameter, Parameters, Scale, choice_key};
+use upthrust::engine::parameters::{Choice, Kind, Parameter, Parameters, Scale, Value};
 use upthrust::engine::recipe::{StepSettings, World};
 use upthrust::engine::texture::{TerrainType, TextureSettings};
 
@@ -77,14 +76,14 @@ fn choices(kind: Kind) -> &'static [Choice] {
 }
 
 /// The numbers in a value that have sliders.
-fn numbers(value: &Value, kind: Kind) -> Vec<f64> {
-    let items = value.as_array().map_or(&[][..], Vec::as_slice);
-    match kind {
-        Kind::Integer | Kind::Number => value.as_f64().into_iter().collect(),
-        Kind::Band | Kind::Point => items.iter().filter_map(Value::as_f64).collect(),
-        Kind::Matrix => items.iter().flat_map(|row| numbers(row, Kind::Band)).collect(),
-        Kind::Weighted => items.first().and_then(Value::as_f64).into_iter().collect(),
-        Kind::List(of) => items.iter().flat_map(|item| numbers(item, *of)).collect(),
+fn numbers(value: &Value) -> Vec<f64> {
+    match value {
+        Value::Integer(_) | Value::Number(_) => value.as_number().into_iter().collect(),
+        Value::Band(band) => vec![band.min, band.max],
+        Value::Point(point) => vec![point.x_m, point.z_m],
+        Value::Matrix(matrix) => matrix.numbers().to_vec(),
+        Value::Weighted(weighted) => vec![weighted.value],
+        Value::List(items) => items.iter().flat_map(numbers).collect(),
         _ => Vec::new(),
     }
 }
@@ -122,7 +121,7 @@ fn sliders_are_within_hard_ranges_and_defaults_within_sliders() {
     check(tables_of_operations(), |parameter, _| {
         let Parameter { hard, slider, .. } = parameter;
         let ranges = [hard.low <= slider.low, slider.low < slider.high, slider.high <= hard.high];
-        let defaults = numbers(&parameter.default, parameter.kind);
+        let defaults = numbers(&parameter.default);
         let logarithmic = parameter.scale == Scale::Logarithmic;
         found([
             (ranges.contains(&false), format!("the slider {slider:?} is not within {hard:?}")),
@@ -153,7 +152,7 @@ fn keys_are_unique_and_conditions_can_hold() {
                 _ => values.iter().all(|value| ["true", "false"].contains(value)),
             })
         });
-        let known = choices(parameter.kind).iter().any(|choice| choice.key == choice_key(&parameter.default));
+        let known = choices(parameter.kind).iter().any(|choice| Value::Choice(choice.key) == parameter.default);
         found([
             (same > 1, "the key is not unique".into()),
             (!snake, "the key is not in snake case".into()),

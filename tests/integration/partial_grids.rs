@@ -6,7 +6,7 @@ use upthrust::engine::mask::{Mask, MaskSource};
 use upthrust::engine::operations::heightmap::Heightmap;
 use upthrust::engine::operations::levels::Levels;
 use upthrust::engine::operations::noise::Noise;
-use upthrust::engine::parameters::{Band, FileName};
+use upthrust::engine::parameters::{Band, FileName, Value};
 use upthrust::engine::recipe::World;
 use upthrust::engine::{AnyOperation, Grid, Heightfield, Inputs, Progress, Raster, Recipe, SampleScale, Step, stack};
 
@@ -46,7 +46,7 @@ fn pointwise_operations_give_the_same_parts() {
     operations.push(Heightmap { file: FileName("a.png".into()), ..Default::default() }.into());
     for key in ["faults", "bsp_faults"] {
         let mut still = AnyOperation::from_key(key).expect("there");
-        still.group_mut().set("wind", &serde_json::Value::Null).expect("none");
+        still.group_mut().set("wind", &Value::None).expect("none");
         operations.push(still);
     }
     for operation in operations {

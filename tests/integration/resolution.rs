@@ -10,7 +10,7 @@ use upthrust::engine::operations::kernel_filter::KernelFilter;
 use upthrust::engine::operations::particles::Particles;
 use upthrust::engine::operations::recursive_filter::{Form, RecursiveFilter, Sweeps};
 use upthrust::engine::operations::{AnyOperation, Role};
-use upthrust::engine::parameters::{Field, Matrix};
+use upthrust::engine::parameters::Matrix;
 use upthrust::engine::recipe::World;
 use upthrust::engine::{Extent, Grid, Heightfield, Progress, Recipe, Step, stack};
 use upthrust::project::presets;
@@ -79,9 +79,9 @@ fn a_small_map_is_an_exact_subset_of_a_large_one_for_every_profile() {
             // which changes a height in a fault zone by one unit of the fixed-point grid.
             let worst = small.heights().iter().zip(large.heights()).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
             if samples.iter().all(|count| (count - 1).is_power_of_two()) || worst == 0.0 {
-                assert_eq!(small, large, "{} at {samples:?}", profile.to_value());
+                assert_eq!(small, large, "{} at {samples:?}", profile.key());
             } else {
-                assert!(worst < 1e-3, "{} at {samples:?}: {worst} m", profile.to_value());
+                assert!(worst < 1e-3, "{} at {samples:?}: {worst} m", profile.key());
             }
         }
     }

@@ -94,7 +94,7 @@ impl App {
             Command::GoToEntry(i) => self.travel(|document| document.go_to(i)),
             Command::History => self.settings.shows_history = !self.settings.shows_history,
             Command::PickOperation => {
-                self.ui.operation_picker.open(&mut self.services.thumbnails, &operation_picker::text_typed_ahead(ctx))
+                self.ui.operation_picker.open(&mut self.services.thumbnails, operation_picker::text_typed_ahead(ctx))
             }
             Command::AddStep(key) => {
                 if let Ok(operation) = AnyOperation::from_key(key) {

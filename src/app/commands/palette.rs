@@ -1,7 +1,7 @@
-//! The palette: every command, step, parameter and preset, found by typing.
+//! The command palette: every command, step, parameter and preset, found by typing.
 
 use egui::{
-    Align, Align2, Area, Context, FontId, Frame, Id, Layout, Margin, Modal, Rect, Response, ScrollArea, Sense, Ui,
+    Align, Align2, Area, Context, FontId, Frame, Id, Layout, Margin, Modal, Rect, Response, RichText, Role, Sense, Ui,
     Vec2, WidgetInfo,
 };
 
@@ -9,84 +9,77 @@ use crate::app::commands::Command;
 #[cfg(test)]
 use crate::app::commands::menus::Looks;
 use crate::app::commands::menus::{Around, Entry, MENUS};
-use crate::app::widgets::search::{keys, rank, search_ui, texts, words};
+use crate::app::widgets::search::{SearchTexts, typed_texts};
+use crate::app::widgets::search_list::{Arrangement, SearchItem, SearchLayout, SearchList};
 use crate::app::widgets::theme::colours;
-use crate::engine::parameters::{Kind, group_to_json};
+use crate::engine::parameters::{Kind, group_values};
 use crate::engine::{AnyOperation, Recipe};
 use crate::files::targets;
-use crate::project::preset_projects;
+use crate::project::{ProjectFile, preset_projects};
 
-/// The size of a row, points, and how many are seen at a time.
+/// The size of a row, points, and the most rows that are visible.
 const ROW: Vec2 = Vec2::new(560.0, 26.0);
-const ROWS: usize = 14;
+const MAX_ROWS: usize = 14;
 
-/// Something that can be done.
-pub(crate) struct Deed {
+/// A command in the palette.
+pub(crate) struct PaletteEntry {
     command: Command,
     text: String,
-    /// Where it is found otherwise.
+    /// Where else it is found.
     place: String,
-    /// What stands at the end of its row.
+    /// The shortcut, or whether it is on.
     note: String,
-    is_possible: bool,
-    /// The text, the place and what it does, in small letters.
-    found_by: [String; 3],
+    is_enabled: bool,
+    texts: SearchTexts,
 }
 
-impl Deed {
+impl PaletteEntry {
     fn new(command: Command, text: &str, place: String, doc: &str) -> Self {
-        let found_by = [text, place.as_str(), doc].map(str::to_lowercase);
-        Self { command, text: text.into(), place, note: String::new(), is_possible: true, found_by }
+        let texts = SearchTexts::new(text, &place, doc);
+        Self { command, text: text.into(), place, note: String::new(), is_enabled: true, texts }
     }
 }
 
-/// The window in which a command is found.
+/// The window of the palette.
 pub(crate) struct Palette {
-    deeds: Vec<Deed>,
-    query: String,
-    chosen: usize,
-    /// Whether the chosen row is to be brought into sight.
-    reveal: bool,
+    entries: Vec<PaletteEntry>,
+    list: SearchList,
 }
 
-/// What came of it.
+/// What the user did in the palette.
 #[derive(Debug, PartialEq)]
-pub(crate) enum Decision {
-    CarryOut(Command),
+pub(crate) enum PaletteResponse {
+    Execute(Command),
     Close,
 }
 
 impl Palette {
-    /// Everything that can be done as the editor stands.
+    /// All commands that there are now.
     pub(crate) fn new(ctx: &Context, around: &Around) -> Self {
-        let mut deeds = Vec::new();
-        for (title, entries) in MENUS {
-            deeds_of(ctx, title, &entries(around), &mut deeds);
+        let mut entries = Vec::new();
+        for (title, menu) in MENUS {
+            add_menu(ctx, title, &menu(around), &mut entries);
         }
         for operation in AnyOperation::all() {
             let (add, doc) = (Command::AddStep(operation.key()), operation.doc());
-            deeds.push(Deed::new(add, operation.label(), "Add step".into(), doc));
+            entries.push(PaletteEntry::new(add, operation.label(), "Add step".into(), doc));
         }
         for (i, target) in targets::ALL.iter().enumerate() {
             let export = Command::ExportFor(i);
-            deeds.push(Deed::new(export, &export.text(), "File › Export".into(), target.key));
+            entries.push(PaletteEntry::new(export, &export.text(), "File › Export".into(), target.key));
         }
-        parameters(&around.document.project().recipe, &mut deeds);
-        for (i, (_, file)) in preset_projects().iter().enumerate() {
-            deeds.push(Deed::new(
-                Command::OpenPreset(i),
-                &file.project.name,
-                "Preset".into(),
-                &file.project.description,
-            ));
+        add_parameters(&around.document.project().recipe, &mut entries);
+        for (i, (_, ProjectFile { project, .. })) in preset_projects().iter().enumerate() {
+            let open = Command::OpenPreset(i);
+            entries.push(PaletteEntry::new(open, &project.name, "Preset".into(), &project.description));
         }
-        // What is typed in the frame of the keys that open it is meant for it.
-        let query = ctx.input(|input| texts(&input.events).collect());
-        Self { deeds, query, chosen: 0, reveal: true }
+        // Text typed in the same frame as the shortcut is meant for the palette.
+        let query = ctx.input(|input| typed_texts(&input.events).collect());
+        Self { entries, list: SearchList::new(query) }
     }
 
-    /// Draws it; returns what came of it, if something has.
-    pub(crate) fn ui(&mut self, ctx: &Context) -> Option<Decision> {
+    /// Draws the palette.
+    pub(crate) fn ui(&mut self, ctx: &Context) -> Option<PaletteResponse> {
         let style = ctx.style_of(ctx.theme());
         let id = Id::unique("palette");
         let area = Area::new(id).kind(egui::UiKind::Modal).anchor(Align2::CENTER_TOP, [0.0, 36.0]);
@@ -94,128 +87,100 @@ impl Palette {
         let modal = Modal::new(id).area(area).frame(Frame::popup(&style).inner_margin(Margin::same(8)));
         let shown = modal.show(ctx, |ui| self.content_ui(ui));
         let closes = shown.should_close();
-        shown.inner.map(Decision::CarryOut).or(closes.then_some(Decision::Close))
+        shown.inner.map(PaletteResponse::Execute).or(closes.then_some(PaletteResponse::Close))
     }
 
     fn content_ui(&mut self, ui: &mut Ui) -> Option<Command> {
         let window = ui.ctx().content_rect();
         let width = ROW.x.min(window.width() - 48.0);
         ui.set_width(width);
-        let found = found(&self.deeds, &self.query);
-        let (chosen, enter) = keys(ui, self.chosen.min(found.len().saturating_sub(1)), found.len());
-        let reveal = std::mem::take(&mut self.reveal) || chosen != self.chosen;
-        let mut carried_out = found.get(chosen).filter(|deed| enter && deed.is_possible).map(|deed| deed.command);
-        let changed = search_ui(ui, &mut self.query, "A command, a step, a parameter, a preset");
+        let arrangement = Arrangement::Rows(1);
+        let hint = "A command, a step, a parameter, a preset";
+        ui.horizontal(|ui| self.list.field_ui(ui, hint, arrangement, false));
         ui.add_space(4.0);
-        let height = (ROWS as f32 * ROW.y).min(window.height() - 120.0);
-        let mut pointed = None;
-        ui.spacing_mut().item_spacing.y = 0.0;
-        let mut area = ScrollArea::vertical().max_height(height).min_scrolled_height(height).auto_shrink(false);
-        if changed {
-            area = area.vertical_scroll_offset(0.0);
-        }
-        area.show(ui, |ui| {
-            let row = Vec2::new(width - 12.0, ROW.y);
-            for (i, deed) in found.iter().enumerate() {
-                let response = row_ui(ui, deed, row, i == chosen && !changed || changed && i == 0);
-                if i == chosen && reveal {
-                    response.scroll_to_me(None);
-                }
-                if response.clicked() {
-                    carried_out = Some(deed.command);
-                }
-                // A row that is scrolled under a resting pointer is not chosen by it.
-                if response.hovered() && ui.input(|input| input.pointer.delta() != Vec2::ZERO) {
-                    pointed = Some(i);
-                }
-            }
-            if found.is_empty() {
-                ui.weak("Nothing is called that.");
-            }
+        let layout = SearchLayout {
+            sections: &[""],
+            arrangement,
+            item_width: width,
+            gap: 0.0,
+            height: (MAX_ROWS as f32 * ROW.y).min(window.height() - 120.0),
+            empty: "No command matches.",
+        };
+        let items = self.entries.iter().map(|entry| {
+            let PaletteEntry { texts, is_enabled, .. } = entry;
+            SearchItem { section: 0, texts, is_enabled: *is_enabled }
         });
-        self.chosen = if changed { 0 } else { pointed.unwrap_or(chosen) };
-        carried_out
+        let items: Vec<SearchItem> = items.collect();
+        let row = Vec2::new(width - 12.0, ROW.y);
+        let draw = |ui: &mut Ui, i: usize, is_selected| row_ui(ui, &self.entries[i], row, is_selected);
+        self.list.items_ui(ui, &layout, &items, draw).map(|i| self.entries[i].command)
     }
 }
 
-/// The items of a menu and of those inside it.
-fn deeds_of(ctx: &Context, place: &str, entries: &[Entry], deeds: &mut Vec<Deed>) {
-    for entry in entries {
+/// Adds the items of a menu and of its submenus.
+fn add_menu(ctx: &Context, place: &str, menu: &[Entry], entries: &mut Vec<PaletteEntry>) {
+    for entry in menu {
         match entry {
+            // The palette is already open.
+            Entry::Item(item) if item.command == Command::Palette => {}
             Entry::Item(item) => {
-                let mut deed = Deed::new(item.command, &item.text, place.into(), &item.doc);
-                // What undo would take back is found as itself, or its slider would come second.
+                let mut found = PaletteEntry::new(item.command, &item.text, place.into(), &item.doc);
+                // "Undo Count 5 to 7" is found by "undo" alone, or it would rank above the parameter itself.
                 if matches!(item.command, Command::Undo | Command::Redo) {
-                    deed.found_by[0] = item.command.text().to_lowercase();
+                    found.texts = found.texts.with_name(&item.command.text());
                 }
                 let keys = item.command.shortcut().map(|shortcut| ctx.format_shortcut(&shortcut));
-                deed.note = if item.is_set == Some(true) { "on".into() } else { keys.unwrap_or_default() };
-                deed.is_possible = item.is_possible;
-                // It is open already.
-                if item.command != Command::Palette {
-                    deeds.push(deed);
-                }
+                found.note = if item.is_set == Some(true) { "on".into() } else { keys.unwrap_or_default() };
+                found.is_enabled = item.is_possible;
+                entries.push(found);
             }
-            Entry::Menu(title, entries) => deeds_of(ctx, &format!("{place} › {title}"), entries, deeds),
+            Entry::Menu(title, menu) => add_menu(ctx, &format!("{place} › {title}"), menu, entries),
             Entry::Line => {}
         }
     }
 }
 
-/// The steps of the stack from the top, and what can be set in them.
-fn parameters(recipe: &Recipe, deeds: &mut Vec<Deed>) {
+/// Adds the steps of the stack from the top, each with its parameters.
+fn add_parameters(recipe: &Recipe, entries: &mut Vec<PaletteEntry>) {
     for (i, step) in recipe.stack.iter().enumerate().rev() {
         let title = step.title();
-        deeds.push(Deed::new(Command::SelectStep(i), title, "Step".into(), step.operation.doc()));
-        let values = group_to_json(step.operation.group());
-        for row in step.operation.group().table() {
-            let is_shown = row.applies_beside(&values) && !matches!(row.kind, Kind::Weighted | Kind::List(_));
-            if is_shown {
-                let show = Command::ShowParameter { step: i, key: row.key };
-                deeds.push(Deed::new(show, row.label, title.into(), row.doc));
+        let select = Command::SelectStep(i);
+        entries.push(PaletteEntry::new(select, title, "Step".into(), step.operation.doc()));
+        let values = group_values(step.operation.group());
+        for parameter in step.operation.group().table() {
+            let has_row = !matches!(parameter.kind, Kind::Weighted | Kind::List(_));
+            if has_row && parameter.applies(&values) {
+                let show = Command::ShowParameter { step: i, key: parameter.key };
+                entries.push(PaletteEntry::new(show, parameter.label, title.into(), parameter.doc));
             }
         }
     }
 }
 
-/// The deeds in which every typed word occurs, the best first; all of them in their order while nothing is typed.
-fn found<'a>(deeds: &'a [Deed], query: &str) -> Vec<&'a Deed> {
-    let words = words(query);
-    let ranked = |deed: &'a Deed| {
-        let [text, place, doc] = &deed.found_by;
-        Some((rank(&words, [text, place, doc])?, deed))
-    };
-    let mut found: Vec<(usize, &Deed)> = deeds.iter().filter_map(ranked).collect();
-    found.sort_by_key(|(rank, deed)| (*rank, !deed.is_possible));
-    found.into_iter().map(|(_, deed)| deed).collect()
-}
-
-/// A row: what it is called, where else it is found, its keys.
-fn row_ui(ui: &mut Ui, deed: &Deed, size: Vec2, is_chosen: bool) -> Response {
-    let sense = if deed.is_possible { Sense::click() } else { Sense::hover() };
+/// A row with the command's name, its place and its note.
+fn row_ui(ui: &mut Ui, entry: &PaletteEntry, size: Vec2, is_selected: bool) -> Response {
+    let sense = if entry.is_enabled { Sense::click() } else { Sense::hover() };
     let (rect, response) = ui.allocate_exact_size(size, sense);
-    let name = format!("{} ({})", deed.text, deed.place);
-    response.widget_info(|| WidgetInfo::selected(egui::Role::Button, deed.is_possible, is_chosen, &name));
+    let name = format!("{} ({})", entry.text, entry.place);
+    response.widget_info(|| WidgetInfo::selected(Role::Button, entry.is_enabled, is_selected, &name));
     if !ui.is_rect_visible(rect) {
         return response;
     }
     let colours = colours(ui);
-    if is_chosen {
+    if is_selected {
         ui.painter().rect_filled(rect, 4.0, colours.hovered);
         ui.painter().rect_filled(Rect::from_min_size(rect.min, Vec2::new(2.0, rect.height())), 1.0, colours.accent);
     }
-    let mut inside = ui.new_child(
-        egui::UiBuilder::new()
-            .max_rect(rect.shrink2(Vec2::new(10.0, 0.0)))
-            .layout(Layout::right_to_left(Align::Center)),
-    );
-    let small = |text: &str| egui::RichText::new(text).font(FontId::proportional(11.0)).color(colours.weak);
-    inside.add(egui::Label::new(small(&deed.note)).selectable(false));
-    inside.add(egui::Label::new(small(&deed.place)).selectable(false));
-    let colour = if deed.is_possible { colours.text } else { colours.weak };
+    let inner = rect.shrink2(Vec2::new(10.0, 0.0));
+    let right = Layout::right_to_left(Align::Center);
+    let mut inside = ui.new_child(egui::UiBuilder::new().max_rect(inner).layout(right));
+    for text in [&entry.note, &entry.place] {
+        let small = RichText::new(text).font(FontId::proportional(11.0)).color(colours.weak);
+        inside.add(egui::Label::new(small).selectable(false));
+    }
+    let colour = if entry.is_enabled { colours.text } else { colours.weak };
     inside.with_layout(Layout::left_to_right(Align::Center), |ui| {
-        let text = egui::RichText::new(&deed.text).color(colour);
-        ui.add(egui::Label::new(text).truncate().selectable(false));
+        ui.add(egui::Label::new(RichText::new(&entry.text).color(colour)).truncate().selectable(false));
     });
     response
 }
@@ -225,6 +190,7 @@ mod tests {
     use super::*;
     use crate::app::document::Document;
     use crate::app::tasks::settings::Settings;
+    use crate::app::widgets::search::words;
 
     #[test]
     fn words_find_commands_steps_parameters_and_presets() {
@@ -240,7 +206,11 @@ mod tests {
             looks: Looks::default(),
         };
         let palette = Palette::new(&Context::default(), &around);
-        let best = |query: &str| found(&palette.deeds, query).first().map(|deed| deed.command);
+        let best = |query: &str| {
+            let words = words(query);
+            let ranked = palette.entries.iter().filter_map(|entry| Some((entry.texts.rank(&words)?, entry)));
+            ranked.min_by_key(|(rank, entry)| (*rank, !entry.is_enabled)).map(|(_, entry)| entry.command)
+        };
         assert_eq!(best("export"), Some(Command::Export));
         assert_eq!(best("dark"), Some(Command::Theme(egui::ThemePreference::Dark)));
         assert_eq!(best("thermal"), Some(Command::AddStep("thermal_erosion")));

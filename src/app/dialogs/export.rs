@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use egui::{Align, ComboBox, DragValue, Key, Layout, ProgressBar, ScrollArea, TextEdit, Ui};
 
 use crate::app::document::{file_name, file_stem};
-use crate::app::widgets::parameter::group_ui;
+use crate::app::widgets::parameter::{ParameterContext, ParameterState, group_ui};
 use crate::app::widgets::theme::colours;
 use crate::app::widgets::{main_button, modal};
 use crate::engine::parameters::Band;
@@ -133,6 +133,7 @@ pub(crate) struct ExportWindow {
     done: Option<Done>,
     /// The notes of the last export that had some.
     notes: Option<String>,
+    pub(crate) parameters: ParameterState,
 }
 
 impl Default for ExportWindow {
@@ -151,6 +152,7 @@ impl Default for ExportWindow {
             is_running: false,
             done: None,
             notes: None,
+            parameters: ParameterState::default(),
         }
     }
 }
@@ -362,7 +364,7 @@ impl ExportWindow {
         if !has_texture {
             hidden.push("texture_pixels");
         }
-        group_ui(ui, export, &hidden);
+        group_ui(ui, export, &hidden, &mut ParameterContext::new(&mut self.parameters));
         let longer = export.samples as usize;
         let right = self.longer(extent, longer);
         if !sides.is_empty() {

@@ -6,5 +6,7 @@ pub(crate) mod export;
 pub(crate) mod file_dialogs;
 pub(crate) mod gallery;
 pub(crate) mod modals;
+pub(crate) mod operation_examples;
 pub(crate) mod operation_picker;
 pub(crate) mod recovered_projects;
+pub(crate) mod save_preset;

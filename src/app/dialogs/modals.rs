@@ -5,13 +5,12 @@ use std::path::PathBuf;
 use egui::{Context, ViewportCommand};
 
 use crate::app::commands::Command;
-use crate::app::commands::palette;
-use crate::app::commands::palette::Palette;
+use crate::app::commands::palette::{Palette, PaletteResponse};
 use crate::app::dialogs::about;
 use crate::app::dialogs::export;
 use crate::app::dialogs::export::Decision;
 use crate::app::dialogs::file_dialogs::{DialogPurpose, DialogRequest, PathField};
-use crate::app::dialogs::gallery::SavePresetDialog;
+use crate::app::dialogs::save_preset::SavePresetDialog;
 use crate::app::document::Draft;
 use crate::app::document::Unsaved;
 use crate::app::tasks::recovery::RecoveredProject;
@@ -118,8 +117,8 @@ impl App {
             Modal::ExportFirst => stays = self.export_first_ui(ctx),
             Modal::Gallery => stays = self.gallery_ui(ctx),
             Modal::Palette(palette) => match palette.ui(ctx) {
-                Some(palette::Decision::CarryOut(found)) => (stays, command) = (false, Some(found)),
-                Some(palette::Decision::Close) => stays = false,
+                Some(PaletteResponse::Execute(found)) => (stays, command) = (false, Some(found)),
+                Some(PaletteResponse::Close) => stays = false,
                 None => {}
             },
             Modal::SavePreset(form) => stays = self.save_preset_ui(ctx, form),

@@ -1,9 +1,7 @@
 //! Names for edits: "Faults: Count 200 to 340".
 
-use serde_json::Value;
-
 use crate::engine::light::Light;
-use crate::engine::parameters::{Group, Kind, Parameter, choice_key};
+use crate::engine::parameters::{Band, Group, Kind, Parameter, Value, Values};
 use crate::engine::recipe::Recipe;
 use crate::engine::texture::TextureRecipe;
 use crate::project::Project;
@@ -11,13 +9,13 @@ use crate::project::Project;
 /// What an edit changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Change {
-    /// The place in the document, the same for all edits of the same parameter.
+    /// The path in the document, the same for all edits of the same parameter.
     pub(crate) place: String,
     /// The edit in words.
     pub(crate) name: String,
 }
 
-/// What differs between two projects; `None` if at most their imported files do.
+/// The first difference between two projects; `None` if at most their imported files differ.
 pub(crate) fn describe(before: &Project, after: &Project) -> Option<Change> {
     let change = |place: &str, name: String| Some(Change { place: place.into(), name });
     if before.name != after.name {
@@ -26,40 +24,39 @@ pub(crate) fn describe(before: &Project, after: &Project) -> Option<Change> {
     if before.description != after.description {
         return change("description", "Description".into());
     }
-    if let Some(found) = in_recipe(&before.recipe, &after.recipe) {
+    if let Some(found) = describe_recipe(&before.recipe, &after.recipe) {
         return Some(found);
     }
-    in_group("view", "", &before.water, &after.water)
+    describe_group("view", "", &before.water, &after.water)
 }
 
-fn in_recipe(before: &Recipe, after: &Recipe) -> Option<Change> {
+fn describe_recipe(before: &Recipe, after: &Recipe) -> Option<Change> {
     if before.seed != after.seed {
         return Some(Change { place: "seed".into(), name: format!("Seed {} to {}", before.seed, after.seed) });
     }
-    in_group("world", "", &before.world, &after.world)
-        .or_else(|| in_stack(before, after))
-        .or_else(|| in_texture(&before.texture, &after.texture))
-        .or_else(|| in_light(&before.light, &after.light))
+    describe_group("world", "", &before.world, &after.world)
+        .or_else(|| describe_stack(before, after))
+        .or_else(|| describe_texture(&before.texture, &after.texture))
+        .or_else(|| describe_light(&before.light, &after.light))
 }
 
-/// The sun has one place: a drag over the compass changes now its direction, now its height, and is one edit.
-fn in_light(before: &Light, after: &Light) -> Option<Change> {
-    let change = in_group("light", "", before, after)?;
-    let place = |light: &Light| (light.azimuth_deg, light.altitude_deg);
-    let ((azimuth, altitude), (to_azimuth, to_altitude)) = (place(before), place(after));
-    let turned = azimuth != to_azimuth;
-    let raised = altitude != to_altitude;
-    let name = if turned && raised {
-        let written = |azimuth, altitude| format!("{}° and {}° high", short(azimuth), short(altitude));
-        format!("Sun {} to {}", written(azimuth, altitude), written(to_azimuth, to_altitude))
+/// The position of the sun is one place: a drag over the compass changes its azimuth and its altitude in turn, and is
+/// one edit.
+fn describe_light(before: &Light, after: &Light) -> Option<Change> {
+    let change = describe_group("light", "", before, after)?;
+    let is_turned = before.azimuth_deg != after.azimuth_deg;
+    let is_raised = before.altitude_deg != after.altitude_deg;
+    let name = if is_turned && is_raised {
+        let words = |light: &Light| format!("{}° and {}° high", short(light.azimuth_deg), short(light.altitude_deg));
+        format!("Sun {} to {}", words(before), words(after))
     } else {
         change.name
     };
-    let place = if turned || raised { "light.sun".into() } else { change.place };
+    let place = if is_turned || is_raised { "light.sun".into() } else { change.place };
     Some(Change { place, name })
 }
 
-fn in_stack(before: &Recipe, after: &Recipe) -> Option<Change> {
+fn describe_stack(before: &Recipe, after: &Recipe) -> Option<Change> {
     let (old, new) = (&before.stack, &after.stack);
     if old == new {
         return None;
@@ -76,18 +73,18 @@ fn in_stack(before: &Recipe, after: &Recipe) -> Option<Change> {
             if !others_equal || a.operation.key() != b.operation.key() {
                 "Reorder steps".to_string()
             } else {
-                return in_group(&place, label, &a.settings, &b.settings)
-                    .or_else(|| in_group(&place, label, a.operation.group(), b.operation.group()));
+                return describe_group(&place, label, &a.settings, &b.settings)
+                    .or_else(|| describe_group(&place, label, a.operation.group(), b.operation.group()));
             }
         }
     };
     Some(Change { place: "stack".into(), name })
 }
 
-fn in_texture(before: &TextureRecipe, after: &TextureRecipe) -> Option<Change> {
+fn describe_texture(before: &TextureRecipe, after: &TextureRecipe) -> Option<Change> {
     if before.settings.unit != after.settings.unit {
-        // The elevations of the types go with it.
-        return in_group("texture", "", &before.settings, &after.settings);
+        // The elevations of the types change with the unit.
+        return describe_group("texture", "", &before.settings, &after.settings);
     }
     let (old, new) = (&before.types, &after.types);
     let first = old.iter().zip(new).position(|(a, b)| a != b).unwrap_or(old.len().min(new.len()));
@@ -95,48 +92,55 @@ fn in_texture(before: &TextureRecipe, after: &TextureRecipe) -> Option<Change> {
     match new.len().cmp(&old.len()) {
         std::cmp::Ordering::Greater => of_list(format!("Add type {}", new[first].name)),
         std::cmp::Ordering::Less => of_list(format!("Delete type {}", old[first].name)),
-        std::cmp::Ordering::Equal if old == new => in_group("texture", "", &before.settings, &after.settings),
+        std::cmp::Ordering::Equal if old == new => describe_group("texture", "", &before.settings, &after.settings),
         std::cmp::Ordering::Equal if old[first + 1..] != new[first + 1..] => of_list("Reorder types".into()),
         std::cmp::Ordering::Equal => {
-            in_group(&format!("texture.types.{first}"), &old[first].name, &old[first], &new[first])
+            describe_group(&format!("texture.types.{first}"), &old[first].name, &old[first], &new[first])
         }
     }
 }
 
-/// The first parameter that differs; `owner` stands before the label unless it is empty.
-fn in_group(place: &str, owner: &str, before: &dyn Group, after: &dyn Group) -> Option<Change> {
+/// The first parameter that differs; `owner` is written before the label unless it is empty.
+fn describe_group(place: &str, owner: &str, before: &dyn Group, after: &dyn Group) -> Option<Change> {
     before.table().iter().find_map(|parameter| {
         let (old, new) = (before.get(parameter.key)?, after.get(parameter.key)?);
         (old != new).then(|| {
-            let (path, words) = in_value(parameter, &old, &new);
+            let (path, words) = describe_value(parameter, &old, &new);
             let name = if owner.is_empty() { words } else { format!("{owner}: {words}") };
             Change { place: format!("{place}.{path}"), name }
         })
     })
 }
 
-/// The path below the parameter's owner, and the change in words; goes into groups that were on before and after.
-fn in_value(parameter: &Parameter, old: &Value, new: &Value) -> (String, String) {
-    if let (Kind::Group(table), Value::Object(a), Value::Object(b)) = (parameter.kind, old, new) {
-        let inner = table().iter().find(|inner| a.get(inner.key) != b.get(inner.key));
-        if let Some(inner) = inner {
-            let [a, b] = [a, b].map(|object| object.get(inner.key).unwrap_or(&Value::Null));
-            let (path, words) = in_value(inner, a, b);
-            return (format!("{}.{path}", parameter.key), format!("{}: {words}", parameter.label));
+/// The path relative to the parameter's owner, and the change in words; of a group that is on before and after, the
+/// first parameter that differs.
+fn describe_value(parameter: &Parameter, old: &Value, new: &Value) -> (String, String) {
+    match (parameter.kind, old, new) {
+        (Kind::Group(table), Value::Group(old), Value::Group(new)) => {
+            if let Some((path, words)) = describe_values(table(), old, new) {
+                return (format!("{}.{path}", parameter.key), format!("{}: {words}", parameter.label));
+            }
         }
+        (Kind::List(of), Value::List(old), Value::List(new)) => return describe_list(parameter, *of, old, new),
+        _ => {}
     }
-    if let (Kind::List(of), Value::Array(a), Value::Array(b)) = (parameter.kind, old, new) {
-        return in_list(parameter, *of, a, b);
-    }
-    let words = match (written(parameter, old), written(parameter, new)) {
+    let words = match (value_text(parameter, old), value_text(parameter, new)) {
         (Some(old), Some(new)) => format!("{} {old} to {new}", parameter.label),
         _ => parameter.label.to_string(),
     };
     (parameter.key.into(), words)
 }
 
-/// The same in a list: which item came, went or changed.
-fn in_list(parameter: &Parameter, of: Kind, old: &[Value], new: &[Value]) -> (String, String) {
+/// The first difference between the values of two groups.
+fn describe_values(table: &[Parameter], old: &Values, new: &Values) -> Option<(String, String)> {
+    table.iter().find_map(|parameter| {
+        let (old, new) = (old.get(parameter.key)?, new.get(parameter.key)?);
+        (old != new).then(|| describe_value(parameter, old, new))
+    })
+}
+
+/// The item of a list that was added, removed or changed.
+fn describe_list(parameter: &Parameter, of: Kind, old: &[Value], new: &[Value]) -> (String, String) {
     let first = old.iter().zip(new).position(|(a, b)| a != b).unwrap_or(old.len().min(new.len()));
     let item = format!("{} {}", parameter.label, first + 1);
     match new.len().cmp(&old.len()) {
@@ -144,52 +148,50 @@ fn in_list(parameter: &Parameter, of: Kind, old: &[Value], new: &[Value]) -> (St
         std::cmp::Ordering::Less => (parameter.key.into(), format!("Remove {item}")),
         std::cmp::Ordering::Equal => {
             let place = format!("{}.{first}", parameter.key);
-            let Some((a, b)) = old.get(first).zip(new.get(first)) else { return (place, item) };
-            match (of, a, b) {
-                (Kind::Group(table), Value::Object(_), Value::Object(_)) => {
-                    let group = Parameter { kind: Kind::Group(table), ..parameter.clone() };
-                    let (path, words) = in_value(&group, a, b);
-                    let inside = path.strip_prefix(parameter.key).unwrap_or_default();
-                    let words = words.strip_prefix(parameter.label).unwrap_or(&words);
-                    (format!("{place}{inside}"), format!("{item}{words}"))
-                }
-                _ => (place, item),
+            let (Kind::Group(table), Some(Value::Group(old)), Some(Value::Group(new))) =
+                (of, old.get(first), new.get(first))
+            else {
+                return (place, item);
+            };
+            match describe_values(table(), old, new) {
+                Some((path, words)) => (format!("{place}.{path}"), format!("{item}: {words}")),
+                None => (place, item),
             }
         }
     }
 }
 
-/// A value as a person would write it, if it is short enough for a name.
-fn written(parameter: &Parameter, value: &Value) -> Option<String> {
+/// A value as a user would write it, if it is short enough for a name.
+fn value_text(parameter: &Parameter, value: &Value) -> Option<String> {
     let unit = match parameter.unit {
         "" => String::new(),
         "°" => "°".into(),
         unit => format!(" {unit}"),
     };
-    Some(match (parameter.kind, value) {
-        (Kind::Group(_), Value::Null) => "off".into(),
-        (Kind::Group(_), _) => "on".into(),
-        // As the controls of their own have it.
-        (_, Value::Null) if parameter.key == "active_set" => "all".into(),
-        (_, Value::Null) if parameter.key == "fallback" => "nearest type".into(),
-        (_, Value::Null) => "none".into(),
-        (_, Value::Bool(on)) => if *on { "on" } else { "off" }.into(),
-        (Kind::Choice(choices), value) => {
-            let key = choice_key(value);
-            choices.iter().find(|choice| choice.key == key).map_or(key, |choice| choice.label.to_lowercase())
+    Some(match value {
+        Value::None => match (parameter.kind, parameter.key) {
+            (Kind::Group(_), _) => "off".into(),
+            // As their controls show it.
+            (_, "active_set") => "all".into(),
+            (_, "fallback") => "nearest type".into(),
+            _ => "none".into(),
+        },
+        Value::Group(_) => "on".into(),
+        Value::Boolean(on) => if *on { "on" } else { "off" }.into(),
+        Value::Choice(key) => {
+            let Kind::Choice(choices) = parameter.kind else { return None };
+            choices.iter().find(|choice| choice.key == *key)?.label.to_lowercase()
         }
-        (_, Value::Number(number)) => format!("{}{unit}", short(number.as_f64()?)),
-        (Kind::Band, Value::Array(limits)) => {
-            let [low, high] = [0, 1].map(|i| limits.get(i).and_then(Value::as_f64).map(short));
-            format!("{}–{}{unit}", low?, high?)
-        }
-        (_, Value::String(text)) if text.is_empty() => "none".into(),
-        (_, Value::String(text)) => text.clone(),
-        _ => return None,
+        Value::Integer(_) | Value::Number(_) => format!("{}{unit}", short(value.as_number()?)),
+        Value::Band(Band { min, max }) => format!("{}–{}{unit}", short(*min), short(*max)),
+        Value::Text(text) if text.is_empty() => "none".into(),
+        Value::Text(text) => text.clone(),
+        Value::Colour(colour) => colour.to_string(),
+        Value::Limits(_) | Value::Weighted(_) | Value::Point(_) | Value::Matrix(_) | Value::List(_) => return None,
     })
 }
 
-/// A number with at most four significant places after the point, without trailing zeros.
+/// A number with at most four decimals, without trailing zeros.
 fn short(number: f64) -> String {
     let text = format!("{number:.4}");
     text.trim_end_matches('0').trim_end_matches('.').to_string()
@@ -218,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn parameters_by_label_and_value() {
+    fn edits_are_named_by_label_and_value() {
         check("stack.0.count=340", "stack.0.count", "Faults: Count 1000 to 340");
         check("stack.0.strike_deg=12.5", "stack.0.strike_deg", "Faults: Strike 0° to 12.5°");
         check("stack.0.line=two_points", "stack.0.line", "Faults: Line even (normal form) to through two points");
@@ -232,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_that_come_go_and_move() {
+    fn steps_added_deleted_and_moved() {
         let before = project();
         let name = |change: &dyn Fn(&mut Vec<Step>)| {
             let mut after = before.clone();

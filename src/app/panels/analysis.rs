@@ -10,7 +10,7 @@ use egui_plot::{AxisHints, Bar, BarChart, GridMark, Line, Plot, PlotPoints, Poin
 use crate::app::tools::profile_tool::ProfileTool;
 use crate::app::views::length;
 use crate::app::widgets::heading;
-use crate::app::widgets::parameter::group_ui;
+use crate::app::widgets::parameter::{ParameterContext, ParameterState, group_ui};
 use crate::app::widgets::theme::colours;
 use crate::engine::analysis::Spectrum;
 use crate::engine::landforms::{Landform, Metric};
@@ -137,7 +137,7 @@ impl AnalysisPanel {
     }
 
     /// Draws the sections.
-    pub(crate) fn ui(&mut self, ui: &mut Ui, context: &mut AnalysisContext) {
+    pub(crate) fn ui(&mut self, ui: &mut Ui, context: &mut AnalysisContext, parameters: &mut ParameterState) {
         heading(ui, "Measures");
         let Some(shown) = context.shown else { return };
         let is_current = self.found.as_ref().is_none_or(|found| Arc::ptr_eq(&found.terrain, &shown.terrain));
@@ -146,7 +146,7 @@ impl AnalysisPanel {
         for section in Section::ALL {
             let is_open = context.unfolded.contains(section.title());
             let header = CollapsingHeader::new(section.title()).id_salt(section.title()).open(Some(is_open));
-            let body = header.show(ui, |ui| self.section_ui(ui, section, context, shown, now));
+            let body = header.show(ui, |ui| self.section_ui(ui, section, context, shown, now, parameters));
             let response = body.header_response.on_hover_text(section.doc());
             if response.clicked() && !context.unfolded.remove(section.title()) {
                 context.unfolded.insert(section.title().into());
@@ -159,7 +159,15 @@ impl AnalysisPanel {
         }
     }
 
-    fn section_ui(&mut self, ui: &mut Ui, section: Section, context: &mut AnalysisContext, shown: &Preview, now: f64) {
+    fn section_ui(
+        &mut self,
+        ui: &mut Ui,
+        section: Section,
+        context: &mut AnalysisContext,
+        shown: &Preview,
+        now: f64,
+        parameters: &mut ParameterState,
+    ) {
         match section {
             Section::Heights => self.heights_ui(ui, shown),
             Section::Profile => {
@@ -183,7 +191,7 @@ impl AnalysisPanel {
                     if old {
                         ui.set_opacity(0.5);
                     }
-                    self.found_ui(ui, section, context);
+                    self.found_ui(ui, section, context, parameters);
                 });
                 if old && context.is_playing {
                     ui.weak("Measured anew when the uplift rests");
@@ -193,7 +201,7 @@ impl AnalysisPanel {
     }
 
     /// A section of what the measures thread finds out.
-    fn found_ui(&self, ui: &mut Ui, section: Section, context: &mut AnalysisContext) {
+    fn found_ui(&self, ui: &mut Ui, section: Section, context: &mut AnalysisContext, parameters: &mut ParameterState) {
         let is_known = match (&self.found, section) {
             (Some(AnalysisResult { slopes: Some(slopes), .. }), Section::Slopes) => {
                 slopes_ui(ui, slopes, &mut context.view.walkable_deg);
@@ -213,7 +221,7 @@ impl AnalysisPanel {
             ui.weak(if context.is_playing { "Measured when the uplift rests" } else { "Measuring…" });
         }
         if section == Section::Slopes {
-            group_ui(ui, context.view, &OTHER_ROWS);
+            group_ui(ui, context.view, &OTHER_ROWS, &mut ParameterContext::new(parameters));
         }
     }
 

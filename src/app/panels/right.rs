@@ -1,4 +1,4 @@
-//! The right panel: terrain types, light, measures, variations.
+//! The right panel: terrain types, light, analysis, variations.
 
 use egui::{ScrollArea, Ui};
 
@@ -6,41 +6,44 @@ use crate::app::commands::Command;
 use crate::app::panels::analysis::{AnalysisContext, AnalysisPanel};
 use crate::app::panels::compass::compass_ui;
 use crate::app::panels::texture_panel::TexturePanelState;
-use crate::app::panels::types::types_ui;
+use crate::app::panels::types::{TypesContext, types_ui};
 use crate::app::panels::variations::Variations;
 use crate::app::preview::thumbnails::Thumbnails;
 use crate::app::widgets::heading;
-use crate::app::widgets::parameter::group_ui;
+use crate::app::widgets::parameter::{ParameterContext, ParameterState, group_ui};
 use crate::engine::recipe::Recipe;
 use crate::worker::{InputFiles, Preview};
 
-/// What the panel draws on beside the recipe.
+/// What the panel shows and edits.
 pub(crate) struct RightPanelContext<'a> {
+    pub(crate) recipe: &'a mut Recipe,
+    /// The imported files of the project.
     pub(crate) files: &'a InputFiles,
     pub(crate) thumbnails: &'a Thumbnails,
     pub(crate) shown: Option<&'a Preview>,
+    pub(crate) texture_panel: &'a mut TexturePanelState,
+    pub(crate) analysis: (&'a mut AnalysisPanel, AnalysisContext<'a>),
+    pub(crate) variations: &'a mut Variations,
+    pub(crate) parameters: &'a mut ParameterState,
 }
 
-/// Draws the panel; returns what the user wants done.
-pub(crate) fn right_ui(
-    ui: &mut Ui,
-    recipe: &mut Recipe,
-    texture_panel: &mut TexturePanelState,
-    variations: &mut Variations,
-    (analysis, context): (&mut AnalysisPanel, &mut AnalysisContext),
-    around: &RightPanelContext,
-) -> Option<Command> {
-    let mut command = None;
-    ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
-        command = types_ui(ui, recipe, texture_panel, around);
+/// Draws the panel; returns the user's command.
+pub(crate) fn right_ui(ui: &mut Ui, context: RightPanelContext) -> Option<Command> {
+    let RightPanelContext { recipe, files, thumbnails, shown, texture_panel, analysis, variations, parameters } =
+        context;
+    let (analysis, mut analysis_context) = analysis;
+    let sections = |ui: &mut Ui| {
+        let mut types = TypesContext { files, thumbnails, shown, parameters: &mut *parameters };
+        let command = types_ui(ui, recipe, texture_panel, &mut types);
         ui.add_space(12.0);
         heading(ui, "Light");
         compass_ui(ui, &mut recipe.light);
-        ui.push_id("light", |ui| group_ui(ui, &mut recipe.light, &[]));
+        let mut light = ParameterContext::new(parameters);
+        ui.push_id("light", |ui| group_ui(ui, &mut recipe.light, &[], &mut light));
         ui.add_space(12.0);
-        analysis.ui(ui, context);
+        analysis.ui(ui, &mut analysis_context, parameters);
         ui.add_space(12.0);
-        command = command.take().or(variations.ui(ui, around.thumbnails));
-    });
-    command
+        command.or(variations.ui(ui, thumbnails))
+    };
+    ScrollArea::vertical().auto_shrink(false).show(ui, sections).inner
 }

@@ -1,11 +1,11 @@
-//! How the ground is looked at while it is painted. Nothing here is part of the document.
+//! The state of the terrain types' panel and of the texture's pane. None of it is part of the document.
 
 use egui::{Align, ComboBox, Layout, Rect, Role, Ui, UiBuilder, Vec2, WidgetInfo};
 
 use crate::app::panels::diagram::Diagram;
 use crate::engine::texture::{TerrainType, TextureRecipe, TextureView};
 
-/// What the texture's pane shows.
+/// What the texture's pane displays.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum TextureDisplay {
     #[default]
@@ -26,7 +26,7 @@ impl TextureDisplay {
             Self::Lit => "Lit",
             Self::Unlit => "Unlit",
             Self::Weight => "Weight",
-            Self::Uncovered => "Uncovered ground",
+            Self::Uncovered => "Uncovered terrain",
             Self::Humidity => "Humidity",
             Self::Shade => "Shade",
         }
@@ -34,96 +34,96 @@ impl TextureDisplay {
 
     fn doc(self) -> &'static str {
         match self {
-            Self::Lit => "The ground under sun and sky",
-            Self::Unlit => "The plain colours, as engines get them",
-            Self::Weight => "How much of the ground the selected type takes, from black to white",
-            Self::Uncovered => "Grey, and glaring where no type lies",
-            Self::Humidity => "From pale, a dry crest, to blue, a wet hollow",
-            Self::Shade => "From white, sun all day, to dark, shade all day",
+            Self::Lit => "The texture lit by sun and sky",
+            Self::Unlit => "The colours alone, as game engines get them",
+            Self::Weight => "The weight of the selected type, from black to white",
+            Self::Uncovered => "Grey, with a warning colour where no type covers the terrain",
+            Self::Humidity => "From pale on dry crests to blue in wet hollows",
+            Self::Shade => "From white, in the sun all day, to dark, in the shade all day",
         }
     }
 }
 
-/// What is selected, and what is shown of the ground.
+/// The selected terrain type, and what the texture's pane displays.
 #[derive(Default)]
 pub(crate) struct TexturePanelState {
-    /// The place of the selected type in the list.
+    /// The index of the selected type.
     pub(crate) selected: Option<usize>,
-    /// The place of the type that is shown alone.
+    /// The index of the only type that is displayed.
     pub(crate) solo: Option<usize>,
-    /// Whether a type was selected later than any step.
+    /// Whether the last selection was of a type, not of a step.
     pub(crate) was_selected_last: bool,
-    pub(crate) aspect: TextureDisplay,
+    pub(crate) display: TextureDisplay,
     pub(crate) diagram: Diagram,
 }
 
 impl TexturePanelState {
-    /// As a project is opened with.
+    /// Resets the state for another project.
     pub(crate) fn reset(&mut self) {
-        (self.selected, self.solo, self.aspect) = (None, None, TextureDisplay::Lit);
+        (self.selected, self.solo, self.display) = (None, None, TextureDisplay::Lit);
     }
 
-    /// Follows types that move in the list: `place` gives the new place of a type, `None` for one that is gone.
-    pub(crate) fn follow(&mut self, place: impl Fn(usize) -> Option<usize>) {
-        self.selected = self.selected.and_then(&place);
-        self.solo = self.solo.and_then(&place);
+    /// Follows types that move in the list: `new_index` returns the new index of a type, `None` if it was deleted.
+    pub(crate) fn follow(&mut self, new_index: impl Fn(usize) -> Option<usize>) {
+        self.selected = self.selected.and_then(&new_index);
+        self.solo = self.solo.and_then(&new_index);
     }
 
-    /// The places of the types whose cards are listed: those of the active set and of none; and the selected one, so
-    /// that a card stays in hand while its set is typed.
+    /// The indices of the types that are listed: those in the active set or without a set, and the selected one, so
+    /// that its card stays while the user types its set.
     pub(crate) fn listed(&self, texture: &TextureRecipe) -> Vec<usize> {
-        (0..texture.types.len()).filter(|&i| is_of_active_set(texture, i) || self.selected == Some(i)).collect()
+        (0..texture.types.len()).filter(|&i| is_in_active_set(texture, i) || self.selected == Some(i)).collect()
     }
 
-    /// Shows another set, and lets go of the types that it does not have.
+    /// Activates another set, and deselects a type that is not in it.
     pub(crate) fn activate_set(&mut self, texture: &mut TextureRecipe, set: Option<String>) {
         texture.settings.active_set = set;
-        self.follow(|i| Some(i).filter(|&i| is_of_active_set(texture, i)));
+        self.follow(|i| Some(i).filter(|&i| is_in_active_set(texture, i)));
     }
 
     /// The type whose weight is shown: the selected one, else the first.
-    fn weighed(&self, types: &[TerrainType]) -> usize {
+    fn weighted_type(&self, types: &[TerrainType]) -> usize {
         self.selected.filter(|&i| i < types.len()).unwrap_or(0)
     }
 
-    /// What the worker is to paint.
+    /// What the worker paints.
     pub(crate) fn view(&self, types: &[TerrainType]) -> TextureView {
         if let Some(alone) = self.solo.filter(|&i| i < types.len()) {
             return TextureView::Solo(alone);
         }
-        match self.aspect {
+        match self.display {
             TextureDisplay::Lit => TextureView::Lit,
             TextureDisplay::Unlit => TextureView::Unlit,
-            TextureDisplay::Weight => TextureView::Weight(self.weighed(types)),
+            TextureDisplay::Weight => TextureView::Weight(self.weighted_type(types)),
             TextureDisplay::Uncovered => TextureView::Uncovered,
             TextureDisplay::Humidity => TextureView::Humidity,
             TextureDisplay::Shade => TextureView::Shade,
         }
     }
 
-    /// Draws the choice of what is shown into a corner of the texture's pane.
+    /// Draws the choice of the display in a corner of the texture's pane.
     pub(crate) fn texture_display_ui(&mut self, ui: &mut Ui, pane: Rect, texture: &TextureRecipe) {
         let types = &texture.types[..];
-        // What takes no part has no weight, and its picture is black.
+        // A type that is not active has no weight, so the pane is black.
         let name = |i: usize| match types.get(i) {
-            Some(ground) if texture.active_index(i).is_none() => format!("{} (off)", ground.name),
-            Some(ground) => ground.name.clone(),
+            Some(terrain_type) if texture.active_index(i).is_none() => format!("{} (off)", terrain_type.name),
+            Some(terrain_type) => terrain_type.name.clone(),
             None => String::new(),
         };
         let alone = self.solo.filter(|&i| i < types.len());
-        let text = match (alone, self.aspect) {
+        let text = match (alone, self.display) {
             (Some(i), _) => format!("{} alone", name(i)),
-            (None, TextureDisplay::Weight) => format!("Weight of {}", name(self.weighed(types))),
-            (None, aspect) => aspect.text().into(),
+            (None, TextureDisplay::Weight) => format!("Weight of {}", name(self.weighted_type(types))),
+            (None, display) => display.text().into(),
         };
         let place = Rect::from_min_size(pane.min + Vec2::splat(8.0), Vec2::new(152.0, 20.0));
         let mut corner = ui.new_child(UiBuilder::new().max_rect(place).layout(Layout::left_to_right(Align::Center)));
-        let combo = ComboBox::from_id_salt("aspect").selected_text(&text).width(place.width()).truncate();
+        let combo = ComboBox::from_id_salt("texture display").selected_text(&text).width(place.width()).truncate();
         let shown = combo.show_ui(&mut corner, |ui| {
-            for aspect in TextureDisplay::ALL {
-                let chosen = alone.is_none() && self.aspect == aspect;
-                if ui.selectable_label(chosen, aspect.text()).on_hover_text(aspect.doc()).clicked() {
-                    (self.aspect, self.solo) = (aspect, None);
+            for display in TextureDisplay::ALL {
+                let chosen = alone.is_none() && self.display == display;
+                if ui.selectable_label(chosen, display.text()).on_hover_text(display.doc()).clicked() {
+                    (self.display, self.solo) = (display, None);
                 }
             }
         });
@@ -131,9 +131,9 @@ impl TexturePanelState {
     }
 }
 
-/// Whether a type belongs to the set that is shown, or to all.
-fn is_of_active_set(texture: &TextureRecipe, i: usize) -> bool {
-    texture.types.get(i).is_some_and(|ground| ground.belongs_to(texture.settings.active_set.as_ref()))
+/// Whether a type is in the active set or in none.
+fn is_in_active_set(texture: &TextureRecipe, i: usize) -> bool {
+    texture.types.get(i).is_some_and(|terrain_type| terrain_type.belongs_to(texture.settings.active_set.as_ref()))
 }
 
 #[cfg(test)]
@@ -141,17 +141,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_painted_follows_the_selection_and_survives_types_that_go() {
+    fn the_view_follows_the_selection_and_deleted_types() {
         let types = vec![TerrainType::default(); 3];
-        let mut texture_panel = TexturePanelState { aspect: TextureDisplay::Weight, ..Default::default() };
-        assert_eq!(texture_panel.view(&types), TextureView::Weight(0));
-        texture_panel.selected = Some(2);
-        assert_eq!(texture_panel.view(&types), TextureView::Weight(2));
-        assert_eq!(texture_panel.view(&types[..2]), TextureView::Weight(0));
-        texture_panel.solo = Some(1);
-        assert_eq!(texture_panel.view(&types), TextureView::Solo(1));
-        assert_eq!(texture_panel.view(&types[..1]), TextureView::Weight(0));
-        texture_panel.follow(|i| (i != 1).then_some(i));
-        assert_eq!((texture_panel.selected, texture_panel.solo), (Some(2), None));
+        let mut panel = TexturePanelState { display: TextureDisplay::Weight, ..Default::default() };
+        assert_eq!(panel.view(&types), TextureView::Weight(0));
+        panel.selected = Some(2);
+        assert_eq!(panel.view(&types), TextureView::Weight(2));
+        assert_eq!(panel.view(&types[..2]), TextureView::Weight(0));
+        panel.solo = Some(1);
+        assert_eq!(panel.view(&types), TextureView::Solo(1));
+        assert_eq!(panel.view(&types[..1]), TextureView::Weight(0));
+        panel.follow(|i| (i != 1).then_some(i));
+        assert_eq!((panel.selected, panel.solo), (Some(2), None));
     }
 }

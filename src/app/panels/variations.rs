@@ -91,7 +91,7 @@ impl Variations {
     #[cfg(test)]
     pub(crate) fn are_drawn(&self, thumbnails: &Thumbnails, of: &Recipe) -> bool {
         self.origin.as_ref().is_some_and(|origin| *origin.recipe == *of)
-            && (0..COUNT).all(|place| matches!(thumbnails.get(&self.key(place)), Some(ThumbnailState::Drawn(_))))
+            && (0..COUNT).all(|place| matches!(thumbnails.get(&self.key(place)), Some(ThumbnailState::Ready(_))))
     }
 
     fn key(&self, place: usize) -> String {
@@ -111,7 +111,7 @@ impl Variations {
         if !self.is_open {
             if self.origin.take().is_some() {
                 self.recipes.clear();
-                thumbnails.forget(PREFIX);
+                thumbnails.remove(PREFIX);
             }
             return;
         }
@@ -135,13 +135,13 @@ impl Variations {
             let most = self.past.len().saturating_sub(MOST_PAST);
             self.past.drain(..most);
         }
-        thumbnails.forget(PREFIX);
+        thumbnails.remove(PREFIX);
         self.batch += 1;
         self.recipes = (0..COUNT).map(|place| Arc::new(origin.variation(place))).collect();
         self.origin = Some(origin);
         for (place, recipe) in self.recipes.iter().enumerate() {
             let key = self.key(place);
-            thumbnails.ask(&key, || ThumbnailRequest {
+            thumbnails.request(&key, || ThumbnailRequest {
                 key: key.clone(),
                 recipe: recipe.clone(),
                 files: files.clone(),
@@ -211,14 +211,14 @@ impl Variations {
         painter.rect_filled(rect, CornerRadius::same(3), colours.sunken);
         let shown = thumbnails.get(&self.key(place));
         match shown {
-            Some(ThumbnailState::Drawn(texture)) => {
+            Some(ThumbnailState::Ready(texture)) => {
                 let [width, height] = texture.size().map(|side| side as f32);
                 let scale = side / width.max(height);
                 let place = Rect::from_center_size(rect.center(), Vec2::new(width, height) * scale);
                 let whole = Rect::from_min_max(egui::pos2(0.0, 0.0), egui::pos2(1.0, 1.0));
                 painter.image(texture.id(), place, whole, Color32::WHITE);
             }
-            Some(ThumbnailState::Awaited) => egui::Spinner::new().paint_at(ui, rect.shrink(0.4 * side)),
+            Some(ThumbnailState::Pending) => egui::Spinner::new().paint_at(ui, rect.shrink(0.4 * side)),
             Some(ThumbnailState::Failed) | None => {}
         }
         if response.hovered() || response.has_focus() {

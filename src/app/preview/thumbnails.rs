@@ -1,4 +1,4 @@
-//! Thumbnails on the graphics card: asked for once, drawn by their own thread, kept until they are forgotten.
+//! Thumbnails as GPU textures: requested once, drawn by a background thread, kept until they are removed.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,105 +10,106 @@ use crate::engine::parameters::{FileName, TextureName};
 use crate::files::swatches::SHIPPED;
 use crate::worker::{ImageBytes, InputFiles, Thumbnail, ThumbnailRequest, Thumbnailer, Wake};
 
-/// What there is under a name.
+/// The state of a requested thumbnail.
 pub(crate) enum ThumbnailState {
-    /// It is being drawn.
-    Awaited,
-    /// It could not be drawn.
+    Pending,
     Failed,
-    /// Here it is.
-    Drawn(TextureHandle),
+    Ready(TextureHandle),
 }
 
-/// How many pixels the picture of a ground has along a side: two a point of the largest that is shown.
-const GROUND_PIXELS: usize = 128;
+/// The side of a texture's thumbnail, pixels: two per point of the largest one that is shown.
+const TEXTURE_PIXELS: usize = 128;
 
 /// All thumbnails by name.
 pub(crate) struct Thumbnails {
     thumbnailer: Thumbnailer,
-    known: BTreeMap<String, ThumbnailState>,
+    states: BTreeMap<String, ThumbnailState>,
 }
 
 impl Thumbnails {
     pub(crate) fn start(wake: Wake) -> std::io::Result<Self> {
-        Ok(Self { thumbnailer: Thumbnailer::start(wake)?, known: BTreeMap::new() })
+        Ok(Self { thumbnailer: Thumbnailer::start(wake)?, states: BTreeMap::new() })
     }
 
-    /// Has a picture drawn, unless one of that name has been asked for before; only then its order is made.
-    pub(crate) fn ask(&mut self, key: &str, request: impl FnOnce() -> ThumbnailRequest) {
-        if !self.known.contains_key(key) {
+    /// Requests a thumbnail of a recipe unless one with that key was requested before; `request` is only called then.
+    pub(crate) fn request(&mut self, key: &str, request: impl FnOnce() -> ThumbnailRequest) {
+        if !self.states.contains_key(key) {
             self.thumbnailer.request(request());
-            self.known.insert(key.into(), ThumbnailState::Awaited);
+            self.states.insert(key.into(), ThumbnailState::Pending);
         }
     }
 
-    /// Has the picture of a ground drawn, unless it has been asked for before.
+    /// Requests the thumbnail of a texture unless it was requested before.
     pub(crate) fn request_texture(&mut self, name: &TextureName, files: &InputFiles) {
-        let key = ground_key(name, files);
-        if self.known.contains_key(&key) {
+        let key = texture_key(name, files);
+        if self.states.contains_key(&key) {
             return;
         }
         let shipped =
             SHIPPED.iter().find(|(known, _)| *known == name.0).map(|(_, bytes)| Arc::new(*bytes) as ImageBytes);
-        let own = || files.get(&FileName(name.0.clone())).map(|bytes| bytes.clone() as ImageBytes);
-        let shown = match shipped.or_else(own) {
+        let imported = || files.get(&FileName(name.0.clone())).map(|bytes| bytes.clone() as ImageBytes);
+        let state = match shipped.or_else(imported) {
             Some(bytes) => {
-                self.thumbnailer.request_material(key.clone(), bytes, GROUND_PIXELS);
-                ThumbnailState::Awaited
+                self.thumbnailer.request_material(key.clone(), bytes, TEXTURE_PIXELS);
+                ThumbnailState::Pending
             }
             None => ThumbnailState::Failed,
         };
-        self.known.insert(key, shown);
+        self.states.insert(key, state);
     }
 
-    /// The picture of a ground on the graphics card, if it is there.
-    pub(crate) fn ground(&self, name: &TextureName, files: &InputFiles) -> Option<&TextureHandle> {
-        match self.known.get(&ground_key(name, files)) {
-            Some(ThumbnailState::Drawn(texture)) => Some(texture),
-            Some(ThumbnailState::Awaited | ThumbnailState::Failed) | None => None,
+    /// The thumbnail of a texture, once it is ready.
+    pub(crate) fn texture(&self, name: &TextureName, files: &InputFiles) -> Option<&TextureHandle> {
+        match self.states.get(&texture_key(name, files)) {
+            Some(ThumbnailState::Ready(texture)) => Some(texture),
+            Some(ThumbnailState::Pending | ThumbnailState::Failed) | None => None,
         }
     }
 
-    /// Forgets the pictures whose names begin so; those that wait are not drawn any more.
-    pub(crate) fn forget(&mut self, prefix: &str) {
+    /// Removes the thumbnails whose keys begin with `prefix`, and cancels those that are still pending.
+    pub(crate) fn remove(&mut self, prefix: &str) {
         self.thumbnailer.discard(prefix);
-        self.known.retain(|key, _| !key.starts_with(prefix));
+        self.states.retain(|key, _| !key.starts_with(prefix));
     }
 
-    /// Takes what has been drawn.
+    /// Uploads the thumbnails that were drawn since the last call.
     pub(crate) fn receive(&mut self, ctx: &Context) {
         while let Some(Thumbnail { key, image }) = self.thumbnailer.take() {
-            if !self.known.contains_key(&key) {
-                // Forgotten while it was being drawn.
-                continue;
+            // Thumbnails that were removed meanwhile are dropped.
+            if let Some(state) = self.states.get_mut(&key) {
+                *state = match image {
+                    Ok(image) => ThumbnailState::Ready(upload(ctx, &key, &image)),
+                    // Whatever it stands for can still be chosen, and there is nothing that the user could do.
+                    Err(_) => ThumbnailState::Failed,
+                };
             }
-            let shown = match image {
-                Ok(image) => ThumbnailState::Drawn(ctx.load_texture(&key, color_image(&image), TextureOptions::LINEAR)),
-                // A card without a picture can still be chosen: nothing that the user could do about it.
-                Err(_) => ThumbnailState::Failed,
-            };
-            self.known.insert(key, shown);
         }
     }
 
-    /// The picture of that name; `None` if it has not been asked for.
+    /// The thumbnail with that key; `None` if it was not requested.
     pub(crate) fn get(&self, key: &str) -> Option<&ThumbnailState> {
-        self.known.get(key)
+        self.states.get(key)
     }
 }
 
-/// Under what name the thumbnail of a ground is kept: files of the same name may hold other pictures.
-fn ground_key(name: &TextureName, files: &InputFiles) -> String {
+/// The key of a texture's thumbnail, which depends on the bytes too: another project may hold another image under the
+/// same name.
+fn texture_key(name: &TextureName, files: &InputFiles) -> String {
     let bytes = files.get(&FileName(name.0.clone())).map_or(&[][..], |bytes| bytes.as_slice());
     let step = (bytes.len() / 256).max(1);
-    let mark = bytes.iter().step_by(step).fold(bytes.len() as u64, |mark, byte| {
-        mark.rotate_left(9).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ u64::from(*byte)
+    let hash = bytes.iter().step_by(step).fold(bytes.len() as u64, |hash, byte| {
+        hash.rotate_left(9).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ u64::from(*byte)
     });
-    format!("ground {} {mark:x}", name.0)
+    format!("texture {} {hash:x}", name.0)
 }
 
-/// A picture as the graphics card takes it.
-pub(crate) fn color_image(picture: &Image) -> ColorImage {
-    let pixels = picture.pixels.iter().map(|&[r, g, b, _]| Color32::from_rgb(r, g, b)).collect();
-    ColorImage::new([picture.width, picture.height], pixels)
+/// Uploads an image to the GPU.
+pub(crate) fn upload(ctx: &Context, name: &str, image: &Image) -> TextureHandle {
+    ctx.load_texture(name, color_image(image), TextureOptions::LINEAR)
+}
+
+/// The image without its alpha channel, as egui uploads it.
+pub(crate) fn color_image(image: &Image) -> ColorImage {
+    let pixels = image.pixels.iter().map(|&[r, g, b, _]| Color32::from_rgb(r, g, b)).collect();
+    ColorImage::new([image.width, image.height], pixels)
 }

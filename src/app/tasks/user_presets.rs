@@ -7,8 +7,9 @@ use std::sync::Arc;
 use egui::Context;
 
 use crate::app::App;
-use crate::app::dialogs::gallery::{GalleryResponse, SavePresetDialog, UserPreset, thumbnail_path};
+use crate::app::dialogs::gallery::{GalleryResponse, UserPreset, thumbnail_path};
 use crate::app::dialogs::modals::Modal;
+use crate::app::dialogs::save_preset::SavePresetDialog;
 use crate::app::document::file_stem;
 use crate::app::state::PendingProject;
 use crate::app::tasks::file_tasks::FileTaskResult;
@@ -29,7 +30,7 @@ fn read_all(folder: &Path) -> FileTaskResult {
                 let beside = thumbnail_path(&path);
                 let bytes = std::fs::read(&beside).ok().filter(|_| beside.is_file());
                 let picture = bytes.and_then(|bytes| swatches::picture(&beside, &bytes).ok());
-                presets.push(UserPreset { path, file, picture });
+                presets.push(UserPreset { path, file, thumbnail: picture });
             }
             Err(error) => broken = Some(format!("{}: {error}", path.display())),
         }

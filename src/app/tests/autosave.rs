@@ -362,7 +362,7 @@ fn an_own_preset_is_saved_with_its_picture_opens_again_and_is_deleted() {
     editor.get_by_label("Delete Nine: Faults").click();
     editor.run_steps(2);
     assert!(file.exists(), "nobody has said so yet");
-    editor.get_by_label("Delete it").click();
+    editor.get_by_label("Delete preset").click();
     wait(&mut editor, "the end of the preset", |_| !file.exists() && !picture.exists());
 }
 

@@ -10,6 +10,7 @@ use egui_kittest::kittest::{NodeT, Queryable};
 
 use crate::app::commands::handler::add_step;
 use crate::app::tests::{chosen, editor, editor_with, pause, press, wait};
+use crate::engine::parameters::Value;
 use crate::engine::{AnyOperation, Step};
 
 fn typed(editor: &mut Harness<'static, App>, text: &str) {
@@ -63,7 +64,7 @@ fn what_is_typed_beyond_the_limits_or_is_no_number_is_answered_and_what_is_left_
     let mut editor = editor();
     editor.state_mut().edit(|project| {
         let mut step = Step::new(AnyOperation::from_key("faults").expect("known"));
-        step.operation.group_mut().set("displacement_m", &serde_json::json!(12.3456)).expect("a displacement");
+        step.operation.group_mut().set("displacement_m", &12.3456.into()).expect("a displacement");
         project.recipe.stack = vec![step];
     });
     pause(&mut editor);
@@ -79,17 +80,17 @@ fn what_is_typed_beyond_the_limits_or_is_no_number_is_answered_and_what_is_left_
         let faults = editor.state().document.project().recipe.stack[0].operation.group();
         (faults.get("count"), faults.get("displacement_m"), said)
     };
-    let displacement = Some(serde_json::json!(12.3456));
-    let limits = "Count goes from 0 to 1000000";
+    let displacement = Some(Value::Number(12.3456));
+    let limits = "Count must be from 0 to 1000000";
     let (count, _, said) = type_into("faults count", Some("5e9"));
-    assert_eq!((count, said.as_deref()), (Some(serde_json::json!(1_000_000)), Some(limits)));
+    assert_eq!((count, said.as_deref()), (Some(Value::Integer(1_000_000)), Some(limits)));
     let (count, _, said) = type_into("faults count", Some("many"));
-    let complaint = format!("\u{201c}many\u{201d} is no number; {limits}");
-    assert_eq!((count, said), (Some(serde_json::json!(1_000_000)), Some(complaint)));
+    let complaint = format!("\u{201c}many\u{201d} is not a number; {limits}");
+    assert_eq!((count, said), (Some(Value::Integer(1_000_000)), Some(complaint)));
     let (count, _, said) = type_into("faults count", Some("2,000"));
-    assert_eq!((count, said), (Some(serde_json::json!(2000)), None));
+    assert_eq!((count, said), (Some(Value::Integer(2000)), None));
     // It shows fewer digits than it has, and loses none where nobody types.
-    assert_eq!(type_into("faults displacement", None), (Some(serde_json::json!(2000)), displacement, None));
+    assert_eq!(type_into("faults displacement", None), (Some(Value::Integer(2000)), displacement, None));
 }
 
 #[test]
@@ -180,7 +181,7 @@ fn a_card_has_its_deeds_in_a_context_menu() {
     assert_eq!(stack(&editor)[last - 1], before[last]);
     menu(&mut editor, &before[last], "Move up");
     assert_eq!(stack(&editor), before);
-    menu(&mut editor, &before[0], "Show the land up to here");
+    menu(&mut editor, &before[0], "Show the terrain up to here");
     let first = editor.state().document.project().recipe.stack[0].iterations();
     assert_eq!(editor.state().ui.playback.position(editor.state().total()), first);
     menu(&mut editor, &before[0], "Delete");

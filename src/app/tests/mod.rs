@@ -252,10 +252,10 @@ fn steps_are_added_switched_off_and_deleted_by_their_buttons() {
     });
     editor.state_mut().ui.selection.step = 0;
     settle(&mut editor);
-    editor.get_by_label("Switch off Faults").click();
+    editor.get_by_label("Disable Faults").click();
     settle(&mut editor);
     assert_eq!(editor.state().ui.preview.shown.as_ref().expect("a picture").terrain.min_max(), [0.0, 0.0]);
-    editor.get_by_label("Switch on Faults").click();
+    editor.get_by_label("Enable Faults").click();
     settle(&mut editor);
     editor.get_by_label("Duplicate Faults").click();
     settle(&mut editor);
@@ -588,7 +588,7 @@ fn every_card_gets_its_picture() {
     press(&mut editor, egui::Modifiers::SHIFT, egui::Key::A);
     wait(&mut editor, "the pictures", |app| {
         let drawn = |key: &str| {
-            matches!(app.services.thumbnails.get(key), Some(crate::app::preview::thumbnails::ThumbnailState::Drawn(_)))
+            matches!(app.services.thumbnails.get(key), Some(crate::app::preview::thumbnails::ThumbnailState::Ready(_)))
         };
         AnyOperation::all().iter().all(|operation| drawn(operation.key()))
     });
@@ -606,7 +606,7 @@ fn drawn_faults_are_added_switched_off_and_removed_in_the_list() {
         other => panic!("{other:?}"),
     };
     let first = faults(&editor);
-    editor.get_by_label("Switch off Fault 2").click();
+    editor.get_by_label("Disable Fault 2").click();
     editor.run_steps(2);
     assert_eq!(faults(&editor).iter().map(|fault| fault.enabled).collect::<Vec<_>>(), [true, false, true]);
     editor.get_by_label("Remove Fault 1").click();
@@ -730,7 +730,7 @@ fn the_texture_s_pane_shows_what_is_chosen() {
         ("Weight", TextureView::Weight(0)),
         ("Humidity", TextureView::Humidity),
         ("Shade", TextureView::Shade),
-        ("Uncovered ground", TextureView::Uncovered),
+        ("Uncovered terrain", TextureView::Uncovered),
     ] {
         editor.get_by_role_and_label(Role::ComboBox, "What the texture shows").click();
         editor.run_steps(3);
@@ -857,9 +857,9 @@ fn a_ground_is_chosen_by_its_picture() {
     let names: Vec<TextureName> = SHIPPED.iter().map(|(name, _)| TextureName((*name).into())).collect();
     wait(&mut editor, "the thumbnails", |app| {
         let files = &app.document.project().files;
-        names.iter().all(|name| app.services.thumbnails.ground(name, files).is_some())
+        names.iter().all(|name| app.services.thumbnails.texture(name, files).is_some())
     });
-    editor.get_by_role_and_label(Role::Button, "Change picture Rock").click();
+    editor.get_by_role_and_label(Role::Button, "Change texture Rock").click();
     editor.run_steps(3);
     editor.get_by_role_and_label(Role::Button, "Layered rock").click();
     editor.run_steps(3);
@@ -884,9 +884,9 @@ fn a_picture_of_one_s_own_is_kept_in_the_project_and_what_is_none_is_refused() {
     pause(&mut editor);
     let before = editor.state().document.project().clone();
     let choose = |editor: &mut Harness<'static, App>| {
-        editor.get_by_role_and_label(Role::Button, "Change picture Rock").click();
+        editor.get_by_role_and_label(Role::Button, "Change texture Rock").click();
         editor.run_steps(3);
-        editor.get_by_label("Choose a picture…").click();
+        editor.get_by_label("Choose an image file…").click();
         wait(editor, "the file", |app| app.ui.message.is_some());
     };
     choose(&mut editor);

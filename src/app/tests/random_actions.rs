@@ -12,7 +12,6 @@ use std::collections::BTreeMap;
 use cpu_time::ThreadTime;
 use egui::{Event, Key, Modifiers, PointerButton, Pos2, Vec2};
 use egui_kittest::Harness;
-use serde_json::Value;
 
 use crate::app::commands::WITH_KEYS;
 use crate::app::commands::handler::SeedGenerator;
@@ -20,7 +19,7 @@ use crate::app::commands::menus::{Around, Entry, MENUS};
 use crate::app::dialogs::file_dialogs::{DialogOutcome, DialogRequest};
 use crate::app::widgets::parameter::initial_value;
 use crate::engine::AnyOperation;
-use crate::engine::parameters::{Group, Kind, Parameter, choice_value};
+use crate::engine::parameters::{Band, Colour, Group, Kind, Limits, Parameter, Point, Value};
 use crate::engine::random::{Draw, Stream};
 
 /// Dialogs in which everything is cancelled.
@@ -56,22 +55,22 @@ fn any_value(parameter: &Parameter, draw: &mut Draw) -> Value {
     let slider = parameter.slider;
     let mut number = || draw.between(slider.low, slider.high);
     match parameter.kind {
-        Kind::Integer => Value::from(number().round() as u32),
-        Kind::Number => Value::from(number()),
+        Kind::Integer => Value::Integer(number().round() as u32),
+        Kind::Number => Value::Number(number()),
         Kind::Band => {
             let (a, b) = (number(), number());
-            Value::from(vec![a.min(b), a.max(b)])
+            Value::Band(Band { min: a.min(b), max: a.max(b) })
         }
         Kind::Limits => {
             let (a, b) = (number(), number());
-            Value::from(vec![a.min(b), a.max(b), 0.1 * (slider.high - slider.low)])
+            Value::Limits(Limits { min: a.min(b), max: a.max(b), release: 0.1 * (slider.high - slider.low) })
         }
-        Kind::Point => Value::from(vec![number(), number()]),
-        Kind::Boolean => Value::from(draw.chance(0.5)),
-        Kind::Choice(choices) => choice_value(choices[below(draw, choices.len())].key),
-        Kind::Text => Value::from(format!("Name {}", below(draw, 100))),
-        Kind::Colour => Value::from(format!("#{:06x}", below(draw, 1 << 24))),
-        _ if parameter.nullable && draw.chance(0.5) => Value::Null,
+        Kind::Point => Value::Point(Point { x_m: number(), z_m: number() }),
+        Kind::Boolean => Value::Boolean(draw.chance(0.5)),
+        Kind::Choice(choices) => Value::Choice(choices[below(draw, choices.len())].key),
+        Kind::Text => Value::Text(format!("Name {}", below(draw, 100))),
+        Kind::Colour => Value::Colour(Colour([0; 3].map(|_: u8| below(draw, 256) as u8))),
+        _ if parameter.nullable && draw.chance(0.5) => Value::None,
         _ => initial_value(parameter),
     }
 }

@@ -8,7 +8,6 @@ use egui::{
     WidgetInfo,
 };
 use egui_material_icons::icons::ICON_POLYLINE;
-use serde_json::{Value, json};
 
 use crate::app::commands::Command;
 use crate::app::views::{MapTransform, length, note};
@@ -16,7 +15,7 @@ use crate::app::widgets::theme::colours;
 use crate::engine::fault::Fault;
 use crate::engine::operations::drawn_faults::{DrawnFault, DrawnFaults};
 use crate::engine::operations::{AnyOperation, FaultSequence, Role as StepRole};
-use crate::engine::parameters::{Group, Point};
+use crate::engine::parameters::{Group, Point, Value};
 use crate::engine::recipe::{Recipe, Step};
 use crate::scene::fault_line_ends;
 
@@ -339,10 +338,10 @@ impl FaultTool {
         let last = faults.iter().map(|fault| fault.at.max(1)).max().unwrap_or(0);
         let [x_m, z_m] = transform.place_m(origin).map(rounded);
         let mut fault = DrawnFault { at: last + 1, reach_m: Some(0.0), ..DrawnFault::default() };
-        set(&mut fault, "from_m", json!([x_m, z_m]));
-        set(&mut fault, "to_m", json!([x_m, z_m]));
-        set(&mut fault, "displacement_m", json!((DISPLACEMENT * bench.range_m).round().max(10.0)));
-        set(&mut fault, "zone_m", json!(zone_m));
+        set(&mut fault, "from_m", Point { x_m, z_m });
+        set(&mut fault, "to_m", Point { x_m, z_m });
+        set(&mut fault, "displacement_m", (DISPLACEMENT * bench.range_m).round().max(10.0));
+        set(&mut fault, "zone_m", zone_m);
         faults.push(fault);
         let fault = faults.len() - 1;
         (self.selected, self.held) = (Some(Place { step, fault }), Some(Part::To));
@@ -362,18 +361,20 @@ impl FaultTool {
                 let (key, other) = if part == Part::From { ("from_m", handles.to) } else { ("to_m", handles.from) };
                 let place = transform.place_m(if snaps { snapped(other, pointer) } else { pointer });
                 let before = length_m(fault);
-                set(fault, key, json!(place.map(rounded)));
+                let [x_m, z_m] = place.map(rounded);
+                set(fault, key, Point { x_m, z_m });
                 // It fades over the same share of its length as before; a new one over the usual one.
                 if let Some(reach_m) = fault.reach_m {
                     let share = if before > 0.0 { reach_m / before } else { REACH };
                     let reach_m = (share * length_m(fault)).round();
-                    set(fault, "reach_m", json!(reach_m));
+                    set(fault, "reach_m", reach_m);
                 }
             }
             Part::Whole(grabbed_m) => {
                 let place_m = transform.place_m(pointer);
-                let moved = |Point { x_m, z_m }: Point| {
-                    json!([rounded(x_m + place_m[0] - grabbed_m[0]), rounded(z_m + place_m[1] - grabbed_m[1])])
+                let moved = |Point { x_m, z_m }: Point| Point {
+                    x_m: rounded(x_m + place_m[0] - grabbed_m[0]),
+                    z_m: rounded(z_m + place_m[1] - grabbed_m[1]),
                 };
                 let (from, to) = (moved(fault.from_m), moved(fault.to_m));
                 set(fault, "from_m", from);
@@ -383,11 +384,11 @@ impl FaultTool {
             Part::Displacement(beyond) => {
                 let tip = from_line + beyond;
                 let metres = f64::from((tip.abs() - ARROW_FROM).max(0.0) / ARROW) * scale_m;
-                set(fault, "displacement_m", json!(metres.round().copysign(f64::from(tip))));
+                set(fault, "displacement_m", metres.round().copysign(f64::from(tip)));
             }
             Part::Zone(beyond) => {
                 let edge = (from_line + beyond).abs();
-                set(fault, "zone_m", json!(f64::from(edge / transform.pixels_per_m).round()));
+                set(fault, "zone_m", f64::from(edge / transform.pixels_per_m).round());
             }
         }
     }
@@ -511,8 +512,8 @@ fn menu_ui(ui: &mut Ui, recipe: &mut Recipe, place: Place) {
         fault.displacement_m = -fault.displacement_m;
     }
     let (text, reach) = match fault.reach_m {
-        Some(_) => ("Run across the whole map", Value::Null),
-        None => ("Fade beyond its ends", json!((REACH * length_m(fault)).round())),
+        Some(_) => ("Run across the whole map", Value::None),
+        None => ("Fade beyond its ends", Value::Number((REACH * length_m(fault)).round())),
     };
     if ui.button(text).clicked() {
         set(fault, "reach_m", reach);

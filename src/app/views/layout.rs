@@ -9,6 +9,8 @@ use crate::app::document::Draft;
 use crate::app::panels::analysis::{AnalysisContext, Section};
 use crate::app::panels::compass::sun_ui;
 use crate::app::panels::hints::HintAnchors;
+use crate::app::panels::right::RightPanelContext;
+use crate::app::panels::stack::StackContext;
 use crate::app::panels::status::Status;
 use crate::app::panels::texture_panel::TexturePanelState;
 use crate::app::preview::compare;
@@ -20,7 +22,7 @@ use crate::app::views::map_style::legend_ui;
 use crate::app::views::scene;
 use crate::app::views::scene::Scene;
 use crate::app::views::{Freshness, Maps, View};
-use crate::app::widgets::{parameter, theme};
+use crate::app::widgets::theme;
 use crate::app::{App, panels};
 use crate::engine::Recipe;
 use crate::engine::parameters::{Range, TextureName};
@@ -132,8 +134,9 @@ impl App {
             self.ui.maps.crosshair_m = if is_over_views { self.ui.maps.crosshair_m } else { self.ui.profile.pointed_m };
             self.views_ui(ui, &mut draft.project, &freshness, is_picking, &mut commands);
         });
-        if let Some(note) = parameter::take_input_message(ui.ctx()) {
-            self.show_message(note);
+        let message = self.ui.parameters.take_message().or_else(|| self.ui.export.parameters.take_message());
+        if let Some(message) = message {
+            self.show_message(message);
         }
         commands
     }
@@ -147,8 +150,16 @@ impl App {
             high: f64::from(shown.summary.max_m).ceil(),
         });
         let (selected, reveal) = (self.ui.selection.step, self.ui.selection.reveal.take());
-        let around = panels::stack::Around { at, selected, heights_m, reveal, thumbnails: &self.services.thumbnails };
-        commands.extend(panels::stack::stack_ui(ui, draft, &mut self.ui.operation_picker, &around));
+        let mut context = StackContext {
+            at,
+            selected,
+            heights_m,
+            reveal,
+            thumbnails: &self.services.thumbnails,
+            operation_picker: &mut self.ui.operation_picker,
+            parameters: &mut self.ui.parameters,
+        };
+        commands.extend(panels::stack::stack_ui(ui, draft, &mut context));
         commands
     }
 
@@ -166,12 +177,7 @@ impl App {
         let Draft { project: Project { recipe, files, .. }, settings } = draft;
         let view = &mut settings.view;
         request_textures(&mut self.services.thumbnails, recipe, files, self.ui.texture_panel.selected.is_some());
-        let around = panels::right::RightPanelContext {
-            files,
-            thumbnails: &self.services.thumbnails,
-            shown: self.ui.preview.shown.as_ref(),
-        };
-        let mut context = AnalysisContext {
+        let analysis_context = AnalysisContext {
             unfolded: &mut self.settings.unfolded,
             view,
             profile: &mut self.ui.profile,
@@ -179,8 +185,17 @@ impl App {
             is_playing: self.ui.playback.is_playing(),
             crosshair_m,
         };
-        let analysis = (&mut self.ui.analysis, &mut context);
-        panels::right::right_ui(ui, recipe, &mut self.ui.texture_panel, &mut self.ui.variations, analysis, &around)
+        let context = RightPanelContext {
+            recipe,
+            files,
+            thumbnails: &self.services.thumbnails,
+            shown: self.ui.preview.shown.as_ref(),
+            texture_panel: &mut self.ui.texture_panel,
+            analysis: (&mut self.ui.analysis, analysis_context),
+            variations: &mut self.ui.variations,
+            parameters: &mut self.ui.parameters,
+        };
+        panels::right::right_ui(ui, context)
     }
 
     /// The history at the foot of the left panel, if it is unfolded higher than its heading.

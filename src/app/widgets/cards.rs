@@ -1,7 +1,8 @@
-//! Lists of cards: what stands on a card, and how cards are put in another order.
+//! Lists of cards that are selected, switched, renamed, duplicated, deleted and reordered.
 
 use egui::{
-    Align, DragAndDrop, Frame, Id, Layout, Margin, Rect, Response, Role, Sense, Stroke, Ui, UiBuilder, Vec2, WidgetInfo,
+    Align, CursorIcon, DragAndDrop, Frame, Id, Layout, Margin, Rect, Response, Role, Sense, Stroke, TextureId, Ui,
+    UiBuilder, Vec2, WidgetInfo,
 };
 use egui_material_icons::icons::{
     ICON_CONTENT_COPY, ICON_DELETE, ICON_DRAG_INDICATOR, ICON_VISIBILITY, ICON_VISIBILITY_OFF,
@@ -12,32 +13,32 @@ use crate::app::widgets::{icon_button, note_ui, solo_button};
 use crate::engine::parameters::Colour;
 
 /// The width of the handle at the left of a card, points.
-const HANDLE: f32 = 10.0;
+const HANDLE_WIDTH: f32 = 10.0;
 
-/// How far beside its list a card may be dragged and still lands in it, points.
-const REACH: f32 = 80.0;
+/// How far a card may be dragged sideways out of its list and still be dropped there, points.
+const DROP_MARGIN: f32 = 80.0;
 
-/// How near the end of what is seen of a list a dragged card makes it scroll, and how far each frame, points.
+/// The distance from the visible end of a list at which a dragged card scrolls it, and the step per frame, points.
 const SCROLL_MARGIN: f32 = 16.0;
 const SCROLL_STEP: f32 = 6.0;
 
-/// What a card of a list shows and does.
+/// What a card of a list shows.
 pub(crate) struct Card<'a> {
     pub(crate) name: &'a str,
     pub(crate) enabled: &'a mut bool,
     /// A colour to choose, before the name.
     pub(crate) colour: Option<&'a mut Colour>,
-    /// A small picture behind the colour; its place is kept as long as it is not there.
-    pub(crate) picture: Option<Option<egui::TextureId>>,
-    /// Whether it is the only one that is shown, if it can be.
+    /// A thumbnail after the colour; `Some(None)` leaves room for one that is not ready.
+    pub(crate) thumbnail: Option<Option<TextureId>>,
+    /// Whether it is the only one that is shown, if that can be chosen.
     pub(crate) solo: Option<bool>,
     pub(crate) selected: bool,
-    /// Small print at the right of a card that is not selected.
+    /// Small text at the right of a card that is not selected.
     pub(crate) note: String,
     pub(crate) doc: &'a str,
-    /// What can be done with it beside what can be done with every card.
-    pub(crate) more: &'a [CardAction],
-    /// How far it has come, from 0 to 1, if that is to be seen.
+    /// Actions of the context menu besides those that every card has.
+    pub(crate) actions: &'a [CardAction],
+    /// Progress from 0 to 1, shown as a bar until it is complete.
     pub(crate) progress: Option<f32>,
 }
 
@@ -49,8 +50,8 @@ pub(crate) enum CardAction {
     Duplicate,
     Solo,
     Rename,
-    SeekToStep,
-    /// It is to have that place in the list.
+    ShowUpToHere,
+    /// Moves it to that index of the list.
     MoveTo(usize),
 }
 
@@ -63,24 +64,24 @@ impl CardAction {
             Self::Duplicate => "Duplicate",
             Self::Solo => "Show only this",
             Self::Rename => "Rename",
-            Self::SeekToStep => "Show the land up to here",
+            Self::ShowUpToHere => "Show the terrain up to here",
             Self::MoveTo(_) => "Move",
         }
     }
 }
 
-/// A card that was drawn.
+/// What the user did with a card that was drawn.
 pub(crate) struct CardResponse {
-    pub(crate) deed: Option<CardAction>,
-    /// How far down the list it is to go.
+    pub(crate) action: Option<CardAction>,
+    /// How far to move it down the list.
     down: Option<isize>,
-    /// What the card is taken by.
+    /// The part of the card that can be dragged.
     header: Response,
 }
 
 impl Card<'_> {
-    /// Draws the card, and `below` it what belongs to it.
-    pub(crate) fn ui(self, ui: &mut Ui, below: impl FnOnce(&mut Ui)) -> CardResponse {
+    /// Draws the card, and inside it, below its row, `body`.
+    pub(crate) fn ui(self, ui: &mut Ui, body: impl FnOnce(&mut Ui)) -> CardResponse {
         let colours = colours(ui);
         let fill = if self.selected { colours.hovered } else { colours.raised };
         let stroke = if self.selected { colours.accent } else { colours.raised };
@@ -88,9 +89,9 @@ impl Card<'_> {
             Frame::new().fill(fill).stroke((1.0, stroke)).corner_radius(4.0).inner_margin(Margin::symmetric(4, 1));
         let progress = self.progress;
         let shown = frame.show(ui, |ui| {
-            let drawn = ui.horizontal(|ui| self.row_ui(ui)).inner;
-            below(ui);
-            drawn
+            let response = ui.horizontal(|ui| self.row_ui(ui)).inner;
+            body(ui);
+            response
         });
         if let Some(progress) = progress.filter(|progress| *progress < 1.0) {
             let (left, right) = (shown.response.rect.left() + 4.0, shown.response.rect.right() - 4.0);
@@ -101,154 +102,169 @@ impl Card<'_> {
         shown.inner
     }
 
-    fn row_ui(self, ui: &mut Ui) -> CardResponse {
-        let Self { name, enabled, colour, picture, solo, selected, note, doc, more, progress: _ } = self;
-        let (mut deed, mut down) = (None, None);
+    fn row_ui(mut self, ui: &mut Ui) -> CardResponse {
         ui.spacing_mut().item_spacing.x = 4.0;
         ui.spacing_mut().button_padding.x = 2.0;
-        let height = ui.spacing().interact_size.y;
-        let (rect, handle) = ui.allocate_exact_size(Vec2::new(HANDLE, height), Sense::DRAG);
-        let lit =
-            if handle.hovered() || handle.dragged() { colours(ui).text } else { colours(ui).weak.gamma_multiply(0.6) };
-        let dots = ICON_DRAG_INDICATOR.rich_text().size(14.0).color(lit);
-        let middle = Rect::from_center_size(rect.center(), Vec2::splat(14.0));
-        ui.new_child(UiBuilder::new().max_rect(middle)).add(egui::Label::new(dots).selectable(false));
-        let (icon, verb) = if *enabled { (ICON_VISIBILITY, "Switch off") } else { (ICON_VISIBILITY_OFF, "Switch on") };
-        if icon_button(ui, icon, &format!("{verb} {name}")).clicked() {
-            *enabled = !*enabled;
+        let handle = handle_ui(ui);
+        let (icon, verb) = if *self.enabled { (ICON_VISIBILITY, "Disable") } else { (ICON_VISIBILITY_OFF, "Enable") };
+        if icon_button(ui, icon, &format!("{verb} {}", self.name)).clicked() {
+            *self.enabled = !*self.enabled;
         }
-        if let Some(Colour(srgb)) = colour {
+        if let Some(Colour(srgb)) = self.colour.as_deref_mut() {
             ui.spacing_mut().interact_size.x = 24.0;
             let button = ui.color_edit_button_srgb(srgb).on_hover_text("Colour");
-            button.widget_info(|| WidgetInfo::labeled(Role::ColorWell, true, format!("Colour of {name}")));
+            button.widget_info(|| WidgetInfo::labeled(Role::ColorWell, true, format!("Colour of {}", self.name)));
         }
-        if let Some(texture) = picture {
+        if let Some(thumbnail) = self.thumbnail {
             let (rect, _) = ui.allocate_exact_size(Vec2::splat(18.0), Sense::hover());
-            if let Some(texture) = texture {
+            if let Some(texture) = thumbnail {
                 egui::Image::new((texture, rect.size())).corner_radius(2.0).paint_at(ui, rect);
             }
         }
-        // From the right, so that the name gets what is left and is cut where it is too long.
-        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            if selected {
-                ui.spacing_mut().item_spacing.x = 0.0;
-                for (icon, found, verb) in [
-                    (ICON_DELETE, CardAction::Delete, "Delete"),
-                    (ICON_CONTENT_COPY, CardAction::Duplicate, "Duplicate"),
-                ] {
-                    if icon_button(ui, icon, &format!("{verb} {name}")).clicked() {
-                        deed = Some(found);
-                    }
-                }
-            } else {
-                note_ui(ui, &note);
-            }
-            if let Some(alone) = solo {
-                let verb = if alone { "Show all types, not only" } else { "Show only" };
-                if solo_button(ui, alone, &format!("{verb} {name}")).clicked() {
-                    deed = Some(CardAction::Solo);
+        // From right to left, so that the name gets the remaining width and is truncated if it is too long.
+        let right = Layout::right_to_left(Align::Center);
+        let (clicked, name) = ui.with_layout(right, |ui| (self.buttons_ui(ui), self.name_ui(ui))).inner;
+        let CardResponse { action, down, header } = name;
+        let header = header | handle.on_hover_cursor(CursorIcon::Grab);
+        CardResponse { action: action.or(clicked), down, header }
+    }
+
+    /// The buttons at the right of the card.
+    fn buttons_ui(&self, ui: &mut Ui) -> Option<CardAction> {
+        let mut action = None;
+        if self.selected {
+            ui.spacing_mut().item_spacing.x = 0.0;
+            for (icon, found) in [(ICON_DELETE, CardAction::Delete), (ICON_CONTENT_COPY, CardAction::Duplicate)] {
+                if icon_button(ui, icon, &format!("{} {}", found.text(), self.name)).clicked() {
+                    action = Some(found);
                 }
             }
-            let colour = if *enabled { colours(ui).text } else { colours(ui).weak };
-            let (rect, response) = ui.allocate_exact_size(ui.available_size(), Sense::click_and_drag());
-            let text = egui::RichText::new(name).color(colour);
-            let mut inside = ui.new_child(UiBuilder::new().max_rect(rect).layout(Layout::left_to_right(Align::Center)));
-            inside.add(egui::Label::new(text).truncate().selectable(false));
-            response.widget_info(|| WidgetInfo::selected(Role::Button, true, selected, name));
-            if response.clicked() {
-                deed = Some(CardAction::Select);
+        } else {
+            note_ui(ui, &self.note);
+        }
+        if let Some(alone) = self.solo {
+            let verb = if alone { "Show all types, not only" } else { "Show only" };
+            if solo_button(ui, alone, &format!("{verb} {}", self.name)).clicked() {
+                action = Some(CardAction::Solo);
             }
-            if response.double_clicked() && more.contains(&CardAction::Rename) {
-                deed = Some(CardAction::Rename);
+        }
+        action
+    }
+
+    /// The name, which selects and drags the card and has its context menu.
+    fn name_ui(&mut self, ui: &mut Ui) -> CardResponse {
+        let (mut action, mut down) = (None, None);
+        let colour = if *self.enabled { colours(ui).text } else { colours(ui).weak };
+        let (rect, response) = ui.allocate_exact_size(ui.available_size(), Sense::click_and_drag());
+        let text = egui::RichText::new(self.name).color(colour);
+        let mut inside = ui.new_child(UiBuilder::new().max_rect(rect).layout(Layout::left_to_right(Align::Center)));
+        inside.add(egui::Label::new(text).truncate().selectable(false));
+        response.widget_info(|| WidgetInfo::selected(Role::Button, true, self.selected, self.name));
+        if response.clicked() {
+            action = Some(CardAction::Select);
+        }
+        if response.double_clicked() && self.actions.contains(&CardAction::Rename) {
+            action = Some(CardAction::Rename);
+        }
+        response.context_menu(|ui| {
+            let verb = if *self.enabled { "Disable" } else { "Enable" };
+            if ui.button(verb).clicked() {
+                *self.enabled = !*self.enabled;
             }
-            response.context_menu(|ui| {
-                if ui.button(verb).clicked() {
-                    *enabled = !*enabled;
+            for found in self.actions.iter().chain(&[CardAction::Duplicate, CardAction::Delete]) {
+                if ui.button(found.text()).clicked() {
+                    action = Some(*found);
                 }
-                for found in more.iter().chain(&[CardAction::Duplicate, CardAction::Delete]) {
-                    if ui.button(found.text()).clicked() {
-                        deed = Some(*found);
-                    }
+            }
+            ui.separator();
+            for (name, by) in [("Move up", -1), ("Move down", 1)] {
+                if ui.button(name).clicked() {
+                    down = Some(by);
                 }
-                ui.separator();
-                for (name, by) in [("Move up", -1), ("Move down", 1)] {
-                    if ui.button(name).clicked() {
-                        down = Some(by);
-                    }
-                }
-            });
-            let header = if doc.is_empty() { response } else { response.on_hover_text(doc) };
-            CardResponse { deed, down, header: header | handle.on_hover_cursor(egui::CursorIcon::Grab) }
-        })
-        .inner
+            }
+        });
+        let header = if self.doc.is_empty() { response } else { response.on_hover_text(self.doc) };
+        CardResponse { action, down, header }
     }
 }
 
-/// A card on its way to another place in its list.
-#[derive(Clone, Copy, Debug)]
-struct Carried {
-    list: Id,
-    place: usize,
+/// The handle by which a card is dragged.
+fn handle_ui(ui: &mut Ui) -> Response {
+    let size = Vec2::new(HANDLE_WIDTH, ui.spacing().interact_size.y);
+    let (rect, handle) = ui.allocate_exact_size(size, Sense::DRAG);
+    let is_active = handle.hovered() || handle.dragged();
+    let colour = if is_active { colours(ui).text } else { colours(ui).weak.gamma_multiply(0.6) };
+    let dots = ICON_DRAG_INDICATOR.rich_text().size(14.0).color(colour);
+    let middle = Rect::from_center_size(rect.center(), Vec2::splat(14.0));
+    ui.new_child(UiBuilder::new().max_rect(middle)).add(egui::Label::new(dots).selectable(false));
+    handle
 }
 
-/// Draws the cards of a list, whose places in the document come from the top, and returns what is done to one of them.
-/// A card is dragged by its handle or its name; a line shows where it would land, and Escape leaves it where it was.
+/// The card that is being dragged.
+#[derive(Clone, Copy, Debug)]
+struct DraggedCard {
+    list: Id,
+    index: usize,
+}
+
+/// Draws the cards with these indices from top to bottom, and returns the action on one of them. A card is dragged by
+/// its handle or its name; a line shows where it would be dropped, and Escape cancels.
 pub(crate) fn cards_ui(
     ui: &mut Ui,
-    places: &[usize],
+    indices: &[usize],
     mut card_ui: impl FnMut(&mut Ui, usize) -> CardResponse,
 ) -> Option<(usize, CardAction)> {
     let list = ui.scope_id().with("cards");
-    let carried = DragAndDrop::payload::<Carried>(ui.ctx()).filter(|carried| carried.list == list);
-    let carried = carried.map(|carried| carried.place);
-    let (mut deed, mut taken) = (None, false);
-    let mut rects = Vec::with_capacity(places.len());
-    for (at, &place) in places.iter().enumerate() {
-        let shown = ui.push_id(place, |ui| {
-            if carried == Some(place) {
+    let dragged = DragAndDrop::payload::<DraggedCard>(ui.ctx()).filter(|dragged| dragged.list == list);
+    let dragged = dragged.map(|dragged| dragged.index);
+    let (mut action, mut drag_started) = (None, false);
+    let mut rects = Vec::with_capacity(indices.len());
+    for (at, &index) in indices.iter().enumerate() {
+        let shown = ui.push_id(index, |ui| {
+            if dragged == Some(index) {
                 ui.multiply_opacity(0.4);
             }
-            card_ui(ui, place)
+            card_ui(ui, index)
         });
-        taken |= shown.inner.header.drag_started();
-        let beside = shown.inner.down.and_then(|by| places.get(at.checked_add_signed(by)?));
-        let found = shown.inner.deed.or(beside.map(|to| CardAction::MoveTo(*to)));
-        deed = deed.or(found.map(|found| (place, found)));
+        drag_started |= shown.inner.header.drag_started();
+        let neighbour = shown.inner.down.and_then(|by| indices.get(at.checked_add_signed(by)?));
+        let found = shown.inner.action.or(neighbour.map(|to| CardAction::MoveTo(*to)));
+        action = action.or(found.map(|found| (index, found)));
         rects.push(shown.response.rect);
     }
-    // The card under the press: in a slow frame the pointer is over another one by now.
-    let origin = ui.input(|input| input.pointer.press_origin()).filter(|_| taken);
+    // The card under the press: in a slow frame the pointer may already be over another one.
+    let origin = ui.input(|input| input.pointer.press_origin()).filter(|_| drag_started);
     if let Some(at) = origin.and_then(|origin| rects.iter().position(|rect| rect.contains(origin))) {
-        DragAndDrop::set_payload(ui.ctx(), Carried { list, place: places[at] });
+        DragAndDrop::set_payload(ui.ctx(), DraggedCard { list, index: indices[at] });
     }
-    deed.or_else(|| {
-        let from = places.iter().position(|place| carried == Some(*place))?;
-        let (to, dropped) = carried_ui(ui, &rects, from)?;
-        dropped.then(|| (places[from], CardAction::MoveTo(places[to])))
+    action.or_else(|| {
+        let from = indices.iter().position(|index| dragged == Some(*index))?;
+        let (to, dropped) = drop_target_ui(ui, &rects, from)?;
+        dropped.then(|| (indices[from], CardAction::MoveTo(indices[to])))
     })
 }
 
-/// Shows where the card `from` the top would land, and returns that place and whether it is let go there; `None` where
-/// it would stay, as it does far beside the list.
-fn carried_ui(ui: &Ui, rects: &[Rect], from: usize) -> Option<(usize, bool)> {
+/// Shows where the card at position `from` would be dropped; returns that position and whether it is dropped there in
+/// this frame; `None` where it would stay, also far outside the list.
+fn drop_target_ui(ui: &Ui, rects: &[Rect], from: usize) -> Option<(usize, bool)> {
     let (pointer, dropped) = ui.input(|input| (input.pointer.latest_pos(), input.pointer.any_released()));
     let across = rects.get(from)?.x_range();
-    let pointer = pointer.filter(|pointer| across.expand(REACH).contains(pointer.x))?;
-    let seen = ui.clip_rect().y_range();
-    if !dropped && (pointer.y < seen.min + SCROLL_MARGIN || pointer.y > seen.max - SCROLL_MARGIN) {
-        let step = if pointer.y > seen.center() { -SCROLL_STEP } else { SCROLL_STEP };
+    let pointer = pointer.filter(|pointer| across.expand(DROP_MARGIN).contains(pointer.x))?;
+    let visible = ui.clip_rect().y_range();
+    if !dropped && (pointer.y < visible.min + SCROLL_MARGIN || pointer.y > visible.max - SCROLL_MARGIN) {
+        let step = if pointer.y > visible.center() { -SCROLL_STEP } else { SCROLL_STEP };
         ui.scroll_with_delta_animation(Vec2::new(0.0, step), egui::style::ScrollAnimation::none());
         ui.ctx().request_repaint();
     }
     let gap = gap_at(rects, pointer.y);
-    let to = place_in_gap(from, gap)?;
+    let to = position_in_gap(from, gap)?;
     let half = 0.5 * ui.spacing().item_spacing.y;
     let y = match gap.checked_sub(1) {
         Some(above) => rects[above].bottom() + half,
         None => rects[0].top() - half,
     };
-    // The first gap may be out of sight by a hair.
-    let y = y.clamp(seen.min + 1.0, (seen.max - 1.0).max(seen.min + 1.0));
+    // The first gap may be clipped by a fraction of a point.
+    let y = y.clamp(visible.min + 1.0, (visible.max - 1.0).max(visible.min + 1.0));
     let accent = colours(ui).accent;
     ui.painter().hline(across, y, Stroke::new(2.0, accent));
     for x in [across.min + 1.0, across.max - 1.0] {
@@ -257,18 +273,18 @@ fn carried_ui(ui: &Ui, rects: &[Rect], from: usize) -> Option<(usize, bool)> {
     Some((to, dropped))
 }
 
-/// The gap between cards that is nearest to a height: 0 is above the first of them.
+/// The gap between cards that is nearest to `y`: 0 is above the first card.
 fn gap_at(rects: &[Rect], y: f32) -> usize {
     rects.iter().filter(|rect| rect.center().y < y).count()
 }
 
-/// The place of the card `from` once it stands in that gap; `None` if it is where it was.
-fn place_in_gap(from: usize, gap: usize) -> Option<usize> {
+/// The position of the card `from` after it is dropped into a gap; `None` if it stays where it is.
+fn position_in_gap(from: usize, gap: usize) -> Option<usize> {
     let to = if gap > from { gap - 1 } else { gap };
     (to != from).then_some(to)
 }
 
-/// The place of what was at `at` once what was at `from` has been put to `to`.
+/// The new index of the item at `at` after the item at `from` was moved to `to`.
 pub(crate) fn index_after_move(at: usize, from: usize, to: usize) -> usize {
     if at == from {
         to
@@ -286,7 +302,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cards_land_in_the_gap_under_the_pointer_and_the_others_make_room() {
+    fn cards_are_dropped_into_the_gap_under_the_pointer() {
         let rects: Vec<Rect> =
             (0..3).map(|i| Rect::from_min_size(egui::pos2(0.0, 20.0 * i as f32), Vec2::new(50.0, 16.0))).collect();
         for (from, y, expected) in [
@@ -299,12 +315,12 @@ mod tests {
             (2, 5.0, Some(0)),
             (2, 20.0, Some(1)),
         ] {
-            assert_eq!(place_in_gap(from, gap_at(&rects, y)), expected, "{from} at {y}");
+            assert_eq!(position_in_gap(from, gap_at(&rects, y)), expected, "{from} at {y}");
         }
     }
 
     #[test]
-    fn places_follow_a_move() {
+    fn indices_follow_a_move() {
         for (from, to) in [(0, 3), (3, 0), (1, 2), (2, 1), (2, 2)] {
             let mut list = vec![0, 1, 2, 3, 4];
             let moved = list.remove(from);

@@ -1,10 +1,13 @@
 //! Small controls that egui does not have.
 
+pub(crate) mod band_slider;
 pub(crate) mod cards;
 pub(crate) mod icon;
 pub(crate) mod parameter;
 pub(crate) mod search;
+pub(crate) mod search_list;
 pub(crate) mod theme;
+pub(crate) mod thumbnail_card;
 
 use egui::{
     Align, Button, Color32, Context, EventFilter, Frame, Id, Key, Layout, Modal, Response, Role, Sense, Stroke,
@@ -14,7 +17,6 @@ use egui_material_icons::MaterialIcon;
 use egui_material_icons::icons::ICON_ADJUST;
 
 use crate::app::widgets::theme::colours;
-use crate::engine::parameters::Range;
 
 /// A window over all others, which are dimmed, with room around what it holds.
 pub(crate) fn modal(name: &'static str, ctx: &Context) -> Modal {
@@ -78,63 +80,6 @@ pub(crate) fn zoom_keys(ui: &Ui, response: &Response) -> f32 {
     }
     let presses = |key| ui.input(|input| if input.modifiers.any() { 0 } else { input.num_presses(key) as i32 });
     libm::powf(STEP, (presses(Key::Plus) + presses(Key::Equals) - presses(Key::Minus)) as f32)
-}
-
-/// A rail with a handle for each end of a band. The arrows left and right move the lower end, up and down the upper one.
-pub(crate) fn band_slider(ui: &mut Ui, band: &mut [f64; 2], range: Range) -> Response {
-    let height = ui.spacing().interact_size.y * 0.8;
-    let (rect, mut response) = ui.allocate_exact_size(Vec2::new(ui.available_width(), height), Sense::click_and_drag());
-    let radius = 6.0;
-    let rail = rect.shrink2(Vec2::new(radius, 0.0));
-    let span = (range.high - range.low).max(f64::MIN_POSITIVE);
-    let x_of = |value: f64| rail.left() + rail.width() * ((value - range.low) / span).clamp(0.0, 1.0) as f32;
-    let held = response.id.with("held");
-    if let Some(pointer) = response.interact_pointer_pos()
-        && (response.dragged() || response.clicked())
-    {
-        let nearest = || {
-            let [low, high] = band.map(|value| (x_of(value) - pointer.x).abs());
-            // Where both ends lie together, the side of the pointer decides.
-            usize::from(high < low || (high == low && pointer.x > x_of(band[1])))
-        };
-        let which = if response.drag_started() || response.clicked() {
-            nearest()
-        } else {
-            ui.data(|data| data.get_temp(held)).unwrap_or_else(nearest)
-        };
-        ui.data_mut(|data| data.insert_temp(held, which));
-        let share = f64::from((pointer.x - rail.left()) / rail.width()).clamp(0.0, 1.0);
-        let step = if span > 20.0 { 1.0 } else { 0.01 };
-        let value = ((range.low + share * span) / step).round() * step;
-        let moved = if which == 0 { value.min(band[1]) } else { value.max(band[0]) };
-        if moved != band[which] {
-            band[which] = moved;
-            response.mark_changed();
-        }
-    }
-    let arrows = arrow_keys(ui, &response);
-    for (which, by) in [(0, arrows.x), (1, -arrows.y)] {
-        let moved =
-            (band[which] + f64::from(by) * span / 100.0).clamp(range.low.min(band[which]), range.high.max(band[which]));
-        let moved = if which == 0 { moved.min(band[1]) } else { moved.max(band[0]) };
-        if by != 0.0 && moved != band[which] {
-            band[which] = moved;
-            response.mark_changed();
-        }
-    }
-    response.widget_info(|| WidgetInfo::labeled(Role::Slider, true, "Range"));
-    let (colours, visuals) = (colours(ui), ui.style().interact(&response));
-    let middle = rail.center().y;
-    let thick = ui.spacing().slider_rail_height;
-    let bar = |from: f32, to: f32| egui::Rect::from_x_y_ranges(from..=to, middle - 0.5 * thick..=middle + 0.5 * thick);
-    ui.painter().rect_filled(bar(rail.left(), rail.right()), 2.0, colours.line);
-    let [low, high] = band.map(x_of);
-    ui.painter().rect_filled(bar(low, high), 2.0, colours.accent);
-    for x in [low, high] {
-        let stroke = Stroke::new(1.0, visuals.fg_stroke.color);
-        ui.painter().circle(egui::pos2(x, middle), radius, visuals.bg_fill, stroke);
-    }
-    response
 }
 
 /// Small print at the right of a card, in a place of its own, so that what stands beside it does not move.

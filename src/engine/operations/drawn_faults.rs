@@ -252,6 +252,6 @@ mod tests {
     fn a_fault_without_ends_is_a_plain_fault() {
         let placed = fault([150.0, 200.0], [150.0, 0.0]).placed().expect("a direction");
         assert_eq!((placed.fault.normal, placed.ends), ([1.0, 0.0], None));
-        assert_eq!(DrawnFault::default().to_value()["from_m"], serde_json::json!([2048.0, 3600.0]));
+        assert_eq!(DrawnFault::default().to_value().to_json()["from_m"], serde_json::json!([2048.0, 3600.0]));
     }
 }

@@ -1,0 +1,93 @@
+//! What the controls read besides the tables, and the state that they keep between frames.
+
+use egui::{Id, Response};
+
+use crate::app::preview::thumbnails::Thumbnails;
+use crate::app::widgets::band_slider::BandSliderState;
+use crate::engine::mutation::lock_name;
+use crate::engine::parameters::{Range, TextureName};
+use crate::worker::InputFiles;
+
+/// A slider range and a unit that replace the table's, for ranges that depend on the terrain.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SliderOverride {
+    pub(crate) key: &'static str,
+    pub(crate) range: Range,
+    pub(crate) unit: &'static str,
+}
+
+/// The parameters of a step that are locked: variations leave them alone.
+pub(crate) struct Locks<'a> {
+    /// The names of all locks of the project.
+    pub(crate) names: &'a mut Vec<String>,
+    pub(crate) step_seed: u32,
+}
+
+impl Locks<'_> {
+    pub(super) fn is_locked(&self, key: &str) -> bool {
+        self.names.contains(&lock_name(self.step_seed, key))
+    }
+
+    pub(super) fn toggle(&mut self, key: &str) {
+        let name = lock_name(self.step_seed, key);
+        match self.names.iter().position(|known| *known == name) {
+            Some(at) => drop(self.names.remove(at)),
+            None => self.names.push(name),
+        }
+    }
+}
+
+/// The textures to choose from.
+#[derive(Clone, Copy)]
+pub(crate) struct TextureChoices<'a> {
+    pub(crate) thumbnails: &'a Thumbnails,
+    /// The files in the project.
+    pub(crate) files: &'a InputFiles,
+    /// The names of the imported textures among them.
+    pub(crate) imported: &'a [TextureName],
+}
+
+/// What the controls keep between frames.
+#[derive(Default)]
+pub(crate) struct ParameterState {
+    /// The text that is being typed, and the field in which; it is applied when the field loses the focus.
+    pub(super) typed: Option<(Id, String)>,
+    /// The list to which an item was just added, and the index of the item, which is drawn unfolded.
+    pub(super) added: Option<(Id, usize)>,
+    pub(super) band_slider: BandSliderState,
+    /// Whether the next field requests the focus.
+    pub(super) focus_next: bool,
+    pub(super) message: Option<String>,
+}
+
+impl ParameterState {
+    /// The message about the last typed number, if that number was not accepted as it was typed.
+    pub(crate) fn take_message(&mut self) -> Option<String> {
+        self.message.take()
+    }
+
+    /// Requests the focus for `field` if the next field should have it.
+    pub(super) fn take_focus(&mut self, field: &Response) {
+        if std::mem::take(&mut self.focus_next) {
+            field.request_focus();
+        }
+    }
+}
+
+/// What the controls of a group read besides its table.
+pub(crate) struct ParameterContext<'a> {
+    pub(crate) state: &'a mut ParameterState,
+    pub(crate) overrides: &'a [SliderOverride],
+    pub(crate) textures: Option<TextureChoices<'a>>,
+    /// `None` where variations change nothing.
+    pub(crate) locks: Option<Locks<'a>>,
+    /// The key of the parameter to scroll to and to focus.
+    pub(crate) reveal: Option<&'static str>,
+}
+
+impl<'a> ParameterContext<'a> {
+    /// A context with nothing but the state.
+    pub(crate) fn new(state: &'a mut ParameterState) -> Self {
+        Self { state, overrides: &[], textures: None, locks: None, reveal: None }
+    }
+}

@@ -1,0 +1,76 @@
+//! The label of a parameter.
+
+use egui::{Align, Label, Layout, Response, RichText, Sense, Ui, Vec2};
+use egui_material_icons::icons::{ICON_LOCK, ICON_LOCK_OPEN};
+
+use super::context::{Locks, ParameterContext};
+use crate::app::widgets::small_icon_button;
+use crate::engine::mutation::can_mutate;
+use crate::engine::parameters::{Parameter, Value};
+
+/// The width of the column of labels, points.
+pub(super) const LABEL_WIDTH: f32 = 104.0;
+
+/// The width of a lock at the end of a label, points.
+const LOCK_WIDTH: f32 = 16.0;
+
+/// The most characters of a default value in a tooltip.
+const MAX_DEFAULT_CHARS: usize = 40;
+
+/// Draws the label with its tooltip, lock, context menu and reset on double-click.
+pub(super) fn label_ui(
+    ui: &mut Ui,
+    parameter: &Parameter,
+    value: &mut Value,
+    context: &mut ParameterContext,
+) -> Response {
+    let (rect, _) = ui.allocate_exact_size(Vec2::new(LABEL_WIDTH, ui.spacing().interact_size.y), Sense::hover());
+    let mut locks = context.locks.as_mut().filter(|_| can_mutate(parameter));
+    let is_locked = locks.as_ref().is_some_and(|locks| locks.is_locked(parameter.key));
+    let mut inner = ui.new_child(egui::UiBuilder::new().max_rect(rect).layout(Layout::left_to_right(Align::Center)));
+    let is_pointed = ui.rect_contains_pointer(rect);
+    if let Some(locks) = locks.as_mut().filter(|_| is_locked || is_pointed) {
+        let lock_rect = rect.with_min_x(rect.right() - LOCK_WIDTH);
+        inner.set_clip_rect(inner.clip_rect().intersect(rect.with_max_x(lock_rect.left())));
+        lock_ui(ui, lock_rect, parameter, locks, is_locked);
+    }
+    let label = Label::new(RichText::new(parameter.label)).truncate().show_tooltip_when_elided(false);
+    let response = inner.add(label.sense(Sense::CLICK)).on_hover_ui(|ui| tooltip_ui(ui, parameter, value));
+    if response.double_clicked() {
+        value.clone_from(&parameter.default);
+    }
+    response.context_menu(|ui| {
+        if ui.button("Reset").clicked() {
+            value.clone_from(&parameter.default);
+        }
+        if let Some(locks) = locks {
+            let verb = if is_locked { "Unlock" } else { "Lock in variations" };
+            if ui.button(verb).clicked() {
+                locks.toggle(parameter.key);
+            }
+        }
+        if ui.button("Copy key").clicked() {
+            ui.ctx().copy_text(parameter.key.into());
+        }
+    });
+    response
+}
+
+fn lock_ui(ui: &mut Ui, rect: egui::Rect, parameter: &Parameter, locks: &mut Locks, is_locked: bool) {
+    let layout = Layout::left_to_right(Align::Center);
+    let mut inner = ui.new_child(egui::UiBuilder::new().id_salt("lock").max_rect(rect).layout(layout));
+    let (icon, verb) = if is_locked { (ICON_LOCK, "Unlock") } else { (ICON_LOCK_OPEN, "Lock") };
+    if small_icon_button(&mut inner, icon, &format!("{verb} {}", parameter.label)).clicked() {
+        locks.toggle(parameter.key);
+    }
+}
+
+fn tooltip_ui(ui: &mut Ui, parameter: &Parameter, value: &Value) {
+    ui.label(parameter.doc);
+    let default = &parameter.default;
+    let text = if default.is_none() { "none".into() } else { default.to_json().to_string() };
+    let text: String = text.chars().take(MAX_DEFAULT_CHARS).collect();
+    let unit = if parameter.unit.is_empty() { String::new() } else { format!(" in {}", parameter.unit) };
+    let hint = if value == default { "" } else { " (double-click to reset)" };
+    ui.weak(format!("{}{unit} · default {text}{hint}", parameter.key));
+}

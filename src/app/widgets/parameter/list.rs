@@ -1,0 +1,93 @@
+//! The parts of a list of values.
+
+use egui::collapsing_header::{CollapsingState, paint_default_icon};
+use egui::{Align, DragValue, Label, Layout, Response, Role, Sense, Ui, Vec2, WidgetInfo};
+use egui_material_icons::icons::{ICON_ADD, ICON_CLOSE, ICON_VISIBILITY, ICON_VISIBILITY_OFF};
+
+use super::context::ParameterContext;
+use super::label::{LABEL_WIDTH, label_ui};
+use super::number::number_field;
+use super::row::initial_value;
+use crate::app::widgets::icon_button;
+use crate::engine::parameters::{Kind, Parameter, Value, Weighted};
+
+/// The width of the button that removes a row, points.
+const BUTTON_WIDTH: f32 = 20.0;
+
+/// The label of a list with the button that adds an item; returns whether that was clicked.
+pub(super) fn list_header_ui(
+    ui: &mut Ui,
+    parameter: &Parameter,
+    of: Kind,
+    value: &mut Value,
+    context: &mut ParameterContext,
+) -> bool {
+    let added = ui.horizontal(|ui| {
+        label_ui(ui, parameter, value, context);
+        let count = if let Value::List(items) = value { items.len() } else { 0 };
+        ui.weak(if matches!(of, Kind::Weighted) { "size and weight".into() } else { count.to_string() });
+        let right = Layout::right_to_left(Align::Center);
+        let name = format!("Add to {}", parameter.label.to_lowercase());
+        ui.with_layout(right, |ui| icon_button(ui, ICON_ADD, &name).clicked()).inner
+    });
+    added.inner
+}
+
+/// A new item: a copy of the last one, if there is one.
+pub(super) fn new_item(parameter: &Parameter, of: Kind, items: &[Value]) -> Value {
+    items.last().cloned().unwrap_or_else(|| match of {
+        Kind::Weighted => Value::Weighted(Weighted { value: parameter.slider.high * 0.1, weight: 1.0 }),
+        _ => initial_value(&Parameter { kind: of, ..parameter.clone() }),
+    })
+}
+
+/// A value and its weight in one row; returns whether the user removes it.
+pub(super) fn weighted_ui(
+    ui: &mut Ui,
+    parameter: &Parameter,
+    item: &mut Value,
+    context: &mut ParameterContext,
+) -> bool {
+    let Value::Weighted(Weighted { value, weight }) = item else { return false };
+    let row = ui.horizontal(|ui| {
+        ui.add_space(LABEL_WIDTH + ui.spacing().item_spacing.x);
+        let width = 0.5 * (ui.available_width() - BUTTON_WIDTH - 2.0 * ui.spacing().item_spacing.x);
+        number_field(ui, parameter, value, width, context.state);
+        let field = DragValue::new(weight).range(0.0..=1e9).speed(0.5).update_while_editing(false);
+        let size = Vec2::new(width, ui.spacing().interact_size.y);
+        ui.add_sized(size, field).on_hover_text("How often it is drawn relative to the others");
+        icon_button(ui, ICON_CLOSE, "Remove this row").clicked()
+    });
+    row.inner
+}
+
+/// The title of a group in a list, with the switch of a group that can be disabled. Returns the folding state, the
+/// header, and whether the user removes the group.
+pub(super) fn item_header_ui(
+    ui: &mut Ui,
+    title: &str,
+    switch: Option<&mut bool>,
+    unfold: bool,
+) -> (CollapsingState, Response, bool) {
+    let mut state = CollapsingState::load_with_default_open(ui.ctx(), ui.scope_id().with("item"), false);
+    if unfold {
+        state.set_open(true);
+    }
+    let header = ui.horizontal(|ui| {
+        let verb = if state.is_open() { "Fold" } else { "Unfold" };
+        let toggle = state.show_toggle_button(ui, paint_default_icon);
+        toggle.widget_info(|| WidgetInfo::labeled(Role::Button, true, format!("{verb} {title}")));
+        if let Some(on) = switch {
+            let (icon, verb) = if *on { (ICON_VISIBILITY, "Disable") } else { (ICON_VISIBILITY_OFF, "Enable") };
+            if icon_button(ui, icon, &format!("{verb} {title}")).clicked() {
+                *on = !*on;
+            }
+        }
+        if ui.add(Label::new(title).sense(Sense::CLICK)).clicked() {
+            state.toggle(ui);
+        }
+        let right = Layout::right_to_left(Align::Center);
+        ui.with_layout(right, |ui| icon_button(ui, ICON_CLOSE, &format!("Remove {title}")).clicked()).inner
+    });
+    (state, header.response, header.inner)
+}

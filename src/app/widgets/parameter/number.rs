@@ -1,0 +1,193 @@
+//! Controls for numbers: a slider with a field, and what can be typed there.
+
+use std::cell::RefCell;
+
+use egui::{DragValue, Layout, Response, Sense, Slider, SliderClamping, Ui, Vec2};
+
+use super::context::{ParameterContext, ParameterState};
+use crate::engine::parameters::{Kind, Parameter, Range, Scale, Value};
+
+/// The width of the column of numbers, points.
+const NUMBER_WIDTH: f32 = 68.0;
+
+/// The narrowest slider, points.
+const MIN_SLIDER_WIDTH: f32 = 40.0;
+
+/// The most characters of a unit that fit into the column of numbers.
+const MAX_UNIT_CHARS: usize = 3;
+
+/// A slider and a field for a number.
+pub(super) fn number_ui(
+    ui: &mut Ui,
+    parameter: &Parameter,
+    value: &mut Value,
+    label: &Response,
+    context: &mut ParameterContext,
+) -> bool {
+    let before = value.as_number().unwrap_or(parameter.slider.low);
+    let mut number = before;
+    let rest = ui.available_width() - NUMBER_WIDTH - ui.spacing().item_spacing.x;
+    ui.spacing_mut().slider_width = rest.max(MIN_SLIDER_WIDTH);
+    let slider = Slider::new(&mut number, parameter.slider.low..=parameter.slider.high)
+        .clamping(SliderClamping::Never)
+        .logarithmic(parameter.scale == Scale::Logarithmic)
+        .max_decimals(decimals(parameter))
+        .show_value(false);
+    // A slider that shows a value beyond its range must not change it, so only the user's changes count.
+    if ui.add(slider).labelled_by(label.id).changed() {
+        set_number(parameter, value, number);
+    }
+    let mut number = value.as_number().unwrap_or(before);
+    let field = number_field(ui, parameter, &mut number, NUMBER_WIDTH, context.state).labelled_by(label.id);
+    context.state.take_focus(&field);
+    if field.changed() {
+        set_number(parameter, value, number);
+    }
+    false
+}
+
+fn set_number(parameter: &Parameter, value: &mut Value, number: f64) {
+    let number = number.clamp(parameter.hard.low, parameter.hard.high);
+    *value = match parameter.kind {
+        Kind::Integer => Value::Integer(number.round() as u32),
+        _ => Value::Number(number),
+    };
+}
+
+/// A field for a number, clamped to the hard range; sets a message if the typed number is not valid.
+pub(super) fn number_field(
+    ui: &mut Ui,
+    parameter: &Parameter,
+    number: &mut f64,
+    width: f32,
+    state: &mut ParameterState,
+) -> Response {
+    let before = *number;
+    let (shown, message) = (RefCell::new(String::new()), RefCell::new(None));
+    let formatter = ui.style().number_formatter.clone();
+    let format = |number: f64, decimals| {
+        let text = formatter.format(number, decimals);
+        shown.borrow_mut().clone_from(&text);
+        text
+    };
+    let parse = |text: &str| {
+        // The field was left without typing: the text may be rounded, so keep the number.
+        if *text == *shown.borrow() {
+            return Some(before);
+        }
+        let typed = typed_number(parameter, text);
+        let Range { low, high } = parameter.hard;
+        let limits = format!("{} must be from {low} to {high}{}", parameter.label, suffix(parameter));
+        *message.borrow_mut() = match typed {
+            Some(typed) if (low..=high).contains(&typed) => None,
+            Some(_) => Some(limits),
+            None => Some(format!("\u{201c}{text}\u{201d} is not a number; {limits}")),
+        };
+        typed
+    };
+    let span = parameter.slider.high - parameter.slider.low;
+    let field = DragValue::new(number)
+        .range(parameter.hard.low..=parameter.hard.high)
+        .speed(span / 400.0)
+        .max_decimals(decimals_for(parameter, before))
+        .suffix(suffix(parameter))
+        .custom_formatter(format)
+        .custom_parser(parse)
+        .update_while_editing(false);
+    // In a fixed rectangle, so that a long number is clipped and does not widen the panel.
+    let (rect, _) = ui.allocate_exact_size(Vec2::new(width, ui.spacing().interact_size.y), Sense::hover());
+    let layout = Layout::centered_and_justified(egui::Direction::LeftToRight);
+    let mut inside = ui.new_child(egui::UiBuilder::new().max_rect(rect).layout(layout));
+    inside.shrink_clip_rect(rect);
+    let response = inside.add(field);
+    if let Some(message) = message.into_inner() {
+        state.message = Some(message);
+    }
+    response
+}
+
+/// The number of decimals that suits the slider.
+fn decimals(parameter: &Parameter) -> usize {
+    let span = parameter.slider.high - parameter.slider.low;
+    match (parameter.kind, parameter.scale) {
+        (Kind::Integer, _) => 0,
+        (_, Scale::Logarithmic) if parameter.slider.low < 1.0 => 2,
+        _ if span > 1000.0 => 0,
+        _ if span > 20.0 => 1,
+        _ => 3,
+    }
+}
+
+/// The number of decimals of a field, with at least two for a small number.
+fn decimals_for(parameter: &Parameter, number: f64) -> usize {
+    let is_small = !matches!(parameter.kind, Kind::Integer) && number.abs() < 10.0;
+    decimals(parameter).max(if is_small { 2 } else { 0 })
+}
+
+fn suffix(parameter: &Parameter) -> String {
+    match parameter.unit {
+        "°" => "°".into(),
+        // Longer units do not fit into the column; the tooltip names them.
+        unit if unit.is_empty() || unit.chars().count() > MAX_UNIT_CHARS => String::new(),
+        unit => format!(" {unit}"),
+    }
+}
+
+/// Parses a number as typed into a field: with or without its unit, in kilometres where the unit is metres, with or
+/// without commas between thousands, or with a decimal comma where it cannot be mistaken for one of those.
+fn typed_number(parameter: &Parameter, text: &str) -> Option<f64> {
+    let text: String = text.chars().filter(|c| !c.is_whitespace()).collect();
+    let text = text.replace('−', "-");
+    let (number, factor) = match text.strip_suffix("km") {
+        Some(number) if parameter.unit == "m" => (number, 1000.0),
+        _ => (text.strip_suffix(parameter.unit).unwrap_or(&text), 1.0),
+    };
+    let is_whole = matches!(parameter.kind, Kind::Integer);
+    let number = match number.split_once(',') {
+        None => number.into(),
+        Some(_) if is_grouped(number) && (is_whole || number.contains('.')) => number.replace(',', ""),
+        Some((_, decimals)) if !is_whole && decimals.len() != 3 => number.replace(',', "."),
+        Some(_) => return None,
+    };
+    number.parse().ok().map(|number: f64| factor * number).filter(|number| !number.is_nan())
+}
+
+/// Whether the commas separate thousands.
+fn is_grouped(number: &str) -> bool {
+    let whole = number.split('.').next().unwrap_or(number);
+    whole.split(',').skip(1).all(|group| group.len() == 3) && number.matches(',').count() == whole.matches(',').count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::mask::Mask;
+    use crate::engine::parameters::Parameters;
+
+    #[test]
+    fn numbers_are_typed_with_or_without_their_unit() {
+        let typed = |kind: Kind, unit: &'static str, text: &str| {
+            typed_number(&Parameter { kind, unit, ..Mask::parameters()[0].clone() }, text)
+        };
+        let cases = [
+            ("5", 5.0),
+            (" 1250.5 m", 1250.5),
+            ("1,5", 1.5),
+            ("1,250.5", 1250.5),
+            ("2.5 km", 2500.0),
+            ("−4", -4.0),
+            ("1e9", 1e9),
+        ];
+        for (text, number) in cases {
+            assert_eq!(typed(Kind::Number, "m", text), Some(number), "{text}");
+        }
+        assert_eq!(typed(Kind::Number, "°", "40 °"), Some(40.0));
+        assert_eq!(typed(Kind::Integer, "", "10,000"), Some(10_000.0));
+        // Ambiguous, or not a number.
+        for text in ["1,250", "1.250,5", "12,34,567", "", "abc", "NaN", "5 e", "5 %", "1.2.3", "2 k"] {
+            assert_eq!(typed(Kind::Number, "m", text), None, "{text}");
+        }
+        assert_eq!(typed(Kind::Integer, "", "1,5"), None);
+        assert_eq!(typed(Kind::Number, "°", "5 km"), None);
+    }
+}

@@ -1,0 +1,135 @@
+//! Controls for several numbers: bands, limits, places and matrices.
+
+use egui::{Label, Response, RichText, Ui};
+
+use super::context::{ParameterContext, ParameterState};
+use super::label::label_ui;
+use super::number::number_field;
+use crate::app::widgets::band_slider::band_slider;
+use crate::app::widgets::theme::colours;
+use crate::engine::parameters::{Band, Limits, Matrix, Parameter, Point, Value};
+
+/// Half of the available width, for two fields next to each other.
+pub(super) fn half_width(ui: &Ui) -> f32 {
+    0.5 * (ui.available_width() - ui.spacing().item_spacing.x)
+}
+
+/// A slider with two handles above two fields.
+fn band_control(ui: &mut Ui, parameter: &Parameter, band: &mut [f64; 2], label: &Response, state: &mut ParameterState) {
+    band_slider(ui, band, parameter.slider, &mut state.band_slider).labelled_by(label.id);
+    ui.horizontal(|ui| {
+        let width = half_width(ui);
+        for (limit, name) in band.iter_mut().zip(["From", "To"]) {
+            number_field(ui, parameter, limit, width, state).labelled_by(label.id).on_hover_text(name);
+        }
+    });
+}
+
+pub(super) fn band_ui(
+    ui: &mut Ui,
+    parameter: &Parameter,
+    value: &mut Value,
+    label: &Response,
+    context: &mut ParameterContext,
+) -> bool {
+    let Value::Band(Band { min, max }) = value else { return false };
+    let before = [*min, *max];
+    let mut band = before;
+    ui.vertical(|ui| band_control(ui, parameter, &mut band, label, context.state));
+    if band != before {
+        let band = ordered(before, band);
+        [*min, *max] = band.map(|limit| limit.clamp(parameter.hard.low, parameter.hard.high));
+    }
+    false
+}
+
+pub(super) fn limits_ui(
+    ui: &mut Ui,
+    parameter: &Parameter,
+    value: &mut Value,
+    label: &Response,
+    context: &mut ParameterContext,
+) -> bool {
+    let Value::Limits(Limits { min, max, release }) = value else { return false };
+    let before = [*min, *max];
+    let mut band = before;
+    ui.vertical(|ui| {
+        band_control(ui, parameter, &mut band, label, context.state);
+        ui.horizontal(|ui| {
+            let width = half_width(ui);
+            let height = ui.spacing().interact_size.y;
+            let fade = ui.add_sized([width, height], Label::new(RichText::new("fade").color(colours(ui).weak)));
+            let field = number_field(ui, parameter, release, width, context.state);
+            field.labelled_by(fade.id).on_hover_text("Width of the fade outside the limits");
+        });
+    });
+    [*min, *max] = ordered(before, band);
+    *release = release.max(0.0);
+    false
+}
+
+/// A band after one limit was moved: a limit that crosses the other one pushes it along.
+fn ordered(before: [f64; 2], [low, high]: [f64; 2]) -> [f64; 2] {
+    let moved = if low == before[0] { high } else { low };
+    if low > high { [moved; 2] } else { [low, high] }
+}
+
+pub(super) fn point_ui(
+    ui: &mut Ui,
+    parameter: &Parameter,
+    value: &mut Value,
+    label: &Response,
+    context: &mut ParameterContext,
+) -> bool {
+    let Value::Point(Point { x_m, z_m }) = value else { return false };
+    let width = half_width(ui);
+    for (number, direction) in [(x_m, "East of the west border"), (z_m, "South of the north border")] {
+        let field = number_field(ui, parameter, number, width, context.state);
+        field.labelled_by(label.id).on_hover_text(direction);
+    }
+    false
+}
+
+/// The choice of the side, and the numbers as they are on the map.
+pub(super) fn matrix_ui(ui: &mut Ui, parameter: &Parameter, value: &mut Value, context: &mut ParameterContext) -> bool {
+    let label = ui.horizontal(|ui| {
+        let label = label_ui(ui, parameter, value, context);
+        if let Value::Matrix(matrix) = value {
+            for side in Matrix::SIDES {
+                let is_current = matrix.side() == side;
+                if ui.selectable_label(is_current, format!("{side} × {side}")).clicked() && !is_current {
+                    *matrix = matrix.resized(side);
+                }
+            }
+        }
+        label
+    });
+    let Value::Matrix(matrix) = value else { return false };
+    let (gap, side) = (2.0, matrix.side());
+    let width = (ui.available_width() - gap * (side - 1) as f32) / side as f32;
+    for row in matrix.numbers_mut().chunks_exact_mut(side) {
+        ui.horizontal(|ui| {
+            ui.spacing_mut().item_spacing.x = gap;
+            for number in row {
+                number_field(ui, parameter, number, width, context.state).labelled_by(label.inner.id);
+            }
+        });
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_moved_limit_pushes_the_other_one() {
+        for (before, band, expected) in [
+            ([0.2, 0.6], [0.2, 0.5], [0.2, 0.5]),
+            ([0.2, 0.6], [0.2, 0.1], [0.1, 0.1]),
+            ([0.2, 0.6], [0.7, 0.6], [0.7, 0.7]),
+        ] {
+            assert_eq!(ordered(before, band), expected, "{before:?} to {band:?}");
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! A row with a label and a control, and the values with which optional parameters begin.
+
+use egui::{Response, Ui};
+
+use super::context::{ParameterContext, SliderOverride};
+use super::label::label_ui;
+use crate::engine::parameters::{Band, Colour, Kind, Limits, Matrix, Parameter, Point, Value, Values, Weighted};
+use crate::files::swatches::SHIPPED;
+
+/// Draws the label and, unless the value is none, the control; returns what the control returns: whether the user
+/// wants to choose a file.
+pub(super) fn row(
+    ui: &mut Ui,
+    parameter: &Parameter,
+    value: &mut Value,
+    context: &mut ParameterContext,
+    control: impl FnOnce(&mut Ui, &Parameter, &mut Value, &Response, &mut ParameterContext) -> bool,
+) -> bool {
+    let draw = |ui: &mut Ui| {
+        let label = label_ui(ui, parameter, value, context);
+        if parameter.nullable && !switch_ui(ui, parameter, value, &label) {
+            return false;
+        }
+        control(ui, parameter, value, &label, context)
+    };
+    ui.horizontal(draw).inner
+}
+
+/// The switch of an optional value; returns whether it is on.
+fn switch_ui(ui: &mut Ui, parameter: &Parameter, value: &mut Value, label: &Response) -> bool {
+    let mut on = !value.is_none();
+    if ui.checkbox(&mut on, ()).labelled_by(label.id).changed() {
+        *value = if on { initial_value(parameter) } else { Value::None };
+    }
+    if !on {
+        ui.weak(match parameter.kind {
+            Kind::Limits => "any",
+            Kind::Texture => "none",
+            _ => "auto",
+        });
+    }
+    on
+}
+
+/// The value of an optional parameter when it is switched on.
+pub(crate) fn initial_value(parameter: &Parameter) -> Value {
+    let middle = 0.5 * (parameter.slider.low + parameter.slider.high);
+    match parameter.kind {
+        Kind::Integer => Value::Integer(middle.round() as u32),
+        Kind::Number => Value::Number(middle),
+        Kind::Weighted => Value::Weighted(Weighted { value: middle, weight: 1.0 }),
+        Kind::Band => Value::Band(Band { min: 0.0_f64.clamp(parameter.hard.low, middle), max: middle }),
+        Kind::Limits => {
+            let release = 0.1 * (parameter.slider.high - middle);
+            Value::Limits(Limits { min: parameter.slider.low, max: middle, release })
+        }
+        Kind::Point => Value::Point(Point { x_m: middle, z_m: middle }),
+        Kind::Matrix => Value::Matrix(Matrix::three([[0.0; 3]; 3])),
+        Kind::Boolean => Value::Boolean(false),
+        Kind::Text | Kind::File => Value::from(""),
+        Kind::Texture => Value::from(SHIPPED[0].0),
+        Kind::Colour => Value::Colour(Colour::WHITE),
+        Kind::Choice(choices) => choices.first().map_or(Value::None, |choice| Value::Choice(choice.key)),
+        Kind::List(_) => Value::List(Vec::new()),
+        Kind::Group(table) => Value::Group(defaults_for(table(), &[])),
+    }
+}
+
+/// The defaults of a table, except that bands with an override span the range of its slider.
+pub(super) fn defaults_for(table: &[Parameter], overrides: &[SliderOverride]) -> Values {
+    let value = |parameter: &Parameter| {
+        let found = overrides.iter().find(|found| found.key == parameter.key);
+        match (parameter.kind, found) {
+            (Kind::Band, Some(SliderOverride { range, .. })) => Value::Band(Band { min: range.low, max: range.high }),
+            _ => parameter.default.clone(),
+        }
+    };
+    table.iter().map(|parameter| (parameter.key, value(parameter))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::mask::Mask;
+    use crate::engine::parameters::{Field, Parameters, Range};
+
+    #[test]
+    fn a_new_mask_by_elevation_spans_the_range_of_heights() {
+        let band = |overrides: &[SliderOverride]| {
+            let mask = Mask::from_value(&Value::Group(defaults_for(Mask::parameters(), overrides)));
+            mask.map(|mask| [mask.elevation_m.min, mask.elevation_m.max])
+        };
+        let range = Range { low: -340.0, high: 1210.0 };
+        let elevation = SliderOverride { key: "elevation_m", range, unit: "m" };
+        assert_eq!(band(&[elevation]), Some([-340.0, 1210.0]));
+        assert_eq!(band(&[]), Some([-100_000.0, 100_000.0]));
+    }
+}

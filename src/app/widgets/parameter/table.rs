@@ -1,0 +1,180 @@
+//! The controls of a group, one below another.
+
+use egui::{Align, Ui};
+use egui_material_icons::icons::ICON_CLOSE;
+
+use super::choice::{boolean_ui, choice_ui, colour_ui, file_ui, text_ui};
+use super::context::ParameterContext;
+use super::label::label_ui;
+use super::list::{item_header_ui, list_header_ui, new_item, weighted_ui};
+use super::number::number_ui;
+use super::range::{band_ui, limits_ui, matrix_ui, point_ui};
+use super::row::{defaults_for, row};
+use super::texture::texture_ui;
+use crate::app::widgets::icon_button;
+use crate::app::widgets::theme::colours;
+use crate::engine::parameters::{Group, Kind, Parameter, Value, Values, group_values};
+
+/// Draws a control for every parameter of `group` that applies, except the `hidden` ones, and sets those that were
+/// changed. Returns the key of the parameter for which, or inside which, the user wants to choose a file.
+pub(crate) fn group_ui(
+    ui: &mut Ui,
+    group: &mut dyn Group,
+    hidden: &[&str],
+    context: &mut ParameterContext,
+) -> Option<&'static str> {
+    let mut values = group_values(group);
+    let wants_file = table_ui(ui, group.table(), &mut values, hidden, context);
+    for (key, value) in values {
+        if group.get(key).as_ref() != Some(&value) {
+            // The controls clamp to the hard ranges; a value that is refused all the same is left unchanged.
+            let _ = group.set(key, &value);
+        }
+    }
+    wants_file
+}
+
+fn table_ui(
+    ui: &mut Ui,
+    table: &'static [Parameter],
+    values: &mut Values,
+    hidden: &[&str],
+    context: &mut ParameterContext,
+) -> Option<&'static str> {
+    let mut wants_file = None;
+    for parameter in table {
+        if hidden.contains(&parameter.key) || !parameter.applies(values) {
+            continue;
+        }
+        let Some(value) = values.get_mut(parameter.key) else { continue };
+        let found = context.overrides.iter().find(|found| found.key == parameter.key);
+        let overridden = found.map(|found| Parameter { slider: found.range, unit: found.unit, ..parameter.clone() });
+        let shown = overridden.as_ref().unwrap_or(parameter);
+        let is_revealed = context.reveal == Some(parameter.key);
+        context.state.focus_next = is_revealed;
+        let row = ui.push_id(parameter.key, |ui| parameter_ui(ui, shown, value, context));
+        if is_revealed {
+            row.response.scroll_to_me(Some(Align::Center));
+        }
+        if row.inner {
+            wants_file = Some(parameter.key);
+        }
+    }
+    // Not every control has a field that takes the focus.
+    context.state.focus_next = false;
+    wants_file
+}
+
+/// One row, or several for groups and lists; returns whether the user wants to choose a file.
+fn parameter_ui(ui: &mut Ui, parameter: &Parameter, value: &mut Value, context: &mut ParameterContext) -> bool {
+    match parameter.kind {
+        Kind::Integer | Kind::Number => row(ui, parameter, value, context, number_ui),
+        Kind::Boolean => row(ui, parameter, value, context, boolean_ui),
+        Kind::Choice(_) => row(ui, parameter, value, context, choice_ui),
+        Kind::Colour => row(ui, parameter, value, context, colour_ui),
+        Kind::Text => row(ui, parameter, value, context, text_ui),
+        Kind::Band => row(ui, parameter, value, context, band_ui),
+        Kind::Limits => row(ui, parameter, value, context, limits_ui),
+        Kind::Point => row(ui, parameter, value, context, point_ui),
+        Kind::File => row(ui, parameter, value, context, file_ui),
+        Kind::Texture => row(ui, parameter, value, context, texture_ui),
+        Kind::Matrix => matrix_ui(ui, parameter, value, context),
+        Kind::List(of) => list_ui(ui, parameter, *of, value, context),
+        Kind::Group(table) => optional_group_ui(ui, parameter, table(), value, context),
+        Kind::Weighted => false,
+    }
+}
+
+/// The items one below another; returns whether the user wants to choose a file for one of them.
+fn list_ui(ui: &mut Ui, parameter: &Parameter, of: Kind, value: &mut Value, context: &mut ParameterContext) -> bool {
+    let added = list_header_ui(ui, parameter, of, value, context);
+    let Value::List(items) = value else { return false };
+    let list = ui.scope_id().with("list");
+    // A new item is drawn unfolded.
+    let unfolded = context.state.added.take_if(|(id, _)| *id == list).map(|(_, i)| i);
+    let (mut removed, mut wants_file) = (None, false);
+    // Locks, overrides and textures are for the parameters of the outer group.
+    let mut inner = ParameterContext::new(context.state);
+    for (i, item) in items.iter_mut().enumerate() {
+        ui.push_id(i, |ui| {
+            let remove = match of {
+                Kind::Weighted => weighted_ui(ui, parameter, item, &mut inner),
+                Kind::Group(table) => {
+                    let title = format!("{} {}", parameter.label, i + 1);
+                    let response = item_ui(ui, &title, table(), item, unfolded == Some(i), &mut inner);
+                    wants_file |= response.wants_file;
+                    response.removed
+                }
+                _ => {
+                    wants_file |= parameter_ui(ui, &Parameter { kind: of, ..parameter.clone() }, item, &mut inner);
+                    icon_button(ui, ICON_CLOSE, "Remove this row").clicked()
+                }
+            };
+            if remove {
+                removed = Some(i);
+            }
+        });
+    }
+    if let Some(i) = removed {
+        items.remove(i);
+    }
+    if added {
+        context.state.added = Some((list, items.len()));
+        items.push(new_item(parameter, of, items));
+    }
+    wants_file
+}
+
+/// What the user did to a group in a list.
+struct ItemResponse {
+    wants_file: bool,
+    removed: bool,
+}
+
+/// A group in a list, below a title that folds it. The switch of a group that can be disabled is next to the title.
+fn item_ui(
+    ui: &mut Ui,
+    title: &str,
+    table: &'static [Parameter],
+    item: &mut Value,
+    unfold: bool,
+    context: &mut ParameterContext,
+) -> ItemResponse {
+    const SWITCH: &str = "enabled";
+    let Value::Group(values) = item else { return ItemResponse { wants_file: false, removed: false } };
+    let switch = values.get_mut(SWITCH).and_then(|value| match value {
+        Value::Boolean(on) => Some(on),
+        _ => None,
+    });
+    let (mut state, header, removed) = item_header_ui(ui, title, switch, unfold);
+    let mut wants_file = false;
+    state.show_body_indented(&header, ui, |ui| {
+        wants_file = table_ui(ui, table, values, &[SWITCH], context).is_some();
+    });
+    ItemResponse { wants_file, removed }
+}
+
+/// A group with a switch, its parameters in a frame below; returns whether the user wants to choose a file for one of
+/// them.
+fn optional_group_ui(
+    ui: &mut Ui,
+    parameter: &Parameter,
+    table: &'static [Parameter],
+    value: &mut Value,
+    context: &mut ParameterContext,
+) -> bool {
+    ui.horizontal(|ui| {
+        let label = label_ui(ui, parameter, value, context);
+        let mut on = !value.is_none();
+        if ui.checkbox(&mut on, ()).labelled_by(label.id).changed() {
+            *value = if on { Value::Group(defaults_for(table, context.overrides)) } else { Value::None };
+        }
+    });
+    let Value::Group(values) = value else { return false };
+    let frame = egui::Frame::new().stroke((1.0, colours(ui).line)).inner_margin(6.0).corner_radius(4.0);
+    // A lock covers the group with everything in it.
+    let locks = context.locks.take();
+    let wants_file = frame.show(ui, |ui| table_ui(ui, table, values, &[], context).is_some()).inner;
+    context.locks = locks;
+    wants_file
+}

@@ -1,0 +1,302 @@
+//! The rows of a table of parameters.
+
+use serde_json::Value as Json;
+
+use super::error::{ParameterError, Problem};
+use super::types::{Band, Limits, Range};
+use super::value::{Value, Values};
+
+/// How a slider maps its range to its length.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scale {
+    /// Equal steps.
+    Linear,
+    /// Equal ratios, for values that span orders of magnitude.
+    Logarithmic,
+}
+
+/// One of the values of a choice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Choice {
+    /// The name in files and on the command line.
+    pub key: &'static str,
+    /// The name in the editor.
+    pub label: &'static str,
+    /// What it does, in a sentence.
+    pub doc: &'static str,
+}
+
+/// The kind of value that a parameter takes.
+#[derive(Clone, Copy, Debug)]
+pub enum Kind {
+    /// A whole number.
+    Integer,
+    /// A real number.
+    Number,
+    /// True or false.
+    Boolean,
+    /// Free text.
+    Text,
+    /// The name of an imported heightmap.
+    File,
+    /// The name of a tileable texture, shipped or imported.
+    Texture,
+    /// A colour, `#rrggbb` in sRGB.
+    Colour,
+    /// One of several names.
+    Choice(&'static [Choice]),
+    /// A pair `[min, max]`, min ≤ max.
+    Band,
+    /// Three numbers `[min, max, release]`, min ≤ max, release ≥ 0.
+    Limits,
+    /// A pair `[value, weight]`, weight ≥ 0.
+    Weighted,
+    /// A place on the map, `[x, z]` in metres east and south of the north-west corner.
+    Point,
+    /// 3 × 3 or 5 × 5 numbers, row by row.
+    Matrix,
+    /// Any number of values of one kind.
+    List(&'static Kind),
+    /// A struct with its own table.
+    Group(fn() -> &'static [Parameter]),
+}
+
+impl Kind {
+    /// The kind's name in the `operations` listing.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Integer => "integer",
+            Self::Number => "number",
+            Self::Boolean => "boolean",
+            Self::Text => "text",
+            Self::File => "file",
+            Self::Texture => "picture",
+            Self::Colour => "colour",
+            Self::Choice(_) => "choice",
+            Self::Band => "band",
+            Self::Limits => "limits",
+            Self::Weighted => "weighted",
+            Self::Point => "point",
+            Self::Matrix => "matrix",
+            Self::List(_) => "list",
+            Self::Group(_) => "group",
+        }
+    }
+
+    /// Whether its values are numbers to which the ranges of the parameter apply.
+    pub(super) fn is_ranged(self) -> bool {
+        match self {
+            Self::Integer | Self::Number | Self::Band | Self::Limits | Self::Weighted | Self::Point | Self::Matrix => {
+                true
+            }
+            Self::List(of) => of.is_ranged(),
+            Self::Boolean
+            | Self::Text
+            | Self::File
+            | Self::Texture
+            | Self::Colour
+            | Self::Choice(_)
+            | Self::Group(_) => false,
+        }
+    }
+
+    /// What a value of this kind looks like, for messages.
+    fn expectation(self) -> &'static str {
+        match self {
+            Self::Integer => "a whole number",
+            Self::Number => "a number",
+            Self::Boolean => "true or false",
+            Self::Text => "text in quotes",
+            Self::File | Self::Texture => "a file name in quotes",
+            Self::Colour => "a colour like \"#ff7a3c\"",
+            Self::Choice(_) => "one of its choices",
+            Self::Band => "a pair [min, max] with min ≤ max",
+            Self::Limits => "three numbers [min, max, release] with min ≤ max and release ≥ 0",
+            Self::Weighted => "a pair [value, weight] with weight ≥ 0",
+            Self::Point => "a place [x, z] in metres",
+            Self::Matrix => "3 rows of 3 numbers or 5 rows of 5",
+            Self::List(_) => "a list [ … ]",
+            Self::Group(_) => "an object { … }",
+        }
+    }
+}
+
+/// The largest weight of a weighted value.
+const MAX_WEIGHT: f64 = 1e9;
+
+/// One row of a table of parameters.
+#[derive(Clone, Debug)]
+pub struct Parameter {
+    /// The name in files and on the command line.
+    pub key: &'static str,
+    /// The name in the editor, in sentence case.
+    pub label: &'static str,
+    /// The unit as written after a number; empty for pure numbers.
+    pub unit: &'static str,
+    /// The kind of value that it takes.
+    pub kind: Kind,
+    /// Whether `null` is a valid value, meaning "none" or "automatic".
+    pub nullable: bool,
+    /// The range of valid values.
+    pub hard: Range,
+    /// The range of the slider.
+    pub slider: Range,
+    /// The scale of the slider.
+    pub scale: Scale,
+    /// The value where none is given.
+    pub default: Value,
+    /// A sentence that says what it does.
+    pub doc: &'static str,
+    /// The choice or switch that it depends on: the parameter applies only while that has one of these values.
+    pub when: Option<(&'static str, &'static [&'static str])>,
+    /// Whether variations never change it.
+    pub is_fixed: bool,
+}
+
+impl Parameter {
+    /// Whether the parameter has an effect, given the values of the parameters in the same struct.
+    pub fn applies(&self, values: &Values) -> bool {
+        self.when.is_none_or(|(key, names)| {
+            values.get(key).is_none_or(|value| value.switch_name().is_some_and(|name| names.contains(&name)))
+        })
+    }
+
+    /// Checks a value against the parameter's kind and hard range.
+    pub(super) fn check(&self, value: &Value) -> Result<(), ParameterError> {
+        if self.nullable && value.is_none() { Ok(()) } else { self.check_kind(self.kind, value, &|| value.to_json()) }
+    }
+
+    /// Checks a value as one of `kind`; messages quote it as `written` has it.
+    pub(super) fn check_kind(
+        &self,
+        kind: Kind,
+        value: &Value,
+        written: &dyn Fn() -> Json,
+    ) -> Result<(), ParameterError> {
+        let wrong_kind = || Err(self.wrong_kind(kind, &written()));
+        match (kind, value) {
+            (Kind::Integer, Value::Integer(number)) => self.check_number(f64::from(*number)),
+            (Kind::Number, Value::Number(number)) => self.check_number(*number),
+            (Kind::Boolean, Value::Boolean(_))
+            | (Kind::Text | Kind::File | Kind::Texture, Value::Text(_))
+            | (Kind::Colour, Value::Colour(_)) => Ok(()),
+            (Kind::Choice(choices), Value::Choice(key)) => {
+                let is_known = choices.iter().any(|choice| choice.key == *key);
+                if is_known { Ok(()) } else { Err(self.unknown_choice(choices, &written())) }
+            }
+            (Kind::Band, Value::Band(Band { min, max })) => {
+                if min > max {
+                    return wrong_kind();
+                }
+                self.check_numbers(&[*min, *max])
+            }
+            (Kind::Limits, Value::Limits(Limits { min, max, release })) => {
+                if min > max || *release < 0.0 {
+                    return wrong_kind();
+                }
+                self.check_numbers(&[*min, *max, *release])
+            }
+            (Kind::Weighted, Value::Weighted(weighted)) => {
+                if !(0.0..=MAX_WEIGHT).contains(&weighted.weight) {
+                    return wrong_kind();
+                }
+                self.check_number(weighted.value)
+            }
+            (Kind::Point, Value::Point(point)) => self.check_numbers(&[point.x_m, point.z_m]),
+            (Kind::Matrix, Value::Matrix(matrix)) => self.check_numbers(matrix.numbers()),
+            (Kind::List(of), Value::List(items)) => items.iter().enumerate().try_for_each(|(i, item)| {
+                let checked = self.check_kind(*of, item, &|| item.to_json());
+                checked.map_err(|error| error.in_item(self.key, i))
+            }),
+            (Kind::Group(table), Value::Group(values)) => table().iter().try_for_each(|parameter| {
+                let value = values.get(parameter.key).unwrap_or(&Value::None);
+                parameter.check(value).map_err(|error| error.within(self.key))
+            }),
+            _ => wrong_kind(),
+        }
+    }
+
+    fn check_numbers(&self, numbers: &[f64]) -> Result<(), ParameterError> {
+        numbers.iter().try_for_each(|number| self.check_number(*number))
+    }
+
+    pub(super) fn check_number(&self, value: f64) -> Result<(), ParameterError> {
+        if self.hard.contains(value) {
+            return Ok(());
+        }
+        let Self { label, unit, hard, .. } = *self;
+        Err(self.error(Problem::OutOfRange { label, unit, value, hard }))
+    }
+
+    fn error(&self, problem: Problem) -> ParameterError {
+        ParameterError { path: self.key.into(), problem }
+    }
+
+    pub(super) fn wrong_kind(&self, kind: Kind, found: &Json) -> ParameterError {
+        let (label, expected) = (self.label, kind.expectation());
+        self.error(Problem::WrongKind { label, expected, found: found.to_string() })
+    }
+
+    pub(super) fn unknown_choice(&self, choices: &[Choice], found: &Json) -> ParameterError {
+        let choices = choices.iter().map(|choice| choice.key).collect();
+        self.error(Problem::UnknownChoice { label: self.label, found: found.to_string(), choices })
+    }
+}
+
+/// What is declared next to a field: everything in a [`Parameter`] that does not follow from the field's type and
+/// default.
+#[derive(Clone, Copy, Debug)]
+pub struct Spec {
+    pub(super) label: &'static str,
+    pub(super) unit: &'static str,
+    pub(super) hard: Range,
+    pub(super) slider: Option<Range>,
+    pub(super) scale: Scale,
+    pub(super) when: Option<(&'static str, &'static [&'static str])>,
+    pub(super) is_fixed: bool,
+}
+
+impl Spec {
+    /// A parameter without limits: text, choices, switches, groups.
+    pub const fn new(label: &'static str) -> Self {
+        let unlimited = Range { low: f64::MIN, high: f64::MAX };
+        Self { label, unit: "", hard: unlimited, slider: None, scale: Scale::Linear, when: None, is_fixed: false }
+    }
+
+    /// A number that is valid from `low` to `high`; the slider has the same range unless [`Self::slider`] narrows it.
+    pub const fn number(label: &'static str, low: f64, high: f64) -> Self {
+        let mut spec = Self::new(label);
+        spec.hard = Range { low, high };
+        spec
+    }
+
+    /// Sets the range of the slider.
+    pub const fn slider(mut self, low: f64, high: f64) -> Self {
+        self.slider = Some(Range { low, high });
+        self
+    }
+
+    /// Sets the unit as written after the number.
+    pub const fn unit(mut self, unit: &'static str) -> Self {
+        self.unit = unit;
+        self
+    }
+
+    /// Makes the slider logarithmic.
+    pub const fn logarithmic(mut self) -> Self {
+        self.scale = Scale::Logarithmic;
+        self
+    }
+
+    /// Makes the parameter apply only while the choice or switch `key` has one of `values`.
+    pub const fn when(mut self, key: &'static str, values: &'static [&'static str]) -> Self {
+        self.when = Some((key, values));
+        self
+    }
+
+    /// Keeps variations from changing the parameter.
+    pub const fn fixed(mut self) -> Self {
+        self.is_fixed = true;
+        self
+    }
+}
