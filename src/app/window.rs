@@ -1,4 +1,4 @@
-//! The window: opened, closed, and opened again with the document where the graphics card was lost.
+//! The window: opens it, closes it, and opens another one with the same document after the GPU device was lost.
 
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -26,8 +26,8 @@ use crate::files::atomic;
 use crate::project::ProjectFile;
 use crate::worker::{Exporter, Wake};
 
-/// The size of the first window, points.
-const WINDOW: [f32; 2] = [1440.0, 900.0];
+/// The initial size of the window, points.
+const INITIAL_SIZE: [f32; 2] = [1440.0, 900.0];
 
 /// Opens the editor, with a file loaded if one is given, and returns when it is closed.
 pub fn run(file: Option<PathBuf>) -> ExitCode {
@@ -36,16 +36,16 @@ pub fn run(file: Option<PathBuf>) -> ExitCode {
         return ExitCode::FAILURE;
     }
     let code = open_windows(file);
-    // A drawing that waits for the card is not waited for; its files do not stay behind. Nothing is written any more.
+    // A render task may still wait for the GPU. This removes its temporary files and blocks all further writing.
     std::mem::forget(atomic::stop_writing());
     code
 }
 
-/// Opens a window, and another one as long as one has left something for the next.
+/// Opens a window, and another one whenever a window leaves a snapshot behind.
 fn open_windows(file: Option<PathBuf>) -> ExitCode {
     let window_snapshot = WindowSnapshotSlot::default();
     let mut file = file;
-    let mut in_vain = 0;
+    let mut failed_windows = 0;
     loop {
         let opened = Instant::now();
         let file = file.take();
@@ -56,28 +56,28 @@ fn open_windows(file: Option<PathBuf>) -> ExitCode {
                     "error: cannot open a window: {}\n\
                      The editor needs a display. Without one, the command line does the same work: see \
                      upthrust --help.",
-                    without_place(&error.to_string())
+                    without_source_location(&error.to_string())
                 );
                 WindowEnd::NotOpened
             }
-            // What panicked has said so already.
+            // The panic hook has already reported it.
             Err(_) => WindowEnd::Panicked,
         };
-        let has_worked = ended == WindowEnd::Closed && opened.elapsed() >= LONG_LIFE;
-        in_vain = if has_worked { 0 } else { in_vain + 1 };
-        let is_rescued = window_snapshot.borrow().is_some();
-        match after_window(ended, is_rescued, in_vain) {
+        let has_worked = ended == WindowEnd::Closed && opened.elapsed() >= MIN_LIFETIME;
+        failed_windows = if has_worked { 0 } else { failed_windows + 1 };
+        let has_snapshot = window_snapshot.borrow().is_some();
+        match after_window(ended, has_snapshot, failed_windows) {
             AfterWindow::Exit => return ExitCode::SUCCESS,
             AfterWindow::ExitWithFailure => return ExitCode::FAILURE,
             AfterWindow::Reopen => {}
             AfterWindow::SaveRecovered => {
                 if ended != WindowEnd::NotOpened {
                     eprintln!(
-                        "error: the window cannot be kept open; see whether the driver of the graphics card is sound"
+                        "error: the window closed several times in a row; check the driver of the graphics card"
                     );
                 }
                 if let Some(snapshot) = window_snapshot.take() {
-                    leave_for_next_start(snapshot);
+                    save_for_next_start(snapshot);
                 }
                 return ExitCode::FAILURE;
             }
@@ -85,9 +85,10 @@ fn open_windows(file: Option<PathBuf>) -> ExitCode {
     }
 }
 
-/// A window that had to close sooner than this, or at any time by a panic, was opened in vain, and so many of them in a
-/// row are enough. After a panic the event loop has to end once before it begins anew: that too counts as one.
-const LONG_LIFE: Duration = Duration::from_secs(60);
+/// A window that closes by itself within this time, or by a panic at any time, has failed. After so many failures in a row
+/// no other window is opened. A new event loop can only start after the one that panicked has ended once, which counts as a
+/// failure too.
+const MIN_LIFETIME: Duration = Duration::from_secs(60);
 pub(crate) const MAX_FAILED_WINDOWS: u32 = 5;
 
 /// How a window ended.
@@ -98,53 +99,53 @@ pub(crate) enum WindowEnd {
     NotOpened,
 }
 
-/// What comes after a window.
+/// What to do after a window has ended.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum AfterWindow {
     Exit,
     ExitWithFailure,
     Reopen,
-    /// No other window can be opened or kept open: the project that was rescued goes to a file.
+    /// No other window can be opened or kept open: save the projects for the next start.
     SaveRecovered,
 }
 
-pub(crate) fn after_window(ended: WindowEnd, is_rescued: bool, in_vain: u32) -> AfterWindow {
-    match (ended, is_rescued) {
+pub(crate) fn after_window(ended: WindowEnd, has_snapshot: bool, failed_windows: u32) -> AfterWindow {
+    match (ended, has_snapshot) {
         (WindowEnd::Closed, false) => AfterWindow::Exit,
         (WindowEnd::Panicked | WindowEnd::NotOpened, false) => AfterWindow::ExitWithFailure,
         (WindowEnd::NotOpened, true) => AfterWindow::SaveRecovered,
-        (WindowEnd::Closed | WindowEnd::Panicked, true) if in_vain >= MAX_FAILED_WINDOWS => AfterWindow::SaveRecovered,
+        (WindowEnd::Closed | WindowEnd::Panicked, true) if failed_windows >= MAX_FAILED_WINDOWS => AfterWindow::SaveRecovered,
         (WindowEnd::Closed | WindowEnd::Panicked, true) => AfterWindow::Reopen,
     }
 }
 
-/// No window shows the document any more: what is unsaved is offered at the next start, or else lies in files.
-fn leave_for_next_start(snapshot: WindowSnapshot) {
+/// Keeps unsaved projects for recovery at the next start or, failing that, writes them to temporary files.
+fn save_for_next_start(snapshot: WindowSnapshot) {
     let WindowSnapshot { document, autosave, settings, .. } = snapshot;
     let unsaved = document.unsaved();
     if unsaved.is_empty() {
-        eprintln!("Nothing was unsaved.");
+        eprintln!("There were no unsaved changes.");
     } else if autosave
         .is_some_and(|mut autosave| autosave.end(settings.to_json(), Some(unsaved.clone())) && autosave.is_sound())
     {
-        eprintln!("What was not saved will be offered when the editor is started again.");
+        eprintln!("Unsaved changes can be recovered when the editor is started again.");
     } else {
         for Unsaved { file, .. } in unsaved {
             match recovery::write_recovery_copy(&file, &[std::env::temp_dir()]) {
-                Ok(path) => eprintln!("A project as it was is in {}", path.display()),
+                Ok(path) => eprintln!("Unsaved changes were written to {}", path.display()),
                 Err(error) => eprintln!("error: the project could not be written: {error}"),
             }
         }
     }
 }
 
-/// Opens a window, with what could be rescued from the one before, and returns when it is closed.
+/// Opens a window, with the snapshot of the previous one if there is one, and returns when it is closed.
 fn open_window(file: Option<PathBuf>, window_snapshot: &WindowSnapshotSlot) -> eframe::Result {
     let viewport = egui::ViewportBuilder::default()
         .with_title("Upthrust")
         .with_app_id("upthrust")
         .with_icon(icon::icon())
-        .with_inner_size(WINDOW)
+        .with_inner_size(INITIAL_SIZE)
         .with_min_inner_size([640.0, 360.0]);
     let options = eframe::NativeOptions { viewport, ..Default::default() };
     let window_snapshot = window_snapshot.clone();
@@ -161,25 +162,25 @@ fn open_window(file: Option<PathBuf>, window_snapshot: &WindowSnapshotSlot) -> e
     eframe::run_native("upthrust", options, create)
 }
 
-/// What the window library says, without the place in its sources at which it says it.
-fn without_place(message: &str) -> &str {
-    let behind_file = message.rsplit_once(".rs:").and_then(|(_, rest)| rest.split_once(": "));
-    behind_file.map_or(message, |(_, said)| said)
+/// An error message of the windowing library without the source location in front of it.
+fn without_source_location(message: &str) -> &str {
+    let after_file = message.rsplit_once(".rs:").and_then(|(_, rest)| rest.split_once(": "));
+    after_file.map_or(message, |(_, text)| text)
 }
 
-/// Wakes the interface from another thread.
+/// A function that wakes the interface from another thread.
 pub(crate) fn wake_of(ctx: &Context) -> Wake {
     let ctx = ctx.clone();
     Arc::new(move || ctx.request_repaint())
 }
 
-/// What outlives a window that cannot go on.
+/// What the next window takes over from one that cannot continue.
 pub(crate) struct WindowSnapshot {
-    /// Why it cannot, and what was lost with it.
+    /// Why it cannot, and what was lost.
     pub(crate) reason: String,
     pub(crate) document: Document,
     playback: Playback,
-    /// `None`: what was being exported could not be kept.
+    /// `None` where a running export could not be kept.
     exporter: Option<Exporter>,
     selected_step: usize,
     settings: Settings,
@@ -190,40 +191,41 @@ pub(crate) struct WindowSnapshot {
     maximised: Option<View>,
 }
 
+/// Where a window leaves its snapshot for the next one.
 pub(crate) type WindowSnapshotSlot = Rc<RefCell<Option<WindowSnapshot>>>;
 
 /// The state of the native window.
 #[derive(Default)]
 pub(crate) struct WindowState {
-    /// Where the editor's state goes when this window cannot go on; [`run`] opens another window with it.
+    /// Where the snapshot goes when this window cannot continue; [`run`] opens another window with it.
     pub(crate) snapshot: WindowSnapshotSlot,
-    /// Whether the state has gone there.
+    /// Whether the snapshot was taken.
     pub(crate) is_detached: bool,
     /// The title the window has now.
     pub(crate) title: String,
 }
 
 impl App {
-    /// The graphics card has gone, and the window with it.
+    /// Leaves a snapshot for the next window and closes this one: the GPU device was lost.
     pub(crate) fn close_after_device_loss(&mut self, ctx: &Context) {
         self.take_snapshot("the graphics card was lost");
         (self.ui.closing, self.ui.modal) = (true, None);
         ctx.request_repaint();
     }
 
-    /// Puts aside for the next window what cannot be made again.
+    /// Moves everything that cannot be created again into a snapshot.
     fn take_snapshot(&mut self, why: &str) {
         let empty = Document::new(ProjectFile::default());
-        // An export goes on meanwhile, unless nothing can take its place here.
+        // A running export continues, unless no idle exporter can replace it here.
         let (was_exporting, idle) = (self.services.exporter.status().is_some(), Exporter::start(Arc::new(|| {})).ok());
         let mut reason = why.to_string();
         if was_exporting && idle.is_none() {
             reason.push_str("; the export was stopped");
         }
-        // It draws on the card of this window.
+        // A render task uses the device of this window.
         if self.services.render_task.take().is_some() {
             reason
-                .push_str("; the picture or turntable that was being drawn was stopped, and nothing of it was written");
+                .push_str("; the render was stopped and no file was written");
         }
         let snapshot = WindowSnapshot {
             reason,
@@ -242,7 +244,7 @@ impl App {
         self.window.is_detached = true;
     }
 
-    /// Goes on where another window had to stop.
+    /// Continues from the snapshot of another window.
     pub(crate) fn adopt(&mut self, snapshot: WindowSnapshot) {
         let WindowSnapshot { reason, document, playback, exporter, .. } = snapshot;
         let WindowSnapshot { selected_step, settings, autosave, tree, viewport, view_state, maximised, .. } = snapshot;
@@ -255,10 +257,10 @@ impl App {
         self.services.autosave = autosave;
         self.ui.maps.viewport = viewport;
         self.ui.scene.take(view_state);
-        self.show_message(format!("The window had to be opened again, with the document and its history: {reason}"));
+        self.show_message(format!("The window was opened again with the document and its history: {reason}"));
     }
 
-    /// Takes files that are dropped on the window, and asks before unsaved work is lost.
+    /// Opens files that are dropped on the window, asks before closing with unsaved changes, and updates the title.
     pub(crate) fn window_events(&mut self, ctx: &Context) {
         let dropped: Vec<PathBuf> =
             ctx.input(|input| input.raw.dropped_files.iter().map(|file| file.path().to_path_buf()).collect());
@@ -266,7 +268,7 @@ impl App {
             self.services.file_tasks.open(path);
         }
         if ctx.input(|input| input.viewport().close_requested()) && !self.ui.closing {
-            // An export that the user has just cancelled is no reason to stay.
+            // An export that the user has just cancelled does not keep the window open.
             let exporting = self.export_status().is_some_and(|status| !status.is_cancelled || status.waiting > 0);
             let unsaved = self.document.unsaved();
             let reason = match (exporting, !unsaved.is_empty()) {
@@ -294,8 +296,8 @@ impl App {
 }
 
 impl Drop for App {
-    /// What panics while the window is drawn, as its library does where the card goes in the middle of a frame, takes
-    /// the window with it, but not the document.
+    /// Saves the document when a panic closes the window. The windowing library panics where the device is lost in the
+    /// middle of a frame.
     fn drop(&mut self) {
         if std::thread::panicking() && !self.window.is_detached {
             self.take_snapshot("an error in the program, its libraries or the graphics card's driver closed it");
