@@ -9,6 +9,9 @@ pub mod cli;
 pub mod engine;
 pub mod files;
 pub mod project;
-#[cfg(feature = "gui")]
+#[cfg_attr(
+    not(feature = "gui"),
+    allow(dead_code, unused_imports, reason = "the editor moves the camera, the CLI does not")
+)]
 mod scene;
 pub mod worker;

@@ -21,7 +21,7 @@ use crate::app::tasks::settings::{Settings, default_layout};
 use crate::app::tools::fault_tool::FaultTool;
 use crate::app::tools::profile_tool::ProfileTool;
 use crate::app::views::layout::Side;
-use crate::app::views::scene::Scene;
+use crate::app::views::scene::ScenePane;
 use crate::app::views::{Maps, View};
 use crate::app::widgets::parameter::ParameterState;
 use crate::engine::Recipe;
@@ -35,7 +35,7 @@ pub(crate) struct UiState {
     pub(crate) preview: PreviewState,
     pub(crate) layout: Layout,
     pub(crate) maps: Maps,
-    pub(crate) scene: Scene,
+    pub(crate) scene: ScenePane,
     pub(crate) fault_tool: FaultTool,
     pub(crate) profile: ProfileTool,
     pub(crate) texture_panel: TexturePanelState,
@@ -80,7 +80,7 @@ impl UiState {
                 front: Side::Left,
             },
             maps: Maps::default(),
-            scene: Scene::default(),
+            scene: ScenePane::default(),
             fault_tool: FaultTool::default(),
             profile: ProfileTool::default(),
             texture_panel: TexturePanelState::default(),

@@ -72,9 +72,7 @@ fn open_windows(file: Option<PathBuf>) -> ExitCode {
             AfterWindow::Reopen => {}
             AfterWindow::SaveRecovered => {
                 if ended != WindowEnd::NotOpened {
-                    eprintln!(
-                        "error: the window closed several times in a row; check the driver of the graphics card"
-                    );
+                    eprintln!("error: the window closed several times in a row; check the driver of the graphics card");
                 }
                 if let Some(snapshot) = window_snapshot.take() {
                     save_for_next_start(snapshot);
@@ -114,7 +112,9 @@ pub(crate) fn after_window(ended: WindowEnd, has_snapshot: bool, failed_windows:
         (WindowEnd::Closed, false) => AfterWindow::Exit,
         (WindowEnd::Panicked | WindowEnd::NotOpened, false) => AfterWindow::ExitWithFailure,
         (WindowEnd::NotOpened, true) => AfterWindow::SaveRecovered,
-        (WindowEnd::Closed | WindowEnd::Panicked, true) if failed_windows >= MAX_FAILED_WINDOWS => AfterWindow::SaveRecovered,
+        (WindowEnd::Closed | WindowEnd::Panicked, true) if failed_windows >= MAX_FAILED_WINDOWS => {
+            AfterWindow::SaveRecovered
+        }
         (WindowEnd::Closed | WindowEnd::Panicked, true) => AfterWindow::Reopen,
     }
 }
@@ -224,8 +224,7 @@ impl App {
         }
         // A render task uses the device of this window.
         if self.services.render_task.take().is_some() {
-            reason
-                .push_str("; the render was stopped and no file was written");
+            reason.push_str("; the render was stopped and no file was written");
         }
         let snapshot = WindowSnapshot {
             reason,
@@ -256,7 +255,7 @@ impl App {
             (selected_step, settings, tree, maximised);
         self.services.autosave = autosave;
         self.ui.maps.viewport = viewport;
-        self.ui.scene.take(view_state);
+        self.ui.scene.restore(view_state);
         self.show_message(format!("The window was opened again with the document and its history: {reason}"));
     }
 

@@ -146,8 +146,8 @@ pub struct BuildOptions {
     /// The land in km² that drains through a river at the least; a thousandth of the world where not given.
     #[arg(long, value_name = "KM2", requires = "river_lines", value_parser = river_area)]
     pub river_area: Option<f64>,
-    /// Write a picture of the land in 3-D, under the recipe's sun and with the project's water; only in builds with the
-    /// editor. It needs a graphics adapter, a software one will do, but no display.
+    /// Write an image of the terrain in 3-D, under the recipe's sun and with the project's water. It needs a graphics
+    /// adapter, which may be a software renderer, but no display.
     #[arg(long, value_name = "FILE")]
     pub render: Option<PathBuf>,
     /// Pixels of the picture in 3-D.

@@ -1,4 +1,4 @@
-//! The lines of the youngest faults, which glow on the land while it rises.
+//! The lines of the youngest faults, which glow on the terrain during playback.
 
 use crate::engine::fault::Fault;
 use crate::engine::operations::FaultSequence;
@@ -7,28 +7,28 @@ use crate::engine::{Extent, Recipe};
 /// Iterations whose faults glow.
 const ITERATIONS: u32 = 8;
 
-/// The most lines that glow at once: a tree of faults alone may have more than two hundred. The array in common.wgsl
-/// has as many.
-pub(crate) const MOST_LINES: usize = 64;
+/// The most lines that glow at once, which is the length of the array in common.wgsl. A single fault tree may have more
+/// than two hundred.
+pub(crate) const MAX_LINES: usize = 64;
 
-/// A line on the land.
+/// A glowing line on the terrain.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct GlowingFault {
     /// Metres east and south of the north-west corner.
     pub(crate) from_m: [f64; 2],
     pub(crate) to_m: [f64; 2],
-    /// 1 for the youngest, less the older it is.
+    /// 1 for the youngest, less for older ones.
     pub(crate) strength: f32,
 }
 
-/// The lines of the faults that the last iterations up to `position` of the timeline have drawn, youngest first.
+/// The lines of the faults of the last iterations before `position` on the timeline, youngest first.
 pub(crate) fn youngest_faults(recipe: &Recipe, position: u32) -> Vec<GlowingFault> {
     let extent = recipe.world.extent();
     let mut found = Vec::new();
     let mut end = recipe.stack.iter().map(|step| step.iterations()).fold(0, u32::saturating_add).min(position);
     let position = end;
     for (step, done) in recipe.stack.iter().zip(recipe.step_positions(position)).rev() {
-        // What is done of the step ends at `end` of the timeline.
+        // The step's iterations that are done end at `end` on the timeline.
         let begin = end - done;
         let first = (position.saturating_sub(ITERATIONS)).max(begin) - begin + 1;
         if first <= done {
@@ -43,11 +43,11 @@ pub(crate) fn youngest_faults(recipe: &Recipe, position: u32) -> Vec<GlowingFaul
         end = begin;
     }
     found.sort_by(|a, b| b.strength.total_cmp(&a.strength));
-    found.truncate(MOST_LINES);
+    found.truncate(MAX_LINES);
     found
 }
 
-/// The lines of iterations `first` to `last`, each with its iteration.
+/// Calls `found` with the lines of iterations `first` to `last`, each with its iteration.
 fn lines(drawn: FaultSequence, first: u32, last: u32, extent: Extent, found: &mut impl FnMut(u32, [[f64; 2]; 2])) {
     match drawn {
         FaultSequence::Lines(lines) => {
@@ -57,15 +57,15 @@ fn lines(drawn: FaultSequence, first: u32, last: u32, extent: Extent, found: &mu
                 }
             }
         }
-        FaultSequence::Placed(laid) => {
-            for laid in laid.into_iter().filter(|laid| laid.at <= last) {
-                let Fault { point_m: [x, z], normal: [nx, nz], .. } = laid.fault;
-                let ends = match laid.ends {
+        FaultSequence::Placed(placed) => {
+            for placed in placed.into_iter().filter(|placed| placed.at <= last) {
+                let Fault { point_m: [x, z], normal: [nx, nz], .. } = placed.fault;
+                let ends = match placed.ends {
                     Some(ends) => Some([[x, z], [x + nz * ends.length_m, z - nx * ends.length_m]]),
-                    None => fault_line_ends(&laid.fault, extent),
+                    None => fault_line_ends(&placed.fault, extent),
                 };
                 if let Some(ends) = ends {
-                    found(laid.at, ends);
+                    found(placed.at, ends);
                 }
             }
         }
@@ -79,11 +79,12 @@ fn lines(drawn: FaultSequence, first: u32, last: u32, extent: Extent, found: &mu
     }
 }
 
-/// Where a line enters the land and where it leaves it; `None` where it passes by. Its right side is the up side.
+/// Where a fault's line enters the terrain and where it leaves it, so that the uplifted side is on the right; `None`
+/// where it misses the terrain.
 pub(crate) fn fault_line_ends(fault: &Fault, extent: Extent) -> Option<[[f64; 2]; 2]> {
     let Fault { point_m, normal: [nx, nz], .. } = *fault;
     let along = [nz, -nx];
-    let mut stretch = [f64::NEG_INFINITY, f64::INFINITY];
+    let mut interval = [f64::NEG_INFINITY, f64::INFINITY];
     for (axis, side) in [extent.width_m, extent.depth_m].into_iter().enumerate() {
         if along[axis].abs() < 1e-12 {
             if point_m[axis] < 0.0 || point_m[axis] > side {
@@ -91,11 +92,11 @@ pub(crate) fn fault_line_ends(fault: &Fault, extent: Extent) -> Option<[[f64; 2]
             }
         } else {
             let ends = [0.0, side].map(|border| (border - point_m[axis]) / along[axis]);
-            stretch = [stretch[0].max(ends[0].min(ends[1])), stretch[1].min(ends[0].max(ends[1]))];
+            interval = [interval[0].max(ends[0].min(ends[1])), interval[1].min(ends[0].max(ends[1]))];
         }
     }
     let at = |distance: f64| [0, 1].map(|axis| point_m[axis] + distance * along[axis]);
-    (stretch[0] < stretch[1]).then(|| stretch.map(at))
+    (interval[0] < interval[1]).then(|| interval.map(at))
 }
 
 #[cfg(test)]
@@ -116,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn the_youngest_lines_lie_where_the_faults_do_and_fade_with_age() {
+    fn the_lines_are_on_the_youngest_faults_and_fade_with_age() {
         let recipe = recipe();
         let found = youngest_faults(&recipe, 90_000);
         assert_eq!(found.len(), ITERATIONS as usize);
@@ -136,24 +137,24 @@ mod tests {
     }
 
     #[test]
-    fn glowing_goes_on_from_step_to_step_and_trees_have_all_their_lines() {
+    fn the_youngest_faults_span_steps_and_trees_have_all_their_lines() {
         let recipe = recipe();
         let aged = |found: &[GlowingFault], age: u32| {
             let share = 1.0 - age as f32 / ITERATIONS as f32;
             found.iter().filter(|line| line.strength == share * share).count()
         };
-        // Two trees of three segments, and of the plain faults before them those that do not miss the land.
+        // Two trees of three segments, and those of the plain faults before them that do not miss the terrain.
         let found = youngest_faults(&recipe, 100_002);
         assert_eq!([0, 1].map(|age| aged(&found, age)), [3, 3]);
         assert!((7..=2 * 3 + 6).contains(&found.len()), "{}", found.len());
-        // Three laid faults, one an iteration, and three trees.
+        // Three drawn faults, one per iteration, and three trees.
         let all = youngest_faults(&recipe, u32::MAX);
         assert_eq!([0, 1, 2, 3, 4, 5].map(|age| aged(&all, age)), [1, 1, 1, 3, 3, 3]);
         assert!(all.iter().any(|line| line.from_m == [500.0, 2300.0] && (line.to_m[0] - 2600.0).abs() < 1e-6));
     }
 
     #[test]
-    fn a_line_beside_the_land_does_not_glow() {
+    fn a_fault_outside_the_terrain_has_no_line() {
         let fault = |x: f64| Fault {
             point_m: [x, 0.0],
             normal: [1.0, 0.0],

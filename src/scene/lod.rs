@@ -1,20 +1,22 @@
-//! Which parts of the land are drawn how finely.
+//! The level of detail of the terrain's mesh.
 //!
-//! The land is a quadtree of chunks, each a net of [`QUADS`]² quads; a chunk of level l takes every 2^l-th sample. Near
-//! the end of its range a chunk's odd vertices glide to their even neighbours, so that it meets the next coarser one
-//! without a crack and nothing pops (F. Strugar, "Continuous Distance-Dependent Level of Detail for Rendering
-//! Heightmaps", Journal of Graphics, GPU, and Game Tools 14 (4), 2009).
+//! The terrain is a quadtree of chunks, each a mesh of [`QUADS`]² quads; a chunk of level l uses every 2^l-th sample.
+//! Towards the end of its range a chunk's odd vertices move to their even neighbours, so that it meets the next coarser
+//! one without cracks or popping (F. Strugar, "Continuous Distance-Dependent Level of Detail for Rendering Heightmaps",
+//! Journal of Graphics, GPU, and Game Tools 14 (4), 2009).
 
-use super::camera::{Vec3, ViewProjection, dot, plus};
+use glam::Vec3;
+
+use super::projection::ViewProjection;
 
 /// Quads along a side of a chunk.
 pub(crate) const QUADS: u16 = 32;
 
-/// Vertices along a side: one ring more on each side, which is the side of the block at the land's border and nothing
-/// elsewhere.
+/// Vertices along a side, with one more ring around the quads: at the border of the terrain it forms the side of the
+/// block, elsewhere it is degenerate.
 const ROW: u16 = QUADS + 3;
 
-/// The triangles of a chunk.
+/// The triangles of a chunk, as indices of its vertices.
 pub(crate) fn indices() -> Vec<u16> {
     let mut indices = Vec::new();
     for j in 0..ROW - 1 {
@@ -26,45 +28,45 @@ pub(crate) fn indices() -> Vec<u16> {
     indices
 }
 
-/// First column, first row, samples from vertex to vertex, and the distance at which it ends.
+/// A part of the terrain: its first column, first row, samples between vertices, and the distance at which it ends.
 pub(crate) type Chunk = [f32; 4];
 
-/// What is to be divided.
-pub(crate) struct Ground {
+/// A terrain to be divided into chunks.
+pub(crate) struct TerrainLod {
     /// Samples from west to east and from north to south.
     pub(crate) samples: [usize; 2],
-    /// Half the sides in scene units.
-    pub(crate) half: [f32; 2],
-    /// The lowest and the highest point in scene units.
-    pub(crate) heights: [f32; 2],
+    /// Half the width and half the depth, scene units.
+    pub(crate) half_size: [f32; 2],
+    /// The lowest and the highest point, scene units.
+    pub(crate) y_range: [f32; 2],
 }
 
-impl Ground {
-    /// Scene units from sample to sample.
+impl TerrainLod {
+    /// Scene units between samples.
     fn spacing(&self) -> [f32; 2] {
-        [0, 1].map(|axis| 2.0 * self.half[axis] / (self.samples[axis] - 1) as f32)
+        [0, 1].map(|axis| 2.0 * self.half_size[axis] / (self.samples[axis] - 1) as f32)
     }
 
-    /// The chunks that are seen between two heights of the screen, which go from −1 to 1. A quad has about `pixels`
-    /// pixels on a screen whose half is `focal_pixels` focal lengths high.
+    /// The chunks that are visible in a band of the screen, given by its lower and upper edge from −1 to 1. A quad has
+    /// about `quad_px` pixels on a screen whose half is `focal_px` pixels high at a distance of 1.
     pub(crate) fn chunks(
         &self,
         projection: &ViewProjection,
         band: [f32; 2],
-        focal_pixels: f32,
-        pixels: f32,
+        focal_px: f32,
+        quad_px: f32,
     ) -> Vec<Chunk> {
         let spacing = self.spacing()[0].max(self.spacing()[1]);
-        // At 4 chunks and more, what is morphed wholly at the end of a level is not morphed yet in the next one.
-        let reach = (focal_pixels / pixels).max(4.0 * f32::from(QUADS)) * spacing;
+        // From 4 chunks on, the next level is not yet morphed where this one is fully morphed.
+        let reach = (focal_px / quad_px).max(4.0 * f32::from(QUADS)) * spacing;
         let longer = self.samples[0].max(self.samples[1]) - 1;
-        let top = longer.div_ceil(usize::from(QUADS)).next_power_of_two().trailing_zeros();
-        let mut found = Vec::new();
-        self.divide(&Seen::new(projection, band), reach, [0, 0], top, &mut found);
-        found
+        let root_level = longer.div_ceil(usize::from(QUADS)).next_power_of_two().trailing_zeros();
+        let mut chunks = Vec::new();
+        self.divide(&Frustum::new(projection, band), reach, [0, 0], root_level, &mut chunks);
+        chunks
     }
 
-    fn divide(&self, seen: &Seen, reach: f32, [c, r]: [usize; 2], level: u32, found: &mut Vec<Chunk>) {
+    fn divide(&self, frustum: &Frustum, reach: f32, [c, r]: [usize; 2], level: u32, chunks: &mut Vec<Chunk>) {
         let last = self.samples.map(|samples| samples - 1);
         if c >= last[0] || r >= last[1] {
             return;
@@ -72,81 +74,76 @@ impl Ground {
         let step = 1 << level;
         let side = step * usize::from(QUADS);
         let spacing = self.spacing();
-        let at = |axis: usize, sample: usize| sample.min(last[axis]) as f32 * spacing[axis] - self.half[axis];
-        let (low, high) = ([at(0, c), self.heights[0], at(1, r)], [at(0, c + side), self.heights[1], at(1, r + side)]);
-        if !seen.has_any_of(low, high) {
+        let at = |axis: usize, sample: usize| sample.min(last[axis]) as f32 * spacing[axis] - self.half_size[axis];
+        let low = Vec3::new(at(0, c), self.y_range[0], at(1, r));
+        let high = Vec3::new(at(0, c + side), self.y_range[1], at(1, r + side));
+        if !frustum.may_contain(low, high) {
             return;
         }
-        let (eye, share) = seen.stand;
+        let (eye, distance_scale) = frustum.perspective_eye;
         let away = (0..3).map(|axis| (low[axis] - eye[axis]).max(eye[axis] - high[axis]).max(0.0));
-        let distance = share * away.map(|part| part * part).sum::<f32>().sqrt();
+        let distance = distance_scale * away.map(|part| part * part).sum::<f32>().sqrt();
         if level > 0 && distance < reach * (step / 2) as f32 {
             let half = side / 2;
             for [east, south] in [[0, 0], [half, 0], [0, half], [half, half]] {
-                self.divide(seen, reach, [c + east, r + south], level - 1, found);
+                self.divide(frustum, reach, [c + east, r + south], level - 1, chunks);
             }
         } else {
-            found.push([c as f32, r as f32, step as f32, reach * step as f32]);
+            chunks.push([c as f32, r as f32, step as f32, reach * step as f32]);
         }
     }
 }
 
-/// What is on the screen.
-struct Seen {
-    /// Normals of planes, and how far before the eye they lie.
+/// The visible part of space.
+struct Frustum {
+    /// Normals of the planes, and their distances in front of the eye.
     planes: [(Vec3, f32); 5],
     eye: Vec3,
-    stand: (Vec3, f32),
+    perspective_eye: (Vec3, f32),
 }
 
-impl Seen {
+impl Frustum {
     fn new(projection: &ViewProjection, [low, high]: [f32; 2]) -> Self {
-        // Of a point d from the eye, on the screen where −w < d·right < w and low · w < d·up < high · w, with
-        // w = share · d·forward + rest.
-        let [share, rest] = projection.lens;
-        let plane = |times: f32, side: Vec3, sign: f32| {
-            (plus(projection.forward.map(|part| part * share * times), side, sign), rest * times)
-        };
+        // A point d from the eye is visible where −w < d·right < w and low · w < d·up < high · w, with
+        // w = w₀ · d·forward + w₁.
+        let [w0, w1] = projection.w;
+        let plane = |factor: f32, side: Vec3| (projection.forward * w0 * factor + side, w1 * factor);
         let planes = [
-            plane(1.0, [0.0; 3], 0.0),
-            plane(1.0, projection.right, 1.0),
-            plane(1.0, projection.right, -1.0),
-            plane(-low, projection.up, 1.0),
-            plane(high, projection.up, -1.0),
+            plane(1.0, Vec3::ZERO),
+            plane(1.0, projection.right),
+            plane(1.0, -projection.right),
+            plane(-low, projection.up),
+            plane(high, -projection.up),
         ];
-        Self { planes, eye: projection.eye, stand: projection.stand() }
+        Self { planes, eye: projection.eye, perspective_eye: projection.perspective_eye() }
     }
 
-    /// Whether any of a box may be on it.
-    fn has_any_of(&self, low: Vec3, high: Vec3) -> bool {
-        self.planes.iter().all(|(normal, before)| {
+    /// Whether any part of a box may be visible.
+    fn may_contain(&self, low: Vec3, high: Vec3) -> bool {
+        self.planes.iter().all(|(normal, offset)| {
             // The corner farthest along the plane's normal.
-            let corner = std::array::from_fn(|axis| if normal[axis] > 0.0 { high[axis] } else { low[axis] });
-            dot(plus(corner, self.eye, -1.0), *normal) + before > 0.0
+            let corner = Vec3::select(normal.cmpgt(Vec3::ZERO), high, low);
+            (corner - self.eye).dot(*normal) + offset > 0.0
         })
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::camera::Camera;
     use super::*;
+    use crate::scene::camera::Camera;
 
-    fn ground(samples: [usize; 2]) -> Ground {
-        Ground { samples, half: [0.5, 0.5], heights: [0.0, 0.1] }
+    fn terrain(samples: [usize; 2]) -> TerrainLod {
+        TerrainLod { samples, half_size: [0.5, 0.5], y_range: [0.0, 0.1] }
     }
 
     #[test]
     fn chunks_cover_every_quad_once() {
         for (samples, distance) in [([65, 65], 3.0), ([1025, 513], 1.5), ([4097, 4097], 0.3), ([300, 700], 2.0)] {
             let projection = Camera { pitch: 1.5, distance, ..Default::default() }.projection(1.0, |_| f32::MIN);
-            // Wide enough that all is seen.
-            let wide = ViewProjection {
-                right: projection.right.map(|x| x * 1e-3),
-                up: projection.up.map(|y| y * 1e-3),
-                ..projection
-            };
-            let chunks = ground(samples).chunks(&wide, [-1.0, 1.0], 1000.0, 3.0);
+            // So wide that everything is visible.
+            let wide = ViewProjection { right: projection.right * 1e-3, up: projection.up * 1e-3, ..projection };
+            let chunks = terrain(samples).chunks(&wide, [-1.0, 1.0], 1000.0, 3.0);
             let covered: usize = chunks
                 .iter()
                 .map(|&[c, r, step, _]| {
@@ -160,10 +157,10 @@ mod tests {
     }
 
     #[test]
-    fn large_maps_cost_no_more_than_the_screen_needs() {
-        let count = |samples, distance, pixels| {
+    fn large_maps_have_no_more_quads_than_the_screen_needs() {
+        let count = |samples, distance, quad_px| {
             let projection = Camera { distance, ..Default::default() }.projection(1.5, |_| f32::MIN);
-            ground([samples; 2]).chunks(&projection, [-1.0, 1.0], 1500.0, pixels).len() * usize::from(QUADS).pow(2)
+            terrain([samples; 2]).chunks(&projection, [-1.0, 1.0], 1500.0, quad_px).len() * usize::from(QUADS).pow(2)
         };
         let (far, near, software) = (count(4097, 2.0, 2.5), count(4097, 0.05, 2.5), count(4097, 2.0, 8.0));
         assert!(far < 700_000 && near < 700_000 && software < 90_000, "{far}, {near} and {software} quads");
@@ -171,10 +168,10 @@ mod tests {
     }
 
     #[test]
-    fn a_parallel_projection_is_as_fine_everywhere_and_bands_take_their_part_of_it() {
-        let camera = Camera { pitch: 1.2, distance: 2.0, flat: 1.0, ..Default::default() };
+    fn an_orthographic_projection_has_one_level_everywhere_and_bands_contain_their_part() {
+        let camera = Camera { pitch: 1.2, distance: 2.0, orthographic: 1.0, ..Default::default() };
         let projection = camera.projection(1.5, |_| f32::MIN);
-        let chunks = |band| ground([2049; 2]).chunks(&projection, band, 4000.0, 3.0);
+        let chunks = |band| terrain([2049; 2]).chunks(&projection, band, 4000.0, 3.0);
         let all = chunks([-1.0, 1.0]);
         assert!(all.len() > 20 && all.iter().all(|chunk| chunk[2] == all[0][2]), "{all:?}");
         let bands = [[-1.0, -0.5], [-0.5, 0.0], [0.0, 0.5], [0.5, 1.0]].map(chunks);

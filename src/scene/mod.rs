@@ -1,19 +1,26 @@
-//! The land as a place, drawn on a graphics card: a block cut out of it, under the recipe's sun.
+//! The 3-D renderer: a block cut out of the terrain under the recipe's sun, drawn by the GPU.
 //!
-//! No window is needed: the editor shows what is drawn here in its 3-D view, the command line writes it to files. What
-//! can be pressed and dragged stands in `app/scene`.
+//! It needs no window and knows no user interface. The editor paints its 3-D view with it and the command line writes
+//! its images to files. The controls of the 3-D view are in `app/views/scene`.
 
 pub(crate) mod camera;
-mod environment;
+pub(crate) mod environment;
+pub(crate) mod frame;
 mod glow;
 mod gpu;
 mod lod;
+pub(crate) mod offscreen;
 mod params;
+pub(crate) mod projection;
+pub(crate) mod scale;
+mod shading;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use self::glow::{GlowingFault, fault_line_ends, youngest_faults};
+pub(crate) use self::gpu::device::GpuDevice;
+pub(crate) use self::gpu::renderer::SceneRenderer;
 #[cfg(test)]
-pub(crate) use self::gpu::Counts;
-pub(crate) use self::gpu::{Frame, Gpu};
-pub(crate) use self::params::{
-    OffscreenRenderer, RenderParams, ShadingMode, Stand, render_memory_bytes, turntable_paths,
-};
+pub(crate) use self::gpu::renderer::WorkCounts;
+pub(crate) use self::params::RenderParams;
+pub(crate) use self::shading::ShadingMode;

@@ -297,10 +297,10 @@ impl App {
             .ask(DialogRequest { purpose: DialogPurpose::Import { target }, file_name: String::new() });
     }
 
-    /// Looks at the land of the 3-D view in a ready-made way.
-    pub(crate) fn look(&mut self, ctx: &Context, look: CameraPreset) {
+    /// Moves the camera of the 3-D view to a preset.
+    pub(crate) fn look(&mut self, ctx: &Context, preset: CameraPreset) {
         let extent = self.document.project().recipe.world.extent();
-        self.ui.scene.look(look, extent, ctx.input(|input| input.time));
+        self.ui.scene.apply_preset(preset, extent, ctx.input(|input| input.time));
     }
 
     fn scale(&mut self, ctx: &Context, percent: u32) {

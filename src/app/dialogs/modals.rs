@@ -15,7 +15,7 @@ use crate::app::document::Draft;
 use crate::app::document::Unsaved;
 use crate::app::tasks::recovery::RecoveredProject;
 use crate::app::views::scene;
-use crate::app::views::scene::{RenderDialog, RenderTask};
+use crate::app::views::scene::{RenderDialog, RenderDialogResponse, RenderTask};
 use crate::app::widgets::modal;
 use crate::app::{App, commands};
 
@@ -84,14 +84,14 @@ impl App {
                 }
             }
             Modal::Image(window) => match window.ui(ctx) {
-                Some(scene::Decision::ChooseFile { size, frames }) => {
+                Some(RenderDialogResponse::ChooseFile { size, frames }) => {
                     let file_name = self.file_name(".png");
                     self.services
                         .file_dialogs
                         .ask(DialogRequest { purpose: DialogPurpose::Image { size, frames }, file_name });
                     stays = false;
                 }
-                Some(scene::Decision::Close) => stays = false,
+                Some(RenderDialogResponse::Close) => stays = false,
                 None => {}
             },
             Modal::PathField(field) => {

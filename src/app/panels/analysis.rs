@@ -16,7 +16,7 @@ use crate::engine::analysis::Spectrum;
 use crate::engine::landforms::{Landform, Metric};
 use crate::engine::parameters::Band;
 use crate::project::ViewSettings;
-use crate::scene::camera::round_length;
+use crate::scene::scale::round_length;
 use crate::worker::{
     Analyser, AnalysisRequest, AnalysisResult, JobError, LandformStats, Preview, SLOPE_BIN_DEG, Slopes, Wake,
 };

@@ -22,7 +22,7 @@ use crate::engine::parameters::{Band, FileName, TextureName};
 use crate::engine::recipe::Blend;
 use crate::engine::{Recipe, Step};
 use crate::project::{PROJECT_SUFFIX, Project, ProjectFile};
-use crate::scene::turntable_paths;
+use crate::scene::offscreen::turntable_paths;
 use crate::worker::{ExportOutcome, JobError};
 
 /// How often it is looked which recent files are there, while a menu is open, seconds.
@@ -283,8 +283,8 @@ impl App {
             self.show_error("another picture is being drawn; wait for it, or cancel it, and choose again");
             return;
         }
-        let begun = self.ui.scene.model(size).and_then(|model| {
-            let started = RenderTask::start(model, size, frames, path, self.services.wake.clone());
+        let begun = self.ui.scene.render_source(size).and_then(|source| {
+            let started = RenderTask::start(source, size, frames, path, self.services.wake.clone());
             started.map_err(|error| format!("the picture cannot be drawn: {error}"))
         });
         match begun {

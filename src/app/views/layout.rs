@@ -19,8 +19,7 @@ use crate::app::tasks::settings::Settings;
 use crate::app::tools::fault_tool::{Bench, FaultTool};
 use crate::app::tools::profile_tool::ProfileTool;
 use crate::app::views::map_style::legend_ui;
-use crate::app::views::scene;
-use crate::app::views::scene::Scene;
+use crate::app::views::scene::{SceneContext, ScenePane};
 use crate::app::views::{Freshness, Maps, View};
 use crate::app::widgets::theme;
 use crate::app::{App, panels};
@@ -297,7 +296,7 @@ fn on_map(view: View) -> [Command; 5] {
 struct Panes<'a> {
     maps: &'a mut Maps,
     texture_panel: &'a mut TexturePanelState,
-    scene: &'a mut Scene,
+    scene: &'a mut ScenePane,
     recipe: &'a mut Recipe,
     selected_step: &'a mut usize,
     fault_tool: &'a mut FaultTool,
@@ -358,17 +357,18 @@ impl Panes<'_> {
                 }
             }
             View::Scene => {
-                let mut around = scene::Around {
+                let context = SceneContext {
                     extent,
                     light: &self.recipe.light,
-                    water_m: self.water_m,
-                    crosshair_m: &mut self.maps.crosshair_m,
+                    water_m: *self.water_m,
+                    crosshair_m: self.maps.crosshair_m,
                     freshness: self.freshness,
                     is_playing: self.is_playing,
                     glow: &glow,
                 };
-                let response = self.scene.ui(ui, &mut around);
-                response.context_menu(|ui| self.commands.extend(menus::context_ui(ui, &ON_SCENE)));
+                let shown = self.scene.ui(ui, &context);
+                (*self.water_m, self.maps.crosshair_m) = (shown.water_m, shown.crosshair_m);
+                shown.response.context_menu(|ui| self.commands.extend(menus::context_ui(ui, &ON_SCENE)));
             }
         }
         if let Some(text) = &self.before {

@@ -18,7 +18,7 @@ use crate::app::widgets::theme::{Colours, colours};
 use crate::app::widgets::{arrow_keys, zoom_keys};
 use crate::engine::{Extent, Heightfield, Image};
 use crate::scene::GlowingFault;
-use crate::scene::camera::round_length;
+use crate::scene::scale::round_length;
 use crate::worker::Preview;
 
 /// A way to look at the land.

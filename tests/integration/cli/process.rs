@@ -89,5 +89,4 @@ fn a_build_without_the_editor_names_its_commands() {
         return;
     }
     Sandbox::new().fail("", 1, "build, presets, operations");
-    Sandbox::new().fail("build preset:canyon --render land.png", 1, "--render is not in this build");
 }

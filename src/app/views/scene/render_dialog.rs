@@ -1,53 +1,53 @@
-//! The window in which one says how large a picture of the view is to be, or how many pictures all around it.
+//! The dialog for the size of a rendered image of the 3-D view, or for a turntable.
 
 use egui::{Context, DragValue};
 
 use crate::app::widgets::modal;
 use crate::files::texture::{RENDER_SIDES, TURNTABLE_FRAMES};
 
-/// Sizes that people ask for.
+/// Common sizes.
 const SIZES: [([u32; 2], &str); 4] =
     [([1920, 1080], "Full HD"), ([2560, 1440], "QHD"), ([3840, 2160], "4K"), ([2048, 2048], "Square")];
 
-/// What the user wants of the window.
+/// What the user chose in the dialog.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Decision {
+pub(crate) enum RenderDialogResponse {
     ChooseFile {
         size: [u32; 2],
-        /// How many pictures all around the land; `None`: one, as the view is.
+        /// The images of a turntable; `None` for a single image of the view.
         frames: Option<u32>,
     },
     Close,
 }
 
-/// The window.
+/// The dialog.
 pub(crate) struct RenderDialog {
     size: [u32; 2],
     frames: Option<u32>,
 }
 
 impl RenderDialog {
-    /// For one picture.
+    /// For a single image.
     pub(crate) fn single() -> Self {
         Self { size: SIZES[0].0, frames: None }
     }
 
-    /// For pictures all around the land.
+    /// For a turntable.
     pub(crate) fn turntable() -> Self {
         Self { size: SIZES[0].0, frames: Some(72) }
     }
 
-    /// Draws it; `Some` once the user has decided.
-    pub(crate) fn ui(&mut self, ctx: &Context) -> Option<Decision> {
-        let mut decision = None;
-        let modal = modal("picture", ctx).show(ctx, |ui| {
+    /// Draws the dialog; returns `Some` once the user has decided.
+    pub(crate) fn ui(&mut self, ctx: &Context) -> Option<RenderDialogResponse> {
+        let mut result = None;
+        let modal = modal("render", ctx).show(ctx, |ui| {
             ui.set_width(360.0);
             if self.frames.is_some() {
                 ui.heading("Turntable of the 3-D view");
-                ui.weak("Once around the whole land, beginning with the direction of the view, in numbered files.");
+                ui.weak("Numbered images once around the terrain, beginning with the direction of the view.");
             } else {
-                ui.heading("Picture of the 3-D view");
-                ui.weak("As the view looks now, without its controls.");
+                ui.heading("Image of the 3-D view");
+                ui.weak("The view as it is now, without its controls.");
             }
             ui.add_space(8.0);
             ui.horizontal(|ui| {
@@ -76,14 +76,14 @@ impl RenderDialog {
                 |_| {},
                 |ui| {
                     if ui.button("Choose where…").clicked() {
-                        decision = Some(Decision::ChooseFile { size: self.size, frames: self.frames });
+                        result = Some(RenderDialogResponse::ChooseFile { size: self.size, frames: self.frames });
                     }
                     if ui.button("Cancel").clicked() {
-                        decision = Some(Decision::Close);
+                        result = Some(RenderDialogResponse::Close);
                     }
                 },
             );
         });
-        decision.or_else(|| modal.should_close().then_some(Decision::Close))
+        result.or_else(|| modal.should_close().then_some(RenderDialogResponse::Close))
     }
 }

@@ -1,4 +1,4 @@
-// What is worked out once for a land: how steep it is, and how much of the sun and of the sky it sees.
+// Computed once per terrain: its slopes, and how much of the sun and of the sky each place sees.
 
 @group(1) @binding(0) var heights: texture_2d<f32>;
 
@@ -11,7 +11,7 @@ fn height(at: vec2i) -> f32 {
     return textureLoad(heights, clamp(at, vec2i(0), vec2i(textureDimensions(heights)) - 1), 0).x;
 }
 
-// The height at a place in samples, bilinear.
+// The height at a place in samples, interpolated bilinearly.
 fn height_between(at: vec2f) -> f32 {
     let first = vec2i(floor(at));
     let f = at - floor(at);
@@ -20,9 +20,9 @@ fn height_between(at: vec2f) -> f32 {
     return mix(top, bottom, f.y);
 }
 
-// Metres from sample to sample.
+// Metres between samples.
 fn spacing_m() -> vec2f {
-    return 2.0 * scene.land.xy * scene.heights.z / (vec2f(textureDimensions(heights)) - 1.0);
+    return 2.0 * scene.terrain.xy * scene.heights.z / (vec2f(textureDimensions(heights)) - 1.0);
 }
 
 // The gradient in metres per metre, eastward and southward: central differences, one-sided at the border.
@@ -41,7 +41,7 @@ fn slopes(@builtin(position) pixel: vec4f) -> @location(0) vec4f {
     return vec4f(rise / run, 0.0, 0.0);
 }
 
-// Looks towards the sun, and in each direction towards the sky.
+// Steps of the ray towards the sun, and of each ray towards the horizon.
 override SUN_STEPS: i32 = 64;
 override SKY_STEPS: i32 = 8;
 
@@ -49,46 +49,46 @@ override SKY_STEPS: i32 = 8;
 fn light(@builtin(position) pixel: vec4f) -> @location(0) vec4f {
     let size = vec2f(textureDimensions(heights));
     let spacing = spacing_m();
-    // The target's texels lie like the samples, corners on corners.
+    // The corner texels of the target are on the corner samples.
     let target_size = scene.grid.xy;
     let at = (pixel.xy - 0.5) / (target_size - 1.0) * (size - 1.0);
-    let exaggeration = scene.land.z * scene.heights.z;
-    let own = height_between(at);
+    let exaggeration = scene.terrain.z * scene.heights.z;
+    let height_m = height_between(at);
 
-    // How high the land rises towards the sun, as a tangent.
+    // The horizon towards the sun, as a tangent.
     let level = max(length(scene.sun.xz), 1e-4);
     let towards = scene.sun.xz / level / spacing;
     let steep = scene.sun.y / level;
     let shortest = min(spacing.x, spacing.y);
-    let highest = scene.heights.y / scene.land.z;
-    let reach = min((highest - own) * exaggeration / max(steep, 0.01), length(size * spacing));
+    let highest = scene.heights.y / scene.terrain.z;
+    let reach = min((highest - height_m) * exaggeration / max(steep, 0.01), length(size * spacing));
     let first = shortest * 0.8;
     let steps = f32(SUN_STEPS);
     let growth = max(reach - first * steps, 0.0) / (steps * steps);
     var horizon = -10.0;
     for (var i = 1; i <= SUN_STEPS; i++) {
-        let way = first * f32(i) + growth * f32(i * i);
-        let there = at + towards * way;
-        if way > reach + first || any(there < vec2f(0.0)) || any(there > size - 1.0) {
+        let distance_m = first * f32(i) + growth * f32(i * i);
+        let place = at + towards * distance_m;
+        if distance_m > reach + first || any(place < vec2f(0.0)) || any(place > size - 1.0) {
             break;
         }
-        horizon = max(horizon, (height_between(there) - own) * exaggeration / way);
+        horizon = max(horizon, (height_between(place) - height_m) * exaggeration / distance_m);
     }
-    let soft = max(scene.sun_colour.w, 0.012);
-    let sun = 1.0 - smoothstep(-soft, soft, horizon - steep);
+    let softness = max(scene.sun_colour.w, 0.012);
+    let sun = 1.0 - smoothstep(-softness, softness, horizon - steep);
 
-    // How much of the sky is hidden, as far as a tenth of the land away: eight ways.
-    let far = 0.10 * max(size.x * spacing.x, size.y * spacing.y);
+    // The share of the sky that is hidden within a tenth of the terrain, in eight directions.
+    let radius = 0.10 * max(size.x * spacing.x, size.y * spacing.y);
     var hidden = 0.0;
     for (var k = 0; k < 8; k++) {
         let angle = (f32(k) + 0.5 * f32((i32(pixel.x) + i32(pixel.y)) & 1)) * (PI / 4.0);
-        let side = vec2f(cos(angle), sin(angle)) / spacing;
+        let direction = vec2f(cos(angle), sin(angle)) / spacing;
         var rise = 0.0;
         for (var i = 1; i <= SKY_STEPS; i++) {
             let share = f32(i) / f32(SKY_STEPS);
-            let way = max(far * share * share, shortest * f32(i));
-            let there = at + side * way;
-            rise = max(rise, (height(vec2i(round(there))) - own) * exaggeration / way);
+            let distance_m = max(radius * share * share, shortest * f32(i));
+            let place = at + direction * distance_m;
+            rise = max(rise, (height(vec2i(round(place))) - height_m) * exaggeration / distance_m);
         }
         // The sine of the horizon's angle.
         hidden += rise * inverseSqrt(1.0 + rise * rise);

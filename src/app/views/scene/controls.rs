@@ -1,0 +1,112 @@
+//! The controls of the 3-D view: shading, exaggeration, glowing faults, water and camera presets.
+
+use egui::{Align, ComboBox, DragValue, Layout, Rect, Role, Sense, Ui, UiBuilder, Vec2, WidgetInfo};
+use egui_material_icons::MaterialIcon;
+use egui_material_icons::icons::{
+    ICON_BOLT, ICON_FILTER_CENTER_FOCUS, ICON_HEIGHT, ICON_LANDSCAPE, ICON_MAP, ICON_VIEW_IN_AR, ICON_WATER,
+};
+
+use crate::app::commands::Command;
+use crate::app::views::plate;
+use crate::app::views::scene::navigation::CameraPreset;
+use crate::app::views::scene::overlay::paint_compass;
+use crate::app::widgets::icon_button;
+use crate::app::widgets::theme::colours;
+use crate::scene::ShadingMode;
+
+/// What the controls change.
+#[derive(PartialEq)]
+pub(super) struct Settings {
+    pub(super) shading: ShadingMode,
+    pub(super) exaggeration: f32,
+    pub(super) shows_glow: bool,
+    /// The water level, metres, if there is water.
+    pub(super) water_m: Option<f64>,
+}
+
+/// Draws the controls into the upper left corner of the pane. `range_m` is the height range of the terrain and
+/// `default_water_m` the level of new water; `focuses_water` gives the water level the keyboard focus.
+pub(super) fn controls_ui(
+    ui: &mut Ui,
+    pane: Rect,
+    settings: &mut Settings,
+    range_m: [f32; 2],
+    default_water_m: f64,
+    focuses_water: bool,
+) {
+    let place = Rect::from_min_size(pane.min + Vec2::splat(8.0), Vec2::new(pane.width() - 16.0, 20.0));
+    let mut corner = ui.new_child(UiBuilder::new().max_rect(place).layout(Layout::left_to_right(Align::Center)));
+    let ui = &mut corner;
+    ui.spacing_mut().item_spacing.x = 6.0;
+    let shading = &mut settings.shading;
+    let combo = ComboBox::from_id_salt("shading").selected_text(shading.label()).width(124.0).show_ui(ui, |ui| {
+        for mode in ShadingMode::ALL {
+            ui.selectable_value(shading, mode, mode.label()).on_hover_text(mode.tooltip());
+        }
+    });
+    combo.response.widget_info(|| WidgetInfo::labeled(Role::ComboBox, true, "Shading of the 3-D view"));
+    let value = DragValue::new(&mut settings.exaggeration)
+        .range(0.1..=10.0)
+        .speed(0.01)
+        .max_decimals(2)
+        .min_decimals(1)
+        .prefix(format!("{} × ", ICON_HEIGHT.codepoint));
+    let response = ui.add(value).on_hover_text("Vertical exaggeration of the 3-D view");
+    response.widget_info(|| WidgetInfo::labeled(Role::SpinButton, true, "Vertical exaggeration"));
+    let tooltip = "Recent faults glow during playback";
+    settings.shows_glow ^= toggled(ui, settings.shows_glow, ICON_BOLT, "Glowing faults", tooltip);
+    let is_wet = settings.water_m.is_some();
+    let tooltip = if is_wet { "Drain the water" } else { "Fill with water" };
+    if toggled(ui, is_wet, ICON_WATER, "Water", tooltip) {
+        settings.water_m = (!is_wet).then_some(default_water_m);
+    }
+    if let Some(level) = &mut settings.water_m {
+        let speed = f64::from((range_m[1] - range_m[0]).max(10.0)) / 800.0;
+        let value = DragValue::new(level).speed(speed).range(-20_000.0..=100_000.0).max_decimals(1).suffix(" m");
+        // Typing a number is one edit, not one for each digit.
+        let response = ui.add(value.update_while_editing(false)).on_hover_text("Water level");
+        response.widget_info(|| WidgetInfo::labeled(Role::SpinButton, true, "Water level"));
+        if focuses_water {
+            response.request_focus();
+        }
+    }
+}
+
+/// A toggle button; returns whether it was clicked.
+fn toggled(ui: &mut Ui, is_on: bool, icon: MaterialIcon, label: &str, tooltip: &str) -> bool {
+    let button = egui::Button::selectable(is_on, icon.rich_text().size(14.0)).min_size(Vec2::splat(20.0));
+    let response = ui.add(button.frame_when_inactive(true)).on_hover_text(tooltip);
+    response.widget_info(|| WidgetInfo::selected(Role::Button, true, is_on, label));
+    response.clicked()
+}
+
+/// Draws the camera presets and the compass into the lower right corner. Returns the chosen preset and the place that the
+/// buttons take.
+pub(super) fn presets_ui(ui: &mut Ui, pane: Rect, azimuth: f32) -> (Option<CameraPreset>, Rect) {
+    let centre = pane.right_bottom() - Vec2::splat(28.0);
+    let dial = Rect::from_center_size(centre, Vec2::splat(36.0));
+    let response = ui.interact(dial, ui.scope_id().with("north"), Sense::click()).on_hover_text("Turn north up");
+    response.widget_info(|| WidgetInfo::labeled(Role::Button, true, "Turn north up"));
+    let mut chosen = response.clicked().then_some(CameraPreset::North);
+    let colours = colours(ui);
+    paint_compass(&ui.painter().with_clip_rect(pane), centre, azimuth, &colours);
+    let presets = [
+        (ICON_FILTER_CENTER_FOCUS, Command::FrameViews, CameraPreset::Framed),
+        (ICON_VIEW_IN_AR, Command::ViewThreeQuarter, CameraPreset::ThreeQuarter),
+        (ICON_MAP, Command::ViewFromAbove, CameraPreset::FromAbove),
+        (ICON_LANDSCAPE, Command::ViewFromSide, CameraPreset::FromTheSide),
+    ];
+    let width = 34.0 * presets.len() as f32 + 2.0;
+    let place =
+        Rect::from_min_max(dial.left_top() + Vec2::new(-8.0 - width, 6.0), dial.left_bottom() - Vec2::new(8.0, 6.0));
+    plate(ui.painter(), place, &colours);
+    let mut row = ui.new_child(UiBuilder::new().max_rect(place).layout(Layout::left_to_right(Align::Center)));
+    row.spacing_mut().item_spacing.x = 2.0;
+    row.add_space(2.0);
+    for (icon, command, preset) in presets {
+        if icon_button(&mut row, icon, &command.tooltip(ui)).clicked() {
+            chosen = Some(preset);
+        }
+    }
+    (chosen, place.union(dial))
+}

@@ -1,0 +1,74 @@
+//! The GPU device, and errors as values.
+
+use std::future::Future;
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
+
+/// A device with its queue.
+#[derive(Clone)]
+pub(crate) struct GpuDevice {
+    pub(crate) device: wgpu::Device,
+    pub(crate) queue: wgpu::Queue,
+    /// Whether the CPU does the work of the GPU.
+    pub(crate) is_software: bool,
+}
+
+impl GpuDevice {
+    /// Wraps a device that is already in use, for example by a window.
+    pub(crate) fn new(adapter: &wgpu::Adapter, device: &wgpu::Device, queue: &wgpu::Queue) -> Self {
+        let is_software = adapter.get_info().device_type == wgpu::DeviceType::Cpu;
+        Self { device: device.clone(), queue: queue.clone(), is_software }
+    }
+
+    /// Opens the best adapter of the system, which may be a software renderer. The variables WGPU_BACKEND and
+    /// WGPU_POWER_PREF choose another one, as in the editor.
+    pub(crate) fn request() -> Result<Self, String> {
+        const NOT_FOUND: &str = "no graphics adapter was found";
+        let instance = wgpu::Instance::new(wgpu::InstanceDescriptor {
+            backends: wgpu::Backends::from_env().unwrap_or(wgpu::Backends::PRIMARY | wgpu::Backends::GL),
+            flags: wgpu::InstanceFlags::from_build_config().with_env(),
+            backend_options: wgpu::BackendOptions::from_env_or_default(),
+            memory_budget_thresholds: wgpu::MemoryBudgetThresholds::default(),
+            display: None,
+        });
+        let adapter = ready(instance.request_adapter(&wgpu::RequestAdapterOptions {
+            power_preference: wgpu::PowerPreference::from_env().unwrap_or(wgpu::PowerPreference::HighPerformance),
+            ..Default::default()
+        }));
+        let adapter = adapter.ok_or(NOT_FOUND)?.map_err(|error| format!("{NOT_FOUND} that can draw: {error}"))?;
+        // OpenGL has fewer guarantees than the other backends, and the renderer needs no more than WebGL 2.
+        let limits = match adapter.get_info().backend {
+            wgpu::Backend::Gl => wgpu::Limits::downlevel_webgl2_defaults(),
+            _ => wgpu::Limits::default(),
+        };
+        let device = ready(adapter.request_device(&wgpu::DeviceDescriptor {
+            label: Some("scene"),
+            required_limits: wgpu::Limits { max_texture_dimension_2d: 8192, ..limits },
+            ..Default::default()
+        }));
+        let (device, queue) =
+            device.ok_or(NOT_FOUND)?.map_err(|error| format!("{NOT_FOUND} that can draw: {error}"))?;
+        Ok(Self::new(&adapter, &device, &queue))
+    }
+}
+
+/// The value of a future that is ready at once, as those of the native backends are.
+fn ready<T>(future: impl Future<Output = T>) -> Option<T> {
+    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(value) => Some(value),
+        Poll::Pending => None,
+    }
+}
+
+/// Runs work on the device and returns the first error that the device reports for it.
+pub(super) fn checked<T>(device: &wgpu::Device, work: impl FnOnce() -> T) -> Result<T, String> {
+    let filters = [wgpu::ErrorFilter::OutOfMemory, wgpu::ErrorFilter::Validation, wgpu::ErrorFilter::Internal];
+    let [memory, validation, internal] = filters.map(|filter| device.push_error_scope(filter));
+    let value = work();
+    // Scopes must end in reverse order.
+    let errors = [internal.pop(), validation.pop(), memory.pop()].map(|error| ready(error).flatten());
+    match errors.into_iter().flatten().next() {
+        Some(error) => Err(error.to_string()),
+        None => Ok(value),
+    }
+}

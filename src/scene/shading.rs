@@ -1,0 +1,49 @@
+//! The ways to colour the surface in 3-D.
+
+use crate::engine::ramp::{self, Ramp};
+
+/// How the surface is coloured. The discriminants are the cases in terrain.wgsl.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum ShadingMode {
+    /// As the texture view shows it.
+    #[default]
+    Texture,
+    Clay,
+    Elevation,
+    Slope,
+    /// The triangles that are drawn.
+    Wireframe,
+}
+
+impl ShadingMode {
+    pub(crate) const ALL: [Self; 5] = [Self::Texture, Self::Clay, Self::Elevation, Self::Slope, Self::Wireframe];
+
+    pub(crate) fn label(self) -> &'static str {
+        match self {
+            Self::Texture => "Texture",
+            Self::Clay => "Clay",
+            Self::Elevation => "Elevation",
+            Self::Slope => "Slope",
+            Self::Wireframe => "Wireframe",
+        }
+    }
+
+    pub(crate) fn tooltip(self) -> &'static str {
+        match self {
+            Self::Texture => "What the texture view shows: the materials or the weight of one terrain type",
+            Self::Clay => "White clay: the shape without its colours",
+            Self::Elevation => "From green lowlands to white summits",
+            Self::Slope => "From green for walkable slopes to red for 45° and steeper",
+            Self::Wireframe => "The triangles that are drawn; distant ones are coarser",
+        }
+    }
+
+    /// The colour ramp of a mode that shows a number: the share of the height range, or the slope in degrees.
+    pub(crate) fn ramp(self) -> Option<&'static Ramp> {
+        match self {
+            Self::Elevation => Some(&ramp::ELEVATION),
+            Self::Slope => Some(&ramp::SLOPE),
+            Self::Texture | Self::Clay | Self::Wireframe => None,
+        }
+    }
+}
