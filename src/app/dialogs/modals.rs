@@ -14,7 +14,6 @@ use crate::app::dialogs::save_preset::SavePresetDialog;
 use crate::app::document::Draft;
 use crate::app::document::Unsaved;
 use crate::app::tasks::recovery::RecoveredProject;
-use crate::app::views::scene;
 use crate::app::views::scene::{RenderDialog, RenderDialogResponse, RenderTask};
 use crate::app::widgets::modal;
 use crate::app::{App, commands};

@@ -14,8 +14,8 @@ struct Vertex {
 
 // The distance as lod.rs measures it: heights count only above and below the whole terrain.
 fn distance_to(place: vec2f) -> f32 {
-    let beside = max(max(scene.terrain.w - scene.perspective_eye.y, scene.perspective_eye.y - scene.heights.y), 0.0);
-    return length(vec3f(place.x - scene.perspective_eye.x, beside, place.y - scene.perspective_eye.z)) * scene.perspective_eye.w;
+    let vertical = max(max(scene.terrain.w - scene.perspective_eye.y, scene.perspective_eye.y - scene.heights.y), 0.0);
+    return length(vec3f(place.x - scene.perspective_eye.x, vertical, place.y - scene.perspective_eye.z)) * scene.perspective_eye.w;
 }
 
 // A vertex of a chunk, which is given by its first column and row, samples between vertices, and the distance at which it
@@ -138,13 +138,13 @@ fn with_glow(colour: vec3f, place: vec2f, across: vec2f, down: vec2f) -> vec3f {
 
 @fragment
 fn fragment(in: Vertex) -> @location(0) vec4f {
-    let beside = dpdx(in.point);
-    let below = dpdy(in.point);
-    let across = cross(beside, below);
+    let dx = dpdx(in.point);
+    let dy = dpdy(in.point);
+    let face_normal = cross(dx, dy);
     let edge = edges(in.mesh);
     let shading = i32(scene.grid.w);
     // Metres per pixel, along the surface.
-    let pixel_m = max(length(beside), length(below)) * scene.heights.z;
+    let pixel_m = max(length(dx), length(dy)) * scene.heights.z;
     let sample_m = 2.0 * max(scene.terrain.x / (scene.grid.x - 1.0), scene.terrain.y / (scene.grid.y - 1.0)) * scene.heights.z;
     var fine = vec4f(0.0);
     if pixel_m < sample_m && shading < 2 && in.side < 1e-5 && scene.right.w > 0.0 {
@@ -166,7 +166,7 @@ fn fragment(in: Vertex) -> @location(0) vec4f {
     }
     var colour: vec3f;
     if in.side > 1e-5 {
-        let facing = select(across, -across, dot(across, view_vector(in.point)) > 0.0);
+        let facing = select(face_normal, -face_normal, dot(face_normal, view_vector(in.point)) > 0.0);
         let normal = normalize(facing + vec3f(0.0, 1e-12, 0.0));
         let cut = strata(in.point, in.samples);
         // Some ambient light, so that the side in the shade is visible too.
@@ -197,7 +197,7 @@ fn fragment(in: Vertex) -> @location(0) vec4f {
                 }
             }
         }
-        colour = with_glow(colour, in.point.xz, beside.xz, below.xz);
+        colour = with_glow(colour, in.point.xz, dx.xz, dy.xz);
         if shading == 2 || shading == 3 {
             // Exactly the colours of the legend.
             return encoded(colour, in.position.xy);

@@ -172,7 +172,7 @@ impl ScenePane {
             | TextureView::Weight(_)
             | TextureView::Humidity
             | TextureView::Shade => false,
-            TextureView::Alone(_) | TextureView::Uncovered => true,
+            TextureView::Solo(_) | TextureView::Uncovered => true,
         };
         let is_same = self.shown.as_ref().is_some_and(|shown| Arc::ptr_eq(&shown.terrain, &preview.terrain));
         if !is_same {
