@@ -83,9 +83,9 @@ fn open_windows(file: Option<PathBuf>) -> ExitCode {
     }
 }
 
-/// A window that closes by itself within this time, or by a panic at any time, has failed. After so many failures in a row
-/// no other window is opened. A new event loop can only start after the one that panicked has ended once, which counts as a
-/// failure too.
+/// A window that closes by itself within this time, or by a panic at any time, has failed. After so many failures in a
+/// row no other window is opened. A new event loop can only start after the one that panicked has ended once, which
+/// counts as a failure too.
 const MIN_LIFETIME: Duration = Duration::from_secs(60);
 pub(crate) const MAX_FAILED_WINDOWS: u32 = 5;
 

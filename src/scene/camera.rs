@@ -19,8 +19,8 @@ const DISTANCE_RANGE: [f32; 2] = [0.004, 12.0];
 /// How far away a point on the ground may be to be dragged.
 const MAX_PAN_DEPTH: f32 = 12.0;
 
-/// The near plane of a perspective as a share of the distance. Any projection shows at most `DEPTH_REACH` in front of the
-/// pivot and as much behind it, which is far beyond any terrain.
+/// The near plane of a perspective as a share of the distance. Any projection shows at most `DEPTH_REACH` in front of
+/// the pivot and as much behind it, which is far beyond any terrain.
 const NEAR: f32 = 0.02;
 const DEPTH_REACH: f32 = 20.0;
 
@@ -174,8 +174,8 @@ impl Camera {
         self.orthographic = (self.orthographic - drag.length() * ORTHOGRAPHIC_LOSS).max(0.0);
     }
 
-    /// Moves so that a grabbed point comes to lie under a ray: along the ground, or in an orthographic projection, which
-    /// may look along the ground, parallel to the image.
+    /// Moves so that a grabbed point comes to lie under a ray: along the ground, or in an orthographic projection,
+    /// which may look along the ground, parallel to the image.
     pub(crate) fn pan(&mut self, grabbed: Vec3, ray: Ray) {
         if self.orthographic == 1.0 {
             let [.., forward] = self.directions();

@@ -31,8 +31,8 @@ pub(crate) struct Environment {
     pub(crate) is_lit: bool,
 }
 
-/// Colours of the air in a theme, in sRGB. They are muted so that the terrain is the only colourful thing; a dark window
-/// has a dusky sky.
+/// Colours of the air in a theme, in sRGB. They are muted so that the terrain is the only colourful thing; a dark
+/// window has a dusky sky.
 struct SkyColours {
     zenith: [u8; 3],
     horizon: [u8; 3],
@@ -49,8 +49,8 @@ const LIGHT_THEME: SkyColours =
 /// The tint of skylight, as bright as white.
 const SKY_TINT: [f32; 3] = [0.88, 1.0, 1.3];
 
-/// How much brighter the terrain is lit than in the texture view. Occlusion and cast shadows, which that view leaves out
-/// by default, take as much away again, so that both show the terrain equally bright.
+/// How much brighter the terrain is lit than in the texture view. Occlusion and cast shadows, which that view leaves
+/// out by default, take as much away again, so that both show the terrain equally bright.
 const EXPOSURE: f32 = 1.1;
 
 fn linear(colour: [u8; 3]) -> [f32; 3] {
@@ -78,8 +78,8 @@ impl Environment {
         let ambient = coloured(light.ambient_colour, SKY_TINT).map(|part| part * light.ambient as f32 * EXPOSURE);
         let day = smoothstep(-0.05, 0.35, y);
         let dimmed = |colour: [u8; 3]| linear(colour).map(|part| part * (0.55 + 0.45 * day));
-        // The distance at which haze hides two thirds: a veil over the far side of the block, and over everything behind
-        // the pivot in close-ups.
+        // The distance at which haze hides two thirds: a veil over the far side of the block, and over everything
+        // behind the pivot in close-ups.
         let clear = 1.5 + 1.35 * distance;
         Self {
             sun: [x, y, z, light.direct as f32 * EXPOSURE],

@@ -22,8 +22,8 @@ impl Ray {
 
 /// What a camera sees: the projection, the same on the CPU and in the shaders.
 ///
-/// A point at offset d from the eye has the screen coordinates (d·right, d·up) / (w₀ d·forward + w₁), from −1 to 1, x to
-/// the right and y up. A perspective has w = (1, 0), an orthographic projection w = (0, distance of the pivot). In
+/// A point at offset d from the eye has the screen coordinates (d·right, d·up) / (w₀ d·forward + w₁), from −1 to 1, x
+/// to the right and y up. A perspective has w = (1, 0), an orthographic projection w = (0, distance of the pivot). In
 /// between lies the perspective of an eye farther back with a longer focal length.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct ViewProjection {
@@ -50,7 +50,8 @@ impl ViewProjection {
         self.w[0] * self.depth(point) + self.w[1]
     }
 
-    /// The offset and the factor that turn a depth into a clip-space z: 1 · divisor at the near plane, 0 at the far one.
+    /// The offset and the factor that turn a depth into a clip-space z: 1 · divisor at the near plane, 0 at the far
+    /// one.
     pub(crate) fn clip_depth(&self) -> [f32; 2] {
         let [near, far] = self.depth_range;
         let scale = (self.w[0] * near + self.w[1]) / (far - near);

@@ -134,8 +134,8 @@ impl SceneRenderer {
         }
     }
 
-    /// Renders an image of any height, in bands, and waits for it; the user interface's thread must not call this. Fails
-    /// when `progress` is cancelled.
+    /// Renders an image of any height, in bands, and waits for it; the user interface's thread must not call this.
+    /// Fails when `progress` is cancelled.
     pub(crate) fn render_image(&mut self, frame: &Frame, progress: &Progress) -> Result<Image, String> {
         let max = self.resources.max_texture_side;
         let [width, height] = frame.size;

@@ -144,8 +144,8 @@ fn encoded(colour: vec3f, pixel: vec2f) -> vec4f {
     return vec4f(clamp(gamma + grain, vec3f(0.0), vec3f(1.0)), 1.0);
 }
 
-// Tone mapping. The brightness of the maps stays unchanged. Highlights roll off by luminance alone, so that hues stay and
-// sunlit snow keeps its shape.
+// Tone mapping. The brightness of the maps stays unchanged. Highlights roll off by luminance alone, so that hues stay
+// and sunlit snow keeps its shape.
 fn display_colour(colour: vec3f, pixel: vec2f) -> vec4f {
     const KNEE = 0.5;
     let x = max(colour, vec3f(0.0));

@@ -88,8 +88,8 @@ const BOUNCE_ALBEDO = vec3f(0.30, 0.24, 0.17);
 const SKY_NEAR_SUN = vec3f(1.22, 1.10, 0.92);
 const SKY_AWAY_FROM_SUN = vec3f(0.80, 0.93, 1.12);
 
-// Light from the sun, from the sky and bounced off the surroundings. The sky differs with the direction, so that forms are
-// visible in the shade too.
+// Light from the sun, from the sky and bounced off the surroundings. The sky differs with the direction, so that forms
+// are visible in the shade too.
 fn lit(colour: vec3f, normal: vec3f, sun: f32, sky_seen: f32) -> vec3f {
     let shadow = mix(1.0 - scene.ambient.w, 1.0, sun);
     let sunlight = scene.sun_colour.rgb * scene.sun.w;
@@ -109,8 +109,8 @@ fn ramp_lit(colour: vec3f, normal: vec3f, sky_seen: f32) -> vec3f {
     return colour * mix(1.0, turned, 0.6) * mix(1.0, sky_seen, 0.4);
 }
 
-// How close the shore is, for a place that is so many metres above or below the water on a slope: 1 at the shore, 0 from
-// `width_m` on. Where a pixel is wider than that, the share of the pixel.
+// How close the shore is, for a place that is so many metres above or below the water on a slope: 1 at the shore, 0
+// from `width_m` on. Where a pixel is wider than that, the share of the pixel.
 fn shore(height_m: f32, slope: f32, width_m: f32, pixel_m: f32) -> f32 {
     let distance_m = height_m / max(slope, 0.01);
     let wider_m = max(width_m, pixel_m);

@@ -14,12 +14,13 @@ struct Vertex {
 
 // The distance as lod.rs measures it: heights count only above and below the whole terrain.
 fn distance_to(place: vec2f) -> f32 {
-    let vertical = max(max(scene.terrain.w - scene.perspective_eye.y, scene.perspective_eye.y - scene.heights.y), 0.0);
-    return length(vec3f(place.x - scene.perspective_eye.x, vertical, place.y - scene.perspective_eye.z)) * scene.perspective_eye.w;
+    let eye = scene.perspective_eye;
+    let vertical = max(max(scene.terrain.w - eye.y, eye.y - scene.heights.y), 0.0);
+    return length(vec3f(place.x - eye.x, vertical, place.y - eye.z)) * eye.w;
 }
 
-// A vertex of a chunk, which is given by its first column and row, samples between vertices, and the distance at which it
-// ends.
+// A vertex of a chunk, which is given by its first column and row, samples between vertices, and the distance at which
+// it ends.
 @vertex
 fn vertex(@builtin(vertex_index) index: u32, @location(0) chunk: vec4f) -> Vertex {
     let row = u32(QUADS + 3);
@@ -80,9 +81,9 @@ fn strata(point: vec3f, samples: vec2f) -> vec3f {
     return mix(colour, vec3f(0.075, 0.055, 0.042), soil * 0.85);
 }
 
-// Procedural detail of rock and soil between the samples, for close-ups: its height, from -0.5 to 0.5, and its gradient. It
-// is noise on lattices of 2^n metres that are finer than the samples and coarser than a pixel, so that terrain with more
-// samples has fewer of them.
+// Procedural detail of rock and soil between the samples, for close-ups: its height, from -0.5 to 0.5, and its
+// gradient. It is noise on lattices of 2^n metres that are finer than the samples and coarser than a pixel, so that
+// terrain with more samples has fewer of them.
 fn detail(point_m: vec3f, sample_m: f32, pixel_m: f32) -> vec4f {
     var sum = vec4f(0.0);
     let coarsest = floor(log2(sample_m * 1.4));
@@ -145,11 +146,13 @@ fn fragment(in: Vertex) -> @location(0) vec4f {
     let shading = i32(scene.grid.w);
     // Metres per pixel, along the surface.
     let pixel_m = max(length(dx), length(dy)) * scene.heights.z;
-    let sample_m = 2.0 * max(scene.terrain.x / (scene.grid.x - 1.0), scene.terrain.y / (scene.grid.y - 1.0)) * scene.heights.z;
+    let spacing = scene.terrain.xy / (scene.grid.xy - 1.0);
+    let sample_m = 2.0 * max(spacing.x, spacing.y) * scene.heights.z;
     var fine = vec4f(0.0);
     if pixel_m < sample_m && shading < 2 && in.side < 1e-5 && scene.right.w > 0.0 {
         let true_height = in.point.y / scene.terrain.z;
-        fine = detail(vec3f(in.point.x * scene.heights.z, true_height, in.point.z * scene.heights.z), sample_m, pixel_m);
+        let point_m = vec3f(in.point.x * scene.heights.z, true_height, in.point.z * scene.heights.z);
+        fine = detail(point_m, sample_m, pixel_m);
     }
     // The detail displaces the colours too, so that their edges do not follow the texels.
     var surface = surface_at(in.samples + fine.yw * 0.3);
@@ -175,7 +178,8 @@ fn fragment(in: Vertex) -> @location(0) vec4f {
     } else {
         switch shading {
             case 1: {
-                colour = lit(vec3f(0.56, 0.545, 0.52) * (1.0 + fine.x * 0.25), surface.normal, surface.sun, surface.sky);
+                let clay = vec3f(0.56, 0.545, 0.52) * (1.0 + fine.x * 0.25);
+                colour = lit(clay, surface.normal, surface.sun, surface.sky);
             }
             case 2: {
                 let y = in.point.y;

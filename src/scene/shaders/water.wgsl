@@ -1,5 +1,5 @@
-// The surface of the water, and its section at the sides of the block. Nothing is blended: the bottom is computed where the
-// refracted ray meets it.
+// The surface of the water, and its section at the sides of the block. Nothing is blended: the bottom is computed where
+// the refracted ray meets it.
 
 struct Vertex {
     @builtin(position) position: vec4f,
@@ -45,8 +45,8 @@ fn water_light(bed: vec3f, metres: f32, light: vec3f) -> vec3f {
     return bed * passed + SCATTERED * light * (1.0 - passed);
 }
 
-// The slopes of waves of a few metres, longer across the wind than along it. They do not move, so that nothing has to be
-// drawn at rest.
+// The slopes of waves of a few metres, longer across the wind than along it. They do not move, so that nothing has to
+// be drawn at rest.
 fn waves(place_m: vec2f, pixel_m: f32) -> vec2f {
     let with_wind = mat2x2f(0.83, -0.56, 0.56, 0.83) * place_m * vec2f(1.0, 1.7);
     let long = noise_and_slope(with_wind / 9.0).yz * smoothstep(5.0, 1.2, pixel_m);
@@ -106,9 +106,9 @@ fn fragment(in: Vertex) -> @location(0) vec4f {
     let gusts = noise(place_m / 900.0 * vec2f(1.0, 1.8)) * 0.6 + noise(place_m / 260.0 * vec2f(1.0, 1.8) + 5.0) * 0.4;
     let rough = smoothstep(0.35, 0.75, gusts);
     colour = mix(colour, sky(reflected), min(fresnel + 0.03 * rough, 0.85));
-    // Sun glitter on waves too small to be visible: the density of facets that reflect the sun towards the eye (C. Cox and
-    // W. Munk, "Measurement of the Roughness of the Sea Surface from Photographs of the Sun's Glitter", 1954), for a light
-    // breeze. The visible waves shift it.
+    // Sun glitter on waves too small to be visible: the density of facets that reflect the sun towards the eye (C. Cox
+    // and W. Munk, "Measurement of the Roughness of the Sea Surface from Photographs of the Sun's Glitter", 1954), for
+    // a light breeze. The visible waves shift it.
     let half_vector = normalize(scene.sun.xyz - direction);
     let facet_slope = -half_vector.xz / max(half_vector.y, 0.05) - wave;
     let spread = mix(0.014, 0.021, rough);

@@ -80,8 +80,8 @@ fn toggled(ui: &mut Ui, is_on: bool, icon: MaterialIcon, label: &str, tooltip: &
     response.clicked()
 }
 
-/// Draws the camera presets and the compass into the lower right corner. Returns the chosen preset and the place that the
-/// buttons take.
+/// Draws the camera presets and the compass into the lower right corner. Returns the chosen preset and the place that
+/// the buttons take.
 pub(super) fn presets_ui(ui: &mut Ui, pane: Rect, azimuth: f32) -> (Option<CameraPreset>, Rect) {
     let centre = pane.right_bottom() - Vec2::splat(28.0);
     let dial = Rect::from_center_size(centre, Vec2::splat(36.0));

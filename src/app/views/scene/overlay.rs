@@ -5,9 +5,9 @@ use egui::{Align2, Color32, FontId, Painter, Pos2, Rect, Stroke, Vec2};
 use crate::app::views::scene::picker::Picker;
 use crate::app::widgets::theme::Colours;
 
-/// The upper left corner of a hint of that size at the bottom of the pane: between the scale bar and the camera presets,
-/// or above both, beside the legend if there is one and where the hint hides little of the terrain; `None` where there is
-/// no space for it.
+/// The upper left corner of a hint of that size at the bottom of the pane: between the scale bar and the camera
+/// presets, or above both, beside the legend if there is one and where the hint hides little of the terrain; `None`
+/// where there is no space for it.
 pub(super) fn hint_position(pane: Rect, bar: Rect, legend: Option<Rect>, presets: Rect, size: Vec2) -> Option<Pos2> {
     const GAP: f32 = 8.0;
     let is_large = pane.width() > 600.0 && pane.height() > 240.0;
@@ -37,8 +37,8 @@ pub(super) fn paint_compass(painter: &Painter, centre: Pos2, azimuth: f32, colou
     painter.text(centre + north * 13.0, Align2::CENTER_CENTER, "N", FontId::proportional(9.0), colours.text);
 }
 
-/// Paints the crosshair at a point of the terrain: a ring under the pointer, a pin where the pointer is on another view.
-/// It is fainter where the terrain hides it.
+/// Paints the crosshair at a point of the terrain: a ring under the pointer, a pin where the pointer is on another
+/// view. It is fainter where the terrain hides it.
 pub(super) fn paint_crosshair(painter: &Painter, picker: &Picker, foot: glam::Vec3, accent: Color32, is_hovered: bool) {
     let Some(at) = picker.pos(foot) else { return };
     let opacity = if picker.hides(foot) { 0.35 } else { 1.0 };

@@ -25,15 +25,16 @@ use crate::scene::scale::SceneScale;
 use crate::scene::{GlowingFault, GpuDevice, RenderParams, ShadingMode};
 use crate::worker::{Preview, Wake};
 
-/// The duration of the transition to an edited terrain, and the longest one to the next terrain during playback, seconds.
+/// The duration of the transition to an edited terrain, and the longest one to the next terrain during playback,
+/// seconds.
 const TRANSITION_S: f64 = 0.18;
 const MAX_TRANSITION_S: f64 = 0.6;
 
 /// Terrains that arrive faster than this, seconds, are shown one after the other without transitions.
 const FAST_S: f64 = 0.025;
 
-/// A software renderer draws only so many pixels while something moves. After a short rest it draws all of them, and after
-/// a long rest with smooth edges and full detail, seconds.
+/// A software renderer draws only so many pixels while something moves. After a short rest it draws all of them, and
+/// after a long rest with smooth edges and full detail, seconds.
 const FAST_PIXELS: f32 = 75_000.0;
 pub(super) const SHORT_REST_S: f64 = 0.02;
 const LONG_REST_S: f64 = 0.25;
