@@ -20,7 +20,7 @@ impl ShadingMode {
 
     pub(crate) fn label(self) -> &'static str {
         match self {
-            Self::Texture => "Texture",
+            Self::Texture => "As the texture",
             Self::Clay => "Clay",
             Self::Elevation => "Elevation",
             Self::Slope => "Slope",
