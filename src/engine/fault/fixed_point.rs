@@ -1,0 +1,64 @@
+//! Heights as fixed-point numbers.
+//!
+//! Displacements are multiples of 2⁻²⁰ m and are added up as integers. Sums are therefore exact: neither the order of
+//! the faults nor the number of threads nor the algorithm can change a bit of the result.
+
+use crate::engine::heightfield::Grid;
+
+/// Fixed-point units per metre.
+pub(super) const UNITS_PER_M: f64 = (1_u64 << 20) as f64;
+
+/// Converts metres to the nearest fixed-point unit, ties to even; for less than 2⁵¹ units.
+///
+/// Between 2⁵² and 2⁵³ neighbouring f64s differ by 1 and so do their bits: adding 1.5·2⁵² rounds to an integer, which is
+/// then a difference of bits. Unlike a cast to i64 this takes few instructions, which vectorize.
+#[inline(always)]
+pub fn to_units(metres: f64) -> i64 {
+    const INTEGERS: f64 = 1.5 * (1_u64 << 52) as f64;
+    (metres * UNITS_PER_M + INTEGERS).to_bits() as i64 - INTEGERS.to_bits() as i64
+}
+
+/// Converts fixed-point units to the nearest f32 in metres.
+#[inline(always)]
+pub fn to_metres(units: i64) -> f32 {
+    to_exact_metres(units) as f32
+}
+
+/// Converts fixed-point units to metres, exactly below 2⁵³ units.
+#[inline(always)]
+pub fn to_exact_metres(units: i64) -> f64 {
+    units as f64 * (1.0 / UNITS_PER_M)
+}
+
+/// Rounds a displacement in metres to the nearest fixed-point number, so that it can be added up exactly.
+pub fn quantized_displacement(metres: f64) -> f64 {
+    to_units(metres) as f64 / UNITS_PER_M
+}
+
+/// Exact heights in fixed-point units, row-major. Faults can be added to them or removed again, with exactly the result
+/// of a sum from scratch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FixedHeights(Vec<i64>);
+
+impl FixedHeights {
+    /// Flat terrain at height 0.
+    pub fn flat(grid: Grid) -> Self {
+        Self(vec![0; grid.samples()])
+    }
+
+    /// The rows of optional heights, one for each row of the grid.
+    pub fn rows_mut(heights: Option<&mut Self>, grid: Grid) -> Vec<Option<&mut [i64]>> {
+        let mut rows: Vec<Option<&mut [i64]>> =
+            heights.map(|heights| heights.0.chunks_exact_mut(grid.width()).map(Some).collect()).unwrap_or_default();
+        rows.resize_with(grid.height(), || None);
+        rows
+    }
+}
+
+#[cfg(test)]
+impl FixedHeights {
+    /// Heights in fixed-point units.
+    pub(in crate::engine) fn from_units(units: &[i64]) -> Self {
+        Self(units.to_vec())
+    }
+}
