@@ -1,41 +1,42 @@
-//! Leads the water of basins without an outlet over their lowest passes.
+//! Drains basins without an outlet over their lowest passes.
 //!
 //! After G. Cordonnier, B. Bovy and J. Braun, "A versatile, linear complexity algorithm for flow routing in topographies
-//! with depressions", Earth Surface Dynamics 7, 2019. Every sample belongs to the basin of the pit that its water runs
-//! to, or to the land outside, from where it leaves. The passes between neighbouring basins make a graph, and its
-//! minimum spanning tree (Borůvka: every basin takes its lowest pass, again and again) leads from every basin outside
-//! with the lowest possible highest pass. Then the way from the pass to the pit is turned round ("carving"), so that the
-//! pit's water runs along it to the pass, and rivers cut the very samples that hold the lake back.
+//! with depressions", Earth Surface Dynamics 7, 2019. Every sample belongs to the basin of the pit that it drains to, or
+//! to the outside if it drains to an outlet. The passes between neighbouring basins form a graph. Its minimum spanning
+//! tree (Borůvka: every basin repeatedly takes its lowest pass) connects every basin to the outside by the path whose
+//! highest pass is lowest. Flow from the pit to the pass is then reversed ("carving"), so that rivers cut through the
+//! samples that hold back the lake.
 //!
-//! Passes of one height are told apart by their place, so that there is one tree and no other.
+//! Passes of equal height are ordered by position, which makes the tree unique.
 
 use std::cmp::Ordering;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use rayon::prelude::*;
 
-use super::{END, numbers, tie_break};
+use super::grid::{END, numbers, tie_break};
 use crate::engine::progress::{Cancelled, Progress};
 use crate::engine::simd::simd;
 
-/// The basin of what drains outside by itself; pits have the numbers from 1 on.
+/// The basin of samples that drain to an outlet; basins of pits are numbered from 1.
 const OUTSIDE: u32 = 0;
-/// The basin of the frame.
+/// The basin of the padding.
 const NONE: u32 = u32::MAX;
 
-/// The land, in its frame.
-pub(super) struct Ground<'a> {
+/// The heights of a terrain padded by one sample.
+pub(super) struct PaddedTerrain<'a> {
+    /// The index differences to the neighbours.
     pub steps: [isize; 8],
     pub stride: usize,
     pub heights: &'a [f32],
 }
 
-impl Ground<'_> {
-    fn beside(&self, sample: usize, direction: u8) -> usize {
+impl PaddedTerrain<'_> {
+    fn neighbour(&self, sample: usize, direction: u8) -> usize {
         sample.wrapping_add_signed(self.steps[usize::from(direction & 7)])
     }
 
-    /// The samples that give a sample their water.
+    /// The samples that drain to a sample.
     fn donors(&self, sample: usize, donors: &[u8]) -> impl Iterator<Item = usize> {
         let (mut bits, steps) = (donors[sample], self.steps);
         std::iter::from_fn(move || {
@@ -48,43 +49,43 @@ impl Ground<'_> {
     }
 }
 
-/// The ways of the water, with the frame.
-pub(super) struct Ways<'a> {
+/// Flow directions, padded by one sample.
+pub(super) struct FlowDirections<'a> {
     pub directions: &'a mut [u8],
     pub donors: &'a mut [u8],
 }
 
-/// Where two basins meet.
+/// The lowest connection between two neighbouring samples of different basins.
 #[derive(Clone, Copy, Debug)]
 struct Pass {
     /// The higher of its two samples, metres.
     level_m: f32,
-    /// The sample in the west or north, and the direction from it to the other one.
+    /// The western or northern sample, and the direction from it to the other one.
     sample: u32,
     direction: u8,
-    /// The basins that meet, or what they have been joined to.
+    /// The two basins, or the merged basins that contain them.
     sides: [u32; 2],
 }
 
 impl Pass {
-    /// The lower pass first; there are no equals.
+    /// Orders passes by height; no two are equal.
     fn order(&self, other: &Self) -> Ordering {
         let key = |pass: &Self| (tie_break(pass.sample as usize), pass.direction);
         self.level_m.total_cmp(&other.level_m).then_with(|| key(self).cmp(&key(other)))
     }
 }
 
-/// The basins of a land and the levels to which lakes fill them.
+/// The basins of a terrain and the levels of their lakes.
 #[derive(Debug, Default)]
 pub(super) struct Basins {
-    /// The basin of each sample in the frame; empty where all water leaves by itself.
+    /// The basin of each padded sample; unused if there are no pits.
     basins: Vec<AtomicU32>,
-    /// The level of each basin's lake, metres.
+    /// The lake level of each basin, metres; empty if there are no pits.
     levels_m: Vec<f32>,
 }
 
 impl Basins {
-    /// The level to which water stands at a sample of the frame's maps; −∞ where none stands.
+    /// The lake level at a sample of the padded map in metres; −∞ outside lakes.
     pub fn level_m(&self, sample: usize) -> f32 {
         if self.levels_m.is_empty() {
             return f32::NEG_INFINITY;
@@ -92,11 +93,11 @@ impl Basins {
         self.levels_m[self.basins[sample].load(Relaxed) as usize]
     }
 
-    /// Turns directions so that the water of every pit finds its way outside.
+    /// Redirects the flow so that every pit drains to an outlet.
     pub fn drain(
         &mut self,
-        ground: &Ground,
-        ways: &mut Ways,
+        terrain: &PaddedTerrain,
+        flow: &mut FlowDirections,
         pits: &[u32],
         progress: &Progress,
     ) -> Result<(), Cancelled> {
@@ -104,29 +105,35 @@ impl Basins {
         if pits.is_empty() {
             return Ok(());
         }
-        self.label(ground, ways.donors, pits, progress)?;
-        let passes = self.passes(ground, progress)?;
+        self.label(terrain, flow.donors, pits, progress)?;
+        let passes = self.passes(terrain, progress)?;
         let tree = spanning_tree(pits.len() + 1, passes, progress)?;
-        self.flood(ground, ways, pits, &tree, progress)
+        self.flood(terrain, flow, pits, &tree, progress)
     }
 
-    /// Gives its number to every sample of each basin, walking up from the pit; the frame has none.
-    fn label(&mut self, ground: &Ground, donors: &[u8], pits: &[u32], progress: &Progress) -> Result<(), Cancelled> {
+    /// Labels the samples of every basin with its number, upstream from the pit.
+    fn label(
+        &mut self,
+        terrain: &PaddedTerrain,
+        donors: &[u8],
+        pits: &[u32],
+        progress: &Progress,
+    ) -> Result<(), Cancelled> {
         if self.basins.len() != donors.len() {
             self.basins = numbers(donors.len(), || AtomicU32::new(NONE), progress)?;
         }
-        let (basins, last) = (&self.basins, ground.stride - 1);
-        let rows = donors.len() / ground.stride - 1;
-        basins.par_chunks(ground.stride).take(rows).skip(1).with_min_len(16).try_for_each(|row| {
+        let (basins, last) = (&self.basins, terrain.stride - 1);
+        let rows = donors.len() / terrain.stride - 1;
+        basins.par_chunks(terrain.stride).take(rows).skip(1).with_min_len(16).try_for_each(|row| {
             row[1..last].iter().for_each(|basin| basin.store(OUTSIDE, Relaxed));
             progress.check()
         })?;
-        pits.par_iter().enumerate().with_min_len(16).try_for_each_init(Vec::new, |left, (place, &pit)| {
-            left.push(pit as usize);
+        pits.par_iter().enumerate().with_min_len(16).try_for_each_init(Vec::new, |pending, (number, &pit)| {
+            pending.push(pit as usize);
             let mut seen = 0_usize;
-            while let Some(sample) = left.pop() {
-                basins[sample].store(place as u32 + 1, Relaxed);
-                left.extend(ground.donors(sample, donors));
+            while let Some(sample) = pending.pop() {
+                basins[sample].store(number as u32 + 1, Relaxed);
+                pending.extend(terrain.donors(sample, donors));
                 seen += 1;
                 if seen.is_multiple_of(1 << 14) {
                     progress.check()?;
@@ -136,9 +143,9 @@ impl Basins {
         })
     }
 
-    /// Every pair of neighbours in different basins.
-    fn passes(&self, ground: &Ground, progress: &Progress) -> Result<Vec<Pass>, Cancelled> {
-        let stride = ground.stride;
+    /// All pairs of neighbours in different basins.
+    fn passes(&self, terrain: &PaddedTerrain, progress: &Progress) -> Result<Vec<Pass>, Cancelled> {
+        let stride = terrain.stride;
         let copied = |r: usize, row: &mut Vec<u32>| {
             row.clear();
             row.extend(self.basins[r * stride..(r + 1) * stride].iter().map(|basin| basin.load(Relaxed)));
@@ -156,7 +163,7 @@ impl Basins {
                 let others = [(2, here[c + 1]), (3, below[c + 1]), (4, below[c]), (5, below[c - 1])];
                 for (direction, there) in others.into_iter().filter(|(_, there)| *there != here[c] && *there != NONE) {
                     let sample = r * stride + c;
-                    let level_m = ground.heights[sample].max(ground.heights[ground.beside(sample, direction)]);
+                    let level_m = terrain.heights[sample].max(terrain.heights[terrain.neighbour(sample, direction)]);
                     passes.push(Pass { level_m, sample: sample as u32, direction, sides: [here[c], there] });
                 }
             }
@@ -173,12 +180,12 @@ impl Basins {
         Ok(passes)
     }
 
-    /// Goes through the tree from outside inwards: fills each basin to its pass, or to the lake beyond if that is
-    /// higher, and turns its water to the pass.
+    /// Traverses the tree from the outside: fills each basin to its pass, or to the level of the next lake if that is
+    /// higher, and redirects its flow to the pass.
     fn flood(
         &mut self,
-        ground: &Ground,
-        ways: &mut Ways,
+        terrain: &PaddedTerrain,
+        flow: &mut FlowDirections,
         pits: &[u32],
         tree: &[Pass],
         progress: &Progress,
@@ -186,7 +193,7 @@ impl Basins {
         let basin = |sample: usize| self.basins[sample].load(Relaxed);
         let sides = |pass: &Pass| {
             let first = pass.sample as usize;
-            [first, ground.beside(first, pass.direction)].map(basin)
+            [first, terrain.neighbour(first, pass.direction)].map(basin)
         };
         let neighbours = Neighbours::new(pits.len() + 1, tree.iter().map(sides), progress)?;
         self.levels_m.resize(pits.len() + 1, f32::INFINITY);
@@ -195,7 +202,7 @@ impl Basins {
         let mut done = 0;
         while let Some(&outer) = order.get(done) {
             done += 1;
-            look_up(done, progress)?;
+            check_sometimes(done, progress)?;
             for &[inner, pass] in neighbours.of(outer) {
                 if self.levels_m[inner as usize] < f32::INFINITY {
                     continue;
@@ -204,19 +211,20 @@ impl Basins {
                 self.levels_m[inner as usize] = pass.level_m.max(self.levels_m[outer as usize]);
                 order.push(inner);
                 let first = pass.sample as usize;
-                let second = ground.beside(first, pass.direction);
+                let second = terrain.neighbour(first, pass.direction);
                 let is_inside = basin(first) == inner;
-                let (mut at, mut way) = if is_inside { (first, pass.direction) } else { (second, pass.direction ^ 4) };
-                // Turns the way from the pass to the pit round, sample by sample.
+                let (mut at, mut direction) =
+                    if is_inside { (first, pass.direction) } else { (second, pass.direction ^ 4) };
+                // Reverse the flow between the pass and the pit.
                 loop {
-                    let down = std::mem::replace(&mut ways.directions[at], way);
-                    ways.donors[ground.beside(at, way)] |= 1 << (way ^ 4);
+                    let down = std::mem::replace(&mut flow.directions[at], direction);
+                    flow.donors[terrain.neighbour(at, direction)] |= 1 << (direction ^ 4);
                     if down == END {
                         break;
                     }
-                    at = ground.beside(at, down);
-                    ways.donors[at] &= !(1 << (down ^ 4));
-                    way = down ^ 4;
+                    at = terrain.neighbour(at, down);
+                    flow.donors[at] &= !(1 << (down ^ 4));
+                    direction = down ^ 4;
                 }
             }
         }
@@ -224,8 +232,8 @@ impl Basins {
     }
 }
 
-/// Which samples of a row have another basin to the east, south-east, south or south-west: each pair of neighbours is
-/// seen once.
+/// Marks the samples of a row with a different basin to the east, south-east, south or south-west, so that each pair of
+/// neighbours is considered once.
 #[inline(always)]
 fn find_borders(here: &[u32], below: &[u32], is_border: &mut [u32]) {
     let inside = here.len() - 2;
@@ -238,11 +246,11 @@ fn find_borders(here: &[u32], below: &[u32], is_border: &mut [u32]) {
     }
 }
 
-/// The basins next to each basin in a tree, with the passes between.
+/// The neighbours of each basin in a tree of passes.
 struct Neighbours {
-    /// Where the neighbours of each basin begin in the list.
+    /// The index in the list of the first neighbour of each basin.
     firsts: Vec<u32>,
-    /// A neighbour and a pass.
+    /// Pairs of a neighbour and a pass.
     list: Vec<[u32; 2]>,
 }
 
@@ -255,22 +263,22 @@ impl Neighbours {
         let mut firsts = vec![0; count + 1];
         for (done, sides) in passes.clone().enumerate() {
             sides.into_iter().for_each(|side| firsts[side as usize] += 1);
-            look_up(done, progress)?;
+            check_sometimes(done, progress)?;
         }
         let mut sum = 0;
         for (done, first) in firsts.iter_mut().enumerate() {
             sum += *first;
             *first = sum;
-            look_up(done, progress)?;
+            check_sometimes(done, progress)?;
         }
         let mut list = vec![[0; 2]; 2 * passes.len()];
-        // Filled from the end of each basin's part, so that its beginning is left at last.
+        // Each part of the list is filled from its end, which turns `firsts` from ends into starts.
         for (pass, [one, other]) in passes.enumerate() {
             for [side, beyond] in [[one, other], [other, one]] {
                 firsts[side as usize] -= 1;
                 list[firsts[side as usize] as usize] = [beyond, pass as u32];
             }
-            look_up(pass, progress)?;
+            check_sometimes(pass, progress)?;
         }
         Ok(Self { firsts, list })
     }
@@ -281,23 +289,23 @@ impl Neighbours {
     }
 }
 
-/// Asks now and then whether to stop.
-fn look_up(done: usize, progress: &Progress) -> Result<(), Cancelled> {
+/// Checks for cancellation after every 2¹⁴ pieces.
+fn check_sometimes(done: usize, progress: &Progress) -> Result<(), Cancelled> {
     if done.is_multiple_of(1 << 14) { progress.check() } else { Ok(()) }
 }
 
-/// The minimum spanning tree of basins that are joined by passes.
+/// The minimum spanning tree of basins connected by passes (Borůvka).
 fn spanning_tree(count: usize, mut passes: Vec<Pass>, progress: &Progress) -> Result<Vec<Pass>, Cancelled> {
     let mut tree = Vec::with_capacity(count - 1);
-    // What each part was joined to; a part that was joined to nothing leads itself.
-    let mut leaders: Vec<u32> = (0..count as u32).collect();
-    fn leader(leaders: &mut [u32], mut part: u32) -> u32 {
-        while leaders[part as usize] != part {
-            let next = leaders[leaders[part as usize] as usize];
-            leaders[part as usize] = next;
-            part = next;
+    // Disjoint sets: the parent of each basin; roots are their own parents.
+    let mut parents: Vec<u32> = (0..count as u32).collect();
+    fn root(parents: &mut [u32], mut basin: u32) -> u32 {
+        while parents[basin as usize] != basin {
+            let next = parents[parents[basin as usize] as usize];
+            parents[basin as usize] = next;
+            basin = next;
         }
-        part
+        basin
     }
     while tree.len() + 1 < count && !passes.is_empty() {
         let mut lowest = vec![NONE; count];
@@ -308,26 +316,26 @@ fn spanning_tree(count: usize, mut passes: Vec<Pass>, progress: &Progress) -> Re
                     *known = at as u32;
                 }
             }
-            look_up(at, progress)?;
+            check_sometimes(at, progress)?;
         }
         for (done, lowest) in lowest.into_iter().enumerate() {
-            look_up(done, progress)?;
+            check_sometimes(done, progress)?;
             let Some(pass) = passes.get(lowest as usize) else { continue };
-            let [one, other] = pass.sides.map(|side| leader(&mut leaders, side));
+            let [one, other] = pass.sides.map(|side| root(&mut parents, side));
             if one != other {
-                leaders[one.max(other) as usize] = one.min(other);
+                parents[one.max(other) as usize] = one.min(other);
                 tree.push(*pass);
             }
         }
-        // Those within a part are left out.
+        // Drop passes within a set.
         let mut kept = 0;
         for at in 0..passes.len() {
-            let sides = passes[at].sides.map(|side| leader(&mut leaders, side));
+            let sides = passes[at].sides.map(|side| root(&mut parents, side));
             if sides[0] != sides[1] {
                 passes[kept] = Pass { sides, ..passes[at] };
                 kept += 1;
             }
-            look_up(at, progress)?;
+            check_sometimes(at, progress)?;
         }
         passes.truncate(kept);
     }

@@ -1,14 +1,12 @@
-//! Soil that creeps down hillslopes: linear diffusion, ∂h/∂t = D·∇²h.
+//! Soil creep on hillslopes: linear diffusion, ∂h/∂t = D·∇²h.
 //!
-//! A step is two implicit steps, one along rows and one along columns (N. N. Yanenko, "The method of fractional steps",
-//! 1971: locally one-dimensional, first order in time). Each makes every height a mean of heights around it, so that it
-//! is stable at any length of step and makes no new peaks and pits. Nothing crosses the border; where rivers end the
-//! heights are held.
+//! A step consists of two implicit steps, along rows and then along columns (N. N. Yanenko, "The method of fractional
+//! steps", 1971: locally one-dimensional, first order in time). Each new height is a weighted mean of the old ones, so
+//! steps of any length are stable and create no extrema. Nothing crosses the border; heights where flow ends are fixed.
 //!
-//! Along a line, with p = D·Δt/Δx² towards either neighbour (0 where there is none, or where the height is held),
-//! (1 + p + p)·y = x + p·y₋ + p·y₊ is solved by elimination (Thomas), written as
-//! z = x + g/(1 + g)·(z₋ − x) with g = p·s₋ and s = (1 + g)/(1 + g + p), and then y = z + (1 − s)·(y₊ − z):
-//! level land stays level to the bit.
+//! Along a line, with p = D·Δt/Δx² towards either neighbour (0 where there is none or the height is fixed),
+//! (1 + p + p)·y = x + p·y₋ + p·y₊ is solved by elimination (Thomas), written as z = x + g/(1 + g)·(z₋ − x) with
+//! g = p·s₋ and s = (1 + g)/(1 + g + p), followed by y = z + (1 − s)·(y₊ − z). This form keeps level terrain exactly level.
 
 use rayon::prelude::*;
 
@@ -17,10 +15,10 @@ use crate::engine::progress::{Cancelled, Progress};
 use crate::engine::simd::simd;
 use crate::engine::strips::{STRIP, strips};
 
-/// Rows that go through the vector lanes side by side.
+/// Rows that are solved together, in vector lanes.
 const BLOCK: usize = 16;
 
-/// A step of diffusion on one grid.
+/// A step of diffusion on a grid.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::engine) struct Creep {
     /// D·Δt/Δx² along rows and along columns.
@@ -28,27 +26,29 @@ pub(in crate::engine) struct Creep {
 }
 
 impl Creep {
-    /// D in m²/year over some years, at a spacing in metres along rows and columns; `None` if nothing moves.
+    /// A diffusivity D in m²/year over some years, for the spacing of samples along rows and columns in metres; `None` if
+    /// the diffusion is 0.
     pub fn new(diffusion_m2: f64, years: f64, spacing_m: [f64; 2]) -> Option<Self> {
         let shares = spacing_m.map(|spacing_m| (diffusion_m2 * years / (spacing_m * spacing_m)).min(1e12) as f32);
         shares.iter().any(|share| *share > 0.0).then_some(Self { shares })
     }
 
-    /// Lets the land creep; samples for which `holds` is true keep their heights.
-    pub fn step(&self, terrain: &mut Heightfield, holds: &[bool], progress: &Progress) -> Result<(), Cancelled> {
+    /// Diffuses the heights, except those for which `is_fixed` is true.
+    pub fn step(&self, terrain: &mut Heightfield, is_fixed: &[bool], progress: &Progress) -> Result<(), Cancelled> {
         let [along_x, along_z] = self.shares;
         let width = terrain.grid().width();
-        let blocks = terrain.heights_mut().par_chunks_mut(BLOCK * width).zip(holds.par_chunks(BLOCK * width));
-        blocks.try_for_each_init(<[Vec<[f32; BLOCK]>; 3]>::default, |[lanes, shares, rests], (rows, holds)| {
+        let blocks = terrain.heights_mut().par_chunks_mut(BLOCK * width).zip(is_fixed.par_chunks(BLOCK * width));
+        blocks.try_for_each_init(<[Vec<[f32; BLOCK]>; 3]>::default, |[lanes, shares, rests], (rows, is_fixed)| {
             lanes.clear();
             lanes.resize(width, [0.0; BLOCK]);
             shares.clear();
             shares.resize(width, [0.0; BLOCK]);
             rests.resize(width, [0.0; BLOCK]);
-            for (lane, (row, holds)) in rows.chunks_exact(width).zip(holds.chunks_exact(width)).enumerate() {
-                for (((lanes, shares), &x), &holds) in lanes.iter_mut().zip(shares.iter_mut()).zip(row).zip(holds) {
+            for (lane, (row, is_fixed)) in rows.chunks_exact(width).zip(is_fixed.chunks_exact(width)).enumerate() {
+                for (((lanes, shares), &x), &is_fixed) in lanes.iter_mut().zip(shares.iter_mut()).zip(row).zip(is_fixed)
+                {
                     lanes[lane] = x;
-                    shares[lane] = if holds { 0.0 } else { along_x };
+                    shares[lane] = if is_fixed { 0.0 } else { along_x };
                 }
             }
             simd(
@@ -73,8 +73,8 @@ impl Creep {
                 let lanes = strip.first().map_or(0, |piece| piece.len());
                 for (r, piece) in strip.iter().enumerate() {
                     heights.extend_from_slice(piece);
-                    let holds = &holds[r * width + s * STRIP..][..lanes];
-                    shares.extend(holds.iter().map(|holds| if *holds { 0.0 } else { along_z }));
+                    let is_fixed = &is_fixed[r * width + s * STRIP..][..lanes];
+                    shares.extend(is_fixed.iter().map(|is_fixed| if *is_fixed { 0.0 } else { along_z }));
                 }
                 rests.resize(heights.len(), 0.0);
                 progress.check()?;
@@ -91,17 +91,17 @@ impl Creep {
     }
 }
 
-/// Lines of heights side by side, one place of all of them after another.
+/// Lines of heights that are solved together: the first heights of all lines, then the second ones and so on.
 struct Line<'a> {
     heights: &'a mut [f32],
-    /// p, 0 where a height is held.
+    /// p, which is 0 for fixed heights.
     shares: &'a [f32],
     /// At most [`STRIP`].
     lanes: usize,
 }
 
 impl Line<'_> {
-    /// `rests` is space for 1 − s.
+    /// Solves the lines in place; `rests` is a buffer for 1 − s.
     #[inline(always)]
     fn solve(&mut self, rests: &mut [f32]) {
         let lanes = self.lanes;
@@ -111,7 +111,7 @@ impl Line<'_> {
         for i in 0..count {
             let (before, here) = self.heights.split_at_mut(i * lanes);
             let here = &mut here[..lanes];
-            // What stands in front of the first place pulls with nothing, because s is 0 there.
+            // For the first height any values will do, because s is 0 there.
             let before = if i == 0 { self.shares } else { &before[(i - 1) * lanes..] };
             let (before, shares) = (&before[..lanes], &self.shares[i * lanes..][..lanes]);
             let rests = &mut rests[i * lanes..][..lanes];

@@ -1,13 +1,13 @@
-//! The plain way, to hold the fast one against: priority-flood after R. Barnes, C. Lehman and D. Mulla,
+//! A simple reference implementation for tests: priority-flood after R. Barnes, C. Lehman and D. Mulla,
 //! "Priority-flood: An optimal depression-filling and watershed-labeling algorithm for digital elevation models",
 //! Computers & Geosciences 62, 2014.
 
 use std::collections::BTreeSet;
 
-use super::WAYS;
+use super::grid::NEIGHBOURS;
 use crate::engine::heightfield::Heightfield;
 
-/// The level to which each sample is filled so that water leaves by the ends.
+/// The level to which each sample is filled so that all water drains to the ends.
 pub(in crate::engine) fn filled(terrain: &Heightfield, ends: &[bool]) -> Vec<f32> {
     let (width, height) = (terrain.grid().width(), terrain.grid().height());
     let mut levels = vec![f32::INFINITY; width * height];
@@ -18,7 +18,7 @@ pub(in crate::engine) fn filled(terrain: &Heightfield, ends: &[bool]) -> Vec<f32
         open.insert((key(levels[sample]), sample));
     }
     while let Some((_, sample)) = open.pop_first() {
-        for [east, south] in WAYS {
+        for [east, south] in NEIGHBOURS {
             let c = (sample % width).wrapping_add_signed(east);
             let r = (sample / width).wrapping_add_signed(south);
             if c < width && r < height && levels[r * width + c] == f32::INFINITY {
@@ -30,7 +30,7 @@ pub(in crate::engine) fn filled(terrain: &Heightfield, ends: &[bool]) -> Vec<f32
     levels
 }
 
-/// How many samples drain through each, from their receivers, by following every one of them to its end.
+/// The number of samples that drain through each, by following the receivers of every sample to its end.
 pub(in crate::engine) fn areas(receivers: &[u32]) -> Vec<u32> {
     let mut areas = vec![0; receivers.len()];
     for start in 0..receivers.len() {

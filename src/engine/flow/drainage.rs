@@ -1,0 +1,314 @@
+//! The flow direction of every sample.
+
+use rayon::prelude::*;
+
+use super::basins::{Basins, FlowDirections, PaddedTerrain};
+use super::grid::{END, NEIGHBOURS, PADDING, numbers, tie_break};
+use super::options::{Outlets, RoutingOptions, is_at_border};
+use crate::engine::heightfield::{Grid, Heightfield};
+use crate::engine::progress::{Cancelled, Progress};
+use crate::engine::simd::simd;
+
+/// The drainage of a terrain: flow directions and basins. Can be reused for other terrains on the same grid.
+///
+/// The maps are padded by one sample around the terrain, so that every sample has eight neighbours. Unless stated
+/// otherwise, sample indices refer to the padded maps.
+#[derive(Debug)]
+pub(in crate::engine) struct Drainage {
+    grid: Grid,
+    options: RoutingOptions,
+    /// The distances to the neighbours, in samples and in metres.
+    pub(super) steps: [isize; 8],
+    lengths_m: [f32; 8],
+    /// With +∞ in the padding.
+    heights: Vec<f32>,
+    /// The direction to the receiver, [`END`] or [`PADDING`].
+    directions: Vec<u8>,
+    /// One bit per neighbour: whether it drains to the sample.
+    pub(super) donors: Vec<u8>,
+    /// The samples at which flow ends, in row-major order.
+    pub(super) ends: Vec<u32>,
+    basins: Basins,
+}
+
+impl Drainage {
+    /// The peak memory in maps of f32: heights, areas, basins and, on terrain full of pits, their passes.
+    pub const MAPS: f64 = 6.0;
+
+    /// Allocates the maps; call [`Self::route`] next.
+    pub fn new(grid: Grid, options: RoutingOptions, progress: &Progress) -> Result<Self, Cancelled> {
+        let stride = grid.width() + 2;
+        let (x_m, z_m) = (grid.spacing_x_m(), grid.spacing_z_m());
+        let samples = stride * (grid.height() + 2);
+        Ok(Self {
+            grid,
+            options,
+            steps: NEIGHBOURS.map(|[east, south]| south * stride.cast_signed() + east),
+            lengths_m: NEIGHBOURS.map(|[east, south]| libm::hypot(east as f64 * x_m, south as f64 * z_m) as f32),
+            heights: numbers(samples, || f32::INFINITY, progress)?,
+            directions: numbers(samples, || PADDING, progress)?,
+            donors: vec![0; samples],
+            ends: Vec::new(),
+            basins: Basins::default(),
+        })
+    }
+
+    /// The samples per row of the padded maps.
+    pub fn stride(&self) -> usize {
+        self.grid.width() + 2
+    }
+
+    /// The samples of the padded maps.
+    pub fn framed_samples(&self) -> usize {
+        self.heights.len()
+    }
+
+    /// The distances to the neighbours, metres.
+    pub fn lengths_m(&self) -> [f32; 8] {
+        self.lengths_m
+    }
+
+    /// The receiver of a sample, as direction and sample index; `None` where flow ends.
+    #[inline(always)]
+    pub fn receiver(&self, sample: usize) -> Option<(usize, usize)> {
+        let direction = usize::from(self.directions[sample]);
+        self.steps.get(direction).map(|step| (direction, sample.wrapping_add_signed(*step)))
+    }
+
+    /// Routes the flow over a terrain on the grid.
+    pub fn route(&mut self, terrain: &Heightfield, progress: &Progress) -> Result<(), Cancelled> {
+        self.copy_heights(terrain, progress)?;
+        let pits = self.find_directions(progress)?;
+        self.find_donors(progress)?;
+        self.drain_pits(&pits, progress)
+    }
+
+    fn drain_pits(&mut self, pits: &[u32], progress: &Progress) -> Result<(), Cancelled> {
+        let terrain = PaddedTerrain { steps: self.steps, stride: self.stride(), heights: &self.heights };
+        let mut flow = FlowDirections { directions: &mut self.directions, donors: &mut self.donors };
+        self.basins.drain(&terrain, &mut flow, pits, progress)
+    }
+
+    fn copy_heights(&mut self, terrain: &Heightfield, progress: &Progress) -> Result<(), Cancelled> {
+        let (stride, width) = (self.stride(), self.grid.width());
+        let rows = self.heights.par_chunks_exact_mut(stride).skip(1).zip(terrain.heights().par_chunks_exact(width));
+        rows.with_min_len(16).try_for_each(|(padded, row)| {
+            padded[1..=width].copy_from_slice(row);
+            progress.check()
+        })
+    }
+
+    /// Finds the direction of steepest descent of every sample, or [`END`]; returns the pits.
+    fn find_directions(&mut self, progress: &Progress) -> Result<Vec<u32>, Cancelled> {
+        let (grid, options, stride) = (self.grid, self.options, self.stride());
+        let (width, height) = (grid.width(), grid.height());
+        let reciprocals = self.lengths_m.map(f32::recip);
+        let (heights, steps) = (&self.heights, self.steps);
+        let rows = self.directions.par_chunks_exact_mut(stride).enumerate().skip(1).take(height).with_min_len(8);
+        let of_row = |(r, directions): (usize, &mut [u8])| {
+            let first = r * stride + 1;
+            let row = |step: isize| &heights[first.wrapping_add_signed(step)..][..width];
+            let (here, neighbours, directions) = (row(0), steps.map(row), &mut directions[1..=width]);
+            let weights = DiagonalWeights { first: first as u32, randomness: options.stray };
+            simd(
+                #[inline(always)]
+                || find_steepest(here, &neighbours, &reciprocals, weights, directions),
+            );
+            let [mut ends, mut flats] = [const { Vec::new() }; 2];
+            for (c, (direction, &height)) in directions.iter_mut().zip(here).enumerate() {
+                if options.is_end(grid, c, r - 1, height) {
+                    *direction = END;
+                    ends.push((first + c) as u32);
+                } else if *direction == END {
+                    flats.push((first + c) as u32);
+                }
+            }
+            progress.check().map(|()| [ends, flats])
+        };
+        let of_rows: Vec<[Vec<u32>; 2]> = rows.map(of_row).collect::<Result<_, Cancelled>>()?;
+        self.ends.clear();
+        self.ends.extend(of_rows.iter().flat_map(|[ends, _]| ends));
+        let directions_on_flats = |[_, flats]: &[Vec<u32>; 2]| -> Result<Vec<u8>, Cancelled> {
+            progress.check().map(|()| flats.iter().map(|&flat| self.direction_on_flat(flat)).collect())
+        };
+        let directions: Vec<Vec<u8>> = of_rows.par_iter().map(directions_on_flats).collect::<Result<_, Cancelled>>()?;
+        let mut pits = Vec::new();
+        for ([_, flats], directions) in of_rows.iter().zip(directions) {
+            for (&flat, direction) in flats.iter().zip(directions) {
+                self.directions[flat as usize] = direction;
+                if direction == END {
+                    pits.push(flat);
+                }
+            }
+            progress.check()?;
+        }
+        Ok(self.without_ends(pits))
+    }
+
+    /// Turns pits into ends where the options or the lack of other ends ask for it, and returns the remaining ones.
+    fn without_ends(&mut self, mut pits: Vec<u32>) -> Vec<u32> {
+        let stride = self.stride();
+        if self.options.outlets == Outlets::Hollows {
+            let (at_border, inside) = pits
+                .into_iter()
+                .partition(|&pit| is_at_border(self.grid, pit as usize % stride - 1, pit as usize / stride - 1));
+            pits = inside;
+            self.ends.extend::<Vec<u32>>(at_border);
+        }
+        if self.ends.is_empty() {
+            let order = |a: &u32, b: &u32| {
+                let height = |pit: u32| self.heights[pit as usize];
+                height(*a).total_cmp(&height(*b)).then(tie_break(*a as usize).cmp(&tie_break(*b as usize)))
+            };
+            let lowest = pits.iter().copied().min_by(order);
+            pits.retain(|pit| Some(*pit) != lowest);
+            self.ends.extend(lowest);
+        }
+        pits
+    }
+
+    /// The direction of a sample without a lower neighbour: to a neighbour of equal height that has a direction, or else
+    /// to the one with the lowest tie break, if that is lower than the sample's own; otherwise [`END`].
+    fn direction_on_flat(&self, flat: u32) -> u8 {
+        let flat = flat as usize;
+        let (mut lowest, mut found) = ((true, tie_break(flat)), END);
+        for (direction, step) in (0..).zip(self.steps) {
+            let neighbour = flat.wrapping_add_signed(step);
+            if self.heights[neighbour] == self.heights[flat] {
+                // Samples on flats have no direction yet.
+                let is_flat = self.directions[neighbour] == END && !self.is_end(neighbour);
+                if (is_flat, tie_break(neighbour)) < lowest {
+                    (lowest, found) = ((is_flat, tie_break(neighbour)), direction);
+                }
+            }
+        }
+        found
+    }
+
+    /// Whether flow ends at a sample regardless of its neighbours.
+    fn is_end(&self, sample: usize) -> bool {
+        let (c, r) = (sample % self.stride() - 1, sample / self.stride() - 1);
+        self.options.is_end(self.grid, c, r, self.heights[sample])
+    }
+
+    fn find_donors(&mut self, progress: &Progress) -> Result<(), Cancelled> {
+        let (stride, height, width) = (self.stride(), self.grid.height(), self.grid.width());
+        let (directions, steps) = (&self.directions, self.steps);
+        let rows = self.donors.par_chunks_exact_mut(stride).enumerate().skip(1).take(height).with_min_len(8);
+        rows.try_for_each(|(r, donors)| {
+            let neighbours = steps.map(|step| &directions[(r * stride + 1).wrapping_add_signed(step)..][..width]);
+            simd(
+                #[inline(always)]
+                || find_donors(&neighbours, &mut donors[1..=width]),
+            );
+            progress.check()
+        })
+    }
+
+    /// The level of the sea in metres; −∞ without a sea.
+    pub fn sea_m(&self) -> f32 {
+        self.options.sea_m.unwrap_or(f32::NEG_INFINITY)
+    }
+
+    /// The height of a sample in metres.
+    #[inline(always)]
+    pub fn height_m(&self, sample: usize) -> f32 {
+        self.heights[sample]
+    }
+
+    /// The rows of the terrain, as ranges of samples.
+    pub fn inside(&self) -> impl IndexedParallelIterator<Item = std::ops::Range<usize>> {
+        let (stride, width) = (self.stride(), self.grid.width());
+        (1..self.grid.height() + 1).into_par_iter().map(move |r| r * stride + 1..r * stride + 1 + width)
+    }
+
+    /// A row-major map of the terrain without the padding: `number` gets the index of each sample.
+    pub(super) fn unpadded<T: Copy + Default + Send>(&self, number: impl Fn(usize) -> T + Sync) -> Vec<T> {
+        let mut numbers = vec![T::default(); self.grid.samples()];
+        let rows = numbers.par_chunks_exact_mut(self.grid.width()).zip(self.inside()).with_min_len(16);
+        rows.for_each(|(row, samples)| row.iter_mut().zip(samples).for_each(|(value, sample)| *value = number(sample)));
+        numbers
+    }
+
+    /// The depth of the lakes when all are full, in metres, as a row-major map of the terrain.
+    pub fn lakes_m(&self) -> Vec<f32> {
+        self.unpadded(|at| (self.basins.level_m(at) - self.heights[at]).max(0.0))
+    }
+
+    /// Whether flow ends at each sample, as a row-major map of the terrain.
+    pub fn ends(&self) -> Vec<bool> {
+        self.unpadded(|at| self.directions[at] == END)
+    }
+
+    /// The area of a cell, m².
+    pub fn cell_m2(&self) -> f64 {
+        self.grid.spacing_x_m() * self.grid.spacing_z_m()
+    }
+
+    /// The receivers of all samples, as row-major indices in the terrain; where flow ends, the sample itself.
+    pub fn receivers(&self) -> Vec<u32> {
+        let width = self.grid.width().cast_signed();
+        let step = |at: usize| match NEIGHBOURS.get(usize::from(self.directions[at])) {
+            Some([east, south]) => south * width + east,
+            None => 0,
+        };
+        let steps = self.unpadded(step);
+        steps.into_iter().enumerate().map(|(sample, step)| sample.wrapping_add_signed(step) as u32).collect()
+    }
+}
+
+/// The random weights of the diagonal slopes of a row, see [`RoutingOptions::stray`].
+#[derive(Clone, Copy)]
+struct DiagonalWeights {
+    /// The first sample of the row.
+    first: u32,
+    randomness: f32,
+}
+
+impl DiagonalWeights {
+    #[inline(always)]
+    fn weight(self, c: usize) -> f32 {
+        let random = (tie_break((self.first + c as u32) as usize) >> 9) as f32 * (1.0 / (1 << 23) as f32);
+        1.0 + self.randomness * (std::f32::consts::SQRT_2 / (2.0 - random) - 1.0)
+    }
+}
+
+/// Finds the directions of steepest descent of a row; the first of equally steep ones. `reciprocals` are those of the
+/// distances to the neighbours.
+#[inline(always)]
+fn find_steepest(
+    here: &[f32],
+    neighbours: &[&[f32]; 8],
+    reciprocals: &[f32; 8],
+    weights: DiagonalWeights,
+    directions: &mut [u8],
+) {
+    let width = directions.len();
+    let (here, neighbours) = (&here[..width], neighbours.map(|row| &row[..width]));
+    for c in 0..width {
+        let (mut steepest, mut direction) = (0.0, u32::from(END));
+        let diagonal = weights.weight(c);
+        for k in 0..8 {
+            let weight = if k % 2 == 1 { diagonal } else { 1.0 };
+            let slope = (here[c] - neighbours[k][c]) * (reciprocals[k] * weight);
+            let is_steeper = slope > steepest;
+            steepest = if is_steeper { slope } else { steepest };
+            direction = if is_steeper { k as u32 } else { direction };
+        }
+        directions[c] = direction as u8;
+    }
+}
+
+/// Finds the neighbours that drain to the samples of a row.
+#[inline(always)]
+fn find_donors(neighbours: &[&[u8]; 8], donors: &mut [u8]) {
+    let width = donors.len();
+    let neighbours = neighbours.map(|row| &row[..width]);
+    for c in 0..width {
+        let mut bits = 0;
+        for k in 0..8_u8 {
+            bits |= u8::from(neighbours[usize::from(k)][c] == k ^ 4) << k;
+        }
+        donors[c] = bits;
+    }
+}

@@ -1,0 +1,39 @@
+//! The neighbours of a sample, and maps that are allocated in steps.
+
+use crate::engine::progress::{Cancelled, Progress};
+
+/// The neighbours of a sample as columns eastward and rows southward, clockwise from north. The opposite of direction k
+/// is k ^ 4.
+pub(super) const NEIGHBOURS: [[isize; 2]; 8] = [[0, -1], [1, -1], [1, 0], [1, 1], [0, 1], [-1, 1], [-1, 0], [-1, -1]];
+
+/// In place of a direction: flow ends here. Also marks pits until their basins are drained.
+pub(super) const END: u8 = 8;
+/// In place of a direction: a sample of the padding around the terrain.
+pub(super) const PADDING: u8 = 9;
+
+/// Samples between two checks for cancellation.
+pub(super) const CHUNK: usize = 1 << 15;
+
+/// A pseudorandom number that orders samples of equal height; no two samples have the same (the finaliser of
+/// MurmurHash3, A. Appleby, which is a permutation).
+#[inline(always)]
+pub(super) fn tie_break(sample: usize) -> u32 {
+    let mut bits = sample as u32;
+    bits = (bits ^ (bits >> 16)).wrapping_mul(0x85eb_ca6b);
+    bits = (bits ^ (bits >> 13)).wrapping_mul(0xc2b2_ae35);
+    bits ^ (bits >> 16)
+}
+
+/// A vector of `count` values, filled in chunks: filling a large map takes too long without a check for cancellation.
+pub(in crate::engine) fn numbers<T>(
+    count: usize,
+    number: impl Fn() -> T,
+    progress: &Progress,
+) -> Result<Vec<T>, Cancelled> {
+    let mut numbers = Vec::with_capacity(count);
+    while numbers.len() < count {
+        numbers.resize_with((numbers.len() + CHUNK).min(count), &number);
+        progress.check()?;
+    }
+    Ok(numbers)
+}

@@ -1,0 +1,57 @@
+//! Where flow ends and which way it takes.
+
+use crate::engine::heightfield::Grid;
+use crate::engine::parameters::choices;
+
+choices! {
+    /// Where rivers leave the world.
+    pub enum Outlets {
+        /// Along the whole border, which keeps its heights; valleys open to it everywhere.
+        Border = "border", "Whole border";
+        /// At the lowest points of the border, as in a section cut out of a larger range.
+        Hollows = "hollows", "Hollows of the border";
+        /// Only along the north side.
+        North = "north", "North side";
+        /// Only along the east side.
+        East = "east", "East side";
+        /// Only along the south side.
+        South = "south", "South side";
+        /// Only along the west side.
+        West = "west", "West side";
+    }
+}
+
+/// Options of flow routing.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(in crate::engine) struct RoutingOptions {
+    /// Where flow leaves the terrain.
+    pub outlets: Outlets,
+    /// The level of the sea in metres; flow ends at samples at or below it.
+    pub sea_m: Option<f32>,
+    /// The randomness of flow directions, from 0 to 1: how much diagonal slopes are weighted at random.
+    ///
+    /// At 0 flow follows the steepest descent, and runs straight along one of the eight directions on even slopes. At 1
+    /// it is Rho8 (J. Fairfield and P. Leymarie, "Drainage networks from grid digital elevation models", Water Resources
+    /// Research 27, 1991), which on average flows in the direction of the slope: a diagonal slope is multiplied by
+    /// √2/(2 − ρ), with a fixed random number ρ from 0 to 1 for each sample.
+    pub stray: f32,
+}
+
+impl RoutingOptions {
+    /// Whether flow ends at a sample regardless of its neighbours.
+    pub fn is_end(self, grid: Grid, c: usize, r: usize, height: f32) -> bool {
+        let at_side = match self.outlets {
+            Outlets::Border => is_at_border(grid, c, r),
+            Outlets::Hollows => false,
+            Outlets::North => r == 0,
+            Outlets::East => c + 1 == grid.width(),
+            Outlets::South => r + 1 == grid.height(),
+            Outlets::West => c == 0,
+        };
+        at_side || self.sea_m.is_some_and(|sea_m| height <= sea_m)
+    }
+}
+
+pub(super) fn is_at_border(grid: Grid, c: usize, r: usize) -> bool {
+    c == 0 || r == 0 || c + 1 == grid.width() || r + 1 == grid.height()
+}

@@ -1,0 +1,201 @@
+use super::*;
+use crate::engine::heightfield::{Extent, Grid, Heightfield};
+use crate::engine::progress::Progress;
+use crate::engine::random::Stream;
+
+const STEEPEST: RoutingOptions = RoutingOptions { outlets: Outlets::Border, sea_m: None, stray: 0.0 };
+
+/// A grid with columns 2 m and rows 3 m apart.
+fn grid(width: usize, height: usize) -> Grid {
+    Grid::new(Extent { width_m: 2.0 * (width - 1) as f64, depth_m: 3.0 * (height - 1) as f64 }, width, height)
+}
+
+fn terrain(rows: &[&[f32]]) -> Heightfield {
+    Heightfield::from_fn(grid(rows[0].len(), rows.len()), |c, r| rows[r][c])
+}
+
+fn routed(options: RoutingOptions, terrain: &Heightfield) -> Drainage {
+    let mut drainage = Drainage::new(terrain.grid(), options, &Progress::new()).expect("not cancelled");
+    drainage.route(terrain, &Progress::new()).expect("not cancelled");
+    drainage
+}
+
+/// Drainage areas in cells.
+fn areas(drainage: &Drainage) -> Vec<f32> {
+    let areas = drainage.areas_m2(&Progress::new()).expect("not cancelled");
+    areas.into_iter().map(|area| area / drainage.cell_m2() as f32).collect()
+}
+
+#[test]
+fn a_tilted_plane_drains_in_rows() {
+    let plane = Heightfield::from_fn(grid(5, 3), |c, _| c as f32);
+    let drainage = routed(RoutingOptions { outlets: Outlets::West, ..STEEPEST }, &plane);
+    assert_eq!(drainage.receivers(), [0, 0, 1, 2, 3, 5, 5, 6, 7, 8, 10, 10, 11, 12, 13]);
+    assert_eq!(areas(&drainage)[..5], [5.0, 4.0, 3.0, 2.0, 1.0]);
+    assert!(drainage.lakes_m().iter().all(|depth| *depth == 0.0));
+}
+
+#[test]
+fn the_steepest_descent_is_measured_per_metre() {
+    // 4 m over 2 m eastward, 5 m over 3 m southward, 7 m over √13 m diagonally: slopes of 2, 1.67 and 1.94.
+    let rows: [&[f32]; 4] = [&[9.0; 4], &[9.0, 9.0, 5.0, 9.0], &[9.0, 4.0, 2.0, 9.0], &[9.0; 4]];
+    let drainage = routed(RoutingOptions { sea_m: Some(2.0), ..STEEPEST }, &terrain(&rows));
+    assert_eq!(drainage.receivers()[5], 6);
+    assert_eq!(drainage.receivers()[6], 10);
+}
+
+#[test]
+fn a_cone_drains_in_all_directions() {
+    let cone = Heightfield::from_fn(grid(33, 33), |c, r| {
+        let (x, z) = (2.0 * (c as f32 - 16.0), 3.0 * (r as f32 - 16.0));
+        -(x * x + z * z).sqrt()
+    });
+    let drainage = routed(STEEPEST, &cone);
+    let (areas, ends) = (areas(&drainage), drainage.ends());
+    let shed: f32 = areas.iter().zip(&ends).filter(|(_, ends)| **ends).map(|(area, _)| area).sum();
+    assert_eq!(shed, 33.0 * 33.0);
+    assert_eq!(areas[16 * 33 + 16], 1.0);
+    let receivers = drainage.receivers();
+    let radius = |sample: usize| -cone.heights()[sample];
+    assert!((0..33 * 33).all(|sample| ends[sample] || radius(receivers[sample] as usize) > radius(sample)));
+}
+
+#[test]
+fn a_pit_drains_over_its_lowest_pass() {
+    let bowl = terrain(&[
+        &[9.0, 9.0, 9.0, 9.0, 9.0],
+        &[9.0, 4.0, 3.0, 4.0, 9.0],
+        &[9.0, 3.0, 1.0, 7.0, 5.0],
+        &[9.0, 4.0, 3.0, 4.0, 9.0],
+        &[9.0, 9.0, 9.0, 9.0, 9.0],
+    ]);
+    let drainage = routed(STEEPEST, &bowl);
+    // Over (3, 1) or (3, 3), at 4 m, to the border at 5 m: the level of the lake is 5 m.
+    let lakes = drainage.lakes_m();
+    assert_eq!(lakes[5..10], [0.0, 1.0, 2.0, 1.0, 0.0]);
+    assert_eq!(lakes[10..15], [0.0, 2.0, 4.0, 0.0, 0.0]);
+    // All samples inside drain there, through the lake.
+    assert_eq!(areas(&drainage)[14], 10.0);
+    let receivers = drainage.receivers();
+    assert!(receivers[12] == 8 || receivers[12] == 18, "{receivers:?}");
+    assert_eq!(receivers[receivers[12] as usize], 14);
+}
+
+#[test]
+fn a_valley_collects_the_water_of_its_sides() {
+    // Two slopes with a valley between them that falls southward.
+    let valley = Heightfield::from_fn(grid(9, 12), |c, r| 50.0 * c.abs_diff(4) as f32 - r as f32);
+    let drainage = routed(RoutingOptions { outlets: Outlets::South, ..STEEPEST }, &valley);
+    let areas = areas(&drainage);
+    assert!((0..11).all(|r| areas[r * 9 + 4] == 9.0 * (r + 1) as f32), "{areas:?}");
+    // The last row is the south side, where all flow ends.
+    assert_eq!(areas[11 * 9..], [1.0, 1.0, 1.0, 1.0, 100.0, 1.0, 1.0, 1.0, 1.0]);
+}
+
+#[test]
+fn a_lake_that_drains_into_a_lake_is_at_least_as_high() {
+    let row = [9.0, 1.0, 6.0, 2.0, 5.0, 0.0];
+    let walls = [9.0; 6];
+    let drainage = routed(RoutingOptions { outlets: Outlets::East, ..STEEPEST }, &terrain(&[&walls, &row, &walls]));
+    assert_eq!(drainage.lakes_m()[6..12], [0.0, 5.0, 0.0, 3.0, 0.0, 0.0]);
+    assert_eq!(areas(&drainage)[10..12], [13.0, 16.0]);
+}
+
+#[test]
+fn flat_terrain_drains_in_branches() {
+    let flat = Heightfield::flat(grid(65, 65));
+    let drainage = routed(RoutingOptions { outlets: Outlets::West, ..STEEPEST }, &flat);
+    let (areas, ends) = (areas(&drainage), drainage.ends());
+    let shed: f32 = areas.iter().zip(&ends).filter(|(_, ends)| **ends).map(|(area, _)| area).sum();
+    assert_eq!(shed, 65.0 * 65.0);
+    assert!(drainage.lakes_m().iter().all(|depth| *depth == 0.0));
+    // Straight rows would drain 65 samples each.
+    assert!(areas.iter().copied().fold(0.0, f32::max) > 260.0);
+}
+
+#[test]
+fn without_outlets_flow_ends_at_the_lowest_sample() {
+    let drainage = routed(
+        RoutingOptions { outlets: Outlets::Hollows, ..STEEPEST },
+        &terrain(&[&[9.0; 4], &[9.0, 1.0, 5.0, 9.0], &[9.0, 6.0, 2.0, 9.0], &[9.0; 4]]),
+    );
+    assert_eq!(areas(&drainage)[5], 16.0);
+    assert_eq!(drainage.ends().iter().filter(|ends| **ends).count(), 1);
+}
+
+/// Terrains of many kinds: rough, terraced, with plateaus and nested basins.
+fn terrains() -> Vec<Heightfield> {
+    let mut terrains = Vec::new();
+    for seed in 0..12 {
+        let mut draw = Stream::new(seed, 0).at(0);
+        let grid = grid(7 + 9 * seed as usize, 5 + 8 * (seed % 5) as usize);
+        let rough = Heightfield::from_fn(grid, |_, _| draw.unit() as f32);
+        terrains.push(Heightfield::from_fn(grid, |c, r| (rough[(c, r)] * 4.0).floor()));
+        terrains.push(Heightfield::from_fn(grid, |c, r| {
+            let (x, z) = (c as f32 / 5.0, r as f32 / 7.0);
+            20.0 * libm::sinf(x) * libm::cosf(z) + rough[(c, r)]
+        }));
+        terrains.push(rough);
+    }
+    terrains
+}
+
+fn all_options() -> Vec<RoutingOptions> {
+    let of = |outlets: &Outlets| {
+        [(None, 0.0), (Some(0.3), 1.0)].map(|(sea_m, stray)| RoutingOptions { outlets: *outlets, sea_m, stray })
+    };
+    Outlets::ALL.iter().flat_map(of).collect()
+}
+
+#[test]
+fn lakes_and_areas_match_the_reference() {
+    for terrain in terrains() {
+        for options in all_options() {
+            let drainage = routed(options, &terrain);
+            let (ends, receivers) = (drainage.ends(), drainage.receivers());
+            let levels = reference::filled(&terrain, &ends);
+            let depths: Vec<f32> = levels.iter().zip(terrain.heights()).map(|(level, height)| level - height).collect();
+            assert_eq!(drainage.lakes_m(), depths, "{options:?}");
+            let counted: Vec<f32> = reference::areas(&receivers).into_iter().map(|area| area as f32).collect();
+            assert_eq!(areas(&drainage), counted, "{options:?}");
+            for (sample, &receiver) in receivers.iter().enumerate() {
+                assert!(levels[receiver as usize] <= levels[sample], "up from {sample} to {receiver}: {options:?}");
+                assert_eq!(ends[sample], receiver as usize == sample, "{options:?}");
+            }
+            let shed: f32 = counted.iter().zip(&ends).filter(|(_, ends)| **ends).map(|(area, _)| area).sum();
+            assert_eq!(shed, counted.len() as f32, "{options:?}");
+        }
+    }
+}
+
+#[test]
+fn water_has_the_maps_of_the_drainage() {
+    let [_, terrain, ..] = &terrains()[..] else { unreachable!("36 of them") };
+    let drainage = routed(RoutingOptions { outlets: Outlets::South, ..STEEPEST }, terrain);
+    let water = Water::on(terrain, Outlets::South, None, &Progress::new()).expect("not cancelled");
+    assert_eq!(water.receivers, drainage.receivers());
+    assert_eq!(water.lakes_m, drainage.lakes_m());
+    assert!(water.lakes_m.iter().any(|depth| *depth > 0.0));
+    assert_eq!(water.areas_m2, areas(&drainage).iter().map(|area| area * 6.0).collect::<Vec<f32>>());
+}
+
+#[test]
+fn a_drainage_can_be_reused() {
+    let terrains = terrains();
+    let [_, first, second, ..] = &terrains[..] else { unreachable!("36 of them") };
+    let mut drainage = routed(STEEPEST, first);
+    drainage.route(second, &Progress::new()).expect("not cancelled");
+    assert_eq!(drainage.receivers(), routed(STEEPEST, second).receivers());
+    assert_eq!(drainage.lakes_m(), routed(STEEPEST, second).lakes_m());
+}
+
+#[test]
+fn the_number_of_threads_does_not_matter() {
+    for terrain in terrains() {
+        let on = |threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+            pool.install(|| routed(STEEPEST, &terrain).receivers())
+        };
+        assert_eq!(on(1), on(5));
+    }
+}
