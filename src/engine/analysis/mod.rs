@@ -1,5 +1,6 @@
 //! What a heightfield is like, in numbers.
 
+mod line_fit;
 mod slopes;
 mod spectrum;
 
@@ -10,6 +11,7 @@ pub use slopes::{
 };
 pub use spectrum::{Spectrum, spectral_slope};
 
+use self::line_fit::fitted_slope;
 use super::heightfield::Heightfield;
 use super::parameters::Band;
 use super::simd::{round_to_u32, simd};
@@ -104,16 +106,7 @@ pub fn hurst_exponent(terrain: &Heightfield) -> Option<f64> {
         (variance > 0.0).then(|| [libm::log(lag as f64), libm::log(variance)])
     };
     let points: Option<Vec<[f64; 2]>> = lags.par_iter().map(point).collect();
-    slope_of_line(&points?).map(|slope| 0.5 * slope)
-}
-
-/// The slope of the line of best fit through points [x, y].
-fn slope_of_line(points: &[[f64; 2]]) -> Option<f64> {
-    let count = points.len() as f64;
-    let [mean_x, mean_y] = [0, 1].map(|i| points.iter().map(|point| point[i]).sum::<f64>() / count);
-    let xx: f64 = points.iter().map(|[x, _]| (x - mean_x) * (x - mean_x)).sum();
-    let xy: f64 = points.iter().map(|[x, y]| (x - mean_x) * (y - mean_y)).sum();
-    (points.len() >= 2 && xx > 0.0).then(|| xy / xx)
+    fitted_slope(&points?).map(|slope| 0.5 * slope)
 }
 
 #[cfg(test)]

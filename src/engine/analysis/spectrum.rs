@@ -1,64 +1,48 @@
-//! How much of the land's relief lies at which wavelengths.
+//! The power spectrum of a terrain: how much of its relief is at which wavelengths.
 
 use rayon::prelude::*;
-use rustfft::FftPlanner;
 use rustfft::num_complex::Complex;
 
-use super::slope_of_line;
+use super::line_fit::fitted_slope;
+use crate::engine::fourier::{FourierTransform, Workspace};
 use crate::engine::heightfield::Heightfield;
 use crate::engine::progress::{Cancelled, Progress};
 
-/// The fewest samples along a side of land that has a spectrum.
-const LEAST_SAMPLES: usize = 32;
+/// The minimum number of samples along a side.
+const MIN_SAMPLES: usize = 32;
 
-/// The longest wave that counts goes this often into the side: longer ones are the window's.
+/// The lowest wave number, in waves per side, that is part of the spectrum. Longer waves are dominated by the window.
 const FIRST_WAVE: usize = 4;
 
-/// The power of the land's waves, ring by ring: plane removed, under a Hann window, on the largest square in the
-/// north-west.
+/// The power spectrum of the largest square in the north-west corner of a terrain, after removing the best-fit plane and
+/// applying a Hann window, summed over rings of equal wave number.
+///
+/// The same heights give the same bits on every machine: the Fourier transform is our own (see `fourier`), and threads
+/// add up nothing together.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Spectrum {
-    /// Wavelength in metres and power in m², from the longest wave, a fourth of the side, to the shortest, of four
-    /// samples. The power of a ring is the mean square of the heights of all its waves. Empty for land that is level
-    /// or too small.
+    /// Pairs of wavelength in metres and power in m², from the longest wave, a quarter of the side, to the shortest, four
+    /// samples. The power of a ring is the mean square of the heights of its waves. Empty for level and for small
+    /// terrain.
     pub points: Vec<[f64; 2]>,
 }
 
 impl Spectrum {
-    /// Measures the land; takes 16 bytes a sample meanwhile.
+    /// Computes the spectrum. Needs 4 bytes per sample of temporary memory.
     pub fn of(terrain: &Heightfield, progress: &Progress) -> Result<Self, Cancelled> {
         let grid = terrain.grid();
         let side = grid.width().min(grid.height());
-        if side < LEAST_SAMPLES {
+        if side < MIN_SAMPLES {
             return Ok(Self { points: Vec::new() });
         }
-        let mut spectrum = windowed(terrain, side, progress)?;
-        let fft = FftPlanner::new().plan_fft_forward(side);
-        for _ in 0..2 {
-            spectrum.par_chunks_mut(side).try_for_each_init(
-                || vec![Complex::default(); fft.get_inplace_scratch_len()],
-                |scratch, row| {
-                    fft.process_with_scratch(row, scratch);
-                    progress.check()
-                },
-            )?;
-            transpose(&mut spectrum, side);
-        }
-        let mut rings = vec![0.0; side / 4 + 1];
-        for (i, value) in spectrum.iter().enumerate() {
-            let wave = |i: usize| i.min(side - i) as f64;
-            let ring = libm::hypot(wave(i % side), wave(i / side)).round() as usize;
-            if let Some(sum) = rings.get_mut(ring) {
-                *sum += value.norm_sqr();
-            }
-        }
+        let rings = ring_powers(terrain, side, progress)?;
         if rings[FIRST_WAVE..].contains(&0.0) {
             return Ok(Self { points: Vec::new() });
         }
-        // By Parseval's theorem, and with what the window lets through, the sum over all rings is the mean square.
-        let let_through = hann(side).map(|weight| weight * weight).sum::<f64>();
-        let samples_seen = side as f64 * let_through;
-        let factor = 1.0 / (samples_seen * samples_seen);
+        // By Parseval's theorem the sum over all rings is the mean square, after correcting for the window.
+        let window_power = hann(side).map(|weight| weight * weight).sum::<f64>();
+        let effective_samples = side as f64 * window_power;
+        let factor = 1.0 / (effective_samples * effective_samples);
         let side_m = side as f64 * (grid.spacing_x_m() * grid.spacing_z_m()).sqrt();
         let point = |(k, power): (usize, &f64)| [side_m / k as f64, power * factor];
         Ok(Self { points: rings.iter().enumerate().skip(FIRST_WAVE).map(point).collect() })
@@ -67,10 +51,10 @@ impl Spectrum {
     /// The slope of the line of best fit through the power over the wave number, both logarithmic.
     pub fn slope(&self) -> Option<f64> {
         let logarithms: Vec<[f64; 2]> = self.logarithms().collect();
-        slope_of_line(&logarithms)
+        fitted_slope(&logarithms)
     }
 
-    /// That line: its power in m² at a wavelength in metres.
+    /// The power of the line of best fit, in m², at a wavelength in metres.
     pub fn line_at(&self, wavelength_m: f64) -> Option<f64> {
         let slope = self.slope()?;
         let count = self.points.len() as f64;
@@ -78,15 +62,78 @@ impl Spectrum {
         Some(libm::exp(y + slope * (-libm::log(wavelength_m) - x)))
     }
 
-    /// The logarithms of the wave numbers a metre, and of the powers.
+    /// The logarithms of wave number (per metre) and power.
     fn logarithms(&self) -> impl Iterator<Item = [f64; 2]> {
         self.points.iter().map(|[wavelength_m, power]| [-libm::log(*wavelength_m), libm::log(*power)])
     }
 }
 
-/// The slope of the [`Spectrum`]; `None` for land that is level or too small.
+/// The slope of the [`Spectrum`]; `None` for level and for small terrain.
 pub fn spectral_slope(terrain: &Heightfield, progress: &Progress) -> Result<Option<f64>, Cancelled> {
     Ok(Spectrum::of(terrain, progress)?.slope())
+}
+
+/// The unscaled power of every ring of wave numbers, from 0 to side/4.
+fn ring_powers(terrain: &Heightfield, side: usize, progress: &Progress) -> Result<Vec<f64>, Cancelled> {
+    // Heights are real, so the waves (−kx, −ky) and (kx, ky) have the same power: columns from 0 to side/4 suffice.
+    let count = side / 4 + 1;
+    let fourier = FourierTransform::new(side);
+    let rows = row_transforms(terrain, side, count, &fourier, progress)?;
+    let powers_of_column = |(column, space): &mut (Vec<Complex<f64>>, Workspace), kx: usize| {
+        column.clear();
+        column.extend(rows[kx..].iter().step_by(count));
+        fourier.run(column, space);
+        let mut powers = vec![0.0; count];
+        for (ky, value) in column.iter().enumerate() {
+            let ring = libm::hypot(kx as f64, ky.min(side - ky) as f64).round() as usize;
+            if let Some(sum) = powers.get_mut(ring) {
+                *sum += value.norm_sqr();
+            }
+        }
+        progress.check().map(|()| powers)
+    };
+    let columns = (0..count).into_par_iter().map_init(Default::default, powers_of_column);
+    let powers: Vec<Vec<f64>> = columns.collect::<Result<_, _>>()?;
+    let mut rings = vec![0.0; count];
+    for (kx, powers) in powers.iter().enumerate() {
+        let waves = if kx == 0 { 1.0 } else { 2.0 };
+        rings.iter_mut().zip(powers).for_each(|(sum, power)| *sum += waves * power);
+    }
+    Ok(rings)
+}
+
+/// The Fourier transforms of the rows, row-major: the first `count` coefficients of each.
+fn row_transforms(
+    terrain: &Heightfield,
+    side: usize,
+    count: usize,
+    fourier: &FourierTransform,
+    progress: &Progress,
+) -> Result<Vec<Complex<f64>>, Cancelled> {
+    let plane = Plane::fitted(terrain, side, progress)?;
+    let window: Vec<f64> = hann(side).collect();
+    let value = |c: usize, r: usize| (f64::from(terrain[(c, r)]) - plane.height(c, r)) * window[c] * window[r];
+    let mut transforms = vec![Complex::default(); side * count];
+    transforms.par_chunks_mut(2 * count).enumerate().try_for_each_init(
+        <(Vec<Complex<f64>>, Workspace)>::default,
+        |(line, space), (pair, rows)| {
+            // Two real rows are transformed as one complex row and separated by their symmetry.
+            let (first, second) = (2 * pair, 2 * pair + 1);
+            let imaginary = |c: usize| if second < side { value(c, second) } else { 0.0 };
+            line.clear();
+            line.extend((0..side).map(|c| Complex::new(value(c, first), imaginary(c))));
+            fourier.run(line, space);
+            let (first, second) = rows.split_at_mut(count);
+            for (k, first) in first.iter_mut().enumerate() {
+                *first = (line[k] + line[(side - k) % side].conj()) * 0.5;
+            }
+            for (k, second) in second.iter_mut().enumerate() {
+                *second = (line[k] - line[(side - k) % side].conj()) * Complex::new(0.0, -0.5);
+            }
+            progress.check()
+        },
+    )?;
+    Ok(transforms)
 }
 
 /// The weights of a Hann window.
@@ -94,39 +141,35 @@ fn hann(side: usize) -> impl Iterator<Item = f64> {
     (0..side).map(move |i| 0.5 - 0.5 * libm::cos(std::f64::consts::TAU * (i as f64 + 0.5) / side as f64))
 }
 
-/// The north-west square of the land less its plane of best fit, under a Hann window.
-fn windowed(terrain: &Heightfield, side: usize, progress: &Progress) -> Result<Vec<Complex<f64>>, Cancelled> {
-    let centre = (side - 1) as f64 / 2.0;
-    let [mut mean, mut east, mut south] = [0.0; 3];
-    for r in 0..side {
-        progress.check()?;
-        for (c, height) in terrain.row(r)[..side].iter().enumerate() {
-            let height = f64::from(*height);
-            mean += height;
-            east += height * (c as f64 - centre);
-            south += height * (r as f64 - centre);
-        }
-    }
-    let samples = (side * side) as f64;
-    // Σ(c − centre)² over the square, by which the moments become slopes.
-    let moment = samples * (side * side - 1) as f64 / 12.0;
-    let window: Vec<f64> = hann(side).collect();
-    let mut values = Vec::with_capacity(side * side);
-    for r in 0..side {
-        progress.check()?;
-        for (c, height) in terrain.row(r)[..side].iter().enumerate() {
-            let plane = mean / samples + (east * (c as f64 - centre) + south * (r as f64 - centre)) / moment;
-            values.push(Complex::new((f64::from(*height) - plane) * window[c] * window[r], 0.0));
-        }
-    }
-    Ok(values)
+/// A plane over the square: its height in the centre and its slopes per sample.
+struct Plane {
+    centre: f64,
+    mean: f64,
+    slopes: [f64; 2],
 }
 
-fn transpose(values: &mut [Complex<f64>], side: usize) {
-    for r in 0..side {
-        for c in 0..r {
-            values.swap(r * side + c, c * side + r);
+impl Plane {
+    /// The best-fit plane of the square in the north-west corner.
+    fn fitted(terrain: &Heightfield, side: usize, progress: &Progress) -> Result<Self, Cancelled> {
+        let centre = (side - 1) as f64 / 2.0;
+        let [mut sum, mut east, mut south] = [0.0; 3];
+        for r in 0..side {
+            progress.check()?;
+            for (c, height) in terrain.row(r)[..side].iter().enumerate() {
+                let height = f64::from(*height);
+                sum += height;
+                east += height * (c as f64 - centre);
+                south += height * (r as f64 - centre);
+            }
         }
+        let samples = (side * side) as f64;
+        // Σ(c − centre)² over the square: turns the first moments into slopes.
+        let moment = samples * (side * side - 1) as f64 / 12.0;
+        Ok(Self { centre, mean: sum / samples, slopes: [east / moment, south / moment] })
+    }
+
+    fn height(&self, c: usize, r: usize) -> f64 {
+        self.mean + self.slopes[0] * (c as f64 - self.centre) + self.slopes[1] * (r as f64 - self.centre)
     }
 }
 
@@ -144,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn level_and_small_land_has_no_spectrum() {
+    fn level_and_small_terrain_has_no_spectrum() {
         for terrain in [Heightfield::flat(grid(65)), Heightfield::from_fn(grid(31), |c, r| (c * r % 7) as f32)] {
             assert_eq!((spectrum(&terrain).points, spectral_slope(&terrain, &Progress::new())), (Vec::new(), Ok(None)));
         }
@@ -152,8 +195,8 @@ mod tests {
 
     #[test]
     fn a_wave_has_its_power_at_its_wavelength() {
-        // 16 waves on 256 samples of 10 m, with an amplitude of 3 m: 160 m, and half of 3² m². The window spreads a
-        // wave over three rings. What is left over of ground that is no wave keeps the others from being empty.
+        // 16 waves on 256 samples of 10 m, with an amplitude of 3 m: a wavelength of 160 m and a power of half of 3² m².
+        // The window spreads the wave over three rings. A little noise keeps the other rings from being empty.
         let (tau, mut draw) = (std::f64::consts::TAU, crate::engine::random::Stream::new(1, 0).at(0));
         let rough = |c: usize, _| 3.0 * libm::sin(tau * 16.0 * c as f64 / 256.0) as f32 + 1e-3 * draw.unit() as f32;
         let spectrum = spectrum(&Heightfield::from_fn(grid(256), rough));
@@ -166,8 +209,8 @@ mod tests {
     }
 
     #[test]
-    fn white_noise_has_a_ring_sum_that_grows_with_the_wave_number() {
-        // Power is spread evenly over the plane, so a ring holds as much as it is long: slope +1.
+    fn the_power_of_white_noise_grows_with_the_wave_number() {
+        // Its power is uniform over the plane of waves, so that of a ring is proportional to its circumference: slope 1.
         let of_seed = |seed| {
             let mut draw = crate::engine::random::Stream::new(seed, 0).at(0);
             spectrum(&Heightfield::from_fn(grid(256), |_, _| draw.unit() as f32))
@@ -175,11 +218,56 @@ mod tests {
         let all: Vec<Spectrum> = (0..8).map(of_seed).collect();
         let mean = all.iter().filter_map(Spectrum::slope).sum::<f64>() / 8.0;
         assert!((mean - 1.0).abs() < 0.1, "{mean}");
-        // The line goes the way of its slope, and through the middle of the points.
+        // The line has that slope and passes through the centroid of the points.
         let (first, at) = (&all[0], |metres| all[0].line_at(metres).expect("a line"));
         let slope = libm::log(at(100.0) / at(200.0)) / libm::log(2.0);
         assert!((slope - first.slope().expect("rough")).abs() < 1e-9);
         let off: f64 = first.points.iter().map(|[metres, power]| libm::log(power / at(*metres))).sum();
         assert!(off.abs() < 1e-6, "{off}");
+    }
+
+    #[test]
+    fn points_have_the_same_bits_on_every_machine() {
+        let mut draw = crate::engine::random::Stream::new(3, 0).at(0);
+        let rough = Heightfield::from_fn(grid(33), |c, r| (40.0 * draw.unit()) as f32 + (c * r % 11) as f32);
+        let powers: Vec<u64> = spectrum(&rough).points.iter().map(|point| point[1].to_bits()).collect();
+        let expected = [
+            0x4013_2c50_bad5_7130,
+            0x400e_1840_4fb0_08b1,
+            0x4017_22c0_6339_a494,
+            0x4020_18e3_2b6a_8b9f,
+            0x4015_3319_c8e1_5769,
+        ];
+        assert_eq!(powers, expected, "{powers:#x?}");
+        let with = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+            pool.install(|| spectrum(&rough))
+        };
+        assert_eq!(with(1), with(3));
+    }
+
+    #[test]
+    fn ring_powers_agree_with_the_formula() {
+        let mut draw = crate::engine::random::Stream::new(5, 0).at(0);
+        let rough = Heightfield::from_fn(grid(35), |_, _| draw.unit() as f32);
+        let found = ring_powers(&rough, 35, &Progress::new()).expect("not cancelled");
+        let plane = Plane::fitted(&rough, 35, &Progress::new()).expect("not cancelled");
+        let window: Vec<f64> = hann(35).collect();
+        let mut expected = vec![0.0; found.len()];
+        for (kx, ky) in (0..35).flat_map(|kx| (0..35).map(move |ky| (kx, ky))) {
+            let mut sum = Complex::new(0.0, 0.0);
+            for (c, r) in (0..35).flat_map(|c| (0..35).map(move |r| (c, r))) {
+                let value = (f64::from(rough[(c, r)]) - plane.height(c, r)) * window[c] * window[r];
+                let (sine, cosine) = libm::sincos(-std::f64::consts::TAU * ((c * kx + r * ky) % 35) as f64 / 35.0);
+                sum += value * Complex::new(cosine, sine);
+            }
+            let [x, y] = [kx, ky].map(|k: usize| k.min(35 - k) as f64);
+            if let Some(ring) = expected.get_mut(libm::hypot(x, y).round() as usize) {
+                *ring += sum.norm_sqr();
+            }
+        }
+        for (ring, (found, expected)) in found.iter().zip(&expected).enumerate() {
+            assert!((found - expected).abs() < 1e-9 * (1.0 + expected), "ring {ring}: {found}, not {expected}");
+        }
     }
 }
