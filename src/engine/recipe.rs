@@ -1,4 +1,4 @@
-//! The recipe: everything that decides what the land and its texture look like.
+//! The recipe: everything that determines a terrain and its texture.
 
 use std::sync::LazyLock;
 
@@ -17,14 +17,14 @@ use super::random::Stream;
 use super::texture::TextureRecipe;
 
 parameters! {
-    /// The piece of the earth that the land lies on.
+    /// The extent of the terrain.
     pub struct World {
-        /// How far the world reaches from west to east.
+        /// The size of the world from west to east.
         width_m: f64 = 4096.0, Spec::number("Width", 1.0, 1_000_000.0).slider(256.0, 32_768.0).unit("m").logarithmic();
-        /// How far the world reaches from north to south.
+        /// The size of the world from north to south.
         depth_m: f64 = 4096.0, Spec::number("Depth", 1.0, 1_000_000.0).slider(256.0, 32_768.0).unit("m").logarithmic();
-        /// A fixed range of heights for exports and for elevations in percent; empty: the terrain's own lowest and
-        /// highest height.
+        /// A fixed height range for exports and for elevations in percent. Empty: from the lowest to the highest point of
+        /// the terrain.
         height_range_m: Option<Band> = None,
             Spec::number("Fixed height range", -100_000.0, 100_000.0).slider(-1000.0, 5000.0).unit("m");
     }
@@ -38,13 +38,13 @@ impl World {
 }
 
 choices! {
-    /// How a step's land is joined to the land below it.
+    /// How the output of a step is combined with the terrain below it.
     pub enum Blend {
         /// The sum of both.
         Add = "add", "Add";
-        /// What is below less the step.
+        /// The terrain below minus the step.
         Subtract = "subtract", "Subtract";
-        /// What is below times the step, whose metres count as plain numbers.
+        /// The terrain below times the step, whose heights in metres are used as factors.
         Multiply = "multiply", "Multiply";
         /// The higher of both.
         Maximum = "maximum", "Maximum";
@@ -52,31 +52,32 @@ choices! {
         Minimum = "minimum", "Minimum";
         /// The step alone.
         Replace = "replace", "Replace";
-        /// The higher of both, rounded where they meet.
+        /// The higher of both, with a rounded transition.
         SmoothMaximum = "smooth_maximum", "Smooth maximum";
-        /// The lower of both, rounded where they meet.
+        /// The lower of both, with a rounded transition.
         SmoothMinimum = "smooth_minimum", "Smooth minimum";
     }
 }
 
 parameters! {
-    /// What every step has beside its operation's own parameters.
+    /// The parameters that all steps have.
     pub struct StepSettings {
-        /// A name of the step's own, shown in the stack; empty: the operation's.
+        /// The name of the step in the stack. Empty: the name of the operation.
         name: String = String::new(), Spec::new("Name");
-        /// Whether the step takes part.
+        /// Whether the step has an effect.
         enabled: bool = true, Spec::new("Enabled");
-        /// How the step's land is joined to the land below it.
+        /// How the step is combined with the terrain below it.
         blend: Blend = Blend::Add, Spec::new("Blend");
         /// How much of the step's effect is applied: 0 is none, 1 is all.
         strength: f64 = 1.0, Spec::number("Strength", 0.0, 10.0).slider(0.0, 2.0);
-        /// How wide the rounding is where two lands meet, as a difference in height.
+        /// The difference in height below which a smooth maximum or minimum is rounded.
         rounding_m: f64 = 50.0, Spec::number("Rounding", 0.0, 10_000.0).slider(0.0, 500.0).unit("m")
             .when("blend", &["smooth_maximum", "smooth_minimum"]);
-        /// Where the step acts: by height or slope of the land below, away from the border, or by a picture.
+        /// Where the step has an effect: by the height or slope of the terrain below, by the distance from the border, by
+        /// an image and more.
         mask: Option<Mask> = None, Spec::new("Mask");
-        /// Chooses the step's own random numbers beside the recipe's seed, so that steps differ and one of them can be
-        /// redrawn alone; where none is given it is the step's place in the stack.
+        /// Selects the step's random numbers, together with the recipe's seed: steps with different seeds differ. The
+        /// default is the position in the stack.
         seed: u32 = 0, Spec::number("Step seed", 0.0, 4_294_967_295.0).slider(0.0, 100.0);
     }
 }
@@ -84,17 +85,17 @@ parameters! {
 /// One step of the stack.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Step {
-    /// What it does.
+    /// The operation.
     pub operation: AnyOperation,
-    /// How it takes part.
+    /// The parameters that all steps have.
     pub settings: StepSettings,
 }
 
-/// The key that names a step's operation.
+/// The key of a step's operation.
 const OPERATION: &str = "operation";
 
 impl Step {
-    /// A step that blends as the operation's role suggests: raised land is added, shaped land takes its place.
+    /// A step with the default blending for its operation: generators are added, modifiers replace the terrain below.
     pub fn new(operation: impl Into<AnyOperation>) -> Self {
         let operation = operation.into();
         let blend = match operation.role() {
@@ -104,8 +105,8 @@ impl Step {
         Self { operation, settings: StepSettings { blend, ..Default::default() } }
     }
 
-    /// The step for a world of another size than the default one: everything in metres grows or shrinks with the
-    /// world, so that its land is the same to look at.
+    /// Adapts the step to the size of a world: parameters in metres are scaled from the default world, so that the terrain
+    /// has the same shape.
     pub fn sized_for(mut self, world: &World) -> Self {
         let side_m = |world: &World| world.width_m.max(world.depth_m);
         let factor = side_m(world) / side_m(&World::default());
@@ -114,21 +115,34 @@ impl Step {
             let mut values = group_values(group);
             scale_lengths(group.table(), &mut values, factor);
             for (key, value) in values.iter() {
-                // Scaled values are held within their ranges; one that is refused all the same keeps its default.
+                // Scaled values are clamped to their ranges. A value that is refused nevertheless keeps its default.
                 let _ = group.set(key, value);
             }
         }
         self
     }
 
-    /// What the step is called: its own name, or its operation's.
+    /// The name of the step, or of its operation if it has none.
     pub fn title(&self) -> &str {
         if self.settings.name.is_empty() { self.operation.label() } else { &self.settings.name }
     }
 
-    /// The iterations that the step takes on the timeline.
+    /// The number of iterations of the step on the timeline.
     pub fn iterations(&self) -> u32 {
         if self.settings.enabled { self.operation.iterations() } else { 0 }
+    }
+
+    /// Whether both steps change the terrain in the same way: they may only differ in their names.
+    pub fn has_same_result(&self, other: &Self) -> bool {
+        let StepSettings { name: _, enabled, blend, strength, rounding_m, mask, seed } = &self.settings;
+        let settings = &other.settings;
+        self.operation == other.operation
+            && *enabled == settings.enabled
+            && *blend == settings.blend
+            && *strength == settings.strength
+            && *rounding_m == settings.rounding_m
+            && *mask == settings.mask
+            && *seed == settings.seed
     }
 
     /// The step's random numbers.
@@ -136,7 +150,7 @@ impl Step {
         Stream::new(recipe_seed, self.settings.seed)
     }
 
-    /// The step as it is written to a project.
+    /// Serializes the step as in a project file.
     pub fn to_json(&self) -> Json {
         let mut object = Map::new();
         object.insert(OPERATION.into(), self.operation.key().into());
@@ -145,7 +159,7 @@ impl Step {
         Json::Object(object)
     }
 
-    /// A step from a project, where it stands at `index` in the stack.
+    /// Reads a step from a project file; `index` is its position in the stack.
     pub fn from_json(value: &Json, index: usize) -> Result<Self, ParameterError> {
         let Json::Object(object) = value else {
             return Err(not_an_object(value));
@@ -171,18 +185,18 @@ impl Step {
     }
 }
 
-/// Everything that decides what the land and its texture look like.
+/// Everything that determines a terrain and its texture.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recipe {
-    /// Chooses among all the landscapes of the same kind.
+    /// Selects the random numbers of all steps.
     pub seed: u32,
-    /// The piece of the earth.
+    /// The extent of the terrain.
     pub world: World,
-    /// The steps, bottom first.
+    /// The steps from bottom to top.
     pub stack: Vec<Step>,
-    /// How the land is painted.
+    /// The texture.
     pub texture: TextureRecipe,
-    /// How it is lit.
+    /// The lighting.
     pub light: Light,
 }
 
@@ -194,18 +208,18 @@ impl Default for Recipe {
 }
 
 impl Recipe {
-    /// The smallest step seed that no step has.
+    /// The smallest seed that no step uses.
     pub fn unused_seed(&self) -> u32 {
         let taken = |seed: u32| self.stack.iter().any(|step| step.settings.seed == seed);
         (0..).find(|&seed| !taken(seed)).unwrap_or_default()
     }
 
-    /// The iterations of all steps together: the length of the timeline.
+    /// The total number of iterations: the length of the timeline.
     pub fn iterations(&self) -> u32 {
         self.stack.iter().map(Step::iterations).fold(0, u32::saturating_add)
     }
 
-    /// How far each step has come when `position` iterations of the timeline are done.
+    /// The number of iterations that each step has done after `position` iterations of the timeline.
     pub fn step_positions(&self, position: u32) -> Vec<u32> {
         let mut rest = position;
         let done = |step: &Step| {
@@ -216,16 +230,16 @@ impl Recipe {
         self.stack.iter().map(done).collect()
     }
 
-    /// The imported files that the recipe draws on, heightmaps and pictures.
+    /// The imported files that the recipe uses: heightmaps and textures.
     pub fn files(&self) -> Vec<FileName> {
-        let own = self.pictures().into_iter().filter(|name| !name.is_shipped()).map(|name| FileName(name.0));
-        let mut files: Vec<FileName> = self.heightmaps().into_iter().chain(own).collect();
+        let textures = self.textures().into_iter().filter(|name| !name.is_shipped()).map(|name| FileName(name.0));
+        let mut files: Vec<FileName> = self.heightmaps().into_iter().chain(textures).collect();
         files.sort();
         files.dedup();
         files
     }
 
-    /// The heightmaps that steps and masks draw on.
+    /// The heightmaps that steps and masks use.
     pub fn heightmaps(&self) -> Vec<FileName> {
         let mut files = Vec::new();
         for step in &self.stack {
@@ -238,16 +252,16 @@ impl Recipe {
         files
     }
 
-    /// The tileable pictures that terrain types draw on.
-    pub fn pictures(&self) -> Vec<TextureName> {
-        let named = self.texture.types.iter().filter_map(|ground| ground.texture.clone());
+    /// The tileable textures that terrain types use.
+    pub fn textures(&self) -> Vec<TextureName> {
+        let named = self.texture.types.iter().filter_map(|terrain_type| terrain_type.texture.clone());
         let mut names: Vec<TextureName> = named.filter(|name| !name.0.is_empty()).collect();
         names.sort();
         names.dedup();
         names
     }
 
-    /// The recipe as it is written to a project.
+    /// Serializes the recipe as in a project file.
     pub fn to_json(&self) -> Json {
         let object = |group: &dyn Group| Json::Object(group_to_json(group));
         let mut texture = group_to_json(&self.texture.settings);
@@ -262,7 +276,7 @@ impl Recipe {
         Json::Object(recipe)
     }
 
-    /// A recipe from a project; what is not there keeps its default.
+    /// Reads a recipe from a project file; missing keys get their defaults.
     pub fn from_json(value: &Json) -> Result<Self, ParameterError> {
         let Json::Object(object) = value else {
             return Err(not_an_object(value));
@@ -283,7 +297,7 @@ impl Recipe {
     }
 }
 
-/// Every file that a table's parameters name, in groups within groups too.
+/// Collects the files that the parameters of a table name, including nested groups.
 fn collect_files(table: &[Parameter], values: &Values, files: &mut Vec<FileName>) {
     for parameter in table {
         match (parameter.kind, values.get(parameter.key)) {
@@ -301,10 +315,10 @@ fn collect_files(table: &[Parameter], values: &Values, files: &mut Vec<FileName>
     }
 }
 
-/// The row of the recipe's own seed.
+/// The declaration of the recipe's seed.
 pub fn seed_parameter() -> &'static Parameter {
     static ROW: LazyLock<Parameter> = LazyLock::new(|| {
-        let doc = "Chooses among all the landscapes of the same kind.";
+        let doc = "Selects the random numbers of all steps: every seed gives another terrain of the same kind.";
         Spec::number("Seed", 0.0, 4_294_967_295.0).slider(0.0, 10_000.0).row("seed", doc, &Recipe::default().seed)
     });
     &ROW
@@ -357,7 +371,7 @@ mod tests {
     use crate::engine::operations::recursive_filter::RecursiveFilter;
 
     #[test]
-    fn every_operation_survives_the_way_through_json() {
+    fn every_operation_round_trips_through_json() {
         let mut recipe = Recipe { seed: 7, ..Default::default() };
         recipe.stack = AnyOperation::all().into_iter().map(Step::new).collect();
         recipe.texture = TextureRecipe::starter();
@@ -365,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_without_a_seed_differ_by_their_place() {
+    fn the_default_seed_of_a_step_is_its_position() {
         let stack =
             json!({"stack": [{"operation": "faults"}, {"operation": "faults"}, {"operation": "faults", "seed": 9}]});
         let recipe = Recipe::from_json(&stack).expect("valid");
@@ -396,8 +410,11 @@ mod tests {
     }
 
     #[test]
-    fn a_step_for_a_small_world_has_the_same_land_in_small() {
-        use crate::engine::{Grid, Inputs, Progress, stack};
+    fn a_step_scaled_to_a_small_world_has_the_same_shape() {
+        use crate::engine::heightfield::{Grid, Heightfield};
+        use crate::engine::inputs::Inputs;
+        use crate::engine::progress::Progress;
+        use crate::engine::stack;
 
         let world = |side_m| World { width_m: side_m, depth_m: side_m, ..Default::default() };
         for operation in AnyOperation::all() {
@@ -408,15 +425,15 @@ mod tests {
                 stack::evaluate(&recipe, grid, None, &Inputs::default(), &Progress::new()).expect("not cancelled")
             };
             let (small, usual) = (terrain(512.0), terrain(4096.0));
-            // Of the whole lands, because particles roll elsewhere after the smallest rounding.
-            let range = |terrain: &crate::engine::Heightfield| terrain.min_max()[1] - terrain.min_max()[0];
+            // Only the ranges are compared, because the smallest rounding makes particles roll elsewhere.
+            let range = |terrain: &Heightfield| terrain.min_max()[1] - terrain.min_max()[0];
             let ratio = range(&usual) / range(&small);
             assert!((ratio - 8.0).abs() < 0.5 || range(&usual) == 0.0, "{}: {ratio}", operation.key());
         }
     }
 
     #[test]
-    fn the_timeline_runs_through_the_steps_in_turn() {
+    fn the_timeline_runs_through_the_steps_from_bottom_to_top() {
         let faults = |count| Step::new(Faults { count, ..Default::default() });
         let stack = vec![faults(10), Step::new(RecursiveFilter::default()), faults(5), faults(3)];
         let mut recipe = Recipe { stack, ..Default::default() };

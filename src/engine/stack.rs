@@ -1,4 +1,4 @@
-//! Evaluating a stack of steps.
+//! Evaluation of a stack of steps.
 
 use std::sync::Arc;
 
@@ -13,9 +13,9 @@ use super::progress::{Cancelled, Progress};
 use super::recipe::{Blend, Recipe, Step, StepSettings};
 use super::rounding::{smooth_maximum, smooth_minimum};
 
-/// The land of a recipe, `position` iterations into its timeline (`None`: at its end).
+/// The terrain of a recipe after `position` iterations of its timeline (`None`: at the end).
 ///
-/// The same recipe and grid give the same bytes at every number of threads.
+/// The result depends on the recipe, the grid and the inputs alone, not on the number of threads.
 pub fn evaluate(
     recipe: &Recipe,
     grid: Grid,
@@ -27,64 +27,68 @@ pub fn evaluate(
     Ok(Arc::unwrap_or_clone(terrain))
 }
 
-/// How many keyframes a step keeps at the most, how many exact heights, and how many bytes those of all steps may take
-/// together; each step keeps one at the least.
-const KEYFRAMES: usize = 48;
-const SUMS: usize = 16;
+/// Cache limits: keyframes per step, exact heights per step, and the bytes of both for all steps together. Every step
+/// may keep at least one.
+const MAX_KEYFRAMES: usize = 48;
+const MAX_FIXED_HEIGHTS: usize = 16;
 const KEYFRAME_BYTES: usize = 96 << 20;
 
-/// Evaluates stacks one after another and remembers what it can use again: the land after every step, and of each
-/// step its own land, at several iterations where later ones follow from earlier ones.
+/// Evaluates stacks and caches what later evaluations can reuse: the terrain after every step and, for each step, the
+/// output of its operation, at several iterations if later ones follow from earlier ones.
 #[derive(Debug)]
 pub struct Evaluator {
-    remembers: bool,
-    /// Whether a sketch of the land is enough.
-    sketches: bool,
-    /// What all layers hold for.
-    ground: Option<(Grid, u32, Inputs)>,
-    layers: Vec<Layer>,
+    is_caching: bool,
+    /// Whether operations work on their coarse preview grids.
+    is_coarse: bool,
+    /// The grid, the recipe's seed and the inputs for which the cache is valid.
+    valid_for: Option<(Grid, u32, Inputs)>,
+    cache: Vec<CachedStep>,
     /// The bytes that the keyframes of one step may take.
     keyframe_bytes: usize,
-    /// Steps evaluated so far, for tests of what is remembered.
+    /// The number of operations evaluated so far, for tests of the cache.
     evaluated: usize,
 }
 
-/// The land after a step.
+/// The terrain after a step.
 #[derive(Clone, Debug)]
-enum Known {
-    /// It follows from the layers below as they are; `None` is flat land at height 0.
-    Land(Option<Arc<Heightfield>>),
+enum CachedTerrain {
+    /// Up to date; `None` is flat terrain at height 0.
+    Valid(Option<Arc<Heightfield>>),
     /// Something below has changed since.
     Stale,
 }
 
-/// What is remembered of a step.
 #[derive(Debug)]
-struct Layer {
+struct CachedStep {
     step: Step,
+    /// The iterations done.
     until: u32,
-    /// The land after the step, if it still holds.
-    result: Known,
-    own: Own,
+    terrain: CachedTerrain,
+    output: CachedOutput,
 }
 
-/// What is kept of a step's own land, in ascending order of the iterations done.
+/// The output of a step's operation before blending, by ascending number of iterations.
 #[derive(Debug, Default)]
-struct Own {
+struct CachedOutput {
     terrains: Vec<(u32, Arc<Heightfield>)>,
-    /// Exact heights, where the land is a sum that can be gone on with.
-    sums: Vec<(u32, FixedHeights)>,
+    /// Exact heights, of operations that accumulate.
+    fixed: Vec<(u32, FixedHeights)>,
 }
 
-impl Own {
-    /// Keeps the exact heights after an iteration; of more than `most` those go first that have others close by.
-    fn keep(&mut self, iteration: u32, sums: FixedHeights, most: usize) {
-        let kept = &mut self.sums;
+impl CachedOutput {
+    fn terrain(&self, iteration: u32) -> Option<&Arc<Heightfield>> {
+        self.terrains.iter().find(|(known, _)| *known == iteration).map(|(_, terrain)| terrain)
+    }
+
+    /// Stores the exact heights after an iteration. If there are more than `max`, others are dropped that are closest to
+    /// their neighbours.
+    fn store(&mut self, iteration: u32, heights: FixedHeights, max: usize) {
+        let kept = &mut self.fixed;
         match kept.binary_search_by_key(&iteration, |(known, _)| *known) {
-            Ok(at) => kept[at].1 = sums,
-            Err(at) => kept.insert(at, (iteration, sums)),
+            Ok(at) => kept[at].1 = heights,
+            Err(at) => kept.insert(at, (iteration, heights)),
         }
-        while kept.len() > most {
+        while kept.len() > max {
             let gap = |at: &usize| {
                 let before = at.checked_sub(1).map_or(0, |before| kept[before].0);
                 kept.get(at + 1).map_or(kept[*at].0, |(after, _)| *after) - before
@@ -95,42 +99,42 @@ impl Own {
         }
     }
 
-    /// The exact heights nearest to those after an iteration, to be gone on with, and after how many they are; `None` if
-    /// none are nearer than flat land. A playhead that moves on takes its own along; those of another `stride` of
-    /// iterations stay for when it comes back.
-    fn nearest_sums(&mut self, iteration: u32, stride: u32) -> Option<(u32, FixedHeights)> {
-        let apart = |at: &usize| self.sums[*at].0.abs_diff(iteration);
-        let nearest = (0..self.sums.len()).min_by_key(apart).filter(|at| apart(at) < iteration)?;
-        if self.sums[nearest].0 / stride == iteration / stride {
-            Some(self.sums.remove(nearest))
+    /// The exact heights whose iteration is nearest to `iteration`, with that iteration; `None` if flat terrain is nearer.
+    /// They are removed if they belong to the same `stride` of iterations, because a moving playhead replaces them, and
+    /// cloned otherwise.
+    fn nearest_fixed(&mut self, iteration: u32, stride: u32) -> Option<(u32, FixedHeights)> {
+        let distance = |at: &usize| self.fixed[*at].0.abs_diff(iteration);
+        let nearest = (0..self.fixed.len()).min_by_key(distance).filter(|at| distance(at) < iteration)?;
+        if self.fixed[nearest].0 / stride == iteration / stride {
+            Some(self.fixed.remove(nearest))
         } else {
-            Some(self.sums[nearest].clone())
+            Some(self.fixed[nearest].clone())
         }
     }
 }
 
 impl Evaluator {
-    /// Remembers: for editing.
+    /// An evaluator with a cache, for editing.
     pub fn new() -> Self {
-        Self { remembers: true, sketches: false, ground: None, layers: Vec::new(), keyframe_bytes: 0, evaluated: 0 }
+        Self { is_caching: true, is_coarse: false, valid_for: None, cache: Vec::new(), keyframe_bytes: 0, evaluated: 0 }
     }
 
-    /// Remembers, and makes only a sketch of what would take long on however coarse a grid: for a first glance.
+    /// An evaluator with a cache for coarse previews: slow operations work on their preview grids.
     pub fn coarse() -> Self {
-        Self { sketches: true, ..Self::new() }
+        Self { is_coarse: true, ..Self::new() }
     }
 
-    /// Forgets at once what is no longer needed: for building large maps.
+    /// An evaluator that frees memory as soon as possible, for large maps.
     fn uncached() -> Self {
-        Self { remembers: false, ..Self::new() }
+        Self { is_caching: false, ..Self::new() }
     }
 
-    /// How many steps have been computed, not remembered, since the beginning.
+    /// The number of operations evaluated so far; results from the cache do not count.
     pub fn evaluated(&self) -> usize {
         self.evaluated
     }
 
-    /// The land of a recipe; see [`evaluate`].
+    /// The terrain of a recipe; see [`evaluate`].
     pub fn evaluate(
         &mut self,
         recipe: &Recipe,
@@ -139,166 +143,182 @@ impl Evaluator {
         inputs: &Inputs,
         progress: &Progress,
     ) -> Result<Arc<Heightfield>, Cancelled> {
-        let holds = |(known_grid, seed, known): &(Grid, u32, Inputs)| {
-            *known_grid == grid && *seed == recipe.seed && known.same_rasters(inputs)
-        };
-        if !self.ground.as_ref().is_some_and(holds) {
-            self.layers.clear();
-            self.ground = Some((grid, recipe.seed, inputs.clone()));
-        }
+        self.validate_cache(recipe, grid, inputs);
         let positions = recipe.step_positions(position.unwrap_or(u32::MAX));
-        self.layers.truncate(recipe.stack.len());
-        let keeping = recipe.stack.iter().filter(|step| step.operation.iterations() > 0).count();
-        self.keyframe_bytes = KEYFRAME_BYTES / keeping.max(1);
         let mut below: Option<Arc<Heightfield>> = None;
         let share = |steps: usize| steps as f32 / recipe.stack.len() as f32;
         for (i, (step, &until)) in recipe.stack.iter().zip(&positions).enumerate() {
-            match self.layers.get(i) {
-                Some(Layer { step: known, until: known_until, result: Known::Land(terrain), .. })
-                    if known == step && *known_until == until =>
-                {
-                    below.clone_from(terrain);
-                    continue;
-                }
-                _ => self.forget_from(i),
+            if let Some(CachedStep { step: known, until: known_until, terrain: CachedTerrain::Valid(terrain), .. }) =
+                self.cache.get(i)
+                && known.has_same_result(step)
+                && *known_until == until
+            {
+                below.clone_from(terrain);
+                continue;
             }
-            let begun = step.settings.enabled && (until > 0 || step.operation.iterations() == 0);
-            let mut own = self.reusable(i, step);
-            if begun {
+            self.invalidate_from(i);
+            let has_started = step.settings.enabled && (until > 0 || step.operation.iterations() == 0);
+            let mut output = self.take_output(i, step);
+            if has_started {
                 let context =
                     EvalContext { grid, below: below.as_deref(), stream: step.stream(recipe.seed), inputs, progress };
-                let joined = progress.stage(share(i)..share(i + 1), || {
-                    let terrain =
-                        progress.stage(0.0..0.9, || self.own_land(&step.operation, &context, until, &mut own))?;
-                    progress.stage(0.9..1.0, || blend(below.as_deref(), terrain, &step.settings, inputs, progress))
+                let blended = progress.stage(share(i)..share(i + 1), || {
+                    let own =
+                        progress.stage(0.0..0.9, || self.output(&step.operation, &context, until, &mut output))?;
+                    progress.stage(0.9..1.0, || blend(below.as_deref(), own, &step.settings, inputs, progress))
                 });
-                match joined {
+                match blended {
                     Ok(terrain) => below = Some(terrain),
                     Err(Cancelled) => {
-                        // The next evaluation goes on from the keyframes that this one has come to.
-                        self.remember(i, Layer { step: step.clone(), until, result: Known::Stale, own });
+                        // The next evaluation can resume from the keyframes of this one.
+                        let terrain = CachedTerrain::Stale;
+                        self.store(i, CachedStep { step: step.clone(), until, terrain, output });
                         return Err(Cancelled);
                     }
                 }
             }
-            self.remember(i, Layer { step: step.clone(), until, result: Known::Land(below.clone()), own });
+            let terrain = CachedTerrain::Valid(below.clone());
+            self.store(i, CachedStep { step: step.clone(), until, terrain, output });
         }
         Ok(below.unwrap_or_else(|| Arc::new(Heightfield::flat(grid))))
     }
 
-    fn remember(&mut self, i: usize, layer: Layer) {
-        if self.remembers {
-            match self.layers.get_mut(i) {
-                Some(old) => *old = layer,
-                None => self.layers.push(layer),
+    /// Clears the cache if it belongs to another grid, seed or other inputs, and adapts it to the length of the stack.
+    fn validate_cache(&mut self, recipe: &Recipe, grid: Grid, inputs: &Inputs) {
+        let is_valid = |(known_grid, seed, known): &(Grid, u32, Inputs)| {
+            *known_grid == grid && *seed == recipe.seed && known.same_rasters(inputs)
+        };
+        if !self.valid_for.as_ref().is_some_and(is_valid) {
+            self.cache.clear();
+            self.valid_for = Some((grid, recipe.seed, inputs.clone()));
+        }
+        self.cache.truncate(recipe.stack.len());
+        let with_keyframes = recipe.stack.iter().filter(|step| step.operation.iterations() > 0).count();
+        self.keyframe_bytes = KEYFRAME_BYTES / with_keyframes.max(1);
+    }
+
+    fn store(&mut self, i: usize, step: CachedStep) {
+        if self.is_caching {
+            match self.cache.get_mut(i) {
+                Some(old) => *old = step,
+                None => self.cache.push(step),
             }
         }
     }
 
-    /// Step `i` is about to change: no land after it or above it holds any more, nor what steps above it made of the
-    /// land below them. Done before computing, so that a cancelled computation leaves nothing stale behind.
-    fn forget_from(&mut self, i: usize) {
-        for (j, layer) in self.layers.iter_mut().enumerate().skip(i) {
-            layer.result = Known::Stale;
-            if j > i && layer.step.operation.reads_below() {
-                layer.own = Own::default();
+    /// Invalidates the terrains after step `i` and after the steps above it, and the outputs above it that follow from
+    /// the terrain below. Called before the evaluation, so that a cancelled one leaves nothing stale behind.
+    fn invalidate_from(&mut self, i: usize) {
+        for (j, cached) in self.cache.iter_mut().enumerate().skip(i) {
+            cached.terrain = CachedTerrain::Stale;
+            if j > i && cached.step.operation.reads_below() {
+                cached.output = CachedOutput::default();
             }
         }
     }
 
-    /// The step's own lands from earlier evaluations that still hold, taken out to be worked on.
-    fn reusable(&mut self, i: usize, step: &Step) -> Own {
-        match self.layers.get_mut(i) {
-            Some(Layer { step: known, own, .. })
+    /// Takes the cached output of step `i`, if it is still valid for `step`.
+    fn take_output(&mut self, i: usize, step: &Step) -> CachedOutput {
+        match self.cache.get_mut(i) {
+            Some(CachedStep { step: known, output, .. })
                 if known.operation == step.operation && known.settings.seed == step.settings.seed =>
             {
-                std::mem::take(own)
+                std::mem::take(output)
             }
-            _ => Own::default(),
+            _ => CachedOutput::default(),
         }
     }
 
-    /// The operation's own land after `until` iterations; `own` lies on the grid on which the operation works.
-    fn own_land(
+    /// The output of an operation after `until` iterations. `cached` is on the operation's working grid.
+    fn output(
         &mut self,
         operation: &AnyOperation,
         context: &EvalContext,
         until: u32,
-        own: &mut Own,
+        cached: &mut CachedOutput,
     ) -> Result<Arc<Heightfield>, Cancelled> {
         let progress = context.progress;
         let grid =
-            if self.sketches { operation.preview_grid(context.grid) } else { operation.working_grid(context.grid) };
+            if self.is_coarse { operation.preview_grid(context.grid) } else { operation.working_grid(context.grid) };
         if grid == context.grid {
-            return self.own_land_there(operation, context, until, own);
+            return self.output_on_working_grid(operation, context, until, cached);
         }
-        let known = own.terrains.iter().find(|(iteration, _)| *iteration == until).map(|(_, terrain)| terrain.clone());
-        let terrain = match known {
-            Some(terrain) => terrain,
+        let terrain = match cached.terrain(until) {
+            Some(terrain) => terrain.clone(),
             None => {
                 let read = context.below.filter(|_| operation.reads_below());
-                let resampled = || read.map(|terrain| terrain.resampled(grid, progress)).transpose();
+                let resampled = || read.map(|below| below.resampled(grid, progress)).transpose();
                 let below = progress.stage(0.0..0.1, resampled)?;
-                let there = EvalContext { grid, below: below.as_ref(), ..*context };
-                progress.stage(0.1..0.9, || self.own_land_there(operation, &there, until, own))?
+                let context = EvalContext { grid, below: below.as_ref(), ..*context };
+                progress.stage(0.1..0.9, || self.output_on_working_grid(operation, &context, until, cached))?
             }
         };
         progress.stage(0.9..1.0, || operation.upsample(&terrain, context, until)).map(Arc::new)
     }
 
-    /// The same on the grid on which the operation works, from what is remembered where possible.
-    fn own_land_there(
+    /// The output of an operation whose working grid is that of the context, from the cache if possible.
+    fn output_on_working_grid(
         &mut self,
         operation: &AnyOperation,
         context: &EvalContext,
         until: u32,
-        own: &mut Own,
+        cached: &mut CachedOutput,
     ) -> Result<Arc<Heightfield>, Cancelled> {
-        if let Some((_, terrain)) = own.terrains.iter().find(|(iteration, _)| *iteration == until) {
+        if let Some(terrain) = cached.terrain(until) {
             return Ok(terrain.clone());
         }
         self.evaluated += 1;
-        if !self.remembers {
+        if !self.is_caching {
             return operation.evaluate(context, until, None).map(Arc::new);
         }
-        let affordable = |sample_bytes: usize, most: usize| {
-            (self.keyframe_bytes / (sample_bytes * context.grid.samples())).clamp(1, most)
+        let affordable = |sample_bytes: usize, max: usize| {
+            (self.keyframe_bytes / (sample_bytes * context.grid.samples())).clamp(1, max)
         };
-        // Gone on with in either direction.
-        let most = affordable(size_of::<i64>(), SUMS);
-        let stride = operation.iterations().div_ceil(most as u32).max(1);
-        if let Some(added) = operation.accumulate(context, until, own.nearest_sums(until, stride)) {
-            let (terrain, sums) = added?;
+        let max = affordable(size_of::<i64>(), MAX_FIXED_HEIGHTS);
+        let stride = operation.iterations().div_ceil(max as u32).max(1);
+        if let Some(accumulated) = operation.accumulate(context, until, cached.nearest_fixed(until, stride)) {
+            let (terrain, fixed) = accumulated?;
             let terrain = Arc::new(terrain);
-            own.keep(until, sums, most);
-            own.terrains = vec![(until, terrain.clone())];
+            cached.store(until, fixed, max);
+            cached.terrains = vec![(until, terrain.clone())];
             return Ok(terrain);
         }
         if !operation.is_resumable() {
             let terrain = Arc::new(operation.evaluate(context, until, None)?);
-            own.terrains = vec![(until, terrain.clone())];
+            cached.terrains = vec![(until, terrain.clone())];
             return Ok(terrain);
         }
-        let stride = operation.iterations().div_ceil(affordable(size_of::<f32>(), KEYFRAMES) as u32).max(1);
-        let own = &mut own.terrains;
-        let mut latest = own.iter().rev().find(|(iteration, _)| *iteration < until).cloned();
-        // The land of a playhead that has moved on is no keyframe; those at multiples of the stride stay.
-        own.retain(|(iteration, _)| iteration % stride == 0);
-        let begun = latest.as_ref().map_or(0, |(iteration, _)| *iteration);
-        let share = |iteration: u32| (iteration - begun) as f32 / (until - begun).max(1) as f32;
-        loop {
-            let done = latest.as_ref().map_or(0, |(iteration, _)| *iteration);
-            let stop = until.min((done / stride + 1) * stride);
-            let keyframe = latest.as_ref().map(|(iteration, terrain)| Keyframe { iteration: *iteration, terrain });
-            let land_at_stop = || operation.evaluate(context, stop, keyframe);
-            let terrain = Arc::new(context.progress.stage(share(done)..share(stop), land_at_stop)?);
-            let place = own.partition_point(|(iteration, _)| *iteration < stop);
-            own.insert(place, (stop, terrain.clone()));
-            if stop == until {
-                return Ok(terrain);
-            }
-            latest = Some((stop, terrain));
+        let stride = operation.iterations().div_ceil(affordable(size_of::<f32>(), MAX_KEYFRAMES) as u32).max(1);
+        resumed(operation, context, until, stride, &mut cached.terrains)
+    }
+}
+
+/// The output of a resumable operation after `until` iterations, from the latest keyframe before that. Stores keyframes
+/// at multiples of `stride` on the way.
+fn resumed(
+    operation: &AnyOperation,
+    context: &EvalContext,
+    until: u32,
+    stride: u32,
+    keyframes: &mut Vec<(u32, Arc<Heightfield>)>,
+) -> Result<Arc<Heightfield>, Cancelled> {
+    let mut latest = keyframes.iter().rev().find(|(iteration, _)| *iteration < until).cloned();
+    // Drop the terrain of the previous playhead position.
+    keyframes.retain(|(iteration, _)| iteration % stride == 0);
+    let start = latest.as_ref().map_or(0, |(iteration, _)| *iteration);
+    let share = |iteration: u32| (iteration - start) as f32 / (until - start).max(1) as f32;
+    loop {
+        let done = latest.as_ref().map_or(0, |(iteration, _)| *iteration);
+        let stop = until.min((done / stride + 1) * stride);
+        let keyframe = latest.as_ref().map(|(iteration, terrain)| Keyframe { iteration: *iteration, terrain });
+        let evaluated = || operation.evaluate(context, stop, keyframe);
+        let terrain = Arc::new(context.progress.stage(share(done)..share(stop), evaluated)?);
+        let at = keyframes.partition_point(|(iteration, _)| *iteration < stop);
+        keyframes.insert(at, (stop, terrain.clone()));
+        if stop == until {
+            return Ok(terrain);
         }
+        latest = Some((stop, terrain));
     }
 }
 
@@ -308,7 +328,7 @@ impl Default for Evaluator {
     }
 }
 
-/// Result = below + strength · mask · (blend(below, step) − below).
+/// Blends the output of a step with the terrain below: below + strength · mask · (blend(below, own) − below).
 fn blend(
     below: Option<&Heightfield>,
     own: Arc<Heightfield>,
@@ -317,17 +337,17 @@ fn blend(
     progress: &Progress,
 ) -> Result<Arc<Heightfield>, Cancelled> {
     let strength = settings.strength as f32;
-    let plain = strength == 1.0 && settings.mask.is_none();
-    let takes_own_place = match settings.blend {
-        Blend::Replace => plain,
-        Blend::Add => plain && below.is_none(),
+    let is_plain = strength == 1.0 && settings.mask.is_none();
+    let is_unchanged = match settings.blend {
+        Blend::Replace => is_plain,
+        Blend::Add => is_plain && below.is_none(),
         _ => false,
     };
-    if takes_own_place {
+    if is_unchanged {
         return Ok(own);
     }
     let rounding_m = settings.rounding_m as f32;
-    let joined = |below: f32, own: f32| match settings.blend {
+    let blended = |below: f32, own: f32| match settings.blend {
         Blend::Add => below + own,
         Blend::Subtract => below - own,
         Blend::Multiply => below * own,
@@ -338,21 +358,21 @@ fn blend(
         Blend::SmoothMinimum => smooth_minimum(below, own, rounding_m),
     };
     let mixed = |below: f32, own: f32, share: f32| {
-        let joined = joined(below, own);
-        // Written out, because below + 1 · (joined − below) is not joined to the last bit.
-        let mixed = if share == 1.0 { joined } else { below + share * (joined - below) };
+        let blended = blended(below, own);
+        // A special case, because below + 1 · (blended − below) is rounded.
+        let mixed = if share == 1.0 { blended } else { below + share * (blended - below) };
         mixed.clamp(-MAX_HEIGHT_M, MAX_HEIGHT_M)
     };
     let mut terrain = Arc::try_unwrap(own).or_else(|shared| shared.copied(progress))?;
     let grid = terrain.grid();
-    let over = |mask| Mask::over(mask, grid, below, inputs, progress);
-    let stencil = settings.mask.as_ref().map(over).transpose()?;
+    let evaluated = |mask| Mask::over(mask, grid, below, inputs, progress);
+    let mask = settings.mask.as_ref().map(evaluated).transpose()?;
     let rows = terrain.heights_mut().par_chunks_mut(grid.width()).with_min_len(32).enumerate();
     rows.try_for_each_init(
         || vec![strength; grid.width()],
         |shares, (r, row)| {
-            if let Some(stencil) = &stencil {
-                stencil.row(r, shares);
+            if let Some(mask) = &mask {
+                mask.row(r, shares);
                 shares.iter_mut().for_each(|share| *share *= strength);
             }
             match below {
@@ -369,47 +389,51 @@ fn blend(
     Ok(Arc::new(terrain))
 }
 
-/// Whether a part of the land can be computed by itself: [`evaluate`] on a [part](Grid::part) of a grid gives the
-/// heights that it gives there on the whole.
+/// Whether parts of a grid can be evaluated independently: [`evaluate`] on a [part](Grid::part) gives the same heights as
+/// on the full grid.
 pub fn is_pointwise(recipe: &Recipe, grid: Grid) -> bool {
-    let step_can = |Step { operation, settings, .. }: &Step| {
+    let is_step_pointwise = |Step { operation, settings, .. }: &Step| {
         operation.is_pointwise()
             && operation.working_grid(grid) == grid
             && settings.mask.as_ref().is_none_or(|mask| mask.is_pointwise())
     };
-    recipe.stack.iter().filter(|step| step.settings.enabled).all(step_can)
+    recipe.stack.iter().filter(|step| step.settings.enabled).all(is_step_pointwise)
 }
 
-/// The most bytes that an [`Evaluator`] remembers of a stack on a grid: the land after every step, and its own ones.
+/// The maximum size of the cache of an [`Evaluator`] for a recipe on a grid, in bytes.
 pub fn max_cache_bytes(recipe: &Recipe, grid: Grid) -> u64 {
     let enabled = recipe.stack.iter().filter(|step| step.settings.enabled);
-    let keeping = enabled.clone().filter(|step| step.operation.iterations() > 0).count().max(1);
-    let of_step = |step: &Step| {
-        let [result, own] =
+    let with_keyframes = enabled.clone().filter(|step| step.operation.iterations() > 0).count().max(1);
+    let step_bytes = |step: &Step| {
+        let [terrain, output] =
             [grid, step.operation.working_grid(grid)].map(|grid| (size_of::<f32>() * grid.samples()) as u64);
-        // A land and its exact heights, where those are kept, and keyframes within what all steps share.
-        let kept = if step.operation.iterations() > 0 { (2 * own).max((KEYFRAME_BYTES / keeping) as u64) } else { 0 };
-        result + own + kept
+        let keyframes = if step.operation.iterations() > 0 {
+            // At least one keyframe: heights in f32 and exact heights in i64.
+            (2 * output).max((KEYFRAME_BYTES / with_keyframes) as u64)
+        } else {
+            0
+        };
+        terrain + output + keyframes
     };
-    enabled.map(of_step).sum()
+    enabled.map(step_bytes).sum()
 }
 
-/// The most maps of heights that building a stack on a grid holds at once.
+/// The peak memory of evaluating a recipe on a grid without a cache, in maps of f32.
 pub fn peak_maps(recipe: &Recipe, grid: Grid) -> f64 {
-    let of_step = |(at, step): (usize, &Step)| {
-        // Operations count a map for the land below, which the first step does not have.
+    let step_maps = |(at, step): (usize, &Step)| {
+        // Operations count the terrain below as a map, which the first step does not have.
         let missing = if at == 0 { 1.0 } else { 0.0 };
-        let there = step.operation.working_grid(grid);
-        // While it is joined: the land below and its own beside what its mask goes by.
+        let working_grid = step.operation.working_grid(grid);
+        // While blending: the terrain below, the output and the maps of the mask.
         let masked = step.settings.mask.as_ref().map_or(0.0, |mask| 2.0 + mask.peak_maps()) - missing;
-        if there == grid {
+        if working_grid == grid {
             return masked.max(step.operation.peak_maps(grid) - missing);
         }
-        // The land below and the result, beside what lies on the grid on which the operation works.
-        let working = step.operation.peak_maps(there) * there.samples() as f64 / grid.samples() as f64;
+        // While upsampling: the maps on the grid and those on the working grid.
+        let working = step.operation.peak_maps(working_grid) * working_grid.samples() as f64 / grid.samples() as f64;
         masked.max(step.operation.upsample_peak_maps(grid) - missing + working)
     };
-    recipe.stack.iter().filter(|step| step.settings.enabled).enumerate().map(of_step).fold(1.0, f64::max)
+    recipe.stack.iter().filter(|step| step.settings.enabled).enumerate().map(step_maps).fold(1.0, f64::max)
 }
 
 #[cfg(test)]
@@ -448,23 +472,23 @@ mod tests {
     }
 
     #[test]
-    fn a_sketch_has_rivers_on_its_own_grid_and_all_else_as_it_is() {
+    fn coarse_evaluation_uses_preview_grids_of_slow_operations_only() {
         let rivers = Some(FaultRivers { years: 20_000.0, ..Default::default() });
         let recipe = |rivers| Recipe {
             stack: vec![Step::new(Faults { count: 40, rivers, ..Default::default() })],
             ..Default::default()
         };
         let (inputs, progress) = (Inputs::default(), Progress::new());
-        let [exact, sketched] = [false, true].map(|sketches| {
+        let [exact, coarse] = [false, true].map(|is_coarse| {
             move |recipe: &Recipe, grid| {
-                let mut evaluator = Evaluator { sketches, ..Evaluator::new() };
+                let mut evaluator = Evaluator { is_coarse, ..Evaluator::new() };
                 evaluator.evaluate(recipe, grid, None, &Inputs::default(), &Progress::new()).expect("not cancelled")
             }
         });
         let dry = recipe(None);
-        assert_eq!(sketched(&dry, grid()), exact(&dry, grid()));
+        assert_eq!(coarse(&dry, grid()), exact(&dry, grid()));
         let wet = recipe(rivers);
-        let sketch = sketched(&wet, grid());
+        let found = coarse(&wet, grid());
         let step = &wet.stack[0];
         let context = EvalContext {
             grid: grid(),
@@ -473,15 +497,15 @@ mod tests {
             inputs: &inputs,
             progress: &progress,
         };
-        assert_eq!(*sketch, step.operation.evaluate(&context, 40, None).expect("not cancelled"));
-        assert_ne!(sketch, exact(&wet, grid()));
-        // Where the grid is the finer one, a sketch is no other land.
+        assert_eq!(*found, step.operation.evaluate(&context, 40, None).expect("not cancelled"));
+        assert_ne!(found, exact(&wet, grid()));
+        // On a grid finer than the preview grid there is no difference.
         let fine = Grid::fitted(grid().extent(), 300);
-        assert_eq!(sketched(&wet, fine), exact(&wet, fine));
+        assert_eq!(coarse(&wet, fine), exact(&wet, fine));
     }
 
     #[test]
-    fn blends_by_hand() {
+    fn blends_match_their_formulas() {
         let grid = Grid::new(Extent { width_m: 1.0, depth_m: 1.0 }, 2, 2);
         let field = |heights: [f32; 4]| Heightfield::from_heights(grid, heights.to_vec()).expect("four samples");
         let (below, own) = (field([1.0, 2.0, 8.0, -4.0]), field([3.0, -2.0, 8.0, 0.0]));
@@ -502,22 +526,22 @@ mod tests {
     }
 
     #[test]
-    fn a_mask_holds_a_step_back() {
+    fn a_mask_reduces_the_effect_of_a_step() {
         let mut recipe = recipe(vec![faults(40), faults(40)]);
         let below = terrain(&Recipe { stack: recipe.stack[..1].to_vec(), ..recipe.clone() }, None);
-        let whole = terrain(&recipe, None);
+        let unmasked = terrain(&recipe, None);
         let border = Mask { source: MaskSource::Border, border_m: 300.0, ..Default::default() };
         recipe.stack[1].settings.mask = Some(border);
         let masked = terrain(&recipe, None);
-        assert_eq!((masked[(0, 7)], masked[(40, 32)]), (below[(0, 7)], below[(40, 32)]), "nothing at the border");
-        assert_eq!(masked[(20, 16)], whole[(20, 16)], "all in the middle");
-        // Column 6 lies 150 m from the border: half of the step.
-        let half = 0.5 * (below[(6, 16)] + whole[(6, 16)]);
+        assert_eq!((masked[(0, 7)], masked[(40, 32)]), (below[(0, 7)], below[(40, 32)]), "no effect at the border");
+        assert_eq!(masked[(20, 16)], unmasked[(20, 16)], "full effect in the middle");
+        // Column 6 is 150 m from the border: half the effect.
+        let half = 0.5 * (below[(6, 16)] + unmasked[(6, 16)]);
         assert!((masked[(6, 16)] - half).abs() < 1e-3);
     }
 
     #[test]
-    fn what_is_remembered_equals_what_is_computed_anew() {
+    fn cached_results_equal_uncached_ones() {
         let filter = || Step::new(RecursiveFilter { k: 0.3, ..Default::default() });
         let mut recipe = recipe(vec![windy(60), faults(30), filter()]);
         let mut evaluator = Evaluator::new();
@@ -526,7 +550,7 @@ mod tests {
             let found = evaluator.evaluate(recipe, grid(), position, &inputs, &Progress::new()).expect("not cancelled");
             assert_eq!(*found, terrain(recipe, position), "at {position:?}");
         };
-        // Forwards, backwards, across the border of the steps, beyond the end.
+        // Forwards, backwards, across steps, beyond the end.
         for position in [0, 1, 2, 17, 3, 59, 60, 61, 90, 70, 5, 500] {
             check(&recipe, Some(position));
         }
@@ -545,7 +569,7 @@ mod tests {
     }
 
     #[test]
-    fn an_edit_computes_no_step_below_it_and_no_land_that_stays() {
+    fn an_edit_evaluates_only_the_operations_that_it_affects() {
         let mut recipe = recipe(vec![faults(50), faults(20), faults(30)]);
         let mut evaluator = Evaluator::new();
         let mut evaluated_by = |recipe: &Recipe| {
@@ -555,13 +579,35 @@ mod tests {
         };
         assert_eq!(evaluated_by(&recipe), 3);
         recipe.stack[1].settings.strength = 0.7;
-        assert_eq!(evaluated_by(&recipe), 0, "the same lands in another mixture");
+        assert_eq!(evaluated_by(&recipe), 0, "only blending changes");
         recipe.stack[1] = faults(21);
         assert_eq!(evaluated_by(&recipe), 1, "only the edited step");
     }
 
     #[test]
-    fn raised_land_that_follows_from_the_land_below_follows_its_edits() {
+    fn renaming_steps_evaluates_and_blends_nothing() {
+        // An accumulating operation, a resumable one and one that reads the terrain below.
+        let mask = Mask { elevation_m: Band { min: 0.0, max: 1e4 }, ..Default::default() };
+        let mut recipe = recipe(vec![faults(50), windy(20), Step::new(RecursiveFilter::default())]);
+        recipe.stack[1].settings.mask = Some(mask);
+        let mut evaluator = Evaluator::new();
+        let mut evaluate = |recipe: &Recipe| {
+            let terrain = evaluator.evaluate(recipe, grid(), None, &Inputs::default(), &Progress::new());
+            (terrain.expect("not cancelled"), evaluator.evaluated())
+        };
+        let (before, evaluated) = evaluate(&recipe);
+        for i in 0..3 {
+            recipe.stack[i].settings.name = format!("Step {i}");
+            let (after, total) = evaluate(&recipe);
+            assert_eq!(total, evaluated, "renaming step {i}");
+            assert!(Arc::ptr_eq(&after, &before), "renaming step {i} blended again");
+        }
+        recipe.stack[1].settings.strength = 0.5;
+        assert_eq!(evaluate(&recipe).1, evaluated + 1, "only the filter depends on the terrain below");
+    }
+
+    #[test]
+    fn operations_that_read_the_terrain_below_follow_its_edits() {
         let mut recipe = recipe(vec![faults(60), Step::new(Mountains { valleys: 3, ..Default::default() })]);
         let mut evaluator = Evaluator::new();
         for count in [60, 61, 20] {
@@ -572,7 +618,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_that_have_not_begun_leave_the_land_alone() {
+    fn steps_that_have_not_started_have_no_effect() {
         let mut recipe = recipe(vec![faults(10), faults(10)]);
         recipe.stack[1].settings.blend = Blend::Replace;
         let alone = recipe.clone();
@@ -583,7 +629,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cancelled_evaluation_stops_and_leaves_nothing_stale() {
+    fn a_cancelled_evaluation_leaves_nothing_stale() {
         let filter = || Step::new(RecursiveFilter { k: 0.3, ..Default::default() });
         let mut recipe = recipe(vec![faults(5), filter(), windy(200), filter(), faults(7)]);
         let mut evaluator = Evaluator::new();
@@ -594,7 +640,7 @@ mod tests {
         let mut stopped = 0;
         for round in 0..40 {
             recipe.stack[0] = faults(6 + round);
-            // Somewhere in the middle of the stack, in another place every time.
+            // Cancel at a different point of the stack every time.
             let progress = Progress::new();
             let outcome = std::thread::scope(|scope| {
                 scope.spawn(|| {
@@ -611,23 +657,23 @@ mod tests {
     }
 
     #[test]
-    fn exact_heights_that_others_are_close_to_go_first_and_the_present_ones_never() {
-        let terrain = |value: i64| FixedHeights::of_land(&[value]);
-        let mut own = Own::default();
+    fn stored_heights_with_close_neighbours_are_dropped_first() {
+        let terrain = |value: i64| FixedHeights::from_units(&[value]);
+        let mut output = CachedOutput::default();
         for iteration in [10, 50, 11, 90, 51, 12] {
-            own.keep(iteration, terrain(i64::from(iteration)), 4);
+            output.store(iteration, terrain(i64::from(iteration)), 4);
         }
-        let kept: Vec<u32> = own.sums.iter().map(|(iteration, _)| *iteration).collect();
-        assert_eq!(kept, [12, 50, 51, 90], "10 lies close to flat land and to 11, 11 to 12");
-        assert_eq!(own.nearest_sums(60, 20), Some((51, terrain(51))), "of another stride: a copy");
-        assert_eq!(own.nearest_sums(4, 20), None, "flat land is nearer");
-        assert_eq!(own.nearest_sums(55, 20), Some((51, terrain(51))), "taken along");
-        assert_eq!(own.nearest_sums(55, 20), Some((50, terrain(50))));
-        assert_eq!(own.nearest_sums(55, 20), Some((90, terrain(90))));
-        own.sums.retain(|(iteration, _)| *iteration == 12);
-        own.keep(3, terrain(3), 1);
-        assert_eq!(own.sums, [(3, terrain(3))]);
-        own.keep(3, terrain(4), 1);
-        assert_eq!(own.sums, [(3, terrain(4))]);
+        let kept: Vec<u32> = output.fixed.iter().map(|(iteration, _)| *iteration).collect();
+        assert_eq!(kept, [12, 50, 51, 90], "10 is close to flat terrain and to 11, 11 to 12");
+        assert_eq!(output.nearest_fixed(60, 20), Some((51, terrain(51))), "in another stride: cloned");
+        assert_eq!(output.nearest_fixed(4, 20), None, "flat terrain is nearer");
+        assert_eq!(output.nearest_fixed(55, 20), Some((51, terrain(51))), "in the same stride: removed");
+        assert_eq!(output.nearest_fixed(55, 20), Some((50, terrain(50))));
+        assert_eq!(output.nearest_fixed(55, 20), Some((90, terrain(90))));
+        output.fixed.retain(|(iteration, _)| *iteration == 12);
+        output.store(3, terrain(3), 1);
+        assert_eq!(output.fixed, [(3, terrain(3))]);
+        output.store(3, terrain(4), 1);
+        assert_eq!(output.fixed, [(3, terrain(4))]);
     }
 }

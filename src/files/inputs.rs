@@ -37,7 +37,7 @@ impl DecodedFiles {
                 inputs.rasters.insert(name.clone(), known(&mut self.rasters, &name, bytes, decode)?);
             }
         }
-        for name in recipe.pictures() {
+        for name in recipe.textures() {
             progress.check()?;
             if name.is_shipped() {
                 inputs.swatches.insert(name.clone(), swatches::shipped(&name)?);

@@ -74,7 +74,7 @@ fn list_ui(
     context: &mut TypesContext,
 ) -> Option<Command> {
     ui.spacing_mut().item_spacing.y = 4.0;
-    let imported: Vec<TextureName> = recipe.pictures().into_iter().filter(|name| !name.is_shipped()).collect();
+    let imported: Vec<TextureName> = recipe.textures().into_iter().filter(|name| !name.is_shipped()).collect();
     let textures = TextureChoices { thumbnails: context.thumbnails, files: context.files, imported: &imported };
     let overrides = elevation_overrides(recipe.texture.settings.unit, range_m);
     let notes: Vec<TypeNote> = (0..recipe.texture.types.len()).map(|i| type_note(recipe, i, context.shown)).collect();

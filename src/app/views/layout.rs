@@ -413,7 +413,7 @@ impl egui_tiles::Behavior<View> for Panes<'_> {
 
 /// Asks for the pictures of the grounds that are used, and of all there are where one may be chosen.
 fn request_textures(thumbnails: &mut Thumbnails, recipe: &Recipe, files: &InputFiles, choosing: bool) {
-    for name in recipe.pictures() {
+    for name in recipe.textures() {
         thumbnails.request_texture(&name, files);
     }
     if choosing {
