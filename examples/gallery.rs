@@ -199,7 +199,7 @@ impl Drawn {
     }
 
     fn heights(&self) -> RgbaImage {
-        let image = image_of(&Image::grayscale(&self.terrain));
+        let image = image_of(&Image::greyscale(&self.terrain));
         imageops::resize(&image, PIXELS, PIXELS, imageops::FilterType::Triangle)
     }
 

@@ -1,7 +1,6 @@
-//! Upthrust raises landscapes by fault formation.
+//! Upthrust, a terrain editor that raises landscapes by fault formation.
 //!
-//! One package, in rooms that know of each other only what ARCHITECTURE.md allows: the pure [`engine`], the document in
-//! [`project`].
+//! ARCHITECTURE.md lists the layers and their dependencies. The [`engine`] is pure; [`project`] holds the document.
 
 #[cfg(feature = "gui")]
 pub mod app;

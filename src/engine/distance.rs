@@ -1,10 +1,10 @@
-//! The exact distance to the nearest of many points on the lines of a grid, in linear time.
+//! The exact Euclidean distance to the points where curves cross the lines of a grid, in linear time.
 //!
 //! After P. Felzenszwalb and D. Huttenlocher, "Distance Transforms of Sampled Functions", Theory of Computing 8, 2012:
 //! along every line of samples the squared distance is min over q of (p − q)² + f(q), the lower envelope of parabolas,
-//! and f(q) is the squared distance to the nearest point on the line that crosses there. Their points are samples; here
-//! they are the places where a curve crosses rows and columns, so that a coast lies between samples where it belongs
-//! and the distance from it is the same at every resolution.
+//! where f(q) is the squared distance to the nearest point on the perpendicular line through q. In the paper these
+//! points are samples. Here they are crossings of a curve with rows and columns, which gives subsample precision and
+//! distances that do not depend on the resolution.
 
 use rayon::prelude::*;
 
@@ -12,24 +12,24 @@ use super::heightfield::{Grid, Heightfield};
 use super::progress::{Cancelled, Progress};
 use super::strips::{STRIP, strips};
 
-/// Where curves cross the rows and the columns of a grid.
+/// The points at which curves cross the rows and columns of a grid.
 #[derive(Debug)]
 #[cfg_attr(test, derive(Clone))]
 pub struct Crossings {
     grid: Grid,
-    /// Of each row, metres from the west border.
+    /// For each row, positions in metres from the west border.
     on_rows: Vec<Vec<f64>>,
-    /// Of each column, metres from the north border.
+    /// For each column, positions in metres from the north border.
     on_columns: Vec<Vec<f64>>,
 }
 
 impl Crossings {
-    /// No curve at all.
+    /// No crossings.
     pub fn none(grid: Grid) -> Self {
         Self { grid, on_rows: vec![Vec::new(); grid.height()], on_columns: vec![Vec::new(); grid.width()] }
     }
 
-    /// The border of the world.
+    /// The border of the world as a curve.
     pub fn border(grid: Grid) -> Self {
         let world = grid.extent();
         Self {
@@ -39,19 +39,19 @@ impl Crossings {
         }
     }
 
-    /// The line between the land above a level and what is not: heights are linear from a sample to the next.
+    /// The contour at a level, with heights interpolated linearly between samples.
     pub fn contour(terrain: &Heightfield, level_m: f32, progress: &Progress) -> Result<Self, Cancelled> {
         let grid = terrain.grid();
         let mut crossings = Self::none(grid);
-        // The share of the way from a sample to the next at which the level is met.
-        let met = |from: f32, to: f32| {
+        // The fraction of the way from a sample to the next at which the level is crossed.
+        let crossing = |from: f32, to: f32| {
             let share = || (f64::from(level_m) - f64::from(from)) / (f64::from(to) - f64::from(from));
             ((from > level_m) != (to > level_m)).then(share)
         };
         crossings.on_rows.par_iter_mut().enumerate().try_for_each(|(r, on_row)| {
             let pairs = terrain.row(r).windows(2).enumerate();
             on_row.extend(pairs.filter_map(|(c, pair)| {
-                met(pair[0], pair[1]).map(|share| grid.x_m(c) + share * (grid.x_m(c + 1) - grid.x_m(c)))
+                crossing(pair[0], pair[1]).map(|share| grid.x_m(c) + share * (grid.x_m(c + 1) - grid.x_m(c)))
             }));
             progress.check()
         })?;
@@ -61,7 +61,7 @@ impl Crossings {
                 let part = |r: usize| &terrain.row(r)[first..];
                 let (from_m, to_m) = (grid.z_m(r - 1), grid.z_m(r));
                 for ((on_column, &from), &to) in columns.iter_mut().zip(part(r - 1)).zip(part(r)) {
-                    on_column.extend(met(from, to).map(|share| from_m + share * (to_m - from_m)));
+                    on_column.extend(crossing(from, to).map(|share| from_m + share * (to_m - from_m)));
                 }
             }
             progress.check()
@@ -69,13 +69,12 @@ impl Crossings {
         Ok(crossings)
     }
 
-    /// Whether no curve crosses any line of the grid.
+    /// Whether there are no crossings.
     pub fn is_empty(&self) -> bool {
         self.on_rows.iter().chain(&self.on_columns).all(Vec::is_empty)
     }
 
-    /// Adds the part within the world of the straight line from one point to another, given in metres eastward and
-    /// southward.
+    /// Adds the crossings of a line segment within the world. Its ends are in metres eastward and southward.
     pub fn add_segment(&mut self, from_m: [f64; 2], to_m: [f64; 2]) {
         let (grid, world) = (self.grid, self.grid.extent());
         let [[from_x, from_z], [to_x, to_z]] = [from_m, to_m];
@@ -84,8 +83,8 @@ impl Crossings {
     }
 }
 
-/// Adds the places at which a segment crosses parallel lines `spacing_m` apart: `across` are its ends at a right angle
-/// to the lines, `along` its ends in their direction, in which the world is `side_m` long.
+/// Adds the crossings of a segment with parallel lines `spacing_m` apart. `across` and `along` are the coordinates of its
+/// ends perpendicular and parallel to the lines, which are `side_m` long.
 fn cross(
     lines: &mut [Vec<f64>],
     spacing_m: f64,
@@ -103,17 +102,17 @@ fn cross(
     let last = ((far / spacing_m) as usize + 1).min(lines.len() - 1);
     for (i, line) in lines.iter_mut().enumerate().take(last + 1).skip(first) {
         let place = place_m(i);
-        let meets = along[0] + (place - start) / (end - start) * (along[1] - along[0]);
-        if (near..=far).contains(&place) && (0.0..=side_m).contains(&meets) {
-            line.push(meets);
+        let crossing = along[0] + (place - start) / (end - start) * (along[1] - along[0]);
+        if (near..=far).contains(&place) && (0.0..=side_m).contains(&crossing) {
+            line.push(crossing);
         }
     }
 }
 
-/// The points on each of some parallel lines, seen from places that move on along the lines.
+/// Searches the nearest points on parallel lines for positions that advance along the lines.
 struct Nearest<'a> {
     lines: &'a [Vec<f64>],
-    /// Of each line, the first point that does not lie behind.
+    /// For each line, the first point that is not behind the position.
     next: Vec<usize>,
 }
 
@@ -123,8 +122,8 @@ impl<'a> Nearest<'a> {
         Self { lines, next }
     }
 
-    /// The squared distance from a place to the nearest point of each line, infinite where a line has none; places
-    /// must not move back.
+    /// Computes the squared distance along each line from a position to the nearest point, or infinity. Positions must not
+    /// decrease.
     fn squared(&mut self, place_m: f64, squares: &mut [f64]) {
         for ((square, line), next) in squares.iter_mut().zip(self.lines).zip(&mut self.next) {
             while line.get(*next).is_some_and(|&point| point < place_m) {
@@ -138,8 +137,8 @@ impl<'a> Nearest<'a> {
     }
 }
 
-/// A parabola of the lower envelope: the line at which it is lowest, its height there, and the place from which on it
-/// is the lowest of all.
+/// A parabola of the lower envelope: the position and height of its minimum, and the position from which on it is the
+/// lowest of all.
 #[derive(Clone, Copy)]
 struct Parabola {
     place_m: f64,
@@ -147,9 +146,9 @@ struct Parabola {
     from_m: f64,
 }
 
-/// Hands min over q of (p − q)² + f(q) to `found` for every p in turn, lines being `spacing_m` apart. `envelope` is
-/// space to work in.
-fn lowest(squares: &[f64], spacing_m: f64, envelope: &mut Vec<Parabola>, mut found: impl FnMut(usize, f64)) {
+/// Calls `found` with min over q of (p − q)² + f(q) for every p, where lines are `spacing_m` apart. `envelope` is a
+/// buffer.
+fn lower_envelope(squares: &[f64], spacing_m: f64, envelope: &mut Vec<Parabola>, mut found: impl FnMut(usize, f64)) {
     envelope.clear();
     for (q, &height) in squares.iter().enumerate().filter(|(_, height)| height.is_finite()) {
         let place_m = q as f64 * spacing_m;
@@ -178,8 +177,8 @@ fn lowest(squares: &[f64], spacing_m: f64, envelope: &mut Vec<Parabola>, mut fou
     }
 }
 
-/// Lowers every entry of `squares`, one a sample, row by row, to the squared distance in square metres from its sample
-/// to the nearest crossing, where that is lower.
+/// Lowers every element of `squares`, a row-major map, to the squared distance in m² from its sample to the nearest
+/// crossing, if that is lower.
 pub fn lower_to_squared_distances(
     squares: &mut [f32],
     mut crossings: Crossings,
@@ -203,7 +202,7 @@ pub fn lower_to_squared_distances(
             let mut nearest = Nearest::from_place(on_rows, grid.x_m(columns.start));
             for (lane, c) in columns.enumerate() {
                 nearest.squared(grid.x_m(c), along_row);
-                lowest(along_row, grid.spacing_z_m(), envelope, |r, square| {
+                lower_envelope(along_row, grid.spacing_z_m(), envelope, |r, square| {
                     pieces[r][lane] = pieces[r][lane].min(square as f32);
                 });
                 progress.check()?;
@@ -217,7 +216,9 @@ pub fn lower_to_squared_distances(
             let mut nearest = Nearest::from_place(on_columns, grid.z_m(strip * STRIP));
             for (i, row) in rows.chunks_exact_mut(width).enumerate() {
                 nearest.squared(grid.z_m(strip * STRIP + i), along_column);
-                lowest(along_column, grid.spacing_x_m(), envelope, |c, square| row[c] = row[c].min(square as f32));
+                lower_envelope(along_column, grid.spacing_x_m(), envelope, |c, square| {
+                    row[c] = row[c].min(square as f32)
+                });
                 progress.check()?;
             }
             Ok(())
@@ -241,8 +242,8 @@ mod tests {
         squares.into_iter().map(f32::sqrt).collect()
     }
 
-    /// Every sample against every point.
-    fn plain(crossings: &Crossings) -> Vec<f64> {
+    /// The distances from every sample to every point.
+    fn reference(crossings: &Crossings) -> Vec<f64> {
         let grid = crossings.grid;
         let rows = crossings.on_rows.iter().enumerate();
         let columns = crossings.on_columns.iter().enumerate();
@@ -259,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wall_and_the_border_by_hand() {
+    fn distances_to_a_wall_and_to_the_border_are_exact() {
         let grid = Grid::new(Extent { width_m: 40.0, depth_m: 10.0 }, 5, 3);
         let mut wall = Crossings::none(grid);
         wall.add_segment([16.0, -100.0], [16.0, 100.0]);
@@ -269,8 +270,8 @@ mod tests {
     }
 
     #[test]
-    fn a_contour_lies_between_samples() {
-        // A plane that rises eastward by 1 m in 10 m: the level of 1.4 m is met 14 m from the west.
+    fn contours_have_subsample_precision() {
+        // A plane that rises eastward by 1 m per 10 m crosses the level of 1.4 m at 14 m from the west.
         let plane = Heightfield::from_fn(Grid::new(Extent { width_m: 40.0, depth_m: 10.0 }, 5, 3), |c, _| c as f32);
         let contour = Crossings::contour(&plane, 1.4, &Progress::new()).expect("not cancelled");
         let found = distances(&contour);
@@ -281,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn distances_equal_those_to_every_point() {
+    fn distances_equal_the_minimum_over_all_points() {
         for (width, height) in [(2, 2), (2, 40), (61, 35), (90, 17)] {
             let mut draw = Stream::new(7, 1).at(width as u64);
             for points in [1, 2, 5, 60] {
@@ -291,7 +292,7 @@ mod tests {
                     crossings.on_rows[r as usize].push(draw.between(0.0, 300.0));
                     crossings.on_columns[c as usize].push(draw.between(0.0, 170.0));
                 }
-                for (found, expected) in distances(&crossings).iter().zip(plain(&crossings)) {
+                for (found, expected) in distances(&crossings).iter().zip(reference(&crossings)) {
                     assert!((f64::from(*found) - expected).abs() < 1e-4, "{found}, not {expected}");
                 }
             }
@@ -299,9 +300,9 @@ mod tests {
     }
 
     #[test]
-    fn segments_and_contours_are_met_within_a_hair_of_the_curve() {
-        // The points on a curve lie at most a diagonal apart, so that the distance is too large by (diagonal/2)²/2d at
-        // the most, and by half a diagonal on the curve itself.
+    fn distances_to_crossings_approximate_those_to_the_curve() {
+        // Crossings of a curve are at most a diagonal apart. Distances are therefore too large by at most (diagonal/2)²/2d,
+        // and by half a diagonal on the curve itself.
         let grid = grid(61, 35);
         let [from, to] = [[20.0, 30.0], [250.0, 90.0]];
         let mut crossings = Crossings::none(grid);
@@ -315,14 +316,14 @@ mod tests {
             let expected = libm::hypot(x - along * east, z - along * south);
             let slack = libm::hypot(expected, half_diagonal) - expected;
             let excess = f64::from(found) - expected;
-            // Beside an end the next point may lie a whole diagonal farther on.
+            // Near an end of the segment the nearest crossing can be a diagonal farther away.
             let slack = if along == 0.0 || along == length { 2.0 * half_diagonal } else { slack };
             assert!(excess > -1e-4 && excess <= slack + 1e-4, "{found}, not {expected} at {i}");
         }
     }
 
     #[test]
-    fn one_thread_and_seven_make_the_same_bytes_and_a_stop_is_obeyed() {
+    fn results_do_not_depend_on_threads_and_can_be_cancelled() {
         let terrain = Heightfield::from_fn(grid(203, 117), |c, r| ((c * 31 + r * 17) % 23) as f32);
         let contour = Crossings::contour(&terrain, 11.0, &Progress::new()).expect("not cancelled");
         let with = |threads: usize| {

@@ -1,4 +1,4 @@
-//! The heightfield and the grid on which it is sampled.
+//! The heightfield and its grid.
 
 use std::ops::Index;
 
@@ -16,44 +16,44 @@ pub struct Extent {
     pub depth_m: f64,
 }
 
-/// Samples laid over the world: `width` × `height`, corner samples on the corners.
+/// A grid of `width` × `height` samples over the world, with samples on its corners.
 ///
-/// Sample (c, r) lies at x = c·Lx/(width − 1), z = r·Lz/(height − 1). On grids of 2ⁿ + 1 samples these positions are
-/// the same bits at every n, which is what makes a small map an exact subset of a large one.
+/// Sample (c, r) is at x = c·Lx/(width − 1), z = r·Lz/(height − 1). On grids of 2ⁿ + 1 samples these positions are
+/// bit-identical for every n, so a small map is an exact subset of a large one.
 ///
-/// A grid may also be a part of another one: then its sample (c, r) is (first column + c, first row + r) of the whole,
-/// at the same bits.
+/// A grid can be a part of another one: its sample (c, r) is then sample (first column + c, first row + r) of the full
+/// grid, at a bit-identical position.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Grid {
     width: usize,
     height: usize,
     extent: Extent,
-    /// The first column and row, and the cells of the whole along each side.
+    /// The first column and row in the full grid, and the cells of the full grid along each side.
     first: [usize; 2],
     cells: [usize; 2],
 }
 
-/// The fewest and the most samples along a side.
+/// The minimum and the maximum number of samples along a side.
 pub const SIDE_LIMITS: [usize; 2] = [2, 65_537];
 
 impl Grid {
-    /// A grid of `width` × `height` samples, each side held within [`SIDE_LIMITS`].
+    /// Creates a grid of `width` × `height` samples, clamped to [`SIDE_LIMITS`].
     pub fn new(extent: Extent, width: usize, height: usize) -> Self {
         let [least, most] = SIDE_LIMITS;
         let [width, height] = [width, height].map(|side| side.clamp(least, most));
         Self { width, height, extent, first: [0; 2], cells: [width - 1, height - 1] }
     }
 
-    /// The part of this grid that begins at column and row `first`, held within it. Only operations that
-    /// [can be cut](super::operations::Operate::can_be_cut) know of parts.
+    /// The part of this grid that starts at column and row `first`, clamped to the grid. Only
+    /// [pointwise](super::stack::is_pointwise) recipes can be evaluated on parts.
     pub fn part(self, first: [usize; 2], [width, height]: [usize; 2]) -> Self {
         let [west, north] = [first[0].min(self.width - 1), first[1].min(self.height - 1)];
         let first = [self.first[0] + west, self.first[1] + north];
         Self { width: width.clamp(1, self.width - west), height: height.clamp(1, self.height - north), first, ..self }
     }
 
-    /// `longer` samples along the longer side; the other side follows the world's proportions:
-    /// round((longer − 1)·short/long) + 1.
+    /// Creates a grid with `longer` samples along the longer side and as many along the other as fit the proportions of
+    /// the world: round((longer − 1)·short/long) + 1.
     pub fn fitted(extent: Extent, longer: usize) -> Self {
         let short_over_long = extent.width_m.min(extent.depth_m) / extent.width_m.max(extent.depth_m);
         let shorter = (longer.saturating_sub(1) as f64 * short_over_long).round() as usize + 1;
@@ -74,57 +74,57 @@ impl Grid {
         self.height
     }
 
-    /// All samples.
+    /// The total number of samples.
     pub fn samples(&self) -> usize {
         self.width * self.height
     }
 
-    /// The world under the grid.
+    /// The size of the world.
     pub fn extent(&self) -> Extent {
         self.extent
     }
 
-    /// Metres from a column to the next.
+    /// The spacing of columns, metres.
     pub fn spacing_x_m(&self) -> f64 {
         self.extent.width_m / self.cells[0] as f64
     }
 
-    /// Metres from a row to the next.
+    /// The spacing of rows, metres.
     pub fn spacing_z_m(&self) -> f64 {
         self.extent.depth_m / self.cells[1] as f64
     }
 
-    /// Metres from the west border to column `c`.
+    /// The position of column `c`, metres from the west border.
     pub fn x_m(&self, c: usize) -> f64 {
         (self.first[0] + c) as f64 * self.extent.width_m / self.cells[0] as f64
     }
 
-    /// Metres from the north border to row `r`.
+    /// The position of row `r`, metres from the north border.
     pub fn z_m(&self, r: usize) -> f64 {
         (self.first[1] + r) as f64 * self.extent.depth_m / self.cells[1] as f64
     }
 
-    /// How far column `c` lies eastward and row `r` southward, as shares of the world.
+    /// The position of column `c` and row `r` as fractions of the world, eastward and southward.
     pub fn shares(&self, c: usize, r: usize) -> [f64; 2] {
         [(self.first[0] + c) as f64 / self.cells[0] as f64, (self.first[1] + r) as f64 / self.cells[1] as f64]
     }
 }
 
-/// Steps hold the heights that they make within this many metres: what multiplies could leave the numbers that f32 has.
+/// The largest absolute height that steps produce, in metres: without a limit, multiplications could overflow f32.
 pub const MAX_HEIGHT_M: f32 = 1e9;
 
-/// Samples that a thread fills or copies between two looks at the monitor.
-const AT_ONCE: usize = 1 << 14;
+/// Samples per parallel task, after which cancellation is checked.
+const CHUNK: usize = 1 << 14;
 
-/// Copies heights to as many others.
+/// Copies heights between slices of equal length.
 pub(super) fn copy_heights(to: &mut [f32], from: &[f32], progress: &Progress) -> Result<(), Cancelled> {
-    to.par_chunks_mut(AT_ONCE).zip(from.par_chunks(AT_ONCE)).try_for_each(|(to, from)| {
+    to.par_chunks_mut(CHUNK).zip(from.par_chunks(CHUNK)).try_for_each(|(to, from)| {
         to.copy_from_slice(from);
         progress.check()
     })
 }
 
-/// Heights in metres on a grid, row-major, row 0 in the north.
+/// Heights in metres on a grid, row-major, with row 0 in the north.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Heightfield {
     grid: Grid,
@@ -132,34 +132,34 @@ pub struct Heightfield {
 }
 
 impl Heightfield {
-    /// Flat land at height 0.
+    /// Flat terrain at height 0.
     pub fn flat(grid: Grid) -> Self {
         Self { grid, heights: vec![0.0; grid.samples()] }
     }
 
-    /// Level land at that height.
+    /// Level terrain at a height.
     pub fn filled(grid: Grid, height: f32, progress: &Progress) -> Result<Self, Cancelled> {
         let mut terrain = Self::flat(grid);
-        terrain.heights.par_chunks_mut(AT_ONCE).try_for_each(|part| {
+        terrain.heights.par_chunks_mut(CHUNK).try_for_each(|part| {
             part.fill(height);
             progress.check()
         })?;
         Ok(terrain)
     }
 
-    /// A copy, for maps so large that nobody could be kept waiting for [`Clone`].
+    /// A cancellable [`Clone`], for large maps.
     pub fn copied(&self, progress: &Progress) -> Result<Self, Cancelled> {
         let mut copy = Self::flat(self.grid);
         copy_heights(&mut copy.heights, &self.heights, progress)?;
         Ok(copy)
     }
 
-    /// Heights given row by row; `None` if their number is not the grid's.
+    /// Wraps row-major heights; `None` if their number does not match the grid.
     pub fn from_heights(grid: Grid, heights: Vec<f32>) -> Option<Self> {
         (heights.len() == grid.samples()).then_some(Self { grid, heights })
     }
 
-    /// Heights by a function of column and row.
+    /// Computes every height from its column and row.
     pub fn from_fn(grid: Grid, mut height: impl FnMut(usize, usize) -> f32) -> Self {
         let mut heights = Vec::with_capacity(grid.samples());
         for r in 0..grid.height {
@@ -168,38 +168,36 @@ impl Heightfield {
         Self { grid, heights }
     }
 
-    /// Where the samples lie.
+    /// The positions of the samples.
     pub fn grid(&self) -> Grid {
         self.grid
     }
 
-    /// All heights, row by row.
+    /// All heights, row-major.
     pub fn heights(&self) -> &[f32] {
         &self.heights
     }
 
-    /// All heights, row by row, to be changed.
+    /// All heights, row-major, mutably.
     pub fn heights_mut(&mut self) -> &mut [f32] {
         &mut self.heights
     }
 
-    /// This land with every height changed by a function of itself and of another land's on the same grid.
+    /// Combines every height with that of another heightfield on the same grid.
     pub(super) fn joined(
         mut self,
         other: &Self,
         height: impl Fn(f32, f32) -> f32 + Sync,
         progress: &Progress,
     ) -> Result<Self, Cancelled> {
-        self.heights.par_chunks_mut(AT_ONCE).zip(other.heights.par_chunks(AT_ONCE)).try_for_each(
-            |(part, others)| {
-                part.iter_mut().zip(others).for_each(|(own, other)| *own = height(*own, *other));
-                progress.check()
-            },
-        )?;
+        self.heights.par_chunks_mut(CHUNK).zip(other.heights.par_chunks(CHUNK)).try_for_each(|(part, others)| {
+            part.iter_mut().zip(others).for_each(|(own, other)| *own = height(*own, *other));
+            progress.check()
+        })?;
         Ok(self)
     }
 
-    /// The heights alone.
+    /// Unwraps the row-major heights.
     pub fn into_heights(self) -> Vec<f32> {
         self.heights
     }
@@ -209,32 +207,31 @@ impl Heightfield {
         &self.heights[r * self.grid.width..(r + 1) * self.grid.width]
     }
 
-    /// The rows from north to south, to be changed.
+    /// The rows from north to south, mutably.
     pub fn rows_mut(&mut self) -> std::slice::ChunksExactMut<'_, f32> {
         self.heights.chunks_exact_mut(self.grid.width)
     }
 
     /// The lowest and the highest height.
     pub fn min_max(&self) -> [f32; 2] {
-        // Nobody can cancel a monitor that nobody else has.
         self.min_max_cancellable(&Progress::new()).unwrap_or_default()
     }
 
-    /// The same, given up when somebody asks for a stop.
+    /// Like [`Self::min_max`], but cancellable.
     pub fn min_max_cancellable(&self, progress: &Progress) -> Result<[f32; 2], Cancelled> {
-        let nothing = || [f32::INFINITY, f32::NEG_INFINITY];
-        let wider = |[low, high]: [f32; 2], [lower, higher]: [f32; 2]| [low.min(lower), high.max(higher)];
+        let empty = || [f32::INFINITY, f32::NEG_INFINITY];
+        let union = |[low, high]: [f32; 2], [lower, higher]: [f32; 2]| [low.min(lower), high.max(higher)];
         let of_part = |part: &[f32]| {
             simd(
                 #[inline(always)]
                 || limits_of(part),
             )
         };
-        let watched = |part| progress.check().map(|()| of_part(part));
-        self.heights.par_chunks(AT_ONCE).map(watched).try_reduce(nothing, |a, b| Ok(wider(a, b)))
+        let checked = |part| progress.check().map(|()| of_part(part));
+        self.heights.par_chunks(CHUNK).map(checked).try_reduce(empty, |a, b| Ok(union(a, b)))
     }
 
-    /// The height at a point of the world in metres, bilinear between samples; points outside are moved to the border.
+    /// The height at a point of the world in metres, interpolated bilinearly. Points outside are clamped to the border.
     pub fn height_at(&self, x_m: f64, z_m: f64) -> f32 {
         let along = |m: f64, spacing: f64, samples: usize| {
             let position = (m / spacing).clamp(0.0, (samples - 1) as f64);
@@ -257,8 +254,8 @@ impl Heightfield {
         [(self[(east, r)] - self[(west, r)]) / run_x, (self[(c, south)] - self[(c, north)]) / run_z]
     }
 
-    /// The gradients along row `r`, eastward and southward, to the bit as [`Self::gradient`] has them. To be inlined
-    /// into a loop in [`simd`].
+    /// Computes the gradients of row `r`, eastward and southward, bit-identical to [`Self::gradient`]. Vectorized inside
+    /// [`simd`].
     #[inline(always)]
     pub(super) fn gradients_of_row(&self, r: usize, [east, south]: [&mut [f32]; 2]) {
         let (row, last) = (self.row(r), self.grid.width - 1);
@@ -277,19 +274,19 @@ impl Heightfield {
     }
 }
 
-/// The lowest and the highest of some heights, sixteen of them side by side.
+/// The minimum and maximum of a slice, in sixteen vector lanes.
 #[inline(always)]
 fn limits_of(heights: &[f32]) -> [f32; 2] {
     let (mut lows, mut highs) = ([f32::INFINITY; 16], [f32::NEG_INFINITY; 16]);
-    let mut look = |heights: &[f32]| {
+    let mut update = |heights: &[f32]| {
         for ((low, high), &height) in lows.iter_mut().zip(&mut highs).zip(heights) {
             *low = if height < *low { height } else { *low };
             *high = if height > *high { height } else { *high };
         }
     };
     let (blocks, rest) = heights.as_chunks::<16>();
-    blocks.iter().for_each(|block| look(block));
-    look(rest);
+    blocks.iter().for_each(|block| update(block));
+    update(rest);
     [lows.into_iter().fold(f32::INFINITY, f32::min), highs.into_iter().fold(f32::NEG_INFINITY, f32::max)]
 }
 
@@ -309,22 +306,22 @@ mod tests {
     const WORLD: Extent = Extent { width_m: 3000.0, depth_m: 1000.0 };
 
     #[test]
-    fn the_shorter_side_follows_the_proportions() {
+    fn the_shorter_side_follows_the_proportions_of_the_world() {
         let grid = Grid::fitted(WORLD, 301);
         assert_eq!((grid.width(), grid.height()), (301, 101));
-        let upright = Grid::fitted(Extent { width_m: 1000.0, depth_m: 3000.0 }, 301);
-        assert_eq!((upright.width(), upright.height()), (101, 301));
+        let portrait = Grid::fitted(Extent { width_m: 1000.0, depth_m: 3000.0 }, 301);
+        assert_eq!((portrait.width(), portrait.height()), (101, 301));
     }
 
     #[test]
-    fn small_grids_lie_on_large_ones_to_the_bit() {
+    fn positions_on_small_and_large_grids_are_bit_identical() {
         let odd = Extent { width_m: 4100.7, depth_m: 977.3 };
         let (small, large) = (Grid::new(odd, 257, 257), Grid::new(odd, 1025, 1025));
         assert!((0..257).all(|i| small.x_m(i) == large.x_m(4 * i) && small.z_m(i) == large.z_m(4 * i)));
     }
 
     #[test]
-    fn heights_between_samples_and_gradients() {
+    fn a_plane_has_exact_heights_between_samples_and_gradients() {
         let plane = Heightfield::from_fn(Grid::new(WORLD, 31, 11), |c, r| c as f32 * 2.0 + r as f32 * 5.0);
         assert!((plane.height_at(150.0, 250.0) - (3.0 + 12.5)).abs() < 1e-4);
         for (c, r) in [(0, 0), (15, 5), (30, 10)] {
@@ -334,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn gradients_by_the_row_are_those_of_the_samples() {
+    fn gradients_of_rows_equal_those_of_samples() {
         let wave = |c: usize, r: usize| libm::sinf(1.7 * c as f32) + libm::cosf(0.9 * (r * c) as f32);
         for (width, height) in [(31, 11), (2, 2), (3, 2)] {
             let terrain = Heightfield::from_fn(Grid::new(WORLD, width, height), wave);

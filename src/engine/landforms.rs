@@ -1,8 +1,8 @@
-//! The forms of the land, counted.
+//! Landform statistics and other metrics that distinguish realistic terrain.
 //!
-//! What people read as real land is valleys and ridges, and nothing says so as well as the shares of forms that a land is
-//! made of: geomorphons, after J. Jasiewicz and T. F. Stepinski, "Geomorphons: a pattern recognition approach to
-//! classification and mapping of landforms", Geomorphology 182, 2013.
+//! Terrain looks real because of its valleys and ridges, and the shares of landforms measure that: geomorphons, after
+//! J. Jasiewicz and T. F. Stepinski, "Geomorphons: a pattern recognition approach to classification and mapping of
+//! landforms", Geomorphology 182, 2013.
 
 use rayon::prelude::*;
 
@@ -12,15 +12,15 @@ use super::parameters::{Band, choices};
 use super::progress::{Cancelled, Progress};
 
 choices! {
-    /// What a place of the land is like beside what can be seen from it in eight directions.
+    /// The form of the terrain at a sample, from its lines of sight in eight directions.
     pub enum Landform {
-        /// Level ground.
+        /// Level terrain.
         Flat = "flat", "Flat";
-        /// Higher than all around.
+        /// Higher than its surroundings.
         Peak = "peak", "Peak";
-        /// Higher than most of what is around.
+        /// Higher than most of its surroundings.
         Ridge = "ridge", "Ridge";
-        /// Where a slope sets off from level ground.
+        /// The upper end of a slope, at level terrain.
         Shoulder = "shoulder", "Shoulder";
         /// A rib that runs down a slope.
         Spur = "spur", "Spur";
@@ -28,32 +28,32 @@ choices! {
         Slope = "slope", "Slope";
         /// A groove that runs down a slope.
         Hollow = "hollow", "Hollow";
-        /// Where a slope runs out onto level ground.
+        /// The lower end of a slope, at level terrain.
         Footslope = "footslope", "Footslope";
-        /// Lower than most of what is around.
+        /// Lower than most of its surroundings.
         Valley = "valley", "Valley";
-        /// Lower than all around.
+        /// Lower than its surroundings.
         Pit = "pit", "Pit";
     }
 }
 
 impl Landform {
-    /// The name that people read.
+    /// The name in the interface.
     pub fn label(self) -> &'static str {
         Self::CHOICES[self as usize].label
     }
 }
 
-/// How far one looks from each sample, in samples.
+/// The length of the lines of sight, in samples.
 const REACH: usize = 8;
-/// The tangent of the angle up to which ground counts as flat, 1°.
+/// The tangent of the angle below which terrain is flat, 1°.
 const FLAT: f32 = 0.017_455_065;
 
-/// The directions in which one looks, columns eastward and rows southward.
-const WAYS: [[isize; 2]; 8] = [[0, -1], [1, -1], [1, 0], [1, 1], [0, 1], [-1, 1], [-1, 0], [-1, -1]];
+/// The directions of the lines of sight, as columns eastward and rows southward.
+const DIRECTIONS: [[isize; 2]; 8] = [[0, -1], [1, -1], [1, 0], [1, 1], [0, 1], [-1, 1], [-1, 0], [-1, -1]];
 
-/// The form by the number of directions in which the land lies lower (row) and higher (column), from Jasiewicz and
-/// Stepinski, figure 4. Both together are at most 8.
+/// The form by the number of directions in which the terrain is lower (row) and higher (column), from Jasiewicz and
+/// Stepinski, figure 4. The sum of both is at most 8.
 const FORMS: [&[Landform]; 9] = {
     use Landform::{Flat, Footslope, Hollow, Peak, Pit, Ridge, Shoulder, Slope, Spur, Valley};
     [
@@ -69,15 +69,14 @@ const FORMS: [&[Landform]; 9] = {
     ]
 };
 
-/// The shares of the land's samples that have each form.
+/// The share of samples that have each form.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LandformShares {
     shares: [f64; Landform::ALL.len()],
 }
 
 impl LandformShares {
-    /// Finds the form of every sample from which one can look as far as one should in every direction; all are flat
-    /// where there is none.
+    /// Classifies every sample whose lines of sight are within the terrain. If there are none, everything counts as flat.
     pub fn of(terrain: &Heightfield, progress: &Progress) -> Result<Self, Cancelled> {
         let grid = terrain.grid();
         let inside = |count: usize| REACH..count.saturating_sub(REACH).max(REACH);
@@ -108,23 +107,23 @@ impl LandformShares {
     }
 }
 
-/// The form at a sample that lies at least [`REACH`] samples inside the land.
+/// The form of a sample at least [`REACH`] samples from the border.
 fn form_at(terrain: &Heightfield, c: usize, r: usize) -> Landform {
     let grid = terrain.grid();
     let (x_m, z_m) = (grid.spacing_x_m(), grid.spacing_z_m());
     let height = terrain[(c, r)];
     let (mut lower, mut higher) = (0, 0);
-    for [east, south] in WAYS {
+    for [east, south] in DIRECTIONS {
         let step_m = libm::hypot(east as f64 * x_m, south as f64 * z_m) as f32;
-        // The tangents of the highest and the lowest line of sight, from the horizontal.
+        // The tangents of the highest and the lowest line of sight, relative to the horizontal.
         let (mut up, mut down) = (f32::NEG_INFINITY, f32::INFINITY);
         for n in 1..=REACH {
             let there = (c.wrapping_add_signed(east * n.cast_signed()), r.wrapping_add_signed(south * n.cast_signed()));
             let slope = (terrain[there] - height) / (n as f32 * step_m);
             (up, down) = (up.max(slope), down.min(slope));
         }
-        // The sum of the two angles against the flat one, by tan(α + β) = (tan α + tan β)/(1 − tan α·tan β); where the
-        // product is 1 or more, they have the same sign and are together beyond 90°.
+        // Compares the sum of both angles with the threshold by tan(α + β) = (tan α + tan β)/(1 − tan α·tan β). Where the
+        // product is at least 1, the angles have the same sign and their sum exceeds 90°.
         let (sum, rest) = (up + down, 1.0 - up * down);
         let bound = FLAT * rest.max(0.0);
         higher += usize::from(sum > bound);
@@ -133,7 +132,7 @@ fn form_at(terrain: &Heightfield, c: usize, r: usize) -> Landform {
     FORMS[lower][higher]
 }
 
-/// How many of a thousand samples inside the land are lower than all of their eight neighbours.
+/// The number of samples per thousand, without the border, that are lower than their eight neighbours.
 pub fn pits_per_thousand(terrain: &Heightfield) -> f64 {
     let grid = terrain.grid();
     let (width, height) = (grid.width(), grid.height());
@@ -141,7 +140,8 @@ pub fn pits_per_thousand(terrain: &Heightfield) -> f64 {
         return 0.0;
     }
     let is_pit = |c: usize, r: usize| {
-        let around = WAYS.map(|[east, south]| terrain[(c.wrapping_add_signed(east), r.wrapping_add_signed(south))]);
+        let around =
+            DIRECTIONS.map(|[east, south]| terrain[(c.wrapping_add_signed(east), r.wrapping_add_signed(south))]);
         around.iter().all(|beside| terrain[(c, r)] < *beside)
     };
     let pits: usize = (1..height - 1).into_par_iter().map(|r| (1..width - 1).filter(|c| is_pit(*c, r)).count()).sum();
@@ -149,7 +149,7 @@ pub fn pits_per_thousand(terrain: &Heightfield) -> f64 {
 }
 
 choices! {
-    /// The numbers by which a land is held beside real ones.
+    /// A metric by which a terrain is compared with real ones.
     pub enum Metric {
         /// [`hurst_exponent`].
         Hurst = "hurst_exponent", "Hurst";
@@ -177,7 +177,7 @@ choices! {
 }
 
 impl Metric {
-    /// Where the [`REAL_TERRAINS`] lie: from the least to the greatest of them, a fifth of that wider at either end.
+    /// The range of the [`REAL_TERRAINS`], extended by a fifth at both ends.
     pub fn real_terrain_range(self) -> Band {
         let metrics = REAL_TERRAINS.map(|terrain| terrain.metrics[self as usize]);
         let [min, max] = [metrics.into_iter().fold(f64::MAX, f64::min), metrics.into_iter().fold(f64::MIN, f64::max)];
@@ -186,19 +186,19 @@ impl Metric {
     }
 }
 
-/// A piece cut out of a real range.
+/// A section of a real mountain range.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RealTerrain {
-    /// What it is called.
+    /// Its name.
     pub name: &'static str,
-    /// How far its samples lie apart, metres. All marks hang on that: lands are compared at like spacings.
+    /// The spacing of its samples, metres. All metrics depend on it: compare terrains at similar spacings.
     pub spacing_m: f64,
     /// In the order of [`Metric::ALL`].
     pub metrics: [f64; Metric::ALL.len()],
 }
 
-/// Three real ranges in numbers, made from elevation models with other programs. The first is the land of
-/// `tests/data/jacksboro.png` (SRTM, NASA and U.S. Geological Survey), on which ours are held against them.
+/// The metrics of three real mountain ranges, computed from elevation models with other programs. The first is the terrain
+/// of `tests/data/jacksboro.png` (SRTM, NASA and U.S. Geological Survey), on which tests compare our metrics with these.
 pub const REAL_TERRAINS: [RealTerrain; 3] = [
     RealTerrain {
         name: "Jacksboro fault, Tennessee",
@@ -217,7 +217,7 @@ pub const REAL_TERRAINS: [RealTerrain; 3] = [
     },
 ];
 
-/// A land in the numbers by which it is held beside real ones.
+/// The metrics of a terrain.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Metrics {
     /// [`hurst_exponent`].
@@ -228,12 +228,12 @@ pub struct Metrics {
     pub hypsometric: f64,
     /// [`pits_per_thousand`].
     pub pits: f64,
-    /// The shares of all forms.
+    /// The shares of all landforms.
     pub forms: LandformShares,
 }
 
 impl Metrics {
-    /// Measures the land.
+    /// Computes the metrics.
     pub fn of(terrain: &Heightfield, progress: &Progress) -> Result<Self, Cancelled> {
         Ok(Self {
             hurst: hurst_exponent(terrain),
@@ -244,7 +244,7 @@ impl Metrics {
         })
     }
 
-    /// One of them; `None` for a roughness of land that is level or too small.
+    /// The value of a metric; `None` for the roughness of level or too small terrain.
     pub fn get(&self, metric: Metric) -> Option<f64> {
         let share = |form| Some(self.forms.share(form));
         match metric {
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn forms_by_hand() {
+    fn ideal_shapes_have_their_form() {
         check(|_, _| 7.0, Landform::Flat);
         check(|x, z| -(x * x + z * z), Landform::Peak);
         check(|x, z| x * x + z * z, Landform::Pit);
@@ -293,14 +293,14 @@ mod tests {
     }
 
     #[test]
-    fn land_too_small_to_look_around_is_flat() {
+    fn terrain_smaller_than_the_lines_of_sight_is_flat() {
         let grid = Grid::new(Extent { width_m: 160.0, depth_m: 160.0 }, 16, 30);
         let forms = LandformShares::of(&Heightfield::from_fn(grid, |c, r| (c * r) as f32), &Progress::new());
         assert_eq!(forms.expect("not cancelled").share(Landform::Flat), 1.0);
     }
 
     #[test]
-    fn real_lands_span_a_band_that_is_a_fifth_wider_at_either_end() {
+    fn the_range_of_real_terrains_is_extended_by_a_fifth_at_both_ends() {
         let band = Metric::Pits.real_terrain_range();
         assert!((band.min - (0.9 - 1.56)).abs() < 1e-9 && (band.max - (8.7 + 1.56)).abs() < 1e-9, "{band:?}");
         for metric in Metric::ALL {
@@ -313,9 +313,9 @@ mod tests {
     }
 
     #[test]
-    fn pits_are_counted_inside() {
+    fn pits_at_the_border_are_not_counted() {
         let grid = Grid::new(Extent { width_m: 90.0, depth_m: 60.0 }, 7, 6);
-        // One pit, and one at the border.
+        // One pit inside and one at the border.
         let terrain = Heightfield::from_fn(grid, |c, r| if [[2, 2], [0, 4]].contains(&[c, r]) { 0.0 } else { 1.0 });
         assert_eq!(pits_per_thousand(&terrain), 1000.0 / 20.0);
     }

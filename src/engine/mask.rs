@@ -1,4 +1,4 @@
-//! Where a step acts: a weight from 0 to 1 at every sample.
+//! Masks: the weight of a step, from 0 to 1, at every sample.
 
 use super::flow::{Outlets, Water};
 use super::heightfield::{Grid, Heightfield};
@@ -9,91 +9,91 @@ use super::surface;
 use super::texture::factor;
 
 choices! {
-    /// What a mask goes by.
+    /// What a mask depends on.
     pub enum MaskSource {
-        /// The height of the land below the step.
+        /// The height of the terrain below the step.
         Elevation = "elevation", "Elevation";
-        /// The slope of the land below the step.
+        /// The slope of the terrain below the step.
         Slope = "slope", "Slope";
-        /// The distance from the border of the world: nothing at the border, all from the given width on.
+        /// The distance from the border of the world: from 0 at the border to 1 at a given distance.
         Border = "border", "Border";
-        /// The brightness of an imported picture, stretched over the world.
+        /// The brightness of an imported image, stretched over the world.
         Image = "image", "Image";
-        /// How much of the land below the step drains through each place: its rivers.
+        /// The drainage area on the terrain below the step: its rivers.
         Rivers = "rivers", "Rivers";
-        /// The lakes that would fill the hollows of the land below the step.
+        /// The lakes that fill the depressions of the terrain below the step.
         Lakes = "lakes", "Lakes";
-        /// How wet the ground below the step is, by what drains through it and by its slope.
+        /// The wetness of the terrain below the step, from its drainage area and slope.
         Wetness = "wetness", "Wetness";
-        /// Whether the land below the step is the floor of a valley, on which rivers lay down what they carry.
+        /// The valley floors of the terrain below the step, on which rivers deposit sediment.
         Sediment = "sediment", "Sediment";
     }
 }
 
 parameters! {
-    /// Where a step acts.
+    /// Where a step has an effect.
     pub struct Mask {
-        /// What the mask goes by.
+        /// What the mask depends on.
         source: MaskSource = MaskSource::Elevation, Spec::new("By");
-        /// Between which heights of the land below the step acts; all of them to begin with.
+        /// The heights of the terrain below at which the step has its full effect; by default all.
         elevation_m: Band = Band { min: -100_000.0, max: 100_000.0 },
             Spec::number("Elevation", -100_000.0, 100_000.0).slider(-1000.0, 3000.0).unit("m")
                 .when("source", &["elevation"]);
-        /// How far the effect fades out above and below these heights.
+        /// The height difference over which the effect fades out above and below.
         feather_m: f64 = 100.0,
             Spec::number("Feather", 0.0, 100_000.0).slider(0.0, 1000.0).unit("m").when("source", &["elevation"]);
-        /// On which slopes of the land below the step acts.
+        /// The slopes of the terrain below on which the step has its full effect.
         slope_deg: Band = Band { min: 0.0, max: 30.0 },
             Spec::number("Slope", 0.0, 90.0).unit("°").when("source", &["slope"]);
-        /// How far the effect fades out on gentler and steeper slopes.
+        /// The angle over which the effect fades out on gentler and steeper slopes.
         feather_deg: f64 = 10.0,
             Spec::number("Feather", 0.0, 90.0).slider(0.0, 45.0).unit("°").when("source", &["slope"]);
-        /// How far from the border the step acts in full.
+        /// The distance from the border at which the effect is full.
         border_m: f64 = 500.0,
             Spec::number("Border", 0.0, 1_000_000.0).slider(1.0, 4000.0).unit("m").logarithmic()
                 .when("source", &["border"]);
-        /// The picture: white is where the step acts in full, black where it does not.
+        /// The image: the effect is full where it is white, and none where it is black.
         file: FileName = FileName::default(), Spec::new("Image").when("source", &["image"]);
-        /// How much land drains through a place where the step acts in full; it fades out down to a quarter of that.
+        /// The drainage area at which the effect is full; it fades out down to a quarter of that.
         drained_km2: f64 = 1.0,
             Spec::number("Drains", 1e-6, 1e6).slider(0.01, 100.0).unit("km²").logarithmic().when("source", &["rivers"]);
-        /// How deep a lake is where the step acts in full; it fades out to the shore.
+        /// The depth of a lake at which the effect is full; it fades out to the shore.
         lake_m: f64 = 1.0,
             Spec::number("Depth", 0.001, 10_000.0).slider(0.1, 50.0).unit("m").logarithmic().when("source", &["lakes"]);
-        /// On which ground the step acts, by the topographic wetness index: crests have 3 or 4, wet valleys 12 and more.
+        /// The topographic wetness index at which the effect is full: crests have 3 or 4, wet valleys 12 and more.
         wetness: Band = Band { min: 9.0, max: 40.0 },
             Spec::number("Wetness", -10.0, 40.0).slider(0.0, 20.0).when("source", &["wetness"]);
-        /// How far the effect fades out on drier and wetter ground.
+        /// The difference in the index over which the effect fades out to drier and wetter terrain.
         feather_wetness: f64 = 2.0,
             Spec::number("Feather", 0.0, 40.0).slider(0.0, 8.0).when("source", &["wetness"]);
-        /// On which ground the step acts, by the index of valley floors: slopes have less than 0.5, small floors 1 or 2,
-        /// wide plains up to 4.
+        /// The valley floor index at which the effect is full: slopes have less than 0.5, small valley floors 1 or 2, wide
+        /// plains up to 4.
         sediment: Band = Band { min: 1.5, max: 4.0 },
             Spec::number("Sediment", 0.0, 4.0).when("source", &["sediment"]);
-        /// How far the effect fades out towards ground with less and with more sediment.
+        /// The difference in the index over which the effect fades out to less and more sediment.
         feather_sediment: f64 = 0.5,
             Spec::number("Feather", 0.0, 4.0).slider(0.0, 2.0).when("source", &["sediment"]);
-        /// Acts where it would not, and the other way round.
+        /// Inverts the mask.
         invert: bool = false, Spec::new("Invert");
     }
 }
 
-/// A mask laid over one land.
+/// A mask evaluated for one terrain.
 #[derive(Clone, Debug)]
-pub struct Stencil<'a> {
+pub struct EvaluatedMask<'a> {
     mask: &'a Mask,
     grid: Grid,
     below: Option<&'a Heightfield>,
     raster: Option<&'a Raster>,
-    /// The water on the land below, where the mask goes by it; none stands or flows on flat land.
+    /// The water on the terrain below, if the mask depends on it and the terrain is not flat.
     water: Option<Water>,
-    /// The index of valley floors of the land below, where the mask goes by it.
+    /// The valley floor index of the terrain below, if the mask depends on it.
     sediment: Option<Heightfield>,
 }
 
 impl Mask {
-    /// Whether it goes by the place and the land at each sample alone, so that a part of a land can do with a part of
-    /// the mask.
+    /// Whether the weight of a sample depends only on its position and height, so that parts of a grid can be evaluated
+    /// independently.
     pub fn is_pointwise(&self) -> bool {
         match self.source {
             MaskSource::Elevation | MaskSource::Border | MaskSource::Image => true,
@@ -103,12 +103,12 @@ impl Mask {
         }
     }
 
-    /// Whether it goes by the water on the land below.
-    fn is_of_water(&self) -> bool {
+    /// Whether the mask depends on the water on the terrain below.
+    fn needs_water(&self) -> bool {
         matches!(self.source, MaskSource::Rivers | MaskSource::Lakes | MaskSource::Wetness)
     }
 
-    /// Maps of the land that the mask holds while its step is joined to what is below, at the most.
+    /// The peak memory of the mask while its step is blended, in maps of f32.
     pub fn peak_maps(&self) -> f64 {
         match self.source {
             MaskSource::Elevation | MaskSource::Slope | MaskSource::Border | MaskSource::Image => 0.0,
@@ -117,24 +117,24 @@ impl Mask {
         }
     }
 
-    /// The mask over the land below a step; `None` is flat land at height 0. Without its picture an image mask hides
-    /// nothing.
+    /// Evaluates the mask for the terrain below a step; `None` is flat terrain at height 0. An image mask without its image
+    /// has no effect.
     pub fn over<'a>(
         &'a self,
         grid: Grid,
         below: Option<&'a Heightfield>,
         inputs: &'a Inputs,
         progress: &Progress,
-    ) -> Result<Stencil<'a>, Cancelled> {
-        let flows = below.filter(|_| self.is_of_water());
-        let water = flows.map(|terrain| Water::on(terrain, Outlets::Border, None, progress)).transpose()?;
-        let lies = below.filter(|_| self.source == MaskSource::Sediment);
-        let sediment = lies.map(|terrain| surface::sediment(terrain, progress)).transpose()?;
-        Ok(Stencil { mask: self, grid, below, raster: inputs.get(&self.file), water, sediment })
+    ) -> Result<EvaluatedMask<'a>, Cancelled> {
+        let with_water = below.filter(|_| self.needs_water());
+        let water = with_water.map(|terrain| Water::on(terrain, Outlets::Border, None, progress)).transpose()?;
+        let with_sediment = below.filter(|_| self.source == MaskSource::Sediment);
+        let sediment = with_sediment.map(|terrain| surface::sediment(terrain, progress)).transpose()?;
+        Ok(EvaluatedMask { mask: self, grid, below, raster: inputs.get(&self.file), water, sediment })
     }
 }
 
-impl Stencil<'_> {
+impl EvaluatedMask<'_> {
     /// The weights of row `r`, west to east.
     pub fn row(&self, r: usize, weights: &mut [f32]) {
         for (c, weight) in weights.iter_mut().enumerate() {
@@ -165,7 +165,7 @@ impl Stencil<'_> {
             }
             MaskSource::Image => self.raster.map_or(1.0, |raster| brightness(raster, &self.grid, c, r)),
             MaskSource::Sediment => {
-                // Flat land is all plain.
+                // Flat terrain is a plain.
                 let index = self.sediment.as_ref().map_or(surface::sediment::SIZES as f32, |sediment| sediment[(c, r)]);
                 factor(index, limits(mask.sediment), mask.feather_sediment as f32)
             }
@@ -174,9 +174,7 @@ impl Stencil<'_> {
             }
         }
     }
-}
 
-impl Stencil<'_> {
     fn by_water(&self, terrain: &Heightfield, water: &Water, c: usize, r: usize) -> f32 {
         let mask = self.mask;
         let sample = r * self.grid.width() + c;
@@ -195,11 +193,11 @@ impl Stencil<'_> {
     }
 }
 
-/// The brightness of a picture stretched over the world, bilinear between its samples: 0 to 1.
+/// The brightness of an image stretched over the world, from 0 to 1, with bilinear interpolation.
 fn brightness(raster: &Raster, grid: &Grid, c: usize, r: usize) -> f32 {
     let greatest = match raster.scale {
         SampleScale::Integers { greatest } => greatest,
-        // A picture in floats is brightest at 1.
+        // White is 1 in images with floating-point samples.
         SampleScale::Metres => 1.0,
     };
     let along = |share: f64, pixels: usize| {
@@ -241,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn by_elevation_and_slope_of_the_land_below() {
+    fn elevation_and_slope_masks_depend_on_the_terrain_below() {
         let none = Inputs::default();
         let terrain = Heightfield::from_fn(grid(), |c, _| c as f32 * 100.0);
         let band = Band { min: 200.0, max: 300.0 };
@@ -256,17 +254,17 @@ mod tests {
     }
 
     #[test]
-    fn by_distance_from_the_border_in_metres() {
+    fn border_masks_depend_on_the_distance_in_metres() {
         let border = Mask { source: MaskSource::Border, border_m: 200.0, ..Default::default() };
         check(&border, None, &Inputs::default(), 0, [0.0; 5]);
         check(&border, None, &Inputs::default(), 1, [0.0, 0.5, 0.5, 0.5, 0.0]);
     }
 
     #[test]
-    fn by_the_water_on_the_land_below() {
+    fn water_masks_depend_on_rivers_lakes_and_wetness() {
         let none = Inputs::default();
-        // Cells of 100 m × 100 m, falling 1 in 2 to the east: the border keeps its own, and along the middle row the
-        // samples drain 1 to 3 cells, 0.01 to 0.03 km².
+        // Cells of 100 m × 100 m that fall 1 in 2 to the east. The border drains itself; along the middle row the drainage
+        // areas are 1 to 3 cells, 0.01 to 0.03 km².
         let terrain = Heightfield::from_fn(grid(), |c, _| -50.0 * c as f32);
         let rivers = Mask { source: MaskSource::Rivers, drained_km2: 0.02, ..Default::default() };
         let half = 0.5;
@@ -277,14 +275,14 @@ mod tests {
         let band = Band { min: wet + 0.1, max: 40.0 };
         let wetness = Mask { source: MaskSource::Wetness, wetness: band, feather_wetness: 0.2, ..Default::default() };
         check(&wetness, Some(&terrain), &none, 1, [half, half, 1.0, 1.0, 1.0]);
-        // A pit of 2 m in level ground.
+        // A pit of 2 m in level terrain.
         let pit = Heightfield::from_fn(grid(), |c, r| if (c, r) == (2, 1) { -2.0 } else { 0.0 });
         let lakes = Mask { source: MaskSource::Lakes, lake_m: 4.0, ..Default::default() };
         check(&lakes, Some(&pit), &none, 1, [0.0, 0.0, half, 0.0, 0.0]);
     }
 
     #[test]
-    fn by_the_sediment_on_the_land_below() {
+    fn sediment_masks_depend_on_valley_floors() {
         let mask = Mask { source: MaskSource::Sediment, ..Default::default() };
         let weights = |below: Option<&Heightfield>, grid: Grid| {
             let (inputs, mut weights) = (Inputs::default(), vec![0.0; grid.width()]);
@@ -292,7 +290,7 @@ mod tests {
             over.row(grid.height() / 2, &mut weights);
             weights
         };
-        assert_eq!(weights(None, grid()), [1.0; 5], "flat land is a plain");
+        assert_eq!(weights(None, grid()), [1.0; 5], "flat terrain is a plain");
         // A plain in the west, a mountainside in the east.
         let wide = Grid::new(Extent { width_m: 4000.0, depth_m: 4000.0 }, 129, 129);
         let terrain = Heightfield::from_fn(wide, |c, _| (c as f32 - 64.0).max(0.0) * 20.0);
@@ -301,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn by_the_brightness_of_a_picture() {
+    fn image_masks_depend_on_brightness() {
         let name = FileName("m.png".into());
         let scale = SampleScale::Integers { greatest: 255.0 };
         let raster = Raster { width: 3, height: 2, samples: vec![0.0, 255.0, 0.0, 255.0, 255.0, 255.0], scale };

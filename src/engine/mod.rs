@@ -1,14 +1,15 @@
-//! The engine: from a recipe and a grid to a land and its pictures.
+//! The engine: evaluates a recipe on a grid to a heightfield, and computes textures, maps and statistics from it.
 //!
-//! This room is pure. It touches no file, no clock, no window and no channel, and imports nothing of the rest of the
-//! crate; its functions can fail in one way only, by being [cancelled](progress::Cancelled). Parameters are checked
-//! where they enter, by the tables that they are declared in.
+//! The engine is pure. It accesses no files, no clock, no windows and no channels, and imports nothing else of the crate.
+//! Its functions fail only by being [cancelled](progress::Cancelled): parameters are validated where they are set, by the
+//! tables that declare them.
 
 pub mod analysis;
 mod cosine_transform;
 mod distance;
 pub mod fault;
 pub mod flow;
+mod fourier;
 pub mod heightfield;
 pub mod image;
 pub mod inputs;
@@ -19,7 +20,6 @@ pub mod mask;
 pub mod mutation;
 pub mod operations;
 pub mod parameters;
-
 pub mod progress;
 pub mod ramp;
 pub mod random;

@@ -1,85 +1,92 @@
-//! Progress and cancellation: the only thing through which a computation and its caller speak while it runs.
+//! Progress and cancellation: the only channel between a running computation and its caller.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 
-/// The computation was stopped from outside. The only way in which an engine function can fail.
+/// The computation was cancelled by its caller. Engine functions fail in no other way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cancelled;
 
-/// Shared by the caller, who may cancel and read the progress, and the computation, which reports it.
+/// A progress and cancellation token, shared by a computation, which reports its progress, and its caller, who reads it
+/// and may cancel.
 #[derive(Debug, Default)]
 pub struct Progress {
     cancelled: AtomicBool,
-    /// Share done, as the bits of an f32: those of shares that are not negative sort like the shares.
+    /// The fraction done, as the bits of an f32: for numbers that are not negative, bits compare like the numbers.
     fraction: AtomicU32,
-    /// The part of the whole job that the present work stands for: its beginning and its end, as the bits of f32s.
-    part: [AtomicU32; 2],
+    /// The fractions of the job at which the current stage starts and ends, as the bits of f32s.
+    stage: [AtomicU32; 2],
 }
 
 impl Progress {
-    /// A monitor of work that has not begun.
+    /// Creates the progress of a job that has not started.
     pub fn new() -> Self {
         let progress = Self::default();
-        progress.begin([0.0, 1.0]);
+        progress.start_stage([0.0, 1.0]);
         progress
     }
 
-    /// Asks the computation to stop at the next opportunity.
+    /// Asks the computation to stop as soon as it can.
     pub fn cancel(&self) {
         self.cancelled.store(true, Ordering::Relaxed);
     }
 
-    /// Whether somebody asked for a stop.
+    /// Whether [`Self::cancel`] has been called.
     pub fn is_cancelled(&self) -> bool {
         self.cancelled.load(Ordering::Relaxed)
     }
 
-    /// To be called between pieces of work of a few milliseconds at most.
+    /// Fails if the job was cancelled. Computations call this at least every few milliseconds.
     pub fn check(&self) -> Result<(), Cancelled> {
         if self.is_cancelled() { Err(Cancelled) } else { Ok(()) }
     }
 
-    /// The share done, from 0 to 1.
+    /// The fraction of the job that is done, from 0 to 1.
     pub fn fraction(&self) -> f32 {
         f32::from_bits(self.fraction.load(Ordering::Relaxed))
     }
 
-    /// Does work that is a share of the present part (at first: of the whole job): what it reports and counts, and
-    /// the parts that it is divided into itself, lie within that share. Shares come one after another.
-    pub fn stage<T>(&self, share: Range<f32>, work: impl FnOnce() -> T) -> T {
-        let whole = self.part();
-        self.begin([share.start, share.end].map(|share| at(whole, share)));
-        let done = work();
-        self.part[0].store(whole[0].to_bits(), Ordering::Relaxed);
-        self.part[1].store(whole[1].to_bits(), Ordering::Relaxed);
-        done
+    /// Runs `work` as a stage of the current stage (of the job, for the outermost one): the progress that `work` reports
+    /// and counts is mapped to `range`, a range within the current stage. Stages run one after another.
+    pub fn stage<T>(&self, range: Range<f32>, work: impl FnOnce() -> T) -> T {
+        let outer = self.current_stage();
+        self.start_stage([range.start, range.end].map(|fraction| interpolate(outer, fraction)));
+        let result = work();
+        self.stage[0].store(outer[0].to_bits(), Ordering::Relaxed);
+        self.stage[1].store(outer[1].to_bits(), Ordering::Relaxed);
+        result
     }
 
-    /// Says which share of the present part is done; a thread that comes late with less takes nothing back.
-    pub fn report(&self, share: f32) {
-        self.fraction.fetch_max(at(self.part(), share).to_bits(), Ordering::Relaxed);
+    /// Reports the fraction of the current stage that is done. Progress never decreases: a smaller fraction from a slower
+    /// thread is ignored.
+    pub fn report(&self, fraction: f32) {
+        self.fraction.fetch_max(interpolate(self.current_stage(), fraction).to_bits(), Ordering::Relaxed);
     }
 
-    fn part(&self) -> [f32; 2] {
-        self.part.each_ref().map(|place| f32::from_bits(place.load(Ordering::Relaxed)))
+    /// Starts counting: the current stage consists of `total` pieces, none of which is done yet. Work that needs several
+    /// counters is divided by [`Self::stage`] first.
+    pub fn counter(&self, total: usize) -> ProgressCounter<'_> {
+        self.start_stage(self.current_stage());
+        ProgressCounter { progress: self, done: AtomicUsize::new(0), total: total.max(1) }
     }
 
-    /// Nothing of that part of the whole job is done yet.
-    fn begin(&self, [start, end]: [f32; 2]) {
-        self.part[0].store(start.to_bits(), Ordering::Relaxed);
-        self.part[1].store(end.to_bits(), Ordering::Relaxed);
+    fn current_stage(&self) -> [f32; 2] {
+        self.stage.each_ref().map(|bound| f32::from_bits(bound.load(Ordering::Relaxed)))
+    }
+
+    fn start_stage(&self, [start, end]: [f32; 2]) {
+        self.stage[0].store(start.to_bits(), Ordering::Relaxed);
+        self.stage[1].store(end.to_bits(), Ordering::Relaxed);
         self.fraction.store(start.to_bits(), Ordering::Relaxed);
     }
 }
 
-/// The place in the whole job at a share of one of its parts. At 1 it is the part's end to the bit, at which the next
-/// part begins.
-fn at([start, end]: [f32; 2], share: f32) -> f32 {
-    if share < 1.0 { (start + share * (end - start)).min(end) } else { end }
+/// The fraction of the job at a fraction of a stage. At 1 it is exactly the stage's end, where the next stage starts.
+fn interpolate([start, end]: [f32; 2], fraction: f32) -> f32 {
+    if fraction < 1.0 { (start + fraction * (end - start)).min(end) } else { end }
 }
 
-/// Counts pieces of work done on several threads.
+/// Counts finished pieces of work, from any number of threads.
 #[derive(Debug)]
 pub struct ProgressCounter<'a> {
     progress: &'a Progress,
@@ -87,17 +94,8 @@ pub struct ProgressCounter<'a> {
     total: usize,
 }
 
-impl Progress {
-    /// The present part consists of `total` pieces, none of which is done yet: what is to be counted in several
-    /// tallies is divided by [`Self::stage`] first.
-    pub fn counter(&self, total: usize) -> ProgressCounter<'_> {
-        self.begin(self.part());
-        ProgressCounter { progress: self, done: AtomicUsize::new(0), total: total.max(1) }
-    }
-}
-
 impl ProgressCounter<'_> {
-    /// One piece is done; fails if somebody asked for a stop.
+    /// Counts one finished piece; fails if the job was cancelled.
     pub fn add_one(&self) -> Result<(), Cancelled> {
         let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
         self.progress.report(done as f32 / self.total as f32);
@@ -109,37 +107,37 @@ impl ProgressCounter<'_> {
 mod tests {
     use super::*;
 
-    /// Counts two pieces; returns the progress at the beginning and after each of them.
-    fn counted(progress: &Progress) -> [f32; 3] {
+    /// Counts two pieces; returns the progress at the start and after each of them.
+    fn count_two(progress: &Progress) -> [f32; 3] {
         let counter = progress.counter(2);
-        let begun = progress.fraction();
+        let start = progress.fraction();
         let [first, second] = [0, 1].map(|_| {
             assert_eq!(counter.add_one(), Ok(()));
             progress.fraction()
         });
-        [begun, first, second]
+        [start, first, second]
     }
 
     #[test]
-    fn parts_of_parts_by_hand() {
+    fn nested_stages_divide_their_stage() {
         let progress = Progress::new();
         progress.stage(0.0..0.5, || {
-            assert_eq!(progress.stage(0.0..0.5, || counted(&progress)), [0.0, 0.125, 0.25]);
-            assert_eq!(progress.stage(0.5..1.0, || counted(&progress)), [0.25, 0.375, 0.5]);
+            assert_eq!(progress.stage(0.0..0.5, || count_two(&progress)), [0.0, 0.125, 0.25]);
+            assert_eq!(progress.stage(0.5..1.0, || count_two(&progress)), [0.25, 0.375, 0.5]);
         });
-        assert_eq!(progress.stage(0.5..1.0, || counted(&progress)), [0.5, 0.75, 1.0]);
+        assert_eq!(progress.stage(0.5..1.0, || count_two(&progress)), [0.5, 0.75, 1.0]);
         progress.report(1.0);
         assert_eq!(progress.fraction(), 1.0);
     }
 
     #[test]
-    fn the_end_of_a_part_is_the_beginning_of_the_next_to_the_bit() {
+    fn a_stage_starts_exactly_where_the_previous_one_ends() {
         for count in 1..200 {
             let progress = Progress::new();
             let mut last = 0.0;
             for i in 0..count {
                 let share = |i: u32| i as f32 / count as f32;
-                let seen = progress.stage(share(i)..share(i + 1), || counted(&progress));
+                let seen = progress.stage(share(i)..share(i + 1), || count_two(&progress));
                 assert!(seen[0] == last && seen.is_sorted(), "{i} of {count}: {seen:?} after {last}");
                 last = seen[2];
             }
@@ -148,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_that_comes_late_takes_nothing_back() {
+    fn progress_never_decreases() {
         let progress = Progress::new();
         progress.report(0.75);
         progress.report(0.5);

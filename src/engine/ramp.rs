@@ -1,24 +1,24 @@
-//! The colours of numbers: what maps and the coats of the land in 3-D paint, and what their legends show.
+//! Colour ramps, shared by the maps, the shading modes of the 3-D view and their legends.
 
 use super::image::{linear_from_srgb, srgb_from_linear};
 
-/// The most stops of a ramp: as many as in scene/common.wgsl.
+/// The maximum number of stops of a ramp; scene/common.wgsl has the same.
 pub const MAX_STOPS: usize = 8;
 
-/// Colours in linear light, each with the number at which it is met.
+/// Stops in linear light: red, green, blue and the value at which the ramp has that colour.
 pub type Stops = [[f32; 4]; MAX_STOPS];
 
-/// The stops of a coat that shows no number.
+/// The stops of a shading mode without a ramp.
 pub const NO_STOPS: Stops = [[0.0; 4]; MAX_STOPS];
 
-/// A ramp of colours over numbers; between two stops they are mixed in linear light.
+/// A ramp of colours over values, interpolated in linear light.
 #[derive(Debug, PartialEq)]
 pub struct Ramp {
-    /// Rising numbers with their colours in sRGB.
+    /// Ascending values with their colours in sRGB.
     stops: &'static [(f32, [u8; 3])],
 }
 
-/// From green lowlands to white summits, by the share of the land's range of heights.
+/// From green lowlands to white summits, over the height as a fraction of the terrain's range.
 pub static ELEVATION: Ramp = Ramp {
     stops: &[
         (0.0, [0x4f, 0x77, 0x62]),
@@ -30,7 +30,7 @@ pub static ELEVATION: Ramp = Ramp {
     ],
 };
 
-/// From green, where one walks, over amber to red at 45°, by the angle in degrees.
+/// From green for walkable slopes over amber to red at 45°, over the slope in degrees.
 pub static SLOPE: Ramp = Ramp {
     stops: &[
         (0.0, [0x5c, 0x8d, 0x70]),
@@ -41,12 +41,12 @@ pub static SLOPE: Ramp = Ramp {
 };
 
 impl Ramp {
-    /// The first and the last number.
+    /// The first and the last value.
     pub fn ends(&self) -> [f32; 2] {
         [self.stops.first(), self.stops.last()].map(|stop| stop.map_or(0.0, |(at, _)| *at))
     }
 
-    /// The stops as the shaders take them; the last one is repeated.
+    /// The stops in the form that the shaders take: the last stop is repeated.
     pub fn stops(&self) -> Stops {
         std::array::from_fn(|i| {
             let stop = self.stops.get(i).or(self.stops.last());
@@ -57,12 +57,12 @@ impl Ramp {
         })
     }
 
-    /// The colour of a number, in sRGB, as the shader has it (`ramp_at` in scene/terrain.wgsl).
-    pub fn colour(&self, number: f32) -> [u8; 3] {
+    /// The colour at a value, in sRGB, computed like `ramp_at` in scene/terrain.wgsl.
+    pub fn colour(&self, value: f32) -> [u8; 3] {
         let stops = self.stops();
         let mut colour = [stops[0][0], stops[0][1], stops[0][2]];
         for pair in stops.windows(2) {
-            let share = ((number - pair[0][3]) / (pair[1][3] - pair[0][3]).max(1e-6)).clamp(0.0, 1.0);
+            let share = ((value - pair[0][3]) / (pair[1][3] - pair[0][3]).max(1e-6)).clamp(0.0, 1.0);
             colour = std::array::from_fn(|i| colour[i] + (pair[1][i] - colour[i]) * share);
         }
         colour.map(srgb_from_linear)
@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_ramp_goes_through_its_stops_and_stays_at_its_ends() {
+    fn ramps_meet_their_stops_and_are_constant_beyond_their_ends() {
         for ramp in [&ELEVATION, &SLOPE] {
             assert!(ramp.stops.len() <= MAX_STOPS && ramp.stops.is_sorted_by(|a, b| a.0 < b.0));
             for (at, colour) in ramp.stops {
@@ -83,7 +83,7 @@ mod tests {
             let [low, high] = ramp.ends();
             assert_eq!([ramp.colour(low - 9.0), ramp.colour(high + 9.0)], [ramp.colour(low), ramp.colour(high)]);
         }
-        // Half way in linear light between (5c, 8d, 70) and (6d, 99, 68).
+        // Halfway in linear light between (5c, 8d, 70) and (6d, 99, 68).
         assert_eq!(SLOPE.colour(6.0), [0x65, 0x93, 0x6c]);
     }
 }

@@ -1,8 +1,8 @@
 //! Random numbers as a function of (recipe seed, step seed, iteration).
 //!
-//! `ChaCha8` is a counter-based generator whose values rand documents as portable; the iteration selects one of its
-//! 2⁶⁴ independent streams, so that iteration k can be drawn without drawing those before it. The conversions to
-//! real numbers are written out here, because rand may change its own between versions.
+//! `ChaCha8` is a counter-based generator whose values rand documents as portable. The iteration selects one of its 2⁶⁴
+//! independent streams, so the numbers of an iteration do not depend on earlier iterations. The conversions to
+//! floating-point numbers are written out here, because rand may change its own between versions.
 
 use rand::rngs::ChaCha8Rng;
 use rand::{Rng, SeedableRng};
@@ -15,12 +15,12 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// The stream of a step.
+    /// Creates the stream of a step.
     pub fn new(recipe_seed: u32, step_seed: u32) -> Self {
         Self { recipe_seed, step_seed }
     }
 
-    /// The numbers that belong to one iteration, from their beginning.
+    /// The random numbers of one iteration, from the first.
     pub fn at(self, iteration: u64) -> Draw {
         let mut key = [0; 32];
         key[..4].copy_from_slice(&self.recipe_seed.to_le_bytes());
@@ -31,7 +31,7 @@ impl Stream {
     }
 }
 
-/// The numbers of one iteration, drawn one after another.
+/// A generator of the random numbers of one iteration.
 #[derive(Debug)]
 pub struct Draw {
     generator: ChaCha8Rng,
@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_are_those_of_every_other_machine() {
+    fn values_are_those_of_the_published_test_vectors() {
         // ChaCha8 with an all-zero key and stream 0: first word 0x2fef003e (draft-strombergson-chacha-test-vectors,
         // TC1, 8 rounds, 256-bit key: 3e 00 ef 2f 89 5f 40 d6).
         let mut draw = Stream::new(0, 0).at(0);
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn iterations_and_steps_differ_and_repeat() {
+    fn streams_are_reproducible_and_differ_from_each_other() {
         let first = |seed, step, iteration| Stream::new(seed, step).at(iteration).unit();
         assert_eq!(first(1, 2, 3), first(1, 2, 3));
         let all = [first(1, 2, 3), first(2, 1, 3), first(1, 2, 4), first(1, 3, 3)];

@@ -1,4 +1,4 @@
-//! Shaded relief: greys by height under one sun, for pictures so small that colours would hide the shape.
+//! Shaded relief in greys, for thumbnails so small that colours would hide the shape.
 
 use super::heightfield::Heightfield;
 use super::image::Image;
@@ -8,19 +8,19 @@ use super::parameters::{Band, Colour};
 use super::progress::{Cancelled, Progress};
 use super::texture::{TerrainType, TextureRecipe, TextureSettings, paint_once};
 
-/// The height range of the land that is drawn, as a share of its longer side: every land is stretched or flattened to
-/// it, so that a gentle one has folds to see and a steep one is not lost in its shadows.
+/// The height range that is drawn, as a fraction of the longer side. Every terrain is scaled to it, so that gentle
+/// terrain shows its folds and steep terrain is not lost in shadow.
 const RANGE_SHARE: f64 = 0.14;
 
-/// The greys of the lowest and the highest land, in sRGB.
+/// The greys of the lowest and the highest terrain, in sRGB.
 const GREYS: [u8; 2] = [0x40, 0xfa];
 
-/// The land on `width` × `height` pixels, lit from the north-west; pixels lie as in [`super::texture::paint`].
+/// The shaded relief of a terrain at `size` (width and height in pixels), lit from the north-west.
 pub fn relief(terrain: &Heightfield, size: [usize; 2], progress: &Progress) -> Result<Image, Cancelled> {
     let extent = terrain.grid().extent();
     let [low, high] = terrain.min_max();
     let wanted_m = RANGE_SHARE * extent.width_m.max(extent.depth_m);
-    // Level land lies half way up.
+    // Level terrain gets the middle grey.
     let (factor, base_m) =
         if high > low { ((wanted_m / f64::from(high - low)) as f32, 0.0) } else { (0.0, 0.5 * wanted_m as f32) };
     let mut shown = terrain.clone();
@@ -30,16 +30,16 @@ pub fn relief(terrain: &Heightfield, size: [usize; 2], progress: &Progress) -> R
     Ok(paint_once(&shown, &greys(), range_m, &Inputs::default(), Some(&light), size, progress)?.picture)
 }
 
-/// From the dark to the light grey evenly with the height, on every slope.
+/// A texture that goes from the dark to the light grey with height, whatever the slope.
 fn greys() -> TextureRecipe {
-    let ground = |name: &str, grey, percent| TerrainType {
+    let terrain_type = |name: &str, grey, percent| TerrainType {
         name: name.into(),
         colour: Colour([grey; 3]),
         elevation: Band { min: percent, max: percent },
         elevation_release: 100.0,
         ..Default::default()
     };
-    let types = vec![ground("Lowest", GREYS[0], 0.0), ground("Highest", GREYS[1], 100.0)];
+    let types = vec![terrain_type("Lowest", GREYS[0], 0.0), terrain_type("Highest", GREYS[1], 100.0)];
     TextureRecipe { settings: TextureSettings::default(), types }
 }
 
@@ -58,16 +58,16 @@ mod tests {
     }
 
     #[test]
-    fn flat_land_has_one_grey() {
-        // Half way up: both types lie on it.
+    fn flat_terrain_has_one_grey() {
+        // At half the height both types cover it.
         let flat = drawn(100.0, |_, _| 7.0);
         assert!(flat.iter().all(|&grey| grey == flat[0] && grey > GREYS[0]));
     }
 
     #[test]
-    fn a_slope_to_the_east_is_by_hand() {
-        // It rises by the range over the whole width: tan = 0.14 everywhere. The sun in the north-west at 40° meets
-        // its normal (−0.14, 1, 0)/√(1 + 0.14²) at cosine (0.14 · cos 40° · sin 45° + sin 40°)/√(1 + 0.14²).
+    fn a_slope_to_the_east_is_lit_by_the_formula() {
+        // The slope rises by the range over the width: its tangent is 0.14. With the sun in the north-west at 40°, the
+        // cosine to its normal (−0.14, 1, 0)/√(1 + 0.14²) is (0.14 · cos 40° · sin 45° + sin 40°)/√(1 + 0.14²).
         let found = drawn(1000.0, |x, _| 300.0 * x);
         let (sine, cosine) = (libm::sinf(40_f32.to_radians()), libm::cosf(40_f32.to_radians()));
         let lit = (0.14 * cosine * 0.5_f32.sqrt() + sine) / (1.0 + 0.14_f32 * 0.14).sqrt() * 0.9 + 0.3;
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn a_land_looks_the_same_at_every_size_and_height() {
+    fn scale_and_offset_do_not_change_the_relief() {
         let wave = |x: f32, z: f32| libm::sinf(9.0 * x) * libm::cosf(7.0 * z);
         let small = drawn(10.0, wave);
         let large = drawn(10_000.0, |x, z| 500.0 * wave(x, z) - 80.0);

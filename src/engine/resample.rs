@@ -1,33 +1,33 @@
-//! Numbers on one grid read at the places of another.
+//! Bicubic resampling from one grid to another.
 
 use rayon::prelude::*;
 
 use super::heightfield::{Grid, Heightfield};
 use super::progress::{Cancelled, Progress};
 
-/// What is read, and what that says of the places between and beyond its samples.
+/// How samples are interpolated and extrapolated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Surface {
-    /// A picture: beyond its border the last samples stand.
+pub(super) enum Sampling {
+    /// For images: the border samples are repeated beyond the border.
     Image,
-    /// Land, which goes on beyond its border as it falls or rises there, and between four samples is neither higher
-    /// than the highest of them nor lower than the lowest: no moat around a hill, no wall along a cliff.
-    Land,
+    /// For terrain: the slope at the border continues beyond it, and values are clamped to the range of the four
+    /// surrounding samples, so that hills get no moats and cliffs no walls.
+    Terrain,
 }
 
-/// The samples around a position along an axis.
+/// The samples around a position along one axis.
 #[derive(Clone, Copy, Debug)]
 struct Taps {
-    /// The two between which the position lies.
+    /// The two samples next to the position.
     near: [usize; 2],
-    /// Four, and their weights.
+    /// Four samples with their weights.
     weighted: [(usize, f64); 4],
 }
 
 impl Taps {
-    /// The taps of a Catmull–Rom spline (Keys, "Cubic convolution interpolation", 1981, a = −½) at a position counted
-    /// in samples.
-    fn new(position: f64, count: usize, surface: Surface) -> Self {
+    /// The weights of a Catmull–Rom spline (Keys, "Cubic convolution interpolation", 1981, a = −½) at a position in
+    /// samples.
+    fn new(position: f64, count: usize, sampling: Sampling) -> Self {
         let last = count - 1;
         let position = position.clamp(0.0, last as f64);
         let base = position.floor();
@@ -40,7 +40,7 @@ impl Taps {
         ];
         let first = base as usize;
         let second = (first + 1).min(last);
-        if surface == Surface::Land {
+        if sampling == Sampling::Terrain {
             // The sample beyond the border is 2·h₀ − h₁.
             if first == 0 {
                 (before, from, to) = (0.0, from + 2.0 * before, to - before);
@@ -49,37 +49,37 @@ impl Taps {
                 (from, to, after) = (from - after, to + 2.0 * after, 0.0);
             }
         }
-        let places = [first.saturating_sub(1), first, second, (first + 2).min(last)];
-        Self { near: [first, second], weighted: std::array::from_fn(|i| (places[i], [before, from, to, after][i])) }
+        let samples = [first.saturating_sub(1), first, second, (first + 2).min(last)];
+        Self { near: [first, second], weighted: std::array::from_fn(|i| (samples[i], [before, from, to, after][i])) }
     }
 }
 
-/// A rectangle of numbers, row by row, read bicubically at the places of a grid.
+/// A row-major map of samples, interpolated bicubically at the positions of a grid.
 #[derive(Debug)]
 pub(super) struct Bicubic<'a> {
     samples: &'a [f32],
     width: usize,
-    surface: Surface,
+    sampling: Sampling,
     columns: Vec<Taps>,
     rows: Vec<Taps>,
 }
 
 impl<'a> Bicubic<'a> {
-    /// `columns` and `rows` say where in the rectangle, counted in its samples, the columns and rows of the grid lie.
+    /// `columns` and `rows` are the positions of the grid's columns and rows, in samples of the map.
     pub(super) fn new(
         samples: &'a [f32],
         width: usize,
-        surface: Surface,
+        sampling: Sampling,
         columns: impl Iterator<Item = f64>,
         rows: impl Iterator<Item = f64>,
     ) -> Self {
         let height = samples.len() / width;
         let (columns, rows) =
-            (columns.map(|at| Taps::new(at, width, surface)), rows.map(|at| Taps::new(at, height, surface)));
-        Self { samples, width, surface, columns: columns.collect(), rows: rows.collect() }
+            (columns.map(|at| Taps::new(at, width, sampling)), rows.map(|at| Taps::new(at, height, sampling)));
+        Self { samples, width, sampling, columns: columns.collect(), rows: rows.collect() }
     }
 
-    /// The number at a place.
+    /// The value at a position.
     fn read(&self, columns: &Taps, rows: &Taps) -> f64 {
         let mut value = 0.0;
         for (row, row_weight) in rows.weighted {
@@ -87,9 +87,9 @@ impl<'a> Bicubic<'a> {
             let along: f64 = columns.weighted.iter().map(|&(c, weight)| weight * f64::from(samples[c])).sum();
             value += row_weight * along;
         }
-        match self.surface {
-            Surface::Image => value,
-            Surface::Land => {
+        match self.sampling {
+            Sampling::Image => value,
+            Sampling::Terrain => {
                 let around = rows.near.map(|r| columns.near.map(|c| self.samples[r * self.width + c]));
                 let [[a, b], [c, d]] = around;
                 let (lowest, highest) = (a.min(b).min(c).min(d), a.max(b).max(c).max(d));
@@ -98,7 +98,7 @@ impl<'a> Bicubic<'a> {
         }
     }
 
-    /// Fills the land with what `height` makes of the numbers at its samples.
+    /// Sets every height of the terrain to `height` of the value at its position.
     pub(super) fn fill(
         &self,
         terrain: &mut Heightfield,
@@ -117,16 +117,16 @@ impl<'a> Bicubic<'a> {
 }
 
 impl Heightfield {
-    /// The same land on another grid of the same world, bicubic between the samples and never beyond their heights;
-    /// samples that lie on each other keep their height to the bit.
+    /// Resamples the heights to another grid of the same world. The interpolation is bicubic and does not overshoot; where
+    /// samples of both grids coincide, heights are exactly equal.
     pub fn resampled(&self, grid: Grid, progress: &Progress) -> Result<Self, Cancelled> {
         let here = self.grid();
-        // Whole numbers divided last: exact wherever samples of both grids meet.
+        // Integers divided last: exact where samples of both grids coincide.
         let positions = |count: usize, of: usize| (0..count).map(move |i| (i * (of - 1)) as f64 / (count - 1) as f64);
         let columns = positions(grid.width(), here.width());
         let rows = positions(grid.height(), here.height());
         let mut terrain = Self::flat(grid);
-        Bicubic::new(self.heights(), here.width(), Surface::Land, columns, rows).fill(
+        Bicubic::new(self.heights(), here.width(), Sampling::Terrain, columns, rows).fill(
             &mut terrain,
             progress,
             |height| height,
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn samples_that_meet_keep_their_height() {
+    fn coinciding_samples_keep_their_heights() {
         let small = on(33, 9, |x, z| libm::sin(x) * z);
         let large = resampled(&small, 129, 33);
         assert!((0..9).all(|r| (0..33).all(|c| large[(4 * c, 4 * r)] == small[(c, r)])));
@@ -171,9 +171,9 @@ mod tests {
     }
 
     #[test]
-    fn between_samples_the_spline_by_hand() {
-        // A parabola is met exactly by a Catmull–Rom spline: 4.5² = 20.25; at the border, where the sample beyond is
-        // 2·0 − 1 = −1, half-way from 0 to 1 lie (−(−1) + 9·0 + 9·1 − 4)/16 = 0.375.
+    fn heights_between_samples_match_the_spline() {
+        // A Catmull–Rom spline reproduces parabolas: 4.5² = 20.25. At the border, where the extrapolated sample is
+        // 2·0 − 1 = −1, the height halfway from 0 to 1 is (−(−1) + 9·0 + 9·1 − 4)/16 = 0.375.
         let grid = |width| Grid::new(Extent { width_m: 8.0, depth_m: 1.0 }, width, 2);
         let parabola = Heightfield::from_fn(grid(9), |c, _| (c * c) as f32);
         let found = parabola.resampled(grid(17), &Progress::new()).expect("not cancelled");
@@ -181,16 +181,16 @@ mod tests {
     }
 
     #[test]
-    fn a_wall_has_no_moat_and_no_crest() {
+    fn terrain_does_not_overshoot_at_a_cliff() {
         let wall = on(33, 9, |x, z| if x > 2000.0 && z > 300.0 { 100.0 } else { 0.0 });
         let [low, high] = resampled(&wall, 129, 65).min_max();
         assert_eq!([low, high], [0.0, 100.0]);
-        // A picture has both.
-        let mut picture = Heightfield::flat(Grid::new(WORLD, 129, 9));
+        // An image does.
+        let mut image = Heightfield::flat(Grid::new(WORLD, 129, 9));
         let columns = (0..129).map(|c| f64::from(c) / 4.0);
-        Bicubic::new(wall.heights(), 33, Surface::Image, columns, (0..9).map(f64::from))
-            .fill(&mut picture, &Progress::new(), |height| height)
+        Bicubic::new(wall.heights(), 33, Sampling::Image, columns, (0..9).map(f64::from))
+            .fill(&mut image, &Progress::new(), |height| height)
             .expect("not cancelled");
-        assert!(picture.min_max()[0] < -5.0 && picture.min_max()[1] > 105.0);
+        assert!(image.min_max()[0] < -5.0 && image.min_max()[1] > 105.0);
     }
 }

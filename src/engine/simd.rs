@@ -1,19 +1,17 @@
-//! Loops compiled for the widest vectors that the processor has.
+//! Loops compiled for the widest vector instructions of the processor.
 
 use fearless_simd::{Level, dispatch};
 
-/// Runs `work` with the vector instructions of the processor that it runs on: its loops are compiled for each set of them
-/// that the dispatch knows (on x86 SSE4.2 and AVX2, on ARM NEON). What `work` calls takes part where it is inlined.
+/// Runs `work` compiled for the vector instructions of the current processor: SSE4.2 or AVX2 on x86, NEON on ARM.
+/// Functions that `work` calls are included if they are inlined.
 ///
-/// Each operation stays what it is, multiplications and additions are not fused: the bytes are the same on every
-/// processor.
+/// The instruction set changes no result: multiplications and additions are not fused, and their order stays the same.
 #[inline(always)]
 pub(super) fn simd<R>(work: impl FnOnce() -> R) -> R {
     dispatch!(Level::new(), _vectors => work())
 }
 
-/// Puts values into a row that is kept from one use to the next, in the vector lanes of [`simd`]: the loop in
-/// `Vec::extend` is not inlined, and would be the plain one.
+/// Fills a reusable row with `values`, vectorized inside [`simd`]. `Vec::extend` would not be: its loop is not inlined.
 #[inline(always)]
 pub(super) fn refill<T: Copy + Default>(row: &mut Vec<T>, values: impl ExactSizeIterator<Item = T>) {
     row.resize(values.len(), T::default());
@@ -22,8 +20,8 @@ pub(super) fn refill<T: Copy + Default>(row: &mut Vec<T>, values: impl ExactSize
     }
 }
 
-/// A number from 0 to 2²³ as the nearest integer, halves to even: between 2²³ and 2²⁴ the low bits of an f32 count whole
-/// numbers. Unlike a cast this is the same two instructions in every vector lane.
+/// Rounds a number from 0 to 2²³ to the nearest integer, ties to even. Between 2²³ and 2²⁴ the low bits of an f32 count
+/// integers, so this takes two instructions that vectorize, unlike a cast.
 #[inline(always)]
 pub(super) fn round_to_u32(number: f32) -> u32 {
     const WHOLE: f32 = (1_u32 << 23) as f32;

@@ -1,11 +1,11 @@
-//! A map cut into strips of columns, so that threads can work down its columns side by side.
+//! Strips of columns, so that threads can process the columns of a map in parallel.
 
 use super::progress::{Cancelled, Progress};
 
-/// Columns that a thread works on together: a few cache lines wide.
+/// The columns of a strip: a few cache lines wide.
 pub(super) const STRIP: usize = 64;
 
-/// The map cut into strips of columns, each as the pieces of its rows.
+/// Splits a map of `width` columns into strips of [`STRIP`] columns; each strip is a list of slices, one per row.
 pub(super) fn strips<'a>(
     heights: &'a mut [f32],
     width: usize,

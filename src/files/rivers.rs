@@ -74,7 +74,7 @@ fn write(
         };
         let points: Vec<Value> = river.samples.iter().map(point).collect();
         let comma = if i > 0 { "," } else { "" };
-        write!(writer, "{comma}\n{}", json!({ "into": river.into, "points": points }))?;
+        write!(writer, "{comma}\n{}", json!({ "into": river.flows_into, "points": points }))?;
     }
     writeln!(writer, "\n]}}")
 }

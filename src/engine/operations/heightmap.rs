@@ -5,7 +5,7 @@ use crate::engine::heightfield::{Extent, Heightfield};
 use crate::engine::inputs::{Raster, SampleScale};
 use crate::engine::parameters::{FileName, Spec, choices, parameters};
 use crate::engine::progress::Cancelled;
-use crate::engine::resample::{Bicubic, Surface};
+use crate::engine::resample::{Bicubic, Sampling};
 
 choices! {
     /// How an image with other proportions than the map is fitted.
@@ -92,7 +92,7 @@ impl Operation for Heightmap {
             |m: f64, side_m: f64, per_m: f64, count: usize| (m - 0.5 * side_m) * per_m + 0.5 * (count - 1) as f64;
         let columns = (0..grid.width()).map(|c| position(grid.x_m(c), extent.width_m, per_m[0], raster.width));
         let rows = (0..grid.height()).map(|r| position(grid.z_m(r), extent.depth_m, per_m[1], raster.height));
-        Bicubic::new(&raster.samples, raster.width, Surface::Image, columns, rows).fill(
+        Bicubic::new(&raster.samples, raster.width, Sampling::Image, columns, rows).fill(
             &mut terrain,
             context.progress,
             |value| offset + factor * value,

@@ -123,7 +123,7 @@ impl Painter {
         if let Some(drawn) = self.map.as_ref().filter(is_same) {
             return Ok(drawn.image.clone());
         }
-        let image = Arc::new(view.picture(terrain, [summary.min_m, summary.max_m], light, progress)?);
+        let image = Arc::new(view.draw(terrain, [summary.min_m, summary.max_m], light, progress)?);
         self.map = Some(DrawnMap { terrain: terrain.clone(), view, light: visible_light, image: image.clone() });
         Ok(image)
     }
