@@ -99,8 +99,8 @@ fn a_cancelled_token_stops_every_operation() {
 
 #[test]
 #[ignore = "slow: measures processor time in a process of its own"]
-fn long_evaluations_and_paintings_stop_in_time() {
-    common::in_own_process("cancellation::long_evaluations_and_paintings_stop_in_time", || {
+fn nightly_long_evaluations_and_paintings_stop_in_time() {
+    common::in_own_process("cancellation::nightly_long_evaluations_and_paintings_stop_in_time", || {
         let evaluation = |stack: Value| {
             let recipe = recipe(&json!({ "stack": stack }));
             move |progress: &Progress| evaluate(&recipe, grid(), None, common::inputs(), progress) == Err(Cancelled)
@@ -146,8 +146,8 @@ fn long_evaluations_and_paintings_stop_in_time() {
 
 #[test]
 #[ignore = "slow: measures processor time in a process of its own"]
-fn maps_and_encoders_stop_in_time() {
-    common::in_own_process("cancellation::maps_and_encoders_stop_in_time", || {
+fn nightly_maps_and_encoders_stop_in_time() {
+    common::in_own_process("cancellation::nightly_maps_and_encoders_stop_in_time", || {
         let terrain = Heightfield::from_fn(grid(), |c, r| (c * r % 977) as f32);
         let (painted, surface_maps) = (recipe(&json!({})), SurfaceMaps::default());
         let input = PaintInput {
@@ -231,8 +231,8 @@ const SINGLE_PASS: [&str; 6] = ["heightmap", "clamp", "levels", "edge_fade", "is
 
 #[test]
 #[ignore = "slow: measures processor time in a process of its own"]
-fn every_operation_stops_in_time() {
-    common::in_own_process("cancellation::every_operation_stops_in_time", || {
+fn nightly_every_operation_stops_in_time() {
+    common::in_own_process("cancellation::nightly_every_operation_stops_in_time", || {
         let mut never_stopped: Vec<&str> = common::operations().iter().map(AnyOperation::key).collect();
         never_stopped.retain(|key| !SINGLE_PASS.contains(key));
         for length in [Length::Default, Length::SliderEnd, Length::Everything, Length::HardEnd] {
@@ -266,8 +266,8 @@ fn every_operation_stops_in_time() {
 /// Steps that are fast at 1025² must check for cancellation on large maps, too: copies, and passes over all samples.
 #[test]
 #[ignore = "slow: measures processor time in a process of its own"]
-fn large_maps_stop_in_time() {
-    common::in_own_process("cancellation::large_maps_stop_in_time", || {
+fn nightly_large_maps_stop_in_time() {
+    common::in_own_process("cancellation::nightly_large_maps_stop_in_time", || {
         let grid = Grid::new(Extent { width_m: 8192.0, depth_m: 8192.0 }, 4097, 4097);
         // The terrain below is cached.
         let evaluator = Mutex::new(Evaluator::new());

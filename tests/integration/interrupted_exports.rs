@@ -87,7 +87,7 @@ fn a_killed_export_leaves_only_complete_files() {
 
 #[test]
 #[ignore = "slow: kills 200 exports"]
-fn killed_exports_leave_only_complete_files() {
+fn nightly_killed_exports_leave_only_complete_files() {
     kill_exports(200);
 }
 

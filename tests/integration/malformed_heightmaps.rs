@@ -126,6 +126,6 @@ fn changed_files_are_read_or_refused() {
 
 #[test]
 #[ignore = "slow: reads 100,000 files"]
-fn many_changed_files_are_read_or_refused() {
-    in_own_process("malformed_heightmaps::many_changed_files_are_read_or_refused", || check_changed_files(10_000));
+fn nightly_changed_files_are_read_or_refused() {
+    in_own_process("malformed_heightmaps::nightly_changed_files_are_read_or_refused", || check_changed_files(10_000));
 }

@@ -253,8 +253,8 @@ fn a_thousand_actions_do_no_harm_and_can_all_be_undone() {
 }
 
 #[test]
-#[ignore = "minutes"]
-fn ten_thousand_actions_do_no_harm_and_can_all_be_undone() {
+#[ignore = "slow: takes minutes"]
+fn nightly_ten_thousand_actions_do_no_harm_and_can_all_be_undone() {
     walk(10_000, 65, 2);
 }
 

@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     #[ignore = "slow: drags a slider for three seconds"]
-    fn a_drag_over_a_slow_terrain_still_shows_something() {
+    fn nightly_a_drag_over_a_slow_terrain_shows_previews() {
         let wind = || Some(RecursiveFilter::default());
         let windy = |count| request_for(Faults { count, wind: wind(), ..Default::default() }, 513);
         let previewer = previewer();
