@@ -3,7 +3,7 @@
 //! With N = 2·(count − 1), y[k] = N^(−½)·Σ x[|i|]·cos(2π·i·k/N) over a period. y[k] belongs to the wave of which k
 //! halves fit the line.
 
-use rustfft::num_complex::Complex;
+use num_complex::Complex;
 
 use super::fourier::{self, FourierTransform};
 

@@ -10,7 +10,7 @@
 
 use std::f64::consts::{PI, TAU};
 
-use rustfft::num_complex::Complex;
+use num_complex::Complex;
 
 /// A Fourier transform prepared for one length.
 #[derive(Debug)]

@@ -140,9 +140,9 @@ pub fn pits_per_thousand(terrain: &Heightfield) -> f64 {
         return 0.0;
     }
     let is_pit = |c: usize, r: usize| {
-        let around =
+        let neighbours =
             DIRECTIONS.map(|[east, south]| terrain[(c.wrapping_add_signed(east), r.wrapping_add_signed(south))]);
-        around.iter().all(|beside| terrain[(c, r)] < *beside)
+        neighbours.iter().all(|neighbour| terrain[(c, r)] < *neighbour)
     };
     let pits: usize = (1..height - 1).into_par_iter().map(|r| (1..width - 1).filter(|c| is_pit(*c, r)).count()).sum();
     1000.0 * pits as f64 / ((width - 2) * (height - 2)) as f64

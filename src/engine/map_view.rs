@@ -362,7 +362,7 @@ mod tests {
         let sky = |[red, _, blue]: [u8; 3]| i32::from(blue) - i32::from(red);
         assert_eq!(at(10, 63), WATER_COLOURS[2], "the sea");
         assert!(sky(at(32, 24)) > 60, "a lake: {:?}", at(32, 24));
-        assert!(sky(at(5, 5)) < 20, "dry land: {:?}", at(5, 5));
+        assert!(sky(at(5, 5)) < 20, "dry terrain: {:?}", at(5, 5));
         // The water collected by the pit leaves it through one sample of its lower side.
         let river = (28..37).map(|c| sky(at(c, 45))).max();
         assert!(river > Some(60), "{river:?}");

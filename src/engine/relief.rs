@@ -52,9 +52,9 @@ mod tests {
     fn drawn(width_m: f64, height: impl Fn(f32, f32) -> f32) -> Vec<u8> {
         let grid = Grid::new(Extent { width_m, depth_m: width_m }, 33, 33);
         let terrain = Heightfield::from_fn(grid, |c, r| height(c as f32 / 32.0, r as f32 / 32.0));
-        let picture = relief(&terrain, [32, 32], &Progress::new()).expect("not cancelled");
-        assert!(picture.pixels.iter().all(|&[r, g, b, _]| r == g && g == b), "grey");
-        picture.pixels.iter().map(|pixel| pixel[0]).collect()
+        let image = relief(&terrain, [32, 32], &Progress::new()).expect("not cancelled");
+        assert!(image.pixels.iter().all(|&[r, g, b, _]| r == g && g == b), "grey");
+        image.pixels.iter().map(|pixel| pixel[0]).collect()
     }
 
     #[test]

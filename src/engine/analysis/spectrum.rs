@@ -1,7 +1,7 @@
 //! The power spectrum of a terrain: how much of its relief is at which wavelengths.
 
+use num_complex::Complex;
 use rayon::prelude::*;
-use rustfft::num_complex::Complex;
 
 use super::line_fit::fitted_slope;
 use crate::engine::fourier::{FourierTransform, Workspace};

@@ -5,12 +5,10 @@
 //! a·cos(π·kx·x/Lx)·cos(π·kz·z/Lz), with fx = kx/(2·Lx) cycles per metre, fz likewise, and the wavelength 1/√(fx² +
 //! fz²), or 1/fx or 1/fz along rows or columns alone. The mean, k = 0, is no wave and is always kept.
 //!
-//! The transform is our own (`engine::cosine_transform`), because rustfft selects its arithmetic by the processor and
-//! its sines come from the system, so that terrains would differ between machines. rustfft is used where no terrain
-//! depends on it (the spectrum in the analysis), for its complex numbers, and as a reference in tests.
+//! The transform is our own (`engine::cosine_transform`), because libraries do not have the same bits on every machine.
 
+use num_complex::Complex;
 use rayon::prelude::*;
-use rustfft::num_complex::Complex;
 
 use super::operation::{EvalContext, Keyframe, Operation, Role};
 use crate::engine::cosine_transform::{CosineTransform, Workspace};
