@@ -184,7 +184,7 @@ impl Heightfield {
     }
 
     /// Combines every height with that of another heightfield on the same grid.
-    pub(super) fn joined(
+    pub(super) fn combined(
         mut self,
         other: &Self,
         height: impl Fn(f32, f32) -> f32 + Sync,

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use rayon::prelude::*;
 
-use super::grid::{END, numbers, tie_break};
+use super::grid::{END, filled_vec, tie_break};
 use crate::engine::progress::{Cancelled, Progress};
 use crate::engine::simd::simd;
 
@@ -120,7 +120,7 @@ impl Basins {
         progress: &Progress,
     ) -> Result<(), Cancelled> {
         if self.basins.len() != donors.len() {
-            self.basins = numbers(donors.len(), || AtomicU32::new(NONE), progress)?;
+            self.basins = filled_vec(donors.len(), || AtomicU32::new(NONE), progress)?;
         }
         let (basins, last) = (&self.basins, terrain.stride - 1);
         let rows = donors.len() / terrain.stride - 1;

@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::basins::{Basins, FlowDirections, PaddedTerrain};
-use super::grid::{END, NEIGHBOURS, PADDING, numbers, tie_break};
+use super::grid::{END, NEIGHBOURS, PADDING, filled_vec, tie_break};
 use super::options::{Outlets, RoutingOptions, is_at_border};
 use crate::engine::heightfield::{Grid, Heightfield};
 use crate::engine::progress::{Cancelled, Progress};
@@ -45,8 +45,8 @@ impl Drainage {
             options,
             steps: NEIGHBOURS.map(|[east, south]| south * stride.cast_signed() + east),
             lengths_m: NEIGHBOURS.map(|[east, south]| libm::hypot(east as f64 * x_m, south as f64 * z_m) as f32),
-            heights: numbers(samples, || f32::INFINITY, progress)?,
-            directions: numbers(samples, || PADDING, progress)?,
+            heights: filled_vec(samples, || f32::INFINITY, progress)?,
+            directions: filled_vec(samples, || PADDING, progress)?,
             donors: vec![0; samples],
             ends: Vec::new(),
             basins: Basins::default(),
@@ -59,7 +59,7 @@ impl Drainage {
     }
 
     /// The samples of the padded maps.
-    pub fn framed_samples(&self) -> usize {
+    pub fn padded_samples(&self) -> usize {
         self.heights.len()
     }
 
@@ -224,10 +224,10 @@ impl Drainage {
 
     /// A row-major map of the terrain without the padding: `number` gets the index of each sample.
     pub(super) fn unpadded<T: Copy + Default + Send>(&self, number: impl Fn(usize) -> T + Sync) -> Vec<T> {
-        let mut numbers = vec![T::default(); self.grid.samples()];
-        let rows = numbers.par_chunks_exact_mut(self.grid.width()).zip(self.inside()).with_min_len(16);
+        let mut map = vec![T::default(); self.grid.samples()];
+        let rows = map.par_chunks_exact_mut(self.grid.width()).zip(self.inside()).with_min_len(16);
         rows.for_each(|(row, samples)| row.iter_mut().zip(samples).for_each(|(value, sample)| *value = number(sample)));
-        numbers
+        map
     }
 
     /// The depth of the lakes when all are full, in metres, as a row-major map of the terrain.

@@ -25,15 +25,15 @@ pub(super) fn tie_break(sample: usize) -> u32 {
 }
 
 /// A vector of `count` values, filled in chunks: filling a large map takes too long without a check for cancellation.
-pub(in crate::engine) fn numbers<T>(
+pub(in crate::engine) fn filled_vec<T>(
     count: usize,
-    number: impl Fn() -> T,
+    value: impl Fn() -> T,
     progress: &Progress,
 ) -> Result<Vec<T>, Cancelled> {
-    let mut numbers = Vec::with_capacity(count);
-    while numbers.len() < count {
-        numbers.resize_with((numbers.len() + CHUNK).min(count), &number);
+    let mut values = Vec::with_capacity(count);
+    while values.len() < count {
+        values.resize_with((values.len() + CHUNK).min(count), &value);
         progress.check()?;
     }
-    Ok(numbers)
+    Ok(values)
 }

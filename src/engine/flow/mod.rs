@@ -24,7 +24,7 @@ mod water;
 
 pub(super) use creep::Creep;
 pub(super) use drainage::Drainage;
-pub(super) use grid::numbers;
+pub(super) use grid::filled_vec;
 pub use options::Outlets;
 pub(super) use options::RoutingOptions;
 pub use water::Water;

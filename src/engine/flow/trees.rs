@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use rayon::prelude::*;
 
 use super::drainage::Drainage;
-use super::grid::{CHUNK, numbers};
+use super::grid::{CHUNK, filled_vec};
 use crate::engine::progress::{Cancelled, Progress};
 
 /// Buffers for the traversal of a tree.
@@ -70,7 +70,7 @@ impl Drainage {
 
     /// The drainage area of each sample including its own cell, m², as a row-major map of the terrain.
     pub fn areas_m2(&self, progress: &Progress) -> Result<Vec<f32>, Cancelled> {
-        let areas = numbers(self.framed_samples(), || AtomicU32::new(0), progress)?;
+        let areas = filled_vec(self.padded_samples(), || AtomicU32::new(0), progress)?;
         self.visit_upstream(&areas, |_| (), progress)?;
         let cell_m2 = self.cell_m2();
         Ok(self.unpadded(|at| (f64::from(areas[at].load(Relaxed)) * cell_m2) as f32))

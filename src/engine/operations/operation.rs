@@ -57,9 +57,10 @@ impl EvalContext<'_> {
             return modified.resampled(to, progress);
         };
         let coarse_below = progress.stage(0.0..0.2, || below.resampled(from, progress))?;
-        let change = modified.copied(progress)?.joined(&coarse_below, |modified, below| modified - below, progress)?;
+        let change =
+            modified.copied(progress)?.combined(&coarse_below, |modified, below| modified - below, progress)?;
         let change = progress.stage(0.2..1.0, || change.resampled(to, progress))?;
-        change.joined(below, |change, below| below + change, progress)
+        change.combined(below, |change, below| below + change, progress)
     }
 
     /// The terrain below with every height replaced by `height(old height, column, row)`.

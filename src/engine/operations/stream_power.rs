@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use rayon::prelude::*;
 
-use crate::engine::flow::{Creep, Drainage, RoutingOptions, numbers};
+use crate::engine::flow::{Creep, Drainage, RoutingOptions, filled_vec};
 use crate::engine::heightfield::{Grid, Heightfield, MAX_HEIGHT_M};
 use crate::engine::progress::{Cancelled, Progress};
 
@@ -74,7 +74,7 @@ impl StreamPowerSolver {
         progress: &Progress,
     ) -> Result<Self, Cancelled> {
         let drainage = Drainage::new(grid, routing, progress)?;
-        let framed = drainage.framed_samples();
+        let framed = drainage.padded_samples();
         let zero = || AtomicU32::new(0);
         let length_factor = |length_m: f32| libm::pow(f64::from(length_m), -law.slope_exponent) as f32;
         let mut solver = Self {
@@ -85,8 +85,8 @@ impl StreamPowerSolver {
             length_factors: drainage.lengths_m().map(length_factor),
             creep: Creep::new(law.creep_m2, years, [grid.spacing_x_m(), grid.spacing_z_m()]),
             uplifted_m: vec![0.0; framed],
-            areas: numbers(framed, zero, progress)?,
-            eroded: numbers(framed, zero, progress)?,
+            areas: filled_vec(framed, zero, progress)?,
+            eroded: filled_vec(framed, zero, progress)?,
             drainage,
         };
         let tabulated = TABULATED_AREAS.min(grid.samples() + 1) as u32;

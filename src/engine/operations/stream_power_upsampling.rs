@@ -43,7 +43,7 @@ impl StreamPowerUpsampling<'_> {
         }
         let below = progress.stage(0.0..0.05, || (self.below)(from))?;
         let uplift_m = self.equilibrium_uplift_m(&below, progress)?;
-        let mut change = self.terrain.copied(progress)?.joined(&below, |terrain, below| terrain - below, progress)?;
+        let mut change = self.terrain.copied(progress)?.combined(&below, |terrain, below| terrain - below, progress)?;
         let grids = finer_grids(from, to);
         // Each grid takes four times as long as the one before.
         let total: f32 = (0..grids.len()).map(|i| (1 << (2 * i)) as f32).sum();
@@ -53,7 +53,7 @@ impl StreamPowerUpsampling<'_> {
             change = progress.stage(begun..ended, || {
                 let below = progress.stage(0.0..0.1, || (self.below)(grid))?;
                 let terrain = progress.stage(0.1..0.2, || change.resampled(grid, progress))?;
-                let mut terrain = terrain.joined(&below, |change, below| change + below, progress)?;
+                let mut terrain = terrain.combined(&below, |change, below| change + below, progress)?;
                 if grid.width().max(grid.height()) <= MAX_FINE_SIDE {
                     self.erode_further(&mut terrain, &uplift_m, progress)?;
                 }
@@ -61,7 +61,7 @@ impl StreamPowerUpsampling<'_> {
                 if grid == to {
                     Ok(terrain)
                 } else {
-                    terrain.joined(&below, |terrain, below| terrain - below, progress)
+                    terrain.combined(&below, |terrain, below| terrain - below, progress)
                 }
             })?;
             begun = ended;
@@ -91,7 +91,7 @@ impl StreamPowerUpsampling<'_> {
         let uplift_m = (self.uplift_m)(below)?;
         let mut stepped = self.terrain.copied(progress)?;
         (self.solver)(self.terrain.grid())?.step(&mut stepped, Some(&uplift_m), progress)?;
-        let mut equilibrium = stepped.joined(self.terrain, |stepped, terrain| terrain - stepped, progress)?;
+        let mut equilibrium = stepped.combined(self.terrain, |stepped, terrain| terrain - stepped, progress)?;
         equilibrium.heights_mut().iter_mut().zip(uplift_m).for_each(|(sum, uplift)| *sum += uplift);
         Ok(equilibrium)
     }
