@@ -84,11 +84,11 @@ impl Case<'_> {
         let source = self.path("source.upthrust.json");
         std::fs::write(&source, ProjectFile::new(self.project.clone()).to_json()).expect("written");
         let [side, pixels] = [self.side, self.side - 1].map(|side| side.to_string());
-        let (height, ground) = (self.path(self.height), self.path("ground.png"));
+        let (height, texture) = (self.path(self.height), self.path("albedo.png"));
         let mesh = self.mesh.map(|name| self.path(name));
         let mut options = vec!["--size", &side, "--heightmap", height.to_str().expect("a plain name")];
         if self.painted {
-            options.extend(["--texture", ground.to_str().expect("a plain name"), "--texture-size", &pixels]);
+            options.extend(["--texture", texture.to_str().expect("a plain name"), "--texture-size", &pixels]);
         }
         if let Some(mesh) = &mesh {
             options.extend(["--mesh", mesh.to_str().expect("a plain name"), "--mesh-bare"]);
@@ -103,7 +103,7 @@ impl Case<'_> {
         let grid = Grid::fitted(recipe.world.extent(), self.side);
         let mut order = Order {
             heightmaps: vec![HeightmapOrder::new(self.path(self.height))],
-            texture: self.painted.then(|| TextureOrder::new(self.path("ground.png"), size)),
+            texture: self.painted.then(|| TextureOrder::new(self.path("albedo.png"), size)),
             mesh: self.mesh.map(|name| MeshOrder {
                 path: self.path(name),
                 detail: MeshDetail::Vertices(MeshDetail::DEFAULT_VERTICES),
@@ -126,8 +126,8 @@ fn faults(count: u32) -> Step {
 }
 
 fn preset(name: &str) -> Project {
-    let found = presets().iter().find(|preset| preset.name == name).expect("it ships");
-    found.project().expect("it is sound")
+    let found = presets().iter().find(|preset| preset.name == name).expect("a preset");
+    found.project().expect("it is valid")
 }
 
 /// The estimated memory, by which builds are refused, and the measured memory.
@@ -185,7 +185,7 @@ pub fn large(_: &str) {
     let folder = folder.path();
     println!(
         "{:<44} {:>7} {:>8} {:>6} {:>9} {:>9} {:>9} {:>9}",
-        "build", "wall s", "peak MB", "÷ map", "land s", "paint s", "encode s", "write s"
+        "build", "wall s", "peak MB", "÷ map", "heights s", "paint s", "encode s", "write s"
     );
     let of_faults = project(vec![faults(10_000)]);
     for (name, project, painted) in [

@@ -207,7 +207,7 @@ fn tiled() -> (TextureRecipe, BTreeMap<TextureName, Image>) {
         Image { width: 1024, height: 1024, pixels: pixels.collect() }
     };
     let name = |i: usize| TextureName(format!("tile {i}"));
-    let ground = |i: usize| TerrainType {
+    let material = |i: usize| TerrainType {
         name: format!("Ground {i}"),
         texture: Some(name(i)),
         tint: 0.0,
@@ -216,7 +216,7 @@ fn tiled() -> (TextureRecipe, BTreeMap<TextureName, Image>) {
         slope_release_deg: 20.0,
         ..Default::default()
     };
-    let recipe = TextureRecipe { settings: TextureSettings::default(), types: (0..8).map(ground).collect() };
+    let recipe = TextureRecipe { settings: TextureSettings::default(), types: (0..8).map(material).collect() };
     (recipe, (0..8).map(|i| (name(i), tile())).collect())
 }
 
@@ -371,7 +371,7 @@ fn colour_change(_: &str) {
     for textured in [true, false] {
         let mut recipe = first();
         if !textured {
-            recipe.texture.types.iter_mut().for_each(|ground| ground.texture = None);
+            recipe.texture.types.iter_mut().for_each(|material| material.texture = None);
         }
         let preview = Preview::start(PREVIEW);
         let mut ask = |blue| {

@@ -29,7 +29,7 @@ fn grid() -> Grid {
 }
 
 fn recipe(json: &Value) -> Recipe {
-    Recipe::from_json(json).expect("a sound recipe")
+    Recipe::from_json(json).expect("a valid recipe")
 }
 
 /// Works until it is done or cancelled; returns whether it was cancelled.

@@ -14,7 +14,7 @@ use upthrust::engine::{AnyOperation, Extent, Grid, Heightfield, Progress, Recipe
 use upthrust::project::presets;
 
 fn recipe(json: &Value) -> Recipe {
-    Recipe::from_json(json).expect("a sound recipe")
+    Recipe::from_json(json).expect("a valid recipe")
 }
 
 /// Recipes that together use every kind of arithmetic.
@@ -60,7 +60,7 @@ fn recipes() -> Vec<(&'static str, Recipe)> {
                 "wind": {"form": "sequential", "sweeps": 4, "k": 0.1}}])),
         ),
         ("faults by default", with(json!([{"operation": "faults"}]))),
-        ("first preset", presets()[0].project().expect("a sound preset").recipe),
+        ("first preset", presets()[0].project().expect("a valid preset").recipe),
     ]
 }
 

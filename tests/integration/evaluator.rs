@@ -79,7 +79,7 @@ fn edit() -> impl Strategy<Value = Edit> {
 /// A new step of a kind.
 fn step(kind: Index, seed: u32) -> Step {
     let kinds = kinds();
-    let recipe = Recipe::from_json(&json!({"stack": [kinds[kind.index(kinds.len())]]})).expect("a sound step");
+    let recipe = Recipe::from_json(&json!({"stack": [kinds[kind.index(kinds.len())]]})).expect("a valid step");
     let mut step = recipe.stack.into_iter().next().expect("one step");
     step.settings.seed = seed;
     step

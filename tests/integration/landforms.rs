@@ -10,7 +10,7 @@ use crate::common::jacksboro;
 
 fn terrain(stack: &Value) -> Heightfield {
     let world = json!({"width_m": 8192, "depth_m": 8192});
-    let recipe = Recipe::from_json(&json!({"seed": 5, "world": world, "stack": stack})).expect("a sound recipe");
+    let recipe = Recipe::from_json(&json!({"seed": 5, "world": world, "stack": stack})).expect("a valid recipe");
     let grid = Grid::fitted(recipe.world.extent(), 513);
     evaluate(&recipe, grid, None, &Inputs::default(), &Progress::new()).expect("not cancelled")
 }

@@ -206,7 +206,7 @@ fn everything() -> Vec<(String, Recipe)> {
         rows.push((key.into(), recipe(World::default().extent(), &stack)));
         rows.push((format!("{key}, {} × {} m", rectangular.width_m, rectangular.depth_m), recipe(rectangular, &stack)));
     }
-    rows.extend(presets().iter().map(|preset| (preset.name.into(), preset.project().expect("a sound preset").recipe)));
+    rows.extend(presets().iter().map(|preset| (preset.name.into(), preset.project().expect("a valid preset").recipe)));
     rows
 }
 

@@ -24,6 +24,18 @@ const LAYERS: [(&str, &[&str]); 8] = [
 const KNOWN_CYCLES: &[&str] =
     &["app/", "engine/analysis/", "engine/flow/", "engine/surface/", "engine/texture/", "files/", "project/"];
 
+/// The most lines of a file.
+const MAX_LINES: usize = 700;
+
+/// Files that are still longer.
+const KNOWN_LONG: &[&str] = &[
+    "app/dialogs/export.rs",
+    "app/tests/mod.rs",
+    "app/tools/fault_tool.rs",
+    "engine/texture/paint.rs",
+    "files/build.rs",
+];
+
 /// Libraries that open windows. Only the editor and the program that starts it may use them.
 const WINDOWING: [&str; 5] = ["egui", "eframe", "rfd", "egui_plot", "egui_tiles"];
 
@@ -90,6 +102,14 @@ fn files_do_not_import_each_other_in_cycles() {
         }
     }
     assert!(found.is_empty(), "import cycles:\n{}", found.join("\n"));
+}
+
+#[test]
+fn files_are_not_too_long() {
+    let is_too_long =
+        |(file, text): &(String, String)| !KNOWN_LONG.contains(&file.as_str()) && text.lines().count() > MAX_LINES;
+    let long: Vec<String> = sources().into_iter().filter(is_too_long).map(|(file, _)| file).collect();
+    assert!(long.is_empty(), "files of more than {MAX_LINES} lines: {long:?}");
 }
 
 #[test]

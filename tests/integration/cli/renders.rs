@@ -46,12 +46,12 @@ fn renders_show_the_texture_and_turn_around_the_terrain() {
     assert!(west[2] > west[0] + 40 && east[0] > east[2] + 40, "west {west:?}, east {east:?}");
     // An existing file is not replaced.
     sandbox.fail(&format!("{base} --render one.png"), 1, "already");
-    let printed = sandbox.succeed(&format!("{base} --render land.png --turntable 3 --heightmap h.png"));
-    assert!(printed.ends_with("wrote land_000.png\nwrote land_001.png\nwrote land_002.png\n"), "{printed}");
-    let [first, second, third] = ["land_000.png", "land_001.png", "land_002.png"].map(read);
+    let printed = sandbox.succeed(&format!("{base} --render render.png --turntable 3 --heightmap h.png"));
+    assert!(printed.ends_with("wrote render_000.png\nwrote render_001.png\nwrote render_002.png\n"), "{printed}");
+    let [first, second, third] = ["render_000.png", "render_001.png", "render_002.png"].map(read);
     assert_eq!(first.dimensions(), one.dimensions());
     assert!(first != second && second != third);
-    assert!(sandbox.path("h.png").exists() && !sandbox.path("land.png").exists());
+    assert!(sandbox.path("h.png").exists() && !sandbox.path("render.png").exists());
     // No file is written if another one cannot be.
     sandbox.fail(&format!("{base} --render two.png --heightmap h.png"), 1, "already");
     for (arguments, message) in [
@@ -73,7 +73,7 @@ fn rendering_without_a_graphics_adapter_is_refused() {
     if !can_render(&sandbox) {
         return;
     }
-    let mut command = sandbox.command("build preset:krten-wind --render land.png --size 33");
+    let mut command = sandbox.command("build preset:krten-wind --render render.png --size 33");
     // A driver file that does not exist, and no other backend.
     let output = command.env("WGPU_BACKEND", "vulkan").env("VK_DRIVER_FILES", "/none").env("VK_ICD_FILENAMES", "/none");
     let output = output.output().expect("the program runs");
