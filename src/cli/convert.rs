@@ -1,19 +1,20 @@
-//! `upthrust convert`: one heightmap format into another.
+//! `upthrust convert`: converts a heightmap to another format.
 
 use super::arguments::{ConvertOptions, DepthOption};
 use super::error::CliError;
-use super::inspect::{land_of, say_notes};
-use super::{interrupt, print};
+use super::heightmap::{heightfield_from, print_notes};
+use super::interrupt;
+use super::output::print_lines;
 use crate::engine::parameters::Band;
 use crate::engine::texture::height_range_m;
 use crate::files::build::{HeightmapOrder, write_heightmap};
 use crate::files::heightmap::{self, Encoding, Samples};
 use crate::files::memory::require_memory;
-use crate::files::{FileError, atomic, sidecar};
+use crate::files::{atomic, sidecar};
 
-/// Reads a heightmap and writes it in the format of the other file's ending.
+/// Reads a heightmap and writes it in the format of the output's extension.
 pub fn run(options: &ConvertOptions) -> Result<(), CliError> {
-    let asked = asked_range(options)?;
+    let range_option = range_option(options)?;
     let integers = options.depth == Some(DepthOption::Sixteen);
     let encoding = Encoding { raw: options.out_raw, integers, ..Encoding::default() };
     let order = HeightmapOrder { path: options.output.clone(), encoding };
@@ -21,37 +22,32 @@ pub fn run(options: &ConvertOptions) -> Result<(), CliError> {
     atomic::check_writable(&order.path, options.force)?;
     atomic::check_writable(&sidecar::sidecar_path(&order.path), options.force)?;
 
-    let reading = heightmap::read(&options.input, options.raw)?;
-    // Heights and what a format keeps of them.
-    require_memory(8 * reading.raster.samples.len() as u64)?;
-    let whole_in = reading.range_m();
-    let whole_out = matches!(to.samples(encoding), Samples::Integers { .. });
-    if asked.is_some() && whole_in.is_none() && !whole_out {
-        let problem = "--low and --high are for integer formats, and both files are in metres; leave them away";
+    let loaded = heightmap::read(&options.input, options.raw)?;
+    // The heights, and the copy that a format encodes.
+    require_memory(8 * loaded.raster.samples.len() as u64)?;
+    let input_range_m = loaded.range_m();
+    let writes_integers = matches!(to.samples(encoding), Samples::Integers { .. });
+    if range_option.is_some() && input_range_m.is_none() && !writes_integers {
+        let problem = "--low and --high are for integer formats, but both files are in metres; omit them";
         return Err(CliError::Usage(problem.into()));
     }
-    say_notes(&options.input, &reading, asked);
-    let terrain = land_of(reading, asked)?;
-    // Integers keep their values: what the input's range spans, the output's spans too.
+    print_notes(&options.input, &loaded, range_option);
+    let terrain = heightfield_from(loaded, range_option)?;
+    // The output has the range of the input, so that integers keep their values.
     let progress = interrupt::progress();
-    let range_m = height_range_m(&terrain, asked.or(whole_in), &progress)?;
+    let range_m = height_range_m(&terrain, range_option.or(input_range_m), &progress)?;
     let written = write_heightmap(&terrain, &order, range_m, options.force, &progress)?;
-    print::say_all(written.iter().map(|path| format!("wrote {}", path.display())));
+    print_lines(written.iter().map(|path| format!("wrote {}", path.display())));
     Ok(())
 }
 
-fn asked_range(options: &ConvertOptions) -> Result<Option<Band>, CliError> {
+/// The range given by `--low` and `--high`.
+fn range_option(options: &ConvertOptions) -> Result<Option<Band>, CliError> {
     match options.low.zip(options.high) {
         None => Ok(None),
         Some((min, max)) if min.is_finite() && max.is_finite() && min < max => Ok(Some(Band { min, max })),
         Some((min, max)) => Err(CliError::Usage(format!(
-            "--low must be less than --high, and both must be numbers, not {min} and {max}"
+            "--low must be less than --high, and both must be finite; got {min} and {max}"
         ))),
-    }
-}
-
-impl From<crate::engine::Cancelled> for CliError {
-    fn from(cancelled: crate::engine::Cancelled) -> Self {
-        FileError::from(cancelled).into()
     }
 }

@@ -1,38 +1,39 @@
-//! What can go wrong on the command line.
+//! The errors of the subcommands.
 
 use std::fmt;
 use std::path::PathBuf;
 
+use crate::engine::Cancelled;
 use crate::files::FileError;
 use crate::project::ProjectError;
 
 /// Why a subcommand failed.
 #[derive(Debug)]
 pub enum CliError {
-    /// The arguments contradict each other, or ask for nothing: status 2.
+    /// The arguments contradict each other or request nothing: status 2.
     Usage(String),
-    /// A --set is refused: the assignment, and why. Status 2.
+    /// A --set is invalid: the assignment, and why. Status 2.
     Set(String, ProjectError),
-    /// A project is refused: its file or preset, and why.
+    /// A project is invalid: its file or preset, and why.
     Project(String, ProjectError),
-    /// A file is refused.
+    /// A file cannot be read or written.
     File(FileError),
-    /// A file of a project is refused: the project, and why.
+    /// A file that a project uses cannot be read: the project, and why.
     FileOf(String, FileError),
-    /// No preset has that name: the name, and what to do. Status 2.
+    /// There is no such preset: the name, and a hint. Status 2.
     UnknownPreset(String, String),
-    /// The step draws no faults, or is not there: the source, and what to do.
+    /// The stack has no faults: the source, and why.
     NoFaults(String, String),
-    /// An interrupt stopped the work.
+    /// The work was interrupted.
     Interrupted {
-        /// How many files were complete by then.
+        /// The number of files that were complete by then.
         written: usize,
     },
-    /// The folder for the output cannot be made.
+    /// An output folder cannot be created: the folder, and why.
     Folder(PathBuf, String),
-    /// The system gives no threads.
+    /// The threads cannot be started.
     Threads(String),
-    /// The land cannot be drawn in 3-D here.
+    /// The terrain cannot be rendered in 3-D.
     Render(String),
 }
 
@@ -41,7 +42,7 @@ impl CliError {
     pub fn status(&self) -> u8 {
         match self {
             Self::Usage(_) | Self::Set(..) | Self::UnknownPreset(..) => 2,
-            // What an argument alone decides, whatever is on the disk.
+            // Errors that depend on the arguments alone, not on the disk.
             Self::File(FileError::UnknownExtension { .. } | FileError::NotRaw(_) | FileError::DuplicatePath(_)) => 2,
             Self::Project(..)
             | Self::File(_)
@@ -52,6 +53,12 @@ impl CliError {
             | Self::Threads(_)
             | Self::Render(_) => 1,
         }
+    }
+}
+
+impl From<Cancelled> for CliError {
+    fn from(cancelled: Cancelled) -> Self {
+        FileError::from(cancelled).into()
     }
 }
 
@@ -68,7 +75,7 @@ impl fmt::Display for CliError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Usage(problem) => write!(f, "{problem}"),
-            // The project itself need not be named twice.
+            // The path is the source, which need not be printed twice.
             Self::Project(source, ProjectError::Unreadable(path, reason)) if path.as_os_str() == source.as_str() => {
                 write!(f, "{source}: cannot read this: {reason}")
             }
@@ -76,15 +83,15 @@ impl fmt::Display for CliError {
             Self::Project(source, error) => write!(f, "{source}: {error}"),
             Self::File(error) => write!(f, "{error}"),
             Self::FileOf(source, error) => write!(f, "{source}: {error}"),
-            Self::UnknownPreset(name, advice) => write!(f, "preset:{name}: there is no such preset; {advice}"),
+            Self::UnknownPreset(name, hint) => write!(f, "preset:{name}: there is no such preset; {hint}"),
             Self::NoFaults(source, problem) => write!(f, "{source}: {problem}"),
             Self::Interrupted { written: 0 } => write!(f, "interrupted; nothing was written"),
             Self::Interrupted { written } => write!(f, "interrupted after {written} files were written"),
             Self::Folder(path, reason) => {
-                write!(f, "{}: this folder cannot be made: {reason}; choose another one", path.display())
+                write!(f, "{}: cannot create this folder: {reason}; choose another one", path.display())
             }
             Self::Render(reason) => write!(f, "{reason}"),
-            Self::Threads(reason) => write!(f, "the threads cannot be started: {reason}; ask for fewer with --threads"),
+            Self::Threads(reason) => write!(f, "cannot start the threads: {reason}; try fewer with --threads"),
         }
     }
 }

@@ -1,8 +1,9 @@
-//! `upthrust fault`: Krten's program (Dr. Dobb's Journal, July 1994), his options, his defaults, his file.
+//! `upthrust fault`: Krten's program (Dr. Dobb's Journal, July 1994) with its options, defaults and file format.
 
 use super::arguments::FaultOptions;
 use super::error::CliError;
-use super::{interrupt, print};
+use super::interrupt;
+use super::output::print_lines;
 use crate::engine::fault::Profile;
 use crate::engine::operations::faults::{Decay, Faults, Line};
 use crate::engine::operations::recursive_filter::{Form, RecursiveFilter, Sweeps};
@@ -11,12 +12,12 @@ use crate::engine::{Grid, Recipe, Step};
 use crate::files::build::{HeightmapOrder, Order, build};
 use crate::files::heightmap::Format;
 
-/// Draws the faults and writes the heights.
+/// Generates the faults and writes the heights.
 pub fn run(options: &FaultOptions) -> Result<(), CliError> {
     let path = &options.output;
     if Format::from_path(path) != Ok(Format::Krten) {
         let path = path.display();
-        let problem = format!("{path}: this command writes Krten's format; name a file that ends in .xy");
+        let problem = format!("{path}: this command writes Krten's format; use a file name that ends in .xy");
         return Err(CliError::Usage(problem));
     }
     let recipe = recipe(options);
@@ -24,17 +25,18 @@ pub fn run(options: &FaultOptions) -> Result<(), CliError> {
     let heightmaps = vec![HeightmapOrder::new(path)];
     let order = Order { heightmaps, overwrite: options.force, ..Order::new("fault", recipe, grid) };
     let built = build(&order, &interrupt::progress())?;
-    print::say_all(built.files.iter().map(|path| format!("wrote {}", path.display())));
+    print_lines(built.files.iter().map(|path| format!("wrote {}", path.display())));
     Ok(())
 }
 
-/// One metre a sample: h += ±(n/i, truncated) on either side of a line through two points, six in ten of them up.
+/// The recipe of Krten's program. One metre per sample: h += ±(n/i, truncated) on either side of a line through two
+/// points; six in ten faults go up.
 fn recipe(options: &FaultOptions) -> Recipe {
     let filter = RecursiveFilter {
         form: Form::Averaged,
         sweeps: if options.sweeps == 2 { Sweeps::Two } else { Sweeps::Four },
         k: options.k,
-        // k is meant at the very samples that are written.
+        // k applies at the resolution of the file.
         reference_samples: options.width.max(options.height),
         ..Default::default()
     };

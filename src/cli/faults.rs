@@ -1,4 +1,4 @@
-//! `upthrust faults`: the lines, or the trees of lines, that a step draws.
+//! `upthrust faults`: prints the faults of a step as JSON.
 
 use std::iter;
 
@@ -6,16 +6,17 @@ use serde_json::{Value, json};
 
 use super::arguments::FaultsOptions;
 use super::error::CliError;
-use super::{print, source};
+use super::output::print_lines;
+use super::source;
 use crate::engine::Recipe;
 use crate::engine::fault::Fault;
 use crate::engine::operations::{FaultSequence, PlacedFault, Segment, Tree};
 
-/// Prints the fault lines of a step as JSON, one a line.
+/// Prints the faults of a step as JSON, one per line.
 pub fn run(options: &FaultsOptions) -> Result<(), CliError> {
-    let file = source::open(&options.source.source, &options.source.changes)?;
+    let file = source::load(&options.source.source, &options.source.changes)?;
     let recipe = &file.project.recipe;
-    let (step, faults) = drawn(&recipe, options.step).map_err(|problem| {
+    let (step, faults) = faults_of_step(recipe, options.step).map_err(|problem| {
         let source = &options.source.source;
         match options.step {
             Some(_) => CliError::Usage(format!("{source}: {problem}")),
@@ -29,14 +30,14 @@ pub fn run(options: &FaultsOptions) -> Result<(), CliError> {
         FaultSequence::Placed(lines) => Box::new(lines.into_iter().map(|placed| placed_row(&placed))),
         FaultSequence::Trees(trees) => Box::new((1..).zip(trees).map(|(i, tree)| tree_row(i, &tree))),
     };
-    // Each is drawn when it is printed: nobody who stops listening waits for the rest.
+    // Computed one at a time, so that a closed pipe stops the computation too.
     let mut rows = rows.peekable();
     let rows = iter::from_fn(move || {
         let row = rows.next()?;
         let comma = if rows.peek().is_some() { "," } else { "" };
         Some(format!("{row}{comma}"))
     });
-    print::say_all(iter::once(head).chain(rows).chain(iter::once("]}".into())));
+    print_lines(iter::once(head).chain(rows).chain(iter::once("]}".into())));
     Ok(())
 }
 
@@ -51,7 +52,7 @@ fn line_row(i: u32, fault: &Fault) -> Value {
     })
 }
 
-/// A line that ends has its length and its reach beside what every line has.
+/// A row of a drawn fault: lines with ends also have a length and a reach.
 fn placed_row(placed: &PlacedFault) -> Value {
     let mut row = line_row(placed.at, &placed.fault);
     if let Some(ends) = placed.ends {
@@ -70,26 +71,26 @@ fn tree_row(i: u32, tree: &Tree) -> Value {
     json!({"i": i, "nodes": nodes, "displacement_m": tree.displacement_m})
 }
 
-/// The step that is asked for, or the first one that draws faults, and its faults.
-fn drawn(recipe: &Recipe, asked: Option<usize>) -> Result<(usize, FaultSequence<'_>), String> {
+/// The requested step, or the first one with faults, and its faults. The error is a message.
+fn faults_of_step(recipe: &Recipe, requested: Option<usize>) -> Result<(usize, FaultSequence<'_>), String> {
     let by_step = |index: usize| {
         let step = recipe.stack.get(index)?;
         step.operation.faults(recipe.world.extent(), step.stream(recipe.seed)).map(|faults| (index, faults))
     };
-    match asked {
-        None => (0..recipe.stack.len()).find_map(by_step).ok_or_else(|| "none of its steps draws faults".into()),
+    match requested {
+        None => (0..recipe.stack.len()).find_map(by_step).ok_or_else(|| "none of its steps generates faults".into()),
         Some(index) => by_step(index).ok_or_else(|| {
             let with_faults: Vec<String> = (0..recipe.stack.len())
                 .filter(|&index| by_step(index).is_some())
                 .map(|index| index.to_string())
                 .collect();
-            let advice = match with_faults.as_slice() {
-                [] => "none of its steps does".into(),
-                steps => format!("steps that do: {}", steps.join(", ")),
+            let hint = match with_faults.as_slice() {
+                [] => "no step of this stack does".into(),
+                steps => format!("steps with faults: {}", steps.join(", ")),
             };
             match recipe.stack.get(index) {
-                Some(step) => format!("step {index} ({}) draws no faults; {advice}", step.operation.key()),
-                None => format!("there is no step {index}, so it draws no faults; {advice}"),
+                Some(step) => format!("step {index} ({}) has no faults; {hint}", step.operation.key()),
+                None => format!("there is no step {index}; {hint}"),
             }
         }),
     }

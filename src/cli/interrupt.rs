@@ -1,4 +1,4 @@
-//! SIGINT and SIGTERM: stop, leave nothing half-written, and be gone within half a second.
+//! SIGINT and SIGTERM: stops within half a second and leaves no partial file.
 
 use std::process;
 use std::sync::Arc;
@@ -6,25 +6,25 @@ use std::thread;
 use std::time::Duration;
 
 use super::error::CliError;
-use super::print;
+use super::output::print_error;
 use crate::engine::Progress;
 use crate::files::atomic::stop_writing;
 
-/// How long the work has to stop by itself.
-const PATIENCE: Duration = Duration::from_millis(350);
+/// The time that the work has to stop by itself.
+const GRACE_PERIOD: Duration = Duration::from_millis(350);
 
-/// A monitor that an interrupt cancels. Work that does not stop in time (a disk that is slow to sync) is left where
-/// it is, without its unfinished files.
+/// Returns a progress that an interrupt cancels. If the work does not stop in time (a disk that is slow to sync), the
+/// process exits without it, and its unfinished files are removed.
 pub fn progress() -> Arc<Progress> {
     let progress = Arc::new(Progress::new());
     let cancelled = progress.clone();
-    // Without a handler an interrupt ends the program as the system does: less tidy, not wrong.
+    // Without a handler, an interrupt ends the process by the system's default, which is less tidy but safe.
     let _ = ctrlc::set_handler(move || {
         cancelled.cancel();
-        thread::sleep(PATIENCE);
-        // Held to the end, so that what is said stays true.
+        thread::sleep(GRACE_PERIOD);
+        // Kept until the exit, so that no further file is named after the message counts them.
         let ended = stop_writing();
-        print::complain(&format!("error: {}", CliError::Interrupted { written: ended.named() }));
+        print_error(&format!("error: {}", CliError::Interrupted { written: ended.named() }));
         process::exit(1);
     });
     progress

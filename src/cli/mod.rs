@@ -1,7 +1,6 @@
-//! The command line: what was typed, made into work, and done.
+//! The command line: parses the arguments and runs the subcommands.
 //!
-//! No subcommand needs a display. Each of them is one file; what they share (sources, progress, interrupts, printing)
-//! stands beside them.
+//! No subcommand needs a display. Each has its own file, next to the modules that they share.
 
 mod arguments;
 mod build;
@@ -9,14 +8,15 @@ mod convert;
 mod error;
 mod fault;
 mod faults;
+mod heightmap;
 mod inspect;
 mod interrupt;
-mod listings;
-mod print;
+mod list;
+mod output;
 mod progress;
 mod render;
-mod size;
 mod source;
+mod values;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -26,12 +26,12 @@ use clap::Parser;
 
 use self::arguments::{Arguments, Subcommand};
 
-/// What the program is asked to do.
+/// What the arguments request.
 #[derive(Debug)]
 pub enum Command {
-    /// Open the editor, with a file loaded where one is named.
+    /// Open the editor, with a file if one is given.
     Editor(Option<PathBuf>),
-    /// Do this and leave.
+    /// Run a subcommand and exit.
     Task(Task),
 }
 
@@ -39,8 +39,8 @@ pub enum Command {
 #[derive(Debug)]
 pub struct Task(Box<Subcommand>);
 
-/// Reads the arguments, the program's own name first. Unusable ones end the program with status 2, and `--help` and
-/// `--version` with status 0.
+/// Parses the arguments, the first of which is the name of the program. Invalid arguments exit the process with status 2,
+/// `--help` and `--version` with status 0.
 pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Command {
     let Arguments { subcommand, file } = Arguments::parse_from(arguments);
     match subcommand {
@@ -49,21 +49,21 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Command {
     }
 }
 
-/// Does the work of a subcommand: status 0 done, 1 the work failed, 2 unusable arguments.
+/// Runs a subcommand and returns its exit status: 0 for success, 1 for failure, 2 for invalid arguments.
 pub fn run(task: &Task) -> ExitCode {
-    let done = match &*task.0 {
+    let result = match &*task.0 {
         Subcommand::Build(options) => build::run(options),
-        Subcommand::Presets(options) => listings::presets(options),
-        Subcommand::Operations(options) => listings::operations(options),
+        Subcommand::Presets(options) => list::presets(options),
+        Subcommand::Operations(options) => list::operations(options),
         Subcommand::Faults(options) => faults::run(options),
         Subcommand::Convert(options) => convert::run(options),
         Subcommand::Inspect(options) => inspect::run(options),
         Subcommand::Fault(options) => fault::run(options),
     };
-    match done {
+    match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            print::complain(&format!("error: {error}"));
+            output::print_error(&format!("error: {error}"));
             ExitCode::from(error.status())
         }
     }

@@ -1,4 +1,4 @@
-//! Progress on a terminal or for a program, read off the monitor by a small thread.
+//! Shows progress on a terminal or as JSON lines, from a thread of its own.
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -8,24 +8,24 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::arguments::ProgressKind;
-use super::print;
+use super::output::{print_error, print_line};
 use crate::engine::Progress;
 
-/// How often progress is shown.
+/// The interval between updates.
 const INTERVAL: Duration = Duration::from_millis(100);
 
-/// Characters of a full bar.
-const BAR: usize = 40;
+/// The width of the bar in characters.
+const BAR_WIDTH: usize = 40;
 
-/// How progress is shown, decided.
+/// The output chosen for a [`ProgressKind`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Shown {
+enum ProgressOutput {
     Bar,
     Json,
     Nothing,
 }
 
-impl Shown {
+impl ProgressOutput {
     fn new(kind: ProgressKind) -> Self {
         match kind {
             ProgressKind::Auto if io::stderr().is_terminal() => Self::Bar,
@@ -38,19 +38,28 @@ impl Shown {
     fn show(self, fraction: f32) {
         match self {
             Self::Bar => {
-                let full = (fraction * BAR as f32) as usize;
-                let _ = write!(io::stderr(), "\r[{:<BAR$}] {:>3.0} %", "#".repeat(full.min(BAR)), fraction * 100.0);
+                let full = (fraction * BAR_WIDTH as f32) as usize;
+                let _ = write!(
+                    io::stderr(),
+                    "\r[{:<BAR_WIDTH$}] {:>3.0} %",
+                    "#".repeat(full.min(BAR_WIDTH)),
+                    fraction * 100.0
+                );
             }
-            Self::Json => print::say(&json!({"progress": fraction}).to_string()),
+            Self::Json => print_line(&json!({"progress": fraction}).to_string()),
             Self::Nothing => {}
         }
     }
 }
 
-/// Does the work while its progress is shown. The last state is shown too: all of it where the work succeeds.
-pub fn show_while<T, E>(kind: ProgressKind, progress: &Progress, work: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
-    let shown = Shown::new(kind);
-    if shown == Shown::Nothing {
+/// Runs `work` while showing its progress, and shows 100 % when it succeeds.
+pub fn run_with_progress<T, E>(
+    kind: ProgressKind,
+    progress: &Progress,
+    work: impl FnOnce() -> Result<T, E>,
+) -> Result<T, E> {
+    let output = ProgressOutput::new(kind);
+    if output == ProgressOutput::Nothing {
         return work();
     }
     thread::scope(|scope| {
@@ -60,7 +69,7 @@ pub fn show_while<T, E>(kind: ProgressKind, progress: &Progress, work: impl FnOn
             while is_done.recv_timeout(INTERVAL) == Err(RecvTimeoutError::Timeout) {
                 let fraction = progress.fraction().clamp(0.0, 1.0);
                 if last != Some(fraction) {
-                    shown.show(fraction);
+                    output.show(fraction);
                     last = Some(fraction);
                 }
             }
@@ -69,13 +78,13 @@ pub fn show_while<T, E>(kind: ProgressKind, progress: &Progress, work: impl FnOn
         drop(done);
         result
     })
-    .inspect(|_| shown.show(1.0))
-    .inspect(|_| end_line(shown))
-    .inspect_err(|_| end_line(shown))
+    .inspect(|_| output.show(1.0))
+    .inspect(|_| end_line(output))
+    .inspect_err(|_| end_line(output))
 }
 
-fn end_line(shown: Shown) {
-    if shown == Shown::Bar {
-        print::complain("");
+fn end_line(output: ProgressOutput) {
+    if output == ProgressOutput::Bar {
+        print_error("");
     }
 }

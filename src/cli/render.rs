@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::arguments::BuildOptions;
 use super::error::CliError;
-use super::size::Size;
+use super::values::Size;
 use crate::engine::stack::evaluate;
 use crate::engine::texture::paint_once;
 use crate::engine::{Grid, Progress};
@@ -71,6 +71,6 @@ fn params(file: &ProjectFile, options: &BuildOptions, progress: &Progress) -> Re
     let terrain = progress.stage(0.0..0.67, evaluation)?;
     let (fixed_m, size) = (recipe.world.height_range_m, [grid.width(), grid.height()]);
     let painting = || paint_once(&terrain, &recipe.texture, fixed_m, &inputs, None, size, progress);
-    let colours = progress.stage(0.67..1.0, painting)?.picture;
+    let colours = progress.stage(0.67..1.0, painting)?.image;
     Ok(RenderParams::new(terrain, colours, recipe.light.clone(), water.water_m))
 }

@@ -1,4 +1,4 @@
-//! Where a recipe comes from: a project's file, or a preset.
+//! Loads the project or preset that a subcommand names.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -8,8 +8,8 @@ use super::error::CliError;
 use crate::engine::parameters::nearest_name;
 use crate::project::{ProjectFile, presets};
 
-/// The project that is named, with the changes that are asked for.
-pub fn open(source: &str, changes: &Changes) -> Result<ProjectFile, CliError> {
+/// Loads a project file or `preset:NAME` and applies the changes.
+pub fn load(source: &str, changes: &Changes) -> Result<ProjectFile, CliError> {
     let mut file = match source.strip_prefix("preset:") {
         Some(name) => preset(name)?,
         None => ProjectFile::open(Path::new(source)).map_err(|error| CliError::Project(source.to_string(), error))?,
@@ -17,13 +17,13 @@ pub fn open(source: &str, changes: &Changes) -> Result<ProjectFile, CliError> {
     if let Some(seed) = changes.seed {
         Arc::make_mut(&mut file.project).recipe.seed = seed;
     }
-    let named = file.project.recipe.files();
+    let files = file.project.recipe.files();
     for assignment in &changes.set {
         let refused = |error| CliError::Set(assignment.clone(), error);
         file.set(assignment).map_err(refused)?;
     }
-    // An assignment may have named another file.
-    if file.project.recipe.files() != named {
+    // An assignment may name another file.
+    if file.project.recipe.files() != files {
         let folder = Path::new(source).parent().unwrap_or(Path::new(""));
         let project = Arc::make_mut(&mut file.project);
         project.load_files(folder).map_err(|error| CliError::Project(source.to_string(), error))?;
@@ -33,11 +33,11 @@ pub fn open(source: &str, changes: &Changes) -> Result<ProjectFile, CliError> {
 
 fn preset(name: &str) -> Result<ProjectFile, CliError> {
     let found = presets().iter().find(|preset| preset.name == name).ok_or_else(|| {
-        let advice = match nearest_name(name, presets().iter().map(|preset| preset.name)) {
+        let hint = match nearest_name(name, presets().iter().map(|preset| preset.name)) {
             Some(nearest) => format!("did you mean preset:{nearest}? \"upthrust presets\" lists all"),
             None => "\"upthrust presets\" lists all".into(),
         };
-        CliError::UnknownPreset(name.into(), advice)
+        CliError::UnknownPreset(name.into(), hint)
     })?;
     found.file().map_err(|error| CliError::Project(format!("preset:{name}"), error))
 }
@@ -48,7 +48,7 @@ mod tests {
     use crate::project::IMPORT_EXTENSIONS;
 
     #[test]
-    fn projects_may_name_just_the_heightmaps_that_can_be_read() {
+    fn import_extensions_are_those_of_readable_heightmaps() {
         let readable: Vec<&str> = Format::ALL.iter().flat_map(|format| format.extensions()).copied().collect();
         assert_eq!(IMPORT_EXTENSIONS.as_slice(), readable);
     }

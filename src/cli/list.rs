@@ -1,21 +1,21 @@
-//! `upthrust presets` and `upthrust operations`: what there is.
+//! `upthrust presets` and `upthrust operations`.
 
 use serde_json::{Value, json};
 
 use super::arguments::ListOptions;
 use super::error::CliError;
-use super::print;
+use super::output::{print_line, print_lines};
 use crate::engine::AnyOperation;
 use crate::engine::light::Light;
 use crate::engine::parameters::{Kind, Parameter, Parameters, table_to_json};
 use crate::engine::recipe::{StepSettings, World, seed_parameter};
 use crate::engine::texture::{TerrainType, TextureSettings};
-use crate::project::{ExportSettings, presets as shipped, view_table};
+use crate::project::{ExportSettings, presets as shipped_presets, view_table};
 
-/// The shipped presets, with a line each.
+/// Prints the shipped presets, one per line.
 pub fn presets(options: &ListOptions) -> Result<(), CliError> {
     let mut rows = Vec::new();
-    for preset in shipped() {
+    for preset in shipped_presets() {
         let project = preset.project().map_err(|error| CliError::Project(format!("preset:{}", preset.name), error))?;
         rows.push((preset.name, project.name, project.description));
     }
@@ -24,15 +24,15 @@ pub fn presets(options: &ListOptions) -> Result<(), CliError> {
             .into_iter()
             .map(|(name, title, description)| json!({"name": name, "title": title, "description": description}))
             .collect();
-        print::say(&format!("{rows:#}"));
+        print_line(&format!("{rows:#}"));
     } else {
         let longest = rows.iter().map(|(name, ..)| name.len()).max().unwrap_or(0);
-        print::say_all(rows.iter().map(|(name, _, description)| format!("{name:<longest$}  {description}")));
+        print_lines(rows.iter().map(|(name, _, description)| format!("{name:<longest$}  {description}")));
     }
     Ok(())
 }
 
-/// The groups of parameters that belong to no operation.
+/// The parameter groups that do not belong to an operation.
 fn groups() -> [(&'static str, &'static [Parameter]); 8] {
     [
         ("recipe", std::slice::from_ref(seed_parameter())),
@@ -46,7 +46,7 @@ fn groups() -> [(&'static str, &'static [Parameter]); 8] {
     ]
 }
 
-/// Every operation and parameter.
+/// Prints every operation and parameter.
 pub fn operations(options: &ListOptions) -> Result<(), CliError> {
     let operations = AnyOperation::all();
     if options.json {
@@ -54,7 +54,7 @@ pub fn operations(options: &ListOptions) -> Result<(), CliError> {
         for (key, table) in groups() {
             listing[key] = table_to_json(table);
         }
-        print::say(&format!("{listing:#}"));
+        print_line(&format!("{listing:#}"));
         return Ok(());
     }
     let mut lines = Vec::new();
@@ -66,14 +66,14 @@ pub fn operations(options: &ListOptions) -> Result<(), CliError> {
         lines.push(format!("{key}:"));
         describe(table, "  ", &mut lines);
     }
-    print::say_all(lines);
+    print_lines(lines);
     Ok(())
 }
 
-/// A line for each row: key, what it takes, its default, and what it does.
+/// Adds a line for each parameter: key, accepted values, default and description.
 fn describe(table: &[Parameter], indent: &str, lines: &mut Vec<String>) {
     for parameter in table {
-        let takes = match parameter.kind {
+        let values = match parameter.kind {
             Kind::Choice(choices) => choices.iter().map(|choice| choice.key).collect::<Vec<_>>().join("|"),
             Kind::Integer | Kind::Number | Kind::Band | Kind::Limits | Kind::Point | Kind::Matrix => {
                 let unit = if parameter.unit.is_empty() { String::new() } else { format!(" {}", parameter.unit) };
@@ -88,7 +88,7 @@ fn describe(table: &[Parameter], indent: &str, lines: &mut Vec<String>) {
             | Kind::List(_)
             | Kind::Group(_) => parameter.kind.name().into(),
         };
-        lines.push(format!("{indent}{} ({takes}; {}): {}", parameter.key, parameter.default.to_json(), parameter.doc));
+        lines.push(format!("{indent}{} ({values}; {}): {}", parameter.key, parameter.default.to_json(), parameter.doc));
         if let Kind::Group(table) | Kind::List(&Kind::Group(table)) = parameter.kind {
             describe(table(), &format!("{indent}  "), lines);
         }

@@ -1,4 +1,4 @@
-//! Sizes as they are typed: `1025`, `1025x513`.
+//! The values of options: sizes such as `1025` or `1025x513`, tiles and ranges.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,29 +9,29 @@ use crate::files::build::{Patches, texture_size};
 use crate::files::texture::RENDER_SIDES;
 use crate::files::tiles::{TileNaming, Tiles};
 
-/// One number or two.
+/// One number for the longer side, or both sides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sides {
     Longer(usize),
     Both([usize; 2]),
 }
 
-/// `N` or `WxH`, each from `least` to `most`.
+/// Parses `N` or `WxH`, each from `least` to `most`.
 fn sides(text: &str, [least, most]: [usize; 2], what: &str) -> Result<Sides, String> {
     let side = |text: &str| text.parse::<usize>().ok().filter(|side| (least..=most).contains(side));
     let read = match text.split_once('x') {
         Some((width, height)) => side(width).zip(side(height)).map(|(width, height)| Sides::Both([width, height])),
         None => side(text).map(Sides::Longer),
     };
-    read.ok_or_else(|| format!("a size is N or WxH, from {least} to {most} {what}"))
+    read.ok_or_else(|| format!("expected N or WxH, from {least} to {most} {what}"))
 }
 
-/// The samples of a map.
+/// The number of samples of a map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size(Sides);
 
-impl std::fmt::Display for Size {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Display for Size {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             Sides::Longer(longer) => write!(f, "{longer}"),
             Sides::Both([width, height]) => write!(f, "{width}x{height}"),
@@ -40,12 +40,12 @@ impl std::fmt::Display for Size {
 }
 
 impl Size {
-    /// The size with that many samples along the longer side.
+    /// A size with `samples` along the longer side.
     pub fn longer(samples: u32) -> Self {
         Self(Sides::Longer(samples as usize))
     }
 
-    /// The samples along the longer side, where nothing is said of the other one.
+    /// The samples along the longer side, if that is all that was given.
     pub fn longer_side(self) -> Option<usize> {
         match self.0 {
             Sides::Longer(longer) => Some(longer),
@@ -53,7 +53,7 @@ impl Size {
         }
     }
 
-    /// The grid of that size on a world.
+    /// The grid of this size for a world.
     pub fn grid(self, extent: Extent) -> Grid {
         match self.0 {
             Sides::Longer(longer) => Grid::fitted(extent, longer),
@@ -70,17 +70,17 @@ impl FromStr for Size {
     }
 }
 
-/// The pixels of a texture.
+/// The number of pixels of a texture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pixels(Sides);
+pub struct TextureSize(Sides);
 
-impl Pixels {
-    /// The size with that many pixels along the longer side.
+impl TextureSize {
+    /// A size with `pixels` along the longer side.
     pub fn longer(pixels: u32) -> Self {
         Self(Sides::Longer(pixels as usize))
     }
 
-    /// Pixels from west to east and from north to south.
+    /// The pixels from west to east and from north to south.
     pub fn size(self, extent: Extent) -> [usize; 2] {
         match self.0 {
             Sides::Longer(longer) => texture_size(extent, longer),
@@ -89,7 +89,7 @@ impl Pixels {
     }
 }
 
-impl FromStr for Pixels {
+impl FromStr for TextureSize {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -97,36 +97,34 @@ impl FromStr for Pixels {
     }
 }
 
-/// The pixels of a picture in 3-D, across and down.
+/// Width and height of a 3-D render, pixels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PictureSize(pub [u32; 2]);
+pub struct RenderSize(pub [u32; 2]);
 
-impl FromStr for PictureSize {
+impl FromStr for RenderSize {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
         let [least, most] = [*RENDER_SIDES.start(), *RENDER_SIDES.end()];
         match sides(text, [least, most].map(|side| side as usize), "pixels") {
             Ok(Sides::Both(size)) => Ok(Self(size.map(|side| side as u32))),
-            Ok(Sides::Longer(_)) | Err(_) => {
-                Err(format!("the size of a picture is WxH, from {least} to {most} pixels each"))
-            }
+            Ok(Sides::Longer(_)) | Err(_) => Err(format!("expected WxH, from {least} to {most} pixels each")),
         }
     }
 }
 
-impl fmt::Display for PictureSize {
+impl fmt::Display for RenderSize {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}x{}", self.0[0], self.0[1])
     }
 }
 
-/// The columns and rows of patches.
+/// The number of columns and rows of patches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PatchCounts([usize; 2]);
 
 impl PatchCounts {
-    /// The patches, the whole land turned over in odd columns and rows if `mirror` is set.
+    /// The patches; with `mirror`, each shows the full terrain, mirrored in odd columns and rows.
     pub fn patches(self, mirror: bool) -> Patches {
         let Self([columns, rows]) = self;
         Patches { columns, rows, mirror }
@@ -140,29 +138,29 @@ impl FromStr for PatchCounts {
         match sides(text, [1, Patches::MAX_PER_SIDE], "") {
             Ok(Sides::Both(counts)) => Ok(Self(counts)),
             Ok(Sides::Longer(_)) | Err(_) => {
-                Err(format!("patches are CxR, from 1 to {} columns and as many rows", Patches::MAX_PER_SIDE))
+                Err(format!("expected CxR, from 1 to {} columns and rows", Patches::MAX_PER_SIDE))
             }
         }
     }
 }
 
-/// The columns and rows of tiles.
+/// The number of columns and rows of tiles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TileCounts([usize; 2]);
 
 impl TileCounts {
-    /// Columns and rows.
+    /// The number of columns and rows.
     pub fn counts(self) -> [usize; 2] {
         self.0
     }
 
-    /// The tiles, of which only one is written where it is named; in words, what is wrong.
-    pub fn tiles(self, only: Option<TilePlace>, names: TileNaming) -> Result<Tiles, String> {
+    /// The tiles, of which `only` one is written if given. The error is a message.
+    pub fn tiles(self, only: Option<TileIndex>, names: TileNaming) -> Result<Tiles, String> {
         let Self(counts) = self;
-        let only = only.map(|TilePlace(place)| place);
+        let only = only.map(|TileIndex(index)| index);
         match only {
             Some([column, row]) if column >= counts[0] || row >= counts[1] => Err(format!(
-                "--tile {column},{row}: columns are from 0 to {}, rows from 0 to {}",
+                "--tile {column},{row}: there is no such tile; columns are from 0 to {}, rows from 0 to {}",
                 counts[0] - 1,
                 counts[1] - 1
             )),
@@ -178,27 +176,27 @@ impl FromStr for TileCounts {
         match sides(text, [1, Tiles::MAX_PER_SIDE], "") {
             Ok(Sides::Both(counts)) => Ok(Self(counts)),
             Ok(Sides::Longer(_)) | Err(_) => {
-                Err(format!("tiles are CxR, from 1 to {} columns and as many rows", Tiles::MAX_PER_SIDE))
+                Err(format!("expected CxR, from 1 to {} columns and rows", Tiles::MAX_PER_SIDE))
             }
         }
     }
 }
 
-/// The column and row of a tile.
+/// The column and row of a tile, from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TilePlace([usize; 2]);
+pub struct TileIndex([usize; 2]);
 
-impl FromStr for TilePlace {
+impl FromStr for TileIndex {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
         let number = |text: &str| text.parse::<usize>().ok();
-        let place = text.split_once(',').and_then(|(column, row)| Some([number(column)?, number(row)?]));
-        place.map(Self).ok_or_else(|| "a tile is C,R, its column and row from 0".into())
+        let index = text.split_once(',').and_then(|(column, row)| Some([number(column)?, number(row)?]));
+        index.map(Self).ok_or_else(|| "expected C,R: column and row, from 0".into())
     }
 }
 
-/// A range of heights in metres.
+/// A height range in metres.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Range(pub Band);
 
@@ -209,7 +207,7 @@ impl FromStr for Range {
         let number = |text: &str| text.parse::<f64>().ok().filter(|number| number.is_finite());
         let band = text.split_once(',').and_then(|(min, max)| Some(Band { min: number(min)?, max: number(max)? }));
         let band = band.filter(|band| band.min < band.max);
-        band.map(Self).ok_or_else(|| "a range is LOW,HIGH in metres, as in -200,1800".into())
+        band.map(Self).ok_or_else(|| "expected LOW,HIGH in metres, for example -200,1800".into())
     }
 }
 
@@ -218,7 +216,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_number_or_two_within_the_limits() {
+    fn sizes_are_one_number_or_two_within_the_limits() {
         let world = Extent { width_m: 3000.0, depth_m: 1000.0 };
         let size = |text: &str| {
             let grid = text.parse::<Size>().expect(text).grid(world);
@@ -228,8 +226,8 @@ mod tests {
         for text in ["0", "1", "65538", "-5", "5x", "x5", "5x0", "5x5x5", "", "1e3", "99999999999999999999"] {
             assert!(text.parse::<Size>().is_err(), "{text}");
         }
-        assert_eq!("640x400".parse::<PictureSize>().map(|size| size.to_string()).as_deref(), Ok("640x400"));
-        assert!(["640", "15x400", "640x8193"].iter().all(|text| text.parse::<PictureSize>().is_err()));
-        assert_eq!("300".parse::<Pixels>().expect("valid").size(world), [300, 100]);
+        assert_eq!("640x400".parse::<RenderSize>().map(|size| size.to_string()).as_deref(), Ok("640x400"));
+        assert!(["640", "15x400", "640x8193"].iter().all(|text| text.parse::<RenderSize>().is_err()));
+        assert_eq!("300".parse::<TextureSize>().expect("valid").size(world), [300, 100]);
     }
 }
