@@ -236,8 +236,8 @@ fn parts(order: &Order, folder: &Path) -> [f64; 4] {
         let (recipe, inputs) = (&order.recipe.texture, &order.inputs);
         let input = PaintInput { terrain: &terrain, surface_maps, recipe, fixed_range_m: Some(range_m), inputs };
         let strip = |rows: Range<usize>| {
-            let part = PixelRegion { whole: size, first: [0, rows.start], size: [size[0], rows.len()] };
-            paint(input, light, Points::PixelRegion(part), &progress).map(|painting| painting.picture)
+            let part = PixelRegion { full_size: size, origin: [0, rows.start], size: [size[0], rows.len()] };
+            paint(input, light, Points::PixelRegion(part), &progress).map(|painted| painted.image)
         };
         painting = milliseconds(&mut || {
             for first in (0..size[1]).step_by(256) {
@@ -318,14 +318,14 @@ pub fn encode_colours(name: &str) {
     let (terrain, progress) = (rugged(square(4096)), Progress::new());
     let recipe = TextureRecipe::starter();
     let painted = paint_once(&terrain, &recipe, None, &Inputs::default(), None, [4096, 4096], &progress);
-    let Image { pixels, .. } = &painted.as_ref().expect("not cancelled").picture;
+    let Image { pixels, .. } = &painted.as_ref().expect("not cancelled").image;
     let plain_pixels = |file: &mut Vec<u8>| {
         plain(file, png::ColorType::Rgb, png::BitDepth::Eight, 4096, |j, bytes| {
             pixels[j * 4096..][..4096].iter().for_each(|pixel| bytes.extend(&pixel[..3]));
         });
     };
     let our_pixels = |file: &mut Vec<u8>| {
-        let picture = &painted.as_ref().expect("not cancelled").picture;
+        let picture = &painted.as_ref().expect("not cancelled").image;
         texture::write(&mut Cursor::new(file), Path::new("a.png"), picture, &progress).expect("written");
     };
     compare(name, &plain_pixels, &our_pixels);

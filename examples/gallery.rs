@@ -146,7 +146,7 @@ impl Drawn {
         let (inputs, size) = (load_inputs(recipe, &BTreeMap::new())?, pixels(terrain.grid()));
         let painting = paint_once(&terrain, &recipe.texture, range, &inputs, light, size, &Progress::new());
         let painting = painting.map_err(|_| CANCELLED)?;
-        Ok(Self { terrain, texture: painting.picture, uncovered: painting.uncovered, milliseconds })
+        Ok(Self { terrain, texture: painting.image, uncovered: painting.uncovered, milliseconds })
     }
 
     /// Draws a grey relief, without colours that distract from the shape.

@@ -1,7 +1,7 @@
 //! Sun and sky.
 
 use super::parameters::{Colour, Spec, parameters};
-use super::surface::{Sun, towards};
+use super::surface::{Sun, azimuth_vector};
 
 parameters! {
     /// The sun and the sky that light the terrain.
@@ -38,7 +38,7 @@ impl Light {
     /// The unit vector towards the sun: x east, y up, z south.
     pub fn towards_sun(&self) -> [f32; 3] {
         let altitude = self.altitude_deg.to_radians();
-        let (level, [east, south]) = (libm::cos(altitude), towards(self.azimuth_deg));
+        let (level, [east, south]) = (libm::cos(altitude), azimuth_vector(self.azimuth_deg));
         [level * east, libm::sin(altitude), level * south].map(|component| component as f32)
     }
 }

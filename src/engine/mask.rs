@@ -6,7 +6,7 @@ use super::inputs::{Inputs, Raster, SampleScale};
 use super::parameters::{Band, FileName, Spec, choices, parameters};
 use super::progress::{Cancelled, Progress};
 use super::surface;
-use super::texture::factor;
+use super::texture::band_weight;
 
 choices! {
     /// What a mask depends on.
@@ -149,14 +149,14 @@ impl EvaluatedMask<'_> {
         match mask.source {
             MaskSource::Elevation => {
                 let height_m = self.below.map_or(0.0, |terrain| terrain[(c, r)]);
-                factor(height_m, limits(mask.elevation_m), mask.feather_m as f32)
+                band_weight(height_m, limits(mask.elevation_m), mask.feather_m as f32)
             }
             MaskSource::Slope => {
                 let slope_deg = self.below.map_or(0.0, |terrain| {
                     let [east, south] = terrain.gradient(c, r);
                     libm::atanf((east * east + south * south).sqrt()).to_degrees()
                 });
-                factor(slope_deg, limits(mask.slope_deg), mask.feather_deg as f32)
+                band_weight(slope_deg, limits(mask.slope_deg), mask.feather_deg as f32)
             }
             MaskSource::Border => {
                 let (x_m, z_m, extent) = (self.grid.x_m(c), self.grid.z_m(r), self.grid.extent());
@@ -166,8 +166,8 @@ impl EvaluatedMask<'_> {
             MaskSource::Image => self.raster.map_or(1.0, |raster| brightness(raster, &self.grid, c, r)),
             MaskSource::Sediment => {
                 // Flat terrain is a plain.
-                let index = self.sediment.as_ref().map_or(surface::sediment::SIZES as f32, |sediment| sediment[(c, r)]);
-                factor(index, limits(mask.sediment), mask.feather_sediment as f32)
+                let index = self.sediment.as_ref().map_or(surface::MAX_SEDIMENT as f32, |sediment| sediment[(c, r)]);
+                band_weight(index, limits(mask.sediment), mask.feather_sediment as f32)
             }
             MaskSource::Rivers | MaskSource::Lakes | MaskSource::Wetness => {
                 self.below.zip(self.water.as_ref()).map_or(0.0, |(terrain, water)| self.by_water(terrain, water, c, r))
@@ -187,7 +187,7 @@ impl EvaluatedMask<'_> {
             _ => {
                 let Band { min, max } = mask.wetness;
                 let wetness = water.wetness(terrain, c, r);
-                factor(wetness, [min as f32, max as f32], mask.feather_wetness as f32)
+                band_weight(wetness, [min as f32, max as f32], mask.feather_wetness as f32)
             }
         }
     }

@@ -27,7 +27,7 @@ pub fn relief(terrain: &Heightfield, size: [usize; 2], progress: &Progress) -> R
     shown.heights_mut().iter_mut().for_each(|height| *height = base_m + (*height - low) * factor);
     let range_m = Some(Band { min: 0.0, max: wanted_m });
     let light = Light { direct: 0.9, ambient: 0.3, shadows: 0.0, ..Default::default() };
-    Ok(paint_once(&shown, &greys(), range_m, &Inputs::default(), Some(&light), size, progress)?.picture)
+    Ok(paint_once(&shown, &greys(), range_m, &Inputs::default(), Some(&light), size, progress)?.image)
 }
 
 /// A texture that goes from the dark to the light grey with height, whatever the slope.

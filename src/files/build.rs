@@ -300,7 +300,7 @@ pub fn memory_needed(order: &Order) -> u64 {
     let evaluating = maps(stack::peak_maps(&order.recipe, grid));
     let heightmaps = order.heightmaps.iter().map(|heightmap| heightmap::bytes_written(&heightmap.path, order.grid));
     let [found, looking] = match order.needs_painting() {
-        true => RequiredMaps::of(&order.recipe.texture, order.baked_light()).maps_held().map(maps),
+        true => RequiredMaps::of(&order.recipe.texture, order.baked_light()).map_counts().map(maps),
         false => [0; 2],
     };
     let texture = order.texture.as_ref().map_or(0, |texture| {
@@ -315,7 +315,7 @@ pub fn memory_needed(order: &Order) -> u64 {
         }
     });
     let weights = order.weights.as_ref().map_or(0, |weights| weights.bytes(&order.recipe.texture, order.grid));
-    let charts = order.maps.iter().map(|map| map.bytes(maps(map.analysis_map.maps_held())));
+    let charts = order.maps.iter().map(|map| map.bytes(maps(map.analysis_map.extra_maps())));
     // The lines themselves are few beside the maps that they are found on.
     let rivers = order.rivers.as_ref().map(|_| maps(Water::MAPS + 1.0));
     let beside_land = heightmaps.chain(charts).chain(rivers).max().unwrap_or(0);
@@ -559,8 +559,8 @@ fn stage_all(order: &Order, built: &mut BuildReport, progress: &Progress) -> Res
     }
     if let Some(mesh) = &order.mesh {
         let strip = |whole: [usize; 2], rows: Range<usize>| {
-            let part = PixelRegion { whole, first: [0, rows.start], size: [whole[0], rows.len()] };
-            paint(input, order.baked_light(), Points::PixelRegion(part), progress).map(|painting| painting.picture)
+            let part = PixelRegion { full_size: whole, origin: [0, rows.start], size: [whole[0], rows.len()] };
+            paint(input, order.baked_light(), Points::PixelRegion(part), progress).map(|painted| painted.image)
         };
         let writing = || mesh.stage(&terrain, &strip, order.overwrite, progress);
         let (files, note) = stretches.stage(MESH_UNITS, progress, writing)?;
@@ -593,7 +593,7 @@ fn stage_texture(
     stretches: &mut Stretches,
     progress: &Progress,
 ) -> Result<(), FileError> {
-    let paint = |points: Points| paint(input, order.baked_light(), points, progress).map(|painting| painting.picture);
+    let paint = |points: Points| paint(input, order.baked_light(), points, progress).map(|painted| painted.image);
     let (whole, pictures) = texture.pictures(order.tiles)?;
     if texture.patches.is_some_and(|patches| patches.mirror) {
         // The same picture for all of them, turned over where the column or the row is odd.
@@ -617,8 +617,8 @@ fn stage_texture(
     for (path, TileRegion { cut: Region { first: [west, north], size }, .. }) in &pictures {
         let rows = |rows: Range<usize>| {
             paint(Points::PixelRegion(PixelRegion {
-                whole,
-                first: [*west, north + rows.start],
+                full_size: whole,
+                origin: [*west, north + rows.start],
                 size: [size[0], rows.len()],
             }))
         };
@@ -748,7 +748,7 @@ mod tests {
             stack::evaluate(&order.recipe, order.grid, None, &order.inputs, &progress).expect("not cancelled");
         let (surface_maps, recipe, inputs) = (&SurfaceMaps::default(), &order.recipe.texture, &order.inputs);
         let input = PaintInput { terrain: &terrain, surface_maps, recipe, fixed_range_m: None, inputs };
-        let whole = paint(input, None, Points::Pixels(size), &progress).expect("not cancelled").picture;
+        let whole = paint(input, None, Points::Pixels(size), &progress).expect("not cancelled").image;
         let found = image::open(folder.path().join("t.png")).expect("readable").into_rgb8();
         assert_eq!(found.dimensions(), (900, 10_000));
         assert!(found.pixels().zip(&whole.pixels).all(|(found, painted)| found.0 == painted[..3]));

@@ -150,7 +150,7 @@ fn painted(
     let terrain = progress.stage(0.0..0.4, evaluation)?;
     let light = Some(&recipe.light).filter(|light| light.bake);
     let painting = || paint_once(&terrain, &recipe.texture, recipe.world.height_range_m, inputs, light, size, progress);
-    Ok(progress.stage(0.4..0.8, painting)?.picture)
+    Ok(progress.stage(0.4..0.8, painting)?.image)
 }
 
 #[cfg(test)]

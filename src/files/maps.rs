@@ -15,7 +15,7 @@ use super::png_writer::{self, Channels, Layout};
 use super::texture;
 use super::tiles::{Region, TileRegion, Tiles};
 use crate::engine::parameters::Band;
-use crate::engine::texture::{AnalysisMap, PaintInput, Points, TerrainType, TextureRecipe, analysis_map, weigh};
+use crate::engine::texture::{AnalysisMap, PaintInput, Points, TerrainType, TextureRecipe, analysis_map, weight_maps};
 use crate::engine::{Grid, Heightfield, Progress};
 
 /// The most letters of a type's name that its file carries.
@@ -261,7 +261,7 @@ impl WeightsOrder {
         let covers: Vec<bool> = input.recipe.active().map(TerrainType::covers).collect();
         let mut staged = Vec::new();
         let weights = progress.stage(0.0..0.7, || {
-            let weights = progress.stage(0.0..0.4, || weigh(input, points, depth.full(), progress))?;
+            let weights = progress.stage(0.0..0.4, || weight_maps(input, points, depth.full(), progress))?;
             let paths = self.map_paths(input.recipe);
             let share = |at: usize| 0.4 + 0.6 * at as f32 / paths.len().max(1) as f32;
             let mapped = input.recipe.active().zip(&weights.maps).filter(|(ground, _)| layout.has_map(ground));
@@ -282,7 +282,7 @@ impl WeightsOrder {
             BitDepth::Sixteen => {
                 // Packs have 8 bits, whose parts sum to the whole by themselves.
                 drop(weights);
-                progress.stage(0.7..0.85, || weigh(input, points, BitDepth::Eight.full(), progress))?
+                progress.stage(0.7..0.85, || weight_maps(input, points, BitDepth::Eight.full(), progress))?
             }
         };
         let covering: Vec<&Vec<u16>> =
@@ -303,7 +303,7 @@ impl WeightsOrder {
 impl WeightsOrder {
     /// The weights of the types that cover ground, in 8 bits.
     fn covering(&self, input: PaintInput, progress: &Progress) -> Result<Vec<Vec<u16>>, FileError> {
-        let weights = weigh(input, self.points, BitDepth::Eight.full(), progress)?;
+        let weights = weight_maps(input, self.points, BitDepth::Eight.full(), progress)?;
         let of_types = weights.maps.into_iter().zip(input.recipe.active());
         Ok(of_types.filter(|(_, ground)| ground.covers()).map(|(map, _)| map).collect())
     }

@@ -176,7 +176,7 @@ fn draw_terrain(evaluator: &mut Evaluator, request: &ThumbnailRequest, progress:
     Ok(match request.style {
         ThumbnailStyle::Texture => {
             let range_m = recipe.world.height_range_m;
-            paint_once(&terrain, &recipe.texture, range_m, &inputs, Some(&recipe.light), size, progress)?.picture
+            paint_once(&terrain, &recipe.texture, range_m, &inputs, Some(&recipe.light), size, progress)?.image
         }
         ThumbnailStyle::Relief => relief(&terrain, size, progress)?,
     })

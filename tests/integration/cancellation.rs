@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use upthrust::engine::parameters::{Band, Kind, Parameter, set_from_json};
 use upthrust::engine::stack::{Evaluator, evaluate};
 use upthrust::engine::texture::{
-    AnalysisMap, PaintInput, PixelRegion, Points, SurfaceMaps, analysis_map, paint, paint_once, weigh,
+    AnalysisMap, PaintInput, PixelRegion, Points, SurfaceMaps, analysis_map, paint, paint_once, weight_maps,
 };
 use upthrust::engine::{AnyOperation, Cancelled, Extent, Grid, Heightfield, Image, Progress, Recipe, Step};
 use upthrust::files::{heightmap, texture};
@@ -164,7 +164,7 @@ fn nightly_maps_and_encoders_stop_in_time() {
             assert!(latency.is_some(), "{name}: done before the cancellation");
             missed.extend(report(name, latency).map(|(name, latency)| (name.to_string(), latency)));
         };
-        check("weights 4096²", &|progress| weigh(input, points, 255, progress).is_err());
+        check("weights 4096²", &|progress| weight_maps(input, points, 255, progress).is_err());
         for what in AnalysisMap::ALL {
             check(&format!("{} 4096²", what.key()), &|progress| {
                 analysis_map(&terrain, what, None, points, 255, progress).is_err()
@@ -179,8 +179,8 @@ fn nightly_maps_and_encoders_stop_in_time() {
         check("1025², encoded", &encoded);
         let painted_in_strips = |progress: &Progress| {
             let strip = |rows: Range<usize>| {
-                let part = PixelRegion { whole: [8192; 2], first: [0, rows.start], size: [8192, rows.len()] };
-                paint(input, None, Points::PixelRegion(part), progress).map(|painting| painting.picture)
+                let part = PixelRegion { full_size: [8192; 2], origin: [0, rows.start], size: [8192, rows.len()] };
+                paint(input, None, Points::PixelRegion(part), progress).map(|painted| painted.image)
             };
             texture::paint_and_write(&mut std::io::empty(), Path::new("a.png"), [8192; 2], None, strip, progress)
                 .is_err()

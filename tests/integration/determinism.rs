@@ -98,7 +98,7 @@ fn hash_of_texture(recipe: &Recipe, terrain: &Heightfield) -> u64 {
     let texture = common::textured(&recipe.texture, 300.0);
     let painting = paint_once(terrain, &texture, None, common::inputs(), light, [200, 130], &Progress::new())
         .expect("not cancelled");
-    hash(painting.picture.pixels.into_iter().flatten())
+    hash(painting.image.pixels.into_iter().flatten())
 }
 
 #[test]
@@ -330,7 +330,7 @@ proptest! {
         let size = [37, 21];
         let painting =
             paint_once(&terrain, &recipe.texture, None, common::inputs(), Some(&recipe.light), size, &Progress::new()).expect("not cancelled");
-        prop_assert!(painting.picture.pixels.iter().all(|pixel| pixel[3] == 255));
+        prop_assert!(painting.image.pixels.iter().all(|pixel| pixel[3] == 255));
         // The shares of the covering types sum to 1.
         let covering = || recipe.texture.active().zip(&painting.shares).filter(|(terrain_type, _)| terrain_type.covers());
         let sum: f32 = covering().map(|(_, share)| share).sum();

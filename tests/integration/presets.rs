@@ -52,7 +52,7 @@ fn every_set_of_every_preset_covers_the_terrain() {
 
 /// The mean colour, as red, green and blue from 0 to 255.
 fn mean(painting: &PaintedTexture) -> [f64; 3] {
-    let pixels = &painting.picture.pixels;
+    let pixels = &painting.image.pixels;
     [0, 1, 2].map(|i| pixels.iter().map(|pixel| f64::from(pixel[i])).sum::<f64>() / pixels.len() as f64)
 }
 
@@ -91,7 +91,7 @@ fn default_terrain_types_paint_green_land_and_a_sandy_sea_floor() {
     let [low, high] = terrain.min_max();
     // The mean colour at one height.
     let colour_at = |height: f32| {
-        let level = terrain.heights().iter().zip(&painting.picture.pixels).filter(|(found, _)| **found == height);
+        let level = terrain.heights().iter().zip(&painting.image.pixels).filter(|(found, _)| **found == height);
         let colours: Vec<[u8; 4]> = level.map(|(_, pixel)| *pixel).collect();
         assert!(colours.len() > 1000, "{} samples at {height} m", colours.len());
         [0, 1, 2].map(|i| colours.iter().map(|colour| f64::from(colour[i])).sum::<f64>() / colours.len() as f64)

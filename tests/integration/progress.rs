@@ -12,7 +12,7 @@ use upthrust::engine::parameters::Limits;
 use upthrust::engine::stack::Evaluator;
 use upthrust::engine::texture::{
     AnalysisMap, PaintInput, PixelRegion, Points, RequiredMaps, SurfaceMaps, TextureRecipe, analysis_map, paint,
-    paint_once, weigh,
+    paint_once, weight_maps,
 };
 use upthrust::engine::{Extent, Grid, Heightfield, Progress, Recipe};
 use upthrust::files::texture;
@@ -103,7 +103,8 @@ fn progress_of_painting_and_maps_rises() {
     let needs = RequiredMaps::of(&recipe, None);
     let surface_maps = &SurfaceMaps::of(&terrain, needs, &Progress::new()).expect("not cancelled");
     let input = PaintInput { terrain: &terrain, surface_maps, recipe: &recipe, fixed_range_m: None, inputs };
-    let weighing = |progress: &Progress| assert!(weigh(input, Points::Samples, 255, progress).is_ok(), "not cancelled");
+    let weighing =
+        |progress: &Progress| assert!(weight_maps(input, Points::Samples, 255, progress).is_ok(), "not cancelled");
     assert_rises("weights", &watched(weighing));
     for what in AnalysisMap::ALL {
         let charting = |progress: &Progress| {
@@ -118,8 +119,8 @@ fn progress_of_painting_and_maps_rises() {
     let size = [1000, 7000];
     let seen = watched(|progress| {
         let strip = |rows: Range<usize>| {
-            let part = PixelRegion { whole: size, first: [0, rows.start], size: [size[0], rows.len()] };
-            paint(input, None, Points::PixelRegion(part), progress).map(|painting| painting.picture)
+            let part = PixelRegion { full_size: size, origin: [0, rows.start], size: [size[0], rows.len()] };
+            paint(input, None, Points::PixelRegion(part), progress).map(|painted| painted.image)
         };
         let written = texture::paint_and_write(&mut std::io::empty(), Path::new("a.png"), size, None, strip, progress);
         assert_eq!(written, Ok(()));

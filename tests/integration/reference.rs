@@ -17,7 +17,7 @@ use upthrust::engine::random::Stream;
 use upthrust::engine::stack::evaluate;
 use upthrust::engine::texture::{
     AnalysisMap, PaintInput, PaintedTexture, Points, RequiredMaps, SlopeMode, SurfaceMaps, TerrainType, TextureRecipe,
-    TextureSettings, TypeBlend, Unit, analysis_map, paint, weigh,
+    TextureSettings, TypeBlend, Unit, analysis_map, paint, weight_maps,
 };
 use upthrust::engine::{Extent, Grid, Heightfield, Inputs, Progress};
 use upthrust::project::presets;
@@ -117,7 +117,7 @@ fn differing(
     let tiles = &BTreeMap::new();
     let plain = naive::texture(&naive::Canvas { terrain, surface_maps, recipe, tiles, fixed_range_m, light, size });
     let differs = |(a, b): &(&[u8; 4], &[u8; 4])| (0..3).any(|channel| a[channel].abs_diff(b[channel]) > 1);
-    (ours.picture.pixels.iter().zip(&plain).filter(differs).count(), ours)
+    (ours.image.pixels.iter().zip(&plain).filter(differs).count(), ours)
 }
 
 /// Coarser than the terrain along one axis and finer along the other.
@@ -296,7 +296,7 @@ fn weights_sum_to_the_maximum_at_every_pixel() {
         let input =
             PaintInput { terrain: &terrain, surface_maps, recipe: &recipe, fixed_range_m: None, inputs: &inputs };
         let points = Points::Pixels(JACKSBORO_SIZE);
-        let weights = weigh(input, points, 255, &progress).expect("not cancelled");
+        let weights = weight_maps(input, points, 255, &progress).expect("not cancelled");
         let covering: Vec<&Vec<u16>> = weights
             .maps
             .iter()

@@ -144,11 +144,11 @@ pub(crate) fn diagram_ui(
     if response.drag_stopped() {
         ui.data_mut(|data| data.remove::<Option<Edge>>(held));
     }
-    let chart = CoverageDiagram::new(recipe, range);
+    let coverage = CoverageDiagram::new(recipe, range);
     // The types at a place with their weights, those that cover it first, the heaviest at the head of either.
     let types_at = |pointer: Pos2| {
         let (elevation, slope_deg) = axes.at(pointer);
-        let row = chart.weigh(&[elevation as f32], slope_deg);
+        let row = coverage.row(&[elevation as f32], slope_deg);
         let weights = active.iter().zip(&row.weights).map(|(&i, weights)| (i, weights[0]));
         let mut found: Vec<(usize, f32)> = weights.filter(|(_, weight)| *weight > 0.0).collect();
         found.sort_by(|a, b| b.1.total_cmp(&a.1));
@@ -166,7 +166,7 @@ pub(crate) fn diagram_ui(
     let colours = colours(ui);
     let painter = ui.painter();
     painter.rect_filled(plot, 4.0, colours.sunken);
-    let texture = diagram.texture(ui, recipe, range, &chart, &active, plot.size());
+    let texture = diagram.texture(ui, recipe, range, &coverage, &active, plot.size());
     let whole = Rect::from_min_max(Pos2::ZERO, Pos2::new(1.0, 1.0));
     painter.image(texture, plot, whole, Color32::WHITE);
     for &i in active.iter().filter(|&&i| chosen != Some(i)) {
@@ -253,7 +253,7 @@ impl Diagram {
         ui: &Ui,
         recipe: &TextureRecipe,
         range: Band,
-        chart: &CoverageDiagram,
+        coverage: &CoverageDiagram,
         active: &[usize],
         size: Vec2,
     ) -> egui::TextureId {
@@ -264,7 +264,7 @@ impl Diagram {
         {
             return texture.id();
         }
-        let image = image(recipe, range, chart, active, size);
+        let image = image(recipe, range, coverage, active, size);
         let texture = ui.ctx().load_texture("diagram", image, TextureOptions::LINEAR);
         let id = texture.id();
         self.drawn = Some((recipe.clone(), range, size, texture));
@@ -277,7 +277,7 @@ impl Diagram {
 fn image(
     recipe: &TextureRecipe,
     range: Band,
-    chart: &CoverageDiagram,
+    coverage: &CoverageDiagram,
     active: &[usize],
     [width, height]: [usize; 2],
 ) -> ColorImage {
@@ -292,7 +292,7 @@ fn image(
     let mut pixels = Vec::with_capacity(width * height);
     for j in 0..height {
         let slope_deg = (1.0 - (j as f64 + 0.5) / height as f64) * STEEPEST;
-        let row = chart.weigh(&elevations, slope_deg);
+        let row = coverage.row(&elevations, slope_deg);
         pixels.extend((0..width).map(|i| {
             let mut colour = [0.0; 3];
             for (at, own) in &covering {

@@ -1,9 +1,9 @@
-//! Where the land is hollow and where it bulges.
+//! Curvature: hollows and ridges.
 //!
-//! The mean curvature of gentle land is half its Laplacian, ½·(∂²h/∂x² + ∂²h/∂z²). Over a length ℓ, the second
-//! difference (h(x + ℓ) − 2·h(x) + h(x − ℓ))/ℓ² is the second derivative averaged under a triangle from −ℓ to ℓ: it is
-//! exact, not an approximation that needs a small ℓ. Averaged under the same triangle across, it weighs the Laplacian
-//! with a pyramid of width 2·ℓ, which is the same at every resolution.
+//! The mean curvature of gentle terrain is half its Laplacian, ½·(∂²h/∂x² + ∂²h/∂z²). Over a length ℓ, the second
+//! difference (h(x + ℓ) − 2·h(x) + h(x − ℓ))/ℓ² equals the second derivative weighted by a triangle from −ℓ to ℓ; this is
+//! exact, not an approximation for small ℓ. Averaging across with the same triangle weights the Laplacian by a pyramid of
+//! width 2·ℓ, which is the same at every resolution.
 
 use rayon::prelude::*;
 
@@ -11,38 +11,38 @@ use crate::engine::heightfield::{Grid, Heightfield};
 use crate::engine::progress::{Cancelled, Progress};
 use crate::engine::strips::strips;
 
-/// The mean curvature in 1/m, smoothed over a length, on the grid of the land: positive in hollows, negative on crests,
-/// 0 on every plane. A bowl of radius R has 1/R. The length is held between the spacing of the samples and half of the
-/// world; beyond the border the land goes on turned upside down, so that slopes go straight on.
+/// The mean curvature in 1/m, smoothed over a length: positive in hollows, negative on ridges, 0 on every plane. A bowl of
+/// radius R has 1/R. The length is clamped between the spacing of the samples and half of the world. Beyond the border
+/// the terrain is continued by point reflection, so that slopes continue straight.
 pub fn curvature(terrain: &Heightfield, length_m: f64, progress: &Progress) -> Result<Heightfield, Cancelled> {
     let grid = terrain.grid();
     let [along_x, along_z] = Length::both(length_m, grid);
-    let mut bent = terrain.copied(progress)?;
-    along_rows(&mut bent, progress, |line, space| along_x.smooth(line, space))?;
-    along_columns(&mut bent, progress, |line, space| along_z.bend(line, space))?;
+    let mut curvature = terrain.copied(progress)?;
+    along_rows(&mut curvature, progress, |line, buffers| along_x.smooth(line, buffers))?;
+    along_columns(&mut curvature, progress, |line, buffers| along_z.second_difference(line, buffers))?;
     let mut smooth = terrain.copied(progress)?;
-    along_columns(&mut smooth, progress, |line, space| along_z.smooth(line, space))?;
-    along_rows(&mut smooth, progress, |line, space| along_x.bend(line, space))?;
-    let halves = bent.heights_mut().par_chunks_mut(grid.width()).zip(smooth.heights().par_chunks(grid.width()));
-    halves.try_for_each(|(bent, other)| {
-        bent.iter_mut().zip(other).for_each(|(bent, other)| *bent = 0.5 * (*bent + other));
+    along_columns(&mut smooth, progress, |line, buffers| along_z.smooth(line, buffers))?;
+    along_rows(&mut smooth, progress, |line, buffers| along_x.second_difference(line, buffers))?;
+    let halves = curvature.heights_mut().par_chunks_mut(grid.width()).zip(smooth.heights().par_chunks(grid.width()));
+    halves.try_for_each(|(curvature, other)| {
+        curvature.iter_mut().zip(other).for_each(|(curvature, other)| *curvature = 0.5 * (*curvature + other));
         progress.check()
     })?;
-    Ok(bent)
+    Ok(curvature)
 }
 
-/// The land averaged under a pyramid that reaches `length_m` to each side.
+/// The terrain averaged with a pyramid that reaches `length_m` to each side.
 pub(super) fn smoothed(terrain: &Heightfield, length_m: f64, progress: &Progress) -> Result<Heightfield, Cancelled> {
     let [along_x, along_z] = Length::both(length_m, terrain.grid());
     let mut smooth = terrain.copied(progress)?;
-    along_rows(&mut smooth, progress, |line, space| along_x.smooth(line, space))?;
-    along_columns(&mut smooth, progress, |line, space| along_z.smooth(line, space))?;
+    along_rows(&mut smooth, progress, |line, buffers| along_x.smooth(line, buffers))?;
+    along_columns(&mut smooth, progress, |line, buffers| along_z.smooth(line, buffers))?;
     Ok(smooth)
 }
 
-/// What a thread works in along a line.
+/// Buffers for one line.
 #[derive(Default)]
-struct Space {
+struct LineBuffers {
     line: Vec<f32>,
     padded: Vec<f64>,
     sums: Vec<f64>,
@@ -51,11 +51,11 @@ struct Space {
 fn along_rows(
     terrain: &mut Heightfield,
     progress: &Progress,
-    change: impl Fn(&mut [f32], &mut Space) + Sync,
+    change: impl Fn(&mut [f32], &mut LineBuffers) + Sync,
 ) -> Result<(), Cancelled> {
     let width = terrain.grid().width();
-    terrain.heights_mut().par_chunks_mut(width).try_for_each_init(Space::default, |space, row| {
-        change(row, space);
+    terrain.heights_mut().par_chunks_mut(width).try_for_each_init(LineBuffers::default, |buffers, row| {
+        change(row, buffers);
         progress.check()
     })
 }
@@ -63,21 +63,24 @@ fn along_rows(
 fn along_columns(
     terrain: &mut Heightfield,
     progress: &Progress,
-    change: impl Fn(&mut [f32], &mut Space) + Sync,
+    change: impl Fn(&mut [f32], &mut LineBuffers) + Sync,
 ) -> Result<(), Cancelled> {
     let width = terrain.grid().width();
-    strips(terrain.heights_mut(), width, progress)?.par_iter_mut().try_for_each_init(Space::default, |space, pieces| {
-        for lane in 0..pieces.first().map_or(0, |piece| piece.len()) {
-            let mut line = std::mem::take(&mut space.line);
-            line.clear();
-            line.extend(pieces.iter().map(|piece| piece[lane]));
-            change(&mut line, space);
-            pieces.iter_mut().zip(&line).for_each(|(piece, &sample)| piece[lane] = sample);
-            space.line = line;
-            progress.check()?;
-        }
-        Ok(())
-    })
+    strips(terrain.heights_mut(), width, progress)?.par_iter_mut().try_for_each_init(
+        LineBuffers::default,
+        |buffers, pieces| {
+            for lane in 0..pieces.first().map_or(0, |piece| piece.len()) {
+                let mut line = std::mem::take(&mut buffers.line);
+                line.clear();
+                line.extend(pieces.iter().map(|piece| piece[lane]));
+                change(&mut line, buffers);
+                pieces.iter_mut().zip(&line).for_each(|(piece, &sample)| piece[lane] = sample);
+                buffers.line = line;
+                progress.check()?;
+            }
+            Ok(())
+        },
+    )
 }
 
 /// A length along an axis.
@@ -99,8 +102,8 @@ impl Length {
         Self { metres: samples * spacing_m, samples }
     }
 
-    /// The line with `pad` samples more on either side: beyond the border it is turned upside down about its last
-    /// sample. Counted from its first sample, so that level land stays level to the bit.
+    /// Extends the line by `pad` samples on either side, by point reflection about its end samples. Heights are relative
+    /// to its first sample, so that level terrain stays exactly level.
     fn pad(line: &[f32], pad: usize, padded: &mut Vec<f64>) {
         let (last, zero) = (line.len() - 1, f64::from(line[0]));
         let at = |i: usize| f64::from(line[i]) - zero;
@@ -110,15 +113,15 @@ impl Length {
         padded.extend((1..=pad).map(|i| 2.0 * at(last) - at(last - i.min(last))));
     }
 
-    /// Averages the line under a triangle that reaches the length to either side: twice over half of it.
-    fn smooth(self, line: &mut [f32], space: &mut Space) {
+    /// Averages the line with a triangle that reaches the length to either side, as two box averages over half of it.
+    fn smooth(self, line: &mut [f32], buffers: &mut LineBuffers) {
         let reach = 0.5 * self.samples;
         let pad = reach as usize + 2;
         let per_width = 0.5 / reach;
         for _ in 0..2 {
-            let Space { padded, sums, .. } = space;
+            let LineBuffers { padded, sums, .. } = buffers;
             Self::pad(line, pad, padded);
-            // The integral from the first sample to every other one, of straight lines between samples.
+            // The integral from the first sample to each other one, with straight lines between samples.
             sums.clear();
             sums.push(0.0);
             let mut sum = 0.0;
@@ -140,9 +143,9 @@ impl Length {
     }
 
     /// The second difference over the length, in 1/m.
-    fn bend(self, line: &mut [f32], space: &mut Space) {
+    fn second_difference(self, line: &mut [f32], buffers: &mut LineBuffers) {
         let pad = self.samples as usize + 2;
-        let padded = &mut space.padded;
+        let padded = &mut buffers.padded;
         Self::pad(line, pad, padded);
         let at = |position: f64| {
             let first = position as usize;
@@ -161,25 +164,25 @@ mod tests {
     use super::super::testing::{bumpy, same_at_one_and_seven_threads, world};
     use super::*;
 
-    fn bent(terrain: &Heightfield, length_m: f64) -> Heightfield {
+    fn curvature_of(terrain: &Heightfield, length_m: f64) -> Heightfield {
         curvature(terrain, length_m, &Progress::new()).expect("not cancelled")
     }
 
     #[test]
-    fn planes_are_not_bent_and_level_land_is_so_to_the_bit() {
+    fn planes_have_no_curvature_and_level_terrain_has_exactly_none() {
         let grid = Grid::new(world(600.0, 400.0), 61, 21);
         let plane = Heightfield::from_fn(grid, |c, r| 4.0 * c as f32 - 9.0 * r as f32 + 100.0);
         for length_m in [0.0, 15.0, 77.0, 1e9] {
-            let of_level = bent(&Heightfield::from_fn(grid, |_, _| 123.4), length_m);
-            assert!(of_level.heights().iter().all(|&bend| bend == 0.0));
-            assert!(bent(&plane, length_m).heights().iter().all(|bend| bend.abs() < 1e-6), "{length_m} m");
+            let of_level = curvature_of(&Heightfield::from_fn(grid, |_, _| 123.4), length_m);
+            assert!(of_level.heights().iter().all(|&value| value == 0.0));
+            assert!(curvature_of(&plane, length_m).heights().iter().all(|value| value.abs() < 1e-6), "{length_m} m");
         }
     }
 
     #[test]
     fn a_bowl_has_one_over_its_radius_at_every_length() {
-        // h = (x² + z²)/(2·R), R = 500 m; a straight line from a sample to the next adds a little to what is averaged,
-        // but the same everywhere.
+        // h = (x² + z²)/(2·R), R = 500 m; the straight lines between samples raise the average a little, but everywhere by
+        // the same amount.
         let grid = Grid::new(world(600.0, 600.0), 61, 121);
         let bowl = Heightfield::from_fn(grid, |c, r| {
             let (x, z) = (grid.x_m(c) - 300.0, grid.z_m(r) - 300.0);
@@ -187,30 +190,30 @@ mod tests {
         });
         for length_m in [20.0, 50.0, 110.0] {
             for at in [(30, 60), (28, 47)] {
-                let found = bent(&bowl, length_m)[at];
+                let found = curvature_of(&bowl, length_m)[at];
                 assert!((found - 0.002).abs() < 2e-5, "{length_m} m: {found}");
             }
         }
-        // Between samples the bowl stands in for its chords, and a crest is a bowl upside down.
+        // A length between whole samples cuts the bowl along chords; a ridge is a bowl upside down.
         let crest = Heightfield::from_fn(grid, |c, r| -bowl[(c, r)]);
-        assert!((bent(&crest, 33.0)[(30, 60)] + 0.002).abs() < 2e-4);
+        assert!((curvature_of(&crest, 33.0)[(30, 60)] + 0.002).abs() < 2e-4);
     }
 
     #[test]
     fn waves_are_damped_as_the_pyramid_damps_them() {
-        // A triangle of half-width ℓ leaves (sin(kℓ/2)/(kℓ/2))² of a wave, and bends it by −k² of what is left.
+        // A triangle of half-width ℓ leaves (sin(kℓ/2)/(kℓ/2))² of a wave, whose second derivative is −k² times that.
         let grid = Grid::new(world(1000.0, 1000.0), 501, 101);
         let (k, length_m) = (2.0 * std::f64::consts::PI / 200.0, 60.0);
         let terrain = Heightfield::from_fn(grid, |c, _| (10.0 * libm::cos(k * grid.x_m(c))) as f32);
         let left = libm::sin(0.5 * k * length_m) / (0.5 * k * length_m);
         let expected = -0.5 * k * k * 10.0 * left * left;
-        let found = f64::from(bent(&terrain, length_m)[(200, 50)]);
+        let found = f64::from(curvature_of(&terrain, length_m)[(200, 50)]);
         assert!((found - expected).abs() < 1e-3 * expected.abs(), "{found}, not {expected}");
     }
 
     #[test]
-    fn a_small_map_is_bent_like_a_large_one() {
-        let on = |side: usize| bent(&bumpy(Grid::fitted(world(4096.0, 2000.0), side)), 64.0);
+    fn resolution_barely_changes_curvature() {
+        let on = |side: usize| curvature_of(&bumpy(Grid::fitted(world(4096.0, 2000.0), side)), 64.0);
         let (small, large) = (on(257), on(1025));
         let [low, high] = large.min_max();
         let off = super::super::testing::difference(&small, &large) / f64::from(high - low);
@@ -218,18 +221,18 @@ mod tests {
     }
 
     #[test]
-    fn any_land_is_finite() {
+    fn curvature_is_finite_on_any_terrain() {
         for (width_m, depth_m, width, height) in [(1.0, 1.0, 2, 2), (1e6, 1.0, 700, 2), (1.0, 1.0, 513, 17)] {
             let grid = Grid::new(world(width_m, depth_m), width, height);
             let terrain = Heightfield::from_fn(grid, |c, r| if (c * 7 + r * 13) % 5 < 2 { 1e9 } else { -1e9 });
             for length_m in [0.0, 0.3, 1e9] {
-                assert!(bent(&terrain, length_m).heights().iter().all(|bend| bend.is_finite()));
+                assert!(curvature_of(&terrain, length_m).heights().iter().all(|value| value.is_finite()));
             }
         }
     }
 
     #[test]
-    fn one_thread_and_seven_make_the_same_bytes_and_a_cancelled_look_ends() {
+    fn threads_change_no_byte_and_cancellation_stops() {
         let terrain = bumpy(Grid::new(world(900.0, 500.0), 201, 133));
         same_at_one_and_seven_threads(|progress| curvature(&terrain, 31.0, progress));
     }

@@ -1,45 +1,47 @@
-//! How much of the day a place lies in shadow.
+//! The share of the day in shadow.
 //!
-//! The day is that of the equinox at 45° north, when the sun rises due east and sets due west. At hour angle ω after
-//! noon and latitude φ it stands (declination 0 in J. Meeus, "Astronomical Algorithms", 1998, chapter 13) at sin α =
-//! cos φ · cos ω, towards the direction whose components are −sin ω to the east and sin φ · cos ω to the south.
+//! The day is that of the equinox at 45° north, when the sun rises due east and sets due west. At hour angle ω after noon
+//! and latitude φ its altitude α is given by sin α = cos φ · cos ω, and its direction has the components −sin ω to the
+//! east and sin φ · cos ω to the south (declination 0 in J. Meeus, "Astronomical Algorithms", 1998, chapter 13).
 //!
-//! Each of 13 positions stands for its stretch of the day, through which the sun climbs or sinks past the horizon found
-//! in the middle of it: the share of the stretch that is lit is linear between its lowest and its highest sun. So 13
-//! positions make no 13 edges. A face stands in its own light where n·L ≤ 0, n the normal and L towards the sun; n·L is
-//! taken at both ends of the stretch and changes evenly between them.
+//! The day is divided into 13 intervals. During an interval the sun climbs or sinks past the horizon found at its middle,
+//! and the lit share of the interval is linear between its lowest and its highest sun, so that 13 positions do not cast
+//! 13 visible edges. A slope shades itself where n·L ≤ 0, with n the normal and L the direction to the sun; n·L is taken
+//! at both ends of the interval and varies linearly between them.
 
 use std::f64::consts::PI;
 
-use super::{View, angle, at_reference, sum_of_views};
+use super::angles::fast_atan;
+use super::reference::at_reference;
+use super::views::{View, sum_of_views};
 use crate::engine::heightfield::Heightfield;
 use crate::engine::progress::{Cancelled, Progress};
 
 const LATITUDE_DEG: f64 = 45.0;
 const POSITIONS: usize = 13;
-/// Around noon the sun keeps its height while it moves on past the crests: it is taken to rise and sink by no less than
-/// this in each stretch.
-const LEAST_CLIMB_DEG: f64 = 6.0;
+/// Around noon the altitude barely changes while the sun passes the ridges: it is assumed to change by at least this much
+/// in each interval.
+const MIN_CLIMB_DEG: f64 = 6.0;
 
-/// A stretch of the day.
+/// An interval of the day.
 #[derive(Clone, Copy, Debug)]
-struct Stretch {
+struct DayInterval {
     azimuth_deg: f64,
-    /// The height of the sun in the middle of its climb, radians.
+    /// The altitude in the middle of the climb, radians.
     altitude: f32,
-    /// How far it climbs, radians.
+    /// The change of altitude, radians.
     climb: f32,
-    /// Towards the sun at both ends of the stretch: east, up, south.
+    /// The directions to the sun at both ends of the interval: east, up, south.
     ends: [[f32; 3]; 2],
-    /// The share of the day that it counts for: by the sine of the sun's height, as its light does on level ground.
+    /// Its share of the day, weighted by the sine of the altitude like the sunlight on level terrain.
     weight: f32,
 }
 
-impl Stretch {
-    /// The share of the stretch in which the sun shines.
+impl DayInterval {
+    /// The share of the interval in which the sun shines.
     fn lit(&self, view: View) -> f32 {
-        let above_horizon = ((self.altitude - angle(view.horizon)) / self.climb + 0.5).clamp(0.0, 1.0);
-        // In units of the normal's length: only the sign and the ratio count.
+        let above_horizon = ((self.altitude - fast_atan(view.horizon)) / self.climb + 0.5).clamp(0.0, 1.0);
+        // In units of the normal's length: only the signs and the ratio matter.
         let [first, last] = self.ends.map(|[east, up, south]| up - view.gradient[0] * east - view.gradient[1] * south);
         let whole = first.abs() + last.abs();
         let facing = if whole > 0.0 { (first.max(0.0) + last.max(0.0)) / whole } else { 1.0 };
@@ -47,7 +49,7 @@ impl Stretch {
     }
 }
 
-fn day() -> [Stretch; POSITIONS] {
+fn day() -> [DayInterval; POSITIONS] {
     let latitude = LATITUDE_DEG.to_radians();
     let sine_at = |hour_angle: f64| libm::cos(latitude) * libm::cos(hour_angle);
     let width = PI / POSITIONS as f64;
@@ -63,26 +65,25 @@ fn day() -> [Stretch; POSITIONS] {
             [-libm::sin(hour_angle), sine_at(hour_angle), libm::sin(latitude) * libm::cos(hour_angle)]
         };
         let [east, _, south] = sun(hour_angle);
-        Stretch {
+        DayInterval {
             azimuth_deg: libm::atan2(east, -south).to_degrees(),
             altitude: (0.5 * (low + high)) as f32,
-            climb: (high - low).max(LEAST_CLIMB_DEG.to_radians()) as f32,
+            climb: (high - low).max(MIN_CLIMB_DEG.to_radians()) as f32,
             ends: [times[0], times[2]].map(|at| sun(at).map(|component| component as f32)),
             weight: (sine_at(hour_angle) / whole) as f32,
         }
     })
 }
 
-/// The share of the day for which every place lies in shadow, its own or that of other land: 0 where the sun shines from
-/// morning to evening, 1 where it never does; high suns count for more. On the grid of the land; computed on at most 513
-/// samples along the longer side.
+/// The share of the day for which every sample is in shadow, its own or that of other terrain: 0 where the sun always
+/// shines, 1 where it never does; high suns count for more. Computed on at most 513 samples along the longer side.
 pub fn shade(terrain: &Heightfield, progress: &Progress) -> Result<Heightfield, Cancelled> {
     let day = day();
     at_reference(terrain, progress, |terrain| {
-        let azimuths_deg = day.iter().map(|stretch| stretch.azimuth_deg);
+        let azimuths_deg = day.iter().map(|interval| interval.azimuth_deg);
         let mut shares = sum_of_views(terrain, azimuths_deg, progress, |number, view| {
-            let stretch = &day[number];
-            stretch.weight * (1.0 - stretch.lit(view))
+            let interval = &day[number];
+            interval.weight * (1.0 - interval.lit(view))
         })?;
         shares.heights_mut().iter_mut().for_each(|share| *share = share.clamp(0.0, 1.0));
         Ok(shares)
@@ -95,40 +96,40 @@ mod tests {
     use super::*;
     use crate::engine::heightfield::Grid;
 
-    fn in_shade(terrain: &Heightfield) -> Heightfield {
+    fn shaded(terrain: &Heightfield) -> Heightfield {
         shade(terrain, &Progress::new()).expect("not cancelled")
     }
 
     #[test]
-    fn the_sun_rises_in_the_east_stands_in_the_south_and_sets_in_the_west() {
+    fn the_sun_rises_in_the_east_culminates_in_the_south_and_sets_in_the_west() {
         let day = day();
         assert!((day[6].azimuth_deg.rem_euclid(360.0) - 180.0).abs() < 1e-9);
         assert!(day[0].azimuth_deg > 90.0 && day[0].azimuth_deg < 100.0, "{}", day[0].azimuth_deg);
         assert!((day[0].azimuth_deg + day[12].azimuth_deg).rem_euclid(360.0) < 1e-9);
-        // At noon it stands 90° − 45° high; the first stretch begins at the horizon.
+        // The altitude at noon is 90° − 45°; the first interval begins at the horizon.
         assert!((day[6].altitude.to_degrees() - 44.9).abs() < 0.15);
         assert!((day[0].altitude - 0.5 * day[0].climb).abs() < 1e-6);
-        assert!((day.iter().map(|stretch| stretch.weight).sum::<f32>() - 1.0).abs() < 1e-6);
+        assert!((day.iter().map(|interval| interval.weight).sum::<f32>() - 1.0).abs() < 1e-6);
     }
 
     #[test]
-    fn level_ground_is_lit_all_day_and_faces_for_their_part() {
+    fn level_terrain_is_lit_all_day_and_slopes_for_a_part() {
         let grid = Grid::new(world(800.0, 800.0), 81, 81);
-        assert!(in_shade(&Heightfield::flat(grid)).heights().iter().all(|&share| share < 1e-6));
+        assert!(shaded(&Heightfield::flat(grid)).heights().iter().all(|&share| share < 1e-6));
         let slope = |east: f32, south: f32| {
-            in_shade(&Heightfield::from_fn(grid, |c, r| 10.0 * (east * c as f32 + south * r as f32)))[(40, 40)]
+            shaded(&Heightfield::from_fn(grid, |c, r| 10.0 * (east * c as f32 + south * r as f32)))[(40, 40)]
         };
-        // Rising to the south at 60° it looks north: the sun never reaches it. Rising to the north it looks at the noon.
+        // Rising to the south at 60° it faces north, where the sun never is. Rising to the north it faces the sun at noon.
         assert!(slope(0.0, 1.75) > 0.999);
         assert!(slope(0.0, -0.5) < 1e-4);
-        // A wall to the east is in shade for the morning, which is half of the day; one to the west for the evening.
+        // A wall in the east shades the morning, which is half of the day; one in the west the evening.
         assert!((slope(50.0, 0.0) - 0.5).abs() < 0.03 && (slope(-50.0, 0.0) - 0.5).abs() < 0.03);
         let (gentle, steep) = (slope(0.0, 0.3), slope(0.0, 0.8));
         assert!(gentle < steep && steep < 1.0, "{gentle}, {steep}");
     }
 
-    /// The lit share of the day at a place, in steps of three minutes.
-    fn plain(terrain: &Heightfield, c: usize, r: usize) -> f64 {
+    /// The shaded share of the day at a sample, in steps of three minutes.
+    fn stepped(terrain: &Heightfield, c: usize, r: usize) -> f64 {
         let grid = terrain.grid();
         let half = 0.5_f64.sqrt();
         let gradient = terrain.gradient(c, r).map(f64::from);
@@ -154,12 +155,12 @@ mod tests {
     }
 
     #[test]
-    fn shade_comes_near_a_day_in_small_steps() {
+    fn shade_is_close_to_a_day_in_small_steps() {
         let terrain = bumpy(Grid::new(world(1000.0, 700.0), 101, 71));
-        let shares = in_shade(&terrain);
+        let shares = shaded(&terrain);
         let (mut squares, mut count, mut most) = (0.0, 0.0, 0.0_f32);
         for (c, r) in (0..71).step_by(3).flat_map(|r| (0..101).step_by(3).map(move |c| (c, r))) {
-            let off = f64::from(shares[(c, r)]) - plain(&terrain, c, r);
+            let off = f64::from(shares[(c, r)]) - stepped(&terrain, c, r);
             squares += off * off;
             count += 1.0;
             most = most.max(shares[(c, r)]);
@@ -169,23 +170,23 @@ mod tests {
     }
 
     #[test]
-    fn a_small_map_has_the_shade_of_a_large_one() {
-        let on = |side: usize| in_shade(&bumpy(Grid::fitted(world(4096.0, 2000.0), side)));
+    fn resolution_barely_changes_shade() {
+        let on = |side: usize| shaded(&bumpy(Grid::fitted(world(4096.0, 2000.0), side)));
         let off = difference(&on(257), &on(1025));
         assert!(off < 0.01, "{off}");
     }
 
     #[test]
-    fn every_share_is_one_on_any_land() {
+    fn shares_are_from_0_to_1_on_any_terrain() {
         for (width_m, depth_m, width, height) in [(1.0, 1.0, 2, 2), (1e6, 1.0, 700, 2), (1e6, 1e6, 33, 17)] {
             let grid = Grid::new(world(width_m, depth_m), width, height);
             let terrain = Heightfield::from_fn(grid, |c, r| if (c * 7 + r * 13) % 5 < 2 { 1e9 } else { -1e9 });
-            assert!(in_shade(&terrain).heights().iter().all(|share| (0.0..=1.0).contains(share)));
+            assert!(shaded(&terrain).heights().iter().all(|share| (0.0..=1.0).contains(share)));
         }
     }
 
     #[test]
-    fn one_thread_and_seven_make_the_same_bytes_and_a_cancelled_day_ends() {
+    fn threads_change_no_byte_and_cancellation_stops() {
         let terrain = bumpy(Grid::new(world(900.0, 500.0), 201, 133));
         same_at_one_and_seven_threads(|progress| shade(&terrain, progress));
     }

@@ -1,4 +1,4 @@
-//! What the tests of this room share.
+//! Helpers shared by the tests of the surface module.
 
 use crate::engine::heightfield::{Extent, Grid, Heightfield};
 use crate::engine::progress::{Cancelled, Progress};
@@ -7,7 +7,7 @@ pub(super) fn world(width_m: f64, depth_m: f64) -> Extent {
     Extent { width_m, depth_m }
 }
 
-/// Hills and dales of several sizes, the same at every resolution; slopes up to about 45°.
+/// Hills of several sizes, the same at every resolution, with slopes up to about 45°.
 pub(super) fn bumpy(grid: Grid) -> Heightfield {
     let longer_m = grid.extent().width_m.max(grid.extent().depth_m);
     Heightfield::from_fn(grid, |c, r| {
@@ -19,7 +19,7 @@ pub(super) fn bumpy(grid: Grid) -> Heightfield {
     })
 }
 
-/// Holds a field to the same bytes at one thread and at seven, and to doing nothing for somebody who has gone.
+/// Asserts that a field has the same bytes on one thread and on seven, and that cancellation stops it.
 #[track_caller]
 pub(super) fn same_at_one_and_seven_threads(field: impl Fn(&Progress) -> Result<Heightfield, Cancelled> + Sync) {
     let with = |threads: usize| {
@@ -28,13 +28,13 @@ pub(super) fn same_at_one_and_seven_threads(field: impl Fn(&Progress) -> Result<
     };
     let (one, seven) = (with(1), with(7));
     assert!(one.heights().iter().zip(seven.heights()).all(|(a, b)| a.to_bits() == b.to_bits()));
-    let gone = Progress::new();
-    gone.cancel();
-    assert_eq!(field(&gone), Err(Cancelled));
+    let cancelled = Progress::new();
+    cancelled.cancel();
+    assert_eq!(field(&cancelled), Err(Cancelled));
 }
 
-/// RMS of the difference between a field from a small map and one with four times as many samples, at the places of the
-/// small one. Fields are shares: their range is 1.
+/// The RMS difference between a field from a small map and one from a map with four times as many samples per side, at the
+/// samples of the small one.
 pub(super) fn difference(small: &Heightfield, large: &Heightfield) -> f64 {
     let (width, height) = (small.grid().width(), small.grid().height());
     let off = |c: usize, r: usize| f64::from(small[(c, r)] - large[(4 * c, 4 * r)]);

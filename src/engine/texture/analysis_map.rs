@@ -1,52 +1,62 @@
-//! Pictures of what the land is like, for engines that light, mask and scatter by them.
+//! Analysis maps of the terrain, for engines that light, mask and scatter by them.
 
 use rayon::prelude::*;
 
-use super::points::{Lines, Points, Walk};
-use super::weigh::degrees_of;
+use super::points::Points;
+use super::sampler::{LineBuffers, Sampler};
+use super::type_weights::slope_degrees;
 use crate::engine::flow::{Outlets, Water};
 use crate::engine::heightfield::Heightfield;
 use crate::engine::progress::{Cancelled, Progress};
 use crate::engine::simd::{refill, round_to_u32, simd};
 use crate::engine::surface;
 
-/// Curvature is taken over the longer side of the world divided by this.
+/// Curvature is measured over the longer side of the world divided by this.
 const CURVATURE_LENGTHS: f64 = 128.0;
 
-/// The change of slope over that length, in metres per metre, at which the picture of the curvature is black or white.
-const GREATEST_BEND: f32 = 0.5;
+/// The change of slope over that length, in metres per metre, at which the curvature map is black or white.
+const MAX_SLOPE_CHANGE: f32 = 0.5;
 
-/// What a picture of the land shows.
+/// The smallest share of the world that drains through a river.
+pub const MIN_RIVER_CATCHMENT_SHARE: f64 = 1e-3;
+
+/// The powers of ten from the whole world, white in the drainage map, to black.
+const DRAINAGE_DECADES: f64 = 6.0;
+
+/// The topographic wetness indices that are black and white.
+const WETNESS_RANGE: [f32; 2] = [3.0, 18.0];
+
+/// What an analysis map shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum AnalysisMap {
-    /// Where the ground faces: red east, green north, blue up, each from −1, black, to 1.
+    /// The normal: red east, green north, blue up, each from −1, black, to 1.
     Normals,
     /// The same with green south.
     NormalsSouth,
-    /// The share of the sky that the ground sees.
+    /// The share of the sky that is visible.
     Occlusion,
-    /// How steep the ground is.
+    /// The slope.
     Slope,
-    /// Where the land is hollow and where it bulges.
+    /// Ridges and hollows.
     Curvature,
-    /// How wet the ground is.
+    /// Humidity by convergence of water and curvature.
     Humidity,
     /// The share of the day in the shade: that of the equinox at 45° north.
     Shade,
-    /// How much land drains through each place.
+    /// The catchment area of each point.
     Drainage,
-    /// Where so much land drains that there is a river.
+    /// Points with the catchment area of a river.
     Rivers,
-    /// How deep the lakes are.
+    /// The depth of lakes.
     Lakes,
-    /// How wet the ground is by the land that drains through it and its slope.
+    /// The topographic wetness index.
     Wetness,
-    /// Where rivers have laid down what they carry.
+    /// Valley floors where rivers deposit sediment.
     Sediment,
 }
 
 impl AnalysisMap {
-    /// Every chart, each in the form that it has unless another one is asked for.
+    /// Every map, the normals in their default form.
     pub const ALL: [Self; 11] = [
         Self::Normals,
         Self::Occlusion,
@@ -61,7 +71,7 @@ impl AnalysisMap {
         Self::Sediment,
     ];
 
-    /// The name, as options and files carry it.
+    /// The name in options and file names.
     pub fn key(self) -> &'static str {
         match self {
             Self::Normals | Self::NormalsSouth => "normals",
@@ -78,38 +88,34 @@ impl AnalysisMap {
         }
     }
 
-    /// What is shown, from black to white.
+    /// A description, from black to white.
     pub fn doc(self) -> &'static str {
         match self {
-            Self::Normals => "Where the ground faces: red east, green north, blue up",
-            Self::NormalsSouth => "Where the ground faces: red east, green south, blue up",
-            Self::Occlusion => "The share of the sky that the ground sees: black none, white all of it",
-            Self::Slope => "How steep the ground is: black 0°, white 90°",
+            Self::Normals => "Surface normals: red east, green north, blue up",
+            Self::NormalsSouth => "Surface normals: red east, green south, blue up",
+            Self::Occlusion => "Ambient occlusion: black where no sky is visible, white where all of it is",
+            Self::Slope => "Slope: black 0°, white 90°",
             Self::Curvature => {
-                "Crests light and hollows dark, mid grey where the slope stays the same: black and white where it \
+                "Curvature: ridges light, hollows dark, mid grey where the slope is constant; black and white where it \
                  changes by 0.5 over 1/128 of the world's longer side"
             }
-            Self::Humidity => "How wet the ground is: black a dry crest, white a wet hollow",
+            Self::Humidity => "Humidity: black on dry ridges, white in wet hollows",
             Self::Shade => {
-                "The share of the day in the shade, at the equinox and 45° north: black sun all day, white shade all day"
+                "Share of the day in the shade, at the equinox and 45° north: black sun all day, white shade all day"
             }
             Self::Drainage => {
-                "How much land drains through each place, by its logarithm: black a millionth of the world, white all of it"
+                "Catchment area of each point, logarithmic: black a millionth of the world, white all of it"
             }
-            Self::Rivers => "Where at least a thousandth of the world drains, white",
-            Self::Lakes => "How deep the lakes are once they are full: black dry ground, white the deepest",
-            Self::Wetness => {
-                "How wet the ground is by what drains through it and by its slope: black 3, white 18 of the topographic \
-                 wetness index"
-            }
+            Self::Rivers => "Rivers: white where at least a thousandth of the world drains through",
+            Self::Lakes => "Depth of full lakes: black dry land, white the deepest point",
+            Self::Wetness => "Topographic wetness index, from catchment area and slope: black 3, white 18",
             Self::Sediment => {
-                "Where rivers lay down what they carry: black slopes and heights, white the widest and flattest floors of \
-                 valleys"
+                "Sediment deposited by rivers: black on slopes and heights, white on the widest and flattest valley floors"
             }
         }
     }
 
-    /// The numbers that stand for a point.
+    /// The number of channels.
     pub fn channels(self) -> usize {
         match self {
             Self::Normals | Self::NormalsSouth => 3,
@@ -117,8 +123,8 @@ impl AnalysisMap {
         }
     }
 
-    /// The most maps of a large land that [`analysis_map`] holds at once beside the land and the picture.
-    pub fn maps_held(self) -> f64 {
+    /// The most maps of a large terrain that [`analysis_map`] holds at once, besides the terrain and the result.
+    pub fn extra_maps(self) -> f64 {
         match self {
             Self::Normals | Self::NormalsSouth | Self::Slope => 0.0,
             Self::Occlusion | Self::Humidity | Self::Shade | Self::Sediment => 1.0,
@@ -136,33 +142,23 @@ impl AnalysisMap {
             Self::Curvature => {
                 let extent = terrain.grid().extent();
                 let length_m = extent.width_m.max(extent.depth_m) / CURVATURE_LENGTHS;
-                let mut bends = surface::curvature(terrain, length_m, progress)?;
-                let scale = 0.5 * length_m as f32 / GREATEST_BEND;
-                bends.rows_mut().try_for_each(|row| {
-                    row.iter_mut().for_each(|bend| *bend = 0.5 - scale * *bend);
-                    progress.check()
-                })?;
-                Source::Map(bends)
+                let curvature = surface::curvature(terrain, length_m, progress)?;
+                let scale = 0.5 * length_m as f32 / MAX_SLOPE_CHANGE;
+                Source::Map(rescaled(curvature, progress, |curvature| 0.5 - scale * curvature)?)
             }
             Self::Humidity => Source::Map(surface::humidity(terrain, progress)?),
             Self::Shade => Source::Map(surface::shade(terrain, progress)?),
             Self::Sediment => {
-                let mut index = surface::sediment(terrain, progress)?;
-                index.rows_mut().try_for_each(|row| {
-                    row.iter_mut().for_each(|index| *index /= surface::sediment::SIZES as f32);
-                    progress.check()
-                })?;
-                Source::Map(index)
+                let index = surface::sediment(terrain, progress)?;
+                Source::Map(rescaled(index, progress, |index| index / surface::MAX_SEDIMENT as f32)?)
             }
             Self::Drainage | Self::Rivers | Self::Lakes | Self::Wetness => {
                 Source::Map(self.of_water(terrain, sea_m, progress)?)
             }
         })
     }
-}
 
-impl AnalysisMap {
-    /// What a chart of the water shows, as shares.
+    /// The shares from black to white of a map of the water.
     fn of_water(
         self,
         terrain: &Heightfield,
@@ -180,9 +176,9 @@ impl AnalysisMap {
             Self::Lakes => lake_m / deepest_m.max(f32::MIN_POSITIVE),
             Self::Wetness => {
                 let wetness = water.wetness(terrain, sample % grid.width(), sample / grid.width());
-                (wetness - WETNESS[0]) / (WETNESS[1] - WETNESS[0])
+                (wetness - WETNESS_RANGE[0]) / (WETNESS_RANGE[1] - WETNESS_RANGE[0])
             }
-            _ => (1.0 + libm::log10(area_m2(sample) / world_m2) / DECADES) as f32,
+            _ => (1.0 + libm::log10(area_m2(sample) / world_m2) / DRAINAGE_DECADES) as f32,
         };
         let counter = progress.counter(grid.height());
         lakes_m.par_chunks_mut(grid.width()).enumerate().try_for_each(|(r, row)| {
@@ -193,44 +189,48 @@ impl AnalysisMap {
     }
 }
 
-/// The share of the world that drains through a river, at the least.
-pub const MIN_RIVER_CATCHMENT_SHARE: f64 = 1e-3;
+/// A map with every value replaced.
+fn rescaled(
+    mut map: Heightfield,
+    progress: &Progress,
+    value: impl Fn(f32) -> f32 + Sync,
+) -> Result<Heightfield, Cancelled> {
+    map.rows_mut().try_for_each(|row| {
+        row.iter_mut().for_each(|old| *old = value(*old));
+        progress.check()
+    })?;
+    Ok(map)
+}
 
-/// The powers of ten that the chart of the drainage goes down from the whole world.
-const DECADES: f64 = 6.0;
-
-/// The wetness that is black and the one that is white.
-const WETNESS: [f32; 2] = [3.0, 18.0];
-
-/// What the numbers of a chart come from.
+/// Where the values of a map come from.
 #[derive(Debug)]
 enum Source {
-    /// Shares on the land's grid.
+    /// Shares on the terrain's grid.
     Map(Heightfield),
-    /// The gradients; the factor turns green from north to south.
+    /// The gradients; `green` is 1 for north and −1 for south.
     Normals { green: f32 },
     /// The gradients.
     Slope,
 }
 
-/// What is worked out for a row of points, kept from one row to the next.
+/// Buffers for a row of points, reused from row to row.
 #[derive(Debug, Default)]
-struct Space {
-    lines: Lines,
+struct RowBuffers {
+    lines: LineBuffers,
     east: Vec<f32>,
     south: Vec<f32>,
     shares: Vec<f32>,
 }
 
 impl Source {
-    /// The shares of row `j`, channels side by side.
+    /// Computes the shares of row `j`, channels interleaved.
     #[inline(always)]
-    fn row(&self, walk: &Walk, j: usize, space: &mut Space) {
-        let Space { lines, east, south, shares } = space;
+    fn row(&self, sampler: &Sampler, j: usize, buffers: &mut RowBuffers) {
+        let RowBuffers { lines, east, south, shares } = buffers;
         match self {
-            Self::Map(map) => walk.read(map, j, lines, shares),
+            Self::Map(map) => sampler.read(map, j, lines, shares),
             Self::Normals { green } => {
-                walk.read_gradients(j, lines, [east, south]);
+                sampler.read_gradients(j, lines, [east, south]);
                 shares.resize(3 * east.len(), 0.0);
                 for (shares, (east, south)) in shares.as_chunks_mut().0.iter_mut().zip(east.iter().zip(&*south)) {
                     // The normal is (−east, 1, −south)/√(1 + east² + south²), and north is −south.
@@ -239,30 +239,15 @@ impl Source {
                 }
             }
             Self::Slope => {
-                walk.read_gradients(j, lines, [east, south]);
+                sampler.read_gradients(j, lines, [east, south]);
                 let angles = east.iter().zip(&*south);
-                refill(shares, angles.map(|(east, south)| degrees_of((east * east + south * south).sqrt()) / 90.0));
+                refill(shares, angles.map(|(east, south)| slope_degrees((east * east + south * south).sqrt()) / 90.0));
             }
         }
     }
-}
 
-/// The chart of the land at every point, row by row, its channels side by side; `full` stands for white. Rivers end
-/// in a sea, if there is one at that level in metres.
-pub fn analysis_map(
-    terrain: &Heightfield,
-    analysis_map: AnalysisMap,
-    sea_m: Option<f32>,
-    points: Points,
-    full: u16,
-    progress: &Progress,
-) -> Result<Vec<u16>, Cancelled> {
-    let source = progress.stage(0.0..0.5, || analysis_map.source(terrain, sea_m, progress))?;
-    progress.stage(0.5..1.0, || source.drawn(terrain, analysis_map.channels(), points, full, progress))
-}
-
-impl Source {
-    fn drawn(
+    /// Samples the map at all points, row by row, channels interleaved.
+    fn sample(
         &self,
         terrain: &Heightfield,
         channels: usize,
@@ -270,17 +255,18 @@ impl Source {
         full: u16,
         progress: &Progress,
     ) -> Result<Vec<u16>, Cancelled> {
-        let walk = Walk::new(terrain, points);
-        let [width, height] = walk.size;
-        let along = channels * width;
+        let sampler = Sampler::new(terrain, points);
+        let [width, height] = sampler.size;
+        let row_len = channels * width;
         let counter = progress.counter(height);
-        let mut values = vec![0; along * height];
-        values.par_chunks_mut(along.max(1)).enumerate().try_for_each_init(Space::default, |space, (j, values)| {
+        let mut values = vec![0; row_len * height];
+        let rows = values.par_chunks_mut(row_len.max(1)).enumerate();
+        rows.try_for_each_init(RowBuffers::default, |buffers, (j, values)| {
             simd(
                 #[inline(always)]
                 || {
-                    self.row(&walk, j, space);
-                    for (value, share) in values.iter_mut().zip(&space.shares) {
+                    self.row(&sampler, j, buffers);
+                    for (value, share) in values.iter_mut().zip(&buffers.shares) {
                         *value = round_to_u32((share.clamp(0.0, 1.0) * f32::from(full) + 0.5).floor()) as u16;
                     }
                 },
@@ -291,6 +277,20 @@ impl Source {
     }
 }
 
+/// Computes an analysis map at all points, row by row, channels interleaved; `full` is the value of white. Rivers end in
+/// the sea, if there is one at a level in metres.
+pub fn analysis_map(
+    terrain: &Heightfield,
+    kind: AnalysisMap,
+    sea_m: Option<f32>,
+    points: Points,
+    full: u16,
+    progress: &Progress,
+) -> Result<Vec<u16>, Cancelled> {
+    let source = progress.stage(0.0..0.5, || kind.source(terrain, sea_m, progress))?;
+    progress.stage(0.5..1.0, || source.sample(terrain, kind.channels(), points, full, progress))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -298,7 +298,7 @@ mod tests {
 
     const WORLD: Extent = Extent { width_m: 640.0, depth_m: 320.0 };
 
-    fn drawn(terrain: &Heightfield, what: AnalysisMap, full: u16) -> Vec<u16> {
+    fn computed(terrain: &Heightfield, what: AnalysisMap, full: u16) -> Vec<u16> {
         analysis_map(terrain, what, None, Points::Pixels([8, 4]), full, &Progress::new()).expect("not cancelled")
     }
 
@@ -308,20 +308,20 @@ mod tests {
     }
 
     #[test]
-    fn normals_of_level_ground_and_of_ramps_by_hand() {
-        let pixel = |terrain: &Heightfield, what, full| drawn(terrain, what, full)[15..18].to_vec();
+    fn normals_of_level_terrain_and_ramps_by_hand() {
+        let pixel = |terrain: &Heightfield, what, full| computed(terrain, what, full)[15..18].to_vec();
         assert_eq!(pixel(&ramp(0.0, 0.0), AnalysisMap::Normals, 255), [128, 128, 255]);
         assert_eq!(pixel(&ramp(0.0, 0.0), AnalysisMap::Normals, 65_535), [32_768, 32_768, 65_535]);
         // 45° rising to the east: the normal is (−1, 0, 1)/√2; 0.5 ∓ 0.3536 of 255 are 37.3 and 217.7.
         assert_eq!(pixel(&ramp(1.0, 0.0), AnalysisMap::Normals, 255), [37, 128, 218]);
-        // Rising to the south it faces north, which is up on the map: green is light, or dark where it counts southward.
+        // Rising to the south it faces north, which is up on the map: green is light, or dark if green is south.
         assert_eq!(pixel(&ramp(0.0, 1.0), AnalysisMap::Normals, 255), [128, 218, 218]);
         assert_eq!(pixel(&ramp(0.0, 1.0), AnalysisMap::NormalsSouth, 255), [128, 37, 218]);
     }
 
     #[test]
-    fn greys_of_ramps_by_hand() {
-        let first = |terrain: &Heightfield, what, full| drawn(terrain, what, full)[0];
+    fn values_of_ramps_by_hand() {
+        let first = |terrain: &Heightfield, what, full| computed(terrain, what, full)[0];
         // 60° of 90°.
         assert_eq!(first(&ramp(-3.0_f32.sqrt(), 0.0), AnalysisMap::Slope, 255), 170);
         assert!(first(&ramp(0.0, 3.0_f32.sqrt()), AnalysisMap::Slope, 65_535).abs_diff(43_690) <= 1);
@@ -336,8 +336,8 @@ mod tests {
     }
 
     #[test]
-    fn a_bowl_is_dark_by_its_radius() {
-        // Gentle land h = x²/(2·R) + z²/(2·R) has the curvature 1/R; over 640 m/128 the slope changes by 5 m/R = 0.25.
+    fn the_curvature_of_a_bowl_follows_from_its_radius() {
+        // A gentle bowl h = x²/(2·R) + z²/(2·R) has the curvature 1/R; over 640 m/128 the slope changes by 5 m/R = 0.25.
         let grid = Grid::new(WORLD, 257, 129);
         let bowl = |sign: f64| {
             Heightfield::from_fn(grid, |c, r| {
@@ -346,43 +346,47 @@ mod tests {
             })
         };
         for (sign, share) in [(1.0, 0.25), (-1.0, 0.75)] {
-            let values = drawn(&bowl(sign), AnalysisMap::Curvature, 65_535);
+            let values = computed(&bowl(sign), AnalysisMap::Curvature, 65_535);
             assert!((f64::from(values[8 + 4]) / 65_535.0 - share).abs() < 2e-3, "{} for {share}", values[12]);
         }
     }
 
     #[test]
-    fn the_water_on_a_ramp_by_hand() {
-        // Falling 1 in 2 to the south, without a hollow: every column gathers its own water, a cell of 10 m × 10 m a row.
+    fn water_on_a_ramp_by_hand() {
+        // Falling 1 in 2 to the south without a hollow: every column collects its own water, a cell of 10 m × 10 m per row.
         let terrain = ramp(0.0, -0.5);
-        let charted = |what| {
+        let map = |what| {
             analysis_map(&terrain, what, None, Points::Samples, 65_535, &Progress::new()).expect("not cancelled")
         };
         let at = |values: &[u16], c: usize, r: usize| f64::from(values[r * 65 + c]) / 65_535.0;
         let world_m2 = 640.0 * 320.0;
-        // The water of rows 1 to 20 goes by row 20.
+        // The water of rows 1 to 20 passes row 20.
         let share = |cells: f64| 1.0 + libm::log10(cells * 100.0 / world_m2) / 6.0;
-        assert!((at(&charted(AnalysisMap::Drainage), 30, 20) - share(20.0)).abs() < 1e-3);
-        let rivers = charted(AnalysisMap::Rivers);
-        assert_eq!((at(&rivers, 30, 2), at(&rivers, 30, 3)), (0.0, 1.0), "204.8 m² are two cells and a bit");
-        assert_eq!(charted(AnalysisMap::Lakes).iter().max(), Some(&0));
+        assert!((at(&map(AnalysisMap::Drainage), 30, 20) - share(20.0)).abs() < 1e-3);
+        let rivers = map(AnalysisMap::Rivers);
+        assert_eq!((at(&rivers, 30, 2), at(&rivers, 30, 3)), (0.0, 1.0), "204.8 m² are just over two cells");
+        assert_eq!(map(AnalysisMap::Lakes).iter().max(), Some(&0));
         let wetness = (libm::log(20.0 * 100.0 / 10.0 / 0.5) - 3.0) / 15.0;
-        assert!((at(&charted(AnalysisMap::Wetness), 30, 20) - wetness).abs() < 1e-3);
-        // Into a sea up to the middle nothing of the land beyond flows on.
+        assert!((at(&map(AnalysisMap::Wetness), 30, 20) - wetness).abs() < 1e-3);
+        // A sea up to the middle absorbs the water from beyond.
         let sea = analysis_map(&terrain, AnalysisMap::Rivers, Some(-80.0), Points::Samples, 255, &Progress::new());
         assert_eq!(sea.expect("not cancelled")[30 * 65 + 30], 0);
     }
 
     #[test]
-    fn the_samples_are_among_the_points_and_a_cancelled_chart_ends() {
+    fn samples_are_valid_points_and_a_cancelled_map_stops() {
         let terrain = ramp(0.3, 0.4);
         let values = analysis_map(&terrain, AnalysisMap::Slope, None, Points::Samples, 65_535, &Progress::new())
             .expect("not cancelled");
         assert_eq!(values.len(), 65 * 33);
-        let gone = Progress::new();
-        gone.cancel();
+        let cancelled = Progress::new();
+        cancelled.cancel();
         for what in AnalysisMap::ALL {
-            assert_eq!(analysis_map(&terrain, what, None, Points::Samples, 255, &gone), Err(Cancelled), "{what:?}");
+            assert_eq!(
+                analysis_map(&terrain, what, None, Points::Samples, 255, &cancelled),
+                Err(Cancelled),
+                "{what:?}"
+            );
         }
     }
 }

@@ -1,14 +1,14 @@
-//! What a painting has to know of the land beside its heights.
+//! The maps of surface properties that painting requires besides the heights.
 
 use std::sync::Arc;
 
-use super::TextureRecipe;
+use super::recipe::TextureRecipe;
 use crate::engine::heightfield::Heightfield;
 use crate::engine::light::Light;
 use crate::engine::progress::{Cancelled, Progress};
 use crate::engine::surface;
 
-/// What a texture and a light ask of the land.
+/// The surface maps that a recipe and a light require.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RequiredMaps {
     pub(super) humidity: bool,
@@ -18,96 +18,97 @@ pub struct RequiredMaps {
 }
 
 impl RequiredMaps {
-    /// What these types ask for, and this light.
+    /// The maps that the active types and the light require.
     pub fn of(recipe: &TextureRecipe, light: Option<&Light>) -> Self {
         Self {
-            humidity: recipe.active().any(|ground| ground.humidity.is_some()),
-            shade: recipe.active().any(|ground| ground.shadow.is_some()),
+            humidity: recipe.active().any(|terrain_type| terrain_type.humidity.is_some()),
+            shade: recipe.active().any(|terrain_type| terrain_type.shadow.is_some()),
             sun: light.filter(|light| light.shadows > 0.0 && light.direct > 0.0).map(Light::sun),
             sky: light.is_some_and(|light| light.occlusion > 0.0 && light.ambient > 0.0),
         }
     }
 
-    /// How many maps of a large land [`SurfaceMaps::of`] finds, and the most that it holds at once meanwhile: the
-    /// horizons of the sun are one more.
-    pub fn maps_held(self) -> [f64; 2] {
-        let [humidity, shade, sky] = [self.humidity, self.shade, self.sky].map(|needed| f64::from(u8::from(needed)));
+    /// The number of maps that [`SurfaceMaps::of`] returns for a large terrain, and the most that it holds at once: one
+    /// more for the horizons of the sun.
+    pub fn map_counts(self) -> [f64; 2] {
+        let [humidity, shade, sky] =
+            [self.humidity, self.shade, self.sky].map(|required| f64::from(u8::from(required)));
         let sun = f64::from(u8::from(self.sun.is_some()));
-        let found = humidity + shade + sun + sky;
-        [found, found.max(humidity + shade + 2.0 * sun)]
+        let returned = humidity + shade + sun + sky;
+        [returned, returned.max(humidity + shade + 2.0 * sun)]
     }
 }
 
-/// What there is to know of the land beside its heights, each as far as somebody needs it, on the land's own grid.
+/// Maps of surface properties on the terrain's grid, each only if it is required.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SurfaceMaps {
-    /// How wet the ground is, 0 to 1.
+    /// Wetness, 0 to 1.
     pub humidity: Option<Arc<Heightfield>>,
     /// The share of the day in the shade, 0 to 1.
     pub shade: Option<Arc<Heightfield>>,
-    /// The share of the sun that is not behind the land, 0 to 1.
+    /// The share of the sun that the terrain does not hide, 0 to 1.
     pub sunlight: Option<Arc<Heightfield>>,
-    /// The share of the sky that is seen, 0 to 1.
+    /// The share of the sky that is visible, 0 to 1.
     pub sky: Option<Arc<Heightfield>>,
 }
 
 impl SurfaceMaps {
-    /// Works out what is needed.
-    pub fn of(terrain: &Heightfield, needs: RequiredMaps, progress: &Progress) -> Result<Self, Cancelled> {
-        SurfaceMapCache::default().look(terrain, needs, progress)
+    /// Computes the required maps.
+    pub fn of(terrain: &Heightfield, required: RequiredMaps, progress: &Progress) -> Result<Self, Cancelled> {
+        SurfaceMapCache::default().compute(terrain, required, progress)
     }
 }
 
-/// What has been found out about one land, map by map: another sun leaves all maps but the shadows as they are.
+/// The surface maps of one terrain, computed on demand: another sun invalidates the cast shadows alone.
 #[derive(Clone, Debug, Default)]
 pub struct SurfaceMapCache {
-    found: SurfaceMaps,
-    /// The sun whose light was found.
+    maps: SurfaceMaps,
+    /// The sun of the map of sunlight.
     sun: Option<surface::Sun>,
 }
 
 impl SurfaceMapCache {
-    /// What is needed and nothing else; works out what is not known yet. What was found before a stop stays known. The
-    /// land is the same at every call.
-    pub fn look(
+    /// Returns the required maps and no others, computing those that are not cached. Maps finished before a cancellation
+    /// stay cached. All calls must be for the same terrain.
+    pub fn compute(
         &mut self,
         terrain: &Heightfield,
-        needs: RequiredMaps,
+        required: RequiredMaps,
         progress: &Progress,
     ) -> Result<SurfaceMaps, Cancelled> {
-        let SurfaceMaps { humidity, shade, sunlight, sky } = &mut self.found;
-        if needs.sun.is_some() && needs.sun != self.sun {
-            (*sunlight, self.sun) = (None, needs.sun);
+        let SurfaceMaps { humidity, shade, sunlight, sky } = &mut self.maps;
+        if required.sun.is_some() && required.sun != self.sun {
+            (*sunlight, self.sun) = (None, required.sun);
         }
-        let mut needed = SurfaceMaps::default();
-        if needs.humidity {
-            let work = || progress.stage(0.0..0.25, || surface::humidity(terrain, progress));
-            needed.humidity = Some(known(humidity, work)?);
+        let mut maps = SurfaceMaps::default();
+        if required.humidity {
+            let compute = || progress.stage(0.0..0.25, || surface::humidity(terrain, progress));
+            maps.humidity = Some(get_or_compute(humidity, compute)?);
         }
-        if needs.shade {
-            let work = || progress.stage(0.25..0.5, || surface::shade(terrain, progress));
-            needed.shade = Some(known(shade, work)?);
+        if required.shade {
+            let compute = || progress.stage(0.25..0.5, || surface::shade(terrain, progress));
+            maps.shade = Some(get_or_compute(shade, compute)?);
         }
-        if let Some(sun) = needs.sun {
-            let work = || progress.stage(0.5..0.75, || surface::shadow(terrain, sun, progress));
-            needed.sunlight = Some(known(sunlight, work)?);
+        if let Some(sun) = required.sun {
+            let compute = || progress.stage(0.5..0.75, || surface::sunlight(terrain, sun, progress));
+            maps.sunlight = Some(get_or_compute(sunlight, compute)?);
         }
-        if needs.sky {
-            let work = || progress.stage(0.75..1.0, || surface::occlusion(terrain, progress));
-            needed.sky = Some(known(sky, work)?);
+        if required.sky {
+            let compute = || progress.stage(0.75..1.0, || surface::occlusion(terrain, progress));
+            maps.sky = Some(get_or_compute(sky, compute)?);
         }
-        Ok(needed)
+        Ok(maps)
     }
 }
 
-/// A map that is there, or that is now worked out.
-fn known(
+/// The cached map, computed if it is missing.
+fn get_or_compute(
     map: &mut Option<Arc<Heightfield>>,
-    work: impl FnOnce() -> Result<Heightfield, Cancelled>,
+    compute: impl FnOnce() -> Result<Heightfield, Cancelled>,
 ) -> Result<Arc<Heightfield>, Cancelled> {
     let found = match map.take() {
         Some(found) => found,
-        None => Arc::new(work()?),
+        None => Arc::new(compute()?),
     };
     Ok(map.insert(found).clone())
 }
@@ -118,29 +119,30 @@ mod tests {
     use crate::engine::heightfield::{Extent, Grid};
 
     #[test]
-    fn another_sun_finds_new_shadows_and_nothing_else() {
+    fn another_sun_recomputes_the_shadows_alone() {
         let grid = Grid::new(Extent { width_m: 640.0, depth_m: 640.0 }, 33, 33);
         let terrain = Heightfield::from_fn(grid, |c, r| (c * r % 37) as f32 * 3.0);
         let sun = |azimuth_deg| Some(surface::Sun { azimuth_deg, altitude_deg: 20.0, size_deg: 1.0 });
-        let mut survey = SurfaceMapCache::default();
-        let mut look = |needs, progress: &Progress| survey.look(&terrain, needs, progress);
-        let needs = RequiredMaps { humidity: true, shade: true, sun: sun(90.0), sky: true };
-        let first = look(needs, &Progress::new()).expect("not cancelled");
+        let mut cache = SurfaceMapCache::default();
+        let mut compute = |required, progress: &Progress| cache.compute(&terrain, required, progress);
+        let required = RequiredMaps { humidity: true, shade: true, sun: sun(90.0), sky: true };
+        let first = compute(required, &Progress::new()).expect("not cancelled");
 
-        // A view without light asks for less and forgets nothing; a new sun that is given up forgets its shadows alone.
-        let unlit = look(RequiredMaps { sun: None, sky: false, ..needs }, &Progress::new()).expect("not cancelled");
+        // An unlit view requires less and drops nothing; a cancelled computation for a new sun drops the old shadows alone.
+        let unlit =
+            compute(RequiredMaps { sun: None, sky: false, ..required }, &Progress::new()).expect("not cancelled");
         assert!(unlit.sunlight.is_none() && unlit.sky.is_none());
-        let turned = RequiredMaps { sun: sun(200.0), ..needs };
-        let gone = Progress::new();
-        gone.cancel();
-        assert_eq!(look(turned, &gone), Err(Cancelled));
-        let second = look(turned, &Progress::new()).expect("not cancelled");
-        let is_kept = |of: fn(&SurfaceMaps) -> &Option<Arc<Heightfield>>| {
+        let turned = RequiredMaps { sun: sun(200.0), ..required };
+        let cancelled = Progress::new();
+        cancelled.cancel();
+        assert_eq!(compute(turned, &cancelled), Err(Cancelled));
+        let second = compute(turned, &Progress::new()).expect("not cancelled");
+        let is_reused = |of: fn(&SurfaceMaps) -> &Option<Arc<Heightfield>>| {
             of(&first).as_ref().zip(of(&second).as_ref()).map(|(a, b)| Arc::ptr_eq(a, b))
         };
-        assert_eq!(is_kept(|found| &found.humidity), Some(true));
-        assert_eq!(is_kept(|found| &found.shade), Some(true));
-        assert_eq!(is_kept(|found| &found.sky), Some(true));
+        assert_eq!(is_reused(|maps| &maps.humidity), Some(true));
+        assert_eq!(is_reused(|maps| &maps.shade), Some(true));
+        assert_eq!(is_reused(|maps| &maps.sky), Some(true));
         assert_ne!(first.sunlight, second.sunlight);
         assert_eq!(second, SurfaceMaps::of(&terrain, turned, &Progress::new()).expect("not cancelled"));
     }

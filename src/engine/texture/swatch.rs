@@ -1,34 +1,34 @@
-//! Tileable pictures of ground, halved again and again.
+//! A tileable texture of a material, with its mip levels.
 
 use crate::engine::image::{Image, linear_from_srgb, luminance};
 
 /// A texel in linear light, 16 bits a channel: red, green, blue, and the relief, which is the luminance.
 pub(super) type Texel = [u16; 4];
 
-/// The greatest value of a channel.
+/// The largest value of a channel.
 pub(super) const FULL: f32 = 65_535.0;
 
-/// One level of the pyramid. Its rows go round: each begins with a copy of its last texel and ends with one of its first,
-/// so that two neighbours always lie side by side.
+/// One mip level. Every row begins with a copy of its last texel and ends with a copy of its first, so that two
+/// neighbours are always adjacent in memory.
 #[derive(Clone, Debug)]
-pub(super) struct Level {
+pub(super) struct MipLevel {
     pub(super) width: usize,
     pub(super) height: usize,
     texels: Vec<Texel>,
-    /// The reliefs of the texels by themselves: far structure asks for nothing else, and finds them closer together.
+    /// The reliefs alone: macro variation reads nothing else, and they are closer together here.
     reliefs: Vec<u16>,
 }
 
-/// A tileable picture, halved again and again until a single texel is left.
+/// A tileable texture with all its mip levels, down to a single texel.
 #[derive(Clone, Debug)]
 pub struct Swatch {
-    pub(super) levels: Vec<Level>,
+    pub(super) levels: Vec<MipLevel>,
     /// The mean colour and the mean relief, in linear light, 0 to 1.
     pub(super) mean: [f32; 4],
 }
 
-impl Level {
-    /// `texel` says what lies at a column and a row.
+impl MipLevel {
+    /// A level whose texel at a column and a row is `texel`.
     pub(super) fn new(width: usize, height: usize, texel: impl Fn(usize, usize) -> Texel) -> Self {
         let columns = || std::iter::once(width - 1).chain(0..width).chain(std::iter::once(0));
         let texels: Vec<Texel> =
@@ -37,7 +37,7 @@ impl Level {
         Self { width, height, texels, reliefs }
     }
 
-    /// Texels from the begin of one row to that of the next.
+    /// The number of texels stored for each row.
     #[inline(always)]
     fn stride(&self) -> usize {
         self.width + 2
@@ -59,7 +59,7 @@ impl Level {
         self.texels[(y % self.height) * self.stride() + 1 + x % self.width]
     }
 
-    /// A level of one texel has no structure.
+    /// Whether the level is a single texel, without any structure.
     pub(super) fn is_uniform(&self) -> bool {
         self.width * self.height == 1
     }
@@ -77,11 +77,11 @@ impl Level {
     }
 }
 
-/// The two rows of `count` between whose centres a place lies, and the way from the one to the other; `share` is a
-/// share of the picture and goes round.
+/// The two of `count` rows between whose centres a coordinate falls, and the fraction of the way from one to the other;
+/// `v` is a share of the texture's height and wraps around.
 #[inline(always)]
-pub(super) fn between(share: f32, count: usize) -> (usize, usize, f32) {
-    let position = (share - share.floor()) * count as f32 - 0.5;
+pub(super) fn rows_around(v: f32, count: usize) -> (usize, usize, f32) {
+    let position = (v - v.floor()) * count as f32 - 0.5;
     let base = position.floor();
     let first = if base < 0.0 { count - 1 } else { (base as u32 as usize).min(count - 1) };
     (first, if first + 1 == count { 0 } else { first + 1 }, position - base)
@@ -89,23 +89,23 @@ pub(super) fn between(share: f32, count: usize) -> (usize, usize, f32) {
 
 /// The channels of two neighbouring texels.
 #[inline(always)]
-pub(super) fn two(texels: &[Texel]) -> [f32; 8] {
-    std::array::from_fn(|at| f32::from(texels[at / 4][at % 4]))
+pub(super) fn channels_of_two(texels: &[Texel]) -> [f32; 8] {
+    std::array::from_fn(|i| f32::from(texels[i / 4][i % 4]))
 }
 
 impl Swatch {
-    /// From a picture whose opposite borders fit together. An empty picture is black.
-    pub fn new(picture: &Image) -> Self {
+    /// Builds the mip levels of an image whose opposite borders match. An empty image becomes black.
+    pub fn new(image: &Image) -> Self {
         let texel = |&[red, green, blue, _]: &[u8; 4]| {
             let colour = [red, green, blue].map(linear_from_srgb);
             let [red, green, blue] = colour;
             [red, green, blue, luminance(colour)].map(|channel| (channel * FULL + 0.5) as u16)
         };
-        let texels: Vec<Texel> = picture.pixels.iter().map(texel).collect();
+        let texels: Vec<Texel> = image.pixels.iter().map(texel).collect();
         let level = if texels.is_empty() {
-            Level::new(1, 1, |_, _| [0; 4])
+            MipLevel::new(1, 1, |_, _| [0; 4])
         } else {
-            Level::new(picture.width, picture.height, |x, y| texels[y * picture.width + x])
+            MipLevel::new(image.width, image.height, |x, y| texels[y * image.width + x])
         };
         let mut levels = vec![level];
         while let Some(last) = levels.last().filter(|level| !level.is_uniform()) {
@@ -119,10 +119,10 @@ impl Swatch {
         Self { levels, mean: mean.map(|sum| (sum * scale) as f32) }
     }
 
-    /// The bytes that it takes.
+    /// The memory that it takes, bytes.
     pub fn bytes(&self) -> usize {
-        let a_texel = size_of::<Texel>() + size_of::<u16>();
-        self.levels.iter().map(|level| a_texel * level.texels.len()).sum()
+        let per_texel = size_of::<Texel>() + size_of::<u16>();
+        self.levels.iter().map(|level| per_texel * level.texels.len()).sum()
     }
 
     /// The mean colour in linear light.
@@ -136,8 +136,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_go_round() {
-        let level = Level::new(3, 2, |x, y| [10 * y as u16 + x as u16; 4]);
+    fn rows_wrap_around() {
+        let level = MipLevel::new(3, 2, |x, y| [10 * y as u16 + x as u16; 4]);
         let firsts = |y| level.row(y).iter().map(|texel| texel[0]).collect::<Vec<_>>();
         assert_eq!([firsts(0), firsts(1)], [[2, 0, 1, 2, 0], [12, 10, 11, 12, 10]]);
         assert_eq!(level.reliefs(1), [12, 10, 11, 12, 10]);

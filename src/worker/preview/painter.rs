@@ -8,7 +8,7 @@ use crate::engine::analysis::Summary;
 use crate::engine::light::Light;
 use crate::engine::map_view::MapView;
 use crate::engine::stack::Evaluator;
-use crate::engine::texture::{PaintCache, PaintInput, PaintedTexture, RequiredMaps, SurfaceMapCache, view};
+use crate::engine::texture::{PaintCache, PaintInput, PaintedTexture, RequiredMaps, SurfaceMapCache, paint_view};
 use crate::engine::{Cancelled, Grid, Heightfield, Image, Inputs, Progress};
 
 /// Bins of the height histogram.
@@ -57,9 +57,9 @@ impl Painter {
         let summary = self.summary_of(&terrain);
         let heightmap = self.draw_map(&terrain, &summary, request, progress)?;
         let size = [grid.width(), grid.height()];
-        let needs = request.texture_view.with(RequiredMaps::of(&recipe.texture, Some(&recipe.light)));
+        let required = request.texture_view.required_maps(RequiredMaps::of(&recipe.texture, Some(&recipe.light)));
         let surface_maps =
-            progress.stage(0.6..0.8, || self.surface_maps_of(&terrain).look(&terrain, needs, progress))?;
+            progress.stage(0.6..0.8, || self.surface_maps_of(&terrain).compute(&terrain, required, progress))?;
         let input = PaintInput {
             terrain: &terrain,
             surface_maps: &surface_maps,
@@ -68,9 +68,9 @@ impl Painter {
             fixed_range_m: recipe.world.height_range_m.or(Some(summary.range_m())),
             inputs,
         };
-        let painting = || view(&mut self.paint_cache, input, &recipe.light, request.texture_view, size, progress);
-        let PaintedTexture { picture, albedo, shares, uncovered } = progress.stage(0.8..1.0, painting)?;
-        let texture = Arc::new(picture);
+        let painting = || paint_view(&mut self.paint_cache, input, &recipe.light, request.texture_view, size, progress);
+        let PaintedTexture { image, albedo, shares, uncovered } = progress.stage(0.8..1.0, painting)?;
+        let texture = Arc::new(image);
         let albedo = albedo.map_or_else(|| texture.clone(), Arc::new);
         Ok(Preview {
             request: request.clone(),

@@ -1,62 +1,61 @@
-//! The shadows that the land casts under one sun.
+//! Sunlight with cast shadows: the share of the sun's disc that each sample sees.
 //!
-//! A place sees the part of the sun's disc that stands above the [horizon](super::horizon()) towards the sun. With x the
-//! height of the disc's centre above the horizon in radii of the disc, the part of it above a straight horizon is
+//! A sample sees the part of the disc above the [horizon](super::horizon()) towards the sun. With x the height of the
+//! disc's centre above the horizon in radii of the disc, the part above a straight horizon is
 //! ½ + (x·√(1 − x²) + arcsin x)/π, the area of a circular segment.
 //!
-//! Where the horizon stands matters only while it crosses the disc. So nothing of the land has to be remembered but, for a
-//! few heights of the sun within the disc, how high its rays graze: along a line away from the sun the ray of
-//! tangent t comes down by t metres a metre, and everything higher that is passed lifts it. A place below the ray of t has
-//! its horizon above t. How far a ray passes above a place is a convex function of its tangent, the greatest of one
-//! straight line for everything that was passed; the horizon is where it vanishes, and between a ray above the place and
-//! the next one below it that point is taken on the chord. This is exact where the same ridge bounds both; elsewhere the
-//! share is a little too small: on rugged land by less than 0.0003 of the disc in the mean for suns of up to 2°, and by up
-//! to 0.2 at a single sample where two ridges cross the disc.
+//! The exact horizon matters only while it crosses the disc. So instead of the horizon, a few rays at altitudes within the
+//! disc are followed along each line away from the sun: the ray of tangent t descends t metres per metre, and every higher
+//! point lifts it to its own height. A point below the ray of t has its horizon above t. The clearance of a ray above a
+//! point is a convex function of its tangent, the maximum of one straight line for each point passed. The horizon is its
+//! zero, which is interpolated linearly between a ray above the point and the next one below it. This is exact where the
+//! same ridge bounds both rays. Elsewhere the share is slightly too small: on rugged terrain by less than 0.0003 of the
+//! disc on average for suns of up to 2°, and by up to 0.2 at single samples where two ridges cross the disc.
 
 use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::horizon::Sweep;
+use super::sweep::Sweep;
 use crate::engine::heightfield::Heightfield;
 use crate::engine::progress::{Cancelled, Progress};
 use crate::engine::simd::{round_to_u32, simd};
 
-/// A sun and where it stands.
+/// The position and size of the sun.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sun {
-    /// Its compass direction, clockwise from north.
+    /// The compass direction, clockwise from north.
     pub azimuth_deg: f64,
-    /// The height of its centre above level ground.
+    /// The altitude of the centre above the horizontal.
     pub altitude_deg: f64,
-    /// Its apparent diameter; 0 gives shadows with sharp edges.
+    /// The apparent diameter; 0 casts shadows with sharp edges.
     pub size_deg: f64,
 }
 
 impl Sun {
-    /// The apparent diameter of the true sun.
-    pub const TRUE_SIZE_DEG: f64 = 0.53;
+    /// The apparent diameter of the real sun.
+    pub const REAL_SIZE_DEG: f64 = 0.53;
 }
 
-/// Lines that are followed side by side, in the vector lanes.
+/// Lines that are processed together in SIMD lanes.
 const LANES: usize = 64;
-/// Steps in which the rays go up the disc, from its lower limb to its upper one: so many a degree, within limits.
-const STEPS_A_DEGREE: f64 = 4.0;
-const STEPS: [f64; 2] = [4.0, 32.0];
-/// Shares of the disc that are worked out beforehand for each step.
+/// The number of steps between rays from the lower limb of the disc to the upper one: per degree, and its limits.
+const STEPS_PER_DEGREE: f64 = 4.0;
+const STEP_LIMITS: [f64; 2] = [4.0, 32.0];
+/// Shares of the disc in the look-up table for each step.
 const SHARES: usize = 32;
-/// Lower than any land: what there is where nothing has been passed.
-const NOTHING: f32 = -1e30;
-/// The highest ray, radians: nothing on a map is seen as high as that.
-const HIGHEST: f64 = 89.5 * std::f64::consts::PI / 180.0;
-/// Places along a line whose samples are read at once.
-const PLACES_AT_ONCE: usize = 16;
-/// Rows that are put together at once, so that what lies in columns is read from the same stretch of memory.
+/// A height below any terrain, for lines that have not passed any point yet.
+const BELOW_TERRAIN: f32 = -1e30;
+/// The altitude of the highest ray, radians: no horizon is as high.
+const MAX_ALTITUDE: f64 = 89.5 * std::f64::consts::PI / 180.0;
+/// Steps along a line whose samples are read together.
+const STEPS_AT_ONCE: usize = 16;
+/// Rows that are gathered together, so that results in columns are read from the same stretch of memory.
 const ROWS_AT_ONCE: usize = 16;
 
-/// The share of the sun that every place sees, from 0 in full shadow to 1 in the light, on the grid of the land. That a
-/// face is turned away from the sun is found here too: it stands in its own way.
-pub fn shadow(terrain: &Heightfield, sun: Sun, progress: &Progress) -> Result<Heightfield, Cancelled> {
+/// The share of the sun's disc that every sample sees, from 0 in full shadow to 1 in full light. Slopes facing away from
+/// the sun are in their own shadow.
+pub fn sunlight(terrain: &Heightfield, sun: Sun, progress: &Progress) -> Result<Heightfield, Cancelled> {
     let sweep = Sweep::new(terrain.grid(), sun.azimuth_deg);
     let rays = Rays::new(sun, sweep.step_m);
     let strips = Strip::all(&sweep);
@@ -71,14 +70,14 @@ pub fn shadow(terrain: &Heightfield, sun: Sun, progress: &Progress) -> Result<He
     parts.into_par_iter().try_for_each(|(strip, part)| {
         simd(
             #[inline(always)]
-            || strip.follow(terrain, &sweep, &rays, part),
+            || strip.walk(terrain, &sweep, &rays, part),
         );
         progress.check()
     })?;
     gather(terrain, &sweep, &strips, &on_lines, progress)
 }
 
-/// The disc of the sun against the horizon.
+/// The disc of the sun.
 #[derive(Debug)]
 struct Disc {
     altitude: f64,
@@ -90,9 +89,9 @@ impl Disc {
         Self { altitude: sun.altitude_deg.to_radians(), radius: 0.5 * sun.size_deg.to_radians() }
     }
 
-    /// The angles of the lower and the upper limb. The ground is level beyond the world: nothing below it counts.
+    /// The altitudes of the lower and the upper limb, at least 0 because the world is surrounded by level terrain.
     fn limbs(&self) -> [f64; 2] {
-        [self.altitude - self.radius, self.altitude + self.radius].map(|angle| angle.clamp(0.0, HIGHEST))
+        [self.altitude - self.radius, self.altitude + self.radius].map(|angle| angle.clamp(0.0, MAX_ALTITUDE))
     }
 
     fn share_above(&self, horizon: f64) -> f64 {
@@ -105,12 +104,12 @@ impl Disc {
     }
 }
 
-/// The rays that graze the land, and what is left of the sun where the horizon stands between two of them.
+/// The rays that graze the terrain, and the shares of the disc for horizons between them.
 #[derive(Debug)]
 struct Rays {
-    /// How far each comes down from a place to the next, the lowest sun first.
+    /// The descent of each ray per step, the lowest ray first.
     falls_m: Vec<f32>,
-    /// The share of the disc above a horizon that climbs from its lower limb to its upper one.
+    /// The shares of the disc above horizons from its lower limb to its upper one.
     shares: Vec<f32>,
 }
 
@@ -118,8 +117,8 @@ impl Rays {
     fn new(sun: Sun, step_m: f32) -> Self {
         let disc = Disc::new(sun);
         let [low, high] = disc.limbs();
-        let steps = (STEPS_A_DEGREE * sun.size_deg).ceil().clamp(STEPS[0], STEPS[1]) as usize;
-        // Rays rise by equal angles. Between two of them the horizon is found by its tangent.
+        let steps = (STEPS_PER_DEGREE * sun.size_deg).ceil().clamp(STEP_LIMITS[0], STEP_LIMITS[1]) as usize;
+        // Rays are at equal angles; between two of them the horizon is interpolated by its tangent.
         let tangents: Vec<f64> =
             (0..=steps).map(|ray| libm::tan(low + (high - low) * (ray as f64 / steps as f64))).collect();
         let mut shares: Vec<f32> = tangents
@@ -129,21 +128,21 @@ impl Rays {
             .collect();
         let whole = |is_seen| if is_seen { 1.0 } else { 0.0 };
         if low == high {
-            // A disc without size is seen, or not.
+            // A point-sized sun is either visible or hidden.
             shares.fill(0.0);
             shares[0] = whole(sun.altitude_deg >= 0.0);
         }
         let last = if low == high { 0.0 } else { disc.share_above(libm::tan(high)) as f32 };
-        // One more than there are, so that each has one after it.
+        // One entry more than needed, so that each has a successor.
         shares.extend([last; 2]);
         Self { falls_m: tangents.iter().map(|tangent| *tangent as f32 * step_m).collect(), shares }
     }
 
-    /// The shares of the disc that are seen from places of such heights where the rays come by.
+    /// The shares of the disc that are visible from points of given heights, by the heights of the rays there.
     #[inline(always)]
-    fn meet(&self, heights: &[f32; LANES], grazing: &[[f32; LANES]], shares: &mut [f32]) {
-        // How far up the disc the horizon stands, in steps: all of those between two rays above the place, none of those
-        // between two below it.
+    fn visible_shares(&self, heights: &[f32; LANES], grazing: &[[f32; LANES]], shares: &mut [f32]) {
+        // The height of the horizon on the disc, in steps: every pair of rays above the point adds 1, and every pair below
+        // it adds 0.
         let mut climbs = [0.0; LANES];
         for pair in grazing.windows(2) {
             let pairs = pair[0].iter().zip(&pair[1]);
@@ -154,31 +153,31 @@ impl Rays {
                 *climb += if part < 1.0 { part } else { 1.0 };
             }
         }
-        let (mut places, mut ways) = ([0; LANES], [0.0; LANES]);
-        for ((place, way), climb) in places.iter_mut().zip(&mut ways).zip(&climbs) {
+        let (mut indices, mut fractions) = ([0; LANES], [0.0; LANES]);
+        for ((index, fraction), climb) in indices.iter_mut().zip(&mut fractions).zip(&climbs) {
             let climb = climb * SHARES as f32;
-            *place = round_to_u32(climb.floor());
-            *way = climb - climb.floor();
+            *index = round_to_u32(climb.floor());
+            *fraction = climb - climb.floor();
         }
-        // Looking up alone goes place by place.
+        // Only the table look-ups are scalar.
         let mut ends = [[0.0; LANES]; 2];
         let [befores, afters] = &mut ends;
-        for ((before, after), place) in befores.iter_mut().zip(afters).zip(&places) {
-            let pair = &self.shares[*place as usize..*place as usize + 2];
+        for ((before, after), index) in befores.iter_mut().zip(afters).zip(&indices) {
+            let pair = &self.shares[*index as usize..*index as usize + 2];
             (*before, *after) = (pair[0], pair[1]);
         }
         let [befores, afters] = &ends;
-        for ((share, way), (before, after)) in shares.iter_mut().zip(&ways).zip(befores.iter().zip(afters)) {
-            *share = before + way * (after - before);
+        for ((share, fraction), (before, after)) in shares.iter_mut().zip(&fractions).zip(befores.iter().zip(afters)) {
+            *share = before + fraction * (after - before);
         }
     }
 }
 
-/// Neighbouring lines, and the places along at which one of them at least is on the map.
+/// Neighbouring lines, and the steps at which at least one of them is on the map.
 #[derive(Debug)]
 struct Strip {
     first_line: usize,
-    places: Range<usize>,
+    steps: Range<usize>,
 }
 
 impl Strip {
@@ -186,33 +185,33 @@ impl Strip {
         let lines = sweep.lines();
         let strip = |first_line: usize| {
             let last = (first_line + LANES).min(lines) - 1;
-            let [[a, b], [c, d]] = [first_line, last].map(|line| sweep.stretch(line));
-            Self { first_line, places: a.min(c)..b.max(d) }
+            let [[a, b], [c, d]] = [first_line, last].map(|line| sweep.steps_on_map(line));
+            Self { first_line, steps: a.min(c)..b.max(d) }
         };
         (0..lines).step_by(LANES).map(strip).collect()
     }
 
-    /// The places on all its lines.
+    /// The number of steps on all its lines.
     fn len(&self) -> usize {
-        self.places.len() * LANES
+        self.steps.len() * LANES
     }
 
-    /// The shares of the sun that are seen from the lines, place by place.
+    /// Computes the shares of the sun along the lines, step by step.
     #[inline(always)]
-    fn follow(&self, terrain: &Heightfield, sweep: &Sweep, rays: &Rays, shares: &mut [f32]) {
-        let mut grazing = vec![[NOTHING; LANES]; rays.falls_m.len()];
-        let mut samples = [[0.0; LANES + 1 + PLACES_AT_ONCE]; PLACES_AT_ONCE];
-        let blocks = self.places.len().div_ceil(PLACES_AT_ONCE);
+    fn walk(&self, terrain: &Heightfield, sweep: &Sweep, rays: &Rays, shares: &mut [f32]) {
+        let mut grazing = vec![[BELOW_TERRAIN; LANES]; rays.falls_m.len()];
+        let mut samples = [[0.0; LANES + 1 + STEPS_AT_ONCE]; STEPS_AT_ONCE];
+        let blocks = self.steps.len().div_ceil(STEPS_AT_ONCE);
         for block in 0..blocks {
             let block = if sweep.ahead { blocks - 1 - block } else { block };
-            let start = self.places.start + block * PLACES_AT_ONCE;
-            let places = start..self.places.end.min(start + PLACES_AT_ONCE);
-            // Line i of the strip lies between samples `beyond + i - 1` and `beyond + i` across.
-            let beyond = |place: usize| self.first_line as isize - sweep.drop[place] as isize;
-            let first = beyond(places.start).min(beyond(places.end - 1)) - 1;
-            sweep.read(terrain, places.clone(), first, &mut samples);
-            for i in 0..places.len() {
-                let i = if sweep.ahead { places.len() - 1 - i } else { i };
+            let start = self.steps.start + block * STEPS_AT_ONCE;
+            let steps = start..self.steps.end.min(start + STEPS_AT_ONCE);
+            // Line i of the strip is between samples `beyond + i - 1` and `beyond + i` across.
+            let beyond = |step: usize| self.first_line as isize - sweep.drop[step] as isize;
+            let first = beyond(steps.start).min(beyond(steps.end - 1)) - 1;
+            sweep.read(terrain, steps.clone(), first, &mut samples);
+            for i in 0..steps.len() {
+                let i = if sweep.ahead { steps.len() - 1 - i } else { i };
                 let beyond = beyond(start + i);
                 let samples = &samples[i][(beyond - 1 - first) as usize..][..LANES + 1];
                 let fraction = sweep.fraction[start + i];
@@ -223,9 +222,9 @@ impl Strip {
                 let lanes = |line: usize| (line as isize - beyond).clamp(0, LANES as isize) as usize;
                 let on_map = sweep.on_map(start + i);
                 let mut passed = heights;
-                passed[..lanes(on_map.start)].fill(NOTHING);
-                passed[lanes(on_map.end)..].fill(NOTHING);
-                rays.meet(&heights, &grazing, &mut shares[(start + i - self.places.start) * LANES..][..LANES]);
+                passed[..lanes(on_map.start)].fill(BELOW_TERRAIN);
+                passed[lanes(on_map.end)..].fill(BELOW_TERRAIN);
+                rays.visible_shares(&heights, &grazing, &mut shares[(start + i - self.steps.start) * LANES..][..LANES]);
                 for (grazing, fall_m) in grazing.iter_mut().zip(&rays.falls_m) {
                     for (ray, passed) in grazing.iter_mut().zip(&passed) {
                         *ray = (if *passed > *ray { *passed } else { *ray }) - fall_m;
@@ -236,7 +235,7 @@ impl Strip {
     }
 }
 
-/// From the lines to the samples: each takes the linear mix of the two lines beside it.
+/// Interpolates the shares at the samples between the two lines beside each.
 fn gather(
     terrain: &Heightfield,
     sweep: &Sweep,
@@ -244,24 +243,24 @@ fn gather(
     on_lines: &[f32],
     progress: &Progress,
 ) -> Result<Heightfield, Cancelled> {
-    // Where place 0 along would stand in each strip; before its first one for strips that begin later, which is why these
+    // The index that step 0 would have in each strip. It is before the first one for strips that begin later, so these
     // numbers wrap.
     let mut offset = 0_usize;
     let origins: Vec<usize> = strips
         .iter()
         .map(|strip| {
-            let origin = offset.wrapping_sub(strip.places.start * LANES);
+            let origin = offset.wrapping_sub(strip.steps.start * LANES);
             offset += strip.len();
             origin
         })
         .collect();
-    // What neighbouring lines from `line` on have at a place.
-    let read = |place: usize, line: usize, values: &mut [f32]| {
+    // Reads the values of neighbouring lines, beginning at `line`, at a step.
+    let read = |step: usize, line: usize, values: &mut [f32]| {
         let (mut line, mut rest) = (line, values);
         while !rest.is_empty() {
             let lane = line % LANES;
             let (part, after) = rest.split_at_mut(rest.len().min(LANES - lane));
-            let from = origins[line / LANES].wrapping_add(place * LANES + lane);
+            let from = origins[line / LANES].wrapping_add(step * LANES + lane);
             part.copy_from_slice(&on_lines[from..][..part.len()]);
             line += part.len();
             rest = after;
@@ -274,18 +273,18 @@ fn gather(
         let (first, count) = (block * ROWS_AT_ONCE, rows.len() / width);
         if sweep.on_rows {
             values.resize(count + 1, 0.0);
-            for place in 0..width {
-                read(place, first + sweep.drop[place], values);
-                let fraction = sweep.fraction[place];
+            for step in 0..width {
+                read(step, first + sweep.drop[step], values);
+                let fraction = sweep.fraction[step];
                 for (i, (near, far)) in values.iter().zip(&values[1..]).enumerate() {
-                    rows[i * width + place] = far + fraction * (near - far);
+                    rows[i * width + step] = far + fraction * (near - far);
                 }
             }
         } else {
             values.resize(width + 1, 0.0);
-            for (place, row) in (first..).zip(rows.chunks_exact_mut(width)) {
-                read(place, sweep.drop[place], values);
-                let fraction = sweep.fraction[place];
+            for (step, row) in (first..).zip(rows.chunks_exact_mut(width)) {
+                read(step, sweep.drop[step], values);
+                let fraction = sweep.fraction[step];
                 for (share, (near, far)) in row.iter_mut().zip(values.iter().zip(&values[1..])) {
                     *share = far + fraction * (near - far);
                 }
@@ -308,11 +307,11 @@ mod tests {
     }
 
     fn cast(terrain: &Heightfield, sun: Sun) -> Heightfield {
-        shadow(terrain, sun, &Progress::new()).expect("not cancelled")
+        sunlight(terrain, sun, &Progress::new()).expect("not cancelled")
     }
 
     #[test]
-    fn parts_of_the_disc_by_hand() {
+    fn shares_of_the_disc_by_hand() {
         let disc = Disc::new(sun(0.0, 45.0, 10.0));
         let above = |altitude_deg: f64| disc.share_above(libm::tan(altitude_deg.to_radians()));
         assert_eq!(above(39.9), 1.0);
@@ -321,14 +320,14 @@ mod tests {
         // The horizon half a radius below the centre: ½ + (¼·√3 + π/6)/π = 2/3 + √3/(4π).
         assert!((above(42.5) - (2.0 / 3.0 + 3.0_f64.sqrt() / (4.0 * std::f64::consts::PI))).abs() < 1e-4);
         assert!((above(47.5) + above(42.5) - 1.0).abs() < 1e-4);
-        // The sun half set behind level ground, and a sun in the zenith.
+        // The sun half set behind level terrain, and a sun in the zenith.
         assert!((Disc::new(sun(0.0, 0.0, 0.53)).share_above(0.0) - 0.5).abs() < 1e-6);
         assert_eq!(Disc::new(sun(0.0, 90.0, 0.53)).share_above(100.0), 1.0);
         assert_eq!(Disc::new(sun(0.0, 90.0, 0.0)).share_above(1e12), 1.0);
     }
 
     #[test]
-    fn a_wall_throws_a_shadow_as_long_as_its_height_asks() {
+    fn the_shadow_of_a_wall_by_hand() {
         // A wall 100 m high in column 20, samples 10 m apart: at 45° its shadow is 100 m long, at 26.6° 200 m.
         let grid = Grid::new(world(600.0, 300.0), 61, 31);
         let wall = Heightfield::from_fn(grid, |c, _| if c == 20 { 100.0 } else { 0.0 });
@@ -339,23 +338,23 @@ mod tests {
                 assert_eq!(shares[(c, 15)], expected, "{altitude_deg}° at {c}");
             }
         }
-        // A large sun softens the edge and leaves its middle where it is.
+        // A large sun softens the edge without moving its middle.
         let soft = cast(&wall, sun(270.0, 45.0, 8.0));
         assert!((soft[(30, 15)] - 0.5).abs() < 1e-4 && soft[(28, 15)] < 0.1 && soft[(32, 15)] > 0.9);
         assert!((21..40).all(|c| soft[(c, 15)] <= soft[(c + 1, 15)]));
     }
 
     #[test]
-    fn level_land_has_no_shadow_and_a_steep_back_is_its_own() {
+    fn level_terrain_has_no_shadow_and_a_steep_slope_shades_itself() {
         let grid = Grid::new(world(600.0, 300.0), 61, 31);
         assert!(cast(&Heightfield::flat(grid), sun(120.0, 1.0, 0.53)).heights().iter().all(|&share| share == 1.0));
-        // A ridge whose faces stand at 45°: the sun in the west at 40° does not reach the eastern one.
+        // A ridge with slopes of 45°: the sun in the west at 40° does not reach the eastern one.
         let ridge = Heightfield::from_fn(grid, |c, _| -10.0 * c.abs_diff(30) as f32);
         let shares = cast(&ridge, sun(270.0, 40.0, 0.53));
         assert!((0..=30).all(|c| shares[(c, 9)] == 1.0) && (31..61).all(|c| shares[(c, 9)] == 0.0));
     }
 
-    /// How far the shares are from the disc above the horizon that was found exactly: at worst, and in the mean.
+    /// The largest and the mean deviation of the shares from those by the exact horizon.
     fn off(terrain: &Heightfield, sun: Sun) -> [f64; 2] {
         let disc = Disc::new(sun);
         let horizons = horizon(terrain, sun.azimuth_deg, &Progress::new()).expect("not cancelled");
@@ -366,9 +365,9 @@ mod tests {
         [all.iter().copied().fold(0.0, f64::max), all.iter().sum::<f64>() / all.len() as f64]
     }
 
-    /// Along the axes lines run through the samples, and both are found at the same places.
+    /// Along the axes lines pass through samples, and both are computed at the same points.
     #[test]
-    fn rays_leave_of_the_disc_what_the_horizon_leaves() {
+    fn rays_agree_with_the_horizon() {
         let terrain = bumpy(Grid::new(world(900.0, 500.0), 201, 133));
         for (size_deg, worst, mean) in [(0.0, 0.0, 0.0), (0.53, 0.2, 1e-4), (2.0, 0.15, 3e-4), (20.0, 0.1, 2e-3)] {
             for (azimuth_deg, altitude_deg) in [(0.0, 25.0), (90.0, 12.0), (180.0, 3.0), (270.0, 40.0)] {
@@ -376,7 +375,7 @@ mod tests {
                 assert!(found[0] <= worst && found[1] <= mean, "{size_deg}° at {azimuth_deg}°: {found:?}");
             }
         }
-        // Walls beneath which the sun stands near the zenith, or reaches beyond it.
+        // Walls under a sun near the zenith, or whose disc extends beyond it.
         let walls = Heightfield::from_fn(terrain.grid(), |c, r| if (c / 7 + r / 7) % 2 == 0 { 0.0 } else { 90.0 });
         for (altitude_deg, size_deg) in [(60.0, 60.0), (80.0, 20.0), (75.0, 30.0), (70.0, 38.0), (90.0, 0.53)] {
             let found = off(&walls, sun(90.0, altitude_deg, size_deg));
@@ -384,9 +383,9 @@ mod tests {
         }
     }
 
-    /// Elsewhere shares are mixed where horizons would be: the two differ at the edges of shadows alone.
+    /// In other directions shares are interpolated in place of horizons: they differ at the edges of shadows alone.
     #[test]
-    fn slanting_shadows_lie_where_the_horizon_has_them() {
+    fn slanting_shadows_agree_with_the_horizon() {
         let terrain = bumpy(Grid::new(world(900.0, 500.0), 201, 133));
         for azimuth_deg in [301.0, 45.0, 13.0, 200.0] {
             let [_, mean] = off(&terrain, sun(azimuth_deg, 12.0, 2.0));
@@ -395,8 +394,8 @@ mod tests {
     }
 
     #[test]
-    fn one_thread_and_seven_make_the_same_bytes_and_a_cancelled_shadow_ends() {
+    fn threads_change_no_byte_and_cancellation_stops() {
         let terrain = bumpy(Grid::new(world(900.0, 500.0), 201, 133));
-        same_at_one_and_seven_threads(|progress| shadow(&terrain, sun(301.0, 20.0, Sun::TRUE_SIZE_DEG), progress));
+        same_at_one_and_seven_threads(|progress| sunlight(&terrain, sun(301.0, 20.0, Sun::REAL_SIZE_DEG), progress));
     }
 }

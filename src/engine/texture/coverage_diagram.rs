@@ -1,0 +1,80 @@
+//! The weights of the terrain types over elevation and slope, for the diagram in the editor.
+
+use super::recipe::TextureRecipe;
+use super::type_weights::{SurfaceRow, TypeWeights};
+use crate::engine::parameters::Band;
+
+/// The weights of the active types by elevation and slope alone: humidity, shade and skew are ignored.
+#[derive(Clone, Debug)]
+pub struct CoverageDiagram(TypeWeights);
+
+impl CoverageDiagram {
+    /// The diagram of the active types of a recipe over a range of heights.
+    pub fn new(recipe: &TextureRecipe, height_range_m: Band) -> Self {
+        Self(TypeWeights::new(recipe, height_range_m).of_elevation_and_slope())
+    }
+
+    /// Computes the weights along a row of elevations at one slope. The weights of the types that cover the surface sum to
+    /// 1 where [`CoverageRow::covered`] is true, and are 0 elsewhere: neither the fallback nor the nearest type fills in.
+    pub fn row(&self, heights_m: &[f32], slope_deg: f64) -> CoverageRow {
+        let row = SurfaceRow::with_slope(heights_m, slope_deg, self.0.slope_mode);
+        let (mut weights, mut sums) = (Vec::new(), Vec::new());
+        self.0.weigh(&row, &mut weights, &mut sums);
+        let covered: Vec<bool> = sums.iter().map(|sum| *sum > 0.0).collect();
+        for (weights, _) in weights.iter_mut().zip(&self.0.covers).filter(|(_, covers)| **covers) {
+            weights.iter_mut().zip(&covered).filter(|(_, covered)| !**covered).for_each(|(weight, _)| *weight = 0.0);
+        }
+        CoverageRow { weights, covered }
+    }
+}
+
+/// A row of a [`CoverageDiagram`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct CoverageRow {
+    /// The weights of each active type along the row.
+    pub weights: Vec<Vec<f32>>,
+    /// Whether some type covers the surface, along the row.
+    pub covered: Vec<bool>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::parameters::Limits;
+    use crate::engine::texture::recipe::{SlopeMode, TerrainType, TextureSettings, Unit};
+
+    const RANGE: Band = Band { min: 0.0, max: 255.0 };
+
+    fn terrain_type(name: &str, [min, max]: [f64; 2], [flat, steep]: [f64; 2]) -> TerrainType {
+        TerrainType {
+            name: name.into(),
+            elevation: Band { min, max },
+            slope_deg: Band { min: flat, max: steep },
+            ..Default::default()
+        }
+    }
+
+    fn metres(types: Vec<TerrainType>) -> TextureRecipe {
+        TextureRecipe { settings: TextureSettings { unit: Unit::Metres, ..Default::default() }, types }
+    }
+
+    #[test]
+    fn the_diagram_uses_elevation_and_slope_alone_and_fills_nothing() {
+        let limits = Some(Limits { min: 0.9, max: 1.0, release: 0.0 });
+        let low = TerrainType { skew: 50.0, humidity: limits, ..terrain_type("low", [0.0, 100.0], [0.0, 30.0]) };
+        let all = TerrainType { elevation_release: 0.0, ..terrain_type("all", [0.0, 120.0], [0.0, 40.0]) };
+        let low = TerrainType { elevation_release: 0.0, slope_release_deg: 10.0, ..low };
+        let all = TerrainType { slope_release_deg: 0.0, ..all };
+        for mode in [SlopeMode::Degrees, SlopeMode::Classic] {
+            let mut recipe = metres(vec![low.clone(), all.clone()]);
+            recipe.settings.slope_mode = mode;
+            let diagram = CoverageDiagram::new(&recipe, RANGE);
+            let found = diagram.row(&[50.0, 110.0, 130.0], 20.0);
+            assert_eq!(found.weights, [vec![0.5, 0.0, 0.0], vec![0.5, 1.0, 0.0]], "{mode:?}");
+            assert_eq!(found.covered, [true, true, false]);
+        }
+        // Half way through the fade of the one, within the other: ⅓ and ⅔.
+        let found = CoverageDiagram::new(&metres(vec![low, all]), RANGE).row(&[50.0], 35.0);
+        assert!((found.weights[0][0] - 1.0 / 3.0).abs() < 1e-4 && (found.weights[1][0] - 2.0 / 3.0).abs() < 1e-4);
+    }
+}

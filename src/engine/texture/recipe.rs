@@ -1,0 +1,218 @@
+//! The texture recipe: terrain types with their limits and colours.
+
+use crate::engine::heightfield::Heightfield;
+use crate::engine::parameters::{Band, Colour, Limits, Spec, TextureName, choices, parameters};
+use crate::engine::progress::{Cancelled, Progress};
+
+choices! {
+    /// The unit of elevation limits.
+    pub enum Unit {
+        /// Percent of the height range: one recipe suits every terrain.
+        Percent = "percent", "Percent of the range";
+        /// Metres.
+        Metres = "metres", "Metres";
+    }
+}
+
+choices! {
+    /// The measure in which slope limits fade.
+    pub enum SlopeMode {
+        /// Degrees.
+        Degrees = "degrees", "Degrees";
+        /// The cosine of the slope, faded over the sine of the release, as in the source of 2001.
+        Classic = "classic", "Cosine (classic)";
+    }
+}
+
+choices! {
+    /// How a terrain type combines with the others.
+    pub enum TypeBlend {
+        /// Takes its share of the surface.
+        Normal = "normal", "Normal";
+        /// Multiplies the colour below; takes no share of the surface.
+        Multiply = "multiply", "Multiply";
+        /// Darkens dark colours below and brightens bright ones; takes no share of the surface.
+        Overlay = "overlay", "Overlay";
+        /// Takes the surface where the relief of its texture is the highest: sand fills the gaps between stones. Where
+        /// pixels are too large to show stones, the weights alone decide.
+        Height = "height", "By relief";
+    }
+}
+
+impl TypeBlend {
+    /// Whether a type with this blend takes a share of the surface; the others modify the colour below.
+    pub fn covers(self) -> bool {
+        match self {
+            Self::Normal | Self::Height => true,
+            Self::Multiply | Self::Overlay => false,
+        }
+    }
+}
+
+parameters! {
+    /// Settings shared by all terrain types.
+    pub struct TextureSettings {
+        /// The unit of elevation limits.
+        unit: Unit = Unit::Percent, Spec::new("Elevations in");
+        /// The measure in which slope limits fade.
+        slope_mode: SlopeMode = SlopeMode::Degrees, Spec::new("Slopes in");
+        /// The climate or season to show: types of other sets are left out; empty: all sets together.
+        active_set: Option<String> = None, Spec::new("Set");
+        /// The terrain type used where no other one applies; empty: the one whose limits are nearest.
+        fallback: Option<String> = None, Spec::new("Fallback");
+    }
+}
+
+parameters! {
+    /// A surface material and the limits within which it appears.
+    pub struct TerrainType {
+        /// The name, which weight maps carry too.
+        name: String = "Ground".into(), Spec::new("Name");
+        /// The colour, in sRGB.
+        colour: Colour = Colour([0x8a, 0x84, 0x76]), Spec::new("Colour");
+        /// A tileable texture of the material, shipped or imported; empty: the colour alone.
+        texture: Option<TextureName> = None, Spec::new("Texture");
+        /// The width of one repeat of the texture.
+        repeat_m: f64 = 96.0, Spec::number("Repeat", 0.1, 100_000.0).slider(2.0, 1000.0).unit("m").logarithmic();
+        /// How strongly the texture takes on the type's colour: 0 keeps the texture's own, 1 gives its mean that colour.
+        tint: f64 = 1.0, Spec::number("Tint", 0.0, 1.0);
+        /// The elevations at which the type appears.
+        elevation: Band = Band { min: 0.0, max: 100.0 },
+            Spec::number("Elevation", -100_000.0, 100_000.0).slider(0.0, 100.0);
+        /// The width of the fade above and below its elevations; 0 is a sharp edge.
+        elevation_release: f64 = 10.0, Spec::number("Elevation release", 0.0, 100_000.0).slider(0.0, 50.0);
+        /// The slopes on which the type appears: 0° is level, 90° vertical.
+        slope_deg: Band = Band { min: 0.0, max: 90.0 }, Spec::number("Slope", 0.0, 90.0).unit("°");
+        /// The width of the fade on gentler and steeper slopes; 0 is a sharp edge.
+        slope_release_deg: f64 = 10.0, Spec::number("Slope release", 0.0, 90.0).slider(0.0, 45.0).unit("°");
+        /// How far its elevations shift up on slopes facing the skew azimuth, and down on those facing away: snow
+        /// reaches lower on the shady side.
+        skew: f64 = 0.0, Spec::number("Skew", -100_000.0, 100_000.0).slider(-50.0, 50.0);
+        /// The compass direction of the skew, clockwise from north; usually that of the sun at noon.
+        skew_azimuth_deg: f64 = 180.0, Spec::number("Skew azimuth", -360.0, 360.0).slider(0.0, 360.0).unit("°");
+        /// The humidity at which it appears, from 0 (dry ridges) to 1 (wet hollows), and the width of the fade; empty:
+        /// any.
+        humidity: Option<Limits> = None, Spec::number("Humidity", 0.0, 1.0);
+        /// The shade in which it appears, from 0 (sun all day) to 1 (shade all day), and the width of the fade; the day
+        /// is that of the equinox at 45° north; empty: any.
+        shadow: Option<Limits> = None, Spec::number("Shadow", 0.0, 1.0);
+        /// How the type combines with the others.
+        blend: TypeBlend = TypeBlend::Normal, Spec::new("Blend");
+        /// The climate or season that it belongs to; empty: all of them.
+        set: String = String::new(), Spec::new("Set");
+        /// Whether the type is used.
+        enabled: bool = true, Spec::new("Enabled");
+    }
+}
+
+/// How the terrain is painted.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TextureRecipe {
+    /// Settings shared by all types.
+    pub settings: TextureSettings,
+    /// The types, in list order.
+    pub types: Vec<TerrainType>,
+}
+
+impl TerrainType {
+    /// Whether the type belongs to the active set.
+    pub fn belongs_to(&self, active_set: Option<&String>) -> bool {
+        self.set.is_empty() || active_set.is_none_or(|active| *active == self.set)
+    }
+
+    /// Whether the type is enabled and belongs to the active set.
+    pub fn is_active(&self, active_set: Option<&String>) -> bool {
+        self.enabled && self.belongs_to(active_set)
+    }
+
+    /// Whether the type takes a share of the surface; the others modify the colour below.
+    pub fn covers(&self) -> bool {
+        self.blend.covers()
+    }
+}
+
+impl TextureRecipe {
+    /// The active types.
+    pub fn active(&self) -> impl Iterator<Item = &TerrainType> + Clone {
+        self.types.iter().filter(|terrain_type| terrain_type.is_active(self.settings.active_set.as_ref()))
+    }
+
+    /// The index among the active types of the type at `index` in the list; `None` if it is not active.
+    pub fn active_index(&self, index: usize) -> Option<usize> {
+        let is_active = |terrain_type: &TerrainType| terrain_type.is_active(self.settings.active_set.as_ref());
+        is_active(self.types.get(index)?)
+            .then(|| self.types[..index].iter().filter(|terrain_type| is_active(terrain_type)).count())
+    }
+
+    /// The sets that types belong to, without repeats, in order of first use.
+    pub fn sets(&self) -> Vec<&str> {
+        let mut sets: Vec<&str> = Vec::new();
+        for terrain_type in &self.types {
+            if !terrain_type.set.is_empty() && !sets.contains(&terrain_type.set.as_str()) {
+                sets.push(&terrain_type.set);
+            }
+        }
+        sets
+    }
+
+    /// Sand, grass, woods and rock by elevation in percent and slope: the types of a new project. Snow is missing on
+    /// purpose: a share of the height range says nothing about climate, and the flat top of a low coast would be white.
+    pub fn starter() -> Self {
+        let terrain_type = |name: &str, colour, [low, high]: [f64; 2], [flat, steep]: [f64; 2]| TerrainType {
+            name: name.into(),
+            colour: Colour(colour),
+            elevation: Band { min: low, max: high },
+            slope_deg: Band { min: flat, max: steep },
+            ..Default::default()
+        };
+        // Surfaces that look level: basins, sea floors, plateaus.
+        let level = |terrain_type: TerrainType, release| TerrainType {
+            elevation_release: release,
+            slope_release_deg: 2.5,
+            ..terrain_type
+        };
+        Self {
+            settings: TextureSettings::default(),
+            types: vec![
+                terrain_type("Meadow", [0x6f, 0x7f, 0x46], [8.0, 45.0], [0.0, 22.0]),
+                terrain_type("Forest", [0x3f, 0x52, 0x33], [12.0, 55.0], [8.0, 32.0]),
+                terrain_type("Rock", [0x7d, 0x75, 0x6b], [0.0, 100.0], [36.0, 90.0]),
+                terrain_type("Scree", [0x9a, 0x91, 0x84], [58.0, 80.0], [0.0, 36.0]),
+                terrain_type("Pale rock", [0xcd, 0xc7, 0xb9], [84.0, 100.0], [8.0, 40.0]),
+                level(terrain_type("Sand", [0xc2, 0xad, 0x84], [0.0, 4.0], [0.0, 2.0]), 4.0),
+                level(terrain_type("Plateau", [0x85, 0x8a, 0x5e], [50.0, 100.0], [0.0, 1.5]), 10.0),
+            ],
+        }
+    }
+}
+
+impl Default for TextureRecipe {
+    fn default() -> Self {
+        Self::starter()
+    }
+}
+
+/// The height range that percentages refer to: the project's fixed one if set, else the terrain's own.
+pub fn height_range_m(terrain: &Heightfield, fixed: Option<Band>, progress: &Progress) -> Result<Band, Cancelled> {
+    let own =
+        || terrain.min_max_cancellable(progress).map(|[low, high]| Band { min: f64::from(low), max: f64::from(high) });
+    fixed.map_or_else(own, Ok)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_types_of_the_active_set_are_active() {
+        let of = |set: &str| TerrainType { name: set.into(), set: set.into(), ..Default::default() };
+        let mut recipe =
+            TextureRecipe { settings: TextureSettings::default(), types: vec![of("summer"), of("winter"), of("")] };
+        let names =
+            |recipe: &TextureRecipe| recipe.active().map(|terrain_type| terrain_type.name.clone()).collect::<Vec<_>>();
+        assert_eq!(names(&recipe), ["summer", "winter", ""]);
+        recipe.settings.active_set = Some("winter".into());
+        assert_eq!(names(&recipe), ["winter", ""]);
+        assert_eq!(recipe.sets(), ["summer", "winter"]);
+    }
+}
