@@ -31,8 +31,8 @@ impl CosineTransform {
         Self { count, period, fourier: FourierTransform::new(period) }
     }
 
-    /// Transforms two lines at once, one in the real and one in the imaginary parts. `lines` has at least as many samples
-    /// as [`Self::new`] was given; more are ignored.
+    /// Transforms two lines at once, one in the real and one in the imaginary parts. `lines` has at least as many
+    /// samples as [`Self::new`] was given; more are ignored.
     pub fn run(&self, lines: &mut [Complex<f64>], space: &mut Workspace) {
         let Workspace { mirrored, fourier } = space;
         mirrored.clear();

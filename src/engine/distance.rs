@@ -83,8 +83,8 @@ impl Crossings {
     }
 }
 
-/// Adds the crossings of a segment with parallel lines `spacing_m` apart. `across` and `along` are the coordinates of its
-/// ends perpendicular and parallel to the lines, which are `side_m` long.
+/// Adds the crossings of a segment with parallel lines `spacing_m` apart. `across` and `along` are the coordinates of
+/// its ends perpendicular and parallel to the lines, which are `side_m` long.
 fn cross(
     lines: &mut [Vec<f64>],
     spacing_m: f64,
@@ -122,8 +122,8 @@ impl<'a> Nearest<'a> {
         Self { lines, next }
     }
 
-    /// Computes the squared distance along each line from a position to the nearest point, or infinity. Positions must not
-    /// decrease.
+    /// Computes the squared distance along each line from a position to the nearest point, or infinity. Positions must
+    /// not decrease.
     fn squared(&mut self, place_m: f64, squares: &mut [f64]) {
         for ((square, line), next) in squares.iter_mut().zip(self.lines).zip(&mut self.next) {
             while line.get(*next).is_some_and(|&point| point < place_m) {
@@ -301,8 +301,8 @@ mod tests {
 
     #[test]
     fn distances_to_crossings_approximate_those_to_the_curve() {
-        // Crossings of a curve are at most a diagonal apart. Distances are therefore too large by at most (diagonal/2)²/2d,
-        // and by half a diagonal on the curve itself.
+        // Crossings of a curve are at most a diagonal apart. Distances are therefore too large by at most
+        // (diagonal/2)²/2d, and by half a diagonal on the curve itself.
         let grid = grid(61, 35);
         let [from, to] = [[20.0, 30.0], [250.0, 90.0]];
         let mut crossings = Crossings::none(grid);

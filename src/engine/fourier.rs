@@ -1,9 +1,9 @@
 //! The discrete Fourier transform of any length, with the same bits on every machine.
 //!
-//! X[k] = Σ x[i]·e^(−2πi·i·k/N). It is written out here, because a terrain must have the same bytes on every machine and
-//! libraries do not promise that: rustfft chooses its algorithm by the vector instructions of the processor and takes
-//! its sines from the standard library, whose precision is unspecified. This one uses additions and multiplications in a
-//! fixed order, and libm's sines.
+//! X[k] = Σ x[i]·e^(−2πi·i·k/N). It is written out here, because a terrain must have the same bytes on every machine
+//! and libraries do not promise that: rustfft chooses its algorithm by the vector instructions of the processor and
+//! takes its sines from the standard library, whose precision is unspecified. This one uses additions and
+//! multiplications in a fixed order, and libm's sines.
 //!
 //! Powers of two are transformed in radix-2 stages (Stockham). Other lengths become a convolution of a power of two
 //! (Bluestein, IEEE Transactions on Audio and Electroacoustics 18, 1970).

@@ -254,8 +254,8 @@ impl Heightfield {
         [(self[(east, r)] - self[(west, r)]) / run_x, (self[(c, south)] - self[(c, north)]) / run_z]
     }
 
-    /// Computes the gradients of row `r`, eastward and southward, bit-identical to [`Self::gradient`]. Vectorized inside
-    /// [`simd`].
+    /// Computes the gradients of row `r`, eastward and southward, bit-identical to [`Self::gradient`]. Vectorized
+    /// inside [`simd`].
     #[inline(always)]
     pub(super) fn gradients_of_row(&self, r: usize, [east, south]: [&mut [f32]; 2]) {
         let (row, last) = (self.row(r), self.grid.width - 1);

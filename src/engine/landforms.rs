@@ -76,7 +76,8 @@ pub struct LandformShares {
 }
 
 impl LandformShares {
-    /// Classifies every sample whose lines of sight are within the terrain. If there are none, everything counts as flat.
+    /// Classifies every sample whose lines of sight are within the terrain. If there are none, everything counts as
+    /// flat.
     pub fn of(terrain: &Heightfield, progress: &Progress) -> Result<Self, Cancelled> {
         let grid = terrain.grid();
         let inside = |count: usize| REACH..count.saturating_sub(REACH).max(REACH);
@@ -122,8 +123,8 @@ fn form_at(terrain: &Heightfield, c: usize, r: usize) -> Landform {
             let slope = (terrain[there] - height) / (n as f32 * step_m);
             (up, down) = (up.max(slope), down.min(slope));
         }
-        // Compares the sum of both angles with the threshold by tan(α + β) = (tan α + tan β)/(1 − tan α·tan β). Where the
-        // product is at least 1, the angles have the same sign and their sum exceeds 90°.
+        // Compares the sum of both angles with the threshold by tan(α + β) = (tan α + tan β)/(1 − tan α·tan β). Where
+        // the product is at least 1, the angles have the same sign and their sum exceeds 90°.
         let (sum, rest) = (up + down, 1.0 - up * down);
         let bound = FLAT * rest.max(0.0);
         higher += usize::from(sum > bound);
@@ -197,8 +198,9 @@ pub struct RealTerrain {
     pub metrics: [f64; Metric::ALL.len()],
 }
 
-/// The metrics of three real mountain ranges, computed from elevation models with other programs. The first is the terrain
-/// of `tests/data/jacksboro.png` (SRTM, NASA and U.S. Geological Survey), on which tests compare our metrics with these.
+/// The metrics of three real mountain ranges, computed from elevation models with other programs. The first is the
+/// terrain of `tests/data/jacksboro.png` (SRTM, NASA and U.S. Geological Survey), on which tests compare our metrics
+/// with these.
 pub const REAL_TERRAINS: [RealTerrain; 3] = [
     RealTerrain {
         name: "Jacksboro fault, Tennessee",

@@ -51,7 +51,8 @@ const RIVER_BEGINS: f32 = 0.6;
 /// The minimum drainage area of rivers in samples: on coarse grids every sample would be a river.
 const RIVER_SAMPLES: f64 = 8.0;
 
-/// The colours of paper and ink of contour maps, in sRGB, and the opacity of ordinary lines; every fifth line is opaque.
+/// The colours of paper and ink of contour maps, in sRGB, and the opacity of ordinary lines; every fifth line is
+/// opaque.
 const PAPER: [u8; 3] = [0xf4, 0xf1, 0xe8];
 const INK: [u8; 3] = [0x5a, 0x36, 0x1e];
 const PLAIN_LINE: f32 = 0.55;
@@ -202,8 +203,8 @@ fn linear_tones(ramp: &Ramp, number: impl Fn(f32) -> f32) -> Vec<[f32; 3]> {
     tones(ramp, number).into_iter().map(|colour| colour.map(linear_from_srgb)).collect()
 }
 
-/// Shading by the sun without cast shadows: B. K. P. Horn, "Hill shading and the reflectance map", Proceedings of the IEEE
-/// 69, 1981.
+/// Shading by the sun without cast shadows: B. K. P. Horn, "Hill shading and the reflectance map", Proceedings of the
+/// IEEE 69, 1981.
 struct Hillshade {
     /// The unit vector towards the sun: east, up, south.
     sun: [f32; 3],
@@ -389,8 +390,8 @@ mod tests {
 
     #[test]
     fn slopes_towards_the_sun_are_white_and_slopes_away_from_it_black() {
-        // The sun is in the north-west at 40°. A slope of 50° that falls to the north-west is perpendicular to it; one that
-        // falls to the south-east is in the shade.
+        // The sun is in the north-west at 40°. A slope of 50° that falls to the north-west is perpendicular to it; one
+        // that falls to the south-east is in the shade.
         let tangent = libm::tanf(50_f32.to_radians()) / 2_f32.sqrt();
         let towards = seen(MapView::Hillshade, &terrain(9, |c, r| (c + r) as f32 * tangent));
         assert!(towards.iter().all(|colour| *colour == [255; 3]), "{:?}", towards[40]);

@@ -66,8 +66,8 @@ parameters! {
         /// The difference in the index over which the effect fades out to drier and wetter terrain.
         feather_wetness: f64 = 2.0,
             Spec::number("Feather", 0.0, 40.0).slider(0.0, 8.0).when("source", &["wetness"]);
-        /// The valley floor index at which the effect is full: slopes have less than 0.5, small valley floors 1 or 2, wide
-        /// plains up to 4.
+        /// The valley floor index at which the effect is full: slopes have less than 0.5, small valley floors 1 or 2,
+        /// wide plains up to 4.
         sediment: Band = Band { min: 1.5, max: 4.0 },
             Spec::number("Sediment", 0.0, 4.0).when("source", &["sediment"]);
         /// The difference in the index over which the effect fades out to less and more sediment.
@@ -117,8 +117,8 @@ impl Mask {
         }
     }
 
-    /// Evaluates the mask for the terrain below a step; `None` is flat terrain at height 0. An image mask without its image
-    /// has no effect.
+    /// Evaluates the mask for the terrain below a step; `None` is flat terrain at height 0. An image mask without its
+    /// image has no effect.
     pub fn over<'a>(
         &'a self,
         grid: Grid,
@@ -263,8 +263,8 @@ mod tests {
     #[test]
     fn water_masks_depend_on_rivers_lakes_and_wetness() {
         let none = Inputs::default();
-        // Cells of 100 m × 100 m that fall 1 in 2 to the east. The border drains itself; along the middle row the drainage
-        // areas are 1 to 3 cells, 0.01 to 0.03 km².
+        // Cells of 100 m × 100 m that fall 1 in 2 to the east. The border drains itself; along the middle row the
+        // drainage areas are 1 to 3 cells, 0.01 to 0.03 km².
         let terrain = Heightfield::from_fn(grid(), |c, _| -50.0 * c as f32);
         let rivers = Mask { source: MaskSource::Rivers, drained_km2: 0.02, ..Default::default() };
         let half = 0.5;

@@ -4,8 +4,8 @@ use super::parameters::{Band, Group, Kind, Parameter, Range, Scale, Value, Value
 use super::random::Draw;
 use super::recipe::Recipe;
 
-/// The name under which a parameter of a step is locked. It contains the step's seed, which identifies the step when the
-/// stack is reordered.
+/// The name under which a parameter of a step is locked. It contains the step's seed, which identifies the step when
+/// the stack is reordered.
 pub fn lock_name(step_seed: u32, key: &str) -> String {
     format!("{step_seed} {key}")
 }
@@ -105,8 +105,8 @@ fn mutated_value(parameter: &Parameter, value: &Value, strength: f64, randoms: R
     }
 }
 
-/// A number shifted along its slider by a fraction of the slider's length, reflected at the ends. The slider is extended
-/// to a number outside it. The result is rounded to four significant digits, to be readable.
+/// A number shifted along its slider by a fraction of the slider's length, reflected at the ends. The slider is
+/// extended to a number outside it. The result is rounded to four significant digits, to be readable.
 fn shift_along_slider(slider: Range, scale: Scale, number: f64, shift: f64) -> f64 {
     let (low, high) = (slider.low.min(number), slider.high.max(number));
     let is_logarithmic = scale == Scale::Logarithmic && low > 0.0;

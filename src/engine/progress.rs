@@ -46,8 +46,8 @@ impl Progress {
         f32::from_bits(self.fraction.load(Ordering::Relaxed))
     }
 
-    /// Runs `work` as a stage of the current stage (of the job, for the outermost one): the progress that `work` reports
-    /// and counts is mapped to `range`, a range within the current stage. Stages run one after another.
+    /// Runs `work` as a stage of the current stage (of the job, for the outermost one): the progress that `work`
+    /// reports and counts is mapped to `range`, a range within the current stage. Stages run one after another.
     pub fn stage<T>(&self, range: Range<f32>, work: impl FnOnce() -> T) -> T {
         let outer = self.current_stage();
         self.start_stage([range.start, range.end].map(|fraction| interpolate(outer, fraction)));
@@ -57,14 +57,14 @@ impl Progress {
         result
     }
 
-    /// Reports the fraction of the current stage that is done. Progress never decreases: a smaller fraction from a slower
-    /// thread is ignored.
+    /// Reports the fraction of the current stage that is done. Progress never decreases: a smaller fraction from a
+    /// slower thread is ignored.
     pub fn report(&self, fraction: f32) {
         self.fraction.fetch_max(interpolate(self.current_stage(), fraction).to_bits(), Ordering::Relaxed);
     }
 
-    /// Starts counting: the current stage consists of `total` pieces, none of which is done yet. Work that needs several
-    /// counters is divided by [`Self::stage`] first.
+    /// Starts counting: the current stage consists of `total` pieces, none of which is done yet. Work that needs
+    /// several counters is divided by [`Self::stage`] first.
     pub fn counter(&self, total: usize) -> ProgressCounter<'_> {
         self.start_stage(self.current_stage());
         ProgressCounter { progress: self, done: AtomicUsize::new(0), total: total.max(1) }

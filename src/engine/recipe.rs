@@ -23,8 +23,8 @@ parameters! {
         width_m: f64 = 4096.0, Spec::number("Width", 1.0, 1_000_000.0).slider(256.0, 32_768.0).unit("m").logarithmic();
         /// The size of the world from north to south.
         depth_m: f64 = 4096.0, Spec::number("Depth", 1.0, 1_000_000.0).slider(256.0, 32_768.0).unit("m").logarithmic();
-        /// A fixed height range for exports and for elevations in percent. Empty: from the lowest to the highest point of
-        /// the terrain.
+        /// A fixed height range for exports and for elevations in percent. Empty: from the lowest to the highest point
+        /// of the terrain.
         height_range_m: Option<Band> = None,
             Spec::number("Fixed height range", -100_000.0, 100_000.0).slider(-1000.0, 5000.0).unit("m");
     }
@@ -73,8 +73,8 @@ parameters! {
         /// The difference in height below which a smooth maximum or minimum is rounded.
         rounding_m: f64 = 50.0, Spec::number("Rounding", 0.0, 10_000.0).slider(0.0, 500.0).unit("m")
             .when("blend", &["smooth_maximum", "smooth_minimum"]);
-        /// Where the step has an effect: by the height or slope of the terrain below, by the distance from the border, by
-        /// an image and more.
+        /// Where the step has an effect: by the height or slope of the terrain below, by the distance from the border,
+        /// by an image and more.
         mask: Option<Mask> = None, Spec::new("Mask");
         /// Selects the step's random numbers, together with the recipe's seed: steps with different seeds differ. The
         /// default is the position in the stack.
@@ -105,8 +105,8 @@ impl Step {
         Self { operation, settings: StepSettings { blend, ..Default::default() } }
     }
 
-    /// Adapts the step to the size of a world: parameters in metres are scaled from the default world, so that the terrain
-    /// has the same shape.
+    /// Adapts the step to the size of a world: parameters in metres are scaled from the default world, so that the
+    /// terrain has the same shape.
     pub fn sized_for(mut self, world: &World) -> Self {
         let side_m = |world: &World| world.width_m.max(world.depth_m);
         let factor = side_m(world) / side_m(&World::default());

@@ -117,8 +117,8 @@ impl<'a> Bicubic<'a> {
 }
 
 impl Heightfield {
-    /// Resamples the heights to another grid of the same world. The interpolation is bicubic and does not overshoot; where
-    /// samples of both grids coincide, heights are exactly equal.
+    /// Resamples the heights to another grid of the same world. The interpolation is bicubic and does not overshoot;
+    /// where samples of both grids coincide, heights are exactly equal.
     pub fn resampled(&self, grid: Grid, progress: &Progress) -> Result<Self, Cancelled> {
         let here = self.grid();
         // Integers divided last: exact where samples of both grids coincide.

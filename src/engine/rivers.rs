@@ -79,8 +79,8 @@ mod tests {
     use crate::engine::flow::Outlets;
     use crate::engine::heightfield::{Extent, Heightfield};
 
-    /// A plane with a sample every 8 m that falls to the south, with a valley along column 3 and a side valley along row 4
-    /// from the west.
+    /// A plane with a sample every 8 m that falls to the south, with a valley along column 3 and a side valley along
+    /// row 4 from the west.
     fn valleys() -> Heightfield {
         let grid = Grid::new(Extent { width_m: 64.0, depth_m: 64.0 }, 9, 9);
         Heightfield::from_fn(grid, |c, r| {

@@ -1,7 +1,8 @@
 //! Smooth steps, minima and maxima.
 //!
-//! The smooth maximum replaces the crease where two heights are equal by a parabola: over differences up to the rounding
-//! r it is max(a, b) + r/4·c², with c = max(r − |a − b|, 0)/r (I. Quilez, "Smooth minimum", 2013: the polynomial form).
+//! The smooth maximum replaces the crease where two heights are equal by a parabola: over differences up to the
+//! rounding r it is max(a, b) + r/4·c², with c = max(r − |a − b|, 0)/r (I. Quilez, "Smooth minimum", 2013: the
+//! polynomial form).
 
 /// The smoothstep 3t² − 2t³: from 0 at t = 0 to 1 at t = 1, with slope 0 at both ends.
 pub(super) fn smoothstep(t: f64) -> f64 {

@@ -80,8 +80,8 @@ impl CachedOutput {
         self.terrains.iter().find(|(known, _)| *known == iteration).map(|(_, terrain)| terrain)
     }
 
-    /// Stores the exact heights after an iteration. If there are more than `max`, others are dropped that are closest to
-    /// their neighbours.
+    /// Stores the exact heights after an iteration. If there are more than `max`, others are dropped that are closest
+    /// to their neighbours.
     fn store(&mut self, iteration: u32, heights: FixedHeights, max: usize) {
         let kept = &mut self.fixed;
         match kept.binary_search_by_key(&iteration, |(known, _)| *known) {
@@ -99,9 +99,9 @@ impl CachedOutput {
         }
     }
 
-    /// The exact heights whose iteration is nearest to `iteration`, with that iteration; `None` if flat terrain is nearer.
-    /// They are removed if they belong to the same `stride` of iterations, because a moving playhead replaces them, and
-    /// cloned otherwise.
+    /// The exact heights whose iteration is nearest to `iteration`, with that iteration; `None` if flat terrain is
+    /// nearer. They are removed if they belong to the same `stride` of iterations, because a moving playhead replaces
+    /// them, and cloned otherwise.
     fn nearest_fixed(&mut self, iteration: u32, stride: u32) -> Option<(u32, FixedHeights)> {
         let distance = |at: &usize| self.fixed[*at].0.abs_diff(iteration);
         let nearest = (0..self.fixed.len()).min_by_key(distance).filter(|at| distance(at) < iteration)?;
@@ -389,8 +389,8 @@ fn blend(
     Ok(Arc::new(terrain))
 }
 
-/// Whether parts of a grid can be evaluated independently: [`evaluate`] on a [part](Grid::part) gives the same heights as
-/// on the full grid.
+/// Whether parts of a grid can be evaluated independently: [`evaluate`] on a [part](Grid::part) gives the same heights
+/// as on the full grid.
 pub fn is_pointwise(recipe: &Recipe, grid: Grid) -> bool {
     let is_step_pointwise = |Step { operation, settings, .. }: &Step| {
         operation.is_pointwise()

@@ -14,15 +14,15 @@ const MIN_SAMPLES: usize = 32;
 /// The lowest wave number, in waves per side, that is part of the spectrum. Longer waves are dominated by the window.
 const FIRST_WAVE: usize = 4;
 
-/// The power spectrum of the largest square in the north-west corner of a terrain, after removing the best-fit plane and
-/// applying a Hann window, summed over rings of equal wave number.
+/// The power spectrum of the largest square in the north-west corner of a terrain, after removing the best-fit plane
+/// and applying a Hann window, summed over rings of equal wave number.
 ///
 /// The same heights give the same bits on every machine: the Fourier transform is our own (see `fourier`), and threads
 /// add up nothing together.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Spectrum {
-    /// Pairs of wavelength in metres and power in m², from the longest wave, a quarter of the side, to the shortest, four
-    /// samples. The power of a ring is the mean square of the heights of its waves. Empty for level and for small
+    /// Pairs of wavelength in metres and power in m², from the longest wave, a quarter of the side, to the shortest,
+    /// four samples. The power of a ring is the mean square of the heights of its waves. Empty for level and for small
     /// terrain.
     pub points: Vec<[f64; 2]>,
 }
@@ -195,8 +195,8 @@ mod tests {
 
     #[test]
     fn a_wave_has_its_power_at_its_wavelength() {
-        // 16 waves on 256 samples of 10 m, with an amplitude of 3 m: a wavelength of 160 m and a power of half of 3² m².
-        // The window spreads the wave over three rings. A little noise keeps the other rings from being empty.
+        // 16 waves on 256 samples of 10 m, with an amplitude of 3 m: a wavelength of 160 m and a power of half of 3²
+        // m². The window spreads the wave over three rings. A little noise keeps the other rings from being empty.
         let (tau, mut draw) = (std::f64::consts::TAU, crate::engine::random::Stream::new(1, 0).at(0));
         let rough = |c: usize, _| 3.0 * libm::sin(tau * 16.0 * c as f64 / 256.0) as f32 + 1e-3 * draw.unit() as f32;
         let spectrum = spectrum(&Heightfield::from_fn(grid(256), rough));
@@ -210,7 +210,7 @@ mod tests {
 
     #[test]
     fn the_power_of_white_noise_grows_with_the_wave_number() {
-        // Its power is uniform over the plane of waves, so that of a ring is proportional to its circumference: slope 1.
+        // Its power is uniform over the plane of waves, so a ring's power grows with its circumference: slope 1.
         let of_seed = |seed| {
             let mut draw = crate::engine::random::Stream::new(seed, 0).at(0);
             spectrum(&Heightfield::from_fn(grid(256), |_, _| draw.unit() as f32))

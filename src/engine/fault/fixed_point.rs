@@ -10,8 +10,8 @@ pub(super) const UNITS_PER_M: f64 = (1_u64 << 20) as f64;
 
 /// Converts metres to the nearest fixed-point unit, ties to even; for less than 2⁵¹ units.
 ///
-/// Between 2⁵² and 2⁵³ neighbouring f64s differ by 1 and so do their bits: adding 1.5·2⁵² rounds to an integer, which is
-/// then a difference of bits. Unlike a cast to i64 this takes few instructions, which vectorize.
+/// Between 2⁵² and 2⁵³ neighbouring f64s differ by 1 and so do their bits: adding 1.5·2⁵² rounds to an integer, which
+/// is then a difference of bits. Unlike a cast to i64 this takes few instructions, which vectorize.
 #[inline(always)]
 pub fn to_units(metres: f64) -> i64 {
     const INTEGERS: f64 = 1.5 * (1_u64 << 52) as f64;

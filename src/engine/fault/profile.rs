@@ -4,7 +4,8 @@ use super::fixed_point::UNITS_PER_M;
 use crate::engine::parameters::choices;
 
 choices! {
-    /// The cross-section of a fault: how much of the displacement a point gets, depending on its distance from the line.
+    /// The cross-section of a fault: how much of the displacement a point gets, depending on its distance from the
+    /// line.
     pub enum Profile {
         /// A cliff: one side rises, the other sinks.
         Step = "step", "Step";

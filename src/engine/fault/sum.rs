@@ -148,8 +148,8 @@ struct RowSums {
 }
 
 impl FaultSum<'_> {
-    /// The heights. `uplift` adds more to each row: it gets the row's position in metres from the north, the positions of
-    /// its columns from the west, and a sum in fixed-point units for each of them.
+    /// The heights. `uplift` adds more to each row: it gets the row's position in metres from the north, the positions
+    /// of its columns from the west, and a sum in fixed-point units for each of them.
     pub fn terrain(
         &self,
         uplift: impl Fn(f64, &[f64], &mut [i64]) -> Result<(), Cancelled> + Sync,

@@ -6,7 +6,8 @@
 //!
 //! Along a line, with p = D·Δt/Δx² towards either neighbour (0 where there is none or the height is fixed),
 //! (1 + p + p)·y = x + p·y₋ + p·y₊ is solved by elimination (Thomas), written as z = x + g/(1 + g)·(z₋ − x) with
-//! g = p·s₋ and s = (1 + g)/(1 + g + p), followed by y = z + (1 − s)·(y₊ − z). This form keeps level terrain exactly level.
+//! g = p·s₋ and s = (1 + g)/(1 + g + p), followed by y = z + (1 − s)·(y₊ − z). This form keeps level terrain exactly
+//! level.
 
 use rayon::prelude::*;
 
@@ -26,8 +27,8 @@ pub(in crate::engine) struct Creep {
 }
 
 impl Creep {
-    /// A diffusivity D in m²/year over some years, for the spacing of samples along rows and columns in metres; `None` if
-    /// the diffusion is 0.
+    /// A diffusivity D in m²/year over some years, for the spacing of samples along rows and columns in metres; `None`
+    /// if the diffusion is 0.
     pub fn new(diffusion_m2: f64, years: f64, spacing_m: [f64; 2]) -> Option<Self> {
         let shares = spacing_m.map(|spacing_m| (diffusion_m2 * years / (spacing_m * spacing_m)).min(1e12) as f32);
         shares.iter().any(|share| *share > 0.0).then_some(Self { shares })

@@ -167,8 +167,8 @@ impl Drainage {
         pits
     }
 
-    /// The direction of a sample without a lower neighbour: to a neighbour of equal height that has a direction, or else
-    /// to the one with the lowest tie break, if that is lower than the sample's own; otherwise [`END`].
+    /// The direction of a sample without a lower neighbour: to a neighbour of equal height that has a direction, or
+    /// else to the one with the lowest tie break, if that is lower than the sample's own; otherwise [`END`].
     fn direction_on_flat(&self, flat: u32) -> u8 {
         let flat = flat as usize;
         let (mut lowest, mut found) = ((true, tie_break(flat)), END);

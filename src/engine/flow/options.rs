@@ -31,9 +31,9 @@ pub(in crate::engine) struct RoutingOptions {
     /// The randomness of flow directions, from 0 to 1: how much diagonal slopes are weighted at random.
     ///
     /// At 0 flow follows the steepest descent, and runs straight along one of the eight directions on even slopes. At 1
-    /// it is Rho8 (J. Fairfield and P. Leymarie, "Drainage networks from grid digital elevation models", Water Resources
-    /// Research 27, 1991), which on average flows in the direction of the slope: a diagonal slope is multiplied by
-    /// √2/(2 − ρ), with a fixed random number ρ from 0 to 1 for each sample.
+    /// it is Rho8 (J. Fairfield and P. Leymarie, "Drainage networks from grid digital elevation models", Water
+    /// Resources Research 27, 1991), which on average flows in the direction of the slope: a diagonal slope is
+    /// multiplied by √2/(2 − ρ), with a fixed random number ρ from 0 to 1 for each sample.
     pub stray: f32,
 }
 

@@ -37,9 +37,9 @@ impl Water {
         })
     }
 
-    /// The topographic wetness index ln(a/tan β) of a sample, with the drainage area a per metre of contour and the slope β
-    /// (K. J. Beven and M. J. Kirkby, "A physically based, variable contributing area model of basin hydrology",
-    /// Hydrological Sciences Bulletin 24, 1979). Slopes below 1 in 1000 count as 1 in 1000.
+    /// The topographic wetness index ln(a/tan β) of a sample, with the drainage area a per metre of contour and the
+    /// slope β (K. J. Beven and M. J. Kirkby, "A physically based, variable contributing area model of basin
+    /// hydrology", Hydrological Sciences Bulletin 24, 1979). Slopes below 1 in 1000 count as 1 in 1000.
     pub fn wetness(&self, terrain: &Heightfield, c: usize, r: usize) -> f32 {
         const MIN_SLOPE: f32 = 1e-3;
         let grid = terrain.grid();
