@@ -217,7 +217,7 @@ pub fn lower_to_squared_distances(
             for (i, row) in rows.chunks_exact_mut(width).enumerate() {
                 nearest.squared(grid.z_m(strip * STRIP + i), along_column);
                 lower_envelope(along_column, grid.spacing_x_m(), envelope, |c, square| {
-                    row[c] = row[c].min(square as f32)
+                    row[c] = row[c].min(square as f32);
                 });
                 progress.check()?;
             }
