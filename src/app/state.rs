@@ -11,6 +11,8 @@ use crate::app::dialogs::modals::Modal;
 use crate::app::dialogs::operation_picker::OperationPicker;
 use crate::app::document::Document;
 use crate::app::panels::analysis::AnalysisPanel;
+use crate::app::panels::hints::HintState;
+use crate::app::panels::history::HistoryState;
 use crate::app::panels::status::Message;
 use crate::app::panels::texture_panel::TexturePanelState;
 use crate::app::panels::variations::Variations;
@@ -40,6 +42,8 @@ pub(crate) struct UiState {
     pub(crate) profile: ProfileTool,
     pub(crate) texture_panel: TexturePanelState,
     pub(crate) parameters: ParameterState,
+    pub(crate) history: HistoryState,
+    pub(crate) hints: HintState,
     pub(crate) variations: Variations,
     pub(crate) analysis: AnalysisPanel,
     pub(crate) operation_picker: OperationPicker,
@@ -85,6 +89,8 @@ impl UiState {
             profile: ProfileTool::default(),
             texture_panel: TexturePanelState::default(),
             parameters: ParameterState::default(),
+            history: HistoryState::default(),
+            hints: HintState::default(),
             variations: Variations::default(),
             analysis: AnalysisPanel::start(wake.clone())?,
             operation_picker: OperationPicker::new(),

@@ -1,31 +1,37 @@
-//! The diagram of the terrain types: elevation across, slope upwards, every place in the colour that the ground gets
-//! there.
+//! The diagram of the terrain types: elevation on the horizontal axis, slope on the vertical one, each point in the colour
+//! that the terrain gets there.
 
 use egui::{
-    Align2, Color32, ColorImage, CursorIcon, FontId, Pos2, Rect, Role, Sense, Stroke, StrokeKind, TextureHandle,
-    TextureOptions, Ui, Vec2, WidgetInfo,
+    Align2, Color32, ColorImage, CursorIcon, FontId, Pos2, Rect, Response, RichText, Role, Sense, Stroke, StrokeKind,
+    TextureHandle, TextureId, TextureOptions, Ui, Vec2, WidgetInfo,
 };
 
 use crate::app::widgets::theme::colours;
 use crate::engine::image::{linear_from_srgb, srgb_from_linear};
 use crate::engine::parameters::Band;
-use crate::engine::texture::{CoverageDiagram, TextureRecipe, UNCOVERED_COLOUR, Unit};
+use crate::engine::texture::{CoverageDiagram, TerrainType, TextureRecipe, UNCOVERED_COLOUR, Unit};
 
-/// The height of the plot, points; beside it the slopes are written, and below it the elevations.
+/// The height of the plot, and the room at its left for slopes and below it for elevations, points.
 const HEIGHT: f32 = 112.0;
-const GUTTER: f32 = 24.0;
-const FOOT: f32 = 16.0;
+const LEFT_MARGIN: f32 = 24.0;
+const BOTTOM_MARGIN: f32 = 16.0;
 
-/// How near the pointer has to be to an edge to take hold of it, points.
+/// How near the pointer must be to an edge to drag it, points.
 const REACH: f32 = 6.0;
 
 /// The steepest slope, degrees.
 const STEEPEST: f64 = 90.0;
 
-/// The picture of the diagram, and what it was made from.
+/// The weight from which a type is listed as the only one.
+const FULL_WEIGHT: f32 = 0.995;
+
+/// The state of the diagram.
 #[derive(Default)]
 pub(crate) struct Diagram {
+    /// The image, and what it was made from.
     drawn: Option<(TextureRecipe, Band, [usize; 2], TextureHandle)>,
+    /// The edge of the selected type that is being dragged.
+    dragged: Option<Edge>,
 }
 
 impl std::fmt::Debug for Diagram {
@@ -47,25 +53,25 @@ impl Edge {
     const ALL: [Self; 4] = [Self::Lowest, Self::Highest, Self::Flattest, Self::Steepest];
 }
 
-/// Where elevations and slopes lie on the screen.
+/// The axes of the diagram on the screen.
 #[derive(Clone, Copy, Debug)]
 struct Axes {
     plot: Rect,
-    /// Elevations in the recipe's unit.
+    /// The elevations, in the recipe's unit.
     range: Band,
 }
 
 impl Axes {
-    fn place(&self, elevation: f64, slope_deg: f64) -> Pos2 {
+    fn position(&self, elevation: f64, slope_deg: f64) -> Pos2 {
         let across = ((elevation - self.range.min) / self.span()).clamp(0.0, 1.0) as f32;
         let up = (slope_deg / STEEPEST).clamp(0.0, 1.0) as f32;
         Pos2::new(self.plot.left() + across * self.plot.width(), self.plot.bottom() - up * self.plot.height())
     }
 
-    /// The elevation and the slope at a place, within the plot.
-    fn at(&self, place: Pos2) -> (f64, f64) {
-        let across = ((place.x - self.plot.left()) / self.plot.width()).clamp(0.0, 1.0);
-        let up = ((self.plot.bottom() - place.y) / self.plot.height()).clamp(0.0, 1.0);
+    /// The elevation and the slope at a position, clamped to the plot.
+    fn values(&self, position: Pos2) -> (f64, f64) {
+        let across = ((position.x - self.plot.left()) / self.plot.width()).clamp(0.0, 1.0);
+        let up = ((self.plot.bottom() - position.y) / self.plot.height()).clamp(0.0, 1.0);
         (self.range.min + f64::from(across) * self.span(), f64::from(up) * STEEPEST)
     }
 
@@ -74,11 +80,11 @@ impl Axes {
     }
 
     fn region(&self, elevation: Band, slope_deg: Band) -> Rect {
-        Rect::from_two_pos(self.place(elevation.min, slope_deg.min), self.place(elevation.max, slope_deg.max))
+        Rect::from_two_pos(self.position(elevation.min, slope_deg.min), self.position(elevation.max, slope_deg.max))
     }
 }
 
-/// The edge of a region that is near enough to the pointer, the nearest of them.
+/// The nearest edge of a region within reach of the pointer.
 fn edge_at(region: Rect, pointer: Pos2) -> Option<Edge> {
     if !region.expand(REACH).contains(pointer) {
         return None;
@@ -93,8 +99,8 @@ fn edge_at(region: Rect, pointer: Pos2) -> Option<Edge> {
     nearest.filter(|edge| distance(*edge) <= REACH)
 }
 
-/// Draws the diagram over the land's range of heights; edges of the selected type can be dragged, and a click selects
-/// the type that takes most of the ground there.
+/// Draws the diagram over the terrain's range of heights. Edges of the selected type can be dragged, and a click selects
+/// the type with the largest weight at that point.
 pub(crate) fn diagram_ui(
     ui: &mut Ui,
     recipe: &mut TextureRecipe,
@@ -102,59 +108,19 @@ pub(crate) fn diagram_ui(
     selected: &mut Option<usize>,
     diagram: &mut Diagram,
 ) {
-    // Percent of a range from 0 to 100 are its metres.
     let (range, unit) = match recipe.settings.unit {
         Unit::Percent => (Band { min: 0.0, max: 100.0 }, "%"),
         Unit::Metres => (height_range_m, "m"),
     };
-    let size = Vec2::new(ui.available_width(), HEIGHT + FOOT);
+    let size = Vec2::new(ui.available_width(), HEIGHT + BOTTOM_MARGIN);
     let (rect, mut response) = ui.allocate_exact_size(size, Sense::click_and_drag());
-    let plot = Rect::from_min_max(rect.min + Vec2::new(GUTTER, 0.0), rect.max - Vec2::new(0.0, FOOT));
+    let plot = Rect::from_min_max(rect.min + Vec2::new(LEFT_MARGIN, 0.0), rect.max - Vec2::new(0.0, BOTTOM_MARGIN));
     let axes = Axes { plot, range };
-    let active: Vec<usize> = (0..recipe.types.len()).filter(|&i| recipe.active_index(i).is_some()).collect();
-    let region = |recipe: &TextureRecipe, i: usize| {
-        let ground = &recipe.types[i];
-        axes.region(ground.elevation, ground.slope_deg)
-    };
     let chosen = selected.filter(|&i| i < recipe.types.len());
-
-    let held = response.id.with("held");
-    if response.drag_started()
-        && let (Some(i), Some(origin)) = (chosen, ui.input(|input| input.pointer.press_origin()))
-    {
-        let edge = edge_at(region(recipe, i), origin);
-        ui.data_mut(|data| data.insert_temp(held, edge));
-    }
-    let edge: Option<Edge> = ui.data(|data| data.get_temp(held)).flatten();
-    if let (Some(edge), Some(i), Some(pointer), true) =
-        (edge, chosen, response.interact_pointer_pos(), response.dragged())
-    {
-        let (elevation, slope_deg) = axes.at(pointer);
-        let step = if axes.span() > 20.0 { 1.0 } else { 0.01 };
-        let (elevation, slope_deg) = ((elevation / step).round() * step, slope_deg.round());
-        let ground = &mut recipe.types[i];
-        match edge {
-            Edge::Lowest => ground.elevation.min = elevation.min(ground.elevation.max),
-            Edge::Highest => ground.elevation.max = elevation.max(ground.elevation.min),
-            Edge::Flattest => ground.slope_deg.min = slope_deg.min(ground.slope_deg.max),
-            Edge::Steepest => ground.slope_deg.max = slope_deg.max(ground.slope_deg.min),
-        }
-        response.mark_changed();
-    }
-    if response.drag_stopped() {
-        ui.data_mut(|data| data.remove::<Option<Edge>>(held));
-    }
+    diagram.drag_edge(ui, &mut response, recipe, chosen, axes);
     let coverage = CoverageDiagram::new(recipe, range);
-    // The types at a place with their weights, those that cover it first, the heaviest at the head of either.
-    let types_at = |pointer: Pos2| {
-        let (elevation, slope_deg) = axes.at(pointer);
-        let row = coverage.row(&[elevation as f32], slope_deg);
-        let weights = active.iter().zip(&row.weights).map(|(&i, weights)| (i, weights[0]));
-        let mut found: Vec<(usize, f32)> = weights.filter(|(_, weight)| *weight > 0.0).collect();
-        found.sort_by(|a, b| b.1.total_cmp(&a.1));
-        found.into_iter().partition::<Vec<_>, _>(|(i, _)| recipe.types[*i].covers())
-    };
-    let pointed = response.hover_pos().filter(|pointer| plot.contains(*pointer));
+    let active: Vec<usize> = (0..recipe.types.len()).filter(|&i| recipe.active_index(i).is_some()).collect();
+    let types_at = |position: Pos2| types_at(recipe, &coverage, &active, axes, position);
     if response.clicked()
         && let Some(pointer) = response.interact_pointer_pos()
         && let (covering, _) = types_at(pointer)
@@ -162,66 +128,103 @@ pub(crate) fn diagram_ui(
     {
         *selected = Some(*i);
     }
-
-    let colours = colours(ui);
-    let painter = ui.painter();
-    painter.rect_filled(plot, 4.0, colours.sunken);
     let texture = diagram.texture(ui, recipe, range, &coverage, &active, plot.size());
-    let whole = Rect::from_min_max(Pos2::ZERO, Pos2::new(1.0, 1.0));
-    painter.image(texture, plot, whole, Color32::WHITE);
-    for &i in active.iter().filter(|&&i| chosen != Some(i)) {
-        let stroke = Stroke::new(1.0, Color32::from_black_alpha(70));
-        painter.rect_stroke(region(recipe, i), 0.0, stroke, StrokeKind::Inside);
-    }
+    paint_regions(ui, recipe, axes, texture, &active, chosen);
     if let Some(i) = chosen {
-        let found = region(recipe, i);
-        let lit = edge.filter(|_| response.dragged()).or_else(|| edge_at(found, response.hover_pos()?));
-        outline(painter, found, lit, colours.accent);
-        let icon = lit.map(|edge| match edge {
-            Edge::Lowest | Edge::Highest => CursorIcon::ResizeHorizontal,
-            Edge::Flattest | Edge::Steepest => CursorIcon::ResizeVertical,
-        });
-        if let Some(icon) = icon {
-            ui.ctx().set_cursor_icon(icon);
-        }
+        diagram.selected_ui(ui, &response, region(recipe, axes, i));
     }
-    let font = FontId::proportional(11.0);
-    let written =
-        |place: Pos2, anchor: Align2, text: String| painter.text(place, anchor, text, font.clone(), colours.weak);
-    let beside = |y: f32| Pos2::new(plot.left() - 4.0, y);
-    written(beside(plot.top()), Align2::RIGHT_TOP, "90°".into());
-    written(beside(plot.center().y), Align2::RIGHT_CENTER, "45°".into());
-    written(beside(plot.bottom()), Align2::RIGHT_BOTTOM, "0°".into());
-    let below = |x: f32| Pos2::new(x, plot.bottom() + 3.0);
-    written(below(plot.left()), Align2::LEFT_TOP, format!("{:.0} {unit}", range.min));
-    written(below(plot.center().x), Align2::CENTER_TOP, format!("{:.0} {unit}", 0.5 * (range.min + range.max)));
-    written(below(plot.right()), Align2::RIGHT_TOP, format!("{:.0} {unit}", range.max));
+    paint_axes(ui, axes, unit);
     response.widget_info(|| WidgetInfo::labeled(Role::Image, true, "Elevations and slopes of the terrain types"));
-
-    // One line that is always there, so that nothing jumps.
+    // The line is always there, so that nothing jumps.
+    let pointed = response.hover_pos().filter(|pointer| plot.contains(*pointer));
     let text = match pointed {
         Some(pointer) => {
-            let (elevation, slope_deg) = axes.at(pointer);
-            let (covering, others) = types_at(pointer);
-            let named = |(i, weight): &(usize, f32)| format!("{} {:.0} %", recipe.types[*i].name, weight * 100.0);
-            let mut names: Vec<String> = match &covering[..] {
-                [] => vec!["uncovered".into()],
-                [(i, weight)] if *weight >= 0.995 => vec![recipe.types[*i].name.clone()],
-                several => several.iter().map(named).collect(),
-            };
-            names.extend(others.iter().map(named));
+            let (elevation, slope_deg) = axes.values(pointer);
+            let names = type_names(recipe, types_at(pointer));
             format!("{elevation:.0} {unit}, {slope_deg:.0}°: {}", names.join(", "))
         }
         None => "Elevation across, slope upwards".into(),
     };
     ui.horizontal(|ui| {
-        ui.add_space(GUTTER);
-        ui.add(egui::Label::new(egui::RichText::new(text).size(11.0).color(colours.weak)).truncate());
+        ui.add_space(LEFT_MARGIN);
+        ui.add(egui::Label::new(RichText::new(text).size(11.0).color(colours(ui).weak)).truncate());
     });
 }
 
-/// The outline of the selected type, with the edge that is or can be taken hold of.
-fn outline(painter: &egui::Painter, region: Rect, lit: Option<Edge>, accent: Color32) {
+/// The elevations and slopes of a type.
+fn region(recipe: &TextureRecipe, axes: Axes, i: usize) -> Rect {
+    axes.region(recipe.types[i].elevation, recipe.types[i].slope_deg)
+}
+
+/// Types by index, with their weights.
+type Weights = Vec<(usize, f32)>;
+
+/// The types at a position with their weights, largest first: those that cover it, and those that blend over them.
+fn types_at(
+    recipe: &TextureRecipe,
+    coverage: &CoverageDiagram,
+    active: &[usize],
+    axes: Axes,
+    position: Pos2,
+) -> (Weights, Weights) {
+    let (elevation, slope_deg) = axes.values(position);
+    let row = coverage.row(&[elevation as f32], slope_deg);
+    let weights = active.iter().zip(&row.weights).map(|(&i, weights)| (i, weights[0]));
+    let mut found: Weights = weights.filter(|(_, weight)| *weight > 0.0).collect();
+    found.sort_by(|a, b| b.1.total_cmp(&a.1));
+    found.into_iter().partition(|(i, _)| recipe.types[*i].covers())
+}
+
+/// The names of types with their weights.
+fn type_names(recipe: &TextureRecipe, (covering, others): (Weights, Weights)) -> Vec<String> {
+    let named = |(i, weight): &(usize, f32)| format!("{} {:.0} %", recipe.types[*i].name, weight * 100.0);
+    let mut names: Vec<String> = match &covering[..] {
+        [] => vec!["uncovered".into()],
+        [(i, weight)] if *weight >= FULL_WEIGHT => vec![recipe.types[*i].name.clone()],
+        several => several.iter().map(named).collect(),
+    };
+    names.extend(others.iter().map(named));
+    names
+}
+
+/// The image, and the outlines of the types that are not selected.
+fn paint_regions(
+    ui: &Ui,
+    recipe: &TextureRecipe,
+    axes: Axes,
+    texture: TextureId,
+    active: &[usize],
+    chosen: Option<usize>,
+) {
+    let painter = ui.painter();
+    painter.rect_filled(axes.plot, 4.0, colours(ui).sunken);
+    let full = Rect::from_min_max(Pos2::ZERO, Pos2::new(1.0, 1.0));
+    painter.image(texture, axes.plot, full, Color32::WHITE);
+    for &i in active.iter().filter(|&&i| chosen != Some(i)) {
+        let stroke = Stroke::new(1.0, Color32::from_black_alpha(70));
+        painter.rect_stroke(region(recipe, axes, i), 0.0, stroke, StrokeKind::Inside);
+    }
+}
+
+/// The numbers of both axes.
+fn paint_axes(ui: &Ui, Axes { plot, range }: Axes, unit: &str) {
+    let (font, weak) = (FontId::proportional(11.0), colours(ui).weak);
+    let text = |position: Pos2, anchor: Align2, text: String| {
+        ui.painter().text(position, anchor, text, font.clone(), weak);
+    };
+    let left = plot.left() - 4.0;
+    text(Pos2::new(left, plot.top()), Align2::RIGHT_TOP, "90°".into());
+    text(Pos2::new(left, plot.center().y), Align2::RIGHT_CENTER, "45°".into());
+    text(Pos2::new(left, plot.bottom()), Align2::RIGHT_BOTTOM, "0°".into());
+    let below = plot.bottom() + 3.0;
+    text(Pos2::new(plot.left(), below), Align2::LEFT_TOP, format!("{:.0} {unit}", range.min));
+    let middle = 0.5 * (range.min + range.max);
+    text(Pos2::new(plot.center().x, below), Align2::CENTER_TOP, format!("{middle:.0} {unit}"));
+    text(Pos2::new(plot.right(), below), Align2::RIGHT_TOP, format!("{:.0} {unit}", range.max));
+}
+
+/// The outline of the selected type, with the edge that is dragged or can be dragged highlighted.
+fn outline(painter: &egui::Painter, region: Rect, highlighted: Option<Edge>, accent: Color32) {
     painter.rect_stroke(region, 0.0, Stroke::new(3.0, Color32::from_black_alpha(120)), StrokeKind::Middle);
     painter.rect_stroke(region, 0.0, Stroke::new(1.5, accent), StrokeKind::Middle);
     let middles = [
@@ -235,7 +238,7 @@ fn outline(painter: &egui::Painter, region: Rect, lit: Option<Edge>, accent: Col
             Edge::Lowest | Edge::Highest => Vec2::new(4.0, 12.0),
             Edge::Flattest | Edge::Steepest => Vec2::new(12.0, 4.0),
         };
-        let colour = if lit == Some(edge) { Color32::WHITE } else { accent };
+        let colour = if highlighted == Some(edge) { Color32::WHITE } else { accent };
         painter.rect(
             Rect::from_center_size(middle, size),
             2.0,
@@ -247,7 +250,53 @@ fn outline(painter: &egui::Painter, region: Rect, lit: Option<Edge>, accent: Col
 }
 
 impl Diagram {
-    /// The picture, a pixel a point, made anew where something changed.
+    /// Moves the edge of the selected type that is being dragged.
+    fn drag_edge(
+        &mut self,
+        ui: &Ui,
+        response: &mut Response,
+        recipe: &mut TextureRecipe,
+        chosen: Option<usize>,
+        axes: Axes,
+    ) {
+        if response.drag_started() {
+            let origin = ui.input(|input| input.pointer.press_origin());
+            self.dragged = chosen.zip(origin).and_then(|(i, origin)| edge_at(region(recipe, axes, i), origin));
+        }
+        if let (Some(edge), Some(i), Some(pointer), true) =
+            (self.dragged, chosen, response.interact_pointer_pos(), response.dragged())
+        {
+            let (elevation, slope_deg) = axes.values(pointer);
+            let step = if axes.span() > 20.0 { 1.0 } else { 0.01 };
+            let (elevation, slope_deg) = ((elevation / step).round() * step, slope_deg.round());
+            let TerrainType { elevation: heights, slope_deg: slopes, .. } = &mut recipe.types[i];
+            match edge {
+                Edge::Lowest => heights.min = elevation.min(heights.max),
+                Edge::Highest => heights.max = elevation.max(heights.min),
+                Edge::Flattest => slopes.min = slope_deg.min(slopes.max),
+                Edge::Steepest => slopes.max = slope_deg.max(slopes.min),
+            }
+            response.mark_changed();
+        }
+        if response.drag_stopped() {
+            self.dragged = None;
+        }
+    }
+
+    /// The outline of the selected type, and the cursor over its edges.
+    fn selected_ui(&self, ui: &Ui, response: &Response, region: Rect) {
+        let dragged = self.dragged.filter(|_| response.dragged());
+        let highlighted = dragged.or_else(|| edge_at(region, response.hover_pos()?));
+        outline(ui.painter(), region, highlighted, colours(ui).accent);
+        if let Some(edge) = highlighted {
+            ui.ctx().set_cursor_icon(match edge {
+                Edge::Lowest | Edge::Highest => CursorIcon::ResizeHorizontal,
+                Edge::Flattest | Edge::Steepest => CursorIcon::ResizeVertical,
+            });
+        }
+    }
+
+    /// The image with one pixel per point, made again when anything changed.
     fn texture(
         &mut self,
         ui: &Ui,
@@ -256,11 +305,11 @@ impl Diagram {
         coverage: &CoverageDiagram,
         active: &[usize],
         size: Vec2,
-    ) -> egui::TextureId {
+    ) -> TextureId {
         let size = [size.x.max(1.0) as usize, size.y.max(1.0) as usize];
-        if let Some((known, over, of_size, texture)) = &self.drawn
+        if let Some((known, of_range, of_size, texture)) = &self.drawn
             && known == recipe
-            && (*over, *of_size) == (range, size)
+            && (*of_range, *of_size) == (range, size)
         {
             return texture.id();
         }
@@ -272,8 +321,8 @@ impl Diagram {
     }
 }
 
-/// Every place in the colours of the types that cover it, mixed as they are on the land; hatched in the warning
-/// colour of uncovered ground where none does.
+/// The mixed colours of the types that cover each elevation and slope, as on the terrain; hatched in the warning colour
+/// where none does.
 fn image(
     recipe: &TextureRecipe,
     range: Band,
@@ -306,7 +355,7 @@ fn image(
     ColorImage::new([width, height], pixels)
 }
 
-/// The pixel of a place where nothing lies: stripes of the warning colour over what is behind.
+/// A pixel that no type covers: stripes in the warning colour.
 fn hatching(i: usize, j: usize) -> Color32 {
     let [red, green, blue] = UNCOVERED_COLOUR;
     if (i + j) % 6 < 2 { Color32::from_rgba_unmultiplied(red, green, blue, 150) } else { Color32::TRANSPARENT }
@@ -316,11 +365,11 @@ fn hatching(i: usize, j: usize) -> Color32 {
 mod tests {
     use super::*;
     use crate::engine::parameters::Colour;
-    use crate::engine::texture::{TerrainType, TextureSettings};
+    use crate::engine::texture::TextureSettings;
 
     #[test]
-    fn the_picture_is_mixed_as_the_land_is_and_hatched_where_nothing_lies() {
-        let ground = |colour: [u8; 3], min, max| TerrainType {
+    fn the_image_mixes_colours_like_the_terrain_and_hatches_uncovered_parts() {
+        let terrain_type = |colour: [u8; 3], min, max| TerrainType {
             colour: Colour(colour),
             elevation: Band { min, max },
             elevation_release: 0.0,
@@ -328,7 +377,7 @@ mod tests {
             slope_release_deg: 0.0,
             ..Default::default()
         };
-        let types = vec![ground([0; 3], 0.0, 50.0), ground([255; 3], 25.0, 75.0)];
+        let types = vec![terrain_type([0; 3], 0.0, 50.0), terrain_type([255; 3], 25.0, 75.0)];
         let recipe = TextureRecipe { settings: TextureSettings::default(), types };
         let range = Band { min: 0.0, max: 100.0 };
         let found = image(&recipe, range, &CoverageDiagram::new(&recipe, range), &[0, 1], [4, 2]);
@@ -340,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn edges_are_taken_hold_of_within_reach_only() {
+    fn edges_are_found_within_reach_only() {
         let region = Rect::from_min_max(Pos2::new(20.0, 20.0), Pos2::new(80.0, 60.0));
         for (pointer, expected) in [
             ([22.0, 40.0], Some(Edge::Lowest)),
@@ -356,11 +405,11 @@ mod tests {
     }
 
     #[test]
-    fn places_and_values_belong_to_each_other() {
+    fn positions_and_values_are_inverse() {
         let plot = Rect::from_min_max(Pos2::new(10.0, 10.0), Pos2::new(210.0, 100.0));
         let axes = Axes { plot, range: Band { min: -100.0, max: 300.0 } };
         for (elevation, slope_deg) in [(-100.0, 0.0), (100.0, 45.0), (300.0, 90.0)] {
-            assert_eq!(axes.at(axes.place(elevation, slope_deg)), (elevation, slope_deg));
+            assert_eq!(axes.values(axes.position(elevation, slope_deg)), (elevation, slope_deg));
         }
     }
 }

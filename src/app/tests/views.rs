@@ -99,10 +99,10 @@ fn the_limit_is_dragged_in_the_histogram_and_the_share_follows() {
     wait(&mut editor, "the slopes", |app| slopes(app).is_some());
     editor.run_steps(2);
     let before = slopes(editor.state()).expect("slopes").walkable;
-    let node = editor.get_by_role_and_label(Role::Image, "Slopes of the land");
+    let node = editor.get_by_role_and_label(Role::Image, "Slopes of the terrain");
     node.scroll_to_me();
     editor.run_steps(16);
-    let plot = editor.get_by_role_and_label(Role::Image, "Slopes of the land").rect();
+    let plot = editor.get_by_role_and_label(Role::Image, "Slopes of the terrain").rect();
     let at = |degrees: f32| plot.left_center() + egui::Vec2::new(plot.width() * degrees / 90.0, 0.0);
     editor.drag_at(at(45.0));
     editor.run_steps(2);
@@ -119,7 +119,7 @@ fn the_limit_is_dragged_in_the_histogram_and_the_share_follows() {
     assert!(after.walkable < before && after.walkable > 0.0, "{} after {before}", after.walkable);
     editor.run_steps(2);
     editor.get_by_label(&format!(
-        "Walkable {:.0} %, of it connected {:.0} %",
+        "Walkable {:.0} %, of which connected {:.0} %",
         100.0 * after.walkable,
         100.0 * after.connected
     ));

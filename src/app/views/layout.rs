@@ -124,7 +124,12 @@ impl App {
         let (menu, timeline) = (menu.response.rect, timeline.response.rect);
         // Where there is no stack, what is said of it stands where it would be.
         let stack = stack.unwrap_or(menu.with_max_x(menu.left()));
-        self.hints_ui(ui.ctx(), &HintAnchors { menu, stack, timeline });
+        // Without a settings folder dismissed hints would come back.
+        let is_covered = self.ui.modal.is_some() || self.ui.saving.is_some() || self.ui.operation_picker.is_open();
+        if self.services.folders.config.is_some() && !is_covered {
+            let anchors = HintAnchors { menu, stack, timeline };
+            self.ui.hints.ui(ui.ctx(), &anchors, &mut self.settings.hints_seen);
+        }
         self.ui.maps.crosshair_m = crosshair_m;
         let frame = Frame::new().fill(theme::colours(ui).panel);
         CentralPanel::default().frame(frame).show(ui, |ui| {
@@ -198,7 +203,7 @@ impl App {
     }
 
     /// The history at the foot of the left panel, if it is unfolded higher than its heading.
-    fn history_ui(&self, ui: &mut Ui) -> Option<Command> {
+    fn history_ui(&mut self, ui: &mut Ui) -> Option<Command> {
         let is_open = self.settings.shows_history;
         // Each with a height of its own.
         let panel = if is_open {
@@ -210,7 +215,7 @@ impl App {
         };
         // It stands in a panel that has its margins.
         let frame = Frame::new().inner_margin(egui::Margin::symmetric(0, 4));
-        panel.frame(frame).show(ui, |ui| panels::history::history_ui(ui, &self.document, is_open)).inner
+        panel.frame(frame).show(ui, |ui| self.ui.history.ui(ui, &self.document, is_open)).inner
     }
 
     /// `is_picking`: a menu or a list was open when the frame began, and has the keys.

@@ -4,6 +4,7 @@ pub(crate) mod band_slider;
 pub(crate) mod cards;
 pub(crate) mod icon;
 pub(crate) mod parameter;
+pub(crate) mod plot;
 pub(crate) mod search;
 pub(crate) mod search_list;
 pub(crate) mod theme;

@@ -1,0 +1,93 @@
+//! Small plots for panels.
+
+use egui::{Sense, Vec2};
+use egui_plot::{AxisHints, GridMark, Plot};
+
+use crate::app::views::length;
+use crate::scene::scale::round_length;
+
+/// The most marks of an axis.
+const MAX_MARKS: u32 = 64;
+
+/// A plot without interaction, with numbers formatted by `x_text` below it and, if it has heights, numbers at its left.
+pub(crate) fn plot<'a>(
+    name: &'static str,
+    height: f32,
+    x_text: impl Fn(f64) -> String + 'a,
+    has_heights: bool,
+) -> Plot<'a> {
+    let across = AxisHints::new_x().formatter(move |mark, _| x_text(mark.value)).label_spacing(24.0..=36.0);
+    let up = AxisHints::new_y().min_thickness(30.0).label_spacing(14.0..=20.0);
+    Plot::new(name)
+        .height(height)
+        .show_axes([true, has_heights])
+        .custom_x_axes(vec![across])
+        .custom_y_axes(vec![up])
+        .x_grid_spacer(|input| inner_marks(input.bounds, round_step(input.bounds, 3.5)))
+        .y_grid_spacer(|input| marks(input.bounds, round_step(input.bounds, 2.5)))
+        .show_grid(false)
+        .show_background(false)
+        .sense(Sense::hover())
+        .allow_drag(false)
+        .allow_zoom(false)
+        .allow_scroll(false)
+        .allow_boxed_zoom(false)
+        .allow_double_click_reset(false)
+        .allow_axis_zoom_drag(false)
+        .show_x(false)
+        .show_y(false)
+        .label_formatter(|_| None)
+        .set_margin_fraction(Vec2::new(0.0, 0.05))
+}
+
+/// A round step that gives an axis at least that many marks.
+fn round_step((from, to): (f64, f64), least: f64) -> f64 {
+    let span = (to - from).clamp(1e-3, 1e9);
+    f64::from(round_length((span / least) as f32))
+}
+
+/// Marks at the multiples of a step.
+fn marks((from, to): (f64, f64), step_size: f64) -> Vec<GridMark> {
+    let first = (from / step_size).ceil();
+    let value = |i: u32| (first + f64::from(i)) * step_size;
+    (0..MAX_MARKS).map(value).take_while(|value| *value <= to).map(|value| GridMark { value, step_size }).collect()
+}
+
+/// Marks at the multiples of a step, except those so near the end that their text would not fit.
+pub(crate) fn inner_marks((from, to): (f64, f64), step_size: f64) -> Vec<GridMark> {
+    marks((from, to - 0.05 * (to - from)), step_size)
+}
+
+/// Marks at 1, 2 and 5 times the powers of ten, on an axis of decimal logarithms.
+pub(crate) fn logarithmic_marks((from, to): (f64, f64)) -> Vec<GridMark> {
+    let first = from.floor();
+    let of_power = |i: u32| [1.0, 2.0, 5.0].map(|digit| first + f64::from(i) + libm::log10(digit));
+    let is_inside = |value: &f64| (from..=to - 0.05 * (to - from)).contains(value);
+    let values = (0..MAX_MARKS / 3).flat_map(of_power).filter(is_inside);
+    values.map(|value| GridMark { value, step_size: 0.3 }).collect()
+}
+
+/// A length below an axis.
+pub(crate) fn as_length(metres: f64) -> String {
+    if metres > 0.0 && metres < 1.0 { format!("{metres:.2} m") } else { length(metres) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn axes_have_round_marks() {
+        let at = |marks: Vec<GridMark>| marks.into_iter().map(|mark| mark.value.round()).collect::<Vec<_>>();
+        let round = |bounds, least| at(marks(bounds, round_step(bounds, least)));
+        assert_eq!(round((0.0, 8192.0), 3.5), [0.0, 2000.0, 4000.0, 6000.0, 8000.0]);
+        assert_eq!(round((-393.0, 1074.0), 2.5), [0.0, 500.0, 1000.0]);
+        assert_eq!(at(inner_marks((0.0, 90.0), 15.0)), [0.0, 15.0, 30.0, 45.0, 60.0, 75.0]);
+        let lengths = logarithmic_marks((libm::log10(70.0), libm::log10(2100.0)));
+        let metres = lengths.into_iter().map(|mark| libm::pow(10.0, mark.value).round()).collect::<Vec<_>>();
+        assert_eq!(metres, [100.0, 200.0, 500.0, 1000.0]);
+        // Level terrain must not get endless marks.
+        assert!(marks((7.0, 7.0), round_step((7.0, 7.0), 2.5)).len() <= 1);
+        assert_eq!(marks((0.0, 1e9), 1.0).len(), MAX_MARKS as usize);
+    }
+}
