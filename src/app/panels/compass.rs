@@ -1,5 +1,4 @@
-//! The sun as a compass: the direction of the sun on the map is its azimuth, the middle is the zenith and the rim the
-//! horizon.
+//! The position of the sun on a compass: the direction is its azimuth, the centre is the zenith and the rim the horizon.
 
 use egui::{Align2, FontId, Rect, Role, Sense, Stroke, Ui, Vec2, WidgetInfo};
 
@@ -11,20 +10,20 @@ use crate::engine::light::Light;
 const SIZE: f32 = 112.0;
 const RADIUS: f32 = 42.0;
 
-/// How far a key moves the sun, degrees.
+/// The step of an arrow key, degrees.
 const KEY_DEG: f64 = 5.0;
 
-/// How far from the middle the sun has no direction to speak of, points.
+/// The distance from the centre within which the azimuth is undefined, points.
 const ZENITH: f32 = 2.0;
 
-/// Where the sun stands, as an offset from the middle of a compass of that radius: east and south.
+/// The offset of the sun from the centre of a compass of that radius, east and south.
 fn offset(azimuth_deg: f64, altitude_deg: f64, radius: f32) -> Vec2 {
     let distance = radius * (1.0 - altitude_deg as f32 / 90.0).clamp(0.0, 1.0);
     let azimuth = (azimuth_deg as f32).to_radians();
     distance * Vec2::new(libm::sinf(azimuth), -libm::cosf(azimuth))
 }
 
-/// The whole degrees of azimuth and altitude at an offset; straight above, the azimuth is any.
+/// The azimuth and altitude at an offset in whole degrees; no azimuth at the zenith.
 fn angles(offset: Vec2, radius: f32) -> (Option<f64>, f64) {
     let distance = offset.length();
     let altitude = (90.0 * (1.0 - distance / radius)).clamp(0.0, 90.0).round();
@@ -39,7 +38,7 @@ fn direction(azimuth_deg: f64) -> &'static str {
     NAMES[eighth % NAMES.len()]
 }
 
-/// Draws the compass with the numbers beside it; the sun follows the pointer.
+/// Draws the compass and its numbers; the sun follows the pointer.
 pub(crate) fn compass_ui(ui: &mut Ui, light: &mut Light) {
     ui.horizontal(|ui| {
         let (rect, mut response) = ui.allocate_exact_size(Vec2::splat(SIZE), Sense::click_and_drag());
@@ -52,7 +51,7 @@ pub(crate) fn compass_ui(ui: &mut Ui, light: &mut Light) {
             light.altitude_deg = altitude;
             response.mark_changed();
         }
-        // To the right is round with the clock, up is up.
+        // Right turns the sun clockwise, up raises it.
         let arrows = arrow_keys(ui, &response);
         if arrows != Vec2::ZERO {
             light.azimuth_deg = (light.azimuth_deg + KEY_DEG * f64::from(arrows.x)).rem_euclid(360.0);
@@ -83,7 +82,7 @@ pub(crate) fn compass_ui(ui: &mut Ui, light: &mut Light) {
         response.widget_info(|| WidgetInfo::labeled(Role::Image, true, "Compass of the sun"));
         if !response.is_pointer_button_down_on() {
             response.on_hover_text(
-                "Drag the sun, or move it with the arrow keys: the rim is the horizon, the middle the zenith",
+                "Drag the sun or move it with the arrow keys. The rim is the horizon, the centre the zenith.",
             );
         }
         ui.add_space(8.0);
@@ -98,10 +97,11 @@ pub(crate) fn compass_ui(ui: &mut Ui, light: &mut Light) {
     });
 }
 
-/// The radius of the horizon of the sun on a map, points.
+/// The radius of the compass on a map, points.
 const SMALL_RADIUS: f32 = 14.0;
 
-/// Draws the sun into the lower right corner of a map; it follows the pointer. The keys work the compass of the panel.
+/// Draws a small compass in the lower right corner of a map; the sun follows the pointer. Only the panel's compass can be
+/// focused.
 pub(crate) fn sun_ui(ui: &mut Ui, pane: Rect, map: &str, light: &mut Light) {
     let middle = pane.right_bottom() - Vec2::splat(12.0 + SMALL_RADIUS);
     let dial = Rect::from_center_size(middle, Vec2::splat(2.0 * SMALL_RADIUS + 8.0));
@@ -126,7 +126,7 @@ pub(crate) fn sun_ui(ui: &mut Ui, pane: Rect, map: &str, light: &mut Light) {
         painter.line_segment([sun + 5.0 * way, sun + 7.0 * way], (1.0, colour));
     }
     if !response.is_pointer_button_down_on() {
-        response.on_hover_text("Drag the sun: the rim is the horizon, the middle the zenith");
+        response.on_hover_text("Drag the sun. The rim is the horizon, the centre the zenith.");
     }
 }
 
@@ -135,18 +135,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_sun_is_found_where_it_is_drawn() {
+    fn offsets_and_angles_are_inverse() {
         for azimuth in [0.0, 45.0, 90.0, 181.0, 270.0, 359.0] {
             for altitude in [0.0, 10.0, 45.0, 80.0] {
                 assert_eq!(angles(offset(azimuth, altitude, 42.0), 42.0), (Some(azimuth), altitude));
             }
         }
         assert_eq!(angles(Vec2::ZERO, 42.0), (None, 90.0));
-        assert_eq!(angles(Vec2::new(0.0, -400.0), 42.0), (Some(0.0), 0.0), "beyond the rim it is on the horizon");
+        assert_eq!(angles(Vec2::new(0.0, -400.0), 42.0), (Some(0.0), 0.0), "beyond the rim the sun is on the horizon");
     }
 
     #[test]
-    fn directions_have_their_names() {
+    fn directions_are_named() {
         let names = [0.0, 350.0, 46.0, 135.0, -90.0].map(direction);
         assert_eq!(names, ["north", "north", "north-east", "south-east", "west"]);
     }

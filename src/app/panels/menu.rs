@@ -9,8 +9,8 @@ use crate::app::document::Document;
 use crate::app::widgets::coloured_icon_button;
 use crate::app::widgets::theme::colours;
 
-/// The width of the button that opens the palette, points, where there is room for its words.
-const SEARCH: f32 = 168.0;
+/// The width of the button that opens the palette, points.
+const SEARCH_WIDTH: f32 = 168.0;
 
 pub(crate) fn menu_ui(ui: &mut Ui, around: &Around) -> Option<Command> {
     let mut command = None;
@@ -33,7 +33,7 @@ pub(crate) fn menu_ui(ui: &mut Ui, around: &Around) -> Option<Command> {
                     command = Some(panel);
                 }
             }
-            if search_ui(ui, bar.width()) {
+            if search_button(ui, bar.width()) {
                 command = Some(Command::Palette);
             }
             ui.cursor().right()
@@ -43,8 +43,8 @@ pub(crate) fn menu_ui(ui: &mut Ui, around: &Around) -> Option<Command> {
     command
 }
 
-/// What looks like a search field and opens the palette; returns whether it was pressed.
-fn search_ui(ui: &mut Ui, width: f32) -> bool {
+/// A button that looks like a search field, or only its icon in a narrow window; returns whether it was clicked.
+fn search_button(ui: &mut Ui, width: f32) -> bool {
     let name = Command::Palette.tooltip(ui);
     let keys = Command::Palette.shortcut().map(|keys| ui.ctx().format_shortcut(&keys)).unwrap_or_default();
     let weak = colours(ui).weak;
@@ -54,22 +54,22 @@ fn search_ui(ui: &mut Ui, width: f32) -> bool {
     }
     let button =
         Button::new((icon, RichText::new("Search").color(weak))).shortcut_text(RichText::new(keys).color(weak));
-    let response = ui.add(button.fill(colours(ui).sunken).min_size(Vec2::new(SEARCH, 20.0)));
+    let response = ui.add(button.fill(colours(ui).sunken).min_size(Vec2::new(SEARCH_WIDTH, 20.0)));
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, &name));
     response.on_hover_text(name).clicked()
 }
 
-/// The title in the middle of the bar where there is room, with a mark while there is something to save.
+/// The project's title in the middle of the bar if there is room, with a mark while it has unsaved changes.
 fn title_ui(ui: &mut Ui, document: &Document, bar: Rect, left: f32, right: f32) {
     let text = RichText::new(document.heading()).color(colours(ui).weak);
-    // In the middle of the window, or as near to it as the menus and the search let it be.
-    let room = bar.with_min_x(left + 8.0).with_max_x((right - 8.0).max(left + 8.0));
-    let half = (bar.center().x - room.left()).min(room.right() - bar.center().x);
-    let place = if half > 80.0 {
+    // In the middle of the window, or as near to it as the menus and the search button allow.
+    let space = bar.with_min_x(left + 8.0).with_max_x((right - 8.0).max(left + 8.0));
+    let half = (bar.center().x - space.left()).min(space.right() - bar.center().x);
+    let rect = if half > 80.0 {
         Rect::from_x_y_ranges(bar.center().x - half..=bar.center().x + half, bar.y_range())
     } else {
-        room
+        space
     };
     let label = egui::Label::new(text).truncate().sense(Sense::hover());
-    ui.put(place, label);
+    ui.put(rect, label);
 }

@@ -1,4 +1,4 @@
-//! The status bar: what is being done, the last message, and the land under the pointer.
+//! The status bar: running jobs, the last message, and the terrain under the pointer.
 
 use egui::{Align, Layout, RichText, Ui, Vec2};
 use egui_material_icons::icons::ICON_CLOSE;
@@ -10,22 +10,22 @@ use crate::app::widgets::theme::colours;
 use crate::engine::analysis::slope_deg;
 use crate::worker::{ExportStatus, Preview};
 
-/// What the program has to say.
+/// A message in the status bar.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Message {
     pub(crate) text: String,
     pub(crate) is_error: bool,
-    /// What can be copied of what it speaks of.
+    /// A text that can be copied with a button.
     pub(crate) offer: Option<CopyableText>,
 }
 
-/// In less room than this, points, a message stands without it.
-const LEAST_FOR_OFFER: f32 = 240.0;
+/// The width below which a message is shown without its copy button, points.
+const MIN_WIDTH_FOR_COPY: f32 = 240.0;
 
 /// A text that can be copied.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CopyableText {
-    /// What the button says.
+    /// The label of the button.
     pub(crate) name: &'static str,
     pub(crate) text: String,
 }
@@ -33,23 +33,23 @@ pub(crate) struct CopyableText {
 /// What the status bar shows.
 pub(crate) struct Status<'a> {
     pub(crate) message: Option<&'a Message>,
-    /// How far the preview is, if it is not up to date for longer than a moment.
+    /// The progress of the preview, if it has been out of date for more than a moment.
     pub(crate) preview_progress: Option<f32>,
     pub(crate) export: Option<ExportStatus>,
     pub(crate) shown: Option<&'a Preview>,
-    /// The samples along the longer side of exports, where the views show those.
+    /// The samples along the longer side of exports, while the views show those.
     pub(crate) export_samples: Option<u32>,
     pub(crate) crosshair_m: Option<[f64; 2]>,
 }
 
 pub(crate) fn status_ui(ui: &mut Ui, status: &Status) -> Option<Command> {
     let mut command = None;
-    // Nothing is higher than the bar: what comes and goes moves no panel.
+    // No content is higher than the bar, so that messages and progress never move the panels.
     ui.spacing_mut().button_padding.y = 0.0;
     ui.spacing_mut().interact_size.y = ui.available_height().min(20.0);
     ui.horizontal_centered(|ui| {
         if let Some(preview) = status.shown {
-            ui.weak(land_text(preview, status.export_samples));
+            ui.weak(terrain_text(preview, status.export_samples));
             ui.separator();
         }
         if let Some(export) = &status.export {
@@ -70,9 +70,9 @@ pub(crate) fn status_ui(ui: &mut Ui, status: &Status) -> Option<Command> {
                 if let Some(message) = status.message {
                     let colour = if message.is_error { colours(ui).error } else { colours(ui).weak };
                     let text = RichText::new(&message.text).color(colour);
-                    // First, so that it does not move away as the pointer leaves the views, whose numbers go then. Where
-                    // there is no room for both, they are seen.
-                    if let Some(offer) = message.offer.as_ref().filter(|_| ui.available_width() > LEAST_FOR_OFFER)
+                    // The button is first, so that it does not move when the pointer leaves the views and their numbers
+                    // disappear. Without room for both, the numbers are shown.
+                    if let Some(offer) = message.offer.as_ref().filter(|_| ui.available_width() > MIN_WIDTH_FOR_COPY)
                         && ui.small_button(offer.name).clicked()
                     {
                         command = Some(Command::CopyMessageText);
@@ -97,7 +97,7 @@ pub(crate) fn status_ui(ui: &mut Ui, status: &Status) -> Option<Command> {
     command
 }
 
-/// How far a job is, with a button to cancel it; returns whether it was pressed.
+/// The progress of a job with a button that cancels it; returns whether it was clicked.
 fn progress_ui(ui: &mut Ui, fraction: f32) -> bool {
     let (rect, _) = ui.allocate_exact_size(Vec2::new(120.0, 6.0), egui::Sense::hover());
     let done = egui::Rect::from_min_size(rect.min, Vec2::new(rect.width() * fraction.clamp(0.0, 1.0), rect.height()));
@@ -107,8 +107,8 @@ fn progress_ui(ui: &mut Ui, fraction: f32) -> bool {
     ui.small_button("Cancel").clicked()
 }
 
-/// Size of the preview and the world, whether it is that of exports, and how long it took.
-fn land_text(preview: &Preview, export_samples: Option<u32>) -> String {
+/// The sizes of the preview and of the world, whether it is the export's size, and how long it took.
+fn terrain_text(preview: &Preview, export_samples: Option<u32>) -> String {
     let grid = preview.terrain.grid();
     let extent = grid.extent();
     let world = if extent.width_m == extent.depth_m {
@@ -122,15 +122,15 @@ fn land_text(preview: &Preview, export_samples: Option<u32>) -> String {
     format!("{} × {}{exported} · {world} · {took:.0} ms", grid.width(), grid.height())
 }
 
-/// Place, height, slope and terrain type under the pointer, in columns that do not move.
+/// The position, height, slope and terrain type under the pointer, in columns that do not move.
 fn probe_text(preview: &Preview, x_m: f64, z_m: f64) -> String {
     let grid = preview.terrain.grid();
     let nearest = |m: f64, spacing: f64, samples: usize| ((m / spacing).round() as usize).min(samples - 1);
     let c = nearest(x_m, grid.spacing_x_m(), grid.width());
     let r = nearest(z_m, grid.spacing_z_m(), grid.height());
     let (height, slope) = (preview.terrain.height_at(x_m, z_m), slope_deg(&preview.terrain, c, r));
-    let names = preview.request.recipe.texture.active().map(|ground| ground.name.chars().count());
-    let (longest, ground) = (names.max().unwrap_or_default(), preview.type_at([x_m, z_m]));
-    let name = ground.map_or("", |ground| &ground.name);
+    let names = preview.request.recipe.texture.active().map(|terrain_type| terrain_type.name.chars().count());
+    let (longest, terrain_type) = (names.max().unwrap_or_default(), preview.type_at([x_m, z_m]));
+    let name = terrain_type.map_or("", |terrain_type| &terrain_type.name);
     format!("x {x_m:>6.0} m  z {z_m:>6.0} m  height {height:>7.1} m  {slope:>2.0}°  {name:<longest$}")
 }

@@ -17,7 +17,7 @@ use crate::app::widgets::{coloured_icon_button, icon_button, icon_button_enabled
 use crate::engine::recipe::Recipe;
 use crate::project::ViewSettings;
 
-/// Speeds that the list offers, iterations a frame.
+/// The speeds to choose from, iterations per frame; 0 is the whole uplift in four seconds.
 const SPEEDS: [u32; 8] = [1, 2, 5, 10, 25, 100, 1000, 0];
 
 pub(crate) fn timeline_ui(
@@ -39,9 +39,9 @@ pub(crate) fn timeline_ui(
             (ICON_CHEVRON_RIGHT, Command::StepForward, at < total),
             (ICON_SKIP_NEXT, Command::ToEnd, at < total),
         ];
-        for (icon, deed, possible) in buttons {
-            if icon_button_enabled(ui, icon, &deed.tooltip(ui), possible).clicked() {
-                command = Some(deed);
+        for (icon, found, enabled) in buttons {
+            if icon_button_enabled(ui, icon, &found.tooltip(ui), enabled).clicked() {
+                command = Some(found);
             }
         }
         let (name, icon) = (Command::ToggleLoop.tooltip(ui), ICON_REPEAT);
@@ -50,13 +50,13 @@ pub(crate) fn timeline_ui(
             command = Some(Command::ToggleLoop);
         }
         ui.add_space(8.0);
-        // From the right, so that the rail gets what is left.
+        // From right to left, so that the rail gets the remaining width.
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             command = command.take().or(seed_ui(ui, recipe));
             speed_ui(ui, view);
-            // As wide as the longest text, so that nothing moves while it plays.
+            // A fixed width, so that nothing moves during playback.
             let text = format!("{at} / {total}");
-            let width = if ui.available_width() < TIGHT { 84.0 } else { 104.0 };
+            let width = if ui.available_width() < NARROW { 84.0 } else { 104.0 };
             ui.add_sized(Vec2::new(width, 20.0), Label::new(RichText::new(text).monospace()).truncate());
             ui.add_space(4.0);
             let rail = scrubber(ui, recipe, at, total, &mut command);
@@ -66,43 +66,43 @@ pub(crate) fn timeline_ui(
     command
 }
 
-/// In rows narrower than this, points, words give way to the rail.
-const TIGHT: f32 = 420.0;
+/// The width of the row below which labels are left out, points.
+const NARROW: f32 = 420.0;
 
-/// The seed and the dice.
+/// The seed, and the button for a random one.
 fn seed_ui(ui: &mut Ui, recipe: &mut Recipe) -> Option<Command> {
     let command = icon_button(ui, ICON_CASINO, &Command::NewSeed.tooltip(ui)).clicked().then_some(Command::NewSeed);
-    let is_tight = ui.available_width() < TIGHT;
+    let is_narrow = ui.available_width() < NARROW;
     let field = DragValue::new(&mut recipe.seed).speed(1).update_while_editing(false);
     let field = ui.add_sized(Vec2::new(76.0, 20.0), field);
     field.widget_info(|| WidgetInfo::labeled(Role::SpinButton, true, "Seed"));
-    field.on_hover_text("Seed: chooses among all the landscapes of the same kind");
-    if !is_tight {
+    field.on_hover_text("The seed of all random numbers of the project");
+    if !is_narrow {
         ui.weak("Seed");
         ui.add_space(8.0);
     }
     command
 }
 
-/// How fast it plays.
+/// The playback speed.
 fn speed_ui(ui: &mut Ui, view: &mut ViewSettings) {
-    let speed = |speed: u32| if speed == 0 { "All in 4 s".into() } else { format!("{speed} a frame") };
+    let speed = |speed: u32| if speed == 0 { "All in 4 s".into() } else { format!("{speed} per frame") };
     let list = ComboBox::from_id_salt("speed").selected_text(speed(view.iterations_per_frame)).width(96.0);
     let list = list.show_ui(ui, |ui| {
         for choice in SPEEDS {
             ui.selectable_value(&mut view.iterations_per_frame, choice, speed(choice));
         }
     });
-    list.response.on_hover_text("How many faults each frame adds");
+    list.response.on_hover_text("Iterations per frame");
 }
 
-/// How near to a mark a click takes the playhead to it, points.
+/// The distance from a mark within which a click moves the playhead to it, points.
 const MARK_REACH: f32 = 4.0;
 
-/// What can be done on the rail by a click of the second button.
-const ON_THE_RAIL: [Command; 4] = [Command::TogglePlay, Command::Restart, Command::ToEnd, Command::ToggleLoop];
+/// The commands of the rail's context menu.
+const CONTEXT_MENU: [Command; 4] = [Command::TogglePlay, Command::Restart, Command::ToEnd, Command::ToggleLoop];
 
-/// The rail over all iterations, with a mark where each step begins; returns where it was put.
+/// The rail over all iterations, with a mark where each step begins; returns the iteration to seek to.
 fn scrubber(ui: &mut Ui, recipe: &Recipe, at: u32, total: u32, command: &mut Option<Command>) -> Option<u32> {
     let width = ui.available_width();
     let (rect, response) = ui.allocate_exact_size(Vec2::new(width, 24.0), Sense::click_and_drag());
@@ -130,7 +130,7 @@ fn scrubber(ui: &mut Ui, recipe: &Recipe, at: u32, total: u32, command: &mut Opt
     let handle = if response.hovered() || response.dragged() { 7.0 } else { 6.0 };
     painter.circle(egui::pos2(x_of(at), middle), handle, colours.accent, Stroke::new(2.0, colours.panel));
     response.widget_info(|| egui::WidgetInfo::slider(true, f64::from(at), "Timeline"));
-    response.context_menu(|ui| *command = command.take().or(context_ui(ui, &ON_THE_RAIL)));
+    response.context_menu(|ui| *command = command.take().or(context_ui(ui, &CONTEXT_MENU)));
     if let Some((_, title)) = response.hover_pos().and_then(|pointer| near(pointer.x)).filter(|_| !response.dragged()) {
         response.clone().on_hover_text_at_pointer(format!("{title} begins"));
     }

@@ -1,4 +1,4 @@
-//! Variations: other lands beside the one in hand, to choose from again and again.
+//! Variations of the project, from which the user picks one, and then variations of that one.
 
 use std::sync::Arc;
 
@@ -14,29 +14,29 @@ use crate::engine::random::Stream;
 use crate::engine::recipe::Recipe;
 use crate::worker::{InputFiles, ThumbnailRequest, ThumbnailStyle};
 
-/// How many there are at a time, and in a row.
+/// The number of variations, and how many there are in a row.
 const COUNT: usize = 9;
 const COLUMNS: usize = 3;
 
-/// Pixels of a picture along its longer side: two a point of the usual panel.
+/// The longer side of a thumbnail, pixels: two per point of the panel at its default width.
 #[cfg(not(test))]
 const PIXELS: usize = 160;
 #[cfg(test)]
 const PIXELS: usize = 32;
 
-/// How the names of all their pictures begin.
+/// The prefix of the keys of their thumbnails.
 const PREFIX: &str = "variation ";
 
-/// In what they differ from the land in hand.
+/// How variations differ from the project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
     /// The same steps with other random numbers.
     Seeds,
-    /// Other values of the steps' parameters.
+    /// The same seed with other values of the steps' parameters.
     Mutations,
 }
 
-/// What a batch of variations follows from.
+/// What a batch of variations is derived from.
 #[derive(Clone, PartialEq)]
 struct Origin {
     recipe: Arc<Recipe>,
@@ -49,45 +49,45 @@ struct Origin {
 /// The state of the variations. None of it is part of the document.
 pub(crate) struct Variations {
     is_open: bool,
-    /// Whether they have just been asked for, and are to be brought into view.
-    is_awaited: bool,
+    /// Whether to scroll to the panel once it is unfolded.
+    scroll_to: bool,
     way: Way,
-    /// How far mutations go, from 0 to 1.
+    /// The strength of mutations, from 0 to 1.
     strength: f64,
-    /// Counts the throws of the dice.
+    /// Counts the reshuffles.
     round: u64,
-    /// Counts the batches, for names that no earlier picture bears.
+    /// Counts the batches, so that every thumbnail has its own key.
     batch: u64,
     origin: Option<Origin>,
-    /// What the batches before followed from, the last one last: where undo leads back there, so do they come back.
+    /// The origins of earlier batches, the latest last: after an undo, the same variations come back.
     past: Vec<Origin>,
     recipes: Vec<Arc<Recipe>>,
 }
 
-/// So many batches can come back.
-const MOST_PAST: usize = 64;
+/// The most origins of earlier batches that are kept.
+const MAX_PAST: usize = 64;
 
 impl Default for Variations {
     fn default() -> Self {
         let (way, strength) = (Way::Mutations, 0.25);
         let (past, recipes) = (Vec::new(), Vec::new());
-        Self { is_open: false, is_awaited: false, way, strength, round: 0, batch: 0, origin: None, past, recipes }
+        Self { is_open: false, scroll_to: false, way, strength, round: 0, batch: 0, origin: None, past, recipes }
     }
 }
 
 impl Variations {
-    /// Opens them, or puts them away.
+    /// Unfolds or folds the panel.
     pub(crate) fn toggle(&mut self) {
         self.is_open = !self.is_open;
-        self.is_awaited = self.is_open;
+        self.scroll_to = self.is_open;
     }
 
-    /// The variation at that place.
+    /// The recipe of a variation.
     pub(crate) fn recipe(&self, place: usize) -> Option<&Arc<Recipe>> {
         self.recipes.get(place)
     }
 
-    /// Whether the pictures are those of variations of that recipe, and all there.
+    /// Whether all thumbnails of variations of that recipe are ready.
     #[cfg(test)]
     pub(crate) fn are_drawn(&self, thumbnails: &Thumbnails, of: &Recipe) -> bool {
         self.origin.as_ref().is_some_and(|origin| *origin.recipe == *of)
@@ -98,8 +98,8 @@ impl Variations {
         format!("{PREFIX}{} {place}", self.batch)
     }
 
-    /// Has variations of what is in hand drawn while they are looked at. While the user drags something, those that
-    /// there are stay.
+    /// Requests thumbnails of new variations if the recipe or the options have changed and the panel is unfolded; not
+    /// while the user drags something.
     pub(crate) fn prepare(
         &mut self,
         locked: &[String],
@@ -128,11 +128,12 @@ impl Variations {
         let mut origin = Origin { recipe: recipe.clone(), locked: locked.to_vec(), way, strength, round: self.round };
         if let Some(before) = self.origin.take_if(|before| before.recipe != *recipe) {
             let is_known = |past: &&Origin| Origin { round: past.round, ..origin.clone() } == **past;
-            // Other dice: what grows from a variation is not the same step once more. Where it was before, it is that.
+            // Other random numbers for a new recipe, so that its variations are not the same change once more. A known
+            // recipe gets its variations back.
             self.round = self.past.iter().rev().find(is_known).map_or(self.round + 1, |past| past.round);
             origin.round = self.round;
             self.past.push(before);
-            let most = self.past.len().saturating_sub(MOST_PAST);
+            let most = self.past.len().saturating_sub(MAX_PAST);
             self.past.drain(..most);
         }
         thumbnails.remove(PREFIX);
@@ -151,7 +152,7 @@ impl Variations {
         }
     }
 
-    /// Draws them; returns the one that is chosen.
+    /// Draws the variations; returns the command that adopts one.
     pub(crate) fn ui(&mut self, ui: &mut Ui, thumbnails: &Thumbnails) -> Option<Command> {
         let mut command = None;
         let header = CollapsingHeader::new("Variations").id_salt("variations").open(Some(self.is_open));
@@ -159,22 +160,23 @@ impl Variations {
         if shown.header_response.clicked() {
             self.toggle();
         }
-        let tooltip = "Nine other lands beside this one: choose one, and nine others grow from it";
+        let tooltip = "Nine variations of this terrain; choose one to get nine variations of that";
         let response = shown.header_response.on_hover_text(tooltip);
-        // The body is whole only a few frames later.
-        if self.is_awaited && shown.openness >= 1.0 {
+        // The body has its full height only after a few frames.
+        if self.scroll_to && shown.openness >= 1.0 {
             response.scroll_to_me(Some(Align::TOP));
-            self.is_awaited = false;
+            self.scroll_to = false;
         }
         command
     }
 
     fn body_ui(&mut self, ui: &mut Ui, thumbnails: &Thumbnails) -> Option<Command> {
         ui.horizontal(|ui| {
-            let doc = "Values move along their sliders; what is locked stays. A lock appears at each parameter's name.";
+            let doc = "Changes the values of unlocked parameters. Point at a parameter's name to lock it.";
             ui.selectable_value(&mut self.way, Way::Mutations, "Mutations").on_hover_text(doc);
-            ui.selectable_value(&mut self.way, Way::Seeds, "Seeds").on_hover_text("The same steps with other dice");
-            if icon_button(ui, ICON_CASINO, "Others").clicked() {
+            ui.selectable_value(&mut self.way, Way::Seeds, "Seeds")
+                .on_hover_text("The same parameters with another seed");
+            if icon_button(ui, ICON_CASINO, "Reshuffle").clicked() {
                 self.round += 1;
             }
         });
@@ -192,18 +194,18 @@ impl Variations {
             ui.horizontal(|ui| {
                 ui.spacing_mut().item_spacing.x = gap;
                 for place in row * COLUMNS..(row + 1) * COLUMNS {
-                    if self.picture_ui(ui, place, side, thumbnails) {
+                    if self.variation_ui(ui, place, side, thumbnails) {
                         chosen = Some(Command::AdoptVariation(place));
                     }
                 }
             });
         }
-        ui.weak("Choose one to go on from it; undo brings the old one back");
+        ui.weak("Click one to adopt it; undo goes back");
         chosen
     }
 
-    /// One picture; returns whether it was chosen.
-    fn picture_ui(&self, ui: &mut Ui, place: usize, side: f32, thumbnails: &Thumbnails) -> bool {
+    /// One variation; returns whether it was clicked.
+    fn variation_ui(&self, ui: &mut Ui, place: usize, side: f32, thumbnails: &Thumbnails) -> bool {
         let name = format!("Variation {}", place + 1);
         let (rect, response) = ui.allocate_exact_size(Vec2::splat(side), Sense::click());
         let colours = colours(ui);
@@ -231,9 +233,9 @@ impl Variations {
 }
 
 impl Origin {
-    /// The variation at that place: always the same of the same origin.
+    /// The variation with that index, which is always the same for the same origin.
     fn variation(&self, place: usize) -> Recipe {
-        // Apart from the streams of all steps, whose iterations are fewer.
+        // Distinct from the streams of all steps, whose iterations count from 0.
         let mut draw =
             Stream::new(self.recipe.seed, u32::MAX).at(u64::MAX - (self.round * COUNT as u64 + place as u64));
         match self.way {
@@ -252,7 +254,7 @@ mod tests {
     use crate::engine::operations::faults::Faults;
 
     #[test]
-    fn variations_differ_from_each_other_and_repeat() {
+    fn variations_differ_from_each_other_and_are_reproducible() {
         let recipe = Arc::new(Recipe { stack: vec![Step::new(Faults::default())], ..Default::default() });
         for way in [Way::Seeds, Way::Mutations] {
             let origin = |round| Origin { recipe: recipe.clone(), locked: Vec::new(), way, strength: 0.3, round };

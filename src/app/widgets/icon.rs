@@ -1,46 +1,46 @@
-//! The window's icon, drawn by the program: the scarp of a fault in ember, between two blocks of land.
+//! The window's icon, drawn by the program: the scarp of a fault between two blocks.
 
 use egui::IconData;
 
-/// Pixels along a side.
+/// The side of the icon, pixels.
 const SIDE: usize = 256;
 
-/// Sub-pixels along a side of a pixel.
-const FINE: usize = 4;
+/// Samples along a side of a pixel.
+const SUBSAMPLES: usize = 4;
 
-const GROUND: [u8; 3] = [0x2b, 0x2d, 0x31];
+const BACKGROUND: [u8; 3] = [0x2b, 0x2d, 0x31];
 const LOW: [u8; 3] = [0x6f, 0x75, 0x7e];
 const HIGH: [u8; 3] = [0xc9, 0xcd, 0xd3];
-const EMBER: [u8; 3] = [0xff, 0x7a, 0x3c];
+const SCARP: [u8; 3] = [0xff, 0x7a, 0x3c];
 
-/// The colour at a place from 0 to 1 east and south; `None` outside the rounded square.
+/// The colour at a point from 0 to 1 right and down; `None` outside the rounded square.
 fn colour([x, y]: [f32; 2]) -> Option<[u8; 3]> {
     const ROUND: f32 = 0.2;
     let beyond = |at: f32| ((at - 0.5).abs() - (0.5 - ROUND)).max(0.0);
     if libm::hypotf(beyond(x), beyond(y)) > ROUND {
         return None;
     }
-    // The fault leans; the block east of it has gone up.
+    // The fault is inclined, and the block at its right is higher.
     let fault = 0.56 - 0.22 * (y - 0.5);
     let (low, high) = (0.66 + 0.05 * libm::sinf(9.0 * x), 0.34 + 0.04 * libm::sinf(11.0 * x));
-    let (is_east, on_fault) = (x > fault, (x - fault).abs() < 0.035);
+    let (is_right, on_fault) = (x > fault, (x - fault).abs() < 0.035);
     Some(match () {
-        () if on_fault && y > high => EMBER,
-        () if is_east && y > high => HIGH,
-        () if !is_east && y > low => LOW,
-        () => GROUND,
+        () if on_fault && y > high => SCARP,
+        () if is_right && y > high => HIGH,
+        () if !is_right && y > low => LOW,
+        () => BACKGROUND,
     })
 }
 
 /// The icon.
 pub(crate) fn icon() -> IconData {
-    let samples = (FINE * FINE) as u32;
-    let place = |pixel: usize, part: usize| (pixel as f32 + (part as f32 + 0.5) / FINE as f32) / SIDE as f32;
+    let samples = (SUBSAMPLES * SUBSAMPLES) as u32;
+    let place = |pixel: usize, part: usize| (pixel as f32 + (part as f32 + 0.5) / SUBSAMPLES as f32) / SIDE as f32;
     let mut rgba = Vec::with_capacity(4 * SIDE * SIDE);
     for (row, column) in (0..SIDE).flat_map(|row| (0..SIDE).map(move |column| (row, column))) {
         let (mut sums, mut covered) = ([0_u32; 3], 0_u32);
-        for part in 0..FINE * FINE {
-            if let Some(found) = colour([place(column, part % FINE), place(row, part / FINE)]) {
+        for part in 0..SUBSAMPLES * SUBSAMPLES {
+            if let Some(found) = colour([place(column, part % SUBSAMPLES), place(row, part / SUBSAMPLES)]) {
                 covered += 1;
                 sums.iter_mut().zip(found).for_each(|(sum, channel)| *sum += u32::from(channel));
             }
@@ -63,6 +63,6 @@ mod tests {
         assert_eq!(pixel(0, 0)[3], 0, "its corners are round");
         assert_eq!(pixel(SIDE / 2, 2)[3], 255);
         assert_eq!((&pixel(20, 220)[..3], &pixel(235, 200)[..3]), (&LOW[..], &HIGH[..]));
-        assert!((0..SIDE).any(|column| pixel(column, SIDE / 2)[..3] == EMBER));
+        assert!((0..SIDE).any(|column| pixel(column, SIDE / 2)[..3] == SCARP));
     }
 }

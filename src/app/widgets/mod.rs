@@ -1,4 +1,4 @@
-//! Small controls that egui does not have.
+//! Controls that egui does not have.
 
 pub(crate) mod band_slider;
 pub(crate) mod cards;
@@ -19,23 +19,23 @@ use egui_material_icons::icons::ICON_ADJUST;
 
 use crate::app::widgets::theme::colours;
 
-/// A window over all others, which are dimmed, with room around what it holds.
+/// A modal window with a margin.
 pub(crate) fn modal(name: &'static str, ctx: &Context) -> Modal {
     let style = ctx.style_of(ctx.theme());
     Modal::new(Id::unique(name)).frame(Frame::popup(&style).inner_margin(16.0))
 }
 
-/// The button of what a window is there for.
+/// The primary button of a window.
 pub(crate) fn main_button(ui: &mut Ui, name: &str, enabled: bool) -> Response {
     ui.add_enabled(enabled, Button::selectable(enabled, name))
 }
 
-/// A frameless button with an icon; the tooltip is its name for screen readers too.
+/// A frameless button with an icon; the tooltip is also its accessible name.
 pub(crate) fn icon_button(ui: &mut Ui, icon: MaterialIcon, name: &str) -> Response {
     icon_button_enabled(ui, icon, name, true)
 }
 
-/// The same, greyed out where it has no effect.
+/// The same, greyed out if it is disabled.
 pub(crate) fn icon_button_enabled(ui: &mut Ui, icon: MaterialIcon, name: &str, enabled: bool) -> Response {
     let button = Button::new(icon.rich_text().size(16.0)).frame_when_inactive(false).min_size(Vec2::splat(20.0));
     let response = ui.add_enabled(enabled, button).on_hover_text(name).on_disabled_hover_text(name);
@@ -43,7 +43,7 @@ pub(crate) fn icon_button_enabled(ui: &mut Ui, icon: MaterialIcon, name: &str, e
     response
 }
 
-/// A frameless button that says by its colour whether it is on.
+/// A frameless button with a coloured icon.
 pub(crate) fn coloured_icon_button(ui: &mut Ui, icon: MaterialIcon, name: &str, colour: Color32) -> Response {
     let button = Button::new(icon.rich_text().size(16.0).color(colour)).frame_when_inactive(false);
     let response = ui.add(button.min_size(Vec2::splat(20.0))).on_hover_text(name);
@@ -51,7 +51,7 @@ pub(crate) fn coloured_icon_button(ui: &mut Ui, icon: MaterialIcon, name: &str, 
     response
 }
 
-/// A frameless button as high as text.
+/// A frameless button as high as a line of text.
 pub(crate) fn small_icon_button(ui: &mut Ui, icon: MaterialIcon, name: &str) -> Response {
     let button = Button::new(icon.rich_text().size(12.0)).frame(false).min_size(Vec2::splat(12.0));
     let response = ui.add(button).on_hover_text(name);
@@ -59,8 +59,7 @@ pub(crate) fn small_icon_button(ui: &mut Ui, icon: MaterialIcon, name: &str) -> 
     response
 }
 
-/// How far the arrow keys were pressed on a control that has the focus, to the right and down; a line around it shows
-/// that it has it.
+/// How often the arrow keys were pressed on a focused control, right and down; outlines the control.
 pub(crate) fn arrow_keys(ui: &Ui, response: &Response) -> Vec2 {
     if !response.has_focus() {
         return Vec2::ZERO;
@@ -73,7 +72,7 @@ pub(crate) fn arrow_keys(ui: &Ui, response: &Response) -> Vec2 {
     Vec2::new(presses(Key::ArrowRight) - presses(Key::ArrowLeft), presses(Key::ArrowDown) - presses(Key::ArrowUp))
 }
 
-/// The factor by which plus and minus zoom on a control that has the focus.
+/// The zoom factor of the plus and minus keys on a focused control.
 pub(crate) fn zoom_keys(ui: &Ui, response: &Response) -> f32 {
     const STEP: f32 = 1.25;
     if !response.has_focus() {
@@ -83,7 +82,7 @@ pub(crate) fn zoom_keys(ui: &Ui, response: &Response) -> f32 {
     libm::powf(STEP, (presses(Key::Plus) + presses(Key::Equals) - presses(Key::Minus)) as f32)
 }
 
-/// Small print at the right of a card, in a place of its own, so that what stands beside it does not move.
+/// Small text at the right of a card, in a fixed width, so that its neighbours do not move.
 pub(crate) fn note_ui(ui: &mut Ui, note: &str) {
     let text = egui::RichText::new(note).size(11.0).color(colours(ui).weak);
     let width = if note.len() > 6 { 56.0 } else { 36.0 };
@@ -92,9 +91,9 @@ pub(crate) fn note_ui(ui: &mut Ui, note: &str) {
     ui.new_child(place).label(text);
 }
 
-/// The button that shows one thing alone, quiet until it does.
+/// The button that shows one item alone, in the accent colour while it does.
 pub(crate) fn solo_button(ui: &mut Ui, on: bool, name: &str) -> Response {
-    // Not in a scope, which would stand at the top of its row and not in the middle.
+    // Without a scope, which would be aligned to the top of its row.
     let style = ui.style().clone();
     ui.spacing_mut().button_padding.x = 2.0;
     ui.visuals_mut().widgets.inactive.fg_stroke.color = if on { colours(ui).accent } else { colours(ui).weak };
@@ -103,7 +102,7 @@ pub(crate) fn solo_button(ui: &mut Ui, on: bool, name: &str) -> Response {
     response
 }
 
-/// A heading over a part of a panel, in small capitals' stead.
+/// The heading of a section of a panel.
 pub(crate) fn heading(ui: &mut Ui, text: &str) {
     ui.label(egui::RichText::new(text.to_uppercase()).size(11.0).color(colours(ui).weak).strong());
 }

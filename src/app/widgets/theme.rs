@@ -1,4 +1,4 @@
-//! Colours, spacing and fonts: quiet greys, one accent.
+//! Colours, spacing and fonts: greys and one accent.
 
 use egui::style::{WidgetVisuals, Widgets};
 use egui::{Color32, Context, CornerRadius, FontId, Shadow, Stroke, TextStyle, Theme, Vec2};
@@ -6,7 +6,7 @@ use egui::{Color32, Context, CornerRadius, FontId, Shadow, Stroke, TextStyle, Th
 /// The colours of a theme.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Colours {
-    /// Behind the panes and the window.
+    /// The background of the window and the panes.
     pub(crate) window: Color32,
     /// Panels.
     pub(crate) panel: Color32,
@@ -16,21 +16,21 @@ pub(crate) struct Colours {
     pub(crate) hovered: Color32,
     /// Fields and rails.
     pub(crate) sunken: Color32,
-    /// Lines between things.
+    /// Separators and outlines.
     pub(crate) line: Color32,
     /// Text.
     pub(crate) text: Color32,
-    /// Text of less weight.
+    /// Less important text.
     pub(crate) weak: Color32,
-    /// The ember of a fault: what is active, playing or dragged.
+    /// Active, playing or dragged elements.
     pub(crate) accent: Color32,
     /// Text on the accent.
     pub(crate) on_accent: Color32,
     /// The accent as text on a panel.
     pub(crate) accent_text: Color32,
-    /// Messages of failure.
+    /// Error messages.
     pub(crate) error: Color32,
-    /// Behind what is written over pictures.
+    /// The background of text over images.
     pub(crate) plate: Color32,
 }
 
@@ -67,18 +67,18 @@ const LIGHT: Colours = Colours {
 };
 
 impl Colours {
-    /// What stands small behind a text: on what is chosen, and elsewhere.
-    pub(crate) fn small_print(&self, is_chosen: bool) -> Color32 {
-        if is_chosen { self.on_accent } else { self.weak }
+    /// Small text after a label, on the accent if the label is selected.
+    pub(crate) fn small_print(&self, is_selected: bool) -> Color32 {
+        if is_selected { self.on_accent } else { self.weak }
     }
 }
 
-/// The colours in which `ui` is drawn.
+/// The colours of the theme of `ui`.
 pub(crate) fn colours(ui: &egui::Ui) -> Colours {
     if ui.visuals().dark_mode { DARK } else { LIGHT }
 }
 
-/// Makes both themes known and installs the icon font.
+/// Installs both themes and the icon font.
 pub(crate) fn install(ctx: &Context) {
     egui_material_icons::initialize(ctx);
     for (theme, colours) in [(Theme::Dark, DARK), (Theme::Light, LIGHT)] {
@@ -98,7 +98,7 @@ pub(crate) fn install(ctx: &Context) {
             style.spacing.slider_rail_height = 4.0;
             style.spacing.indent = 12.0;
             style.spacing.tooltip_width = 320.0;
-            // Room for the bar, so that it lies over nothing.
+            // Space for the scroll bar, so that it covers nothing.
             style.spacing.scroll.floating_allocated_width = 8.0;
             style.interaction.selectable_labels = false;
             style.interaction.tooltip_delay = 0.4;
@@ -118,7 +118,7 @@ fn set_colours(visuals: &mut egui::Visuals, colours: &Colours) {
     };
     visuals.widgets = Widgets {
         noninteractive: widget(colours.panel, colours.line, colours.text),
-        // Rails and the borders of swatches stand out from the cards on which they lie; buttons are like cards.
+        // Rails and swatch borders contrast with the cards below them; buttons have the colour of cards.
         inactive: WidgetVisuals { bg_fill: colours.line, ..widget(colours.raised, colours.line, colours.text) },
         hovered: widget(colours.hovered, colours.line, colours.text),
         active: widget(colours.hovered, colours.accent, colours.text),
@@ -160,25 +160,25 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_over_pictures_can_be_read_whatever_they_show() {
+    fn text_over_images_has_enough_contrast() {
         for colours in [DARK, LIGHT] {
-            for picture in [Color32::BLACK, Color32::WHITE, Color32::from_rgb(0x40, 0x80, 0xc0), colours.accent] {
-                let plate = picture.blend(colours.plate);
-                assert!(contrast(colours.text, plate) >= 4.5, "text over {picture:?}");
-                assert!(contrast(colours.accent_text, plate) >= 3.0, "the needle over {picture:?}");
+            for image in [Color32::BLACK, Color32::WHITE, Color32::from_rgb(0x40, 0x80, 0xc0), colours.accent] {
+                let plate = image.blend(colours.plate);
+                assert!(contrast(colours.text, plate) >= 4.5, "text over {image:?}");
+                assert!(contrast(colours.accent_text, plate) >= 3.0, "accent text over {image:?}");
             }
         }
     }
 
     #[test]
-    fn text_can_be_read_on_everything_that_it_stands_on() {
+    fn text_has_enough_contrast_on_all_backgrounds() {
         for colours in [DARK, LIGHT] {
-            for ground in [colours.window, colours.panel, colours.raised, colours.hovered] {
-                assert!(contrast(colours.text, ground) >= 4.5);
+            for background in [colours.window, colours.panel, colours.raised, colours.hovered] {
+                assert!(contrast(colours.text, background) >= 4.5);
             }
             assert!(contrast(colours.on_accent, colours.accent) >= 4.5);
-            for (is_chosen, ground) in [(true, colours.accent), (false, colours.panel), (false, colours.raised)] {
-                assert!(contrast(colours.small_print(is_chosen), ground) >= 4.5, "chosen: {is_chosen}");
+            for (is_selected, background) in [(true, colours.accent), (false, colours.panel), (false, colours.raised)] {
+                assert!(contrast(colours.small_print(is_selected), background) >= 4.5, "selected: {is_selected}");
             }
             for text in [colours.weak, colours.accent_text, colours.error] {
                 assert!(contrast(text, colours.panel) >= 4.5, "{text:?}");
