@@ -1,10 +1,12 @@
-//! The presets that ship with the program: projects like any other, built in.
+//! The presets: project files embedded in the program.
 
 use std::sync::{Arc, LazyLock};
 
-use super::{Project, ProjectError, ProjectFile};
+use super::document::Project;
+use super::error::ProjectError;
+use super::file::ProjectFile;
 
-/// A project that ships with the program.
+/// A project embedded in the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Preset {
     /// The name on the command line, as in `preset:krten-wind`.
@@ -24,15 +26,15 @@ impl Preset {
     }
 }
 
-macro_rules! shipped {
+macro_rules! embedded {
     ($($name:literal),+ $(,)?) => {
         &[ $( Preset { name: $name, json: include_str!(concat!("../../presets/", $name, ".upthrust.json")) }, )+ ]
     };
 }
 
-/// Every preset, in the order in which menus show them; the first one opens with the program.
+/// All presets in menu order. The first one is opened at the start.
 pub fn presets() -> &'static [Preset] {
-    shipped![
+    embedded![
         "alpine-range",
         "young-fault-range",
         "rolling-hills",
@@ -67,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_preset_in_the_folder_ships_and_reads_and_says_what_it_is() {
+    fn every_preset_in_the_folder_is_embedded_valid_and_described() {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/presets");
         let mut files: Vec<String> = std::fs::read_dir(folder)
             .expect("presets")

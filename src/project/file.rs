@@ -1,0 +1,183 @@
+//! The project file: JSON text from and to a project and its settings.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use super::document::Project;
+use super::error::ProjectError;
+use super::format::{FORMAT_VERSION, MAX_FILE_BYTES};
+use super::imports::{files_from_value, pack, read_at_most};
+use super::settings::{ProjectSettings, view_from_value, view_table};
+use crate::engine::Recipe;
+use crate::engine::parameters::{
+    Group as _, Parameter, ParameterError, Spec, field_from_json, group_from_json, group_to_json, not_an_object,
+};
+
+/// The contents of a project file.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ProjectFile {
+    /// What edits change.
+    pub project: Arc<Project>,
+    /// How it is viewed and exported.
+    pub settings: ProjectSettings,
+}
+
+const KEYS: [&str; 7] = ["format", "name", "description", "recipe", "view", "export", "files"];
+
+impl ProjectFile {
+    /// A file of this project with default settings.
+    pub fn new(project: impl Into<Arc<Project>>) -> Self {
+        Self { project: project.into(), settings: ProjectSettings::default() }
+    }
+
+    /// The text of the file.
+    pub fn to_json(&self) -> String {
+        let mut text = format!("{:#}", self.to_value());
+        text.push('\n');
+        text
+    }
+
+    pub(super) fn to_value(&self) -> Value {
+        let Project { name, description, recipe, files, .. } = &*self.project;
+        let mut object = Map::new();
+        object.insert("format".into(), FORMAT_VERSION.into());
+        object.insert("name".into(), name.as_str().into());
+        object.insert("description".into(), description.as_str().into());
+        object.insert("recipe".into(), recipe.to_json());
+        object.insert("view".into(), self.view_to_value());
+        object.insert("export".into(), Value::Object(group_to_json(&self.settings.export)));
+        let used = recipe.files();
+        let files: Map<String, Value> = files
+            .iter()
+            .filter(|(name, _)| used.contains(name))
+            .map(|(name, bytes)| (name.0.clone(), pack(bytes).into()))
+            .collect();
+        if !files.is_empty() {
+            object.insert("files".into(), Value::Object(files));
+        }
+        Value::Object(object)
+    }
+
+    /// The `view` object, which also holds the water.
+    fn view_to_value(&self) -> Value {
+        let value = |key| self.settings.view.get(key).or_else(|| self.project.water.get(key));
+        let json = |parameter: &Parameter| Some((parameter.key.to_string(), value(parameter.key)?.to_json()));
+        view_table().iter().filter_map(json).collect()
+    }
+
+    /// Reads the text of a project file.
+    pub fn from_json(text: &str) -> Result<Self, ProjectError> {
+        let value: Value = serde_json::from_str(text).map_err(|error| ProjectError::Json(error.to_string()))?;
+        Self::from_value(&value)
+    }
+
+    pub(super) fn from_value(value: &Value) -> Result<Self, ProjectError> {
+        let Value::Object(object) = value else {
+            return Err(ProjectError::Parameter(not_an_object(value).within("project")));
+        };
+        match object.get("format") {
+            None => return Err(ProjectError::MissingFormat),
+            Some(format) => match format.as_u64() {
+                Some(1) => {}
+                Some(newer) if newer > u64::from(FORMAT_VERSION) => return Err(ProjectError::NewerFormat(newer)),
+                _ => return Err(ProjectError::UnknownFormat(format.to_string())),
+            },
+        }
+        let (mut project, mut settings) = (Project::default(), ProjectSettings::default());
+        for (key, value) in object {
+            match key.as_str() {
+                "format" => {}
+                "name" => project.name = text(key, value)?,
+                "description" => project.description = text(key, value)?,
+                "recipe" => project.recipe = Recipe::from_json(value).map_err(|error| error.within(key))?,
+                "view" => {
+                    (settings.view, project.water) = view_from_value(value).map_err(|error| error.within(key))?;
+                }
+                "export" => settings.export = group_from_json(value).map_err(|error| error.within(key))?,
+                "files" => project.files = files_from_value(value, MAX_FILE_BYTES)?,
+                _ => return Err(ParameterError::unknown_key(key, KEYS).into()),
+            }
+        }
+        Ok(Self { project: Arc::new(project), settings })
+    }
+
+    /// Reads a project file, and the files next to it that it names but does not contain.
+    pub fn open(path: &Path) -> Result<Self, ProjectError> {
+        let bytes = read_at_most(path, MAX_FILE_BYTES)?;
+        let text = String::from_utf8(bytes).map_err(|_| ProjectError::Json("it is not text".into()))?;
+        let mut file = Self::from_json(&text)?;
+        Arc::make_mut(&mut file.project).load_files(path.parent().unwrap_or(Path::new("")))?;
+        Ok(file)
+    }
+}
+
+fn text(key: &str, value: &Value) -> Result<String, ParameterError> {
+    let parameter: Parameter = Spec::new("it").row("", "", &String::new());
+    field_from_json(value, &parameter).map_err(|error| ParameterError { path: key.into(), ..error })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SMALL: &str =
+        r#"{"format": 1, "recipe": {"stack": [{"operation": "faults"}, {"operation": "heightmap", "file": "a.png"}]}}"#;
+
+    fn small() -> ProjectFile {
+        ProjectFile::from_json(SMALL).expect("valid")
+    }
+
+    #[track_caller]
+    fn check_refused(text: &str, message: &str) {
+        let error = ProjectFile::from_json(text).expect_err("must be refused");
+        assert!(error.to_string().contains(message), "{error}");
+    }
+
+    #[test]
+    fn only_the_format_is_required() {
+        let project = ProjectFile::from_json(r#"{"format": 1}"#).expect("valid");
+        assert_eq!(project, ProjectFile::default());
+        assert!(project.project.recipe.stack.is_empty());
+    }
+
+    #[test]
+    fn projects_and_their_files_survive_a_round_trip() {
+        let mut file = small();
+        let project = Arc::make_mut(&mut file.project);
+        project.name = "Fjord".into();
+        let name = project.import_file("a.png", vec![1, 2, 3, 0, 0, 0]);
+        assert_eq!(ProjectFile::from_json(&file.to_json()), Ok(file.clone()));
+        // A file that no step uses is not saved.
+        Arc::make_mut(&mut file.project).recipe.stack.truncate(1);
+        let read = ProjectFile::from_json(&file.to_json()).expect("valid");
+        assert!(!read.project.files.contains_key(&name));
+    }
+
+    #[test]
+    fn invalid_projects_are_refused_with_the_key() {
+        check_refused("{", "EOF while parsing");
+        check_refused("[]", "must be an object");
+        check_refused("{}", "\"format\"");
+        check_refused(r#"{"format": 2}"#, "newer");
+        check_refused(r#"{"format": "x"}"#, "format");
+        check_refused(r#"{"format": 1, "recepi": {}}"#, "did you mean \"recipe\"?");
+        check_refused(r#"{"format": 1, "recipe": {"seed": -1}}"#, "recipe.seed");
+        check_refused(r#"{"format": 1, "recipe": {"world": {"width_m": 0}}}"#, "recipe.world.width_m: Width");
+        check_refused(r#"{"format": 1, "recipe": {"world": {"width_m": NaN}}}"#, "expected value");
+        check_refused(r#"{"format": 1, "recipe": {"world": {"width_m": 1e999}}}"#, "out of range");
+        check_refused(r#"{"format": 1, "files": {"a": "?"}}"#, "\"a\"");
+        check_refused(r#"{"format": 1, "name": 3}"#, "name");
+    }
+
+    #[test]
+    fn the_water_stays_in_the_view_object() {
+        let mut file = small();
+        Arc::make_mut(&mut file.project).water.water_m = Some(12.0);
+        assert_eq!(file.project.water.water_m, Some(12.0));
+        assert!(file.to_json().contains(r#""water_m": 12.0"#));
+        assert_eq!(ProjectFile::from_json(&file.to_json()), Ok(file));
+        check_refused(r#"{"format": 1, "view": {"watter_m": 1}}"#, "did you mean \"water_m\"?");
+    }
+}
