@@ -1,6 +1,6 @@
 //! The discrete Fourier transform of any length, with the same bits on every machine.
 //!
-//! X[k] = Σ x[i]·e^(−2πi·i·k/N). It is written out here, because a terrain must have the same bytes on every machine
+//! `X[k] = Σ x[i]·e^(−2πi·i·k/N)`. It is written out here, because a terrain must have the same bytes on every machine
 //! and libraries do not promise that: rustfft chooses its algorithm by the vector instructions of the processor and
 //! takes its sines from the standard library, whose precision is unspecified. This one uses additions and
 //! multiplications in a fixed order, and libm's sines.
@@ -22,7 +22,7 @@ pub(super) struct FourierTransform {
 #[derive(Debug)]
 enum Method {
     PowerOfTwo(Stages),
-    /// With w[i] = e^(−πi·i²/N): X[k] = w[k]·Σ x[i]·w[i]·w̄[k − i], because 2·i·k = i² + k² − (k − i)².
+    /// With `w[i] = e^(−πi·i²/N)`: `X[k] = w[k]·Σ x[i]·w[i]·w̄[k − i]`, because 2·i·k = i² + k² − (k − i)².
     Bluestein {
         stages: Stages,
         /// w.
