@@ -146,8 +146,8 @@ pub struct BuildOptions {
     /// The smallest catchment area of a river in km² [default: a thousandth of the world].
     #[arg(long, value_name = "KM2", requires = "river_lines", value_parser = river_area)]
     pub river_area: Option<f64>,
-    /// Render the terrain in 3-D, with the recipe's light and the project's water. Requires a graphics adapter, possibly
-    /// a software one, but no display.
+    /// Render the terrain in 3-D, with the recipe's light and the project's water. Requires a graphics adapter,
+    /// possibly a software one, but no display.
     #[arg(long, value_name = "FILE")]
     pub render: Option<PathBuf>,
     /// Width and height of the 3-D render in pixels.
@@ -159,16 +159,16 @@ pub struct BuildOptions {
     /// The direction of green in the normal map.
     #[arg(long, value_enum, default_value_t = NormalsY::Up, requires = "normals")]
     pub normals_y: NormalsY,
-    /// Bits per channel of weights, normals and the other maps; packs always have 8. With 16, a TIFF heightmap is written
-    /// as 16-bit integers instead of floats.
+    /// Bits per channel of weights, normals and the other maps; packs always have 8. With 16, a TIFF heightmap is
+    /// written as 16-bit integers instead of floats.
     #[arg(long, value_name = "BITS", value_enum, default_value_t = DepthOption::Eight)]
     pub depth: DepthOption,
-    /// The height range in metres of integer heightmaps; heights outside are clamped [default: the project's fixed range,
-    /// else the terrain's minimum and maximum].
+    /// The height range in metres of integer heightmaps; heights outside are clamped [default: the project's fixed
+    /// range, else the terrain's minimum and maximum].
     #[arg(long, value_name = "LOW,HIGH", allow_hyphen_values = true)]
     pub range: Option<Range>,
-    /// Cut all maps into columns and rows of tiles; NAME_x0_y0.png is the north-western one. Neighbouring heightmap tiles
-    /// share their border samples, and all have the same height range.
+    /// Cut all maps into columns and rows of tiles; NAME_x0_y0.png is the north-western one. Neighbouring heightmap
+    /// tiles share their border samples, and all have the same height range.
     #[arg(long, value_name = "CxR", conflicts_with = "patches")]
     pub tiles: Option<TileCounts>,
     /// Write a single tile, by its column and row from the north-western one, regardless of the file names.

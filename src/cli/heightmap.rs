@@ -14,8 +14,8 @@ fn known_spacing_m(loaded: &LoadedHeightmap) -> Option<[f64; 2]> {
     loaded.sidecar.map(|sidecar| sidecar.spacing_m).or(loaded.spacing_m)
 }
 
-/// Converts a heightmap to metres. Integers span `range_m`, else the range in the sidecar, else count as metres. An unknown
-/// spacing is taken as one metre.
+/// Converts a heightmap to metres. Integers span `range_m`, else the range in the sidecar, else count as metres. An
+/// unknown spacing is taken as one metre.
 pub fn heightfield_from(loaded: LoadedHeightmap, range_m: Option<Band>) -> Result<Heightfield, FileError> {
     let [x, z] = known_spacing_m(&loaded).unwrap_or([1.0; 2]);
     let (width, height) = (loaded.raster.width, loaded.raster.height);

@@ -39,8 +39,8 @@ pub enum Command {
 #[derive(Debug)]
 pub struct Task(Box<Subcommand>);
 
-/// Parses the arguments, the first of which is the name of the program. Invalid arguments exit the process with status 2,
-/// `--help` and `--version` with status 0.
+/// Parses the arguments, the first of which is the name of the program. Invalid arguments exit the process with status
+/// 2, `--help` and `--version` with status 0.
 pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Command {
     let Arguments { subcommand, file } = Arguments::parse_from(arguments);
     match subcommand {

@@ -119,6 +119,14 @@ impl fmt::Display for RenderSize {
     }
 }
 
+/// Parses `CxR`, columns and rows from 1 to `max`.
+fn counts(text: &str, max: usize) -> Result<[usize; 2], String> {
+    match sides(text, [1, max], "") {
+        Ok(Sides::Both(counts)) => Ok(counts),
+        Ok(Sides::Longer(_)) | Err(_) => Err(format!("expected CxR, from 1 to {max} columns and rows")),
+    }
+}
+
 /// The number of columns and rows of patches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PatchCounts([usize; 2]);
@@ -135,12 +143,7 @@ impl FromStr for PatchCounts {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        match sides(text, [1, Patches::MAX_PER_SIDE], "") {
-            Ok(Sides::Both(counts)) => Ok(Self(counts)),
-            Ok(Sides::Longer(_)) | Err(_) => {
-                Err(format!("expected CxR, from 1 to {} columns and rows", Patches::MAX_PER_SIDE))
-            }
-        }
+        counts(text, Patches::MAX_PER_SIDE).map(Self)
     }
 }
 
@@ -173,12 +176,7 @@ impl FromStr for TileCounts {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        match sides(text, [1, Tiles::MAX_PER_SIDE], "") {
-            Ok(Sides::Both(counts)) => Ok(Self(counts)),
-            Ok(Sides::Longer(_)) | Err(_) => {
-                Err(format!("expected CxR, from 1 to {} columns and rows", Tiles::MAX_PER_SIDE))
-            }
-        }
+        counts(text, Tiles::MAX_PER_SIDE).map(Self)
     }
 }
 

@@ -94,8 +94,8 @@ fn requested_files(options: &BuildOptions, folder: Option<&Path>, size: [usize; 
     }
 }
 
-/// The pixels of the texture. A default size is rounded to a multiple of the tile counts, because tiles of pixels do not
-/// overlap.
+/// The pixels of the texture. A default size is rounded to a multiple of the tile counts, because tiles of pixels do
+/// not overlap.
 fn texture_size(options: &BuildOptions, default_pixels: u32, extent: Extent, counts: [usize; 2]) -> [usize; 2] {
     let multiple = |side: usize, count: usize| ((side + count / 2) / count).max(1) * count;
     match options.texture_size {

@@ -20,16 +20,16 @@ fn texture_warnings(texture: &TextureRecipe) -> Vec<String> {
     let TextureSettings { active_set, fallback, .. } = &texture.settings;
     let set = active_set.iter().filter(|set| !texture.sets().contains(&set.as_str())).map(|set| {
         format!(
-            "warning: recipe.texture.active_set: no terrain type belongs to the set \"{set}\"; only types without a set \
-             are used"
+            "warning: recipe.texture.active_set: no terrain type belongs to the set \"{set}\"; only types without a \
+             set are used"
         )
     });
     // The name refers to the first type that has it.
     let covers = |name: &str| texture.active().find(|of| of.name == name).is_some_and(TerrainType::covers);
     let fallback = fallback.iter().filter(|name| !covers(name)).map(|name| {
         format!(
-            "warning: recipe.texture.fallback: no active terrain type that covers the surface is called \"{name}\"; the \
-             nearest type is used instead"
+            "warning: recipe.texture.fallback: no active terrain type that covers the surface is called \"{name}\"; \
+             the nearest type is used instead"
         )
     });
     set.chain(fallback).collect()
