@@ -6,8 +6,8 @@ use super::line_fit::fitted_slope;
 use crate::engine::heightfield::Heightfield;
 
 /// The Hurst exponent from the variogram: half the slope of log E[(h(p + lag) − h(p))²] over log lag, along rows and
-/// columns, for lags that double from 1 up to an eighth of the shorter side, which is included. `None` for terrain that is
-/// level or too small.
+/// columns, for lags that double from 1 up to an eighth of the shorter side, which is included. `None` for terrain that
+/// is level or too small.
 pub fn hurst_exponent(terrain: &Heightfield) -> Option<f64> {
     let grid = terrain.grid();
     let longest = grid.width().min(grid.height()) / 8;
@@ -31,11 +31,7 @@ pub fn hurst_exponent(terrain: &Heightfield) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::heightfield::{Extent, Grid};
-
-    fn grid(side: usize) -> Grid {
-        Grid::new(Extent { width_m: (side - 1) as f64, depth_m: (side - 1) as f64 }, side, side)
-    }
+    use crate::engine::analysis::testing::grid;
 
     #[test]
     fn a_ramp_by_hand() {

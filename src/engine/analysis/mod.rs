@@ -5,6 +5,8 @@ mod line_fit;
 mod slopes;
 mod spectrum;
 mod summary;
+#[cfg(test)]
+mod testing;
 mod walkability;
 
 pub use hurst::hurst_exponent;

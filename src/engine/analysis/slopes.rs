@@ -68,11 +68,7 @@ pub fn slope_histogram(terrain: &Heightfield, bin_deg: f32) -> Vec<f32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::heightfield::{Extent, Grid};
-
-    fn grid(side: usize) -> Grid {
-        Grid::new(Extent { width_m: (side - 1) as f64, depth_m: (side - 1) as f64 }, side, side)
-    }
+    use crate::engine::analysis::testing::grid;
 
     #[test]
     fn a_tilted_plane_is_in_one_bin() {

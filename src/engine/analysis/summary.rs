@@ -80,11 +80,7 @@ impl Summary {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::heightfield::{Extent, Grid};
-
-    fn grid(side: usize) -> Grid {
-        Grid::new(Extent { width_m: (side - 1) as f64, depth_m: (side - 1) as f64 }, side, side)
-    }
+    use crate::engine::analysis::testing::grid;
 
     #[test]
     fn a_ramp_by_hand() {

@@ -35,8 +35,9 @@ pub struct WalkableArea {
 /// Consecutive walkable samples of a row: the first column, and the one after the last.
 type Run = [u32; 2];
 
-/// Finds the terrain that is no steeper than `limit_deg` degrees, and its largest connected area. Areas are connected along
-/// rows and columns, not across corners. Among equally large ones, the one that begins farthest north, then west, counts.
+/// Finds the terrain that is no steeper than `limit_deg` degrees, and its largest connected area. Areas are connected
+/// along rows and columns, not across corners. Among equally large ones, the one that begins farthest north, then west,
+/// counts.
 pub fn walkable(terrain: &Heightfield, limit_deg: f64, progress: &Progress) -> Result<WalkableArea, Cancelled> {
     let (width, height) = (terrain.grid().width(), terrain.grid().height());
     let limit = squared_tangent(limit_deg.clamp(0.0, 90.0));
@@ -91,7 +92,8 @@ struct Areas {
 }
 
 impl Areas {
-    /// Connects the runs of neighbouring rows that share a column. Returns the areas and the index of each row's first run.
+    /// Connects the runs of neighbouring rows that share a column. Returns the areas and the index of each row's first
+    /// run.
     fn of_runs(rows: &[Vec<Run>], progress: &Progress) -> Result<(Self, Vec<usize>), Cancelled> {
         let mut areas = Self::default();
         let mut firsts = Vec::with_capacity(rows.len());
@@ -148,11 +150,7 @@ impl Areas {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::heightfield::{Extent, Grid};
-
-    fn grid(side: usize) -> Grid {
-        Grid::new(Extent { width_m: (side - 1) as f64, depth_m: (side - 1) as f64 }, side, side)
-    }
+    use crate::engine::analysis::testing::grid;
 
     fn walked(terrain: &Heightfield) -> WalkableArea {
         walkable(terrain, DEFAULT_WALKABLE_DEG, &Progress::new()).expect("not cancelled")

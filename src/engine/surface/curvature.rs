@@ -1,9 +1,9 @@
 //! Curvature: hollows and ridges.
 //!
 //! The mean curvature of gentle terrain is half its Laplacian, ½·(∂²h/∂x² + ∂²h/∂z²). Over a length ℓ, the second
-//! difference (h(x + ℓ) − 2·h(x) + h(x − ℓ))/ℓ² equals the second derivative weighted by a triangle from −ℓ to ℓ; this is
-//! exact, not an approximation for small ℓ. Averaging across with the same triangle weights the Laplacian by a pyramid of
-//! width 2·ℓ, which is the same at every resolution.
+//! difference (h(x + ℓ) − 2·h(x) + h(x − ℓ))/ℓ² equals the second derivative weighted by a triangle from −ℓ to ℓ; this
+//! is exact, not an approximation for small ℓ. Averaging across with the same triangle weights the Laplacian by a
+//! pyramid of width 2·ℓ, which is the same at every resolution.
 
 use rayon::prelude::*;
 
@@ -11,9 +11,9 @@ use crate::engine::heightfield::{Grid, Heightfield};
 use crate::engine::progress::{Cancelled, Progress};
 use crate::engine::strips::strips;
 
-/// The mean curvature in 1/m, smoothed over a length: positive in hollows, negative on ridges, 0 on every plane. A bowl of
-/// radius R has 1/R. The length is clamped between the spacing of the samples and half of the world. Beyond the border
-/// the terrain is continued by point reflection, so that slopes continue straight.
+/// The mean curvature in 1/m, smoothed over a length: positive in hollows, negative on ridges, 0 on every plane. A bowl
+/// of radius R has 1/R. The length is clamped between the spacing of the samples and half of the world. Beyond the
+/// border the terrain is continued by point reflection, so that slopes continue straight.
 pub fn curvature(terrain: &Heightfield, length_m: f64, progress: &Progress) -> Result<Heightfield, Cancelled> {
     let grid = terrain.grid();
     let [along_x, along_z] = Length::both(length_m, grid);
@@ -102,8 +102,8 @@ impl Length {
         Self { metres: samples * spacing_m, samples }
     }
 
-    /// Extends the line by `pad` samples on either side, by point reflection about its end samples. Heights are relative
-    /// to its first sample, so that level terrain stays exactly level.
+    /// Extends the line by `pad` samples on either side, by point reflection about its end samples. Heights are
+    /// relative to its first sample, so that level terrain stays exactly level.
     fn pad(line: &[f32], pad: usize, padded: &mut Vec<f64>) {
         let (last, zero) = (line.len() - 1, f64::from(line[0]));
         let at = |i: usize| f64::from(line[i]) - zero;
@@ -181,8 +181,8 @@ mod tests {
 
     #[test]
     fn a_bowl_has_one_over_its_radius_at_every_length() {
-        // h = (x² + z²)/(2·R), R = 500 m; the straight lines between samples raise the average a little, but everywhere by
-        // the same amount.
+        // h = (x² + z²)/(2·R), R = 500 m; the straight lines between samples raise the average a little, but everywhere
+        // by the same amount.
         let grid = Grid::new(world(600.0, 600.0), 61, 121);
         let bowl = Heightfield::from_fn(grid, |c, r| {
             let (x, z) = (grid.x_m(c) - 300.0, grid.z_m(r) - 300.0);

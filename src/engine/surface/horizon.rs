@@ -4,8 +4,8 @@ use super::sweep::{Sweep, SweepBuffers};
 use crate::engine::heightfield::Heightfield;
 use crate::engine::progress::{Cancelled, Progress};
 
-/// The tangent of the horizon's elevation angle at every sample, in a compass direction in degrees clockwise from north.
-/// The world is surrounded by level terrain far below: no horizon is below 0.
+/// The tangent of the horizon's elevation angle at every sample, in a compass direction in degrees clockwise from
+/// north. The world is surrounded by level terrain far below: no horizon is below 0.
 pub fn horizon(terrain: &Heightfield, azimuth_deg: f64, progress: &Progress) -> Result<Heightfield, Cancelled> {
     let mut horizons = Heightfield::flat(terrain.grid());
     let copy = |_, tangents: &[f32], row: &mut [f32]| row.copy_from_slice(tangents);

@@ -1,8 +1,9 @@
 //! Properties of the terrain surface: horizon, visible sky, sunlight, curvature, humidity and sediment.
 //!
-//! Every function returns one number per sample of the terrain's grid, as a [`Heightfield`](super::heightfield::Heightfield)
-//! that holds these numbers in place of heights. The only error is cancellation, and the results are byte-identical at
-//! every number of threads. Progress is reported within the caller's current stage.
+//! Every function returns one number per sample of the terrain's grid, as a
+//! [`Heightfield`](super::heightfield::Heightfield) that holds these numbers in place of heights. The only error is
+//! cancellation, and the results are byte-identical at every number of threads. Progress is reported within the
+//! caller's current stage.
 
 mod angles;
 mod curvature;

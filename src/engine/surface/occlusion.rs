@@ -42,7 +42,9 @@ fn sky(View { gradient: [east, south], rise, horizon }: View) -> f32 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{bumpy, difference, same_at_one_and_seven_threads, world};
+    use super::super::testing::{
+        assert_shares_on_extreme_terrain, bumpy, difference, same_at_one_and_seven_threads, world,
+    };
     use super::*;
     use crate::engine::heightfield::Grid;
     use crate::engine::surface::angles::azimuth_vector;
@@ -128,11 +130,7 @@ mod tests {
 
     #[test]
     fn shares_are_from_0_to_1_on_any_terrain() {
-        for (width_m, depth_m, width, height) in [(1.0, 1.0, 2, 2), (1e6, 1.0, 700, 2), (1e6, 1e6, 33, 17)] {
-            let grid = Grid::new(world(width_m, depth_m), width, height);
-            let terrain = Heightfield::from_fn(grid, |c, r| if (c * 7 + r * 13) % 5 < 2 { 1e9 } else { -1e9 });
-            assert!(occluded(&terrain).heights().iter().all(|share| (0.0..=1.0).contains(share)));
-        }
+        assert_shares_on_extreme_terrain(occluded);
     }
 
     #[test]

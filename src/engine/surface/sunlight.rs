@@ -4,13 +4,14 @@
 //! disc's centre above the horizon in radii of the disc, the part above a straight horizon is
 //! ½ + (x·√(1 − x²) + arcsin x)/π, the area of a circular segment.
 //!
-//! The exact horizon matters only while it crosses the disc. So instead of the horizon, a few rays at altitudes within the
-//! disc are followed along each line away from the sun: the ray of tangent t descends t metres per metre, and every higher
-//! point lifts it to its own height. A point below the ray of t has its horizon above t. The clearance of a ray above a
-//! point is a convex function of its tangent, the maximum of one straight line for each point passed. The horizon is its
-//! zero, which is interpolated linearly between a ray above the point and the next one below it. This is exact where the
-//! same ridge bounds both rays. Elsewhere the share is slightly too small: on rugged terrain by less than 0.0003 of the
-//! disc on average for suns of up to 2°, and by up to 0.2 at single samples where two ridges cross the disc.
+//! The exact horizon matters only while it crosses the disc. So instead of the horizon, a few rays at altitudes within
+//! the disc are followed along each line away from the sun: the ray of tangent t descends t metres per metre, and every
+//! higher point lifts it to its own height. A point below the ray of t has its horizon above t. The clearance of a ray
+//! above a point is a convex function of its tangent, the maximum of one straight line for each point passed. The
+//! horizon is its zero, which is interpolated linearly between a ray above the point and the next one below it. This is
+//! exact where the same ridge bounds both rays. Elsewhere the share is slightly too small: on rugged terrain by less
+//! than 0.0003 of the disc on average for suns of up to 2°, and by up to 0.2 at single samples where two ridges cross
+//! the disc.
 
 use std::ops::Range;
 
@@ -53,8 +54,8 @@ const STEPS_AT_ONCE: usize = 16;
 /// Rows that are gathered together, so that results in columns are read from the same stretch of memory.
 const ROWS_AT_ONCE: usize = 16;
 
-/// The share of the sun's disc that every sample sees, from 0 in full shadow to 1 in full light. Slopes facing away from
-/// the sun are in their own shadow.
+/// The share of the sun's disc that every sample sees, from 0 in full shadow to 1 in full light. Slopes facing away
+/// from the sun are in their own shadow.
 pub fn sunlight(terrain: &Heightfield, sun: Sun, progress: &Progress) -> Result<Heightfield, Cancelled> {
     let sweep = Sweep::new(terrain.grid(), sun.azimuth_deg);
     let rays = Rays::new(sun, sweep.step_m);
@@ -141,8 +142,8 @@ impl Rays {
     /// The shares of the disc that are visible from points of given heights, by the heights of the rays there.
     #[inline(always)]
     fn visible_shares(&self, heights: &[f32; LANES], grazing: &[[f32; LANES]], shares: &mut [f32]) {
-        // The height of the horizon on the disc, in steps: every pair of rays above the point adds 1, and every pair below
-        // it adds 0.
+        // The height of the horizon on the disc, in steps: every pair of rays above the point adds 1, and every pair
+        // below it adds 0.
         let mut climbs = [0.0; LANES];
         for pair in grazing.windows(2) {
             let pairs = pair[0].iter().zip(&pair[1]);

@@ -1,11 +1,11 @@
 //! Sweeps over the grid along parallel lines in one direction, which find the horizon at every sample.
 //!
-//! After V. Timonen and J. Westerholm, "Scalable Height Field Self-Shadowing", Computer Graphics Forum 29, 2010: the map is
-//! covered with parallel lines in the direction, one sample apart. A sweep walks each line away from the horizon and keeps
-//! the upper convex hull of the heights passed. At the next point, the horizon is where the tangent touches the hull;
-//! points nearer than that can never be a horizon again and leave the hull, so that a line costs as much as it has points.
-//! Heights on a line are interpolated between the two samples beside it, and a sample interpolates between the two lines
-//! beside it.
+//! After V. Timonen and J. Westerholm, "Scalable Height Field Self-Shadowing", Computer Graphics Forum 29, 2010: the
+//! map is covered with parallel lines in the direction, one sample apart. A sweep walks each line away from the horizon
+//! and keeps the upper convex hull of the heights passed. At the next point, the horizon is where the tangent touches
+//! the hull; points nearer than that can never be a horizon again and leave the hull, so that a line costs as much as
+//! it has points. Heights on a line are interpolated between the two samples beside it, and a sample interpolates
+//! between the two lines beside it.
 
 use std::ops::Range;
 
@@ -15,8 +15,8 @@ use super::angles::azimuth_vector;
 use crate::engine::heightfield::{Grid, Heightfield};
 use crate::engine::progress::{Cancelled, Progress};
 
-/// Rows that are gathered together: where lines run from north to south, their results are in columns, and this many are
-/// read from the same stretch of memory.
+/// Rows that are gathered together: where lines run from north to south, their results are in columns, and this many
+/// are read from the same stretch of memory.
 const ROWS_AT_ONCE: usize = 16;
 /// Lines that a thread walks between two cancellation checks.
 const LINES_AT_ONCE: usize = 8;
@@ -27,10 +27,10 @@ const ON_BORDER: f32 = 1e-5;
 
 /// The lines of one direction over a grid.
 ///
-/// They run along the axis to which the direction is nearer; `along` is the number of samples on that axis, `across` the
-/// number on the other one. At every step along, a line passes between two samples across, or outside the outermost one,
-/// where the border height continues; line `l` is between samples `l − drop − 1` and `l − drop`. The map is visible from
-/// outside, but nothing outside is ever visible.
+/// They run along the axis to which the direction is nearer; `along` is the number of samples on that axis, `across`
+/// the number on the other one. At every step along, a line passes between two samples across, or outside the outermost
+/// one, where the border height continues; line `l` is between samples `l − drop − 1` and `l − drop`. The map is
+/// visible from outside, but nothing outside is ever visible.
 #[derive(Debug)]
 pub(super) struct Sweep {
     /// Whether the lines run along rows.
@@ -103,8 +103,8 @@ impl Sweep {
         }
     }
 
-    /// Finds the horizons at all samples and passes them to `each` row by row, with the number of the row and the row of
-    /// `field`.
+    /// Finds the horizons at all samples and passes them to `each` row by row, with the number of the row and the row
+    /// of `field`.
     pub(super) fn for_each_row(
         &self,
         terrain: &Heightfield,

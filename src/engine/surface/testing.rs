@@ -33,12 +33,22 @@ pub(super) fn same_at_one_and_seven_threads(field: impl Fn(&Progress) -> Result<
     assert_eq!(field(&cancelled), Err(Cancelled));
 }
 
-/// The RMS difference between a field from a small map and one from a map with four times as many samples per side, at the
-/// samples of the small one.
+/// The RMS difference between a field from a small map and one from a map with four times as many samples per side, at
+/// the samples of the small one.
 pub(super) fn difference(small: &Heightfield, large: &Heightfield) -> f64 {
     let (width, height) = (small.grid().width(), small.grid().height());
     let off = |c: usize, r: usize| f64::from(small[(c, r)] - large[(4 * c, 4 * r)]);
     let squares: f64 =
         (0..height).flat_map(|r| (0..width).map(move |c| (c, r))).map(|(c, r)| off(c, r) * off(c, r)).sum();
     (squares / (width * height) as f64).sqrt()
+}
+
+/// Asserts that a field is from 0 to 1 on terrain with extreme heights, spacings and proportions.
+#[track_caller]
+pub(super) fn assert_shares_on_extreme_terrain(field: impl Fn(&Heightfield) -> Heightfield) {
+    for (width_m, depth_m, width, height) in [(1.0, 1.0, 2, 2), (1e6, 1.0, 700, 2), (1e6, 1e6, 33, 17)] {
+        let grid = Grid::new(world(width_m, depth_m), width, height);
+        let terrain = Heightfield::from_fn(grid, |c, r| if (c * 7 + r * 13) % 5 < 2 { 1e9 } else { -1e9 });
+        assert!(field(&terrain).heights().iter().all(|share| (0.0..=1.0).contains(share)));
+    }
 }

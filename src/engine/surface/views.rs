@@ -7,8 +7,8 @@ use super::sweep::{Sweep, SweepBuffers};
 use crate::engine::heightfield::Heightfield;
 use crate::engine::progress::{Cancelled, Progress};
 
-/// The view from a sample in one direction: the rise of the surface and the horizon, both as tangents. The horizon is at
-/// least the rise, because the surface itself hides what is behind it.
+/// The view from a sample in one direction: the rise of the surface and the horizon, both as tangents. The horizon is
+/// at least the rise, because the surface itself hides what is behind it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct View {
     /// Metres per metre, eastward and southward.
@@ -17,8 +17,8 @@ pub(super) struct View {
     pub(super) horizon: f32,
 }
 
-/// Sums `of_view` over several directions at every sample; it is given the number of the direction and the view. Azimuths
-/// are in degrees, clockwise from north.
+/// Sums `of_view` over several directions at every sample; it is given the number of the direction and the view.
+/// Azimuths are in degrees, clockwise from north.
 pub(super) fn sum_of_views(
     terrain: &Heightfield,
     azimuths_deg: impl Iterator<Item = f64>,

@@ -20,7 +20,7 @@ const MAX_SLOPE_CHANGE: f32 = 0.5;
 /// The smallest share of the world that drains through a river.
 pub const MIN_RIVER_CATCHMENT_SHARE: f64 = 1e-3;
 
-/// The powers of ten from the whole world, white in the drainage map, to black.
+/// The powers of ten between the area of the world, white in the drainage map, and black.
 const DRAINAGE_DECADES: f64 = 6.0;
 
 /// The topographic wetness indices that are black and white.
@@ -110,7 +110,7 @@ impl AnalysisMap {
             Self::Lakes => "Depth of full lakes: black dry land, white the deepest point",
             Self::Wetness => "Topographic wetness index, from catchment area and slope: black 3, white 18",
             Self::Sediment => {
-                "Sediment deposited by rivers: black on slopes and heights, white on the widest and flattest valley floors"
+                "River sediment: black on slopes and heights, white on the widest and flattest valley floors"
             }
         }
     }
@@ -277,8 +277,8 @@ impl Source {
     }
 }
 
-/// Computes an analysis map at all points, row by row, channels interleaved; `full` is the value of white. Rivers end in
-/// the sea, if there is one at a level in metres.
+/// Computes an analysis map at all points, row by row, channels interleaved; `full` is the value of white. Rivers end
+/// in the sea, if there is one at a level in metres.
 pub fn analysis_map(
     terrain: &Heightfield,
     kind: AnalysisMap,
@@ -337,7 +337,8 @@ mod tests {
 
     #[test]
     fn the_curvature_of_a_bowl_follows_from_its_radius() {
-        // A gentle bowl h = x²/(2·R) + z²/(2·R) has the curvature 1/R; over 640 m/128 the slope changes by 5 m/R = 0.25.
+        // A gentle bowl h = x²/(2·R) + z²/(2·R) has the curvature 1/R; over 640 m/128 the slope changes by 5 m/R =
+        // 0.25.
         let grid = Grid::new(WORLD, 257, 129);
         let bowl = |sign: f64| {
             Heightfield::from_fn(grid, |c, r| {
@@ -353,7 +354,8 @@ mod tests {
 
     #[test]
     fn water_on_a_ramp_by_hand() {
-        // Falling 1 in 2 to the south without a hollow: every column collects its own water, a cell of 10 m × 10 m per row.
+        // Falling 1 in 2 to the south without a hollow: every column collects its own water, a cell of 10 m × 10 m per
+        // row.
         let terrain = ramp(0.0, -0.5);
         let map = |what| {
             analysis_map(&terrain, what, None, Points::Samples, 65_535, &Progress::new()).expect("not cancelled")

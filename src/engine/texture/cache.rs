@@ -8,14 +8,15 @@ use super::row::PaintRow;
 use super::type_weights::TypeWeights;
 use crate::engine::heightfield::Grid;
 
-/// What is kept of the points of a texture from one painting to the next: the texels, which do not depend on the terrain,
-/// and the weights, as long as the terrain is the same.
+/// What is kept of the points of a texture from one painting to the next: the texels, which do not depend on the
+/// terrain, and the weights, as long as the terrain is the same.
 #[derive(Debug, Default)]
 pub struct PaintCache {
     /// The points and the terrain's grid that the rows belong to.
     key: Option<(Points, Grid)>,
     layers: Vec<TextureLayer>,
-    /// Whether the terrain was painted before. Most terrains are painted once: weights are kept from the second time on.
+    /// Whether the terrain was painted before. Most terrains are painted once: weights are kept from the second time
+    /// on.
     is_painted: bool,
     /// What the weights depend on besides the terrain and the layers: the limits of the types and how they are blended.
     weights_key: Option<(TypeWeights, Blends)>,

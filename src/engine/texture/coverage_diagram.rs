@@ -14,8 +14,9 @@ impl CoverageDiagram {
         Self(TypeWeights::new(recipe, height_range_m).of_elevation_and_slope())
     }
 
-    /// Computes the weights along a row of elevations at one slope. The weights of the types that cover the surface sum to
-    /// 1 where [`CoverageRow::covered`] is true, and are 0 elsewhere: neither the fallback nor the nearest type fills in.
+    /// Computes the weights along a row of elevations at one slope. The weights of the types that cover the surface sum
+    /// to 1 where [`CoverageRow::covered`] is true, and are 0 elsewhere: neither the fallback nor the nearest type
+    /// fills in.
     pub fn row(&self, heights_m: &[f32], slope_deg: f64) -> CoverageRow {
         let row = SurfaceRow::with_slope(heights_m, slope_deg, self.0.slope_mode);
         let (mut weights, mut sums) = (Vec::new(), Vec::new());
@@ -41,28 +42,16 @@ pub struct CoverageRow {
 mod tests {
     use super::*;
     use crate::engine::parameters::Limits;
-    use crate::engine::texture::recipe::{SlopeMode, TerrainType, TextureSettings, Unit};
+    use crate::engine::texture::recipe::{SlopeMode, TerrainType};
+    use crate::engine::texture::testing::{limited_type, metres};
 
     const RANGE: Band = Band { min: 0.0, max: 255.0 };
-
-    fn terrain_type(name: &str, [min, max]: [f64; 2], [flat, steep]: [f64; 2]) -> TerrainType {
-        TerrainType {
-            name: name.into(),
-            elevation: Band { min, max },
-            slope_deg: Band { min: flat, max: steep },
-            ..Default::default()
-        }
-    }
-
-    fn metres(types: Vec<TerrainType>) -> TextureRecipe {
-        TextureRecipe { settings: TextureSettings { unit: Unit::Metres, ..Default::default() }, types }
-    }
 
     #[test]
     fn the_diagram_uses_elevation_and_slope_alone_and_fills_nothing() {
         let limits = Some(Limits { min: 0.9, max: 1.0, release: 0.0 });
-        let low = TerrainType { skew: 50.0, humidity: limits, ..terrain_type("low", [0.0, 100.0], [0.0, 30.0]) };
-        let all = TerrainType { elevation_release: 0.0, ..terrain_type("all", [0.0, 120.0], [0.0, 40.0]) };
+        let low = TerrainType { skew: 50.0, humidity: limits, ..limited_type("low", [0.0, 100.0], [0.0, 30.0]) };
+        let all = TerrainType { elevation_release: 0.0, ..limited_type("all", [0.0, 120.0], [0.0, 40.0]) };
         let low = TerrainType { elevation_release: 0.0, slope_release_deg: 10.0, ..low };
         let all = TerrainType { slope_release_deg: 0.0, ..all };
         for mode in [SlopeMode::Degrees, SlopeMode::Classic] {

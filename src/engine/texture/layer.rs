@@ -23,8 +23,8 @@ struct MacroPattern {
     offset: [f32; 2],
 }
 
-/// Two patterns, chosen by eye: of similar scale, so that the features of one hide the repeats of the other, and slanted
-/// apart. Both begin at the same point only after 187 repeats of the narrower one.
+/// Two patterns, chosen by eye: of similar scale, so that the features of one hide the repeats of the other, and
+/// slanted apart. Both begin at the same point only after 187 repeats of the narrower one.
 const MACRO_PATTERNS: [MacroPattern; 2] = [
     MacroPattern { scale: 11.3, slant: 0.37, offset: [0.37, 0.71] },
     MacroPattern { scale: 18.7, slant: -0.29, offset: [0.13, 0.29] },
@@ -33,15 +33,15 @@ const MACRO_PATTERNS: [MacroPattern; 2] = [
 /// The strength of each of the two patterns: chosen by eye, both together about as strong as half of one.
 const MACRO_STRENGTH: f32 = 0.35;
 
-/// A mip level of a larger texture with fewer texels than this along its side is nearly one colour: the detail is skipped
-/// there, and no triangle is much smaller than a point. Chosen by eye.
+/// A mip level of a larger texture with fewer texels than this along its side is nearly one colour: the detail is
+/// skipped there, and no triangle is much smaller than a point. Chosen by eye.
 const MIN_TEXELS: usize = 16;
 
 /// A texture laid over the terrain at one scale, for points of one pitch. It depends on the position alone, not on the
 /// terrain.
 ///
-/// Its colour is the detail, a stochastic tiling, times the macro variation. Each macro pattern repeats by itself; the two
-/// together do not within a hundred repeats of the wider one.
+/// Its colour is the detail, a stochastic tiling, times the macro variation. Each macro pattern repeats by itself; the
+/// two together do not within a hundred repeats of the wider one.
 #[derive(Clone, Debug)]
 pub(super) struct TextureLayer {
     swatch: Arc<Swatch>,
@@ -95,8 +95,8 @@ impl TextureLayer {
         }
     }
 
-    /// Computes the texels of the detail in advance, unless there are more than `max_texels`. The `cached` layers are for
-    /// the same points; their texels are reused.
+    /// Computes the texels of the detail in advance, unless there are more than `max_texels`. The `cached` layers are
+    /// for the same points; their texels are reused.
     pub(super) fn prepare(&mut self, cached: &[Self], max_texels: usize, progress: &Progress) -> Result<(), Cancelled> {
         let cached = cached.iter().find(|cached| **cached == *self);
         let Self { swatch, detail_level, tiling, .. } = self;
@@ -113,8 +113,8 @@ impl TextureLayer {
         std::array::from_fn(|c| 1.0 + tint * (colour[c] / mean[c].max(1e-4) - 1.0))
     }
 
-    /// Computes the texels along a row of points, in every block in which the type has some weight and that is not known
-    /// yet.
+    /// Computes the texels along a row of points, in every block in which the type has some weight and that is not
+    /// known yet.
     #[inline(always)]
     pub(super) fn sample(&self, points: PointRow, weights: &[f32], texels: &mut TexelRow, buffers: &mut LayerBuffers) {
         let PointRow { xs_m, z_m, origin } = points;
@@ -262,8 +262,8 @@ impl<'a> MacroRow<'a> {
         }
     }
 
-    /// Adds the pattern to the brightness of a block. Only the table look-ups are scalar; the loops before and after them
-    /// are vectorised.
+    /// Adds the pattern to the brightness of a block. Only the table look-ups are scalar; the loops before and after
+    /// them are vectorised.
     #[inline(always)]
     fn brighten(&self, xs_m: &[f32; BLOCK], brightness: &mut [f32; BLOCK]) {
         let Self { reliefs, width, per_m, east, .. } = *self;

@@ -10,7 +10,8 @@ use crate::engine::inputs::Inputs;
 /// The colour of terrain without any type, in linear light.
 const BARE: [f32; 3] = [0.25; 3];
 
-/// How far below the highest relief another type's relief still shows, where types are blended by relief: chosen by eye.
+/// How far below the highest relief another type's relief still shows, where types are blended by relief: chosen by
+/// eye.
 const RELIEF_DEPTH: f32 = 0.25;
 
 /// The appearance of an active type.
@@ -71,8 +72,8 @@ impl Material {
     }
 }
 
-/// Blends the colours of the materials along a row by their weights, in linear light: one channel at a time, so that the
-/// loops over points are vectorised.
+/// Blends the colours of the materials along a row by their weights, in linear light: one channel at a time, so that
+/// the loops over points are vectorised.
 #[inline(always)]
 pub(super) fn blend_colours(materials: &[Material], row: &PaintRow, count: usize, colours: &mut Colours) {
     let covers = |material: &Material| material.blend.covers();
@@ -119,8 +120,8 @@ pub(super) fn blend_colours(materials: &[Material], row: &PaintRow, count: usize
     }
 }
 
-/// Height blending of the weights along a row: the highest of the types' reliefs, each raised by its weight, wins
-/// (A. Mishkinis, "Advanced Terrain Texture Splatting", 2013). Types that are not blended by relief have the mean relief.
+/// Height blending of the weights along a row: the highest of the types' reliefs, each raised by its weight, wins (A.
+/// Mishkinis, "Advanced Terrain Texture Splatting", 2013). Types that are not blended by relief have the mean relief.
 ///
 /// All points of a block take the same steps, so that the loops are vectorised; where no type is blended by relief, the
 /// weights stay as they were.
@@ -204,7 +205,8 @@ mod tests {
         let dark = |blend| TerrainType { blend, ..terrain_type("dark", [137; 3], [0.0, 0.0]) };
         let blended =
             |blend| srgb_from_linear(colours(vec![grey.clone(), dark(blend)], &Inputs::default(), [1, 1])[0][0]);
-        // 188 is 0.503 and 137 is 0.250 in linear light: their product is 0.126, and 1 − 2·(1 − 0.503)·(1 − 0.25) = 0.254.
+        // 188 is 0.503 and 137 is 0.250 in linear light: their product is 0.126, and 1 − 2·(1 − 0.503)·(1 − 0.25) =
+        // 0.254.
         assert_eq!(blended(TypeBlend::Multiply), srgb_from_linear(linear_from_srgb(188) * linear_from_srgb(137)));
         assert!((137..=139).contains(&blended(TypeBlend::Overlay)), "{}", blended(TypeBlend::Overlay));
     }

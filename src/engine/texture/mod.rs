@@ -1,8 +1,9 @@
 //! Paints the terrain by height, slope, exposure, humidity and shade.
 //!
-//! After "Generating Terrain Textures", flipCode, 31 May 2001: each terrain type has a weight at each point, the product
-//! of a factor for each of these properties that it limits, and the colour is the weighted mean. Types can also be blended
-//! by the relief of their textures, or multiply or overlay the colour below. Colours are blended in linear light.
+//! After "Generating Terrain Textures", flipCode, 31 May 2001: each terrain type has a weight at each point, the
+//! product of a factor for each of these properties that it limits, and the colour is the weighted mean. Types can also
+//! be blended by the relief of their textures, or multiply or overlay the colour below. Colours are blended in linear
+//! light.
 
 mod analysis_map;
 mod cache;

@@ -31,7 +31,7 @@ pub struct PaintedTexture {
     pub uncovered: f32,
 }
 
-/// Whether the unlit colours are kept beside the finished ones.
+/// Whether the unlit colours are returned with the finished ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Albedo {
     Keep,
@@ -59,8 +59,8 @@ pub fn paint(
     }
 }
 
-/// Paints every row; `finish` turns its unlit linear colours into the final ones. Texels are kept in the cache, if one is
-/// given.
+/// Paints every row; `finish` turns its unlit linear colours into the final ones. Texels are kept in the cache, if one
+/// is given.
 pub(super) fn paint_with(
     cache: Option<&mut PaintCache>,
     albedo: Albedo,
@@ -236,7 +236,7 @@ mod tests {
         let recipe = metres(vec![white, black]);
         let pixel = |light| painted(&terrain, &recipe, light, [2, 2]).image.pixels[0];
         assert_eq!(pixel(None), [188, 188, 188, 255]);
-        // Level ground under a sun at 30°: 0.5 · (0.5 · sin 30° + 0.25) = 0.25, which is 137 in sRGB.
+        // Level terrain under a sun at 30°: 0.5 · (0.5 · sin 30° + 0.25) = 0.25, which is 137 in sRGB.
         assert_eq!(pixel(Some(&light)), [137, 137, 137, 255]);
         assert_eq!(painted(&terrain, &recipe, None, [2, 2]).shares, [0.5, 0.5]);
     }

@@ -74,7 +74,8 @@ parameters! {
         texture: Option<TextureName> = None, Spec::new("Texture");
         /// The width of one repeat of the texture.
         repeat_m: f64 = 96.0, Spec::number("Repeat", 0.1, 100_000.0).slider(2.0, 1000.0).unit("m").logarithmic();
-        /// How strongly the texture takes on the type's colour: 0 keeps the texture's own, 1 gives its mean that colour.
+        /// How strongly the texture takes on the type's colour: 0 keeps the texture's own, 1 gives its mean that
+        /// colour.
         tint: f64 = 1.0, Spec::number("Tint", 0.0, 1.0);
         /// The elevations at which the type appears.
         elevation: Band = Band { min: 0.0, max: 100.0 },

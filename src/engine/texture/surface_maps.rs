@@ -68,8 +68,8 @@ pub struct SurfaceMapCache {
 }
 
 impl SurfaceMapCache {
-    /// Returns the required maps and no others, computing those that are not cached. Maps finished before a cancellation
-    /// stay cached. All calls must be for the same terrain.
+    /// Returns the required maps and no others, computing those that are not cached. Maps finished before a
+    /// cancellation stay cached. All calls must be for the same terrain.
     pub fn compute(
         &mut self,
         terrain: &Heightfield,
@@ -128,7 +128,8 @@ mod tests {
         let required = RequiredMaps { humidity: true, shade: true, sun: sun(90.0), sky: true };
         let first = compute(required, &Progress::new()).expect("not cancelled");
 
-        // An unlit view requires less and drops nothing; a cancelled computation for a new sun drops the old shadows alone.
+        // An unlit view requires less and drops nothing; a cancelled computation for a new sun drops the old shadows
+        // alone.
         let unlit =
             compute(RequiredMaps { sun: None, sky: false, ..required }, &Progress::new()).expect("not cancelled");
         assert!(unlit.sunlight.is_none() && unlit.sky.is_none());

@@ -21,6 +21,11 @@ pub(super) fn terrain_type(name: &str, colour: [u8; 3], [min, max]: [f64; 2]) ->
     TerrainType { name: name.into(), colour: Colour(colour), elevation: Band { min, max }, ..Default::default() }
 }
 
+/// A type on bands of elevation and slope.
+pub(super) fn limited_type(name: &str, elevation: [f64; 2], [flat, steep]: [f64; 2]) -> TerrainType {
+    TerrainType { slope_deg: Band { min: flat, max: steep }, ..terrain_type(name, [0; 3], elevation) }
+}
+
 /// A type in the colours of a texture, without a tint.
 pub(super) fn textured(name: &str, repeat_m: f64) -> TerrainType {
     let texture = Some(TextureName(name.into()));

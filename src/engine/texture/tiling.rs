@@ -31,7 +31,8 @@ const TRIANGLE_HEIGHT: f64 = 0.866_025_403_784_438_6;
 const MIN_COORDINATE: f32 = 0.15;
 
 /// A texture resampled to the spacing of the points, one texel a point, and continued beyond its borders as far as
-/// copies reach. Copies are offset by whole points, so that neighbouring points read neighbouring columns of every copy.
+/// copies reach. Copies are offset by whole points, so that neighbouring points read neighbouring columns of every
+/// copy.
 ///
 /// A texel is the same whether it was computed in advance or on demand.
 #[derive(Clone, Debug)]
@@ -144,7 +145,8 @@ impl StochasticTiling {
         let [east, south] = lattice.pitch_m.map(|pitch_m| (repeat_m / pitch_m).min(MAX_PERIOD));
         let (side, height) = (east / SIDES_PER_REPEAT, south / SIDES_PER_REPEAT * TRIANGLE_HEIGHT);
         let period = [east, (south / aspect_ratio).min(MAX_PERIOD)];
-        // A copy extends to the neighbouring vertices: one point more for rounding, and the points beside it in the lanes.
+        // A copy extends to the neighbouring vertices: one point more for rounding, and the points beside it in the
+        // lanes.
         let margin = [side.ceil() as i64 + LANES as i64 + 1, height.ceil() as i64 + 1];
         let size = [0, 1].map(|axis| period[axis].ceil() as usize + 2 * margin[axis] as usize);
         Self { lattice, side, height, texture: ResampledTexture { size, margin, period, texels: None } }
@@ -167,8 +169,8 @@ impl StochasticTiling {
         self.texture.texels.clone_from(&before.texture.texels);
     }
 
-    /// The offset of the copy at a vertex: what to add to the index of a point for the index of its texel, if points were
-    /// stored in rows as long as those of the texture.
+    /// The offset of the copy at a vertex: what to add to the index of a point for the index of its texel, if points
+    /// were stored in rows as long as those of the texture.
     fn offset(&self, column: i32, row: i32) -> i64 {
         let Self { lattice, side, height, texture } = self;
         let vertex = [(f64::from(column) + 0.5 * f64::from(row)) * side, f64::from(row) * height];
@@ -237,8 +239,8 @@ impl TilingRow<'_> {
         }
     }
 
-    /// The deviations from the mean at the points beginning at point `i` of the lattice, channel by channel; `mean` is the
-    /// mean of the texture, 0 to 1.
+    /// The deviations from the mean at the points beginning at point `i` of the lattice, channel by channel; `mean` is
+    /// the mean of the texture, 0 to 1.
     #[inline(always)]
     pub(super) fn deviations(&self, level: &MipLevel, i: i64, mean: [f32; 4]) -> [Lanes; 4] {
         let mut positions = [0.0; LANES];
@@ -291,8 +293,8 @@ fn sharpen(coordinate: f32) -> f32 {
     square * square
 }
 
-/// The weight of a vertex along a row of points, as a trapezoid over the distance east of the vertex. In a triangle, the
-/// weights of its vertices are the barycentric coordinates, and those of all others are 0.
+/// The weight of a vertex along a row of points, as a trapezoid over the distance east of the vertex. In a triangle,
+/// the weights of its vertices are the barycentric coordinates, and those of all others are 0.
 #[derive(Clone, Copy, Debug)]
 struct VertexWeight {
     /// The rising side is distance + `rise`.

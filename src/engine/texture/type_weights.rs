@@ -5,8 +5,8 @@ use crate::engine::parameters::{Band, Limits};
 use crate::engine::simd::refill;
 use crate::engine::surface::azimuth_vector;
 
-/// The weight of a value for a band: 1 within, falling linearly to 0 over `release` outside it; a release of 0 is a sharp
-/// edge.
+/// The weight of a value for a band: 1 within, falling linearly to 0 over `release` outside it; a release of 0 is a
+/// sharp edge.
 #[inline(always)]
 pub(in crate::engine) fn band_weight(value: f32, [min, max]: [f32; 2], release: f32) -> f32 {
     let (below, above) = (min - value, value - max);
@@ -50,8 +50,8 @@ pub(super) fn slope_degrees(steepness: f32) -> f32 {
     if beyond { 90.0 - angle } else { angle }
 }
 
-/// The downhill direction for a gradient, a unit vector: the horizontal part of the normal (−east, 1, −south)/√(1 + east²
-/// + south²). Level points, nx² + nz² < 1e−5, have none.
+/// The downhill direction for a gradient, a unit vector: the horizontal part of the normal (−east, 1, −south)/√(1 +
+/// east² + south²). Level points, nx² + nz² < 1e−5, have none.
 #[inline(always)]
 fn downhill([east, south]: [f32; 2]) -> [f32; 2] {
     let squared = east * east + south * south;
@@ -251,9 +251,9 @@ impl TypeWeights {
         self.limits.len()
     }
 
-    /// Computes the weights of the types along a row and returns the number of uncovered points. The weights of the types
-    /// that cover the surface sum to 1 at every point; an uncovered point goes to the fallback or the nearest type, and
-    /// its entry in `sums` stays 0. If no type covers the surface, uncovered points stay without one.
+    /// Computes the weights of the types along a row and returns the number of uncovered points. The weights of the
+    /// types that cover the surface sum to 1 at every point; an uncovered point goes to the fallback or the nearest
+    /// type, and its entry in `sums` stays 0. If no type covers the surface, uncovered points stay without one.
     #[inline(always)]
     pub(super) fn weigh(&self, row: &SurfaceRow, weights: &mut Vec<Vec<f32>>, sums: &mut Vec<f32>) -> usize {
         weights.resize_with(self.limits.len(), Vec::new);
@@ -303,21 +303,9 @@ impl TypeWeights {
 mod tests {
     use super::*;
     use crate::engine::texture::recipe::{TextureSettings, TypeBlend};
+    use crate::engine::texture::testing::{limited_type, metres};
 
     const RANGE: Band = Band { min: 0.0, max: 255.0 };
-
-    fn terrain_type(name: &str, elevation: [f64; 2], slope: [f64; 2]) -> TerrainType {
-        TerrainType {
-            name: name.into(),
-            elevation: Band { min: elevation[0], max: elevation[1] },
-            slope_deg: Band { min: slope[0], max: slope[1] },
-            ..Default::default()
-        }
-    }
-
-    fn metres(types: Vec<TerrainType>) -> TextureRecipe {
-        TextureRecipe { settings: TextureSettings { unit: Unit::Metres, ..Default::default() }, types }
-    }
 
     /// One point: its height and its gradient.
     fn row(height_m: f32, [east, south]: [f32; 2], mode: SlopeMode) -> SurfaceRow {
@@ -365,8 +353,8 @@ mod tests {
 
     #[test]
     fn weights_on_a_ramp_of_30_degrees() {
-        let rock = TerrainType { slope_release_deg: 10.0, ..terrain_type("rock", [0.0, 255.0], [35.0, 90.0]) };
-        let grass = TerrainType { slope_release_deg: 8.0, ..terrain_type("grass", [0.0, 255.0], [0.0, 28.0]) };
+        let rock = TerrainType { slope_release_deg: 10.0, ..limited_type("rock", [0.0, 255.0], [35.0, 90.0]) };
+        let grass = TerrainType { slope_release_deg: 8.0, ..limited_type("grass", [0.0, 255.0], [0.0, 28.0]) };
         let recipe = metres(vec![rock, grass]);
         let steepness = libm::tanf(30.0_f32.to_radians());
         let (found, covered) = weights(&recipe, 100.0, [steepness, 0.0]);
@@ -376,11 +364,11 @@ mod tests {
 
     #[test]
     fn the_classic_mode_fades_by_the_cosine() {
-        let rock = TerrainType { slope_release_deg: 10.0, ..terrain_type("rock", [0.0, 255.0], [35.0, 90.0]) };
-        let all = terrain_type("all", [0.0, 255.0], [0.0, 90.0]);
+        let rock = TerrainType { slope_release_deg: 10.0, ..limited_type("rock", [0.0, 255.0], [35.0, 90.0]) };
+        let all = limited_type("all", [0.0, 255.0], [0.0, 90.0]);
         let mut recipe = metres(vec![rock, all]);
         recipe.settings.slope_mode = SlopeMode::Classic;
-        // At 30° the cosine lies 0.0469 above that of 35°; the fade is sin 10° wide.
+        // At 30° the cosine is 0.0469 above that of 35°; the fade is sin 10° wide.
         let cosine = |deg: f32| libm::cosf(deg.to_radians());
         let expected = 1.0 - (cosine(30.0) - cosine(35.0)) / libm::sinf(10.0_f32.to_radians());
         let (found, _) = weights(&recipe, 100.0, [0.0, libm::tanf(30.0_f32.to_radians())]);
@@ -393,7 +381,7 @@ mod tests {
             elevation_release: 20.0,
             skew: 30.0,
             skew_azimuth_deg: 180.0,
-            ..terrain_type("snow", [200.0, 1000.0], [0.0, 90.0])
+            ..limited_type("snow", [200.0, 1000.0], [0.0, 90.0])
         };
         let types = TypeWeights::new(&metres(vec![snow]), RANGE);
         // A cone descends from its top: on its southern face the heights fall southward.
@@ -408,7 +396,7 @@ mod tests {
     fn percent_refers_to_the_range() {
         let recipe = TextureRecipe {
             settings: TextureSettings::default(),
-            types: vec![terrain_type("a", [50.0, 60.0], [0.0, 90.0])],
+            types: vec![limited_type("a", [50.0, 60.0], [0.0, 90.0])],
         };
         let types = TypeWeights::new(&recipe, Band { min: -100.0, max: 300.0 });
         assert_eq!(types.limits[0].elevation, [100.0, 140.0]);
@@ -417,8 +405,8 @@ mod tests {
 
     #[test]
     fn uncovered_points_take_the_fallback_or_the_nearest_type() {
-        let low = terrain_type("low", [0.0, 50.0], [0.0, 90.0]);
-        let high = terrain_type("high", [200.0, 255.0], [0.0, 90.0]);
+        let low = limited_type("low", [0.0, 50.0], [0.0, 90.0]);
+        let high = limited_type("high", [200.0, 255.0], [0.0, 90.0]);
         let mut recipe = metres(vec![low, high]);
         let at = |recipe: &TextureRecipe, height| weights(recipe, height, [0.0; 2]);
         assert_eq!(at(&recipe, 100.0), (vec![1.0, 0.0], false));
@@ -430,9 +418,9 @@ mod tests {
 
     #[test]
     fn the_fallback_is_a_type_that_covers() {
-        let soot = TerrainType { blend: TypeBlend::Multiply, ..terrain_type("rock", [0.0, 0.0], [0.0, 90.0]) };
-        let soil = terrain_type("soil", [0.0, 50.0], [0.0, 90.0]);
-        let mut recipe = metres(vec![soot, soil, terrain_type("rock", [200.0, 255.0], [0.0, 90.0])]);
+        let soot = TerrainType { blend: TypeBlend::Multiply, ..limited_type("rock", [0.0, 0.0], [0.0, 90.0]) };
+        let soil = limited_type("soil", [0.0, 50.0], [0.0, 90.0]);
+        let mut recipe = metres(vec![soot, soil, limited_type("rock", [200.0, 255.0], [0.0, 90.0])]);
         recipe.settings.fallback = Some("rock".into());
         assert_eq!(weights(&recipe, 100.0, [0.0; 2]), (vec![0.0, 0.0, 1.0], false));
     }
@@ -446,10 +434,10 @@ mod tests {
             weights.into_iter().map(|weights| weights[0]).collect::<Vec<f32>>()
         };
         let [snow, grass, sand] =
-            [[60.0, 100.0], [20.0, 60.0], [0.0, 20.0]].map(|elevation| terrain_type("", elevation, [0.0, 90.0]));
+            [[60.0, 100.0], [20.0, 60.0], [0.0, 20.0]].map(|elevation| limited_type("", elevation, [0.0, 90.0]));
         let types = vec![snow, grass, sand];
         assert_eq!(at(&TextureRecipe { settings: TextureSettings::default(), types }), [0.0, 0.0, 1.0]);
-        let [far, near] = [[130.0, 200.0], [120.0, 200.0]].map(|elevation| terrain_type("", elevation, [0.0, 90.0]));
+        let [far, near] = [[130.0, 200.0], [120.0, 200.0]].map(|elevation| limited_type("", elevation, [0.0, 90.0]));
         assert_eq!(at(&metres(vec![far, near])), [0.0, 1.0]);
     }
 
@@ -459,9 +447,9 @@ mod tests {
         let moss = TerrainType {
             humidity: Some(limits),
             shadow: Some(limits),
-            ..terrain_type("moss", [0.0, 255.0], [0.0, 90.0])
+            ..limited_type("moss", [0.0, 255.0], [0.0, 90.0])
         };
-        let types = TypeWeights::new(&metres(vec![moss, terrain_type("soil", [0.0, 255.0], [0.0, 90.0])]), RANGE);
+        let types = TypeWeights::new(&metres(vec![moss, limited_type("soil", [0.0, 255.0], [0.0, 90.0])]), RANGE);
         let mut row = row(10.0, [0.0; 2], SlopeMode::Degrees);
         let (mut weights, mut sums) = (Vec::new(), Vec::new());
         for (humidity, shade, expected) in [(0.8, 0.9, 1.0), (0.5, 0.7, 0.5), (0.5, 0.5, 0.25), (0.3, 0.9, 0.0)] {

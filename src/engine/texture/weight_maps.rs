@@ -15,8 +15,8 @@ use crate::engine::simd::simd;
 pub struct WeightMaps {
     /// The number of points from west to east and from north to south.
     pub size: [usize; 2],
-    /// A map for each active type, in their order. The weights of the types that cover the surface sum to the full weight
-    /// at every point.
+    /// A map for each active type, in their order. The weights of the types that cover the surface sum to the full
+    /// weight at every point.
     pub maps: Vec<Vec<u16>>,
 }
 
@@ -56,8 +56,8 @@ pub fn weight_maps(input: PaintInput, points: Points, full: u16, progress: &Prog
     Ok(WeightMaps { size: [width, height], maps })
 }
 
-/// Quantises weights that sum to 1 over the covering types so that their values sum to `full`: each is rounded down, and
-/// the rest goes to those with the largest remainders. The weights of the other types are rounded independently.
+/// Quantises weights that sum to 1 over the covering types so that their values sum to `full`: each is rounded down,
+/// and the rest goes to those with the largest remainders. The weights of the other types are rounded independently.
 /// `remainders` is a buffer, reused from point to point.
 fn quantise(
     weight: impl Fn(usize) -> f32,
@@ -140,8 +140,8 @@ mod tests {
 
     #[test]
     fn the_highest_relief_wins() {
-        // Luminances of 0.305 and 0.003 are reliefs of 0.99 and 0.01, those of 0.223 and 0.188 are 0.54 and 0.46: the first
-        // type takes all of its stones and none of its gaps.
+        // Luminances of 0.305 and 0.003 are reliefs of 0.99 and 0.01, those of 0.223 and 0.188 are 0.54 and 0.46: the
+        // first type takes all of its stones and none of its gaps.
         let names = ["stones", "pebbles"];
         let stones = [[150, 150, 150, 255], [0, 0, 60, 255]];
         let pebbles = [[130, 130, 130, 255], [120, 120, 120, 255]];
