@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crate::app::commands::handler::SeedGenerator;
+use crate::app::commands::menus::FreeMemory;
 use crate::app::dialogs::export::ExportWindow;
 use crate::app::dialogs::gallery::Gallery;
 use crate::app::dialogs::modals::Modal;
@@ -43,6 +44,7 @@ pub(crate) struct UiState {
     pub(crate) texture_panel: TexturePanelState,
     pub(crate) parameters: ParameterState,
     pub(crate) history: HistoryState,
+    pub(crate) free_memory: FreeMemory,
     pub(crate) hints: HintState,
     pub(crate) variations: Variations,
     pub(crate) analysis: AnalysisPanel,
@@ -90,6 +92,7 @@ impl UiState {
             texture_panel: TexturePanelState::default(),
             parameters: ParameterState::default(),
             history: HistoryState::default(),
+            free_memory: FreeMemory::default(),
             hints: HintState::default(),
             variations: Variations::default(),
             analysis: AnalysisPanel::start(wake.clone())?,

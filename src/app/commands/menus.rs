@@ -1,10 +1,11 @@
 //! What the menus hold, as one tree: the menu bar draws it, and the palette finds in it.
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use egui::{Button, Id, RichText, ThemePreference, Ui};
+use egui::{Button, RichText, ThemePreference, Ui};
 
 use crate::app::commands::Command;
 use crate::app::document::Document;
@@ -310,15 +311,20 @@ fn help(around: &Around) -> Vec<Entry> {
     lined(around, &[&[Command::Palette, Command::Shortcuts], &[Command::FrameTimings, Command::About]])
 }
 
-/// The bytes of free memory, if the system says, not asked anew in every frame.
-pub(crate) fn free_bytes(ctx: &egui::Context) -> Option<u64> {
-    const LASTS: Duration = Duration::from_secs(1);
-    let (id, now) = (Id::unique("free memory"), Instant::now());
-    let known = ctx.data(|data| data.get_temp::<(Instant, Option<u64>)>(id));
-    let fresh = known.filter(|(asked, _)| now.duration_since(*asked) < LASTS);
-    let (asked, free) = fresh.unwrap_or_else(|| (now, available_bytes()));
-    ctx.data_mut(|data| data.insert_temp(id, (asked, free)));
-    free
+/// The free memory, measured at most once a second.
+#[derive(Default)]
+pub(crate) struct FreeMemory(Cell<Option<(Instant, Option<u64>)>>);
+
+impl FreeMemory {
+    /// The bytes of free memory, if the system reports them.
+    pub(crate) fn bytes(&self) -> Option<u64> {
+        const MAX_AGE: Duration = Duration::from_secs(1);
+        let now = Instant::now();
+        let known = self.0.get().filter(|(measured, _)| now.duration_since(*measured) < MAX_AGE);
+        let (measured, bytes) = known.unwrap_or_else(|| (now, available_bytes()));
+        self.0.set(Some((measured, bytes)));
+        bytes
+    }
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use egui::{Align, Button, Layout, Rect, RichText, Sense, Ui, Vec2};
 use egui_material_icons::icons::{ICON_DOCK_TO_LEFT, ICON_DOCK_TO_RIGHT, ICON_SEARCH};
 
 use crate::app::commands::Command;
-use crate::app::commands::menus::{Around, MENUS, entries_ui, free_bytes};
+use crate::app::commands::menus::{Around, FreeMemory, MENUS, entries_ui};
 use crate::app::document::Document;
 use crate::app::widgets::coloured_icon_button;
 use crate::app::widgets::theme::colours;
@@ -12,13 +12,14 @@ use crate::app::widgets::theme::colours;
 /// The width of the button that opens the palette, points.
 const SEARCH_WIDTH: f32 = 168.0;
 
-pub(crate) fn menu_ui(ui: &mut Ui, around: &Around) -> Option<Command> {
+/// Draws the menu bar; returns the user's command.
+pub(crate) fn menu_ui(ui: &mut Ui, around: &Around, free_memory: &FreeMemory) -> Option<Command> {
     let mut command = None;
     egui::MenuBar::new().ui(ui, |ui| {
         let bar = ui.max_rect();
         for (title, entries) in MENUS {
             ui.menu_button(title, |ui| {
-                let around = Around { free_bytes: free_bytes(ui.ctx()), ..*around };
+                let around = Around { free_bytes: free_memory.bytes(), ..*around };
                 command = command.take().or(entries_ui(ui, &entries(&around)));
             });
         }

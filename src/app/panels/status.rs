@@ -31,7 +31,7 @@ pub(crate) struct CopyableText {
 }
 
 /// What the status bar shows.
-pub(crate) struct Status<'a> {
+pub(crate) struct StatusContext<'a> {
     pub(crate) message: Option<&'a Message>,
     /// The progress of the preview, if it has been out of date for more than a moment.
     pub(crate) preview_progress: Option<f32>,
@@ -42,32 +42,32 @@ pub(crate) struct Status<'a> {
     pub(crate) crosshair_m: Option<[f64; 2]>,
 }
 
-pub(crate) fn status_ui(ui: &mut Ui, status: &Status) -> Option<Command> {
+pub(crate) fn status_ui(ui: &mut Ui, context: &StatusContext) -> Option<Command> {
     let mut command = None;
     // No content is higher than the bar, so that messages and progress never move the panels.
     ui.spacing_mut().button_padding.y = 0.0;
     ui.spacing_mut().interact_size.y = ui.available_height().min(20.0);
     ui.horizontal_centered(|ui| {
-        if let Some(preview) = status.shown {
-            ui.weak(terrain_text(preview, status.export_samples));
+        if let Some(preview) = context.shown {
+            ui.weak(terrain_text(preview, context.export_samples));
             ui.separator();
         }
-        if let Some(export) = &status.export {
+        if let Some(export) = &context.export {
             let name = export.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
             let waiting = if export.waiting > 0 { format!(", {} waiting", export.waiting) } else { String::new() };
             ui.label(format!("Exporting {name}{waiting}"));
             command = progress_ui(ui, export.fraction).then_some(Command::CancelExport);
-        } else if let Some(fraction) = status.preview_progress {
+        } else if let Some(fraction) = context.preview_progress {
             ui.label("Computing");
             command = progress_ui(ui, fraction).then_some(Command::CancelPreview);
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            if let (Some(preview), Some([x_m, z_m])) = (status.shown, status.crosshair_m) {
+            if let (Some(preview), Some([x_m, z_m])) = (context.shown, context.crosshair_m) {
                 ui.label(RichText::new(probe_text(preview, x_m, z_m)).monospace());
                 ui.separator();
             }
             ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-                if let Some(message) = status.message {
+                if let Some(message) = context.message {
                     let colour = if message.is_error { colours(ui).error } else { colours(ui).weak };
                     let text = RichText::new(&message.text).color(colour);
                     // The button is first, so that it does not move when the pointer leaves the views and their numbers

@@ -20,13 +20,18 @@ use crate::project::ViewSettings;
 /// The speeds to choose from, iterations per frame; 0 is the whole uplift in four seconds.
 const SPEEDS: [u32; 8] = [1, 2, 5, 10, 25, 100, 1000, 0];
 
-pub(crate) fn timeline_ui(
-    ui: &mut Ui,
-    recipe: &mut Recipe,
-    view: &mut ViewSettings,
-    at: u32,
-    playback: Playback,
-) -> Option<Command> {
+/// What the timeline shows and edits.
+pub(crate) struct TimelineContext<'a> {
+    pub(crate) recipe: &'a mut Recipe,
+    pub(crate) view: &'a mut ViewSettings,
+    /// Iterations done.
+    pub(crate) at: u32,
+    pub(crate) playback: Playback,
+}
+
+/// Draws the timeline; returns the user's command.
+pub(crate) fn timeline_ui(ui: &mut Ui, context: TimelineContext) -> Option<Command> {
+    let TimelineContext { recipe, view, at, playback } = context;
     let total = recipe.iterations();
     let mut command = None;
     ui.horizontal_centered(|ui| {

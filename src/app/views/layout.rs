@@ -11,8 +11,9 @@ use crate::app::panels::compass::sun_ui;
 use crate::app::panels::hints::HintAnchors;
 use crate::app::panels::right::RightPanelContext;
 use crate::app::panels::stack::StackContext;
-use crate::app::panels::status::Status;
+use crate::app::panels::status::StatusContext;
 use crate::app::panels::texture_panel::TexturePanelState;
+use crate::app::panels::timeline::TimelineContext;
 use crate::app::preview::compare;
 use crate::app::preview::thumbnails::Thumbnails;
 use crate::app::tasks::settings::Settings;
@@ -62,7 +63,7 @@ impl App {
 
     /// The palette as the editor stands.
     pub(crate) fn palette(&self, ctx: &Context) -> Palette {
-        Palette::new(ctx, &menus::Around { free_bytes: menus::free_bytes(ctx), ..self.around_menus(ctx) })
+        Palette::new(ctx, &menus::Around { free_bytes: self.ui.free_memory.bytes(), ..self.around_menus(ctx) })
     }
 
     /// What the menus draw on.
@@ -87,7 +88,7 @@ impl App {
             || DragAndDrop::has_any_payload(ui.ctx());
         let seen_panels = self.panels_seen(ui.ctx());
         let menu = Panel::top("menu").show(ui, |ui| {
-            commands.extend(panels::menu::menu_ui(ui, &self.around_menus(ui.ctx())));
+            commands.extend(panels::menu::menu_ui(ui, &self.around_menus(ui.ctx()), &self.ui.free_memory));
         });
         let crosshair_m = self.ui.maps.crosshair_m.take();
         // While it plays, the iteration that is seen; the playhead is already at the next one.
@@ -95,7 +96,7 @@ impl App {
         let wanted = self.ui.playback.position(draft.project.recipe.iterations());
         let at = seen.filter(|_| self.ui.playback.is_playing()).unwrap_or(wanted);
         self.ui.selection.step = self.ui.selection.step.min(draft.project.recipe.stack.len().saturating_sub(1));
-        let status = Status {
+        let status = StatusContext {
             message: self.ui.message.as_ref(),
             preview_progress: match freshness {
                 Freshness::Renewing(progress) => Some(progress),
@@ -109,7 +110,8 @@ impl App {
         Panel::bottom("status").exact_size(26.0).show(ui, |ui| commands.extend(panels::status::status_ui(ui, &status)));
         let timeline = Panel::bottom("timeline").exact_size(38.0).show(ui, |ui| {
             let (recipe, view) = (&mut draft.project.recipe, &mut draft.settings.view);
-            commands.extend(panels::timeline::timeline_ui(ui, recipe, view, at, self.ui.playback));
+            let context = TimelineContext { recipe, view, at, playback: self.ui.playback };
+            commands.extend(panels::timeline::timeline_ui(ui, context));
         });
         let [left, right] = seen_panels;
         let stack = left.then(|| {

@@ -65,14 +65,13 @@ pub(super) fn text_ui(
 ) -> bool {
     let Value::Text(known) = value else { return false };
     let id = ui.scope_id().with(("text", parameter.key));
-    let typed = context.state.typed.take_if(|(field, _)| *field == id);
-    let mut text = typed.map_or_else(|| known.clone(), |(_, text)| text);
+    let mut text = context.state.typed.remove(&id).unwrap_or_else(|| known.clone());
     let response = ui.add(TextEdit::singleline(&mut text).desired_width(f32::INFINITY)).labelled_by(label.id);
     context.state.take_focus(&response);
     if response.lost_focus() {
         *known = text;
     } else if response.has_focus() {
-        context.state.typed = Some((id, text));
+        context.state.typed.insert(id, text);
     }
     false
 }

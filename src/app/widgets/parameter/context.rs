@@ -1,5 +1,7 @@
 //! What the controls read besides the tables, and the state that they keep between frames.
 
+use std::collections::HashMap;
+
 use egui::{Id, Response};
 
 use crate::app::preview::thumbnails::Thumbnails;
@@ -50,8 +52,9 @@ pub(crate) struct TextureChoices<'a> {
 /// What the controls keep between frames.
 #[derive(Default)]
 pub(crate) struct ParameterState {
-    /// The text that is being typed, and the field in which; it is applied when the field loses the focus.
-    pub(super) typed: Option<(Id, String)>,
+    /// The texts that are being typed, by their fields; each is applied when its field loses the focus, which may be
+    /// after the next field has got it.
+    pub(super) typed: HashMap<Id, String>,
     /// The list to which an item was just added, and the index of the item, which is drawn unfolded.
     pub(super) added: Option<(Id, usize)>,
     pub(super) band_slider: BandSliderState,

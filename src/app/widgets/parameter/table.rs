@@ -51,17 +51,19 @@ fn table_ui(
         let overridden = found.map(|found| Parameter { slider: found.range, unit: found.unit, ..parameter.clone() });
         let shown = overridden.as_ref().unwrap_or(parameter);
         let is_revealed = context.reveal == Some(parameter.key);
-        context.state.focus_next = is_revealed;
+        if is_revealed {
+            context.state.focus_next = true;
+        }
         let row = ui.push_id(parameter.key, |ui| parameter_ui(ui, shown, value, context));
         if is_revealed {
+            // Not every control has a field that takes the focus.
+            context.state.focus_next = false;
             row.response.scroll_to_me(Some(Align::Center));
         }
         if row.inner {
             wants_file = Some(parameter.key);
         }
     }
-    // Not every control has a field that takes the focus.
-    context.state.focus_next = false;
     wants_file
 }
 
