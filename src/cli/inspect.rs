@@ -18,9 +18,9 @@ pub fn run(options: &InspectOptions) -> Result<(), CliError> {
     let format = loaded.format.name(&options.file);
     let notes = notes(&loaded, None);
     let terrain = heightfield_from(loaded, None)?;
-    // The spectrum takes two 64-bit numbers for each sample of the largest square.
+    // The spectrum takes 4 bytes for each sample of the largest square.
     let side = terrain.grid().width().min(terrain.grid().height()) as u64;
-    require_memory(side * side * 16)?;
+    require_memory(side * side * 4)?;
     let report = Report::new(&terrain)?;
     if options.json {
         let json = report.to_json(&options.file.to_string_lossy(), &format, notes);
