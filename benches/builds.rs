@@ -20,10 +20,10 @@ use upthrust::engine::texture::{
     PaintInput, PixelRegion, Points, RequiredMaps, SurfaceMaps, TextureRecipe, paint, paint_once,
 };
 use upthrust::engine::{Grid, Heightfield, Image, Inputs, Progress, Recipe, Step};
-use upthrust::files::build::{HeightmapOrder, Order, TextureOrder, memory_needed};
-use upthrust::files::heightmap::{Encoding, Rows};
-use upthrust::files::mesh::{MeshDetail, MeshOrder};
-use upthrust::files::{heightmap, texture};
+use upthrust::files::export::{HeightmapOrder, Order, Plan, TextureOrder, memory_needed};
+use upthrust::files::export::{MeshDetail, MeshOrder};
+use upthrust::files::formats::heightmap::{Encoding, Rows};
+use upthrust::files::formats::{heightmap, image};
 use upthrust::project::{Project, ProjectFile, presets};
 
 use super::{milliseconds, row, rugged, square};
@@ -168,7 +168,7 @@ pub fn memory(_: &str) {
     for case in cases {
         let taken_mb = case.run().peak_mb.unwrap_or_default() - own_mb;
         let order = case.order();
-        let estimate_mb = memory_needed(&order) as f64 / MB;
+        let estimate_mb = memory_needed(&Plan::new(order.clone()).expect("possible")) as f64 / MB;
         println!(
             "{:<44} {estimate_mb:>11.1} {taken_mb:>9.1} {:>7.2} {:>7.2}",
             if case.painted { format!("{}, painted", case.name) } else { case.name.clone() },
@@ -245,7 +245,7 @@ fn parts(order: &Order, folder: &Path) -> [f64; 4] {
             }
         });
         let both = milliseconds(&mut || {
-            texture::paint_and_write(&mut sink, Path::new("a.png"), size, None, strip, &progress).expect("written");
+            image::paint_and_write(&mut sink, Path::new("a.png"), size, None, strip, &progress).expect("written");
         });
         encoding += both - painting;
     }
@@ -326,7 +326,7 @@ pub fn encode_colours(name: &str) {
     };
     let our_pixels = |file: &mut Vec<u8>| {
         let picture = &painted.as_ref().expect("not cancelled").image;
-        texture::write(&mut Cursor::new(file), Path::new("a.png"), picture, &progress).expect("written");
+        image::write(&mut Cursor::new(file), Path::new("a.png"), picture, &progress).expect("written");
     };
     compare(name, &plain_pixels, &our_pixels);
 }

@@ -22,7 +22,7 @@ use upthrust::engine::relief::relief;
 use upthrust::engine::stack::evaluate;
 use upthrust::engine::texture::paint_once;
 use upthrust::engine::{AnyOperation, Grid, Heightfield, Image, Inputs, Progress, Raster, Recipe, SampleScale, Step};
-use upthrust::files::build::load_inputs;
+use upthrust::files::export::load_inputs;
 use upthrust::project::{Project, ProjectFile, presets};
 
 const SAMPLES: usize = 513;

@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use libfuzzer_sys::fuzz_target;
-use upthrust::files::heightmap::{Format, decode};
+use upthrust::files::formats::heightmap::{Format, decode};
 
 fuzz_target!(|bytes: &[u8]| {
     let Some((choice, file)) = bytes.split_first() else { return };

@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use upthrust::files::sidecar::Sidecar;
+use upthrust::files::formats::sidecar::Sidecar;
 
 fuzz_target!(|text: &str| {
     let _ = Sidecar::from_json(text);

@@ -4,8 +4,8 @@
 use std::path::Path;
 
 use libfuzzer_sys::fuzz_target;
-use upthrust::files::swatches::picture;
+use upthrust::files::formats::image_decode::decode_texture;
 
 fuzz_target!(|bytes: &[u8]| {
-    let _ = picture(Path::new("a"), bytes);
+    let _ = decode_texture(Path::new("a"), bytes);
 });

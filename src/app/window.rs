@@ -22,7 +22,7 @@ use crate::app::views;
 use crate::app::views::View;
 use crate::app::views::scene::SceneViewState;
 use crate::app::widgets::icon;
-use crate::files::atomic;
+use crate::files::io::temp_files::stop_writing;
 use crate::project::ProjectFile;
 use crate::worker::{Exporter, Wake};
 
@@ -37,7 +37,7 @@ pub fn run(file: Option<PathBuf>) -> ExitCode {
     }
     let code = open_windows(file);
     // A render task may still wait for the GPU. This removes its temporary files and blocks all further writing.
-    std::mem::forget(atomic::stop_writing());
+    std::mem::forget(stop_writing());
     code
 }
 

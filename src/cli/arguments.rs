@@ -7,8 +7,8 @@ use clap::{Arg, ArgGroup, ArgMatches, Args, Command, FromArgMatches, Parser, Val
 
 use super::values::{PatchCounts, Range, RenderSize, Size, TextureSize, TileCounts, TileIndex};
 use crate::engine::texture::AnalysisMap;
-use crate::files::heightmap::RawLayout;
-use crate::files::texture::TURNTABLE_FRAMES;
+use crate::files::formats::heightmap::RawLayout;
+use crate::files::formats::image::TURNTABLE_FRAMES;
 
 /// Terrain editor and generator. Without a subcommand, opens the editor.
 #[derive(Debug, Parser)]

@@ -7,10 +7,11 @@ use super::interrupt;
 use super::output::print_lines;
 use crate::engine::parameters::Band;
 use crate::engine::texture::height_range_m;
-use crate::files::build::{HeightmapOrder, write_heightmap};
-use crate::files::heightmap::{self, Encoding, Samples};
-use crate::files::memory::require_memory;
-use crate::files::{atomic, sidecar};
+use crate::files::export::{HeightmapOrder, write_heightmap};
+use crate::files::formats::heightmap::{self, Encoding, Samples};
+use crate::files::formats::sidecar;
+use crate::files::io::atomic;
+use crate::files::io::memory::require_memory;
 
 /// Reads a heightmap and writes it in the format of the output's extension.
 pub fn run(options: &ConvertOptions) -> Result<(), CliError> {

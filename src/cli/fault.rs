@@ -9,8 +9,8 @@ use crate::engine::operations::faults::{Decay, Faults, Line};
 use crate::engine::operations::recursive_filter::{Form, RecursiveFilter, Sweeps};
 use crate::engine::recipe::World;
 use crate::engine::{Grid, Recipe, Step};
-use crate::files::build::{HeightmapOrder, Order, build};
-use crate::files::heightmap::Format;
+use crate::files::export::{HeightmapOrder, Order, build};
+use crate::files::formats::heightmap::Format;
 
 /// Generates the faults and writes the heights.
 pub fn run(options: &FaultOptions) -> Result<(), CliError> {

@@ -7,7 +7,7 @@ use crate::engine::heightfield::Extent;
 use crate::engine::parameters::Band;
 use crate::engine::{Grid, Heightfield, SampleScale};
 use crate::files::FileError;
-use crate::files::heightmap::LoadedHeightmap;
+use crate::files::formats::heightmap::LoadedHeightmap;
 
 /// The spacing of the samples from the sidecar, else from the heightmap itself, if either has one.
 fn known_spacing_m(loaded: &LoadedHeightmap) -> Option<[f64; 2]> {

@@ -9,8 +9,8 @@ use super::output::{print_line, print_lines};
 use crate::engine::analysis::{DEFAULT_WALKABLE_DEG, SLOPE_BIN_DEG, Summary, slope_histogram, walkable};
 use crate::engine::landforms::{Landform, Metric, Metrics, REAL_TERRAINS};
 use crate::engine::{Grid, Heightfield, Progress};
-use crate::files::heightmap;
-use crate::files::memory::require_memory;
+use crate::files::formats::heightmap;
+use crate::files::io::memory::require_memory;
 
 /// Analyses a heightmap and prints the results.
 pub fn run(options: &InspectOptions) -> Result<(), CliError> {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::error::CliError;
 use super::output::print_error;
 use crate::engine::Progress;
-use crate::files::atomic::stop_writing;
+use crate::files::io::temp_files::stop_writing;
 
 /// The time that the work has to stop by itself.
 const GRACE_PERIOD: Duration = Duration::from_millis(350);
@@ -24,7 +24,7 @@ pub fn progress() -> Arc<Progress> {
         thread::sleep(GRACE_PERIOD);
         // Kept until the exit, so that no further file is named after the message counts them.
         let ended = stop_writing();
-        print_error(&format!("error: {}", CliError::Interrupted { written: ended.named() }));
+        print_error(&format!("error: {}", CliError::Interrupted { written: ended.committed() }));
         process::exit(1);
     });
     progress

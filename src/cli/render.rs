@@ -8,10 +8,10 @@ use super::values::Size;
 use crate::engine::stack::evaluate;
 use crate::engine::texture::paint_once;
 use crate::engine::{Grid, Progress};
-use crate::files::atomic::{self, StagedFile};
-use crate::files::build::{Order, load_inputs, memory_needed};
-use crate::files::memory::require_memory;
-use crate::files::texture;
+use crate::files::export::{Order, Plan, load_inputs, memory_needed};
+use crate::files::formats::image;
+use crate::files::io::atomic::{self, StagedFile};
+use crate::files::io::memory::require_memory;
 use crate::project::{Project, ProjectFile};
 use crate::scene::RenderParams;
 use crate::scene::offscreen::{OffscreenRenderer, render_memory_bytes, turntable_paths};
@@ -30,7 +30,7 @@ pub fn paths(options: &BuildOptions) -> Vec<PathBuf> {
 pub fn stage(file: &ProjectFile, options: &BuildOptions, progress: &Progress) -> Result<Vec<StagedFile>, CliError> {
     let Some(path) = &options.render else { return Ok(Vec::new()) };
     let size = options.render_size.0;
-    texture::check_size(path, size.map(|side| side as usize))?;
+    image::check_size(path, size.map(|side| side as usize))?;
     let mut renderer = OffscreenRenderer::with_default_adapter().map_err(CliError::Render)?;
     let params = progress.stage(0.0..0.6, || params(file, options, progress))?;
     let params = if options.turntable.is_some() { params.for_turntable(size) } else { params };
@@ -45,7 +45,7 @@ pub fn stage(file: &ProjectFile, options: &BuildOptions, progress: &Progress) ->
             let image = progress.stage(share(i)..rendered, render);
             progress.check()?;
             let image = image.map_err(CliError::Render)?;
-            let write = || atomic::stage(path, options.force, |writer| texture::write(writer, path, &image, progress));
+            let write = || atomic::stage(path, options.force, |writer| image::write(writer, path, &image, progress));
             Ok(progress.stage(rendered..end, write)?)
         };
         paths.iter().enumerate().map(render_and_write).collect()
@@ -66,7 +66,7 @@ fn params(file: &ProjectFile, options: &BuildOptions, progress: &Progress) -> Re
     // Heights and colours and the renderer's textures, in addition to what the evaluation needs.
     let order = Order { inputs: inputs.clone(), ..Order::new(&project.name, recipe.clone(), grid) };
     let additional = (4 + 4) * grid.samples() as u64 + render_memory_bytes([width, height], grid.samples());
-    require_memory(memory_needed(&order).saturating_add(additional))?;
+    require_memory(memory_needed(&Plan::new(order)?).saturating_add(additional))?;
     let evaluation = || evaluate(recipe, grid, options.iterations, &inputs, progress);
     let terrain = progress.stage(0.0..0.67, evaluation)?;
     let (fixed_m, size) = (recipe.world.height_range_m, [grid.width(), grid.height()]);

@@ -44,7 +44,7 @@ fn preset(name: &str) -> Result<ProjectFile, CliError> {
 
 #[cfg(test)]
 mod tests {
-    use crate::files::heightmap::Format;
+    use crate::files::formats::heightmap::Format;
     use crate::project::IMPORT_EXTENSIONS;
 
     #[test]

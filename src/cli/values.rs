@@ -5,9 +5,9 @@ use std::str::FromStr;
 
 use crate::engine::heightfield::{Extent, Grid, SIDE_LIMITS};
 use crate::engine::parameters::Band;
-use crate::files::build::{Patches, texture_size};
-use crate::files::texture::RENDER_SIDES;
-use crate::files::tiles::{TileNaming, Tiles};
+use crate::files::export::{Patches, texture_size};
+use crate::files::export::{TileNaming, Tiles};
+use crate::files::formats::image::RENDER_SIDES;
 
 /// One number for the longer side, or both sides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -158,7 +158,7 @@ impl TileCounts {
     }
 
     /// The tiles, of which `only` one is written if given. The error is a message.
-    pub fn tiles(self, only: Option<TileIndex>, names: TileNaming) -> Result<Tiles, String> {
+    pub fn tiles(self, only: Option<TileIndex>, naming: TileNaming) -> Result<Tiles, String> {
         let Self(counts) = self;
         let only = only.map(|TileIndex(index)| index);
         match only {
@@ -167,7 +167,7 @@ impl TileCounts {
                 counts[0] - 1,
                 counts[1] - 1
             )),
-            _ => Ok(Tiles { counts, only, names }),
+            _ => Ok(Tiles { counts, only, naming }),
         }
     }
 }

@@ -1,25 +1,12 @@
-//! Everything that touches the disk: heightmaps, textures, sidecars, and the one way in which files are written.
+//! Everything that reads or writes files: formats, imports, exports and the programs that exports are made for.
 //!
-//! Nothing here draws or decides what the land looks like, and nothing here knows of windows or arguments. Every error
-//! names its file and says what to do.
+//! Nothing here draws, evaluates steps or knows about windows and arguments. Every error names its file and says what to do.
+//! The modules build on each other in the order io, formats, import, export, targets.
 
-pub mod atomic;
-pub mod build;
-mod error;
-pub mod frames;
-pub mod heightmap;
-pub mod inputs;
-pub mod maps;
-pub mod memory;
-pub mod mesh;
-pub mod pace;
-mod png_writer;
-pub mod rivers;
-pub mod sidecar;
-pub mod swatches;
+pub mod export;
+pub mod formats;
+pub mod import;
+pub mod io;
 pub mod targets;
-pub mod texture;
-pub mod tiles;
-mod watched;
 
-pub use error::FileError;
+pub use io::FileError;

@@ -1,15 +1,15 @@
 //! The export thread: runs every export in order, unless the user cancels it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::job::{JobError, Wake};
 use super::runner::{JobContext, Policy, Runner, RunnerConfig, Worker};
 use crate::files::FileError;
-use crate::files::atomic::{NewFolders, folder_of};
-use crate::files::build::{BuildReport, Order, build};
-use crate::files::inputs::InputFiles;
+use crate::files::export::{BuildReport, Plan, build_plan};
+use crate::files::import::InputFiles;
+use crate::files::io::folders::{NewFolders, folder_of};
 
 /// How an export ended.
 #[derive(Clone, Debug, PartialEq)]
@@ -50,8 +50,8 @@ impl Exporter {
     }
 
     /// Queues an export; its inputs are decoded from `files` when it starts.
-    pub fn export(&self, order: Order, files: InputFiles) {
-        self.runner.submit((order, files));
+    pub fn export(&self, plan: Plan, files: InputFiles) {
+        self.runner.submit((plan, files));
     }
 
     /// Takes the oldest outcome.
@@ -89,30 +89,29 @@ struct ExportWorker {
 }
 
 impl Worker for ExportWorker {
-    type Job = (Order, InputFiles);
+    type Job = (Plan, InputFiles);
     type Label = PathBuf;
     type Output = BuildReport;
 
     /// The first file of the export.
-    fn label((order, _): &Self::Job) -> PathBuf {
-        let heightmap = order.heightmaps.first().map(|heightmap| heightmap.path.clone());
-        heightmap.or_else(|| order.texture.as_ref().map(|texture| texture.path.clone())).unwrap_or_default()
+    fn label((plan, _): &Self::Job) -> PathBuf {
+        plan.paths().next().map(Path::to_path_buf).unwrap_or_default()
     }
 
     fn run(
         &mut self,
-        (mut order, files): Self::Job,
+        (mut plan, files): Self::Job,
         context: &JobContext<'_, BuildReport>,
     ) -> Result<BuildReport, JobError> {
         let progress = context.progress;
-        order.load_inputs(&files, progress)?;
+        plan.load_inputs(&files, progress)?;
         let mut folders = NewFolders::default();
-        for planned in order.plan()? {
-            folders.make(folder_of(&planned.path)).map_err(|error| FileError::writing(&planned.path, &error))?;
+        for path in plan.paths() {
+            folders.make(folder_of(path)).map_err(|error| FileError::writing(path, &error))?;
         }
         let built = match &self.pool {
-            Some(pool) => pool.install(|| build(&order, progress)),
-            None => build(&order, progress),
+            Some(pool) => pool.install(|| build_plan(&plan, progress)),
+            None => build_plan(&plan, progress),
         }?;
         folders.keep();
         Ok(built)
@@ -126,13 +125,17 @@ mod tests {
     use super::*;
     use crate::engine::operations::faults::Faults;
     use crate::engine::{Extent, Grid, Recipe, Step};
-    use crate::files::build::HeightmapOrder;
+    use crate::files::export::{HeightmapOrder, Order};
     use crate::worker::test_support::{self, no_wake};
 
-    fn order(folder: &std::path::Path, name: &str, count: u32, samples: usize) -> Order {
+    fn order(folder: &Path, name: &str, count: u32, samples: usize) -> Order {
         let recipe = Recipe { stack: vec![Step::new(Faults { count, ..Default::default() })], ..Default::default() };
         let grid = Grid::new(Extent { width_m: 100.0, depth_m: 100.0 }, samples, samples);
         Order { heightmaps: vec![HeightmapOrder::new(folder.join(name))], ..Order::new("test", recipe, grid) }
+    }
+
+    fn plan(order: Order) -> Plan {
+        Plan::new(order).expect("possible")
     }
 
     fn wait(exporter: &Exporter) -> ExportOutcome {
@@ -144,7 +147,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("folder");
         let exporter = Exporter::start(no_wake()).expect("thread");
         for name in ["a.png", "b.r32", "a.png"] {
-            exporter.export(order(folder.path(), name, 10, 33), InputFiles::new());
+            exporter.export(plan(order(folder.path(), name, 10, 33)), InputFiles::new());
         }
         assert!(matches!(wait(&exporter), ExportOutcome::Written(built) if built.files[0].ends_with("a.png")));
         assert!(matches!(wait(&exporter), ExportOutcome::Written(built) if built.files[0].ends_with("b.r32")));
@@ -155,7 +158,7 @@ mod tests {
     fn a_cancelled_export_leaves_no_file() {
         let folder = tempfile::tempdir().expect("folder");
         let exporter = Exporter::start(no_wake()).expect("thread");
-        exporter.export(order(folder.path(), "a.png", 1_000_000, 1025), InputFiles::new());
+        exporter.export(plan(order(folder.path(), "a.png", 1_000_000, 1025)), InputFiles::new());
         let deadline = Instant::now() + Duration::from_secs(30);
         while exporter.status().is_none_or(|status| status.fraction == 0.0) {
             assert!(Instant::now() < deadline, "the export did not start");
@@ -170,12 +173,12 @@ mod tests {
     fn an_export_creates_its_folder_and_removes_it_if_it_fails() {
         let folder = tempfile::tempdir().expect("folder");
         let exporter = Exporter::start(no_wake()).expect("thread");
-        exporter.export(order(folder.path(), "new/a.png", 10, 33), InputFiles::new());
+        exporter.export(plan(order(folder.path(), "new/a.png", 10, 33)), InputFiles::new());
         assert!(matches!(wait(&exporter), ExportOutcome::Written(_)));
         assert!(folder.path().join("new/a.png").exists());
         let twice = order(folder.path(), "gone/a.png", 10, 33);
         let heightmaps = [&twice.heightmaps[..], &twice.heightmaps[..]].concat();
-        exporter.export(Order { heightmaps, ..twice }, InputFiles::new());
+        exporter.export(plan(Order { heightmaps, ..twice }), InputFiles::new());
         assert!(matches!(wait(&exporter), ExportOutcome::Failed(_)), "one file cannot be written twice");
         assert!(!folder.path().join("gone").exists());
     }

@@ -23,4 +23,4 @@ pub use runner::{JobContext, Labelled, Policy, Runner, RunnerConfig, Shutdown, S
 pub use target_check::{TargetCheck, check_targets};
 pub use thumbnails::{ImageBytes, Thumbnail, ThumbnailRequest, ThumbnailStyle, Thumbnailer};
 
-pub use crate::files::inputs::InputFiles;
+pub use crate::files::import::InputFiles;

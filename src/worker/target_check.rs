@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use crate::files::FileError;
-use crate::files::atomic::{check_writable, folder_of};
-use crate::files::memory::available_bytes;
+use crate::files::io::atomic::check_writable;
+use crate::files::io::folders::folder_of;
+use crate::files::io::memory::available_bytes;
 
 /// Whether the files of an export can be written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

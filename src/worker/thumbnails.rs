@@ -11,7 +11,7 @@ use crate::engine::relief::relief;
 use crate::engine::stack::Evaluator;
 use crate::engine::texture::paint_once;
 use crate::engine::{Grid, Image, Progress, Recipe};
-use crate::files::inputs::{DecodedFiles, InputFiles};
+use crate::files::import::{DecodedFiles, InputFiles};
 use crate::files::{self, FileError};
 
 /// How a thumbnail shows the terrain.
@@ -145,7 +145,7 @@ impl Worker for ThumbnailWorker {
 
 /// Draws the middle of a texture: a square of half its shorter side, each pixel the mean of the pixels it covers.
 fn draw_material(name: &str, bytes: &[u8], pixels: usize) -> Result<Image, FileError> {
-    let texture = files::swatches::picture(Path::new(name), bytes)?;
+    let texture = files::formats::image_decode::decode_texture(Path::new(name), bytes)?;
     let side = (texture.width.min(texture.height) / 2).max(1);
     let corner = [(texture.width - side) / 2, (texture.height - side) / 2];
     // At least one pixel, even of a texture that is smaller than its thumbnail.
@@ -267,7 +267,7 @@ mod tests {
         for key in ["first", "second", "third"] {
             thumbnailer.request(few(key));
         }
-        let (_, shipped) = files::swatches::SHIPPED[0];
+        let (_, shipped) = files::import::SHIPPED_TEXTURES[0];
         thumbnailer.request_material("grass".into(), Arc::new(shipped), 48);
         let mut tiny = std::io::Cursor::new(Vec::new());
         image::RgbImage::from_pixel(3, 2, image::Rgb([9, 90, 200]))

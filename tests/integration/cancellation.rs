@@ -15,7 +15,7 @@ use upthrust::engine::texture::{
     AnalysisMap, PaintInput, PixelRegion, Points, SurfaceMaps, analysis_map, paint, paint_once, weight_maps,
 };
 use upthrust::engine::{AnyOperation, Cancelled, Extent, Grid, Heightfield, Image, Progress, Recipe, Step};
-use upthrust::files::{heightmap, texture};
+use upthrust::files::formats::{heightmap, image};
 
 /// The processor time that each thread may take after a cancellation.
 const MAX_PER_THREAD: Duration = Duration::from_millis(50);
@@ -182,8 +182,7 @@ fn nightly_maps_and_encoders_stop_in_time() {
                 let part = PixelRegion { full_size: [8192; 2], origin: [0, rows.start], size: [8192, rows.len()] };
                 paint(input, None, Points::PixelRegion(part), progress).map(|painted| painted.image)
             };
-            texture::paint_and_write(&mut std::io::empty(), Path::new("a.png"), [8192; 2], None, strip, progress)
-                .is_err()
+            image::paint_and_write(&mut std::io::empty(), Path::new("a.png"), [8192; 2], None, strip, progress).is_err()
         };
         check("texture 8192², painted and encoded in strips", &painted_in_strips);
         check("8192 × 4096, flipped", &|progress| picture.flipped([true, true], progress).is_err());

@@ -12,7 +12,7 @@ use upthrust::engine::texture::{Swatch, TextureRecipe};
 use upthrust::engine::{
     AnyOperation, Extent, Grid, Heightfield, Image, Inputs, Progress, Raster, Recipe, SampleScale, Step,
 };
-use upthrust::files::build::load_inputs;
+use upthrust::files::export::load_inputs;
 
 /// The material texture in [`inputs`].
 const GRASS: &str = "assets/grass.jpg";

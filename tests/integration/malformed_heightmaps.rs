@@ -7,7 +7,7 @@ use std::path::Path;
 use rayon::prelude::*;
 use upthrust::engine::parameters::Band;
 use upthrust::engine::{Extent, Grid, Heightfield, Progress};
-use upthrust::files::heightmap::{self, Encoding, Format, Rows};
+use upthrust::files::formats::heightmap::{self, Encoding, Format, Rows};
 
 use crate::common::in_own_process;
 

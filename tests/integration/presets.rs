@@ -8,7 +8,7 @@ use upthrust::engine::parameters::Band;
 use upthrust::engine::stack::evaluate;
 use upthrust::engine::texture::{PaintedTexture, paint_once};
 use upthrust::engine::{Extent, Grid, Heightfield, Progress, Recipe, Step};
-use upthrust::files::build::load_inputs;
+use upthrust::files::export::load_inputs;
 use upthrust::project::presets;
 
 const SAMPLES: usize = 257;

@@ -15,7 +15,7 @@ use upthrust::engine::texture::{
     paint_once, weight_maps,
 };
 use upthrust::engine::{Extent, Grid, Heightfield, Progress, Recipe};
-use upthrust::files::texture;
+use upthrust::files::formats::image;
 
 /// The values of a job's progress as another thread observes them, without repetitions.
 fn watched(job: impl FnOnce(&Progress)) -> Vec<f32> {
@@ -122,7 +122,7 @@ fn progress_of_painting_and_maps_rises() {
             let part = PixelRegion { full_size: size, origin: [0, rows.start], size: [size[0], rows.len()] };
             paint(input, None, Points::PixelRegion(part), progress).map(|painted| painted.image)
         };
-        let written = texture::paint_and_write(&mut std::io::empty(), Path::new("a.png"), size, None, strip, progress);
+        let written = image::paint_and_write(&mut std::io::empty(), Path::new("a.png"), size, None, strip, progress);
         assert_eq!(written, Ok(()));
     });
     assert_rises("a painting in strips", &seen);

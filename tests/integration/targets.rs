@@ -9,10 +9,11 @@ use upthrust::engine::operations::heightmap::Heightmap;
 use upthrust::engine::parameters::{Band, FileName};
 use upthrust::engine::recipe::World;
 use upthrust::engine::{Grid, Heightfield, Inputs, Progress, Raster, Recipe, SampleScale, Step, stack};
-use upthrust::files::build::{Order, build};
-use upthrust::files::heightmap::{self, RowOrder};
+use upthrust::files::export::{ImportGuide as _, Order, Plan, build};
+use upthrust::files::export::{TileNaming, Tiles};
+use upthrust::files::formats::heightmap::{self, RowOrder};
+use upthrust::files::import::open_heightmap;
 use upthrust::files::targets::{self, Target};
-use upthrust::files::tiles::{TileNaming, Tiles};
 
 /// An order for asymmetric terrain: a slope that rises to the south-east, with a block in the north-west corner.
 fn asymmetric(target: &'static Target, folder: &Path, longer: usize, counts: [usize; 2]) -> (Order, Heightfield) {
@@ -39,9 +40,9 @@ fn order(
     let recipe = Recipe { stack: vec![step], world, ..Default::default() };
     let grid = target.grid(recipe.world.extent(), target.nearest(recipe.world.extent(), longer, counts), counts);
     let inputs = Inputs { rasters: [(file, Arc::new(raster))].into(), ..Default::default() };
-    let tiles = (counts != [1, 1]).then_some(Tiles { counts, only: None, names: TileNaming::FromNorthWest });
+    let tiles = (counts != [1, 1]).then_some(Tiles { counts, only: None, naming: TileNaming::FromNorthWest });
     let mut order = Order { tiles, inputs, ..Order::new("Marked", recipe, grid) };
-    target.order(&mut order, folder, [64 * counts[0], 64 * counts[1]]);
+    target.add_to(&mut order, folder, [64 * counts[0], 64 * counts[1]]);
     // Decoding the built-in textures would take long.
     order.recipe.texture.types.iter_mut().for_each(|material| material.texture = None);
     let terrain = stack::evaluate(&order.recipe, grid, None, &order.inputs, &Progress::new()).expect("not cancelled");
@@ -54,7 +55,7 @@ fn sidecar(path: &Path) -> Value {
 }
 
 fn heightmap_sidecar(path: &Path) -> std::path::PathBuf {
-    upthrust::files::sidecar::sidecar_path(path)
+    upthrust::files::formats::sidecar::sidecar_path(path)
 }
 
 fn number(value: &Value) -> f64 {
@@ -74,8 +75,8 @@ fn every_target_preserves_metres_and_orientation() {
     for target in targets::ALL {
         let folder = tempfile::tempdir().expect("folder");
         let (order, terrain) = asymmetric(target, folder.path(), 129, [1, 1]);
-        let plan = order.plan().expect("possible");
-        let mut planned: Vec<_> = plan.iter().map(|file| file.path.clone()).collect();
+        let plan = Plan::new(order.clone()).expect("possible");
+        let mut planned: Vec<_> = plan.paths().map(Path::to_path_buf).collect();
         let mut written = build(&order, &Progress::new()).expect(target.key).files;
         planned.sort();
         written.sort();
@@ -199,8 +200,8 @@ fn tiles_have_the_target_names_one_range_and_shared_edges() {
     let folder = tempfile::tempdir().expect("folder");
     let (mut order, _) = asymmetric(targets::from_key("unreal").expect("there"), folder.path(), 127, [1, 1]);
     order.recipe.texture.types[0].name = "Grass 4x4".into();
-    for file in order.plan().expect("possible") {
-        let name = file.path.file_name().expect("a name").to_string_lossy().into_owned();
+    for path in Plan::new(order).expect("possible").paths() {
+        let name = path.file_name().expect("a name").to_string_lossy().into_owned();
         let letters: Vec<char> = name.chars().collect();
         let reads_as_tile =
             letters.windows(3).any(|three| three[0].is_ascii_digit() && three[1] == 'x' && three[2].is_ascii_digit());
@@ -209,12 +210,11 @@ fn tiles_have_the_target_names_one_range_and_shared_edges() {
 }
 
 /// A heightmap as a project stores and decodes it, without the sidecar.
-fn kept(path: &Path) -> (std::path::PathBuf, Raster) {
-    let reading = heightmap::read(path, None).expect("readable");
-    let bytes = std::fs::read(path).expect("there");
-    let (name, bytes, _) = heightmap::kept(path, bytes, &reading).expect("kept");
-    let raster = heightmap::decode(&name, &bytes, None).expect("readable without its sidecar").raster;
-    (name, raster)
+/// A heightmap as a project stores and decodes it, without its sidecar.
+fn imported(path: &Path) -> (std::path::PathBuf, Raster) {
+    let file = open_heightmap(path).expect("readable");
+    let raster = heightmap::decode(&file.path, &file.bytes, None).expect("readable without its sidecar").raster;
+    (file.path, raster)
 }
 
 #[test]
@@ -223,7 +223,7 @@ fn heightmaps_from_the_south_are_imported_north_up() {
     let (order, terrain) = asymmetric(targets::from_key("unity").expect("there"), folder.path(), 65, [1, 1]);
     build(&order, &Progress::new()).expect("built");
     let path = &order.heightmaps[0].path;
-    let (name, raster) = kept(path);
+    let (name, raster) = imported(path);
     assert_eq!(name, path.with_extension("exr"));
     let sidecar_json = sidecar(path);
     let half_step = (number(&sidecar_json["max_m"]) - number(&sidecar_json["min_m"])) / 65_535.0 * 0.5001 + 1e-4;
@@ -236,7 +236,7 @@ fn heightmaps_from_the_south_are_imported_north_up() {
     let (order, _) = asymmetric(targets::from_key("generic").expect("there"), folder.path(), 65, [1, 1]);
     build(&order, &Progress::new()).expect("built");
     let path = &order.heightmaps[0].path;
-    assert_eq!(kept(path).0, *path);
+    assert_eq!(imported(path).0, *path);
 }
 
 #[test]
@@ -250,9 +250,13 @@ fn terrain_without_covering_types_is_exported_without_weights_and_with_a_warning
         (bare.texture, bare.weights, bare.mesh) = (None, None, None);
         bare.maps.clear();
         bare.recipe.texture.types.clear();
-        target.order(&mut bare, folder.path(), [64, 64]);
+        target.add_to(&mut bare, folder.path(), [64, 64]);
         assert_eq!(bare.weights, None, "{}", target.key);
-        assert!(target.warnings(&bare).iter().any(|warning| warning.contains("gets no weights")), "{}", target.key);
+        assert!(
+            target.warnings(bare.grid, &bare.recipe.texture).iter().any(|warning| warning.contains("gets no weights")),
+            "{}",
+            target.key
+        );
         build(&bare, &Progress::new()).expect(target.key);
     }
 }
@@ -268,7 +272,7 @@ fn the_nearest_size_is_valid_for_the_target() {
                 let grid = target.grid(extent, nearest, counts);
                 let told = format!("{key} {extent:?} {counts:?} {longer}: {nearest}, {grid:?}");
                 assert_eq!(target.check(grid, counts), Ok(()), "{told}");
-                let tiles = Tiles { counts, only: None, names: TileNaming::FromNorthWest };
+                let tiles = Tiles { counts, only: None, naming: TileNaming::FromNorthWest };
                 assert!(Tiles::of_samples(Some(tiles), [grid.width(), grid.height()]).is_ok(), "{told}");
             }
         }

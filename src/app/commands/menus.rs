@@ -11,7 +11,7 @@ use crate::app::commands::Command;
 use crate::app::document::Document;
 use crate::app::tasks::settings::{SCALES, Settings};
 use crate::app::widgets::theme::colours;
-use crate::files::memory::available_bytes;
+use crate::files::io::memory::available_bytes;
 
 /// Sizes of the preview that the menu offers.
 const PREVIEW_SAMPLES: [u32; 5] = [257, 513, 1025, 2049, 4097];

@@ -13,13 +13,13 @@ use crate::app::widgets::theme::colours;
 use crate::app::widgets::{main_button, modal};
 use crate::engine::parameters::Band;
 use crate::engine::{Extent, Grid};
-use crate::files::build::{FileKind, HeightmapOrder, Order, PlannedFile, TextureOrder, memory_needed, texture_size};
-use crate::files::heightmap::{Format, Samples};
-use crate::files::maps::WeightsLayout;
-use crate::files::pace::CostEstimate;
+use crate::files::export::{
+    CostEstimate, HeightmapOrder, Order, Plan, PlannedFile, TextureOrder, TileNaming, Tiles, estimated_import_steps,
+    memory_needed, texture_size,
+};
+use crate::files::formats::heightmap::{Format, Samples};
 use crate::files::targets;
 use crate::files::targets::{Sizes, Target};
-use crate::files::tiles::{TileNaming, Tiles};
 use crate::project::{ExportSettings, Project};
 use crate::worker::{ExportOutcome, ExportStatus, TargetCheck};
 
@@ -85,7 +85,7 @@ pub(crate) enum Decision {
     TargetCheck(Vec<PathBuf>),
     /// How quickly this is computed.
     TryOut(Box<Order>),
-    Export(Box<Order>),
+    Export(Box<Plan>),
     /// Stop what is being exported.
     Cancel,
     ShowFolder(PathBuf),
@@ -261,13 +261,10 @@ impl ExportWindow {
         let folder = self.folder_ui(ui, project, around, &mut decision);
         ui.add_space(8.0);
         let order = self.order(project, settings, Path::new(&folder));
-        let plan = order.and_then(|order| {
-            let plan = order.plan().map_err(|error| error.to_string())?;
-            Ok((order, plan))
-        });
+        let plan = order.and_then(|order| Plan::new(order).map_err(|error| error.to_string()));
         let ready = match plan {
-            Ok((order, plan)) => {
-                let files: Vec<PathBuf> = plan.iter().map(|planned| planned.path.clone()).collect();
+            Ok(plan) => {
+                let files: Vec<PathBuf> = plan.paths().map(Path::to_path_buf).collect();
                 if decision.is_none() && files != self.asked {
                     (self.survey, self.replaces) = (None, false);
                     self.asked.clone_from(&files);
@@ -275,11 +272,11 @@ impl ExportWindow {
                 }
                 if decision.is_none() && self.pace == Trial::Untried {
                     self.pace = Trial::Asked;
-                    decision = Some(Decision::TryOut(Box::new(order.clone())));
+                    decision = Some(Decision::TryOut(Box::new(plan.order().clone())));
                 }
-                self.plan_ui(ui, &order, &plan, around);
-                let is_free = self.survey_ui(ui, &order);
-                is_free.then_some(order)
+                self.plan_ui(ui, &plan, around);
+                let is_free = self.survey_ui(ui, &plan);
+                is_free.then_some(plan)
             }
             Err(problem) => {
                 ui.colored_label(colours(ui).error, problem);
@@ -307,10 +304,10 @@ impl ExportWindow {
             return Some(Decision::Close);
         }
         match ready.filter(|_| export) {
-            Some(order) => {
+            Some(mut plan) => {
                 (self.is_running, self.complaint) = (true, None);
-                let overwrite = self.replaces;
-                Some(Decision::Export(Box::new(Order { overwrite, ..order })))
+                plan.set_overwrite(self.replaces);
+                Some(Decision::Export(Box::new(plan)))
             }
             None => decision,
         }
@@ -430,22 +427,21 @@ impl ExportWindow {
     }
 
     /// What will be written, what is to be typed, and what does not suit.
-    fn plan_ui(&self, ui: &mut Ui, order: &Order, plan: &[PlannedFile], around: &Around) {
-        let bytes_of = |planned: &PlannedFile| most_bytes(order, planned).unwrap_or(0);
-        let sum: u64 = plan.iter().map(bytes_of).sum();
-        ui.label(format!("{} files, up to {}", plan.len(), bytes(sum)));
+    fn plan_ui(&self, ui: &mut Ui, plan: &Plan, around: &Around) {
+        let (order, files) = (plan.order(), plan.files());
+        ui.label(format!("{} files, up to {}", files.len(), bytes(plan.max_bytes())));
         let height = 132.0;
         ScrollArea::vertical().id_salt("export files").max_height(height).auto_shrink([false, true]).show(ui, |ui| {
-            for planned in plan.iter().take(LISTED) {
-                ui.weak(file_line(order, planned));
+            for planned in files.iter().take(LISTED) {
+                ui.weak(file_line(planned));
             }
-            if plan.len() > LISTED {
-                ui.weak(format!("and {} more", plan.len() - LISTED));
+            if files.len() > LISTED {
+                ui.weak(format!("and {} more", files.len() - LISTED));
             }
         });
         let fixed_m = order.range_m.or(order.recipe.world.height_range_m);
         let heights_m = around.heights_m.or(fixed_m.filter(|_| are_whole_numbers(order)));
-        let steps = heights_m.map(|heights_m| order.estimated_import_steps(heights_m)).unwrap_or_default();
+        let steps = heights_m.map(|heights_m| estimated_import_steps(plan, heights_m)).unwrap_or_default();
         if !steps.is_empty() {
             ui.add_space(8.0);
             ui.label(match fixed_m {
@@ -468,19 +464,19 @@ impl ExportWindow {
         let available = self.survey.as_ref().and_then(|survey| survey.available_bytes);
         let free = available.map_or(String::new(), |available| format!(" of {} that are free", bytes(available)));
         let time = match self.pace {
-            Trial::Done(Some(pace)) => format!("about {}", duration(pace.seconds(order, sum))),
+            Trial::Done(Some(pace)) => format!("about {}", duration(pace.seconds(plan))),
             Trial::Done(None) => "a time that nobody knows".into(),
             Trial::Untried | Trial::Asked => "… (being tried)".into(),
         };
-        ui.weak(format!("Takes {time} and about {} of memory{free}", bytes(memory_needed(order))));
+        ui.weak(format!("Takes {time} and about {} of memory{free}", bytes(memory_needed(plan))));
     }
 
     /// What is in the way on the disk; returns whether nothing is.
-    fn survey_ui(&mut self, ui: &mut Ui, order: &Order) -> bool {
+    fn survey_ui(&mut self, ui: &mut Ui, plan: &Plan) -> bool {
         // One row from the beginning, so that nothing moves once it is known.
         let is_free = ui.horizontal_wrapped(|ui| self.folder_state_ui(ui)).inner;
         let Some(survey) = self.survey.as_ref().filter(|_| is_free) else { return false };
-        let needed = memory_needed(order);
+        let needed = memory_needed(plan);
         if let Some(available) = survey.available_bytes.filter(|available| needed > *available) {
             let text = format!(
                 "This needs {} of memory, and {} are free; choose a smaller size or close other programs.",
@@ -558,7 +554,7 @@ impl ExportWindow {
         // Every tile has whole pixels.
         let pixels = [0, 1].map(|axis| pixels[axis].div_ceil(counts[axis]) * counts[axis]);
         let grid = self.grid(extent, export);
-        let tiles = Tiles { counts, only: None, names: TileNaming::FromNorthWest };
+        let tiles = Tiles { counts, only: None, naming: TileNaming::FromNorthWest };
         let mut order = Order {
             tiles: Some(tiles).filter(|_| counts != [1; 2]),
             sea_m: project.water.water_m.map(|water_m| water_m as f32),
@@ -567,7 +563,7 @@ impl ExportWindow {
         match self.target {
             Some(target) => {
                 target.check(grid, counts)?;
-                target.order(&mut order, folder, pixels);
+                target.add_to(&mut order, folder, pixels);
             }
             None if self.heightmap.is_none() && !self.texture => {
                 return Err("Choose a heightmap or the texture.".into());
@@ -690,7 +686,8 @@ fn are_whole_numbers(order: &Order) -> bool {
 
 /// What does not suit, as far as it is known before anything is computed.
 fn warnings(order: &Order, heights_m: Option<Band>) -> Vec<String> {
-    let mut warnings = order.target.map(|target| target.warnings(order)).unwrap_or_default();
+    let mut warnings =
+        order.target.map(|target| target.warnings(order.grid, &order.recipe.texture)).unwrap_or_default();
     if let (Some(range), Some(own)) = (order.range_m.or(order.recipe.world.height_range_m), heights_m)
         && (own.min < range.min || own.max > range.max)
     {
@@ -711,42 +708,10 @@ fn suggested(project: &Project, project_path: Option<&Path>, target: Option<&Tar
 }
 
 /// A file of the plan in a line.
-fn file_line(order: &Order, planned: &PlannedFile) -> String {
+fn file_line(planned: &PlannedFile) -> String {
     let size = planned.size.map_or(String::new(), |[width, height]| format!(", {width} × {height}"));
-    let most = most_bytes(order, planned).map_or(String::new(), |count| format!(", up to {}", bytes(count)));
+    let most = planned.max_bytes.map_or(String::new(), |count| format!(", up to {}", bytes(count)));
     format!("{}{size}{most}", file_name(&planned.path))
-}
-
-/// Bytes for headers, and for what grows where it cannot be compressed.
-const AROUND: u64 = 4096;
-
-/// The most bytes that a file will have: its samples or pixels uncompressed; `None` where nobody knows.
-fn most_bytes(order: &Order, planned: &PlannedFile) -> Option<u64> {
-    let name = file_name(&planned.path);
-    let each = match planned.kind {
-        FileKind::Sidecar => return Some(AROUND),
-        FileKind::Mesh | FileKind::Frame => return None,
-        FileKind::Heightmap => {
-            let ending = planned.path.extension();
-            let heightmap = order.heightmaps.iter().find(|heightmap| heightmap.path.extension() == ending)?;
-            let channels = if heightmap.encoding.as_rgb { 3 } else { 1 };
-            match Format::from_path(&planned.path).ok()?.samples(heightmap.encoding) {
-                Samples::Integers { bits, .. } => u64::from(bits).div_ceil(8) * channels,
-                Samples::Metres { bits, .. } => u64::from(bits?).div_ceil(8) * channels,
-            }
-        }
-        FileKind::Texture => 3 + u64::from(order.texture.as_ref().is_some_and(|texture| texture.alpha.is_some())),
-        FileKind::Weights => match order.weights.as_ref()?.layout {
-            WeightsLayout::Maps => 1,
-            WeightsLayout::Packs => 4,
-            WeightsLayout::MapsAndPacks => 1 + 3 * u64::from(name.starts_with("weights_")),
-            WeightsLayout::Control => 12,
-            WeightsLayout::Materials => 3,
-        },
-        FileKind::Map => 3,
-    };
-    let [width, height] = planned.size?.map(|side| side as u64);
-    Some(width * height * each + height * each + AROUND)
 }
 
 /// A time as a person would say it who does not know it exactly.
@@ -782,10 +747,9 @@ impl ExportWindow {
         folder: &Path,
     ) -> Vec<(String, String, Option<u64>)> {
         let order = self.order(project, export, folder).expect("possible");
-        let plan = order.plan().expect("possible");
-        let each =
-            |planned: &PlannedFile| (file_line(&order, planned), file_name(&planned.path), most_bytes(&order, planned));
-        plan.iter().map(each).collect()
+        let plan = Plan::new(order).expect("possible");
+        let each = |planned: &PlannedFile| (file_line(planned), file_name(&planned.path), planned.max_bytes);
+        plan.files().iter().map(each).collect()
     }
 
     pub(crate) fn choose_tiles(&mut self, counts: [usize; 2]) {

@@ -8,7 +8,7 @@ use egui::Context;
 use crate::app::App;
 use crate::app::commands::menus::bytes_of_preview;
 use crate::app::views::Freshness;
-use crate::files::memory::require_memory;
+use crate::files::io::memory::require_memory;
 use crate::worker::{Preview, PreviewRequest};
 
 /// How long a picture may be out of date before the views say so: shorter waits would only flicker.

@@ -7,7 +7,7 @@ use egui::{Color32, ColorImage, Context, TextureHandle, TextureOptions};
 
 use crate::engine::Image;
 use crate::engine::parameters::{FileName, TextureName};
-use crate::files::swatches::SHIPPED;
+use crate::files::import::SHIPPED_TEXTURES;
 use crate::worker::{ImageBytes, InputFiles, Thumbnail, ThumbnailRequest, Thumbnailer, Wake};
 
 /// The state of a requested thumbnail.
@@ -45,8 +45,10 @@ impl Thumbnails {
         if self.states.contains_key(&key) {
             return;
         }
-        let shipped =
-            SHIPPED.iter().find(|(known, _)| *known == name.0).map(|(_, bytes)| Arc::new(*bytes) as ImageBytes);
+        let shipped = SHIPPED_TEXTURES
+            .iter()
+            .find(|(known, _)| *known == name.0)
+            .map(|(_, bytes)| Arc::new(*bytes) as ImageBytes);
         let imported = || files.get(&FileName(name.0.clone())).map(|bytes| bytes.clone() as ImageBytes);
         let state = match shipped.or_else(imported) {
             Some(bytes) => {

@@ -17,7 +17,8 @@ use crate::app::state::PendingProject;
 use crate::app::tasks::recovery;
 use crate::app::tasks::recovery::{RecoveredProject, RecoverySession};
 use crate::app::tasks::settings::{Settings, UserFolders};
-use crate::files::atomic;
+use crate::files::io::atomic;
+use crate::files::io::folders::folder_of;
 use crate::worker::Wake;
 
 /// Work is written once it has not changed for that long, seconds …
@@ -222,7 +223,7 @@ fn serve(folders: &UserFolders, tasks: &Receiver<Task>, show_message: &dyn Fn(Au
 
 fn write_settings(path: &std::path::Path, text: &str) -> Result<(), crate::files::FileError> {
     use crate::files::FileError;
-    std::fs::create_dir_all(atomic::folder_of(path)).map_err(|error| FileError::writing(path, &error))?;
+    std::fs::create_dir_all(folder_of(path)).map_err(|error| FileError::writing(path, &error))?;
     atomic::write_atomically(path, true, |writer| {
         std::io::Write::write_all(writer, text.as_bytes()).map_err(|error| FileError::writing(path, &error))
     })

@@ -8,14 +8,11 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 
 use crate::app::commands::{FileSlot, Target};
 use crate::app::dialogs::gallery::UserPreset;
-use crate::engine::SampleScale;
-use crate::engine::parameters::Band;
-use crate::files;
 use crate::files::FileError;
-use crate::files::build::Order;
-use crate::files::inputs::InputFiles;
-use crate::files::pace::CostEstimate;
-use crate::files::sidecar::sidecar_path;
+use crate::files::export::{CostEstimate, Order};
+use crate::files::formats::heightmap::Format;
+use crate::files::import::{self, ImportedFile, InputFiles};
+use crate::files::io::atomic;
 use crate::project::{PROJECT_SUFFIX, ProjectFile};
 use crate::worker::{TargetCheck, Wake, check_targets};
 
@@ -48,20 +45,12 @@ pub(crate) enum FileTaskResult {
     Failed(String),
 }
 
-/// A heightmap for a step, or a picture for a terrain type.
+/// A heightmap for a step, or a texture for a terrain type.
 #[derive(Debug)]
 pub(crate) struct Imported {
-    pub(crate) path: PathBuf,
-    /// The file as a project keeps it.
-    pub(crate) bytes: Vec<u8>,
-    /// The heights that its sidecar gives whole numbers, where they stay such.
-    pub(crate) range_m: Option<Band>,
-    /// What the user should know.
-    pub(crate) notes: Vec<String>,
-    /// What it is for; `None`: a new terrain type for ground, a new step for a heightmap.
+    pub(crate) file: ImportedFile,
+    /// The step or terrain type that it is for; `None`: a new one.
     pub(crate) target: Option<Target>,
-    /// Whether it is a picture of ground.
-    pub(crate) is_material: bool,
 }
 
 /// Whether there is certainly no such file; one that nobody may look at is not known to be gone.
@@ -124,10 +113,11 @@ impl FileTasks {
     pub(crate) fn import(&self, path: PathBuf, target: Option<Target>) {
         self.run(move || {
             let read = match target.as_ref().map(|target| target.slot) {
-                Some(FileSlot::Texture(_)) => ground(path, target),
-                Some(FileSlot::Operation(_) | FileSlot::Mask(_)) | None => heightmap(&path, target),
+                Some(FileSlot::Texture(_)) => import::open_texture(&path),
+                Some(FileSlot::Operation(_) | FileSlot::Mask(_)) | None => import::open_heightmap(&path),
             };
-            read.map_or_else(FileTaskResult::Failed, FileTaskResult::Imported)
+            let imported = |file| FileTaskResult::Imported(Imported { file, target });
+            read.map_or_else(|error| FileTaskResult::Failed(error.to_string()), imported)
         });
     }
 
@@ -138,7 +128,7 @@ impl FileTasks {
             let write = |writer: &mut BufWriter<&File>| {
                 writer.write_all(text.as_bytes()).map_err(|error| FileError::writing(&path, &error))
             };
-            match files::atomic::write_atomically(&path, true, write) {
+            match atomic::write_atomically(&path, true, write) {
                 Ok(()) => FileTaskResult::Saved { path, file, origin },
                 Err(error) => FileTaskResult::Failed(error.to_string()),
             }
@@ -152,7 +142,7 @@ impl FileTasks {
 
     /// Tries how quickly an order is computed.
     pub(crate) fn estimate_cost(&self, order: Order, files: InputFiles) {
-        self.run(move || FileTaskResult::CostEstimated(CostEstimate::tried(order, &files)));
+        self.run(move || FileTaskResult::CostEstimated(CostEstimate::measure(order, &files)));
     }
 
     /// Has the desktop show a folder.
@@ -170,7 +160,7 @@ impl FileTasks {
     }
 }
 
-/// A project, a picture in colour, or any other file as a heightmap.
+/// Opens a project, a coloured image as a texture, or any other file as a heightmap.
 fn opened(path: PathBuf) -> FileTaskResult {
     if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json")) {
         match ProjectFile::open(&path) {
@@ -178,68 +168,9 @@ fn opened(path: PathBuf) -> FileTaskResult {
             Err(error) => FileTaskResult::Failed(format!("{}: {error}", path.display())),
         }
     } else {
-        let ground = in_colour(&path).then(|| ground(path.clone(), None));
-        let read = ground.unwrap_or_else(|| heightmap(&path, None));
-        let is_known = files::heightmap::Format::from_path(&path).is_ok();
+        let read = import::open_any(&path).map(|file| Imported { file, target: None });
+        let is_known = Format::from_path(&path).is_ok();
         let failed = |text: String| if is_known { text } else { format!("{text} and, of projects, {PROJECT_SUFFIX}") };
-        read.map_or_else(|text| FileTaskResult::Failed(failed(text)), FileTaskResult::Imported)
+        read.map_or_else(|error| FileTaskResult::Failed(failed(error.to_string())), FileTaskResult::Imported)
     }
-}
-
-/// Whether it is a picture of which nothing says that it is a heightmap, with some colour in it: many heightmaps are
-/// grey in three channels. BMPs have been heightmaps since 1994, and those are in colour.
-fn in_colour(path: &Path) -> bool {
-    let ending = path.extension().map(|ending| ending.to_ascii_lowercase()).unwrap_or_default();
-    if !["png", "jpg", "jpeg", "tga"].iter().any(|known| ending == *known) || sidecar_path(path).exists() {
-        return false;
-    }
-    let picture = std::fs::read(path).ok().and_then(|bytes| files::swatches::picture(path, &bytes).ok());
-    picture.is_some_and(|picture| picture.pixels.iter().any(|[red, green, blue, _]| red != green || green != blue))
-}
-
-/// Reads a tileable picture of ground.
-fn ground(path: PathBuf, target: Option<Target>) -> Result<Imported, String> {
-    // A pipe or a device may have no end.
-    if !path.is_file() {
-        return Err(format!("cannot read {}: this is no file; choose a PNG, JPEG, TGA or BMP", path.display()));
-    }
-    let bytes = std::fs::read(&path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
-    let picture = files::swatches::picture(&path, &bytes).map_err(|error| error.to_string())?;
-    let notes = vec![format!("{} × {} pixels", picture.width, picture.height)];
-    Ok(Imported { path, bytes, range_m: None, notes, target, is_material: true })
-}
-
-/// Whole numbers without a sidecar that are no higher than any mountain are most likely metres.
-const LIKELY_METRES: f32 = 9000.0;
-
-fn heightmap(path: &Path, target: Option<Target>) -> Result<Imported, String> {
-    let reading = files::heightmap::read(path, None).map_err(|error| error.to_string())?;
-    let bytes = std::fs::read(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
-    let samples = || reading.raster.samples.iter().copied();
-    let (path, bytes, in_metres) = files::heightmap::kept(path, bytes, &reading).map_err(|error| error.to_string())?;
-    let (low, high) = (samples().fold(f32::INFINITY, f32::min), samples().fold(f32::NEG_INFINITY, f32::max));
-    let mut notes = reading.notes;
-    let range_m = match (reading.sidecar, reading.raster.scale) {
-        (Some(_), _) if in_metres => {
-            notes.push("it is kept in metres, with north on top, as its sidecar says".into());
-            None
-        }
-        (Some(sidecar), _) => {
-            notes.push("its heights are those of its sidecar".into());
-            Some(sidecar.range_m)
-        }
-        (None, SampleScale::Integers { greatest }) if greatest > 255.0 && high < LIKELY_METRES => {
-            notes.push(format!("its values {low} to {high} are taken as metres; Low and High say otherwise"));
-            Some(Band { min: 0.0, max: f64::from(greatest) })
-        }
-        (None, SampleScale::Integers { .. }) => {
-            notes.push("black is 0 m, white is 1000 m; Low and High say otherwise".into());
-            Some(Band { min: 0.0, max: 1000.0 })
-        }
-        (None, SampleScale::Metres) => {
-            notes.push(format!("{low} to {high} m"));
-            None
-        }
-    };
-    Ok(Imported { path, bytes, range_m, notes, target, is_material: false })
 }

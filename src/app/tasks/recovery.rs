@@ -18,7 +18,9 @@ use serde_json::Value;
 use crate::app::document;
 use crate::app::document::Unsaved;
 use crate::engine::parameters::FileName;
-use crate::files::{FileError, atomic};
+use crate::files::FileError;
+use crate::files::io::atomic;
+use crate::files::io::folders::folder_of;
 use crate::project::{MAX_FILE_BYTES, PROJECT_SUFFIX, ProjectFile};
 
 /// How long what was discarded can still be had from the folder `old`.
@@ -178,7 +180,7 @@ pub(crate) struct RecoveredProject {
 impl RecoveredProject {
     /// The folder that it lies in, with others of the same editor.
     pub(crate) fn folder(&self) -> &Path {
-        atomic::folder_of(&self.file)
+        folder_of(&self.file)
     }
 }
 
@@ -208,7 +210,7 @@ pub(crate) fn find_recoverable(root: &Path) -> (Vec<RecoveredProject>, Vec<Strin
 }
 
 fn read_leftover(file: &Path, lock: &Arc<File>) -> Result<RecoveredProject, String> {
-    let folder = atomic::folder_of(file);
+    let folder = folder_of(file);
     let (text, time) = read(file)?;
     let size = text.len() as u64;
     let value: Value = serde_json::from_slice(&text).map_err(|error| error.to_string())?;
@@ -242,7 +244,7 @@ fn read(path: &Path) -> Result<(Vec<u8>, SystemTime), String> {
 /// Removes a project that is kept elsewhere now, and its folder where it was the last one.
 pub(crate) fn forget(file: &Path) {
     let _ = std::fs::remove_file(file);
-    let folder = atomic::folder_of(file);
+    let folder = folder_of(file);
     if !entries_of(folder).iter().any(|path| path.extension().is_some_and(|ending| ending == "json")) {
         let _ = std::fs::remove_dir_all(folder);
     }

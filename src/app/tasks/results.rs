@@ -21,6 +21,7 @@ use crate::engine::operations::heightmap::Heightmap;
 use crate::engine::parameters::{Band, FileName, TextureName};
 use crate::engine::recipe::Blend;
 use crate::engine::{Recipe, Step};
+use crate::files::import::ImportedFile;
 use crate::project::{PROJECT_SUFFIX, Project, ProjectFile};
 use crate::scene::offscreen::turntable_paths;
 use crate::worker::{ExportOutcome, JobError};
@@ -155,7 +156,7 @@ impl App {
     /// Puts an imported picture or heightmap where it was asked for, and nowhere else; one that was asked for nothing
     /// in particular into a new step.
     fn finish_import(&mut self, imported: Imported) {
-        let Imported { path, bytes, range_m, mut notes, target, is_material } = imported;
+        let Imported { file: ImportedFile { path, bytes, range_m, mut notes, is_texture }, target } = imported;
         let mut project = (**self.document.project()).clone();
         if bytes.len() as u64 > project.remaining_file_bytes() {
             let size = bytes.len() / 1_000_000;
@@ -193,7 +194,7 @@ impl App {
                 take_heightmap(&mut stack[i], name, range_m);
                 self.ui.selection.step = i;
             }
-            None if is_material => {
+            None if is_texture => {
                 let range_m = self.ui.preview.shown.as_ref().map(|shown| shown.summary.range_m());
                 let picture = Some(TextureName(name.0));
                 panels::types::add_type(texture, &mut self.ui.texture_panel, range_m.unwrap_or_default());

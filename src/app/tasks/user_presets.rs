@@ -14,7 +14,10 @@ use crate::app::document::file_stem;
 use crate::app::state::PendingProject;
 use crate::app::tasks::file_tasks::FileTaskResult;
 use crate::engine::{Image, Progress};
-use crate::files::{FileError, atomic, swatches, texture};
+use crate::files::FileError;
+use crate::files::formats::image;
+use crate::files::formats::image_decode::decode_texture;
+use crate::files::io::atomic;
 use crate::project::{PROJECT_SUFFIX, ProjectFile};
 
 /// Reads every preset in the folder, in the order of their names.
@@ -29,7 +32,7 @@ fn read_all(folder: &Path) -> FileTaskResult {
             Ok(file) => {
                 let beside = thumbnail_path(&path);
                 let bytes = std::fs::read(&beside).ok().filter(|_| beside.is_file());
-                let picture = bytes.and_then(|bytes| swatches::picture(&beside, &bytes).ok());
+                let picture = bytes.and_then(|bytes| decode_texture(&beside, &bytes).ok());
                 presets.push(UserPreset { path, file, thumbnail: picture });
             }
             Err(error) => broken = Some(format!("{}: {error}", path.display())),
@@ -59,8 +62,7 @@ fn save(folder: &Path, file: &ProjectFile) -> Result<PathBuf, FileError> {
 
 /// Writes the picture of a preset.
 fn write_picture(path: &Path, picture: &Image) -> FileTaskResult {
-    let written =
-        atomic::write_atomically(path, true, |writer| texture::write(writer, path, picture, &Progress::new()));
+    let written = atomic::write_atomically(path, true, |writer| image::write(writer, path, picture, &Progress::new()));
     match written {
         Ok(()) => FileTaskResult::Done,
         Err(error) => FileTaskResult::Failed(error.to_string()),

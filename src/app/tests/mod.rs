@@ -42,7 +42,7 @@ use crate::engine::operations::heightmap::Heightmap;
 use crate::engine::parameters::Band;
 use crate::engine::parameters::TextureName;
 use crate::engine::texture::{TerrainType, TextureRecipe, TextureSettings, TextureView, TypeBlend};
-use crate::files::swatches::SHIPPED;
+use crate::files::import::SHIPPED_TEXTURES;
 
 /// Dialogs that answer at once, as told.
 #[derive(Clone, Default)]
@@ -854,7 +854,7 @@ fn a_ground_is_chosen_by_its_picture() {
     });
     editor.state_mut().ui.texture_panel.selected = Some(0);
     pause(&mut editor);
-    let names: Vec<TextureName> = SHIPPED.iter().map(|(name, _)| TextureName((*name).into())).collect();
+    let names: Vec<TextureName> = SHIPPED_TEXTURES.iter().map(|(name, _)| TextureName((*name).into())).collect();
     wait(&mut editor, "the thumbnails", |app| {
         let files = &app.document.project().files;
         names.iter().all(|name| app.services.thumbnails.texture(name, files).is_some())

@@ -26,7 +26,7 @@ use crate::app::widgets::theme;
 use crate::app::{App, panels};
 use crate::engine::Recipe;
 use crate::engine::parameters::{Range, TextureName};
-use crate::files::swatches::SHIPPED;
+use crate::files::import::SHIPPED_TEXTURES;
 use crate::project::Project;
 use crate::worker::{InputFiles, Preview};
 
@@ -424,7 +424,7 @@ fn request_textures(thumbnails: &mut Thumbnails, recipe: &Recipe, files: &InputF
         thumbnails.request_texture(&name, files);
     }
     if choosing {
-        for (name, _) in SHIPPED {
+        for (name, _) in SHIPPED_TEXTURES {
             thumbnails.request_texture(&TextureName(name.into()), files);
         }
     }

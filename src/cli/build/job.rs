@@ -5,13 +5,13 @@ use crate::cli::arguments::BuildOptions;
 use crate::cli::error::CliError;
 use crate::cli::{render, source};
 use crate::engine::Progress;
-use crate::files::atomic;
-use crate::files::build::{BuildReport, Order, stage};
+use crate::files::export::{BuildReport, Plan, stage};
+use crate::files::io::atomic;
 use crate::project::ProjectFile;
 
 /// One build, with a 3-D render if one is requested.
 pub struct Job<'a> {
-    pub order: Order,
+    pub plan: Plan,
     render: Option<(&'a BuildOptions, ProjectFile)>,
 }
 
@@ -19,7 +19,7 @@ impl<'a> Job<'a> {
     pub fn new(source: &str, options: &'a BuildOptions) -> Result<Self, CliError> {
         let file = source::load(source, &options.changes)?;
         let render = options.render.is_some().then(|| (options, file.clone()));
-        Ok(Self { order: order(source, file, options)?, render })
+        Ok(Self { plan: Plan::new(order(source, file, options)?)?, render })
     }
 
     /// Computes all files and then puts them in place together.
@@ -31,7 +31,7 @@ impl<'a> Job<'a> {
         let (mut staged, mut report) = Default::default();
         if writes_files {
             let start = if self.render.is_some() { 0.5 } else { 0.0 };
-            (staged, report) = progress.stage(start..1.0, || stage(&self.order, progress))?;
+            (staged, report) = progress.stage(start..1.0, || stage(&self.plan, progress))?;
         }
         progress.check()?;
         staged.extend(renders);

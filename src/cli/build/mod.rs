@@ -5,7 +5,7 @@ mod order;
 mod variants;
 mod warnings;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
@@ -16,8 +16,8 @@ use super::output::{print_error, print_line, print_lines};
 use super::progress::run_with_progress;
 use super::{interrupt, render};
 use crate::engine::Progress;
-use crate::files::atomic::NewFolders;
-use crate::files::build::{BuildReport, check_paths};
+use crate::files::export::{BuildReport, check_paths};
+use crate::files::io::folders::NewFolders;
 use crate::files::targets;
 
 /// Evaluates a recipe and writes the requested files.
@@ -33,7 +33,7 @@ pub fn run(options: &BuildOptions) -> Result<(), CliError> {
     })?;
     let variants = variants::variants(options);
     let jobs: Vec<Job> = variants.iter().map(|options| Job::new(source, options)).collect::<Result<_, _>>()?;
-    jobs.first().into_iter().for_each(|job| warnings::print(&job.order));
+    jobs.first().into_iter().for_each(|job| warnings::print(job.plan.order()));
     let progress = interrupt::progress();
     let folders = make_folders(&variants)?;
     check_all_paths(&jobs, &variants, options.force)?;
@@ -112,7 +112,7 @@ fn make_folders(variants: &[BuildOptions]) -> Result<NewFolders, CliError> {
 fn check_all_paths(jobs: &[Job], variants: &[BuildOptions], overwrite: bool) -> Result<(), CliError> {
     let mut paths: Vec<PathBuf> = Vec::new();
     for (job, options) in jobs.iter().zip(variants) {
-        paths.extend(job.order.plan()?.into_iter().map(|planned| planned.path));
+        paths.extend(job.plan.paths().map(Path::to_path_buf));
         paths.extend(render::paths(options));
     }
     Ok(check_paths(paths, overwrite)?)

@@ -10,14 +10,12 @@ use crate::engine::Progress;
 use crate::engine::heightfield::Extent;
 use crate::engine::parameters::nearest_name;
 use crate::engine::texture::{AnalysisMap, Points};
-use crate::files::build::{HeightmapOrder, Order, TextureOrder};
-use crate::files::frames::FramesOrder;
-use crate::files::heightmap::Encoding;
-use crate::files::maps::{BitDepth, MapOrder, WeightsLayout, WeightsOrder};
-use crate::files::mesh::{MeshDetail, MeshOrder};
-use crate::files::rivers::RiversOrder;
+use crate::files::export::{
+    BitDepth, FramesOrder, HeightmapOrder, MapOrder, MeshDetail, MeshOrder, Order, RiversOrder, TextureOrder,
+    TileNaming, WeightsLayout, WeightsOrder,
+};
+use crate::files::formats::heightmap::Encoding;
 use crate::files::targets::{self, Target};
-use crate::files::tiles::TileNaming;
 use crate::project::ProjectFile;
 
 /// The order for a build.
@@ -54,7 +52,7 @@ pub fn order(source: &str, file: ProjectFile, options: &BuildOptions) -> Result<
             let problem = "--for writes several files; name a folder for them with -o DIR";
             return Err(CliError::Usage(problem.into()));
         };
-        target.order(&mut order, folder, size);
+        target.add_to(&mut order, folder, size);
     }
     let loaded = order.load_inputs(&files, &Progress::new());
     loaded.map_err(|error| CliError::FileOf(source.to_string(), error))?;

@@ -2,11 +2,11 @@
 
 use crate::cli::output::print_error;
 use crate::engine::texture::{TerrainType, TextureRecipe, TextureSettings};
-use crate::files::build::Order;
+use crate::files::export::Order;
 
 /// Prints the warnings for an order to standard error.
 pub fn print(order: &Order) {
-    for warning in order.target.map(|target| target.warnings(order)).unwrap_or_default() {
+    for warning in order.target.map(|target| target.warnings(order.grid, &order.recipe.texture)).unwrap_or_default() {
         print_error(&format!("warning: {warning}"));
     }
     if order.needs_painting() {

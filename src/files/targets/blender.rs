@@ -1,29 +1,31 @@
 //! Blender's displacement (Manual, "Displace Modifier").
 
-use super::{ImportFacts, METRES, PLAIN, Target, USUAL, metres};
+use super::target::{DEFAULT_ENCODING, DEFAULTS, Target};
+use crate::files::export::ImportFacts;
+use crate::files::formats::numbers::{METRE_PLACES, metres};
 
 pub(super) static BLENDER: Target =
-    Target { key: "blender", label: "Blender", heightmaps: &[("height.exr", USUAL)], import, ..PLAIN };
+    Target { key: "blender", label: "Blender", heightmaps: &[("height.exr", DEFAULT_ENCODING)], import, ..DEFAULTS };
 
 fn import(facts: &ImportFacts) -> Vec<String> {
     let (grid, extent) = (facts.grid, facts.grid.extent());
     let mut steps = vec![
         format!(
-            "add a Grid of {} × {} vertices and set its dimensions X {}, Y {} m; the top of the map lies at +Y.",
+            "add a Grid of {} × {} vertices and set its dimensions to X {} m, Y {} m; the top of the map is at +Y.",
             grid.width(),
             grid.height(),
             metres(extent.width_m),
             metres(extent.depth_m)
         ),
         format!(
-            "open {} with colour space Non-Color and put it into a Displace modifier with texture coordinates UV, \
-             Strength 1 and Midlevel 0: heights are metres, from {} to {}.",
+            "open {} with colour space Non-Color and use it in a Displace modifier with texture coordinates UV, \
+             Strength 1 and Midlevel 0; heights are in metres, from {} to {}.",
             facts.file,
-            facts.height(facts.range_m.min, METRES),
-            facts.height(facts.range_m.max, METRES)
+            facts.range_number(facts.range_m.min, METRE_PLACES),
+            facts.range_number(facts.range_m.max, METRE_PLACES)
         ),
-        "texture.png is the base colour, in sRGB; --mesh land.glb makes a mesh that needs none of this.".into(),
+        "texture.png is the base colour, in sRGB. Alternatively, --mesh land.glb exports a mesh.".into(),
     ];
-    steps.extend(facts.water_m.map(|water_m| format!("water lies at Z = {} m.", metres(water_m))));
+    steps.extend(facts.water_m.map(|water_m| format!("the water level is Z = {} m.", metres(water_m))));
     steps
 }

@@ -1,7 +1,10 @@
-//! Cities: Skylines (wiki, "Map editor"): 0 to 1024 m over 17.28 km, the sea at 40 m; and its successor.
+//! Cities: Skylines (wiki, "Map editor"), with 0 to 1024 m over 17.28 km and the sea at 40 m, and its successor.
 
-use super::{ImportFacts, METRES, PLAIN, Sizes, Target, metres};
+use super::sizes::Sizes;
+use super::target::{DEFAULTS, Target};
 use crate::engine::parameters::Band;
+use crate::files::export::ImportFacts;
+use crate::files::formats::numbers::{METRE_PLACES, metres};
 
 pub(super) static FIRST: Target = Target {
     key: "cities-skylines",
@@ -11,8 +14,8 @@ pub(super) static FIRST: Target = Target {
     range_m: Some(Band { min: 0.0, max: 1024.0 }),
     side_m: Some(17_280.0),
     import: first,
-    unverified: &["whether maps are flipped; here the first row is the northern one."],
-    ..PLAIN
+    unverified: &["whether maps are flipped; the first row of the file is the northern one."],
+    ..DEFAULTS
 };
 
 pub(super) static SECOND: Target = Target {
@@ -22,30 +25,33 @@ pub(super) static SECOND: Target = Target {
     texture: None,
     import: second,
     unverified: &[
-        "whether maps are flipped; here the first row is the northern one.",
-        "over how many metres a map lies.",
+        "whether maps are flipped; the first row of the file is the northern one.",
+        "the extent of a map in metres.",
     ],
-    ..PLAIN
+    ..DEFAULTS
 };
 
 fn first(facts: &ImportFacts) -> Vec<String> {
     let mut steps = vec![
-        format!("put {} into the folder Addons/MapEditor/Heightmaps and import it in the map editor.", facts.file),
-        "heights are kept as they are between 0 and 1024 m; the sea stands at 40 m.".into(),
+        format!("copy {} to the folder Addons/MapEditor/Heightmaps and import it in the map editor.", facts.file),
+        "heights from 0 to 1024 m are unchanged; the sea level is 40 m.".into(),
     ];
-    steps.extend(facts.water_m.map(|water_m| format!("the project's water lies at {} m.", metres(water_m))));
+    steps.extend(facts.water_m.map(|water_m| format!("the project's water level is {} m.", metres(water_m))));
     steps
 }
 
 fn second(facts: &ImportFacts) -> Vec<String> {
     let mut steps = vec![format!(
-        "import {} in the map editor with a Height Scale of {} m; the value 0 stands for {} m.",
+        "import {} in the map editor with a Height Scale of {} m; the value 0 is a height of {} m.",
         facts.file,
-        facts.height(facts.span_m(), METRES),
-        facts.height(facts.range_m.min, METRES)
+        facts.range_number(facts.span_m(), METRE_PLACES),
+        facts.range_number(facts.range_m.min, METRE_PLACES)
     )];
     steps.extend(facts.water_m.map(|water_m| {
-        format!("water lies at {} m above the value 0.", facts.height(water_m - facts.range_m.min, METRES))
+        format!(
+            "the water level is {} m above the value 0.",
+            facts.range_number(water_m - facts.range_m.min, METRE_PLACES)
+        )
     }));
     steps
 }

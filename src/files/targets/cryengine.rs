@@ -1,38 +1,42 @@
 //! CRYENGINE's terrain editor.
 
-use super::{ImportFacts, METRES, PLAIN, Sizes, Target, USUAL, WeightsSampling, scale};
-use crate::files::maps::WeightsLayout;
+use super::sizes::Sizes;
+use super::target::{DEFAULT_ENCODING, DEFAULTS, Target, WeightsSampling};
+use crate::files::export::{ImportFacts, WeightsLayout};
+use crate::files::formats::numbers::{METRE_PLACES, scale};
 
 pub(super) static CRYENGINE: Target = Target {
     key: "cryengine",
     label: "CRYENGINE",
-    sizes: Sizes::PowersOfTwo { plus: 0, least: 128, most: 16_384 },
-    heightmaps: &[("height.r16", USUAL)],
+    sizes: Sizes::PowersOfTwo { plus: 0, min: 128, max: 16_384 },
+    heightmaps: &[("height.r16", DEFAULT_ENCODING)],
     weights: Some((WeightsLayout::Maps, WeightsSampling::Samples)),
     needs_square_cells: true,
     import,
-    unverified: &["whether maps are flipped; here the first row is the northern one."],
-    ..PLAIN
+    unverified: &["whether maps are flipped; the first row of the file is the northern one."],
+    ..DEFAULTS
 };
 
 fn import(facts: &ImportFacts) -> Vec<String> {
     let mut steps = vec![
         format!(
-            "make a level with a terrain of {} × {} and {} m per unit, and set the terrain's Max Height {}.",
+            "create a level with a terrain of {} × {} and {} m per unit, and set the terrain's Max Height to {}.",
             facts.grid.width(),
             facts.grid.height(),
             scale(facts.grid.spacing_x_m()),
-            facts.height(facts.span_m(), METRES)
+            facts.range_number(facts.span_m(), METRE_PLACES)
         ),
         format!(
-            "Import Heightmap {}; the value 0 stands for {} m, so lower the ocean by as much to have heights as they \
-             are.",
+            "Import Heightmap {}; the value 0 is a height of {} m, so move the ocean by this height to match.",
             facts.file,
-            facts.height(facts.range_m.min, METRES)
+            facts.range_number(facts.range_m.min, METRE_PLACES)
         ),
     ];
     steps.extend(facts.water_m.map(|water_m| {
-        format!("water lies at {} m above the value 0.", facts.height(water_m - facts.range_m.min, METRES))
+        format!(
+            "the water level is {} m above the value 0.",
+            facts.range_number(water_m - facts.range_m.min, METRE_PLACES)
+        )
     }));
     steps
 }

@@ -1,22 +1,23 @@
 //! The HTerrain plugin for Godot ("Heightmap terrain" by Zylann).
 
-use super::USUAL;
-use super::{ImportFacts, METRES, PLAIN, Sizes, Target, WeightsSampling, metres, scale};
-use crate::files::maps::WeightsLayout;
+use super::sizes::Sizes;
+use super::target::{DEFAULT_ENCODING, DEFAULTS, Target, WeightsSampling};
+use crate::files::export::{ImportFacts, WeightsLayout};
+use crate::files::formats::numbers::{METRE_PLACES, metres, scale};
 
-/// The textures of a splat map.
+/// The number of textures of a splat map.
 const SPLATS: usize = 4;
 
 pub(super) static HTERRAIN: Target = Target {
     key: "godot-hterrain",
     label: "HTerrain (Godot)",
-    sizes: Sizes::PowersOfTwo { plus: 1, least: 513, most: 4097 },
-    heightmaps: &[("height.raw", USUAL)],
+    sizes: Sizes::PowersOfTwo { plus: 1, min: 513, max: 4097 },
+    heightmaps: &[("height.raw", DEFAULT_ENCODING)],
     weights: Some((WeightsLayout::Packs, WeightsSampling::Samples)),
     max_layers: Some(SPLATS),
     import,
-    unverified: &["whether maps are flipped; here the first row is the northern one."],
-    ..PLAIN
+    unverified: &["whether maps are flipped; the first row of the file is the northern one."],
+    ..DEFAULTS
 };
 
 fn import(facts: &ImportFacts) -> Vec<String> {
@@ -24,20 +25,20 @@ fn import(facts: &ImportFacts) -> Vec<String> {
         format!(
             "Terrain > Import maps, {}: Raw endianess Little Endian, Min height {}, Max height {}.",
             facts.file,
-            facts.height(facts.range_m.min, METRES),
-            facts.height(facts.range_m.max, METRES)
+            facts.range_number(facts.range_m.min, METRE_PLACES),
+            facts.range_number(facts.range_m.max, METRE_PLACES)
         ),
-        format!("set Map scale {}, 1, {}.", scale(facts.grid.spacing_x_m()), scale(facts.grid.spacing_z_m())),
+        format!("set Map scale to {}, 1, {}.", scale(facts.grid.spacing_x_m()), scale(facts.grid.spacing_z_m())),
     ];
-    steps.extend(facts.water_m.map(|water_m| format!("water lies at y = {} m.", metres(water_m))));
+    steps.extend(facts.water_m.map(|water_m| format!("the water level is y = {} m.", metres(water_m))));
     let packs = facts.layers.chunks(SPLATS).enumerate();
     steps.extend(packs.map(|(at, names)| {
         let names = names.join(", ");
-        format!("weights_RGBA_{at}.png is the splat map, in its red, green, blue and alpha, of the textures {names}.")
+        format!("weights_RGBA_{at}.png is the splat map; its red, green, blue and alpha are the textures {names}.")
     }));
     if facts.layers.len() > SPLATS {
         steps.push(format!(
-            "the import takes one splat map, of {SPLATS} textures; the weights of all {} sum to 1 together.",
+            "the import takes one splat map with {SPLATS} textures; the weights of all {} textures sum to 1.",
             facts.layers.len()
         ));
     }

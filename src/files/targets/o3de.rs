@@ -1,44 +1,44 @@
-//! Open 3D Engine's terrain ("Terrain Heightmaps"): the image preset goes by the end of the name.
+//! Open 3D Engine's terrain ("Terrain Heightmaps"): the suffix of the file name selects the image preset.
 
-use super::{ImportFacts, METRES, PLAIN, Target, USUAL, WeightsSampling, metres, scale};
-use crate::files::maps::WeightsLayout;
-use crate::files::tiles::TileNaming;
+use super::target::{DEFAULT_ENCODING, DEFAULTS, Target, WeightsSampling};
+use crate::files::export::{ImportFacts, TileNaming, WeightsLayout};
+use crate::files::formats::numbers::{METRE_PLACES, metres, scale};
 
 pub(super) static O3DE: Target = Target {
     key: "o3de",
     label: "O3DE",
-    heightmaps: &[("height_gsi.png", USUAL)],
+    heightmaps: &[("height_gsi.png", DEFAULT_ENCODING)],
     texture: Some(("macro_color.png", None)),
     weights: Some((WeightsLayout::Maps, WeightsSampling::Samples)),
-    tile_names: TileNaming::Before("_gsi"),
+    tile_naming: TileNaming::Before("_gsi"),
     import,
-    unverified: &["whether maps are flipped; here the first row is the northern one."],
-    ..PLAIN
+    unverified: &["whether maps are flipped; the first row of the file is the northern one."],
+    ..DEFAULTS
 };
 
 fn import(facts: &ImportFacts) -> Vec<String> {
     let (grid, extent) = (facts.grid, facts.grid.extent());
     let mut steps = vec![
         format!(
-            "make an Axis Aligned Box Shape of {} × {} × {} m whose lower side lies at z = {}, and set the Terrain \
-             World's Min Height {} and Max Height {}.",
+            "create an Axis Aligned Box Shape of {} × {} × {} m with its lower side at z = {}, and set the Terrain \
+             World's Min Height to {} and its Max Height to {}.",
             metres(extent.width_m),
             metres(extent.depth_m),
-            facts.height(facts.span_m(), METRES),
-            facts.height(facts.range_m.min, METRES),
-            facts.height(facts.range_m.min, METRES),
-            facts.height(facts.range_m.max, METRES)
+            facts.range_number(facts.span_m(), METRE_PLACES),
+            facts.range_number(facts.range_m.min, METRE_PLACES),
+            facts.range_number(facts.range_m.min, METRE_PLACES),
+            facts.range_number(facts.range_m.max, METRE_PLACES)
         ),
         format!(
-            "use {} in an Image Gradient, which spans the box, and set the Height Query Resolution {}.",
+            "use {} in an Image Gradient that spans the box, and set the Height Query Resolution to {}.",
             facts.file,
             scale(grid.spacing_x_m())
         ),
         "macro_color.png is the macro colour.".into(),
     ];
-    steps.extend(facts.water_m.map(|water_m| format!("water lies at z = {} m.", metres(water_m))));
+    steps.extend(facts.water_m.map(|water_m| format!("the water level is z = {} m.", metres(water_m))));
     if !facts.layers.is_empty() {
-        steps.push(format!("weight_NN_NAME.png are masks for the surface gradients {}.", facts.layers()));
+        steps.push(format!("weight_NN_NAME.png are the masks of the surface gradients {}.", facts.numbered_layers()));
     }
     steps
 }

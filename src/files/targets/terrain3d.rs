@@ -1,25 +1,26 @@
 //! Terrain3D for Godot (its documentation, "Importing & Exporting Data", "Controlmap Format").
 
-use super::{ImportFacts, METRES, PLAIN, Target, USUAL, WeightsSampling, metres, scale};
-use crate::files::heightmap::Encoding;
-use crate::files::maps::WeightsLayout;
+use super::target::{DEFAULT_ENCODING, DEFAULTS, Target, WeightsSampling};
+use crate::files::export::{ImportFacts, WeightsLayout};
+use crate::files::formats::heightmap::Encoding;
+use crate::files::formats::numbers::{METRE_PLACES, metres, scale};
 
-/// A roughness that changes nothing.
+/// The neutral roughness.
 const ROUGHNESS: u8 = 128;
 
 pub(super) static TERRAIN3D: Target = Target {
     key: "godot-terrain3d",
     label: "Terrain3D (Godot)",
-    heightmaps: &[("height.exr", Encoding { as_rgb: true, ..USUAL })],
+    heightmaps: &[("height.exr", Encoding { as_rgb: true, ..DEFAULT_ENCODING })],
     texture: Some(("color.png", Some(ROUGHNESS))),
     weights: Some((WeightsLayout::Control, WeightsSampling::Samples)),
     needs_square_cells: true,
     import,
     unverified: &[
-        "whether maps are flipped; here the first row is the northern one, and north is −Z.",
-        "that the control map is taken from an EXR of 32-bit floats whose bits are those of the map.",
+        "whether maps are flipped; the first row of the file is the northern one, and north is −Z.",
+        "whether the control map can be imported from an EXR of 32-bit floats with the same bits.",
     ],
-    ..PLAIN
+    ..DEFAULTS
 };
 
 fn import(facts: &ImportFacts) -> Vec<String> {
@@ -28,19 +29,19 @@ fn import(facts: &ImportFacts) -> Vec<String> {
     let mut steps = vec![
         format!(
             "open the importer scene and choose {} as height{control} and color.png as colour file; \
-             heights are metres, so leave Import Scale at 1 and Import Offset at 0.",
+             heights are in metres, so leave Import Scale at 1 and Import Offset at 0.",
             facts.file
         ),
         format!(
-            "set Vertex Spacing {}; heights run from {} to {} m.",
+            "set Vertex Spacing to {}; heights range from {} to {} m.",
             scale(grid.spacing_x_m()),
-            facts.height(facts.range_m.min, METRES),
-            facts.height(facts.range_m.max, METRES)
+            facts.range_number(facts.range_m.min, METRE_PLACES),
+            facts.range_number(facts.range_m.max, METRE_PLACES)
         ),
     ];
-    steps.extend(facts.water_m.map(|water_m| format!("water lies at y = {} m.", metres(water_m))));
+    steps.extend(facts.water_m.map(|water_m| format!("the water level is y = {} m.", metres(water_m))));
     if !facts.layers.is_empty() {
-        steps.push(format!("the textures of the asset dock, by their number: {}.", facts.layers()));
+        steps.push(format!("add these textures to the asset dock, by number: {}.", facts.numbered_layers()));
     }
     steps
 }

@@ -1,20 +1,21 @@
-//! Unity's Terrain (Manual, "Working with heightmaps"): rows run from the south, a value is a share of the terrain's
-//! height.
+//! Unity's Terrain (Manual, "Working with heightmaps"): the southern row comes first, and values are fractions of the
+//! terrain height.
 
-use super::{ImportFacts, METRES, PLAIN, Sizes, Target, USUAL, WeightsSampling, metres};
-use crate::files::heightmap::{Encoding, RowOrder};
-use crate::files::maps::WeightsLayout;
-use crate::files::tiles::TileNaming;
+use super::sizes::Sizes;
+use super::target::{DEFAULT_ENCODING, DEFAULTS, Target, WeightsSampling};
+use crate::files::export::{ImportFacts, TileNaming, WeightsLayout};
+use crate::files::formats::heightmap::{Encoding, RowOrder};
+use crate::files::formats::numbers::{METRE_PLACES, metres};
 
 pub(super) static UNITY: Target = Target {
     key: "unity",
     label: "Unity",
-    sizes: Sizes::PowersOfTwo { plus: 1, least: 33, most: 4097 },
-    heightmaps: &[("height.raw", Encoding { row_order: RowOrder::SouthFirst, ..USUAL })],
+    sizes: Sizes::PowersOfTwo { plus: 1, min: 33, max: 4097 },
+    heightmaps: &[("height.raw", Encoding { row_order: RowOrder::SouthFirst, ..DEFAULT_ENCODING })],
     weights: Some((WeightsLayout::Packs, WeightsSampling::Cells)),
-    tile_names: TileNaming::FromSouthWest,
+    tile_naming: TileNaming::FromSouthWest,
     import,
-    ..PLAIN
+    ..DEFAULTS
 };
 
 fn import(facts: &ImportFacts) -> Vec<String> {
@@ -25,34 +26,34 @@ fn import(facts: &ImportFacts) -> Vec<String> {
              Resolution {}.",
             metres(extent.width_m),
             metres(extent.depth_m),
-            facts.height(facts.span_m(), METRES),
+            facts.range_number(facts.span_m(), METRE_PLACES),
             grid.width()
         ),
         format!(
             "place the Terrain at y = {}; a height is value / 65535 × Terrain Height above that.",
-            facts.height(facts.range_m.min, METRES)
+            facts.range_number(facts.range_m.min, METRE_PLACES)
         ),
         format!(
-            "Import Raw… {}: Depth Bit 16, Resolution {}, Byte Order Windows, Flip Vertically off (the first row is \
-             the southern one already).",
+            "Import Raw… {}: Depth Bit 16, Resolution {}, Byte Order Windows, Flip Vertically off (the first row \
+             is already the southern one).",
             facts.file,
             grid.width()
         ),
     ];
-    steps.extend(facts.water_m.map(|water_m| format!("water lies at y = {} m.", metres(water_m))));
+    steps.extend(facts.water_m.map(|water_m| format!("the water level is y = {} m.", metres(water_m))));
     if facts.tiles.is_some() {
         steps.push(
-            "names end in _X_Z, counted from the south-western tile; all tiles have this one height range, so set the \
+            "names end in _X_Z, counted from the south-western tile; all tiles have the same height range, so set the \
              same Terrain Height and the same y for each."
                 .into(),
         );
     }
     if !facts.layers.is_empty() {
         steps.push(format!(
-            "weights_RGBA_N.png are alphamaps of {} pixels a side, four Terrain Layers each in red, green, blue, \
-             alpha: {}.",
+            "weights_RGBA_N.png are alphamaps with {} pixels per side, each with four Terrain Layers in red, green, \
+             blue and alpha: {}.",
             grid.width() - 1,
-            facts.layers()
+            facts.numbered_layers()
         ));
     }
     steps

@@ -1,8 +1,13 @@
 //! Unreal's Landscape ("Landscape Technical Guide", "Importing and Exporting Landscape Heightmaps"): the value 32768
-//! lies at the actor, and a step is Z scale / 128 centimetres.
+//! is at the height of the actor, and one step is Z scale / 128 centimetres.
 
-use super::{CENTIMETRES, ImportFacts, PLAIN, Sizes, Target, WeightsSampling, scale, scale_places, typed};
-use crate::files::maps::WeightsLayout;
+use super::sizes::Sizes;
+use super::target::{DEFAULTS, Target, WeightsSampling};
+use crate::files::export::{ImportFacts, WeightsLayout};
+use crate::files::formats::numbers::{decimal, scale, scale_places};
+
+/// The decimal places of lengths in centimetres.
+const CENTIMETRE_PLACES: usize = 2;
 
 pub(super) static UNREAL: Target = Target {
     key: "unreal",
@@ -11,40 +16,45 @@ pub(super) static UNREAL: Target = Target {
     weights: Some((WeightsLayout::Maps, WeightsSampling::Samples)),
     import,
     unverified_tiles: &[
-        "which way tiles _xN_yM are counted; here x runs eastward and y southward from the north-western one.",
+        "the order of tiles _xN_yM; x is counted eastward and y southward from the north-western tile.",
     ],
-    ..PLAIN
+    ..DEFAULTS
 };
 
 fn import(facts: &ImportFacts) -> Vec<String> {
     let (grid, extent) = (facts.grid, facts.grid.extent());
-    // Range in cm / 512, where the range of 65536 values is one step more than from the lowest to the greatest.
+    // Range in cm / 512, where the range of 65536 values is one step greater than that from the least to the greatest.
     let scale_z = facts.span_m() * 65_536.0 / 65_535.0 * 100.0 / 512.0;
     let middle_m = facts.range_m.min + facts.span_m() * 32_768.0 / 65_535.0;
     let mut steps = vec![
         format!(
-            "Landscape > Manage > Import from File, {}: set Scale X {}, Y {}, Z {} (the range in cm / 512).",
+            "Landscape > Manage > Import from File, {}: set Scale to X {}, Y {}, Z {} (the range in cm / 512).",
             facts.file,
             scale(100.0 * extent.width_m / (grid.width() - 1) as f64),
             scale(100.0 * extent.depth_m / (grid.height() - 1) as f64),
-            facts.height(scale_z, scale_places(scale_z))
+            facts.range_number(scale_z, scale_places(scale_z))
         ),
         format!(
-            "set Location Z {}, the middle of the range in cm; no flip is needed.",
-            facts.height(100.0 * middle_m, CENTIMETRES)
+            "set Location Z to {}, the middle of the range in cm; no flip is needed.",
+            facts.range_number(100.0 * middle_m, CENTIMETRE_PLACES)
         ),
     ];
-    steps.extend(facts.water_m.map(|water_m| format!("water lies at Z {} cm.", typed(100.0 * water_m, CENTIMETRES))));
+    steps.extend(
+        facts
+            .water_m
+            .map(|water_m| format!("the water level is Z = {} cm.", decimal(100.0 * water_m, CENTIMETRE_PLACES))),
+    );
     if facts.tiles.is_some() {
-        steps.push("all tiles have this one height range: the same scale and location are right for each.".into());
+        steps.push("all tiles have the same height range, so use the same scale and location for each.".into());
     }
     if !facts.layers.is_empty() {
         steps.push(format!(
-            "weight_NN_NAME.png are the layers' weights, 8-bit grey, a pixel a vertex; the layers are {}.",
-            facts.layers()
+            "weight_NN_NAME.png are the weights of the layers, 8-bit grey with one pixel per vertex; the layers are {}.",
+            facts.numbered_layers()
         ));
         steps.push(
-            "layers appear once the landscape's material names them; give each a Layer Info and its file.".into(),
+            "layers appear once the landscape's material defines them; assign a Layer Info and the file to each."
+                .into(),
         );
     }
     steps

@@ -7,7 +7,7 @@ use crate::engine::analysis::Summary;
 use crate::engine::map_view::MapView;
 use crate::engine::texture::{PaintInput, SurfaceMaps, TerrainType, TextureView, type_at};
 use crate::engine::{Heightfield, Image, Inputs, Recipe};
-use crate::files::inputs::InputFiles;
+use crate::files::import::InputFiles;
 
 /// What a preview shows.
 #[derive(Clone, Debug, PartialEq)]

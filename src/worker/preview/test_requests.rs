@@ -8,7 +8,7 @@ use crate::engine::operations::faults::Faults;
 use crate::engine::operations::recursive_filter::RecursiveFilter;
 use crate::engine::texture::TextureView;
 use crate::engine::{Recipe, Step};
-use crate::files::inputs::InputFiles;
+use crate::files::import::InputFiles;
 
 pub(super) fn request_for(faults: Faults, samples: usize) -> PreviewRequest {
     PreviewRequest {

@@ -9,7 +9,7 @@ use super::painter::Painter;
 use super::request::{Preview, PreviewRequest};
 use crate::engine::stack::Evaluator;
 use crate::engine::{Grid, Progress, Recipe};
-use crate::files::inputs::DecodedFiles;
+use crate::files::import::DecodedFiles;
 use crate::worker::job::JobError;
 use crate::worker::runner::{JobContext, Worker};
 

@@ -188,7 +188,7 @@ fn a_read_only_folder_is_refused() {
 
 #[test]
 fn a_map_larger_than_memory_is_refused() {
-    let available = upthrust::files::memory::available_bytes().unwrap_or(u64::MAX);
+    let available = upthrust::files::io::memory::available_bytes().unwrap_or(u64::MAX);
     // Two copies of the heights during evaluation.
     if available > 8 * 65_537 * 65_537 {
         eprintln!("SKIPPED: the largest map fits into memory");

@@ -3,7 +3,7 @@
 use egui::{Context, DragValue};
 
 use crate::app::widgets::modal;
-use crate::files::texture::{RENDER_SIDES, TURNTABLE_FRAMES};
+use crate::files::formats::image::{RENDER_SIDES, TURNTABLE_FRAMES};
 
 /// Common sizes.
 const SIZES: [([u32; 2], &str); 4] =

@@ -8,8 +8,10 @@ use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::time::Duration;
 
 use crate::engine::Progress;
-use crate::files::memory::require_memory;
-use crate::files::{FileError, atomic, texture};
+use crate::files::FileError;
+use crate::files::formats::image;
+use crate::files::io::atomic;
+use crate::files::io::memory::require_memory;
 use crate::scene::offscreen::{OffscreenRenderer, render_memory_bytes, turntable_paths};
 use crate::scene::{GpuDevice, RenderParams};
 use crate::worker::{ExportStatus, Wake};
@@ -122,7 +124,7 @@ fn render(
         let image = progress
             .stage(share(i)..rendered, render)
             .map_err(|error| if progress.is_cancelled() { FileError::Cancelled } else { failed(error) })?;
-        let write = |writer: &mut BufWriter<&File>| texture::write(writer, path, &image, progress);
+        let write = |writer: &mut BufWriter<&File>| image::write(writer, path, &image, progress);
         let stage = || pool.install(|| atomic::stage(path, true, write));
         staged.push(progress.stage(rendered..end, stage)?);
     }

@@ -5,7 +5,7 @@ use egui::{Response, Ui};
 use super::context::{ParameterContext, SliderOverride};
 use super::label::label_ui;
 use crate::engine::parameters::{Band, Colour, Kind, Limits, Matrix, Parameter, Point, Value, Values, Weighted};
-use crate::files::swatches::SHIPPED;
+use crate::files::import::SHIPPED_TEXTURES;
 
 /// Draws the label and, unless the value is none, the control; returns what the control returns: whether the user
 /// wants to choose a file.
@@ -58,7 +58,7 @@ pub(crate) fn initial_value(parameter: &Parameter) -> Value {
         Kind::Matrix => Value::Matrix(Matrix::three([[0.0; 3]; 3])),
         Kind::Boolean => Value::Boolean(false),
         Kind::Text | Kind::File => Value::from(""),
-        Kind::Texture => Value::from(SHIPPED[0].0),
+        Kind::Texture => Value::from(SHIPPED_TEXTURES[0].0),
         Kind::Colour => Value::Colour(Colour::WHITE),
         Kind::Choice(choices) => choices.first().map_or(Value::None, |choice| Value::Choice(choice.key)),
         Kind::List(_) => Value::List(Vec::new()),

@@ -9,7 +9,7 @@ use super::context::{ParameterContext, TextureChoices};
 use crate::app::widgets::heading;
 use crate::app::widgets::theme::colours;
 use crate::engine::parameters::{Parameter, TextureName, Value};
-use crate::files::swatches::SHIPPED;
+use crate::files::import::SHIPPED_TEXTURES;
 
 /// The side of a thumbnail in the grid, points, and how many there are in a row.
 const TILE: f32 = 64.0;
@@ -72,7 +72,7 @@ fn thumbnail<'a>(textures: Option<TextureChoices<'a>>, name: &TextureName) -> Op
 fn popup_ui(ui: &mut Ui, chosen: &TextureName, textures: Option<TextureChoices>) -> (Option<TextureName>, bool) {
     ui.spacing_mut().item_spacing = Vec2::splat(GAP);
     ui.set_width(COLUMNS as f32 * (TILE + GAP) - GAP);
-    let shipped: Vec<TextureName> = SHIPPED.iter().map(|(name, _)| TextureName((*name).into())).collect();
+    let shipped: Vec<TextureName> = SHIPPED_TEXTURES.iter().map(|(name, _)| TextureName((*name).into())).collect();
     let imported = textures.map_or(&[][..], |textures| textures.imported);
     let mut taken = None;
     for (title, names) in [("Shipped", &shipped[..]), ("In this project", imported)] {

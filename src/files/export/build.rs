@@ -1,0 +1,259 @@
+//! Building an export: the same code for the command line and for the editor.
+
+use std::ops::Range;
+use std::path::PathBuf;
+
+use super::memory::memory_needed;
+use super::order::{HeightmapOrder, Order, Patches, TextureOrder};
+use super::plan::{Plan, check_paths};
+use super::steps::{import_steps, span_m, steps_of_file};
+use super::tiles::{TileFile, Tiles};
+use super::{frames, heightmap, maps, mesh, rivers, texture, weights};
+use crate::engine::parameters::Band;
+use crate::engine::texture::{PaintInput, PixelRegion, Points, RequiredMaps, SurfaceMaps, height_range_m, paint};
+use crate::engine::{Heightfield, Image, Progress, stack};
+use crate::files::formats::heightmap::{Rows, grid_of};
+use crate::files::formats::region::Region;
+use crate::files::formats::sidecar::SidecarContents;
+use crate::files::io::atomic::{self, StagedFile};
+use crate::files::io::error::FileError;
+use crate::files::io::memory::require_memory;
+
+/// The result of an export.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BuildReport {
+    /// The files that were written, including sidecars.
+    pub files: Vec<PathBuf>,
+    /// What the user should know about them.
+    pub notes: Vec<String>,
+    /// The import steps for the target, with the exact heights.
+    pub steps: Vec<String>,
+}
+
+/// Builds everything that is ordered: [`Plan::new`], then [`build_plan`].
+pub fn build(order: &Order, progress: &Progress) -> Result<BuildReport, FileError> {
+    build_plan(&Plan::new(order.clone())?, progress)
+}
+
+/// Builds everything that is planned.
+///
+/// All that can be checked is checked before anything is computed. All files are written to temporary names before the first
+/// of them is renamed, so an error or a cancellation leaves none, except for files that had already replaced older ones when
+/// another one could not be renamed.
+pub fn build_plan(plan: &Plan, progress: &Progress) -> Result<BuildReport, FileError> {
+    let (staged, mut report) = stage(plan, progress)?;
+    progress.check()?;
+    report.files = atomic::commit_all(staged)?;
+    progress.report(1.0);
+    Ok(report)
+}
+
+/// Stages everything that is planned. The caller commits the files, together with files of its own if there are any.
+pub fn stage(plan: &Plan, progress: &Progress) -> Result<(Vec<StagedFile>, BuildReport), FileError> {
+    check_paths(plan.paths(), plan.order().overwrite)?;
+    require_memory(memory_needed(plan))?;
+    let order = plan.order();
+    let evaluation = || stack::evaluate(&order.recipe, plan.evaluated_grid(), order.position, &order.inputs, progress);
+    let heights = progress.stage(0.0..EVALUATION_SHARE, evaluation)?;
+    let own_m = height_range_m(&heights, None, progress)?;
+    let report = BuildReport { steps: import_steps(plan, own_m), ..BuildReport::default() };
+    let mut staging =
+        Staging { plan, heights: &heights, own_m, stages: Stages::of(plan), progress, staged: Vec::new(), report };
+    staging.heightmaps()?;
+    staging.painted()?;
+    staging.frames()?;
+    staging.maps()?;
+    Ok((staging.staged, staging.report))
+}
+
+/// The fraction of the time for evaluating, by rough measurement. Painting and writing take the rest.
+const EVALUATION_SHARE: f32 = 0.6;
+
+/// The cost of each output, in units of a heightmap, by rough measurement.
+const SURFACE_UNITS: usize = 1;
+const TEXTURE_UNITS: usize = 2;
+const WEIGHTS_UNITS: usize = 4;
+const MAP_UNITS: usize = 1;
+const RIVERS_UNITS: usize = 1;
+const MESH_UNITS: usize = 4;
+const FRAME_UNITS: usize = 1;
+
+/// The progress after the evaluation, divided among the files.
+struct Stages {
+    next: f32,
+    per_unit: f32,
+}
+
+impl Stages {
+    fn of(plan: &Plan) -> Self {
+        let order = plan.order();
+        let surface = if order.needs_painting() { SURFACE_UNITS } else { 0 };
+        let weights = if order.weights.is_some() { WEIGHTS_UNITS } else { 0 };
+        let mesh = if order.mesh.is_some() { MESH_UNITS } else { 0 };
+        let rivers = if order.rivers.is_some() { RIVERS_UNITS } else { 0 };
+        let units = order.heightmaps.len()
+            + order.maps.len() * MAP_UNITS
+            + plan.texture.len() * TEXTURE_UNITS
+            + plan.frame_positions.len() * FRAME_UNITS
+            + rivers
+            + surface
+            + weights
+            + mesh;
+        Self { next: EVALUATION_SHARE, per_unit: (1.0 - EVALUATION_SHARE) / units.max(1) as f32 }
+    }
+
+    /// Runs work of this many units as the next stage.
+    fn run<T>(&mut self, units: usize, progress: &Progress, work: impl FnOnce() -> T) -> T {
+        let until = (self.next + self.per_unit * units as f32).min(1.0);
+        let done = progress.stage(self.next..until, work);
+        self.next = until;
+        done
+    }
+}
+
+/// An export whose terrain is computed, and the files staged so far.
+struct Staging<'a> {
+    plan: &'a Plan,
+    heights: &'a Heightfield,
+    /// The range of the heights.
+    own_m: Band,
+    stages: Stages,
+    progress: &'a Progress,
+    staged: Vec<StagedFile>,
+    report: BuildReport,
+}
+
+impl Staging<'_> {
+    fn heightmaps(&mut self) -> Result<(), FileError> {
+        let Self { plan, heights, own_m, progress, stages, staged, report } = self;
+        let order = plan.order();
+        for (heightmap, files) in order.heightmaps.iter().zip(&plan.heightmaps) {
+            stages.run(1, progress, || {
+                for (at, file) in files.iter().enumerate() {
+                    let share = at as f32 / files.len() as f32..(at + 1) as f32 / files.len() as f32;
+                    let tile = Tile { plan, heightmap, file, heights, own_m: *own_m };
+                    staged.extend(progress.stage(share, || tile.stage(&mut report.notes, progress))?);
+                }
+                Ok::<_, FileError>(())
+            })?;
+        }
+        if let Some(Tiles { only: Some([column, row]), .. }) = order.tiles {
+            report.notes.push(match plan.lone_tile {
+                Some(_) => format!("only tile {column},{row} was computed"),
+                None => format!("the complete terrain was computed to write tile {column},{row}"),
+            });
+        }
+        Ok(())
+    }
+
+    /// Stages everything that depends on terrain types: texture, weights and mesh.
+    fn painted(&mut self) -> Result<(), FileError> {
+        let Self { plan, heights, own_m, progress, stages, staged, report } = self;
+        let order = plan.order();
+        let recipe = &order.recipe.texture;
+        let surface_maps = &match order.needs_painting() {
+            true => {
+                let required = RequiredMaps::of(recipe, order.baked_light());
+                stages.run(SURFACE_UNITS, progress, || SurfaceMaps::of(heights, required, progress))?
+            }
+            false => SurfaceMaps::default(),
+        };
+        let fixed_range_m = Some(order.recipe.world.height_range_m.unwrap_or(*own_m));
+        let input = PaintInput { terrain: heights, surface_maps, recipe, fixed_range_m, inputs: &order.inputs };
+        let paint = |points| paint(input, order.baked_light(), points, progress).map(|painted| painted.image);
+        if let Some(texture) = &order.texture {
+            let mut kept = None;
+            for file in &plan.texture {
+                let staging = || stage_texture(order, texture, file, &mut kept, &paint, progress);
+                staged.push(stages.run(TEXTURE_UNITS, progress, staging)?);
+            }
+        }
+        if let Some(weights) = &order.weights {
+            let staging = || weights::stage(weights, &plan.weights, input, order.overwrite, progress);
+            staged.extend(stages.run(WEIGHTS_UNITS, progress, staging)?);
+        }
+        if let Some(mesh) = &order.mesh {
+            let strip = |whole: [usize; 2], rows: Range<usize>| {
+                let (first, size) = ([0, rows.start], [whole[0], rows.len()]);
+                paint(Points::PixelRegion(PixelRegion { full_size: whole, origin: first, size }))
+            };
+            let staging = || mesh::stage(mesh, heights, &strip, order.overwrite, progress);
+            let (files, note) = stages.run(MESH_UNITS, progress, staging)?;
+            staged.extend(files);
+            report.notes.push(note);
+        }
+        Ok(())
+    }
+
+    fn frames(&mut self) -> Result<(), FileError> {
+        let Self { plan, progress, stages, staged, .. } = self;
+        if let Some(frames) = &plan.order().frames {
+            let positions = &plan.frame_positions;
+            let staging = || frames::stage(frames, positions, plan.order(), progress);
+            staged.extend(stages.run(FRAME_UNITS * positions.len(), progress, staging)?);
+        }
+        Ok(())
+    }
+
+    /// Stages analysis maps and rivers.
+    fn maps(&mut self) -> Result<(), FileError> {
+        let Self { plan, heights, progress, stages, staged, .. } = self;
+        let order = plan.order();
+        for (map, files) in order.maps.iter().zip(&plan.maps) {
+            let staging = || maps::stage(map, files, heights, order.sea_m, order.overwrite, progress);
+            staged.extend(stages.run(MAP_UNITS, progress, staging)?);
+        }
+        if let Some(rivers) = &order.rivers {
+            let staging = || rivers::stage(rivers, heights, order.sea_m, order.overwrite, progress);
+            staged.push(stages.run(RIVERS_UNITS, progress, staging)?);
+        }
+        Ok(())
+    }
+}
+
+/// Stages a texture, a tile or a patch. `kept` is the painted texture, kept for the mirrored patches that follow.
+fn stage_texture(
+    order: &Order,
+    texture: &TextureOrder,
+    file: &TileFile,
+    kept: &mut Option<Image>,
+    paint: &dyn Fn(Points) -> Result<Image, crate::engine::Cancelled>,
+    progress: &Progress,
+) -> Result<StagedFile, FileError> {
+    match texture.patches {
+        Some(Patches { mirror: true, .. }) => {
+            texture::stage_mirrored(texture, file, kept, paint, order.overwrite, progress)
+        }
+        Some(Patches { mirror: false, .. }) | None => {
+            texture::stage_part(texture, file, paint, order.overwrite, progress)
+        }
+    }
+}
+
+/// A file of a heightmap to stage.
+struct Tile<'a> {
+    plan: &'a Plan,
+    heightmap: &'a HeightmapOrder,
+    file: &'a TileFile,
+    heights: &'a Heightfield,
+    own_m: Band,
+}
+
+impl Tile<'_> {
+    fn stage(&self, notes: &mut Vec<String>, progress: &Progress) -> Result<[StagedFile; 2], FileError> {
+        let Self { plan, heightmap: HeightmapOrder { encoding, .. }, file, heights, own_m } = self;
+        let order = plan.order();
+        let path = &file.path;
+        let evaluated = if plan.lone_tile.is_some() { Region::full(file.region.size) } else { file.region };
+        let rows = Rows::of(heights, evaluated, encoding.row_order);
+        let grid = grid_of(order.grid, file.region);
+        let contents = heightmap::sidecar_contents(path, *encoding, grid, rows, span_m(order, *own_m))?;
+        let steps = steps_of_file(order, path, contents.grid, contents.range_m, false);
+        if contents.is_clamped {
+            notes.push(format!("{}: heights outside its range were clamped", path.display()));
+        }
+        let recipe = Some((order.recipe.seed, order.name.as_str()));
+        let contents = SidecarContents { recipe, steps: &steps, ..contents };
+        heightmap::stage(rows, &contents, order.overwrite, progress)
+    }
+}

@@ -1,0 +1,110 @@
+//! Estimates of how long an export takes, from a trial run of its recipe on a small grid.
+
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+use super::order::Order;
+use super::plan::Plan;
+use crate::engine::texture::paint_once;
+use crate::engine::{Cancelled, Grid, Heightfield, Progress, stack};
+use crate::files::import::InputFiles;
+
+/// Samples along the longer side of the trial grid.
+const TRIAL_SAMPLES: usize = 257;
+
+/// The time limit for each of heights and texture. Work that is not done by then is extrapolated from its progress.
+const TRIAL_TIMEOUT: Duration = Duration::from_millis(400);
+
+/// Bytes of samples and pixels that are compressed and written per second, measured on two slow cores.
+const BYTES_PER_SECOND: f64 = 40e6;
+
+/// How fast a recipe is computed on this machine. It is proportional to samples and pixels only, so estimates are accurate
+/// within a factor of about two.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CostEstimate {
+    /// Seconds per sample of heights.
+    sample_s: f64,
+    /// Seconds per pixel of texture.
+    pixel_s: f64,
+}
+
+impl CostEstimate {
+    /// Measures the recipe of an order, with its inputs from `files`. Takes one second at most. `None` if the inputs cannot
+    /// be decoded.
+    pub fn measure(mut order: Order, files: &InputFiles) -> Option<Self> {
+        order.load_inputs(files, &Progress::new()).ok()?;
+        let Order { recipe, position, inputs, .. } = &order;
+        let grid = Grid::fitted(recipe.world.extent(), TRIAL_SAMPLES);
+        let (heights_s, heights) = timed(|progress| stack::evaluate(recipe, grid, *position, inputs, progress));
+        let heights = heights.unwrap_or_else(|| Heightfield::flat(grid));
+        let size = [grid.width(), grid.height()];
+        let (painting_s, _) = timed(|progress| {
+            let (range_m, light) = (recipe.world.height_range_m, Some(&recipe.light));
+            paint_once(&heights, &recipe.texture, range_m, inputs, light, size, progress)
+        });
+        let each = 1.0 / grid.samples() as f64;
+        Some(Self { sample_s: heights_s * each, pixel_s: painting_s * each })
+    }
+
+    /// The estimated time of an export of the same recipe.
+    pub fn seconds(&self, plan: &Plan) -> f64 {
+        let order = plan.order();
+        let size = order.texture.as_ref().map_or([0; 2], |texture| texture.size);
+        let [samples, pixels] = [order.grid.samples(), size[0] * size[1]].map(|count| count as f64);
+        samples * self.sample_s + pixels * self.pixel_s + plan.max_bytes() as f64 / BYTES_PER_SECOND
+    }
+}
+
+/// Runs the work until the time limit. Returns its duration, extrapolated if it was cancelled, and its result.
+fn timed<T>(work: impl FnOnce(&Progress) -> Result<T, Cancelled>) -> (f64, Option<T>) {
+    let (progress, start) = (Progress::new(), Instant::now());
+    let (done, waiting) = channel::<()>();
+    std::thread::scope(|scope| {
+        let watched = &progress;
+        scope.spawn(move || {
+            // Nothing is ever sent: the channel is disconnected when the work is done.
+            if waiting.recv_timeout(TRIAL_TIMEOUT) == Err(RecvTimeoutError::Timeout) {
+                watched.cancel();
+            }
+        });
+        let result = work(&progress).ok();
+        drop(done);
+        let fraction = if result.is_some() { 1.0 } else { f64::from(progress.fraction()).max(1e-3) };
+        (start.elapsed().as_secs_f64() / fraction, result)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::operations::faults::Faults;
+    use crate::engine::operations::recursive_filter::RecursiveFilter;
+    use crate::engine::{Recipe, Step};
+    use crate::files::export::order::{HeightmapOrder, TextureOrder};
+
+    fn order(faults: Faults, samples: usize) -> Order {
+        let recipe = Recipe { stack: vec![Step::new(faults)], ..Default::default() };
+        let grid = Grid::fitted(recipe.world.extent(), samples);
+        Order::new("trial", recipe, grid)
+    }
+
+    #[test]
+    fn seconds_depend_on_samples_pixels_and_bytes() {
+        let cost = CostEstimate { sample_s: 1e-6, pixel_s: 1e-5 };
+        let mut order = order(Faults::default(), 1001);
+        let seconds = |order: &Order| cost.seconds(&Plan::new(order.clone()).expect("possible"));
+        assert!((seconds(&order) - 1.002_001).abs() < 1e-9);
+        order.texture = Some(TextureOrder::new("t.png", [200, 100]));
+        assert!((seconds(&order) - (1.002_001 + 0.2 + 64_396.0 / 40e6)).abs() < 1e-9, "{}", seconds(&order));
+        (order.texture, order.heightmaps) = (None, vec![HeightmapOrder::new("h.r32")]);
+        assert!((seconds(&order) - (1.002_001 + 0.100_5)).abs() < 1e-3, "{}", seconds(&order));
+    }
+
+    #[test]
+    fn work_beyond_the_time_limit_is_cancelled_and_extrapolated() {
+        let wind = Some(RecursiveFilter { passes: 100, ..Default::default() });
+        let endless = order(Faults { count: 1_000_000, wind, ..Default::default() }, 257);
+        let cost = CostEstimate::measure(endless.clone(), &InputFiles::new()).expect("an estimate");
+        assert!(cost.seconds(&Plan::new(endless).expect("possible")) > 20.0, "{cost:?}");
+    }
+}

@@ -1,0 +1,86 @@
+//! Heightmaps with their sidecars.
+
+use std::path::{Path, PathBuf};
+
+use super::order::HeightmapOrder;
+use super::tiles::{TileFile, Tiles};
+use crate::engine::parameters::Band;
+use crate::engine::{Grid, Heightfield, Progress};
+use crate::files::formats::heightmap::{self, Encoding, Format, Rows, Samples};
+use crate::files::formats::region::Region;
+use crate::files::formats::sidecar::{SidecarContents, sidecar_path};
+use crate::files::io::atomic::{self, StagedFile};
+use crate::files::io::error::FileError;
+
+/// The files of a heightmap, without sidecars; an error if they cannot be written.
+pub(super) fn plan(order: &HeightmapOrder, grid: Grid, tiles: Option<Tiles>) -> Result<Vec<TileFile>, FileError> {
+    // An unknown extension is reported before an impossible size.
+    heightmap::format_of(&order.path, order.encoding.raw)?;
+    let files = TileFile::of_samples(tiles, &order.path, [grid.width(), grid.height()])?;
+    for TileFile { path, region, .. } in &files {
+        heightmap::check_size(path, region.size, order.encoding.raw)?;
+    }
+    Ok(files)
+}
+
+/// Uncompressed bytes per sample; `None` for text.
+pub(super) fn sample_bytes(order: &HeightmapOrder) -> Option<u64> {
+    let channels = if order.encoding.as_rgb { 3 } else { 1 };
+    let bits = match Format::from_path(&order.path).ok()?.samples(order.encoding) {
+        Samples::Integers { bits, .. } => Some(bits),
+        Samples::Metres { bits, .. } => bits,
+    };
+    bits.map(|bits| u64::from(bits).div_ceil(8) * channels)
+}
+
+/// The sidecar of these rows, without a recipe and import steps. Metres are written unchanged; integers span `span_m`, and
+/// heights outside it are clamped.
+pub(super) fn sidecar_contents<'a>(
+    path: &'a Path,
+    encoding: Encoding,
+    grid: Grid,
+    rows: Rows,
+    span_m: Band,
+) -> Result<SidecarContents<'a>, FileError> {
+    let own_m = rows.range_m();
+    let range_m = match Format::from_path(path)?.samples(encoding) {
+        Samples::Metres { .. } => own_m,
+        Samples::Integers { .. } => span_m,
+    };
+    let is_clamped = own_m.min < range_m.min || own_m.max > range_m.max;
+    Ok(SidecarContents { path, encoding, grid, range_m, is_clamped, recipe: None, steps: &[] })
+}
+
+/// Stages a heightmap and its sidecar.
+pub(super) fn stage(
+    rows: Rows,
+    contents: &SidecarContents,
+    overwrite: bool,
+    progress: &Progress,
+) -> Result<[StagedFile; 2], FileError> {
+    let SidecarContents { path, encoding, range_m, .. } = *contents;
+    let map =
+        atomic::stage(path, overwrite, |writer| heightmap::write(writer, path, rows, range_m, encoding, progress))?;
+    let sidecar = atomic::stage(&sidecar_path(path), overwrite, |writer| contents.write(writer))?;
+    Ok([map, sidecar])
+}
+
+/// Writes a single heightmap with its sidecar. Integers span `range_m`.
+pub fn write_heightmap(
+    heights: &Heightfield,
+    order: &HeightmapOrder,
+    range_m: Band,
+    overwrite: bool,
+    progress: &Progress,
+) -> Result<Vec<PathBuf>, FileError> {
+    let HeightmapOrder { path, encoding } = order;
+    let grid = heights.grid();
+    heightmap::check_size(path, [grid.width(), grid.height()], encoding.raw)?;
+    atomic::check_writable(path, overwrite)?;
+    atomic::check_writable(&sidecar_path(path), overwrite)?;
+    let rows = Rows::of(heights, Region::full([grid.width(), grid.height()]), encoding.row_order);
+    let contents = sidecar_contents(path, *encoding, grid, rows, range_m)?;
+    let staged = stage(rows, &contents, overwrite, progress)?;
+    progress.check()?;
+    atomic::commit_all(staged.into())
+}

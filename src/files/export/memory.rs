@@ -1,0 +1,40 @@
+//! The memory that an export needs.
+
+use super::plan::Plan;
+use super::{frames, maps, mesh, texture, weights};
+use crate::engine::flow::Water;
+use crate::engine::stack;
+use crate::engine::texture::{MAX_PREPARED_BYTES, RequiredMaps};
+use crate::files::formats::heightmap;
+
+/// The working memory of threads and the memory that the allocator retains, by measurement.
+const WORKING_BYTES: u64 = 8 << 20;
+
+/// The peak memory of an export, in addition to that of the program. Memory that depends on the shape of coasts, not only
+/// on the size of the grid, is counted at its usual value.
+pub fn memory_needed(plan: &Plan) -> u64 {
+    let order = plan.order();
+    let grid = plan.evaluated_grid();
+    let map = 4 * grid.samples() as u64;
+    let maps = |count: f64| (map as f64 * count).ceil() as u64;
+    let evaluating = maps(stack::peak_maps(&order.recipe, grid));
+    let heightmaps = order.heightmaps.iter().map(|heightmap| heightmap::bytes_written(&heightmap.path, order.grid));
+    let [surface_maps, computing_them] = match order.needs_painting() {
+        true => RequiredMaps::of(&order.recipe.texture, order.baked_light()).map_counts().map(maps),
+        false => [0; 2],
+    };
+    let texture = order.texture.as_ref().map_or(0, |texture| texture::bytes(texture, &plan.texture));
+    let weights =
+        order.weights.as_ref().map_or(0, |weights| weights::bytes(weights, &order.recipe.texture, order.grid));
+    let analysis_maps = order.maps.iter().map(|map| maps::bytes(map, maps(map.analysis_map.extra_maps())));
+    // The lines are small compared with the maps that they are traced on.
+    let rivers = order.rivers.as_ref().map(|_| maps(Water::MAPS + 1.0));
+    let with_heights = heightmaps.chain(analysis_maps).chain(rivers).max().unwrap_or(0);
+    let mesh = order.mesh.as_ref().map_or(0, |mesh| mesh::bytes(mesh, order.grid));
+    let frames = order.frames.as_ref().map_or(0, |frames| frames::bytes(frames, &order.recipe, order.grid));
+    let painting = surface_maps.saturating_add(texture.max(weights).max(mesh));
+    let with_heights = with_heights.max(frames).max(computing_them).max(painting);
+    let prepared = if order.inputs.swatches.is_empty() { 0 } else { MAX_PREPARED_BYTES };
+    let needed = evaluating.max(map.saturating_add(with_heights).saturating_add(prepared));
+    needed.saturating_add(order.inputs.bytes()).saturating_add(WORKING_BYTES)
+}

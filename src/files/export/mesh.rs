@@ -1,0 +1,123 @@
+//! Meshes of the terrain.
+
+use std::io;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use super::order::MeshOrder;
+use crate::engine::{Cancelled, Grid, Heightfield, Image, Progress};
+use crate::files::formats::image;
+use crate::files::formats::mesh::{
+    Mesh, MeshDetail, MeshFormat, Triangulation, WriteInto, WriteSeek, glb, max_vertices, obj, stl,
+};
+use crate::files::io::atomic::{self, StagedFile};
+use crate::files::io::error::FileError;
+
+/// Paints some rows of the mesh's texture, given its size.
+type Paint<'a> = &'a dyn Fn([usize; 2], Range<usize>) -> Result<Image, Cancelled>;
+
+/// The files of a mesh; an error if they cannot be written.
+pub(super) fn plan(order: &MeshOrder, grid: Grid) -> Result<Vec<PathBuf>, FileError> {
+    let format = MeshFormat::from_path(&order.path)?;
+    let (max, vertices) = (max_vertices(format), vertex_limit(order, grid));
+    if vertices > max {
+        let problem = format!("this format is limited to {max} vertices, but the mesh may have {vertices}; use fewer");
+        return Err(FileError::invalid(&order.path, problem));
+    }
+    if let Some(size) = order.painted_size() {
+        image::check_size(Path::new("texture.png"), size)?;
+    }
+    let mut paths = vec![order.path.clone()];
+    if format == MeshFormat::Obj {
+        paths.push(order.path.with_extension("mtl"));
+        paths.extend(order.texture.map(|_| order.path.with_extension("png")));
+    }
+    Ok(paths)
+}
+
+/// The most vertices that the mesh can have.
+fn vertex_limit(order: &MeshOrder, grid: Grid) -> u64 {
+    match order.detail {
+        MeshDetail::Vertices(max) => max.min(grid.samples()) as u64,
+        MeshDetail::ErrorM(_) => grid.samples() as u64,
+    }
+}
+
+/// The most bytes that making the mesh takes: an error and a number per sample; two numbers per vertex and three per
+/// triangle, of which there are twice as many as vertices; and in addition the painting.
+pub(super) fn bytes(order: &MeshOrder, grid: Grid) -> u64 {
+    let geometry = 8 * grid.samples() as u64 + 32 * vertex_limit(order, grid);
+    let painting = order.painted_size().map_or(0, |size| image::bytes_painted(Path::new("texture.png"), size));
+    geometry.saturating_add(painting)
+}
+
+/// Stages the files of a mesh; returns them and a note about its size and error.
+pub(super) fn stage(
+    order: &MeshOrder,
+    heights: &Heightfield,
+    paint: Paint,
+    overwrite: bool,
+    progress: &Progress,
+) -> Result<(Vec<StagedFile>, String), FileError> {
+    let triangulation = progress.stage(0.0..0.3, || Triangulation::of(heights, order.detail, progress))?;
+    let mesh = Mesh { heights, triangulation };
+    let staged = progress.stage(0.3..1.0, || stage_files(order, &mesh, paint, overwrite, progress))?;
+    let Triangulation { vertices, triangles, error_m } = &mesh.triangulation;
+    let note = format!(
+        "{}: {} vertices and {} triangles for {} samples; no height deviates by more than {:.3} m",
+        order.path.display(),
+        vertices.len(),
+        triangles.len(),
+        heights.grid().samples(),
+        // Rounded up, because it is an upper bound.
+        (f64::from(*error_m) * 1000.0).ceil() / 1000.0
+    );
+    Ok((staged, note))
+}
+
+fn stage_files(
+    order: &MeshOrder,
+    mesh: &Mesh,
+    paint: Paint,
+    overwrite: bool,
+    progress: &Progress,
+) -> Result<Vec<StagedFile>, FileError> {
+    let texture = order.painted_size();
+    let mut staged = Vec::new();
+    let mut stage = |path: &Path, write: WriteInto| {
+        staged.push(atomic::stage(path, overwrite, |writer| {
+            let written = write(writer);
+            // A cancelled writer returns an I/O error.
+            progress.check()?;
+            written.map_err(|error| FileError::writing(path, &error))
+        })?);
+        Ok::<(), FileError>(())
+    };
+    let png = |mut writer: &mut dyn WriteSeek, size: [usize; 2]| {
+        let rows = |rows: Range<usize>| paint(size, rows);
+        let written = image::paint_and_write(&mut writer, Path::new("a.png"), size, None, rows, progress);
+        // The error is reported for the mesh, not for an image.
+        written.map_err(|error| match error {
+            FileError::Disk { reason, .. } => io::Error::other(reason),
+            other => io::Error::other(other.to_string()),
+        })
+    };
+    match MeshFormat::from_path(&order.path)? {
+        MeshFormat::Glb => stage(&order.path, &|writer| match texture {
+            Some(size) => glb::write(writer, mesh, Some(&|writer| png(writer, size)), progress),
+            None => glb::write(writer, mesh, None, progress),
+        })?,
+        MeshFormat::Stl => stage(&order.path, &|writer| stl::write(writer, mesh, progress))?,
+        MeshFormat::Obj => {
+            let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let (material, image) = (order.path.with_extension("mtl"), order.path.with_extension("png"));
+            stage(&order.path, &|writer| obj::write(writer, mesh, &name(&material), progress))?;
+            let texture_name = texture.map(|_| name(&image));
+            stage(&material, &|writer| obj::write_material(writer, texture_name.as_deref()))?;
+            if let Some(size) = texture {
+                stage(&image, &|writer| png(writer, size))?;
+            }
+        }
+    }
+    Ok(staged)
+}

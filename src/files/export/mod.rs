@@ -1,0 +1,36 @@
+//! Exports: an order is planned, then built.
+
+mod build;
+mod channels;
+mod cost;
+mod frames;
+mod heightmap;
+mod import_guide;
+mod maps;
+mod materials;
+mod memory;
+mod mesh;
+mod order;
+mod plan;
+mod rivers;
+mod steps;
+#[cfg(test)]
+mod tests;
+mod texture;
+mod tiles;
+mod weights;
+
+pub use self::build::{BuildReport, build, build_plan, stage};
+pub use self::cost::CostEstimate;
+pub use self::heightmap::write_heightmap;
+pub use self::import_guide::{ImportFacts, ImportGuide};
+pub use self::memory::memory_needed;
+pub use self::order::{
+    FramesOrder, HeightmapOrder, MapOrder, MeshOrder, Order, Patches, RiversOrder, TextureOrder, WeightsLayout,
+    WeightsOrder, load_inputs, texture_size,
+};
+pub use self::plan::{FileKind, Plan, PlannedFile, check_paths};
+pub use self::steps::{estimated_import_steps, import_steps};
+pub use self::tiles::{TileFile, TileNaming, TileRegion, Tiles};
+pub use crate::files::formats::mesh::MeshDetail;
+pub use crate::files::formats::png::BitDepth;

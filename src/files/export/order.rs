@@ -1,0 +1,302 @@
+//! The order of an export: what to build and where to write it. Plain data, from which everything else follows.
+
+use std::path::PathBuf;
+
+use super::import_guide::ImportGuide;
+use super::tiles::{TileNaming, Tiles};
+use crate::engine::heightfield::Extent;
+use crate::engine::light::Light;
+use crate::engine::parameters::Band;
+use crate::engine::texture::{AnalysisMap, Points, TerrainType};
+use crate::engine::{Grid, Inputs, Progress, Recipe};
+use crate::files::formats::heightmap::Encoding;
+use crate::files::formats::mesh::{MeshDetail, MeshFormat};
+use crate::files::formats::png::BitDepth;
+use crate::files::import::{DecodedFiles, InputFiles};
+use crate::files::io::error::FileError;
+
+/// What to build, and where to write it.
+#[derive(Clone, Debug)]
+pub struct Order {
+    /// The name of the recipe, for sidecars.
+    pub name: String,
+    /// The terrain and its texture.
+    pub recipe: Recipe,
+    /// The grid of the heightmaps, and of the heights that the texture is painted on.
+    pub grid: Grid,
+    /// The number of iterations of the timeline; `None`: all.
+    pub position: Option<u32>,
+    /// The decoded input files of the recipe, as far as the order needs them: see [`Self::load_inputs`].
+    pub inputs: Inputs,
+    /// The heightmaps to write, each with a sidecar.
+    pub heightmaps: Vec<HeightmapOrder>,
+    /// The texture to write.
+    pub texture: Option<TextureOrder>,
+    /// The weights of the terrain types to write.
+    pub weights: Option<WeightsOrder>,
+    /// The analysis maps to write.
+    pub maps: Vec<MapOrder>,
+    /// The rivers to write as lines.
+    pub rivers: Option<RiversOrder>,
+    /// The sea level, at which rivers end; the import steps mention it.
+    pub sea_m: Option<f32>,
+    /// The mesh to write.
+    pub mesh: Option<MeshOrder>,
+    /// The frames of the uplift to write.
+    pub frames: Option<FramesOrder>,
+    /// The tiles that all maps are split into; `None`: each is one file. Meshes and frames are never split.
+    pub tiles: Option<Tiles>,
+    /// The heights that the integers of heightmaps span; `None`: the fixed range of the world, or else the range of the
+    /// terrain. Painting always uses the world's range.
+    pub range_m: Option<Band>,
+    /// The program that the export is made for; sidecars contain its import steps.
+    pub target: Option<&'static dyn ImportGuide>,
+    /// Whether existing files may be replaced.
+    pub overwrite: bool,
+}
+
+/// A heightmap to write.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HeightmapOrder {
+    /// The path; its extension selects the format.
+    pub path: PathBuf,
+    /// The options of the format.
+    pub encoding: Encoding,
+}
+
+impl HeightmapOrder {
+    /// A heightmap in the usual form of its format.
+    pub fn new(path: impl Into<PathBuf>) -> Self {
+        Self { path: path.into(), encoding: Encoding::default() }
+    }
+}
+
+/// A texture to write.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TextureOrder {
+    /// The path; its extension selects the format.
+    pub path: PathBuf,
+    /// Pixels from west to east and from north to south, of each patch if there are patches.
+    pub size: [usize; 2],
+    /// The files that the texture is split into; `None`: one file, or one per tile.
+    pub patches: Option<Patches>,
+    /// The constant value of the alpha channel of a PNG; `None`: no alpha channel.
+    pub alpha: Option<u8>,
+}
+
+impl TextureOrder {
+    /// A texture in one file.
+    pub fn new(path: impl Into<PathBuf>, size: [usize; 2]) -> Self {
+        Self { path: path.into(), size, patches: None, alpha: None }
+    }
+}
+
+/// A texture in columns and rows of files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Patches {
+    /// Patches from west to east.
+    pub columns: usize,
+    /// Patches from north to south.
+    pub rows: usize,
+    /// Whether every patch shows the entire terrain, mirrored in odd columns and rows so that borders match and the
+    /// pattern can be repeated. Otherwise the patches are the parts of one large image.
+    pub mirror: bool,
+}
+
+impl Patches {
+    /// The maximum number of patches along a side.
+    pub const MAX_PER_SIDE: usize = 16;
+
+    pub(super) fn tiles(self) -> Tiles {
+        Tiles { counts: [self.columns, self.rows], only: None, naming: TileNaming::FromNorthWest }
+    }
+}
+
+/// The weights of the terrain types to write: a map for each active type, and packs of four maps with 8 bits per channel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WeightsOrder {
+    /// The folder of the files.
+    pub folder: PathBuf,
+    /// The points at which the weights are computed.
+    pub points: Points,
+    /// Bits per channel of the maps of single types.
+    pub depth: BitDepth,
+    /// The files that the weights are written to.
+    pub layout: WeightsLayout,
+}
+
+/// The files that weights are written to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WeightsLayout {
+    /// A map for each active type, and packs of four covering types.
+    #[default]
+    MapsAndPacks,
+    /// A map for each covering type.
+    Maps,
+    /// Packs of four covering types.
+    Packs,
+    /// The numbers of the two strongest types and their blend, in the bits of Terrain3D's control map. Only at samples.
+    Control,
+    /// The strongest type, as the colour of a Roblox material.
+    Materials,
+}
+
+impl WeightsLayout {
+    /// The names of the files, for lists.
+    pub fn file_names(self) -> &'static str {
+        match self {
+            Self::MapsAndPacks => "weight_NN_NAME.png, weights_RGBA_N.png",
+            Self::Maps => "weight_NN_NAME.png",
+            Self::Packs => "weights_RGBA_N.png",
+            Self::Control => "control.exr",
+            Self::Materials => "materials.png",
+        }
+    }
+
+    /// Whether the type has its own map.
+    pub(super) fn has_map(self, terrain_type: &TerrainType) -> bool {
+        match self {
+            Self::MapsAndPacks => true,
+            Self::Maps => terrain_type.covers(),
+            Self::Packs | Self::Control | Self::Materials => false,
+        }
+    }
+
+    pub(super) fn has_packs(self) -> bool {
+        matches!(self, Self::MapsAndPacks | Self::Packs)
+    }
+}
+
+/// An analysis map to write.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MapOrder {
+    /// The path; its extension is .png.
+    pub path: PathBuf,
+    /// The map.
+    pub analysis_map: AnalysisMap,
+    /// Pixels from west to east and from north to south.
+    pub size: [usize; 2],
+    /// Bits per channel.
+    pub depth: BitDepth,
+}
+
+/// The rivers to write.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RiversOrder {
+    /// The path; its extension is .json.
+    pub path: PathBuf,
+    /// The least catchment area of a river, m²; `None`: a thousandth of the world.
+    pub least_m2: Option<f64>,
+}
+
+/// A mesh to write.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MeshOrder {
+    /// The path; its extension selects the format.
+    pub path: PathBuf,
+    /// The level of detail.
+    pub detail: MeshDetail,
+    /// Pixels of the mesh's texture, from west to east and from north to south; `None`: no texture. STL never has one.
+    pub texture: Option<[usize; 2]>,
+}
+
+impl MeshOrder {
+    /// The size of the texture to paint, if there is one.
+    pub(super) fn painted_size(&self) -> Option<[usize; 2]> {
+        self.texture.filter(|_| MeshFormat::from_path(&self.path) != Ok(MeshFormat::Stl))
+    }
+}
+
+/// The frames of an uplift to write.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FramesOrder {
+    /// The folder of the PNG frames, frame_00000.png and so on.
+    pub folder: Option<PathBuf>,
+    /// The animation; its extension is .gif.
+    pub animation: Option<PathBuf>,
+    /// Iterations from one frame to the next, at least 1.
+    pub every: u32,
+    /// Pixels from west to east and from north to south.
+    pub size: [usize; 2],
+}
+
+impl Order {
+    /// An order of the complete timeline of a recipe that writes nothing yet.
+    pub fn new(name: impl Into<String>, recipe: Recipe, grid: Grid) -> Self {
+        Self {
+            name: name.into(),
+            recipe,
+            grid,
+            position: None,
+            inputs: Inputs::default(),
+            heightmaps: Vec::new(),
+            texture: None,
+            weights: None,
+            maps: Vec::new(),
+            rivers: None,
+            sea_m: None,
+            mesh: None,
+            frames: None,
+            tiles: None,
+            range_m: None,
+            target: None,
+            overwrite: false,
+        }
+    }
+
+    /// Decodes the input files that the order needs. Textures of materials are skipped unless terrain types are painted
+    /// or weighted, because they take time and memory.
+    pub fn load_inputs(&mut self, files: &InputFiles, progress: &Progress) -> Result<(), FileError> {
+        let mut needed = self.recipe.clone();
+        if !self.needs_painting() {
+            needed.texture.types.clear();
+        }
+        self.inputs = DecodedFiles::default().inputs(&needed, files, progress)?;
+        Ok(())
+    }
+
+    /// Whether terrain types are painted or weighted.
+    pub fn needs_painting(&self) -> bool {
+        self.has_texture() || self.weights.is_some()
+    }
+
+    /// Whether colours are painted.
+    fn has_texture(&self) -> bool {
+        self.texture.is_some()
+            || self.frames.is_some()
+            || self.mesh.as_ref().is_some_and(|mesh| mesh.painted_size().is_some())
+    }
+
+    /// The light that is baked into the texture, if there is a texture and baking is on.
+    pub(super) fn baked_light(&self) -> Option<&Light> {
+        Some(&self.recipe.light).filter(|light| light.bake && self.has_texture())
+    }
+
+    /// The fixed range of heights, if there is one.
+    pub fn fixed_range_m(&self) -> Option<Band> {
+        self.range_m.or(self.recipe.world.height_range_m)
+    }
+}
+
+/// Decodes all input files of a recipe. To decode again after the recipe has changed, keep a [`DecodedFiles`].
+pub fn load_inputs(recipe: &Recipe, files: &InputFiles) -> Result<Inputs, FileError> {
+    DecodedFiles::default().inputs(recipe, files, &Progress::new())
+}
+
+/// The size of a texture with `longer` pixels along its longer side, in the world's proportions.
+pub fn texture_size(extent: Extent, longer: usize) -> [usize; 2] {
+    // Pixels are areas, like the cells of a grid: one fewer than samples.
+    let grid = Grid::fitted(extent, longer + 1);
+    [grid.width() - 1, grid.height() - 1]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn textures_have_the_worlds_proportions() {
+        assert_eq!(texture_size(Extent { width_m: 3000.0, depth_m: 1000.0 }, 300), [300, 100]);
+        assert_eq!(texture_size(Extent { width_m: 1.0, depth_m: 1e6 }, 300), [1, 300]);
+    }
+}

@@ -1,0 +1,199 @@
+//! The plan of an export: an order, and every file that it writes. Made once, before anything is computed.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use super::order::Order;
+use super::tiles::TileFile;
+use super::{frames, heightmap, maps, mesh, rivers, texture, weights};
+use crate::engine::{Grid, Progress, stack};
+use crate::files::formats::heightmap::{Format, Samples};
+use crate::files::formats::region::Region;
+use crate::files::formats::sidecar::sidecar_path;
+use crate::files::import::InputFiles;
+use crate::files::io::atomic;
+use crate::files::io::error::FileError;
+use crate::files::io::folders::folder_of;
+
+/// The kind of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileKind {
+    /// Heights.
+    Heightmap,
+    /// The properties of a heightmap.
+    Sidecar,
+    /// Colours.
+    Texture,
+    /// Weights of terrain types.
+    Weights,
+    /// An analysis map, or rivers.
+    Map,
+    /// A mesh, or its material or texture.
+    Mesh,
+    /// A frame of the uplift, or the animation.
+    Frame,
+}
+
+/// A file that an order will write.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlannedFile {
+    /// The path.
+    pub path: PathBuf,
+    /// The kind of the file.
+    pub kind: FileKind,
+    /// Samples or pixels from west to east and from north to south; `None` for files without either.
+    pub size: Option<[usize; 2]>,
+    /// The maximum length: the uncompressed samples or pixels. `None` if it is unknown.
+    pub max_bytes: Option<u64>,
+}
+
+impl PlannedFile {
+    /// A file of `size` with this many bytes per sample or pixel.
+    fn uncompressed(file: &TileFile, kind: FileKind, each: Option<u64>) -> Self {
+        let size = file.region.size;
+        let [width, height] = size.map(|side| side as u64);
+        let max_bytes = each.map(|each| width * height * each + height * each + OVERHEAD_BYTES);
+        Self { path: file.path.clone(), kind, size: Some(size), max_bytes }
+    }
+}
+
+/// The length of headers, of the overhead of data that does not compress, and of a sidecar.
+const OVERHEAD_BYTES: u64 = 4096;
+
+/// An order and the files that it writes, each of which can have its format and size.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    order: Order,
+    files: Vec<PlannedFile>,
+    /// The files of each heightmap, without sidecars.
+    pub(super) heightmaps: Vec<Vec<TileFile>>,
+    pub(super) texture: Vec<TileFile>,
+    /// The files of each map of weights.
+    pub(super) weights: Vec<Vec<TileFile>>,
+    /// The files of each analysis map.
+    pub(super) maps: Vec<Vec<TileFile>>,
+    /// The iterations of the frames.
+    pub(super) frame_positions: Vec<u32>,
+    /// The only tile, if it can be computed alone.
+    pub(super) lone_tile: Option<Region>,
+}
+
+impl Plan {
+    /// Plans an order; an error if a file cannot have its format or size.
+    pub fn new(order: Order) -> Result<Self, FileError> {
+        let mut files = Vec::new();
+        let file = |path: PathBuf, kind, size, max_bytes| PlannedFile { path, kind, size, max_bytes };
+        let (grid, tiles) = (order.grid, order.tiles);
+        let mut heightmaps = Vec::new();
+        for heightmap in &order.heightmaps {
+            let planned = heightmap::plan(heightmap, grid, tiles)?;
+            let each = heightmap::sample_bytes(heightmap);
+            for tile in &planned {
+                files.push(PlannedFile::uncompressed(tile, FileKind::Heightmap, each));
+                files.push(file(sidecar_path(&tile.path), FileKind::Sidecar, None, Some(OVERHEAD_BYTES)));
+            }
+            heightmaps.push(planned);
+        }
+        let texture = order.texture.as_ref().map_or(Ok(Vec::new()), |texture| texture::plan(texture, tiles))?;
+        let each = 3 + u64::from(order.texture.as_ref().is_some_and(|texture| texture.alpha.is_some()));
+        files.extend(texture.iter().map(|tile| PlannedFile::uncompressed(tile, FileKind::Texture, Some(each))));
+        let weights = match &order.weights {
+            Some(weights) => weights::plan(weights, &order.recipe.texture, grid, tiles)?,
+            None => Vec::new(),
+        };
+        if let Some(order_of_weights) = &order.weights {
+            let each = weights::pixel_bytes(order_of_weights, &order.recipe.texture, weights.len());
+            for (tiles, each) in weights.iter().zip(each) {
+                files.extend(tiles.iter().map(|tile| PlannedFile::uncompressed(tile, FileKind::Weights, Some(each))));
+            }
+        }
+        if let Some(mesh) = &order.mesh {
+            files.extend(mesh::plan(mesh, grid)?.into_iter().map(|path| file(path, FileKind::Mesh, None, None)));
+        }
+        let frame_positions = order.frames.as_ref().map_or(Vec::new(), |frames| frames::positions(frames, &order));
+        if let Some(frames) = &order.frames {
+            let paths = frames::plan(frames, frame_positions.len())?;
+            files.extend(paths.into_iter().map(|path| file(path, FileKind::Frame, Some(frames.size), None)));
+        }
+        let maps = order.maps.iter().map(|map| maps::plan(map, tiles)).collect::<Result<Vec<_>, _>>()?;
+        for (map, tiles) in order.maps.iter().zip(&maps) {
+            let each = Some(maps::pixel_bytes(map));
+            files.extend(tiles.iter().map(|tile| PlannedFile::uncompressed(tile, FileKind::Map, each)));
+        }
+        if let Some(rivers) = &order.rivers {
+            rivers::check(rivers)?;
+            files.push(file(rivers.path.clone(), FileKind::Map, None, None));
+        }
+        let lone_tile = lone_tile(&order, &heightmaps);
+        Ok(Self { order, files, heightmaps, texture, weights, maps, frame_positions, lone_tile })
+    }
+
+    /// The order.
+    pub fn order(&self) -> &Order {
+        &self.order
+    }
+
+    /// The files that will be written.
+    pub fn files(&self) -> &[PlannedFile] {
+        &self.files
+    }
+
+    /// The maximum length of all files together, as far as it is known.
+    pub fn max_bytes(&self) -> u64 {
+        self.files.iter().filter_map(|file| file.max_bytes).sum()
+    }
+
+    /// The paths of the files that will be written.
+    pub fn paths(&self) -> impl Iterator<Item = &Path> {
+        self.files.iter().map(|file| file.path.as_path())
+    }
+
+    /// Sets whether existing files may be replaced.
+    pub fn set_overwrite(&mut self, overwrite: bool) {
+        self.order.overwrite = overwrite;
+    }
+
+    /// Decodes the input files that the order needs.
+    pub fn load_inputs(&mut self, files: &InputFiles, progress: &Progress) -> Result<(), FileError> {
+        self.order.load_inputs(files, progress)
+    }
+
+    /// The grid that is evaluated: that of the order, or of the only tile.
+    pub(super) fn evaluated_grid(&self) -> Grid {
+        let grid = self.order.grid;
+        self.lone_tile.map_or(grid, |Region { first, size }| grid.part(first, size))
+    }
+}
+
+/// The only tile, if it can be computed alone: the order only writes heights, every step is computed sample by sample, and
+/// the range of integers does not depend on the complete terrain.
+fn lone_tile(order: &Order, heightmaps: &[Vec<TileFile>]) -> Option<Region> {
+    let is_lone = order.tiles.is_some_and(|tiles| tiles.only.is_some());
+    let in_metres = |(path, encoding)| {
+        let format = Format::from_path(path).ok();
+        format.is_some_and(|format| matches!(format.samples(encoding), Samples::Metres { .. }))
+    };
+    let writes_heights_only =
+        !order.needs_painting() && order.maps.is_empty() && order.rivers.is_none() && order.mesh.is_none();
+    let has_known_range = order.fixed_range_m().is_some()
+        || order.heightmaps.iter().all(|heightmap| in_metres((&heightmap.path, heightmap.encoding)));
+    let can_be_alone =
+        is_lone && writes_heights_only && has_known_range && stack::is_pointwise(&order.recipe, order.grid);
+    heightmaps.first().filter(|_| can_be_alone)?.first().map(|file| file.region)
+}
+
+/// Checks that files can be written to all these paths, and that no two of them are the same file.
+pub fn check_paths<P: AsRef<Path>>(paths: impl IntoIterator<Item = P>, overwrite: bool) -> Result<(), FileError> {
+    let mut names = BTreeSet::new();
+    for path in paths {
+        let path = path.as_ref();
+        atomic::check_writable(path, overwrite)?;
+        // A file has many spellings: a.png, ./a.png, b/../a.png.
+        let folder = folder_of(path).canonicalize().map_err(|error| FileError::writing(path, &error))?;
+        if !names.insert((folder, path.file_name().map(OsStr::to_os_string))) {
+            return Err(FileError::DuplicatePath(path.to_path_buf()));
+        }
+    }
+    Ok(())
+}

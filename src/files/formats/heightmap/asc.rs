@@ -1,0 +1,108 @@
+//! Esri ASCII grid: a header of keys and numbers, then the heights in metres, row by row from the north.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::path::Path;
+
+use super::decoded::{Decoded, checked_size};
+use super::rows::Rows;
+use crate::engine::{Progress, Raster, SampleScale};
+use crate::files::io::cancellable::cancelled_error;
+use crate::files::io::error::FileError;
+
+/// The "no data" value if the header has none.
+const NO_DATA: f32 = -9999.0;
+
+pub(super) fn decode(path: &Path, bytes: &[u8]) -> Result<Decoded, FileError> {
+    let text =
+        str::from_utf8(bytes).map_err(|_| FileError::invalid(path, "this is not text, so it is not an Esri grid"))?;
+    let mut words = text.split_ascii_whitespace().peekable();
+    let mut header = BTreeMap::new();
+    // The header ends at the first number in the place of a key.
+    while let Some(key) =
+        words.next_if(|word| word.starts_with(|first: char| first.is_ascii_alphabetic()) && !is_nan(word))
+    {
+        let key = key.to_ascii_lowercase();
+        let number = words.next().and_then(|word| word.parse::<f64>().ok()).filter(|number| number.is_finite());
+        let number = number.ok_or_else(|| FileError::invalid(path, format!("there is no number after \"{key}\"")))?;
+        header.insert(key, number);
+    }
+    let size = |key: &str| {
+        let size = header.get(key).filter(|size| **size >= 0.0 && size.fract() == 0.0).map(|size| *size as u64);
+        size.ok_or_else(|| FileError::invalid(path, format!("the header has no integer \"{key}\"")))
+    };
+    let [width, height] = checked_size(path, size("ncols")?, size("nrows")?)?;
+    let no_data = header.get("nodata_value").map_or(NO_DATA, |value| *value as f32);
+    let mut samples = Vec::new();
+    for word in words {
+        let Ok(sample) = word.parse::<f32>() else {
+            let word: String = word.chars().take(20).collect();
+            return Err(FileError::invalid(path, format!("\"{word}\" is not a height")));
+        };
+        samples.push(if sample == no_data { f32::NAN } else { sample });
+    }
+    if samples.len() != width * height {
+        let problem = format!("a grid of {width} × {height} has {} heights, not {}", width * height, samples.len());
+        return Err(FileError::invalid(path, problem));
+    }
+    let spacing = |key: &str| header.get(key).or(header.get("cellsize")).copied().filter(|spacing| *spacing > 0.0);
+    let spacing_m = spacing("dx").zip(spacing("dy")).map(|(x, z)| [x, z]);
+    let raster = Raster { width, height, samples, scale: SampleScale::Metres };
+    Ok(Decoded { raster, notes: Vec::new(), spacing_m })
+}
+
+fn is_nan(word: &str) -> bool {
+    word.parse::<f32>().is_ok()
+}
+
+pub(super) fn write(writer: &mut impl Write, rows: Rows, progress: &Progress) -> io::Result<()> {
+    writeln!(writer, "ncols {}\nnrows {}\nxllcenter 0\nyllcenter 0", rows.width(), rows.height())?;
+    let [dx, dy] = rows.spacing_m();
+    // Esri's format has square cells only; GDAL also reads dx and dy.
+    if (dx - dy).abs() <= 1e-9 * dx {
+        writeln!(writer, "cellsize {dx}")?;
+    } else {
+        writeln!(writer, "dx {dx}\ndy {dy}")?;
+    }
+    let low = rows.range_m().min as f32;
+    // Terrain that reaches the usual "no data" value needs another one.
+    let no_data = if low > NO_DATA { NO_DATA } else { low.floor() - 1.0 };
+    writeln!(writer, "NODATA_value {no_data}")?;
+    let counter = progress.counter(rows.height());
+    for r in 0..rows.height() {
+        for (c, height) in rows.row(r).iter().enumerate() {
+            let gap = if c == 0 { "" } else { " " };
+            write!(writer, "{gap}{height}")?;
+        }
+        writeln!(writer)?;
+        counter.add_one().map_err(cancelled_error)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::Heightfield;
+    use crate::engine::heightfield::{Extent, Grid};
+
+    #[test]
+    fn a_grid_with_a_no_data_value_is_read() {
+        let text = "NCOLS 3\r\nNROWS 2\r\nxllcorner 400\r\nyllcorner 7.5\r\ncellsize 30\r\nNODATA_value -1\r\n1.5 2 -1\r\n4e1 5 6\r\n";
+        let decoded = decode(Path::new("a.asc"), text.as_bytes()).expect("readable");
+        assert_eq!((decoded.raster.width, decoded.raster.height, decoded.spacing_m), (3, 2, Some([30.0, 30.0])));
+        assert_eq!(decoded.raster.samples[..2], [1.5, 2.0]);
+        assert!(decoded.raster.samples[2].is_nan());
+        assert_eq!(decoded.raster.samples[3..], [40.0, 5.0, 6.0]);
+    }
+
+    #[test]
+    fn oblong_cells_are_written_as_dx_and_dy() {
+        let grid = Grid::new(Extent { width_m: 10.0, depth_m: 3.0 }, 2, 2);
+        let mut bytes = Vec::new();
+        write(&mut bytes, Rows::all(&Heightfield::flat(grid)), &Progress::new()).expect("written");
+        let text = String::from_utf8(bytes).expect("text");
+        assert_eq!(text, "ncols 2\nnrows 2\nxllcenter 0\nyllcenter 0\ndx 10\ndy 3\nNODATA_value -9999\n0 0\n0 0\n");
+        assert_eq!(decode(Path::new("a.asc"), text.as_bytes()).expect("readable").spacing_m, Some([10.0, 3.0]));
+    }
+}

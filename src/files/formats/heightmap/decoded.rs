@@ -1,0 +1,51 @@
+//! What every decoder returns, and the checks that they share.
+
+use std::path::Path;
+
+use crate::engine::Raster;
+use crate::engine::heightfield::SIDE_LIMITS;
+use crate::files::io::error::FileError;
+use crate::files::io::memory::require_memory;
+
+/// A decoded heightmap.
+#[derive(Debug)]
+pub(super) struct Decoded {
+    pub(super) raster: Raster,
+    /// Guesses and losses that the user should know about.
+    pub(super) notes: Vec<String>,
+    /// Metres between samples, eastward and southward, if the file contains them.
+    pub(super) spacing_m: Option<[f64; 2]>,
+}
+
+/// The size from a header, if a grid can have it and its samples fit into memory.
+pub(super) fn checked_size(path: &Path, width: u64, height: u64) -> Result<[usize; 2], FileError> {
+    let [min, max] = SIDE_LIMITS.map(|limit| limit as u64);
+    let possible = |side: u64| (min..=max).contains(&side);
+    if !possible(width) || !possible(height) {
+        let possible = format!("each side must have from {min} to {max} samples");
+        return Err(FileError::Size { path: path.to_path_buf(), size: [width, height], possible });
+    }
+    // The samples, and the decoder's own copy of them.
+    require_memory(width * height * 8)?;
+    Ok([width as usize, height as usize])
+}
+
+/// The greatest compression ratio: deflate reaches 1032 (zlib, "Maximum Compression Factor"), a JPEG of a single grey
+/// about 500.
+const MAX_COMPRESSION: u64 = 2000;
+
+/// Checks that a compressed file of this length can contain `decoded` bytes, and that they fit into memory.
+pub(super) fn check_decoded_length(path: &Path, file: &[u8], decoded: u64) -> Result<(), FileError> {
+    // Small files consist mostly of headers.
+    if decoded > (1 << 20) + MAX_COMPRESSION * file.len() as u64 {
+        let problem = "this file is too short for a map of its size; it is truncated or damaged, so copy it again";
+        return Err(FileError::invalid(path, problem));
+    }
+    require_memory(decoded)
+}
+
+/// The note about 8-bit heights.
+pub(super) fn bit_depth_notes(is_eight_bit: bool) -> Vec<String> {
+    let note = "it has 8 bits, only 256 heights, so slopes will show steps; 16 bits would not";
+    if is_eight_bit { vec![note.into()] } else { Vec::new() }
+}

@@ -1,0 +1,137 @@
+//! OpenEXR: heights as 32-bit floats in metres, written to one channel Y or to red, green and blue alike.
+
+use std::io::{self, Cursor, Seek, Write};
+use std::path::Path;
+
+use exr::prelude::{
+    Encoding, FlatSamples, Image, Layer, LayerAttributes, MetaData, ReadChannels, ReadLayers, SpecificChannels, Vec2,
+    WritableImage, read,
+};
+
+use super::decoded::{Decoded, check_decoded_length, checked_size};
+use super::rows::Rows;
+use crate::engine::{Grid, Progress, Raster, SampleScale};
+use crate::files::io::cancellable::CancellableWriter;
+use crate::files::io::error::FileError;
+use crate::files::io::memory::require_memory;
+
+/// The names of channels with heights, in order of preference: luminance, depth, red, height.
+const HEIGHTS: [&str; 4] = ["Y", "Z", "R", "height"];
+
+pub(super) fn decode(path: &Path, bytes: &[u8]) -> Result<Decoded, FileError> {
+    let broken = |error: exr::error::Error| {
+        FileError::invalid(path, format!("this EXR cannot be read ({error}); it may be damaged"))
+    };
+    let meta = MetaData::read_from_buffered(Cursor::new(bytes), false).map_err(broken)?;
+    let flat = meta
+        .headers
+        .iter()
+        .find(|header| !header.deep)
+        .ok_or_else(|| FileError::invalid(path, "this EXR holds deep data only; save it as a flat image"))?;
+    let size = flat.layer_size;
+    checked_size(path, size.0 as u64, size.1 as u64)?;
+    let channels = flat.channels.list.len() as u64;
+    // All channels are decoded, four bytes per sample, before one of them is selected.
+    check_decoded_length(path, bytes, 2 * channels * size.area() as u64)?;
+    require_memory(4 * (channels + 1) * size.area() as u64)?;
+
+    let read = read().no_deep_data().largest_resolution_level().all_channels().first_valid_layer();
+    let image = read.all_attributes().non_parallel().from_buffered(Cursor::new(bytes)).map_err(broken)?;
+    let Layer { channel_data, size: Vec2(width, height), .. } = image.layer_data;
+    let [width, height] = checked_size(path, width as u64, height as u64)?;
+    let found = HEIGHTS.iter().find_map(|name| {
+        channel_data.list.iter().position(|channel| channel.name.to_string().eq_ignore_ascii_case(name))
+    });
+    let mut list = channel_data.list;
+    let mut notes = Vec::new();
+    if list.len() > 1 {
+        let name = list[found.unwrap_or(0)].name.to_string();
+        notes.push(format!("it has {} channels; \"{name}\" is read as height", list.len()));
+    }
+    if found.is_none() && list.is_empty() {
+        return Err(FileError::invalid(path, "this EXR has no channels"));
+    }
+    let samples = match list.swap_remove(found.unwrap_or(0)).sample_data {
+        FlatSamples::F16(samples) => {
+            notes.push("it has 16-bit floats: heights above 2048 m are rounded to whole metres".into());
+            samples.into_iter().map(|sample| sample.to_f32()).collect()
+        }
+        FlatSamples::F32(samples) => samples,
+        FlatSamples::U32(samples) => samples.into_iter().map(|sample| sample as f32).collect(),
+    };
+    if samples.len() != width * height {
+        return Err(FileError::invalid(path, "the channel of the heights is subsampled; save it at full resolution"));
+    }
+    Ok(Decoded { raster: Raster { width, height, samples, scale: SampleScale::Metres }, notes, spacing_m: None })
+}
+
+/// The most bytes that [`write`] takes: a row of pixels and the table of row offsets.
+pub(super) fn bytes_written(grid: Grid) -> u64 {
+    (8 * grid.height() + 2 * 16 * grid.width()) as u64
+}
+
+/// Writes row by row without compression, which every reader supports.
+pub(super) fn write(writer: &mut (impl Write + Seek), rows: Rows, as_rgb: bool, progress: &Progress) -> io::Result<()> {
+    let height = |Vec2(c, r): Vec2<usize>| rows.row(r)[c];
+    let writer = CancellableWriter::new(writer, progress);
+    let size = Vec2(rows.width(), rows.height());
+    let attributes = LayerAttributes::default;
+    let written = if as_rgb {
+        let channels = SpecificChannels::build().with_channel("R").with_channel("G").with_channel("B");
+        let channels = channels.with_pixel_fn(|place| (height(place), height(place), height(place)));
+        let image = Image::from_layer(Layer::new(size, attributes(), Encoding::UNCOMPRESSED, channels));
+        image.write().non_parallel().to_buffered(writer)
+    } else {
+        let channels = SpecificChannels::build().with_channel("Y").with_pixel_fn(|place| (height(place),));
+        let image = Image::from_layer(Layer::new(size, attributes(), Encoding::UNCOMPRESSED, channels));
+        image.write().non_parallel().to_buffered(writer)
+    };
+    written.map_err(io::Error::other)
+}
+
+#[cfg(test)]
+mod tests {
+    use exr::prelude::f16;
+
+    use super::*;
+    use crate::engine::Heightfield;
+    use crate::engine::heightfield::Extent;
+
+    fn terrain() -> Heightfield {
+        let grid = Grid::new(Extent { width_m: 60.0, depth_m: 40.0 }, 7, 5);
+        Heightfield::from_fn(grid, |c, r| if (c, r) == (0, 0) { 1234.567 } else { c as f32 * 0.1 - r as f32 })
+    }
+
+    #[test]
+    fn rgb_channels_repeat_the_heights() {
+        let (terrain, mut bytes) = (terrain(), Cursor::new(Vec::new()));
+        write(&mut bytes, Rows::all(&terrain), true, &Progress::new()).expect("written");
+        let image = read().no_deep_data().largest_resolution_level().all_channels().first_valid_layer();
+        let image = image.all_attributes().non_parallel().from_buffered(Cursor::new(bytes.get_ref())).expect("read");
+        let channels: Vec<String> =
+            image.layer_data.channel_data.list.iter().map(|channel| channel.name.to_string()).collect();
+        assert_eq!(channels, ["B", "G", "R"]);
+        for channel in image.layer_data.channel_data.list {
+            assert!(matches!(channel.sample_data, FlatSamples::F32(samples) if samples == terrain.heights()));
+        }
+        let decoded = decode(Path::new("a.exr"), bytes.get_ref()).expect("readable");
+        assert_eq!(decoded.raster.samples, terrain.heights());
+        assert!(decoded.notes[0].contains("3 channels; \"R\""), "{:?}", decoded.notes);
+    }
+
+    #[test]
+    fn half_floats_and_compressed_files_are_read() {
+        let terrain = terrain();
+        for encoding in [Encoding::SMALL_LOSSLESS, Encoding::FAST_LOSSLESS] {
+            let half = |Vec2(c, r): Vec2<usize>| (f16::from_f32(terrain[(c, r)]),);
+            let channels = SpecificChannels::build().with_channel("Y").with_pixel_fn(half);
+            let mut bytes = Cursor::new(Vec::new());
+            let image = Image::from_layer(Layer::new((7, 5), LayerAttributes::default(), encoding, channels));
+            image.write().non_parallel().to_buffered(&mut bytes).expect("written");
+            let decoded = decode(Path::new("a.exr"), bytes.get_ref()).expect("readable");
+            let expected: Vec<f32> = terrain.heights().iter().map(|height| f16::from_f32(*height).to_f32()).collect();
+            assert_eq!(decoded.raster.samples, expected);
+            assert!(decoded.notes[0].contains("16-bit floats"), "{:?}", decoded.notes);
+        }
+    }
+}

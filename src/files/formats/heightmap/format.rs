@@ -1,0 +1,158 @@
+//! The formats of heightmaps, and the options of each.
+
+use std::path::Path;
+
+use super::layout::{ByteOrder, RawLayout, RawSample, RowOrder, Samples};
+use crate::files::io::error::FileError;
+
+/// A heightmap format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// 16-bit grey; 8 bits can be read too.
+    Png,
+    /// Headerless samples, u16 little-endian by default.
+    Raw16,
+    /// Headerless f32 little-endian, metres.
+    Raw32,
+    /// Columns of whole metres, as written by Krten's program.
+    Krten,
+    /// Esri ASCII grid.
+    Asc,
+    /// Grey with up to 16 bits.
+    Pgm,
+    /// 8-bit images.
+    Bmp,
+    /// 8-bit images with lossy compression.
+    Jpg,
+    /// 8-bit images.
+    Tga,
+    /// OpenEXR: 32-bit floats, metres.
+    Exr,
+    /// 32-bit floats in metres, or 16-bit integers.
+    Tiff,
+}
+
+impl Format {
+    /// Every format.
+    pub const ALL: [Self; 11] = [
+        Self::Png,
+        Self::Raw16,
+        Self::Raw32,
+        Self::Krten,
+        Self::Asc,
+        Self::Pgm,
+        Self::Bmp,
+        Self::Jpg,
+        Self::Tga,
+        Self::Exr,
+        Self::Tiff,
+    ];
+
+    /// The name in sidecars. For headerless formats it is the file's extension, because `raw` does not imply a sample type
+    /// as `r16` does.
+    pub fn name(self, path: &Path) -> String {
+        if self.is_raw() { extension_of(path) } else { self.extensions()[0].into() }
+    }
+
+    /// The file extensions without the dot, the usual one first.
+    pub fn extensions(self) -> &'static [&'static str] {
+        match self {
+            Self::Png => &["png"],
+            Self::Raw16 => &["r16", "raw"],
+            Self::Raw32 => &["r32"],
+            Self::Krten => &["xy"],
+            Self::Asc => &["asc"],
+            Self::Pgm => &["pgm"],
+            Self::Bmp => &["bmp"],
+            Self::Jpg => &["jpg", "jpeg"],
+            Self::Tga => &["tga"],
+            Self::Exr => &["exr"],
+            Self::Tiff => &["tif", "tiff"],
+        }
+    }
+
+    /// The format of a file by its extension, case-insensitively.
+    pub fn from_path(path: &Path) -> Result<Self, FileError> {
+        let extension = extension_of(path);
+        Self::ALL.into_iter().find(|format| format.extensions().contains(&extension.as_str())).ok_or_else(|| {
+            let known: Vec<String> = Self::ALL
+                .iter()
+                .flat_map(|format| format.extensions())
+                .map(|extension| format!(".{extension}"))
+                .collect();
+            FileError::UnknownExtension { path: path.to_path_buf(), known: known.join(" ") }
+        })
+    }
+
+    /// The sample type of a file.
+    pub fn samples(self, encoding: Encoding) -> Samples {
+        let Encoding { raw, integers, .. } = encoding;
+        match self {
+            Self::Png => Samples::Integers { greatest: 65_535, bits: 16, byte_order: Some(ByteOrder::Big) },
+            Self::Pgm => Samples::Integers { greatest: 65_535, bits: 16, byte_order: Some(ByteOrder::Big) },
+            Self::Bmp | Self::Jpg | Self::Tga => Samples::Integers { greatest: 255, bits: 8, byte_order: None },
+            Self::Raw16 => RawSample::of(raw, RawSample::U16Le).samples(),
+            Self::Raw32 => RawSample::of(raw, RawSample::F32Le).samples(),
+            Self::Krten => Samples::Metres { bits: Some(32), byte_order: Some(ByteOrder::Little) },
+            Self::Asc => Samples::Metres { bits: None, byte_order: None },
+            Self::Tiff if integers => {
+                Samples::Integers { greatest: 65_535, bits: 16, byte_order: Some(ByteOrder::NATIVE) }
+            }
+            Self::Tiff => Samples::Metres { bits: Some(32), byte_order: Some(ByteOrder::NATIVE) },
+            Self::Exr => Samples::Metres { bits: Some(32), byte_order: Some(ByteOrder::Little) },
+        }
+    }
+
+    pub(super) fn is_raw(self) -> bool {
+        self.raw_sample(None).is_some()
+    }
+
+    /// The sample type of a headerless file with this layout; `None` for formats with a header.
+    pub(crate) fn raw_sample(self, raw: Option<RawLayout>) -> Option<RawSample> {
+        match self {
+            Self::Raw16 => Some(RawSample::of(raw, RawSample::U16Le)),
+            Self::Raw32 => Some(RawSample::of(raw, RawSample::F32Le)),
+            Self::Png
+            | Self::Krten
+            | Self::Asc
+            | Self::Pgm
+            | Self::Bmp
+            | Self::Jpg
+            | Self::Tga
+            | Self::Exr
+            | Self::Tiff => None,
+        }
+    }
+}
+
+fn extension_of(path: &Path) -> String {
+    path.extension().map(|extension| extension.to_string_lossy().to_lowercase()).unwrap_or_default()
+}
+
+/// The options of a heightmap other than its format. The default is the usual form of the format.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Encoding {
+    /// The layout of a headerless file.
+    pub raw: Option<RawLayout>,
+    /// Whether a format that supports both metres and 16-bit integers (TIFF) stores integers.
+    pub integers: bool,
+    /// Which row comes first.
+    pub row_order: RowOrder,
+    /// Whether an EXR stores the heights in red, green and blue, for programs that only read colours.
+    pub as_rgb: bool,
+}
+
+impl From<Option<RawLayout>> for Encoding {
+    fn from(raw: Option<RawLayout>) -> Self {
+        Self { raw, ..Self::default() }
+    }
+}
+
+/// The format of a file with this extension and layout. Only headerless files may have a layout.
+pub fn format_of(path: &Path, raw: Option<RawLayout>) -> Result<Format, FileError> {
+    let format = Format::from_path(path)?;
+    if raw.is_some() && !format.is_raw() {
+        return Err(FileError::NotRaw(path.to_path_buf()));
+    }
+    Ok(format)
+}

@@ -1,0 +1,29 @@
+//! Heightmaps: one file per format, which is chosen by the file extension.
+
+mod asc;
+mod decoded;
+mod exr;
+mod format;
+mod image;
+mod krten;
+mod layout;
+mod pgm;
+mod png16;
+mod quantiser;
+mod raw;
+mod read;
+mod rows;
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod tests;
+mod tiff;
+mod write;
+
+pub use self::format::{Encoding, Format, format_of};
+pub use self::layout::{ByteOrder, RawLayout, RawSample, RowOrder, Samples};
+pub use self::read::{LoadedHeightmap, decode, read};
+pub(crate) use self::read::{apply_sidecar, from_image, read_bytes};
+pub use self::rows::{Rows, grid_of};
+pub(crate) use self::write::bytes_written;
+pub use self::write::{check_size, write};

@@ -1,0 +1,120 @@
+//! Headerless samples, row by row from the north.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use super::decoded::{Decoded, checked_size};
+use super::layout::{RawLayout, RawSample};
+use super::quantiser::Quantiser;
+use super::rows::Rows;
+use crate::engine::{Progress, Raster};
+use crate::files::io::cancellable::cancelled_error;
+use crate::files::io::error::FileError;
+
+fn decode_samples(sample: RawSample, bytes: &[u8]) -> Vec<f32> {
+    fn each<const N: usize>(bytes: &[u8], decode: impl Fn([u8; N]) -> f32) -> Vec<f32> {
+        bytes.as_chunks::<N>().0.iter().map(|chunk| decode(*chunk)).collect()
+    }
+    match sample {
+        RawSample::U8 => each(bytes, |[byte]| f32::from(byte)),
+        RawSample::U16Le => each(bytes, |chunk| f32::from(u16::from_le_bytes(chunk))),
+        RawSample::U16Be => each(bytes, |chunk| f32::from(u16::from_be_bytes(chunk))),
+        RawSample::I16Le => each(bytes, |chunk| f32::from(i16::from_le_bytes(chunk))),
+        RawSample::F32Le => each(bytes, f32::from_le_bytes),
+        RawSample::F32Be => each(bytes, f32::from_be_bytes),
+    }
+}
+
+fn encode_sample(sample: RawSample, height_m: f32, quantiser: &Quantiser, bytes: &mut Vec<u8>) {
+    match sample {
+        RawSample::U8 => bytes.push(quantiser.value(height_m) as u8),
+        RawSample::U16Le => bytes.extend(quantiser.value(height_m).to_le_bytes()),
+        RawSample::U16Be => bytes.extend(quantiser.value(height_m).to_be_bytes()),
+        // The cast saturates: heights that i16 cannot hold are clamped.
+        RawSample::I16Le => bytes.extend((height_m.round() as i16).to_le_bytes()),
+        RawSample::F32Le => bytes.extend(height_m.to_le_bytes()),
+        RawSample::F32Be => bytes.extend(height_m.to_be_bytes()),
+    }
+}
+
+pub(super) fn decode(
+    path: &Path,
+    bytes: &[u8],
+    layout: Option<RawLayout>,
+    default: RawSample,
+) -> Result<Decoded, FileError> {
+    let sample = RawSample::of(layout, default);
+    let found = bytes.len() as u64;
+    let mut notes = Vec::new();
+    let [width, height] = match layout.and_then(|layout| layout.size) {
+        Some([width, height]) => [width as u64, height as u64],
+        None => {
+            let samples = found / sample.bytes();
+            let side = samples.isqrt();
+            if side * side != samples || samples * sample.bytes() != found {
+                let problem = format!(
+                    "the size of this map is unknown, and its {samples} samples are not a square; specify its layout (on \
+                     the command line as in --raw {},1025x1025)",
+                    sample.name()
+                );
+                return Err(FileError::invalid(path, problem));
+            }
+            notes.push(format!("its layout was guessed from its length: {},{side}x{side}", sample.name()));
+            [side; 2]
+        }
+    };
+    let [width, height] = checked_size(path, width, height)?;
+    let expected = width as u64 * height as u64 * sample.bytes();
+    if expected != found {
+        let layout = RawLayout { sample, size: Some([width, height]) }.to_string();
+        return Err(FileError::RawLength { path: path.to_path_buf(), layout, expected, found });
+    }
+    let raster = Raster { width, height, samples: decode_samples(sample, bytes), scale: sample.scale() };
+    Ok(Decoded { raster, notes, spacing_m: None })
+}
+
+pub(super) fn write(
+    writer: &mut impl Write,
+    rows: Rows,
+    quantiser: &Quantiser,
+    sample: RawSample,
+    progress: &Progress,
+) -> io::Result<()> {
+    let counter = progress.counter(rows.height());
+    let mut bytes = Vec::new();
+    for r in 0..rows.height() {
+        bytes.clear();
+        rows.row(r).iter().for_each(|&height| encode_sample(sample, height, quantiser, &mut bytes));
+        writer.write_all(&bytes)?;
+        counter.add_one().map_err(cancelled_error)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{marked, written};
+    use super::*;
+    use crate::engine::parameters::Band;
+
+    #[test]
+    fn r16_matches_bytes_computed_by_hand() {
+        let bytes = written("a.r16", &marked(), Band { min: -10.0, max: 500.0 }, None);
+        // The mark is the highest point, 65535; its neighbour is 3 m above the lowest: 3/510 · 65535 = 385.5 → 386.
+        let third = (0.5_f64 + 3.0 / 510.0 * 65_535.0) as u16;
+        assert_eq!(bytes.len(), 70);
+        assert_eq!(bytes[..4], [0xff, 0xff, third.to_le_bytes()[0], third.to_le_bytes()[1]]);
+
+        let bytes = [1, 0, 2, 0, 0, 1, 0xff, 0xff];
+        let decoded = decode(Path::new("a.r16"), &bytes, None, RawSample::U16Le).expect("readable");
+        assert_eq!(decoded.raster.samples, [1.0, 2.0, 256.0, 65_535.0]);
+        assert_eq!(decoded.notes, ["its layout was guessed from its length: u16le,2x2"]);
+    }
+
+    #[test]
+    fn a_wrong_length_is_reported_with_both_lengths() {
+        let layout = Some(RawLayout { sample: RawSample::U16Le, size: Some([3, 3]) });
+        let error = decode(Path::new("a.raw"), &[0; 17], layout, RawSample::U16Le).expect_err("refused");
+        assert!(error.to_string().contains("should have 18 bytes, but it has 17"), "{error}");
+    }
+}

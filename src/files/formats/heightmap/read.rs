@@ -1,0 +1,165 @@
+//! Reading heightmaps: a raster with row 0 in the north, and notes on everything that the user should know about it.
+//!
+//! Sizes are checked against the limits of a grid and against free memory before anything is allocated.
+
+use std::path::Path;
+
+use super::decoded::Decoded;
+use super::format::{Format, format_of};
+use super::layout::{RawLayout, RawSample, RowOrder};
+use super::{asc, exr, image, krten, pgm, raw, tiff};
+use crate::engine::parameters::Band;
+use crate::engine::{Raster, SampleScale};
+use crate::files::formats::sidecar::Sidecar;
+use crate::files::io::error::FileError;
+use crate::files::io::read::read_file;
+
+/// A heightmap that was read from a file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LoadedHeightmap {
+    /// The format of the file.
+    pub format: Format,
+    /// The samples.
+    pub raster: Raster,
+    /// What the user should know: guesses, losses, filled holes.
+    pub notes: Vec<String>,
+    /// The sidecar, if there is one and it fits the map.
+    pub sidecar: Option<Sidecar>,
+    /// Whether the file alone would decode to another raster: the sidecar supplied the layout or the row order.
+    pub depends_on_sidecar: bool,
+    /// Metres between samples, eastward and southward, if the heightmap itself contains them.
+    pub spacing_m: Option<[f64; 2]>,
+}
+
+impl LoadedHeightmap {
+    /// The heights of the value 0 and of the greatest value of an integer format: from the sidecar, or else the values
+    /// themselves. `None` for a format in metres.
+    pub fn range_m(&self) -> Option<Band> {
+        match self.raster.scale {
+            SampleScale::Metres => None,
+            SampleScale::Integers { greatest } => Some(
+                self.sidecar.as_ref().map_or(Band { min: 0.0, max: f64::from(greatest) }, |sidecar| sidecar.range_m),
+            ),
+        }
+    }
+
+    /// The samples as heights in metres; integers span `range_m`, or else [`Self::range_m`].
+    pub fn into_metres(self, range_m: Option<Band>) -> Vec<f32> {
+        let range = range_m.or_else(|| self.range_m());
+        let mut samples = self.raster.samples;
+        if let (SampleScale::Integers { greatest }, Some(range)) = (self.raster.scale, range) {
+            let metres_per_unit = (range.max - range.min) / f64::from(greatest);
+            samples.iter_mut().for_each(|sample| *sample = (range.min + f64::from(*sample) * metres_per_unit) as f32);
+        }
+        samples
+    }
+}
+
+/// Reads a heightmap and its sidecar, if there is one.
+pub fn read(path: &Path, raw: Option<RawLayout>) -> Result<LoadedHeightmap, FileError> {
+    format_of(path, raw)?;
+    read_bytes(path, &read_file(path)?, raw)
+}
+
+/// Decodes a heightmap from the bytes of its file, and reads its sidecar from the disk, if there is one.
+pub fn read_bytes(path: &Path, bytes: &[u8], raw: Option<RawLayout>) -> Result<LoadedHeightmap, FileError> {
+    let sidecar = Sidecar::read_for(path);
+    let known = sidecar.as_ref().ok().and_then(Option::as_ref);
+    let layout = known.and_then(|sidecar| layout_from_sidecar(path, sidecar, bytes.len()));
+    let mut loaded = decode(path, bytes, raw.or(layout))?;
+    loaded.depends_on_sidecar = raw.is_none() && layout.is_some_and(|layout| !is_guessed(path, layout, bytes.len()));
+    apply_sidecar(&mut loaded, sidecar);
+    Ok(loaded)
+}
+
+/// Takes what a sidecar says about a map, unless it is the sidecar of a map of another size.
+pub(crate) fn apply_sidecar(loaded: &mut LoadedHeightmap, sidecar: Result<Option<Sidecar>, String>) {
+    match sidecar {
+        Ok(Some(sidecar)) if sidecar.size == [loaded.raster.width, loaded.raster.height] => {
+            if sidecar.row_order == RowOrder::SouthFirst {
+                flip_rows(&mut loaded.raster);
+                loaded.depends_on_sidecar = true;
+            }
+            loaded.sidecar = Some(sidecar);
+        }
+        Ok(Some(sidecar)) => loaded
+            .notes
+            .push(format!("its sidecar is for a map of {} × {} and is ignored", sidecar.size[0], sidecar.size[1])),
+        Ok(None) => {}
+        Err(problem) => loaded.notes.push(format!("its sidecar cannot be used: {problem}")),
+    }
+}
+
+/// The layout of a headerless file of this length according to its sidecar; `None` if the lengths differ, or if the
+/// format has a header.
+fn layout_from_sidecar(path: &Path, sidecar: &Sidecar, bytes: usize) -> Option<RawLayout> {
+    let usual = Format::from_path(path).ok()?.raw_sample(None)?;
+    let sample = sidecar.sample.unwrap_or(usual);
+    let [width, height] = sidecar.size;
+    let expected = width.checked_mul(height)?.checked_mul(sample.bytes() as usize)?;
+    (expected == bytes).then_some(RawLayout { sample, size: Some(sidecar.size) })
+}
+
+/// Whether a headerless file of this length decodes to the same raster without the layout.
+fn is_guessed(path: &Path, layout: RawLayout, bytes: usize) -> bool {
+    let usual = Format::from_path(path).ok().and_then(|format| format.raw_sample(None));
+    let is_square = layout.size.is_none_or(|[width, height]| width == height);
+    usual == Some(layout.sample) && is_square && bytes as u64 % layout.sample.bytes() == 0
+}
+
+/// Reverses the order of the rows.
+fn flip_rows(raster: &mut Raster) {
+    let (width, height) = (raster.width, raster.height);
+    let (north, south) = raster.samples.split_at_mut(height.div_ceil(2) * width);
+    let rows = north.chunks_exact_mut(width).zip(south.chunks_exact_mut(width).rev());
+    rows.for_each(|(north, south)| north.swap_with_slice(south));
+}
+
+/// Decodes a heightmap from the bytes of its file. `path` supplies the extension, and the name for messages.
+pub fn decode(path: &Path, bytes: &[u8], raw: Option<RawLayout>) -> Result<LoadedHeightmap, FileError> {
+    let format = format_of(path, raw)?;
+    if bytes.is_empty() {
+        return Err(FileError::invalid(path, "this file is empty; choose another one"));
+    }
+    let decoded = match format {
+        Format::Png | Format::Bmp | Format::Jpg | Format::Tga => image::decode(path, bytes, format),
+        Format::Raw16 => raw::decode(path, bytes, raw, RawSample::U16Le),
+        Format::Raw32 => raw::decode(path, bytes, raw, RawSample::F32Le),
+        Format::Krten => krten::decode(path, bytes),
+        Format::Asc => asc::decode(path, bytes),
+        Format::Pgm => pgm::decode(path, bytes),
+        Format::Exr => exr::decode(path, bytes),
+        Format::Tiff => tiff::decode(path, bytes),
+    };
+    loaded(path, format, decoded?)
+}
+
+/// A heightmap from an image that is decoded already. `path` supplies the name for messages.
+pub(crate) fn from_image(
+    path: &Path,
+    format: Format,
+    image: ::image::DynamicImage,
+) -> Result<LoadedHeightmap, FileError> {
+    loaded(path, format, image::from_image(path, image, format)?)
+}
+
+fn loaded(path: &Path, format: Format, decoded: Decoded) -> Result<LoadedHeightmap, FileError> {
+    let Decoded { mut raster, mut notes, spacing_m } = decoded;
+    fill_holes(path, &mut raster, &mut notes)?;
+    Ok(LoadedHeightmap { format, raster, notes, sidecar: None, depends_on_sidecar: false, spacing_m })
+}
+
+/// Sets samples without a height, NaN or infinite, to the lowest height of the map.
+fn fill_holes(path: &Path, raster: &mut Raster, notes: &mut Vec<String>) -> Result<(), FileError> {
+    let holes = raster.samples.iter().filter(|sample| !sample.is_finite()).count();
+    if holes == 0 {
+        return Ok(());
+    }
+    let lowest = raster.samples.iter().copied().filter(|sample| sample.is_finite()).fold(f32::INFINITY, f32::min);
+    if lowest == f32::INFINITY {
+        return Err(FileError::invalid(path, "none of its samples has a height"));
+    }
+    raster.samples.iter_mut().filter(|sample| !sample.is_finite()).for_each(|sample| *sample = lowest);
+    notes.push(format!("{holes} samples without a height were set to the lowest one, {lowest} m"));
+    Ok(())
+}

@@ -1,0 +1,84 @@
+//! Writing heightmaps.
+
+use std::io::{Seek, Write};
+use std::path::Path;
+
+use super::format::{Encoding, Format, format_of};
+use super::layout::{RawLayout, RawSample};
+use super::quantiser::Quantiser;
+use super::rows::Rows;
+use super::{asc, exr, image, krten, pgm, png16, raw, tiff};
+use crate::engine::parameters::Band;
+use crate::engine::{Grid, Progress};
+use crate::files::formats::image::MAX_SIDE;
+use crate::files::io::error::FileError;
+
+/// Checks that a map of this size can be written in the format of the file.
+pub fn check_size(path: &Path, size: [usize; 2], raw: Option<RawLayout>) -> Result<(), FileError> {
+    let format = format_of(path, raw)?;
+    let max = match format {
+        Format::Png
+        | Format::Raw16
+        | Format::Raw32
+        | Format::Krten
+        | Format::Asc
+        | Format::Pgm
+        | Format::Exr
+        | Format::Tiff => usize::MAX,
+        Format::Bmp | Format::Jpg | Format::Tga => MAX_SIDE,
+    };
+    let refused = |possible| Err(FileError::size(path, size, possible));
+    if size.iter().any(|&side| side > max) {
+        return refused(format!("this format is limited to {max} samples along a side"));
+    }
+    if format == Format::Tiff && size[0] as u64 * size[1] as u64 > tiff::MAX_SAMPLES {
+        let max = tiff::MAX_SAMPLES.isqrt();
+        return refused(format!("a TIFF is limited to 4 GiB, {max} × {max} samples; choose .exr or .r32"));
+    }
+    match raw.and_then(|layout| layout.size) {
+        Some([width, height]) if [width, height] != size => {
+            refused(format!("the raw layout says {width} × {height}; leave out its size"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The most bytes that writing a map of this grid takes, in addition to the map itself.
+pub(crate) fn bytes_written(path: &Path, grid: Grid) -> u64 {
+    match Format::from_path(path) {
+        Ok(Format::Png) => png16::bytes_written(grid),
+        // An image with one byte per sample.
+        Ok(Format::Bmp | Format::Jpg | Format::Tga) => grid.samples() as u64,
+        Ok(Format::Exr) => exr::bytes_written(grid),
+        // Row by row. Unknown extensions are refused elsewhere.
+        Ok(Format::Raw16 | Format::Raw32 | Format::Krten | Format::Asc | Format::Pgm | Format::Tiff) | Err(_) => 0,
+    }
+}
+
+/// Writes a heightmap. Integers span `range_m`, rounded to nearest; heights outside it are clamped.
+pub fn write(
+    writer: &mut (impl Write + Seek),
+    path: &Path,
+    rows: Rows,
+    range_m: Band,
+    encoding: Encoding,
+    progress: &Progress,
+) -> Result<(), FileError> {
+    let format = Format::from_path(path)?;
+    let raw = encoding.raw;
+    let quantiser = Quantiser::new(format.samples(encoding), range_m);
+    let written = match format {
+        Format::Png => png16::write(writer, rows, &quantiser, progress),
+        Format::Raw16 => raw::write(writer, rows, &quantiser, RawSample::of(raw, RawSample::U16Le), progress),
+        Format::Raw32 => raw::write(writer, rows, &quantiser, RawSample::of(raw, RawSample::F32Le), progress),
+        Format::Krten => krten::write(writer, rows, progress),
+        Format::Asc => asc::write(writer, rows, progress),
+        Format::Pgm => pgm::write(writer, rows, &quantiser, progress),
+        Format::Bmp | Format::Jpg | Format::Tga => image::write(writer, rows, &quantiser, format, progress),
+        Format::Exr => exr::write(writer, rows, encoding.as_rgb, progress),
+        Format::Tiff => tiff::write(writer, rows, encoding.integers.then_some(&quantiser), progress),
+    };
+    // A cancelled writer returns an I/O error.
+    progress.check()?;
+    written.map_err(|error| FileError::writing(path, &error))
+}

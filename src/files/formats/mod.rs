@@ -1,0 +1,10 @@
+//! File formats: heightmaps, images, meshes and sidecars. Nothing here knows about recipes or exports.
+
+pub mod heightmap;
+pub mod image;
+pub mod image_decode;
+pub mod mesh;
+pub(crate) mod numbers;
+pub(crate) mod png;
+pub mod region;
+pub mod sidecar;

@@ -1,0 +1,9 @@
+//! Opening heightmaps and textures, and decoding the input files of a project.
+
+mod inputs;
+mod open;
+mod textures;
+
+pub use self::inputs::{DecodedFiles, InputFiles};
+pub use self::open::{ImportedFile, open_any, open_heightmap, open_texture};
+pub use self::textures::{SHIPPED_TEXTURES, shipped_texture};

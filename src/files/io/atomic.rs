@@ -1,0 +1,235 @@
+//! Writing files so that nobody ever sees half of one.
+//!
+//! A file is written under a temporary name in its target's folder, synced to the disk, and renamed over the target: at
+//! every moment the target is either the old file or the complete new one. The temporary file is removed on an error, on
+//! a cancellation, and by [`stop_writing`](super::temp_files::stop_writing) if the program has to exit at once.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use tempfile::{NamedTempFile, TempPath};
+
+use super::error::FileError;
+use super::folders::folder_of;
+use super::temp_files::{self, TempFiles};
+
+/// A file that is complete on the disk but still has a temporary name.
+#[derive(Debug)]
+pub struct StagedFile {
+    path: PathBuf,
+    overwrite: bool,
+    /// The temporary path of the closed file, so that many files can be staged at a time. `None` once it is renamed.
+    file: Option<TempPath>,
+}
+
+impl StagedFile {
+    fn commit(&mut self, temp_files: &mut TempFiles) -> Result<(), FileError> {
+        let Some(file) = self.file.take() else {
+            return Ok(());
+        };
+        let temp_path = file.to_path_buf();
+        let renamed = if self.overwrite { file.persist(&self.path) } else { file.persist_noclobber(&self.path) };
+        let committed = match renamed {
+            Ok(_) => Ok(()),
+            Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => {
+                Err(FileError::Exists(self.path.clone()))
+            }
+            Err(error) => Err(FileError::writing(&self.path, &error.error)),
+        };
+        temp_files.unfinished.remove(&temp_path);
+        temp_files.committed += usize::from(committed.is_ok());
+        committed
+    }
+}
+
+impl Drop for StagedFile {
+    fn drop(&mut self) {
+        if let Some(file) = self.file.take() {
+            let mut temp_files = temp_files::lock();
+            temp_files.unfinished.remove::<Path>(&file);
+            drop(file);
+        }
+    }
+}
+
+/// Renames all files to their final names, or none: if one fails, those renamed before it are removed again. A file that
+/// has replaced an older one is the exception, and is kept.
+pub fn commit_all(mut staged: Vec<StagedFile>) -> Result<Vec<PathBuf>, FileError> {
+    let mut temp_files = temp_files::lock();
+    let mut new = Vec::new();
+    for file in &mut staged {
+        let replaces = file.path.symlink_metadata().is_ok();
+        if let Err(error) = file.commit(&mut temp_files) {
+            let removed = new.iter().filter(|path| std::fs::remove_file(path).is_ok()).count();
+            temp_files.committed -= removed;
+            // Dropping the remaining files takes the lock.
+            drop(temp_files);
+            return Err(error);
+        }
+        if !replaces {
+            new.push(file.path.clone());
+        }
+    }
+    Ok(staged.iter().map(|file| file.path.clone()).collect())
+}
+
+/// Creates a temporary file in the folder of `path`, with the permissions of any new file.
+fn create_temp_file(path: &Path) -> Result<NamedTempFile, FileError> {
+    let folder = folder_of(path);
+    if !folder.is_dir() {
+        return Err(FileError::MissingFolder(path.to_path_buf()));
+    }
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".upthrust-").suffix(".part");
+    // tempfile's default makes the file unreadable for others; this mode is subject to the user's umask.
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    builder.tempfile_in(folder).map_err(|error| match error.kind() {
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+            let folder = folder.display();
+            FileError::invalid(path, format!("the folder {folder} is not writable; choose another one"))
+        }
+        // The message of `error` itself names the temporary file, which means nothing to the user.
+        kind => FileError::writing(path, &kind.into()),
+    })
+}
+
+/// Checks that a file can be written to `path`: its folder exists and is writable, and the file itself either does not
+/// exist or may be replaced.
+pub fn check_writable(path: &Path, overwrite: bool) -> Result<(), FileError> {
+    if path.is_dir() {
+        return Err(FileError::invalid(path, "this is a folder; name a file"));
+    }
+    if path.file_name().is_none() {
+        return Err(FileError::invalid(path, "this has no file name"));
+    }
+    if !overwrite && path.symlink_metadata().is_ok() {
+        return Err(FileError::Exists(path.to_path_buf()));
+    }
+    // Held until the probe is removed.
+    let _temp_files = temp_files::lock();
+    create_temp_file(path).map(drop)
+}
+
+fn begin(path: &Path, overwrite: bool) -> Result<(StagedFile, File), FileError> {
+    let mut temp_files = temp_files::lock();
+    let (file, temp_path) = create_temp_file(path)?.into_parts();
+    temp_files.unfinished.insert(temp_path.to_path_buf());
+    Ok((StagedFile { path: path.to_path_buf(), overwrite, file: Some(temp_path) }, file))
+}
+
+/// Writes a complete file under a temporary name. Several files are staged first and committed together, so that an
+/// error in the last one leaves none of them.
+pub fn stage(
+    path: &Path,
+    overwrite: bool,
+    write: impl FnOnce(&mut BufWriter<&File>) -> Result<(), FileError>,
+) -> Result<StagedFile, FileError> {
+    check_writable(path, overwrite)?;
+    let (staged, file) = begin(path, overwrite)?;
+    let mut writer = BufWriter::with_capacity(1 << 20, &file);
+    write(&mut writer)?;
+    writer.flush().map_err(|error| FileError::writing(path, &error))?;
+    drop(writer);
+    file.sync_all().map_err(|error| FileError::writing(path, &error))?;
+    Ok(staged)
+}
+
+/// Writes a file atomically: after an error the target is unchanged.
+pub fn write_atomically(
+    path: &Path,
+    overwrite: bool,
+    write: impl FnOnce(&mut BufWriter<&File>) -> Result<(), FileError>,
+) -> Result<(), FileError> {
+    commit_all(vec![stage(path, overwrite, write)?]).map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = std::fs::read_dir(folder).expect("folder");
+        entries.map(|entry| entry.expect("entry").file_name().to_string_lossy().into_owned()).collect()
+    }
+
+    fn put(text: &'static str) -> impl FnOnce(&mut BufWriter<&File>) -> Result<(), FileError> {
+        move |writer| writer.write_all(text.as_bytes()).map_err(|error| FileError::writing(Path::new("a"), &error))
+    }
+
+    #[test]
+    fn a_file_is_written_completely_or_not_at_all() {
+        let folder = tempfile::tempdir().expect("folder");
+        let path = folder.path().join("a.txt");
+        let stopped = write_atomically(&path, false, |writer| {
+            put("half")(writer)?;
+            Err(FileError::Cancelled)
+        });
+        assert_eq!((stopped, names(folder.path())), (Err(FileError::Cancelled), vec![]));
+        assert_eq!(write_atomically(&path, false, put("whole")), Ok(()));
+        assert_eq!(write_atomically(&path, false, put("other")), Err(FileError::Exists(path.clone())));
+        assert_eq!(std::fs::read_to_string(&path).expect("there"), "whole");
+        assert_eq!(write_atomically(&path, true, put("other")), Ok(()));
+        assert_eq!(std::fs::read_to_string(&path).expect("there"), "other");
+        assert_eq!(names(folder.path()), ["a.txt"]);
+    }
+
+    #[test]
+    fn staged_files_are_removed_unless_they_are_committed() {
+        let folder = tempfile::tempdir().expect("folder");
+        let staged = stage(&folder.path().join("a.txt"), false, put("a")).expect("staged");
+        assert_eq!(names(folder.path()).len(), 1);
+        drop(staged);
+        assert_eq!(names(folder.path()).len(), 0);
+    }
+
+    #[test]
+    fn no_file_is_left_if_one_of_several_cannot_be_committed() {
+        let folder = tempfile::tempdir().expect("folder");
+        let path = |name: &str| folder.path().join(name);
+        let staged = ["a", "b", "c"].map(|name| stage(&path(name), false, put("new")).expect("staged"));
+        // Another program creates one of the files first.
+        std::fs::write(path("b"), "theirs").expect("written");
+        assert_eq!(commit_all(staged.into()), Err(FileError::Exists(path("b"))));
+        assert_eq!(names(folder.path()), ["b"]);
+        assert_eq!(std::fs::read_to_string(path("b")).expect("there"), "theirs");
+
+        let staged = ["a", "b"].map(|name| stage(&path(name), true, put("new")).expect("staged"));
+        assert_eq!(commit_all(staged.into()), Ok(vec![path("a"), path("b")]));
+        assert_eq!(std::fs::read_to_string(path("b")).expect("there"), "new");
+    }
+
+    #[test]
+    fn a_missing_folder_is_named_in_the_error() {
+        let folder = tempfile::tempdir().expect("folder");
+        let path = folder.path().join("none/a.txt");
+        let error = write_atomically(&path, false, put("a")).expect_err("no folder");
+        assert_eq!(error, FileError::MissingFolder(path));
+        assert!(error.to_string().ends_with("none; create it first"), "{error}");
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn an_error_names_the_read_only_folder_but_not_the_temporary_file() {
+        // Not even root may create files there.
+        for path in ["/proc/a.txt", "/sys/a.txt"] {
+            let error = write_atomically(Path::new(path), false, put("a")).expect_err(path).to_string();
+            assert!(error.starts_with(path) && !error.contains(".upthrust-"), "{error}");
+        }
+        let refused = write_atomically(Path::new("/sys/a.txt"), false, put("a")).expect_err("refused").to_string();
+        assert!(refused.ends_with("the folder /sys is not writable; choose another one"), "{refused}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_has_the_permissions_of_any_new_file() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().expect("folder");
+        let (ours, plain) = (folder.path().join("a"), folder.path().join("b"));
+        write_atomically(&ours, false, put("a")).expect("written");
+        std::fs::write(&plain, "b").expect("written");
+        let mode = |path| std::fs::metadata(path).expect("there").permissions().mode();
+        assert_eq!(mode(ours), mode(plain));
+    }
+}

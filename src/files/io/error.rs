@@ -1,0 +1,159 @@
+//! Errors of reading and writing files.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use super::folders::folder_of;
+use crate::engine::Cancelled;
+
+/// Why a file cannot be read or written. Every message names the file and says what to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FileError {
+    /// The work was cancelled; nothing was written.
+    Cancelled,
+    /// The system reported an I/O error.
+    Disk {
+        /// The file or folder.
+        path: PathBuf,
+        /// The operation that failed: "read" or "write".
+        attempt: &'static str,
+        /// The system's message.
+        reason: String,
+    },
+    /// The folder of a file to be written does not exist.
+    MissingFolder(PathBuf),
+    /// The file does not match its extension, or cannot be used.
+    Invalid {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it, and what to do.
+        problem: String,
+    },
+    /// No format has this file extension.
+    UnknownExtension {
+        /// The file.
+        path: PathBuf,
+        /// The known extensions.
+        known: String,
+    },
+    /// The length of a headerless file does not match its layout.
+    RawLength {
+        /// The file.
+        path: PathBuf,
+        /// The layout that was assumed.
+        layout: String,
+        /// The length of a file with that layout, bytes.
+        expected: u64,
+        /// The length of the file, bytes.
+        found: u64,
+    },
+    /// A raw layout was given for a file that has a header.
+    NotRaw(PathBuf),
+    /// The file exists and must not be replaced.
+    Exists(PathBuf),
+    /// Two of the files to be written have the same path.
+    DuplicatePath(PathBuf),
+    /// The work would not fit into memory.
+    Memory {
+        /// Bytes needed.
+        needed: u64,
+        /// Bytes free.
+        available: u64,
+    },
+    /// The map or image is too small or too large for the format.
+    Size {
+        /// The file.
+        path: PathBuf,
+        /// Samples or pixels from west to east and from north to south.
+        size: [u64; 2],
+        /// The sizes that are possible.
+        possible: String,
+    },
+}
+
+impl FileError {
+    /// The contents of a file cannot be used; `problem` says what is wrong, and what to do.
+    pub fn invalid(path: &Path, problem: impl Into<String>) -> Self {
+        Self::Invalid { path: path.to_path_buf(), problem: problem.into() }
+    }
+
+    /// Reading the file failed.
+    pub fn reading(path: &Path, reason: &std::io::Error) -> Self {
+        Self::Disk { path: path.to_path_buf(), attempt: "read", reason: reason.to_string() }
+    }
+
+    /// Writing the file failed.
+    pub fn writing(path: &Path, reason: &std::io::Error) -> Self {
+        Self::Disk { path: path.to_path_buf(), attempt: "write", reason: reason.to_string() }
+    }
+
+    /// A map or an image of `size` cannot be written to the file; `possible` says which sizes can.
+    pub fn size(path: &Path, size: [usize; 2], possible: String) -> Self {
+        Self::Size { path: path.to_path_buf(), size: size.map(|side| side as u64), possible }
+    }
+}
+
+impl From<Cancelled> for FileError {
+    fn from(Cancelled: Cancelled) -> Self {
+        Self::Cancelled
+    }
+}
+
+/// Formats a number of bytes in MiB or GiB.
+struct Bytes(u64);
+
+impl fmt::Display for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const MEBIBYTE: f64 = 1_048_576.0;
+        let mebibytes = self.0 as f64 / MEBIBYTE;
+        if mebibytes >= 1024.0 { write!(f, "{:.1} GiB", mebibytes / 1024.0) } else { write!(f, "{mebibytes:.1} MiB") }
+    }
+}
+
+impl fmt::Display for FileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Cancelled => write!(f, "cancelled; nothing was written"),
+            Self::Disk { path, attempt, reason } => write!(f, "{}: cannot {attempt} this: {reason}", path.display()),
+            Self::MissingFolder(path) => {
+                let folder = folder_of(path);
+                write!(f, "{}: there is no folder {}; create it first", path.display(), folder.display())
+            }
+            Self::Invalid { path, problem } => write!(f, "{}: {problem}", path.display()),
+            Self::UnknownExtension { path, known } => {
+                write!(f, "{}: unknown file extension; known are {known}", path.display())
+            }
+            Self::RawLength { path, layout, expected, found } => write!(
+                f,
+                "{}: as {layout} this file should have {expected} bytes, but it has {found}; specify its layout (on \
+                 the command line as in --raw u16le,1025x1025)",
+                path.display()
+            ),
+            Self::NotRaw(path) => write!(
+                f,
+                "{}: a raw layout is for .raw, .r16 and .r32 files; leave it out, or use one of these extensions",
+                path.display()
+            ),
+            Self::Exists(path) => write!(
+                f,
+                "{}: this file already exists; choose another name, or allow overwriting (on the command line with \
+                 --force)",
+                path.display()
+            ),
+            Self::DuplicatePath(path) => {
+                write!(f, "{}: two of the files would have this name; give them different ones", path.display())
+            }
+            Self::Memory { needed, available } => write!(
+                f,
+                "this needs about {} of memory, but {} are free; choose a smaller size",
+                Bytes(*needed),
+                Bytes(*available)
+            ),
+            Self::Size { path, size: [width, height], possible } => {
+                write!(f, "{}: {width} × {height} is not a possible size: {possible}", path.display())
+            }
+        }
+    }
+}
+
+impl std::error::Error for FileError {}

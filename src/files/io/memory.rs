@@ -1,0 +1,35 @@
+//! Free memory, checked before large allocations.
+
+use sysinfo::{MemoryRefreshKind, RefreshKind, System};
+
+use super::error::FileError;
+
+/// Bytes that can be allocated without forcing other programs out of memory; `None` if the system does not report it.
+pub fn available_bytes() -> Option<u64> {
+    let memory = RefreshKind::nothing().with_memory(MemoryRefreshKind::nothing().with_ram());
+    let system = System::new_with_specifics(memory).ok()?;
+    let free = system.available_memory();
+    // A container may use less than the machine has.
+    let limited = system.cgroup_limits().map_or(free, |limits| free.min(limits.free_memory));
+    (limited > 0).then_some(limited)
+}
+
+/// Refuses work that needs more bytes than are free.
+pub fn require_memory(needed: u64) -> Result<(), FileError> {
+    match available_bytes() {
+        Some(available) if needed > available => Err(FileError::Memory { needed, available }),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn work_that_does_not_fit_is_refused_with_both_sizes() {
+        assert_eq!(require_memory(1), Ok(()));
+        let error = require_memory(1 << 60).expect_err("an exbibyte");
+        assert!(error.to_string().starts_with("this needs about 1073741824.0 GiB of memory, but "), "{error}");
+    }
+}

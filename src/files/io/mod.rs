@@ -1,0 +1,11 @@
+//! The disk and the memory: atomic writes, errors, free memory, writers that can be cancelled.
+
+pub mod atomic;
+pub mod cancellable;
+pub mod error;
+pub mod folders;
+pub mod memory;
+pub mod read;
+pub mod temp_files;
+
+pub use error::FileError;
