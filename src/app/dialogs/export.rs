@@ -4,6 +4,8 @@
 //! Everything it says follows from the very [`Order`] that it hands over.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
 
 use egui::{Align, ComboBox, DragValue, Key, Layout, ProgressBar, ScrollArea, TextEdit, Ui};
 
@@ -12,7 +14,7 @@ use crate::app::widgets::parameter::{ParameterContext, ParameterState, group_ui}
 use crate::app::widgets::theme::colours;
 use crate::app::widgets::{main_button, modal};
 use crate::engine::parameters::Band;
-use crate::engine::{Extent, Grid};
+use crate::engine::{Extent, Grid, Recipe};
 use crate::files::export::{
     CostEstimate, HeightmapOrder, Order, Plan, PlannedFile, TextureOrder, TileNaming, Tiles, estimated_import_steps,
     memory_needed, texture_size,
@@ -101,7 +103,45 @@ enum Trial {
     Done(Option<CostEstimate>),
 }
 
-/// What came of an export.
+/// A plan and everything that it was made from. It is made again when one of these changes.
+struct Planned {
+    choices: Choices,
+    settings: ExportSettings,
+    name: String,
+    recipe: Recipe,
+    water_m: Option<f64>,
+    /// The plan, or why the export is not possible.
+    plan: Result<Plan, String>,
+    /// The files of the plan.
+    files: Vec<PathBuf>,
+    /// The memory that the export needs.
+    memory_bytes: u64,
+}
+
+impl Planned {
+    fn is_current(&self, choices: &Choices, project: &Project, settings: &ExportSettings) -> bool {
+        self.choices == *choices
+            && self.settings == *settings
+            && self.name == project.name
+            && self.water_m == project.water.water_m
+            && self.recipe == project.recipe
+    }
+}
+
+/// The choices of the dialog that a plan depends on.
+#[derive(Clone, Debug, PartialEq)]
+struct Choices {
+    target: Option<&'static Target>,
+    heightmap: Option<HeightmapFormat>,
+    texture: bool,
+    tiles: [usize; 2],
+    folder: String,
+}
+
+/// How long the folder has to be unchanged before the disk is checked, so that not every keystroke causes a check.
+const TYPING_PAUSE: Duration = Duration::from_millis(300);
+
+/// The result of an export.
 struct Done {
     files: Vec<PathBuf>,
     notes: Vec<String>,
@@ -125,6 +165,9 @@ pub(crate) struct ExportWindow {
     /// The files that were asked about last, and what is known of them.
     asked: Vec<PathBuf>,
     survey: Option<TargetCheck>,
+    planned: Option<Arc<Planned>>,
+    /// When the folder was last edited, in seconds of the interface's clock.
+    folder_edited_s: Option<f64>,
     pace: Trial,
     /// Why it did not go as the user wished.
     complaint: Option<String>,
@@ -147,6 +190,8 @@ impl Default for ExportWindow {
             replaces: false,
             asked: Vec::new(),
             survey: None,
+            planned: None,
+            folder_edited_s: None,
             pace: Trial::default(),
             complaint: None,
             is_running: false,
@@ -181,6 +226,7 @@ impl ExportWindow {
     /// Takes the folder that was chosen.
     pub(crate) fn go_to(&mut self, folder: &Path) {
         self.folder = Some(folder.display().to_string());
+        self.folder_edited_s = None;
     }
 
     /// The desktop cannot ask for a folder.
@@ -260,22 +306,22 @@ impl ExportWindow {
         self.size_ui(ui, project.recipe.world.extent(), settings);
         let folder = self.folder_ui(ui, project, around, &mut decision);
         ui.add_space(8.0);
-        let order = self.order(project, settings, Path::new(&folder));
-        let plan = order.and_then(|order| Plan::new(order).map_err(|error| error.to_string()));
-        let ready = match plan {
+        let planned = self.planned(project, settings, folder);
+        let ready = match &planned.plan {
             Ok(plan) => {
-                let files: Vec<PathBuf> = plan.paths().map(Path::to_path_buf).collect();
-                if decision.is_none() && files != self.asked {
+                if planned.files != self.asked {
                     (self.survey, self.replaces) = (None, false);
-                    self.asked.clone_from(&files);
-                    decision = Some(Decision::TargetCheck(files));
+                    if decision.is_none() && !self.is_typing(ui) {
+                        self.asked.clone_from(&planned.files);
+                        decision = Some(Decision::TargetCheck(planned.files.clone()));
+                    }
                 }
                 if decision.is_none() && self.pace == Trial::Untried {
                     self.pace = Trial::Asked;
                     decision = Some(Decision::TryOut(Box::new(plan.order().clone())));
                 }
-                self.plan_ui(ui, &plan, around);
-                let is_free = self.survey_ui(ui, &plan);
+                self.plan_ui(ui, plan, planned.memory_bytes, around);
+                let is_free = self.survey_ui(ui, planned.memory_bytes);
                 is_free.then_some(plan)
             }
             Err(problem) => {
@@ -304,13 +350,41 @@ impl ExportWindow {
             return Some(Decision::Close);
         }
         match ready.filter(|_| export) {
-            Some(mut plan) => {
+            Some(plan) => {
+                let mut plan = plan.clone();
                 (self.is_running, self.complaint) = (true, None);
                 plan.set_overwrite(self.replaces);
                 Some(Decision::Export(Box::new(plan)))
             }
             None => decision,
         }
+    }
+
+    /// The plan of the current choices, made again only if something that it depends on has changed.
+    fn planned(&mut self, project: &Project, settings: &ExportSettings, folder: String) -> Arc<Planned> {
+        let Self { target, heightmap, texture, tiles, .. } = *self;
+        let choices = Choices { target, heightmap, texture, tiles, folder };
+        if let Some(planned) = self.planned.as_ref().filter(|planned| planned.is_current(&choices, project, settings)) {
+            return planned.clone();
+        }
+        let order = self.order(project, settings, Path::new(&choices.folder));
+        let plan = order.and_then(|order| Plan::new(order).map_err(|error| error.to_string()));
+        let files = plan.iter().flat_map(Plan::paths).map(Path::to_path_buf).collect();
+        let memory_bytes = plan.as_ref().map_or(0, memory_needed);
+        let Project { name, recipe, water, .. } = project;
+        let (settings, name, recipe) = (settings.clone(), name.clone(), recipe.clone());
+        let planned = Planned { choices, settings, name, recipe, water_m: water.water_m, plan, files, memory_bytes };
+        self.planned.insert(Arc::new(planned)).clone()
+    }
+
+    /// Whether the user is still typing the folder; requests a repaint for when the pause is over.
+    fn is_typing(&self, ui: &Ui) -> bool {
+        let Some(edited_s) = self.folder_edited_s else { return false };
+        let left_s = TYPING_PAUSE.as_secs_f64() - (ui.input(|input| input.time) - edited_s);
+        if left_s > 0.0 {
+            ui.ctx().request_repaint_after(Duration::from_secs_f64(left_s));
+        }
+        left_s > 0.0
     }
 
     /// The program that it is made for.
@@ -417,6 +491,7 @@ impl ExportWindow {
             let field = TextEdit::singleline(&mut folder).desired_width(WIDTH - 208.0);
             if ui.add(field).labelled_by(label).changed() {
                 self.folder = Some(folder.clone());
+                self.folder_edited_s = Some(ui.input(|input| input.time));
             }
             if ui.button("Choose folder…").clicked() {
                 self.complaint = None;
@@ -427,7 +502,7 @@ impl ExportWindow {
     }
 
     /// What will be written, what is to be typed, and what does not suit.
-    fn plan_ui(&self, ui: &mut Ui, plan: &Plan, around: &Around) {
+    fn plan_ui(&self, ui: &mut Ui, plan: &Plan, memory_bytes: u64, around: &Around) {
         let (order, files) = (plan.order(), plan.files());
         ui.label(format!("{} files, up to {}", files.len(), bytes(plan.max_bytes())));
         let height = 132.0;
@@ -468,15 +543,14 @@ impl ExportWindow {
             Trial::Done(None) => "a time that nobody knows".into(),
             Trial::Untried | Trial::Asked => "… (being tried)".into(),
         };
-        ui.weak(format!("Takes {time} and about {} of memory{free}", bytes(memory_needed(plan))));
+        ui.weak(format!("Takes {time} and about {} of memory{free}", bytes(memory_bytes)));
     }
 
     /// What is in the way on the disk; returns whether nothing is.
-    fn survey_ui(&mut self, ui: &mut Ui, plan: &Plan) -> bool {
+    fn survey_ui(&mut self, ui: &mut Ui, needed: u64) -> bool {
         // One row from the beginning, so that nothing moves once it is known.
         let is_free = ui.horizontal_wrapped(|ui| self.folder_state_ui(ui)).inner;
         let Some(survey) = self.survey.as_ref().filter(|_| is_free) else { return false };
-        let needed = memory_needed(plan);
         if let Some(available) = survey.available_bytes.filter(|available| needed > *available) {
             let text = format!(
                 "This needs {} of memory, and {} are free; choose a smaller size or close other programs.",

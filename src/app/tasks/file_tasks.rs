@@ -104,9 +104,7 @@ impl FileTasks {
 
     /// Looks which of these files are no longer there.
     pub(crate) fn find_missing(&self, paths: Vec<PathBuf>) {
-        let look = move || FileTaskResult::RecentMissing(paths.into_iter().filter(|path| is_gone(path)).collect());
-        // The thread lives as long as this.
-        let _ = self.looks.send(Box::new(look));
+        self.look(move || FileTaskResult::RecentMissing(paths.into_iter().filter(|path| is_gone(path)).collect()));
     }
 
     /// Reads a heightmap for a step, or a picture for a terrain type.
@@ -137,12 +135,12 @@ impl FileTasks {
 
     /// Looks whether the files of an export can be written.
     pub(crate) fn check_targets(&self, files: Vec<PathBuf>) {
-        self.run(move || FileTaskResult::TargetsChecked(check_targets(files)));
+        self.look(move || FileTaskResult::TargetsChecked(check_targets(files)));
     }
 
     /// Tries how quickly an order is computed.
     pub(crate) fn estimate_cost(&self, order: Order, files: InputFiles) {
-        self.run(move || FileTaskResult::CostEstimated(CostEstimate::measure(order, &files)));
+        self.look(move || FileTaskResult::CostEstimated(CostEstimate::measure(order, &files)));
     }
 
     /// Has the desktop show a folder.
@@ -152,6 +150,12 @@ impl FileTasks {
             Err(_) if !folder.is_dir() => FileTaskResult::Failed(format!("{} is no longer there", folder.display())),
             Err(_) => FileTaskResult::NoFileManager(folder),
         });
+    }
+
+    /// Runs a task on the thread for tasks that write nothing, so that saving never waits for it.
+    fn look(&self, task: impl FnOnce() -> FileTaskResult + Send + 'static) {
+        // The thread lives as long as this does.
+        let _ = self.looks.send(Box::new(task));
     }
 
     pub(crate) fn run(&self, errand: impl FnOnce() -> FileTaskResult + Send + 'static) {

@@ -438,7 +438,7 @@ fn an_imported_heightmap_of_whole_metres_is_the_land() {
     pause(&mut editor);
     let context = editor.ctx.clone();
     editor.state_mut().execute(&context, Command::ImportHeightmap);
-    wait(&mut editor, "the import", |app| app.ui.message.as_ref().is_some_and(|m| m.text.contains("taken as metres")));
+    wait(&mut editor, "the import", |app| app.ui.message.as_ref().is_some_and(|m| m.text.contains("used as metres")));
     settle(&mut editor);
     let app = editor.state();
     let [low, high] = app.ui.preview.shown.as_ref().expect("a picture").terrain.min_max();

@@ -28,14 +28,14 @@ fn import(facts: &ImportFacts) -> Vec<String> {
     let middle_m = facts.range_m.min + facts.span_m() * 32_768.0 / 65_535.0;
     let mut steps = vec![
         format!(
-            "Landscape > Manage > Import from File, {}: set Scale to X {}, Y {}, Z {} (the range in cm / 512).",
+            "Landscape > Manage > Import from File, {}: set Scale X {}, Y {}, Z {} (the range in cm / 512).",
             facts.file,
             scale(100.0 * extent.width_m / (grid.width() - 1) as f64),
             scale(100.0 * extent.depth_m / (grid.height() - 1) as f64),
             facts.range_number(scale_z, scale_places(scale_z))
         ),
         format!(
-            "set Location Z to {}, the middle of the range in cm; no flip is needed.",
+            "set Location Z {}, the middle of the range in cm; no flip is needed.",
             facts.range_number(100.0 * middle_m, CENTIMETRE_PLACES)
         ),
     ];
