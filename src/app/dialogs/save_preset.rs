@@ -5,6 +5,12 @@ use egui::{Context, Key, Sides, TextEdit};
 use crate::app::widgets::{main_button, modal};
 use crate::project::Project;
 
+/// What the user decided in the dialog.
+pub(crate) enum SavePresetResponse {
+    Save { name: String, description: String },
+    Cancel,
+}
+
 /// The dialog that saves the project as a preset of the user.
 #[derive(Debug)]
 pub(crate) struct SavePresetDialog {
@@ -22,9 +28,8 @@ impl SavePresetDialog {
         self.name = name.into();
     }
 
-    /// Draws the dialog; `Some` once the user has decided, with the name and the description of the preset, or `None` if
-    /// the user cancels.
-    pub(crate) fn ui(&mut self, ctx: &Context) -> Option<Option<[String; 2]>> {
+    /// Draws the dialog.
+    pub(crate) fn ui(&mut self, ctx: &Context) -> Option<SavePresetResponse> {
         let modal = modal("save preset", ctx).show(ctx, |ui| {
             ui.set_width(360.0);
             ui.heading("Save as preset");
@@ -46,9 +51,10 @@ impl SavePresetDialog {
         });
         let [save, cancel] = modal.inner;
         if save {
-            Some(Some([self.name.trim().to_string(), self.description.trim().to_string()]))
+            let [name, description] = [&self.name, &self.description].map(|text| text.trim().to_string());
+            Some(SavePresetResponse::Save { name, description })
         } else {
-            (cancel || modal.should_close()).then_some(None)
+            (cancel || modal.should_close()).then_some(SavePresetResponse::Cancel)
         }
     }
 }

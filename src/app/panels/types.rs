@@ -390,7 +390,7 @@ mod tests {
     fn a_new_type_has_a_free_name_and_covers_all_elevations() {
         let mut texture = TextureRecipe::starter();
         texture.settings.unit = Unit::Metres;
-        texture.types.iter_mut().zip(["Ground 1", "Ground 3"]).for_each(|(ground, name)| ground.name = name.into());
+        texture.types.iter_mut().zip(["Ground 1", "Ground 3"]).for_each(|(known, name)| known.name = name.into());
         let mut panel = TexturePanelState::default();
         add_type(&mut texture, &mut panel, Band { min: -40.4, max: 359.6 });
         let new = texture.types.last().expect("a type");

@@ -107,7 +107,7 @@ impl App {
     pub(crate) fn ask_measures(&mut self) {
         if let Some(shown) = &self.ui.preview.shown {
             let limit_deg = self.document.settings().view.walkable_deg;
-            self.ui.analysis.ask(&self.settings.unfolded, limit_deg, shown, !self.ui.playback.is_playing());
+            self.ui.analysis.request(&self.settings.unfolded, limit_deg, shown, !self.ui.playback.is_playing());
         }
     }
 

@@ -9,7 +9,7 @@ use egui::Context;
 use crate::app::App;
 use crate::app::dialogs::gallery::{GalleryResponse, UserPreset, thumbnail_path};
 use crate::app::dialogs::modals::Modal;
-use crate::app::dialogs::save_preset::SavePresetDialog;
+use crate::app::dialogs::save_preset::{SavePresetDialog, SavePresetResponse};
 use crate::app::document::file_stem;
 use crate::app::state::PendingProject;
 use crate::app::tasks::file_tasks::FileTaskResult;
@@ -145,8 +145,8 @@ impl App {
 
     /// Draws the window in which the project becomes a preset; returns whether it stays.
     pub(crate) fn save_preset_ui(&mut self, ctx: &Context, form: &mut SavePresetDialog) -> bool {
-        let Some(decision) = form.ui(ctx) else { return true };
-        if let Some(([name, description], folder)) = decision.zip(self.preset_folder()) {
+        let Some(response) = form.ui(ctx) else { return true };
+        if let (SavePresetResponse::Save { name, description }, Some(folder)) = (response, self.preset_folder()) {
             let mut file = self.document.file();
             let project = Arc::make_mut(&mut file.project);
             (project.name, project.description) = (name, description);

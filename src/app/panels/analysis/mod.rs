@@ -109,7 +109,7 @@ impl AnalysisPanel {
 
     /// Takes the results from the analysis thread, and requests those of the unfolded sections: only of terrain at rest,
     /// which the next frame does not replace.
-    pub(crate) fn ask(&mut self, unfolded: &BTreeSet<String>, limit_deg: f64, shown: &Preview, at_rest: bool) {
+    pub(crate) fn request(&mut self, unfolded: &BTreeSet<String>, limit_deg: f64, shown: &Preview, at_rest: bool) {
         match self.analyser.take() {
             Some(Ok(result)) => (self.result, self.error) = (Some(result), None),
             Some(Err(JobError::Failed(error) | JobError::Panicked(error))) => self.error = Some(error),
