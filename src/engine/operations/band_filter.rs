@@ -247,7 +247,7 @@ mod tests {
         BandFilter { keep, shortest_m, longest_m, shoulder: 0.5, along }
     }
 
-    /// A cosine with so many half periods west to east and north to south, 100 m high, around a height of 30 m.
+    /// A cosine with the given half periods west to east and north to south, 100 m high, around a height of 30 m.
     fn wave([halves_x, halves_z]: [f64; 2]) -> Heightfield {
         Heightfield::from_fn(grid(), |c, r| {
             let [across_x, across_z] = [c as f64 / 160.0, r as f64 / 60.0];

@@ -110,7 +110,7 @@ impl RecursiveFilter {
     }
 }
 
-/// Δr, the spacing of a reference grid with so many samples along the longer side, metres.
+/// Δr, the spacing in metres of a reference grid with `samples` samples along the longer side.
 pub(super) fn reference_spacing_m(grid: Grid, samples: u32) -> f64 {
     let extent = grid.extent();
     extent.width_m.max(extent.depth_m) / (f64::from(samples) - 1.0)

@@ -86,7 +86,7 @@ impl StreamPowerUpsampling<'_> {
         Ok(())
     }
 
-    /// The uplift in one step, metres, under which the eroded terrain stays as it is.
+    /// The uplift in one step, metres, that keeps the eroded terrain in equilibrium.
     fn equilibrium_uplift_m(&self, below: &Heightfield, progress: &Progress) -> Result<Heightfield, Cancelled> {
         let uplift_m = (self.uplift_m)(below)?;
         let mut stepped = self.terrain.copied(progress)?;

@@ -75,8 +75,9 @@ pub(super) fn relative_rms(small: &Heightfield, large: &Heightfield) -> f64 {
     (squares / grid.samples() as f64).sqrt() / f64::from(high - low)
 }
 
-/// The reference for separable blurs, in f64: weighted means along rows and then along columns, with the border repeated
-/// forever. `taps(spacing_m)` is the number of samples to either side, `weight(n, spacing_m)` the weight of sample n.
+/// The reference for separable blurs, in f64: weighted means along rows and then along columns, with the border
+/// repeated forever. `taps(spacing_m)` is the number of samples to either side, `weight(n, spacing_m)` the weight of
+/// sample n.
 pub(super) fn separable_mean(
     terrain: &Heightfield,
     taps: impl Fn(f64) -> i64,
