@@ -4,6 +4,7 @@ use std::process::Command;
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
+use proptest::prelude::ProptestConfig;
 use upthrust::engine::operations::faults::Faults;
 use upthrust::engine::operations::heightmap::Heightmap;
 use upthrust::engine::parameters::{FileName, Kind, TextureName};
@@ -70,6 +71,12 @@ pub fn jacksboro() -> Heightfield {
     let inputs = load_inputs(&recipe, &[(name, Arc::new(bytes))].into()).expect("readable");
     let world = Extent { width_m: 74.48 * 402.0, depth_m: 92.77 * 343.0 };
     evaluate(&recipe, Grid::new(world, 403, 344), None, &inputs, &Progress::new()).expect("not cancelled")
+}
+
+/// 12 cases of each property, or as many as `PROPTEST_CASES` says.
+pub fn proptest_config() -> ProptestConfig {
+    let cases = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(12);
+    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
 }
 
 /// Runs a test in a process of its own, where no other test takes memory or processor time. The name is the test's path

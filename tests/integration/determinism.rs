@@ -134,14 +134,24 @@ fn check_stepping(name: &str, recipe: &Recipe, places: u32) {
     }
 }
 
-#[test]
-fn scrubbing_gives_the_same_bytes_as_a_single_evaluation() {
+fn check_scrubbing(places: u32, places_of_operations: u32) {
     for (name, recipe) in recipes() {
-        check_stepping(name, &recipe, 23);
+        check_stepping(name, &recipe, places);
     }
     for (name, recipe) in recipes_of_operations() {
-        check_stepping(name, &recipe, 5);
+        check_stepping(name, &recipe, places_of_operations);
     }
+}
+
+#[test]
+fn scrubbing_gives_the_same_bytes_as_a_single_evaluation() {
+    check_scrubbing(7, 2);
+}
+
+#[test]
+#[ignore = "slow: many positions"]
+fn nightly_scrubbing_gives_the_same_bytes_as_a_single_evaluation() {
+    check_scrubbing(23, 5);
 }
 
 /// Hashes of the heights of [`recipes`]. Change one only with a deliberate change of what a recipe means, and mention it
@@ -287,7 +297,7 @@ fn fill(group: &mut dyn Group, places: &mut impl Iterator<Item = f64>) {
 static POOLS: LazyLock<[ThreadPool; 2]> = LazyLock::new(|| [1, 3].map(threads));
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(common::proptest_config())]
 
     #[test]
     fn operations_are_finite_and_deterministic_within_their_hard_ranges(

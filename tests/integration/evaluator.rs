@@ -1,5 +1,6 @@
 //! The caching evaluator agrees with an uncached evaluation after any edits and cancellations.
 
+use crate::common;
 use proptest::prelude::*;
 use proptest::sample::Index;
 use serde_json::{Value, json};
@@ -113,7 +114,7 @@ impl Edit {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(common::proptest_config())]
 
     #[test]
     fn edits_and_cancellations_do_not_leave_stale_terrain(

@@ -13,7 +13,7 @@ use upthrust::engine::operations::{AnyOperation, Role};
 use upthrust::engine::parameters::Matrix;
 use upthrust::engine::recipe::World;
 use upthrust::engine::{Extent, Grid, Heightfield, Progress, Recipe, Step, stack};
-use upthrust::project::presets;
+use upthrust::project::{Preset, presets};
 
 const FACTOR: usize = 4;
 
@@ -70,10 +70,9 @@ fn faults(profile: Profile, wind: Option<RecursiveFilter>, world: Extent) -> Ste
     Step::new(Faults { count, profile, zone_m, decay: Decay::Countdown, wind, ..Default::default() })
 }
 
-#[test]
-fn a_small_map_is_an_exact_subset_of_a_large_one_for_every_profile() {
+fn check_subset(profiles: &[Profile]) {
     for (world, samples) in WORLDS {
-        for profile in Profile::ALL {
+        for profile in profiles {
             let (small, large) = pair(world, &[faults(*profile, None, world)], samples);
             // If the number of intervals is no power of two, positions can differ in the last bit between the grids,
             // which changes a height in a fault zone by one unit of the fixed-point grid.
@@ -88,10 +87,20 @@ fn a_small_map_is_an_exact_subset_of_a_large_one_for_every_profile() {
 }
 
 #[test]
-fn filters_and_wind_agree_within_1_percent_of_the_range() {
+fn a_small_map_is_an_exact_subset_of_a_large_one() {
+    check_subset(&[Profile::Step, Profile::Smooth]);
+}
+
+#[test]
+#[ignore = "slow: all profiles"]
+fn nightly_a_small_map_is_an_exact_subset_for_every_profile() {
+    check_subset(Profile::ALL);
+}
+
+fn check_filters(worlds: &[(Extent, [usize; 2])]) {
     println!("{:<26} {:<10} {:>5} {:>9}", "world", "form", "sweeps", "RMS/range");
     let mut worst: f64 = 0.0;
-    for (world, samples) in WORLDS {
+    for &(world, samples) in worlds {
         for form in [Form::Sequential, Form::Averaged] {
             for sweeps in [Sweeps::Two, Sweeps::Four] {
                 let filter = |k, passes| RecursiveFilter { form, sweeps, k, passes, ..Default::default() };
@@ -118,8 +127,19 @@ fn filters_and_wind_agree_within_1_percent_of_the_range() {
 }
 
 #[test]
-fn blurs_agree_within_2_percent_of_the_range() {
-    for (world, samples) in WORLDS {
+fn filters_and_wind_agree_within_1_percent_of_the_range() {
+    // The square world has four times as many samples.
+    check_filters(&WORLDS[1..]);
+}
+
+#[test]
+#[ignore = "slow: includes the square world"]
+fn nightly_filters_and_wind_agree_in_every_world() {
+    check_filters(&WORLDS);
+}
+
+fn check_blurs(worlds: &[(Extent, [usize; 2])]) {
+    for &(world, samples) in worlds {
         let spacing_m = world.width_m.max(world.depth_m) / 256.0;
         for spacings in [1.5, 4.0, 30.0] {
             let radius_m = spacings * spacing_m;
@@ -135,6 +155,18 @@ fn blurs_agree_within_2_percent_of_the_range() {
             }
         }
     }
+}
+
+#[test]
+fn blurs_agree_within_2_percent_of_the_range() {
+    // The square world has four times as many samples.
+    check_blurs(&WORLDS[1..]);
+}
+
+#[test]
+#[ignore = "slow: includes the square world"]
+fn nightly_blurs_agree_in_every_world() {
+    check_blurs(&WORLDS);
 }
 
 /// Fault terrain under a filter at one and at four times the resolution, on maps of which a cliff may fall between two
@@ -192,29 +224,23 @@ fn upsampled_heaps_have_no_moat() {
     assert_eq!(terrain.min_max()[0], 0.0);
 }
 
-/// Every operation with defaults, alone or above faults by its role, in the default and in a rectangular world; and every
-/// preset.
-fn everything() -> Vec<(String, Recipe)> {
-    let rectangular = WORLDS[1].0;
-    let mut rows = Vec::new();
-    for operation in common::operations() {
+/// Every operation with defaults, alone or above faults by its role.
+fn operations(world: Extent) -> Vec<(String, Recipe)> {
+    let row = |operation: AnyOperation| {
         let key = operation.key();
         let stack = match operation.role() {
             Role::Generator => vec![Step::new(operation)],
             Role::Modifier => common::on_fault_terrain(operation, 1000),
         };
-        rows.push((key.into(), recipe(World::default().extent(), &stack)));
-        rows.push((format!("{key}, {} × {} m", rectangular.width_m, rectangular.depth_m), recipe(rectangular, &stack)));
-    }
-    rows.extend(presets().iter().map(|preset| (preset.name.into(), preset.project().expect("a valid preset").recipe)));
-    rows
+        (format!("{key}, {} × {} m", world.width_m, world.depth_m), recipe(world, &stack))
+    };
+    common::operations().into_iter().map(row).collect()
 }
 
-#[test]
-fn operations_and_presets_agree_within_2_percent_of_the_range() {
+fn check_recipes(recipes: Vec<(String, Recipe)>) {
     println!("{:<40} {:>9} {:>9}", "257 against 1025 samples", "RMS/range", "worst");
     let mut missed = Vec::new();
-    for (name, recipe) in everything() {
+    for (name, recipe) in recipes {
         let small = Grid::fitted(recipe.world.extent(), 257);
         let pair = maps(&recipe, [small.width(), small.height()]);
         let (rms, worst) = (difference(&pair), worst_difference(&pair));
@@ -224,4 +250,17 @@ fn operations_and_presets_agree_within_2_percent_of_the_range() {
         }
     }
     assert!(missed.is_empty(), "{}", missed.join("\n"));
+}
+
+#[test]
+fn operations_agree_within_2_percent_of_the_range() {
+    check_recipes(operations(WORLDS[1].0));
+}
+
+#[test]
+#[ignore = "slow: the default world and the presets"]
+fn nightly_operations_and_presets_agree_within_2_percent_of_the_range() {
+    check_recipes(operations(World::default().extent()));
+    let preset = |preset: &Preset| (preset.name.into(), preset.project().expect("a valid preset").recipe);
+    check_recipes(presets().iter().map(preset).collect());
 }
