@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use crate::app::commands::handler::SeedGenerator;
 use crate::app::commands::menus::FreeMemory;
-use crate::app::dialogs::export::ExportWindow;
+use crate::app::dialogs::export::ExportDialog;
 use crate::app::dialogs::gallery::Gallery;
 use crate::app::dialogs::modals::Modal;
 use crate::app::dialogs::operation_picker::OperationPicker;
@@ -50,7 +50,7 @@ pub(crate) struct UiState {
     pub(crate) analysis: AnalysisPanel,
     pub(crate) operation_picker: OperationPicker,
     pub(crate) gallery: Gallery,
-    pub(crate) export: ExportWindow,
+    pub(crate) export: ExportDialog,
     /// The dialog that covers the editor.
     pub(crate) modal: Option<Modal>,
     /// A project that a dialog opens once this frame's edits are in the document.
@@ -98,7 +98,7 @@ impl UiState {
             analysis: AnalysisPanel::start(wake.clone())?,
             operation_picker: OperationPicker::new(),
             gallery: Gallery::new(wake),
-            export: ExportWindow::default(),
+            export: ExportDialog::default(),
             modal: None,
             pending_project: None,
             message: None,

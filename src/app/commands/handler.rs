@@ -66,7 +66,7 @@ impl App {
                 }
             }
             Command::ExportFor(i) => {
-                self.ui.export.choose(i);
+                self.ui.export.choose_target(i);
                 self.execute(ctx, Command::Export);
             }
             Command::Export => {

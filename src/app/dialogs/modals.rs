@@ -8,7 +8,7 @@ use crate::app::commands::Command;
 use crate::app::commands::palette::{Palette, PaletteResponse};
 use crate::app::dialogs::about;
 use crate::app::dialogs::export;
-use crate::app::dialogs::export::Decision;
+use crate::app::dialogs::export::ExportResponse;
 use crate::app::dialogs::file_dialogs::{DialogPurpose, DialogRequest, PathField};
 use crate::app::dialogs::save_preset::SavePresetDialog;
 use crate::app::document::Draft;
@@ -59,26 +59,26 @@ impl App {
                 // What is shown on the way is another land than the one that is written.
                 let shown = self.ui.preview.shown.as_ref().filter(|shown| *shown.request.recipe == project.recipe);
                 let on_the_way = shown.map(|shown| shown.request.position).filter(|at| *at < total);
-                let around = export::Around {
+                let around = export::ExportContext {
                     project_path: self.document.path(),
                     heights_m: shown.filter(|_| on_the_way.is_none()).map(|shown| shown.summary.range_m()),
                     on_the_way: on_the_way.map(|at| [at, total]),
                     status: self.services.exporter.status(),
                 };
                 match self.ui.export.ui(ctx, project, &mut settings.export, &around) {
-                    Some(Decision::ChooseFolder) => {
+                    Some(ExportResponse::ChooseFolder) => {
                         self.services
                             .file_dialogs
                             .ask(DialogRequest { purpose: DialogPurpose::ExportFolder, file_name: String::new() });
                     }
-                    Some(Decision::TargetCheck(files)) => self.services.file_tasks.check_targets(files),
-                    Some(Decision::TryOut(order)) => {
+                    Some(ExportResponse::CheckTargets(files)) => self.services.file_tasks.check_targets(files),
+                    Some(ExportResponse::EstimateCost(order)) => {
                         self.services.file_tasks.estimate_cost(*order, self.document.project().files.clone());
                     }
-                    Some(Decision::Export(order)) => self.services.exporter.export(*order, project.files.clone()),
-                    Some(Decision::Cancel) => self.services.exporter.cancel(),
-                    Some(Decision::ShowFolder(folder)) => self.services.file_tasks.show_folder(folder),
-                    Some(Decision::Close) => stays = false,
+                    Some(ExportResponse::Export(order)) => self.services.exporter.export(*order, project.files.clone()),
+                    Some(ExportResponse::Cancel) => self.services.exporter.cancel(),
+                    Some(ExportResponse::ShowFolder(folder)) => self.services.file_tasks.show_folder(folder),
+                    Some(ExportResponse::Close) => stays = false,
                     None => {}
                 }
             }

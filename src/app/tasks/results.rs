@@ -61,7 +61,7 @@ impl App {
             self.answer(ask, answer);
         }
         while let Some(outcome) = self.services.exporter.take() {
-            self.ui.export.ended(&outcome);
+            self.ui.export.receive_outcome(&outcome);
             match outcome {
                 ExportOutcome::Written(built) => {
                     let files = match &built.files[..] {
@@ -129,7 +129,7 @@ impl App {
                 self.document.mark_saved(origin, path, file);
                 self.project_saved(origin);
             }
-            FileTaskResult::TargetsChecked(survey) => self.ui.export.take(survey),
+            FileTaskResult::TargetsChecked(survey) => self.ui.export.receive_target_check(survey),
             FileTaskResult::CostEstimated(pace) => self.ui.export.receive_cost_estimate(pace),
             FileTaskResult::Done => {}
             FileTaskResult::RecentMissing(missing) => {
@@ -274,7 +274,7 @@ impl App {
             DialogPurpose::Import { ref target } => self.services.file_tasks.import(path, target.clone()),
             DialogPurpose::Save { origin } => self.save_to(with_project_ending(&path), origin),
             DialogPurpose::Image { size, frames } => self.draw(size, frames, picture_path(&path)),
-            DialogPurpose::ExportFolder => self.ui.export.go_to(&path),
+            DialogPurpose::ExportFolder => self.ui.export.set_folder(&path),
         }
     }
 

@@ -24,7 +24,7 @@ fn exporting(answers: Vec<DialogOutcome>, folder: &Path, samples: u32) -> Harnes
         (settings.export.samples, settings.export.texture_pixels) = (samples, 32);
     });
     press(&mut editor, egui::Modifiers::COMMAND, egui::Key::E);
-    editor.state_mut().ui.export.go_to(folder);
+    editor.state_mut().ui.export.set_folder(folder);
     editor.run_steps(4);
     editor
 }
@@ -41,7 +41,7 @@ fn choose(editor: &mut Harness<'static, App>, target: &str) {
 fn look(editor: &mut Harness<'static, App>) {
     for _ in 0..2000 {
         editor.step();
-        if editor.query_by_label("Looking at the folder").is_none() {
+        if editor.query_by_label("Checking the folder").is_none() {
             return;
         }
         std::thread::sleep(Duration::from_millis(1));
@@ -88,7 +88,7 @@ fn unity_lists_its_files_with_their_sizes_and_the_numbers_to_type() {
     editor.run_steps(3);
     editor.get_by_label("Unity: the water level is y = 12.5 m.");
     editor.get_by_label_contains("Depth Bit 16, Resolution 1025, Byte Order Windows");
-    editor.get_by_label_contains("new will be made");
+    editor.get_by_label_contains("new will be created");
     assert!(is_enabled(&editor, "Export"));
     assert_eq!(editor.state().document.settings().export.samples, 1000, "other programs take what was chosen");
     editor.get_by_role_and_label(Role::Button, "513").click();
@@ -168,7 +168,7 @@ fn the_window_does_not_move_when_the_time_and_the_folder_are_known() {
     choose(&mut editor, "Unity");
     let place = |editor: &Harness<'static, App>| editor.get_by_role_and_label(Role::Button, "Export").rect();
     let wait = |editor: &mut Harness<'static, App>| {
-        let is_tried = |editor: &Harness<'static, App>| editor.query_by_label_contains("being tried").is_none();
+        let is_tried = |editor: &Harness<'static, App>| editor.query_by_label_contains("estimating").is_none();
         let deadline = Instant::now() + Duration::from_secs(30);
         while !is_tried(editor) && Instant::now() < deadline {
             editor.step();
@@ -179,8 +179,8 @@ fn the_window_does_not_move_when_the_time_and_the_folder_are_known() {
     wait(&mut editor);
     editor.state_mut().ui.export.open();
     editor.step();
-    editor.get_by_label("Looking at the folder");
-    editor.get_by_label_contains("Takes … (being tried)");
+    editor.get_by_label("Checking the folder");
+    editor.get_by_label_contains("Takes … (estimating)");
     let before = place(&editor);
     look(&mut editor);
     wait(&mut editor);
@@ -212,9 +212,9 @@ fn a_folder_that_cannot_be_is_said_before_anything_is_computed() {
     std::fs::write(folder.path().join("file"), "mine").expect("written");
     let mut editor = exporting(Vec::new(), &folder.path().join("file/sub"), 33);
     look(&mut editor);
-    editor.get_by_label_contains("is a file, so that there can be no folder of that name");
+    editor.get_by_label_contains("is a file, so it cannot be a folder");
     assert!(!is_enabled(&editor, "Export"));
-    editor.state_mut().ui.export.go_to(Path::new(""));
+    editor.state_mut().ui.export.set_folder(Path::new(""));
     editor.run_steps(3);
     editor.get_by_label("Type or choose a folder.");
     assert!(!is_enabled(&editor, "Export"));
@@ -240,7 +240,7 @@ fn files_that_are_there_are_replaced_only_after_a_tick() {
     editor.get_by_label("Another export…").click();
     editor.run_steps(3);
     look(&mut editor);
-    editor.get_by_label("Replace 3 files that are there already");
+    editor.get_by_label("Replace 3 existing files");
     assert!(!is_enabled(&editor, "Export"), "the tick was for the files that were there before");
 }
 
@@ -249,7 +249,7 @@ fn without_a_dialog_the_folder_is_typed() {
     let mut editor = exporting(vec![DialogOutcome::Unavailable], Path::new("elsewhere"), 33);
     editor.get_by_label("Choose folder…").click();
     editor.run_steps(4);
-    editor.get_by_label("This desktop offers no file dialog; type the folder.");
+    editor.get_by_label("This desktop has no file dialog; type the folder.");
     editor.get_by_role_and_label(Role::TextInput, "Folder");
 }
 
@@ -307,7 +307,7 @@ fn on_the_way_through_the_uplift_the_window_says_that_the_finished_land_is_expor
     let folder = tempfile::tempdir().expect("folder");
     let mut editor = exporting(Vec::new(), folder.path(), 65);
     choose(&mut editor, "Unreal");
-    editor.get_by_label_contains("To do there");
+    editor.get_by_label_contains("Import steps");
     press(&mut editor, egui::Modifiers::NONE, egui::Key::Escape);
     let total = editor.state().total();
     editor.state_mut().ui.playback.seek(7, total);
@@ -316,12 +316,13 @@ fn on_the_way_through_the_uplift_the_window_says_that_the_finished_land_is_expor
     });
     press(&mut editor, egui::Modifiers::COMMAND, egui::Key::E);
     editor.run_steps(3);
-    editor
-        .get_by_label_contains(&format!("Shown is iteration 7 of {total}. The finished land is exported; the numbers"));
-    assert!(editor.query_by_label_contains("To do there").is_none(), "the numbers are those of another land");
+    editor.get_by_label_contains(&format!(
+        "The view shows iteration 7 of {total}. The finished terrain is exported; its import steps"
+    ));
+    assert!(editor.query_by_label_contains("Import steps").is_none(), "the numbers are those of another land");
     editor.state_mut().edit(|project| {
         project.recipe.world.height_range_m = Some(Band { min: -500.0, max: 4000.0 });
     });
     editor.run_steps(4);
-    editor.get_by_label("To do there");
+    editor.get_by_label("Import steps");
 }

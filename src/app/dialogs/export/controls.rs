@@ -1,0 +1,130 @@
+//! The controls of the export dialog: target, sizes and tiles.
+
+use egui::{Align, ComboBox, DragValue, Layout, Ui};
+
+use super::choices::{Choices, HeightmapFormat};
+use crate::app::widgets::parameter::{ParameterContext, ParameterState, group_ui};
+use crate::engine::Extent;
+use crate::files::targets;
+use crate::files::targets::{Sizes, Target};
+use crate::project::ExportSettings;
+
+/// The label of the export without a target.
+const PLAIN_FILES: &str = "Heightmap and texture files";
+
+/// The most tiles along a side that the dialog offers.
+const MAX_TILES: usize = 16;
+
+/// A labelled row; the labels form a column.
+pub(super) fn row_ui(ui: &mut Ui, name: &str, control: impl FnOnce(&mut Ui, egui::Id)) {
+    ui.horizontal(|ui| {
+        let size = egui::vec2(96.0, ui.spacing().interact_size.y);
+        let left = Layout::left_to_right(Align::Center);
+        let label = ui.allocate_ui_with_layout(size, left, |ui| {
+            ui.set_min_width(size.x);
+            ui.label(name).id
+        });
+        control(ui, label.inner);
+    });
+}
+
+/// A target in one line.
+fn target_line(target: &Target) -> String {
+    format!("Sizes: {}. Files: {}", target.sizes.describe(), target.file_names())
+}
+
+/// The target, or the files of an export without one.
+pub(super) fn target_ui(ui: &mut Ui, choices: &mut Choices) {
+    row_ui(ui, "For", |ui, label| {
+        let chosen = choices.target.map_or(PLAIN_FILES, |target| target.label);
+        let combo = ComboBox::from_id_salt("export target").selected_text(chosen).width(240.0).height(400.0);
+        let shown = combo.show_ui(ui, |ui| {
+            ui.selectable_value(&mut choices.target, None, PLAIN_FILES);
+            for target in targets::ALL {
+                let item = ui.selectable_value(&mut choices.target, Some(target), target.label);
+                item.on_hover_text(target_line(target));
+            }
+        });
+        shown.response.labelled_by(label);
+    });
+    if let Some(target) = choices.target {
+        ui.weak(target_line(target));
+        return;
+    }
+    row_ui(ui, "Heightmap", |ui, label| {
+        let chosen = choices.heightmap.map_or("None", HeightmapFormat::label);
+        let combo = ComboBox::from_id_salt("heightmap format").selected_text(chosen).width(240.0);
+        let shown = combo.show_ui(ui, |ui| {
+            for format in HeightmapFormat::ALL {
+                ui.selectable_value(&mut choices.heightmap, Some(format), format.label());
+            }
+            ui.selectable_value(&mut choices.heightmap, None, "None");
+        });
+        shown.response.labelled_by(label);
+    });
+    ui.checkbox(&mut choices.texture, "Texture, PNG in colour");
+}
+
+/// Samples, pixels and tiles.
+pub(super) fn size_ui(
+    ui: &mut Ui,
+    choices: &mut Choices,
+    extent: Extent,
+    settings: &mut ExportSettings,
+    parameters: &mut ParameterState,
+) {
+    let sides = choices.target.map(|target| target.sizes.sides()).unwrap_or_default();
+    let has_texture =
+        choices.target.map_or(choices.texture, |it| it.texture.is_some() || it.normals.is_some() || it.mesh.is_some());
+    let mut hidden = Vec::new();
+    if !sides.is_empty() || (choices.target.is_none() && choices.heightmap.is_none() && !choices.texture) {
+        hidden.push("samples");
+    }
+    if !has_texture {
+        hidden.push("texture_pixels");
+    }
+    group_ui(ui, settings, &hidden, &mut ParameterContext::new(parameters));
+    let longer = choices.longer(extent, settings.samples as usize);
+    if !sides.is_empty() {
+        let counts = choices.counts();
+        let max = counts[0].max(counts[1]);
+        let all_tiles = |side: usize| (side - 1) * max + 1;
+        row_ui(ui, if max > 1 { "Samples per tile" } else { "Samples" }, |ui, _| {
+            for side in sides {
+                if ui.selectable_label(all_tiles(side) == longer, side.to_string()).clicked() {
+                    settings.samples = u32::try_from(all_tiles(side)).unwrap_or(settings.samples);
+                }
+            }
+        });
+    }
+    let restricted = choices.target.filter(|target| target.sizes != Sizes::Any);
+    if longer != settings.samples as usize {
+        let rule = restricted.map_or("Tiles share their edges".into(), |target| {
+            format!("{} takes {}", target.label, target.sizes.rule())
+        });
+        ui.weak(format!("{rule}: exported at {longer} samples"));
+    } else if restricted.is_some() {
+        // Shown in any case, so that the buttons below do not move when another size is chosen.
+        ui.weak(format!("Exported at {longer} samples"));
+    }
+    if choices.supports_tiles() {
+        tiles_ui(ui, &mut choices.tiles);
+    }
+}
+
+fn tiles_ui(ui: &mut Ui, tiles: &mut [usize; 2]) {
+    row_ui(ui, "Tiles", |ui, label| {
+        for (at, name) in ["Columns of tiles", "Rows of tiles"].into_iter().enumerate() {
+            let value = DragValue::new(&mut tiles[at]).range(1..=MAX_TILES).speed(0.05);
+            let response = ui.add(value).labelled_by(label).on_hover_text(name);
+            let (count, id) = (tiles[at], response.id);
+            ui.ctx().accesskit_node_builder(id, |node| {
+                node.set_label(name);
+                node.set_numeric_value(count as f64);
+            });
+            if at == 0 {
+                ui.label("×");
+            }
+        }
+    });
+}

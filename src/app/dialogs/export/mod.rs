@@ -1,0 +1,376 @@
+//! The export dialog: choices, what will be written and how to import it; then the progress, then the result.
+
+mod choices;
+mod controls;
+mod planned;
+mod report;
+mod summary;
+mod text;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use egui::{Key, TextEdit, Ui};
+
+use self::choices::Choices;
+use self::controls::{row_ui, size_ui, target_ui};
+use self::planned::Planned;
+pub(crate) use self::report::COPY_NOTES;
+use self::report::{Report, ReportResponse, RunningResponse, running_ui};
+use self::summary::{MAX_LISTED, SummaryContext, summary_ui};
+use self::text::bytes;
+use crate::app::document::file_name;
+use crate::app::widgets::parameter::ParameterState;
+use crate::app::widgets::theme::colours;
+use crate::app::widgets::{main_button, modal};
+use crate::engine::parameters::Band;
+use crate::engine::{Extent, Grid};
+use crate::files::export::{CostEstimate, Order, Plan};
+use crate::files::targets;
+use crate::project::{ExportSettings, Project};
+use crate::worker::{ExportOutcome, ExportStatus, TargetCheck};
+
+/// The width of the contents, points.
+const WIDTH: f32 = 560.0;
+
+/// How long the folder has to be unchanged before the disk is checked, so that not every keystroke causes a check.
+const TYPING_PAUSE: Duration = Duration::from_millis(300);
+
+/// What the dialog reads besides the project.
+pub(crate) struct ExportContext<'a> {
+    /// The project's file, if it has one.
+    pub(crate) project_path: Option<&'a Path>,
+    /// The height range of the preview, if it shows the exported terrain.
+    pub(crate) heights_m: Option<Band>,
+    /// The iteration that is shown and the last one, if they differ.
+    pub(crate) on_the_way: Option<[u32; 2]>,
+    /// The running export.
+    pub(crate) status: Option<ExportStatus>,
+}
+
+/// What the dialog wants done.
+pub(crate) enum ExportResponse {
+    ChooseFolder,
+    /// Check whether these files can be written.
+    CheckTargets(Vec<PathBuf>),
+    /// Estimate the cost of this order.
+    EstimateCost(Box<Order>),
+    Export(Box<Plan>),
+    /// Cancel the running export.
+    Cancel,
+    ShowFolder(PathBuf),
+    Close,
+}
+
+/// The cost of the export. The recipe cannot change while the dialog is open.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+enum Cost {
+    #[default]
+    Unknown,
+    Requested,
+    Estimated(Option<CostEstimate>),
+}
+
+/// The dialog and its choices, which are kept while the program runs.
+#[derive(Default)]
+pub(crate) struct ExportDialog {
+    choices: Choices,
+    /// Whether existing files may be replaced.
+    replaces: bool,
+    planned: Option<Arc<Planned>>,
+    /// When the folder was last edited, in seconds of the interface's clock.
+    folder_edited_s: Option<f64>,
+    /// The files that were checked last.
+    checked_files: Vec<PathBuf>,
+    target_check: Option<TargetCheck>,
+    cost: Cost,
+    /// Why an action failed.
+    error: Option<String>,
+    /// Whether an export of this dialog is running or queued.
+    is_running: bool,
+    report: Option<Report>,
+    /// The import notes of the last export that had some.
+    notes: Option<String>,
+    pub(crate) parameters: ParameterState,
+}
+
+impl ExportDialog {
+    /// Opens the dialog and checks the disk again. The result of the last export is shown if it has not been seen.
+    pub(crate) fn open(&mut self) {
+        self.discard_target_check();
+        (self.error, self.cost) = (None, Cost::default());
+    }
+
+    /// Selects the target with this index in the list of targets.
+    pub(crate) fn choose_target(&mut self, i: usize) {
+        self.choices.target = targets::ALL.get(i).copied();
+    }
+
+    /// The import notes of the last export that had some.
+    pub(crate) fn import_notes(&self) -> Option<&str> {
+        self.notes.as_deref()
+    }
+
+    fn discard_target_check(&mut self) {
+        (self.checked_files, self.target_check, self.replaces) = (Vec::new(), None, false);
+    }
+
+    /// Sets the folder that was chosen.
+    pub(crate) fn set_folder(&mut self, folder: &Path) {
+        self.choices.folder = Some(folder.display().to_string());
+        self.folder_edited_s = None;
+    }
+
+    /// Reports that the desktop has no file dialog.
+    pub(crate) fn file_dialog_unavailable(&mut self) {
+        self.error = Some("This desktop has no file dialog; type the folder.".into());
+    }
+
+    /// Receives the result of a check; one of other files is outdated.
+    pub(crate) fn receive_target_check(&mut self, check: TargetCheck) {
+        if check.files == self.checked_files {
+            self.target_check = Some(check);
+        }
+    }
+
+    /// Receives the estimated cost.
+    pub(crate) fn receive_cost_estimate(&mut self, estimate: Option<CostEstimate>) {
+        self.cost = Cost::Estimated(estimate);
+    }
+
+    /// Receives the outcome of an export.
+    pub(crate) fn receive_outcome(&mut self, outcome: &ExportOutcome) {
+        self.is_running = false;
+        self.discard_target_check();
+        match outcome {
+            ExportOutcome::Written(built) => {
+                let report = Report::new(built.clone());
+                self.notes = report.import_notes().or(self.notes.take());
+                self.report = Some(report);
+            }
+            ExportOutcome::Cancelled => self.error = Some("Cancelled; no files were written.".into()),
+            ExportOutcome::Failed(error) => self.error = Some(error.to_string()),
+        }
+    }
+
+    /// The grid of the export.
+    pub(crate) fn grid(&self, extent: Extent, settings: &ExportSettings) -> Grid {
+        self.choices.grid(extent, settings)
+    }
+
+    /// Draws the dialog.
+    pub(crate) fn ui(
+        &mut self,
+        ctx: &egui::Context,
+        project: &Project,
+        settings: &mut ExportSettings,
+        context: &ExportContext,
+    ) -> Option<ExportResponse> {
+        let modal = modal("export", ctx).show(ctx, |ui| {
+            ui.set_width(WIDTH);
+            if self.is_running || context.status.is_some() {
+                running_ui(ui, context.status.as_ref()).map(|response| match response {
+                    RunningResponse::Close => ExportResponse::Close,
+                    RunningResponse::Cancel => ExportResponse::Cancel,
+                })
+            } else if let Some(report) = &mut self.report {
+                match report.ui(ui)? {
+                    ReportResponse::ShowFolder(folder) => Some(ExportResponse::ShowFolder(folder)),
+                    ReportResponse::Close => Some(ExportResponse::Close),
+                    ReportResponse::AnotherExport => {
+                        self.report = None;
+                        None
+                    }
+                }
+            } else {
+                self.choices_ui(ui, project, settings, context)
+            }
+        });
+        let should_close = modal.should_close();
+        let response = modal.inner.or_else(|| should_close.then_some(ExportResponse::Close));
+        if matches!(response, Some(ExportResponse::Close)) {
+            self.report = None;
+        }
+        response
+    }
+
+    fn choices_ui(
+        &mut self,
+        ui: &mut Ui,
+        project: &Project,
+        settings: &mut ExportSettings,
+        context: &ExportContext,
+    ) -> Option<ExportResponse> {
+        ui.heading("Export");
+        ui.add_space(4.0);
+        target_ui(ui, &mut self.choices);
+        size_ui(ui, &mut self.choices, project.recipe.world.extent(), settings, &mut self.parameters);
+        let (folder, chosen) = self.folder_ui(ui, project, context.project_path);
+        ui.add_space(8.0);
+        let planned = self.planned(project, settings, folder);
+        let (mut can_export, mut response) = (false, chosen);
+        match &planned.plan {
+            Ok(plan) => {
+                response = response.or_else(|| self.request(ui, &planned, plan));
+                let available_bytes = self.target_check.as_ref().and_then(|check| check.available_bytes);
+                let cost = match self.cost {
+                    Cost::Estimated(estimate) => Some(estimate),
+                    Cost::Unknown | Cost::Requested => None,
+                };
+                let ExportContext { heights_m, on_the_way, .. } = *context;
+                let memory_bytes = planned.memory_bytes;
+                let summary = SummaryContext { heights_m, on_the_way, memory_bytes, available_bytes, cost };
+                summary_ui(ui, plan, &summary);
+                can_export = self.target_check_ui(ui, memory_bytes);
+            }
+            Err(problem) => _ = ui.colored_label(colours(ui).error, problem),
+        }
+        if let Some(error) = &self.error {
+            ui.colored_label(colours(ui).error, error);
+        }
+        ui.add_space(8.0);
+        let [export, cancel] = buttons_ui(ui, can_export);
+        match &planned.plan {
+            _ if cancel => Some(ExportResponse::Close),
+            Ok(plan) if export => {
+                (self.is_running, self.error) = (true, None);
+                let mut plan = plan.clone();
+                plan.set_overwrite(self.replaces);
+                Some(ExportResponse::Export(Box::new(plan)))
+            }
+            _ => response,
+        }
+    }
+
+    /// The next check or estimate that the plan needs.
+    fn request(&mut self, ui: &Ui, planned: &Planned, plan: &Plan) -> Option<ExportResponse> {
+        if planned.files != self.checked_files {
+            (self.target_check, self.replaces) = (None, false);
+            if !self.is_typing(ui) {
+                self.checked_files.clone_from(&planned.files);
+                return Some(ExportResponse::CheckTargets(planned.files.clone()));
+            }
+        }
+        (self.cost == Cost::Unknown).then(|| {
+            self.cost = Cost::Requested;
+            ExportResponse::EstimateCost(Box::new(plan.order().clone()))
+        })
+    }
+
+    /// The plan of the current choices, made again only if something that it depends on has changed.
+    fn planned(&mut self, project: &Project, settings: &ExportSettings, folder: String) -> Arc<Planned> {
+        let current = self.planned.as_ref();
+        let current = current.filter(|planned| planned.is_current(&self.choices, project, settings, &folder));
+        match current {
+            Some(planned) => planned.clone(),
+            None => {
+                let planned = Planned::new(&self.choices, project, settings, folder);
+                self.planned.insert(Arc::new(planned)).clone()
+            }
+        }
+    }
+
+    /// Whether the user is still typing the folder; requests a repaint for when the pause is over.
+    fn is_typing(&self, ui: &Ui) -> bool {
+        let Some(edited_s) = self.folder_edited_s else { return false };
+        let left_s = TYPING_PAUSE.as_secs_f64() - (ui.input(|input| input.time) - edited_s);
+        if left_s > 0.0 {
+            ui.ctx().request_repaint_after(Duration::from_secs_f64(left_s));
+        }
+        left_s > 0.0
+    }
+
+    /// The folder field; returns the folder, and a response if the user wants to choose it.
+    fn folder_ui(
+        &mut self,
+        ui: &mut Ui,
+        project: &Project,
+        project_path: Option<&Path>,
+    ) -> (String, Option<ExportResponse>) {
+        let mut folder = self.choices.folder(project, project_path);
+        let mut response = None;
+        row_ui(ui, "Folder", |ui, label| {
+            let field = TextEdit::singleline(&mut folder).desired_width(WIDTH - 208.0);
+            if ui.add(field).labelled_by(label).changed() {
+                self.choices.folder = Some(folder.clone());
+                self.folder_edited_s = Some(ui.input(|input| input.time));
+            }
+            if ui.button("Choose folder…").clicked() {
+                self.error = None;
+                response = Some(ExportResponse::ChooseFolder);
+            }
+        });
+        (folder.trim().to_string(), response)
+    }
+
+    /// Shows whether the files can be written; returns whether they can.
+    fn target_check_ui(&mut self, ui: &mut Ui, needed: u64) -> bool {
+        // A row of its own from the start, so that nothing moves when the check is done.
+        let is_writable = ui.horizontal_wrapped(|ui| self.folder_check_ui(ui)).inner;
+        let Some(check) = self.target_check.as_ref().filter(|_| is_writable) else { return false };
+        let Some(available) = check.available_bytes.filter(|available| needed > *available) else { return true };
+        let text = format!(
+            "This needs {} of memory, but {} are free; choose a smaller size or close other programs.",
+            bytes(needed),
+            bytes(available)
+        );
+        ui.colored_label(colours(ui).error, text);
+        false
+    }
+
+    fn folder_check_ui(&mut self, ui: &mut Ui) -> bool {
+        let Some(check) = &self.target_check else {
+            ui.weak("Checking the folder");
+            return false;
+        };
+        if let Some(obstacle) = &check.obstacle {
+            ui.colored_label(colours(ui).error, obstacle);
+            return false;
+        }
+        let Some(first) = check.replaced.first() else {
+            let folder = check.new_folder.as_ref();
+            let created = folder.map(|folder| format!("The folder {} will be created.", folder.display()));
+            ui.weak(created.unwrap_or_else(|| "No existing files will be replaced.".into()));
+            return true;
+        };
+        let text = match check.replaced.len() {
+            1 => format!("Replace {}", file_name(first)),
+            count => format!("Replace {count} existing files"),
+        };
+        let names: Vec<String> = check.replaced.iter().take(MAX_LISTED).map(|file| file_name(file)).collect();
+        ui.checkbox(&mut self.replaces, text).on_hover_text(names.join("\n"));
+        self.replaces
+    }
+}
+
+/// The buttons at the bottom; returns whether Export and Cancel were chosen.
+fn buttons_ui(ui: &mut Ui, can_export: bool) -> [bool; 2] {
+    let right = |ui: &mut Ui| {
+        let export = main_button(ui, "Export", can_export);
+        // Enter exports, unless a control has the focus.
+        let is_unfocused = ui.memory(|memory| memory.focused().is_none());
+        let enter = is_unfocused && can_export && ui.input(|input| input.key_pressed(Key::Enter));
+        [export.clicked() || enter, ui.button("Cancel").clicked()]
+    };
+    egui::Sides::new().show(ui, |_| {}, right).1
+}
+
+#[cfg(test)]
+impl ExportDialog {
+    /// The lines of the file list, with the names of the files and their maximum lengths.
+    pub(crate) fn listed(
+        &self,
+        project: &Project,
+        settings: &ExportSettings,
+        folder: &Path,
+    ) -> Vec<(String, String, Option<u64>)> {
+        let order = self.choices.order(project, settings, folder).expect("possible");
+        let plan = Plan::new(order).expect("possible");
+        plan.files().iter().map(|file| (text::file_line(file), file_name(&file.path), file.max_bytes)).collect()
+    }
+
+    pub(crate) fn choose_tiles(&mut self, counts: [usize; 2]) {
+        self.choices.tiles = counts;
+    }
+}

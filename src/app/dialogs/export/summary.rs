@@ -1,0 +1,95 @@
+//! What an export will write, how to import it, and what is not supported.
+
+use egui::{ScrollArea, Ui};
+
+use super::text::{bytes, duration, file_line, steps_ui};
+use crate::app::widgets::theme::colours;
+use crate::engine::parameters::Band;
+use crate::files::export::{CostEstimate, HeightmapOrder, Order, Plan, estimated_import_steps};
+use crate::files::formats::heightmap::{Format, Samples};
+
+/// The most files that are listed.
+pub(super) const MAX_LISTED: usize = 64;
+
+/// The height of each list, points.
+const LIST_HEIGHT: f32 = 132.0;
+
+/// What the dialog knows about the export beyond its plan.
+pub(super) struct SummaryContext {
+    /// The height range of the preview, if it shows the exported terrain.
+    pub(super) heights_m: Option<Band>,
+    /// The iteration that is shown and the last one, if they differ.
+    pub(super) on_the_way: Option<[u32; 2]>,
+    /// The memory that the export needs.
+    pub(super) memory_bytes: u64,
+    /// The free memory, if known.
+    pub(super) available_bytes: Option<u64>,
+    /// The cost: `None` while it is being estimated, `Some(None)` if it cannot be.
+    pub(super) cost: Option<Option<CostEstimate>>,
+}
+
+/// Shows the files, the import steps, warnings and cost.
+pub(super) fn summary_ui(ui: &mut Ui, plan: &Plan, context: &SummaryContext) {
+    let (order, files) = (plan.order(), plan.files());
+    ui.label(format!("{} files, up to {}", files.len(), bytes(plan.max_bytes())));
+    let list = ScrollArea::vertical().id_salt("export files").max_height(LIST_HEIGHT).auto_shrink([false, true]);
+    list.show(ui, |ui| {
+        for file in files.iter().take(MAX_LISTED) {
+            ui.weak(file_line(file));
+        }
+        if files.len() > MAX_LISTED {
+            ui.weak(format!("and {} more", files.len() - MAX_LISTED));
+        }
+    });
+    let fixed_m = order.fixed_range_m();
+    let heights_m = context.heights_m.or(fixed_m.filter(|_| has_only_integers(order)));
+    let steps = heights_m.map(|heights_m| estimated_import_steps(plan, heights_m)).unwrap_or_default();
+    if !steps.is_empty() {
+        ui.add_space(8.0);
+        ui.label(match fixed_m {
+            Some(_) => "Import steps",
+            None => "Import steps, with the heights of the preview; the exported files have the exact ones",
+        });
+        steps_ui(ui, &steps, LIST_HEIGHT);
+    }
+    if let Some([at, total]) = context.on_the_way {
+        ui.add_space(8.0);
+        let are_missing = order.target.is_some() && steps.is_empty();
+        let note = if are_missing { "; its import steps are shown after the export" } else { "" };
+        let text = format!("The view shows iteration {at} of {total}. The finished terrain is exported{note}.");
+        ui.colored_label(colours(ui).accent_text, text);
+    }
+    ui.add_space(4.0);
+    for warning in warnings(order, context.heights_m) {
+        ui.colored_label(colours(ui).accent_text, warning);
+    }
+    let free = context.available_bytes.map_or(String::new(), |available| format!(" of {} free", bytes(available)));
+    let time = match context.cost {
+        Some(Some(cost)) => format!("about {}", duration(cost.seconds(plan))),
+        Some(None) => "an unknown time".into(),
+        None => "… (estimating)".into(),
+    };
+    ui.weak(format!("Takes {time} and about {} of memory{free}", bytes(context.memory_bytes)));
+}
+
+/// Whether all heightmaps have integers, whose range is the fixed range if there is one.
+fn has_only_integers(order: &Order) -> bool {
+    order.heightmaps.iter().all(|HeightmapOrder { path, encoding }| {
+        Format::from_path(path).is_ok_and(|format| matches!(format.samples(*encoding), Samples::Integers { .. }))
+    })
+}
+
+/// What is not supported, as far as it is known before anything is computed.
+fn warnings(order: &Order, heights_m: Option<Band>) -> Vec<String> {
+    let of_target = order.target.map(|target| target.warnings(order.grid, &order.recipe.texture));
+    let mut warnings = of_target.unwrap_or_default();
+    if let (Some(range), Some(own)) = (order.fixed_range_m(), heights_m)
+        && (own.min < range.min || own.max > range.max)
+    {
+        warnings.push(format!(
+            "The terrain ranges from {:.0} to {:.0} m; heights outside {} to {} m will be clamped.",
+            own.min, own.max, range.min, range.max
+        ));
+    }
+    warnings
+}

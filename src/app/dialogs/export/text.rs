@@ -1,0 +1,44 @@
+//! Texts of the export dialog: files, sizes and durations.
+
+use egui::{ScrollArea, Ui};
+
+use crate::app::document::file_name;
+use crate::files::export::PlannedFile;
+
+/// Shows import steps in a list of limited height.
+pub(super) fn steps_ui(ui: &mut Ui, steps: &[String], height: f32) {
+    ScrollArea::vertical().id_salt("export steps").max_height(height).auto_shrink([false, true]).show(ui, |ui| {
+        for step in steps {
+            ui.label(step);
+        }
+    });
+}
+
+/// The name, size and maximum length of a file.
+pub(super) fn file_line(file: &PlannedFile) -> String {
+    let size = file.size.map_or(String::new(), |[width, height]| format!(", {width} × {height}"));
+    let max = file.max_bytes.map_or(String::new(), |count| format!(", up to {}", bytes(count)));
+    format!("{}{size}{max}", file_name(&file.path))
+}
+
+/// An estimated duration, rounded up to one digit.
+pub(super) fn duration(seconds: f64) -> String {
+    let rounded = |count: f64| {
+        let power = libm::pow(10.0, libm::floor(libm::log10(count.max(1.0))));
+        (count / power).ceil() * power
+    };
+    match seconds {
+        ..60.0 => format!("{:.0} s", rounded(seconds)),
+        60.0..3600.0 => format!("{:.0} min", rounded(seconds / 60.0)),
+        _ => format!("{:.0} h", rounded(seconds / 3600.0)),
+    }
+}
+
+/// A number of bytes in kB, MB or GB.
+pub(super) fn bytes(count: u64) -> String {
+    match count {
+        0..=999_999 => format!("{} kB", count.div_ceil(1000)),
+        1_000_000..=999_999_999 => format!("{:.1} MB", count as f64 / 1e6),
+        _ => format!("{:.1} GB", count as f64 / 1e9),
+    }
+}
