@@ -1,11 +1,9 @@
-//! The export window, driven by label.
+//! The export dialog, driven by labels.
 
 use crate::app::App;
 use crate::project::{Project, ProjectFile};
-use std::path::Path;
-use std::path::PathBuf;
-use std::time::Duration;
-use std::time::Instant;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use egui::accesskit::Role;
 use egui_kittest::Harness;
@@ -15,7 +13,7 @@ use crate::app::dialogs::file_dialogs::DialogOutcome;
 use crate::app::tests::{chosen, editor, editor_with, pause, press, wait};
 use crate::engine::parameters::Band;
 
-/// An editor at rest with the export window over it, which exports into that folder.
+/// An idle editor with the export dialog open and this folder chosen.
 fn exporting(answers: Vec<DialogOutcome>, folder: &Path, samples: u32) -> Harness<'static, App> {
     let mut editor = editor_with(answers);
     pause(&mut editor);
@@ -36,9 +34,9 @@ fn choose(editor: &mut Harness<'static, App>, target: &str) {
     editor.run_steps(3);
 }
 
-/// Waits until the disk has been looked at.
+/// Waits until the disk has been checked.
 #[track_caller]
-fn look(editor: &mut Harness<'static, App>) {
+fn wait_for_check(editor: &mut Harness<'static, App>) {
     for _ in 0..2000 {
         editor.step();
         if editor.query_by_label("Checking the folder").is_none() {
@@ -46,7 +44,7 @@ fn look(editor: &mut Harness<'static, App>) {
         }
         std::thread::sleep(Duration::from_millis(1));
     }
-    panic!("nobody looked at the folder");
+    panic!("the folder was not checked");
 }
 
 fn is_enabled(editor: &Harness<'static, App>, button: &str) -> bool {
@@ -64,18 +62,18 @@ fn names(folder: &Path) -> Vec<String> {
 
 #[track_caller]
 fn export(editor: &mut Harness<'static, App>) {
-    look(editor);
+    wait_for_check(editor);
     editor.get_by_role_and_label(Role::Button, "Export").click();
     wait(editor, "the export", |app| app.ui.message.as_ref().is_some_and(|m| m.text.starts_with("Exported")));
     editor.run_steps(8);
 }
 
 #[test]
-fn unity_lists_its_files_with_their_sizes_and_the_numbers_to_type() {
+fn the_unity_target_lists_files_sizes_and_import_steps() {
     let folder = tempfile::tempdir().expect("folder");
     let mut editor = exporting(Vec::new(), &folder.path().join("new"), 1000);
     choose(&mut editor, "Unity");
-    look(&mut editor);
+    wait_for_check(&mut editor);
     editor.get_by_label("Unity takes powers of two plus 1: exported at 1025 samples");
     let megabytes = |count: f64| format!("{:.1} MB", (count + 4096.0) / 1e6);
     let raw = megabytes(1025.0 * 1026.0 * 2.0);
@@ -90,23 +88,23 @@ fn unity_lists_its_files_with_their_sizes_and_the_numbers_to_type() {
     editor.get_by_label_contains("Depth Bit 16, Resolution 1025, Byte Order Windows");
     editor.get_by_label_contains("new will be created");
     assert!(is_enabled(&editor, "Export"));
-    assert_eq!(editor.state().document.settings().export.samples, 1000, "other programs take what was chosen");
+    assert_eq!(editor.state().document.settings().export.samples, 1000, "other targets use the chosen size");
     editor.get_by_role_and_label(Role::Button, "513").click();
     editor.run_steps(3);
     assert_eq!(editor.state().document.settings().export.samples, 513);
     editor.get_by_label_contains("height.raw, 513 × 513");
-    assert!(names(folder.path()).is_empty(), "looking writes nothing");
+    assert!(names(folder.path()).is_empty(), "a check writes nothing");
 }
 
 #[test]
-fn what_is_listed_is_written_under_those_names_and_no_larger_and_the_notes_are_copied() {
+fn listed_files_are_written_and_import_notes_can_be_copied() {
     let folder = tempfile::tempdir().expect("folder");
     let into = folder.path().join("a/b");
     let mut editor = exporting(Vec::new(), &into, 33);
     choose(&mut editor, "Unity");
     editor.state_mut().ui.export.choose_tiles([2, 1]);
     editor.run_steps(3);
-    look(&mut editor);
+    wait_for_check(&mut editor);
     let listed = editor.state().ui.export.listed(
         editor.state().document.project(),
         &editor.state().document.settings().export,
@@ -126,7 +124,7 @@ fn what_is_listed_is_written_under_those_names_and_no_larger_and_the_notes_are_c
     }
     editor.get_by_label_contains(&format!("{} files in ", planned.len()));
     assert!(is_enabled(&editor, "Open folder"));
-    // The status bar offers them too, behind the window.
+    // The status bar behind the dialog has the same button.
     let button = editor.get_all_by_role_and_label(Role::Button, "Copy import notes").last();
     button.expect("in the window").click_accesskit();
     editor.step();
@@ -137,7 +135,7 @@ fn what_is_listed_is_written_under_those_names_and_no_larger_and_the_notes_are_c
     let copied = copied.expect("copied");
     editor.run_steps(2);
     editor.get_by_role_and_label(Role::Button, "Copied");
-    // They can be had when the window is closed too.
+    // The notes are also available when the dialog is closed.
     editor.get_by_role_and_label(Role::Button, "Close").click();
     editor.run_steps(8);
     editor.get_by_role_and_label(Role::Button, "Copy import notes").click_accesskit();
@@ -158,11 +156,11 @@ fn what_is_listed_is_written_under_those_names_and_no_larger_and_the_notes_are_c
     let sidecar: serde_json::Value = serde_json::from_str(&sidecar).expect("JSON");
     let said = sidecar.to_string();
     let (width, _) = copied.split_once(" and Heightmap").expect("the first step");
-    assert!(said.contains(width), "the sidecar says the same numbers: {width}");
+    assert!(said.contains(width), "the sidecar has the same numbers: {width}");
 }
 
 #[test]
-fn the_window_does_not_move_when_the_time_and_the_folder_are_known() {
+fn the_dialog_does_not_move_when_checks_are_done() {
     let folder = tempfile::tempdir().expect("folder");
     let mut editor = exporting(Vec::new(), folder.path(), 33);
     choose(&mut editor, "Unity");
@@ -175,26 +173,26 @@ fn the_window_does_not_move_when_the_time_and_the_folder_are_known() {
         }
         assert!(is_tried(editor));
     };
-    // What was tried before comes in no later frame.
+    // The first estimate is done.
     wait(&mut editor);
     editor.state_mut().ui.export.open();
     editor.step();
     editor.get_by_label("Checking the folder");
     editor.get_by_label_contains("Takes … (estimating)");
     let before = place(&editor);
-    look(&mut editor);
+    wait_for_check(&mut editor);
     wait(&mut editor);
     editor.run_steps(3);
     assert_eq!(place(&editor), before);
 }
 
 #[test]
-fn every_program_can_be_chosen_and_plans_its_files() {
+fn every_target_can_be_chosen_and_lists_its_files() {
     let folder = tempfile::tempdir().expect("folder");
     let mut editor = exporting(Vec::new(), folder.path(), 1000);
     for target in crate::files::targets::ALL {
         choose(&mut editor, target.label);
-        look(&mut editor);
+        wait_for_check(&mut editor);
         let listed = editor.state().ui.export.listed(
             editor.state().document.project(),
             &editor.state().document.settings().export,
@@ -207,11 +205,11 @@ fn every_program_can_be_chosen_and_plans_its_files() {
 }
 
 #[test]
-fn a_folder_that_cannot_be_is_said_before_anything_is_computed() {
+fn an_impossible_folder_is_reported_before_export() {
     let folder = tempfile::tempdir().expect("folder");
     std::fs::write(folder.path().join("file"), "mine").expect("written");
     let mut editor = exporting(Vec::new(), &folder.path().join("file/sub"), 33);
-    look(&mut editor);
+    wait_for_check(&mut editor);
     editor.get_by_label_contains("is a file, so it cannot be a folder");
     assert!(!is_enabled(&editor, "Export"));
     editor.state_mut().ui.export.set_folder(Path::new(""));
@@ -221,14 +219,14 @@ fn a_folder_that_cannot_be_is_said_before_anything_is_computed() {
 }
 
 #[test]
-fn files_that_are_there_are_replaced_only_after_a_tick() {
+fn existing_files_are_replaced_only_after_confirmation() {
     let folder = tempfile::tempdir().expect("folder");
     let mine = folder.path().join("alpine-range-2_texture.png");
     std::fs::write(&mine, "mine").expect("written");
     let mut editor = exporting(vec![chosen(folder.path().to_path_buf())], Path::new("elsewhere"), 65);
     editor.get_by_label("Choose folder…").click();
     editor.run_steps(4);
-    look(&mut editor);
+    wait_for_check(&mut editor);
     assert!(!is_enabled(&editor, "Export"));
     editor.get_by_label("Replace alpine-range-2_texture.png").click();
     editor.run_steps(2);
@@ -239,13 +237,13 @@ fn files_that_are_there_are_replaced_only_after_a_tick() {
     assert_eq!(names(folder.path()), all);
     editor.get_by_label("Another export…").click();
     editor.run_steps(3);
-    look(&mut editor);
+    wait_for_check(&mut editor);
     editor.get_by_label("Replace 3 existing files");
-    assert!(!is_enabled(&editor, "Export"), "the tick was for the files that were there before");
+    assert!(!is_enabled(&editor, "Export"), "the confirmation was for the earlier files");
 }
 
 #[test]
-fn without_a_dialog_the_folder_is_typed() {
+fn without_a_file_dialog_the_folder_is_typed() {
     let mut editor = exporting(vec![DialogOutcome::Unavailable], Path::new("elsewhere"), 33);
     editor.get_by_label("Choose folder…").click();
     editor.run_steps(4);
@@ -268,7 +266,7 @@ impl egui::DroppedFile for Dropped {
 }
 
 #[test]
-fn a_file_that_is_dropped_on_the_window_is_opened() {
+fn a_dropped_file_is_opened() {
     let folder = tempfile::tempdir().expect("folder");
     let path = folder.path().join("dropped.upthrust.json");
     let project = Project { name: "Dropped".into(), ..Project::default() };
@@ -280,7 +278,7 @@ fn a_file_that_is_dropped_on_the_window_is_opened() {
 }
 
 #[test]
-fn pictures_that_are_dropped_are_ground_in_colour_and_heightmaps_in_grey() {
+fn dropped_images_become_textures_if_coloured_and_heightmaps_if_grey() {
     let folder = tempfile::tempdir().expect("folder");
     let mut editor = editor();
     pause(&mut editor);
@@ -303,7 +301,7 @@ fn pictures_that_are_dropped_are_ground_in_colour_and_heightmaps_in_grey() {
 }
 
 #[test]
-fn on_the_way_through_the_uplift_the_window_says_that_the_finished_land_is_exported() {
+fn during_playback_the_finished_terrain_is_exported() {
     let folder = tempfile::tempdir().expect("folder");
     let mut editor = exporting(Vec::new(), folder.path(), 65);
     choose(&mut editor, "Unreal");
@@ -319,7 +317,7 @@ fn on_the_way_through_the_uplift_the_window_says_that_the_finished_land_is_expor
     editor.get_by_label_contains(&format!(
         "The view shows iteration 7 of {total}. The finished terrain is exported; its import steps"
     ));
-    assert!(editor.query_by_label_contains("Import steps").is_none(), "the numbers are those of another land");
+    assert!(editor.query_by_label_contains("Import steps").is_none(), "the preview shows another terrain");
     editor.state_mut().edit(|project| {
         project.recipe.world.height_range_m = Some(Band { min: -500.0, max: 4000.0 });
     });

@@ -37,9 +37,9 @@ pub fn build(order: &Order, progress: &Progress) -> Result<BuildReport, FileErro
 
 /// Builds everything that is planned.
 ///
-/// All that can be checked is checked before anything is computed. All files are written to temporary names before the first
-/// of them is renamed, so an error or a cancellation leaves none, except for files that had already replaced older ones when
-/// another one could not be renamed.
+/// All that can be checked is checked before anything is computed. All files are written to temporary names before the
+/// first of them is renamed, so an error or a cancellation leaves none, except for files that had already replaced
+/// older ones when another one could not be renamed.
 pub fn build_plan(plan: &Plan, progress: &Progress) -> Result<BuildReport, FileError> {
     let (staged, mut report) = stage(plan, progress)?;
     progress.check()?;

@@ -10,8 +10,8 @@ use crate::files::formats::region::Region;
 use crate::files::io::atomic::{self, StagedFile};
 use crate::files::io::error::FileError;
 
-/// Stages a map or its tiles. `layout` is that of the complete map; `value` returns the value of a pixel of the complete
-/// map and a channel.
+/// Stages a map or its tiles. `layout` is that of the complete map; `value` returns the value of a pixel of the
+/// complete map and a channel.
 pub(super) fn stage_tiles(
     files: &[TileFile],
     layout: Layout,

@@ -18,8 +18,8 @@ const TRIAL_TIMEOUT: Duration = Duration::from_millis(400);
 /// Bytes of samples and pixels that are compressed and written per second, measured on two slow cores.
 const BYTES_PER_SECOND: f64 = 40e6;
 
-/// How fast a recipe is computed on this machine. It is proportional to samples and pixels only, so estimates are accurate
-/// within a factor of about two.
+/// How fast a recipe is computed on this machine. It is proportional to samples and pixels only, so estimates are
+/// accurate within a factor of about two.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CostEstimate {
     /// Seconds per sample of heights.
@@ -29,8 +29,8 @@ pub struct CostEstimate {
 }
 
 impl CostEstimate {
-    /// Measures the recipe of an order, with its inputs from `files`. Takes one second at most. `None` if the inputs cannot
-    /// be decoded.
+    /// Measures the recipe of an order, with its inputs from `files`. Takes one second at most. `None` if the inputs
+    /// cannot be decoded.
     pub fn measure(mut order: Order, files: &InputFiles) -> Option<Self> {
         order.load_inputs(files, &Progress::new()).ok()?;
         let Order { recipe, position, inputs, .. } = &order;

@@ -18,8 +18,8 @@ use crate::files::io::error::FileError;
 const DELAY: u16 = 4;
 const LAST_DELAY: u16 = 200;
 
-/// The sampling factor of colour quantization, from 1, slow and best, to 30 (A. Dekker, "Kohonen neural networks for optimal
-/// colour quantization", 1994).
+/// The sampling factor of colour quantization, from 1, slow and best, to 30 (A. Dekker, "Kohonen neural networks for
+/// optimal colour quantization", 1994).
 const SPEED: i32 = 10;
 
 /// The maximum number of frames: file names have five digits.

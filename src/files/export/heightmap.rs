@@ -33,8 +33,8 @@ pub(super) fn sample_bytes(order: &HeightmapOrder) -> Option<u64> {
     bits.map(|bits| u64::from(bits).div_ceil(8) * channels)
 }
 
-/// The sidecar of these rows, without a recipe and import steps. Metres are written unchanged; integers span `span_m`, and
-/// heights outside it are clamped.
+/// The sidecar of these rows, without a recipe and import steps. Metres are written unchanged; integers span `span_m`,
+/// and heights outside it are clamped.
 pub(super) fn sidecar_contents<'a>(
     path: &'a Path,
     encoding: Encoding,

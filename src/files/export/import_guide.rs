@@ -32,8 +32,8 @@ impl ImportFacts<'_> {
         self.range_m.max - self.range_m.min
     }
 
-    /// A number that depends on the height range, with at most `places` decimal places. An estimate is marked as such and
-    /// has fewer places.
+    /// A number that depends on the height range, with at most `places` decimal places. An estimate is marked as such
+    /// and has fewer places.
     pub fn range_number(&self, number: f64, places: usize) -> String {
         if self.is_estimate {
             format!("about {}", decimal(number, places.saturating_sub(3)))

@@ -10,8 +10,8 @@ use crate::files::formats::heightmap;
 /// The working memory of threads and the memory that the allocator retains, by measurement.
 const WORKING_BYTES: u64 = 8 << 20;
 
-/// The peak memory of an export, in addition to that of the program. Memory that depends on the shape of coasts, not only
-/// on the size of the grid, is counted at its usual value.
+/// The peak memory of an export, in addition to that of the program. Memory that depends on the shape of coasts, not
+/// only on the size of the grid, is counted at its usual value.
 pub fn memory_needed(plan: &Plan) -> u64 {
     let order = plan.order();
     let grid = plan.evaluated_grid();

@@ -112,7 +112,8 @@ impl Patches {
     }
 }
 
-/// The weights of the terrain types to write: a map for each active type, and packs of four maps with 8 bits per channel.
+/// The weights of the terrain types to write: a map for each active type, and packs of four maps with 8 bits per
+/// channel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WeightsOrder {
     /// The folder of the files.

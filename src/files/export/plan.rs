@@ -166,8 +166,8 @@ impl Plan {
     }
 }
 
-/// The only tile, if it can be computed alone: the order only writes heights, every step is computed sample by sample, and
-/// the range of integers does not depend on the complete terrain.
+/// The only tile, if it can be computed alone: the order only writes heights, every step is computed sample by sample,
+/// and the range of integers does not depend on the complete terrain.
 fn lone_tile(order: &Order, heightmaps: &[Vec<TileFile>]) -> Option<Region> {
     let is_lone = order.tiles.is_some_and(|tiles| tiles.only.is_some());
     let in_metres = |(path, encoding)| {

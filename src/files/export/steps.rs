@@ -32,7 +32,8 @@ pub fn import_steps(plan: &Plan, own_m: Band) -> Vec<String> {
     steps_of_all(plan, own_m, false)
 }
 
-/// The import steps, given the range of a preview's heights. The steps mark the numbers that depend on it as approximate.
+/// The import steps, given the range of a preview's heights. The steps mark the numbers that depend on it as
+/// approximate.
 pub fn estimated_import_steps(plan: &Plan, own_m: Band) -> Vec<String> {
     steps_of_all(plan, own_m, true)
 }

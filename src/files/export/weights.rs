@@ -1,7 +1,7 @@
 //! The weights of the terrain types as images.
 //!
-//! The weights of the covering types sum to exactly the maximum value at every point. A type that multiplies or overlays
-//! does not cover: it has a map of its strength, but is not part of the sum or of the packs.
+//! The weights of the covering types sum to exactly the maximum value at every point. A type that multiplies or
+//! overlays does not cover: it has a map of its strength, but is not part of the sum or of the packs.
 
 use std::path::{Path, PathBuf};
 
@@ -92,8 +92,8 @@ pub(super) fn plan(
     paths.iter().map(files_of).collect()
 }
 
-/// The most bytes that the weights take: twice all maps while they are computed row by row and type by type, then all maps
-/// and what writing one of them takes.
+/// The most bytes that the weights take: twice all maps while they are computed row by row and type by type, then all
+/// maps and what writing one of them takes.
 pub(super) fn bytes(order: &WeightsOrder, recipe: &TextureRecipe, grid: Grid) -> u64 {
     let size = order.points.size(grid);
     let maps = area(size).saturating_mul(2 * recipe.active().count() as u64);
@@ -193,8 +193,8 @@ fn covering_weights(order: &WeightsOrder, input: PaintInput, progress: &Progress
     Ok(of_types.filter(|(_, terrain_type)| terrain_type.covers()).map(|(map, _)| map).collect())
 }
 
-/// Stages the control map of Terrain3D ("Controlmap Format"): the numbers of two types with five bits each, and eight bits
-/// for the blend towards the second.
+/// Stages the control map of Terrain3D ("Controlmap Format"): the numbers of two types with five bits each, and eight
+/// bits for the blend towards the second.
 fn stage_control(
     order: &WeightsOrder,
     files: &[TileFile],

@@ -86,8 +86,8 @@ pub(crate) fn is_truncated_jpeg(bytes: &[u8]) -> bool {
     const START: u8 = 0xD8;
     const END: u8 = 0xD9;
     let Some(mut rest) = bytes.strip_prefix(&[0xFF, START]) else { return false };
-    // Skips from marker to marker, over segments and entropy-coded data, in which a byte FF is followed by 0 or starts a
-    // restart marker. Data after the end marker, such as a video or a second image, is ignored.
+    // Skips from marker to marker, over segments and entropy-coded data, in which a byte FF is followed by 0 or starts
+    // a restart marker. Data after the end marker, such as a video or a second image, is ignored.
     let has_no_segment = |marker: u8| matches!(marker, 0x00 | 0x01 | 0xD0..=START | 0xFF);
     while let Some(at) = rest.windows(2).position(|pair| pair[0] == 0xFF && !has_no_segment(pair[1])) {
         if rest[at + 1] == END {

@@ -181,13 +181,14 @@ impl<W: Write> PngWriter<W> {
         Ok(Self { file, layout, written: 0, last_row: vec![0; layout.row_bytes()], checksum: 1 })
     }
 
-    /// The number of rows per batch. Callers that write in several calls pass a multiple of it, except for the last rows.
+    /// The number of rows per batch. Callers that write in several calls pass a multiple of it, except for the last
+    /// rows.
     pub(crate) fn rows_at_once(&self) -> usize {
         bands_at_once() * self.layout.band_rows()
     }
 
-    /// Writes the next `count` rows: all that remain, or a multiple of [`Self::rows_at_once`]. `fill` receives the number of
-    /// a row in the complete image.
+    /// Writes the next `count` rows: all that remain, or a multiple of [`Self::rows_at_once`]. `fill` receives the
+    /// number of a row in the complete image.
     pub(crate) fn write_rows(
         &mut self,
         count: usize,
@@ -333,8 +334,8 @@ fn sum_of_absolutes(bytes: &[u8]) -> u64 {
     bytes.chunks(1 << 12).map(|part| u64::from(of_part(part))).sum()
 }
 
-/// A filter (PNG specification, third edition, 9.2): what each byte is predicted from. The discriminants are the numbers
-/// in the file.
+/// A filter (PNG specification, third edition, 9.2): what each byte is predicted from. The discriminants are the
+/// numbers in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Filter {
     /// The pixel to the west.
@@ -393,8 +394,8 @@ impl Filter {
 
 /// The Adler-32 checksum (RFC 1950) of two concatenated parts, the second of which has `length` bytes.
 ///
-/// The low half is 1 plus the sum of all bytes, the high half the sum of all values of the low half. Over the second part,
-/// every value of the low half is greater by the excess of the first part's low half over 1.
+/// The low half is 1 plus the sum of all bytes, the high half the sum of all values of the low half. Over the second
+/// part, every value of the low half is greater by the excess of the first part's low half over 1.
 fn combined_checksum(first: u32, second: u32, length: usize) -> u32 {
     const BASE: u64 = 65_521;
     let halves = |sum: u32| [u64::from(sum & 0xFFFF), u64::from(sum >> 16)];

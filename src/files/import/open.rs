@@ -38,8 +38,8 @@ const LIKELY_METRES: f32 = 9000.0;
 
 /// Opens a coloured image as a texture, and any other file as a heightmap.
 ///
-/// Many heightmaps are grey images with three channels, so the pixels decide. An image with a sidecar is a heightmap, and
-/// so is a BMP: coloured BMPs have been used for heights since 1994.
+/// Many heightmaps are grey images with three channels, so the pixels decide. An image with a sidecar is a heightmap,
+/// and so is a BMP: coloured BMPs have been used for heights since 1994.
 pub fn open_any(path: &Path) -> Result<ImportedFile, FileError> {
     let format = ImageFileFormat::from_path(path).ok();
     let Some(format) = format.filter(|format| *format != ImageFileFormat::Bmp && !sidecar_path(path).exists()) else {

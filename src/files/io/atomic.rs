@@ -1,8 +1,8 @@
 //! Writing files so that nobody ever sees half of one.
 //!
 //! A file is written under a temporary name in its target's folder, synced to the disk, and renamed over the target: at
-//! every moment the target is either the old file or the complete new one. The temporary file is removed on an error, on
-//! a cancellation, and by [`stop_writing`](super::temp_files::stop_writing) if the program has to exit at once.
+//! every moment the target is either the old file or the complete new one. The temporary file is removed on an error,
+//! on a cancellation, and by [`stop_writing`](super::temp_files::stop_writing) if the program has to exit at once.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -53,8 +53,8 @@ impl Drop for StagedFile {
     }
 }
 
-/// Renames all files to their final names, or none: if one fails, those renamed before it are removed again. A file that
-/// has replaced an older one is the exception, and is kept.
+/// Renames all files to their final names, or none: if one fails, those renamed before it are removed again. A file
+/// that has replaced an older one is the exception, and is kept.
 pub fn commit_all(mut staged: Vec<StagedFile>) -> Result<Vec<PathBuf>, FileError> {
     let mut temp_files = temp_files::lock();
     let mut new = Vec::new();

@@ -30,8 +30,8 @@ impl WritingStopped {
     }
 }
 
-/// Removes every temporary file and prevents new ones. Call it last, before the process exits at once. A commit that has
-/// already started finishes first, with all of its files.
+/// Removes every temporary file and prevents new ones. Call it last, before the process exits at once. A commit that
+/// has already started finishes first, with all of its files.
 pub fn stop_writing() -> WritingStopped {
     let mut temp_files = lock();
     for path in std::mem::take(&mut temp_files.unfinished) {

@@ -1,5 +1,5 @@
-//! The description of a target: a program that exports are made for. The files, their sizes and the import steps follow from
-//! it before anything is computed.
+//! The description of a target: a program that exports are made for. The files, their sizes and the import steps follow
+//! from it before anything is computed.
 
 use std::path::Path;
 
@@ -140,8 +140,8 @@ fn tile_size(grid: Grid, counts: [usize; 2]) -> [usize; 2] {
 }
 
 impl Target {
-    /// A grid with about `longer` samples along the longer side, adjusted to the program: if `longer` is allowed, so is the
-    /// size of each tile.
+    /// A grid with about `longer` samples along the longer side, adjusted to the program: if `longer` is allowed, so is
+    /// the size of each tile.
     pub fn grid(&self, extent: Extent, longer: usize, counts: [usize; 2]) -> Grid {
         let [columns, rows] = counts;
         let max = columns.max(rows);

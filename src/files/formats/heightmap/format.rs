@@ -48,8 +48,8 @@ impl Format {
         Self::Tiff,
     ];
 
-    /// The name in sidecars. For headerless formats it is the file's extension, because `raw` does not imply a sample type
-    /// as `r16` does.
+    /// The name in sidecars. For headerless formats it is the file's extension, because `raw` does not imply a sample
+    /// type as `r16` does.
     pub fn name(self, path: &Path) -> String {
         if self.is_raw() { extension_of(path) } else { self.extensions()[0].into() }
     }

@@ -10,8 +10,8 @@ use crate::engine::Progress;
 use crate::engine::progress::ProgressCounter;
 use crate::files::io::cancellable::cancelled_error;
 
-/// The most vertices of a file: their bytes and those of twice as many triangles have to fit into 32 bits, with an eighth
-/// left for the texture.
+/// The most vertices of a file: their bytes and those of twice as many triangles have to fit into 32 bits, with an
+/// eighth left for the texture.
 pub(super) const MAX_VERTICES: u64 = (u32::MAX as u64) / 8 * 7 / (32 + 24);
 
 /// Bytes reserved for the JSON description, which is written last and padded with spaces.

@@ -1,4 +1,5 @@
-//! Wavefront OBJ (Alias|Wavefront, "Advanced Visualizer Manual", appendix B1): text, with the material in a second file.
+//! Wavefront OBJ (Alias|Wavefront, "Advanced Visualizer Manual", appendix B1): text, with the material in a second
+//! file.
 
 use std::fmt::Write as _;
 use std::io;

@@ -2,8 +2,8 @@
 //!
 //! A right-triangulated irregular network (W. Evans, D. Kirkpatrick, G. Townsend, "Right-Triangulated Irregular
 //! Networks", Algorithmica 30, 2001): right triangles are bisected recursively at the midpoint of the hypotenuse. Both
-//! triangles at a hypotenuse are bisected together, so there are no cracks. The heights fills a corner of a square with a
-//! side of 2ⁿ cells; triangles that cross the heights's border are always bisected, until they are inside or outside.
+//! triangles at a hypotenuse are bisected together, so there are no cracks. The heights fills a corner of a square with
+//! a side of 2ⁿ cells; triangles that cross the heights's border are always bisected, until they are inside or outside.
 //!
 //! The error of a midpoint is the greater of its own distance from the hypotenuse and the errors of the midpoints below
 //! it in the hierarchy. So no height deviates by more than the greatest error of the midpoints that are left out.
