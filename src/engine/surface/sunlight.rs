@@ -162,13 +162,13 @@ impl Rays {
         }
         // Only the table look-ups are scalar.
         let mut ends = [[0.0; LANES]; 2];
-        let [befores, afters] = &mut ends;
-        for ((before, after), index) in befores.iter_mut().zip(afters).zip(&indices) {
+        let [firsts, seconds] = &mut ends;
+        for ((before, after), index) in firsts.iter_mut().zip(seconds).zip(&indices) {
             let pair = &self.shares[*index as usize..*index as usize + 2];
             (*before, *after) = (pair[0], pair[1]);
         }
-        let [befores, afters] = &ends;
-        for ((share, fraction), (before, after)) in shares.iter_mut().zip(&fractions).zip(befores.iter().zip(afters)) {
+        let [firsts, seconds] = &ends;
+        for ((share, fraction), (before, after)) in shares.iter_mut().zip(&fractions).zip(firsts.iter().zip(seconds)) {
             *share = before + fraction * (after - before);
         }
     }
