@@ -26,9 +26,11 @@ use std::time::Duration;
 use egui::{Context, Key, Ui};
 
 use crate::app::commands::Command;
+use crate::app::commands::menus::{ViewModes, bytes_of_preview};
 use crate::app::dialogs::file_dialogs::FileDialogs;
 use crate::app::document::{Document, file_stem};
 use crate::app::panels::status::{CopyableText, Message};
+use crate::app::preview::request::RequestContext;
 use crate::app::services::Services;
 use crate::app::state::UiState;
 use crate::app::tasks::autosave::Autosave;
@@ -37,11 +39,9 @@ use crate::app::tasks::settings::{Settings, UserFolders};
 use crate::app::views::scene::RenderTask;
 pub use crate::app::window::run;
 use crate::app::window::{WindowState, wake_of};
+use crate::files::io::memory::require_memory;
 use crate::project::preset_projects;
 use crate::worker::ExportStatus;
-
-/// Arrow keys pressed within this time of each other are one gesture, in seconds.
-const NUDGE_RUN_S: f64 = 1.0;
 
 /// The editor.
 pub(crate) struct App {
@@ -98,22 +98,68 @@ impl App {
         }
     }
 
-    /// The gesture that edits of this frame belong to: the press of the pointer, or a run of arrow keys, which are one
-    /// edit of what has the focus as long as they follow each other.
-    fn gesture(&mut self, ctx: &Context) -> Option<u64> {
-        const ARROWS: [Key; 4] = [Key::ArrowLeft, Key::ArrowRight, Key::ArrowUp, Key::ArrowDown];
-        let (is_held, is_nudged, now) = ctx.input(|input| {
-            let is_held = input.pointer.any_down() || input.pointer.any_released();
-            (is_held, ARROWS.iter().any(|key| input.num_presses(*key) > 0), input.time)
-        });
-        if is_held {
-            self.ui.gestures.nudged_at = None;
-        } else if is_nudged {
-            let goes_on = self.ui.gestures.nudged_at.is_some_and(|before| now - before <= NUDGE_RUN_S);
-            self.ui.gestures.presses += u64::from(!goes_on);
-            self.ui.gestures.nudged_at = Some(now);
+    /// The view options that menus show as on or off.
+    fn view_modes(&self) -> ViewModes {
+        ViewModes {
+            is_export_size: self.ui.preview.export_samples.is_some(),
+            is_before: self.ui.preview.compare.shows_before(&self.document),
+            is_split: self.ui.maps.split.is_some(),
         }
-        (is_held || is_nudged).then_some(self.ui.gestures.presses)
+    }
+
+    /// Requests the preview of what the document says now, and shows what is new.
+    fn update_preview(&mut self, ctx: &Context) {
+        let UiState { preview, maps, texture_panel, playback, timings, scene, .. } = &mut self.ui;
+        let project = self.document.project();
+        preview.update(RequestContext {
+            document: &self.document,
+            map_view: maps.aspect.view(&self.document.settings().view, &project.water),
+            texture_view: texture_panel.view(&project.recipe.texture.types),
+            is_split: maps.split.is_some(),
+            playback,
+            previewer: &self.services.previewer,
+            timings,
+        });
+        if let Some(shown) = preview.take_new() {
+            maps.show(ctx, shown);
+            scene.show(shown, ctx.input(|input| input.time));
+        }
+        let is_split = maps.split.is_some() && !preview.compare.shows_before(&self.document);
+        let before = preview.compare.western_side(&self.document, preview.shown.as_ref()).filter(|_| is_split);
+        maps.show_before(ctx, before, preview.compare.missing_side(&self.document));
+    }
+
+    /// The samples along the longer side of an export, if there is memory to show them.
+    fn export_samples_that_fit(&mut self) -> Option<u32> {
+        let samples = u32::try_from(self.export_side()).ok()?;
+        match bytes_of_preview(samples).map_or(Ok(()), require_memory) {
+            Ok(()) => Some(samples),
+            Err(error) => {
+                self.show_error(format!("The views cannot show {samples} samples along a side: {error}"));
+                None
+            }
+        }
+    }
+
+    fn export_side(&self) -> usize {
+        let extent = self.document.project().recipe.world.extent();
+        let grid = self.ui.export.grid(extent, &self.document.settings().export);
+        grid.width().max(grid.height())
+    }
+
+    /// Keeps the views at the size of exports, if they show it, when that size changes.
+    fn follow_export_size(&mut self) {
+        if self.ui.preview.export_samples.is_some_and(|samples| samples as usize != self.export_side()) {
+            self.ui.preview.export_samples = self.export_samples_that_fit();
+        }
+    }
+
+    /// Requests the analyses on display for the terrain on the screen.
+    fn request_analyses(&mut self) {
+        if let Some(shown) = &self.ui.preview.shown {
+            let limit_deg = self.document.settings().view.walkable_deg;
+            self.ui.analysis.request(&self.settings.unfolded, limit_deg, shown, !self.ui.playback.is_playing());
+        }
     }
 
     /// What is being written beside the preview.
@@ -137,11 +183,12 @@ impl eframe::App for App {
         self.window_events(ctx);
         self.check_recent_files(ctx);
         self.keep(ctx);
-        self.hold_before(ctx);
-        self.follow_export();
-        self.request(ctx);
-        self.show_other(ctx);
-        self.ask_measures();
+        if !ctx.input(|input| input.key_down(Key::C)) {
+            self.ui.preview.compare.release();
+        }
+        self.follow_export_size();
+        self.update_preview(ctx);
+        self.request_analyses();
         if self.services.previewer.fraction().is_some() && !self.ui.playback.is_playing() {
             // So that progress moves and the note about it appears.
             ctx.request_repaint_after(Duration::from_millis(50));
@@ -172,7 +219,7 @@ impl eframe::App for App {
         self.ui.timings.ui(&ctx, frame.info().cpu_usage);
         let is_seeking = commands.iter().any(|command| matches!(command, Command::Seek(_)));
         self.ui.scene.hold_glow(is_seeking && ctx.input(|input| input.pointer.any_down()), &ctx);
-        let gesture = self.gesture(&ctx);
+        let gesture = self.ui.gestures.current(&ctx);
         self.document.commit_draft(draft, gesture);
         if let Some(opening) = self.ui.pending_project.take() {
             self.open_pending(opening);
@@ -181,7 +228,7 @@ impl eframe::App for App {
             self.execute(&ctx, command);
         }
         self.ui.texture_panel.was_selected_last &= self.ui.selection.step == step;
-        self.request(&ctx);
+        self.update_preview(&ctx);
         self.ui.timings.frame_ends();
     }
 }

@@ -1,8 +1,8 @@
 //! What the interface remembers from frame to frame. None of it is saved with a project or undone.
 
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::time::Instant;
+
+use egui::{Context, Key};
 
 use crate::app::commands::handler::SeedGenerator;
 use crate::app::commands::menus::FreeMemory;
@@ -17,19 +17,19 @@ use crate::app::panels::history::HistoryState;
 use crate::app::panels::status::Message;
 use crate::app::panels::texture_panel::TexturePanelState;
 use crate::app::panels::variations::Variations;
-use crate::app::preview::compare::Compare;
 use crate::app::preview::frame_timings::FrameTimings;
 use crate::app::preview::playback::Playback;
+use crate::app::preview::request::PreviewState;
 use crate::app::tasks::settings::{Settings, default_layout};
 use crate::app::tools::fault_tool::FaultTool;
 use crate::app::tools::profile_tool::ProfileTool;
+use crate::app::views::View;
 use crate::app::views::layout::Side;
+use crate::app::views::maps::Maps;
 use crate::app::views::scene::ScenePane;
-use crate::app::views::{Maps, View};
 use crate::app::widgets::parameter::ParameterState;
-use crate::engine::Recipe;
-use crate::project::{Project, ProjectFile};
-use crate::worker::{Preview, PreviewRequest, Wake};
+use crate::project::ProjectFile;
+use crate::worker::Wake;
 
 /// The state of the interface.
 pub(crate) struct UiState {
@@ -121,37 +121,6 @@ pub(crate) struct Selection {
     pub(crate) reveal: Option<&'static str>,
 }
 
-/// The preview on the screen and the one the worker was asked for.
-pub(crate) struct PreviewState {
-    pub(crate) shown: Option<Preview>,
-    pub(crate) compare: Compare,
-    /// The last request to the worker.
-    pub(crate) wanted: Option<PreviewRequest>,
-    /// Since when the preview on the screen has been out of date.
-    pub(crate) outdated_since: Option<Instant>,
-    /// Whether the last request failed.
-    pub(crate) failed: bool,
-    /// The export's samples along the longer side, while the views show that size.
-    pub(crate) export_samples: Option<u32>,
-    /// The document's project and the recipe shared with the worker, cloned only when the recipe changes.
-    pub(crate) recipe: (Arc<Project>, Arc<Recipe>),
-}
-
-impl PreviewState {
-    fn new(document: &Document) -> Self {
-        let project = document.project();
-        Self {
-            shown: None,
-            compare: Compare::default(),
-            wanted: None,
-            outdated_since: None,
-            failed: false,
-            export_samples: None,
-            recipe: (project.clone(), Arc::new(project.recipe.clone())),
-        }
-    }
-}
-
 /// How the panes and panels are arranged.
 pub(crate) struct Layout {
     pub(crate) tree: egui_tiles::Tree<View>,
@@ -161,13 +130,40 @@ pub(crate) struct Layout {
     pub(crate) front: Side,
 }
 
+/// Arrow keys pressed within this time of each other are one gesture, in seconds.
+const NUDGE_RUN_S: f64 = 1.0;
+
 /// Groups edits into gestures, each of which is one entry of the history.
 #[derive(Default)]
 pub(crate) struct Gestures {
     /// Counts pointer presses and runs of arrow keys.
-    pub(crate) presses: u64,
+    count: u64,
     /// When an arrow key was last pressed in the present run, in seconds.
-    pub(crate) nudged_at: Option<f64>,
+    nudged_at: Option<f64>,
+}
+
+impl Gestures {
+    /// Notices a press of the pointer, which begins a gesture. To be called once per frame.
+    pub(crate) fn begin_frame(&mut self, ctx: &Context) {
+        self.count += u64::from(ctx.input(|input| input.pointer.any_pressed()));
+    }
+
+    /// The gesture that this frame's edits belong to: the press of the pointer, or a run of arrow keys.
+    pub(crate) fn current(&mut self, ctx: &Context) -> Option<u64> {
+        const ARROWS: [Key; 4] = [Key::ArrowLeft, Key::ArrowRight, Key::ArrowUp, Key::ArrowDown];
+        let (is_held, is_nudged, now) = ctx.input(|input| {
+            let is_held = input.pointer.any_down() || input.pointer.any_released();
+            (is_held, ARROWS.iter().any(|key| input.num_presses(*key) > 0), input.time)
+        });
+        if is_held {
+            self.nudged_at = None;
+        } else if is_nudged {
+            let continues = self.nudged_at.is_some_and(|before| now - before <= NUDGE_RUN_S);
+            self.count += u64::from(!continues);
+            self.nudged_at = Some(now);
+        }
+        (is_held || is_nudged).then_some(self.count)
+    }
 }
 
 /// A project about to replace the open one.

@@ -18,8 +18,8 @@ use crate::app::preview::playback::Playback;
 use crate::app::tasks::autosave::Autosave;
 use crate::app::tasks::recovery;
 use crate::app::tasks::settings::{Settings, UserFolders};
-use crate::app::views;
 use crate::app::views::View;
+use crate::app::views::map_transform::MapViewport;
 use crate::app::views::scene::SceneViewState;
 use crate::app::widgets::icon;
 use crate::files::io::temp_files::stop_writing;
@@ -186,7 +186,7 @@ pub(crate) struct WindowSnapshot {
     settings: Settings,
     autosave: Option<Autosave>,
     tree: egui_tiles::Tree<View>,
-    viewport: views::MapViewport,
+    viewport: MapViewport,
     view_state: SceneViewState,
     maximised: Option<View>,
 }
@@ -283,9 +283,7 @@ impl App {
         if self.ui.closing {
             ctx.send_viewport_cmd(ViewportCommand::Close);
         }
-        if ctx.input(|input| input.pointer.any_pressed()) {
-            self.ui.gestures.presses += 1;
-        }
+        self.ui.gestures.begin_frame(ctx);
         let window_title = format!("Upthrust – {}", self.document.heading());
         if window_title != self.window.title {
             ctx.send_viewport_cmd(ViewportCommand::Title(window_title.clone()));

@@ -10,9 +10,9 @@ use crate::app::dialogs::operation_picker;
 use crate::app::document::Document;
 use crate::app::panels::analysis::Section;
 use crate::app::panels::status::CopyableText;
-use crate::app::views;
 use crate::app::views::View;
 use crate::app::views::layout::Side;
+use crate::app::views::map_transform::MapViewport;
 use crate::app::views::scene::{CameraPreset, RenderDialog};
 use crate::app::widgets::cards::index_after_move;
 use crate::engine::operations::AnyOperation;
@@ -187,7 +187,7 @@ impl App {
             }
             Command::ToggleLoop => self.ui.playback.toggle_loop(),
             Command::FrameViews => {
-                self.ui.maps.viewport = views::MapViewport::default();
+                self.ui.maps.viewport = MapViewport::default();
                 self.look(ctx, CameraPreset::Framed);
             }
             Command::ViewThreeQuarter => self.look(ctx, CameraPreset::ThreeQuarter),
@@ -212,9 +212,12 @@ impl App {
             }
             Command::ExportSize => match self.ui.preview.export_samples.take() {
                 Some(_) => {}
-                None => self.ui.preview.export_samples = self.fitting_export(),
+                None => self.ui.preview.export_samples = self.export_samples_that_fit(),
             },
-            Command::ShowBefore => self.show_before(ctx),
+            Command::ShowBefore => {
+                let is_held = ctx.input(|input| input.key_down(egui::Key::C));
+                self.ui.preview.compare.toggle(&self.document, is_held);
+            }
             Command::SplitMaps => self.ui.maps.split = if self.ui.maps.split.is_some() { None } else { Some(0.5) },
             Command::Theme(theme) => {
                 self.settings.theme = theme;
@@ -226,6 +229,7 @@ impl App {
             Command::ResetInterfaceScale => self.scale(ctx, 100),
             Command::CancelPreview => {
                 self.services.previewer.cancel();
+                self.ui.preview.cancel();
                 self.ui.playback.pause();
             }
             Command::CancelExport => match &self.services.render_task {

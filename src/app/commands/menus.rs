@@ -56,7 +56,7 @@ pub(crate) struct Item {
 
 /// What the menus draw on.
 #[derive(Clone, Copy)]
-pub(crate) struct Around<'a> {
+pub(crate) struct MenuContext<'a> {
     pub(crate) document: &'a Document,
     pub(crate) settings: &'a Settings,
     /// The recent files that are no longer there.
@@ -66,12 +66,12 @@ pub(crate) struct Around<'a> {
     /// Whether the left and the right panel are seen.
     pub(crate) panels: [bool; 2],
     pub(crate) free_bytes: Option<u64>,
-    pub(crate) looks: Looks,
+    pub(crate) view_modes: ViewModes,
 }
 
-/// Ways of looking at the land that are on or off.
+/// The view options that menus show as on or off.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Looks {
+pub(crate) struct ViewModes {
     /// Whether the views show the samples of exports.
     pub(crate) is_export_size: bool,
     /// Whether the views show the state before the last edit, and whether the maps are split between it and now.
@@ -80,15 +80,15 @@ pub(crate) struct Looks {
 }
 
 /// A menu by its title.
-pub(crate) type Menu = (&'static str, fn(&Around) -> Vec<Entry>);
+pub(crate) type Menu = (&'static str, fn(&MenuContext) -> Vec<Entry>);
 
 /// The menus of the bar.
 pub(crate) const MENUS: [Menu; 5] =
     [("File", file), ("Edit", edit), ("View", view), ("Terrain", terrain), ("Help", help)];
 
 impl Item {
-    fn new(around: &Around, command: Command) -> Self {
-        Self::of(command, is_possible(around, command))
+    fn new(context: &MenuContext, command: Command) -> Self {
+        Self::of(command, is_possible(context, command))
     }
 
     fn of(command: Command, is_possible: bool) -> Self {
@@ -153,15 +153,15 @@ pub(crate) fn context_ui(ui: &mut Ui, commands: &[Command]) -> Option<Command> {
 }
 
 /// Whether a command has an effect now.
-fn is_possible(around: &Around, command: Command) -> bool {
-    let Around { document, settings, .. } = around;
+fn is_possible(context: &MenuContext, command: Command) -> bool {
+    let MenuContext { document, settings, .. } = context;
     let recipe = &document.project().recipe;
     match command {
         Command::Undo => document.undo_name().is_some(),
         Command::Redo => document.redo_name().is_some(),
         Command::ShowBefore => document.before().is_some(),
         Command::PreviousSeed => document.earlier_seed().is_some(),
-        Command::CopyImportNotes => around.has_import_notes,
+        Command::CopyImportNotes => context.has_import_notes,
         Command::ClearRecentFiles => !settings.recent.is_empty(),
         Command::TogglePlay
         | Command::Restart
@@ -174,27 +174,27 @@ fn is_possible(around: &Around, command: Command) -> bool {
     }
 }
 
-fn items(around: &Around, commands: &[Command]) -> Vec<Entry> {
-    commands.iter().map(|command| Entry::Item(Item::new(around, *command))).collect()
+fn items(context: &MenuContext, commands: &[Command]) -> Vec<Entry> {
+    commands.iter().map(|command| Entry::Item(Item::new(context, *command))).collect()
 }
 
 /// Groups with a line between each two.
-fn lined(around: &Around, groups: &[&[Command]]) -> Vec<Entry> {
+fn lined(context: &MenuContext, groups: &[&[Command]]) -> Vec<Entry> {
     let mut entries = Vec::new();
     for (i, group) in groups.iter().enumerate() {
         entries.extend((i > 0).then_some(Entry::Line));
-        entries.extend(items(around, group));
+        entries.extend(items(context, group));
     }
     entries
 }
 
-fn file(around: &Around) -> Vec<Entry> {
-    let mut entries = items(around, &[Command::New, Command::Open]);
-    entries.push(Entry::Menu("Recent", recent(around)));
-    entries.push(Entry::Item(Item::new(around, Command::OpenGallery)));
+fn file(context: &MenuContext) -> Vec<Entry> {
+    let mut entries = items(context, &[Command::New, Command::Open]);
+    entries.push(Entry::Menu("Recent", recent(context)));
+    entries.push(Entry::Item(Item::new(context, Command::OpenGallery)));
     entries.push(Entry::Line);
     entries.extend(lined(
-        around,
+        context,
         &[
             &[Command::Save, Command::SaveAs, Command::SavePreset],
             &[Command::ImportHeightmap, Command::Export, Command::CopyImportNotes],
@@ -206,22 +206,22 @@ fn file(around: &Around) -> Vec<Entry> {
 }
 
 /// The files that were opened or saved last, each with its folder.
-fn recent(around: &Around) -> Vec<Entry> {
+fn recent(context: &MenuContext) -> Vec<Entry> {
     let item = |(i, path): (usize, &PathBuf)| {
         let [name, folder] = [path.file_name(), path.parent().map(Path::as_os_str)]
             .map(|part| part.unwrap_or_default().to_string_lossy().into_owned());
-        let is_pale = around.missing.contains(path);
+        let is_pale = context.missing.contains(path);
         let (name, doc) = if is_pale {
             (format!("{name} (missing)"), format!("{} is no longer there", path.display()))
         } else {
             (name, path.display().to_string())
         };
-        let item = Item::new(around, Command::OpenRecent(i)).named(name);
+        let item = Item::new(context, Command::OpenRecent(i)).named(name);
         Entry::Item(Item { note: Some(shortened(&folder)), doc, is_pale, ..item })
     };
-    let mut entries: Vec<Entry> = around.settings.recent.iter().enumerate().map(item).collect();
+    let mut entries: Vec<Entry> = context.settings.recent.iter().enumerate().map(item).collect();
     entries.push(Entry::Line);
-    entries.push(Entry::Item(Item::new(around, Command::ClearRecentFiles)));
+    entries.push(Entry::Item(Item::new(context, Command::ClearRecentFiles)));
     entries
 }
 
@@ -231,25 +231,25 @@ fn shortened(text: &str) -> String {
     if count <= FOLDER { text.into() } else { format!("…{}", text.chars().skip(count - FOLDER).collect::<String>()) }
 }
 
-fn edit(around: &Around) -> Vec<Entry> {
+fn edit(context: &MenuContext) -> Vec<Entry> {
     let named = |command: Command, name: Option<&str>| {
         let verb = command.text();
         let text = name.map_or(verb.clone(), |name| format!("{verb} {name}"));
-        Entry::Item(Item::new(around, command).named(text))
+        Entry::Item(Item::new(context, command).named(text))
     };
-    let document = around.document;
+    let document = context.document;
     let mut entries = vec![named(Command::Undo, document.undo_name()), named(Command::Redo, document.redo_name())];
     entries.push(Entry::Line);
-    entries.push(Entry::Item(Item::new(around, Command::History).set(around.settings.shows_history)));
+    entries.push(Entry::Item(Item::new(context, Command::History).set(context.settings.shows_history)));
     entries.push(Entry::Line);
-    entries.extend(items(around, &[Command::MoveUp, Command::MoveDown]));
+    entries.extend(items(context, &[Command::MoveUp, Command::MoveDown]));
     entries
 }
 
-fn view(around: &Around) -> Vec<Entry> {
-    let Around { document, settings, panels: [left, right], .. } = *around;
+fn view(context: &MenuContext) -> Vec<Entry> {
+    let MenuContext { document, settings, panels: [left, right], .. } = *context;
     let mut entries = lined(
-        around,
+        context,
         &[
             &[Command::FrameViews, Command::ViewThreeQuarter, Command::ViewFromAbove, Command::ViewFromSide],
             &[Command::MaximiseHeightmap, Command::MaximiseTexture, Command::MaximiseScene],
@@ -257,40 +257,40 @@ fn view(around: &Around) -> Vec<Entry> {
     );
     entries.push(Entry::Line);
     let doc = "Fills the views with water: the level of the sea, typed in the 3-D view".into();
-    entries.push(Entry::Item(Item { doc, ..Item::new(around, Command::WaterLevel) }));
+    entries.push(Entry::Item(Item { doc, ..Item::new(context, Command::WaterLevel) }));
     entries.push(Entry::Line);
     for (panel, is_seen) in [(Command::LeftPanel, left), (Command::RightPanel, right)] {
-        entries.push(Entry::Item(Item::new(around, panel).set(is_seen)));
+        entries.push(Entry::Item(Item::new(context, panel).set(is_seen)));
     }
     entries.push(Entry::Line);
     let samples = document.settings().view.preview_samples;
     let sizes = PREVIEW_SAMPLES.map(|size| {
         let needed = bytes_of_preview(size).unwrap_or_default();
-        let is_possible = around.free_bytes.is_none_or(|free| needed <= free);
+        let is_possible = context.free_bytes.is_none_or(|free| needed <= free);
         let lack = format!("This needs about {:.0} GB of free memory", needed as f64 / 1e9);
         let doc = if is_possible { String::new() } else { lack };
-        Entry::Item(Item { is_possible, doc, ..Item::new(around, Command::PreviewSamples(size)).set(size == samples) })
+        Entry::Item(Item { is_possible, doc, ..Item::new(context, Command::PreviewSamples(size)).set(size == samples) })
     });
     entries.push(Entry::Menu("Preview size", sizes.into()));
-    entries.push(Entry::Item(Item::new(around, Command::ExportSize).set(around.looks.is_export_size)));
+    entries.push(Entry::Item(Item::new(context, Command::ExportSize).set(context.view_modes.is_export_size)));
     entries.push(Entry::Line);
-    entries.push(Entry::Item(Item::new(around, Command::ShowBefore).set(around.looks.is_before)));
-    entries.push(Entry::Item(Item::new(around, Command::SplitMaps).set(around.looks.is_split)));
+    entries.push(Entry::Item(Item::new(context, Command::ShowBefore).set(context.view_modes.is_before)));
+    entries.push(Entry::Item(Item::new(context, Command::SplitMaps).set(context.view_modes.is_split)));
     entries.push(Entry::Line);
     let themes = [ThemePreference::Dark, ThemePreference::Light, ThemePreference::System];
-    let theme = |theme| Entry::Item(Item::new(around, Command::Theme(theme)).set(settings.theme == theme));
+    let theme = |theme| Entry::Item(Item::new(context, Command::Theme(theme)).set(settings.theme == theme));
     entries.push(Entry::Menu("Theme", themes.map(theme).into()));
-    let scale = |size| Entry::Item(Item::new(around, Command::Scale(size)).set(settings.scale_percent == size));
+    let scale = |size| Entry::Item(Item::new(context, Command::Scale(size)).set(settings.scale_percent == size));
     let mut scales: Vec<Entry> = SCALES.map(scale).into();
     scales.push(Entry::Line);
-    scales.extend(items(around, &[Command::LargerInterface, Command::SmallerInterface, Command::ResetInterfaceScale]));
+    scales.extend(items(context, &[Command::LargerInterface, Command::SmallerInterface, Command::ResetInterfaceScale]));
     entries.push(Entry::Menu("Interface scale", scales));
     entries
 }
 
-fn terrain(around: &Around) -> Vec<Entry> {
+fn terrain(context: &MenuContext) -> Vec<Entry> {
     lined(
-        around,
+        context,
         &[
             &[Command::PickOperation],
             &[Command::NewSeed, Command::PreviousSeed, Command::Variations, Command::FaultTool, Command::ProfileLine],
@@ -307,8 +307,8 @@ fn terrain(around: &Around) -> Vec<Entry> {
     )
 }
 
-fn help(around: &Around) -> Vec<Entry> {
-    lined(around, &[&[Command::Palette, Command::Shortcuts], &[Command::FrameTimings, Command::About]])
+fn help(context: &MenuContext) -> Vec<Entry> {
+    lined(context, &[&[Command::Palette, Command::Shortcuts], &[Command::FrameTimings, Command::About]])
 }
 
 /// The free memory, measured at most once a second.
@@ -346,18 +346,18 @@ mod tests {
     #[test]
     fn what_has_a_key_stands_in_a_menu_and_nothing_stands_there_twice() {
         let (document, settings) = (Document::new(ProjectFile::default()), Settings::default());
-        let around = Around {
+        let context = MenuContext {
             document: &document,
             settings: &settings,
             missing: &BTreeSet::new(),
             has_import_notes: false,
             panels: [true; 2],
             free_bytes: None,
-            looks: Looks::default(),
+            view_modes: ViewModes::default(),
         };
         let mut found = Vec::new();
         for (_, entries) in MENUS {
-            commands(&entries(&around), &mut found);
+            commands(&entries(&context), &mut found);
         }
         for command in WITH_KEYS {
             assert!(found.contains(command), "{command:?} stands in no menu");

@@ -7,8 +7,8 @@ use egui::{
 
 use crate::app::commands::Command;
 #[cfg(test)]
-use crate::app::commands::menus::Looks;
-use crate::app::commands::menus::{Around, Entry, MENUS};
+use crate::app::commands::menus::ViewModes;
+use crate::app::commands::menus::{Entry, MENUS, MenuContext};
 use crate::app::widgets::search::{SearchTexts, typed_texts};
 use crate::app::widgets::search_list::{Arrangement, SearchItem, SearchLayout, SearchList};
 use crate::app::widgets::theme::colours;
@@ -55,10 +55,10 @@ pub(crate) enum PaletteResponse {
 
 impl Palette {
     /// All commands that there are now.
-    pub(crate) fn new(ctx: &Context, around: &Around) -> Self {
+    pub(crate) fn new(ctx: &Context, context: &MenuContext) -> Self {
         let mut entries = Vec::new();
         for (title, menu) in MENUS {
-            add_menu(ctx, title, &menu(around), &mut entries);
+            add_menu(ctx, title, &menu(context), &mut entries);
         }
         for operation in AnyOperation::all() {
             let (add, doc) = (Command::AddStep(operation.key()), operation.doc());
@@ -68,7 +68,7 @@ impl Palette {
             let export = Command::ExportFor(i);
             entries.push(PaletteEntry::new(export, &export.text(), "File › Export".into(), target.key));
         }
-        add_parameters(&around.document.project().recipe, &mut entries);
+        add_parameters(&context.document.project().recipe, &mut entries);
         for (i, (_, ProjectFile { project, .. })) in preset_projects().iter().enumerate() {
             let open = Command::OpenPreset(i);
             entries.push(PaletteEntry::new(open, &project.name, "Preset".into(), &project.description));
@@ -196,16 +196,16 @@ mod tests {
     fn words_find_commands_steps_parameters_and_presets() {
         let (_, project) = &preset_projects()[0];
         let (document, settings) = (Document::new(project.clone()), Settings::default());
-        let around = Around {
+        let context = MenuContext {
             document: &document,
             settings: &settings,
             missing: &std::collections::BTreeSet::new(),
             has_import_notes: false,
             panels: [true; 2],
             free_bytes: None,
-            looks: Looks::default(),
+            view_modes: ViewModes::default(),
         };
-        let palette = Palette::new(&Context::default(), &around);
+        let palette = Palette::new(&Context::default(), &context);
         let best = |query: &str| {
             let words = words(query);
             let ranked = palette.entries.iter().filter_map(|entry| Some((entry.texts.rank(&words)?, entry)));

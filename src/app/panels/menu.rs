@@ -4,7 +4,7 @@ use egui::{Align, Button, Layout, Rect, RichText, Sense, Ui, Vec2};
 use egui_material_icons::icons::{ICON_DOCK_TO_LEFT, ICON_DOCK_TO_RIGHT, ICON_SEARCH};
 
 use crate::app::commands::Command;
-use crate::app::commands::menus::{Around, FreeMemory, MENUS, entries_ui};
+use crate::app::commands::menus::{FreeMemory, MENUS, MenuContext, entries_ui};
 use crate::app::document::Document;
 use crate::app::widgets::coloured_icon_button;
 use crate::app::widgets::theme::colours;
@@ -13,21 +13,21 @@ use crate::app::widgets::theme::colours;
 const SEARCH_WIDTH: f32 = 168.0;
 
 /// Draws the menu bar; returns the user's command.
-pub(crate) fn menu_ui(ui: &mut Ui, around: &Around, free_memory: &FreeMemory) -> Option<Command> {
+pub(crate) fn menu_ui(ui: &mut Ui, context: &MenuContext, free_memory: &FreeMemory) -> Option<Command> {
     let mut command = None;
     egui::MenuBar::new().ui(ui, |ui| {
         let bar = ui.max_rect();
         for (title, entries) in MENUS {
             ui.menu_button(title, |ui| {
-                let around = Around { free_bytes: free_memory.bytes(), ..*around };
-                command = command.take().or(entries_ui(ui, &entries(&around)));
+                let context = MenuContext { free_bytes: free_memory.bytes(), ..*context };
+                command = command.take().or(entries_ui(ui, &entries(&context)));
             });
         }
         let left = ui.cursor().left();
         let right = ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             for (icon, panel, is_seen) in [
-                (ICON_DOCK_TO_LEFT, Command::RightPanel, around.panels[1]),
-                (ICON_DOCK_TO_RIGHT, Command::LeftPanel, around.panels[0]),
+                (ICON_DOCK_TO_LEFT, Command::RightPanel, context.panels[1]),
+                (ICON_DOCK_TO_RIGHT, Command::LeftPanel, context.panels[0]),
             ] {
                 let colour = if is_seen { colours(ui).text } else { colours(ui).weak };
                 if coloured_icon_button(ui, icon, &panel.tooltip(ui), colour).clicked() {
@@ -39,7 +39,7 @@ pub(crate) fn menu_ui(ui: &mut Ui, around: &Around, free_memory: &FreeMemory) ->
             }
             ui.cursor().right()
         });
-        title_ui(ui, around.document, bar, left, right.inner);
+        title_ui(ui, context.document, bar, left, right.inner);
     });
     command
 }

@@ -4,7 +4,7 @@ use egui::{Align, Layout, RichText, Ui, Vec2};
 use egui_material_icons::icons::ICON_CLOSE;
 
 use crate::app::commands::Command;
-use crate::app::views::length;
+use crate::app::views::overlay::length;
 use crate::app::widgets::icon_button;
 use crate::app::widgets::theme::colours;
 use crate::engine::analysis::slope_deg;

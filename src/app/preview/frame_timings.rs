@@ -39,12 +39,12 @@ impl FrameTimings {
     }
 
     /// The worker is asked for other pictures.
-    pub(crate) fn asked(&mut self, request: Arc<PreviewRequest>) {
+    pub(crate) fn requested(&mut self, request: Arc<PreviewRequest>) {
         self.asked = Some((request, Instant::now()));
     }
 
     /// The other pictures are at hand: nothing is computed, and nobody waits.
-    pub(crate) fn at_hand(&mut self) {
+    pub(crate) fn shown_at_once(&mut self) {
         self.asked = None;
         self.last = Some([Duration::ZERO; 2]);
     }

@@ -1,125 +1,211 @@
-//! What the worker is asked for, and how the pictures relate to the document.
+//! The preview on the screen, the one the worker was asked for, and how they relate to the document.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use egui::Context;
+use crate::app::document::Document;
+use crate::app::preview::compare::Compare;
+use crate::app::preview::frame_timings::FrameTimings;
+use crate::app::preview::playback::Playback;
+use crate::engine::Recipe;
+use crate::engine::map_view::MapView;
+use crate::engine::texture::TextureView;
+use crate::project::Project;
+use crate::worker::{Preview, PreviewRequest, Previewer};
 
-use crate::app::App;
-use crate::app::commands::menus::bytes_of_preview;
-use crate::app::views::Freshness;
-use crate::files::io::memory::require_memory;
-use crate::worker::{Preview, PreviewRequest};
-
-/// How long a picture may be out of date before the views say so: shorter waits would only flicker.
+/// How long a preview may be out of date before the views say so. Shorter waits would only flicker.
 const NOTICEABLE: Duration = Duration::from_millis(120);
 
-impl App {
-    /// Asks the worker for the picture of what the document says now.
-    pub(crate) fn request(&mut self, ctx: &Context) {
-        let project = self.document.project();
-        if !Arc::ptr_eq(&self.ui.preview.recipe.0, project) {
-            let recipe = if self.ui.preview.recipe.0.recipe == project.recipe {
-                self.ui.preview.recipe.1.clone()
-            } else {
-                Arc::new(project.recipe.clone())
-            };
-            self.ui.preview.recipe = (project.clone(), recipe);
+/// How the views relate to the parameters beside them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Freshness {
+    /// They show the present parameters.
+    Current,
+    /// They are being updated; the fraction done.
+    Updating(f32),
+    /// The update was cancelled.
+    Cancelled,
+    /// The update failed.
+    Failed,
+}
+
+/// The preview on the screen and the one the worker was asked for.
+pub(crate) struct PreviewState {
+    /// The preview on the screen.
+    pub(crate) shown: Option<Preview>,
+    pub(crate) compare: Compare,
+    /// The export's samples along the longer side, while the views show that size.
+    pub(crate) export_samples: Option<u32>,
+    /// The last request to the worker for what is on the screen.
+    wanted: Option<PreviewRequest>,
+    /// Since when the preview on the screen has been out of date.
+    outdated_since: Option<Instant>,
+    /// Whether the last request failed.
+    failed: bool,
+    /// Whether `shown` has changed since the views last took it.
+    is_new: bool,
+    /// The recipe of `project`, cloned only when it changes, to be shared with the worker.
+    recipe: Arc<Recipe>,
+    project: Arc<Project>,
+}
+
+/// What a request depends on beside the document.
+pub(crate) struct RequestContext<'a> {
+    pub(crate) document: &'a Document,
+    pub(crate) map_view: MapView,
+    pub(crate) texture_view: TextureView,
+    /// Whether the maps are split between the states before and after the last edit.
+    pub(crate) is_split: bool,
+    pub(crate) playback: &'a mut Playback,
+    pub(crate) previewer: &'a Previewer,
+    pub(crate) timings: &'a mut FrameTimings,
+}
+
+impl PreviewState {
+    pub(crate) fn new(document: &Document) -> Self {
+        let project = document.project().clone();
+        Self {
+            shown: None,
+            compare: Compare::default(),
+            export_samples: None,
+            wanted: None,
+            outdated_since: None,
+            failed: false,
+            is_new: false,
+            recipe: Arc::new(project.recipe.clone()),
+            project,
         }
-        let total = self.ui.preview.recipe.1.iterations();
-        self.ui.playback.fit(total);
-        // The picture of the playhead is there, whether it has just come or was there before it was asked to play. A
-        // coarse one is enough while it moves.
-        let is_seen = |shown: &Preview| shown.request.position == self.ui.playback.position(total);
-        if self.ui.preview.shown.as_ref().is_some_and(is_seen) {
-            self.ui.playback.advance(self.document.settings().view.iterations_per_frame, total);
+    }
+
+    /// The document's recipe, as shared with the worker.
+    pub(crate) fn recipe(&self) -> &Arc<Recipe> {
+        &self.recipe
+    }
+
+    /// Requests the preview of what the document says now, unless it is on the screen or already requested; moves the
+    /// playhead on once its preview is on the screen.
+    pub(crate) fn update(&mut self, context: RequestContext) {
+        let RequestContext { document, map_view, texture_view, is_split, playback, previewer, timings } = context;
+        self.follow(document.project());
+        let total = self.recipe.iterations();
+        let view = &document.settings().view;
+        playback.fit(total);
+        // A coarse preview of the playhead is enough while it moves.
+        if self.shown.as_ref().is_some_and(|shown| shown.request.position == playback.position(total)) {
+            playback.advance(view.iterations_per_frame, total);
         }
         let request = PreviewRequest {
-            recipe: self.ui.preview.recipe.1.clone(),
-            files: self.ui.preview.recipe.0.files.clone(),
-            samples: self.preview_samples(),
-            position: self.ui.playback.position(total),
-            map_view: self.ui.maps.aspect.view(&self.document.settings().view, &self.ui.preview.recipe.0.water),
-            texture_view: self.ui.texture_panel.view(&self.ui.preview.recipe.1.texture.types),
-            is_animated: self.ui.playback.is_playing()
-                && self.ui.preview.shown.as_ref().is_some_and(|shown| shown.request.recipe == self.ui.preview.recipe.1),
+            recipe: self.recipe.clone(),
+            files: self.project.files.clone(),
+            samples: self.export_samples.unwrap_or(view.preview_samples) as usize,
+            position: playback.position(total),
+            map_view,
+            texture_view,
+            is_animated: playback.is_playing()
+                && self.shown.as_ref().is_some_and(|shown| shown.request.recipe == self.recipe),
         };
-        let (request, other) = self.sides(request);
-        if !self.ui.preview.wanted.as_ref().is_some_and(|wanted| wanted.same_output(&request)) {
-            if self.change_sides(ctx, &request) {
-                self.services.previewer.cancel();
-                self.ui.timings.at_hand();
+        let (request, other) = self.compare.sides(document, is_split, request);
+        if !self.wanted.as_ref().is_some_and(|wanted| wanted.same_output(&request)) {
+            if self.is_shown(&request) {
+                previewer.cancel();
+            } else if let Some(kept) = self.compare.swap(&request, &mut self.shown) {
+                self.show(kept);
+                previewer.cancel();
+                timings.shown_at_once();
             } else {
-                self.ui.timings.asked(self.services.previewer.request(request.clone()));
+                timings.requested(previewer.request(request.clone()));
             }
-            self.ui.preview.wanted = Some(request);
-            self.ui.preview.failed = false;
-            self.forget_asking_for_other();
+            self.compare.reset_request();
+            self.wanted = Some(request);
+            self.failed = false;
         }
-        let current = match (&self.ui.preview.shown, &self.ui.preview.wanted) {
-            (Some(shown), Some(wanted)) if self.ui.playback.is_playing() => {
-                let position = wanted.position;
-                wanted.same_output(&PreviewRequest { position, ..(*shown.request).clone() })
-            }
-            (Some(shown), Some(wanted)) => !shown.coarse && wanted.same_output(&shown.request),
-            (None, _) | (_, None) => false,
-        };
-        if current {
-            self.ui.preview.outdated_since = None;
-            if let Some(other) = other {
-                self.request_other(other);
+        if self.is_current(playback.is_playing()) {
+            self.outdated_since = None;
+            // While the uplift plays, every iteration would be computed twice.
+            if let Some(other) = other.filter(|_| is_split && !playback.is_playing()) {
+                self.compare.request_other(other, previewer);
             }
         } else {
-            self.ui.preview.outdated_since.get_or_insert_with(Instant::now);
+            self.outdated_since.get_or_insert_with(Instant::now);
         }
     }
 
-    /// The samples along the longer side of what is shown.
-    fn preview_samples(&self) -> usize {
-        self.ui.preview.export_samples.unwrap_or(self.document.settings().view.preview_samples) as usize
-    }
-
-    /// The samples along the longer side of what is exported, if there is memory to show them.
-    pub(crate) fn fitting_export(&mut self) -> Option<u32> {
-        let extent = self.document.project().recipe.world.extent();
-        let grid = self.ui.export.grid(extent, &self.document.settings().export);
-        let samples = u32::try_from(grid.width().max(grid.height())).ok()?;
-        match bytes_of_preview(samples).map_or(Ok(()), require_memory) {
-            Ok(()) => Some(samples),
-            Err(error) => {
-                self.show_error(format!("The views cannot show {samples} samples along a side: {error}"));
-                None
-            }
+    /// Keeps `recipe` the document's recipe.
+    fn follow(&mut self, project: &Arc<Project>) {
+        if Arc::ptr_eq(&self.project, project) {
+            return;
         }
-    }
-
-    /// Where the views show the samples of exports, they go with them.
-    pub(crate) fn follow_export(&mut self) {
-        let Some(samples) = self.ui.preview.export_samples else { return };
-        let extent = self.document.project().recipe.world.extent();
-        let grid = self.ui.export.grid(extent, &self.document.settings().export);
-        if samples as usize != grid.width().max(grid.height()) {
-            self.ui.preview.export_samples = self.fitting_export();
+        if self.project.recipe != project.recipe {
+            self.recipe = Arc::new(project.recipe.clone());
         }
+        self.project = project.clone();
     }
 
-    /// Asks for the measures that are looked at, of the land that is shown.
-    pub(crate) fn ask_measures(&mut self) {
-        if let Some(shown) = &self.ui.preview.shown {
-            let limit_deg = self.document.settings().view.walkable_deg;
-            self.ui.analysis.request(&self.settings.unfolded, limit_deg, shown, !self.ui.playback.is_playing());
+    /// Whether the screen shows all of what a request asks for.
+    fn is_shown(&self, request: &PreviewRequest) -> bool {
+        self.shown.as_ref().is_some_and(|shown| !shown.coarse && shown.request.same_output(request))
+    }
+
+    /// Whether the screen shows what was requested last. While the uplift plays, each preview belongs to the iteration
+    /// the timeline shows, so the next iteration alone makes none out of date.
+    fn is_current(&self, is_playing: bool) -> bool {
+        let (Some(shown), Some(wanted)) = (&self.shown, &self.wanted) else { return false };
+        if is_playing {
+            let position = wanted.position;
+            return wanted.same_output(&PreviewRequest { position, ..(*shown.request).clone() });
         }
+        self.is_shown(wanted)
     }
 
-    /// How the pictures relate to the document. While it plays, each picture belongs to the iteration that the timeline
-    /// shows, so the next iteration alone makes none out of date.
-    pub(crate) fn freshness(&self) -> Freshness {
-        if self.ui.preview.failed {
+    /// Takes a preview from the worker.
+    pub(crate) fn receive(&mut self, preview: Preview, document: &Document) {
+        self.failed = false;
+        let is_wanted = self.wanted.as_ref().is_none_or(|wanted| wanted.same_output(&preview.request));
+        let Some(preview) = self.compare.receive_other(preview, is_wanted) else { return };
+        self.compare.keep(self.shown.take(), document);
+        self.show(preview);
+    }
+
+    fn show(&mut self, preview: Preview) {
+        self.shown = Some(preview);
+        self.is_new = true;
+    }
+
+    /// Records that the worker could not compute what was requested.
+    pub(crate) fn fail(&mut self) {
+        self.failed = true;
+    }
+
+    /// Records that the user cancelled the computation.
+    pub(crate) fn cancel(&mut self) {
+        self.compare.cancel();
+    }
+
+    /// The preview on the screen, if it has changed since this was last called.
+    pub(crate) fn take_new(&mut self) -> Option<&Preview> {
+        std::mem::take(&mut self.is_new).then_some(self.shown.as_ref()).flatten()
+    }
+
+    /// How the views relate to the document; `progress` is that of the worker.
+    pub(crate) fn freshness(&self, progress: Option<f32>) -> Freshness {
+        if self.failed {
             return Freshness::Failed;
         }
-        if self.ui.preview.outdated_since.is_none_or(|since| since.elapsed() < NOTICEABLE) {
+        if self.outdated_since.is_none_or(|since| since.elapsed() < NOTICEABLE) {
             return Freshness::Current;
         }
-        self.services.previewer.fraction().map_or(Freshness::Outdated, Freshness::Renewing)
+        progress.map_or(Freshness::Cancelled, Freshness::Updating)
+    }
+
+    /// The last request for what is on the screen.
+    #[cfg(test)]
+    pub(crate) fn requested(&self) -> Option<&PreviewRequest> {
+        self.wanted.as_ref()
+    }
+
+    /// Whether the last request failed.
+    #[cfg(test)]
+    pub(crate) fn has_failed(&self) -> bool {
+        self.failed
     }
 }

@@ -14,8 +14,9 @@ use crate::app::document::file_name;
 use crate::app::panels::hints;
 use crate::app::state::PendingProject;
 use crate::app::tasks::file_tasks::{FileTaskResult, Imported};
+use crate::app::views::map_transform::MapViewport;
 use crate::app::views::scene::{RenderOutcome, RenderTask};
-use crate::app::{App, panels, views};
+use crate::app::{App, panels};
 use crate::engine::operations::AnyOperation;
 use crate::engine::operations::heightmap::Heightmap;
 use crate::engine::parameters::{Band, FileName, TextureName};
@@ -100,12 +101,11 @@ impl App {
         self.receive_preset_thumbnails(ctx);
         match self.services.previewer.take() {
             Some(Ok(preview)) => {
-                self.ui.preview.failed = false;
                 self.ui.timings.came(&preview);
-                self.take_preview(ctx, preview);
+                self.ui.preview.receive(preview, &self.document);
             }
             Some(Err(error)) => {
-                self.ui.preview.failed = true;
+                self.ui.preview.fail();
                 self.ui.playback.pause();
                 self.show_error(match error {
                     JobError::Panicked(_) => format!("{error}. Undo the last change to continue."),
@@ -232,7 +232,7 @@ impl App {
         }
         // Whole, for that is what was chosen; whoever wants to see it rise plays it.
         self.ui.playback.seek(self.total(), self.total());
-        self.ui.maps.viewport = views::MapViewport::default();
+        self.ui.maps.viewport = MapViewport::default();
         self.ui.scene.reset();
         self.settings.hints_seen.insert(hints::PRESETS.into());
     }

@@ -375,11 +375,11 @@ fn a_step_whose_file_is_broken_says_so_and_the_picture_is_marked() {
         let file = project.import_file("empty.png", Vec::new());
         add_step(&mut project.recipe, Step::new(Heightmap { file, ..Default::default() }));
     });
-    wait(&mut editor, "the message", |app| app.ui.preview.failed && app.ui.message.is_some());
+    wait(&mut editor, "the message", |app| app.ui.preview.has_failed() && app.ui.message.is_some());
     assert!(editor.state().ui.message.as_ref().is_some_and(|message| message.text.contains("empty.png")));
     press(&mut editor, egui::Modifiers::COMMAND, egui::Key::Z);
     settle(&mut editor);
-    assert!(!editor.state().ui.preview.failed);
+    assert!(!editor.state().ui.preview.has_failed());
 }
 
 /// Whether anything can draw here. Says so where nothing can, and fails if `UPTHRUST_REQUIRE_RENDERING` is set.
@@ -678,7 +678,7 @@ fn no_step_widens_the_panel() {
 
 /// What the texture's pane is asked to show.
 fn asked(app: &App) -> TextureView {
-    app.ui.preview.wanted.as_ref().expect("a request").texture_view
+    app.ui.preview.requested().expect("a request").texture_view
 }
 
 #[test]
@@ -904,7 +904,7 @@ fn a_picture_of_one_s_own_is_kept_in_the_project_and_what_is_none_is_refused() {
     assert_eq!(editor.state().document.undo_name(), Some("Ground: Texture assets/rock.jpg to moss.png"));
     assert!(project.files.values().any(|bytes| **bytes == std::fs::read(&good).expect("there")));
     settle(&mut editor);
-    assert!(!editor.state().ui.preview.failed);
+    assert!(!editor.state().ui.preview.has_failed());
 }
 
 /// A type of that name and set, without colours and limits to speak of.

@@ -15,7 +15,7 @@ use egui_kittest::Harness;
 
 use crate::app::commands::WITH_KEYS;
 use crate::app::commands::handler::SeedGenerator;
-use crate::app::commands::menus::{Around, Entry, MENUS};
+use crate::app::commands::menus::{Entry, MENUS, MenuContext};
 use crate::app::dialogs::file_dialogs::{DialogOutcome, DialogRequest};
 use crate::app::widgets::parameter::initial_value;
 use crate::engine::AnyOperation;
@@ -97,18 +97,18 @@ fn commands(entries: &[Entry], found: &mut Vec<Command>) {
 
 /// A command that could be given as the editor stands.
 fn any_command(app: &App, draw: &mut Draw) -> Command {
-    let around = Around {
+    let context = MenuContext {
         document: &app.document,
         settings: &app.settings,
         missing: &app.services.recent_files.missing,
         has_import_notes: app.ui.export.import_notes().is_some(),
         panels: [true; 2],
         free_bytes: None,
-        looks: app.looks(),
+        view_modes: app.view_modes(),
     };
     let mut found = Vec::new();
     for (_, entries) in MENUS {
-        commands(&entries(&around), &mut found);
+        commands(&entries(&context), &mut found);
     }
     let recipe = &app.document.project().recipe;
     let steps = recipe.stack.len();

@@ -265,17 +265,39 @@ fn an_edit_ends_the_look_at_the_state_before() {
 }
 
 #[test]
+fn cancelling_while_the_state_before_is_computed_goes_back_to_the_present_one() {
+    let mut editor = editor();
+    pause(&mut editor);
+    editor.state_mut().edit(|project| project.recipe.seed = 4711);
+    settled(&mut editor);
+    let ctx = editor.ctx.clone();
+    // Another size: neither state is there yet.
+    editor.state_mut().edit_settings(|settings| settings.view.preview_samples = 1025);
+    editor.state_mut().execute(&ctx, Command::ShowBefore);
+    editor.step();
+    editor.state_mut().execute(&ctx, Command::CancelPreview);
+    editor.run_steps(3);
+    assert_eq!(editor.query_all_by_label_contains("Before:").count(), 0, "the present state is not labelled as before");
+    settled(&mut editor);
+    editor.state_mut().execute(&ctx, Command::ShowBefore);
+    wait(&mut editor, "the state before, requested again", |app| {
+        let before = app.document.before().map(|(_, project)| project.recipe.seed);
+        app.ui.preview.shown.as_ref().map(|shown| shown.request.recipe.seed) == before
+    });
+}
+
+#[test]
 fn split_maps_show_both_states_and_the_line_between_them_is_dragged() {
     let mut editor = editor();
     pause(&mut editor);
     press(&mut editor, Modifiers::SHIFT, Key::C);
-    assert!(!editor.state().ui.maps.shows_other(), "nothing was edited");
+    assert!(!editor.state().ui.maps.has_before(), "nothing was edited");
     editor.state_mut().edit(|project| project.recipe.light.azimuth_deg = 77.0);
     settled(&mut editor);
-    wait(&mut editor, "the other side", |app| app.ui.maps.shows_other());
+    wait(&mut editor, "the other side", |app| app.ui.maps.has_before());
     // Another look at both.
     look_at(&mut editor, "Slope", MapView::Slope);
-    wait(&mut editor, "the other side in the same look", |app| app.ui.maps.shows_other());
+    wait(&mut editor, "the other side in the same look", |app| app.ui.maps.has_before());
     assert!(
         editor.state().ui.preview.shown.as_ref().is_some_and(|shown| shown.request.recipe.light.azimuth_deg == 77.0)
     );
@@ -290,7 +312,7 @@ fn split_maps_show_both_states_and_the_line_between_them_is_dragged() {
     assert!(editor.state().ui.maps.split.is_some_and(|share| share > 0.53 && share < 0.8));
     press(&mut editor, Modifiers::SHIFT, Key::C);
     editor.run_steps(2);
-    assert!(editor.state().ui.maps.split.is_none() && !editor.state().ui.maps.shows_other());
+    assert!(editor.state().ui.maps.split.is_none() && !editor.state().ui.maps.has_before());
 }
 
 #[test]
@@ -389,7 +411,7 @@ fn pictures_for_the_eye() {
         press(&mut editor, Modifiers::SHIFT, Key::C);
         editor.state_mut().edit(|project| project.recipe.seed = 7);
         settled(&mut editor);
-        wait(&mut editor, "the other side", |app| app.ui.maps.shows_other());
+        wait(&mut editor, "the other side", |app| app.ui.maps.has_before());
         look_at(&mut editor, "Tints", MapView::Tints);
         editor.run_steps(20);
         shoot(&mut editor, "split");

@@ -10,7 +10,8 @@ use egui::{
 use egui_material_icons::icons::ICON_POLYLINE;
 
 use crate::app::commands::Command;
-use crate::app::views::{MapTransform, length, note};
+use crate::app::views::map_transform::MapTransform;
+use crate::app::views::overlay::{length, note};
 use crate::app::widgets::theme::colours;
 use crate::engine::fault::Fault;
 use crate::engine::operations::drawn_faults::{DrawnFault, DrawnFaults};

@@ -3,7 +3,8 @@
 use egui::{Align2, Color32, PointerButton, Pos2, Stroke, Ui};
 use egui_plot::{Line, PlotPoints, VLine};
 
-use crate::app::views::{MapTransform, note};
+use crate::app::views::map_transform::MapTransform;
+use crate::app::views::overlay::note;
 use crate::app::widgets::plot::{as_length, plot};
 use crate::app::widgets::theme::colours;
 use crate::engine::{Extent, Heightfield};

@@ -3,7 +3,7 @@
 use egui::{CentralPanel, Context, DragAndDrop, Frame, Key, Modifiers, Panel, Popup, Role, Ui, WidgetInfo};
 
 use crate::app::commands::Command;
-use crate::app::commands::menus;
+use crate::app::commands::menus::{self, MenuContext};
 use crate::app::commands::palette::Palette;
 use crate::app::document::Draft;
 use crate::app::panels::analysis::{AnalysisContext, Section};
@@ -14,14 +14,16 @@ use crate::app::panels::stack::StackContext;
 use crate::app::panels::status::StatusContext;
 use crate::app::panels::texture_panel::TexturePanelState;
 use crate::app::panels::timeline::TimelineContext;
-use crate::app::preview::compare;
+use crate::app::preview::request::Freshness;
 use crate::app::preview::thumbnails::Thumbnails;
 use crate::app::tasks::settings::Settings;
 use crate::app::tools::fault_tool::{Bench, FaultTool};
 use crate::app::tools::profile_tool::ProfileTool;
+use crate::app::views::View;
 use crate::app::views::map_style::legend_ui;
+use crate::app::views::maps::Maps;
+use crate::app::views::overlay;
 use crate::app::views::scene::{SceneContext, ScenePane};
-use crate::app::views::{Freshness, Maps, View};
 use crate::app::widgets::theme;
 use crate::app::{App, panels};
 use crate::engine::Recipe;
@@ -63,32 +65,32 @@ impl App {
 
     /// The palette as the editor stands.
     pub(crate) fn palette(&self, ctx: &Context) -> Palette {
-        Palette::new(ctx, &menus::Around { free_bytes: self.ui.free_memory.bytes(), ..self.around_menus(ctx) })
+        Palette::new(ctx, &MenuContext { free_bytes: self.ui.free_memory.bytes(), ..self.menu_context(ctx) })
     }
 
     /// What the menus draw on.
-    fn around_menus(&self, ctx: &Context) -> menus::Around<'_> {
-        menus::Around {
+    fn menu_context(&self, ctx: &Context) -> MenuContext<'_> {
+        MenuContext {
             document: &self.document,
             settings: &self.settings,
             missing: &self.services.recent_files.missing,
             has_import_notes: self.ui.export.import_notes().is_some(),
             panels: self.panels_seen(ctx),
             free_bytes: None,
-            looks: self.looks(),
+            view_modes: self.view_modes(),
         }
     }
 
     /// Draws all panels and views on a copy of the project; returns what the user wants done.
     pub(crate) fn panels_ui(&mut self, ui: &mut Ui, draft: &mut Draft) -> Vec<Command> {
         let mut commands = Vec::new();
-        let freshness = self.freshness();
+        let freshness = self.ui.preview.freshness(self.services.previewer.fraction());
         let is_picking = Popup::is_any_open(ui.ctx())
             || self.ui.operation_picker.is_open()
             || DragAndDrop::has_any_payload(ui.ctx());
         let seen_panels = self.panels_seen(ui.ctx());
         let menu = Panel::top("menu").show(ui, |ui| {
-            commands.extend(panels::menu::menu_ui(ui, &self.around_menus(ui.ctx()), &self.ui.free_memory));
+            commands.extend(panels::menu::menu_ui(ui, &self.menu_context(ui.ctx()), &self.ui.free_memory));
         });
         let crosshair_m = self.ui.maps.crosshair_m.take();
         // While it plays, the iteration that is seen; the playhead is already at the next one.
@@ -99,8 +101,8 @@ impl App {
         let status = StatusContext {
             message: self.ui.message.as_ref(),
             preview_progress: match freshness {
-                Freshness::Renewing(progress) => Some(progress),
-                Freshness::Current | Freshness::Outdated | Freshness::Failed => None,
+                Freshness::Updating(fraction) => Some(fraction),
+                Freshness::Current | Freshness::Cancelled | Freshness::Failed => None,
             },
             export: self.export_status(),
             shown: self.ui.preview.shown.as_ref(),
@@ -176,7 +178,7 @@ impl App {
         self.ui.variations.prepare(
             &draft.settings.view.locked,
             &draft.project.files,
-            &self.ui.preview.recipe.1,
+            self.ui.preview.recipe(),
             &mut self.services.thumbnails,
             is_dragging,
         );
@@ -242,7 +244,7 @@ impl App {
             }
         }
         let mut maximise = None;
-        let before = self.before_note();
+        let before = self.ui.preview.compare.note(&self.document);
         let total = project.recipe.iterations();
         let range_m = self.ui.preview.shown.as_ref().map(|shown| f64::from(shown.summary.max_m - shown.summary.min_m));
         let mut panes = Panes {
@@ -379,7 +381,7 @@ impl Panes<'_> {
             }
         }
         if let Some(text) = &self.before {
-            compare::note_ui(ui, pane, text);
+            overlay::before_note(ui, pane, text);
         }
     }
 }

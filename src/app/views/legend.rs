@@ -2,7 +2,7 @@
 
 use egui::{Color32, FontId, Painter, Rect, Ui, Vec2};
 
-use crate::app::views::plate;
+use crate::app::views::overlay::plate;
 use crate::app::widgets::theme::colours;
 use crate::engine::ramp::Ramp;
 

@@ -2,8 +2,8 @@
 
 use egui::{Align, ComboBox, Layout, Rect, Role, Ui, UiBuilder, Vec2, WidgetInfo};
 
-use crate::app::views::MapTransform;
 use crate::app::views::legend::{LEAST_ROOM, angles, heights, list_legend, ramp_legend};
+use crate::app::views::map_transform::MapTransform;
 use crate::engine::Grid;
 use crate::engine::map_view::{MapView, WALKABLE_COLOURS, WATER_COLOURS, contour_interval_m, min_river_area_m2};
 use crate::engine::ramp::{ELEVATION, SLOPE};

@@ -3,7 +3,7 @@
 use egui::{Sense, Vec2};
 use egui_plot::{AxisHints, GridMark, Plot};
 
-use crate::app::views::length;
+use crate::app::views::overlay::length;
 use crate::scene::scale::round_length;
 
 /// The most marks of an axis.

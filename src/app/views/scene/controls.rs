@@ -7,7 +7,7 @@ use egui_material_icons::icons::{
 };
 
 use crate::app::commands::Command;
-use crate::app::views::plate;
+use crate::app::views::overlay::plate;
 use crate::app::views::scene::navigation::CameraPreset;
 use crate::app::views::scene::overlay::paint_compass;
 use crate::app::widgets::icon_button;

@@ -6,14 +6,15 @@ use std::time::Duration;
 use eframe::egui_wgpu::RenderState;
 use egui::{Align2, Rect, Response, Role, Sense, Ui, UiBuilder, Vec2, WidgetInfo};
 
+use crate::app::preview::request::Freshness;
 use crate::app::views::legend::{LEAST_ROOM, angles, heights, ramp_legend};
+use crate::app::views::overlay::{freshness_chip, note, note_size, scale_bar};
 use crate::app::views::scene::controls::{self, controls_ui, presets_ui};
 use crate::app::views::scene::fault_glow::FaultGlow;
 use crate::app::views::scene::gpu::SceneGpu;
 use crate::app::views::scene::navigation::{Block, CameraPreset, Navigation};
 use crate::app::views::scene::overlay::{hint_position, paint_crosshair};
 use crate::app::views::scene::picker::Picker;
-use crate::app::views::{Freshness, freshness_chip, note, note_size, scale_bar};
 use crate::app::widgets::theme::colours;
 use crate::engine::light::Light;
 use crate::engine::texture::TextureView;

@@ -89,7 +89,7 @@ fn faults_glow_while_the_playhead_is_held_and_fade_after_its_release() {
         app.ui.preview.shown.as_ref().is_some_and(|shown| {
             !shown.coarse
                 && shown.request.position == app.ui.playback.position(app.total())
-                && app.ui.preview.wanted.is_some()
+                && app.ui.preview.requested().is_some()
         })
     });
     // Long after the glow would have faded.

@@ -17,9 +17,9 @@ use egui_kittest::kittest::Queryable;
 
 use crate::app::App;
 use crate::app::commands::Command;
+use crate::app::preview::request::Freshness;
 use crate::app::tasks::settings::UserFolders;
 use crate::app::tests::{Scripted, can_draw, chosen, pause, wait};
-use crate::app::views::Freshness;
 use crate::app::views::scene::pane::{SceneContext, ScenePane};
 use crate::engine::map_view::MapView;
 use crate::engine::texture::TextureView;
