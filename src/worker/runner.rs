@@ -522,7 +522,7 @@ mod tests {
         wait_for_start(&runner, 1);
         runner.cancel();
         assert_eq!(wait(|| runner.take()), (1, Err(JobError::Cancelled)));
-        assert_eq!(wait(|| runner.take()), (2, Ok((2, 1))));
+        assert_eq!(wait(|| runner.take()), (2, Ok((2, 2))));
         runner.submit((3, Act::UntilCancelled));
         runner.submit((4, Act::Return));
         wait_for_start(&runner, 3);

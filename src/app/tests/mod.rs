@@ -509,7 +509,7 @@ fn a_step_is_picked_by_typing_a_part_of_its_name() {
     editor.get_by_label_contains("Add step… (").click();
     editor.run_steps(3);
     assert!(editor.query_by_label("Clamp").is_some() && editor.query_by_label("Circles").is_some());
-    type_text(&mut editor, "terr");
+    type_text(&mut editor, "terrac");
     assert!(editor.query_by_label("Clamp").is_none(), "only what fits is shown");
     press(&mut editor, egui::Modifiers::NONE, egui::Key::Enter);
     assert_eq!(operations(editor.state()), ["terrace"]);

@@ -77,7 +77,7 @@ fn check_refused(rows: &[(&str, i32, &str)]) {
 #[test]
 fn invalid_build_arguments_are_refused() {
     check_refused(&[
-        ("build p.upthrust.json", 2, "nothing to write"),
+        ("build p.upthrust.json", 2, "no output is requested"),
         ("build p.upthrust.json -o out --size 0", 2, "a size is N or WxH, from 2 to 65537 samples"),
         ("build p.upthrust.json -o out --size 5x1", 2, "a size is N or WxH"),
         ("build p.upthrust.json -o out --size 99999999999999999999", 2, "a size is N or WxH"),
