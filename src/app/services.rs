@@ -4,7 +4,7 @@ use crate::app::dialogs::file_dialogs::FileDialogs;
 use crate::app::preview::thumbnails::Thumbnails;
 use crate::app::tasks::autosave::Autosave;
 use crate::app::tasks::file_tasks::FileTasks;
-use crate::app::tasks::results::RecentFiles;
+use crate::app::tasks::recent_files::RecentFiles;
 use crate::app::tasks::settings::UserFolders;
 use crate::app::views::scene::RenderTask;
 use crate::worker::{Exporter, Previewer, Wake};

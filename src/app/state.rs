@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 use egui::{Context, Key};
 
-use crate::app::commands::handler::SeedGenerator;
 use crate::app::commands::menus::FreeMemory;
+use crate::app::commands::seed_generator::SeedGenerator;
 use crate::app::dialogs::export::ExportDialog;
 use crate::app::dialogs::gallery::Gallery;
-use crate::app::dialogs::modals::Modal;
+use crate::app::dialogs::modal::Modal;
 use crate::app::dialogs::operation_picker::OperationPicker;
 use crate::app::document::Document;
 use crate::app::panels::analysis::AnalysisPanel;
@@ -24,7 +24,6 @@ use crate::app::tasks::settings::{Settings, default_layout};
 use crate::app::tools::fault_tool::FaultTool;
 use crate::app::tools::profile_tool::ProfileTool;
 use crate::app::views::View;
-use crate::app::views::layout::Side;
 use crate::app::views::maps::Maps;
 use crate::app::views::scene::ScenePane;
 use crate::app::widgets::parameter::ParameterState;
@@ -104,7 +103,7 @@ impl UiState {
             message: None,
             gestures: Gestures::default(),
             timings: FrameTimings::default(),
-            seeds: SeedGenerator::fair(),
+            seeds: SeedGenerator::random(),
             saving: None,
             closing: false,
             discards_changes: false,
@@ -119,6 +118,13 @@ pub(crate) struct Selection {
     pub(crate) step: usize,
     /// The parameter of the selected step to scroll to in the next frame.
     pub(crate) reveal: Option<&'static str>,
+}
+
+/// A side panel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Side {
+    Left,
+    Right,
 }
 
 /// How the panes and panels are arranged.

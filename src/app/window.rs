@@ -1,10 +1,8 @@
 //! The window: opens it, closes it, and opens another one with the same document after the GPU device was lost.
 
-use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -12,19 +10,15 @@ use egui::{Context, ViewportCommand};
 
 use crate::app::App;
 use crate::app::dialogs::file_dialogs::NativeDialogs;
-use crate::app::dialogs::modals::Modal;
+use crate::app::dialogs::modal::Modal;
 use crate::app::document::{Document, Unsaved};
-use crate::app::preview::playback::Playback;
-use crate::app::tasks::autosave::Autosave;
 use crate::app::tasks::recovery;
-use crate::app::tasks::settings::{Settings, UserFolders};
-use crate::app::views::View;
-use crate::app::views::map_transform::MapViewport;
-use crate::app::views::scene::SceneViewState;
+use crate::app::tasks::settings::UserFolders;
 use crate::app::widgets::icon;
+use crate::app::window_state::{WindowSnapshot, WindowSnapshotSlot, wake_of};
 use crate::files::io::temp_files::stop_writing;
 use crate::project::ProjectFile;
-use crate::worker::{Exporter, Wake};
+use crate::worker::Exporter;
 
 /// The initial size of the window, points.
 const INITIAL_SIZE: [f32; 2] = [1440.0, 900.0];
@@ -166,43 +160,6 @@ fn open_window(file: Option<PathBuf>, window_snapshot: &WindowSnapshotSlot) -> e
 fn without_source_location(message: &str) -> &str {
     let after_file = message.rsplit_once(".rs:").and_then(|(_, rest)| rest.split_once(": "));
     after_file.map_or(message, |(_, text)| text)
-}
-
-/// A function that wakes the interface from another thread.
-pub(crate) fn wake_of(ctx: &Context) -> Wake {
-    let ctx = ctx.clone();
-    Arc::new(move || ctx.request_repaint())
-}
-
-/// What the next window takes over from one that cannot continue.
-pub(crate) struct WindowSnapshot {
-    /// Why it cannot, and what was lost.
-    pub(crate) reason: String,
-    pub(crate) document: Document,
-    playback: Playback,
-    /// `None` where a running export could not be kept.
-    exporter: Option<Exporter>,
-    selected_step: usize,
-    settings: Settings,
-    autosave: Option<Autosave>,
-    tree: egui_tiles::Tree<View>,
-    viewport: MapViewport,
-    view_state: SceneViewState,
-    maximised: Option<View>,
-}
-
-/// Where a window leaves its snapshot for the next one.
-pub(crate) type WindowSnapshotSlot = Rc<RefCell<Option<WindowSnapshot>>>;
-
-/// The state of the native window.
-#[derive(Default)]
-pub(crate) struct WindowState {
-    /// Where the snapshot goes when this window cannot continue; [`run`] opens another window with it.
-    pub(crate) snapshot: WindowSnapshotSlot,
-    /// Whether the snapshot was taken.
-    pub(crate) is_detached: bool,
-    /// The title the window has now.
-    pub(crate) title: String,
 }
 
 impl App {

@@ -3,21 +3,21 @@
 use egui::{Context, ViewportCommand};
 
 use crate::app::App;
+use crate::app::commands::stack_edits::{add_step, find_again, move_item};
 use crate::app::commands::{Command, Target};
 use crate::app::dialogs::file_dialogs::{DialogPurpose, DialogRequest};
-use crate::app::dialogs::modals::Modal;
+use crate::app::dialogs::modal::Modal;
 use crate::app::dialogs::operation_picker;
 use crate::app::document::Document;
 use crate::app::panels::analysis::Section;
 use crate::app::panels::status::CopyableText;
+use crate::app::state::Side;
 use crate::app::views::View;
-use crate::app::views::layout::Side;
 use crate::app::views::map_transform::MapViewport;
 use crate::app::views::scene::{CameraPreset, RenderDialog};
 use crate::app::widgets::cards::index_after_move;
+use crate::engine::Step;
 use crate::engine::operations::AnyOperation;
-use crate::engine::random::Stream;
-use crate::engine::{Recipe, Step};
 use crate::project::{Project, ProjectFile, ProjectSettings, preset_projects};
 
 impl App {
@@ -126,7 +126,7 @@ impl App {
             }
             Command::MoveStep { from, to } => {
                 let mut project = (**self.document.project()).clone();
-                if let Some(step) = put(&mut project.recipe.stack, from, to) {
+                if let Some(step) = move_item(&mut project.recipe.stack, from, to) {
                     let name = format!("Move {}", step.title());
                     self.document.commit_as(name, project);
                     self.ui.selection.step = index_after_move(self.ui.selection.step, from, to);
@@ -134,7 +134,7 @@ impl App {
             }
             Command::MoveType { from, to } => {
                 let mut project = (**self.document.project()).clone();
-                if let Some(ground) = put(&mut project.recipe.texture.types, from, to) {
+                if let Some(ground) = move_item(&mut project.recipe.texture.types, from, to) {
                     let name = format!("Move {}", ground.name);
                     self.document.commit_as(name, project);
                     self.ui.texture_panel.follow(|at| Some(index_after_move(at, from, to)));
@@ -157,7 +157,7 @@ impl App {
             Command::ToEnd => self.ui.playback.seek(total, total),
             Command::Seek(position) => self.ui.playback.seek(position, total),
             Command::NewSeed => {
-                let seed = self.ui.seeds.throw();
+                let seed = self.ui.seeds.next();
                 self.edit(|project| project.recipe.seed = seed);
             }
             Command::PreviousSeed => {
@@ -255,8 +255,8 @@ impl App {
         let before = self.document.project().clone();
         go(&mut self.document);
         let (old, new) = (&before.recipe, &self.document.project().recipe);
-        self.ui.selection.step = place_in(&new.stack, &old.stack, self.ui.selection.step);
-        self.ui.texture_panel.follow(|at| Some(place_in(&new.texture.types, &old.texture.types, at)));
+        self.ui.selection.step = find_again(&new.stack, &old.stack, self.ui.selection.step);
+        self.ui.texture_panel.follow(|at| Some(find_again(&new.texture.types, &old.texture.types, at)));
     }
 
     /// Moves the selected card of the list in which a card was selected last.
@@ -315,55 +315,5 @@ impl App {
     /// Shows one view alone, or all again.
     pub(crate) fn maximise(&mut self, view: View) {
         self.ui.layout.maximised = if self.ui.layout.maximised == Some(view) { None } else { Some(view) };
-    }
-}
-
-/// Puts what stands at `from` to `to`, and gives it; `None` where one of the places is none.
-fn put<T>(list: &mut Vec<T>, from: usize, to: usize) -> Option<&T> {
-    if from.max(to) >= list.len() {
-        return None;
-    }
-    let moved = list.remove(from);
-    list.insert(to, moved);
-    list.get(to)
-}
-
-/// Where in the new list stands what was at that place of the old one; the same place where it is not to be found.
-fn place_in<T: PartialEq>(new: &[T], old: &[T], at: usize) -> usize {
-    let known = |place: &usize| old.get(at).is_some() && new.get(*place) == old.get(at);
-    [at].into_iter().chain(0..new.len()).find(known).unwrap_or(at)
-}
-
-/// Puts a step on top of the stack, with random numbers of its own; returns its place.
-pub(crate) fn add_step(recipe: &mut Recipe, mut step: Step) -> usize {
-    step.settings.seed = recipe.unused_seed();
-    recipe.stack.push(step);
-    recipe.stack.len() - 1
-}
-
-/// Where seeds come from that nobody chose.
-pub(crate) struct SeedGenerator {
-    stream: Stream,
-    throws: u64,
-}
-
-impl SeedGenerator {
-    /// How many seeds there are: numbers that one can read out to somebody.
-    const SIDES: f64 = 100_000.0;
-
-    /// Dice that throw the same every time.
-    pub(crate) fn loaded(seed: u32) -> Self {
-        Self { stream: Stream::new(seed, 0), throws: 0 }
-    }
-
-    /// Dice of which nobody knows what they throw, from the keys with which the standard library guards its hash maps.
-    pub(crate) fn fair() -> Self {
-        use std::hash::{BuildHasher, RandomState};
-        Self::loaded(RandomState::new().hash_one(0_u8) as u32)
-    }
-
-    fn throw(&mut self) -> u32 {
-        self.throws += 1;
-        (self.stream.at(self.throws).unit() * Self::SIDES) as u32
     }
 }

@@ -3,6 +3,8 @@
 pub(crate) mod handler;
 pub(crate) mod menus;
 pub(crate) mod palette;
+pub(crate) mod seed_generator;
+pub(crate) mod stack_edits;
 
 use egui::{Event, InputState, Key, KeyboardShortcut, Modifiers, ThemePreference, Ui};
 

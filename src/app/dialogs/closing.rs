@@ -10,7 +10,7 @@ use egui::{Context, ScrollArea, Sides};
 
 use crate::app::App;
 use crate::app::dialogs::file_dialogs::{DialogPurpose, DialogRequest};
-use crate::app::dialogs::modals::Modal;
+use crate::app::dialogs::modal::Modal;
 use crate::app::document;
 use crate::app::document::Unsaved;
 use crate::app::widgets::modal;

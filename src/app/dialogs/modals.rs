@@ -5,42 +5,16 @@ use std::path::PathBuf;
 use egui::{Context, ViewportCommand};
 
 use crate::app::commands::Command;
-use crate::app::commands::palette::{Palette, PaletteResponse};
+use crate::app::commands::palette::PaletteResponse;
 use crate::app::dialogs::about;
 use crate::app::dialogs::export;
 use crate::app::dialogs::export::ExportResponse;
-use crate::app::dialogs::file_dialogs::{DialogPurpose, DialogRequest, PathField};
-use crate::app::dialogs::save_preset::SavePresetDialog;
+use crate::app::dialogs::file_dialogs::{DialogPurpose, DialogRequest};
+use crate::app::dialogs::modal::Modal;
 use crate::app::document::Draft;
-use crate::app::document::Unsaved;
-use crate::app::tasks::recovery::RecoveredProject;
-use crate::app::views::scene::{RenderDialog, RenderDialogResponse, RenderTask};
+use crate::app::views::scene::{RenderDialogResponse, RenderTask};
 use crate::app::widgets::modal;
 use crate::app::{App, commands};
-
-/// A window over the others.
-pub(crate) enum Modal {
-    Export,
-    Image(RenderDialog),
-    PathField(PathField),
-    /// These would be lost by closing the program.
-    SaveFirst(Vec<Unsaved>),
-    /// An editor that ran before left these behind.
-    Recovered(Vec<RecoveredProject>),
-    /// Files would be replaced that nobody was asked about.
-    Replace {
-        ask: DialogRequest,
-        path: PathBuf,
-        files: Vec<PathBuf>,
-    },
-    /// An export would be lost by closing the program.
-    ExportFirst,
-    Gallery,
-    Palette(Palette),
-    SavePreset(SavePresetDialog),
-    Shortcuts,
-    About,
-}
 
 impl App {
     /// Draws the window that stands over the others, if one does; returns what is to be done.

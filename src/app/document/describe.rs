@@ -223,7 +223,11 @@ mod tests {
     fn edits_are_named_by_label_and_value() {
         check("stack.0.count=340", "stack.0.count", "Faults: Count 1000 to 340");
         check("stack.0.strike_deg=12.5", "stack.0.strike_deg", "Faults: Strike 0° to 12.5°");
-        check("stack.0.line=two_points", "stack.0.line", "Faults: Line placement uniform (normal form) to through two points");
+        check(
+            "stack.0.line=two_points",
+            "stack.0.line",
+            "Faults: Line placement uniform (normal form) to through two points",
+        );
         check("stack.0.wind.k=0.5", "stack.0.wind", "Faults: Wind erosion off to on");
         check("stack.1.enabled=false", "stack.1.enabled", "Recursive filter: Enabled on to off");
         check("world.width_m=512", "world.width_m", "Width 4096 m to 512 m");

@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime};
 use egui::Context;
 
 use crate::app::App;
-use crate::app::dialogs::modals::Modal;
+use crate::app::dialogs::modal::Modal;
 use crate::app::dialogs::recovered_projects;
 use crate::app::document::Unsaved;
 use crate::app::state::PendingProject;

@@ -2,6 +2,7 @@
 
 pub(crate) mod autosave;
 pub(crate) mod file_tasks;
+pub(crate) mod recent_files;
 pub(crate) mod recovery;
 pub(crate) mod results;
 pub(crate) mod settings;

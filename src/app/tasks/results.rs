@@ -1,15 +1,14 @@
 //! What comes from other threads and from dialogs, and where it goes.
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use egui::{Context, Popup};
 
 use crate::app::commands::FileSlot;
-use crate::app::commands::handler::add_step;
+use crate::app::commands::stack_edits::{add_step, first_step};
 use crate::app::dialogs::export::COPY_NOTES;
 use crate::app::dialogs::file_dialogs::{DialogOutcome, DialogPurpose, DialogRequest, PathField};
-use crate::app::dialogs::modals::Modal;
+use crate::app::dialogs::modal::Modal;
 use crate::app::document::file_name;
 use crate::app::panels::hints;
 use crate::app::state::PendingProject;
@@ -23,32 +22,15 @@ use crate::engine::parameters::{Band, FileName, TextureName};
 use crate::engine::recipe::Blend;
 use crate::engine::{Recipe, Step};
 use crate::files::import::ImportedFile;
-use crate::project::{PROJECT_SUFFIX, Project, ProjectFile};
+use crate::project::{PROJECT_SUFFIX, ProjectFile};
 use crate::scene::offscreen::turntable_paths;
 use crate::worker::{ExportOutcome, JobError};
 
-/// How often it is looked which recent files are there, while a menu is open, seconds.
-const LOOK_EVERY: f64 = 2.0;
-
-/// What is known of the recent files on the disk.
-#[derive(Default)]
-pub(crate) struct RecentFiles {
-    /// Those that are not there.
-    pub(crate) missing: BTreeSet<PathBuf>,
-    /// When they were asked for last, seconds.
-    asked: Option<f64>,
-    /// Whether the answer has not come yet.
-    is_asked: bool,
-}
-
 impl App {
-    /// Has it looked which of the recent files are there, at the start and while they can be chosen.
+    /// Checks which recent files still exist, at the start and while a menu can show them.
     pub(crate) fn check_recent_files(&mut self, ctx: &Context) {
-        let now = ctx.input(|input| input.time);
-        let is_due =
-            self.services.recent_files.asked.is_none_or(|asked| now - asked > LOOK_EVERY && Popup::is_any_open(ctx));
-        if is_due && !self.services.recent_files.is_asked && !self.settings.recent.is_empty() {
-            (self.services.recent_files.asked, self.services.recent_files.is_asked) = (Some(now), true);
+        let now_s = ctx.input(|input| input.time);
+        if !self.settings.recent.is_empty() && self.services.recent_files.begin_check(now_s, Popup::is_any_open(ctx)) {
             self.services.file_tasks.find_missing(self.settings.recent.clone());
         }
     }
@@ -133,7 +115,7 @@ impl App {
             FileTaskResult::CostEstimated(pace) => self.ui.export.receive_cost_estimate(pace),
             FileTaskResult::Done => {}
             FileTaskResult::RecentMissing(missing) => {
-                (self.services.recent_files.missing, self.services.recent_files.is_asked) = (missing, false);
+                self.services.recent_files.finish_check(missing);
             }
             FileTaskResult::RecentGone(path) => {
                 self.settings.recent.retain(|known| *known != path);
@@ -293,12 +275,6 @@ impl App {
             Err(error) => self.show_error(error),
         }
     }
-}
-
-/// The step that is seen first: the one that raises most of what there is to watch.
-pub(crate) fn first_step(project: &Project) -> usize {
-    let most = project.recipe.stack.iter().enumerate().rev().max_by_key(|(_, step)| step.iterations());
-    most.map_or(0, |(i, _)| i)
 }
 
 /// Lets a heightmap step draw on that file.

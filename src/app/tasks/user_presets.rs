@@ -8,7 +8,7 @@ use egui::Context;
 
 use crate::app::App;
 use crate::app::dialogs::gallery::{GalleryResponse, UserPreset, thumbnail_path};
-use crate::app::dialogs::modals::Modal;
+use crate::app::dialogs::modal::Modal;
 use crate::app::dialogs::save_preset::{SavePresetDialog, SavePresetResponse};
 use crate::app::document::file_stem;
 use crate::app::state::PendingProject;

@@ -2,7 +2,7 @@
 
 use crate::app::App;
 use crate::app::commands::Command;
-use crate::app::dialogs::modals::Modal;
+use crate::app::dialogs::modal::Modal;
 use crate::app::tasks::settings::Settings;
 use crate::app::tasks::settings::UserFolders;
 use crate::app::views::View;

@@ -8,7 +8,7 @@ use egui::{Key, Modifiers};
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT, Queryable};
 
-use crate::app::commands::handler::add_step;
+use crate::app::commands::stack_edits::add_step;
 use crate::app::tests::{chosen, editor, editor_with, pause, press, wait};
 use crate::engine::parameters::Value;
 use crate::engine::{AnyOperation, Step};

@@ -16,7 +16,7 @@ mod views;
 use crate::app::App;
 use crate::app::commands::Command;
 use crate::app::dialogs::file_dialogs::FileDialogs;
-use crate::app::dialogs::modals::Modal;
+use crate::app::dialogs::modal::Modal;
 use crate::app::document::Document;
 use crate::app::tasks::settings::UserFolders;
 use crate::project::Project;
@@ -31,7 +31,7 @@ use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
 
 use crate::app::commands::FileSlot;
-use crate::app::commands::handler::add_step;
+use crate::app::commands::stack_edits::add_step;
 use crate::app::dialogs::file_dialogs::{DialogOutcome, DialogRequest};
 use crate::engine::Step;
 use crate::engine::operations::AnyOperation;

@@ -8,7 +8,7 @@ use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
 use std::sync::Arc;
 
-use crate::app::commands::handler::add_step;
+use crate::app::commands::stack_edits::add_step;
 use crate::app::tests::{editor, pause, press, wait};
 use crate::app::tools::fault_tool::{ARROW, ARROW_FROM};
 use crate::engine::operations::drawn_faults::{DrawnFault, DrawnFaults};

@@ -14,8 +14,8 @@ use egui::{Event, Key, Modifiers, PointerButton, Pos2, Vec2};
 use egui_kittest::Harness;
 
 use crate::app::commands::WITH_KEYS;
-use crate::app::commands::handler::SeedGenerator;
 use crate::app::commands::menus::{Entry, MENUS, MenuContext};
+use crate::app::commands::seed_generator::SeedGenerator;
 use crate::app::dialogs::file_dialogs::{DialogOutcome, DialogRequest};
 use crate::app::widgets::parameter::initial_value;
 use crate::engine::AnyOperation;
@@ -201,7 +201,7 @@ fn walk(actions: u64, samples: u32, seed: u32) -> Slowest {
     let mut editor = Harness::builder().with_size(WINDOW).with_max_steps(64).build_eframe(|context| {
         App::new(&context.egui_ctx, Box::<Cancelling>::default(), None, UserFolders::default()).expect("threads")
     });
-    editor.state_mut().ui.seeds = SeedGenerator::loaded(seed);
+    editor.state_mut().ui.seeds = SeedGenerator::seeded(seed);
     editor.state_mut().edit_settings(|settings| settings.view.preview_samples = samples);
     editor.step();
     let first = editor.state().document.project().clone();

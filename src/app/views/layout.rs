@@ -16,6 +16,7 @@ use crate::app::panels::texture_panel::TexturePanelState;
 use crate::app::panels::timeline::TimelineContext;
 use crate::app::preview::request::Freshness;
 use crate::app::preview::thumbnails::Thumbnails;
+use crate::app::state::Side;
 use crate::app::tasks::settings::Settings;
 use crate::app::tools::fault_tool::{Bench, FaultTool};
 use crate::app::tools::profile_tool::ProfileTool;
@@ -31,13 +32,6 @@ use crate::engine::parameters::{Range, TextureName};
 use crate::files::import::SHIPPED_TEXTURES;
 use crate::project::Project;
 use crate::worker::{InputFiles, Preview};
-
-/// A side panel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Side {
-    Left,
-    Right,
-}
 
 /// In windows narrower than this, points, only one side panel is seen at a time, or the views had no room.
 const NARROW: f32 = 900.0;

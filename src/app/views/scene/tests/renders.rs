@@ -28,7 +28,7 @@ fn a_lost_device_is_replaced_and_draws_the_same() {
 #[test]
 fn a_window_whose_device_is_lost_passes_its_document_to_the_next() {
     let app = || {
-        let dialogs: Box<dyn crate::app::FileDialogs> = Box::new(Scripted::default());
+        let dialogs: Box<dyn crate::app::dialogs::file_dialogs::FileDialogs> = Box::new(Scripted::default());
         App::new(&egui::Context::default(), dialogs, None, UserFolders::default()).expect("threads")
     };
     let mut first = app();

@@ -1,0 +1,34 @@
+//! The dialog over the editor.
+
+use std::path::PathBuf;
+
+use crate::app::commands::palette::Palette;
+use crate::app::dialogs::file_dialogs::{DialogRequest, PathField};
+use crate::app::dialogs::save_preset::SavePresetDialog;
+use crate::app::document::Unsaved;
+use crate::app::tasks::recovery::RecoveredProject;
+use crate::app::views::scene::RenderDialog;
+
+/// The dialog over the editor.
+pub(crate) enum Modal {
+    Export,
+    Image(RenderDialog),
+    PathField(PathField),
+    /// Asks before closing loses these projects.
+    SaveFirst(Vec<Unsaved>),
+    /// Offers projects that an earlier editor could not save.
+    Recovered(Vec<RecoveredProject>),
+    /// Asks before files are replaced.
+    Replace {
+        ask: DialogRequest,
+        path: PathBuf,
+        files: Vec<PathBuf>,
+    },
+    /// Asks before closing cancels an export.
+    ExportFirst,
+    Gallery,
+    Palette(Palette),
+    SavePreset(SavePresetDialog),
+    Shortcuts,
+    About,
+}

@@ -1,0 +1,151 @@
+//! The editor's parts, and what they do together each frame.
+
+use std::path::PathBuf;
+
+use egui::Context;
+
+use crate::app::commands::menus::{ViewModes, bytes_of_preview};
+use crate::app::commands::stack_edits::first_step;
+use crate::app::dialogs::file_dialogs::FileDialogs;
+use crate::app::document::{Document, file_stem};
+use crate::app::panels::status::{CopyableText, Message};
+use crate::app::preview::request::RequestContext;
+use crate::app::services::Services;
+use crate::app::state::UiState;
+use crate::app::tasks::autosave::Autosave;
+use crate::app::tasks::settings::{Settings, UserFolders};
+use crate::app::views::scene::RenderTask;
+use crate::app::window_state::{WindowState, wake_of};
+use crate::files::io::memory::require_memory;
+use crate::project::preset_projects;
+use crate::worker::ExportStatus;
+
+/// The editor: the document (undoable, saved), the state of the interface (never undone) and the services (threads).
+pub(crate) struct App {
+    pub(crate) document: Document,
+    pub(crate) ui: UiState,
+    pub(crate) services: Services,
+    pub(crate) settings: Settings,
+    pub(crate) window: WindowState,
+}
+
+impl App {
+    pub(crate) fn new(
+        ctx: &Context,
+        file_dialogs: Box<dyn FileDialogs>,
+        file: Option<PathBuf>,
+        folders: UserFolders,
+    ) -> std::io::Result<Self> {
+        crate::app::widgets::theme::install(ctx);
+        let wake = wake_of(ctx);
+        let (settings, unreadable) = crate::app::tasks::autosave::read_settings(&folders);
+        settings.apply(ctx);
+        let first = preset_projects().first().map(|(_, file)| file.clone()).unwrap_or_default();
+        let selected_step = first_step(&first.project);
+        let document = Document::new(first);
+        let autosave = Autosave::start(&folders, &settings, document.revision(), wake.clone())?;
+        let ui = UiState::new(&document, &settings, selected_step, wake.clone())?;
+        let services = Services::start(file_dialogs, folders, autosave, wake)?;
+        let mut app = Self { document, ui, services, settings, window: WindowState::default() };
+        if let Some(reason) = unreadable {
+            app.show_error(reason);
+        }
+        if let Some(file) = file {
+            app.services.file_tasks.open(file);
+        }
+        Ok(app)
+    }
+
+    pub(crate) fn total(&self) -> u32 {
+        self.document.project().recipe.iterations()
+    }
+
+    pub(crate) fn show_message(&mut self, text: impl Into<String>) {
+        self.ui.message = Some(Message { text: text.into(), is_error: false, offer: None });
+    }
+
+    pub(crate) fn show_error(&mut self, text: impl Into<String>) {
+        self.ui.message = Some(Message { text: text.into(), is_error: true, offer: None });
+    }
+
+    /// Adds to what was said last a text that can be copied.
+    pub(crate) fn offer(&mut self, name: &'static str, text: String) {
+        if let Some(message) = &mut self.ui.message {
+            message.offer = Some(CopyableText { name, text });
+        }
+    }
+
+    /// The view options that menus show as on or off.
+    pub(crate) fn view_modes(&self) -> ViewModes {
+        ViewModes {
+            is_export_size: self.ui.preview.export_samples.is_some(),
+            is_before: self.ui.preview.compare.shows_before(&self.document),
+            is_split: self.ui.maps.split.is_some(),
+        }
+    }
+
+    /// Requests the preview of what the document says now, and shows what is new.
+    pub(crate) fn update_preview(&mut self, ctx: &Context) {
+        let UiState { preview, maps, texture_panel, playback, timings, scene, .. } = &mut self.ui;
+        let project = self.document.project();
+        preview.update(RequestContext {
+            document: &self.document,
+            map_view: maps.aspect.view(&self.document.settings().view, &project.water),
+            texture_view: texture_panel.view(&project.recipe.texture.types),
+            is_split: maps.split.is_some(),
+            playback,
+            previewer: &self.services.previewer,
+            timings,
+        });
+        if let Some(shown) = preview.take_new() {
+            maps.show(ctx, shown);
+            scene.show(shown, ctx.input(|input| input.time));
+        }
+        let is_split = maps.split.is_some() && !preview.compare.shows_before(&self.document);
+        let before = preview.compare.western_side(&self.document, preview.shown.as_ref()).filter(|_| is_split);
+        maps.show_before(ctx, before, preview.compare.missing_side(&self.document));
+    }
+
+    /// The samples along the longer side of an export, if there is memory to show them.
+    pub(crate) fn export_samples_that_fit(&mut self) -> Option<u32> {
+        let samples = u32::try_from(self.export_side()).ok()?;
+        match bytes_of_preview(samples).map_or(Ok(()), require_memory) {
+            Ok(()) => Some(samples),
+            Err(error) => {
+                self.show_error(format!("The views cannot show {samples} samples along a side: {error}"));
+                None
+            }
+        }
+    }
+
+    pub(crate) fn export_side(&self) -> usize {
+        let extent = self.document.project().recipe.world.extent();
+        let grid = self.ui.export.grid(extent, &self.document.settings().export);
+        grid.width().max(grid.height())
+    }
+
+    /// Keeps the views at the size of exports, if they show it, when that size changes.
+    pub(crate) fn follow_export_size(&mut self) {
+        if self.ui.preview.export_samples.is_some_and(|samples| samples as usize != self.export_side()) {
+            self.ui.preview.export_samples = self.export_samples_that_fit();
+        }
+    }
+
+    /// Requests the analyses on display for the terrain on the screen.
+    pub(crate) fn request_analyses(&mut self) {
+        if let Some(shown) = &self.ui.preview.shown {
+            let limit_deg = self.document.settings().view.walkable_deg;
+            self.ui.analysis.request(&self.settings.unfolded, limit_deg, shown, !self.ui.playback.is_playing());
+        }
+    }
+
+    /// What is being written beside the preview.
+    pub(crate) fn export_status(&self) -> Option<ExportStatus> {
+        self.services.exporter.status().or_else(|| self.services.render_task.as_ref().map(RenderTask::status))
+    }
+
+    /// The project's title as the name of a file.
+    pub(crate) fn file_name(&self, ending: &str) -> String {
+        format!("{}{ending}", file_stem(self.document.project()))
+    }
+}

@@ -1,0 +1,53 @@
+//! The state of the native window, and what the next window takes over from it.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use egui::Context;
+
+use crate::app::document::Document;
+use crate::app::preview::playback::Playback;
+use crate::app::tasks::autosave::Autosave;
+use crate::app::tasks::settings::Settings;
+use crate::app::views::View;
+use crate::app::views::map_transform::MapViewport;
+use crate::app::views::scene::SceneViewState;
+use crate::worker::{Exporter, Wake};
+
+/// A function that wakes the interface from another thread.
+pub(crate) fn wake_of(ctx: &Context) -> Wake {
+    let ctx = ctx.clone();
+    Arc::new(move || ctx.request_repaint())
+}
+
+/// What the next window takes over from one that cannot continue.
+pub(crate) struct WindowSnapshot {
+    /// Why it cannot, and what was lost.
+    pub(crate) reason: String,
+    pub(crate) document: Document,
+    pub(crate) playback: Playback,
+    /// `None` where a running export could not be kept.
+    pub(crate) exporter: Option<Exporter>,
+    pub(crate) selected_step: usize,
+    pub(crate) settings: Settings,
+    pub(crate) autosave: Option<Autosave>,
+    pub(crate) tree: egui_tiles::Tree<View>,
+    pub(crate) viewport: MapViewport,
+    pub(crate) view_state: SceneViewState,
+    pub(crate) maximised: Option<View>,
+}
+
+/// Where a window leaves its snapshot for the next one.
+pub(crate) type WindowSnapshotSlot = Rc<RefCell<Option<WindowSnapshot>>>;
+
+/// The state of the native window.
+#[derive(Default)]
+pub(crate) struct WindowState {
+    /// Where the snapshot goes when this window cannot continue; the program opens another window with it.
+    pub(crate) snapshot: WindowSnapshotSlot,
+    /// Whether the snapshot was taken.
+    pub(crate) is_detached: bool,
+    /// The title the window has now.
+    pub(crate) title: String,
+}
