@@ -20,7 +20,7 @@ pub enum CliError {
     File(FileError),
     /// A file that a project uses cannot be read: the project, and why.
     FileOf(String, FileError),
-    /// There is no such preset: the name, and a hint. Status 2.
+    /// Unknown preset: the name, and a hint. Status 2.
     UnknownPreset(String, String),
     /// The stack has no faults: the source, and why.
     NoFaults(String, String),

@@ -29,7 +29,7 @@ pub fn heightfield_from(loaded: LoadedHeightmap, range_m: Option<Band>) -> Resul
     })
 }
 
-/// What was guessed, lost or assumed while reading.
+/// Notes about guesses, losses and assumptions made while reading.
 pub fn notes(loaded: &LoadedHeightmap, range_m: Option<Band>) -> Vec<String> {
     let mut notes = loaded.notes.clone();
     let integers = matches!(loaded.raster.scale, SampleScale::Integers { .. });

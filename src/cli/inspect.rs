@@ -33,7 +33,7 @@ pub fn run(options: &InspectOptions) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Everything that is printed.
+/// The printed results.
 struct Report {
     grid: Grid,
     summary: Summary,

@@ -10,7 +10,7 @@ use super::output::print_error;
 use crate::engine::Progress;
 use crate::files::io::temp_files::stop_writing;
 
-/// The time that the work has to stop by itself.
+/// How long the work may take to stop.
 const GRACE_PERIOD: Duration = Duration::from_millis(350);
 
 /// Returns a progress that an interrupt cancels. If the work does not stop in time (a disk that is slow to sync), the

@@ -26,7 +26,7 @@ use clap::Parser;
 
 use self::arguments::{Arguments, Subcommand};
 
-/// What the arguments request.
+/// The action that the arguments request.
 #[derive(Debug)]
 pub enum Command {
     /// Open the editor, with a file if one is given.

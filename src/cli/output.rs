@@ -1,4 +1,4 @@
-//! Printing that ignores a closed pipe (`| head`).
+//! Prints text and ignores a closed pipe (`| head`).
 
 use std::io::{self, Write};
 

@@ -1,4 +1,4 @@
-//! Shows progress on a terminal or as JSON lines, from a thread of its own.
+//! Shows progress on a terminal or as JSON lines, from a separate thread.
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::mpsc::{self, RecvTimeoutError};

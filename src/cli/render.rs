@@ -16,8 +16,8 @@ use crate::project::{Project, ProjectFile};
 use crate::scene::RenderParams;
 use crate::scene::offscreen::{OffscreenRenderer, render_memory_bytes, turntable_paths};
 
-/// The most samples along the longer side of the rendered terrain. Two per pixel are enough; more than this are not
-/// needed for any image.
+/// The maximum number of samples along the longer side of the rendered terrain. Two per pixel are enough, so no image
+/// needs more than this.
 const MAX_SAMPLES: usize = 4097;
 
 /// The images to render.

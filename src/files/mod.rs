@@ -1,7 +1,7 @@
-//! Everything that reads or writes files: formats, imports, exports and the programs that exports are made for.
+//! Reads and writes files: formats, imports, exports and export targets.
 //!
-//! Nothing here draws, evaluates steps or knows about windows and arguments. Every error names its file and says what
-//! to do. The modules build on each other in the order io, formats, import, export, targets.
+//! This module knows nothing about windows or command-line arguments. Every error names its file and suggests a remedy.
+//! The modules build on each other in the order io, formats, import, export, targets.
 
 pub mod export;
 pub mod formats;

@@ -12,7 +12,7 @@ use super::settings::Water;
 use crate::engine::Recipe;
 use crate::engine::parameters::FileName;
 
-/// What edits change and undo restores.
+/// The state that edits change and undo restores.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Project {
     /// The title.

@@ -18,9 +18,9 @@ use crate::engine::parameters::{
 /// The contents of a project file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ProjectFile {
-    /// What edits change.
+    /// The document, which edits change.
     pub project: Arc<Project>,
-    /// How it is viewed and exported.
+    /// The view and export settings.
     pub settings: ProjectSettings,
 }
 

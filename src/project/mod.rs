@@ -1,7 +1,6 @@
 //! The project: the document that the editor edits, its settings, and its file.
 //!
-//! A project is a plain value, read from and written to JSON as a whole. Every number is checked against its parameter
-//! on the way in.
+//! A project is a plain value that is read from and written to JSON. Reading checks every number against its parameter.
 
 mod assignment;
 mod document;

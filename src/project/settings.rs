@@ -1,4 +1,4 @@
-//! The settings saved with a project, and the `view` object that holds some of them.
+//! The settings saved with a project, and the `view` object that contains some of them.
 
 use std::sync::LazyLock;
 

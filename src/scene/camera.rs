@@ -7,7 +7,7 @@ use super::scale::SceneScale;
 use crate::engine::Heightfield;
 
 /// The focal length: half the shorter side of the screen covers 1 / 3.4 of the distance. That is a view angle of 33°,
-/// with which the block looks like a model on a table.
+/// at which the block looks like a model on a table.
 pub(super) const FOCAL_LENGTH: f32 = 3.4;
 
 /// The range of the pitch, radians downward: never from below.
@@ -16,11 +16,11 @@ const PITCH_RANGE: [f32; 2] = [0.02, std::f32::consts::FRAC_PI_2];
 /// The range of the distance to the pivot.
 const DISTANCE_RANGE: [f32; 2] = [0.004, 12.0];
 
-/// How far away a point on the ground may be to be dragged.
+/// The maximum distance of a terrain point that can be dragged.
 const MAX_PAN_DEPTH: f32 = 12.0;
 
 /// The near plane of a perspective as a share of the distance. Any projection shows at most `DEPTH_REACH` in front of
-/// the pivot and as much behind it, which is far beyond any terrain.
+/// the pivot and the same behind it, which is far beyond any terrain.
 const NEAR: f32 = 0.02;
 const DEPTH_REACH: f32 = 20.0;
 
@@ -74,7 +74,7 @@ impl Default for Camera {
 }
 
 impl Camera {
-    /// The directions right and forward along the ground, and forward into the image.
+    /// The directions right and forward horizontally, and forward into the image.
     fn directions(&self) -> [Vec3; 3] {
         let [(sin, cos), (down, level)] = [self.azimuth, self.pitch].map(libm::sincosf);
         [Vec3::new(cos, 0.0, sin), Vec3::new(sin, 0.0, -cos), Vec3::new(sin * level, -down, -cos * level)]
@@ -87,7 +87,7 @@ impl Camera {
         let up = right.cross(forward);
         let share = self.orthographic * self.orthographic * (3.0 - 2.0 * self.orthographic);
         let mut eye = self.pivot + forward * -self.distance;
-        // An orthographic projection has no eye that could be below the ground.
+        // An orthographic projection has no eye that could be below the terrain.
         eye.y += (floor(eye) - eye.y).max(0.0) * (1.0 - share);
         let focal = FOCAL_LENGTH * aspect.min(1.0);
         // The depth at which the divisor is NEAR · distance.
@@ -136,8 +136,8 @@ impl Camera {
         self.distance = (self.distance * framed(now) / framed(before)).clamp(DISTANCE_RANGE[0], DISTANCE_RANGE[1]);
     }
 
-    /// Frames such a box so that all of it stays on the screen at every azimuth, with the pivot above its centre: the
-    /// distance is the same for the whole turntable.
+    /// Frames such a box so that all of it stays on the screen at every azimuth. The pivot is above the centre of the
+    /// box, so the distance is the same for the entire turntable.
     pub(crate) fn frame_turntable(&mut self, half: [f32; 2], [low, high]: [f32; 2], aspect: f32) {
         const TURNS: usize = 360;
         let corners_all_around = |camera: Self| {
@@ -174,8 +174,8 @@ impl Camera {
         self.orthographic = (self.orthographic - drag.length() * ORTHOGRAPHIC_LOSS).max(0.0);
     }
 
-    /// Moves so that a grabbed point comes to lie under a ray: along the ground, or in an orthographic projection,
-    /// which may look along the ground, parallel to the image.
+    /// Moves the camera so that a ray passes through the grabbed point: horizontally, or parallel to the image in an
+    /// orthographic projection, which may look horizontally.
     pub(crate) fn pan(&mut self, grabbed: Vec3, ray: Ray) {
         if self.orthographic == 1.0 {
             let [.., forward] = self.directions();
@@ -203,7 +203,7 @@ impl Camera {
         }
     }
 
-    /// Flies along the ground for a time; `steering` is to the right and ahead, each from −1 to 1.
+    /// Moves horizontally for a time; `steering` is to the right and ahead, each from −1 to 1.
     pub(crate) fn fly(&mut self, steering: Vec2, seconds: f32) {
         let [right, ahead, _] = self.directions();
         let length = self.distance * 0.9 * seconds;
@@ -211,7 +211,7 @@ impl Camera {
         self.clamp_pivot();
     }
 
-    /// Comes closer by a factor, keeping a point in its place on the screen.
+    /// Zooms by a factor, keeping a point at its place on the screen.
     pub(crate) fn zoom(&mut self, factor: f32, towards: Vec3) {
         let distance = (self.distance / factor).clamp(DISTANCE_RANGE[0], DISTANCE_RANGE[1]);
         let share = distance / self.distance;
@@ -241,7 +241,7 @@ impl Camera {
     }
 }
 
-/// What the camera must stay above, scene units.
+/// The surfaces that the camera must stay above, scene units.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CameraBounds {
     pub(crate) scale: SceneScale,

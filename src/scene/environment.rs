@@ -7,7 +7,7 @@ use crate::engine::light::Light;
 use crate::engine::parameters::Colour;
 use crate::engine::ramp::{self, Stops};
 
-/// Light, air, water and shading, as the shaders take them. Colours are linear.
+/// Light, air, water and shading, in the layout of the shaders. Colours are linear.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Environment {
     /// The direction towards the sun, and its brightness.
@@ -31,8 +31,8 @@ pub(crate) struct Environment {
     pub(crate) is_lit: bool,
 }
 
-/// Colours of the air in a theme, in sRGB. They are muted so that the terrain is the only colourful thing; a dark
-/// window has a dusky sky.
+/// Colours of the air in a theme, in sRGB. They are muted so that the terrain stands out; the dark theme has a dusky
+/// sky.
 struct SkyColours {
     zenith: [u8; 3],
     horizon: [u8; 3],
@@ -49,8 +49,8 @@ const LIGHT_THEME: SkyColours =
 /// The tint of skylight, as bright as white.
 const SKY_TINT: [f32; 3] = [0.88, 1.0, 1.3];
 
-/// How much brighter the terrain is lit than in the texture view. Occlusion and cast shadows, which that view leaves
-/// out by default, take as much away again, so that both show the terrain equally bright.
+/// How much brighter the terrain is lit than in the texture view. Occlusion and cast shadows, which that view omits by
+/// default, darken it by the same amount, so both views are equally bright.
 const EXPOSURE: f32 = 1.1;
 
 fn linear(colour: [u8; 3]) -> [f32; 3] {

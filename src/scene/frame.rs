@@ -19,7 +19,7 @@ pub(super) const UNIFORM_FLOATS: usize = (ROWS + MAX_LINES + MAX_LINES / 4) * 4;
 /// The contents of the uniform buffer.
 pub(super) type Uniforms = [f32; UNIFORM_FLOATS];
 
-/// Everything that determines an image.
+/// The inputs of an image.
 #[derive(Clone)]
 pub(crate) struct Frame {
     pub(crate) terrain: Arc<Heightfield>,
@@ -28,7 +28,7 @@ pub(crate) struct Frame {
     pub(crate) projection: ViewProjection,
     /// Pixels of the image.
     pub(crate) size: [u32; 2],
-    /// How far the transition from the previous terrain has come, 0 to 1.
+    /// The progress of the transition from the previous terrain, 0 to 1.
     pub(crate) blend: f32,
     /// The lowest and the highest point of both terrains, scene units.
     pub(crate) y_range: [f32; 2],
@@ -62,7 +62,7 @@ impl Band {
 }
 
 impl Frame {
-    /// The uniforms for a band of the image, with a terrain of so many samples in its textures.
+    /// The uniforms for a band of the image, given the number of samples in its terrain textures.
     pub(super) fn uniforms(&self, [columns, rows]: [u32; 2], band: Band) -> Uniforms {
         let Self { scale, projection, environment, .. } = self;
         let flag = |is_set: bool| f32::from(u8::from(is_set));

@@ -4,11 +4,11 @@ use crate::engine::fault::Fault;
 use crate::engine::operations::FaultSequence;
 use crate::engine::{Extent, Recipe};
 
-/// Iterations whose faults glow.
+/// The number of latest iterations whose faults glow.
 const ITERATIONS: u32 = 8;
 
-/// The most lines that glow at once, which is the length of the array in common.wgsl. A single fault tree may have more
-/// than two hundred.
+/// The maximum number of lines that glow at once: the length of the array in common.wgsl. A single fault tree may have
+/// more than two hundred.
 pub(crate) const MAX_LINES: usize = 64;
 
 /// A glowing line on the terrain.

@@ -28,7 +28,8 @@ pub(crate) fn indices() -> Vec<u16> {
     indices
 }
 
-/// A part of the terrain: its first column, first row, samples between vertices, and the distance at which it ends.
+/// A part of the terrain: its first column, first row, sample stride between vertices, and the distance at which its
+/// level ends.
 pub(crate) type Chunk = [f32; 4];
 
 /// A terrain to be divided into chunks.
@@ -141,7 +142,7 @@ mod tests {
     fn chunks_cover_every_quad_once() {
         for (samples, distance) in [([65, 65], 3.0), ([1025, 513], 1.5), ([4097, 4097], 0.3), ([300, 700], 2.0)] {
             let projection = Camera { pitch: 1.5, distance, ..Default::default() }.projection(1.0, |_| f32::MIN);
-            // So wide that everything is visible.
+            // Wide enough that everything is visible.
             let wide = ViewProjection { right: projection.right * 1e-3, up: projection.up * 1e-3, ..projection };
             let chunks = terrain(samples).chunks(&wide, [-1.0, 1.0], 1000.0, 3.0);
             let covered: usize = chunks

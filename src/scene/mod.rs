@@ -1,7 +1,7 @@
 //! The 3-D renderer: a block cut out of the terrain under the recipe's sun, drawn by the GPU.
 //!
-//! It needs no window and knows no user interface. The editor paints its 3-D view with it and the command line writes
-//! its images to files. The controls of the 3-D view are in `app/views/scene`.
+//! It needs no window and does not depend on the user interface. The editor paints its 3-D view with it and the command
+//! line writes its images to files. The controls of the 3-D view are in `app/views/scene`.
 
 pub(crate) mod camera;
 pub(crate) mod environment;

@@ -7,7 +7,7 @@ use super::gpu::renderer::SceneRenderer;
 use super::params::RenderParams;
 use crate::engine::{Image, Progress};
 
-/// Renders images on a device of its own, or on one that also draws a window.
+/// Renders images on its own device, or on one shared with a window.
 pub(crate) struct OffscreenRenderer {
     renderer: SceneRenderer,
 }
@@ -18,7 +18,7 @@ impl OffscreenRenderer {
         Self::with_device(&GpuDevice::request()?)
     }
 
-    /// Uses a device that may be in use for other things.
+    /// Uses a device that may be shared.
     pub(crate) fn with_device(device: &GpuDevice) -> Result<Self, String> {
         let renderer = SceneRenderer::offline(device);
         Ok(Self {
@@ -40,7 +40,7 @@ impl OffscreenRenderer {
     }
 }
 
-/// The bytes of memory that rendering takes at most, in addition to the terrain and its colours: the terrain's textures
+/// The maximum number of bytes that rendering needs, in addition to the terrain and its colours: the terrain's textures
 /// (heights and slopes, colours with their mip levels, light), the image and its encoder. The render target has few
 /// rows.
 pub(crate) fn render_memory_bytes([width, height]: [u32; 2], samples: usize) -> u64 {

@@ -1,4 +1,4 @@
-//! What a render shows: a terrain and how it is viewed.
+//! The parameters of a render: a terrain and its view.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::engine::light::Light;
 use crate::engine::ramp::{self, Ramp};
 use crate::engine::{Extent, Heightfield, Image};
 
-/// A terrain and how it is viewed, independent of the size of the image.
+/// A terrain and its view, independent of the size of the image.
 #[derive(Clone)]
 pub(crate) struct RenderParams {
     pub(crate) terrain: Arc<Heightfield>,
@@ -68,7 +68,7 @@ impl RenderParams {
         CameraBounds { scale, bottom, water }
     }
 
-    /// The same with the camera at a distance from which images of that size contain the whole terrain at every turn.
+    /// The same with the camera far enough away that images of that size contain the entire terrain at every angle.
     pub(crate) fn for_turntable(&self, size: [u32; 2]) -> Self {
         let scale = self.scale();
         let mut camera = self.camera.unwrap_or_default();

@@ -20,11 +20,11 @@ impl Ray {
     }
 }
 
-/// What a camera sees: the projection, the same on the CPU and in the shaders.
+/// The view projection of a camera, the same on the CPU and in the shaders.
 ///
 /// A point at offset d from the eye has the screen coordinates (d·right, d·up) / (w₀ d·forward + w₁), from −1 to 1, x
-/// to the right and y up. A perspective has w = (1, 0), an orthographic projection w = (0, distance of the pivot). In
-/// between lies the perspective of an eye farther back with a longer focal length.
+/// to the right and y up. A perspective has w = (1, 0), an orthographic projection w = (0, distance of the pivot).
+/// Values in between are the perspective of an eye farther back with a longer focal length.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct ViewProjection {
     pub(crate) eye: Vec3,
@@ -45,7 +45,8 @@ impl ViewProjection {
         (point - self.eye).dot(self.forward)
     }
 
-    /// What a point's offset is divided by on the screen: the distance at which a perspective shows things as large.
+    /// The divisor of a point's offset on the screen: the distance at which a perspective shows things at the same
+    /// size.
     pub(crate) fn divisor(&self, point: Vec3) -> f32 {
         self.w[0] * self.depth(point) + self.w[1]
     }

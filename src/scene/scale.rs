@@ -7,7 +7,7 @@ use glam::Vec3;
 
 use crate::engine::{Extent, Heightfield};
 
-/// How far below the lowest point the block is cut, scene units.
+/// The thickness of the block below the lowest point, scene units.
 const PLINTH: f32 = 0.035;
 
 /// Converts between metres and scene units.
@@ -46,7 +46,7 @@ impl SceneScale {
         Vec3::new(x_m as f32 / self.unit_m() - half_x, self.y(height_m), z_m as f32 / self.unit_m() - half_z)
     }
 
-    /// The place in the world below a point, metres.
+    /// The position on the map below a point, metres.
     pub(crate) fn place_m(&self, point: Vec3) -> [f64; 2] {
         let [half_x, half_z] = self.half_size();
         [point.x + half_x, point.z + half_z].map(|share| f64::from(share * self.unit_m()))

@@ -1,4 +1,4 @@
-//! The ways to colour the surface in 3-D.
+//! The shading modes of the 3-D view.
 
 use crate::engine::ramp::{self, Ramp};
 

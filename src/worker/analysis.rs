@@ -1,4 +1,4 @@
-//! The analysis thread: statistics of the terrain that take longer to compute than to draw, delivered part by part.
+//! The analysis thread: computes the statistics that take too long for a frame, and delivers them part by part.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -78,7 +78,7 @@ impl AnalysisResult {
         Self { terrain, slopes: None, spectrum: None, forms: None }
     }
 
-    /// Computes what is requested and not known yet, and publishes every part.
+    /// Computes the requested statistics that are not known yet, and publishes each part as it finishes.
     fn extend(&mut self, request: &AnalysisRequest, context: &JobContext<'_, Self>) -> Result<(), JobError> {
         let (terrain, progress): (_, &Progress) = (&*request.terrain, context.progress);
         if let Some(limit_deg) = request.walkable_deg
@@ -113,13 +113,13 @@ pub struct Analyser {
 impl Analyser {
     /// Starts the thread; `wake` is called whenever there is something to [take](Self::take).
     pub fn start(wake: Wake) -> std::io::Result<Self> {
-        // One thread of its own, so that the preview has the others.
+        // A single thread, so that the preview has the others.
         let pool = ThreadPoolBuilder::new().num_threads(1).thread_name(|_| "upthrust analysis pool".into()).build();
         let config = RunnerConfig::new("upthrust analysis", Policy::LatestWins { grace: Duration::ZERO });
         Ok(Self { runner: Runner::start(config, AnalysisWorker { pool: pool.ok(), known: None }, wake)? })
     }
 
-    /// Requests statistics in place of all that were requested before.
+    /// Requests statistics, superseding all earlier requests.
     pub fn request(&self, request: AnalysisRequest) {
         self.runner.submit(request);
     }
@@ -132,7 +132,7 @@ impl Analyser {
 
 struct AnalysisWorker {
     pool: Option<ThreadPool>,
-    /// What is known of the terrain of the last request.
+    /// The statistics known so far for the terrain of the last request.
     known: Option<AnalysisResult>,
 }
 

@@ -43,7 +43,7 @@ pub struct Exporter {
 impl Exporter {
     /// Starts the thread; `wake` is called whenever there is something to [take](Self::take).
     pub fn start(wake: Wake) -> std::io::Result<Self> {
-        // A pool of its own: in a shared one the preview's work would queue behind the export's.
+        // A separate pool: in a shared one the preview's work would queue behind the export's.
         let pool = ThreadPoolBuilder::new().thread_name(|i| format!("upthrust export {i}")).build().ok();
         let runner = Runner::start(RunnerConfig::new("upthrust export", Policy::Queue), ExportWorker { pool }, wake)?;
         Ok(Self { runner })

@@ -1,4 +1,4 @@
-//! What every background job has in common: how it fails, and how it wakes the caller.
+//! Types shared by all background jobs: their errors and the callback that wakes the caller.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -14,7 +14,7 @@ pub type Wake = Arc<dyn Fn() + Send + Sync>;
 pub enum JobError {
     /// It was cancelled.
     Cancelled,
-    /// It failed: what is wrong and what to do about it.
+    /// It failed, with a message about the problem and its remedy.
     Failed(String),
     /// It panicked, with this message.
     Panicked(String),

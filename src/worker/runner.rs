@@ -30,11 +30,11 @@ pub trait Worker: Send + 'static {
     /// Discards state that a panicking job may have left inconsistent.
     fn reset(&mut self) {}
 
-    /// Releases what is not worth keeping while no job is queued.
+    /// Releases memory that is not worth keeping while no job is queued.
     fn idle(&mut self) {}
 }
 
-/// What a running job may use of its runner.
+/// The runner as a running job sees it.
 pub struct JobContext<'a, O> {
     /// Reports progress and carries cancellation.
     pub progress: &'a Progress,
@@ -42,7 +42,7 @@ pub struct JobContext<'a, O> {
     pub publish: &'a (dyn Fn(O) + Sync),
 }
 
-/// Which of the submitted jobs are run.
+/// Which submitted jobs run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Policy {
     /// All of them, in order. Each delivers one final result, which is [`JobError::Cancelled`] if it was cancelled.
@@ -55,7 +55,7 @@ pub enum Policy {
     },
 }
 
-/// What dropping a runner does with its jobs. It joins the thread in either case.
+/// What happens to the jobs when a runner is dropped. The thread is joined in either case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shutdown {
     /// Cancels the running job and discards the queued ones.
@@ -192,7 +192,7 @@ impl<W: Worker> Runner<W> {
         self.shared.lock().results.pop_front()
     }
 
-    /// Returns what the thread is working on; `None` if it has nothing to do.
+    /// Returns the status of the thread; `None` if it is idle.
     pub fn status(&self) -> Option<Status<W::Label>> {
         let state = self.shared.lock();
         let waiting = state.queue.len();
@@ -222,7 +222,7 @@ impl<W: Worker> Runner<W> {
         self.shared.lock().cancel_all();
     }
 
-    /// Stops the thread as [`RunnerConfig`] says. Returns whether it has ended: only then is every job done or
+    /// Stops the thread as configured in [`RunnerConfig`]. Returns whether it has ended: only then is every job done or
     /// cancelled.
     pub fn shut_down(&mut self) -> bool {
         let Some(Threads { worker, ended, watcher }) = self.threads.take() else { return true };
@@ -257,11 +257,11 @@ impl<W: Worker> Drop for Runner<W> {
 
 impl<W: Worker> Shared<W> {
     fn lock(&self) -> MutexGuard<'_, State<W>> {
-        // The state is consistent after every statement, so a panic elsewhere cannot have spoiled it.
+        // The state is consistent after every statement, so a panic elsewhere cannot have corrupted it.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for the next job; `None` once the thread has to end.
+    /// Waits for the next job; `None` once the thread must exit.
     fn next(&self) -> Option<(W::Job, W::Label, Arc<Progress>)> {
         let mut state = self.lock();
         loop {
@@ -290,7 +290,7 @@ impl<W: Worker> Shared<W> {
         }
         state.deliver(self.policy, label, Ok(output));
         drop(state);
-        // The watcher has to know that the grace period is over.
+        // Tells the watcher that the grace period is over.
         self.changed.notify_all();
         (self.wake)();
     }
@@ -369,7 +369,7 @@ mod tests {
     use super::*;
     use crate::worker::test_support::{no_wake, wait};
 
-    /// What the test worker does.
+    /// A job of the test worker.
     enum Act {
         Return,
         Panic,

@@ -50,7 +50,7 @@ pub struct Thumbnail {
 /// The contents of an image file: one that ships with the program, or one that a project holds.
 pub type ImageBytes = Arc<dyn AsRef<[u8]> + Send + Sync>;
 
-/// What the thread draws.
+/// A request to the thread.
 enum Job {
     Terrain(ThumbnailRequest),
     /// The middle of a tileable texture.
@@ -76,7 +76,7 @@ pub struct Thumbnailer {
 impl Thumbnailer {
     /// Starts the thread; `wake` is called whenever there is something to [take](Self::take).
     pub fn start(wake: Wake) -> std::io::Result<Self> {
-        // One thread of its own, so that the preview has the others.
+        // A single thread, so that the preview has the others.
         let pool = ThreadPoolBuilder::new().num_threads(1).thread_name(|_| "upthrust thumbnail pool".into()).build();
         let worker = ThumbnailWorker { pool: pool.ok(), evaluator: Evaluator::new() };
         Ok(Self { runner: Runner::start(RunnerConfig::new("upthrust thumbnails", Policy::Queue), worker, wake)? })
@@ -87,7 +87,7 @@ impl Thumbnailer {
         self.runner.submit(Job::Terrain(request));
     }
 
-    /// Queues a square thumbnail of a material, before all terrains because it is drawn quickly.
+    /// Queues a square thumbnail of a material ahead of all terrains, because it is fast to draw.
     pub fn request_material(&self, key: String, bytes: ImageBytes, pixels: usize) {
         self.runner.edit_queue(|queue| {
             let first_terrain = queue.iter().position(|job| matches!(job, Job::Terrain(_)));
@@ -169,7 +169,7 @@ fn draw_material(name: &str, bytes: &[u8], pixels: usize) -> Result<Image, FileE
 fn draw_terrain(evaluator: &mut Evaluator, request: &ThumbnailRequest, progress: &Progress) -> Result<Image, JobError> {
     let recipe = &*request.recipe;
     let inputs = DecodedFiles::default().inputs(recipe, &request.files, progress)?;
-    // A pixel lies between four samples.
+    // The centre of a pixel is between four samples.
     let grid = Grid::fitted(recipe.world.extent(), request.pixels + 1);
     let terrain = evaluator.evaluate(recipe, grid, None, &inputs, progress)?;
     let size = [grid.width() - 1, grid.height() - 1];

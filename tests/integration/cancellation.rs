@@ -1,5 +1,5 @@
-//! Cancelled work stops soon. The slow tests measure how much processor time it takes after the cancellation, each in a
-//! process of its own.
+//! Cancelled work stops soon. The slow tests measure how much processor time it takes after the cancellation, each in
+//! its own process.
 
 use std::ops::Range;
 use std::path::Path;

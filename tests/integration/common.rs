@@ -79,8 +79,8 @@ pub fn proptest_config() -> ProptestConfig {
     ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
 }
 
-/// Runs a test in a process of its own, where no other test takes memory or processor time. The name is the test's path
-/// in this binary.
+/// Runs a test in its own process, where no other test takes memory or processor time. The name is the test's path in
+/// this binary.
 pub fn in_own_process(name: &str, test: impl FnOnce()) {
     const VARIABLE: &str = "UPTHRUST_TEST_ALONE";
     if std::env::var_os(VARIABLE).is_some() {

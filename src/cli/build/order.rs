@@ -134,7 +134,7 @@ fn mesh(options: &BuildOptions, size: [usize; 2]) -> Option<MeshOrder> {
     options.mesh.clone().map(|path| MeshOrder { path, detail, texture })
 }
 
-/// Refuses options for what the target determines itself.
+/// Rejects options for settings that the target determines.
 fn check_options(target: &Target, options: &BuildOptions) -> Result<(), CliError> {
     if let Some(band) = target.range_m.filter(|_| options.range.is_some()) {
         return Err(CliError::Usage(format!(

@@ -2,7 +2,7 @@
 
 use crate::cli::arguments::BuildOptions;
 
-/// The options of each build: a single one, or one for each combination of seed and size, in a subfolder of its own.
+/// The options of each build: a single one, or one for each combination of seed and size, in its own subfolder.
 pub fn variants(options: &BuildOptions) -> Vec<BuildOptions> {
     let (seeds, sizes) = (&options.seeds, &options.sizes);
     if seeds.is_empty() && sizes.is_empty() {

@@ -44,7 +44,7 @@ pub fn slope_histogram(terrain: &Heightfield, bin_deg: f32) -> Vec<f32> {
     let grid = terrain.grid();
     let bins = ((90.0 / bin_deg).round() as usize).max(1);
     let bounds: Vec<f32> = (1..bins).map(|bin| squared_tangent(f64::from(bin_deg) * bin as f64)).collect();
-    // The number of samples that reach each bound: comparing with every bound is vectorised, searching is not.
+    // The number of samples that reach each bound: comparing with every bound is vectorized, searching is not.
     let of_row = |gradients: &mut GradientSquares, r: usize| {
         simd(
             #[inline(always)]

@@ -52,7 +52,7 @@ parameters! {
         /// Height below which faults never lower the terrain. Leaves wide plains between the highlands. Empty: no
         /// floor.
         floor_m: Option<f64> = None, Spec::number("Floor", -100_000.0, 100_000.0).slider(-500.0, 500.0).unit("m");
-        /// A recursive filter that runs after every tree, so that old faults are worn and young ones fresh.
+        /// A recursive filter that runs after every tree, so that old faults are smoother than recent ones.
         wind: Option<RecursiveFilter> = Some(RecursiveFilter { k: 0.2, ..Default::default() }),
             Spec::new("Wind erosion");
         /// Rivers that cut valleys every few trees, so that the range grows together with its valleys.

@@ -97,7 +97,7 @@ parameters! {
                 ]);
         /// Numbers of the faults to leave out, for example those converted to drawn faults.
         skipped: Vec<u32> = Vec::new(), Spec::number("Skipped faults", 1.0, 1_000_000.0).slider(1.0, 5000.0);
-        /// A recursive filter that runs after every fault, so that old faults are worn and young ones fresh.
+        /// A recursive filter that runs after every fault, so that old faults are smoother than recent ones.
         wind: Option<RecursiveFilter> = None, Spec::new("Wind erosion");
         /// Rivers that cut valleys every few faults, so that the range grows together with its valleys.
         rivers: Option<FaultRivers> = None, Spec::new("Rivers");

@@ -55,11 +55,11 @@ parameters! {
 const BATCH: f64 = 1.0 / 4096.0;
 /// The smallest slope used for the sediment capacity.
 const MIN_SLOPE: f64 = 0.01;
-/// The greatest deposit at once on level terrain, as a fraction of a step; on a slope it is the drop's descent.
+/// The maximum deposit at once on level terrain, as a fraction of a step; on a slope it is the drop's descent.
 const MAX_LEVEL_DEPOSIT: f64 = 0.1;
 /// How much a slope accelerates a drop.
 const GRAVITY: f64 = 0.5;
-/// The greatest speed of a drop.
+/// The maximum speed of a drop.
 const MAX_SPEED: f64 = 3.0;
 /// The smallest erosion radius, in samples.
 const MIN_RADIUS: f64 = 2.0;

@@ -44,7 +44,7 @@ parameters! {
     }
 }
 
-/// The greatest length of a valley to either end, in longer sides of the map.
+/// The maximum length of a valley to either end, in longer sides of the map.
 const MAX_SIDES: f64 = 6.0;
 /// Squares along each side of the lattice on which points of the island are searched.
 const LATTICE: usize = 128;

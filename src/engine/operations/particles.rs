@@ -53,7 +53,7 @@ parameters! {
     }
 }
 
-/// The greatest height of a heap.
+/// The maximum height of a heap.
 const MAX_HEAP_M: f32 = 1e8;
 /// Particles, or iterations of the walk, between two checks for cancellation.
 const CHECK_EVERY: u32 = 64;

@@ -41,7 +41,7 @@ const FINE_PASSES: u32 = 24;
 /// sample can over- or undershoot all of them.
 const RATE: f32 = 1.0 / 8.0;
 
-/// The greatest stable drops: to the next column, the next row, and diagonally, metres.
+/// The maximum stable drops: to the next column, the next row, and diagonally, metres.
 #[derive(Clone, Copy, Debug)]
 struct StableDrops {
     along_m: f32,

@@ -3,7 +3,7 @@
 use crate::engine::heightfield::{Grid, Heightfield};
 use crate::engine::progress::{Cancelled, Progress};
 
-/// The most samples along the longer side on which slowly varying fields are computed.
+/// The maximum number of samples along the longer side on which slowly varying fields are computed.
 const REFERENCE_SAMPLES: usize = 513;
 
 /// Computes a field from 0 to 1 on at most [`REFERENCE_SAMPLES`] along the longer side and resamples it to the

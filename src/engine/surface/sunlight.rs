@@ -236,7 +236,7 @@ impl Strip {
     }
 }
 
-/// Interpolates the shares at the samples between the two lines beside each.
+/// Interpolates the shares at the samples between the two adjacent lines.
 fn gather(
     terrain: &Heightfield,
     sweep: &Sweep,

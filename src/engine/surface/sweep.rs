@@ -4,8 +4,8 @@
 //! map is covered with parallel lines in the direction, one sample apart. A sweep walks each line away from the horizon
 //! and keeps the upper convex hull of the heights passed. At the next point, the horizon is where the tangent touches
 //! the hull; points nearer than that can never be a horizon again and leave the hull, so that a line costs as much as
-//! it has points. Heights on a line are interpolated between the two samples beside it, and a sample interpolates
-//! between the two lines beside it.
+//! it has points. Heights on a line are interpolated between the two adjacent samples, and a sample interpolates
+//! between the two adjacent lines.
 
 use std::ops::Range;
 
@@ -146,7 +146,7 @@ impl Sweep {
         self.gather(buffers.on_lines.as_slice(), &origins, field, progress, each)
     }
 
-    /// Interpolates the horizons at the samples between the two lines beside each, and passes them to `each`.
+    /// Interpolates the horizons at the samples between the two adjacent lines, and passes them to `each`.
     fn gather(
         &self,
         on_lines: &[f32],

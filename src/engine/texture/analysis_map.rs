@@ -123,7 +123,8 @@ impl AnalysisMap {
         }
     }
 
-    /// The most maps of a large terrain that [`analysis_map`] holds at once, besides the terrain and the result.
+    /// The maximum number of maps of a large terrain that [`analysis_map`] holds at once, besides the terrain and the
+    /// result.
     pub fn extra_maps(self) -> f64 {
         match self {
             Self::Normals | Self::NormalsSouth | Self::Slope => 0.0,

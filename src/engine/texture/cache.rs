@@ -56,10 +56,10 @@ impl CachedRow {
 }
 
 impl PaintCache {
-    /// The most memory that the cache takes, bytes; larger textures are not cached.
+    /// The maximum memory of the cache, bytes; larger textures are not cached.
     const MAX_BYTES: usize = 128 << 20;
 
-    /// Drops what depends on the terrain. To be called when the terrain changes.
+    /// Drops what depends on the terrain. Call this when the terrain changes.
     pub fn invalidate_terrain(&mut self) {
         self.weights_key = None;
         self.is_painted = false;

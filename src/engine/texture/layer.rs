@@ -263,7 +263,7 @@ impl<'a> MacroRow<'a> {
     }
 
     /// Adds the pattern to the brightness of a block. Only the table look-ups are scalar; the loops before and after
-    /// them are vectorised.
+    /// them are vectorized.
     #[inline(always)]
     fn brighten(&self, xs_m: &[f32; BLOCK], brightness: &mut [f32; BLOCK]) {
         let Self { reliefs, width, per_m, east, .. } = *self;

@@ -73,7 +73,7 @@ impl Material {
 }
 
 /// Blends the colours of the materials along a row by their weights, in linear light: one channel at a time, so that
-/// the loops over points are vectorised.
+/// the loops over points are vectorized.
 #[inline(always)]
 pub(super) fn blend_colours(materials: &[Material], row: &PaintRow, count: usize, colours: &mut Colours) {
     let covers = |material: &Material| material.blend.covers();
@@ -123,7 +123,7 @@ pub(super) fn blend_colours(materials: &[Material], row: &PaintRow, count: usize
 /// Height blending of the weights along a row: the highest of the types' reliefs, each raised by its weight, wins (A.
 /// Mishkinis, "Advanced Terrain Texture Splatting", 2013). Types that are not blended by relief have the mean relief.
 ///
-/// All points of a block take the same steps, so that the loops are vectorised; where no type is blended by relief, the
+/// All points of a block take the same steps, so that the loops are vectorized; where no type is blended by relief, the
 /// weights stay as they were.
 #[inline(always)]
 pub(super) fn blend_by_relief(materials: &[Material], row: &mut PaintRow, count: usize) {
@@ -151,7 +151,7 @@ pub(super) fn blend_by_relief(materials: &[Material], row: &mut PaintRow, count:
             let (weights, joining) = (&weights[i][block.clone()], if by_relief(i) { 1.0_f32 } else { 0.0 });
             for (((highest, joins), weight), relief) in highest.iter_mut().zip(&mut joins).zip(weights).zip(reliefs(i))
             {
-                // Computed first and selected after, so that no branch prevents vectorisation.
+                // Computed first and selected after, so that no branch prevents vectorization.
                 let raised = weight + f32::from(*relief) * (1.0 / ONE);
                 let raised = if *weight > 0.0 { raised } else { f32::NEG_INFINITY };
                 *highest = if raised > *highest { raised } else { *highest };

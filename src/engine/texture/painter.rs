@@ -16,10 +16,10 @@ use crate::engine::parameters::Band;
 use crate::engine::progress::{Cancelled, Progress};
 use crate::engine::simd::refill;
 
-/// The most texels that are computed in advance.
+/// The maximum number of texels that are computed in advance.
 const MAX_PREPARED_TEXELS: usize = 1 << 20;
 
-/// The most memory that texels computed in advance take, bytes.
+/// The maximum memory of texels computed in advance, bytes.
 pub const MAX_PREPARED_BYTES: u64 = (MAX_PREPARED_TEXELS * size_of::<[u16; 4]>()) as u64;
 
 /// Everything that painting depends on.

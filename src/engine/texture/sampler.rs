@@ -13,7 +13,7 @@ pub(super) struct Sampler<'a> {
     /// For every column of points the sample to its west, and the fraction of the way to the next one.
     columns: Vec<(u32, f32)>,
     /// The same as runs of columns with consecutive samples, if there are few runs: where points are about as dense as
-    /// samples, a run is vectorised.
+    /// samples, a run is vectorized.
     runs: Option<Vec<Run>>,
     /// The distance of every column of points from the western border.
     xs_m: Vec<f32>,

@@ -45,7 +45,7 @@ pub(super) fn chessboard(height: usize, [bright, dark]: [[u8; 4]; 2]) -> Arc<Swa
     Arc::new(Swatch::new(&Image { width: 64, height, pixels: (0..64 * height).map(square).collect() }))
 }
 
-/// Inputs with a chessboard by the name "board".
+/// Inputs with a chessboard named "board".
 pub(super) fn board(height: usize) -> Inputs {
     let swatch = chessboard(height, BRIGHT_AND_DARK);
     Inputs { swatches: [(TextureName("board".into()), swatch)].into(), ..Default::default() }

@@ -47,7 +47,7 @@ struct ResampledTexture {
     texels: Option<Arc<[Vec<u16>; 4]>>,
 }
 
-/// The most points along a side of the texture: a wider one shows next to none of its features.
+/// The maximum number of points along a side of the texture: a wider one shows next to none of its features.
 const MAX_PERIOD: f64 = 1e8;
 
 /// The texels of neighbouring points: reds, greens, blues and reliefs.

@@ -11,7 +11,7 @@ use crate::engine::surface::azimuth_vector;
 pub(in crate::engine) fn band_weight(value: f32, [min, max]: [f32; 2], release: f32) -> f32 {
     let (below, above) = (min - value, value - max);
     let outside = if below > above { below } else { above };
-    // Selected without a branch, so that the loop is vectorised.
+    // Selected without a branch, so that the loop is vectorized.
     let fading = if outside < release { 1.0 - outside * (1.0 / release) } else { 0.0 };
     if outside <= 0.0 { 1.0 } else { fading }
 }

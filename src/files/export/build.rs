@@ -30,16 +30,16 @@ pub struct BuildReport {
     pub steps: Vec<String>,
 }
 
-/// Builds everything that is ordered: [`Plan::new`], then [`build_plan`].
+/// Plans and builds an order: [`Plan::new`], then [`build_plan`].
 pub fn build(order: &Order, progress: &Progress) -> Result<BuildReport, FileError> {
     build_plan(&Plan::new(order.clone())?, progress)
 }
 
-/// Builds everything that is planned.
+/// Builds all files of a plan.
 ///
-/// All that can be checked is checked before anything is computed. All files are written to temporary names before the
-/// first of them is renamed, so an error or a cancellation leaves none, except for files that had already replaced
-/// older ones when another one could not be renamed.
+/// Checks everything that can be checked before it computes anything. All files are written under temporary names
+/// before the first one is renamed, so an error or a cancellation leaves no files behind. The exception are files that
+/// had already replaced older ones when renaming another one failed.
 pub fn build_plan(plan: &Plan, progress: &Progress) -> Result<BuildReport, FileError> {
     let (staged, mut report) = stage(plan, progress)?;
     progress.check()?;
@@ -48,7 +48,7 @@ pub fn build_plan(plan: &Plan, progress: &Progress) -> Result<BuildReport, FileE
     Ok(report)
 }
 
-/// Stages everything that is planned. The caller commits the files, together with files of its own if there are any.
+/// Stages all files of a plan. The caller commits them, together with any files that it has staged itself.
 pub fn stage(plan: &Plan, progress: &Progress) -> Result<(Vec<StagedFile>, BuildReport), FileError> {
     check_paths(plan.paths(), plan.order().overwrite)?;
     require_memory(memory_needed(plan))?;
@@ -66,10 +66,10 @@ pub fn stage(plan: &Plan, progress: &Progress) -> Result<(Vec<StagedFile>, Build
     Ok((staging.staged, staging.report))
 }
 
-/// The fraction of the time for evaluating, by rough measurement. Painting and writing take the rest.
+/// The fraction of the time spent evaluating, roughly measured. Painting and writing take the rest.
 const EVALUATION_SHARE: f32 = 0.6;
 
-/// The cost of each output, in units of a heightmap, by rough measurement.
+/// The cost of each output relative to a heightmap, roughly measured.
 const SURFACE_UNITS: usize = 1;
 const TEXTURE_UNITS: usize = 2;
 const WEIGHTS_UNITS: usize = 4;

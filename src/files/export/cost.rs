@@ -12,10 +12,10 @@ use crate::files::import::InputFiles;
 /// Samples along the longer side of the trial grid.
 const TRIAL_SAMPLES: usize = 257;
 
-/// The time limit for each of heights and texture. Work that is not done by then is extrapolated from its progress.
+/// The time limit for each of heights and texture. The duration of unfinished work is extrapolated from its progress.
 const TRIAL_TIMEOUT: Duration = Duration::from_millis(400);
 
-/// Bytes of samples and pixels that are compressed and written per second, measured on two slow cores.
+/// Throughput of compressing and writing samples and pixels in bytes per second, measured on two slow cores.
 const BYTES_PER_SECOND: f64 = 40e6;
 
 /// How fast a recipe is computed on this machine. It is proportional to samples and pixels only, so estimates are
@@ -29,7 +29,7 @@ pub struct CostEstimate {
 }
 
 impl CostEstimate {
-    /// Measures the recipe of an order, with its inputs from `files`. Takes one second at most. `None` if the inputs
+    /// Measures the recipe of an order, with its inputs from `files`. Takes at most one second. `None` if the inputs
     /// cannot be decoded.
     pub fn measure(mut order: Order, files: &InputFiles) -> Option<Self> {
         order.load_inputs(files, &Progress::new()).ok()?;
@@ -62,7 +62,7 @@ fn timed<T>(work: impl FnOnce(&Progress) -> Result<T, Cancelled>) -> (f64, Optio
     std::thread::scope(|scope| {
         let watched = &progress;
         scope.spawn(move || {
-            // Nothing is ever sent: the channel is disconnected when the work is done.
+            // Nothing is ever sent. The channel disconnects when the work is done.
             if waiting.recv_timeout(TRIAL_TIMEOUT) == Err(RecvTimeoutError::Timeout) {
                 watched.cancel();
             }

@@ -1,4 +1,4 @@
-//! An uplift as a sequence of images: the texture of the terrain at successive iterations.
+//! Animation frames: the texture of the terrain at successive iterations of the timeline.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -25,7 +25,7 @@ const SPEED: i32 = 10;
 /// The maximum number of frames: file names have five digits.
 const MAX_FRAMES: usize = 100_000;
 
-/// The iterations of the frames: from the flat terrain in regular steps, and always the last one.
+/// The iterations of the frames, at regular intervals from the flat terrain. The last iteration is always included.
 pub(super) fn positions(frames: &FramesOrder, order: &Order) -> Vec<u32> {
     let last = order.recipe.iterations().min(order.position.unwrap_or(u32::MAX));
     let mut positions: Vec<u32> = (0..last).step_by(frames.every.max(1) as usize).collect();
@@ -57,8 +57,8 @@ pub(super) fn plan(frames: &FramesOrder, count: usize) -> Result<Vec<PathBuf>, F
     Ok(paths)
 }
 
-/// The most bytes that frames take: the evaluator's saved state, four maps for painting, and an image as colours and as
-/// encoded bytes.
+/// The maximum number of bytes that frames needs: the evaluator's saved state, four maps for painting, and an image as
+/// colours and as encoded bytes.
 pub(super) fn bytes(frames: &FramesOrder, recipe: &Recipe, grid: Grid) -> u64 {
     let painting = 4 * 4 * grid.samples() as u64;
     stack::max_cache_bytes(recipe, grid) + painting + 10 * (frames.size[0] as u64).saturating_mul(frames.size[1] as u64)

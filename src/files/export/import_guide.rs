@@ -1,4 +1,4 @@
-//! The interface between an export and the program that it is made for.
+//! The interface between an export and its target program.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ pub struct ImportFacts<'a> {
     pub file: &'a str,
     /// The grid of that file.
     pub grid: Grid,
-    /// The heights of the lowest and of the greatest value, or the lowest and the greatest height.
+    /// The heights of the smallest and of the largest value, or the lowest and the highest height.
     pub range_m: Band,
     /// Whether the range is that of a preview, which may differ a little from that of the export.
     pub is_estimate: bool,
@@ -27,7 +27,7 @@ pub struct ImportFacts<'a> {
 }
 
 impl ImportFacts<'_> {
-    /// Metres from the lowest to the greatest value.
+    /// Metres from the smallest to the largest value.
     pub fn span_m(&self) -> f64 {
         self.range_m.max - self.range_m.min
     }

@@ -21,8 +21,8 @@ pub(super) fn plan(order: &MapOrder, tiles: Option<Tiles>) -> Result<Vec<TileFil
     TileFile::of_pixels(tiles, &order.path, order.size)
 }
 
-/// The most bytes that a map takes: its values, and either the intermediate maps (`working_bytes`) or what writing
-/// takes.
+/// The maximum number of bytes that a map needs: its values, and either the intermediate maps (`working_bytes`) or what
+/// writing takes.
 pub(super) fn bytes(order: &MapOrder, working_bytes: u64) -> u64 {
     let layout = layout(order);
     let values = area(order.size).saturating_mul(2 * layout.channels.count() as u64);

@@ -7,7 +7,7 @@ use crate::engine::stack;
 use crate::engine::texture::{MAX_PREPARED_BYTES, RequiredMaps};
 use crate::files::formats::heightmap;
 
-/// The working memory of threads and the memory that the allocator retains, by measurement.
+/// The measured working memory of threads, plus the memory that the allocator retains.
 const WORKING_BYTES: u64 = 8 << 20;
 
 /// The peak memory of an export, in addition to that of the program. Memory that depends on the shape of coasts, not

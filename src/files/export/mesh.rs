@@ -35,7 +35,7 @@ pub(super) fn plan(order: &MeshOrder, grid: Grid) -> Result<Vec<PathBuf>, FileEr
     Ok(paths)
 }
 
-/// The most vertices that the mesh can have.
+/// The maximum number of vertices that the mesh can have.
 fn vertex_limit(order: &MeshOrder, grid: Grid) -> u64 {
     match order.detail {
         MeshDetail::Vertices(max) => max.min(grid.samples()) as u64,
@@ -43,8 +43,8 @@ fn vertex_limit(order: &MeshOrder, grid: Grid) -> u64 {
     }
 }
 
-/// The most bytes that making the mesh takes: an error and a number per sample; two numbers per vertex and three per
-/// triangle, of which there are twice as many as vertices; and in addition the painting.
+/// The maximum number of bytes needed to make the mesh: an error and a number per sample; two numbers per vertex and
+/// three per triangle, of which there are twice as many as vertices; and in addition the painting.
 pub(super) fn bytes(order: &MeshOrder, grid: Grid) -> u64 {
     let geometry = 8 * grid.samples() as u64 + 32 * vertex_limit(order, grid);
     let painting = order.painted_size().map_or(0, |size| image::bytes_painted(Path::new("texture.png"), size));

@@ -1,4 +1,4 @@
-//! Exports: an order is planned, then built.
+//! Exports: plan an order, then build the plan.
 
 mod build;
 mod channels;

@@ -1,4 +1,4 @@
-//! The order of an export: what to build and where to write it. Plain data, from which everything else follows.
+//! The order of an export: what to build and where to write it. Plain data; the plan and the files are derived from it.
 
 use std::path::PathBuf;
 
@@ -26,7 +26,7 @@ pub struct Order {
     pub grid: Grid,
     /// The number of iterations of the timeline; `None`: all.
     pub position: Option<u32>,
-    /// The decoded input files of the recipe, as far as the order needs them: see [`Self::load_inputs`].
+    /// The decoded input files of the recipe that the order needs; see [`Self::load_inputs`].
     pub inputs: Inputs,
     /// The heightmaps to write, each with a sidecar.
     pub heightmaps: Vec<HeightmapOrder>,
@@ -49,7 +49,7 @@ pub struct Order {
     /// The heights that the integers of heightmaps span; `None`: the fixed range of the world, or else the range of the
     /// terrain. Painting always uses the world's range.
     pub range_m: Option<Band>,
-    /// The program that the export is made for; sidecars contain its import steps.
+    /// The target program; sidecars contain its import steps.
     pub target: Option<&'static dyn ImportGuide>,
     /// Whether existing files may be replaced.
     pub overwrite: bool,
@@ -186,7 +186,7 @@ pub struct MapOrder {
 pub struct RiversOrder {
     /// The path; its extension is .json.
     pub path: PathBuf,
-    /// The least catchment area of a river, m²; `None`: a thousandth of the world.
+    /// The lowest catchment area of a river, m²; `None`: a thousandth of the world.
     pub least_m2: Option<f64>,
 }
 
@@ -222,7 +222,7 @@ pub struct FramesOrder {
 }
 
 impl Order {
-    /// An order of the complete timeline of a recipe that writes nothing yet.
+    /// Creates an order for the complete timeline of a recipe, without any outputs yet.
     pub fn new(name: impl Into<String>, recipe: Recipe, grid: Grid) -> Self {
         Self {
             name: name.into(),

@@ -75,7 +75,7 @@ pub struct Plan {
     pub(super) maps: Vec<Vec<TileFile>>,
     /// The iterations of the frames.
     pub(super) frame_positions: Vec<u32>,
-    /// The only tile, if it can be computed alone.
+    /// The single requested tile, if it can be computed by itself.
     pub(super) lone_tile: Option<Region>,
 }
 
@@ -139,7 +139,7 @@ impl Plan {
         &self.files
     }
 
-    /// The maximum length of all files together, as far as it is known.
+    /// The maximum total length of all files whose length is known.
     pub fn max_bytes(&self) -> u64 {
         self.files.iter().filter_map(|file| file.max_bytes).sum()
     }
@@ -166,8 +166,8 @@ impl Plan {
     }
 }
 
-/// The only tile, if it can be computed alone: the order only writes heights, every step is computed sample by sample,
-/// and the range of integers does not depend on the complete terrain.
+/// The single requested tile, if it can be computed by itself: the order only writes heights, every step is computed
+/// sample by sample, and the range of integers does not depend on the complete terrain.
 fn lone_tile(order: &Order, heightmaps: &[Vec<TileFile>]) -> Option<Region> {
     let is_lone = order.tiles.is_some_and(|tiles| tiles.only.is_some());
     let in_metres = |(path, encoding)| {
@@ -189,7 +189,7 @@ pub fn check_paths<P: AsRef<Path>>(paths: impl IntoIterator<Item = P>, overwrite
     for path in paths {
         let path = path.as_ref();
         atomic::check_writable(path, overwrite)?;
-        // A file has many spellings: a.png, ./a.png, b/../a.png.
+        // One file can be spelled in several ways: a.png, ./a.png, b/../a.png.
         let folder = folder_of(path).canonicalize().map_err(|error| FileError::writing(path, &error))?;
         if !names.insert((folder, path.file_name().map(OsStr::to_os_string))) {
             return Err(FileError::DuplicatePath(path.to_path_buf()));

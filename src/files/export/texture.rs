@@ -30,7 +30,8 @@ pub(super) fn plan(order: &TextureOrder, tiles: Option<Tiles>) -> Result<Vec<Til
     Ok(files)
 }
 
-/// The most bytes that painting and writing takes. Files are painted one after another and have the same size.
+/// The maximum number of bytes that painting and writing needs. Files are painted one after another and have the same
+/// size.
 pub(super) fn bytes(order: &TextureOrder, files: &[TileFile]) -> u64 {
     match order.patches {
         Some(Patches { mirror: true, .. }) => image::bytes_mirrored(&order.path, order.size),

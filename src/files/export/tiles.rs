@@ -79,7 +79,7 @@ impl Tiles {
     /// The maximum number of tiles along a side.
     pub const MAX_PER_SIDE: usize = 64;
 
-    /// The tiles of a map of samples, which share their edges. The error says which sizes are possible.
+    /// The tiles of a map of samples, which share their edges. The error lists the possible sizes.
     pub fn of_samples(tiles: Option<Self>, size: [usize; 2]) -> Result<Vec<TileRegion>, String> {
         let Some(tiles) = tiles else {
             return Ok(vec![TileRegion { tile: None, region: Region::full(size) }]);
@@ -94,7 +94,7 @@ impl Tiles {
         Ok(tiles.written().map(|tile| TileRegion { tile: Some(tile), region: region_of(tile) }).collect())
     }
 
-    /// The tiles of an image. The error says which sizes are possible.
+    /// The tiles of an image. The error lists the possible sizes.
     pub fn of_pixels(tiles: Option<Self>, size: [usize; 2]) -> Result<Vec<TileRegion>, String> {
         let Some(tiles) = tiles else {
             return Ok(vec![TileRegion { tile: None, region: Region::full(size) }]);

@@ -92,8 +92,8 @@ pub(super) fn plan(
     paths.iter().map(files_of).collect()
 }
 
-/// The most bytes that the weights take: twice all maps while they are computed row by row and type by type, then all
-/// maps and what writing one of them takes.
+/// The maximum number of bytes that the weights needs: all maps twice while they are computed (row by row and type by
+/// type), then all maps plus the memory for writing one of them.
 pub(super) fn bytes(order: &WeightsOrder, recipe: &TextureRecipe, grid: Grid) -> u64 {
     let size = order.points.size(grid);
     let maps = area(size).saturating_mul(2 * recipe.active().count() as u64);

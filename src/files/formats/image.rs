@@ -15,9 +15,9 @@ use crate::files::io::cancellable::{CancellableWriter, cancelled_error};
 use crate::files::io::error::FileError;
 use crate::files::io::memory::require_memory;
 
-/// The most pixels along a side of a JPEG or TGA.
+/// The maximum number of pixels along a side of a JPEG or TGA.
 pub const MAX_SIDE: usize = 65_535;
-/// The most pixels along a side of a PNG.
+/// The maximum number of pixels along a side of a PNG.
 const MAX_PNG_SIDE: usize = 65_536;
 
 /// The possible numbers of pixels along a side of a 3-D render.
@@ -121,7 +121,7 @@ pub fn paint_and_write(
     }
 }
 
-/// The most bytes that [`paint_and_write`] takes, including the image.
+/// The maximum number of bytes that [`paint_and_write`] needs, including the image.
 pub(crate) fn bytes_painted(path: &Path, size: [usize; 2]) -> u64 {
     match ImageFileFormat::from_path(path) {
         Ok(ImageFileFormat::Png) => png::bytes_at_once(layout_of(size, Channels::Rgba), size_of::<[u8; 4]>()),
@@ -131,12 +131,12 @@ pub(crate) fn bytes_painted(path: &Path, size: [usize; 2]) -> u64 {
     }
 }
 
-/// The most bytes that writing a mirrored image takes: it is painted completely, and mirrored in a copy.
+/// The maximum number of bytes that writing a mirrored image needs: it is painted completely, and mirrored in a copy.
 pub(crate) fn bytes_mirrored(path: &Path, size: [usize; 2]) -> u64 {
     bytes_of_pixels(size, 2 * 4).saturating_add(bytes_written(path, size))
 }
 
-/// The most bytes that [`write`] takes, in addition to the image.
+/// The maximum number of bytes that [`write`] needs, in addition to the image.
 fn bytes_written(path: &Path, size: [usize; 2]) -> u64 {
     match ImageFileFormat::from_path(path) {
         Ok(ImageFileFormat::Png) => png::bytes_at_once(layout_of(size, Channels::Rgb), 0),

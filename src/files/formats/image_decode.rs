@@ -9,9 +9,9 @@ use crate::engine::Image;
 use crate::files::io::error::FileError;
 use crate::files::io::memory::require_memory;
 
-/// The most pixels along a side of a tileable texture.
+/// The maximum number of pixels along a side of a tileable texture.
 const MAX_TEXTURE_SIDE: u32 = 8192;
-/// The most bytes that decoding one may take.
+/// The maximum number of bytes that decoding one may needs.
 const MAX_TEXTURE_BYTES: u64 = 512 << 20;
 
 /// Bytes per pixel of a decoded texture, whose mip levels add up to four thirds of the first.

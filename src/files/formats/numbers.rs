@@ -1,4 +1,4 @@
-//! Numbers in texts for the user.
+//! Formats numbers for messages.
 
 /// Decimal places of lengths in metres.
 pub(crate) const METRE_PLACES: usize = 4;

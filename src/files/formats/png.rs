@@ -17,7 +17,7 @@ use crate::files::io::cancellable::cancelled_error;
 /// 1 %.
 const BAND_BYTES: usize = 1 << 19;
 
-/// The least number of bands per batch. All threads wait for the last band of a batch.
+/// The minimum number of bands per batch. All threads wait for the last band of a batch.
 const BANDS_AT_ONCE: usize = 16;
 
 /// Bytes that are compressed between two checks for cancellation.
@@ -46,7 +46,7 @@ pub enum BitDepth {
 }
 
 impl BitDepth {
-    /// The greatest value.
+    /// The maximum value.
     pub fn max(self) -> u16 {
         match self {
             Self::Eight => 255,
@@ -87,7 +87,7 @@ pub(crate) struct Layout {
     /// Bits per channel.
     pub depth: BitDepth,
     /// Whether the values are sRGB colours; otherwise they are weights, directions or heights, and the file declares no
-    /// colour workspace.
+    /// colour space.
     pub is_srgb: bool,
 }
 
@@ -107,8 +107,8 @@ impl Layout {
         (BAND_BYTES / self.row_bytes().max(1)).max(1)
     }
 
-    /// The filters to choose from for a row. The low bytes of 16-bit heights are nearly random, so the sums by which
-    /// filters are compared are meaningless; `Up` gives the smallest files, because a row is most similar to the one
+    /// The filters to choose from for a row. The low bytes of 16-bit heights are nearly random, so comparing the sums
+    /// of the filtered bytes is meaningless; `Up` gives the smallest files, because a row is most similar to the one
     /// above. All 16-bit grey images are handled like heights, including analysis maps and weights.
     fn filters(self) -> &'static [Filter] {
         match (self.depth, self.channels) {
@@ -126,7 +126,8 @@ fn bands_at_once() -> usize {
     BANDS_AT_ONCE.max(2 * rayon::current_num_threads())
 }
 
-/// The most bytes that writing takes, including the pixels of [`PngWriter::rows_at_once`] at `pixel_bytes` each.
+/// The maximum number of bytes that writing needs, including the pixels of [`PngWriter::rows_at_once`] at `pixel_bytes`
+/// each.
 pub(crate) fn bytes_at_once(layout: Layout, pixel_bytes: usize) -> u64 {
     let bands = bands_at_once().min(layout.size[1].div_ceil(layout.band_rows()));
     let rows = (bands * layout.band_rows()).min(layout.size[1]);
@@ -285,8 +286,8 @@ impl Workspace {
         }
     }
 
-    /// Filters the row and advances to the next one. Of several filters it takes the one with the least sum of absolute
-    /// values of the bytes as signed numbers (PNG specification, third edition, 12.7).
+    /// Filters the row and advances to the next one. Of several filters, chooses the one with the smallest sum of
+    /// absolute values of the bytes as signed numbers (PNG specification, third edition, 12.7).
     fn filter_row(&mut self, layout: Layout) {
         let Self { above, row, tried, best, filtered, .. } = self;
         let filters = layout.filters();
@@ -334,8 +335,8 @@ fn sum_of_absolutes(bytes: &[u8]) -> u64 {
     bytes.chunks(1 << 12).map(|part| u64::from(of_part(part))).sum()
 }
 
-/// A filter (PNG specification, third edition, 9.2): what each byte is predicted from. The discriminants are the
-/// numbers in the file.
+/// A filter (PNG specification, third edition, 9.2): the neighbouring bytes that predict each byte. The discriminants
+/// are the numbers in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Filter {
     /// The pixel to the west.
@@ -415,7 +416,7 @@ mod tests {
         Layout { size, channels, depth, is_srgb: false }
     }
 
-    /// Terrain in bytes: slopes, cliffs and some noise, so that no filter is the best everywhere.
+    /// Terrain in bytes: slopes, cliffs and some noise, so that no filter is best everywhere.
     fn byte(at: usize, j: usize) -> u8 {
         let noise = (at * 7919 + j * 104_729 + at * j * 31) % 7;
         (at / 3 + 2 * j + noise + if at > 40 * j { 90 } else { 0 }) as u8

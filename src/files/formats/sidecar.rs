@@ -17,7 +17,7 @@ use crate::files::io::error::FileError;
 pub struct Sidecar {
     /// Samples from west to east and from north to south.
     pub size: [usize; 2],
-    /// The heights of the lowest and of the greatest value.
+    /// The heights of the smallest and of the largest value.
     pub range_m: Band,
     /// Metres between samples, eastward and southward.
     pub spacing_m: [f64; 2],
@@ -42,7 +42,7 @@ pub fn sidecar_path(path: &Path) -> PathBuf {
 }
 
 impl Sidecar {
-    /// Reads the sidecar of a heightmap; `None` if there is none. The error is a text that says why it cannot be used.
+    /// Reads the sidecar of a heightmap; `None` if there is none. The error explains why it cannot be used.
     pub fn read_for(path: &Path) -> Result<Option<Self>, String> {
         let path = sidecar_path(path);
         match std::fs::metadata(&path) {
@@ -84,7 +84,7 @@ pub struct SidecarContents<'a> {
     pub encoding: Encoding,
     /// The grid of its samples.
     pub grid: Grid,
-    /// For integers, the heights of 0 and of the greatest value; for metres, the lowest and the greatest height.
+    /// For integers, the heights of 0 and of the largest value; for metres, the lowest and the highest height.
     pub range_m: Band,
     /// Whether heights outside the range were clamped.
     pub is_clamped: bool,

@@ -25,7 +25,7 @@ pub struct ImportedFile {
     pub path: PathBuf,
     /// The contents of the file, or the converted heights.
     pub bytes: Vec<u8>,
-    /// The heights of the lowest and the greatest value; `None` if the samples are metres.
+    /// The heights of the lowest and the highest value; `None` if the samples are metres.
     pub range_m: Option<Band>,
     /// What the user should know.
     pub notes: Vec<String>,
@@ -33,7 +33,7 @@ pub struct ImportedFile {
     pub is_texture: bool,
 }
 
-/// Integers without a sidecar that do not exceed the highest mountain are most likely metres.
+/// Integers without a sidecar that are no higher than the highest mountain are probably metres.
 const LIKELY_METRES: f32 = 9000.0;
 
 /// Opens a coloured image as a texture, and any other file as a heightmap.
@@ -53,7 +53,7 @@ pub fn open_any(path: &Path) -> Result<ImportedFile, FileError> {
             apply_sidecar(&mut loaded, Sidecar::read_for(path));
             heightmap(path, bytes, loaded)
         }
-        // An image that is too large for a texture, or damaged, or has another format than its extension says.
+        // The image is too large for a texture, is corrupt, or has a format that does not match its extension.
         Ok(_) | Err(_) => {
             let loaded = read_bytes(path, &bytes, None)?;
             heightmap(path, bytes, loaded)
@@ -118,8 +118,8 @@ fn heightmap(path: &Path, bytes: Vec<u8>, loaded: LoadedHeightmap) -> Result<Imp
     Ok(ImportedFile { path, bytes, range_m, notes, is_texture: false })
 }
 
-/// The name and the bytes of an EXR with the heights in metres, if the file alone does not contain all that its sidecar
-/// says: a project does not store sidecars.
+/// The name and the bytes of an EXR with the heights in metres, if the file needs its sidecar to be decoded, because a
+/// project does not store sidecars.
 fn converted_to_metres(path: &Path, loaded: &LoadedHeightmap) -> Result<Option<(PathBuf, Vec<u8>)>, FileError> {
     let Some(sidecar) = loaded.sidecar.as_ref().filter(|_| loaded.depends_on_sidecar) else { return Ok(None) };
     let Raster { width, height, .. } = loaded.raster;

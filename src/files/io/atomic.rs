@@ -1,4 +1,4 @@
-//! Writing files so that nobody ever sees half of one.
+//! Atomic file writes: no other program ever sees a partial file.
 //!
 //! A file is written under a temporary name in its target's folder, synced to the disk, and renamed over the target: at
 //! every moment the target is either the old file or the complete new one. The temporary file is removed on an error,
@@ -14,7 +14,7 @@ use super::error::FileError;
 use super::folders::folder_of;
 use super::temp_files::{self, TempFiles};
 
-/// A file that is complete on the disk but still has a temporary name.
+/// A file that has been written completely but still has its temporary name.
 #[derive(Debug)]
 pub struct StagedFile {
     path: PathBuf,
@@ -120,7 +120,7 @@ fn begin(path: &Path, overwrite: bool) -> Result<(StagedFile, File), FileError> 
 }
 
 /// Writes a complete file under a temporary name. Several files are staged first and committed together, so that an
-/// error in the last one leaves none of them.
+/// error in the last one leaves none of them behind.
 pub fn stage(
     path: &Path,
     overwrite: bool,

@@ -9,8 +9,8 @@ pub fn cancelled_error(Cancelled: Cancelled) -> io::Error {
     io::Error::other("cancelled")
 }
 
-/// Passes everything on until `progress` is cancelled; then every write fails. This also stops third-party encoders,
-/// which have no notion of cancellation.
+/// Forwards writes until `progress` is cancelled; after that every write fails. This also stops third-party encoders,
+/// which do not support cancellation.
 pub struct CancellableWriter<'a, W> {
     inner: W,
     progress: &'a Progress,

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::folders::folder_of;
 use crate::engine::Cancelled;
 
-/// Why a file cannot be read or written. Every message names the file and says what to do.
+/// Why a file cannot be read or written. Every message names the file and suggests a remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FileError {
     /// The work was cancelled; nothing was written.
@@ -26,7 +26,7 @@ pub enum FileError {
     Invalid {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it, and what to do.
+        /// The problem, and how to fix it.
         problem: String,
     },
     /// No format has this file extension.
@@ -66,13 +66,13 @@ pub enum FileError {
         path: PathBuf,
         /// Samples or pixels from west to east and from north to south.
         size: [u64; 2],
-        /// The sizes that are possible.
+        /// The possible sizes.
         possible: String,
     },
 }
 
 impl FileError {
-    /// The contents of a file cannot be used; `problem` says what is wrong, and what to do.
+    /// The contents of a file cannot be used; `problem` describes the problem and how to fix it.
     pub fn invalid(path: &Path, problem: impl Into<String>) -> Self {
         Self::Invalid { path: path.to_path_buf(), problem: problem.into() }
     }
@@ -87,7 +87,7 @@ impl FileError {
         Self::Disk { path: path.to_path_buf(), attempt: "write", reason: reason.to_string() }
     }
 
-    /// A map or an image of `size` cannot be written to the file; `possible` says which sizes can.
+    /// A map or an image of `size` cannot be written to the file; `possible` lists the sizes that can.
     pub fn size(path: &Path, size: [usize; 2], possible: String) -> Self {
         Self::Size { path: path.to_path_buf(), size: size.map(|side| side as u64), possible }
     }

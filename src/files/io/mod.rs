@@ -1,4 +1,4 @@
-//! The disk and the memory: atomic writes, errors, free memory, writers that can be cancelled.
+//! File and memory access: atomic writes, errors, free memory, writers that can be cancelled.
 
 pub mod atomic;
 pub mod cancellable;

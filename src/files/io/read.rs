@@ -7,7 +7,7 @@ use std::path::Path;
 use super::error::FileError;
 use super::memory::require_memory;
 
-/// Reads a regular file that fits into memory. Pipes and devices are refused, because they may never end.
+/// Reads a regular file that fits into memory. Pipes and devices are refused, because they can be endless.
 pub fn read_file(path: &Path) -> Result<Vec<u8>, FileError> {
     let failed = |error: io::Error| FileError::reading(path, &error);
     let metadata = std::fs::metadata(path).map_err(failed)?;

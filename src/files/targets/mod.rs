@@ -1,6 +1,6 @@
-//! Targets: the programs that exports are made for, one file each, listed in [`ALL`].
+//! Export targets: one file per program, listed in [`ALL`].
 //!
-//! Import steps that nobody has tried in the program are marked as not verified.
+//! Import steps that have not been tried in the program are marked as not verified.
 
 mod blender;
 mod cities_skylines;

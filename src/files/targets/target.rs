@@ -1,5 +1,5 @@
-//! The description of a target: a program that exports are made for. The files, their sizes and the import steps follow
-//! from it before anything is computed.
+//! The description of an export target. The files, their sizes and the import steps are derived from it before anything
+//! is computed.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ use crate::files::export::{
 };
 use crate::files::formats::heightmap::{Encoding, RowOrder};
 
-/// A program that exports are made for.
+/// A program to export for.
 #[derive(Debug)]
 pub struct Target {
     /// The name on the command line.
@@ -33,7 +33,7 @@ pub struct Target {
     pub normals: Option<&'static str>,
     /// The file name of the mesh.
     pub mesh: Option<&'static str>,
-    /// The heights of the lowest and of the greatest value, if the program fixes them.
+    /// The heights of the smallest and of the largest value, if the program fixes them.
     pub range_m: Option<Band>,
     /// The side of the terrain, if the program fixes it.
     pub side_m: Option<f64>,
@@ -45,9 +45,9 @@ pub struct Target {
     pub tile_naming: TileNaming,
     /// The import steps, with the numbers to type.
     pub import: fn(&ImportFacts) -> Vec<String>,
-    /// What is known only from documentation, or not at all. Listed after the steps.
+    /// Notes on facts known only from documentation, or not at all. Listed after the steps.
     pub unverified: &'static [&'static str],
-    /// The same about tiles, listed if there are tiles.
+    /// The same notes about tiles, listed if there are tiles.
     pub unverified_tiles: &'static [&'static str],
 }
 
@@ -64,7 +64,7 @@ pub enum WeightsSampling {
 pub(super) const DEFAULT_ENCODING: Encoding =
     Encoding { raw: None, integers: false, row_order: RowOrder::NorthFirst, as_rgb: false };
 
-/// The least difference between the spacings in both directions that is worth a warning.
+/// The smallest relative difference between the column and row spacings that causes a warning.
 const MIN_STRETCH: f64 = 0.01;
 
 /// The defaults of a target.
@@ -250,7 +250,7 @@ impl Target {
         order.target = Some(self);
     }
 
-    /// The import steps, and what is unverified.
+    /// The import steps, followed by the unverified notes.
     pub fn steps(&self, facts: &ImportFacts) -> Vec<String> {
         let mut steps: Vec<String> =
             (self.import)(facts).into_iter().map(|step| format!("{}: {step}", self.label)).collect();

@@ -23,7 +23,8 @@ pub(super) static UNREAL: Target = Target {
 
 fn import(facts: &ImportFacts) -> Vec<String> {
     let (grid, extent) = (facts.grid, facts.grid.extent());
-    // Range in cm / 512, where the range of 65536 values is one step greater than that from the least to the greatest.
+    // Range in cm / 512, where the range of 65536 values is one step greater than the difference between the largest
+    // and the smallest.
     let scale_z = facts.span_m() * 65_536.0 / 65_535.0 * 100.0 / 512.0;
     let middle_m = facts.range_m.min + facts.span_m() * 32_768.0 / 65_535.0;
     let mut steps = vec![

@@ -1,4 +1,4 @@
-//! The GPU device, and errors as values.
+//! The GPU device, which returns its errors as values.
 
 use std::future::Future;
 use std::pin::pin;
@@ -9,7 +9,7 @@ use std::task::{Context, Poll, Waker};
 pub(crate) struct GpuDevice {
     pub(crate) device: wgpu::Device,
     pub(crate) queue: wgpu::Queue,
-    /// Whether the CPU does the work of the GPU.
+    /// Whether the adapter is a software renderer.
     pub(crate) is_software: bool,
 }
 
@@ -52,7 +52,7 @@ impl GpuDevice {
     }
 }
 
-/// The value of a future that is ready at once, as those of the native backends are.
+/// The value of a future that is ready immediately, as with the native backends.
 fn ready<T>(future: impl Future<Output = T>) -> Option<T> {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(value) => Some(value),

@@ -1,7 +1,7 @@
 //! The part of the renderer that talks to the GPU.
 //!
-//! It stays within the limits of WebGL 2: no compute shaders, no storage buffers. Nothing here panics; errors of the
-//! GPU are returned as messages.
+//! It stays within the limits of WebGL 2: no compute shaders and no storage buffers. It never panics; GPU errors are
+//! returned as messages.
 
 pub(super) mod device;
 mod pipelines;

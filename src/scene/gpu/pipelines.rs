@@ -38,7 +38,7 @@ pub(super) struct Layouts {
 
 pub(super) struct Pipelines {
     pub(super) layouts: Layouts,
-    /// With four samples per pixel, and with one where speed matters more.
+    /// With four samples per pixel, and with one for fast frames.
     pub(super) fine: ScenePipelines,
     pub(super) fast: ScenePipelines,
     pub(super) slopes: wgpu::RenderPipeline,
@@ -49,7 +49,7 @@ pub(super) struct Pipelines {
     pub(super) present: wgpu::RenderPipeline,
 }
 
-/// The properties in which pipelines differ.
+/// The properties that differ between pipelines.
 struct Options<'a> {
     label: &'static str,
     layout: &'a wgpu::PipelineLayout,
@@ -168,7 +168,7 @@ impl Pipelines {
         }
     }
 
-    /// The pipelines for a frame that is drawn fast, or finely.
+    /// The pipelines for a fast or a detailed frame.
     pub(super) fn scene(&self, is_fast: bool) -> &ScenePipelines {
         if is_fast { &self.fast } else { &self.fine }
     }

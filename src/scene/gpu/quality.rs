@@ -10,8 +10,7 @@ pub(super) struct Quality {
     pub(super) sun_steps: f64,
     pub(super) sky_steps: f64,
     pub(super) anisotropy: u16,
-    /// Pixels of an image that are drawn at once. Other work of the GPU, above all the window, waits no longer than one
-    /// such band takes.
+    /// Pixels of an image drawn at once. Other GPU work, mainly the window, waits at most for one such band.
     pub(super) band_px: u32,
 }
 
@@ -19,7 +18,7 @@ impl Quality {
     pub(super) const HARDWARE: Self =
         Self { quad_px: 2.5, light_texels: 1025, sun_steps: 128.0, sky_steps: 12.0, anisotropy: 8, band_px: 1 << 22 };
 
-    /// On a software renderer, for images that may take their time. Anisotropic filtering costs most there.
+    /// On a software renderer, for images that may be slow. Anisotropic filtering is most expensive there.
     pub(super) const SOFTWARE_OFFLINE: Self =
         Self { quad_px: 3.0, light_texels: 513, sun_steps: 96.0, sky_steps: 8.0, anisotropy: 1, band_px: 1 << 17 };
 

@@ -13,7 +13,7 @@ use crate::scene::frame::{Band, Frame, Uniforms};
 use crate::scene::lod::{self, Chunk, TerrainLod};
 use crate::scene::shading::ShadingMode;
 
-/// How often each kind of work was done, for tests.
+/// Counts each kind of work, for tests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct WorkCounts {
     /// Uploads of heights.
@@ -34,11 +34,11 @@ struct RenderTarget {
     multisampled: Option<wgpu::TextureView>,
     depth: wgpu::TextureView,
     image: ViewedTexture,
-    /// Binds the image to be copied to the window.
+    /// Binds the image that is copied to the window.
     copy_group: wgpu::BindGroup,
 }
 
-/// What the kept image was drawn from.
+/// The inputs of the cached image.
 #[derive(PartialEq)]
 struct DrawnState {
     uniforms: Uniforms,
@@ -47,10 +47,10 @@ struct DrawnState {
     size: [u32; 2],
 }
 
-/// Draws frames, and keeps the last image for the window until something changes.
+/// Draws frames, and caches the last image for the window until something changes.
 pub(crate) struct SceneRenderer {
     resources: Resources,
-    /// Whether the CPU does the work of the GPU.
+    /// Whether the adapter is a software renderer.
     pub(crate) is_software: bool,
     uniforms: wgpu::Buffer,
     chunks: wgpu::Buffer,
@@ -62,19 +62,19 @@ pub(crate) struct SceneRenderer {
     target: Option<RenderTarget>,
     drawn: Option<DrawnState>,
     pub(crate) counts: WorkCounts,
-    /// The first error. After it nothing is drawn any more.
+    /// The first error. Nothing is drawn after it.
     pub(crate) error: Option<String>,
 }
 
 impl SceneRenderer {
-    /// A renderer for a window with textures of a format. On a software renderer it draws more coarsely, so that the
-    /// camera can be moved.
+    /// A renderer for a window with textures of a format. On a software renderer it draws less detail, so that the
+    /// camera stays responsive.
     pub(crate) fn interactive(gpu: &GpuDevice, target_format: wgpu::TextureFormat) -> Result<Self, String> {
         let quality = if gpu.is_software { Quality::SOFTWARE_INTERACTIVE } else { Quality::HARDWARE };
         checked(&gpu.device, || Self::new(gpu, quality, target_format))
     }
 
-    /// A renderer for images that may take their time.
+    /// A renderer for images that may be slow.
     pub(crate) fn offline(gpu: &GpuDevice) -> Result<Self, String> {
         let quality = if gpu.is_software { Quality::SOFTWARE_OFFLINE } else { Quality::HARDWARE };
         checked(&gpu.device, || Self::new(gpu, quality, COLOUR_FORMAT))
@@ -102,7 +102,7 @@ impl SceneRenderer {
         }
     }
 
-    /// Draws a frame for the window, unless the kept image already shows it.
+    /// Draws a frame for the window, unless the cached image already shows it.
     pub(crate) fn draw(&mut self, frame: &Frame) -> Result<(), String> {
         let device = self.resources.device.clone();
         checked(&device, || {
@@ -125,7 +125,7 @@ impl SceneRenderer {
         })
     }
 
-    /// Copies the kept image to the window.
+    /// Copies the cached image to the window.
     pub(crate) fn present(&self, pass: &mut wgpu::RenderPass<'static>) {
         if let Some(target) = &self.target {
             pass.set_pipeline(&self.resources.pipelines.present);
@@ -170,22 +170,22 @@ impl SceneRenderer {
         Readback::submit(&self.resources.device, &self.resources.queue, texture)
     }
 
-    /// Of how many samples in a row the GPU's textures hold one: 1 where they hold all.
+    /// The stride at which the GPU's textures sample the terrain: 1 if they contain every sample.
     pub(crate) fn sample_stride(&self, terrain: &Heightfield) -> usize {
         sample_stride(terrain, self.resources.max_texture_side)
     }
 
-    /// Whether it draws on that device.
+    /// Whether the renderer uses that device.
     pub(crate) fn uses(&self, device: &wgpu::Device) -> bool {
         self.resources.device == *device
     }
 
-    /// Uploads and computes whatever is new about the terrain; returns the size of its textures.
+    /// Uploads and computes the parts of the terrain that changed; returns the size of its textures.
     fn update_terrain(&mut self, frame: &Frame) -> [u32; 2] {
         let resources = &self.resources;
         let current = self.newest.take_if(|newest| Arc::ptr_eq(&newest.terrain, &frame.terrain));
         let mut textures = current.unwrap_or_else(|| {
-            // The terrain before the last one makes room for the new one.
+            // The new terrain replaces the one before the previous.
             let spare = self.older.take();
             self.older = self.newest.take();
             self.counts.heights += 1;
@@ -262,12 +262,12 @@ impl SceneRenderer {
 
 #[cfg(test)]
 impl SceneRenderer {
-    /// Makes images be drawn in bands of so many pixels.
+    /// Limits the pixels per band.
     pub(crate) fn limit_bands(&mut self, pixels: u32) {
         self.resources.quality.band_px = pixels;
     }
 
-    /// Makes textures be no larger than that.
+    /// Limits the size of textures.
     pub(crate) fn limit_texture_side(&mut self, side: u32) {
         self.resources.max_texture_side = side;
     }

@@ -1,4 +1,4 @@
-//! What all passes share: the device, the pipelines, the sampler, and helpers for textures and bind groups.
+//! Resources shared by all passes: the device, the pipelines, the sampler, and helpers for textures and bind groups.
 
 use super::device::GpuDevice;
 use super::pipelines::Pipelines;
@@ -93,7 +93,7 @@ impl Resources {
         self.bind_group("copy", &self.pipelines.layouts.copy, resources)
     }
 
-    /// A bind group of resources that are bound in their order.
+    /// A bind group of resources in binding order.
     pub(super) fn bind_group<'a>(
         &self,
         label: &str,

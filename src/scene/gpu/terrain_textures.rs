@@ -14,7 +14,7 @@ pub(super) struct TerrainTextures {
     pub(super) size: [u32; 2],
     pub(super) heights: ViewedTexture,
     pub(super) slopes: ViewedTexture,
-    /// How much of the sun and of the sky each place sees.
+    /// The share of the sun and of the sky that each place sees.
     pub(super) light: ViewedTexture,
     pub(super) colours: ViewedTexture,
     pub(super) terrain: Arc<Heightfield>,
@@ -99,7 +99,7 @@ fn colour_texture(resources: &Resources, size: [u32; 2]) -> ViewedTexture {
     resources.texture("colours", size, ALBEDO_FORMAT, usage, mip_level_count(size))
 }
 
-/// Of how many samples in a row a texture holds one, for textures with sides of at most `max`: 1 where it holds all.
+/// The stride at which textures with sides of at most `max` sample the terrain: 1 if they contain every sample.
 pub(super) fn sample_stride(terrain: &Heightfield, max: u32) -> usize {
     stride([terrain.grid().width(), terrain.grid().height()], max)
 }
@@ -113,7 +113,7 @@ fn reduced<T: Copy>([width, height]: [usize; 2], all: &[T], stride: usize) -> ([
     if stride <= 1 {
         return ([width as u32, height as u32], all.into());
     }
-    // Corners stay on corners.
+    // Corner samples stay at the corners.
     let places = |samples: usize| {
         let count = (samples - 1).div_ceil(stride) + 1;
         (0..count).map(move |i| i * (samples - 1) / (count - 1).max(1))

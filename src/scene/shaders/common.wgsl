@@ -1,4 +1,4 @@
-// What all shaders of the scene share. For scene units see scale.rs. Colours are linear until `display_colour`.
+// Shared by all shaders of the scene. For scene units see scale.rs. Colours are linear until `display_colour`.
 
 struct Scene {
     // The position of the eye; w₀ of the projection (see projection.rs).

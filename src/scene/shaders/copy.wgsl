@@ -1,4 +1,4 @@
-// Copies a texture to the whole target: the image to the window, or a texture to its next mip level.
+// Copies a texture to the entire target: the image to the window, or a texture to its next mip level.
 
 @group(0) @binding(0) var image: texture_2d<f32>;
 @group(0) @binding(1) var smooth_sampler: sampler;

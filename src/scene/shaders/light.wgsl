@@ -1,4 +1,4 @@
-// Computed once per terrain: its slopes, and how much of the sun and of the sky each place sees.
+// Computed once per terrain: the slopes, and the share of the sun and of the sky that each place sees.
 
 @group(1) @binding(0) var heights: texture_2d<f32>;
 

@@ -1,4 +1,4 @@
-// The textures of the older and of the newer terrain, and what is read from them.
+// The textures of the older and of the newer terrain, and the functions that read them.
 
 @group(1) @binding(0) var older_heights: texture_2d<f32>;
 @group(1) @binding(1) var newer_heights: texture_2d<f32>;
@@ -97,7 +97,7 @@ fn lit(colour: vec3f, normal: vec3f, sun: f32, sky_seen: f32) -> vec3f {
     let towards = 0.5 + 0.5 * dot(normal.xz, scene.sun.xz) / max(length(scene.sun.xz), 1e-4);
     let upward = 0.5 + 0.5 * normal.y;
     let above = scene.ambient.rgb * mix(SKY_AWAY_FROM_SUN, SKY_NEAR_SUN, towards) * mix(0.35, 1.0, upward) * sky_seen;
-    // Slopes see lit terrain below them, hollows see it around them.
+    // Slopes receive bounced light from the terrain below them, hollows from the terrain around them.
     let reflected = BOUNCE_ALBEDO * (sunlight * max(scene.sun.y, 0.0) + scene.ambient.rgb);
     let bounced = reflected * (1.3 * (1.0 - upward) + 0.7 * (1.0 - sky_seen));
     return colour * (direct + above + bounced);
@@ -109,8 +109,8 @@ fn ramp_lit(colour: vec3f, normal: vec3f, sky_seen: f32) -> vec3f {
     return colour * mix(1.0, turned, 0.6) * mix(1.0, sky_seen, 0.4);
 }
 
-// How close the shore is, for a place that is so many metres above or below the water on a slope: 1 at the shore, 0
-// from `width_m` on. Where a pixel is wider than that, the share of the pixel.
+// The proximity of the shore for a place at a height above or below the water on a slope: 1 at the shore, 0 from
+// `width_m` on. Where a pixel is wider than that, the share of the pixel.
 fn shore(height_m: f32, slope: f32, width_m: f32, pixel_m: f32) -> f32 {
     let distance_m = height_m / max(slope, 0.01);
     let wider_m = max(width_m, pixel_m);

@@ -12,7 +12,7 @@ struct Vertex {
     @location(3) mesh: vec2f,
 }
 
-// The distance as lod.rs measures it: heights count only above and below the whole terrain.
+// The distance as in lod.rs: heights count only above and below the height range of the terrain.
 fn distance_to(place: vec2f) -> f32 {
     let eye = scene.perspective_eye;
     let vertical = max(max(scene.terrain.w - eye.y, eye.y - scene.heights.y), 0.0);

@@ -45,8 +45,8 @@ fn water_light(bed: vec3f, metres: f32, light: vec3f) -> vec3f {
     return bed * passed + SCATTERED * light * (1.0 - passed);
 }
 
-// The slopes of waves of a few metres, longer across the wind than along it. They do not move, so that nothing has to
-// be drawn at rest.
+// The slopes of waves a few metres long, longer across the wind than along it. They do not move, so an idle view needs
+// no redraws.
 fn waves(place_m: vec2f, pixel_m: f32) -> vec2f {
     let with_wind = mat2x2f(0.83, -0.56, 0.56, 0.83) * place_m * vec2f(1.0, 1.7);
     let long = noise_and_slope(with_wind / 9.0).yz * smoothstep(5.0, 1.2, pixel_m);

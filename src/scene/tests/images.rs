@@ -103,7 +103,7 @@ fn magnified_terrain_has_detail_and_the_same_outline() {
     };
     let (near, plain) = (deviation(&render_from(0.1, false)), deviation(&render_from(0.1, true)));
     assert!(near > 4.0 && plain < 0.5 * near, "{near} with detail, {plain} without");
-    // From far away the detail is invisible and the outline the same.
+    // From far away the detail is invisible and the outline is the same.
     let (fine, fast) = (render_from(3.0, false), render_from(3.0, true));
     let differing = fine.pixels.iter().zip(&fast.pixels).filter(|(a, b)| a[1].abs_diff(b[1]) > 24).count();
     assert!(differing < fine.pixels.len() / 40, "{differing} pixels, no more than the smoothed edges");

@@ -28,7 +28,7 @@ fn scale() -> SceneScale {
     SceneScale { extent: Extent { width_m: 2000.0, depth_m: 1000.0 }, exaggeration: 2.0 }
 }
 
-/// What a camera without obstacles sees on that screen.
+/// The projection of an unobstructed camera on that screen.
 fn projection(camera: &Camera) -> ViewProjection {
     camera.projection(HALF_PX.x / HALF_PX.y, |_| f32::MIN)
 }

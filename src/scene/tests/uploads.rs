@@ -1,4 +1,4 @@
-//! What is uploaded and drawn, and when.
+//! Uploads and draws happen only when needed.
 
 use std::sync::Arc;
 

@@ -31,7 +31,7 @@ impl Previewer {
         Ok(Self { runner: Runner::start(config, PreviewWorker::new()?, wake)? })
     }
 
-    /// Requests a preview in place of all that were requested before. Its results carry the request returned.
+    /// Requests a preview, superseding all earlier requests. Its results carry the request returned.
     pub fn request(&self, request: PreviewRequest) -> Arc<PreviewRequest> {
         let request = Arc::new(request);
         self.runner.submit(request.clone());

@@ -14,7 +14,7 @@ use crate::engine::{Cancelled, Grid, Heightfield, Image, Inputs, Progress};
 /// Bins of the height histogram.
 const HISTOGRAM_BINS: usize = 64;
 
-/// An image of the heights, and what it was drawn from.
+/// An image of the heights, and the inputs it was drawn from.
 struct DrawnMap {
     terrain: Arc<Heightfield>,
     view: MapView,
@@ -98,7 +98,7 @@ impl Painter {
         }
     }
 
-    /// The cached surface maps of a terrain. Another terrain than before empties them and the paint cache.
+    /// The cached surface maps of a terrain. A different terrain clears them and the paint cache.
     fn surface_maps_of(&mut self, terrain: &Arc<Heightfield>) -> &mut SurfaceMapCache {
         let known = self.surface_maps.take().filter(|(known, _)| Arc::ptr_eq(known, terrain));
         if known.is_none() {

@@ -1,4 +1,4 @@
-//! What a preview shows, and the finished preview.
+//! Preview requests and finished previews.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use crate::engine::texture::{PaintInput, SurfaceMaps, TerrainType, TextureView, 
 use crate::engine::{Heightfield, Image, Inputs, Recipe};
 use crate::files::import::InputFiles;
 
-/// What a preview shows.
+/// The inputs of a preview.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PreviewRequest {
     /// The recipe of the terrain, its texture and its light.

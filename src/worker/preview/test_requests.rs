@@ -26,7 +26,7 @@ pub(super) fn request(count: u32, samples: usize) -> PreviewRequest {
     request_for(Faults { count, ..Default::default() }, samples)
 }
 
-/// Far more work than any test waits for.
+/// Far more work than a test waits for.
 pub(super) fn endless(samples: usize) -> PreviewRequest {
     let wind = RecursiveFilter { passes: 100, ..Default::default() };
     request_for(Faults { count: 1_000_000, wind: Some(wind), ..Default::default() }, samples)

@@ -1,4 +1,4 @@
-//! The preview thread's work: decides whether a coarse preview goes first, and at which size.
+//! The worker of the preview thread: decides whether to compute a coarse preview first, and at which size.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -13,8 +13,8 @@ use crate::files::import::DecodedFiles;
 use crate::worker::job::JobError;
 use crate::worker::runner::{JobContext, Worker};
 
-/// A preview that takes longer than this is preceded by a coarse one. A little more than the grace period: a preview
-/// cancelled at the end of that was too slow for the next one to be computed without a coarse one.
+/// A preview that takes longer than this is preceded by a coarse one. Slightly longer than the grace period: after a
+/// preview was cancelled at the end of that period, the next one starts with a coarse preview.
 const SLOW: Duration = Duration::from_millis(60);
 
 /// How long a coarse preview should take: about a frame of the screen, so that a drag is followed immediately.
@@ -38,8 +38,8 @@ pub(super) struct PreviewWorker {
 
 impl PreviewWorker {
     pub(super) fn new() -> std::io::Result<Self> {
-        // A pool of its own, so that no thread of it is ever busy with a piece of an export, which may take seconds.
-        // Jobs run inside it: starting one of their thousands of short loops from outside would cost more.
+        // A separate pool, so that no thread of it is ever busy with a piece of an export, which may take seconds. Jobs
+        // run inside it: starting one of their thousands of short loops from outside would cost more.
         let pool = ThreadPoolBuilder::new().thread_name(|i| format!("upthrust preview {i}")).build();
         Ok(Self { pool: pool.map_err(std::io::Error::other)?, scheduler: Scheduler::default() })
     }
@@ -95,7 +95,7 @@ impl Default for Scheduler {
     }
 }
 
-/// Whether a recipe has rivers, which are computed on a grid of their own.
+/// Whether a recipe has rivers, which are computed on a separate grid.
 fn has_rivers(recipe: &Recipe) -> bool {
     let grid = Grid::fitted(recipe.world.extent(), SINGLE_THREAD_SAMPLES);
     recipe.stack.iter().any(|step| step.settings.enabled && step.operation.working_grid(grid) != grid)
@@ -114,8 +114,8 @@ impl Scheduler {
         // If the terrain is the same, only the painting counts.
         let is_evaluated = self.fine.evaluated.as_ref().is_some_and(|(known, _)| known.same_terrain(request));
         let expected = if is_evaluated { self.painting_time } else { self.evaluation_time };
-        // The frame at which an animation stops is a part of it: it stays as coarse as the animation until the full one
-        // is there.
+        // The frame at which an animation stops belongs to it: it stays as coarse as the animation until the full
+        // preview arrives.
         let is_same = |recipe: &Arc<Recipe>| Arc::ptr_eq(recipe, &request.recipe) || *recipe == request.recipe;
         let animated = self.animated.take().filter(|(recipe, _)| is_same(recipe));
         let is_moving = request.is_animated || animated.is_some();
@@ -151,7 +151,7 @@ impl Scheduler {
             let took = if preview.is_ok() { began.elapsed() } else { frame_time.max(began.elapsed()) };
             self.animated = Some((request.recipe.clone(), took));
         } else {
-            // Painting alone says nothing about how long the evaluation takes.
+            // The duration of painting does not predict that of evaluating.
             let is_new = |preview: &Preview| known.is_none_or(|known| !Arc::ptr_eq(&known, &preview.terrain));
             let was_evaluated = preview.as_ref().is_ok_and(is_new);
             self.record_times(request, began, preview.is_err(), was_evaluated);
@@ -169,7 +169,7 @@ impl Scheduler {
     ) {
         let evaluated = self.fine.evaluated.as_ref().filter(|(known, _)| Arc::ptr_eq(known, request));
         let painting = evaluated.map(|(_, since)| since.elapsed());
-        // What was cancelled would have taken longer.
+        // A cancelled preview would have taken longer.
         match painting {
             Some(painting) if was_cancelled => self.painting_time = self.painting_time.max(2 * painting),
             None if was_cancelled => self.evaluation_time = self.evaluation_time.max(2 * began.elapsed()),

@@ -23,7 +23,7 @@ const LAYERS: [(&str, &[&str]); 8] = [
 /// Files that still import each other, by the beginnings of their paths.
 const KNOWN_CYCLES: &[&str] = &["app/"];
 
-/// The most lines of a file.
+/// The maximum number of lines of a file.
 const MAX_LINES: usize = 700;
 
 /// Files that are still longer.

@@ -65,7 +65,7 @@ pub(super) fn write(writer: &mut impl Write, rows: Rows, progress: &Progress) ->
         writeln!(writer, "dx {dx}\ndy {dy}")?;
     }
     let low = rows.range_m().min as f32;
-    // Terrain that reaches the usual "no data" value needs another one.
+    // Terrain that contains the usual "no data" value needs a different one.
     let no_data = if low > NO_DATA { NO_DATA } else { low.floor() - 1.0 };
     writeln!(writer, "NODATA_value {no_data}")?;
     let counter = progress.counter(rows.height());

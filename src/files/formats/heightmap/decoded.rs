@@ -1,4 +1,4 @@
-//! What every decoder returns, and the checks that they share.
+//! The result of every decoder, and the checks that decoders share.
 
 use std::path::Path;
 
@@ -30,7 +30,7 @@ pub(super) fn checked_size(path: &Path, width: u64, height: u64) -> Result<[usiz
     Ok([width as usize, height as usize])
 }
 
-/// The greatest compression ratio: deflate reaches 1032 (zlib, "Maximum Compression Factor"), a JPEG of a single grey
+/// The maximum compression ratio: deflate reaches 1032 (zlib, "Maximum Compression Factor"), a JPEG of a single grey
 /// about 500.
 const MAX_COMPRESSION: u64 = 2000;
 

@@ -65,7 +65,7 @@ pub(super) fn decode(path: &Path, bytes: &[u8]) -> Result<Decoded, FileError> {
     Ok(Decoded { raster: Raster { width, height, samples, scale: SampleScale::Metres }, notes, spacing_m: None })
 }
 
-/// The most bytes that [`write`] takes: a row of pixels and the table of row offsets.
+/// The maximum number of bytes that [`write`] needs: a row of pixels and the table of row offsets.
 pub(super) fn bytes_written(grid: Grid) -> u64 {
     (8 * grid.height() + 2 * 16 * grid.width()) as u64
 }

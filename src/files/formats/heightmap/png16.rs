@@ -11,7 +11,7 @@ fn layout_of(size: [usize; 2]) -> Layout {
     Layout { size, channels: Channels::Grey, depth: BitDepth::Sixteen, is_srgb: false }
 }
 
-/// The most bytes that [`write`] takes.
+/// The maximum number of bytes that [`write`] needs.
 pub(super) fn bytes_written(grid: Grid) -> u64 {
     png::bytes_at_once(layout_of([grid.width(), grid.height()]), 0)
 }

@@ -32,7 +32,7 @@ pub struct LoadedHeightmap {
 }
 
 impl LoadedHeightmap {
-    /// The heights of the value 0 and of the greatest value of an integer format: from the sidecar, or else the values
+    /// The heights of the value 0 and of the largest value of an integer format: from the sidecar, or else the values
     /// themselves. `None` for a format in metres.
     pub fn range_m(&self) -> Option<Band> {
         match self.raster.scale {
@@ -72,7 +72,7 @@ pub fn read_bytes(path: &Path, bytes: &[u8], raw: Option<RawLayout>) -> Result<L
     Ok(loaded)
 }
 
-/// Takes what a sidecar says about a map, unless it is the sidecar of a map of another size.
+/// Applies a sidecar to a map, unless its size differs from that of the map.
 pub(crate) fn apply_sidecar(loaded: &mut LoadedHeightmap, sidecar: Result<Option<Sidecar>, String>) {
     match sidecar {
         Ok(Some(sidecar)) if sidecar.size == [loaded.raster.width, loaded.raster.height] => {

@@ -8,7 +8,7 @@ use crate::engine::parameters::Band;
 use crate::engine::{Grid, Heightfield};
 use crate::files::formats::region::Region;
 
-/// The height range of no heights, the identity of the reduction.
+/// The range of an empty set of heights, which is the identity of the reduction.
 const EMPTY_RANGE: [f32; 2] = [f32::INFINITY, f32::NEG_INFINITY];
 
 /// A region of a heightfield, row by row as a file stores it.
@@ -51,7 +51,7 @@ impl<'a> Rows<'a> {
         &self.heights.row(north + r)[west..west + width]
     }
 
-    /// The lowest and the greatest height.
+    /// The lowest and the highest height.
     pub fn range_m(&self) -> Band {
         let wider = |[low, high]: [f32; 2], height: &f32| [low.min(*height), high.max(*height)];
         let limits = (0..self.height()).into_par_iter().map(|r| self.row(r).iter().fold(EMPTY_RANGE, wider));
@@ -65,7 +65,7 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// The grid of a region, with an extent of its own.
+/// The grid of a region, with the extent of that region.
 pub fn grid_of(whole: Grid, region: Region) -> Grid {
     let [width, height] = region.size;
     if [width, height] == [whole.width(), whole.height()] {

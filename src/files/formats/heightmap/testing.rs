@@ -10,7 +10,7 @@ use crate::engine::heightfield::Extent;
 use crate::engine::parameters::Band;
 use crate::engine::{Grid, Heightfield, Progress};
 
-/// A map that is wider than high: 500 m in the north-west corner, rising south-eastward elsewhere.
+/// A map that is wider than it is tall: 500 m in the north-west corner, rising south-eastward elsewhere.
 pub(super) fn marked() -> Heightfield {
     let grid = Grid::new(Extent { width_m: 60.0, depth_m: 40.0 }, 7, 5);
     Heightfield::from_fn(grid, |c, r| if (c, r) == (0, 0) { 500.0 } else { c as f32 * 3.0 + r as f32 * 40.0 - 10.0 })

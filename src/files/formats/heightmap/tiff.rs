@@ -18,10 +18,11 @@ use crate::files::io::cancellable::{CancellableWriter, cancelled_error};
 use crate::files::io::error::FileError;
 use crate::files::io::memory::require_memory;
 
-/// The most samples of a file. Offsets have 32 bits; 2 MiB are left for the header and the table of strips.
+/// The maximum number of samples of a file. Offsets have 32 bits; 2 MiB are left for the header and the table of
+/// strips.
 pub(super) const MAX_SAMPLES: u64 = ((1 << 32) - (1 << 21)) / 4;
 
-/// The least number of samples in a strip.
+/// The minimum number of samples in a strip.
 const MIN_STRIP: usize = 1 << 16;
 
 pub(super) fn decode(path: &Path, bytes: &[u8]) -> Result<Decoded, FileError> {

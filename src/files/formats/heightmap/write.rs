@@ -43,7 +43,7 @@ pub fn check_size(path: &Path, size: [usize; 2], raw: Option<RawLayout>) -> Resu
     }
 }
 
-/// The most bytes that writing a map of this grid takes, in addition to the map itself.
+/// The maximum number of bytes that writing a map of this grid needs, in addition to the map itself.
 pub(crate) fn bytes_written(path: &Path, grid: Grid) -> u64 {
     match Format::from_path(path) {
         Ok(Format::Png) => png16::bytes_written(grid),

@@ -38,7 +38,7 @@ impl MeshFormat {
     }
 }
 
-/// The most vertices that a file of the format can have.
+/// The maximum number of vertices that a file of the format can have.
 pub(crate) fn max_vertices(format: MeshFormat) -> u64 {
     match format {
         MeshFormat::Glb => glb::MAX_VERTICES,

@@ -10,8 +10,8 @@ use crate::engine::Progress;
 use crate::engine::progress::ProgressCounter;
 use crate::files::io::cancellable::cancelled_error;
 
-/// The most vertices of a file: their bytes and those of twice as many triangles have to fit into 32 bits, with an
-/// eighth left for the texture.
+/// The maximum number of vertices of a file: their bytes and those of twice as many triangles have to fit into 32 bits,
+/// with an eighth left for the texture.
 pub(super) const MAX_VERTICES: u64 = (u32::MAX as u64) / 8 * 7 / (32 + 24);
 
 /// Bytes reserved for the JSON description, which is written last and padded with spaces.
@@ -58,7 +58,7 @@ pub(crate) fn write(
     write_header(writer, &description, length)
 }
 
-/// Writes positions, normals and texture coordinates; returns the least and the greatest coordinates.
+/// Writes positions, normals and texture coordinates; returns the minimum and maximum coordinates.
 fn write_vertices(writer: &mut dyn WriteSeek, mesh: &Mesh, counter: &ProgressCounter) -> io::Result<[[f32; 3]; 2]> {
     let vertices = &mesh.triangulation.vertices;
     let [mut low, mut high] = [[f32::INFINITY; 3], [f32::NEG_INFINITY; 3]];

@@ -1,12 +1,13 @@
-//! Adaptive triangulation: many triangles on rugged heights, few on level heights.
+//! Adaptive triangulation: many triangles on rugged terrain, few on level terrain.
 //!
 //! A right-triangulated irregular network (W. Evans, D. Kirkpatrick, G. Townsend, "Right-Triangulated Irregular
 //! Networks", Algorithmica 30, 2001): right triangles are bisected recursively at the midpoint of the hypotenuse. Both
-//! triangles at a hypotenuse are bisected together, so there are no cracks. The heights fills a corner of a square with
-//! a side of 2ⁿ cells; triangles that cross the heights's border are always bisected, until they are inside or outside.
+//! triangles at a hypotenuse are bisected together, so there are no cracks. The heightfield fills a corner of a square
+//! with a side of 2ⁿ cells. Triangles that cross the border of the heightfield are always bisected until they are
+//! either inside or outside.
 //!
 //! The error of a midpoint is the greater of its own distance from the hypotenuse and the errors of the midpoints below
-//! it in the hierarchy. So no height deviates by more than the greatest error of the midpoints that are left out.
+//! it in the hierarchy. So no height deviates by more than the largest error of the omitted midpoints.
 
 use crate::engine::{Cancelled, Heightfield, Progress};
 
@@ -18,7 +19,7 @@ type GridPoint = [usize; 2];
 pub enum MeshDetail {
     /// At most this many vertices, if possible.
     Vertices(usize),
-    /// The greatest height error, metres.
+    /// The largest height error, metres.
     ErrorM(f64),
 }
 
@@ -34,7 +35,7 @@ pub(crate) struct Triangulation {
     pub vertices: Vec<[u32; 2]>,
     /// The vertices of each triangle, counter-clockwise seen from above.
     pub triangles: Vec<[u32; 3]>,
-    /// The greatest height error.
+    /// The largest height error.
     pub error_m: f32,
 }
 
