@@ -9,7 +9,7 @@ use egui_kittest::kittest::Queryable;
 use std::sync::Arc;
 
 use crate::app::commands::stack_edits::add_step;
-use crate::app::tests::{editor, pause, press, wait};
+use crate::app::tests::{editor, pause, position, press, settle, wait};
 use crate::app::tools::fault_tool::{ARROW, ARROW_FROM};
 use crate::engine::operations::drawn_faults::{DrawnFault, DrawnFaults};
 use crate::engine::parameters::Point;
@@ -315,4 +315,53 @@ fn without_the_tool_a_drag_moves_the_map_and_with_it_the_other_button_does() {
     press(&mut editor, Modifiers::NONE, Key::L);
     drag(&mut editor, middle, middle + egui::vec2(30.0, 0.0));
     assert_ne!(editor.state().ui.maps.viewport, viewport);
+}
+
+#[test]
+fn the_first_project_plays_one_fault_per_frame() {
+    let mut editor = editor();
+    wait(&mut editor, "playback", |app| app.ui.playback.position(app.total()) > 5);
+    let app = editor.state();
+    assert!(app.ui.playback.is_playing());
+    let shown = app.ui.preview.shown.as_ref().expect("a preview").request.position;
+    assert!(app.ui.playback.position(app.total()) - shown <= 1, "no iteration is skipped");
+}
+
+#[test]
+fn keys_play_step_seek_and_change_the_seed() {
+    let none = egui::Modifiers::NONE;
+    let mut editor = editor();
+    pause(&mut editor);
+    let total = editor.state().total();
+    press(&mut editor, none, egui::Key::Home);
+    assert_eq!(position(&editor), 0);
+    press(&mut editor, none, egui::Key::Period);
+    press(&mut editor, none, egui::Key::Period);
+    press(&mut editor, none, egui::Key::Comma);
+    assert_eq!(position(&editor), 1);
+    press(&mut editor, none, egui::Key::End);
+    assert_eq!(position(&editor), total);
+    press(&mut editor, none, egui::Key::Space);
+    assert!(editor.state().ui.playback.is_playing());
+    press(&mut editor, none, egui::Key::Space);
+    assert!(!editor.state().ui.playback.is_playing());
+    let seed = editor.state().document.project().recipe.seed;
+    press(&mut editor, none, egui::Key::N);
+    assert_ne!(editor.state().document.project().recipe.seed, seed);
+    press(&mut editor, egui::Modifiers::SHIFT, egui::Key::N);
+    assert_eq!(editor.state().document.project().recipe.seed, seed);
+}
+
+#[test]
+fn playback_resumes_from_a_preview_that_is_already_shown() {
+    let mut editor = editor();
+    pause(&mut editor);
+    for from in [0, 3] {
+        let total = editor.state().total();
+        editor.state_mut().ui.playback.seek(from, total);
+        settle(&mut editor);
+        press(&mut editor, egui::Modifiers::NONE, egui::Key::Space);
+        wait(&mut editor, "playback", |app| app.ui.playback.position(app.total()) > from + 2);
+        press(&mut editor, egui::Modifiers::NONE, egui::Key::Space);
+    }
 }
