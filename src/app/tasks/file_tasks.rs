@@ -1,10 +1,10 @@
-//! Reading and writing of single files beside the interface, so that no slow disk stops a frame.
+//! Background tasks that read and write single files, so that a slow disk never blocks a frame.
 
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Duration;
 
 use crate::app::commands::{FileSlot, Target};
 use crate::app::dialogs::gallery::UserPreset;
@@ -14,34 +14,36 @@ use crate::files::formats::heightmap::Format;
 use crate::files::import::{self, ImportedFile, InputFiles};
 use crate::files::io::atomic;
 use crate::project::{PROJECT_SUFFIX, ProjectFile};
-use crate::worker::{TargetCheck, Wake, check_targets};
+use crate::worker::{
+    JobContext, JobError, Policy, Runner, RunnerConfig, Shutdown, TargetCheck, Wake, Worker, check_targets,
+};
 
-/// What an errand brought back.
+/// The result of a task.
 #[derive(Debug)]
 pub(crate) enum FileTaskResult {
     /// A project was read.
     Opened { path: PathBuf, file: ProjectFile },
-    /// A heightmap was read and found good.
+    /// A heightmap or texture was read and can be decoded.
     Imported(Imported),
-    /// The project of that origin was written.
+    /// The project with that origin was written.
     Saved { path: PathBuf, file: ProjectFile, origin: usize },
-    /// It is known whether the files of an export can be written.
+    /// Whether the files of an export can be written.
     TargetsChecked(TargetCheck),
-    /// How quickly what is to be exported is computed, if that could be found out.
+    /// How long an export will take; `None` if that could not be measured.
     CostEstimated(Option<CostEstimate>),
-    /// The presets of one's own were read, and what is wrong with one that could not be.
+    /// The user's presets, and the error of one that cannot be read.
     Presets { presets: Vec<UserPreset>, broken: Option<String> },
-    /// A preset of one's own was written.
+    /// A user preset was written.
     PresetSaved { path: PathBuf },
-    /// Nothing is to be said of it.
+    /// The task is done and has no result.
     Done,
-    /// There is no program that shows the folder.
+    /// No program to show this folder was found.
     NoFileManager(PathBuf),
-    /// These of the recent files are no longer there.
+    /// The recent files that no longer exist.
     RecentMissing(BTreeSet<PathBuf>),
-    /// A recent file that was to be opened is no longer there.
+    /// A recent file that should be opened no longer exists.
     RecentGone(PathBuf),
-    /// It went wrong: what, where, what to do.
+    /// The task failed: what is wrong and what to do about it.
     Failed(String),
 }
 
@@ -53,61 +55,74 @@ pub(crate) struct Imported {
     pub(crate) target: Option<Target>,
 }
 
-/// Whether there is certainly no such file; one that nobody may look at is not known to be gone.
+/// Whether a file certainly does not exist; one without permission to look may.
 fn is_gone(path: &Path) -> bool {
     matches!(path.try_exists(), Ok(false))
 }
 
-type Work = Box<dyn FnOnce() -> FileTaskResult + Send>;
+/// How long closing the editor waits for queued writes: a network disk may never answer.
+const SHUTDOWN_PATIENCE: Duration = Duration::from_secs(10);
 
-/// Runs errands one after another on a thread of its own: what was saved last is what the file holds.
+type Task = Box<dyn FnOnce() -> FileTaskResult + Send>;
+
+struct TaskWorker;
+
+impl Worker for TaskWorker {
+    type Job = Task;
+    type Label = ();
+    type Output = FileTaskResult;
+
+    fn label(_: &Task) {}
+
+    fn run(&mut self, task: Task, _: &JobContext<'_, FileTaskResult>) -> Result<FileTaskResult, JobError> {
+        Ok(task())
+    }
+}
+
+/// Runs tasks one after another, so that a file holds what was saved last. Dropping it finishes the queued tasks.
 pub(crate) struct FileTasks {
-    work: Sender<Work>,
-    /// Looks go beside the others: on a disk that does not answer they may take very long.
-    looks: Sender<Work>,
-    done: Receiver<FileTaskResult>,
+    tasks: Runner<TaskWorker>,
+    /// Checks whether files exist, apart from the other tasks: a disk that does not answer may block it for minutes.
+    checks: Runner<TaskWorker>,
 }
 
 impl FileTasks {
-    /// Starts the thread; it ends when this is dropped.
     pub(crate) fn start(wake: &Wake) -> std::io::Result<Self> {
-        let (sender, done) = channel();
-        let thread = |name: &str| {
-            let (work, file_tasks) = channel::<Work>();
-            let (sender, wake) = (sender.clone(), wake.clone());
-            let run = move || {
-                for errand in file_tasks {
-                    // The window may be gone by now; then nobody needs the result, but the errand is done all the same.
-                    let _ = sender.send(errand());
-                    wake();
-                }
-            };
-            std::thread::Builder::new().name(name.into()).spawn(run).map(|_| work)
+        let tasks = RunnerConfig {
+            shutdown: Shutdown::Finish,
+            patience: Some(SHUTDOWN_PATIENCE),
+            ..RunnerConfig::new("upthrust files", Policy::Queue)
         };
-        Ok(Self { work: thread("upthrust errand")?, looks: thread("upthrust look")?, done })
+        let checks =
+            RunnerConfig { patience: Some(Duration::ZERO), ..RunnerConfig::new("upthrust file checks", Policy::Queue) };
+        Ok(Self {
+            tasks: Runner::start(tasks, TaskWorker, wake.clone())?,
+            checks: Runner::start(checks, TaskWorker, wake.clone())?,
+        })
     }
 
-    /// The next errand that is done.
+    /// Takes the next result.
     pub(crate) fn take(&self) -> Option<FileTaskResult> {
-        self.done.try_recv().ok()
+        let (_, result) = self.tasks.take().or_else(|| self.checks.take())?;
+        Some(result.unwrap_or_else(|error| FileTaskResult::Failed(error.to_string())))
     }
 
-    /// Reads a project, a picture in colour as ground for a new terrain type, or any other file as a heightmap.
+    /// Opens a project, a colour image as the texture of a new terrain type, or any other file as a heightmap.
     pub(crate) fn open(&self, path: PathBuf) {
-        self.run(move || opened(path));
+        self.run(move || open_file(path));
     }
 
-    /// The same with a recent file, if it is there.
+    /// Opens a recent file, if it still exists.
     pub(crate) fn open_recent(&self, path: PathBuf) {
-        self.run(move || if is_gone(&path) { FileTaskResult::RecentGone(path) } else { opened(path) });
+        self.run(move || if is_gone(&path) { FileTaskResult::RecentGone(path) } else { open_file(path) });
     }
 
-    /// Looks which of these files are no longer there.
+    /// Finds out which of these files no longer exist.
     pub(crate) fn find_missing(&self, paths: Vec<PathBuf>) {
-        self.look(move || FileTaskResult::RecentMissing(paths.into_iter().filter(|path| is_gone(path)).collect()));
+        self.check(move || FileTaskResult::RecentMissing(paths.into_iter().filter(|path| is_gone(path)).collect()));
     }
 
-    /// Reads a heightmap for a step, or a picture for a terrain type.
+    /// Reads a heightmap for a step, or a texture for a terrain type.
     pub(crate) fn import(&self, path: PathBuf, target: Option<Target>) {
         self.run(move || {
             let read = match target.as_ref().map(|target| target.slot) {
@@ -119,7 +134,7 @@ impl FileTasks {
         });
     }
 
-    /// Writes the project that came from that origin.
+    /// Writes the project with that origin.
     pub(crate) fn save(&self, path: PathBuf, file: ProjectFile, origin: usize) {
         self.run(move || {
             let text = file.to_json();
@@ -133,17 +148,17 @@ impl FileTasks {
         });
     }
 
-    /// Looks whether the files of an export can be written.
+    /// Checks whether the files of an export can be written.
     pub(crate) fn check_targets(&self, files: Vec<PathBuf>) {
-        self.look(move || FileTaskResult::TargetsChecked(check_targets(files)));
+        self.check(move || FileTaskResult::TargetsChecked(check_targets(files)));
     }
 
-    /// Tries how quickly an order is computed.
+    /// Estimates how long an export takes, by computing a part of it.
     pub(crate) fn estimate_cost(&self, order: Order, files: InputFiles) {
-        self.look(move || FileTaskResult::CostEstimated(CostEstimate::measure(order, &files)));
+        self.check(move || FileTaskResult::CostEstimated(CostEstimate::measure(order, &files)));
     }
 
-    /// Has the desktop show a folder.
+    /// Shows a folder in the desktop's file manager.
     pub(crate) fn show_folder(&self, folder: PathBuf) {
         self.run(move || match open::that_detached(&folder) {
             Ok(()) => FileTaskResult::Done,
@@ -152,20 +167,19 @@ impl FileTasks {
         });
     }
 
-    /// Runs a task on the thread for tasks that write nothing, so that saving never waits for it.
-    fn look(&self, task: impl FnOnce() -> FileTaskResult + Send + 'static) {
-        // The thread lives as long as this does.
-        let _ = self.looks.send(Box::new(task));
+    /// Queues a task. Tasks run in order.
+    pub(crate) fn run(&self, task: impl FnOnce() -> FileTaskResult + Send + 'static) {
+        self.tasks.submit(Box::new(task));
     }
 
-    pub(crate) fn run(&self, errand: impl FnOnce() -> FileTaskResult + Send + 'static) {
-        // The thread lives as long as this does.
-        let _ = self.work.send(Box::new(errand));
+    /// Queues a task that writes nothing, so that saving never waits for it.
+    fn check(&self, task: impl FnOnce() -> FileTaskResult + Send + 'static) {
+        self.checks.submit(Box::new(task));
     }
 }
 
-/// Opens a project, a coloured image as a texture, or any other file as a heightmap.
-fn opened(path: PathBuf) -> FileTaskResult {
+/// Opens a project, a colour image as a texture, or any other file as a heightmap.
+fn open_file(path: PathBuf) -> FileTaskResult {
     if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json")) {
         match ProjectFile::open(&path) {
             Ok(file) => FileTaskResult::Opened { file, path },
@@ -176,5 +190,76 @@ fn opened(path: PathBuf) -> FileTaskResult {
         let is_known = Format::from_path(&path).is_ok();
         let failed = |text: String| if is_known { text } else { format!("{text} and, of projects, {PROJECT_SUFFIX}") };
         read.map_or_else(|error| FileTaskResult::Failed(failed(error.to_string())), FileTaskResult::Imported)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::time::Instant;
+
+    use super::*;
+
+    fn file_tasks() -> FileTasks {
+        FileTasks::start(&(Arc::new(|| {}) as Wake)).expect("threads")
+    }
+
+    fn wait(tasks: &FileTasks) -> FileTaskResult {
+        let deadline = Instant::now() + Duration::from_secs(30);
+        loop {
+            if let Some(result) = tasks.take() {
+                return result;
+            }
+            assert!(Instant::now() < deadline, "no result after 30 s");
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+
+    /// A PNG file of one pixel with a palette of that many bytes, which has to be a multiple of three.
+    fn png_with_palette(bytes: usize) -> Vec<u8> {
+        let chunk = |kind: &[u8; 4], data: &[u8]| {
+            let mut crc = flate2::Crc::new();
+            crc.update(kind);
+            crc.update(data);
+            [&(data.len() as u32).to_be_bytes()[..], kind, data, &crc.sum().to_be_bytes()].concat()
+        };
+        let mut pixels = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::fast());
+        pixels.write_all(&[0, 0]).expect("memory");
+        [
+            b"\x89PNG\r\n\x1a\n".to_vec(),
+            chunk(b"IHDR", &[0, 0, 0, 1, 0, 0, 0, 1, 8, 3, 0, 0, 0]),
+            chunk(b"PLTE", &vec![9; bytes]),
+            chunk(b"IDAT", &pixels.finish().expect("memory")),
+            chunk(b"IEND", &[]),
+        ]
+        .concat()
+    }
+
+    #[test]
+    fn a_file_that_panics_its_decoder_is_reported_and_saving_still_works() {
+        let folder = tempfile::tempdir().expect("folder");
+        let [broken, project] = ["broken.png", "a.upthrust.json"].map(|name| folder.path().join(name));
+        std::fs::write(&broken, png_with_palette(4)).expect("written");
+        let tasks = file_tasks();
+        tasks.open(broken);
+        assert!(matches!(wait(&tasks), FileTaskResult::Failed(_)));
+        tasks.run(|| panic!("a bug"));
+        assert!(matches!(wait(&tasks), FileTaskResult::Failed(text) if text.contains("a bug")));
+        tasks.save(project.clone(), ProjectFile::default(), 0);
+        assert!(matches!(wait(&tasks), FileTaskResult::Saved { path, .. } if path == project));
+    }
+
+    #[test]
+    fn dropping_finishes_what_was_queued() {
+        let folder = tempfile::tempdir().expect("folder");
+        let path = folder.path().join("a.upthrust.json");
+        let tasks = file_tasks();
+        tasks.run(|| {
+            std::thread::sleep(Duration::from_millis(50));
+            FileTaskResult::Done
+        });
+        tasks.save(path.clone(), ProjectFile::default(), 0);
+        drop(tasks);
+        assert!(ProjectFile::open(&path).is_ok());
     }
 }
