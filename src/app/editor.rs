@@ -6,7 +6,7 @@ use egui::Context;
 
 use crate::app::commands::menus::{ViewModes, bytes_of_preview};
 use crate::app::commands::stack_edits::first_step;
-use crate::app::dialogs::file_dialogs::FileDialogs;
+use crate::app::dialogs::file_dialogs::{DialogBackend, FileDialogs};
 use crate::app::document::{Document, file_stem};
 use crate::app::panels::status::{CopyableText, Message};
 use crate::app::preview::request::RequestContext;
@@ -32,7 +32,7 @@ pub(crate) struct App {
 impl App {
     pub(crate) fn new(
         ctx: &Context,
-        file_dialogs: Box<dyn FileDialogs>,
+        file_dialogs: Box<dyn DialogBackend>,
         file: Option<PathBuf>,
         folders: UserFolders,
     ) -> std::io::Result<Self> {
@@ -45,7 +45,7 @@ impl App {
         let document = Document::new(first);
         let autosave = Autosave::start(&folders, &settings, document.revision(), wake.clone())?;
         let ui = UiState::new(&document, &settings, selected_step, wake.clone())?;
-        let services = Services::start(file_dialogs, folders, autosave, wake)?;
+        let services = Services::start(FileDialogs::new(file_dialogs), folders, autosave, wake)?;
         let mut app = Self { document, ui, services, settings, window: WindowState::default() };
         if let Some(reason) = unreadable {
             app.show_error(reason);

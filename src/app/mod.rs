@@ -63,7 +63,7 @@ impl eframe::App for App {
             return;
         }
         self.ui.scene.attach(frame.wgpu_render_state(), || wake_of(&ctx));
-        let is_asked = self.ui.modal.is_some() || self.ui.saving.is_some();
+        let is_asked = self.ui.modal.is_some() || self.ui.closing.is_saving();
         if is_asked {
             self.ui.operation_picker.close();
         }

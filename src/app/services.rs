@@ -16,7 +16,7 @@ pub(crate) struct Services {
     /// The image or turntable being rendered to a file.
     pub(crate) render_task: Option<RenderTask>,
     pub(crate) file_tasks: FileTasks,
-    pub(crate) file_dialogs: Box<dyn FileDialogs>,
+    pub(crate) file_dialogs: FileDialogs,
     pub(crate) recent_files: RecentFiles,
     pub(crate) thumbnails: Thumbnails,
     /// `None` once this window no longer saves anything.
@@ -29,7 +29,7 @@ pub(crate) struct Services {
 impl Services {
     /// Starts the threads.
     pub(crate) fn start(
-        file_dialogs: Box<dyn FileDialogs>,
+        file_dialogs: FileDialogs,
         folders: UserFolders,
         autosave: Autosave,
         wake: Wake,

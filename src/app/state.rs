@@ -6,6 +6,7 @@ use egui::{Context, Key};
 
 use crate::app::commands::menus::FreeMemory;
 use crate::app::commands::seed_generator::SeedGenerator;
+use crate::app::dialogs::closing::Closing;
 use crate::app::dialogs::export::ExportDialog;
 use crate::app::dialogs::gallery::Gallery;
 use crate::app::dialogs::modal::Modal;
@@ -59,12 +60,7 @@ pub(crate) struct UiState {
     pub(crate) gestures: Gestures,
     pub(crate) timings: FrameTimings,
     pub(crate) seeds: SeedGenerator,
-    /// The projects, by origin, still to be saved before the window closes.
-    pub(crate) saving: Option<Vec<usize>>,
-    /// Whether the window is to close without further questions.
-    pub(crate) closing: bool,
-    /// Whether the user chose to close without saving.
-    pub(crate) discards_changes: bool,
+    pub(crate) closing: Closing,
 }
 
 impl UiState {
@@ -104,9 +100,7 @@ impl UiState {
             gestures: Gestures::default(),
             timings: FrameTimings::default(),
             seeds: SeedGenerator::random(),
-            saving: None,
-            closing: false,
-            discards_changes: false,
+            closing: Closing::default(),
         })
     }
 }

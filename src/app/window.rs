@@ -144,8 +144,7 @@ fn open_window(file: Option<PathBuf>, window_snapshot: &WindowSnapshotSlot) -> e
     let options = eframe::NativeOptions { viewport, ..Default::default() };
     let window_snapshot = window_snapshot.clone();
     let create: eframe::AppCreator = Box::new(move |context| {
-        let wake = wake_of(&context.egui_ctx);
-        let dialogs = Box::new(NativeDialogs::new(wake));
+        let dialogs = Box::new(NativeDialogs::new(context, wake_of(&context.egui_ctx))?);
         let mut app = App::new(&context.egui_ctx, dialogs, file, UserFolders::for_user())?;
         if let Some(snapshot) = window_snapshot.take() {
             app.adopt(snapshot);
@@ -166,7 +165,8 @@ impl App {
     /// Leaves a snapshot for the next window and closes this one: the GPU device was lost.
     pub(crate) fn close_after_device_loss(&mut self, ctx: &Context) {
         self.take_snapshot("the graphics card was lost");
-        (self.ui.closing, self.ui.modal) = (true, None);
+        self.ui.closing.confirm();
+        self.ui.modal = None;
         ctx.request_repaint();
     }
 
@@ -223,7 +223,7 @@ impl App {
         for path in dropped {
             self.services.file_tasks.open(path);
         }
-        if ctx.input(|input| input.viewport().close_requested()) && !self.ui.closing {
+        if ctx.input(|input| input.viewport().close_requested()) && !self.ui.closing.is_confirmed() {
             // An export that the user has just cancelled does not keep the window open.
             let exporting = self.export_status().is_some_and(|status| !status.is_cancelled || status.waiting > 0);
             let unsaved = self.document.unsaved();
@@ -234,10 +234,11 @@ impl App {
             };
             if reason.is_some() {
                 ctx.send_viewport_cmd(ViewportCommand::CancelClose);
-                (self.ui.modal, self.ui.saving) = (reason, None);
+                self.ui.modal = reason;
+                self.ui.closing.cancel();
             }
         }
-        if self.ui.closing {
+        if self.ui.closing.is_confirmed() {
             ctx.send_viewport_cmd(ViewportCommand::Close);
         }
         self.ui.gestures.begin_frame(ctx);

@@ -5,7 +5,7 @@ use egui::{Context, ViewportCommand};
 use crate::app::App;
 use crate::app::commands::stack_edits::{add_step, find_again, move_item};
 use crate::app::commands::{Command, Target};
-use crate::app::dialogs::file_dialogs::{DialogPurpose, DialogRequest};
+use crate::app::dialogs::file_dialogs::DialogPurpose;
 use crate::app::dialogs::modal::Modal;
 use crate::app::dialogs::operation_picker;
 use crate::app::document::Document;
@@ -41,7 +41,7 @@ impl App {
         match command {
             Command::New => self.open_project("New project".into(), ProjectFile::default(), None),
             Command::Open => {
-                self.services.file_dialogs.ask(DialogRequest { purpose: DialogPurpose::Open, file_name: String::new() })
+                self.open_file_dialog(DialogPurpose::Open, String::new());
             }
             Command::OpenRecent(i) => {
                 if let Some(path) = self.settings.recent.get(i) {
@@ -296,9 +296,7 @@ impl App {
     }
 
     fn ask_import(&mut self, target: Option<Target>) {
-        self.services
-            .file_dialogs
-            .ask(DialogRequest { purpose: DialogPurpose::Import { target }, file_name: String::new() });
+        self.open_file_dialog(DialogPurpose::Import { target }, String::new());
     }
 
     /// Moves the camera of the 3-D view to a preset.

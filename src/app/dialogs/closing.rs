@@ -1,124 +1,209 @@
-//! Saving, and the question before unsaved work is lost.
+//! Closing the window: the dialog about unsaved projects, and saving them first.
 //!
-//! Who answers "Save" has every unsaved project saved, one after another, hidden ones too, and then the editor closes.
-//! As long as that is under way a window says so and nothing else can be done; whatever interrupts it ends it, so that
-//! no later save closes the editor.
+//! "Save" saves every unsaved project, hidden ones too, one after another, and then closes the window. Meanwhile a dialog
+//! blocks the editor. Anything that interrupts the saving ends it, so that no later save closes the window.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use egui::{Context, ScrollArea, Sides};
 
-use crate::app::App;
-use crate::app::dialogs::file_dialogs::{DialogPurpose, DialogRequest};
-use crate::app::dialogs::modal::Modal;
 use crate::app::document;
 use crate::app::document::Unsaved;
 use crate::app::widgets::modal;
-use crate::project::PROJECT_SUFFIX;
 
-impl App {
-    /// Saves the open project, to a file that is asked for where it has none, or where another one is wanted.
-    pub(crate) fn save(&mut self, anew: bool) {
-        let origin = self.document.origin_id();
-        let path = self.document.path().filter(|_| !anew).map(Path::to_path_buf);
-        self.save_origin(origin, path);
+/// The state of closing the window.
+#[derive(Debug, Default)]
+pub(crate) struct Closing {
+    /// The origins of the projects still to be saved before the window closes; `None` unless they are being saved.
+    unsaved_origins: Option<Vec<usize>>,
+    is_confirmed: bool,
+    discards_changes: bool,
+}
+
+/// What has to happen next on the way to closing.
+#[derive(Debug)]
+pub(crate) enum ClosingStep {
+    /// Save this project; without a path the user chooses one.
+    Save { origin: usize, path: Option<PathBuf> },
+    /// Ask again about these projects, which changed in the meantime.
+    Confirm(Vec<Unsaved>),
+    /// Nothing: the window closes, or is not closing.
+    Nothing,
+}
+
+impl Closing {
+    /// Whether the window closes without further questions.
+    pub(crate) fn is_confirmed(&self) -> bool {
+        self.is_confirmed
     }
 
-    /// Saves the project of that origin.
-    fn save_origin(&mut self, origin: usize, path: Option<PathBuf>) {
-        match path {
-            Some(path) => self.save_to(path, origin),
-            None => {
-                let stem =
-                    self.document.newest(origin).map(|file| document::file_stem(&file.project)).unwrap_or_default();
-                self.services.file_dialogs.ask(DialogRequest {
-                    purpose: DialogPurpose::Save { origin },
-                    file_name: format!("{stem}{PROJECT_SUFFIX}"),
-                });
-            }
+    /// Whether projects are being saved before the window closes.
+    pub(crate) fn is_saving(&self) -> bool {
+        self.unsaved_origins.is_some()
+    }
+
+    /// Whether the user chose to close without saving.
+    pub(crate) fn discards_changes(&self) -> bool {
+        self.discards_changes
+    }
+
+    /// Closes the window without further questions.
+    pub(crate) fn confirm(&mut self) {
+        self.is_confirmed = true;
+    }
+
+    /// Closes the window and discards unsaved changes.
+    pub(crate) fn discard_changes(&mut self) {
+        (self.is_confirmed, self.discards_changes) = (true, true);
+    }
+
+    /// Keeps the window open. A save that is under way finishes, but does not close it.
+    pub(crate) fn cancel(&mut self) {
+        self.unsaved_origins = None;
+    }
+
+    /// Begins to save these projects. Continue with [`next_step`](Self::next_step).
+    pub(crate) fn save_first(&mut self, projects: &[Unsaved]) {
+        self.unsaved_origins = Some(projects.iter().map(|project| project.origin).collect());
+    }
+
+    /// Records that a project was saved. Returns whether to continue with [`next_step`](Self::next_step).
+    pub(crate) fn project_saved(&mut self, origin: usize) -> bool {
+        let Some(origins) = &mut self.unsaved_origins else { return false };
+        let count = origins.len();
+        origins.retain(|waiting| *waiting != origin);
+        origins.len() < count
+    }
+
+    /// Returns what to do next, given all projects that are unsaved now.
+    pub(crate) fn next_step(&mut self, unsaved: Vec<Unsaved>) -> ClosingStep {
+        let Some(origins) = &mut self.unsaved_origins else { return ClosingStep::Nothing };
+        // A save that was already under way when the user chose to save may have finished since.
+        origins.retain(|origin| unsaved.iter().any(|project| project.origin == *origin));
+        if let Some(Unsaved { origin, path, .. }) = unsaved.iter().find(|project| origins.contains(&project.origin)) {
+            return ClosingStep::Save { origin: *origin, path: path.clone() };
+        }
+        self.cancel();
+        if unsaved.is_empty() {
+            self.confirm();
+            ClosingStep::Nothing
+        } else {
+            ClosingStep::Confirm(unsaved)
         }
     }
+}
 
-    pub(crate) fn save_to(&mut self, path: PathBuf, origin: usize) {
-        if let Some(file) = self.document.newest(origin) {
-            self.services.file_tasks.save(path, file, origin);
-        }
-    }
+/// The user's answer about unsaved projects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ConfirmCloseResponse {
+    Discard,
+    Save,
+    Cancel,
+}
 
-    /// Saves the next of the projects that are to be saved before the window closes; closes it once there is none.
-    pub(crate) fn continue_closing(&mut self) {
-        let Some(waiting) = &self.ui.saving else { return };
-        let unsaved = self.document.unsaved();
-        match unsaved.iter().find(|unsaved| waiting.contains(&unsaved.origin)) {
-            Some(Unsaved { origin, path, .. }) => self.save_origin(*origin, path.clone()),
-            None => {
-                self.ui.saving = None;
-                match unsaved.is_empty() {
-                    true => self.ui.closing = true,
-                    // Something has been changed in between, by what was under way.
-                    false => self.ui.modal = Some(Modal::SaveFirst(unsaved)),
-                }
-            }
-        }
-    }
-
-    /// One of the projects is saved: on to the next.
-    pub(crate) fn project_saved(&mut self, origin: usize) {
-        if let Some(waiting) = &mut self.ui.saving
-            && waiting.first() == Some(&origin)
-        {
-            waiting.remove(0);
-            self.continue_closing();
-        }
-    }
-
-    /// The question before unsaved work is lost; returns whether it stands.
-    pub(crate) fn confirm_close_ui(&mut self, ctx: &Context, unsaved: &[Unsaved]) -> bool {
-        let modal = modal("save first", ctx).show(ctx, |ui| {
-            ui.set_width(400.0);
-            ui.heading("Save before closing?");
-            ui.label(if unsaved.len() == 1 { "This is not saved:" } else { "These are not saved:" });
-            ui.add_space(4.0);
-            ScrollArea::vertical().max_height(200.0).show(ui, |ui| {
-                for Unsaved { file, path, .. } in unsaved {
-                    ui.strong(document::title(&file.project));
-                    let place = path.as_ref().map(|path| path.display().to_string());
-                    ui.weak(place.unwrap_or_else(|| "has no file yet; you will be asked for one".into()));
-                }
-            });
-            ui.add_space(8.0);
-            let save = if unsaved.len() == 1 { "Save" } else { "Save all" };
-            Sides::new().show(
-                ui,
-                |ui| ui.button("Close without saving").clicked(),
-                |ui| [ui.button(save).clicked(), ui.button("Cancel").clicked()],
-            )
+/// The dialog about projects that would be lost.
+pub(crate) fn confirm_close_ui(ctx: &Context, unsaved: &[Unsaved]) -> Option<ConfirmCloseResponse> {
+    let modal = modal("save first", ctx).show(ctx, |ui| {
+        ui.set_width(400.0);
+        ui.heading("Save before closing?");
+        ui.label(if unsaved.len() == 1 {
+            "This project has unsaved changes:"
+        } else {
+            "These projects have unsaved changes:"
         });
-        let (discard, [save, cancel]) = modal.inner;
-        if discard {
-            (self.ui.closing, self.ui.discards_changes) = (true, true);
-        }
-        if save {
-            self.ui.saving = Some(unsaved.iter().map(|unsaved| unsaved.origin).collect());
-            self.continue_closing();
-        }
-        !(discard || save || cancel || modal.should_close())
+        ui.add_space(4.0);
+        ScrollArea::vertical().max_height(200.0).show(ui, |ui| {
+            for Unsaved { file, path, .. } in unsaved {
+                ui.strong(document::title(&file.project));
+                let path = path.as_ref().map(|path| path.display().to_string());
+                ui.weak(path.unwrap_or_else(|| "has no file yet; you choose one next".into()));
+            }
+        });
+        ui.add_space(8.0);
+        let save = if unsaved.len() == 1 { "Save" } else { "Save all" };
+        let (discard, [save, cancel]) = Sides::new().show(
+            ui,
+            |ui| ui.button("Close without saving").clicked(),
+            |ui| [ui.button(save).clicked(), ui.button("Cancel").clicked()],
+        );
+        let discard = discard.then_some(ConfirmCloseResponse::Discard);
+        let save = save.then_some(ConfirmCloseResponse::Save);
+        discard.or(save).or(cancel.then_some(ConfirmCloseResponse::Cancel))
+    });
+    modal.inner.or(modal.should_close().then_some(ConfirmCloseResponse::Cancel))
+}
+
+/// The dialog that blocks the editor while projects are saved; returns whether the user cancels closing.
+pub(crate) fn saving_ui(ctx: &Context) -> bool {
+    let modal = modal("saving", ctx).show(ctx, |ui| {
+        ui.set_width(280.0);
+        ui.heading("Saving before closing");
+        ui.horizontal(|ui| {
+            ui.spinner();
+            ui.label("Waiting for the file to be chosen and written.");
+        });
+        ui.add_space(8.0);
+        Sides::new().show(ui, |_| {}, |ui| ui.button("Cancel").clicked()).1
+    });
+    modal.inner || modal.should_close()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::project::ProjectFile;
+
+    fn unsaved(origins: &[usize]) -> Vec<Unsaved> {
+        let project = |&origin| Unsaved { origin, file: ProjectFile::default(), path: None };
+        origins.iter().map(project).collect()
     }
 
-    /// What stands over the editor while projects are saved before it closes.
-    pub(crate) fn saving_ui(&mut self, ctx: &Context) {
-        let modal = modal("saving", ctx).show(ctx, |ui| {
-            ui.set_width(280.0);
-            ui.heading("Saving before closing");
-            ui.horizontal(|ui| {
-                ui.spinner();
-                ui.label("Waiting for the file to be chosen and written.");
-            });
-            ui.add_space(8.0);
-            Sides::new().show(ui, |_| {}, |ui| ui.button("Stay").clicked()).1
-        });
-        if modal.inner || modal.should_close() {
-            self.ui.saving = None;
+    fn saves(step: ClosingStep) -> Option<usize> {
+        match step {
+            ClosingStep::Save { origin, .. } => Some(origin),
+            ClosingStep::Confirm(_) | ClosingStep::Nothing => None,
         }
+    }
+
+    #[test]
+    fn projects_are_saved_one_after_another() {
+        let mut closing = Closing::default();
+        closing.save_first(&unsaved(&[0, 3]));
+        assert_eq!(saves(closing.next_step(unsaved(&[0, 3]))), Some(0));
+        assert!(closing.project_saved(0));
+        assert_eq!(saves(closing.next_step(unsaved(&[3]))), Some(3));
+        assert!(closing.project_saved(3));
+        assert_eq!(saves(closing.next_step(Vec::new())), None);
+        assert!(closing.is_confirmed() && !closing.is_saving() && !closing.discards_changes());
+    }
+
+    #[test]
+    fn a_save_that_finished_during_the_dialog_does_not_stall_closing() {
+        let mut closing = Closing::default();
+        // Origin 0 was being saved when the dialog opened, and is saved by the time the user chooses "Save all".
+        let shown = unsaved(&[0, 1]);
+        assert!(!closing.project_saved(0), "not closing yet");
+        closing.save_first(&shown);
+        assert_eq!(saves(closing.next_step(unsaved(&[1]))), Some(1));
+        assert!(closing.project_saved(1), "closing continues");
+        assert_eq!(saves(closing.next_step(Vec::new())), None);
+        assert!(closing.is_confirmed());
+    }
+
+    #[test]
+    fn a_change_in_the_meantime_is_asked_about() {
+        let mut closing = Closing::default();
+        closing.save_first(&unsaved(&[0]));
+        assert!(closing.project_saved(0));
+        assert!(matches!(closing.next_step(unsaved(&[2])), ClosingStep::Confirm(left) if left[0].origin == 2));
+        assert!(!closing.is_confirmed() && !closing.is_saving());
+    }
+
+    #[test]
+    fn a_save_after_cancelling_does_not_close_the_window() {
+        let mut closing = Closing::default();
+        closing.save_first(&unsaved(&[0]));
+        closing.cancel();
+        assert!(!closing.project_saved(0) && !closing.is_confirmed());
     }
 }

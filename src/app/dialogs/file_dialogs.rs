@@ -1,180 +1,274 @@
-//! Choosing files: the desktop's dialog where there is one, a path field in the window where there is none.
+//! File dialogs: the desktop's own, or a path field in the window where the desktop has none.
 
 use std::path::PathBuf;
-use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
 use crate::app::commands::{FileSlot, Target};
 use crate::app::widgets::modal;
-use crate::worker::Wake;
+use crate::files::formats::heightmap::Format;
+use crate::worker::{JobContext, JobError, Policy, Runner, RunnerConfig, Wake, Worker};
 
-/// What a chosen file is for.
+/// What the chosen file is for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum DialogPurpose {
-    /// A project, or a heightmap, to open.
+    /// A project, heightmap or texture to open.
     Open,
-    /// Where to save the project of that origin.
+    /// Where to save the project with that origin.
     Save { origin: usize },
-    /// A heightmap for a step of the stack; `None`: a new step.
-    Import {
-        /// What draws on it.
-        target: Option<Target>,
-    },
+    /// A heightmap or texture for a target in the project; `None`: a heightmap for a new step.
+    Import { target: Option<Target> },
     /// The folder to export to.
     ExportFolder,
-    /// Where to put a picture of the 3-D view.
+    /// Where to write a render of the 3-D view.
     Image {
-        /// Its pixels.
+        /// Its size, pixels.
         size: [u32; 2],
-        /// How many pictures all around the land, in numbered files; `None`: one, as the view is.
+        /// The number of frames of a turntable, in numbered files; `None`: a single image.
         frames: Option<u32>,
     },
 }
 
-/// A question for a file.
+/// A request for a file dialog.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct DialogRequest {
     pub(crate) purpose: DialogPurpose,
-    /// The name that is suggested.
+    /// The suggested file name.
     pub(crate) file_name: String,
 }
 
+/// Endings of the images that can be read as textures and written as renders.
+const IMAGE_EXTENSIONS: [&str; 5] = ["png", "jpg", "jpeg", "tga", "bmp"];
+
+/// Files that a dialog shows, by their endings.
+type Filter = (&'static str, Vec<&'static str>);
+
 impl DialogRequest {
-    /// What the dialog is headed.
+    /// The title of the dialog.
     pub(crate) fn title(&self) -> &'static str {
         match &self.purpose {
-            DialogPurpose::Open => "Open a project or heightmap",
+            DialogPurpose::Open => "Open a project, heightmap or texture",
             DialogPurpose::Save { .. } => "Save the project",
-            DialogPurpose::Import { target: Some(Target { slot: FileSlot::Texture(_), .. }) } => {
-                "Choose a picture of ground"
-            }
+            DialogPurpose::Import { .. } if self.is_for_texture() => "Choose a texture",
             DialogPurpose::Import { .. } => "Import a heightmap",
             DialogPurpose::ExportFolder => "Choose a folder for the export",
-            DialogPurpose::Image { frames: None, .. } => "Save a picture of the 3-D view",
+            DialogPurpose::Image { frames: None, .. } => "Save an image of the 3-D view",
             DialogPurpose::Image { frames: Some(_), .. } => "Save a turntable of the 3-D view",
         }
     }
 
-    /// Whether a file is to be written.
+    /// Whether a file will be written.
     pub(crate) fn writes(&self) -> bool {
         matches!(self.purpose, DialogPurpose::Save { .. } | DialogPurpose::Image { .. })
     }
+
+    fn is_for_texture(&self) -> bool {
+        let is_texture = |target: &Target| matches!(target.slot, FileSlot::Texture(_));
+        matches!(&self.purpose, DialogPurpose::Import { target: Some(target) } if is_texture(target))
+    }
+
+    /// The filters of the dialog, the default one first.
+    fn filters(&self) -> Vec<Filter> {
+        // A project's full ending has two dots, which some dialogs do not support.
+        let projects = || ("Projects", vec!["json"]);
+        let heightmaps = || {
+            let extensions = Format::ALL.iter().flat_map(|format| format.extensions());
+            ("Heightmaps", extensions.copied().collect::<Vec<_>>())
+        };
+        let images = || ("Images", IMAGE_EXTENSIONS.to_vec());
+        let all_files = || ("All files", vec!["*"]);
+        match &self.purpose {
+            DialogPurpose::Open => {
+                let mut known = [projects().1, heightmaps().1, images().1].concat();
+                known.sort_unstable();
+                known.dedup();
+                vec![("All supported files", known), projects(), heightmaps(), images(), all_files()]
+            }
+            DialogPurpose::Save { .. } => vec![projects()],
+            DialogPurpose::Import { .. } if self.is_for_texture() => vec![images(), all_files()],
+            DialogPurpose::Import { .. } => vec![heightmaps(), all_files()],
+            DialogPurpose::ExportFolder => Vec::new(),
+            DialogPurpose::Image { .. } => vec![images()],
+        }
+    }
 }
 
-/// What became of a question.
+/// How a dialog ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum DialogOutcome {
     Chosen {
         path: PathBuf,
-        /// Whether the user was asked about replacing that very file.
+        /// Whether the user has confirmed that this file is replaced.
         may_replace: bool,
     },
     Cancelled,
-    /// There is no dialog here: ask in the window.
+    /// The desktop has no file dialogs.
     Unavailable,
 }
 
-/// Somebody who asks the user for files. Never blocks.
-pub(crate) trait FileDialogs {
-    fn ask(&mut self, ask: DialogRequest);
-    fn answer(&mut self) -> Option<(DialogRequest, DialogOutcome)>;
+/// Shows file dialogs without blocking.
+pub(crate) trait DialogBackend {
+    fn open(&mut self, request: DialogRequest);
+    /// Returns how the open dialog ended, once it has.
+    fn poll(&mut self) -> Option<DialogOutcome>;
 }
 
-/// A dialog that ends sooner than this without a choice was never seen: without a portal the library answers at once,
-/// with the same `None` as a cancelled dialog.
+/// Shows one file dialog at a time.
+pub(crate) struct FileDialogs {
+    backend: Box<dyn DialogBackend>,
+    open: Option<DialogRequest>,
+}
+
+impl FileDialogs {
+    pub(crate) fn new(backend: Box<dyn DialogBackend>) -> Self {
+        Self { backend, open: None }
+    }
+
+    /// Opens a dialog, unless another one is open. Returns whether it did.
+    #[must_use]
+    pub(crate) fn open(&mut self, request: DialogRequest) -> bool {
+        if self.open.is_some() {
+            return false;
+        }
+        self.open = Some(request.clone());
+        self.backend.open(request);
+        true
+    }
+
+    /// Returns the request of the open dialog and how it ended, once it has.
+    pub(crate) fn poll(&mut self) -> Option<(DialogRequest, DialogOutcome)> {
+        let outcome = self.backend.poll()?;
+        Some((self.open.take()?, outcome))
+    }
+}
+
+/// A dialog that ends sooner than this without a choice was never shown: without a portal the library returns `None`
+/// immediately, as for a cancelled dialog.
 const FASTER_THAN_A_PERSON: Duration = Duration::from_millis(150);
 
-/// The dialogs of the desktop, each on a thread of its own.
+/// The desktop's dialogs, shown from a thread.
 pub(crate) struct NativeDialogs {
-    wake: Wake,
-    sender: Sender<(DialogRequest, DialogOutcome)>,
-    receiver: Receiver<(DialogRequest, DialogOutcome)>,
+    runner: Runner<DialogWorker>,
+    /// A dialog that belongs to the editor's window.
+    template: rfd::FileDialog,
 }
 
 impl NativeDialogs {
-    pub(crate) fn new(wake: Wake) -> Self {
-        let (sender, receiver) = channel();
-        Self { wake, sender, receiver }
+    pub(crate) fn new(context: &eframe::CreationContext<'_>, wake: Wake) -> std::io::Result<Self> {
+        // A dialog that is open cannot be closed from here.
+        let patience = Some(Duration::ZERO);
+        let config = RunnerConfig { patience, ..RunnerConfig::new("upthrust dialog", Policy::Queue) };
+        let runner = Runner::start(config, DialogWorker, wake)?;
+        Ok(Self { runner, template: rfd::FileDialog::new().set_parent(context) })
     }
 }
 
-impl FileDialogs for NativeDialogs {
-    fn ask(&mut self, ask: DialogRequest) {
-        let (sender, wake) = (self.sender.clone(), self.wake.clone());
-        let question = ask.clone();
-        let run = move || {
-            let asked = Instant::now();
-            let dialog = rfd::FileDialog::new().set_title(question.title()).set_file_name(&question.file_name);
-            let chosen = match &question.purpose {
-                DialogPurpose::ExportFolder => dialog.pick_folder(),
-                _ if question.writes() => dialog.save_file(),
-                _ => dialog.pick_file(),
-            };
-            let answer = match chosen {
-                Some(path) => DialogOutcome::Chosen { path, may_replace: true },
-                None if asked.elapsed() < FASTER_THAN_A_PERSON => DialogOutcome::Unavailable,
-                None => DialogOutcome::Cancelled,
-            };
-            // The window may be gone by now; then nobody needs the answer.
-            let _ = sender.send((question, answer));
-            wake();
-        };
-        if std::thread::Builder::new().name("upthrust dialog".into()).spawn(run).is_err() {
-            let _ = self.sender.send((ask, DialogOutcome::Unavailable));
+impl DialogBackend for NativeDialogs {
+    fn open(&mut self, request: DialogRequest) {
+        let mut dialog = self.template.clone().set_title(request.title()).set_file_name(&request.file_name);
+        for (name, extensions) in request.filters() {
+            dialog = dialog.add_filter(name, &extensions);
         }
+        self.runner.submit((request, dialog));
     }
 
-    fn answer(&mut self) -> Option<(DialogRequest, DialogOutcome)> {
-        self.receiver.try_recv().ok()
+    fn poll(&mut self) -> Option<DialogOutcome> {
+        self.runner.take().map(|(_, outcome)| outcome.unwrap_or(DialogOutcome::Unavailable))
     }
 }
 
-/// The path field in the window.
+struct DialogWorker;
+
+impl Worker for DialogWorker {
+    type Job = (DialogRequest, rfd::FileDialog);
+    type Label = ();
+    type Output = DialogOutcome;
+
+    fn label(_: &Self::Job) {}
+
+    fn run(
+        &mut self,
+        (request, dialog): Self::Job,
+        _: &JobContext<'_, DialogOutcome>,
+    ) -> Result<DialogOutcome, JobError> {
+        let opened = Instant::now();
+        let chosen = match &request.purpose {
+            DialogPurpose::ExportFolder => dialog.pick_folder(),
+            _ if request.writes() => dialog.save_file(),
+            _ => dialog.pick_file(),
+        };
+        Ok(match chosen {
+            Some(path) => DialogOutcome::Chosen { path, may_replace: true },
+            None if opened.elapsed() < FASTER_THAN_A_PERSON => DialogOutcome::Unavailable,
+            None => DialogOutcome::Cancelled,
+        })
+    }
+}
+
+/// A path field in the window, where the desktop has no file dialogs.
 pub(crate) struct PathField {
-    pub(crate) ask: DialogRequest,
+    pub(crate) request: DialogRequest,
     pub(crate) path: String,
 }
 
 impl PathField {
-    /// Suggests the file in the user's home, or in the present folder.
-    pub(crate) fn new(ask: DialogRequest) -> Self {
+    /// Suggests the file in the user's home folder, or in the current one.
+    pub(crate) fn new(request: DialogRequest) -> Self {
         let folder = std::env::home_dir().filter(|home| home.is_dir()).unwrap_or_else(|| PathBuf::from("."));
-        let path = folder.join(&ask.file_name).display().to_string();
-        Self { ask, path }
+        let path = folder.join(&request.file_name).display().to_string();
+        Self { request, path }
     }
 
-    /// Draws the field; `Some` once the user has answered.
+    /// Draws the field; returns how it ended, once it has.
     pub(crate) fn ui(&mut self, ctx: &egui::Context) -> Option<DialogOutcome> {
-        let mut answer = None;
+        let mut outcome = None;
         let modal = modal("path field", ctx).show(ctx, |ui| {
             ui.set_width(480.0);
-            ui.heading(self.ask.title());
-            ui.weak("This desktop offers no file dialog. Type the path of the file.");
+            ui.heading(self.request.title());
+            ui.weak("This desktop has no file dialog. Type the path of the file.");
             ui.add_space(8.0);
             let field =
                 ui.add(egui::TextEdit::singleline(&mut self.path).desired_width(f32::INFINITY).hint_text("Path"));
             field.request_focus();
             let entered = ui.input(|input| input.key_pressed(egui::Key::Enter));
             ui.add_space(8.0);
-            let button = if self.ask.writes() { "Save" } else { "Open" };
+            let button = if self.request.writes() { "Save" } else { "Open" };
             egui::Sides::new().show(
                 ui,
                 |_| {},
                 |ui| {
-                    let usable = !self.path.trim().is_empty();
-                    if ui.add_enabled(usable, egui::Button::new(button)).clicked() || (usable && entered) {
-                        answer =
+                    let has_path = !self.path.trim().is_empty();
+                    if ui.add_enabled(has_path, egui::Button::new(button)).clicked() || (has_path && entered) {
+                        outcome =
                             Some(DialogOutcome::Chosen { path: PathBuf::from(self.path.trim()), may_replace: false });
                     }
                     if ui.button("Cancel").clicked() {
-                        answer = Some(DialogOutcome::Cancelled);
+                        outcome = Some(DialogOutcome::Cancelled);
                     }
                 },
             );
         });
-        if answer.is_none() && modal.should_close() {
-            answer = Some(DialogOutcome::Cancelled);
+        if outcome.is_none() && modal.should_close() {
+            outcome = Some(DialogOutcome::Cancelled);
         }
-        answer
+        outcome
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn filters_cover_every_format_that_can_be_opened() {
+        let request = |purpose| DialogRequest { purpose, file_name: String::new() };
+        let filters = request(DialogPurpose::Open).filters();
+        let (name, known) = &filters[0];
+        assert_eq!(*name, "All supported files");
+        for extension in ["json", "png", "r16", "tif", "exr", "jpeg", "bmp"] {
+            assert_eq!(known.iter().filter(|known| **known == extension).count(), 1, "{extension}");
+        }
+        assert_eq!(request(DialogPurpose::Save { origin: 0 }).filters(), [("Projects", vec!["json"])]);
+        assert_eq!(request(DialogPurpose::Import { target: None }).filters()[0].0, "Heightmaps");
+        assert!(request(DialogPurpose::ExportFolder).filters().is_empty());
     }
 }

@@ -7,11 +7,13 @@ use egui::{Context, ViewportCommand};
 use crate::app::commands::Command;
 use crate::app::commands::palette::PaletteResponse;
 use crate::app::dialogs::about;
+use crate::app::dialogs::closing;
+use crate::app::dialogs::closing::ConfirmCloseResponse;
 use crate::app::dialogs::export;
 use crate::app::dialogs::export::ExportResponse;
-use crate::app::dialogs::file_dialogs::{DialogPurpose, DialogRequest};
+use crate::app::dialogs::file_dialogs::DialogPurpose;
 use crate::app::dialogs::modal::Modal;
-use crate::app::document::Draft;
+use crate::app::document::{Draft, Unsaved};
 use crate::app::views::scene::{RenderDialogResponse, RenderTask};
 use crate::app::widgets::modal;
 use crate::app::{App, commands};
@@ -20,8 +22,10 @@ impl App {
     /// Draws the window that stands over the others, if one does; returns what is to be done.
     pub(crate) fn modal_ui(&mut self, ctx: &Context, draft: &mut Draft) -> Option<Command> {
         let Some(mut modal) = self.ui.modal.take() else {
-            if self.ui.saving.is_some() {
-                self.saving_ui(ctx);
+            if self.ui.closing.is_saving() {
+                if closing::saving_ui(ctx) {
+                    self.ui.closing.cancel();
+                }
             }
             return None;
         };
@@ -41,9 +45,7 @@ impl App {
                 };
                 match self.ui.export.ui(ctx, project, &mut settings.export, &around) {
                     Some(ExportResponse::ChooseFolder) => {
-                        self.services
-                            .file_dialogs
-                            .ask(DialogRequest { purpose: DialogPurpose::ExportFolder, file_name: String::new() });
+                        self.open_file_dialog(DialogPurpose::ExportFolder, String::new());
                     }
                     Some(ExportResponse::CheckTargets(files)) => self.services.file_tasks.check_targets(files),
                     Some(ExportResponse::EstimateCost(order)) => {
@@ -59,9 +61,7 @@ impl App {
             Modal::Image(window) => match window.ui(ctx) {
                 Some(RenderDialogResponse::ChooseFile { size, frames }) => {
                     let file_name = self.file_name(".png");
-                    self.services
-                        .file_dialogs
-                        .ask(DialogRequest { purpose: DialogPurpose::Image { size, frames }, file_name });
+                    self.open_file_dialog(DialogPurpose::Image { size, frames }, file_name);
                     stays = false;
                 }
                 Some(RenderDialogResponse::Close) => stays = false,
@@ -69,12 +69,18 @@ impl App {
             },
             Modal::PathField(field) => {
                 if let Some(answer) = field.ui(ctx) {
-                    let ask = field.ask.clone();
+                    let ask = field.request.clone();
                     self.answer(ask, answer);
                     stays = false;
                 }
             }
-            Modal::SaveFirst(unsaved) => stays = self.confirm_close_ui(ctx, unsaved),
+            Modal::SaveFirst(unsaved) => match closing::confirm_close_ui(ctx, unsaved) {
+                Some(response) => {
+                    self.respond_to_close(response, unsaved);
+                    stays = false;
+                }
+                None => {}
+            },
             Modal::Recovered(left) => stays = self.recovered_ui(ctx, left),
             Modal::Replace { ask, path, files } => match replace_ui(ctx, files) {
                 Some(true) => {
@@ -82,7 +88,7 @@ impl App {
                     stays = false;
                 }
                 Some(false) => {
-                    self.ui.saving = None;
+                    self.ui.closing.cancel();
                     stays = false;
                 }
                 None => {}
@@ -106,6 +112,18 @@ impl App {
             self.ui.modal = Some(modal);
         }
         command
+    }
+
+    /// Acts on the user's answer about these unsaved projects.
+    fn respond_to_close(&mut self, response: ConfirmCloseResponse, unsaved: &[Unsaved]) {
+        match response {
+            ConfirmCloseResponse::Discard => self.ui.closing.discard_changes(),
+            ConfirmCloseResponse::Save => {
+                self.ui.closing.save_first(unsaved);
+                self.continue_closing();
+            }
+            ConfirmCloseResponse::Cancel => {}
+        }
     }
 
     /// The question before a running export is lost; returns whether it stands.

@@ -280,7 +280,7 @@ impl App {
         let settings = self.settings_text();
         let unsaved = self.document.unsaved();
         if let Some(mut autosave) = self.services.autosave.take() {
-            let lost = !self.ui.discards_changes && !unsaved.is_empty();
+            let lost = !self.ui.closing.discards_changes() && !unsaved.is_empty();
             autosave.end(settings, lost.then_some(unsaved));
         }
     }

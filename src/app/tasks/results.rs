@@ -6,10 +6,11 @@ use egui::{Context, Popup};
 
 use crate::app::commands::FileSlot;
 use crate::app::commands::stack_edits::{add_step, first_step};
+use crate::app::dialogs::closing::ClosingStep;
 use crate::app::dialogs::export::COPY_NOTES;
 use crate::app::dialogs::file_dialogs::{DialogOutcome, DialogPurpose, DialogRequest, PathField};
 use crate::app::dialogs::modal::Modal;
-use crate::app::document::file_name;
+use crate::app::document::{file_name, file_stem};
 use crate::app::panels::hints;
 use crate::app::state::PendingProject;
 use crate::app::tasks::file_tasks::{FileTaskResult, Imported};
@@ -40,7 +41,7 @@ impl App {
         while let Some(errand) = self.services.file_tasks.take() {
             self.handle_file_result(ctx, errand);
         }
-        while let Some((ask, answer)) = self.services.file_dialogs.answer() {
+        while let Some((ask, answer)) = self.services.file_dialogs.poll() {
             self.answer(ask, answer);
         }
         while let Some(outcome) = self.services.exporter.take() {
@@ -109,7 +110,9 @@ impl App {
                 self.show_message(format!("Saved {}", path.display()));
                 self.settings.add_recent(&path);
                 self.document.mark_saved(origin, path, file);
-                self.project_saved(origin);
+                if self.ui.closing.project_saved(origin) {
+                    self.continue_closing();
+                }
             }
             FileTaskResult::TargetsChecked(survey) => self.ui.export.receive_target_check(survey),
             FileTaskResult::CostEstimated(pace) => self.ui.export.receive_cost_estimate(pace),
@@ -129,7 +132,7 @@ impl App {
             FileTaskResult::Presets { presets, broken } => self.receive_presets(ctx, presets, broken),
             FileTaskResult::PresetSaved { path } => self.preset_saved(&path),
             FileTaskResult::Failed(message) => {
-                self.ui.saving = None;
+                self.ui.closing.cancel();
                 self.show_error(message);
             }
         }
@@ -222,7 +225,7 @@ impl App {
     /// The user answered a question for a file.
     pub(crate) fn answer(&mut self, ask: DialogRequest, answer: DialogOutcome) {
         match answer {
-            DialogOutcome::Cancelled => self.ui.saving = None,
+            DialogOutcome::Cancelled => self.ui.closing.cancel(),
             DialogOutcome::Unavailable if ask.purpose == DialogPurpose::ExportFolder => {
                 self.ui.export.file_dialog_unavailable()
             }
@@ -254,9 +257,43 @@ impl App {
         match ask.purpose {
             DialogPurpose::Open => self.services.file_tasks.open(path),
             DialogPurpose::Import { ref target } => self.services.file_tasks.import(path, target.clone()),
-            DialogPurpose::Save { origin } => self.save_to(with_project_ending(&path), origin),
+            DialogPurpose::Save { origin } => self.save_origin(origin, Some(with_project_ending(&path))),
             DialogPurpose::Image { size, frames } => self.draw(size, frames, picture_path(&path)),
             DialogPurpose::ExportFolder => self.ui.export.set_folder(&path),
+        }
+    }
+
+    /// Opens a file dialog, unless one is open.
+    pub(crate) fn open_file_dialog(&mut self, purpose: DialogPurpose, file_name: String) {
+        if !self.services.file_dialogs.open(DialogRequest { purpose, file_name }) {
+            self.ui.closing.cancel();
+            self.show_error("Another file dialog is open; close it first");
+        }
+    }
+
+    /// Saves the open project; `as_new_file` or without a file the user chooses one.
+    pub(crate) fn save(&mut self, as_new_file: bool) {
+        let path = self.document.path().filter(|_| !as_new_file).map(Path::to_path_buf);
+        self.save_origin(self.document.origin_id(), path);
+    }
+
+    fn save_origin(&mut self, origin: usize, path: Option<PathBuf>) {
+        let Some(file) = self.document.newest(origin) else { return };
+        match path {
+            Some(path) => self.services.file_tasks.save(path, file, origin),
+            None => {
+                let file_name = format!("{}{PROJECT_SUFFIX}", file_stem(&file.project));
+                self.open_file_dialog(DialogPurpose::Save { origin }, file_name);
+            }
+        }
+    }
+
+    /// Takes the next step on the way to closing the window.
+    pub(crate) fn continue_closing(&mut self) {
+        match self.ui.closing.next_step(self.document.unsaved()) {
+            ClosingStep::Save { origin, path } => self.save_origin(origin, path),
+            ClosingStep::Confirm(unsaved) => self.ui.modal = Some(Modal::SaveFirst(unsaved)),
+            ClosingStep::Nothing => {}
         }
     }
 

@@ -21,7 +21,7 @@ use crate::app::tests::{Scripted, chosen, pause, press, wait, without_rivers};
 use crate::engine::Step;
 
 /// The editor of a user whose folders are these.
-fn editor_in(folder: &Path, answers: Vec<DialogOutcome>) -> Harness<'static, App> {
+pub(super) fn editor_in(folder: &Path, answers: Vec<DialogOutcome>) -> Harness<'static, App> {
     let folders = UserFolders { config: Some(folder.join("config")), state: Some(folder.join("state")) };
     let dialogs = Scripted::default();
     dialogs.answers.lock().unwrap().extend(answers);
@@ -49,7 +49,7 @@ fn kept(recovery: &Path) -> usize {
     sessions.filter(|path| path.extension().is_some_and(|ending| ending == "json")).count()
 }
 
-fn close(editor: &mut Harness<'static, App>) {
+pub(super) fn close(editor: &mut Harness<'static, App>) {
     editor.input_mut().viewports.entry(egui::ViewportId::ROOT).or_default().events.push(egui::ViewportEvent::Close);
     editor.step();
     editor.input_mut().viewports.entry(egui::ViewportId::ROOT).or_default().events.clear();
@@ -189,7 +189,7 @@ fn nothing_is_offered_after_an_end_in_order_nor_while_the_other_editor_runs() {
     close(&mut editor);
     editor.get_by_label("Close without saving").click();
     editor.run_steps(2);
-    assert!(editor.state().ui.closing);
+    assert!(editor.state().ui.closing.is_confirmed());
     drop(editor);
     assert_eq!(kept(&folder.path().join("state/recovery")), 0);
     quiet(&mut editor_in(folder.path(), vec![]));
@@ -218,7 +218,7 @@ fn closing_saves_hidden_projects_too_one_after_another() {
     editor.state_mut().edit(|project| project.recipe.seed = 88);
     close(&mut editor);
     editor.get_by_label("Save all").click();
-    wait(&mut editor, "the end", |app| app.ui.closing);
+    wait(&mut editor, "the end", |app| app.ui.closing.is_confirmed());
     let seed = |path: &Path| ProjectFile::open(path).expect("a project").project.recipe.seed;
     assert_eq!((seed(&first), seed(&second)), (77, 88));
     assert!(editor.state().document.unsaved().is_empty());
@@ -233,7 +233,7 @@ fn a_hidden_project_alone_is_saved_and_not_the_clean_one_that_is_open() {
     press(&mut editor, Modifiers::COMMAND, Key::N);
     close(&mut editor);
     editor.get_by_label("Save").click();
-    wait(&mut editor, "the end", |app| app.ui.closing);
+    wait(&mut editor, "the end", |app| app.ui.closing.is_confirmed());
     assert_eq!(ProjectFile::open(&path).expect("a project").project.recipe.seed, 77);
 }
 
@@ -246,11 +246,11 @@ fn a_save_after_closing_was_given_up_closes_nothing() {
     close(&mut editor);
     editor.get_by_label("Save").click();
     editor.run_steps(3);
-    assert!(editor.state().ui.saving.is_none() && editor.state().ui.modal.is_none());
+    assert!(!editor.state().ui.closing.is_saving() && editor.state().ui.modal.is_none());
     press(&mut editor, Modifiers::COMMAND, Key::S);
     wait(&mut editor, "saving", |app| !app.document.is_dirty());
     editor.run_steps(3);
-    assert!(!editor.state().ui.closing);
+    assert!(!editor.state().ui.closing.is_confirmed());
 }
 
 #[test]
@@ -346,7 +346,7 @@ fn an_own_preset_is_saved_with_its_picture_opens_again_and_is_deleted() {
     let presets = folder.path().join("config/presets");
     let (file, picture) = (presets.join("nine-faults.upthrust.json"), presets.join("nine-faults.png"));
     wait(&mut editor, "the preset and its picture", |_| file.exists() && picture.exists());
-    editor.state_mut().ui.discards_changes = true;
+    editor.state_mut().ui.closing.discard_changes();
     drop(editor);
 
     let mut editor = editor_in(folder.path(), vec![]);

@@ -6,6 +6,8 @@ mod commands;
 mod diagrams;
 mod document;
 mod export;
+mod file_dialogs;
+mod file_tasks;
 mod files;
 mod gallery;
 mod operation_picker;
@@ -25,7 +27,7 @@ use std::time::{Duration, Instant};
 use egui_kittest::Harness;
 
 use crate::app::App;
-use crate::app::dialogs::file_dialogs::{DialogOutcome, DialogRequest, FileDialogs};
+use crate::app::dialogs::file_dialogs::{DialogBackend, DialogOutcome, DialogRequest};
 use crate::app::document::Document;
 use crate::app::tasks::settings::UserFolders;
 use crate::engine::operations::AnyOperation;
@@ -35,16 +37,16 @@ use crate::engine::texture::TerrainType;
 #[derive(Clone, Default)]
 pub(crate) struct Scripted {
     pub(crate) answers: Arc<Mutex<VecDeque<DialogOutcome>>>,
-    given: Arc<Mutex<VecDeque<(DialogRequest, DialogOutcome)>>>,
+    given: Arc<Mutex<VecDeque<DialogOutcome>>>,
 }
 
-impl FileDialogs for Scripted {
-    fn ask(&mut self, ask: DialogRequest) {
-        let answer = self.answers.lock().unwrap().pop_front().expect("an outcome for every request");
-        self.given.lock().unwrap().push_back((ask, answer));
+impl DialogBackend for Scripted {
+    fn open(&mut self, _: DialogRequest) {
+        let outcome = self.answers.lock().unwrap().pop_front().expect("an outcome for every request");
+        self.given.lock().unwrap().push_back(outcome);
     }
 
-    fn answer(&mut self) -> Option<(DialogRequest, DialogOutcome)> {
+    fn poll(&mut self) -> Option<DialogOutcome> {
         self.given.lock().unwrap().pop_front()
     }
 }

@@ -3,7 +3,7 @@
 
 use crate::app::App;
 use crate::app::commands::Command;
-use crate::app::dialogs::file_dialogs::FileDialogs;
+use crate::app::dialogs::file_dialogs::DialogBackend;
 use crate::app::tasks::settings::UserFolders;
 use crate::project::Project;
 use crate::project::preset_projects;
@@ -24,15 +24,17 @@ use crate::engine::random::{Draw, Stream};
 
 /// Dialogs in which everything is cancelled.
 #[derive(Default)]
-struct Cancelling(Vec<DialogRequest>);
+struct Cancelling {
+    is_open: bool,
+}
 
-impl FileDialogs for Cancelling {
-    fn ask(&mut self, ask: DialogRequest) {
-        self.0.push(ask);
+impl DialogBackend for Cancelling {
+    fn open(&mut self, _: DialogRequest) {
+        self.is_open = true;
     }
 
-    fn answer(&mut self) -> Option<(DialogRequest, DialogOutcome)> {
-        Some((self.0.pop()?, DialogOutcome::Cancelled))
+    fn poll(&mut self) -> Option<DialogOutcome> {
+        std::mem::take(&mut self.is_open).then_some(DialogOutcome::Cancelled)
     }
 }
 

@@ -123,7 +123,7 @@ impl App {
         // Where there is no stack, what is said of it stands where it would be.
         let stack = stack.unwrap_or(menu.with_max_x(menu.left()));
         // Without a settings folder dismissed hints would come back.
-        let is_covered = self.ui.modal.is_some() || self.ui.saving.is_some() || self.ui.operation_picker.is_open();
+        let is_covered = self.ui.modal.is_some() || self.ui.closing.is_saving() || self.ui.operation_picker.is_open();
         if self.services.folders.config.is_some() && !is_covered {
             let anchors = HintAnchors { menu, stack, timeline };
             self.ui.hints.ui(ui.ctx(), &anchors, &mut self.settings.hints_seen);

@@ -28,7 +28,7 @@ fn a_lost_device_is_replaced_and_draws_the_same() {
 #[test]
 fn a_window_whose_device_is_lost_passes_its_document_to_the_next() {
     let app = || {
-        let dialogs: Box<dyn crate::app::dialogs::file_dialogs::FileDialogs> = Box::new(Scripted::default());
+        let dialogs: Box<dyn crate::app::dialogs::file_dialogs::DialogBackend> = Box::new(Scripted::default());
         App::new(&egui::Context::default(), dialogs, None, UserFolders::default()).expect("threads")
     };
     let mut first = app();
@@ -37,7 +37,7 @@ fn a_window_whose_device_is_lost_passes_its_document_to_the_next() {
     first.ui.scene.shading = ShadingMode::Clay;
     let ctx = egui::Context::default();
     first.close_after_device_loss(&ctx);
-    assert!(first.ui.closing, "the window closes without asking");
+    assert!(first.ui.closing.is_confirmed(), "the window closes without asking");
     let snapshot = first.window.snapshot.borrow_mut().take().expect("a snapshot");
     assert_eq!(snapshot.reason, "the graphics card was lost");
     let mut second = app();
@@ -49,7 +49,7 @@ fn a_window_whose_device_is_lost_passes_its_document_to_the_next() {
     let window_snapshot = second.window.snapshot.clone();
     let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(move || {
         let window = second;
-        assert!(window.ui.closing, "the panic");
+        assert!(window.ui.closing.is_confirmed(), "the panic");
     }));
     let snapshot = window_snapshot.borrow_mut().take().expect("a snapshot");
     assert!(panicked.is_err() && snapshot.document.project().recipe.seed == 77);
@@ -121,8 +121,7 @@ fn the_editor_writes_a_turntable_of_its_view() {
     editor.get_by_role_and_label(egui::accesskit::Role::SpinButton, "Frames");
     editor.state_mut().ui.modal = None;
     let ask = crate::app::dialogs::file_dialogs::DialogPurpose::Image { size: [64, 48], frames: Some(2) };
-    let ask = crate::app::dialogs::file_dialogs::DialogRequest { purpose: ask, file_name: "land.png".into() };
-    editor.state_mut().services.file_dialogs.ask(ask);
+    editor.state_mut().open_file_dialog(ask, "terrain.png".into());
     wait(&mut editor, "the turntable", |app| {
         app.ui.message.as_ref().is_some_and(|message| message.text.starts_with("Saved"))
     });
