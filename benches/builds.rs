@@ -325,8 +325,8 @@ pub fn encode_colours(name: &str) {
         });
     };
     let our_pixels = |file: &mut Vec<u8>| {
-        let picture = &painted.as_ref().expect("not cancelled").image;
-        image::write(&mut Cursor::new(file), Path::new("a.png"), picture, &progress).expect("written");
+        let image = &painted.as_ref().expect("not cancelled").image;
+        image::write(&mut Cursor::new(file), Path::new("a.png"), image, &progress).expect("written");
     };
     compare(name, &plain_pixels, &our_pixels);
 }

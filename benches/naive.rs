@@ -302,10 +302,10 @@ fn colour(
     // Without any weight, use the fallback or the type with the nearest limits.
     if covering.iter().all(|&at| weights[at] == 0.0) {
         let excess = |at: usize| {
-            let (angle, limits, _, whole) = slope(active[at]);
+            let (angle, limits, _, full_range) = slope(active[at]);
             let outside = |value: f64, [min, max]: [f64; 2]| (min - value).max(value - max).max(0.0);
             let range = if high > low { high - low } else { 1.0 };
-            outside(point.height, elevation(active[at])) / range + outside(angle, limits) / whole
+            outside(point.height, elevation(active[at])) / range + outside(angle, limits) / full_range
         };
         let named = covering.iter().find(|&&at| Some(&active[at].name) == fallback.as_ref());
         let nearest = covering.iter().min_by(|&&a, &&b| excess(a).total_cmp(&excess(b)));

@@ -69,7 +69,7 @@ const PREVIEWS: [Row; 3] =
 
 const GROWTH: [Row; 1] = [("growth of faults", fault_growth)];
 
-const BUILDS: [Row; 2] = [("build of large maps", builds::large), ("memory beside its estimate", builds::memory)];
+const BUILDS: [Row; 2] = [("build of large maps", builds::large), ("measured and estimated memory", builds::memory)];
 
 fn main() {
     println!("{} threads in the pool; medians of at least {REPETITIONS} times", rayon::current_num_threads());
@@ -78,7 +78,7 @@ fn main() {
         "work", "naive ms", "1 thread", "all", "scaling", "ratio 1", "ratio", "floors"
     );
     measure(&columns, &RATIOS);
-    measure("the editor's preview, 513², from asking to both pictures:", &PREVIEWS);
+    measure("the editor's preview, 513², from request to both images:", &PREVIEWS);
     measure("faults as their number grows:", &GROWTH);
     measure("builds by the program itself:", &BUILDS);
 }
@@ -358,7 +358,7 @@ fn print(name: &str, times: Vec<f64>) {
 /// Prints the results of [`Preview::watch`], with the coarse ones if there were any.
 fn print_watched(name: &str, watched: &[[f64; 2]]) {
     if watched.iter().any(|[first, full]| first < full) {
-        print(&format!("{name}: first pictures"), watched.iter().map(|[first, _]| *first).collect());
+        print(&format!("{name}: first images"), watched.iter().map(|[first, _]| *first).collect());
     }
     print(name, watched.iter().map(|[_, full]| *full).collect());
 }

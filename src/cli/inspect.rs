@@ -23,7 +23,7 @@ pub fn run(options: &InspectOptions) -> Result<(), CliError> {
     require_memory(side * side * 4)?;
     let report = Report::new(&terrain)?;
     if options.json {
-        let json = report.to_json(&options.file.to_string_lossy(), &format, notes);
+        let json = report.to_json(&options.file.to_string_lossy(), &format, &notes);
         print_line(&format!("{json:#}"));
     } else {
         let mut lines = report.to_text();
@@ -55,7 +55,7 @@ impl Report {
         })
     }
 
-    fn to_json(&self, file: &str, format: &str, notes: Vec<String>) -> Value {
+    fn to_json(&self, file: &str, format: &str, notes: &[String]) -> Value {
         let Self { grid, summary, slopes, walkable, metrics } = self;
         let landforms: Map<String, Value> =
             Landform::ALL.iter().map(|form| (form.key().to_string(), metrics.forms.share(*form).into())).collect();

@@ -16,14 +16,14 @@ enum Sides {
     Both([usize; 2]),
 }
 
-/// Parses `N` or `WxH`, each from `least` to `most`.
-fn sides(text: &str, [least, most]: [usize; 2], what: &str) -> Result<Sides, String> {
-    let side = |text: &str| text.parse::<usize>().ok().filter(|side| (least..=most).contains(side));
+/// Parses `N` or `WxH`, each from `min` to `max`.
+fn sides(text: &str, [min, max]: [usize; 2], what: &str) -> Result<Sides, String> {
+    let side = |text: &str| text.parse::<usize>().ok().filter(|side| (min..=max).contains(side));
     let read = match text.split_once('x') {
         Some((width, height)) => side(width).zip(side(height)).map(|(width, height)| Sides::Both([width, height])),
         None => side(text).map(Sides::Longer),
     };
-    read.ok_or_else(|| format!("expected N or WxH, from {least} to {most} {what}"))
+    read.ok_or_else(|| format!("expected N or WxH, from {min} to {max} {what}"))
 }
 
 /// The number of samples of a map.
@@ -105,10 +105,10 @@ impl FromStr for RenderSize {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let [least, most] = [*RENDER_SIDES.start(), *RENDER_SIDES.end()];
-        match sides(text, [least, most].map(|side| side as usize), "pixels") {
+        let [min, max] = [*RENDER_SIDES.start(), *RENDER_SIDES.end()];
+        match sides(text, [min, max].map(|side| side as usize), "pixels") {
             Ok(Sides::Both(size)) => Ok(Self(size.map(|side| side as u32))),
-            Ok(Sides::Longer(_)) | Err(_) => Err(format!("expected WxH, from {least} to {most} pixels each")),
+            Ok(Sides::Longer(_)) | Err(_) => Err(format!("expected WxH, from {min} to {max} pixels each")),
         }
     }
 }

@@ -39,8 +39,8 @@ pub const SIDE_LIMITS: [usize; 2] = [2, 65_537];
 impl Grid {
     /// Creates a grid of `width` × `height` samples, clamped to [`SIDE_LIMITS`].
     pub fn new(extent: Extent, width: usize, height: usize) -> Self {
-        let [least, most] = SIDE_LIMITS;
-        let [width, height] = [width, height].map(|side| side.clamp(least, most));
+        let [min, max] = SIDE_LIMITS;
+        let [width, height] = [width, height].map(|side| side.clamp(min, max));
         Self { width, height, extent, first: [0; 2], cells: [width - 1, height - 1] }
     }
 

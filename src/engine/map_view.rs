@@ -62,7 +62,7 @@ const STRONG_EVERY: f32 = 5.0;
 const PAPER_TINT: f32 = 0.4;
 
 /// The maximum number of contours in the height range.
-const MOST_CONTOURS: f32 = 20.0;
+const MAX_CONTOURS: f32 = 20.0;
 
 /// The approximate size of a map on screen, in pixels per side: on finer grids contours are wider.
 const SEEN_PIXELS: f32 = 384.0;
@@ -134,14 +134,14 @@ impl MapView {
 
 /// The contour interval for a height range, metres: 1, 2 or 5 times a power of ten.
 pub fn contour_interval_m([low, high]: [f32; 2]) -> f32 {
-    let least = (high - low) / MOST_CONTOURS;
-    if !(least > 0.0 && least.is_finite()) {
+    let min_interval = (high - low) / MAX_CONTOURS;
+    if !(min_interval > 0.0 && min_interval.is_finite()) {
         return 1.0;
     }
-    let ten = libm::powf(10.0, libm::log10f(least).floor());
+    let ten = libm::powf(10.0, libm::log10f(min_interval).floor());
     let rounds = [ten, 2.0 * ten, 5.0 * ten];
     // The factor allows for rounding errors.
-    rounds.into_iter().find(|round| *round >= least * 0.9999).unwrap_or(10.0 * ten)
+    rounds.into_iter().find(|round| *round >= min_interval * 0.9999).unwrap_or(10.0 * ten)
 }
 
 /// A sample to be coloured.

@@ -46,14 +46,17 @@ pub fn rivers(grid: Grid, water: &Water, min_area_m2: f64, progress: &Progress) 
     Ok(found)
 }
 
-/// The samples at which rivers end, and the pairs (receiver, donor) of river samples: sorted by receiver, then from the
-/// largest to the smallest drainage area.
+/// A river sample's receiver, and the river sample itself.
+type Inflow = (u32, u32);
+
+/// The samples at which rivers end, and the inflows of all others: sorted by receiver, then from the largest to the
+/// smallest drainage area.
 fn mouths_and_inflows(
     grid: Grid,
     water: &Water,
     min_area_m2: f64,
     progress: &Progress,
-) -> Result<(Vec<u32>, Vec<(u32, u32)>), Cancelled> {
+) -> Result<(Vec<u32>, Vec<Inflow>), Cancelled> {
     const SAMPLES_BETWEEN_CHECKS: usize = 1 << 16;
     let Water { areas_m2, receivers, .. } = water;
     let is_river = |sample: u32| f64::from(areas_m2[sample as usize]) >= min_area_m2;

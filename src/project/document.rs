@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::error::ProjectError;
 use super::format::{IMPORT_EXTENSIONS, MAX_FILE_BYTES};
-use super::imports::read_at_most;
+use super::imports::read_limited;
 use super::settings::Water;
 use crate::engine::Recipe;
 use crate::engine::parameters::FileName;
@@ -41,7 +41,7 @@ impl Project {
                         format!("heightmaps and images with this extension are not supported; known are {known}");
                     return Err(ProjectError::Unreadable(path, reason));
                 }
-                entry.insert(Arc::new(read_at_most(&path, available)?));
+                entry.insert(Arc::new(read_limited(&path, available)?));
             }
         }
         Ok(())

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::document::Project;
 use super::error::ProjectError;
 use super::format::{FORMAT_VERSION, MAX_FILE_BYTES};
-use super::imports::{files_from_value, pack, read_at_most};
+use super::imports::{files_from_value, pack, read_limited};
 use super::settings::{ProjectSettings, view_from_value, view_table};
 use crate::engine::Recipe;
 use crate::engine::parameters::{
@@ -105,7 +105,7 @@ impl ProjectFile {
 
     /// Reads a project file, and the files next to it that it names but does not contain.
     pub fn open(path: &Path) -> Result<Self, ProjectError> {
-        let bytes = read_at_most(path, MAX_FILE_BYTES)?;
+        let bytes = read_limited(path, MAX_FILE_BYTES)?;
         let text = String::from_utf8(bytes).map_err(|_| ProjectError::Json("it is not text".into()))?;
         let mut file = Self::from_json(&text)?;
         Arc::make_mut(&mut file.project).load_files(path.parent().unwrap_or(Path::new("")))?;

@@ -30,7 +30,7 @@ fn unpack(text: &str, max: u64) -> Option<Vec<u8>> {
 }
 
 /// Reads a regular file of at most `max` bytes. Pipes and devices are refused because they may be endless.
-pub(super) fn read_at_most(path: &Path, max: u64) -> Result<Vec<u8>, ProjectError> {
+pub(super) fn read_limited(path: &Path, max: u64) -> Result<Vec<u8>, ProjectError> {
     let unreadable = |reason: String| ProjectError::Unreadable(path.to_path_buf(), reason);
     let failed = |error: io::Error| unreadable(error.to_string());
     let metadata = std::fs::metadata(path).map_err(failed)?;
@@ -81,7 +81,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("folder");
         let path = folder.path().join("a.png");
         std::fs::write(&path, [1, 2, 3]).expect("written");
-        let error = read_at_most(&path, 2).expect_err("too long").to_string();
+        let error = read_limited(&path, 2).expect_err("too long").to_string();
         assert!(error.contains("3 bytes") && error.contains("at most 2"), "{error}");
     }
 }

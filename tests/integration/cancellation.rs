@@ -170,7 +170,7 @@ fn nightly_maps_and_encoders_stop_in_time() {
                 analysis_map(&terrain, what, None, points, 255, progress).is_err()
             });
         }
-        let picture = Image { width: 8192, height: 4096, pixels: vec![[7; 4]; 8192 * 4096] };
+        let image = Image { width: 8192, height: 4096, pixels: vec![[7; 4]; 8192 * 4096] };
         let range_m = Band { min: 0.0, max: 976.0 };
         let encoded = |progress: &Progress| {
             let (rows, encoding) = (heightmap::Rows::all(&terrain), heightmap::Encoding::default());
@@ -185,7 +185,7 @@ fn nightly_maps_and_encoders_stop_in_time() {
             image::paint_and_write(&mut std::io::empty(), Path::new("a.png"), [8192; 2], None, strip, progress).is_err()
         };
         check("texture 8192², painted and encoded in strips", &painted_in_strips);
-        check("8192 × 4096, flipped", &|progress| picture.flipped([true, true], progress).is_err());
+        check("8192 × 4096, flipped", &|progress| image.flipped([true, true], progress).is_err());
         assert!(missed.is_empty(), "{missed:?}");
     });
 }

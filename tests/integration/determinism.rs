@@ -236,8 +236,8 @@ fn number(parameter: &Parameter, place: f64) -> f64 {
     };
     match parameter.scale {
         Scale::Logarithmic if high > 0.0 => {
-            let least = low.max(high * 1e-9);
-            if place < 0.02 { low } else { (least * libm::pow(high / least, place)).clamp(low, high) }
+            let positive_low = low.max(high * 1e-9);
+            if place < 0.02 { low } else { (positive_low * libm::pow(high / positive_low, place)).clamp(low, high) }
         }
         _ => low + place * (high - low),
     }

@@ -78,7 +78,7 @@ fn gltf_has_the_heights_normals_and_texture() {
             assert_eq!([png.width() as usize, png.height() as usize], size);
         }
         match detail {
-            MeshDetail::Vertices(most) => assert!(positions.len() <= most),
+            MeshDetail::Vertices(max) => assert!(positions.len() <= max),
             MeshDetail::ErrorM(_) => assert!(positions.len() < order.grid.samples()),
         }
     }

@@ -97,7 +97,7 @@ fn default_terrain_types_paint_green_land_and_a_sandy_sea_floor() {
         [0, 1, 2].map(|i| colours.iter().map(|colour| f64::from(colour[i])).sum::<f64>() / colours.len() as f64)
     };
     let [red, green, blue] = colour_at(high);
-    assert!(green > red && green > blue + 20.0 && green < 180.0, "the land is {:.0?}", [red, green, blue]);
+    assert!(green > red && green > blue + 20.0 && green < 180.0, "the colour is {:.0?}", [red, green, blue]);
     let [red, green, blue] = colour_at(low);
     assert!(red > green && green > blue, "the sea floor is {:.0?}", [red, green, blue]);
 }
@@ -134,8 +134,8 @@ fn presets_have_the_landforms_of_real_ranges() {
     for terrain in REAL_TERRAINS {
         numbers(terrain.name, terrain.spacing_m, terrain.metrics);
     }
-    row("least", "", bands.map(|band| format!("{:.3}", band.min)));
-    row("most", "", bands.map(|band| format!("{:.3}", band.max)));
+    row("minimum", "", bands.map(|band| format!("{:.3}", band.min)));
+    row("maximum", "", bands.map(|band| format!("{:.3}", band.max)));
     let mut missed = Vec::new();
     for name in LIKE_REAL_LAND {
         let preset = presets().iter().find(|preset| preset.name == name).expect(name);

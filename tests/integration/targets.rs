@@ -88,7 +88,7 @@ fn every_target_preserves_metres_and_orientation() {
             let bytes = std::fs::read(path).expect("there");
             let sidecar_json = sidecar(path);
             // The program does not read the sidecar.
-            let layout = match (path.extension().and_then(|ending| ending.to_str()), grid.width(), grid.height()) {
+            let layout = match (path.extension().and_then(|e| e.to_str()), grid.width(), grid.height()) {
                 (Some("raw" | "r16"), width, height) => format!("u16le,{width}x{height}").parse().ok(),
                 (Some("r32"), width, height) => format!("f32le,{width}x{height}").parse().ok(),
                 _ => None,
@@ -139,12 +139,12 @@ fn import_numbers_for_unity_and_unreal_give_metres() {
     ];
     let rounding_m = ((scale_z - exact_scale).abs() * 256.0 + (location_z - exact_location).abs()) / 100.0;
     assert!(rounding_m <= 1e-6 * span, "{rounding_m} m of {span} m");
-    let picture = image::open(path).expect("an image").into_luma16();
-    for (x, y, value) in picture.enumerate_pixels() {
+    let image = image::open(path).expect("an image").into_luma16();
+    for (x, y, value) in image.enumerate_pixels() {
         let metres = (location_z + (f64::from(value.0[0]) - 32_768.0) / 128.0 * scale_z) / 100.0;
         let height = f64::from(terrain[(x as usize, y as usize)]);
-        let most = 0.5001 * span / 65_535.0 + rounding_m;
-        assert!((metres - height).abs() <= most, "({x}, {y}): {metres} for {height}");
+        let tolerance_m = 0.5001 * span / 65_535.0 + rounding_m;
+        assert!((metres - height).abs() <= tolerance_m, "({x}, {y}): {metres} for {height}");
     }
     // One 8-bit grey file per layer with a pixel per sample; the layers sum to 255.
     let layers: Vec<image::GrayImage> = std::fs::read_dir(folder.path())
@@ -321,8 +321,8 @@ fn roblox_gets_only_the_keys_of_its_materials() {
 
 #[test]
 fn an_imported_elevation_model_is_exported_without_loss() {
-    let picture = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/jacksboro.png");
-    let reading = heightmap::read(&picture, None).expect("readable");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/jacksboro.png");
+    let reading = heightmap::read(&path, None).expect("readable");
     let (width, height) = (reading.raster.width, reading.raster.height);
     let metres = reading.into_metres(None);
     let spacing = [74.48, 92.77];

@@ -63,9 +63,9 @@ fn ice(pixels: usize) -> Surface {
         // Drifted snow.
         let dust = Noise::new(1109).octaves(bent, [7, 7], 6, 0.65);
         let grain = Noise::new(1110).octaves(place, [260, 260], 2, 0.9);
-        let lies = smooth(0.3, 1.2, dust);
-        colour = blend(colour, white, 0.75 * lies);
-        (relief + 0.003 * lies + 0.0002 * grain, scaled(colour, 1.0 + 0.03 * grain))
+        let drifted = smooth(0.3, 1.2, dust);
+        colour = blend(colour, white, 0.75 * drifted);
+        (relief + 0.003 * drifted + 0.0002 * grain, scaled(colour, 1.0 + 0.03 * grain))
     })
 }
 

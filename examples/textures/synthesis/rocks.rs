@@ -100,7 +100,7 @@ struct Bed {
     top: f32,
     thickness: f32,
     /// How far it protrudes.
-    stands: f32,
+    protrusion: f32,
     colour: Colour,
     /// The number of blocks between its joints.
     blocks: u32,
@@ -126,7 +126,7 @@ fn beds() -> Vec<Bed> {
         beds.push(Bed {
             top,
             thickness,
-            stands: between(&mut draw, -0.6, 0.6) + 8.0 * thickness,
+            protrusion: between(&mut draw, -0.6, 0.6) + 8.0 * thickness,
             colour: scaled(ramp(&colours, unit(&mut draw)), between(&mut draw, 0.88, 1.12)),
             blocks: 4 + (unit(&mut draw) * 0.25 / thickness.max(0.014)) as u32,
             bits: bits(&mut draw),
@@ -176,9 +176,9 @@ fn layered_rock(pixels: usize) -> Surface {
             + 0.7 * splinters.faces(shifted(bent, 0.0173), 1.2, 0.4, 0.0) / 60.0;
         let grain = Noise::new(506).octaves(place, [80, 80], 4, 0.85);
         // The foot of a layer is eroded back.
-        let worn = 0.5 - down / bed.thickness;
-        let relief = 0.009 * (bed.stands + 0.5 * out)
-            + 0.004 * tilt * worn
+        let eroded = 0.5 - down / bed.thickness;
+        let relief = 0.009 * (bed.protrusion + 0.5 * out)
+            + 0.004 * tilt * eroded
             + 0.005 * edge
             + 0.0016 * lines
             + 0.75 * broken

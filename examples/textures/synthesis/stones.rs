@@ -120,9 +120,9 @@ fn lava(pixels: usize) -> Surface {
     surface.repaint(|place, height, colour| {
         let drift = Noise::new(709).octaves(place, [5, 5], 5, 0.6);
         let grain = Noise::new(710).octaves(place, [220, 220], 2, 0.9);
-        let lies = 0.4 * smooth(-0.1, 1.0, drift);
+        let drifted = 0.4 * smooth(-0.1, 1.0, drift);
         let rough = Noise::new(711).octaves(place, [100, 100], 3, 0.8);
-        (height + 0.0009 * rough, blend(scaled(colour, 1.0 + 0.18 * rough), scaled(ash, 1.0 + 0.16 * grain), lies))
+        (height + 0.0009 * rough, blend(scaled(colour, 1.0 + 0.18 * rough), scaled(ash, 1.0 + 0.16 * grain), drifted))
     });
     surface
 }

@@ -80,7 +80,7 @@ fn requested_files(options: &BuildOptions, folder: Option<&Path>, size: [usize; 
         rivers: options
             .river_lines
             .clone()
-            .map(|path| RiversOrder { path, least_m2: options.river_area.map(|area_km2| area_km2 * 1e6) }),
+            .map(|path| RiversOrder { path, min_area_m2: options.river_area.map(|area_km2| area_km2 * 1e6) }),
         mesh: mesh(options, size),
         frames: has_frames.then(|| FramesOrder {
             folder: options.frames.clone(),

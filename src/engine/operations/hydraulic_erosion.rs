@@ -127,9 +127,9 @@ impl<'a> DropSimulation<'a> {
     fn position(&self, [x_m, z_m]: [f64; 2]) -> Option<CellPosition> {
         let grid = self.terrain.grid();
         let (x, z) = (x_m / self.spacing_m[0], z_m / self.spacing_m[1]);
-        let (most_x, most_z) = ((grid.width() - 1) as f64, (grid.height() - 1) as f64);
+        let (max_x, max_z) = ((grid.width() - 1) as f64, (grid.height() - 1) as f64);
         // Written so that NaN fails too.
-        if !(x >= 0.0 && z >= 0.0 && x <= most_x && z <= most_z) {
+        if !(x >= 0.0 && z >= 0.0 && x <= max_x && z <= max_z) {
             return None;
         }
         let (c, r) = ((x as usize).min(grid.width() - 2), (z as usize).min(grid.height() - 2));

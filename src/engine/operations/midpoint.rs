@@ -41,9 +41,9 @@ fn cells(extent: Extent) -> [usize; 2] {
 /// one side only, where the lattice would have far more points than the grid.
 fn subdivisions(grid: &Grid, [across, down]: [usize; 2]) -> u32 {
     let size = |n: u32| [(across << n) + 1, (down << n) + 1];
-    let most = (8 * grid.samples()).max(1 << 20);
+    let max_points = (8 * grid.samples()).max(1 << 20);
     let fine_enough = |n: &u32| size(*n)[0] >= grid.width() && size(*n)[1] >= grid.height();
-    let affordable = |n: &u32| size(*n)[0] * size(*n)[1] <= most;
+    let affordable = |n: &u32| size(*n)[0] * size(*n)[1] <= max_points;
     let fine = (0..=16).find(fine_enough).unwrap_or(16);
     (0..=fine).rfind(affordable).unwrap_or(0)
 }

@@ -264,7 +264,7 @@ mod tests {
                         }
                         let mut draw = stream().at(u64::from(i) + 1);
                         let seed = (draw.unit() * 4_294_967_296.0) as u32 as i32;
-                        let [u, v, turn] = [1024.0, 1024.0, std::f64::consts::TAU].map(|most| draw.unit() * most);
+                        let [u, v, turn] = [1024.0, 1024.0, std::f64::consts::TAU].map(|max| draw.unit() * max);
                         let scale = noise.wavelength_m / libm::pow(noise.lacunarity, f64::from(i));
                         let (x, z) = (grid.x_m(c) / scale, grid.z_m(r) / scale);
                         let turned =

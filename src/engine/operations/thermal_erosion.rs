@@ -217,9 +217,9 @@ mod tests {
         for repose_deg in [10.0, 35.0, 60.0] {
             let thermal = ThermalErosion { repose_deg, count: 2000, ..Default::default() };
             let terrain = evaluated(&thermal, rough_terrain.grid(), Some(&rough_terrain), 2000);
-            let most = libm::tan(f64::to_radians(repose_deg));
+            let max_slope = libm::tan(f64::to_radians(repose_deg));
             let found = steepest(&terrain);
-            assert!(found <= most * 1.001 + 1e-4, "{found} over {most} at {repose_deg}°");
+            assert!(found <= max_slope * 1.001 + 1e-4, "{found} over {max_slope} at {repose_deg}°");
         }
     }
 

@@ -43,8 +43,8 @@ impl DayInterval {
         let above_horizon = ((self.altitude - fast_atan(view.horizon)) / self.climb + 0.5).clamp(0.0, 1.0);
         // In units of the normal's length: only the signs and the ratio matter.
         let [first, last] = self.ends.map(|[east, up, south]| up - view.gradient[0] * east - view.gradient[1] * south);
-        let whole = first.abs() + last.abs();
-        let facing = if whole > 0.0 { (first.max(0.0) + last.max(0.0)) / whole } else { 1.0 };
+        let total = first.abs() + last.abs();
+        let facing = if total > 0.0 { (first.max(0.0) + last.max(0.0)) / total } else { 1.0 };
         above_horizon.min(facing)
     }
 }
@@ -54,7 +54,7 @@ fn day() -> [DayInterval; POSITIONS] {
     let sine_at = |hour_angle: f64| libm::cos(latitude) * libm::cos(hour_angle);
     let width = PI / POSITIONS as f64;
     let middle = |i: usize| (i as f64 + 0.5) * width - 0.5 * PI;
-    let whole: f64 = (0..POSITIONS).map(|i| sine_at(middle(i))).sum();
+    let total: f64 = (0..POSITIONS).map(|i| sine_at(middle(i))).sum();
     std::array::from_fn(|i| {
         let hour_angle = middle(i);
         let times = [hour_angle - 0.5 * width, hour_angle, hour_angle + 0.5 * width];
@@ -70,7 +70,7 @@ fn day() -> [DayInterval; POSITIONS] {
             altitude: (0.5 * (low + high)) as f32,
             climb: (high - low).max(MIN_CLIMB_DEG.to_radians()) as f32,
             ends: [times[0], times[2]].map(|at| sun(at).map(|component| component as f32)),
-            weight: (sine_at(hour_angle) / whole) as f32,
+            weight: (sine_at(hour_angle) / total) as f32,
         }
     })
 }
@@ -136,7 +136,7 @@ mod tests {
         let grid = terrain.grid();
         let half = 0.5_f64.sqrt();
         let gradient = terrain.gradient(c, r).map(f64::from);
-        let (mut dark, mut whole) = (0.0, 0.0);
+        let (mut dark, mut total) = (0.0, 0.0);
         for step in 0..240 {
             let hour_angle = ((f64::from(step) + 0.5) / 240.0 - 0.5) * PI;
             let sun = [-libm::sin(hour_angle), half * libm::cos(hour_angle), half * libm::cos(hour_angle)];
@@ -151,25 +151,25 @@ mod tests {
                 }
                 hidden = f64::from(terrain.height_at(x, z) - terrain[(c, r)]) > distance * sun[1] / level;
             }
-            whole += sun[1];
+            total += sun[1];
             dark += if hidden { sun[1] } else { 0.0 };
         }
-        dark / whole
+        dark / total
     }
 
     #[test]
     fn shade_is_close_to_a_day_in_small_steps() {
         let terrain = bumpy(Grid::new(world(1000.0, 700.0), 101, 71));
         let shares = shaded(&terrain);
-        let (mut squares, mut count, mut most) = (0.0, 0.0, 0.0_f32);
+        let (mut squares, mut count, mut max) = (0.0, 0.0, 0.0_f32);
         for (c, r) in (0..71).step_by(3).flat_map(|r| (0..101).step_by(3).map(move |c| (c, r))) {
             let off = f64::from(shares[(c, r)]) - stepped(&terrain, c, r);
             squares += off * off;
             count += 1.0;
-            most = most.max(shares[(c, r)]);
+            max = max.max(shares[(c, r)]);
         }
         let rms = libm::sqrt(squares / count);
-        assert!(rms < 0.02 && most > 0.3, "{rms}, {most}");
+        assert!(rms < 0.02 && max > 0.3, "{rms}, {max}");
     }
 
     #[test]

@@ -187,7 +187,7 @@ pub struct RiversOrder {
     /// The path; its extension is .json.
     pub path: PathBuf,
     /// The lowest catchment area of a river, m²; `None`: a thousandth of the world.
-    pub least_m2: Option<f64>,
+    pub min_area_m2: Option<f64>,
 }
 
 /// A mesh to write.

@@ -32,11 +32,11 @@ pub(super) fn stage(
 ) -> Result<StagedFile, FileError> {
     let path: &Path = &order.path;
     let extent = heights.grid().extent();
-    let least_m2 = order.least_m2.unwrap_or(MIN_RIVER_CATCHMENT_SHARE * extent.width_m * extent.depth_m);
+    let min_area_m2 = order.min_area_m2.unwrap_or(MIN_RIVER_CATCHMENT_SHARE * extent.width_m * extent.depth_m);
     let water = progress.stage(0.0..0.6, || Water::on(heights, Outlets::Border, sea_m, progress))?;
-    let found = progress.stage(0.6..0.8, || rivers(heights.grid(), &water, least_m2, progress))?;
+    let found = progress.stage(0.6..0.8, || rivers(heights.grid(), &water, min_area_m2, progress))?;
     let head = json!({
-        "width_m": extent.width_m, "depth_m": extent.depth_m, "least_area_m2": least_m2, "sea_m": sea_m,
+        "width_m": extent.width_m, "depth_m": extent.depth_m, "least_area_m2": min_area_m2, "sea_m": sea_m,
         "points": "x east of the west border, z south of the north border, height, all in metres; area in m²",
     });
     atomic::stage(path, overwrite, |writer| {
@@ -80,7 +80,7 @@ mod tests {
         // A valley along the middle that descends to the south.
         let grid = Grid::new(Extent { width_m: 80.0, depth_m: 80.0 }, 9, 9);
         let terrain = Heightfield::from_fn(grid, |c, r| (c as f32 - 4.0).abs() * 5.0 - r as f32);
-        let order = RiversOrder { path: path.clone(), least_m2: Some(1500.0) };
+        let order = RiversOrder { path: path.clone(), min_area_m2: Some(1500.0) };
         let staged = stage(&order, &terrain, None, false, &Progress::new()).expect("written");
         atomic::commit_all(vec![staged]).expect("committed");
         let text = std::fs::read_to_string(&path).expect("text");
@@ -92,6 +92,6 @@ mod tests {
         assert_eq!((&points[points.len() - 1][0], &points[points.len() - 1][1]), (&json!(40.0), &json!(80.0)));
         let heights: Vec<f64> = points.iter().map(|point| point[2].as_f64().expect("a height")).collect();
         assert!(heights.windows(2).all(|pair| pair[1] < pair[0]), "{heights:?}");
-        assert!(check(&RiversOrder { path: folder.path().join("rivers.txt"), least_m2: None }).is_err());
+        assert!(check(&RiversOrder { path: folder.path().join("rivers.txt"), min_area_m2: None }).is_err());
     }
 }

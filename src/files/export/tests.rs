@@ -231,7 +231,7 @@ fn tiles_are_parts_of_the_map_with_one_range_and_shared_edges() {
     let folder = tempfile::tempdir().expect("folder");
     let mut order = order(folder.path());
     order.heightmaps[0].encoding.row_order = heightmap::RowOrder::SouthFirst;
-    let whole = stack::evaluate(&order.recipe, order.grid, None, &order.inputs, &Progress::new()).expect("land");
+    let whole = stack::evaluate(&order.recipe, order.grid, None, &order.inputs, &Progress::new()).expect("heights");
     order.texture = None;
     order.tiles = Some(Tiles { counts: [2, 4], only: None, naming: TileNaming::FromNorthWest });
     let built = build(&order, &Progress::new()).expect("built");

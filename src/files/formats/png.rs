@@ -363,7 +363,7 @@ impl Filter {
         // One loop per filter, so that there is no branch inside.
         match self {
             Self::Sub => {
-                pairs.for_each(|((byte, here), around)| *byte = here.wrapping_sub(Self::Sub.predicted(around)))
+                pairs.for_each(|((byte, here), around)| *byte = here.wrapping_sub(Self::Sub.predicted(around)));
             }
             Self::Up => pairs.for_each(|((byte, here), around)| *byte = here.wrapping_sub(Self::Up.predicted(around))),
             Self::Average => {

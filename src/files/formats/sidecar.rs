@@ -203,7 +203,7 @@ mod tests {
 
     #[test]
     fn a_sidecar_round_trips_and_has_every_key() {
-        let json = description(Path::new("/tmp/x/height.png")).to_json().expect("known ending");
+        let json = description(Path::new("/tmp/x/height.png")).to_json().expect("known extension");
         let keys: Vec<&str> = json.as_object().expect("object").keys().map(String::as_str).collect();
         let expected = "file format width height bits byte_order min_m max_m spacing_x_m spacing_z_m sample \
                         row_order seed recipe upthrust import";

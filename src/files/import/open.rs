@@ -159,7 +159,8 @@ mod tests {
 
     #[track_caller]
     fn check_opened_once(path: &Path, open: fn(&Path) -> Result<ImportedFile, FileError>) -> ImportedFile {
-        (READS.set(0), DECODED.set(0));
+        READS.set(0);
+        DECODED.set(0);
         let imported = open(path).expect("readable");
         assert_eq!((READS.get(), DECODED.get()), (1, 1), "reads and decoded images of {}", path.display());
         imported

@@ -54,7 +54,7 @@ fn recovered(home: &Path) -> Vec<PathBuf> {
     };
     let sessions = entries(&home.join("state/upthrust/recovery"));
     let files = sessions.iter().flat_map(|session| entries(session));
-    files.filter(|path| path.extension().is_some_and(|ending| ending == "json")).collect()
+    files.filter(|path| path.extension().is_some_and(|extension| extension == "json")).collect()
 }
 
 /// Whether a running editor holds the lock of the project's recovery folder.

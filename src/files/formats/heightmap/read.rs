@@ -104,7 +104,7 @@ fn layout_from_sidecar(path: &Path, sidecar: &Sidecar, bytes: usize) -> Option<R
 fn is_guessed(path: &Path, layout: RawLayout, bytes: usize) -> bool {
     let usual = Format::from_path(path).ok().and_then(|format| format.raw_sample(None));
     let is_square = layout.size.is_none_or(|[width, height]| width == height);
-    usual == Some(layout.sample) && is_square && bytes as u64 % layout.sample.bytes() == 0
+    usual == Some(layout.sample) && is_square && (bytes as u64).is_multiple_of(layout.sample.bytes())
 }
 
 /// Reverses the order of the rows.

@@ -5,7 +5,7 @@ use std::io::{self, SeekFrom};
 
 use serde_json::{Value, json};
 
-use super::mesh::{Mesh, WriteInto, WriteSeek};
+use super::terrain_mesh::{Mesh, WriteInto, WriteSeek};
 use crate::engine::Progress;
 use crate::engine::progress::ProgressCounter;
 use crate::files::io::cancellable::cancelled_error;

@@ -2,13 +2,13 @@
 
 mod format;
 pub(crate) mod glb;
-mod mesh;
 pub(crate) mod obj;
 pub(crate) mod stl;
+mod terrain_mesh;
 mod triangulation;
 
 pub use self::format::MeshFormat;
 pub(crate) use self::format::max_vertices;
-pub(crate) use self::mesh::{Mesh, WriteInto, WriteSeek};
+pub(crate) use self::terrain_mesh::{Mesh, WriteInto, WriteSeek};
 pub use self::triangulation::MeshDetail;
 pub(crate) use self::triangulation::Triangulation;

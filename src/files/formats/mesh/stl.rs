@@ -4,7 +4,7 @@
 
 use std::io;
 
-use super::mesh::{Mesh, WriteSeek};
+use super::terrain_mesh::{Mesh, WriteSeek};
 use crate::engine::Progress;
 use crate::files::io::cancellable::cancelled_error;
 

@@ -350,11 +350,11 @@ mod tests {
     #[test]
     fn the_number_of_vertices_is_limited() {
         let heights = hills(65, 65);
-        for most in [4, 5, 100, 1000, 65 * 65] {
-            let triangulation = triangulate(&heights, MeshDetail::Vertices(most));
+        for max in [4, 5, 100, 1000, 65 * 65] {
+            let triangulation = triangulate(&heights, MeshDetail::Vertices(max));
             assert!(
-                triangulation.vertices.len() <= most.max(5) && triangulation.vertices.len() * 2 >= most.min(1000),
-                "{most}"
+                triangulation.vertices.len() <= max.max(5) && triangulation.vertices.len() * 2 >= max.min(1000),
+                "{max}"
             );
         }
         let level = triangulate(&Heightfield::flat(heights.grid()), MeshDetail::Vertices(65 * 65));
