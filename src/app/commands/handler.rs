@@ -1,6 +1,6 @@
-//! What the commands of [`crate::app::commands`] do.
+//! Executes commands. This is the only place where a command changes the editor.
 
-use egui::{Context, ViewportCommand};
+use egui::{Context, Key, ViewportCommand};
 
 use crate::app::App;
 use crate::app::commands::stack_edits::{add_step, find_again, move_item};
@@ -35,9 +35,79 @@ impl App {
         self.document.commit(project, None);
     }
 
+    /// Executes a command.
     pub(crate) fn execute(&mut self, ctx: &Context, command: Command) {
-        let total = self.total();
-        let at = self.ui.playback.position(total);
+        use Command as C;
+        match command {
+            C::New | C::Open | C::OpenRecent(_) | C::ClearRecentFiles | C::OpenGallery | C::OpenPreset(_) => {
+                self.execute_open(command);
+            }
+            C::SavePreset => self.open_save_preset(),
+            C::Save => self.save(false),
+            C::SaveAs => self.save(true),
+            C::ImportHeightmap => self.ask_import(None),
+            C::ChooseFile(slot) => {
+                let recipe = &self.document.project().recipe;
+                if let Some(target) = Target::new(slot, recipe, self.document.origin_id()) {
+                    self.ask_import(Some(target));
+                }
+            }
+            C::Export | C::ExportFor(_) | C::CopyImportNotes | C::SaveRender | C::SaveTurntable | C::CancelExport => {
+                self.execute_export(ctx, command);
+            }
+            C::Undo => self.travel(Document::undo),
+            C::Redo => self.travel(Document::redo),
+            C::GoToEntry(i) => self.travel(|document| document.go_to(i)),
+            C::PickOperation | C::AddStep(_) | C::DuplicateStep(_) | C::DeleteStep(_) | C::MoveStep { .. } => {
+                self.execute_stack(ctx, command);
+            }
+            C::MoveType { from, to } => self.move_type(from, to),
+            C::MoveUp => self.move_selected(ctx, true),
+            C::MoveDown => self.move_selected(ctx, false),
+            C::SelectStep(i) => (self.ui.selection.step, self.ui.texture_panel.was_selected_last) = (i, false),
+            C::ShowParameter { step, key } => self.show_parameter(step, key),
+            C::SeekToStep(_)
+            | C::TogglePlay
+            | C::Restart
+            | C::StepBack
+            | C::StepForward
+            | C::ToStart
+            | C::ToEnd
+            | C::Seek(_)
+            | C::ToggleLoop => self.execute_playback(command),
+            C::NewSeed | C::PreviousSeed | C::Variations | C::AdoptVariation(_) => self.execute_seed(command),
+            C::FaultTool | C::ProfileLine | C::AdoptFault { .. } => self.execute_tool(command),
+            C::FrameViews | C::ViewThreeQuarter | C::ViewFromAbove | C::ViewFromSide | C::WaterLevel => {
+                self.execute_view(ctx, command);
+            }
+            C::PreviewSamples(_) | C::ExportSize | C::ShowBefore | C::SplitMaps | C::CancelPreview => {
+                self.execute_preview(ctx, command);
+            }
+            C::MaximiseHeightmap => self.maximise(View::Heightmap),
+            C::MaximiseTexture => self.maximise(View::Texture),
+            C::MaximiseScene => self.maximise(View::Scene),
+            C::History => self.settings.shows_history = !self.settings.shows_history,
+            C::LeftPanel => self.toggle_panel(ctx, Side::Left),
+            C::RightPanel => self.toggle_panel(ctx, Side::Right),
+            C::Theme(theme) => {
+                self.settings.theme = theme;
+                self.settings.apply(ctx);
+            }
+            C::Scale(percent) => self.scale(ctx, percent),
+            C::LargerInterface => self.scale(ctx, self.settings.next_scale(true)),
+            C::SmallerInterface => self.scale(ctx, self.settings.next_scale(false)),
+            C::ResetInterfaceScale => self.scale(ctx, 100),
+            C::DismissMessage => self.ui.message = None,
+            C::CopyMessageText => self.copy_message_text(ctx),
+            C::FrameTimings => self.ui.timings.toggle(),
+            C::Palette => self.ui.modal = Some(Modal::Palette(self.palette(ctx))),
+            C::Shortcuts => self.ui.modal = Some(Modal::Shortcuts),
+            C::About => self.ui.modal = Some(Modal::About),
+            C::Quit => ctx.send_viewport_cmd(ViewportCommand::Close),
+        }
+    }
+
+    fn execute_open(&mut self, command: Command) {
         match command {
             Command::New => self.open_project("New project".into(), ProjectFile::default(), None),
             Command::Open => {
@@ -55,46 +125,47 @@ impl App {
                     self.open_project(format!("Preset {}", file.project.name), file.clone(), None);
                 }
             }
-            Command::SavePreset => self.open_save_preset(),
-            Command::Save => self.save(false),
-            Command::SaveAs => self.save(true),
-            Command::ImportHeightmap => self.ask_import(None),
-            Command::ChooseFile(slot) => {
-                let recipe = &self.document.project().recipe;
-                if let Some(target) = Target::new(slot, recipe, self.document.origin_id()) {
-                    self.ask_import(Some(target));
-                }
-            }
+            _ => {}
+        }
+    }
+
+    fn execute_export(&mut self, ctx: &Context, command: Command) {
+        match command {
             Command::ExportFor(i) => {
                 self.ui.export.choose_target(i);
-                self.execute(ctx, Command::Export);
+                self.open_modal(Modal::Export);
             }
-            Command::Export => {
-                self.ui.message = None;
-                self.ui.export.open();
-                self.ui.modal = Some(Modal::Export);
-            }
+            Command::Export => self.open_modal(Modal::Export),
+            Command::SaveRender => self.open_modal(Modal::Image(RenderDialog::single())),
+            Command::SaveTurntable => self.open_modal(Modal::Image(RenderDialog::turntable())),
             Command::CopyImportNotes => {
                 if let Some(notes) = self.ui.export.import_notes() {
                     ctx.copy_text(notes.into());
                     self.show_message("Copied the import notes");
                 }
             }
-            Command::SaveRender => {
-                self.ui.message = None;
-                self.ui.modal = Some(Modal::Image(RenderDialog::single()));
-            }
-            Command::SaveTurntable => {
-                self.ui.message = None;
-                self.ui.modal = Some(Modal::Image(RenderDialog::turntable()));
-            }
-            Command::Quit => ctx.send_viewport_cmd(ViewportCommand::Close),
-            Command::Undo => self.travel(Document::undo),
-            Command::Redo => self.travel(Document::redo),
-            Command::GoToEntry(i) => self.travel(|document| document.go_to(i)),
-            Command::History => self.settings.shows_history = !self.settings.shows_history,
+            Command::CancelExport => match &self.services.render_task {
+                Some(render_task) if self.services.exporter.status().is_none() => render_task.cancel(),
+                Some(_) | None => self.services.exporter.cancel(),
+            },
+            _ => {}
+        }
+    }
+
+    /// Opens a dialog that reports its outcome in the status bar, which is cleared for it.
+    fn open_modal(&mut self, modal: Modal) {
+        self.ui.message = None;
+        if matches!(modal, Modal::Export) {
+            self.ui.export.open();
+        }
+        self.ui.modal = Some(modal);
+    }
+
+    fn execute_stack(&mut self, ctx: &Context, command: Command) {
+        match command {
             Command::PickOperation => {
-                self.ui.operation_picker.open(&mut self.services.thumbnails, operation_picker::text_typed_ahead(ctx))
+                let typed = operation_picker::text_typed_ahead(ctx);
+                self.ui.operation_picker.open(&mut self.services.thumbnails, typed);
             }
             Command::AddStep(key) => {
                 if let Ok(operation) = AnyOperation::from_key(key) {
@@ -107,8 +178,7 @@ impl App {
             }
             Command::DuplicateStep(i) => {
                 self.edit(|project| {
-                    if let Some(step) = project.recipe.stack.get(i).cloned() {
-                        let mut copy = step;
+                    if let Some(mut copy) = project.recipe.stack.get(i).cloned() {
                         copy.settings.seed = project.recipe.unused_seed();
                         project.recipe.stack.insert(i + 1, copy);
                     }
@@ -121,8 +191,8 @@ impl App {
                         project.recipe.stack.remove(i);
                     }
                 });
-                self.ui.selection.step =
-                    self.ui.selection.step.min(self.document.project().recipe.stack.len().saturating_sub(1));
+                let last = self.document.project().recipe.stack.len().saturating_sub(1);
+                self.ui.selection.step = self.ui.selection.step.min(last);
             }
             Command::MoveStep { from, to } => {
                 let mut project = (**self.document.project()).clone();
@@ -132,30 +202,43 @@ impl App {
                     self.ui.selection.step = index_after_move(self.ui.selection.step, from, to);
                 }
             }
-            Command::MoveType { from, to } => {
-                let mut project = (**self.document.project()).clone();
-                if let Some(ground) = move_item(&mut project.recipe.texture.types, from, to) {
-                    let name = format!("Move {}", ground.name);
-                    self.document.commit_as(name, project);
-                    self.ui.texture_panel.follow(|at| Some(index_after_move(at, from, to)));
-                }
-            }
-            Command::MoveUp => self.move_selected(ctx, true),
-            Command::MoveDown => self.move_selected(ctx, false),
-            Command::SelectStep(i) => (self.ui.selection.step, self.ui.texture_panel.was_selected_last) = (i, false),
-            Command::ShowParameter { step, key } => self.show_parameter(step, key),
+            _ => {}
+        }
+    }
+
+    fn move_type(&mut self, from: usize, to: usize) {
+        let mut project = (**self.document.project()).clone();
+        if let Some(terrain_type) = move_item(&mut project.recipe.texture.types, from, to) {
+            let name = format!("Move {}", terrain_type.name);
+            self.document.commit_as(name, project);
+            self.ui.texture_panel.follow(|at| Some(index_after_move(at, from, to)));
+        }
+    }
+
+    fn execute_playback(&mut self, command: Command) {
+        let total = self.total();
+        let playback = &mut self.ui.playback;
+        let at = playback.position(total);
+        match command {
             Command::SeekToStep(i) => {
-                let recipe = &self.document.project().recipe;
-                let below = recipe.stack.iter().take(i + 1).map(Step::iterations);
-                self.ui.playback.seek(below.fold(0, u32::saturating_add), total);
+                let stack = &self.document.project().recipe.stack;
+                let end = stack.iter().take(i + 1).map(Step::iterations).fold(0, u32::saturating_add);
+                playback.seek(end, total);
             }
-            Command::TogglePlay => self.ui.playback.toggle(total),
-            Command::Restart => self.ui.playback.restart(total),
-            Command::StepBack => self.ui.playback.seek(at.saturating_sub(1), total),
-            Command::StepForward => self.ui.playback.seek(at.saturating_add(1), total),
-            Command::ToStart => self.ui.playback.seek(0, total),
-            Command::ToEnd => self.ui.playback.seek(total, total),
-            Command::Seek(position) => self.ui.playback.seek(position, total),
+            Command::TogglePlay => playback.toggle(total),
+            Command::Restart => playback.restart(total),
+            Command::StepBack => playback.seek(at.saturating_sub(1), total),
+            Command::StepForward => playback.seek(at.saturating_add(1), total),
+            Command::ToStart => playback.seek(0, total),
+            Command::ToEnd => playback.seek(total, total),
+            Command::Seek(position) => playback.seek(position, total),
+            Command::ToggleLoop => playback.toggle_loop(),
+            _ => {}
+        }
+    }
+
+    fn execute_seed(&mut self, command: Command) {
+        match command {
             Command::NewSeed => {
                 let seed = self.ui.seeds.next();
                 self.edit(|project| project.recipe.seed = seed);
@@ -165,19 +248,6 @@ impl App {
                     self.edit(|project| project.recipe.seed = seed);
                 }
             }
-            Command::FaultTool => {
-                self.ui.fault_tool.toggle();
-                self.ui.profile.is_drawing = false;
-            }
-            Command::ProfileLine => self.draw_profile(),
-            Command::AdoptFault { step, number } => {
-                let mut project = (**self.document.project()).clone();
-                if let Some(name) =
-                    self.ui.fault_tool.adopt(&mut project.recipe, &mut self.ui.selection.step, step, number)
-                {
-                    self.document.commit_as(name, project);
-                }
-            }
             Command::Variations => self.ui.variations.toggle(),
             Command::AdoptVariation(place) => {
                 if let Some(recipe) = self.ui.variations.recipe(place) {
@@ -185,7 +255,30 @@ impl App {
                     self.document.commit_as(command.text(), project);
                 }
             }
-            Command::ToggleLoop => self.ui.playback.toggle_loop(),
+            _ => {}
+        }
+    }
+
+    fn execute_tool(&mut self, command: Command) {
+        match command {
+            Command::FaultTool => {
+                self.ui.fault_tool.toggle();
+                self.ui.profile.is_drawing = false;
+            }
+            Command::ProfileLine => self.draw_profile(),
+            Command::AdoptFault { step, number } => {
+                let mut project = (**self.document.project()).clone();
+                let (tool, selected) = (&mut self.ui.fault_tool, &mut self.ui.selection.step);
+                if let Some(name) = tool.adopt(&mut project.recipe, selected, step, number) {
+                    self.document.commit_as(name, project);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn execute_view(&mut self, ctx: &Context, command: Command) {
+        match command {
             Command::FrameViews => {
                 self.ui.maps.viewport = MapViewport::default();
                 self.look(ctx, CameraPreset::Framed);
@@ -193,19 +286,20 @@ impl App {
             Command::ViewThreeQuarter => self.look(ctx, CameraPreset::ThreeQuarter),
             Command::ViewFromAbove => self.look(ctx, CameraPreset::FromAbove),
             Command::ViewFromSide => self.look(ctx, CameraPreset::FromTheSide),
-            Command::MaximiseHeightmap => self.maximise(View::Heightmap),
-            Command::MaximiseTexture => self.maximise(View::Texture),
-            Command::MaximiseScene => self.maximise(View::Scene),
-            Command::LeftPanel => self.toggle_panel(ctx, Side::Left),
-            Command::RightPanel => self.toggle_panel(ctx, Side::Right),
             Command::WaterLevel => {
                 if self.document.project().water.water_m.is_none() {
-                    let level = self.ui.scene.default_water_level_m();
-                    self.edit(|project| project.water.water_m = Some(level));
+                    let level_m = self.ui.scene.default_water_level_m();
+                    self.edit(|project| project.water.water_m = Some(level_m));
                 }
                 self.ui.layout.maximised = self.ui.layout.maximised.filter(|view| *view == View::Scene);
                 self.ui.scene.focus_water_level();
             }
+            _ => {}
+        }
+    }
+
+    fn execute_preview(&mut self, ctx: &Context, command: Command) {
+        match command {
             Command::PreviewSamples(samples) => {
                 self.ui.preview.export_samples = None;
                 self.edit_settings(|settings| settings.view.preview_samples = samples);
@@ -215,42 +309,27 @@ impl App {
                 None => self.ui.preview.export_samples = self.export_samples_that_fit(),
             },
             Command::ShowBefore => {
-                let is_held = ctx.input(|input| input.key_down(egui::Key::C));
+                let is_held = ctx.input(|input| input.key_down(Key::C));
                 self.ui.preview.compare.toggle(&self.document, is_held);
             }
             Command::SplitMaps => self.ui.maps.split = if self.ui.maps.split.is_some() { None } else { Some(0.5) },
-            Command::Theme(theme) => {
-                self.settings.theme = theme;
-                self.settings.apply(ctx);
-            }
-            Command::Scale(percent) => self.scale(ctx, percent),
-            Command::LargerInterface => self.scale(ctx, self.settings.next_scale(true)),
-            Command::SmallerInterface => self.scale(ctx, self.settings.next_scale(false)),
-            Command::ResetInterfaceScale => self.scale(ctx, 100),
             Command::CancelPreview => {
                 self.services.previewer.cancel();
                 self.ui.preview.cancel();
                 self.ui.playback.pause();
             }
-            Command::CancelExport => match &self.services.render_task {
-                Some(render_task) if self.services.exporter.status().is_none() => render_task.cancel(),
-                Some(_) | None => self.services.exporter.cancel(),
-            },
-            Command::DismissMessage => self.ui.message = None,
-            Command::CopyMessageText => {
-                if let Some(CopyableText { text, .. }) = self.ui.message.take().and_then(|message| message.offer) {
-                    ctx.copy_text(text);
-                    self.show_message("Copied");
-                }
-            }
-            Command::FrameTimings => self.ui.timings.toggle(),
-            Command::Palette => self.ui.modal = Some(Modal::Palette(self.palette(ctx))),
-            Command::Shortcuts => self.ui.modal = Some(Modal::Shortcuts),
-            Command::About => self.ui.modal = Some(Modal::About),
+            _ => {}
         }
     }
 
-    /// Goes through the history; what is selected stays so at the place where it stands then.
+    fn copy_message_text(&mut self, ctx: &Context) {
+        if let Some(CopyableText { text, .. }) = self.ui.message.take().and_then(|message| message.offer) {
+            ctx.copy_text(text);
+            self.show_message("Copied");
+        }
+    }
+
+    /// Moves through the history and keeps the selection on the same step and terrain type.
     fn travel(&mut self, go: impl FnOnce(&mut Document)) {
         let before = self.document.project().clone();
         go(&mut self.document);
@@ -262,8 +341,8 @@ impl App {
     /// Moves the selected card of the list in which a card was selected last.
     fn move_selected(&mut self, ctx: &Context, up: bool) {
         let recipe = &self.document.project().recipe;
-        let ground = self.ui.texture_panel.selected.filter(|_| self.ui.texture_panel.was_selected_last);
-        let (places, from) = match ground {
+        let terrain_type = self.ui.texture_panel.selected.filter(|_| self.ui.texture_panel.was_selected_last);
+        let (places, from) = match terrain_type {
             Some(i) => (self.ui.texture_panel.listed(&recipe.texture), i),
             // Top of the list is top of the stack.
             None => ((0..recipe.stack.len()).rev().collect(), self.ui.selection.step),
@@ -271,19 +350,19 @@ impl App {
         let Some(at) = places.iter().position(|place| *place == from) else { return };
         let beside = if up { at.checked_sub(1) } else { at.checked_add(1) };
         if let Some(&to) = beside.and_then(|beside| places.get(beside)) {
-            let is_type = ground.is_some();
+            let is_type = terrain_type.is_some();
             let command = if is_type { Command::MoveType { from, to } } else { Command::MoveStep { from, to } };
             self.execute(ctx, command);
         }
     }
 
-    /// Selects a step and brings one of its parameters into sight.
+    /// Selects a step and scrolls to one of its parameters.
     fn show_parameter(&mut self, step: usize, key: &'static str) {
         (self.ui.selection.step, self.ui.texture_panel.was_selected_last) = (step, false);
         (self.settings.shows_left, self.ui.layout.front, self.ui.selection.reveal) = (true, Side::Left, Some(key));
     }
 
-    /// The next drag on a map draws the line of the profile, unless it was to do so already.
+    /// Starts drawing the profile line with the next drag on a map, or stops that.
     fn draw_profile(&mut self) {
         self.ui.profile.is_drawing ^= true;
         if self.ui.profile.is_drawing {
@@ -310,7 +389,7 @@ impl App {
         self.settings.apply(ctx);
     }
 
-    /// Shows one view alone, or all again.
+    /// Maximises one view, or shows all views again.
     pub(crate) fn maximise(&mut self, view: View) {
         self.ui.layout.maximised = if self.ui.layout.maximised == Some(view) { None } else { Some(view) };
     }

@@ -1,4 +1,4 @@
-//! The windows over the others.
+//! Draws the dialog over the editor and does what it returns.
 
 use std::path::PathBuf;
 
@@ -9,8 +9,7 @@ use crate::app::commands::palette::PaletteResponse;
 use crate::app::dialogs::about;
 use crate::app::dialogs::closing;
 use crate::app::dialogs::closing::ConfirmCloseResponse;
-use crate::app::dialogs::export;
-use crate::app::dialogs::export::ExportResponse;
+use crate::app::dialogs::export::{ExportContext, ExportResponse};
 use crate::app::dialogs::file_dialogs::DialogPurpose;
 use crate::app::dialogs::modal::Modal;
 use crate::app::document::{Draft, Unsaved};
@@ -19,7 +18,7 @@ use crate::app::widgets::modal;
 use crate::app::{App, commands};
 
 impl App {
-    /// Draws the window that stands over the others, if one does; returns what is to be done.
+    /// Draws the dialog over the editor, if one is open; returns a command chosen in it.
     pub(crate) fn modal_ui(&mut self, ctx: &Context, draft: &mut Draft) -> Option<Command> {
         let Some(mut modal) = self.ui.modal.take() else {
             if self.ui.closing.is_saving() {
@@ -29,35 +28,9 @@ impl App {
             }
             return None;
         };
-        let Draft { project, settings } = draft;
         let (mut stays, mut command) = (true, None);
         match &mut modal {
-            Modal::Export => {
-                let total = project.recipe.iterations();
-                // What is shown on the way is another land than the one that is written.
-                let shown = self.ui.preview.shown.as_ref().filter(|shown| *shown.request.recipe == project.recipe);
-                let on_the_way = shown.map(|shown| shown.request.position).filter(|at| *at < total);
-                let around = export::ExportContext {
-                    project_path: self.document.path(),
-                    heights_m: shown.filter(|_| on_the_way.is_none()).map(|shown| shown.summary.range_m()),
-                    on_the_way: on_the_way.map(|at| [at, total]),
-                    status: self.services.exporter.status(),
-                };
-                match self.ui.export.ui(ctx, project, &mut settings.export, &around) {
-                    Some(ExportResponse::ChooseFolder) => {
-                        self.open_file_dialog(DialogPurpose::ExportFolder, String::new());
-                    }
-                    Some(ExportResponse::CheckTargets(files)) => self.services.file_tasks.check_targets(files),
-                    Some(ExportResponse::EstimateCost(order)) => {
-                        self.services.file_tasks.estimate_cost(*order, self.document.project().files.clone());
-                    }
-                    Some(ExportResponse::Export(order)) => self.services.exporter.export(*order, project.files.clone()),
-                    Some(ExportResponse::Cancel) => self.services.exporter.cancel(),
-                    Some(ExportResponse::ShowFolder(folder)) => self.services.file_tasks.show_folder(folder),
-                    Some(ExportResponse::Close) => stays = false,
-                    None => {}
-                }
-            }
+            Modal::Export => stays = self.export_ui(ctx, draft),
             Modal::Image(window) => match window.ui(ctx) {
                 Some(RenderDialogResponse::ChooseFile { size, frames }) => {
                     let file_name = self.file_name(".png");
@@ -126,7 +99,37 @@ impl App {
         }
     }
 
-    /// The question before a running export is lost; returns whether it stands.
+    /// Draws the export dialog; returns whether it stays open.
+    fn export_ui(&mut self, ctx: &Context, draft: &mut Draft) -> bool {
+        let Draft { project, settings } = draft;
+        let total = project.recipe.iterations();
+        let shown = self.ui.preview.shown.as_ref().filter(|shown| *shown.request.recipe == project.recipe);
+        // The file is written at the end of the timeline, so the heights of an earlier iteration do not describe it.
+        let earlier = shown.map(|shown| shown.request.position).filter(|at| *at < total);
+        let context = ExportContext {
+            project_path: self.document.path(),
+            heights_m: shown.filter(|_| earlier.is_none()).map(|shown| shown.summary.range_m()),
+            on_the_way: earlier.map(|at| [at, total]),
+            status: self.services.exporter.status(),
+        };
+        match self.ui.export.ui(ctx, project, &mut settings.export, &context) {
+            Some(ExportResponse::ChooseFolder) => {
+                self.open_file_dialog(DialogPurpose::ExportFolder, String::new());
+            }
+            Some(ExportResponse::CheckTargets(files)) => self.services.file_tasks.check_targets(files),
+            Some(ExportResponse::EstimateCost(order)) => {
+                self.services.file_tasks.estimate_cost(*order, self.document.project().files.clone());
+            }
+            Some(ExportResponse::Export(order)) => self.services.exporter.export(*order, project.files.clone()),
+            Some(ExportResponse::Cancel) => self.services.exporter.cancel(),
+            Some(ExportResponse::ShowFolder(folder)) => self.services.file_tasks.show_folder(folder),
+            Some(ExportResponse::Close) => return false,
+            None => {}
+        }
+        true
+    }
+
+    /// Asks before closing cancels a running export; returns whether the question stays open.
     fn export_first_ui(&mut self, ctx: &Context) -> bool {
         let modal = modal("export first", ctx).show(ctx, |ui| {
             ui.set_width(360.0);
@@ -136,7 +139,7 @@ impl App {
             egui::Sides::new().show(
                 ui,
                 |ui| ui.button("Cancel the export and close").clicked(),
-                |ui| ui.button("Go on").clicked(),
+                |ui| ui.button("Continue the export").clicked(),
             )
         });
         let (close, go_on) = modal.inner;
@@ -150,19 +153,19 @@ impl App {
     }
 }
 
-/// Files that the question names: a turntable has more than the window is high.
-const NAMED: usize = 5;
+/// The most files the question lists: a turntable has more than fit.
+const MAX_LISTED: usize = 5;
 
-/// The question before files are replaced; the answer once there is one.
+/// Asks before files are replaced; returns the answer once there is one.
 fn replace_ui(ctx: &Context, files: &[PathBuf]) -> Option<bool> {
     let modal = modal("replace", ctx).show(ctx, |ui| {
         ui.set_width(420.0);
         ui.heading(if files.len() == 1 { "Replace this file?" } else { "Replace these files?" });
-        for file in files.iter().take(NAMED) {
+        for file in files.iter().take(MAX_LISTED) {
             ui.label(file.display().to_string());
         }
-        if files.len() > NAMED {
-            ui.label(format!("and {} more; {} files in all", files.len() - NAMED, files.len()));
+        if files.len() > MAX_LISTED {
+            ui.label(format!("and {} more; {} files in all", files.len() - MAX_LISTED, files.len()));
         }
         ui.add_space(8.0);
         let (_, [replace, cancel]) =

@@ -247,7 +247,7 @@ fn a_narrow_window_shows_one_side_panel_at_a_time_and_nothing_stands_outside() {
     editor.step();
     editor.step();
     let window = egui::Rect::from_min_size(egui::Pos2::ZERO, egui::Vec2::new(640.0, 360.0));
-    let seen = |editor: &Harness<'static, App>| editor.state().panels_seen(&editor.ctx);
+    let seen = |editor: &Harness<'static, App>| editor.state().visible_panels(&editor.ctx);
     assert_eq!(seen(&editor), [true, false]);
     for label in ["Timeline", "Seed", "Heightmap of the land", "The terrain in 3-D"] {
         let rect = editor.get_by_label(label).rect();

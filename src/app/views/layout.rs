@@ -33,12 +33,12 @@ use crate::files::import::SHIPPED_TEXTURES;
 use crate::project::Project;
 use crate::worker::{InputFiles, Preview};
 
-/// In windows narrower than this, points, only one side panel is seen at a time, or the views had no room.
+/// Windows narrower than this, in points, show only one side panel at a time, to leave room for the views.
 const NARROW: f32 = 900.0;
 
 impl App {
-    /// Whether the left and the right panel are seen.
-    pub(crate) fn panels_seen(&self, ctx: &Context) -> [bool; 2] {
+    /// Whether the left and the right panel are visible.
+    pub(crate) fn visible_panels(&self, ctx: &Context) -> [bool; 2] {
         let Settings { shows_left, shows_right, .. } = self.settings;
         if ctx.content_rect().width() < NARROW {
             [shows_left && self.ui.layout.front == Side::Left, shows_right && self.ui.layout.front == Side::Right]
@@ -47,9 +47,9 @@ impl App {
         }
     }
 
-    /// Shows a side panel, or puts it away.
+    /// Shows or hides a side panel.
     pub(crate) fn toggle_panel(&mut self, ctx: &Context, side: Side) {
-        let [left, right] = self.panels_seen(ctx);
+        let [left, right] = self.visible_panels(ctx);
         match side {
             Side::Left => self.settings.shows_left = !left,
             Side::Right => self.settings.shows_right = !right,
@@ -57,37 +57,37 @@ impl App {
         self.ui.layout.front = side;
     }
 
-    /// The palette as the editor stands.
+    /// The command palette with the commands available now.
     pub(crate) fn palette(&self, ctx: &Context) -> Palette {
         Palette::new(ctx, &MenuContext { free_bytes: self.ui.free_memory.bytes(), ..self.menu_context(ctx) })
     }
 
-    /// What the menus draw on.
+    /// What the menus depend on.
     fn menu_context(&self, ctx: &Context) -> MenuContext<'_> {
         MenuContext {
             document: &self.document,
             settings: &self.settings,
             missing: &self.services.recent_files.missing,
             has_import_notes: self.ui.export.import_notes().is_some(),
-            panels: self.panels_seen(ctx),
+            panels: self.visible_panels(ctx),
             free_bytes: None,
             view_modes: self.view_modes(),
         }
     }
 
-    /// Draws all panels and views on a copy of the project; returns what the user wants done.
+    /// Draws all panels and views, which edit the draft; returns the user's commands.
     pub(crate) fn panels_ui(&mut self, ui: &mut Ui, draft: &mut Draft) -> Vec<Command> {
         let mut commands = Vec::new();
         let freshness = self.ui.preview.freshness(self.services.previewer.fraction());
         let is_picking = Popup::is_any_open(ui.ctx())
             || self.ui.operation_picker.is_open()
             || DragAndDrop::has_any_payload(ui.ctx());
-        let seen_panels = self.panels_seen(ui.ctx());
+        let visible_panels = self.visible_panels(ui.ctx());
         let menu = Panel::top("menu").show(ui, |ui| {
             commands.extend(panels::menu::menu_ui(ui, &self.menu_context(ui.ctx()), &self.ui.free_memory));
         });
         let crosshair_m = self.ui.maps.crosshair_m.take();
-        // While it plays, the iteration that is seen; the playhead is already at the next one.
+        // While the uplift plays, the playhead is already one iteration ahead of the screen.
         let seen = self.ui.preview.shown.as_ref().map(|shown| shown.request.position);
         let wanted = self.ui.playback.position(draft.project.recipe.iterations());
         let at = seen.filter(|_| self.ui.playback.is_playing()).unwrap_or(wanted);
@@ -109,7 +109,7 @@ impl App {
             let context = TimelineContext { recipe, view, at, playback: self.ui.playback };
             commands.extend(panels::timeline::timeline_ui(ui, context));
         });
-        let [left, right] = seen_panels;
+        let [left, right] = visible_panels;
         let stack = left.then(|| {
             let panel = Panel::left("stack").default_size(304.0).size_range(240.0..=480.0);
             panel.show(ui, |ui| commands.extend(self.left_ui(ui, draft, at))).response.rect
@@ -120,9 +120,9 @@ impl App {
             panel.show(ui, |ui| commands.extend(self.right_ui(ui, draft, crosshair_m)));
         }
         let (menu, timeline) = (menu.response.rect, timeline.response.rect);
-        // Where there is no stack, what is said of it stands where it would be.
+        // If the stack is hidden, its hint points at where it would be.
         let stack = stack.unwrap_or(menu.with_max_x(menu.left()));
-        // Without a settings folder dismissed hints would come back.
+        // Without a settings folder, dismissed hints would come back.
         let is_covered = self.ui.modal.is_some() || self.ui.closing.is_saving() || self.ui.operation_picker.is_open();
         if self.services.folders.config.is_some() && !is_covered {
             let anchors = HintAnchors { menu, stack, timeline };
@@ -131,7 +131,7 @@ impl App {
         self.ui.maps.crosshair_m = crosshair_m;
         let frame = Frame::new().fill(theme::colours(ui).panel);
         CentralPanel::default().frame(frame).show(ui, |ui| {
-            // What the pointer is on in the profile is where it is on the land.
+            // Hovering over the profile moves the crosshair along its line.
             let is_over_views = ui.rect_contains_pointer(ui.max_rect());
             self.ui.maps.crosshair_m = if is_over_views { self.ui.maps.crosshair_m } else { self.ui.profile.pointed_m };
             self.views_ui(ui, &mut draft.project, &freshness, is_picking, &mut commands);
@@ -143,7 +143,7 @@ impl App {
         commands
     }
 
-    /// The stack and the history.
+    /// Draws the stack and the history.
     fn left_ui(&mut self, ui: &mut Ui, draft: &mut Draft, at: u32) -> Vec<Command> {
         let mut commands: Vec<Command> = self.history_ui(ui).into_iter().collect();
         ui.add_space(4.0);
@@ -165,7 +165,7 @@ impl App {
         commands
     }
 
-    /// What the land is painted with, and what there is to know of it.
+    /// Draws the terrain types, the variations and the analysis.
     fn right_ui(&mut self, ui: &mut Ui, draft: &mut Draft, crosshair_m: Option<[f64; 2]>) -> Option<Command> {
         ui.add_space(4.0);
         let is_dragging = ui.input(|input| input.pointer.any_down());
@@ -200,23 +200,22 @@ impl App {
         panels::right::right_ui(ui, context)
     }
 
-    /// The history at the foot of the left panel, if it is unfolded higher than its heading.
+    /// Draws the history at the bottom of the left panel.
     fn history_ui(&mut self, ui: &mut Ui) -> Option<Command> {
         let is_open = self.settings.shows_history;
-        // Each with a height of its own.
         let panel = if is_open {
-            // In a low window it leaves the stack its half.
+            // Leave at least half of the panel to the stack.
             let most = (0.5 * ui.available_height()).clamp(96.0, 480.0);
             Panel::bottom("history").default_size(200.0).size_range(96.0..=most).resizable(true)
         } else {
             Panel::bottom("history, folded").exact_size(28.0).resizable(false)
         };
-        // It stands in a panel that has its margins.
+        // The enclosing panel has horizontal margins already.
         let frame = Frame::new().inner_margin(egui::Margin::symmetric(0, 4));
         panel.frame(frame).show(ui, |ui| self.ui.history.ui(ui, &self.document, is_open)).inner
     }
 
-    /// `is_picking`: a menu or a list was open when the frame began, and has the keys.
+    /// Draws the views. `is_picking`: a menu or list was open when the frame began, and receives the keys.
     fn views_ui(
         &mut self,
         ui: &mut Ui,
@@ -230,7 +229,7 @@ impl App {
             let unfolded = &mut self.settings.unfolded;
             let is_shown = unfolded.contains(Section::Profile.title()) && self.ui.profile.can_be_removed();
             if is_shown && !is_picking && ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape)) {
-                // Drawing is given up first; the line goes only where none is being drawn.
+                // Escape first cancels drawing, and only then removes the line.
                 if !std::mem::take(&mut self.ui.profile.is_drawing) {
                     self.ui.profile.remove();
                     unfolded.remove(Section::Profile.title());
@@ -279,8 +278,8 @@ impl App {
     }
 }
 
-/// What can be done on the 3-D view by a click of the second button.
-const ON_SCENE: [Command; 6] = [
+/// The context menu of the 3-D view.
+const SCENE_COMMANDS: [Command; 6] = [
     Command::FrameViews,
     Command::ViewThreeQuarter,
     Command::ViewFromAbove,
@@ -289,8 +288,8 @@ const ON_SCENE: [Command; 6] = [
     Command::SaveRender,
 ];
 
-/// What can be done on a map so.
-fn on_map(view: View) -> [Command; 5] {
+/// The context menu of a map.
+fn map_commands(view: View) -> [Command; 5] {
     let alone = if view == View::Texture { Command::MaximiseTexture } else { Command::MaximiseHeightmap };
     [Command::FaultTool, Command::ProfileLine, Command::FrameViews, alone, Command::Export]
 }
@@ -303,11 +302,11 @@ struct Panes<'a> {
     recipe: &'a mut Recipe,
     selected_step: &'a mut usize,
     fault_tool: &'a mut FaultTool,
-    /// What is said while the state before the last edit is shown.
+    /// The note while the state before the last edit is shown.
     before: Option<String>,
-    /// The line of the profile, while that is looked at.
+    /// The profile line, while its section is unfolded.
     profile: Option<&'a mut ProfileTool>,
-    /// Metres from the lowest to the highest height.
+    /// The difference between the highest and the lowest point, in metres.
     range_m: f64,
     at: u32,
     is_at_end: bool,
@@ -336,7 +335,9 @@ impl Panes<'_> {
                     if let Some(profile) = &mut self.profile {
                         profile.ui(ui, &transform, extent);
                     }
-                    transform.response.context_menu(|ui| self.commands.extend(menus::context_ui(ui, &on_map(view))));
+                    transform
+                        .response
+                        .context_menu(|ui| self.commands.extend(menus::context_ui(ui, &map_commands(view))));
                 }
                 let mut bench = Bench {
                     recipe: &mut *self.recipe,
@@ -371,7 +372,7 @@ impl Panes<'_> {
                 };
                 let shown = self.scene.ui(ui, &context);
                 (*self.water_m, self.maps.crosshair_m) = (shown.water_m, shown.crosshair_m);
-                shown.response.context_menu(|ui| self.commands.extend(menus::context_ui(ui, &ON_SCENE)));
+                shown.response.context_menu(|ui| self.commands.extend(menus::context_ui(ui, &SCENE_COMMANDS)));
             }
         }
         if let Some(text) = &self.before {
@@ -414,7 +415,7 @@ impl egui_tiles::Behavior<View> for Panes<'_> {
     }
 }
 
-/// Asks for the pictures of the grounds that are used, and of all there are where one may be chosen.
+/// Requests thumbnails of the textures in use, and of all shipped ones if one can be chosen.
 fn request_textures(thumbnails: &mut Thumbnails, recipe: &Recipe, files: &InputFiles, choosing: bool) {
     for name in recipe.textures() {
         thumbnails.request_texture(&name, files);
