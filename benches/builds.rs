@@ -49,7 +49,7 @@ fn run(source: &Path, options: &[&str]) -> Run {
             assert!(status.success(), "{} {options:?}", source.display());
             return Run { seconds: begun.elapsed().as_secs_f64(), peak_mb };
         }
-        // The peak only grows, and can be read only while the process exists.
+        // The peak never decreases, and can be read only while the process exists.
         peak_mb = peak_memory_mb(&status_file).or(peak_mb);
         std::thread::sleep(Duration::from_millis(2));
     }

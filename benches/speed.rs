@@ -1,9 +1,9 @@
 //! Times the engine and naive implementations of the same algorithms in one run.
 //!
-//! `cargo bench` prints the table; `cargo bench -- faults` prints the rows with that word in their names; `cargo bench --
-//! build` and `-- memory` run the measurements of builds.rs. Times vary between runs, so compare the ratios. Both
-//! implementations run alternately, fast ones many times, and the table has the medians. Where the naive one would take
-//! too long, it is timed with fewer faults and scaled, and the table says so.
+//! `cargo bench` prints the table; `cargo bench -- faults` prints the rows with that word in their names; `cargo bench
+//! -- build` and `-- memory` run the measurements of builds.rs. Times vary between runs, so compare the ratios. Both
+//! implementations run alternately, fast ones many times, and the table has the medians. If the naive one would take
+//! too long, it is timed with fewer faults and scaled; the table marks these rows.
 
 #![allow(clippy::expect_used, clippy::panic, reason = "a measurement that cannot go on has no result")]
 

@@ -207,8 +207,8 @@ impl Drawn {
         imageops::resize(&image_of(&self.texture), PIXELS, PIXELS, imageops::FilterType::Triangle)
     }
 
-    /// The terrain seen from the south and above. Each column of the image is filled from near to far with what is not
-    /// hidden by something nearer.
+    /// The terrain seen from the south and above. Each column of the image is filled from near to far with the parts
+    /// that nearer terrain does not hide.
     fn view(&self) -> RgbaImage {
         let extent = self.terrain.grid().extent();
         let texture = image_of(&self.texture);

@@ -1,7 +1,7 @@
 //! The cosine transform of a line of samples (DCT-I): the Fourier transform of the line mirrored at both ends.
 //!
-//! With N = 2·(count − 1), `y[k] = N^(−½)·Σ x[|i|]·cos(2π·i·k/N)` over a period. `y[k]` belongs to the wave of which k
-//! halves fit the line.
+//! With N = 2·(count − 1), `y[k] = N^(−½)·Σ x[|i|]·cos(2π·i·k/N)` over a period. `y[k]` is the coefficient of the wave
+//! with k half-periods along the line.
 
 use num_complex::Complex;
 

@@ -137,7 +137,7 @@ impl<'a> Nearest<'a> {
     }
 }
 
-/// A parabola of the lower envelope: the position and height of its minimum, and the position from which on it is the
+/// A parabola of the lower envelope: the position and height of its minimum, and the position from which it is the
 /// lowest of all.
 #[derive(Clone, Copy)]
 struct Parabola {

@@ -1,9 +1,9 @@
-//! The discrete Fourier transform of any length, with the same bits on every machine.
+//! The discrete Fourier transform of any length, bit-identical on every machine.
 //!
-//! `X[k] = Σ x[i]·e^(−2πi·i·k/N)`. It is written out here, because a terrain must have the same bytes on every machine
-//! and libraries do not promise that: rustfft chooses its algorithm by the vector instructions of the processor and
-//! takes its sines from the standard library, whose precision is unspecified. This one uses additions and
-//! multiplications in a fixed order, and libm's sines.
+//! `X[k] = Σ x[i]·e^(−2πi·i·k/N)`. Implemented here because a terrain must be byte-identical on every machine, which
+//! libraries do not guarantee: rustfft chooses its algorithm by the vector instructions of the processor and uses sines
+//! from the standard library, whose precision is unspecified. This implementation uses additions and multiplications in
+//! a fixed order, and libm's sines.
 //!
 //! Powers of two are transformed in radix-2 stages (Stockham). Other lengths become a convolution of a power of two
 //! (Bluestein, IEEE Transactions on Audio and Electroacoustics 18, 1970).
@@ -47,7 +47,7 @@ impl FourierTransform {
             return Self { length, method: Method::PowerOfTwo(Stages::new(length)) };
         }
         let stages = Stages::new((2 * length - 1).next_power_of_two());
-        // i² is reduced modulo 2N first, because the sine of a large angle has lost its fractional digits.
+        // i² is first reduced modulo 2N, because large angles lose their fractional digits.
         let chirp_at = |i: usize| unit_circle(-PI * ((i * i) % (2 * length)) as f64 / length as f64);
         let chirp: Vec<Complex<f64>> = (0..length).map(chirp_at).collect();
         let padded_length = stages.roots.len() * 2;

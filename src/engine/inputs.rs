@@ -1,4 +1,4 @@
-//! The contents of the files that a recipe names. The caller reads them: the engine accesses no files.
+//! The contents of the files that a recipe names. The caller reads them, because the engine does not access files.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,8 +1,8 @@
 //! Landform statistics and other metrics that distinguish realistic terrain.
 //!
-//! Terrain looks real because of its valleys and ridges, and the shares of landforms measure that: geomorphons, after
-//! J. Jasiewicz and T. F. Stepinski, "Geomorphons: a pattern recognition approach to classification and mapping of
-//! landforms", Geomorphology 182, 2013.
+//! Valleys and ridges make terrain look real; the shares of landforms measure them: geomorphons, after J. Jasiewicz and
+//! T. F. Stepinski, "Geomorphons: a pattern recognition approach to classification and mapping of landforms",
+//! Geomorphology 182, 2013.
 
 use rayon::prelude::*;
 
@@ -76,7 +76,7 @@ pub struct LandformShares {
 }
 
 impl LandformShares {
-    /// Classifies every sample whose lines of sight are within the terrain. If there are none, everything counts as
+    /// Classifies every sample whose lines of sight are within the terrain. If there are none, all samples count as
     /// flat.
     pub fn of(terrain: &Heightfield, progress: &Progress) -> Result<Self, Cancelled> {
         let grid = terrain.grid();

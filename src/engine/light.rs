@@ -22,7 +22,7 @@ parameters! {
         shadows: f64 = 0.8, Spec::number("Cast shadows", 0.0, 1.0);
         /// The angular size of the sun. A larger sun makes softer shadows; the real one measures 0.53°.
         sun_size_deg: f64 = 2.0, Spec::number("Sun size", 0.01, 60.0).slider(0.1, 20.0).unit("°").logarithmic();
-        /// How much hollows and valleys are darkened by what they do not see of the sky: 0 is not at all, 1 is fully.
+        /// Strength of ambient occlusion, which darkens hollows and valleys: 0 is none, 1 is full.
         occlusion: f64 = 0.0, Spec::number("Occlusion", 0.0, 1.0);
         /// Whether exported textures contain the light. Without it game engines light the plain colours themselves.
         bake: bool = false, Spec::new("Bake into exports");

@@ -152,7 +152,7 @@ struct Sample {
     gradient: [f32; 2],
 }
 
-/// Draws every sample in the sRGB colour given by `colour`.
+/// Draws every sample in the sRGB colour that `colour` returns.
 fn painted(
     terrain: &Heightfield,
     progress: &Progress,

@@ -9,7 +9,7 @@ use super::surface;
 use super::texture::band_weight;
 
 choices! {
-    /// What a mask depends on.
+    /// The property that a mask depends on.
     pub enum MaskSource {
         /// The height of the terrain below the step.
         Elevation = "elevation", "Elevation";
@@ -33,7 +33,7 @@ choices! {
 parameters! {
     /// Where a step has an effect.
     pub struct Mask {
-        /// What the mask depends on.
+        /// The property that the mask depends on.
         source: MaskSource = MaskSource::Elevation, Spec::new("By");
         /// The heights of the terrain below at which the step has its full effect; by default all.
         elevation_m: Band = Band { min: -100_000.0, max: 100_000.0 },

@@ -1,8 +1,8 @@
 //! The engine: evaluates a recipe on a grid to a heightfield, and computes textures, maps and statistics from it.
 //!
-//! The engine is pure. It accesses no files, no clock, no windows and no channels, and imports nothing else of the
-//! crate. Its functions fail only by being [cancelled](progress::Cancelled): parameters are validated where they are
-//! set, by the tables that declare them.
+//! The engine is pure: it uses no files, clock, windows or channels, and imports no other module of the crate. Its
+//! functions fail only when [cancelled](progress::Cancelled): parameters are validated where they are set, by the
+//! tables that declare them.
 
 pub mod analysis;
 mod cosine_transform;

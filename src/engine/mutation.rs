@@ -4,8 +4,8 @@ use super::parameters::{Band, Group, Kind, Parameter, Range, Scale, Value, Value
 use super::random::Draw;
 use super::recipe::Recipe;
 
-/// The name under which a parameter of a step is locked. It contains the step's seed, which identifies the step when
-/// the stack is reordered.
+/// The name under which a parameter of a step is locked. It contains the step's seed, so it remains valid when the
+/// stack is reordered.
 pub fn lock_name(step_seed: u32, key: &str) -> String {
     format!("{step_seed} {key}")
 }

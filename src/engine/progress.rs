@@ -1,9 +1,9 @@
-//! Progress and cancellation: the only channel between a running computation and its caller.
+//! Progress and cancellation: how a running computation and its caller communicate.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 
-/// The computation was cancelled by its caller. Engine functions fail in no other way.
+/// The computation was cancelled by its caller. This is the only error of engine functions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cancelled;
 

@@ -1,8 +1,8 @@
 //! Random numbers as a function of (recipe seed, step seed, iteration).
 //!
-//! `ChaCha8` is a counter-based generator whose values rand documents as portable. The iteration selects one of its 2⁶⁴
+//! `ChaCha8` is a counter-based generator whose output rand documents as portable. The iteration selects one of its 2⁶⁴
 //! independent streams, so the numbers of an iteration do not depend on earlier iterations. The conversions to
-//! floating-point numbers are written out here, because rand may change its own between versions.
+//! floating-point numbers are implemented here, because those of rand may change between versions.
 
 use rand::rngs::ChaCha8Rng;
 use rand::{Rng, SeedableRng};

@@ -115,7 +115,7 @@ impl Step {
             let mut values = group_values(group);
             scale_lengths(group.table(), &mut values, factor);
             for (key, value) in values.iter() {
-                // Scaled values are clamped to their ranges. A value that is refused nevertheless keeps its default.
+                // Scaled values are clamped to their ranges. A value that is still refused keeps its default.
                 let _ = group.set(key, value);
             }
         }
@@ -425,7 +425,7 @@ mod tests {
                 stack::evaluate(&recipe, grid, None, &Inputs::default(), &Progress::new()).expect("not cancelled")
             };
             let (small, usual) = (terrain(512.0), terrain(4096.0));
-            // Only the ranges are compared, because the smallest rounding makes particles roll elsewhere.
+            // Only the ranges are compared, because any rounding error makes particles roll elsewhere.
             let range = |terrain: &Heightfield| terrain.min_max()[1] - terrain.min_max()[0];
             let ratio = range(&usual) / range(&small);
             assert!((ratio - 8.0).abs() < 0.5 || range(&usual) == 0.0, "{}: {ratio}", operation.key());

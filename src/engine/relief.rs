@@ -9,7 +9,7 @@ use super::progress::{Cancelled, Progress};
 use super::texture::{TerrainType, TextureRecipe, TextureSettings, paint_once};
 
 /// The height range that is drawn, as a fraction of the longer side. Every terrain is scaled to it, so that gentle
-/// terrain shows its folds and steep terrain is not lost in shadow.
+/// terrain shows its shape and steep terrain is not mostly in shadow.
 const RANGE_SHARE: f64 = 0.14;
 
 /// The greys of the lowest and the highest terrain, in sRGB.

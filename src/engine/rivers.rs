@@ -102,7 +102,7 @@ mod tests {
         let cell = 64.0;
         let found = rivers(grid, &water, 6.0 * cell, &Progress::new()).expect("not cancelled");
         assert!(!found.is_empty());
-        // Every river follows receivers, and ends in the river that it names or at an outlet.
+        // Every river follows receivers, and ends in the river of `flows_into` or at an outlet.
         for (i, river) in found.iter().enumerate() {
             for pair in river.samples.windows(2) {
                 assert_eq!(water.receivers[pair[0] as usize], pair[1]);

@@ -5,7 +5,8 @@ use fearless_simd::{Level, dispatch};
 /// Runs `work` compiled for the vector instructions of the current processor: SSE4.2 or AVX2 on x86, NEON on ARM.
 /// Functions that `work` calls are included if they are inlined.
 ///
-/// The instruction set changes no result: multiplications and additions are not fused, and their order stays the same.
+/// Results do not depend on the instruction set: multiplications and additions are not fused, and their order stays the
+/// same.
 #[inline(always)]
 pub(super) fn simd<R>(work: impl FnOnce() -> R) -> R {
     dispatch!(Level::new(), _vectors => work())

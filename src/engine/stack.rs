@@ -15,7 +15,7 @@ use super::rounding::{smooth_maximum, smooth_minimum};
 
 /// The terrain of a recipe after `position` iterations of its timeline (`None`: at the end).
 ///
-/// The result depends on the recipe, the grid and the inputs alone, not on the number of threads.
+/// The result depends only on the recipe, the grid and the inputs, not on the number of threads.
 pub fn evaluate(
     recipe: &Recipe,
     grid: Grid,
@@ -33,8 +33,8 @@ const MAX_KEYFRAMES: usize = 48;
 const MAX_FIXED_HEIGHTS: usize = 16;
 const KEYFRAME_BYTES: usize = 96 << 20;
 
-/// Evaluates stacks and caches what later evaluations can reuse: the terrain after every step and, for each step, the
-/// output of its operation, at several iterations if later ones follow from earlier ones.
+/// Evaluates stacks and caches results for later evaluations: the terrain after every step, and the output of each
+/// step's operation, at several iterations if the operation can resume from them.
 #[derive(Debug)]
 pub struct Evaluator {
     is_caching: bool,
@@ -52,7 +52,7 @@ pub struct Evaluator {
 /// The terrain after a step.
 #[derive(Clone, Debug)]
 enum CachedTerrain {
-    /// Up to date; `None` is flat terrain at height 0.
+    /// Valid; `None` is flat terrain at height 0.
     Valid(Option<Arc<Heightfield>>),
     /// Something below has changed since.
     Stale,
@@ -206,8 +206,8 @@ impl Evaluator {
         }
     }
 
-    /// Invalidates the terrains after step `i` and after the steps above it, and the outputs above it that follow from
-    /// the terrain below. Called before the evaluation, so that a cancelled one leaves nothing stale behind.
+    /// Invalidates the terrains after step `i` and after the steps above it, and the outputs above it that depend on
+    /// the terrain below. Called before the evaluation, so that a cancelled evaluation leaves no stale results.
     fn invalidate_from(&mut self, i: usize) {
         for (j, cached) in self.cache.iter_mut().enumerate().skip(i) {
             cached.terrain = CachedTerrain::Stale;
@@ -359,7 +359,7 @@ fn blend(
     };
     let mixed = |below: f32, own: f32, share: f32| {
         let blended = blended(below, own);
-        // A special case, because below + 1 · (blended − below) is rounded.
+        // A special case, because below + 1 · (blended − below) would be rounded.
         let mixed = if share == 1.0 { blended } else { below + share * (blended - below) };
         mixed.clamp(-MAX_HEIGHT_M, MAX_HEIGHT_M)
     };

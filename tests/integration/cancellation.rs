@@ -32,7 +32,7 @@ fn recipe(json: &Value) -> Recipe {
     Recipe::from_json(json).expect("a valid recipe")
 }
 
-/// Works until it is done or cancelled; returns whether it was cancelled.
+/// Runs until it finishes or is cancelled; returns whether it was cancelled.
 type Work<'a> = &'a (dyn Fn(&Progress) -> bool + Sync);
 
 /// The longest processor time that a job takes after being cancelled at one of several moments; `None` if it was done

@@ -73,7 +73,7 @@ pub fn jacksboro() -> Heightfield {
     evaluate(&recipe, Grid::new(world, 403, 344), None, &inputs, &Progress::new()).expect("not cancelled")
 }
 
-/// 12 cases of each property, or as many as `PROPTEST_CASES` says.
+/// 12 cases of each property, or the number in `PROPTEST_CASES`.
 pub fn proptest_config() -> ProptestConfig {
     let cases = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(12);
     ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }

@@ -129,7 +129,7 @@ proptest! {
         for (edit, thousandths, spins_before_cancel) in edits {
             let written = format!("{edit:?}");
             edit.make(&mut recipe);
-            // A third of the evaluations are at the end, as they are while editing.
+            // A third of the evaluations are at the end, like those while editing.
             let position = (thousandths < 1000).then(|| recipe.iterations() * thousandths / 1000);
             if let Some(spins) = spins_before_cancel {
                 let progress = Progress::new();
@@ -138,7 +138,7 @@ proptest! {
                         (0..spins).for_each(|_| std::hint::spin_loop());
                         progress.cancel();
                     });
-                    // It may be done before the cancellation.
+                    // It may finish before the cancellation.
                     let _ = evaluator.evaluate(&recipe, grid, position, &Inputs::default(), &progress);
                 });
             }

@@ -74,7 +74,7 @@ fn check_subset(profiles: &[Profile]) {
     for (world, samples) in WORLDS {
         for profile in profiles {
             let (small, large) = pair(world, &[faults(*profile, None, world)], samples);
-            // If the number of intervals is no power of two, positions can differ in the last bit between the grids,
+            // If the number of intervals is not a power of two, positions can differ in the last bit between the grids,
             // which changes a height in a fault zone by one unit of the fixed-point grid.
             let worst = small.heights().iter().zip(large.heights()).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
             if samples.iter().all(|count| (count - 1).is_power_of_two()) || worst == 0.0 {

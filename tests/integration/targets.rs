@@ -1,4 +1,4 @@
-//! The files of every export target, read the way its program reads them.
+//! The files of every export target, read like its program reads them.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -209,7 +209,6 @@ fn tiles_have_the_target_names_one_range_and_shared_edges() {
     }
 }
 
-/// A heightmap as a project stores and decodes it, without the sidecar.
 /// A heightmap as a project stores and decodes it, without its sidecar.
 fn imported(path: &Path) -> (std::path::PathBuf, Raster) {
     let file = open_heightmap(path).expect("readable");

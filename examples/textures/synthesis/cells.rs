@@ -92,7 +92,7 @@ impl Cells {
         };
         let mut nearest = 0.0;
         self.look(place, -1, 1, |seed, way| nearest = compare(seed, way));
-        // Points in cells two steps away have a distance of at min one cell.
+        // Points in cells two steps away have a distance of at least one cell.
         if nearest > 1.0 {
             self.look(place, 1, 2, |seed, way| nearest = compare(seed, way));
         }
@@ -109,7 +109,7 @@ impl Cells {
         };
         let mut closest = 0.0;
         self.look(place, -1, 1, |seed, way| closest = part(seed, way));
-        // The border with a point at distance d is at min (d - F1)/2 away.
+        // The border with a point at distance d is at least (d - F1)/2 away.
         if closest > 0.5 * (1.0 - first) {
             self.look(place, 1, 2, |seed, way| closest = part(seed, way));
         }

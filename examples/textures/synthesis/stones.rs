@@ -45,7 +45,7 @@ fn stones(draw: &mut Draw, heap: &Heap, colours: &[u32], base: impl Fn(Place) ->
     (0..heap.count)
         .map(|_| {
             let middle = anywhere(draw);
-            // Many small ones, few large ones.
+            // Many small stones, few large ones.
             let small = unit(draw);
             let radius = heap.radius[0] + (heap.radius[1] - heap.radius[0]) * small * small;
             let height = base(middle) + between(draw, heap.height[0], heap.height[1]);

@@ -1,6 +1,6 @@
 //! Linear regression.
 
-/// The slope of the line of best fit through points [x, y]; `None` for fewer than two different x.
+/// The slope of the best-fit line through points [x, y]; `None` for fewer than two different x.
 pub(super) fn fitted_slope(points: &[[f64; 2]]) -> Option<f64> {
     let count = points.len() as f64;
     let [mean_x, mean_y] = [0, 1].map(|i| points.iter().map(|point| point[i]).sum::<f64>() / count);

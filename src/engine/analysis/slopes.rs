@@ -14,7 +14,7 @@ pub fn slope_deg(terrain: &Heightfield, c: usize, r: usize) -> f32 {
     libm::atanf((east * east + south * south).sqrt()).to_degrees()
 }
 
-/// The squared tangent of an angle. Slopes are compared by it, which avoids an arc tangent per sample.
+/// The squared tangent of an angle. Comparing squared tangents avoids an arc tangent per sample.
 pub(super) fn squared_tangent(angle_deg: f64) -> f32 {
     let tangent = libm::tan(angle_deg.to_radians());
     (tangent * tangent) as f32
@@ -44,7 +44,7 @@ pub fn slope_histogram(terrain: &Heightfield, bin_deg: f32) -> Vec<f32> {
     let grid = terrain.grid();
     let bins = ((90.0 / bin_deg).round() as usize).max(1);
     let bounds: Vec<f32> = (1..bins).map(|bin| squared_tangent(f64::from(bin_deg) * bin as f64)).collect();
-    // The number of samples that reach each bound: comparing with every bound is vectorized, searching is not.
+    // The number of samples that reach each bound. Comparing with every bound vectorizes; a search would not.
     let of_row = |gradients: &mut GradientSquares, r: usize| {
         simd(
             #[inline(always)]

@@ -1,4 +1,4 @@
-//! The power spectrum of a terrain: how much of its relief is at which wavelengths.
+//! The power spectrum of a terrain: the distribution of its relief over wavelengths.
 
 use num_complex::Complex;
 use rayon::prelude::*;
@@ -17,8 +17,8 @@ const FIRST_WAVE: usize = 4;
 /// The power spectrum of the largest square in the north-west corner of a terrain, after removing the best-fit plane
 /// and applying a Hann window, summed over rings of equal wave number.
 ///
-/// The same heights give the same bits on every machine: the Fourier transform is our own (see `fourier`), and threads
-/// add up nothing together.
+/// The same heights give bit-identical results on every machine: the Fourier transform is our own (see `fourier`), and
+/// no sum depends on how threads divide the work.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Spectrum {
     /// Pairs of wavelength in metres and power in m², from the longest wave, a quarter of the side, to the shortest,
@@ -48,13 +48,13 @@ impl Spectrum {
         Ok(Self { points: rings.iter().enumerate().skip(FIRST_WAVE).map(point).collect() })
     }
 
-    /// The slope of the line of best fit through the power over the wave number, both logarithmic.
+    /// The slope of the best-fit line through the logarithm of power over the logarithm of wave number.
     pub fn slope(&self) -> Option<f64> {
         let logarithms: Vec<[f64; 2]> = self.logarithms().collect();
         fitted_slope(&logarithms)
     }
 
-    /// The power of the line of best fit, in m², at a wavelength in metres.
+    /// The power of the best-fit line, in m², at a wavelength in metres.
     pub fn line_at(&self, wavelength_m: f64) -> Option<f64> {
         let slope = self.slope()?;
         let count = self.points.len() as f64;

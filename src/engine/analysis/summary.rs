@@ -41,7 +41,7 @@ impl Summary {
             simd(
                 #[inline(always)]
                 || {
-                    // Several independent counts and sums, so that additions do not wait for each other.
+                    // Several independent counts and sums, so that additions do not depend on each other.
                     let mut counts = vec![[0_u32; LANES]; bins];
                     let mut sums = [0.0; LANES];
                     for heights in part.chunks(LANES) {

@@ -36,8 +36,8 @@ pub struct WalkableArea {
 type Run = [u32; 2];
 
 /// Finds the terrain that is no steeper than `limit_deg` degrees, and its largest connected area. Areas are connected
-/// along rows and columns, not across corners. Among equally large ones, the one that begins farthest north, then west,
-/// counts.
+/// along rows and columns, not across corners. Of equally large areas, the one that begins farthest north, then west,
+/// is chosen.
 pub fn walkable(terrain: &Heightfield, limit_deg: f64, progress: &Progress) -> Result<WalkableArea, Cancelled> {
     let (width, height) = (terrain.grid().width(), terrain.grid().height());
     let limit = squared_tangent(limit_deg.clamp(0.0, 90.0));

@@ -1,7 +1,7 @@
 //! Heights as fixed-point numbers.
 //!
-//! Displacements are multiples of 2⁻²⁰ m and are added up as integers. Sums are therefore exact: neither the order of
-//! the faults nor the number of threads nor the algorithm can change a bit of the result.
+//! Displacements are multiples of 2⁻²⁰ m and are added up as integers. Sums are therefore exact: the result is
+//! bit-identical for any order of faults, number of threads and algorithm.
 
 use crate::engine::heightfield::Grid;
 
@@ -11,7 +11,7 @@ pub(super) const UNITS_PER_M: f64 = (1_u64 << 20) as f64;
 /// Converts metres to the nearest fixed-point unit, ties to even; for less than 2⁵¹ units.
 ///
 /// Between 2⁵² and 2⁵³ neighbouring f64s differ by 1 and so do their bits: adding 1.5·2⁵² rounds to an integer, which
-/// is then a difference of bits. Unlike a cast to i64 this takes few instructions, which vectorize.
+/// is then a difference of bits. Unlike a cast to i64, this takes few instructions and vectorizes.
 #[inline(always)]
 pub fn to_units(metres: f64) -> i64 {
     const INTEGERS: f64 = 1.5 * (1_u64 << 52) as f64;
@@ -35,8 +35,8 @@ pub fn quantized_displacement(metres: f64) -> f64 {
     to_units(metres) as f64 / UNITS_PER_M
 }
 
-/// Exact heights in fixed-point units, row-major. Faults can be added to them or removed again, with exactly the result
-/// of a sum from scratch.
+/// Exact heights in fixed-point units, row-major. Adding or removing faults gives exactly the same result as a sum from
+/// scratch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FixedHeights(Vec<i64>);
 

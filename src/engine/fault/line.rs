@@ -102,8 +102,8 @@ impl GridFault {
     /// The first column east of the point where the distance passes `threshold_m`. `across_m` is the component of the
     /// distance that is constant along the row.
     ///
-    /// A division gives an estimate, which is then checked with the distance itself. The result therefore depends on
-    /// the positions of the samples alone and agrees between grids.
+    /// A division gives an estimate, which is then checked with the distance itself. The result therefore depends only
+    /// on the positions of the samples and agrees between grids.
     pub fn column(&self, threshold_m: f64, across_m: f64, xs: &[f64]) -> usize {
         let [px, _] = self.fault.point_m;
         let [nx, _] = self.fault.normal;

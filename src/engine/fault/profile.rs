@@ -4,8 +4,7 @@ use super::fixed_point::UNITS_PER_M;
 use crate::engine::parameters::choices;
 
 choices! {
-    /// The cross-section of a fault: how much of the displacement a point gets, depending on its distance from the
-    /// line.
+    /// The cross-section of a fault: the fraction of the displacement as a function of the distance from the line.
     pub enum Profile {
         /// A cliff: one side rises, the other sinks.
         Step = "step", "Step";
@@ -38,8 +37,8 @@ impl Profile {
     /// the upper side.
     ///
     /// Step: Krten, "Fractal Terrain Generation", Dr. Dobb's Journal, July 1994; sine and cosine: Lighthouse3D,
-    /// "Terrain Tutorial: Fault Algorithm"; the decaying profiles follow Krten's suggestion that an earthquake in one
-    /// city moves nothing a thousand kilometres away.
+    /// "Terrain Tutorial: Fault Algorithm"; the decaying profiles follow Krten's remark that an earthquake in one city
+    /// does not move a place a thousand kilometres away.
     #[inline(always)]
     pub fn weight(self, dist_m: f64, zone_m: f64) -> f64 {
         if zone_m > 0.0 {
@@ -109,8 +108,8 @@ impl Profile {
     }
 }
 
-/// sin(π·t) for |t| ≤ ½ to within 1e−13, with the same bits on every machine. The error of the Taylor series to x¹⁷ is
-/// below (π/2)¹⁹/19! = 5e−14.
+/// sin(π·t) for |t| ≤ ½ to within 1e−13, bit-identical on every machine. The error of the Taylor series to x¹⁷ is below
+/// (π/2)¹⁹/19! = 5e−14.
 #[inline(always)]
 fn sin_pi(t: f64) -> f64 {
     let x = std::f64::consts::PI * t;

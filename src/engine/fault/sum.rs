@@ -1,8 +1,8 @@
 //! The sum of many faults over a grid.
 //!
-//! A straight fault changes a row of samples at one place. A row of n faults is therefore n crossings in a row of
-//! differences, followed by one running sum: O(n·rows + samples) instead of O(n·samples). The crossings of many faults
-//! with a row are computed together, in vector lanes.
+//! A straight fault crosses a row of samples at one place. The sum of n faults over a row is therefore n entries in a
+//! row of differences, followed by one running sum: O(n·rows + samples) instead of O(n·samples). The crossings of many
+//! faults with a row are computed together, in vector lanes.
 
 use rayon::prelude::*;
 
@@ -15,7 +15,7 @@ use crate::engine::simd::simd;
 /// Faults per block. Cancellation is checked between blocks, because a row of a hundred thousand faults takes too long.
 const BLOCK: usize = 64;
 
-/// Marks a column that has to be determined with the distance itself.
+/// Marks a column that must be determined from the exact distance.
 const UNSURE: u32 = u32::MAX;
 
 /// Faults prepared for one grid, as arrays of their numbers for vectorization. Unused array elements are arbitrary.
@@ -63,8 +63,8 @@ impl FaultBlock {
     /// For each fault, the first column east of an edge of its zone in the row at `z`. `side` is 1 for the western edge
     /// and −1 for the eastern one.
     ///
-    /// The rounded quotient can only be wrong where the edge passes a sample more closely than the rounding errors of
-    /// all numbers together. [`GridFault::column`] decides these cases.
+    /// The rounded quotient can be wrong only if the edge is closer to a sample than the accumulated rounding error.
+    /// [`GridFault::column`] decides these cases.
     #[inline(always)]
     fn columns(&self, z: f64, side: f64, xs: &[f64], columns: &mut [u32; BLOCK]) {
         // About forty times the rounding error of a number near 1.
@@ -140,7 +140,7 @@ pub struct FaultSum<'a> {
 struct RowSums {
     /// The differences between neighbouring samples, one more than samples.
     differences: Vec<i64>,
-    /// First the uplifts within fault zones and by the caller, finally the sum of all uplifts.
+    /// First the uplifts within fault zones and those added by the caller, finally the sum of all uplifts.
     uplifts: Vec<i64>,
     /// The columns at which a block of faults crosses the row.
     firsts: [u32; BLOCK],

@@ -3,9 +3,9 @@
 //! After G. Cordonnier, B. Bovy and J. Braun, "A versatile, linear complexity algorithm for flow routing in
 //! topographies with depressions", Earth Surface Dynamics 7, 2019. Every sample belongs to the basin of the pit that it
 //! drains to, or to the outside if it drains to an outlet. The passes between neighbouring basins form a graph. Its
-//! minimum spanning tree (Borůvka: every basin repeatedly takes its lowest pass) connects every basin to the outside by
-//! the path whose highest pass is lowest. Flow from the pit to the pass is then reversed ("carving"), so that rivers
-//! cut through the samples that hold back the lake.
+//! minimum spanning tree (Borůvka: every basin repeatedly takes its lowest pass) connects every basin to the outside
+//! along the path with the lowest maximum pass. Flow from the pit to the pass is then reversed ("carving"), so that
+//! rivers cut through the samples that dam the lake.
 //!
 //! Passes of equal height are ordered by position, which makes the tree unique.
 

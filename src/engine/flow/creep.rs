@@ -2,7 +2,8 @@
 //!
 //! A step consists of two implicit steps, along rows and then along columns (N. N. Yanenko, "The method of fractional
 //! steps", 1971: locally one-dimensional, first order in time). Each new height is a weighted mean of the old ones, so
-//! steps of any length are stable and create no extrema. Nothing crosses the border; heights where flow ends are fixed.
+//! steps of any length are stable and create no extrema. There is no flux across the border; heights where flow ends
+//! are fixed.
 //!
 //! Along a line, with p = D·Δt/Δx² towards either neighbour (0 where there is none or the height is fixed),
 //! (1 + p + p)·y = x + p·y₋ + p·y₊ is solved by elimination (Thomas), written as z = x + g/(1 + g)·(z₋ − x) with
@@ -112,7 +113,7 @@ impl Line<'_> {
         for i in 0..count {
             let (before, here) = self.heights.split_at_mut(i * lanes);
             let here = &mut here[..lanes];
-            // For the first height any values will do, because s is 0 there.
+            // The values for the first height do not matter, because s is 0 there.
             let before = if i == 0 { self.shares } else { &before[(i - 1) * lanes..] };
             let (before, shares) = (&before[..lanes], &self.shares[i * lanes..][..lanes]);
             let rests = &mut rests[i * lanes..][..lanes];

@@ -32,7 +32,7 @@ pub(in crate::engine) struct Drainage {
 }
 
 impl Drainage {
-    /// The peak memory in maps of f32: heights, areas, basins and, on terrain full of pits, their passes.
+    /// The peak memory in maps of f32: heights, areas, basins and, for terrain full of pits, their passes.
     pub const MAPS: f64 = 6.0;
 
     /// Allocates the maps; call [`Self::route`] next.
@@ -145,7 +145,7 @@ impl Drainage {
         Ok(self.without_ends(pits))
     }
 
-    /// Turns pits into ends where the options or the lack of other ends ask for it, and returns the remaining ones.
+    /// Turns pits into ends if the options require it or there are no other ends, and returns the remaining pits.
     fn without_ends(&mut self, mut pits: Vec<u32>) -> Vec<u32> {
         let stride = self.stride();
         if self.options.outlets == Outlets::Hollows {

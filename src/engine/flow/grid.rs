@@ -6,9 +6,9 @@ use crate::engine::progress::{Cancelled, Progress};
 /// is k ^ 4.
 pub(super) const NEIGHBOURS: [[isize; 2]; 8] = [[0, -1], [1, -1], [1, 0], [1, 1], [0, 1], [-1, 1], [-1, 0], [-1, -1]];
 
-/// In place of a direction: flow ends here. Also marks pits until their basins are drained.
+/// A value in place of a direction: flow ends here. Also marks pits until their basins are drained.
 pub(super) const END: u8 = 8;
-/// In place of a direction: a sample of the padding around the terrain.
+/// A value in place of a direction: a sample of the padding around the terrain.
 pub(super) const PADDING: u8 = 9;
 
 /// Samples between two checks for cancellation.
@@ -24,7 +24,7 @@ pub(super) fn tie_break(sample: usize) -> u32 {
     bits ^ (bits >> 16)
 }
 
-/// A vector of `count` values, filled in chunks: filling a large map takes too long without a check for cancellation.
+/// A vector of `count` values, filled in chunks: filling a large map at once would delay cancellation too long.
 pub(in crate::engine) fn filled_vec<T>(
     count: usize,
     value: impl Fn() -> T,

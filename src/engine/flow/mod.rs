@@ -1,4 +1,4 @@
-//! Flow routing: where the water of each sample goes, and how much arrives.
+//! Flow routing: the receiver and the drainage area of each sample.
 //!
 //! Each sample has one receiver, the neighbour of steepest descent in metres per metre (D8: O'Callaghan and Mark, "The
 //! extraction of drainage networks from digital elevation data", 1984). Samples without a lower neighbour are pits.
@@ -8,7 +8,7 @@
 //! Of samples at equal height, the one with the lower `tie_break`, a pseudorandom number, counts as the lower one. Flat
 //! terrain therefore has no ties, and drains in branches like nearly flat terrain instead of in parallel lines.
 //!
-//! Results are functions of the heights alone: only integers are added, and nothing depends on the order of threads.
+//! Results depend only on the heights: all sums are of integers, so the order of threads does not matter.
 
 mod basins;
 mod creep;

@@ -1,4 +1,4 @@
-//! Where flow ends and which way it takes.
+//! Options of flow routing: outlets, the sea and randomness.
 
 use crate::engine::heightfield::Grid;
 use crate::engine::parameters::choices;
@@ -28,7 +28,7 @@ pub(in crate::engine) struct RoutingOptions {
     pub outlets: Outlets,
     /// The level of the sea in metres; flow ends at samples at or below it.
     pub sea_m: Option<f32>,
-    /// The randomness of flow directions, from 0 to 1: how much diagonal slopes are weighted at random.
+    /// The randomness of flow directions, from 0 to 1: the strength of the random weights of diagonal slopes.
     ///
     /// At 0 flow follows the steepest descent, and runs straight along one of the eight directions on even slopes. At 1
     /// it is Rho8 (J. Fairfield and P. Leymarie, "Drainage networks from grid digital elevation models", Water

@@ -1,11 +1,11 @@
 //! A band-pass or band-stop filter, along rows, along columns or in all directions.
 //!
 //! After Krten, Dr. Dobb's Journal, July 1994, who suggests the Fourier transform of each row. Here the terrain is
-//! mirrored at its borders, so that there is no cliff where its ends meet. It is then a sum of cosines: h = Σ
+//! mirrored at its borders, which avoids a cliff where its ends meet. It is then a sum of cosines: h = Σ
 //! a·cos(π·kx·x/Lx)·cos(π·kz·z/Lz), with fx = kx/(2·Lx) cycles per metre, fz likewise, and the wavelength 1/√(fx² +
-//! fz²), or 1/fx or 1/fz along rows or columns alone. The mean, k = 0, is no wave and is always kept.
+//! fz²), or 1/fx or 1/fz along rows or columns alone. The mean, k = 0, is not a wave and is always kept.
 //!
-//! The transform is our own (`engine::cosine_transform`), because libraries do not have the same bits on every machine.
+//! The transform is implemented in `engine::cosine_transform`, because libraries are not bit-identical across machines.
 
 use num_complex::Complex;
 use rayon::prelude::*;
@@ -50,7 +50,7 @@ parameters! {
     }
 }
 
-/// The relative tolerance by which a wave of exactly a limit's length belongs to the band despite rounding.
+/// A relative tolerance, so that a wave exactly as long as a limit belongs to the band despite rounding.
 const TOLERANCE: f64 = 1e-9;
 
 /// The frequency response of the band.
@@ -74,7 +74,7 @@ impl Response {
     }
 
     /// The response at a spatial frequency: 1 within the band, 0 beyond the roll-off, in between a smoothstep of the
-    /// octaves. The mean is no wave; its response keeps it in either mode.
+    /// octaves. The mean is not a wave; its response keeps it in either mode.
     fn gain(&self, cycles_per_m: [f64; 2]) -> f64 {
         let [x, z] = cycles_per_m;
         if x == 0.0 && z == 0.0 {
@@ -166,7 +166,7 @@ impl Operation for BandFilter {
             progress.check()
         })?;
         self.filter(&mut terrain, progress)?;
-        // Removed waves are subtracted instead of adding up all others, so that terrain without them is bit-identical.
+        // Removed waves are subtracted from the terrain, so that terrain without them stays bit-identical.
         let keep = self.keep;
         terrain.heights_mut().par_chunks_mut(width).enumerate().try_for_each(|(r, row)| {
             for (wave, height) in row.iter_mut().zip(below.row(r)) {

@@ -47,7 +47,7 @@ parameters! {
             Spec::number("Displacement", 0.0, 10_000.0).slider(0.1, 500.0).unit("m").logarithmic();
         /// How the faults of a tree are arranged.
         layout: Layout = Layout::Structured, Spec::new("Layout");
-        /// Fades the displacement towards the border of the map, which makes an island on level ground.
+        /// Fades the displacement towards the border of the map, which makes an island on level terrain.
         edge_fade: bool = false, Spec::new("Edge fade");
         /// Height below which faults never lower the terrain. Leaves wide plains between the highlands. Empty: no
         /// floor.
@@ -92,7 +92,7 @@ fn random_segment(extent: Extent, draw: &mut Draw) -> Segment {
     Segment { from_m: pair.from_m, to_m: pair.to_m }
 }
 
-/// A line with its unit direction, which a very short segment would give less precisely.
+/// A line with its unit direction, which cannot be computed precisely from a very short segment.
 #[derive(Clone, Copy, Debug)]
 struct Ray {
     from_m: [f64; 2],
@@ -134,9 +134,9 @@ impl Ray {
 /// Segments that each start in the middle half of their parent, leave it within 45° of a right angle, and end where
 /// they first meet the border or another ancestor.
 ///
-/// The root's segment runs from border to border, however close the two points were that define its line. Every piece
-/// of the map is therefore bounded by ancestors' segments and the border only, so that meeting an ancestor's segment is
-/// the same as meeting its line.
+/// The root's segment runs from border to border, no matter how close its two defining points are. Every piece of the
+/// map is therefore bounded by ancestors' segments and the border only, so meeting an ancestor's segment is equivalent
+/// to meeting its line.
 fn structured(count: usize, extent: Extent, draw: &mut Draw) -> Vec<Segment> {
     let pair = random_segment(extent, draw);
     let along = [pair.to_m[0] - pair.from_m[0], pair.to_m[1] - pair.from_m[1]];
@@ -198,11 +198,11 @@ impl Cut {
         }
     }
 
-    /// The first column of a span that is east of the line. If the line is level or beyond the span, the whole span is
-    /// on one side.
+    /// The first column of a span that is east of the line. If the line is parallel to the row or beyond the span, the
+    /// entire span is on one side.
     ///
-    /// The column is estimated with rounding and then checked with the side test itself, so that the result depends on
-    /// the sample's position alone and agrees between grids.
+    /// The column is estimated with rounding and then checked with the side test itself, so the result depends only on
+    /// the position of the sample and agrees between grids.
     fn column(&self, z: f64, xs: &[f64], span: &Range<usize>) -> usize {
         let across = (z - self.point_m[1]) * self.right[1];
         let is_east = |x: f64| ((x - self.point_m[0]) * self.right[0] + across >= 0.0) == self.right_is_east();

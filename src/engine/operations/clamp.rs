@@ -110,7 +110,7 @@ mod tests {
     fn softness_without_limits_changes_nothing() {
         let heights = [-30.0, -1.0, 0.0, 4.5, 90.0, 1e9];
         check_soft(50.0, None, None, heights, heights);
-        // With a maximum below the minimum there is nothing to round.
+        // A maximum below the minimum leaves nothing to round.
         check_soft(50.0, Some(50.0), Some(10.0), heights, [10.0; 6]);
     }
 }

@@ -1,4 +1,4 @@
-//! An island grown by software agents, each with an attractor and a repulsor of its own.
+//! An island grown by software agents, each with its own attractor and repulsor.
 //!
 //! After J. Doran and I. Parberry, "Controlled Procedural Terrain Generation Using Software Agents", IEEE Transactions
 //! on Computational Intelligence and AI in Games 2(2), 2010, and a course project on it. The map is halved along its

@@ -1,6 +1,6 @@
 //! Faults placed by hand, each with its displacement, profile and position on the timeline.
 //!
-//! A drawn fault is a fault like any other: h += d·w(dist), with dist the signed distance from its line, positive to
+//! A drawn fault has the usual equation h += d·w(dist), where dist is the signed distance from its line, positive to
 //! the right of the direction from start to end (north on top). It runs across the whole map or fades out beyond its
 //! two ends: then w is multiplied by a smoothstep that falls from 1 at the end to 0 at `reach_m` beyond it.
 

@@ -59,7 +59,7 @@ pub(super) struct FaultErosion<'a> {
 }
 
 impl FaultErosion<'_> {
-    /// Whether anything erodes the terrain between the faults.
+    /// Whether wind or rivers erode the terrain between the faults.
     pub fn is_active(self) -> bool {
         self.wind.is_some() || self.rivers.is_some()
     }
@@ -113,7 +113,7 @@ impl FaultErosion<'_> {
     }
 
     /// Brings terrain eroded by `until` faults to the context's grid. `uneroded` provides the sum of the faults alone,
-    /// from which the detail of a finer grid is taken where wind has not smoothed it.
+    /// which provides the detail of a finer grid where wind has not smoothed it.
     pub fn upsample(
         self,
         terrain: &Heightfield,

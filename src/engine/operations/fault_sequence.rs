@@ -1,4 +1,4 @@
-//! The faults that an operation creates, for those who draw or list them.
+//! The faults that an operation creates, for drawing and listing.
 
 use crate::engine::fault::{Fault, to_units};
 use crate::engine::rounding::smoothstep;
@@ -34,7 +34,7 @@ pub struct Segment {
 }
 
 impl Segment {
-    /// A normal that points to the right and is as long as the segment.
+    /// A normal that points to the right and has the length of the segment.
     pub(super) fn right_m(&self) -> [f64; 2] {
         [self.from_m[1] - self.to_m[1], self.to_m[0] - self.from_m[0]]
     }
@@ -45,8 +45,8 @@ impl Segment {
 pub struct Tree {
     /// The nodes, root first, level by level.
     pub nodes: Vec<Segment>,
-    /// How far the root lifts its right side, metres; every level moves half as far as the one above. All of these are
-    /// multiples of the displacement grid.
+    /// How far the root lifts its right side, metres; every level moves half as far as the one above. All these
+    /// displacements are multiples of the displacement grid.
     pub displacement_m: f64,
 }
 

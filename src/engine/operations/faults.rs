@@ -1,7 +1,7 @@
 //! Fault formation: thousands of straight lines across the map, each lifting one side and sinking the other.
 //!
 //! After R. Krten, "Fractal Terrain Generation", Dr. Dobb's Journal, July 1994. The normal form of the line, the linear
-//! decay and the sine and cosine profiles follow the Lighthouse3D terrain tutorial. Both go back to Mandelbrot and
+//! decay and the sine and cosine profiles follow the Lighthouse3D terrain tutorial. Both are based on Mandelbrot and
 //! Voss.
 
 use std::ops::RangeInclusive;
@@ -141,7 +141,7 @@ impl Faults {
     fn displacement_m(&self, i: u32, draw: &mut Draw) -> f64 {
         let d = self.displacement_m;
         let done = f64::from(i - 1);
-        // Always drawn, so that changing the decay does not move the lines.
+        // Drawn in any case, so that changing the decay does not move the lines.
         let size_at = draw.unit();
         let displacement = match self.decay {
             Decay::Constant => d,

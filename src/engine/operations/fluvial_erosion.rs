@@ -309,7 +309,7 @@ mod tests {
         assert_eq!(at(0, None), below);
     }
 
-    /// An eroded range, evaluated on the working grid and upsampled as the evaluator does.
+    /// An eroded range, evaluated on the working grid and upsampled like in the evaluator.
     fn eroded_range(side: usize) -> Heightfield {
         let grid = square(side, 8192.0);
         let faults = Faults { displacement_m: 40.0, decay_to_m: 2.0, zone_m: 240.0, ..Default::default() };

@@ -8,7 +8,7 @@ use crate::engine::progress::Cancelled;
 use crate::engine::resample::{Bicubic, Sampling};
 
 choices! {
-    /// How an image with other proportions than the map is fitted.
+    /// How to fit an image whose proportions differ from those of the map.
     pub enum Fit {
         /// Stretched over the whole map.
         Stretch = "stretch", "Stretch";
@@ -35,7 +35,7 @@ parameters! {
         /// 1000, or as in the file.
         high_m: Option<f64> = None,
             Spec::number("Maximum height", -20_000.0, 100_000.0).slider(0.0, 5000.0).unit("m");
-        /// How an image with other proportions than the map is fitted.
+        /// How to fit an image whose proportions differ from those of the map.
         fit: Fit = Fit::Stretch, Spec::new("Fit");
     }
 }

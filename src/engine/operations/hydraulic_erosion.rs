@@ -51,7 +51,7 @@ parameters! {
     }
 }
 
-/// Drops of a batch per sample: so few that hardly any two erode the same position.
+/// Drops of a batch per sample: few enough that two rarely erode the same position.
 const BATCH: f64 = 1.0 / 4096.0;
 /// The smallest slope used for the sediment capacity.
 const MIN_SLOPE: f64 = 0.01;
@@ -65,7 +65,7 @@ const MAX_SPEED: f64 = 3.0;
 const MIN_RADIUS: f64 = 2.0;
 /// The largest erosion radius, in samples.
 const MAX_RADIUS: f64 = 12.0;
-/// The most that a drop carries, erodes or deposits at once, in metres of one sample.
+/// The maximum amount that a drop carries, erodes or deposits at once, in metres on one sample.
 const MAX_SEDIMENT_M: f64 = 1e6;
 /// Drops that a thread simulates between two checks for cancellation.
 const CHECK_EVERY: usize = 8;

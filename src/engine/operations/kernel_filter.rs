@@ -1,13 +1,13 @@
 //! A convolution with a 3 × 3 or 5 × 5 kernel.
 //!
-//! After the Lighthouse3D terrain tutorial, "Matrix filters". Strictly a correlation, with the kernel as it is written
-//! on the map, north on top: y(x, z) = Σ kᵢⱼ·h(x + (j − m)·Δr, z + (i − m)·Δr), with the middle m and the reference
+//! After the Lighthouse3D terrain tutorial, "Matrix filters". Strictly a correlation, with the kernel laid out as on
+//! the map, north on top: y(x, z) = Σ kᵢⱼ·h(x + (j − m)·Δr, z + (i − m)·Δr), with the middle m and the reference
 //! spacing Δr. The border sample continues beyond the border.
 //!
 //! The kernel's numbers are Δr metres apart along both axes at every resolution. Between samples the height is
 //! interpolated bilinearly. A grid that contains the reference grid reads exactly the reference grid's samples, so that
-//! both agree bit for bit. A grid coarser than the reference grid lacks the detail between its samples: there a cliff
-//! is changed less, but over the whole gap in which it is, and many passes of a smoothing kernel reach further than on
+//! both agree bit for bit. A grid coarser than the reference grid lacks the detail between its samples: a cliff is
+//! changed less, but over the entire gap that contains it, and many passes of a smoothing kernel reach further than on
 //! the reference grid.
 
 use rayon::prelude::*;

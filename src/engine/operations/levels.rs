@@ -14,8 +14,8 @@ parameters! {
         /// Height at which the curve ends. Empty: the greatest height of the terrain. Below the low level, the curve
         /// has no effect.
         high_m: Option<f64> = None, Spec::number("High", -20_000.0, 100_000.0).slider(0.0, 5000.0).unit("m");
-        /// Exponent of the curve. Values above 1 lower the terrain so that its peaks stand out; values below 1 raise
-        /// it; 1 has no effect.
+        /// Exponent of the curve. Values above 1 lower the terrain so that only its peaks remain high; values below 1
+        /// raise it; 1 has no effect.
         curve: f64 = 1.8, Spec::number("Curve exponent", 0.01, 100.0).slider(0.2, 5.0).logarithmic();
     }
 }

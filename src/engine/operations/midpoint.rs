@@ -13,7 +13,7 @@ use crate::engine::progress::Cancelled;
 parameters! {
     /// Builds rough, fractal terrain by displacing the midpoints of ever smaller squares (diamond–square).
     pub struct Midpoint {
-        /// Amplitude of the first level: how far its points move up or down at most.
+        /// Amplitude of the first level: the maximum distance that its points move up or down.
         displacement_m: f64 = 600.0,
             Spec::number("Displacement", 0.0, 100_000.0).slider(1.0, 3000.0).unit("m").logarithmic();
         /// Smoothness of the terrain (the Hurst exponent H). Near 0 it is spiky; near 1 it has rolling hills.
@@ -38,7 +38,7 @@ fn cells(extent: Extent) -> [usize; 2] {
 }
 
 /// The fewest subdivisions after which the lattice is at least as fine as the grid. Fewer for a grid that is fine along
-/// one side only, where the lattice would have far more points than the grid.
+/// one side only, because the lattice would have far more points than the grid.
 fn subdivisions(grid: &Grid, [across, down]: [usize; 2]) -> u32 {
     let size = |n: u32| [(across << n) + 1, (down << n) + 1];
     let max_points = (8 * grid.samples()).max(1 << 20);

@@ -1,7 +1,7 @@
-//! The operations, which a recipe stacks to make a terrain: one file each, and one line each in the list below.
+//! The operations of a recipe's stack: each has its own file and one line in the list below.
 //!
 //! An operation declares its parameters and implements [`Operation`]. Its card in the stack, its sliders, `--set`, the
-//! `operations` listing and the validation of project files follow from that.
+//! `operations` listing and the validation of project files are derived from that.
 
 mod fault_erosion;
 mod fault_sequence;

@@ -4,9 +4,9 @@
 //! Agents", IEEE Transactions on Computational Intelligence and AI in Games 2(2), 2010: valleys are random zigzags
 //! across the island. Octave o has valleys·2^o of them, including those of the octaves before. Its height is the
 //! distance to the nearest coast or valley, normalised to 1, and h = `height_m` · (Σ weightᵒ · octave o)^`curve`, with
-//! the sum normalised to 1. The source has straight slopes and starts valleys at the border of the map. The curve is
-//! our own, and here every valley runs through a point of the island: from the border, most valleys would miss a small
-//! island.
+//! the sum normalised to 1. The source has straight slopes and starts valleys at the border of the map. The curve is an
+//! addition. Every valley runs through a point of the island, because most valleys that start at the border would miss
+//! a small island.
 
 use std::f64::consts::{PI, TAU};
 
@@ -51,7 +51,7 @@ const LATTICE: usize = 128;
 /// Random points tried for a valley before a search for the nearest point of the island.
 const MAX_TRIES: usize = 256;
 
-/// The land on a lattice over the map, which is the same at every resolution.
+/// The land samples of a lattice over the map, which is the same at every resolution.
 struct Island {
     world: Extent,
     /// Whether each point of the lattice is land, row by row; `None` if the whole map is.
@@ -80,7 +80,7 @@ impl Island {
     fn random_point_m(&self, draw: &mut Draw) -> [f64; 2] {
         // Not on the border of the map, where a valley would have no effect.
         let mut along = || 1 + (draw.unit() * (LATTICE - 1) as f64) as usize;
-        // One point after another, so that a change of the island moves only the valleys that draw a changed point.
+        // Draws points one by one, so that a change of the island moves only the valleys that draw a changed point.
         let mut point = [along(), along()];
         for _ in 1..MAX_TRIES {
             if self.is_land(point) {
@@ -114,7 +114,8 @@ struct Valley {
 }
 
 impl Mountains {
-    /// The number of valleys of an octave, counted from 0. Those of the octaves before are the first of them.
+    /// The number of valleys of an octave, counted from 0. They include the valleys of all earlier octaves, which come
+    /// first.
     fn valleys_of(&self, octave: u32) -> u32 {
         self.valleys << octave
     }

@@ -5,13 +5,13 @@
 //! add to earlier ones. f(n) = n gives fractional Brownian motion (fBm) and f(n) = 2|n| − 1 billows. Ridges follow F.
 //! K. Musgrave, "Procedural Fractal Terrains" (chapter 16 of Ebert and others, "Texturing and Modeling: A Procedural
 //! Approach", 3rd edition, 2003), "ridged multifractal terrain": s = (1 − |n|)², with each octave weighted by the one
-//! before, w₀ = 1, wᵢ₊₁ = min(1, 2·wᵢ·sᵢ), so that ridges are rugged and valleys smooth. Musgrave's sum of wᵢ·sᵢ rises
-//! from 0; here f = wᵢ·(2·sᵢ − 1), which is centred on 0 like the others.
+//! before, w₀ = 1, wᵢ₊₁ = min(1, 2·wᵢ·sᵢ), so that ridges are rugged and valleys smooth. Musgrave sums wᵢ·sᵢ, which is
+//! never negative; here f = wᵢ·(2·sᵢ − 1), which is centred on 0 like the other styles.
 //!
 //! Perlin noise is two-dimensional and follows K. Perlin, "Improving noise", 2002, with a quintic fade; OpenSimplex is
 //! K. Spencer's OpenSimplex2S. Both come from FastNoise Lite, whose values are portable: for single octaves it uses
 //! integer hashes, gradient tables, floor, sums and products only. Each octave has its own seed, offset and rotation,
-//! so that neither the zeros of the noise on its lattice nor the lattice's directions add up.
+//! so that the zeros and the directions of their lattices do not coincide.
 
 use fastnoise_lite::{FastNoiseLite, NoiseType};
 use rayon::prelude::*;

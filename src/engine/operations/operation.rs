@@ -10,10 +10,10 @@ use crate::engine::parameters::Parameters;
 use crate::engine::progress::{Cancelled, Progress};
 use crate::engine::random::Stream;
 
-/// How a step relates to the terrain below it.
+/// The role of an operation: whether it creates or changes terrain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// Creates terrain, which is added to the terrain below unless the step's blend mode says otherwise.
+    /// Creates terrain, which is added to the terrain below unless the step has a different blend mode.
     Generator,
     /// Changes the terrain below and replaces it.
     Modifier,
@@ -121,13 +121,13 @@ pub trait Operation: Parameters {
     ///
     /// An operation that moves material from sample to sample returns a grid that depends on the world alone; otherwise
     /// its result would depend on the resolution. The context, the keyframes and the result of [`Self::evaluate`] are
-    /// on the working grid; [`Self::upsample`] brings the result to `grid`. An operation that has to process the
-    /// result after resampling (the coastline does) resamples by itself and keeps the default.
+    /// on the working grid; [`Self::upsample`] brings the result to `grid`. An operation that must process the result
+    /// after resampling, such as the coastline, resamples it itself and keeps the default.
     fn working_grid(&self, grid: Grid) -> Grid {
         grid
     }
 
-    /// The grid on which to evaluate a coarse preview: coarser than the [working grid](Self::working_grid) where that
+    /// The grid on which to evaluate a coarse preview: coarser than the [working grid](Self::working_grid) if that
     /// shows nearly the same terrain in less time.
     fn preview_grid(&self, grid: Grid) -> Grid {
         self.working_grid(grid)
@@ -163,7 +163,7 @@ pub trait Operation: Parameters {
         self.faults_from(1, extent, stream)
     }
 
-    /// The faults from iteration `first` on, without generating the earlier ones.
+    /// The faults starting at iteration `first`, without generating earlier ones.
     fn faults_from(&self, _first: u32, _extent: Extent, _stream: Stream) -> Option<FaultSequence<'_>> {
         None
     }

@@ -5,8 +5,8 @@
 //! tangent of the angle of repose, then adds its height to the sample where it rests. The border of the map is a wall.
 //!
 //! Equal particles dropped at one sample form eight-sided pyramids. Two variations turn these into hills: particles
-//! scatter around the drop point, and each has its own angle of repose, so that rounded ones roll out into a gentle
-//! foot and angular ones stay on the steep heights, as on a volcano.
+//! scatter around the drop point, and each has its own angle of repose, so that rounded ones roll out to a gentle foot
+//! and angular ones stay on the steep slopes, as on a volcano.
 //!
 //! The walk is computed in metres, with a step of equal length and a small turn every iteration, and is reflected at
 //! the border. Its position at iteration i follows from the last jump before i and the turns since then, without
@@ -58,7 +58,7 @@ const MAX_HEAP_M: f32 = 1e8;
 /// Particles, or iterations of the walk, between two checks for cancellation.
 const CHECK_EVERY: u32 = 64;
 
-/// The state of the walking drop point.
+/// The state of the drop point's random walk.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Walk {
     /// The unbounded position, which [`reflected`] maps into the map.

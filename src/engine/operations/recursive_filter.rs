@@ -264,7 +264,7 @@ impl Direction {
     }
 }
 
-/// y = k·y_before + (1 − k)·x, written so that level terrain stays bit-identical.
+/// y = k·y_before + (1 − k)·x, in a form that keeps level terrain bit-identical.
 #[inline(always)]
 pub(super) fn mix(before: f32, x: f32, k: f32) -> f32 {
     x + k * (before - x)
@@ -447,8 +447,8 @@ mod tests {
 
     #[test]
     fn the_averaged_form_lags_one_sample() {
-        // Half is the eastward sweep, (1−k)k^(n−1) from n = 1 on; half the southward sweep, which does not change the
-        // wall.
+        // One half is the eastward sweep, (1−k)k^(n−1) from n = 1 on; half the southward sweep, which does not change
+        // the wall.
         let terrain = run(&filter(Form::Averaged, Sweeps::Two, 0.6, 65), wall(65, 20));
         let east = |n: i32| if n >= 1 { 0.4 * libm::pow(0.6, f64::from(n - 1)) } else { 0.0 };
         let still = |n: i32| f64::from(u8::from(n == 0));

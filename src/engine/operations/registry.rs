@@ -33,7 +33,7 @@ macro_rules! registry {
                 match self { $( Self::$name(_) => $module::$name::LABEL, )+ }
             }
 
-            /// What the operation does, as a tooltip.
+            /// A description of the operation, for tooltips.
             pub fn doc(&self) -> &'static str {
                 match self { $( Self::$name(_) => $module::$name::DOC, )+ }
             }

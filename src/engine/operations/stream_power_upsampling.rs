@@ -2,8 +2,8 @@
 //!
 //! Drainage divides depend on tiny height differences, so all steps are computed on one reference grid. The change that
 //! they made is added to the finer input terrain, which is then eroded for a few more steps, level by level. Their
-//! uplift is the one under which the coarse terrain is in equilibrium: the extra steps only find the way of the water
-//! between the coarse samples and cut the small valleys.
+//! uplift keeps the coarse terrain in equilibrium, so the extra steps only route the water between the coarse samples
+//! and cut the small valleys.
 
 use super::stream_power::StreamPowerSolver;
 use crate::engine::heightfield::{Grid, Heightfield};
@@ -17,7 +17,7 @@ const MAX_FINE_SIDE: usize = 4097;
 /// A function that provides a heightfield on any grid.
 pub(super) type TerrainOnGrid<'a> = dyn Fn(Grid) -> Result<Heightfield, Cancelled> + Sync + 'a;
 
-/// Eroded terrain and what is needed to transfer it to another grid.
+/// Eroded terrain with the data needed to transfer it to another grid.
 pub(super) struct StreamPowerUpsampling<'a> {
     /// The eroded terrain.
     pub terrain: &'a Heightfield,

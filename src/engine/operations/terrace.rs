@@ -15,7 +15,7 @@ parameters! {
     }
 }
 
-/// Narrower risers count as vertical.
+/// Risers narrower than this count as vertical.
 const MIN_RISER: f64 = 1e-9;
 
 impl Terrace {

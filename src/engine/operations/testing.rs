@@ -6,7 +6,7 @@ use crate::engine::inputs::Inputs;
 use crate::engine::progress::Progress;
 use crate::engine::random::Stream;
 
-/// The random numbers of tests that need no particular ones.
+/// Random numbers for tests that accept any.
 pub(super) fn stream() -> Stream {
     Stream::new(3, 4)
 }

@@ -2,7 +2,7 @@
 //!
 //! After F. K. Musgrave, C. E. Kolb and R. S. Mace, "The synthesis and rendering of eroded fractal terrains", SIGGRAPH
 //! 1989. Between every two neighbouring samples, a fixed fraction of the excess of the drop over the distance times the
-//! tangent of the angle of repose moves down in each pass. What one sample loses another gains, so that mass is
+//! tangent of the angle of repose moves down in each pass. The loss of one sample is the gain of another, so mass is
 //! conserved. Each sample gathers the exchange with its eight neighbours from the terrain before the pass.
 //!
 //! How far rock moves in a pass depends on the spacing, so the passes run on a reference grid and their change is

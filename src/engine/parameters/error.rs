@@ -6,12 +6,12 @@ use serde_json::Value as Json;
 
 use super::types::Range;
 
-/// A refused value: where it is, and what is wrong with it.
+/// A refused value: its path and the problem.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ParameterError {
     /// The path of keys and indices, outermost first, joined by dots: `stack.0.wind.k`.
     pub path: String,
-    /// What is wrong there.
+    /// The problem.
     pub problem: Problem,
 }
 
@@ -23,11 +23,11 @@ pub enum Problem {
         /// The most similar known name.
         nearest: Option<String>,
     },
-    /// The value is of another kind.
+    /// The value has the wrong kind.
     WrongKind {
         /// The parameter's name in the editor.
         label: &'static str,
-        /// What a value should look like.
+        /// The expected form of a value.
         expected: &'static str,
         /// The value, as JSON.
         found: String,
@@ -104,7 +104,7 @@ impl fmt::Display for ParameterError {
 
 impl std::error::Error for ParameterError {}
 
-/// A number in a message, with an exponent where it would otherwise be a row of zeros.
+/// A number in a message, with an exponent if it would otherwise have many zeros.
 struct Readable(f64);
 
 impl fmt::Display for Readable {

@@ -19,7 +19,7 @@ pub trait Group {
 
 /// A struct declared by the `parameters!` macro.
 pub trait Parameters: Group + Default + Clone + PartialEq + fmt::Debug {
-    /// What the struct is for, from its doc comment.
+    /// A description of the struct, from its doc comment.
     const DOC: &'static str;
     /// The table of the struct's parameters.
     fn parameters() -> &'static [Parameter];

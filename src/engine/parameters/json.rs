@@ -8,7 +8,7 @@ use super::table::{Choice, Kind, Parameter};
 use super::types::{Band, Colour, Limits, Matrix, Point, Range, Weighted};
 use super::value::{Value, Values};
 
-/// The values of all parameters of `group` as they are written to a project, in the table's order.
+/// The values of all parameters of `group` as written to a project, in the table's order.
 pub fn group_to_json(group: &dyn Group) -> Map<String, Json> {
     group_values(group).to_json()
 }
@@ -60,7 +60,7 @@ fn parse(parameter: &Parameter, kind: Kind, json: &Json) -> Result<Value, Parame
         }
     };
     let value = value.ok_or_else(|| parameter.wrong_kind(kind, json))?;
-    // The message about a bad value quotes it as it was written.
+    // The message about a bad value quotes it verbatim.
     parameter.check_kind(kind, &value, &|| json.clone())?;
     Ok(value)
 }
@@ -69,7 +69,7 @@ fn parse(parameter: &Parameter, kind: Kind, json: &Json) -> Result<Value, Parame
 fn whole_number(parameter: &Parameter, json: &Json) -> Result<Option<Value>, ParameterError> {
     let Some(number) = json.as_f64().filter(|number| number.fract() == 0.0) else { return Ok(None) };
     parameter.check_number(number)?;
-    // The hard range of a whole number lies within u32, so the cast is exact.
+    // The hard range of a whole number is within u32, so the cast is exact.
     Ok(Some(Value::Integer(number as u32)))
 }
 

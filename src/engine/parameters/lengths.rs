@@ -38,7 +38,7 @@ fn scale_value(parameter: &Parameter, kind: Kind, value: &mut Value, factor: f64
     }
 }
 
-/// Rounds to three significant digits, so that a scaled value reads well.
+/// Rounds to three significant digits, so that a scaled value is easy to read.
 fn three_digits(number: f64) -> f64 {
     if number == 0.0 {
         return 0.0;

@@ -2,8 +2,8 @@
 
 /// Declares a struct and its table of parameters in one place.
 ///
-/// Each field reads `/// doc` `key: type = default, spec;`. The struct implements `Default`, [`Group`], [`Parameters`]
-/// and [`Field`] (so that it can be a field of another struct); the doc comments become the tooltips.
+/// The syntax of a field is `/// doc` `key: type = default, spec;`. The struct implements `Default`, [`Group`],
+/// [`Parameters`] and [`Field`] (so that it can be a field of another struct); the doc comments become the tooltips.
 ///
 /// [`Group`]: super::Group
 /// [`Parameters`]: super::Parameters

@@ -1,8 +1,8 @@
-//! Parameters, each declared once.
+//! The parameters of operations and settings.
 //!
-//! The `parameters!` macro declares a struct together with its table: key, label, unit, kind, hard range, slider
-//! range, scale, default and doc sentence of every field. The editor's sliders, `--set`, the `operations` listing, the
-//! checks of project files and the property tests all walk that table; nothing else names a parameter.
+//! The `parameters!` macro declares a struct together with its table: key, label, unit, kind, hard range, slider range,
+//! scale, default and doc sentence of every field. The editor's sliders, `--set`, the `operations` listing, the checks
+//! of project files and the property tests all use that table, so a parameter is declared nowhere else.
 //!
 //! Code that does not know a struct's type reads and writes its fields as typed [`Value`]s through [`Group`]. JSON is
 //! used only where values enter and leave the program: see [`set_from_json`] and [`group_to_json`].

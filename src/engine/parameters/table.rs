@@ -22,7 +22,7 @@ pub struct Choice {
     pub key: &'static str,
     /// The name in the editor.
     pub label: &'static str,
-    /// What it does, in a sentence.
+    /// A one-sentence description.
     pub doc: &'static str,
 }
 
@@ -100,7 +100,7 @@ impl Kind {
         }
     }
 
-    /// What a value of this kind looks like, for messages.
+    /// A description of the values of this kind, for messages.
     fn expectation(self) -> &'static str {
         match self {
             Self::Integer => "a whole number",
@@ -143,9 +143,9 @@ pub struct Parameter {
     pub slider: Range,
     /// The scale of the slider.
     pub scale: Scale,
-    /// The value where none is given.
+    /// The default value.
     pub default: Value,
-    /// A sentence that says what it does.
+    /// A sentence that describes its effect.
     pub doc: &'static str,
     /// The choice or switch that it depends on: the parameter applies only while that has one of these values.
     pub when: Option<(&'static str, &'static [&'static str])>,
@@ -166,7 +166,7 @@ impl Parameter {
         if self.nullable && value.is_none() { Ok(()) } else { self.check_kind(self.kind, value, &|| value.to_json()) }
     }
 
-    /// Checks a value as one of `kind`; messages quote it as `written` has it.
+    /// Checks a value of the given `kind`; messages quote `written`.
     pub(super) fn check_kind(
         &self,
         kind: Kind,
@@ -243,8 +243,7 @@ impl Parameter {
     }
 }
 
-/// What is declared next to a field: everything in a [`Parameter`] that does not follow from the field's type and
-/// default.
+/// The declared properties of a field: the parts of a [`Parameter`] that its type and default do not determine.
 #[derive(Clone, Copy, Debug)]
 pub struct Spec {
     pub(super) label: &'static str,

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A closed interval of valid or comfortable values.
+/// A closed interval, for hard ranges and slider ranges.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Range {
     /// The lowest value in the interval.

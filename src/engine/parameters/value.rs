@@ -70,7 +70,7 @@ impl Value {
         }
     }
 
-    /// The value as it is written to a project.
+    /// The value as written to a project.
     pub fn to_json(&self) -> Json {
         match self {
             Self::None => Json::Null,
@@ -142,7 +142,7 @@ impl Values {
         self.0.iter().map(|(key, value)| (*key, value))
     }
 
-    /// The values as they are written to a project.
+    /// The values as written to a project.
     pub fn to_json(&self) -> Map<String, Json> {
         self.iter().map(|(key, value)| (key.to_string(), value.to_json())).collect()
     }

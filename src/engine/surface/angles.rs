@@ -7,7 +7,7 @@ pub(in crate::engine) fn azimuth_vector(azimuth_deg: f64) -> [f64; 2] {
 }
 
 /// The arc tangent of a number that is not negative, in radians, to 10⁻⁵: M. Abramowitz and I. Stegun, "Handbook of
-/// Mathematical Functions", 1964, 4.4.47. Without branches, so that loops are vectorized.
+/// Mathematical Functions", 1964, 4.4.47. Branchless, so that loops vectorize.
 pub(super) fn fast_atan(tangent: f32) -> f32 {
     let inverted = tangent > 1.0;
     let x = if inverted { 1.0 / tangent } else { tangent };

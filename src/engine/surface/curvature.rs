@@ -87,7 +87,7 @@ fn along_columns(
 #[derive(Clone, Copy, Debug)]
 struct Length {
     metres: f64,
-    /// The same in samples.
+    /// The same length in samples.
     samples: f64,
 }
 

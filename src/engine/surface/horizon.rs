@@ -5,7 +5,7 @@ use crate::engine::heightfield::Heightfield;
 use crate::engine::progress::{Cancelled, Progress};
 
 /// The tangent of the horizon's elevation angle at every sample, in a compass direction in degrees clockwise from
-/// north. The world is surrounded by level terrain far below: no horizon is below 0.
+/// north. The world is surrounded by level terrain far below, so no horizon is below 0.
 pub fn horizon(terrain: &Heightfield, azimuth_deg: f64, progress: &Progress) -> Result<Heightfield, Cancelled> {
     let mut horizons = Heightfield::flat(terrain.grid());
     let copy = |_, tangents: &[f32], row: &mut [f32]| row.copy_from_slice(tangents);

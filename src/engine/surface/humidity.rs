@@ -1,4 +1,4 @@
-//! Humidity: where water collects, and hollows.
+//! Humidity, from the convergence of water and from hollows.
 //!
 //! Water flows from every sample to all lower ones of its eight neighbours, in shares of tan β · L, the slope times the
 //! length of the contour that the water crosses: half a side towards the four sides and 0.354 sides towards the
@@ -9,7 +9,7 @@
 //! Hydrological Sciences Bulletin 24, 1979.
 //!
 //! Because a depends on the resolution, every terrain is resampled to one reference grid, and a is measured in its
-//! spacings: scaling the world does not change the humidity. Water stays in pits, which are lakes and wet.
+//! spacings: scaling the world does not change the humidity. Water stays in pits, which are wet like lakes.
 //!
 //! Humidity = 1/(1 + e^(−u)) with u = (ln(a/tan β) − ln(1/0.01))/2 + 1.2·b/(|b| + 0.25), b being the change of slope
 //! over the length at which curvature is measured. tan β is at least 0.01. Level terrain, on which no water flows, has

@@ -67,7 +67,7 @@ mod tests {
 
     #[test]
     fn the_middle_of_a_pit_sees_the_sky_above_its_rim() {
-        // The horizon is at 45° all around, which leaves sin² 45° of the light. The plain outside has all of it.
+        // The horizon is at 45° all around, which leaves sin² 45° of the light. The plain outside receives all of it.
         let grid = Grid::new(world(1000.0, 1000.0), 201, 201);
         let pit = Heightfield::from_fn(grid, |c, r| {
             let (x, z) = (grid.x_m(c) - 500.0, grid.z_m(r) - 500.0);

@@ -7,11 +7,12 @@
 //! share P of its surroundings below it, is N(P, 0.4, 3). V = 1 − N(F·lowness, 0.3, 4) is its membership in a valley
 //! floor of that scale.
 //!
-//! The first scale looks 3 samples far with the threshold T, the second 6 with half of it, both at the unsmoothed
-//! slope. From the third scale on, the terrain is smoothed and, for the lowness, sampled at three times the spacing,
-//! and T halves again, because large floors are flatter. F is multiplied by that of all earlier scales. Scale l has the
-//! weight W = 1 − N(V, 0.4, p), p = log₁.₅((l − 0.5)/0.1), in index = W·(l − 1 + V) + (1 − W)·(earlier index). Slopes
-//! end up below 0.5, small floors at about 1, and the widest plains at nearly the number of scales.
+//! The first scale has a radius of 3 samples and the threshold T, the second a radius of 6 and half the threshold; both
+//! use the unsmoothed slope. From the third scale on, the terrain is smoothed and, for the lowness, sampled at three
+//! times the spacing, and T halves again, because large floors are flatter. F is multiplied by that of all earlier
+//! scales. Scale l has the weight W = 1 − N(V, 0.4, p), p = log₁.₅((l − 0.5)/0.1), in index = W·(l − 1 + V) + (1 −
+//! W)·(earlier index). Slopes end up below 0.5, small floors at about 1, and the widest plains at nearly the number of
+//! scales.
 //!
 //! T depends on the spacing of the samples: 16 % at 25 m, 1.1657·spacing^−0.62 in general (O. Conrad, "Multiresolution
 //! Index of Valley Bottom Flatness", SAGA GIS, 2006). Every terrain is resampled to one reference grid.

@@ -7,11 +7,11 @@
 //! The exact horizon matters only while it crosses the disc. So instead of the horizon, a few rays at altitudes within
 //! the disc are followed along each line away from the sun: the ray of tangent t descends t metres per metre, and every
 //! higher point lifts it to its own height. A point below the ray of t has its horizon above t. The clearance of a ray
-//! above a point is a convex function of its tangent, the maximum of one straight line for each point passed. The
-//! horizon is its zero, which is interpolated linearly between a ray above the point and the next one below it. This is
-//! exact where the same ridge bounds both rays. Elsewhere the share is slightly too small: on rugged terrain by less
-//! than 0.0003 of the disc on average for suns of up to 2°, and by up to 0.2 at single samples where two ridges cross
-//! the disc.
+//! above a point is a convex function of its tangent: the maximum of one straight line per point passed. Its zero is
+//! the horizon, found by linear interpolation between a ray above the point and the next one below it. This is exact
+//! where the same ridge bounds both rays. Elsewhere the share is slightly too small: on rugged terrain by less than
+//! 0.0003 of the disc on average for suns of up to 2°, and by up to 0.2 at single samples where two ridges cross the
+//! disc.
 
 use std::ops::Range;
 
@@ -47,7 +47,7 @@ const STEP_LIMITS: [f64; 2] = [4.0, 32.0];
 const SHARES: usize = 32;
 /// A height below any terrain, for lines that have not passed any point yet.
 const BELOW_TERRAIN: f32 = -1e30;
-/// The altitude of the highest ray, radians: no horizon is as high.
+/// The altitude of the highest ray, radians: every horizon is lower.
 const MAX_ALTITUDE: f64 = 89.5 * std::f64::consts::PI / 180.0;
 /// Steps along a line whose samples are read together.
 const STEPS_AT_ONCE: usize = 16;
@@ -160,7 +160,7 @@ impl Rays {
             *index = round_to_u32(climb.floor());
             *fraction = climb - climb.floor();
         }
-        // Only the table look-ups are scalar.
+        // Only the table look-ups are not vectorized.
         let mut ends = [[0.0; LANES]; 2];
         let [firsts, seconds] = &mut ends;
         for ((before, after), index) in firsts.iter_mut().zip(seconds).zip(&indices) {

@@ -3,9 +3,9 @@
 //! After V. Timonen and J. Westerholm, "Scalable Height Field Self-Shadowing", Computer Graphics Forum 29, 2010: the
 //! map is covered with parallel lines in the direction, one sample apart. A sweep walks each line away from the horizon
 //! and keeps the upper convex hull of the heights passed. At the next point, the horizon is where the tangent touches
-//! the hull; points nearer than that can never be a horizon again and leave the hull, so that a line costs as much as
-//! it has points. Heights on a line are interpolated between the two adjacent samples, and a sample interpolates
-//! between the two adjacent lines.
+//! the hull; points nearer than that can never be a horizon again and leave the hull, so that the cost of a line is
+//! linear in its number of points. Heights on a line are interpolated between the two adjacent samples, and a sample
+//! interpolates between the two adjacent lines.
 
 use std::ops::Range;
 
@@ -29,8 +29,8 @@ const ON_BORDER: f32 = 1e-5;
 ///
 /// They run along the axis to which the direction is nearer; `along` is the number of samples on that axis, `across`
 /// the number on the other one. At every step along, a line passes between two samples across, or outside the outermost
-/// one, where the border height continues; line `l` is between samples `l − drop − 1` and `l − drop`. The map is
-/// visible from outside, but nothing outside is ever visible.
+/// one, where the border height continues; line `l` is between samples `l − drop − 1` and `l − drop`. Nothing outside
+/// the map is visible from inside.
 #[derive(Debug)]
 pub(super) struct Sweep {
     /// Whether the lines run along rows.
@@ -116,7 +116,7 @@ impl Sweep {
         let lines = self.lines();
         let ranges: Vec<[usize; 2]> = (0..lines).map(|line| self.steps_on_map(line)).collect();
         let steps = ranges.iter().map(|[start, end]| end - start).sum();
-        // Reallocated where it is too small: fresh zeroed memory costs no time that could not be cancelled.
+        // Reallocated if too small: fresh zeroed memory takes no time, whereas clearing could not be cancelled.
         if buffers.on_lines.len() < steps {
             buffers.on_lines = vec![0.0; steps];
         }

@@ -1,4 +1,4 @@
-//! Analysis maps of the terrain, for engines that light, mask and scatter by them.
+//! Analysis maps of the terrain, with which game engines light, mask and scatter.
 
 use rayon::prelude::*;
 
@@ -26,7 +26,7 @@ const DRAINAGE_DECADES: f64 = 6.0;
 /// The topographic wetness indices that are black and white.
 const WETNESS_RANGE: [f32; 2] = [3.0, 18.0];
 
-/// What an analysis map shows.
+/// The kinds of analysis maps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum AnalysisMap {
     /// The normal: red east, green north, blue up, each from −1, black, to 1.
@@ -203,7 +203,7 @@ fn rescaled(
     Ok(map)
 }
 
-/// Where the values of a map come from.
+/// The source of the values of a map.
 #[derive(Debug)]
 enum Source {
     /// Shares on the terrain's grid.

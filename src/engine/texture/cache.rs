@@ -8,8 +8,8 @@ use super::row::PaintRow;
 use super::type_weights::TypeWeights;
 use crate::engine::heightfield::Grid;
 
-/// What is kept of the points of a texture from one painting to the next: the texels, which do not depend on the
-/// terrain, and the weights, as long as the terrain is the same.
+/// A cache of painted points: the texels, which do not depend on the terrain, and the weights, which are valid while
+/// the terrain stays the same.
 #[derive(Debug, Default)]
 pub struct PaintCache {
     /// The points and the terrain's grid that the rows belong to.
@@ -18,7 +18,7 @@ pub struct PaintCache {
     /// Whether the terrain was painted before. Most terrains are painted once: weights are kept from the second time
     /// on.
     is_painted: bool,
-    /// What the weights depend on besides the terrain and the layers: the limits of the types and how they are blended.
+    /// The inputs of the weights besides the terrain and the layers: the limits of the types and their blending.
     weights_key: Option<(TypeWeights, Blends)>,
     pub(super) rows: Vec<CachedRow>,
 }
@@ -26,7 +26,7 @@ pub struct PaintCache {
 /// The blend of each type, and the index of its texture's layer.
 type Blends = Vec<(TypeBlend, Option<usize>)>;
 
-/// What is kept of a row.
+/// The cached values of a row.
 #[derive(Debug, Default)]
 pub(super) struct CachedRow {
     /// The texels of each layer.
@@ -70,7 +70,7 @@ impl PaintCache {
         if self.key == Some(painter.lattice_key()) { &self.layers } else { &[] }
     }
 
-    /// Drops everything that does not suit the painter. Returns whether its weights are to be kept.
+    /// Drops everything that is not valid for the painter. Returns whether its weights should be kept.
     pub(super) fn prepare(&mut self, painter: &Painter) -> bool {
         let key = Some(painter.lattice_key());
         let [width, height] = painter.sampler.size;

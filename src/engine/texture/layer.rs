@@ -37,7 +37,7 @@ const MACRO_STRENGTH: f32 = 0.35;
 /// skipped there, and no triangle is much smaller than a point. Chosen by eye.
 const MIN_TEXELS: usize = 16;
 
-/// A texture laid over the terrain at one scale, for points of one pitch. It depends on the position alone, not on the
+/// A texture laid over the terrain at one scale, for points of one pitch. It depends only on the position, not on the
 /// terrain.
 ///
 /// Its colour is the detail, a stochastic tiling, times the macro variation. Each macro pattern repeats by itself; the
@@ -71,7 +71,8 @@ impl PartialEq for TextureLayer {
 impl TextureLayer {
     /// A layer in which one repeat is `repeat_m` wide.
     pub(super) fn new(swatch: Arc<Swatch>, repeat_m: f64, lattice: Lattice) -> Self {
-        // The longer side of a pixel: textures are blurred along the shorter one rather than coarse along this one.
+        // The longer side of a pixel: textures may be blurred along the shorter side, but are not aliased along this
+        // one.
         let pixel_m = lattice.pitch_m[0].max(lattice.pitch_m[1]) as f32;
         let levels = &swatch.levels;
         // The level whose texels are about as large as a pixel: finer ones would shimmer, coarser ones blur.
@@ -113,8 +114,8 @@ impl TextureLayer {
         std::array::from_fn(|c| 1.0 + tint * (colour[c] / mean[c].max(1e-4) - 1.0))
     }
 
-    /// Computes the texels along a row of points, in every block in which the type has some weight and that is not
-    /// known yet.
+    /// Computes the texels along a row of points, in every block that has some weight of the type and is not computed
+    /// yet.
     #[inline(always)]
     pub(super) fn sample(&self, points: PointRow, weights: &[f32], texels: &mut TexelRow, buffers: &mut LayerBuffers) {
         let PointRow { xs_m, z_m, origin } = points;
@@ -148,7 +149,7 @@ impl TextureLayer {
             }
             match &tiling_row {
                 Some(row) => {
-                    // Values beyond the end of the row stay as they were: nothing reads them.
+                    // Values beyond the end of the row are left unchanged, because nothing reads them.
                     for (lanes, i) in (block.start..block.end).step_by(LANES).enumerate() {
                         let found = row.deviations(&levels[self.detail_level], origin[0] + i as i64, mean);
                         for (deviations, found) in deviations.iter_mut().zip(&found) {
@@ -262,8 +263,7 @@ impl<'a> MacroRow<'a> {
         }
     }
 
-    /// Adds the pattern to the brightness of a block. Only the table look-ups are scalar; the loops before and after
-    /// them are vectorized.
+    /// Adds the pattern to the brightness of a block. Only the table look-ups are not vectorized.
     #[inline(always)]
     fn brighten(&self, xs_m: &[f32; BLOCK], brightness: &mut [f32; BLOCK]) {
         let Self { reliefs, width, per_m, east, .. } = *self;

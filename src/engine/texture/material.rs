@@ -1,4 +1,4 @@
-//! The colours of the active terrain types, and how they are blended.
+//! The colours of the active terrain types, and their blending.
 
 use super::layer::{BLOCK, MEAN_RELIEF, ONE, TexelRow, TextureLayer, any_positive, covered_blocks};
 use super::points::Lattice;
@@ -82,7 +82,8 @@ pub(super) fn blend_colours(materials: &[Material], row: &PaintRow, count: usize
         channel.clear();
         channel.resize(count, if covered { 0.0 } else { bare });
     }
-    // Types that modify the colour below come after all that cover the surface, wherever they are in the list.
+    // Types that modify the colour below come after all types that cover the surface, regardless of their place in the
+    // list.
     let all = || materials.iter().zip(&row.weights);
     for (material, weights) in
         all().filter(|(material, _)| covers(material)).chain(all().filter(|(material, _)| !covers(material)))

@@ -1,4 +1,4 @@
-//! Paints the terrain: from weights to colours, one row of points at a time.
+//! Paints the terrain: computes weights and colours, one row of points at a time.
 
 use rayon::prelude::*;
 
@@ -146,7 +146,7 @@ fn shares(rows: &[RowTotals], types: usize, points: usize) -> (Vec<f32>, f32) {
 /// The sum of each type's weights.
 #[inline(always)]
 fn sums_of(weights: &[Vec<f32>]) -> Vec<f32> {
-    // A plain loop, because what `collect` calls is not inlined.
+    // A plain loop, because the functions that `collect` calls are not inlined.
     let mut sums = Vec::with_capacity(weights.len());
     for weights in weights {
         sums.push(sum_of(weights));
@@ -182,8 +182,8 @@ pub fn paint_once(
 }
 
 /// The index among the active types of the one with the largest weight at a position, metres east and south; positions
-/// outside are moved to the border. `None` where no type covers the surface. Blending by relief is ignored, so that the
-/// stones of one type and the gaps of another count as one place.
+/// outside are moved to the border. `None` where no type covers the surface. Blending by relief is ignored, so the
+/// result does not alternate between the stones of one type and the gaps of another.
 pub fn type_at(input: PaintInput, position_m: [f64; 2]) -> Option<usize> {
     let (grid, extent) = (input.terrain.grid(), input.terrain.grid().extent());
     let full_size = [grid.width(), grid.height()];
@@ -193,7 +193,7 @@ pub fn type_at(input: PaintInput, position_m: [f64; 2]) -> Option<usize> {
     };
     let origin = [pixel(0, extent.width_m), pixel(1, extent.depth_m)];
     let point = Points::PixelRegion(PixelRegion { full_size, origin, size: [1, 1] });
-    // A new progress is never cancelled.
+    // Nobody can cancel this progress.
     let painter = Painter::without_materials(input, point, &Progress::new()).ok()?;
     let mut row = PaintRow::default();
     painter.compute_weights(0, &mut row);

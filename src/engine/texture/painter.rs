@@ -22,7 +22,7 @@ const MAX_PREPARED_TEXELS: usize = 1 << 20;
 /// The maximum memory of texels computed in advance, bytes.
 pub const MAX_PREPARED_BYTES: u64 = (MAX_PREPARED_TEXELS * size_of::<[u16; 4]>()) as u64;
 
-/// Everything that painting depends on.
+/// The inputs of painting.
 #[derive(Clone, Copy, Debug)]
 pub struct PaintInput<'a> {
     /// The heights.
@@ -57,7 +57,7 @@ impl<'a> Painter<'a> {
         Ok(Self { materials, layers, blends_by_relief, ..Self::without_materials(input, points, progress)? })
     }
 
-    /// A painter that computes the weights by the types' limits alone: no relief changes them.
+    /// A painter whose weights depend only on the limits of the types, not on relief.
     pub(super) fn without_materials(
         input: PaintInput<'a>,
         points: Points,
@@ -81,7 +81,8 @@ impl<'a> Painter<'a> {
 
     /// Computes texels in advance; the `cached` layers are for the same points.
     pub(super) fn prepare(&mut self, cached: &[TextureLayer], progress: &Progress) -> Result<(), Cancelled> {
-        // A texel costs as much in advance as on demand, and some are never used: at most half a texel per point.
+        // At most half a texel per point: computing a texel in advance is not cheaper than on demand, and some are
+        // never used.
         let points = self.sampler.size[0].saturating_mul(self.sampler.size[1]);
         let max_texels = MAX_PREPARED_TEXELS.min(points / 2) / self.layers.len().max(1);
         self.layers.iter_mut().try_for_each(|layer| layer.prepare(cached, max_texels, progress))

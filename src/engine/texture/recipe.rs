@@ -156,8 +156,9 @@ impl TextureRecipe {
         sets
     }
 
-    /// Sand, grass, woods and rock by elevation in percent and slope: the types of a new project. Snow is missing on
-    /// purpose: a share of the height range says nothing about climate, and the flat top of a low coast would be white.
+    /// Sand, grass, woods and rock by elevation in percent and slope: the types of a new project. Snow is deliberately
+    /// missing: a share of the height range does not determine the climate, and the flat top of a low coast would be
+    /// white.
     pub fn starter() -> Self {
         let terrain_type = |name: &str, colour, [low, high]: [f64; 2], [flat, steep]: [f64; 2]| TerrainType {
             name: name.into(),

@@ -12,8 +12,8 @@ pub(super) struct Sampler<'a> {
     pub(super) size: [usize; 2],
     /// For every column of points the sample to its west, and the fraction of the way to the next one.
     columns: Vec<(u32, f32)>,
-    /// The same as runs of columns with consecutive samples, if there are few runs: where points are about as dense as
-    /// samples, a run is vectorized.
+    /// The same as runs of columns with consecutive samples, if there are few runs: if points are about as dense as
+    /// samples, runs vectorize.
     runs: Option<Vec<Run>>,
     /// The distance of every column of points from the western border.
     xs_m: Vec<f32>,
@@ -96,7 +96,7 @@ impl<'a> Sampler<'a> {
     }
 
     /// Reads the gradients along row `j`, eastward and southward. The gradients of the samples are interpolated like
-    /// heights, so that no facets show at any size.
+    /// heights, so that facets are not visible at any size.
     #[inline(always)]
     pub(super) fn read_gradients(&self, j: usize, buffers: &mut LineBuffers, [east, south]: [&mut Vec<f32>; 2]) {
         let grid = self.terrain.grid();

@@ -59,7 +59,7 @@ impl SurfaceMaps {
     }
 }
 
-/// The surface maps of one terrain, computed on demand: another sun invalidates the cast shadows alone.
+/// The surface maps of one terrain, computed on demand: a different sun invalidates only the cast shadows.
 #[derive(Clone, Debug, Default)]
 pub struct SurfaceMapCache {
     maps: SurfaceMaps,
@@ -128,8 +128,8 @@ mod tests {
         let required = RequiredMaps { humidity: true, shade: true, sun: sun(90.0), sky: true };
         let first = compute(required, &Progress::new()).expect("not cancelled");
 
-        // An unlit view requires less and drops nothing; a cancelled computation for a new sun drops the old shadows
-        // alone.
+        // An unlit view requires fewer maps but drops none; a cancelled computation for a new sun drops only the old
+        // shadows.
         let unlit =
             compute(RequiredMaps { sun: None, sky: false, ..required }, &Progress::new()).expect("not cancelled");
         assert!(unlit.sunlight.is_none() && unlit.sky.is_none());

@@ -15,7 +15,7 @@ pub(super) struct MipLevel {
     pub(super) width: usize,
     pub(super) height: usize,
     texels: Vec<Texel>,
-    /// The reliefs alone: macro variation reads nothing else, and they are closer together here.
+    /// Only the reliefs, packed for macro variation, which reads nothing else.
     reliefs: Vec<u16>,
 }
 

@@ -74,7 +74,7 @@ fn lerp(from: [f32; 3], to: [f32; 3], share: f32) -> [f32; 3] {
 }
 
 /// Paints a view of the terrain on `size` pixels. The lit view comes with its albedo. The shares are those of the
-/// painted types, whatever the view shows. Texels are kept in the cache for the next call.
+/// painted types in every view. Texels are kept in the cache for the next call.
 pub fn paint_view(
     cache: &mut PaintCache,
     input: PaintInput,

@@ -27,14 +27,14 @@ const SIDES_PER_REPEAT: f64 = 3.0;
 const TRIANGLE_HEIGHT: f64 = 0.866_025_403_784_438_6;
 
 /// The barycentric coordinate of a vertex below which its copy has no weight. The largest of the three coordinates is
-/// at least ⅓, so that some copy always has one.
+/// at least ⅓, so at least one copy always has a weight.
 const MIN_COORDINATE: f32 = 0.15;
 
-/// A texture resampled to the spacing of the points, one texel a point, and continued beyond its borders as far as
+/// A texture resampled to the spacing of the points, one texel per point, and extended beyond its borders as far as
 /// copies reach. Copies are offset by whole points, so that neighbouring points read neighbouring columns of every
 /// copy.
 ///
-/// A texel is the same whether it was computed in advance or on demand.
+/// A texel has the same value whether it was computed in advance or on demand.
 #[derive(Clone, Debug)]
 struct ResampledTexture {
     /// Columns and rows.
@@ -47,7 +47,7 @@ struct ResampledTexture {
     texels: Option<Arc<[Vec<u16>; 4]>>,
 }
 
-/// The maximum number of points along a side of the texture: a wider one shows next to none of its features.
+/// The maximum number of points along a side of the texture: a wider one would show hardly any of its features.
 const MAX_PERIOD: f64 = 1e8;
 
 /// The texels of neighbouring points: reds, greens, blues and reliefs.
@@ -169,8 +169,8 @@ impl StochasticTiling {
         self.texture.texels.clone_from(&before.texture.texels);
     }
 
-    /// The offset of the copy at a vertex: what to add to the index of a point for the index of its texel, if points
-    /// were stored in rows as long as those of the texture.
+    /// The offset of the copy at a vertex: the difference between the index of a texel and that of its point, for
+    /// points stored in rows as long as those of the texture.
     fn offset(&self, column: i32, row: i32) -> i64 {
         let Self { lattice, side, height, texture } = self;
         let vertex = [(f64::from(column) + 0.5 * f64::from(row)) * side, f64::from(row) * height];
@@ -226,7 +226,7 @@ impl TilingRow<'_> {
     fn texels_at(&self, level: &MipLevel, index: usize) -> TexelLanes {
         match &self.channels {
             Some([red, green, blue, relief]) => {
-                // Written out, because a closure over the array is not inlined.
+                // No loop, because a closure over the array is not inlined.
                 let mut texels = [[0; LANES]; 4];
                 let lanes = index..index + LANES;
                 texels[0].copy_from_slice(&red[lanes.clone()]);

@@ -11,7 +11,7 @@ use crate::engine::surface::azimuth_vector;
 pub(in crate::engine) fn band_weight(value: f32, [min, max]: [f32; 2], release: f32) -> f32 {
     let (below, above) = (min - value, value - max);
     let outside = if below > above { below } else { above };
-    // Selected without a branch, so that the loop is vectorized.
+    // Branchless, so that the loop vectorizes.
     let fading = if outside < release { 1.0 - outside * (1.0 / release) } else { 0.0 };
     if outside <= 0.0 { 1.0 } else { fading }
 }
@@ -211,8 +211,8 @@ pub(super) struct TypeWeights {
 }
 
 impl TypeWeights {
-    /// Prepares the active types of a recipe; percentages refer to `height_range_m`. Level terrain counts as 0 %: other
-    /// percentages do not exist in an empty range, and if they all meant the one height, every type would apply.
+    /// Prepares the active types of a recipe; percentages refer to `height_range_m`. Level terrain counts as 0 %: in an
+    /// empty range all percentages would otherwise mean the same height, and every type would apply.
     pub(super) fn new(recipe: &TextureRecipe, height_range_m: Band) -> Self {
         let settings = &recipe.settings;
         let range = height_range_m.max - height_range_m.min;
@@ -276,7 +276,7 @@ impl TypeWeights {
             for (weights, _) in weights.iter_mut().zip(&self.covers).filter(|(_, covers)| **covers) {
                 for ((weight, sum), factor) in weights[block.clone()].iter_mut().zip(sums).zip(&factors) {
                     let normalised = *weight * factor;
-                    // A single type takes exactly 1, whatever the product rounds to.
+                    // A single type takes exactly 1, regardless of rounding in the product.
                     *weight = if *weight == *sum && *sum > 0.0 { 1.0 } else { normalised };
                 }
             }

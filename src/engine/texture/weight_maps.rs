@@ -57,8 +57,8 @@ pub fn weight_maps(input: PaintInput, points: Points, full: u16, progress: &Prog
 }
 
 /// Quantises weights that sum to 1 over the covering types so that their values sum to `full`: each is rounded down,
-/// and the rest goes to those with the largest remainders. The weights of the other types are rounded independently.
-/// `remainders` is a buffer, reused from point to point.
+/// and the remaining units go to those with the largest remainders. The weights of the other types are rounded
+/// independently. `remainders` is a buffer, reused from point to point.
 fn quantise(
     weight: impl Fn(usize) -> f32,
     covers: &[bool],

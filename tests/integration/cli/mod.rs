@@ -1,4 +1,4 @@
-//! The program as scripts use it: arguments in; files, output and exit status out.
+//! The command-line program: arguments in; files, output and exit status out.
 
 mod exports;
 mod heightmaps;
@@ -14,7 +14,7 @@ use std::process::{Command, Output};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// Names a program built without the editor, to be tested in sandbox of the one that cargo has built.
+/// Names a program built without the editor, to be tested instead of the one that cargo has built.
 const WITHOUT_EDITOR: &str = "UPTHRUST_WITHOUT_EDITOR";
 
 /// A temporary folder in which the program runs.

@@ -70,7 +70,7 @@ fn an_interrupt_stops_the_work_and_leaves_no_files() {
     for signal in ["-INT", "-TERM"] {
         let mut command = sandbox.command("build p.upthrust.json --heightmap h.png --size 1025 --progress json");
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program runs");
-        // The work starts before the first line of progress and would go on for minutes.
+        // The work starts before the first line of progress and would continue for minutes.
         let mut line = String::new();
         let mut output = std::io::BufReader::new(child.stdout.take().expect("piped"));
         std::io::BufRead::read_line(&mut output, &mut line).expect("a line");
