@@ -37,7 +37,7 @@ impl eframe::App for App {
         if self.ui.scene.is_lost() && !self.window.is_detached {
             self.close_after_device_loss(ctx);
         }
-        self.receive(ctx);
+        self.poll_results(ctx);
         self.window_events(ctx);
         self.check_recent_files(ctx);
         self.keep(ctx);

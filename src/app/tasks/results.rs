@@ -1,4 +1,4 @@
-//! What comes from other threads and from dialogs, and where it goes.
+//! Takes the results of background threads and file dialogs.
 
 use std::path::{Path, PathBuf};
 
@@ -36,8 +36,8 @@ impl App {
         }
     }
 
-    /// Takes what came from other threads.
-    pub(crate) fn receive(&mut self, ctx: &Context) {
+    /// Polls the background threads and file dialogs, the only place that takes their results.
+    pub(crate) fn poll_results(&mut self, ctx: &Context) {
         while let Some(errand) = self.services.file_tasks.take() {
             self.handle_file_result(ctx, errand);
         }
