@@ -209,7 +209,7 @@ impl App {
     pub(crate) fn open_pending(&mut self, PendingProject { name, file, path, is_unsaved }: PendingProject) {
         self.ui.selection.step = first_step(&file.project);
         self.ui.texture_panel.reset();
-        self.ui.fault_tool.let_go();
+        self.ui.fault_tool.reset();
         if is_unsaved {
             self.document.replace_unsaved(name, file, path);
         } else {

@@ -150,9 +150,9 @@ fn a_profile_is_drawn_on_the_map_and_hovering_it_moves_the_crosshair() {
     let extent = editor.state().document.project().recipe.world.extent();
     let [start, end] = editor.state().ui.profile.ends_m(extent);
     assert!(end[0] - start[0] > 0.1 * extent.width_m && end[1] - start[1] > 0.1 * extent.depth_m);
-    assert!(!editor.state().ui.profile.is_at_work() || !editor.state().ui.profile.is_drawing);
+    assert!(!editor.state().ui.profile.wants_drags() || !editor.state().ui.profile.is_drawing);
     // Half way along the plot is half way along the line.
-    let plot = editor.get_by_role_and_label(Role::Image, "Profile of the land").rect();
+    let plot = editor.get_by_role_and_label(Role::Image, "Terrain profile").rect();
     editor.hover_at(plot.center());
     editor.run_steps(3);
     let crosshair = editor.state().ui.maps.crosshair_m.expect("a crosshair");
@@ -166,11 +166,11 @@ fn a_profile_is_drawn_on_the_map_and_hovering_it_moves_the_crosshair() {
     assert_eq!(editor.state().ui.profile.ends_m(extent), [start, end]);
     press(&mut editor, Modifiers::NONE, Key::Escape);
     editor.run_steps(16);
-    assert_eq!(editor.query_all_by_label("Profile of the land").count(), 0, "Escape takes the line away");
+    assert_eq!(editor.query_all_by_label("Terrain profile").count(), 0, "Escape takes the line away");
     assert!(!editor.state().ui.profile.can_be_removed());
     press(&mut editor, Modifiers::NONE, Key::P);
     press(&mut editor, Modifiers::NONE, Key::Escape);
-    assert!(!editor.state().ui.profile.is_at_work(), "and puts the tool away");
+    assert!(!editor.state().ui.profile.wants_drags(), "and puts the tool away");
 }
 
 #[test]

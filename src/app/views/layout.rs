@@ -18,7 +18,7 @@ use crate::app::preview::request::Freshness;
 use crate::app::preview::thumbnails::Thumbnails;
 use crate::app::state::Side;
 use crate::app::tasks::settings::Settings;
-use crate::app::tools::fault_tool::{Bench, FaultTool};
+use crate::app::tools::fault_tool::{FaultTool, FaultToolContext};
 use crate::app::tools::profile_tool::ProfileTool;
 use crate::app::views::View;
 use crate::app::views::map_style::legend_ui;
@@ -329,7 +329,7 @@ impl Panes<'_> {
         match view {
             View::Heightmap | View::Texture => {
                 let has_tool =
-                    self.fault_tool.is_on() || self.profile.as_ref().is_some_and(|profile| profile.is_at_work());
+                    self.fault_tool.is_on() || self.profile.as_ref().is_some_and(|profile| profile.wants_drags());
                 let transform = self.maps.ui(ui, view, extent, self.freshness, &glow, !has_tool);
                 if !self.fault_tool.is_on() {
                     if let Some(profile) = &mut self.profile {
@@ -339,7 +339,7 @@ impl Panes<'_> {
                         .response
                         .context_menu(|ui| self.commands.extend(menus::context_ui(ui, &map_commands(view))));
                 }
-                let mut bench = Bench {
+                let mut context = FaultToolContext {
                     recipe: &mut *self.recipe,
                     selected_step: &mut *self.selected_step,
                     range_m: self.range_m,
@@ -347,7 +347,7 @@ impl Panes<'_> {
                     is_playing: self.is_playing,
                     is_at_end: self.is_at_end,
                 };
-                self.commands.extend(self.fault_tool.ui(ui, &transform, &mut bench));
+                self.commands.extend(self.fault_tool.ui(ui, &transform, &mut context));
                 sun_ui(ui, pane, view.title(), &mut self.recipe.light);
                 match view {
                     View::Texture => self.texture_panel.texture_display_ui(ui, pane, &self.recipe.texture),

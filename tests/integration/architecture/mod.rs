@@ -27,7 +27,7 @@ const KNOWN_CYCLES: &[&str] = &["app/"];
 const MAX_LINES: usize = 700;
 
 /// Files that are still longer.
-const KNOWN_LONG: &[&str] = &["app/tools/fault_tool.rs"];
+const KNOWN_LONG: &[&str] = &[];
 
 /// Libraries that open windows. Only the editor and the program that starts it may use them.
 const WINDOWING: [&str; 5] = ["egui", "eframe", "rfd", "egui_plot", "egui_tiles"];

@@ -1,0 +1,115 @@
+//! Access to the drawn faults of a recipe.
+
+use crate::engine::operations::drawn_faults::{DrawnFault, DrawnFaults};
+use crate::engine::operations::{AnyOperation, Role};
+use crate::engine::parameters::{Group, Value};
+use crate::engine::recipe::{Recipe, Step};
+
+/// The indices of a drawn fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct FaultIndex {
+    /// The step in the stack.
+    pub(super) step: usize,
+    /// The fault in the step.
+    pub(super) fault: usize,
+}
+
+/// All drawn faults of enabled steps.
+pub(super) fn enabled_faults(recipe: &Recipe) -> impl Iterator<Item = (FaultIndex, &DrawnFault)> {
+    recipe.stack.iter().enumerate().filter(|(_, step)| step.settings.enabled).flat_map(|(i, step)| {
+        let faults = match &step.operation {
+            AnyOperation::DrawnFaults(DrawnFaults { faults }) => &faults[..],
+            _ => &[],
+        };
+        faults.iter().enumerate().map(move |(fault, drawn)| (FaultIndex { step: i, fault }, drawn))
+    })
+}
+
+/// The drawn faults of a step; `None` if it is another operation.
+pub(super) fn faults_mut(recipe: &mut Recipe, step: usize) -> Option<&mut Vec<DrawnFault>> {
+    match &mut recipe.stack.get_mut(step)?.operation {
+        AnyOperation::DrawnFaults(DrawnFaults { faults }) => Some(faults),
+        _ => None,
+    }
+}
+
+pub(super) fn fault_at(recipe: &Recipe, index: FaultIndex) -> Option<&DrawnFault> {
+    match &recipe.stack.get(index.step)?.operation {
+        AnyOperation::DrawnFaults(DrawnFaults { faults }) => faults.get(index.fault),
+        _ => None,
+    }
+}
+
+pub(super) fn fault_at_mut(recipe: &mut Recipe, index: FaultIndex) -> Option<&mut DrawnFault> {
+    faults_mut(recipe, index.step)?.get_mut(index.fault)
+}
+
+pub(super) fn remove(recipe: &mut Recipe, index: FaultIndex) {
+    if let Some(faults) = faults_mut(recipe, index.step)
+        && index.fault < faults.len()
+    {
+        faults.remove(index.fault);
+    }
+}
+
+/// The iteration of a new fault: the one after the last fault.
+pub(super) fn next_iteration(faults: &[DrawnFault]) -> u32 {
+    faults.iter().map(|fault| fault.at.max(1)).max().unwrap_or(0) + 1
+}
+
+/// Sets a parameter; a value outside the hard range is ignored.
+pub(super) fn set(fault: &mut DrawnFault, key: &str, value: impl Into<Value>) {
+    let _ = fault.set(key, &value.into());
+}
+
+pub(super) fn length_m(fault: &DrawnFault) -> f64 {
+    libm::hypot(fault.to_m.x_m - fault.from_m.x_m, fault.to_m.z_m - fault.from_m.z_m)
+}
+
+/// The compass direction from the first end to the second, clockwise from north.
+pub(super) fn strike_deg(fault: &DrawnFault) -> f64 {
+    let (east, south) = (fault.to_m.x_m - fault.from_m.x_m, fault.to_m.z_m - fault.from_m.z_m);
+    libm::atan2(east, -south).to_degrees().rem_euclid(360.0)
+}
+
+/// The index of the step that receives new faults.
+///
+/// That is the selected step, which is enabled for this, or else the topmost enabled step with drawn faults. If there is
+/// none, inserts one above the generators, so that filters apply to the new faults as to all others.
+pub(super) fn step_for_faults(recipe: &mut Recipe, selected: usize) -> usize {
+    let is_drawn = |step: &Step| matches!(step.operation, AnyOperation::DrawnFaults(_));
+    if let Some(step) = recipe.stack.get_mut(selected).filter(|step| is_drawn(step)) {
+        step.settings.enabled = true;
+        return selected;
+    }
+    let is_enabled = |step: &Step| step.settings.enabled && is_drawn(step);
+    if let Some(step) = recipe.stack.iter().rposition(is_enabled) {
+        return step;
+    }
+    let above = recipe.stack.iter().rposition(|step| step.operation.role() == Role::Generator).map_or(0, |i| i + 1);
+    let mut step = Step::new(DrawnFaults { faults: Vec::new() });
+    step.settings.seed = recipe.unused_seed();
+    recipe.stack.insert(above, step);
+    above
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::operations::faults::Faults;
+    use crate::engine::operations::recursive_filter::RecursiveFilter;
+
+    #[test]
+    fn new_faults_go_into_the_selected_step_or_the_topmost_one_or_a_new_one_below_the_filters() {
+        let drawn = || Step::new(DrawnFaults::default());
+        let (generator, filter) = (|| Step::new(Faults::default()), || Step::new(RecursiveFilter::default()));
+        let mut recipe = Recipe { stack: vec![drawn(), generator(), drawn(), filter()], ..Default::default() };
+        assert_eq!([0, 2, 1, 3].map(|selected| step_for_faults(&mut recipe, selected)), [0, 2, 2, 2]);
+        recipe.stack[0].settings.enabled = false;
+        assert_eq!(step_for_faults(&mut recipe, 0), 0);
+        assert!(recipe.stack[0].settings.enabled, "the selected step is enabled");
+        recipe.stack = vec![generator(), generator(), filter()];
+        assert_eq!(step_for_faults(&mut recipe, 2), 2);
+        assert!(recipe.stack.len() == 4 && enabled_faults(&recipe).next().is_none());
+    }
+}

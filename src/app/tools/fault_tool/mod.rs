@@ -1,0 +1,380 @@
+//! The fault tool: a drag on a map draws a fault, and handles change it.
+//!
+//! The tool edits the frame's copy of the recipe, as sliders do, so undo, the names of edits and previews need no code
+//! here.
+
+mod drawing;
+mod drawn_faults;
+pub(crate) mod handles;
+mod random_faults;
+
+use egui::{Align2, Button, Key, Modifiers, PointerButton, Pos2, Rect, Role, Ui, UiBuilder, Vec2, WidgetInfo};
+use egui_material_icons::icons::ICON_POLYLINE;
+
+use self::drawing::{draw_handles, draw_lines, draw_random_faults, draw_value, note_position};
+use self::drawn_faults::{
+    FaultIndex, enabled_faults, fault_at, fault_at_mut, faults_mut, length_m, next_iteration, remove, set,
+    step_for_faults,
+};
+use self::handles::{Handle, HandlePositions, LINE_REACH, REACH, distance_to_segment, drag, ends, rounded};
+use self::random_faults::{RandomFault, RandomFaults};
+use crate::app::commands::Command;
+use crate::app::views::map_transform::MapTransform;
+use crate::app::views::overlay::note;
+use crate::app::widgets::theme::colours;
+use crate::engine::fault::Fault;
+use crate::engine::operations::drawn_faults::DrawnFault;
+use crate::engine::operations::{AnyOperation, FaultSequence};
+use crate::engine::parameters::{Point, Value};
+use crate::engine::recipe::Recipe;
+use crate::scene::fault_line_ends;
+
+/// The smallest range of heights that scales the arrow, metres, so that faults can be drawn on flat terrain.
+const MIN_RANGE_M: f64 = 100.0;
+
+/// A new fault's displacement, as a share of the terrain's range of heights, and its zone, as a share of the world's
+/// shorter side.
+const DISPLACEMENT: f64 = 0.1;
+const ZONE: f64 = 0.04;
+
+/// The state of the tool. It is not part of the document.
+#[derive(Debug, Default)]
+pub(crate) struct FaultTool {
+    is_on: bool,
+    selected: Option<FaultIndex>,
+    dragged: Option<Handle>,
+    /// What Escape restores during a drag.
+    before_drag: Option<BeforeDrag>,
+    /// The displacement whose arrow is [`ARROW`](handles::ARROW) long, metres. It is kept while a fault is selected:
+    /// the terrain's range changes with the fault, and the handle would move away from the pointer.
+    scale: Option<(FaultIndex, f64)>,
+    random_faults: RandomFaults,
+}
+
+/// The state before a drag.
+#[derive(Debug)]
+struct BeforeDrag {
+    recipe: Recipe,
+    selected_step: usize,
+    selected: Option<FaultIndex>,
+}
+
+/// What the tool reads and edits.
+pub(crate) struct FaultToolContext<'a> {
+    pub(crate) recipe: &'a mut Recipe,
+    /// The step whose parameters are shown.
+    pub(crate) selected_step: &'a mut usize,
+    /// The difference between the highest and the lowest height shown, metres.
+    pub(crate) range_m: f64,
+    /// The position on the timeline, iterations.
+    pub(crate) at: u32,
+    /// Whether the timeline plays. Random faults are not searched then, as that would happen every frame.
+    pub(crate) is_playing: bool,
+    /// Whether the timeline is at its end, where all faults are visible.
+    pub(crate) is_at_end: bool,
+}
+
+impl FaultTool {
+    pub(crate) fn is_on(&self) -> bool {
+        self.is_on
+    }
+
+    /// Switches the tool on or off.
+    pub(crate) fn toggle(&mut self) {
+        *self = Self { is_on: !self.is_on, ..Self::default() };
+    }
+
+    /// Clears the selection and any drag, for example when another project opens.
+    pub(crate) fn reset(&mut self) {
+        *self = Self { is_on: self.is_on, ..Self::default() };
+    }
+
+    /// Handles the pointer on one map and draws the faults there; returns a command to execute.
+    pub(crate) fn ui(
+        &mut self,
+        ui: &mut Ui,
+        transform: &MapTransform,
+        context: &mut FaultToolContext,
+    ) -> Option<Command> {
+        if !self.is_on {
+            return None;
+        }
+        self.selected = self.selected.filter(|index| fault_at(context.recipe, *index).is_some());
+        self.update_scale(context);
+        let response = &transform.response;
+        let free_pointer = response.hover_pos().or(response.interact_pointer_pos()).filter(|_| self.dragged.is_none());
+        let hovered = free_pointer.and_then(|at| self.hit(context, transform, at));
+        let near = match free_pointer.filter(|_| hovered.is_none() && !context.is_playing) {
+            Some(pointer) => self.random_faults.near(context.recipe, context.at, transform, pointer),
+            None => Vec::new(),
+        };
+        let mut command = self.drag_ui(ui, transform, context);
+        if response.clicked() {
+            command = self.click(context, hovered, &near).or(command);
+        }
+        if response.secondary_clicked() {
+            self.selected = hovered.map(|(index, _)| index).or(self.selected);
+        }
+        if let Some(index) = self.selected {
+            response.context_menu(|ui| menu_ui(ui, context.recipe, index));
+        }
+        draw_random_faults(ui, transform, context.recipe, &near, self.selected.is_none());
+        self.draw(ui, transform, context, hovered);
+        command
+    }
+
+    /// Begins, continues or ends a drag.
+    fn drag_ui(&mut self, ui: &Ui, transform: &MapTransform, context: &mut FaultToolContext) -> Option<Command> {
+        let response = &transform.response;
+        let mut command = None;
+        if response.drag_started_by(PointerButton::Primary) {
+            let origin = ui.input(|input| input.pointer.press_origin());
+            command = origin.and_then(|origin| self.begin_drag(context, transform, origin));
+        }
+        if response.dragged_by(PointerButton::Primary)
+            && let (Some(handle), Some(pointer)) = (self.dragged, response.interact_pointer_pos())
+            && let Some(index) = self.selected
+        {
+            let snaps = ui.input(|input| input.modifiers.shift);
+            let scale_m = self.scale_m(context, index);
+            if let Some(fault) = fault_at_mut(context.recipe, index) {
+                self.dragged = Some(drag(fault, handle, transform, scale_m, pointer, snaps));
+            }
+        }
+        if response.drag_stopped() {
+            (self.dragged, self.before_drag) = (None, None);
+        }
+        command
+    }
+
+    /// Selects the hovered fault, or returns the command that converts the nearest random one.
+    fn click(
+        &mut self,
+        context: &mut FaultToolContext,
+        hovered: Option<(FaultIndex, Handle)>,
+        near: &[(f32, RandomFault)],
+    ) -> Option<Command> {
+        self.selected = hovered.map(|(index, _)| index);
+        if let Some(index) = self.selected {
+            *context.selected_step = index.step;
+            return None;
+        }
+        let (distance, RandomFault { step, number, .. }) = near.first()?;
+        (*distance <= LINE_REACH).then_some(Command::AdoptFault { step: *step, number: *number })
+    }
+
+    /// Converts a random fault to a drawn one and selects it; returns the name of the edit.
+    ///
+    /// The terrain stays the same unless wind or rivers act between the faults.
+    pub(crate) fn adopt(
+        &mut self,
+        recipe: &mut Recipe,
+        selected_step: &mut usize,
+        step: usize,
+        number: u32,
+    ) -> Option<String> {
+        let (extent, of) = (recipe.world.extent(), recipe.stack.get(step)?);
+        let FaultSequence::Lines(mut lines) = of.operation.faults_from(number, extent, of.stream(recipe.seed))? else {
+            return None;
+        };
+        let fault = lines.next()?;
+        drop(lines);
+        let ends_m = fault_line_ends(&fault, extent)?;
+        let name = format!("Adopt fault {number} of {}", of.title());
+        let AnyOperation::Faults(random) = &mut recipe.stack.get_mut(step)?.operation else { return None };
+        random.skipped.push(number);
+        let step = step_for_faults(recipe, *selected_step);
+        let faults = faults_mut(recipe, step)?;
+        let at = next_iteration(faults);
+        let [from_m, to_m] = ends_m.map(|[x_m, z_m]| Point { x_m, z_m });
+        let Fault { displacement_m, profile, zone_m, .. } = fault;
+        faults.push(DrawnFault { from_m, to_m, displacement_m, profile, zone_m, reach_m: None, at, enabled: true });
+        self.selected = Some(FaultIndex { step, fault: faults.len() - 1 });
+        *selected_step = step;
+        Some(name)
+    }
+
+    /// Draws the button in the corner of a pane that switches the tool; returns its command when clicked.
+    pub(crate) fn button_ui(&self, ui: &mut Ui, pane: Rect) -> Option<Command> {
+        let place = Rect::from_min_size(pane.min + Vec2::splat(8.0), Vec2::new(28.0, 24.0));
+        let mut corner = ui.new_child(UiBuilder::new().id_salt("fault tool").max_rect(place));
+        let name = Command::FaultTool.tooltip(ui);
+        let button = Button::selectable(self.is_on, ICON_POLYLINE.rich_text().size(16.0)).min_size(place.size());
+        let button = if self.is_on { button } else { button.fill(colours(ui).plate) };
+        let response = corner.add(button.frame_when_inactive(true)).on_hover_text(&name);
+        response.widget_info(|| WidgetInfo::selected(Role::Button, true, self.is_on, &name));
+        if self.is_on && self.selected.is_none() {
+            note(ui, ui.painter(), Align2::LEFT_TOP, note_position(pane), "Drag on a map to draw a fault");
+        }
+        response.clicked().then_some(Command::FaultTool)
+    }
+
+    /// Handles the tool's keys; call it once a frame while no text field has the focus.
+    ///
+    /// Delete removes the selected fault. Escape cancels the drag, or clears the selection, or switches the tool off.
+    pub(crate) fn keys(&mut self, ui: &Ui, recipe: &mut Recipe, selected_step: &mut usize) {
+        if !self.is_on {
+            return;
+        }
+        // If its pane is hidden meanwhile, no response reports the end of the drag.
+        if !ui.input(|input| input.pointer.primary_down()) {
+            (self.dragged, self.before_drag) = (None, None);
+        }
+        let pressed = |key| ui.input_mut(|input| input.consume_key(Modifiers::NONE, key));
+        if pressed(Key::Escape) {
+            match self.before_drag.take() {
+                Some(before) => {
+                    (*recipe, *selected_step) = (before.recipe, before.selected_step);
+                    (self.selected, self.dragged) = (before.selected, None);
+                }
+                None => self.is_on = self.selected.take().is_some(),
+            }
+        }
+        if (pressed(Key::Delete) || pressed(Key::Backspace))
+            && let Some(index) = self.selected.take()
+        {
+            remove(recipe, index);
+        }
+    }
+
+    /// The fault under the pointer and its part; the handles of the selected fault have priority over lines.
+    fn hit(&self, context: &FaultToolContext, transform: &MapTransform, at: Pos2) -> Option<(FaultIndex, Handle)> {
+        if let Some(index) = self.selected
+            && let Some(fault) = fault_at(context.recipe, index)
+            && let Some(handle) = HandlePositions::new(fault, transform, self.scale_m(context, index)).at(at)
+        {
+            return Some((index, handle));
+        }
+        let near = enabled_faults(context.recipe).filter_map(|(index, fault)| {
+            let [from, to] = ends(fault, transform);
+            let distance = distance_to_segment(at, from, to);
+            (distance <= LINE_REACH).then_some((distance, index))
+        });
+        let (_, index) = near.min_by(|a, b| a.0.total_cmp(&b.0))?;
+        Some((index, Handle::Line(transform.place_m(at))))
+    }
+
+    /// Recomputes the scale of the arrow if the selection changed or the arrow would become too long.
+    fn update_scale(&mut self, context: &FaultToolContext) {
+        let own_m = |index| fault_at(context.recipe, index).map_or(0.0, |fault| fault.displacement_m.abs());
+        let is_valid = self.scale.is_some_and(|(index, scale_m)| {
+            self.selected == Some(index) && (self.dragged.is_some() || own_m(index) <= scale_m)
+        });
+        if !is_valid {
+            self.scale = self.selected.map(|index| (index, arrow_scale_m(context, index)));
+        }
+    }
+
+    /// The displacement whose arrow is [`ARROW`](handles::ARROW) long, metres.
+    fn scale_m(&self, context: &FaultToolContext, index: FaultIndex) -> f64 {
+        let known = self.scale.filter(|(known, _)| *known == index);
+        known.map_or_else(|| arrow_scale_m(context, index), |(_, scale_m)| scale_m)
+    }
+
+    /// Begins a drag of the handle or line at `origin`, or of the end of a new fault.
+    fn begin_drag(
+        &mut self,
+        context: &mut FaultToolContext,
+        transform: &MapTransform,
+        origin: Pos2,
+    ) -> Option<Command> {
+        let (recipe, selected_step) = (context.recipe.clone(), *context.selected_step);
+        self.before_drag = Some(BeforeDrag { recipe, selected_step, selected: self.selected });
+        if let Some((index, handle)) = self.hit(context, transform, origin) {
+            (self.selected, self.dragged) = (Some(index), Some(handle));
+            *context.selected_step = index.step;
+            return None;
+        }
+        let step = step_for_faults(context.recipe, *context.selected_step);
+        let world = &context.recipe.world;
+        let zone_m = (ZONE * world.width_m.min(world.depth_m)).round();
+        let faults = faults_mut(context.recipe, step)?;
+        let [x_m, z_m] = transform.place_m(origin).map(rounded);
+        let mut fault = DrawnFault { at: next_iteration(faults), reach_m: Some(0.0), ..DrawnFault::default() };
+        set(&mut fault, "from_m", Point { x_m, z_m });
+        set(&mut fault, "to_m", Point { x_m, z_m });
+        set(&mut fault, "displacement_m", (DISPLACEMENT * context.range_m).round().max(10.0));
+        set(&mut fault, "zone_m", zone_m);
+        faults.push(fault);
+        let fault = faults.len() - 1;
+        (self.selected, self.dragged) = (Some(FaultIndex { step, fault }), Some(Handle::To));
+        *context.selected_step = step;
+        (!context.is_at_end).then_some(Command::ToEnd)
+    }
+
+    fn draw(
+        &self,
+        ui: &Ui,
+        transform: &MapTransform,
+        context: &FaultToolContext,
+        hovered: Option<(FaultIndex, Handle)>,
+    ) {
+        let is_highlighted =
+            |index| self.selected == Some(index) || hovered.is_some_and(|(hovered, _)| hovered == index);
+        draw_lines(ui, transform, context.recipe, is_highlighted);
+        let Some(index) = self.selected else { return };
+        let Some(fault) = fault_at(context.recipe, index) else { return };
+        let hovered = hovered.map(|(_, handle)| handle);
+        draw_handles(ui, transform, fault, self.scale_m(context, index), self.dragged.or(hovered));
+        let hovered = hovered.filter(|handle| !matches!(handle, Handle::Line(_)));
+        if let Some(handle) = self.dragged.or(hovered) {
+            draw_value(ui, transform, context.recipe, index, handle);
+        }
+    }
+}
+
+/// The displacement whose arrow is [`ARROW`](handles::ARROW) long, metres: the terrain's range of heights, or the
+/// fault's displacement if that is larger.
+fn arrow_scale_m(context: &FaultToolContext, index: FaultIndex) -> f64 {
+    let own_m = fault_at(context.recipe, index).map_or(0.0, |fault| fault.displacement_m.abs());
+    context.range_m.max(own_m).max(MIN_RANGE_M)
+}
+
+/// The context menu of a fault.
+fn menu_ui(ui: &mut Ui, recipe: &mut Recipe, index: FaultIndex) {
+    ui.set_min_width(180.0);
+    let Some(fault) = fault_at_mut(recipe, index) else { return };
+    if ui.button(if fault.enabled { "Disable" } else { "Enable" }).clicked() {
+        fault.enabled = !fault.enabled;
+    }
+    if ui.button("Flip").on_hover_text("Raises the other side").clicked() {
+        fault.displacement_m = -fault.displacement_m;
+    }
+    let (text, reach) = match fault.reach_m {
+        Some(_) => ("Extend across the map", Value::None),
+        None => ("Fade out beyond the ends", Value::Number((REACH * length_m(fault)).round())),
+    };
+    if ui.button(text).clicked() {
+        set(fault, "reach_m", reach);
+    }
+    ui.separator();
+    if ui.button("Delete").clicked() {
+        remove(recipe, index);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::random_faults::strongest;
+    use super::*;
+    use crate::engine::operations::faults::Faults;
+    use crate::engine::{Grid, Inputs, Progress, Step, stack::evaluate};
+
+    #[test]
+    fn converting_a_random_fault_keeps_the_terrain() {
+        let mut recipe =
+            Recipe { stack: vec![Step::new(Faults { count: 40, ..Faults::default() })], ..Recipe::default() };
+        let grid = Grid::new(recipe.world.extent(), 65, 65);
+        let terrain =
+            |recipe: &Recipe| evaluate(recipe, grid, None, &Inputs::default(), &Progress::new()).expect("a terrain");
+        let (before, mut selected) = (terrain(&recipe), 0);
+        let third = strongest(&recipe, u32::MAX)[2];
+        let name = FaultTool::default().adopt(&mut recipe, &mut selected, third.step, third.number);
+        assert_eq!(name, Some(format!("Adopt fault {} of Faults", third.number)));
+        assert_eq!((recipe.stack.len(), selected), (2, 1));
+        let after = terrain(&recipe);
+        let off = before.heights().iter().zip(after.heights()).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+        assert!(off < 1e-3, "{off} m");
+        assert!(strongest(&recipe, u32::MAX).iter().all(|found| found.number != third.number), "it is skipped");
+    }
+}
