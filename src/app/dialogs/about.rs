@@ -1,4 +1,4 @@
-//! What the program is, and where it keeps what.
+//! The "About" dialog: the version, and where the editor stores its files.
 
 use std::path::PathBuf;
 
@@ -7,40 +7,41 @@ use egui::Context;
 use crate::app::tasks::settings::UserFolders;
 use crate::app::widgets::modal;
 
-/// What the user wants.
+/// What the user clicked.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Decision {
+pub(crate) enum AboutResponse {
     ShowFolder(PathBuf),
     Close,
 }
 
-pub(crate) fn about_ui(ctx: &Context, folders: &UserFolders) -> Option<Decision> {
-    let mut decision = None;
+/// Draws the dialog. Returns what the user clicked.
+pub(crate) fn about_ui(ctx: &Context, folders: &UserFolders) -> Option<AboutResponse> {
+    let mut response = None;
     let modal = modal("about", ctx).show(ctx, |ui| {
         ui.set_width(400.0);
         ui.heading(format!("Upthrust {}", env!("CARGO_PKG_VERSION")));
         ui.label(
             "A terrain editor that raises landscapes by fault formation. An upthrust is the block that a fault lifts.",
         );
-        ui.weak("MIT or Apache-2.0, at your choice.");
+        ui.weak("Licensed under MIT or Apache-2.0, at your option.");
         ui.add_space(8.0);
-        let kept = [("Settings and presets of your own", &folders.config), ("Unsaved work", &folders.state)];
-        for (what, folder) in kept {
-            ui.label(what);
+        let folders = [("Settings and your presets", &folders.config), ("Unsaved work", &folders.state)];
+        for (contents, folder) in folders {
+            ui.label(contents);
             match folder {
                 Some(folder) => {
                     let path = folder.display().to_string();
                     if ui.link(&path).on_hover_text("Show the folder").clicked() {
-                        decision = Some(Decision::ShowFolder(folder.clone()));
+                        response = Some(AboutResponse::ShowFolder(folder.clone()));
                     }
                 }
                 None => {
-                    ui.weak("is not kept: there is no home folder here");
+                    ui.weak("not saved: no home folder was found");
                 }
             }
         }
         ui.add_space(8.0);
         ui.button("Close").clicked()
     });
-    decision.or((modal.inner || modal.should_close()).then_some(Decision::Close))
+    response.or((modal.inner || modal.should_close()).then_some(AboutResponse::Close))
 }

@@ -1,7 +1,7 @@
 //! Closing the window: the dialog about unsaved projects, and saving them first.
 //!
-//! "Save" saves every unsaved project, hidden ones too, one after another, and then closes the window. Meanwhile a dialog
-//! blocks the editor. Anything that interrupts the saving ends it, so that no later save closes the window.
+//! "Save" saves every unsaved project, including hidden ones, one after another, and then closes the window. Meanwhile
+//! a dialog blocks the editor. A failed or cancelled save also cancels closing, so that no later save closes the window.
 
 use std::path::PathBuf;
 
@@ -158,9 +158,9 @@ mod tests {
         origins.iter().map(project).collect()
     }
 
-    fn saves(step: ClosingStep) -> Option<usize> {
+    fn saves(step: &ClosingStep) -> Option<usize> {
         match step {
-            ClosingStep::Save { origin, .. } => Some(origin),
+            ClosingStep::Save { origin, .. } => Some(*origin),
             ClosingStep::Confirm(_) | ClosingStep::Nothing => None,
         }
     }
@@ -169,11 +169,11 @@ mod tests {
     fn projects_are_saved_one_after_another() {
         let mut closing = Closing::default();
         closing.save_first(&unsaved(&[0, 3]));
-        assert_eq!(saves(closing.next_step(unsaved(&[0, 3]))), Some(0));
+        assert_eq!(saves(&closing.next_step(unsaved(&[0, 3]))), Some(0));
         assert!(closing.project_saved(0));
-        assert_eq!(saves(closing.next_step(unsaved(&[3]))), Some(3));
+        assert_eq!(saves(&closing.next_step(unsaved(&[3]))), Some(3));
         assert!(closing.project_saved(3));
-        assert_eq!(saves(closing.next_step(Vec::new())), None);
+        assert_eq!(saves(&closing.next_step(Vec::new())), None);
         assert!(closing.is_confirmed() && !closing.is_saving() && !closing.discards_changes());
     }
 
@@ -184,9 +184,9 @@ mod tests {
         let shown = unsaved(&[0, 1]);
         assert!(!closing.project_saved(0), "not closing yet");
         closing.save_first(&shown);
-        assert_eq!(saves(closing.next_step(unsaved(&[1]))), Some(1));
+        assert_eq!(saves(&closing.next_step(unsaved(&[1]))), Some(1));
         assert!(closing.project_saved(1), "closing continues");
-        assert_eq!(saves(closing.next_step(Vec::new())), None);
+        assert_eq!(saves(&closing.next_step(Vec::new())), None);
         assert!(closing.is_confirmed());
     }
 

@@ -76,8 +76,8 @@ impl App {
             Modal::SavePreset(form) => stays = self.save_preset_ui(ctx, form),
             Modal::Shortcuts => stays = shortcuts_ui(ctx),
             Modal::About => match about::about_ui(ctx, &self.services.folders) {
-                Some(about::Decision::ShowFolder(folder)) => self.services.file_tasks.show_folder(folder),
-                Some(about::Decision::Close) => stays = false,
+                Some(about::AboutResponse::ShowFolder(folder)) => self.services.file_tasks.show_folder(folder),
+                Some(about::AboutResponse::Close) => stays = false,
                 None => {}
             },
         }

@@ -1,4 +1,4 @@
-//! The offer of what an editor left behind that did not end in order.
+//! The dialog that offers the projects of an editor that crashed.
 
 use std::time::Duration;
 
@@ -8,38 +8,39 @@ use crate::app::document::title;
 use crate::app::tasks::recovery::RecoveredProject;
 use crate::app::widgets::{main_button, modal};
 
-/// What the user wants with it.
+/// The user's answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RecoveryResponse {
-    /// To go on with the project at that place.
+    /// Open the project with that index.
     Open(usize),
-    /// To be asked at the next start again.
+    /// Ask again at the next start.
     Later,
-    /// To have none of it.
+    /// Discard all projects.
     Discard,
 }
 
-pub(crate) fn recovery_ui(ctx: &Context, left: &[RecoveredProject]) -> Option<RecoveryResponse> {
+/// Draws the dialog. Returns the user's answer once there is one.
+pub(crate) fn recovery_ui(ctx: &Context, projects: &[RecoveredProject]) -> Option<RecoveryResponse> {
     let modal = modal("recovery", ctx).show(ctx, |ui| {
         ui.set_width(440.0);
         ui.heading("Upthrust was not closed properly");
-        ui.label(if left.len() == 1 { "This was not saved:" } else { "These were not saved:" });
+        ui.label(if projects.len() == 1 { "This project was not saved:" } else { "These projects were not saved:" });
         ui.add_space(4.0);
-        let mut decision = None;
+        let mut response = None;
         ScrollArea::vertical().max_height(260.0).show(ui, |ui| {
-            for (i, leftover) in left.iter().enumerate() {
-                let name = title(&leftover.contents.project);
+            for (i, recovered) in projects.iter().enumerate() {
+                let name = title(&recovered.contents.project);
                 Sides::new().shrink_left().truncate().show(
                     ui,
                     |ui| {
                         ui.vertical(|ui| {
                             ui.strong(name);
-                            let age = leftover.time.elapsed().unwrap_or_default();
-                            let place = leftover
+                            let age = recovered.time.elapsed().unwrap_or_default();
+                            let path = recovered
                                 .path
                                 .as_ref()
                                 .map_or("not saved yet".into(), |path| path.display().to_string());
-                            ui.weak(format!("{}, {}, {place}", ago(age), size(leftover.size)));
+                            ui.weak(format!("{}, {}, {path}", ago(age), size(recovered.size)));
                         });
                     },
                     |ui| {
@@ -48,23 +49,23 @@ pub(crate) fn recovery_ui(ctx: &Context, left: &[RecoveredProject]) -> Option<Re
                             egui::WidgetInfo::labeled(egui::Role::Button, true, format!("Open {name}"))
                         });
                         if open.clicked() {
-                            decision = Some(RecoveryResponse::Open(i));
+                            response = Some(RecoveryResponse::Open(i));
                         }
                     },
                 );
                 ui.add_space(4.0);
             }
         });
-        ui.weak("What is discarded can be had for a week from the folder that Help > About names.");
+        ui.weak("Discarded projects stay for a week in the folder shown in Help > About.");
         ui.add_space(8.0);
         let (discard, later) =
             Sides::new().show(ui, |ui| ui.button("Discard").clicked(), |ui| ui.button("Ask again later").clicked());
-        decision.or(discard.then_some(RecoveryResponse::Discard)).or(later.then_some(RecoveryResponse::Later))
+        response.or(discard.then_some(RecoveryResponse::Discard)).or(later.then_some(RecoveryResponse::Later))
     });
     modal.inner.or(modal.should_close().then_some(RecoveryResponse::Later))
 }
 
-/// How long ago, in the largest unit that says it.
+/// Returns the age in its largest unit.
 fn ago(age: Duration) -> String {
     let seconds = age.as_secs();
     let (count, unit) = match seconds {
@@ -88,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ages_and_sizes_are_said_in_words() {
+    fn ages_and_sizes_have_readable_units() {
         for (seconds, expected) in [
             (3, "just now"),
             (60, "1 minute ago"),
