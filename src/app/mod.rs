@@ -40,7 +40,7 @@ impl eframe::App for App {
         self.poll_results(ctx);
         self.window_events(ctx);
         self.check_recent_files(ctx);
-        self.keep(ctx);
+        self.autosave(ctx);
         if !ctx.input(|input| input.key_down(Key::C)) {
             self.ui.preview.compare.release();
         }

@@ -119,8 +119,7 @@ fn save_for_next_start(snapshot: WindowSnapshot) {
     let unsaved = document.unsaved();
     if unsaved.is_empty() {
         eprintln!("There were no unsaved changes.");
-    } else if autosave
-        .is_some_and(|mut autosave| autosave.end(settings.to_json(), Some(unsaved.clone())) && autosave.is_sound())
+    } else if autosave.is_some_and(|mut autosave| autosave.end(&settings, Some(unsaved.clone())) && autosave.is_sound())
     {
         eprintln!("Unsaved changes can be recovered when the editor is started again.");
     } else {

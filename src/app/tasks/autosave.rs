@@ -1,80 +1,81 @@
-//! The thread that keeps settings and unsaved work on the disk, and when it is asked to.
+//! Saves settings and unsaved projects in the background, and finds what a crashed editor left behind.
 //!
-//! Of several states that wait to be written the newest wins. Nothing that is done here holds up the interface, an
-//! export or a save.
+//! Of several queued states only the newest is written. None of this delays the interface, an export or a save.
 
-use std::path::PathBuf;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, SystemTime};
 
 use egui::Context;
+use egui_tiles::Tree;
 
-use crate::app::App;
-use crate::app::dialogs::modal::Modal;
-use crate::app::dialogs::recovered_projects;
-use crate::app::document::Unsaved;
-use crate::app::state::PendingProject;
+use crate::app::document::{Document, Unsaved};
 use crate::app::tasks::recovery;
-use crate::app::tasks::recovery::{RecoveredProject, RecoverySession};
+use crate::app::tasks::recovery::{RecoveredProject, RecoverySession, Unreadable};
 use crate::app::tasks::settings::{Settings, UserFolders};
+use crate::app::views::View;
+use crate::files::FileError;
 use crate::files::io::atomic;
 use crate::files::io::folders::folder_of;
 use crate::worker::Wake;
 
-/// Work is written once it has not changed for that long, seconds …
+/// Unsaved projects are written after this long without a change, in seconds …
 const QUIET_S: f64 = 2.0;
 
-/// … and while it goes on changing, that long after its first change: in five seconds it is on the disk.
+/// … and at the latest this long after the first change, so that they are on the disk within five seconds.
 const LATEST_S: f64 = 4.0;
 
-/// How long the settings stay as they are before they are written, seconds.
+/// Settings are written after this long without a change, in seconds.
 const SETTLED_S: f64 = 1.0;
 
-/// How long the end of the program waits for the disk.
+/// How long closing the editor waits for the disk.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// What the thread has to say.
+/// What the thread reports.
 #[derive(Debug)]
 pub(crate) enum AutosaveEvent {
-    /// Editors that run no more left this behind.
-    Left(Vec<RecoveredProject>),
-    /// Something cannot be kept, or read: what, why.
+    /// Editors that are no longer running left these projects behind.
+    Recovered(Vec<RecoveredProject>),
+    /// Something could not be written or read: what and why.
     Failed(String),
 }
 
 enum Task {
     Settings(String),
-    Work {
+    Projects {
         unsaved: Vec<Unsaved>,
-        /// Left by other editors and opened here: kept by us from now on.
-        taken: Vec<PathBuf>,
+        /// Recovery files of other editors that are open here, and covered by this editor's autosave from now on.
+        adopted: Vec<PathBuf>,
     },
-    SetAside(PathBuf),
+    Discard(PathBuf),
     End {
-        /// Nothing of the work is needed any more.
+        /// Whether to delete the saved projects.
         forget: bool,
         done: Sender<()>,
     },
 }
 
-/// What is kept, and when.
+/// Decides when to save, and passes the contents to its thread.
 pub(crate) struct Autosave {
     tasks: Sender<Task>,
-    news: Receiver<AutosaveEvent>,
-    /// What was handed over last.
-    settings: String,
-    /// Settings that differ from it, and since when.
-    settling: Option<(String, f64)>,
-    /// The document's revision that was seen last.
-    seen: u64,
-    /// When the document changed first and last since it was handed over.
+    events: Receiver<AutosaveEvent>,
+    /// The settings that the file holds.
+    settings: Settings,
+    /// Settings that differ from those, and since when.
+    changed_settings: Option<(Settings, f64)>,
+    /// The layout that the settings hold. Comparing it is much cheaper than converting it to JSON in every frame.
+    layout: Option<Tree<View>>,
+    /// The document's revision of the last frame.
+    revision: u64,
+    /// When the document changed first and last since it was written.
     changed: Option<[f64; 2]>,
-    taken: Vec<PathBuf>,
-    left: Vec<RecoveredProject>,
+    adopted: Vec<PathBuf>,
+    recovered: Vec<RecoveredProject>,
 }
 
 impl Autosave {
-    /// Starts the thread, which looks first for what other editors left behind.
+    /// Starts the thread. It looks for recoverable projects first.
     pub(crate) fn start(
         folders: &UserFolders,
         settings: &Settings,
@@ -82,25 +83,26 @@ impl Autosave {
         wake: Wake,
     ) -> std::io::Result<Self> {
         let (tasks, received) = channel();
-        let (sender, news) = channel();
+        let (sender, events) = channel();
         let folders = folders.clone();
-        let show_message = move |said: AutosaveEvent| {
-            // The window may be gone by now; then nobody needs it.
-            let _ = sender.send(said);
+        let report = move |event: AutosaveEvent| {
+            // Fails if the window has closed; then nothing shows the event.
+            let _ = sender.send(event);
             wake();
         };
         std::thread::Builder::new()
-            .name("upthrust keeper".into())
-            .spawn(move || serve(&folders, &received, &show_message))?;
+            .name("upthrust autosave".into())
+            .spawn(move || AutosaveThread::start(folders, &report).run(&received))?;
         Ok(Self {
             tasks,
-            news,
-            settings: settings.to_json(),
-            settling: None,
-            seen: revision,
+            events,
+            settings: settings.clone(),
+            changed_settings: None,
+            layout: None,
+            revision,
             changed: None,
-            taken: Vec::new(),
-            left: Vec::new(),
+            adopted: Vec::new(),
+            recovered: Vec::new(),
         })
     }
 
@@ -109,209 +111,234 @@ impl Autosave {
         let _ = self.tasks.send(task);
     }
 
-    /// When the work is to be written, if it changed: now, or a time to come.
+    /// Saves what is due. Returns the error to show, if there is one.
+    pub(crate) fn update(&mut self, ctx: &Context, settings: &Settings, document: &Document) -> Option<String> {
+        let now = ctx.input(|input| input.time);
+        if let Some(wait) = self.save_settings(settings, now) {
+            ctx.request_repaint_after(Duration::from_secs_f64(wait));
+        }
+        match self.due(document.revision(), now) {
+            Some(due) if now >= due => self.save_projects(document.unsaved()),
+            Some(due) => ctx.request_repaint_after(Duration::from_secs_f64(due - now)),
+            None => {}
+        }
+        let mut failed = None;
+        while let Ok(event) = self.events.try_recv() {
+            match event {
+                AutosaveEvent::Recovered(projects) => self.recovered.extend(projects),
+                AutosaveEvent::Failed(error) => failed = Some(error),
+            }
+        }
+        failed
+    }
+
+    /// Takes the recovered projects to offer to the user.
+    pub(crate) fn take_recovered(&mut self) -> Vec<RecoveredProject> {
+        std::mem::take(&mut self.recovered)
+    }
+
+    /// Copies the layout into the settings, if it changed.
+    pub(crate) fn update_layout(&mut self, settings: &mut Settings, tree: &Tree<View>) {
+        if self.layout.as_ref() != Some(tree) {
+            settings.set_layout(tree);
+            self.layout = Some(tree.clone());
+        }
+    }
+
+    /// Writes the settings if they have not changed for a while. Returns when to call this again, in seconds.
+    fn save_settings(&mut self, settings: &Settings, now: f64) -> Option<f64> {
+        if *settings == self.settings {
+            self.changed_settings = None;
+            return None;
+        }
+        match &self.changed_settings {
+            Some((waiting, since)) if waiting == settings => {
+                if now - since < SETTLED_S {
+                    return Some(SETTLED_S);
+                }
+                self.send(Task::Settings(settings.to_json()));
+                (self.settings, self.changed_settings) = (settings.clone(), None);
+                None
+            }
+            Some(_) | None => {
+                self.changed_settings = Some((settings.clone(), now));
+                Some(SETTLED_S)
+            }
+        }
+    }
+
+    /// When to write the projects: a time that may have passed, or `None` if nothing changed.
     fn due(&mut self, revision: u64, now: f64) -> Option<f64> {
-        if revision != self.seen {
-            self.seen = revision;
+        if revision != self.revision {
+            self.revision = revision;
             let first = self.changed.map_or(now, |[first, _]| first);
             self.changed = Some([first, now]);
         }
         self.changed.map(|[first, last]| (last + QUIET_S).min(first + LATEST_S))
     }
 
-    fn keep_work(&mut self, unsaved: Vec<Unsaved>) {
+    fn save_projects(&mut self, unsaved: Vec<Unsaved>) {
         self.changed = None;
-        let taken = std::mem::take(&mut self.taken);
-        self.send(Task::Work { unsaved, taken });
+        let adopted = std::mem::take(&mut self.adopted);
+        self.send(Task::Projects { unsaved, adopted });
     }
 
-    /// Whether everything that was handed over could be written.
+    /// Covers a recovered project from now on: its recovery file is deleted once this editor has written its own.
+    pub(crate) fn adopt(&mut self, file: PathBuf) {
+        self.adopted.push(file);
+    }
+
+    /// Discards recovered projects. They are kept for a week.
+    pub(crate) fn discard(&self, projects: Vec<RecoveredProject>) {
+        let folders: BTreeSet<PathBuf> = projects.iter().map(|project| project.folder().to_path_buf()).collect();
+        // Releases the locks: some systems cannot move a locked file.
+        drop(projects);
+        folders.into_iter().for_each(|folder| self.send(Task::Discard(folder)));
+    }
+
+    /// Whether everything could be written so far.
     pub(crate) fn is_sound(&self) -> bool {
-        !self.news.try_iter().any(|news| matches!(news, AutosaveEvent::Failed(_)))
+        !self.events.try_iter().any(|event| matches!(event, AutosaveEvent::Failed(_)))
     }
 
-    /// The last thing: writes what is not written yet, and forgets the work or leaves it for the next start. Whether
-    /// the disk was done in time.
-    pub(crate) fn end(&mut self, settings: String, unsaved: Option<Vec<Unsaved>>) -> bool {
-        if settings != self.settings {
-            self.send(Task::Settings(settings));
+    /// Writes what is not written yet and ends the thread. `unsaved` is offered at the next start; `None` deletes it.
+    /// Returns whether the disk finished in time.
+    pub(crate) fn end(&mut self, settings: &Settings, unsaved: Option<Vec<Unsaved>>) -> bool {
+        if *settings != self.settings {
+            self.send(Task::Settings(settings.to_json()));
         }
         let forget = unsaved.is_none();
         if let Some(unsaved) = unsaved {
-            self.keep_work(unsaved);
+            self.save_projects(unsaved);
         }
-        self.left.clear();
+        self.recovered.clear();
         let (done, waited) = channel();
         self.send(Task::End { forget, done });
         waited.recv_timeout(PATIENCE).is_ok()
     }
 }
 
-fn serve(folders: &UserFolders, tasks: &Receiver<Task>, show_message: &dyn Fn(AutosaveEvent)) {
-    let root = folders.state.as_ref().map(|folder| folder.join("recovery"));
-    let mut session = None;
-    if let Some(root) = &root {
-        match RecoverySession::begin(root) {
-            Ok(begun) => session = Some(begun),
-            Err(error) => show_message(AutosaveEvent::Failed(format!(
-                "{}: unsaved work cannot be kept there against a crash: {error}",
-                root.display()
-            ))),
+/// The state of the thread.
+struct AutosaveThread<'a> {
+    folders: UserFolders,
+    report: &'a dyn Fn(AutosaveEvent),
+    /// The recovery folder of all editors; `None`: nothing is saved.
+    root: Option<PathBuf>,
+    session: Option<RecoverySession>,
+    /// A full disk fails every time; reporting it once is enough.
+    has_reported: bool,
+}
+
+impl<'a> AutosaveThread<'a> {
+    fn start(folders: UserFolders, report: &'a dyn Fn(AutosaveEvent)) -> Self {
+        let root = folders.state.as_ref().map(|folder| folder.join("recovery"));
+        let mut session = None;
+        if let Some(root) = &root {
+            match RecoverySession::begin(root) {
+                Ok(begun) => session = Some(begun),
+                Err(error) => report(AutosaveEvent::Failed(format!(
+                    "{}: unsaved projects cannot be saved there for recovery after a crash: {error}",
+                    root.display()
+                ))),
+            }
+            recovery::remove_expired(root, SystemTime::now());
+            let (recovered, unreadable) = recovery::find_recoverable(root);
+            let readable: BTreeSet<PathBuf> = recovered.iter().map(|found| found.folder().to_path_buf()).collect();
+            if !recovered.is_empty() {
+                report(AutosaveEvent::Recovered(recovered));
+            }
+            if let Some(text) = set_aside_unreadable(root, &unreadable, &readable) {
+                report(AutosaveEvent::Failed(text));
+            }
         }
-        recovery::remove_expired(root, SystemTime::now());
-        let (left, broken) = recovery::find_recoverable(root);
-        if !left.is_empty() {
-            show_message(AutosaveEvent::Left(left));
-        }
-        if let Some(broken) = broken.first() {
-            show_message(AutosaveEvent::Failed(format!("unsaved work of an earlier session cannot be read: {broken}")));
-        }
+        Self { folders, report, root, session, has_reported: false }
     }
-    let mut has_complained = false;
-    let mut ended = None;
-    while ended.is_none()
-        && let Ok(first) = tasks.recv()
-    {
-        let (mut settings, mut work, mut taken) = (None, None, Vec::new());
-        for task in std::iter::once(first).chain(tasks.try_iter()) {
+
+    fn run(mut self, tasks: &Receiver<Task>) {
+        while let Ok(first) = tasks.recv() {
+            if let Some((forget, done)) = self.run_tasks(std::iter::once(first).chain(tasks.try_iter())) {
+                self.end(forget);
+                // Fails if the editor has stopped waiting.
+                let _ = done.send(());
+                return;
+            }
+        }
+        self.end(false);
+    }
+
+    /// Runs the queued tasks. Returns the contents of [`Task::End`] if it is among them.
+    fn run_tasks(&mut self, tasks: impl Iterator<Item = Task>) -> Option<(bool, Sender<()>)> {
+        let (mut settings, mut projects, mut all_adopted, mut ended) = (None, None, Vec::new(), None);
+        for task in tasks {
             match task {
                 Task::Settings(text) => settings = Some(text),
-                Task::Work { unsaved, taken: more } => {
-                    work = Some(unsaved);
-                    taken.extend(more);
+                Task::Projects { unsaved, adopted } => {
+                    projects = Some(unsaved);
+                    all_adopted.extend(adopted);
                 }
-                Task::SetAside(folder) => {
-                    let aside = root.as_ref().map(|root| recovery::move_to_discarded(root, &folder, SystemTime::now()));
-                    if let Some(Err(error)) = aside {
-                        show_message(AutosaveEvent::Failed(format!(
-                            "{}: it cannot be discarded: {error}",
-                            folder.display()
-                        )));
-                    }
-                }
+                Task::Discard(folder) => self.discard(&folder),
                 Task::End { forget, done } => ended = Some((forget, done)),
             }
         }
         let mut outcomes = Vec::new();
-        if let Some((path, text)) = folders.settings_file().zip(settings) {
-            outcomes.push(write_settings(&path, &text).map_err(|error| format!("the settings are not kept: {error}")));
+        if let Some((path, text)) = self.folders.settings_file().zip(settings) {
+            outcomes.push(write_settings(&path, &text).map_err(|error| format!("cannot save the settings: {error}")));
         }
-        if let Some((session, unsaved)) = session.as_mut().zip(work) {
+        if let Some((session, unsaved)) = self.session.as_mut().zip(projects) {
             let kept = session.keep(&unsaved);
             if kept.is_ok() {
-                taken.iter().for_each(|file| recovery::forget(file));
+                all_adopted.iter().for_each(|file| recovery::forget(file));
             }
-            outcomes.push(kept.map_err(|error| format!("unsaved work is not kept against a crash: {error}")));
+            let reason = |error| format!("cannot save unsaved projects for recovery after a crash: {error}");
+            outcomes.push(kept.map_err(reason));
         }
-        // A disk that refuses goes on refusing: once is enough.
         if let Some(error) = outcomes.into_iter().find_map(Result::err)
-            && !std::mem::replace(&mut has_complained, true)
+            && !std::mem::replace(&mut self.has_reported, true)
         {
-            show_message(AutosaveEvent::Failed(error));
+            (self.report)(AutosaveEvent::Failed(error));
+        }
+        ended
+    }
+
+    fn discard(&self, folder: &Path) {
+        let Some(root) = &self.root else { return };
+        if let Err(error) = recovery::move_to_discarded(root, folder, SystemTime::now()) {
+            (self.report)(AutosaveEvent::Failed(format!("cannot discard {}: {error}", folder.display())));
         }
     }
-    let (forget, done) = ended.unzip();
-    if let Some(session) = session
-        && (forget == Some(true) || session.is_empty())
-    {
-        session.end();
-    }
-    if let Some(done) = done {
-        let _ = done.send(());
+
+    fn end(self, forget: bool) {
+        if let Some(session) = self.session
+            && (forget || session.is_empty())
+        {
+            session.end();
+        }
     }
 }
 
-fn write_settings(path: &std::path::Path, text: &str) -> Result<(), crate::files::FileError> {
-    use crate::files::FileError;
+/// Moves the folders in which no project can be read to the discarded ones, so that they are reported only once.
+/// Returns the message to show.
+fn set_aside_unreadable(root: &Path, unreadable: &[Unreadable], readable: &BTreeSet<PathBuf>) -> Option<String> {
+    let Unreadable { file, reason } = unreadable.first()?;
+    let folders: BTreeSet<&Path> = unreadable.iter().map(|unreadable| folder_of(&unreadable.file)).collect();
+    let mut moved = String::new();
+    for folder in folders.into_iter().filter(|folder| !readable.contains(*folder)) {
+        moved = match recovery::move_to_discarded(root, folder, SystemTime::now()) {
+            Ok(to) => format!("; it is kept for a week in {}", to.display()),
+            Err(error) => format!("; delete {} to stop this message ({error})", folder.display()),
+        };
+    }
+    Some(format!("unsaved work of an earlier session cannot be read: {}: {reason}{moved}", file.display()))
+}
+
+fn write_settings(path: &Path, text: &str) -> Result<(), FileError> {
     std::fs::create_dir_all(folder_of(path)).map_err(|error| FileError::writing(path, &error))?;
     atomic::write_atomically(path, true, |writer| {
         std::io::Write::write_all(writer, text.as_bytes()).map_err(|error| FileError::writing(path, &error))
     })
 }
 
-impl App {
-    /// Hands over what is to be kept when it is time to, and takes what the thread found.
-    pub(crate) fn keep(&mut self, ctx: &Context) {
-        let now = ctx.input(|input| input.time);
-        let text = self.settings_text();
-        let Some(autosave) = &mut self.services.autosave else { return };
-        if text == autosave.settings {
-            autosave.settling = None;
-        } else if let Some((_, since)) = autosave.settling.as_ref().filter(|(waiting, _)| *waiting == text) {
-            if now - since >= SETTLED_S {
-                autosave.send(Task::Settings(text.clone()));
-                (autosave.settings, autosave.settling) = (text, None);
-            } else {
-                ctx.request_repaint_after(Duration::from_secs_f64(SETTLED_S));
-            }
-        } else {
-            autosave.settling = Some((text, now));
-            ctx.request_repaint_after(Duration::from_secs_f64(SETTLED_S));
-        }
-        match autosave.due(self.document.revision(), now) {
-            Some(due) if now >= due => autosave.keep_work(self.document.unsaved()),
-            Some(due) => ctx.request_repaint_after(Duration::from_secs_f64(due - now)),
-            None => {}
-        }
-        let mut failed = None;
-        while let Ok(news) = autosave.news.try_recv() {
-            match news {
-                AutosaveEvent::Left(left) => autosave.left.extend(left),
-                AutosaveEvent::Failed(error) => failed = Some(error),
-            }
-        }
-        if self.ui.modal.is_none() && !autosave.left.is_empty() {
-            self.ui.modal = Some(Modal::Recovered(std::mem::take(&mut autosave.left)));
-        }
-        if let Some(error) = failed {
-            self.show_error(error);
-        }
-    }
-
-    /// The settings as they are now.
-    pub(crate) fn settings_text(&mut self) -> String {
-        self.settings.set_layout(&self.ui.layout.tree);
-        self.settings.maximised = self.ui.layout.maximised;
-        self.settings.to_json()
-    }
-
-    /// The window has closed. Work that nobody has let go is left for the next start.
-    pub(crate) fn finish_autosave(&mut self) {
-        let settings = self.settings_text();
-        let unsaved = self.document.unsaved();
-        if let Some(mut autosave) = self.services.autosave.take() {
-            let lost = !self.ui.closing.discards_changes() && !unsaved.is_empty();
-            autosave.end(settings, lost.then_some(unsaved));
-        }
-    }
-
-    /// What an earlier session left behind is chosen from; returns whether the question stands.
-    pub(crate) fn recovered_ui(&mut self, ctx: &Context, left: &mut Vec<RecoveredProject>) -> bool {
-        match recovered_projects::recovery_ui(ctx, left) {
-            Some(recovered_projects::RecoveryResponse::Open(i)) if i < left.len() => {
-                let RecoveredProject { contents, path, file, .. } = left.remove(i);
-                let name = format!("Recover {}", crate::app::document::title(&contents.project));
-                self.ui.pending_project = Some(PendingProject { name, file: contents, path, is_unsaved: true });
-                self.services.autosave.iter_mut().for_each(|autosave| autosave.taken.push(file.clone()));
-                !left.is_empty()
-            }
-            Some(recovered_projects::RecoveryResponse::Open(_)) | None => true,
-            Some(recovered_projects::RecoveryResponse::Later) => false,
-            Some(recovered_projects::RecoveryResponse::Discard) => {
-                let mut folders: Vec<PathBuf> = left.iter().map(|left| left.folder().to_path_buf()).collect();
-                folders.dedup();
-                // Lets the locks go: a locked file cannot be moved everywhere.
-                left.clear();
-                if let Some(autosave) = &self.services.autosave {
-                    folders.into_iter().for_each(|folder| autosave.send(Task::SetAside(folder)));
-                }
-                false
-            }
-        }
-    }
-}
-
-/// Reads the settings and says what is wrong with them.
+/// Reads the settings. Returns the defaults and an error message if that fails.
 pub(crate) fn read_settings(folders: &UserFolders) -> (Settings, Option<String>) {
     folders.settings_file().map_or_else(Default::default, |path| Settings::read(&path))
 }

@@ -1,9 +1,9 @@
-//! Work that no file holds yet, on the disk: written while the editor runs, found again after it has crashed.
+//! Recovery files: unsaved projects, written while the editor runs and offered after a crash.
 //!
-//! Every running editor has a folder of its own in the recovery folder, numbered, and holds the lock of the file `lock`
-//! in it. A folder whose lock can be had is one that its editor left behind. Each project is one file, atomically
-//! written; the files that were imported into it lie beside it once, uncompressed, under numbers of ours: their names
-//! come from projects that anybody may have made, and never become a path.
+//! Every running editor has a numbered folder in the recovery folder, and locks the file `lock` in it. A folder that is
+//! not locked was left behind by its editor. Each project is one file, written atomically. The files imported into it are
+//! stored next to it once, uncompressed and under numbers: their names come from projects of unknown origin and must
+//! never become a path.
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -23,7 +23,7 @@ use crate::files::io::atomic;
 use crate::files::io::folders::folder_of;
 use crate::project::{MAX_FILE_BYTES, PROJECT_SUFFIX, ProjectFile};
 
-/// How long what was discarded can still be had from the folder `old`.
+/// How long discarded projects stay in the folder `old`.
 const OLD_STAYS: Duration = Duration::from_secs(7 * 24 * 3600);
 
 const OLD: &str = "old";
@@ -36,12 +36,12 @@ pub(crate) struct RecoverySession {
     /// Held until the process ends, however it ends.
     _lock: File,
     written: BTreeMap<usize, Written>,
-    /// The imported files that lie there, by their numbers.
+    /// The imported files in the folder, by their numbers.
     files: BTreeMap<u64, Arc<Vec<u8>>>,
     next: u64,
 }
 
-/// A project as it was written last.
+/// A project as last written.
 #[derive(Debug)]
 struct Written {
     file: ProjectFile,
@@ -50,7 +50,7 @@ struct Written {
 }
 
 impl RecoverySession {
-    /// Takes the first folder that nobody has.
+    /// Creates the folder with the first free number and locks it.
     pub(crate) fn begin(root: &Path) -> io::Result<Self> {
         std::fs::create_dir_all(root)?;
         for number in 1_u32.. {
@@ -62,7 +62,7 @@ impl RecoverySession {
             }
             let path = folder.join(LOCK);
             let lock = OpenOptions::new().create(true).truncate(true).write(true).open(&path)?;
-            // Another editor that has just looked for what was left behind may have taken it for that, and away.
+            // Another editor may have locked or deleted the folder before this one locked it.
             if lock.try_lock().is_ok() && path.exists() {
                 return Ok(Self { folder, _lock: lock, written: BTreeMap::new(), files: BTreeMap::new(), next: 0 });
             }
@@ -70,12 +70,12 @@ impl RecoverySession {
         Err(io::Error::other("every number is taken"))
     }
 
-    /// Whether nothing lies there.
+    /// Whether the folder holds no project.
     pub(crate) fn is_empty(&self) -> bool {
         self.written.is_empty()
     }
 
-    /// Makes the folder hold these projects and no others.
+    /// Writes these projects and deletes all others.
     pub(crate) fn keep(&mut self, unsaved: &[Unsaved]) -> Result<(), FileError> {
         for Unsaved { origin, file, path } in unsaved {
             let ProjectFile { project, settings } = file;
@@ -111,9 +111,9 @@ impl RecoverySession {
         Ok(())
     }
 
-    /// Removes the folder with all that is in it.
+    /// Deletes the folder.
     pub(crate) fn end(self) {
-        // What cannot be removed is offered at the next start, which is better than the other way round.
+        // Projects that cannot be deleted are offered at the next start, which is better than losing some.
         let _ = std::fs::remove_dir_all(&self.folder);
     }
 
@@ -121,7 +121,7 @@ impl RecoverySession {
         self.folder.join(format!("{origin}.json"))
     }
 
-    /// The number under which these bytes lie there; they are written if they do not yet.
+    /// Returns the number of the file with these bytes, and writes it if there is none.
     fn number_of(&mut self, bytes: &Arc<Vec<u8>>) -> Result<u64, FileError> {
         if let Some((number, _)) = self.files.iter().find(|(_, known)| Arc::ptr_eq(known, bytes)) {
             return Ok(*number);
@@ -151,8 +151,8 @@ fn remove(path: &Path) -> Result<(), FileError> {
     }
 }
 
-/// A project's file in the recovery folder: the project without its imported files, where it came from, and under which
-/// number each of those lies.
+/// Returns the text of a recovery file: the path of the project, the numbers of its imported files, and the project
+/// without them.
 fn text_of(file: &ProjectFile, path: Option<&Path>, numbers: &BTreeMap<String, u64>) -> String {
     let mut bare = file.clone();
     Arc::make_mut(&mut bare.project).files.clear();
@@ -161,31 +161,38 @@ fn text_of(file: &ProjectFile, path: Option<&Path>, numbers: &BTreeMap<String, u
     format!("{{\n\"path\": {path},\n\"files\": {numbers},\n\"project\": {}}}\n", bare.to_json())
 }
 
-/// A project that an editor left behind.
+/// A project that a crashed editor left behind.
 #[derive(Debug)]
 pub(crate) struct RecoveredProject {
     pub(crate) contents: ProjectFile,
-    /// The file that it came from.
+    /// The file it was opened from or saved to.
     pub(crate) path: Option<PathBuf>,
-    /// When it was written last.
+    /// When it was last written.
     pub(crate) time: SystemTime,
-    /// The bytes that it holds, its imported files among them.
+    /// Its size with its imported files, in bytes.
     pub(crate) size: u64,
-    /// Where it lies.
+    /// The recovery file.
     pub(crate) file: PathBuf,
-    /// As long as it is held no other editor offers the same.
+    /// While this is locked, no other editor offers the same project.
     _lock: Arc<File>,
 }
 
 impl RecoveredProject {
-    /// The folder that it lies in, with others of the same editor.
+    /// The folder with the recovery files of the same editor.
     pub(crate) fn folder(&self) -> &Path {
         folder_of(&self.file)
     }
 }
 
-/// What editors left behind that run no more, newest first, and what there cannot be read.
-pub(crate) fn find_recoverable(root: &Path) -> (Vec<RecoveredProject>, Vec<String>) {
+/// A recovery file that cannot be read.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Unreadable {
+    pub(crate) file: PathBuf,
+    pub(crate) reason: String,
+}
+
+/// Returns the projects of editors that are no longer running, newest first, and the files that cannot be read.
+pub(crate) fn find_recoverable(root: &Path) -> (Vec<RecoveredProject>, Vec<Unreadable>) {
     let (mut found, mut broken) = (Vec::new(), Vec::new());
     for folder in folders_in(root).into_iter().filter(|folder| !folder.ends_with(OLD)) {
         let lock = OpenOptions::new().write(true).open(folder.join(LOCK));
@@ -201,7 +208,7 @@ pub(crate) fn find_recoverable(root: &Path) -> (Vec<RecoveredProject>, Vec<Strin
         for file in projects {
             match read_leftover(file, &lock) {
                 Ok(leftover) => found.push(leftover),
-                Err(reason) => broken.push(format!("{}: {reason}", file.display())),
+                Err(reason) => broken.push(Unreadable { file: file.clone(), reason }),
             }
         }
     }
@@ -217,7 +224,7 @@ fn read_leftover(file: &Path, lock: &Arc<File>) -> Result<RecoveredProject, Stri
     let mut contents = ProjectFile::from_json(&value["project"].to_string()).map_err(|error| error.to_string())?;
     let project = Arc::make_mut(&mut contents.project);
     for (name, number) in value["files"].as_object().into_iter().flatten() {
-        let number = number.as_u64().ok_or("a number is none")?;
+        let number = number.as_u64().ok_or("the number of an imported file is invalid")?;
         let (bytes, _) = read(&bytes_path(folder, number))?;
         if bytes.len() as u64 > project.remaining_file_bytes() {
             return Err("its imported files are too large".into());
@@ -229,19 +236,19 @@ fn read_leftover(file: &Path, lock: &Arc<File>) -> Result<RecoveredProject, Stri
     Ok(RecoveredProject { contents, path, time, size, file: file.to_path_buf(), _lock: lock.clone() })
 }
 
-/// A file that is none but a file, and when it was written.
+/// Reads a regular file. Returns its contents and when it was written.
 fn read(path: &Path) -> Result<(Vec<u8>, SystemTime), String> {
     let said = |error: io::Error| error.to_string();
     let metadata = std::fs::symlink_metadata(path).map_err(said)?;
     if !metadata.is_file() {
-        return Err("this is no regular file".into());
+        return Err("this is not a regular file".into());
     }
     let mut bytes = Vec::new();
     File::open(path).and_then(|file| file.take(MAX_FILE_BYTES).read_to_end(&mut bytes)).map_err(said)?;
     Ok((bytes, metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH)))
 }
 
-/// Removes a project that is kept elsewhere now, and its folder where it was the last one.
+/// Deletes a recovery file, and its folder if there is no other project in it.
 pub(crate) fn forget(file: &Path) {
     let _ = std::fs::remove_file(file);
     let folder = folder_of(file);
@@ -250,16 +257,18 @@ pub(crate) fn forget(file: &Path) {
     }
 }
 
-/// Puts a folder aside for a week: what was discarded may have been meant otherwise.
-pub(crate) fn move_to_discarded(root: &Path, folder: &Path, now: SystemTime) -> io::Result<()> {
+/// Moves a folder to the discarded ones, where it stays for a week. Returns where it is now.
+pub(crate) fn move_to_discarded(root: &Path, folder: &Path, now: SystemTime) -> io::Result<PathBuf> {
     let old = root.join(OLD);
     std::fs::create_dir_all(&old)?;
     let seconds = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs();
     let number = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    std::fs::rename(folder, old.join(format!("{seconds}-{number}")))
+    let discarded = old.join(format!("{seconds}-{number}"));
+    std::fs::rename(folder, &discarded)?;
+    Ok(discarded)
 }
 
-/// Removes what was put aside longer ago.
+/// Deletes the projects discarded more than a week ago.
 pub(crate) fn remove_expired(root: &Path, now: SystemTime) {
     for folder in folders_in(&root.join(OLD)) {
         let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -278,13 +287,13 @@ fn entries_of(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// The folders in a folder, but no links to folders.
+/// Returns the folders in a folder, without links to folders.
 fn folders_in(folder: &Path) -> Vec<PathBuf> {
     let is_folder = |path: &PathBuf| path.symlink_metadata().is_ok_and(|metadata| metadata.is_dir());
     entries_of(folder).into_iter().filter(is_folder).collect()
 }
 
-/// Writes a project that nothing else keeps to the first folder that takes it, under a name that no file has.
+/// Writes a project to the first of these folders that can be written, under a name that no file has.
 pub(crate) fn write_recovery_copy(file: &ProjectFile, folders: &[PathBuf]) -> Result<PathBuf, FileError> {
     let stem = document::file_stem(&file.project);
     let mut refusal = FileError::MissingFolder(PathBuf::new());
@@ -316,12 +325,12 @@ mod tests {
     use crate::project::Project;
 
     fn unsaved(origin: usize, seed: u32) -> Unsaved {
-        let mut project = Project { name: format!("Land {origin}"), ..Default::default() };
+        let mut project = Project { name: format!("Project {origin}"), ..Default::default() };
         project.recipe.seed = seed;
-        Unsaved { origin, file: ProjectFile::new(project), path: Some("/land/a.upthrust.json".into()) }
+        Unsaved { origin, file: ProjectFile::new(project), path: Some("/projects/a.upthrust.json".into()) }
     }
 
-    /// A project whose only step draws on a file of that name.
+    /// A project whose only step uses an imported file of that name.
     fn with_file(name: &str, bytes: Vec<u8>) -> Unsaved {
         let mut project = Project::default();
         let name = FileName(name.into());
@@ -336,14 +345,14 @@ mod tests {
     }
 
     #[test]
-    fn a_session_holds_what_is_unsaved_and_nothing_else() {
+    fn a_session_holds_the_unsaved_projects_and_nothing_else() {
         let root = tempfile::tempdir().expect("folder");
         let mut session = RecoverySession::begin(root.path()).expect("a session");
         session.keep(&[unsaved(0, 1), unsaved(3, 2)]).expect("written");
         assert_eq!(names(&session.folder), ["0.json", "3.json", LOCK]);
         session.keep(&[unsaved(3, 5)]).expect("written");
         assert_eq!(names(&session.folder), ["3.json", LOCK]);
-        assert!(find_recoverable(root.path()).0.is_empty(), "its editor still runs");
+        assert!(find_recoverable(root.path()).0.is_empty(), "its editor is still running");
         let other = RecoverySession::begin(root.path()).expect("another one");
         assert_ne!(other.folder, session.folder);
         drop(session);
@@ -351,9 +360,9 @@ mod tests {
         assert_eq!((left.len(), broken.len()), (1, 0));
         assert_eq!(
             (left[0].contents.project.recipe.seed, left[0].path.as_deref()),
-            (5, Some(Path::new("/land/a.upthrust.json")))
+            (5, Some(Path::new("/projects/a.upthrust.json")))
         );
-        assert!(find_recoverable(root.path()).0.is_empty(), "nobody else offers it meanwhile");
+        assert!(find_recoverable(root.path()).0.is_empty(), "its lock is held");
         forget(&left[0].file);
         drop(left);
         other.end();
@@ -361,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn imported_files_are_written_once_and_come_back() {
+    fn imported_files_are_written_once_and_recovered() {
         let root = tempfile::tempdir().expect("folder");
         let mut session = RecoverySession::begin(root.path()).expect("a session");
         let kept = with_file("a.png", vec![1, 2, 3]);
@@ -383,11 +392,11 @@ mod tests {
         let mut session = RecoverySession::begin(root.path()).expect("a session");
         session.keep(&[kept]).expect("written");
         session.keep(&[unsaved(1, 1)]).expect("written");
-        assert_eq!(names(&session.folder), ["1.json", LOCK], "files go with the project that drew on them");
+        assert_eq!(names(&session.folder), ["1.json", LOCK], "imported files are deleted with their project");
     }
 
     #[test]
-    fn names_out_of_projects_write_nothing_outside() {
+    fn names_in_projects_write_nothing_outside_the_folder() {
         let root = tempfile::tempdir().expect("folder");
         let inside = root.path().join("recovery");
         for name in
@@ -407,7 +416,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_and_links_out_of_a_forged_file_read_nothing_outside() {
+    fn numbers_and_links_in_a_forged_file_read_nothing_outside_the_folder() {
         let root = tempfile::tempdir().expect("folder");
         std::fs::write(root.path().join("secret.bytes"), "secret").expect("written");
         let folder = root.path().join("recovery/1");
@@ -421,7 +430,7 @@ mod tests {
         std::fs::write(folder.join("9.json"), "{ half").expect("written");
         let (left, broken) = find_recoverable(&root.path().join("recovery"));
         assert_eq!((left.len(), broken.len()), (0, 5), "{broken:?}");
-        assert!(folder.join("9.json").exists(), "what cannot be read stays for whoever can");
+        assert!(folder.join("9.json").exists(), "unreadable files are not deleted");
         #[cfg(unix)]
         {
             std::os::unix::fs::symlink(root.path().join("secret.bytes"), folder.join("5.bytes")).expect("linked");
@@ -432,7 +441,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_discarded_stays_for_a_week() {
+    fn discarded_projects_stay_for_a_week() {
         let root = tempfile::tempdir().expect("folder");
         let mut session = RecoverySession::begin(root.path()).expect("a session");
         session.keep(&[unsaved(0, 1)]).expect("written");

@@ -10,10 +10,12 @@ use crate::app::dialogs::closing::ClosingStep;
 use crate::app::dialogs::export::COPY_NOTES;
 use crate::app::dialogs::file_dialogs::{DialogOutcome, DialogPurpose, DialogRequest, PathField};
 use crate::app::dialogs::modal::Modal;
-use crate::app::document::{file_name, file_stem};
+use crate::app::dialogs::recovered_projects::{RecoveryResponse, recovery_ui};
+use crate::app::document::{file_name, file_stem, title};
 use crate::app::panels::hints;
 use crate::app::state::PendingProject;
 use crate::app::tasks::file_tasks::{FileTaskResult, Imported};
+use crate::app::tasks::recovery::RecoveredProject;
 use crate::app::views::map_transform::MapViewport;
 use crate::app::views::scene::{RenderOutcome, RenderTask};
 use crate::app::{App, panels};
@@ -28,6 +30,62 @@ use crate::scene::offscreen::turntable_paths;
 use crate::worker::{ExportOutcome, JobError};
 
 impl App {
+    /// Saves settings and unsaved projects when they are due, and offers recovered projects.
+    pub(crate) fn autosave(&mut self, ctx: &Context) {
+        self.update_settings();
+        let Some(autosave) = &mut self.services.autosave else { return };
+        let failed = autosave.update(ctx, &self.settings, &self.document);
+        if self.ui.modal.is_none() {
+            let recovered = autosave.take_recovered();
+            if !recovered.is_empty() {
+                self.ui.modal = Some(Modal::Recovered(recovered));
+            }
+        }
+        if let Some(error) = failed {
+            self.show_error(error);
+        }
+    }
+
+    /// Copies the layout of the views into the settings.
+    fn update_settings(&mut self) {
+        self.settings.maximised = self.ui.layout.maximised;
+        if let Some(autosave) = &mut self.services.autosave {
+            autosave.update_layout(&mut self.settings, &self.ui.layout.tree);
+        }
+    }
+
+    /// Ends the autosave when the window has closed. Unsaved projects are offered at the next start, unless the user
+    /// discarded them.
+    pub(crate) fn finish_autosave(&mut self) {
+        self.update_settings();
+        let unsaved = self.document.unsaved();
+        if let Some(mut autosave) = self.services.autosave.take() {
+            let is_lost = !self.ui.closing.discards_changes() && !unsaved.is_empty();
+            autosave.end(&self.settings, is_lost.then_some(unsaved));
+        }
+    }
+
+    /// Draws the dialog about recovered projects. Returns whether it stays open.
+    pub(crate) fn recovered_ui(&mut self, ctx: &Context, projects: &mut Vec<RecoveredProject>) -> bool {
+        match recovery_ui(ctx, projects) {
+            Some(RecoveryResponse::Open(i)) if i < projects.len() => {
+                let RecoveredProject { contents, path, file, .. } = projects.remove(i);
+                let name = format!("Recover {}", title(&contents.project));
+                self.ui.pending_project = Some(PendingProject { name, file: contents, path, is_unsaved: true });
+                self.services.autosave.iter_mut().for_each(|autosave| autosave.adopt(file.clone()));
+                !projects.is_empty()
+            }
+            Some(RecoveryResponse::Open(_)) | None => true,
+            Some(RecoveryResponse::Later) => false,
+            Some(RecoveryResponse::Discard) => {
+                if let Some(autosave) = &self.services.autosave {
+                    autosave.discard(std::mem::take(projects));
+                }
+                false
+            }
+        }
+    }
+
     /// Checks which recent files still exist, at the start and while a menu can show them.
     pub(crate) fn check_recent_files(&mut self, ctx: &Context) {
         let now_s = ctx.input(|input| input.time);

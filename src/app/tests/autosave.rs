@@ -398,3 +398,25 @@ fn the_window_of_the_program_names_its_folders() {
         editor.get_by_label(&folder.path().join(name).display().to_string());
     }
 }
+
+#[test]
+fn an_unreadable_recovery_file_is_reported_once_and_kept_for_a_week() {
+    let folder = tempfile::tempdir().expect("folder");
+    let recovery = folder.path().join("state/recovery");
+    std::fs::create_dir_all(recovery.join("7")).expect("made");
+    std::fs::write(recovery.join("7/lock"), "").expect("written");
+    std::fs::write(recovery.join("7/0.json"), "{ half").expect("written");
+    let mut editor = editor_in(folder.path(), vec![]);
+    let is_reported =
+        |app: &App| app.ui.message.as_ref().is_some_and(|message| message.text.contains("cannot be read"));
+    wait(&mut editor, "the report", is_reported);
+    drop(editor);
+    let discarded: Vec<PathBuf> =
+        std::fs::read_dir(recovery.join("old")).expect("a folder").flatten().map(|entry| entry.path()).collect();
+    assert_eq!(std::fs::read_to_string(discarded[0].join("0.json")).expect("kept"), "{ half");
+    let mut editor = editor_in(folder.path(), vec![]);
+    editor.run_steps(8);
+    std::thread::sleep(Duration::from_millis(100));
+    editor.run_steps(2);
+    assert!(!is_reported(editor.state()));
+}
