@@ -96,32 +96,32 @@ impl App {
 
     /// Polls the background threads and file dialogs, the only place that takes their results.
     pub(crate) fn poll_results(&mut self, ctx: &Context) {
-        while let Some(errand) = self.services.file_tasks.take() {
-            self.handle_file_result(ctx, errand);
+        while let Some(result) = self.services.file_tasks.take() {
+            self.handle_file_result(ctx, result);
         }
-        while let Some((ask, answer)) = self.services.file_dialogs.poll() {
-            self.answer(ask, answer);
+        while let Some((request, outcome)) = self.services.file_dialogs.poll() {
+            self.answer(request, outcome);
         }
         while let Some(outcome) = self.services.exporter.take() {
             self.ui.export.receive_outcome(&outcome);
             match outcome {
-                ExportOutcome::Written(built) => {
-                    let files = match &built.files[..] {
+                ExportOutcome::Written(report) => {
+                    let files = match &report.files[..] {
                         [file] => file.display().to_string(),
                         files => {
                             let folder = files.first().and_then(|file| file.parent()).unwrap_or(Path::new("."));
                             format!("{} files into {}", files.len(), folder.display())
                         }
                     };
-                    let said: Vec<String> = std::iter::once(files).chain(built.notes).collect();
-                    self.show_message(format!("Exported {}", said.join(", ")));
-                    if !built.steps.is_empty()
+                    let parts: Vec<String> = std::iter::once(files).chain(report.notes).collect();
+                    self.show_message(format!("Exported {}", parts.join(", ")));
+                    if !report.steps.is_empty()
                         && let Some(notes) = self.ui.export.import_notes().map(str::to_string)
                     {
                         self.offer(COPY_NOTES, notes);
                     }
                 }
-                ExportOutcome::Cancelled => self.show_message("The export was cancelled; nothing was left behind"),
+                ExportOutcome::Cancelled => self.show_message("The export was cancelled; no file was written"),
                 ExportOutcome::Failed(error) => self.show_error(error.to_string()),
             }
         }
@@ -134,7 +134,7 @@ impl App {
                     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
                     self.show_message(format!("Saved {first}{more}"));
                 }
-                RenderOutcome::Cancelled => self.show_message("The drawing was cancelled; nothing was left behind"),
+                RenderOutcome::Cancelled => self.show_message("The render was cancelled; no file was written"),
                 RenderOutcome::Failed(error) => self.show_error(error),
             }
         }
@@ -157,8 +157,8 @@ impl App {
         }
     }
 
-    fn handle_file_result(&mut self, ctx: &Context, errand: FileTaskResult) {
-        match errand {
+    fn handle_file_result(&mut self, ctx: &Context, result: FileTaskResult) {
+        match result {
             FileTaskResult::Opened { path, file } => {
                 self.settings.add_recent(&path);
                 self.open_project(format!("Open {}", file_name(&path)), file, Some(path));
@@ -196,8 +196,8 @@ impl App {
         }
     }
 
-    /// Puts an imported picture or heightmap where it was asked for, and nowhere else; one that was asked for nothing
-    /// in particular into a new step.
+    /// Assigns an imported image or heightmap to the step or type it was chosen for, and to nothing else; one that was
+    /// not chosen for anything goes into a new step.
     fn finish_import(&mut self, imported: Imported) {
         let Imported { file: ImportedFile { path, bytes, range_m, mut notes, is_texture }, target } = imported;
         let mut project = (**self.document.project()).clone();
@@ -231,7 +231,7 @@ impl App {
                     return;
                 };
                 mask.file = name;
-                notes = vec!["white is where the step acts".into()];
+                notes = vec!["the step acts where the image is white".into()];
             }
             Some(FileSlot::Operation(i)) => {
                 take_heightmap(&mut stack[i], name, range_m);
@@ -250,7 +250,7 @@ impl App {
             None => {
                 let mut step = Step::new(Heightmap::default());
                 take_heightmap(&mut step, name, range_m);
-                // What is imported is what one wants to see; other blends mix it with what is below.
+                // Show the import itself; other blend modes would mix it with the heights below.
                 step.settings.blend = Blend::Replace;
                 step.settings.name = file_name(&path);
                 self.ui.selection.step = add_step(&mut project.recipe, step);
@@ -273,19 +273,19 @@ impl App {
         } else {
             self.document.replace(name, file, path);
         }
-        // Whole, for that is what was chosen; whoever wants to see it rise plays it.
+        // Show the finished terrain; playing shows how it rises.
         self.ui.playback.seek(self.total(), self.total());
         self.ui.maps.viewport = MapViewport::default();
         self.ui.scene.reset();
         self.settings.hints_seen.insert(hints::PRESETS.into());
     }
 
-    /// The user answered a question for a file.
+    /// Handles the outcome of a file dialog.
     pub(crate) fn answer(&mut self, ask: DialogRequest, answer: DialogOutcome) {
         match answer {
             DialogOutcome::Cancelled => self.ui.closing.cancel(),
             DialogOutcome::Unavailable if ask.purpose == DialogPurpose::ExportFolder => {
-                self.ui.export.file_dialog_unavailable()
+                self.ui.export.file_dialog_unavailable();
             }
             DialogOutcome::Unavailable => self.ui.modal = Some(Modal::PathField(PathField::new(ask))),
             DialogOutcome::Chosen { path, may_replace } => {
@@ -310,7 +310,7 @@ impl App {
         }
     }
 
-    /// Does what the file was chosen for.
+    /// Uses a chosen file for the purpose of the dialog.
     pub(crate) fn use_chosen_file(&mut self, ask: &DialogRequest, path: PathBuf) {
         match ask.purpose {
             DialogPurpose::Open => self.services.file_tasks.open(path),
@@ -355,15 +355,15 @@ impl App {
         }
     }
 
-    /// Begins a picture or a turntable of the 3-D view; one that is being drawn already comes first.
+    /// Starts rendering an image or turntable of the 3-D view, unless one is already being rendered.
     pub(crate) fn draw(&mut self, size: [u32; 2], frames: Option<u32>, path: PathBuf) {
         if self.services.render_task.is_some() {
-            self.show_error("another picture is being drawn; wait for it, or cancel it, and choose again");
+            self.show_error("another image is being rendered; wait for it or cancel it, then try again");
             return;
         }
         let begun = self.ui.scene.render_source(size).and_then(|source| {
             let started = RenderTask::start(source, size, frames, path, self.services.wake.clone());
-            started.map_err(|error| format!("the picture cannot be drawn: {error}"))
+            started.map_err(|error| format!("the image cannot be rendered: {error}"))
         });
         match begun {
             Ok(render_task) => self.services.render_task = Some(render_task),
@@ -372,7 +372,7 @@ impl App {
     }
 }
 
-/// Lets a heightmap step draw on that file.
+/// Makes a heightmap step use a file, and its range if it has one.
 fn take_heightmap(step: &mut Step, file: FileName, range_m: Option<Band>) {
     if let AnyOperation::Heightmap(heightmap) = &mut step.operation {
         heightmap.file = file;
@@ -382,13 +382,13 @@ fn take_heightmap(step: &mut Step, file: FileName, range_m: Option<Band>) {
     }
 }
 
-/// A project's path with the ending that projects have.
+/// A path with the suffix of project files.
 fn with_project_ending(path: &Path) -> PathBuf {
     let name = file_name(path);
     if name.ends_with(".json") { path.to_path_buf() } else { path.with_file_name(format!("{name}{PROJECT_SUFFIX}")) }
 }
 
-/// A picture's path: a PNG unless its ending says otherwise.
+/// An image's path, with the extension `png` if it has none.
 fn picture_path(path: &Path) -> PathBuf {
     if path.extension().is_some() { path.to_path_buf() } else { path.with_added_extension("png") }
 }

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use egui::{
-    Align2, Color32, ColorImage, PointerButton, Pos2, Rect, Sense, Stroke, TextureHandle, TextureOptions, Ui, Vec2,
+    Align2, Color32, ColorImage, Painter, PointerButton, Pos2, Rect, Response, Sense, Stroke, TextureHandle,
+    TextureOptions, Ui, Vec2,
 };
 
 use crate::app::preview::request::Freshness;
@@ -181,56 +182,13 @@ impl Maps {
         let world_m = Vec2::new(extent.width_m as f32, extent.depth_m as f32);
         let fit = ((rect.width() - 16.0) / world_m.x).min((rect.height() - 16.0) / world_m.y).max(f32::MIN_POSITIVE);
 
-        let others = [PointerButton::Secondary, PointerButton::Middle];
-        let is_panned = if is_pan_free { response.dragged() } else { others.iter().any(|by| response.dragged_by(*by)) };
-        if is_panned {
-            self.viewport.centre -= response.drag_delta() / (world_m * fit * self.viewport.zoom);
-        }
-        if let Some(pointer) = response.hover_pos() {
-            let (scroll, pinch) = ui.input(|input| (input.smooth_scroll_delta().y, input.zoom_delta()));
-            self.viewport.zoom_by(libm::expf(scroll / 240.0) * pinch, (pointer - rect.center()) / (world_m * fit));
-        }
-        self.viewport.centre +=
-            KEY_PAN * arrow_keys(ui, &response) * rect.size() / (world_m * fit * self.viewport.zoom);
-        self.viewport.zoom_by(zoom_keys(ui, &response), Vec2::ZERO);
-        if response.double_clicked() && is_pan_free {
-            self.viewport = MapViewport::default();
-        }
-        self.viewport.centre = self.viewport.centre.clamp(Vec2::ZERO, Vec2::splat(1.0));
-
+        self.navigate(ui, &response, world_m * fit, is_pan_free);
         let pixels_per_m = fit * self.viewport.zoom;
         let terrain =
             Rect::from_min_size(rect.center() - self.viewport.centre * world_m * pixels_per_m, world_m * pixels_per_m);
         let mut transform = MapTransform { response, painter, pixels_per_m, bar: rect, corner: terrain.min };
         let MapTransform { response, painter, .. } = &transform;
-        let upload = match view {
-            View::Heightmap => &self.heightmap,
-            View::Texture => &self.texture,
-            View::Scene => &None,
-        };
-        if let Some(upload) = upload {
-            let whole = Rect::from_min_max(Pos2::ZERO, Pos2::new(1.0, 1.0));
-            painter.image(upload.texture.id(), terrain, whole, Color32::WHITE);
-        }
-        let before = match view {
-            View::Heightmap => &self.before[0],
-            View::Texture => &self.before[1],
-            View::Scene => &None,
-        };
-        let split = self.split.map(|share| rect.left() + share * rect.width());
-        if let (Some(before), Some(x)) = (before, split) {
-            let west = Rect::from_x_y_ranges(rect.left()..=x, rect.y_range());
-            let whole = Rect::from_min_max(Pos2::ZERO, Pos2::new(1.0, 1.0));
-            painter.with_clip_rect(west).image(before.texture.id(), terrain, whole, Color32::WHITE);
-        }
-        // The water map already shows the sea.
-        let has_sea = view == View::Heightmap && self.aspect == MapAspect::Water;
-        if let Some(flood) = self.flood.as_ref().filter(|_| !has_sea) {
-            // The overlay's corner pixels lie on the corners of the world.
-            let half = Vec2::splat(0.5) / flood.texture.size_vec2();
-            let within = Rect::from_min_max(half.to_pos2(), Pos2::new(1.0, 1.0) - half);
-            painter.image(flood.texture.id(), terrain, within, Color32::WHITE);
-        }
+        let has_before = self.draw_images(painter, view, rect, terrain);
         for fault in glow {
             let ends = [fault.from_m, fault.to_m].map(|end| transform.pos(end));
             painter.line_segment(ends, Stroke::new(1.5, colours.accent.gamma_multiply(fault.strength)));
@@ -248,7 +206,7 @@ impl Maps {
         }
         let bar = scale_bar(ui, painter, rect, pixels_per_m);
         north_arrow(ui, painter, bar);
-        let state = if before.is_some() { "Before" } else { self.missing_before };
+        let state = if has_before { "Before" } else { self.missing_before };
         freshness_chip(ui, painter, rect, freshness);
         let name = view.title();
         response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, format!("{name} of the land")));
@@ -257,6 +215,59 @@ impl Maps {
             split_ui(ui, rect, share, state);
         }
         transform
+    }
+
+    /// Pans and zooms by pointer and keys. `world`: the size of the world on the screen at zoom 1, in points.
+    fn navigate(&mut self, ui: &Ui, response: &Response, world: Vec2, is_pan_free: bool) {
+        let rect = response.rect;
+        let others = [PointerButton::Secondary, PointerButton::Middle];
+        let is_panned = if is_pan_free { response.dragged() } else { others.iter().any(|by| response.dragged_by(*by)) };
+        if is_panned {
+            self.viewport.centre -= response.drag_delta() / (world * self.viewport.zoom);
+        }
+        if let Some(pointer) = response.hover_pos() {
+            let (scroll, pinch) = ui.input(|input| (input.smooth_scroll_delta().y, input.zoom_delta()));
+            self.viewport.zoom_by(libm::expf(scroll / 240.0) * pinch, (pointer - rect.center()) / world);
+        }
+        self.viewport.centre += KEY_PAN * arrow_keys(ui, response) * rect.size() / (world * self.viewport.zoom);
+        self.viewport.zoom_by(zoom_keys(ui, response), Vec2::ZERO);
+        if response.double_clicked() && is_pan_free {
+            self.viewport = MapViewport::default();
+        }
+        self.viewport.centre = self.viewport.centre.clamp(Vec2::ZERO, Vec2::splat(1.0));
+    }
+
+    /// Draws a map's image, the state before the last edit west of the split, and the water. Whether there was a state
+    /// before to draw.
+    fn draw_images(&self, painter: &Painter, view: View, rect: Rect, terrain: Rect) -> bool {
+        let whole = Rect::from_min_max(Pos2::ZERO, Pos2::new(1.0, 1.0));
+        let upload = match view {
+            View::Heightmap => &self.heightmap,
+            View::Texture => &self.texture,
+            View::Scene => &None,
+        };
+        if let Some(upload) = upload {
+            painter.image(upload.texture.id(), terrain, whole, Color32::WHITE);
+        }
+        let before = match view {
+            View::Heightmap => &self.before[0],
+            View::Texture => &self.before[1],
+            View::Scene => &None,
+        };
+        let split = self.split.map(|share| rect.left() + share * rect.width());
+        if let (Some(before), Some(x)) = (before, split) {
+            let west = Rect::from_x_y_ranges(rect.left()..=x, rect.y_range());
+            painter.with_clip_rect(west).image(before.texture.id(), terrain, whole, Color32::WHITE);
+        }
+        // The water map already shows the sea.
+        let has_sea = view == View::Heightmap && self.aspect == MapAspect::Water;
+        if let Some(flood) = self.flood.as_ref().filter(|_| !has_sea) {
+            // The overlay's corner pixels lie on the corners of the world.
+            let half = Vec2::splat(0.5) / flood.texture.size_vec2();
+            let within = Rect::from_min_max(half.to_pos2(), Pos2::new(1.0, 1.0) - half);
+            painter.image(flood.texture.id(), terrain, within, Color32::WHITE);
+        }
+        before.is_some()
     }
 }
 
