@@ -1,6 +1,7 @@
 //! Takes the results of background threads and file dialogs.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use egui::{Context, Popup};
 
@@ -9,13 +10,16 @@ use crate::app::commands::stack_edits::{add_step, first_step};
 use crate::app::dialogs::closing::ClosingStep;
 use crate::app::dialogs::export::COPY_NOTES;
 use crate::app::dialogs::file_dialogs::{DialogOutcome, DialogPurpose, DialogRequest, PathField};
+use crate::app::dialogs::gallery::{GalleryResponse, UserPreset};
 use crate::app::dialogs::modal::Modal;
 use crate::app::dialogs::recovered_projects::{RecoveryResponse, recovery_ui};
+use crate::app::dialogs::save_preset::{SavePresetDialog, SavePresetResponse};
 use crate::app::document::{file_name, file_stem, title};
 use crate::app::panels::hints;
 use crate::app::state::PendingProject;
 use crate::app::tasks::file_tasks::{FileTaskResult, Imported};
 use crate::app::tasks::recovery::RecoveredProject;
+use crate::app::tasks::user_presets;
 use crate::app::views::map_transform::MapViewport;
 use crate::app::views::scene::{RenderOutcome, RenderTask};
 use crate::app::{App, panels};
@@ -172,15 +176,15 @@ impl App {
                     self.continue_closing();
                 }
             }
-            FileTaskResult::TargetsChecked(survey) => self.ui.export.receive_target_check(survey),
-            FileTaskResult::CostEstimated(pace) => self.ui.export.receive_cost_estimate(pace),
+            FileTaskResult::TargetsChecked(check) => self.ui.export.receive_target_check(check),
+            FileTaskResult::CostEstimated(estimate) => self.ui.export.receive_cost_estimate(estimate),
             FileTaskResult::Done => {}
             FileTaskResult::RecentMissing(missing) => {
                 self.services.recent_files.finish_check(missing);
             }
             FileTaskResult::RecentGone(path) => {
                 self.settings.recent.retain(|known| *known != path);
-                self.show_error(format!("{} is no longer there; it was taken off the recent files", path.display()));
+                self.show_error(format!("{} is no longer there; it was removed from the recent files", path.display()));
             }
             FileTaskResult::NoFileManager(folder) => {
                 let folder = folder.display().to_string();
@@ -295,7 +299,7 @@ impl App {
                         [with_project_ending(&path)].into_iter().filter(|path| path.exists()).collect()
                     }
                     DialogPurpose::Image { frames, .. } => {
-                        let path = picture_path(&path);
+                        let path = image_path(&path);
                         let files = frames.map_or_else(|| vec![path.clone()], |count| turntable_paths(&path, count));
                         files.into_iter().filter(|path| path.exists()).collect()
                     }
@@ -316,7 +320,7 @@ impl App {
             DialogPurpose::Open => self.services.file_tasks.open(path),
             DialogPurpose::Import { ref target } => self.services.file_tasks.import(path, target.clone()),
             DialogPurpose::Save { origin } => self.save_origin(origin, Some(with_project_ending(&path))),
-            DialogPurpose::Image { size, frames } => self.draw(size, frames, picture_path(&path)),
+            DialogPurpose::Image { size, frames } => self.draw(size, frames, image_path(&path)),
             DialogPurpose::ExportFolder => self.ui.export.set_folder(&path),
         }
     }
@@ -370,6 +374,86 @@ impl App {
             Err(error) => self.show_error(error),
         }
     }
+
+    fn preset_folder(&self) -> Option<PathBuf> {
+        self.services.folders.config.as_ref().map(|folder| folder.join("presets"))
+    }
+
+    /// Opens the gallery of presets.
+    pub(crate) fn open_gallery(&mut self) {
+        self.ui.message = None;
+        self.ui.gallery.open();
+        self.read_presets();
+        self.ui.modal = Some(Modal::Gallery);
+    }
+
+    /// Opens the dialog that saves the project as a preset.
+    pub(crate) fn open_save_preset(&mut self) {
+        match self.preset_folder() {
+            Some(_) => self.ui.modal = Some(Modal::SavePreset(SavePresetDialog::new(self.document.project()))),
+            None => self.show_error("no folder for presets was found; save the project to a file instead"),
+        }
+    }
+
+    fn read_presets(&mut self) {
+        if let Some(folder) = self.preset_folder() {
+            self.services.file_tasks.run(move || user_presets::read_presets(&folder));
+        }
+    }
+
+    fn receive_presets(&mut self, ctx: &Context, presets: Vec<UserPreset>, broken: Option<String>) {
+        self.ui.gallery.set_user_presets(ctx, presets);
+        if let Some(broken) = broken {
+            self.show_error(broken);
+        }
+    }
+
+    /// Takes the thumbnails rendered for the gallery, and saves those of the user's presets.
+    fn receive_preset_thumbnails(&mut self, ctx: &Context) {
+        for (path, thumbnail) in self.ui.gallery.receive(ctx) {
+            self.services.file_tasks.run(move || user_presets::write_thumbnail(&path, &thumbnail));
+        }
+    }
+
+    /// Draws the gallery. Returns whether it stays open.
+    pub(crate) fn gallery_ui(&mut self, ctx: &Context) -> bool {
+        let stays_open = match self.ui.gallery.ui(ctx) {
+            Some(GalleryResponse::Open(file)) => {
+                let name = format!("Preset {}", file.project.name);
+                self.ui.pending_project = Some(PendingProject { name, file, path: None, is_unsaved: false });
+                false
+            }
+            Some(GalleryResponse::Delete(path)) => {
+                self.services.file_tasks.run(move || user_presets::delete_preset(&path));
+                self.read_presets();
+                true
+            }
+            Some(GalleryResponse::Close) => false,
+            None => true,
+        };
+        if !stays_open {
+            self.ui.gallery.close();
+        }
+        stays_open
+    }
+
+    /// Draws the dialog that saves a preset. Returns whether it stays open.
+    pub(crate) fn save_preset_ui(&mut self, ctx: &Context, form: &mut SavePresetDialog) -> bool {
+        let Some(response) = form.ui(ctx) else { return true };
+        if let (SavePresetResponse::Save { name, description }, Some(folder)) = (response, self.preset_folder()) {
+            let mut file = self.document.file();
+            let project = Arc::make_mut(&mut file.project);
+            (project.name, project.description) = (name, description);
+            self.services.file_tasks.run(move || user_presets::save_preset(&folder, &file));
+        }
+        false
+    }
+
+    /// Reads the presets again, so that the gallery renders the thumbnail of the new one.
+    fn preset_saved(&mut self, path: &Path) {
+        self.show_message(format!("Saved the preset {}; open it with File > Presets", path.display()));
+        self.read_presets();
+    }
 }
 
 /// Makes a heightmap step use a file, and its range if it has one.
@@ -389,6 +473,6 @@ fn with_project_ending(path: &Path) -> PathBuf {
 }
 
 /// An image's path, with the extension `png` if it has none.
-fn picture_path(path: &Path) -> PathBuf {
+fn image_path(path: &Path) -> PathBuf {
     if path.extension().is_some() { path.to_path_buf() } else { path.with_added_extension("png") }
 }

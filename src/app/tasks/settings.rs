@@ -1,6 +1,6 @@
-//! What the editor remembers of its user from one start to the next: theme, scale, layout, recent files.
+//! Settings that persist between sessions: theme, scale, layout, recent files.
 //!
-//! Settings are no work: where they cannot be read the editor says so and starts with its own.
+//! If they cannot be read, the editor shows an error and starts with the defaults.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -16,17 +16,17 @@ use serde_json::Value;
 use crate::app::panels::analysis::Section;
 use crate::app::views::View;
 
-/// Where the editor keeps what outlives it; `None`: nothing is kept.
+/// The folders for settings and recovery files. `None`: nothing is saved.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct UserFolders {
-    /// Settings and presets of one's own.
+    /// Settings and the user's presets.
     pub(crate) config: Option<PathBuf>,
-    /// Work that no file holds yet.
+    /// Unsaved projects, for recovery after a crash.
     pub(crate) state: Option<PathBuf>,
 }
 
 impl UserFolders {
-    /// Where the desktop wants such things: the XDG base directories, Application Support, or AppData.
+    /// Returns the folders of the current user: XDG base directories, Application Support, or AppData.
     pub(crate) fn for_user() -> Self {
         let named = |variable: &str| std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute());
         let home = || std::env::home_dir().filter(|home| home.is_absolute());
@@ -50,35 +50,35 @@ impl UserFolders {
     }
 }
 
-/// Sizes of the interface that the menu offers, percent.
+/// The scales of the interface in the menu, in percent.
 pub(crate) const SCALES: [u32; 8] = [75, 90, 100, 110, 125, 150, 175, 200];
 
-/// The most recent files that are remembered.
+/// The number of recent files to remember.
 const MOST_RECENT: usize = 12;
 
-/// A settings file is no longer than this.
+/// The most bytes to read of a settings file.
 const MOST_BYTES: u64 = 1 << 20;
 
-/// What is remembered. Keys that are not known are passed over: a newer version may have written them.
+/// The contents of the settings file. Unknown keys are ignored: a newer version may have written them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Settings {
     pub(crate) theme: ThemePreference,
     pub(crate) scale_percent: u32,
-    /// The panes of the views, as their library writes them.
+    /// The layout of the views, as `egui_tiles` serialises it.
     layout: Value,
-    /// The view that is shown alone.
+    /// The maximised view.
     pub(crate) maximised: Option<View>,
-    /// What was opened or saved, newest first.
+    /// Projects opened or saved, newest first.
     pub(crate) recent: Vec<PathBuf>,
-    /// The names of the hints that were dismissed.
+    /// The names of dismissed hints.
     pub(crate) hints_seen: BTreeSet<String>,
-    /// Whether the side panels are wanted.
+    /// Whether the side panels are shown.
     pub(crate) shows_left: bool,
     pub(crate) shows_right: bool,
-    /// Whether the history stands in the left panel.
+    /// Whether the left panel shows the history.
     pub(crate) shows_history: bool,
-    /// The titles of the measures that are unfolded.
+    /// The titles of the expanded sections of the analysis.
     pub(crate) unfolded: BTreeSet<String>,
 }
 
@@ -100,7 +100,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// The settings in a file, and what is wrong with them where they cannot be read.
+    /// Reads the settings file. Returns the defaults if there is none, and also an error message if it is unreadable.
     pub(crate) fn read(path: &Path) -> (Self, Option<String>) {
         let mut text = String::new();
         let read = File::open(path).and_then(|file| file.take(MOST_BYTES).read_to_string(&mut text));
@@ -116,39 +116,39 @@ impl Settings {
                 (settings, None)
             }
             Err(reason) => {
-                let said = format!("the settings in {} cannot be read ({reason}); they begin anew", path.display());
-                (Self::default(), Some(said))
+                let error = format!("cannot read the settings in {} ({reason}); using the defaults", path.display());
+                (Self::default(), Some(error))
             }
         }
     }
 
-    /// Shows the window in them.
+    /// Applies theme and scale to the window.
     pub(crate) fn apply(&self, ctx: &egui::Context) {
         ctx.set_theme(self.theme);
         ctx.set_zoom_factor(self.scale_percent as f32 / 100.0);
-        // Its own steps would not be remembered.
+        // The settings would not include the scale set by egui's own shortcuts.
         ctx.options_mut(|options| options.zoom_with_keyboard = false);
     }
 
-    /// The text of the settings' file.
+    /// Returns the text of the settings file.
     pub(crate) fn to_json(&self) -> String {
-        // Nothing in here can be refused by JSON but paths that are no text, and those are not taken in.
+        // Only paths that are not valid Unicode could fail to serialise, and `add_recent` ignores those.
         serde_json::to_string_pretty(self).unwrap_or_default()
     }
 
-    /// Remembers how the panes lie.
+    /// Stores the layout of the views.
     pub(crate) fn set_layout(&mut self, tree: &Tree<View>) {
         self.layout = serde_json::to_value(tree).unwrap_or_default();
     }
 
-    /// How the panes lay, if every view is there once.
+    /// Returns the stored layout, if it is valid and contains every view once.
     pub(crate) fn layout(&self) -> Option<Tree<View>> {
         let tree = serde_json::from_value::<Tree<View>>(self.layout.clone()).ok()?;
         let root = tree.root?;
-        is_whole(&tree.tiles, root).then(|| Tree::new(layout_id(), root, tree.tiles))
+        is_complete(&tree.tiles, root).then(|| Tree::new(layout_id(), root, tree.tiles))
     }
 
-    /// Puts a file first among the recent ones. What cannot be written as text is left out.
+    /// Makes a file the newest recent file. Ignores paths that are not valid Unicode.
     pub(crate) fn add_recent(&mut self, path: &Path) {
         let path = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
         if path.to_str().is_some() {
@@ -158,7 +158,7 @@ impl Settings {
         }
     }
 
-    /// The next larger or smaller scale that the menu offers.
+    /// Returns the next larger or smaller scale of the menu.
     pub(crate) fn next_scale(&self, larger: bool) -> u32 {
         let present = self.scale_percent;
         let next = if larger {
@@ -170,12 +170,12 @@ impl Settings {
     }
 }
 
-/// The name of the views' tree.
+/// The identifier of the tree of views.
 pub(crate) fn layout_id() -> egui::Id {
     egui::Id::unique("views")
 }
 
-/// The layout of the first start: the land over its two maps.
+/// The layout at the first start: the 3-D view above the two maps.
 pub(crate) fn default_layout() -> Tree<View> {
     let mut tiles = Tiles::default();
     let [heightmap, texture, scene] = View::ALL.map(|view| tiles.insert_pane(view));
@@ -187,8 +187,8 @@ pub(crate) fn default_layout() -> Tree<View> {
     Tree::new(layout_id(), root, tiles)
 }
 
-/// Whether a tree holds every view once, each of them in sight, and no tile is in two places.
-fn is_whole(tiles: &Tiles<View>, root: TileId) -> bool {
+/// Whether a tree contains every view exactly once and visible, and no tile twice.
+fn is_complete(tiles: &Tiles<View>, root: TileId) -> bool {
     let (mut seen, mut views, mut open) = (BTreeSet::new(), Vec::new(), vec![root]);
     while let Some(id) = open.pop() {
         if !seen.insert(id.0) || !tiles.is_visible(id) {
@@ -215,10 +215,10 @@ mod tests {
     }
 
     #[test]
-    fn settings_survive_the_way_through_their_file() {
+    fn settings_round_trip_through_their_file() {
         let mut settings = Settings { scale_percent: 150, theme: ThemePreference::Light, ..Default::default() };
         settings.maximised = Some(View::Scene);
-        settings.add_recent(Path::new("/land/a.upthrust.json"));
+        settings.add_recent(Path::new("/projects/a.upthrust.json"));
         settings.set_layout(&default_layout());
         let (read, said) = read(&settings.to_json());
         assert_eq!((&read, said), (&settings, None));
@@ -226,13 +226,13 @@ mod tests {
     }
 
     #[test]
-    fn keys_of_another_version_are_passed_over_and_those_that_lack_are_as_at_the_first_start() {
+    fn unknown_keys_are_ignored_and_missing_ones_have_defaults() {
         let (settings, said) = read(r#"{"scale_percent": 5000, "colour_of_the_bike_shed": "green"}"#);
         assert_eq!((settings, said), (Settings { scale_percent: 200, ..Default::default() }, None));
     }
 
     #[test]
-    fn what_cannot_be_read_is_said_and_what_is_not_there_is_not() {
+    fn an_unreadable_file_is_reported_and_a_missing_one_is_not() {
         for text in ["", "{", r#"{"theme": "plaid"}"#, r#"{"scale_percent": -1}"#] {
             let (settings, said) = read(text);
             assert!(settings == Settings::default() && said.is_some_and(|said| said.contains("settings.json")));
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn a_layout_without_every_view_or_with_one_twice_is_none() {
+    fn a_layout_must_contain_every_view_exactly_once() {
         let with = |views: &[View]| {
             let mut tiles = Tiles::default();
             let panes = views.iter().map(|view| tiles.insert_pane(*view)).collect();
@@ -257,7 +257,7 @@ mod tests {
         circle.set_layout(&default_layout());
         let root = circle.layout["root"].clone();
         let text = circle.layout.to_string();
-        // The root among its own children.
+        // Make the root one of its own children.
         let text = text.replacen("\"children\":[", &format!("\"children\":[{root},"), 5);
         circle.layout = serde_json::from_str(&text).expect("JSON");
         assert!(circle.layout().is_none());
@@ -265,18 +265,18 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_file_is_first_and_stands_there_once() {
+    fn recent_files_are_unique_and_newest_first() {
         let mut settings = Settings::default();
         for i in (0..20).chain([15]) {
-            settings.add_recent(&PathBuf::from(format!("/land/{i}.upthrust.json")));
+            settings.add_recent(&PathBuf::from(format!("/projects/{i}.upthrust.json")));
         }
         assert_eq!(settings.recent.len(), MOST_RECENT);
         let names: Vec<_> = settings.recent.iter().take(3).map(|path| path.display().to_string()).collect();
-        assert_eq!(names, ["/land/15.upthrust.json", "/land/19.upthrust.json", "/land/18.upthrust.json"]);
+        assert_eq!(names, ["/projects/15.upthrust.json", "/projects/19.upthrust.json", "/projects/18.upthrust.json"]);
     }
 
     #[test]
-    fn the_window_is_shown_in_them() {
+    fn settings_apply_to_the_window() {
         let ctx = egui::Context::default();
         Settings { theme: ThemePreference::Light, ..Default::default() }.apply(&ctx);
         assert_eq!(
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn scales_go_along_the_menu_and_end_there() {
+    fn the_next_scale_follows_the_menu_and_stops_at_its_ends() {
         let at = |scale_percent| Settings { scale_percent, ..Default::default() };
         assert_eq!((at(100).next_scale(true), at(100).next_scale(false)), (110, 90));
         assert_eq!((at(200).next_scale(true), at(75).next_scale(false), at(120).next_scale(true)), (200, 75, 125));
