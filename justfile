@@ -41,4 +41,4 @@ gallery:
 
 # Retake the screenshots in docs/ (Linux; needs Xvfb, xdotool and ImageMagick).
 screenshots:
-    scripts/pictures
+    scripts/screenshots

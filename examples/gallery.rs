@@ -118,7 +118,7 @@ fn inputs() -> Inputs {
         65_535.0 * (0.5 + 0.5 * libm::cosf(12.0 * away)) * (1.0 - 0.6 * away)
     };
     let samples = (0..SIDE * SIDE).map(brightness).collect();
-    let raster = Raster { width: SIDE, height: SIDE, samples, scale: SampleScale::Integers { greatest: 65_535.0 } };
+    let raster = Raster { width: SIDE, height: SIDE, samples, scale: SampleScale::Integers { max_value: 65_535.0 } };
     Inputs { rasters: [(FileName(FILE.into()), Arc::new(raster))].into(), ..Default::default() }
 }
 

@@ -12,7 +12,7 @@ pub enum SampleScale {
     /// Integers from 0 to a maximum, without a unit.
     Integers {
         /// The largest value of the format.
-        greatest: f32,
+        max_value: f32,
     },
     /// Heights in metres.
     Metres,

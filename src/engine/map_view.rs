@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn on_coarse_grids_single_samples_are_no_rivers() {
+    fn on_coarse_grids_single_samples_are_not_rivers() {
         let grid = Grid::new(Extent { width_m: 3200.0, depth_m: 1600.0 }, 33, 17);
         let terrain = Heightfield::from_fn(grid, |c, r| c as f32 + 0.1 * r as f32);
         let seen = seen(MapView::Water(None), &terrain);

@@ -195,8 +195,8 @@ impl EvaluatedMask<'_> {
 
 /// The brightness of an image stretched over the world, from 0 to 1, with bilinear interpolation.
 fn brightness(raster: &Raster, grid: &Grid, c: usize, r: usize) -> f32 {
-    let greatest = match raster.scale {
-        SampleScale::Integers { greatest } => greatest,
+    let max_value = match raster.scale {
+        SampleScale::Integers { max_value } => max_value,
         // White is 1 in images with floating-point samples.
         SampleScale::Metres => 1.0,
     };
@@ -211,7 +211,7 @@ fn brightness(raster: &Raster, grid: &Grid, c: usize, r: usize) -> f32 {
     let at = |column: usize, row: usize| raster.samples[row * raster.width + column];
     let mix = |a: f32, b: f32, t: f32| a + (b - a) * t;
     let value = mix(mix(at(west, north), at(east, north), u), mix(at(west, south), at(east, south), u), v);
-    (value / greatest).clamp(0.0, 1.0)
+    (value / max_value).clamp(0.0, 1.0)
 }
 
 #[cfg(test)]
@@ -301,7 +301,7 @@ mod tests {
     #[test]
     fn image_masks_depend_on_brightness() {
         let name = FileName("m.png".into());
-        let scale = SampleScale::Integers { greatest: 255.0 };
+        let scale = SampleScale::Integers { max_value: 255.0 };
         let raster = Raster { width: 3, height: 2, samples: vec![0.0, 255.0, 0.0, 255.0, 255.0, 255.0], scale };
         let inputs = Inputs { rasters: [(name.clone(), Arc::new(raster))].into(), ..Default::default() };
         let mask = Mask { source: MaskSource::Image, file: name, ..Default::default() };

@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_are_those_of_the_published_test_vectors() {
+    fn values_match_the_published_test_vectors() {
         // ChaCha8 with an all-zero key and stream 0: first word 0x2fef003e (draft-strombergson-chacha-test-vectors,
         // TC1, 8 rounds, 256-bit key: 3e 00 ef 2f 89 5f 40 d6).
         let mut draw = Stream::new(0, 0).at(0);

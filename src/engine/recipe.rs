@@ -388,7 +388,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_name_the_whole_path() {
+    fn errors_name_the_full_path() {
         let message = |value: Json| Recipe::from_json(&value).expect_err("must be refused").to_string();
         assert_eq!(
             message(json!({"stack": [{"operation": "faults", "wind": {"k": 5}}]})),
@@ -401,7 +401,7 @@ mod tests {
         let refusal = message(json!({"stack": [{"operation": "fault"}]}));
         assert!(refusal.starts_with("stack.0.operation: Operation must be one of faults, "), "{refusal}");
         assert!(refusal.ends_with("not \"fault\" (did you mean \"faults\"?)"), "{refusal}");
-        assert_eq!(message(json!({"stack": [{}]})), "stack.0.operation: this key is needed");
+        assert_eq!(message(json!({"stack": [{}]})), "stack.0.operation: this key is required");
         assert_eq!(message(json!({"stack": 3})), "stack: it must be a list [ … ], not 3");
         assert_eq!(
             message(json!({"texture": {"types": [{"elevation": [3, 1]}]}})),

@@ -634,7 +634,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cancelled_evaluation_leaves_nothing_stale() {
+    fn a_cancelled_evaluation_leaves_no_stale_results() {
         let filter = || Step::new(RecursiveFilter { k: 0.3, ..Default::default() });
         let mut recipe = recipe(vec![faults(5), filter(), windy(200), filter(), faults(7)]);
         let mut evaluator = Evaluator::new();

@@ -38,7 +38,7 @@ impl Project {
                 if !extension.is_some_and(|extension| IMPORT_EXTENSIONS.contains(&extension.as_str())) {
                     let known = IMPORT_EXTENSIONS.map(|extension| format!(".{extension}")).join(" ");
                     let reason =
-                        format!("heightmaps and images with this extension are not supported; known are {known}");
+                        format!("heightmaps and images with this extension are not supported; supported: {known}");
                     return Err(ProjectError::Unreadable(path, reason));
                 }
                 entry.insert(Arc::new(read_limited(&path, available)?));
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn only_heightmaps_are_loaded_from_beside_a_project() {
+    fn only_heightmaps_next_to_a_project_are_loaded() {
         let folder = tempfile::tempdir().expect("folder");
         let path = |name: &str| folder.path().join(name);
         std::fs::write(path("a.png"), [1, 2, 3]).expect("written");
@@ -100,8 +100,8 @@ mod tests {
         let project = load("a.png").expect("readable");
         assert_eq!(project.remaining_file_bytes(), MAX_FILE_BYTES - 3);
         for (name, message) in [
-            ("secret", "known are .png"),
-            ("/dev/zero", "known are .png"),
+            ("secret", "supported: .png"),
+            ("/dev/zero", "supported: .png"),
             ("folder.png", "not a regular file"),
             ("none.png", "cannot read"),
         ] {

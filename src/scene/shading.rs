@@ -11,7 +11,7 @@ pub(crate) enum ShadingMode {
     Clay,
     Elevation,
     Slope,
-    /// The triangles that are drawn.
+    /// The triangles of the mesh.
     Wireframe,
 }
 
@@ -30,11 +30,11 @@ impl ShadingMode {
 
     pub(crate) fn tooltip(self) -> &'static str {
         match self {
-            Self::Texture => "What the texture view shows: the materials or the weight of one terrain type",
+            Self::Texture => "The colours of the texture view: all materials, or the weight of one terrain type",
             Self::Clay => "White clay: the shape without its colours",
             Self::Elevation => "From green lowlands to white summits",
             Self::Slope => "From green for walkable slopes to red for 45° and steeper",
-            Self::Wireframe => "The triangles that are drawn; distant ones are coarser",
+            Self::Wireframe => "The triangles of the mesh; distant ones are larger",
         }
     }
 

@@ -544,7 +544,7 @@ mod tests {
     }
 
     #[test]
-    fn dropping_finishes_the_queue_where_it_should() {
+    fn dropping_finishes_the_queue_if_configured() {
         let config = RunnerConfig { shutdown: Shutdown::Finish, ..RunnerConfig::new("test", Policy::Queue) };
         let mut runner = Runner::start(config, Counter::default(), no_wake()).expect("a thread");
         for number in 0..5 {
@@ -556,7 +556,7 @@ mod tests {
     }
 
     #[test]
-    fn dropping_waits_no_longer_than_its_patience() {
+    fn dropping_detaches_the_thread_after_its_time_limit() {
         let patience = Some(Duration::from_millis(20));
         let config = RunnerConfig { patience, ..RunnerConfig::new("test", Policy::Queue) };
         let mut runner = Runner::start(config, Counter::default(), no_wake()).expect("a thread");

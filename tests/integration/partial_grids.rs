@@ -12,7 +12,7 @@ use upthrust::engine::{AnyOperation, Grid, Heightfield, Inputs, Progress, Raster
 
 fn inputs() -> Inputs {
     let samples = (0..35 * 23).map(|at| ((at * 7919) % 401) as f32).collect();
-    let raster = Raster { width: 35, height: 23, samples, scale: SampleScale::Integers { greatest: 400.0 } };
+    let raster = Raster { width: 35, height: 23, samples, scale: SampleScale::Integers { max_value: 400.0 } };
     Inputs { rasters: [(FileName("a.png".into()), Arc::new(raster))].into(), ..Default::default() }
 }
 

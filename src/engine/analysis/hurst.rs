@@ -34,7 +34,7 @@ mod tests {
     use crate::engine::analysis::testing::grid;
 
     #[test]
-    fn a_ramp_by_hand() {
+    fn a_ramp_matches_values_computed_by_hand() {
         // On a ramp the difference is proportional to the lag: Hurst exponent 1.
         let ramp = Heightfield::from_fn(grid(101), |c, r| (c + r) as f32);
         assert!((hurst_exponent(&ramp).expect("rough") - 1.0).abs() < 1e-9);

@@ -83,7 +83,7 @@ mod tests {
     use crate::engine::analysis::testing::grid;
 
     #[test]
-    fn a_ramp_by_hand() {
+    fn a_ramp_matches_values_computed_by_hand() {
         let ramp = Heightfield::from_fn(grid(101), |c, _| c as f32);
         let summary = Summary::of(&ramp, 10);
         assert_eq!((summary.min_m, summary.max_m, summary.mean_m), (0.0, 100.0, 50.0));

@@ -485,7 +485,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tree_by_hand() {
+    fn a_tree_matches_values_computed_by_hand() {
         // Root: north through the middle, so east goes up. Children: east in the west (south goes up) and south in the
         // east (west goes up).
         let tree = Tree {

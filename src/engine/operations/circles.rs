@@ -119,7 +119,7 @@ mod tests {
     const WORLD: Extent = Extent { width_m: 3000.0, depth_m: 1700.0 };
 
     #[test]
-    fn the_formula_at_the_top_half_way_and_at_the_edge() {
+    fn uplift_matches_the_formula_at_the_top_half_way_and_at_the_edge() {
         let circle = Circle { centre_m: [100.0, 50.0], radius_m: 40.0, displacement_m: 8.0 };
         let lifts = [[100.0, 50.0], [120.0, 50.0], [100.0, 30.0], [140.0, 50.0], [200.0, 50.0]];
         let found = lifts.map(|[x, z]| circle.uplift_m(x, z));

@@ -13,9 +13,9 @@ use crate::engine::rounding::{smooth_maximum, smooth_minimum};
 parameters! {
     /// Limits the heights to a range. Lower or higher terrain becomes level.
     pub struct Clamp {
-        /// Lowest height; deeper terrain is filled up to it, as by a lake. Empty: no limit.
+        /// Minimum height; lower terrain is filled up to it, as by a lake. Empty: no limit.
         low_m: Option<f64> = Some(0.0), Spec::number("Minimum", -20_000.0, 100_000.0).slider(-500.0, 2000.0).unit("m");
-        /// Greatest height; higher terrain is cut off at it, as by a plateau. Empty: no limit. Takes precedence over a
+        /// Maximum height; higher terrain is cut off at it, as by a plateau. Empty: no limit. Takes precedence over a
         /// higher minimum.
         high_m: Option<f64> = None, Spec::number("Maximum", -20_000.0, 100_000.0).slider(0.0, 5000.0).unit("m");
         /// Range of heights on each side of a limit over which the edge is rounded. 0 leaves a sharp edge; values
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn soft_limits_by_hand() {
+    fn soft_limits_match_values_computed_by_hand() {
         // Inside the limit by a quarter of the softness at it, a sixteenth at half the softness away, nothing beyond.
         let heights = [-50.0, 2.0, 6.0, 10.0, 14.0, 18.0];
         check_soft(8.0, Some(10.0), None, heights, [10.0, 10.0, 10.5, 12.0, 14.5, 18.0]);

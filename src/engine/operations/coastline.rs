@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn a_score_by_hand() {
+    fn a_score_matches_values_computed_by_hand() {
         let coastline = Coastline { attract: 2.0, repel: 1.0, edge: 3.0, ..Default::default() };
         let agent = Agent { attractor: [0.5, 0.5], repulsor: [0.25, 1.0] };
         // From (0.25, 0.5): 0.5² − 2·0.25² + 3·0.25².

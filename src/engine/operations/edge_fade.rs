@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn the_formula_by_hand() {
+    fn the_fade_matches_values_computed_by_hand() {
         let terrain = modified(&EdgeFade::default(), &level(80.0));
         // The middle row has Fz = 1: 4·Fx is ½ at a sixteenth of the width and 1 at an eighth.
         assert_eq!(&terrain.row(4)[..4], [0.0, 40.0, 80.0, 80.0]);

@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wall_by_hand() {
+    fn a_wall_matches_values_computed_by_hand() {
         // The eastward sweep leaves ¾ and ¼; the westward sweep mixes ¼ of the eastern neighbour into each.
         let wall = Heightfield::from_fn(grid(9), |c, _| 16.0 * f32::from(u8::from(c == 4)));
         let terrain = modified(&filter(0.25, 9), &wall);

@@ -44,8 +44,8 @@ impl Heightmap {
     /// The offset and the factor that convert a value of the raster to metres.
     fn mapping(&self, raster: &Raster) -> (f64, f64) {
         let (from_low, from_high, low_m, high_m) = match raster.scale {
-            SampleScale::Integers { greatest } => {
-                (0.0, f64::from(greatest), self.low_m.unwrap_or(0.0), self.high_m.unwrap_or(DEFAULT_HIGH_M))
+            SampleScale::Integers { max_value } => {
+                (0.0, f64::from(max_value), self.low_m.unwrap_or(0.0), self.high_m.unwrap_or(DEFAULT_HIGH_M))
             }
             SampleScale::Metres => {
                 let (low, high) = raster
@@ -129,7 +129,7 @@ mod tests {
     #[test]
     fn integers_span_the_height_range_and_corners_stay_in_place() {
         let heightmap = Heightmap { low_m: Some(10.0), high_m: Some(120.0), ..Default::default() };
-        let terrain = terrain(&heightmap, raster(SampleScale::Integers { greatest: 11.0 }), Grid::new(WORLD, 7, 5));
+        let terrain = terrain(&heightmap, raster(SampleScale::Integers { max_value: 11.0 }), Grid::new(WORLD, 7, 5));
         let corners = [terrain[(0, 0)], terrain[(6, 0)], terrain[(0, 4)], terrain[(6, 4)]];
         assert_eq!(corners, [10.0, 40.0, 90.0, 120.0]);
         // Away from the border a plane stays a plane between the samples too.

@@ -42,7 +42,7 @@ parameters! {
         /// Radius within which a drop erodes, at least two samples of the reference grid. Wider radii make smoother
         /// gullies.
         radius_m: f64 = 16.0, Spec::number("Radius", 0.0, 100_000.0).slider(1.0, 500.0).unit("m").logarithmic();
-        /// Greatest number of steps of a drop, from sample to sample.
+        /// Maximum number of steps of a drop, from sample to sample.
         life: u32 = 64, Spec::number("Lifetime", 1.0, 256.0).slider(8.0, 256.0).unit("steps").logarithmic();
         /// Samples along the longer side of the grid on which drops run, whatever the size of the map. Higher values
         /// make finer gullies.

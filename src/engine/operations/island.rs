@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn a_falloff_by_hand() {
+    fn a_falloff_matches_values_computed_by_hand() {
         // Eastward from the middle in eighths: unchanged up to ½·½ = ¼, half way at ½, sea floor from ¾ on; S(¼) =
         // 5/32.
         let island = Island { size: 0.5, softness: 0.5, sea_m: 10.0, depth_m: 50.0 };

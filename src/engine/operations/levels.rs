@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn a_square_by_hand() {
+    fn a_square_matches_values_computed_by_hand() {
         // A quarter, a half and three quarters of the range become their squares.
         let levels = Levels { low_m: Some(100.0), high_m: Some(500.0), curve: 2.0 };
         check(&levels, [100.0, 200.0, 300.0, 400.0, 500.0, 100.0], [100.0, 125.0, 200.0, 325.0, 500.0, 100.0]);

@@ -62,7 +62,7 @@ parameters! {
         lacunarity: f64 = 2.0, Spec::number("Lacunarity", 1.0, 8.0).slider(1.5, 4.0);
         /// Ratio of the amplitudes of consecutive octaves. Low values make smooth hills; high values make rough rock.
         gain: f64 = 0.42, Spec::number("Gain", 0.0, 2.0).slider(0.2, 0.8);
-        /// Greatest possible height above and depth below 0. Most of the terrain stays within half of it.
+        /// Maximum height above and depth below 0. Most of the terrain stays within half of it.
         amplitude_m: f64 = 400.0,
             Spec::number("Amplitude", 0.0, 100_000.0).slider(1.0, 3000.0).unit("m").logarithmic();
     }

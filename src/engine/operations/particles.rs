@@ -373,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn no_particle_is_lost_and_slopes_exceed_repose_by_one_particle_at_most() {
+    fn no_particle_is_lost_and_slopes_exceed_repose_by_at_most_one_particle() {
         for repose_deg in [0.0, 5.0, 32.0, 70.0] {
             let particles = Particles { repose_deg, ..few() };
             let grid = Grid::new(WORLD, 61, 35);
@@ -412,7 +412,7 @@ mod tests {
     }
 
     #[test]
-    fn the_working_grid_depends_on_the_world_alone() {
+    fn the_working_grid_depends_only_on_the_world() {
         let particles = Particles { reference_samples: 101, ..few() };
         let reference = particles.working_grid(Grid::new(WORLD, 9, 700));
         assert_eq!(reference, particles.working_grid(Grid::new(WORLD, 4000, 3)));

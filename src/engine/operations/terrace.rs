@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn treads_and_risers_by_hand() {
+    fn treads_and_risers_match_values_computed_by_hand() {
         // Treads of ±10 m about the multiples of 40 m; the 20 m between them rise by 40.
         check(0.5, [40.0, 49.0, 31.0, 55.0, 60.0, 65.0], [40.0, 40.0, 40.0, 50.0, 60.0, 70.0]);
         check(0.5, [0.0, -9.0, -15.0, -20.0, -25.0, -40.0], [0.0, 0.0, -10.0, -20.0, -30.0, -40.0]);

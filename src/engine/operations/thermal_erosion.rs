@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pass_between_two_samples_by_hand() {
+    fn a_pass_between_two_samples_matches_values_computed_by_hand() {
         // 10 m over 2 m, of which 2 m are stable: an eighth of 8 m moves down in each of the two rows, and diagonally.
         let grid = Grid::new(Extent { width_m: 2.0, depth_m: 2.0 }, 2, 2);
         let cliff = Heightfield::from_fn(grid, |c, _| if c == 0 { 10.0 } else { 0.0 });

@@ -97,7 +97,7 @@ impl fmt::Display for ParameterError {
             Problem::UnknownChoice { label, found, choices } => {
                 write!(f, "{label} must be one of {}, not {found}", choices.join(", "))
             }
-            Problem::Missing => write!(f, "this key is needed"),
+            Problem::Missing => write!(f, "this key is required"),
         }
     }
 }

@@ -61,7 +61,7 @@ fn groups_round_trip_through_json() {
 }
 
 #[test]
-fn errors_name_the_path_and_what_is_valid() {
+fn errors_name_the_path_and_the_valid_values() {
     check_refused(&json!({"cuont": 7}), "cuont: there is no such key; did you mean \"count\"?");
     check_refused(&json!({"count": 11}), "count: Count must be from 0 to 10, not 11");
     check_refused(&json!({"count": 1.5}), "count: Count must be a whole number, not 1.5");

@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn waves_are_damped_as_the_pyramid_damps_them() {
+    fn waves_are_damped_by_the_response_of_the_pyramid() {
         // A triangle of half-width ℓ leaves (sin(kℓ/2)/(kℓ/2))² of a wave, whose second derivative is −k² times that.
         let grid = Grid::new(world(1000.0, 1000.0), 501, 101);
         let (k, length_m) = (2.0 * std::f64::consts::PI / 200.0, 60.0);
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_change_no_byte_and_cancellation_stops() {
+    fn results_do_not_depend_on_threads_and_can_be_cancelled() {
         let terrain = bumpy(Grid::new(world(900.0, 500.0), 201, 133));
         same_at_one_and_seven_threads(|progress| curvature(&terrain, 31.0, progress));
     }

@@ -26,7 +26,7 @@ mod tests {
     }
 
     #[test]
-    fn level_terrain_and_slopes_by_hand() {
+    fn level_terrain_and_slopes_match_values_computed_by_hand() {
         let grid = Grid::new(world(600.0, 400.0), 61, 21);
         let level = Heightfield::from_fn(grid, |_, _| 7.0);
         // It rises by 0.5 m per metre eastward.
@@ -43,7 +43,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wall_is_the_horizon_by_hand() {
+    fn the_horizon_is_the_top_of_a_wall() {
         // A wall 40 m high in column 30, samples 10 m apart.
         let grid = Grid::new(world(600.0, 400.0), 61, 41);
         let wall = Heightfield::from_fn(grid, |c, _| if c == 30 { 40.0 } else { 0.0 });
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn any_grid_any_azimuth_and_any_height_is_finite() {
+    fn horizons_are_finite_on_any_grid_at_any_azimuth() {
         for (width_m, depth_m, width, height) in
             [(1.0, 1.0, 2, 2), (1e6, 1.0, 257, 2), (1.0, 1e6, 3, 40), (1e6, 1e6, 33, 17)]
         {
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_change_no_byte_and_cancellation_stops() {
+    fn results_do_not_depend_on_threads_and_can_be_cancelled() {
         let terrain = bumpy(Grid::new(world(900.0, 500.0), 201, 133));
         same_at_one_and_seven_threads(|progress| horizon(&terrain, 67.0, progress));
     }

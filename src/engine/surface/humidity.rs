@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn the_wetness_index_of_three_by_three_samples_by_hand() {
+    fn the_wetness_index_matches_values_computed_by_hand() {
         // Samples 10 m apart; a slope to the east that falls by 1 m a column.
         let grid = Grid::new(world(20.0, 20.0), 3, 3);
         let slope = Heightfield::from_fn(grid, |c, _| -(c as f32));
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_change_no_byte_and_cancellation_stops() {
+    fn results_do_not_depend_on_threads_and_can_be_cancelled() {
         let terrain = bumpy(Grid::new(world(900.0, 500.0), 201, 133));
         same_at_one_and_seven_threads(|progress| humidity(&terrain, progress));
     }

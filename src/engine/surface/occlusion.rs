@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn open_level_terrain_sees_the_whole_sky_and_a_slope_its_share() {
+    fn level_terrain_sees_the_entire_sky_and_a_slope_part_of_it() {
         let grid = Grid::new(world(800.0, 400.0), 81, 41);
         let shares = occluded(&Heightfield::from_fn(grid, |_, _| -3.0));
         assert!(shares.heights().iter().all(|share| (share - 1.0).abs() < 1e-5));
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_change_no_byte_and_cancellation_stops() {
+    fn results_do_not_depend_on_threads_and_can_be_cancelled() {
         let terrain = bumpy(Grid::new(world(900.0, 500.0), 201, 133));
         same_at_one_and_seven_threads(|progress| occlusion(&terrain, progress));
     }

@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn valley_floors_have_sediment_and_sides_and_ridges_none() {
+    fn sediment_is_on_valley_floors_but_not_on_sides_or_ridges() {
         let index = sediment(&valleys(320.0, 257), &Progress::new()).expect("not cancelled");
         // The second valley.
         let begins_m = 320.0 + 2.0 * SIDE_M;

@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn level_terrain_is_lit_all_day_and_slopes_for_a_part() {
+    fn level_terrain_is_lit_all_day_and_slopes_for_part_of_it() {
         let grid = Grid::new(world(800.0, 800.0), 81, 81);
         assert!(shaded(&Heightfield::flat(grid)).heights().iter().all(|&share| share < 1e-6));
         let slope = |east: f32, south: f32| {
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_change_no_byte_and_cancellation_stops() {
+    fn results_do_not_depend_on_threads_and_can_be_cancelled() {
         let terrain = bumpy(Grid::new(world(900.0, 500.0), 201, 133));
         same_at_one_and_seven_threads(|progress| shade(&terrain, progress));
     }

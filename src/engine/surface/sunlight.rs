@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn shares_of_the_disc_by_hand() {
+    fn shares_of_the_disc_match_values_computed_by_hand() {
         let disc = Disc::new(sun(0.0, 45.0, 10.0));
         let above = |altitude_deg: f64| disc.share_above(libm::tan(altitude_deg.to_radians()));
         assert_eq!(above(39.9), 1.0);
@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn the_shadow_of_a_wall_by_hand() {
+    fn the_shadow_of_a_wall_matches_values_computed_by_hand() {
         // A wall 100 m high in column 20, samples 10 m apart: at 45° its shadow is 100 m long, at 26.6° 200 m.
         let grid = Grid::new(world(600.0, 300.0), 61, 31);
         let wall = Heightfield::from_fn(grid, |c, _| if c == 20 { 100.0 } else { 0.0 });
@@ -395,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_change_no_byte_and_cancellation_stops() {
+    fn results_do_not_depend_on_threads_and_can_be_cancelled() {
         let terrain = bumpy(Grid::new(world(900.0, 500.0), 201, 133));
         same_at_one_and_seven_threads(|progress| sunlight(&terrain, sun(301.0, 20.0, Sun::REAL_SIZE_DEG), progress));
     }

@@ -75,12 +75,12 @@ impl Sweep {
         };
         let slant = if (drift / pace).abs() < STRAIGHT { 0.0 } else { drift / pace };
         let shift = |n: usize| (slant * n as f64).floor();
-        let greatest = shift(0).max(shift(along - 1));
+        let max_shift = shift(0).max(shift(along - 1));
         Self {
             on_rows,
             along,
             across,
-            drop: (0..along).map(|n| (greatest - shift(n)) as usize).collect(),
+            drop: (0..along).map(|n| (max_shift - shift(n)) as usize).collect(),
             fraction: (0..along).map(|n| (slant * n as f64 - shift(n)) as f32).collect(),
             ahead: pace > 0.0,
             step_m: (1.0 / pace.abs()) as f32,

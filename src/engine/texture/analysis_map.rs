@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn normals_of_level_terrain_and_ramps_by_hand() {
+    fn normals_of_level_terrain_and_ramps_match_values_computed_by_hand() {
         let pixel = |terrain: &Heightfield, what, full| computed(terrain, what, full)[15..18].to_vec();
         assert_eq!(pixel(&ramp(0.0, 0.0), AnalysisMap::Normals, 255), [128, 128, 255]);
         assert_eq!(pixel(&ramp(0.0, 0.0), AnalysisMap::Normals, 65_535), [32_768, 32_768, 65_535]);
@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn values_of_ramps_by_hand() {
+    fn values_of_ramps_match_values_computed_by_hand() {
         let first = |terrain: &Heightfield, what, full| computed(terrain, what, full)[0];
         // 60° of 90°.
         assert_eq!(first(&ramp(-3.0_f32.sqrt(), 0.0), AnalysisMap::Slope, 255), 170);
@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn water_on_a_ramp_by_hand() {
+    fn water_on_a_ramp_matches_values_computed_by_hand() {
         // Falling 1 in 2 to the south without a hollow: every column collects its own water, a cell of 10 m × 10 m per
         // row.
         let terrain = ramp(0.0, -0.5);

@@ -48,7 +48,7 @@ mod tests {
     const RANGE: Band = Band { min: 0.0, max: 255.0 };
 
     #[test]
-    fn the_diagram_uses_elevation_and_slope_alone_and_fills_nothing() {
+    fn the_diagram_uses_only_elevation_and_slope_without_a_fallback() {
         let limits = Some(Limits { min: 0.9, max: 1.0, release: 0.0 });
         let low = TerrainType { skew: 50.0, humidity: limits, ..limited_type("low", [0.0, 100.0], [0.0, 30.0]) };
         let all = TerrainType { elevation_release: 0.0, ..limited_type("all", [0.0, 120.0], [0.0, 40.0]) };

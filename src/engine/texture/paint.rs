@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn pixels_lie_between_samples() {
+    fn pixel_centres_are_between_samples() {
         // A plane that rises eastward: the types meet exactly in the middle of the texture.
         let terrain = Heightfield::from_fn(Grid::new(WORLD, 65, 65), |c, _| c as f32);
         let sharp = |terrain_type: TerrainType| TerrainType { elevation_release: 0.0, ..terrain_type };
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn regions_and_threads_change_no_byte_of_a_texture() {
+    fn a_texture_does_not_depend_on_regions_or_threads() {
         let terrain = Heightfield::from_fn(Grid::new(WORLD, 33, 33), |c, r| (c * r % 64) as f32);
         // In the full texture the texels of the first type are computed in advance; in its regions none are.
         let types = [64.0, 900.0].map(|repeat_m| TerrainType {

@@ -119,7 +119,7 @@ mod tests {
     use crate::engine::heightfield::{Extent, Grid};
 
     #[test]
-    fn another_sun_recomputes_the_shadows_alone() {
+    fn a_different_sun_recomputes_only_the_shadows() {
         let grid = Grid::new(Extent { width_m: 640.0, depth_m: 640.0 }, 33, 33);
         let terrain = Heightfield::from_fn(grid, |c, r| (c * r % 37) as f32 * 3.0);
         let sun = |azimuth_deg| Some(surface::Sun { azimuth_deg, altitude_deg: 20.0, size_deg: 1.0 });

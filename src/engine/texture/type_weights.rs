@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn elevation_weights_of_the_source() {
+    fn elevation_weights_match_the_source() {
         // Limits 200 … 255, release 24: 1 at 210, 14/24 at 190.
         assert_eq!(band_weight(210.0, [200.0, 255.0], 24.0), 1.0);
         assert!((band_weight(190.0, [200.0, 255.0], 24.0) - 14.0 / 24.0).abs() < 1e-6);
@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn angles_are_those_of_the_arc_tangent() {
+    fn angles_match_the_arc_tangent() {
         for i in 0..=100_000 {
             let steepness = libm::powf(10.0, i as f32 / 10_000.0 - 5.0);
             let expected = libm::atan(f64::from(steepness)).to_degrees();

@@ -180,7 +180,7 @@ fn nothing_is_computed_if_a_file_cannot_be_written() {
         size: [8, 8],
         depth: BitDepth::Eight,
     };
-    check(&|order| order.maps = vec![map("m.jpg")], "known are .png");
+    check(&|order| order.maps = vec![map("m.jpg")], "supported: .png");
     check(&|order| order.maps = vec![map("m.png"), map("m.png")], "two of the files");
     check(&|order| order.maps = vec![map("old.png")], "already exists");
     let weights = |name: &str| {

@@ -445,7 +445,7 @@ mod tests {
     const SIZES: [[usize; 2]; 7] = [[1, 1], [1, 700], [700, 1], [13, 11], [1024, 1025], [777, 2049], [60_000, 9]];
 
     #[test]
-    fn every_pixel_comes_back_from_another_reader() {
+    fn another_reader_reads_every_pixel() {
         for depth in [BitDepth::Eight, BitDepth::Sixteen] {
             for (size, channels) in SIZES.into_iter().flat_map(|size| ALL.map(|channels| (size, channels))) {
                 let layout = layout(size, channels, depth);

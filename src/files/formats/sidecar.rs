@@ -150,11 +150,11 @@ impl SidecarContents<'_> {
         let mut steps = self.steps.to_vec();
         steps.push(format!("The map has {width} × {height} samples, starting at the {corner} corner."));
         match samples {
-            Samples::Integers { greatest, bits, byte_order } => {
+            Samples::Integers { max_value, bits, byte_order } => {
                 let order = byte_order.map_or(String::new(), |order| format!(", {}", order.name()));
                 steps.push(format!("The samples are unsigned {bits}-bit integers{order}."));
                 steps.push(format!(
-                    "The value 0 is a height of {} m and the value {greatest} a height of {} m: set the height of the \
+                    "The value 0 is a height of {} m and the value {max_value} a height of {} m: set the height of the \
                      terrain to {} m and its base to {} m.",
                     metres(range.min),
                     metres(range.max),

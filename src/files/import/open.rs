@@ -99,11 +99,11 @@ fn heightmap(path: &Path, bytes: Vec<u8>, loaded: LoadedHeightmap) -> Result<Imp
             notes.push("its heights are those of its sidecar".into());
             Some(sidecar.range_m)
         }
-        (None, SampleScale::Integers { greatest }) if greatest > 255.0 && high < LIKELY_METRES => {
+        (None, SampleScale::Integers { max_value }) if max_value > 255.0 && high < LIKELY_METRES => {
             notes.push(format!(
                 "its values from {low} to {high} are used as metres; change Low and High if they are not"
             ));
-            Some(Band { min: 0.0, max: f64::from(greatest) })
+            Some(Band { min: 0.0, max: f64::from(max_value) })
         }
         (None, SampleScale::Integers { .. }) => {
             notes.push("black is 0 m and white is 1000 m; change Low and High if they are not".into());

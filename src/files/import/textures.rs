@@ -29,7 +29,7 @@ pub fn shipped_texture(name: &TextureName) -> Result<Arc<Swatch>, FileError> {
     static DECODED: Mutex<BTreeMap<&'static str, Arc<Swatch>>> = Mutex::new(BTreeMap::new());
     let Some((key, bytes)) = SHIPPED_TEXTURES.iter().find(|(key, _)| *key == name.0) else {
         let known = SHIPPED_TEXTURES.map(|(key, _)| key).join(", ");
-        let problem = format!("there is no built-in texture of this name; known are {known}");
+        let problem = format!("there is no built-in texture with this name; available: {known}");
         return Err(FileError::invalid(Path::new(&name.0), problem));
     };
     let mut decoded = DECODED.lock().unwrap_or_else(PoisonError::into_inner);

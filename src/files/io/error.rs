@@ -121,7 +121,7 @@ impl fmt::Display for FileError {
             }
             Self::Invalid { path, problem } => write!(f, "{}: {problem}", path.display()),
             Self::UnknownExtension { path, known } => {
-                write!(f, "{}: unknown file extension; known are {known}", path.display())
+                write!(f, "{}: unknown file extension; supported: {known}", path.display())
             }
             Self::RawLength { path, layout, expected, found } => write!(
                 f,

@@ -17,7 +17,7 @@ fn orbiting_gradually_leaves_an_orthographic_projection() {
 }
 
 #[test]
-fn another_aspect_ratio_keeps_the_centre_and_the_size_of_the_terrain() {
+fn a_different_aspect_ratio_keeps_the_centre_and_the_size_of_the_terrain() {
     let (half, block) = (scale().half_size(), [0.0, 0.15]);
     let near = Camera { distance: 0.3, ..Default::default() };
     for (start, pivot) in [(Camera::default(), Vec3::new(0.0, 0.1, 0.0)), (near, Vec3::splat(0.2))] {
@@ -81,7 +81,7 @@ fn a_grabbed_point_stays_under_the_pointer() {
 }
 
 #[test]
-fn a_turntable_shows_the_whole_block_at_every_turn() {
+fn a_turntable_shows_the_entire_block_at_every_angle() {
     for (half, aspect) in [([0.5, 0.5], 1.6), ([0.5, 0.5], 16.0 / 9.0), ([0.5, 0.25], 1.6), ([0.5, 0.25], 16.0 / 9.0)] {
         for pitch in [0.02, 0.5, 1.57] {
             let (block, mut camera) = ([-0.04, 0.3], Camera { pitch, pivot: Vec3::splat(0.3), ..Default::default() });

@@ -5,7 +5,7 @@ use crate::scene::glow::GlowingFault;
 use crate::scene::shading::ShadingMode;
 
 #[test]
-fn a_marked_pixel_is_drawn_where_the_projection_says() {
+fn a_marked_pixel_is_drawn_at_its_projection() {
     let Some(mut renderer) = renderer() else { return };
     let terrain = bumpy();
     let camera = Camera { azimuth: 0.7, pitch: 0.9, distance: 1.9, ..Default::default() };

@@ -135,7 +135,7 @@ mod tests {
     use crate::worker::preview::test_requests::request;
 
     #[test]
-    fn another_map_view_keeps_the_terrain_and_draws_only_the_heightmap() {
+    fn a_different_map_view_keeps_the_terrain_and_draws_only_the_heightmap() {
         let progress = Progress::new();
         let mut painter = Painter::default();
         let mut draw = |map_view: MapView, azimuth_deg: f64| {

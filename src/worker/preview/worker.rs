@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn another_view_of_a_slow_terrain_needs_no_coarse_preview() {
+    fn a_different_view_of_a_slow_terrain_needs_no_coarse_preview() {
         let mut scheduler = Scheduler::default();
         let mut coarse_ones = |request: PreviewRequest, painting_time: Duration, progress: &Progress| {
             let published = AtomicU32::new(0);
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slow_animation_is_coarser_until_its_last_frame_is_there_in_full() {
+    fn a_slow_animation_is_coarse_except_for_its_last_frame() {
         let mut scheduler = Scheduler::default();
         let mut sizes = |count: u32, position: u32, is_animated: bool, frame_time: Option<Duration>| {
             if let (Some(frame_time), Some((_, took))) = (frame_time, &mut scheduler.animated) {

@@ -43,7 +43,7 @@ fn json_progress_is_json_to_the_last_line() {
 }
 
 #[test]
-fn a_closed_pipe_is_no_error() {
+fn a_closed_pipe_is_not_an_error() {
     let sandbox = Sandbox::new();
     sandbox.write("p.upthrust.json", project(&json!([{"operation": "faults", "count": 50_000}])));
     let mut child = sandbox

@@ -27,7 +27,7 @@ pub(super) fn decode(path: &Path, bytes: &[u8]) -> Result<Decoded, FileError> {
         .headers
         .iter()
         .find(|header| !header.deep)
-        .ok_or_else(|| FileError::invalid(path, "this EXR holds deep data only; save it as a flat image"))?;
+        .ok_or_else(|| FileError::invalid(path, "this EXR contains only deep data; save it as a flat image"))?;
     let size = flat.layer_size;
     checked_size(path, size.0 as u64, size.1 as u64)?;
     let channels = flat.channels.list.len() as u64;

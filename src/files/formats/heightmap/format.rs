@@ -88,15 +88,15 @@ impl Format {
     pub fn samples(self, encoding: Encoding) -> Samples {
         let Encoding { raw, integers, .. } = encoding;
         match self {
-            Self::Png => Samples::Integers { greatest: 65_535, bits: 16, byte_order: Some(ByteOrder::Big) },
-            Self::Pgm => Samples::Integers { greatest: 65_535, bits: 16, byte_order: Some(ByteOrder::Big) },
-            Self::Bmp | Self::Jpg | Self::Tga => Samples::Integers { greatest: 255, bits: 8, byte_order: None },
+            Self::Png => Samples::Integers { max_value: 65_535, bits: 16, byte_order: Some(ByteOrder::Big) },
+            Self::Pgm => Samples::Integers { max_value: 65_535, bits: 16, byte_order: Some(ByteOrder::Big) },
+            Self::Bmp | Self::Jpg | Self::Tga => Samples::Integers { max_value: 255, bits: 8, byte_order: None },
             Self::Raw16 => RawSample::of(raw, RawSample::U16Le).samples(),
             Self::Raw32 => RawSample::of(raw, RawSample::F32Le).samples(),
             Self::Krten => Samples::Metres { bits: Some(32), byte_order: Some(ByteOrder::Little) },
             Self::Asc => Samples::Metres { bits: None, byte_order: None },
             Self::Tiff if integers => {
-                Samples::Integers { greatest: 65_535, bits: 16, byte_order: Some(ByteOrder::NATIVE) }
+                Samples::Integers { max_value: 65_535, bits: 16, byte_order: Some(ByteOrder::NATIVE) }
             }
             Self::Tiff => Samples::Metres { bits: Some(32), byte_order: Some(ByteOrder::NATIVE) },
             Self::Exr => Samples::Metres { bits: Some(32), byte_order: Some(ByteOrder::Little) },

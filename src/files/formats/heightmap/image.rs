@@ -70,14 +70,14 @@ pub(super) fn from_image(path: &Path, image: DynamicImage, format: Format) -> Re
         let part = if is_blue { "its blue channel" } else { "the brightness of its colours" };
         notes.push(format!("it is in colour; {part} is used as the height"));
     }
-    let (samples, greatest) = if is_blue {
+    let (samples, max_value) = if is_blue {
         (image.into_rgb8().pixels().map(|pixel| f32::from(pixel.0[2])).collect(), 255.0)
     } else if is_eight_bit {
         (image.into_luma8().into_raw().into_iter().map(f32::from).collect(), 255.0)
     } else {
         (image.into_luma16().into_raw().into_iter().map(f32::from).collect(), 65_535.0)
     };
-    let raster = Raster { width, height, samples, scale: SampleScale::Integers { greatest } };
+    let raster = Raster { width, height, samples, scale: SampleScale::Integers { max_value } };
     Ok(Decoded { raster, notes, spacing_m: None })
 }
 
@@ -129,7 +129,7 @@ mod tests {
         let bytes = encoded(&colours.into(), image::ImageFormat::Png);
         let luma = decode(Path::new("a.png"), &bytes, Format::Png).expect("readable");
         assert!(luma.raster.samples[0] > 40.0 && luma.raster.samples[0] < 80.0, "{:?}", luma.raster.samples);
-        assert_eq!(luma.raster.scale, SampleScale::Integers { greatest: 255.0 });
+        assert_eq!(luma.raster.scale, SampleScale::Integers { max_value: 255.0 });
         assert!(luma.notes[0].contains("8 bits") && luma.notes[1].contains("brightness"), "{:?}", luma.notes);
 
         let grey =

@@ -21,7 +21,7 @@ pub enum Samples {
     /// Unsigned integers that span a height range.
     Integers {
         /// The value of the greatest height of the range; 0 is the lowest.
-        greatest: u16,
+        max_value: u16,
         /// Bits per sample.
         bits: u32,
         /// The byte order; `None` for single bytes.
@@ -99,7 +99,7 @@ impl RawSample {
     /// The kind of numbers and their size.
     pub fn samples(self) -> Samples {
         let integers =
-            |bits, byte_order| Samples::Integers { greatest: if bits == 8 { 255 } else { 65_535 }, bits, byte_order };
+            |bits, byte_order| Samples::Integers { max_value: if bits == 8 { 255 } else { 65_535 }, bits, byte_order };
         let metres = |bits, byte_order| Samples::Metres { bits: Some(bits), byte_order: Some(byte_order) };
         match self {
             Self::U8 => integers(8, None),
@@ -122,7 +122,7 @@ impl RawSample {
 
     pub(super) fn scale(self) -> SampleScale {
         match self.samples() {
-            Samples::Integers { greatest, .. } => SampleScale::Integers { greatest: f32::from(greatest) },
+            Samples::Integers { max_value, .. } => SampleScale::Integers { max_value: f32::from(max_value) },
             Samples::Metres { .. } => SampleScale::Metres,
         }
     }

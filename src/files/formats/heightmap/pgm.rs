@@ -42,12 +42,12 @@ pub(super) fn decode(path: &Path, bytes: &[u8]) -> Result<Decoded, FileError> {
         _ => return Err(FileError::invalid(path, "this is not a grey PGM: it begins with neither P2 nor P5")),
     };
     let mut numbers = Numbers { rest: &bytes[2..] };
-    let (Some(width), Some(height), Some(greatest)) = (numbers.next(), numbers.next(), numbers.next()) else {
+    let (Some(width), Some(height), Some(max_value)) = (numbers.next(), numbers.next(), numbers.next()) else {
         return Err(FileError::invalid(path, "the header of this PGM is incomplete"));
     };
     let [width, height] = checked_size(path, width, height)?;
-    if !(1..=65_535).contains(&greatest) {
-        let problem = format!("the greatest value of a PGM must be from 1 to 65535, not {greatest}");
+    if !(1..=65_535).contains(&max_value) {
+        let problem = format!("the maximum value of a PGM must be from 1 to 65535, not {max_value}");
         return Err(FileError::invalid(path, problem));
     }
     let samples: Vec<f32> = if text {
@@ -55,7 +55,7 @@ pub(super) fn decode(path: &Path, bytes: &[u8]) -> Result<Decoded, FileError> {
     } else {
         // Exactly one white-space character ends the header.
         let pixels = numbers.rest.get(1..).unwrap_or_default();
-        if greatest > 255 {
+        if max_value > 255 {
             pixels.as_chunks::<2>().0.iter().map(|pair| f32::from(u16::from_be_bytes(*pair))).collect()
         } else {
             pixels.iter().map(|&byte| f32::from(byte)).collect()
@@ -67,8 +67,8 @@ pub(super) fn decode(path: &Path, bytes: &[u8]) -> Result<Decoded, FileError> {
         return Err(FileError::invalid(path, problem));
     }
     let samples = samples.into_iter().take(width * height).collect();
-    let raster = Raster { width, height, samples, scale: SampleScale::Integers { greatest: greatest as f32 } };
-    Ok(Decoded { raster, notes: bit_depth_notes(greatest <= 255), spacing_m: None })
+    let raster = Raster { width, height, samples, scale: SampleScale::Integers { max_value: max_value as f32 } };
+    Ok(Decoded { raster, notes: bit_depth_notes(max_value <= 255), spacing_m: None })
 }
 
 pub(super) fn write(writer: &mut impl Write, rows: Rows, quantiser: &Quantiser, progress: &Progress) -> io::Result<()> {
@@ -84,7 +84,7 @@ mod tests {
     fn text_and_binary_files_are_read() {
         let read = |bytes: &[u8]| decode(Path::new("a.pgm"), bytes).expect("readable").raster;
         let text = read(b"P2 # a comment\n3 2\n# another\n100\n0 1 2\n3 4 100\n");
-        assert_eq!((text.width, text.height, text.scale), (3, 2, SampleScale::Integers { greatest: 100.0 }));
+        assert_eq!((text.width, text.height, text.scale), (3, 2, SampleScale::Integers { max_value: 100.0 }));
         assert_eq!(text.samples, [0.0, 1.0, 2.0, 3.0, 4.0, 100.0]);
         assert_eq!(read(b"P5 2 2 255\n\x00\x01\x20\xff").samples, [0.0, 1.0, 32.0, 255.0]);
         assert_eq!(read(b"P5 2 2 4095\n\x00\x01\x00\x02\x01\x00\x0f\xff").samples, [1.0, 2.0, 256.0, 4095.0]);

@@ -8,23 +8,23 @@ use crate::engine::parameters::Band;
 pub(super) struct Quantiser {
     low_m: f64,
     units_per_m: f64,
-    greatest: f64,
+    max_value: f64,
 }
 
 impl Quantiser {
     pub(super) fn new(samples: Samples, range_m: Band) -> Self {
-        let greatest = match samples {
-            Samples::Integers { greatest, .. } => f64::from(greatest),
+        let max_value = match samples {
+            Samples::Integers { max_value, .. } => f64::from(max_value),
             Samples::Metres { .. } => 0.0,
         };
         let span = range_m.max - range_m.min;
-        let units_per_m = if span > 0.0 { greatest / span } else { 0.0 };
-        Self { low_m: range_m.min, units_per_m, greatest }
+        let units_per_m = if span > 0.0 { max_value / span } else { 0.0 };
+        Self { low_m: range_m.min, units_per_m, max_value }
     }
 
     /// The nearest integer. Truncation would lower the map by half a unit on average.
     pub(super) fn value(&self, height_m: f32) -> u16 {
-        ((f64::from(height_m) - self.low_m) * self.units_per_m).round().clamp(0.0, self.greatest) as u16
+        ((f64::from(height_m) - self.low_m) * self.units_per_m).round().clamp(0.0, self.max_value) as u16
     }
 }
 
@@ -34,7 +34,7 @@ mod tests {
 
     #[test]
     fn heights_are_rounded_to_nearest_and_clamped() {
-        let samples = Samples::Integers { greatest: 65_535, bits: 16, byte_order: None };
+        let samples = Samples::Integers { max_value: 65_535, bits: 16, byte_order: None };
         let quantiser = Quantiser::new(samples, Band { min: 0.0, max: 65_535.0 });
         let values = [-5.0, 0.4, 0.6, 65_534.6, 70_000.0].map(|height| quantiser.value(height));
         assert_eq!(values, [0, 0, 1, 65_535, 65_535]);

@@ -37,8 +37,8 @@ impl LoadedHeightmap {
     pub fn range_m(&self) -> Option<Band> {
         match self.raster.scale {
             SampleScale::Metres => None,
-            SampleScale::Integers { greatest } => Some(
-                self.sidecar.as_ref().map_or(Band { min: 0.0, max: f64::from(greatest) }, |sidecar| sidecar.range_m),
+            SampleScale::Integers { max_value } => Some(
+                self.sidecar.as_ref().map_or(Band { min: 0.0, max: f64::from(max_value) }, |sidecar| sidecar.range_m),
             ),
         }
     }
@@ -47,8 +47,8 @@ impl LoadedHeightmap {
     pub fn into_metres(self, range_m: Option<Band>) -> Vec<f32> {
         let range = range_m.or_else(|| self.range_m());
         let mut samples = self.raster.samples;
-        if let (SampleScale::Integers { greatest }, Some(range)) = (self.raster.scale, range) {
-            let metres_per_unit = (range.max - range.min) / f64::from(greatest);
+        if let (SampleScale::Integers { max_value }, Some(range)) = (self.raster.scale, range) {
+            let metres_per_unit = (range.max - range.min) / f64::from(max_value);
             samples.iter_mut().for_each(|sample| *sample = (range.min + f64::from(*sample) * metres_per_unit) as f32);
         }
         samples

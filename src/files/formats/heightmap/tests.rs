@@ -26,7 +26,7 @@ fn check_round_trip(name: &str, layout: Option<&str>, tolerance_m: f32) {
 
 #[test]
 fn every_format_round_trips_with_its_corners_in_place() {
-    let half_step = |greatest: f32| 0.5 * 510.0 / greatest + 1e-4;
+    let half_step = |max_value: f32| 0.5 * 510.0 / max_value + 1e-4;
     check_round_trip("a.png", None, half_step(65_535.0));
     check_round_trip("a.pgm", None, half_step(65_535.0));
     check_round_trip("a.r16", None, half_step(65_535.0));

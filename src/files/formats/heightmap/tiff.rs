@@ -58,7 +58,7 @@ pub(super) fn decode(path: &Path, bytes: &[u8]) -> Result<Decoded, FileError> {
     fn first<Sample: Copy>(all: &[Sample], channels: usize, height: impl Fn(Sample) -> f32) -> Vec<f32> {
         all.iter().step_by(channels.max(1)).map(|sample| height(*sample)).collect()
     }
-    let integers = |greatest: f64| SampleScale::Integers { greatest: greatest as f32 };
+    let integers = |max_value: f64| SampleScale::Integers { max_value: max_value as f32 };
     let mut notes = Vec::new();
     let (mut samples, scale) = match decoder.read_image().map_err(broken)? {
         DecodingResult::U8(all) => {
@@ -154,7 +154,7 @@ mod tests {
     fn integers_are_written_in_strips_with_the_mark_in_the_north_west() {
         let grid = Grid::new(Extent { width_m: 60.0, depth_m: 40.0 }, 400, 331);
         let terrain = Heightfield::from_fn(grid, |c, r| if (c, r) == (0, 0) { 65_535.0 } else { (c + 100 * r) as f32 });
-        let samples = Samples::Integers { greatest: 65_535, bits: 16, byte_order: None };
+        let samples = Samples::Integers { max_value: 65_535, bits: 16, byte_order: None };
         let quantiser = Quantiser::new(samples, Band { min: 0.0, max: 65_535.0 });
         let mut bytes = Cursor::new(Vec::new());
         write(&mut bytes, Rows::all(&terrain), Some(&quantiser), &Progress::new()).expect("written");
@@ -170,7 +170,7 @@ mod tests {
     fn files_of_other_programs_are_read() {
         let read = |bytes: &[u8]| decode(Path::new("a.tif"), bytes).expect("readable");
         let eight = read(&encoded::<Gray8>(3, 2, &[0, 1, 2, 3, 4, 255], None));
-        assert_eq!(eight.raster.scale, SampleScale::Integers { greatest: 255.0 });
+        assert_eq!(eight.raster.scale, SampleScale::Integers { max_value: 255.0 });
         assert!(eight.notes[0].contains("8 bits"));
         let metres = read(&encoded::<GrayI16>(2, 2, &[-5, 300, -9999, 8], Some("-9999")));
         assert_eq!((metres.raster.scale, metres.raster.samples[0]), (SampleScale::Metres, -5.0));
