@@ -1,4 +1,4 @@
-//! What the menus hold, as one tree: the menu bar draws it, and the palette finds in it.
+//! The menus as a tree, which the menu bar draws and the palette searches.
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -13,57 +13,57 @@ use crate::app::tasks::settings::{SCALES, Settings};
 use crate::app::widgets::theme::colours;
 use crate::files::io::memory::available_bytes;
 
-/// Sizes of the preview that the menu offers.
+/// The preview sizes in the menu, samples per side.
 const PREVIEW_SAMPLES: [u32; 5] = [257, 513, 1025, 2049, 4097];
 
-/// Sizes up to here fit everywhere.
+/// Previews up to this size fit into the memory of any computer.
 const SMALL: u32 = 1025;
 
-/// Bytes of memory that the preview takes for a sample: 80 by measurement where the stack has one step and the card is
-/// the processor, as much again for the lands of further steps that the evaluator remembers, and a half of that for the
-/// state before the last edit and for what the measures work with.
+/// The memory of the preview per sample, bytes: 80 by measurement with one step and software rendering, another 80 for
+/// the heightfields of further steps that the evaluator caches, and 40 for the state before the last edit and for the
+/// analysis.
 const BYTES_PER_SAMPLE: u64 = 200;
 
-/// Bytes of memory that a preview of so many samples along a side takes; `None` where it fits everywhere.
+/// The memory of a preview with that many samples per side, bytes; `None` if it fits anywhere.
 pub(crate) fn bytes_of_preview(samples: u32) -> Option<u64> {
     (samples > SMALL).then(|| BYTES_PER_SAMPLE * u64::from(samples).pow(2))
 }
 
-/// Letters of a folder that the menu shows.
-const FOLDER: usize = 36;
+/// The most characters of a folder in the menu.
+const MAX_FOLDER_CHARS: usize = 36;
 
 /// An entry of a menu.
 pub(crate) enum Entry {
     Item(Item),
-    Line,
+    Separator,
     Menu(&'static str, Vec<Entry>),
 }
 
-/// Something to choose.
+/// A menu item.
 pub(crate) struct Item {
     pub(crate) command: Command,
     pub(crate) text: String,
-    /// What stands where others have their keys.
+    /// Text that replaces the shortcut.
     pub(crate) note: Option<String>,
-    /// A tooltip; of one that cannot be chosen, why.
+    /// The tooltip; of a disabled item, the reason.
     pub(crate) doc: String,
-    pub(crate) is_possible: bool,
-    /// Whether it is what is chosen already; `None` where it is a deed.
+    pub(crate) is_enabled: bool,
+    /// Whether the option is on; `None` if the item is an action.
     pub(crate) is_set: Option<bool>,
-    /// Whether it is grey although it can be chosen.
+    /// Whether it is drawn weak although it is enabled.
     pub(crate) is_pale: bool,
 }
 
-/// What the menus draw on.
+/// What the menus show.
 #[derive(Clone, Copy)]
 pub(crate) struct MenuContext<'a> {
     pub(crate) document: &'a Document,
     pub(crate) settings: &'a Settings,
-    /// The recent files that are no longer there.
+    /// The recent files that no longer exist.
     pub(crate) missing: &'a BTreeSet<PathBuf>,
-    /// Whether an export has left notes for the import.
+    /// Whether the last export has import notes.
     pub(crate) has_import_notes: bool,
-    /// Whether the left and the right panel are seen.
+    /// Whether the left and the right panel are visible.
     pub(crate) panels: [bool; 2],
     pub(crate) free_bytes: Option<u64>,
     pub(crate) view_modes: ViewModes,
@@ -72,14 +72,14 @@ pub(crate) struct MenuContext<'a> {
 /// The view options that menus show as on or off.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct ViewModes {
-    /// Whether the views show the samples of exports.
+    /// Whether the preview has the size of exports.
     pub(crate) is_export_size: bool,
-    /// Whether the views show the state before the last edit, and whether the maps are split between it and now.
+    /// Whether the views show the state before the last edit, and whether the maps are split.
     pub(crate) is_before: bool,
     pub(crate) is_split: bool,
 }
 
-/// A menu by its title.
+/// A menu with its title.
 pub(crate) type Menu = (&'static str, fn(&MenuContext) -> Vec<Entry>);
 
 /// The menus of the bar.
@@ -88,12 +88,12 @@ pub(crate) const MENUS: [Menu; 5] =
 
 impl Item {
     fn new(context: &MenuContext, command: Command) -> Self {
-        Self::of(command, is_possible(context, command))
+        Self::of(command, is_enabled(context, command))
     }
 
-    fn of(command: Command, is_possible: bool) -> Self {
+    fn of(command: Command, is_enabled: bool) -> Self {
         let (text, doc) = (command.text(), String::new());
-        Self { command, text, note: None, doc, is_possible, is_set: None, is_pale: false }
+        Self { command, text, note: None, doc, is_enabled, is_set: None, is_pale: false }
     }
 
     fn named(self, text: impl Into<String>) -> Self {
@@ -104,7 +104,7 @@ impl Item {
         Self { is_set: Some(is_set), ..self }
     }
 
-    /// Draws it, in a menu that it closes; returns whether it was chosen.
+    /// Draws the item and closes the menu on a click; returns whether it was clicked.
     fn ui(&self, ui: &mut Ui) -> bool {
         let text = RichText::new(&self.text);
         let text = if self.is_pale { text.weak() } else { text };
@@ -114,7 +114,7 @@ impl Item {
             let colour = colours(ui).small_print(self.is_set == Some(true));
             button = button.shortcut_text(RichText::new(note).color(colour));
         }
-        let mut response = ui.add_enabled(self.is_possible, button);
+        let mut response = ui.add_enabled(self.is_enabled, button);
         if !self.doc.is_empty() {
             response = response.on_hover_text(&self.doc).on_disabled_hover_text(&self.doc);
         }
@@ -126,7 +126,7 @@ impl Item {
     }
 }
 
-/// Draws the entries of a menu; returns what was chosen.
+/// Draws the entries of a menu; returns the chosen command.
 pub(crate) fn entries_ui(ui: &mut Ui, entries: &[Entry]) -> Option<Command> {
     ui.set_min_width(220.0);
     let mut chosen = None;
@@ -137,7 +137,7 @@ pub(crate) fn entries_ui(ui: &mut Ui, entries: &[Entry]) -> Option<Command> {
                     chosen = Some(item.command);
                 }
             }
-            Entry::Line => drop(ui.separator()),
+            Entry::Separator => drop(ui.separator()),
             Entry::Menu(title, entries) => {
                 ui.menu_button(*title, |ui| chosen = chosen.take().or(entries_ui(ui, entries)));
             }
@@ -146,14 +146,14 @@ pub(crate) fn entries_ui(ui: &mut Ui, entries: &[Entry]) -> Option<Command> {
     chosen
 }
 
-/// Draws a menu of commands that always have an effect; returns the one that was chosen.
+/// Draws a menu of commands that are always enabled; returns the chosen one.
 pub(crate) fn context_ui(ui: &mut Ui, commands: &[Command]) -> Option<Command> {
     let item = |command: &Command| Entry::Item(Item::of(*command, true));
     entries_ui(ui, &commands.iter().map(item).collect::<Vec<_>>())
 }
 
-/// Whether a command has an effect now.
-fn is_possible(context: &MenuContext, command: Command) -> bool {
+/// Whether a command is enabled.
+fn is_enabled(context: &MenuContext, command: Command) -> bool {
     let MenuContext { document, settings, .. } = context;
     let recipe = &document.project().recipe;
     match command {
@@ -178,11 +178,11 @@ fn items(context: &MenuContext, commands: &[Command]) -> Vec<Entry> {
     commands.iter().map(|command| Entry::Item(Item::new(context, *command))).collect()
 }
 
-/// Groups with a line between each two.
-fn lined(context: &MenuContext, groups: &[&[Command]]) -> Vec<Entry> {
+/// The items of several groups, with separators between the groups.
+fn groups(context: &MenuContext, groups: &[&[Command]]) -> Vec<Entry> {
     let mut entries = Vec::new();
     for (i, group) in groups.iter().enumerate() {
-        entries.extend((i > 0).then_some(Entry::Line));
+        entries.extend((i > 0).then_some(Entry::Separator));
         entries.extend(items(context, group));
     }
     entries
@@ -192,8 +192,8 @@ fn file(context: &MenuContext) -> Vec<Entry> {
     let mut entries = items(context, &[Command::New, Command::Open]);
     entries.push(Entry::Menu("Recent", recent(context)));
     entries.push(Entry::Item(Item::new(context, Command::OpenGallery)));
-    entries.push(Entry::Line);
-    entries.extend(lined(
+    entries.push(Entry::Separator);
+    entries.extend(groups(
         context,
         &[
             &[Command::Save, Command::SaveAs, Command::SavePreset],
@@ -205,14 +205,14 @@ fn file(context: &MenuContext) -> Vec<Entry> {
     entries
 }
 
-/// The files that were opened or saved last, each with its folder.
+/// The recent files, each with its folder.
 fn recent(context: &MenuContext) -> Vec<Entry> {
     let item = |(i, path): (usize, &PathBuf)| {
         let [name, folder] = [path.file_name(), path.parent().map(Path::as_os_str)]
             .map(|part| part.unwrap_or_default().to_string_lossy().into_owned());
         let is_pale = context.missing.contains(path);
         let (name, doc) = if is_pale {
-            (format!("{name} (missing)"), format!("{} is no longer there", path.display()))
+            (format!("{name} (missing)"), format!("{} does not exist any more", path.display()))
         } else {
             (name, path.display().to_string())
         };
@@ -220,15 +220,19 @@ fn recent(context: &MenuContext) -> Vec<Entry> {
         Entry::Item(Item { note: Some(shortened(&folder)), doc, is_pale, ..item })
     };
     let mut entries: Vec<Entry> = context.settings.recent.iter().enumerate().map(item).collect();
-    entries.push(Entry::Line);
+    entries.push(Entry::Separator);
     entries.push(Entry::Item(Item::new(context, Command::ClearRecentFiles)));
     entries
 }
 
-/// The end of a long text, which is where folders differ.
+/// The end of a long path, where folders differ most.
 fn shortened(text: &str) -> String {
     let count = text.chars().count();
-    if count <= FOLDER { text.into() } else { format!("…{}", text.chars().skip(count - FOLDER).collect::<String>()) }
+    if count <= MAX_FOLDER_CHARS {
+        text.into()
+    } else {
+        format!("…{}", text.chars().skip(count - MAX_FOLDER_CHARS).collect::<String>())
+    }
 }
 
 fn edit(context: &MenuContext) -> Vec<Entry> {
@@ -239,57 +243,57 @@ fn edit(context: &MenuContext) -> Vec<Entry> {
     };
     let document = context.document;
     let mut entries = vec![named(Command::Undo, document.undo_name()), named(Command::Redo, document.redo_name())];
-    entries.push(Entry::Line);
+    entries.push(Entry::Separator);
     entries.push(Entry::Item(Item::new(context, Command::History).set(context.settings.shows_history)));
-    entries.push(Entry::Line);
+    entries.push(Entry::Separator);
     entries.extend(items(context, &[Command::MoveUp, Command::MoveDown]));
     entries
 }
 
 fn view(context: &MenuContext) -> Vec<Entry> {
     let MenuContext { document, settings, panels: [left, right], .. } = *context;
-    let mut entries = lined(
+    let mut entries = groups(
         context,
         &[
             &[Command::FrameViews, Command::ViewThreeQuarter, Command::ViewFromAbove, Command::ViewFromSide],
             &[Command::MaximiseHeightmap, Command::MaximiseTexture, Command::MaximiseScene],
         ],
     );
-    entries.push(Entry::Line);
-    let doc = "Fills the views with water: the level of the sea, typed in the 3-D view".into();
+    entries.push(Entry::Separator);
+    let doc = "Shows water up to a level, which is set in the 3-D view".into();
     entries.push(Entry::Item(Item { doc, ..Item::new(context, Command::WaterLevel) }));
-    entries.push(Entry::Line);
+    entries.push(Entry::Separator);
     for (panel, is_seen) in [(Command::LeftPanel, left), (Command::RightPanel, right)] {
         entries.push(Entry::Item(Item::new(context, panel).set(is_seen)));
     }
-    entries.push(Entry::Line);
+    entries.push(Entry::Separator);
     let samples = document.settings().view.preview_samples;
     let sizes = PREVIEW_SAMPLES.map(|size| {
         let needed = bytes_of_preview(size).unwrap_or_default();
-        let is_possible = context.free_bytes.is_none_or(|free| needed <= free);
-        let lack = format!("This needs about {:.0} GB of free memory", needed as f64 / 1e9);
-        let doc = if is_possible { String::new() } else { lack };
-        Entry::Item(Item { is_possible, doc, ..Item::new(context, Command::PreviewSamples(size)).set(size == samples) })
+        let is_enabled = context.free_bytes.is_none_or(|free| needed <= free);
+        let reason = format!("Needs about {:.0} GB of free memory", needed as f64 / 1e9);
+        let doc = if is_enabled { String::new() } else { reason };
+        Entry::Item(Item { is_enabled, doc, ..Item::new(context, Command::PreviewSamples(size)).set(size == samples) })
     });
     entries.push(Entry::Menu("Preview size", sizes.into()));
     entries.push(Entry::Item(Item::new(context, Command::ExportSize).set(context.view_modes.is_export_size)));
-    entries.push(Entry::Line);
+    entries.push(Entry::Separator);
     entries.push(Entry::Item(Item::new(context, Command::ShowBefore).set(context.view_modes.is_before)));
     entries.push(Entry::Item(Item::new(context, Command::SplitMaps).set(context.view_modes.is_split)));
-    entries.push(Entry::Line);
+    entries.push(Entry::Separator);
     let themes = [ThemePreference::Dark, ThemePreference::Light, ThemePreference::System];
     let theme = |theme| Entry::Item(Item::new(context, Command::Theme(theme)).set(settings.theme == theme));
     entries.push(Entry::Menu("Theme", themes.map(theme).into()));
     let scale = |size| Entry::Item(Item::new(context, Command::Scale(size)).set(settings.scale_percent == size));
     let mut scales: Vec<Entry> = SCALES.map(scale).into();
-    scales.push(Entry::Line);
+    scales.push(Entry::Separator);
     scales.extend(items(context, &[Command::LargerInterface, Command::SmallerInterface, Command::ResetInterfaceScale]));
     entries.push(Entry::Menu("Interface scale", scales));
     entries
 }
 
 fn terrain(context: &MenuContext) -> Vec<Entry> {
-    lined(
+    groups(
         context,
         &[
             &[Command::PickOperation],
@@ -308,7 +312,7 @@ fn terrain(context: &MenuContext) -> Vec<Entry> {
 }
 
 fn help(context: &MenuContext) -> Vec<Entry> {
-    lined(context, &[&[Command::Palette, Command::Shortcuts], &[Command::FrameTimings, Command::About]])
+    groups(context, &[&[Command::Palette, Command::Shortcuts], &[Command::FrameTimings, Command::About]])
 }
 
 /// The free memory, measured at most once a second.
@@ -338,13 +342,13 @@ mod tests {
             match entry {
                 Entry::Item(item) => found.push(item.command),
                 Entry::Menu(_, entries) => commands(entries, found),
-                Entry::Line => {}
+                Entry::Separator => {}
             }
         }
     }
 
     #[test]
-    fn what_has_a_key_stands_in_a_menu_and_nothing_stands_there_twice() {
+    fn every_command_with_a_shortcut_is_in_exactly_one_menu() {
         let (document, settings) = (Document::new(ProjectFile::default()), Settings::default());
         let context = MenuContext {
             document: &document,
@@ -360,10 +364,10 @@ mod tests {
             commands(&entries(&context), &mut found);
         }
         for command in WITH_KEYS {
-            assert!(found.contains(command), "{command:?} stands in no menu");
+            assert!(found.contains(command), "{command:?} is in no menu");
         }
         for (i, command) in found.iter().enumerate() {
-            assert!(!found[..i].contains(command), "{command:?} stands there twice");
+            assert!(!found[..i].contains(command), "{command:?} occurs twice");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Everything that menus, buttons and keys can do, in one place.
+//! The commands behind menus, buttons and keys, with their texts and shortcuts.
 
 pub(crate) mod handler;
 pub(crate) mod menus;
@@ -11,87 +11,87 @@ use egui::{Event, InputState, Key, KeyboardShortcut, Modifiers, ThemePreference,
 use crate::engine::{Recipe, Step};
 use crate::files::targets;
 
-/// What a chosen file is for.
+/// Where a chosen file is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FileSlot {
-    /// The operation of the step at that place in the stack.
+    /// By the operation of the step at that index.
     Operation(usize),
-    /// The mask of the step at that place in the stack.
+    /// By the mask of the step at that index.
     Mask(usize),
-    /// The texture of the terrain type at that place in the list.
+    /// By the texture of the terrain type at that index.
     Texture(usize),
 }
 
 impl FileSlot {
-    /// What the step or type is called that stands there, if one does.
+    /// The name of the step or type; `None` if the index is out of range.
     fn name(self, recipe: &Recipe) -> Option<&str> {
         match self {
             Self::Operation(i) | Self::Mask(i) => recipe.stack.get(i).map(Step::title),
-            Self::Texture(i) => recipe.texture.types.get(i).map(|ground| ground.name.as_str()),
+            Self::Texture(i) => recipe.texture.types.get(i).map(|terrain_type| terrain_type.name.as_str()),
         }
     }
 }
 
-/// A slot as it was when the user asked for a file: until the file is chosen and read, anything may have moved.
+/// A slot together with the name of its step or type, to notice if it moves before the file is chosen and read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Target {
     pub(crate) slot: FileSlot,
-    /// What the step or type is called.
+    /// The name of the step or type.
     name: String,
-    /// The project that it belongs to, as the document counts them.
+    /// The project, by the document's counter.
     origin: usize,
 }
 
 impl Target {
-    /// The slot in the recipe of that origin, if it is there.
+    /// The slot in a recipe; `None` if the index is out of range.
     pub(crate) fn new(slot: FileSlot, recipe: &Recipe, origin: usize) -> Option<Self> {
         Some(Self { slot, name: slot.name(recipe)?.into(), origin })
     }
 
-    /// What keeps a file from going there now, and what to do.
+    /// Why the file cannot be used there now, and what to do about it.
     pub(crate) fn obstacle(&self, recipe: &Recipe, origin: usize) -> Option<String> {
         let Self { slot, name, origin: own } = self;
         if *own != origin {
-            return Some(format!("it was chosen for {name} of another project; go back to that and choose it again"));
+            return Some(format!("it was chosen for {name} in another project; open that project and choose it again"));
         }
         let stays = slot.name(recipe) == Some(name);
-        (!stays).then(|| format!("{name}, for which it was chosen, has gone or moved; choose it again"))
+        (!stays).then(|| format!("{name}, for which it was chosen, was removed or moved; choose it again"))
     }
 }
 
-/// A deed of the user; menus and panels return commands, the app carries them out.
+/// An action of the user. Menus and panels return commands; the command handler executes them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Command {
     New,
     Open,
-    /// Opens one of the recent files, by its place in the list.
+    /// Opens a recent file, by index.
     OpenRecent(usize),
     ClearRecentFiles,
     /// Opens the gallery of presets.
     OpenGallery,
-    /// Opens the shipped preset at that place of their list.
+    /// Opens a shipped preset, by index.
     OpenPreset(usize),
-    /// Makes a preset of the project.
+    /// Saves the project as a preset.
     SavePreset,
     Save,
     SaveAs,
     ImportHeightmap,
     Export,
-    /// The same, for the program at that place of their list.
+    /// Exports for a target program, by index.
     ExportFor(usize),
-    /// Copies what is to be done in the program that the last export was made for.
+    /// Copies the instructions for importing the last export into its target program.
     CopyImportNotes,
-    /// Writes a picture of the 3-D view.
+    /// Saves a render of the 3-D view.
     SaveRender,
-    /// Writes pictures all around the land.
+    /// Saves renders from all around the terrain.
     SaveTurntable,
     Quit,
     Undo,
     Redo,
     GoToEntry(usize),
-    /// Folds or unfolds the history.
+    /// Shows or hides the history.
     History,
-    /// Opens the picker.
+    /// Opens the dialog that adds a step.
     PickOperation,
     AddStep(&'static str),
     DuplicateStep(usize),
@@ -108,12 +108,12 @@ pub(crate) enum Command {
     MoveUp,
     MoveDown,
     SelectStep(usize),
-    /// Brings a parameter of a step into sight, to be typed; its name too.
+    /// Scrolls to a parameter of a step, or to its name, and focuses its field.
     ShowParameter {
         step: usize,
         key: &'static str,
     },
-    /// Stops the timeline where the step is done and nothing above it has begun.
+    /// Seeks to the iteration at which a step is complete and those above it have not begun.
     SeekToStep(usize),
     ChooseFile(FileSlot),
     TogglePlay,
@@ -125,39 +125,38 @@ pub(crate) enum Command {
     Seek(u32),
     NewSeed,
     PreviousSeed,
-    /// Takes up the tool that lays faults on the maps, or puts it away.
+    /// Switches the fault tool on or off.
     FaultTool,
-    /// Makes a random fault of a step a drawn one.
+    /// Converts a random fault of a step to a drawn one.
     AdoptFault {
         step: usize,
         number: u32,
     },
-    /// Draws the line of the profile on the maps, or leaves it as it is.
+    /// Starts or stops drawing the profile line on the maps.
     ProfileLine,
-    /// Shows other lands to choose from, or puts them away.
+    /// Shows or hides variations of the terrain.
     Variations,
-    /// Takes the variation at that place.
+    /// Applies a variation, by index.
     AdoptVariation(usize),
     ToggleLoop,
     FrameViews,
     MaximiseHeightmap,
     MaximiseTexture,
     MaximiseScene,
-    /// Looks at the land in the 3-D view as a new land is looked at.
+    /// Resets the camera of the 3-D view to its initial direction.
     ViewThreeQuarter,
-    /// As a plan and as an elevation.
     ViewFromAbove,
     ViewFromSide,
     LeftPanel,
     RightPanel,
-    /// Fills the views with water, if there is none, and puts the caret where its level is typed.
+    /// Adds water to the views, unless there is some, and focuses the field of its level.
     WaterLevel,
     PreviewSamples(u32),
-    /// Shows the land at the samples of exports, or of previews again.
+    /// Switches the preview between the size of exports and the size of previews.
     ExportSize,
-    /// Shows the state before the last edit: as long as the key is held, or until it is chosen again.
+    /// Shows the state before the last edit, while the key is held or until the command is chosen again.
     ShowBefore,
-    /// Shows the state before the last edit on one side of the maps, or the present one on both.
+    /// Switches the maps between the current state and a split view of the states before and after the last edit.
     SplitMaps,
     Theme(ThemePreference),
     /// The size of the interface, percent.
@@ -166,18 +165,18 @@ pub(crate) enum Command {
     SmallerInterface,
     ResetInterfaceScale,
     CancelPreview,
-    /// Copies what the message offers.
+    /// Copies the text that the message offers.
     CopyMessageText,
     CancelExport,
     DismissMessage,
-    /// Finds a command by typing.
+    /// Opens the command palette.
     Palette,
     FrameTimings,
     Shortcuts,
     About,
 }
 
-/// Commands that have a key, in the order of the list of shortcuts.
+/// The commands with a shortcut, in the order of the list of shortcuts.
 pub(crate) const WITH_KEYS: &[Command] = &[
     Command::New,
     Command::Open,
@@ -223,13 +222,13 @@ pub(crate) const WITH_KEYS: &[Command] = &[
 ];
 
 impl Command {
-    /// The name in menus; `…` on what opens a dialog.
+    /// The text in menus; it ends with `…` if the command opens a dialog.
     pub(crate) fn text(&self) -> String {
         match self {
             Self::New => "New".into(),
             Self::Open => "Open…".into(),
             Self::OpenRecent(_) => "Open recent".into(),
-            Self::ClearRecentFiles => "Forget these".into(),
+            Self::ClearRecentFiles => "Clear recent files".into(),
             Self::OpenGallery => "Presets…".into(),
             Self::OpenPreset(_) => "Open preset".into(),
             Self::SavePreset => "Save as preset…".into(),
@@ -241,44 +240,44 @@ impl Command {
                 let label = targets::ALL.get(*i).map_or("", |target| target.label);
                 format!("Export for {label}…")
             }
-            Self::CopyImportNotes => "Copy the last import notes".into(),
-            Self::SaveRender => "Save a picture of the 3-D view…".into(),
-            Self::SaveTurntable => "Turntable of the 3-D view…".into(),
+            Self::CopyImportNotes => "Copy last import notes".into(),
+            Self::SaveRender => "Save render…".into(),
+            Self::SaveTurntable => "Save turntable…".into(),
             Self::Quit => "Quit".into(),
             Self::Undo => "Undo".into(),
             Self::Redo => "Redo".into(),
             Self::History => "History".into(),
-            Self::GoToEntry(_) => "Go to entry".into(),
+            Self::GoToEntry(_) => "Go to history entry".into(),
             Self::PickOperation => "Add step…".into(),
             Self::AddStep(key) => (*key).into(),
             Self::DuplicateStep(_) => "Duplicate".into(),
             Self::DeleteStep(_) => "Delete".into(),
             Self::MoveStep { .. } | Self::MoveType { .. } => "Move".into(),
-            Self::MoveUp => "Move the selected card up".into(),
-            Self::MoveDown => "Move the selected card down".into(),
+            Self::MoveUp => "Move selected card up".into(),
+            Self::MoveDown => "Move selected card down".into(),
             Self::SelectStep(_) => "Select".into(),
             Self::ShowParameter { key, .. } => (*key).into(),
-            Self::SeekToStep(_) => "Show the land up to here".into(),
+            Self::SeekToStep(_) => "Seek to this step".into(),
             Self::ChooseFile(_) => "Choose a file…".into(),
             Self::TogglePlay => "Play or pause".into(),
-            Self::Restart => "Restart the uplift".into(),
-            Self::StepBack => "One iteration back".into(),
-            Self::StepForward => "One iteration on".into(),
-            Self::ToStart => "To the start".into(),
-            Self::ToEnd => "To the end".into(),
+            Self::Restart => "Play from start".into(),
+            Self::StepBack => "Previous iteration".into(),
+            Self::StepForward => "Next iteration".into(),
+            Self::ToStart => "Go to start".into(),
+            Self::ToEnd => "Go to end".into(),
             Self::Seek(_) => "Seek".into(),
             Self::NewSeed => "New seed".into(),
             Self::PreviousSeed => "Previous seed".into(),
             Self::FaultTool => "Draw faults".into(),
             Self::AdoptFault { number, .. } => format!("Adopt fault {number}"),
-            Self::ProfileLine => "Draw a profile".into(),
+            Self::ProfileLine => "Draw profile line".into(),
             Self::Variations => "Variations".into(),
             Self::AdoptVariation(i) => format!("Adopt variation {}", i + 1),
-            Self::ToggleLoop => "Play again and again".into(),
-            Self::FrameViews => "Frame the land".into(),
-            Self::MaximiseHeightmap => "Heightmap alone".into(),
-            Self::MaximiseTexture => "Texture alone".into(),
-            Self::MaximiseScene => "3-D view alone".into(),
+            Self::ToggleLoop => "Loop".into(),
+            Self::FrameViews => "Frame terrain".into(),
+            Self::MaximiseHeightmap => "Maximise heightmap".into(),
+            Self::MaximiseTexture => "Maximise texture".into(),
+            Self::MaximiseScene => "Maximise 3-D view".into(),
             Self::ViewThreeQuarter => "Three-quarter 3-D view".into(),
             Self::ViewFromAbove => "3-D view from above".into(),
             Self::ViewFromSide => "3-D view from the side".into(),
@@ -286,16 +285,16 @@ impl Command {
             Self::RightPanel => "Right panel".into(),
             Self::WaterLevel => "Water level".into(),
             Self::PreviewSamples(samples) => format!("{samples} samples"),
-            Self::ExportSize => "At the size of exports".into(),
-            Self::ShowBefore => "Before the last edit (hold)".into(),
-            Self::SplitMaps => "Split the maps: before and now".into(),
+            Self::ExportSize => "Preview at export size".into(),
+            Self::ShowBefore => "Show before last edit (hold)".into(),
+            Self::SplitMaps => "Split maps: before and after".into(),
             Self::Theme(ThemePreference::Dark) => "Dark".into(),
             Self::Theme(ThemePreference::Light) => "Light".into(),
-            Self::Theme(ThemePreference::System) => "As the system".into(),
+            Self::Theme(ThemePreference::System) => "System".into(),
             Self::Scale(percent) => format!("{percent} %"),
             Self::LargerInterface => "Larger interface".into(),
             Self::SmallerInterface => "Smaller interface".into(),
-            Self::ResetInterfaceScale => "Interface at its usual size".into(),
+            Self::ResetInterfaceScale => "Reset interface scale".into(),
             Self::CancelPreview | Self::CancelExport => "Cancel".into(),
             Self::DismissMessage => "Dismiss".into(),
             Self::CopyMessageText => "Copy".into(),
@@ -306,7 +305,7 @@ impl Command {
         }
     }
 
-    /// The keys, if it has any.
+    /// The keyboard shortcut, if it has one.
     pub(crate) fn shortcut(&self) -> Option<KeyboardShortcut> {
         const SHIFT_COMMAND: Modifiers = Modifiers::COMMAND.plus(Modifiers::SHIFT);
         let (modifiers, key) = match self {
@@ -388,7 +387,7 @@ impl Command {
         Some(KeyboardShortcut::new(modifiers, key))
     }
 
-    /// Whether a key that is held down goes on carrying it out.
+    /// Whether holding the key repeats the command.
     fn repeats(&self) -> bool {
         matches!(
             self,
@@ -401,7 +400,7 @@ impl Command {
         )
     }
 
-    /// Whether its keys go ahead while a text field has the focus.
+    /// Whether its shortcut works while a text field has the focus.
     fn leaves_fields(&self) -> bool {
         matches!(
             self,
@@ -417,7 +416,7 @@ impl Command {
         )
     }
 
-    /// The name with the keys behind it, for tooltips.
+    /// The text followed by the shortcut, for tooltips.
     pub(crate) fn tooltip(&self, ui: &Ui) -> String {
         match self.shortcut() {
             Some(shortcut) => format!("{} ({})", self.text(), ui.ctx().format_shortcut(&shortcut)),
@@ -426,23 +425,24 @@ impl Command {
     }
 }
 
-/// The commands whose keys were pressed. While a text field has the focus its own undo and letters come first, and
-/// while something is picked by typing all keys are for that, even before its field has got the focus; what is about
-/// the whole document, and help, goes ahead, and the field is left, so that what was typed counts. Another control that
-/// has the focus keeps the keys by which it is worked.
+/// The commands whose shortcuts were pressed in this frame.
+///
+/// While a text field has the focus, only shortcuts that concern the document or help work; the field loses the focus
+/// then, so that the typed value is applied. While a search dialog is open (`picking`), all other keys belong to its
+/// field, even before that has the focus. Any other focused control keeps the keys that operate it.
 pub(crate) fn pressed(ctx: &egui::Context, picking: bool) -> Vec<Command> {
     let focused = ctx.memory(|memory| memory.focused());
     let typing = picking || ctx.text_edit_focused();
     let mut found = Vec::new();
     ctx.input_mut(|input| {
-        // Other habits, and the plus of keyboards on which it wants Shift.
+        // Alternative shortcuts, and the plus of keyboards on which it needs Shift.
         for (key, command) in [(Key::Y, Command::Redo), (Key::Equals, Command::LargerInterface)] {
             let shortcut = KeyboardShortcut::new(Modifiers::COMMAND, key);
             if !typing && take_press(input, &shortcut, command.repeats()) {
                 found.push(command);
             }
         }
-        // More modifiers first: egui takes Ctrl+Shift+Z for Ctrl+Z too.
+        // More modifiers first: egui also matches Ctrl+Shift+Z as Ctrl+Z.
         let mut commands: Vec<(KeyboardShortcut, Command)> =
             WITH_KEYS.iter().filter_map(|command| Some((command.shortcut()?, *command))).collect();
         commands.sort_by_key(|(shortcut, _)| !shortcut.modifiers.shift);
@@ -452,9 +452,9 @@ pub(crate) fn pressed(ctx: &egui::Context, picking: bool) -> Vec<Command> {
             } else if typing {
                 !command.leaves_fields()
             } else {
-                focused.is_some() && shortcut.modifiers.is_none() && WORKS_CONTROLS.contains(&shortcut.logical_key)
+                focused.is_some() && shortcut.modifiers.is_none() && CONTROL_KEYS.contains(&shortcut.logical_key)
             };
-            // What is typed after the key that opens the picker is for the picker.
+            // Text typed after the shortcut of the picker belongs to the picker.
             let opens = found.contains(&Command::PickOperation);
             if !silent && !opens && take_press(input, &shortcut, command.repeats()) {
                 found.push(command);
@@ -467,11 +467,12 @@ pub(crate) fn pressed(ctx: &egui::Context, picking: bool) -> Vec<Command> {
     found
 }
 
-/// Keys without modifiers by which controls are worked.
-const WORKS_CONTROLS: [Key; 3] = [Key::Space, Key::Home, Key::End];
+/// Keys without modifiers that operate controls.
+const CONTROL_KEYS: [Key; 3] = [Key::Space, Key::Home, Key::End];
 
-/// Takes the presses of these keys, and says whether there was one: a key that is only held counts where it repeats.
-/// Shift more than is asked for is for the character that the key writes; with Alt it is another key.
+/// Consumes the presses of a shortcut; returns whether there was one. Repeats of a held key count only if `repeats`.
+///
+/// An additional Shift is ignored, as some characters need it; an additional Alt makes it another shortcut.
 fn take_press(input: &mut InputState, shortcut: &KeyboardShortcut, repeats: bool) -> bool {
     let KeyboardShortcut { modifiers: wanted, logical_key } = *shortcut;
     let mut pressed = false;
@@ -489,7 +490,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_two_commands_share_a_key() {
+    fn no_two_commands_share_a_shortcut() {
         for (i, a) in WITH_KEYS.iter().enumerate() {
             assert!(a.shortcut().is_some(), "{a:?}");
             for b in &WITH_KEYS[..i] {
@@ -499,11 +500,11 @@ mod tests {
     }
 
     #[test]
-    fn a_key_that_is_held_repeats_what_goes_step_by_step_and_nothing_else() {
+    fn holding_a_key_repeats_only_stepwise_commands() {
         let pressed_with = |modifiers: Modifiers, key: Key, repeat: bool| {
             let ctx = egui::Context::default();
             let mut found = Vec::new();
-            // That a key is held egui knows by the frame before.
+            // egui recognises a held key by the previous frame.
             for _ in 0..=usize::from(repeat) {
                 let event = Event::Key { key, physical_key: None, pressed: true, repeat: false, modifiers };
                 let input = egui::RawInput { events: vec![event], ..Default::default() };
@@ -519,7 +520,7 @@ mod tests {
         assert_eq!(pressed_with(none, Key::Period, true), [Command::StepForward]);
         assert_eq!(pressed_with(command, Key::Z, true), [Command::Undo]);
         assert_eq!(pressed_with(command, Key::Y, true), [Command::Redo]);
-        assert_eq!(pressed_with(Modifiers::ALT, Key::F, false), [], "Alt makes it another key");
+        assert_eq!(pressed_with(Modifiers::ALT, Key::F, false), [], "Alt makes it another shortcut");
         assert_eq!(pressed_with(Modifiers::ALT, Key::ArrowUp, false), [Command::MoveUp]);
         assert_eq!(pressed_with(command.plus(Modifiers::SHIFT), Key::Equals, false), [Command::LargerInterface]);
     }

@@ -95,7 +95,7 @@ impl Palette {
         let width = ROW.x.min(window.width() - 48.0);
         ui.set_width(width);
         let arrangement = Arrangement::Rows(1);
-        let hint = "A command, a step, a parameter, a preset";
+        let hint = "Search commands, steps, parameters and presets";
         ui.horizontal(|ui| self.list.field_ui(ui, hint, arrangement, false));
         ui.add_space(4.0);
         let layout = SearchLayout {
@@ -131,11 +131,11 @@ fn add_menu(ctx: &Context, place: &str, menu: &[Entry], entries: &mut Vec<Palett
                 }
                 let keys = item.command.shortcut().map(|shortcut| ctx.format_shortcut(&shortcut));
                 found.note = if item.is_set == Some(true) { "on".into() } else { keys.unwrap_or_default() };
-                found.is_enabled = item.is_possible;
+                found.is_enabled = item.is_enabled;
                 entries.push(found);
             }
             Entry::Menu(title, menu) => add_menu(ctx, &format!("{place} › {title}"), menu, entries),
-            Entry::Line => {}
+            Entry::Separator => {}
         }
     }
 }

@@ -34,7 +34,7 @@ const MAX_COLUMNS: usize = 4;
 
 /// The sections in their order.
 const SECTIONS: [(Section, &str); 3] =
-    [(Section::User, "Your own"), (Section::Landscape, "Landscapes"), (Section::Source, "After the sources")];
+    [(Section::User, "Your presets"), (Section::Landscape, "Landscapes"), (Section::Source, "From publications")];
 
 /// The prefixes of the names of presets that follow a published source.
 const SOURCES: [&str; 4] = ["krten", "lighthouse", "traagen", "flipcode"];
@@ -228,7 +228,7 @@ impl Gallery {
             item_width: CARD.size.x,
             gap: GAP,
             height,
-            empty: "No preset matches. Try what is in it: snow, island, cliffs…",
+            empty: "No preset matches. Try a feature: snow, island, cliffs…",
         };
         let section = |section: Section| SECTIONS.iter().position(|(known, _)| *known == section).unwrap_or_default();
         let items = cards.iter().map(|Card { section: of, texts, .. }| {
@@ -257,7 +257,7 @@ impl Gallery {
     /// The button that closes the gallery, or the confirmation of a deletion.
     fn footer_ui(&mut self, ui: &mut Ui) -> Option<GalleryResponse> {
         let Some(path) = self.to_delete.clone() else {
-            let hint = "Arrow keys select, Enter opens, Space then plays the uplift; undo brings your project back";
+            let hint = "Arrow keys select, Enter opens. Then Space plays the uplift, and Undo restores your project";
             let hint = RichText::new(hint).size(11.0).color(colours(ui).weak);
             let closes = Sides::new().show(ui, |ui| ui.label(hint), |ui| ui.button("Close").clicked()).1;
             return closes.then_some(GalleryResponse::Close);
@@ -290,7 +290,7 @@ fn preset_card_ui(ui: &mut Ui, card: &Card, is_selected: bool, state: Option<&Th
         if matches!(state, Some(ThumbnailState::Pending) | None) {
             ui.ctx().accesskit_node_builder(response.id, egui::accesskit::Node::set_busy);
             let (font, weak) = (FontId::proportional(11.0), colours(ui).weak);
-            ui.painter().text(rect.center(), egui::Align2::CENTER_CENTER, "Drawing…", font, weak);
+            ui.painter().text(rect.center(), egui::Align2::CENTER_CENTER, "Rendering…", font, weak);
         }
     })
 }

@@ -1,4 +1,4 @@
-//! How quick the editor is, in figures over the views, for whoever asks.
+//! An overlay that shows how long frames and previews take.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -8,18 +8,18 @@ use egui::{Align2, Area, Context, Frame, RichText, Vec2};
 use crate::app::widgets::theme::colours;
 use crate::worker::{Preview, PreviewRequest};
 
-/// What was measured last.
+/// The latest measurements.
 #[derive(Debug, Default)]
 pub(crate) struct FrameTimings {
     is_shown: bool,
-    /// When the present frame began.
+    /// When the current frame began.
     began: Option<Instant>,
-    /// What the editor did itself in the last frame, and in the slowest since the times were asked for.
+    /// The editor's own time in the last frame, and in the slowest since the overlay was opened.
     own: Duration,
     slowest: Duration,
-    /// What the worker was asked for last, and when.
-    asked: Option<(Arc<PreviewRequest>, Instant)>,
-    /// From asking to the pictures in full, and what of it was computing.
+    /// The last request to the worker, and its time.
+    requested: Option<(Arc<PreviewRequest>, Instant)>,
+    /// The time from the last request to its full-quality preview, and the computing time of the preview.
     last: Option<[Duration; 2]>,
 }
 
@@ -38,27 +38,29 @@ impl FrameTimings {
         self.slowest = self.slowest.max(self.own);
     }
 
-    /// The worker is asked for other pictures.
+    /// Records a request to the worker.
     pub(crate) fn requested(&mut self, request: Arc<PreviewRequest>) {
-        self.asked = Some((request, Instant::now()));
+        self.requested = Some((request, Instant::now()));
     }
 
-    /// The other pictures are at hand: nothing is computed, and nobody waits.
+    /// Records a preview that was cached and took no time.
     pub(crate) fn shown_at_once(&mut self) {
-        self.asked = None;
+        self.requested = None;
         self.last = Some([Duration::ZERO; 2]);
     }
 
-    /// Pictures came: counted are those in full that were asked for last.
+    /// Records the arrival of a preview, if it is the full-quality one of the last request.
     pub(crate) fn came(&mut self, preview: &Preview) {
-        let awaited = self.asked.take_if(|(request, _)| !preview.coarse && Arc::ptr_eq(request, &preview.request));
-        if let Some((_, asked)) = awaited {
-            self.last = Some([asked.elapsed(), preview.elapsed]);
+        let expected = self.requested.take_if(|(request, _)| !preview.coarse && Arc::ptr_eq(request, &preview.request));
+        if let Some((_, requested)) = expected {
+            self.last = Some([requested.elapsed(), preview.elapsed]);
         }
     }
 
-    /// `frame_s`: what the interface thread took for the last frame, in seconds, without waiting for the screen: the
-    /// editor's own work, and handing what it drew to the graphics card.
+    /// Draws the overlay if it is on.
+    ///
+    /// `frame_s`: the time of the interface thread for the last frame without vertical sync, seconds: the editor's own
+    /// work and the submission to the GPU.
     pub(crate) fn ui(&self, ctx: &Context, frame_s: Option<f32>) {
         if !self.is_shown {
             return;
@@ -66,14 +68,14 @@ impl FrameTimings {
         let milliseconds = |duration: Duration| duration.as_secs_f64() * 1e3;
         let mut lines = vec![
             format!("frame        {:>7.1} ms", f64::from(frame_s.unwrap_or_default()) * 1e3),
-            format!("  own work   {:>7.1} ms", milliseconds(self.own)),
+            format!("  editor     {:>7.1} ms", milliseconds(self.own)),
             format!("    slowest  {:>7.1} ms", milliseconds(self.slowest)),
         ];
         if let Some([answered, computed]) = self.last {
-            lines.push(format!("last pictures{:>7.1} ms", milliseconds(answered)));
+            lines.push(format!("preview      {:>7.1} ms", milliseconds(answered)));
             lines.push(format!("  computing  {:>7.1} ms", milliseconds(computed)));
         }
-        // Over the middle of the views, where none of their buttons and scales are.
+        // Centred over the views, where they have no buttons or scale bars.
         Area::new(egui::Id::unique("timings"))
             .anchor(Align2::CENTER_TOP, Vec2::new(0.0, 56.0))
             .interactable(false)

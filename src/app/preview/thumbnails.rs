@@ -81,7 +81,7 @@ impl Thumbnails {
             if let Some(state) = self.states.get_mut(&key) {
                 *state = match image {
                     Ok(image) => ThumbnailState::Ready(upload(ctx, &key, &image)),
-                    // Whatever it stands for can still be chosen, and there is nothing that the user could do.
+                    // The item can still be chosen, and the user could not do anything about the error.
                     Err(_) => ThumbnailState::Failed,
                 };
             }

@@ -36,7 +36,7 @@ fn the_palette_finds_commands_presets_steps_and_parameters_by_typing() {
     let steps = editor.state().document.project().recipe.stack.len();
     find(&mut editor, "thermal");
     assert_eq!(editor.state().document.project().recipe.stack.len(), steps + 1);
-    find(&mut editor, "heightmap alone");
+    find(&mut editor, "maximise heightmap");
     assert_eq!(editor.state().ui.layout.maximised, Some(View::Heightmap));
     press(&mut editor, Modifiers::COMMAND, Key::P);
     assert!(editor.query_by_label_contains("Undo Add Thermal erosion (Edit)").is_some());
@@ -149,7 +149,7 @@ fn saving_while_a_name_is_typed_saves_what_was_typed() {
 fn a_control_that_has_the_focus_keeps_its_own_keys_and_leaves_the_others() {
     let mut editor = editor();
     pause(&mut editor);
-    editor.get_by_label("Play again and again").focus();
+    editor.get_by_label("Loop").focus();
     editor.step();
     press(&mut editor, Modifiers::NONE, Key::Space);
     assert!(editor.state().ui.playback.loops() && !editor.state().ui.playback.is_playing(), "Space presses the button");
@@ -228,7 +228,7 @@ fn the_sun_and_the_views_are_worked_by_the_arrow_keys() {
     let after = light(&editor);
     assert_eq!(after.azimuth_deg, (before.azimuth_deg + 5.0).rem_euclid(360.0));
     assert_eq!(after.altitude_deg, before.altitude_deg + 5.0);
-    editor.get_by_label("Heightmap of the land").focus();
+    editor.get_by_label("Heightmap of the terrain").focus();
     editor.step();
     press(&mut editor, Modifiers::NONE, Key::Plus);
     assert!(editor.state().ui.maps.viewport.zoom > 1.2);
@@ -249,7 +249,7 @@ fn a_narrow_window_shows_one_side_panel_at_a_time_and_nothing_stands_outside() {
     let window = egui::Rect::from_min_size(egui::Pos2::ZERO, egui::Vec2::new(640.0, 360.0));
     let seen = |editor: &Harness<'static, App>| editor.state().visible_panels(&editor.ctx);
     assert_eq!(seen(&editor), [true, false]);
-    for label in ["Timeline", "Seed", "Heightmap of the land", "The terrain in 3-D"] {
+    for label in ["Timeline", "Seed", "Heightmap of the terrain", "The terrain in 3-D"] {
         let rect = editor.get_by_label(label).rect();
         assert!(window.contains_rect(rect) && rect.width() > 40.0, "{label}: {rect:?}");
     }

@@ -148,7 +148,7 @@ fn listed_files_are_written_and_import_notes_can_be_copied() {
     editor.step();
     editor.get_by_label("File").click();
     editor.run_steps(3);
-    editor.get_by_label("Copy the last import notes").click_accesskit();
+    editor.get_by_label("Copy last import notes").click_accesskit();
     editor.step();
     assert!(is_copied(&editor));
     assert!(editor.state().ui.message.as_ref().is_some_and(|message| message.text == "Copied the import notes"));

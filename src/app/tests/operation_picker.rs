@@ -77,7 +77,7 @@ fn escape_and_a_click_outside_close_the_picker_without_a_change() {
     press(&mut editor, egui::Modifiers::SHIFT, egui::Key::A);
     editor.run_steps(2);
     assert!(editor.query_by_label("Clamp").is_some(), "the query is cleared");
-    let beside = editor.get_by_label("Texture of the land").rect().center();
+    let beside = editor.get_by_label("Texture of the terrain").rect().center();
     editor.drag_at(beside);
     editor.step();
     editor.drop_at(beside);

@@ -118,7 +118,7 @@ fn the_timeline_goes_by_arrows_and_plays_again_and_again() {
         editor.run_steps(2);
         assert_eq!(editor.state().ui.playback.position(total), expected, "{key:?}");
     }
-    editor.get_by_role_and_label(Role::Button, "Play again and again").click();
+    editor.get_by_role_and_label(Role::Button, "Loop").click();
     editor.run_steps(2);
     editor.get_by_role_and_label(Role::Button, "Play or pause (Space)").click();
     wait(&mut editor, "another beginning", |app| {
@@ -131,7 +131,7 @@ fn drawing() -> (Harness<'static, App>, egui::Rect) {
     let mut editor = editor();
     pause(&mut editor);
     press(&mut editor, Modifiers::NONE, Key::L);
-    let pane = editor.get_by_label("Heightmap of the land").rect();
+    let pane = editor.get_by_label("Heightmap of the terrain").rect();
     (editor, pane)
 }
 

@@ -90,8 +90,8 @@ fn vary(group: &mut dyn Group, draw: &mut Draw) {
 fn commands(entries: &[Entry], found: &mut Vec<Command>) {
     for entry in entries {
         match entry {
-            Entry::Item(item) if item.is_possible => found.push(item.command),
-            Entry::Item(_) | Entry::Line => {}
+            Entry::Item(item) if item.is_enabled => found.push(item.command),
+            Entry::Item(_) | Entry::Separator => {}
             Entry::Menu(_, entries) => commands(entries, found),
         }
     }

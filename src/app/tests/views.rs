@@ -40,7 +40,7 @@ fn the_heightmap_s_pane_shows_what_is_chosen() {
         ("Hillshade", MapView::Hillshade),
         ("Contours", MapView::Contours),
         ("Slope", MapView::Slope),
-        ("Walkable ground", MapView::Walkable(45.0)),
+        ("Walkable terrain", MapView::Walkable(45.0)),
     ] {
         look_at(&mut editor, text, expected);
         let picture = heightmap(editor.state());
@@ -93,7 +93,7 @@ fn sections_are_measured_as_they_are_unfolded_and_tell_of_the_land_that_is_shown
 fn the_limit_is_dragged_in_the_histogram_and_the_share_follows() {
     let mut editor = editor();
     pause(&mut editor);
-    look_at(&mut editor, "Walkable ground", MapView::Walkable(45.0));
+    look_at(&mut editor, "Walkable terrain", MapView::Walkable(45.0));
     unfold(&mut editor, "Slopes");
     let slopes = |app: &App| app.ui.analysis.found().and_then(|found| found.slopes.clone());
     wait(&mut editor, "the slopes", |app| slopes(app).is_some());
@@ -135,7 +135,7 @@ fn a_profile_is_drawn_on_the_map_and_hovering_it_moves_the_crosshair() {
     pause(&mut editor);
     press(&mut editor, Modifiers::NONE, Key::P);
     editor.run_steps(24);
-    let map = editor.get_by_role_and_label(Role::Image, "Heightmap of the land").rect();
+    let map = editor.get_by_role_and_label(Role::Image, "Heightmap of the terrain").rect();
     let viewport = editor.state().ui.maps.viewport;
     let [from, to] = [egui::Vec2::new(-60.0, -30.0), egui::Vec2::new(50.0, 40.0)].map(|off| map.center() + off);
     editor.drag_at(from);
@@ -177,7 +177,7 @@ fn a_profile_is_drawn_on_the_map_and_hovering_it_moves_the_crosshair() {
 fn the_status_bar_names_the_type_under_the_pointer() {
     let mut editor = editor();
     pause(&mut editor);
-    let map = editor.get_by_role_and_label(Role::Image, "Heightmap of the land").rect();
+    let map = editor.get_by_role_and_label(Role::Image, "Heightmap of the terrain").rect();
     editor.hover_at(map.center());
     editor.run_steps(3);
     let app = editor.state();
@@ -322,7 +322,7 @@ fn at_the_size_of_exports_the_views_show_what_is_exported_and_what_does_not_fit_
     let choose = |editor: &mut Harness<'static, App>| {
         editor.get_by_label("View").click();
         editor.run_steps(3);
-        editor.get_by_label("At the size of exports").click();
+        editor.get_by_label("Preview at export size").click();
         editor.run_steps(3);
     };
     editor.state_mut().edit_settings(|settings| settings.export.samples = 97);
@@ -396,7 +396,7 @@ fn pictures_for_the_eye() {
             ("Contours", MapView::Contours),
             ("Hillshade", MapView::Hillshade),
             ("Slope", MapView::Slope),
-            ("Walkable ground", MapView::Walkable(45.0)),
+            ("Walkable terrain", MapView::Walkable(45.0)),
         ] {
             look_at(&mut editor, text, view);
             shoot(&mut editor, &text.to_lowercase().replace(' ', "-"));

@@ -35,7 +35,7 @@ fn the_window_shows_a_grey_heightmap_and_a_coloured_texture() {
     editor.run_steps(12);
     let image = editor.render().expect("a preview");
     let pane = |name: &str| editor.get_by_label(name).rect();
-    let (grey, colourful) = (pane("Heightmap of the land"), pane("Texture of the land"));
+    let (grey, colourful) = (pane("Heightmap of the terrain"), pane("Texture of the terrain"));
     let pixels = |rect: egui::Rect| {
         let middle = rect.center();
         (-60..60).flat_map(move |dy| (-60..60).map(move |dx| (middle.x as i32 + dx, middle.y as i32 + dy)))

@@ -1,4 +1,4 @@
-//! What the colours of a view mean, on a plate over its scale bar.
+//! Legends of the maps, drawn above the scale bar.
 
 use egui::{Color32, FontId, Painter, Rect, Ui, Vec2};
 
@@ -6,24 +6,23 @@ use crate::app::views::overlay::plate;
 use crate::app::widgets::theme::colours;
 use crate::engine::ramp::Ramp;
 
-/// The width of the bar, and how many colours it shows, points.
+/// The width of the colour bar, points, and the number of its colours.
 const WIDTH: f32 = 132.0;
 const STRIPS: usize = 66;
 
 /// The height of a line of a legend without a bar, points.
 const LINE: f32 = 16.0;
 
-/// The least room from the top of a pane to its scale bar in which a legend lies on none of the controls at the top,
-/// points.
-pub(crate) const LEAST_ROOM: f32 = 96.0;
+/// The smallest distance from the top of a pane to its scale bar at which a legend fits below the controls, points.
+pub(crate) const MIN_HEIGHT: f32 = 96.0;
 
-/// Heights under a bar, each with the share of the bar at which it stands.
+/// Labels of heights, each with its position as a share of the colour bar.
 pub(crate) fn heights([low_m, high_m]: [f32; 2]) -> Vec<(f32, String)> {
     let metres = |share: f32| format!("{:.0}", low_m + share * (high_m - low_m)).replace('-', "\u{2212}");
     [0.0, 0.5, 1.0].map(|share| (share, metres(share))).into()
 }
 
-/// Angles under a bar that ends at 45°.
+/// Labels of angles for a colour bar that ends at 45°.
 pub(crate) fn angles() -> Vec<(f32, String)> {
     [0.0, 15.0, 30.0, 45.0].map(|degrees| (degrees / 45.0, format!("{degrees:.0}"))).into()
 }
@@ -32,7 +31,7 @@ fn place_over(bar: Rect, size: Vec2) -> Rect {
     Rect::from_min_size(bar.left_top() - Vec2::new(0.0, 4.0 + size.y), size)
 }
 
-/// The colours of a ramp under a title, with numbers below, over the scale bar; where it stands.
+/// Draws a colour ramp with a title and labels above the scale bar; returns its rectangle.
 pub(crate) fn ramp_legend(
     ui: &Ui,
     painter: &Painter,
@@ -64,7 +63,7 @@ pub(crate) fn ramp_legend(
     place
 }
 
-/// Lines of text, each behind its colour if it has one, over the scale bar.
+/// Draws lines of text, each after its colour if it has one, above the scale bar.
 pub(crate) fn list_legend(ui: &Ui, painter: &Painter, bar: Rect, lines: &[(Option<[u8; 3]>, String)]) {
     let colours = colours(ui);
     let galleys: Vec<_> = lines
@@ -92,12 +91,12 @@ mod tests {
     use crate::engine::ramp::SLOPE;
 
     #[test]
-    fn numbers_stand_where_their_colours_do() {
-        let said = |numbers: Vec<(f32, String)>| {
+    fn labels_are_placed_at_their_colours() {
+        let texts = |numbers: Vec<(f32, String)>| {
             numbers.into_iter().map(|(at, text)| format!("{at:.2} {text}")).collect::<Vec<_>>()
         };
-        assert_eq!(said(heights([-120.0, 880.0])), ["0.00 \u{2212}120", "0.50 380", "1.00 880"]);
-        assert_eq!(said(angles()), ["0.00 0", "0.33 15", "0.67 30", "1.00 45"]);
-        assert_eq!(SLOPE.ends(), [0.0, 45.0], "the bar ends where the numbers do");
+        assert_eq!(texts(heights([-120.0, 880.0])), ["0.00 \u{2212}120", "0.50 380", "1.00 880"]);
+        assert_eq!(texts(angles()), ["0.00 0", "0.33 15", "0.67 30", "1.00 45"]);
+        assert_eq!(SLOPE.ends(), [0.0, 45.0], "the bar ends at the last label");
     }
 }

@@ -1,8 +1,8 @@
-//! What the heightmap's pane shows, and what its colours mean.
+//! The display styles of the heightmap view, and their legends.
 
 use egui::{Align, ComboBox, Layout, Rect, Role, Ui, UiBuilder, Vec2, WidgetInfo};
 
-use crate::app::views::legend::{LEAST_ROOM, angles, heights, list_legend, ramp_legend};
+use crate::app::views::legend::{MIN_HEIGHT, angles, heights, list_legend, ramp_legend};
 use crate::app::views::map_transform::MapTransform;
 use crate::engine::Grid;
 use crate::engine::map_view::{MapView, WALKABLE_COLOURS, WATER_COLOURS, contour_interval_m, min_river_area_m2};
@@ -10,9 +10,9 @@ use crate::engine::ramp::{ELEVATION, SLOPE};
 use crate::project::{ViewSettings, Water};
 use crate::worker::Preview;
 
-/// What the heightmap's pane shows. It is no part of the document.
+/// The display style of the heightmap view. It is not part of the document.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum MapAspect {
+pub(crate) enum MapStyle {
     #[default]
     Grey,
     Tints,
@@ -23,7 +23,7 @@ pub(crate) enum MapAspect {
     Water,
 }
 
-impl MapAspect {
+impl MapStyle {
     const ALL: [Self; 7] =
         [Self::Grey, Self::Tints, Self::Hillshade, Self::Contours, Self::Slope, Self::Walkable, Self::Water];
 
@@ -34,24 +34,24 @@ impl MapAspect {
             Self::Hillshade => "Hillshade",
             Self::Contours => "Contours",
             Self::Slope => "Slope",
-            Self::Walkable => "Walkable ground",
+            Self::Walkable => "Walkable terrain",
             Self::Water => "Rivers and lakes",
         }
     }
 
     fn doc(self) -> &'static str {
         match self {
-            Self::Grey => "From black, the lowest, to white, the highest, as heightmaps are exported",
-            Self::Tints => "From green lowlands to white summits, shaded by the sun",
-            Self::Hillshade => "How straight the sun falls on the ground; no shadows are cast",
-            Self::Contours => "Lines of one height each, every fifth of them stronger",
-            Self::Slope => "From green, where one walks, to red at 45° and more",
-            Self::Walkable => "Where one can walk, and what of it hangs together; the limit is in the measures",
-            Self::Water => "Where water gathers into rivers, the lakes once they are full, and the sea",
+            Self::Grey => "Lowest black, highest white, as in exported heightmaps",
+            Self::Tints => "Green lowlands to white summits, shaded by the sun",
+            Self::Hillshade => "Brightness by the angle of the sun, without cast shadows",
+            Self::Contours => "Lines of equal height, every fifth one bold",
+            Self::Slope => "Green for flat terrain to red at 45° and more",
+            Self::Walkable => "Walkable terrain and its connected areas; the slope limit is in the analysis panel",
+            Self::Water => "Rivers, lakes filled to their outlet, and the sea",
         }
     }
 
-    /// What the worker is to draw.
+    /// The map view to request from the worker.
     pub(crate) fn view(self, view: &ViewSettings, water: &Water) -> MapView {
         match self {
             Self::Grey => MapView::Grey,
@@ -64,12 +64,12 @@ impl MapAspect {
         }
     }
 
-    /// Draws the choice of what is shown into a corner of the pane, beside the fault tool's button.
+    /// Draws the style menu in a corner of the pane, next to the button of the fault tool.
     pub(crate) fn ui(&mut self, ui: &mut Ui, pane: Rect) {
         let place = Rect::from_min_size(pane.min + Vec2::new(44.0, 8.0), Vec2::new(132.0, 24.0));
         let layout = Layout::left_to_right(Align::Center);
-        let mut corner = ui.new_child(UiBuilder::new().id_salt("map aspect").max_rect(place).layout(layout));
-        let combo = ComboBox::from_id_salt("map aspect").selected_text(self.text()).width(place.width()).truncate();
+        let mut corner = ui.new_child(UiBuilder::new().id_salt("map style").max_rect(place).layout(layout));
+        let combo = ComboBox::from_id_salt("map style").selected_text(self.text()).width(place.width()).truncate();
         let shown = combo.show_ui(&mut corner, |ui| {
             for aspect in Self::ALL {
                 ui.selectable_value(self, aspect, aspect.text()).on_hover_text(aspect.doc());
@@ -79,25 +79,24 @@ impl MapAspect {
     }
 }
 
-/// The lines that say what the present picture of the heights means, those of a list.
+/// The lines of the legend of a map view.
 fn lines(view: MapView, range_m: [f32; 2], grid: Grid) -> Vec<(Option<[u8; 3]>, String)> {
     match view {
         MapView::Contours => {
             let interval_m = contour_interval_m(range_m);
-            vec![(None, format!("A line every {interval_m} m, a strong one every {} m", 5.0 * interval_m))]
+            vec![(None, format!("A line every {interval_m} m, a bold one every {} m", 5.0 * interval_m))]
         }
         MapView::Walkable(limit_deg) => {
-            let names = ["Hangs together", "Cut off", "Too steep"].map(String::from);
+            let names = ["Connected", "Isolated", "Too steep"].map(String::from);
             let title = (None, format!("Walkable up to {limit_deg}°"));
             let colours = WALKABLE_COLOURS.map(Some).into_iter().zip(names);
             std::iter::once(title).chain(colours).collect()
         }
         MapView::Water(sea_m) => {
-            let least_m2 = min_river_area_m2(grid);
-            let drained =
-                if least_m2 < 1e5 { format!("{least_m2:.0} m²") } else { format!("{:.1} km²", 1e-6 * least_m2) };
-            let rivers = format!("Rivers, of {drained} and more");
-            let names = [rivers, "Lakes, once they are full".into(), "Sea".into()];
+            let min_m2 = min_river_area_m2(grid);
+            let drained = if min_m2 < 1e5 { format!("{min_m2:.0} m²") } else { format!("{:.1} km²", 1e-6 * min_m2) };
+            let rivers = format!("Rivers draining at least {drained}");
+            let names = [rivers, "Lakes, when full".into(), "Sea".into()];
             let colours = WATER_COLOURS.map(Some).into_iter().zip(names);
             colours.take(if sea_m.is_some() { 3 } else { 2 }).collect()
         }
@@ -105,9 +104,9 @@ fn lines(view: MapView, range_m: [f32; 2], grid: Grid) -> Vec<(Option<[u8; 3]>, 
     }
 }
 
-/// Draws what the colours of the heightmap's pane mean over its scale bar, where there is room.
+/// Draws the legend above the scale bar, if there is room.
 pub(crate) fn legend_ui(ui: &Ui, transform: &MapTransform, pane: Rect, shown: &Preview) {
-    if transform.bar.top() - pane.top() < LEAST_ROOM {
+    if transform.bar.top() - pane.top() < MIN_HEIGHT {
         return;
     }
     let (painter, range_m) = (&transform.painter, [shown.summary.min_m, shown.summary.max_m]);
@@ -133,19 +132,19 @@ mod tests {
     #[test]
     fn legends_name_the_interval_and_the_limit() {
         let grid = |side_m| Grid::new(Extent { width_m: side_m, depth_m: side_m }, 513, 513);
-        let said_of =
+        let texts_of =
             |view, grid| lines(view, [-20.0, 390.0], grid).into_iter().map(|(_, text)| text).collect::<Vec<_>>();
-        let said = |view| said_of(view, grid(10_000.0));
-        assert_eq!(said(MapView::Contours), ["A line every 50 m, a strong one every 250 m"]);
+        let texts = |view| texts_of(view, grid(10_000.0));
+        assert_eq!(texts(MapView::Contours), ["A line every 50 m, a bold one every 250 m"]);
         assert_eq!(
-            said(
-                MapAspect::Walkable.view(&ViewSettings { walkable_deg: 30.0, ..Default::default() }, &Water::default())
+            texts(
+                MapStyle::Walkable.view(&ViewSettings { walkable_deg: 30.0, ..Default::default() }, &Water::default())
             ),
-            ["Walkable up to 30°", "Hangs together", "Cut off", "Too steep"]
+            ["Walkable up to 30°", "Connected", "Isolated", "Too steep"]
         );
-        let water = MapAspect::Water.view(&ViewSettings::default(), &Water::default());
-        assert_eq!(said_of(water, grid(20_000.0))[0], "Rivers, of 0.4 km² and more");
-        assert_eq!(said_of(water, grid(255.0))[0], "Rivers, of 65 m² and more");
-        assert_eq!(said(MapView::Grey), Vec::<String>::new());
+        let water = MapStyle::Water.view(&ViewSettings::default(), &Water::default());
+        assert_eq!(texts_of(water, grid(20_000.0))[0], "Rivers draining at least 0.4 km²");
+        assert_eq!(texts_of(water, grid(255.0))[0], "Rivers draining at least 65 m²");
+        assert_eq!(texts(MapView::Grey), Vec::<String>::new());
     }
 }

@@ -10,7 +10,7 @@ use egui::{
 use crate::app::preview::request::Freshness;
 use crate::app::preview::thumbnails::color_image;
 use crate::app::views::View;
-use crate::app::views::map_style::MapAspect;
+use crate::app::views::map_style::MapStyle;
 use crate::app::views::map_transform::{MapTransform, MapViewport};
 use crate::app::views::overlay::{freshness_chip, north_arrow, note, scale_bar};
 use crate::app::widgets::theme::colours;
@@ -83,7 +83,7 @@ fn image_of_flood(terrain: &Heightfield, level_m: f64) -> ColorImage {
 pub(crate) struct Maps {
     pub(crate) viewport: MapViewport,
     /// How the heightmap is drawn.
-    pub(crate) aspect: MapAspect,
+    pub(crate) aspect: MapStyle,
     /// The world position under the pointer, in metres east and south, on whichever map it is.
     pub(crate) crosshair_m: Option<[f64; 2]>,
     heightmap: Option<Upload>,
@@ -209,7 +209,7 @@ impl Maps {
         let state = if has_before { "Before" } else { self.missing_before };
         freshness_chip(ui, painter, rect, freshness);
         let name = view.title();
-        response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, format!("{name} of the land")));
+        response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, format!("{name} of the terrain")));
         transform.bar = bar;
         if let Some(share) = &mut self.split {
             split_ui(ui, rect, share, state);
@@ -260,7 +260,7 @@ impl Maps {
             painter.with_clip_rect(west).image(before.texture.id(), terrain, whole, Color32::WHITE);
         }
         // The water map already shows the sea.
-        let has_sea = view == View::Heightmap && self.aspect == MapAspect::Water;
+        let has_sea = view == View::Heightmap && self.aspect == MapStyle::Water;
         if let Some(flood) = self.flood.as_ref().filter(|_| !has_sea) {
             // The overlay's corner pixels lie on the corners of the world.
             let half = Vec2::splat(0.5) / flood.texture.size_vec2();

@@ -7,7 +7,7 @@ use eframe::egui_wgpu::RenderState;
 use egui::{Align2, Rect, Response, Role, Sense, Ui, UiBuilder, Vec2, WidgetInfo};
 
 use crate::app::preview::request::Freshness;
-use crate::app::views::legend::{LEAST_ROOM, angles, heights, ramp_legend};
+use crate::app::views::legend::{MIN_HEIGHT, angles, heights, ramp_legend};
 use crate::app::views::overlay::{freshness_chip, note, note_size, scale_bar};
 use crate::app::views::scene::controls::{self, controls_ui, presets_ui};
 use crate::app::views::scene::fault_glow::FaultGlow;
@@ -318,7 +318,7 @@ impl ScenePane {
         let unit_m = self.scale(context.extent).unit_m();
         let pixels_per_m = pixels / (projection.divisor(self.navigation.camera.pivot) * unit_m);
         let bar = scale_bar(ui, &painter, pane, pixels_per_m);
-        let ramp = self.shading.ramp().filter(|_| bar.top() - pane.top() > LEAST_ROOM);
+        let ramp = self.shading.ramp().filter(|_| bar.top() - pane.top() > MIN_HEIGHT);
         let legend = ramp.map(|ramp| {
             let is_slope = self.shading == ShadingMode::Slope;
             let (unit, numbers) = if is_slope { ("°", angles()) } else { ("m", heights(range_m)) };

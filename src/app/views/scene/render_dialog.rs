@@ -43,7 +43,7 @@ impl RenderDialog {
         let modal = modal("render", ctx).show(ctx, |ui| {
             ui.set_width(360.0);
             if self.frames.is_some() {
-                ui.heading("Turntable of the 3-D view");
+                ui.heading("Save turntable");
                 ui.weak("Numbered images once around the terrain, beginning with the direction of the view.");
             } else {
                 ui.heading("Image of the 3-D view");

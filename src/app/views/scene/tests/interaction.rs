@@ -132,7 +132,7 @@ fn the_terrain_keeps_its_share_of_the_pane_when_the_pane_changes() {
         reach
     };
     for (label, sizes) in [
-        ("Frame the land (F)", [[480.0, 320.0], [480.0, 160.0], [300.0, 620.0], [900.0, 500.0]]),
+        ("Frame terrain (F)", [[480.0, 320.0], [480.0, 160.0], [300.0, 620.0], [900.0, 500.0]]),
         ("3-D view from above (T)", [[900.0, 500.0], [480.0, 160.0], [300.0, 620.0], [480.0, 320.0]]),
     ] {
         window.get_by_label(label).click();
