@@ -9,6 +9,7 @@ pub(crate) mod commands;
 pub(crate) mod dialogs;
 pub(crate) mod document;
 mod editor;
+mod modal_ui;
 pub(crate) mod panels;
 pub(crate) mod preview;
 mod services;

@@ -21,10 +21,8 @@ impl App {
     /// Draws the dialog over the editor, if one is open; returns a command chosen in it.
     pub(crate) fn modal_ui(&mut self, ctx: &Context, draft: &mut Draft) -> Option<Command> {
         let Some(mut modal) = self.ui.modal.take() else {
-            if self.ui.closing.is_saving() {
-                if closing::saving_ui(ctx) {
-                    self.ui.closing.cancel();
-                }
+            if self.ui.closing.is_saving() && closing::saving_ui(ctx) {
+                self.ui.closing.cancel();
             }
             return None;
         };
@@ -47,13 +45,12 @@ impl App {
                     stays = false;
                 }
             }
-            Modal::SaveFirst(unsaved) => match closing::confirm_close_ui(ctx, unsaved) {
-                Some(response) => {
+            Modal::SaveFirst(unsaved) => {
+                if let Some(response) = closing::confirm_close_ui(ctx, unsaved) {
                     self.respond_to_close(response, unsaved);
                     stays = false;
                 }
-                None => {}
-            },
+            }
             Modal::Recovered(left) => stays = self.recovered_ui(ctx, left),
             Modal::Replace { ask, path, files } => match replace_ui(ctx, files) {
                 Some(true) => {

@@ -6,7 +6,6 @@ pub(crate) mod export;
 pub(crate) mod file_dialogs;
 pub(crate) mod gallery;
 pub(crate) mod modal;
-pub(crate) mod modals;
 pub(crate) mod operation_examples;
 pub(crate) mod operation_picker;
 pub(crate) mod recovered_projects;

@@ -222,9 +222,9 @@ impl App {
         let Recipe { stack, texture, .. } = &mut project.recipe;
         match target.map(|target| target.slot) {
             Some(FileSlot::Texture(i)) => {
-                let (ground, picture) = (&mut texture.types[i], Some(TextureName(name.0)));
-                ground.tint = panels::types::tint_of(picture.as_ref()).unwrap_or(ground.tint);
-                ground.texture = picture;
+                let (material, texture) = (&mut texture.types[i], Some(TextureName(name.0)));
+                material.tint = panels::types::tint_of(texture.as_ref()).unwrap_or(material.tint);
+                material.texture = texture;
             }
             Some(FileSlot::Mask(i)) => {
                 let Some(mask) = &mut stack[i].settings.mask else {
@@ -243,12 +243,12 @@ impl App {
             }
             None if is_texture => {
                 let range_m = self.ui.preview.shown.as_ref().map(|shown| shown.summary.range_m());
-                let picture = Some(TextureName(name.0));
+                let name = Some(TextureName(name.0));
                 panels::types::add_type(texture, &mut self.ui.texture_panel, range_m.unwrap_or_default());
-                if let Some(ground) = texture.types.last_mut() {
-                    ground.tint = panels::types::tint_of(picture.as_ref()).unwrap_or(ground.tint);
-                    ground.texture = picture;
-                    notes.push(format!("{} is a new terrain type", ground.name));
+                if let Some(material) = texture.types.last_mut() {
+                    material.tint = panels::types::tint_of(name.as_ref()).unwrap_or(material.tint);
+                    material.texture = name;
+                    notes.push(format!("{} is a new terrain type", material.name));
                 }
             }
             None => {
