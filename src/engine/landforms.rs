@@ -1,4 +1,4 @@
-//! Landform statistics and other metrics that distinguish realistic terrain.
+//! Landform statistics and other metrics of realistic terrain.
 //!
 //! Valleys and ridges make terrain look real; the shares of landforms measure them: geomorphons, after J. Jasiewicz and
 //! T. F. Stepinski, "Geomorphons: a pattern recognition approach to classification and mapping of landforms",

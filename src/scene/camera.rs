@@ -226,7 +226,7 @@ impl Camera {
         self.pivot = self.pivot.clamp(-LIMIT, LIMIT);
     }
 
-    /// Interpolates between two cameras, turning the shorter way round.
+    /// Interpolates between two cameras, turning the shorter way around.
     pub(crate) fn interpolate(from: &Self, to: &Self, t: f32) -> Self {
         let t = t * t * (3.0 - 2.0 * t);
         let circle = std::f32::consts::TAU;

@@ -1,4 +1,4 @@
-//! The lines of the youngest faults, which glow on the terrain during playback.
+//! The lines of the most recent faults, which glow on the terrain during playback.
 
 use crate::engine::fault::Fault;
 use crate::engine::operations::FaultSequence;

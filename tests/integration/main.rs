@@ -1,4 +1,4 @@
-//! Tests that use the library and the program from outside, in one binary so that it is linked once.
+//! Integration tests of the library and the program, in one binary that is linked once.
 
 #![allow(clippy::expect_used, clippy::panic, reason = "a failed precondition fails the test, also in helper functions")]
 

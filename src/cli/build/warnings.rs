@@ -14,7 +14,7 @@ pub fn print(order: &Order) {
     }
 }
 
-/// Warnings about names in a texture that no terrain type has. They are no errors, because types come and go while a
+/// Warnings about names in a texture that no terrain type has. They are not errors, because types come and go while a
 /// terrain is edited, but a mistyped name must not pass silently.
 fn texture_warnings(texture: &TextureRecipe) -> Vec<String> {
     let TextureSettings { active_set, fallback, .. } = &texture.settings;

@@ -19,7 +19,7 @@ choices! {
     }
 }
 
-/// The default height of the greatest value of an integer format, metres.
+/// The default height of the largest value of an integer format, metres.
 const DEFAULT_HIGH_M: f64 = 1000.0;
 
 parameters! {
@@ -31,7 +31,7 @@ parameters! {
         /// file.
         low_m: Option<f64> = None,
             Spec::number("Minimum height", -20_000.0, 100_000.0).slider(-500.0, 2000.0).unit("m");
-        /// Height of the format's greatest value, or of the greatest height in a file with heights in metres. Empty:
+        /// Height of the format's largest value, or of the highest height in a file with heights in metres. Empty:
         /// 1000, or as in the file.
         high_m: Option<f64> = None,
             Spec::number("Maximum height", -20_000.0, 100_000.0).slider(0.0, 5000.0).unit("m");

@@ -12,7 +12,7 @@
 //! Soil creep follows in a separate step (`Creep`).
 //!
 //! On slopes too short for a stream to form, landslides and rills keep the gradient roughly constant. The solver
-//! therefore uses A + ℓ² in place of A, with the hillslope length ℓ. Without it, slopes would steepen with the
+//! therefore uses A + ℓ² instead of A, with the hillslope length ℓ. Without it, slopes would steepen with the
 //! resolution.
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};

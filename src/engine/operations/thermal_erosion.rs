@@ -37,7 +37,7 @@ parameters! {
 const PASSES: u32 = 8;
 /// Passes on a grid finer than the reference grid.
 const FINE_PASSES: u32 = 24;
-/// The fraction of an excess that moves between two samples in a pass: with eight neighbours, the greatest at which no
+/// The fraction of an excess that moves between two samples in a pass: with eight neighbours, the largest at which no
 /// sample can over- or undershoot all of them.
 const RATE: f32 = 1.0 / 8.0;
 

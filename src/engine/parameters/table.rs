@@ -149,7 +149,7 @@ pub struct Parameter {
     pub doc: &'static str,
     /// The choice or switch that it depends on: the parameter applies only while that has one of these values.
     pub when: Option<(&'static str, &'static [&'static str])>,
-    /// Whether variations never change it.
+    /// Whether variations leave it unchanged.
     pub is_fixed: bool,
 }
 

@@ -384,7 +384,7 @@ mod tests {
         }
     }
 
-    /// In other directions shares are interpolated in place of horizons: they differ at the edges of shadows alone.
+    /// In other directions shares are interpolated instead of horizons: they differ only at the edges of shadows.
     #[test]
     fn slanting_shadows_agree_with_the_horizon() {
         let terrain = bumpy(Grid::new(world(900.0, 500.0), 201, 133));

@@ -1,4 +1,4 @@
-//! The buffers of one row of points while it is painted.
+//! The buffers for painting one row of points.
 
 use super::layer::{LayerBuffers, TexelRow};
 use super::sampler::LineBuffers;

@@ -19,7 +19,7 @@ pub enum TextureView {
     Lit,
     /// The unlit colours.
     Unlit,
-    /// One terrain type, by its index in the list, lit; the rest is grey.
+    /// One terrain type, by its index in the list, lit; all others are grey.
     Solo(usize),
     /// The weight of one terrain type, by its index in the list, from black to white.
     Weight(usize),

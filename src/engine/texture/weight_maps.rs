@@ -1,4 +1,4 @@
-//! Weight maps of the terrain types, for engines that blend materials themselves.
+//! Weight maps of the terrain types, for game engines that blend the materials.
 
 use rayon::prelude::*;
 

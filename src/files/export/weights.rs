@@ -244,7 +244,7 @@ fn stage_materials(
     progress.stage(0.7..1.0, || stage_tiles(files, layout, value, overwrite, progress))
 }
 
-/// The numbers and weights of the two types with the greatest weights at a point.
+/// The numbers and weights of the two types with the largest weights at a point.
 fn strongest(maps: &[Vec<u16>], at: usize) -> [(usize, u16); 2] {
     let mut found = [(0, 0); 2];
     for (number, map) in maps.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Tests of the camera and of rendered images, which need a graphics adapter; a software one will do.
+//! Tests of the camera and of rendered images, which need a graphics adapter; a software one is enough.
 
 mod camera;
 mod images;

@@ -20,7 +20,7 @@ pub enum RowOrder {
 pub enum Samples {
     /// Unsigned integers that span a height range.
     Integers {
-        /// The value of the greatest height of the range; 0 is the lowest.
+        /// The value of the highest height of the range; 0 is the lowest.
         max_value: u16,
         /// Bits per sample.
         bits: u32,

@@ -42,7 +42,7 @@ pub(crate) fn write(
     writer.write_all(&[0; BINARY_OFFSET])?;
     let counter = progress.counter((3 * vertices.len() + triangles.len()).div_ceil(BATCH) + 4);
     let limits = write_vertices(writer, mesh, &counter)?;
-    // The greatest 16-bit number is the primitive restart index, so no vertex can have it.
+    // The largest 16-bit number is the primitive restart index, so no vertex can have it.
     let is_short = vertices.len() <= usize::from(u16::MAX);
     write_triangles(writer, triangles, is_short, &counter)?;
     let index_bytes = triangles.len() * 3 * if is_short { 2 } else { 4 };

@@ -161,7 +161,7 @@ impl<'a> Errors<'a> {
         self.values[at] = off + after.into_iter().fold(0.0, f32::max);
     }
 
-    /// The greatest error of the midpoints that are left out.
+    /// The largest error of the midpoints that are left out.
     fn tolerance(&self, detail: MeshDetail) -> f32 {
         match detail {
             MeshDetail::ErrorM(error_m) => error_m.max(0.0) as f32,
