@@ -90,7 +90,7 @@ impl App {
         let project = self.document.project();
         preview.update(RequestContext {
             document: &self.document,
-            map_view: maps.aspect.view(&self.document.settings().view, &project.water),
+            map_view: maps.style.view(&self.document.settings().view, &project.water),
             texture_view: texture_panel.view(&project.recipe.texture.types),
             is_split: maps.split.is_some(),
             playback,

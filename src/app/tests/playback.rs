@@ -49,7 +49,7 @@ fn recipe(editor: &Harness<'static, App>) -> Recipe {
 }
 
 #[test]
-fn a_variation_is_adopted_breeds_on_and_undo_brings_the_land_back() {
+fn adopting_a_variation_varies_it_further_and_can_be_undone() {
     let mut editor = varying();
     let before = recipe(&editor);
     let nine = |editor: &Harness<'static, App>| -> Vec<Arc<Recipe>> {
@@ -76,7 +76,7 @@ fn a_variation_is_adopted_breeds_on_and_undo_brings_the_land_back() {
 }
 
 #[test]
-fn what_is_locked_at_its_name_stays_in_every_variation() {
+fn locked_parameters_are_the_same_in_every_variation() {
     let mut editor = at_rest();
     let place = editor.get_by_role_and_label(Role::Label, "Displacement").rect().center();
     editor.hover_at(place);
@@ -95,7 +95,7 @@ fn what_is_locked_at_its_name_stays_in_every_variation() {
 }
 
 #[test]
-fn seeds_keep_every_parameter() {
+fn varying_only_seeds_keeps_every_parameter() {
     let mut editor = varying();
     editor.get_by_label("Seeds").click();
     drawn(&mut editor);
@@ -107,7 +107,7 @@ fn seeds_keep_every_parameter() {
 }
 
 #[test]
-fn the_timeline_goes_by_arrows_and_plays_again_and_again() {
+fn arrow_keys_move_the_timeline_and_it_can_loop() {
     let mut editor = editor();
     pause(&mut editor);
     let total = editor.state().total();
@@ -162,7 +162,7 @@ fn apart(one: Point, other: [f64; 2]) -> f64 {
 }
 
 #[test]
-fn a_drag_lays_a_fault_as_one_entry_and_the_land_follows() {
+fn dragging_draws_a_fault_as_one_undo_entry() {
     let (mut editor, pane) = drawing();
     let entries = editor.state().document.history().0.len();
     let before = editor.state().ui.preview.shown.as_ref().expect("a preview").terrain.clone();
@@ -186,7 +186,7 @@ fn a_drag_lays_a_fault_as_one_entry_and_the_land_follows() {
 }
 
 #[test]
-fn a_fault_goes_into_the_drawn_faults_that_are_selected() {
+fn a_new_fault_is_added_to_the_selected_step() {
     let (mut editor, pane) = drawing();
     editor.state_mut().edit(|project| {
         for _ in 0..2 {
@@ -203,7 +203,7 @@ fn a_fault_goes_into_the_drawn_faults_that_are_selected() {
 }
 
 #[test]
-fn handles_move_the_ends_and_delete_takes_the_fault_away() {
+fn handles_move_the_ends_and_delete_removes_the_fault() {
     let (mut editor, pane) = drawing();
     let middle = pane.center();
     let (from, to) = (middle + egui::vec2(-50.0, 40.0), middle + egui::vec2(50.0, 40.0));
@@ -212,13 +212,13 @@ fn handles_move_the_ends_and_delete_takes_the_fault_away() {
     drag(&mut editor, to, to + egui::vec2(0.0, -80.0));
     let (_, moved) = drawn_faults(&editor).expect("a fault");
     assert!(moved.len() == 1 && moved[0].from_m == before[0].from_m && moved[0].to_m.z_m < before[0].to_m.z_m - 100.0);
-    // The line itself moves as a whole.
+    // Dragging the line moves both ends.
     let on_line = from + (to + egui::vec2(0.0, -80.0) - from) * 0.5;
     drag(&mut editor, on_line, on_line + egui::vec2(0.0, 40.0));
     let (_, shifted) = drawn_faults(&editor).expect("a fault");
     let by = shifted[0].from_m.z_m - moved[0].from_m.z_m;
     assert!(by > 100.0 && (shifted[0].to_m.z_m - moved[0].to_m.z_m - by).abs() < 0.2);
-    // The arrow of the displacement across the line turns it over on the other side.
+    // The displacement is still positive, and Delete removes the fault.
     assert!(shifted[0].displacement_m > 0.0);
     editor.key_press(Key::Delete);
     editor.run_steps(2);
@@ -229,27 +229,27 @@ fn handles_move_the_ends_and_delete_takes_the_fault_away() {
 }
 
 #[test]
-fn the_handle_of_the_displacement_stays_under_the_pointer_however_the_land_changes() {
+fn the_displacement_handle_stays_under_the_pointer_while_the_terrain_changes() {
     let (mut editor, pane) = drawing();
     let summary = editor.state().ui.preview.shown.as_ref().expect("a preview").summary.clone();
     let range_m = f64::from(summary.max_m - summary.min_m);
     let from = pane.center() + egui::vec2(-50.0, -20.0);
     drag(&mut editor, from, from + egui::vec2(100.0, 0.0));
     let displacement_m = |editor: &Harness<'static, App>| drawn_faults(editor).expect("a fault").1[0].displacement_m;
-    // The arrow of a tenth of the range, taken hold of beyond its tip.
+    // The arrow of a tenth of the range, grabbed beyond its tip.
     let mut tip = from + egui::vec2(35.0, ARROW_FROM + 0.1 * ARROW + 5.0);
     let mut known = displacement_m(&editor);
     assert!((known - 0.1 * range_m).abs() < 1.0, "{known} m of {range_m} m");
     for by in [56.0, -28.0, 1.0] {
         drag(&mut editor, tip, tip + egui::vec2(0.0, by));
-        // The land follows, and its range.
+        // The terrain and its range change.
         pause(&mut editor);
         let now = displacement_m(&editor);
         let expected = known + f64::from(by / ARROW) * range_m;
         assert!((now - expected).abs() < 0.01 * range_m, "{by}: {now} m, not {expected} m");
         (known, tip) = (now, tip + egui::vec2(0.0, by));
     }
-    // The edge of the zone, taken hold of on its near side.
+    // The edge of the zone, grabbed on its near side.
     let zone_m = |editor: &Harness<'static, App>| drawn_faults(editor).expect("a fault").1[0].zone_m;
     let metres = recipe(&editor).world.width_m / f64::from(pane.width().min(pane.height()) - 16.0);
     let known = zone_m(&editor);
@@ -260,14 +260,14 @@ fn the_handle_of_the_displacement_stays_under_the_pointer_however_the_land_chang
 }
 
 #[test]
-fn a_drag_that_ends_out_of_sight_is_over_and_escape_takes_back_nothing_later() {
+fn a_drag_ends_when_its_map_is_hidden() {
     let (mut editor, pane) = drawing();
     let middle = pane.center();
     editor.drag_at(middle);
     editor.run_steps(2);
     editor.hover_at(middle + egui::vec2(40.0, 0.0));
     editor.run_steps(2);
-    // The land alone: the map is gone, and its drag with it.
+    // Only the 3-D view is shown: the map is hidden, which ends its drag.
     press(&mut editor, Modifiers::NONE, Key::Num3);
     editor.drop_at(middle + egui::vec2(40.0, 0.0));
     editor.run_steps(2);
@@ -280,7 +280,7 @@ fn a_drag_that_ends_out_of_sight_is_over_and_escape_takes_back_nothing_later() {
 }
 
 #[test]
-fn escape_takes_back_what_is_being_dragged() {
+fn escape_cancels_a_drag() {
     let (mut editor, pane) = drawing();
     let (before, selected) = (recipe(&editor), editor.state().ui.selection.step);
     let entries = editor.state().document.history().0.len();
@@ -301,17 +301,17 @@ fn escape_takes_back_what_is_being_dragged() {
     editor.drop_at(middle + egui::vec2(60.0, 0.0));
     editor.run_steps(2);
     assert_eq!((recipe(&editor), editor.state().ui.selection.step), (before, selected));
-    assert_eq!(editor.state().document.history().0.len(), entries, "as if it had not been");
-    assert!(editor.state().ui.fault_tool.is_on(), "only the drag is taken back");
+    assert_eq!(editor.state().document.history().0.len(), entries, "no undo entry remains");
+    assert!(editor.state().ui.fault_tool.is_on(), "only the drag is cancelled");
 }
 
 #[test]
-fn without_the_tool_a_drag_moves_the_map_and_with_it_the_other_button_does() {
+fn dragging_pans_the_map_only_while_the_tool_is_off() {
     let (mut editor, pane) = drawing();
     let viewport = editor.state().ui.maps.viewport;
     let middle = pane.center();
     drag(&mut editor, middle, middle + egui::vec2(30.0, 0.0));
-    assert_eq!(editor.state().ui.maps.viewport, viewport, "the tool lays a fault");
+    assert_eq!(editor.state().ui.maps.viewport, viewport, "the drag draws a fault");
     press(&mut editor, Modifiers::NONE, Key::L);
     drag(&mut editor, middle, middle + egui::vec2(30.0, 0.0));
     assert_ne!(editor.state().ui.maps.viewport, viewport);

@@ -353,7 +353,7 @@ impl Panes<'_> {
                     View::Texture => self.texture_panel.texture_display_ui(ui, pane, &self.recipe.texture),
                     View::Heightmap | View::Scene => {
                         self.commands.extend(self.fault_tool.button_ui(ui, pane));
-                        self.maps.aspect.ui(ui, pane);
+                        self.maps.style.ui(ui, pane);
                         if let Some(shown) = self.shown {
                             legend_ui(ui, &transform, pane, shown);
                         }

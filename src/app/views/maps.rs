@@ -83,7 +83,7 @@ fn image_of_flood(terrain: &Heightfield, level_m: f64) -> ColorImage {
 pub(crate) struct Maps {
     pub(crate) viewport: MapViewport,
     /// How the heightmap is drawn.
-    pub(crate) aspect: MapStyle,
+    pub(crate) style: MapStyle,
     /// The world position under the pointer, in metres east and south, on whichever map it is.
     pub(crate) crosshair_m: Option<[f64; 2]>,
     heightmap: Option<Upload>,
@@ -260,7 +260,7 @@ impl Maps {
             painter.with_clip_rect(west).image(before.texture.id(), terrain, whole, Color32::WHITE);
         }
         // The water map already shows the sea.
-        let has_sea = view == View::Heightmap && self.aspect == MapStyle::Water;
+        let has_sea = view == View::Heightmap && self.style == MapStyle::Water;
         if let Some(flood) = self.flood.as_ref().filter(|_| !has_sea) {
             // The overlay's corner pixels lie on the corners of the world.
             let half = Vec2::splat(0.5) / flood.texture.size_vec2();
