@@ -1,4 +1,4 @@
-//! What outlives the editor, driven by label as a person would, in folders of the tests' own.
+//! Settings, autosave, recovery, closing and user presets, in temporary folders.
 
 use crate::app::App;
 use crate::app::commands::Command;
@@ -20,7 +20,7 @@ use crate::app::dialogs::file_dialogs::DialogOutcome;
 use crate::app::tests::{Scripted, chosen, pause, press, wait, without_rivers};
 use crate::engine::Step;
 
-/// The editor of a user whose folders are these.
+/// An editor with its config and state folders in `folder`.
 pub(super) fn editor_in(folder: &Path, answers: Vec<DialogOutcome>) -> Harness<'static, App> {
     let folders = UserFolders { config: Some(folder.join("config")), state: Some(folder.join("state")) };
     let dialogs = Scripted::default();
@@ -33,14 +33,14 @@ pub(super) fn editor_in(folder: &Path, answers: Vec<DialogOutcome>) -> Harness<'
     harness
 }
 
-/// Until a project lies in the recovery folder.
+/// Waits until the recovery folder holds this many projects.
 #[track_caller]
 fn wait_for_autosave(editor: &mut Harness<'static, App>, folder: &Path, projects: usize) {
     let recovery = folder.join("state/recovery");
     wait(editor, "the autosave", |_| kept(&recovery) == projects);
 }
 
-/// How many projects lie there.
+/// Counts the projects in the recovery folder.
 fn kept(recovery: &Path) -> usize {
     let entries = |folder: &Path| -> Vec<PathBuf> {
         std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect()
@@ -90,7 +90,7 @@ fn theme_scale_layout_and_recent_files_are_kept() {
 }
 
 #[test]
-fn recent_files_that_are_gone_are_greyed_and_go_from_the_list_when_chosen() {
+fn missing_recent_files_are_greyed_and_removed_when_chosen() {
     let folder = tempfile::tempdir().expect("folder");
     let [there, gone] = ["there", "gone"].map(|name| folder.path().join(format!("{name}.upthrust.json")));
     std::fs::write(&there, ProjectFile::default().to_json()).expect("written");
@@ -110,7 +110,7 @@ fn recent_files_that_are_gone_are_greyed_and_go_from_the_list_when_chosen() {
 }
 
 #[test]
-fn broken_settings_are_said_and_replaced() {
+fn unreadable_settings_are_reported_and_replaced() {
     let folder = tempfile::tempdir().expect("folder");
     let file = folder.path().join("config/settings.json");
     std::fs::create_dir_all(file.parent().expect("a folder")).expect("made");
@@ -123,11 +123,11 @@ fn broken_settings_are_said_and_replaced() {
 }
 
 #[test]
-fn what_was_edited_is_on_the_disk_in_five_seconds_and_is_offered_after_a_crash() {
+fn edits_are_saved_within_five_seconds_and_offered_after_a_crash() {
     let folder = tempfile::tempdir().expect("folder");
     let mut editor = editor_in(folder.path(), vec![]);
     let start = editor.ctx.input(|input| input.time);
-    // Somebody who never stops: a change in every frame.
+    // A change in every frame.
     for seed in 0..20 {
         editor.state_mut().edit(|project| project.recipe.seed = 1000 + seed);
         editor.step();
@@ -140,7 +140,7 @@ fn what_was_edited_is_on_the_disk_in_five_seconds_and_is_offered_after_a_crash()
     }
     editor.state_mut().edit(|project| project.recipe.seed = 4711);
     editor.run_steps(12);
-    // Its window goes without a question, as where the display is cut off.
+    // The window disappears without a question, as when the display is disconnected.
     drop(editor);
 
     let mut editor = editor_in(folder.path(), vec![]);
@@ -153,7 +153,7 @@ fn what_was_edited_is_on_the_disk_in_five_seconds_and_is_offered_after_a_crash()
     assert_eq!(app.document.project().recipe.seed, 4711);
     assert_eq!(app.document.undo_name(), Some("Recover Alpine range"));
     editor.run_steps(20);
-    // Now it is kept as the work of this editor, and no longer as that of the other one.
+    // The recovered project now belongs to the autosave of this editor.
     wait_for_autosave(&mut editor, folder.path(), 1);
     drop(editor);
     let mut editor = editor_in(folder.path(), vec![]);
@@ -166,11 +166,11 @@ fn what_was_edited_is_on_the_disk_in_five_seconds_and_is_offered_after_a_crash()
     editor.run_steps(8);
     std::thread::sleep(Duration::from_millis(100));
     editor.run_steps(2);
-    assert!(editor.state().ui.modal.is_none(), "what was discarded is not offered again");
+    assert!(editor.state().ui.modal.is_none(), "discarded projects are not offered again");
 }
 
 #[test]
-fn nothing_is_offered_after_an_end_in_order_nor_while_the_other_editor_runs() {
+fn nothing_is_offered_after_closing_normally_or_while_the_other_editor_runs() {
     let folder = tempfile::tempdir().expect("folder");
     let quiet = |editor: &mut Harness<'static, App>| {
         editor.run_steps(4);
@@ -185,7 +185,7 @@ fn nothing_is_offered_after_an_end_in_order_nor_while_the_other_editor_runs() {
     let mut other = editor_in(folder.path(), vec![]);
     quiet(&mut other);
     drop(other);
-    assert_eq!(kept(&folder.path().join("state/recovery")), 1, "the other one touches it not");
+    assert_eq!(kept(&folder.path().join("state/recovery")), 1, "the other editor leaves it alone");
     close(&mut editor);
     editor.get_by_label("Close without saving").click();
     editor.run_steps(2);
@@ -196,7 +196,7 @@ fn nothing_is_offered_after_an_end_in_order_nor_while_the_other_editor_runs() {
 }
 
 #[test]
-fn what_is_saved_is_no_longer_kept() {
+fn saving_removes_the_recovery_file() {
     let folder = tempfile::tempdir().expect("folder");
     let mut editor = editor_in(folder.path(), vec![chosen(folder.path().join("a.upthrust.json"))]);
     editor.state_mut().edit(|project| project.recipe.seed = 77);
@@ -225,7 +225,7 @@ fn closing_saves_hidden_projects_too_one_after_another() {
 }
 
 #[test]
-fn a_hidden_project_alone_is_saved_and_not_the_clean_one_that_is_open() {
+fn closing_saves_only_the_hidden_project_with_changes() {
     let folder = tempfile::tempdir().expect("folder");
     let path = folder.path().join("hidden.upthrust.json");
     let mut editor = editor_in(folder.path(), vec![chosen(path.clone())]);
@@ -238,7 +238,7 @@ fn a_hidden_project_alone_is_saved_and_not_the_clean_one_that_is_open() {
 }
 
 #[test]
-fn a_save_after_closing_was_given_up_closes_nothing() {
+fn a_save_after_cancelling_does_not_close_the_window() {
     let folder = tempfile::tempdir().expect("folder");
     let path = folder.path().join("later.upthrust.json");
     let mut editor = editor_in(folder.path(), vec![DialogOutcome::Cancelled, chosen(path)]);
@@ -254,10 +254,10 @@ fn a_save_after_closing_was_given_up_closes_nothing() {
 }
 
 #[test]
-fn a_click_in_the_history_jumps_there_and_back_and_the_present_entry_is_lit() {
+fn clicking_a_history_entry_jumps_to_it_and_highlights_it() {
     let folder = tempfile::tempdir().expect("folder");
     let mut editor = editor_in(folder.path(), vec![]);
-    // The hints of the first start lie over the foot of the panel.
+    // The hints of the first start would cover the bottom of the panel.
     editor.state_mut().settings.hints_seen = ["timeline", "stack", "presets"].map(String::from).into();
     let start = editor.state().document.project().recipe.seed;
     for seed in 1..=60 {
@@ -266,7 +266,7 @@ fn a_click_in_the_history_jumps_there_and_back_and_the_present_entry_is_lit() {
     press(&mut editor, Modifiers::COMMAND, Key::H);
     editor.run_steps(4);
     let seed = |editor: &Harness<'static, App>| editor.state().document.project().recipe.seed;
-    // The newest entry is in sight though the list is long.
+    // The list is scrolled to the newest entry.
     editor.get_by_label("Seed 5058 to 5059").click();
     editor.run_steps(2);
     assert_eq!(seed(&editor), 5059);
@@ -279,7 +279,7 @@ fn a_click_in_the_history_jumps_there_and_back_and_the_present_entry_is_lit() {
     editor.run_steps(4);
     let lit = editor.get_by_label("Seed 5019 to 5020");
     assert_eq!(lit.accesskit_node().toggled(), Some(egui::accesskit::Toggled::True));
-    assert!(editor.query_by_label("Seed 5020 to 5021").is_some(), "what was undone stands there too");
+    assert!(editor.query_by_label("Seed 5020 to 5021").is_some(), "undone entries are listed too");
     editor.state_mut().execute(&egui::Context::default(), Command::GoToEntry(0));
     editor.run_steps(4);
     editor.get_by_label("Start");
@@ -317,8 +317,8 @@ fn a_preset_is_found_by_typing_and_opened_by_keys() {
     let is_busy = |editor: &Harness<'static, App>| {
         editor.get_by_role_and_label(egui::accesskit::Role::Button, "Volcanic island").accesskit_node().data().is_busy()
     };
-    assert!(is_busy(&editor), "its picture is being drawn, and is said to be");
-    wait(&mut editor, "its picture", |app| app.ui.gallery.shows("Volcanic island"));
+    assert!(is_busy(&editor), "its thumbnail is being rendered");
+    wait(&mut editor, "its thumbnail", |app| app.ui.gallery.shows("Volcanic island"));
     editor.run_steps(2);
     assert!(!is_busy(&editor));
     press(&mut editor, Modifiers::NONE, Key::Enter);
@@ -328,7 +328,7 @@ fn a_preset_is_found_by_typing_and_opened_by_keys() {
 }
 
 #[test]
-fn an_own_preset_is_saved_with_its_picture_opens_again_and_is_deleted() {
+fn a_user_preset_is_saved_with_its_thumbnail_opened_and_deleted() {
     let folder = tempfile::tempdir().expect("folder");
     let mut editor = editor_in(folder.path(), vec![]);
     editor.state_mut().edit(|project| {
@@ -344,14 +344,14 @@ fn an_own_preset_is_saved_with_its_picture_opens_again_and_is_deleted() {
     editor.run_steps(2);
     editor.get_by_label("Save preset").click();
     let presets = folder.path().join("config/presets");
-    let (file, picture) = (presets.join("nine-faults.upthrust.json"), presets.join("nine-faults.png"));
-    wait(&mut editor, "the preset and its picture", |_| file.exists() && picture.exists());
+    let (file, thumbnail) = (presets.join("nine-faults.upthrust.json"), presets.join("nine-faults.png"));
+    wait(&mut editor, "the preset and its thumbnail", |_| file.exists() && thumbnail.exists());
     editor.state_mut().ui.closing.discard_changes();
     drop(editor);
 
     let mut editor = editor_in(folder.path(), vec![]);
     press(&mut editor, Modifiers::COMMAND | Modifiers::SHIFT, Key::O);
-    wait(&mut editor, "the own preset", |app| app.ui.gallery.shows("Nine: Faults"));
+    wait(&mut editor, "the user's preset", |app| app.ui.gallery.shows("Nine: Faults"));
     editor.run_steps(3);
     editor.get_by_label("Nine: Faults").click();
     editor.run_steps(2);
@@ -361,13 +361,13 @@ fn an_own_preset_is_saved_with_its_picture_opens_again_and_is_deleted() {
     editor.run_steps(3);
     editor.get_by_label("Delete Nine: Faults").click();
     editor.run_steps(2);
-    assert!(file.exists(), "nobody has said so yet");
+    assert!(file.exists(), "the deletion is not confirmed yet");
     editor.get_by_label("Delete preset").click();
-    wait(&mut editor, "the end of the preset", |_| !file.exists() && !picture.exists());
+    wait(&mut editor, "the deletion", |_| !file.exists() && !thumbnail.exists());
 }
 
 #[test]
-fn hints_are_seen_once() {
+fn dismissed_hints_do_not_come_back() {
     let folder = tempfile::tempdir().expect("folder");
     let mut editor = editor_in(folder.path(), vec![]);
     editor.run_steps(2);
@@ -389,7 +389,7 @@ fn hints_are_seen_once() {
 }
 
 #[test]
-fn the_window_of_the_program_names_its_folders() {
+fn the_about_dialog_shows_the_folders() {
     let folder = tempfile::tempdir().expect("folder");
     let mut editor = editor_in(folder.path(), vec![]);
     editor.state_mut().ui.modal = Some(Modal::About);
