@@ -247,6 +247,7 @@ fn shift(kind: &TerrainType, [x, _, z]: [f64; 3], per_unit: f64) -> f64 {
 }
 
 /// The mean of the covering types, multiplied and overlaid by the others, in linear light.
+#[expect(clippy::too_many_lines, reason = "the published algorithm in one piece, to compare with")]
 fn colour(
     recipe: &TextureRecipe,
     tiles: &BTreeMap<TextureName, Image>,
