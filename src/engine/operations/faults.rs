@@ -68,7 +68,7 @@ parameters! {
         decay: Decay = Decay::Linear, Spec::new("Decay");
         /// Displacement at the end of the linear decay.
         decay_to_m: f64 = 1.0,
-            Spec::number("Final displacement", 0.0, 10_000.0).slider(0.0, 100.0).unit("m").when("decay", &["linear"]);
+            Spec::number("End displacement", 0.0, 10_000.0).slider(0.0, 100.0).unit("m").when("decay", &["linear"]);
         /// Number of faults over which the linear decay takes place.
         decay_over: u32 = 600,
             Spec::number("Decay length", 0.0, 1_000_000.0).slider(1.0, 5000.0).unit("faults").logarithmic()
