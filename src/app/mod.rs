@@ -1,7 +1,7 @@
 //! The editor.
 //!
-//! [`App`] has three parts with different rules: the [`Document`] (undoable, saved), the [`UiState`] (never undone) and
-//! the [`Services`] (threads). The interface thread computes no terrain: each frame it draws the panels on a working copy
+//! `App` has three parts with different rules: the `Document` (undoable, saved), the `UiState` (never undone) and
+//! the `Services` (threads). The interface thread computes no terrain: each frame it draws the panels on a working copy
 //! of the project, commits that copy to the document, requests a preview of what the document says now, and shows the
 //! last preview that arrived.
 

@@ -1,4 +1,4 @@
-//! Rivers that erode the terrain while it rises: the [stream-power law](super::stream_power).
+//! Rivers that erode the terrain while it rises: the stream-power law (`stream_power`).
 
 use rayon::prelude::*;
 
