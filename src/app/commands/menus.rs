@@ -260,7 +260,7 @@ fn view(context: &MenuContext) -> Vec<Entry> {
         ],
     );
     entries.push(Entry::Separator);
-    let doc = "Shows water up to a level, which is set in the 3-D view".into();
+    let doc = "Shows water up to a level, such as the sea level, set in the 3-D view".into();
     entries.push(Entry::Item(Item { doc, ..Item::new(context, Command::WaterLevel) }));
     entries.push(Entry::Separator);
     for (panel, is_seen) in [(Command::LeftPanel, left), (Command::RightPanel, right)] {

@@ -78,9 +78,9 @@ fn check_refused(rows: &[(&str, i32, &str)]) {
 fn invalid_build_arguments_are_refused() {
     check_refused(&[
         ("build p.upthrust.json", 2, "no output is requested"),
-        ("build p.upthrust.json -o out --size 0", 2, "a size is N or WxH, from 2 to 65537 samples"),
-        ("build p.upthrust.json -o out --size 5x1", 2, "a size is N or WxH"),
-        ("build p.upthrust.json -o out --size 99999999999999999999", 2, "a size is N or WxH"),
+        ("build p.upthrust.json -o out --size 0", 2, "expected N or WxH, from 2 to 65537 samples"),
+        ("build p.upthrust.json -o out --size 5x1", 2, "expected N or WxH"),
+        ("build p.upthrust.json -o out --size 99999999999999999999", 2, "expected N or WxH"),
         ("build p.upthrust.json -o out --texture-size 0", 2, "from 1 to 65536 pixels"),
         ("build p.upthrust.json -o out --threads 0", 2, "--threads"),
         ("build -o out", 2, "SOURCE"),
