@@ -81,7 +81,7 @@ pub(crate) fn editor() -> Harness<'static, App> {
 /// Runs frames until `holds` returns true; panics after 30 seconds.
 #[track_caller]
 pub(crate) fn wait(harness: &mut Harness<'static, App>, what: &str, holds: impl Fn(&App) -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(30);
+    let deadline = Instant::now() + Duration::from_secs(120);
     while !holds(harness.state()) {
         assert!(Instant::now() < deadline, "timed out waiting for {what}; message {:?}", harness.state().ui.message);
         harness.step();
