@@ -162,6 +162,10 @@ impl PreviewState {
         self.failed = false;
         let is_wanted = self.wanted.as_ref().is_none_or(|wanted| wanted.same_output(&preview.request));
         let Some(preview) = self.compare.receive_other(preview, is_wanted) else { return };
+        // A job that finished although it was cancelled must not replace what was requested since and is shown already.
+        if !is_wanted && self.wanted.as_ref().is_some_and(|wanted| self.is_shown(wanted)) {
+            return;
+        }
         self.compare.keep(self.shown.take(), document);
         self.show(preview);
     }
