@@ -20,8 +20,7 @@ use upthrust::engine::texture::{
     PaintInput, PixelRegion, Points, RequiredMaps, SurfaceMaps, TextureRecipe, paint, paint_once,
 };
 use upthrust::engine::{Grid, Heightfield, Image, Inputs, Progress, Recipe, Step};
-use upthrust::files::export::{HeightmapOrder, Order, Plan, TextureOrder, memory_needed};
-use upthrust::files::export::{MeshDetail, MeshOrder};
+use upthrust::files::export::{HeightmapOrder, MeshDetail, MeshOrder, Order, Plan, TextureOrder, memory_needed};
 use upthrust::files::formats::heightmap::{Encoding, Rows};
 use upthrust::files::formats::{heightmap, image};
 use upthrust::project::{Project, ProjectFile, presets};

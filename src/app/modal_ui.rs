@@ -6,12 +6,11 @@ use egui::{Context, ViewportCommand};
 
 use crate::app::commands::Command;
 use crate::app::commands::palette::PaletteResponse;
-use crate::app::dialogs::about;
-use crate::app::dialogs::closing;
 use crate::app::dialogs::closing::ConfirmCloseResponse;
 use crate::app::dialogs::export::{ExportContext, ExportResponse};
 use crate::app::dialogs::file_dialogs::DialogPurpose;
 use crate::app::dialogs::modal::Modal;
+use crate::app::dialogs::{about, closing};
 use crate::app::document::{Draft, Unsaved};
 use crate::app::views::scene::{RenderDialogResponse, RenderTask};
 use crate::app::widgets::modal;

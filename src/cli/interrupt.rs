@@ -1,9 +1,8 @@
 //! SIGINT and SIGTERM: stops within half a second and leaves no partial file.
 
-use std::process;
 use std::sync::Arc;
-use std::thread;
 use std::time::Duration;
+use std::{process, thread};
 
 use super::error::CliError;
 use super::output::print_error;

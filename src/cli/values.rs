@@ -5,8 +5,7 @@ use std::str::FromStr;
 
 use crate::engine::heightfield::{Extent, Grid, SIDE_LIMITS};
 use crate::engine::parameters::Band;
-use crate::files::export::{Patches, texture_size};
-use crate::files::export::{TileNaming, Tiles};
+use crate::files::export::{Patches, TileNaming, Tiles, texture_size};
 use crate::files::formats::image::RENDER_SIDES;
 
 /// One number for the longer side, or both sides.

@@ -7,8 +7,7 @@ use super::glow::{GlowingFault, MAX_LINES};
 use super::projection::ViewProjection;
 use super::scale::SceneScale;
 use super::shading::ShadingMode;
-use crate::engine::ramp;
-use crate::engine::{Heightfield, Image};
+use crate::engine::{Heightfield, Image, ramp};
 
 /// Rows of four floats before the glowing lines.
 const ROWS: usize = 16 + ramp::MAX_STOPS;

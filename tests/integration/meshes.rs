@@ -6,8 +6,7 @@ use std::path::Path;
 use upthrust::engine::operations::faults::Faults;
 use upthrust::engine::recipe::World;
 use upthrust::engine::{Grid, Progress, Recipe, Step, stack};
-use upthrust::files::export::{MeshDetail, MeshOrder};
-use upthrust::files::export::{Order, build};
+use upthrust::files::export::{MeshDetail, MeshOrder, Order, build};
 
 fn order(path: &Path, detail: MeshDetail, texture: Option<[usize; 2]>) -> Order {
     let stack = vec![Step::new(Faults { count: 60, ..Default::default() })];

@@ -3,14 +3,11 @@
 use crate::app::App;
 use crate::app::commands::Command;
 use crate::app::dialogs::modal::Modal;
-use crate::app::tasks::settings::Settings;
-use crate::app::tasks::settings::UserFolders;
+use crate::app::tasks::settings::{Settings, UserFolders};
 use crate::app::views::View;
 use crate::project::ProjectFile;
-use std::path::Path;
-use std::path::PathBuf;
-use std::time::Duration;
-use std::time::Instant;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use egui::{Key, Modifiers, ThemePreference};
 use egui_kittest::Harness;

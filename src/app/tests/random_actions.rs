@@ -5,8 +5,7 @@ use crate::app::App;
 use crate::app::commands::Command;
 use crate::app::dialogs::file_dialogs::DialogBackend;
 use crate::app::tasks::settings::UserFolders;
-use crate::project::Project;
-use crate::project::preset_projects;
+use crate::project::{Project, preset_projects};
 use std::collections::BTreeMap;
 
 use cpu_time::ThreadTime;

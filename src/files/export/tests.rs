@@ -9,8 +9,7 @@ use super::order::{HeightmapOrder, MapOrder, Order, Patches, TextureOrder, Weigh
 use super::plan::Plan;
 use super::tiles::{TileNaming, Tiles};
 use crate::engine::operations::faults::Faults;
-use crate::engine::parameters::Band;
-use crate::engine::parameters::{FileName, TextureName};
+use crate::engine::parameters::{Band, FileName, TextureName};
 use crate::engine::texture::{AnalysisMap, PaintInput, Points, SurfaceMaps, paint};
 use crate::engine::{Grid, Progress, Recipe, Step, stack};
 use crate::files::formats::heightmap;

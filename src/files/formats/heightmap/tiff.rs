@@ -5,9 +5,8 @@ use std::path::Path;
 
 use tiff::ColorType;
 use tiff::decoder::{Decoder, DecodingResult, Limits};
-use tiff::encoder::TiffEncoder;
-use tiff::encoder::TiffValue;
 use tiff::encoder::colortype::{ColorType as Written, Gray16, Gray32Float};
+use tiff::encoder::{TiffEncoder, TiffValue};
 use tiff::tags::Tag;
 
 use super::decoded::{Decoded, bit_depth_notes, check_decoded_length, checked_size};
