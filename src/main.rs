@@ -4,8 +4,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use upthrust::cli::{self, Command};
+use upthrust::files::io::guard::silence_guarded_panics;
 
 fn main() -> ExitCode {
+    silence_guarded_panics();
     match cli::parse(std::env::args_os()) {
         Command::Task(task) => cli::run(&task),
         Command::Editor(file) => edit(file),

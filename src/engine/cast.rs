@@ -36,8 +36,13 @@ pub trait ToInteger: Copy {
 
 macro_rules! to_float {
     ($($from:ty),*) => {$(
-        #[expect(clippy::cast_precision_loss, clippy::cast_lossless, reason = "documented at the trait")]
-        #[allow(clippy::cast_possible_truncation, clippy::unnecessary_cast, reason = "documented at the trait")]
+        #[allow(
+            clippy::cast_lossless,
+            clippy::cast_possible_truncation,
+            clippy::cast_precision_loss,
+            clippy::unnecessary_cast,
+            reason = "documented at the trait; not every type has every lint"
+        )]
         impl ToFloat for $from {
             #[inline(always)]
             fn to_f32(self) -> f32 { self as f32 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::engine::Cancelled;
 use crate::files::FileError;
+use crate::files::io::guard::panic_message;
 
 /// Called from a worker thread whenever a result is ready to be taken.
 pub type Wake = Arc<dyn Fn() + Send + Sync>;
@@ -49,11 +50,8 @@ impl From<FileError> for JobError {
 
 /// Runs `job` and turns a panic into [`JobError::Panicked`]. The caller must discard state that the job was changing.
 pub(super) fn catch_panic<T>(job: impl FnOnce() -> Result<T, JobError>) -> Result<T, JobError> {
-    catch_unwind(AssertUnwindSafe(job)).unwrap_or_else(|payload| {
-        let text = payload.downcast_ref::<&str>().map(|text| (*text).to_string());
-        let text = text.or_else(|| payload.downcast_ref::<String>().cloned());
-        Err(JobError::Panicked(text.unwrap_or_else(|| "no reason given".into())))
-    })
+    catch_unwind(AssertUnwindSafe(job))
+        .unwrap_or_else(|payload| Err(JobError::Panicked(panic_message(payload.as_ref()).to_string())))
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ mod evaluator;
 #[cfg(unix)]
 mod interrupted_exports;
 mod landforms;
-mod malformed_heightmaps;
+mod malformed;
 mod materials;
 mod meshes;
 mod parameters;

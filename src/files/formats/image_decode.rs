@@ -7,6 +7,7 @@ use image::{DynamicImage, GenericImageView, ImageDecoder, ImageError, ImageForma
 
 use crate::engine::Image;
 use crate::files::io::error::FileError;
+use crate::files::io::guard::guard_decoder;
 use crate::files::io::memory::require_memory;
 
 /// The maximum number of pixels along a side of a tileable texture.
@@ -50,11 +51,13 @@ pub(crate) fn decode_dynamic(path: &Path, bytes: &[u8]) -> Result<(ImageFormat, 
         let reason = error.to_string();
         unreadable(if is_detected { reason.trim_end() } else { "its format is unknown" })
     };
-    let decoder = reader.into_decoder().map_err(broken)?;
-    let (width, height) = decoder.dimensions();
-    let pixels = u64::from(width) * u64::from(height);
-    require_memory(4 * pixels + decoder.total_bytes().max(MIPMAPPED_BYTES * pixels))?;
-    Ok((format, decode_pixels(decoder).map_err(broken)?))
+    guard_decoder(path, || {
+        let decoder = reader.into_decoder().map_err(broken)?;
+        let (width, height) = decoder.dimensions();
+        let pixels = u64::from(width) * u64::from(height);
+        require_memory(4 * pixels + decoder.total_bytes().max(MIPMAPPED_BYTES * pixels))?;
+        Ok((format, decode_pixels(decoder).map_err(broken)?))
+    })
 }
 
 /// A reader with limits, the format, and whether the format was detected.

@@ -4,6 +4,7 @@ pub mod atomic;
 pub mod cancellable;
 pub mod error;
 pub mod folders;
+pub mod guard;
 pub mod memory;
 pub mod read;
 pub mod temp_files;

@@ -17,7 +17,7 @@ const LAYERS: [(&str, &[&str]); 8] = [
     ("scene", &["engine"]),
     ("cli", &["engine", "project", "files", "scene"]),
     ("app", &["engine", "project", "files", "worker", "scene"]),
-    ("main", &["cli", "app"]),
+    ("main", &["cli", "app", "files"]),
 ];
 
 /// The maximum number of lines of a file.

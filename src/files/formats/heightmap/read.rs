@@ -12,6 +12,7 @@ use crate::engine::parameters::Band;
 use crate::engine::{Raster, SampleScale};
 use crate::files::formats::sidecar::Sidecar;
 use crate::files::io::error::FileError;
+use crate::files::io::guard::guard_decoder;
 use crate::files::io::read::read_file;
 
 /// A heightmap that was read from a file.
@@ -121,7 +122,7 @@ pub fn decode(path: &Path, bytes: &[u8], raw: Option<RawLayout>) -> Result<Loade
     if bytes.is_empty() {
         return Err(FileError::invalid(path, "this file is empty; choose another one"));
     }
-    let decoded = match format {
+    let decoded = guard_decoder(path, || match format {
         Format::Png | Format::Bmp | Format::Jpg | Format::Tga => image::decode(path, bytes, format),
         Format::Raw16 => raw::decode(path, bytes, raw, RawSample::U16Le),
         Format::Raw32 => raw::decode(path, bytes, raw, RawSample::F32Le),
@@ -130,7 +131,7 @@ pub fn decode(path: &Path, bytes: &[u8], raw: Option<RawLayout>) -> Result<Loade
         Format::Pgm => pgm::decode(path, bytes),
         Format::Exr => exr::decode(path, bytes),
         Format::Tiff => tiff::decode(path, bytes),
-    };
+    });
     loaded(path, format, decoded?)
 }
 
