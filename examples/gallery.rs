@@ -6,6 +6,15 @@
 //! textures and views, `sets.png` a row for each project with sets, and `rise.png` stages of the first project. Without
 //! projects, `operations.png` shows every operation with defaults in grey, alone or above faults by its role.
 
+#![allow(
+    clippy::cast_lossless,
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss,
+    reason = "pictures convert small known numbers"
+)]
+
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::path::{Path, PathBuf};

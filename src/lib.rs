@@ -2,6 +2,18 @@
 //!
 //! ARCHITECTURE.md lists the layers and their dependencies. The [`engine`] is pure; [`project`] holds the document.
 
+#![cfg_attr(
+    test,
+    allow(
+        clippy::cast_lossless,
+        clippy::cast_possible_truncation,
+        clippy::cast_possible_wrap,
+        clippy::cast_precision_loss,
+        clippy::cast_sign_loss,
+        reason = "tests convert small known numbers"
+    )
+)]
+
 #[cfg(feature = "gui")]
 pub mod app;
 pub mod cli;

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::output::print_error;
+use crate::engine::cast::ToFloat;
 use crate::engine::heightfield::Extent;
 use crate::engine::parameters::Band;
 use crate::engine::{Grid, Heightfield, SampleScale};
@@ -19,7 +20,7 @@ fn known_spacing_m(loaded: &LoadedHeightmap) -> Option<[f64; 2]> {
 pub fn heightfield_from(loaded: LoadedHeightmap, range_m: Option<Band>) -> Result<Heightfield, FileError> {
     let [x, z] = known_spacing_m(&loaded).unwrap_or([1.0; 2]);
     let (width, height) = (loaded.raster.width, loaded.raster.height);
-    let extent = Extent { width_m: x * (width - 1) as f64, depth_m: z * (height - 1) as f64 };
+    let extent = Extent { width_m: x * (width - 1).to_f64(), depth_m: z * (height - 1).to_f64() };
     let grid = Grid::new(extent, width, height);
     let metres = loaded.into_metres(range_m);
     Heightfield::from_heights(grid, metres).ok_or(FileError::Size {

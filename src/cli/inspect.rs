@@ -7,6 +7,7 @@ use super::error::CliError;
 use super::heightmap::{heightfield_from, notes};
 use super::output::{print_line, print_lines};
 use crate::engine::analysis::{DEFAULT_WALKABLE_DEG, SLOPE_BIN_DEG, Summary, slope_histogram, walkable};
+use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::landforms::{Landform, Metric, Metrics, REAL_TERRAINS};
 use crate::engine::{Grid, Heightfield, Progress};
 use crate::files::formats::heightmap;
@@ -122,8 +123,12 @@ impl Report {
             let share = self.metrics.forms.share(*form);
             let metric = Metric::ALL.iter().find(|metric| metric.key() == form.key());
             let real = metric.map_or(String::new(), |metric| format!("real {}", real(*metric, 100.0, 1)));
-            let text =
-                format!("  {:<11} {:>5.1} %  {real:<18}  {}", form.key(), 100.0 * share, bar((50.0 * share) as usize));
+            let text = format!(
+                "  {:<11} {:>5.1} %  {real:<18}  {}",
+                form.key(),
+                100.0 * share,
+                bar((50.0 * share).to_usize())
+            );
             text.trim_end().into()
         };
         std::iter::once("landforms".into()).chain(Landform::ALL.iter().map(line)).collect()
@@ -132,12 +137,12 @@ impl Report {
     fn slope_lines(&self) -> Vec<String> {
         let bins = self.slopes.iter().enumerate().filter(|(_, share)| **share > 0.0);
         let line = |(bin, share): (usize, &f32)| {
-            let from = bin as f32 * SLOPE_BIN_DEG;
+            let from = bin.to_f32() * SLOPE_BIN_DEG;
             format!(
                 "  {from:>2}–{:>2}°  {:>5.1} %  {}",
                 from + SLOPE_BIN_DEG,
                 100.0 * share,
-                bar((50.0 * share) as usize)
+                bar((50.0 * share).to_usize())
             )
         };
         std::iter::once("slopes".into()).chain(bins.map(line)).collect()

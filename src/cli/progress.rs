@@ -10,6 +10,7 @@ use serde_json::json;
 use super::arguments::ProgressKind;
 use super::output::{print_error, print_line};
 use crate::engine::Progress;
+use crate::engine::cast::{ToFloat, ToInteger};
 
 /// The interval between updates.
 const INTERVAL: Duration = Duration::from_millis(100);
@@ -38,7 +39,7 @@ impl ProgressOutput {
     fn show(self, fraction: f32) {
         match self {
             Self::Bar => {
-                let full = (fraction * BAR_WIDTH as f32) as usize;
+                let full = (fraction * BAR_WIDTH.to_f32()).to_usize();
                 let _ = write!(
                     io::stderr(),
                     "\r[{:<BAR_WIDTH$}] {:>3.0} %",

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use super::arguments::BuildOptions;
 use super::error::CliError;
 use super::values::Size;
+use crate::engine::cast::ToFloat;
 use crate::engine::stack::evaluate;
 use crate::engine::texture::paint_once;
 use crate::engine::{Grid, Progress};
@@ -37,7 +38,7 @@ pub fn stage(file: &ProjectFile, options: &BuildOptions, progress: &Progress) ->
 
     let paths = paths(options);
     progress.stage(0.6..1.0, || {
-        let share = |i: usize| i as f32 / paths.len() as f32;
+        let share = |i: usize| i.to_f32() / paths.len().to_f32();
         let render_and_write = |(i, path): (usize, &PathBuf)| {
             let end = share(i + 1);
             let rendered = 0.3 * share(i) + 0.7 * end;

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::engine::cast::ToInteger;
 use crate::engine::heightfield::{Extent, Grid, SIDE_LIMITS};
 use crate::engine::parameters::Band;
 use crate::files::export::{Patches, TileNaming, Tiles, texture_size};
@@ -106,7 +107,7 @@ impl FromStr for RenderSize {
     fn from_str(text: &str) -> Result<Self, String> {
         let [min, max] = [*RENDER_SIDES.start(), *RENDER_SIDES.end()];
         match sides(text, [min, max].map(|side| side as usize), "pixels") {
-            Ok(Sides::Both(size)) => Ok(Self(size.map(|side| side as u32))),
+            Ok(Sides::Both(size)) => Ok(Self(size.map(|side| side.to_u32()))),
             Ok(Sides::Longer(_)) | Err(_) => Err(format!("expected WxH, from {min} to {max} pixels each")),
         }
     }

@@ -13,24 +13,26 @@ pub trait ToFloat: Copy {
     fn to_f64(self) -> f64;
 }
 
-/// Conversion of floating point to integers. Rounds toward zero, saturates at the limits of the type, and turns NaN
-/// into 0.
+/// Conversion to integers.
+///
+/// Floating point rounds toward zero and saturates at the limits of the type; NaN becomes 0. An integer must be in the
+/// range of the type, which debug builds check: wrapping is never meant.
 pub trait ToInteger: Copy {
-    /// Saturating `u8`.
+    /// As `u8`.
     fn to_u8(self) -> u8;
-    /// Saturating `u16`.
+    /// As `u16`.
     fn to_u16(self) -> u16;
-    /// Saturating `u32`.
+    /// As `u32`.
     fn to_u32(self) -> u32;
-    /// Saturating `u64`.
+    /// As `u64`.
     fn to_u64(self) -> u64;
-    /// Saturating `usize`.
+    /// As `usize`.
     fn to_usize(self) -> usize;
-    /// Saturating `i32`.
+    /// As `i32`.
     fn to_i32(self) -> i32;
-    /// Saturating `i64`.
+    /// As `i64`.
     fn to_i64(self) -> i64;
-    /// Saturating `isize`.
+    /// As `isize`.
     fn to_isize(self) -> isize;
 }
 
@@ -54,39 +56,32 @@ macro_rules! to_float {
 to_float!(u32, u64, usize, i32, i64, isize, f64);
 
 macro_rules! to_integer {
-    ($($from:ty),*) => {$(
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "documented at the trait")]
+    ($is_checked:literal: $($from:ty),*) => {$(
+        #[allow(
+            clippy::cast_lossless,
+            clippy::cast_possible_truncation,
+            clippy::cast_possible_wrap,
+            clippy::cast_precision_loss,
+            clippy::cast_sign_loss,
+            clippy::unnecessary_cast,
+            reason = "documented at the trait; not every type has every lint"
+        )]
         impl ToInteger for $from {
-            #[inline(always)]
-            fn to_u8(self) -> u8 { self as u8 }
-            #[inline(always)]
-            fn to_u16(self) -> u16 { self as u16 }
-            #[inline(always)]
-            fn to_u32(self) -> u32 { self as u32 }
-            #[inline(always)]
-            fn to_u64(self) -> u64 { self as u64 }
-            #[inline(always)]
-            fn to_usize(self) -> usize { self as usize }
-            #[inline(always)]
-            fn to_i32(self) -> i32 { self as i32 }
-            #[inline(always)]
-            fn to_i64(self) -> i64 { self as i64 }
-            #[inline(always)]
-            fn to_isize(self) -> isize { self as isize }
+            to_integer!(@methods $from, $is_checked, to_u8 u8, to_u16 u16, to_u32 u32, to_u64 u64, to_usize usize,
+                to_i32 i32, to_i64 i64, to_isize isize);
+        }
+    )*};
+    (@methods $from:ty, $is_checked:literal, $($method:ident $to:ty),*) => {$(
+        #[inline(always)]
+        fn $method(self) -> $to {
+            let converted = self as $to;
+            debug_assert!(!$is_checked || converted as i128 == self as i128, "{self} does not fit");
+            converted
         }
     )*};
 }
-to_integer!(f32, f64);
-
-/// The index of a sample as 32 bits, which index tables keep to halve their memory.
-///
-/// Grids whose indices need more are refused before anything is computed on them.
-#[inline(always)]
-#[expect(clippy::cast_possible_truncation, reason = "the number of samples is checked where a grid is chosen")]
-pub fn sample_u32(index: usize) -> u32 {
-    debug_assert!(u32::try_from(index).is_ok(), "a grid of more than 2^32 samples");
-    index as u32
-}
+to_integer!(false: f32, f64);
+to_integer!(true: u16, u32, u64, usize, i16, i32, i64, isize);
 
 #[cfg(test)]
 mod tests {
@@ -97,6 +92,13 @@ mod tests {
         assert_eq!([2.9_f64.to_u8(), (-0.9_f64).to_u8(), 300.0_f64.to_u8(), f64::NAN.to_u8()], [2, 0, 255, 0]);
         assert_eq!([(-2.9_f32).to_i32(), f32::INFINITY.to_i32()], [-2, i32::MAX]);
         assert_eq!([(-1.0_f32).to_usize(), 7.99_f32.to_usize()], [0, 7]);
+    }
+
+    #[test]
+    fn integers_are_unchanged() {
+        assert_eq!((70_000_usize.to_u32(), (-3_i64).to_i32(), 255_u32.to_u8()), (70_000, -3, 255));
+        #[cfg(debug_assertions)]
+        std::panic::catch_unwind(|| 256_u32.to_u8()).expect_err("out of range");
     }
 
     #[test]

@@ -7,6 +7,8 @@ use num_complex::Complex;
 
 use super::fourier::{self, FourierTransform};
 
+use crate::engine::cast::ToFloat;
+
 /// A cosine transform prepared for lines of one length. It is its own inverse.
 #[derive(Debug)]
 pub struct CosineTransform {
@@ -39,7 +41,7 @@ impl CosineTransform {
         mirrored.extend_from_slice(&lines[..self.count]);
         mirrored.extend(lines[1..self.count - 1].iter().rev());
         self.fourier.run(mirrored, fourier);
-        let scale = 1.0 / (self.period as f64).sqrt();
+        let scale = 1.0 / self.period.to_f64().sqrt();
         lines.iter_mut().zip(mirrored).for_each(|(line, sum)| *line = *sum * scale);
     }
 }

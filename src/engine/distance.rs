@@ -12,6 +12,8 @@ use super::heightfield::{Grid, Heightfield};
 use super::progress::{Cancelled, Progress};
 use super::strips::{STRIP, strips};
 
+use crate::engine::cast::{ToFloat, ToInteger};
+
 /// The points at which curves cross the rows and columns of a grid.
 #[derive(Debug)]
 #[cfg_attr(test, derive(Clone))]
@@ -98,8 +100,8 @@ fn cross(
     if near == far || far < 0.0 {
         return;
     }
-    let first = (near / spacing_m).max(0.0) as usize;
-    let last = ((far / spacing_m) as usize + 1).min(lines.len() - 1);
+    let first = (near / spacing_m).max(0.0).to_usize();
+    let last = ((far / spacing_m).to_usize() + 1).min(lines.len() - 1);
     for (i, line) in lines.iter_mut().enumerate().take(last + 1).skip(first) {
         let place = place_m(i);
         let crossing = along[0] + (place - start) / (end - start) * (along[1] - along[0]);
@@ -151,7 +153,7 @@ struct Parabola {
 fn lower_envelope(squares: &[f64], spacing_m: f64, envelope: &mut Vec<Parabola>, mut found: impl FnMut(usize, f64)) {
     envelope.clear();
     for (q, &height) in squares.iter().enumerate().filter(|(_, height)| height.is_finite()) {
-        let place_m = q as f64 * spacing_m;
+        let place_m = q.to_f64() * spacing_m;
         let mut from_m = f64::NEG_INFINITY;
         while let Some(last) = envelope.last() {
             from_m = 0.5 * ((height - last.height) / (place_m - last.place_m) + (place_m + last.place_m));
@@ -167,7 +169,7 @@ fn lower_envelope(squares: &[f64], spacing_m: f64, envelope: &mut Vec<Parabola>,
     let Some(mut lowest) = parabolas.next() else { return };
     let mut ahead = parabolas.next();
     for p in 0..squares.len() {
-        let place_m = p as f64 * spacing_m;
+        let place_m = p.to_f64() * spacing_m;
         while let Some(next) = ahead.filter(|next| next.from_m <= place_m) {
             lowest = next;
             ahead = parabolas.next();
@@ -203,7 +205,7 @@ pub fn lower_to_squared_distances(
             for (lane, c) in columns.enumerate() {
                 nearest.squared(grid.x_m(c), along_row);
                 lower_envelope(along_row, grid.spacing_z_m(), envelope, |r, square| {
-                    pieces[r][lane] = pieces[r][lane].min(square as f32);
+                    pieces[r][lane] = pieces[r][lane].min(square.to_f32());
                 });
                 progress.check()?;
             }
@@ -217,7 +219,7 @@ pub fn lower_to_squared_distances(
             for (i, row) in rows.chunks_exact_mut(width).enumerate() {
                 nearest.squared(grid.z_m(strip * STRIP + i), along_column);
                 lower_envelope(along_column, grid.spacing_x_m(), envelope, |c, square| {
-                    row[c] = row[c].min(square as f32);
+                    row[c] = row[c].min(square.to_f32());
                 });
                 progress.check()?;
             }

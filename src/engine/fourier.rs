@@ -12,6 +12,8 @@ use std::f64::consts::{PI, TAU};
 
 use num_complex::Complex;
 
+use crate::engine::cast::ToFloat;
+
 /// A Fourier transform prepared for one length.
 #[derive(Debug)]
 pub(super) struct FourierTransform {
@@ -48,12 +50,12 @@ impl FourierTransform {
         }
         let stages = Stages::new((2 * length - 1).next_power_of_two());
         // i² is first reduced modulo 2N, because large angles lose their fractional digits.
-        let chirp_at = |i: usize| unit_circle(-PI * ((i * i) % (2 * length)) as f64 / length as f64);
+        let chirp_at = |i: usize| unit_circle(-PI * ((i * i) % (2 * length)).to_f64() / length.to_f64());
         let chirp: Vec<Complex<f64>> = (0..length).map(chirp_at).collect();
         let padded_length = stages.roots.len() * 2;
         let mut response = vec![Complex::default(); padded_length];
         for (i, w) in chirp.iter().enumerate() {
-            response[i] = w.conj() / padded_length as f64;
+            response[i] = w.conj() / padded_length.to_f64();
             response[(padded_length - i) % padded_length] = response[i];
         }
         stages.run(&mut response, &mut Vec::new());
@@ -95,7 +97,7 @@ struct Stages {
 
 impl Stages {
     fn new(length: usize) -> Self {
-        Self { roots: (0..length / 2).map(|j| unit_circle(-TAU * j as f64 / length as f64)).collect() }
+        Self { roots: (0..length / 2).map(|j| unit_circle(-TAU * j.to_f64() / length.to_f64())).collect() }
     }
 
     fn run(&self, values: &mut Vec<Complex<f64>>, other: &mut Vec<Complex<f64>>) {

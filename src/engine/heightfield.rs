@@ -7,6 +7,8 @@ use rayon::prelude::*;
 use super::progress::{Cancelled, Progress};
 use super::simd::simd;
 
+use crate::engine::cast::{ToFloat, ToInteger};
+
 /// The size of the world in metres: x runs east over `width_m`, z runs south over `depth_m`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Extent {
@@ -56,7 +58,7 @@ impl Grid {
     /// the world: round((longer − 1)·short/long) + 1.
     pub fn fitted(extent: Extent, longer: usize) -> Self {
         let short_over_long = extent.width_m.min(extent.depth_m) / extent.width_m.max(extent.depth_m);
-        let shorter = (longer.saturating_sub(1) as f64 * short_over_long).round() as usize + 1;
+        let shorter = (longer.saturating_sub(1).to_f64() * short_over_long).round().to_usize() + 1;
         if extent.width_m >= extent.depth_m {
             Self::new(extent, longer, shorter)
         } else {
@@ -86,27 +88,27 @@ impl Grid {
 
     /// The spacing of columns, metres.
     pub fn spacing_x_m(&self) -> f64 {
-        self.extent.width_m / self.cells[0] as f64
+        self.extent.width_m / self.cells[0].to_f64()
     }
 
     /// The spacing of rows, metres.
     pub fn spacing_z_m(&self) -> f64 {
-        self.extent.depth_m / self.cells[1] as f64
+        self.extent.depth_m / self.cells[1].to_f64()
     }
 
     /// The position of column `c`, metres from the west border.
     pub fn x_m(&self, c: usize) -> f64 {
-        (self.first[0] + c) as f64 * self.extent.width_m / self.cells[0] as f64
+        (self.first[0] + c).to_f64() * self.extent.width_m / self.cells[0].to_f64()
     }
 
     /// The position of row `r`, metres from the north border.
     pub fn z_m(&self, r: usize) -> f64 {
-        (self.first[1] + r) as f64 * self.extent.depth_m / self.cells[1] as f64
+        (self.first[1] + r).to_f64() * self.extent.depth_m / self.cells[1].to_f64()
     }
 
     /// The position of column `c` and row `r` as fractions of the world, eastward and southward.
     pub fn shares(&self, c: usize, r: usize) -> [f64; 2] {
-        [(self.first[0] + c) as f64 / self.cells[0] as f64, (self.first[1] + r) as f64 / self.cells[1] as f64]
+        [(self.first[0] + c).to_f64() / self.cells[0].to_f64(), (self.first[1] + r).to_f64() / self.cells[1].to_f64()]
     }
 }
 
@@ -234,9 +236,9 @@ impl Heightfield {
     /// The height at a point of the world in metres, interpolated bilinearly. Points outside are clamped to the border.
     pub fn height_at(&self, x_m: f64, z_m: f64) -> f32 {
         let along = |m: f64, spacing: f64, samples: usize| {
-            let position = (m / spacing).clamp(0.0, (samples - 1) as f64);
-            let first = (position as usize).min(samples - 2);
-            (first, (position - first as f64) as f32)
+            let position = (m / spacing).clamp(0.0, (samples - 1).to_f64());
+            let first = position.to_usize().min(samples - 2);
+            (first, (position - first.to_f64()).to_f32())
         };
         let (c, u) = along(x_m, self.grid.spacing_x_m(), self.grid.width);
         let (r, v) = along(z_m, self.grid.spacing_z_m(), self.grid.height);
@@ -249,8 +251,8 @@ impl Heightfield {
     pub fn gradient(&self, c: usize, r: usize) -> [f32; 2] {
         let (west, east) = (c.saturating_sub(1), (c + 1).min(self.grid.width - 1));
         let (north, south) = (r.saturating_sub(1), (r + 1).min(self.grid.height - 1));
-        let run_x = (east - west) as f32 * self.grid.spacing_x_m() as f32;
-        let run_z = (south - north) as f32 * self.grid.spacing_z_m() as f32;
+        let run_x = (east - west).to_f32() * self.grid.spacing_x_m().to_f32();
+        let run_z = (south - north).to_f32() * self.grid.spacing_z_m().to_f32();
         [(self[(east, r)] - self[(west, r)]) / run_x, (self[(c, south)] - self[(c, north)]) / run_z]
     }
 
@@ -259,7 +261,7 @@ impl Heightfield {
     #[inline(always)]
     pub(super) fn gradients_of_row(&self, r: usize, [east, south]: [&mut [f32]; 2]) {
         let (row, last) = (self.row(r), self.grid.width - 1);
-        let (x_m, z_m) = (self.grid.spacing_x_m() as f32, self.grid.spacing_z_m() as f32);
+        let (x_m, z_m) = (self.grid.spacing_x_m().to_f32(), self.grid.spacing_z_m().to_f32());
         let run_x = 2.0 * x_m;
         for (east, pair) in east[1..last].iter_mut().zip(row.windows(3)) {
             *east = (pair[2] - pair[0]) / run_x;
@@ -267,7 +269,7 @@ impl Heightfield {
         east[0] = (row[1] - row[0]) / x_m;
         east[last] = (row[last] - row[last - 1]) / x_m;
         let (above, below) = (r.saturating_sub(1), (r + 1).min(self.grid.height - 1));
-        let run_z = (below - above) as f32 * z_m;
+        let run_z = (below - above).to_f32() * z_m;
         for (south, (above, below)) in south.iter_mut().zip(self.row(above).iter().zip(self.row(below))) {
             *south = (below - above) / run_z;
         }

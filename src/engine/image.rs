@@ -8,6 +8,8 @@ use super::heightfield::Heightfield;
 use super::progress::{Cancelled, Progress};
 use super::simd::{round_to_u32, simd};
 
+use crate::engine::cast::{ToFloat, ToInteger};
+
 /// Samples per parallel task.
 const CHUNK: usize = 1 << 14;
 /// Pixels per vectorized block of [`encode`].
@@ -41,7 +43,7 @@ impl Image {
                 #[inline(always)]
                 || {
                     for (pixel, height) in pixels.iter_mut().zip(heights) {
-                        let grey = round_to_u32((height - low) * factor) as u8;
+                        let grey = round_to_u32((height - low) * factor).to_u8();
                         *pixel = [grey, grey, grey, 255];
                     }
                 },
@@ -74,12 +76,13 @@ pub fn linear_from_srgb(channel: u8) -> f32 {
         let linear = |encoded: f64| {
             if encoded <= 0.040_45 { encoded / 12.92 } else { libm::pow((encoded + 0.055) / 1.055, 2.4) }
         };
-        (0..=255).map(|channel| linear(f64::from(channel) / 255.0) as f32).collect()
+        (0..=255).map(|channel| linear(f64::from(channel) / 255.0).to_f32()).collect()
     });
     TABLE[usize::from(channel)]
 }
 
 /// The darkest entry of [`SRGB`]: linear light up to twelve times as bright is still black in sRGB.
+#[expect(clippy::cast_precision_loss, reason = "a power of two")]
 const BLACK: f32 = 1.0 / (1 << OCTAVES) as f32;
 /// Octaves of light from [`BLACK`] to white.
 const OCTAVES: usize = 13;
@@ -96,7 +99,7 @@ static SRGB: LazyLock<Box<[u8; 1 << u16::BITS]>> = LazyLock::new(|| {
     let light = |index: u16| f32::from_bits(BLACK.to_bits() + (u32::from(index) << DROPPED_BITS));
     let mut table = Box::new([u8::MAX; 1 << u16::BITS]);
     for index in 0..=srgb_index(1.0) {
-        table[usize::from(index)] = (encoded(f64::from(light(index))) * 255.0 + 0.5) as u8;
+        table[usize::from(index)] = (encoded(f64::from(light(index))) * 255.0 + 0.5).to_u8();
     }
     table
 });
@@ -108,7 +111,7 @@ fn srgb_index(light: f32) -> u16 {
     // Comparisons in this order turn NaN into black.
     let light = if light > BLACK { light } else { BLACK };
     let light = if light < 1.0 { light } else { 1.0 };
-    ((light.to_bits() - BLACK.to_bits() + half) >> DROPPED_BITS) as u16
+    ((light.to_bits() - BLACK.to_bits() + half) >> DROPPED_BITS).to_u16()
 }
 
 /// Converts linear light to an sRGB channel.

@@ -11,6 +11,8 @@ use super::heightfield::Heightfield;
 use super::parameters::{Band, choices};
 use super::progress::{Cancelled, Progress};
 
+use crate::engine::cast::ToFloat;
+
 choices! {
     /// The form of the terrain at a sample, from its lines of sight in eight directions.
     pub enum Landform {
@@ -95,7 +97,7 @@ impl LandformShares {
         let rows = inside(grid.height()).into_par_iter().map(counts_of_row);
         let counts = rows.try_reduce(|| [0; Landform::ALL.len()], add)?;
         let all: u64 = counts.iter().sum();
-        let mut shares = counts.map(|count| count as f64 / all.max(1) as f64);
+        let mut shares = counts.map(|count| count.to_f64() / all.max(1).to_f64());
         if all == 0 {
             shares[Landform::Flat as usize] = 1.0;
         }
@@ -115,12 +117,12 @@ fn form_at(terrain: &Heightfield, c: usize, r: usize) -> Landform {
     let height = terrain[(c, r)];
     let (mut lower, mut higher) = (0, 0);
     for [east, south] in DIRECTIONS {
-        let step_m = libm::hypot(east as f64 * x_m, south as f64 * z_m) as f32;
+        let step_m = libm::hypot(east.to_f64() * x_m, south.to_f64() * z_m).to_f32();
         // The tangents of the highest and the lowest line of sight, relative to the horizontal.
         let (mut up, mut down) = (f32::NEG_INFINITY, f32::INFINITY);
         for n in 1..=REACH {
             let there = (c.wrapping_add_signed(east * n.cast_signed()), r.wrapping_add_signed(south * n.cast_signed()));
-            let slope = (terrain[there] - height) / (n as f32 * step_m);
+            let slope = (terrain[there] - height) / (n.to_f32() * step_m);
             (up, down) = (up.max(slope), down.min(slope));
         }
         // Compares the sum of both angles with the threshold by tan(α + β) = (tan α + tan β)/(1 − tan α·tan β). Where
@@ -146,7 +148,7 @@ pub fn pits_per_thousand(terrain: &Heightfield) -> f64 {
         neighbours.iter().all(|neighbour| terrain[(c, r)] < *neighbour)
     };
     let pits: usize = (1..height - 1).into_par_iter().map(|r| (1..width - 1).filter(|c| is_pit(*c, r)).count()).sum();
-    1000.0 * pits as f64 / ((width - 2) * (height - 2)) as f64
+    1000.0 * pits.to_f64() / ((width - 2) * (height - 2)).to_f64()
 }
 
 choices! {

@@ -3,6 +3,8 @@
 use super::parameters::{Colour, Spec, parameters};
 use super::surface::{Sun, azimuth_vector};
 
+use crate::engine::cast::ToFloat;
+
 parameters! {
     /// The sun and the sky that light the terrain.
     pub struct Light {
@@ -39,7 +41,7 @@ impl Light {
     pub fn towards_sun(&self) -> [f32; 3] {
         let altitude = self.altitude_deg.to_radians();
         let (level, [east, south]) = (libm::cos(altitude), azimuth_vector(self.azimuth_deg));
-        [level * east, libm::sin(altitude), level * south].map(|component| component as f32)
+        [level * east, libm::sin(altitude), level * south].map(|component| component.to_f32())
     }
 }
 

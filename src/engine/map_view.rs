@@ -12,6 +12,8 @@ use super::ramp::{ELEVATION, Ramp, SLOPE};
 use super::simd::simd;
 use super::texture::MIN_RIVER_CATCHMENT_SHARE;
 
+use crate::engine::cast::{ToFloat, ToInteger};
+
 /// The style of a map.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum MapView {
@@ -102,7 +104,7 @@ impl MapView {
                 })
             }
             Self::Hillshade => {
-                painted(terrain, progress, |sample| [(255.0 * hillshade.cosine(sample.gradient) + 0.5) as u8; 3])
+                painted(terrain, progress, |sample| [(255.0 * hillshade.cosine(sample.gradient) + 0.5).to_u8(); 3])
             }
             Self::Contours => contours(terrain, range_m, progress),
             Self::Slope => {
@@ -191,12 +193,12 @@ fn share_of([low, high]: [f32; 2]) -> impl Fn(f32) -> f32 {
 
 /// The index of the tone at a fraction from 0 to 1.
 fn tone_of(share: f32) -> usize {
-    ((share.clamp(0.0, 1.0) * (TONES - 1) as f32 + 0.5) as usize).min(TONES - 1)
+    (share.clamp(0.0, 1.0) * (TONES - 1).to_f32() + 0.5).to_usize().min(TONES - 1)
 }
 
 /// The colours of a ramp in sRGB, at the values of evenly spaced fractions.
 fn tones(ramp: &Ramp, number: impl Fn(f32) -> f32) -> Vec<[u8; 3]> {
-    (0..TONES).map(|i| ramp.colour(number(i as f32 / (TONES - 1) as f32))).collect()
+    (0..TONES).map(|i| ramp.colour(number(i.to_f32() / (TONES - 1).to_f32()))).collect()
 }
 
 fn linear_tones(ramp: &Ramp, number: impl Fn(f32) -> f32) -> Vec<[f32; 3]> {
@@ -247,7 +249,7 @@ fn water(
 ) -> Result<Image, Cancelled> {
     let grid = terrain.grid();
     let water = Water::on(terrain, Outlets::Border, sea_m, progress)?;
-    let min_m2 = min_river_area_m2(grid) as f32;
+    let min_m2 = min_river_area_m2(grid).to_f32();
     let [river, lake, sea] = WATER_COLOURS.map(|colour| colour.map(linear_from_srgb));
     let dry = DRY.map(linear_from_srgb);
     let drawn = |area_m2: f32| {
@@ -281,8 +283,8 @@ fn contours(terrain: &Heightfield, range_m: [f32; 2], progress: &Progress) -> Re
     let (width, height) = (terrain.grid().width(), terrain.grid().height());
     let interval_m = contour_interval_m(range_m);
     // The half width of a line in samples.
-    let reach = ((width.max(height) - 1) as f32 / SEEN_PIXELS).max(1.0);
-    let far = reach.ceil() as usize;
+    let reach = ((width.max(height) - 1).to_f32() / SEEN_PIXELS).max(1.0);
+    let far = reach.ceil().to_usize();
     let tones = linear_tones(&ELEVATION, |share| share);
     let [paper, ink] = [PAPER, INK].map(|colour| colour.map(linear_from_srgb));
     let share = share_of(range_m);
@@ -305,7 +307,7 @@ fn contours(terrain: &Heightfield, range_m: [f32; 2], progress: &Progress) -> Re
             _ => across.min(down),
         };
         let is_strong = (if across <= down { line } else { other }) % STRONG_EVERY == 0.0;
-        let drawn = (reach - away * far as f32).clamp(0.0, 1.0) * if is_strong { 1.0 } else { PLAIN_LINE };
+        let drawn = (reach - away * far.to_f32()).clamp(0.0, 1.0) * if is_strong { 1.0 } else { PLAIN_LINE };
         let colour = mixed(paper, tones[tone_of(share(sample.height))], PAPER_TINT);
         mixed(colour, ink, drawn).map(srgb_from_linear)
     })

@@ -8,6 +8,8 @@ use super::progress::{Cancelled, Progress};
 use super::surface;
 use super::texture::band_weight;
 
+use crate::engine::cast::{ToFloat, ToInteger};
+
 choices! {
     /// The property that a mask depends on.
     pub enum MaskSource {
@@ -145,29 +147,29 @@ impl EvaluatedMask<'_> {
 
     fn weight(&self, c: usize, r: usize) -> f32 {
         let mask = self.mask;
-        let limits = |band: Band| [band.min as f32, band.max as f32];
+        let limits = |band: Band| [band.min.to_f32(), band.max.to_f32()];
         match mask.source {
             MaskSource::Elevation => {
                 let height_m = self.below.map_or(0.0, |terrain| terrain[(c, r)]);
-                band_weight(height_m, limits(mask.elevation_m), mask.feather_m as f32)
+                band_weight(height_m, limits(mask.elevation_m), mask.feather_m.to_f32())
             }
             MaskSource::Slope => {
                 let slope_deg = self.below.map_or(0.0, |terrain| {
                     let [east, south] = terrain.gradient(c, r);
                     libm::atanf((east * east + south * south).sqrt()).to_degrees()
                 });
-                band_weight(slope_deg, limits(mask.slope_deg), mask.feather_deg as f32)
+                band_weight(slope_deg, limits(mask.slope_deg), mask.feather_deg.to_f32())
             }
             MaskSource::Border => {
                 let (x_m, z_m, extent) = (self.grid.x_m(c), self.grid.z_m(r), self.grid.extent());
                 let from_border_m = x_m.min(extent.width_m - x_m).min(z_m).min(extent.depth_m - z_m);
-                if mask.border_m > 0.0 { (from_border_m / mask.border_m).clamp(0.0, 1.0) as f32 } else { 1.0 }
+                if mask.border_m > 0.0 { (from_border_m / mask.border_m).clamp(0.0, 1.0).to_f32() } else { 1.0 }
             }
             MaskSource::Image => self.raster.map_or(1.0, |raster| brightness(raster, &self.grid, c, r)),
             MaskSource::Sediment => {
                 // Flat terrain is a plain.
-                let index = self.sediment.as_ref().map_or(surface::MAX_SEDIMENT as f32, |sediment| sediment[(c, r)]);
-                band_weight(index, limits(mask.sediment), mask.feather_sediment as f32)
+                let index = self.sediment.as_ref().map_or(surface::MAX_SEDIMENT.to_f32(), |sediment| sediment[(c, r)]);
+                band_weight(index, limits(mask.sediment), mask.feather_sediment.to_f32())
             }
             MaskSource::Rivers | MaskSource::Lakes | MaskSource::Wetness => {
                 self.below.zip(self.water.as_ref()).map_or(0.0, |(terrain, water)| self.by_water(terrain, water, c, r))
@@ -181,13 +183,13 @@ impl EvaluatedMask<'_> {
         match mask.source {
             MaskSource::Rivers => {
                 let quarter_m2 = 0.25e6 * mask.drained_km2;
-                (libm::log(f64::from(water.areas_m2[sample]) / quarter_m2) / libm::log(4.0)).clamp(0.0, 1.0) as f32
+                (libm::log(f64::from(water.areas_m2[sample]) / quarter_m2) / libm::log(4.0)).clamp(0.0, 1.0).to_f32()
             }
-            MaskSource::Lakes => (water.lakes_m[sample] / mask.lake_m as f32).clamp(0.0, 1.0),
+            MaskSource::Lakes => (water.lakes_m[sample] / mask.lake_m.to_f32()).clamp(0.0, 1.0),
             _ => {
                 let Band { min, max } = mask.wetness;
                 let wetness = water.wetness(terrain, c, r);
-                band_weight(wetness, [min as f32, max as f32], mask.feather_wetness as f32)
+                band_weight(wetness, [min.to_f32(), max.to_f32()], mask.feather_wetness.to_f32())
             }
         }
     }
@@ -201,9 +203,9 @@ fn brightness(raster: &Raster, grid: &Grid, c: usize, r: usize) -> f32 {
         SampleScale::Metres => 1.0,
     };
     let along = |share: f64, pixels: usize| {
-        let position = share * (pixels - 1) as f64;
-        let first = (position as usize).min(pixels - 1);
-        (first, (first + 1).min(pixels - 1), (position - first as f64) as f32)
+        let position = share * (pixels - 1).to_f64();
+        let first = position.to_usize().min(pixels - 1);
+        (first, (first + 1).min(pixels - 1), (position - first.to_f64()).to_f32())
     };
     let [eastward, southward] = grid.shares(c, r);
     let (west, east, u) = along(eastward, raster.width);

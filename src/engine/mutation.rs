@@ -4,6 +4,8 @@ use super::parameters::{Band, Group, Kind, Parameter, Range, Scale, Value, Value
 use super::random::Draw;
 use super::recipe::Recipe;
 
+use crate::engine::cast::{ToFloat, ToInteger};
+
 /// The name under which a parameter of a step is locked. It contains the step's seed, so it remains valid when the
 /// stack is reordered.
 pub fn lock_name(step_seed: u32, key: &str) -> String {
@@ -90,11 +92,11 @@ fn mutated_value(parameter: &Parameter, value: &Value, strength: f64, randoms: R
         |number: f64, shift: f64| shift_along_slider(*slider, *scale, number, shift).clamp(hard.low, hard.high);
     match (parameter.kind, value) {
         (_, Value::Number(number)) => Value::Number(shifted(*number, shift)),
-        (_, Value::Integer(number)) => Value::Integer(shifted(f64::from(*number), shift).round() as u32),
+        (_, Value::Integer(number)) => Value::Integer(shifted(f64::from(*number), shift).round().to_u32()),
         (_, Value::Boolean(is_on)) => Value::Boolean(*is_on != is_switched),
         (Kind::Choice(choices), Value::Choice(key)) if is_switched => {
             let others: Vec<&str> = choices.iter().map(|choice| choice.key).filter(|other| other != key).collect();
-            let at = (randoms[0] * others.len() as f64) as usize;
+            let at = (randoms[0] * others.len().to_f64()).to_usize();
             Value::Choice(others.get(at).unwrap_or(key))
         }
         (_, Value::Band(Band { min, max })) => {

@@ -3,6 +3,8 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 
+use crate::engine::cast::ToFloat;
+
 /// The computation was cancelled by its caller. This is the only error of engine functions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cancelled;
@@ -98,7 +100,7 @@ impl ProgressCounter<'_> {
     /// Counts one finished piece; fails if the job was cancelled.
     pub fn add_one(&self) -> Result<(), Cancelled> {
         let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
-        self.progress.report(done as f32 / self.total as f32);
+        self.progress.report(done.to_f32() / self.total.to_f32());
         self.progress.check()
     }
 }

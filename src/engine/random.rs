@@ -7,6 +7,8 @@
 use rand::rngs::ChaCha8Rng;
 use rand::{Rng, SeedableRng};
 
+use crate::engine::cast::ToFloat;
+
 /// The random numbers of one step of a recipe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stream {
@@ -40,7 +42,7 @@ pub struct Draw {
 impl Draw {
     /// Uniform in [0, 1), with 53 random bits.
     pub fn unit(&mut self) -> f64 {
-        (self.generator.next_u64() >> 11) as f64 * (1.0 / (1_u64 << 53) as f64)
+        (self.generator.next_u64() >> 11).to_f64() * (1.0 / (1_u64 << 53).to_f64())
     }
 
     /// Uniform in [low, high).

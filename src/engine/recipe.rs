@@ -16,6 +16,8 @@ use super::parameters::{
 use super::random::Stream;
 use super::texture::TextureRecipe;
 
+use crate::engine::cast::ToInteger;
+
 parameters! {
     /// The extent of the terrain.
     pub struct World {
@@ -168,7 +170,7 @@ impl Step {
             return Err(ParameterError { path: OPERATION.into(), problem: Problem::Missing });
         };
         let mut step = Self::new(AnyOperation::from_key(key.as_str().unwrap_or(&key.to_string()))?);
-        step.settings.seed = index as u32;
+        step.settings.seed = index.to_u32();
         for (key, value) in object {
             let settings = step.settings.table().iter().any(|parameter| parameter.key == key);
             let own = step.operation.table().iter().any(|parameter| parameter.key == key);

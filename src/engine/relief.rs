@@ -8,6 +8,8 @@ use super::parameters::{Band, Colour};
 use super::progress::{Cancelled, Progress};
 use super::texture::{TerrainType, TextureRecipe, TextureSettings, paint_once};
 
+use crate::engine::cast::ToFloat;
+
 /// The height range that is drawn, as a fraction of the longer side. Every terrain is scaled to it, so that gentle
 /// terrain shows its shape and steep terrain is not mostly in shadow.
 const RANGE_SHARE: f64 = 0.14;
@@ -22,7 +24,7 @@ pub fn relief(terrain: &Heightfield, size: [usize; 2], progress: &Progress) -> R
     let wanted_m = RANGE_SHARE * extent.width_m.max(extent.depth_m);
     // Level terrain gets the middle grey.
     let (factor, base_m) =
-        if high > low { ((wanted_m / f64::from(high - low)) as f32, 0.0) } else { (0.0, 0.5 * wanted_m as f32) };
+        if high > low { ((wanted_m / f64::from(high - low)).to_f32(), 0.0) } else { (0.0, 0.5 * wanted_m.to_f32()) };
     let mut shown = terrain.clone();
     shown.heights_mut().iter_mut().for_each(|height| *height = base_m + (*height - low) * factor);
     let range_m = Some(Band { min: 0.0, max: wanted_m });

@@ -5,6 +5,8 @@ use rayon::prelude::*;
 use super::heightfield::{Grid, Heightfield};
 use super::progress::{Cancelled, Progress};
 
+use crate::engine::cast::{ToFloat, ToInteger};
+
 /// How samples are interpolated and extrapolated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sampling {
@@ -29,7 +31,7 @@ impl Taps {
     /// samples.
     fn new(position: f64, count: usize, sampling: Sampling) -> Self {
         let last = count - 1;
-        let position = position.clamp(0.0, last as f64);
+        let position = position.clamp(0.0, last.to_f64());
         let base = position.floor();
         let t = position - base;
         let [mut before, mut from, mut to, mut after] = [
@@ -38,7 +40,7 @@ impl Taps {
             ((-1.5 * t + 2.0) * t + 0.5) * t,
             (0.5 * t - 0.5) * t * t,
         ];
-        let first = base as usize;
+        let first = base.to_usize();
         let second = (first + 1).min(last);
         if sampling == Sampling::Terrain {
             // The sample beyond the border is 2·h₀ − h₁.
@@ -109,7 +111,7 @@ impl<'a> Bicubic<'a> {
         let counter = progress.counter(grid.height());
         terrain.heights_mut().par_chunks_mut(grid.width()).zip(&self.rows).try_for_each(|(heights, rows)| {
             for (sample, columns) in heights.iter_mut().zip(&self.columns) {
-                *sample = height(self.read(columns, rows)) as f32;
+                *sample = height(self.read(columns, rows)).to_f32();
             }
             counter.add_one()
         })
@@ -122,7 +124,8 @@ impl Heightfield {
     pub fn resampled(&self, grid: Grid, progress: &Progress) -> Result<Self, Cancelled> {
         let here = self.grid();
         // Integers divided last: exact where samples of both grids coincide.
-        let positions = |count: usize, of: usize| (0..count).map(move |i| (i * (of - 1)) as f64 / (count - 1) as f64);
+        let positions =
+            |count: usize, of: usize| (0..count).map(move |i| (i * (of - 1)).to_f64() / (count - 1).to_f64());
         let columns = positions(grid.width(), here.width());
         let rows = positions(grid.height(), here.height());
         let mut terrain = Self::flat(grid);

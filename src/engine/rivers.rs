@@ -4,6 +4,8 @@ use super::flow::Water;
 use super::heightfield::Grid;
 use super::progress::{Cancelled, Progress};
 
+use crate::engine::cast::ToInteger;
+
 /// A river, from its head downstream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct River {
@@ -61,9 +63,9 @@ fn mouths_and_inflows(
     let Water { areas_m2, receivers, .. } = water;
     let is_river = |sample: u32| f64::from(areas_m2[sample as usize]) >= min_area_m2;
     let (mut mouths, mut inflows) = (Vec::new(), Vec::new());
-    for from in (0..grid.samples() as u32).step_by(SAMPLES_BETWEEN_CHECKS) {
+    for from in (0..grid.samples().to_u32()).step_by(SAMPLES_BETWEEN_CHECKS) {
         progress.check()?;
-        for sample in (from..grid.samples() as u32).take(SAMPLES_BETWEEN_CHECKS).filter(|sample| is_river(*sample)) {
+        for sample in (from..grid.samples().to_u32()).take(SAMPLES_BETWEEN_CHECKS).filter(|sample| is_river(*sample)) {
             match receivers[sample as usize] {
                 own if own == sample => mouths.push(sample),
                 receiver => inflows.push((receiver, sample)),

@@ -25,6 +25,7 @@ pub(super) fn refill<T: Copy + Default>(row: &mut Vec<T>, values: impl ExactSize
 /// integers, so this takes two instructions that vectorize, unlike a cast.
 #[inline(always)]
 pub(super) fn round_to_u32(number: f32) -> u32 {
-    const WHOLE: f32 = (1_u32 << 23) as f32;
+    /// 2²³.
+    const WHOLE: f32 = 8_388_608.0;
     (number + WHOLE).to_bits() - WHOLE.to_bits()
 }

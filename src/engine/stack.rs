@@ -18,6 +18,8 @@ use super::progress::{Cancelled, Progress};
 use super::recipe::{Blend, Recipe, Step, StepSettings};
 use super::rounding::{smooth_maximum, smooth_minimum};
 
+use crate::engine::cast::{ToFloat, ToInteger};
+
 /// The terrain of a recipe after `position` iterations of its timeline (`None`: at the end).
 ///
 /// The result depends only on the recipe, the grid and the inputs, not on the number of threads.
@@ -151,7 +153,7 @@ impl Evaluator {
         self.validate_cache(recipe, grid, inputs);
         let positions = recipe.step_positions(position.unwrap_or(u32::MAX));
         let mut below: Option<Arc<Heightfield>> = None;
-        let share = |steps: usize| steps as f32 / recipe.stack.len() as f32;
+        let share = |steps: usize| steps.to_f32() / recipe.stack.len().to_f32();
         for (i, (step, &until)) in recipe.stack.iter().zip(&positions).enumerate() {
             if let Some(CachedStep { step: known, until: known_until, terrain: CachedTerrain::Valid(terrain), .. }) =
                 self.cache.get(i)
@@ -280,7 +282,7 @@ impl Evaluator {
             (self.keyframe_bytes / (sample_bytes * context.grid.samples())).clamp(1, max)
         };
         let max = affordable(size_of::<i64>(), MAX_FIXED_HEIGHTS);
-        let stride = operation.iterations().div_ceil(max as u32).max(1);
+        let stride = operation.iterations().div_ceil(max.to_u32()).max(1);
         if let Some(accumulated) = operation.accumulate(context, until, cached.nearest_fixed(until, stride)) {
             let (terrain, fixed) = accumulated?;
             let terrain = Arc::new(terrain);
@@ -293,7 +295,7 @@ impl Evaluator {
             cached.terrains = vec![(until, terrain.clone())];
             return Ok(terrain);
         }
-        let stride = operation.iterations().div_ceil(affordable(size_of::<f32>(), MAX_KEYFRAMES) as u32).max(1);
+        let stride = operation.iterations().div_ceil(affordable(size_of::<f32>(), MAX_KEYFRAMES).to_u32()).max(1);
         resumed(operation, context, until, stride, &mut cached.terrains)
     }
 }
@@ -311,7 +313,7 @@ fn resumed(
     // Drop the terrain of the previous playhead position.
     keyframes.retain(|(iteration, _)| iteration % stride == 0);
     let start = latest.as_ref().map_or(0, |(iteration, _)| *iteration);
-    let share = |iteration: u32| (iteration - start) as f32 / (until - start).max(1) as f32;
+    let share = |iteration: u32| (iteration - start).to_f32() / (until - start).max(1).to_f32();
     loop {
         let done = latest.as_ref().map_or(0, |(iteration, _)| *iteration);
         let stop = until.min((done / stride + 1) * stride);
@@ -341,7 +343,7 @@ fn blend(
     inputs: &Inputs,
     progress: &Progress,
 ) -> Result<Arc<Heightfield>, Cancelled> {
-    let strength = settings.strength as f32;
+    let strength = settings.strength.to_f32();
     let is_plain = strength == 1.0 && settings.mask.is_none();
     let is_unchanged = match settings.blend {
         Blend::Replace => is_plain,
@@ -351,7 +353,7 @@ fn blend(
     if is_unchanged {
         return Ok(own);
     }
-    let rounding_m = settings.rounding_m as f32;
+    let rounding_m = settings.rounding_m.to_f32();
     let blended = |below: f32, own: f32| match settings.blend {
         Blend::Add => below + own,
         Blend::Subtract => below - own,
@@ -435,7 +437,8 @@ pub fn peak_maps(recipe: &Recipe, grid: Grid) -> f64 {
             return masked.max(step.operation.peak_maps(grid) - missing);
         }
         // While upsampling: the maps on the grid and those on the working grid.
-        let working = step.operation.peak_maps(working_grid) * working_grid.samples() as f64 / grid.samples() as f64;
+        let working =
+            step.operation.peak_maps(working_grid) * working_grid.samples().to_f64() / grid.samples().to_f64();
         masked.max(step.operation.upsample_peak_maps(grid) - missing + working)
     };
     recipe.stack.iter().filter(|step| step.settings.enabled).enumerate().map(step_maps).fold(1.0, f64::max)

@@ -5,6 +5,7 @@ use glam::{Vec2, Vec3};
 use super::projection::{Ray, ViewProjection};
 use super::scale::SceneScale;
 use crate::engine::Heightfield;
+use crate::engine::cast::ToFloat;
 
 /// The focal length: half the shorter side of the screen covers 1 / 3.4 of the distance. That is a view angle of 33°,
 /// at which the block looks like a model on a table.
@@ -142,7 +143,7 @@ impl Camera {
         const TURNS: usize = 360;
         let corners_all_around = |camera: Self| {
             (0..TURNS).flat_map(move |i| {
-                let azimuth = i as f32 / TURNS as f32 * std::f32::consts::TAU;
+                let azimuth = i.to_f32() / TURNS.to_f32() * std::f32::consts::TAU;
                 let projection = Self { azimuth, ..camera }.unbounded(aspect);
                 box_corners(half, [low, high]).map(move |corner| (corner - camera.pivot, projection))
             })

@@ -2,6 +2,7 @@
 
 use super::scale::{SceneScale, round_length};
 use super::shading::ShadingMode;
+use crate::engine::cast::ToFloat;
 use crate::engine::image::linear_from_srgb;
 use crate::engine::light::Light;
 use crate::engine::parameters::Colour;
@@ -75,19 +76,19 @@ impl Environment {
             std::array::from_fn::<f32, 3, _>(|i| colour[i] * tint[i])
         };
         let with = |[red, green, blue]: [f32; 3], w: f32| [red, green, blue, w];
-        let ambient = coloured(light.ambient_colour, SKY_TINT).map(|part| part * light.ambient as f32 * EXPOSURE);
+        let ambient = coloured(light.ambient_colour, SKY_TINT).map(|part| part * light.ambient.to_f32() * EXPOSURE);
         let day = smoothstep(-0.05, 0.35, y);
         let dimmed = |colour: [u8; 3]| linear(colour).map(|part| part * (0.55 + 0.45 * day));
         // The distance at which haze hides two thirds: a veil over the far side of the block, and over everything
         // behind the pivot in close-ups.
         let clear = 1.5 + 1.35 * distance;
         Self {
-            sun: [x, y, z, light.direct as f32 * EXPOSURE],
+            sun: [x, y, z, light.direct.to_f32() * EXPOSURE],
             sun_colour: with(
                 coloured(light.direct_colour, reddened),
-                libm::tan(light.sun_size_deg.to_radians()) as f32,
+                libm::tan(light.sun_size_deg.to_radians()).to_f32(),
             ),
-            ambient: with(ambient, light.shadows as f32),
+            ambient: with(ambient, light.shadows.to_f32()),
             zenith: with(dimmed(air.zenith), 1.0 / clear),
             horizon: with(dimmed(air.horizon), air.glow),
             table: with(linear(air.table), round_length(scale.unit_m() * 0.13) / scale.unit_m()),

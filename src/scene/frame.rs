@@ -7,6 +7,7 @@ use super::glow::{GlowingFault, MAX_LINES};
 use super::projection::ViewProjection;
 use super::scale::SceneScale;
 use super::shading::ShadingMode;
+use crate::engine::cast::ToFloat;
 use crate::engine::{Heightfield, Image, ramp};
 
 /// Rows of four floats before the glowing lines.
@@ -56,7 +57,7 @@ impl Band {
 
     /// The band's lower and upper edge in screen coordinates, from −1 to 1, in an image of a height in pixels.
     pub(super) fn edges(self, height: u32) -> [f32; 2] {
-        [self.first + self.rows, self.first].map(|row| 1.0 - 2.0 * row as f32 / height as f32)
+        [self.first + self.rows, self.first].map(|row| 1.0 - 2.0 * row.to_f32() / height.to_f32())
     }
 }
 
@@ -74,7 +75,7 @@ impl Frame {
             projection.eye.extend(projection.w[0]).to_array(),
             projection.right.extend(flag(!self.is_fast)).to_array(),
             projection.up.extend(projection.w[1]).to_array(),
-            projection.forward.extend(band.first as f32).to_array(),
+            projection.forward.extend(band.first.to_f32()).to_array(),
             [depth_offset, depth_scale, 2.0 / (high - low), 0.5 * (low + high)],
             perspective_eye.extend(distance_scale).to_array(),
             environment.sun,
@@ -85,8 +86,8 @@ impl Frame {
             environment.horizon,
             environment.table,
             [half_x, half_z, scale.y(1.0), self.bottom],
-            [self.y_range[0], self.y_range[1], scale.unit_m(), self.glow.len().min(MAX_LINES) as f32],
-            [columns as f32, rows as f32, self.blend, f32::from(environment.shading as u8)],
+            [self.y_range[0], self.y_range[1], scale.unit_m(), self.glow.len().min(MAX_LINES).to_f32()],
+            [columns.to_f32(), rows.to_f32(), self.blend, f32::from(environment.shading as u8)],
             [
                 environment.water.unwrap_or(self.bottom),
                 flag(environment.water.is_some()),

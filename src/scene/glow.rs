@@ -1,5 +1,6 @@
 //! The lines of the most recent faults, which glow on the terrain during playback.
 
+use crate::engine::cast::ToFloat;
 use crate::engine::fault::Fault;
 use crate::engine::operations::FaultSequence;
 use crate::engine::{Extent, Recipe};
@@ -35,7 +36,7 @@ pub(crate) fn youngest_faults(recipe: &Recipe, position: u32) -> Vec<GlowingFaul
             let age = |at: u32| position - (begin + at);
             if let Some(drawn) = step.operation.faults_from(first, extent, step.stream(recipe.seed)) {
                 lines(drawn, first, done, extent, &mut |at, [from_m, to_m]| {
-                    let share = 1.0 - age(at) as f32 / ITERATIONS as f32;
+                    let share = 1.0 - age(at).to_f32() / ITERATIONS.to_f32();
                     found.push(GlowingFault { from_m, to_m, strength: share * share });
                 });
             }

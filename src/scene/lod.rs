@@ -9,6 +9,8 @@ use glam::Vec3;
 
 use super::projection::ViewProjection;
 
+use crate::engine::cast::ToFloat;
+
 /// Quads along a side of a chunk.
 pub(crate) const QUADS: u16 = 32;
 
@@ -45,7 +47,7 @@ pub(crate) struct TerrainLod {
 impl TerrainLod {
     /// Scene units between samples.
     fn spacing(&self) -> [f32; 2] {
-        [0, 1].map(|axis| 2.0 * self.half_size[axis] / (self.samples[axis] - 1) as f32)
+        [0, 1].map(|axis| 2.0 * self.half_size[axis] / (self.samples[axis] - 1).to_f32())
     }
 
     /// The chunks that are visible in a band of the screen, given by its lower and upper edge from −1 to 1. A quad has
@@ -75,7 +77,7 @@ impl TerrainLod {
         let step = 1 << level;
         let side = step * usize::from(QUADS);
         let spacing = self.spacing();
-        let at = |axis: usize, sample: usize| sample.min(last[axis]) as f32 * spacing[axis] - self.half_size[axis];
+        let at = |axis: usize, sample: usize| sample.min(last[axis]).to_f32() * spacing[axis] - self.half_size[axis];
         let low = Vec3::new(at(0, c), self.y_range[0], at(1, r));
         let high = Vec3::new(at(0, c + side), self.y_range[1], at(1, r + side));
         if !frustum.may_contain(low, high) {
@@ -84,13 +86,13 @@ impl TerrainLod {
         let (eye, distance_scale) = frustum.perspective_eye;
         let away = (0..3).map(|axis| (low[axis] - eye[axis]).max(eye[axis] - high[axis]).max(0.0));
         let distance = distance_scale * away.map(|part| part * part).sum::<f32>().sqrt();
-        if level > 0 && distance < reach * (step / 2) as f32 {
+        if level > 0 && distance < reach * (step / 2).to_f32() {
             let half = side / 2;
             for [east, south] in [[0, 0], [half, 0], [0, half], [half, half]] {
                 self.divide(frustum, reach, [c + east, r + south], level - 1, chunks);
             }
         } else {
-            chunks.push([c as f32, r as f32, step as f32, reach * step as f32]);
+            chunks.push([c.to_f32(), r.to_f32(), step.to_f32(), reach * step.to_f32()]);
         }
     }
 }

@@ -8,6 +8,7 @@ use super::frame::Frame;
 use super::glow::GlowingFault;
 use super::scale::SceneScale;
 use super::shading::ShadingMode;
+use crate::engine::cast::ToFloat;
 use crate::engine::light::Light;
 use crate::engine::ramp::{self, Ramp};
 use crate::engine::{Extent, Heightfield, Image};
@@ -64,7 +65,7 @@ impl RenderParams {
     pub(crate) fn camera_bounds(&self) -> CameraBounds {
         let scale = self.scale();
         let [bottom, _] = scale.block_y(self.range_m);
-        let water = self.water_m.map(|level| scale.y(level as f32).max(bottom));
+        let water = self.water_m.map(|level| scale.y(level.to_f32()).max(bottom));
         CameraBounds { scale, bottom, water }
     }
 
@@ -113,5 +114,5 @@ impl RenderParams {
 
 /// Width to height.
 fn aspect_of([width, height]: [u32; 2]) -> f32 {
-    width as f32 / height.max(1) as f32
+    width.to_f32() / height.max(1).to_f32()
 }

@@ -4,6 +4,7 @@ use glam::{Vec2, Vec3};
 
 use super::scale::SceneScale;
 use crate::engine::Heightfield;
+use crate::engine::cast::{ToFloat, ToInteger};
 
 /// A ray into the image: `origin + depth · direction` for depths from `near` on.
 #[derive(Clone, Copy, Debug)]
@@ -104,7 +105,7 @@ impl ViewProjection {
         };
         let length = (direction.x * direction.x + direction.z * direction.z).sqrt();
         // Steps of half a sample, but no more than a few thousand.
-        let samples = terrain.grid().width().max(terrain.grid().height()) as f32;
+        let samples = terrain.grid().width().max(terrain.grid().height()).to_f32();
         let inside = |t: f32| t.clamp(begin * (1.0 + 1e-6) + 1e-7, end * (1.0 - 1e-6));
         let steps = ((end - begin).min(4.0 / length.max(1e-6)) * length * samples * 2.0).clamp(16.0, 4096.0);
         let last = end.min(begin + 4.0 / length.max(1e-6));
@@ -114,8 +115,8 @@ impl ViewProjection {
             // The ray enters through a side of the block, below the surface.
             return None;
         }
-        for i in 1..=steps as usize {
-            let mut at = inside(begin + step * i as f32);
+        for i in 1..=steps.to_usize() {
+            let mut at = inside(begin + step * i.to_f32());
             if height_above(at) <= 0.0 {
                 for _ in 0..24 {
                     let middle = 0.5 * (before + at);

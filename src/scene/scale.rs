@@ -5,6 +5,7 @@
 
 use glam::Vec3;
 
+use crate::engine::cast::ToFloat;
 use crate::engine::{Extent, Heightfield};
 
 /// The thickness of the block below the lowest point, scene units.
@@ -21,12 +22,12 @@ pub(crate) struct SceneScale {
 impl SceneScale {
     /// Metres per scene unit.
     pub(crate) fn unit_m(&self) -> f32 {
-        self.extent.width_m.max(self.extent.depth_m) as f32
+        self.extent.width_m.max(self.extent.depth_m).to_f32()
     }
 
     /// Half the width and half the depth of the terrain, scene units.
     pub(crate) fn half_size(&self) -> [f32; 2] {
-        [self.extent.width_m, self.extent.depth_m].map(|side| 0.5 * side as f32 / self.unit_m())
+        [self.extent.width_m, self.extent.depth_m].map(|side| 0.5 * side.to_f32() / self.unit_m())
     }
 
     /// Converts a height in metres.
@@ -43,7 +44,7 @@ impl SceneScale {
     /// Converts a place, metres east and south of the north-west corner, and a height.
     pub(crate) fn point(&self, [x_m, z_m]: [f64; 2], height_m: f32) -> Vec3 {
         let [half_x, half_z] = self.half_size();
-        Vec3::new(x_m as f32 / self.unit_m() - half_x, self.y(height_m), z_m as f32 / self.unit_m() - half_z)
+        Vec3::new(x_m.to_f32() / self.unit_m() - half_x, self.y(height_m), z_m.to_f32() / self.unit_m() - half_z)
     }
 
     /// The position on the map below a point, metres.

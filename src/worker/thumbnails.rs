@@ -7,6 +7,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::job::{JobError, Wake};
 use super::runner::{JobContext, Policy, Runner, RunnerConfig, Worker};
+use crate::engine::cast::ToInteger;
 use crate::engine::relief::relief;
 use crate::engine::stack::Evaluator;
 use crate::engine::texture::paint_once;
@@ -152,7 +153,7 @@ fn draw_material(name: &str, bytes: &[u8], pixels: usize) -> Result<Image, FileE
     let covered = |at: usize| at * side / pixels..((at + 1) * side / pixels).max(at * side / pixels + 1);
     let pixel = |i: usize| {
         let (columns, rows) = (covered(i % pixels), covered(i / pixels));
-        let count = (columns.len() * rows.len()) as u32;
+        let count = (columns.len() * rows.len()).to_u32();
         let mut sums = [0_u32; 3];
         for row in rows {
             let from = (corner[1] + row) * texture.width + corner[0];
@@ -160,7 +161,7 @@ fn draw_material(name: &str, bytes: &[u8], pixels: usize) -> Result<Image, FileE
                 sums.iter_mut().zip([red, green, blue]).for_each(|(sum, channel)| *sum += u32::from(*channel));
             }
         }
-        let [red, green, blue] = sums.map(|sum| ((sum + count / 2) / count) as u8);
+        let [red, green, blue] = sums.map(|sum| ((sum + count / 2) / count).to_u8());
         [red, green, blue, 255]
     };
     Ok(Image { width: pixels, height: pixels, pixels: (0..pixels * pixels).map(pixel).collect() })

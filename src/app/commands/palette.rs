@@ -12,6 +12,7 @@ use crate::app::commands::menus::{Entry, MENUS, MenuContext};
 use crate::app::widgets::search::{SearchTexts, typed_texts};
 use crate::app::widgets::search_list::{Arrangement, SearchItem, SearchLayout, SearchList};
 use crate::app::widgets::theme::colours;
+use crate::engine::cast::ToFloat;
 use crate::engine::parameters::{Kind, group_values};
 use crate::engine::{AnyOperation, Recipe};
 use crate::files::targets;
@@ -103,7 +104,7 @@ impl Palette {
             arrangement,
             item_width: width,
             gap: 0.0,
-            height: (MAX_ROWS as f32 * ROW.y).min(window.height() - 120.0),
+            height: (MAX_ROWS.to_f32() * ROW.y).min(window.height() - 120.0),
             empty: "No command matches.",
         };
         let items = self.entries.iter().map(|entry| {

@@ -2,6 +2,7 @@
 
 use std::hash::{BuildHasher, RandomState};
 
+use crate::engine::cast::ToInteger;
 use crate::engine::random::Stream;
 
 /// Generates the seeds of the command "New seed".
@@ -21,12 +22,14 @@ impl SeedGenerator {
 
     /// A generator seeded by the operating system, through the keys of the standard library's hash maps.
     pub(crate) fn random() -> Self {
-        Self::seeded(RandomState::new().hash_one(0_u8) as u32)
+        #[expect(clippy::cast_possible_truncation, reason = "any 32 bits of the hash will do")]
+        let seed = RandomState::new().hash_one(0_u8) as u32;
+        Self::seeded(seed)
     }
 
     /// The next seed.
     pub(crate) fn next(&mut self) -> u32 {
         self.count += 1;
-        (self.stream.at(self.count).unit() * Self::RANGE) as u32
+        (self.stream.at(self.count).unit() * Self::RANGE).to_u32()
     }
 }

@@ -18,6 +18,7 @@ use crate::app::widgets::theme::colours;
 use crate::app::widgets::thumbnail_card::{CardLayout, card_ui, thumbnail_ui};
 use crate::app::widgets::{icon_button, main_button, modal};
 use crate::engine::Image;
+use crate::engine::cast::{ToFloat, ToInteger};
 use crate::project::{ProjectFile, preset_projects};
 use crate::worker::{Thumbnail, ThumbnailRequest, ThumbnailStyle, Thumbnailer, Wake};
 
@@ -199,10 +200,10 @@ impl Gallery {
     /// Draws the gallery.
     pub(crate) fn ui(&mut self, ctx: &Context) -> Option<GalleryResponse> {
         let window = ctx.content_rect();
-        let fitting = ((window.width() - 96.0 + GAP) / (CARD.size.x + GAP)) as usize;
+        let fitting = ((window.width() - 96.0 + GAP) / (CARD.size.x + GAP)).to_usize();
         let columns = fitting.clamp(1, MAX_COLUMNS);
         let modal = modal("presets", ctx).show(ctx, |ui| {
-            ui.set_width(columns as f32 * (CARD.size.x + GAP) + 8.0);
+            ui.set_width(columns.to_f32() * (CARD.size.x + GAP) + 8.0);
             ui.horizontal(|ui| {
                 ui.heading("Presets");
                 ui.add_space(8.0);

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::engine::cast::ToInteger;
 use crate::engine::fault::Profile;
 use crate::engine::operations::Role;
 use crate::engine::operations::faults::{Decay, Faults};
@@ -84,7 +85,7 @@ fn mountain_pgm() -> Vec<u8> {
             let ribs = 1.0 + 0.1 * libm::sin(7.0 * direction + 3.0 * libm::sin(5.0 * distance)) * distance.min(1.0);
             let slope = libm::exp(-1.4 * distance * ribs);
             let crater = 0.55 * libm::exp(-40.0 * distance * distance);
-            bytes.push((255.0 * (slope - crater).clamp(0.0, 1.0)) as u8);
+            bytes.push((255.0 * (slope - crater).clamp(0.0, 1.0)).to_u8());
         }
     }
     bytes

@@ -7,6 +7,7 @@ use egui::{Context, ScrollArea, Sides};
 use crate::app::document::title;
 use crate::app::tasks::recovery::RecoveredProject;
 use crate::app::widgets::{main_button, modal};
+use crate::engine::cast::ToFloat;
 
 /// The user's answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,7 +81,7 @@ fn ago(age: Duration) -> String {
 fn size(bytes: u64) -> String {
     match bytes {
         0..1_000_000 => format!("{} kB", bytes.div_ceil(1000)),
-        _ => format!("{:.1} MB", bytes as f64 / 1e6),
+        _ => format!("{:.1} MB", bytes.to_f64() / 1e6),
     }
 }
 

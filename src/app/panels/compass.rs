@@ -4,6 +4,7 @@ use egui::{Align2, FontId, Rect, Role, Sense, Stroke, Ui, Vec2, WidgetInfo};
 
 use crate::app::widgets::arrow_keys;
 use crate::app::widgets::theme::colours;
+use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::light::Light;
 
 /// The height of the control and the radius of the horizon, points.
@@ -18,8 +19,8 @@ const ZENITH: f32 = 2.0;
 
 /// The offset of the sun from the centre of a compass of that radius, east and south.
 fn offset(azimuth_deg: f64, altitude_deg: f64, radius: f32) -> Vec2 {
-    let distance = radius * (1.0 - altitude_deg as f32 / 90.0).clamp(0.0, 1.0);
-    let azimuth = (azimuth_deg as f32).to_radians();
+    let distance = radius * (1.0 - altitude_deg.to_f32() / 90.0).clamp(0.0, 1.0);
+    let azimuth = azimuth_deg.to_f32().to_radians();
     distance * Vec2::new(libm::sinf(azimuth), -libm::cosf(azimuth))
 }
 
@@ -34,7 +35,7 @@ fn angles(offset: Vec2, radius: f32) -> (Option<f64>, f64) {
 /// The name of a compass direction.
 fn direction(azimuth_deg: f64) -> &'static str {
     const NAMES: [&str; 8] = ["north", "north-east", "east", "south-east", "south", "south-west", "west", "north-west"];
-    let eighth = (azimuth_deg.rem_euclid(360.0) / 45.0).round() as usize;
+    let eighth = (azimuth_deg.rem_euclid(360.0) / 45.0).round().to_usize();
     NAMES[eighth % NAMES.len()]
 }
 

@@ -7,6 +7,7 @@ use egui::{
 };
 
 use crate::app::widgets::theme::colours;
+use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::image::{linear_from_srgb, srgb_from_linear};
 use crate::engine::parameters::Band;
 use crate::engine::texture::{CoverageDiagram, TerrainType, TextureRecipe, UNCOVERED_COLOUR, Unit};
@@ -63,8 +64,8 @@ struct Axes {
 
 impl Axes {
     fn position(&self, elevation: f64, slope_deg: f64) -> Pos2 {
-        let across = ((elevation - self.range.min) / self.span()).clamp(0.0, 1.0) as f32;
-        let up = (slope_deg / STEEPEST).clamp(0.0, 1.0) as f32;
+        let across = ((elevation - self.range.min) / self.span()).clamp(0.0, 1.0).to_f32();
+        let up = (slope_deg / STEEPEST).clamp(0.0, 1.0).to_f32();
         Pos2::new(self.plot.left() + across * self.plot.width(), self.plot.bottom() - up * self.plot.height())
     }
 
@@ -168,7 +169,7 @@ fn types_at(
     position: Pos2,
 ) -> (Weights, Weights) {
     let (elevation, slope_deg) = axes.values(position);
-    let row = coverage.row(&[elevation as f32], slope_deg);
+    let row = coverage.row(&[elevation.to_f32()], slope_deg);
     let weights = active.iter().zip(&row.weights).map(|(&i, weights)| (i, weights[0]));
     let mut found: Weights = weights.filter(|(_, weight)| *weight > 0.0).collect();
     found.sort_by(|a, b| b.1.total_cmp(&a.1));
@@ -306,7 +307,7 @@ impl Diagram {
         active: &[usize],
         size: Vec2,
     ) -> TextureId {
-        let size = [size.x.max(1.0) as usize, size.y.max(1.0) as usize];
+        let size = [size.x.max(1.0).to_usize(), size.y.max(1.0).to_usize()];
         if let Some((known, of_range, of_size, texture)) = &self.drawn
             && known == recipe
             && (*of_range, *of_size) == (range, size)
@@ -330,8 +331,8 @@ fn image(
     active: &[usize],
     [width, height]: [usize; 2],
 ) -> ColorImage {
-    let along = |i: usize| range.min + (i as f64 + 0.5) / width as f64 * (range.max - range.min);
-    let elevations: Vec<f32> = (0..width).map(|i| along(i) as f32).collect();
+    let along = |i: usize| range.min + (i.to_f64() + 0.5) / width.to_f64() * (range.max - range.min);
+    let elevations: Vec<f32> = (0..width).map(|i| along(i).to_f32()).collect();
     let covering: Vec<(usize, [f32; 3])> = active
         .iter()
         .enumerate()
@@ -340,7 +341,7 @@ fn image(
         .collect();
     let mut pixels = Vec::with_capacity(width * height);
     for j in 0..height {
-        let slope_deg = (1.0 - (j as f64 + 0.5) / height as f64) * STEEPEST;
+        let slope_deg = (1.0 - (j.to_f64() + 0.5) / height.to_f64()) * STEEPEST;
         let row = coverage.row(&elevations, slope_deg);
         pixels.extend((0..width).map(|i| {
             let mut colour = [0.0; 3];

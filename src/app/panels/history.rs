@@ -7,6 +7,7 @@ use crate::app::commands::Command;
 use crate::app::document::Document;
 use crate::app::widgets::theme::colours;
 use crate::app::widgets::{heading, icon_button};
+use crate::engine::cast::ToFloat;
 
 /// The height of an entry, points.
 const ROW: f32 = 20.0;
@@ -50,13 +51,13 @@ impl HistoryState {
         let mut area = ScrollArea::vertical().id_salt("history").auto_shrink(false);
         if self.scrolls {
             let height = ui.available_height();
-            let end = (names.len() as f32 * ROW - height).max(0.0);
-            area = area.vertical_scroll_offset((current as f32 * ROW - 0.5 * (height - ROW)).clamp(0.0, end));
+            let end = (names.len().to_f32() * ROW - height).max(0.0);
+            area = area.vertical_scroll_offset((current.to_f32() * ROW - 0.5 * (height - ROW)).clamp(0.0, end));
         }
         area.show_rows(ui, ROW, names.len(), |ui, rows| {
             // The list scrolls when an edit moves the current entry out of the visible part, but not when the user
             // scrolls. Rows outside the visible part are drawn too.
-            let top = ui.cursor().top() + (current as f32 - rows.start as f32) * ROW;
+            let top = ui.cursor().top() + (current.to_f32() - rows.start.to_f32()) * ROW;
             let visible = ui.clip_rect().y_range().expand(1.0);
             let is_visible = rows.contains(&current) && visible.contains(top) && visible.contains(top + ROW);
             let scrolls = !is_visible && self.current != current && !self.scrolls;

@@ -10,6 +10,7 @@ use crate::app::preview::thumbnails::Thumbnails;
 use crate::app::widgets::cards::{Card, CardAction, CardResponse, cards_ui};
 use crate::app::widgets::parameter::{Locks, ParameterContext, ParameterState, SliderOverride, group_ui};
 use crate::app::widgets::{heading, icon_button};
+use crate::engine::cast::ToFloat;
 use crate::engine::operations::AnyOperation;
 use crate::engine::operations::drawn_faults::DrawnFaults;
 use crate::engine::parameters::Range;
@@ -106,7 +107,7 @@ fn card_ui(ui: &mut Ui, recipe: &mut Recipe, i: usize, done: u32, selected: bool
         solo: None,
         selected,
         actions: &[CardAction::Rename, CardAction::ShowUpToHere],
-        progress: (iterations > 0).then(|| done as f32 / iterations as f32),
+        progress: (iterations > 0).then(|| done.to_f32() / iterations.to_f32()),
     };
     card.ui(ui, |_| {})
 }

@@ -8,6 +8,7 @@ use crate::app::views::overlay::length;
 use crate::app::widgets::icon_button;
 use crate::app::widgets::theme::colours;
 use crate::engine::analysis::slope_deg;
+use crate::engine::cast::ToInteger;
 use crate::worker::{ExportStatus, Preview};
 
 /// A message in the status bar.
@@ -125,7 +126,7 @@ fn terrain_text(preview: &Preview, export_samples: Option<u32>) -> String {
 /// The position, height, slope and terrain type under the pointer, in columns that do not move.
 fn probe_text(preview: &Preview, x_m: f64, z_m: f64) -> String {
     let grid = preview.terrain.grid();
-    let nearest = |m: f64, spacing: f64, samples: usize| ((m / spacing).round() as usize).min(samples - 1);
+    let nearest = |m: f64, spacing: f64, samples: usize| (m / spacing).round().to_usize().min(samples - 1);
     let c = nearest(x_m, grid.spacing_x_m(), grid.width());
     let r = nearest(z_m, grid.spacing_z_m(), grid.height());
     let (height, slope) = (preview.terrain.height_at(x_m, z_m), slope_deg(&preview.terrain, c, r));

@@ -14,6 +14,7 @@ use crate::app::commands::menus::context_ui;
 use crate::app::preview::playback::Playback;
 use crate::app::widgets::theme::colours;
 use crate::app::widgets::{coloured_icon_button, icon_button, icon_button_enabled};
+use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::recipe::Recipe;
 use crate::project::ViewSettings;
 
@@ -112,7 +113,7 @@ fn scrubber(ui: &mut Ui, recipe: &Recipe, at: u32, total: u32, command: &mut Opt
     let width = ui.available_width();
     let (rect, response) = ui.allocate_exact_size(Vec2::new(width, 24.0), Sense::click_and_drag());
     let rail = rect.shrink2(Vec2::new(7.0, 0.0));
-    let share = |iteration: u32| if total == 0 { 0.0 } else { iteration as f32 / total as f32 };
+    let share = |iteration: u32| if total == 0 { 0.0 } else { iteration.to_f32() / total.to_f32() };
     let x_of = |iteration: u32| rail.left() + rail.width() * share(iteration);
     let middle = rail.center().y;
     let colours = colours(ui);
@@ -146,9 +147,9 @@ fn scrubber(ui: &mut Ui, recipe: &Recipe, at: u32, total: u32, command: &mut Opt
         let step = (total / 100).max(1);
         let keys =
             [(Key::ArrowLeft, -1), (Key::ArrowRight, 1), (Key::PageDown, -i64::from(step)), (Key::PageUp, step.into())];
-        let by: i64 = ui.input(|input| keys.iter().map(|(key, by)| by * input.num_presses(*key) as i64).sum());
+        let by: i64 = ui.input(|input| keys.iter().map(|(key, by)| by * input.num_presses(*key).to_i64()).sum());
         if by != 0 {
-            return Some((i64::from(at) + by).clamp(0, total.into()) as u32);
+            return Some((i64::from(at) + by).clamp(0, total.into()).to_u32());
         }
     }
     let pointer = response.interact_pointer_pos().filter(|_| response.dragged() || response.clicked())?;
@@ -156,5 +157,5 @@ fn scrubber(ui: &mut Ui, recipe: &Recipe, at: u32, total: u32, command: &mut Opt
         return Some(begins);
     }
     let share = ((pointer.x - rail.left()) / rail.width()).clamp(0.0, 1.0);
-    Some((f64::from(share) * f64::from(total)).round() as u32)
+    Some((f64::from(share) * f64::from(total)).round().to_u32())
 }

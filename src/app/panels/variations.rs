@@ -9,6 +9,7 @@ use crate::app::commands::Command;
 use crate::app::preview::thumbnails::{ThumbnailState, Thumbnails};
 use crate::app::widgets::icon_button;
 use crate::app::widgets::theme::colours;
+use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::mutation::mutated;
 use crate::engine::random::Stream;
 use crate::engine::recipe::Recipe;
@@ -188,7 +189,7 @@ impl Variations {
             });
         }
         let gap = 4.0;
-        let side = ((ui.available_width() - gap * (COLUMNS - 1) as f32) / COLUMNS as f32).floor().max(16.0);
+        let side = ((ui.available_width() - gap * (COLUMNS - 1).to_f32()) / COLUMNS.to_f32()).floor().max(16.0);
         let mut chosen = None;
         for row in 0..COUNT / COLUMNS {
             ui.horizontal(|ui| {
@@ -214,7 +215,7 @@ impl Variations {
         let shown = thumbnails.get(&self.key(place));
         match shown {
             Some(ThumbnailState::Ready(texture)) => {
-                let [width, height] = texture.size().map(|side| side as f32);
+                let [width, height] = texture.size().map(|side| side.to_f32());
                 let scale = side / width.max(height);
                 let place = Rect::from_center_size(rect.center(), Vec2::new(width, height) * scale);
                 let whole = Rect::from_min_max(egui::pos2(0.0, 0.0), egui::pos2(1.0, 1.0));
@@ -239,7 +240,7 @@ impl Origin {
         let mut draw =
             Stream::new(self.recipe.seed, u32::MAX).at(u64::MAX - (self.round * COUNT as u64 + place as u64));
         match self.way {
-            Way::Seeds => Recipe { seed: (draw.unit() * 1e6) as u32, ..(*self.recipe).clone() },
+            Way::Seeds => Recipe { seed: (draw.unit() * 1e6).to_u32(), ..(*self.recipe).clone() },
             Way::Mutations => {
                 mutated(&self.recipe, self.strength, &|name| self.locked.iter().any(|known| known == name), &mut draw)
             }

@@ -15,6 +15,7 @@ use serde_json::Value;
 
 use crate::app::panels::analysis::Section;
 use crate::app::views::View;
+use crate::engine::cast::ToFloat;
 
 /// The folders for settings and recovery files. `None`: nothing is saved.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -54,10 +55,10 @@ impl UserFolders {
 pub(crate) const SCALES: [u32; 8] = [75, 90, 100, 110, 125, 150, 175, 200];
 
 /// The number of recent files to remember.
-const MOST_RECENT: usize = 12;
+const MAX_RECENT: usize = 12;
 
 /// The most bytes to read of a settings file.
-const MOST_BYTES: u64 = 1 << 20;
+const MAX_BYTES: u64 = 1 << 20;
 
 /// The contents of the settings file. Unknown keys are ignored: a newer version may have written them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -103,7 +104,7 @@ impl Settings {
     /// Reads the settings file. Returns the defaults if there is none, and also an error message if it is unreadable.
     pub(crate) fn read(path: &Path) -> (Self, Option<String>) {
         let mut text = String::new();
-        let read = File::open(path).and_then(|file| file.take(MOST_BYTES).read_to_string(&mut text));
+        let read = File::open(path).and_then(|file| file.take(MAX_BYTES).read_to_string(&mut text));
         let parsed = match read {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return (Self::default(), None),
             Err(error) => Err(error.to_string()),
@@ -112,7 +113,7 @@ impl Settings {
         match parsed {
             Ok(mut settings) => {
                 settings.scale_percent = settings.scale_percent.clamp(SCALES[0], SCALES[SCALES.len() - 1]);
-                settings.recent.truncate(MOST_RECENT);
+                settings.recent.truncate(MAX_RECENT);
                 (settings, None)
             }
             Err(reason) => {
@@ -125,7 +126,7 @@ impl Settings {
     /// Applies theme and scale to the window.
     pub(crate) fn apply(&self, ctx: &egui::Context) {
         ctx.set_theme(self.theme);
-        ctx.set_zoom_factor(self.scale_percent as f32 / 100.0);
+        ctx.set_zoom_factor(self.scale_percent.to_f32() / 100.0);
         // The settings would not include the scale set by egui's own shortcuts.
         ctx.options_mut(|options| options.zoom_with_keyboard = false);
     }
@@ -154,7 +155,7 @@ impl Settings {
         if path.to_str().is_some() {
             self.recent.retain(|known| *known != path);
             self.recent.insert(0, path);
-            self.recent.truncate(MOST_RECENT);
+            self.recent.truncate(MAX_RECENT);
         }
     }
 
@@ -220,22 +221,24 @@ mod tests {
         settings.maximised = Some(View::Scene);
         settings.add_recent(Path::new("/projects/a.upthrust.json"));
         settings.set_layout(&default_layout());
-        let (read, said) = read(&settings.to_json());
-        assert_eq!((&read, said), (&settings, None));
+        let (read, message) = read(&settings.to_json());
+        assert_eq!((&read, message), (&settings, None));
         assert!(read.layout().is_some_and(|tree| tree == default_layout()));
     }
 
     #[test]
     fn unknown_keys_are_ignored_and_missing_ones_have_defaults() {
-        let (settings, said) = read(r#"{"scale_percent": 5000, "colour_of_the_bike_shed": "green"}"#);
-        assert_eq!((settings, said), (Settings { scale_percent: 200, ..Default::default() }, None));
+        let (settings, message) = read(r#"{"scale_percent": 5000, "colour_of_the_bike_shed": "green"}"#);
+        assert_eq!((settings, message), (Settings { scale_percent: 200, ..Default::default() }, None));
     }
 
     #[test]
     fn an_unreadable_file_is_reported_and_a_missing_one_is_not() {
         for text in ["", "{", r#"{"theme": "plaid"}"#, r#"{"scale_percent": -1}"#] {
-            let (settings, said) = read(text);
-            assert!(settings == Settings::default() && said.is_some_and(|said| said.contains("settings.json")));
+            let (settings, message) = read(text);
+            assert!(
+                settings == Settings::default() && message.is_some_and(|message| message.contains("settings.json"))
+            );
         }
         assert_eq!(Settings::read(Path::new("/nowhere/at/all.json")), (Settings::default(), None));
     }
@@ -270,7 +273,7 @@ mod tests {
         for i in (0..20).chain([15]) {
             settings.add_recent(&PathBuf::from(format!("/projects/{i}.upthrust.json")));
         }
-        assert_eq!(settings.recent.len(), MOST_RECENT);
+        assert_eq!(settings.recent.len(), MAX_RECENT);
         let names: Vec<_> = settings.recent.iter().take(3).map(|path| path.display().to_string()).collect();
         assert_eq!(names, ["/projects/15.upthrust.json", "/projects/19.upthrust.json", "/projects/18.upthrust.json"]);
     }

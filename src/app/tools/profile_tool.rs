@@ -7,6 +7,7 @@ use crate::app::views::map_transform::MapTransform;
 use crate::app::views::overlay::note;
 use crate::app::widgets::plot::{as_length, plot};
 use crate::app::widgets::theme::colours;
+use crate::engine::cast::ToFloat;
 use crate::engine::{Extent, Heightfield};
 
 /// The distance within which the pointer grabs an end, and the radius of a drawn end, points.
@@ -112,7 +113,7 @@ impl ProfileTool {
     pub(crate) fn plot_ui(&mut self, ui: &mut Ui, terrain: &Heightfield, crosshair_m: Option<[f64; 2]>) {
         let ends = self.ends_m(terrain.grid().extent());
         let length_m = distance(ends[0], ends[1]);
-        let places = (0..HEIGHTS).map(|i| i as f64 / (HEIGHTS - 1) as f64);
+        let places = (0..HEIGHTS).map(|i| i.to_f64() / (HEIGHTS - 1).to_f64());
         let points: Vec<[f64; 2]> = places
             .map(|share| {
                 let [x_m, z_m] = at_share(ends, share);

@@ -4,6 +4,7 @@ use egui::{Color32, FontId, Painter, Rect, Ui, Vec2};
 
 use crate::app::views::overlay::plate;
 use crate::app::widgets::theme::colours;
+use crate::engine::cast::ToFloat;
 use crate::engine::ramp::Ramp;
 
 /// The width of the colour bar, points, and the number of its colours.
@@ -47,10 +48,10 @@ pub(crate) fn ramp_legend(
     let strip = Rect::from_min_size(place.min + Vec2::new(12.0, 21.0), Vec2::new(WIDTH, 8.0));
     painter.galley(place.min + Vec2::new(12.0, 3.0), text(title.into()), colours.text);
     let [low, high] = ramp.ends();
-    let step = WIDTH / STRIPS as f32;
+    let step = WIDTH / STRIPS.to_f32();
     for i in 0..STRIPS {
-        let [red, green, blue] = ramp.colour(low + (high - low) * (i as f32 + 0.5) / STRIPS as f32);
-        let at = Rect::from_min_size(strip.min + Vec2::new(i as f32 * step, 0.0), Vec2::new(step + 0.25, 8.0));
+        let [red, green, blue] = ramp.colour(low + (high - low) * (i.to_f32() + 0.5) / STRIPS.to_f32());
+        let at = Rect::from_min_size(strip.min + Vec2::new(i.to_f32() * step, 0.0), Vec2::new(step + 0.25, 8.0));
         painter.rect_filled(at, 0.0, Color32::from_rgb(red, green, blue));
     }
     for (share, number) in numbers {
@@ -73,10 +74,10 @@ pub(crate) fn list_legend(ui: &Ui, painter: &Painter, bar: Rect, lines: &[(Optio
     let indent = |colour: Option<[u8; 3]>| if colour.is_some() { 16.0 } else { 0.0 };
     let widths = galleys.iter().zip(lines).map(|(galley, (colour, _))| galley.size().x + indent(*colour));
     let width = widths.fold(0.0, f32::max);
-    let place = place_over(bar, Vec2::new(width + 16.0, LINE * lines.len() as f32 + 6.0));
+    let place = place_over(bar, Vec2::new(width + 16.0, LINE * lines.len().to_f32() + 6.0));
     plate(painter, place, &colours);
     for (i, (galley, (colour, _))) in galleys.into_iter().zip(lines).enumerate() {
-        let at = place.min + Vec2::new(8.0, 4.0 + LINE * i as f32);
+        let at = place.min + Vec2::new(8.0, 4.0 + LINE * i.to_f32());
         if let Some([red, green, blue]) = colour {
             let swatch = Rect::from_min_size(at + Vec2::new(0.0, 3.0), Vec2::splat(9.0));
             painter.rect_filled(swatch, 2.0, Color32::from_rgb(*red, *green, *blue));

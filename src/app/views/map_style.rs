@@ -5,6 +5,7 @@ use egui::{Align, ComboBox, Layout, Rect, Role, Ui, UiBuilder, Vec2, WidgetInfo}
 use crate::app::views::legend::{MIN_HEIGHT, angles, heights, list_legend, ramp_legend};
 use crate::app::views::map_transform::MapTransform;
 use crate::engine::Grid;
+use crate::engine::cast::ToFloat;
 use crate::engine::map_view::{MapView, WALKABLE_COLOURS, WATER_COLOURS, contour_interval_m, min_river_area_m2};
 use crate::engine::ramp::{ELEVATION, SLOPE};
 use crate::project::{ViewSettings, Water};
@@ -60,7 +61,7 @@ impl MapStyle {
             Self::Contours => MapView::Contours,
             Self::Slope => MapView::Slope,
             Self::Walkable => MapView::Walkable(view.walkable_deg),
-            Self::Water => MapView::Water(water.water_m.map(|water_m| water_m as f32)),
+            Self::Water => MapView::Water(water.water_m.map(|water_m| water_m.to_f32())),
         }
     }
 

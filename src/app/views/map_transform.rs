@@ -2,6 +2,8 @@
 
 use egui::{Painter, Pos2, Rect, Response, Vec2};
 
+use crate::engine::cast::ToFloat;
+
 /// The pan and zoom that all maps share.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct MapViewport {
@@ -50,7 +52,7 @@ impl MapTransform {
 
     /// The point of the screen that shows a world position.
     pub(crate) fn pos(&self, [x_m, z_m]: [f64; 2]) -> Pos2 {
-        self.corner + Vec2::new(x_m as f32, z_m as f32) * self.pixels_per_m
+        self.corner + Vec2::new(x_m.to_f32(), z_m.to_f32()) * self.pixels_per_m
     }
 }
 

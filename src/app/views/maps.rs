@@ -15,6 +15,7 @@ use crate::app::views::map_transform::{MapTransform, MapViewport};
 use crate::app::views::overlay::{freshness_chip, north_arrow, note, scale_bar};
 use crate::app::widgets::theme::colours;
 use crate::app::widgets::{arrow_keys, zoom_keys};
+use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::{Extent, Heightfield, Image};
 use crate::scene::GlowingFault;
 use crate::worker::Preview;
@@ -71,10 +72,10 @@ fn image_of_flood(terrain: &Heightfield, level_m: f64) -> ColorImage {
     let colour = |depth_m: f32| {
         let deep = SHALLOW_ALPHA + (DEEP_ALPHA - SHALLOW_ALPHA) * (1.0 - libm::expf(-depth_m / DEEP_M));
         let alpha = if depth_m > 0.0 { deep } else { 0.0 };
-        Color32::from_rgba_unmultiplied(red, green, blue, (alpha * 255.0) as u8)
+        Color32::from_rgba_unmultiplied(red, green, blue, (alpha * 255.0).to_u8())
     };
     let heights = places(height).flat_map(|r| places(width).map(move |c| terrain.heights()[r * width + c]));
-    let pixels = heights.map(|height_m| colour(level_m as f32 - height_m)).collect();
+    let pixels = heights.map(|height_m| colour(level_m.to_f32() - height_m)).collect();
     ColorImage::new([places(width).count(), places(height).count()], pixels)
 }
 
@@ -179,7 +180,7 @@ impl Maps {
         let colours = colours(ui);
         let painter = ui.painter().with_clip_rect(rect);
         painter.rect_filled(rect, 0.0, colours.window);
-        let world_m = Vec2::new(extent.width_m as f32, extent.depth_m as f32);
+        let world_m = Vec2::new(extent.width_m.to_f32(), extent.depth_m.to_f32());
         let fit = ((rect.width() - 16.0) / world_m.x).min((rect.height() - 16.0) / world_m.y).max(f32::MIN_POSITIVE);
 
         self.navigate(ui, &response, world_m * fit, is_pan_free);
@@ -302,7 +303,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn water_lies_where_the_land_is_below_its_level_and_is_denser_where_it_is_deep() {
+    fn water_covers_terrain_below_its_level_and_is_more_opaque_where_deep() {
         let grid = crate::engine::Grid::new(Extent { width_m: 2000.0, depth_m: 1000.0 }, 1201, 601);
         // From 60 m under the level in the west to 60 m over it in the east.
         let terrain = Heightfield::from_fn(grid, |c, _| c as f32 * 0.1 - 50.0);

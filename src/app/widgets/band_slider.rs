@@ -4,6 +4,7 @@ use egui::{Color32, Id, Rect, Response, Role, Sense, Stroke, Ui, Vec2, WidgetInf
 
 use crate::app::widgets::arrow_keys;
 use crate::app::widgets::theme::colours;
+use crate::engine::cast::ToFloat;
 use crate::engine::parameters::Range;
 
 /// The radius of a handle, points.
@@ -37,7 +38,7 @@ fn span(range: Range) -> f64 {
 }
 
 fn x_of(rail: Rect, range: Range, value: f64) -> f32 {
-    rail.left() + rail.width() * ((value - range.low) / span(range)).clamp(0.0, 1.0) as f32
+    rail.left() + rail.width() * ((value - range.low) / span(range)).clamp(0.0, 1.0).to_f32()
 }
 
 fn drag_handle(response: &Response, rail: Rect, band: &mut [f64; 2], range: Range, state: &mut BandSliderState) {

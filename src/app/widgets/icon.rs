@@ -2,6 +2,8 @@
 
 use egui::IconData;
 
+use crate::engine::cast::{ToFloat, ToInteger};
+
 /// The side of the icon, pixels.
 const SIDE: usize = 256;
 
@@ -34,8 +36,9 @@ fn colour([x, y]: [f32; 2]) -> Option<[u8; 3]> {
 
 /// The icon.
 pub(crate) fn icon() -> IconData {
-    let samples = (SUBSAMPLES * SUBSAMPLES) as u32;
-    let place = |pixel: usize, part: usize| (pixel as f32 + (part as f32 + 0.5) / SUBSAMPLES as f32) / SIDE as f32;
+    let samples = (SUBSAMPLES * SUBSAMPLES).to_u32();
+    let place =
+        |pixel: usize, part: usize| (pixel.to_f32() + (part.to_f32() + 0.5) / SUBSAMPLES.to_f32()) / SIDE.to_f32();
     let mut rgba = Vec::with_capacity(4 * SIDE * SIDE);
     for (row, column) in (0..SIDE).flat_map(|row| (0..SIDE).map(move |column| (row, column))) {
         let (mut sums, mut covered) = ([0_u32; 3], 0_u32);
@@ -45,10 +48,10 @@ pub(crate) fn icon() -> IconData {
                 sums.iter_mut().zip(found).for_each(|(sum, channel)| *sum += u32::from(channel));
             }
         }
-        rgba.extend(sums.map(|sum| (sum / covered.max(1)) as u8));
-        rgba.push((255 * covered / samples) as u8);
+        rgba.extend(sums.map(|sum| (sum / covered.max(1)).to_u8()));
+        rgba.push((255 * covered / samples).to_u8());
     }
-    IconData { rgba, width: SIDE as u32, height: SIDE as u32 }
+    IconData { rgba, width: SIDE.to_u32(), height: SIDE.to_u32() }
 }
 
 #[cfg(test)]

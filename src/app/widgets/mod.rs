@@ -18,6 +18,7 @@ use egui_material_icons::MaterialIcon;
 use egui_material_icons::icons::ICON_ADJUST;
 
 use crate::app::widgets::theme::colours;
+use crate::engine::cast::{ToFloat, ToInteger};
 
 /// A modal window with a margin.
 pub(crate) fn modal(name: &'static str, ctx: &Context) -> Modal {
@@ -68,7 +69,7 @@ pub(crate) fn arrow_keys(ui: &Ui, response: &Response) -> Vec2 {
     ui.painter().rect_stroke(response.rect, 4.0, ring, StrokeKind::Inside);
     let arrows = EventFilter { horizontal_arrows: true, vertical_arrows: true, ..Default::default() };
     ui.memory_mut(|memory| memory.set_focus_lock_filter(response.id, arrows));
-    let presses = |key| ui.input(|input| input.num_presses(key)) as f32;
+    let presses = |key| ui.input(|input| input.num_presses(key)).to_f32();
     Vec2::new(presses(Key::ArrowRight) - presses(Key::ArrowLeft), presses(Key::ArrowDown) - presses(Key::ArrowUp))
 }
 
@@ -78,8 +79,8 @@ pub(crate) fn zoom_keys(ui: &Ui, response: &Response) -> f32 {
     if !response.has_focus() {
         return 1.0;
     }
-    let presses = |key| ui.input(|input| if input.modifiers.any() { 0 } else { input.num_presses(key) as i32 });
-    libm::powf(STEP, (presses(Key::Plus) + presses(Key::Equals) - presses(Key::Minus)) as f32)
+    let presses = |key| ui.input(|input| if input.modifiers.any() { 0 } else { input.num_presses(key).to_i32() });
+    libm::powf(STEP, (presses(Key::Plus) + presses(Key::Equals) - presses(Key::Minus)).to_f32())
 }
 
 /// Small text at the right of a card, in a fixed width, so that its neighbours do not move.

@@ -4,6 +4,7 @@ use egui::{Sense, Vec2};
 use egui_plot::{AxisHints, GridMark, Plot};
 
 use crate::app::views::overlay::length;
+use crate::engine::cast::ToFloat;
 use crate::scene::scale::round_length;
 
 /// The most marks of an axis.
@@ -43,7 +44,7 @@ pub(crate) fn plot<'a>(
 /// A round step that gives an axis at least that many marks.
 fn round_step((from, to): (f64, f64), least: f64) -> f64 {
     let span = (to - from).clamp(1e-3, 1e9);
-    f64::from(round_length((span / least) as f32))
+    f64::from(round_length((span / least).to_f32()))
 }
 
 /// Marks at the multiples of a step.

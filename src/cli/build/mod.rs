@@ -16,6 +16,7 @@ use super::output::{print_error, print_line, print_lines};
 use super::progress::run_with_progress;
 use super::{interrupt, render};
 use crate::engine::Progress;
+use crate::engine::cast::ToFloat;
 use crate::files::export::{BuildReport, check_paths};
 use crate::files::io::folders::NewFolders;
 use crate::files::targets;
@@ -121,7 +122,7 @@ fn check_all_paths(jobs: &[Job], variants: &[BuildOptions], overwrite: bool) -> 
 /// Runs the jobs one after another.
 fn build_all(jobs: &[Job], writes_files: bool, progress: &Progress) -> Result<BuildReport, CliError> {
     let mut all = BuildReport::default();
-    let share = |i: usize| i as f32 / jobs.len() as f32;
+    let share = |i: usize| i.to_f32() / jobs.len().to_f32();
     for (i, job) in jobs.iter().enumerate() {
         let BuildReport { files, notes, .. } =
             progress.stage(share(i)..share(i + 1), || job.run(writes_files, progress))?;

@@ -7,6 +7,7 @@ use crate::cli::arguments::{BuildOptions, DepthOption, NormalsY, WeightsAt};
 use crate::cli::error::CliError;
 use crate::cli::values::{Range, Size, TextureSize, TileCounts};
 use crate::engine::Progress;
+use crate::engine::cast::ToFloat;
 use crate::engine::heightfield::Extent;
 use crate::engine::parameters::nearest_name;
 use crate::engine::texture::{AnalysisMap, Points};
@@ -41,7 +42,7 @@ pub fn order(source: &str, file: ProjectFile, options: &BuildOptions) -> Result<
     let default_folder = options.output.as_deref().filter(|_| target.is_none());
     let mut order = Order {
         position: options.iterations,
-        sea_m: project.water.water_m.map(|water_m| water_m as f32),
+        sea_m: project.water.water_m.map(|water_m| water_m.to_f32()),
         tiles: tiles.transpose().map_err(CliError::Usage)?,
         range_m: options.range.map(|Range(band)| band),
         overwrite: options.force,

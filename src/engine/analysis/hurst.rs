@@ -3,6 +3,7 @@
 use rayon::prelude::*;
 
 use super::line_fit::fitted_slope;
+use crate::engine::cast::ToFloat;
 use crate::engine::heightfield::Heightfield;
 
 /// The Hurst exponent from the variogram: half the slope of log E[(h(p + lag) − h(p))²] over log lag, along rows and
@@ -21,8 +22,8 @@ pub fn hurst_exponent(terrain: &Heightfield) -> Option<f64> {
         let along_columns: f64 =
             terrain.heights().iter().zip(&terrain.heights()[lag * grid.width()..]).map(|(a, b)| squared(*a, *b)).sum();
         let pairs = (grid.width() - lag) * grid.height() + grid.width() * (grid.height() - lag);
-        let variance = (along_rows + along_columns) / pairs as f64;
-        (variance > 0.0).then(|| [libm::log(lag as f64), libm::log(variance)])
+        let variance = (along_rows + along_columns) / pairs.to_f64();
+        (variance > 0.0).then(|| [libm::log(lag.to_f64()), libm::log(variance)])
     };
     let points: Option<Vec<[f64; 2]>> = lags.par_iter().map(point).collect();
     fitted_slope(&points?).map(|slope| 0.5 * slope)

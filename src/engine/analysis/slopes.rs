@@ -2,6 +2,7 @@
 
 use rayon::prelude::*;
 
+use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::heightfield::Heightfield;
 use crate::engine::simd::simd;
 
@@ -17,7 +18,7 @@ pub fn slope_deg(terrain: &Heightfield, c: usize, r: usize) -> f32 {
 /// The squared tangent of an angle. Comparing squared tangents avoids an arc tangent per sample.
 pub(super) fn squared_tangent(angle_deg: f64) -> f32 {
     let tangent = libm::tan(angle_deg.to_radians());
-    (tangent * tangent) as f32
+    (tangent * tangent).to_f32()
 }
 
 /// Computes the squared gradients of rows, reusing its buffers.
@@ -42,8 +43,8 @@ impl GradientSquares {
 /// The shares of the samples in slope bins of `bin_deg` degrees from 0° to 90°.
 pub fn slope_histogram(terrain: &Heightfield, bin_deg: f32) -> Vec<f32> {
     let grid = terrain.grid();
-    let bins = ((90.0 / bin_deg).round() as usize).max(1);
-    let bounds: Vec<f32> = (1..bins).map(|bin| squared_tangent(f64::from(bin_deg) * bin as f64)).collect();
+    let bins = (90.0 / bin_deg).round().to_usize().max(1);
+    let bounds: Vec<f32> = (1..bins).map(|bin| squared_tangent(f64::from(bin_deg) * bin.to_f64())).collect();
     // The number of samples that reach each bound. Comparing with every bound vectorizes; a search would not.
     let of_row = |gradients: &mut GradientSquares, r: usize| {
         simd(
@@ -62,7 +63,7 @@ pub fn slope_histogram(terrain: &Heightfield, bin_deg: f32) -> Vec<f32> {
     let rows = (0..grid.height()).into_par_iter().map_init(|| GradientSquares::new(grid.width()), of_row);
     let beyond = rows.reduce(|| vec![0; bounds.len()], added);
     let all = std::iter::once(grid.samples() as u64).chain(beyond).chain([0]).collect::<Vec<_>>();
-    all.windows(2).map(|pair| (pair[0] - pair[1]) as f32 / grid.samples() as f32).collect()
+    all.windows(2).map(|pair| (pair[0] - pair[1]).to_f32() / grid.samples().to_f32()).collect()
 }
 
 #[cfg(test)]

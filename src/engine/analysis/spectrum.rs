@@ -4,6 +4,7 @@ use num_complex::Complex;
 use rayon::prelude::*;
 
 use super::line_fit::fitted_slope;
+use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::fourier::{FourierTransform, Workspace};
 use crate::engine::heightfield::Heightfield;
 use crate::engine::progress::{Cancelled, Progress};
@@ -41,10 +42,10 @@ impl Spectrum {
         }
         // By Parseval's theorem the sum over all rings is the mean square, after correcting for the window.
         let window_power = hann(side).map(|weight| weight * weight).sum::<f64>();
-        let effective_samples = side as f64 * window_power;
+        let effective_samples = side.to_f64() * window_power;
         let factor = 1.0 / (effective_samples * effective_samples);
-        let side_m = side as f64 * (grid.spacing_x_m() * grid.spacing_z_m()).sqrt();
-        let point = |(k, power): (usize, &f64)| [side_m / k as f64, power * factor];
+        let side_m = side.to_f64() * (grid.spacing_x_m() * grid.spacing_z_m()).sqrt();
+        let point = |(k, power): (usize, &f64)| [side_m / k.to_f64(), power * factor];
         Ok(Self { points: rings.iter().enumerate().skip(FIRST_WAVE).map(point).collect() })
     }
 
@@ -57,7 +58,7 @@ impl Spectrum {
     /// The power of the best-fit line, in m², at a wavelength in metres.
     pub fn line_at(&self, wavelength_m: f64) -> Option<f64> {
         let slope = self.slope()?;
-        let count = self.points.len() as f64;
+        let count = self.points.len().to_f64();
         let [x, y] = self.logarithms().fold([0.0; 2], |[x, y], [u, v]| [x + u / count, y + v / count]);
         Some(libm::exp(y + slope * (-libm::log(wavelength_m) - x)))
     }
@@ -85,7 +86,7 @@ fn ring_powers(terrain: &Heightfield, side: usize, progress: &Progress) -> Resul
         fourier.run(column, space);
         let mut powers = vec![0.0; count];
         for (ky, value) in column.iter().enumerate() {
-            let ring = libm::hypot(kx as f64, ky.min(side - ky) as f64).round() as usize;
+            let ring = libm::hypot(kx.to_f64(), ky.min(side - ky).to_f64()).round().to_usize();
             if let Some(sum) = powers.get_mut(ring) {
                 *sum += value.norm_sqr();
             }
@@ -138,7 +139,7 @@ fn row_transforms(
 
 /// The weights of a Hann window.
 fn hann(side: usize) -> impl Iterator<Item = f64> {
-    (0..side).map(move |i| 0.5 - 0.5 * libm::cos(std::f64::consts::TAU * (i as f64 + 0.5) / side as f64))
+    (0..side).map(move |i| 0.5 - 0.5 * libm::cos(std::f64::consts::TAU * (i.to_f64() + 0.5) / side.to_f64()))
 }
 
 /// A plane over the square: its height in the centre and its slopes per sample.
@@ -151,25 +152,25 @@ struct Plane {
 impl Plane {
     /// The best-fit plane of the square in the north-west corner.
     fn fitted(terrain: &Heightfield, side: usize, progress: &Progress) -> Result<Self, Cancelled> {
-        let centre = (side - 1) as f64 / 2.0;
+        let centre = (side - 1).to_f64() / 2.0;
         let [mut sum, mut east, mut south] = [0.0; 3];
         for r in 0..side {
             progress.check()?;
             for (c, height) in terrain.row(r)[..side].iter().enumerate() {
                 let height = f64::from(*height);
                 sum += height;
-                east += height * (c as f64 - centre);
-                south += height * (r as f64 - centre);
+                east += height * (c.to_f64() - centre);
+                south += height * (r.to_f64() - centre);
             }
         }
-        let samples = (side * side) as f64;
+        let samples = (side * side).to_f64();
         // Σ(c − centre)² over the square: turns the first moments into slopes.
-        let moment = samples * (side * side - 1) as f64 / 12.0;
+        let moment = samples * (side * side - 1).to_f64() / 12.0;
         Ok(Self { centre, mean: sum / samples, slopes: [east / moment, south / moment] })
     }
 
     fn height(&self, c: usize, r: usize) -> f64 {
-        self.mean + self.slopes[0] * (c as f64 - self.centre) + self.slopes[1] * (r as f64 - self.centre)
+        self.mean + self.slopes[0] * (c.to_f64() - self.centre) + self.slopes[1] * (r.to_f64() - self.centre)
     }
 }
 

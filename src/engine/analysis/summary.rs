@@ -2,6 +2,7 @@
 
 use rayon::prelude::*;
 
+use crate::engine::cast::ToFloat;
 use crate::engine::heightfield::Heightfield;
 use crate::engine::parameters::Band;
 use crate::engine::simd::{round_to_u32, simd};
@@ -35,8 +36,8 @@ impl Summary {
     pub fn of(terrain: &Heightfield, bins: usize) -> Self {
         let [min_m, max_m] = terrain.min_max();
         let range = f64::from(max_m) - f64::from(min_m);
-        let factor = if range > 0.0 { bins as f32 / (max_m - min_m) } else { 0.0 };
-        let last = (bins - 1) as f32;
+        let factor = if range > 0.0 { bins.to_f32() / (max_m - min_m) } else { 0.0 };
+        let last = (bins - 1).to_f32();
         let of_part = |part: &[f32]| {
             simd(
                 #[inline(always)]
@@ -61,18 +62,18 @@ impl Summary {
         };
         // Jobs of a fixed size, added in order: the same sum at every number of threads.
         let parts: Vec<(f64, Vec<u32>)> = terrain.heights().par_chunks(JOB_HEIGHTS).map(of_part).collect();
-        let mean_m = parts.iter().map(|(sum, _)| sum).sum::<f64>() / terrain.heights().len() as f64;
+        let mean_m = parts.iter().map(|(sum, _)| sum).sum::<f64>() / terrain.heights().len().to_f64();
         let mut counts = vec![0_u32; bins];
         for (_, of_part) in &parts {
             counts.iter_mut().zip(of_part).for_each(|(count, more)| *count += more);
         }
-        let share = 1.0 / terrain.heights().len() as f32;
+        let share = 1.0 / terrain.heights().len().to_f32();
         Self {
             min_m,
             max_m,
             mean_m,
             hypsometric_integral: if range > 0.0 { (mean_m - f64::from(min_m)) / range } else { 0.5 },
-            histogram: counts.iter().map(|&count| count as f32 * share).collect(),
+            histogram: counts.iter().map(|&count| count.to_f32() * share).collect(),
         }
     }
 }

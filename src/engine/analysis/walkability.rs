@@ -3,6 +3,7 @@
 use rayon::prelude::*;
 
 use super::slopes::{GradientSquares, squared_tangent};
+use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::heightfield::Heightfield;
 use crate::engine::progress::{Cancelled, Progress};
 use crate::engine::simd::simd;
@@ -51,8 +52,8 @@ pub fn walkable(terrain: &Heightfield, limit_deg: f64, progress: &Progress) -> R
         for (c, square) in squares.iter().enumerate() {
             if *square <= limit {
                 match runs.last_mut() {
-                    Some([_, end]) if *end == c as u32 => *end += 1,
-                    _ => runs.push([c as u32, c as u32 + 1]),
+                    Some([_, end]) if *end == c.to_u32() => *end += 1,
+                    _ => runs.push([c.to_u32(), c.to_u32() + 1]),
                 }
             }
         }
@@ -77,8 +78,8 @@ pub fn walkable(terrain: &Heightfield, limit_deg: f64, progress: &Progress) -> R
         }
     }
     Ok(WalkableArea {
-        share: all as f32 / (width * height) as f32,
-        connected: if all > 0 { size as f32 / all as f32 } else { 0.0 },
+        share: all.to_f32() / (width * height).to_f32(),
+        connected: if all > 0 { size.to_f32() / all.to_f32() } else { 0.0 },
         walkability,
     })
 }
@@ -116,7 +117,7 @@ impl Areas {
     }
 
     fn push(&mut self, samples: u32) {
-        self.parents.push(self.parents.len() as u32);
+        self.parents.push(self.parents.len().to_u32());
         self.sizes.push(samples.into());
     }
 
@@ -133,7 +134,7 @@ impl Areas {
         let (one, other) = (self.find(one), self.find(other));
         let (first, second) = (one.min(other), one.max(other));
         if first != second {
-            self.parents[second] = first as u32;
+            self.parents[second] = first.to_u32();
             self.sizes[first] += self.sizes[second];
         }
     }

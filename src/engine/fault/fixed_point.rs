@@ -3,10 +3,11 @@
 //! Displacements are multiples of 2⁻²⁰ m and are added up as integers. Sums are therefore exact: the result is
 //! bit-identical for any order of faults, number of threads and algorithm.
 
+use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::heightfield::Grid;
 
-/// Fixed-point units per metre.
-pub(super) const UNITS_PER_M: f64 = (1_u64 << 20) as f64;
+/// Fixed-point units per metre: 2²⁰.
+pub(super) const UNITS_PER_M: f64 = 1_048_576.0;
 
 /// Converts metres to the nearest fixed-point unit, ties to even; for less than 2⁵¹ units.
 ///
@@ -14,25 +15,26 @@ pub(super) const UNITS_PER_M: f64 = (1_u64 << 20) as f64;
 /// is then a difference of bits. Unlike a cast to i64, this takes few instructions and vectorizes.
 #[inline(always)]
 pub fn to_units(metres: f64) -> i64 {
-    const INTEGERS: f64 = 1.5 * (1_u64 << 52) as f64;
-    (metres * UNITS_PER_M + INTEGERS).to_bits() as i64 - INTEGERS.to_bits() as i64
+    /// 1.5·2⁵².
+    const INTEGERS: f64 = 6_755_399_441_055_744.0;
+    (metres * UNITS_PER_M + INTEGERS).to_bits().to_i64() - INTEGERS.to_bits().to_i64()
 }
 
 /// Converts fixed-point units to the nearest f32 in metres.
 #[inline(always)]
 pub fn to_metres(units: i64) -> f32 {
-    to_exact_metres(units) as f32
+    to_exact_metres(units).to_f32()
 }
 
 /// Converts fixed-point units to metres, exactly below 2⁵³ units.
 #[inline(always)]
 pub fn to_exact_metres(units: i64) -> f64 {
-    units as f64 * (1.0 / UNITS_PER_M)
+    units.to_f64() * (1.0 / UNITS_PER_M)
 }
 
 /// Rounds a displacement in metres to the nearest fixed-point number, so that it can be added up exactly.
 pub fn quantized_displacement(metres: f64) -> f64 {
-    to_units(metres) as f64 / UNITS_PER_M
+    to_units(metres).to_f64() / UNITS_PER_M
 }
 
 /// Exact heights in fixed-point units, row-major. Adding or removing faults gives exactly the same result as a sum from

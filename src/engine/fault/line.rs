@@ -4,6 +4,7 @@ use rayon::prelude::*;
 
 use super::fixed_point::{to_metres, to_units};
 use super::profile::Profile;
+use crate::engine::cast::ToInteger;
 use crate::engine::heightfield::{Grid, Heightfield};
 use crate::engine::progress::{Cancelled, Progress};
 
@@ -110,7 +111,7 @@ impl GridFault {
         let is_east = |x: f64| ((x - px) * nx + across_m >= threshold_m) == self.rising;
         // Truncation after adding one is the ceiling except for integers; negative numbers and NaN become 0.
         let estimate =
-            (((threshold_m - across_m) * self.columns_per_m + self.point_column + 1.0) as usize).min(xs.len());
+            ((threshold_m - across_m) * self.columns_per_m + self.point_column + 1.0).to_usize().min(xs.len());
         let west_is_west = estimate == 0 || !is_east(xs[estimate - 1]);
         let east_is_east = estimate == xs.len() || is_east(xs[estimate]);
         if west_is_west && east_is_east { estimate } else { xs.partition_point(|&x| !is_east(x)) }

@@ -8,6 +8,7 @@ use rayon::prelude::*;
 
 use super::fixed_point::{FixedHeights, to_metres};
 use super::line::{Fault, GridFault, column_positions};
+use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::heightfield::{Grid, Heightfield};
 use crate::engine::progress::{Cancelled, Progress};
 use crate::engine::simd::simd;
@@ -70,8 +71,8 @@ impl FaultBlock {
         // About forty times the rounding error of a number near 1.
         const ROUNDING: f64 = 1e-14;
         // Between 2⁵² and 2⁵³ the low bits of an f64 count integers.
-        const INTEGERS: f64 = (1_u64 << 52) as f64;
-        let end = xs.len() as f64;
+        const INTEGERS: f64 = 4_503_599_627_370_496.0;
+        let end = xs.len().to_f64();
         let mut unsure = 0;
         for (k, column) in columns.iter_mut().enumerate() {
             let across_m = (z - self.point_z_m[k]) * self.normal_z[k];
@@ -82,13 +83,14 @@ impl FaultBlock {
             // Clamped to half-integers outside the row, which are never uncertain; NaN becomes the lower bound.
             let near = place.max(-1.5).min(end + 0.5);
             let is_sure = (near - near.round_ties_even()).abs() > error;
+            #[expect(clippy::cast_possible_truncation, reason = "the low bits of the sum are the integer")]
             let ceiling = (near.ceil().max(0.0).min(end) + INTEGERS).to_bits() as u32;
             *column = if is_sure { ceiling } else { UNSURE };
             unsure += u32::from(!is_sure);
         }
         if unsure > 0 {
             for (fault, column) in self.faults.iter().zip(columns).filter(|(_, column)| **column == UNSURE) {
-                *column = fault.column(side * fault.west_edge_m(), fault.across_m(z), xs) as u32;
+                *column = fault.column(side * fault.west_edge_m(), fault.across_m(z), xs).to_u32();
             }
         }
     }

@@ -15,6 +15,7 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use rayon::prelude::*;
 
 use super::grid::{END, filled_vec, tie_break};
+use crate::engine::cast::ToInteger;
 use crate::engine::progress::{Cancelled, Progress};
 use crate::engine::simd::simd;
 
@@ -132,7 +133,7 @@ impl Basins {
             pending.push(pit as usize);
             let mut seen = 0_usize;
             while let Some(sample) = pending.pop() {
-                basins[sample].store(number as u32 + 1, Relaxed);
+                basins[sample].store(number.to_u32() + 1, Relaxed);
                 pending.extend(terrain.donors(sample, donors));
                 seen += 1;
                 if seen.is_multiple_of(1 << 14) {
@@ -164,7 +165,7 @@ impl Basins {
                 for (direction, there) in others.into_iter().filter(|(_, there)| *there != here[c] && *there != NONE) {
                     let sample = r * stride + c;
                     let level_m = terrain.heights[sample].max(terrain.heights[terrain.neighbour(sample, direction)]);
-                    passes.push(Pass { level_m, sample: sample as u32, direction, sides: [here[c], there] });
+                    passes.push(Pass { level_m, sample: sample.to_u32(), direction, sides: [here[c], there] });
                 }
             }
             progress.check().map(|()| passes)
@@ -276,7 +277,7 @@ impl Neighbours {
         for (pass, [one, other]) in passes.enumerate() {
             for [side, beyond] in [[one, other], [other, one]] {
                 firsts[side as usize] -= 1;
-                list[firsts[side as usize] as usize] = [beyond, pass as u32];
+                list[firsts[side as usize] as usize] = [beyond, pass.to_u32()];
             }
             check_sometimes(pass, progress)?;
         }
@@ -298,7 +299,7 @@ fn check_sometimes(done: usize, progress: &Progress) -> Result<(), Cancelled> {
 fn spanning_tree(count: usize, mut passes: Vec<Pass>, progress: &Progress) -> Result<Vec<Pass>, Cancelled> {
     let mut tree = Vec::with_capacity(count - 1);
     // Disjoint sets: the parent of each basin; roots are their own parents.
-    let mut parents: Vec<u32> = (0..count as u32).collect();
+    let mut parents: Vec<u32> = (0..count.to_u32()).collect();
     fn root(parents: &mut [u32], mut basin: u32) -> u32 {
         while parents[basin as usize] != basin {
             let next = parents[parents[basin as usize] as usize];
@@ -313,7 +314,7 @@ fn spanning_tree(count: usize, mut passes: Vec<Pass>, progress: &Progress) -> Re
             for side in pass.sides {
                 let known = &mut lowest[side as usize];
                 if *known == NONE || pass.order(&passes[*known as usize]) == Ordering::Less {
-                    *known = at as u32;
+                    *known = at.to_u32();
                 }
             }
             check_sometimes(at, progress)?;

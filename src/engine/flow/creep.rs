@@ -12,6 +12,7 @@
 
 use rayon::prelude::*;
 
+use crate::engine::cast::ToFloat;
 use crate::engine::heightfield::Heightfield;
 use crate::engine::progress::{Cancelled, Progress};
 use crate::engine::simd::simd;
@@ -31,7 +32,7 @@ impl Creep {
     /// A diffusivity D in m²/year over some years, for the spacing of samples along rows and columns in metres; `None`
     /// if the diffusion is 0.
     pub fn new(diffusion_m2: f64, years: f64, spacing_m: [f64; 2]) -> Option<Self> {
-        let shares = spacing_m.map(|spacing_m| (diffusion_m2 * years / (spacing_m * spacing_m)).min(1e12) as f32);
+        let shares = spacing_m.map(|spacing_m| (diffusion_m2 * years / (spacing_m * spacing_m)).min(1e12).to_f32());
         shares.iter().any(|share| *share > 0.0).then_some(Self { shares })
     }
 

@@ -5,6 +5,7 @@ use rayon::prelude::*;
 use super::basins::{Basins, FlowDirections, PaddedTerrain};
 use super::grid::{END, NEIGHBOURS, PADDING, filled_vec, tie_break};
 use super::options::{Outlets, RoutingOptions, is_at_border};
+use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::heightfield::{Grid, Heightfield};
 use crate::engine::progress::{Cancelled, Progress};
 use crate::engine::simd::simd;
@@ -44,7 +45,7 @@ impl Drainage {
             grid,
             options,
             steps: NEIGHBOURS.map(|[east, south]| south * stride.cast_signed() + east),
-            lengths_m: NEIGHBOURS.map(|[east, south]| libm::hypot(east as f64 * x_m, south as f64 * z_m) as f32),
+            lengths_m: NEIGHBOURS.map(|[east, south]| libm::hypot(east.to_f64() * x_m, south.to_f64() * z_m).to_f32()),
             heights: filled_vec(samples, || f32::INFINITY, progress)?,
             directions: filled_vec(samples, || PADDING, progress)?,
             donors: vec![0; samples],
@@ -109,7 +110,7 @@ impl Drainage {
             let first = r * stride + 1;
             let row = |step: isize| &heights[first.wrapping_add_signed(step)..][..width];
             let (here, neighbours, directions) = (row(0), steps.map(row), &mut directions[1..=width]);
-            let weights = DiagonalWeights { first: first as u32, randomness: options.stray };
+            let weights = DiagonalWeights { first: first.to_u32(), randomness: options.stray };
             simd(
                 #[inline(always)]
                 || find_steepest(here, &neighbours, &reciprocals, weights, directions),
@@ -118,9 +119,9 @@ impl Drainage {
             for (c, (direction, &height)) in directions.iter_mut().zip(here).enumerate() {
                 if options.is_end(grid, c, r - 1, height) {
                     *direction = END;
-                    ends.push((first + c) as u32);
+                    ends.push((first + c).to_u32());
                 } else if *direction == END {
-                    flats.push((first + c) as u32);
+                    flats.push((first + c).to_u32());
                 }
             }
             progress.check().map(|()| [ends, flats])
@@ -253,7 +254,7 @@ impl Drainage {
             None => 0,
         };
         let steps = self.unpadded(step);
-        steps.into_iter().enumerate().map(|(sample, step)| sample.wrapping_add_signed(step) as u32).collect()
+        steps.into_iter().enumerate().map(|(sample, step)| sample.wrapping_add_signed(step).to_u32()).collect()
     }
 }
 
@@ -268,7 +269,7 @@ struct DiagonalWeights {
 impl DiagonalWeights {
     #[inline(always)]
     fn weight(self, c: usize) -> f32 {
-        let random = (tie_break((self.first + c as u32) as usize) >> 9) as f32 * (1.0 / (1 << 23) as f32);
+        let random = (tie_break((self.first + c.to_u32()) as usize) >> 9).to_f32() * (1.0 / (1 << 23).to_f32());
         1.0 + self.randomness * (std::f32::consts::SQRT_2 / (2.0 - random) - 1.0)
     }
 }
@@ -293,9 +294,9 @@ fn find_steepest(
             let slope = (here[c] - neighbours[k][c]) * (reciprocals[k] * weight);
             let is_steeper = slope > steepest;
             steepest = if is_steeper { slope } else { steepest };
-            direction = if is_steeper { k as u32 } else { direction };
+            direction = if is_steeper { k.to_u32() } else { direction };
         }
-        directions[c] = direction as u8;
+        directions[c] = direction.to_u8();
     }
 }
 

@@ -1,5 +1,6 @@
 //! The neighbours of a sample, and maps that are allocated in steps.
 
+use crate::engine::cast::ToInteger;
 use crate::engine::progress::{Cancelled, Progress};
 
 /// The neighbours of a sample as columns eastward and rows southward, clockwise from north. The opposite of direction k
@@ -18,7 +19,7 @@ pub(super) const CHUNK: usize = 1 << 15;
 /// MurmurHash3, A. Appleby, which is a permutation).
 #[inline(always)]
 pub(super) fn tie_break(sample: usize) -> u32 {
-    let mut bits = sample as u32;
+    let mut bits = sample.to_u32();
     bits = (bits ^ (bits >> 16)).wrapping_mul(0x85eb_ca6b);
     bits = (bits ^ (bits >> 13)).wrapping_mul(0xc2b2_ae35);
     bits ^ (bits >> 16)

@@ -10,6 +10,7 @@ use rayon::prelude::*;
 
 use super::drainage::Drainage;
 use super::grid::{CHUNK, filled_vec};
+use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::progress::{Cancelled, Progress};
 
 /// Buffers for the traversal of a tree.
@@ -43,7 +44,7 @@ impl Drainage {
                 let mut bits = self.donors[sample as usize];
                 while bits != 0 {
                     let step = self.steps[(bits.trailing_zeros() & 7) as usize];
-                    buffers.pending.push((sample as usize).wrapping_add_signed(step) as u32);
+                    buffers.pending.push((sample as usize).wrapping_add_signed(step).to_u32());
                     bits &= bits - 1;
                 }
                 if buffers.order.len().is_multiple_of(CHUNK) {
@@ -73,6 +74,6 @@ impl Drainage {
         let areas = filled_vec(self.padded_samples(), || AtomicU32::new(0), progress)?;
         self.visit_upstream(&areas, |_| (), progress)?;
         let cell_m2 = self.cell_m2();
-        Ok(self.unpadded(|at| (f64::from(areas[at].load(Relaxed)) * cell_m2) as f32))
+        Ok(self.unpadded(|at| (f64::from(areas[at].load(Relaxed)) * cell_m2).to_f32()))
     }
 }

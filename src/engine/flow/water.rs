@@ -2,6 +2,7 @@
 
 use super::drainage::Drainage;
 use super::options::{Outlets, RoutingOptions};
+use crate::engine::cast::ToFloat;
 use crate::engine::heightfield::Heightfield;
 use crate::engine::progress::{Cancelled, Progress};
 
@@ -43,7 +44,7 @@ impl Water {
     pub fn wetness(&self, terrain: &Heightfield, c: usize, r: usize) -> f32 {
         const MIN_SLOPE: f32 = 1e-3;
         let grid = terrain.grid();
-        let width_m = (0.5 * (grid.spacing_x_m() + grid.spacing_z_m())) as f32;
+        let width_m = (0.5 * (grid.spacing_x_m() + grid.spacing_z_m())).to_f32();
         let [east, south] = terrain.gradient(c, r);
         let slope = (east * east + south * south).sqrt().max(MIN_SLOPE);
         libm::logf(self.areas_m2[r * grid.width() + c] / width_m / slope)

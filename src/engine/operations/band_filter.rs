@@ -11,6 +11,7 @@ use num_complex::Complex;
 use rayon::prelude::*;
 
 use super::operation::{EvalContext, Keyframe, Operation, Role};
+use crate::engine::cast::ToFloat;
 use crate::engine::cosine_transform::{CosineTransform, Workspace};
 use crate::engine::heightfield::Heightfield;
 use crate::engine::parameters::{Spec, choices, parameters};
@@ -110,8 +111,8 @@ fn for_row_pairs(
         line.extend(first.iter().map(|&height| Complex::new(f64::from(height), 0.0)));
         line.iter_mut().zip(&*second).for_each(|(value, &height)| value.im = f64::from(height));
         work(line, 2 * i, space);
-        first.iter_mut().zip(&*line).for_each(|(height, value)| *height = value.re as f32);
-        second.iter_mut().zip(&*line).for_each(|(height, value)| *height = value.im as f32);
+        first.iter_mut().zip(&*line).for_each(|(height, value)| *height = value.re.to_f32());
+        second.iter_mut().zip(&*line).for_each(|(height, value)| *height = value.im.to_f32());
         counter.add_one()
     })
 }
@@ -135,9 +136,9 @@ fn for_column_pairs(
                 }));
                 work(line, s * STRIP + lane, space);
                 for (piece, value) in strip.iter_mut().zip(&*line) {
-                    piece[lane] = value.re as f32;
+                    piece[lane] = value.re.to_f32();
                     if let Some(height) = piece.get_mut(lane + 1) {
-                        *height = value.im as f32;
+                        *height = value.im.to_f32();
                     }
                 }
                 counter.add_one()?;
@@ -183,8 +184,8 @@ impl BandFilter {
     fn filter(&self, waves: &mut Heightfield, progress: &Progress) -> Result<(), Cancelled> {
         let (grid, response) = (waves.grid(), Response::new(self));
         let (width, height) = (grid.width(), grid.height());
-        let frequency_x = |c: usize| 0.5 * c as f64 / grid.extent().width_m;
-        let frequency_z = |r: usize| 0.5 * r as f64 / grid.extent().depth_m;
+        let frequency_x = |c: usize| 0.5 * c.to_f64() / grid.extent().width_m;
+        let frequency_z = |r: usize| 0.5 * r.to_f64() / grid.extent().depth_m;
         let waves = waves.heights_mut();
         let (row_pairs, column_pairs) = (height.div_ceil(2), width.div_ceil(2));
         match self.along {

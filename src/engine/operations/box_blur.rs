@@ -3,6 +3,7 @@
 use rayon::prelude::*;
 
 use super::operation::{EvalContext, Keyframe, Operation, Role};
+use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::heightfield::Heightfield;
 use crate::engine::parameters::{Spec, parameters};
 use crate::engine::progress::{Cancelled, Progress};
@@ -34,16 +35,16 @@ impl Window {
     /// The two ends of the window around sample `i`, as positions in samples: the integer part counts the full samples
     /// before the end, the fraction is the part of the next one.
     fn ends(self, i: usize) -> [f64; 2] {
-        let middle = i as f64 + 0.5;
+        let middle = i.to_f64() + 0.5;
         [middle - self.radius, middle + self.radius]
     }
 
     /// The sum of the samples before a position, relative to the first sample's height. It is 0 before the first
     /// sample, which continues beyond the border; the last sample continues after the end.
     fn sum_before(self, position: f64, sums: impl Fn(usize) -> f64) -> f64 {
-        let full = (position.max(0.0) as usize).min(self.count - 1);
+        let full = position.max(0.0).to_usize().min(self.count - 1);
         let (before, after) = (sums(full), sums(full + 1));
-        before + (position - full as f64).max(0.0) * (after - before)
+        before + (position - full.to_f64()).max(0.0) * (after - before)
     }
 
     /// The mean over the window around sample `i`, relative to the first sample's height.
@@ -63,7 +64,7 @@ impl Window {
             sum
         }));
         for (i, height) in row.iter_mut().enumerate() {
-            *height = (first + self.mean(i, |at| sums[at])) as f32;
+            *height = (first + self.mean(i, |at| sums[at])).to_f32();
         }
     }
 
@@ -82,7 +83,7 @@ impl Window {
         }
         for (i, piece) in pieces.iter_mut().enumerate() {
             for (lane, (height, &first)) in piece.iter_mut().zip(&first).enumerate() {
-                *height = (f64::from(first) + self.mean(i, |at| sums[at * lanes + lane])) as f32;
+                *height = (f64::from(first) + self.mean(i, |at| sums[at * lanes + lane])).to_f32();
             }
         }
     }

@@ -14,6 +14,7 @@ use super::faults::PointPair;
 use super::operation::{AccumulatedHeights, EvalContext, Keyframe, Operation};
 use super::recursive_filter::RecursiveFilter;
 use super::stream_power_upsampling::StreamPowerUpsampling;
+use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::fault::{
     FixedHeights, column_positions, quantized_displacement, to_exact_metres, to_metres, to_units,
 };
@@ -69,7 +70,7 @@ impl BspFaults {
         let mut draw = stream.at(u64::from(i));
         let count = (1_usize << self.depth) - 1;
         // Quantized at the lowest level, so that halving is exact at every level.
-        let halvings = (1_u32 << (self.depth - 1)) as f64;
+        let halvings = f64::from(1_u32 << (self.depth - 1));
         Tree {
             nodes: match self.layout {
                 Layout::Structured => structured(count, extent, &mut draw),
@@ -207,7 +208,7 @@ impl Cut {
         let across = (z - self.point_m[1]) * self.right[1];
         let is_east = |x: f64| ((x - self.point_m[0]) * self.right[0] + across >= 0.0) == self.right_is_east();
         // Adding one and truncating gives the ceiling except for exact hits; negative values and NaN become 0.
-        let guess = ((across * self.columns_per_unit + self.point_column + 1.0) as usize).clamp(span.start, span.end);
+        let guess = (across * self.columns_per_unit + self.point_column + 1.0).to_usize().clamp(span.start, span.end);
         let west_is_west = guess == span.start || !is_east(xs[guess - 1]);
         let east_is_east = guess == span.end || is_east(xs[guess]);
         if west_is_west && east_is_east {
@@ -340,7 +341,7 @@ impl BspFaults {
                 for (c, (height, units)) in heights.iter_mut().zip(&*lifts).enumerate() {
                     *height = match &fade {
                         None => to_metres(*units),
-                        Some(fade) => (to_exact_metres(*units) * fade.at(c, r)) as f32,
+                        Some(fade) => (to_exact_metres(*units) * fade.at(c, r)).to_f32(),
                     };
                 }
                 lifts.fill(0);
@@ -363,7 +364,7 @@ fn add_tree(
 ) -> Result<(), Cancelled> {
     let grid = terrain.grid();
     let cutter = Cutter::new(tree, &grid);
-    let floor = floor_m.map_or(f32::NEG_INFINITY, |floor_m| floor_m as f32);
+    let floor = floor_m.map_or(f32::NEG_INFINITY, |floor_m| floor_m.to_f32());
     let rows = terrain.heights_mut().par_chunks_mut(grid.width()).enumerate().with_min_len(32);
     rows.try_for_each(|(r, heights)| {
         cutter.row(grid.z_m(r), xs, &mut |span, units| match fade {
@@ -374,7 +375,7 @@ fn add_tree(
             Some(fade) => {
                 let lift = to_exact_metres(units);
                 for (height, c) in heights[span.clone()].iter_mut().zip(span) {
-                    *height = (*height + (lift * fade.at(c, r)) as f32).max(floor);
+                    *height = (*height + (lift * fade.at(c, r)).to_f32()).max(floor);
                 }
             }
         });

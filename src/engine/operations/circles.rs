@@ -5,6 +5,7 @@
 use rayon::prelude::*;
 
 use super::operation::{EvalContext, Keyframe, Operation};
+use crate::engine::cast::ToFloat;
 use crate::engine::fault::{Profile, column_positions, quantized_displacement};
 use crate::engine::heightfield::{Extent, Heightfield};
 use crate::engine::parameters::{Spec, parameters};
@@ -102,7 +103,7 @@ impl Operation for Circles {
                         *sum += circle.uplift_m(x, z_m);
                     }
                 }
-                heights.iter_mut().zip(&*sums).for_each(|(height, &sum)| *height = sum as f32);
+                heights.iter_mut().zip(&*sums).for_each(|(height, &sum)| *height = sum.to_f32());
                 counter.add_one()
             },
         )?;

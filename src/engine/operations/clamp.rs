@@ -5,6 +5,7 @@
 //! it is unchanged.
 
 use super::operation::{EvalContext, Keyframe, Operation, Role};
+use crate::engine::cast::ToFloat;
 use crate::engine::heightfield::Heightfield;
 use crate::engine::parameters::{Spec, parameters};
 use crate::engine::progress::Cancelled;
@@ -26,10 +27,10 @@ parameters! {
 
 impl Clamp {
     fn clamped(&self, height: f32) -> f32 {
-        let low = self.low_m.map_or(f32::NEG_INFINITY, |m| m as f32);
-        let high = self.high_m.map_or(f32::INFINITY, |m| m as f32);
+        let low = self.low_m.map_or(f32::NEG_INFINITY, |m| m.to_f32());
+        let high = self.high_m.map_or(f32::INFINITY, |m| m.to_f32());
         // A wider rounding at one limit would move heights beyond the other.
-        let softness = (self.softness_m as f32).min(high - low);
+        let softness = self.softness_m.to_f32().min(high - low);
         smooth_minimum(smooth_maximum(height, low, softness), high, softness)
     }
 }

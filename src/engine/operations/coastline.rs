@@ -18,6 +18,7 @@ use rayon::prelude::*;
 use super::box_blur::BoxBlur;
 use super::gaussian_blur::GaussianBlur;
 use super::operation::{EvalContext, Keyframe, Operation};
+use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::heightfield::{Extent, Grid, Heightfield};
 use crate::engine::parameters::{Spec, parameters};
 use crate::engine::progress::{Cancelled, Progress};
@@ -111,7 +112,7 @@ impl Coastline {
         let mut order: Vec<u32> = (0..self.iterations()).collect();
         let mut draw = stream.at(0);
         for i in (1..order.len()).rev() {
-            order.swap(i, (draw.unit() * (i + 1) as f64) as usize);
+            order.swap(i, (draw.unit() * (i + 1).to_f64()).to_usize());
         }
         order
     }
@@ -129,8 +130,8 @@ impl Coastline {
         // Even a narrow map has a sample between its borders.
         let grid = Grid::new(extent, fitted.width().max(3), fitted.height().max(3));
         let mut growth = Growth::new(grid);
-        let share = grid.samples() as f64 / (TOKEN_SAMPLES * TOKEN_SAMPLES);
-        let tokens = (f64::from(self.tokens) * share) as u32;
+        let share = grid.samples().to_f64() / (TOKEN_SAMPLES * TOKEN_SAMPLES);
+        let tokens = (f64::from(self.tokens) * share).to_u32();
         let counter = progress.counter(until as usize);
         for (i, &index) in (1..=until).zip(&self.order(stream)) {
             let patch = self.patch_at(index, extent, tokens);
@@ -185,19 +186,19 @@ impl Growth {
 
     /// How far from its landing an agent works: half the diagonal of its patch, in samples.
     fn reach(&self, patch: &Patch) -> u32 {
-        let (across, down) = (patch.width * self.grid.width() as f64, patch.depth * self.grid.height() as f64);
-        (0.5 * (across * across + down * down).sqrt()).ceil() as u32
+        let (across, down) = (patch.width * self.grid.width().to_f64(), patch.depth * self.grid.height().to_f64());
+        (0.5 * (across * across + down * down).sqrt()).ceil().to_u32()
     }
 
     /// The landing of an agent: the first land on the straight line from a random sample of its patch to a random land
     /// sample.
     fn landing(&self, patch: &Patch, draw: &mut Draw) -> [usize; 2] {
-        let sample = |share: f64, samples: usize| ((share * samples as f64) as usize).min(samples - 1);
+        let sample = |share: f64, samples: usize| (share * samples.to_f64()).to_usize().min(samples - 1);
         let start = [
             sample(patch.west + patch.width * draw.unit(), self.grid.width()),
             sample(patch.north + patch.depth * draw.unit(), self.grid.height()),
         ];
-        let goal = self.land[(draw.unit() * self.land.len() as f64) as usize];
+        let goal = self.land[(draw.unit() * self.land.len().to_f64()).to_usize()];
         self.landfall(start, goal)
     }
 
@@ -210,7 +211,7 @@ impl Growth {
         let mut coast = start;
         for n in 1..=reach {
             // The border of the map is sea, so the walk never leaves the grid.
-            let next = [0, 1].map(|axis| (start[axis] as f64 + f64::from(n) * step[axis]).round() as usize);
+            let next = [0, 1].map(|axis| (start[axis].to_f64() + f64::from(n) * step[axis]).round().to_usize());
             if !self.is_land(next) {
                 return Some(coast);
             }
@@ -235,7 +236,7 @@ impl Growth {
         for r in r.saturating_sub(1).max(1)..=(r + 1).min(height - 2) {
             for c in c.saturating_sub(1).max(1)..=(c + 1).min(width - 2) {
                 if !self.is_land([c, r]) {
-                    let score = score([c as f64 / (width - 1) as f64, r as f64 / (height - 1) as f64]);
+                    let score = score([c.to_f64() / (width - 1).to_f64(), r.to_f64() / (height - 1).to_f64()]);
                     if score > best.0 {
                         best = (score, Some([c, r]));
                     }
@@ -261,7 +262,7 @@ impl Operation for Coastline {
     /// samples.
     fn peak_maps(&self, grid: Grid) -> f64 {
         let reference = Grid::fitted(grid.extent(), self.reference_samples as usize);
-        2.0 + 7.0 * reference.samples() as f64 / grid.samples() as f64
+        2.0 + 7.0 * reference.samples().to_f64() / grid.samples().to_f64()
     }
 
     fn evaluate(&self, context: &EvalContext, until: u32, _resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
@@ -274,7 +275,7 @@ impl Operation for Coastline {
         progress.stage(0.85..0.9, || mean.blur(&mut island, progress))?;
         let mut terrain = progress.stage(0.9..1.0, || island.resampled(context.grid, progress))?;
         terrain.heights_mut().par_chunks_mut(context.grid.width()).try_for_each(|row| {
-            row.iter_mut().for_each(|height| *height = self.height_of(f64::from(*height)) as f32);
+            row.iter_mut().for_each(|height| *height = self.height_of(f64::from(*height)).to_f32());
             progress.check()
         })?;
         Ok(terrain)

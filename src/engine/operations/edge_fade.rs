@@ -1,6 +1,7 @@
 //! Fades the terrain to a fixed height towards the border of the map.
 
 use super::operation::{EvalContext, Keyframe, Operation, Role};
+use crate::engine::cast::ToFloat;
 use crate::engine::heightfield::{Grid, Heightfield};
 use crate::engine::parameters::{Spec, parameters};
 use crate::engine::progress::Cancelled;
@@ -49,7 +50,7 @@ impl Operation for EdgeFade {
         let [across_x, across_z] = distances(context.grid);
         context.map_heights(|height, c, r| {
             let share = self.share([across_x[c], across_z[r]]);
-            if share < 1.0 { (self.to_m + share * (f64::from(height) - self.to_m)) as f32 } else { height }
+            if share < 1.0 { (self.to_m + share * (f64::from(height) - self.to_m)).to_f32() } else { height }
         })
     }
 }

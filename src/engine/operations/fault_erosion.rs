@@ -6,6 +6,7 @@ use super::operation::{EvalContext, Keyframe};
 use super::recursive_filter::{RecursiveFilter, Sweeper};
 use super::stream_power::{StreamPowerLaw, StreamPowerSolver};
 use super::stream_power_upsampling::{StreamPowerUpsampling, TerrainOnGrid, coarser};
+use crate::engine::cast::ToFloat;
 use crate::engine::flow::{Outlets, RoutingOptions};
 use crate::engine::heightfield::{Grid, Heightfield};
 use crate::engine::parameters::{Spec, parameters};
@@ -147,14 +148,14 @@ fn erode_with_rebound(
 ) -> Result<(), Cancelled> {
     let before_m = mean_m(terrain);
     solver.step(terrain, None, progress)?;
-    let rebound_m = (before_m - mean_m(terrain)) as f32;
+    let rebound_m = (before_m - mean_m(terrain)).to_f32();
     terrain.heights_mut().par_iter_mut().with_min_len(1 << 13).for_each(|height| *height += rebound_m);
     Ok(())
 }
 
 /// The mean height. Rows are added in order, so it does not depend on the number of threads.
 fn mean_m(terrain: &Heightfield) -> f64 {
-    sum_of_heights(terrain) / terrain.grid().samples() as f64
+    sum_of_heights(terrain) / terrain.grid().samples().to_f64()
 }
 
 /// The sum of all heights. Rows are added in order, so it does not depend on the number of threads.

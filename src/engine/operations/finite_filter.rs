@@ -5,6 +5,7 @@ use rayon::prelude::*;
 
 use super::operation::{EvalContext, Keyframe, Operation, Role};
 use super::recursive_filter::{Direction, mix, reference_spacing_m};
+use crate::engine::cast::ToFloat;
 use crate::engine::heightfield::Heightfield;
 use crate::engine::parameters::{Spec, parameters};
 use crate::engine::progress::Cancelled;
@@ -63,7 +64,7 @@ impl Operation for FiniteFilter {
 
     fn evaluate(&self, context: &EvalContext, _: u32, _: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
         let mut terrain = context.heights_below()?;
-        let (grid, k) = (context.grid, self.k as f32);
+        let (grid, k) = (context.grid, self.k.to_f32());
         let width = grid.width();
         let reference_m = reference_spacing_m(grid, self.reference_samples);
         let [lag_x, lag_z] = [reference_m / grid.spacing_x_m(), reference_m / grid.spacing_z_m()];

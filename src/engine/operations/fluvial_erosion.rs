@@ -5,6 +5,7 @@ use rayon::prelude::*;
 use super::operation::{EvalContext, Keyframe, Operation, Role};
 use super::stream_power::{StreamPowerLaw, StreamPowerSolver};
 use super::stream_power_upsampling::{StreamPowerUpsampling, coarser};
+use crate::engine::cast::ToFloat;
 use crate::engine::flow::{Outlets, RoutingOptions};
 use crate::engine::heightfield::{Grid, Heightfield};
 use crate::engine::parameters::{Spec, choices, parameters};
@@ -73,18 +74,18 @@ impl FluvialErosion {
             hillslope_m: self.hillslope_m,
             creep_m2: self.creep,
         };
-        let sea_m = self.sea_m.map(|sea_m| sea_m as f32);
-        let routing = RoutingOptions { outlets: self.outlets, sea_m, stray: self.stray as f32 };
+        let sea_m = self.sea_m.map(|sea_m| sea_m.to_f32());
+        let routing = RoutingOptions { outlets: self.outlets, sea_m, stray: self.stray.to_f32() };
         StreamPowerSolver::new(grid, routing, law, self.years, progress)
     }
 
     /// The uplift of each sample in one step, metres.
     fn uplift_m(&self, grid: Grid, below: Option<&Heightfield>, progress: &Progress) -> Result<Vec<f32>, Cancelled> {
-        let step_m = (self.uplift_mm * 1e-3 * self.years) as f32;
+        let step_m = (self.uplift_mm * 1e-3 * self.years).to_f32();
         match (self.uplift_by, below) {
             (UpliftBy::Height, Some(below)) => {
                 let [lowest, high] = below.min_max_cancellable(progress)?;
-                let low = self.sea_m.map_or(lowest, |sea_m| lowest.max(sea_m as f32)).min(high);
+                let low = self.sea_m.map_or(lowest, |sea_m| lowest.max(sea_m.to_f32())).min(high);
                 let range = high - low;
                 let share = |height: f32| if range > 0.0 { ((height - low) / range).max(0.0) } else { 1.0 };
                 Ok(below.heights().par_iter().with_min_len(1 << 14).map(|&height| step_m * share(height)).collect())

@@ -3,6 +3,7 @@
 use rayon::prelude::*;
 
 use super::operation::{EvalContext, Keyframe, Operation, Role};
+use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::heightfield::Heightfield;
 use crate::engine::parameters::{Spec, parameters};
 use crate::engine::progress::{Cancelled, Progress};
@@ -38,16 +39,16 @@ struct Kernel {
 impl Kernel {
     /// exp(−d²/(2·radius²)) at multiples of the spacing, for an axis of `count` samples.
     fn new(radius_m: f64, spacing_m: f64, count: usize) -> Self {
-        let radius = (radius_m / spacing_m).min(MAX_SIDES * count as f64);
-        let weight = |n: usize| libm::exp(-0.5 * (n as f64 / radius) * (n as f64 / radius));
-        let taps = (CUTOFF * radius) as usize;
+        let radius = (radius_m / spacing_m).min(MAX_SIDES * count.to_f64());
+        let weight = |n: usize| libm::exp(-0.5 * (n.to_f64() / radius) * (n.to_f64() / radius));
+        let taps = (CUTOFF * radius).to_usize();
         let near = taps.min(count - 1);
         let weights: Vec<f64> = (1..=near).map(weight).collect();
         let beyond: f64 = (near + 1..=taps).map(weight).sum();
         let total = 1.0 + 2.0 * (weights.iter().sum::<f64>() + beyond);
         Self {
-            weights: weights.into_iter().map(|weight| (weight / total) as f32).collect(),
-            beyond: (beyond / total) as f32,
+            weights: weights.into_iter().map(|weight| (weight / total).to_f32()).collect(),
+            beyond: (beyond / total).to_f32(),
         }
     }
 

@@ -1,6 +1,7 @@
 //! An imported heightmap or image as a step of the stack.
 
 use super::operation::{EvalContext, Keyframe, Operation};
+use crate::engine::cast::ToFloat;
 use crate::engine::heightfield::{Extent, Heightfield};
 use crate::engine::inputs::{Raster, SampleScale};
 use crate::engine::parameters::{FileName, Spec, choices, parameters};
@@ -61,7 +62,7 @@ impl Heightmap {
 
     /// Raster columns per metre eastward and rows per metre southward.
     fn samples_per_m(&self, raster: &Raster, extent: Extent) -> [f64; 2] {
-        let across = [(raster.width - 1) as f64 / extent.width_m, (raster.height - 1) as f64 / extent.depth_m];
+        let across = [(raster.width - 1).to_f64() / extent.width_m, (raster.height - 1).to_f64() / extent.depth_m];
         match self.fit {
             Fit::Stretch => across,
             Fit::Contain => [across[0].max(across[1]); 2],
@@ -89,7 +90,7 @@ impl Operation for Heightmap {
         let per_m = self.samples_per_m(raster, extent);
         // The middle of the raster is at the middle of the map.
         let position =
-            |m: f64, side_m: f64, per_m: f64, count: usize| (m - 0.5 * side_m) * per_m + 0.5 * (count - 1) as f64;
+            |m: f64, side_m: f64, per_m: f64, count: usize| (m - 0.5 * side_m) * per_m + 0.5 * (count - 1).to_f64();
         let columns = (0..grid.width()).map(|c| position(grid.x_m(c), extent.width_m, per_m[0], raster.width));
         let rows = (0..grid.height()).map(|r| position(grid.z_m(r), extent.depth_m, per_m[1], raster.height));
         Bicubic::new(&raster.samples, raster.width, Sampling::Image, columns, rows).fill(

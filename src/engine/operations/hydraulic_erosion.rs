@@ -16,6 +16,7 @@
 use rayon::prelude::*;
 
 use super::operation::{EvalContext, Keyframe, Operation, Role};
+use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::fault::{to_exact_metres, to_units};
 use crate::engine::heightfield::{Grid, Heightfield, MAX_HEIGHT_M};
 use crate::engine::parameters::{Spec, parameters};
@@ -106,11 +107,11 @@ impl<'a> DropSimulation<'a> {
         let spacing_m = [grid.spacing_x_m(), grid.spacing_z_m()];
         // Eroding single samples would dig holes.
         let radius_m = settings.radius_m.max(MIN_RADIUS * spacing_m[0].max(spacing_m[1]));
-        let reach = spacing_m.map(|spacing_m| (radius_m / spacing_m).min(MAX_RADIUS) as isize);
+        let reach = spacing_m.map(|spacing_m| (radius_m / spacing_m).min(MAX_RADIUS).to_isize());
         let mut brush = Vec::new();
         for south in -reach[1]..=reach[1] {
             for east in -reach[0]..=reach[0] {
-                let away_m = libm::hypot(east as f64 * spacing_m[0], south as f64 * spacing_m[1]);
+                let away_m = libm::hypot(east.to_f64() * spacing_m[0], south.to_f64() * spacing_m[1]);
                 let weight = 1.0 - away_m / radius_m;
                 if weight > 0.0 {
                     brush.push((south * grid.width().cast_signed() + east, weight));
@@ -127,13 +128,13 @@ impl<'a> DropSimulation<'a> {
     fn position(&self, [x_m, z_m]: [f64; 2]) -> Option<CellPosition> {
         let grid = self.terrain.grid();
         let (x, z) = (x_m / self.spacing_m[0], z_m / self.spacing_m[1]);
-        let (max_x, max_z) = ((grid.width() - 1) as f64, (grid.height() - 1) as f64);
+        let (max_x, max_z) = ((grid.width() - 1).to_f64(), (grid.height() - 1).to_f64());
         // Written so that NaN fails too.
         if !(x >= 0.0 && z >= 0.0 && x <= max_x && z <= max_z) {
             return None;
         }
-        let (c, r) = ((x as usize).min(grid.width() - 2), (z as usize).min(grid.height() - 2));
-        Some(CellPosition { c, r, u: x - c as f64, v: z - r as f64 })
+        let (c, r) = (x.to_usize().min(grid.width() - 2), z.to_usize().min(grid.height() - 2));
+        Some(CellPosition { c, r, u: x - c.to_f64(), v: z - r.to_f64() })
     }
 
     /// The heights at the corners of a cell.
@@ -157,12 +158,12 @@ impl<'a> DropSimulation<'a> {
     /// Adds units at the corners of the cell.
     fn add_to_corners(&self, position: CellPosition, units: i64, changes: &mut Changes) {
         let (CellPosition { c, r, u, v }, width) = (position, self.terrain.grid().width());
-        let first = (r * width + c) as u32;
-        let width = width as u32;
+        let first = (r * width + c).to_u32();
+        let width = width.to_u32();
         let mut rest = units;
         let shares = [(first + 1, u * (1.0 - v)), (first + width, (1.0 - u) * v), (first + width + 1, u * v)];
         for (sample, share) in shares {
-            let part = (units as f64 * share) as i64;
+            let part = (units.to_f64() * share).to_i64();
             rest -= part;
             changes.push((sample, part));
         }
@@ -180,11 +181,11 @@ impl<'a> DropSimulation<'a> {
         let nearest = r * width + c;
         let mut rest = units;
         for &(step, weight) in &self.brush {
-            let part = (units as f64 * weight) as i64;
+            let part = (units.to_f64() * weight).to_i64();
             rest -= part;
-            changes.push((nearest.wrapping_add_signed(step) as u32, part));
+            changes.push((nearest.wrapping_add_signed(step).to_u32(), part));
         }
-        changes.push((nearest as u32, rest));
+        changes.push((nearest.to_u32(), rest));
     }
 
     /// Simulates a drop from a point in metres and returns the units of sediment that it carries over the border.
@@ -215,7 +216,7 @@ impl<'a> DropSimulation<'a> {
                 self.spread(position, deposited, changes);
                 sediment -= deposited;
             } else if sediment > capacity {
-                let deposited = ((sediment - capacity) as f64 * settings.deposition) as i64;
+                let deposited = ((sediment - capacity).to_f64() * settings.deposition).to_i64();
                 let deposited = deposited.min(units(fall_m.max(MAX_LEVEL_DEPOSIT * self.step_m)));
                 self.spread(position, deposited, changes);
                 sediment -= deposited;
@@ -242,8 +243,8 @@ impl HydraulicErosion {
         let extent = grid.extent();
         let mut draw = context.stream.at(u64::from(iteration));
         let longer = grid.width().max(grid.height());
-        let mut left = (f64::from(self.drops) * grid.samples() as f64 / (longer * longer) as f64).ceil() as usize;
-        let batch = ((BATCH * grid.samples() as f64).ceil() as usize).max(1);
+        let mut left = (f64::from(self.drops) * grid.samples().to_f64() / (longer * longer).to_f64()).ceil().to_usize();
+        let batch = (BATCH * grid.samples().to_f64()).ceil().to_usize().max(1);
         let mut sums = vec![0_i64; grid.samples()];
         let mut lost = 0;
         while left > 0 {
@@ -266,7 +267,7 @@ impl HydraulicErosion {
                 let sum = std::mem::take(&mut sums[*sample as usize]);
                 if sum != 0 {
                     let height = &mut terrain.heights_mut()[*sample as usize];
-                    *height = ((f64::from(*height) + to_exact_metres(sum)) as f32).clamp(-MAX_HEIGHT_M, MAX_HEIGHT_M);
+                    *height = (f64::from(*height) + to_exact_metres(sum)).to_f32().clamp(-MAX_HEIGHT_M, MAX_HEIGHT_M);
                 }
             }
             context.progress.check()?;

@@ -1,6 +1,7 @@
 //! Turns the terrain into an island in the middle of the map.
 
 use super::operation::{EvalContext, Keyframe, Operation, Role};
+use crate::engine::cast::ToFloat;
 use crate::engine::heightfield::Heightfield;
 use crate::engine::parameters::{Spec, parameters};
 use crate::engine::progress::Cancelled;
@@ -55,7 +56,7 @@ impl Operation for Island {
             let x = from_middle(grid.x_m(c), extent.width_m);
             let z = from_middle(grid.z_m(r), extent.depth_m);
             let share = self.share((x * x + z * z).sqrt());
-            if share < 1.0 { (floor_m + share * (f64::from(height) - floor_m)) as f32 } else { height }
+            if share < 1.0 { (floor_m + share * (f64::from(height) - floor_m)).to_f32() } else { height }
         })
     }
 }

@@ -13,6 +13,7 @@
 use rayon::prelude::*;
 
 use super::operation::{EvalContext, Keyframe, Operation, Role};
+use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::heightfield::{Grid, Heightfield, MAX_HEIGHT_M};
 use crate::engine::parameters::{Matrix, Spec, parameters};
 use crate::engine::progress::Cancelled;
@@ -51,9 +52,9 @@ struct Between {
 impl Between {
     /// The position `offset` samples from sample `i` of `count`, clamped to the border.
     fn new(i: usize, offset: f64, count: usize) -> Self {
-        let position = (i as f64 + offset).clamp(0.0, (count - 1) as f64);
-        let near = position as usize;
-        Self { near, far: (near + 1).min(count - 1), part: position - near as f64 }
+        let position = (i.to_f64() + offset).clamp(0.0, (count - 1).to_f64());
+        let near = position.to_usize();
+        Self { near, far: (near + 1).min(count - 1), part: position - near.to_f64() }
     }
 }
 
@@ -86,7 +87,7 @@ impl Kernel {
         let extent = grid.extent();
         let longer_m = extent.width_m.max(extent.depth_m);
         let lag = |side_m: f64, count: usize| {
-            longer_m / side_m * ((count - 1) as f64 / (f64::from(filter.reference_samples) - 1.0))
+            longer_m / side_m * ((count - 1).to_f64() / (f64::from(filter.reference_samples) - 1.0))
         };
         let lag_x = lag(extent.width_m, grid.width());
         let column = |j: usize| {
@@ -127,13 +128,13 @@ impl Kernel {
                 *sum += column[*near] + part * (column[*far] - column[*near]);
             }
         }
-        row.iter_mut().zip(&*sums).for_each(|(height, sum)| *height = (*sum as f32).clamp(-MAX_HEIGHT_M, MAX_HEIGHT_M));
+        row.iter_mut().zip(&*sums).for_each(|(height, sum)| *height = (*sum).to_f32().clamp(-MAX_HEIGHT_M, MAX_HEIGHT_M));
     }
 }
 
 /// The offset of row or column `i` of the kernel from the middle.
 fn from_middle(i: usize, side: usize) -> f64 {
-    i as f64 - (side / 2) as f64
+    i.to_f64() - (side / 2).to_f64()
 }
 
 impl Operation for KernelFilter {

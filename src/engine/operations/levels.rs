@@ -1,6 +1,7 @@
 //! Redistributes the heights between two levels by a power curve.
 
 use super::operation::{EvalContext, Keyframe, Operation, Role};
+use crate::engine::cast::ToFloat;
 use crate::engine::heightfield::Heightfield;
 use crate::engine::parameters::{Spec, parameters};
 use crate::engine::progress::Cancelled;
@@ -26,7 +27,7 @@ impl Levels {
     fn mapped(&self, height: f32, [low_m, high_m]: [f64; 2]) -> f32 {
         let (from_low, span) = (f64::from(height) - low_m, high_m - low_m);
         if from_low > 0.0 && from_low < span {
-            (low_m + span * libm::pow(from_low / span, self.curve)) as f32
+            (low_m + span * libm::pow(from_low / span, self.curve)).to_f32()
         } else {
             height
         }

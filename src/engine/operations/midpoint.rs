@@ -6,6 +6,7 @@
 use rayon::prelude::*;
 
 use super::operation::{EvalContext, Keyframe, Operation};
+use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::heightfield::{Extent, Grid, Heightfield};
 use crate::engine::parameters::{Spec, parameters};
 use crate::engine::progress::Cancelled;
@@ -33,7 +34,7 @@ struct Lattice {
 /// The squares of the coarsest lattice along the width and the depth: one along the shorter side, and along the longer
 /// one as many as keep them nearly square.
 fn cells(extent: Extent) -> [usize; 2] {
-    let along = |side: f64, other: f64| (side / other).round().clamp(1.0, 64.0) as usize;
+    let along = |side: f64, other: f64| (side / other).round().clamp(1.0, 64.0).to_usize();
     [along(extent.width_m, extent.depth_m), along(extent.depth_m, extent.width_m)]
 }
 
@@ -69,7 +70,7 @@ impl Midpoint {
                 for c in (0..width).step_by(step) {
                     let random = draw.between(-1.0, 1.0);
                     if let Some(average) = average(&heights, c, r) {
-                        heights[r * width + c] = average + (amplitude_m * random) as f32;
+                        heights[r * width + c] = average + (amplitude_m * random).to_f32();
                     }
                 }
                 context.progress.check()?;
@@ -116,9 +117,9 @@ impl Lattice {
     /// The height at a position in fractions of the map's sides, bilinear between points.
     fn at(&self, u: f64, v: f64) -> f32 {
         let along = |share: f64, points: usize| {
-            let position = share * (points - 1) as f64;
-            let first = (position as usize).min(points - 1);
-            (first, (first + 1).min(points - 1), (position - first as f64) as f32)
+            let position = share * (points - 1).to_f64();
+            let first = position.to_usize().min(points - 1);
+            (first, (first + 1).min(points - 1), (position - first.to_f64()).to_f32())
         };
         let ((west, east, x), (north, south, z)) = (along(u, self.width), along(v, self.height));
         let at = |c: usize, r: usize| self.heights[r * self.width + c];
@@ -136,7 +137,7 @@ impl Operation for Midpoint {
         let cells = cells(grid.extent());
         let subdivisions = subdivisions(&grid, cells);
         let [across, down] = cells.map(|cells| (cells << subdivisions) + 1);
-        2.0 + (across * down) as f64 / grid.samples() as f64
+        2.0 + (across * down).to_f64() / grid.samples().to_f64()
     }
 
     /// The corners, then one level per iteration.
@@ -150,9 +151,9 @@ impl Operation for Midpoint {
         let lattice = self.lattice(context, until, cells, subdivisions(&grid, cells))?;
         let mut terrain = Heightfield::flat(grid);
         terrain.heights_mut().par_chunks_mut(grid.width()).enumerate().try_for_each(|(r, heights)| {
-            let v = r as f64 / (grid.height() - 1) as f64;
+            let v = r.to_f64() / (grid.height() - 1).to_f64();
             for (c, height) in heights.iter_mut().enumerate() {
-                *height = lattice.at(c as f64 / (grid.width() - 1) as f64, v);
+                *height = lattice.at(c.to_f64() / (grid.width() - 1).to_f64(), v);
             }
             context.progress.check()
         })?;

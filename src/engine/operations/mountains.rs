@@ -13,6 +13,7 @@ use std::f64::consts::{PI, TAU};
 use rayon::prelude::*;
 
 use super::operation::{EvalContext, Keyframe, Operation};
+use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::distance::{Crossings, lower_to_squared_distances};
 use crate::engine::heightfield::{Extent, Grid, Heightfield};
 use crate::engine::parameters::{Spec, parameters};
@@ -69,7 +70,7 @@ impl Island {
     }
 
     fn position_m(&self, [c, r]: [usize; 2]) -> [f64; 2] {
-        [c as f64 * self.world.width_m / LATTICE as f64, r as f64 * self.world.depth_m / LATTICE as f64]
+        [c.to_f64() * self.world.width_m / LATTICE.to_f64(), r.to_f64() * self.world.depth_m / LATTICE.to_f64()]
     }
 
     fn is_land(&self, [c, r]: [usize; 2]) -> bool {
@@ -79,7 +80,7 @@ impl Island {
     /// A random point of the island; any point if the island is between the points of the lattice.
     fn random_point_m(&self, draw: &mut Draw) -> [f64; 2] {
         // Not on the border of the map, where a valley would have no effect.
-        let mut along = || 1 + (draw.unit() * (LATTICE - 1) as f64) as usize;
+        let mut along = || 1 + (draw.unit() * (LATTICE - 1).to_f64()).to_usize();
         // Draws points one by one, so that a change of the island moves only the valleys that draw a changed point.
         let mut point = [along(), along()];
         for _ in 1..MAX_TRIES {
@@ -126,7 +127,7 @@ impl Mountains {
         let mut draw = stream.at(u64::from(i));
         let start_m = island.random_point_m(&mut draw);
         let heading = draw.unit() * TAU;
-        let max_segments = (MAX_SIDES / self.segment) as u32;
+        let max_segments = (MAX_SIDES / self.segment).to_u32();
         Valley {
             draw,
             world: island.world,
@@ -189,7 +190,7 @@ impl Operation for Mountains {
 
     fn evaluate(&self, context: &EvalContext, until: u32, _resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
         let (grid, progress) = (context.grid, context.progress);
-        let sea_m = self.sea_m as f32;
+        let sea_m = self.sea_m.to_f32();
         let coast = context.below.map(|below| Crossings::contour(below, sea_m, progress)).transpose()?;
         let coast = coast.filter(|coast| !coast.is_empty());
         if coast.is_none() {
@@ -208,7 +209,7 @@ impl Operation for Mountains {
         if highest > 0.0 {
             let scaled = |height: f32| self.height_m * libm::pow(f64::from(height) / f64::from(highest), self.curve);
             terrain.heights_mut().par_chunks_mut(grid.width()).try_for_each(|row| {
-                row.iter_mut().for_each(|height| *height = scaled(*height) as f32);
+                row.iter_mut().for_each(|height| *height = scaled(*height).to_f32());
                 progress.check()
             })?;
         }
@@ -226,7 +227,7 @@ impl Mountains {
         until: u32,
     ) -> Result<Heightfield, Cancelled> {
         let (grid, progress, width) = (context.grid, context.progress, context.grid.width());
-        let sea_m = self.sea_m as f32;
+        let sea_m = self.sea_m.to_f32();
         let is_land = |i: usize| below.is_none_or(|below| below.heights()[i] > sea_m);
         let island = Island::new(grid.extent(), below, sea_m);
         let counter = progress.counter(self.octaves as usize + 1);
@@ -252,7 +253,7 @@ impl Mountains {
             });
             let farthest = farthest.try_reduce(|| 0.0, |a, b| Ok(a.max(b)))?;
             if farthest > 0.0 {
-                let scale = (weight / f64::from(farthest).sqrt()) as f32;
+                let scale = (weight / f64::from(farthest).sqrt()).to_f32();
                 terrain.heights_mut().par_chunks_mut(width).enumerate().try_for_each(|(r, row)| {
                     let on_land = row.iter_mut().enumerate().filter(|(c, _)| is_land(r * width + c));
                     on_land.for_each(|(c, height)| *height += scale * squares[(c, r)].sqrt());

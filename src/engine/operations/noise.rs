@@ -17,6 +17,7 @@ use fastnoise_lite::{FastNoiseLite, NoiseType};
 use rayon::prelude::*;
 
 use super::operation::{EvalContext, Keyframe, Operation};
+use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::fault::column_positions;
 use crate::engine::heightfield::{Extent, Heightfield};
 use crate::engine::parameters::{Spec, choices, parameters};
@@ -137,7 +138,7 @@ impl Noise {
             .filter(|(_, (_, finer))| longer_m * finer <= MAX_WAVES * self.wavelength_m)
             .map(|(i, (weight, finer))| {
                 let mut draw = stream.at(u64::from(i));
-                let seed = (draw.unit() * (1_u64 << 32) as f64) as u32;
+                let seed = (draw.unit() * (1_u64 << 32).to_f64()).to_u32();
                 let start = [draw.unit() * MAX_OFFSET, draw.unit() * MAX_OFFSET];
                 let (south, east) = libm::sincos(draw.unit() * std::f64::consts::TAU);
                 let waves_per_m = [east, south].map(|along| along * finer / self.wavelength_m);
@@ -179,7 +180,7 @@ impl Operation for Noise {
                 heights
                     .iter_mut()
                     .zip(&*columns)
-                    .for_each(|(height, [sum, _])| *height = (self.amplitude_m * sum) as f32);
+                    .for_each(|(height, [sum, _])| *height = (self.amplitude_m * sum).to_f32());
                 counter.add_one()
             },
         )?;

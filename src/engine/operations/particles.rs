@@ -15,6 +15,7 @@
 use std::f64::consts::TAU;
 
 use super::operation::{EvalContext, Keyframe, Operation};
+use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::heightfield::{Extent, Grid, Heightfield};
 use crate::engine::parameters::{Spec, parameters};
 use crate::engine::progress::Cancelled;
@@ -129,9 +130,9 @@ impl Particles {
             let [x_m, z_m] = walk.place_m;
             let start = surface.nearest(context.grid, [x_m + distance_m * east, z_m + distance_m * south]);
             let repose = repose * (1.0 - self.repose_spread * draw.unit());
-            let rest = surface.rest(start, repose as f32, (draw.unit() * 8.0) as usize);
+            let rest = surface.rest(start, repose.to_f32(), (draw.unit() * 8.0).to_usize());
             let height = &mut surface.heights[rest];
-            *height = (*height + self.height_m as f32).min(MAX_HEAP_M);
+            *height = (*height + self.height_m.to_f32()).min(MAX_HEAP_M);
         }
         Ok(())
     }
@@ -155,8 +156,8 @@ impl Surface {
             row[1..=grid.width()].copy_from_slice(terrain.row(r));
         }
         let [x_m, z_m] = [grid.spacing_x_m(), grid.spacing_z_m()];
-        let diagonal_m = (x_m * x_m + z_m * z_m).sqrt() as f32;
-        let (x_m, z_m, south) = (x_m as f32, z_m as f32, stride.cast_signed());
+        let diagonal_m = (x_m * x_m + z_m * z_m).sqrt().to_f32();
+        let (x_m, z_m, south) = (x_m.to_f32(), z_m.to_f32(), stride.cast_signed());
         let neighbours = [
             (-south, z_m),
             (1 - south, diagonal_m),
@@ -174,7 +175,7 @@ impl Surface {
     fn nearest(&self, grid: Grid, [x_m, z_m]: [f64; 2]) -> usize {
         let extent = grid.extent();
         let along = |m: f64, side_m: f64, spacing_m: f64, samples: usize| {
-            ((reflected(m, side_m) / spacing_m).round() as usize).min(samples - 1)
+            (reflected(m, side_m) / spacing_m).round().to_usize().min(samples - 1)
         };
         let c = along(x_m, extent.width_m, grid.spacing_x_m(), grid.width());
         let r = along(z_m, extent.depth_m, grid.spacing_z_m(), grid.height());

@@ -7,6 +7,7 @@
 use rayon::prelude::*;
 
 use super::operation::{EvalContext, Keyframe, Operation, Role};
+use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::heightfield::{Grid, Heightfield, copy_heights};
 use crate::engine::parameters::{Spec, choices, parameters};
 use crate::engine::progress::{Cancelled, Progress};
@@ -82,7 +83,7 @@ impl RecursiveFilter {
     /// on a coarse one, and hundreds of wind passes would move it across the map. So the difference is compensated.
     pub fn sweeper(&self, grid: Grid) -> Sweeper {
         let reference_m = reference_spacing_m(grid, self.reference_samples);
-        let at = |k: f64, spacing_m: f64| libm::pow(k, spacing_m / reference_m) as f32;
+        let at = |k: f64, spacing_m: f64| libm::pow(k, spacing_m / reference_m).to_f32();
         let [spacing_x, spacing_z] = [grid.spacing_x_m(), grid.spacing_z_m()];
         let [reference_k_x, reference_k_z] = [self.k_x.unwrap_or(self.k), self.k_z.unwrap_or(self.k)];
         let delay = |k: f64, spacing_m: f64| {
@@ -178,7 +179,7 @@ impl Sweeper {
             Sweeps::Two => &[Direction::Forward],
             Sweeps::Four => &[Direction::Forward, Direction::Backward],
         };
-        let ([k_x, k_z], [lag_x, lag_z], share) = (self.k, self.lag, 0.5 / directions.len() as f32);
+        let ([k_x, k_z], [lag_x, lag_z], share) = (self.k, self.lag, 0.5 / directions.len().to_f32());
         if self.input.len() != terrain.heights().len() {
             self.input = vec![0.0; terrain.heights().len()];
         }
@@ -257,10 +258,10 @@ impl Direction {
     /// sample continues beyond the end.
     #[inline(always)]
     pub(super) fn lagged(self, index: usize, count: usize, lag: f64) -> (usize, usize, f32) {
-        let position = (self.index(index, count) as f64 - lag).clamp(0.0, (count - 1) as f64);
-        let near = position as usize;
+        let position = (self.index(index, count).to_f64() - lag).clamp(0.0, (count - 1).to_f64());
+        let near = position.to_usize();
         let far = (near + 1).min(count - 1);
-        (self.index(near, count), self.index(far, count), (position - near as f64) as f32)
+        (self.index(near, count), self.index(far, count), (position - near.to_f64()).to_f32())
     }
 }
 

@@ -19,6 +19,7 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use rayon::prelude::*;
 
+use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::flow::{Creep, Drainage, RoutingOptions, filled_vec};
 use crate::engine::heightfield::{Grid, Heightfield, MAX_HEIGHT_M};
 use crate::engine::progress::{Cancelled, Progress};
@@ -76,7 +77,7 @@ impl StreamPowerSolver {
         let drainage = Drainage::new(grid, routing, progress)?;
         let framed = drainage.padded_samples();
         let zero = || AtomicU32::new(0);
-        let length_factor = |length_m: f32| libm::pow(f64::from(length_m), -law.slope_exponent) as f32;
+        let length_factor = |length_m: f32| libm::pow(f64::from(length_m), -law.slope_exponent).to_f32();
         let mut solver = Self {
             law,
             years,
@@ -89,7 +90,7 @@ impl StreamPowerSolver {
             eroded: filled_vec(framed, zero, progress)?,
             drainage,
         };
-        let tabulated = TABULATED_AREAS.min(grid.samples() + 1) as u32;
+        let tabulated = TABULATED_AREAS.min(grid.samples() + 1).to_u32();
         solver.area_factors = (0..tabulated).map(|area| solver.area_factor(area)).collect();
         Ok(solver)
     }
@@ -99,7 +100,7 @@ impl StreamPowerSolver {
         let StreamPowerLaw { erodibility, area_exponent, hillslope_m, .. } = self.law;
         let area_m2 = f64::from(area) * self.cell_m2 + hillslope_m * hillslope_m;
         let power = if area_exponent == 0.5 { area_m2.sqrt() } else { libm::pow(area_m2, area_exponent) };
-        (erodibility * self.years * power) as f32
+        (erodibility * self.years * power).to_f32()
     }
 
     /// Advances the terrain by one step: uplift by `uplift_m`, row by row (`None`: no uplift), erosion and soil creep.
@@ -177,7 +178,7 @@ impl StreamPowerSolver {
 
     /// The drop that remains of d after a step: the root x of x + F·xⁿ = d.
     fn remaining_drop_m(&self, drop_m: f32, factor: f32) -> f32 {
-        root(f64::from(drop_m), f64::from(factor), self.law.slope_exponent) as f32
+        root(f64::from(drop_m), f64::from(factor), self.law.slope_exponent).to_f32()
     }
 }
 

@@ -6,6 +6,7 @@
 //! and cut the small valleys.
 
 use super::stream_power::StreamPowerSolver;
+use crate::engine::cast::ToFloat;
 use crate::engine::heightfield::{Grid, Heightfield};
 use crate::engine::progress::{Cancelled, Progress};
 
@@ -46,10 +47,10 @@ impl StreamPowerUpsampling<'_> {
         let mut change = self.terrain.copied(progress)?.combined(&below, |terrain, below| terrain - below, progress)?;
         let grids = finer_grids(from, to);
         // Each grid takes four times as long as the one before.
-        let total: f32 = (0..grids.len()).map(|i| (1 << (2 * i)) as f32).sum();
+        let total: f32 = (0..grids.len()).map(|i| (1 << (2 * i)).to_f32()).sum();
         let mut begun = 0.1;
         for (i, &grid) in grids.iter().enumerate() {
-            let ended = if grid == to { 1.0 } else { begun + 0.9 * (1 << (2 * i)) as f32 / total };
+            let ended = if grid == to { 1.0 } else { begun + 0.9 * (1 << (2 * i)).to_f32() / total };
             change = progress.stage(begun..ended, || {
                 let below = progress.stage(0.0..0.1, || (self.below)(grid))?;
                 let terrain = progress.stage(0.1..0.2, || change.resampled(grid, progress))?;
@@ -81,7 +82,7 @@ impl StreamPowerUpsampling<'_> {
         let steps = self.steps.min(FINE_STEPS);
         for step in 0..steps {
             solver.step(terrain, Some(uplift_m.heights()), progress)?;
-            progress.report(0.3 + 0.7 * (step + 1) as f32 / steps as f32);
+            progress.report(0.3 + 0.7 * (step + 1).to_f32() / steps.to_f32());
         }
         Ok(())
     }

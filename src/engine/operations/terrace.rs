@@ -1,6 +1,7 @@
 //! Cuts the terrain into terraces.
 
 use super::operation::{EvalContext, Keyframe, Operation, Role};
+use crate::engine::cast::ToFloat;
 use crate::engine::heightfield::Heightfield;
 use crate::engine::parameters::{Spec, parameters};
 use crate::engine::progress::Cancelled;
@@ -28,7 +29,7 @@ impl Terrace {
         let steps = f64::from(height) / self.step_m;
         let tread = steps.floor();
         let on_riser = (steps - tread - 0.5) / (1.0 - self.sharpness).max(MIN_RISER) + 0.5;
-        ((tread + on_riser.clamp(0.0, 1.0)) * self.step_m) as f32
+        ((tread + on_riser.clamp(0.0, 1.0)) * self.step_m).to_f32()
     }
 }
 

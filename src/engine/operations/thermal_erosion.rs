@@ -13,6 +13,7 @@ use rayon::prelude::*;
 
 use super::fault_erosion::sum_of_heights;
 use super::operation::{EvalContext, Keyframe, Operation, Role};
+use crate::engine::cast::ToFloat;
 use crate::engine::heightfield::{Grid, Heightfield};
 use crate::engine::parameters::{Spec, parameters};
 use crate::engine::progress::{Cancelled, Progress};
@@ -53,7 +54,7 @@ impl StableDrops {
     fn new(repose_deg: f64, grid: Grid) -> Self {
         let slope = libm::tan(repose_deg.to_radians());
         let (x_m, z_m) = (grid.spacing_x_m(), grid.spacing_z_m());
-        let [along_m, across_m, diagonal_m] = [x_m, z_m, libm::hypot(x_m, z_m)].map(|m| (slope * m) as f32);
+        let [along_m, across_m, diagonal_m] = [x_m, z_m, libm::hypot(x_m, z_m)].map(|m| (slope * m).to_f32());
         Self { along_m, across_m, diagonal_m }
     }
 
@@ -155,10 +156,10 @@ impl Operation for ThermalErosion {
             for pass in 0..FINE_PASSES {
                 stable.pass(&terrain, &mut after, progress)?;
                 std::mem::swap(&mut terrain, &mut after);
-                progress.report(0.5 + 0.5 * pass as f32 / FINE_PASSES as f32);
+                progress.report(0.5 + 0.5 * pass.to_f32() / FINE_PASSES.to_f32());
             }
             let excess = sum_of_heights(&terrain) - context.below.map_or(0.0, sum_of_heights);
-            let excess_m = (excess / to.samples() as f64) as f32;
+            let excess_m = (excess / to.samples().to_f64()).to_f32();
             terrain.heights_mut().par_chunks_exact_mut(to.width()).try_for_each(|row| {
                 row.iter_mut().for_each(|height| *height -= excess_m);
                 progress.check()

@@ -8,6 +8,8 @@ use super::table::{Choice, Kind, Parameter};
 use super::types::{Band, Colour, Limits, Matrix, Point, Range, Weighted};
 use super::value::{Value, Values};
 
+use crate::engine::cast::ToInteger;
+
 /// The values of all parameters of `group` as written to a project, in the table's order.
 pub fn group_to_json(group: &dyn Group) -> Map<String, Json> {
     group_values(group).to_json()
@@ -70,7 +72,7 @@ fn whole_number(parameter: &Parameter, json: &Json) -> Result<Option<Value>, Par
     let Some(number) = json.as_f64().filter(|number| number.fract() == 0.0) else { return Ok(None) };
     parameter.check_number(number)?;
     // The hard range of a whole number is within u32, so the cast is exact.
-    Ok(Some(Value::Integer(number as u32)))
+    Ok(Some(Value::Integer(number.to_u32())))
 }
 
 /// A choice, by its name, or by a number where the choices are numbers.

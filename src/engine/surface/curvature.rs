@@ -7,6 +7,7 @@
 
 use rayon::prelude::*;
 
+use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::heightfield::{Grid, Heightfield};
 use crate::engine::progress::{Cancelled, Progress};
 use crate::engine::strips::strips;
@@ -98,7 +99,7 @@ impl Length {
     }
 
     fn new(length_m: f64, spacing_m: f64, count: usize) -> Self {
-        let samples = (length_m / spacing_m).clamp(1.0, (0.5 * (count - 1) as f64).max(1.0));
+        let samples = (length_m / spacing_m).clamp(1.0, (0.5 * (count - 1).to_f64()).max(1.0));
         Self { metres: samples * spacing_m, samples }
     }
 
@@ -116,7 +117,7 @@ impl Length {
     /// Averages the line with a triangle that reaches the length to either side, as two box averages over half of it.
     fn smooth(self, line: &mut [f32], buffers: &mut LineBuffers) {
         let reach = 0.5 * self.samples;
-        let pad = reach as usize + 2;
+        let pad = reach.to_usize() + 2;
         let per_width = 0.5 / reach;
         for _ in 0..2 {
             let LineBuffers { padded, sums, .. } = buffers;
@@ -130,31 +131,31 @@ impl Length {
                 sum
             }));
             let integral = |position: f64| {
-                let first = position as usize;
-                let part = position - first as f64;
+                let first = position.to_usize();
+                let part = position - first.to_f64();
                 sums[first] + part * (padded[first] + 0.5 * part * (padded[first + 1] - padded[first]))
             };
             let zero = f64::from(line[0]);
             for (i, sample) in line.iter_mut().enumerate() {
-                let middle = (pad + i) as f64;
-                *sample = (zero + (integral(middle + reach) - integral(middle - reach)) * per_width) as f32;
+                let middle = (pad + i).to_f64();
+                *sample = (zero + (integral(middle + reach) - integral(middle - reach)) * per_width).to_f32();
             }
         }
     }
 
     /// The second difference over the length, in 1/m.
     fn second_difference(self, line: &mut [f32], buffers: &mut LineBuffers) {
-        let pad = self.samples as usize + 2;
+        let pad = self.samples.to_usize() + 2;
         let padded = &mut buffers.padded;
         Self::pad(line, pad, padded);
         let at = |position: f64| {
-            let first = position as usize;
-            padded[first] + (position - first as f64) * (padded[first + 1] - padded[first])
+            let first = position.to_usize();
+            padded[first] + (position - first.to_f64()) * (padded[first + 1] - padded[first])
         };
         for (i, sample) in line.iter_mut().enumerate() {
-            let middle = (pad + i) as f64;
+            let middle = (pad + i).to_f64();
             let rise = at(middle + self.samples) + at(middle - self.samples) - 2.0 * padded[pad + i];
-            *sample = (rise / (self.metres * self.metres)) as f32;
+            *sample = (rise / (self.metres * self.metres)).to_f32();
         }
     }
 }

@@ -17,6 +17,7 @@
 
 use super::curvature::{curvature, smoothed};
 use super::reference::resample_clamped;
+use crate::engine::cast::ToFloat;
 use crate::engine::heightfield::{Grid, Heightfield};
 use crate::engine::progress::{Cancelled, Progress};
 
@@ -49,7 +50,7 @@ pub fn humidity(terrain: &Heightfield, progress: &Progress) -> Result<Heightfiel
     for (share, slope_change) in shares.heights_mut().iter_mut().zip(curvatures.heights()) {
         let slope_change = f64::from(*slope_change) * CURVATURE_SPACINGS * spacing_m;
         let u = f64::from(*share) / SPREAD + HOLLOW * slope_change / (slope_change.abs() + HALF_SLOPE_CHANGE);
-        *share = (1.0 / (1.0 + libm::exp(-u))) as f32;
+        *share = (1.0 / (1.0 + libm::exp(-u))).to_f32();
     }
     progress.stage(0.7..1.0, || resample_clamped(&shares, terrain.grid(), 1.0, progress))
 }
@@ -70,7 +71,7 @@ fn neighbours(grid: Grid) -> [Neighbour; 8] {
     let (spacing_x, spacing_z) = (grid.spacing_x_m(), grid.spacing_z_m());
     let mean = (spacing_x * spacing_z).sqrt();
     NEIGHBOURS.map(|steps| {
-        let (x, z) = (steps[0] as f64 * spacing_x, steps[1] as f64 * spacing_z);
+        let (x, z) = (steps[0].to_f64() * spacing_x, steps[1].to_f64() * spacing_z);
         let contour = match steps {
             [_, 0] => 0.5 * spacing_z / mean,
             [0, _] => 0.5 * spacing_x / mean,
@@ -113,7 +114,7 @@ fn wetness_index(terrain: &Heightfield, progress: &Progress) -> Result<Heightfie
         }
         let area = drained[sample];
         let (specific, slope) = if flow > 0.0 { (area / contour, flow / contour) } else { (area, 0.0) };
-        found.heights_mut()[sample] = libm::log(specific * (MIN_SLOPE / slope.max(MIN_SLOPE))) as f32;
+        found.heights_mut()[sample] = libm::log(specific * (MIN_SLOPE / slope.max(MIN_SLOPE))).to_f32();
         if flow > 0.0 {
             for (index, part) in flows {
                 drained[index] += area * part / flow;

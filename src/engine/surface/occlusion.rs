@@ -14,6 +14,7 @@ use std::f32::consts::FRAC_PI_2;
 use super::angles::fast_atan;
 use super::reference::at_reference;
 use super::views::{View, sum_of_views};
+use crate::engine::cast::ToFloat;
 use crate::engine::heightfield::Heightfield;
 use crate::engine::progress::{Cancelled, Progress};
 
@@ -24,9 +25,9 @@ const DIRECTIONS: usize = 16;
 /// varies slowly and is computed on at most 513 samples along the longer side.
 pub fn occlusion(terrain: &Heightfield, progress: &Progress) -> Result<Heightfield, Cancelled> {
     at_reference(terrain, progress, |terrain| {
-        let azimuths_deg = (0..DIRECTIONS).map(|number| 360.0 / DIRECTIONS as f64 * number as f64);
+        let azimuths_deg = (0..DIRECTIONS).map(|number| 360.0 / DIRECTIONS.to_f64() * number.to_f64());
         let mut shares = sum_of_views(terrain, azimuths_deg, progress, |_, view| sky(view))?;
-        shares.heights_mut().iter_mut().for_each(|share| *share = (*share / DIRECTIONS as f32).clamp(0.0, 1.0));
+        shares.heights_mut().iter_mut().for_each(|share| *share = (*share / DIRECTIONS.to_f32()).clamp(0.0, 1.0));
         Ok(shares)
     })
 }

@@ -21,6 +21,7 @@ use rayon::prelude::*;
 
 use super::curvature::smoothed;
 use super::reference::resample_clamped;
+use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::heightfield::{Grid, Heightfield};
 use crate::engine::progress::{Cancelled, Progress};
 
@@ -46,7 +47,7 @@ pub fn sediment(terrain: &Heightfield, progress: &Progress) -> Result<Heightfiel
     let mut flatness = vec![1.0; reference.samples()];
     let mut index = Heightfield::flat(reference);
     for scale in 1..=MAX_SEDIMENT {
-        let share = |part: f32| 0.1 + 0.7 * ((scale - 1) as f32 + part) / MAX_SEDIMENT as f32;
+        let share = |part: f32| 0.1 + 0.7 * ((scale - 1).to_f32() + part) / MAX_SEDIMENT.to_f32();
         let flat = progress.stage(share(0.0)..share(0.3), || {
             if scale > 2 {
                 coarse = smoothed(&coarse, SMOOTHING_SPACINGS * spacing_m(coarse.grid()), progress)?;
@@ -61,17 +62,17 @@ pub fn sediment(terrain: &Heightfield, progress: &Progress) -> Result<Heightfiel
             let lowness = lowness_of(&coarse, REACH[usize::from(scale > 1)], progress)?;
             progress.stage(0.7..1.0, || resample_clamped(&lowness, reference, 1.0, progress))
         })?;
-        let power = libm::log10((scale as f64 - 0.5) / 0.1) / libm::log10(1.5);
+        let power = libm::log10((scale.to_f64() - 0.5) / 0.1) / libm::log10(1.5);
         let samples = flat.heights().iter().zip(low.heights());
         for ((index, flatness), (flat, low)) in index.heights_mut().iter_mut().zip(&mut flatness).zip(samples) {
             *flatness *= f64::from(*flat);
             let floor = 1.0 - falloff(*flatness * f64::from(*low), 0.3, 4.0);
             let weight = if scale == 1 { 1.0 } else { 1.0 - falloff(floor, 0.4, power) };
-            *index = (weight * ((scale - 1) as f64 + floor) + (1.0 - weight) * f64::from(*index)) as f32;
+            *index = (weight * ((scale - 1).to_f64() + floor) + (1.0 - weight) * f64::from(*index)).to_f32();
         }
         threshold *= 0.5;
     }
-    progress.stage(0.8..1.0, || resample_clamped(&index, terrain.grid(), MAX_SEDIMENT as f32, progress))
+    progress.stage(0.8..1.0, || resample_clamped(&index, terrain.grid(), MAX_SEDIMENT.to_f32(), progress))
 }
 
 /// The smaller of the two spacings, metres.
@@ -99,12 +100,12 @@ fn lowness_of(terrain: &Heightfield, reach: usize, progress: &Progress) -> Resul
         let (mut lower, mut all) = (0, 0);
         for row in r.saturating_sub(reach)..=(r + reach).min(height - 1) {
             let south = row.abs_diff(r);
-            let half = ((reach * reach - south * south) as f64).sqrt() as usize;
+            let half = (reach * reach - south * south).to_f64().sqrt().to_usize();
             let around = &terrain.row(row)[c.saturating_sub(half)..=(c + half).min(width - 1)];
             lower += around.iter().filter(|height| **height < terrain[(c, r)]).count();
             all += around.len();
         }
-        falloff(lower as f64 / all as f64, 0.4, 3.0)
+        falloff(lower.to_f64() / all.to_f64(), 0.4, 3.0)
     })
 }
 
@@ -116,7 +117,7 @@ fn field_of(
 ) -> Result<Heightfield, Cancelled> {
     let mut numbers = Heightfield::flat(terrain.grid());
     numbers.heights_mut().par_chunks_mut(terrain.grid().width()).enumerate().try_for_each(|(r, row)| {
-        row.iter_mut().enumerate().for_each(|(c, found)| *found = number(c, r) as f32);
+        row.iter_mut().enumerate().for_each(|(c, found)| *found = number(c, r).to_f32());
         progress.check()
     })?;
     Ok(numbers)

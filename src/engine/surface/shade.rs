@@ -14,6 +14,7 @@ use std::f64::consts::PI;
 use super::angles::fast_atan;
 use super::reference::at_reference;
 use super::views::{View, sum_of_views};
+use crate::engine::cast::ToFloat;
 use crate::engine::heightfield::Heightfield;
 use crate::engine::progress::{Cancelled, Progress};
 
@@ -52,8 +53,8 @@ impl DayInterval {
 fn day() -> [DayInterval; POSITIONS] {
     let latitude = LATITUDE_DEG.to_radians();
     let sine_at = |hour_angle: f64| libm::cos(latitude) * libm::cos(hour_angle);
-    let width = PI / POSITIONS as f64;
-    let middle = |i: usize| (i as f64 + 0.5) * width - 0.5 * PI;
+    let width = PI / POSITIONS.to_f64();
+    let middle = |i: usize| (i.to_f64() + 0.5) * width - 0.5 * PI;
     let total: f64 = (0..POSITIONS).map(|i| sine_at(middle(i))).sum();
     std::array::from_fn(|i| {
         let hour_angle = middle(i);
@@ -67,10 +68,10 @@ fn day() -> [DayInterval; POSITIONS] {
         let [east, _, south] = sun(hour_angle);
         DayInterval {
             azimuth_deg: libm::atan2(east, -south).to_degrees(),
-            altitude: (0.5 * (low + high)) as f32,
-            climb: (high - low).max(MIN_CLIMB_DEG.to_radians()) as f32,
-            ends: [times[0], times[2]].map(|at| sun(at).map(|component| component as f32)),
-            weight: (sine_at(hour_angle) / total) as f32,
+            altitude: (0.5 * (low + high)).to_f32(),
+            climb: (high - low).max(MIN_CLIMB_DEG.to_radians()).to_f32(),
+            ends: [times[0], times[2]].map(|at| sun(at).map(|component| component.to_f32())),
+            weight: (sine_at(hour_angle) / total).to_f32(),
         }
     })
 }

@@ -18,6 +18,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::sweep::Sweep;
+use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::heightfield::Heightfield;
 use crate::engine::progress::{Cancelled, Progress};
 use crate::engine::simd::{round_to_u32, simd};
@@ -118,14 +119,14 @@ impl Rays {
     fn new(sun: Sun, step_m: f32) -> Self {
         let disc = Disc::new(sun);
         let [low, high] = disc.limbs();
-        let steps = (STEPS_PER_DEGREE * sun.size_deg).ceil().clamp(STEP_LIMITS[0], STEP_LIMITS[1]) as usize;
+        let steps = (STEPS_PER_DEGREE * sun.size_deg).ceil().clamp(STEP_LIMITS[0], STEP_LIMITS[1]).to_usize();
         // Rays are at equal angles; between two of them the horizon is interpolated by its tangent.
         let tangents: Vec<f64> =
-            (0..=steps).map(|ray| libm::tan(low + (high - low) * (ray as f64 / steps as f64))).collect();
+            (0..=steps).map(|ray| libm::tan(low + (high - low) * (ray.to_f64() / steps.to_f64()))).collect();
         let mut shares: Vec<f32> = tangents
             .windows(2)
-            .flat_map(|pair| (0..SHARES).map(move |at| pair[0] + (pair[1] - pair[0]) * (at as f64 / SHARES as f64)))
-            .map(|tangent| disc.share_above(tangent) as f32)
+            .flat_map(|pair| (0..SHARES).map(move |at| pair[0] + (pair[1] - pair[0]) * (at.to_f64() / SHARES.to_f64())))
+            .map(|tangent| disc.share_above(tangent).to_f32())
             .collect();
         let whole = |is_seen| if is_seen { 1.0 } else { 0.0 };
         if low == high {
@@ -133,10 +134,10 @@ impl Rays {
             shares.fill(0.0);
             shares[0] = whole(sun.altitude_deg >= 0.0);
         }
-        let last = if low == high { 0.0 } else { disc.share_above(libm::tan(high)) as f32 };
+        let last = if low == high { 0.0 } else { disc.share_above(libm::tan(high)).to_f32() };
         // One entry more than needed, so that each has a successor.
         shares.extend([last; 2]);
-        Self { falls_m: tangents.iter().map(|tangent| *tangent as f32 * step_m).collect(), shares }
+        Self { falls_m: tangents.iter().map(|tangent| (*tangent).to_f32() * step_m).collect(), shares }
     }
 
     /// The shares of the disc that are visible from points of given heights, by the heights of the rays there.
@@ -156,7 +157,7 @@ impl Rays {
         }
         let (mut indices, mut fractions) = ([0; LANES], [0.0; LANES]);
         for ((index, fraction), climb) in indices.iter_mut().zip(&mut fractions).zip(&climbs) {
-            let climb = climb * SHARES as f32;
+            let climb = climb * SHARES.to_f32();
             *index = round_to_u32(climb.floor());
             *fraction = climb - climb.floor();
         }
@@ -208,19 +209,19 @@ impl Strip {
             let start = self.steps.start + block * STEPS_AT_ONCE;
             let steps = start..self.steps.end.min(start + STEPS_AT_ONCE);
             // Line i of the strip is between samples `beyond + i - 1` and `beyond + i` across.
-            let beyond = |step: usize| self.first_line as isize - sweep.drop[step] as isize;
+            let beyond = |step: usize| self.first_line.to_isize() - sweep.drop[step].to_isize();
             let first = beyond(steps.start).min(beyond(steps.end - 1)) - 1;
             sweep.read(terrain, steps.clone(), first, &mut samples);
             for i in 0..steps.len() {
                 let i = if sweep.ahead { steps.len() - 1 - i } else { i };
                 let beyond = beyond(start + i);
-                let samples = &samples[i][(beyond - 1 - first) as usize..][..LANES + 1];
+                let samples = &samples[i][(beyond - 1 - first).to_usize()..][..LANES + 1];
                 let fraction = sweep.fraction[start + i];
                 let mut heights = [0.0; LANES];
                 for (height, (near, far)) in heights.iter_mut().zip(samples.iter().zip(&samples[1..])) {
                     *height = near + fraction * (far - near);
                 }
-                let lanes = |line: usize| (line as isize - beyond).clamp(0, LANES as isize) as usize;
+                let lanes = |line: usize| (line.to_isize() - beyond).clamp(0, LANES.to_isize()).to_usize();
                 let on_map = sweep.on_map(start + i);
                 let mut passed = heights;
                 passed[..lanes(on_map.start)].fill(BELOW_TERRAIN);

@@ -12,6 +12,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::angles::azimuth_vector;
+use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::heightfield::{Grid, Heightfield};
 use crate::engine::progress::{Cancelled, Progress};
 
@@ -74,16 +75,16 @@ impl Sweep {
             (south, east, grid.height(), grid.width())
         };
         let slant = if (drift / pace).abs() < STRAIGHT { 0.0 } else { drift / pace };
-        let shift = |n: usize| (slant * n as f64).floor();
+        let shift = |n: usize| (slant * n.to_f64()).floor();
         let max_shift = shift(0).max(shift(along - 1));
         Self {
             on_rows,
             along,
             across,
-            drop: (0..along).map(|n| (max_shift - shift(n)) as usize).collect(),
-            fraction: (0..along).map(|n| (slant * n as f64 - shift(n)) as f32).collect(),
+            drop: (0..along).map(|n| (max_shift - shift(n)).to_usize()).collect(),
+            fraction: (0..along).map(|n| (slant * n.to_f64() - shift(n)).to_f32()).collect(),
             ahead: pace > 0.0,
-            step_m: (1.0 / pace.abs()) as f32,
+            step_m: (1.0 / pace.abs()).to_f32(),
         }
     }
 
@@ -199,22 +200,22 @@ impl Sweep {
         samples: &mut [[f32; ACROSS]],
     ) {
         let (heights, width) = (terrain.heights(), terrain.grid().width());
-        let clamped = |across: isize| across.clamp(0, self.across as isize - 1) as usize;
+        let clamped = |across: isize| across.clamp(0, self.across.to_isize() - 1).to_usize();
         if self.on_rows {
             // Row by row, so that each cache line is fetched once.
             for i in 0..ACROSS {
-                let row = &heights[clamped(first + i as isize) * width..][steps.clone()];
+                let row = &heights[clamped(first + i.to_isize()) * width..][steps.clone()];
                 samples.iter_mut().zip(row).for_each(|(samples, height)| samples[i] = *height);
             }
             return;
         }
-        let start = (-first).clamp(0, ACROSS as isize) as usize;
-        let end = (self.across as isize - first).clamp(start as isize, ACROSS as isize) as usize;
+        let start = (-first).clamp(0, ACROSS.to_isize()).to_usize();
+        let end = (self.across.to_isize() - first).clamp(start.to_isize(), ACROSS.to_isize()).to_usize();
         for (samples, step) in samples.iter_mut().zip(steps) {
             let row = &heights[step * width..][..width];
             samples[..start].fill(row[0]);
             samples[end..].fill(row[width - 1]);
-            samples[start..end].copy_from_slice(&row[clamped(first + start as isize)..][..end - start]);
+            samples[start..end].copy_from_slice(&row[clamped(first + start.to_isize())..][..end - start]);
         }
     }
 
@@ -240,7 +241,7 @@ impl Sweep {
         buffers.hull.clear();
         let (per_metre, hull) = (1.0 / self.step_m, &mut buffers.hull);
         let mut visit = |(i, (&(height, on_map), horizon)): (usize, (&(f32, bool), &mut f32))| {
-            let position = i as f32;
+            let position = i.to_f32();
             *horizon = rise_to_hull(hull, position, height) * per_metre;
             if on_map {
                 hull.push((position, height));

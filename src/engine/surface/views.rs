@@ -4,6 +4,7 @@ use rayon::prelude::*;
 
 use super::angles::azimuth_vector;
 use super::sweep::{Sweep, SweepBuffers};
+use crate::engine::cast::ToFloat;
 use crate::engine::heightfield::Heightfield;
 use crate::engine::progress::{Cancelled, Progress};
 
@@ -34,7 +35,7 @@ pub(super) fn sum_of_views(
     let mut sums = Heightfield::flat(grid);
     let mut buffers = SweepBuffers::default();
     for (number, azimuth_deg) in azimuths_deg.enumerate() {
-        let [east, south] = azimuth_vector(azimuth_deg).map(|component| component as f32);
+        let [east, south] = azimuth_vector(azimuth_deg).map(|component| component.to_f32());
         let gradients = &gradients;
         Sweep::new(grid, azimuth_deg).for_each_row(
             terrain,

@@ -5,6 +5,7 @@ use rayon::prelude::*;
 use super::points::Points;
 use super::sampler::{LineBuffers, Sampler};
 use super::type_weights::slope_degrees;
+use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::flow::{Outlets, Water};
 use crate::engine::heightfield::Heightfield;
 use crate::engine::progress::{Cancelled, Progress};
@@ -144,14 +145,14 @@ impl AnalysisMap {
                 let extent = terrain.grid().extent();
                 let length_m = extent.width_m.max(extent.depth_m) / CURVATURE_LENGTHS;
                 let curvature = surface::curvature(terrain, length_m, progress)?;
-                let scale = 0.5 * length_m as f32 / MAX_SLOPE_CHANGE;
+                let scale = 0.5 * length_m.to_f32() / MAX_SLOPE_CHANGE;
                 Source::Map(rescaled(curvature, progress, |curvature| 0.5 - scale * curvature)?)
             }
             Self::Humidity => Source::Map(surface::humidity(terrain, progress)?),
             Self::Shade => Source::Map(surface::shade(terrain, progress)?),
             Self::Sediment => {
                 let index = surface::sediment(terrain, progress)?;
-                Source::Map(rescaled(index, progress, |index| index / surface::MAX_SEDIMENT as f32)?)
+                Source::Map(rescaled(index, progress, |index| index / surface::MAX_SEDIMENT.to_f32())?)
             }
             Self::Drainage | Self::Rivers | Self::Lakes | Self::Wetness => {
                 Source::Map(self.of_water(terrain, sea_m, progress)?)
@@ -179,7 +180,7 @@ impl AnalysisMap {
                 let wetness = water.wetness(terrain, sample % grid.width(), sample / grid.width());
                 (wetness - WETNESS_RANGE[0]) / (WETNESS_RANGE[1] - WETNESS_RANGE[0])
             }
-            _ => (1.0 + libm::log10(area_m2(sample) / world_m2) / DRAINAGE_DECADES) as f32,
+            _ => (1.0 + libm::log10(area_m2(sample) / world_m2) / DRAINAGE_DECADES).to_f32(),
         };
         let counter = progress.counter(grid.height());
         lakes_m.par_chunks_mut(grid.width()).enumerate().try_for_each(|(r, row)| {
@@ -268,7 +269,7 @@ impl Source {
                 || {
                     self.row(&sampler, j, buffers);
                     for (value, share) in values.iter_mut().zip(&buffers.shares) {
-                        *value = round_to_u32((share.clamp(0.0, 1.0) * f32::from(full) + 0.5).floor()) as u16;
+                        *value = round_to_u32((share.clamp(0.0, 1.0) * f32::from(full) + 0.5).floor()).to_u16();
                     }
                 },
             );

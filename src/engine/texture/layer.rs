@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::points::{Lattice, PointRow};
 use super::swatch::{FULL, MipLevel, Swatch, rows_around};
 use super::tiling::{CopyOffsets, LANES, StochasticTiling};
+use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::progress::{Cancelled, Progress};
 use crate::engine::simd::{refill, round_to_u32};
 
@@ -73,24 +74,24 @@ impl TextureLayer {
     pub(super) fn new(swatch: Arc<Swatch>, repeat_m: f64, lattice: Lattice) -> Self {
         // The longer side of a pixel: textures may be blurred along the shorter side, but are not aliased along this
         // one.
-        let pixel_m = lattice.pitch_m[0].max(lattice.pitch_m[1]) as f32;
+        let pixel_m = lattice.pitch_m[0].max(lattice.pitch_m[1]).to_f32();
         let levels = &swatch.levels;
         // The level whose texels are about as large as a pixel: finer ones would shimmer, coarser ones blur.
         let level_for = |repeat_m: f32| {
-            let texels_per_pixel = pixel_m / repeat_m * levels[0].width as f32;
+            let texels_per_pixel = pixel_m / repeat_m * levels[0].width.to_f32();
             let level = libm::log2f(texels_per_pixel.max(1.0)) + 0.25;
-            (level as usize).min(levels.len() - 1)
+            level.to_usize().min(levels.len() - 1)
         };
-        let detail_level = level_for(repeat_m as f32);
-        let aspect_ratio = levels[0].width as f64 / levels[0].height as f64;
+        let detail_level = level_for(repeat_m.to_f32());
+        let aspect_ratio = levels[0].width.to_f64() / levels[0].height.to_f64();
         let level = &levels[detail_level];
         let shows_detail = !level.is_uniform() && (detail_level == 0 || level.width >= MIN_TEXELS);
         Self {
             repeat_m,
             detail_level,
-            macro_levels: MACRO_PATTERNS.map(|pattern| level_for(pattern.scale * repeat_m as f32)),
+            macro_levels: MACRO_PATTERNS.map(|pattern| level_for(pattern.scale * repeat_m.to_f32())),
             tiling: shows_detail.then(|| StochasticTiling::new(repeat_m, aspect_ratio, lattice)),
-            aspect_ratio: aspect_ratio as f32,
+            aspect_ratio: aspect_ratio.to_f32(),
             per_relief: 1.0 / swatch.mean[3].max(1e-4),
             swatch,
         }
@@ -127,7 +128,7 @@ impl TextureLayer {
         let LayerBuffers { offsets, deviations, brightness, macro_rows } = buffers;
         let Self { repeat_m, per_relief, .. } = *self;
         let levels = &self.swatch.levels;
-        let (mean, repeats_per_m) = (self.swatch.mean, 1.0 / repeat_m as f32);
+        let (mean, repeats_per_m) = (self.swatch.mean, 1.0 / repeat_m.to_f32());
         let v = z_m * repeats_per_m;
         let [one, other] = macro_rows;
         let macro_rows = [(0, one), (1, other)].map(|(i, row)| {
@@ -151,7 +152,7 @@ impl TextureLayer {
                 Some(row) => {
                     // Values beyond the end of the row are left unchanged, because nothing reads them.
                     for (lanes, i) in (block.start..block.end).step_by(LANES).enumerate() {
-                        let found = row.deviations(&levels[self.detail_level], origin[0] + i as i64, mean);
+                        let found = row.deviations(&levels[self.detail_level], origin[0] + i.to_i64(), mean);
                         for (deviations, found) in deviations.iter_mut().zip(&found) {
                             deviations[lanes * LANES..][..LANES].copy_from_slice(found);
                         }
@@ -185,12 +186,12 @@ pub(super) struct TexelRow {
 /// The fixed-point number for 1: bright parts of bright textures exceed it before the tint darkens them.
 pub(super) const ONE: f32 = 32_768.0;
 
-/// The relief of types without a texture.
-pub(super) const MEAN_RELIEF: u16 = (ONE * 0.5) as u16;
+/// The relief of types without a texture: half of [`ONE`].
+pub(super) const MEAN_RELIEF: u16 = 16_384;
 
 #[inline(always)]
 fn to_fixed_point(value: f32) -> u16 {
-    round_to_u32((value * ONE).clamp(0.0, 65_535.0)) as u16
+    round_to_u32((value * ONE).clamp(0.0, 65_535.0)).to_u16()
 }
 
 impl TexelRow {
@@ -257,7 +258,7 @@ impl<'a> MacroRow<'a> {
         Self {
             reliefs: row,
             is_uniform: level.is_uniform(),
-            width: level.width as f32,
+            width: level.width.to_f32(),
             per_m: repeats_per_m / scale,
             east: east + slant * v / scale,
         }

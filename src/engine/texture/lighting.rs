@@ -2,6 +2,7 @@
 
 use super::row::{Colours, PaintRow};
 use super::type_weights::SurfaceRow;
+use crate::engine::cast::ToFloat;
 use crate::engine::image::linear_from_srgb;
 use crate::engine::light::Light;
 use crate::engine::parameters::Colour;
@@ -20,13 +21,13 @@ pub(super) struct Lighting {
 
 impl Lighting {
     pub(super) fn new(light: &Light) -> Self {
-        let scaled = |colour: Colour, strength: f64| colour.0.map(|c| linear_from_srgb(c) * strength as f32);
+        let scaled = |colour: Colour, strength: f64| colour.0.map(|c| linear_from_srgb(c) * strength.to_f32());
         Self {
             sun: light.towards_sun(),
             direct: scaled(light.direct_colour, light.direct),
             ambient: scaled(light.ambient_colour, light.ambient),
-            shadows: light.shadows as f32,
-            occlusion: light.occlusion as f32,
+            shadows: light.shadows.to_f32(),
+            occlusion: light.occlusion.to_f32(),
         }
     }
 

@@ -4,6 +4,7 @@ use super::layer::{BLOCK, MEAN_RELIEF, ONE, TexelRow, TextureLayer, any_positive
 use super::points::Lattice;
 use super::recipe::{TerrainType, TypeBlend};
 use super::row::{Colours, PaintRow};
+use crate::engine::cast::ToFloat;
 use crate::engine::image::linear_from_srgb;
 use crate::engine::inputs::Inputs;
 
@@ -52,7 +53,7 @@ impl Material {
         let colour = terrain_type.colour.0.map(linear_from_srgb);
         let texture = terrain_type.texture.as_ref().and_then(|name| inputs.swatch(name)).map(|swatch| {
             let layer = TextureLayer::new(swatch.clone(), terrain_type.repeat_m, lattice);
-            let scale = layer.tint(terrain_type.tint as f32, colour).map(|tint| tint / ONE);
+            let scale = layer.tint(terrain_type.tint.to_f32(), colour).map(|tint| tint / ONE);
             let known = layers.iter().position(|known| *known == layer);
             let layer = known.unwrap_or_else(|| {
                 layers.push(layer);

@@ -10,6 +10,7 @@ use super::points::{PixelRegion, Points};
 use super::recipe::TextureRecipe;
 use super::row::{Colours, PaintRow};
 use super::surface_maps::{RequiredMaps, SurfaceMaps};
+use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::heightfield::Heightfield;
 use crate::engine::image::{Image, encode};
 use crate::engine::inputs::Inputs;
@@ -137,10 +138,10 @@ struct RowTotals {
 
 /// The share of the points that each type takes, and the share that no type covers.
 fn shares(rows: &[RowTotals], types: usize, points: usize) -> (Vec<f32>, f32) {
-    let per_point = 1.0 / points.max(1) as f64;
+    let per_point = 1.0 / points.max(1).to_f64();
     let share = |i: usize| rows.iter().map(|row| f64::from(row.weights[i])).sum::<f64>() * per_point;
     let uncovered: usize = rows.iter().map(|row| row.uncovered).sum();
-    ((0..types).map(|i| share(i) as f32).collect(), (uncovered as f64 * per_point) as f32)
+    ((0..types).map(|i| share(i).to_f32()).collect(), (uncovered.to_f64() * per_point).to_f32())
 }
 
 /// The sum of each type's weights.
@@ -189,7 +190,7 @@ pub fn type_at(input: PaintInput, position_m: [f64; 2]) -> Option<usize> {
     let full_size = [grid.width(), grid.height()];
     let pixel = |axis: usize, side_m: f64| {
         let share = (position_m[axis] / side_m).clamp(0.0, 1.0);
-        ((share * full_size[axis] as f64) as usize).min(full_size[axis] - 1)
+        (share * full_size[axis].to_f64()).to_usize().min(full_size[axis] - 1)
     };
     let origin = [pixel(0, extent.width_m), pixel(1, extent.depth_m)];
     let point = Points::PixelRegion(PixelRegion { full_size, origin, size: [1, 1] });

@@ -1,5 +1,6 @@
 //! The points at which a terrain is painted: pixels of a texture, or the heightfield's samples.
 
+use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::heightfield::Grid;
 
 /// The points at which a terrain is painted.
@@ -50,19 +51,19 @@ impl Points {
             Self::Samples => (full_size.map(|count| count - 1), 0.0, [0; 2]),
         };
         let sides_m = [grid.extent().width_m, grid.extent().depth_m];
-        let pitch_m = std::array::from_fn(|axis| sides_m[axis] / steps[axis].max(1) as f64);
-        (Lattice { pitch_m, phase }, origin.map(|origin| origin as i64))
+        let pitch_m = std::array::from_fn(|axis| sides_m[axis] / steps[axis].max(1).to_f64());
+        (Lattice { pitch_m, phase }, origin.map(|origin| origin.to_i64()))
     }
 
     /// The position of the point at `index` along an axis on which the world has the length `side`.
     pub(super) fn position(self, axis: usize, index: usize, side: f64, grid: Grid) -> f64 {
         let count = self.full_size(grid)[axis];
         match self {
-            Self::Pixels(_) => (index as f64 + 0.5) / count as f64 * side,
+            Self::Pixels(_) => (index.to_f64() + 0.5) / count.to_f64() * side,
             Self::PixelRegion(PixelRegion { origin, .. }) => {
-                ((origin[axis] + index) as f64 + 0.5) / count as f64 * side
+                ((origin[axis] + index).to_f64() + 0.5) / count.to_f64() * side
             }
-            Self::Samples => index as f64 / (count - 1) as f64 * side,
+            Self::Samples => index.to_f64() / (count - 1).to_f64() * side,
         }
     }
 }

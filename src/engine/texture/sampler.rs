@@ -1,6 +1,7 @@
 //! Reads heights, gradients and surface maps at rows of points.
 
 use super::points::{PointRow, Points};
+use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::heightfield::{Grid, Heightfield};
 use crate::engine::simd::refill;
 
@@ -56,7 +57,7 @@ impl<'a> Sampler<'a> {
         let grid = terrain.grid();
         let size = points.size(grid);
         let column = |i| Self::between(grid, points, 0, i);
-        let columns: Vec<(u32, f32)> = (0..size[0]).map(column).map(|(c, u)| (c as u32, u)).collect();
+        let columns: Vec<(u32, f32)> = (0..size[0]).map(column).map(|(c, u)| (c.to_u32(), u)).collect();
         Self {
             runs: Run::of(&columns),
             columns,
@@ -64,7 +65,7 @@ impl<'a> Sampler<'a> {
             points,
             size,
             origin: points.lattice(grid).1,
-            xs_m: (0..size[0]).map(|i| points.position(0, i, grid.extent().width_m, grid) as f32).collect(),
+            xs_m: (0..size[0]).map(|i| points.position(0, i, grid.extent().width_m, grid).to_f32()).collect(),
         }
     }
 
@@ -72,19 +73,19 @@ impl<'a> Sampler<'a> {
     pub(super) fn row(&self, j: usize) -> PointRow<'_> {
         let grid = self.terrain.grid();
         let [east, south] = self.origin;
-        let z_m = self.points.position(1, j, grid.extent().depth_m, grid) as f32;
-        PointRow { xs_m: &self.xs_m, z_m, origin: [east, south + j as i64] }
+        let z_m = self.points.position(1, j, grid.extent().depth_m, grid).to_f32();
+        PointRow { xs_m: &self.xs_m, z_m, origin: [east, south + j.to_i64()] }
     }
 
     /// The sample before a point along an axis, and the fraction of the way to the next one.
     fn between(grid: Grid, points: Points, axis: usize, index: usize) -> (usize, f32) {
         let samples = [grid.width(), grid.height()][axis];
         let position = match points {
-            Points::Pixels(_) | Points::PixelRegion(_) => points.position(axis, index, (samples - 1) as f64, grid),
-            Points::Samples => index as f64,
+            Points::Pixels(_) | Points::PixelRegion(_) => points.position(axis, index, (samples - 1).to_f64(), grid),
+            Points::Samples => index.to_f64(),
         };
-        let first = (position as usize).min(samples - 2);
-        (first, (position - first as f64) as f32)
+        let first = position.to_usize().min(samples - 2);
+        (first, (position - first.to_f64()).to_f32())
     }
 
     /// Reads a map on the terrain's grid along row `j`.
@@ -104,11 +105,11 @@ impl<'a> Sampler<'a> {
         let LineBuffers { values, slopes } = buffers;
         lerp_rows(values, self.terrain.row(r), self.terrain.row(r + 1), v);
         // The differences of the interpolated row equal the interpolated differences.
-        differences(slopes, values, grid.spacing_x_m() as f32);
+        differences(slopes, values, grid.spacing_x_m().to_f32());
         self.read_line(slopes, east);
         let southward = |r: usize| {
             let (north, south) = (r.saturating_sub(1), (r + 1).min(grid.height() - 1));
-            let per_m = 1.0 / ((south - north) as f32 * grid.spacing_z_m() as f32);
+            let per_m = 1.0 / ((south - north).to_f32() * grid.spacing_z_m().to_f32());
             let rows = self.terrain.row(north).iter().zip(self.terrain.row(south));
             rows.map(move |(north, south)| (south - north) * per_m)
         };

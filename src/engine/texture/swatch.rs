@@ -1,5 +1,6 @@
 //! A tileable texture of a material, with its mip levels.
 
+use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::image::{Image, linear_from_srgb, luminance};
 
 /// A texel in linear light, 16 bits a channel: red, green, blue, and the relief, which is the luminance.
@@ -70,7 +71,7 @@ impl MipLevel {
             let four = [self.at(x, y), self.at(x + 1, y), self.at(x, y + 1), self.at(x + 1, y + 1)];
             std::array::from_fn(|c| {
                 let sum: u32 = four.iter().map(|texel| u32::from(texel[c])).sum();
-                ((sum + 2) / 4) as u16
+                ((sum + 2) / 4).to_u16()
             })
         };
         Self::new(self.width.div_ceil(2), self.height.div_ceil(2), texel)
@@ -81,9 +82,9 @@ impl MipLevel {
 /// `v` is a share of the texture's height and wraps around.
 #[inline(always)]
 pub(super) fn rows_around(v: f32, count: usize) -> (usize, usize, f32) {
-    let position = (v - v.floor()) * count as f32 - 0.5;
+    let position = (v - v.floor()) * count.to_f32() - 0.5;
     let base = position.floor();
-    let first = if base < 0.0 { count - 1 } else { (base as u32 as usize).min(count - 1) };
+    let first = if base < 0.0 { count - 1 } else { (base.to_u32() as usize).min(count - 1) };
     (first, if first + 1 == count { 0 } else { first + 1 }, position - base)
 }
 
@@ -99,7 +100,7 @@ impl Swatch {
         let texel = |&[red, green, blue, _]: &[u8; 4]| {
             let colour = [red, green, blue].map(linear_from_srgb);
             let [red, green, blue] = colour;
-            [red, green, blue, luminance(colour)].map(|channel| (channel * FULL + 0.5) as u16)
+            [red, green, blue, luminance(colour)].map(|channel| (channel * FULL + 0.5).to_u16())
         };
         let texels: Vec<Texel> = image.pixels.iter().map(texel).collect();
         let level = if texels.is_empty() {
@@ -115,8 +116,8 @@ impl Swatch {
         for texel in &texels {
             mean.iter_mut().zip(texel).for_each(|(sum, channel)| *sum += f64::from(*channel));
         }
-        let scale = 1.0 / (f64::from(FULL) * texels.len().max(1) as f64);
-        Self { levels, mean: mean.map(|sum| (sum * scale) as f32) }
+        let scale = 1.0 / (f64::from(FULL) * texels.len().max(1).to_f64());
+        Self { levels, mean: mean.map(|sum| (sum * scale).to_f32()) }
     }
 
     /// The memory that it takes, bytes.

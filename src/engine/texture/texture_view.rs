@@ -7,6 +7,7 @@ use super::painter::{PaintInput, Painter};
 use super::points::Points;
 use super::row::{Colours, PaintRow};
 use super::surface_maps::RequiredMaps;
+use crate::engine::cast::ToInteger;
 use crate::engine::image::{linear_from_srgb, luminance};
 use crate::engine::light::Light;
 use crate::engine::progress::{Cancelled, Progress};
@@ -109,7 +110,7 @@ pub fn paint_view(
             TextureView::Weight(_) => recolour(colours, |i, _| {
                 // Half a weight is perceived as middle grey; it is not half the light.
                 let grey = active_index.map_or(0.0, |index| row.weights[index][i]).clamp(0.0, 1.0) * 255.0 + 0.5;
-                [linear_from_srgb(grey as u8); 3]
+                [linear_from_srgb(grey.to_u8()); 3]
             }),
             TextureView::Uncovered => {
                 lighting.apply(row, colours);

@@ -11,6 +11,7 @@ use rayon::prelude::*;
 
 use super::points::Lattice;
 use super::swatch::{FULL, MipLevel, channels_of_two, rows_around};
+use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::progress::{Cancelled, Progress};
 use crate::engine::simd::{round_to_u32, simd};
 
@@ -59,15 +60,15 @@ impl ResampledTexture {
     fn compute(&self, level: &MipLevel, row: usize, column: usize) -> TexelLanes {
         // In double precision, because points may be tiny compared with the texture.
         let [east, south] = self.period.map(|period| 1.0 / period);
-        let first = (column as i64 - self.margin[0]) as i32;
-        let v = (row as i64 - self.margin[1]) as f64 * south;
-        let (north, south, down) = rows_around((v - v.floor()) as f32, level.height);
+        let first = (column.to_i64() - self.margin[0]).to_i32();
+        let v = (row.to_i64() - self.margin[1]).to_f64() * south;
+        let (north, south, down) = rows_around((v - v.floor()).to_f32(), level.height);
         let (north, south) = (level.row(north), level.row(south));
         let (mut wests, mut fractions) = ([0_u32; LANES], [0.0; LANES]);
         for (lane, (west, fraction)) in wests.iter_mut().zip(&mut fractions).enumerate() {
-            let u = f64::from(first + lane as i32) * east;
+            let u = f64::from(first + lane.to_i32()) * east;
             // Each row of a level begins with a copy of its last texel.
-            let position = (u - u.floor()) as f32 * level.width as f32 + 0.5;
+            let position = (u - u.floor()).to_f32() * level.width.to_f32() + 0.5;
             let base = position.floor();
             *fraction = position - base;
             *west = round_to_u32(base);
@@ -87,7 +88,7 @@ impl ResampledTexture {
         let mut rounded = [[0; LANES]; 4];
         for c in 0..4 {
             for lane in 0..LANES {
-                rounded[c][lane] = round_to_u32(texels[lane][c]) as u16;
+                rounded[c][lane] = round_to_u32(texels[lane][c]).to_u16();
             }
         }
         rounded
@@ -147,8 +148,8 @@ impl StochasticTiling {
         let period = [east, (south / aspect_ratio).min(MAX_PERIOD)];
         // A copy extends to the neighbouring vertices: one point more for rounding, and the points beside it in the
         // lanes.
-        let margin = [side.ceil() as i64 + LANES as i64 + 1, height.ceil() as i64 + 1];
-        let size = [0, 1].map(|axis| period[axis].ceil() as usize + 2 * margin[axis] as usize);
+        let margin = [side.ceil().to_i64() + LANES.to_i64() + 1, height.ceil().to_i64() + 1];
+        let size = [0, 1].map(|axis| period[axis].ceil().to_usize() + 2 * margin[axis].to_usize());
         Self { lattice, side, height, texture: ResampledTexture { size, margin, period, texels: None } }
     }
 
@@ -177,28 +178,28 @@ impl StochasticTiling {
         let random_offset = random_offset([column, row]);
         let [east, south] = [0, 1].map(|axis| {
             let moved = random_offset[axis] * texture.period[axis] - (vertex[axis] - lattice.phase);
-            moved.round() as i64 + texture.margin[axis]
+            moved.round().to_i64() + texture.margin[axis]
         });
-        south * texture.size[0] as i64 + east
+        south * texture.size[0].to_i64() + east
     }
 
     /// A row of `count` points, beginning at point (i, j).
     #[inline(always)]
     pub(super) fn row<'a>(&'a self, [i, j]: [i64; 2], count: usize, offsets: &'a mut CopyOffsets) -> TilingRow<'a> {
-        let row = (j as f64 + self.lattice.phase) / self.height;
+        let row = (j.to_f64() + self.lattice.phase) / self.height;
         let per_point = 1.0 / self.side;
-        let easts = [i, i + (count + LANES) as i64].map(|i| (i as f64 + self.lattice.phase) * per_point);
-        offsets.update(self, row.floor() as i32, easts);
+        let easts = [i, i + (count + LANES).to_i64()].map(|i| (i.to_f64() + self.lattice.phase) * per_point);
+        offsets.update(self, row.floor().to_i32(), easts);
         let shift = self.lattice.phase * per_point - 0.5 * row;
-        let down = (row - row.floor()) as f32;
+        let down = (row - row.floor()).to_f32();
         let north = VertexWeight { rise: 1.0, top: 1.0 - down, fall: 1.0 - down };
         let south = VertexWeight { rise: down, top: down, fall: 1.0 };
         TilingRow {
             texture: &self.texture,
             channels: self.texture.channels(),
             j,
-            per_point: per_point as f32,
-            shift: shift as f32,
+            per_point: per_point.to_f32(),
+            shift: shift.to_f32(),
             weights: [north, south].map(VertexWeight::lowered),
             offsets,
         }
@@ -245,20 +246,21 @@ impl TilingRow<'_> {
     pub(super) fn deviations(&self, level: &MipLevel, i: i64, mean: [f32; 4]) -> [Lanes; 4] {
         let mut positions = [0.0; LANES];
         for (lane, position) in positions.iter_mut().enumerate() {
-            *position = (i as i32 + lane as i32) as f32 * self.per_point + self.shift;
+            *position = (i.to_i32() + lane.to_i32()).to_f32() * self.per_point + self.shift;
         }
-        let index = self.j * self.texture.size[0] as i64 + i;
+        let index = self.j * self.texture.size[0].to_i64() + i;
         let (mut sums, mut squares, mut blends) = ([0.0; LANES], [0.0; LANES], [[0.0; LANES]; 4]);
         for (&VertexWeight { rise, top, fall }, offsets) in self.weights.iter().zip(&self.offsets.offsets) {
             if top <= 0.0 {
                 continue;
             }
-            let (first, last) = ((positions[0] - fall).ceil() as i32, (positions[LANES - 1] + rise).floor() as i32);
+            let (first, last) = ((positions[0] - fall).ceil().to_i32(), (positions[LANES - 1] + rise).floor().to_i32());
             for vertex in first..last + 1 {
-                let texels = self.texels_at(level, (index + offsets[(vertex - self.offsets.first) as usize]) as usize);
+                let texels =
+                    self.texels_at(level, (index + offsets[(vertex - self.offsets.first).to_usize()]).to_usize());
                 let mut weights = [0.0; LANES];
                 for lane in 0..LANES {
-                    let distance = positions[lane] - vertex as f32;
+                    let distance = positions[lane] - vertex.to_f32();
                     // Not `min`, which costs more because it handles NaN.
                     let rising = if distance + rise < top { distance + rise } else { top };
                     let coordinate = if rising < fall - distance { rising } else { fall - distance };
@@ -328,8 +330,8 @@ impl CopyOffsets {
     #[inline(always)]
     fn update(&mut self, tiling: &StochasticTiling, row: i32, [west, east]: [f64; 2]) {
         // From row to row, the vertex with the same number is half a side further east.
-        let first = (west - 0.5 * f64::from(row + 1)).floor() as i32 - 2;
-        let last = (east - 0.5 * f64::from(row)).ceil() as i32 + 2;
+        let first = (west - 0.5 * f64::from(row + 1)).floor().to_i32() - 2;
+        let last = (east - 0.5 * f64::from(row)).ceil().to_i32() + 2;
         if self.key == Some((row, [first, last])) {
             return;
         }
@@ -344,7 +346,8 @@ impl CopyOffsets {
 /// Two pseudo-random numbers from 0 to 1 for a vertex of the grid, by the finaliser of `MurmurHash3`.
 #[inline(always)]
 fn random_offset([i, j]: [i32; 2]) -> [f64; 2] {
-    let mut hash = (i as u32).wrapping_mul(0x9e37_79b9) ^ (j as u32).wrapping_mul(0x85eb_ca6b).rotate_left(15);
+    let mut hash =
+        i.cast_unsigned().wrapping_mul(0x9e37_79b9) ^ j.cast_unsigned().wrapping_mul(0x85eb_ca6b).rotate_left(15);
     hash = (hash ^ (hash >> 16)).wrapping_mul(0x85eb_ca6b);
     hash = (hash ^ (hash >> 13)).wrapping_mul(0xc2b2_ae35);
     hash ^= hash >> 16;

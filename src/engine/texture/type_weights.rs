@@ -1,6 +1,7 @@
 //! The weights of the terrain types at a point, from elevation, slope, exposure, humidity and shade.
 
 use super::recipe::{SlopeMode, TerrainType, TextureRecipe, Unit};
+use crate::engine::cast::ToFloat;
 use crate::engine::parameters::{Band, Limits};
 use crate::engine::simd::refill;
 use crate::engine::surface::azimuth_vector;
@@ -70,7 +71,7 @@ impl SurfaceRow {
         let level = vec![0.0; heights_m.len()];
         Self {
             height_m: heights_m.to_vec(),
-            slope: vec![slope as f32; heights_m.len()],
+            slope: vec![slope.to_f32(); heights_m.len()],
             east: level.clone(),
             south: level,
             ..Default::default()
@@ -134,16 +135,16 @@ impl TypeLimits {
             }
         };
         let optional = |limits: Option<Limits>| {
-            limits.map(|Limits { min, max, release }| ([min as f32, max as f32], release as f32))
+            limits.map(|Limits { min, max, release }| ([min.to_f32(), max.to_f32()], release.to_f32()))
         };
         Self {
-            elevation: [to_metres(terrain_type.elevation.min) as f32, to_metres(terrain_type.elevation.max) as f32],
-            elevation_release: (terrain_type.elevation_release * metres_per_unit) as f32,
-            slope: slope.map(|limit| limit as f32),
-            slope_release: slope_release as f32,
+            elevation: [to_metres(terrain_type.elevation.min).to_f32(), to_metres(terrain_type.elevation.max).to_f32()],
+            elevation_release: (terrain_type.elevation_release * metres_per_unit).to_f32(),
+            slope: slope.map(|limit| limit.to_f32()),
+            slope_release: slope_release.to_f32(),
             slope_unit,
-            skew: (terrain_type.skew * metres_per_unit) as f32,
-            skew_direction: azimuth_vector(terrain_type.skew_azimuth_deg).map(|component| component as f32),
+            skew: (terrain_type.skew * metres_per_unit).to_f32(),
+            skew_direction: azimuth_vector(terrain_type.skew_azimuth_deg).map(|component| component.to_f32()),
             humidity: optional(terrain_type.humidity),
             shadow: optional(terrain_type.shadow),
         }
@@ -234,7 +235,7 @@ impl TypeWeights {
             limits,
             fallback: recipe.active().position(is_fallback),
             covers: recipe.active().map(TerrainType::covers).collect(),
-            range_m: if range > 0.0 { range as f32 } else { 1.0 },
+            range_m: if range > 0.0 { range.to_f32() } else { 1.0 },
             slope_mode: settings.slope_mode,
         }
     }

@@ -7,6 +7,7 @@ use super::painter::{PaintInput, Painter};
 use super::points::Points;
 use super::recipe::TerrainType;
 use super::row::PaintRow;
+use crate::engine::cast::ToInteger;
 use crate::engine::progress::{Cancelled, Progress};
 use crate::engine::simd::simd;
 
@@ -71,18 +72,18 @@ fn quantise(
     remainders.clear();
     for (index, covers) in covers.iter().enumerate() {
         if *covers {
-            let value = (exact(index) as u16).min(full);
+            let value = exact(index).to_u16().min(full);
             rest -= i32::from(value);
             remainders.push((exact(index) - f32::from(value), index));
         } else {
-            set(index, (exact(index) + 0.5) as u16);
+            set(index, (exact(index) + 0.5).to_u16());
         }
     }
     remainders.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     for (rank, (_, index)) in remainders.iter().enumerate() {
-        let value = (exact(*index) as u16).min(full);
+        let value = exact(*index).to_u16().min(full);
         // The rest is less than one for each type.
-        let more = if (rank as i32) < rest { 1 } else { 0 };
+        let more = if rank.to_i32() < rest { 1 } else { 0 };
         set(*index, value + more);
     }
 }

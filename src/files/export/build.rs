@@ -9,6 +9,7 @@ use super::plan::{Plan, check_paths};
 use super::steps::{import_steps, span_m, steps_of_file};
 use super::tiles::{TileFile, Tiles};
 use super::{frames, heightmap, maps, mesh, rivers, texture, weights};
+use crate::engine::cast::ToFloat;
 use crate::engine::parameters::Band;
 use crate::engine::texture::{PaintInput, PixelRegion, Points, RequiredMaps, SurfaceMaps, height_range_m, paint};
 use crate::engine::{Heightfield, Image, Progress, stack};
@@ -99,12 +100,12 @@ impl Stages {
             + surface
             + weights
             + mesh;
-        Self { next: EVALUATION_SHARE, per_unit: (1.0 - EVALUATION_SHARE) / units.max(1) as f32 }
+        Self { next: EVALUATION_SHARE, per_unit: (1.0 - EVALUATION_SHARE) / units.max(1).to_f32() }
     }
 
     /// Runs work of this many units as the next stage.
     fn run<T>(&mut self, units: usize, progress: &Progress, work: impl FnOnce() -> T) -> T {
-        let until = (self.next + self.per_unit * units as f32).min(1.0);
+        let until = (self.next + self.per_unit * units.to_f32()).min(1.0);
         let done = progress.stage(self.next..until, work);
         self.next = until;
         done
@@ -130,7 +131,7 @@ impl Staging<'_> {
         for (heightmap, files) in order.heightmaps.iter().zip(&plan.heightmaps) {
             stages.run(1, progress, || {
                 for (at, file) in files.iter().enumerate() {
-                    let share = at as f32 / files.len() as f32..(at + 1) as f32 / files.len() as f32;
+                    let share = at.to_f32() / files.len().to_f32()..(at + 1).to_f32() / files.len().to_f32();
                     let tile = Tile { plan, heightmap, file, heights, own_m: *own_m };
                     staged.extend(progress.stage(share, || tile.stage(&mut report.notes, progress))?);
                 }

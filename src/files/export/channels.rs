@@ -5,6 +5,7 @@ use std::path::Path;
 
 use super::tiles::TileFile;
 use crate::engine::Progress;
+use crate::engine::cast::{ToFloat, ToInteger};
 use crate::files::formats::png::{self, BitDepth, Layout};
 use crate::files::formats::region::Region;
 use crate::files::io::atomic::{self, StagedFile};
@@ -19,7 +20,7 @@ pub(super) fn stage_tiles(
     overwrite: bool,
     progress: &Progress,
 ) -> Result<Vec<StagedFile>, FileError> {
-    let share = |at: usize| at as f32 / files.len() as f32;
+    let share = |at: usize| at.to_f32() / files.len().to_f32();
     let stage = |(at, TileFile { path, region, .. }): (usize, &TileFile)| {
         progress.stage(share(at)..share(at + 1), || {
             atomic::stage(path, overwrite, |writer| write_values(writer, path, layout, *region, &value, progress))
@@ -45,7 +46,7 @@ fn write_values(
         let values = values.map(|(pixel, channel)| value(pixel, channel));
         match depth {
             // The values were computed with a maximum of 255.
-            BitDepth::Eight => bytes.iter_mut().zip(values).for_each(|(byte, value)| *byte = value as u8),
+            BitDepth::Eight => bytes.iter_mut().zip(values).for_each(|(byte, value)| *byte = value.to_u8()),
             BitDepth::Sixteen => {
                 let (pairs, _) = bytes.as_chunks_mut::<2>();
                 pairs.iter_mut().zip(values).for_each(|(pair, value)| *pair = value.to_be_bytes());

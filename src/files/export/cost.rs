@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::order::Order;
 use super::plan::Plan;
+use crate::engine::cast::ToFloat;
 use crate::engine::texture::paint_once;
 use crate::engine::{Cancelled, Grid, Heightfield, Progress, stack};
 use crate::files::import::InputFiles;
@@ -42,7 +43,7 @@ impl CostEstimate {
             let (range_m, light) = (recipe.world.height_range_m, Some(&recipe.light));
             paint_once(&heights, &recipe.texture, range_m, inputs, light, size, progress)
         });
-        let each = 1.0 / grid.samples() as f64;
+        let each = 1.0 / grid.samples().to_f64();
         Some(Self { sample_s: heights_s * each, pixel_s: painting_s * each })
     }
 
@@ -50,8 +51,8 @@ impl CostEstimate {
     pub fn seconds(&self, plan: &Plan) -> f64 {
         let order = plan.order();
         let size = order.texture.as_ref().map_or([0; 2], |texture| texture.size);
-        let [samples, pixels] = [order.grid.samples(), size[0] * size[1]].map(|count| count as f64);
-        samples * self.sample_s + pixels * self.pixel_s + plan.max_bytes() as f64 / BYTES_PER_SECOND
+        let [samples, pixels] = [order.grid.samples(), size[0] * size[1]].map(|count| count.to_f64());
+        samples * self.sample_s + pixels * self.pixel_s + plan.max_bytes().to_f64() / BYTES_PER_SECOND
     }
 }
 

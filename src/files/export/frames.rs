@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use gif::{Encoder, Frame, Repeat};
 
 use super::order::{FramesOrder, Order};
+use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::stack::{self, Evaluator};
 use crate::engine::texture::paint_once;
 use crate::engine::{Grid, Image, Progress, Recipe};
@@ -79,7 +80,7 @@ pub(super) fn stage(
     let animation = atomic::stage(path, order.overwrite, |writer| {
         let writer = CancellableWriter::new(writer, progress);
         let mut encoder = begin_animation(writer, frames.size).map_err(|error| gif_error(path, &error))?;
-        let [width, height] = frames.size.map(|side| side as u16);
+        let [width, height] = frames.size.map(|side| side.to_u16());
         let mut add = |image: &Image, is_last: bool| {
             let colours: Vec<u8> =
                 image.pixels.iter().flat_map(|[red, green, blue, _]| [*red, *green, *blue]).collect();
@@ -106,7 +107,7 @@ fn stage_frames(
     progress: &Progress,
 ) -> Result<(), FileError> {
     let mut evaluator = Evaluator::new();
-    let share = |done: usize| done as f32 / positions.len() as f32;
+    let share = |done: usize| done.to_f32() / positions.len().to_f32();
     for (number, &position) in positions.iter().enumerate() {
         progress.stage(share(number)..share(number + 1), || {
             let image = paint_frame(order, frames.size, position, &mut evaluator, progress)?;
@@ -126,7 +127,7 @@ fn gif_error(path: &Path, error: &gif::EncodingError) -> FileError {
 }
 
 fn begin_animation<W: Write>(writer: W, size: [usize; 2]) -> Result<Encoder<W>, gif::EncodingError> {
-    let [width, height] = size.map(|side| side as u16);
+    let [width, height] = size.map(|side| side.to_u16());
     let mut encoder = Encoder::new(writer, width, height, &[])?;
     encoder.set_repeat(Repeat::Infinite)?;
     Ok(encoder)

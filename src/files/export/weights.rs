@@ -9,6 +9,7 @@ use super::channels::{area, stage_tiles};
 use super::materials::material_colour;
 use super::order::{WeightsLayout, WeightsOrder};
 use super::tiles::{TileFile, Tiles};
+use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::parameters::Band;
 use crate::engine::texture::{PaintInput, Points, TerrainType, TextureRecipe, weight_maps};
 use crate::engine::{Grid, Heightfield, Progress};
@@ -150,7 +151,7 @@ fn stage_maps_and_packs(
     let mut staged = Vec::new();
     let weights = progress.stage(0.0..0.7, || {
         let weights = progress.stage(0.0..0.4, || weight_maps(input, points, depth.max(), progress))?;
-        let share = |at: usize| 0.4 + 0.6 * at as f32 / map_files.len().max(1) as f32;
+        let share = |at: usize| 0.4 + 0.6 * at.to_f32() / map_files.len().max(1).to_f32();
         let mapped = input.recipe.active().zip(&weights.maps).filter(|(mapped, _)| layout.has_map(mapped));
         for (at, (files, (_, map))) in map_files.iter().zip(mapped).enumerate() {
             let layout = map_layout(weights.size, depth);
@@ -177,7 +178,7 @@ fn stage_maps_and_packs(
         .filter(|(_, mapped)| mapped.covers())
         .map(|(map, _)| map)
         .collect();
-    let share = |at: usize| 0.85 + 0.15 * at as f32 / pack_files.len().max(1) as f32;
+    let share = |at: usize| 0.85 + 0.15 * at.to_f32() / pack_files.len().max(1).to_f32();
     for (at, (files, pack)) in pack_files.iter().zip(covering.chunks(PER_PACK)).enumerate() {
         let value = |pixel: usize, channel: usize| pack.get(channel).map_or(0, |map| map[pixel]);
         let staging = || stage_tiles(files, pack_layout(weights.size), value, overwrite, progress);
@@ -209,7 +210,7 @@ fn stage_control(
             strongest(&maps, at).map(|(number, weight)| (number, u32::from(weight)));
         let both = (first + second).max(1);
         let blend = (255 * second + both / 2) / both;
-        f32::from_bits((base as u32) << 27 | (overlay as u32) << 22 | blend << 14)
+        f32::from_bits(base.to_u32() << 27 | overlay.to_u32() << 22 | blend << 14)
     };
     let control = Heightfield::from_heights(grid, (0..grid.samples()).map(bits).collect());
     let control =

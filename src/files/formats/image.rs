@@ -10,6 +10,7 @@ use image::codecs::tga::TgaEncoder;
 use image::{ExtendedColorType, ImageEncoder, ImageFormat};
 
 use super::png::{self, BitDepth, Channels, Layout, PngWriter};
+use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::{Cancelled, Image, Progress};
 use crate::files::io::cancellable::{CancellableWriter, cancelled_error};
 use crate::files::io::error::FileError;
@@ -162,7 +163,7 @@ pub fn write(
         ImageFileFormat::Jpg | ImageFileFormat::Tga | ImageFileFormat::Bmp => {
             require_memory(3 * image.pixels.len() as u64)?;
             let pixels: Vec<u8> = image.pixels.iter().flat_map(|[red, green, blue, _]| [*red, *green, *blue]).collect();
-            let size = [image.width as u32, image.height as u32];
+            let size = [image.width.to_u32(), image.height.to_u32()];
             format.encode(&mut CancellableWriter::new(writer, progress), &pixels, size, ExtendedColorType::Rgb8)
         }
     };
@@ -199,7 +200,7 @@ fn write_png_in_strips(
     let mut file = PngWriter::begin(writer, layout_of(size, channels))?;
     let [width, height] = size;
     let strip = file.rows_at_once();
-    let share = |rows: usize| rows as f32 / height as f32;
+    let share = |rows: usize| rows.to_f32() / height.to_f32();
     for first in (0..height).step_by(strip) {
         let rows = first..height.min(first + strip);
         progress.stage(share(first)..share(rows.end), || {

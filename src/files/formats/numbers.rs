@@ -1,5 +1,7 @@
 //! Formats numbers for messages.
 
+use crate::engine::cast::ToInteger;
+
 /// Decimal places of lengths in metres.
 pub(crate) const METRE_PLACES: usize = 4;
 
@@ -14,7 +16,7 @@ pub(crate) fn decimal(number: f64, places: usize) -> String {
 /// thousands of samples.
 pub(crate) fn scale_places(scale: f64) -> usize {
     let exponent = libm::log10(scale.abs()).floor();
-    if exponent.is_finite() { (6.0 - exponent).clamp(4.0, 12.0) as usize } else { 4 }
+    if exponent.is_finite() { (6.0 - exponent).clamp(4.0, 12.0).to_usize() } else { 4 }
 }
 
 /// A scale.

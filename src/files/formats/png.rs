@@ -11,6 +11,7 @@ use flate2::{Compress, Compression, FlushCompress};
 use rayon::prelude::*;
 
 use crate::engine::Progress;
+use crate::engine::cast::ToInteger;
 use crate::files::io::cancellable::cancelled_error;
 
 /// Bytes of pixels per band. Matches do not cross bands, so smaller bands make larger files; at this size by less than
@@ -162,7 +163,7 @@ pub(crate) struct PngWriter<W: Write> {
 impl<W: Write> PngWriter<W> {
     /// Writes the header.
     pub(crate) fn begin(writer: W, layout: Layout) -> io::Result<Self> {
-        let [width, height] = layout.size.map(|side| side as u32);
+        let [width, height] = layout.size.map(|side| side.to_u32());
         let mut encoder = png::Encoder::new(writer, width, height);
         encoder.set_color(match layout.channels {
             Channels::Grey => png::ColorType::Grayscale,
@@ -318,7 +319,7 @@ impl Workspace {
                 compressed.reserve(CHUNK);
                 let before = deflate.total_in();
                 deflate.compress_vec(chunk, &mut compressed, flush)?;
-                chunk = &chunk[(deflate.total_in() - before) as usize..];
+                chunk = &chunk[(deflate.total_in() - before).to_usize()..];
                 // All output is flushed once the buffer is not full.
                 if chunk.is_empty() && compressed.len() < compressed.capacity() {
                     break;
@@ -387,7 +388,7 @@ impl Filter {
                 let (to_west, to_north) = ((north - corner).abs(), (west - corner).abs());
                 let to_corner = (west + north - 2 * corner).abs();
                 let nearer = if to_north <= to_corner { north } else { corner };
-                (if to_west <= to_north && to_west <= to_corner { west } else { nearer }) as u8
+                (if to_west <= to_north && to_west <= to_corner { west } else { nearer }).to_u8()
             }
         }
     }
@@ -403,7 +404,7 @@ fn combined_checksum(first: u32, second: u32, length: usize) -> u32 {
     let ([low, high], [second_low, second_high]) = (halves(first), halves(second));
     let more = (low + BASE - 1) % BASE;
     let high = (high + second_high + length as u64 % BASE * more) % BASE;
-    ((high << 16) | ((second_low + more) % BASE)) as u32
+    ((high << 16) | ((second_low + more) % BASE)).to_u32()
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::heightmap::{Encoding, Format, RawLayout, RawSample, RowOrder, Samples};
 use super::numbers::metres;
 use crate::engine::Grid;
+use crate::engine::cast::ToInteger;
 use crate::engine::parameters::Band;
 use crate::files::io::error::FileError;
 
@@ -70,7 +71,7 @@ impl Sidecar {
         }
         let row_order = if value["row_order"] == FROM_SOUTH { RowOrder::SouthFirst } else { RowOrder::NorthFirst };
         let layout = value["sample"].as_str().and_then(|name| name.parse::<RawLayout>().ok());
-        let size = [side("width")? as usize, side("height")? as usize];
+        let size = [side("width")?.to_usize(), side("height")?.to_usize()];
         Ok(Self { size, range_m, spacing_m, row_order, sample: layout.map(|layout| layout.sample) })
     }
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use image::{DynamicImage, GenericImageView, Rgba};
 
+use crate::engine::cast::ToFloat;
 use crate::engine::heightfield::Extent;
 use crate::engine::parameters::Band;
 use crate::engine::{Grid, Heightfield, Progress, Raster, SampleScale};
@@ -125,7 +126,8 @@ fn converted_to_metres(path: &Path, loaded: &LoadedHeightmap) -> Result<Option<(
     let Raster { width, height, .. } = loaded.raster;
     // Heights, a copy of them, and the file.
     require_memory(12 * loaded.raster.samples.len() as u64)?;
-    let [width_m, depth_m] = [(width, 0), (height, 1)].map(|(side, axis)| (side - 1) as f64 * sidecar.spacing_m[axis]);
+    let [width_m, depth_m] =
+        [(width, 0), (height, 1)].map(|(side, axis)| (side - 1).to_f64() * sidecar.spacing_m[axis]);
     let grid = Grid::new(Extent { width_m, depth_m }, width, height);
     let path = path.with_extension("exr");
     let heights = Heightfield::from_heights(grid, loaded.clone().into_metres(None));

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::folders::folder_of;
 use crate::engine::Cancelled;
+use crate::engine::cast::ToFloat;
 
 /// Why a file cannot be read or written. Every message names the file and suggests a remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -105,7 +106,7 @@ struct Bytes(u64);
 impl fmt::Display for Bytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const MEBIBYTE: f64 = 1_048_576.0;
-        let mebibytes = self.0 as f64 / MEBIBYTE;
+        let mebibytes = self.0.to_f64() / MEBIBYTE;
         if mebibytes >= 1024.0 { write!(f, "{:.1} GiB", mebibytes / 1024.0) } else { write!(f, "{mebibytes:.1} MiB") }
     }
 }

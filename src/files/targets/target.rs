@@ -5,6 +5,7 @@ use std::path::Path;
 
 use super::sizes::{QUADS, RECOMMENDED, Sizes};
 use crate::engine::Grid;
+use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::heightfield::{Extent, SIDE_LIMITS};
 use crate::engine::parameters::Band;
 use crate::engine::texture::{AnalysisMap, Points, TerrainType, TextureRecipe};
@@ -158,7 +159,7 @@ impl Target {
         let longer_tile = tile(longer, if extent.width_m >= extent.depth_m { columns } else { rows });
         let quads = QUADS.into_iter().find(|quads| (longer_tile - 1).is_multiple_of(*quads)).unwrap_or(1);
         let complete = |side: usize, count: usize| {
-            let components = (((tile(side, count) - 1) as f64 / quads as f64).round() as usize).max(1);
+            let components = ((tile(side, count) - 1).to_f64() / quads.to_f64()).round().to_usize().max(1);
             components * quads * count + 1
         };
         if extent.width_m >= extent.depth_m {

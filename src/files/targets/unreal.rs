@@ -3,6 +3,7 @@
 
 use super::sizes::Sizes;
 use super::target::{DEFAULTS, Target, WeightsSampling};
+use crate::engine::cast::ToFloat;
 use crate::files::export::{ImportFacts, WeightsLayout};
 use crate::files::formats::numbers::{decimal, scale, scale_places};
 
@@ -31,8 +32,8 @@ fn import(facts: &ImportFacts) -> Vec<String> {
         format!(
             "Landscape > Manage > Import from File, {}: set Scale X {}, Y {}, Z {} (the range in cm / 512).",
             facts.file,
-            scale(100.0 * extent.width_m / (grid.width() - 1) as f64),
-            scale(100.0 * extent.depth_m / (grid.height() - 1) as f64),
+            scale(100.0 * extent.width_m / (grid.width() - 1).to_f64()),
+            scale(100.0 * extent.depth_m / (grid.height() - 1).to_f64()),
             facts.range_number(scale_z, scale_places(scale_z))
         ),
         format!(

@@ -8,6 +8,7 @@ use super::quality::Quality;
 use super::readback::Readback;
 use super::resources::{Resources, ViewedTexture, buffer, uniform_buffer};
 use super::terrain_textures::{TerrainTextures, sample_stride};
+use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::{Heightfield, Image, Progress};
 use crate::scene::frame::{Band, Frame, Uniforms};
 use crate::scene::lod::{self, Chunk, TerrainLod};
@@ -92,7 +93,7 @@ impl SceneRenderer {
             uniforms: uniform_buffer(device, "scene"),
             chunks: buffer(device, "chunks", CHUNK_BYTES * 256, wgpu::BufferUsages::VERTEX),
             indices,
-            index_count: triangles.len() as u32,
+            index_count: triangles.len().to_u32(),
             newest: None,
             older: None,
             target: None,
@@ -161,7 +162,7 @@ impl SceneRenderer {
                 self.read(&target.insert(drawn).image.texture)
             })?;
             pixels.extend(readback.texels()?.into_iter().map(|[red, green, blue, _]| [red, green, blue, 255]));
-            progress.report((first + band.rows) as f32 / height as f32);
+            progress.report((first + band.rows).to_f32() / height.to_f32());
         }
         Ok(Image { width: columns, height: rows, pixels })
     }
@@ -233,7 +234,7 @@ impl SceneRenderer {
                 pass.set_pipeline(terrain);
                 pass.set_vertex_buffer(0, self.chunks.slice(..));
                 pass.set_index_buffer(self.indices.slice(..), wgpu::IndexFormat::Uint16);
-                pass.draw_indexed(0..self.index_count, 0, 0..chunks.len() as u32);
+                pass.draw_indexed(0..self.index_count, 0, 0..chunks.len().to_u32());
             }
             if frame.environment.water.is_some() {
                 pass.set_pipeline(water);
@@ -252,7 +253,7 @@ impl SceneRenderer {
             y_range: [frame.bottom, frame.y_range[1]],
         };
         let up = frame.projection.up;
-        let focal_px = 0.5 * frame.size[1] as f32 * up.dot(up).sqrt();
+        let focal_px = 0.5 * frame.size[1].to_f32() * up.dot(up).sqrt();
         // A wireframe needs space between its lines.
         let is_wireframe = frame.environment.shading == ShadingMode::Wireframe;
         let quad_px = if is_wireframe { 9.0 } else { self.resources.quality.quad_px };

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::pipelines::{ALBEDO_FORMAT, LIGHT_FORMAT, SLOPES_FORMAT};
 use super::resources::{Resources, ViewedTexture, fullscreen_pass, mip_level, mip_level_count, texture_size};
+use crate::engine::cast::ToInteger;
 use crate::engine::{Heightfield, Image};
 use crate::scene::frame::Uniforms;
 
@@ -111,7 +112,7 @@ fn stride(sides: [usize; 2], max: u32) -> usize {
 /// Every `stride`-th sample or pixel in columns and rows.
 fn reduced<T: Copy>([width, height]: [usize; 2], all: &[T], stride: usize) -> ([u32; 2], Cow<'_, [T]>) {
     if stride <= 1 {
-        return ([width as u32, height as u32], all.into());
+        return ([width.to_u32(), height.to_u32()], all.into());
     }
     // Corner samples stay at the corners.
     let places = |samples: usize| {
@@ -119,7 +120,7 @@ fn reduced<T: Copy>([width, height]: [usize; 2], all: &[T], stride: usize) -> ([
         (0..count).map(move |i| i * (samples - 1) / (count - 1).max(1))
     };
     let kept = places(height).flat_map(|r| places(width).map(move |c| all[r * width + c])).collect::<Vec<T>>();
-    ([places(width).count() as u32, places(height).count() as u32], kept.into())
+    ([places(width).count().to_u32(), places(height).count().to_u32()], kept.into())
 }
 
 #[cfg(test)]

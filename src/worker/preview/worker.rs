@@ -7,6 +7,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::painter::Painter;
 use super::request::{Preview, PreviewRequest};
+use crate::engine::cast::ToFloat;
 use crate::engine::stack::Evaluator;
 use crate::engine::{Grid, Progress, Recipe};
 use crate::files::import::DecodedFiles;
@@ -182,7 +183,7 @@ impl Scheduler {
 
     /// The finest size at which a coarse preview is fast enough, estimated from the last ones.
     fn coarse_samples(&self, full_samples: usize) -> usize {
-        let scaled = |took: Duration, from: usize, to: usize| took.mul_f64((to * to) as f64 / (from * from) as f64);
+        let scaled = |took: Duration, from: usize, to: usize| took.mul_f64((to * to).to_f64() / (from * from).to_f64());
         let is_fast = |&samples: &usize| {
             let by_full = scaled(self.evaluation_time, full_samples, samples);
             let by_coarse = self.last_coarse.map_or(Duration::ZERO, |(known, took)| scaled(took, known, samples));

@@ -135,29 +135,6 @@ fn the_build_without_the_editor_has_no_windowing_library() {
     assert!(found.is_empty(), "{found:?}");
 }
 
-#[test]
-fn every_lint_exception_has_a_reason() {
-    let mut wrong = Vec::new();
-    for (file, text) in sources() {
-        let lines: Vec<&str> = text.lines().collect();
-        for (i, code) in without_comments_and_strings(&text).lines().enumerate() {
-            let is_exception =
-                ["#[allow", "#![allow", "#[expect", "#![expect"].iter().any(|start| code.contains(start));
-            let has_reason = lines[i].contains("//")
-                || lines[i].contains("reason =")
-                || i > 0 && lines[i - 1].trim_start().starts_with("//");
-            if is_exception && !has_reason {
-                wrong.push(format!("{file}:{}: {}", i + 1, lines[i].trim()));
-            }
-        }
-    }
-    assert!(
-        wrong.is_empty(),
-        "lint exceptions without a reason on the same line or the one before:\n{}",
-        wrong.join("\n")
-    );
-}
-
 /// The edges of a crate of these files, as "from -> to".
 fn edges_of(files: &[(&str, &str)]) -> Vec<String> {
     let code = |text: &str| without_tests(&without_comments_and_strings(text));

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::app::document::file_stem;
+use crate::engine::cast::ToFloat;
 use crate::engine::{Extent, Grid};
 use crate::files::export::{HeightmapOrder, Order, TextureOrder, TileNaming, Tiles, texture_size};
 use crate::files::targets::{Sizes, Target};
@@ -106,7 +107,7 @@ impl Choices {
         let tiles = Tiles { counts, only: None, naming: TileNaming::FromNorthWest };
         let mut order = Order {
             tiles: Some(tiles).filter(|_| counts != [1; 2]),
-            sea_m: project.water.water_m.map(|water_m| water_m as f32),
+            sea_m: project.water.water_m.map(|water_m| water_m.to_f32()),
             ..Order::new(name.clone(), recipe.clone(), grid)
         };
         match self.target {

@@ -5,6 +5,7 @@ use egui::{Align, ComboBox, DragValue, Layout, Ui};
 use super::choices::{Choices, HeightmapFormat};
 use crate::app::widgets::parameter::{ParameterContext, ParameterState, group_ui};
 use crate::engine::Extent;
+use crate::engine::cast::ToFloat;
 use crate::files::targets;
 use crate::files::targets::{Sizes, Target};
 use crate::project::ExportSettings;
@@ -120,7 +121,7 @@ fn tiles_ui(ui: &mut Ui, tiles: &mut [usize; 2]) {
             let (count, id) = (tiles[at], response.id);
             ui.ctx().accesskit_node_builder(id, |node| {
                 node.set_label(name);
-                node.set_numeric_value(count as f64);
+                node.set_numeric_value(count.to_f64());
             });
             if at == 0 {
                 ui.label("×");

@@ -3,6 +3,7 @@
 use egui::{ScrollArea, Ui};
 
 use crate::app::document::file_name;
+use crate::engine::cast::ToFloat;
 use crate::files::export::PlannedFile;
 
 /// Shows import steps in a list of limited height.
@@ -38,7 +39,7 @@ pub(super) fn duration(seconds: f64) -> String {
 pub(super) fn bytes(count: u64) -> String {
     match count {
         0..=999_999 => format!("{} kB", count.div_ceil(1000)),
-        1_000_000..=999_999_999 => format!("{:.1} MB", count as f64 / 1e6),
-        _ => format!("{:.1} GB", count as f64 / 1e9),
+        1_000_000..=999_999_999 => format!("{:.1} MB", count.to_f64() / 1e6),
+        _ => format!("{:.1} GB", count.to_f64() / 1e9),
     }
 }

@@ -6,6 +6,7 @@ use egui_plot::{Bar, BarChart, Line, PlotPoints, Points, VLine};
 use crate::app::widgets::plot::{as_length, inner_marks, logarithmic_marks, plot};
 use crate::app::widgets::theme::colours;
 use crate::engine::analysis::Spectrum;
+use crate::engine::cast::ToFloat;
 use crate::engine::landforms::{Landform, Metric};
 use crate::engine::parameters::Band;
 use crate::worker::{LandformStats, Preview, SLOPE_BIN_DEG, Slopes};
@@ -15,7 +16,7 @@ pub(super) fn heights_ui(ui: &mut Ui, preview: &Preview, shows_curve: &mut bool)
     let summary = &preview.summary;
     let bins = summary.histogram.len();
     let (low, high) = (f64::from(summary.min_m), f64::from(summary.max_m));
-    let width = ((high - low) / bins as f64).max(f64::MIN_POSITIVE);
+    let width = ((high - low) / bins.to_f64()).max(f64::MIN_POSITIVE);
     let colours = colours(ui);
     ui.horizontal(|ui| {
         ui.selectable_value(shows_curve, false, "Histogram").on_hover_text("The share of the terrain at each height");
@@ -27,7 +28,7 @@ pub(super) fn heights_ui(ui: &mut Ui, preview: &Preview, shows_curve: &mut bool)
         let mut above = 1.0;
         let mut points = vec![[0.0; 2]; 0];
         for (i, share) in summary.histogram.iter().enumerate() {
-            points.push([100.0 * above, low + i as f64 * width]);
+            points.push([100.0 * above, low + i.to_f64() * width]);
             above -= f64::from(*share);
         }
         points.push([0.0, high]);
@@ -38,7 +39,7 @@ pub(super) fn heights_ui(ui: &mut Ui, preview: &Preview, shows_curve: &mut bool)
         });
     } else {
         let bar = |(i, share): (usize, &f32)| {
-            Bar::new(low + (i as f64 + 0.5) * width, f64::from(*share) * 100.0).width(width).fill(colours.weak)
+            Bar::new(low + (i.to_f64() + 0.5) * width, f64::from(*share) * 100.0).width(width).fill(colours.weak)
         };
         let bars: Vec<Bar> = summary.histogram.iter().enumerate().map(bar).collect();
         let shown = plot("Histogram of heights", 96.0, |metres| format!("{metres:.0}"), false);
@@ -77,7 +78,7 @@ pub(super) fn slopes_ui(ui: &mut Ui, slopes: &Slopes, limit_deg: &mut f64) {
     let colours = colours(ui);
     let bin_deg = f64::from(SLOPE_BIN_DEG);
     let bar = |(i, share): (usize, &f32)| {
-        let middle = (i as f64 + 0.5) * bin_deg;
+        let middle = (i.to_f64() + 0.5) * bin_deg;
         let fill = if middle <= slopes.limit_deg { colours.weak } else { colours.line };
         Bar::new(middle, f64::from(*share) * 100.0).width(bin_deg).fill(fill)
     };
@@ -182,7 +183,7 @@ fn share_ui(ui: &mut Ui, name: &str, share: f64, real: Option<Band>, most: f64) 
     text(row.right_center(), egui::Align2::RIGHT_CENTER, &percent(share), colours.text);
     let scale = Rect::from_min_max(row.left_top() + Vec2::new(72.0, 0.0), row.right_bottom() - Vec2::new(52.0, 0.0));
     let part = |from: f64, to: f64, inset: f32| {
-        let x = |share: f64| scale.left() + scale.width() * (share / most).clamp(0.0, 1.0) as f32;
+        let x = |share: f64| scale.left() + scale.width() * (share / most).clamp(0.0, 1.0).to_f32();
         Rect::from_x_y_ranges(x(from)..=x(to), scale.top() + inset..=scale.bottom() - inset)
     };
     painter.rect_filled(part(0.0, most, 7.0), 1.0, colours.sunken);

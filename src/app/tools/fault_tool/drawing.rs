@@ -8,6 +8,7 @@ use crate::app::tools::fault_tool::random_faults::{RandomFault, SHOWN_WITHIN};
 use crate::app::views::map_transform::MapTransform;
 use crate::app::views::overlay::{length, note};
 use crate::app::widgets::theme::colours;
+use crate::engine::cast::ToFloat;
 use crate::engine::operations::drawn_faults::DrawnFault;
 use crate::engine::recipe::Recipe;
 
@@ -76,7 +77,7 @@ pub(super) fn draw_handles(
     let handles = HandlePositions::new(fault, transform, scale_m);
     let thin = Stroke::new(1.0, colours.accent.gamma_multiply(0.7));
     if fault.zone_m > 0.0 && fault.profile.has_zone() {
-        let offset = handles.right * fault.zone_m as f32 * transform.pixels_per_m;
+        let offset = handles.right * fault.zone_m.to_f32() * transform.pixels_per_m;
         for side in [offset, -offset] {
             painter.extend(Shape::dashed_line(&[handles.from + side, handles.to + side], thin, 4.0, 4.0));
         }

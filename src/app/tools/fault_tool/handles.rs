@@ -4,6 +4,7 @@ use egui::{Pos2, Vec2};
 
 use crate::app::tools::fault_tool::drawn_faults::{length_m, set};
 use crate::app::views::map_transform::MapTransform;
+use crate::engine::cast::ToFloat;
 use crate::engine::operations::drawn_faults::DrawnFault;
 use crate::engine::parameters::Point;
 
@@ -62,13 +63,13 @@ impl HandlePositions {
         let [from, to] = ends(fault, transform);
         let along = to - from;
         let right = if along.length() > 0.0 { Vec2::new(-along.y, along.x).normalized() } else { Vec2::X };
-        let arrow = ARROW * (fault.displacement_m.abs() / scale_m) as f32 + ARROW_FROM;
+        let arrow = ARROW * (fault.displacement_m.abs() / scale_m).to_f32() + ARROW_FROM;
         let side = if fault.displacement_m < 0.0 { -1.0 } else { 1.0 };
         Self {
             from,
             to,
             displacement: from + along * ARROW_AT + right * side * arrow,
-            zone: from + along * ZONE_AT + right * fault.zone_m as f32 * transform.pixels_per_m,
+            zone: from + along * ZONE_AT + right * fault.zone_m.to_f32() * transform.pixels_per_m,
             right,
         }
     }

@@ -12,6 +12,7 @@ use crate::app::views::scene::navigation::CameraPreset;
 use crate::app::views::scene::overlay::paint_compass;
 use crate::app::widgets::icon_button;
 use crate::app::widgets::theme::colours;
+use crate::engine::cast::ToFloat;
 use crate::scene::ShadingMode;
 
 /// What the controls change.
@@ -96,7 +97,7 @@ pub(super) fn presets_ui(ui: &mut Ui, pane: Rect, azimuth: f32) -> (Option<Camer
         (ICON_MAP, Command::ViewFromAbove, CameraPreset::FromAbove),
         (ICON_LANDSCAPE, Command::ViewFromSide, CameraPreset::FromTheSide),
     ];
-    let width = 34.0 * presets.len() as f32 + 2.0;
+    let width = 34.0 * presets.len().to_f32() + 2.0;
     let place =
         Rect::from_min_max(dial.left_top() + Vec2::new(-8.0 - width, 6.0), dial.left_bottom() - Vec2::new(8.0, 6.0));
     plate(ui.painter(), place, &colours);

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::engine::cast::ToFloat;
 use crate::scene::{GlowingFault, youngest_faults};
 use crate::worker::PreviewRequest;
 
@@ -52,7 +53,7 @@ impl FaultGlow {
     /// The lines with their current strength; requests a repaint for when it changes.
     pub(super) fn lines(&self, ctx: &egui::Context) -> Vec<GlowingFault> {
         let age = if self.is_held { 0.0 } else { ctx.input(|input| input.time) - self.moved_at };
-        let opacity = (1.0 - (age - HOLD_S).max(0.0) / FADE_S) as f32;
+        let opacity = (1.0 - (age - HOLD_S).max(0.0) / FADE_S).to_f32();
         if !self.is_on || opacity <= 0.0 || self.lines.is_empty() {
             return Vec::new();
         }

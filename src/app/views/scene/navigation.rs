@@ -4,6 +4,7 @@ use egui::{Key, PointerButton, Pos2, Response, Ui, Vec2};
 
 use crate::app::views::scene::picker::Picker;
 use crate::app::widgets::{arrow_keys, zoom_keys};
+use crate::engine::cast::ToFloat;
 use crate::scene::camera::Camera;
 use crate::scene::projection::Ray;
 
@@ -135,7 +136,7 @@ impl Navigation {
     /// Advances the flight, if there is one.
     pub(super) fn advance(&mut self, ui: &Ui, now: f64) {
         let Some(flight) = &self.flight else { return };
-        let t = (((now - flight.began) / FLIGHT_S) as f32).clamp(0.0, 1.0);
+        let t = ((now - flight.began) / FLIGHT_S).to_f32().clamp(0.0, 1.0);
         let camera = Camera::interpolate(&flight.from, &flight.to, t);
         if camera != self.camera {
             self.moved_at = now;

@@ -16,6 +16,7 @@ use crate::app::views::scene::navigation::{Block, CameraPreset, Navigation};
 use crate::app::views::scene::overlay::{hint_position, paint_crosshair};
 use crate::app::views::scene::picker::Picker;
 use crate::app::widgets::theme::colours;
+use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::light::Light;
 use crate::engine::texture::TextureView;
 use crate::engine::{Extent, Heightfield, Image};
@@ -224,7 +225,7 @@ impl ScenePane {
             source.ok_or("the 3-D view does not show this terrain yet; show the view and try again")?;
         let scale = params.scale();
         if let Some(camera) = &mut params.camera {
-            let aspect = size[0] as f32 / size[1].max(1) as f32;
+            let aspect = size[0].to_f32() / size[1].max(1).to_f32();
             let block_y = scale.block_y(params.range_m);
             camera.adapt_to_aspect(scale.half_size(), block_y, [self.navigation.aspect, aspect]);
         }
@@ -368,7 +369,7 @@ impl ScenePane {
     /// How far the transition has come; ends it when it is over.
     fn advance_transition(&mut self, ui: &Ui, now: f64) -> f32 {
         let Some(transition) = &self.transition else { return 1.0 };
-        let share = ((now - transition.began) / transition.seconds) as f32;
+        let share = ((now - transition.began) / transition.seconds).to_f32();
         if share >= 1.0 {
             self.transition = None;
             return 1.0;
@@ -424,7 +425,7 @@ impl ScenePane {
         let reduction = (FAST_PIXELS / (pane.area() * density * density)).sqrt().min(1.0);
         let density = if is_small { density * reduction } else { density };
         // The pane's own pixels.
-        let between = |from: f32, to: f32| (((to * density).round() - (from * density).round()) as u32).max(1);
+        let between = |from: f32, to: f32| ((to * density).round() - (from * density).round()).to_u32().max(1);
         let size = [between(pane.left(), pane.right()), between(pane.top(), pane.bottom())];
         let frame = Frame { projection, blend, is_fast, ..params.frame(size, 0.0) };
         #[cfg(test)]

@@ -5,6 +5,7 @@ use std::cell::RefCell;
 use egui::{DragValue, Layout, Response, Sense, Slider, SliderClamping, Ui, Vec2};
 
 use super::context::{ParameterContext, ParameterState};
+use crate::engine::cast::ToInteger;
 use crate::engine::parameters::{Kind, Parameter, Range, Scale, Value};
 
 /// The width of the column of numbers, points.
@@ -49,7 +50,7 @@ pub(super) fn number_ui(
 fn set_number(parameter: &Parameter, value: &mut Value, number: f64) {
     let number = number.clamp(parameter.hard.low, parameter.hard.high);
     *value = match parameter.kind {
-        Kind::Integer => Value::Integer(number.round() as u32),
+        Kind::Integer => Value::Integer(number.round().to_u32()),
         _ => Value::Number(number),
     };
 }

@@ -7,6 +7,7 @@ use super::label::label_ui;
 use super::number::number_field;
 use crate::app::widgets::band_slider::band_slider;
 use crate::app::widgets::theme::colours;
+use crate::engine::cast::ToFloat;
 use crate::engine::parameters::{Band, Limits, Matrix, Parameter, Point, Value};
 
 /// Half of the available width, for two fields next to each other.
@@ -106,7 +107,7 @@ pub(super) fn matrix_ui(ui: &mut Ui, parameter: &Parameter, value: &mut Value, c
     });
     let Value::Matrix(matrix) = value else { return false };
     let (gap, side) = (2.0, matrix.side());
-    let width = (ui.available_width() - gap * (side - 1) as f32) / side as f32;
+    let width = (ui.available_width() - gap * (side - 1).to_f32()) / side.to_f32();
     for row in matrix.numbers_mut().chunks_exact_mut(side) {
         ui.horizontal(|ui| {
             ui.spacing_mut().item_spacing.x = gap;

@@ -4,6 +4,7 @@ use egui::{Response, Ui};
 
 use super::context::{ParameterContext, SliderOverride};
 use super::label::label_ui;
+use crate::engine::cast::ToInteger;
 use crate::engine::parameters::{Band, Colour, Kind, Limits, Matrix, Parameter, Point, Value, Values, Weighted};
 use crate::files::import::SHIPPED_TEXTURES;
 
@@ -46,7 +47,7 @@ fn switch_ui(ui: &mut Ui, parameter: &Parameter, value: &mut Value, label: &Resp
 pub(crate) fn initial_value(parameter: &Parameter) -> Value {
     let middle = 0.5 * (parameter.slider.low + parameter.slider.high);
     match parameter.kind {
-        Kind::Integer => Value::Integer(middle.round() as u32),
+        Kind::Integer => Value::Integer(middle.round().to_u32()),
         Kind::Number => Value::Number(middle),
         Kind::Weighted => Value::Weighted(Weighted { value: middle, weight: 1.0 }),
         Kind::Band => Value::Band(Band { min: 0.0_f64.clamp(parameter.hard.low, middle), max: middle }),

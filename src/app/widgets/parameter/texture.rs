@@ -8,6 +8,7 @@ use egui::{
 use super::context::{ParameterContext, TextureChoices};
 use crate::app::widgets::heading;
 use crate::app::widgets::theme::colours;
+use crate::engine::cast::ToFloat;
 use crate::engine::parameters::{Parameter, TextureName, Value};
 use crate::files::import::SHIPPED_TEXTURES;
 
@@ -71,7 +72,7 @@ fn thumbnail<'a>(textures: Option<TextureChoices<'a>>, name: &TextureName) -> Op
 /// The grid of all textures; returns the one that was clicked, and whether the user wants to choose a file.
 fn popup_ui(ui: &mut Ui, chosen: &TextureName, textures: Option<TextureChoices>) -> (Option<TextureName>, bool) {
     ui.spacing_mut().item_spacing = Vec2::splat(GAP);
-    ui.set_width(COLUMNS as f32 * (TILE + GAP) - GAP);
+    ui.set_width(COLUMNS.to_f32() * (TILE + GAP) - GAP);
     let shipped: Vec<TextureName> = SHIPPED_TEXTURES.iter().map(|(name, _)| TextureName((*name).into())).collect();
     let imported = textures.map_or(&[][..], |textures| textures.imported);
     let mut taken = None;

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use super::decoded::{Decoded, checked_size};
 use super::rows::Rows;
+use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::{Progress, Raster, SampleScale};
 use crate::files::io::cancellable::cancelled_error;
 use crate::files::io::error::FileError;
@@ -28,11 +29,11 @@ pub(super) fn decode(path: &Path, bytes: &[u8]) -> Result<Decoded, FileError> {
         header.insert(key, number);
     }
     let size = |key: &str| {
-        let size = header.get(key).filter(|size| **size >= 0.0 && size.fract() == 0.0).map(|size| *size as u64);
+        let size = header.get(key).filter(|size| **size >= 0.0 && size.fract() == 0.0).map(|size| (*size).to_u64());
         size.ok_or_else(|| FileError::invalid(path, format!("the header has no integer \"{key}\"")))
     };
     let [width, height] = checked_size(path, size("ncols")?, size("nrows")?)?;
-    let no_data = header.get("nodata_value").map_or(NO_DATA, |value| *value as f32);
+    let no_data = header.get("nodata_value").map_or(NO_DATA, |value| (*value).to_f32());
     let mut samples = Vec::new();
     for word in words {
         let Ok(sample) = word.parse::<f32>() else {
@@ -64,7 +65,7 @@ pub(super) fn write(writer: &mut impl Write, rows: Rows, progress: &Progress) ->
     } else {
         writeln!(writer, "dx {dx}\ndy {dy}")?;
     }
-    let low = rows.range_m().min as f32;
+    let low = rows.range_m().min.to_f32();
     // Terrain that contains the usual "no data" value needs a different one.
     let no_data = if low > NO_DATA { NO_DATA } else { low.floor() - 1.0 };
     writeln!(writer, "NODATA_value {no_data}")?;

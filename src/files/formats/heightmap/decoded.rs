@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use crate::engine::Raster;
+use crate::engine::cast::ToInteger;
 use crate::engine::heightfield::SIDE_LIMITS;
 use crate::files::io::error::FileError;
 use crate::files::io::memory::require_memory;
@@ -27,7 +28,7 @@ pub(super) fn checked_size(path: &Path, width: u64, height: u64) -> Result<[usiz
     }
     // The samples, and the decoder's own copy of them.
     require_memory(width * height * 8)?;
-    Ok([width as usize, height as usize])
+    Ok([width.to_usize(), height.to_usize()])
 }
 
 /// The maximum compression ratio: deflate reaches 1032 (zlib, "Maximum Compression Factor"), a JPEG of a single grey

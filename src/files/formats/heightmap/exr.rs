@@ -10,6 +10,7 @@ use exr::prelude::{
 
 use super::decoded::{Decoded, check_decoded_length, checked_size};
 use super::rows::Rows;
+use crate::engine::cast::ToFloat;
 use crate::engine::{Grid, Progress, Raster, SampleScale};
 use crate::files::io::cancellable::CancellableWriter;
 use crate::files::io::error::FileError;
@@ -57,7 +58,7 @@ pub(super) fn decode(path: &Path, bytes: &[u8]) -> Result<Decoded, FileError> {
             samples.into_iter().map(|sample| sample.to_f32()).collect()
         }
         FlatSamples::F32(samples) => samples,
-        FlatSamples::U32(samples) => samples.into_iter().map(|sample| sample as f32).collect(),
+        FlatSamples::U32(samples) => samples.into_iter().map(|sample| sample.to_f32()).collect(),
     };
     if samples.len() != width * height {
         return Err(FileError::invalid(path, "the channel of the heights is subsampled; save it at full resolution"));

@@ -9,6 +9,7 @@ use super::decoded::{Decoded, bit_depth_notes, check_decoded_length, checked_siz
 use super::format::Format;
 use super::quantiser::Quantiser;
 use super::rows::Rows;
+use crate::engine::cast::ToInteger;
 use crate::engine::{Progress, Raster, SampleScale};
 use crate::files::formats::image::ImageFileFormat;
 use crate::files::formats::image_decode::{TRUNCATED, decode_pixels, is_truncated_jpeg};
@@ -102,9 +103,9 @@ pub(super) fn write(
     progress: &Progress,
 ) -> io::Result<()> {
     let pixels: Vec<u8> =
-        (0..rows.height()).flat_map(|r| rows.row(r)).map(|&height| quantiser.value(height) as u8).collect();
+        (0..rows.height()).flat_map(|r| rows.row(r)).map(|&height| quantiser.value(height).to_u8()).collect();
     let format = image_format(format);
-    let size = [rows.width() as u32, rows.height() as u32];
+    let size = [rows.width().to_u32(), rows.height().to_u32()];
     format.encode(&mut CancellableWriter::new(writer, progress), &pixels, size, ExtendedColorType::L8)
 }
 

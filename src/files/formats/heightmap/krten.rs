@@ -6,6 +6,7 @@ use std::path::Path;
 
 use super::decoded::{Decoded, checked_size};
 use super::rows::Rows;
+use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::{Progress, Raster, SampleScale};
 use crate::files::io::cancellable::cancelled_error;
 use crate::files::io::error::FileError;
@@ -25,7 +26,7 @@ pub(super) fn decode(path: &Path, bytes: &[u8]) -> Result<Decoded, FileError> {
     let mut samples = vec![0.0; width * height];
     for (c, column) in heights.chunks_exact(height).enumerate() {
         for (r, &metres) in column.iter().enumerate() {
-            samples[r * width + c] = i32::from_le_bytes(metres) as f32;
+            samples[r * width + c] = i32::from_le_bytes(metres).to_f32();
         }
     }
     let raster = Raster { width, height, samples, scale: SampleScale::Metres };
@@ -34,14 +35,14 @@ pub(super) fn decode(path: &Path, bytes: &[u8]) -> Result<Decoded, FileError> {
 
 pub(super) fn write(writer: &mut impl Write, rows: Rows, progress: &Progress) -> io::Result<()> {
     for size in [rows.width(), rows.height()] {
-        writer.write_all(&(size as i32).to_le_bytes())?;
+        writer.write_all(&size.to_i32().to_le_bytes())?;
     }
     let counter = progress.counter(rows.width());
     let mut bytes = Vec::new();
     for c in 0..rows.width() {
         bytes.clear();
         // The cast saturates: heights that i32 cannot hold are clamped.
-        (0..rows.height()).for_each(|r| bytes.extend((rows.row(r)[c].round() as i32).to_le_bytes()));
+        (0..rows.height()).for_each(|r| bytes.extend(rows.row(r)[c].round().to_i32().to_le_bytes()));
         writer.write_all(&bytes)?;
         counter.add_one().map_err(cancelled_error)?;
     }

@@ -8,6 +8,7 @@ use super::layout::RawSample;
 use super::quantiser::Quantiser;
 use super::raw;
 use super::rows::Rows;
+use crate::engine::cast::ToFloat;
 use crate::engine::{Progress, Raster, SampleScale};
 use crate::files::io::error::FileError;
 
@@ -51,7 +52,7 @@ pub(super) fn decode(path: &Path, bytes: &[u8]) -> Result<Decoded, FileError> {
         return Err(FileError::invalid(path, problem));
     }
     let samples: Vec<f32> = if text {
-        numbers.by_ref().take(width * height).map(|number| number as f32).collect()
+        numbers.by_ref().take(width * height).map(|number| number.to_f32()).collect()
     } else {
         // Exactly one white-space character ends the header.
         let pixels = numbers.rest.get(1..).unwrap_or_default();
@@ -67,7 +68,7 @@ pub(super) fn decode(path: &Path, bytes: &[u8]) -> Result<Decoded, FileError> {
         return Err(FileError::invalid(path, problem));
     }
     let samples = samples.into_iter().take(width * height).collect();
-    let raster = Raster { width, height, samples, scale: SampleScale::Integers { max_value: max_value as f32 } };
+    let raster = Raster { width, height, samples, scale: SampleScale::Integers { max_value: max_value.to_f32() } };
     Ok(Decoded { raster, notes: bit_depth_notes(max_value <= 255), spacing_m: None })
 }
 

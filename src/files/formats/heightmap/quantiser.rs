@@ -1,6 +1,7 @@
 //! Conversion of heights to integers.
 
 use super::layout::Samples;
+use crate::engine::cast::ToInteger;
 use crate::engine::parameters::Band;
 
 /// Converts heights in metres to integers that span a height range.
@@ -24,7 +25,7 @@ impl Quantiser {
 
     /// The nearest integer. Truncation would lower the map by half a unit on average.
     pub(super) fn value(&self, height_m: f32) -> u16 {
-        ((f64::from(height_m) - self.low_m) * self.units_per_m).round().clamp(0.0, self.max_value) as u16
+        ((f64::from(height_m) - self.low_m) * self.units_per_m).round().clamp(0.0, self.max_value).to_u16()
     }
 }
 

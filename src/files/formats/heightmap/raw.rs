@@ -7,6 +7,7 @@ use super::decoded::{Decoded, checked_size};
 use super::layout::{RawLayout, RawSample};
 use super::quantiser::Quantiser;
 use super::rows::Rows;
+use crate::engine::cast::ToInteger;
 use crate::engine::{Progress, Raster};
 use crate::files::io::cancellable::cancelled_error;
 use crate::files::io::error::FileError;
@@ -27,10 +28,10 @@ fn decode_samples(sample: RawSample, bytes: &[u8]) -> Vec<f32> {
 
 fn encode_sample(sample: RawSample, height_m: f32, quantiser: &Quantiser, bytes: &mut Vec<u8>) {
     match sample {
-        RawSample::U8 => bytes.push(quantiser.value(height_m) as u8),
+        RawSample::U8 => bytes.push(quantiser.value(height_m).to_u8()),
         RawSample::U16Le => bytes.extend(quantiser.value(height_m).to_le_bytes()),
         RawSample::U16Be => bytes.extend(quantiser.value(height_m).to_be_bytes()),
-        // The cast saturates: heights that i16 cannot hold are clamped.
+        #[expect(clippy::cast_possible_truncation, reason = "heights that i16 cannot hold saturate")]
         RawSample::I16Le => bytes.extend((height_m.round() as i16).to_le_bytes()),
         RawSample::F32Le => bytes.extend(height_m.to_le_bytes()),
         RawSample::F32Be => bytes.extend(height_m.to_be_bytes()),

@@ -8,6 +8,7 @@ use super::decoded::Decoded;
 use super::format::{Format, format_of};
 use super::layout::{RawLayout, RawSample, RowOrder};
 use super::{asc, exr, image, krten, pgm, raw, tiff};
+use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::parameters::Band;
 use crate::engine::{Raster, SampleScale};
 use crate::files::formats::sidecar::Sidecar;
@@ -50,7 +51,7 @@ impl LoadedHeightmap {
         let mut samples = self.raster.samples;
         if let (SampleScale::Integers { max_value }, Some(range)) = (self.raster.scale, range) {
             let metres_per_unit = (range.max - range.min) / f64::from(max_value);
-            samples.iter_mut().for_each(|sample| *sample = (range.min + f64::from(*sample) * metres_per_unit) as f32);
+            samples.iter_mut().for_each(|sample| *sample = (range.min + f64::from(*sample) * metres_per_unit).to_f32());
         }
         samples
     }
@@ -97,7 +98,7 @@ fn layout_from_sidecar(path: &Path, sidecar: &Sidecar, bytes: usize) -> Option<R
     let usual = Format::from_path(path).ok()?.raw_sample(None)?;
     let sample = sidecar.sample.unwrap_or(usual);
     let [width, height] = sidecar.size;
-    let expected = width.checked_mul(height)?.checked_mul(sample.bytes() as usize)?;
+    let expected = width.checked_mul(height)?.checked_mul(sample.bytes().to_usize())?;
     (expected == bytes).then_some(RawLayout { sample, size: Some(sidecar.size) })
 }
 

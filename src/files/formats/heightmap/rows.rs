@@ -3,6 +3,7 @@
 use rayon::prelude::*;
 
 use super::layout::RowOrder;
+use crate::engine::cast::ToFloat;
 use crate::engine::heightfield::Extent;
 use crate::engine::parameters::Band;
 use crate::engine::{Grid, Heightfield};
@@ -71,7 +72,7 @@ pub fn grid_of(whole: Grid, region: Region) -> Grid {
     if [width, height] == [whole.width(), whole.height()] {
         return whole;
     }
-    let along = |samples: usize, spacing_m: f64| (samples - 1) as f64 * spacing_m;
+    let along = |samples: usize, spacing_m: f64| (samples - 1).to_f64() * spacing_m;
     let extent = Extent { width_m: along(width, whole.spacing_x_m()), depth_m: along(height, whole.spacing_z_m()) };
     Grid::new(extent, width, height)
 }

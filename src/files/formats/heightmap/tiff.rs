@@ -12,6 +12,7 @@ use tiff::tags::Tag;
 use super::decoded::{Decoded, bit_depth_notes, check_decoded_length, checked_size};
 use super::quantiser::Quantiser;
 use super::rows::Rows;
+use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::{Progress, Raster, SampleScale};
 use crate::files::io::cancellable::{CancellableWriter, cancelled_error};
 use crate::files::io::error::FileError;
@@ -57,7 +58,7 @@ pub(super) fn decode(path: &Path, bytes: &[u8]) -> Result<Decoded, FileError> {
     fn first<Sample: Copy>(all: &[Sample], channels: usize, height: impl Fn(Sample) -> f32) -> Vec<f32> {
         all.iter().step_by(channels.max(1)).map(|sample| height(*sample)).collect()
     }
-    let integers = |max_value: f64| SampleScale::Integers { max_value: max_value as f32 };
+    let integers = |max_value: f64| SampleScale::Integers { max_value: max_value.to_f32() };
     let mut notes = Vec::new();
     let (mut samples, scale) = match decoder.read_image().map_err(broken)? {
         DecodingResult::U8(all) => {
@@ -65,16 +66,16 @@ pub(super) fn decode(path: &Path, bytes: &[u8]) -> Result<Decoded, FileError> {
             (first(&all, channels, f32::from), integers(255.0))
         }
         DecodingResult::U16(all) => (first(&all, channels, f32::from), integers(65_535.0)),
-        DecodingResult::U32(all) => (first(&all, channels, |sample| sample as f32), integers(f64::from(u32::MAX))),
-        DecodingResult::U64(all) => (first(&all, channels, |sample| sample as f32), integers(u64::MAX as f64)),
+        DecodingResult::U32(all) => (first(&all, channels, |sample| sample.to_f32()), integers(f64::from(u32::MAX))),
+        DecodingResult::U64(all) => (first(&all, channels, |sample| sample.to_f32()), integers(u64::MAX.to_f64())),
         // Elevation models store whole metres, which may be below sea level.
         DecodingResult::I8(all) => (first(&all, channels, f32::from), SampleScale::Metres),
         DecodingResult::I16(all) => (first(&all, channels, f32::from), SampleScale::Metres),
-        DecodingResult::I32(all) => (first(&all, channels, |sample| sample as f32), SampleScale::Metres),
-        DecodingResult::I64(all) => (first(&all, channels, |sample| sample as f32), SampleScale::Metres),
+        DecodingResult::I32(all) => (first(&all, channels, |sample| sample.to_f32()), SampleScale::Metres),
+        DecodingResult::I64(all) => (first(&all, channels, |sample| sample.to_f32()), SampleScale::Metres),
         DecodingResult::F16(all) => (first(&all, channels, |sample| sample.to_f32()), SampleScale::Metres),
         DecodingResult::F32(all) => (first(&all, channels, |sample| sample), SampleScale::Metres),
-        DecodingResult::F64(all) => (first(&all, channels, |sample| sample as f32), SampleScale::Metres),
+        DecodingResult::F64(all) => (first(&all, channels, |sample| sample.to_f32()), SampleScale::Metres),
     };
     if samples.len() != width * height {
         return Err(FileError::invalid(path, "its first channel is subsampled; save it at full resolution"));
@@ -83,7 +84,7 @@ pub(super) fn decode(path: &Path, bytes: &[u8]) -> Result<Decoded, FileError> {
         notes.push(format!("it has {channels} channels; the first is read as height"));
     }
     if let Some(no_data) = no_data {
-        samples.iter_mut().filter(|sample| **sample == no_data as f32).for_each(|sample| *sample = f32::NAN);
+        samples.iter_mut().filter(|sample| **sample == no_data.to_f32()).for_each(|sample| *sample = f32::NAN);
     }
     Ok(Decoded { raster: Raster { width, height, samples, scale }, notes, spacing_m: None })
 }
@@ -113,8 +114,8 @@ where
 {
     let strip = (MIN_STRIP / rows.width()).max(1);
     let mut file = TiffEncoder::new(writer).map_err(io::Error::other)?;
-    let mut image = file.new_image::<Kind>(rows.width() as u32, rows.height() as u32).map_err(io::Error::other)?;
-    image.rows_per_strip(strip as u32).map_err(io::Error::other)?;
+    let mut image = file.new_image::<Kind>(rows.width().to_u32(), rows.height().to_u32()).map_err(io::Error::other)?;
+    image.rows_per_strip(strip.to_u32()).map_err(io::Error::other)?;
     let counter = progress.counter(rows.height().div_ceil(strip));
     for first in (0..rows.height()).step_by(strip) {
         let last = rows.height().min(first + strip);

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::terrain_mesh::{Mesh, WriteInto, WriteSeek};
 use crate::engine::Progress;
+use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::progress::ProgressCounter;
 use crate::files::io::cancellable::cancelled_error;
 
@@ -51,10 +52,10 @@ pub(crate) fn write(
     if let Some(png) = png {
         png(&mut writer)?;
     }
-    let image_bytes = png.is_some().then_some((writer.stream_position()? - geometry_end) as usize);
+    let image_bytes = png.is_some().then_some((writer.stream_position()? - geometry_end).to_usize());
     pad(writer)?;
     let length = writer.stream_position()?;
-    let description = describe(mesh, limits, index_bytes, is_short, image_bytes, length as usize - BINARY_OFFSET);
+    let description = describe(mesh, limits, index_bytes, is_short, image_bytes, length.to_usize() - BINARY_OFFSET);
     write_header(writer, &description, length)
 }
 
@@ -81,7 +82,7 @@ fn write_vertices(writer: &mut dyn WriteSeek, mesh: &Mesh, counter: &ProgressCou
     }
     for samples in vertices.chunks(BATCH) {
         // (0, 0) is the first pixel of the texture, in the north-west.
-        let fractions = samples.iter().flat_map(|sample| mesh.fractions(*sample)).map(|fraction| fraction as f32);
+        let fractions = samples.iter().flat_map(|sample| mesh.fractions(*sample)).map(|fraction| fraction.to_f32());
         writer.write_all(&fractions.flat_map(f32::to_le_bytes).collect::<Vec<u8>>())?;
         counter.add_one().map_err(cancelled_error)?;
     }
@@ -97,7 +98,7 @@ fn write_triangles(
     for batch in triangles.chunks(BATCH) {
         let indices = batch.iter().flatten();
         let bytes: Vec<u8> = match is_short {
-            true => indices.flat_map(|index| (*index as u16).to_le_bytes()).collect(),
+            true => indices.flat_map(|index| (*index).to_u16().to_le_bytes()).collect(),
             false => indices.flat_map(|index| index.to_le_bytes()).collect(),
         };
         writer.write_all(&bytes)?;
@@ -114,11 +115,11 @@ fn write_header(writer: &mut dyn WriteSeek, description: &Value, length: u64) ->
     bytes.extend(b"glTF");
     bytes.extend(2_u32.to_le_bytes());
     bytes.extend(header_length.to_le_bytes());
-    bytes.extend((DESCRIPTION_BYTES as u32).to_le_bytes());
+    bytes.extend(DESCRIPTION_BYTES.to_u32().to_le_bytes());
     bytes.extend(b"JSON");
     bytes.extend(description.to_string().as_bytes());
     bytes.resize(20 + DESCRIPTION_BYTES, b' ');
-    bytes.extend((header_length - BINARY_OFFSET as u32).to_le_bytes());
+    bytes.extend((header_length - BINARY_OFFSET.to_u32()).to_le_bytes());
     bytes.extend(b"BIN\0");
     if bytes.len() != BINARY_OFFSET {
         return Err(io::Error::other("the description does not fit into its reserved space"));

@@ -6,6 +6,7 @@ use std::io;
 
 use super::terrain_mesh::{Mesh, WriteSeek};
 use crate::engine::Progress;
+use crate::engine::cast::ToFloat;
 use crate::files::io::cancellable::cancelled_error;
 
 /// Vertices or triangles that are formatted between two checks for cancellation.
@@ -20,7 +21,7 @@ pub(crate) fn write(writer: &mut dyn WriteSeek, mesh: &Mesh, material: &str, pro
         let mut text = String::new();
         for sample in samples {
             let ([x, y, z], [nx, ny, nz]) = (mesh.position_m(*sample), mesh.normal(*sample));
-            let [east, south] = mesh.fractions(*sample).map(|fraction| fraction as f32);
+            let [east, south] = mesh.fractions(*sample).map(|fraction| fraction.to_f32());
             // The first row of the texture is at the top; v runs upward.
             let _ = writeln!(text, "v {x} {y} {z}\nvt {east} {}\nvn {nx} {ny} {nz}", 1.0 - south);
         }

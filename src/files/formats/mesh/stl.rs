@@ -6,6 +6,7 @@ use std::io;
 
 use super::terrain_mesh::{Mesh, WriteSeek};
 use crate::engine::Progress;
+use crate::engine::cast::ToFloat;
 use crate::files::io::cancellable::cancelled_error;
 
 /// The length of the longer side, and the thickness of the base below the lowest point.
@@ -19,7 +20,7 @@ type Point = [f32; 3];
 
 pub(crate) fn write(writer: &mut dyn WriteSeek, mesh: &Mesh, progress: &Progress) -> io::Result<()> {
     let (triangulation, extent) = (&mesh.triangulation, mesh.heights.grid().extent());
-    let mm_per_m = (LONGER_MM / extent.width_m.max(extent.depth_m)) as f32;
+    let mm_per_m = (LONGER_MM / extent.width_m.max(extent.depth_m)).to_f32();
     let lowest_m =
         triangulation.vertices.iter().map(|sample| mesh.position_m(*sample)[1]).fold(f32::INFINITY, f32::min);
     // East, north, and up from the base.
@@ -62,7 +63,7 @@ fn facet([a, b, c]: [Point; 3]) -> [u8; 50] {
     let ([bx, by, bz], [cx, cy, cz]) = (to(b), to(c));
     let normal = [by * cz - bz * cy, bz * cx - bx * cz, bx * cy - by * cx];
     let length = normal.iter().map(|along| along * along).sum::<f64>().sqrt();
-    let normal = normal.map(|along| if length > 0.0 { (along / length) as f32 } else { 0.0 });
+    let normal = normal.map(|along| if length > 0.0 { (along / length).to_f32() } else { 0.0 });
     let mut bytes = [0; 50];
     let numbers = [normal, a, b, c].into_iter().flatten();
     bytes.as_chunks_mut::<4>().0.iter_mut().zip(numbers).for_each(|(place, number)| *place = number.to_le_bytes());

@@ -4,6 +4,7 @@ use std::io::{self, Seek, Write};
 
 use super::triangulation::Triangulation;
 use crate::engine::Heightfield;
+use crate::engine::cast::ToFloat;
 
 /// A terrain and its triangulation.
 pub(crate) struct Mesh<'a> {
@@ -15,7 +16,7 @@ impl Mesh<'_> {
     /// The position of a sample as fractions of the extent, eastward and southward.
     pub(super) fn fractions(&self, [column, row]: [u32; 2]) -> [f64; 2] {
         let grid = self.heights.grid();
-        [f64::from(column) / (grid.width() - 1) as f64, f64::from(row) / (grid.height() - 1) as f64]
+        [f64::from(column) / (grid.width() - 1).to_f64(), f64::from(row) / (grid.height() - 1).to_f64()]
     }
 
     /// The position of a sample: east of the centre, up, south of the centre.
@@ -23,7 +24,7 @@ impl Mesh<'_> {
         let extent = self.heights.grid().extent();
         let [east, south] = self.fractions(sample);
         let height = self.heights[(sample[0] as usize, sample[1] as usize)];
-        [((east - 0.5) * extent.width_m) as f32, height, ((south - 0.5) * extent.depth_m) as f32]
+        [((east - 0.5) * extent.width_m).to_f32(), height, ((south - 0.5) * extent.depth_m).to_f32()]
     }
 
     /// The unit normal at a sample. It follows the slope of the heights, however coarse the triangulation is.

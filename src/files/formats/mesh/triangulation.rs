@@ -9,6 +9,7 @@
 //! The error of a midpoint is the greater of its own distance from the hypotenuse and the errors of the midpoints below
 //! it in the hierarchy. So no height deviates by more than the largest error of the omitted midpoints.
 
+use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::{Cancelled, Heightfield, Progress};
 
 /// Column and row of a sample.
@@ -164,7 +165,7 @@ impl<'a> Errors<'a> {
     /// The largest error of the midpoints that are left out.
     fn tolerance(&self, detail: MeshDetail) -> f32 {
         match detail {
-            MeshDetail::ErrorM(error_m) => error_m.max(0.0) as f32,
+            MeshDetail::ErrorM(error_m) => error_m.max(0.0).to_f32(),
             MeshDetail::Vertices(max) if max >= self.values.len() => 0.0,
             MeshDetail::Vertices(max) => {
                 let mut values = self.values.clone();
@@ -216,8 +217,8 @@ impl Triangulation {
             let mut vertex = |point: GridPoint| {
                 let Some(at) = errors.index(point) else { return 0 };
                 if numbers[at] == 0 {
-                    result.vertices.push(point.map(|along| along as u32));
-                    numbers[at] = result.vertices.len() as u32;
+                    result.vertices.push(point.map(|along| along.to_u32()));
+                    numbers[at] = result.vertices.len().to_u32();
                 }
                 numbers[at] - 1
             };
@@ -232,7 +233,7 @@ impl Triangulation {
 
     /// The vertices on the border, counter-clockwise seen from above, from the north-western corner southward.
     pub fn border(&self, heights: &Heightfield) -> Vec<u32> {
-        let last = [heights.grid().width() as u32 - 1, heights.grid().height() as u32 - 1];
+        let last = [heights.grid().width().to_u32() - 1, heights.grid().height().to_u32() - 1];
         // The distance of a vertex along the border, in cells.
         let along = |[x, z]: [u32; 2]| -> Option<u64> {
             let [x, z, east, south] = [x, z, last[0], last[1]].map(u64::from);
@@ -246,7 +247,7 @@ impl Triangulation {
         };
         let numbered = self.vertices.iter().enumerate();
         let mut border: Vec<(u64, u32)> =
-            numbered.filter_map(|(number, point)| Some((along(*point)?, number as u32))).collect();
+            numbered.filter_map(|(number, point)| Some((along(*point)?, number.to_u32()))).collect();
         border.sort_unstable();
         border.into_iter().map(|(_, number)| number).collect()
     }
