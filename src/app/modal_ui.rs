@@ -38,9 +38,9 @@ impl App {
                 None => {}
             },
             Modal::PathField(field) => {
-                if let Some(answer) = field.ui(ctx) {
-                    let ask = field.request.clone();
-                    self.answer(ask, answer);
+                if let Some(outcome) = field.ui(ctx) {
+                    let request = field.request.clone();
+                    self.handle_dialog_outcome(request, outcome);
                     stays = false;
                 }
             }
@@ -51,9 +51,9 @@ impl App {
                 }
             }
             Modal::Recovered(left) => stays = self.recovered_ui(ctx, left),
-            Modal::Replace { ask, path, files } => match replace_ui(ctx, files) {
+            Modal::Replace { request, path, files } => match replace_ui(ctx, files) {
                 Some(true) => {
-                    self.use_chosen_file(ask, path.clone());
+                    self.use_chosen_file(request, path.clone());
                     stays = false;
                 }
                 Some(false) => {

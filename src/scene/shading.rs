@@ -5,7 +5,7 @@ use crate::engine::ramp::{self, Ramp};
 /// How the surface is coloured. The discriminants are the cases in terrain.wgsl.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum ShadingMode {
-    /// As the texture view shows it.
+    /// The generated texture, as in the texture view.
     #[default]
     Texture,
     Clay,
@@ -20,7 +20,7 @@ impl ShadingMode {
 
     pub(crate) fn label(self) -> &'static str {
         match self {
-            Self::Texture => "As the texture",
+            Self::Texture => "Texture",
             Self::Clay => "Clay",
             Self::Elevation => "Elevation",
             Self::Slope => "Slope",

@@ -20,7 +20,7 @@ pub(crate) enum Modal {
     Recovered(Vec<RecoveredProject>),
     /// Asks before files are replaced.
     Replace {
-        ask: DialogRequest,
+        request: DialogRequest,
         path: PathBuf,
         files: Vec<PathBuf>,
     },

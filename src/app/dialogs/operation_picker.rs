@@ -10,6 +10,7 @@ use crate::app::widgets::search_list::{Arrangement, SearchItem, SearchLayout, Se
 use crate::app::widgets::theme::colours;
 use crate::app::widgets::thumbnail_card::{CardLayout, card_ui, thumbnail_ui};
 use crate::engine::AnyOperation;
+use crate::engine::cast::ToFloat;
 use crate::engine::operations::Role;
 
 /// The layout of a card.
@@ -30,7 +31,7 @@ const HEADING: f32 = 24.0;
 const WIDE_WINDOW: f32 = 1500.0;
 
 /// The sections in their order.
-const SECTIONS: [(Role, &str); 2] = [(Role::Generator, "Raise"), (Role::Modifier, "Shape")];
+const SECTIONS: [(Role, &str); 2] = [(Role::Generator, "Generate"), (Role::Modifier, "Modify")];
 
 /// The key of the thumbnail of the terrain before a modifier.
 const BEFORE: &str = "before";
@@ -113,7 +114,7 @@ impl OperationPicker {
     ) -> Option<&'static str> {
         let columns = if arrangement == Arrangement::Columns { SECTIONS.len() } else { 1 };
         // With room for the scroll bar.
-        ui.set_width(columns as f32 * (CARD.size.x + 8.0) + 4.0);
+        ui.set_width(columns.to_f32() * (CARD.size.x + 8.0) + 4.0);
         let hint = "Search by name or by what it does";
         ui.horizontal(|ui| self.list.field_ui(ui, hint, arrangement, false));
         ui.add_space(4.0);
@@ -145,7 +146,7 @@ impl OperationPicker {
 
     /// The height of the list with all operations, also while fewer match, so that nothing jumps.
     fn full_height(&self, arrangement: Arrangement) -> f32 {
-        let count = |role| self.entries.iter().filter(|entry| entry.operation.role() == role).count() as f32;
+        let count = |role| self.entries.iter().filter(|entry| entry.operation.role() == role).count().to_f32();
         let heights = SECTIONS.map(|(role, _)| HEADING + count(role) * (CARD.size.y + GAP));
         match arrangement {
             Arrangement::Columns => heights.into_iter().fold(0.0, f32::max),

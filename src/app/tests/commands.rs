@@ -1,4 +1,4 @@
-//! Commands, the palette, keys, context menus and narrow windows, as a person meets them.
+//! Commands, the palette, keys, context menus and narrow windows, driven as a user would.
 
 use crate::app::App;
 use crate::app::views::View;
@@ -60,7 +60,7 @@ fn a_parameter_is_found_and_typed_without_the_mouse() {
 }
 
 #[test]
-fn what_is_typed_beyond_the_limits_or_is_no_number_is_answered_and_what_is_left_alone_stays() {
+fn invalid_numbers_are_reported_and_unchanged_fields_keep_their_precision() {
     let mut editor = editor();
     editor.state_mut().edit(|project| {
         let mut step = Step::new(AnyOperation::from_key("faults").expect("known"));
@@ -76,25 +76,25 @@ fn what_is_typed_beyond_the_limits_or_is_no_number_is_answered_and_what_is_left_
         }
         press(&mut editor, Modifiers::NONE, Key::Enter);
         editor.run_steps(2);
-        let said = editor.state_mut().ui.message.take().map(|message| message.text);
+        let message = editor.state_mut().ui.message.take().map(|message| message.text);
         let faults = editor.state().document.project().recipe.stack[0].operation.group();
-        (faults.get("count"), faults.get("displacement_m"), said)
+        (faults.get("count"), faults.get("displacement_m"), message)
     };
     let displacement = Some(Value::Number(12.3456));
     let limits = "Count must be from 0 to 1000000";
-    let (count, _, said) = type_into("faults count", Some("5e9"));
-    assert_eq!((count, said.as_deref()), (Some(Value::Integer(1_000_000)), Some(limits)));
-    let (count, _, said) = type_into("faults count", Some("many"));
+    let (count, _, message) = type_into("faults count", Some("5e9"));
+    assert_eq!((count, message.as_deref()), (Some(Value::Integer(1_000_000)), Some(limits)));
+    let (count, _, message) = type_into("faults count", Some("many"));
     let complaint = format!("\u{201c}many\u{201d} is not a number; {limits}");
-    assert_eq!((count, said), (Some(Value::Integer(1_000_000)), Some(complaint)));
-    let (count, _, said) = type_into("faults count", Some("2,000"));
-    assert_eq!((count, said), (Some(Value::Integer(2000)), None));
-    // It shows fewer digits than it has, and loses none where nobody types.
+    assert_eq!((count, message), (Some(Value::Integer(1_000_000)), Some(complaint)));
+    let (count, _, message) = type_into("faults count", Some("2,000"));
+    assert_eq!((count, message), (Some(Value::Integer(2000)), None));
+    // The field shows fewer digits than the value has. Leaving it unchanged keeps them all.
     assert_eq!(type_into("faults displacement", None), (Some(Value::Integer(2000)), displacement, None));
 }
 
 #[test]
-fn the_water_is_found_as_the_sea() {
+fn searching_for_the_sea_finds_the_water_level() {
     let mut editor = editor();
     pause(&mut editor);
     press(&mut editor, Modifiers::COMMAND, Key::P);
@@ -106,7 +106,7 @@ fn the_water_is_found_as_the_sea() {
 }
 
 #[test]
-fn what_a_message_offers_is_copied() {
+fn the_text_of_a_message_can_be_copied() {
     let mut editor = editor();
     pause(&mut editor);
     editor.state_mut().show_error("No program to show folders was found; the folder is /land");
@@ -146,7 +146,7 @@ fn saving_while_a_name_is_typed_saves_what_was_typed() {
 }
 
 #[test]
-fn a_control_that_has_the_focus_keeps_its_own_keys_and_leaves_the_others() {
+fn a_focused_control_handles_its_own_keys_only() {
     let mut editor = editor();
     pause(&mut editor);
     editor.get_by_label("Loop").focus();
@@ -158,7 +158,7 @@ fn a_control_that_has_the_focus_keeps_its_own_keys_and_leaves_the_others() {
 }
 
 #[test]
-fn a_card_has_its_deeds_in_a_context_menu() {
+fn a_card_has_a_context_menu() {
     let mut editor = editor();
     editor.state_mut().edit(|project| {
         add_step(&mut project.recipe, Step::new(AnyOperation::from_key("terrace").expect("known")));
@@ -203,7 +203,7 @@ fn every_control_that_takes_the_focus_has_a_name_whatever_step_is_selected() {
             let node = node.accesskit_node();
             let takes_focus = node.data().supports_action(Action::Focus);
             let is_named = node.label().is_some_and(|name| !name.trim().is_empty());
-            // The lines between the panes and the bars of their tabs are their library's, which names nothing.
+            // egui_tiles gives its splitters and tab bars no names.
             let place = node.data().bounds().unwrap_or_default();
             let is_line = place.width().min(place.height()) < 7.0;
             let is_bar = node.role() == Role::Unknown && place.height() == 24.0 && place.width() > 300.0;
@@ -216,7 +216,7 @@ fn every_control_that_takes_the_focus_has_a_name_whatever_step_is_selected() {
 }
 
 #[test]
-fn the_sun_and_the_views_are_worked_by_the_arrow_keys() {
+fn arrow_keys_move_the_sun_and_the_views() {
     let mut editor = editor();
     pause(&mut editor);
     let light = |editor: &Harness<'static, App>| editor.state().document.project().recipe.light.clone();
@@ -234,13 +234,13 @@ fn the_sun_and_the_views_are_worked_by_the_arrow_keys() {
     assert!(editor.state().ui.maps.viewport.zoom > 1.2);
     press(&mut editor, Modifiers::NONE, Key::ArrowRight);
     assert!(editor.state().ui.maps.viewport.centre.x > 0.5);
-    // What the view does not need works as ever.
+    // Keys that the view does not use still work.
     press(&mut editor, Modifiers::NONE, Key::F);
     assert_eq!(editor.state().ui.maps.viewport.zoom, 1.0);
 }
 
 #[test]
-fn a_narrow_window_shows_one_side_panel_at_a_time_and_nothing_stands_outside() {
+fn a_narrow_window_shows_one_side_panel_at_a_time_and_nothing_is_cut_off() {
     let mut editor = editor();
     pause(&mut editor);
     editor.set_size(egui::Vec2::new(640.0, 360.0));

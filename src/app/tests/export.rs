@@ -154,9 +154,9 @@ fn listed_files_are_written_and_import_notes_can_be_copied() {
     assert!(editor.state().ui.message.as_ref().is_some_and(|message| message.text == "Copied the import notes"));
     let sidecar = std::fs::read_to_string(into.join("height_0_0.raw.json")).expect("sidecar");
     let sidecar: serde_json::Value = serde_json::from_str(&sidecar).expect("JSON");
-    let said = sidecar.to_string();
+    let text = sidecar.to_string();
     let (width, _) = copied.split_once(" and Heightmap").expect("the first step");
-    assert!(said.contains(width), "the sidecar has the same numbers: {width}");
+    assert!(text.contains(width), "the sidecar has the same numbers: {width}");
 }
 
 #[test]

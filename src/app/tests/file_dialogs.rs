@@ -10,7 +10,7 @@ use crate::app::dialogs::file_dialogs::{DialogBackend, DialogOutcome, DialogRequ
 use crate::app::tasks::settings::UserFolders;
 use crate::app::tests::press;
 
-/// A backend whose dialogs stay open until they are ended.
+/// A backend whose dialogs stay open until the test closes them.
 #[derive(Clone, Default)]
 struct Pending {
     opened: Arc<Mutex<Vec<DialogRequest>>>,

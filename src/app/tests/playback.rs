@@ -1,4 +1,4 @@
-//! Variations, locks and the timeline, driven by label.
+//! Variations, locks, the timeline and the fault tool, driven by label.
 
 use crate::app::App;
 use crate::engine::Recipe;
@@ -15,7 +15,7 @@ use crate::engine::operations::drawn_faults::{DrawnFault, DrawnFaults};
 use crate::engine::parameters::Point;
 use crate::engine::{AnyOperation, Step};
 
-/// An editor at rest on a short uplift.
+/// An idle editor with a short uplift.
 fn at_rest() -> Harness<'static, App> {
     let mut editor = editor();
     editor.state_mut().edit(|project| {
@@ -27,7 +27,7 @@ fn at_rest() -> Harness<'static, App> {
     editor
 }
 
-/// The same with its variations open and drawn.
+/// The same with its variations open and rendered.
 fn varying() -> Harness<'static, App> {
     let mut editor = at_rest();
     press(&mut editor, Modifiers::NONE, Key::V);
@@ -35,7 +35,7 @@ fn varying() -> Harness<'static, App> {
     editor
 }
 
-/// Waits until all variations of what is in hand are drawn.
+/// Waits until all variations of the current project are rendered.
 #[track_caller]
 fn drawn(editor: &mut Harness<'static, App>) {
     editor.run_steps(3);
@@ -126,7 +126,7 @@ fn arrow_keys_move_the_timeline_and_it_can_loop() {
     });
 }
 
-/// An editor at rest with the fault tool in hand, and the heightmap's pane.
+/// An idle editor with the fault tool active, and the heightmap's pane.
 fn drawing() -> (Harness<'static, App>, egui::Rect) {
     let mut editor = editor();
     pause(&mut editor);
@@ -148,7 +148,7 @@ fn drag(editor: &mut Harness<'static, App>, from: egui::Pos2, to: egui::Pos2) {
     editor.run_steps(2);
 }
 
-/// The drawn faults, and in which step they are.
+/// The drawn faults, and the index of their step.
 fn drawn_faults(editor: &Harness<'static, App>) -> Option<(usize, Vec<DrawnFault>)> {
     recipe(editor).stack.into_iter().enumerate().find_map(|(at, step)| match step.operation {
         AnyOperation::DrawnFaults(DrawnFaults { faults }) => Some((at, faults)),
@@ -156,7 +156,7 @@ fn drawn_faults(editor: &Harness<'static, App>) -> Option<(usize, Vec<DrawnFault
     })
 }
 
-/// Metres between two places.
+/// Distance between two points, metres.
 fn apart(one: Point, other: [f64; 2]) -> f64 {
     libm::hypot(one.x_m - other[0], one.z_m - other[1])
 }
@@ -177,7 +177,7 @@ fn dragging_draws_a_fault_as_one_undo_entry() {
     assert_eq!(editor.state().ui.selection.step, step);
     assert_eq!(editor.state().document.history().0.len(), entries + 1, "one entry");
     pause(&mut editor);
-    // Northward: the east goes up.
+    // Drawn northward, so the east rises.
     let after = editor.state().ui.preview.shown.as_ref().expect("a preview").terrain.clone();
     let lift = |c: usize| after[(c, 32)] - before[(c, 32)];
     assert!(lift(36) > 0.0 && lift(28) < 0.0, "{} and {}", lift(36), lift(28));

@@ -1,5 +1,5 @@
-//! A long random walk through the editor: commands, parameters, the mouse and the keys, all from one seed. Nothing may
-//! panic, neither here nor on another thread, and undoing everything gives the first document back.
+//! A long random walk through the editor: commands, parameters, the mouse and the keys, all from one seed. No thread may
+//! panic, and undoing everything restores the first document.
 
 use crate::app::App;
 use crate::app::commands::Command;
@@ -21,7 +21,7 @@ use crate::engine::AnyOperation;
 use crate::engine::parameters::{Band, Colour, Group, Kind, Limits, Parameter, Point, Value};
 use crate::engine::random::{Draw, Stream};
 
-/// Dialogs in which everything is cancelled.
+/// File dialogs that are always cancelled.
 #[derive(Default)]
 struct Cancelling {
     is_open: bool,
@@ -37,11 +37,11 @@ impl DialogBackend for Cancelling {
     }
 }
 
-/// The window in which the walk goes on.
+/// The size of the window.
 const WINDOW: Vec2 = Vec2::new(1280.0, 800.0);
 
-/// Longer stacks than this are cut down again, so that the worker keeps up now and then.
-const MOST_STEPS: usize = 8;
+/// Longer stacks are shortened, so that the worker catches up from time to time.
+const MAX_STEPS: usize = 8;
 
 fn pick<T: Copy>(draw: &mut Draw, among: &[T]) -> T {
     among[below(draw, among.len())]
@@ -51,7 +51,7 @@ fn below(draw: &mut Draw, count: usize) -> usize {
     (draw.unit() * count as f64) as usize
 }
 
-/// A value of the parameter's slider, or of what else there is to choose from.
+/// A random value from the parameter's slider range or choices.
 fn any_value(parameter: &Parameter, draw: &mut Draw) -> Value {
     let slider = parameter.slider;
     let mut number = || draw.between(slider.low, slider.high);
@@ -76,11 +76,11 @@ fn any_value(parameter: &Parameter, draw: &mut Draw) -> Value {
     }
 }
 
-/// Sets one of the group's parameters; what is refused stays.
+/// Sets one of the group's parameters. Refused values change nothing.
 fn vary(group: &mut dyn Group, draw: &mut Draw) {
     let parameter = &group.table()[below(draw, group.table().len())];
     let value = if draw.chance(0.2) { parameter.default.clone() } else { any_value(parameter, draw) };
-    // A size of the world or of an export is not what is looked for here.
+    // Sizes of the world and of exports would make the walk slow.
     if !matches!(parameter.kind, Kind::File) {
         let _ = group.set(parameter.key, &value);
     }
@@ -96,7 +96,7 @@ fn commands(entries: &[Entry], found: &mut Vec<Command>) {
     }
 }
 
-/// A command that could be given as the editor stands.
+/// A command that is available now.
 fn any_command(app: &App, draw: &mut Draw) -> Command {
     let context = MenuContext {
         document: &app.document,
@@ -140,7 +140,7 @@ fn any_command(app: &App, draw: &mut Draw) -> Command {
     if types > 0 {
         found.push(Command::MoveType { from: below(draw, types), to: below(draw, types) });
     }
-    // The size of the preview is the walk's own.
+    // The walk sets the size of the preview itself.
     found.retain(|command| !matches!(command, Command::PreviewSamples(_) | Command::ExportSize | Command::Quit));
     pick(draw, &found)
 }
@@ -156,7 +156,7 @@ fn edit(project: &mut Project, draw: &mut Draw) {
         5 => vary(&mut recipe.texture.settings, draw),
         _ => vary(&mut recipe.light, draw),
     }
-    recipe.stack.truncate(MOST_STEPS);
+    recipe.stack.truncate(MAX_STEPS);
 }
 
 /// Presses, drags or turns the wheel somewhere, or presses a key.
@@ -194,10 +194,10 @@ fn input(editor: &mut Harness<'static, App>, draw: &mut Draw) -> String {
     format!("click by {button:?}")
 }
 
-/// The slowest frames of a walk, by what was done in them, milliseconds.
+/// The slowest frame of each action, milliseconds.
 type Slowest = BTreeMap<String, f64>;
 
-/// Walks that many actions at a preview of that size, and all the way back.
+/// Performs this many actions at a preview of this size, and undoes them all.
 fn walk(actions: u64, samples: u32, seed: u32) -> Slowest {
     let mut editor = Harness::builder().with_size(WINDOW).with_max_steps(64).build_eframe(|context| {
         App::new(&context.egui_ctx, Box::<Cancelling>::default(), None, UserFolders::default()).expect("threads")
@@ -211,7 +211,7 @@ fn walk(actions: u64, samples: u32, seed: u32) -> Slowest {
     let mut slowest = Slowest::new();
     for action in 0..actions {
         let draw = &mut stream.at(action);
-        let deed = if editor.state().ui.modal.is_some() {
+        let name = if editor.state().ui.modal.is_some() {
             editor.key_press(Key::Escape);
             "close".to_string()
         } else if draw.chance(0.4) {
@@ -229,11 +229,11 @@ fn walk(actions: u64, samples: u32, seed: u32) -> Slowest {
         editor.step();
         let own = before.elapsed().as_secs_f64() * 1e3;
         let app = editor.state();
-        let worst = slowest.entry(deed.clone()).or_default();
+        let worst = slowest.entry(name.clone()).or_default();
         *worst = worst.max(own);
-        let said = app.ui.message.as_ref().map(|message| message.text.as_str()).unwrap_or_default();
-        assert!(!said.contains("an error in the program"), "action {action}, {deed}: {said}");
-        // Presets bring their own.
+        let message = app.ui.message.as_ref().map(|message| message.text.as_str()).unwrap_or_default();
+        assert!(!message.contains("an error in the program"), "action {action}, {name}: {message}");
+        // Presets set their own size.
         if app.document.settings().view.preview_samples != samples {
             editor.state_mut().edit_settings(|settings| settings.view.preview_samples = samples);
         }
@@ -249,35 +249,34 @@ fn walk(actions: u64, samples: u32, seed: u32) -> Slowest {
 }
 
 #[test]
-fn random_actions_do_no_harm_and_can_all_be_undone() {
+fn random_actions_can_all_be_undone() {
     walk(300, 33, 1);
 }
 
 #[test]
 #[ignore = "slow: takes minutes"]
-fn nightly_random_actions_do_no_harm_and_can_all_be_undone() {
+fn nightly_random_actions_can_all_be_undone() {
     walk(10_000, 65, 2);
 }
 
-/// What the interface thread works for a frame, without drawing and without waiting for whatever else the machine does. What
-/// a host takes from a virtual machine counts as its work all the same: of the same walk, gone three times, each deed's
-/// least is its own.
+/// Measures the processor time of the interface thread per frame, without painting. A virtual machine also counts time
+/// that its host takes away, so the same walk runs three times and the smallest time of each action counts.
 #[test]
 #[ignore = "a measurement"]
-fn no_frame_takes_longer_than_a_screen_shows_it() {
+fn no_frame_takes_longer_than_a_screen_refresh() {
     let mut least = walk(2000, 1025, 3);
     for _ in 1..3 {
         let again = walk(2000, 1025, 3);
-        least.retain(|deed, _| again.contains_key(deed));
-        least.iter_mut().for_each(|(deed, worst)| *worst = worst.min(again[deed]));
+        least.retain(|name, _| again.contains_key(name));
+        least.iter_mut().for_each(|(name, worst)| *worst = worst.min(again[name]));
     }
     let mut slowest: Vec<(String, f64)> = least.into_iter().collect();
     slowest.sort_by(|a, b| b.1.total_cmp(&a.1));
-    for (deed, milliseconds) in slowest.iter().take(12) {
-        println!("{milliseconds:>7.1} ms  {deed}");
+    for (name, milliseconds) in slowest.iter().take(12) {
+        println!("{milliseconds:>7.1} ms  {name}");
     }
-    // Another size or theme has the library draw every letter anew.
+    // A new scale or theme makes egui rasterize every glyph again.
     let redraws = ["Scale", "LargerInterface", "SmallerInterface", "UsualInterface", "Theme", "Plus", "Minus", "Num0"];
-    slowest.retain(|(deed, _)| !redraws.iter().any(|redraw| deed.ends_with(redraw)));
+    slowest.retain(|(name, _)| !redraws.iter().any(|redraw| name.ends_with(redraw)));
     assert!(slowest[0].1 <= 16.0, "{:?}", slowest[0]);
 }

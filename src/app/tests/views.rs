@@ -1,4 +1,4 @@
-//! Looking at the land, driven by label as a person would.
+//! The views of the terrain, driven by label.
 
 use crate::app::App;
 use crate::app::commands::Command;
@@ -16,7 +16,7 @@ use crate::engine::map_view::MapView;
 use crate::engine::stack::evaluate;
 use crate::engine::{Grid, Inputs, Progress};
 
-/// Chooses what the heightmap's pane shows, and waits until it does.
+/// Chooses the map in the heightmap's pane, and waits until it is shown.
 #[track_caller]
 fn look_at(editor: &mut Harness<'static, App>, text: &str, expected: MapView) {
     editor.get_by_role_and_label(Role::ComboBox, "What the heightmap shows").click();
@@ -29,7 +29,7 @@ fn look_at(editor: &mut Harness<'static, App>, text: &str, expected: MapView) {
 }
 
 #[test]
-fn the_heightmap_s_pane_shows_what_is_chosen() {
+fn the_heightmap_pane_shows_the_chosen_map() {
     let mut editor = editor();
     pause(&mut editor);
     let terrain = editor.state().ui.preview.shown.as_ref().expect("a picture").terrain.clone();
@@ -50,12 +50,12 @@ fn the_heightmap_s_pane_shows_what_is_chosen() {
     let app = editor.state();
     assert!(
         Arc::ptr_eq(&terrain, &app.ui.preview.shown.as_ref().expect("a picture").terrain),
-        "no land was computed for it"
+        "no heightfield was computed for it"
     );
     assert!(!app.document.is_dirty());
 }
 
-/// Unfolds a section of the measures.
+/// Unfolds a section of the analysis.
 fn unfold(editor: &mut Harness<'static, App>, section: &str) {
     editor.get_by_role_and_label(Role::DisclosureTriangle, section).scroll_to_me();
     editor.run_steps(16);
@@ -64,7 +64,7 @@ fn unfold(editor: &mut Harness<'static, App>, section: &str) {
 }
 
 #[test]
-fn sections_are_measured_as_they_are_unfolded_and_tell_of_the_land_that_is_shown() {
+fn sections_are_analysed_when_unfolded_and_describe_the_shown_terrain() {
     let mut editor = editor();
     pause(&mut editor);
     assert!(editor.state().ui.analysis.found().is_none(), "nothing is measured that nobody looks at");
@@ -79,7 +79,7 @@ fn sections_are_measured_as_they_are_unfolded_and_tell_of_the_land_that_is_shown
     editor.get_by_role_and_label(Role::Image, "Power spectrum");
     assert!(editor.state().ui.analysis.found().is_some_and(|found| found.slopes.is_none()), "nor what is folded");
     editor.state_mut().edit(|project| project.recipe.seed += 1);
-    wait(&mut editor, "measures of the new land", |app| {
+    wait(&mut editor, "analysis of the new terrain", |app| {
         let is_new = app.document.project().recipe == *app.ui.preview.shown.as_ref().expect("a picture").request.recipe;
         let terrain = &app.ui.preview.shown.as_ref().expect("a picture").terrain;
         is_new
@@ -126,7 +126,7 @@ fn the_limit_is_dragged_in_the_histogram_and_the_share_follows() {
     wait(&mut editor, "the map of it", |app| {
         app.ui.preview.shown.as_ref().is_some_and(|shown| shown.request.map_view == MapView::Walkable(limit))
     });
-    assert!(!editor.state().document.is_dirty(), "how the land is looked at is no edit");
+    assert!(!editor.state().document.is_dirty(), "changing the view is not an edit");
 }
 
 #[test]
@@ -151,7 +151,7 @@ fn a_profile_is_drawn_on_the_map_and_hovering_it_moves_the_crosshair() {
     let [start, end] = editor.state().ui.profile.ends_m(extent);
     assert!(end[0] - start[0] > 0.1 * extent.width_m && end[1] - start[1] > 0.1 * extent.depth_m);
     assert!(!editor.state().ui.profile.wants_drags() || !editor.state().ui.profile.is_drawing);
-    // Half way along the plot is half way along the line.
+    // The middle of the plot is the middle of the line.
     let plot = editor.get_by_role_and_label(Role::Image, "Terrain profile").rect();
     editor.hover_at(plot.center());
     editor.run_steps(3);
@@ -160,7 +160,7 @@ fn a_profile_is_drawn_on_the_map_and_hovering_it_moves_the_crosshair() {
     let off = [0, 1].map(|axis| (crosshair[axis] - middle[axis]).abs() / (end[axis] - start[axis]));
     assert!(off.iter().all(|off| *off < 0.08), "{crosshair:?} in place of {middle:?}");
     assert!(!editor.state().document.is_dirty());
-    // Another line is begun and given up: the one that is there stays.
+    // Cancelling a second line keeps the first.
     press(&mut editor, Modifiers::NONE, Key::P);
     press(&mut editor, Modifiers::NONE, Key::Escape);
     assert_eq!(editor.state().ui.profile.ends_m(extent), [start, end]);
@@ -190,7 +190,7 @@ fn terrain(editor: &Harness<'static, App>) -> Arc<crate::engine::Heightfield> {
     editor.state().ui.preview.shown.as_ref().expect("a picture").terrain.clone()
 }
 
-/// Waits until the picture of the present land is there.
+/// Waits until the current terrain is shown.
 #[track_caller]
 fn settled(editor: &mut Harness<'static, App>) {
     editor.run_steps(2);
@@ -223,7 +223,7 @@ fn holding_a_key_shows_the_state_before_and_letting_go_the_present_one() {
     editor.run_steps(3);
     assert!(Arc::ptr_eq(&terrain(&editor), &after));
     assert_eq!(editor.query_all_by_label_contains("Before: Seed").count(), 0);
-    // What was never shown is computed.
+    // A state that was never shown is computed.
     editor.state_mut().edit(|project| project.recipe.seed = 1);
     editor.state_mut().edit(|project| project.recipe.seed = 2);
     settled(&mut editor);
@@ -237,7 +237,7 @@ fn holding_a_key_shows_the_state_before_and_letting_go_the_present_one() {
 }
 
 #[test]
-fn an_edit_ends_the_look_at_the_state_before() {
+fn an_edit_ends_the_before_view() {
     let mut editor = editor();
     pause(&mut editor);
     let notes = |editor: &Harness<'static, App>| editor.query_all_by_label_contains("Before:").count();
@@ -254,7 +254,7 @@ fn an_edit_ends_the_look_at_the_state_before() {
         assert_eq!(notes(&editor), 3, "round {round}");
         editor.state_mut().edit(|project| project.recipe.seed = 90 + round);
         editor.run_steps(2);
-        assert_eq!(notes(&editor), 0, "round {round}: the land in hand is seen");
+        assert_eq!(notes(&editor), 0, "round {round}: the current terrain is shown");
         settled(&mut editor);
         assert_eq!(editor.state().ui.preview.shown.as_ref().map(|shown| shown.request.recipe.seed), Some(90 + round));
         if is_held {
@@ -271,7 +271,7 @@ fn cancelling_while_the_state_before_is_computed_goes_back_to_the_present_one() 
     editor.state_mut().edit(|project| project.recipe.seed = 4711);
     settled(&mut editor);
     let ctx = editor.ctx.clone();
-    // Another size: neither state is there yet.
+    // At another size, neither state has been computed yet.
     editor.state_mut().edit_settings(|settings| settings.view.preview_samples = 1025);
     editor.state_mut().execute(&ctx, Command::ShowBefore);
     editor.step();
@@ -295,7 +295,7 @@ fn split_maps_show_both_states_and_the_line_between_them_is_dragged() {
     editor.state_mut().edit(|project| project.recipe.light.azimuth_deg = 77.0);
     settled(&mut editor);
     wait(&mut editor, "the other side", |app| app.ui.maps.has_before());
-    // Another look at both.
+    // Shows both again.
     look_at(&mut editor, "Slope", MapView::Slope);
     wait(&mut editor, "the other side in the same look", |app| app.ui.maps.has_before());
     assert!(
@@ -337,7 +337,7 @@ fn at_the_size_of_exports_the_views_show_what_is_exported_and_what_does_not_fit_
     editor.run_steps(2);
     editor.get_by_label_contains("97 × 97, as exported");
     assert_eq!(editor.state().document.settings().view.preview_samples, 65);
-    // It goes with the export, as far as there is memory.
+    // It follows the export size, as far as memory allows.
     editor.state_mut().edit_settings(|settings| settings.export.samples = 65_537);
     editor.run_steps(3);
     assert!(editor.state().ui.preview.export_samples.is_none());
@@ -368,10 +368,11 @@ fn the_sun_is_dragged_on_the_map() {
     assert!(editor.state().document.undo_name().is_some_and(|name| name.starts_with("Sun")));
 }
 
-/// What no test sees: `cargo test --lib looking_tests -- --ignored` puts pictures of the editor into the temporary folder.
+/// Writes screenshots of the editor to the temporary folder, for people to look at: `cargo test --lib write_screenshots --
+/// --ignored`.
 #[test]
 #[ignore = "draws pictures for the eye"]
-fn pictures_for_the_eye() {
+fn write_screenshots() {
     for (theme, name) in [(egui::Theme::Dark, "dark"), (egui::Theme::Light, "light")] {
         let mut editor = Harness::builder()
             .with_size([1280.0, 800.0])

@@ -63,7 +63,7 @@ fn the_terrain_from_above_is_as_bright_as_the_texture() {
         camera.frame(scale.half_size(), scale.block_y(params.range_m), 1.0);
         params.camera = Some(camera);
         let image = renderer.render_image(&params.frame([256, 256], 0.0), &Progress::new()).expect("an image");
-        // Inside the terrain.
+        // Within the terrain.
         let of_terrain = brightness(&image, 24..232, 24..232);
         let Image { width, height, .. } = *preview.texture;
         let inner = |side: usize| side / 25..side - side / 25;

@@ -74,7 +74,7 @@ fn at_rest_nothing_is_drawn_and_no_repaint_is_requested() {
 #[test]
 fn the_editor_at_rest_requests_no_repaint_and_f_frames_the_terrain() {
     let Some(mut editor) = editor(Scripted::default()) else { return };
-    // Until no fault glows any more.
+    // Wait until no fault glows.
     editor.run_steps(100);
     editor.render().expect("an image");
     let before = counts(&editor.state().ui.scene);
