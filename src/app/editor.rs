@@ -141,7 +141,7 @@ impl App {
 
     /// What is being written beside the preview.
     pub(crate) fn export_status(&self) -> Option<ExportStatus> {
-        self.services.exporter.status().or_else(|| self.services.render_task.as_ref().map(RenderTask::status))
+        self.services.exporter.status().or_else(|| self.services.render_task.as_ref().and_then(RenderTask::status))
     }
 
     /// The project's title as the name of a file.

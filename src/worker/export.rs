@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::job::{JobError, Wake};
-use super::runner::{JobContext, Policy, Runner, RunnerConfig, Worker};
+use super::runner::{JobContext, Policy, Runner, RunnerConfig, Status, Worker};
 use crate::files::FileError;
 use crate::files::export::{BuildReport, Plan, build_plan};
 use crate::files::import::InputFiles;
@@ -33,6 +33,12 @@ pub struct ExportStatus {
     pub is_cancelled: bool,
     /// The number of exports queued behind it.
     pub waiting: usize,
+}
+
+impl From<Status<PathBuf>> for ExportStatus {
+    fn from(Status { label, fraction, is_cancelled, waiting }: Status<PathBuf>) -> Self {
+        Self { path: label, fraction, is_cancelled, waiting }
+    }
 }
 
 /// The handle of the export thread. Dropping it cancels the running export and joins the thread.
@@ -65,12 +71,7 @@ impl Exporter {
 
     /// Returns the export that is running or about to; `None` if there is none.
     pub fn status(&self) -> Option<ExportStatus> {
-        self.runner.status().map(|status| ExportStatus {
-            path: status.label,
-            fraction: status.fraction,
-            is_cancelled: status.is_cancelled,
-            waiting: status.waiting,
-        })
+        self.runner.status().map(ExportStatus::from)
     }
 
     /// Cancels the running export; the queued ones are run.

@@ -2,19 +2,18 @@
 
 use std::fs::File;
 use std::io::BufWriter;
-use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::mpsc::{Receiver, TryRecvError, channel};
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::engine::Progress;
+use crate::engine::cast::ToFloat;
 use crate::files::FileError;
 use crate::files::formats::image;
 use crate::files::io::atomic;
 use crate::files::io::memory::require_memory;
 use crate::scene::offscreen::{OffscreenRenderer, render_memory_bytes, turntable_paths};
 use crate::scene::{GpuDevice, RenderParams};
-use crate::worker::{ExportStatus, Wake};
+use crate::worker::{ExportStatus, JobContext, JobError, Policy, Runner, RunnerConfig, Wake, Worker};
 
 /// How a render task ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,9 +32,32 @@ const THREADS: usize = 2;
 
 /// Images that are being rendered. Dropping the task cancels it; its files appear only when all of them are complete.
 pub(crate) struct RenderTask {
-    path: PathBuf,
-    progress: Arc<Progress>,
-    outcome: Receiver<RenderOutcome>,
+    runner: Runner<RenderWorker>,
+}
+
+struct RenderWorker;
+
+struct RenderJob {
+    device: GpuDevice,
+    params: RenderParams,
+    size: [u32; 2],
+    paths: Vec<PathBuf>,
+}
+
+impl Worker for RenderWorker {
+    type Job = RenderJob;
+    /// The first file.
+    type Label = PathBuf;
+    type Output = Vec<PathBuf>;
+
+    fn label(job: &RenderJob) -> PathBuf {
+        job.paths.first().cloned().unwrap_or_default()
+    }
+
+    fn run(&mut self, job: RenderJob, context: &JobContext<'_, Vec<PathBuf>>) -> Result<Vec<PathBuf>, JobError> {
+        render(&job, context.progress)?;
+        Ok(job.paths)
+    }
 }
 
 impl RenderTask {
@@ -45,82 +67,51 @@ impl RenderTask {
         (device, params): (GpuDevice, RenderParams),
         size: [u32; 2],
         frames: Option<u32>,
-        path: PathBuf,
+        path: &Path,
         wake: Wake,
     ) -> std::io::Result<Self> {
-        let progress = Arc::new(Progress::new());
-        let (sender, outcome) = channel();
-        let paths = frames.map_or_else(|| vec![path.clone()], |count| turntable_paths(&path, count));
         let params = if frames.is_some() { params.for_turntable(size) } else { params };
-        let run = {
-            let progress = progress.clone();
-            move || {
-                let outcome = match render(&device, &params, size, &paths, &progress) {
-                    Ok(()) => RenderOutcome::Written(paths),
-                    Err(FileError::Cancelled) => RenderOutcome::Cancelled,
-                    Err(error) => RenderOutcome::Failed(error.to_string()),
-                };
-                // The window may have been closed; then nobody needs the result.
-                let _ = sender.send(outcome);
-                wake();
-            }
-        };
-        std::thread::Builder::new().name("upthrust render".into()).spawn(run)?;
-        Ok(Self { path, progress, outcome })
+        let paths = frames.map_or_else(|| vec![path.to_path_buf()], |count| turntable_paths(path, count));
+        let config =
+            RunnerConfig { patience: Some(DROP_TIMEOUT), ..RunnerConfig::new("upthrust render", Policy::Queue) };
+        let runner = Runner::start(config, RenderWorker, wake)?;
+        runner.submit(RenderJob { device, params, size, paths });
+        Ok(Self { runner })
     }
 
     /// The outcome, once the task has ended.
     pub(crate) fn take(&self) -> Option<RenderOutcome> {
-        match self.outcome.try_recv() {
-            Ok(outcome) => Some(outcome),
-            Err(TryRecvError::Empty) => None,
-            Err(TryRecvError::Disconnected) => {
-                Some(RenderOutcome::Failed("an internal error stopped the rendering; no file was written".into()))
-            }
-        }
+        self.runner.take().map(|(_, result)| match result {
+            Ok(files) => RenderOutcome::Written(files),
+            Err(JobError::Cancelled) => RenderOutcome::Cancelled,
+            Err(error) => RenderOutcome::Failed(error.to_string()),
+        })
     }
 
-    pub(crate) fn status(&self) -> ExportStatus {
-        ExportStatus {
-            path: self.path.clone(),
-            fraction: self.progress.fraction(),
-            is_cancelled: self.progress.is_cancelled(),
-            waiting: 0,
-        }
+    /// `None` once the task has ended.
+    pub(crate) fn status(&self) -> Option<ExportStatus> {
+        self.runner.status().map(ExportStatus::from)
     }
 
     pub(crate) fn cancel(&self) {
-        self.progress.cancel();
+        self.runner.cancel();
     }
 }
 
-impl Drop for RenderTask {
-    fn drop(&mut self) {
-        self.cancel();
-        // After a timeout the thread removes its files as soon as the GPU answers.
-        let _ = self.outcome.recv_timeout(DROP_TIMEOUT);
-    }
-}
-
-fn render(
-    device: &GpuDevice,
-    params: &RenderParams,
-    size: [u32; 2],
-    paths: &[PathBuf],
-    progress: &Progress,
-) -> Result<(), FileError> {
+fn render(job: &RenderJob, progress: &Progress) -> Result<(), FileError> {
+    let RenderJob { device, params, size, paths } = job;
     let failed = |problem| FileError::Invalid { path: paths.first().cloned().unwrap_or_default(), problem };
-    require_memory(render_memory_bytes(size, params.terrain.grid().samples()))?;
+    require_memory(render_memory_bytes(*size, params.terrain.grid().samples()))?;
     let mut renderer = OffscreenRenderer::with_device(device).map_err(failed)?;
     // Not the global pool, where the preview would wait for the compression.
     let pool = rayon::ThreadPoolBuilder::new().num_threads(THREADS).thread_name(|i| format!("upthrust render {i}"));
     let pool = pool.build().map_err(|error| failed(error.to_string()))?;
-    let share = |i: usize| i as f32 / paths.len() as f32;
+    let share = |i: usize| i.to_f32() / paths.len().to_f32();
     let mut staged = Vec::new();
     for (i, path) in paths.iter().enumerate() {
         let end = share(i + 1);
         let rendered = 0.3 * share(i) + 0.7 * end;
-        let render = || renderer.render(params, size, share(i), progress);
+        let render = || renderer.render(params, *size, share(i), progress);
         let image = progress
             .stage(share(i)..rendered, render)
             .map_err(|error| if progress.is_cancelled() { FileError::Cancelled } else { failed(error) })?;
