@@ -57,6 +57,7 @@ impl App {
             }
             C::Undo => self.travel(Document::undo),
             C::Redo => self.travel(Document::redo),
+            C::ReopenProject(origin) => self.travel(|document| document.reopen(origin)),
             C::GoToEntry(i) => self.travel(|document| document.go_to(i)),
             C::PickOperation | C::AddStep(_) | C::DuplicateStep(_) | C::DeleteStep(_) | C::MoveStep { .. } => {
                 self.execute_stack(ctx, command);

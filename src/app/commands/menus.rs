@@ -8,9 +8,10 @@ use std::time::{Duration, Instant};
 use egui::{Button, RichText, ThemePreference, Ui};
 
 use crate::app::commands::Command;
-use crate::app::document::Document;
+use crate::app::document::{Document, title};
 use crate::app::tasks::settings::{SCALES, Settings};
 use crate::app::widgets::theme::colours;
+use crate::engine::cast::ToFloat;
 use crate::files::io::memory::available_bytes;
 
 /// The preview sizes in the menu, samples per side.
@@ -191,6 +192,10 @@ fn groups(context: &MenuContext, groups: &[&[Command]]) -> Vec<Entry> {
 fn file(context: &MenuContext) -> Vec<Entry> {
     let mut entries = items(context, &[Command::New, Command::Open]);
     entries.push(Entry::Menu("Recent", recent(context)));
+    let closed: Vec<Entry> = closed(context).collect();
+    if !closed.is_empty() {
+        entries.push(Entry::Menu("Closed with unsaved changes", closed));
+    }
     entries.push(Entry::Item(Item::new(context, Command::OpenGallery)));
     entries.push(Entry::Separator);
     entries.extend(groups(
@@ -223,6 +228,15 @@ fn recent(context: &MenuContext) -> Vec<Entry> {
     entries.push(Entry::Separator);
     entries.push(Entry::Item(Item::new(context, Command::ClearRecentFiles)));
     entries
+}
+
+/// The projects with unsaved changes that undo no longer reaches, newest first.
+fn closed(context: &MenuContext) -> impl Iterator<Item = Entry> {
+    let closed: Vec<_> = context.document.closed().collect();
+    closed
+        .into_iter()
+        .rev()
+        .map(|(origin, project)| Entry::Item(Item::new(context, Command::ReopenProject(origin)).named(title(project))))
 }
 
 /// The end of a long path, where folders differ most.
@@ -271,7 +285,7 @@ fn view(context: &MenuContext) -> Vec<Entry> {
     let sizes = PREVIEW_SAMPLES.map(|size| {
         let needed = bytes_of_preview(size).unwrap_or_default();
         let is_enabled = context.free_bytes.is_none_or(|free| needed <= free);
-        let reason = format!("Needs about {:.0} GB of free memory", needed as f64 / 1e9);
+        let reason = format!("Needs about {:.0} GB of free memory", needed.to_f64() / 1e9);
         let doc = if is_enabled { String::new() } else { reason };
         Entry::Item(Item { is_enabled, doc, ..Item::new(context, Command::PreviewSamples(size)).set(size == samples) })
     });

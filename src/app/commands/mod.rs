@@ -67,6 +67,8 @@ pub(crate) enum Command {
     /// Opens a recent file, by index.
     OpenRecent(usize),
     ClearRecentFiles,
+    /// Opens a project with unsaved changes that undo no longer reaches, by its origin in the document.
+    ReopenProject(usize),
     /// Opens the gallery of presets.
     OpenGallery,
     /// Opens a shipped preset, by index.
@@ -228,6 +230,7 @@ impl Command {
             Self::New => "New".into(),
             Self::Open => "Open…".into(),
             Self::OpenRecent(_) => "Open recent".into(),
+            Self::ReopenProject(_) => "Reopen".into(),
             Self::ClearRecentFiles => "Clear recent files".into(),
             Self::OpenGallery => "Presets…".into(),
             Self::OpenPreset(_) => "Open preset".into(),
@@ -350,6 +353,7 @@ impl Command {
             Self::SmallerInterface => (Modifiers::COMMAND, Key::Minus),
             Self::ResetInterfaceScale => (Modifiers::COMMAND, Key::Num0),
             Self::OpenRecent(_)
+            | Self::ReopenProject(_)
             | Self::ClearRecentFiles
             | Self::Scale(_)
             | Self::SavePreset

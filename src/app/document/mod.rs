@@ -28,7 +28,7 @@ struct Origin {
     /// The contents of that file as last opened or saved; `None` if unknown, as for a recovered project.
     stored: Option<ProjectFile>,
     settings: ProjectSettings,
-    /// The newest of its entries that the history has dropped.
+    /// The newest of its entries that the history no longer has. It counts once the history has none of them.
     dropped: Option<Arc<Project>>,
 }
 
@@ -172,6 +172,23 @@ impl Document {
             .collect()
     }
 
+    /// The projects with unsaved changes that undo and redo no longer reach, by their origins: opened, undone, and then
+    /// replaced by an edit of another project, or dropped from a full history.
+    pub(crate) fn closed(&self) -> impl Iterator<Item = (usize, &Arc<Project>)> {
+        let is_open = |id: usize| self.entries.iter().any(|entry| entry.origin == id);
+        let closed = self.origins.iter().enumerate().filter(move |(id, _)| !is_open(*id));
+        closed
+            .filter_map(|(id, origin)| Some((id, origin.dropped.as_ref().filter(|project| origin.is_dirty(project))?)))
+    }
+
+    /// Opens one of the [`closed`](Self::closed) projects, as an entry that can be undone.
+    pub(crate) fn reopen(&mut self, origin: usize) {
+        let closed = self.closed().find(|(id, _)| *id == origin);
+        if let Some(project) = closed.map(|(_, project)| project.clone()) {
+            self.push(Entry::new(format!("Reopen {}", title(&project)), project, origin, None));
+        }
+    }
+
     /// The newest state of a project: the current one, if it is the open project.
     pub(crate) fn newest(&self, origin: usize) -> Option<ProjectFile> {
         let from = self.origins.get(origin)?;
@@ -284,7 +301,9 @@ impl Document {
     }
 
     fn push(&mut self, entry: Entry) {
-        self.entries.truncate(self.current + 1);
+        for undone in self.entries.split_off(self.current + 1) {
+            self.origins[undone.origin].dropped = Some(undone.project);
+        }
         self.entries.push(entry);
         while self.entries.len() > MAX_ENTRIES || (self.entries.len() > 2 && self.bytes() > MAX_BYTES) {
             let oldest = self.entries.remove(0);
@@ -386,7 +405,7 @@ mod tests {
     }
 
     #[test]
-    fn undo_and_redo_bring_back_the_very_same_value() {
+    fn undo_and_redo_restore_the_same_value() {
         let mut document = document();
         let first = document.project().clone();
         edit(&mut document, None, |project| project.recipe.seed += 1);
@@ -404,7 +423,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_before_is_of_the_same_project() {
+    fn the_before_view_belongs_to_the_same_project() {
         let mut document = document();
         assert!(document.before().is_none(), "nothing was edited");
         let first = document.project().clone();
@@ -432,7 +451,7 @@ mod tests {
     }
 
     #[test]
-    fn a_drag_that_comes_back_leaves_no_entry_and_goes_on_as_one() {
+    fn a_drag_back_to_its_start_leaves_no_entry() {
         let mut document = document();
         let start = document.project().recipe.light.altitude_deg;
         let mut drag = |altitude| edit(&mut document, Some(1), |project| project.recipe.light.altitude_deg = altitude);
@@ -444,7 +463,7 @@ mod tests {
     }
 
     #[test]
-    fn work_behind_another_project_is_not_forgotten() {
+    fn unsaved_work_in_a_hidden_project_is_kept() {
         let mut document = document();
         edit(&mut document, None, |project| project.recipe.seed = 5);
         document.replace("New".into(), ProjectFile::default(), None);
@@ -458,7 +477,29 @@ mod tests {
     }
 
     #[test]
-    fn an_edit_after_undo_forgets_what_was_undone() {
+    fn unsaved_work_that_undo_no_longer_reaches_can_be_reopened() {
+        let mut document = document();
+        let other = Project { name: "Other".into(), ..Default::default() };
+        document.replace("New".into(), ProjectFile::new(other), None);
+        edit(&mut document, None, |project| project.recipe.seed = 5);
+        let seed = |document: &Document, origin| document.newest(origin).map(|file| file.project.recipe.seed);
+        document.undo();
+        document.undo();
+        assert_eq!((document.origin_id(), document.closed().count()), (0, 0), "redo still reaches it");
+        edit(&mut document, None, |project| project.recipe.seed = 6);
+        let closed: Vec<usize> = document.closed().map(|(origin, _)| origin).collect();
+        assert_eq!((closed, document.unsaved().len(), seed(&document, 1)), (vec![1], 2, Some(5)));
+        document.reopen(1);
+        assert_eq!((document.origin_id(), document.project().recipe.seed), (1, 5));
+        assert_eq!((document.undo_name(), document.closed().count()), (Some("Reopen Other"), 0));
+        document.undo();
+        document.mark_saved(1, "other.upthrust.json".into(), document.newest(1).expect("a project"));
+        edit(&mut document, None, |project| project.recipe.seed = 7);
+        assert_eq!(document.closed().count(), 0, "it was saved");
+    }
+
+    #[test]
+    fn an_edit_after_undo_drops_the_undone_entries() {
         let mut document = document();
         edit(&mut document, None, |project| project.recipe.seed = 1);
         edit(&mut document, None, |project| project.recipe.seed = 2);
@@ -468,7 +509,7 @@ mod tests {
     }
 
     #[test]
-    fn the_view_is_no_edit() {
+    fn changing_the_view_is_not_an_edit() {
         let mut document = document();
         edit(&mut document, None, |project| project.recipe.seed = 5);
         let mut settings = document.settings().clone();
@@ -480,7 +521,7 @@ mod tests {
     }
 
     #[test]
-    fn the_choice_of_an_export_is_saved_and_no_edit() {
+    fn export_settings_are_saved_and_are_not_an_edit() {
         let mut document = document();
         edit(&mut document, None, |project| project.recipe.seed = 5);
         let (entries, revision) = (document.history().0.len(), document.revision());
@@ -497,7 +538,7 @@ mod tests {
     }
 
     #[test]
-    fn the_water_is_an_edit() {
+    fn changing_the_water_level_is_an_edit() {
         let mut document = document();
         for level in [10.0, 12.0] {
             edit(&mut document, Some(1), |project| project.water.water_m = Some(level));
@@ -511,7 +552,7 @@ mod tests {
     }
 
     #[test]
-    fn opening_saving_and_what_would_be_lost() {
+    fn opening_saving_and_unsaved_changes() {
         let mut document = document();
         assert!(!document.is_dirty());
         edit(&mut document, None, |project| project.recipe.seed = 5);
@@ -571,7 +612,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_recovered_is_unsaved_as_it_is() {
+    fn recovered_projects_are_unsaved() {
         let mut document = document();
         document.replace_unsaved("Recover".into(), ProjectFile::default(), Some("a.upthrust.json".into()));
         assert!(document.is_dirty());
@@ -582,7 +623,7 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     #[ignore = "prints what the history takes: cargo test --lib a_full_history -- --ignored --nocapture"]
-    fn what_a_full_history_takes() {
+    fn measure_a_full_history() {
         let resident = || {
             let status = std::fs::read_to_string("/proc/self/statm").expect("Linux says");
             status.split(' ').nth(1).and_then(|pages| pages.parse::<u64>().ok()).expect("pages") * 4096
