@@ -11,9 +11,9 @@ use egui::{Context, ViewportCommand};
 use crate::app::App;
 use crate::app::dialogs::file_dialogs::NativeDialogs;
 use crate::app::dialogs::modal::Modal;
-use crate::app::document::{Document, Unsaved};
-use crate::app::tasks::recovery;
+use crate::app::document::Document;
 use crate::app::tasks::settings::UserFolders;
+use crate::app::tasks::{exit_hook, last_save, recovery};
 use crate::app::widgets::icon;
 use crate::app::window_state::{WindowSnapshot, WindowSnapshotSlot, wake_of};
 use crate::files::io::temp_files::stop_writing;
@@ -29,11 +29,26 @@ pub fn run(file: Option<PathBuf>) -> ExitCode {
         eprintln!("error: {}: there is no such file or command; see upthrust --help", file.display());
         return ExitCode::FAILURE;
     }
+    save_when_killed();
     let code = open_windows(file);
     // A render task may still wait for the GPU. This removes its temporary files and blocks all further writing.
     std::mem::forget(stop_writing());
     code
 }
+
+/// Writes unsaved projects when a signal, or a library that has lost its display, ends the process.
+fn save_when_killed() {
+    // Without a handler, a signal ends the process by the system's default: then the last autosave is what remains.
+    let _ = ctrlc::set_handler(|| {
+        last_save::write_unsaved();
+        std::mem::forget(stop_writing());
+        std::process::exit(EXIT_BY_SIGNAL);
+    });
+    exit_hook::at_exit(last_save::write_unsaved);
+}
+
+/// The exit status of a process that SIGTERM ended, by convention.
+const EXIT_BY_SIGNAL: i32 = 143;
 
 /// Opens a window, and another one whenever a window leaves a snapshot behind.
 fn open_windows(file: Option<PathBuf>) -> ExitCode {
@@ -119,16 +134,10 @@ fn save_for_next_start(snapshot: WindowSnapshot) {
     let unsaved = document.unsaved();
     if unsaved.is_empty() {
         eprintln!("There were no unsaved changes.");
-    } else if autosave.is_some_and(|mut autosave| autosave.end(&settings, Some(unsaved.clone())) && autosave.is_sound())
-    {
+    } else if autosave.is_some_and(|mut autosave| autosave.end(&settings, Some(unsaved.clone()))) {
         eprintln!("Unsaved changes can be recovered when the editor is started again.");
     } else {
-        for Unsaved { file, .. } in unsaved {
-            match recovery::write_recovery_copy(&file, &[std::env::temp_dir()]) {
-                Ok(path) => eprintln!("Unsaved changes were written to {}", path.display()),
-                Err(error) => eprintln!("error: the project could not be written: {error}"),
-            }
-        }
+        recovery::write_recovery_copies(&unsaved);
     }
 }
 
@@ -147,6 +156,9 @@ fn open_window(file: Option<PathBuf>, window_snapshot: &WindowSnapshotSlot) -> e
         let mut app = App::new(&context.egui_ctx, dialogs, file, UserFolders::for_user())?;
         if let Some(snapshot) = window_snapshot.take() {
             app.adopt(snapshot);
+        }
+        if let Some(autosave) = &app.services.autosave {
+            autosave.register_last_save();
         }
         app.window.snapshot = window_snapshot;
         Ok(Box::new(app))

@@ -75,6 +75,13 @@ impl Closing {
         origins.len() < count
     }
 
+    /// Records that a project could not be saved. If the window closes after that project, it stays open.
+    pub(crate) fn save_failed(&mut self, origin: usize) {
+        if self.unsaved_origins.as_ref().is_some_and(|origins| origins.contains(&origin)) {
+            self.cancel();
+        }
+    }
+
     /// Returns what to do next, given all projects that are unsaved now.
     pub(crate) fn next_step(&mut self, unsaved: Vec<Unsaved>) -> ClosingStep {
         let Some(origins) = &mut self.unsaved_origins else { return ClosingStep::Nothing };
@@ -205,5 +212,15 @@ mod tests {
         closing.save_first(&unsaved(&[0]));
         closing.cancel();
         assert!(!closing.project_saved(0) && !closing.is_confirmed());
+    }
+
+    #[test]
+    fn only_a_failed_save_that_closing_waits_for_keeps_the_window_open() {
+        let mut closing = Closing::default();
+        closing.save_first(&unsaved(&[0]));
+        closing.save_failed(3);
+        assert!(closing.is_saving());
+        closing.save_failed(0);
+        assert!(!closing.is_saving());
     }
 }

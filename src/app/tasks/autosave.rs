@@ -3,22 +3,25 @@
 //! Of several queued states only the newest is written. None of this delays the interface, an export or a save.
 
 use std::collections::BTreeSet;
+use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use egui::Context;
 use egui_tiles::Tree;
 
 use crate::app::document::{Document, Unsaved};
+use crate::app::tasks::folder_lock::TryLock;
+use crate::app::tasks::last_save::LastSave;
 use crate::app::tasks::recovery;
-use crate::app::tasks::recovery::{RecoveredProject, RecoverySession, Unreadable};
+use crate::app::tasks::recovery::{RecoveredProject, RecoveryFile, RecoverySession, Unreadable};
 use crate::app::tasks::settings::{Settings, UserFolders};
 use crate::app::views::View;
 use crate::files::FileError;
 use crate::files::io::atomic;
 use crate::files::io::folders::folder_of;
-use crate::worker::Wake;
+use crate::worker::{JobContext, JobError, Policy, Runner, RunnerConfig, Shutdown, Wake, Worker};
 
 /// Unsaved projects are written after this long without a change, in seconds …
 const QUIET_S: f64 = 2.0;
@@ -29,48 +32,92 @@ const LATEST_S: f64 = 4.0;
 /// Settings are written after this long without a change, in seconds.
 const SETTLED_S: f64 = 1.0;
 
+/// The longest pause between attempts to write, in seconds. The first is one second and each is twice the one before.
+const MAX_PAUSE_S: f64 = 60.0;
+
 /// How long closing the editor waits for the disk.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// What the thread reports.
+/// Something to tell the user.
 #[derive(Debug)]
-pub(crate) enum AutosaveEvent {
-    /// Editors that are no longer running left these projects behind.
-    Recovered(Vec<RecoveredProject>),
-    /// Something could not be written or read: what and why.
-    Failed(String),
+pub(crate) struct AutosaveMessage {
+    pub(crate) text: String,
+    pub(crate) is_error: bool,
 }
 
-enum Task {
+impl AutosaveMessage {
+    fn error(text: String) -> Self {
+        Self { text, is_error: true }
+    }
+}
+
+enum Job {
+    FindRecoverable,
     Settings(String),
     Projects {
         unsaved: Vec<Unsaved>,
         /// Recovery files of other editors that are open here, and covered by this editor's autosave from now on.
-        adopted: Vec<PathBuf>,
+        adopted: Vec<RecoveryFile>,
     },
-    Discard(PathBuf),
+    /// Discards these recovery folders.
+    Discard(BTreeSet<PathBuf>),
     End {
-        /// Whether to delete the saved projects.
-        forget: bool,
-        done: Sender<()>,
+        keeps_projects: bool,
     },
+}
+
+/// What a job did. Errors are texts for the user.
+enum JobOutput {
+    Recovered { projects: Vec<RecoveredProject>, errors: Vec<String> },
+    Settings(Result<(), String>),
+    Projects(Result<(), String>),
+    Other(Result<(), String>),
+}
+
+/// When to try again after a failure.
+#[derive(Debug, Default)]
+struct Retry {
+    /// The pause after the last failure, in seconds; 0 after a success.
+    pause_s: f64,
+    /// No attempt is made before this time, in seconds.
+    not_before: f64,
+}
+
+impl Retry {
+    /// Records the outcome of an attempt. Returns what to tell the user: the first failure, and that it works again.
+    fn record(&mut self, result: Result<(), String>, now: f64, works_again: &str) -> Option<AutosaveMessage> {
+        match result {
+            Ok(()) => {
+                let had_failed = std::mem::take(self).pause_s > 0.0;
+                had_failed.then(|| AutosaveMessage { text: works_again.into(), is_error: false })
+            }
+            Err(text) => {
+                let is_first = self.pause_s == 0.0;
+                self.pause_s = (2.0 * self.pause_s).clamp(1.0, MAX_PAUSE_S);
+                self.not_before = now + self.pause_s;
+                is_first.then(|| AutosaveMessage::error(format!("{text}; the editor keeps trying")))
+            }
+        }
+    }
 }
 
 /// Decides when to save, and passes the contents to its thread.
 pub(crate) struct Autosave {
-    tasks: Sender<Task>,
-    events: Receiver<AutosaveEvent>,
-    /// The settings that the file holds.
-    settings: Settings,
+    jobs: Runner<AutosaveWorker>,
+    last_save: Arc<LastSave>,
+    /// The settings that the file holds; `None` if they could not be written.
+    settings: Option<Settings>,
     /// Settings that differ from those, and since when.
     changed_settings: Option<(Settings, f64)>,
+    settings_retry: Retry,
     /// The layout that the settings hold. Comparing it is much cheaper than converting it to JSON in every frame.
     layout: Option<Tree<View>>,
     /// The document's revision of the last frame.
     revision: u64,
     /// When the document changed first and last since it was written.
     changed: Option<[f64; 2]>,
-    adopted: Vec<PathBuf>,
+    projects_retry: Retry,
+    adopted: Vec<RecoveryFile>,
     recovered: Vec<RecoveredProject>,
 }
 
@@ -82,54 +129,83 @@ impl Autosave {
         revision: u64,
         wake: Wake,
     ) -> std::io::Result<Self> {
-        let (tasks, received) = channel();
-        let (sender, events) = channel();
-        let folders = folders.clone();
-        let report = move |event: AutosaveEvent| {
-            // Fails if the window has closed; then nothing shows the event.
-            let _ = sender.send(event);
-            wake();
+        let last_save = Arc::new(LastSave::default());
+        let worker = AutosaveWorker {
+            settings_file: folders.settings_file(),
+            root: folders.state.as_ref().map(|folder| folder.join("recovery")),
+            try_lock: File::try_lock,
+            last_save: last_save.clone(),
         };
-        std::thread::Builder::new()
-            .name("upthrust autosave".into())
-            .spawn(move || AutosaveThread::start(folders, &report).run(&received))?;
+        let config = RunnerConfig {
+            shutdown: Shutdown::Finish,
+            patience: Some(PATIENCE),
+            ..RunnerConfig::new("upthrust autosave", Policy::Queue)
+        };
+        let jobs = Runner::start(config, worker, wake)?;
+        jobs.submit(Job::FindRecoverable);
         Ok(Self {
-            tasks,
-            events,
-            settings: settings.clone(),
+            jobs,
+            last_save,
+            settings: Some(settings.clone()),
             changed_settings: None,
+            settings_retry: Retry::default(),
             layout: None,
             revision,
             changed: None,
+            projects_retry: Retry::default(),
             adopted: Vec::new(),
             recovered: Vec::new(),
         })
     }
 
-    fn send(&self, task: Task) {
-        // The thread lives as long as this does.
-        let _ = self.tasks.send(task);
+    /// Writes unsaved projects even if the process ends without closing this window.
+    pub(crate) fn register_last_save(&self) {
+        self.last_save.register();
     }
 
-    /// Saves what is due. Returns the error to show, if there is one.
-    pub(crate) fn update(&mut self, ctx: &Context, settings: &Settings, document: &Document) -> Option<String> {
+    /// Saves what is due. Returns the message to show, if there is one.
+    pub(crate) fn update(
+        &mut self,
+        ctx: &Context,
+        settings: &Settings,
+        document: &Document,
+    ) -> Option<AutosaveMessage> {
         let now = ctx.input(|input| input.time);
-        if let Some(wait) = self.save_settings(settings, now) {
-            ctx.request_repaint_after(Duration::from_secs_f64(wait));
+        let message = self.take_results(now);
+        let settings_wait = self.save_settings(settings, now);
+        let projects_wait = self.save_projects_if_due(document, now);
+        for wait_s in settings_wait.into_iter().chain(projects_wait) {
+            ctx.request_repaint_after(Duration::from_secs_f64(wait_s));
         }
-        match self.due(document.revision(), now) {
-            Some(due) if now >= due => self.save_projects(document.unsaved()),
-            Some(due) => ctx.request_repaint_after(Duration::from_secs_f64(due - now)),
-            None => {}
+        message
+    }
+
+    fn take_results(&mut self, now: f64) -> Option<AutosaveMessage> {
+        let mut message = None;
+        while let Some((kind, result)) = self.jobs.take() {
+            let output = result.unwrap_or_else(|error| kind.failed(error.to_string()));
+            let new = match output {
+                JobOutput::Recovered { projects, errors } => {
+                    self.recovered.extend(projects);
+                    errors.into_iter().next().map(AutosaveMessage::error)
+                }
+                JobOutput::Settings(result) => {
+                    if result.is_err() {
+                        self.settings = None;
+                    }
+                    self.settings_retry.record(result, now, "The settings are saved again")
+                }
+                JobOutput::Projects(result) => {
+                    if result.is_err() {
+                        self.changed.get_or_insert([now, now]);
+                    }
+                    self.projects_retry.record(result, now, "Autosave works again")
+                }
+                JobOutput::Other(result) => result.err().map(AutosaveMessage::error),
+            };
+            message = new.or(message);
         }
-        let mut failed = None;
-        while let Ok(event) = self.events.try_recv() {
-            match event {
-                AutosaveEvent::Recovered(projects) => self.recovered.extend(projects),
-                AutosaveEvent::Failed(error) => failed = Some(error),
-            }
-        }
-        failed
+        message
     }
 
     /// Takes the recovered projects to offer to the user.
@@ -145,46 +221,69 @@ impl Autosave {
         }
     }
 
-    /// Writes the settings if they have not changed for a while. Returns when to call this again, in seconds.
+    /// Writes the settings if they have not changed for a while. Returns in how many seconds to call this again.
     fn save_settings(&mut self, settings: &Settings, now: f64) -> Option<f64> {
-        if *settings == self.settings {
+        if self.settings.as_ref() == Some(settings) {
             self.changed_settings = None;
             return None;
         }
-        match &self.changed_settings {
-            Some((waiting, since)) if waiting == settings => {
-                if now - since < SETTLED_S {
-                    return Some(SETTLED_S);
-                }
-                self.send(Task::Settings(settings.to_json()));
-                (self.settings, self.changed_settings) = (settings.clone(), None);
-                None
-            }
+        let since = match &self.changed_settings {
+            Some((waiting, since)) if waiting == settings => *since,
             Some(_) | None => {
                 self.changed_settings = Some((settings.clone(), now));
-                Some(SETTLED_S)
+                now
             }
+        };
+        let due = (since + SETTLED_S).max(self.settings_retry.not_before);
+        if now < due {
+            return Some(due - now);
         }
+        self.submit_settings(settings);
+        self.changed_settings = None;
+        None
     }
 
-    /// When to write the projects: a time that may have passed, or `None` if nothing changed.
-    fn due(&mut self, revision: u64, now: f64) -> Option<f64> {
+    fn submit_settings(&mut self, settings: &Settings) {
+        self.jobs.edit_queue(|queue| queue.retain(|job| !matches!(job, Job::Settings(_))));
+        self.jobs.submit(Job::Settings(settings.to_json()));
+        self.settings = Some(settings.clone());
+    }
+
+    /// Writes the projects if they are due. Returns in how many seconds to call this again.
+    fn save_projects_if_due(&mut self, document: &Document, now: f64) -> Option<f64> {
+        let revision = document.revision();
         if revision != self.revision {
             self.revision = revision;
+            self.last_save.update(document.unsaved());
             let first = self.changed.map_or(now, |[first, _]| first);
             self.changed = Some([first, now]);
         }
-        self.changed.map(|[first, last]| (last + QUIET_S).min(first + LATEST_S))
+        let [first, last] = self.changed?;
+        let due = (last + QUIET_S).min(first + LATEST_S).max(self.projects_retry.not_before);
+        if now < due {
+            return Some(due - now);
+        }
+        self.submit_projects(document.unsaved());
+        None
     }
 
-    fn save_projects(&mut self, unsaved: Vec<Unsaved>) {
+    fn submit_projects(&mut self, unsaved: Vec<Unsaved>) {
         self.changed = None;
-        let adopted = std::mem::take(&mut self.adopted);
-        self.send(Task::Projects { unsaved, adopted });
+        let mut adopted = std::mem::take(&mut self.adopted);
+        self.jobs.edit_queue(|queue| {
+            queue.retain_mut(|job| match job {
+                Job::Projects { adopted: earlier, .. } => {
+                    adopted.append(earlier);
+                    false
+                }
+                _ => true,
+            });
+        });
+        self.jobs.submit(Job::Projects { unsaved, adopted });
     }
 
     /// Covers a recovered project from now on: its recovery file is deleted once this editor has written its own.
-    pub(crate) fn adopt(&mut self, file: PathBuf) {
+    pub(crate) fn adopt(&mut self, file: RecoveryFile) {
         self.adopted.push(file);
     }
 
@@ -193,123 +292,159 @@ impl Autosave {
         let folders: BTreeSet<PathBuf> = projects.iter().map(|project| project.folder().to_path_buf()).collect();
         // Releases the locks: some systems cannot move a locked file.
         drop(projects);
-        folders.into_iter().for_each(|folder| self.send(Task::Discard(folder)));
-    }
-
-    /// Whether everything could be written so far.
-    pub(crate) fn is_sound(&self) -> bool {
-        !self.events.try_iter().any(|event| matches!(event, AutosaveEvent::Failed(_)))
+        self.jobs.submit(Job::Discard(folders));
     }
 
     /// Writes what is not written yet and ends the thread. `unsaved` is offered at the next start; `None` deletes it.
-    /// Returns whether the disk finished in time.
+    /// Returns whether everything is written.
     pub(crate) fn end(&mut self, settings: &Settings, unsaved: Option<Vec<Unsaved>>) -> bool {
-        if *settings != self.settings {
-            self.send(Task::Settings(settings.to_json()));
+        if self.settings.as_ref() != Some(settings) {
+            self.submit_settings(settings);
         }
-        let forget = unsaved.is_none();
+        let keeps_projects = unsaved.is_some();
         if let Some(unsaved) = unsaved {
-            self.save_projects(unsaved);
+            self.submit_projects(unsaved);
         }
         self.recovered.clear();
-        let (done, waited) = channel();
-        self.send(Task::End { forget, done });
-        waited.recv_timeout(PATIENCE).is_ok()
+        self.jobs.submit(Job::End { keeps_projects });
+        let has_ended = self.jobs.shut_down();
+        let is_written = |result| {
+            matches!(
+                result,
+                Ok(JobOutput::Recovered { .. }
+                    | JobOutput::Settings(Ok(()))
+                    | JobOutput::Projects(Ok(()))
+                    | JobOutput::Other(Ok(())))
+            )
+        };
+        has_ended && std::iter::from_fn(|| self.jobs.take()).all(|(_, result)| is_written(result))
+    }
+}
+
+/// Identifies the kind of a job whose result is an error of the runner: a panic.
+#[derive(Clone, Copy)]
+enum JobKind {
+    Settings,
+    Projects,
+    Other,
+}
+
+impl JobKind {
+    fn failed(self, reason: String) -> JobOutput {
+        match self {
+            Self::Settings => JobOutput::Settings(Err(reason)),
+            Self::Projects => JobOutput::Projects(Err(reason)),
+            Self::Other => JobOutput::Other(Err(reason)),
+        }
     }
 }
 
 /// The state of the thread.
-struct AutosaveThread<'a> {
-    folders: UserFolders,
-    report: &'a dyn Fn(AutosaveEvent),
+struct AutosaveWorker {
+    settings_file: Option<PathBuf>,
     /// The recovery folder of all editors; `None`: nothing is saved.
     root: Option<PathBuf>,
-    session: Option<RecoverySession>,
-    /// A full disk fails every time; reporting it once is enough.
-    has_reported: bool,
+    try_lock: TryLock,
+    last_save: Arc<LastSave>,
 }
 
-impl<'a> AutosaveThread<'a> {
-    fn start(folders: UserFolders, report: &'a dyn Fn(AutosaveEvent)) -> Self {
-        let root = folders.state.as_ref().map(|folder| folder.join("recovery"));
-        let mut session = None;
-        if let Some(root) = &root {
-            match RecoverySession::begin(root) {
-                Ok(begun) => session = Some(begun),
-                Err(error) => report(AutosaveEvent::Failed(format!(
-                    "{}: unsaved projects cannot be saved there for recovery after a crash: {error}",
-                    root.display()
-                ))),
-            }
-            recovery::remove_expired(root, SystemTime::now());
-            let (recovered, unreadable) = recovery::find_recoverable(root);
-            let readable: BTreeSet<PathBuf> = recovered.iter().map(|found| found.folder().to_path_buf()).collect();
-            if !recovered.is_empty() {
-                report(AutosaveEvent::Recovered(recovered));
-            }
-            if let Some(text) = set_aside_unreadable(root, &unreadable, &readable) {
-                report(AutosaveEvent::Failed(text));
-            }
+impl Worker for AutosaveWorker {
+    type Job = Job;
+    type Label = JobKind;
+    type Output = JobOutput;
+
+    fn label(job: &Job) -> JobKind {
+        match job {
+            Job::Settings(_) => JobKind::Settings,
+            Job::Projects { .. } => JobKind::Projects,
+            Job::FindRecoverable | Job::Discard(_) | Job::End { .. } => JobKind::Other,
         }
-        Self { folders, report, root, session, has_reported: false }
     }
 
-    fn run(mut self, tasks: &Receiver<Task>) {
-        while let Ok(first) = tasks.recv() {
-            if let Some((forget, done)) = self.run_tasks(std::iter::once(first).chain(tasks.try_iter())) {
-                self.end(forget);
-                // Fails if the editor has stopped waiting.
-                let _ = done.send(());
-                return;
-            }
-        }
-        self.end(false);
-    }
-
-    /// Runs the queued tasks. Returns the contents of [`Task::End`] if it is among them.
-    fn run_tasks(&mut self, tasks: impl Iterator<Item = Task>) -> Option<(bool, Sender<()>)> {
-        let (mut settings, mut projects, mut all_adopted, mut ended) = (None, None, Vec::new(), None);
-        for task in tasks {
-            match task {
-                Task::Settings(text) => settings = Some(text),
-                Task::Projects { unsaved, adopted } => {
-                    projects = Some(unsaved);
-                    all_adopted.extend(adopted);
+    fn run(&mut self, job: Job, _: &JobContext<'_, JobOutput>) -> Result<JobOutput, JobError> {
+        Ok(match job {
+            Job::FindRecoverable => self.find_recoverable(),
+            Job::Settings(text) => JobOutput::Settings(self.write_settings(&text)),
+            Job::Projects { unsaved, adopted } => {
+                let result = self.write_projects(&unsaved);
+                if result.is_ok() {
+                    adopted.iter().for_each(RecoveryFile::delete);
                 }
-                Task::Discard(folder) => self.discard(&folder),
-                Task::End { forget, done } => ended = Some((forget, done)),
+                JobOutput::Projects(result)
             }
-        }
-        let mut outcomes = Vec::new();
-        if let Some((path, text)) = self.folders.settings_file().zip(settings) {
-            outcomes.push(write_settings(&path, &text).map_err(|error| format!("cannot save the settings: {error}")));
-        }
-        if let Some((session, unsaved)) = self.session.as_mut().zip(projects) {
-            let kept = session.keep(&unsaved);
-            if kept.is_ok() {
-                all_adopted.iter().for_each(|file| recovery::forget(file));
+            Job::Discard(folders) => JobOutput::Other(self.discard(&folders)),
+            Job::End { keeps_projects } => {
+                self.end(keeps_projects);
+                JobOutput::Other(Ok(()))
             }
-            let reason = |error| format!("cannot save unsaved projects for recovery after a crash: {error}");
-            outcomes.push(kept.map_err(reason));
+        })
+    }
+}
+
+impl AutosaveWorker {
+    fn find_recoverable(&self) -> JobOutput {
+        let Some(root) = &self.root else { return JobOutput::Other(Ok(())) };
+        let mut errors = Vec::new();
+        match self.begin_session(root) {
+            Ok(note) => errors.extend(note),
+            Err(error) => errors.push(format!(
+                "{}: unsaved projects cannot be saved there for recovery after a crash: {error}",
+                root.display()
+            )),
         }
-        if let Some(error) = outcomes.into_iter().find_map(Result::err)
-            && !std::mem::replace(&mut self.has_reported, true)
-        {
-            (self.report)(AutosaveEvent::Failed(error));
-        }
-        ended
+        recovery::remove_expired(root, SystemTime::now());
+        let (projects, unreadable) = recovery::find_recoverable(root, self.try_lock);
+        let readable: BTreeSet<PathBuf> = projects.iter().map(|found| found.folder().to_path_buf()).collect();
+        errors.extend(set_aside_unreadable(root, &unreadable, &readable));
+        JobOutput::Recovered { projects, errors }
     }
 
-    fn discard(&self, folder: &Path) {
-        let Some(root) = &self.root else { return };
-        if let Err(error) = recovery::move_to_discarded(root, folder, SystemTime::now()) {
-            (self.report)(AutosaveEvent::Failed(format!("cannot discard {}: {error}", folder.display())));
+    /// Creates the recovery folder of this editor, if there is none yet. Returns what to tell the user about it.
+    fn begin_session(&self, root: &Path) -> std::io::Result<Option<String>> {
+        let mut session = self.last_save.session();
+        if session.is_some() {
+            return Ok(None);
+        }
+        let begun = RecoverySession::begin(root, self.try_lock)?;
+        let note = begun.unsupported_lock().map(|reason| {
+            format!("{}: files cannot be locked there ({reason}), so autosave works without locks", root.display())
+        });
+        *session = Some(begun);
+        Ok(note)
+    }
+
+    fn write_projects(&self, unsaved: &[Unsaved]) -> Result<(), String> {
+        let Some(root) = &self.root else { return Ok(()) };
+        let failed = |reason: &dyn std::fmt::Display| {
+            format!("cannot save unsaved projects for recovery after a crash: {reason}")
+        };
+        self.begin_session(root).map_err(|error| failed(&format!("{}: {error}", root.display())))?;
+        match self.last_save.session().as_mut() {
+            Some(session) => session.keep(unsaved).map_err(|error| failed(&error)),
+            None => Ok(()),
         }
     }
 
-    fn end(self, forget: bool) {
-        if let Some(session) = self.session
-            && (forget || session.is_empty())
+    fn write_settings(&self, text: &str) -> Result<(), String> {
+        let Some(path) = &self.settings_file else { return Ok(()) };
+        write_settings(path, text).map_err(|error| format!("cannot save the settings: {error}"))
+    }
+
+    fn discard(&self, folders: &BTreeSet<PathBuf>) -> Result<(), String> {
+        let Some(root) = &self.root else { return Ok(()) };
+        let mut result = Ok(());
+        for folder in folders {
+            if let Err(error) = recovery::move_to_discarded(root, folder, SystemTime::now()) {
+                result = Err(format!("cannot discard {}: {error}", folder.display()));
+            }
+        }
+        result
+    }
+
+    fn end(&self, keeps_projects: bool) {
+        self.last_save.update(Vec::new());
+        if let Some(session) = self.last_save.session().take()
+            && (!keeps_projects || session.is_empty())
         {
             session.end();
         }

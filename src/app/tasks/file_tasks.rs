@@ -43,6 +43,8 @@ pub(crate) enum FileTaskResult {
     RecentMissing(BTreeSet<PathBuf>),
     /// A recent file that should be opened no longer exists.
     RecentGone(PathBuf),
+    /// The project with that origin could not be written: what is wrong and what to do about it.
+    SaveFailed { origin: usize, message: String },
     /// The task failed: what is wrong and what to do about it.
     Failed(String),
 }
@@ -63,27 +65,53 @@ fn is_gone(path: &Path) -> bool {
 /// How long closing the editor waits for queued writes: a network disk may never answer.
 const SHUTDOWN_PATIENCE: Duration = Duration::from_secs(10);
 
-type Task = Box<dyn FnOnce() -> FileTaskResult + Send>;
+/// What a task is about, for the message of one that panicked.
+#[derive(Clone, Default)]
+struct TaskLabel {
+    file: Option<PathBuf>,
+    /// The origin of the project that it saves.
+    saves: Option<usize>,
+}
+
+impl TaskLabel {
+    fn failed(self, error: &JobError) -> FileTaskResult {
+        let message = self.file.map_or(error.to_string(), |file| format!("{}: {error}", file.display()));
+        match self.saves {
+            Some(origin) => FileTaskResult::SaveFailed { origin, message },
+            None => FileTaskResult::Failed(message),
+        }
+    }
+}
+
+struct Task {
+    label: TaskLabel,
+    run: Box<dyn FnOnce() -> FileTaskResult + Send>,
+}
 
 struct TaskWorker;
 
 impl Worker for TaskWorker {
     type Job = Task;
-    type Label = ();
+    type Label = TaskLabel;
     type Output = FileTaskResult;
 
-    fn label(_: &Task) {}
+    fn label(task: &Task) -> TaskLabel {
+        task.label.clone()
+    }
 
     fn run(&mut self, task: Task, _: &JobContext<'_, FileTaskResult>) -> Result<FileTaskResult, JobError> {
-        Ok(task())
+        Ok((task.run)())
     }
 }
 
 /// Runs tasks one after another, so that a file holds what was saved last. Dropping it finishes the queued tasks.
 pub(crate) struct FileTasks {
     tasks: Runner<TaskWorker>,
-    /// Checks whether files exist, apart from the other tasks: a disk that does not answer may block it for minutes.
-    checks: Runner<TaskWorker>,
+    // Each of these reads the disk apart from the tasks, which may block it for minutes if the disk does not answer, and
+    // needs only the newest result.
+    target_checks: Runner<TaskWorker>,
+    cost_estimates: Runner<TaskWorker>,
+    recent_checks: Runner<TaskWorker>,
 }
 
 impl FileTasks {
@@ -93,38 +121,46 @@ impl FileTasks {
             patience: Some(SHUTDOWN_PATIENCE),
             ..RunnerConfig::new("upthrust files", Policy::Queue)
         };
-        let checks =
-            RunnerConfig { patience: Some(Duration::ZERO), ..RunnerConfig::new("upthrust file checks", Policy::Queue) };
+        let newest = |name: &'static str| {
+            let config = RunnerConfig::new(name, Policy::LatestWins { grace: Duration::ZERO });
+            Runner::start(RunnerConfig { patience: Some(Duration::ZERO), ..config }, TaskWorker, wake.clone())
+        };
         Ok(Self {
             tasks: Runner::start(tasks, TaskWorker, wake.clone())?,
-            checks: Runner::start(checks, TaskWorker, wake.clone())?,
+            target_checks: newest("upthrust target check")?,
+            cost_estimates: newest("upthrust cost estimate")?,
+            recent_checks: newest("upthrust recent files")?,
         })
     }
 
     /// Takes the next result.
     pub(crate) fn take(&self) -> Option<FileTaskResult> {
-        let (_, result) = self.tasks.take().or_else(|| self.checks.take())?;
-        Some(result.unwrap_or_else(|error| FileTaskResult::Failed(error.to_string())))
+        let runners = [&self.tasks, &self.target_checks, &self.cost_estimates, &self.recent_checks];
+        let (label, result) = runners.into_iter().find_map(Runner::take)?;
+        Some(result.unwrap_or_else(|error| label.failed(&error)))
     }
 
     /// Opens a project, a colour image as the texture of a new terrain type, or any other file as a heightmap.
     pub(crate) fn open(&self, path: PathBuf) {
-        self.run(move || open_file(path));
+        self.run_for(path.clone(), None, move || open_file(path));
     }
 
     /// Opens a recent file, if it still exists.
     pub(crate) fn open_recent(&self, path: PathBuf) {
-        self.run(move || if is_gone(&path) { FileTaskResult::RecentGone(path) } else { open_file(path) });
+        let open = move |path: PathBuf| if is_gone(&path) { FileTaskResult::RecentGone(path) } else { open_file(path) };
+        self.run_for(path.clone(), None, move || open(path));
     }
 
     /// Finds out which of these files no longer exist.
     pub(crate) fn find_missing(&self, paths: Vec<PathBuf>) {
-        self.check(move || FileTaskResult::RecentMissing(paths.into_iter().filter(|path| is_gone(path)).collect()));
+        submit(&self.recent_checks, move || {
+            FileTaskResult::RecentMissing(paths.into_iter().filter(|path| is_gone(path)).collect())
+        });
     }
 
     /// Reads a heightmap for a step, or a texture for a terrain type.
     pub(crate) fn import(&self, path: PathBuf, target: Option<Target>) {
-        self.run(move || {
+        self.run_for(path.clone(), None, move || {
             let read = match target.as_ref().map(|target| target.slot) {
                 Some(FileSlot::Texture(_)) => import::open_texture(&path),
                 Some(FileSlot::Operation(_) | FileSlot::Mask(_)) | None => import::open_heightmap(&path),
@@ -136,26 +172,26 @@ impl FileTasks {
 
     /// Writes the project with that origin.
     pub(crate) fn save(&self, path: PathBuf, file: ProjectFile, origin: usize) {
-        self.run(move || {
+        self.run_for(path.clone(), Some(origin), move || {
             let text = file.to_json();
             let write = |writer: &mut BufWriter<&File>| {
                 writer.write_all(text.as_bytes()).map_err(|error| FileError::writing(&path, &error))
             };
             match atomic::write_atomically(&path, true, write) {
                 Ok(()) => FileTaskResult::Saved { path, file, origin },
-                Err(error) => FileTaskResult::Failed(error.to_string()),
+                Err(error) => FileTaskResult::SaveFailed { origin, message: error.to_string() },
             }
         });
     }
 
     /// Checks whether the files of an export can be written.
     pub(crate) fn check_targets(&self, files: Vec<PathBuf>) {
-        self.check(move || FileTaskResult::TargetsChecked(check_targets(files)));
+        submit(&self.target_checks, move || FileTaskResult::TargetsChecked(check_targets(files)));
     }
 
     /// Estimates how long an export takes, by computing a part of it.
     pub(crate) fn estimate_cost(&self, order: Order, files: InputFiles) {
-        self.check(move || FileTaskResult::CostEstimated(CostEstimate::measure(order, &files)));
+        submit(&self.cost_estimates, move || FileTaskResult::CostEstimated(CostEstimate::measure(order, &files)));
     }
 
     /// Shows a folder in the desktop's file manager.
@@ -169,13 +205,17 @@ impl FileTasks {
 
     /// Queues a task. Tasks run in order.
     pub(crate) fn run(&self, task: impl FnOnce() -> FileTaskResult + Send + 'static) {
-        self.tasks.submit(Box::new(task));
+        submit(&self.tasks, task);
     }
 
-    /// Queues a task that writes nothing, so that saving never waits for it.
-    fn check(&self, task: impl FnOnce() -> FileTaskResult + Send + 'static) {
-        self.checks.submit(Box::new(task));
+    /// Queues a task about a file, perhaps one that saves the project with that origin.
+    fn run_for(&self, file: PathBuf, saves: Option<usize>, run: impl FnOnce() -> FileTaskResult + Send + 'static) {
+        self.tasks.submit(Task { label: TaskLabel { file: Some(file), saves }, run: Box::new(run) });
     }
+}
+
+fn submit(runner: &Runner<TaskWorker>, run: impl FnOnce() -> FileTaskResult + Send + 'static) {
+    runner.submit(Task { label: TaskLabel::default(), run: Box::new(run) });
 }
 
 /// Opens a project, a colour image as a texture, or any other file as a heightmap.

@@ -5,7 +5,10 @@
 //! are offered at the next start and stay until they are saved elsewhere. Tests pass their own folders, or none.
 
 pub(crate) mod autosave;
+pub(crate) mod exit_hook;
 pub(crate) mod file_tasks;
+pub(crate) mod folder_lock;
+pub(crate) mod last_save;
 pub(crate) mod recent_files;
 pub(crate) mod recovery;
 pub(crate) mod results;

@@ -6,7 +6,7 @@
 //! never become a path.
 
 use std::collections::BTreeMap;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io;
 use std::io::{BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
@@ -17,6 +17,7 @@ use serde_json::Value;
 
 use crate::app::document;
 use crate::app::document::Unsaved;
+use crate::app::tasks::folder_lock::{FolderLock, TryLock};
 use crate::engine::parameters::FileName;
 use crate::files::FileError;
 use crate::files::io::atomic;
@@ -27,14 +28,14 @@ use crate::project::{MAX_FILE_BYTES, PROJECT_SUFFIX, ProjectFile};
 const OLD_STAYS: Duration = Duration::from_secs(7 * 24 * 3600);
 
 const OLD: &str = "old";
-const LOCK: &str = "lock";
+/// How many editors may take a folder from under this one before it gives up.
+const MAX_LOST_FOLDERS: u32 = 10;
 
 /// The folder of a running editor.
 #[derive(Debug)]
 pub(crate) struct RecoverySession {
     folder: PathBuf,
-    /// Held until the process ends, however it ends.
-    _lock: File,
+    lock: FolderLock,
     written: BTreeMap<usize, Written>,
     /// The imported files in the folder, by their numbers.
     files: BTreeMap<u64, Arc<Vec<u8>>>,
@@ -51,8 +52,9 @@ struct Written {
 
 impl RecoverySession {
     /// Creates the folder with the first free number and locks it.
-    pub(crate) fn begin(root: &Path) -> io::Result<Self> {
+    pub(crate) fn begin(root: &Path, try_lock: TryLock) -> io::Result<Self> {
         std::fs::create_dir_all(root)?;
+        let mut lost = 0;
         for number in 1_u32.. {
             let folder = root.join(number.to_string());
             match std::fs::create_dir(&folder) {
@@ -60,14 +62,24 @@ impl RecoverySession {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
                 Err(error) => return Err(error),
             }
-            let path = folder.join(LOCK);
-            let lock = OpenOptions::new().create(true).truncate(true).write(true).open(&path)?;
-            // Another editor may have locked or deleted the folder before this one locked it.
-            if lock.try_lock().is_ok() && path.exists() {
-                return Ok(Self { folder, _lock: lock, written: BTreeMap::new(), files: BTreeMap::new(), next: 0 });
+            match FolderLock::create(&folder, try_lock) {
+                Ok(Some(lock)) => {
+                    return Ok(Self { folder, lock, written: BTreeMap::new(), files: BTreeMap::new(), next: 0 });
+                }
+                Ok(None) if lost < MAX_LOST_FOLDERS => lost += 1,
+                Ok(None) => break,
+                Err(error) => {
+                    let _ = std::fs::remove_dir_all(&folder);
+                    return Err(error);
+                }
             }
         }
-        Err(io::Error::other("every number is taken"))
+        Err(io::Error::other("other programs keep taking the folders"))
+    }
+
+    /// Why the folder could not be locked, if the file system cannot lock.
+    pub(crate) fn unsupported_lock(&self) -> Option<&str> {
+        self.lock.unsupported.as_deref()
     }
 
     /// Whether the folder holds no project.
@@ -171,16 +183,32 @@ pub(crate) struct RecoveredProject {
     pub(crate) time: SystemTime,
     /// Its size with its imported files, in bytes.
     pub(crate) size: u64,
-    /// The recovery file.
-    pub(crate) file: PathBuf,
+    pub(crate) file: RecoveryFile,
+}
+
+/// A recovery file of an editor that no longer runs.
+#[derive(Debug)]
+pub(crate) struct RecoveryFile {
+    path: PathBuf,
     /// While this is locked, no other editor offers the same project.
-    _lock: Arc<File>,
+    _lock: Arc<FolderLock>,
+}
+
+impl RecoveryFile {
+    /// Deletes the file, and its folder if there is no other project in it.
+    pub(crate) fn delete(&self) {
+        let _ = std::fs::remove_file(&self.path);
+        let folder = folder_of(&self.path);
+        if !entries_of(folder).iter().any(|path| path.extension().is_some_and(|ending| ending == "json")) {
+            let _ = std::fs::remove_dir_all(folder);
+        }
+    }
 }
 
 impl RecoveredProject {
     /// The folder with the recovery files of the same editor.
     pub(crate) fn folder(&self) -> &Path {
-        folder_of(&self.file)
+        folder_of(&self.file.path)
     }
 }
 
@@ -192,13 +220,10 @@ pub(crate) struct Unreadable {
 }
 
 /// Returns the projects of editors that are no longer running, newest first, and the files that cannot be read.
-pub(crate) fn find_recoverable(root: &Path) -> (Vec<RecoveredProject>, Vec<Unreadable>) {
+pub(crate) fn find_recoverable(root: &Path, try_lock: TryLock) -> (Vec<RecoveredProject>, Vec<Unreadable>) {
     let (mut found, mut broken) = (Vec::new(), Vec::new());
     for folder in folders_in(root).into_iter().filter(|folder| !folder.ends_with(OLD)) {
-        let lock = OpenOptions::new().write(true).open(folder.join(LOCK));
-        let Some(lock) = lock.ok().filter(|lock| lock.try_lock().is_ok()).map(Arc::new) else {
-            continue;
-        };
+        let Some(lock) = FolderLock::acquire(&folder, try_lock).map(Arc::new) else { continue };
         let files: Vec<PathBuf> = entries_of(&folder);
         let projects: Vec<&PathBuf> =
             files.iter().filter(|path| path.extension().is_some_and(|ending| ending == "json")).collect();
@@ -206,17 +231,17 @@ pub(crate) fn find_recoverable(root: &Path) -> (Vec<RecoveredProject>, Vec<Unrea
             let _ = std::fs::remove_dir_all(&folder);
         }
         for file in projects {
-            match read_leftover(file, &lock) {
-                Ok(leftover) => found.push(leftover),
+            match read_recovered(file, &lock) {
+                Ok(project) => found.push(project),
                 Err(reason) => broken.push(Unreadable { file: file.clone(), reason }),
             }
         }
     }
-    found.sort_by_key(|leftover| std::cmp::Reverse(leftover.time));
+    found.sort_by_key(|project| std::cmp::Reverse(project.time));
     (found, broken)
 }
 
-fn read_leftover(file: &Path, lock: &Arc<File>) -> Result<RecoveredProject, String> {
+fn read_recovered(file: &Path, lock: &Arc<FolderLock>) -> Result<RecoveredProject, String> {
     let folder = folder_of(file);
     let (text, time) = read(file)?;
     let size = text.len() as u64;
@@ -233,28 +258,20 @@ fn read_leftover(file: &Path, lock: &Arc<File>) -> Result<RecoveredProject, Stri
     }
     let size = size + (MAX_FILE_BYTES - project.remaining_file_bytes());
     let path = value["path"].as_str().map(PathBuf::from);
-    Ok(RecoveredProject { contents, path, time, size, file: file.to_path_buf(), _lock: lock.clone() })
+    let file = RecoveryFile { path: file.to_path_buf(), _lock: lock.clone() };
+    Ok(RecoveredProject { contents, path, time, size, file })
 }
 
 /// Reads a regular file. Returns its contents and when it was written.
 fn read(path: &Path) -> Result<(Vec<u8>, SystemTime), String> {
-    let said = |error: io::Error| error.to_string();
-    let metadata = std::fs::symlink_metadata(path).map_err(said)?;
+    let reason = |error: io::Error| error.to_string();
+    let metadata = std::fs::symlink_metadata(path).map_err(reason)?;
     if !metadata.is_file() {
         return Err("this is not a regular file".into());
     }
     let mut bytes = Vec::new();
-    File::open(path).and_then(|file| file.take(MAX_FILE_BYTES).read_to_end(&mut bytes)).map_err(said)?;
+    File::open(path).and_then(|file| file.take(MAX_FILE_BYTES).read_to_end(&mut bytes)).map_err(reason)?;
     Ok((bytes, metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH)))
-}
-
-/// Deletes a recovery file, and its folder if there is no other project in it.
-pub(crate) fn forget(file: &Path) {
-    let _ = std::fs::remove_file(file);
-    let folder = folder_of(file);
-    if !entries_of(folder).iter().any(|path| path.extension().is_some_and(|ending| ending == "json")) {
-        let _ = std::fs::remove_dir_all(folder);
-    }
 }
 
 /// Moves a folder to the discarded ones, where it stays for a week. Returns where it is now.
@@ -317,9 +334,22 @@ pub(crate) fn write_recovery_copy(file: &ProjectFile, folders: &[PathBuf]) -> Re
     Err(refusal)
 }
 
+/// Writes projects to the system's temporary folder and prints where they are: the last resort of a process that ends.
+pub(crate) fn write_recovery_copies(unsaved: &[Unsaved]) {
+    for Unsaved { file, .. } in unsaved {
+        match write_recovery_copy(file, &[std::env::temp_dir()]) {
+            Ok(path) => eprintln!("Unsaved changes were written to {}", path.display()),
+            Err(error) => eprintln!("error: the project could not be written: {error}"),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const LOCK: &str = "lock";
+
     use crate::engine::Step;
     use crate::engine::operations::heightmap::Heightmap;
     use crate::project::Project;
@@ -345,25 +375,25 @@ mod tests {
     }
 
     #[test]
-    fn a_session_holds_the_unsaved_projects_and_nothing_else() {
+    fn a_session_holds_only_the_unsaved_projects() {
         let root = tempfile::tempdir().expect("folder");
-        let mut session = RecoverySession::begin(root.path()).expect("a session");
+        let mut session = RecoverySession::begin(root.path(), File::try_lock).expect("a session");
         session.keep(&[unsaved(0, 1), unsaved(3, 2)]).expect("written");
         assert_eq!(names(&session.folder), ["0.json", "3.json", LOCK]);
         session.keep(&[unsaved(3, 5)]).expect("written");
         assert_eq!(names(&session.folder), ["3.json", LOCK]);
-        assert!(find_recoverable(root.path()).0.is_empty(), "its editor is still running");
-        let other = RecoverySession::begin(root.path()).expect("another one");
+        assert!(find_recoverable(root.path(), File::try_lock).0.is_empty(), "its editor is still running");
+        let other = RecoverySession::begin(root.path(), File::try_lock).expect("another one");
         assert_ne!(other.folder, session.folder);
         drop(session);
-        let (left, broken) = find_recoverable(root.path());
+        let (left, broken) = find_recoverable(root.path(), File::try_lock);
         assert_eq!((left.len(), broken.len()), (1, 0));
         assert_eq!(
             (left[0].contents.project.recipe.seed, left[0].path.as_deref()),
             (5, Some(Path::new("/projects/a.upthrust.json")))
         );
-        assert!(find_recoverable(root.path()).0.is_empty(), "its lock is held");
-        forget(&left[0].file);
+        assert!(find_recoverable(root.path(), File::try_lock).0.is_empty(), "its lock is held");
+        left[0].file.delete();
         drop(left);
         other.end();
         assert!(names(root.path()).is_empty());
@@ -372,7 +402,7 @@ mod tests {
     #[test]
     fn imported_files_are_written_once_and_recovered() {
         let root = tempfile::tempdir().expect("folder");
-        let mut session = RecoverySession::begin(root.path()).expect("a session");
+        let mut session = RecoverySession::begin(root.path(), File::try_lock).expect("a session");
         let kept = with_file("a.png", vec![1, 2, 3]);
         session.keep(std::slice::from_ref(&kept)).expect("written");
         let bytes = session.folder.join("0.bytes");
@@ -386,10 +416,10 @@ mod tests {
             (vec!["0.bytes".into(), "0.json".into(), LOCK.into()], before)
         );
         drop(session);
-        let (left, _) = find_recoverable(root.path());
+        let (left, _) = find_recoverable(root.path(), File::try_lock);
         assert_eq!(left[0].contents, edited.file);
         drop(left);
-        let mut session = RecoverySession::begin(root.path()).expect("a session");
+        let mut session = RecoverySession::begin(root.path(), File::try_lock).expect("a session");
         session.keep(&[kept]).expect("written");
         session.keep(&[unsaved(1, 1)]).expect("written");
         assert_eq!(names(&session.folder), ["1.json", LOCK], "imported files are deleted with their project");
@@ -402,14 +432,14 @@ mod tests {
         for name in
             ["../../escape.png", "/etc/escape.png", "C:\\escape.png", "lock", "0.json", "old", "a/../../b.png", "."]
         {
-            let mut session = RecoverySession::begin(&inside).expect("a session");
+            let mut session = RecoverySession::begin(&inside, File::try_lock).expect("a session");
             let kept = with_file(name, vec![7; 9]);
             session.keep(std::slice::from_ref(&kept)).expect(name);
             assert_eq!(names(&session.folder), ["0.bytes", "0.json", LOCK], "{name}");
             drop(session);
-            let (left, broken) = find_recoverable(&inside);
+            let (left, broken) = find_recoverable(&inside, File::try_lock);
             assert_eq!((left[0].contents.clone(), broken), (kept.file.clone(), vec![]), "{name}");
-            forget(&left[0].file);
+            left[0].file.delete();
         }
         assert_eq!(names(root.path()), ["recovery"]);
         assert!(names(&inside).is_empty());
@@ -428,7 +458,7 @@ mod tests {
             std::fs::write(folder.join(format!("{i}.json")), text).expect("written");
         }
         std::fs::write(folder.join("9.json"), "{ half").expect("written");
-        let (left, broken) = find_recoverable(&root.path().join("recovery"));
+        let (left, broken) = find_recoverable(&root.path().join("recovery"), File::try_lock);
         assert_eq!((left.len(), broken.len()), (0, 5), "{broken:?}");
         assert!(folder.join("9.json").exists(), "unreadable files are not deleted");
         #[cfg(unix)]
@@ -436,20 +466,20 @@ mod tests {
             std::os::unix::fs::symlink(root.path().join("secret.bytes"), folder.join("5.bytes")).expect("linked");
             let text = format!(r#"{{"files": {{"a.png": 5}}, "project": {project}}}"#);
             std::fs::write(folder.join("1.json"), text).expect("written");
-            assert_eq!(find_recoverable(&root.path().join("recovery")).0.len(), 0);
+            assert_eq!(find_recoverable(&root.path().join("recovery"), File::try_lock).0.len(), 0);
         }
     }
 
     #[test]
     fn discarded_projects_stay_for_a_week() {
         let root = tempfile::tempdir().expect("folder");
-        let mut session = RecoverySession::begin(root.path()).expect("a session");
+        let mut session = RecoverySession::begin(root.path(), File::try_lock).expect("a session");
         session.keep(&[unsaved(0, 1)]).expect("written");
         let folder = session.folder.clone();
         drop(session);
         let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000);
         move_to_discarded(root.path(), &folder, now).expect("moved");
-        assert!(find_recoverable(root.path()).0.is_empty());
+        assert!(find_recoverable(root.path(), File::try_lock).0.is_empty());
         remove_expired(root.path(), now + OLD_STAYS);
         assert_eq!(names(&root.path().join(OLD)), ["1000000-1"]);
         remove_expired(root.path(), now + OLD_STAYS + Duration::from_secs(2));

@@ -16,7 +16,9 @@ use crate::app::dialogs::recovered_projects::{RecoveryResponse, recovery_ui};
 use crate::app::dialogs::save_preset::{SavePresetDialog, SavePresetResponse};
 use crate::app::document::{file_name, file_stem, title};
 use crate::app::panels::hints;
+use crate::app::panels::status::Message;
 use crate::app::state::PendingProject;
+use crate::app::tasks::autosave::AutosaveMessage;
 use crate::app::tasks::file_tasks::{FileTaskResult, Imported};
 use crate::app::tasks::recovery::RecoveredProject;
 use crate::app::tasks::user_presets;
@@ -38,15 +40,15 @@ impl App {
     pub(crate) fn autosave(&mut self, ctx: &Context) {
         self.update_settings();
         let Some(autosave) = &mut self.services.autosave else { return };
-        let failed = autosave.update(ctx, &self.settings, &self.document);
+        let message = autosave.update(ctx, &self.settings, &self.document);
         if self.ui.modal.is_none() {
             let recovered = autosave.take_recovered();
             if !recovered.is_empty() {
                 self.ui.modal = Some(Modal::Recovered(recovered));
             }
         }
-        if let Some(error) = failed {
-            self.show_error(error);
+        if let Some(AutosaveMessage { text, is_error }) = message {
+            self.ui.message = Some(Message { text, is_error, offer: None });
         }
     }
 
@@ -76,7 +78,9 @@ impl App {
                 let RecoveredProject { contents, path, file, .. } = projects.remove(i);
                 let name = format!("Recover {}", title(&contents.project));
                 self.ui.pending_project = Some(PendingProject { name, file: contents, path, is_unsaved: true });
-                self.services.autosave.iter_mut().for_each(|autosave| autosave.adopt(file.clone()));
+                if let Some(autosave) = &mut self.services.autosave {
+                    autosave.adopt(file);
+                }
                 !projects.is_empty()
             }
             Some(RecoveryResponse::Open(_)) | None => true,
@@ -104,7 +108,7 @@ impl App {
             self.handle_file_result(ctx, result);
         }
         while let Some((request, outcome)) = self.services.file_dialogs.poll() {
-            self.answer(request, outcome);
+            self.handle_dialog_outcome(request, outcome);
         }
         while let Some(outcome) = self.services.exporter.take() {
             self.ui.export.receive_outcome(&outcome);
@@ -193,10 +197,11 @@ impl App {
             }
             FileTaskResult::Presets { presets, broken } => self.receive_presets(ctx, presets, broken),
             FileTaskResult::PresetSaved { path } => self.preset_saved(&path),
-            FileTaskResult::Failed(message) => {
-                self.ui.closing.cancel();
+            FileTaskResult::SaveFailed { origin, message } => {
+                self.ui.closing.save_failed(origin);
                 self.show_error(message);
             }
+            FileTaskResult::Failed(message) => self.show_error(message),
         }
     }
 
@@ -285,15 +290,15 @@ impl App {
     }
 
     /// Handles the outcome of a file dialog.
-    pub(crate) fn answer(&mut self, ask: DialogRequest, answer: DialogOutcome) {
-        match answer {
+    pub(crate) fn handle_dialog_outcome(&mut self, request: DialogRequest, outcome: DialogOutcome) {
+        match outcome {
             DialogOutcome::Cancelled => self.ui.closing.cancel(),
-            DialogOutcome::Unavailable if ask.purpose == DialogPurpose::ExportFolder => {
+            DialogOutcome::Unavailable if request.purpose == DialogPurpose::ExportFolder => {
                 self.ui.export.file_dialog_unavailable();
             }
-            DialogOutcome::Unavailable => self.ui.modal = Some(Modal::PathField(PathField::new(ask))),
+            DialogOutcome::Unavailable => self.ui.modal = Some(Modal::PathField(PathField::new(request))),
             DialogOutcome::Chosen { path, may_replace } => {
-                let files = match ask.purpose {
+                let files = match request.purpose {
                     DialogPurpose::Open | DialogPurpose::Import { .. } | DialogPurpose::ExportFolder => Vec::new(),
                     DialogPurpose::Save { .. } => {
                         [with_project_ending(&path)].into_iter().filter(|path| path.exists()).collect()
@@ -304,23 +309,23 @@ impl App {
                         files.into_iter().filter(|path| path.exists()).collect()
                     }
                 };
-                let unasked: Vec<PathBuf> = files.into_iter().filter(|file| !(may_replace && *file == path)).collect();
-                if unasked.is_empty() {
-                    self.use_chosen_file(&ask, path);
+                let existing: Vec<PathBuf> = files.into_iter().filter(|file| !(may_replace && *file == path)).collect();
+                if existing.is_empty() {
+                    self.use_chosen_file(&request, path);
                 } else {
-                    self.ui.modal = Some(Modal::Replace { ask, path, files: unasked });
+                    self.ui.modal = Some(Modal::Replace { request, path, files: existing });
                 }
             }
         }
     }
 
     /// Uses a chosen file for the purpose of the dialog.
-    pub(crate) fn use_chosen_file(&mut self, ask: &DialogRequest, path: PathBuf) {
-        match ask.purpose {
+    pub(crate) fn use_chosen_file(&mut self, request: &DialogRequest, path: PathBuf) {
+        match request.purpose {
             DialogPurpose::Open => self.services.file_tasks.open(path),
             DialogPurpose::Import { ref target } => self.services.file_tasks.import(path, target.clone()),
             DialogPurpose::Save { origin } => self.save_origin(origin, Some(with_project_ending(&path))),
-            DialogPurpose::Image { size, frames } => self.draw(size, frames, image_path(&path)),
+            DialogPurpose::Image { size, frames } => self.draw(size, frames, &image_path(&path)),
             DialogPurpose::ExportFolder => self.ui.export.set_folder(&path),
         }
     }
@@ -360,7 +365,7 @@ impl App {
     }
 
     /// Starts rendering an image or turntable of the 3-D view, unless one is already being rendered.
-    pub(crate) fn draw(&mut self, size: [u32; 2], frames: Option<u32>, path: PathBuf) {
+    pub(crate) fn draw(&mut self, size: [u32; 2], frames: Option<u32>, path: &Path) {
         if self.services.render_task.is_some() {
             self.show_error("another image is being rendered; wait for it or cancel it, then try again");
             return;

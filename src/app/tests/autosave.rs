@@ -167,6 +167,52 @@ fn edits_are_saved_within_five_seconds_and_offered_after_a_crash() {
 }
 
 #[test]
+fn a_failed_autosave_is_reported_once_and_tried_again() {
+    let folder = tempfile::tempdir().expect("folder");
+    let state = folder.path().join("state");
+    std::fs::write(&state, "a file where the folder should be").expect("written");
+    let mut editor = editor_in(folder.path(), vec![]);
+    editor.state_mut().edit(|project| project.recipe.seed = 77);
+    let says = |app: &App, text: &str| app.ui.message.as_ref().is_some_and(|message| message.text.contains(text));
+    wait(&mut editor, "the failure", |app| says(app, "the editor keeps trying"));
+    editor.state_mut().ui.message = None;
+    for _ in 0..40 {
+        editor.step();
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    assert!(!says(editor.state(), "cannot"), "reported again");
+    std::fs::remove_file(&state).expect("removed");
+    wait(&mut editor, "the next attempt", |app| says(app, "Autosave works again"));
+    assert_eq!(kept(&state.join("recovery")), 1);
+}
+
+#[test]
+fn unsaved_work_behind_an_undone_opening_is_kept_and_reopened() {
+    let folder = tempfile::tempdir().expect("folder");
+    let mut editor = editor_in(folder.path(), vec![]);
+    let ctx = editor.ctx.clone();
+    press(&mut editor, Modifiers::COMMAND, Key::N);
+    editor.state_mut().edit(|project| {
+        project.name = "Second".into();
+        project.recipe.seed = 77;
+    });
+    editor.run_steps(20);
+    wait_for_autosave(&mut editor, folder.path(), 1);
+    editor.state_mut().execute(&ctx, Command::Undo);
+    editor.state_mut().execute(&ctx, Command::Undo);
+    editor.state_mut().edit(|project| project.recipe.seed = 88);
+    editor.run_steps(20);
+    wait_for_autosave(&mut editor, folder.path(), 2);
+    editor.get_by_label("File").click();
+    editor.run_steps(2);
+    editor.get_by_label_contains("Closed with unsaved changes").click();
+    editor.run_steps(2);
+    editor.get_by_label("Second").click();
+    editor.run_steps(2);
+    assert_eq!(editor.state().document.project().recipe.seed, 77);
+}
+
+#[test]
 fn nothing_is_offered_after_closing_normally_or_while_the_other_editor_runs() {
     let folder = tempfile::tempdir().expect("folder");
     let quiet = |editor: &mut Harness<'static, App>| {

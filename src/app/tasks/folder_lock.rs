@@ -1,0 +1,105 @@
+//! The lock of a recovery folder, which tells a running editor's folder from one that was left behind.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, Read, Write};
+use std::path::Path;
+
+use sysinfo::{Pid, ProcessRefreshKind, ProcessesToUpdate, System};
+
+const LOCK: &str = "lock";
+
+/// How a file is locked. Tests replace it, to act as a file system without locks.
+pub(crate) type TryLock = fn(&File) -> Result<(), TryLockError>;
+
+/// The lock of a folder, held until it is dropped or the process ends, however it ends.
+///
+/// Some network file systems cannot lock. There the file names the process instead, which its own computer can look up.
+#[derive(Debug)]
+pub(crate) struct FolderLock {
+    _file: File,
+    /// Why the file system cannot lock.
+    pub(crate) unsupported: Option<String>,
+}
+
+impl FolderLock {
+    /// Locks a new folder. `None` if another editor was faster.
+    pub(crate) fn create(folder: &Path, try_lock: TryLock) -> io::Result<Option<Self>> {
+        let path = folder.join(LOCK);
+        let mut file = OpenOptions::new().create(true).truncate(false).write(true).open(&path)?;
+        let unsupported = match try_lock(&file) {
+            Ok(()) => None,
+            Err(TryLockError::WouldBlock) => return Ok(None),
+            Err(TryLockError::Error(error)) => Some(error.to_string()),
+        };
+        file.set_len(0)?;
+        writeln!(file, "{} {}", std::process::id(), computer())?;
+        // Another editor may have taken the folder for abandoned and deleted it before this one locked it.
+        Ok(path.exists().then_some(Self { _file: file, unsupported }))
+    }
+
+    /// Locks an existing folder. `None` if its editor still runs, as far as this computer can tell.
+    pub(crate) fn acquire(folder: &Path, try_lock: TryLock) -> Option<Self> {
+        let file = OpenOptions::new().read(true).write(true).open(folder.join(LOCK)).ok()?;
+        match try_lock(&file) {
+            Ok(()) => Some(Self { _file: file, unsupported: None }),
+            Err(TryLockError::WouldBlock) => None,
+            Err(TryLockError::Error(error)) => {
+                let mut text = String::new();
+                (&file).take(1000).read_to_string(&mut text).ok()?;
+                let (process, on) = text.trim().split_once(' ')?;
+                let has_ended = on == computer() && !is_running(process.parse().ok()?);
+                has_ended.then(|| Self { _file: file, unsupported: Some(error.to_string()) })
+            }
+        }
+    }
+}
+
+/// The name of this computer.
+fn computer() -> String {
+    System::host_name().unwrap_or_default()
+}
+
+/// Whether a process runs; assumed where the system does not tell.
+fn is_running(process: u32) -> bool {
+    let process = Pid::from_u32(process);
+    let Ok(mut system) = System::new() else { return true };
+    system.refresh_processes_specifics(ProcessesToUpdate::Some(&[process]), true, ProcessRefreshKind::nothing());
+    system.process(process).is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn unsupported(_: &File) -> Result<(), TryLockError> {
+        Err(TryLockError::Error(io::ErrorKind::Unsupported.into()))
+    }
+
+    #[test]
+    fn a_folder_is_locked_until_the_lock_is_dropped() {
+        let folder = tempfile::tempdir().expect("folder");
+        let lock = FolderLock::create(folder.path(), File::try_lock).expect("a file").expect("not locked");
+        assert!(lock.unsupported.is_none());
+        assert!(FolderLock::acquire(folder.path(), File::try_lock).is_none());
+        assert!(FolderLock::create(folder.path(), File::try_lock).expect("a file").is_none());
+        drop(lock);
+        assert!(FolderLock::acquire(folder.path(), File::try_lock).is_some());
+    }
+
+    #[test]
+    fn without_locks_the_process_is_looked_up() {
+        let folder = tempfile::tempdir().expect("folder");
+        let lock = FolderLock::create(folder.path(), unsupported).expect("a file").expect("its own");
+        assert!(lock.unsupported.is_some());
+        drop(lock);
+        assert!(FolderLock::acquire(folder.path(), unsupported).is_none(), "this process is running");
+        let write = |text: String| std::fs::write(folder.path().join(LOCK), text).expect("written");
+        // Beyond the largest process number of any system.
+        write(format!("4194305 {}", computer()));
+        assert!(FolderLock::acquire(folder.path(), unsupported).is_some_and(|lock| lock.unsupported.is_some()));
+        write("4194305 another-computer".into());
+        assert!(FolderLock::acquire(folder.path(), unsupported).is_none());
+        write(String::new());
+        assert!(FolderLock::acquire(folder.path(), unsupported).is_none(), "an editor that has just started");
+    }
+}
