@@ -22,7 +22,7 @@ lint:
 test *filter:
     cargo test {{filter}}
 
-# Run the slow tests, too.
+# Run the slow tests.
 nightly:
     .ci/nightly
 

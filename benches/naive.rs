@@ -1,5 +1,5 @@
-//! Naive implementations of the engine's algorithms: the double loops of the publications in f32 on one thread. They are
-//! the baseline of the benchmarks, and the optimised code must agree with them within rounding.
+//! Naive implementations of the engine's algorithms: the double loops of the publications in f32 on one thread. They
+//! are the baseline of the benchmarks, and the optimised code must agree with them within rounding.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -136,7 +136,7 @@ pub fn statistics(terrain: &Heightfield, bins: usize) -> ([f32; 2], f64, Vec<f32
 }
 
 /// The inputs of [`texture`].
-pub struct Canvas<'a> {
+pub struct TextureInput<'a> {
     pub terrain: &'a Heightfield,
     pub surface_maps: &'a SurfaceMaps,
     pub recipe: &'a TextureRecipe,
@@ -159,14 +159,14 @@ fn fade(value: f64, [min, max]: [f64; 2], release: f64) -> f64 {
 }
 
 /// The position of a pixel's centre: the sample to the north-west and the fractions towards the next ones.
-struct Spot {
+struct PixelPosition {
     column: usize,
     row: usize,
     east: f64,
     south: f64,
 }
 
-impl Spot {
+impl PixelPosition {
     fn new(grid: Grid, [width, height]: [usize; 2], i: usize, j: usize) -> Self {
         let x = (i as f64 + 0.5) / width as f64 * (grid.width() - 1) as f64;
         let z = (j as f64 + 0.5) / height as f64 * (grid.height() - 1) as f64;
@@ -192,22 +192,22 @@ struct SurfacePoint {
     place_m: [f64; 2],
 }
 
-/// Paints the texture pixel by pixel: height and normal, the weights of the types, their mean in linear light, types that
-/// multiply or overlay, the light, and conversion to sRGB. Types have their colour, or a plainly repeated tile.
-pub fn texture(canvas: &Canvas) -> Vec<[u8; 4]> {
-    let &Canvas { terrain, surface_maps, recipe, light, size, .. } = canvas;
+/// Paints the texture pixel by pixel: height and normal, the weights of the types, their mean in linear light, types
+/// that multiply or overlay, the light, and conversion to sRGB. Types have their colour, or a plainly repeated tile.
+pub fn texture(canvas: &TextureInput) -> Vec<[u8; 4]> {
+    let &TextureInput { terrain, surface_maps, recipe, light, size, .. } = canvas;
     let grid = terrain.grid();
     let [low, high] = match canvas.fixed_range_m {
         Some(range) => [range.min, range.max],
         None => terrain.min_max().map(f64::from),
     };
-    let share = |map: &Option<Arc<Heightfield>>, spot: &Spot, without: f64| {
+    let share = |map: &Option<Arc<Heightfield>>, spot: &PixelPosition, without: f64| {
         map.as_ref().map_or(without, |map| spot.mix(|c, r| map[(c, r)]))
     };
     let mut pixels = Vec::new();
     for j in 0..size[1] {
         for i in 0..size[0] {
-            let spot = Spot::new(grid, size, i, j);
+            let spot = PixelPosition::new(grid, size, i, j);
             let [east, south] = [0, 1].map(|axis| spot.mix(|c, r| terrain.gradient(c, r)[axis]));
             let length = (1.0 + east * east + south * south).sqrt();
             let point = SurfacePoint {
@@ -237,7 +237,7 @@ pub fn texture(canvas: &Canvas) -> Vec<[u8; 4]> {
     pixels
 }
 
-/// The shift of a type's elevation limits by its skew.
+/// The shift of the elevation limits of a type by its skew.
 fn shift(kind: &TerrainType, [x, _, z]: [f64; 3], per_unit: f64) -> f64 {
     if x * x + z * z < 1e-5 {
         return 0.0;
@@ -318,12 +318,12 @@ fn colour(
     covering.iter().for_each(|&at| weights[at] /= total);
 
     // Without textures every relief is ½, so the weights decide, within ¼ of the highest.
-    let lying: Vec<usize> = covering.iter().copied().filter(|&at| weights[at] > 0.0).collect();
-    if lying.len() > 1 && lying.iter().any(|&at| active[at].blend == TypeBlend::Height) {
-        let highest = lying.iter().map(|&at| weights[at] + 0.5).fold(0.0, f64::max);
-        lying.iter().for_each(|&at| weights[at] = (weights[at] + 0.5 - highest + 0.25).max(0.0));
-        let total: f64 = lying.iter().map(|&at| weights[at]).sum();
-        lying.iter().for_each(|&at| weights[at] /= total);
+    let present: Vec<usize> = covering.iter().copied().filter(|&at| weights[at] > 0.0).collect();
+    if present.len() > 1 && present.iter().any(|&at| active[at].blend == TypeBlend::Height) {
+        let highest = present.iter().map(|&at| weights[at] + 0.5).fold(0.0, f64::max);
+        present.iter().for_each(|&at| weights[at] = (weights[at] + 0.5 - highest + 0.25).max(0.0));
+        let total: f64 = present.iter().map(|&at| weights[at]).sum();
+        present.iter().for_each(|&at| weights[at] /= total);
     }
 
     let mut colour = if covering.is_empty() { [0.25; 3] } else { [0.0; 3] };

@@ -67,7 +67,7 @@ const RATIOS: [Row; 12] = [
         texture_row(name, square(1024), &recipe, &tiles);
     }),
     ("normals, 1024²", |name| normals_row(name, square(1024))),
-    ("measures and histogram, 1024²", |name| measures_row(name, square(1024))),
+    ("statistics and histogram, 1024²", |name| measures_row(name, square(1024))),
     ("PNG encoders, 16 bits, 4096²", builds::encode_heights),
     ("PNG encoders, RGB, 4096²", builds::encode_colours),
 ];
@@ -83,7 +83,7 @@ fn main() {
     println!("{} threads in the pool; medians of at least {REPETITIONS} times", rayon::current_num_threads());
     let columns = format!(
         "{:<44} {:>10} {:>9} {:>9} {:>8} {:>8} {:>8} {:>7}",
-        "work", "naive ms", "1 thread", "all", "scaling", "ratio 1", "ratio", "floors"
+        "work", "naive ms", "1 thread", "all", "scaling", "ratio 1", "ratio", "copies"
     );
     measure(&columns, &RATIOS);
     measure("the editor's preview, 513², from request to both images:", &PREVIEWS);
@@ -118,14 +118,14 @@ fn median(mut times: Vec<f64>) -> f64 {
 }
 
 /// Faster work is repeated for this long, because the first run after a pause is slower.
-const A_WHILE: Duration = Duration::from_millis(60);
+const MIN_DURATION: Duration = Duration::from_millis(60);
 
 /// Times the work repeatedly, at least once.
 fn milliseconds_each(work: &mut dyn FnMut(), times: &mut Vec<f64>) {
     let begun = Instant::now();
     loop {
         times.push(milliseconds(work));
-        if begun.elapsed() > A_WHILE {
+        if begun.elapsed() > MIN_DURATION {
             return;
         }
     }
@@ -201,17 +201,17 @@ fn filter_row(name: &str, grid: Grid) {
         grid.samples(),
         &mut || naive::recursive_filter(plain.heights_mut(), grid.width(), 0.4, 20),
         &mut || {
-            let _ = black_box(filter.sweeper(grid).pass(&mut ours, &Progress::new()));
+            let _ = black_box(filter.prepared(grid).pass(&mut ours, &Progress::new()));
         },
     );
 }
 
 /// Eight types in elevation bands with textures that are fine enough to matter at the measured size.
 fn tiled() -> (TextureRecipe, BTreeMap<TextureName, Image>) {
-    let mut draw = Stream::new(5, 0).at(0);
+    let mut rng = Stream::new(5, 0).at(0);
     let mut tile = || {
         let pixels =
-            (0..1024 * 1024).map(|_| [0, 1, 2, 3].map(|c| if c < 3 { (draw.unit() * 256.0) as u8 } else { 255 }));
+            (0..1024 * 1024).map(|_| [0, 1, 2, 3].map(|c| if c < 3 { (rng.unit() * 256.0) as u8 } else { 255 }));
         Image { width: 1024, height: 1024, pixels: pixels.collect() }
     };
     let name = |i: usize| TextureName(format!("tile {i}"));
@@ -239,7 +239,7 @@ fn texture_row(name: &str, grid: Grid, recipe: &TextureRecipe, tiles: &BTreeMap<
         1.0,
         grid.samples(),
         &mut || {
-            drop(black_box(naive::texture(&naive::Canvas {
+            drop(black_box(naive::texture(&naive::TextureInput {
                 terrain: &terrain,
                 surface_maps: &SurfaceMaps::of(&terrain, RequiredMaps::of(recipe, Some(&light)), &Progress::new())
                     .unwrap_or_default(),
@@ -356,7 +356,7 @@ fn first() -> Recipe {
 }
 
 /// The default preset, with rivers between the faults, and one with faults and filters only.
-const OPENED_AND_PLAIN: [&str; 2] = ["alpine-range", "desert-mesa"];
+const PRESETS: [&str; 2] = ["alpine-range", "desert-mesa"];
 
 fn print(name: &str, times: Vec<f64>) {
     let worst = times.iter().copied().fold(0.0, f64::max);
@@ -372,7 +372,7 @@ fn print_watched(name: &str, watched: &[[f64; 2]]) {
 }
 
 /// Repetitions of the editor rows.
-const ASKED: u32 = 31;
+const EDITOR_REPETITIONS: u32 = 31;
 
 /// A colour change: only the texture is painted again.
 fn colour_change(_: &str) {
@@ -394,7 +394,7 @@ fn colour_change(_: &str) {
 
 /// A slider drag: the displacement of each fault step in turn, and the seed of the recipe.
 fn slider(_: &str) {
-    OPENED_AND_PLAIN.into_iter().for_each(slider_of);
+    PRESETS.into_iter().for_each(slider_of);
 }
 
 fn slider_of(name: &str) {
@@ -424,13 +424,16 @@ fn slider_of(name: &str) {
         recipe.seed = seed;
         preview.watch(&recipe, u32::MAX, false)
     };
-    print_watched(&format!("another seed of {name}: all steps"), &(2..2 + ASKED).map(&mut ask).collect::<Vec<_>>());
+    print_watched(
+        &format!("another seed of {name}: all steps"),
+        &(2..2 + EDITOR_REPETITIONS).map(&mut ask).collect::<Vec<_>>(),
+    );
 }
 
 /// Playback, one iteration per frame, and scrubbing in 10,000 iterations.
 fn animation(_: &str) {
     let preview = Preview::start(PREVIEW);
-    for name in OPENED_AND_PLAIN {
+    for name in PRESETS {
         let recipe = named(name);
         let watched: Vec<_> =
             (0..=recipe.iterations()).map(|position| preview.watch(&recipe, position, true)).collect();
@@ -452,6 +455,6 @@ fn animation(_: &str) {
         "one animated iteration of 10,000 faults",
         (5000..5200).map(|position| preview.ask(&recipe, position, true)).collect(),
     );
-    let places = (0..ASKED).map(|i| (i * 6151 + 977) % 10_000);
+    let places = (0..EDITOR_REPETITIONS).map(|i| (i * 6151 + 977) % 10_000);
     print("a scrub anywhere in 10,000 faults", places.map(|position| preview.ask(&recipe, position, false)).collect());
 }

@@ -2,9 +2,10 @@
 //!
 //! `cargo run --release --no-default-features --example gallery [FOLDER [PROJECT…]]`
 //!
-//! Every project gives one image with its heights, its lit texture and a view from the south. `contact-sheet.png` has all
-//! textures and views, `sets.png` a row for each project with sets, and `rise.png` stages of the first project. Without
-//! projects, `operations.png` shows every operation with defaults in grey, alone or above faults by its role.
+//! Every project gives one image with its heights, its lit texture and a view from the south. `contact-sheet.png` has
+//! all textures and views, `sets.png` a row for each project with sets, and `rise.png` stages of the first project.
+//! Without projects, `operations.png` shows every operation with defaults in grey, alone or, if it is a modifier, above
+//! faults.
 
 #![allow(
     clippy::cast_lossless,
@@ -104,7 +105,7 @@ fn in_sets(name: &str, recipe: &Recipe) -> Result<Vec<RgbaImage>, Box<dyn Error>
     drawn.collect()
 }
 
-/// The operation with defaults, alone or above faults by its role.
+/// The operation with defaults, alone or, if it is a modifier, above faults.
 fn plain_example(mut operation: AnyOperation) -> Result<Recipe, Box<dyn Error>> {
     for parameter in operation.table().iter().filter(|parameter| matches!(parameter.kind, Kind::File)) {
         operation.group_mut().set(parameter.key, &FILE.into())?;

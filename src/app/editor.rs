@@ -68,7 +68,7 @@ impl App {
         self.ui.message = Some(Message { text: text.into(), is_error: true, offer: None });
     }
 
-    /// Adds to what was said last a text that can be copied.
+    /// Adds a button to the last message that copies a text.
     pub(crate) fn offer(&mut self, name: &'static str, text: String) {
         if let Some(message) = &mut self.ui.message {
             message.offer = Some(CopyableText { name, text });
@@ -84,7 +84,7 @@ impl App {
         }
     }
 
-    /// Requests the preview of what the document says now, and shows what is new.
+    /// Requests a preview of the current document, and displays new results.
     pub(crate) fn update_preview(&mut self, ctx: &Context) {
         let UiState { preview, maps, texture_panel, playback, timings, scene, .. } = &mut self.ui;
         let project = self.document.project();
@@ -124,14 +124,14 @@ impl App {
         grid.width().max(grid.height())
     }
 
-    /// Keeps the views at the size of exports, if they show it, when that size changes.
+    /// Follows changes of the export size while the views show that size.
     pub(crate) fn follow_export_size(&mut self) {
         if self.ui.preview.export_samples.is_some_and(|samples| samples as usize != self.export_side()) {
             self.ui.preview.export_samples = self.export_samples_that_fit();
         }
     }
 
-    /// Requests the analyses on display for the terrain on the screen.
+    /// Requests the visible analyses of the displayed terrain.
     pub(crate) fn request_analyses(&mut self) {
         if let Some(shown) = &self.ui.preview.shown {
             let limit_deg = self.document.settings().view.walkable_deg;
@@ -139,7 +139,7 @@ impl App {
         }
     }
 
-    /// What is being written beside the preview.
+    /// The status of the running export or render.
     pub(crate) fn export_status(&self) -> Option<ExportStatus> {
         self.services.exporter.status().or_else(|| self.services.render_task.as_ref().and_then(RenderTask::status))
     }

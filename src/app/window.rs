@@ -13,7 +13,7 @@ use crate::app::dialogs::file_dialogs::NativeDialogs;
 use crate::app::dialogs::modal::Modal;
 use crate::app::document::Document;
 use crate::app::tasks::settings::UserFolders;
-use crate::app::tasks::{exit_hook, last_save, recovery};
+use crate::app::tasks::{emergency_save, exit_hook, recovery};
 use crate::app::widgets::icon;
 use crate::app::window_state::{WindowSnapshot, WindowSnapshotSlot, wake_of};
 use crate::files::io::temp_files::stop_writing;
@@ -40,11 +40,11 @@ pub fn run(file: Option<PathBuf>) -> ExitCode {
 fn save_when_killed() {
     // Without a handler, a signal ends the process by the system's default: then the last autosave is what remains.
     let _ = ctrlc::set_handler(|| {
-        last_save::write_unsaved();
+        emergency_save::write_unsaved();
         std::mem::forget(stop_writing());
         std::process::exit(EXIT_BY_SIGNAL);
     });
-    exit_hook::at_exit(last_save::write_unsaved);
+    exit_hook::at_exit(emergency_save::write_unsaved);
 }
 
 /// The exit status of a process that SIGTERM ended, by convention.
@@ -81,7 +81,7 @@ fn open_windows(file: Option<PathBuf>) -> ExitCode {
             AfterWindow::Reopen => {}
             AfterWindow::SaveRecovered => {
                 if ended != WindowEnd::NotOpened {
-                    eprintln!("error: the window closed several times in a row; check the driver of the graphics card");
+                    eprintln!("error: the window closed several times in a row; check the graphics driver");
                 }
                 if let Some(snapshot) = window_snapshot.take() {
                     save_for_next_start(snapshot);
@@ -158,7 +158,7 @@ fn open_window(file: Option<PathBuf>, window_snapshot: &WindowSnapshotSlot) -> e
             app.adopt(snapshot);
         }
         if let Some(autosave) = &app.services.autosave {
-            autosave.register_last_save();
+            autosave.register_emergency_save();
         }
         app.window.snapshot = window_snapshot;
         Ok(Box::new(app))
@@ -175,7 +175,7 @@ fn without_source_location(message: &str) -> &str {
 impl App {
     /// Leaves a snapshot for the next window and closes this one: the GPU device was lost.
     pub(crate) fn close_after_device_loss(&mut self, ctx: &Context) {
-        self.take_snapshot("the graphics card was lost");
+        self.take_snapshot("the graphics device was lost");
         self.ui.closing.confirm();
         self.ui.modal = None;
         ctx.request_repaint();
@@ -224,7 +224,7 @@ impl App {
         self.services.autosave = autosave;
         self.ui.maps.viewport = viewport;
         self.ui.scene.restore(view_state);
-        self.show_message(format!("The window was opened again with the document and its history: {reason}"));
+        self.show_message(format!("The window was reopened with the document and its history: {reason}"));
     }
 
     /// Opens files that are dropped on the window, asks before closing with unsaved changes, and updates the title.
@@ -266,7 +266,7 @@ impl Drop for App {
     /// middle of a frame.
     fn drop(&mut self) {
         if std::thread::panicking() && !self.window.is_detached {
-            self.take_snapshot("an error in the program, its libraries or the graphics card's driver closed it");
+            self.take_snapshot("it was closed by an error in the program, its libraries or the graphics driver");
         }
         self.finish_autosave();
     }

@@ -83,7 +83,7 @@ pub struct BuildOptions {
     /// Samples along the longer side, or of both sides [default: the project's].
     #[arg(long, value_name = "N|WxH")]
     pub size: Option<Size>,
-    /// Stop after K iterations of the stack's iterating steps.
+    /// Stop after K iterations of the timeline.
     #[arg(long, value_name = "K")]
     pub iterations: Option<u32>,
     /// Write a heightmap; the file extension selects the format.
@@ -114,7 +114,7 @@ pub struct BuildOptions {
     /// The maximum number of vertices [default: one million, unless --mesh-error is given].
     #[arg(long, value_name = "N", requires = "mesh", value_parser = value_parser!(u32).range(4..))]
     pub mesh_vertices: Option<u32>,
-    /// Use as few vertices as keep every height within M metres.
+    /// Use the fewest vertices that keep every height within M metres.
     #[arg(long, value_name = "M", requires = "mesh", conflicts_with = "mesh_vertices", value_parser = metres)]
     pub mesh_error: Option<f64>,
     /// Write the mesh without a texture.
@@ -171,7 +171,8 @@ pub struct BuildOptions {
     /// tiles share their border samples, and all have the same height range.
     #[arg(long, value_name = "CxR", conflicts_with = "patches")]
     pub tiles: Option<TileCounts>,
-    /// Write a single tile, by its column and row from the north-western one, regardless of the file names.
+    /// Write only one tile, given by its column and row counted from the north-western one, however the files are
+    /// named.
     #[arg(long, value_name = "C,R", requires = "tiles")]
     pub tile: Option<TileIndex>,
     /// The number of threads, which does not change the result [default: all cores].

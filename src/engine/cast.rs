@@ -1,7 +1,7 @@
 //! Numeric conversions that `From` does not offer: each method says what happens to a value that does not fit.
 //!
 //! The compiler's `as` converts, rounds, wraps and saturates with the same word. `Cargo.toml` warns about every `as`
-//! that can change a value, so that those that are meant go through these traits.
+//! that can change a value, so intended conversions go through these traits.
 
 /// Conversion to floating point. Rounds to the nearest value.
 ///
@@ -16,7 +16,7 @@ pub trait ToFloat: Copy {
 /// Conversion to integers.
 ///
 /// Floating point rounds toward zero and saturates at the limits of the type; NaN becomes 0. An integer must be in the
-/// range of the type, which debug builds check: wrapping is never meant.
+/// range of the type, which debug builds check: wrapping is never intended.
 pub trait ToInteger: Copy {
     /// As `u8`.
     fn to_u8(self) -> u8;

@@ -111,7 +111,7 @@ fn cross(
     }
 }
 
-/// Searches the nearest points on parallel lines for positions that advance along the lines.
+/// Finds the nearest points on parallel lines for positions that advance along the lines.
 struct Nearest<'a> {
     lines: &'a [Vec<f64>],
     /// For each line, the first point that is not behind the position.
@@ -286,13 +286,13 @@ mod tests {
     #[test]
     fn distances_equal_the_minimum_over_all_points() {
         for (width, height) in [(2, 2), (2, 40), (61, 35), (90, 17)] {
-            let mut draw = Stream::new(7, 1).at(width as u64);
+            let mut rng = Stream::new(7, 1).at(width as u64);
             for points in [1, 2, 5, 60] {
                 let mut crossings = Crossings::none(grid(width, height));
                 for _ in 0..points {
-                    let (r, c) = (draw.unit() * height as f64, draw.unit() * width as f64);
-                    crossings.on_rows[r as usize].push(draw.between(0.0, 300.0));
-                    crossings.on_columns[c as usize].push(draw.between(0.0, 170.0));
+                    let (r, c) = (rng.unit() * height as f64, rng.unit() * width as f64);
+                    crossings.on_rows[r as usize].push(rng.between(0.0, 300.0));
+                    crossings.on_columns[c as usize].push(rng.between(0.0, 170.0));
                 }
                 for (found, expected) in distances(&crossings).iter().zip(reference(&crossings)) {
                     assert!((f64::from(*found) - expected).abs() < 1e-4, "{found}, not {expected}");

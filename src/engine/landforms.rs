@@ -56,7 +56,7 @@ const DIRECTIONS: [[isize; 2]; 8] = [[0, -1], [1, -1], [1, 0], [1, 1], [0, 1], [
 
 /// The form by the number of directions in which the terrain is lower (row) and higher (column), from Jasiewicz and
 /// Stepinski, figure 4. The sum of both is at most 8.
-const FORMS: [&[Landform]; 9] = {
+const LANDFORMS: [&[Landform]; 9] = {
     use Landform::{Flat, Footslope, Hollow, Peak, Pit, Ridge, Shoulder, Slope, Spur, Valley};
     [
         &[Flat, Flat, Flat, Footslope, Footslope, Valley, Valley, Valley, Pit],
@@ -132,7 +132,7 @@ fn form_at(terrain: &Heightfield, c: usize, r: usize) -> Landform {
         higher += usize::from(sum > bound);
         lower += usize::from(sum < -bound);
     }
-    FORMS[lower][higher]
+    LANDFORMS[lower][higher]
 }
 
 /// The number of samples per thousand, without the border, that are lower than their eight neighbours.

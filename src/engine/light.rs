@@ -26,7 +26,7 @@ parameters! {
         sun_size_deg: f64 = 2.0, Spec::number("Sun size", 0.01, 60.0).slider(0.1, 20.0).unit("°").logarithmic();
         /// Strength of ambient occlusion, which darkens hollows and valleys: 0 is none, 1 is full.
         occlusion: f64 = 0.0, Spec::number("Occlusion", 0.0, 1.0);
-        /// Whether exported textures contain the light. Without it game engines light the plain colours themselves.
+        /// Whether exported textures contain the lighting. Without it, game engines light the unlit colours themselves.
         bake: bool = false, Spec::new("Bake into exports");
     }
 }

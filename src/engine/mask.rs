@@ -36,7 +36,7 @@ parameters! {
     /// Where a step has an effect.
     pub struct Mask {
         /// The property that the mask depends on.
-        source: MaskSource = MaskSource::Elevation, Spec::new("By");
+        source: MaskSource = MaskSource::Elevation, Spec::new("Based on");
         /// The heights of the terrain below at which the step has its full effect; by default all.
         elevation_m: Band = Band { min: -100_000.0, max: 100_000.0 },
             Spec::number("Elevation", -100_000.0, 100_000.0).slider(-1000.0, 3000.0).unit("m")
@@ -58,7 +58,7 @@ parameters! {
         file: FileName = FileName::default(), Spec::new("Image").when("source", &["image"]);
         /// The drainage area at which the effect is full; it fades out down to a quarter of that.
         drained_km2: f64 = 1.0,
-            Spec::number("Drains", 1e-6, 1e6).slider(0.01, 100.0).unit("km²").logarithmic().when("source", &["rivers"]);
+            Spec::number("Drainage area", 1e-6, 1e6).slider(0.01, 100.0).unit("km²").logarithmic().when("source", &["rivers"]);
         /// The depth of a lake at which the effect is full; it fades out to the shore.
         lake_m: f64 = 1.0,
             Spec::number("Depth", 0.001, 10_000.0).slider(0.1, 50.0).unit("m").logarithmic().when("source", &["lakes"]);

@@ -1,7 +1,7 @@
 //! Random variations of a recipe: the same steps with slightly different parameters.
 
 use super::parameters::{Band, Group, Kind, Parameter, Range, Scale, Value, Values, group_values};
-use super::random::Draw;
+use super::random::Rng;
 use super::recipe::Recipe;
 
 use crate::engine::cast::{ToFloat, ToInteger};
@@ -43,13 +43,13 @@ const SWITCH_PROBABILITY: f64 = 0.25;
 /// `strength` is the largest move of a number as a fraction of its slider, three standard deviations; at 0 nothing
 /// changes. Parameters whose [name](lock_name) satisfies `is_locked` keep their values, and so do disabled steps and
 /// parameters that [cannot be mutated](can_mutate), such as lists, files and texts.
-pub fn mutated(recipe: &Recipe, strength: f64, is_locked: &dyn Fn(&str) -> bool, draw: &mut Draw) -> Recipe {
+pub fn mutated(recipe: &Recipe, strength: f64, is_locked: &dyn Fn(&str) -> bool, rng: &mut Rng) -> Recipe {
     let mut mutant = recipe.clone();
     for step in &mut mutant.stack {
         let seed = step.settings.seed;
         let is_locked = |key: &str| is_locked(&lock_name(seed, key));
         let mut after = group_values(step.operation.group());
-        mutate_table(step.operation.group().table(), &mut after, strength, &is_locked, draw);
+        mutate_table(step.operation.group().table(), &mut after, strength, &is_locked, rng);
         if !step.settings.enabled {
             continue;
         }
@@ -67,15 +67,15 @@ fn mutate_table(
     values: &mut Values,
     strength: f64,
     is_locked: &dyn Fn(&str) -> bool,
-    draw: &mut Draw,
+    rng: &mut Rng,
 ) {
     for parameter in table {
-        let randoms: Randoms = std::array::from_fn(|_| draw.unit());
+        let randoms: Randoms = std::array::from_fn(|_| rng.unit());
         let is_kept = is_locked(parameter.key) || !can_mutate(parameter) || !parameter.applies(values);
         let Some(value) = values.get_mut(parameter.key) else { continue };
         if let (Kind::Group(inner), Value::Group(inside)) = (parameter.kind, &mut *value) {
             // Locking a group locks all its parameters.
-            mutate_table(inner(), inside, if is_kept { 0.0 } else { strength }, &|_| false, draw);
+            mutate_table(inner(), inside, if is_kept { 0.0 } else { strength }, &|_| false, rng);
         } else if !is_kept {
             *value = mutated_value(parameter, value, strength, randoms);
         }

@@ -5,7 +5,7 @@
 //! floating-point numbers are implemented here, because those of rand may change between versions.
 
 use rand::rngs::ChaCha8Rng;
-use rand::{Rng, SeedableRng};
+use rand::{Rng as _, SeedableRng};
 
 use crate::engine::cast::ToFloat;
 
@@ -23,23 +23,23 @@ impl Stream {
     }
 
     /// The random numbers of one iteration, from the first.
-    pub fn at(self, iteration: u64) -> Draw {
+    pub fn at(self, iteration: u64) -> Rng {
         let mut key = [0; 32];
         key[..4].copy_from_slice(&self.recipe_seed.to_le_bytes());
         key[4..8].copy_from_slice(&self.step_seed.to_le_bytes());
         let mut generator = ChaCha8Rng::from_seed(key);
         generator.set_stream(iteration);
-        Draw { generator }
+        Rng { generator }
     }
 }
 
 /// A generator of the random numbers of one iteration.
 #[derive(Debug)]
-pub struct Draw {
+pub struct Rng {
     generator: ChaCha8Rng,
 }
 
-impl Draw {
+impl Rng {
     /// Uniform in [0, 1), with 53 random bits.
     pub fn unit(&mut self) -> f64 {
         (self.generator.next_u64() >> 11).to_f64() * (1.0 / (1_u64 << 53).to_f64())
@@ -64,8 +64,8 @@ mod tests {
     fn values_match_the_published_test_vectors() {
         // ChaCha8 with an all-zero key and stream 0: first word 0x2fef003e (draft-strombergson-chacha-test-vectors,
         // TC1, 8 rounds, 256-bit key: 3e 00 ef 2f 89 5f 40 d6).
-        let mut draw = Stream::new(0, 0).at(0);
-        assert_eq!(draw.generator.next_u64(), 0xd640_5f89_2fef_003e);
+        let mut rng = Stream::new(0, 0).at(0);
+        assert_eq!(rng.generator.next_u64(), 0xd640_5f89_2fef_003e);
     }
 
     #[test]

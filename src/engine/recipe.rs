@@ -320,7 +320,7 @@ fn collect_files(table: &[Parameter], values: &Values, files: &mut Vec<FileName>
 /// The declaration of the recipe's seed.
 pub fn seed_parameter() -> &'static Parameter {
     static ROW: LazyLock<Parameter> = LazyLock::new(|| {
-        let doc = "Selects the random numbers of all steps: every seed gives another terrain of the same kind.";
+        let doc = "Selects the random numbers of all steps: each seed gives a different terrain of the same kind.";
         Spec::number("Seed", 0.0, 4_294_967_295.0).slider(0.0, 10_000.0).row("seed", doc, &Recipe::default().seed)
     });
     &ROW

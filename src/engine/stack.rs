@@ -2,8 +2,8 @@
 //!
 //! A step's heights are joined with the heights below by `below + strength · mask · (blend(below, step) − below)`. The
 //! evaluator caches the result after every step and every step's own heights. An edit computes the edited step again;
-//! steps above it that do not read the heights below are only blended again. Operations that accumulate can move from any
-//! cached iteration to any other, in both directions; resumable ones restart from the nearest keyframe.
+//! steps above it that do not read the heights below are only blended again. Operations that accumulate can move from
+//! any cached iteration to any other, in both directions; resumable ones restart from the nearest keyframe.
 
 use std::sync::Arc;
 

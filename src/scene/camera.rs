@@ -252,7 +252,7 @@ pub(crate) struct CameraBounds {
 }
 
 impl CameraBounds {
-    /// The projection of a camera that is kept above the terrain, the water and the table.
+    /// The projection of a camera that is kept above the terrain, the water and the ground plane.
     pub(crate) fn projection(&self, camera: &Camera, terrain: &Heightfield, aspect: f32) -> ViewProjection {
         let floor = |eye: Vec3| {
             let surface = self.scale.surface_y(terrain, eye);

@@ -1,4 +1,4 @@
-//! Light and air: the colours of sun, sky, haze and table for the recipe's light and the window's theme.
+//! Light and air: the colours of sun, sky, haze and ground plane for the recipe's light and the window's theme.
 
 use super::scale::{SceneScale, round_length};
 use super::shading::ShadingMode;
@@ -21,8 +21,8 @@ pub(crate) struct Environment {
     pub(crate) zenith: [f32; 4],
     /// The sky at the horizon, and the strength of its glow around the sun.
     pub(crate) horizon: [f32; 4],
-    /// The table's colour, and the width of its squares.
-    pub(crate) table: [f32; 4],
+    /// The colour of the ground plane, and the width of its grid squares.
+    pub(crate) ground: [f32; 4],
     /// The water level, scene units, if there is water.
     pub(crate) water: Option<f32>,
     pub(crate) shading: ShadingMode,
@@ -37,15 +37,15 @@ pub(crate) struct Environment {
 struct SkyColours {
     zenith: [u8; 3],
     horizon: [u8; 3],
-    table: [u8; 3],
+    ground: [u8; 3],
     /// The strength of the glow around the sun.
     glow: f32,
 }
 
 const DARK_THEME: SkyColours =
-    SkyColours { zenith: [0x1f, 0x29, 0x34], horizon: [0x66, 0x72, 0x7f], table: [0x31, 0x34, 0x39], glow: 0.5 };
+    SkyColours { zenith: [0x1f, 0x29, 0x34], horizon: [0x66, 0x72, 0x7f], ground: [0x31, 0x34, 0x39], glow: 0.5 };
 const LIGHT_THEME: SkyColours =
-    SkyColours { zenith: [0x88, 0xa6, 0xc3], horizon: [0xcf, 0xd6, 0xdb], table: [0xb4, 0xb7, 0xba], glow: 0.55 };
+    SkyColours { zenith: [0x88, 0xa6, 0xc3], horizon: [0xcf, 0xd6, 0xdb], ground: [0xb4, 0xb7, 0xba], glow: 0.55 };
 
 /// The tint of skylight, as bright as white.
 const SKY_TINT: [f32; 3] = [0.88, 1.0, 1.3];
@@ -91,7 +91,7 @@ impl Environment {
             ambient: with(ambient, light.shadows.to_f32()),
             zenith: with(dimmed(air.zenith), 1.0 / clear),
             horizon: with(dimmed(air.horizon), air.glow),
-            table: with(linear(air.table), round_length(scale.unit_m() * 0.13) / scale.unit_m()),
+            ground: with(linear(air.ground), round_length(scale.unit_m() * 0.13) / scale.unit_m()),
             water: None,
             shading: ShadingMode::Texture,
             stops: ramp::NO_STOPS,

@@ -84,7 +84,7 @@ impl Frame {
             // There is no haze in an orthographic projection.
             [red, green, blue, haze * projection.w[0]],
             environment.horizon,
-            environment.table,
+            environment.ground,
             [half_x, half_z, scale.y(1.0), self.bottom],
             [self.y_range[0], self.y_range[1], scale.unit_m(), self.glow.len().min(MAX_LINES).to_f32()],
             [columns.to_f32(), rows.to_f32(), self.blend, f32::from(environment.shading as u8)],
@@ -122,7 +122,7 @@ impl Frame {
             ambient: [0.0; 4],
             zenith: [0.0; 4],
             horizon: [0.0; 4],
-            table: [0.0; 4],
+            ground: [0.0; 4],
             water: None,
             shading: ShadingMode::Texture,
             stops: ramp::NO_STOPS,

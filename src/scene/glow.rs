@@ -18,12 +18,12 @@ pub(crate) struct GlowingFault {
     /// Metres east and south of the north-west corner.
     pub(crate) from_m: [f64; 2],
     pub(crate) to_m: [f64; 2],
-    /// 1 for the youngest, less for older ones.
+    /// 1 for the most recent, less for older ones.
     pub(crate) strength: f32,
 }
 
-/// The lines of the faults of the last iterations before `position` on the timeline, youngest first.
-pub(crate) fn youngest_faults(recipe: &Recipe, position: u32) -> Vec<GlowingFault> {
+/// The lines of the faults of the last iterations before `position` on the timeline, most recent first.
+pub(crate) fn recent_faults(recipe: &Recipe, position: u32) -> Vec<GlowingFault> {
     let extent = recipe.world.extent();
     let mut found = Vec::new();
     let mut end = recipe.stack.iter().map(|step| step.iterations()).fold(0, u32::saturating_add).min(position);
@@ -118,38 +118,38 @@ mod tests {
     }
 
     #[test]
-    fn the_lines_are_on_the_youngest_faults_and_fade_with_age() {
+    fn the_lines_are_on_the_most_recent_faults_and_fade_with_age() {
         let recipe = recipe();
-        let found = youngest_faults(&recipe, 90_000);
+        let found = recent_faults(&recipe, 90_000);
         assert_eq!(found.len(), ITERATIONS as usize);
         assert!(found.is_sorted_by(|a, b| a.strength > b.strength) && found[0].strength == 1.0, "{found:?}");
         let step = &recipe.stack[0];
         let extent = recipe.world.extent();
         let drawn = step.operation.faults_from(90_000, extent, step.stream(recipe.seed)).expect("faults");
         let FaultSequence::Lines(mut lines) = drawn else { panic!("lines") };
-        let youngest = lines.next().expect("a fault");
+        let most_recent = lines.next().expect("a fault");
         for [x, z] in [found[0].from_m, found[0].to_m] {
-            assert!(youngest.distance_m(x, z).abs() < 1e-6, "on the line");
+            assert!(most_recent.distance_m(x, z).abs() < 1e-6, "on the line");
             let border = [x, extent.width_m - x, z, extent.depth_m - z].map(f64::abs).into_iter().fold(1.0, f64::min);
             assert!(border < 1e-6, "at the border: {x}, {z}");
         }
-        assert!(youngest_faults(&recipe, 0).is_empty());
-        assert_eq!(youngest_faults(&recipe, 3).len(), 3);
+        assert!(recent_faults(&recipe, 0).is_empty());
+        assert_eq!(recent_faults(&recipe, 3).len(), 3);
     }
 
     #[test]
-    fn the_youngest_faults_span_steps_and_trees_have_all_their_lines() {
+    fn the_most_recent_faults_span_steps_and_trees_have_all_their_lines() {
         let recipe = recipe();
         let aged = |found: &[GlowingFault], age: u32| {
             let share = 1.0 - age as f32 / ITERATIONS as f32;
             found.iter().filter(|line| line.strength == share * share).count()
         };
         // Two trees of three segments, and those of the plain faults before them that do not miss the terrain.
-        let found = youngest_faults(&recipe, 100_002);
+        let found = recent_faults(&recipe, 100_002);
         assert_eq!([0, 1].map(|age| aged(&found, age)), [3, 3]);
         assert!((7..=2 * 3 + 6).contains(&found.len()), "{}", found.len());
         // Three drawn faults, one per iteration, and three trees.
-        let all = youngest_faults(&recipe, u32::MAX);
+        let all = recent_faults(&recipe, u32::MAX);
         assert_eq!([0, 1, 2, 3, 4, 5].map(|age| aged(&all, age)), [1, 1, 1, 3, 3, 3]);
         assert!(all.iter().any(|line| line.from_m == [500.0, 2300.0] && (line.to_m[0] - 2600.0).abs() < 1e-6));
     }

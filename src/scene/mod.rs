@@ -1,4 +1,4 @@
-//! The 3-D renderer: a block cut out of the terrain under the recipe's sun, drawn by the GPU.
+//! The 3-D renderer: the terrain as a block, lit by the recipe's sun, drawn by the GPU.
 //!
 //! It needs no window and does not depend on the user interface. The editor paints its 3-D view with it and the command
 //! line writes its images to files. The controls of the 3-D view are in `app/views/scene`.
@@ -17,7 +17,7 @@ mod shading;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use self::glow::{GlowingFault, fault_line_ends, youngest_faults};
+pub(crate) use self::glow::{GlowingFault, fault_line_ends, recent_faults};
 pub(crate) use self::gpu::device::GpuDevice;
 pub(crate) use self::gpu::renderer::SceneRenderer;
 #[cfg(test)]

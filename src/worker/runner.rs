@@ -30,7 +30,7 @@ pub trait Worker: Send + 'static {
     /// Discards state that a panicking job may have left inconsistent.
     fn reset(&mut self) {}
 
-    /// Releases memory that is not worth keeping while no job is queued.
+    /// Releases memory that need not be kept while no job is queued.
     fn idle(&mut self) {}
 }
 
@@ -75,13 +75,13 @@ pub struct RunnerConfig {
     pub shutdown: Shutdown,
     /// How long dropping waits for the thread before it detaches it; `None`: until it ends. For jobs that can block on
     /// a device that never answers.
-    pub patience: Option<Duration>,
+    pub shutdown_timeout: Option<Duration>,
 }
 
 impl RunnerConfig {
     /// A runner that is cancelled and joined when it is dropped.
     pub const fn new(name: &'static str, policy: Policy) -> Self {
-        Self { name, policy, shutdown: Shutdown::Cancel, patience: None }
+        Self { name, policy, shutdown: Shutdown::Cancel, shutdown_timeout: None }
     }
 }
 
@@ -234,9 +234,11 @@ impl<W: Worker> Runner<W> {
             }
         }
         self.shared.changed.notify_all();
-        let has_ended = match self.config.patience {
+        let has_ended = match self.config.shutdown_timeout {
             None => true,
-            Some(patience) => matches!(ended.recv_timeout(patience), Err(RecvTimeoutError::Disconnected)),
+            Some(shutdown_timeout) => {
+                matches!(ended.recv_timeout(shutdown_timeout), Err(RecvTimeoutError::Disconnected))
+            }
         };
         if has_ended {
             // A panic outside of jobs has been reported by the panic hook.
@@ -557,8 +559,8 @@ mod tests {
 
     #[test]
     fn dropping_detaches_the_thread_after_its_time_limit() {
-        let patience = Some(Duration::from_millis(20));
-        let config = RunnerConfig { patience, ..RunnerConfig::new("test", Policy::Queue) };
+        let shutdown_timeout = Some(Duration::from_millis(20));
+        let config = RunnerConfig { shutdown_timeout, ..RunnerConfig::new("test", Policy::Queue) };
         let mut runner = Runner::start(config, Counter::default(), no_wake()).expect("a thread");
         let flag = Arc::new(AtomicBool::new(false));
         runner.submit((1, Act::Until(flag.clone())));

@@ -1,5 +1,5 @@
-//! A recipe gives the same bytes with any number of threads, in one evaluation or stepwise, and in every version. With any
-//! parameters within their ranges, evaluation terminates with finite heights.
+//! A recipe gives the same bytes with any number of threads, in one evaluation or stepwise, and in every version. With
+//! any parameters within their ranges, evaluation terminates with finite heights.
 
 use std::sync::LazyLock;
 
@@ -154,8 +154,8 @@ fn nightly_scrubbing_gives_the_same_bytes_as_a_single_evaluation() {
     check_scrubbing(23, 5);
 }
 
-/// Hashes of the heights of [`recipes`]. Change one only with a deliberate change of what a recipe means, and mention it
-/// in the changelog: it changes the terrain of existing projects. A new first preset changes the last hash only.
+/// Hashes of the heights of [`recipes`]. Change one only with a deliberate change of what a recipe means, and mention
+/// it in the changelog: it changes the terrain of existing projects. A new first preset changes the last hash only.
 const GOLDEN: [(&str, u64); 8] = [
     ("steps", 0x6f62_50cc_c1f0_206a),
     ("waves", 0xc525_3496_a6fb_afc2),

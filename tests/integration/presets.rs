@@ -103,7 +103,8 @@ fn default_terrain_types_paint_green_land_and_a_sandy_sea_floor() {
 }
 
 /// The presets that are compared with real ranges. With 513 samples their spacing is about that of the real data.
-const LIKE_REAL_LAND: [&str; 5] = ["alpine-range", "young-fault-range", "rolling-hills", "canyon", "volcanic-island"];
+const REALISTIC_PRESETS: [&str; 5] =
+    ["alpine-range", "young-fault-range", "rolling-hills", "canyon", "volcanic-island"];
 
 /// The central square with `side` samples along each axis.
 fn middle(terrain: &Heightfield, side: usize) -> Heightfield {
@@ -114,8 +115,8 @@ fn middle(terrain: &Heightfield, side: usize) -> Heightfield {
     Heightfield::from_fn(Grid::new(extent, side, side), |c, r| terrain[(left + c, top + r)])
 }
 
-/// `cargo test --test integration -- --nocapture real_ranges` prints the table. The real ranges are cut out of a continent,
-/// so only the part of the volcano that is above water is measured.
+/// `cargo test --test integration -- --nocapture real_ranges` prints the table. The real ranges are cut out of a
+/// continent, so only the part of the volcano that is above water is measured.
 #[test]
 fn presets_have_the_landforms_of_real_ranges() {
     let row = |name: &str, spacing: &str, cells: [String; Metric::ALL.len()]| {
@@ -137,7 +138,7 @@ fn presets_have_the_landforms_of_real_ranges() {
     row("minimum", "", bands.map(|band| format!("{:.3}", band.min)));
     row("maximum", "", bands.map(|band| format!("{:.3}", band.max)));
     let mut missed = Vec::new();
-    for name in LIKE_REAL_LAND {
+    for name in REALISTIC_PRESETS {
         let preset = presets().iter().find(|preset| preset.name == name).expect(name);
         let project = preset.project().expect(name);
         let mut terrain = terrain_with_samples(&project.recipe, 513);

@@ -74,7 +74,7 @@ fn recursive_filter() {
     let filter = RecursiveFilter { k: 0.4, k_z: Some(0.4), passes: 5, reference_samples: 150, ..Default::default() };
     let spacing = [grid().spacing_x_m(), grid().spacing_z_m()];
     let filter = RecursiveFilter { k_z: Some(libm::pow(0.4, spacing[0] / spacing[1])), ..filter };
-    filter.sweeper(grid()).pass(&mut ours, &Progress::new()).expect("not cancelled");
+    filter.prepared(grid()).pass(&mut ours, &Progress::new()).expect("not cancelled");
     naive::recursive_filter(&mut plain, grid().width(), 0.4, 5);
     let worst = ours.heights().iter().zip(&plain).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
     assert!(worst < 0.005, "{worst} m");
@@ -115,7 +115,8 @@ fn differing(
     let input = PaintInput { terrain, surface_maps, recipe, fixed_range_m, inputs: &inputs };
     let ours = paint(input, light, Points::Pixels(size), &progress).expect("not cancelled");
     let tiles = &BTreeMap::new();
-    let plain = naive::texture(&naive::Canvas { terrain, surface_maps, recipe, tiles, fixed_range_m, light, size });
+    let plain =
+        naive::texture(&naive::TextureInput { terrain, surface_maps, recipe, tiles, fixed_range_m, light, size });
     let differs = |(a, b): &(&[u8; 4], &[u8; 4])| (0..3).any(|channel| a[channel].abs_diff(b[channel]) > 1);
     (ours.image.pixels.iter().zip(&plain).filter(differs).count(), ours)
 }

@@ -1,5 +1,5 @@
-//! Statistics of unfiltered step faults compared with the theory of Brownian relief (Mandelbrot; Voss): a Hurst exponent
-//! of ½, and a ring-summed spectrum proportional to the wave number to the power of −2.
+//! Statistics of unfiltered step faults compared with the theory of Brownian relief (Mandelbrot; Voss): a Hurst
+//! exponent of ½, and a ring-summed spectrum proportional to the wave number to the power of −2.
 
 use upthrust::engine::fault::Profile;
 use upthrust::engine::operations::faults::{Decay, Faults, Line};

@@ -239,7 +239,7 @@ fn heightmaps_from_the_south_are_imported_north_up() {
 
 #[test]
 fn terrain_without_covering_types_is_exported_without_weights_and_with_a_warning() {
-    for target in targets::ALL.into_iter().filter(|target| target.weights.is_some()) {
+    for target in targets::ALL.iter().copied().filter(|target| target.weights.is_some()) {
         let folder = tempfile::tempdir().expect("folder");
         let side = 65;
         let raster = Raster { width: side, height: side, samples: vec![5.0; side * side], scale: SampleScale::Metres };
@@ -329,7 +329,7 @@ fn an_imported_elevation_model_is_exported_without_loss() {
         depth_m: (height - 1) as f64 * spacing[1],
         ..Default::default()
     };
-    for target in targets::ALL.into_iter().filter(|target| target.sizes == targets::Sizes::Any) {
+    for target in targets::ALL.iter().copied().filter(|target| target.sizes == targets::Sizes::Any) {
         let folder = tempfile::tempdir().expect("folder");
         let raster = Raster { width, height, samples: metres.clone(), scale: SampleScale::Metres };
         let (mut order, _) = order(target, folder.path(), raster, world.clone(), width, [1, 1]);

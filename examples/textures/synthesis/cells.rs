@@ -1,7 +1,8 @@
 //! Periodic cellular noise for stones, plates and cracks.
 //!
-//! Steven Worley, "A Cellular Texture Basis Function" (SIGGRAPH 1996): every lattice cell has one point. The distance to
-//! the nearest point (F1), to the border with the second nearest (F2), and the random bits of the nearest one are used.
+//! Steven Worley, "A Cellular Texture Basis Function" (SIGGRAPH 1996): every lattice cell has one point. The distance
+//! to the nearest point (F1), to the border with the second nearest (F2), and the random bits of the nearest one are
+//! used.
 
 use super::noise::{Place, hash, signed_pair, wrapped};
 
@@ -19,7 +20,7 @@ struct Seed {
     bits: u32,
     /// The position in the cell.
     at: [f32; 2],
-    /// The height of the face and its tilt to the right and down, each -1 to 1.
+    /// The height of the face, and its slopes to the right and down, each -1 to 1.
     face: [f32; 3],
 }
 
@@ -44,15 +45,15 @@ pub struct Nearest {
 }
 
 impl Cells {
-    /// Points on a lattice of `across` × `down` cells. `stray` is their distance from the centres of the cells: 0 for none,
-    /// 1 for anywhere in the cell.
-    pub fn new(seed: u32, [across, down]: [u32; 2], stray: f32) -> Self {
+    /// Points on a lattice of `across` × `down` cells. `jitter` is their distance from the centres of the cells: 0 for
+    /// none, 1 for anywhere in the cell.
+    pub fn new(seed: u32, [across, down]: [u32; 2], jitter: f32) -> Self {
         let cells = (0..down).flat_map(|row| (0..across).map(move |column| hash(seed, column, row)));
         let seeds = cells
             .map(|bits| {
                 let [lean_x, lean_y] = signed_pair(hash(bits, 1, 2));
                 let [high, _] = signed_pair(hash(bits, 3, 4));
-                let at = signed_pair(bits).map(|aside| 0.5 + 0.5 * stray * aside);
+                let at = signed_pair(bits).map(|aside| 0.5 + 0.5 * jitter * aside);
                 Seed { bits, at, face: [high, lean_x, lean_y] }
             })
             .collect();
@@ -99,8 +100,8 @@ impl Cells {
         let first = nearest.sqrt();
         let mut border = f32::MAX;
         let mut part = |_: &Seed, way: [f32; 2]| {
-            // Half the difference of the squared distances, divided by the distance of the points, is the distance to the
-            // bisector.
+            // Half the difference of the squared distances, divided by the distance of the points, is the distance to
+            // the bisector.
             let apart = square([way[0] - point.way[0], way[1] - point.way[1]]).sqrt();
             if apart > 1e-4 {
                 border = border.min(0.5 * (square(way) - nearest) / apart);

@@ -1,6 +1,6 @@
 //! Forest floor: moss and humus under needles, leaves and twigs.
 
-use upthrust::engine::random::{Draw, Stream};
+use upthrust::engine::random::{Rng, Stream};
 
 use super::noise::{Noise, Place, smooth};
 use super::objects::{Blade, Leaf, Stroke, any_angle, anywhere, between, bits, unit};
@@ -47,19 +47,19 @@ fn moss(place: Place) -> f32 {
     smooth(0.2, 0.62, Noise::new(301).octaves(place, [5, 5], 4, 0.55))
 }
 
-fn needles(draw: &mut Draw, count: usize, low: f32, high: f32) -> Vec<Stroke> {
+fn needles(rng: &mut Rng, count: usize, low: f32, high: f32) -> Vec<Stroke> {
     let colours = NEEDLES.map(srgb);
     let mut strokes = Vec::new();
     for _ in 0..count {
-        let colour = scaled(ramp(&colours, unit(draw)), between(draw, 0.7, 1.3));
-        let height = between(draw, low, high);
+        let colour = scaled(ramp(&colours, unit(rng)), between(rng, 0.7, 1.3));
+        let height = between(rng, low, high);
         Blade {
-            root: anywhere(draw),
-            angle: any_angle(draw),
-            bend: between(draw, -0.35, 0.35),
-            length: between(draw, 0.018, 0.04),
-            radius: between(draw, 0.000_55, 0.000_95),
-            heights: [height, height + 0.001, height + between(draw, -0.002, 0.002)],
+            root: anywhere(rng),
+            angle: any_angle(rng),
+            bend: between(rng, -0.35, 0.35),
+            length: between(rng, 0.018, 0.04),
+            radius: between(rng, 0.000_55, 0.000_95),
+            heights: [height, height + 0.001, height + between(rng, -0.002, 0.002)],
             colours: [scaled(colour, 0.8), colour, colour],
             fold: 0.06,
             tip: 0.4,
@@ -69,38 +69,38 @@ fn needles(draw: &mut Draw, count: usize, low: f32, high: f32) -> Vec<Stroke> {
     strokes
 }
 
-fn leaves(draw: &mut Draw, count: usize, half_length: [f32; 2], heights: [f32; 2]) -> Vec<Leaf> {
+fn leaves(rng: &mut Rng, count: usize, half_length: [f32; 2], heights: [f32; 2]) -> Vec<Leaf> {
     let colours = LEAVES.map(srgb);
     (0..count)
         .map(|_| {
-            let angle = any_angle(draw);
-            let length = between(draw, half_length[0], half_length[1]);
-            let wide = between(draw, 0.42, 0.72) * length;
-            let shade = ramp(&colours, unit(draw));
+            let angle = any_angle(rng);
+            let length = between(rng, half_length[0], half_length[1]);
+            let wide = between(rng, 0.42, 0.72) * length;
+            let shade = ramp(&colours, unit(rng));
             Leaf {
-                middle: anywhere(draw),
+                middle: anywhere(rng),
                 direction: [libm::cosf(angle), libm::sinf(angle)],
                 half: [length, wide],
-                height: between(draw, heights[0], heights[1]),
-                curl: between(draw, -0.25, 0.4) * wide,
-                tilt: between(draw, -0.22, 0.22) * length,
-                colour: scaled(shade, between(draw, 0.5, 1.15)),
-                veins: between(draw, -0.22, 0.3),
-                teeth: if draw.chance(0.4) { 0.16 } else { 0.0 },
-                bits: bits(draw),
+                height: between(rng, heights[0], heights[1]),
+                curl: between(rng, -0.25, 0.4) * wide,
+                tilt: between(rng, -0.22, 0.22) * length,
+                colour: scaled(shade, between(rng, 0.5, 1.15)),
+                veins: between(rng, -0.22, 0.3),
+                teeth: if rng.chance(0.4) { 0.16 } else { 0.0 },
+                bits: bits(rng),
             }
         })
         .collect()
 }
 
 /// Short, dense shoots.
-fn tufts_of_moss(draw: &mut Draw) -> Vec<Stroke> {
+fn tufts_of_moss(rng: &mut Rng) -> Vec<Stroke> {
     let colours = MOSS.map(srgb);
     let mut strokes = Vec::new();
     for _ in 0..70_000 {
-        let root = anywhere(draw);
-        let (chance, angle, tint) = (unit(draw), any_angle(draw), unit(draw));
-        let (length, rise, bright) = (between(draw, 0.004, 0.009), unit(draw), between(draw, 0.75, 1.2));
+        let root = anywhere(rng);
+        let (chance, angle, tint) = (unit(rng), any_angle(rng), unit(rng));
+        let (length, rise, bright) = (between(rng, 0.004, 0.009), unit(rng), between(rng, 0.75, 1.2));
         let cover = moss(root);
         if chance > 1.3 * cover {
             continue;
@@ -121,21 +121,21 @@ fn tufts_of_moss(draw: &mut Draw) -> Vec<Stroke> {
 }
 
 /// Crooked twigs, some with a branch.
-fn twigs(draw: &mut Draw) -> Vec<Stroke> {
+fn twigs(rng: &mut Rng) -> Vec<Stroke> {
     let bark: [Colour; 4] = [0x372c24, 0x4a3d33, 0x5d5145, 0x6b6054].map(srgb);
     let mut strokes = Vec::new();
     for _ in 0..150 {
-        let mut place = anywhere(draw);
-        let mut angle = any_angle(draw);
-        let colour = scaled(ramp(&bark, unit(draw)), between(draw, 0.8, 1.15));
-        let pieces = 3 + (6.0 * unit(draw)) as usize;
-        let thick = between(draw, 0.001, 0.0026);
-        let height = between(draw, 0.006, 0.013);
+        let mut place = anywhere(rng);
+        let mut angle = any_angle(rng);
+        let colour = scaled(ramp(&bark, unit(rng)), between(rng, 0.8, 1.15));
+        let pieces = 3 + (6.0 * unit(rng)) as usize;
+        let thick = between(rng, 0.001, 0.0026);
+        let height = between(rng, 0.006, 0.013);
         for piece in 0..pieces {
             let left = 1.0 - 0.6 * piece as f32 / pieces as f32;
-            let step = between(draw, 0.009, 0.02);
+            let step = between(rng, 0.009, 0.02);
             let end = [place[0] + step * libm::cosf(angle), place[1] + step * libm::sinf(angle)];
-            let shade = scaled(colour, between(draw, 0.85, 1.15));
+            let shade = scaled(colour, between(rng, 0.85, 1.15));
             strokes.push(Stroke {
                 ends: [place, end],
                 radii: [thick * left, 0.93 * thick * left],
@@ -143,9 +143,9 @@ fn twigs(draw: &mut Draw) -> Vec<Stroke> {
                 colours: [shade, blend(shade, colour, 0.5)],
                 fold: 0.1,
             });
-            if draw.chance(0.25) {
-                let aside = angle + if draw.chance(0.5) { 0.9 } else { -0.9 };
-                let reach = between(draw, 0.008, 0.02);
+            if rng.chance(0.25) {
+                let aside = angle + if rng.chance(0.5) { 0.9 } else { -0.9 };
+                let reach = between(rng, 0.008, 0.02);
                 strokes.push(Stroke {
                     ends: [end, [end[0] + reach * libm::cosf(aside), end[1] + reach * libm::sinf(aside)]],
                     radii: [0.6 * thick * left, 0.35 * thick * left],
@@ -155,7 +155,7 @@ fn twigs(draw: &mut Draw) -> Vec<Stroke> {
                 });
             }
             place = end;
-            angle += between(draw, -0.45, 0.45);
+            angle += between(rng, -0.45, 0.45);
         }
     }
     strokes

@@ -1,6 +1,6 @@
 //! Meadows: tufts of blades with soil and dead straw between them.
 
-use upthrust::engine::random::{Draw, Stream};
+use upthrust::engine::random::{Rng, Stream};
 
 use super::cells::Cells;
 use super::noise::{Noise, Place, smooth};
@@ -91,17 +91,17 @@ impl Meadow {
     }
 
     /// Dead blades on the soil in all directions.
-    fn straw(&self, draw: &mut Draw) -> Vec<Stroke> {
+    fn straw(&self, rng: &mut Rng) -> Vec<Stroke> {
         let mut strokes = Vec::new();
         for _ in 0..self.straw {
-            let colour = self.pick(draw, self.straws);
-            let low = between(draw, 0.0, 0.12) * self.height;
+            let colour = self.pick(rng, self.straws);
+            let low = between(rng, 0.0, 0.12) * self.height;
             Blade {
-                root: anywhere(draw),
-                angle: any_angle(draw),
-                bend: between(draw, -0.9, 0.9),
-                length: between(draw, 0.5, 1.1) * self.length[1],
-                radius: between(draw, 0.5, 0.9) * self.radius[0],
+                root: anywhere(rng),
+                angle: any_angle(rng),
+                bend: between(rng, -0.9, 0.9),
+                length: between(rng, 0.5, 1.1) * self.length[1],
+                radius: between(rng, 0.5, 0.9) * self.radius[0],
                 heights: [low, low + 0.001, low],
                 colours: [scaled(colour, 0.8), colour, colour],
                 fold: 0.05,
@@ -112,13 +112,13 @@ impl Meadow {
         strokes
     }
 
-    fn blades(&self, draw: &mut Draw) -> Vec<Stroke> {
+    fn blades(&self, rng: &mut Rng) -> Vec<Stroke> {
         let noise = Noise::new(100 * self.seed + 7);
         let tufts = Cells::new(100 * self.seed + 3, [24, 24], 1.0);
         let mut strokes = Vec::new();
         for _ in 0..self.blades {
-            let root = anywhere(draw);
-            let keep = unit(draw);
+            let root = anywhere(rng);
+            let keep = unit(rng);
             let growth = 0.5 + 0.5 * noise.octaves(root, [9, 9], 3, 0.6);
             if keep > 0.12 + smooth(self.bare, self.bare + 0.35, growth) {
                 continue;
@@ -126,19 +126,19 @@ impl Meadow {
             let tuft = tufts.nearest(root);
             let outward = libm::atan2f(tuft.point.way[1], tuft.point.way[0]);
             let lean = 1.4 * noise.at(root, [5, 5]);
-            let length = between(draw, self.length[0], self.length[1]) * (0.75 + 0.5 * growth);
-            let crown = self.height * between(draw, 0.35, 1.0) * (0.7 + 0.6 * growth) * (1.15 - 0.5 * tuft.first);
-            let colour = self.blade_colour(draw, root, tuft.point.bits);
-            let tip = blend(colour, srgb(0xb7b27a), between(draw, 0.0, 0.35));
+            let length = between(rng, self.length[0], self.length[1]) * (0.75 + 0.5 * growth);
+            let crown = self.height * between(rng, 0.35, 1.0) * (0.7 + 0.6 * growth) * (1.15 - 0.5 * tuft.first);
+            let colour = self.blade_colour(rng, root, tuft.point.bits);
+            let tip = blend(colour, srgb(0xb7b27a), between(rng, 0.0, 0.35));
             Blade {
                 root,
-                angle: outward + lean + between(draw, -self.stray, self.stray),
-                bend: between(draw, -self.bend, self.bend),
+                angle: outward + lean + between(rng, -self.stray, self.stray),
+                bend: between(rng, -self.bend, self.bend),
                 length,
-                radius: between(draw, self.radius[0], self.radius[1]),
-                heights: [0.05 * crown, 0.85 * crown, between(draw, 0.55, 1.05) * crown],
+                radius: between(rng, self.radius[0], self.radius[1]),
+                heights: [0.05 * crown, 0.85 * crown, between(rng, 0.55, 1.05) * crown],
                 colours: [scaled(colour, 0.62), colour, tip],
-                fold: between(draw, 0.03, 0.16),
+                fold: between(rng, 0.03, 0.16),
                 tip: 0.12,
             }
             .draw(&mut strokes);
@@ -147,27 +147,27 @@ impl Meadow {
     }
 
     /// Patches, tufts and single blades vary in yellowness.
-    fn blade_colour(&self, draw: &mut Draw, place: Place, tuft: u32) -> Colour {
+    fn blade_colour(&self, rng: &mut Rng, place: Place, tuft: u32) -> Colour {
         let noise = Noise::new(100 * self.seed + 11);
         let colours: Vec<Colour> = self.colours.iter().copied().map(srgb).collect();
         let patch = noise.octaves(place, [4, 4], 4, 0.7);
         let tuft = (tuft & 0xff) as f32 / 255.0 - 0.5;
-        let colour = ramp(&colours, 0.42 + 0.2 * patch + 0.28 * tuft + between(draw, -0.3, 0.3));
-        let colour = if draw.chance(0.06) { self.pick(draw, self.straws) } else { colour };
-        scaled(colour, between(draw, 0.8, 1.2))
+        let colour = ramp(&colours, 0.42 + 0.2 * patch + 0.28 * tuft + between(rng, -0.3, 0.3));
+        let colour = if rng.chance(0.06) { self.pick(rng, self.straws) } else { colour };
+        scaled(colour, between(rng, 0.8, 1.2))
     }
 
     /// Small clover between the blades: three round leaves each.
-    fn herbs(&self, draw: &mut Draw) -> Vec<Leaf> {
+    fn herbs(&self, rng: &mut Rng) -> Vec<Leaf> {
         let noise = Noise::new(100 * self.seed + 13);
         let mut leaves = Vec::new();
         for _ in 0..self.herbs {
-            let place = anywhere(draw);
+            let place = anywhere(rng);
             let chance = noise.octaves(place, [5, 5], 2, 0.6);
-            let turn = any_angle(draw);
-            let size = between(draw, 0.0045, 0.008);
-            let height = self.height * between(draw, 0.3, 0.85);
-            let colour = scaled(srgb(0x566f3d), between(draw, 0.75, 1.15));
+            let turn = any_angle(rng);
+            let size = between(rng, 0.0045, 0.008);
+            let height = self.height * between(rng, 0.3, 0.85);
+            let colour = scaled(srgb(0x566f3d), between(rng, 0.75, 1.15));
             if chance < 0.1 {
                 continue;
             }
@@ -183,15 +183,15 @@ impl Meadow {
                     colour,
                     veins: 0.12,
                     teeth: 0.0,
-                    bits: bits(draw),
+                    bits: bits(rng),
                 });
             }
         }
         leaves
     }
 
-    fn pick(&self, draw: &mut Draw, colours: &[u32]) -> Colour {
+    fn pick(&self, rng: &mut Rng, colours: &[u32]) -> Colour {
         let colours: Vec<Colour> = colours.iter().copied().map(srgb).collect();
-        scaled(ramp(&colours, unit(draw)), between(draw, 0.75, 1.2))
+        scaled(ramp(&colours, unit(rng)), between(rng, 0.75, 1.2))
     }
 }

@@ -1,8 +1,8 @@
 //! Periodic gradient noise.
 //!
-//! Ken Perlin, "Improving Noise" (SIGGRAPH 2002): dot products of the gradients at the lattice points with the vectors to
-//! the position, interpolated with the quintic 6t⁵ − 15t⁴ + 10t³. Gradients come from a hash of the lattice point modulo
-//! the number of lattice cells across the tile.
+//! Ken Perlin, "Improving Noise" (SIGGRAPH 2002): dot products of the gradients at the lattice points with the vectors
+//! to the position, interpolated with the quintic 6t⁵ − 15t⁴ + 10t³. Gradients come from a hash of the lattice point
+//! modulo the number of lattice cells across the tile.
 
 /// A position or a vector on the tile in tile sides: x to the right, y down.
 pub type Place = [f32; 2];

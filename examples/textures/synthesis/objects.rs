@@ -2,7 +2,7 @@
 
 use std::f32::consts::{PI, TAU};
 
-use upthrust::engine::random::Draw;
+use upthrust::engine::random::Rng;
 
 use super::noise::{Place, hash, mix, unit_pair};
 use super::surface::{Colour, Object, blend, scaled};
@@ -195,22 +195,22 @@ struct Edge {
 
 impl Stone {
     /// A stone of random shape.
-    pub fn new(draw: &mut Draw, middle: Place, radius: f32, height: f32, colour: Colour) -> Self {
-        let turn = unit(draw) * TAU;
-        let stretch = 0.62 + 0.38 * unit(draw);
+    pub fn new(rng: &mut Rng, middle: Place, radius: f32, height: f32, colour: Colour) -> Self {
+        let turn = unit(rng) * TAU;
+        let stretch = 0.62 + 0.38 * unit(rng);
         let (cos, sin) = (libm::cosf(turn), libm::sinf(turn));
         let mut edges = [Edge::default(); EDGES];
         for (i, edge) in edges.iter_mut().enumerate() {
-            let angle = TAU * (i as f32 + 0.75 * unit(draw)) / EDGES as f32;
+            let angle = TAU * (i as f32 + 0.75 * unit(rng)) / EDGES as f32;
             let (along, aside) = (libm::cosf(angle), libm::sinf(angle));
             // The support function of an ellipse, with some sides cut deeper.
-            let away = (along * along + stretch * stretch * aside * aside).sqrt() * between(draw, 0.72, 1.0);
+            let away = (along * along + stretch * stretch * aside * aside).sqrt() * between(rng, 0.72, 1.0);
             edge.outward = [along * cos - aside * sin, along * sin + aside * cos];
             edge.away = away;
-            edge.steepness = between(draw, 0.7, 2.6);
-            edge.light = between(draw, 0.9, 1.1);
+            edge.steepness = between(rng, 0.7, 2.6);
+            edge.light = between(rng, 0.9, 1.1);
         }
-        let top = [between(draw, -0.35, 0.35), between(draw, -0.35, 0.35), between(draw, 0.3, 0.75)];
+        let top = [between(rng, -0.35, 0.35), between(rng, -0.35, 0.35), between(rng, 0.3, 0.75)];
         Self { middle, radius, height, rise: 1.0, colour, edges, top }
     }
 }
@@ -242,26 +242,26 @@ impl Object for Stone {
 }
 
 /// A random position on the tile.
-pub fn anywhere(draw: &mut Draw) -> Place {
-    [unit(draw), unit(draw)]
+pub fn anywhere(rng: &mut Rng) -> Place {
+    [unit(rng), unit(rng)]
 }
 
 /// Uniform in [0, 1).
-pub fn unit(draw: &mut Draw) -> f32 {
-    (draw.unit() as f32).min(1.0 - f32::EPSILON)
+pub fn unit(rng: &mut Rng) -> f32 {
+    (rng.unit() as f32).min(1.0 - f32::EPSILON)
 }
 
 /// Uniform from `low` to `high`.
-pub fn between(draw: &mut Draw, low: f32, high: f32) -> f32 {
-    mix(low, high, unit(draw))
+pub fn between(rng: &mut Rng, low: f32, high: f32) -> f32 {
+    mix(low, high, unit(rng))
 }
 
 /// A random direction in radians.
-pub fn any_angle(draw: &mut Draw) -> f32 {
-    between(draw, -PI, PI)
+pub fn any_angle(rng: &mut Rng) -> f32 {
+    between(rng, -PI, PI)
 }
 
 /// Random bits for an object.
-pub fn bits(draw: &mut Draw) -> u32 {
-    hash((draw.unit() * 4_294_967_295.0) as u32, 5, 6)
+pub fn bits(rng: &mut Rng) -> u32 {
+    hash((rng.unit() * 4_294_967_295.0) as u32, 5, 6)
 }

@@ -109,13 +109,12 @@ struct Bed {
 
 fn beds() -> Vec<Bed> {
     let colours = [0x6f6355, 0x857664, 0x95866f, 0x776a60, 0x9e907a, 0x8a7966, 0x7d7468].map(srgb);
-    let mut draw = Stream::new(SEED, 5).at(1);
+    let mut rng = Stream::new(SEED, 5).at(1);
     let mut thicknesses = Vec::new();
     let mut sum = 0.0;
     while sum < 1.0 {
         // Thick layers alternate with groups of thin ones.
-        let thickness =
-            if draw.chance(0.3) { between(&mut draw, 0.03, 0.06) } else { between(&mut draw, 0.006, 0.022) };
+        let thickness = if rng.chance(0.3) { between(&mut rng, 0.03, 0.06) } else { between(&mut rng, 0.006, 0.022) };
         thicknesses.push(thickness);
         sum += thickness;
     }
@@ -126,10 +125,10 @@ fn beds() -> Vec<Bed> {
         beds.push(Bed {
             top,
             thickness,
-            protrusion: between(&mut draw, -0.6, 0.6) + 8.0 * thickness,
-            colour: scaled(ramp(&colours, unit(&mut draw)), between(&mut draw, 0.88, 1.12)),
-            blocks: 4 + (unit(&mut draw) * 0.25 / thickness.max(0.014)) as u32,
-            bits: bits(&mut draw),
+            protrusion: between(&mut rng, -0.6, 0.6) + 8.0 * thickness,
+            colour: scaled(ramp(&colours, unit(&mut rng)), between(&mut rng, 0.88, 1.12)),
+            blocks: 4 + (unit(&mut rng) * 0.25 / thickness.max(0.014)) as u32,
+            bits: bits(&mut rng),
         });
         top += thickness;
     }

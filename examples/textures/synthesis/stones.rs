@@ -1,6 +1,6 @@
 //! Loose rock: scree, and clinker and ash on lava.
 
-use upthrust::engine::random::{Draw, Stream};
+use upthrust::engine::random::{Rng, Stream};
 
 use super::cells::Cells;
 use super::noise::{Noise, Place, shifted, smooth, unit_pair};
@@ -40,17 +40,17 @@ struct Heap {
     height: [f32; 2],
 }
 
-fn stones(draw: &mut Draw, heap: &Heap, colours: &[u32], base: impl Fn(Place) -> f32) -> Vec<Stone> {
+fn stones(rng: &mut Rng, heap: &Heap, colours: &[u32], base: impl Fn(Place) -> f32) -> Vec<Stone> {
     let colours: Vec<_> = colours.iter().copied().map(srgb).collect();
     (0..heap.count)
         .map(|_| {
-            let middle = anywhere(draw);
+            let middle = anywhere(rng);
             // Many small stones, few large ones.
-            let small = unit(draw);
+            let small = unit(rng);
             let radius = heap.radius[0] + (heap.radius[1] - heap.radius[0]) * small * small;
-            let height = base(middle) + between(draw, heap.height[0], heap.height[1]);
-            let colour = scaled(ramp(&colours, unit(draw)), between(draw, 0.75, 1.2));
-            Stone::new(draw, middle, radius, height, colour)
+            let height = base(middle) + between(rng, heap.height[0], heap.height[1]);
+            let colour = scaled(ramp(&colours, unit(rng)), between(rng, 0.75, 1.2));
+            Stone::new(rng, middle, radius, height, colour)
         })
         .collect()
 }

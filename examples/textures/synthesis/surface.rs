@@ -162,7 +162,8 @@ impl Surface {
     }
 }
 
-// sRGB conversion is computed here, because the engine's tables round differently and would change the files in `assets`.
+// sRGB conversion is computed here, because the engine's tables round differently and would change the files in
+// `assets`.
 
 /// The colour of a hexadecimal sRGB value such as `0x6b7a3c`.
 pub fn srgb(hex: u32) -> Colour {

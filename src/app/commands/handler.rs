@@ -4,7 +4,7 @@ use egui::{Context, Key, ViewportCommand};
 
 use crate::app::App;
 use crate::app::commands::stack_edits::{add_step, find_again, move_item};
-use crate::app::commands::{Command, Target};
+use crate::app::commands::{Command, ImportTarget};
 use crate::app::dialogs::file_dialogs::DialogPurpose;
 use crate::app::dialogs::modal::Modal;
 use crate::app::dialogs::operation_picker;
@@ -48,17 +48,17 @@ impl App {
             C::ImportHeightmap => self.ask_import(None),
             C::ChooseFile(slot) => {
                 let recipe = &self.document.project().recipe;
-                if let Some(target) = Target::new(slot, recipe, self.document.origin_id()) {
+                if let Some(target) = ImportTarget::new(slot, recipe, self.document.project_id()) {
                     self.ask_import(Some(target));
                 }
             }
             C::Export | C::ExportFor(_) | C::CopyImportNotes | C::SaveRender | C::SaveTurntable | C::CancelExport => {
                 self.execute_export(ctx, command);
             }
-            C::Undo => self.travel(Document::undo),
-            C::Redo => self.travel(Document::redo),
-            C::ReopenProject(origin) => self.travel(|document| document.reopen(origin)),
-            C::GoToEntry(i) => self.travel(|document| document.go_to(i)),
+            C::Undo => self.move_in_history(Document::undo),
+            C::Redo => self.move_in_history(Document::redo),
+            C::ReopenProject(project_id) => self.move_in_history(|document| document.reopen(project_id)),
+            C::GoToEntry(i) => self.move_in_history(|document| document.go_to(i)),
             C::PickOperation | C::AddStep(_) | C::DuplicateStep(_) | C::DeleteStep(_) | C::MoveStep { .. } => {
                 self.execute_stack(ctx, command);
             }
@@ -76,8 +76,8 @@ impl App {
             | C::ToEnd
             | C::Seek(_)
             | C::ToggleLoop => self.execute_playback(command),
-            C::NewSeed | C::PreviousSeed | C::Variations | C::AdoptVariation(_) => self.execute_seed(command),
-            C::FaultTool | C::ProfileLine | C::AdoptFault { .. } => self.execute_tool(command),
+            C::NewSeed | C::PreviousSeed | C::Variations | C::UseVariation(_) => self.execute_seed(command),
+            C::FaultTool | C::ProfileLine | C::ConvertFault { .. } => self.execute_tool(command),
             C::FrameViews | C::ViewThreeQuarter | C::ViewFromAbove | C::ViewFromSide | C::WaterLevel => {
                 self.execute_view(ctx, command);
             }
@@ -250,7 +250,7 @@ impl App {
                 }
             }
             Command::Variations => self.ui.variations.toggle(),
-            Command::AdoptVariation(place) => {
+            Command::UseVariation(place) => {
                 if let Some(recipe) = self.ui.variations.recipe(place) {
                     let project = Project { recipe: (**recipe).clone(), ..(**self.document.project()).clone() };
                     self.document.commit_as(command.text(), project);
@@ -267,10 +267,10 @@ impl App {
                 self.ui.profile.is_drawing = false;
             }
             Command::ProfileLine => self.draw_profile(),
-            Command::AdoptFault { step, number } => {
+            Command::ConvertFault { step, number } => {
                 let mut project = (**self.document.project()).clone();
                 let (tool, selected) = (&mut self.ui.fault_tool, &mut self.ui.selection.step);
-                if let Some(name) = tool.adopt(&mut project.recipe, selected, step, number) {
+                if let Some(name) = tool.convert(&mut project.recipe, selected, step, number) {
                     self.document.commit_as(name, project);
                 }
             }
@@ -331,7 +331,7 @@ impl App {
     }
 
     /// Moves through the history and keeps the selection on the same step and terrain type.
-    fn travel(&mut self, go: impl FnOnce(&mut Document)) {
+    fn move_in_history(&mut self, go: impl FnOnce(&mut Document)) {
         let before = self.document.project().clone();
         go(&mut self.document);
         let (old, new) = (&before.recipe, &self.document.project().recipe);
@@ -375,7 +375,7 @@ impl App {
         }
     }
 
-    fn ask_import(&mut self, target: Option<Target>) {
+    fn ask_import(&mut self, target: Option<ImportTarget>) {
         self.open_file_dialog(DialogPurpose::Import { target }, String::new());
     }
 

@@ -25,7 +25,7 @@ const SMALL: u32 = 1025;
 /// analysis.
 const BYTES_PER_SAMPLE: u64 = 200;
 
-/// The memory of a preview with that many samples per side, bytes; `None` if it fits anywhere.
+/// The memory of a preview with that many samples per side, bytes; `None` if it fits on any computer.
 pub(crate) fn bytes_of_preview(samples: u32) -> Option<u64> {
     (samples > SMALL).then(|| BYTES_PER_SAMPLE * u64::from(samples).pow(2))
 }
@@ -51,8 +51,8 @@ pub(crate) struct Item {
     pub(crate) is_enabled: bool,
     /// Whether the option is on; `None` if the item is an action.
     pub(crate) is_set: Option<bool>,
-    /// Whether it is drawn weak although it is enabled.
-    pub(crate) is_pale: bool,
+    /// Whether it is drawn in the weak text colour although it is enabled.
+    pub(crate) is_dimmed: bool,
 }
 
 /// What the menus show.
@@ -94,7 +94,7 @@ impl Item {
 
     fn of(command: Command, is_enabled: bool) -> Self {
         let (text, doc) = (command.text(), String::new());
-        Self { command, text, note: None, doc, is_enabled, is_set: None, is_pale: false }
+        Self { command, text, note: None, doc, is_enabled, is_set: None, is_dimmed: false }
     }
 
     fn named(self, text: impl Into<String>) -> Self {
@@ -108,7 +108,7 @@ impl Item {
     /// Draws the item and closes the menu on a click; returns whether it was clicked.
     fn ui(&self, ui: &mut Ui) -> bool {
         let text = RichText::new(&self.text);
-        let text = if self.is_pale { text.weak() } else { text };
+        let text = if self.is_dimmed { text.weak() } else { text };
         let mut button = Button::selectable(self.is_set == Some(true), text);
         let keys = self.command.shortcut().map(|shortcut| ui.ctx().format_shortcut(&shortcut));
         if let Some(note) = self.note.clone().or(keys) {
@@ -215,14 +215,14 @@ fn recent(context: &MenuContext) -> Vec<Entry> {
     let item = |(i, path): (usize, &PathBuf)| {
         let [name, folder] = [path.file_name(), path.parent().map(Path::as_os_str)]
             .map(|part| part.unwrap_or_default().to_string_lossy().into_owned());
-        let is_pale = context.missing.contains(path);
-        let (name, doc) = if is_pale {
+        let is_dimmed = context.missing.contains(path);
+        let (name, doc) = if is_dimmed {
             (format!("{name} (missing)"), format!("{} does not exist any more", path.display()))
         } else {
             (name, path.display().to_string())
         };
         let item = Item::new(context, Command::OpenRecent(i)).named(name);
-        Entry::Item(Item { note: Some(shortened(&folder)), doc, is_pale, ..item })
+        Entry::Item(Item { note: Some(shortened(&folder)), doc, is_dimmed, ..item })
     };
     let mut entries: Vec<Entry> = context.settings.recent.iter().enumerate().map(item).collect();
     entries.push(Entry::Separator);
@@ -233,10 +233,9 @@ fn recent(context: &MenuContext) -> Vec<Entry> {
 /// The projects with unsaved changes that undo no longer reaches, newest first.
 fn closed(context: &MenuContext) -> impl Iterator<Item = Entry> {
     let closed: Vec<_> = context.document.closed().collect();
-    closed
-        .into_iter()
-        .rev()
-        .map(|(origin, project)| Entry::Item(Item::new(context, Command::ReopenProject(origin)).named(title(project))))
+    closed.into_iter().rev().map(|(project_id, project)| {
+        Entry::Item(Item::new(context, Command::ReopenProject(project_id)).named(title(project)))
+    })
 }
 
 /// The end of a long path, where folders differ most.
@@ -348,7 +347,7 @@ impl FreeMemory {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::commands::WITH_KEYS;
+    use crate::app::commands::SHORTCUTS;
     use crate::project::ProjectFile;
 
     fn commands(entries: &[Entry], found: &mut Vec<Command>) {
@@ -377,7 +376,7 @@ mod tests {
         for (_, entries) in MENUS {
             commands(&entries(&context), &mut found);
         }
-        for command in WITH_KEYS {
+        for (command, _) in SHORTCUTS {
             assert!(found.contains(command), "{command:?} is in no menu");
         }
         for (i, command) in found.iter().enumerate() {

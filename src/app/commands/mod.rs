@@ -14,11 +14,11 @@ use crate::files::targets;
 /// Where a chosen file is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FileSlot {
-    /// By the operation of the step at that index.
+    /// In the operation of the step at that index.
     Operation(usize),
-    /// By the mask of the step at that index.
+    /// In the mask of the step at that index.
     Mask(usize),
-    /// By the texture of the terrain type at that index.
+    /// In the texture of the terrain type at that index.
     Texture(usize),
 }
 
@@ -34,28 +34,30 @@ impl FileSlot {
 
 /// A slot together with the name of its step or type, to notice if it moves before the file is chosen and read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Target {
+pub(crate) struct ImportTarget {
     pub(crate) slot: FileSlot,
     /// The name of the step or type.
     name: String,
-    /// The project, by the document's counter.
-    origin: usize,
+    /// The id of the project.
+    project_id: usize,
 }
 
-impl Target {
+impl ImportTarget {
     /// The slot in a recipe; `None` if the index is out of range.
-    pub(crate) fn new(slot: FileSlot, recipe: &Recipe, origin: usize) -> Option<Self> {
-        Some(Self { slot, name: slot.name(recipe)?.into(), origin })
+    pub(crate) fn new(slot: FileSlot, recipe: &Recipe, project_id: usize) -> Option<Self> {
+        Some(Self { slot, name: slot.name(recipe)?.into(), project_id })
     }
 
     /// Why the file cannot be used there now, and what to do about it.
-    pub(crate) fn obstacle(&self, recipe: &Recipe, origin: usize) -> Option<String> {
-        let Self { slot, name, origin: own } = self;
-        if *own != origin {
-            return Some(format!("it was chosen for {name} in another project; open that project and choose it again"));
+    pub(crate) fn obstacle(&self, recipe: &Recipe, project_id: usize) -> Option<String> {
+        let Self { slot, name, project_id: own } = self;
+        if *own != project_id {
+            return Some(format!(
+                "it was chosen for {name} in another project; open that project and choose the file again"
+            ));
         }
         let stays = slot.name(recipe) == Some(name);
-        (!stays).then(|| format!("{name}, for which it was chosen, was removed or moved; choose it again"))
+        (!stays).then(|| format!("{name}, for which it was chosen, was moved or removed; choose the file again"))
     }
 }
 
@@ -67,7 +69,7 @@ pub(crate) enum Command {
     /// Opens a recent file, by index.
     OpenRecent(usize),
     ClearRecentFiles,
-    /// Opens a project with unsaved changes that undo no longer reaches, by its origin in the document.
+    /// Opens a project with unsaved changes that undo no longer reaches, by its id in the document.
     ReopenProject(usize),
     /// Opens the gallery of presets.
     OpenGallery,
@@ -130,7 +132,7 @@ pub(crate) enum Command {
     /// Switches the fault tool on or off.
     FaultTool,
     /// Converts a random fault of a step to a drawn one.
-    AdoptFault {
+    ConvertFault {
         step: usize,
         number: u32,
     },
@@ -139,7 +141,7 @@ pub(crate) enum Command {
     /// Shows or hides variations of the terrain.
     Variations,
     /// Applies a variation, by index.
-    AdoptVariation(usize),
+    UseVariation(usize),
     ToggleLoop,
     FrameViews,
     MaximiseHeightmap,
@@ -151,7 +153,7 @@ pub(crate) enum Command {
     ViewFromSide,
     LeftPanel,
     RightPanel,
-    /// Adds water to the views, unless there is some, and focuses the field of its level.
+    /// Adds water to the views if there is none, and focuses the water level field.
     WaterLevel,
     PreviewSamples(u32),
     /// Switches the preview between the size of exports and the size of previews.
@@ -178,49 +180,53 @@ pub(crate) enum Command {
     About,
 }
 
-/// The commands with a shortcut, in the order of the list of shortcuts.
-pub(crate) const WITH_KEYS: &[Command] = &[
-    Command::New,
-    Command::Open,
-    Command::OpenGallery,
-    Command::Save,
-    Command::SaveAs,
-    Command::Export,
-    Command::Quit,
-    Command::Undo,
-    Command::Redo,
-    Command::History,
-    Command::PickOperation,
-    Command::MoveUp,
-    Command::MoveDown,
-    Command::TogglePlay,
-    Command::Restart,
-    Command::StepBack,
-    Command::StepForward,
-    Command::ToStart,
-    Command::ToEnd,
-    Command::NewSeed,
-    Command::PreviousSeed,
-    Command::FaultTool,
-    Command::ProfileLine,
-    Command::Variations,
-    Command::FrameViews,
-    Command::ViewThreeQuarter,
-    Command::ViewFromAbove,
-    Command::ViewFromSide,
-    Command::MaximiseHeightmap,
-    Command::MaximiseTexture,
-    Command::MaximiseScene,
-    Command::LeftPanel,
-    Command::RightPanel,
-    Command::ShowBefore,
-    Command::SplitMaps,
-    Command::LargerInterface,
-    Command::SmallerInterface,
-    Command::ResetInterfaceScale,
-    Command::Palette,
-    Command::FrameTimings,
-    Command::Shortcuts,
+const SHIFT_COMMAND: Modifiers = Modifiers::COMMAND.plus(Modifiers::SHIFT);
+
+/// The commands with a shortcut, in the order of the list of shortcuts. Each command must be in a menu.
+///
+/// The keys of views and fields (W, A, S, D, arrows, Delete, Escape) are not in this table.
+pub(crate) const SHORTCUTS: &[(Command, KeyboardShortcut)] = &[
+    (Command::New, KeyboardShortcut::new(Modifiers::COMMAND, Key::N)),
+    (Command::Open, KeyboardShortcut::new(Modifiers::COMMAND, Key::O)),
+    (Command::OpenGallery, KeyboardShortcut::new(SHIFT_COMMAND, Key::O)),
+    (Command::Save, KeyboardShortcut::new(Modifiers::COMMAND, Key::S)),
+    (Command::SaveAs, KeyboardShortcut::new(SHIFT_COMMAND, Key::S)),
+    (Command::Export, KeyboardShortcut::new(Modifiers::COMMAND, Key::E)),
+    (Command::Quit, KeyboardShortcut::new(Modifiers::COMMAND, Key::Q)),
+    (Command::Undo, KeyboardShortcut::new(Modifiers::COMMAND, Key::Z)),
+    (Command::Redo, KeyboardShortcut::new(SHIFT_COMMAND, Key::Z)),
+    (Command::History, KeyboardShortcut::new(Modifiers::COMMAND, Key::H)),
+    (Command::PickOperation, KeyboardShortcut::new(Modifiers::SHIFT, Key::A)),
+    (Command::MoveUp, KeyboardShortcut::new(Modifiers::ALT, Key::ArrowUp)),
+    (Command::MoveDown, KeyboardShortcut::new(Modifiers::ALT, Key::ArrowDown)),
+    (Command::TogglePlay, KeyboardShortcut::new(Modifiers::NONE, Key::Space)),
+    (Command::Restart, KeyboardShortcut::new(Modifiers::NONE, Key::R)),
+    (Command::StepBack, KeyboardShortcut::new(Modifiers::NONE, Key::Comma)),
+    (Command::StepForward, KeyboardShortcut::new(Modifiers::NONE, Key::Period)),
+    (Command::ToStart, KeyboardShortcut::new(Modifiers::NONE, Key::Home)),
+    (Command::ToEnd, KeyboardShortcut::new(Modifiers::NONE, Key::End)),
+    (Command::NewSeed, KeyboardShortcut::new(Modifiers::NONE, Key::N)),
+    (Command::PreviousSeed, KeyboardShortcut::new(Modifiers::SHIFT, Key::N)),
+    (Command::FaultTool, KeyboardShortcut::new(Modifiers::NONE, Key::L)),
+    (Command::ProfileLine, KeyboardShortcut::new(Modifiers::NONE, Key::P)),
+    (Command::Variations, KeyboardShortcut::new(Modifiers::NONE, Key::V)),
+    (Command::FrameViews, KeyboardShortcut::new(Modifiers::NONE, Key::F)),
+    (Command::ViewThreeQuarter, KeyboardShortcut::new(Modifiers::NONE, Key::G)),
+    (Command::ViewFromAbove, KeyboardShortcut::new(Modifiers::NONE, Key::T)),
+    (Command::ViewFromSide, KeyboardShortcut::new(Modifiers::NONE, Key::H)),
+    (Command::MaximiseHeightmap, KeyboardShortcut::new(Modifiers::NONE, Key::Num1)),
+    (Command::MaximiseTexture, KeyboardShortcut::new(Modifiers::NONE, Key::Num2)),
+    (Command::MaximiseScene, KeyboardShortcut::new(Modifiers::NONE, Key::Num3)),
+    (Command::LeftPanel, KeyboardShortcut::new(Modifiers::COMMAND, Key::B)),
+    (Command::RightPanel, KeyboardShortcut::new(SHIFT_COMMAND, Key::B)),
+    (Command::ShowBefore, KeyboardShortcut::new(Modifiers::NONE, Key::C)),
+    (Command::SplitMaps, KeyboardShortcut::new(Modifiers::SHIFT, Key::C)),
+    (Command::LargerInterface, KeyboardShortcut::new(Modifiers::COMMAND, Key::Plus)),
+    (Command::SmallerInterface, KeyboardShortcut::new(Modifiers::COMMAND, Key::Minus)),
+    (Command::ResetInterfaceScale, KeyboardShortcut::new(Modifiers::COMMAND, Key::Num0)),
+    (Command::Palette, KeyboardShortcut::new(Modifiers::COMMAND, Key::P)),
+    (Command::FrameTimings, KeyboardShortcut::new(Modifiers::NONE, Key::F3)),
+    (Command::Shortcuts, KeyboardShortcut::new(Modifiers::NONE, Key::F1)),
 ];
 
 impl Command {
@@ -270,11 +276,11 @@ impl Command {
             Self::Seek(_) => "Seek".into(),
             Self::NewSeed => "New seed".into(),
             Self::PreviousSeed => "Previous seed".into(),
-            Self::FaultTool => "Draw faults".into(),
-            Self::AdoptFault { number, .. } => format!("Adopt fault {number}"),
-            Self::ProfileLine => "Draw profile line".into(),
+            Self::FaultTool => "Rng faults".into(),
+            Self::ConvertFault { number, .. } => format!("Convert fault {number}"),
+            Self::ProfileLine => "Rng profile line".into(),
             Self::Variations => "Variations".into(),
-            Self::AdoptVariation(i) => format!("Adopt variation {}", i + 1),
+            Self::UseVariation(i) => format!("Use variation {}", i + 1),
             Self::ToggleLoop => "Loop".into(),
             Self::FrameViews => "Frame terrain".into(),
             Self::MaximiseHeightmap => "Maximise heightmap".into(),
@@ -309,85 +315,7 @@ impl Command {
 
     /// The keyboard shortcut, if it has one.
     pub(crate) fn shortcut(&self) -> Option<KeyboardShortcut> {
-        const SHIFT_COMMAND: Modifiers = Modifiers::COMMAND.plus(Modifiers::SHIFT);
-        let (modifiers, key) = match self {
-            Self::New => (Modifiers::COMMAND, Key::N),
-            Self::Open => (Modifiers::COMMAND, Key::O),
-            Self::Save => (Modifiers::COMMAND, Key::S),
-            Self::SaveAs => (SHIFT_COMMAND, Key::S),
-            Self::Export => (Modifiers::COMMAND, Key::E),
-            Self::Quit => (Modifiers::COMMAND, Key::Q),
-            Self::Undo => (Modifiers::COMMAND, Key::Z),
-            Self::Redo => (SHIFT_COMMAND, Key::Z),
-            Self::PickOperation => (Modifiers::SHIFT, Key::A),
-            Self::MoveUp => (Modifiers::ALT, Key::ArrowUp),
-            Self::MoveDown => (Modifiers::ALT, Key::ArrowDown),
-            Self::TogglePlay => (Modifiers::NONE, Key::Space),
-            Self::Restart => (Modifiers::NONE, Key::R),
-            Self::StepBack => (Modifiers::NONE, Key::Comma),
-            Self::StepForward => (Modifiers::NONE, Key::Period),
-            Self::ToStart => (Modifiers::NONE, Key::Home),
-            Self::ToEnd => (Modifiers::NONE, Key::End),
-            Self::NewSeed => (Modifiers::NONE, Key::N),
-            Self::PreviousSeed => (Modifiers::SHIFT, Key::N),
-            Self::FaultTool => (Modifiers::NONE, Key::L),
-            Self::ProfileLine => (Modifiers::NONE, Key::P),
-            Self::Variations => (Modifiers::NONE, Key::V),
-            Self::FrameViews => (Modifiers::NONE, Key::F),
-            Self::MaximiseHeightmap => (Modifiers::NONE, Key::Num1),
-            Self::MaximiseTexture => (Modifiers::NONE, Key::Num2),
-            Self::ShowBefore => (Modifiers::NONE, Key::C),
-            Self::SplitMaps => (Modifiers::SHIFT, Key::C),
-            Self::FrameTimings => (Modifiers::NONE, Key::F3),
-            Self::MaximiseScene => (Modifiers::NONE, Key::Num3),
-            Self::ViewThreeQuarter => (Modifiers::NONE, Key::G),
-            Self::ViewFromAbove => (Modifiers::NONE, Key::T),
-            Self::ViewFromSide => (Modifiers::NONE, Key::H),
-            Self::Shortcuts => (Modifiers::NONE, Key::F1),
-            Self::OpenGallery => (SHIFT_COMMAND, Key::O),
-            Self::History => (Modifiers::COMMAND, Key::H),
-            Self::LeftPanel => (Modifiers::COMMAND, Key::B),
-            Self::RightPanel => (SHIFT_COMMAND, Key::B),
-            Self::Palette => (Modifiers::COMMAND, Key::P),
-            Self::LargerInterface => (Modifiers::COMMAND, Key::Plus),
-            Self::SmallerInterface => (Modifiers::COMMAND, Key::Minus),
-            Self::ResetInterfaceScale => (Modifiers::COMMAND, Key::Num0),
-            Self::OpenRecent(_)
-            | Self::ReopenProject(_)
-            | Self::ClearRecentFiles
-            | Self::Scale(_)
-            | Self::SavePreset
-            | Self::ImportHeightmap
-            | Self::CopyImportNotes
-            | Self::SaveRender
-            | Self::SaveTurntable
-            | Self::GoToEntry(_)
-            | Self::AddStep(_)
-            | Self::DuplicateStep(_)
-            | Self::DeleteStep(_)
-            | Self::MoveStep { .. }
-            | Self::MoveType { .. }
-            | Self::SelectStep(_)
-            | Self::OpenPreset(_)
-            | Self::ExportFor(_)
-            | Self::ShowParameter { .. }
-            | Self::SeekToStep(_)
-            | Self::ChooseFile(_)
-            | Self::Seek(_)
-            | Self::AdoptVariation(_)
-            | Self::AdoptFault { .. }
-            | Self::ToggleLoop
-            | Self::WaterLevel
-            | Self::PreviewSamples(_)
-            | Self::ExportSize
-            | Self::Theme(_)
-            | Self::CancelPreview
-            | Self::CancelExport
-            | Self::DismissMessage
-            | Self::CopyMessageText
-            | Self::About => return None,
-        };
-        Some(KeyboardShortcut::new(modifiers, key))
+        SHORTCUTS.iter().find(|(command, _)| command == self).map(|(_, shortcut)| *shortcut)
     }
 
     /// Whether holding the key repeats the command.
@@ -447,7 +375,7 @@ pub(crate) fn pressed(ctx: &egui::Context, picking: bool) -> Vec<Command> {
         }
         // More modifiers first: egui also matches Ctrl+Shift+Z as Ctrl+Z.
         let mut commands: Vec<(KeyboardShortcut, Command)> =
-            WITH_KEYS.iter().filter_map(|command| Some((command.shortcut()?, *command))).collect();
+            SHORTCUTS.iter().map(|(command, shortcut)| (*shortcut, *command)).collect();
         commands.sort_by_key(|(shortcut, _)| !shortcut.modifiers.shift);
         for (shortcut, command) in commands {
             let silent = if picking {
@@ -494,10 +422,9 @@ mod tests {
 
     #[test]
     fn no_two_commands_share_a_shortcut() {
-        for (i, a) in WITH_KEYS.iter().enumerate() {
-            assert!(a.shortcut().is_some(), "{a:?}");
-            for b in &WITH_KEYS[..i] {
-                assert_ne!(a.shortcut(), b.shortcut(), "{a:?} and {b:?}");
+        for (i, (a, shortcut)) in SHORTCUTS.iter().enumerate() {
+            for (b, other) in &SHORTCUTS[..i] {
+                assert!(a != b && shortcut != other, "{a:?} and {b:?}");
             }
         }
     }

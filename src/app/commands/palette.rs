@@ -55,7 +55,7 @@ pub(crate) enum PaletteResponse {
 }
 
 impl Palette {
-    /// All commands that there are now.
+    /// A palette of all commands that are available now.
     pub(crate) fn new(ctx: &Context, context: &MenuContext) -> Self {
         let mut entries = Vec::new();
         for (title, menu) in MENUS {
@@ -126,7 +126,7 @@ fn add_menu(ctx: &Context, place: &str, menu: &[Entry], entries: &mut Vec<Palett
             Entry::Item(item) if item.command == Command::Palette => {}
             Entry::Item(item) => {
                 let mut found = PaletteEntry::new(item.command, &item.text, place.into(), &item.doc);
-                // "Undo Count 5 to 7" is found by "undo" alone, or it would rank above the parameter itself.
+                // "Undo Count 5 to 7" is matched by "undo" only; otherwise it would rank above the parameter itself.
                 if matches!(item.command, Command::Undo | Command::Redo) {
                     found.texts = found.texts.with_name(&item.command.text());
                 }

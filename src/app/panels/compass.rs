@@ -1,4 +1,5 @@
-//! The position of the sun on a compass: the direction is its azimuth, the centre is the zenith and the rim the horizon.
+//! The position of the sun on a compass: the direction is its azimuth, the centre is the zenith and the rim the
+//! horizon.
 
 use egui::{Align2, FontId, Rect, Role, Sense, Stroke, Ui, Vec2, WidgetInfo};
 
@@ -101,8 +102,8 @@ pub(crate) fn compass_ui(ui: &mut Ui, light: &mut Light) {
 /// The radius of the compass on a map, points.
 const SMALL_RADIUS: f32 = 14.0;
 
-/// Draws a small compass in the lower right corner of a map; the sun follows the pointer. Only the panel's compass can be
-/// focused.
+/// Draws a small compass in the lower right corner of a map; the sun follows the pointer. Only the panel's compass can
+/// be focused.
 pub(crate) fn sun_ui(ui: &mut Ui, pane: Rect, map: &str, light: &mut Light) {
     let middle = pane.right_bottom() - Vec2::splat(12.0 + SMALL_RADIUS);
     let dial = Rect::from_center_size(middle, Vec2::splat(2.0 * SMALL_RADIUS + 8.0));
@@ -117,7 +118,7 @@ pub(crate) fn sun_ui(ui: &mut Ui, pane: Rect, map: &str, light: &mut Light) {
     response.widget_info(|| WidgetInfo::labeled(Role::Image, true, format!("Sun over the {}", map.to_lowercase())));
     let colours = colours(ui);
     let painter = ui.painter().with_clip_rect(pane);
-    painter.circle(middle, SMALL_RADIUS + 4.0, colours.plate, Stroke::NONE);
+    painter.circle(middle, SMALL_RADIUS + 4.0, colours.text_background, Stroke::NONE);
     painter.circle_stroke(middle, SMALL_RADIUS, Stroke::new(1.0, colours.weak));
     let sun = middle + offset(light.azimuth_deg, light.altitude_deg, SMALL_RADIUS);
     let colour = if response.hovered() || response.dragged() { colours.accent } else { colours.text };

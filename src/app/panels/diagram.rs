@@ -1,5 +1,5 @@
-//! The diagram of the terrain types: elevation on the horizontal axis, slope on the vertical one, each point in the colour
-//! that the terrain gets there.
+//! The diagram of the terrain types: elevation on the horizontal axis, slope on the vertical one, each point in the
+//! colour that the terrain gets there.
 
 use egui::{
     Align2, Color32, ColorImage, CursorIcon, FontId, Pos2, Rect, Response, RichText, Role, Sense, Stroke, StrokeKind,
@@ -100,8 +100,8 @@ fn edge_at(region: Rect, pointer: Pos2) -> Option<Edge> {
     nearest.filter(|edge| distance(*edge) <= REACH)
 }
 
-/// Draws the diagram over the terrain's range of heights. Edges of the selected type can be dragged, and a click selects
-/// the type with the largest weight at that point.
+/// Draws the diagram over the terrain's range of heights. Edges of the selected type can be dragged, and a click
+/// selects the type with the largest weight at that point.
 pub(crate) fn diagram_ui(
     ui: &mut Ui,
     recipe: &mut TextureRecipe,
@@ -136,7 +136,7 @@ pub(crate) fn diagram_ui(
     }
     paint_axes(ui, axes, unit);
     response.widget_info(|| WidgetInfo::labeled(Role::Image, true, "Elevations and slopes of the terrain types"));
-    // The line is always there, so that nothing jumps.
+    // The line is always drawn, so that the layout does not jump.
     let pointed = response.hover_pos().filter(|pointer| plot.contains(*pointer));
     let text = match pointed {
         Some(pointer) => {

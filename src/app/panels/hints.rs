@@ -43,7 +43,8 @@ const HINTS: [Hint; 3] = [
     },
 ];
 
-/// The width of a hint's contents, its margin, its distance from its anchor, and from the edge of the left panel, points.
+/// The width of a hint's contents, its margin, its distance from its anchor, and from the edge of the left panel,
+/// points.
 const WIDTH: f32 = 272.0;
 const MARGIN: f32 = 10.0;
 const GAP: f32 = 12.0;

@@ -35,7 +35,7 @@ impl TextureDisplay {
     fn doc(self) -> &'static str {
         match self {
             Self::Lit => "The texture lit by sun and sky",
-            Self::Unlit => "The colours alone, as game engines get them",
+            Self::Unlit => "The colours without lighting, as exported to game engines",
             Self::Weight => "The weight of the selected type, from black to white",
             Self::Uncovered => "Grey, with a warning colour where no type covers the terrain",
             Self::Humidity => "From pale on dry crests to blue in wet hollows",

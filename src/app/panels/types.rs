@@ -119,7 +119,7 @@ pub(crate) fn add_type(texture: &mut TextureRecipe, panel: &mut TexturePanelStat
     // In the active set, or else it would not be shown.
     let set = texture.settings.active_set.clone().unwrap_or_default();
     let is_free = |name: &String| texture.types.iter().all(|terrain_type| terrain_type.name != *name);
-    let name = (1..).map(|i| format!("Ground {i}")).find(is_free).unwrap_or_default();
+    let name = (1..).map(|i| format!("Type {i}")).find(is_free).unwrap_or_default();
     let mut terrain_type = TerrainType { name, set, ..Default::default() };
     if texture.settings.unit == Unit::Metres {
         terrain_type.elevation = Band { min: range_m.min.floor(), max: range_m.max.ceil() };
@@ -257,7 +257,7 @@ impl TypeNote {
         }
     }
 
-    /// The same as a sentence.
+    /// The note as a sentence.
     fn sentence(self) -> String {
         match self {
             Self::Disabled | Self::OtherSet | Self::Unknown => self.text(),
@@ -390,11 +390,11 @@ mod tests {
     fn a_new_type_has_a_free_name_and_covers_all_elevations() {
         let mut texture = TextureRecipe::starter();
         texture.settings.unit = Unit::Metres;
-        texture.types.iter_mut().zip(["Ground 1", "Ground 3"]).for_each(|(known, name)| known.name = name.into());
+        texture.types.iter_mut().zip(["Type 1", "Type 3"]).for_each(|(known, name)| known.name = name.into());
         let mut panel = TexturePanelState::default();
         add_type(&mut texture, &mut panel, Band { min: -40.4, max: 359.6 });
         let new = texture.types.last().expect("a type");
-        assert_eq!((new.name.as_str(), new.elevation_release), ("Ground 2", 40.0));
+        assert_eq!((new.name.as_str(), new.elevation_release), ("Type 2", 40.0));
         assert_eq!(new.elevation, Band { min: -41.0, max: 360.0 });
         assert_eq!(panel.selected, Some(texture.types.len() - 1));
     }

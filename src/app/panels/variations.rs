@@ -30,7 +30,7 @@ const PREFIX: &str = "variation ";
 
 /// How variations differ from the project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
+enum VariationKind {
     /// The same steps with other random numbers.
     Seeds,
     /// The same seed with other values of the steps' parameters.
@@ -42,7 +42,7 @@ enum Way {
 struct Origin {
     recipe: Arc<Recipe>,
     locked: Vec<String>,
-    way: Way,
+    way: VariationKind,
     strength: f64,
     round: u64,
 }
@@ -52,7 +52,7 @@ pub(crate) struct Variations {
     is_open: bool,
     /// Whether to scroll to the panel once it is unfolded.
     scroll_to: bool,
-    way: Way,
+    way: VariationKind,
     /// The strength of mutations, from 0 to 1.
     strength: f64,
     /// Counts the reshuffles.
@@ -70,7 +70,7 @@ const MAX_PAST: usize = 64;
 
 impl Default for Variations {
     fn default() -> Self {
-        let (way, strength) = (Way::Mutations, 0.25);
+        let (way, strength) = (VariationKind::Mutations, 0.25);
         let (past, recipes) = (Vec::new(), Vec::new());
         Self { is_open: false, scroll_to: false, way, strength, round: 0, batch: 0, origin: None, past, recipes }
     }
@@ -129,8 +129,8 @@ impl Variations {
         let mut origin = Origin { recipe: recipe.clone(), locked: locked.to_vec(), way, strength, round: self.round };
         if let Some(before) = self.origin.take_if(|before| before.recipe != *recipe) {
             let is_known = |past: &&Origin| Origin { round: past.round, ..origin.clone() } == **past;
-            // Other random numbers for a new recipe, so that its variations are not the same change once more. A known
-            // recipe gets its variations back.
+            // Use other random numbers for a new recipe, or its variations would repeat the same changes. A recipe seen
+            // before gets the same variations again.
             self.round = self.past.iter().rev().find(is_known).map_or(self.round + 1, |past| past.round);
             origin.round = self.round;
             self.past.push(before);
@@ -174,14 +174,14 @@ impl Variations {
     fn body_ui(&mut self, ui: &mut Ui, thumbnails: &Thumbnails) -> Option<Command> {
         ui.horizontal(|ui| {
             let doc = "Changes the values of unlocked parameters. Point at a parameter's name to lock it.";
-            ui.selectable_value(&mut self.way, Way::Mutations, "Mutations").on_hover_text(doc);
-            ui.selectable_value(&mut self.way, Way::Seeds, "Seeds")
+            ui.selectable_value(&mut self.way, VariationKind::Mutations, "Mutations").on_hover_text(doc);
+            ui.selectable_value(&mut self.way, VariationKind::Seeds, "Seeds")
                 .on_hover_text("The same parameters with another seed");
             if icon_button(ui, ICON_CASINO, "Reshuffle").clicked() {
                 self.round += 1;
             }
         });
-        if self.way == Way::Mutations {
+        if self.way == VariationKind::Mutations {
             ui.horizontal(|ui| {
                 let label = ui.label("Strength");
                 let slider = Slider::new(&mut self.strength, 0.02..=1.0).fixed_decimals(2);
@@ -196,7 +196,7 @@ impl Variations {
                 ui.spacing_mut().item_spacing.x = gap;
                 for place in row * COLUMNS..(row + 1) * COLUMNS {
                     if self.variation_ui(ui, place, side, thumbnails) {
-                        chosen = Some(Command::AdoptVariation(place));
+                        chosen = Some(Command::UseVariation(place));
                     }
                 }
             });
@@ -237,12 +237,11 @@ impl Origin {
     /// The variation with that index, which is always the same for the same origin.
     fn variation(&self, place: usize) -> Recipe {
         // Distinct from the streams of all steps, whose iterations count from 0.
-        let mut draw =
-            Stream::new(self.recipe.seed, u32::MAX).at(u64::MAX - (self.round * COUNT as u64 + place as u64));
+        let mut rng = Stream::new(self.recipe.seed, u32::MAX).at(u64::MAX - (self.round * COUNT as u64 + place as u64));
         match self.way {
-            Way::Seeds => Recipe { seed: (draw.unit() * 1e6).to_u32(), ..(*self.recipe).clone() },
-            Way::Mutations => {
-                mutated(&self.recipe, self.strength, &|name| self.locked.iter().any(|known| known == name), &mut draw)
+            VariationKind::Seeds => Recipe { seed: (rng.unit() * 1e6).to_u32(), ..(*self.recipe).clone() },
+            VariationKind::Mutations => {
+                mutated(&self.recipe, self.strength, &|name| self.locked.iter().any(|known| known == name), &mut rng)
             }
         }
     }
@@ -257,7 +256,7 @@ mod tests {
     #[test]
     fn variations_differ_from_each_other_and_are_reproducible() {
         let recipe = Arc::new(Recipe { stack: vec![Step::new(Faults::default())], ..Default::default() });
-        for way in [Way::Seeds, Way::Mutations] {
+        for way in [VariationKind::Seeds, VariationKind::Mutations] {
             let origin = |round| Origin { recipe: recipe.clone(), locked: Vec::new(), way, strength: 0.3, round };
             let all: Vec<Recipe> = (0..2 * COUNT).map(|i| origin((i / COUNT) as u64).variation(i % COUNT)).collect();
             for (i, one) in all.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Comparing the terrain before the last edit with the present one: while a key is held, or on the two sides of split
+//! Compares the terrain before the last edit with the current one: while a key is held, or on the two sides of split
 //! maps.
 
 use std::sync::Arc;
@@ -10,8 +10,8 @@ use crate::worker::{Preview, PreviewRequest, Previewer};
 /// Which state the views show, and the preview of the other one.
 #[derive(Default)]
 pub(crate) struct Compare {
-    /// The present recipe when the views began to show the state before it. An edit makes another recipe, and so ends
-    /// the comparison.
+    /// The recipe that was current when the views began to show the state before it. An edit changes the recipe and
+    /// ends the comparison.
     before_of: Option<Arc<Recipe>>,
     /// Whether the comparison lasts only while the key is held.
     is_held: bool,
@@ -30,14 +30,14 @@ impl Compare {
         self.before_of.as_ref().is_some_and(|of| **of == *recipe) && document.before().is_some()
     }
 
-    /// Shows the state before the last edit, or the present one again. `is_held`: only until [`Self::release`].
+    /// Shows the state before the last edit, or the current one again. `is_held`: only until [`Self::release`].
     pub(crate) fn toggle(&mut self, document: &Document, is_held: bool) {
         let recipe = Arc::new(document.project().recipe.clone());
         self.before_of = Some(recipe).filter(|_| !self.shows_before(document));
         self.is_held = is_held && self.shows_before(document);
     }
 
-    /// The key is not held any more.
+    /// Records that the key was released.
     pub(crate) fn release(&mut self) {
         if std::mem::take(&mut self.is_held) {
             self.before_of = None;
@@ -48,12 +48,12 @@ impl Compare {
     pub(crate) fn note(&self, document: &Document) -> Option<String> {
         let (name, _) = document.before().filter(|_| self.shows_before(document))?;
         // Someone who chose it in a menu may not know the key.
-        let way_back = if self.is_held { "" } else { " (C: back to now)" };
+        let way_back = if self.is_held { "" } else { " (press C to return)" };
         Some(format!("Before: {name}{way_back}"))
     }
 
-    /// From the request for the present state: the request for the state the views show, and for the other one while
-    /// they are compared.
+    /// Given the request for the current state, returns the request for the state that the views show, and the one for
+    /// the other state while they are compared.
     pub(crate) fn sides(
         &self,
         document: &Document,
@@ -70,19 +70,19 @@ impl Compare {
         if shows_before { (before, Some(present)) } else { (present, Some(before)) }
     }
 
-    /// The preview that a request asks for, if it is the one kept here; `shown` is kept in its place.
+    /// Returns the stored preview if it matches the request, and stores `shown` in its place.
     pub(crate) fn swap(&mut self, request: &PreviewRequest, shown: &mut Option<Preview>) -> Option<Preview> {
         let kept = self.other.take_if(|other| other.request.same_output(request))?;
         self.other = shown.take().filter(|shown| !shown.coarse);
         Some(kept)
     }
 
-    /// Forgets the request for the other state, which a new request for the shown one replaces.
+    /// Clears the request for the other state, which a new request for the shown one replaces.
     pub(crate) fn reset_request(&mut self) {
         (self.requested, self.is_cancelled) = (None, false);
     }
 
-    /// Requests the other state, unless it is here, on its way or cancelled.
+    /// Requests the other state, unless it is stored, pending or cancelled.
     pub(crate) fn request_other(&mut self, other: PreviewRequest, previewer: &Previewer) {
         let is_here = self.other.as_ref().is_some_and(|kept| kept.request.same_output(&other));
         let is_requested = self.requested.as_ref().is_some_and(|requested| requested.same_output(&other));
@@ -92,7 +92,7 @@ impl Compare {
         }
     }
 
-    /// Takes a preview of the other state; gives back one of the shown state.
+    /// Stores a preview of the other state; returns it if it is of the shown state.
     pub(crate) fn receive_other(&mut self, preview: Preview, is_wanted: bool) -> Option<Preview> {
         let is_other = self.requested.as_ref().is_some_and(|requested| requested.same_output(&preview.request));
         if is_wanted || !is_other {
@@ -104,7 +104,7 @@ impl Compare {
         None
     }
 
-    /// Keeps a preview that leaves the screen, if it is of the other state now.
+    /// Stores a preview that is no longer shown, if it is of the other state.
     pub(crate) fn keep(&mut self, shown: Option<Preview>, document: &Document) {
         let project = if self.shows_before(document) {
             Some(document.project())
@@ -117,15 +117,15 @@ impl Compare {
         }
     }
 
-    /// The user cancelled the computation: the views go back to the present state, and the other side of split maps is
-    /// not requested again until something changes.
+    /// Records that the user cancelled the computation: the views return to the current state, and the other side of
+    /// split maps is not requested again until something changes.
     pub(crate) fn cancel(&mut self) {
         (self.before_of, self.is_held) = (None, false);
         self.is_cancelled = self.requested.take().is_some();
     }
 
     /// The preview for the western side of split maps: of the state before the last edit, at the size, iteration and
-    /// view of the present one beside it.
+    /// view of the current one beside it.
     pub(crate) fn western_side(&self, document: &Document, shown: Option<&Preview>) -> Option<&Preview> {
         let (_, before) = document.before()?;
         let other = self.other.as_ref().filter(|other| *other.request.recipe == before.recipe)?;

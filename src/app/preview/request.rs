@@ -16,10 +16,10 @@ use crate::worker::{Preview, PreviewRequest, Previewer};
 /// How long a preview may be out of date before the views say so. Shorter waits would only flicker.
 const NOTICEABLE: Duration = Duration::from_millis(120);
 
-/// How the views relate to the parameters beside them.
+/// Whether the views are up to date.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Freshness {
-    /// They show the present parameters.
+pub(crate) enum PreviewStatus {
+    /// They show the current parameters.
     Current,
     /// They are being updated; the fraction done.
     Updating(f32),
@@ -82,7 +82,7 @@ impl PreviewState {
         &self.recipe
     }
 
-    /// Requests the preview of what the document says now, unless it is on the screen or already requested; moves the
+    /// Requests a preview of the current document, unless it is on the screen or already requested; moves the
     /// playhead on once its preview is on the screen.
     pub(crate) fn update(&mut self, context: RequestContext) {
         let RequestContext { document, map_view, texture_view, is_split, playback, previewer, timings } = context;
@@ -130,7 +130,7 @@ impl PreviewState {
         }
     }
 
-    /// Keeps `recipe` the document's recipe.
+    /// Updates `recipe` if the document's recipe has changed.
     fn follow(&mut self, project: &Arc<Project>) {
         if Arc::ptr_eq(&self.project, project) {
             return;
@@ -146,8 +146,8 @@ impl PreviewState {
         self.shown.as_ref().is_some_and(|shown| !shown.coarse && shown.request.same_output(request))
     }
 
-    /// Whether the screen shows what was requested last. While the uplift plays, each preview belongs to the iteration
-    /// the timeline shows, so the next iteration alone makes none out of date.
+    /// Whether the screen shows what was requested last. During playback, each preview belongs to the iteration that
+    /// the timeline shows, so a request for the next iteration alone does not make it out of date.
     fn is_current(&self, is_playing: bool) -> bool {
         let (Some(shown), Some(wanted)) = (&self.shown, &self.wanted) else { return false };
         if is_playing {
@@ -191,14 +191,14 @@ impl PreviewState {
     }
 
     /// How the views relate to the document; `progress` is that of the worker.
-    pub(crate) fn freshness(&self, progress: Option<f32>) -> Freshness {
+    pub(crate) fn status(&self, progress: Option<f32>) -> PreviewStatus {
         if self.failed {
-            return Freshness::Failed;
+            return PreviewStatus::Failed;
         }
         if self.outdated_since.is_none_or(|since| since.elapsed() < NOTICEABLE) {
-            return Freshness::Current;
+            return PreviewStatus::Current;
         }
-        progress.map_or(Freshness::Cancelled, Freshness::Updating)
+        progress.map_or(PreviewStatus::Cancelled, PreviewStatus::Updating)
     }
 
     /// The last request for what is on the screen.

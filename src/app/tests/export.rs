@@ -28,7 +28,7 @@ fn exporting(answers: Vec<DialogOutcome>, folder: &Path, samples: u32) -> Harnes
 }
 
 fn choose(editor: &mut Harness<'static, App>, target: &str) {
-    editor.get_by_role_and_label(Role::ComboBox, "For").click();
+    editor.get_by_role_and_label(Role::ComboBox, "Target").click();
     editor.run_steps(3);
     editor.get_by_role_and_label(Role::Button, target).click();
     editor.run_steps(3);
@@ -74,7 +74,7 @@ fn the_unity_target_lists_files_sizes_and_import_steps() {
     let mut editor = exporting(Vec::new(), &folder.path().join("new"), 1000);
     choose(&mut editor, "Unity");
     wait_for_check(&mut editor);
-    editor.get_by_label("Unity takes powers of two plus 1: exported at 1025 samples");
+    editor.get_by_label("Unity takes powers of two plus 1; exports 1025 samples");
     let megabytes = |count: f64| format!("{:.1} MB", (count + 4096.0) / 1e6);
     let raw = megabytes(1025.0 * 1026.0 * 2.0);
     editor.get_by_label(&format!("height.raw, 1025 × 1025, up to {raw}"));

@@ -28,16 +28,16 @@ fn at_rest() -> Harness<'static, App> {
 }
 
 /// The same with its variations open and rendered.
-fn varying() -> Harness<'static, App> {
+fn editor_with_variations() -> Harness<'static, App> {
     let mut editor = at_rest();
     press(&mut editor, Modifiers::NONE, Key::V);
-    drawn(&mut editor);
+    wait_for_thumbnails(&mut editor);
     editor
 }
 
 /// Waits until all variations of the current project are rendered.
 #[track_caller]
-fn drawn(editor: &mut Harness<'static, App>) {
+fn wait_for_thumbnails(editor: &mut Harness<'static, App>) {
     editor.run_steps(3);
     wait(editor, "nine variations", |app| {
         app.ui.variations.are_drawn(&app.services.thumbnails, &app.document.project().recipe)
@@ -50,7 +50,7 @@ fn recipe(editor: &Harness<'static, App>) -> Recipe {
 
 #[test]
 fn adopting_a_variation_varies_it_further_and_can_be_undone() {
-    let mut editor = varying();
+    let mut editor = editor_with_variations();
     let before = recipe(&editor);
     let nine = |editor: &Harness<'static, App>| -> Vec<Arc<Recipe>> {
         (0..9).filter_map(|place| editor.state().ui.variations.recipe(place).cloned()).collect()
@@ -60,18 +60,18 @@ fn adopting_a_variation_varies_it_further_and_can_be_undone() {
     editor.get_by_role_and_label(Role::Button, "Variation 5").click();
     editor.run_steps(3);
     assert!(recipe(&editor) == *fifth && *fifth != before);
-    drawn(&mut editor);
+    wait_for_thumbnails(&mut editor);
     let bred = editor.state().ui.variations.recipe(4).expect("a variation").clone();
     assert!(*bred != *fifth && bred.stack.len() == before.stack.len());
     let last = editor.state().document.history().0.last().expect("an entry").to_string();
-    assert_eq!(last, "Adopt variation 5");
+    assert_eq!(last, "Use variation 5");
     let bred_nine = nine(&editor);
     press(&mut editor, Modifiers::COMMAND, Key::Z);
     assert_eq!(recipe(&editor), before);
-    drawn(&mut editor);
+    wait_for_thumbnails(&mut editor);
     assert_eq!(nine(&editor), first_nine, "those that were there before are there again");
     press(&mut editor, Modifiers::COMMAND, Key::Y);
-    drawn(&mut editor);
+    wait_for_thumbnails(&mut editor);
     assert_eq!(nine(&editor), bred_nine);
 }
 
@@ -85,7 +85,7 @@ fn locked_parameters_are_the_same_in_every_variation() {
     editor.run_steps(3);
     editor.get_by_role_and_label(Role::Button, "Unlock Displacement");
     press(&mut editor, Modifiers::NONE, Key::V);
-    drawn(&mut editor);
+    wait_for_thumbnails(&mut editor);
     let selected = editor.state().ui.selection.step;
     let value = |recipe: &Recipe, key: &str| recipe.stack[selected].operation.group().get(key);
     let before = recipe(&editor);
@@ -96,9 +96,9 @@ fn locked_parameters_are_the_same_in_every_variation() {
 
 #[test]
 fn varying_only_seeds_keeps_every_parameter() {
-    let mut editor = varying();
+    let mut editor = editor_with_variations();
     editor.get_by_label("Seeds").click();
-    drawn(&mut editor);
+    wait_for_thumbnails(&mut editor);
     let before = recipe(&editor);
     for place in 0..9 {
         let one = editor.state().ui.variations.recipe(place).expect("a variation");
@@ -127,7 +127,7 @@ fn arrow_keys_move_the_timeline_and_it_can_loop() {
 }
 
 /// An idle editor with the fault tool active, and the heightmap's pane.
-fn drawing() -> (Harness<'static, App>, egui::Rect) {
+fn editor_with_fault_tool() -> (Harness<'static, App>, egui::Rect) {
     let mut editor = editor();
     pause(&mut editor);
     press(&mut editor, Modifiers::NONE, Key::L);
@@ -163,7 +163,7 @@ fn apart(one: Point, other: [f64; 2]) -> f64 {
 
 #[test]
 fn dragging_draws_a_fault_as_one_undo_entry() {
-    let (mut editor, pane) = drawing();
+    let (mut editor, pane) = editor_with_fault_tool();
     let entries = editor.state().document.history().0.len();
     let before = editor.state().ui.preview.shown.as_ref().expect("a preview").terrain.clone();
     let middle = pane.center();
@@ -187,7 +187,7 @@ fn dragging_draws_a_fault_as_one_undo_entry() {
 
 #[test]
 fn a_new_fault_is_added_to_the_selected_step() {
-    let (mut editor, pane) = drawing();
+    let (mut editor, pane) = editor_with_fault_tool();
     editor.state_mut().edit(|project| {
         for _ in 0..2 {
             add_step(&mut project.recipe, Step::new(DrawnFaults { faults: Vec::new() }));
@@ -204,7 +204,7 @@ fn a_new_fault_is_added_to_the_selected_step() {
 
 #[test]
 fn handles_move_the_ends_and_delete_removes_the_fault() {
-    let (mut editor, pane) = drawing();
+    let (mut editor, pane) = editor_with_fault_tool();
     let middle = pane.center();
     let (from, to) = (middle + egui::vec2(-50.0, 40.0), middle + egui::vec2(50.0, 40.0));
     drag(&mut editor, from, to);
@@ -230,7 +230,7 @@ fn handles_move_the_ends_and_delete_removes_the_fault() {
 
 #[test]
 fn the_displacement_handle_stays_under_the_pointer_while_the_terrain_changes() {
-    let (mut editor, pane) = drawing();
+    let (mut editor, pane) = editor_with_fault_tool();
     let summary = editor.state().ui.preview.shown.as_ref().expect("a preview").summary.clone();
     let range_m = f64::from(summary.max_m - summary.min_m);
     let from = pane.center() + egui::vec2(-50.0, -20.0);
@@ -261,7 +261,7 @@ fn the_displacement_handle_stays_under_the_pointer_while_the_terrain_changes() {
 
 #[test]
 fn a_drag_ends_when_its_map_is_hidden() {
-    let (mut editor, pane) = drawing();
+    let (mut editor, pane) = editor_with_fault_tool();
     let middle = pane.center();
     editor.drag_at(middle);
     editor.run_steps(2);
@@ -281,7 +281,7 @@ fn a_drag_ends_when_its_map_is_hidden() {
 
 #[test]
 fn escape_cancels_a_drag() {
-    let (mut editor, pane) = drawing();
+    let (mut editor, pane) = editor_with_fault_tool();
     let (before, selected) = (recipe(&editor), editor.state().ui.selection.step);
     let entries = editor.state().document.history().0.len();
     let middle = pane.center();
@@ -307,7 +307,7 @@ fn escape_cancels_a_drag() {
 
 #[test]
 fn dragging_pans_the_map_only_while_the_tool_is_off() {
-    let (mut editor, pane) = drawing();
+    let (mut editor, pane) = editor_with_fault_tool();
     let viewport = editor.state().ui.maps.viewport;
     let middle = pane.center();
     drag(&mut editor, middle, middle + egui::vec2(30.0, 0.0));

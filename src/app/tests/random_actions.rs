@@ -1,5 +1,5 @@
-//! A long random walk through the editor: commands, parameters, the mouse and the keys, all from one seed. No thread may
-//! panic, and undoing everything restores the first document.
+//! A long random walk through the editor: commands, parameters, the mouse and the keys, all from one seed. No thread
+//! may panic, and undoing everything restores the first document.
 
 use crate::app::App;
 use crate::app::commands::Command;
@@ -12,14 +12,14 @@ use cpu_time::ThreadTime;
 use egui::{Event, Key, Modifiers, PointerButton, Pos2, Vec2};
 use egui_kittest::Harness;
 
-use crate::app::commands::WITH_KEYS;
+use crate::app::commands::SHORTCUTS;
 use crate::app::commands::menus::{Entry, MENUS, MenuContext};
 use crate::app::commands::seed_generator::SeedGenerator;
 use crate::app::dialogs::file_dialogs::{DialogOutcome, DialogRequest};
 use crate::app::widgets::parameter::initial_value;
 use crate::engine::AnyOperation;
 use crate::engine::parameters::{Band, Colour, Group, Kind, Limits, Parameter, Point, Value};
-use crate::engine::random::{Draw, Stream};
+use crate::engine::random::{Rng, Stream};
 
 /// File dialogs that are always cancelled.
 #[derive(Default)]
@@ -43,18 +43,18 @@ const WINDOW: Vec2 = Vec2::new(1280.0, 800.0);
 /// Longer stacks are shortened, so that the worker catches up from time to time.
 const MAX_STEPS: usize = 8;
 
-fn pick<T: Copy>(draw: &mut Draw, among: &[T]) -> T {
-    among[below(draw, among.len())]
+fn pick<T: Copy>(rng: &mut Rng, among: &[T]) -> T {
+    among[below(rng, among.len())]
 }
 
-fn below(draw: &mut Draw, count: usize) -> usize {
-    (draw.unit() * count as f64) as usize
+fn below(rng: &mut Rng, count: usize) -> usize {
+    (rng.unit() * count as f64) as usize
 }
 
 /// A random value from the parameter's slider range or choices.
-fn any_value(parameter: &Parameter, draw: &mut Draw) -> Value {
+fn any_value(parameter: &Parameter, rng: &mut Rng) -> Value {
     let slider = parameter.slider;
-    let mut number = || draw.between(slider.low, slider.high);
+    let mut number = || rng.between(slider.low, slider.high);
     match parameter.kind {
         Kind::Integer => Value::Integer(number().round() as u32),
         Kind::Number => Value::Number(number()),
@@ -67,19 +67,19 @@ fn any_value(parameter: &Parameter, draw: &mut Draw) -> Value {
             Value::Limits(Limits { min: a.min(b), max: a.max(b), release: 0.1 * (slider.high - slider.low) })
         }
         Kind::Point => Value::Point(Point { x_m: number(), z_m: number() }),
-        Kind::Boolean => Value::Boolean(draw.chance(0.5)),
-        Kind::Choice(choices) => Value::Choice(choices[below(draw, choices.len())].key),
-        Kind::Text => Value::Text(format!("Name {}", below(draw, 100))),
-        Kind::Colour => Value::Colour(Colour([0; 3].map(|_: u8| below(draw, 256) as u8))),
-        _ if parameter.nullable && draw.chance(0.5) => Value::None,
+        Kind::Boolean => Value::Boolean(rng.chance(0.5)),
+        Kind::Choice(choices) => Value::Choice(choices[below(rng, choices.len())].key),
+        Kind::Text => Value::Text(format!("Name {}", below(rng, 100))),
+        Kind::Colour => Value::Colour(Colour([0; 3].map(|_: u8| below(rng, 256) as u8))),
+        _ if parameter.nullable && rng.chance(0.5) => Value::None,
         _ => initial_value(parameter),
     }
 }
 
 /// Sets one of the group's parameters. Refused values change nothing.
-fn vary(group: &mut dyn Group, draw: &mut Draw) {
-    let parameter = &group.table()[below(draw, group.table().len())];
-    let value = if draw.chance(0.2) { parameter.default.clone() } else { any_value(parameter, draw) };
+fn vary(group: &mut dyn Group, rng: &mut Rng) {
+    let parameter = &group.table()[below(rng, group.table().len())];
+    let value = if rng.chance(0.2) { parameter.default.clone() } else { any_value(parameter, rng) };
     // Sizes of the world and of exports would make the walk slow.
     if !matches!(parameter.kind, Kind::File) {
         let _ = group.set(parameter.key, &value);
@@ -97,7 +97,7 @@ fn commands(entries: &[Entry], found: &mut Vec<Command>) {
 }
 
 /// A command that is available now.
-fn any_command(app: &App, draw: &mut Draw) -> Command {
+fn any_command(app: &App, rng: &mut Rng) -> Command {
     let context = MenuContext {
         document: &app.document,
         settings: &app.settings,
@@ -115,16 +115,16 @@ fn any_command(app: &App, draw: &mut Draw) -> Command {
     let steps = recipe.stack.len();
     let operations = AnyOperation::all();
     found.extend([
-        Command::AddStep(operations[below(draw, operations.len())].key()),
-        Command::OpenPreset(below(draw, preset_projects().len())),
-        Command::Seek(below(draw, recipe.iterations() as usize + 1) as u32),
-        Command::GoToEntry(below(draw, app.document.history().0.len())),
-        Command::AdoptVariation(below(draw, 9)),
+        Command::AddStep(operations[below(rng, operations.len())].key()),
+        Command::OpenPreset(below(rng, preset_projects().len())),
+        Command::Seek(below(rng, recipe.iterations() as usize + 1) as u32),
+        Command::GoToEntry(below(rng, app.document.history().0.len())),
+        Command::UseVariation(below(rng, 9)),
         Command::CancelPreview,
         Command::DismissMessage,
     ]);
     if steps > 0 {
-        let [step, other] = [below(draw, steps), below(draw, steps)];
+        let [step, other] = [below(rng, steps), below(rng, steps)];
         found.extend([
             Command::SelectStep(step),
             Command::DuplicateStep(step),
@@ -133,56 +133,52 @@ fn any_command(app: &App, draw: &mut Draw) -> Command {
             Command::MoveStep { from: step, to: other },
             Command::SeekToStep(step),
             Command::ShowParameter { step, key: "name" },
-            Command::AdoptFault { step, number: below(draw, 30) as u32 },
+            Command::ConvertFault { step, number: below(rng, 30) as u32 },
         ]);
     }
     let types = recipe.texture.types.len();
     if types > 0 {
-        found.push(Command::MoveType { from: below(draw, types), to: below(draw, types) });
+        found.push(Command::MoveType { from: below(rng, types), to: below(rng, types) });
     }
     // The walk sets the size of the preview itself.
     found.retain(|command| !matches!(command, Command::PreviewSamples(_) | Command::ExportSize | Command::Quit));
-    pick(draw, &found)
+    pick(rng, &found)
 }
 
 /// Changes something in the recipe.
-fn edit(project: &mut Project, draw: &mut Draw) {
+fn edit(project: &mut Project, rng: &mut Rng) {
     let recipe = &mut project.recipe;
     let (steps, types) = (recipe.stack.len(), recipe.texture.types.len());
-    match below(draw, 6) {
-        0..=2 if steps > 0 => vary(recipe.stack[below(draw, steps)].operation.group_mut(), draw),
-        3 if steps > 0 => vary(&mut recipe.stack[below(draw, steps)].settings, draw),
-        4 if types > 0 => vary(&mut recipe.texture.types[below(draw, types)], draw),
-        5 => vary(&mut recipe.texture.settings, draw),
-        _ => vary(&mut recipe.light, draw),
+    match below(rng, 6) {
+        0..=2 if steps > 0 => vary(recipe.stack[below(rng, steps)].operation.group_mut(), rng),
+        3 if steps > 0 => vary(&mut recipe.stack[below(rng, steps)].settings, rng),
+        4 if types > 0 => vary(&mut recipe.texture.types[below(rng, types)], rng),
+        5 => vary(&mut recipe.texture.settings, rng),
+        _ => vary(&mut recipe.light, rng),
     }
     recipe.stack.truncate(MAX_STEPS);
 }
 
 /// Presses, drags or turns the wheel somewhere, or presses a key.
-fn input(editor: &mut Harness<'static, App>, draw: &mut Draw) -> String {
-    let mut place = || Pos2::new((draw.unit() as f32) * WINDOW.x, (draw.unit() as f32) * WINDOW.y);
+fn input(editor: &mut Harness<'static, App>, rng: &mut Rng) -> String {
+    let mut place = || Pos2::new((rng.unit() as f32) * WINDOW.x, (rng.unit() as f32) * WINDOW.y);
     let (from, to) = (place(), place());
-    let modifiers = if draw.chance(0.8) { Modifiers::NONE } else { Modifiers::COMMAND };
-    if draw.chance(0.3) {
+    let modifiers = if rng.chance(0.8) { Modifiers::NONE } else { Modifiers::COMMAND };
+    if rng.chance(0.3) {
         let keys = [Key::Tab, Key::Space, Key::Enter, Key::ArrowLeft, Key::ArrowUp, Key::Escape, Key::Delete];
-        let own: Vec<Key> = WITH_KEYS
-            .iter()
-            .filter(|command| **command != Command::Quit)
-            .filter_map(Command::shortcut)
-            .map(|shortcut| shortcut.logical_key)
-            .collect();
-        let key = if draw.chance(0.5) { pick(draw, &keys) } else { pick(draw, &own) };
+        let own = SHORTCUTS.iter().filter(|(command, _)| *command != Command::Quit);
+        let own: Vec<Key> = own.map(|(_, shortcut)| shortcut.logical_key).collect();
+        let key = if rng.chance(0.5) { pick(rng, &keys) } else { pick(rng, &own) };
         if !(modifiers == Modifiers::COMMAND && key == Key::Q) {
             editor.key_press_modifiers(modifiers, key);
         }
         return format!("key {modifiers:?} {key:?}");
     }
-    let button = pick(draw, &[PointerButton::Primary, PointerButton::Primary, PointerButton::Secondary]);
+    let button = pick(rng, &[PointerButton::Primary, PointerButton::Primary, PointerButton::Secondary]);
     let pressed = |pos, pressed| Event::PointerButton { pos, button, pressed, modifiers };
     editor.event(Event::PointerMoved(from));
     editor.event(pressed(from, true));
-    if draw.chance(0.5) {
+    if rng.chance(0.5) {
         editor.step();
         editor.event(Event::PointerMoved(from + 0.3 * (to - from)));
         editor.step();
@@ -206,24 +202,24 @@ fn walk(actions: u64, samples: u32, seed: u32) -> Slowest {
     editor.state_mut().edit_settings(|settings| settings.view.preview_samples = samples);
     editor.step();
     let first = editor.state().document.project().clone();
-    let origin = editor.state().document.history().1;
+    let start = editor.state().document.history().1;
     let stream = Stream::new(seed, 1);
     let mut slowest = Slowest::new();
     for action in 0..actions {
-        let draw = &mut stream.at(action);
+        let rng = &mut stream.at(action);
         let name = if editor.state().ui.modal.is_some() {
             editor.key_press(Key::Escape);
             "close".to_string()
-        } else if draw.chance(0.4) {
-            let command = any_command(editor.state(), draw);
+        } else if rng.chance(0.4) {
+            let command = any_command(editor.state(), rng);
             let ctx = editor.ctx.clone();
             editor.state_mut().execute(&ctx, command);
             format!("{command:?}").split(['(', ' ']).next().unwrap_or_default().to_string()
-        } else if draw.chance(0.5) {
-            editor.state_mut().edit(|project| edit(project, draw));
+        } else if rng.chance(0.5) {
+            editor.state_mut().edit(|project| edit(project, rng));
             "edit".into()
         } else {
-            input(&mut editor, draw)
+            input(&mut editor, rng)
         };
         let before = ThreadTime::now();
         editor.step();
@@ -238,7 +234,7 @@ fn walk(actions: u64, samples: u32, seed: u32) -> Slowest {
             editor.state_mut().edit_settings(|settings| settings.view.preview_samples = samples);
         }
     }
-    while editor.state().document.history().1 > origin {
+    while editor.state().document.history().1 > start {
         let ctx = editor.ctx.clone();
         editor.state_mut().execute(&ctx, Command::Undo);
     }
@@ -276,7 +272,8 @@ fn no_frame_takes_longer_than_a_screen_refresh() {
         println!("{milliseconds:>7.1} ms  {name}");
     }
     // A new scale or theme makes egui rasterize every glyph again.
-    let redraws = ["Scale", "LargerInterface", "SmallerInterface", "UsualInterface", "Theme", "Plus", "Minus", "Num0"];
+    let redraws =
+        ["Scale", "LargerInterface", "SmallerInterface", "ResetInterfaceScale", "Theme", "Plus", "Minus", "Num0"];
     slowest.retain(|(name, _)| !redraws.iter().any(|redraw| name.ends_with(redraw)));
     assert!(slowest[0].1 <= 16.0, "{:?}", slowest[0]);
 }

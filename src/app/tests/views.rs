@@ -201,7 +201,7 @@ fn settled(editor: &mut Harness<'static, App>) {
 }
 
 #[test]
-fn holding_a_key_shows_the_state_before_and_letting_go_the_present_one() {
+fn holding_a_key_shows_the_state_before_and_releasing_it_the_current_one() {
     let mut editor = editor();
     pause(&mut editor);
     let before = terrain(&editor);
@@ -265,7 +265,7 @@ fn an_edit_ends_the_before_view() {
 }
 
 #[test]
-fn cancelling_while_the_state_before_is_computed_goes_back_to_the_present_one() {
+fn cancelling_while_the_state_before_is_computed_returns_to_the_current_one() {
     let mut editor = editor();
     pause(&mut editor);
     editor.state_mut().edit(|project| project.recipe.seed = 4711);
@@ -368,7 +368,8 @@ fn the_sun_is_dragged_on_the_map() {
     assert!(editor.state().document.undo_name().is_some_and(|name| name.starts_with("Sun")));
 }
 
-/// Writes screenshots of the editor to the temporary folder, for people to look at: `cargo test --lib write_screenshots --
+/// Writes screenshots of the editor to the temporary folder, for people to look at: `cargo test --lib write_screenshots
+/// --
 /// --ignored`.
 #[test]
 #[ignore = "draws pictures for the eye"]

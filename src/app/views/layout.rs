@@ -14,7 +14,7 @@ use crate::app::panels::stack::StackContext;
 use crate::app::panels::status::StatusContext;
 use crate::app::panels::texture_panel::TexturePanelState;
 use crate::app::panels::timeline::TimelineContext;
-use crate::app::preview::request::Freshness;
+use crate::app::preview::request::PreviewStatus;
 use crate::app::preview::thumbnails::Thumbnails;
 use crate::app::state::Side;
 use crate::app::tasks::settings::Settings;
@@ -77,7 +77,7 @@ impl App {
     /// Draws all panels and views, which edit the draft; returns the user's commands.
     pub(crate) fn panels_ui(&mut self, ui: &mut Ui, draft: &mut Draft) -> Vec<Command> {
         let mut commands = Vec::new();
-        let freshness = self.ui.preview.freshness(self.services.previewer.fraction());
+        let status = self.ui.preview.status(self.services.previewer.fraction());
         let is_picking = Popup::is_any_open(ui.ctx())
             || self.ui.operation_picker.is_open()
             || DragAndDrop::has_any_payload(ui.ctx());
@@ -91,18 +91,20 @@ impl App {
         let wanted = self.ui.playback.position(draft.project.recipe.iterations());
         let at = seen.filter(|_| self.ui.playback.is_playing()).unwrap_or(wanted);
         self.ui.selection.step = self.ui.selection.step.min(draft.project.recipe.stack.len().saturating_sub(1));
-        let status = StatusContext {
+        let status_context = StatusContext {
             message: self.ui.message.as_ref(),
-            preview_progress: match freshness {
-                Freshness::Updating(fraction) => Some(fraction),
-                Freshness::Current | Freshness::Cancelled | Freshness::Failed => None,
+            preview_progress: match status {
+                PreviewStatus::Updating(fraction) => Some(fraction),
+                PreviewStatus::Current | PreviewStatus::Cancelled | PreviewStatus::Failed => None,
             },
             export: self.export_status(),
             shown: self.ui.preview.shown.as_ref(),
             export_samples: self.ui.preview.export_samples,
             crosshair_m,
         };
-        Panel::bottom("status").exact_size(26.0).show(ui, |ui| commands.extend(panels::status::status_ui(ui, &status)));
+        Panel::bottom("status")
+            .exact_size(26.0)
+            .show(ui, |ui| commands.extend(panels::status::status_ui(ui, &status_context)));
         let timeline = Panel::bottom("timeline").exact_size(38.0).show(ui, |ui| {
             let (recipe, view) = (&mut draft.project.recipe, &mut draft.settings.view);
             let context = TimelineContext { recipe, view, at, playback: self.ui.playback };
@@ -133,7 +135,7 @@ impl App {
             // Hovering over the profile moves the crosshair along its line.
             let is_over_views = ui.rect_contains_pointer(ui.max_rect());
             self.ui.maps.crosshair_m = if is_over_views { self.ui.maps.crosshair_m } else { self.ui.profile.pointed_m };
-            self.views_ui(ui, &mut draft.project, &freshness, is_picking, &mut commands);
+            self.views_ui(ui, &mut draft.project, &status, is_picking, &mut commands);
         });
         let message = self.ui.parameters.take_message().or_else(|| self.ui.export.parameters.take_message());
         if let Some(message) = message {
@@ -219,7 +221,7 @@ impl App {
         &mut self,
         ui: &mut Ui,
         project: &mut Project,
-        freshness: &Freshness,
+        status: &PreviewStatus,
         is_picking: bool,
         commands: &mut Vec<Command>,
     ) {
@@ -254,7 +256,7 @@ impl App {
             commands,
             shown: self.ui.preview.shown.as_ref(),
             water_m: &mut project.water.water_m,
-            freshness,
+            status,
             is_playing: self.ui.playback.is_playing(),
             maximise: &mut maximise,
         };
@@ -312,7 +314,7 @@ struct Panes<'a> {
     commands: &'a mut Vec<Command>,
     shown: Option<&'a Preview>,
     water_m: &'a mut Option<f64>,
-    freshness: &'a Freshness,
+    status: &'a PreviewStatus,
     is_playing: bool,
     maximise: &'a mut Option<View>,
 }
@@ -323,13 +325,13 @@ impl Panes<'_> {
         let extent = self.recipe.world.extent();
         let glow = self.scene.glow(ui.ctx());
         if view != View::Scene {
-            self.maps.flood(ui.ctx(), self.shown.map(|shown| &shown.terrain), *self.water_m);
+            self.maps.water_overlay(ui.ctx(), self.shown.map(|shown| &shown.terrain), *self.water_m);
         }
         match view {
             View::Heightmap | View::Texture => {
                 let has_tool =
                     self.fault_tool.is_on() || self.profile.as_ref().is_some_and(|profile| profile.wants_drags());
-                let transform = self.maps.ui(ui, view, extent, self.freshness, &glow, !has_tool);
+                let transform = self.maps.ui(ui, view, extent, self.status, &glow, !has_tool);
                 if !self.fault_tool.is_on() {
                     if let Some(profile) = &mut self.profile {
                         profile.ui(ui, &transform, extent);
@@ -365,7 +367,7 @@ impl Panes<'_> {
                     light: &self.recipe.light,
                     water_m: *self.water_m,
                     crosshair_m: self.maps.crosshair_m,
-                    freshness: self.freshness,
+                    status: self.status,
                     is_playing: self.is_playing,
                     glow: &glow,
                 };

@@ -2,7 +2,7 @@
 
 use egui::{Color32, FontId, Painter, Rect, Ui, Vec2};
 
-use crate::app::views::overlay::plate;
+use crate::app::views::overlay::text_background;
 use crate::app::widgets::theme::colours;
 use crate::engine::cast::ToFloat;
 use crate::engine::ramp::Ramp;
@@ -43,7 +43,7 @@ pub(crate) fn ramp_legend(
 ) -> Rect {
     let colours = colours(ui);
     let place = place_over(bar, Vec2::new(WIDTH + 24.0, 52.0));
-    plate(painter, place, &colours);
+    text_background(painter, place, &colours);
     let text = |text: String| painter.layout_no_wrap(text, FontId::proportional(11.0), colours.text);
     let strip = Rect::from_min_size(place.min + Vec2::new(12.0, 21.0), Vec2::new(WIDTH, 8.0));
     painter.galley(place.min + Vec2::new(12.0, 3.0), text(title.into()), colours.text);
@@ -75,7 +75,7 @@ pub(crate) fn list_legend(ui: &Ui, painter: &Painter, bar: Rect, lines: &[(Optio
     let widths = galleys.iter().zip(lines).map(|(galley, (colour, _))| galley.size().x + indent(*colour));
     let width = widths.fold(0.0, f32::max);
     let place = place_over(bar, Vec2::new(width + 16.0, LINE * lines.len().to_f32() + 6.0));
-    plate(painter, place, &colours);
+    text_background(painter, place, &colours);
     for (i, (galley, (colour, _))) in galleys.into_iter().zip(lines).enumerate() {
         let at = place.min + Vec2::new(8.0, 4.0 + LINE * i.to_f32());
         if let Some([red, green, blue]) = colour {

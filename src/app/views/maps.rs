@@ -7,12 +7,12 @@ use egui::{
     TextureOptions, Ui, Vec2,
 };
 
-use crate::app::preview::request::Freshness;
+use crate::app::preview::request::PreviewStatus;
 use crate::app::preview::thumbnails::color_image;
 use crate::app::views::View;
 use crate::app::views::map_style::MapStyle;
 use crate::app::views::map_transform::{MapTransform, MapViewport};
-use crate::app::views::overlay::{freshness_chip, north_arrow, note, scale_bar};
+use crate::app::views::overlay::{north_arrow, note, scale_bar, status_chip};
 use crate::app::widgets::theme::colours;
 use crate::app::widgets::{arrow_keys, zoom_keys};
 use crate::engine::cast::{ToFloat, ToInteger};
@@ -44,7 +44,7 @@ impl Upload {
 }
 
 /// The water over the maps and what it was made from.
-struct Flood {
+struct WaterOverlay {
     terrain: Arc<Heightfield>,
     level_m: f64,
     texture: TextureHandle,
@@ -60,10 +60,10 @@ const SHALLOW_ALPHA: f32 = 0.34;
 const DEEP_M: f32 = 40.0;
 
 /// Water up to a level over the terrain, transparent where it is dry.
-fn image_of_flood(terrain: &Heightfield, level_m: f64) -> ColorImage {
+fn water_image(terrain: &Heightfield, level_m: f64) -> ColorImage {
     let (width, height) = (terrain.grid().width(), terrain.grid().height());
     let step = (width.max(height) - 1).div_ceil(MAX_FLOOD_PIXELS - 1).max(1);
-    // Corners stay on corners.
+    // Corner pixels show corner samples.
     let places = |samples: usize| {
         let count = (samples - 1).div_ceil(step) + 1;
         (0..count).map(move |i| i * (samples - 1) / (count - 1).max(1))
@@ -89,7 +89,7 @@ pub(crate) struct Maps {
     pub(crate) crosshair_m: Option<[f64; 2]>,
     heightmap: Option<Upload>,
     texture: Option<Upload>,
-    flood: Option<Flood>,
+    water_overlay: Option<WaterOverlay>,
     /// Where the maps are split, as a share of their width: west of it they show the state before the last edit.
     pub(crate) split: Option<f32>,
     /// The heightmap and the texture of that state.
@@ -146,33 +146,39 @@ impl Maps {
     }
 
     /// Draws water up to a level over the maps, or none.
-    pub(crate) fn flood(&mut self, ctx: &egui::Context, terrain: Option<&Arc<Heightfield>>, water_m: Option<f64>) {
+    pub(crate) fn water_overlay(
+        &mut self,
+        ctx: &egui::Context,
+        terrain: Option<&Arc<Heightfield>>,
+        water_m: Option<f64>,
+    ) {
         let (Some(terrain), Some(level_m)) = (terrain, water_m) else {
-            self.flood = None;
+            self.water_overlay = None;
             return;
         };
-        let image = || image_of_flood(terrain, level_m);
-        match &mut self.flood {
-            Some(flood) if Arc::ptr_eq(&flood.terrain, terrain) && flood.level_m == level_m => {}
-            Some(flood) => {
-                flood.texture.set(image(), TextureOptions::LINEAR);
-                (flood.terrain, flood.level_m) = (terrain.clone(), level_m);
+        let image = || water_image(terrain, level_m);
+        match &mut self.water_overlay {
+            Some(water_overlay) if Arc::ptr_eq(&water_overlay.terrain, terrain) && water_overlay.level_m == level_m => {
+            }
+            Some(water_overlay) => {
+                water_overlay.texture.set(image(), TextureOptions::LINEAR);
+                (water_overlay.terrain, water_overlay.level_m) = (terrain.clone(), level_m);
             }
             None => {
                 let texture = ctx.load_texture("Water", image(), TextureOptions::LINEAR);
-                self.flood = Some(Flood { terrain: terrain.clone(), level_m, texture });
+                self.water_overlay = Some(WaterOverlay { terrain: terrain.clone(), level_m, texture });
             }
         }
     }
 
-    /// Draws one map into the rest of `ui` and returns its placement. `is_pan_free`: whether the primary button pans; the
-    /// other buttons always do.
+    /// Draws one map into the rest of `ui` and returns its placement. `is_pan_free`: whether the primary button pans;
+    /// the other buttons always do.
     pub(crate) fn ui(
         &mut self,
         ui: &mut Ui,
         view: View,
         extent: Extent,
-        freshness: &Freshness,
+        status: &PreviewStatus,
         glow: &[GlowingFault],
         is_pan_free: bool,
     ) -> MapTransform {
@@ -208,7 +214,7 @@ impl Maps {
         let bar = scale_bar(ui, painter, rect, pixels_per_m);
         north_arrow(ui, painter, bar);
         let state = if has_before { "Before" } else { self.missing_before };
-        freshness_chip(ui, painter, rect, freshness);
+        status_chip(ui, painter, rect, status);
         let name = view.title();
         response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, format!("{name} of the terrain")));
         transform.bar = bar;
@@ -238,8 +244,8 @@ impl Maps {
         self.viewport.centre = self.viewport.centre.clamp(Vec2::ZERO, Vec2::splat(1.0));
     }
 
-    /// Draws a map's image, the state before the last edit west of the split, and the water. Whether there was a state
-    /// before to draw.
+    /// Draws a map's image, the state before the last edit west of the split, and the water. Returns whether there was
+    /// a state before to draw.
     fn draw_images(&self, painter: &Painter, view: View, rect: Rect, terrain: Rect) -> bool {
         let whole = Rect::from_min_max(Pos2::ZERO, Pos2::new(1.0, 1.0));
         let upload = match view {
@@ -262,11 +268,11 @@ impl Maps {
         }
         // The water map already shows the sea.
         let has_sea = view == View::Heightmap && self.style == MapStyle::Water;
-        if let Some(flood) = self.flood.as_ref().filter(|_| !has_sea) {
+        if let Some(water_overlay) = self.water_overlay.as_ref().filter(|_| !has_sea) {
             // The overlay's corner pixels lie on the corners of the world.
-            let half = Vec2::splat(0.5) / flood.texture.size_vec2();
+            let half = Vec2::splat(0.5) / water_overlay.texture.size_vec2();
             let within = Rect::from_min_max(half.to_pos2(), Pos2::new(1.0, 1.0) - half);
-            painter.image(flood.texture.id(), terrain, within, Color32::WHITE);
+            painter.image(water_overlay.texture.id(), terrain, within, Color32::WHITE);
         }
         before.is_some()
     }
@@ -307,7 +313,7 @@ mod tests {
         let grid = crate::engine::Grid::new(Extent { width_m: 2000.0, depth_m: 1000.0 }, 1201, 601);
         // From 60 m under the level in the west to 60 m over it in the east.
         let terrain = Heightfield::from_fn(grid, |c, _| c as f32 * 0.1 - 50.0);
-        let image = image_of_flood(&terrain, 10.0);
+        let image = water_image(&terrain, 10.0);
         assert!(image.size[0] <= MAX_FLOOD_PIXELS && image.size[0] > 300, "{:?}", image.size);
         let alpha = |share: f32| {
             let column = (share * (image.size[0] - 1) as f32).round() as usize;

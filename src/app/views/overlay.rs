@@ -2,7 +2,7 @@
 
 use egui::{Align2, Color32, FontId, Pos2, Rect, Role, Sense, Stroke, Ui, Vec2, WidgetInfo};
 
-use crate::app::preview::request::Freshness;
+use crate::app::preview::request::PreviewStatus;
 use crate::app::widgets::theme::{Colours, colours};
 use crate::scene::scale::round_length;
 
@@ -16,9 +16,9 @@ pub(crate) fn length(metres: f64) -> String {
     }
 }
 
-/// Draws the translucent plate behind text over a view.
-pub(crate) fn plate(painter: &egui::Painter, place: Rect, colours: &Colours) {
-    painter.rect_filled(place, 4.0, colours.plate);
+/// Draws the translucent background of text over a view.
+pub(crate) fn text_background(painter: &egui::Painter, place: Rect, colours: &Colours) {
+    painter.rect_filled(place, 4.0, colours.text_background);
 }
 
 /// The font of text over a view.
@@ -26,19 +26,19 @@ fn small() -> FontId {
     FontId::proportional(11.0)
 }
 
-/// Draws a line of text on a plate over a view.
+/// Draws a line of text on a text_background over a view.
 pub(crate) fn note(ui: &Ui, painter: &egui::Painter, anchor: Align2, at: Pos2, text: &str) {
     let colours = colours(ui);
     let galley = painter.layout_no_wrap(text.into(), small(), colours.text);
     let place = anchor.anchor_size(at, galley.size() + 2.0 * NOTE_MARGIN);
-    plate(painter, place, &colours);
+    text_background(painter, place, &colours);
     painter.galley(place.min + NOTE_MARGIN, galley, colours.text);
 }
 
 /// The margin around the text of a note, in points.
 const NOTE_MARGIN: Vec2 = Vec2::new(8.0, 3.0);
 
-/// The size of a [`note`] with its plate.
+/// The size of a [`note`] with its text_background.
 pub(crate) fn note_size(painter: &egui::Painter, text: &str) -> Vec2 {
     painter.layout_no_wrap(text.into(), small(), Color32::WHITE).size() + 2.0 * NOTE_MARGIN
 }
@@ -51,7 +51,7 @@ pub(crate) fn scale_bar(ui: &Ui, painter: &egui::Painter, rect: Rect, pixels_per
     let galley = painter.layout_no_wrap(length(f64::from(length_m)), small(), colours.text);
     let size = Vec2::new(width.max(galley.size().x) + 16.0, 24.0);
     let place = Rect::from_min_size(rect.left_bottom() + Vec2::new(8.0, -8.0 - size.y), size);
-    plate(painter, place, &colours);
+    text_background(painter, place, &colours);
     painter.galley(place.min + Vec2::new(8.0, 2.0), galley, colours.text);
     let y = place.bottom() - 5.0;
     let start = place.left() + 8.0;
@@ -67,7 +67,7 @@ pub(crate) fn scale_bar(ui: &Ui, painter: &egui::Painter, rect: Rect, pixels_per
 pub(crate) fn north_arrow(ui: &Ui, painter: &egui::Painter, bar: Rect) {
     let colours = colours(ui);
     let place = Rect::from_min_size(bar.right_top() + Vec2::new(4.0, 0.0), Vec2::new(20.0, bar.height()));
-    plate(painter, place, &colours);
+    text_background(painter, place, &colours);
     let top = place.center_top() + Vec2::new(0.0, 3.0);
     let wing = |x: f32| top + Vec2::new(x, 6.0);
     painter.add(egui::Shape::convex_polygon(vec![top, wing(3.5), wing(-3.5)], colours.text, Stroke::NONE));
@@ -75,18 +75,18 @@ pub(crate) fn north_arrow(ui: &Ui, painter: &egui::Painter, bar: Rect) {
 }
 
 /// Draws in the upper right corner whether the view is out of date.
-pub(crate) fn freshness_chip(ui: &Ui, painter: &egui::Painter, rect: Rect, freshness: &Freshness) {
+pub(crate) fn status_chip(ui: &Ui, painter: &egui::Painter, rect: Rect, status: &PreviewStatus) {
     let colours = colours(ui);
-    let (text, colour) = match freshness {
-        Freshness::Current => return,
-        Freshness::Updating(fraction) => (format!("Updating… {:.0} %", fraction * 100.0), colours.text),
-        Freshness::Cancelled => ("Out of date: cancelled".into(), colours.accent_text),
-        Freshness::Failed => ("Update failed: see the message below".into(), colours.accent_text),
+    let (text, colour) = match status {
+        PreviewStatus::Current => return,
+        PreviewStatus::Updating(fraction) => (format!("Updating… {:.0} %", fraction * 100.0), colours.text),
+        PreviewStatus::Cancelled => ("Out of date: cancelled".into(), colours.accent_text),
+        PreviewStatus::Failed => ("Update failed: see the message below".into(), colours.accent_text),
     };
     let galley = painter.layout_no_wrap(text, small(), colour);
     let size = Vec2::new(132.0_f32.max(galley.size().x + 16.0), 20.0);
     let place = Align2::RIGHT_TOP.anchor_size(rect.right_top() + Vec2::new(-8.0, 8.0), size);
-    plate(painter, place, &colours);
+    text_background(painter, place, &colours);
     painter.galley(place.min + Vec2::new(8.0, 3.0), galley, colour);
 }
 
@@ -97,7 +97,7 @@ pub(crate) fn before_note(ui: &Ui, pane: Rect, text: &str) {
     let galley = painter.layout(text.into(), FontId::proportional(12.0), colours.accent_text, pane.width() - 48.0);
     let at = pane.center_top() + Vec2::new(0.0, 40.0);
     let place = Align2::CENTER_TOP.anchor_size(at, galley.size() + Vec2::new(20.0, 8.0));
-    plate(&painter, place, &colours);
+    text_background(&painter, place, &colours);
     painter.galley(place.min + Vec2::new(10.0, 4.0), galley, colours.accent_text);
     let response = ui.interact(place, ui.scope_id().with("before"), Sense::hover());
     response.widget_info(|| WidgetInfo::labeled(Role::Label, true, text));

@@ -80,7 +80,7 @@ pub(crate) struct CardResponse {
 }
 
 impl Card<'_> {
-    /// Draws the card, and inside it, below its row, `body`.
+    /// Draws the card, with `body` below its row.
     pub(crate) fn ui(self, ui: &mut Ui, body: impl FnOnce(&mut Ui)) -> CardResponse {
         let colours = colours(ui);
         let fill = if self.selected { colours.hovered } else { colours.raised };

@@ -36,7 +36,7 @@ pub(crate) fn icon_button(ui: &mut Ui, icon: MaterialIcon, name: &str) -> Respon
     icon_button_enabled(ui, icon, name, true)
 }
 
-/// The same, greyed out if it is disabled.
+/// Like [`icon_button`], greyed out if it is disabled.
 pub(crate) fn icon_button_enabled(ui: &mut Ui, icon: MaterialIcon, name: &str, enabled: bool) -> Response {
     let button = Button::new(icon.rich_text().size(16.0)).frame_when_inactive(false).min_size(Vec2::splat(20.0));
     let response = ui.add_enabled(enabled, button).on_hover_text(name).on_disabled_hover_text(name);

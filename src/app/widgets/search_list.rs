@@ -1,4 +1,5 @@
-//! A list of items that is searched by typing and worked with the arrow keys: cards in rows or columns, or plain rows.
+//! A list of items that is searched by typing and navigated with the arrow keys: cards in rows or columns, or plain
+//! rows.
 
 use std::ops::Range;
 
@@ -56,7 +57,7 @@ pub(crate) struct SearchList {
     keys: Keys,
 }
 
-/// The keys of one frame that work the list.
+/// The keys pressed in a frame that navigate the list.
 #[derive(Clone, Copy, Debug, Default)]
 struct Keys {
     left: usize,

@@ -31,7 +31,7 @@ pub(crate) struct Colours {
     /// Error messages.
     pub(crate) error: Color32,
     /// The background of text over images.
-    pub(crate) plate: Color32,
+    pub(crate) text_background: Color32,
 }
 
 const DARK: Colours = Colours {
@@ -47,7 +47,7 @@ const DARK: Colours = Colours {
     on_accent: Color32::from_rgb(0x18, 0x19, 0x1b),
     accent_text: Color32::from_rgb(0xff, 0x8f, 0x5a),
     error: Color32::from_rgb(0xff, 0x8a, 0x80),
-    plate: Color32::from_rgba_unmultiplied_const(0x1b, 0x1c, 0x1e, 0xd4),
+    text_background: Color32::from_rgba_unmultiplied_const(0x1b, 0x1c, 0x1e, 0xd4),
 };
 
 const LIGHT: Colours = Colours {
@@ -63,7 +63,7 @@ const LIGHT: Colours = Colours {
     on_accent: Color32::from_rgb(0x18, 0x19, 0x1b),
     accent_text: Color32::from_rgb(0xb0, 0x42, 0x0c),
     error: Color32::from_rgb(0xb3, 0x26, 0x1e),
-    plate: Color32::from_rgba_unmultiplied_const(0xfb, 0xfb, 0xfc, 0xe2),
+    text_background: Color32::from_rgba_unmultiplied_const(0xfb, 0xfb, 0xfc, 0xe2),
 };
 
 impl Colours {
@@ -163,9 +163,9 @@ mod tests {
     fn text_over_images_has_enough_contrast() {
         for colours in [DARK, LIGHT] {
             for image in [Color32::BLACK, Color32::WHITE, Color32::from_rgb(0x40, 0x80, 0xc0), colours.accent] {
-                let plate = image.blend(colours.plate);
-                assert!(contrast(colours.text, plate) >= 4.5, "text over {image:?}");
-                assert!(contrast(colours.accent_text, plate) >= 3.0, "accent text over {image:?}");
+                let text_background = image.blend(colours.text_background);
+                assert!(contrast(colours.text, text_background) >= 4.5, "text over {image:?}");
+                assert!(contrast(colours.accent_text, text_background) >= 3.0, "accent text over {image:?}");
             }
         }
     }

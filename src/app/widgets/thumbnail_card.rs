@@ -75,8 +75,8 @@ pub(crate) fn card_ui(
     if is_truncated { response.on_hover_text(doc) } else { response }
 }
 
-/// Draws a thumbnail, cropped to the proportions of `rect` around its middle, and of it the columns `span` of its width
-/// at their place.
+/// Draws a thumbnail, cropped around its centre to the aspect ratio of `rect`. Only the columns in `span`, fractions of
+/// its width, are drawn, in their place.
 pub(crate) fn thumbnail_ui(ui: &Ui, rect: Rect, state: Option<&ThumbnailState>, span: RangeInclusive<f32>) {
     let colours = colours(ui);
     let [left, right] = [*span.start(), *span.end()];

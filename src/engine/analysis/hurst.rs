@@ -48,8 +48,8 @@ mod tests {
 
     #[test]
     fn white_noise_is_equally_rough_at_every_lag() {
-        let mut draw = crate::engine::random::Stream::new(0, 0).at(0);
-        let noise = Heightfield::from_fn(grid(256), |_, _| draw.unit() as f32);
+        let mut rng = crate::engine::random::Stream::new(0, 0).at(0);
+        let noise = Heightfield::from_fn(grid(256), |_, _| rng.unit() as f32);
         assert!(hurst_exponent(&noise).expect("rough").abs() < 0.02);
     }
 }

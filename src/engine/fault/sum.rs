@@ -265,18 +265,18 @@ mod tests {
     fn the_sum_equals_a_double_loop_over_faults_and_samples() {
         let grid = Grid::new(Extent { width_m: 3000.0, depth_m: 1700.0 }, 97, 55);
         for profile in Profile::ALL {
-            let mut draw = crate::engine::random::Stream::new(1, 2).at(3);
+            let mut rng = crate::engine::random::Stream::new(1, 2).at(3);
             let faults: Vec<Fault> = (0..60)
                 .map(|i| {
-                    let azimuth = draw.between(0.0, std::f64::consts::TAU);
+                    let azimuth = rng.between(0.0, std::f64::consts::TAU);
                     // Some lines are exactly vertical or horizontal, some pass through samples.
                     let normal = match i % 10 {
                         0 => [1.0, 0.0],
                         1 => [0.0, -1.0],
                         _ => [libm::cos(azimuth), libm::sin(azimuth)],
                     };
-                    let point = [grid.x_m(i % 97), draw.between(-400.0, 2000.0)];
-                    let displacement_m = quantized_displacement(draw.between(-90.0, 90.0));
+                    let point = [grid.x_m(i % 97), rng.between(-400.0, 2000.0)];
+                    let displacement_m = quantized_displacement(rng.between(-90.0, 90.0));
                     Fault { point_m: point, normal, displacement_m, profile: *profile, zone_m: 150.0 }
                 })
                 .collect();

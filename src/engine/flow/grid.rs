@@ -25,7 +25,7 @@ pub(super) fn tie_break(sample: usize) -> u32 {
     bits ^ (bits >> 16)
 }
 
-/// A vector of `count` values, filled in chunks: filling a large map at once would delay cancellation too long.
+/// A vector of `count` values, filled in chunks: filling a large map at once would delay cancellation.
 pub(in crate::engine) fn filled_vec<T>(
     count: usize,
     value: impl Fn() -> T,

@@ -127,9 +127,9 @@ fn without_outlets_flow_ends_at_the_lowest_sample() {
 fn terrains() -> Vec<Heightfield> {
     let mut terrains = Vec::new();
     for seed in 0..12 {
-        let mut draw = Stream::new(seed, 0).at(0);
+        let mut rng = Stream::new(seed, 0).at(0);
         let grid = grid(7 + 9 * seed as usize, 5 + 8 * (seed % 5) as usize);
-        let rough = Heightfield::from_fn(grid, |_, _| draw.unit() as f32);
+        let rough = Heightfield::from_fn(grid, |_, _| rng.unit() as f32);
         terrains.push(Heightfield::from_fn(grid, |c, r| (rough[(c, r)] * 4.0).floor()));
         terrains.push(Heightfield::from_fn(grid, |c, r| {
             let (x, z) = (c as f32 / 5.0, r as f32 / 7.0);

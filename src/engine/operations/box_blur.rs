@@ -136,12 +136,12 @@ impl Operation for BoxBlur {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{modified, oblong_grid, rough_terrain, separable_mean};
+    use super::super::testing::{modified, rectangular_grid, rough_terrain, separable_mean};
     use super::*;
 
     #[test]
     fn a_wall_becomes_a_plateau_with_fractional_ends() {
-        let wall = Heightfield::from_fn(oblong_grid(11, 5), |c, _| f32::from(u8::from(c == 5)));
+        let wall = Heightfield::from_fn(rectangular_grid(11, 5), |c, _| f32::from(u8::from(c == 5)));
         // Four metres to either side cover four samples: three full ones and half a sample at each end.
         let terrain = modified(&BoxBlur { radius_m: 4.0, passes: 1 }, &wall);
         assert_eq!(terrain.row(2), [0.0, 0.0, 0.0, 0.125, 0.25, 0.25, 0.25, 0.125, 0.0, 0.0, 0.0]);
@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn the_border_sample_continues_beyond_the_border() {
-        let wall = Heightfield::from_fn(oblong_grid(11, 5), |c, _| f32::from(u8::from(c == 0)));
+        let wall = Heightfield::from_fn(rectangular_grid(11, 5), |c, _| f32::from(u8::from(c == 0)));
         // Five samples, of which three are the first sample at the border.
         let terrain = modified(&BoxBlur { radius_m: 5.0, passes: 1 }, &wall);
         for (found, expected) in terrain.row(2).iter().zip([0.6, 0.4, 0.2, 0.0]) {
@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn the_blur_matches_the_plain_sums_at_every_radius_and_at_the_border() {
-        let terrain = rough_terrain(oblong_grid(71, 23));
+        let terrain = rough_terrain(rectangular_grid(71, 23));
         // From less than a sample to more than the map.
         for radius_m in [0.3, 1.2, 2.0, 17.0, 100.3, 5000.0] {
             let found = modified(&BoxBlur { radius_m, passes: 1 }, &terrain);
@@ -182,10 +182,10 @@ mod tests {
 
     #[test]
     fn a_radius_of_0_and_level_terrain_change_nothing() {
-        let terrain = rough_terrain(oblong_grid(33, 17));
+        let terrain = rough_terrain(rectangular_grid(33, 17));
         assert_eq!(modified(&BoxBlur { radius_m: 0.0, passes: 3 }, &terrain), terrain);
         assert_eq!(modified(&BoxBlur { radius_m: 9.0, passes: 0 }, &terrain), terrain);
-        let level = Heightfield::from_fn(oblong_grid(33, 17), |_, _| 123.4);
+        let level = Heightfield::from_fn(rectangular_grid(33, 17), |_, _| 123.4);
         for radius_m in [5.0, 100_000.0] {
             assert_eq!(modified(&BoxBlur { radius_m, passes: 3 }, &level), level);
         }

@@ -21,7 +21,7 @@ use crate::engine::fault::{
 use crate::engine::heightfield::{Extent, Grid, Heightfield};
 use crate::engine::parameters::{Spec, choices, parameters};
 use crate::engine::progress::{Cancelled, Progress};
-use crate::engine::random::{Draw, Stream};
+use crate::engine::random::{Rng, Stream};
 
 choices! {
     /// How the faults of a tree are arranged.
@@ -42,7 +42,7 @@ parameters! {
         count: u32 = 100, Spec::number("Count", 0.0, 10_000.0).slider(1.0, 1000.0).logarithmic();
         /// Levels of each tree. 1 is a single fault; every further level halves the blocks and their cliffs.
         depth: u32 = 5, Spec::number("Depth", 1.0, 8.0).unit("levels");
-        /// Height by which the first fault of a tree lifts one side and sinks the other. Every level below moves half
+        /// Height by which the first fault of a tree raises one side and lowers the other. Every level below moves half
         /// as far.
         displacement_m: f64 = 15.0,
             Spec::number("Displacement", 0.0, 10_000.0).slider(0.1, 500.0).unit("m").logarithmic();
@@ -67,14 +67,14 @@ const MAX_PAIRS: u32 = 64;
 impl BspFaults {
     /// The tree of iteration i = 1…n, generated independently of the others.
     fn tree(&self, i: u32, extent: Extent, stream: Stream) -> Tree {
-        let mut draw = stream.at(u64::from(i));
+        let mut rng = stream.at(u64::from(i));
         let count = (1_usize << self.depth) - 1;
         // Quantized at the lowest level, so that halving is exact at every level.
         let halvings = f64::from(1_u32 << (self.depth - 1));
         Tree {
             nodes: match self.layout {
-                Layout::Structured => structured(count, extent, &mut draw),
-                Layout::Unstructured => (0..count).map(|_| random_segment(extent, &mut draw)).collect(),
+                Layout::Structured => structured(count, extent, &mut rng),
+                Layout::Unstructured => (0..count).map(|_| random_segment(extent, &mut rng)).collect(),
             },
             displacement_m: quantized_displacement(self.displacement_m / halvings) * halvings,
         }
@@ -82,13 +82,13 @@ impl BspFaults {
 }
 
 /// A segment between two random points that are not too close.
-fn random_segment(extent: Extent, draw: &mut Draw) -> Segment {
-    let mut pair = PointPair::random(extent, draw);
+fn random_segment(extent: Extent, rng: &mut Rng) -> Segment {
+    let mut pair = PointPair::random(extent, rng);
     for _ in 1..MAX_PAIRS {
         if !pair.too_close(extent) {
             break;
         }
-        pair = PointPair::random(extent, draw);
+        pair = PointPair::random(extent, rng);
     }
     Segment { from_m: pair.from_m, to_m: pair.to_m }
 }
@@ -138,8 +138,8 @@ impl Ray {
 /// The root's segment runs from border to border, no matter how close its two defining points are. Every piece of the
 /// map is therefore bounded by ancestors' segments and the border only, so meeting an ancestor's segment is equivalent
 /// to meeting its line.
-fn structured(count: usize, extent: Extent, draw: &mut Draw) -> Vec<Segment> {
-    let pair = random_segment(extent, draw);
+fn structured(count: usize, extent: Extent, rng: &mut Rng) -> Vec<Segment> {
+    let pair = random_segment(extent, rng);
     let along = [pair.to_m[0] - pair.from_m[0], pair.to_m[1] - pair.from_m[1]];
     let length = libm::hypot(along[0], along[1]);
     let along = along.map(|part| part / length);
@@ -149,7 +149,7 @@ fn structured(count: usize, extent: Extent, draw: &mut Draw) -> Vec<Segment> {
     let mut segments = vec![Segment { from_m, to_m }];
     for node in 1..count {
         let parent = (node - 1) / 2;
-        let (place, turn) = (draw.between(0.25, 0.75), draw.between(-FRAC_PI_4, FRAC_PI_4));
+        let (place, turn) = (rng.between(0.25, 0.75), rng.between(-FRAC_PI_4, FRAC_PI_4));
         let Segment { from_m, to_m } = segments[parent];
         let start = [0, 1].map(|axis| from_m[axis] + place * (to_m[axis] - from_m[axis]));
         let [x, z] = rays[parent].along;
@@ -180,7 +180,7 @@ fn is_right(node: usize) -> bool {
 
 /// A node prepared for one grid.
 #[derive(Clone, Copy, Debug)]
-struct Cut {
+struct GridNode {
     point_m: [f64; 2],
     right: [f64; 2],
     /// Converts the part of the distance that is constant along a row into the column of the line.
@@ -188,7 +188,7 @@ struct Cut {
     point_column: f64,
 }
 
-impl Cut {
+impl GridNode {
     fn new(segment: &Segment, grid: &Grid) -> Self {
         let (right, spacing) = (segment.right_m(), grid.spacing_x_m());
         Self {
@@ -225,15 +225,15 @@ impl Cut {
 
 /// A tree prepared for one grid.
 #[derive(Debug)]
-struct Cutter {
-    cuts: Vec<Cut>,
+struct GridTree {
+    cuts: Vec<GridNode>,
     root_units: i64,
 }
 
-impl Cutter {
+impl GridTree {
     fn new(tree: &Tree, grid: &Grid) -> Self {
         Self {
-            cuts: tree.nodes.iter().map(|segment| Cut::new(segment, grid)).collect(),
+            cuts: tree.nodes.iter().map(|segment| GridNode::new(segment, grid)).collect(),
             root_units: to_units(tree.displacement_m),
         }
     }
@@ -304,8 +304,8 @@ impl BspFaults {
         fixed: Option<&mut FixedHeights>,
     ) -> Result<Heightfield, Cancelled> {
         let (grid, progress) = (context.grid, context.progress);
-        let cutter = |i| Cutter::new(&self.tree(i, grid.extent(), context.stream), &grid);
-        let cutters: Result<Vec<Cutter>, Cancelled> =
+        let cutter = |i| GridTree::new(&self.tree(i, grid.extent(), context.stream), &grid);
+        let cutters: Result<Vec<GridTree>, Cancelled> =
             trees.into_par_iter().map(|i| progress.check().map(|()| cutter(i))).collect();
         let cutters = cutters?;
         let sign = if subtract { -1 } else { 1 };
@@ -363,7 +363,7 @@ fn add_tree(
     progress: &Progress,
 ) -> Result<(), Cancelled> {
     let grid = terrain.grid();
-    let cutter = Cutter::new(tree, &grid);
+    let cutter = GridTree::new(tree, &grid);
     let floor = floor_m.map_or(f32::NEG_INFINITY, |floor_m| floor_m.to_f32());
     let rows = terrain.heights_mut().par_chunks_mut(grid.width()).enumerate().with_min_len(32);
     rows.try_for_each(|(r, heights)| {
@@ -468,7 +468,7 @@ mod tests {
     const OBLONG: Extent = Extent { width_m: 9000.0, depth_m: 700.0 };
 
     /// The uplift at a point by the plain walk from the root to a leaf, metres.
-    fn upuplift_m(tree: &Tree, x: f64, z: f64) -> f64 {
+    fn uplift_m(tree: &Tree, x: f64, z: f64) -> f64 {
         let (mut node, mut amplitude, mut lift) = (Some(0), tree.displacement_m, 0.0);
         while let Some(at) = node {
             let Segment { from_m: [px, pz], to_m: [qx, qz] } = tree.nodes[at];
@@ -528,7 +528,7 @@ mod tests {
                 let fade = Fade::new(&grid);
                 for r in 0..grid.height() {
                     for c in 0..grid.width() {
-                        let metres: f64 = trees.iter().map(|tree| upuplift_m(tree, grid.x_m(c), grid.z_m(r))).sum();
+                        let metres: f64 = trees.iter().map(|tree| uplift_m(tree, grid.x_m(c), grid.z_m(r))).sum();
                         let share = if edge_fade { fade.at(c, r) } else { 1.0 };
                         assert_eq!(sum[(c, r)], (metres * share) as f32, "{layout:?} at {c}, {r}");
                     }
@@ -540,10 +540,10 @@ mod tests {
     #[test]
     fn rows_are_cut_correctly_by_lines_in_any_direction() {
         let grid = Grid::new(SQUARE, 65, 65);
-        let mut draw = stream().at(0);
+        let mut rng = stream().at(0);
         for _ in 0..300 {
             // Through samples, vertical, horizontal and of zero length, in every order.
-            let mut place = || (draw.unit() * 64.0).floor() * 64.0;
+            let mut place = || (rng.unit() * 64.0).floor() * 64.0;
             let mut nodes: Vec<Segment> = (0..15).map(|_| segment([place(), place()], [place(), place()])).collect();
             nodes[1].to_m[0] = nodes[1].from_m[0];
             nodes[2].to_m[1] = nodes[2].from_m[1];
@@ -556,7 +556,7 @@ mod tests {
                 for c in 0..65 {
                     assert_eq!(
                         terrain[(c, r)],
-                        upuplift_m(&tree, grid.x_m(c), grid.z_m(r)) as f32,
+                        uplift_m(&tree, grid.x_m(c), grid.z_m(r)) as f32,
                         "{tree:?} at {c}, {r}"
                     );
                 }

@@ -51,12 +51,12 @@ impl Circle {
 impl Circles {
     /// Circle i = 1…n, generated independently of the others.
     fn circle(&self, i: u32, extent: Extent, stream: Stream) -> Circle {
-        let mut draw = stream.at(u64::from(i));
-        let goes_up = draw.chance(self.up_chance);
-        let share = 1.0 + self.radius_spread * draw.between(-1.0, 1.0);
+        let mut rng = stream.at(u64::from(i));
+        let goes_up = rng.chance(self.up_chance);
+        let share = 1.0 + self.radius_spread * rng.between(-1.0, 1.0);
         let displacement_m = self.displacement_m * share;
         Circle {
-            centre_m: [draw.unit() * extent.width_m, draw.unit() * extent.depth_m],
+            centre_m: [rng.unit() * extent.width_m, rng.unit() * extent.depth_m],
             radius_m: self.radius_m * share,
             displacement_m: if goes_up { displacement_m } else { -displacement_m },
         }

@@ -22,7 +22,7 @@ use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::heightfield::{Extent, Grid, Heightfield};
 use crate::engine::parameters::{Spec, parameters};
 use crate::engine::progress::{Cancelled, Progress};
-use crate::engine::random::{Draw, Stream};
+use crate::engine::random::{Rng, Stream};
 use crate::engine::rounding::smoothstep;
 
 parameters! {
@@ -110,9 +110,9 @@ impl Coastline {
     /// The shuffled order of the patches, so that the island grows on all sides at once.
     fn order(&self, stream: Stream) -> Vec<u32> {
         let mut order: Vec<u32> = (0..self.iterations()).collect();
-        let mut draw = stream.at(0);
+        let mut rng = stream.at(0);
         for i in (1..order.len()).rev() {
-            order.swap(i, (draw.unit() * (i + 1).to_f64()).to_usize());
+            order.swap(i, (rng.unit() * (i + 1).to_f64()).to_usize());
         }
         order
     }
@@ -135,13 +135,13 @@ impl Coastline {
         let counter = progress.counter(until as usize);
         for (i, &index) in (1..=until).zip(&self.order(stream)) {
             let patch = self.patch_at(index, extent, tokens);
-            let mut draw = stream.at(u64::from(i));
-            let attractor = [patch.west + patch.width * draw.unit(), patch.north + patch.depth * draw.unit()];
-            let agent = Agent { attractor, repulsor: [draw.unit(), draw.unit()] };
-            let home = growth.landing(&patch, &mut draw);
+            let mut rng = stream.at(u64::from(i));
+            let attractor = [patch.west + patch.width * rng.unit(), patch.north + patch.depth * rng.unit()];
+            let agent = Agent { attractor, repulsor: [rng.unit(), rng.unit()] };
+            let home = growth.landing(&patch, &mut rng);
             let reach = growth.reach(&patch);
             for token in 0..patch.tokens {
-                if let Some(coast) = growth.coast_towards(home, draw.unit() * std::f64::consts::TAU, reach) {
+                if let Some(coast) = growth.coast_towards(home, rng.unit() * std::f64::consts::TAU, reach) {
                     growth.extend(coast, |position| self.score(&agent, position), self.threshold);
                 }
                 if token.is_multiple_of(64) {
@@ -192,13 +192,13 @@ impl Growth {
 
     /// The landing of an agent: the first land on the straight line from a random sample of its patch to a random land
     /// sample.
-    fn landing(&self, patch: &Patch, draw: &mut Draw) -> [usize; 2] {
+    fn landing(&self, patch: &Patch, rng: &mut Rng) -> [usize; 2] {
         let sample = |share: f64, samples: usize| (share * samples.to_f64()).to_usize().min(samples - 1);
         let start = [
-            sample(patch.west + patch.width * draw.unit(), self.grid.width()),
-            sample(patch.north + patch.depth * draw.unit(), self.grid.height()),
+            sample(patch.west + patch.width * rng.unit(), self.grid.width()),
+            sample(patch.north + patch.depth * rng.unit(), self.grid.height()),
         ];
-        let goal = self.land[(draw.unit() * self.land.len().to_f64()).to_usize()];
+        let goal = self.land[(rng.unit() * self.land.len().to_f64()).to_usize()];
         self.landfall(start, goal)
     }
 
@@ -357,12 +357,12 @@ mod tests {
         }
         let mut land = vec![[width / 2, height / 2]];
         for (i, ([west, north, across, down], tokens)) in patches.into_iter().enumerate().take(until) {
-            let mut draw = stream.at(i as u64 + 1);
-            let [ax, az, rx, rz] = [0; 4].map(|_| draw.unit());
+            let mut rng = stream.at(i as u64 + 1);
+            let [ax, az, rx, rz] = [0; 4].map(|_| rng.unit());
             let attractor = [west + across * ax, north + down * az];
-            let start_c = ((west + across * draw.unit()) * width as f64) as i64;
-            let start_r = ((north + down * draw.unit()) * height as f64) as i64;
-            let [goal_c, goal_r] = land[(draw.unit() * land.len() as f64) as usize];
+            let start_c = ((west + across * rng.unit()) * width as f64) as i64;
+            let start_r = ((north + down * rng.unit()) * height as f64) as i64;
+            let [goal_c, goal_r] = land[(rng.unit() * land.len() as f64) as usize];
             let steps = (goal_c - start_c).abs().max((goal_r - start_r).abs());
             let line = (0..=steps).map(|n| {
                 let share = if steps == 0 { 0.0 } else { n as f64 / steps as f64 };
@@ -372,7 +372,7 @@ mod tests {
             let home = line.into_iter().find(|sample| land.contains(sample)).expect("the goal is land");
             let reach = (libm::hypot(across * width as f64, down * height as f64) / 2.0).ceil() as i64;
             for _ in 0..tokens {
-                let azimuth = draw.unit() * std::f64::consts::TAU;
+                let azimuth = rng.unit() * std::f64::consts::TAU;
                 let (east, south) = (libm::cos(azimuth), libm::sin(azimuth));
                 let longest = east.abs().max(south.abs());
                 let along = |n: i64, from: i64, part: f64| (from as f64 + n as f64 * (part / longest)).round() as i64;

@@ -207,10 +207,10 @@ mod tests {
     #[test]
     fn the_terrain_is_the_plain_sum_of_the_uplifts() {
         let grid = Grid::new(WORLD, 61, 43);
-        let mut draw = Stream::new(1, 2).at(3);
+        let mut rng = Stream::new(1, 2).at(3);
         let mut faults = Vec::new();
         for i in 0..72 {
-            let mut place = || [draw.between(-100.0, 400.0), draw.between(-100.0, 300.0)];
+            let mut place = || [rng.between(-100.0, 400.0), rng.between(-100.0, 300.0)];
             let (from, mut to) = (place(), place());
             // Some lines are exactly vertical or horizontal.
             match i % 8 {
@@ -219,10 +219,10 @@ mod tests {
                 _ => {}
             }
             faults.push(DrawnFault {
-                displacement_m: draw.between(-50.0, 50.0),
+                displacement_m: rng.between(-50.0, 50.0),
                 profile: Profile::ALL[i % Profile::ALL.len()],
-                zone_m: draw.between(0.0, 80.0),
-                reach_m: draw.chance(0.7).then(|| draw.between(0.0, 120.0)),
+                zone_m: rng.between(0.0, 80.0),
+                reach_m: rng.chance(0.7).then(|| rng.between(0.0, 120.0)),
                 at: i as u32,
                 ..fault(from, to)
             });

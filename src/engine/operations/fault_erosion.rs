@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::operation::{EvalContext, Keyframe};
-use super::recursive_filter::{RecursiveFilter, Sweeper};
+use super::recursive_filter::{PreparedFilter, RecursiveFilter};
 use super::stream_power::{StreamPowerLaw, StreamPowerSolver};
 use super::stream_power_upsampling::{StreamPowerUpsampling, TerrainOnGrid, coarser};
 use crate::engine::cast::ToFloat;
@@ -95,7 +95,7 @@ impl FaultErosion<'_> {
             None => (0, Heightfield::flat(grid)),
         };
         let counter = progress.counter((until - done) as usize);
-        let mut wind: Option<Sweeper> = self.wind.map(|wind| wind.sweeper(grid));
+        let mut wind: Option<PreparedFilter> = self.wind.map(|wind| wind.prepared(grid));
         let mut rivers = match self.rivers {
             Some(rivers) => Some((rivers.solver(grid, progress)?, rivers.every)),
             None => None,
@@ -113,7 +113,7 @@ impl FaultErosion<'_> {
         Ok(terrain)
     }
 
-    /// Brings terrain eroded by `until` faults to the context's grid. `uneroded` provides the sum of the faults alone,
+    /// Brings terrain eroded by `until` faults to the context's grid. `uneroded` returns the sum of the faults alone,
     /// which provides the detail of a finer grid where wind has not smoothed it.
     pub fn upsample(
         self,

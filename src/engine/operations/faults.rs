@@ -1,4 +1,4 @@
-//! Fault formation: thousands of straight lines across the map, each lifting one side and sinking the other.
+//! Fault formation: thousands of straight lines across the map, each raising one side and lowering the other.
 //!
 //! After R. Krten, "Fractal Terrain Generation", Dr. Dobb's Journal, July 1994. The normal form of the line, the linear
 //! decay and the sine and cosine profiles follow the Lighthouse3D terrain tutorial. Both are based on Mandelbrot and
@@ -17,7 +17,7 @@ use crate::engine::fault::{Fault, FaultSum, FixedHeights, Profile, add_fault, qu
 use crate::engine::heightfield::{Extent, Grid, Heightfield};
 use crate::engine::parameters::{Spec, Weighted, choices, parameters};
 use crate::engine::progress::Cancelled;
-use crate::engine::random::{Draw, Stream};
+use crate::engine::random::{Rng, Stream};
 
 choices! {
     /// How the line of a fault is placed.
@@ -42,13 +42,13 @@ choices! {
         Countdown = "countdown", "Countdown";
         /// Each fault is a fixed fraction of the one before.
         Exponential = "exponential", "Exponential";
-        /// One of a few sizes, drawn by weight.
+        /// One of a few sizes, chosen at random by weight.
         Sizes = "sizes", "Random sizes";
     }
 }
 
 parameters! {
-    /// Builds terrain from straight faults. Each fault is a line across the map that lifts one side and sinks the
+    /// Builds terrain from straight faults. Each fault is a line across the map that raises one side and lowers the
     /// other.
     pub struct Faults {
         /// Number of faults, one per iteration. Few faults give broad blocks; many give rugged detail.
@@ -60,7 +60,7 @@ parameters! {
         /// Full angle over which directions vary around the strike. 180° allows every direction; small angles give
         /// parallel ranges.
         strike_spread_deg: f64 = 180.0, Spec::number("Strike spread", 0.0, 180.0).unit("°");
-        /// Height by which the first fault lifts one side. The other side sinks by the same amount.
+        /// Height by which the first fault raises one side and lowers the other.
         displacement_m: f64 = 20.0,
             Spec::number("Displacement", 0.0, 10_000.0).slider(0.1, 500.0).unit("m").logarithmic()
                 .when("decay", &["constant", "linear", "harmonic", "countdown", "exponential"]);
@@ -75,7 +75,7 @@ parameters! {
                 .when("decay", &["linear"]);
         /// Ratio of the displacements of consecutive faults.
         decay_rate: f64 = 0.995, Spec::number("Decay rate", 0.0, 1.0).slider(0.9, 1.0).when("decay", &["exponential"]);
-        /// Possible displacements in metres, each with a weight that sets how often it is drawn.
+        /// Possible displacements in metres, each with a weight that sets how often it is chosen.
         sizes: Vec<Weighted> = vec![
                 Weighted { value: 100.0, weight: 10.0 },
                 Weighted { value: 20.0, weight: 150.0 },
@@ -84,8 +84,8 @@ parameters! {
             Spec::number("Sizes", 0.0, 10_000.0).slider(0.0, 200.0).unit("m").when("decay", &["sizes"]);
         /// Truncates every displacement to whole metres, like the integer heights of 1994.
         truncate: bool = false, Spec::new("Whole metres");
-        /// Probability that the random side of a fault goes up rather than down. Away from 0.5 raised or sunken blocks
-        /// prevail.
+        /// Probability that a random side of a fault rises rather than falls. Values away from 0.5 favour raised or
+        /// lowered blocks.
         up_chance: f64 = 0.5, Spec::number("Uplift probability", 0.0, 1.0);
         /// Cross-section of the faults, from cliffs to waves.
         profile: Profile = Profile::Smooth, Spec::new("Profile");
@@ -119,8 +119,8 @@ pub(super) struct PointPair {
 }
 
 impl PointPair {
-    pub fn random(extent: Extent, draw: &mut Draw) -> Self {
-        let mut point = || [draw.unit() * extent.width_m, draw.unit() * extent.depth_m];
+    pub fn random(extent: Extent, rng: &mut Rng) -> Self {
+        let mut point = || [rng.unit() * extent.width_m, rng.unit() * extent.depth_m];
         Self { from_m: point(), to_m: point() }
     }
 
@@ -138,11 +138,11 @@ impl PointPair {
 
 impl Faults {
     /// dᵢ, the displacement of fault i = 1…n without its sign, metres.
-    fn displacement_m(&self, i: u32, draw: &mut Draw) -> f64 {
+    fn displacement_m(&self, i: u32, rng: &mut Rng) -> f64 {
         let d = self.displacement_m;
         let done = f64::from(i - 1);
         // Drawn in any case, so that changing the decay does not move the lines.
-        let size_at = draw.unit();
+        let size_at = rng.unit();
         let displacement = match self.decay {
             Decay::Constant => d,
             Decay::Linear if i - 1 < self.decay_over => d + done / f64::from(self.decay_over) * (self.decay_to_m - d),
@@ -156,19 +156,19 @@ impl Faults {
     }
 
     /// A point on a random line within the strike's spread, and the line's unit normal.
-    fn line(&self, extent: Extent, draw: &mut Draw) -> ([f64; 2], [f64; 2]) {
+    fn line(&self, extent: Extent, rng: &mut Rng) -> ([f64; 2], [f64; 2]) {
         match self.line {
             Line::NormalForm => {
-                let normal = self.strike_normal(draw);
+                let normal = self.strike_normal(rng);
                 // c uniform over the diagonal, from the centre of the map.
                 let diagonal = libm::hypot(extent.width_m, extent.depth_m);
-                let c = draw.between(-0.5, 0.5) * diagonal;
+                let c = rng.between(-0.5, 0.5) * diagonal;
                 ([0.5 * extent.width_m + c * normal[0], 0.5 * extent.depth_m + c * normal[1]], normal)
             }
             Line::TwoPoints => {
                 let mut from = [0.0; 2];
                 for _ in 0..MAX_PAIRS {
-                    let pair = PointPair::random(extent, draw);
+                    let pair = PointPair::random(extent, rng);
                     from = pair.from_m;
                     let along = pair.along_m();
                     if !pair.too_close(extent) && self.allows(along) {
@@ -176,15 +176,15 @@ impl Faults {
                         return (from, [-along[1] / length, along[0] / length]);
                     }
                 }
-                (from, self.strike_normal(draw))
+                (from, self.strike_normal(rng))
             }
         }
     }
 
     /// The unit normal of a line whose azimuth is uniform in strike ± spread/2, pointing to a random side.
-    fn strike_normal(&self, draw: &mut Draw) -> [f64; 2] {
-        let azimuth = (self.strike_deg + draw.between(-0.5, 0.5) * self.strike_spread_deg).to_radians();
-        let side = if draw.chance(0.5) { 1.0 } else { -1.0 };
+    fn strike_normal(&self, rng: &mut Rng) -> [f64; 2] {
+        let azimuth = (self.strike_deg + rng.between(-0.5, 0.5) * self.strike_spread_deg).to_radians();
+        let side = if rng.chance(0.5) { 1.0 } else { -1.0 };
         // Azimuths are clockwise from north and z points south: the line runs along (sin, −cos), its normal is (cos,
         // sin).
         [side * libm::cos(azimuth), side * libm::sin(azimuth)]
@@ -199,17 +199,17 @@ impl Faults {
 
     /// The faults of a range of iterations.
     fn fault_range(&self, context: &EvalContext, which: RangeInclusive<u32>) -> Result<Vec<Fault>, Cancelled> {
-        let draw = |i| self.fault(i, context.grid.extent(), context.stream);
-        which.into_par_iter().map(|i| context.progress.check().map(|()| draw(i))).collect()
+        let fault = |i| self.fault(i, context.grid.extent(), context.stream);
+        which.into_par_iter().map(|i| context.progress.check().map(|()| fault(i))).collect()
     }
 
     /// Fault i = 1…n, generated independently of the others.
     fn fault(&self, i: u32, extent: Extent, stream: Stream) -> Fault {
-        let mut draw = stream.at(u64::from(i));
-        let goes_up = draw.chance(self.up_chance);
-        let displacement_m = quantized_displacement(self.displacement_m(i, &mut draw));
+        let mut rng = stream.at(u64::from(i));
+        let goes_up = rng.chance(self.up_chance);
+        let displacement_m = quantized_displacement(self.displacement_m(i, &mut rng));
         let displacement_m = if self.skipped.contains(&i) { 0.0 } else { displacement_m };
-        let (point_m, normal) = self.line(extent, &mut draw);
+        let (point_m, normal) = self.line(extent, &mut rng);
         Fault {
             point_m,
             normal,

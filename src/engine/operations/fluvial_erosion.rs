@@ -190,8 +190,8 @@ mod tests {
     }
 
     fn random_terrain(grid: Grid, height_m: f64) -> Heightfield {
-        let mut draw = Stream::new(8, 1).at(0);
-        Heightfield::from_fn(grid, |_, _| (height_m * draw.unit()) as f32)
+        let mut rng = Stream::new(8, 1).at(0);
+        Heightfield::from_fn(grid, |_, _| (height_m * rng.unit()) as f32)
     }
 
     /// The exponent and the factor of the power law fitted to the slopes of all samples over their drainage areas.

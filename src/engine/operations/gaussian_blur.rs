@@ -148,12 +148,12 @@ impl Operation for GaussianBlur {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{modified, oblong_grid, rough_terrain, separable_mean};
+    use super::super::testing::{modified, rectangular_grid, rough_terrain, separable_mean};
     use super::*;
 
     #[test]
     fn a_wall_becomes_a_gaussian() {
-        let wall = Heightfield::from_fn(oblong_grid(65, 9), |c, _| f32::from(u8::from(c == 32)));
+        let wall = Heightfield::from_fn(rectangular_grid(65, 9), |c, _| f32::from(u8::from(c == 32)));
         let terrain = modified(&GaussianBlur { radius_m: 6.0, passes: 1 }, &wall);
         // Three columns are one standard deviation: the peak is 1/(3·√2π), and e^(−1/2) of it one deviation away.
         let peak = 1.0 / (3.0 * (2.0 * std::f32::consts::PI).sqrt());
@@ -165,7 +165,7 @@ mod tests {
 
     #[test]
     fn the_blur_matches_the_plain_sums_at_every_radius_and_at_the_border() {
-        let terrain = rough_terrain(oblong_grid(71, 23));
+        let terrain = rough_terrain(rectangular_grid(71, 23));
         // From less than a sample to more than the map.
         for radius_m in [0.3, 2.0, 17.0, 100.0, 500.0] {
             let found = modified(&GaussianBlur { radius_m, passes: 1 }, &terrain);
@@ -185,10 +185,10 @@ mod tests {
 
     #[test]
     fn a_radius_of_0_and_level_terrain_change_nothing() {
-        let terrain = rough_terrain(oblong_grid(33, 17));
+        let terrain = rough_terrain(rectangular_grid(33, 17));
         assert_eq!(modified(&GaussianBlur { radius_m: 0.0, passes: 3 }, &terrain), terrain);
         assert_eq!(modified(&GaussianBlur { radius_m: 9.0, passes: 0 }, &terrain), terrain);
-        let level = Heightfield::from_fn(oblong_grid(33, 17), |_, _| 123.4);
+        let level = Heightfield::from_fn(rectangular_grid(33, 17), |_, _| 123.4);
         for radius_m in [5.0, 100_000.0] {
             assert_eq!(modified(&GaussianBlur { radius_m, passes: 3 }, &level), level);
         }

@@ -27,7 +27,7 @@ parameters! {
     pub struct HydraulicErosion {
         /// Number of rainfalls, one per iteration.
         count: u32 = 20, Spec::number("Rainfalls", 0.0, 10_000.0).slider(1.0, 200.0).logarithmic();
-        /// Number of drops per rainfall on a square map, and proportionally fewer on an oblong one. More drops make
+        /// Number of drops per rainfall on a square map, and proportionally fewer on other maps. More drops make
         /// deeper gullies.
         drops: u32 = 1500, Spec::number("Drops", 0.0, 20_000.0).slider(100.0, 20_000.0).logarithmic();
         /// How much drops keep their direction. At 0 they follow every dent; near 1 they run straight on.
@@ -241,7 +241,7 @@ impl HydraulicErosion {
     fn rain(&self, terrain: &mut Heightfield, iteration: u32, context: &EvalContext) -> Result<i64, Cancelled> {
         let grid = terrain.grid();
         let extent = grid.extent();
-        let mut draw = context.stream.at(u64::from(iteration));
+        let mut rng = context.stream.at(u64::from(iteration));
         let longer = grid.width().max(grid.height());
         let mut left = (f64::from(self.drops) * grid.samples().to_f64() / (longer * longer).to_f64()).ceil().to_usize();
         let batch = (BATCH * grid.samples().to_f64()).ceil().to_usize().max(1);
@@ -249,7 +249,7 @@ impl HydraulicErosion {
         let mut lost = 0;
         while left > 0 {
             let drops: Vec<[f64; 2]> =
-                (0..left.min(batch)).map(|_| [draw.unit() * extent.width_m, draw.unit() * extent.depth_m]).collect();
+                (0..left.min(batch)).map(|_| [rng.unit() * extent.width_m, rng.unit() * extent.depth_m]).collect();
             left -= drops.len();
             let simulation = DropSimulation::new(self, terrain);
             let of_drops = |drops: &[[f64; 2]]| {

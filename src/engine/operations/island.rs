@@ -79,7 +79,7 @@ mod tests {
         let island = Island { size: 0.5, softness: 0.5, sea_m: 10.0, depth_m: 50.0 };
         let terrain = modified(&island, &level(280.0));
         assert_eq!(&terrain.row(4)[8..], [280.0, 280.0, 280.0, 230.0, 120.0, 10.0, -40.0, -40.0, -40.0]);
-        // Southward from the middle in quarters it is the same, although the map is oblong.
+        // Southward from the middle in quarters it is the same, although the map is not square.
         let south: Vec<f32> = (4..9).map(|r| terrain[(8, r)]).collect();
         assert_eq!(south, [280.0, 280.0, 120.0, -40.0, -40.0]);
     }

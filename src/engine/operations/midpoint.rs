@@ -66,9 +66,9 @@ impl Midpoint {
         let mut displace = |level: u32, amplitude_m: f64, step: usize, average: &Average| {
             for r in (0..height).step_by(step) {
                 // Each row of a level has its own random numbers, whatever the resolution.
-                let mut draw = context.stream.at(u64::from(level) << 32 | (r / step) as u64);
+                let mut rng = context.stream.at(u64::from(level) << 32 | (r / step) as u64);
                 for c in (0..width).step_by(step) {
-                    let random = draw.between(-1.0, 1.0);
+                    let random = rng.between(-1.0, 1.0);
                     if let Some(average) = average(&heights, c, r) {
                         heights[r * width + c] = average + (amplitude_m * random).to_f32();
                     }

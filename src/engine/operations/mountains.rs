@@ -18,7 +18,7 @@ use crate::engine::distance::{Crossings, lower_to_squared_distances};
 use crate::engine::heightfield::{Extent, Grid, Heightfield};
 use crate::engine::parameters::{Spec, parameters};
 use crate::engine::progress::Cancelled;
-use crate::engine::random::{Draw, Stream};
+use crate::engine::random::{Rng, Stream};
 
 parameters! {
     /// Adds mountains to the island below: low along its coast and along random valleys, high in between.
@@ -78,9 +78,9 @@ impl Island {
     }
 
     /// A random point of the island; any point if the island is between the points of the lattice.
-    fn random_point_m(&self, draw: &mut Draw) -> [f64; 2] {
+    fn random_point_m(&self, rng: &mut Rng) -> [f64; 2] {
         // Not on the border of the map, where a valley would have no effect.
-        let mut along = || 1 + (draw.unit() * (LATTICE - 1).to_f64()).to_usize();
+        let mut along = || 1 + (rng.unit() * (LATTICE - 1).to_f64()).to_usize();
         // Draws points one by one, so that a change of the island moves only the valleys that draw a changed point.
         let mut point = [along(), along()];
         for _ in 1..MAX_TRIES {
@@ -101,7 +101,7 @@ impl Island {
 /// Iterates over the segments of a valley: from a point of the island until it leaves the map, then in the opposite
 /// direction.
 struct Valley {
-    draw: Draw,
+    rng: Rng,
     world: Extent,
     segment_m: f64,
     turn: f64,
@@ -124,12 +124,12 @@ impl Mountains {
     /// Valley i = 1…n, generated independently of the others. It runs through a random point of the island, starting in
     /// a random direction and its opposite.
     fn valley(&self, i: u32, island: &Island, stream: Stream) -> Valley {
-        let mut draw = stream.at(u64::from(i));
-        let start_m = island.random_point_m(&mut draw);
-        let heading = draw.unit() * TAU;
+        let mut rng = stream.at(u64::from(i));
+        let start_m = island.random_point_m(&mut rng);
+        let heading = rng.unit() * TAU;
         let max_segments = (MAX_SIDES / self.segment).to_u32();
         Valley {
-            draw,
+            rng,
             world: island.world,
             segment_m: self.segment * island.world.width_m.max(island.world.depth_m),
             turn: self.turn_deg.to_radians(),
@@ -163,9 +163,9 @@ impl Iterator for Valley {
         }
         self.segments_left -= 1;
         let [x, z] = self.at_m;
-        let length_m = self.segment_m * self.draw.between(0.5, 1.5);
+        let length_m = self.segment_m * self.rng.between(0.5, 1.5);
         self.at_m = [x + length_m * libm::cos(self.heading), z + length_m * libm::sin(self.heading)];
-        self.heading += self.draw.between(-self.turn, self.turn);
+        self.heading += self.rng.between(-self.turn, self.turn);
         Some([[x, z], self.at_m])
     }
 }

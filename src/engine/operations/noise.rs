@@ -41,7 +41,7 @@ choices! {
         Fbm = "fbm", "Rolling (fBm)";
         /// Folded and inverted (ridged multifractal). Sharp, rugged crests above smooth valleys.
         Ridged = "ridged", "Ridged";
-        /// Folded. Round cushions between narrow furrows.
+        /// Folded. Round billows between narrow furrows.
         Billow = "billow", "Billowy";
     }
 }
@@ -137,10 +137,10 @@ impl Noise {
             .zip(powers(self.gain).zip(powers(self.lacunarity)))
             .filter(|(_, (_, finer))| longer_m * finer <= MAX_WAVES * self.wavelength_m)
             .map(|(i, (weight, finer))| {
-                let mut draw = stream.at(u64::from(i));
-                let seed = (draw.unit() * (1_u64 << 32).to_f64()).to_u32();
-                let start = [draw.unit() * MAX_OFFSET, draw.unit() * MAX_OFFSET];
-                let (south, east) = libm::sincos(draw.unit() * std::f64::consts::TAU);
+                let mut rng = stream.at(u64::from(i));
+                let seed = (rng.unit() * (1_u64 << 32).to_f64()).to_u32();
+                let start = [rng.unit() * MAX_OFFSET, rng.unit() * MAX_OFFSET];
+                let (south, east) = libm::sincos(rng.unit() * std::f64::consts::TAU);
                 let waves_per_m = [east, south].map(|along| along * finer / self.wavelength_m);
                 Octave { noise: self.kind.noise(seed.cast_signed()), waves_per_m, start, share: weight / total }
             })
@@ -263,9 +263,9 @@ mod tests {
                         if i >= until {
                             continue;
                         }
-                        let mut draw = stream().at(u64::from(i) + 1);
-                        let seed = (draw.unit() * 4_294_967_296.0) as u32 as i32;
-                        let [u, v, turn] = [1024.0, 1024.0, std::f64::consts::TAU].map(|max| draw.unit() * max);
+                        let mut rng = stream().at(u64::from(i) + 1);
+                        let seed = (rng.unit() * 4_294_967_296.0) as u32 as i32;
+                        let [u, v, turn] = [1024.0, 1024.0, std::f64::consts::TAU].map(|max| rng.unit() * max);
                         let scale = noise.wavelength_m / libm::pow(noise.lacunarity, f64::from(i));
                         let (x, z) = (grid.x_m(c) / scale, grid.z_m(r) / scale);
                         let turned =

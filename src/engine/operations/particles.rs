@@ -19,7 +19,7 @@ use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::heightfield::{Extent, Grid, Heightfield};
 use crate::engine::parameters::{Spec, parameters};
 use crate::engine::progress::Cancelled;
-use crate::engine::random::{Draw, Stream};
+use crate::engine::random::{Rng, Stream};
 
 parameters! {
     /// Deposits particles that roll downhill and pile up. Makes volcanoes where the drop point stays, and chains of
@@ -76,27 +76,27 @@ fn reflected(m: f64, side_m: f64) -> f64 {
 
 impl Particles {
     /// Whether the drop point jumps at iteration i = 1…n, and the remaining random numbers of that iteration.
-    fn jump(&self, i: u32, stream: Stream) -> (bool, Draw) {
-        let mut draw = stream.at(u64::from(i));
-        let jumps = draw.chance(self.jump_chance);
-        (jumps || i == 1, draw)
+    fn jump(&self, i: u32, stream: Stream) -> (bool, Rng) {
+        let mut rng = stream.at(u64::from(i));
+        let jumps = rng.chance(self.jump_chance);
+        (jumps || i == 1, rng)
     }
 
     /// The walk at iteration i from that of the iteration before, and the random numbers left for the particles.
     /// `before` is ignored where the walk jumps.
-    fn walked(&self, before: Walk, i: u32, extent: Extent, stream: Stream) -> (Walk, Draw) {
-        let (jumps, mut draw) = self.jump(i, stream);
+    fn walked(&self, before: Walk, i: u32, extent: Extent, stream: Stream) -> (Walk, Rng) {
+        let (jumps, mut rng) = self.jump(i, stream);
         let walk = if jumps {
-            let place_m = [draw.unit() * extent.width_m, draw.unit() * extent.depth_m];
-            Walk { place_m, heading: draw.unit() * TAU }
+            let place_m = [rng.unit() * extent.width_m, rng.unit() * extent.depth_m];
+            Walk { place_m, heading: rng.unit() * TAU }
         } else {
             let turn = self.turn_deg.to_radians();
-            let heading = before.heading + draw.between(-turn, turn);
+            let heading = before.heading + rng.between(-turn, turn);
             let (south, east) = libm::sincos(heading);
             let [x, z] = before.place_m;
             Walk { place_m: [x + self.walk_m * east, z + self.walk_m * south], heading }
         };
-        (walk, draw)
+        (walk, rng)
     }
 
     /// The walk after iteration i, computed from the last jump.
@@ -119,18 +119,18 @@ impl Particles {
     }
 
     /// Drops the particles of one iteration.
-    fn heap(&self, surface: &mut Surface, walk: Walk, draw: &mut Draw, context: &EvalContext) -> Result<(), Cancelled> {
+    fn heap(&self, surface: &mut Surface, walk: Walk, rng: &mut Rng, context: &EvalContext) -> Result<(), Cancelled> {
         let repose = libm::tan(self.repose_deg.to_radians());
         for n in 0..self.drops {
             if n.is_multiple_of(CHECK_EVERY) {
                 context.progress.check()?;
             }
-            let (south, east) = libm::sincos(draw.unit() * TAU);
-            let distance_m = self.scatter_m * draw.unit();
+            let (south, east) = libm::sincos(rng.unit() * TAU);
+            let distance_m = self.scatter_m * rng.unit();
             let [x_m, z_m] = walk.place_m;
             let start = surface.nearest(context.grid, [x_m + distance_m * east, z_m + distance_m * south]);
-            let repose = repose * (1.0 - self.repose_spread * draw.unit());
-            let rest = surface.rest(start, repose.to_f32(), (draw.unit() * 8.0).to_usize());
+            let repose = repose * (1.0 - self.repose_spread * rng.unit());
+            let rest = surface.rest(start, repose.to_f32(), (rng.unit() * 8.0).to_usize());
             let height = &mut surface.heights[rest];
             *height = (*height + self.height_m.to_f32()).min(MAX_HEAP_M);
         }
@@ -242,9 +242,9 @@ impl Operation for Particles {
         let mut walk = self.walk_after(done, context)?;
         let counter = context.progress.counter(until.saturating_sub(done) as usize);
         for i in done + 1..=until {
-            let (next, mut draw) = self.walked(walk, i, grid.extent(), context.stream);
+            let (next, mut rng) = self.walked(walk, i, grid.extent(), context.stream);
             walk = next;
-            self.heap(&mut surface, walk, &mut draw, context)?;
+            self.heap(&mut surface, walk, &mut rng, context)?;
             counter.add_one()?;
         }
         Ok(surface.into_terrain(grid))
@@ -317,24 +317,24 @@ mod tests {
         let mut heights = vec![vec![0.0_f32; grid.width()]; grid.height()];
         let (mut x, mut z, mut heading) = (0.0, 0.0, 0.0);
         for i in 1..=until {
-            let mut draw = stream.at(u64::from(i));
-            if draw.chance(particles.jump_chance) || i == 1 {
-                (x, z) = (draw.unit() * WORLD.width_m, draw.unit() * WORLD.depth_m);
-                heading = draw.unit() * TAU;
+            let mut rng = stream.at(u64::from(i));
+            if rng.chance(particles.jump_chance) || i == 1 {
+                (x, z) = (rng.unit() * WORLD.width_m, rng.unit() * WORLD.depth_m);
+                heading = rng.unit() * TAU;
             } else {
                 let turn = particles.turn_deg.to_radians();
-                heading += draw.between(-turn, turn);
+                heading += rng.between(-turn, turn);
                 x += particles.walk_m * libm::cos(heading);
                 z += particles.walk_m * libm::sin(heading);
             }
             let nearest = |m: f64, side_m: f64, spacing_m: f64| (reflected(m, side_m) / spacing_m).round() as usize;
             for _ in 0..particles.drops {
-                let (around, away_m) = (draw.unit() * TAU, particles.scatter_m * draw.unit());
+                let (around, away_m) = (rng.unit() * TAU, particles.scatter_m * rng.unit());
                 let mut c = nearest(x + away_m * libm::cos(around), WORLD.width_m, grid.spacing_x_m());
                 let mut r = nearest(z + away_m * libm::sin(around), WORLD.depth_m, grid.spacing_z_m());
                 let steepest_repose = libm::tan(particles.repose_deg.to_radians());
-                let repose = (steepest_repose * (1.0 - particles.repose_spread * draw.unit())) as f32;
-                let first = (draw.unit() * 8.0) as usize;
+                let repose = (steepest_repose * (1.0 - particles.repose_spread * rng.unit())) as f32;
+                let first = (rng.unit() * 8.0) as usize;
                 loop {
                     let around = [(0, -1), (1, -1), (1, 0), (1, 1), (0, 1), (-1, 1), (-1, 0), (-1, -1)];
                     let slopes = (0..8).filter_map(|turn| {

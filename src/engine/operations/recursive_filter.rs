@@ -61,7 +61,7 @@ const BLOCK: usize = 16;
 
 /// A filter prepared for one grid, with its buffers.
 #[derive(Debug)]
-pub struct Sweeper {
+pub struct PreparedFilter {
     form: Form,
     sweeps: Sweeps,
     passes: u32,
@@ -81,7 +81,7 @@ impl RecursiveFilter {
     /// This does not keep the mean delay of the response (1 − k)kⁿ, Δ·k/(1 − k), which grows towards L on fine grids. A
     /// sweep without a counterpart in the other direction would therefore move the terrain further on a fine grid than
     /// on a coarse one, and hundreds of wind passes would move it across the map. So the difference is compensated.
-    pub fn sweeper(&self, grid: Grid) -> Sweeper {
+    pub fn prepared(&self, grid: Grid) -> PreparedFilter {
         let reference_m = reference_spacing_m(grid, self.reference_samples);
         let at = |k: f64, spacing_m: f64| libm::pow(k, spacing_m / reference_m).to_f32();
         let [spacing_x, spacing_z] = [grid.spacing_x_m(), grid.spacing_z_m()];
@@ -91,7 +91,7 @@ impl RecursiveFilter {
             (reference_m * k / (1.0 - k) - spacing_m * here / (1.0 - here)) / spacing_m
         };
         let delay = [delay(reference_k_x, spacing_x), delay(reference_k_z, spacing_z)];
-        Sweeper {
+        PreparedFilter {
             form: self.form,
             sweeps: self.sweeps,
             passes: self.passes,
@@ -102,7 +102,7 @@ impl RecursiveFilter {
         }
     }
 
-    /// The peak memory of a [`Sweeper`] in heightfields, besides the terrain itself.
+    /// The peak memory of a [`PreparedFilter`] in heightfields, besides the terrain itself.
     pub fn extra_maps(&self) -> f64 {
         match self.form {
             Form::Sequential => 0.0,
@@ -117,7 +117,7 @@ pub(super) fn reference_spacing_m(grid: Grid, samples: u32) -> f64 {
     extent.width_m.max(extent.depth_m) / (f64::from(samples) - 1.0)
 }
 
-impl Sweeper {
+impl PreparedFilter {
     /// Applies the filter, with all its passes.
     pub fn pass(&mut self, terrain: &mut Heightfield, progress: &Progress) -> Result<(), Cancelled> {
         match self.form {
@@ -387,9 +387,9 @@ impl Operation for RecursiveFilter {
     fn evaluate(&self, context: &EvalContext, _: u32, _: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
         let mut terrain = context.heights_below()?;
         let counter = context.progress.counter(self.passes as usize);
-        let mut sweeper = Self { passes: 1, ..self.clone() }.sweeper(context.grid);
+        let mut prepared = Self { passes: 1, ..self.clone() }.prepared(context.grid);
         for _ in 0..self.passes {
-            sweeper.pass(&mut terrain, context.progress)?;
+            prepared.pass(&mut terrain, context.progress)?;
             counter.add_one()?;
         }
         Ok(terrain)
@@ -412,7 +412,7 @@ mod tests {
     }
 
     fn run(filter: &RecursiveFilter, mut terrain: Heightfield) -> Heightfield {
-        filter.sweeper(terrain.grid()).pass(&mut terrain, &Progress::new()).expect("not cancelled");
+        filter.prepared(terrain.grid()).pass(&mut terrain, &Progress::new()).expect("not cancelled");
         terrain
     }
 

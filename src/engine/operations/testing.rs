@@ -46,7 +46,7 @@ pub(super) fn modified(operation: &impl Operation, below: &Heightfield) -> Heigh
 }
 
 /// A grid with 2 m between columns and 3 m between rows.
-pub(super) fn oblong_grid(width: usize, height: usize) -> Grid {
+pub(super) fn rectangular_grid(width: usize, height: usize) -> Grid {
     let extent = Extent { width_m: 2.0 * (width - 1) as f64, depth_m: 3.0 * (height - 1) as f64 };
     Grid::new(extent, width, height)
 }

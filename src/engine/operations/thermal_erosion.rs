@@ -171,7 +171,7 @@ impl Operation for ThermalErosion {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{evaluated, oblong_grid};
+    use super::super::testing::{evaluated, rectangular_grid};
     use super::*;
     use crate::engine::heightfield::Extent;
     use crate::engine::inputs::Inputs;
@@ -211,9 +211,9 @@ mod tests {
 
     #[test]
     fn no_slope_remains_steeper_than_the_angle_of_repose() {
-        let mut draw = Stream::new(3, 3).at(0);
-        let rough_terrain = Heightfield::from_fn(oblong_grid(33, 33), |c, _| {
-            (if c > 16 { 30.0 } else { 0.0 }) + 8.0 * draw.unit() as f32
+        let mut rng = Stream::new(3, 3).at(0);
+        let rough_terrain = Heightfield::from_fn(rectangular_grid(33, 33), |c, _| {
+            (if c > 16 { 30.0 } else { 0.0 }) + 8.0 * rng.unit() as f32
         });
         for repose_deg in [10.0, 35.0, 60.0] {
             let thermal = ThermalErosion { repose_deg, count: 2000, ..Default::default() };
@@ -226,7 +226,7 @@ mod tests {
 
     #[test]
     fn gentle_terrain_is_unchanged() {
-        let gentle = Heightfield::from_fn(oblong_grid(33, 33), |c, r| 0.3 * c as f32 - 0.2 * r as f32);
+        let gentle = Heightfield::from_fn(rectangular_grid(33, 33), |c, r| 0.3 * c as f32 - 0.2 * r as f32);
         assert_eq!(evaluated(&ThermalErosion::default(), gentle.grid(), Some(&gentle), 40), gentle);
     }
 

@@ -51,7 +51,7 @@ pub enum Kind {
     Limits,
     /// A pair `[value, weight]`, weight ≥ 0.
     Weighted,
-    /// A place on the map, `[x, z]` in metres east and south of the north-west corner.
+    /// A position on the map, `[x, z]` in metres east and south of the north-west corner.
     Point,
     /// 3 × 3 or 5 × 5 numbers, row by row.
     Matrix,
@@ -113,7 +113,7 @@ impl Kind {
             Self::Band => "a pair [min, max] with min ≤ max",
             Self::Limits => "three numbers [min, max, release] with min ≤ max and release ≥ 0",
             Self::Weighted => "a pair [value, weight] with weight ≥ 0",
-            Self::Point => "a place [x, z] in metres",
+            Self::Point => "a position [x, z] in metres",
             Self::Matrix => "3 rows of 3 numbers or 5 rows of 5",
             Self::List(_) => "a list [ … ]",
             Self::Group(_) => "an object { … }",

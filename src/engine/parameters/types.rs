@@ -79,7 +79,7 @@ pub struct Limits {
     pub release: f64,
 }
 
-/// A value and how often it is drawn relative to others.
+/// A value and how often it is chosen relative to others.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Weighted {
     /// The value.
@@ -88,7 +88,7 @@ pub struct Weighted {
     pub weight: f64,
 }
 
-/// A place on the map.
+/// A position on the map.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Point {
     /// Metres east of the west border.

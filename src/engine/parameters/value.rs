@@ -27,7 +27,7 @@ pub enum Value {
     Limits(Limits),
     /// A value with a weight.
     Weighted(Weighted),
-    /// A place on the map.
+    /// A position on the map.
     Point(Point),
     /// A kernel of numbers.
     Matrix(Matrix),

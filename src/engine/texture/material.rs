@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn oblong_textures_keep_their_aspect_ratio() {
+    fn non_square_textures_keep_their_aspect_ratio() {
         let size = 512;
         let bright: Vec<bool> = luminances(vec![textured("board", 160.0)], &board(32), [size, size])
             .into_iter()
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn oblong_pixels_blur_by_their_longer_side() {
+    fn non_square_pixels_blur_by_their_longer_side() {
         let contrast = |size| {
             let found = luminances(vec![textured("board", 64.0)], &board(64), size);
             let [low, high] = found.iter().fold([1.0_f32, 0.0], |[low, high], &at| [low.min(at), high.max(at)]);

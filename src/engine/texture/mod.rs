@@ -1,4 +1,4 @@
-//! Paints terrain types by height, slope, exposure, humidity and shade.
+//! Paints terrain types by height, slope, aspect, humidity and shade.
 //!
 //! After "Generating Terrain Textures", flipCode, 31 May 2001: each terrain type has a weight at each point, the
 //! product of a factor for each of these properties that it limits, and the colour is the weighted mean. Types can also

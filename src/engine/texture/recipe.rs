@@ -66,7 +66,7 @@ parameters! {
 parameters! {
     /// A surface material and the limits within which it appears.
     pub struct TerrainType {
-        /// The name, which weight maps carry too.
+        /// The name, which is also part of the names of weight maps.
         name: String = "Ground".into(), Spec::new("Name");
         /// The colour, in sRGB.
         colour: Colour = Colour([0x8a, 0x84, 0x76]), Spec::new("Colour");
@@ -81,11 +81,11 @@ parameters! {
         elevation: Band = Band { min: 0.0, max: 100.0 },
             Spec::number("Elevation", -100_000.0, 100_000.0).slider(0.0, 100.0);
         /// The width of the fade above and below its elevations; 0 is a sharp edge.
-        elevation_release: f64 = 10.0, Spec::number("Elevation release", 0.0, 100_000.0).slider(0.0, 50.0);
+        elevation_release: f64 = 10.0, Spec::number("Elevation feather", 0.0, 100_000.0).slider(0.0, 50.0);
         /// The slopes on which the type appears: 0° is level, 90° vertical.
         slope_deg: Band = Band { min: 0.0, max: 90.0 }, Spec::number("Slope", 0.0, 90.0).unit("°");
         /// The width of the fade on gentler and steeper slopes; 0 is a sharp edge.
-        slope_release_deg: f64 = 10.0, Spec::number("Slope release", 0.0, 90.0).slider(0.0, 45.0).unit("°");
+        slope_release_deg: f64 = 10.0, Spec::number("Slope feather", 0.0, 90.0).slider(0.0, 45.0).unit("°");
         /// How far its elevations shift up on slopes facing the skew azimuth, and down on those facing away: snow
         /// reaches lower on the shady side.
         skew: f64 = 0.0, Spec::number("Skew", -100_000.0, 100_000.0).slider(-50.0, 50.0);
@@ -96,7 +96,7 @@ parameters! {
         humidity: Option<Limits> = None, Spec::number("Humidity", 0.0, 1.0);
         /// The shade in which it appears, from 0 (sun all day) to 1 (shade all day), and the width of the fade; the day
         /// is that of the equinox at 45° north; empty: any.
-        shadow: Option<Limits> = None, Spec::number("Shadow", 0.0, 1.0);
+        shadow: Option<Limits> = None, Spec::number("Shade", 0.0, 1.0);
         /// How the type combines with the others.
         blend: TypeBlend = TypeBlend::Normal, Spec::new("Blend");
         /// The climate or season that it belongs to; empty: all of them.

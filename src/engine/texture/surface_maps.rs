@@ -42,7 +42,7 @@ impl RequiredMaps {
 /// Maps of surface properties on the terrain's grid, each only if it is required.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SurfaceMaps {
-    /// Wetness, 0 to 1.
+    /// Humidity, 0 to 1.
     pub humidity: Option<Arc<Heightfield>>,
     /// The share of the day in the shade, 0 to 1.
     pub shade: Option<Arc<Heightfield>>,

@@ -360,9 +360,9 @@ mod tests {
     use crate::engine::random::Stream;
 
     fn noise(width: usize, height: usize) -> MipLevel {
-        let mut draw = Stream::new(3, 1).at(0);
+        let mut rng = Stream::new(3, 1).at(0);
         let texels: Vec<[u16; 4]> =
-            (0..width * height).map(|_| [0; 4].map(|_| (draw.unit() * 65_535.0) as u16)).collect();
+            (0..width * height).map(|_| [0; 4].map(|_| (rng.unit() * 65_535.0) as u16)).collect();
         MipLevel::new(width, height, |x, y| texels[y * width + x])
     }
 
@@ -377,7 +377,8 @@ mod tests {
         points.take(count).collect()
     }
 
-    /// Textures, repeats and lattices of every kind: pixels far smaller and as large as texels, oblong ones, samples.
+    /// Textures, repeats and lattices of every kind: pixels far smaller than texels and as large as them, non-square
+    /// pixels, samples.
     fn cases() -> impl Iterator<Item = (MipLevel, StochasticTiling)> {
         let cases = [
             ([64, 64], 37.3, [1.0, 1.0], 0.5),

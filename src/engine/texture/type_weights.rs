@@ -1,4 +1,4 @@
-//! The weights of the terrain types at a point, from elevation, slope, exposure, humidity and shade.
+//! The weights of the terrain types at a point, from elevation, slope, aspect, humidity and shade.
 
 use super::recipe::{SlopeMode, TerrainType, TextureRecipe, Unit};
 use crate::engine::cast::ToFloat;
@@ -151,7 +151,7 @@ impl TypeLimits {
     }
 
     /// The shift of both elevation limits at a point: skew·s, s = 1 on a slope facing the azimuth and −1 on one facing
-    /// away; level points have no exposure.
+    /// away; level points have no aspect.
     #[inline(always)]
     fn shift_m(&self, [east, south]: [f32; 2]) -> f32 {
         self.skew * (east * self.skew_direction[0] + south * self.skew_direction[1])

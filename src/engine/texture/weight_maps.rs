@@ -101,9 +101,9 @@ mod tests {
 
     #[test]
     fn values_sum_to_the_full_weight() {
-        let mut draw = crate::engine::random::Stream::new(4, 4).at(0);
+        let mut rng = crate::engine::random::Stream::new(4, 4).at(0);
         for _ in 0..2000 {
-            let drawn: Vec<f32> = (0..7).map(|_| draw.unit() as f32 * f32::from(u8::from(draw.chance(0.7)))).collect();
+            let drawn: Vec<f32> = (0..7).map(|_| rng.unit() as f32 * f32::from(u8::from(rng.chance(0.7)))).collect();
             let sum: f32 = drawn.iter().sum();
             if sum > 0.0 {
                 for full in [255, 65_535] {

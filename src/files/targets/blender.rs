@@ -24,8 +24,8 @@ fn import(facts: &ImportFacts) -> Vec<String> {
             facts.range_number(facts.range_m.min, METRE_PLACES),
             facts.range_number(facts.range_m.max, METRE_PLACES)
         ),
-        "texture.png is the base colour, in sRGB. Alternatively, --mesh land.glb exports a mesh.".into(),
+        "texture.png is the base colour, in sRGB. Alternatively, --mesh terrain.glb exports a mesh.".into(),
     ];
-    steps.extend(facts.water_m.map(|water_m| format!("the water level is Z = {} m.", metres(water_m))));
+    steps.extend(facts.water_m.map(|water_m| format!("the water level is at Z = {} m.", metres(water_m))));
     steps
 }

@@ -13,7 +13,7 @@ pub(super) static GENERIC: Target = Target {
     heightmaps: &[("height.png", DEFAULT_ENCODING), ("height.r32", DEFAULT_ENCODING)],
     weights: Some((WeightsLayout::MapsAndPacks, WeightsSampling::Cells)),
     normals: Some("normals.png"),
-    mesh: Some("land.glb"),
+    mesh: Some("terrain.glb"),
     import,
     ..DEFAULTS
 };

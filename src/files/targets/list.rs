@@ -6,7 +6,7 @@ use super::{
 };
 
 /// Every target.
-pub static ALL: [&Target; 12] = [
+pub static ALL: &[&Target] = &[
     &unity::UNITY,
     &unreal::UNREAL,
     &terrain3d::TERRAIN3D,
@@ -23,5 +23,5 @@ pub static ALL: [&Target; 12] = [
 
 /// The target with this key.
 pub fn from_key(key: &str) -> Option<&'static Target> {
-    ALL.into_iter().find(|target| target.key == key)
+    ALL.iter().copied().find(|target| target.key == key)
 }

@@ -52,7 +52,7 @@ fn keys_are_unique_and_every_target_has_import_steps() {
 }
 
 #[test]
-fn oblong_cells_are_warned_about_if_unsupported() {
+fn non_square_cells_are_warned_about_if_unsupported() {
     let warned = |target: &Target, size: [usize; 2]| {
         let grid = Grid::new(Extent { width_m: 4000.0, depth_m: 2000.0 }, size[0], size[1]);
         !target.warnings(grid, &TextureRecipe::default()).is_empty()

@@ -23,8 +23,8 @@ struct Scene {
     zenith: vec4f,
     // The sky at the horizon; the strength of its glow around the sun.
     horizon: vec4f,
-    // The table's colour; the width of its squares.
-    table: vec4f,
+    // The colour of the ground plane; the width of its grid squares.
+    ground: vec4f,
     // Half the width and half the depth, scene units per metre of height, the bottom of the block.
     terrain: vec4f,
     // The lowest and the highest point, metres per scene unit, the number of glowing faults.

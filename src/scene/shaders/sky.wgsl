@@ -1,4 +1,4 @@
-// The sky, and the table under the block.
+// The sky, and the ground plane under the block.
 
 struct Corner {
     @builtin(position) position: vec4f,
@@ -39,21 +39,21 @@ fn fragment(in: Corner) -> @location(0) vec4f {
     let direction = normalize(scene.forward.xyz + across * scene.eye.w);
     let backdrop = sky(normalize(scene.forward.xyz + across));
     let start = scene.eye.xyz + across * scene.up.w;
-    // Where the ray meets the table; above the horizon far away, so that derivatives across pixels stay finite.
+    // Where the ray meets the ground plane; above the horizon far away, so that derivatives across pixels stay finite.
     let down = min(direction.y, -1e-4);
     let depth = (scene.terrain.w - start.y) / down;
     let point = start + direction * depth;
     let place = point.xz;
-    let squares = lines(place, scene.table.w);
+    let squares = lines(place, scene.ground.w);
     let edge = smoothstep(-0.5, 0.5, (start.y - scene.terrain.w) / max(fwidth(start.y), 1e-7));
     if direction.y >= -1e-4 {
-        // At the height of the table its edge is visible.
-        return display_colour(mix(scene.table.rgb, backdrop, max(edge, scene.eye.w)), in.position.xy);
+        // Seen from its own height, the ground plane is a line.
+        return display_colour(mix(scene.ground.rgb, backdrop, max(edge, scene.eye.w)), in.position.xy);
     }
-    var colour = scene.table.rgb;
+    var colour = scene.ground.rgb;
     let from_centre = length(place);
     colour = mix(colour, colour * 1.55 + 0.01, squares * 0.55 * smoothstep(3.0, 0.6, from_centre));
-    // The block shades the table: from the sky nearby, and from the sun as far as its shadow reaches.
+    // The block shades the ground plane: from the sky nearby, and from the sun as far as its shadow reaches.
     let gap = max(distance_to_block(place), 0.0);
     let middle = 0.5 * (max(scene.heights.x, scene.terrain.w) + scene.heights.y) - scene.terrain.w;
     let close = exp(-gap / max(middle * 0.9, 0.02));
@@ -67,7 +67,7 @@ fn fragment(in: Corner) -> @location(0) vec4f {
     }
     light *= 1.0 - 0.45 * scene.ambient.w * smoothstep(0.035, -0.035, nearest);
     colour *= light;
-    // The table fades out even without haze.
+    // The ground plane fades out even without haze.
     colour = mix(colour, backdrop, smoothstep(2.0, 7.0, from_centre) * (1.0 - scene.eye.w));
     return display_colour(with_haze(colour, point), in.position.xy);
 }

@@ -114,7 +114,7 @@ fn edges(mesh: vec2f) -> f32 {
 // The colour of a glowing fault, #ff7a3c.
 const GLOW_COLOUR = vec3f(1.0, 0.195, 0.045);
 
-// Adds the lines of the youngest faults to a colour, with a constant width in pixels; `across` and `down` are the
+// Adds the lines of the most recent faults to a colour, with a constant width in pixels; `across` and `down` are the
 // derivatives of the place from pixel to pixel.
 fn with_glow(colour: vec3f, place: vec2f, across: vec2f, down: vec2f) -> vec3f {
     var glowing = colour;

@@ -85,7 +85,7 @@ fn fragment(in: Vertex) -> @location(0) vec4f {
         let section = SCATTERED * (0.6 + 1.6 * lit_m) * (sunlight * 0.6 + scene.ambient.rgb * 1.2);
         return display_colour(with_haze(section, in.point), in.position.xy);
     }
-    // Wet material is darker than dry one.
+    // Wet material is darker than dry material.
     var bed = select(bottom.colour, vec3f(0.5, 0.48, 0.45), scene.grid.w > 0.5) * 0.55;
     if scene.water.w < 0.5 || scene.grid.w > 0.5 {
         bed = lit(bed, bottom.normal, sun_seen, bottom.sky);

@@ -55,10 +55,10 @@ impl Previewer {
 }
 
 /// Makes glibc keep the freed memory of maps and images for the next ones. By default it returns large blocks to the
-/// system, which has to map and clear every page of the next image again: 770 pages for an iteration at 513², a fifth of
-/// its time. The size above which it does so follows from the largest block ever freed, up to 32 MiB (`mallopt(3)`,
-/// `M_MMAP_THRESHOLD`), so this allocates and frees one of nearly that size, never touching its pages. The price is that
-/// some freed memory stays with the process.
+/// system, which has to map and clear every page of the next image again: 770 pages for an iteration at 513², a fifth
+/// of its time. The size above which it does so follows from the largest block ever freed, up to 32 MiB (`mallopt(3)`,
+/// `M_MMAP_THRESHOLD`), so this allocates and frees one of nearly that size, never touching its pages. The price is
+/// that some freed memory stays with the process.
 fn retain_freed_memory() {
     if cfg!(all(target_os = "linux", target_env = "gnu")) {
         drop(std::hint::black_box(Vec::<u8>::with_capacity(31 << 20)));

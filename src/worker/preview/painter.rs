@@ -1,4 +1,4 @@
-//! Evaluates a recipe and paints its texture at one size, reusing what did not change since the last request.
+//! Evaluates a recipe and paints its texture at one size, reusing whatever has not changed since the last request.
 
 use std::sync::Arc;
 use std::time::Instant;

@@ -1,4 +1,4 @@
-//! Rules about the source files: layers, import cycles, windowing libraries and lint exceptions.
+//! Rules about the source files: layers, import cycles, file length and windowing libraries.
 
 mod module_graph;
 

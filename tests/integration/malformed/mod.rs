@@ -1,5 +1,5 @@
-//! Readers survive malformed files: they neither panic nor hang, allocate no more than the file justifies, and let no
-//! height pass that is not finite.
+//! Readers survive malformed files: they neither panic nor hang, allocate no more than the file justifies, and return
+//! only finite heights.
 
 mod mutations;
 mod numbers;

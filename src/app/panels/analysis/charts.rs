@@ -21,7 +21,7 @@ pub(super) fn heights_ui(ui: &mut Ui, preview: &Preview, shows_curve: &mut bool)
     ui.horizontal(|ui| {
         ui.selectable_value(shows_curve, false, "Histogram").on_hover_text("The share of the terrain at each height");
         let doc = "The hypsometric curve: the share of the terrain above each height";
-        ui.selectable_value(shows_curve, true, "Higher than").on_hover_text(doc);
+        ui.selectable_value(shows_curve, true, "Hypsometric curve").on_hover_text(doc);
     });
     if *shows_curve {
         // The share above the lower bound of each bin, and none above the highest point.
@@ -34,7 +34,7 @@ pub(super) fn heights_ui(ui: &mut Ui, preview: &Preview, shows_curve: &mut bool)
         points.push([0.0, high]);
         let shown = plot("Hypsometric curve", 112.0, |percent| format!("{percent:.0} %"), true);
         shown.show(ui, |plot| {
-            let line = Line::new("Higher than", PlotPoints::from(points)).color(colours.text).width(1.25);
+            let line = Line::new("Share above", PlotPoints::from(points)).color(colours.text).width(1.25);
             plot.line(line.allow_hover(false));
         });
     } else {
@@ -108,7 +108,7 @@ pub(super) fn slopes_ui(ui: &mut Ui, slopes: &Slopes, limit_deg: &mut f64) {
 pub(super) fn spectrum_ui(ui: &mut Ui, spectrum: &Spectrum) {
     let (Some(slope), Some(first), Some(last)) = (spectrum.slope(), spectrum.points.first(), spectrum.points.last())
     else {
-        ui.weak("The terrain is too level or too small for a spectrum");
+        ui.weak("The terrain is too flat or too small for a spectrum");
         return;
     };
     let colours = colours(ui);
@@ -141,7 +141,7 @@ fn number_ui(ui: &mut Ui, name: &str, value: f64, decimals: usize, metric: Metri
     ui.horizontal(|ui| {
         ui.weak(name).on_hover_text(doc);
         ui.label(written(value));
-        ui.weak(format!("real {least} to {most}")).on_hover_text("In three real mountain ranges");
+        ui.weak(format!("real ranges: {least} to {most}")).on_hover_text("In three real mountain ranges");
     });
 }
 
@@ -154,7 +154,7 @@ pub(super) fn landforms_ui(ui: &mut Ui, forms: &LandformStats) {
     for form in Landform::ALL {
         share_ui(ui, form.label(), forms.landforms.share(*form), real(*form), most);
     }
-    ui.weak("Behind the bars: three real mountain ranges");
+    ui.weak("The shading behind each bar is the range of three real mountain ranges");
     ui.add_space(4.0);
     if let Some(hurst) = forms.hurst {
         let doc = "The Hurst exponent: how relief grows with distance; 1 is smooth, 0 is as rough as noise";

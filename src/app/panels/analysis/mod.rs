@@ -1,5 +1,5 @@
-//! The analysis panel: statistics of the terrain in sections that fold. Those that take long are computed by the analysis
-//! thread, and only while their section is unfolded.
+//! The analysis panel: statistics of the terrain in sections that fold. Those that take long are computed by the
+//! analysis thread, and only while their section is unfolded.
 
 mod charts;
 
@@ -64,7 +64,7 @@ pub(crate) struct AnalysisPanel {
     error: Option<String>,
     /// The section to scroll to once it is unfolded.
     scroll_to: Option<Section>,
-    /// Since when the results have been those of another terrain than the one that is shown, seconds.
+    /// When the results stopped matching the displayed terrain, seconds.
     outdated_since: Option<f64>,
     /// Whether the heights are shown as a hypsometric curve and not as a histogram.
     shows_curve: bool,
@@ -107,8 +107,8 @@ impl AnalysisPanel {
         self.result.as_ref()
     }
 
-    /// Takes the results from the analysis thread, and requests those of the unfolded sections: only of terrain at rest,
-    /// which the next frame does not replace.
+    /// Takes the results from the analysis thread, and requests those of the unfolded sections, but only while the
+    /// terrain does not change in every frame.
     pub(crate) fn request(&mut self, unfolded: &BTreeSet<String>, limit_deg: f64, shown: &Preview, at_rest: bool) {
         match self.analyser.take() {
             Some(Ok(result)) => (self.result, self.error) = (Some(result), None),
@@ -205,7 +205,7 @@ impl AnalysisPanel {
 
 fn profile_ui(ui: &mut Ui, context: &mut AnalysisContext, shown: &Preview) {
     context.profile.plot_ui(ui, &shown.terrain, context.crosshair_m);
-    let button = Button::selectable(context.profile.is_drawing, "Draw another line").frame_when_inactive(true);
+    let button = Button::selectable(context.profile.is_drawing, "Rng another line").frame_when_inactive(true);
     let tooltip = "The next drag on a map draws the line; its ends can then be dragged";
     if ui.add(button).on_hover_text(tooltip).clicked() {
         context.profile.is_drawing ^= true;

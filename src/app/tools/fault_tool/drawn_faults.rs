@@ -74,8 +74,8 @@ pub(super) fn strike_deg(fault: &DrawnFault) -> f64 {
 
 /// The index of the step that receives new faults.
 ///
-/// That is the selected step, which is enabled for this, or else the topmost enabled step with drawn faults. If there is
-/// none, inserts one above the generators, so that filters apply to the new faults as to all others.
+/// That is the selected step, which is enabled for this, or else the topmost enabled step with drawn faults. If there
+/// is none, inserts one above the generators, so that filters apply to the new faults as to all others.
 pub(super) fn step_for_faults(recipe: &mut Recipe, selected: usize) -> usize {
     let is_drawn = |step: &Step| matches!(step.operation, AnyOperation::DrawnFaults(_));
     if let Some(step) = recipe.stack.get_mut(selected).filter(|step| is_drawn(step)) {

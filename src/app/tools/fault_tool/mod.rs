@@ -160,13 +160,13 @@ impl FaultTool {
             return None;
         }
         let (distance, RandomFault { step, number, .. }) = near.first()?;
-        (*distance <= LINE_REACH).then_some(Command::AdoptFault { step: *step, number: *number })
+        (*distance <= LINE_REACH).then_some(Command::ConvertFault { step: *step, number: *number })
     }
 
     /// Converts a random fault to a drawn one and selects it; returns the name of the edit.
     ///
     /// The terrain stays the same unless wind or rivers act between the faults.
-    pub(crate) fn adopt(
+    pub(crate) fn convert(
         &mut self,
         recipe: &mut Recipe,
         selected_step: &mut usize,
@@ -180,7 +180,7 @@ impl FaultTool {
         let fault = lines.next()?;
         drop(lines);
         let ends_m = fault_line_ends(&fault, extent)?;
-        let name = format!("Adopt fault {number} of {}", of.title());
+        let name = format!("Convert fault {number} of {}", of.title());
         let AnyOperation::Faults(random) = &mut recipe.stack.get_mut(step)?.operation else { return None };
         random.skipped.push(number);
         let step = step_for_faults(recipe, *selected_step);
@@ -200,7 +200,7 @@ impl FaultTool {
         let mut corner = ui.new_child(UiBuilder::new().id_salt("fault tool").max_rect(place));
         let name = Command::FaultTool.tooltip(ui);
         let button = Button::selectable(self.is_on, ICON_POLYLINE.rich_text().size(16.0)).min_size(place.size());
-        let button = if self.is_on { button } else { button.fill(colours(ui).plate) };
+        let button = if self.is_on { button } else { button.fill(colours(ui).text_background) };
         let response = corner.add(button.frame_when_inactive(true)).on_hover_text(&name);
         response.widget_info(|| WidgetInfo::selected(Role::Button, true, self.is_on, &name));
         if self.is_on && self.selected.is_none() {
@@ -369,8 +369,8 @@ mod tests {
             |recipe: &Recipe| evaluate(recipe, grid, None, &Inputs::default(), &Progress::new()).expect("a terrain");
         let (before, mut selected) = (terrain(&recipe), 0);
         let third = strongest(&recipe, u32::MAX)[2];
-        let name = FaultTool::default().adopt(&mut recipe, &mut selected, third.step, third.number);
-        assert_eq!(name, Some(format!("Adopt fault {} of Faults", third.number)));
+        let name = FaultTool::default().convert(&mut recipe, &mut selected, third.step, third.number);
+        assert_eq!(name, Some(format!("Convert fault {} of Faults", third.number)));
         assert_eq!((recipe.stack.len(), selected), (2, 1));
         let after = terrain(&recipe);
         let off = before.heights().iter().zip(after.heights()).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);

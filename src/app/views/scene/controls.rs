@@ -7,7 +7,7 @@ use egui_material_icons::icons::{
 };
 
 use crate::app::commands::Command;
-use crate::app::views::overlay::plate;
+use crate::app::views::overlay::text_background;
 use crate::app::views::scene::navigation::CameraPreset;
 use crate::app::views::scene::overlay::paint_compass;
 use crate::app::widgets::icon_button;
@@ -100,7 +100,7 @@ pub(super) fn presets_ui(ui: &mut Ui, pane: Rect, azimuth: f32) -> (Option<Camer
     let width = 34.0 * presets.len().to_f32() + 2.0;
     let place =
         Rect::from_min_max(dial.left_top() + Vec2::new(-8.0 - width, 6.0), dial.left_bottom() - Vec2::new(8.0, 6.0));
-    plate(ui.painter(), place, &colours);
+    text_background(ui.painter(), place, &colours);
     let mut row = ui.new_child(UiBuilder::new().max_rect(place).layout(Layout::left_to_right(Align::Center)));
     row.spacing_mut().item_spacing.x = 2.0;
     row.add_space(2.0);

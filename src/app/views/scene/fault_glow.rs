@@ -1,17 +1,17 @@
-//! When the youngest faults glow: while the playhead moves or is held, and shortly after.
+//! When the most recent faults glow: while the playhead moves or is held, and shortly after.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::engine::cast::ToFloat;
-use crate::scene::{GlowingFault, youngest_faults};
+use crate::scene::{GlowingFault, recent_faults};
 use crate::worker::PreviewRequest;
 
 /// How long the lines glow after the playhead has stopped, and how long they take to fade, seconds.
 const HOLD_S: f64 = 0.6;
 const FADE_S: f64 = 0.6;
 
-/// The youngest faults of the shown terrain.
+/// The most recent faults of the shown terrain.
 pub(super) struct FaultGlow {
     /// Whether the user wants to see them.
     pub(super) is_on: bool,
@@ -36,7 +36,7 @@ impl FaultGlow {
         if before.is_some_and(|before| before.position != request.position) {
             self.moved_at = now;
         }
-        self.lines = youngest_faults(&request.recipe, request.position);
+        self.lines = recent_faults(&request.recipe, request.position);
     }
 
     /// Sets whether the user holds the playhead. While it is held the lines do not fade, so no repaint is needed.

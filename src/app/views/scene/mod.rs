@@ -1,4 +1,4 @@
-//! The 3-D view: a block cut out of the terrain, under the recipe's sun.
+//! The 3-D view: the terrain as a block, lit by the recipe's sun.
 //!
 //! It is drawn by `crate::scene` into an image of its own, and only when something has changed. Of its state only the
 //! water level is part of the document.

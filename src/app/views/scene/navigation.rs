@@ -21,9 +21,9 @@ pub(crate) enum CameraPreset {
     Framed,
     /// The default view of a new terrain: a corner in front, from halfway above.
     ThreeQuarter,
-    /// A plan, north up.
+    /// From above, north up.
     FromAbove,
-    /// An elevation, from the nearest of the four sides; from the next side if the camera is already there.
+    /// From the nearest of the four sides, or from the next one if the camera is already there.
     FromTheSide,
     /// The current view with north up.
     North,
@@ -50,7 +50,7 @@ pub(super) struct Navigation {
     /// Whether the camera still frames the whole terrain, and is to follow changes of the pane and of the terrain.
     pub(super) is_framed: bool,
     /// Whether the user has not moved it yet.
-    pub(super) is_untouched: bool,
+    pub(super) is_at_default: bool,
     /// The aspect ratio of the pane, width to height.
     pub(super) aspect: f32,
     /// Whether it jumps to its destinations: on a software renderer a flight would stutter.
@@ -65,7 +65,7 @@ impl Default for Navigation {
             camera: Camera::default(),
             flight: None,
             is_framed: true,
-            is_untouched: true,
+            is_at_default: true,
             aspect: 1.5,
             jumps: false,
             moved_at: f64::MIN,
@@ -101,7 +101,7 @@ impl Navigation {
         if self.is_framed {
             to.frame(block.half_size, block.y_range, self.aspect);
         }
-        self.is_untouched = false;
+        self.is_at_default = false;
         self.fly_to(to, now);
     }
 
@@ -166,10 +166,10 @@ impl Navigation {
         let pivot = response.interact_pointer_pos().filter(|_| is_double).and_then(|at| picker.terrain_at(at));
         if camera != self.camera {
             (self.camera, self.flight, self.moved_at) = (camera, None, now);
-            (self.is_framed, self.is_untouched) = (false, false);
+            (self.is_framed, self.is_at_default) = (false, false);
         }
         if let Some(pivot) = pivot {
-            (self.is_framed, self.is_untouched) = (false, false);
+            (self.is_framed, self.is_at_default) = (false, false);
             self.fly_to(Camera { pivot, ..self.camera }, now);
         }
     }
@@ -184,7 +184,8 @@ fn at_pivot_depth(camera: &Camera, picker: &Picker, ray: &Ray) -> glam::Vec3 {
     ray.at(picker.projection.depth(camera.pivot))
 }
 
-/// The point that is grabbed at a place on the pane: on the terrain, or on the table around it where it is near enough.
+/// The point that is grabbed at a place on the pane: on the terrain, or on the ground plane around it if that is near
+/// enough.
 fn grabbed(camera: &Camera, picker: &Picker, at: Pos2) -> Option<glam::Vec3> {
     picker.terrain_at(at).or_else(|| {
         let ray = picker.ray(at);

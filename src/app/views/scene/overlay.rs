@@ -23,7 +23,7 @@ pub(super) fn hint_position(pane: Rect, bar: Rect, legend: Option<Rect>, presets
 
 /// Paints a compass needle for a camera that looks in a direction.
 pub(super) fn paint_compass(painter: &Painter, centre: Pos2, azimuth: f32, colours: &Colours) {
-    painter.circle_filled(centre, 18.0, colours.plate);
+    painter.circle_filled(centre, 18.0, colours.text_background);
     let north = Vec2::new(-libm::sinf(azimuth), -libm::cosf(azimuth));
     let across = north.rot90();
     for (sign, colour) in [(1.0, colours.accent_text), (-1.0, colours.weak)] {

@@ -6,9 +6,9 @@ use std::time::Duration;
 use eframe::egui_wgpu::RenderState;
 use egui::{Align2, Rect, Response, Role, Sense, Ui, UiBuilder, Vec2, WidgetInfo};
 
-use crate::app::preview::request::Freshness;
+use crate::app::preview::request::PreviewStatus;
 use crate::app::views::legend::{MIN_HEIGHT, angles, heights, ramp_legend};
-use crate::app::views::overlay::{freshness_chip, note, note_size, scale_bar};
+use crate::app::views::overlay::{note, note_size, scale_bar, status_chip};
 use crate::app::views::scene::controls::{self, controls_ui, presets_ui};
 use crate::app::views::scene::fault_glow::FaultGlow;
 use crate::app::views::scene::gpu::SceneGpu;
@@ -66,7 +66,7 @@ pub(crate) struct SceneContext<'a> {
     pub(crate) water_m: Option<f64>,
     /// The pointer's place on the terrain, on any of the views.
     pub(crate) crosshair_m: Option<[f64; 2]>,
-    pub(crate) freshness: &'a Freshness,
+    pub(crate) status: &'a PreviewStatus,
     pub(crate) is_playing: bool,
     pub(crate) glow: &'a [GlowingFault],
 }
@@ -94,7 +94,7 @@ pub(crate) struct SceneViewState {
 /// The 3-D view.
 pub(crate) struct ScenePane {
     pub(super) gpu: SceneGpu,
-    /// The youngest faults, in this view and on the maps.
+    /// The most recent faults, in this view and on the maps.
     glow: FaultGlow,
     pub(super) navigation: Navigation,
     pub(super) shading: ShadingMode,
@@ -331,7 +331,7 @@ impl ScenePane {
             self.apply_preset(preset, context.extent, now);
             ui.ctx().request_repaint();
         }
-        if self.navigation.is_untouched {
+        if self.navigation.is_at_default {
             let text = "Drag to orbit, right-drag to pan, wheel to zoom";
             if let Some(at) = hint_position(pane, bar, legend, presets, note_size(&painter, text)) {
                 note(ui, &painter, Align2::LEFT_TOP, at, text);
@@ -343,7 +343,7 @@ impl ScenePane {
             let text = format!("Only one in {stride} samples is drawn: the graphics adapter holds no more");
             note(ui, &painter, Align2::LEFT_TOP, pane.left_top() + Vec2::new(8.0, 36.0), &text);
         }
-        freshness_chip(ui, &painter, pane, context.freshness);
+        status_chip(ui, &painter, pane, context.status);
     }
 
     /// Draws the controls; returns the new water level.

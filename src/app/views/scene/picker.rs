@@ -1,4 +1,4 @@
-//! Between the pane and the scene.
+//! Converts between positions on the pane and points of the scene.
 
 use egui::{Pos2, Rect, Vec2};
 

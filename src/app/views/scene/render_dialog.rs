@@ -20,7 +20,7 @@ pub(crate) enum RenderDialogResponse {
     Close,
 }
 
-/// The dialog.
+/// The dialog and its settings.
 pub(crate) struct RenderDialog {
     size: [u32; 2],
     frames: Option<u32>,
@@ -75,7 +75,7 @@ impl RenderDialog {
                 ui,
                 |_| {},
                 |ui| {
-                    if ui.button("Choose where…").clicked() {
+                    if ui.button("Choose file…").clicked() {
                         result = Some(RenderDialogResponse::ChooseFile { size: self.size, frames: self.frames });
                     }
                     if ui.button("Cancel").clicked() {

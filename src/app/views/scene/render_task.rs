@@ -72,8 +72,10 @@ impl RenderTask {
     ) -> std::io::Result<Self> {
         let params = if frames.is_some() { params.for_turntable(size) } else { params };
         let paths = frames.map_or_else(|| vec![path.to_path_buf()], |count| turntable_paths(path, count));
-        let config =
-            RunnerConfig { patience: Some(DROP_TIMEOUT), ..RunnerConfig::new("upthrust render", Policy::Queue) };
+        let config = RunnerConfig {
+            shutdown_timeout: Some(DROP_TIMEOUT),
+            ..RunnerConfig::new("upthrust render", Policy::Queue)
+        };
         let runner = Runner::start(config, RenderWorker, wake)?;
         runner.submit(RenderJob { device, params, size, paths });
         Ok(Self { runner })

@@ -55,7 +55,7 @@ pub(super) fn weighted_ui(
         number_field(ui, parameter, value, width, context.state);
         let field = DragValue::new(weight).range(0.0..=1e9).speed(0.5).update_while_editing(false);
         let size = Vec2::new(width, ui.spacing().interact_size.y);
-        ui.add_sized(size, field).on_hover_text("How often it is drawn relative to the others");
+        ui.add_sized(size, field).on_hover_text("How often it is chosen relative to the others");
         icon_button(ui, ICON_CLOSE, "Remove this row").clicked()
     });
     row.inner

@@ -73,11 +73,11 @@ fn the_terrain_from_above_is_as_bright_as_the_texture() {
 }
 
 /// Writes images of presets to the folder of temporary files:
-/// `UPTHRUST_LOOK=canyon,arctic cargo test write_images -- --ignored`.
+/// `UPTHRUST_PRESETS=canyon,arctic cargo test write_images -- --ignored`.
 #[test]
 #[ignore = "for inspection"]
 fn write_images() {
-    let names = std::env::var("UPTHRUST_LOOK").unwrap_or("alpine-range".into());
+    let names = std::env::var("UPTHRUST_PRESETS").unwrap_or("alpine-range".into());
     for name in names.split(',') {
         for (theme, suffix) in [(egui::Theme::Dark, "dark"), (egui::Theme::Light, "light")] {
             let mut window = preset(name, 513, [900.0, 560.0], theme);

@@ -49,7 +49,7 @@ fn faults_glow_while_the_playhead_moves_and_then_fade() {
 }
 
 #[test]
-fn the_youngest_faults_also_glow_on_the_maps() {
+fn the_most_recent_faults_also_glow_on_the_maps() {
     let Some(mut editor) = editor(Scripted::default()) else { return };
     let map = editor.get_by_label("Heightmap of the terrain").rect();
     let glowing_pixels = |editor: &mut Harness<'static, App>| {

@@ -17,7 +17,7 @@ use egui_kittest::kittest::Queryable;
 
 use crate::app::App;
 use crate::app::commands::Command;
-use crate::app::preview::request::Freshness;
+use crate::app::preview::request::PreviewStatus;
 use crate::app::tasks::settings::UserFolders;
 use crate::app::tests::{Scripted, can_draw, chosen, pause, wait};
 use crate::app::views::scene::pane::{SceneContext, ScenePane};
@@ -50,7 +50,7 @@ impl eframe::App for SceneWindow {
             light: &self.recipe.light,
             water_m: self.water_m,
             crosshair_m: self.crosshair_m,
-            freshness: &Freshness::Current,
+            status: &PreviewStatus::Current,
             is_playing: false,
             glow: &glow,
         };

@@ -39,7 +39,7 @@ fn a_window_whose_device_is_lost_passes_its_document_to_the_next() {
     first.close_after_device_loss(&ctx);
     assert!(first.ui.closing.is_confirmed(), "the window closes without asking");
     let snapshot = first.window.snapshot.borrow_mut().take().expect("a snapshot");
-    assert_eq!(snapshot.reason, "the graphics card was lost");
+    assert_eq!(snapshot.reason, "the graphics device was lost");
     let mut second = app();
     second.adopt(snapshot);
     assert_eq!((second.document.project().recipe.seed, second.ui.scene.shading), (78, ShadingMode::Clay));
@@ -53,7 +53,7 @@ fn a_window_whose_device_is_lost_passes_its_document_to_the_next() {
     }));
     let snapshot = window_snapshot.borrow_mut().take().expect("a snapshot");
     assert!(panicked.is_err() && snapshot.document.project().recipe.seed == 77);
-    assert!(snapshot.reason.starts_with("an error"), "{}", snapshot.reason);
+    assert!(snapshot.reason.contains("an error in the program"), "{}", snapshot.reason);
 }
 
 /// A small terrain, seen by the default camera.
@@ -142,7 +142,7 @@ fn an_image_of_the_view_is_saved_in_the_chosen_size() {
     editor.run_steps(2);
     editor.get_by_label("Square").click();
     editor.run_steps(2);
-    editor.get_by_label("Choose where…").click();
+    editor.get_by_label("Choose file…").click();
     wait(&mut editor, "the image", |app| {
         app.ui.message.as_ref().is_some_and(|message| message.text.starts_with("Saved"))
     });
