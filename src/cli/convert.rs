@@ -4,7 +4,7 @@ use super::arguments::{ConvertOptions, DepthOption};
 use super::error::CliError;
 use super::heightmap::{heightfield_from, print_notes};
 use super::interrupt;
-use super::output::print_lines;
+use super::output::{print_error, print_lines};
 use crate::engine::parameters::Band;
 use crate::engine::texture::height_range_m;
 use crate::files::export::{HeightmapOrder, write_heightmap};
@@ -37,9 +37,9 @@ pub fn run(options: &ConvertOptions) -> Result<(), CliError> {
     // The output has the range of the input, so that integers keep their values.
     let progress = interrupt::progress();
     let range_m = height_range_m(&terrain, range_option.or(input_range_m), &progress)?;
-    let written = write_heightmap(&terrain, &order, range_m, options.force, &progress)?;
-    print_lines(written.iter().map(|path| format!("wrote {}", path.display())));
-    Ok(())
+    let report = write_heightmap(&terrain, &order, range_m, options.force, &progress)?;
+    report.notes.iter().for_each(|note| print_error(&format!("note: {note}")));
+    print_lines(report.files.iter().map(|path| format!("wrote {}", path.display())))
 }
 
 /// The range given by `--low` and `--high`.

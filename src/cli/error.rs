@@ -33,6 +33,8 @@ pub enum CliError {
     Folder(PathBuf, String),
     /// The threads cannot be started.
     Threads(String),
+    /// Standard output cannot be written.
+    Output(String),
     /// The terrain cannot be rendered in 3-D.
     Render(String),
 }
@@ -51,6 +53,7 @@ impl CliError {
             | Self::Interrupted { .. }
             | Self::Folder(..)
             | Self::Threads(_)
+            | Self::Output(_)
             | Self::Render(_) => 1,
         }
     }
@@ -77,7 +80,7 @@ impl fmt::Display for CliError {
             Self::Usage(problem) => write!(f, "{problem}"),
             // The path is the source, which need not be printed twice.
             Self::Project(source, ProjectError::Unreadable(path, reason)) if path.as_os_str() == source.as_str() => {
-                write!(f, "{source}: cannot read this: {reason}")
+                write!(f, "{source}: cannot read this file: {reason}")
             }
             Self::Set(assignment, error) => write!(f, "--set {assignment}: {error}"),
             Self::Project(source, error) => write!(f, "{source}: {error}"),
@@ -90,6 +93,7 @@ impl fmt::Display for CliError {
             Self::Folder(path, reason) => {
                 write!(f, "{}: cannot create this folder: {reason}; choose another one", path.display())
             }
+            Self::Output(reason) => write!(f, "cannot write to standard output: {reason}"),
             Self::Render(reason) => write!(f, "{reason}"),
             Self::Threads(reason) => write!(f, "cannot start the threads: {reason}; try fewer with --threads"),
         }

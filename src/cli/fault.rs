@@ -25,8 +25,7 @@ pub fn run(options: &FaultOptions) -> Result<(), CliError> {
     let heightmaps = vec![HeightmapOrder::new(path)];
     let order = Order { heightmaps, overwrite: options.force, ..Order::new("fault", recipe, grid) };
     let built = build(&order, &interrupt::progress())?;
-    print_lines(built.files.iter().map(|path| format!("wrote {}", path.display())));
-    Ok(())
+    print_lines(built.files.iter().map(|path| format!("wrote {}", path.display())))
 }
 
 /// The recipe of Krten's program. One metre per sample: h += ±(n/i, truncated) on either side of a line through two

@@ -37,8 +37,7 @@ pub fn run(options: &FaultsOptions) -> Result<(), CliError> {
         let comma = if rows.peek().is_some() { "," } else { "" };
         Some(format!("{row}{comma}"))
     });
-    print_lines(iter::once(head).chain(rows).chain(iter::once("]}".into())));
-    Ok(())
+    print_lines(iter::once(head).chain(rows).chain(iter::once("]}".into())))
 }
 
 fn line_row(i: u32, fault: &Fault) -> Value {

@@ -25,13 +25,12 @@ pub fn run(options: &InspectOptions) -> Result<(), CliError> {
     let report = Report::new(&terrain)?;
     if options.json {
         let json = report.to_json(&options.file.to_string_lossy(), &format, &notes);
-        print_line(&format!("{json:#}"));
+        print_line(&format!("{json:#}"))
     } else {
         let mut lines = report.to_text();
         lines.extend(notes.iter().map(|note| format!("note: {note}")));
-        print_lines(lines);
+        print_lines(lines)
     }
-    Ok(())
 }
 
 /// The printed results.
@@ -90,8 +89,9 @@ impl Report {
     fn to_text(&self) -> Vec<String> {
         let Self { grid, summary, walkable, metrics, .. } = self;
         let extent = grid.extent();
-        let optional =
-            |number: Option<f64>| number.map_or("none: too level or too small".into(), |number| format!("{number:.3}"));
+        let optional = |number: Option<f64>| {
+            number.map_or("none: the terrain is too flat or too small".into(), |number| format!("{number:.3}"))
+        };
         let compared =
             |text: String, metric: Metric, decimals: usize| format!("{text:<32} real {}", real(metric, 1.0, decimals));
         let mut lines = vec![
@@ -112,7 +112,7 @@ impl Report {
         let finest_m = spacings_m.into_iter().fold(f64::MAX, f64::min);
         let coarsest_m = spacings_m.into_iter().fold(0.0, f64::max);
         lines.push(format!(
-            "real: the span of three ranges with samples {finest_m:.0} to {coarsest_m:.0} m apart, a fifth wider at \
+            "real: the range of three real mountain ranges (samples {finest_m:.0} to {coarsest_m:.0} m apart), extended by a fifth at \
              either end"
         ));
         lines

@@ -24,12 +24,11 @@ pub fn presets(options: &ListOptions) -> Result<(), CliError> {
             .into_iter()
             .map(|(name, title, description)| json!({"name": name, "title": title, "description": description}))
             .collect();
-        print_line(&format!("{rows:#}"));
+        print_line(&format!("{rows:#}"))
     } else {
         let longest = rows.iter().map(|(name, ..)| name.len()).max().unwrap_or(0);
-        print_lines(rows.iter().map(|(name, _, description)| format!("{name:<longest$}  {description}")));
+        print_lines(rows.iter().map(|(name, _, description)| format!("{name:<longest$}  {description}")))
     }
-    Ok(())
 }
 
 /// The parameter groups that do not belong to an operation.
@@ -54,8 +53,7 @@ pub fn operations(options: &ListOptions) -> Result<(), CliError> {
         for (key, table) in groups() {
             listing[key] = table_to_json(table);
         }
-        print_line(&format!("{listing:#}"));
-        return Ok(());
+        return print_line(&format!("{listing:#}"));
     }
     let mut lines = Vec::new();
     for operation in &operations {
@@ -66,8 +64,7 @@ pub fn operations(options: &ListOptions) -> Result<(), CliError> {
         lines.push(format!("{key}:"));
         describe(table, "  ", &mut lines);
     }
-    print_lines(lines);
-    Ok(())
+    print_lines(lines)
 }
 
 /// Adds a line for each parameter: key, accepted values, default and description.

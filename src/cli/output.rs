@@ -1,24 +1,27 @@
-//! Prints text and ignores a closed pipe (`| head`).
+//! Prints text. A closed pipe (`| head`) is no error; a full disk is.
 
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
+
+use super::error::CliError;
 
 /// Prints a line to standard output.
-pub fn print_line(line: &str) {
-    let _ = writeln!(io::stdout().lock(), "{line}");
+pub fn print_line(line: &str) -> Result<(), CliError> {
+    print_lines([line.to_string()])
 }
 
 /// Prints a line to standard error.
 pub fn print_error(line: &str) {
+    // There is nowhere else to report a failure.
     let _ = writeln!(io::stderr().lock(), "{line}");
 }
 
 /// Prints lines to standard output through a buffer, and stops when the pipe is closed.
-pub fn print_lines(lines: impl IntoIterator<Item = String>) {
-    let mut writer = io::BufWriter::new(io::stdout().lock());
-    for line in lines {
-        if writeln!(writer, "{line}").is_err() {
-            return;
-        }
+pub fn print_lines(lines: impl IntoIterator<Item = String>) -> Result<(), CliError> {
+    let mut writer = BufWriter::new(io::stdout().lock());
+    let mut lines = lines.into_iter();
+    let printed = lines.try_for_each(|line| writeln!(writer, "{line}")).and_then(|()| writer.flush());
+    match printed {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(CliError::Output(error.to_string())),
+        Ok(()) | Err(_) => Ok(()),
     }
-    let _ = writer.flush();
 }

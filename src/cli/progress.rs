@@ -47,7 +47,10 @@ impl ProgressOutput {
                     fraction * 100.0
                 );
             }
-            Self::Json => print_line(&json!({"progress": fraction}).to_string()),
+            // The last line, with the written files, reports a failure.
+            Self::Json => {
+                let _ = print_line(&json!({"progress": fraction}).to_string());
+            }
             Self::Nothing => {}
         }
     }

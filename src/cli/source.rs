@@ -5,14 +5,16 @@ use std::sync::Arc;
 
 use super::arguments::Changes;
 use super::error::CliError;
+use super::output::print_error;
 use crate::engine::parameters::nearest_name;
-use crate::project::{ProjectFile, presets};
+use crate::files::io::read::read_regular;
+use crate::project::{MAX_FILE_BYTES, ProjectError, ProjectFile, presets};
 
 /// Loads a project file or `preset:NAME` and applies the changes.
 pub fn load(source: &str, changes: &Changes) -> Result<ProjectFile, CliError> {
     let mut file = match source.strip_prefix("preset:") {
         Some(name) => preset(name)?,
-        None => ProjectFile::open(Path::new(source)).map_err(|error| CliError::Project(source.to_string(), error))?,
+        None => open(source)?,
     };
     if let Some(seed) = changes.seed {
         Arc::make_mut(&mut file.project).recipe.seed = seed;
@@ -27,6 +29,21 @@ pub fn load(source: &str, changes: &Changes) -> Result<ProjectFile, CliError> {
         let folder = Path::new(source).parent().unwrap_or(Path::new(""));
         let project = Arc::make_mut(&mut file.project);
         project.load_files(folder).map_err(|error| CliError::Project(source.to_string(), error))?;
+    }
+    Ok(file)
+}
+
+/// Reads a project file, and notes which files it reads outside its folder.
+fn open(source: &str) -> Result<ProjectFile, CliError> {
+    let path = Path::new(source);
+    let failed = |error| CliError::Project(source.to_string(), error);
+    let bytes = read_regular(path, MAX_FILE_BYTES)
+        .map_err(|error| failed(ProjectError::Unreadable(path.to_path_buf(), error.to_string())))?;
+    let mut file = ProjectFile::from_bytes(&bytes).map_err(failed)?;
+    let outside = file.files_outside(path);
+    file.load_files(path).map_err(failed)?;
+    for file in outside {
+        print_error(&format!("note: {source} reads {}, which is outside its folder", file.display()));
     }
     Ok(file)
 }

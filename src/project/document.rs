@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::error::ProjectError;
@@ -23,11 +23,17 @@ pub struct Project {
     pub recipe: Recipe,
     /// The water shown over the terrain.
     pub water: Water,
-    /// The bytes of the imported files, so that a project that is moved or mailed still opens.
+    /// The bytes of the imported files, so that a project still opens when it is moved or sent to somebody.
     pub files: BTreeMap<FileName, Arc<Vec<u8>>>,
 }
 
 impl Project {
+    /// The files that [`load_files`](Self::load_files) would read outside `folder`, by absolute paths, `..` or links.
+    pub fn files_outside(&self, folder: &Path) -> Vec<PathBuf> {
+        let missing = self.recipe.files().into_iter().filter(|name| !self.files.contains_key(name));
+        missing.map(|name| folder.join(name.0)).filter(|path| !is_inside(folder, path)).collect()
+    }
+
     /// Reads the files that the recipe names but the project does not contain, relative to `folder`.
     pub fn load_files(&mut self, folder: &Path) -> Result<(), ProjectError> {
         for name in self.recipe.files() {
@@ -39,6 +45,10 @@ impl Project {
                     let known = IMPORT_EXTENSIONS.map(|extension| format!(".{extension}")).join(" ");
                     let reason =
                         format!("heightmaps and images with this extension are not supported; supported: {known}");
+                    return Err(ProjectError::Unreadable(path, reason));
+                }
+                if is_on_network(&entry.key().0) {
+                    let reason = "files on network shares are not read; copy it to this computer".into();
                     return Err(ProjectError::Unreadable(path, reason));
                 }
                 entry.insert(Arc::new(read_limited(&path, available)?));
@@ -71,6 +81,21 @@ impl Project {
     }
 }
 
+/// Whether a file is in a folder or one of its subfolders. Links are followed.
+fn is_inside(folder: &Path, path: &Path) -> bool {
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    match (folder.canonicalize(), path.canonicalize()) {
+        (Ok(folder), Ok(path)) => path.starts_with(folder),
+        // A file that does not exist cannot be read either.
+        _ => true,
+    }
+}
+
+/// Whether a name is that of a file on another computer (`\\\\host\share`), which Windows would log in to, or of a device.
+fn is_on_network(name: &str) -> bool {
+    name.starts_with("\\\\") || name.starts_with("//")
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -82,6 +107,38 @@ mod tests {
         let mut project = Project::default();
         let names = [[1], [2], [1]].map(|bytes| project.import_file("a.png", bytes.to_vec()).0);
         assert_eq!(names, ["a.png", "a 2.png", "a.png"]);
+    }
+
+    #[test]
+    fn files_outside_the_folder_are_named() {
+        let root = tempfile::tempdir().expect("folder");
+        let folder = root.path().join("project");
+        std::fs::create_dir_all(folder.join("maps")).expect("made");
+        for path in [root.path().join("secret.png"), folder.join("maps/a.png")] {
+            std::fs::write(path, [1]).expect("written");
+        }
+        #[cfg(unix)]
+        std::os::unix::fs::symlink(root.path().join("secret.png"), folder.join("link.png")).expect("linked");
+        let outside = |name: &str| {
+            let json = json!({"stack": [{"operation": "heightmap", "file": name}]});
+            let recipe = Recipe::from_json(&json).expect("valid");
+            let mut project = Project { recipe, ..Default::default() };
+            let found = project.files_outside(&folder).len();
+            let _ = project.load_files(&folder);
+            assert!(project.files_outside(&folder).is_empty() || project.files.is_empty(), "read once");
+            found
+        };
+        let absolute = root.path().join("secret.png").display().to_string();
+        assert_eq!(["maps/a.png", "maps/../maps/a.png", "none.png"].map(outside), [0; 3]);
+        assert_eq!([absolute.as_str(), "../secret.png"].map(outside), [1; 2]);
+        #[cfg(unix)]
+        assert_eq!(outside("link.png"), 1);
+        for name in ["//host/share/a.png", r"\\host\share\a.png", r"\\.\C:\a.png"] {
+            let recipe =
+                Recipe::from_json(&json!({"stack": [{"operation": "heightmap", "file": name}]})).expect("valid");
+            let error = Project { recipe, ..Default::default() }.load_files(&folder).expect_err(name);
+            assert!(error.to_string().contains("network"), "{error}");
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The project file: JSON text from and to a project and its settings.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
@@ -9,6 +9,7 @@ use super::document::Project;
 use super::error::ProjectError;
 use super::format::{FORMAT_VERSION, MAX_FILE_BYTES};
 use super::imports::{files_from_value, pack, read_limited};
+use super::json;
 use super::settings::{ProjectSettings, view_from_value, view_table};
 use crate::engine::Recipe;
 use crate::engine::parameters::{
@@ -27,12 +28,12 @@ pub struct ProjectFile {
 const KEYS: [&str; 7] = ["format", "name", "description", "recipe", "view", "export", "files"];
 
 impl ProjectFile {
-    /// A file of this project with default settings.
+    /// A project file with this project and default settings.
     pub fn new(project: impl Into<Arc<Project>>) -> Self {
         Self { project: project.into(), settings: ProjectSettings::default() }
     }
 
-    /// The text of the file.
+    /// The file as JSON text.
     pub fn to_json(&self) -> String {
         let mut text = format!("{:#}", self.to_value());
         text.push('\n');
@@ -69,7 +70,7 @@ impl ProjectFile {
 
     /// Reads the text of a project file.
     pub fn from_json(text: &str) -> Result<Self, ProjectError> {
-        let value: Value = serde_json::from_str(text).map_err(|error| ProjectError::Json(error.to_string()))?;
+        let value = json::parse(text).map_err(|error| ProjectError::Json(error.to_string()))?;
         Self::from_value(&value)
     }
 
@@ -105,12 +106,30 @@ impl ProjectFile {
 
     /// Reads a project file, and the files next to it that it names but does not contain.
     pub fn open(path: &Path) -> Result<Self, ProjectError> {
-        let bytes = read_limited(path, MAX_FILE_BYTES)?;
-        let text = String::from_utf8(bytes).map_err(|_| ProjectError::Json("it is not text".into()))?;
-        let mut file = Self::from_json(&text)?;
-        Arc::make_mut(&mut file.project).load_files(path.parent().unwrap_or(Path::new("")))?;
+        let mut file = Self::from_bytes(&read_limited(path, MAX_FILE_BYTES)?)?;
+        file.load_files(path)?;
         Ok(file)
     }
+
+    /// Reads the contents of a project file, but not the files that it names.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, ProjectError> {
+        let text = str::from_utf8(bytes).map_err(|_| ProjectError::Json("it is not text".into()))?;
+        Self::from_json(text.strip_prefix('\u{feff}').unwrap_or(text))
+    }
+
+    /// Reads the files that the project at `path` names but does not contain.
+    pub fn load_files(&mut self, path: &Path) -> Result<(), ProjectError> {
+        Arc::make_mut(&mut self.project).load_files(folder_of(path))
+    }
+
+    /// The files that [`load_files`](Self::load_files) would read outside the project's folder.
+    pub fn files_outside(&self, path: &Path) -> Vec<PathBuf> {
+        self.project.files_outside(folder_of(path))
+    }
+}
+
+fn folder_of(path: &Path) -> &Path {
+    path.parent().unwrap_or(Path::new(""))
 }
 
 fn text(key: &str, value: &Value) -> Result<String, ParameterError> {

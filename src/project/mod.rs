@@ -8,6 +8,7 @@ mod error;
 mod file;
 mod format;
 mod imports;
+mod json;
 mod presets;
 mod settings;
 

@@ -24,8 +24,7 @@ use crate::files::targets;
 /// Evaluates a recipe and writes the requested files.
 pub fn run(options: &BuildOptions) -> Result<(), CliError> {
     if options.target.as_deref() == Some("list") {
-        print_lines(targets::ALL.iter().map(|target| target.line()));
-        return Ok(());
+        return print_lines(targets::ALL.iter().map(|target| target.line()));
     }
     let requested = Requested::new(options);
     requested.check(options)?;
@@ -53,8 +52,7 @@ pub fn run(options: &BuildOptions) -> Result<(), CliError> {
              terrain, in the size of a patch",
         );
     }
-    print_report(&report, options.progress);
-    Ok(())
+    print_report(&report, options.progress)
 }
 
 /// The kinds of output that the options request.
@@ -133,12 +131,12 @@ fn build_all(jobs: &[Job], writes_files: bool, progress: &Progress) -> Result<Bu
 }
 
 /// Prints the notes and the written files.
-fn print_report(report: &BuildReport, progress: ProgressKind) {
+fn print_report(report: &BuildReport, progress: ProgressKind) -> Result<(), CliError> {
     if progress == ProgressKind::Json {
         let files: Vec<_> = report.files.iter().map(|path| path.to_string_lossy()).collect();
-        print_line(&json!({"done": true, "files": files, "notes": report.notes}).to_string());
+        print_line(&json!({"done": true, "files": files, "notes": report.notes}).to_string())
     } else {
         report.notes.iter().for_each(|note| print_error(&format!("note: {note}")));
-        print_lines(report.files.iter().map(|path| format!("wrote {}", path.display())));
+        print_lines(report.files.iter().map(|path| format!("wrote {}", path.display())))
     }
 }

@@ -1,11 +1,11 @@
 //! Building an export: the same code for the command line and for the editor.
 
 use std::ops::Range;
-use std::path::PathBuf;
 
 use super::memory::memory_needed;
 use super::order::{HeightmapOrder, Order, Patches, TextureOrder};
 use super::plan::{Plan, check_paths};
+use super::report::BuildReport;
 use super::steps::{import_steps, span_m, steps_of_file};
 use super::tiles::{TileFile, Tiles};
 use super::{frames, heightmap, maps, mesh, rivers, texture, weights};
@@ -20,17 +20,6 @@ use crate::files::io::atomic::{self, StagedFile};
 use crate::files::io::error::FileError;
 use crate::files::io::memory::require_memory;
 
-/// The result of an export.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct BuildReport {
-    /// The files that were written, including sidecars.
-    pub files: Vec<PathBuf>,
-    /// What the user should know about them.
-    pub notes: Vec<String>,
-    /// The import steps for the target, with the exact heights.
-    pub steps: Vec<String>,
-}
-
 /// Plans and builds an order: [`Plan::new`], then [`build_plan`].
 pub fn build(order: &Order, progress: &Progress) -> Result<BuildReport, FileError> {
     build_plan(&Plan::new(order.clone())?, progress)
@@ -39,7 +28,7 @@ pub fn build(order: &Order, progress: &Progress) -> Result<BuildReport, FileErro
 /// Builds all files of a plan.
 ///
 /// Checks everything that can be checked before it computes anything. All files are written under temporary names
-/// before the first one is renamed, so an error or a cancellation leaves no files behind. The exception are files that
+/// before the first one is renamed, so an error or a cancellation leaves no files behind. The exceptions are files that
 /// had already replaced older ones when renaming another one failed.
 pub fn build_plan(plan: &Plan, progress: &Progress) -> Result<BuildReport, FileError> {
     let (staged, mut report) = stage(plan, progress)?;
@@ -139,7 +128,7 @@ impl Staging<'_> {
             })?;
         }
         if let Some(Tiles { only: Some([column, row]), .. }) = order.tiles {
-            report.notes.push(match plan.lone_tile {
+            report.notes.push(match plan.single_tile {
                 Some(_) => format!("only tile {column},{row} was computed"),
                 None => format!("the complete terrain was computed to write tile {column},{row}"),
             });
@@ -245,13 +234,13 @@ impl Tile<'_> {
         let Self { plan, heightmap: HeightmapOrder { encoding, .. }, file, heights, own_m } = self;
         let order = plan.order();
         let path = &file.path;
-        let evaluated = if plan.lone_tile.is_some() { Region::full(file.region.size) } else { file.region };
+        let evaluated = if plan.single_tile.is_some() { Region::full(file.region.size) } else { file.region };
         let rows = Rows::of(heights, evaluated, encoding.row_order);
         let grid = grid_of(order.grid, file.region);
         let contents = heightmap::sidecar_contents(path, *encoding, grid, rows, span_m(order, *own_m))?;
         let steps = steps_of_file(order, path, contents.grid, contents.range_m, false);
         if contents.is_clamped {
-            notes.push(format!("{}: heights outside its range were clamped", path.display()));
+            notes.push(heightmap::clamping_note(path));
         }
         let recipe = Some((order.recipe.seed, order.name.as_str()));
         let contents = SidecarContents { recipe, steps: &steps, ..contents };

@@ -58,8 +58,8 @@ pub(super) fn plan(frames: &FramesOrder, count: usize) -> Result<Vec<PathBuf>, F
     Ok(paths)
 }
 
-/// The maximum number of bytes that frames needs: the evaluator's saved state, four maps for painting, and an image as
-/// colours and as encoded bytes.
+/// The maximum number of bytes that the frames need: the evaluator's saved state, four maps for painting, and an image
+/// as colours and as encoded bytes.
 pub(super) fn bytes(frames: &FramesOrder, recipe: &Recipe, grid: Grid) -> u64 {
     let painting = 4 * 4 * grid.samples() as u64;
     stack::max_cache_bytes(recipe, grid) + painting + 10 * (frames.size[0] as u64).saturating_mul(frames.size[1] as u64)

@@ -1,12 +1,13 @@
 //! Heightmaps with their sidecars.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::order::HeightmapOrder;
+use super::report::BuildReport;
 use super::tiles::{TileFile, Tiles};
 use crate::engine::parameters::Band;
 use crate::engine::{Grid, Heightfield, Progress};
-use crate::files::formats::heightmap::{self, Encoding, Format, Rows, Samples};
+use crate::files::formats::heightmap::{self, Encoding, Format, RawSample, Rows, Samples};
 use crate::files::formats::region::Region;
 use crate::files::formats::sidecar::{SidecarContents, sidecar_path};
 use crate::files::io::atomic::{self, StagedFile};
@@ -43,11 +44,19 @@ pub(super) fn sidecar_contents<'a>(
     span_m: Band,
 ) -> Result<SidecarContents<'a>, FileError> {
     let own_m = rows.range_m();
-    let range_m = match Format::from_path(path)?.samples(encoding) {
-        Samples::Metres { .. } => own_m,
-        Samples::Integers { .. } => span_m,
+    let format = Format::from_path(path)?;
+    let limits_m = match format.samples(encoding) {
+        Samples::Metres { .. } => format.raw_sample(encoding.raw).and_then(RawSample::limits_m),
+        Samples::Integers { .. } => Some(span_m),
     };
-    let is_clamped = own_m.min < range_m.min || own_m.max > range_m.max;
+    let is_clamped = limits_m.is_some_and(|limits| own_m.min < limits.min || own_m.max > limits.max);
+    let range_m = match (format.samples(encoding), limits_m) {
+        (Samples::Integers { .. }, _) => span_m,
+        (Samples::Metres { .. }, None) => own_m,
+        (Samples::Metres { .. }, Some(limits)) => {
+            Band { min: own_m.min.max(limits.min), max: own_m.max.min(limits.max) }
+        }
+    };
     Ok(SidecarContents { path, encoding, grid, range_m, is_clamped, recipe: None, steps: &[] })
 }
 
@@ -65,6 +74,11 @@ pub(super) fn stage(
     Ok([map, sidecar])
 }
 
+/// The note about a file whose heights were clamped.
+pub(super) fn clamping_note(path: &Path) -> String {
+    format!("{}: heights outside its range were clamped", path.display())
+}
+
 /// Writes a single heightmap with its sidecar. Integers span `range_m`.
 pub fn write_heightmap(
     heights: &Heightfield,
@@ -72,7 +86,7 @@ pub fn write_heightmap(
     range_m: Band,
     overwrite: bool,
     progress: &Progress,
-) -> Result<Vec<PathBuf>, FileError> {
+) -> Result<BuildReport, FileError> {
     let HeightmapOrder { path, encoding } = order;
     let grid = heights.grid();
     heightmap::check_size(path, [grid.width(), grid.height()], encoding.raw)?;
@@ -82,5 +96,6 @@ pub fn write_heightmap(
     let contents = sidecar_contents(path, *encoding, grid, rows, range_m)?;
     let staged = stage(rows, &contents, overwrite, progress)?;
     progress.check()?;
-    atomic::commit_all(staged.into())
+    let notes = contents.is_clamped.then(|| clamping_note(path)).into_iter().collect();
+    Ok(BuildReport { files: atomic::commit_all(staged.into())?, notes, steps: Vec::new() })
 }

@@ -48,7 +48,7 @@ impl ImportFacts<'_> {
     }
 }
 
-/// A program that knows how to import an export.
+/// How a target program imports an export.
 pub trait ImportGuide: fmt::Debug + Send + Sync {
     /// The import steps, with the numbers to type.
     fn import_steps(&self, facts: &ImportFacts) -> Vec<String>;

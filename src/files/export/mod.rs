@@ -12,6 +12,7 @@ mod memory;
 mod mesh;
 mod order;
 mod plan;
+mod report;
 mod rivers;
 mod steps;
 #[cfg(test)]
@@ -20,7 +21,7 @@ mod texture;
 mod tiles;
 mod weights;
 
-pub use self::build::{BuildReport, build, build_plan, stage};
+pub use self::build::{build, build_plan, stage};
 pub use self::cost::CostEstimate;
 pub use self::heightmap::write_heightmap;
 pub use self::import_guide::{ImportFacts, ImportGuide};
@@ -30,6 +31,7 @@ pub use self::order::{
     WeightsOrder, load_inputs, texture_size,
 };
 pub use self::plan::{FileKind, Plan, PlannedFile, check_paths};
+pub use self::report::BuildReport;
 pub use self::steps::{estimated_import_steps, import_steps};
 pub use self::tiles::{TileFile, TileNaming, TileRegion, Tiles};
 pub use crate::files::formats::mesh::MeshDetail;

@@ -76,7 +76,7 @@ pub struct Plan {
     /// The iterations of the frames.
     pub(super) frame_positions: Vec<u32>,
     /// The single requested tile, if it can be computed by itself.
-    pub(super) lone_tile: Option<Region>,
+    pub(super) single_tile: Option<Region>,
 }
 
 impl Plan {
@@ -125,8 +125,8 @@ impl Plan {
             rivers::check(rivers)?;
             files.push(file(rivers.path.clone(), FileKind::Map, None, None));
         }
-        let lone_tile = lone_tile(&order, &heightmaps);
-        Ok(Self { order, files, heightmaps, texture, weights, maps, frame_positions, lone_tile })
+        let single_tile = single_tile(&order, &heightmaps);
+        Ok(Self { order, files, heightmaps, texture, weights, maps, frame_positions, single_tile })
     }
 
     /// The order.
@@ -162,14 +162,14 @@ impl Plan {
     /// The grid that is evaluated: that of the order, or of the only tile.
     pub(super) fn evaluated_grid(&self) -> Grid {
         let grid = self.order.grid;
-        self.lone_tile.map_or(grid, |Region { first, size }| grid.part(first, size))
+        self.single_tile.map_or(grid, |Region { first, size }| grid.part(first, size))
     }
 }
 
 /// The single requested tile, if it can be computed by itself: the order only writes heights, every step is computed
 /// sample by sample, and the range of integers does not depend on the complete terrain.
-fn lone_tile(order: &Order, heightmaps: &[Vec<TileFile>]) -> Option<Region> {
-    let is_lone = order.tiles.is_some_and(|tiles| tiles.only.is_some());
+fn single_tile(order: &Order, heightmaps: &[Vec<TileFile>]) -> Option<Region> {
+    let is_single = order.tiles.is_some_and(|tiles| tiles.only.is_some());
     let in_metres = |(path, encoding)| {
         let format = Format::from_path(path).ok();
         format.is_some_and(|format| matches!(format.samples(encoding), Samples::Metres { .. }))
@@ -178,9 +178,9 @@ fn lone_tile(order: &Order, heightmaps: &[Vec<TileFile>]) -> Option<Region> {
         !order.needs_painting() && order.maps.is_empty() && order.rivers.is_none() && order.mesh.is_none();
     let has_known_range = order.fixed_range_m().is_some()
         || order.heightmaps.iter().all(|heightmap| in_metres((&heightmap.path, heightmap.encoding)));
-    let can_be_alone =
-        is_lone && writes_heights_only && has_known_range && stack::is_pointwise(&order.recipe, order.grid);
-    heightmaps.first().filter(|_| can_be_alone)?.first().map(|file| file.region)
+    let can_be_computed_alone =
+        is_single && writes_heights_only && has_known_range && stack::is_pointwise(&order.recipe, order.grid);
+    heightmaps.first().filter(|_| can_be_computed_alone)?.first().map(|file| file.region)
 }
 
 /// Checks that files can be written to all these paths, and that no two of them are the same file.

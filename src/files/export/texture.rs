@@ -30,7 +30,7 @@ pub(super) fn plan(order: &TextureOrder, tiles: Option<Tiles>) -> Result<Vec<Til
     Ok(files)
 }
 
-/// The maximum number of bytes that painting and writing needs. Files are painted one after another and have the same
+/// The maximum number of bytes that painting and writing need. Files are painted one after another and have the same
 /// size.
 pub(super) fn bytes(order: &TextureOrder, files: &[TileFile]) -> u64 {
     match order.patches {

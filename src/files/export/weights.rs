@@ -93,7 +93,7 @@ pub(super) fn plan(
     paths.iter().map(files_of).collect()
 }
 
-/// The maximum number of bytes that the weights needs: all maps twice while they are computed (row by row and type by
+/// The maximum number of bytes that the weights need: all maps twice while they are computed (row by row and type by
 /// type), then all maps plus the memory for writing one of them.
 pub(super) fn bytes(order: &WeightsOrder, recipe: &TextureRecipe, grid: Grid) -> u64 {
     let size = order.points.size(grid);

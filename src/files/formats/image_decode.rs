@@ -12,7 +12,7 @@ use crate::files::io::memory::require_memory;
 
 /// The maximum number of pixels along a side of a tileable texture.
 const MAX_TEXTURE_SIDE: u32 = 8192;
-/// The maximum number of bytes that decoding one may needs.
+/// The maximum number of bytes that decoding one may need.
 const MAX_TEXTURE_BYTES: u64 = 512 << 20;
 
 /// Bytes per pixel of a decoded texture, whose mip levels add up to four thirds of the first.

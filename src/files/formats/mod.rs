@@ -1,5 +1,8 @@
 //! File formats: heightmaps, images, meshes and sidecars. Nothing here knows about recipes or exports.
 
+/// The mark that some programs write at the start of a text.
+const BYTE_ORDER_MARK: char = '\u{feff}';
+
 pub mod heightmap;
 pub mod image;
 pub mod image_decode;

@@ -6,12 +6,15 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
+use super::BYTE_ORDER_MARK;
 use super::heightmap::{Encoding, Format, RawLayout, RawSample, RowOrder, Samples};
 use super::numbers::metres;
 use crate::engine::Grid;
 use crate::engine::cast::ToInteger;
+use crate::engine::heightfield::MAX_HEIGHT_M;
 use crate::engine::parameters::Band;
 use crate::files::io::error::FileError;
+use crate::files::io::read::read_regular;
 
 /// The part of a sidecar that a reader of the heightmap needs.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -46,19 +49,16 @@ impl Sidecar {
     /// Reads the sidecar of a heightmap; `None` if there is none. The error explains why it cannot be used.
     pub fn read_for(path: &Path) -> Result<Option<Self>, String> {
         let path = sidecar_path(path);
-        match std::fs::metadata(&path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(error.to_string()),
-            Ok(metadata) if !metadata.is_file() => return Err("it is not a regular file".into()),
-            Ok(metadata) if metadata.len() > MAX_BYTES => return Err("it is too long".into()),
-            Ok(_) => {}
+        match read_regular(&path, MAX_BYTES) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error.to_string()),
+            Ok(bytes) => Self::from_json(&String::from_utf8_lossy(&bytes)).map(Some),
         }
-        let text = std::fs::read_to_string(&path).map_err(|error| error.to_string())?;
-        Self::from_json(&text).map(Some)
     }
 
     /// Parses a sidecar.
     pub fn from_json(text: &str) -> Result<Self, String> {
+        let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
         let value: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
         let number = |key: &str| {
             value[key].as_f64().filter(|number| number.is_finite()).ok_or_else(|| format!("it has no number \"{key}\""))
@@ -66,6 +66,10 @@ impl Sidecar {
         let side = |key: &str| value[key].as_u64().ok_or_else(|| format!("it has no integer \"{key}\""));
         let range_m = Band { min: number("min_m")?, max: number("max_m")? };
         let spacing_m = [number("spacing_x_m")?, number("spacing_z_m")?];
+        let limit = f64::from(MAX_HEIGHT_M);
+        if range_m.min < -limit || range_m.max > limit || spacing_m.iter().any(|spacing| *spacing > limit) {
+            return Err(format!("its heights or spacings are beyond {limit} m"));
+        }
         if range_m.min > range_m.max || spacing_m.iter().any(|spacing| *spacing <= 0.0) {
             return Err("its numbers contradict each other".into());
         }

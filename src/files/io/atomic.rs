@@ -1,8 +1,10 @@
 //! Atomic file writes: no other program ever sees a partial file.
 //!
 //! A file is written under a temporary name in its target's folder, synced to the disk, and renamed over the target: at
-//! every moment the target is either the old file or the complete new one. The temporary file is removed on an error,
-//! on a cancellation, and by [`stop_writing`](super::temp_files::stop_writing) if the program has to exit at once.
+//! every moment the target is either the old file or the complete new one. The new file has the permissions and, where
+//! the system allows it, the owner of the old one; a symbolic link is followed. The temporary file is removed on an
+//! error, on a cancellation, and by [`stop_writing`](super::temp_files::stop_writing) if the program has to exit at
+//! once; one that a killed process left behind, by the next write into its folder.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -17,7 +19,10 @@ use super::temp_files::{self, TempFiles};
 /// A file that has been written completely but still has its temporary name.
 #[derive(Debug)]
 pub struct StagedFile {
+    /// The path as given, for messages.
     path: PathBuf,
+    /// The path that is written: `path`, or where it leads if it is a symbolic link.
+    target: PathBuf,
     overwrite: bool,
     /// The temporary path of the closed file, so that many files can be staged at a time. `None` once it is renamed.
     file: Option<TempPath>,
@@ -29,7 +34,7 @@ impl StagedFile {
             return Ok(());
         };
         let temp_path = file.to_path_buf();
-        let renamed = if self.overwrite { file.persist(&self.path) } else { file.persist_noclobber(&self.path) };
+        let renamed = if self.overwrite { file.persist(&self.target) } else { file.persist_noclobber(&self.target) };
         let committed = match renamed {
             Ok(_) => Ok(()),
             Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => {
@@ -54,45 +59,77 @@ impl Drop for StagedFile {
 }
 
 /// Renames all files to their final names, or none: if one fails, those renamed before it are removed again. A file
-/// that has replaced an older one is the exception, and is kept.
+/// that has replaced an older one is the exception: it is kept, and the error names it.
 pub fn commit_all(mut staged: Vec<StagedFile>) -> Result<Vec<PathBuf>, FileError> {
     let mut temp_files = temp_files::lock();
-    let mut new = Vec::new();
+    let (mut new, mut replaced) = (Vec::new(), Vec::new());
     for file in &mut staged {
-        let replaces = file.path.symlink_metadata().is_ok();
+        let list = if file.target.symlink_metadata().is_ok() { &mut replaced } else { &mut new };
         if let Err(error) = file.commit(&mut temp_files) {
             let removed = new.iter().filter(|path| std::fs::remove_file(path).is_ok()).count();
             temp_files.committed -= removed;
             // Dropping the remaining files takes the lock.
             drop(temp_files);
-            return Err(error);
+            return Err(error.after_replacing(replaced));
         }
-        if !replaces {
-            new.push(file.path.clone());
-        }
+        list.push(file.target.clone());
     }
     Ok(staged.iter().map(|file| file.path.clone()).collect())
 }
 
-/// Creates a temporary file in the folder of `path`, with the permissions of any new file.
-fn create_temp_file(path: &Path) -> Result<NamedTempFile, FileError> {
-    let folder = folder_of(path);
+/// Where a path leads if it is a symbolic link, whether or not a file is there; otherwise the path itself.
+fn followed(path: &Path) -> PathBuf {
+    /// As many links as Linux follows.
+    const MAX_LINKS: usize = 40;
+    let next = |path: &PathBuf| std::fs::read_link(path).ok().map(|target| folder_of(path).join(target));
+    std::iter::successors(Some(path.to_path_buf()), next).take(MAX_LINKS).last().unwrap_or_default()
+}
+
+/// Creates a temporary file in the folder of `target`, with the permissions of the file there or else of any new file.
+/// Errors name `path`.
+fn create_temp_file(path: &Path, target: &Path, temp_files: &mut TempFiles) -> Result<NamedTempFile, FileError> {
+    let folder = folder_of(target);
     if !folder.is_dir() {
-        return Err(FileError::MissingFolder(path.to_path_buf()));
+        return Err(FileError::MissingFolder(target.to_path_buf()));
     }
+    temp_files.remove_abandoned(folder);
+    let prefix = temp_files::prefix();
     let mut builder = tempfile::Builder::new();
-    builder.prefix(".upthrust-").suffix(".part");
+    builder.prefix(&prefix).suffix(temp_files::SUFFIX);
     // tempfile's default makes the file unreadable for others; this mode is subject to the user's umask.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    builder.tempfile_in(folder).map_err(|error| match error.kind() {
+    let file = builder.tempfile_in(folder).map_err(|error| match error.kind() {
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
             let folder = folder.display();
             FileError::invalid(path, format!("the folder {folder} is not writable; choose another one"))
         }
         // The message of `error` itself names the temporary file, which means nothing to the user.
         kind => FileError::writing(path, &kind.into()),
-    })
+    })?;
+    if let Ok(old) = std::fs::metadata(target) {
+        copy_attributes(&old, file.as_file()).map_err(|error| FileError::writing(path, &error))?;
+    }
+    Ok(file)
+}
+
+/// Gives a file the permissions of another and, where the system allows it, the owner: only root may give files away.
+fn copy_attributes(from: &std::fs::Metadata, file: &File) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{MetadataExt, fchown};
+        let own = file.metadata()?;
+        if (own.uid(), own.gid()) != (from.uid(), from.gid()) {
+            let _ = fchown(file, Some(from.uid()), Some(from.gid()));
+        }
+        file.set_permissions(from.permissions())
+    }
+    #[cfg(not(unix))]
+    {
+        // A read-only file could not be written or renamed.
+        let _ = (from, file);
+        Ok(())
+    }
 }
 
 /// Checks that a file can be written to `path`: its folder exists and is writable, and the file itself either does not
@@ -107,16 +144,20 @@ pub fn check_writable(path: &Path, overwrite: bool) -> Result<(), FileError> {
     if !overwrite && path.symlink_metadata().is_ok() {
         return Err(FileError::Exists(path.to_path_buf()));
     }
+    if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
+        return Err(FileError::invalid(path, "this is not a regular file; choose another name"));
+    }
     // Held until the probe is removed.
-    let _temp_files = temp_files::lock();
-    create_temp_file(path).map(drop)
+    let mut temp_files = temp_files::lock();
+    create_temp_file(path, &followed(path), &mut temp_files).map(drop)
 }
 
 fn begin(path: &Path, overwrite: bool) -> Result<(StagedFile, File), FileError> {
     let mut temp_files = temp_files::lock();
-    let (file, temp_path) = create_temp_file(path)?.into_parts();
+    let target = followed(path);
+    let (file, temp_path) = create_temp_file(path, &target, &mut temp_files)?.into_parts();
     temp_files.unfinished.insert(temp_path.to_path_buf());
-    Ok((StagedFile { path: path.to_path_buf(), overwrite, file: Some(temp_path) }, file))
+    Ok((StagedFile { path: path.to_path_buf(), target, overwrite, file: Some(temp_path) }, file))
 }
 
 /// Writes a complete file under a temporary name. Several files are staged first and committed together, so that an
@@ -231,5 +272,74 @@ mod tests {
         std::fs::write(&plain, "b").expect("written");
         let mode = |path| std::fs::metadata(path).expect("there").permissions().mode();
         assert_eq!(mode(ours), mode(plain));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_replaced_file_keeps_its_permissions_and_owner() {
+        use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+        let folder = tempfile::tempdir().expect("folder");
+        let path = folder.path().join("a");
+        std::fs::write(&path, "private").expect("written");
+        std::fs::set_permissions(&path, PermissionsExt::from_mode(0o600)).expect("set");
+        // Only root may give the file away.
+        let is_given = chown(&path, Some(1234), Some(1234)).is_ok();
+        write_atomically(&path, true, put("new")).expect("written");
+        let metadata = std::fs::metadata(&path).expect("there");
+        assert_eq!(metadata.mode() & 0o777, 0o600);
+        assert!(!is_given || (metadata.uid(), metadata.gid()) == (1234, 1234));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_are_followed_and_devices_refused() {
+        use std::os::unix::fs::symlink;
+        let folder = tempfile::tempdir().expect("folder");
+        let path = |name: &str| folder.path().join(name);
+        std::fs::create_dir(path("other")).expect("made");
+        std::fs::write(path("other/file"), "old").expect("written");
+        symlink("other/file", path("link")).expect("linked");
+        symlink("link", path("chain")).expect("linked");
+        symlink("other/missing", path("dangling")).expect("linked");
+        symlink("/dev/null", path("device")).expect("linked");
+        write_atomically(&path("chain"), true, put("new")).expect("written");
+        write_atomically(&path("dangling"), true, put("made")).expect("written");
+        assert!(["link", "chain", "dangling"].map(path).iter().all(|path| path.is_symlink()));
+        let read = |name: &str| std::fs::read_to_string(path(name)).expect("there");
+        assert_eq!((read("other/file").as_str(), read("other/missing").as_str()), ("new", "made"));
+        assert_eq!(write_atomically(&path("link"), false, put("x")), Err(FileError::Exists(path("link"))));
+        let error = write_atomically(&path("device"), true, put("x")).expect_err("a device").to_string();
+        assert!(error.contains("regular file"), "{error}");
+    }
+
+    #[test]
+    fn temporary_files_of_ended_processes_are_removed() {
+        let folder = tempfile::tempdir().expect("folder");
+        let computer = super::super::process::computer_name();
+        let foreign = format!(".upthrust-4194305-{computer}x-abcdef.part");
+        let running = format!(".upthrust-{}-{computer}-abcdef.part", std::process::id());
+        for name in [&format!(".upthrust-4194305-{computer}-abcdef.part"), &foreign, &running] {
+            std::fs::write(folder.path().join(name), "half").expect("written");
+        }
+        write_atomically(&folder.path().join("a"), false, put("a")).expect("written");
+        let mut left = names(folder.path());
+        left.sort();
+        let mut expected = [foreign, running, "a".to_string()];
+        expected.sort();
+        assert_eq!(left, expected);
+    }
+
+    #[test]
+    fn an_error_in_the_middle_names_the_replaced_files() {
+        let folder = tempfile::tempdir().expect("folder");
+        let path = |name: &str| folder.path().join(name);
+        std::fs::write(path("a"), "old").expect("written");
+        let staged = ["a", "b", "c"].map(|name| stage(&path(name), true, put("new")).expect("staged"));
+        // The last target becomes a folder, which no file replaces.
+        std::fs::create_dir(path("c")).expect("made");
+        let error = commit_all(staged.into()).expect_err("a folder").to_string();
+        assert!(error.starts_with(&path("c").display().to_string()), "{error}");
+        assert!(error.ends_with(&format!("already replaced: {}", path("a").display())), "{error}");
+        assert!(!path("b").exists() && std::fs::read_to_string(path("a")).expect("there") == "new");
     }
 }

@@ -52,6 +52,13 @@ pub enum FileError {
     NotRaw(PathBuf),
     /// The file exists and must not be replaced.
     Exists(PathBuf),
+    /// Several files were to replace others, and not all of them could.
+    PartlyReplaced {
+        /// Why the next one could not.
+        error: Box<FileError>,
+        /// The files that were replaced. All others are as before.
+        replaced: Vec<PathBuf>,
+    },
     /// Two of the files to be written have the same path.
     DuplicatePath(PathBuf),
     /// The work would not fit into memory.
@@ -88,6 +95,11 @@ impl FileError {
         Self::Disk { path: path.to_path_buf(), attempt: "write", reason: reason.to_string() }
     }
 
+    /// This error, after these files have been replaced already.
+    pub fn after_replacing(self, replaced: Vec<PathBuf>) -> Self {
+        if replaced.is_empty() { self } else { Self::PartlyReplaced { error: Box::new(self), replaced } }
+    }
+
     /// A map or an image of `size` cannot be written to the file; `possible` lists the sizes that can.
     pub fn size(path: &Path, size: [usize; 2], possible: String) -> Self {
         Self::Size { path: path.to_path_buf(), size: size.map(|side| side as u64), possible }
@@ -115,7 +127,9 @@ impl fmt::Display for FileError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Cancelled => write!(f, "cancelled; nothing was written"),
-            Self::Disk { path, attempt, reason } => write!(f, "{}: cannot {attempt} this: {reason}", path.display()),
+            Self::Disk { path, attempt, reason } => {
+                write!(f, "{}: cannot {attempt} this file: {reason}", path.display())
+            }
             Self::MissingFolder(path) => {
                 let folder = folder_of(path);
                 write!(f, "{}: there is no folder {}; create it first", path.display(), folder.display())
@@ -141,6 +155,10 @@ impl fmt::Display for FileError {
                  --force)",
                 path.display()
             ),
+            Self::PartlyReplaced { error, replaced } => {
+                let names: Vec<String> = replaced.iter().map(|path| path.display().to_string()).collect();
+                write!(f, "{error}; already replaced: {}", names.join(", "))
+            }
             Self::DuplicatePath(path) => {
                 write!(f, "{}: two of the files would have this name; give them different ones", path.display())
             }
@@ -151,7 +169,7 @@ impl fmt::Display for FileError {
                 Bytes(*available)
             ),
             Self::Size { path, size: [width, height], possible } => {
-                write!(f, "{}: {width} × {height} is not a possible size: {possible}", path.display())
+                write!(f, "{}: {width} × {height} is not a supported size: {possible}", path.display())
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Panics in decoders of other crates.
+//! Turns panics in third-party decoders into errors.
 
 use std::any::Any;
 use std::cell::Cell;

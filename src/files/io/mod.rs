@@ -2,10 +2,12 @@
 
 pub mod atomic;
 pub mod cancellable;
+pub mod disk_state;
 pub mod error;
 pub mod folders;
 pub mod guard;
 pub mod memory;
+pub mod process;
 pub mod read;
 pub mod temp_files;
 

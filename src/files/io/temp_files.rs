@@ -1,8 +1,11 @@
-//! The registry of files that are being written, so that a program that has to exit at once leaves none behind.
+//! The registry of temporary files, so that they are removed even if the program has to exit at once.
 
-use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::process::{computer_name, is_running};
 
 /// The temporary files of this process. Code that creates, renames or removes one holds the lock while it does, so
 /// [`stop_writing`] never misses a file.
@@ -11,9 +14,49 @@ pub(super) struct TempFiles {
     pub unfinished: BTreeSet<PathBuf>,
     /// How many files have been renamed to their final names.
     pub committed: usize,
+    /// When [`remove_abandoned`](Self::remove_abandoned) last looked into a folder.
+    checked: BTreeMap<PathBuf, Instant>,
 }
 
-static TEMP_FILES: Mutex<TempFiles> = Mutex::new(TempFiles { unfinished: BTreeSet::new(), committed: 0 });
+const PREFIX: &str = ".upthrust-";
+/// How the name of every temporary file ends.
+pub(super) const SUFFIX: &str = ".part";
+
+/// How long a folder is not searched again for abandoned files.
+const CHECK_INTERVAL: Duration = Duration::from_secs(60);
+
+/// How the names of this process's temporary files begin.
+pub(super) fn prefix() -> String {
+    format!("{PREFIX}{}-{}-", std::process::id(), computer_name())
+}
+
+/// Whether a temporary file of that name belongs to a process of this computer that no longer runs.
+fn is_abandoned(name: &str) -> bool {
+    let names = name.strip_prefix(PREFIX).and_then(|name| name.strip_suffix(SUFFIX));
+    let Some((process, rest)) = names.and_then(|name| name.split_once('-')) else { return false };
+    let is_ours = rest.rsplit_once('-').is_some_and(|(computer, _)| computer == computer_name());
+    is_ours && process.parse().is_ok_and(|process| !is_running(process))
+}
+
+impl TempFiles {
+    /// Removes temporary files that killed processes left in a folder.
+    pub fn remove_abandoned(&mut self, folder: &Path) {
+        let now = Instant::now();
+        let is_recent = |checked: &Instant| now.duration_since(*checked) < CHECK_INTERVAL;
+        self.checked.retain(|_, checked| is_recent(checked));
+        if self.checked.insert(folder.to_path_buf(), now).is_some() {
+            return;
+        }
+        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+            if is_abandoned(&entry.file_name().to_string_lossy()) {
+                let _ = std::fs::remove_file(entry.path());
+            }
+        }
+    }
+}
+
+static TEMP_FILES: Mutex<TempFiles> =
+    Mutex::new(TempFiles { unfinished: BTreeSet::new(), committed: 0, checked: BTreeMap::new() });
 
 /// Locks the registry. It is consistent after every statement, so a panic in another thread cannot have corrupted it.
 pub(super) fn lock() -> MutexGuard<'static, TempFiles> {

@@ -79,7 +79,7 @@ fn targets_are_listed_and_written() {
     sandbox.write("p.upthrust.json", painted_project());
     let list = sandbox.succeed("build --for list");
     assert!(list.lines().any(|line| line.starts_with("unity ") && line.contains("height.raw")), "{list}");
-    assert_eq!(list.lines().count(), 12);
+    assert_eq!(list.lines().count(), upthrust::files::targets::ALL.len());
     sandbox.succeed("build p.upthrust.json --for unity -o u --size 65 --texture-size 32");
     let names = ["height.raw", "height.raw.json", "texture.png", "weights_RGBA_0.png", "weights_RGBA_1.png"];
     assert_eq!(sandbox.names_in("u"), names);

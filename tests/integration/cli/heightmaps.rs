@@ -74,6 +74,26 @@ fn a_heightmap_step_reproduces_its_file() {
 }
 
 #[test]
+fn convert_notes_heights_that_the_format_cannot_hold() {
+    let sandbox = Sandbox::new();
+    sandbox.write("h.asc", "\u{feff}ncols 2\nnrows 2\ncellsize 30\nNODATA_value nan\n40000 1 nan 3\n");
+    for (arguments, is_clamped) in [
+        ("h.asc a.r16 --out-raw i16le", true),
+        ("h.asc b.png --low 0 --high 1000", true),
+        ("h.asc c.png --low 0 --high 40000", false),
+        ("h.asc d.r32", false),
+    ] {
+        let output = sandbox.command(&format!("convert {arguments}")).output().expect("the program runs");
+        let notes = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{arguments}: {notes}");
+        assert_eq!(notes.contains("were clamped"), is_clamped, "{arguments}: {notes}");
+        assert!(notes.contains("1 samples without a height"), "{arguments}: {notes}");
+    }
+    let sidecar: serde_json::Value = serde_json::from_slice(&sandbox.read("a.r16.json")).expect("JSON");
+    assert_eq!(sidecar["max_m"], 32_767.0);
+}
+
+#[test]
 fn low_and_high_scale_integers_to_metres() {
     let sandbox = Sandbox::new();
     sandbox.write("a.raw", [0, 255, 51, 102]);

@@ -57,6 +57,21 @@ fn a_closed_pipe_is_not_an_error() {
     assert!(output.status.success() && output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn output_to_a_full_disk_is_an_error() {
+    let sandbox = Sandbox::new();
+    sandbox.write("p.upthrust.json", project(&json!([{"operation": "faults", "count": 50}])));
+    sandbox.succeed("build p.upthrust.json --heightmap h.r32 --size 33");
+    for arguments in ["operations", "operations --json", "presets", "faults p.upthrust.json", "inspect h.r32"] {
+        let full = std::fs::File::options().write(true).open("/dev/full").expect("Linux has it");
+        let output = sandbox.command(arguments).stdout(full).output().expect("the program runs");
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{arguments}");
+        assert!(message.contains("cannot write to standard output"), "{arguments}: {message}");
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn an_interrupt_stops_the_work_and_leaves_no_files() {

@@ -46,7 +46,7 @@ fn invalid_terrain_types_are_refused() {
     check("repeat_m", json!(1e300), "Repeat must be from 0.1 to 100000 m, not 1e300");
     check("elevation", json!([60, 20]), "a pair [min, max] with min ≤ max");
     check("humidity", json!([0.5, 1.0]), "three numbers [min, max, release]");
-    check("shadow", json!([-5, 1, 0.1]), "types.0.shadow: Shadow must be from 0 to 1, not -5");
+    check("shadow", json!([-5, 1, 0.1]), "types.0.shadow: Shade must be from 0 to 1, not -5");
     check("colour", json!("red"), "Colour must be a colour like \"#ff7a3c\", not \"red\"");
     check("blend", json!("soft"), "Blend must be one of normal, multiply");
     check("elevaton", json!([0, 1]), "did you mean \"elevation\"?");
@@ -96,7 +96,7 @@ fn invalid_build_arguments_are_refused() {
         ("build p.upthrust.json -o out --set stack.0.count", 2, "PATH=VALUE"),
         ("build p.upthrust.json -o old.png", 1, "old.png"),
         ("build preset:krten-wnid -o out", 2, "did you mean preset:krten-wind?"),
-        ("build none.upthrust.json -o out", 1, "none.upthrust.json: cannot read this"),
+        ("build none.upthrust.json -o out", 1, "none.upthrust.json: cannot read this file"),
     ]);
 }
 
@@ -157,7 +157,7 @@ fn invalid_arguments_of_other_commands_are_refused() {
         ("convert old.png out.raw --raw u16be", 2, "old.png: "),
         ("inspect old.png --raw u8", 2, "old.png: "),
         ("convert short.raw out.png --raw u17", 2, "u17"),
-        ("convert none.png out.png", 1, "none.png: cannot read this"),
+        ("convert none.png out.png", 1, "none.png: cannot read this file"),
         ("convert old.png out.png", 1, "old.png: "),
         ("convert short.raw old.png", 1, "old.png: "),
         ("inspect old.png", 1, "old.png: "),

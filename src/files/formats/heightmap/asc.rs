@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::Path;
 
+use super::super::BYTE_ORDER_MARK;
 use super::decoded::{Decoded, checked_size};
 use super::rows::Rows;
 use crate::engine::cast::{ToFloat, ToInteger};
@@ -17,6 +18,7 @@ const NO_DATA: f32 = -9999.0;
 pub(super) fn decode(path: &Path, bytes: &[u8]) -> Result<Decoded, FileError> {
     let text =
         str::from_utf8(bytes).map_err(|_| FileError::invalid(path, "this is not text, so it is not an Esri grid"))?;
+    let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
     let mut words = text.split_ascii_whitespace().peekable();
     let mut header = BTreeMap::new();
     // The header ends at the first number in the place of a key.
@@ -24,7 +26,9 @@ pub(super) fn decode(path: &Path, bytes: &[u8]) -> Result<Decoded, FileError> {
         words.next_if(|word| word.starts_with(|first: char| first.is_ascii_alphabetic()) && !is_nan(word))
     {
         let key = key.to_ascii_lowercase();
-        let number = words.next().and_then(|word| word.parse::<f64>().ok()).filter(|number| number.is_finite());
+        // "No data" may be NaN.
+        let is_valid = |number: &f64| number.is_finite() || key == "nodata_value";
+        let number = words.next().and_then(|word| word.parse::<f64>().ok()).filter(is_valid);
         let number = number.ok_or_else(|| FileError::invalid(path, format!("there is no number after \"{key}\"")))?;
         header.insert(key, number);
     }
@@ -98,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn oblong_cells_are_written_as_dx_and_dy() {
+    fn non_square_cells_are_written_as_dx_and_dy() {
         let grid = Grid::new(Extent { width_m: 10.0, depth_m: 3.0 }, 2, 2);
         let mut bytes = Vec::new();
         write(&mut bytes, Rows::all(&Heightfield::flat(grid)), &Progress::new()).expect("written");

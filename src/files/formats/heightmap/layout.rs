@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::engine::SampleScale;
+use crate::engine::parameters::Band;
 
 /// Which row of a file comes first. Rows always run from west to east.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -94,6 +95,11 @@ impl RawSample {
             Self::F32Le => "f32le",
             Self::F32Be => "f32be",
         }
+    }
+
+    /// The heights that samples in metres can hold; `None` if they hold all heights, or are no metres.
+    pub(crate) fn limits_m(self) -> Option<Band> {
+        (self == Self::I16Le).then_some(Band { min: f64::from(i16::MIN), max: f64::from(i16::MAX) })
     }
 
     /// The kind of numbers and their size.

@@ -9,6 +9,7 @@ use super::format::{Format, format_of};
 use super::layout::{RawLayout, RawSample, RowOrder};
 use super::{asc, exr, image, krten, pgm, raw, tiff};
 use crate::engine::cast::{ToFloat, ToInteger};
+use crate::engine::heightfield::MAX_HEIGHT_M;
 use crate::engine::parameters::Band;
 use crate::engine::{Raster, SampleScale};
 use crate::files::formats::sidecar::Sidecar;
@@ -151,17 +152,19 @@ fn loaded(path: &Path, format: Format, decoded: Decoded) -> Result<LoadedHeightm
     Ok(LoadedHeightmap { format, raster, notes, sidecar: None, depends_on_sidecar: false, spacing_m })
 }
 
-/// Sets samples without a height, NaN or infinite, to the lowest height of the map.
+/// Sets samples without a height to the lowest height of the map. They are not finite, or beyond any height, such as the
+/// ±3.4·10³⁸ that some programs write for "no data".
 fn fill_holes(path: &Path, raster: &mut Raster, notes: &mut Vec<String>) -> Result<(), FileError> {
-    let holes = raster.samples.iter().filter(|sample| !sample.is_finite()).count();
+    let is_height = |sample: &f32| sample.abs() <= MAX_HEIGHT_M;
+    let holes = raster.samples.iter().filter(|sample| !is_height(sample)).count();
     if holes == 0 {
         return Ok(());
     }
-    let lowest = raster.samples.iter().copied().filter(|sample| sample.is_finite()).fold(f32::INFINITY, f32::min);
+    let lowest = raster.samples.iter().copied().filter(is_height).fold(f32::INFINITY, f32::min);
     if lowest == f32::INFINITY {
         return Err(FileError::invalid(path, "none of its samples has a height"));
     }
-    raster.samples.iter_mut().filter(|sample| !sample.is_finite()).for_each(|sample| *sample = lowest);
+    raster.samples.iter_mut().filter(|sample| !is_height(sample)).for_each(|sample| *sample = lowest);
     notes.push(format!("{holes} samples without a height were set to the lowest one, {lowest} m"));
     Ok(())
 }

@@ -69,9 +69,9 @@ fn invalid_files_are_refused_with_the_reason() {
     check_refused("a", &png, ".png .r16");
     check_refused("a.png", b"This is not an image", "a.png: ");
     check_refused("a.raw", &[0; 22], "11 samples are not a square");
-    check_refused("a.xy", &[0xff; 20], "not a possible size");
-    check_refused("a.pgm", b"P5 99999999 99999999 255 ", "not a possible size");
-    check_refused("a.asc", b"ncols 4000000000\nnrows 2\n1 2", "not a possible size");
+    check_refused("a.xy", &[0xff; 20], "not a supported size");
+    check_refused("a.pgm", b"P5 99999999 99999999 255 ", "not a supported size");
+    check_refused("a.asc", b"ncols 4000000000\nnrows 2\n1 2", "not a supported size");
     check_refused("a.r32", &[0, 0, 0xc0, 0x7f].repeat(4), "none of its samples");
 }
 

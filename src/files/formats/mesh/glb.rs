@@ -164,13 +164,13 @@ fn describe(
     views.extend(image.map(|length| view(length, None)));
     let index = if is_short { UNSIGNED_SHORT } else { UNSIGNED_INT };
     let mut material =
-        json!({"name": "Ground", "pbrMetallicRoughness": {"metallicFactor": 0.0, "roughnessFactor": 1.0}});
+        json!({"name": "Terrain", "pbrMetallicRoughness": {"metallicFactor": 0.0, "roughnessFactor": 1.0}});
     let mut gltf = json!({
         "asset": {"version": "2.0", "generator": concat!("Upthrust ", env!("CARGO_PKG_VERSION"))},
         "scene": 0,
         "scenes": [{"nodes": [0]}],
-        "nodes": [{"name": "Land", "mesh": 0}],
-        "meshes": [{"name": "Land", "primitives": [{
+        "nodes": [{"name": "Terrain", "mesh": 0}],
+        "meshes": [{"name": "Terrain", "primitives": [{
             "attributes": {"POSITION": 0, "NORMAL": 1, "TEXCOORD_0": 2}, "indices": 3, "material": 0
         }]}],
         "accessors": [

@@ -14,7 +14,7 @@ const BATCH: usize = 1 << 12;
 
 pub(crate) fn write(writer: &mut dyn WriteSeek, mesh: &Mesh, material: &str, progress: &Progress) -> io::Result<()> {
     let triangulation = &mesh.triangulation;
-    writeln!(writer, "# Metres; y is up, north lies towards -z.\nmtllib {material}\no Land")?;
+    writeln!(writer, "# Metres; y is up, north is -z.\nmtllib {material}\no Terrain")?;
     let counter =
         progress.counter(triangulation.vertices.len().div_ceil(BATCH) + triangulation.triangles.len().div_ceil(BATCH));
     for samples in triangulation.vertices.chunks(BATCH) {
@@ -28,7 +28,7 @@ pub(crate) fn write(writer: &mut dyn WriteSeek, mesh: &Mesh, material: &str, pro
         writer.write_all(text.as_bytes())?;
         counter.add_one().map_err(cancelled_error)?;
     }
-    writeln!(writer, "usemtl Ground")?;
+    writeln!(writer, "usemtl Terrain")?;
     for triangles in triangulation.triangles.chunks(BATCH) {
         let mut text = String::new();
         for [a, b, c] in triangles.iter().map(|triangle| triangle.map(|number| number + 1)) {
@@ -42,6 +42,6 @@ pub(crate) fn write(writer: &mut dyn WriteSeek, mesh: &Mesh, material: &str, pro
 
 /// Writes a matte material, with the texture if there is one.
 pub(crate) fn write_material(writer: &mut dyn WriteSeek, texture: Option<&str>) -> io::Result<()> {
-    writeln!(writer, "newmtl Ground\nKa 0 0 0\nKd 1 1 1\nKs 0 0 0\nillum 1")?;
+    writeln!(writer, "newmtl Terrain\nKa 0 0 0\nKd 1 1 1\nKs 0 0 0\nillum 1")?;
     texture.map_or(Ok(()), |texture| writeln!(writer, "map_Kd {texture}"))
 }

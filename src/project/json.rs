@@ -1,0 +1,125 @@
+//! Parses JSON more strictly than `serde_json::Value`: no key may occur twice in an object, and the number of values is
+//! limited, because a value takes up to forty times the memory of its text.
+
+use std::cell::Cell;
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Number, Value};
+
+/// The most values, which take about 700 MB. A project with 300,000 drawn faults has three million.
+const MAX_VALUES: u64 = 10_000_000;
+
+/// Parses a text of JSON.
+pub(super) fn parse(text: &str) -> Result<Value, serde_json::Error> {
+    parse_limited(text, MAX_VALUES)
+}
+
+fn parse_limited(text: &str, max_values: u64) -> Result<Value, serde_json::Error> {
+    let left = Cell::new(max_values);
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    let value = Strict { left: &left, max_values }.deserialize(&mut deserializer)?;
+    deserializer.end()?;
+    Ok(value)
+}
+
+#[derive(Clone, Copy)]
+struct Strict<'a> {
+    /// How many more values are allowed.
+    left: &'a Cell<u64>,
+    max_values: u64,
+}
+
+impl<'de> DeserializeSeed<'de> for Strict<'_> {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        let left = self.left.get().checked_sub(1);
+        self.left.set(left.ok_or_else(|| D::Error::custom(format!("it has more than {} values", self.max_values)))?);
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Strict<'_> {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a JSON value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
+        Ok(Number::from_f64(value).map_or(Value::Null, Value::Number))
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_string<E>(self, value: String) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Value, A::Error> {
+        let mut values = Vec::new();
+        while let Some(value) = seq.next_element_seed(self)? {
+            values.push(value);
+        }
+        Ok(Value::Array(values))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
+        let mut object = Map::new();
+        while let Some(key) = map.next_key::<String>()? {
+            if object.contains_key(&key) {
+                return Err(A::Error::custom(format!("the key \"{key}\" occurs twice")));
+            }
+            object.insert(key, map.next_value_seed(self)?);
+        }
+        Ok(Value::Object(object))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_those_of_serde_json() {
+        for text in [r#"{"a": [1, -2, 0.1, 1e300, 18446744073709551615], "b": {"c": null, "d": "é\n"}}"#, "true", "[]"]
+        {
+            assert_eq!(parse(text).expect(text), serde_json::from_str::<Value>(text).expect(text));
+        }
+        for text in ["", "{", "[1,]", "1 2", "1e999"] {
+            assert_eq!(parse(text).is_err(), serde_json::from_str::<Value>(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_key_that_occurs_twice_is_named() {
+        let error = parse("{\"a\": {\"seed\": 1,\n\"seed\": 2}}").expect_err("twice").to_string();
+        assert!(error.contains("\"seed\" occurs twice") && error.contains("line 2"), "{error}");
+    }
+
+    #[test]
+    fn the_number_of_values_is_limited() {
+        assert!(parse_limited("[1, 2, 3]", 4).is_ok());
+        let error = parse_limited("[1, 2, 3, 4]", 4).expect_err("too many").to_string();
+        assert!(error.contains("more than 4 values"), "{error}");
+    }
+}
