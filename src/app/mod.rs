@@ -2,7 +2,7 @@
 //!
 //! `App` has three parts with different rules: the `Document` (undoable, saved), the `UiState` (never undone) and
 //! the `Services` (threads). The interface thread computes no terrain: each frame it draws the panels on a working copy
-//! of the project, commits that copy to the document, requests a preview of what the document says now, and shows the
+//! of the project, commits that copy to the document, requests a preview of the current document, and shows the
 //! last preview that arrived.
 
 pub(crate) mod commands;
@@ -41,6 +41,7 @@ impl eframe::App for App {
         self.poll_results(ctx);
         self.window_events(ctx);
         self.check_recent_files(ctx);
+        self.check_for_external_changes(ctx);
         self.autosave(ctx);
         if !ctx.input(|input| input.key_down(Key::C)) {
             self.ui.preview.compare.release();
@@ -49,7 +50,7 @@ impl eframe::App for App {
         self.update_preview(ctx);
         self.request_analyses();
         if self.services.previewer.fraction().is_some() && !self.ui.playback.is_playing() {
-            // So that progress moves and the note about it appears.
+            // Keeps the displayed progress up to date.
             ctx.request_repaint_after(Duration::from_millis(50));
         }
         if self.export_status().is_some() {
@@ -60,7 +61,7 @@ impl eframe::App for App {
     fn ui(&mut self, ui: &mut Ui, frame: &mut eframe::Frame) {
         let ctx = ui.ctx().clone();
         if self.window.is_detached {
-            // Nothing can be drawn any more: on a lost card the window's library would give up.
+            // Nothing can be drawn any more: the windowing library would panic on a lost device.
             return;
         }
         self.ui.scene.attach(frame.wgpu_render_state(), || wake_of(&ctx));
@@ -71,9 +72,9 @@ impl eframe::App for App {
         let mut commands =
             if is_asked { Vec::new() } else { commands::pressed(&ctx, self.ui.operation_picker.is_open()) };
         let mut draft = self.document.take_draft();
-        let (step, ground) = (self.ui.selection.step, self.ui.texture_panel.selected);
+        let (step, terrain_type) = (self.ui.selection.step, self.ui.texture_panel.selected);
         commands.extend(self.panels_ui(ui, &mut draft));
-        self.ui.texture_panel.was_selected_last |= self.ui.texture_panel.selected != ground;
+        self.ui.texture_panel.was_selected_last |= self.ui.texture_panel.selected != terrain_type;
         commands.extend(self.modal_ui(&ctx, &mut draft));
         self.ui.timings.ui(&ctx, frame.info().cpu_usage);
         let is_seeking = commands.iter().any(|command| matches!(command, Command::Seek(_)));

@@ -1,4 +1,4 @@
-//! Draws the dialog over the editor and does what it returns.
+//! Draws the open modal dialog and handles its response.
 
 use std::path::PathBuf;
 
@@ -10,6 +10,7 @@ use crate::app::dialogs::closing::ConfirmCloseResponse;
 use crate::app::dialogs::export::{ExportContext, ExportResponse};
 use crate::app::dialogs::file_dialogs::DialogPurpose;
 use crate::app::dialogs::modal::Modal;
+use crate::app::dialogs::question::files_ui;
 use crate::app::dialogs::{about, closing};
 use crate::app::document::{Draft, Unsaved};
 use crate::app::views::scene::{RenderDialogResponse, RenderTask};
@@ -17,7 +18,7 @@ use crate::app::widgets::modal;
 use crate::app::{App, commands};
 
 impl App {
-    /// Draws the dialog over the editor, if one is open; returns a command chosen in it.
+    /// Draws the modal dialog, if one is open; returns a command chosen in it.
     pub(crate) fn modal_ui(&mut self, ctx: &Context, draft: &mut Draft) -> Option<Command> {
         let Some(mut modal) = self.ui.modal.take() else {
             if self.ui.closing.is_saving() && closing::saving_ui(ctx) {
@@ -62,6 +63,12 @@ impl App {
                 }
                 None => {}
             },
+            Modal::Question(question) => {
+                if let Some(choice) = question.ui(ctx) {
+                    self.respond_to_question(question, choice);
+                    stays = false;
+                }
+            }
             Modal::ExportFirst => stays = self.export_first_ui(ctx),
             Modal::Gallery => stays = self.gallery_ui(ctx),
             Modal::Palette(palette) => match palette.ui(ctx) {
@@ -105,7 +112,7 @@ impl App {
         let context = ExportContext {
             project_path: self.document.path(),
             heights_m: shown.filter(|_| earlier.is_none()).map(|shown| shown.summary.range_m()),
-            on_the_way: earlier.map(|at| [at, total]),
+            unfinished_position: earlier.map(|at| [at, total]),
             status: self.services.exporter.status(),
         };
         match self.ui.export.ui(ctx, project, &mut settings.export, &context) {
@@ -130,7 +137,7 @@ impl App {
         let modal = modal("export first", ctx).show(ctx, |ui| {
             ui.set_width(360.0);
             ui.heading("An export is running");
-            ui.label("Closing now cancels it; nothing half-written is left behind.");
+            ui.label("Closing now cancels the export. No partial files are left.");
             ui.add_space(8.0);
             egui::Sides::new().show(
                 ui,
@@ -149,20 +156,12 @@ impl App {
     }
 }
 
-/// The most files the question lists: a turntable has more than fit.
-const MAX_LISTED: usize = 5;
-
 /// Asks before files are replaced; returns the answer once there is one.
 fn replace_ui(ctx: &Context, files: &[PathBuf]) -> Option<bool> {
     let modal = modal("replace", ctx).show(ctx, |ui| {
         ui.set_width(420.0);
         ui.heading(if files.len() == 1 { "Replace this file?" } else { "Replace these files?" });
-        for file in files.iter().take(MAX_LISTED) {
-            ui.label(file.display().to_string());
-        }
-        if files.len() > MAX_LISTED {
-            ui.label(format!("and {} more; {} files in all", files.len() - MAX_LISTED, files.len()));
-        }
+        files_ui(ui, files);
         ui.add_space(8.0);
         let (_, [replace, cancel]) =
             egui::Sides::new().show(ui, |_| {}, |ui| [ui.button("Replace").clicked(), ui.button("Cancel").clicked()]);
@@ -177,11 +176,11 @@ fn shortcuts_ui(ctx: &Context) -> bool {
         ui.add_space(4.0);
         egui::Grid::new("shortcuts").num_columns(4).spacing([32.0, 4.0]).show(ui, |ui| {
             // Side by side, or small windows would have no room for all.
-            let (left, right) = commands::WITH_KEYS.split_at(commands::WITH_KEYS.len().div_ceil(2));
+            let (left, right) = commands::SHORTCUTS.split_at(commands::SHORTCUTS.len().div_ceil(2));
             for i in 0..left.len() {
-                for command in [left.get(i), right.get(i)].into_iter().flatten() {
+                for (command, shortcut) in [left.get(i), right.get(i)].into_iter().flatten() {
                     ui.label(command.text());
-                    ui.weak(command.shortcut().map(|keys| ui.ctx().format_shortcut(&keys)).unwrap_or_default());
+                    ui.weak(ui.ctx().format_shortcut(shortcut));
                 }
                 ui.end_row();
             }

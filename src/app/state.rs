@@ -28,6 +28,7 @@ use crate::app::views::View;
 use crate::app::views::maps::Maps;
 use crate::app::views::scene::ScenePane;
 use crate::app::widgets::parameter::ParameterState;
+use crate::files::io::disk_state::DiskState;
 use crate::project::ProjectFile;
 use crate::worker::Wake;
 
@@ -55,6 +56,8 @@ pub(crate) struct UiState {
     pub(crate) modal: Option<Modal>,
     /// A project that a dialog opens once this frame's edits are in the document.
     pub(crate) pending_project: Option<PendingProject>,
+    /// The change of a project's file by another program that the user chose not to load.
+    pub(crate) dismissed_change: Option<(usize, DiskState)>,
     /// The status bar's message.
     pub(crate) message: Option<Message>,
     pub(crate) gestures: Gestures,
@@ -96,6 +99,7 @@ impl UiState {
             export: ExportDialog::default(),
             modal: None,
             pending_project: None,
+            dismissed_change: None,
             message: None,
             gestures: Gestures::default(),
             timings: FrameTimings::default(),
@@ -138,7 +142,7 @@ const NUDGE_RUN_S: f64 = 1.0;
 pub(crate) struct Gestures {
     /// Counts pointer presses and runs of arrow keys.
     count: u64,
-    /// When an arrow key was last pressed in the present run, in seconds.
+    /// When an arrow key was last pressed in the current run, in seconds.
     nudged_at: Option<f64>,
 }
 

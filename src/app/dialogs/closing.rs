@@ -1,7 +1,8 @@
 //! Closing the window: the dialog about unsaved projects, and saving them first.
 //!
 //! "Save" saves every unsaved project, including hidden ones, one after another, and then closes the window. Meanwhile
-//! a dialog blocks the editor. A failed or cancelled save also cancels closing, so that no later save closes the window.
+//! a dialog blocks the editor. A failed or cancelled save also cancels closing, so that no later save closes the
+//! window.
 
 use std::path::PathBuf;
 
@@ -14,8 +15,8 @@ use crate::app::widgets::modal;
 /// The state of closing the window.
 #[derive(Debug, Default)]
 pub(crate) struct Closing {
-    /// The origins of the projects still to be saved before the window closes; `None` unless they are being saved.
-    unsaved_origins: Option<Vec<usize>>,
+    /// The ids of the projects still to be saved before the window closes; `None` unless they are being saved.
+    unsaved_projects: Option<Vec<usize>>,
     is_confirmed: bool,
     discards_changes: bool,
 }
@@ -24,7 +25,7 @@ pub(crate) struct Closing {
 #[derive(Debug)]
 pub(crate) enum ClosingStep {
     /// Save this project; without a path the user chooses one.
-    Save { origin: usize, path: Option<PathBuf> },
+    Save { project_id: usize, path: Option<PathBuf> },
     /// Ask again about these projects, which changed in the meantime.
     Confirm(Vec<Unsaved>),
     /// Nothing: the window closes, or is not closing.
@@ -39,7 +40,7 @@ impl Closing {
 
     /// Whether projects are being saved before the window closes.
     pub(crate) fn is_saving(&self) -> bool {
-        self.unsaved_origins.is_some()
+        self.unsaved_projects.is_some()
     }
 
     /// Whether the user chose to close without saving.
@@ -59,36 +60,38 @@ impl Closing {
 
     /// Keeps the window open. A save that is under way finishes, but does not close it.
     pub(crate) fn cancel(&mut self) {
-        self.unsaved_origins = None;
+        self.unsaved_projects = None;
     }
 
     /// Begins to save these projects. Continue with [`next_step`](Self::next_step).
     pub(crate) fn save_first(&mut self, projects: &[Unsaved]) {
-        self.unsaved_origins = Some(projects.iter().map(|project| project.origin).collect());
+        self.unsaved_projects = Some(projects.iter().map(|project| project.project_id).collect());
     }
 
     /// Records that a project was saved. Returns whether to continue with [`next_step`](Self::next_step).
-    pub(crate) fn project_saved(&mut self, origin: usize) -> bool {
-        let Some(origins) = &mut self.unsaved_origins else { return false };
-        let count = origins.len();
-        origins.retain(|waiting| *waiting != origin);
-        origins.len() < count
+    pub(crate) fn project_saved(&mut self, project_id: usize) -> bool {
+        let Some(projects) = &mut self.unsaved_projects else { return false };
+        let count = projects.len();
+        projects.retain(|waiting| *waiting != project_id);
+        projects.len() < count
     }
 
     /// Records that a project could not be saved. If the window closes after that project, it stays open.
-    pub(crate) fn save_failed(&mut self, origin: usize) {
-        if self.unsaved_origins.as_ref().is_some_and(|origins| origins.contains(&origin)) {
+    pub(crate) fn save_failed(&mut self, project_id: usize) {
+        if self.unsaved_projects.as_ref().is_some_and(|projects| projects.contains(&project_id)) {
             self.cancel();
         }
     }
 
     /// Returns what to do next, given all projects that are unsaved now.
     pub(crate) fn next_step(&mut self, unsaved: Vec<Unsaved>) -> ClosingStep {
-        let Some(origins) = &mut self.unsaved_origins else { return ClosingStep::Nothing };
+        let Some(projects) = &mut self.unsaved_projects else { return ClosingStep::Nothing };
         // A save that was already under way when the user chose to save may have finished since.
-        origins.retain(|origin| unsaved.iter().any(|project| project.origin == *origin));
-        if let Some(Unsaved { origin, path, .. }) = unsaved.iter().find(|project| origins.contains(&project.origin)) {
-            return ClosingStep::Save { origin: *origin, path: path.clone() };
+        projects.retain(|project_id| unsaved.iter().any(|project| project.project_id == *project_id));
+        if let Some(Unsaved { project_id, path, .. }) =
+            unsaved.iter().find(|project| projects.contains(&project.project_id))
+        {
+            return ClosingStep::Save { project_id: *project_id, path: path.clone() };
         }
         self.cancel();
         if unsaved.is_empty() {
@@ -123,7 +126,7 @@ pub(crate) fn confirm_close_ui(ctx: &Context, unsaved: &[Unsaved]) -> Option<Con
             for Unsaved { file, path, .. } in unsaved {
                 ui.strong(document::title(&file.project));
                 let path = path.as_ref().map(|path| path.display().to_string());
-                ui.weak(path.unwrap_or_else(|| "has no file yet; you choose one next".into()));
+                ui.weak(path.unwrap_or_else(|| "not saved yet; you will be asked where to save it".into()));
             }
         });
         ui.add_space(8.0);
@@ -160,14 +163,14 @@ mod tests {
     use super::*;
     use crate::project::ProjectFile;
 
-    fn unsaved(origins: &[usize]) -> Vec<Unsaved> {
-        let project = |&origin| Unsaved { origin, file: ProjectFile::default(), path: None };
-        origins.iter().map(project).collect()
+    fn unsaved(projects: &[usize]) -> Vec<Unsaved> {
+        let project = |&project_id| Unsaved { project_id, file: ProjectFile::default(), path: None };
+        projects.iter().map(project).collect()
     }
 
     fn saves(step: &ClosingStep) -> Option<usize> {
         match step {
-            ClosingStep::Save { origin, .. } => Some(*origin),
+            ClosingStep::Save { project_id, .. } => Some(*project_id),
             ClosingStep::Confirm(_) | ClosingStep::Nothing => None,
         }
     }
@@ -202,7 +205,7 @@ mod tests {
         let mut closing = Closing::default();
         closing.save_first(&unsaved(&[0]));
         assert!(closing.project_saved(0));
-        assert!(matches!(closing.next_step(unsaved(&[2])), ClosingStep::Confirm(left) if left[0].origin == 2));
+        assert!(matches!(closing.next_step(unsaved(&[2])), ClosingStep::Confirm(left) if left[0].project_id == 2));
         assert!(!closing.is_confirmed() && !closing.is_saving());
     }
 

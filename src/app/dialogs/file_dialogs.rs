@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use crate::app::commands::{FileSlot, Target};
+use crate::app::commands::{FileSlot, ImportTarget};
 use crate::app::widgets::modal;
 use crate::files::formats::heightmap::Format;
 use crate::worker::{JobContext, JobError, Policy, Runner, RunnerConfig, Wake, Worker};
@@ -13,10 +13,10 @@ use crate::worker::{JobContext, JobError, Policy, Runner, RunnerConfig, Wake, Wo
 pub(crate) enum DialogPurpose {
     /// A project, heightmap or texture to open.
     Open,
-    /// Where to save the project with that origin.
-    Save { origin: usize },
+    /// Where to save the project with that id.
+    Save { project_id: usize },
     /// A heightmap or texture for a target in the project; `None`: a heightmap for a new step.
-    Import { target: Option<Target> },
+    Import { target: Option<ImportTarget> },
     /// The folder to export to.
     ExportFolder,
     /// Where to write a render of the 3-D view.
@@ -36,10 +36,10 @@ pub(crate) struct DialogRequest {
     pub(crate) file_name: String,
 }
 
-/// Endings of the images that can be read as textures and written as renders.
+/// Extensions of the images that can be read as textures and written as renders.
 const IMAGE_EXTENSIONS: [&str; 5] = ["png", "jpg", "jpeg", "tga", "bmp"];
 
-/// Files that a dialog shows, by their endings.
+/// The files that a dialog shows, by their extensions.
 type Filter = (&'static str, Vec<&'static str>);
 
 impl DialogRequest {
@@ -62,13 +62,13 @@ impl DialogRequest {
     }
 
     fn is_for_texture(&self) -> bool {
-        let is_texture = |target: &Target| matches!(target.slot, FileSlot::Texture(_));
+        let is_texture = |target: &ImportTarget| matches!(target.slot, FileSlot::Texture(_));
         matches!(&self.purpose, DialogPurpose::Import { target: Some(target) } if is_texture(target))
     }
 
     /// The filters of the dialog, the default one first.
     fn filters(&self) -> Vec<Filter> {
-        // A project's full ending has two dots, which some dialogs do not support.
+        // The suffix of projects has two dots, which some dialogs do not support.
         let projects = || ("Projects", vec!["json"]);
         let heightmaps = || {
             let extensions = Format::ALL.iter().flat_map(|format| format.extensions());
@@ -143,7 +143,7 @@ impl FileDialogs {
 
 /// A dialog that ends sooner than this without a choice was never shown: without a portal the library returns `None`
 /// immediately, as for a cancelled dialog.
-const FASTER_THAN_A_PERSON: Duration = Duration::from_millis(150);
+const MIN_DIALOG_TIME: Duration = Duration::from_millis(150);
 
 /// The desktop's dialogs, shown from a thread.
 pub(crate) struct NativeDialogs {
@@ -155,8 +155,8 @@ pub(crate) struct NativeDialogs {
 impl NativeDialogs {
     pub(crate) fn new(context: &eframe::CreationContext<'_>, wake: Wake) -> std::io::Result<Self> {
         // A dialog that is open cannot be closed from here.
-        let patience = Some(Duration::ZERO);
-        let config = RunnerConfig { patience, ..RunnerConfig::new("upthrust dialog", Policy::Queue) };
+        let shutdown_timeout = Some(Duration::ZERO);
+        let config = RunnerConfig { shutdown_timeout, ..RunnerConfig::new("upthrust dialog", Policy::Queue) };
         let runner = Runner::start(config, DialogWorker, wake)?;
         Ok(Self { runner, template: rfd::FileDialog::new().set_parent(context) })
     }
@@ -198,7 +198,7 @@ impl Worker for DialogWorker {
         };
         Ok(match chosen {
             Some(path) => DialogOutcome::Chosen { path, may_replace: true },
-            None if opened.elapsed() < FASTER_THAN_A_PERSON => DialogOutcome::Unavailable,
+            None if opened.elapsed() < MIN_DIALOG_TIME => DialogOutcome::Unavailable,
             None => DialogOutcome::Cancelled,
         })
     }
@@ -267,7 +267,7 @@ mod tests {
         for extension in ["json", "png", "r16", "tif", "exr", "jpeg", "bmp"] {
             assert_eq!(known.iter().filter(|known| **known == extension).count(), 1, "{extension}");
         }
-        assert_eq!(request(DialogPurpose::Save { origin: 0 }).filters(), [("Projects", vec!["json"])]);
+        assert_eq!(request(DialogPurpose::Save { project_id: 0 }).filters(), [("Projects", vec!["json"])]);
         assert_eq!(request(DialogPurpose::Import { target: None }).filters()[0].0, "Heightmaps");
         assert!(request(DialogPurpose::ExportFolder).filters().is_empty());
     }

@@ -1,7 +1,7 @@
 //! The gallery of presets: those that ship and the user's own, each with a thumbnail, found by typing.
 //!
 //! The gallery has its own thumbnail thread, which stops when the gallery closes. Thumbnails of the user's presets are
-//! files next to the presets and need no drawing.
+//! files next to the presets and are not rendered again.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

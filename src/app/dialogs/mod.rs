@@ -1,4 +1,4 @@
-//! Windows over the editor: export, presets, files, questions.
+//! Dialogs: export, presets, files and confirmations.
 
 pub(crate) mod about;
 pub(crate) mod closing;
@@ -8,5 +8,6 @@ pub(crate) mod gallery;
 pub(crate) mod modal;
 pub(crate) mod operation_examples;
 pub(crate) mod operation_picker;
+pub(crate) mod question;
 pub(crate) mod recovered_projects;
 pub(crate) mod save_preset;

@@ -1,20 +1,21 @@
-//! The dialog over the editor.
+//! The modal dialogs.
 
 use std::path::PathBuf;
 
 use crate::app::commands::palette::Palette;
 use crate::app::dialogs::file_dialogs::{DialogRequest, PathField};
+use crate::app::dialogs::question::Question;
 use crate::app::dialogs::save_preset::SavePresetDialog;
 use crate::app::document::Unsaved;
 use crate::app::tasks::recovery::RecoveredProject;
 use crate::app::views::scene::RenderDialog;
 
-/// The dialog over the editor.
+/// A modal dialog. At most one is open.
 pub(crate) enum Modal {
     Export,
     Image(RenderDialog),
     PathField(PathField),
-    /// Asks before closing loses these projects.
+    /// Asks before closing the window would lose these projects.
     SaveFirst(Vec<Unsaved>),
     /// Offers projects that an earlier editor could not save.
     Recovered(Vec<RecoveredProject>),
@@ -24,7 +25,8 @@ pub(crate) enum Modal {
         path: PathBuf,
         files: Vec<PathBuf>,
     },
-    /// Asks before closing cancels an export.
+    Question(Question),
+    /// Asks before closing the window would cancel an export.
     ExportFirst,
     Gallery,
     Palette(Palette),

@@ -144,7 +144,7 @@ impl OperationPicker {
         chosen.map(|i| self.entries[i].operation.key())
     }
 
-    /// The height of the list with all operations, also while fewer match, so that nothing jumps.
+    /// The height of the list with all operations, also while fewer match, so that the layout does not jump.
     fn full_height(&self, arrangement: Arrangement) -> f32 {
         let count = |role| self.entries.iter().filter(|entry| entry.operation.role() == role).count().to_f32();
         let heights = SECTIONS.map(|(role, _)| HEADING + count(role) * (CARD.size.y + GAP));

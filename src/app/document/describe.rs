@@ -40,7 +40,7 @@ fn describe_recipe(before: &Recipe, after: &Recipe) -> Option<Change> {
         .or_else(|| describe_light(&before.light, &after.light))
 }
 
-/// The position of the sun is one place: a drag over the compass changes its azimuth and its altitude in turn, and is
+/// The azimuth and the altitude of the sun count as one parameter: a drag over the compass changes both in turn, and is
 /// one edit.
 fn describe_light(before: &Light, after: &Light) -> Option<Change> {
     let change = describe_group("light", "", before, after)?;

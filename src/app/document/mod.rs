@@ -1,9 +1,9 @@
 //! The open document and its undo history.
 //!
-//! Panels edit a working copy of the project ([`Document::take_draft`]) and hand it back ([`Document::commit_draft`]), which
-//! names what changed and makes it an entry of the history. Undo and redo move along a list of immutable values. Opening
-//! another project is an entry too, so that undo brings the previous one back. View and export settings are saved with a
-//! project but are not part of the history.
+//! Panels edit a working copy of the project ([`Document::take_draft`]) and hand it back ([`Document::commit_draft`]),
+//! which names what changed and makes it an entry of the history. Undo and redo move along a list of immutable values.
+//! Opening another project is an entry too, so that undo brings the previous one back. View and export settings are
+//! saved with a project but are not part of the history.
 
 pub(crate) mod describe;
 
@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::app::document::describe::{Change, describe};
+use crate::files::io::disk_state::DiskState;
 use crate::project::{Project, ProjectFile, ProjectSettings};
 
 /// The most entries the history keeps; the oldest are dropped first.
@@ -22,18 +23,20 @@ const MAX_BYTES: usize = 256 << 20;
 
 /// Where a project came from, what is stored there, and the settings saved with it.
 #[derive(Clone, Debug)]
-struct Origin {
+struct OpenedProject {
     /// The project's file; `None` for new projects and presets.
     path: Option<PathBuf>,
     /// The contents of that file as last opened or saved; `None` if unknown, as for a recovered project.
     stored: Option<ProjectFile>,
     settings: ProjectSettings,
-    /// The newest of its entries that the history no longer has. It counts once the history has none of them.
+    /// The state of that file when it was last opened or saved; `None` if unknown.
+    disk_state: Option<DiskState>,
+    /// The newest of its entries that was dropped from the history; used once the history has none of its entries.
     dropped: Option<Arc<Project>>,
 }
 
-impl Origin {
-    /// Whether saving would change the file. The view alone is no reason to save.
+impl OpenedProject {
+    /// Whether saving would change the file. Changes of the view settings alone do not count.
     fn is_dirty(&self, project: &Arc<Project>) -> bool {
         self.stored.as_ref().is_none_or(|stored| {
             let is_same = Arc::ptr_eq(&stored.project, project) || stored.project == *project;
@@ -50,7 +53,7 @@ impl Origin {
 #[derive(Clone, Debug)]
 pub(crate) struct Unsaved {
     /// Identifies the project in [`Document::mark_saved`].
-    pub(crate) origin: usize,
+    pub(crate) project_id: usize,
     pub(crate) file: ProjectFile,
     /// The path to save to, if it has one.
     pub(crate) path: Option<PathBuf>,
@@ -61,18 +64,18 @@ struct Entry {
     /// The name of the edit that led here.
     name: String,
     project: Arc<Project>,
-    origin: usize,
-    /// The gesture that made the entry and the place it changed: the same gesture goes on changing the same entry.
+    project_id: usize,
+    /// The gesture that made the entry and the parameter it changed: further changes by that gesture update the entry.
     gesture: Option<(u64, String)>,
     /// The memory of the recipe, approximately.
     bytes: usize,
 }
 
 impl Entry {
-    fn new(name: String, project: Arc<Project>, origin: usize, gesture: Option<(u64, String)>) -> Self {
+    fn new(name: String, project: Arc<Project>, project_id: usize, gesture: Option<(u64, String)>) -> Self {
         // The text of a recipe is about as long as its values are large in memory.
         let bytes = project.recipe.to_json().to_string().len();
-        Self { name, project, origin, gesture, bytes }
+        Self { name, project, project_id, gesture, bytes }
     }
 }
 
@@ -88,27 +91,27 @@ pub(crate) struct Draft {
 pub(crate) struct Document {
     entries: Vec<Entry>,
     current: usize,
-    origins: Vec<Origin>,
+    opened_projects: Vec<OpenedProject>,
     revision: u64,
     /// The working copy of a frame that changed nothing, reused by the next frame, and the value it is a copy of.
     draft: Option<(Arc<Project>, Project)>,
 }
 
 impl Document {
-    /// A document with one entry: `file` as opened from nowhere.
+    /// A document with one entry: `file`, which has no path.
     pub(crate) fn new(file: ProjectFile) -> Self {
         let entry = Entry::new("Start".into(), file.project.clone(), 0, None);
         let settings = file.settings.clone();
-        let origin = Origin { path: None, stored: Some(file), settings, dropped: None };
-        Self { entries: vec![entry], current: 0, origins: vec![origin], revision: 0, draft: None }
+        let opened = OpenedProject { path: None, stored: Some(file), settings, disk_state: None, dropped: None };
+        Self { entries: vec![entry], current: 0, opened_projects: vec![opened], revision: 0, draft: None }
     }
 
     fn entry(&self) -> &Entry {
         &self.entries[self.current]
     }
 
-    fn origin(&self) -> &Origin {
-        &self.origins[self.entry().origin]
+    fn opened(&self) -> &OpenedProject {
+        &self.opened_projects[self.entry().project_id]
     }
 
     /// The project as it is now.
@@ -118,25 +121,25 @@ impl Document {
 
     /// How the project is viewed and exported.
     pub(crate) fn settings(&self) -> &ProjectSettings {
-        &self.origin().settings
+        &self.opened().settings
     }
 
     /// Changes how the project is viewed and exported, which is not an edit.
     pub(crate) fn set_settings(&mut self, settings: ProjectSettings) {
-        let origin = self.entry().origin;
-        let known = &mut self.origins[origin].settings;
+        let project_id = self.entry().project_id;
+        let known = &mut self.opened_projects[project_id].settings;
         self.revision += u64::from(known.export != settings.export);
         *known = settings;
     }
 
     /// The project and its settings, as saving writes them.
     pub(crate) fn file(&self) -> ProjectFile {
-        self.origin().file(self.project())
+        self.opened().file(self.project())
     }
 
     /// The path that "Save" writes to.
     pub(crate) fn path(&self) -> Option<&Path> {
-        self.origin().path.as_deref()
+        self.opened().path.as_deref()
     }
 
     /// The file's name, or the project's title, marked while there are unsaved changes.
@@ -145,65 +148,65 @@ impl Document {
         format!("{name}{}", if self.is_dirty() { " •" } else { "" })
     }
 
-    /// Counts everything that may change what is unsaved.
+    /// A counter that changes whenever the set of unsaved changes may have changed.
     pub(crate) fn revision(&self) -> u64 {
         self.revision
     }
 
     /// Whether the open project differs from what is stored.
     pub(crate) fn is_dirty(&self) -> bool {
-        self.origin().is_dirty(self.project())
+        self.opened().is_dirty(self.project())
     }
 
     /// All projects opened since the start that would be lost if the program ended now.
     pub(crate) fn unsaved(&self) -> Vec<Unsaved> {
         let mut newest: Vec<Option<&Arc<Project>>> =
-            self.origins.iter().map(|origin| origin.dropped.as_ref()).collect();
+            self.opened_projects.iter().map(|opened| opened.dropped.as_ref()).collect();
         for entry in &self.entries {
-            newest[entry.origin] = Some(&entry.project);
+            newest[entry.project_id] = Some(&entry.project);
         }
-        newest[self.entry().origin] = Some(self.project());
-        let found = newest.into_iter().zip(&self.origins).enumerate();
+        newest[self.entry().project_id] = Some(self.project());
+        let found = newest.into_iter().zip(&self.opened_projects).enumerate();
         found
-            .filter_map(|(id, (project, origin))| {
-                let project = project.filter(|project| origin.is_dirty(project))?;
-                Some(Unsaved { origin: id, file: origin.file(project), path: origin.path.clone() })
+            .filter_map(|(id, (project, opened))| {
+                let project = project.filter(|project| opened.is_dirty(project))?;
+                Some(Unsaved { project_id: id, file: opened.file(project), path: opened.path.clone() })
             })
             .collect()
     }
 
-    /// The projects with unsaved changes that undo and redo no longer reach, by their origins: opened, undone, and then
-    /// replaced by an edit of another project, or dropped from a full history.
+    /// The projects with unsaved changes that undo and redo no longer reach, by their ids: opened, undone,
+    /// and then replaced by an edit of another project, or dropped from a full history.
     pub(crate) fn closed(&self) -> impl Iterator<Item = (usize, &Arc<Project>)> {
-        let is_open = |id: usize| self.entries.iter().any(|entry| entry.origin == id);
-        let closed = self.origins.iter().enumerate().filter(move |(id, _)| !is_open(*id));
+        let is_open = |id: usize| self.entries.iter().any(|entry| entry.project_id == id);
+        let closed = self.opened_projects.iter().enumerate().filter(move |(id, _)| !is_open(*id));
         closed
-            .filter_map(|(id, origin)| Some((id, origin.dropped.as_ref().filter(|project| origin.is_dirty(project))?)))
+            .filter_map(|(id, opened)| Some((id, opened.dropped.as_ref().filter(|project| opened.is_dirty(project))?)))
     }
 
     /// Opens one of the [`closed`](Self::closed) projects, as an entry that can be undone.
-    pub(crate) fn reopen(&mut self, origin: usize) {
-        let closed = self.closed().find(|(id, _)| *id == origin);
+    pub(crate) fn reopen(&mut self, project_id: usize) {
+        let closed = self.closed().find(|(id, _)| *id == project_id);
         if let Some(project) = closed.map(|(_, project)| project.clone()) {
-            self.push(Entry::new(format!("Reopen {}", title(&project)), project, origin, None));
+            self.push(Entry::new(format!("Reopen {}", title(&project)), project, project_id, None));
         }
     }
 
     /// The newest state of a project: the current one, if it is the open project.
-    pub(crate) fn newest(&self, origin: usize) -> Option<ProjectFile> {
-        let from = self.origins.get(origin)?;
-        if self.entry().origin == origin {
+    pub(crate) fn newest(&self, project_id: usize) -> Option<ProjectFile> {
+        let from = self.opened_projects.get(project_id)?;
+        if self.entry().project_id == project_id {
             return Some(from.file(self.project()));
         }
-        let entry = self.entries.iter().rev().find(|entry| entry.origin == origin);
+        let entry = self.entries.iter().rev().find(|entry| entry.project_id == project_id);
         entry.map(|entry| &entry.project).or(from.dropped.as_ref()).map(|project| from.file(project))
     }
 
-    /// The seed the open project had before the present one. Seeds are visited in the order of their first appearance,
-    /// so that asking repeatedly goes further back.
+    /// The seed that the open project had before the current one. Seeds are visited in the order of their first
+    /// appearance, so repeated calls go further back.
     pub(crate) fn earlier_seed(&self) -> Option<u32> {
-        let (origin, seed) = (self.entry().origin, self.project().recipe.seed);
-        let mut seeds = self.entries[..=self.current].iter().filter(|entry| entry.origin == origin);
+        let (project_id, seed) = (self.entry().project_id, self.project().recipe.seed);
+        let mut seeds = self.entries[..=self.current].iter().filter(|entry| entry.project_id == project_id);
         let mut before = None;
         seeds.find_map(|entry| {
             let found = entry.project.recipe.seed;
@@ -233,8 +236,8 @@ impl Document {
         self.commit(draft.project, gesture);
     }
 
-    /// Commits an edited copy of the project. `gesture` identifies the pointer press in progress, if any: everything one
-    /// press changes in one place is one entry.
+    /// Commits an edited copy of the project. `gesture` identifies the pointer press in progress, if any: all changes
+    /// that one press makes to one parameter are one entry.
     pub(crate) fn commit(&mut self, project: Project, gesture: Option<u64>) {
         if project == **self.project() {
             self.draft = Some((self.project().clone(), project));
@@ -248,11 +251,11 @@ impl Document {
         let change = describe(self.project(), &project);
         let Change { place, name } =
             change.unwrap_or_else(|| Change { place: String::new(), name: "Imported files".into() });
-        let origin = self.entry().origin;
-        self.push(Entry::new(name, Arc::new(project), origin, gesture.map(|press| (press, place))));
+        let project_id = self.entry().project_id;
+        self.push(Entry::new(name, Arc::new(project), project_id, gesture.map(|press| (press, place))));
     }
 
-    /// Goes on changing the current entry if `gesture` made it and still changes the same place. Whether it did.
+    /// Updates the current entry if `gesture` made it and still changes the same parameter. Returns whether it did.
     fn continue_gesture(&mut self, gesture: u64, project: &Project) -> bool {
         let Some((press, known)) = &self.entry().gesture else { return false };
         if *press != gesture || self.current == 0 {
@@ -264,8 +267,8 @@ impl Document {
                 let entry = &mut self.entries[self.current];
                 (entry.name, entry.project) = (name, Arc::new(project.clone()));
             }
-            // Back where the gesture began: as if there had been no edit.
-            None if before.origin == self.entry().origin => {
+            // The gesture is back at its start: remove the entry.
+            None if before.project_id == self.entry().project_id => {
                 self.entries.truncate(self.current);
                 self.current -= 1;
             }
@@ -275,12 +278,12 @@ impl Document {
         true
     }
 
-    /// Commits an edit under a given name, for edits whose name cannot be told from the difference: which of two
-    /// neighbours was moved, say.
+    /// Commits an edit under a given name, for edits whose name does not follow from the difference, such as which of
+    /// two neighbours was moved.
     pub(crate) fn commit_as(&mut self, name: String, project: Project) {
         if project != **self.project() {
-            let origin = self.entry().origin;
-            self.push(Entry::new(name, Arc::new(project), origin, None));
+            let project_id = self.entry().project_id;
+            self.push(Entry::new(name, Arc::new(project), project_id, None));
         }
     }
 
@@ -296,18 +299,18 @@ impl Document {
 
     fn open(&mut self, name: String, file: ProjectFile, path: Option<PathBuf>, stored: Option<ProjectFile>) {
         let ProjectFile { project, settings } = file;
-        self.origins.push(Origin { path, stored, settings, dropped: None });
-        self.push(Entry::new(name, project, self.origins.len() - 1, None));
+        self.opened_projects.push(OpenedProject { path, stored, settings, disk_state: None, dropped: None });
+        self.push(Entry::new(name, project, self.opened_projects.len() - 1, None));
     }
 
     fn push(&mut self, entry: Entry) {
         for undone in self.entries.split_off(self.current + 1) {
-            self.origins[undone.origin].dropped = Some(undone.project);
+            self.opened_projects[undone.project_id].dropped = Some(undone.project);
         }
         self.entries.push(entry);
         while self.entries.len() > MAX_ENTRIES || (self.entries.len() > 2 && self.bytes() > MAX_BYTES) {
             let oldest = self.entries.remove(0);
-            self.origins[oldest.origin].dropped = Some(oldest.project);
+            self.opened_projects[oldest.project_id].dropped = Some(oldest.project);
         }
         self.current = self.entries.len() - 1;
         self.revision += 1;
@@ -321,15 +324,27 @@ impl Document {
     }
 
     /// Identifies the open project in [`Self::mark_saved`].
-    pub(crate) fn origin_id(&self) -> usize {
-        self.entry().origin
+    pub(crate) fn project_id(&self) -> usize {
+        self.entry().project_id
     }
 
     /// Records that `stored` is now the contents of the file at `path`.
-    pub(crate) fn mark_saved(&mut self, origin: usize, path: PathBuf, stored: ProjectFile) {
-        if let Some(known) = self.origins.get_mut(origin) {
+    pub(crate) fn mark_saved(&mut self, project_id: usize, path: PathBuf, stored: ProjectFile) {
+        if let Some(known) = self.opened_projects.get_mut(project_id) {
             (known.path, known.stored) = (Some(path), Some(stored));
             self.revision += 1;
+        }
+    }
+
+    /// The state of a project's file when it was last opened or saved; `None` if unknown.
+    pub(crate) fn disk_state(&self, project_id: usize) -> Option<DiskState> {
+        self.opened_projects.get(project_id)?.disk_state
+    }
+
+    /// Records the state of a project's file.
+    pub(crate) fn set_disk_state(&mut self, project_id: usize, state: DiskState) {
+        if let Some(opened) = self.opened_projects.get_mut(project_id) {
+            opened.disk_state = Some(state);
         }
     }
 
@@ -341,7 +356,7 @@ impl Document {
     /// The name of the last edit and the project before it; `None` if nothing was edited or another project was open.
     pub(crate) fn before(&self) -> Option<(&str, &Arc<Project>)> {
         let before = self.entries.get(self.current.checked_sub(1)?)?;
-        (before.origin == self.entry().origin).then(|| (self.entry().name.as_str(), &before.project))
+        (before.project_id == self.entry().project_id).then(|| (self.entry().name.as_str(), &before.project))
     }
 
     /// The name of the edit that redo restores.
@@ -470,7 +485,7 @@ mod tests {
         assert!(!document.is_dirty());
         let name = document.entries[0].project.name.clone();
         let unsaved = document.unsaved();
-        assert_eq!((unsaved.len(), unsaved[0].origin, &unsaved[0].file.project.name), (1, 0, &name));
+        assert_eq!((unsaved.len(), unsaved[0].project_id, &unsaved[0].file.project.name), (1, 0, &name));
         assert_eq!(document.newest(0).map(|file| file.project.recipe.seed), Some(5));
         edit(&mut document, None, |project| project.recipe.seed = 6);
         assert_eq!(document.unsaved().len(), 2);
@@ -482,15 +497,15 @@ mod tests {
         let other = Project { name: "Other".into(), ..Default::default() };
         document.replace("New".into(), ProjectFile::new(other), None);
         edit(&mut document, None, |project| project.recipe.seed = 5);
-        let seed = |document: &Document, origin| document.newest(origin).map(|file| file.project.recipe.seed);
+        let seed = |document: &Document, project_id| document.newest(project_id).map(|file| file.project.recipe.seed);
         document.undo();
         document.undo();
-        assert_eq!((document.origin_id(), document.closed().count()), (0, 0), "redo still reaches it");
+        assert_eq!((document.project_id(), document.closed().count()), (0, 0), "redo still reaches it");
         edit(&mut document, None, |project| project.recipe.seed = 6);
-        let closed: Vec<usize> = document.closed().map(|(origin, _)| origin).collect();
+        let closed: Vec<usize> = document.closed().map(|(project_id, _)| project_id).collect();
         assert_eq!((closed, document.unsaved().len(), seed(&document, 1)), (vec![1], 2, Some(5)));
         document.reopen(1);
-        assert_eq!((document.origin_id(), document.project().recipe.seed), (1, 5));
+        assert_eq!((document.project_id(), document.project().recipe.seed), (1, 5));
         assert_eq!((document.undo_name(), document.closed().count()), (Some("Reopen Other"), 0));
         document.undo();
         document.mark_saved(1, "other.upthrust.json".into(), document.newest(1).expect("a project"));
@@ -525,7 +540,7 @@ mod tests {
         let mut document = document();
         edit(&mut document, None, |project| project.recipe.seed = 5);
         let (entries, revision) = (document.history().0.len(), document.revision());
-        document.mark_saved(document.origin_id(), "a.upthrust.json".into(), document.file());
+        document.mark_saved(document.project_id(), "a.upthrust.json".into(), document.file());
         let mut settings = document.settings().clone();
         settings.export.samples = 4033;
         document.set_settings(settings);
@@ -558,7 +573,7 @@ mod tests {
         edit(&mut document, None, |project| project.recipe.seed = 5);
         assert!(document.is_dirty());
         let stored = document.file();
-        document.mark_saved(document.origin_id(), "a.upthrust.json".into(), stored);
+        document.mark_saved(document.project_id(), "a.upthrust.json".into(), stored);
         assert!(!document.is_dirty() && document.path() == Some(Path::new("a.upthrust.json")));
         document.replace("Open b".into(), ProjectFile::default(), Some("b.upthrust.json".into()));
         assert_eq!(document.path(), Some(Path::new("b.upthrust.json")));
@@ -616,7 +631,7 @@ mod tests {
         let mut document = document();
         document.replace_unsaved("Recover".into(), ProjectFile::default(), Some("a.upthrust.json".into()));
         assert!(document.is_dirty());
-        document.mark_saved(document.origin_id(), "a.upthrust.json".into(), document.file());
+        document.mark_saved(document.project_id(), "a.upthrust.json".into(), document.file());
         assert!(!document.is_dirty() && document.unsaved().is_empty());
     }
 

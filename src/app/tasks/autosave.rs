@@ -12,8 +12,8 @@ use egui::Context;
 use egui_tiles::Tree;
 
 use crate::app::document::{Document, Unsaved};
+use crate::app::tasks::emergency_save::EmergencySave;
 use crate::app::tasks::folder_lock::TryLock;
-use crate::app::tasks::last_save::LastSave;
 use crate::app::tasks::recovery;
 use crate::app::tasks::recovery::{RecoveredProject, RecoveryFile, RecoverySession, Unreadable};
 use crate::app::tasks::settings::{Settings, UserFolders};
@@ -23,10 +23,10 @@ use crate::files::io::atomic;
 use crate::files::io::folders::folder_of;
 use crate::worker::{JobContext, JobError, Policy, Runner, RunnerConfig, Shutdown, Wake, Worker};
 
-/// Unsaved projects are written after this long without a change, in seconds …
+/// How long after the last change unsaved projects are written, in seconds.
 const QUIET_S: f64 = 2.0;
 
-/// … and at the latest this long after the first change, so that they are on the disk within five seconds.
+/// The longest time after the first change, in seconds, so that they are on the disk within five seconds.
 const LATEST_S: f64 = 4.0;
 
 /// Settings are written after this long without a change, in seconds.
@@ -36,7 +36,7 @@ const SETTLED_S: f64 = 1.0;
 const MAX_PAUSE_S: f64 = 60.0;
 
 /// How long closing the editor waits for the disk.
-const PATIENCE: Duration = Duration::from_secs(3);
+const TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Something to tell the user.
 #[derive(Debug)]
@@ -104,7 +104,7 @@ impl Retry {
 /// Decides when to save, and passes the contents to its thread.
 pub(crate) struct Autosave {
     jobs: Runner<AutosaveWorker>,
-    last_save: Arc<LastSave>,
+    emergency_save: Arc<EmergencySave>,
     /// The settings that the file holds; `None` if they could not be written.
     settings: Option<Settings>,
     /// Settings that differ from those, and since when.
@@ -129,23 +129,23 @@ impl Autosave {
         revision: u64,
         wake: Wake,
     ) -> std::io::Result<Self> {
-        let last_save = Arc::new(LastSave::default());
+        let emergency_save = Arc::new(EmergencySave::default());
         let worker = AutosaveWorker {
             settings_file: folders.settings_file(),
             root: folders.state.as_ref().map(|folder| folder.join("recovery")),
             try_lock: File::try_lock,
-            last_save: last_save.clone(),
+            emergency_save: emergency_save.clone(),
         };
         let config = RunnerConfig {
             shutdown: Shutdown::Finish,
-            patience: Some(PATIENCE),
+            shutdown_timeout: Some(TIMEOUT),
             ..RunnerConfig::new("upthrust autosave", Policy::Queue)
         };
         let jobs = Runner::start(config, worker, wake)?;
         jobs.submit(Job::FindRecoverable);
         Ok(Self {
             jobs,
-            last_save,
+            emergency_save,
             settings: Some(settings.clone()),
             changed_settings: None,
             settings_retry: Retry::default(),
@@ -159,8 +159,8 @@ impl Autosave {
     }
 
     /// Writes unsaved projects even if the process ends without closing this window.
-    pub(crate) fn register_last_save(&self) {
-        self.last_save.register();
+    pub(crate) fn register_emergency_save(&self) {
+        self.emergency_save.register();
     }
 
     /// Saves what is due. Returns the message to show, if there is one.
@@ -254,7 +254,7 @@ impl Autosave {
         let revision = document.revision();
         if revision != self.revision {
             self.revision = revision;
-            self.last_save.update(document.unsaved());
+            self.emergency_save.update(document.unsaved());
             let first = self.changed.map_or(now, |[first, _]| first);
             self.changed = Some([first, now]);
         }
@@ -345,7 +345,7 @@ struct AutosaveWorker {
     /// The recovery folder of all editors; `None`: nothing is saved.
     root: Option<PathBuf>,
     try_lock: TryLock,
-    last_save: Arc<LastSave>,
+    emergency_save: Arc<EmergencySave>,
 }
 
 impl Worker for AutosaveWorker {
@@ -401,7 +401,7 @@ impl AutosaveWorker {
 
     /// Creates the recovery folder of this editor, if there is none yet. Returns what to tell the user about it.
     fn begin_session(&self, root: &Path) -> std::io::Result<Option<String>> {
-        let mut session = self.last_save.session();
+        let mut session = self.emergency_save.session();
         if session.is_some() {
             return Ok(None);
         }
@@ -419,7 +419,7 @@ impl AutosaveWorker {
             format!("cannot save unsaved projects for recovery after a crash: {reason}")
         };
         self.begin_session(root).map_err(|error| failed(&format!("{}: {error}", root.display())))?;
-        match self.last_save.session().as_mut() {
+        match self.emergency_save.session().as_mut() {
             Some(session) => session.keep(unsaved).map_err(|error| failed(&error)),
             None => Ok(()),
         }
@@ -442,8 +442,8 @@ impl AutosaveWorker {
     }
 
     fn end(&self, keeps_projects: bool) {
-        self.last_save.update(Vec::new());
-        if let Some(session) = self.last_save.session().take()
+        self.emergency_save.update(Vec::new());
+        if let Some(session) = self.emergency_save.session().take()
             && (!keeps_projects || session.is_empty())
         {
             session.end();

@@ -12,19 +12,19 @@ static HOOK: OnceLock<fn()> = OnceLock::new();
 pub(crate) fn at_exit(hook: fn()) {
     extern "C" fn run() {
         if let Some(hook) = HOOK.get() {
-            // A panic must not leave this function.
+            // A panic must not unwind out of this function.
             let _ = std::panic::catch_unwind(hook);
         }
     }
     if HOOK.set(hook).is_ok() {
-        // SAFETY: `run` is a function without captures, which lives as long as the process, takes no arguments and never
-        // unwinds.
+        // SAFETY: `run` is a function without captures, which lives as long as the process, takes no arguments and
+        // never unwinds.
         unsafe {
             libc::atexit(run);
         }
     }
 }
 
-/// Other systems have no library that exits behind the editor's back.
+/// On other systems no library ends the process by itself.
 #[cfg(not(unix))]
 pub(crate) fn at_exit(_: fn()) {}

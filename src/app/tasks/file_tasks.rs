@@ -6,14 +6,16 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::app::commands::{FileSlot, Target};
+use crate::app::commands::{FileSlot, ImportTarget};
 use crate::app::dialogs::gallery::UserPreset;
 use crate::files::FileError;
 use crate::files::export::{CostEstimate, Order};
 use crate::files::formats::heightmap::Format;
 use crate::files::import::{self, ImportedFile, InputFiles};
 use crate::files::io::atomic;
-use crate::project::{PROJECT_SUFFIX, ProjectFile};
+use crate::files::io::disk_state::DiskState;
+use crate::files::io::read::read_regular;
+use crate::project::{MAX_FILE_BYTES, PROJECT_SUFFIX, ProjectFile};
 use crate::worker::{
     JobContext, JobError, Policy, Runner, RunnerConfig, Shutdown, TargetCheck, Wake, Worker, check_targets,
 };
@@ -22,11 +24,17 @@ use crate::worker::{
 #[derive(Debug)]
 pub(crate) enum FileTaskResult {
     /// A project was read.
-    Opened { path: PathBuf, file: ProjectFile },
+    Opened { path: PathBuf, file: ProjectFile, state: DiskState },
+    /// A project was not read, because it uses these files outside its folder.
+    UsesFilesOutside { path: PathBuf, files: Vec<PathBuf> },
     /// A heightmap or texture was read and can be decoded.
     Imported(Imported),
-    /// The project with that origin was written.
-    Saved { path: PathBuf, file: ProjectFile, origin: usize },
+    /// The project with that id was written.
+    Saved { path: PathBuf, file: ProjectFile, project_id: usize, state: DiskState },
+    /// The project with that id was not written, because another program has changed its file.
+    SaveConflict { path: PathBuf, project_id: usize },
+    /// Another program has changed the file of the project with that id.
+    ChangedOnDisk { path: PathBuf, project_id: usize, state: DiskState },
     /// Whether the files of an export can be written.
     TargetsChecked(TargetCheck),
     /// How long an export will take; `None` if that could not be measured.
@@ -43,8 +51,8 @@ pub(crate) enum FileTaskResult {
     RecentMissing(BTreeSet<PathBuf>),
     /// A recent file that should be opened no longer exists.
     RecentGone(PathBuf),
-    /// The project with that origin could not be written: what is wrong and what to do about it.
-    SaveFailed { origin: usize, message: String },
+    /// The project with that id could not be written: what is wrong and what to do about it.
+    SaveFailed { project_id: usize, message: String },
     /// The task failed: what is wrong and what to do about it.
     Failed(String),
 }
@@ -54,22 +62,22 @@ pub(crate) enum FileTaskResult {
 pub(crate) struct Imported {
     pub(crate) file: ImportedFile,
     /// The step or terrain type that it is for; `None`: a new one.
-    pub(crate) target: Option<Target>,
+    pub(crate) target: Option<ImportTarget>,
 }
 
-/// Whether a file certainly does not exist; one without permission to look may.
+/// Whether a file definitely does not exist; in a folder that cannot be read, it may.
 fn is_gone(path: &Path) -> bool {
     matches!(path.try_exists(), Ok(false))
 }
 
 /// How long closing the editor waits for queued writes: a network disk may never answer.
-const SHUTDOWN_PATIENCE: Duration = Duration::from_secs(10);
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// What a task is about, for the message of one that panicked.
 #[derive(Clone, Default)]
 struct TaskLabel {
     file: Option<PathBuf>,
-    /// The origin of the project that it saves.
+    /// The id of the project that it saves.
     saves: Option<usize>,
 }
 
@@ -77,7 +85,7 @@ impl TaskLabel {
     fn failed(self, error: &JobError) -> FileTaskResult {
         let message = self.file.map_or(error.to_string(), |file| format!("{}: {error}", file.display()));
         match self.saves {
-            Some(origin) => FileTaskResult::SaveFailed { origin, message },
+            Some(project_id) => FileTaskResult::SaveFailed { project_id, message },
             None => FileTaskResult::Failed(message),
         }
     }
@@ -107,47 +115,57 @@ impl Worker for TaskWorker {
 /// Runs tasks one after another, so that a file holds what was saved last. Dropping it finishes the queued tasks.
 pub(crate) struct FileTasks {
     tasks: Runner<TaskWorker>,
-    // Each of these reads the disk apart from the tasks, which may block it for minutes if the disk does not answer, and
+    // Each of these has its own thread, because a disk that does not answer may block the tasks for minutes. Each
     // needs only the newest result.
     target_checks: Runner<TaskWorker>,
     cost_estimates: Runner<TaskWorker>,
     recent_checks: Runner<TaskWorker>,
+    change_checks: Runner<TaskWorker>,
 }
 
 impl FileTasks {
     pub(crate) fn start(wake: &Wake) -> std::io::Result<Self> {
         let tasks = RunnerConfig {
             shutdown: Shutdown::Finish,
-            patience: Some(SHUTDOWN_PATIENCE),
+            shutdown_timeout: Some(SHUTDOWN_TIMEOUT),
             ..RunnerConfig::new("upthrust files", Policy::Queue)
         };
         let newest = |name: &'static str| {
             let config = RunnerConfig::new(name, Policy::LatestWins { grace: Duration::ZERO });
-            Runner::start(RunnerConfig { patience: Some(Duration::ZERO), ..config }, TaskWorker, wake.clone())
+            Runner::start(RunnerConfig { shutdown_timeout: Some(Duration::ZERO), ..config }, TaskWorker, wake.clone())
         };
         Ok(Self {
             tasks: Runner::start(tasks, TaskWorker, wake.clone())?,
             target_checks: newest("upthrust target check")?,
             cost_estimates: newest("upthrust cost estimate")?,
             recent_checks: newest("upthrust recent files")?,
+            change_checks: newest("upthrust change check")?,
         })
     }
 
     /// Takes the next result.
     pub(crate) fn take(&self) -> Option<FileTaskResult> {
-        let runners = [&self.tasks, &self.target_checks, &self.cost_estimates, &self.recent_checks];
+        let Self { tasks, target_checks, cost_estimates, recent_checks, change_checks } = self;
+        let runners = [tasks, target_checks, cost_estimates, recent_checks, change_checks];
         let (label, result) = runners.into_iter().find_map(Runner::take)?;
         Some(result.unwrap_or_else(|error| label.failed(&error)))
     }
 
     /// Opens a project, a colour image as the texture of a new terrain type, or any other file as a heightmap.
     pub(crate) fn open(&self, path: PathBuf) {
-        self.run_for(path.clone(), None, move || open_file(path));
+        self.run_for(path.clone(), None, move || open_file(&path, false));
+    }
+
+    /// Opens a project that uses files outside its folder.
+    pub(crate) fn open_with_files_outside(&self, path: PathBuf) {
+        self.run_for(path.clone(), None, move || open_file(&path, true));
     }
 
     /// Opens a recent file, if it still exists.
     pub(crate) fn open_recent(&self, path: PathBuf) {
-        let open = move |path: PathBuf| if is_gone(&path) { FileTaskResult::RecentGone(path) } else { open_file(path) };
+        let open = move |path: PathBuf| {
+            if is_gone(&path) { FileTaskResult::RecentGone(path) } else { open_file(&path, false) }
+        };
         self.run_for(path.clone(), None, move || open(path));
     }
 
@@ -159,7 +177,7 @@ impl FileTasks {
     }
 
     /// Reads a heightmap for a step, or a texture for a terrain type.
-    pub(crate) fn import(&self, path: PathBuf, target: Option<Target>) {
+    pub(crate) fn import(&self, path: PathBuf, target: Option<ImportTarget>) {
         self.run_for(path.clone(), None, move || {
             let read = match target.as_ref().map(|target| target.slot) {
                 Some(FileSlot::Texture(_)) => import::open_texture(&path),
@@ -170,17 +188,31 @@ impl FileTasks {
         });
     }
 
-    /// Writes the project with that origin.
-    pub(crate) fn save(&self, path: PathBuf, file: ProjectFile, origin: usize) {
-        self.run_for(path.clone(), Some(origin), move || {
+    /// Writes the project with that id, unless its file is no longer as `known`.
+    pub(crate) fn save(&self, path: PathBuf, file: ProjectFile, project_id: usize, known: Option<DiskState>) {
+        self.run_for(path.clone(), Some(project_id), move || {
+            if known.is_some_and(|known| known.changed(&path).is_some()) {
+                return FileTaskResult::SaveConflict { path, project_id };
+            }
             let text = file.to_json();
             let write = |writer: &mut BufWriter<&File>| {
                 writer.write_all(text.as_bytes()).map_err(|error| FileError::writing(&path, &error))
             };
             match atomic::write_atomically(&path, true, write) {
-                Ok(()) => FileTaskResult::Saved { path, file, origin },
-                Err(error) => FileTaskResult::SaveFailed { origin, message: error.to_string() },
+                Ok(()) => {
+                    let state = DiskState::new(&path, text.as_bytes());
+                    FileTaskResult::Saved { path, file, project_id, state }
+                }
+                Err(error) => FileTaskResult::SaveFailed { project_id, message: error.to_string() },
             }
+        });
+    }
+
+    /// Checks whether another program has changed the file of the project with that id.
+    pub(crate) fn check_change(&self, path: PathBuf, known: DiskState, project_id: usize) {
+        submit(&self.change_checks, move || match known.changed(&path) {
+            Some(state) => FileTaskResult::ChangedOnDisk { path, project_id, state },
+            None => FileTaskResult::Done,
         });
     }
 
@@ -198,7 +230,7 @@ impl FileTasks {
     pub(crate) fn show_folder(&self, folder: PathBuf) {
         self.run(move || match open::that_detached(&folder) {
             Ok(()) => FileTaskResult::Done,
-            Err(_) if !folder.is_dir() => FileTaskResult::Failed(format!("{} is no longer there", folder.display())),
+            Err(_) if !folder.is_dir() => FileTaskResult::Failed(format!("{} no longer exists", folder.display())),
             Err(_) => FileTaskResult::NoFileManager(folder),
         });
     }
@@ -208,7 +240,7 @@ impl FileTasks {
         submit(&self.tasks, task);
     }
 
-    /// Queues a task about a file, perhaps one that saves the project with that origin.
+    /// Queues a task about a file, perhaps one that saves the project with that id.
     fn run_for(&self, file: PathBuf, saves: Option<usize>, run: impl FnOnce() -> FileTaskResult + Send + 'static) {
         self.tasks.submit(Task { label: TaskLabel { file: Some(file), saves }, run: Box::new(run) });
     }
@@ -219,18 +251,28 @@ fn submit(runner: &Runner<TaskWorker>, run: impl FnOnce() -> FileTaskResult + Se
 }
 
 /// Opens a project, a colour image as a texture, or any other file as a heightmap.
-fn open_file(path: PathBuf) -> FileTaskResult {
+fn open_file(path: &Path, reads_outside: bool) -> FileTaskResult {
     if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json")) {
-        match ProjectFile::open(&path) {
-            Ok(file) => FileTaskResult::Opened { file, path },
-            Err(error) => FileTaskResult::Failed(format!("{}: {error}", path.display())),
-        }
+        let failed = |reason: String| FileTaskResult::Failed(format!("{}: {reason}", path.display()));
+        open_project(path, reads_outside).unwrap_or_else(failed)
     } else {
-        let read = import::open_any(&path).map(|file| Imported { file, target: None });
-        let is_known = Format::from_path(&path).is_ok();
-        let failed = |text: String| if is_known { text } else { format!("{text} and, of projects, {PROJECT_SUFFIX}") };
+        let read = import::open_any(path).map(|file| Imported { file, target: None });
+        let is_known = Format::from_path(path).is_ok();
+        let failed = |text: String| if is_known { text } else { format!("{text}, or {PROJECT_SUFFIX} for projects") };
         read.map_or_else(|error| FileTaskResult::Failed(failed(error.to_string())), FileTaskResult::Imported)
     }
+}
+
+fn open_project(path: &Path, reads_outside: bool) -> Result<FileTaskResult, String> {
+    let bytes = read_regular(path, MAX_FILE_BYTES).map_err(|error| error.to_string())?;
+    let state = DiskState::new(path, &bytes);
+    let mut file = ProjectFile::from_bytes(&bytes).map_err(|error| error.to_string())?;
+    let files = file.files_outside(path);
+    if !files.is_empty() && !reads_outside {
+        return Ok(FileTaskResult::UsesFilesOutside { path: path.to_path_buf(), files });
+    }
+    file.load_files(path).map_err(|error| error.to_string())?;
+    Ok(FileTaskResult::Opened { path: path.to_path_buf(), file, state })
 }
 
 #[cfg(test)]
@@ -285,7 +327,7 @@ mod tests {
         assert!(matches!(wait(&tasks), FileTaskResult::Failed(_)));
         tasks.run(|| panic!("a bug"));
         assert!(matches!(wait(&tasks), FileTaskResult::Failed(text) if text.contains("a bug")));
-        tasks.save(project.clone(), ProjectFile::default(), 0);
+        tasks.save(project.clone(), ProjectFile::default(), 0, None);
         assert!(matches!(wait(&tasks), FileTaskResult::Saved { path, .. } if path == project));
     }
 
@@ -298,7 +340,7 @@ mod tests {
             std::thread::sleep(Duration::from_millis(50));
             FileTaskResult::Done
         });
-        tasks.save(path.clone(), ProjectFile::default(), 0);
+        tasks.save(path.clone(), ProjectFile::default(), 0, None);
         drop(tasks);
         assert!(ProjectFile::open(&path).is_ok());
     }

@@ -4,7 +4,7 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
 use std::path::Path;
 
-use sysinfo::{Pid, ProcessRefreshKind, ProcessesToUpdate, System};
+use crate::files::io::process::{computer_name, is_running};
 
 const LOCK: &str = "lock";
 
@@ -32,7 +32,7 @@ impl FolderLock {
             Err(TryLockError::Error(error)) => Some(error.to_string()),
         };
         file.set_len(0)?;
-        writeln!(file, "{} {}", std::process::id(), computer())?;
+        writeln!(file, "{} {}", std::process::id(), computer_name())?;
         // Another editor may have taken the folder for abandoned and deleted it before this one locked it.
         Ok(path.exists().then_some(Self { _file: file, unsupported }))
     }
@@ -47,24 +47,11 @@ impl FolderLock {
                 let mut text = String::new();
                 (&file).take(1000).read_to_string(&mut text).ok()?;
                 let (process, on) = text.trim().split_once(' ')?;
-                let has_ended = on == computer() && !is_running(process.parse().ok()?);
+                let has_ended = on == computer_name() && !is_running(process.parse().ok()?);
                 has_ended.then(|| Self { _file: file, unsupported: Some(error.to_string()) })
             }
         }
     }
-}
-
-/// The name of this computer.
-fn computer() -> String {
-    System::host_name().unwrap_or_default()
-}
-
-/// Whether a process runs; assumed where the system does not tell.
-fn is_running(process: u32) -> bool {
-    let process = Pid::from_u32(process);
-    let Ok(mut system) = System::new() else { return true };
-    system.refresh_processes_specifics(ProcessesToUpdate::Some(&[process]), true, ProcessRefreshKind::nothing());
-    system.process(process).is_some()
 }
 
 #[cfg(test)]
@@ -95,7 +82,7 @@ mod tests {
         assert!(FolderLock::acquire(folder.path(), unsupported).is_none(), "this process is running");
         let write = |text: String| std::fs::write(folder.path().join(LOCK), text).expect("written");
         // Beyond the largest process number of any system.
-        write(format!("4194305 {}", computer()));
+        write(format!("4194305 {}", computer_name()));
         assert!(FolderLock::acquire(folder.path(), unsupported).is_some_and(|lock| lock.unsupported.is_some()));
         write("4194305 another-computer".into());
         assert!(FolderLock::acquire(folder.path(), unsupported).is_none());

@@ -1,14 +1,14 @@
 //! Recovery files: unsaved projects, written while the editor runs and offered after a crash.
 //!
 //! Every running editor has a numbered folder in the recovery folder, and locks the file `lock` in it. A folder that is
-//! not locked was left behind by its editor. Each project is one file, written atomically. The files imported into it are
-//! stored next to it once, uncompressed and under numbers: their names come from projects of unknown origin and must
-//! never become a path.
+//! not locked was left behind by its editor. Each project is one file, written atomically. The files imported into it
+//! are stored next to it once, uncompressed and under numbers: their names come from projects of unknown origin and
+//! must never become a path.
 
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
-use std::io::{BufWriter, Read, Write};
+use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -22,13 +22,14 @@ use crate::engine::parameters::FileName;
 use crate::files::FileError;
 use crate::files::io::atomic;
 use crate::files::io::folders::folder_of;
+use crate::files::io::read::read_regular;
 use crate::project::{MAX_FILE_BYTES, PROJECT_SUFFIX, ProjectFile};
 
 /// How long discarded projects stay in the folder `old`.
-const OLD_STAYS: Duration = Duration::from_secs(7 * 24 * 3600);
+const DISCARDED_LIFETIME: Duration = Duration::from_secs(7 * 24 * 3600);
 
-const OLD: &str = "old";
-/// How many editors may take a folder from under this one before it gives up.
+const DISCARDED_FOLDER: &str = "old";
+/// How often another editor may lock a folder first before this one gives up.
 const MAX_LOST_FOLDERS: u32 = 10;
 
 /// The folder of a running editor.
@@ -74,7 +75,7 @@ impl RecoverySession {
                 }
             }
         }
-        Err(io::Error::other("other programs keep taking the folders"))
+        Err(io::Error::other("other programs keep locking the recovery folders"))
     }
 
     /// Why the folder could not be locked, if the file system cannot lock.
@@ -89,12 +90,12 @@ impl RecoverySession {
 
     /// Writes these projects and deletes all others.
     pub(crate) fn keep(&mut self, unsaved: &[Unsaved]) -> Result<(), FileError> {
-        for Unsaved { origin, file, path } in unsaved {
+        for Unsaved { project_id, file, path } in unsaved {
             let ProjectFile { project, settings } = file;
             let is_same = |known: &Written| {
                 Arc::ptr_eq(&known.file.project, project) && known.file.settings == *settings && known.path == *path
             };
-            if self.written.get(origin).is_some_and(is_same) {
+            if self.written.get(project_id).is_some_and(is_same) {
                 continue;
             }
             let mut numbers = BTreeMap::new();
@@ -103,14 +104,16 @@ impl RecoverySession {
                 numbers.insert(name.0.clone(), self.number_of(bytes)?);
             }
             let text = text_of(file, path.as_deref(), &numbers);
-            write(&self.file_of(*origin), text.as_bytes())?;
+            write(&self.file_of(*project_id), text.as_bytes())?;
             let written = Written { file: file.clone(), path: path.clone(), numbers };
-            self.written.insert(*origin, written);
+            self.written.insert(*project_id, written);
         }
         let gone: Vec<usize> = self.written.keys().copied().collect();
-        for origin in gone.into_iter().filter(|origin| unsaved.iter().all(|kept| kept.origin != *origin)) {
-            remove(&self.file_of(origin))?;
-            self.written.remove(&origin);
+        for project_id in
+            gone.into_iter().filter(|project_id| unsaved.iter().all(|kept| kept.project_id != *project_id))
+        {
+            remove(&self.file_of(project_id))?;
+            self.written.remove(&project_id);
         }
         let Self { folder, written, files, .. } = self;
         let is_used =
@@ -129,8 +132,8 @@ impl RecoverySession {
         let _ = std::fs::remove_dir_all(&self.folder);
     }
 
-    fn file_of(&self, origin: usize) -> PathBuf {
-        self.folder.join(format!("{origin}.json"))
+    fn file_of(&self, project_id: usize) -> PathBuf {
+        self.folder.join(format!("{project_id}.json"))
     }
 
     /// Returns the number of the file with these bytes, and writes it if there is none.
@@ -222,7 +225,7 @@ pub(crate) struct Unreadable {
 /// Returns the projects of editors that are no longer running, newest first, and the files that cannot be read.
 pub(crate) fn find_recoverable(root: &Path, try_lock: TryLock) -> (Vec<RecoveredProject>, Vec<Unreadable>) {
     let (mut found, mut broken) = (Vec::new(), Vec::new());
-    for folder in folders_in(root).into_iter().filter(|folder| !folder.ends_with(OLD)) {
+    for folder in folders_in(root).into_iter().filter(|folder| !folder.ends_with(DISCARDED_FOLDER)) {
         let Some(lock) = FolderLock::acquire(&folder, try_lock).map(Arc::new) else { continue };
         let files: Vec<PathBuf> = entries_of(&folder);
         let projects: Vec<&PathBuf> =
@@ -266,17 +269,16 @@ fn read_recovered(file: &Path, lock: &Arc<FolderLock>) -> Result<RecoveredProjec
 fn read(path: &Path) -> Result<(Vec<u8>, SystemTime), String> {
     let reason = |error: io::Error| error.to_string();
     let metadata = std::fs::symlink_metadata(path).map_err(reason)?;
-    if !metadata.is_file() {
-        return Err("this is not a regular file".into());
+    if metadata.is_symlink() {
+        return Err("it is a link".into());
     }
-    let mut bytes = Vec::new();
-    File::open(path).and_then(|file| file.take(MAX_FILE_BYTES).read_to_end(&mut bytes)).map_err(reason)?;
+    let bytes = read_regular(path, MAX_FILE_BYTES).map_err(reason)?;
     Ok((bytes, metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH)))
 }
 
 /// Moves a folder to the discarded ones, where it stays for a week. Returns where it is now.
 pub(crate) fn move_to_discarded(root: &Path, folder: &Path, now: SystemTime) -> io::Result<PathBuf> {
-    let old = root.join(OLD);
+    let old = root.join(DISCARDED_FOLDER);
     std::fs::create_dir_all(&old)?;
     let seconds = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs();
     let number = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -287,11 +289,11 @@ pub(crate) fn move_to_discarded(root: &Path, folder: &Path, now: SystemTime) -> 
 
 /// Deletes the projects discarded more than a week ago.
 pub(crate) fn remove_expired(root: &Path, now: SystemTime) {
-    for folder in folders_in(&root.join(OLD)) {
+    for folder in folders_in(&root.join(DISCARDED_FOLDER)) {
         let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let seconds = name.split('-').next().and_then(|seconds| seconds.parse::<u64>().ok());
         let put = seconds.map(|seconds| SystemTime::UNIX_EPOCH + Duration::from_secs(seconds));
-        if put.is_some_and(|put| now.duration_since(put).is_ok_and(|age| age > OLD_STAYS)) {
+        if put.is_some_and(|put| now.duration_since(put).is_ok_and(|age| age > DISCARDED_LIFETIME)) {
             let _ = std::fs::remove_dir_all(folder);
         }
     }
@@ -354,10 +356,10 @@ mod tests {
     use crate::engine::operations::heightmap::Heightmap;
     use crate::project::Project;
 
-    fn unsaved(origin: usize, seed: u32) -> Unsaved {
-        let mut project = Project { name: format!("Project {origin}"), ..Default::default() };
+    fn unsaved(project_id: usize, seed: u32) -> Unsaved {
+        let mut project = Project { name: format!("Project {project_id}"), ..Default::default() };
         project.recipe.seed = seed;
-        Unsaved { origin, file: ProjectFile::new(project), path: Some("/projects/a.upthrust.json".into()) }
+        Unsaved { project_id, file: ProjectFile::new(project), path: Some("/projects/a.upthrust.json".into()) }
     }
 
     /// A project whose only step uses an imported file of that name.
@@ -366,7 +368,7 @@ mod tests {
         let name = FileName(name.into());
         project.files.insert(name.clone(), Arc::new(bytes));
         project.recipe.stack.push(Step::new(Heightmap { file: name, ..Default::default() }));
-        Unsaved { origin: 0, file: ProjectFile::new(project), path: None }
+        Unsaved { project_id: 0, file: ProjectFile::new(project), path: None }
     }
 
     fn names(folder: &Path) -> Vec<String> {
@@ -480,9 +482,9 @@ mod tests {
         let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000);
         move_to_discarded(root.path(), &folder, now).expect("moved");
         assert!(find_recoverable(root.path(), File::try_lock).0.is_empty());
-        remove_expired(root.path(), now + OLD_STAYS);
-        assert_eq!(names(&root.path().join(OLD)), ["1000000-1"]);
-        remove_expired(root.path(), now + OLD_STAYS + Duration::from_secs(2));
-        assert!(names(&root.path().join(OLD)).is_empty());
+        remove_expired(root.path(), now + DISCARDED_LIFETIME);
+        assert_eq!(names(&root.path().join(DISCARDED_FOLDER)), ["1000000-1"]);
+        remove_expired(root.path(), now + DISCARDED_LIFETIME + Duration::from_secs(2));
+        assert!(names(&root.path().join(DISCARDED_FOLDER)).is_empty());
     }
 }

@@ -12,6 +12,7 @@ use crate::app::dialogs::export::COPY_NOTES;
 use crate::app::dialogs::file_dialogs::{DialogOutcome, DialogPurpose, DialogRequest, PathField};
 use crate::app::dialogs::gallery::{GalleryResponse, UserPreset};
 use crate::app::dialogs::modal::Modal;
+use crate::app::dialogs::question::Question;
 use crate::app::dialogs::recovered_projects::{RecoveryResponse, recovery_ui};
 use crate::app::dialogs::save_preset::{SavePresetDialog, SavePresetResponse};
 use crate::app::document::{file_name, file_stem, title};
@@ -167,17 +168,30 @@ impl App {
 
     fn handle_file_result(&mut self, ctx: &Context, result: FileTaskResult) {
         match result {
-            FileTaskResult::Opened { path, file } => {
+            FileTaskResult::Opened { path, file, state } => {
                 self.settings.add_recent(&path);
                 self.open_project(format!("Open {}", file_name(&path)), file, Some(path));
+                self.document.set_disk_state(self.document.project_id(), state);
+            }
+            FileTaskResult::UsesFilesOutside { path, files } => {
+                self.ask(Question::ReadOutside { project: path, files });
             }
             FileTaskResult::Imported(imported) => self.finish_import(imported),
-            FileTaskResult::Saved { path, file, origin } => {
+            FileTaskResult::Saved { path, file, project_id, state } => {
                 self.show_message(format!("Saved {}", path.display()));
                 self.settings.add_recent(&path);
-                self.document.mark_saved(origin, path, file);
-                if self.ui.closing.project_saved(origin) {
+                self.document.mark_saved(project_id, path, file);
+                self.document.set_disk_state(project_id, state);
+                if self.ui.closing.project_saved(project_id) {
                     self.continue_closing();
+                }
+            }
+            FileTaskResult::SaveConflict { path, project_id } => {
+                self.ask(Question::SaveOverChange { project_id, path });
+            }
+            FileTaskResult::ChangedOnDisk { path, project_id, state } => {
+                if self.document.project_id() == project_id && self.ui.dismissed_change != Some((project_id, state)) {
+                    self.ask(Question::Reload { project_id, path, state, is_dirty: self.document.is_dirty() });
                 }
             }
             FileTaskResult::TargetsChecked(check) => self.ui.export.receive_target_check(check),
@@ -188,7 +202,7 @@ impl App {
             }
             FileTaskResult::RecentGone(path) => {
                 self.settings.recent.retain(|known| *known != path);
-                self.show_error(format!("{} is no longer there; it was removed from the recent files", path.display()));
+                self.show_error(format!("{} no longer exists and was removed from the recent files", path.display()));
             }
             FileTaskResult::NoFileManager(folder) => {
                 let folder = folder.display().to_string();
@@ -197,8 +211,8 @@ impl App {
             }
             FileTaskResult::Presets { presets, broken } => self.receive_presets(ctx, presets, broken),
             FileTaskResult::PresetSaved { path } => self.preset_saved(&path),
-            FileTaskResult::SaveFailed { origin, message } => {
-                self.ui.closing.save_failed(origin);
+            FileTaskResult::SaveFailed { project_id, message } => {
+                self.ui.closing.save_failed(project_id);
                 self.show_error(message);
             }
             FileTaskResult::Failed(message) => self.show_error(message),
@@ -218,8 +232,8 @@ impl App {
             ));
             return;
         }
-        let origin = self.document.origin_id();
-        if let Some(obstacle) = target.as_ref().and_then(|target| target.obstacle(&project.recipe, origin)) {
+        let project_id = self.document.project_id();
+        if let Some(obstacle) = target.as_ref().and_then(|target| target.obstacle(&project.recipe, project_id)) {
             self.show_error(format!("{}: {obstacle}", path.display()));
             return;
         }
@@ -234,7 +248,7 @@ impl App {
             Some(FileSlot::Mask(i)) => {
                 let Some(mask) = &mut stack[i].settings.mask else {
                     self.show_error(format!(
-                        "{}: the mask for which it was chosen is off; switch it on",
+                        "{}: the mask for which it was chosen is off; turn it on and choose the file again",
                         path.display()
                     ));
                     return;
@@ -324,7 +338,11 @@ impl App {
         match request.purpose {
             DialogPurpose::Open => self.services.file_tasks.open(path),
             DialogPurpose::Import { ref target } => self.services.file_tasks.import(path, target.clone()),
-            DialogPurpose::Save { origin } => self.save_origin(origin, Some(with_project_ending(&path))),
+            DialogPurpose::Save { project_id } => {
+                if let Some(file) = self.document.newest(project_id) {
+                    self.services.file_tasks.save(with_project_ending(&path), file, project_id, None);
+                }
+            }
             DialogPurpose::Image { size, frames } => self.draw(size, frames, &image_path(&path)),
             DialogPurpose::ExportFolder => self.ui.export.set_folder(&path),
         }
@@ -338,27 +356,29 @@ impl App {
         }
     }
 
-    /// Saves the open project; `as_new_file` or without a file the user chooses one.
+    /// Saves the open project. The user chooses a file if `as_new_file` is true or the project has none.
     pub(crate) fn save(&mut self, as_new_file: bool) {
         let path = self.document.path().filter(|_| !as_new_file).map(Path::to_path_buf);
-        self.save_origin(self.document.origin_id(), path);
+        self.save_project(self.document.project_id(), path);
     }
 
-    fn save_origin(&mut self, origin: usize, path: Option<PathBuf>) {
-        let Some(file) = self.document.newest(origin) else { return };
+    fn save_project(&mut self, project_id: usize, path: Option<PathBuf>) {
+        let Some(file) = self.document.newest(project_id) else { return };
         match path {
-            Some(path) => self.services.file_tasks.save(path, file, origin),
+            Some(path) => {
+                self.services.file_tasks.save(path, file, project_id, self.document.disk_state(project_id));
+            }
             None => {
                 let file_name = format!("{}{PROJECT_SUFFIX}", file_stem(&file.project));
-                self.open_file_dialog(DialogPurpose::Save { origin }, file_name);
+                self.open_file_dialog(DialogPurpose::Save { project_id }, file_name);
             }
         }
     }
 
-    /// Takes the next step on the way to closing the window.
+    /// Does the next step of closing the window.
     pub(crate) fn continue_closing(&mut self) {
         match self.ui.closing.next_step(self.document.unsaved()) {
-            ClosingStep::Save { origin, path } => self.save_origin(origin, path),
+            ClosingStep::Save { project_id, path } => self.save_project(project_id, path),
             ClosingStep::Confirm(unsaved) => self.ui.modal = Some(Modal::SaveFirst(unsaved)),
             ClosingStep::Nothing => {}
         }
@@ -367,7 +387,7 @@ impl App {
     /// Starts rendering an image or turntable of the 3-D view, unless one is already being rendered.
     pub(crate) fn draw(&mut self, size: [u32; 2], frames: Option<u32>, path: &Path) {
         if self.services.render_task.is_some() {
-            self.show_error("another image is being rendered; wait for it or cancel it, then try again");
+            self.show_error("another render is running; wait for it or cancel it, then try again");
             return;
         }
         let begun = self.ui.scene.render_source(size).and_then(|source| {

@@ -3,9 +3,7 @@
 //! If they cannot be read, the editor shows an error and starts with the defaults.
 
 use std::collections::BTreeSet;
-use std::fs::File;
 use std::io;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use egui::ThemePreference;
@@ -16,6 +14,7 @@ use serde_json::Value;
 use crate::app::panels::analysis::Section;
 use crate::app::views::View;
 use crate::engine::cast::ToFloat;
+use crate::files::io::read::read_regular;
 
 /// The folders for settings and recovery files. `None`: nothing is saved.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -103,12 +102,10 @@ impl Default for Settings {
 impl Settings {
     /// Reads the settings file. Returns the defaults if there is none, and also an error message if it is unreadable.
     pub(crate) fn read(path: &Path) -> (Self, Option<String>) {
-        let mut text = String::new();
-        let read = File::open(path).and_then(|file| file.take(MAX_BYTES).read_to_string(&mut text));
-        let parsed = match read {
+        let parsed = match read_regular(path, MAX_BYTES) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return (Self::default(), None),
             Err(error) => Err(error.to_string()),
-            Ok(_) => serde_json::from_str::<Self>(&text).map_err(|error| error.to_string()),
+            Ok(text) => serde_json::from_slice::<Self>(&text).map_err(|error| error.to_string()),
         };
         match parsed {
             Ok(mut settings) => {

@@ -11,7 +11,11 @@ use crate::files::FileError;
 use crate::files::formats::image;
 use crate::files::formats::image_decode::decode_texture;
 use crate::files::io::atomic;
+use crate::files::io::read::read_regular;
 use crate::project::{PROJECT_SUFFIX, ProjectFile};
+
+/// The most bytes to read of a thumbnail.
+const MAX_THUMBNAIL_BYTES: u64 = 16 << 20;
 
 /// Reads every preset in the folder, sorted by file name.
 pub(crate) fn read_presets(folder: &Path) -> FileTaskResult {
@@ -24,8 +28,8 @@ pub(crate) fn read_presets(folder: &Path) -> FileTaskResult {
         match ProjectFile::open(&path) {
             Ok(file) => {
                 let thumbnail = thumbnail_path(&path);
-                let bytes = std::fs::read(&thumbnail).ok().filter(|_| thumbnail.is_file());
-                let thumbnail = bytes.and_then(|bytes| decode_texture(&thumbnail, &bytes).ok());
+                let bytes = read_regular(&thumbnail, MAX_THUMBNAIL_BYTES);
+                let thumbnail = bytes.ok().and_then(|bytes| decode_texture(&thumbnail, &bytes).ok());
                 presets.push(UserPreset { path, file, thumbnail });
             }
             Err(error) => broken = Some(format!("{}: {error}", path.display())),

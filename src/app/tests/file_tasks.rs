@@ -5,8 +5,10 @@ use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use egui::{Key, Modifiers};
+use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
 
+use crate::app::App;
 use crate::app::commands::Command;
 use crate::app::dialogs::modal::Modal;
 use crate::app::tasks::file_tasks::FileTaskResult;
@@ -37,6 +39,92 @@ fn save_all_closes_after_a_save_that_finished_while_the_dialog_was_open() {
     wait(&mut editor, "closing", |app| app.ui.closing.is_confirmed());
     let seed = |path: &Path| ProjectFile::open(path).expect("a project").project.recipe.seed;
     assert_eq!((seed(&first), seed(&second)), (77, 88));
+}
+
+/// An editor with the project of that file open.
+fn editor_with(path: &Path) -> Harness<'static, App> {
+    let mut editor = editor_in(path.parent().expect("a folder"), vec![]);
+    editor.state_mut().services.file_tasks.open(path.to_path_buf());
+    let opened = path.to_path_buf();
+    wait(&mut editor, "the project", |app| app.document.path() == Some(&opened));
+    editor
+}
+
+#[test]
+fn a_save_asks_before_it_overwrites_changes_of_another_program() {
+    let folder = tempfile::tempdir().expect("folder");
+    let path = folder.path().join("a.upthrust.json");
+    let theirs = r#"{"format": 1, "name": "Theirs"}"#;
+    std::fs::write(&path, r#"{"format": 1, "name": "Ours"}"#).expect("written");
+    let mut editor = editor_with(&path);
+    editor.state_mut().edit(|project| project.recipe.seed = 77);
+    std::fs::write(&path, theirs).expect("written");
+    press(&mut editor, Modifiers::COMMAND, Key::S);
+    wait(&mut editor, "the question", |app| matches!(app.ui.modal, Some(Modal::Question(_))));
+    editor.run_steps(2);
+    assert_eq!(std::fs::read_to_string(&path).expect("there"), theirs);
+    editor.get_by_label("Cancel").click();
+    editor.run_steps(2);
+    assert!(editor.state().document.is_dirty());
+    press(&mut editor, Modifiers::COMMAND, Key::S);
+    wait(&mut editor, "the question", |app| matches!(app.ui.modal, Some(Modal::Question(_))));
+    editor.run_steps(2);
+    editor.get_by_label("Overwrite").click();
+    wait(&mut editor, "saving", |app| !app.document.is_dirty());
+    assert_eq!(ProjectFile::open(&path).expect("a project").project.recipe.seed, 77);
+    // The editor's own save is no change.
+    editor.state_mut().edit(|project| project.recipe.seed = 78);
+    press(&mut editor, Modifiers::COMMAND, Key::S);
+    wait(&mut editor, "saving", |app| !app.document.is_dirty());
+}
+
+#[test]
+fn a_changed_file_is_offered_for_reloading_when_the_window_gets_the_focus() {
+    let folder = tempfile::tempdir().expect("folder");
+    let path = folder.path().join("a.upthrust.json");
+    std::fs::write(&path, r#"{"format": 1, "name": "Ours"}"#).expect("written");
+    let mut editor = editor_with(&path);
+    let asks = |app: &App| matches!(app.ui.modal, Some(Modal::Question(_)));
+    std::fs::write(&path, r#"{"format": 1, "name": "Theirs"}"#).expect("written");
+    editor.event(egui::Event::WindowFocused(true));
+    wait(&mut editor, "the question", asks);
+    editor.run_steps(2);
+    editor.get_by_label("Keep this version").click();
+    editor.run_steps(2);
+    editor.event(egui::Event::WindowFocused(true));
+    editor.run_steps(8);
+    std::thread::sleep(Duration::from_millis(100));
+    editor.run_steps(2);
+    assert!(!asks(editor.state()), "asked once per change");
+    std::fs::write(&path, r#"{"format": 1, "name": "Theirs again"}"#).expect("written");
+    editor.event(egui::Event::WindowFocused(true));
+    wait(&mut editor, "the question", asks);
+    editor.run_steps(2);
+    editor.get_by_label("Reload").click();
+    wait(&mut editor, "the new version", |app| app.document.project().name == "Theirs again");
+}
+
+#[test]
+fn files_outside_the_folder_of_a_project_are_read_only_if_the_user_agrees() {
+    let folder = tempfile::tempdir().expect("folder");
+    std::fs::create_dir(folder.path().join("p")).expect("made");
+    let path = folder.path().join("p/a.upthrust.json");
+    std::fs::write(folder.path().join("secret.pgm"), "P2 2 2 255 0 1 2 3").expect("written");
+    let stack = r#"[{"operation": "heightmap", "file": "../secret.pgm"}]"#;
+    std::fs::write(&path, format!(r#"{{"format": 1, "recipe": {{"stack": {stack}}}}}"#)).expect("written");
+    let mut editor = editor_in(folder.path(), vec![]);
+    for (button, is_read) in [("Cancel", false), ("Read them", true)] {
+        editor.state_mut().services.file_tasks.open(path.clone());
+        wait(&mut editor, "the question", |app| matches!(app.ui.modal, Some(Modal::Question(_))));
+        editor.run_steps(2);
+        editor.get_by_label_contains("secret.pgm");
+        editor.get_by_label(button).click();
+        if is_read {
+            wait(&mut editor, "the project", |app| app.document.path().is_some());
+        }
+        editor.run_steps(4);
+        assert_eq!(!editor.state().document.project().files.is_empty(), is_read);
+    }
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The choices of the export dialog, and the order that follows from them.
+//! The choices of the export dialog, and the order that they make.
 
 use std::path::{Path, PathBuf};
 

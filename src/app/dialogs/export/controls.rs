@@ -36,7 +36,7 @@ fn target_line(target: &Target) -> String {
 
 /// The target, or the files of an export without one.
 pub(super) fn target_ui(ui: &mut Ui, choices: &mut Choices) {
-    row_ui(ui, "For", |ui, label| {
+    row_ui(ui, "Target", |ui, label| {
         let chosen = choices.target.map_or(PLAIN_FILES, |target| target.label);
         let combo = ComboBox::from_id_salt("export target").selected_text(chosen).width(240.0).height(400.0);
         let shown = combo.show_ui(ui, |ui| {
@@ -63,7 +63,7 @@ pub(super) fn target_ui(ui: &mut Ui, choices: &mut Choices) {
         });
         shown.response.labelled_by(label);
     });
-    ui.checkbox(&mut choices.texture, "Texture, PNG in colour");
+    ui.checkbox(&mut choices.texture, "Texture (PNG)");
 }
 
 /// Samples, pixels and tiles.
@@ -103,7 +103,7 @@ pub(super) fn size_ui(
         let rule = restricted.map_or("Tiles share their edges".into(), |target| {
             format!("{} takes {}", target.label, target.sizes.rule())
         });
-        ui.weak(format!("{rule}: exported at {longer} samples"));
+        ui.weak(format!("{rule}; exports {longer} samples"));
     } else if restricted.is_some() {
         // Shown in any case, so that the buttons below do not move when another size is chosen.
         ui.weak(format!("Exported at {longer} samples"));

@@ -44,7 +44,7 @@ pub(crate) struct ExportContext<'a> {
     /// The height range of the preview, if it shows the exported terrain.
     pub(crate) heights_m: Option<Band>,
     /// The iteration that is shown and the last one, if they differ.
-    pub(crate) on_the_way: Option<[u32; 2]>,
+    pub(crate) unfinished_position: Option<[u32; 2]>,
     /// The running export.
     pub(crate) status: Option<ExportStatus>,
 }
@@ -218,9 +218,9 @@ impl ExportDialog {
                     Cost::Estimated(estimate) => Some(estimate),
                     Cost::Unknown | Cost::Requested => None,
                 };
-                let ExportContext { heights_m, on_the_way, .. } = *context;
+                let ExportContext { heights_m, unfinished_position, .. } = *context;
                 let memory_bytes = planned.memory_bytes;
-                let summary = SummaryContext { heights_m, on_the_way, memory_bytes, available_bytes, cost };
+                let summary = SummaryContext { heights_m, unfinished_position, memory_bytes, available_bytes, cost };
                 summary_ui(ui, plan, &summary);
                 can_export = self.target_check_ui(ui, memory_bytes);
             }

@@ -19,7 +19,7 @@ pub(super) struct SummaryContext {
     /// The height range of the preview, if it shows the exported terrain.
     pub(super) heights_m: Option<Band>,
     /// The iteration that is shown and the last one, if they differ.
-    pub(super) on_the_way: Option<[u32; 2]>,
+    pub(super) unfinished_position: Option<[u32; 2]>,
     /// The memory that the export needs.
     pub(super) memory_bytes: u64,
     /// The free memory, if known.
@@ -52,7 +52,7 @@ pub(super) fn summary_ui(ui: &mut Ui, plan: &Plan, context: &SummaryContext) {
         });
         steps_ui(ui, &steps, LIST_HEIGHT);
     }
-    if let Some([at, total]) = context.on_the_way {
+    if let Some([at, total]) = context.unfinished_position {
         ui.add_space(8.0);
         let are_missing = order.target.is_some() && steps.is_empty();
         let note = if are_missing { "; its import steps are shown after the export" } else { "" };

@@ -8,19 +8,19 @@ use crate::app::document::Unsaved;
 use crate::app::tasks::recovery::{self, RecoverySession};
 
 /// How long to wait for an autosave that is writing the same files.
-const PATIENCE: Duration = Duration::from_secs(2);
+const TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The unsaved projects of the open window, never older than a frame, and where they are written.
 #[derive(Debug, Default)]
-pub(crate) struct LastSave {
+pub(crate) struct EmergencySave {
     unsaved: Mutex<Vec<Unsaved>>,
     /// `None` until the recovery folder exists, and once the window has closed.
     session: Mutex<Option<RecoverySession>>,
 }
 
-static CURRENT: Mutex<Weak<LastSave>> = Mutex::new(Weak::new());
+static CURRENT: Mutex<Weak<EmergencySave>> = Mutex::new(Weak::new());
 
-impl LastSave {
+impl EmergencySave {
     /// Makes [`write_unsaved`] write these projects. A dropped one is not written.
     pub(crate) fn register(self: &Arc<Self>) {
         *lock(&CURRENT) = Arc::downgrade(self);
@@ -42,7 +42,7 @@ impl LastSave {
         if unsaved.is_empty() {
             return;
         }
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         let session = loop {
             match self.session.try_lock() {
                 Ok(session) => break Some(session),
@@ -64,8 +64,8 @@ impl LastSave {
 /// Writes the unsaved projects of the open window, once. Does nothing if there are none.
 pub(crate) fn write_unsaved() {
     let current = std::mem::take(&mut *lock(&CURRENT));
-    if let Some(last_save) = current.upgrade() {
-        last_save.write();
+    if let Some(emergency_save) = current.upgrade() {
+        emergency_save.write();
     }
 }
 
@@ -84,13 +84,13 @@ mod tests {
     #[test]
     fn the_latest_projects_are_written_once() {
         let root = tempfile::tempdir().expect("folder");
-        let last_save = LastSave::default();
-        *last_save.session() = Some(RecoverySession::begin(root.path(), File::try_lock).expect("a session"));
-        let unsaved = |origin| Unsaved { origin, file: ProjectFile::default(), path: None };
-        last_save.update(vec![unsaved(0)]);
-        last_save.update(vec![unsaved(1), unsaved(2)]);
-        last_save.write();
-        drop(last_save);
+        let emergency_save = EmergencySave::default();
+        *emergency_save.session() = Some(RecoverySession::begin(root.path(), File::try_lock).expect("a session"));
+        let unsaved = |project_id| Unsaved { project_id, file: ProjectFile::default(), path: None };
+        emergency_save.update(vec![unsaved(0)]);
+        emergency_save.update(vec![unsaved(1), unsaved(2)]);
+        emergency_save.write();
+        drop(emergency_save);
         assert_eq!(recovery::find_recoverable(root.path(), File::try_lock).0.len(), 2);
     }
 }
