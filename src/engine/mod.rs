@@ -5,6 +5,7 @@
 //! tables that declare them.
 
 pub mod analysis;
+mod blending;
 pub mod cast;
 mod cosine_transform;
 mod distance;

@@ -5,18 +5,16 @@
 //! steps above it that do not read the heights below are only blended again. Operations that accumulate can move from
 //! any cached iteration to any other, in both directions; resumable ones restart from the nearest keyframe.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use rayon::prelude::*;
-
+use super::blending::blend;
 use super::fault::FixedHeights;
-use super::heightfield::{Grid, Heightfield, MAX_HEIGHT_M};
+use super::heightfield::{Grid, Heightfield};
 use super::inputs::Inputs;
-use super::mask::Mask;
 use super::operations::{AnyOperation, EvalContext, Keyframe};
 use super::progress::{Cancelled, Progress};
-use super::recipe::{Blend, Recipe, Step, StepSettings};
-use super::rounding::{smooth_maximum, smooth_minimum};
+use super::recipe::{Recipe, Step};
 
 use crate::engine::cast::{ToFloat, ToInteger};
 
@@ -40,6 +38,9 @@ const MAX_KEYFRAMES: usize = 48;
 const MAX_FIXED_HEIGHTS: usize = 16;
 const KEYFRAME_BYTES: usize = 96 << 20;
 
+/// The bytes that a cache may take unless [`Evaluator::with_max_bytes`] sets another limit.
+const MAX_BYTES: usize = 1 << 30;
+
 /// Evaluates stacks and caches results for later evaluations: the terrain after every step, and the output of each
 /// step's operation, at several iterations if the operation can resume from them.
 #[derive(Debug)]
@@ -50,8 +51,12 @@ pub struct Evaluator {
     /// The grid, the recipe's seed and the inputs for which the cache is valid.
     valid_for: Option<(Grid, u32, Inputs)>,
     cache: Vec<CachedStep>,
+    /// The bytes that the whole cache may take. The terrain being edited is kept even if it alone takes more.
+    max_bytes: usize,
     /// The bytes that the keyframes of one step may take.
     keyframe_bytes: usize,
+    /// The lowest step that the last evaluation had to compute.
+    edited: usize,
     /// The number of operations evaluated so far, for tests of the cache.
     evaluated: usize,
 }
@@ -123,12 +128,62 @@ impl CachedOutput {
 impl Evaluator {
     /// An evaluator with a cache, for editing.
     pub fn new() -> Self {
-        Self { is_caching: true, is_coarse: false, valid_for: None, cache: Vec::new(), keyframe_bytes: 0, evaluated: 0 }
+        Self {
+            is_caching: true,
+            is_coarse: false,
+            valid_for: None,
+            cache: Vec::new(),
+            max_bytes: MAX_BYTES,
+            keyframe_bytes: 0,
+            edited: 0,
+            evaluated: 0,
+        }
     }
 
     /// An evaluator with a cache for coarse previews: slow operations work on their preview grids.
     pub fn coarse() -> Self {
         Self { is_coarse: true, ..Self::new() }
+    }
+
+    /// Limits the bytes that the cache may take. The terrain does not depend on the limit.
+    pub fn with_max_bytes(self, max_bytes: usize) -> Self {
+        Self { max_bytes, ..self }
+    }
+
+    /// The bytes that the cache takes.
+    pub fn cached_bytes(&self) -> usize {
+        let mut seen = BTreeSet::new();
+        let mut bytes = 0;
+        for CachedStep { terrain, output, .. } in &self.cache {
+            let below = if let CachedTerrain::Valid(Some(terrain)) = terrain { Some(terrain) } else { None };
+            for terrain in below.into_iter().chain(output.terrains.iter().map(|(_, terrain)| terrain)) {
+                if seen.insert(Arc::as_ptr(terrain)) {
+                    bytes += size_of_val(terrain.heights());
+                }
+            }
+            bytes += output.fixed.iter().map(|(_, fixed)| fixed.bytes()).sum::<usize>();
+        }
+        bytes
+    }
+
+    /// Drops what the next evaluation needs least until the cache is within its limit: first the outputs below the
+    /// edited step, then those above, from the top, then the terrains after other steps.
+    fn enforce_limit(&mut self) {
+        let (edited, last) = (self.edited, self.cache.len().saturating_sub(1));
+        let outputs = (0..edited.min(self.cache.len())).chain((edited + 1..self.cache.len()).rev());
+        let terrains = (0..last).filter(|i| i + 1 != edited);
+        let candidates: Vec<(usize, bool)> = outputs.map(|i| (i, true)).chain(terrains.map(|i| (i, false))).collect();
+        for (i, is_output) in candidates {
+            if self.cached_bytes() <= self.max_bytes {
+                return;
+            }
+            let cached = &mut self.cache[i];
+            if is_output {
+                cached.output = CachedOutput::default();
+            } else if matches!(cached.terrain, CachedTerrain::Valid(Some(_))) {
+                cached.terrain = CachedTerrain::Stale;
+            }
+        }
     }
 
     /// An evaluator that frees memory as soon as possible, for large maps.
@@ -152,18 +207,28 @@ impl Evaluator {
     ) -> Result<Arc<Heightfield>, Cancelled> {
         self.validate_cache(recipe, grid, inputs);
         let positions = recipe.step_positions(position.unwrap_or(u32::MAX));
-        let mut below: Option<Arc<Heightfield>> = None;
         let share = |steps: usize| steps.to_f32() / recipe.stack.len().to_f32();
-        for (i, (step, &until)) in recipe.stack.iter().zip(&positions).enumerate() {
-            if let Some(CachedStep { step: known, until: known_until, terrain: CachedTerrain::Valid(terrain), .. }) =
-                self.cache.get(i)
-                && known.has_same_result(step)
-                && *known_until == until
-            {
-                below.clone_from(terrain);
-                continue;
-            }
-            self.invalidate_from(i);
+        let steps = || recipe.stack.iter().zip(&positions).enumerate();
+        let is_unchanged =
+            |cached: &CachedStep, step: &Step, until: u32| cached.step.has_same_result(step) && cached.until == until;
+        let unchanged = self
+            .cache
+            .iter()
+            .zip(steps())
+            .take_while(|(cached, (_, (step, until)))| is_unchanged(cached, step, **until));
+        let unchanged = unchanged.count();
+        self.invalidate_from(unchanged);
+        // The terrain after the highest unchanged step that has not been dropped from the cache.
+        let first_missing = |(i, cached): (usize, &CachedStep)| match &cached.terrain {
+            CachedTerrain::Valid(terrain) => Some((i + 1, terrain.clone())),
+            CachedTerrain::Stale => None,
+        };
+        let known = self.cache.iter().enumerate().take(unchanged).rev().find_map(first_missing);
+        let (start, mut below) = known.unwrap_or_default();
+        if start < recipe.stack.len() {
+            self.edited = unchanged.min(recipe.stack.len() - 1);
+        }
+        for (i, (step, &until)) in steps().skip(start) {
             let has_started = step.settings.enabled && (until > 0 || step.operation.iterations() == 0);
             let mut output = self.take_output(i, step);
             if has_started {
@@ -210,6 +275,7 @@ impl Evaluator {
                 Some(old) => *old = step,
                 None => self.cache.push(step),
             }
+            self.enforce_limit();
         }
     }
 
@@ -335,67 +401,6 @@ impl Default for Evaluator {
     }
 }
 
-/// Blends the output of a step with the terrain below: below + strength · mask · (blend(below, own) − below).
-fn blend(
-    below: Option<&Heightfield>,
-    own: Arc<Heightfield>,
-    settings: &StepSettings,
-    inputs: &Inputs,
-    progress: &Progress,
-) -> Result<Arc<Heightfield>, Cancelled> {
-    let strength = settings.strength.to_f32();
-    let is_plain = strength == 1.0 && settings.mask.is_none();
-    let is_unchanged = match settings.blend {
-        Blend::Replace => is_plain,
-        Blend::Add => is_plain && below.is_none(),
-        _ => false,
-    };
-    if is_unchanged {
-        return Ok(own);
-    }
-    let rounding_m = settings.rounding_m.to_f32();
-    let blended = |below: f32, own: f32| match settings.blend {
-        Blend::Add => below + own,
-        Blend::Subtract => below - own,
-        Blend::Multiply => below * own,
-        Blend::Maximum => below.max(own),
-        Blend::Minimum => below.min(own),
-        Blend::Replace => own,
-        Blend::SmoothMaximum => smooth_maximum(below, own, rounding_m),
-        Blend::SmoothMinimum => smooth_minimum(below, own, rounding_m),
-    };
-    let mixed = |below: f32, own: f32, share: f32| {
-        let blended = blended(below, own);
-        // A special case, because below + 1 · (blended − below) would be rounded.
-        let mixed = if share == 1.0 { blended } else { below + share * (blended - below) };
-        mixed.clamp(-MAX_HEIGHT_M, MAX_HEIGHT_M)
-    };
-    let mut terrain = Arc::try_unwrap(own).or_else(|shared| shared.copied(progress))?;
-    let grid = terrain.grid();
-    let evaluated = |mask| Mask::over(mask, grid, below, inputs, progress);
-    let mask = settings.mask.as_ref().map(evaluated).transpose()?;
-    let rows = terrain.heights_mut().par_chunks_mut(grid.width()).with_min_len(32).enumerate();
-    rows.try_for_each_init(
-        || vec![strength; grid.width()],
-        |shares, (r, row)| {
-            if let Some(mask) = &mask {
-                mask.row(r, shares);
-                shares.iter_mut().for_each(|share| *share *= strength);
-            }
-            match below {
-                Some(below) => {
-                    for ((own, &below), &share) in row.iter_mut().zip(below.row(r)).zip(&*shares) {
-                        *own = mixed(below, *own, share);
-                    }
-                }
-                None => row.iter_mut().zip(&*shares).for_each(|(own, &share)| *own = mixed(0.0, *own, share)),
-            }
-            progress.check()
-        },
-    )?;
-    Ok(Arc::new(terrain))
-}
-
 /// Whether parts of a grid can be evaluated independently: [`evaluate`] on a [part](Grid::part) gives the same heights
 /// as on the full grid.
 pub fn is_pointwise(recipe: &Recipe, grid: Grid) -> bool {
@@ -448,12 +453,13 @@ pub fn peak_maps(recipe: &Recipe, grid: Grid) -> f64 {
 mod tests {
     use super::*;
     use crate::engine::heightfield::Extent;
-    use crate::engine::mask::MaskSource;
+    use crate::engine::mask::{Mask, MaskSource};
     use crate::engine::operations::FaultRivers;
     use crate::engine::operations::faults::Faults;
     use crate::engine::operations::mountains::Mountains;
     use crate::engine::operations::recursive_filter::RecursiveFilter;
     use crate::engine::parameters::Band;
+    use crate::engine::recipe::Blend;
 
     fn grid() -> Grid {
         Grid::new(Extent { width_m: 1000.0, depth_m: 800.0 }, 41, 33)
@@ -513,27 +519,6 @@ mod tests {
     }
 
     #[test]
-    fn blends_match_their_formulas() {
-        let grid = Grid::new(Extent { width_m: 1.0, depth_m: 1.0 }, 2, 2);
-        let field = |heights: [f32; 4]| Heightfield::from_heights(grid, heights.to_vec()).expect("four samples");
-        let (below, own) = (field([1.0, 2.0, 8.0, -4.0]), field([3.0, -2.0, 8.0, 0.0]));
-        let check = |blend_by, strength, expected: [f32; 4]| {
-            let settings = StepSettings { blend: blend_by, strength, rounding_m: 4.0, ..Default::default() };
-            let found = blend(Some(&below), Arc::new(own.clone()), &settings, &Inputs::default(), &Progress::new());
-            assert_eq!(found.expect("not cancelled").heights(), expected, "{blend_by:?}");
-        };
-        check(Blend::Add, 1.0, [4.0, 0.0, 16.0, -4.0]);
-        check(Blend::Subtract, 1.0, [-2.0, 4.0, 0.0, -4.0]);
-        check(Blend::Multiply, 1.0, [3.0, -4.0, 64.0, 0.0]);
-        check(Blend::Maximum, 1.0, [3.0, 2.0, 8.0, 0.0]);
-        check(Blend::Minimum, 1.0, [1.0, -2.0, 8.0, -4.0]);
-        check(Blend::Replace, 1.0, [3.0, -2.0, 8.0, 0.0]);
-        check(Blend::Replace, 0.5, [2.0, 0.0, 8.0, -2.0]);
-        check(Blend::SmoothMaximum, 1.0, [3.25, 2.0, 9.0, 0.0]);
-        check(Blend::SmoothMinimum, 1.0, [0.75, -2.0, 7.0, -4.0]);
-    }
-
-    #[test]
     fn a_mask_reduces_the_effect_of_a_step() {
         let mut recipe = recipe(vec![faults(40), faults(40)]);
         let below = terrain(&Recipe { stack: recipe.stack[..1].to_vec(), ..recipe.clone() }, None);
@@ -590,6 +575,29 @@ mod tests {
         assert_eq!(evaluated_by(&recipe), 0, "only blending changes");
         recipe.stack[1] = faults(21);
         assert_eq!(evaluated_by(&recipe), 1, "only the edited step");
+    }
+
+    #[test]
+    fn the_cache_stays_within_its_limit_and_does_not_change_the_terrain() {
+        let map_bytes = grid().samples() * size_of::<f32>();
+        let blur = || Step::new(RecursiveFilter { k: 0.3, ..Default::default() });
+        let steps = (0..40).map(|i| if i % 3 == 2 { blur() } else { faults(3 + i) }).collect();
+        let mut recipe = recipe(steps);
+        let limit = 12 * map_bytes;
+        let mut evaluator = Evaluator::new().with_max_bytes(limit);
+        for edited in [0, 39, 39, 20, 20, 5, 38, 1] {
+            recipe.stack[edited].settings.strength *= 0.9;
+            let found = evaluator.evaluate(&recipe, grid(), None, &Inputs::default(), &Progress::new());
+            assert_eq!(*found.expect("not cancelled"), terrain(&recipe, None), "step {edited}");
+            assert!(evaluator.cached_bytes() <= limit, "{} of {limit} bytes", evaluator.cached_bytes());
+        }
+        // The terrain below the edited step is kept, so the next edit of the same step starts there.
+        recipe.stack[39].settings.strength *= 0.9;
+        evaluator.evaluate(&recipe, grid(), None, &Inputs::default(), &Progress::new()).expect("not cancelled");
+        let before = evaluator.evaluated();
+        recipe.stack[39].settings.seed += 1;
+        evaluator.evaluate(&recipe, grid(), None, &Inputs::default(), &Progress::new()).expect("not cancelled");
+        assert_eq!(evaluator.evaluated(), before + 1);
     }
 
     #[test]

@@ -69,6 +69,11 @@ impl Job {
     }
 }
 
+/// An evaluator for grids that are small, and steps that few thumbnails share.
+fn evaluator() -> Evaluator {
+    Evaluator::new().with_max_bytes(128 << 20)
+}
+
 /// The handle of the thumbnail thread. Dropping it cancels and joins the thread.
 pub struct Thumbnailer {
     runner: Runner<ThumbnailWorker>,
@@ -79,7 +84,7 @@ impl Thumbnailer {
     pub fn start(wake: Wake) -> std::io::Result<Self> {
         // A single thread, so that the preview has the others.
         let pool = ThreadPoolBuilder::new().num_threads(1).thread_name(|_| "upthrust thumbnail pool".into()).build();
-        let worker = ThumbnailWorker { pool: pool.ok(), evaluator: Evaluator::new() };
+        let worker = ThumbnailWorker { pool: pool.ok(), evaluator: evaluator() };
         Ok(Self { runner: Runner::start(RunnerConfig::new("upthrust thumbnails", Policy::Queue), worker, wake)? })
     }
 
@@ -135,7 +140,7 @@ impl Worker for ThumbnailWorker {
     }
 
     fn reset(&mut self) {
-        self.evaluator = Evaluator::new();
+        self.evaluator = evaluator();
     }
 
     /// The next request may be hours away: frees the cached heights.

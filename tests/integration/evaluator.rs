@@ -126,6 +126,8 @@ proptest! {
         let mut recipe = Recipe { stack, ..Default::default() };
         let grid = Grid::new(Extent { width_m: 2000.0, depth_m: 1500.0 }, 41, 31);
         let mut evaluator = Evaluator::new();
+        // Room for little more than one map.
+        let mut small = Evaluator::new().with_max_bytes(7 * grid.samples());
         for (edit, thousandths, spins_before_cancel) in edits {
             let written = format!("{edit:?}");
             edit.make(&mut recipe);
@@ -145,6 +147,8 @@ proptest! {
             let found = evaluator.evaluate(&recipe, grid, position, &Inputs::default(), &Progress::new());
             let uncached = evaluate(&recipe, grid, position, &Inputs::default(), &Progress::new()).expect("not cancelled");
             prop_assert!(found.as_deref() == Ok(&uncached), "after {} at {:?}: {}", written, position, recipe.to_json());
+            let found = small.evaluate(&recipe, grid, position, &Inputs::default(), &Progress::new());
+            prop_assert!(found.as_deref() == Ok(&uncached), "small, after {}: {}", written, recipe.to_json());
         }
     }
 }

@@ -12,7 +12,8 @@ use crate::app::document::{Document, title};
 use crate::app::tasks::settings::{SCALES, Settings};
 use crate::app::widgets::theme::colours;
 use crate::engine::cast::ToFloat;
-use crate::files::io::memory::available_bytes;
+use crate::files::FileError;
+use crate::files::io::memory::{available_bytes, require_memory};
 
 /// The preview sizes in the menu, samples per side.
 const PREVIEW_SAMPLES: [u32; 5] = [257, 513, 1025, 2049, 4097];
@@ -28,6 +29,15 @@ const BYTES_PER_SAMPLE: u64 = 200;
 /// The memory of a preview with that many samples per side, bytes; `None` if it fits on any computer.
 pub(crate) fn bytes_of_preview(samples: u32) -> Option<u64> {
     (samples > SMALL).then(|| BYTES_PER_SAMPLE * u64::from(samples).pow(2))
+}
+
+/// The largest preview size in the menu, at most `samples`, for which there is memory, and why `samples` do not fit.
+pub(crate) fn preview_that_fits(samples: u32) -> Result<u32, (u32, FileError)> {
+    let fits = |samples: u32| bytes_of_preview(samples).map_or(Ok(()), require_memory);
+    fits(samples).map(|()| samples).map_err(|error| {
+        let smaller = PREVIEW_SAMPLES.into_iter().rev().filter(|size| *size < samples);
+        (smaller.into_iter().find(|size| fits(*size).is_ok()).unwrap_or(SMALL), error)
+    })
 }
 
 /// The most characters of a folder in the menu.

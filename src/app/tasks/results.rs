@@ -6,6 +6,7 @@ use std::sync::Arc;
 use egui::{Context, Popup};
 
 use crate::app::commands::FileSlot;
+use crate::app::commands::menus::preview_that_fits;
 use crate::app::commands::stack_edits::{add_step, first_step};
 use crate::app::dialogs::closing::ClosingStep;
 use crate::app::dialogs::export::COPY_NOTES;
@@ -287,7 +288,12 @@ impl App {
         self.open_pending(PendingProject { name, file, path, is_unsaved: false });
     }
 
-    pub(crate) fn open_pending(&mut self, PendingProject { name, file, path, is_unsaved }: PendingProject) {
+    pub(crate) fn open_pending(&mut self, PendingProject { name, mut file, path, is_unsaved }: PendingProject) {
+        let samples = file.settings.view.preview_samples;
+        if let Err((fitting, error)) = preview_that_fits(samples) {
+            file.settings.view.preview_samples = fitting;
+            self.show_error(format!("The preview has {fitting} samples along a side instead of {samples}: {error}"));
+        }
         self.ui.selection.step = first_step(&file.project);
         self.ui.texture_panel.reset();
         self.ui.fault_tool.reset();

@@ -48,6 +48,11 @@ impl FixedHeights {
         Self(vec![0; grid.samples()])
     }
 
+    /// The memory of the heights.
+    pub fn bytes(&self) -> usize {
+        size_of_val(self.0.as_slice())
+    }
+
     /// The rows of optional heights, one for each row of the grid.
     pub fn rows_mut(heights: Option<&mut Self>, grid: Grid) -> Vec<Option<&mut [i64]>> {
         let mut rows: Vec<Option<&mut [i64]>> =

@@ -1,8 +1,11 @@
 //! Free memory, checked before large allocations.
 
+use std::sync::OnceLock;
+
 use sysinfo::{MemoryRefreshKind, RefreshKind, System};
 
 use super::error::FileError;
+use crate::engine::cast::ToInteger;
 
 /// Bytes that can be allocated without forcing other programs out of memory; `None` if the system does not report it.
 pub fn available_bytes() -> Option<u64> {
@@ -12,6 +15,14 @@ pub fn available_bytes() -> Option<u64> {
     // A container may use less than the machine has.
     let limited = system.cgroup_limits().map_or(free, |limits| free.min(limits.free_memory));
     (limited > 0).then_some(limited)
+}
+
+/// The bytes that caches of previews may take: a third of the memory that is free when this is first called.
+pub fn cache_bytes() -> usize {
+    const MIN: usize = 256 << 20;
+    const MAX: usize = 4 << 30;
+    static BYTES: OnceLock<usize> = OnceLock::new();
+    *BYTES.get_or_init(|| available_bytes().map_or(MIN, |free| (free / 3).to_usize()).clamp(MIN, MAX))
 }
 
 /// Refuses work that needs more bytes than are free.

@@ -11,6 +11,7 @@ use crate::engine::cast::ToFloat;
 use crate::engine::stack::Evaluator;
 use crate::engine::{Grid, Progress, Recipe};
 use crate::files::import::DecodedFiles;
+use crate::files::io::memory::cache_bytes;
 use crate::worker::job::JobError;
 use crate::worker::runner::{JobContext, Worker};
 
@@ -84,8 +85,8 @@ impl Default for Scheduler {
     fn default() -> Self {
         let single_thread = ThreadPoolBuilder::new().num_threads(1).thread_name(|_| "upthrust coarse".into());
         Self {
-            fine: Painter::default(),
-            coarse: Painter::new(Evaluator::coarse()),
+            fine: Painter::new(Evaluator::new().with_max_bytes(cache_bytes() / 8 * 7)),
+            coarse: Painter::new(Evaluator::coarse().with_max_bytes(cache_bytes() / 8)),
             single_thread: single_thread.build().ok(),
             decoded: DecodedFiles::default(),
             evaluation_time: Duration::ZERO,

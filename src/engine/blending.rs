@@ -1,0 +1,101 @@
+//! Joins the heights of a step with those below.
+
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use super::heightfield::{Heightfield, MAX_HEIGHT_M};
+use super::inputs::Inputs;
+use super::mask::Mask;
+use super::progress::{Cancelled, Progress};
+use super::recipe::{Blend, StepSettings};
+use super::rounding::{smooth_maximum, smooth_minimum};
+use crate::engine::cast::ToFloat;
+
+/// Blends the output of a step with the terrain below: below + strength · mask · (blend(below, own) − below).
+pub(super) fn blend(
+    below: Option<&Heightfield>,
+    own: Arc<Heightfield>,
+    settings: &StepSettings,
+    inputs: &Inputs,
+    progress: &Progress,
+) -> Result<Arc<Heightfield>, Cancelled> {
+    let strength = settings.strength.to_f32();
+    let is_plain = strength == 1.0 && settings.mask.is_none();
+    let is_unchanged = match settings.blend {
+        Blend::Replace => is_plain,
+        Blend::Add => is_plain && below.is_none(),
+        _ => false,
+    };
+    if is_unchanged {
+        return Ok(own);
+    }
+    let rounding_m = settings.rounding_m.to_f32();
+    let blended = |below: f32, own: f32| match settings.blend {
+        Blend::Add => below + own,
+        Blend::Subtract => below - own,
+        Blend::Multiply => below * own,
+        Blend::Maximum => below.max(own),
+        Blend::Minimum => below.min(own),
+        Blend::Replace => own,
+        Blend::SmoothMaximum => smooth_maximum(below, own, rounding_m),
+        Blend::SmoothMinimum => smooth_minimum(below, own, rounding_m),
+    };
+    let mixed = |below: f32, own: f32, share: f32| {
+        let blended = blended(below, own);
+        // A special case, because below + 1 · (blended − below) would be rounded.
+        let mixed = if share == 1.0 { blended } else { below + share * (blended - below) };
+        mixed.clamp(-MAX_HEIGHT_M, MAX_HEIGHT_M)
+    };
+    let mut terrain = Arc::try_unwrap(own).or_else(|shared| shared.copied(progress))?;
+    let grid = terrain.grid();
+    let evaluated = |mask| Mask::over(mask, grid, below, inputs, progress);
+    let mask = settings.mask.as_ref().map(evaluated).transpose()?;
+    let rows = terrain.heights_mut().par_chunks_mut(grid.width()).with_min_len(32).enumerate();
+    rows.try_for_each_init(
+        || vec![strength; grid.width()],
+        |shares, (r, row)| {
+            if let Some(mask) = &mask {
+                mask.row(r, shares);
+                shares.iter_mut().for_each(|share| *share *= strength);
+            }
+            match below {
+                Some(below) => {
+                    for ((own, &below), &share) in row.iter_mut().zip(below.row(r)).zip(&*shares) {
+                        *own = mixed(below, *own, share);
+                    }
+                }
+                None => row.iter_mut().zip(&*shares).for_each(|(own, &share)| *own = mixed(0.0, *own, share)),
+            }
+            progress.check()
+        },
+    )?;
+    Ok(Arc::new(terrain))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::heightfield::{Extent, Grid};
+
+    #[test]
+    fn blends_match_their_formulas() {
+        let grid = Grid::new(Extent { width_m: 1.0, depth_m: 1.0 }, 2, 2);
+        let field = |heights: [f32; 4]| Heightfield::from_heights(grid, heights.to_vec()).expect("four samples");
+        let (below, own) = (field([1.0, 2.0, 8.0, -4.0]), field([3.0, -2.0, 8.0, 0.0]));
+        let check = |blend_by, strength, expected: [f32; 4]| {
+            let settings = StepSettings { blend: blend_by, strength, rounding_m: 4.0, ..Default::default() };
+            let found = blend(Some(&below), Arc::new(own.clone()), &settings, &Inputs::default(), &Progress::new());
+            assert_eq!(found.expect("not cancelled").heights(), expected, "{blend_by:?}");
+        };
+        check(Blend::Add, 1.0, [4.0, 0.0, 16.0, -4.0]);
+        check(Blend::Subtract, 1.0, [-2.0, 4.0, 0.0, -4.0]);
+        check(Blend::Multiply, 1.0, [3.0, -4.0, 64.0, 0.0]);
+        check(Blend::Maximum, 1.0, [3.0, 2.0, 8.0, 0.0]);
+        check(Blend::Minimum, 1.0, [1.0, -2.0, 8.0, -4.0]);
+        check(Blend::Replace, 1.0, [3.0, -2.0, 8.0, 0.0]);
+        check(Blend::Replace, 0.5, [2.0, 0.0, 8.0, -2.0]);
+        check(Blend::SmoothMaximum, 1.0, [3.25, 2.0, 9.0, 0.0]);
+        check(Blend::SmoothMinimum, 1.0, [0.75, -2.0, 7.0, -4.0]);
+    }
+}
