@@ -12,6 +12,7 @@ use crate::app::App;
 use crate::app::dialogs::file_dialogs::NativeDialogs;
 use crate::app::dialogs::modal::Modal;
 use crate::app::document::Document;
+use crate::app::tasks::recovery::print_note;
 use crate::app::tasks::settings::UserFolders;
 use crate::app::tasks::{emergency_save, exit_hook, recovery};
 use crate::app::widgets::icon;
@@ -31,6 +32,8 @@ pub fn run(file: Option<PathBuf>) -> ExitCode {
     }
     save_when_killed();
     let code = open_windows(file);
+    // The window has closed: nothing is left to save, and writing is blocked from here on.
+    emergency_save::unregister();
     // A render task may still wait for the GPU. This removes its temporary files and blocks all further writing.
     std::mem::forget(stop_writing());
     code
@@ -40,14 +43,15 @@ pub fn run(file: Option<PathBuf>) -> ExitCode {
 fn save_when_killed() {
     // Without a handler, a signal ends the process by the system's default: then the last autosave is what remains.
     let _ = ctrlc::set_handler(|| {
-        emergency_save::write_unsaved();
+        // A panic would end this thread, and with it the reaction to further signals.
+        let _ = catch_unwind(emergency_save::write_unsaved);
         std::mem::forget(stop_writing());
         std::process::exit(EXIT_BY_SIGNAL);
     });
     exit_hook::at_exit(emergency_save::write_unsaved);
 }
 
-/// The exit status of a process that SIGTERM ended, by convention.
+/// The exit status of a process that SIGTERM ended, by convention. The library does not tell which signal it was.
 const EXIT_BY_SIGNAL: i32 = 143;
 
 /// Opens a window, and another one whenever a window leaves a snapshot behind.
@@ -133,9 +137,9 @@ fn save_for_next_start(snapshot: WindowSnapshot) {
     let WindowSnapshot { document, autosave, settings, .. } = snapshot;
     let unsaved = document.unsaved();
     if unsaved.is_empty() {
-        eprintln!("There were no unsaved changes.");
+        print_note("There were no unsaved changes.");
     } else if autosave.is_some_and(|mut autosave| autosave.end(&settings, Some(unsaved.clone()))) {
-        eprintln!("Unsaved changes can be recovered when the editor is started again.");
+        print_note("Unsaved changes can be recovered when the editor is started again.");
     } else {
         recovery::write_recovery_copies(&unsaved);
     }

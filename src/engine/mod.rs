@@ -6,6 +6,7 @@
 
 pub mod analysis;
 mod blending;
+mod cached_output;
 pub mod cast;
 mod cosine_transform;
 mod distance;

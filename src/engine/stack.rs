@@ -9,13 +9,12 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::blending::blend;
-use super::fault::FixedHeights;
+use super::cached_output::CachedOutput;
 use super::heightfield::{Grid, Heightfield};
 use super::inputs::Inputs;
 use super::operations::{AnyOperation, EvalContext, Keyframe};
 use super::progress::{Cancelled, Progress};
 use super::recipe::{Recipe, Step};
-
 use crate::engine::cast::{ToFloat, ToInteger};
 
 /// The terrain of a recipe after `position` iterations of its timeline (`None`: at the end).
@@ -51,11 +50,12 @@ pub struct Evaluator {
     /// The grid, the recipe's seed and the inputs for which the cache is valid.
     valid_for: Option<(Grid, u32, Inputs)>,
     cache: Vec<CachedStep>,
-    /// The bytes that the whole cache may take. The terrain being edited is kept even if it alone takes more.
+    /// The bytes that the whole cache may take. The output of the edited step, the terrain below it
+    /// and the last terrain are kept even if they take more.
     max_bytes: usize,
     /// The bytes that the keyframes of one step may take.
     keyframe_bytes: usize,
-    /// The lowest step that the last evaluation had to compute.
+    /// The lowest step that had changed at the last evaluation.
     edited: usize,
     /// The number of operations evaluated so far, for tests of the cache.
     evaluated: usize,
@@ -66,7 +66,7 @@ pub struct Evaluator {
 enum CachedTerrain {
     /// Valid; `None` is flat terrain at height 0.
     Valid(Option<Arc<Heightfield>>),
-    /// Something below has changed since.
+    /// Something below has changed since, or it was dropped to save memory.
     Stale,
 }
 
@@ -77,52 +77,6 @@ struct CachedStep {
     until: u32,
     terrain: CachedTerrain,
     output: CachedOutput,
-}
-
-/// The output of a step's operation before blending, by ascending number of iterations.
-#[derive(Debug, Default)]
-struct CachedOutput {
-    terrains: Vec<(u32, Arc<Heightfield>)>,
-    /// Exact heights, of operations that accumulate.
-    fixed: Vec<(u32, FixedHeights)>,
-}
-
-impl CachedOutput {
-    fn terrain(&self, iteration: u32) -> Option<&Arc<Heightfield>> {
-        self.terrains.iter().find(|(known, _)| *known == iteration).map(|(_, terrain)| terrain)
-    }
-
-    /// Stores the exact heights after an iteration. If there are more than `max`, others are dropped that are closest
-    /// to their neighbours.
-    fn store(&mut self, iteration: u32, heights: FixedHeights, max: usize) {
-        let kept = &mut self.fixed;
-        match kept.binary_search_by_key(&iteration, |(known, _)| *known) {
-            Ok(at) => kept[at].1 = heights,
-            Err(at) => kept.insert(at, (iteration, heights)),
-        }
-        while kept.len() > max {
-            let gap = |at: &usize| {
-                let before = at.checked_sub(1).map_or(0, |before| kept[before].0);
-                kept.get(at + 1).map_or(kept[*at].0, |(after, _)| *after) - before
-            };
-            let others = (0..kept.len()).filter(|&at| kept[at].0 != iteration);
-            let Some(closest) = others.min_by_key(gap) else { return };
-            kept.remove(closest);
-        }
-    }
-
-    /// The exact heights whose iteration is nearest to `iteration`, with that iteration; `None` if flat terrain is
-    /// nearer. They are removed if they belong to the same `stride` of iterations, because a moving playhead replaces
-    /// them, and cloned otherwise.
-    fn nearest_fixed(&mut self, iteration: u32, stride: u32) -> Option<(u32, FixedHeights)> {
-        let distance = |at: &usize| self.fixed[*at].0.abs_diff(iteration);
-        let nearest = (0..self.fixed.len()).min_by_key(distance).filter(|at| distance(at) < iteration)?;
-        if self.fixed[nearest].0 / stride == iteration / stride {
-            Some(self.fixed.remove(nearest))
-        } else {
-            Some(self.fixed[nearest].clone())
-        }
-    }
 }
 
 impl Evaluator {
@@ -174,13 +128,22 @@ impl Evaluator {
         let terrains = (0..last).filter(|i| i + 1 != edited);
         let candidates: Vec<(usize, bool)> = outputs.map(|i| (i, true)).chain(terrains.map(|i| (i, false))).collect();
         for (i, is_output) in candidates {
+            let cached = &self.cache[i];
+            let is_empty = if is_output {
+                cached.output.terrains.is_empty() && cached.output.fixed.is_empty()
+            } else {
+                !matches!(cached.terrain, CachedTerrain::Valid(Some(_)))
+            };
+            if is_empty {
+                continue;
+            }
             if self.cached_bytes() <= self.max_bytes {
                 return;
             }
             let cached = &mut self.cache[i];
             if is_output {
                 cached.output = CachedOutput::default();
-            } else if matches!(cached.terrain, CachedTerrain::Valid(Some(_))) {
+            } else {
                 cached.terrain = CachedTerrain::Stale;
             }
         }
@@ -219,11 +182,11 @@ impl Evaluator {
         let unchanged = unchanged.count();
         self.invalidate_from(unchanged);
         // The terrain after the highest unchanged step that has not been dropped from the cache.
-        let first_missing = |(i, cached): (usize, &CachedStep)| match &cached.terrain {
+        let valid_terrain = |(i, cached): (usize, &CachedStep)| match &cached.terrain {
             CachedTerrain::Valid(terrain) => Some((i + 1, terrain.clone())),
             CachedTerrain::Stale => None,
         };
-        let known = self.cache.iter().enumerate().take(unchanged).rev().find_map(first_missing);
+        let known = self.cache.iter().enumerate().take(unchanged).rev().find_map(valid_terrain);
         let (start, mut below) = known.unwrap_or_default();
         if start < recipe.stack.len() {
             self.edited = unchanged.min(recipe.stack.len() - 1);
@@ -412,7 +375,7 @@ pub fn is_pointwise(recipe: &Recipe, grid: Grid) -> bool {
     recipe.stack.iter().filter(|step| step.settings.enabled).all(is_step_pointwise)
 }
 
-/// The maximum size of the cache of an [`Evaluator`] for a recipe on a grid, in bytes.
+/// The maximum size of the cache of a new [`Evaluator`] for a recipe on a grid, in bytes.
 pub fn max_cache_bytes(recipe: &Recipe, grid: Grid) -> u64 {
     let enabled = recipe.stack.iter().filter(|step| step.settings.enabled);
     let with_keyframes = enabled.clone().filter(|step| step.operation.iterations() > 0).count().max(1);
@@ -427,7 +390,9 @@ pub fn max_cache_bytes(recipe: &Recipe, grid: Grid) -> u64 {
         };
         terrain + output + keyframes
     };
-    enabled.map(step_bytes).sum()
+    let largest = enabled.clone().map(step_bytes).max().unwrap_or_default();
+    // The limit does not cover the output of the edited step and two terrains.
+    enabled.map(step_bytes).sum::<u64>().min(MAX_BYTES as u64 + 2 * largest)
 }
 
 /// The peak memory of evaluating a recipe on a grid without a cache, in maps of f32.
@@ -670,26 +635,5 @@ mod tests {
             assert_eq!(*found, terrain(&recipe, None), "round {round}");
         }
         assert!(stopped > 0, "no evaluation was stopped");
-    }
-
-    #[test]
-    fn stored_heights_with_close_neighbours_are_dropped_first() {
-        let terrain = |value: i64| FixedHeights::from_units(&[value]);
-        let mut output = CachedOutput::default();
-        for iteration in [10, 50, 11, 90, 51, 12] {
-            output.store(iteration, terrain(i64::from(iteration)), 4);
-        }
-        let kept: Vec<u32> = output.fixed.iter().map(|(iteration, _)| *iteration).collect();
-        assert_eq!(kept, [12, 50, 51, 90], "10 is close to flat terrain and to 11, 11 to 12");
-        assert_eq!(output.nearest_fixed(60, 20), Some((51, terrain(51))), "in another stride: cloned");
-        assert_eq!(output.nearest_fixed(4, 20), None, "flat terrain is nearer");
-        assert_eq!(output.nearest_fixed(55, 20), Some((51, terrain(51))), "in the same stride: removed");
-        assert_eq!(output.nearest_fixed(55, 20), Some((50, terrain(50))));
-        assert_eq!(output.nearest_fixed(55, 20), Some((90, terrain(90))));
-        output.fixed.retain(|(iteration, _)| *iteration == 12);
-        output.store(3, terrain(3), 1);
-        assert_eq!(output.fixed, [(3, terrain(3))]);
-        output.store(3, terrain(4), 1);
-        assert_eq!(output.fixed, [(3, terrain(4))]);
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -30,7 +31,8 @@ pub struct Project {
 impl Project {
     /// The files that [`load_files`](Self::load_files) would read outside `folder`, by absolute paths, `..` or links.
     pub fn files_outside(&self, folder: &Path) -> Vec<PathBuf> {
-        let missing = self.recipe.files().into_iter().filter(|name| !self.files.contains_key(name));
+        let missing =
+            self.recipe.files().into_iter().filter(|name| !self.files.contains_key(name) && !is_on_network(&name.0));
         missing.map(|name| folder.join(name.0)).filter(|path| !is_inside(folder, path)).collect()
     }
 
@@ -87,13 +89,15 @@ fn is_inside(folder: &Path, path: &Path) -> bool {
     match (folder.canonicalize(), path.canonicalize()) {
         (Ok(folder), Ok(path)) => path.starts_with(folder),
         // A file that does not exist cannot be read either.
-        _ => true,
+        (_, Err(error)) if error.kind() == io::ErrorKind::NotFound => true,
+        _ => false,
     }
 }
 
-/// Whether a name is that of a file on another computer (`\\\\host\share`), which Windows would log in to, or of a device.
+/// Whether a name is that of a file on another computer, which Windows would log in to, or of a device.
 fn is_on_network(name: &str) -> bool {
-    name.starts_with("\\\\") || name.starts_with("//")
+    let name = name.replace('/', r"\");
+    name.starts_with(r"\\") || name.starts_with(r"\??\")
 }
 
 #[cfg(test)]
@@ -133,7 +137,9 @@ mod tests {
         assert_eq!([absolute.as_str(), "../secret.png"].map(outside), [1; 2]);
         #[cfg(unix)]
         assert_eq!(outside("link.png"), 1);
-        for name in ["//host/share/a.png", r"\\host\share\a.png", r"\\.\C:\a.png"] {
+        for name in
+            ["//host/share/a.png", r"\\host\share\a.png", r"\\.\C:\a.png", r"\/host\share\a.png", r"\??\UNC\host\a.png"]
+        {
             let recipe =
                 Recipe::from_json(&json!({"stack": [{"operation": "heightmap", "file": name}]})).expect("valid");
             let error = Project { recipe, ..Default::default() }.load_files(&folder).expect_err(name);

@@ -276,9 +276,9 @@ impl Command {
             Self::Seek(_) => "Seek".into(),
             Self::NewSeed => "New seed".into(),
             Self::PreviousSeed => "Previous seed".into(),
-            Self::FaultTool => "Rng faults".into(),
+            Self::FaultTool => "Draw faults".into(),
             Self::ConvertFault { number, .. } => format!("Convert fault {number}"),
-            Self::ProfileLine => "Rng profile line".into(),
+            Self::ProfileLine => "Draw profile line".into(),
             Self::Variations => "Variations".into(),
             Self::UseVariation(i) => format!("Use variation {}", i + 1),
             Self::ToggleLoop => "Loop".into(),
@@ -419,6 +419,12 @@ fn take_press(input: &mut InputState, shortcut: &KeyboardShortcut, repeats: bool
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn commands_begin_with_a_verb_that_a_user_knows() {
+        let texts = [Command::FaultTool, Command::ProfileLine, Command::NewSeed].map(|command| command.text());
+        assert_eq!(texts, ["Draw faults", "Draw profile line", "New seed"]);
+    }
 
     #[test]
     fn no_two_commands_share_a_shortcut() {

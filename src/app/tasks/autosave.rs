@@ -135,6 +135,7 @@ impl Autosave {
             root: folders.state.as_ref().map(|folder| folder.join("recovery")),
             try_lock: File::try_lock,
             emergency_save: emergency_save.clone(),
+            adopted: Vec::new(),
         };
         let config = RunnerConfig {
             shutdown: Shutdown::Finish,
@@ -302,9 +303,7 @@ impl Autosave {
             self.submit_settings(settings);
         }
         let keeps_projects = unsaved.is_some();
-        if let Some(unsaved) = unsaved {
-            self.submit_projects(unsaved);
-        }
+        self.submit_projects(unsaved.unwrap_or_default());
         self.recovered.clear();
         self.jobs.submit(Job::End { keeps_projects });
         let has_ended = self.jobs.shut_down();
@@ -346,6 +345,8 @@ struct AutosaveWorker {
     root: Option<PathBuf>,
     try_lock: TryLock,
     emergency_save: Arc<EmergencySave>,
+    /// Recovery files of other editors, to be deleted once their projects are written here.
+    adopted: Vec<RecoveryFile>,
 }
 
 impl Worker for AutosaveWorker {
@@ -366,9 +367,10 @@ impl Worker for AutosaveWorker {
             Job::FindRecoverable => self.find_recoverable(),
             Job::Settings(text) => JobOutput::Settings(self.write_settings(&text)),
             Job::Projects { unsaved, adopted } => {
+                self.adopted.extend(adopted);
                 let result = self.write_projects(&unsaved);
                 if result.is_ok() {
-                    adopted.iter().for_each(RecoveryFile::delete);
+                    self.adopted.drain(..).for_each(|file| file.delete());
                 }
                 JobOutput::Projects(result)
             }

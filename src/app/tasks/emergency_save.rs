@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError, Weak};
 use std::time::{Duration, Instant};
 
 use crate::app::document::Unsaved;
-use crate::app::tasks::recovery::{self, RecoverySession};
+use crate::app::tasks::recovery::{self, RecoverySession, print_note};
 
 /// How long to wait for an autosave that is writing the same files.
 const TIMEOUT: Duration = Duration::from_secs(2);
@@ -51,10 +51,14 @@ impl EmergencySave {
                 Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(5)),
             }
         };
-        let is_kept =
-            session.is_some_and(|mut session| session.as_mut().is_some_and(|session| session.keep(&unsaved).is_ok()));
+        let is_kept = session.is_some_and(|mut session| {
+            let is_kept = session.as_mut().is_some_and(|session| session.keep(&unsaved).is_ok());
+            // Never unlocked: an autosave that was queued earlier has older contents.
+            std::mem::forget(session);
+            is_kept
+        });
         if is_kept {
-            eprintln!("Unsaved changes can be recovered when the editor is started again.");
+            print_note("Unsaved changes can be recovered when the editor is started again.");
         } else {
             recovery::write_recovery_copies(&unsaved);
         }
@@ -63,10 +67,16 @@ impl EmergencySave {
 
 /// Writes the unsaved projects of the open window, once. Does nothing if there are none.
 pub(crate) fn write_unsaved() {
-    let current = std::mem::take(&mut *lock(&CURRENT));
-    if let Some(emergency_save) = current.upgrade() {
+    // Held while writing: another thread that ends the process waits for it.
+    let mut current = lock(&CURRENT);
+    if let Some(emergency_save) = std::mem::take(&mut *current).upgrade() {
         emergency_save.write();
     }
+}
+
+/// Makes [`write_unsaved`] do nothing: the window has closed.
+pub(crate) fn unregister() {
+    *lock(&CURRENT) = Weak::new();
 }
 
 /// Locks a mutex whose contents are consistent after every statement, so a panic elsewhere cannot have corrupted them.
@@ -89,6 +99,7 @@ mod tests {
         let unsaved = |project_id| Unsaved { project_id, file: ProjectFile::default(), path: None };
         emergency_save.update(vec![unsaved(0)]);
         emergency_save.update(vec![unsaved(1), unsaved(2)]);
+        emergency_save.write();
         emergency_save.write();
         drop(emergency_save);
         assert_eq!(recovery::find_recoverable(root.path(), File::try_lock).0.len(), 2);

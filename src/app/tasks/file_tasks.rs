@@ -1,9 +1,10 @@
 //! Background tasks that read and write single files, so that a slow disk never blocks a frame.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crate::app::commands::{FileSlot, ImportTarget};
@@ -14,7 +15,6 @@ use crate::files::formats::heightmap::Format;
 use crate::files::import::{self, ImportedFile, InputFiles};
 use crate::files::io::atomic;
 use crate::files::io::disk_state::DiskState;
-use crate::files::io::read::read_regular;
 use crate::project::{MAX_FILE_BYTES, PROJECT_SUFFIX, ProjectFile};
 use crate::worker::{
     JobContext, JobError, Policy, Runner, RunnerConfig, Shutdown, TargetCheck, Wake, Worker, check_targets,
@@ -115,6 +115,8 @@ impl Worker for TaskWorker {
 /// Runs tasks one after another, so that a file holds what was saved last. Dropping it finishes the queued tasks.
 pub(crate) struct FileTasks {
     tasks: Runner<TaskWorker>,
+    /// The state of each file as this editor last wrote it: a save that is queued knows an older one.
+    written: Arc<Mutex<BTreeMap<PathBuf, DiskState>>>,
     // Each of these has its own thread, because a disk that does not answer may block the tasks for minutes. Each
     // needs only the newest result.
     target_checks: Runner<TaskWorker>,
@@ -136,6 +138,7 @@ impl FileTasks {
         };
         Ok(Self {
             tasks: Runner::start(tasks, TaskWorker, wake.clone())?,
+            written: Arc::default(),
             target_checks: newest("upthrust target check")?,
             cost_estimates: newest("upthrust cost estimate")?,
             recent_checks: newest("upthrust recent files")?,
@@ -145,7 +148,7 @@ impl FileTasks {
 
     /// Takes the next result.
     pub(crate) fn take(&self) -> Option<FileTaskResult> {
-        let Self { tasks, target_checks, cost_estimates, recent_checks, change_checks } = self;
+        let Self { tasks, written: _, target_checks, cost_estimates, recent_checks, change_checks } = self;
         let runners = [tasks, target_checks, cost_estimates, recent_checks, change_checks];
         let (label, result) = runners.into_iter().find_map(Runner::take)?;
         Some(result.unwrap_or_else(|error| label.failed(&error)))
@@ -190,8 +193,12 @@ impl FileTasks {
 
     /// Writes the project with that id, unless its file is no longer as `known`.
     pub(crate) fn save(&self, path: PathBuf, file: ProjectFile, project_id: usize, known: Option<DiskState>) {
+        let written = self.written.clone();
         self.run_for(path.clone(), Some(project_id), move || {
-            if known.is_some_and(|known| known.changed(&path).is_some()) {
+            // Held while writing, so that a check does not see the new file before its state is known.
+            let mut written = lock(&written);
+            let changed = known.and_then(|known| known.changed(&path));
+            if changed.is_some_and(|state| written.get(&path) != Some(&state)) {
                 return FileTaskResult::SaveConflict { path, project_id };
             }
             let text = file.to_json();
@@ -200,7 +207,8 @@ impl FileTasks {
             };
             match atomic::write_atomically(&path, true, write) {
                 Ok(()) => {
-                    let state = DiskState::new(&path, text.as_bytes());
+                    let state = DiskState::written(&path, text.as_bytes());
+                    written.insert(path.clone(), state);
                     FileTaskResult::Saved { path, file, project_id, state }
                 }
                 Err(error) => FileTaskResult::SaveFailed { project_id, message: error.to_string() },
@@ -210,9 +218,13 @@ impl FileTasks {
 
     /// Checks whether another program has changed the file of the project with that id.
     pub(crate) fn check_change(&self, path: PathBuf, known: DiskState, project_id: usize) {
-        submit(&self.change_checks, move || match known.changed(&path) {
-            Some(state) => FileTaskResult::ChangedOnDisk { path, project_id, state },
-            None => FileTaskResult::Done,
+        let written = self.written.clone();
+        submit(&self.change_checks, move || {
+            let changed = known.changed(&path);
+            match changed.filter(|state| lock(&written).get(&path) != Some(state)) {
+                Some(state) => FileTaskResult::ChangedOnDisk { path, project_id, state },
+                None => FileTaskResult::Done,
+            }
         });
     }
 
@@ -246,6 +258,11 @@ impl FileTasks {
     }
 }
 
+/// Locks a map that is consistent after every statement, so a panic elsewhere cannot have corrupted it.
+fn lock(written: &Mutex<BTreeMap<PathBuf, DiskState>>) -> MutexGuard<'_, BTreeMap<PathBuf, DiskState>> {
+    written.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 fn submit(runner: &Runner<TaskWorker>, run: impl FnOnce() -> FileTaskResult + Send + 'static) {
     runner.submit(Task { label: TaskLabel::default(), run: Box::new(run) });
 }
@@ -264,8 +281,7 @@ fn open_file(path: &Path, reads_outside: bool) -> FileTaskResult {
 }
 
 fn open_project(path: &Path, reads_outside: bool) -> Result<FileTaskResult, String> {
-    let bytes = read_regular(path, MAX_FILE_BYTES).map_err(|error| error.to_string())?;
-    let state = DiskState::new(path, &bytes);
+    let (state, bytes) = DiskState::read(path, MAX_FILE_BYTES).map_err(|error| error.to_string())?;
     let mut file = ProjectFile::from_bytes(&bytes).map_err(|error| error.to_string())?;
     let files = file.files_outside(path);
     if !files.is_empty() && !reads_outside {
@@ -277,10 +293,10 @@ fn open_project(path: &Path, reads_outside: bool) -> Result<FileTaskResult, Stri
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
     use std::time::Instant;
 
     use super::*;
+    use crate::project::Project;
 
     fn file_tasks() -> FileTasks {
         FileTasks::start(&(Arc::new(|| {}) as Wake)).expect("threads")
@@ -329,6 +345,24 @@ mod tests {
         assert!(matches!(wait(&tasks), FileTaskResult::Failed(text) if text.contains("a bug")));
         tasks.save(project.clone(), ProjectFile::default(), 0, None);
         assert!(matches!(wait(&tasks), FileTaskResult::Saved { path, .. } if path == project));
+    }
+
+    #[test]
+    fn a_save_queued_behind_another_one_is_no_conflict() {
+        let folder = tempfile::tempdir().expect("folder");
+        let path = folder.path().join("a.upthrust.json");
+        std::fs::write(&path, "first").expect("written");
+        let known = Some(DiskState::written(&path, b"first"));
+        let tasks = file_tasks();
+        let version = |name: &str| ProjectFile::new(Project { name: name.into(), ..Default::default() });
+        tasks.save(path.clone(), version("second"), 0, known);
+        tasks.save(path.clone(), version("third"), 0, known);
+        assert!(matches!(wait(&tasks), FileTaskResult::Saved { .. }));
+        assert!(matches!(wait(&tasks), FileTaskResult::Saved { .. }));
+        std::fs::write(&path, "theirs").expect("written");
+        tasks.save(path.clone(), version("fourth"), 0, known);
+        assert!(matches!(wait(&tasks), FileTaskResult::SaveConflict { .. }));
+        assert_eq!(std::fs::read_to_string(&path).expect("there"), "theirs");
     }
 
     #[test]

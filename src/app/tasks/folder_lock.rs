@@ -81,7 +81,7 @@ mod tests {
         drop(lock);
         assert!(FolderLock::acquire(folder.path(), unsupported).is_none(), "this process is running");
         let write = |text: String| std::fs::write(folder.path().join(LOCK), text).expect("written");
-        // Beyond the largest process number of any system.
+        // Beyond the largest process number of Linux.
         write(format!("4194305 {}", computer_name()));
         assert!(FolderLock::acquire(folder.path(), unsupported).is_some_and(|lock| lock.unsupported.is_some()));
         write("4194305 another-computer".into());

@@ -88,26 +88,11 @@ impl RecoverySession {
         self.written.is_empty()
     }
 
-    /// Writes these projects and deletes all others.
+    /// Writes these projects and deletes all others. Projects that cannot be written do not keep others from being
+    /// written, but nothing is deleted then.
     pub(crate) fn keep(&mut self, unsaved: &[Unsaved]) -> Result<(), FileError> {
-        for Unsaved { project_id, file, path } in unsaved {
-            let ProjectFile { project, settings } = file;
-            let is_same = |known: &Written| {
-                Arc::ptr_eq(&known.file.project, project) && known.file.settings == *settings && known.path == *path
-            };
-            if self.written.get(project_id).is_some_and(is_same) {
-                continue;
-            }
-            let mut numbers = BTreeMap::new();
-            let used = project.recipe.files();
-            for (name, bytes) in project.files.iter().filter(|(name, _)| used.contains(name)) {
-                numbers.insert(name.0.clone(), self.number_of(bytes)?);
-            }
-            let text = text_of(file, path.as_deref(), &numbers);
-            write(&self.file_of(*project_id), text.as_bytes())?;
-            let written = Written { file: file.clone(), path: path.clone(), numbers };
-            self.written.insert(*project_id, written);
-        }
+        let written: Vec<Result<(), FileError>> = unsaved.iter().map(|project| self.keep_one(project)).collect();
+        written.into_iter().collect::<Result<(), FileError>>()?;
         let gone: Vec<usize> = self.written.keys().copied().collect();
         for project_id in
             gone.into_iter().filter(|project_id| unsaved.iter().all(|kept| kept.project_id != *project_id))
@@ -123,6 +108,25 @@ impl RecoverySession {
             remove(&bytes_path(folder, number))?;
             files.remove(&number);
         }
+        Ok(())
+    }
+
+    fn keep_one(&mut self, Unsaved { project_id, file, path }: &Unsaved) -> Result<(), FileError> {
+        let ProjectFile { project, settings } = file;
+        let is_same = |known: &Written| {
+            Arc::ptr_eq(&known.file.project, project) && known.file.settings == *settings && known.path == *path
+        };
+        if self.written.get(project_id).is_some_and(is_same) {
+            return Ok(());
+        }
+        let mut numbers = BTreeMap::new();
+        let used = project.recipe.files();
+        for (name, bytes) in project.files.iter().filter(|(name, _)| used.contains(name)) {
+            numbers.insert(name.0.clone(), self.number_of(bytes)?);
+        }
+        let text = text_of(file, path.as_deref(), &numbers);
+        write(&self.file_of(*project_id), text.as_bytes())?;
+        self.written.insert(*project_id, Written { file: file.clone(), path: path.clone(), numbers });
         Ok(())
     }
 
@@ -336,12 +340,17 @@ pub(crate) fn write_recovery_copy(file: &ProjectFile, folders: &[PathBuf]) -> Re
     Err(refusal)
 }
 
+/// Prints a line to standard error, which may have gone with its terminal: `eprintln!` would panic.
+pub(crate) fn print_note(line: &str) {
+    let _ = writeln!(std::io::stderr().lock(), "{line}");
+}
+
 /// Writes projects to the system's temporary folder and prints where they are: the last resort of a process that ends.
 pub(crate) fn write_recovery_copies(unsaved: &[Unsaved]) {
     for Unsaved { file, .. } in unsaved {
         match write_recovery_copy(file, &[std::env::temp_dir()]) {
-            Ok(path) => eprintln!("Unsaved changes were written to {}", path.display()),
-            Err(error) => eprintln!("error: the project could not be written: {error}"),
+            Ok(path) => print_note(&format!("Unsaved changes were written to {}", path.display())),
+            Err(error) => print_note(&format!("error: the project could not be written: {error}")),
         }
     }
 }

@@ -22,7 +22,7 @@ use crate::app::panels::status::Message;
 use crate::app::state::PendingProject;
 use crate::app::tasks::autosave::AutosaveMessage;
 use crate::app::tasks::file_tasks::{FileTaskResult, Imported};
-use crate::app::tasks::recovery::RecoveredProject;
+use crate::app::tasks::recovery::{self, RecoveredProject};
 use crate::app::tasks::user_presets;
 use crate::app::views::map_transform::MapViewport;
 use crate::app::views::scene::{RenderOutcome, RenderTask};
@@ -69,7 +69,10 @@ impl App {
         let unsaved = self.document.unsaved();
         if let Some(mut autosave) = self.services.autosave.take() {
             let is_lost = !self.ui.closing.discards_changes() && !unsaved.is_empty();
-            autosave.end(&self.settings, is_lost.then_some(unsaved));
+            let is_kept = autosave.end(&self.settings, is_lost.then(|| unsaved.clone()));
+            if is_lost && !is_kept {
+                recovery::write_recovery_copies(&unsaved);
+            }
         }
     }
 

@@ -37,7 +37,7 @@ pub(crate) struct MapTransform {
     pub(crate) painter: Painter,
     /// Points per metre.
     pub(crate) pixels_per_m: f32,
-    /// The text_background of the scale bar.
+    /// The background of the scale bar.
     pub(crate) bar: Rect,
     /// The north-west corner of the world.
     pub(crate) corner: Pos2,

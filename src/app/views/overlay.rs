@@ -26,7 +26,7 @@ fn small() -> FontId {
     FontId::proportional(11.0)
 }
 
-/// Draws a line of text on a text_background over a view.
+/// Draws a line of text with a background over a view.
 pub(crate) fn note(ui: &Ui, painter: &egui::Painter, anchor: Align2, at: Pos2, text: &str) {
     let colours = colours(ui);
     let galley = painter.layout_no_wrap(text.into(), small(), colours.text);
@@ -38,7 +38,7 @@ pub(crate) fn note(ui: &Ui, painter: &egui::Painter, anchor: Align2, at: Pos2, t
 /// The margin around the text of a note, in points.
 const NOTE_MARGIN: Vec2 = Vec2::new(8.0, 3.0);
 
-/// The size of a [`note`] with its text_background.
+/// The size of a [`note`] with its background.
 pub(crate) fn note_size(painter: &egui::Painter, text: &str) -> Vec2 {
     painter.layout_no_wrap(text.into(), small(), Color32::WHITE).size() + 2.0 * NOTE_MARGIN
 }

@@ -34,8 +34,8 @@ pub(super) fn sample_bytes(order: &HeightmapOrder) -> Option<u64> {
     bits.map(|bits| u64::from(bits).div_ceil(8) * channels)
 }
 
-/// The sidecar of these rows, without a recipe and import steps. Metres are written unchanged; integers span `span_m`,
-/// and heights outside it are clamped.
+/// The sidecar of these rows, without a recipe and import steps. Integers span `span_m`.
+/// Heights that the file cannot hold are clamped.
 pub(super) fn sidecar_contents<'a>(
     path: &'a Path,
     encoding: Encoding,
@@ -54,7 +54,7 @@ pub(super) fn sidecar_contents<'a>(
         (Samples::Integers { .. }, _) => span_m,
         (Samples::Metres { .. }, None) => own_m,
         (Samples::Metres { .. }, Some(limits)) => {
-            Band { min: own_m.min.max(limits.min), max: own_m.max.min(limits.max) }
+            Band { min: own_m.min.clamp(limits.min, limits.max), max: own_m.max.clamp(limits.min, limits.max) }
         }
     };
     Ok(SidecarContents { path, encoding, grid, range_m, is_clamped, recipe: None, steps: &[] })

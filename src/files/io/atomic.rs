@@ -120,9 +120,12 @@ fn copy_attributes(from: &std::fs::Metadata, file: &File) -> io::Result<()> {
         use std::os::unix::fs::{MetadataExt, fchown};
         let own = file.metadata()?;
         if (own.uid(), own.gid()) != (from.uid(), from.gid()) {
-            let _ = fchown(file, Some(from.uid()), Some(from.gid()));
+            let both = fchown(file, Some(from.uid()), Some(from.gid()));
+            // A user may give a file to a group that they are in.
+            let _ = both.or_else(|_| fchown(file, None, Some(from.gid())));
         }
-        file.set_permissions(from.permissions())
+        // Some file systems have no permissions to set.
+        if own.permissions() == from.permissions() { Ok(()) } else { file.set_permissions(from.permissions()) }
     }
     #[cfg(not(unix))]
     {
@@ -188,6 +191,8 @@ pub fn write_atomically(
 
 #[cfg(test)]
 mod tests {
+    use std::time::{Duration, SystemTime};
+
     use super::*;
 
     fn names(folder: &Path) -> Vec<String> {
@@ -318,13 +323,16 @@ mod tests {
         let computer = super::super::process::computer_name();
         let foreign = format!(".upthrust-4194305-{computer}x-abcdef.part");
         let running = format!(".upthrust-{}-{computer}-abcdef.part", std::process::id());
-        for name in [&format!(".upthrust-4194305-{computer}-abcdef.part"), &foreign, &running] {
-            std::fs::write(folder.path().join(name), "half").expect("written");
+        let young = format!(".upthrust-4194305-{computer}-young.part");
+        for name in [&format!(".upthrust-4194305-{computer}-abcdef.part"), &foreign, &running, &young] {
+            let file = File::create(folder.path().join(name)).expect("created");
+            let age = if *name == young { 60 } else { 7200 };
+            file.set_modified(SystemTime::now() - Duration::from_secs(age)).expect("set");
         }
         write_atomically(&folder.path().join("a"), false, put("a")).expect("written");
         let mut left = names(folder.path());
         left.sort();
-        let mut expected = [foreign, running, "a".to_string()];
+        let mut expected = [foreign, running, young, "a".to_string()];
         expected.sort();
         assert_eq!(left, expected);
     }

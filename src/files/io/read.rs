@@ -41,11 +41,10 @@ pub(crate) mod counting {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use super::*;
 
-    #[cfg(unix)]
     #[test]
     fn only_regular_files_of_the_expected_length_are_read() {
         let folder = tempfile::tempdir().expect("folder");

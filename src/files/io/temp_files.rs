@@ -25,6 +25,9 @@ pub(super) const SUFFIX: &str = ".part";
 /// How long a folder is not searched again for abandoned files.
 const CHECK_INTERVAL: Duration = Duration::from_secs(60);
 
+/// Younger files are left alone: on a shared disk, a computer of the same name may be writing them.
+const MIN_AGE: Duration = Duration::from_secs(3600);
+
 /// How the names of this process's temporary files begin.
 pub(super) fn prefix() -> String {
     format!("{PREFIX}{}-{}-", std::process::id(), computer_name())
@@ -34,7 +37,9 @@ pub(super) fn prefix() -> String {
 fn is_abandoned(name: &str) -> bool {
     let names = name.strip_prefix(PREFIX).and_then(|name| name.strip_suffix(SUFFIX));
     let Some((process, rest)) = names.and_then(|name| name.split_once('-')) else { return false };
-    let is_ours = rest.rsplit_once('-').is_some_and(|(computer, _)| computer == computer_name());
+    // Containers may have the same name, or none, and numbers of their own.
+    let own = computer_name();
+    let is_ours = !own.is_empty() && rest.rsplit_once('-').is_some_and(|(computer, _)| computer == own);
     is_ours && process.parse().is_ok_and(|process| !is_running(process))
 }
 
@@ -44,11 +49,14 @@ impl TempFiles {
         let now = Instant::now();
         let is_recent = |checked: &Instant| now.duration_since(*checked) < CHECK_INTERVAL;
         self.checked.retain(|_, checked| is_recent(checked));
-        if self.checked.insert(folder.to_path_buf(), now).is_some() {
+        if self.checked.contains_key(folder) {
             return;
         }
+        self.checked.insert(folder.to_path_buf(), now);
         for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-            if is_abandoned(&entry.file_name().to_string_lossy()) {
+            let modified = entry.metadata().and_then(|metadata| metadata.modified());
+            let is_old = modified.is_ok_and(|time| time.elapsed().is_ok_and(|age| age >= MIN_AGE));
+            if is_old && is_abandoned(&entry.file_name().to_string_lossy()) {
                 let _ = std::fs::remove_file(entry.path());
             }
         }

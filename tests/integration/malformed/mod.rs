@@ -13,7 +13,7 @@ use cpu_time::ThreadTime;
 use rayon::prelude::*;
 use upthrust::engine::heightfield::MAX_HEIGHT_M;
 use upthrust::engine::parameters::Band;
-use upthrust::engine::{Extent, Grid, Heightfield, Progress};
+use upthrust::engine::{Extent, Grid, Heightfield, Progress, SampleScale};
 use upthrust::files::formats::heightmap::{self, Encoding, Format, Rows};
 use upthrust::files::formats::image_decode::decode_texture;
 use upthrust::files::formats::sidecar::Sidecar;
@@ -86,7 +86,8 @@ fn read_heightmap(path: &Path, bytes: &[u8]) -> Result<(), String> {
     let Ok(loaded) = heightmap::decode(path, bytes, None) else {
         return Ok(());
     };
-    let are_heights = loaded.raster.samples.iter().all(|sample| sample.abs() <= MAX_HEIGHT_M);
+    let limit = if loaded.raster.scale == SampleScale::Metres { MAX_HEIGHT_M } else { f32::MAX };
+    let are_heights = loaded.raster.samples.iter().all(|sample| sample.abs() <= limit);
     if are_heights { Ok(()) } else { Err("a sample is not a height".into()) }
 }
 

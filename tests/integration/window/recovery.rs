@@ -144,7 +144,8 @@ fn check_saved_at_once(kill: impl FnOnce(&mut Session)) {
 }
 
 #[test]
-fn unsaved_work_is_saved_when_a_signal_ends_the_editor() {
+#[ignore = "slow: opens windows"]
+fn nightly_unsaved_work_is_saved_when_a_signal_ends_the_editor() {
     for signal in ["-TERM", "-HUP"] {
         check_saved_at_once(|session| {
             let sent = Command::new("kill").args([signal, &session.editor.0.id().to_string()]).status();
@@ -154,7 +155,8 @@ fn unsaved_work_is_saved_when_a_signal_ends_the_editor() {
 }
 
 #[test]
-fn unsaved_work_is_saved_when_the_display_is_lost() {
+#[ignore = "slow: opens windows"]
+fn nightly_unsaved_work_is_saved_when_the_display_is_lost() {
     check_saved_at_once(|session| {
         let _ = session.screen.0.kill();
     });

@@ -205,7 +205,7 @@ impl AnalysisPanel {
 
 fn profile_ui(ui: &mut Ui, context: &mut AnalysisContext, shown: &Preview) {
     context.profile.plot_ui(ui, &shown.terrain, context.crosshair_m);
-    let button = Button::selectable(context.profile.is_drawing, "Rng another line").frame_when_inactive(true);
+    let button = Button::selectable(context.profile.is_drawing, "Draw another line").frame_when_inactive(true);
     let tooltip = "The next drag on a map draws the line; its ends can then be dragged";
     if ui.add(button).on_hover_text(tooltip).clicked() {
         context.profile.is_drawing ^= true;

@@ -155,7 +155,12 @@ fn loaded(path: &Path, format: Format, decoded: Decoded) -> Result<LoadedHeightm
 /// Sets samples without a height to the lowest height of the map. They are not finite, or beyond any height, such as the
 /// ±3.4·10³⁸ that some programs write for "no data".
 fn fill_holes(path: &Path, raster: &mut Raster, notes: &mut Vec<String>) -> Result<(), FileError> {
-    let is_height = |sample: &f32| sample.abs() <= MAX_HEIGHT_M;
+    // Integers are no metres yet; only NaN is a hole there.
+    let limit = match raster.scale {
+        SampleScale::Metres => MAX_HEIGHT_M,
+        SampleScale::Integers { .. } => f32::MAX,
+    };
+    let is_height = |sample: &f32| sample.abs() <= limit;
     let holes = raster.samples.iter().filter(|sample| !is_height(sample)).count();
     if holes == 0 {
         return Ok(());

@@ -113,3 +113,13 @@ fn maps_that_exceed_the_limits_of_the_format_are_refused() {
     assert!(check_size(Path::new("a.raw"), [4, 3], raw).is_err());
     assert!(check_size(Path::new("a.png"), [3, 3], raw).is_err());
 }
+
+#[test]
+fn large_integers_are_values_and_no_holes() {
+    let mut bytes = std::io::Cursor::new(Vec::new());
+    let mut file = tiff::encoder::TiffEncoder::new(&mut bytes).expect("begun");
+    file.write_image::<tiff::encoder::colortype::Gray32>(2, 2, &[0, 1, 2_000_000_000, u32::MAX]).expect("written");
+    let loaded = decode(Path::new("a.tif"), &bytes.into_inner(), None).expect("readable");
+    assert_eq!(loaded.raster.samples[1..], [1.0, 2e9, u32::MAX as f32]);
+    assert!(loaded.notes.iter().all(|note| !note.contains("without a height")), "{:?}", loaded.notes);
+}
