@@ -33,7 +33,9 @@ impl Project {
     pub fn files_outside(&self, folder: &Path) -> Vec<PathBuf> {
         let missing =
             self.recipe.files().into_iter().filter(|name| !self.files.contains_key(name) && !is_on_network(&name.0));
-        missing.map(|name| folder.join(name.0)).filter(|path| !is_inside(folder, path)).collect()
+        let outside = missing.map(|name| folder.join(name.0)).filter(|path| !is_inside(folder, path));
+        // As the user would look for them, without `..`.
+        outside.map(|path| path.canonicalize().unwrap_or(path)).collect()
     }
 
     /// Reads the files that the recipe names but the project does not contain, relative to `folder`.

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use egui::{Context, Sides};
 
-use crate::app::widgets::modal;
+use crate::app::document::file_name;
+use crate::app::widgets::{main_button, modal};
 use crate::files::io::disk_state::DiskState;
 
 /// The most files a question lists: a turntable has more than fit.
@@ -31,33 +32,37 @@ pub(crate) enum Choice {
     Cancel,
 }
 
+/// The text of a button and what it chooses.
+type Answer = (&'static str, Choice);
+
 impl Question {
     /// Draws the question; returns the answer once there is one.
     pub(crate) fn ui(&self, ctx: &Context) -> Option<Choice> {
-        let (heading, files, text, choices): (_, &[PathBuf], _, &[_]) = match self {
-            Self::ReadOutside { files, .. } => (
-                "Read files outside the project's folder?",
+        let (heading, files, text): (_, &[PathBuf], _) = match self {
+            Self::ReadOutside { project, files } => (
+                format!("Read files outside the folder of {}?", file_name(project)),
                 files,
-                "The project uses these files. They become part of it when it is saved.",
-                &[("Read them", Choice::ReadOutside), ("Cancel", Choice::Cancel)],
+                "The project uses what is listed here. It becomes part of the project when it is saved.",
             ),
             Self::SaveOverChange { path, .. } => (
-                "Another program has changed this file",
+                "Another program has changed this file".into(),
                 std::slice::from_ref(path),
                 "Overwriting it discards those changes. Reloading opens it, and your version stays in the history.",
-                &[
-                    ("Overwrite", Choice::Overwrite),
-                    ("Save as…", Choice::SaveAs),
-                    ("Reload", Choice::Reload),
-                    ("Cancel", Choice::Cancel),
-                ],
             ),
             Self::Reload { path, is_dirty, .. } => (
-                "Another program has changed this file",
+                "Another program has changed this file".into(),
                 std::slice::from_ref(path),
                 if *is_dirty { "Reload it? Your unsaved version stays in the history." } else { "Reload it?" },
-                &[("Reload", Choice::Reload), ("Keep this version", Choice::Cancel)],
             ),
+        };
+        // What discards something stands apart. The main choice comes first, at the right.
+        let (discarding, choices): (Option<Answer>, &[Answer]) = match self {
+            Self::ReadOutside { .. } => (None, &[("Read them", Choice::ReadOutside), ("Cancel", Choice::Cancel)]),
+            Self::SaveOverChange { .. } => (
+                Some(("Overwrite", Choice::Overwrite)),
+                &[("Save as…", Choice::SaveAs), ("Reload", Choice::Reload), ("Cancel", Choice::Cancel)],
+            ),
+            Self::Reload { .. } => (None, &[("Reload", Choice::Reload), ("Keep this version", Choice::Cancel)]),
         };
         let modal = modal("question", ctx).show(ctx, |ui| {
             ui.set_width(440.0);
@@ -66,13 +71,21 @@ impl Question {
             ui.add_space(4.0);
             ui.label(text);
             ui.add_space(8.0);
-            Sides::new().show(
+            let (discarded, chosen) = Sides::new().show(
                 ui,
-                |_| {},
-                |ui| choices.iter().rev().find_map(|(text, choice)| ui.button(*text).clicked().then_some(*choice)),
-            )
+                |ui| discarding.filter(|(text, _)| ui.button(*text).clicked()).map(|(_, choice)| choice),
+                |ui| {
+                    let mut chosen = None;
+                    for (i, (text, choice)) in choices.iter().enumerate() {
+                        let button = if i == 0 { main_button(ui, text, true) } else { ui.button(*text) };
+                        chosen = chosen.or(button.clicked().then_some(*choice));
+                    }
+                    chosen
+                },
+            );
+            discarded.or(chosen)
         });
-        modal.inner.1.or(modal.should_close().then_some(Choice::Cancel))
+        modal.inner.or(modal.should_close().then_some(Choice::Cancel))
     }
 }
 

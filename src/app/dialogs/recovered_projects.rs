@@ -59,8 +59,9 @@ pub(crate) fn recovery_ui(ctx: &Context, projects: &[RecoveredProject]) -> Optio
         });
         ui.weak("Discarded projects stay for a week in the folder shown in Help > About.");
         ui.add_space(8.0);
+        let discard = if projects.len() == 1 { "Discard" } else { "Discard all" };
         let (discard, later) =
-            Sides::new().show(ui, |ui| ui.button("Discard").clicked(), |ui| ui.button("Ask again later").clicked());
+            Sides::new().show(ui, |ui| ui.button(discard).clicked(), |ui| ui.button("Ask again later").clicked());
         response.or(discard.then_some(RecoveryResponse::Discard)).or(later.then_some(RecoveryResponse::Later))
     });
     modal.inner.or(modal.should_close().then_some(RecoveryResponse::Later))

@@ -341,6 +341,14 @@ impl Document {
         self.opened_projects.get(project_id)?.disk_state
     }
 
+    /// Records that a project differs from its file: the user keeps it although the file has changed.
+    pub(crate) fn mark_unsaved(&mut self, project_id: usize) {
+        if let Some(opened) = self.opened_projects.get_mut(project_id) {
+            opened.stored = None;
+            self.revision += 1;
+        }
+    }
+
     /// Records the state of a project's file.
     pub(crate) fn set_disk_state(&mut self, project_id: usize, state: DiskState) {
         if let Some(opened) = self.opened_projects.get_mut(project_id) {

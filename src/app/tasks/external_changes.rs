@@ -66,6 +66,7 @@ impl App {
             }
             (Question::Reload { project_id, state, .. }, _) => {
                 self.ui.dismissed_change = Some((*project_id, *state));
+                self.document.mark_unsaved(*project_id);
             }
             (Question::ReadOutside { .. } | Question::SaveOverChange { .. }, _) => self.ui.closing.cancel(),
         }

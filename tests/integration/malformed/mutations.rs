@@ -115,7 +115,8 @@ fn mutated_png(file: &[u8], numbers: &mut Numbers) -> Option<Vec<u8>> {
             let mut chunk = numbers.pick(&NAMES).to_vec();
             let length = *numbers.pick(&[0, 1, 2, 3, 4, 6, 13, 26, 255, 768, 769]);
             chunk.extend((0..length).map(|_| numbers.byte()));
-            chunks.insert(1 + numbers.below(chunks.len()), chunk);
+            let at = (1 + numbers.below(chunks.len())).min(chunks.len());
+            chunks.insert(at, chunk);
         }
         _ => mutate_parts(&mut chunks, numbers)?,
     }
@@ -177,6 +178,9 @@ fn mutated_exr(file: &[u8], numbers: &mut Numbers) -> Option<Vec<u8>> {
         let value = rest.get(named + 4..)?.get(..length)?;
         attributes.push([rest[..named].to_vec(), value.to_vec()]);
         rest = &rest[named + 4 + length..];
+    }
+    if attributes.is_empty() {
+        return None;
     }
     let at = numbers.below(attributes.len());
     let mut wrong_length = None;
