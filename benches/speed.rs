@@ -6,14 +6,6 @@
 //! too long, it is timed with fewer faults and scaled; the table marks these rows.
 
 #![allow(clippy::expect_used, clippy::panic, reason = "a measurement that cannot go on has no result")]
-#![allow(
-    clippy::cast_lossless,
-    clippy::cast_possible_truncation,
-    clippy::cast_possible_wrap,
-    clippy::cast_precision_loss,
-    clippy::cast_sign_loss,
-    reason = "measurements convert small known numbers"
-)]
 
 #[path = "builds.rs"]
 mod builds;

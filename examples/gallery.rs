@@ -7,15 +7,6 @@
 //! Without projects, `operations.png` shows every operation with defaults in grey, alone or, if it is a modifier, above
 //! faults.
 
-#![allow(
-    clippy::cast_lossless,
-    clippy::cast_possible_truncation,
-    clippy::cast_possible_wrap,
-    clippy::cast_precision_loss,
-    clippy::cast_sign_loss,
-    reason = "pictures convert small known numbers"
-)]
-
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::path::{Path, PathBuf};

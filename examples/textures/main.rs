@@ -5,15 +5,6 @@
 //! Every texture is computed from a fixed seed, so the files are the same on every machine. With names, only those are
 //! generated.
 
-#![allow(
-    clippy::cast_lossless,
-    clippy::cast_possible_truncation,
-    clippy::cast_possible_wrap,
-    clippy::cast_precision_loss,
-    clippy::cast_sign_loss,
-    reason = "textures convert small known numbers"
-)]
-
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::time::Instant;

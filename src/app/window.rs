@@ -12,12 +12,12 @@ use crate::app::App;
 use crate::app::dialogs::file_dialogs::NativeDialogs;
 use crate::app::dialogs::modal::Modal;
 use crate::app::document::Document;
-use crate::app::tasks::recovery::print_note;
 use crate::app::tasks::settings::UserFolders;
 use crate::app::tasks::{emergency_save, exit_hook, recovery};
 use crate::app::widgets::icon;
 use crate::app::window_state::{WindowSnapshot, WindowSnapshotSlot, wake_of};
 use crate::files::io::temp_files::stop_writing;
+use crate::files::io::terminal::print_error;
 use crate::project::ProjectFile;
 use crate::worker::Exporter;
 
@@ -85,7 +85,7 @@ fn open_windows(file: Option<PathBuf>) -> ExitCode {
             AfterWindow::Reopen => {}
             AfterWindow::SaveRecovered => {
                 if ended != WindowEnd::NotOpened {
-                    eprintln!("error: the window closed several times in a row; check the graphics driver");
+                    print_error("error: the window closed several times in a row; check the graphics driver");
                 }
                 if let Some(snapshot) = window_snapshot.take() {
                     save_for_next_start(snapshot);
@@ -137,9 +137,9 @@ fn save_for_next_start(snapshot: WindowSnapshot) {
     let WindowSnapshot { document, autosave, settings, .. } = snapshot;
     let unsaved = document.unsaved();
     if unsaved.is_empty() {
-        print_note("There were no unsaved changes.");
+        print_error("There were no unsaved changes.");
     } else if autosave.is_some_and(|mut autosave| autosave.end(&settings, Some(unsaved.clone()))) {
-        print_note("Unsaved changes can be recovered when the editor is started again.");
+        print_error("Unsaved changes can be recovered when the editor is started again.");
     } else {
         recovery::write_recovery_copies(&unsaved);
     }

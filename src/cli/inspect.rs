@@ -112,8 +112,8 @@ impl Report {
         let finest_m = spacings_m.into_iter().fold(f64::MAX, f64::min);
         let coarsest_m = spacings_m.into_iter().fold(0.0, f64::max);
         lines.push(format!(
-            "real: the range of three real mountain ranges (samples {finest_m:.0} to {coarsest_m:.0} m apart), extended by a fifth at \
-             either end"
+            "real: the range of three real mountain ranges (samples {finest_m:.0} to {coarsest_m:.0} m apart), extended by \
+             a fifth at either end"
         ));
         lines
     }

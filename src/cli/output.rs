@@ -3,16 +3,11 @@
 use std::io::{self, BufWriter, Write};
 
 use super::error::CliError;
+pub use crate::files::io::terminal::print_error;
 
 /// Prints a line to standard output.
 pub fn print_line(line: &str) -> Result<(), CliError> {
     print_lines([line.to_string()])
-}
-
-/// Prints a line to standard error.
-pub fn print_error(line: &str) {
-    // There is nowhere else to report a failure.
-    let _ = writeln!(io::stderr().lock(), "{line}");
 }
 
 /// Prints lines to standard output through a buffer, and stops when the pipe is closed.

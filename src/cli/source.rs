@@ -7,8 +7,7 @@ use super::arguments::Changes;
 use super::error::CliError;
 use super::output::print_error;
 use crate::engine::parameters::nearest_name;
-use crate::files::io::read::read_regular;
-use crate::project::{MAX_FILE_BYTES, ProjectError, ProjectFile, presets};
+use crate::project::{ProjectFile, presets};
 
 /// Loads a project file or `preset:NAME` and applies the changes.
 pub fn load(source: &str, changes: &Changes) -> Result<ProjectFile, CliError> {
@@ -37,9 +36,7 @@ pub fn load(source: &str, changes: &Changes) -> Result<ProjectFile, CliError> {
 fn open(source: &str) -> Result<ProjectFile, CliError> {
     let path = Path::new(source);
     let failed = |error| CliError::Project(source.to_string(), error);
-    let bytes = read_regular(path, MAX_FILE_BYTES)
-        .map_err(|error| failed(ProjectError::Unreadable(path.to_path_buf(), error.to_string())))?;
-    let mut file = ProjectFile::from_bytes(&bytes).map_err(failed)?;
+    let mut file = ProjectFile::read(path).map_err(failed)?;
     let outside = file.files_outside(path);
     file.load_files(path).map_err(failed)?;
     for file in outside {

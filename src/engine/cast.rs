@@ -1,6 +1,6 @@
 //! Numeric conversions that `From` does not offer: each method says what happens to a value that does not fit.
 //!
-//! The compiler's `as` converts, rounds, wraps and saturates with the same word. `Cargo.toml` warns about every `as`
+//! The compiler's `as` converts, rounds, wraps and saturates with the same word. `lib.rs` warns about every `as`
 //! that can change a value, so intended conversions go through these traits.
 
 /// Conversion to floating point. Rounds to the nearest value.

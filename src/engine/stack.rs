@@ -123,6 +123,9 @@ impl Evaluator {
     /// Drops what the next evaluation needs least until the cache is within its limit: first the outputs below the
     /// edited step, then those above, from the top, then the terrains after other steps.
     fn enforce_limit(&mut self) {
+        if self.cached_bytes() <= self.max_bytes {
+            return;
+        }
         let (edited, last) = (self.edited, self.cache.len().saturating_sub(1));
         let outputs = (0..edited.min(self.cache.len())).chain((edited + 1..self.cache.len()).rev());
         let terrains = (0..last).filter(|i| i + 1 != edited);
@@ -137,14 +140,14 @@ impl Evaluator {
             if is_empty {
                 continue;
             }
-            if self.cached_bytes() <= self.max_bytes {
-                return;
-            }
             let cached = &mut self.cache[i];
             if is_output {
                 cached.output = CachedOutput::default();
             } else {
                 cached.terrain = CachedTerrain::Stale;
+            }
+            if self.cached_bytes() <= self.max_bytes {
+                return;
             }
         }
     }

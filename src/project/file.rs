@@ -106,9 +106,14 @@ impl ProjectFile {
 
     /// Reads a project file, and the files next to it that it names but does not contain.
     pub fn open(path: &Path) -> Result<Self, ProjectError> {
-        let mut file = Self::from_bytes(&read_limited(path, MAX_FILE_BYTES)?)?;
+        let mut file = Self::read(path)?;
         file.load_files(path)?;
         Ok(file)
+    }
+
+    /// Reads a project file, but not the files that it names.
+    pub fn read(path: &Path) -> Result<Self, ProjectError> {
+        Self::from_bytes(&read_limited(path, MAX_FILE_BYTES)?)
     }
 
     /// Reads the contents of a project file, but not the files that it names.

@@ -1,14 +1,6 @@
 //! Integration tests of the library and the program, in one binary that is linked once.
 
 #![allow(clippy::expect_used, clippy::panic, reason = "a failed precondition fails the test, also in helper functions")]
-#![allow(
-    clippy::cast_lossless,
-    clippy::cast_possible_truncation,
-    clippy::cast_possible_wrap,
-    clippy::cast_precision_loss,
-    clippy::cast_sign_loss,
-    reason = "tests convert small known numbers"
-)]
 
 mod architecture;
 mod cancellation;

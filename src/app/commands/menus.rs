@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use egui::{Button, RichText, ThemePreference, Ui};
@@ -14,6 +15,7 @@ use crate::app::widgets::theme::colours;
 use crate::engine::cast::ToFloat;
 use crate::files::FileError;
 use crate::files::io::memory::{available_bytes, require_memory};
+use crate::project::Project;
 
 /// The preview sizes in the menu, samples per side.
 const PREVIEW_SAMPLES: [u32; 5] = [257, 513, 1025, 2049, 4097];
@@ -202,7 +204,7 @@ fn groups(context: &MenuContext, groups: &[&[Command]]) -> Vec<Entry> {
 fn file(context: &MenuContext) -> Vec<Entry> {
     let mut entries = items(context, &[Command::New, Command::Open]);
     entries.push(Entry::Menu("Recent", recent(context)));
-    let closed: Vec<Entry> = closed(context).collect();
+    let closed = closed(context);
     if !closed.is_empty() {
         entries.push(Entry::Menu("Closed with unsaved changes", closed));
     }
@@ -241,11 +243,11 @@ fn recent(context: &MenuContext) -> Vec<Entry> {
 }
 
 /// The projects with unsaved changes that undo no longer reaches, newest first.
-fn closed(context: &MenuContext) -> impl Iterator<Item = Entry> {
-    let closed: Vec<_> = context.document.closed().collect();
-    closed.into_iter().rev().map(|(project_id, project)| {
+fn closed(context: &MenuContext) -> Vec<Entry> {
+    let item = |(project_id, project): (usize, &Arc<Project>)| {
         Entry::Item(Item::new(context, Command::ReopenProject(project_id)).named(title(project)))
-    })
+    };
+    context.document.closed().rev().map(item).collect()
 }
 
 /// The end of a long path, where folders differ most.

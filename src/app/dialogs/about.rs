@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use egui::Context;
 
+use crate::app::dialogs::byte_size::bytes;
 use crate::app::tasks::settings::UserFolders;
 use crate::app::widgets::modal;
-use crate::engine::cast::ToFloat;
 use crate::files::io::memory::{available_bytes, cache_bytes};
 
 /// What the user clicked.
@@ -14,10 +14,6 @@ use crate::files::io::memory::{available_bytes, cache_bytes};
 pub(crate) enum AboutResponse {
     ShowFolder(PathBuf),
     Close,
-}
-
-fn gigabytes(bytes: u64) -> String {
-    format!("{:.1} GB", bytes.to_f64() / 1e9)
 }
 
 /// Draws the dialog. Returns what the user clicked.
@@ -47,7 +43,7 @@ pub(crate) fn about_ui(ctx: &Context, folders: &UserFolders) -> Option<AboutResp
             }
         }
         ui.label("Memory");
-        let (cache, free) = (gigabytes(cache_bytes() as u64), available_bytes().map(gigabytes));
+        let (cache, free) = (bytes(cache_bytes() as u64), available_bytes().map(bytes));
         let free = free.map_or(String::new(), |free| format!("; {free} are free"));
         ui.weak(format!("Previews cache up to {cache}{free}"));
         ui.add_space(8.0);

@@ -1,6 +1,7 @@
 //! Dialogs: export, presets, files and confirmations.
 
 pub(crate) mod about;
+pub(crate) mod byte_size;
 pub(crate) mod closing;
 pub(crate) mod export;
 pub(crate) mod file_dialogs;

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use egui::{Context, ScrollArea, Sides};
 
+use crate::app::dialogs::byte_size::bytes;
 use crate::app::document::title;
 use crate::app::tasks::recovery::RecoveredProject;
 use crate::app::widgets::{main_button, modal};
-use crate::engine::cast::ToFloat;
 
 /// The user's answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +41,7 @@ pub(crate) fn recovery_ui(ctx: &Context, projects: &[RecoveredProject]) -> Optio
                                 .path
                                 .as_ref()
                                 .map_or("not saved yet".into(), |path| path.display().to_string());
-                            ui.weak(format!("{}, {}, {path}", ago(age), size(recovered.size)));
+                            ui.weak(format!("{}, {}, {path}", ago(age), bytes(recovered.size)));
                         });
                     },
                     |ui| {
@@ -79,19 +79,12 @@ fn ago(age: Duration) -> String {
     format!("{count} {unit}{} ago", if count == 1 { "" } else { "s" })
 }
 
-fn size(bytes: u64) -> String {
-    match bytes {
-        0..1_000_000 => format!("{} kB", bytes.div_ceil(1000)),
-        _ => format!("{:.1} MB", bytes.to_f64() / 1e6),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn ages_and_sizes_have_readable_units() {
+    fn ages_have_readable_units() {
         for (seconds, expected) in [
             (3, "just now"),
             (60, "1 minute ago"),
@@ -101,6 +94,5 @@ mod tests {
         ] {
             assert_eq!(ago(Duration::from_secs(seconds)), expected);
         }
-        assert_eq!((size(1), size(15_001), size(2_340_000)), ("1 kB".into(), "16 kB".into(), "2.3 MB".into()));
     }
 }

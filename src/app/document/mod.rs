@@ -179,7 +179,7 @@ impl Document {
 
     /// The projects with unsaved changes that undo and redo no longer reach, by their ids: opened, undone,
     /// and then replaced by an edit of another project, or dropped from a full history.
-    pub(crate) fn closed(&self) -> impl Iterator<Item = (usize, &Arc<Project>)> {
+    pub(crate) fn closed(&self) -> impl DoubleEndedIterator<Item = (usize, &Arc<Project>)> {
         let is_open = |id: usize| self.entries.iter().any(|entry| entry.project_id == id);
         let closed = self.opened_projects.iter().enumerate().filter(move |(id, _)| !is_open(*id));
         closed

@@ -54,8 +54,8 @@ impl AutosaveMessage {
 enum Job {
     FindRecoverable,
     Settings(String),
+    /// Writes the newest state of the unsaved projects, which [`EmergencySave`] has.
     Projects {
-        unsaved: Vec<Unsaved>,
         /// Recovery files of other editors that are open here, and covered by this editor's autosave from now on.
         adopted: Vec<RecoveryFile>,
     },
@@ -264,23 +264,13 @@ impl Autosave {
         if now < due {
             return Some(due - now);
         }
-        self.submit_projects(document.unsaved());
+        self.submit_projects();
         None
     }
 
-    fn submit_projects(&mut self, unsaved: Vec<Unsaved>) {
+    fn submit_projects(&mut self) {
         self.changed = None;
-        let mut adopted = std::mem::take(&mut self.adopted);
-        self.jobs.edit_queue(|queue| {
-            queue.retain_mut(|job| match job {
-                Job::Projects { adopted: earlier, .. } => {
-                    adopted.append(earlier);
-                    false
-                }
-                _ => true,
-            });
-        });
-        self.jobs.submit(Job::Projects { unsaved, adopted });
+        self.jobs.submit(Job::Projects { adopted: std::mem::take(&mut self.adopted) });
     }
 
     /// Covers a recovered project from now on: its recovery file is deleted once this editor has written its own.
@@ -303,7 +293,8 @@ impl Autosave {
             self.submit_settings(settings);
         }
         let keeps_projects = unsaved.is_some();
-        self.submit_projects(unsaved.unwrap_or_default());
+        self.emergency_save.update(unsaved.unwrap_or_default());
+        self.submit_projects();
         self.recovered.clear();
         self.jobs.submit(Job::End { keeps_projects });
         let has_ended = self.jobs.shut_down();
@@ -366,9 +357,9 @@ impl Worker for AutosaveWorker {
         Ok(match job {
             Job::FindRecoverable => self.find_recoverable(),
             Job::Settings(text) => JobOutput::Settings(self.write_settings(&text)),
-            Job::Projects { unsaved, adopted } => {
+            Job::Projects { adopted } => {
                 self.adopted.extend(adopted);
-                let result = self.write_projects(&unsaved);
+                let result = self.write_projects();
                 if result.is_ok() {
                     self.adopted.drain(..).for_each(|file| file.delete());
                 }
@@ -415,14 +406,14 @@ impl AutosaveWorker {
         Ok(note)
     }
 
-    fn write_projects(&self, unsaved: &[Unsaved]) -> Result<(), String> {
+    fn write_projects(&self) -> Result<(), String> {
         let Some(root) = &self.root else { return Ok(()) };
         let failed = |reason: &dyn std::fmt::Display| {
             format!("cannot save unsaved projects for recovery after a crash: {reason}")
         };
         self.begin_session(root).map_err(|error| failed(&format!("{}: {error}", root.display())))?;
         match self.emergency_save.session().as_mut() {
-            Some(session) => session.keep(unsaved).map_err(|error| failed(&error)),
+            Some(session) => session.keep(&self.emergency_save.unsaved()).map_err(|error| failed(&error)),
             None => Ok(()),
         }
     }

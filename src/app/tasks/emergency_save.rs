@@ -5,12 +5,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError, Weak};
 use std::time::{Duration, Instant};
 
 use crate::app::document::Unsaved;
-use crate::app::tasks::recovery::{self, RecoverySession, print_note};
+use crate::app::tasks::recovery::{self, RecoverySession};
+use crate::files::io::terminal::print_error;
 
 /// How long to wait for an autosave that is writing the same files.
 const TIMEOUT: Duration = Duration::from_secs(2);
 
-/// The unsaved projects of the open window, never older than a frame, and where they are written.
+/// The unsaved projects of the open window, never older than a frame, and where they are written: by the autosave, and
+/// by [`write_unsaved`].
 #[derive(Debug, Default)]
 pub(crate) struct EmergencySave {
     unsaved: Mutex<Vec<Unsaved>>,
@@ -31,6 +33,11 @@ impl EmergencySave {
         *lock(&self.unsaved) = unsaved;
     }
 
+    /// The projects to write.
+    pub(crate) fn unsaved(&self) -> Vec<Unsaved> {
+        lock(&self.unsaved).clone()
+    }
+
     /// Locks the recovery folder of this editor.
     pub(crate) fn session(&self) -> MutexGuard<'_, Option<RecoverySession>> {
         lock(&self.session)
@@ -38,7 +45,7 @@ impl EmergencySave {
 
     /// Writes the projects to the recovery folder or, failing that, to files in the system's temporary folder.
     fn write(&self) {
-        let unsaved = std::mem::take(&mut *lock(&self.unsaved));
+        let unsaved = self.unsaved();
         if unsaved.is_empty() {
             return;
         }
@@ -51,14 +58,10 @@ impl EmergencySave {
                 Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(5)),
             }
         };
-        let is_kept = session.is_some_and(|mut session| {
-            let is_kept = session.as_mut().is_some_and(|session| session.keep(&unsaved).is_ok());
-            // Never unlocked: an autosave that was queued earlier has older contents.
-            std::mem::forget(session);
-            is_kept
-        });
+        let is_kept =
+            session.is_some_and(|mut session| session.as_mut().is_some_and(|session| session.keep(&unsaved).is_ok()));
         if is_kept {
-            print_note("Unsaved changes can be recovered when the editor is started again.");
+            print_error("Unsaved changes can be recovered when the editor is started again.");
         } else {
             recovery::write_recovery_copies(&unsaved);
         }
@@ -92,14 +95,13 @@ mod tests {
     use crate::project::ProjectFile;
 
     #[test]
-    fn the_latest_projects_are_written_once() {
+    fn the_latest_projects_are_written() {
         let root = tempfile::tempdir().expect("folder");
         let emergency_save = EmergencySave::default();
         *emergency_save.session() = Some(RecoverySession::begin(root.path(), File::try_lock).expect("a session"));
         let unsaved = |project_id| Unsaved { project_id, file: ProjectFile::default(), path: None };
         emergency_save.update(vec![unsaved(0)]);
         emergency_save.update(vec![unsaved(1), unsaved(2)]);
-        emergency_save.write();
         emergency_save.write();
         drop(emergency_save);
         assert_eq!(recovery::find_recoverable(root.path(), File::try_lock).0.len(), 2);

@@ -23,6 +23,7 @@ use crate::files::FileError;
 use crate::files::io::atomic;
 use crate::files::io::folders::folder_of;
 use crate::files::io::read::read_regular;
+use crate::files::io::terminal::print_error;
 use crate::project::{MAX_FILE_BYTES, PROJECT_SUFFIX, ProjectFile};
 
 /// How long discarded projects stay in the folder `old`.
@@ -340,17 +341,12 @@ pub(crate) fn write_recovery_copy(file: &ProjectFile, folders: &[PathBuf]) -> Re
     Err(refusal)
 }
 
-/// Prints a line to standard error, which may have gone with its terminal: `eprintln!` would panic.
-pub(crate) fn print_note(line: &str) {
-    let _ = writeln!(std::io::stderr().lock(), "{line}");
-}
-
 /// Writes projects to the system's temporary folder and prints where they are: the last resort of a process that ends.
 pub(crate) fn write_recovery_copies(unsaved: &[Unsaved]) {
     for Unsaved { file, .. } in unsaved {
         match write_recovery_copy(file, &[std::env::temp_dir()]) {
-            Ok(path) => print_note(&format!("Unsaved changes were written to {}", path.display())),
-            Err(error) => print_note(&format!("error: the project could not be written: {error}")),
+            Ok(path) => print_error(&format!("Unsaved changes were written to {}", path.display())),
+            Err(error) => print_error(&format!("error: the project could not be written: {error}")),
         }
     }
 }

@@ -10,5 +10,6 @@ pub mod memory;
 pub mod process;
 pub mod read;
 pub mod temp_files;
+pub mod terminal;
 
 pub use error::FileError;

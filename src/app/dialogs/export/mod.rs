@@ -19,7 +19,7 @@ use self::planned::Planned;
 pub(crate) use self::report::COPY_NOTES;
 use self::report::{Report, ReportResponse, RunningResponse, running_ui};
 use self::summary::{MAX_LISTED, SummaryContext, summary_ui};
-use self::text::bytes;
+use crate::app::dialogs::byte_size::bytes;
 use crate::app::document::file_name;
 use crate::app::widgets::parameter::ParameterState;
 use crate::app::widgets::theme::colours;

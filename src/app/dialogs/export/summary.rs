@@ -2,7 +2,8 @@
 
 use egui::{ScrollArea, Ui};
 
-use super::text::{bytes, duration, file_line, steps_ui};
+use super::text::{duration, file_line, steps_ui};
+use crate::app::dialogs::byte_size::bytes;
 use crate::app::widgets::theme::colours;
 use crate::engine::parameters::Band;
 use crate::files::export::{CostEstimate, HeightmapOrder, Order, Plan, estimated_import_steps};

@@ -2,8 +2,8 @@
 
 use egui::{ScrollArea, Ui};
 
+use crate::app::dialogs::byte_size::bytes;
 use crate::app::document::file_name;
-use crate::engine::cast::ToFloat;
 use crate::files::export::PlannedFile;
 
 /// Shows import steps in a list of limited height.
@@ -32,14 +32,5 @@ pub(super) fn duration(seconds: f64) -> String {
         ..60.0 => format!("{:.0} s", rounded(seconds)),
         60.0..3600.0 => format!("{:.0} min", rounded(seconds / 60.0)),
         _ => format!("{:.0} h", rounded(seconds / 3600.0)),
-    }
-}
-
-/// A number of bytes in kB, MB or GB.
-pub(super) fn bytes(count: u64) -> String {
-    match count {
-        0..=999_999 => format!("{} kB", count.div_ceil(1000)),
-        1_000_000..=999_999_999 => format!("{:.1} MB", count.to_f64() / 1e6),
-        _ => format!("{:.1} GB", count.to_f64() / 1e9),
     }
 }
