@@ -57,7 +57,7 @@ impl App {
     }
 
     pub(crate) fn total(&self) -> u32 {
-        self.document.project().recipe.iterations()
+        self.document.timeline().total()
     }
 
     pub(crate) fn show_message(&mut self, text: impl Into<String>) {

@@ -105,7 +105,7 @@ impl App {
     /// Draws the export dialog; returns whether it stays open.
     fn export_ui(&mut self, ctx: &Context, draft: &mut Draft) -> bool {
         let Draft { project, settings } = draft;
-        let total = project.recipe.iterations();
+        let total = self.document.timeline().total();
         let shown = self.ui.preview.shown.as_ref().filter(|shown| *shown.request.recipe == project.recipe);
         // The file is written at the end of the timeline, so the heights of an earlier iteration do not describe it.
         let earlier = shown.map(|shown| shown.request.position).filter(|at| *at < total);

@@ -27,6 +27,7 @@ use crate::app::tools::profile_tool::ProfileTool;
 use crate::app::views::View;
 use crate::app::views::maps::Maps;
 use crate::app::views::scene::ScenePane;
+use crate::app::widgets::long_list::RowHeights;
 use crate::app::widgets::parameter::ParameterState;
 use crate::files::io::disk_state::DiskState;
 use crate::project::ProjectFile;
@@ -75,7 +76,7 @@ impl UiState {
         wake: Wake,
     ) -> std::io::Result<Self> {
         Ok(Self {
-            selection: Selection { step: selected_step, reveal: None },
+            selection: Selection { step: selected_step, ..Selection::default() },
             playback: Playback::from_start(),
             preview: PreviewState::new(document),
             layout: Layout {
@@ -116,6 +117,8 @@ pub(crate) struct Selection {
     pub(crate) step: usize,
     /// The parameter of the selected step to scroll to in the next frame.
     pub(crate) reveal: Option<&'static str>,
+    /// The heights of the steps' cards.
+    pub(crate) row_heights: RowHeights,
 }
 
 /// A side panel.

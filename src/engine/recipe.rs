@@ -1,5 +1,6 @@
 //! The recipe: everything that determines a terrain and its texture.
 
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use serde_json::{Map, Value as Json};
@@ -187,6 +188,33 @@ impl Step {
     }
 }
 
+/// The number of iterations of each step, from bottom to top: they run one step after the other.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Timeline(Vec<u32>);
+
+impl Timeline {
+    /// The number of iterations of each step.
+    pub fn steps(&self) -> &[u32] {
+        &self.0
+    }
+
+    /// The total number of iterations.
+    pub fn total(&self) -> u32 {
+        self.0.iter().copied().fold(0, u32::saturating_add)
+    }
+
+    /// The number of iterations that each step has done after `position` iterations.
+    pub fn step_positions(&self, position: u32) -> Vec<u32> {
+        let mut rest = position;
+        let done = |iterations: &u32| {
+            let done = rest.min(*iterations);
+            rest -= done;
+            done
+        };
+        self.0.iter().map(done).collect()
+    }
+}
+
 /// Everything that determines a terrain and its texture.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recipe {
@@ -216,20 +244,19 @@ impl Recipe {
         (0..).find(|&seed| !taken(seed)).unwrap_or_default()
     }
 
+    /// The iterations of all steps. They are counted anew, which takes as long as the lists in the steps are.
+    pub fn timeline(&self) -> Timeline {
+        Timeline(self.stack.iter().map(Step::iterations).collect())
+    }
+
     /// The total number of iterations: the length of the timeline.
     pub fn iterations(&self) -> u32 {
-        self.stack.iter().map(Step::iterations).fold(0, u32::saturating_add)
+        self.timeline().total()
     }
 
     /// The number of iterations that each step has done after `position` iterations of the timeline.
     pub fn step_positions(&self, position: u32) -> Vec<u32> {
-        let mut rest = position;
-        let done = |step: &Step| {
-            let done = step.iterations().min(rest);
-            rest -= done;
-            done
-        };
-        self.stack.iter().map(done).collect()
+        self.timeline().step_positions(position)
     }
 
     /// The imported files that the recipe uses: heightmaps and textures.
@@ -256,11 +283,9 @@ impl Recipe {
 
     /// The tileable textures that terrain types use.
     pub fn textures(&self) -> Vec<TextureName> {
-        let named = self.texture.types.iter().filter_map(|terrain_type| terrain_type.texture.clone());
-        let mut names: Vec<TextureName> = named.filter(|name| !name.0.is_empty()).collect();
-        names.sort();
-        names.dedup();
-        names
+        let named = self.texture.types.iter().filter_map(|terrain_type| terrain_type.texture.as_ref());
+        let names: BTreeSet<&TextureName> = named.filter(|name| !name.0.is_empty()).collect();
+        names.into_iter().cloned().collect()
     }
 
     /// Serializes the recipe as in a project file.
@@ -306,9 +331,9 @@ fn collect_files(table: &[Parameter], values: &Values, files: &mut Vec<FileName>
             (Kind::File, Some(Value::Text(name))) if !name.is_empty() => files.push(FileName(name.clone())),
             (Kind::Group(table), Some(Value::Group(values))) => collect_files(table(), values, files),
             (Kind::List(Kind::Group(table)), Some(Value::List(items))) => {
-                for item in items {
+                for item in items.iter() {
                     if let Value::Group(values) = item {
-                        collect_files(table(), values, files);
+                        collect_files(table(), &values, files);
                     }
                 }
             }
@@ -348,11 +373,8 @@ fn texture_from_json(value: &Json) -> Result<TextureRecipe, ParameterError> {
     for (key, value) in object {
         if key == "types" {
             let items = value.as_array().ok_or_else(|| not_a_list(value).within(key))?;
-            texture.types.clear();
-            for (i, item) in items.iter().enumerate() {
-                let read = group_from_json(item);
-                texture.types.push(read.map_err(|error| error.within(i).within(key))?);
-            }
+            let read = |(i, item)| group_from_json(item).map_err(|error| error.within(i).within(key));
+            texture.types = items.iter().enumerate().map(read).collect::<Result<_, _>>()?;
         } else {
             let known = texture.settings.table().iter().map(|parameter| parameter.key).chain(["types"]);
             set_from_json(&mut texture.settings, key, value).map_err(|error| match error.problem {

@@ -41,7 +41,7 @@ fn greys() -> TextureRecipe {
         elevation_release: 100.0,
         ..Default::default()
     };
-    let types = vec![terrain_type("Lowest", GREYS[0], 0.0), terrain_type("Highest", GREYS[1], 100.0)];
+    let types = vec![terrain_type("Lowest", GREYS[0], 0.0), terrain_type("Highest", GREYS[1], 100.0)].into();
     TextureRecipe { settings: TextureSettings::default(), types }
 }
 

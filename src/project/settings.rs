@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::engine::analysis::DEFAULT_WALKABLE_DEG;
 use crate::engine::parameters::{
-    Parameter, ParameterError, Parameters as _, Spec, group_from_json, not_an_object, parameters,
+    List, Parameter, ParameterError, Parameters as _, Spec, group_from_json, not_an_object, parameters,
 };
 
 parameters! {
@@ -22,7 +22,7 @@ parameters! {
         walkable_deg: f64 = DEFAULT_WALKABLE_DEG,
             Spec::number("Walkable up to", 0.0, 90.0).slider(5.0, 70.0).unit("°");
         /// The parameters that variations do not change: the seed of their step, and their key.
-        locked: Vec<String> = Vec::new(), Spec::new("Locked parameters");
+        locked: List<String> = List::default(), Spec::new("Locked parameters");
     }
 }
 

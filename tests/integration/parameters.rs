@@ -83,7 +83,7 @@ fn numbers(value: &Value) -> Vec<f64> {
         Value::Point(point) => vec![point.x_m, point.z_m],
         Value::Matrix(matrix) => matrix.numbers().to_vec(),
         Value::Weighted(weighted) => vec![weighted.value],
-        Value::List(items) => items.iter().flat_map(numbers).collect(),
+        Value::List(items) => items.iter().flat_map(|item| numbers(&item)).collect(),
         _ => Vec::new(),
     }
 }

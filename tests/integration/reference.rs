@@ -191,7 +191,8 @@ fn every_parameter() -> TextureRecipe {
                 humidity: limits(0.0, 0.4, 0.2),
                 ..material("dust", [220, 190, 120], [0.0, 60.0], [0.0, 30.0])
             },
-        ],
+        ]
+        .into(),
     }
 }
 

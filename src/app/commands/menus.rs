@@ -35,7 +35,10 @@ pub(crate) fn bytes_of_preview(samples: u32) -> Option<u64> {
 
 /// The largest preview size in the menu, at most `samples`, for which there is memory, and why `samples` do not fit.
 pub(crate) fn preview_that_fits(samples: u32) -> Result<u32, (u32, FileError)> {
-    let fits = |samples: u32| bytes_of_preview(samples).map_or(Ok(()), require_memory);
+    largest_that_fits(samples, |samples| bytes_of_preview(samples).map_or(Ok(()), require_memory))
+}
+
+fn largest_that_fits<E>(samples: u32, fits: impl Fn(u32) -> Result<(), E>) -> Result<u32, (u32, E)> {
     fits(samples).map(|()| samples).map_err(|error| {
         let smaller = PREVIEW_SAMPLES.into_iter().rev().filter(|size| *size < samples);
         (smaller.into_iter().find(|size| fits(*size).is_ok()).unwrap_or(SMALL), error)
@@ -181,7 +184,7 @@ fn is_enabled(context: &MenuContext, command: Command) -> bool {
         | Command::StepBack
         | Command::StepForward
         | Command::ToStart
-        | Command::ToEnd => recipe.iterations() > 0,
+        | Command::ToEnd => document.timeline().total() > 0,
         Command::MoveUp | Command::MoveDown => recipe.stack.len() > 1 || recipe.texture.types.len() > 1,
         _ => true,
     }
@@ -370,6 +373,17 @@ mod tests {
                 Entry::Separator => {}
             }
         }
+    }
+
+    #[test]
+    fn a_preview_that_is_too_large_for_memory_becomes_the_largest_that_fits() {
+        let below = |limit: u32| move |samples: u32| if samples <= limit { Ok(()) } else { Err("too large") };
+        assert_eq!(largest_that_fits(4097, below(5000)), Ok(4097));
+        assert_eq!(largest_that_fits(4097, below(3000)), Err((2049, "too large")));
+        assert_eq!(largest_that_fits(1500, below(1400)), Err((1025, "too large")), "a size that is not in the menu");
+        assert_eq!(largest_that_fits(4097, below(0)), Err((SMALL, "too large")));
+        assert!([257, SMALL].iter().all(|samples| bytes_of_preview(*samples).is_none()));
+        assert_eq!(bytes_of_preview(4097), Some(200 * 4097 * 4097));
     }
 
     #[test]

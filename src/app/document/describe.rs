@@ -1,7 +1,9 @@
 //! Names for edits: "Faults: Count 200 to 340".
 
+use std::ops::Range;
+
 use crate::engine::light::Light;
-use crate::engine::parameters::{Band, Group, Kind, Parameter, Value, Values};
+use crate::engine::parameters::{Band, Group, Items, Kind, Parameter, Value, Values};
 use crate::engine::recipe::Recipe;
 use crate::engine::texture::TextureRecipe;
 use crate::project::Project;
@@ -140,8 +142,8 @@ fn describe_values(table: &[Parameter], old: &Values, new: &Values) -> Option<(S
 }
 
 /// The item of a list that was added, removed or changed.
-fn describe_list(parameter: &Parameter, of: Kind, old: &[Value], new: &[Value]) -> (String, String) {
-    let first = old.iter().zip(new).position(|(a, b)| a != b).unwrap_or(old.len().min(new.len()));
+fn describe_list(parameter: &Parameter, of: Kind, old: &Items, new: &Items) -> (String, String) {
+    let [Range { start: first, .. }, _] = old.difference(new);
     let item = format!("{} {}", parameter.label, first + 1);
     match new.len().cmp(&old.len()) {
         std::cmp::Ordering::Greater => (parameter.key.into(), format!("Add {item}")),
@@ -153,7 +155,7 @@ fn describe_list(parameter: &Parameter, of: Kind, old: &[Value], new: &[Value]) 
             else {
                 return (place, item);
             };
-            match describe_values(table(), old, new) {
+            match describe_values(table(), &old, &new) {
                 Some((path, words)) => (format!("{place}.{path}"), format!("{item}: {words}")),
                 None => (place, item),
             }

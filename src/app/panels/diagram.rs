@@ -1,6 +1,8 @@
 //! The diagram of the terrain types: elevation on the horizontal axis, slope on the vertical one, each point in the
 //! colour that the terrain gets there.
 
+use std::sync::Arc;
+
 use egui::{
     Align2, Color32, ColorImage, CursorIcon, FontId, Pos2, Rect, Response, RichText, Role, Sense, Stroke, StrokeKind,
     TextureHandle, TextureId, TextureOptions, Ui, Vec2, WidgetInfo,
@@ -23,14 +25,25 @@ const REACH: f32 = 6.0;
 /// The steepest slope, degrees.
 const STEEPEST: f64 = 90.0;
 
+/// The most types that are named at a point, of those that cover it and of the others.
+const MAX_NAMES: usize = 8;
+
+/// The most types whose outlines are drawn: more of them would hide the colours.
+const MAX_OUTLINES: usize = 100;
+
+/// The most weights that are computed for the image: with more types it has fewer pixels.
+const MAX_WEIGHTS: usize = 4_000_000;
+
 /// The weight from which a type is listed as the only one.
 const FULL_WEIGHT: f32 = 0.995;
 
 /// The state of the diagram.
 #[derive(Default)]
 pub(crate) struct Diagram {
+    /// The weights of the types, and what they were computed from.
+    coverage: Option<(TextureRecipe, Band, Arc<Coverage>)>,
     /// The image, and what it was made from.
-    drawn: Option<(TextureRecipe, Band, [usize; 2], TextureHandle)>,
+    drawn: Option<(Arc<Coverage>, [usize; 2], TextureHandle)>,
     /// The edge of the selected type that is being dragged.
     dragged: Option<Edge>,
 }
@@ -38,6 +51,21 @@ pub(crate) struct Diagram {
 impl std::fmt::Debug for Diagram {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Diagram").finish_non_exhaustive()
+    }
+}
+
+/// The weights of the active types.
+struct Coverage {
+    diagram: CoverageDiagram,
+    /// The indices of the active types in the list.
+    active: Vec<usize>,
+}
+
+impl Coverage {
+    fn new(recipe: &TextureRecipe, range: Band) -> Self {
+        let is_active = |of: &TerrainType| of.is_active(recipe.settings.active_set.as_ref());
+        let active = recipe.types.iter().enumerate().filter(|(_, of)| is_active(of)).map(|(i, _)| i).collect();
+        Self { diagram: CoverageDiagram::new(recipe, range), active }
     }
 }
 
@@ -119,9 +147,8 @@ pub(crate) fn diagram_ui(
     let axes = Axes { plot, range };
     let chosen = selected.filter(|&i| i < recipe.types.len());
     diagram.drag_edge(ui, &mut response, recipe, chosen, axes);
-    let coverage = CoverageDiagram::new(recipe, range);
-    let active: Vec<usize> = (0..recipe.types.len()).filter(|&i| recipe.active_index(i).is_some()).collect();
-    let types_at = |position: Pos2| types_at(recipe, &coverage, &active, axes, position);
+    let coverage = diagram.coverage(recipe, range);
+    let types_at = |position: Pos2| types_at(recipe, &coverage, axes, position);
     if response.clicked()
         && let Some(pointer) = response.interact_pointer_pos()
         && let (covering, _) = types_at(pointer)
@@ -129,8 +156,8 @@ pub(crate) fn diagram_ui(
     {
         *selected = Some(*i);
     }
-    let texture = diagram.texture(ui, recipe, range, &coverage, &active, plot.size());
-    paint_regions(ui, recipe, axes, texture, &active, chosen);
+    let texture = diagram.texture(ui, recipe, range, &coverage, plot.size());
+    paint_regions(ui, recipe, axes, texture, &coverage.active, chosen);
     if let Some(i) = chosen {
         diagram.selected_ui(ui, &response, region(recipe, axes, i));
     }
@@ -161,16 +188,10 @@ fn region(recipe: &TextureRecipe, axes: Axes, i: usize) -> Rect {
 type Weights = Vec<(usize, f32)>;
 
 /// The types at a position with their weights, largest first: those that cover it, and those that blend over them.
-fn types_at(
-    recipe: &TextureRecipe,
-    coverage: &CoverageDiagram,
-    active: &[usize],
-    axes: Axes,
-    position: Pos2,
-) -> (Weights, Weights) {
+fn types_at(recipe: &TextureRecipe, coverage: &Coverage, axes: Axes, position: Pos2) -> (Weights, Weights) {
     let (elevation, slope_deg) = axes.values(position);
-    let row = coverage.row(&[elevation.to_f32()], slope_deg);
-    let weights = active.iter().zip(&row.weights).map(|(&i, weights)| (i, weights[0]));
+    let row = coverage.diagram.row(&[elevation.to_f32()], slope_deg);
+    let weights = coverage.active.iter().zip(&row.weights).map(|(&i, weights)| (i, weights[0]));
     let mut found: Weights = weights.filter(|(_, weight)| *weight > 0.0).collect();
     found.sort_by(|a, b| b.1.total_cmp(&a.1));
     found.into_iter().partition(|(i, _)| recipe.types[*i].covers())
@@ -182,9 +203,9 @@ fn type_names(recipe: &TextureRecipe, (covering, others): (Weights, Weights)) ->
     let mut names: Vec<String> = match &covering[..] {
         [] => vec!["uncovered".into()],
         [(i, weight)] if *weight >= FULL_WEIGHT => vec![recipe.types[*i].name.clone()],
-        several => several.iter().map(named).collect(),
+        several => several.iter().take(MAX_NAMES).map(named).collect(),
     };
-    names.extend(others.iter().map(named));
+    names.extend(others.iter().take(MAX_NAMES).map(named));
     names
 }
 
@@ -201,7 +222,8 @@ fn paint_regions(
     painter.rect_filled(axes.plot, 4.0, colours(ui).sunken);
     let full = Rect::from_min_max(Pos2::ZERO, Pos2::new(1.0, 1.0));
     painter.image(texture, axes.plot, full, Color32::WHITE);
-    for &i in active.iter().filter(|&&i| chosen != Some(i)) {
+    let outlined = if active.len() <= MAX_OUTLINES { active } else { &[] };
+    for &i in outlined.iter().filter(|&&i| chosen != Some(i)) {
         let stroke = Stroke::new(1.0, Color32::from_black_alpha(70));
         painter.rect_stroke(region(recipe, axes, i), 0.0, stroke, StrokeKind::Inside);
     }
@@ -297,43 +319,56 @@ impl Diagram {
         }
     }
 
+    /// The weights of the types, computed again when the recipe or the range changed.
+    fn coverage(&mut self, recipe: &TextureRecipe, range: Band) -> Arc<Coverage> {
+        match &self.coverage {
+            Some((known, of_range, coverage)) if known == recipe && *of_range == range => coverage.clone(),
+            _ => {
+                let coverage = Arc::new(Coverage::new(recipe, range));
+                self.coverage = Some((recipe.clone(), range, coverage.clone()));
+                coverage
+            }
+        }
+    }
+
     /// The image with one pixel per point, made again when anything changed.
     fn texture(
         &mut self,
         ui: &Ui,
         recipe: &TextureRecipe,
         range: Band,
-        coverage: &CoverageDiagram,
-        active: &[usize],
+        coverage: &Arc<Coverage>,
         size: Vec2,
     ) -> TextureId {
-        let size = [size.x.max(1.0).to_usize(), size.y.max(1.0).to_usize()];
-        if let Some((known, of_range, of_size, texture)) = &self.drawn
-            && known == recipe
-            && (*of_range, *of_size) == (range, size)
+        let size = image_size(size, coverage.active.len());
+        if let Some((known, of_size, texture)) = &self.drawn
+            && Arc::ptr_eq(known, coverage)
+            && *of_size == size
         {
             return texture.id();
         }
-        let image = image(recipe, range, coverage, active, size);
+        let image = image(recipe, range, coverage, size);
         let texture = ui.ctx().load_texture("diagram", image, TextureOptions::LINEAR);
         let id = texture.id();
-        self.drawn = Some((recipe.clone(), range, size, texture));
+        self.drawn = Some((coverage.clone(), size, texture));
         id
     }
 }
 
+/// The size of the image of a plot of that size in points, pixels.
+fn image_size(plot: Vec2, types: usize) -> [usize; 2] {
+    let weights = plot.x * plot.y * types.max(1).to_f32();
+    let scale = (MAX_WEIGHTS.to_f32() / weights.max(1.0)).sqrt().min(1.0);
+    [plot.x, plot.y].map(|side| (side * scale).max(1.0).to_usize())
+}
+
 /// The mixed colours of the types that cover each elevation and slope, as on the terrain; hatched in the warning colour
 /// where none does.
-fn image(
-    recipe: &TextureRecipe,
-    range: Band,
-    coverage: &CoverageDiagram,
-    active: &[usize],
-    [width, height]: [usize; 2],
-) -> ColorImage {
+fn image(recipe: &TextureRecipe, range: Band, coverage: &Coverage, [width, height]: [usize; 2]) -> ColorImage {
     let along = |i: usize| range.min + (i.to_f64() + 0.5) / width.to_f64() * (range.max - range.min);
     let elevations: Vec<f32> = (0..width).map(|i| along(i).to_f32()).collect();
-    let covering: Vec<(usize, [f32; 3])> = active
+    let covering: Vec<(usize, [f32; 3])> = coverage
+        .active
         .iter()
         .enumerate()
         .filter(|(_, i)| recipe.types[**i].covers())
@@ -342,7 +377,7 @@ fn image(
     let mut pixels = Vec::with_capacity(width * height);
     for j in 0..height {
         let slope_deg = (1.0 - (j.to_f64() + 0.5) / height.to_f64()) * STEEPEST;
-        let row = coverage.row(&elevations, slope_deg);
+        let row = coverage.diagram.row(&elevations, slope_deg);
         pixels.extend((0..width).map(|i| {
             let mut colour = [0.0; 3];
             for (at, own) in &covering {
@@ -379,14 +414,22 @@ mod tests {
             ..Default::default()
         };
         let types = vec![terrain_type([0; 3], 0.0, 50.0), terrain_type([255; 3], 25.0, 75.0)];
-        let recipe = TextureRecipe { settings: TextureSettings::default(), types };
+        let recipe = TextureRecipe { settings: TextureSettings::default(), types: types.into() };
         let range = Band { min: 0.0, max: 100.0 };
-        let found = image(&recipe, range, &CoverageDiagram::new(&recipe, range), &[0, 1], [4, 2]);
+        let found = image(&recipe, range, &Coverage::new(&recipe, range), [4, 2]);
         let grey = |level| Color32::from_gray(level);
         // The steeper half is hatched; below, black, half of each in linear light, white, and nothing.
         assert_eq!(found.pixels[..4], [0, 1, 2, 3].map(|i| hatching(i, 0)));
         assert!(found.pixels[0] != Color32::TRANSPARENT && found.pixels[2] == Color32::TRANSPARENT);
         assert_eq!(found.pixels[4..], [grey(0), grey(188), grey(255), hatching(3, 1)]);
+    }
+
+    #[test]
+    fn the_image_of_many_types_has_fewer_pixels() {
+        let plot = Vec2::new(256.0, 112.0);
+        assert_eq!((image_size(plot, 0), image_size(plot, 100)), ([256, 112], [256, 112]));
+        let [width, height] = image_size(plot, 5000);
+        assert!(width * height * 5000 <= MAX_WEIGHTS && width > 20 && height > 10, "{width} × {height}");
     }
 
     #[test]

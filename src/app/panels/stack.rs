@@ -8,13 +8,14 @@ use crate::app::dialogs::operation_picker::OperationPicker;
 use crate::app::document::Draft;
 use crate::app::preview::thumbnails::Thumbnails;
 use crate::app::widgets::cards::{Card, CardAction, CardResponse, cards_ui};
+use crate::app::widgets::long_list::RowHeights;
 use crate::app::widgets::parameter::{Locks, ParameterContext, ParameterState, SliderOverride, group_ui};
 use crate::app::widgets::{heading, icon_button};
 use crate::engine::cast::ToFloat;
 use crate::engine::operations::AnyOperation;
 use crate::engine::operations::drawn_faults::DrawnFaults;
-use crate::engine::parameters::Range;
-use crate::engine::recipe::Recipe;
+use crate::engine::parameters::{List, Range};
+use crate::engine::recipe::{Recipe, Step, Timeline};
 use crate::project::{Project, ProjectSettings};
 
 /// Parameters of a step that have a control on its card.
@@ -30,6 +31,9 @@ const MAX_CARDS_SHARE: f32 = 0.4;
 pub(crate) struct StackContext<'a> {
     /// Iterations done on the timeline.
     pub(crate) at: u32,
+    pub(crate) timeline: &'a Timeline,
+    /// The heights of the steps' cards.
+    pub(crate) row_heights: &'a mut RowHeights,
     /// The index of the step whose parameters are shown.
     pub(crate) selected: usize,
     /// The range of the terrain's heights, metres.
@@ -44,7 +48,9 @@ pub(crate) struct StackContext<'a> {
 /// Draws the panel; returns the user's command.
 pub(crate) fn stack_ui(ui: &mut Ui, draft: &mut Draft, context: &mut StackContext) -> Option<Command> {
     let Draft { project: Project { recipe, .. }, settings: ProjectSettings { view, .. } } = draft;
-    let done = recipe.step_positions(context.at);
+    let done = context.timeline.step_positions(context.at);
+    // A step that was added in this frame has none yet.
+    let progress = |i: usize| done.get(i).copied().zip(context.timeline.steps().get(i).copied()).unwrap_or_default();
     let mut command = header_ui(ui, context);
     if recipe.stack.is_empty() {
         ui.weak("No steps yet. Add one with the plus above; faults are a good start.");
@@ -55,7 +61,10 @@ pub(crate) fn stack_ui(ui: &mut Ui, draft: &mut Draft, context: &mut StackContex
         ui.spacing_mut().item_spacing.y = 3.0;
         // The top of the list is the top of the stack.
         let places: Vec<usize> = (0..recipe.stack.len()).rev().collect();
-        let action = cards_ui(ui, &places, |ui, i| card_ui(ui, recipe, i, done[i], i == context.selected));
+        let selected = context.selected;
+        let action = cards_ui(ui, &places, context.row_heights, |ui, i| {
+            card_ui(ui, &mut recipe.stack[i], progress(i), i == selected)
+        });
         command = command.take().or(action.map(|(i, action)| command_for(i, action)));
     });
     ui.add_space(4.0);
@@ -87,10 +96,8 @@ fn header_ui(ui: &mut Ui, context: &mut StackContext) -> Option<Command> {
     header.inner.inner
 }
 
-/// The card of a step.
-fn card_ui(ui: &mut Ui, recipe: &mut Recipe, i: usize, done: u32, selected: bool) -> CardResponse {
-    let step = &mut recipe.stack[i];
-    let iterations = step.operation.iterations();
+/// The card of a step, of whose iterations so many are done.
+fn card_ui(ui: &mut Ui, step: &mut Step, (done, iterations): (u32, u32), selected: bool) -> CardResponse {
     // Several drawn faults may share one iteration.
     let count = match &step.operation {
         AnyOperation::DrawnFaults(DrawnFaults { faults }) => u32::try_from(faults.len()).unwrap_or(u32::MAX),
@@ -127,7 +134,7 @@ fn command_for(i: usize, action: CardAction) -> Command {
 fn selected_ui(
     ui: &mut Ui,
     recipe: &mut Recipe,
-    locked: &mut Vec<String>,
+    locked: &mut List<String>,
     context: &mut StackContext,
 ) -> Option<Command> {
     let (selected, reveal) = (context.selected, context.reveal);

@@ -3,6 +3,7 @@
 use egui::{Align, ComboBox, Layout, Rect, Role, Ui, UiBuilder, Vec2, WidgetInfo};
 
 use crate::app::panels::diagram::Diagram;
+use crate::app::widgets::long_list::RowHeights;
 use crate::engine::texture::{TerrainType, TextureRecipe, TextureView};
 
 /// What the texture's pane displays.
@@ -55,6 +56,8 @@ pub(crate) struct TexturePanelState {
     pub(crate) was_selected_last: bool,
     pub(crate) display: TextureDisplay,
     pub(crate) diagram: Diagram,
+    /// The heights of the types' cards.
+    pub(crate) row_heights: RowHeights,
 }
 
 impl TexturePanelState {

@@ -15,7 +15,7 @@ use crate::app::preview::playback::Playback;
 use crate::app::widgets::theme::colours;
 use crate::app::widgets::{coloured_icon_button, icon_button, icon_button_enabled};
 use crate::engine::cast::{ToFloat, ToInteger};
-use crate::engine::recipe::Recipe;
+use crate::engine::recipe::{Recipe, Timeline};
 use crate::project::ViewSettings;
 
 /// The speeds to choose from, iterations per frame; 0 is the whole uplift in four seconds.
@@ -24,6 +24,7 @@ const SPEEDS: [u32; 8] = [1, 2, 5, 10, 25, 100, 1000, 0];
 /// What the timeline shows and edits.
 pub(crate) struct TimelineContext<'a> {
     pub(crate) recipe: &'a mut Recipe,
+    pub(crate) timeline: &'a Timeline,
     pub(crate) view: &'a mut ViewSettings,
     /// Iterations done.
     pub(crate) at: u32,
@@ -32,8 +33,8 @@ pub(crate) struct TimelineContext<'a> {
 
 /// Draws the timeline; returns the user's command.
 pub(crate) fn timeline_ui(ui: &mut Ui, context: TimelineContext) -> Option<Command> {
-    let TimelineContext { recipe, view, at, playback } = context;
-    let total = recipe.iterations();
+    let TimelineContext { recipe, timeline, view, at, playback } = context;
+    let total = timeline.total();
     let mut command = None;
     ui.horizontal_centered(|ui| {
         ui.spacing_mut().item_spacing.x = 4.0;
@@ -61,16 +62,20 @@ pub(crate) fn timeline_ui(ui: &mut Ui, context: TimelineContext) -> Option<Comma
             command = command.take().or(seed_ui(ui, recipe));
             speed_ui(ui, view);
             // A fixed width, so that nothing moves during playback.
-            let text = format!("{at} / {total}");
-            let width = if ui.available_width() < NARROW { 84.0 } else { 104.0 };
+            let text = if total > 0 { format!("{at} / {total}") } else { "no iterations".into() };
+            let least = if ui.available_width() < NARROW { 84.0 } else { 104.0 };
+            let width = f32::max(least, DIGIT_WIDTH * (2 * total.to_string().len() + 3).to_f32());
             ui.add_sized(Vec2::new(width, 20.0), Label::new(RichText::new(text).monospace()).truncate());
             ui.add_space(4.0);
-            let rail = scrubber(ui, recipe, at, total, &mut command);
+            let rail = scrubber(ui, recipe, timeline, at, &mut command);
             command = command.take().or(rail.map(Command::Seek));
         });
     });
     command
 }
+
+/// The width of a monospaced character, points.
+const DIGIT_WIDTH: f32 = 8.0;
 
 /// The width of the row below which labels are left out, points.
 const NARROW: f32 = 420.0;
@@ -109,7 +114,8 @@ const MARK_REACH: f32 = 4.0;
 const CONTEXT_MENU: [Command; 4] = [Command::TogglePlay, Command::Restart, Command::ToEnd, Command::ToggleLoop];
 
 /// The rail over all iterations, with a mark where each step begins; returns the iteration to seek to.
-fn scrubber(ui: &mut Ui, recipe: &Recipe, at: u32, total: u32, command: &mut Option<Command>) -> Option<u32> {
+fn scrubber(ui: &mut Ui, recipe: &Recipe, timeline: &Timeline, at: u32, command: &mut Option<Command>) -> Option<u32> {
+    let total = timeline.total();
     let width = ui.available_width();
     let (rect, response) = ui.allocate_exact_size(Vec2::new(width, 24.0), Sense::click_and_drag());
     let rail = rect.shrink2(Vec2::new(7.0, 0.0));
@@ -123,14 +129,14 @@ fn scrubber(ui: &mut Ui, recipe: &Recipe, at: u32, total: u32, command: &mut Opt
     painter.rect_filled(bar(rail.left(), x_of(at)), 2.0, colours.accent);
     let mut begins = 0;
     let mut marks: Vec<(u32, &str)> = Vec::new();
-    for step in &recipe.stack {
-        if step.iterations() > 0 {
+    for (step, &iterations) in recipe.stack.iter().zip(timeline.steps()) {
+        if iterations > 0 {
             marks.push((begins, step.title()));
             if begins > 0 {
                 painter.vline(x_of(begins), middle - 8.0..=middle + 8.0, Stroke::new(1.0, colours.weak));
             }
         }
-        begins = begins.saturating_add(step.iterations());
+        begins = begins.saturating_add(iterations);
     }
     let near = |x: f32| marks.iter().find(|(begins, _)| (x_of(*begins) - x).abs() <= MARK_REACH).copied();
     let handle = if response.hovered() || response.dragged() { 7.0 } else { 6.0 };

@@ -1,6 +1,6 @@
 //! The terrain types: their diagram, their cards, and the settings that they share.
 
-use egui::{Align, CollapsingHeader, Layout, RichText, Ui, Vec2};
+use egui::{Align, CollapsingHeader, ComboBox, Layout, RichText, ScrollArea, Ui, Vec2};
 use egui_material_icons::icons::ICON_ADD;
 
 use crate::app::commands::{Command, FileSlot};
@@ -27,6 +27,9 @@ const BY_NAME: [&str; 2] = ["active_set", "fallback"];
 
 /// The range of heights before there is any terrain, metres.
 const DEFAULT_RANGE_M: Band = Band { min: 0.0, max: 1000.0 };
+
+/// From this number of sets on, they are in a list that opens.
+const MAX_SET_LABELS: usize = 24;
 
 /// What the panel shows besides the recipe, and the state of its widgets.
 pub(crate) struct TypesContext<'a> {
@@ -77,25 +80,33 @@ fn list_ui(
     let imported: Vec<TextureName> = recipe.textures().into_iter().filter(|name| !name.is_shipped()).collect();
     let textures = TextureChoices { thumbnails: context.thumbnails, files: context.files, imported: &imported };
     let overrides = elevation_overrides(recipe.texture.settings.unit, range_m);
-    let notes: Vec<TypeNote> = (0..recipe.texture.types.len()).map(|i| type_note(recipe, i, context.shown)).collect();
+    let shares = Shares::new(context.shown);
     let indices = panel.listed(&recipe.texture);
-    let types = &mut recipe.texture.types;
+    let texture = &mut recipe.texture;
     let mut command = None;
-    let action = cards_ui(ui, &indices, |ui, i| {
+    let mut heights = std::mem::take(&mut panel.row_heights);
+    let action = cards_ui(ui, &indices, &mut heights, |ui, i| {
         let state = &mut *context.parameters;
         let parameters =
             ParameterContext { overrides: &overrides, textures: Some(textures), ..ParameterContext::new(state) };
-        let (response, wants_file) = card_ui(ui, &mut types[i], i, panel, notes[i], parameters);
+        let note = type_note(texture, i, &shares);
+        // The list is changed only if the type is: a changed list no longer shares its items with the document.
+        let mut terrain_type = texture.types[i].clone();
+        let (response, wants_file) = card_ui(ui, &mut terrain_type, i, panel, note, parameters);
+        if terrain_type != texture.types[i] {
+            texture.types[i] = terrain_type;
+        }
         if wants_file {
             command = Some(Command::ChooseFile(FileSlot::Texture(i)));
         }
         response
     });
+    panel.row_heights = heights;
     if let Some(preview) = context.shown {
         uncovered_ui(ui, preview.uncovered, panel);
     }
     match action {
-        Some((i, action)) => command.or(apply_action(types, panel, i, action)),
+        Some((i, action)) => command.or(apply_action(&mut texture.types, panel, i, action)),
         None => command,
     }
 }
@@ -162,24 +173,39 @@ fn sets_ui(ui: &mut Ui, texture: &mut TextureRecipe, panel: &mut TexturePanelSta
     if sets.is_empty() {
         return;
     }
+    let choices: Vec<Option<String>> = sets.into_iter().map(Some).chain([None]).collect();
+    let title = |set: &Option<String>| set.as_deref().map_or_else(|| "All".into(), capitalised);
+    let mut choice_ui = |ui: &mut Ui, set: &Option<String>| {
+        let label =
+            ui.selectable_label(active == *set, title(set)).on_hover_ui(|ui| drop(ui.label(set_doc(texture, set))));
+        if label.clicked() {
+            panel.activate_set(texture, set.clone());
+        }
+    };
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = Vec2::splat(4.0);
         let small = RichText::new("Set").size(11.0).color(colours(ui).weak);
         ui.label(small).on_hover_text("Climates or seasons: each set has its own terrain types");
-        for set in sets.iter().map(Some).chain([None]) {
-            let (title, doc) = match set {
-                Some(set) => {
-                    let count = texture.types.iter().filter(|terrain_type| terrain_type.set == *set).count();
-                    (capitalised(set), format!("The {count} types of this set, and those without a set"))
-                }
-                None => ("All".into(), "The types of all sets together".into()),
-            };
-            if ui.selectable_label(active.as_ref() == set, title).on_hover_text(doc).clicked() {
-                panel.activate_set(texture, set.cloned());
-            }
+        if choices.len() <= MAX_SET_LABELS {
+            choices.iter().for_each(|set| choice_ui(ui, set));
+        } else {
+            ComboBox::from_id_salt("set").selected_text(title(&active)).truncate().show_ui(ui, |ui| {
+                let height = ui.spacing().interact_size.y;
+                let list = ScrollArea::vertical().max_height(300.0);
+                list.show_rows(ui, height, choices.len(), |ui, rows| {
+                    choices[rows].iter().for_each(|set| choice_ui(ui, set));
+                });
+            });
         }
     });
     ui.add_space(4.0);
+}
+
+/// Which types a set shows.
+fn set_doc(texture: &TextureRecipe, set: &Option<String>) -> String {
+    let Some(set) = set else { return "The types of all sets together".into() };
+    let count = texture.types.iter().filter(|terrain_type| terrain_type.set == *set).count();
+    format!("The {count} types of this set, and those without a set")
 }
 
 /// Applies the action on a type's card; moves are left to a command.
@@ -267,23 +293,41 @@ impl TypeNote {
     }
 }
 
-/// The note for a type, given the preview that is shown.
-fn type_note(recipe: &Recipe, i: usize, shown: Option<&Preview>) -> TypeNote {
-    let terrain_type = &recipe.texture.types[i];
+/// The shares of the terrain that the types of a preview cover.
+struct Shares<'a> {
+    types: &'a [TerrainType],
+    /// By index in the list of types; `None` for a type that is not active.
+    shares: Vec<Option<f32>>,
+}
+
+impl<'a> Shares<'a> {
+    fn new(shown: Option<&'a Preview>) -> Self {
+        let Some(preview) = shown else { return Self { types: &[], shares: Vec::new() } };
+        let painted = &preview.request.recipe.texture;
+        let mut of_active = preview.shares.iter().copied();
+        let is_active = |terrain_type: &TerrainType| terrain_type.is_active(painted.settings.active_set.as_ref());
+        let shares = painted.types.iter().map(|of| if is_active(of) { of_active.next() } else { None }).collect();
+        Self { types: &painted.types, shares }
+    }
+
+    /// The share of a type; `None` if the preview is of other types or the type is not active in it.
+    fn of(&self, i: usize, terrain_type: &TerrainType) -> Option<f32> {
+        self.types.get(i).filter(|known| known.name == terrain_type.name)?;
+        *self.shares.get(i)?
+    }
+}
+
+/// The note for a type, given the shares in the preview that is shown.
+fn type_note(texture: &TextureRecipe, i: usize, shares: &Shares) -> TypeNote {
+    let terrain_type = &texture.types[i];
     if !terrain_type.enabled {
         return TypeNote::Disabled;
     }
-    if recipe.texture.active_index(i).is_none() {
+    if !terrain_type.belongs_to(texture.settings.active_set.as_ref()) {
         return TypeNote::OtherSet;
     }
-    let share = shown.and_then(|preview| {
-        // The preview may still be of other types.
-        let painted = &preview.request.recipe.texture;
-        painted.types.get(i).filter(|known| known.name == terrain_type.name)?;
-        preview.shares.get(painted.active_index(i)?).copied()
-    });
     let note = if terrain_type.covers() { TypeNote::Covers } else { TypeNote::Blends };
-    share.map_or(TypeNote::Unknown, note)
+    shares.of(i, terrain_type).map_or(TypeNote::Unknown, note)
 }
 
 /// The tint for a texture that was just chosen: an imported one is not tinted, so that it looks as it is.
@@ -402,11 +446,11 @@ mod tests {
     #[test]
     fn types_that_cover_nothing_say_why() {
         let mut recipe = Recipe::default();
-        recipe.texture.types = vec![TerrainType { blend: TypeBlend::Multiply, ..Default::default() }; 3];
+        recipe.texture.types = vec![TerrainType { blend: TypeBlend::Multiply, ..Default::default() }; 3].into();
         recipe.texture.types[0].enabled = false;
         (recipe.texture.types[1].set, recipe.texture.settings.active_set) = ("winter".into(), Some("summer".into()));
         assert_eq!(
-            [0, 1, 2].map(|i| type_note(&recipe, i, None)),
+            [0, 1, 2].map(|i| type_note(&recipe.texture, i, &Shares::new(None))),
             [TypeNote::Disabled, TypeNote::OtherSet, TypeNote::Unknown]
         );
         assert_eq!(TypeNote::Covers(0.25).sentence(), "Covers 25 % of the terrain");

@@ -87,7 +87,7 @@ impl PreviewState {
     pub(crate) fn update(&mut self, context: RequestContext) {
         let RequestContext { document, map_view, texture_view, is_split, playback, previewer, timings } = context;
         self.follow(document.project());
-        let total = self.recipe.iterations();
+        let total = document.timeline().total();
         let view = &document.settings().view;
         playback.fit(total);
         // A coarse preview of the playhead is enough while it moves.

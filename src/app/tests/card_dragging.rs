@@ -38,7 +38,8 @@ fn editor_with_types() -> Harness<'static, App> {
     editor.state_mut().edit(|project| {
         project.recipe.texture.settings.active_set = Some("Summer".into());
         project.recipe.texture.types =
-            vec![type_of("Grass", "Summer"), type_of("Snow", "Winter"), type_of("Rock", ""), type_of("Sand", "Summer")];
+            vec![type_of("Grass", "Summer"), type_of("Snow", "Winter"), type_of("Rock", ""), type_of("Sand", "Summer")]
+                .into();
     });
     pause(&mut editor);
     editor.run_steps(2);

@@ -17,7 +17,7 @@ fn dragging_an_edge_of_the_type_diagram_adds_one_undo_entry() {
     };
     editor.state_mut().edit(|project| {
         project.recipe.texture.settings = TextureSettings::default();
-        project.recipe.texture.types = vec![lichen.clone(), lichen.clone()];
+        project.recipe.texture.types = vec![lichen.clone(), lichen.clone()].into();
     });
     editor.state_mut().ui.texture_panel.selected = Some(1);
     pause(&mut editor);
@@ -68,7 +68,7 @@ fn a_multiplied_type_covers_nothing_in_the_type_diagram() {
     let mut editor = editor();
     let everywhere = Band { min: -1e4, max: 1e4 };
     let soot = TerrainType { blend: TypeBlend::Multiply, elevation: everywhere, ..type_of("Soot", "") };
-    editor.state_mut().edit(|project| project.recipe.texture.types = vec![soot]);
+    editor.state_mut().edit(|project| project.recipe.texture.types = vec![soot].into());
     pause(&mut editor);
     let middle = editor.get_by_label("Elevations and slopes of the terrain types").rect().center();
     editor.drag_at(middle);

@@ -105,7 +105,7 @@ fn a_chosen_file_is_rejected_if_its_target_has_changed() {
     let (of_rock, of_import) = (FileSlot::Texture(1), FileSlot::Operation(0));
     let plain = |project: &mut Project| {
         project.recipe.stack = vec![Step::new(Heightmap::default()), Step::new(Faults::default())];
-        project.recipe.texture.types = vec![type_of("Grass", ""), type_of("Rock", "")];
+        project.recipe.texture.types = vec![type_of("Grass", ""), type_of("Rock", "")].into();
     };
     type Meanwhile = fn(&mut App);
     let cases: [(FileSlot, Meanwhile, Option<&str>); 8] = [

@@ -10,6 +10,7 @@ mod file_dialogs;
 mod file_tasks;
 mod files;
 mod gallery;
+mod long_lists;
 mod operation_picker;
 mod playback;
 mod random_actions;

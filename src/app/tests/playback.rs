@@ -12,7 +12,7 @@ use crate::app::commands::stack_edits::add_step;
 use crate::app::tests::{editor, pause, position, press, settle, wait};
 use crate::app::tools::fault_tool::handles::{ARROW, ARROW_FROM};
 use crate::engine::operations::drawn_faults::{DrawnFault, DrawnFaults};
-use crate::engine::parameters::Point;
+use crate::engine::parameters::{List, Point};
 use crate::engine::{AnyOperation, Step};
 
 /// An idle editor with a short uplift.
@@ -149,7 +149,7 @@ fn drag(editor: &mut Harness<'static, App>, from: egui::Pos2, to: egui::Pos2) {
 }
 
 /// The drawn faults, and the index of their step.
-fn drawn_faults(editor: &Harness<'static, App>) -> Option<(usize, Vec<DrawnFault>)> {
+fn drawn_faults(editor: &Harness<'static, App>) -> Option<(usize, List<DrawnFault>)> {
     recipe(editor).stack.into_iter().enumerate().find_map(|(at, step)| match step.operation {
         AnyOperation::DrawnFaults(DrawnFaults { faults }) => Some((at, faults)),
         _ => None,
@@ -190,7 +190,7 @@ fn a_new_fault_is_added_to_the_selected_step() {
     let (mut editor, pane) = editor_with_fault_tool();
     editor.state_mut().edit(|project| {
         for _ in 0..2 {
-            add_step(&mut project.recipe, Step::new(DrawnFaults { faults: Vec::new() }));
+            add_step(&mut project.recipe, Step::new(DrawnFaults { faults: List::default() }));
         }
     });
     pause(&mut editor);

@@ -23,7 +23,8 @@ fn cards_show_the_coverage_of_types_and_of_uncovered_terrain() {
         let off = TerrainType { name: "Moss".into(), enabled: false, ..Default::default() };
         let none = TerrainType { slope_deg: Band { min: 90.0, max: 90.0 }, slope_release_deg: 0.0, ..off.clone() };
         project.recipe.texture.settings = TextureSettings::default();
-        project.recipe.texture.types = vec![off, whole, TerrainType { enabled: true, name: "Wall".into(), ..none }];
+        project.recipe.texture.types =
+            vec![off, whole, TerrainType { enabled: true, name: "Wall".into(), ..none }].into();
     });
     pause(&mut editor);
     editor.run_steps(2);
@@ -90,7 +91,7 @@ fn a_texture_is_chosen_by_its_thumbnail() {
     let mut editor = editor();
     editor.state_mut().edit(|project| {
         let rock = Some(TextureName("assets/rock.jpg".into()));
-        project.recipe.texture.types = vec![TerrainType { texture: rock, ..Default::default() }];
+        project.recipe.texture.types = vec![TerrainType { texture: rock, ..Default::default() }].into();
     });
     editor.state_mut().ui.texture_panel.selected = Some(0);
     pause(&mut editor);
@@ -118,7 +119,7 @@ fn an_imported_texture_is_stored_in_the_project_and_an_invalid_one_rejected() {
     let mut editor = editor_with(vec![chosen(bad), chosen(good.clone())]);
     editor.state_mut().edit(|project| {
         let rock = Some(TextureName("assets/rock.jpg".into()));
-        project.recipe.texture.types = vec![TerrainType { texture: rock, ..Default::default() }];
+        project.recipe.texture.types = vec![TerrainType { texture: rock, ..Default::default() }].into();
     });
     editor.state_mut().ui.texture_panel.selected = Some(0);
     pause(&mut editor);
@@ -180,7 +181,7 @@ fn choosing_a_set_filters_the_cards_and_adds_one_undo_entry() {
     let mut editor = editor();
     let types = vec![type_of("Rock", ""), type_of("Grass", "Summer"), type_of("Snow", "Winter")];
     editor.state_mut().edit(|project| {
-        project.recipe.texture = TextureRecipe { settings: TextureSettings::default(), types };
+        project.recipe.texture = TextureRecipe { settings: TextureSettings::default(), types: types.into() };
     });
     pause(&mut editor);
     let entries = editor.state().document.history().0.len();
@@ -207,7 +208,7 @@ fn typing_a_set_name_on_a_card_creates_the_set() {
     let mut editor = editor();
     let types = vec![type_of("Rock", ""), type_of("Grass", "")];
     editor.state_mut().edit(|project| {
-        project.recipe.texture = TextureRecipe { settings: TextureSettings::default(), types };
+        project.recipe.texture = TextureRecipe { settings: TextureSettings::default(), types: types.into() };
     });
     editor.state_mut().ui.texture_panel.selected = Some(1);
     pause(&mut editor);
@@ -226,7 +227,7 @@ fn typing_a_set_name_on_a_card_creates_the_set() {
 #[test]
 fn disabled_limits_are_shown_as_any() {
     let mut editor = editor();
-    editor.state_mut().edit(|project| project.recipe.texture.types = vec![type_of("Rock", "")]);
+    editor.state_mut().edit(|project| project.recipe.texture.types = vec![type_of("Rock", "")].into());
     editor.state_mut().ui.texture_panel.selected = Some(0);
     pause(&mut editor);
     editor.run_steps(2);

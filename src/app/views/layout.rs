@@ -88,7 +88,7 @@ impl App {
         let crosshair_m = self.ui.maps.crosshair_m.take();
         // While the uplift plays, the playhead is already one iteration ahead of the screen.
         let seen = self.ui.preview.shown.as_ref().map(|shown| shown.request.position);
-        let wanted = self.ui.playback.position(draft.project.recipe.iterations());
+        let wanted = self.ui.playback.position(self.total());
         let at = seen.filter(|_| self.ui.playback.is_playing()).unwrap_or(wanted);
         self.ui.selection.step = self.ui.selection.step.min(draft.project.recipe.stack.len().saturating_sub(1));
         let status_context = StatusContext {
@@ -107,7 +107,8 @@ impl App {
             .show(ui, |ui| commands.extend(panels::status::status_ui(ui, &status_context)));
         let timeline = Panel::bottom("timeline").exact_size(38.0).show(ui, |ui| {
             let (recipe, view) = (&mut draft.project.recipe, &mut draft.settings.view);
-            let context = TimelineContext { recipe, view, at, playback: self.ui.playback };
+            let timeline = self.document.timeline();
+            let context = TimelineContext { recipe, timeline, view, at, playback: self.ui.playback };
             commands.extend(panels::timeline::timeline_ui(ui, context));
         });
         let [left, right] = visible_panels;
@@ -155,6 +156,8 @@ impl App {
         let (selected, reveal) = (self.ui.selection.step, self.ui.selection.reveal.take());
         let mut context = StackContext {
             at,
+            timeline: self.document.timeline(),
+            row_heights: &mut self.ui.selection.row_heights,
             selected,
             heights_m,
             reveal,
@@ -239,7 +242,7 @@ impl App {
         }
         let mut maximise = None;
         let before = self.ui.preview.compare.note(&self.document);
-        let total = project.recipe.iterations();
+        let total = self.total();
         let range_m = self.ui.preview.shown.as_ref().map(|shown| f64::from(shown.summary.max_m - shown.summary.min_m));
         let mut panes = Panes {
             maps: &mut self.ui.maps,

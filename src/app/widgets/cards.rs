@@ -8,6 +8,7 @@ use egui_material_icons::icons::{
     ICON_CONTENT_COPY, ICON_DELETE, ICON_DRAG_INDICATOR, ICON_VISIBILITY, ICON_VISIBILITY_OFF,
 };
 
+use crate::app::widgets::long_list::RowHeights;
 use crate::app::widgets::theme::colours;
 use crate::app::widgets::{icon_button, note_ui, solo_button};
 use crate::engine::parameters::Colour;
@@ -212,14 +213,15 @@ struct DraggedCard {
 pub(crate) fn cards_ui(
     ui: &mut Ui,
     indices: &[usize],
+    heights: &mut RowHeights,
     mut card_ui: impl FnMut(&mut Ui, usize) -> CardResponse,
 ) -> Option<(usize, CardAction)> {
     let list = ui.scope_id().with("cards");
     let dragged = DragAndDrop::payload::<DraggedCard>(ui.ctx()).filter(|dragged| dragged.list == list);
     let dragged = dragged.map(|dragged| dragged.index);
     let (mut action, mut drag_started) = (None, false);
-    let mut rects = Vec::with_capacity(indices.len());
-    for (at, &index) in indices.iter().enumerate() {
+    let drawn = heights.rows_ui(ui, indices.len(), |ui, at| {
+        let index = indices[at];
         let shown = ui.push_id(index, |ui| {
             if dragged == Some(index) {
                 ui.multiply_opacity(0.4);
@@ -230,25 +232,26 @@ pub(crate) fn cards_ui(
         let neighbour = shown.inner.down.and_then(|by| indices.get(at.checked_add_signed(by)?));
         let found = shown.inner.action.or(neighbour.map(|to| CardAction::MoveTo(*to)));
         action = action.or(found.map(|found| (index, found)));
-        rects.push(shown.response.rect);
-    }
+        shown.response.rect
+    });
     // The card under the press: in a slow frame the pointer may already be over another one.
     let origin = ui.input(|input| input.pointer.press_origin()).filter(|_| drag_started);
-    if let Some(at) = origin.and_then(|origin| rects.iter().position(|rect| rect.contains(origin))) {
-        DragAndDrop::set_payload(ui.ctx(), DraggedCard { list, index: indices[at] });
+    if let Some((at, _)) = origin.and_then(|origin| drawn.iter().find(|(_, rect)| rect.contains(origin))) {
+        DragAndDrop::set_payload(ui.ctx(), DraggedCard { list, index: indices[*at] });
     }
     action.or_else(|| {
         let from = indices.iter().position(|index| dragged == Some(*index))?;
-        let (to, dropped) = drop_target_ui(ui, &rects, from)?;
+        let (to, dropped) = drop_target_ui(ui, &drawn, from)?;
         dropped.then(|| (indices[from], CardAction::MoveTo(indices[to])))
     })
 }
 
-/// Shows where the card at position `from` would be dropped; returns that position and whether it is dropped there in
-/// this frame; `None` where it would stay, also far outside the list.
-fn drop_target_ui(ui: &Ui, rects: &[Rect], from: usize) -> Option<(usize, bool)> {
+/// Shows where the card at position `from` would be dropped among the cards that are drawn; returns that position and
+/// whether it is dropped there in this frame; `None` where it would stay, also far outside the list.
+fn drop_target_ui(ui: &Ui, drawn: &[(usize, Rect)], from: usize) -> Option<(usize, bool)> {
     let (pointer, dropped) = ui.input(|input| (input.pointer.latest_pos(), input.pointer.any_released()));
-    let across = rects.get(from)?.x_range();
+    let (first, top_card) = drawn.first()?;
+    let across = top_card.x_range();
     let pointer = pointer.filter(|pointer| across.expand(DROP_MARGIN).contains(pointer.x))?;
     let visible = ui.clip_rect().y_range();
     if !dropped && (pointer.y < visible.min + SCROLL_MARGIN || pointer.y > visible.max - SCROLL_MARGIN) {
@@ -256,12 +259,12 @@ fn drop_target_ui(ui: &Ui, rects: &[Rect], from: usize) -> Option<(usize, bool)>
         ui.scroll_with_delta_animation(Vec2::new(0.0, step), egui::style::ScrollAnimation::none());
         ui.ctx().request_repaint();
     }
-    let gap = gap_at(rects, pointer.y);
-    let to = position_in_gap(from, gap)?;
+    let gap = gap_at(drawn, pointer.y);
+    let to = position_in_gap(from, first + gap)?;
     let half = 0.5 * ui.spacing().item_spacing.y;
     let y = match gap.checked_sub(1) {
-        Some(above) => rects[above].bottom() + half,
-        None => rects[0].top() - half,
+        Some(above) => drawn[above].1.bottom() + half,
+        None => top_card.top() - half,
     };
     // The first gap may be clipped by a fraction of a point.
     let y = y.clamp(visible.min + 1.0, (visible.max - 1.0).max(visible.min + 1.0));
@@ -273,9 +276,9 @@ fn drop_target_ui(ui: &Ui, rects: &[Rect], from: usize) -> Option<(usize, bool)>
     Some((to, dropped))
 }
 
-/// The gap between cards that is nearest to `y`: 0 is above the first card.
-fn gap_at(rects: &[Rect], y: f32) -> usize {
-    rects.iter().filter(|rect| rect.center().y < y).count()
+/// The gap between the drawn cards that is nearest to `y`: 0 is above the first of them.
+fn gap_at(drawn: &[(usize, Rect)], y: f32) -> usize {
+    drawn.iter().filter(|(_, rect)| rect.center().y < y).count()
 }
 
 /// The position of the card `from` after it is dropped into a gap; `None` if it stays where it is.
@@ -303,8 +306,8 @@ mod tests {
 
     #[test]
     fn cards_are_dropped_into_the_gap_under_the_pointer() {
-        let rects: Vec<Rect> =
-            (0..3).map(|i| Rect::from_min_size(egui::pos2(0.0, 20.0 * i as f32), Vec2::new(50.0, 16.0))).collect();
+        let rect = |i| Rect::from_min_size(egui::pos2(0.0, 20.0 * i as f32), Vec2::new(50.0, 16.0));
+        let drawn: Vec<(usize, Rect)> = (0..3).map(|i| (i, rect(i))).collect();
         for (from, y, expected) in [
             (0, -30.0, None),
             (0, 25.0, None),
@@ -315,7 +318,7 @@ mod tests {
             (2, 5.0, Some(0)),
             (2, 20.0, Some(1)),
         ] {
-            assert_eq!(position_in_gap(from, gap_at(&rects, y)), expected, "{from} at {y}");
+            assert_eq!(position_in_gap(from, gap_at(&drawn, y)), expected, "{from} at {y}");
         }
     }
 

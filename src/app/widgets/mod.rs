@@ -3,6 +3,7 @@
 pub(crate) mod band_slider;
 pub(crate) mod cards;
 pub(crate) mod icon;
+pub(crate) mod long_list;
 pub(crate) mod parameter;
 pub(crate) mod plot;
 pub(crate) mod search;

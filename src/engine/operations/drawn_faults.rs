@@ -8,7 +8,7 @@ use super::fault_sequence::{Ends, FaultSequence, PlacedFault};
 use super::operation::{EvalContext, Keyframe, Operation};
 use crate::engine::fault::{Fault, FaultSum, Profile, quantized_displacement};
 use crate::engine::heightfield::{Extent, Heightfield};
-use crate::engine::parameters::{Point, Spec, parameters};
+use crate::engine::parameters::{List, Point, Spec, parameters};
 use crate::engine::progress::Cancelled;
 use crate::engine::random::Stream;
 
@@ -49,12 +49,12 @@ parameters! {
     /// Builds terrain from faults placed by hand: a cliff, a valley or the front of a range where you want it.
     pub struct DrawnFaults {
         /// The faults. Each is a line that lifts the terrain on its right.
-        faults: Vec<DrawnFault> = default_faults(), Spec::new("Fault");
+        faults: List<DrawnFault> = default_faults(), Spec::new("Fault");
     }
 }
 
 /// A scarp across the default world, a ridge along its foot and a valley in its flank.
-fn default_faults() -> Vec<DrawnFault> {
+fn default_faults() -> List<DrawnFault> {
     let point = |x_m, z_m| Point { x_m, z_m };
     vec![
         DrawnFault { from_m: point(1500.0, 4096.0), to_m: point(2300.0, 0.0), ..Default::default() },
@@ -79,6 +79,7 @@ fn default_faults() -> Vec<DrawnFault> {
             enabled: true,
         },
     ]
+    .into()
 }
 
 impl DrawnFault {
@@ -100,10 +101,10 @@ impl DrawnFault {
 }
 
 impl DrawnFaults {
-    /// The enabled faults, in the order of their iterations.
-    fn placed(&self) -> Vec<PlacedFault> {
-        let mut placed: Vec<PlacedFault> =
-            self.faults.iter().filter(|fault| fault.enabled).filter_map(DrawnFault::placed).collect();
+    /// The enabled faults from an iteration on, in the order of their iterations.
+    fn placed_from(&self, first: u32) -> Vec<PlacedFault> {
+        let later = self.faults.iter().filter(|fault| fault.enabled && fault.at.max(1) >= first);
+        let mut placed: Vec<PlacedFault> = later.filter_map(DrawnFault::placed).collect();
         placed.sort_by_key(|fault| fault.at);
         placed
     }
@@ -123,13 +124,11 @@ impl Operation for DrawnFaults {
     }
 
     fn faults_from(&self, first: u32, _extent: Extent, _stream: Stream) -> Option<FaultSequence<'_>> {
-        let mut placed = self.placed();
-        placed.retain(|fault| fault.at >= first);
-        Some(FaultSequence::Placed(placed))
+        Some(FaultSequence::Placed(self.placed_from(first)))
     }
 
     fn evaluate(&self, context: &EvalContext, until: u32, _resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
-        let mut placed = self.placed();
+        let mut placed = self.placed_from(1);
         placed.truncate(placed.partition_point(|fault| fault.at <= until));
         let (ending, endless): (Vec<PlacedFault>, Vec<PlacedFault>) =
             placed.into_iter().partition(|fault| fault.ends.is_some());
@@ -154,7 +153,7 @@ mod tests {
     const WORLD: Extent = Extent { width_m: 300.0, depth_m: 200.0 };
 
     fn terrain(faults: Vec<DrawnFault>, grid: Grid, until: u32) -> Heightfield {
-        evaluated(&DrawnFaults { faults }, grid, None, until)
+        evaluated(&DrawnFaults { faults: faults.into() }, grid, None, until)
     }
 
     fn fault(from: [f64; 2], to: [f64; 2]) -> DrawnFault {
@@ -195,11 +194,11 @@ mod tests {
         let grid = Grid::new(WORLD, 7, 5);
         let (a, b) = (fault([10.0, 20.0], [200.0, 150.0]), fault([290.0, 5.0], [3.0, 170.0]));
         let faults = |a_on| vec![DrawnFault { at: 4, ..b.clone() }, DrawnFault { at: 2, enabled: a_on, ..a.clone() }];
-        assert_eq!(DrawnFaults { faults: faults(true) }.iterations(), 4);
+        assert_eq!(DrawnFaults { faults: faults(true).into() }.iterations(), 4);
         assert_eq!(terrain(faults(true), grid, 1).min_max(), [0.0, 0.0]);
         assert_eq!(terrain(faults(true), grid, 3), terrain(vec![a.clone()], grid, 1));
         assert_eq!(terrain(faults(false), grid, 4), terrain(vec![b.clone()], grid, 1));
-        assert_eq!(DrawnFaults { faults: Vec::new() }.iterations(), 0);
+        assert_eq!(DrawnFaults { faults: List::default() }.iterations(), 0);
         assert_eq!(terrain(vec![fault([5.0, 5.0], [5.0, 5.0])], grid, 1).min_max(), [0.0, 0.0], "no direction");
     }
 

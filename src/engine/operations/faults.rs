@@ -15,7 +15,7 @@ use super::recursive_filter::RecursiveFilter;
 use super::stream_power_upsampling::StreamPowerUpsampling;
 use crate::engine::fault::{Fault, FaultSum, FixedHeights, Profile, add_fault, quantized_displacement, sum_of_faults};
 use crate::engine::heightfield::{Extent, Grid, Heightfield};
-use crate::engine::parameters::{Spec, Weighted, choices, parameters};
+use crate::engine::parameters::{List, Spec, Weighted, choices, parameters};
 use crate::engine::progress::Cancelled;
 use crate::engine::random::{Rng, Stream};
 
@@ -76,11 +76,12 @@ parameters! {
         /// Ratio of the displacements of consecutive faults.
         decay_rate: f64 = 0.995, Spec::number("Decay rate", 0.0, 1.0).slider(0.9, 1.0).when("decay", &["exponential"]);
         /// Possible displacements in metres, each with a weight that sets how often it is chosen.
-        sizes: Vec<Weighted> = vec![
+        sizes: List<Weighted> = vec![
                 Weighted { value: 100.0, weight: 10.0 },
                 Weighted { value: 20.0, weight: 150.0 },
                 Weighted { value: 2.0, weight: 40.0 },
-            ],
+            ]
+            .into(),
             Spec::number("Sizes", 0.0, 10_000.0).slider(0.0, 200.0).unit("m").when("decay", &["sizes"]);
         /// Truncates every displacement to whole metres, like the integer heights of 1994.
         truncate: bool = false, Spec::new("Whole metres");
@@ -96,7 +97,7 @@ parameters! {
                     "ramp", "smooth", "sine", "cosine", "exponential", "gaussian", "linear", "biweight",
                 ]);
         /// Numbers of the faults to leave out, for example those converted to drawn faults.
-        skipped: Vec<u32> = Vec::new(), Spec::number("Skipped faults", 1.0, 1_000_000.0).slider(1.0, 5000.0);
+        skipped: List<u32> = List::default(), Spec::number("Skipped faults", 1.0, 1_000_000.0).slider(1.0, 5000.0);
         /// A recursive filter that runs after every fault, so that old faults are smoother than recent ones.
         wind: Option<RecursiveFilter> = None, Spec::new("Wind erosion");
         /// Rivers that cut valleys every few faults, so that the range grows together with its valleys.
@@ -322,7 +323,7 @@ mod tests {
         let drawn = |faults: &Faults| faults.faults(extent, stream()).map(FaultSequence::into_lines).expect("lines");
         let mut expected = drawn(&faults);
         expected[3].displacement_m = 0.0;
-        assert_eq!(drawn(&Faults { skipped: vec![4, 70], ..faults }), expected);
+        assert_eq!(drawn(&Faults { skipped: vec![4, 70].into(), ..faults }), expected);
     }
 
     #[test]

@@ -38,9 +38,9 @@ pub fn find_parameter<'a>(table: &'a [Parameter], key: &str) -> Result<&'a Param
 }
 
 impl Parameter {
-    /// The typed value of the field that the row describes, checked.
-    pub fn checked_field<F: Field>(&self, value: &Value) -> Result<F, ParameterError> {
-        self.check(value)?;
+    /// The typed value of the field that the row describes, checked where it differs from the present one.
+    pub fn checked_field<F: Field>(&self, present: &F, value: &Value) -> Result<F, ParameterError> {
+        self.check_change(&present.to_value(), value)?;
         F::from_value(value).ok_or_else(|| self.wrong_kind(self.kind, &value.to_json()))
     }
 }
@@ -128,16 +128,6 @@ impl Field for TextureName {
     }
     fn from_value(value: &Value) -> Option<Self> {
         value.as_text().map(|name| Self(name.into()))
-    }
-}
-
-impl<F: Field> Field for Vec<F> {
-    const KIND: Kind = Kind::List(&F::KIND);
-    fn to_value(&self) -> Value {
-        Value::List(self.iter().map(F::to_value).collect())
-    }
-    fn from_value(value: &Value) -> Option<Self> {
-        if let Value::List(items) = value { items.iter().map(F::from_value).collect() } else { None }
     }
 }
 

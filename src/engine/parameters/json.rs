@@ -98,7 +98,7 @@ fn matrix(json: &Json) -> Option<Matrix> {
 fn list(parameter: &Parameter, kind: Kind, of: Kind, json: &Json) -> Result<Value, ParameterError> {
     let items = json.as_array().ok_or_else(|| parameter.wrong_kind(kind, json))?;
     let read = |(i, item)| parse(parameter, of, item).map_err(|error| error.in_item(parameter.key, i));
-    items.iter().enumerate().map(read).collect::<Result<_, _>>().map(Value::List)
+    items.iter().enumerate().map(read).collect::<Result<Vec<_>, _>>().map(|items| Value::List(items.into()))
 }
 
 fn group(table: &'static [Parameter], json: &Json) -> Result<Values, ParameterError> {

@@ -30,7 +30,11 @@ fn scale_value(parameter: &Parameter, kind: Kind, value: &mut Value, factor: f64
         (_, Value::Point(Point { x_m, z_m })) => [x_m, z_m].into_iter().for_each(scale),
         (_, Value::Weighted(Weighted { value, weight: _ })) => scale(value),
         (Kind::List(of), Value::List(items)) => {
-            items.iter_mut().for_each(|item| scale_value(parameter, *of, item, factor));
+            let scaled = items.iter().map(|mut item| {
+                scale_value(parameter, *of, &mut item, factor);
+                item
+            });
+            *items = scaled.collect::<Vec<_>>().into();
         }
         (Kind::Group(table), Value::Group(values)) => scale_lengths(table(), values, factor),
         // Whole numbers are counts, and the numbers of a matrix are weights.

@@ -62,7 +62,7 @@ macro_rules! parameters {
             ) -> Result<(), $crate::engine::parameters::ParameterError> {
                 let parameter = $crate::engine::parameters::find_parameter(self.table(), key)?;
                 match key {
-                    $( stringify!($key) => self.$key = parameter.checked_field(value)?, )*
+                    $( stringify!($key) => self.$key = parameter.checked_field(&self.$key, value)?, )*
                     _ => {}
                 }
                 Ok(())

@@ -11,6 +11,7 @@ mod error;
 mod group;
 mod json;
 mod lengths;
+mod list;
 mod macros;
 mod table;
 #[cfg(test)]
@@ -22,7 +23,8 @@ pub use self::error::{ParameterError, Problem, nearest_name, not_a_list, not_an_
 pub use self::group::{Field, Group, Parameters, find_parameter, group_values};
 pub use self::json::{field_from_json, group_from_json, group_to_json, set_from_json, table_to_json};
 pub use self::lengths::scale_lengths;
+pub use self::list::List;
 pub(crate) use self::macros::{choices, parameters};
 pub use self::table::{Choice, Kind, Parameter, Scale, Spec};
 pub use self::types::{Band, Colour, FileName, Limits, Matrix, Point, Range, TextureName, Weighted};
-pub use self::value::{Value, Values};
+pub use self::value::{Items, Value, Values};

@@ -1,10 +1,12 @@
 //! The rows of a table of parameters.
 
+use std::ops;
+
 use serde_json::Value as Json;
 
 use super::error::{ParameterError, Problem};
 use super::types::{Band, Limits, Range};
-use super::value::{Value, Values};
+use super::value::{Items, Value, Values};
 
 /// How a slider maps its range to its length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -166,6 +168,24 @@ impl Parameter {
         if self.nullable && value.is_none() { Ok(()) } else { self.check_kind(self.kind, value, &|| value.to_json()) }
     }
 
+    /// Like [`check`](Self::check), for a value that replaces a checked one: of lists, only what differs is checked.
+    pub(super) fn check_change(&self, before: &Value, after: &Value) -> Result<(), ParameterError> {
+        match (self.kind, before, after) {
+            (Kind::List(of), Value::List(before), Value::List(after)) => {
+                let [changed, _] = after.difference(before);
+                self.check_items(*of, after, changed)
+            }
+            _ => self.check(after),
+        }
+    }
+
+    fn check_items(&self, of: Kind, items: &Items, range: ops::Range<usize>) -> Result<(), ParameterError> {
+        range.filter_map(|i| Some((i, items.get(i)?))).try_for_each(|(i, item)| {
+            let checked = self.check_kind(of, &item, &|| item.to_json());
+            checked.map_err(|error| error.in_item(self.key, i))
+        })
+    }
+
     /// Checks a value of the given `kind`; messages quote `written`.
     pub(super) fn check_kind(
         &self,
@@ -204,10 +224,7 @@ impl Parameter {
             }
             (Kind::Point, Value::Point(point)) => self.check_numbers(&[point.x_m, point.z_m]),
             (Kind::Matrix, Value::Matrix(matrix)) => self.check_numbers(matrix.numbers()),
-            (Kind::List(of), Value::List(items)) => items.iter().enumerate().try_for_each(|(i, item)| {
-                let checked = self.check_kind(*of, item, &|| item.to_json());
-                checked.map_err(|error| error.in_item(self.key, i))
-            }),
+            (Kind::List(of), Value::List(items)) => self.check_items(*of, items, 0..items.len()),
             (Kind::Group(table), Value::Group(values)) => table().iter().try_for_each(|parameter| {
                 let value = values.get(parameter.key).unwrap_or(&Value::None);
                 parameter.check(value).map_err(|error| error.within(self.key))

@@ -33,9 +33,9 @@ parameters! {
         /// An inner group or none.
         inner: Option<Inner> = None, Spec::new("Inner");
         /// Sizes and weights.
-        sizes: Vec<Weighted> = vec![Weighted { value: 1.0, weight: 2.0 }], Spec::number("Sizes", 0.0, 100.0);
+        sizes: List<Weighted> = vec![Weighted { value: 1.0, weight: 2.0 }].into(), Spec::number("Sizes", 0.0, 100.0);
         /// A list of groups.
-        inners: Vec<Inner> = Vec::new(), Spec::new("Inners");
+        inners: List<Inner> = List::default(), Spec::new("Inners");
         /// A place.
         place: Point = Point::default(), Spec::number("Place", -10.0, 10.0);
         /// A matrix.
@@ -93,10 +93,10 @@ fn lengths_are_scaled_in_groups_and_lists_too() {
             /// A band.
             band_m: Option<Band> = Some(Band { min: -8.0, max: 0.5 }), Spec::number("Band", -10.0, 10.0).unit("m");
             /// Sizes and weights.
-            sizes: Vec<Weighted> = vec![Weighted { value: 100.0, weight: 10.0 }],
+            sizes: List<Weighted> = vec![Weighted { value: 100.0, weight: 10.0 }].into(),
                 Spec::number("Sizes", 0.0, 1e9).unit("m");
             /// Places.
-            places: Vec<Place> = vec![Place { at_m: Point { x_m: 3.0, z_m: 4.0 } }], Spec::new("Places");
+            places: List<Place> = vec![Place { at_m: Point { x_m: 3.0, z_m: 4.0 } }].into(), Spec::new("Places");
         }
     }
     parameters! {
@@ -135,7 +135,7 @@ fn typed_values_are_checked_like_json() {
         ("side", Value::Choice("right")),
         ("inner", inner(0.25)),
         ("inner", Value::None),
-        ("inners", Value::List(vec![inner(0.5), inner(1.0)])),
+        ("inners", Value::List(vec![inner(0.5), inner(1.0)].into())),
     ] {
         outer.set(key, &value).expect(key);
         assert_eq!(outer.get(key), Some(value));
@@ -144,7 +144,7 @@ fn typed_values_are_checked_like_json() {
     assert_eq!(message("count", &Value::Number(7.0)), "count: Count must be a whole number, not 7.0");
     assert_eq!(message("side", &Value::Choice("up")), "side: Side must be one of left, right, not \"up\"");
     assert_eq!(message("inner", &inner(2.0)), "inner.k: Share must be from 0 to 1, not 2");
-    let inners = Value::List(vec![inner(1.0), inner(2.0)]);
+    let inners = Value::List(vec![inner(1.0), inner(2.0)].into());
     assert_eq!(message("inners", &inners), "inners.1.k: Share must be from 0 to 1, not 2");
     assert_eq!(message("conut", &Value::None), "conut: there is no such key; did you mean \"count\"?");
 }

@@ -1,5 +1,10 @@
 //! The value of a parameter without its Rust type.
 
+use std::any::Any;
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
 use serde_json::{Map, Value as Json};
 
 use super::types::{Band, Colour, Limits, Matrix, Point, Weighted};
@@ -32,7 +37,7 @@ pub enum Value {
     /// A kernel of numbers.
     Matrix(Matrix),
     /// Any number of values of one kind.
-    List(Vec<Value>),
+    List(Items),
     /// The parameters of a struct.
     Group(Values),
 }
@@ -86,7 +91,7 @@ impl Value {
             Self::Weighted(Weighted { value, weight }) => Json::from(vec![*value, *weight]),
             Self::Point(Point { x_m, z_m }) => Json::from(vec![*x_m, *z_m]),
             Self::Matrix(matrix) => matrix.rows().map(|row| Json::from(row.to_vec())).collect(),
-            Self::List(items) => items.iter().map(Self::to_json).collect(),
+            Self::List(items) => items.iter().map(|item| item.to_json()).collect(),
             Self::Group(values) => Json::Object(values.to_json()),
         }
     }
@@ -161,4 +166,159 @@ impl IntoIterator for Values {
     fn into_iter(self) -> Self::IntoIter {
         self.0.into_iter()
     }
+}
+
+/// The items of a list, shared by its copies. Copying a list, and comparing it with its copy, takes the same time
+/// however long it is.
+#[derive(Clone, Debug)]
+pub struct Items(Arc<dyn AnyItems>);
+
+impl Items {
+    pub(super) fn new<T: 'static>(items: Arc<Vec<T>>) -> Self
+    where
+        Vec<T>: AnyItems,
+    {
+        Self(items)
+    }
+
+    /// The items as they are stored; `None` if they are stored as another type.
+    pub(super) fn stored<T: Any + Send + Sync>(&self) -> Option<Arc<Vec<T>>> {
+        self.0.clone().into_any().downcast().ok()
+    }
+
+    /// The number of items.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there are no items.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The item at `index`; `None` beyond the end.
+    pub fn get(&self, index: usize) -> Option<Value> {
+        (index < self.len()).then(|| self.0.item(index))
+    }
+
+    /// All items in order.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = Value> {
+        (0..self.len()).map(|index| self.0.item(index))
+    }
+
+    /// Replaces a range of items by others; does nothing if one of these is of another kind than the list's items, or
+    /// if the range is beyond the end.
+    pub fn splice(&mut self, range: Range<usize>, with: &[Value]) {
+        if range.start <= range.end
+            && range.end <= self.len()
+            && let Some(items) = self.0.spliced(range, with)
+        {
+            self.0 = items;
+        }
+    }
+
+    /// The items that differ from those of another list: the range that remains in each without the items that both
+    /// begin with and those that both end with. Both ranges are empty if the lists are the same.
+    pub fn difference(&self, other: &Self) -> [Range<usize>; 2] {
+        let [first, last] = if self.address() == other.address() { [self.len(), 0] } else { self.0.common(&*other.0) };
+        [first..self.len() - last, first..other.len() - last]
+    }
+
+    /// The address that a list has in common with its copies, and the memory of its items in bytes, without texts and
+    /// lists in them.
+    pub fn memory(&self) -> (usize, usize) {
+        (self.address(), self.0.bytes())
+    }
+
+    fn address(&self) -> usize {
+        Arc::as_ptr(&self.0).addr()
+    }
+}
+
+impl PartialEq for Items {
+    fn eq(&self, other: &Self) -> bool {
+        self.len() == other.len() && self.difference(other)[0].is_empty()
+    }
+}
+
+impl From<Vec<Value>> for Items {
+    fn from(items: Vec<Value>) -> Self {
+        Self::new(Arc::new(items))
+    }
+}
+
+/// A vector of items, for code that does not know their type.
+pub(super) trait AnyItems: fmt::Debug + Send + Sync {
+    fn len(&self) -> usize;
+    /// The item at an index, which must be valid.
+    fn item(&self, index: usize) -> Value;
+    /// A copy with a range replaced; `None` if a value is of another kind than the items.
+    fn spliced(&self, range: Range<usize>, with: &[Value]) -> Option<Arc<dyn AnyItems>>;
+    /// The number of items that both lists begin with, and of those after them that both end with.
+    fn common(&self, other: &dyn AnyItems) -> [usize; 2];
+    /// The memory of the items.
+    fn bytes(&self) -> usize;
+    fn as_any(&self) -> &dyn Any;
+    fn into_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync>;
+}
+
+/// Lists of items that convert to and from values.
+pub(super) trait Item: Clone + PartialEq + fmt::Debug + Send + Sync + 'static {
+    fn to_item(&self) -> Value;
+    /// `None` if `value` is of another kind.
+    fn from_item(value: &Value) -> Option<Self>;
+}
+
+impl Item for Value {
+    fn to_item(&self) -> Value {
+        self.clone()
+    }
+    fn from_item(value: &Value) -> Option<Self> {
+        Some(value.clone())
+    }
+}
+
+impl<T: Item> AnyItems for Vec<T> {
+    fn len(&self) -> usize {
+        self.len()
+    }
+
+    fn item(&self, index: usize) -> Value {
+        self[index].to_item()
+    }
+
+    fn spliced(&self, range: Range<usize>, with: &[Value]) -> Option<Arc<dyn AnyItems>> {
+        let with: Vec<T> = with.iter().map(T::from_item).collect::<Option<_>>()?;
+        let items = self[..range.start].iter().chain(&with).chain(&self[range.end..]);
+        Some(Arc::new(items.cloned().collect::<Self>()))
+    }
+
+    fn common(&self, other: &dyn AnyItems) -> [usize; 2] {
+        match other.as_any().downcast_ref::<Self>() {
+            Some(other) => common_ends(self, other),
+            None => {
+                let values = |items: &dyn AnyItems| (0..items.len()).map(|i| items.item(i)).collect::<Vec<_>>();
+                common_ends(&values(self), &values(other))
+            }
+        }
+    }
+
+    fn bytes(&self) -> usize {
+        size_of_val(&self[..])
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn into_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync> {
+        self
+    }
+}
+
+/// The number of items that both slices begin with, and of those after them that both end with.
+fn common_ends<T: PartialEq>(a: &[T], b: &[T]) -> [usize; 2] {
+    let first = a.iter().zip(b).take_while(|(a, b)| a == b).count();
+    let last = a[first..].iter().rev().zip(b[first..].iter().rev()).take_while(|(a, b)| a == b).count();
+    [first, last]
 }

@@ -1,7 +1,9 @@
 //! The texture recipe: terrain types with their limits and colours.
 
+use std::collections::BTreeSet;
+
 use crate::engine::heightfield::Heightfield;
-use crate::engine::parameters::{Band, Colour, Limits, Spec, TextureName, choices, parameters};
+use crate::engine::parameters::{Band, Colour, Limits, List, Spec, TextureName, choices, parameters};
 use crate::engine::progress::{Cancelled, Progress};
 
 choices! {
@@ -112,7 +114,7 @@ pub struct TextureRecipe {
     /// Settings shared by all types.
     pub settings: TextureSettings,
     /// The types, in list order.
-    pub types: Vec<TerrainType>,
+    pub types: List<TerrainType>,
 }
 
 impl TerrainType {
@@ -147,13 +149,9 @@ impl TextureRecipe {
 
     /// The sets that types belong to, without repeats, in order of first use.
     pub fn sets(&self) -> Vec<&str> {
-        let mut sets: Vec<&str> = Vec::new();
-        for terrain_type in &self.types {
-            if !terrain_type.set.is_empty() && !sets.contains(&terrain_type.set.as_str()) {
-                sets.push(&terrain_type.set);
-            }
-        }
-        sets
+        let mut known = BTreeSet::new();
+        let sets = self.types.iter().map(|terrain_type| terrain_type.set.as_str());
+        sets.filter(|set| !set.is_empty() && known.insert(*set)).collect()
     }
 
     /// Sand, grass, woods and rock by elevation in percent and slope: the types of a new project. Snow is deliberately
@@ -183,7 +181,8 @@ impl TextureRecipe {
                 terrain_type("Pale rock", [0xcd, 0xc7, 0xb9], [84.0, 100.0], [8.0, 40.0]),
                 level(terrain_type("Sand", [0xc2, 0xad, 0x84], [0.0, 4.0], [0.0, 2.0]), 4.0),
                 level(terrain_type("Plateau", [0x85, 0x8a, 0x5e], [50.0, 100.0], [0.0, 1.5]), 10.0),
-            ],
+            ]
+            .into(),
         }
     }
 }
@@ -208,8 +207,8 @@ mod tests {
     #[test]
     fn only_types_of_the_active_set_are_active() {
         let of = |set: &str| TerrainType { name: set.into(), set: set.into(), ..Default::default() };
-        let mut recipe =
-            TextureRecipe { settings: TextureSettings::default(), types: vec![of("summer"), of("winter"), of("")] };
+        let types = vec![of("summer"), of("winter"), of("")].into();
+        let mut recipe = TextureRecipe { settings: TextureSettings::default(), types };
         let names =
             |recipe: &TextureRecipe| recipe.active().map(|terrain_type| terrain_type.name.clone()).collect::<Vec<_>>();
         assert_eq!(names(&recipe), ["summer", "winter", ""]);

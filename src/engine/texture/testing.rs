@@ -34,7 +34,7 @@ pub(super) fn textured(name: &str, repeat_m: f64) -> TerrainType {
 
 /// A recipe with elevations in metres.
 pub(super) fn metres(types: Vec<TerrainType>) -> TextureRecipe {
-    TextureRecipe { settings: TextureSettings { unit: Unit::Metres, ..Default::default() }, types }
+    TextureRecipe { settings: TextureSettings { unit: Unit::Metres, ..Default::default() }, types: types.into() }
 }
 
 pub(super) const BRIGHT_AND_DARK: [[u8; 4]; 2] = [[220, 220, 220, 255], [40, 60, 20, 255]];

@@ -158,7 +158,8 @@ mod tests {
             TerrainType { enabled: false, ..terrain_type("off", [9; 3], 0.0, 100.0) },
             terrain_type("low", [200, 30, 30], 0.0, 10.0),
             terrain_type("high", [30, 200, 30], 90.0, 100.0),
-        ];
+        ]
+        .into();
         let settings = TextureSettings { unit: Unit::Metres, ..Default::default() };
         (terrain, TextureRecipe { settings, types })
     }

@@ -397,7 +397,7 @@ mod tests {
     fn percent_refers_to_the_range() {
         let recipe = TextureRecipe {
             settings: TextureSettings::default(),
-            types: vec![limited_type("a", [50.0, 60.0], [0.0, 90.0])],
+            types: vec![limited_type("a", [50.0, 60.0], [0.0, 90.0])].into(),
         };
         let types = TypeWeights::new(&recipe, Band { min: -100.0, max: 300.0 });
         assert_eq!(types.limits[0].elevation, [100.0, 140.0]);
@@ -436,7 +436,7 @@ mod tests {
         };
         let [snow, grass, sand] =
             [[60.0, 100.0], [20.0, 60.0], [0.0, 20.0]].map(|elevation| limited_type("", elevation, [0.0, 90.0]));
-        let types = vec![snow, grass, sand];
+        let types = vec![snow, grass, sand].into();
         assert_eq!(at(&TextureRecipe { settings: TextureSettings::default(), types }), [0.0, 0.0, 1.0]);
         let [far, near] = [[130.0, 200.0], [120.0, 200.0]].map(|elevation| limited_type("", elevation, [0.0, 90.0]));
         assert_eq!(at(&metres(vec![far, near])), [0.0, 1.0]);

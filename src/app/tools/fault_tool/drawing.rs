@@ -2,7 +2,7 @@
 
 use egui::{Align2, Color32, Pos2, Rect, Shape, Stroke, Ui, Vec2};
 
-use crate::app::tools::fault_tool::drawn_faults::{FaultIndex, enabled_faults, fault_at, length_m, strike_deg};
+use crate::app::tools::fault_tool::drawn_faults::{FaultIndex, fault_at, length_m, strike_deg};
 use crate::app::tools::fault_tool::handles::{ARROW_AT, Handle, HandlePositions, LINE_REACH, ends};
 use crate::app::tools::fault_tool::random_faults::{RandomFault, SHOWN_WITHIN};
 use crate::app::views::map_transform::MapTransform;
@@ -43,15 +43,19 @@ pub(super) fn draw_random_faults(
     }
 }
 
-/// Draws the lines of all drawn faults; the highlighted ones are stronger.
+/// Draws the lines of drawn faults; the highlighted ones are stronger, and drawn even if they are not listed.
 pub(super) fn draw_lines(
     ui: &Ui,
     transform: &MapTransform,
     recipe: &Recipe,
-    is_highlighted: impl Fn(FaultIndex) -> bool,
+    faults: &[FaultIndex],
+    highlighted: &[Option<FaultIndex>],
 ) {
     let (colours, painter) = (colours(ui), &transform.painter);
-    for (index, fault) in enabled_faults(recipe) {
+    let is_highlighted = |index: FaultIndex| highlighted.contains(&Some(index));
+    let plain = faults.iter().copied().filter(|index| !is_highlighted(*index));
+    for index in plain.chain(highlighted.iter().copied().flatten()) {
+        let Some(fault) = fault_at(recipe, index) else { continue };
         let (width, strength) = if is_highlighted(index) { (2.5, 1.0) } else { (1.5, 0.75) };
         let ends = ends(fault, transform);
         // A dark line below the bright one keeps it visible on any terrain.

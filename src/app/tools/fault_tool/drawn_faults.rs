@@ -2,7 +2,7 @@
 
 use crate::engine::operations::drawn_faults::{DrawnFault, DrawnFaults};
 use crate::engine::operations::{AnyOperation, Role};
-use crate::engine::parameters::{Group, Value};
+use crate::engine::parameters::{Group, List, Value};
 use crate::engine::recipe::{Recipe, Step};
 
 /// The indices of a drawn fault.
@@ -26,7 +26,7 @@ pub(super) fn enabled_faults(recipe: &Recipe) -> impl Iterator<Item = (FaultInde
 }
 
 /// The drawn faults of a step; `None` if it is another operation.
-pub(super) fn faults_mut(recipe: &mut Recipe, step: usize) -> Option<&mut Vec<DrawnFault>> {
+pub(super) fn faults_mut(recipe: &mut Recipe, step: usize) -> Option<&mut List<DrawnFault>> {
     match &mut recipe.stack.get_mut(step)?.operation {
         AnyOperation::DrawnFaults(DrawnFaults { faults }) => Some(faults),
         _ => None,
@@ -87,7 +87,7 @@ pub(super) fn step_for_faults(recipe: &mut Recipe, selected: usize) -> usize {
         return step;
     }
     let above = recipe.stack.iter().rposition(|step| step.operation.role() == Role::Generator).map_or(0, |i| i + 1);
-    let mut step = Step::new(DrawnFaults { faults: Vec::new() });
+    let mut step = Step::new(DrawnFaults { faults: List::default() });
     step.settings.seed = recipe.unused_seed();
     recipe.stack.insert(above, step);
     above

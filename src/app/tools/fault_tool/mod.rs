@@ -7,17 +7,18 @@ mod drawing;
 mod drawn_faults;
 pub(crate) mod handles;
 mod random_faults;
+mod shown_faults;
 
 use egui::{Align2, Button, Key, Modifiers, PointerButton, Pos2, Rect, Role, Ui, UiBuilder, Vec2, WidgetInfo};
 use egui_material_icons::icons::ICON_POLYLINE;
 
 use self::drawing::{draw_handles, draw_lines, draw_random_faults, draw_value, note_position};
 use self::drawn_faults::{
-    FaultIndex, enabled_faults, fault_at, fault_at_mut, faults_mut, length_m, next_iteration, remove, set,
-    step_for_faults,
+    FaultIndex, fault_at, fault_at_mut, faults_mut, length_m, next_iteration, remove, set, step_for_faults,
 };
 use self::handles::{Handle, HandlePositions, LINE_REACH, REACH, distance_to_segment, drag, ends, rounded};
 use self::random_faults::{RandomFault, RandomFaults};
+use self::shown_faults::ShownFaults;
 use crate::app::commands::Command;
 use crate::app::views::map_transform::MapTransform;
 use crate::app::views::overlay::note;
@@ -49,6 +50,7 @@ pub(crate) struct FaultTool {
     /// the terrain's range changes with the fault, and the handle would move away from the pointer.
     scale: Option<(FaultIndex, f64)>,
     random_faults: RandomFaults,
+    shown: ShownFaults,
 }
 
 /// The state before a drag.
@@ -204,7 +206,11 @@ impl FaultTool {
         let response = corner.add(button.frame_when_inactive(true)).on_hover_text(&name);
         response.widget_info(|| WidgetInfo::selected(Role::Button, true, self.is_on, &name));
         if self.is_on && self.selected.is_none() {
-            note(ui, ui.painter(), Align2::LEFT_TOP, note_position(pane), "Drag on a map to draw a fault");
+            let mut text = "Drag on a map to draw a fault".to_string();
+            if let Some([shown, count]) = self.shown.limited() {
+                text.push_str(&format!("\nShown are the last {shown} of {count} drawn faults"));
+            }
+            note(ui, ui.painter(), Align2::LEFT_TOP, note_position(pane), &text);
         }
         response.clicked().then_some(Command::FaultTool)
     }
@@ -238,15 +244,16 @@ impl FaultTool {
     }
 
     /// The fault under the pointer and its part; the handles of the selected fault have priority over lines.
-    fn hit(&self, context: &FaultToolContext, transform: &MapTransform, at: Pos2) -> Option<(FaultIndex, Handle)> {
+    fn hit(&mut self, context: &FaultToolContext, transform: &MapTransform, at: Pos2) -> Option<(FaultIndex, Handle)> {
         if let Some(index) = self.selected
             && let Some(fault) = fault_at(context.recipe, index)
             && let Some(handle) = HandlePositions::new(fault, transform, self.scale_m(context, index)).at(at)
         {
             return Some((index, handle));
         }
-        let near = enabled_faults(context.recipe).filter_map(|(index, fault)| {
-            let [from, to] = ends(fault, transform);
+        let shown = self.shown.on(transform, context.recipe);
+        let near = shown.iter().filter_map(|&index| {
+            let [from, to] = ends(fault_at(context.recipe, index)?, transform);
             let distance = distance_to_segment(at, from, to);
             (distance <= LINE_REACH).then_some((distance, index))
         });
@@ -303,15 +310,15 @@ impl FaultTool {
     }
 
     fn draw(
-        &self,
+        &mut self,
         ui: &Ui,
         transform: &MapTransform,
         context: &FaultToolContext,
         hovered: Option<(FaultIndex, Handle)>,
     ) {
-        let is_highlighted =
-            |index| self.selected == Some(index) || hovered.is_some_and(|(hovered, _)| hovered == index);
-        draw_lines(ui, transform, context.recipe, is_highlighted);
+        let shown = self.shown.on(transform, context.recipe);
+        let hovered_index = hovered.map(|(index, _)| index);
+        draw_lines(ui, transform, context.recipe, &shown, &[self.selected, hovered_index]);
         let Some(index) = self.selected else { return };
         let Some(fault) = fault_at(context.recipe, index) else { return };
         let hovered = hovered.map(|(_, handle)| handle);
@@ -333,19 +340,24 @@ fn arrow_scale_m(context: &FaultToolContext, index: FaultIndex) -> f64 {
 /// The context menu of a fault.
 fn menu_ui(ui: &mut Ui, recipe: &mut Recipe, index: FaultIndex) {
     ui.set_min_width(180.0);
-    let Some(fault) = fault_at_mut(recipe, index) else { return };
+    let Some(mut fault) = fault_at(recipe, index).cloned() else { return };
+    let mut changed = false;
     if ui.button(if fault.enabled { "Disable" } else { "Enable" }).clicked() {
-        fault.enabled = !fault.enabled;
+        (fault.enabled, changed) = (!fault.enabled, true);
     }
     if ui.button("Flip").on_hover_text("Raises the other side").clicked() {
-        fault.displacement_m = -fault.displacement_m;
+        (fault.displacement_m, changed) = (-fault.displacement_m, true);
     }
     let (text, reach) = match fault.reach_m {
         Some(_) => ("Extend across the map", Value::None),
-        None => ("Fade out beyond the ends", Value::Number((REACH * length_m(fault)).round())),
+        None => ("Fade out beyond the ends", Value::Number((REACH * length_m(&fault)).round())),
     };
     if ui.button(text).clicked() {
-        set(fault, "reach_m", reach);
+        set(&mut fault, "reach_m", reach);
+        changed = true;
+    }
+    if changed && let Some(known) = fault_at_mut(recipe, index) {
+        *known = fault;
     }
     ui.separator();
     if ui.button("Delete").clicked() {

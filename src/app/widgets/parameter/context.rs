@@ -6,8 +6,9 @@ use egui::{Id, Response};
 
 use crate::app::preview::thumbnails::Thumbnails;
 use crate::app::widgets::band_slider::BandSliderState;
+use crate::app::widgets::long_list::RowHeights;
 use crate::engine::mutation::lock_name;
-use crate::engine::parameters::{Range, TextureName};
+use crate::engine::parameters::{List, Range, TextureName};
 use crate::worker::InputFiles;
 
 /// A slider range and a unit that replace the table's, for ranges that depend on the terrain.
@@ -21,7 +22,7 @@ pub(crate) struct SliderOverride {
 /// The parameters of a step that are locked: variations leave them alone.
 pub(crate) struct Locks<'a> {
     /// The names of all locks of the project.
-    pub(crate) names: &'a mut Vec<String>,
+    pub(crate) names: &'a mut List<String>,
     pub(crate) step_seed: u32,
 }
 
@@ -57,6 +58,8 @@ pub(crate) struct ParameterState {
     pub(super) typed: HashMap<Id, String>,
     /// The list to which an item was just added, and the index of the item, which is drawn unfolded.
     pub(super) added: Option<(Id, usize)>,
+    /// The heights of the rows of lists.
+    pub(super) row_heights: HashMap<Id, RowHeights>,
     pub(super) band_slider: BandSliderState,
     /// Whether the next field requests the focus.
     pub(super) focus_next: bool,

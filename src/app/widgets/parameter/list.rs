@@ -9,7 +9,7 @@ use super::label::{LABEL_WIDTH, label_ui};
 use super::number::number_field;
 use super::row::initial_value;
 use crate::app::widgets::icon_button;
-use crate::engine::parameters::{Kind, Parameter, Value, Weighted};
+use crate::engine::parameters::{Items, Kind, Parameter, Value, Weighted};
 
 /// The width of the button that removes a row, points.
 const BUTTON_WIDTH: f32 = 20.0;
@@ -34,8 +34,8 @@ pub(super) fn list_header_ui(
 }
 
 /// A new item: a copy of the last one, if there is one.
-pub(super) fn new_item(parameter: &Parameter, of: Kind, items: &[Value]) -> Value {
-    items.last().cloned().unwrap_or_else(|| match of {
+pub(super) fn new_item(parameter: &Parameter, of: Kind, items: &Items) -> Value {
+    items.len().checked_sub(1).and_then(|last| items.get(last)).unwrap_or_else(|| match of {
         Kind::Weighted => Value::Weighted(Weighted { value: parameter.slider.high * 0.1, weight: 1.0 }),
         _ => initial_value(&Parameter { kind: of, ..parameter.clone() }),
     })

@@ -62,7 +62,7 @@ pub(crate) fn initial_value(parameter: &Parameter) -> Value {
         Kind::Texture => Value::from(SHIPPED_TEXTURES[0].0),
         Kind::Colour => Value::Colour(Colour::WHITE),
         Kind::Choice(choices) => choices.first().map_or(Value::None, |choice| Value::Choice(choice.key)),
-        Kind::List(_) => Value::List(Vec::new()),
+        Kind::List(_) => Value::List(Vec::new().into()),
         Kind::Group(table) => Value::Group(defaults_for(table(), &[])),
     }
 }

@@ -89,40 +89,49 @@ fn parameter_ui(ui: &mut Ui, parameter: &Parameter, value: &mut Value, context: 
 
 /// The items one below another; returns whether the user wants to choose a file for one of them.
 fn list_ui(ui: &mut Ui, parameter: &Parameter, of: Kind, value: &mut Value, context: &mut ParameterContext) -> bool {
-    let added = list_header_ui(ui, parameter, of, value, context);
+    let adds = list_header_ui(ui, parameter, of, value, context);
     let Value::List(items) = value else { return false };
     let list = ui.scope_id().with("list");
     // A new item is drawn unfolded.
     let unfolded = context.state.added.take_if(|(id, _)| *id == list).map(|(_, i)| i);
-    let (mut removed, mut wants_file) = (None, false);
+    let (mut changed, mut removed, mut wants_file) = (Vec::new(), None, false);
+    let mut heights = context.state.row_heights.remove(&list).unwrap_or_default();
     // Locks, overrides and textures are for the parameters of the outer group.
     let mut inner = ParameterContext::new(context.state);
-    for (i, item) in items.iter_mut().enumerate() {
-        ui.push_id(i, |ui| {
-            let remove = match of {
-                Kind::Weighted => weighted_ui(ui, parameter, item, &mut inner),
-                Kind::Group(table) => {
-                    let title = format!("{} {}", parameter.label, i + 1);
-                    let response = item_ui(ui, &title, table(), item, unfolded == Some(i), &mut inner);
-                    wants_file |= response.wants_file;
-                    response.removed
-                }
-                _ => {
-                    wants_file |= parameter_ui(ui, &Parameter { kind: of, ..parameter.clone() }, item, &mut inner);
-                    icon_button(ui, ICON_CLOSE, "Remove this row").clicked()
-                }
-            };
-            if remove {
-                removed = Some(i);
+    heights.rows_ui(ui, items.len(), |ui, i| {
+        let before = items.get(i).unwrap_or(Value::None);
+        let mut item = before.clone();
+        let row = ui.push_id(i, |ui| match of {
+            Kind::Weighted => weighted_ui(ui, parameter, &mut item, &mut inner),
+            Kind::Group(table) => {
+                let title = format!("{} {}", parameter.label, i + 1);
+                let response = item_ui(ui, &title, table(), &mut item, unfolded == Some(i), &mut inner);
+                wants_file |= response.wants_file;
+                response.removed
+            }
+            _ => {
+                wants_file |= parameter_ui(ui, &Parameter { kind: of, ..parameter.clone() }, &mut item, &mut inner);
+                icon_button(ui, ICON_CLOSE, "Remove this row").clicked()
             }
         });
+        if row.inner {
+            removed = Some(i);
+        } else if item != before {
+            changed.push((i, item));
+        }
+        row.response.rect
+    });
+    context.state.row_heights.insert(list, heights);
+    for (i, item) in changed {
+        items.splice(i..i + 1, &[item]);
     }
     if let Some(i) = removed {
-        items.remove(i);
+        items.splice(i..i + 1, &[]);
     }
-    if added {
-        context.state.added = Some((list, items.len()));
-        items.push(new_item(parameter, of, items));
+    if adds {
+        let end = items.len();
+        context.state.added = Some((list, end));
+        items.splice(end..end, &[new_item(parameter, of, items)]);
     }
     wants_file
 }

@@ -1,0 +1,84 @@
+//! The drawn faults that the maps show. They are looked up again only when the faults or the section of a map change.
+
+use std::sync::Arc;
+
+use egui::{Id, Pos2, Rect};
+
+use crate::app::tools::fault_tool::drawn_faults::{FaultIndex, enabled_faults};
+use crate::app::tools::fault_tool::handles::ends;
+use crate::app::views::map_transform::MapTransform;
+use crate::engine::operations::AnyOperation;
+use crate::engine::operations::drawn_faults::{DrawnFault, DrawnFaults};
+use crate::engine::parameters::List;
+use crate::engine::recipe::Recipe;
+
+/// The most faults that a map shows: those that were drawn last.
+const MAX_SHOWN: usize = 2000;
+
+/// The drawn faults that the maps show.
+#[derive(Debug, Default)]
+pub(super) struct ShownFaults {
+    maps: Vec<MapFaults>,
+}
+
+/// The faults that one map shows.
+#[derive(Debug)]
+struct MapFaults {
+    map: Id,
+    section: Section,
+    /// The enabled steps with drawn faults.
+    steps: Vec<(usize, List<DrawnFault>)>,
+    /// The faults within the section, the last ones if they are too many.
+    faults: Arc<[FaultIndex]>,
+    /// How many there are within the section.
+    count: usize,
+}
+
+/// The section of the world that a map shows, and its place on the screen.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Section {
+    clip: Rect,
+    corner: Pos2,
+    pixels_per_m: f32,
+}
+
+impl ShownFaults {
+    /// The faults that a map shows.
+    pub(super) fn on(&mut self, transform: &MapTransform, recipe: &Recipe) -> Arc<[FaultIndex]> {
+        let MapTransform { response, painter, pixels_per_m, corner, .. } = transform;
+        let section = Section { clip: painter.clip_rect(), corner: *corner, pixels_per_m: *pixels_per_m };
+        let is_known = |known: &MapFaults| known.section == section && known.steps.iter().cloned().eq(steps(recipe));
+        if let Some(known) = self.maps.iter().find(|known| known.map == response.id && is_known(known)) {
+            return known.faults.clone();
+        }
+        let is_in_sight = |fault: &DrawnFault| {
+            let [from, to] = ends(fault, transform);
+            section.clip.intersects(Rect::from_two_pos(from, to).expand(MARGIN))
+        };
+        let in_sight = enabled_faults(recipe).filter(|(_, fault)| is_in_sight(fault)).map(|(index, _)| index);
+        let in_sight: Vec<FaultIndex> = in_sight.collect();
+        let count = in_sight.len();
+        let faults: Arc<[FaultIndex]> = in_sight[count.saturating_sub(MAX_SHOWN)..].into();
+        self.maps.retain(|known| known.map != response.id);
+        let steps = steps(recipe).collect();
+        self.maps.push(MapFaults { map: response.id, section, steps, faults: faults.clone(), count });
+        faults
+    }
+
+    /// How many faults a map shows, and of how many, if it cannot show all.
+    pub(super) fn limited(&self) -> Option<[usize; 2]> {
+        self.maps.iter().map(|map| [map.faults.len(), map.count]).find(|[shown, count]| shown < count)
+    }
+}
+
+/// The width of a line and its highlight, points.
+const MARGIN: f32 = 4.0;
+
+/// The enabled steps with drawn faults.
+fn steps(recipe: &Recipe) -> impl Iterator<Item = (usize, List<DrawnFault>)> {
+    let enabled = recipe.stack.iter().enumerate().filter(|(_, step)| step.settings.enabled);
+    enabled.filter_map(|(i, step)| match &step.operation {
+        AnyOperation::DrawnFaults(DrawnFaults { faults }) => Some((i, faults.clone())),
+        _ => None,
+    })
+}
