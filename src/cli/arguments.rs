@@ -3,9 +3,10 @@
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
+use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Arg, ArgGroup, ArgMatches, Args, Command, FromArgMatches, Parser, ValueEnum, value_parser};
 
-use super::values::{PatchCounts, Range, RenderSize, Size, TextureSize, TileCounts, TileIndex};
+use super::values::{PatchCounts, Range, RenderSize, Size, Source, TextureSize, TileCounts, TileIndex};
 use crate::engine::texture::AnalysisMap;
 use crate::files::formats::heightmap::RawLayout;
 use crate::files::formats::image::TURNTABLE_FRAMES;
@@ -49,7 +50,8 @@ pub struct ListOptions {
 #[derive(Args, Debug)]
 pub struct SourceOptions {
     /// A project file, or preset:NAME.
-    pub source: String,
+    #[arg(value_parser = OsStringValueParser::new().map(Source::from))]
+    pub source: Source,
     #[command(flatten)]
     pub changes: Changes,
 }
@@ -69,8 +71,8 @@ pub struct Changes {
 #[command(group(ArgGroup::new("uplift").args(["frames", "animation"]).multiple(true)))]
 pub struct BuildOptions {
     /// A project file, or preset:NAME.
-    #[arg(required_unless_present = "target")]
-    pub source: Option<String>,
+    #[arg(required_unless_present = "target", value_parser = OsStringValueParser::new().map(Source::from))]
+    pub source: Option<Source>,
     #[command(flatten)]
     pub changes: Changes,
     /// Export for another program, in its sizes and formats, into the folder of -o; "list" prints all targets. The

@@ -20,7 +20,7 @@ pub fn run(options: &FaultsOptions) -> Result<(), CliError> {
         let source = &options.source.source;
         match options.step {
             Some(_) => CliError::Usage(format!("{source}: {problem}")),
-            None => CliError::NoFaults(source.clone(), problem),
+            None => CliError::NoFaults(source.to_string(), problem),
         }
     })?;
     let extent = recipe.world.extent();

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::arguments::BuildOptions;
 use super::error::CliError;
-use super::values::Size;
+use super::values::{Size, Source};
 use crate::engine::cast::ToFloat;
 use crate::engine::stack::evaluate;
 use crate::engine::texture::paint_once;
@@ -58,7 +58,7 @@ fn params(file: &ProjectFile, options: &BuildOptions, progress: &Progress) -> Re
     let ProjectFile { project, settings } = file;
     let Project { recipe, files, water, .. } = &**project;
     let [width, height] = options.render_size.0;
-    let source = options.source.clone().unwrap_or_default();
+    let source = options.source.as_ref().map(Source::to_string).unwrap_or_default();
     let inputs = load_inputs(recipe, files).map_err(|error| CliError::FileOf(source, error))?;
     let extent = recipe.world.extent();
     let grid = options.size.unwrap_or(Size::longer(settings.export.samples)).grid(extent);

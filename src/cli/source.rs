@@ -6,14 +6,15 @@ use std::sync::Arc;
 use super::arguments::Changes;
 use super::error::CliError;
 use super::output::print_error;
+use super::values::Source;
 use crate::engine::parameters::nearest_name;
 use crate::project::{ProjectFile, presets};
 
 /// Loads a project file or `preset:NAME` and applies the changes.
-pub fn load(source: &str, changes: &Changes) -> Result<ProjectFile, CliError> {
-    let mut file = match source.strip_prefix("preset:") {
-        Some(name) => preset(name)?,
-        None => open(source)?,
+pub fn load(source: &Source, changes: &Changes) -> Result<ProjectFile, CliError> {
+    let mut file = match source {
+        Source::Preset(name) => preset(name)?,
+        Source::File(path) => open(path)?,
     };
     if let Some(seed) = changes.seed {
         Arc::make_mut(&mut file.project).recipe.seed = seed;
@@ -25,7 +26,10 @@ pub fn load(source: &str, changes: &Changes) -> Result<ProjectFile, CliError> {
     }
     // An assignment may name another file.
     if file.project.recipe.files() != files {
-        let folder = Path::new(source).parent().unwrap_or(Path::new(""));
+        let folder = match source {
+            Source::Preset(_) => Path::new(""),
+            Source::File(path) => path.parent().unwrap_or(Path::new("")),
+        };
         let project = Arc::make_mut(&mut file.project);
         project.load_files(folder).map_err(|error| CliError::Project(source.to_string(), error))?;
     }
@@ -33,14 +37,13 @@ pub fn load(source: &str, changes: &Changes) -> Result<ProjectFile, CliError> {
 }
 
 /// Reads a project file, and notes which files it reads outside its folder.
-fn open(source: &str) -> Result<ProjectFile, CliError> {
-    let path = Path::new(source);
-    let failed = |error| CliError::Project(source.to_string(), error);
+fn open(path: &Path) -> Result<ProjectFile, CliError> {
+    let failed = |error| CliError::Project(path.display().to_string(), error);
     let mut file = ProjectFile::read(path).map_err(failed)?;
     let outside = file.files_outside(path);
     file.load_files(path).map_err(failed)?;
     for file in outside {
-        print_error(&format!("note: {source} reads {}, which is outside its folder", file.display()));
+        print_error(&format!("note: {} reads {}, which is outside its folder", path.display(), file.display()));
     }
     Ok(file)
 }

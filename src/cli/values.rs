@@ -1,6 +1,8 @@
-//! The values of options: sizes such as `1025` or `1025x513`, tiles and ranges.
+//! The values of arguments: projects, sizes such as `1025` or `1025x513`, tiles and ranges.
 
+use std::ffi::OsString;
 use std::fmt;
+use std::path::PathBuf;
 use std::str::FromStr;
 
 use crate::engine::cast::ToInteger;
@@ -8,6 +10,33 @@ use crate::engine::heightfield::{Extent, Grid, SIDE_LIMITS};
 use crate::engine::parameters::Band;
 use crate::files::export::{Patches, TileNaming, Tiles, texture_size};
 use crate::files::formats::image::RENDER_SIDES;
+
+/// A project file, or `preset:NAME`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// The path of a project file, which need not be UTF-8.
+    File(PathBuf),
+    /// The name of a preset.
+    Preset(String),
+}
+
+impl From<OsString> for Source {
+    fn from(text: OsString) -> Self {
+        match text.to_str().and_then(|text| text.strip_prefix("preset:")) {
+            Some(name) => Self::Preset(name.into()),
+            None => Self::File(text.into()),
+        }
+    }
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File(path) => path.display().fmt(f),
+            Self::Preset(name) => write!(f, "preset:{name}"),
+        }
+    }
+}
 
 /// One number for the longer side, or both sides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

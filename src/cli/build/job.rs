@@ -3,6 +3,7 @@
 use super::order::order;
 use crate::cli::arguments::BuildOptions;
 use crate::cli::error::CliError;
+use crate::cli::values::Source;
 use crate::cli::{render, source};
 use crate::engine::Progress;
 use crate::files::export::{BuildReport, Plan, stage};
@@ -16,7 +17,7 @@ pub struct Job<'a> {
 }
 
 impl<'a> Job<'a> {
-    pub fn new(source: &str, options: &'a BuildOptions) -> Result<Self, CliError> {
+    pub fn new(source: &Source, options: &'a BuildOptions) -> Result<Self, CliError> {
         let file = source::load(source, &options.changes)?;
         let render = options.render.is_some().then(|| (options, file.clone()));
         Ok(Self { plan: Plan::new(order(source, file, options)?)?, render })

@@ -28,7 +28,7 @@ pub fn run(options: &BuildOptions) -> Result<(), CliError> {
     }
     let requested = Requested::new(options);
     requested.check(options)?;
-    let source = options.source.as_deref().ok_or_else(|| {
+    let source = options.source.as_ref().ok_or_else(|| {
         CliError::Usage("nothing to build; name a project file, or a preset as in preset:NAME".into())
     })?;
     let variants = variants::variants(options);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::cli::arguments::{BuildOptions, DepthOption, NormalsY, WeightsAt};
 use crate::cli::error::CliError;
-use crate::cli::values::{Range, Size, TextureSize, TileCounts};
+use crate::cli::values::{Range, Size, Source, TextureSize, TileCounts};
 use crate::engine::Progress;
 use crate::engine::cast::ToFloat;
 use crate::engine::heightfield::Extent;
@@ -20,7 +20,7 @@ use crate::files::targets::{self, Target};
 use crate::project::ProjectFile;
 
 /// The order for a build.
-pub fn order(source: &str, file: ProjectFile, options: &BuildOptions) -> Result<Order, CliError> {
+pub fn order(source: &Source, file: ProjectFile, options: &BuildOptions) -> Result<Order, CliError> {
     let ProjectFile { project, settings } = file;
     let project = Arc::unwrap_or_clone(project);
     let used = project.recipe.files();

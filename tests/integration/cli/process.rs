@@ -97,6 +97,28 @@ fn an_interrupt_stops_the_work_and_leaves_no_files() {
     }
 }
 
+#[cfg(unix)]
+#[test]
+fn paths_need_not_be_utf_8() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+
+    let sandbox = Sandbox::new();
+    let [source, output, converted] =
+        [&b"f\xf6hn.upthrust.json"[..], b"f\xf6hn.png", b"f\xf6hn.tif"].map(OsStr::from_bytes);
+    let text = project(&json!([{"operation": "faults", "count": 20}]));
+    std::fs::write(sandbox.folder.path().join(source), text).expect("written");
+    let run = |command: &mut Command| command.output().expect("the program runs");
+    let build = run(sandbox.command("build --size 33 --heightmap").arg(output).arg(source));
+    assert!(build.status.success(), "{}", String::from_utf8_lossy(&build.stderr));
+    assert!(run(sandbox.command("faults").arg(source)).stdout.starts_with(b"{"));
+    assert!(run(sandbox.command("inspect").arg(output)).status.success());
+    assert!(run(sandbox.command("convert").arg(output).arg(converted)).status.success());
+    let refused = run(sandbox.command("build --size 33 --heightmap a.png").arg(OsStr::from_bytes(b"f\xf6.json")));
+    let message = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(refused.status.code() == Some(1) && message.contains("f\u{fffd}.json"), "{message}");
+}
+
 #[test]
 fn a_build_without_the_editor_names_its_commands() {
     if cfg!(feature = "gui") && std::env::var_os(WITHOUT_EDITOR).is_none() {
