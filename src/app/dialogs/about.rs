@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use egui::Context;
 
 use crate::app::dialogs::byte_size::bytes;
+use crate::app::document::MAX_BYTES;
 use crate::app::tasks::settings::UserFolders;
 use crate::app::widgets::modal;
 use crate::files::io::memory::{available_bytes, cache_bytes};
@@ -45,7 +46,7 @@ pub(crate) fn about_ui(ctx: &Context, folders: &UserFolders) -> Option<AboutResp
         ui.label("Memory");
         let (cache, free) = (bytes(cache_bytes() as u64), available_bytes().map(bytes));
         let free = free.map_or(String::new(), |free| format!("; {free} are free"));
-        ui.weak(format!("Previews cache up to {cache}{free}"));
+        ui.weak(format!("Previews cache up to {cache}, and the history keeps up to {}{free}", bytes(MAX_BYTES as u64)));
         ui.add_space(8.0);
         ui.button("Close").clicked()
     });

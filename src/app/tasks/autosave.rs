@@ -20,6 +20,7 @@ use crate::app::tasks::settings::{Settings, UserFolders};
 use crate::app::views::View;
 use crate::files::FileError;
 use crate::files::io::atomic;
+use crate::files::io::failure::{self, Operation};
 use crate::files::io::folders::folder_of;
 use crate::worker::{JobContext, JobError, Policy, Runner, RunnerConfig, Shutdown, Wake, Worker};
 
@@ -392,10 +393,11 @@ impl AutosaveWorker {
         JobOutput::Recovered { projects, errors }
     }
 
-    /// Creates the recovery folder of this editor, if there is none yet. Returns what to tell the user about it.
+    /// Creates the recovery folder of this editor, if there is none yet or somebody deleted it. Returns what to tell
+    /// the user about it.
     fn begin_session(&self, root: &Path) -> std::io::Result<Option<String>> {
         let mut session = self.emergency_save.session();
-        if session.is_some() {
+        if session.as_ref().is_some_and(RecoverySession::exists) {
             return Ok(None);
         }
         let begun = RecoverySession::begin(root, self.try_lock)?;
@@ -460,7 +462,9 @@ fn set_aside_unreadable(root: &Path, unreadable: &[Unreadable], readable: &BTree
 }
 
 fn write_settings(path: &Path, text: &str) -> Result<(), FileError> {
-    std::fs::create_dir_all(folder_of(path)).map_err(|error| FileError::writing(path, &error))?;
+    let folder = folder_of(path);
+    let created = failure::check(Operation::CreateFolder, folder).and_then(|()| std::fs::create_dir_all(folder));
+    created.map_err(|error| FileError::writing(path, &error))?;
     atomic::write_atomically(path, true, |writer| {
         std::io::Write::write_all(writer, text.as_bytes()).map_err(|error| FileError::writing(path, &error))
     })

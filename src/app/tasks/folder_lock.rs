@@ -4,6 +4,7 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
 use std::path::Path;
 
+use crate::files::io::failure::{self, Operation};
 use crate::files::io::process::{computer_name, is_running};
 
 const LOCK: &str = "lock";
@@ -25,33 +26,53 @@ impl FolderLock {
     /// Locks a new folder. `None` if another editor was faster.
     pub(crate) fn create(folder: &Path, try_lock: TryLock) -> io::Result<Option<Self>> {
         let path = folder.join(LOCK);
+        failure::check(Operation::Create, &path)?;
         let mut file = OpenOptions::new().create(true).truncate(false).write(true).open(&path)?;
-        let unsupported = match try_lock(&file) {
+        let locked = failure::check(Operation::Lock, &path).map_err(TryLockError::Error).and_then(|()| try_lock(&file));
+        let unsupported = match locked {
             Ok(()) => None,
             Err(TryLockError::WouldBlock) => return Ok(None),
             Err(TryLockError::Error(error)) => Some(error.to_string()),
         };
+        failure::check(Operation::Write, &path)?;
         file.set_len(0)?;
-        writeln!(file, "{} {}", std::process::id(), computer_name())?;
+        let mark = if unsupported.is_some() { UNLOCKED } else { "" };
+        writeln!(file, "{} {}{mark}", std::process::id(), computer_name())?;
         // Another editor may have taken the folder for abandoned and deleted it before this one locked it.
         Ok(path.exists().then_some(Self { _file: file, unsupported }))
+    }
+
+    /// Whether a folder has a lock.
+    pub(crate) fn is_in(folder: &Path) -> bool {
+        folder.join(LOCK).exists()
     }
 
     /// Locks an existing folder. `None` if its editor still runs, as far as this computer can tell.
     pub(crate) fn acquire(folder: &Path, try_lock: TryLock) -> Option<Self> {
         let file = OpenOptions::new().read(true).write(true).open(folder.join(LOCK)).ok()?;
-        match try_lock(&file) {
-            Ok(()) => Some(Self { _file: file, unsupported: None }),
-            Err(TryLockError::WouldBlock) => None,
-            Err(TryLockError::Error(error)) => {
-                let mut text = String::new();
-                (&file).take(1000).read_to_string(&mut text).ok()?;
-                let (process, on) = text.trim().split_once(' ')?;
-                let has_ended = on == computer_name() && !is_running(process.parse().ok()?);
-                has_ended.then(|| Self { _file: file, unsupported: Some(error.to_string()) })
-            }
-        }
+        let unsupported = match try_lock(&file) {
+            Ok(()) => None,
+            Err(TryLockError::WouldBlock) => return None,
+            Err(TryLockError::Error(error)) => Some(error.to_string()),
+        };
+        let mut text = String::new();
+        (&file).take(1000).read_to_string(&mut text).ok()?;
+        // The editor may have failed to lock the file although that is possible now.
+        let is_free = match text.trim_end().strip_suffix(UNLOCKED) {
+            Some(owner) => has_ended(owner),
+            None => unsupported.is_none() || has_ended(text.trim_end()),
+        };
+        is_free.then_some(Self { _file: file, unsupported })
     }
+}
+
+/// Follows the name of the process in a file that it could not lock.
+const UNLOCKED: &str = " unlocked";
+
+/// Whether the process with this number and computer is known to have ended.
+fn has_ended(owner: &str) -> bool {
+    let Some((process, on)) = owner.split_once(' ') else { return false };
+    on == computer_name() && process.parse().is_ok_and(|process| !is_running(process))
 }
 
 #[cfg(test)]
@@ -80,10 +101,13 @@ mod tests {
         assert!(lock.unsupported.is_some());
         drop(lock);
         assert!(FolderLock::acquire(folder.path(), unsupported).is_none(), "this process is running");
+        assert!(FolderLock::acquire(folder.path(), File::try_lock).is_none(), "even if locks work now");
         let write = |text: String| std::fs::write(folder.path().join(LOCK), text).expect("written");
         // Beyond the largest process number of Linux.
         write(format!("4194305 {}", computer_name()));
         assert!(FolderLock::acquire(folder.path(), unsupported).is_some_and(|lock| lock.unsupported.is_some()));
+        write(format!("4194305 {} unlocked", computer_name()));
+        assert!(FolderLock::acquire(folder.path(), File::try_lock).is_some());
         write("4194305 another-computer".into());
         assert!(FolderLock::acquire(folder.path(), unsupported).is_none());
         write(String::new());

@@ -21,6 +21,7 @@ use crate::app::tasks::folder_lock::{FolderLock, TryLock};
 use crate::engine::parameters::FileName;
 use crate::files::FileError;
 use crate::files::io::atomic;
+use crate::files::io::failure::{self, Operation};
 use crate::files::io::folders::folder_of;
 use crate::files::io::read::read_regular;
 use crate::files::io::terminal::print_error;
@@ -55,11 +56,12 @@ struct Written {
 impl RecoverySession {
     /// Creates the folder with the first free number and locks it.
     pub(crate) fn begin(root: &Path, try_lock: TryLock) -> io::Result<Self> {
+        failure::check(Operation::CreateFolder, root)?;
         std::fs::create_dir_all(root)?;
         let mut lost = 0;
         for number in 1_u32.. {
             let folder = root.join(number.to_string());
-            match std::fs::create_dir(&folder) {
+            match failure::check(Operation::CreateFolder, &folder).and_then(|()| std::fs::create_dir(&folder)) {
                 Ok(()) => {}
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
                 Err(error) => return Err(error),
@@ -77,6 +79,11 @@ impl RecoverySession {
             }
         }
         Err(io::Error::other("other programs keep locking the recovery folders"))
+    }
+
+    /// Whether the folder is still there.
+    pub(crate) fn exists(&self) -> bool {
+        FolderLock::is_in(&self.folder)
     }
 
     /// Why the folder could not be locked, if the file system cannot lock.
@@ -165,7 +172,7 @@ fn write(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
 }
 
 fn remove(path: &Path) -> Result<(), FileError> {
-    match std::fs::remove_file(path) {
+    match failure::check(Operation::Remove, path).and_then(|()| std::fs::remove_file(path)) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(FileError::writing(path, &error)),
         Ok(()) | Err(_) => Ok(()),
     }

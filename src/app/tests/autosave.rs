@@ -463,3 +463,15 @@ fn an_unreadable_recovery_file_is_reported_once_and_kept_for_a_week() {
     editor.run_steps(2);
     assert!(!is_reported(editor.state()));
 }
+
+#[test]
+fn a_deleted_recovery_folder_is_created_again() {
+    let folder = tempfile::tempdir().expect("folder");
+    let mut editor = editor_in(folder.path(), vec![]);
+    editor.state_mut().edit(|project| project.recipe.seed = 1);
+    wait_for_autosave(&mut editor, folder.path(), 1);
+    std::fs::remove_dir_all(folder.path().join("state")).expect("deleted");
+    editor.state_mut().edit(|project| project.recipe.seed = 2);
+    wait_for_autosave(&mut editor, folder.path(), 1);
+    assert!(editor.state().ui.message.as_ref().is_none_or(|message| !message.is_error));
+}

@@ -7,10 +7,14 @@ mod diagrams;
 mod document;
 mod export;
 mod file_dialogs;
+mod file_failures;
 mod file_tasks;
 mod files;
 mod gallery;
+mod kills;
 mod long_lists;
+#[cfg(target_os = "linux")]
+mod memory;
 mod operation_picker;
 mod playback;
 mod random_actions;

@@ -47,7 +47,7 @@ fn pick<T: Copy>(rng: &mut Rng, among: &[T]) -> T {
     among[below(rng, among.len())]
 }
 
-fn below(rng: &mut Rng, count: usize) -> usize {
+pub(super) fn below(rng: &mut Rng, count: usize) -> usize {
     (rng.unit() * count as f64) as usize
 }
 
@@ -146,7 +146,7 @@ fn any_command(app: &App, rng: &mut Rng) -> Command {
 }
 
 /// Changes something in the recipe.
-fn edit(project: &mut Project, rng: &mut Rng) {
+pub(super) fn edit(project: &mut Project, rng: &mut Rng) {
     let recipe = &mut project.recipe;
     let (steps, types) = (recipe.stack.len(), recipe.texture.types.len());
     match below(rng, 6) {
@@ -190,37 +190,48 @@ fn input(editor: &mut Harness<'static, App>, rng: &mut Rng) -> String {
     format!("click by {button:?}")
 }
 
-/// The slowest frame of each action, milliseconds.
-type Slowest = BTreeMap<String, f64>;
+/// Does something at random. Returns its name.
+pub(super) fn act(editor: &mut Harness<'static, App>, rng: &mut Rng) -> String {
+    if editor.state().ui.modal.is_some() {
+        editor.key_press(Key::Escape);
+        return "close".into();
+    }
+    if rng.chance(0.4) {
+        let command = any_command(editor.state(), rng);
+        let ctx = editor.ctx.clone();
+        editor.state_mut().execute(&ctx, command);
+        return format!("{command:?}").split(['(', ' ']).next().unwrap_or_default().to_string();
+    }
+    if rng.chance(0.5) {
+        editor.state_mut().edit(|project| edit(project, rng));
+        return "edit".into();
+    }
+    input(editor, rng)
+}
 
-/// Performs this many actions at a preview of this size, and undoes them all.
-fn walk(actions: u64, samples: u32, seed: u32) -> Slowest {
+/// An editor with previews of this size, whose own random numbers have a seed.
+pub(super) fn editor(samples: u32, seed: u32) -> Harness<'static, App> {
     let mut editor = Harness::builder().with_size(WINDOW).with_max_steps(64).build_eframe(|context| {
         App::new(&context.egui_ctx, Box::<Cancelling>::default(), None, UserFolders::default()).expect("threads")
     });
     editor.state_mut().ui.seeds = SeedGenerator::seeded(seed);
     editor.state_mut().edit_settings(|settings| settings.view.preview_samples = samples);
     editor.step();
+    editor
+}
+
+/// The slowest frame of each action, milliseconds.
+type Slowest = BTreeMap<String, f64>;
+
+/// Performs this many actions at a preview of this size, and undoes them all.
+fn walk(actions: u64, samples: u32, seed: u32) -> Slowest {
+    let mut editor = editor(samples, seed);
     let first = editor.state().document.project().clone();
     let start = editor.state().document.history().1;
     let stream = Stream::new(seed, 1);
     let mut slowest = Slowest::new();
     for action in 0..actions {
-        let rng = &mut stream.at(action);
-        let name = if editor.state().ui.modal.is_some() {
-            editor.key_press(Key::Escape);
-            "close".to_string()
-        } else if rng.chance(0.4) {
-            let command = any_command(editor.state(), rng);
-            let ctx = editor.ctx.clone();
-            editor.state_mut().execute(&ctx, command);
-            format!("{command:?}").split(['(', ' ']).next().unwrap_or_default().to_string()
-        } else if rng.chance(0.5) {
-            editor.state_mut().edit(|project| edit(project, rng));
-            "edit".into()
-        } else {
-            input(&mut editor, rng)
-        };
+        let name = act(&mut editor, &mut stream.at(action));
         let before = ThreadTime::now();
         editor.step();
         let own = before.elapsed().as_secs_f64() * 1e3;

@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use tempfile::{NamedTempFile, TempPath};
 
 use super::error::FileError;
+use super::failure::{self, Operation};
 use super::folders::folder_of;
 use super::temp_files::{self, TempFiles};
 
@@ -34,13 +35,15 @@ impl StagedFile {
             return Ok(());
         };
         let temp_path = file.to_path_buf();
-        let renamed = if self.overwrite { file.persist(&self.target) } else { file.persist_noclobber(&self.target) };
+        let renamed = failure::check(Operation::Rename, &self.target).and_then(|()| {
+            let renamed =
+                if self.overwrite { file.persist(&self.target) } else { file.persist_noclobber(&self.target) };
+            renamed.map_err(|error| error.error)
+        });
         let committed = match renamed {
-            Ok(_) => Ok(()),
-            Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => {
-                Err(FileError::Exists(self.path.clone()))
-            }
-            Err(error) => Err(FileError::writing(&self.path, &error.error)),
+            Ok(()) => Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(FileError::Exists(self.path.clone())),
+            Err(error) => Err(FileError::writing(&self.path, &error)),
         };
         temp_files.unfinished.remove(&temp_path);
         temp_files.committed += usize::from(committed.is_ok());
@@ -99,7 +102,8 @@ fn create_temp_file(path: &Path, target: &Path, temp_files: &mut TempFiles) -> R
     // tempfile's default makes the file unreadable for others; this mode is subject to the user's umask.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let file = builder.tempfile_in(folder).map_err(|error| match error.kind() {
+    let created = failure::check(Operation::Create, target).and_then(|()| builder.tempfile_in(folder));
+    let file = created.map_err(|error| match error.kind() {
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
             let folder = folder.display();
             FileError::invalid(path, format!("the folder {folder} is not writable; choose another one"))
@@ -174,9 +178,10 @@ pub fn stage(
     let (staged, file) = begin(path, overwrite)?;
     let mut writer = BufWriter::with_capacity(1 << 20, &file);
     write(&mut writer)?;
-    writer.flush().map_err(|error| FileError::writing(path, &error))?;
+    let failed = |error: io::Error| FileError::writing(path, &error);
+    failure::check(Operation::Write, path).and_then(|()| writer.flush()).map_err(failed)?;
     drop(writer);
-    file.sync_all().map_err(|error| FileError::writing(path, &error))?;
+    failure::check(Operation::Sync, path).and_then(|()| file.sync_all()).map_err(failed)?;
     Ok(staged)
 }
 

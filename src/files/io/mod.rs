@@ -4,6 +4,7 @@ pub mod atomic;
 pub mod cancellable;
 pub mod disk_state;
 pub mod error;
+pub(crate) mod failure;
 pub mod folders;
 pub mod guard;
 pub mod memory;

@@ -5,6 +5,7 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use super::error::FileError;
+use super::failure::{self, Operation};
 use super::memory::require_memory;
 
 /// Reads a regular file that fits into memory.
@@ -27,6 +28,7 @@ pub fn read_regular(path: &Path, max: u64) -> io::Result<Vec<u8>> {
         return Err(io::Error::other(format!("it has {} bytes, but at most {max} are possible", metadata.len())));
     }
     let mut bytes = Vec::new();
+    failure::check(Operation::Read, path)?;
     File::open(path)?.take(metadata.len()).read_to_end(&mut bytes)?;
     Ok(bytes)
 }

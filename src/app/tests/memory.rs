@@ -1,0 +1,49 @@
+//! The memory of an editor that is used for long.
+
+use egui_kittest::Harness;
+
+use crate::app::App;
+use crate::app::commands::Command;
+use crate::app::document::MAX_BYTES;
+use crate::app::tests::random_actions::{edit, editor};
+use crate::engine::random::Stream;
+use crate::files::io::memory::cache_bytes;
+use crate::project::preset_projects;
+
+const SAMPLES: u32 = 257;
+
+/// The memory of this process, in bytes.
+fn resident_bytes() -> usize {
+    let status = std::fs::read_to_string("/proc/self/statm").expect("Linux says");
+    status.split(' ').nth(1).and_then(|pages| pages.parse::<usize>().ok()).expect("pages") * 4096
+}
+
+/// Opens so many projects one after the other, and changes each of them fifty times.
+fn use_projects(editor: &mut Harness<'static, App>, projects: std::ops::Range<u64>) {
+    for project in projects {
+        let ctx = editor.ctx.clone();
+        editor.state_mut().execute(&ctx, Command::OpenPreset(project as usize % preset_projects().len()));
+        editor.step();
+        editor.state_mut().edit_settings(|settings| settings.view.preview_samples = SAMPLES);
+        editor.state_mut().ui.playback.pause();
+        for change in 0..50 {
+            let rng = &mut Stream::new(project as u32, 1).at(change);
+            editor.state_mut().edit(|project| edit(project, rng));
+            editor.step();
+        }
+    }
+}
+
+#[test]
+#[ignore = "slow: opens 200 projects and makes 10,000 edits"]
+fn nightly_memory_is_bounded_by_what_help_shows() {
+    let mut editor = editor(SAMPLES, 5);
+    use_projects(&mut editor, 0..10);
+    let before = resident_bytes();
+    use_projects(&mut editor, 10..210);
+    let added = resident_bytes().saturating_sub(before);
+    let budget = cache_bytes() + MAX_BYTES;
+    println!("{} MB after 10 projects; 200 more added {} MB of {} MB", before >> 20, added >> 20, budget >> 20);
+    assert!(added <= budget, "{added} bytes of {budget}");
+    assert!(editor.state().document.history().0.len() <= 1000);
+}
