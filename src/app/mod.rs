@@ -71,7 +71,7 @@ impl eframe::App for App {
         }
         let mut commands =
             if is_asked { Vec::new() } else { commands::pressed(&ctx, self.ui.operation_picker.is_open()) };
-        let mut draft = self.document.take_draft();
+        let mut draft = self.document.draft();
         let (step, terrain_type) = (self.ui.selection.step, self.ui.texture_panel.selected);
         commands.extend(self.panels_ui(ui, &mut draft));
         self.ui.texture_panel.was_selected_last |= self.ui.texture_panel.selected != terrain_type;
@@ -80,12 +80,16 @@ impl eframe::App for App {
         let is_seeking = commands.iter().any(|command| matches!(command, Command::Seek(_)));
         self.ui.scene.hold_glow(is_seeking && ctx.input(|input| input.pointer.any_down()), &ctx);
         let gesture = self.ui.gestures.current(&ctx);
+        let revision = self.document.revision();
         self.document.commit_draft(draft, gesture);
         if let Some(opening) = self.ui.pending_project.take() {
             self.open_pending(opening);
         }
         for command in commands {
             self.execute(&ctx, command);
+        }
+        if self.document.revision() != revision {
+            self.report_closed();
         }
         self.ui.texture_panel.was_selected_last &= self.ui.selection.step == step;
         self.update_preview(&ctx);

@@ -89,12 +89,14 @@ fn describe_texture(before: &TextureRecipe, after: &TextureRecipe) -> Option<Cha
         return describe_group("texture", "", &before.settings, &after.settings);
     }
     let (old, new) = (&before.types, &after.types);
+    if old == new {
+        return describe_group("texture", "", &before.settings, &after.settings);
+    }
     let first = old.iter().zip(new).position(|(a, b)| a != b).unwrap_or(old.len().min(new.len()));
     let of_list = |name: String| Some(Change { place: "texture.types".into(), name });
     match new.len().cmp(&old.len()) {
         std::cmp::Ordering::Greater => of_list(format!("Add type {}", new[first].name)),
         std::cmp::Ordering::Less => of_list(format!("Delete type {}", old[first].name)),
-        std::cmp::Ordering::Equal if old == new => describe_group("texture", "", &before.settings, &after.settings),
         std::cmp::Ordering::Equal if old[first + 1..] != new[first + 1..] => of_list("Reorder types".into()),
         std::cmp::Ordering::Equal => {
             describe_group(&format!("texture.types.{first}"), &old[first].name, &old[first], &new[first])

@@ -1,25 +1,29 @@
-//! The memory that an entry of the history takes.
+//! The memory of the history.
 
-use crate::engine::Recipe;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use crate::engine::parameters::{Field, Group, Items, Value, Values, group_values};
+use crate::project::Project;
 
-/// The memory of a recipe, approximately, in bytes.
-#[derive(Clone, Debug, Default)]
-pub(super) struct RecipeMemory {
-    /// What the recipe shares with no other.
-    pub(super) own: usize,
-    /// Its lists, each with its address and its size: entries share the lists that an edit leaves alone.
-    pub(super) lists: Vec<(usize, usize)>,
+/// The memory of an entry, approximately, in bytes.
+#[derive(Clone, Debug)]
+pub(super) struct EntryMemory {
+    /// What the entry shares with no other.
+    own: usize,
+    /// Its lists and imported files, each with its address and its size. Entries share those that an edit leaves alone.
+    shared: Vec<(usize, usize)>,
 }
 
-impl RecipeMemory {
-    pub(super) fn new(recipe: &Recipe) -> Self {
-        let mut memory = Self { own: size_of::<Recipe>(), lists: Vec::new() };
-        for step in &recipe.stack {
+impl EntryMemory {
+    pub(super) fn new(project: &Project) -> Self {
+        let files = project.files.values().map(|bytes| (Arc::as_ptr(bytes).addr(), bytes.len()));
+        let mut memory = Self { own: size_of::<Project>(), shared: files.collect() };
+        for step in &project.recipe.stack {
             memory.add_group(&step.settings);
             memory.add_group(step.operation.group());
         }
-        memory.add_value(&recipe.texture.types.to_value());
+        memory.add_value(&project.recipe.texture.types.to_value());
         memory
     }
 
@@ -44,7 +48,50 @@ impl RecipeMemory {
 
     fn add_list(&mut self, items: &Items) {
         if !items.is_empty() {
-            self.lists.push(items.memory());
+            self.shared.push((items.address(), items.bytes()));
+        }
+    }
+}
+
+/// The memory of all entries; what several of them share counts once.
+#[derive(Debug, Default)]
+pub(super) struct HistoryMemory {
+    bytes: usize,
+    /// By address: how many entries share it.
+    shared: BTreeMap<usize, usize>,
+}
+
+impl HistoryMemory {
+    /// The memory of a history with one entry.
+    pub(super) fn of(entry: &EntryMemory) -> Self {
+        let mut memory = Self::default();
+        memory.add(entry);
+        memory
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    pub(super) fn add(&mut self, entry: &EntryMemory) {
+        self.bytes += entry.own;
+        for (address, size) in &entry.shared {
+            let count = self.shared.entry(*address).or_default();
+            *count += 1;
+            self.bytes += if *count == 1 { *size } else { 0 };
+        }
+    }
+
+    /// Takes an entry out, before its lists and files are freed: others may then get their addresses.
+    pub(super) fn remove(&mut self, entry: &EntryMemory) {
+        self.bytes -= entry.own;
+        for (address, size) in &entry.shared {
+            let count = self.shared.entry(*address).or_default();
+            *count -= 1;
+            if *count == 0 {
+                self.shared.remove(address);
+                self.bytes -= size;
+            }
         }
     }
 }

@@ -12,12 +12,12 @@ mod names;
 mod tests;
 
 use std::cell::Cell;
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::app::document::describe::{Change, describe};
-use crate::app::document::memory::RecipeMemory;
+use crate::app::document::memory::{EntryMemory, HistoryMemory};
 pub(crate) use crate::app::document::names::{file_name, file_stem, title};
 use crate::engine::recipe::Timeline;
 use crate::files::io::disk_state::DiskState;
@@ -75,13 +75,13 @@ struct Entry {
     project_id: usize,
     /// The gesture that made the entry and the parameter it changed: further changes by that gesture update the entry.
     gesture: Option<(u64, String)>,
-    memory: RecipeMemory,
+    memory: EntryMemory,
     timeline: Timeline,
 }
 
 impl Entry {
     fn new(name: String, project: Arc<Project>, project_id: usize, gesture: Option<(u64, String)>) -> Self {
-        let (memory, timeline) = (RecipeMemory::new(&project.recipe), project.recipe.timeline());
+        let (memory, timeline) = (EntryMemory::new(&project), project.recipe.timeline());
         Self { name, project, project_id, gesture, memory, timeline }
     }
 }
@@ -97,13 +97,15 @@ pub(crate) struct Draft {
 #[derive(Debug)]
 pub(crate) struct Document {
     entries: Vec<Entry>,
+    /// The memory of the entries.
+    memory: HistoryMemory,
     current: usize,
     opened_projects: Vec<OpenedProject>,
     revision: u64,
+    /// The ids of the closed projects that the user was told of.
+    known_closed: BTreeSet<usize>,
     /// Whether the open project differs from what is stored, and the revision for which that was found out.
     dirty: Cell<Option<(u64, bool)>>,
-    /// The working copy of a frame that changed nothing, reused by the next frame, and the value it is a copy of.
-    draft: Option<(Arc<Project>, Project)>,
 }
 
 impl Document {
@@ -113,12 +115,13 @@ impl Document {
         let settings = file.settings.clone();
         let opened = OpenedProject { path: None, stored: Some(file), settings, disk_state: None, dropped: None };
         Self {
+            memory: HistoryMemory::of(&entry.memory),
             entries: vec![entry],
             current: 0,
             opened_projects: vec![opened],
             revision: 0,
+            known_closed: BTreeSet::new(),
             dirty: Cell::new(None),
-            draft: None,
         }
     }
 
@@ -206,10 +209,24 @@ impl Document {
     /// The projects with unsaved changes that undo and redo no longer reach, by their ids: opened, undone,
     /// and then replaced by an edit of another project, or dropped from a full history.
     pub(crate) fn closed(&self) -> impl DoubleEndedIterator<Item = (usize, &Arc<Project>)> {
-        let is_open = |id: usize| self.entries.iter().any(|entry| entry.project_id == id);
-        let closed = self.opened_projects.iter().enumerate().filter(move |(id, _)| !is_open(*id));
+        let open = self.open_ids();
+        let closed = self.opened_projects.iter().enumerate().filter(move |(id, _)| !open.contains(id));
         closed
             .filter_map(|(id, opened)| Some((id, opened.dropped.as_ref().filter(|project| opened.is_dirty(project))?)))
+    }
+
+    /// The ids of the projects that the history has entries of.
+    fn open_ids(&self) -> BTreeSet<usize> {
+        self.entries.iter().map(|entry| entry.project_id).collect()
+    }
+
+    /// The newest of the [`closed`](Self::closed) projects that an edit has closed since this was last called.
+    pub(crate) fn take_newly_closed(&mut self) -> Option<Arc<Project>> {
+        let closed: BTreeSet<usize> = self.closed().map(|(id, _)| id).collect();
+        let new = self.closed().rfind(|(id, _)| !self.known_closed.contains(id));
+        let new = new.map(|(_, project)| project.clone());
+        self.known_closed = closed;
+        new
     }
 
     /// Opens one of the [`closed`](Self::closed) projects, as an entry that can be undone.
@@ -248,12 +265,8 @@ impl Document {
     }
 
     /// A working copy for this frame's panels to edit, to be handed back to [`Self::commit_draft`].
-    pub(crate) fn take_draft(&mut self) -> Draft {
-        let project = match self.draft.take() {
-            Some((of, draft)) if Arc::ptr_eq(&of, self.project()) => draft,
-            _ => (**self.project()).clone(),
-        };
-        Draft { project, settings: self.settings().clone() }
+    pub(crate) fn draft(&self) -> Draft {
+        Draft { project: (**self.project()).clone(), settings: self.settings().clone() }
     }
 
     /// Takes back an edited working copy; for `gesture` see [`Self::commit`].
@@ -268,7 +281,6 @@ impl Document {
     /// that one press makes to one parameter are one entry.
     pub(crate) fn commit(&mut self, project: Project, gesture: Option<u64>) {
         if project == **self.project() {
-            self.draft = Some((self.project().clone(), project));
             return;
         }
         if let Some(gesture) = gesture
@@ -294,11 +306,15 @@ impl Document {
             Some(Change { place, name }) if place == *known => {
                 let entry = &mut self.entries[self.current];
                 let (project_id, gesture) = (entry.project_id, entry.gesture.take());
+                self.memory.remove(&entry.memory);
                 *entry = Entry::new(name, Arc::new(project.clone()), project_id, gesture);
+                self.memory.add(&entry.memory);
             }
             // The gesture is back at its start: remove the entry.
             None if before.project_id == self.entry().project_id => {
-                self.entries.truncate(self.current);
+                for entry in self.entries.split_off(self.current) {
+                    self.memory.remove(&entry.memory);
+                }
                 self.current -= 1;
             }
             Some(_) | None => return false,
@@ -334,25 +350,30 @@ impl Document {
 
     fn push(&mut self, entry: Entry) {
         for undone in self.entries.split_off(self.current + 1) {
+            self.memory.remove(&undone.memory);
             self.opened_projects[undone.project_id].dropped = Some(undone.project);
         }
+        self.memory.add(&entry.memory);
         self.entries.push(entry);
-        while self.entries.len() > MAX_ENTRIES || (self.entries.len() > 2 && self.bytes() > MAX_BYTES) {
+        while self.entries.len() > MAX_ENTRIES || (self.entries.len() > 2 && self.memory.bytes() > MAX_BYTES) {
             let oldest = self.entries.remove(0);
+            self.memory.remove(&oldest.memory);
             self.opened_projects[oldest.project_id].dropped = Some(oldest.project);
         }
         self.current = self.entries.len() - 1;
         self.revision += 1;
+        self.release_closed();
     }
 
-    /// The memory of the history, approximately: each entry's recipe, and the lists and imported files that entries
-    /// share once.
-    fn bytes(&self) -> usize {
-        let lists = self.entries.iter().flat_map(|entry| entry.memory.lists.iter().copied());
-        let files = self.entries.iter().flat_map(|entry| entry.project.files.values());
-        let files = files.map(|bytes| (Arc::as_ptr(bytes).addr(), bytes.len()));
-        let shared: BTreeMap<usize, usize> = lists.chain(files).collect();
-        self.entries.iter().map(|entry| entry.memory.own).sum::<usize>() + shared.values().sum::<usize>()
+    /// Releases the memory of the projects that the history no longer has and that are saved.
+    fn release_closed(&mut self) {
+        let open = self.open_ids();
+        let closed = self.opened_projects.iter_mut().enumerate().filter(|(id, _)| !open.contains(id));
+        for (_, opened) in closed {
+            if opened.dropped.as_ref().is_none_or(|project| !opened.is_dirty(project)) {
+                (opened.stored, opened.dropped) = (None, None);
+            }
+        }
     }
 
     /// Identifies the open project in [`Self::mark_saved`].

@@ -4,6 +4,7 @@ use super::*;
 use crate::engine::Step;
 use crate::engine::operations::AnyOperation;
 use crate::engine::operations::drawn_faults::{DrawnFault, DrawnFaults};
+use crate::engine::parameters::FileName;
 
 fn document() -> Document {
     let presets = crate::project::presets();
@@ -98,6 +99,8 @@ fn unsaved_work_that_undo_no_longer_reaches_can_be_reopened() {
     edit(&mut document, None, |project| project.recipe.seed = 6);
     let closed: Vec<usize> = document.closed().map(|(project_id, _)| project_id).collect();
     assert_eq!((closed, document.unsaved().len(), seed(&document, 1)), (vec![1], 2, Some(5)));
+    let mut newly_closed = || document.take_newly_closed().map(|project| project.name.clone());
+    assert_eq!([newly_closed(), newly_closed()], [Some("Other".into()), None], "told once");
     document.reopen(1);
     assert_eq!((document.project_id(), document.project().recipe.seed), (1, 5));
     assert_eq!((document.undo_name(), document.closed().count()), (Some("Reopen Other"), 0));
@@ -233,17 +236,15 @@ fn recovered_projects_are_unsaved() {
 #[test]
 #[ignore = "prints what the history takes: cargo test --lib a_full_history -- --ignored --nocapture"]
 fn measure_a_full_history() {
-    let resident = || {
-        let status = std::fs::read_to_string("/proc/self/statm").expect("Linux says");
-        status.split(' ').nth(1).and_then(|pages| pages.parse::<u64>().ok()).expect("pages") * 4096
-    };
+    use crate::app::tests::memory::resident_bytes;
+
     for (preset, _) in crate::project::preset_projects() {
-        let before = resident();
+        let before = resident_bytes();
         let mut document = Document::new(preset.file().expect("a preset"));
         for seed in 1..MAX_ENTRIES as u32 {
             edit(&mut document, None, |project| project.recipe.seed = 100_000 + seed);
         }
-        let taken = resident() - before;
+        let taken = resident_bytes() - before;
         println!("{}: {:.1} kB an entry, {} MB", preset.name, taken as f64 / 2e7, taken / 1_000_000);
         std::mem::forget(document);
     }
@@ -266,12 +267,16 @@ fn entries_share_the_lists_that_an_edit_leaves_alone() {
     let mut document = document();
     let faults = DrawnFaults { faults: vec![DrawnFault::default(); 100_000].into() };
     edit(&mut document, None, |project| project.recipe.stack.push(Step::new(faults)));
-    let with_one = document.bytes();
+    let with_one = document.memory.bytes();
     for seed in 0..20 {
         edit(&mut document, None, |project| project.recipe.seed = 7000 + seed);
     }
     let list = 100_000 * size_of::<DrawnFault>();
-    assert!(with_one > list && document.bytes() < with_one + list / 10, "{with_one}, then {}", document.bytes());
+    assert!(
+        with_one > list && document.memory.bytes() < with_one + list / 10,
+        "{with_one}, then {}",
+        document.memory.bytes()
+    );
     for at in 0..100 {
         edit(&mut document, None, |project| {
             let step = project.recipe.stack.last_mut().expect("a step");
@@ -279,8 +284,25 @@ fn entries_share_the_lists_that_an_edit_leaves_alone() {
             faults[at].displacement_m = -1.0;
         });
     }
-    assert!(document.bytes() <= MAX_BYTES && document.history().0.len() < 100, "each edit of a list copies it");
+    assert!(document.memory.bytes() <= MAX_BYTES && document.history().0.len() < 100, "each edit of a list copies it");
     assert_eq!(document.undo_name(), Some("Drawn faults: Fault 100: Displacement 100 m to -1 m"));
+}
+
+#[test]
+fn saved_projects_that_the_history_no_longer_has_take_no_memory() {
+    let mut document = document();
+    let file = Arc::new(vec![0; 1000]);
+    for i in 0..3 {
+        let mut project = Project { name: format!("Project {i}"), ..Default::default() };
+        project.files.insert(FileName("a.png".into()), file.clone());
+        document.replace("Open".into(), ProjectFile::new(project), None);
+    }
+    assert_eq!(Arc::strong_count(&file), 4);
+    edit(&mut document, None, |project| project.recipe.seed = 5);
+    (0..4).for_each(|_| document.undo());
+    edit(&mut document, None, |project| project.recipe.seed = 6);
+    assert_eq!(document.closed().map(|(_, project)| project.name.as_str()).collect::<Vec<_>>(), ["Project 2"]);
+    assert_eq!(Arc::strong_count(&file), 3, "what is stored and what is unsaved of the last one");
 }
 
 #[test]
@@ -293,17 +315,6 @@ fn the_history_is_bounded_by_bytes() {
             project.import_file("a.png", vec![0; MAX_BYTES / 4]);
         });
     }
-    assert!(document.bytes() <= MAX_BYTES && document.history().0.len() < 7, "{}", document.bytes());
+    assert!(document.memory.bytes() <= MAX_BYTES && document.history().0.len() < 7, "{}", document.memory.bytes());
     assert_eq!(document.project().recipe.seed, 7005);
-}
-
-#[test]
-fn a_draft_that_changes_nothing_is_used_again() {
-    let mut document = document();
-    let draft = document.take_draft();
-    let address = draft.project.recipe.stack.as_ptr();
-    document.commit_draft(draft, None);
-    assert_eq!(document.take_draft().project.recipe.stack.as_ptr(), address);
-    edit(&mut document, None, |project| project.recipe.seed = 5);
-    assert_eq!(document.take_draft().project.recipe.seed, 5, "a draft of another state is not");
 }

@@ -321,14 +321,11 @@ impl Diagram {
 
     /// The weights of the types, computed again when the recipe or the range changed.
     fn coverage(&mut self, recipe: &TextureRecipe, range: Band) -> Arc<Coverage> {
-        match &self.coverage {
-            Some((known, of_range, coverage)) if known == recipe && *of_range == range => coverage.clone(),
-            _ => {
-                let coverage = Arc::new(Coverage::new(recipe, range));
-                self.coverage = Some((recipe.clone(), range, coverage.clone()));
-                coverage
-            }
-        }
+        let known = self.coverage.take().filter(|(known, of_range, _)| known == recipe && *of_range == range);
+        let coverage = known.map_or_else(|| Arc::new(Coverage::new(recipe, range)), |(_, _, coverage)| coverage);
+        // The recipe of this frame shares its types with that of the next, so that comparing them takes no time.
+        self.coverage = Some((recipe.clone(), range, coverage.clone()));
+        coverage
     }
 
     /// The image with one pixel per point, made again when anything changed.

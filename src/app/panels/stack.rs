@@ -96,8 +96,9 @@ fn header_ui(ui: &mut Ui, context: &mut StackContext) -> Option<Command> {
     header.inner.inner
 }
 
-/// The card of a step, of whose iterations so many are done.
-fn card_ui(ui: &mut Ui, step: &mut Step, (done, iterations): (u32, u32), selected: bool) -> CardResponse {
+/// The card of a step. `progress` is the number of its iterations that are done, and of all.
+fn card_ui(ui: &mut Ui, step: &mut Step, progress: (u32, u32), selected: bool) -> CardResponse {
+    let (done, iterations) = progress;
     // Several drawn faults may share one iteration.
     let count = match &step.operation {
         AnyOperation::DrawnFaults(DrawnFaults { faults }) => u32::try_from(faults.len()).unwrap_or(u32::MAX),

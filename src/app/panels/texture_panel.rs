@@ -1,9 +1,12 @@
 //! The state of the terrain types' panel and of the texture's pane. None of it is part of the document.
 
+use std::sync::Arc;
+
 use egui::{Align, ComboBox, Layout, Rect, Role, Ui, UiBuilder, Vec2, WidgetInfo};
 
 use crate::app::panels::diagram::Diagram;
 use crate::app::widgets::long_list::RowHeights;
+use crate::engine::parameters::List;
 use crate::engine::texture::{TerrainType, TextureRecipe, TextureView};
 
 /// What the texture's pane displays.
@@ -58,9 +61,37 @@ pub(crate) struct TexturePanelState {
     pub(crate) diagram: Diagram,
     /// The heights of the types' cards.
     pub(crate) row_heights: RowHeights,
+    /// The heights of the sets in their list.
+    pub(crate) set_heights: RowHeights,
+    sets: Option<KnownSets>,
+}
+
+/// The sets that can be active, and the types and the active set for which they were collected.
+struct KnownSets {
+    types: List<TerrainType>,
+    active: Option<String>,
+    choices: Arc<[Option<String>]>,
 }
 
 impl TexturePanelState {
+    /// The sets that can be active; `None`, all sets together, is the last one.
+    pub(crate) fn sets(&mut self, texture: &TextureRecipe) -> Arc<[Option<String>]> {
+        let active = &texture.settings.active_set;
+        if let Some(known) = &self.sets
+            && known.types.shares_with(&texture.types)
+            && known.active == *active
+        {
+            return known.choices.clone();
+        }
+        let mut sets = texture.sets();
+        // A set without types may still be the active one.
+        sets.extend(active.as_deref().filter(|active| !sets.contains(active)));
+        let choices: Arc<[Option<String>]> = sets.into_iter().map(|set| Some(set.into())).chain([None]).collect();
+        let types = texture.types.clone();
+        self.sets = Some(KnownSets { types, active: active.clone(), choices: choices.clone() });
+        choices
+    }
+
     /// Resets the state for another project.
     pub(crate) fn reset(&mut self) {
         (self.selected, self.solo, self.display) = (None, None, TextureDisplay::Lit);

@@ -62,7 +62,7 @@ pub(crate) fn timeline_ui(ui: &mut Ui, context: TimelineContext) -> Option<Comma
             command = command.take().or(seed_ui(ui, recipe));
             speed_ui(ui, view);
             // A fixed width, so that nothing moves during playback.
-            let text = if total > 0 { format!("{at} / {total}") } else { "no iterations".into() };
+            let text = if total > 0 { format!("{at} / {total}") } else { "no steps".into() };
             let least = if ui.available_width() < NARROW { 84.0 } else { 104.0 };
             let width = f32::max(least, DIGIT_WIDTH * (2 * total.to_string().len() + 3).to_f32());
             ui.add_sized(Vec2::new(width, 20.0), Label::new(RichText::new(text).monospace()).truncate());
@@ -127,12 +127,14 @@ fn scrubber(ui: &mut Ui, recipe: &Recipe, timeline: &Timeline, at: u32, command:
     let bar = |from: f32, to: f32| Rect::from_x_y_ranges(from..=to, middle - 2.0..=middle + 2.0);
     painter.rect_filled(bar(rail.left(), rail.right()), 2.0, colours.sunken);
     painter.rect_filled(bar(rail.left(), x_of(at)), 2.0, colours.accent);
-    let mut begins = 0;
+    let (mut begins, mut marked) = (0, f32::NEG_INFINITY);
     let mut marks: Vec<(u32, &str)> = Vec::new();
     for (step, &iterations) in recipe.stack.iter().zip(timeline.steps()) {
         if iterations > 0 {
             marks.push((begins, step.title()));
-            if begins > 0 {
+            // Marks less than a point apart would be one.
+            if begins > 0 && x_of(begins) - marked >= 1.0 {
+                marked = x_of(begins);
                 painter.vline(x_of(begins), middle - 8.0..=middle + 8.0, Stroke::new(1.0, colours.weak));
             }
         }

@@ -1,6 +1,6 @@
 //! The terrain types: their diagram, their cards, and the settings that they share.
 
-use egui::{Align, CollapsingHeader, ComboBox, Layout, RichText, ScrollArea, Ui, Vec2};
+use egui::{Align, CollapsingHeader, ComboBox, Layout, RichText, Ui, Vec2};
 use egui_material_icons::icons::ICON_ADD;
 
 use crate::app::commands::{Command, FileSlot};
@@ -106,7 +106,7 @@ fn list_ui(
         uncovered_ui(ui, preview.uncovered, panel);
     }
     match action {
-        Some((i, action)) => command.or(apply_action(&mut texture.types, panel, i, action)),
+        Some((i, action)) => command.or(apply_action(texture, panel, i, action)),
         None => command,
     }
 }
@@ -167,13 +167,11 @@ fn convert_elevations(texture: &mut TextureRecipe, range_m: Band) {
 /// The choice of the active set, if there are any sets.
 fn sets_ui(ui: &mut Ui, texture: &mut TextureRecipe, panel: &mut TexturePanelState) {
     let active = texture.settings.active_set.clone();
-    let mut sets: Vec<String> = texture.sets().into_iter().map(String::from).collect();
-    // A set without types may still be the active one.
-    sets.extend(active.clone().filter(|active| !sets.contains(active)));
-    if sets.is_empty() {
+    let choices = panel.sets(texture);
+    if choices.len() == 1 {
         return;
     }
-    let choices: Vec<Option<String>> = sets.into_iter().map(Some).chain([None]).collect();
+    let mut heights = std::mem::take(&mut panel.set_heights);
     let title = |set: &Option<String>| set.as_deref().map_or_else(|| "All".into(), capitalised);
     let mut choice_ui = |ui: &mut Ui, set: &Option<String>| {
         let label =
@@ -181,23 +179,23 @@ fn sets_ui(ui: &mut Ui, texture: &mut TextureRecipe, panel: &mut TexturePanelSta
         if label.clicked() {
             panel.activate_set(texture, set.clone());
         }
+        label.rect
     };
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = Vec2::splat(4.0);
         let small = RichText::new("Set").size(11.0).color(colours(ui).weak);
         ui.label(small).on_hover_text("Climates or seasons: each set has its own terrain types");
         if choices.len() <= MAX_SET_LABELS {
-            choices.iter().for_each(|set| choice_ui(ui, set));
+            for set in choices.iter() {
+                choice_ui(ui, set);
+            }
         } else {
-            ComboBox::from_id_salt("set").selected_text(title(&active)).truncate().show_ui(ui, |ui| {
-                let height = ui.spacing().interact_size.y;
-                let list = ScrollArea::vertical().max_height(300.0);
-                list.show_rows(ui, height, choices.len(), |ui, rows| {
-                    choices[rows].iter().for_each(|set| choice_ui(ui, set));
-                });
+            ComboBox::from_id_salt("set").selected_text(title(&active)).truncate().height(300.0).show_ui(ui, |ui| {
+                heights.rows_ui(ui, choices.len(), |ui, i| choice_ui(ui, &choices[i]));
             });
         }
     });
+    panel.set_heights = heights;
     ui.add_space(4.0);
 }
 
@@ -210,7 +208,7 @@ fn set_doc(texture: &TextureRecipe, set: &Option<String>) -> String {
 
 /// Applies the action on a type's card; moves are left to a command.
 fn apply_action(
-    types: &mut Vec<TerrainType>,
+    texture: &mut TextureRecipe,
     panel: &mut TexturePanelState,
     i: usize,
     action: CardAction,
@@ -222,13 +220,13 @@ fn apply_action(
         CardAction::Rename | CardAction::ShowUpToHere => panel.selected = Some(i),
         CardAction::MoveTo(to) => return Some(Command::MoveType { from: i, to }),
         CardAction::Delete => {
-            types.remove(i);
+            texture.types.remove(i);
             panel.follow(|at| if at == i { None } else { Some(if at > i { at - 1 } else { at }) });
         }
         CardAction::Duplicate => {
-            let mut copy = types[i].clone();
+            let mut copy = texture.types[i].clone();
             copy.name.push_str(" copy");
-            types.insert(i + 1, copy);
+            texture.types.insert(i + 1, copy);
             panel.follow(|at| Some(if at > i { at + 1 } else { at }));
             panel.selected = Some(i + 1);
         }

@@ -12,7 +12,7 @@ use crate::app::App;
 use crate::app::commands::Command;
 use crate::app::tests::{editor, type_of, type_text};
 use crate::engine::operations::drawn_faults::{DrawnFault, DrawnFaults};
-use crate::engine::operations::levels::Levels;
+use crate::engine::operations::faults::Faults;
 use crate::engine::parameters::{List, Point};
 use crate::engine::random::Stream;
 use crate::engine::{AnyOperation, Step};
@@ -112,6 +112,8 @@ fn drawn_faults_in_the_hundreds_of_thousands() {
     };
     assert_eq!((faults.len(), &faults[300_000]), (300_001, &faults[299_999]), "a copy of the last one");
     assert_eq!(long.state().document.undo_name(), Some("Drawn faults: Add Fault 300001"));
+    long.run_steps(30);
+    assert!(long.query_by_label("Fold Fault 300001").is_some(), "the new one is in sight and unfolded");
 }
 
 #[test]
@@ -147,15 +149,45 @@ fn terrain_types_in_the_thousands() {
 fn steps_in_the_thousands() {
     let [mut long, mut short] = [2000, 5].map(|count| {
         let mut editor = editor();
-        let off = || {
-            let mut step = Step::new(Levels::default());
-            step.settings.enabled = false;
-            step
-        };
-        editor.state_mut().edit(|project| project.recipe.stack = (0..count).map(|_| off()).collect());
+        let step = Step::new(Faults { count: 1, ..Faults::default() });
+        editor.state_mut().edit(|project| project.recipe.stack = vec![step; count]);
         editor.state_mut().ui.playback.pause();
         editor.run_steps(3);
         editor
     });
+    assert_eq!(long.state().total(), 2000);
     check_frame(&mut long, &mut short);
+}
+
+#[test]
+fn another_long_list_in_a_scrolled_panel_is_not_drawn_whole() {
+    let mut editor = editor_with_faults(100_000);
+    let list = faults(100_000);
+    editor.state_mut().edit(|project| project.recipe.stack.push(Step::new(DrawnFaults { faults: list })));
+    editor.run_steps(2);
+    let row = editor.get_by_label("Unfold Fault 1").rect().center();
+    scroll(&mut editor, row, 1e9);
+    assert_eq!(shown_faults(&editor, &["Fault 1", "Fault 100000"]), [false, true]);
+    editor.state_mut().execute(&egui::Context::default(), Command::SelectStep(1));
+    let slowest = (0..4).map(|_| frame(&mut editor)).max().expect("frames");
+    assert!(slowest <= ALLOWED_TO_EDIT, "{slowest:?} after a change of step");
+}
+
+#[test]
+fn a_number_that_is_typed_is_kept_when_its_row_is_scrolled_out_of_sight() {
+    let mut editor = editor_with_faults(1000);
+    editor.get_by_label("Unfold Fault 2").click();
+    editor.run_steps(12);
+    let field = editor.get_all_by_role_and_label(Role::SpinButton, "Displacement").next().expect("a field");
+    field.focus();
+    editor.run_steps(2);
+    editor.key_press_modifiers(Modifiers::COMMAND, egui::Key::A);
+    type_text(&mut editor, "-250");
+    let row = editor.get_by_label("Fold Fault 2").rect().center();
+    scroll(&mut editor, row, 100.0);
+    scroll(&mut editor, row, 1e9);
+    editor.key_press(egui::Key::Enter);
+    editor.run_steps(3);
+    let name = editor.state().document.undo_name().map(str::to_string);
+    assert_eq!(name.as_deref(), Some("Drawn faults: Fault 2: Displacement 100 m to -250 m"));
 }

@@ -356,7 +356,7 @@ impl Panes<'_> {
                 match view {
                     View::Texture => self.texture_panel.texture_display_ui(ui, pane, &self.recipe.texture),
                     View::Heightmap | View::Scene => {
-                        self.commands.extend(self.fault_tool.button_ui(ui, pane));
+                        self.commands.extend(self.fault_tool.button_ui(ui, &transform));
                         self.maps.style.ui(ui, pane);
                         if let Some(shown) = self.shown {
                             legend_ui(ui, &transform, pane, shown);

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use egui::{Rect, Ui};
+use egui::{Align, Id, Rect, Ui, Vec2};
 
 use crate::engine::cast::{ToFloat, ToInteger};
 
-/// Lists of up to this many rows are drawn whole.
-const DRAWN_WHOLE: usize = 100;
+/// Lists of up to this many rows are drawn whole. No window shows as many.
+const DRAWN_WHOLE: usize = 200;
 
 /// The heights of the rows of a list, as they were last drawn, in points with the space below.
 ///
@@ -18,35 +18,81 @@ pub(crate) struct RowHeights {
     usual: Option<f32>,
     /// The heights of the others.
     taller: BTreeMap<usize, f32>,
+    /// The control that has the keyboard focus, and its row, which is drawn even out of sight: egui takes the focus from
+    /// a control that is not drawn, and what was typed would be lost.
+    focus: Option<(Id, usize)>,
 }
 
 impl RowHeights {
     /// Draws a list of `count` rows from top to bottom, with space for those that are out of sight. `row_ui` draws a
-    /// row and returns its place. Returns the rows that were drawn, in order, with their places.
+    /// row, as one control or one scope, and returns its place. Returns the rows in sight, in order, with their places.
     pub(crate) fn rows_ui(
         &mut self,
         ui: &mut Ui,
         count: usize,
         mut row_ui: impl FnMut(&mut Ui, usize) -> Rect,
     ) -> Vec<(usize, Rect)> {
-        let is_long = count > DRAWN_WHOLE;
-        let sight = ui.clip_rect().y_range();
-        let top = ui.cursor().top();
-        let first = if is_long { self.row_at(sight.min - top, count) } else { 0 };
-        if is_long {
-            ui.add_space(self.top(first));
+        if count <= DRAWN_WHOLE {
+            return (0..count).map(|row| (row, self.row_ui(ui, row, &mut row_ui))).collect();
         }
-        let (mut drawn, mut next) = (Vec::new(), first);
-        while next < count && (!is_long || ui.cursor().top() <= sight.max || drawn.is_empty()) {
-            let before = ui.cursor().top();
-            drawn.push((next, row_ui(ui, next)));
-            self.measured(next, ui.cursor().top() - before);
+        if self.usual.is_none() {
+            // The rows in sight are not known before the height of one is.
+            ui.ctx().request_repaint();
+        }
+        let (sight, top) = (ui.clip_rect().y_range(), ui.cursor().top());
+        let first = self.row_at(sight.min - top, count);
+        let focused = ui.memory(|memory| memory.focused());
+        self.focus = self.focus.filter(|(id, row)| focused == Some(*id) && *row < count);
+        let focused_row = self.focus.map(|(_, row)| row);
+        let mut next = 0;
+        let skip_to = |heights: &Self, ui: &mut Ui, next: &mut usize, row: usize| {
+            ui.add_space(heights.top(row) - heights.top(*next));
+            // So that the controls of a row keep their ids, and with them the focus, whichever rows are drawn.
+            ui.skip_ahead_auto_ids(row - *next);
+            *next = row;
+        };
+        if let Some(row) = focused_row.filter(|row| *row < first) {
+            skip_to(self, ui, &mut next, row);
+            self.row_ui(ui, row, &mut row_ui);
             next += 1;
         }
-        if is_long {
-            ui.add_space(self.top(count) - self.top(next));
+        skip_to(self, ui, &mut next, first);
+        let mut drawn = Vec::new();
+        while next < count && drawn.len() < DRAWN_WHOLE && (drawn.is_empty() || ui.cursor().top() <= sight.max) {
+            drawn.push((next, self.row_ui(ui, next, &mut row_ui)));
+            next += 1;
         }
+        if let Some(row) = focused_row.filter(|row| *row >= next) {
+            skip_to(self, ui, &mut next, row);
+            self.row_ui(ui, row, &mut row_ui);
+            next += 1;
+        }
+        skip_to(self, ui, &mut next, count);
         drawn
+    }
+
+    /// Scrolls to a row, which may never have been drawn. `top` is where the list begins.
+    pub(crate) fn scroll_to(&self, ui: &Ui, top: f32, row: usize) {
+        let corner = egui::pos2(ui.min_rect().left(), top + self.top(row));
+        let size = Vec2::new(1.0, self.usual.unwrap_or_default());
+        ui.scroll_to_rect(Rect::from_min_size(corner, size), Some(Align::Center));
+        ui.ctx().request_repaint();
+    }
+
+    /// Draws a row, and remembers its height and whether it has the focus.
+    fn row_ui(&mut self, ui: &mut Ui, row: usize, row_ui: &mut impl FnMut(&mut Ui, usize) -> Rect) -> Rect {
+        let before = ui.cursor().top();
+        let rect = row_ui(ui, row);
+        self.measured(row, ui.cursor().top() - before);
+        // The place of the control may be that of the frame before, so its row is found only once, before it scrolls.
+        let known = self.focus.map(|(id, _)| id);
+        if let Some(focused) = ui.memory(|memory| memory.focused()).filter(|focused| known != Some(*focused))
+            && let Some(control) = ui.ctx().read_response(focused)
+            && rect.contains(control.rect.center())
+        {
+            self.focus = Some((focused, row));
+        }
+        rect
     }
 
     /// Records the height of a row that was drawn.

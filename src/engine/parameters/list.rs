@@ -14,6 +14,13 @@ use super::value::{Item, Items, Value};
 /// does all three in every frame.
 pub struct List<T>(Arc<Vec<T>>);
 
+impl<T> List<T> {
+    /// Whether both share their items: equal lists that were made separately do not.
+    pub fn shares_with(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
 impl<T> Clone for List<T> {
     fn clone(&self) -> Self {
         Self(self.0.clone())
@@ -34,7 +41,7 @@ impl<T: fmt::Debug> fmt::Debug for List<T> {
 
 impl<T: PartialEq> PartialEq for List<T> {
     fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0) || self.0 == other.0
+        self.shares_with(other) || self.0 == other.0
     }
 }
 

@@ -224,13 +224,13 @@ impl Items {
         [first..self.len() - last, first..other.len() - last]
     }
 
-    /// The address that a list has in common with its copies, and the memory of its items in bytes, without texts and
-    /// lists in them.
-    pub fn memory(&self) -> (usize, usize) {
-        (self.address(), self.0.bytes())
+    /// The memory of the items in bytes, without texts and lists in them.
+    pub fn bytes(&self) -> usize {
+        self.0.bytes()
     }
 
-    fn address(&self) -> usize {
+    /// The address of the items, which a list has in common with its copies.
+    pub fn address(&self) -> usize {
         Arc::as_ptr(&self.0).addr()
     }
 }

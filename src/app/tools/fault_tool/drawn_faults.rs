@@ -40,8 +40,13 @@ pub(super) fn fault_at(recipe: &Recipe, index: FaultIndex) -> Option<&DrawnFault
     }
 }
 
-pub(super) fn fault_at_mut(recipe: &mut Recipe, index: FaultIndex) -> Option<&mut DrawnFault> {
-    faults_mut(recipe, index.step)?.get_mut(index.fault)
+/// Replaces a fault. A fault that is the same leaves the list alone, which is shared with the document.
+pub(super) fn replace(recipe: &mut Recipe, index: FaultIndex, fault: DrawnFault) {
+    if fault_at(recipe, index).is_some_and(|known| *known != fault)
+        && let Some(faults) = faults_mut(recipe, index.step)
+    {
+        faults[index.fault] = fault;
+    }
 }
 
 pub(super) fn remove(recipe: &mut Recipe, index: FaultIndex) {

@@ -14,7 +14,7 @@ use egui_material_icons::icons::ICON_POLYLINE;
 
 use self::drawing::{draw_handles, draw_lines, draw_random_faults, draw_value, note_position};
 use self::drawn_faults::{
-    FaultIndex, fault_at, fault_at_mut, faults_mut, length_m, next_iteration, remove, set, step_for_faults,
+    FaultIndex, fault_at, faults_mut, length_m, next_iteration, remove, replace, set, step_for_faults,
 };
 use self::handles::{Handle, HandlePositions, LINE_REACH, REACH, distance_to_segment, drag, ends, rounded};
 use self::random_faults::{RandomFault, RandomFaults};
@@ -139,8 +139,9 @@ impl FaultTool {
         {
             let snaps = ui.input(|input| input.modifiers.shift);
             let scale_m = self.scale_m(context, index);
-            if let Some(fault) = fault_at_mut(context.recipe, index) {
-                self.dragged = Some(drag(fault, handle, transform, scale_m, pointer, snaps));
+            if let Some(mut fault) = fault_at(context.recipe, index).cloned() {
+                self.dragged = Some(drag(&mut fault, handle, transform, scale_m, pointer, snaps));
+                replace(context.recipe, index, fault);
             }
         }
         if response.drag_stopped() {
@@ -175,7 +176,7 @@ impl FaultTool {
         step: usize,
         number: u32,
     ) -> Option<String> {
-        let (extent, of) = (recipe.world.extent(), recipe.stack.get(step)?);
+        let (extent, of) = (recipe.world.extent(), recipe.stack.get(step).filter(|_| number > 0)?);
         let FaultSequence::Lines(mut lines) = of.operation.faults_from(number, extent, of.stream(recipe.seed))? else {
             return None;
         };
@@ -197,7 +198,8 @@ impl FaultTool {
     }
 
     /// Draws the button in the corner of a pane that switches the tool; returns its command when clicked.
-    pub(crate) fn button_ui(&self, ui: &mut Ui, pane: Rect) -> Option<Command> {
+    pub(crate) fn button_ui(&self, ui: &mut Ui, transform: &MapTransform) -> Option<Command> {
+        let pane = transform.response.rect;
         let place = Rect::from_min_size(pane.min + Vec2::splat(8.0), Vec2::new(28.0, 24.0));
         let mut corner = ui.new_child(UiBuilder::new().id_salt("fault tool").max_rect(place));
         let name = Command::FaultTool.tooltip(ui);
@@ -207,8 +209,8 @@ impl FaultTool {
         response.widget_info(|| WidgetInfo::selected(Role::Button, true, self.is_on, &name));
         if self.is_on && self.selected.is_none() {
             let mut text = "Drag on a map to draw a fault".to_string();
-            if let Some([shown, count]) = self.shown.limited() {
-                text.push_str(&format!("\nShown are the last {shown} of {count} drawn faults"));
+            if let Some([shown, count]) = self.shown.limited(transform.response.id) {
+                text.push_str(&format!("\nShowing the last {shown} of {count} faults in view"));
             }
             note(ui, ui.painter(), Align2::LEFT_TOP, note_position(pane), &text);
         }
@@ -317,7 +319,7 @@ impl FaultTool {
         hovered: Option<(FaultIndex, Handle)>,
     ) {
         let shown = self.shown.on(transform, context.recipe);
-        let hovered_index = hovered.map(|(index, _)| index);
+        let hovered_index = hovered.map(|(index, _)| index).filter(|index| self.selected != Some(*index));
         draw_lines(ui, transform, context.recipe, &shown, &[self.selected, hovered_index]);
         let Some(index) = self.selected else { return };
         let Some(fault) = fault_at(context.recipe, index) else { return };
@@ -341,12 +343,11 @@ fn arrow_scale_m(context: &FaultToolContext, index: FaultIndex) -> f64 {
 fn menu_ui(ui: &mut Ui, recipe: &mut Recipe, index: FaultIndex) {
     ui.set_min_width(180.0);
     let Some(mut fault) = fault_at(recipe, index).cloned() else { return };
-    let mut changed = false;
     if ui.button(if fault.enabled { "Disable" } else { "Enable" }).clicked() {
-        (fault.enabled, changed) = (!fault.enabled, true);
+        fault.enabled = !fault.enabled;
     }
     if ui.button("Flip").on_hover_text("Raises the other side").clicked() {
-        (fault.displacement_m, changed) = (-fault.displacement_m, true);
+        fault.displacement_m = -fault.displacement_m;
     }
     let (text, reach) = match fault.reach_m {
         Some(_) => ("Extend across the map", Value::None),
@@ -354,11 +355,8 @@ fn menu_ui(ui: &mut Ui, recipe: &mut Recipe, index: FaultIndex) {
     };
     if ui.button(text).clicked() {
         set(&mut fault, "reach_m", reach);
-        changed = true;
     }
-    if changed && let Some(known) = fault_at_mut(recipe, index) {
-        *known = fault;
-    }
+    replace(recipe, index, fault);
     ui.separator();
     if ui.button("Delete").clicked() {
         remove(recipe, index);

@@ -43,9 +43,10 @@ impl RandomFaults {
         transform: &MapTransform,
         pointer: Pos2,
     ) -> Vec<(f32, RandomFault)> {
-        if self.found.as_ref().is_none_or(|(of, at, _)| *at != iteration || of != recipe) {
-            self.found = Some((recipe.clone(), iteration, strongest(recipe, iteration)));
-        }
+        let known = self.found.take().filter(|(of, at, _)| *at == iteration && of == recipe);
+        let found = known.map_or_else(|| strongest(recipe, iteration), |(_, _, found)| found);
+        // The recipe of this frame shares its lists with that of the next, so that comparing them takes no time.
+        self.found = Some((recipe.clone(), iteration, found));
         let found = self.found.iter().flat_map(|(_, _, found)| found);
         let near = found.filter_map(|found| {
             let [from, to] = found.ends_m.map(|end| transform.pos(end));

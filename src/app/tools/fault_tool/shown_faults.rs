@@ -47,7 +47,7 @@ impl ShownFaults {
     pub(super) fn on(&mut self, transform: &MapTransform, recipe: &Recipe) -> Arc<[FaultIndex]> {
         let MapTransform { response, painter, pixels_per_m, corner, .. } = transform;
         let section = Section { clip: painter.clip_rect(), corner: *corner, pixels_per_m: *pixels_per_m };
-        let is_known = |known: &MapFaults| known.section == section && known.steps.iter().cloned().eq(steps(recipe));
+        let is_known = |known: &MapFaults| known.section == section && have_same_faults(&known.steps, recipe);
         if let Some(known) = self.maps.iter().find(|known| known.map == response.id && is_known(known)) {
             return known.faults.clone();
         }
@@ -65,14 +65,22 @@ impl ShownFaults {
         faults
     }
 
-    /// How many faults a map shows, and of how many, if it cannot show all.
-    pub(super) fn limited(&self) -> Option<[usize; 2]> {
-        self.maps.iter().map(|map| [map.faults.len(), map.count]).find(|[shown, count]| shown < count)
+    /// How many faults a map shows, and of how many in view, if it does not show all.
+    pub(super) fn limited(&self, map: Id) -> Option<[usize; 2]> {
+        let known = self.maps.iter().find(|known| known.map == map)?;
+        (known.faults.len() < known.count).then_some([known.faults.len(), known.count])
     }
 }
 
 /// The width of a line and its highlight, points.
 const MARGIN: f32 = 4.0;
+
+/// Whether these are still the enabled steps with drawn faults.
+fn have_same_faults(known: &[(usize, List<DrawnFault>)], recipe: &Recipe) -> bool {
+    let mut known = known.iter();
+    let is_next = |(step, faults)| known.next().is_some_and(|(at, known)| *at == step && known.shares_with(&faults));
+    steps(recipe).all(is_next) && known.next().is_none()
+}
 
 /// The enabled steps with drawn faults.
 fn steps(recipe: &Recipe) -> impl Iterator<Item = (usize, List<DrawnFault>)> {

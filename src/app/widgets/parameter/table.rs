@@ -92,20 +92,21 @@ fn list_ui(ui: &mut Ui, parameter: &Parameter, of: Kind, value: &mut Value, cont
     let adds = list_header_ui(ui, parameter, of, value, context);
     let Value::List(items) = value else { return false };
     let list = ui.scope_id().with("list");
-    // A new item is drawn unfolded.
-    let unfolded = context.state.added.take_if(|(id, _)| *id == list).map(|(_, i)| i);
+    // A new item is drawn unfolded, as soon as it is in sight.
+    let added = context.state.added.filter(|(id, _)| *id == list).map(|(_, i)| i);
+    let top = ui.cursor().top();
     let (mut changed, mut removed, mut wants_file) = (Vec::new(), None, false);
     let mut heights = context.state.row_heights.remove(&list).unwrap_or_default();
     // Locks, overrides and textures are for the parameters of the outer group.
     let mut inner = ParameterContext::new(context.state);
-    heights.rows_ui(ui, items.len(), |ui, i| {
+    let drawn = heights.rows_ui(ui, items.len(), |ui, i| {
         let before = items.get(i).unwrap_or(Value::None);
         let mut item = before.clone();
         let row = ui.push_id(i, |ui| match of {
             Kind::Weighted => weighted_ui(ui, parameter, &mut item, &mut inner),
             Kind::Group(table) => {
                 let title = format!("{} {}", parameter.label, i + 1);
-                let response = item_ui(ui, &title, table(), &mut item, unfolded == Some(i), &mut inner);
+                let response = item_ui(ui, &title, table(), &mut item, added == Some(i), &mut inner);
                 wants_file |= response.wants_file;
                 response.removed
             }
@@ -114,6 +115,9 @@ fn list_ui(ui: &mut Ui, parameter: &Parameter, of: Kind, value: &mut Value, cont
                 icon_button(ui, ICON_CLOSE, "Remove this row").clicked()
             }
         });
+        if added == Some(i) {
+            row.response.scroll_to_me(None);
+        }
         if row.inner {
             removed = Some(i);
         } else if item != before {
@@ -121,6 +125,13 @@ fn list_ui(ui: &mut Ui, parameter: &Parameter, of: Kind, value: &mut Value, cont
         }
         row.response.rect
     });
+    if let Some(added) = added {
+        if drawn.iter().any(|(i, _)| *i == added) || added >= items.len() {
+            context.state.added = None;
+        } else {
+            heights.scroll_to(ui, top, added);
+        }
+    }
     context.state.row_heights.insert(list, heights);
     for (i, item) in changed {
         items.splice(i..i + 1, &[item]);
