@@ -14,7 +14,7 @@ use crate::app::dialogs::question::files_ui;
 use crate::app::dialogs::{about, closing};
 use crate::app::document::{Draft, Unsaved};
 use crate::app::views::scene::{RenderDialogResponse, RenderTask};
-use crate::app::widgets::modal;
+use crate::app::widgets::{default_button_ui, modal};
 use crate::app::{App, commands};
 
 impl App {
@@ -186,7 +186,7 @@ fn shortcuts_ui(ctx: &Context) -> bool {
             }
         });
         ui.add_space(8.0);
-        ui.button("Close").clicked()
+        egui::Sides::new().show(ui, |_| {}, |ui| default_button_ui(ui, "Close")).1
     });
     !(modal.inner || modal.should_close())
 }

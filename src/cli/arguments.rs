@@ -3,7 +3,6 @@
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
-use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Arg, ArgGroup, ArgMatches, Args, Command, FromArgMatches, Parser, ValueEnum, value_parser};
 
 use super::values::{PatchCounts, Range, RenderSize, Size, Source, TextureSize, TileCounts, TileIndex};
@@ -50,7 +49,6 @@ pub struct ListOptions {
 #[derive(Args, Debug)]
 pub struct SourceOptions {
     /// A project file, or preset:NAME.
-    #[arg(value_parser = OsStringValueParser::new().map(Source::from))]
     pub source: Source,
     #[command(flatten)]
     pub changes: Changes,
@@ -71,7 +69,7 @@ pub struct Changes {
 #[command(group(ArgGroup::new("uplift").args(["frames", "animation"]).multiple(true)))]
 pub struct BuildOptions {
     /// A project file, or preset:NAME.
-    #[arg(required_unless_present = "target", value_parser = OsStringValueParser::new().map(Source::from))]
+    #[arg(required_unless_present = "target")]
     pub source: Option<Source>,
     #[command(flatten)]
     pub changes: Changes,

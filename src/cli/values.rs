@@ -5,6 +5,8 @@ use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use clap::builder::{MapValueParser, OsStringValueParser, TypedValueParser, ValueParserFactory};
+
 use crate::engine::cast::ToInteger;
 use crate::engine::heightfield::{Extent, Grid, SIDE_LIMITS};
 use crate::engine::parameters::Band;
@@ -26,6 +28,14 @@ impl From<OsString> for Source {
             Some(name) => Self::Preset(name.into()),
             None => Self::File(text.into()),
         }
+    }
+}
+
+impl ValueParserFactory for Source {
+    type Parser = MapValueParser<OsStringValueParser, fn(OsString) -> Self>;
+
+    fn value_parser() -> Self::Parser {
+        OsStringValueParser::new().map(Self::from)
     }
 }
 

@@ -7,7 +7,7 @@ use egui::Context;
 use crate::app::dialogs::byte_size::bytes;
 use crate::app::document::MAX_BYTES;
 use crate::app::tasks::settings::UserFolders;
-use crate::app::widgets::modal;
+use crate::app::widgets::{default_button_ui, modal};
 use crate::files::io::memory::{available_bytes, cache_bytes};
 
 /// What the user clicked.
@@ -48,7 +48,7 @@ pub(crate) fn about_ui(ctx: &Context, folders: &UserFolders) -> Option<AboutResp
         let free = free.map_or(String::new(), |free| format!("; {free} are free"));
         ui.weak(format!("Previews cache up to {cache}, and the history keeps up to {}{free}", bytes(MAX_BYTES as u64)));
         ui.add_space(8.0);
-        ui.button("Close").clicked()
+        egui::Sides::new().show(ui, |_| {}, |ui| default_button_ui(ui, "Close")).1
     });
     response.or((modal.inner || modal.should_close()).then_some(AboutResponse::Close))
 }

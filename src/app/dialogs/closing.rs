@@ -10,7 +10,7 @@ use egui::{Context, ScrollArea, Sides};
 
 use crate::app::document;
 use crate::app::document::Unsaved;
-use crate::app::widgets::modal;
+use crate::app::widgets::{default_button_ui, modal};
 
 /// The state of closing the window.
 #[derive(Debug, Default)]
@@ -134,7 +134,7 @@ pub(crate) fn confirm_close_ui(ctx: &Context, unsaved: &[Unsaved]) -> Option<Con
         let (discard, [save, cancel]) = Sides::new().show(
             ui,
             |ui| ui.button("Close without saving").clicked(),
-            |ui| [ui.button(save).clicked(), ui.button("Cancel").clicked()],
+            |ui| [default_button_ui(ui, save), ui.button("Cancel").clicked()],
         );
         let discard = discard.then_some(ConfirmCloseResponse::Discard);
         let save = save.then_some(ConfirmCloseResponse::Save);

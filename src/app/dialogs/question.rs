@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use egui::{Context, Sides};
 
 use crate::app::document::file_name;
-use crate::app::widgets::{main_button, modal};
+use crate::app::widgets::{default_button_ui, modal};
 use crate::files::io::disk_state::DiskState;
 
 /// The most files a question lists: a turntable has more than fit.
@@ -77,8 +77,8 @@ impl Question {
                 |ui| {
                     let mut chosen = None;
                     for (i, (text, choice)) in choices.iter().enumerate() {
-                        let button = if i == 0 { main_button(ui, text, true) } else { ui.button(*text) };
-                        chosen = chosen.or(button.clicked().then_some(*choice));
+                        let clicked = if i == 0 { default_button_ui(ui, text) } else { ui.button(*text).clicked() };
+                        chosen = chosen.or(clicked.then_some(*choice));
                     }
                     chosen
                 },

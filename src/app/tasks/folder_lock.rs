@@ -9,6 +9,9 @@ use crate::files::io::process::{computer_name, is_running};
 
 const LOCK: &str = "lock";
 
+/// Follows the name of the process in a file that it could not lock.
+const UNLOCKED: &str = " unlocked";
+
 /// How a file is locked. Tests replace it, to act as a file system without locks.
 pub(crate) type TryLock = fn(&File) -> Result<(), TryLockError>;
 
@@ -42,8 +45,8 @@ impl FolderLock {
         Ok(path.exists().then_some(Self { _file: file, unsupported }))
     }
 
-    /// Whether a folder has a lock.
-    pub(crate) fn is_in(folder: &Path) -> bool {
+    /// Whether a folder has the file that is locked.
+    pub(crate) fn has_file(folder: &Path) -> bool {
         folder.join(LOCK).exists()
     }
 
@@ -55,8 +58,10 @@ impl FolderLock {
             Err(TryLockError::WouldBlock) => return None,
             Err(TryLockError::Error(error)) => Some(error.to_string()),
         };
-        let mut text = String::new();
-        (&file).take(1000).read_to_string(&mut text).ok()?;
+        let mut text = Vec::new();
+        // What cannot be read names no process.
+        let _ = (&file).take(1000).read_to_end(&mut text);
+        let text = String::from_utf8_lossy(&text);
         // The editor may have failed to lock the file although that is possible now.
         let is_free = match text.trim_end().strip_suffix(UNLOCKED) {
             Some(owner) => has_ended(owner),
@@ -65,9 +70,6 @@ impl FolderLock {
         is_free.then_some(Self { _file: file, unsupported })
     }
 }
-
-/// Follows the name of the process in a file that it could not lock.
-const UNLOCKED: &str = " unlocked";
 
 /// Whether the process with this number and computer is known to have ended.
 fn has_ended(owner: &str) -> bool {
@@ -110,6 +112,8 @@ mod tests {
         assert!(FolderLock::acquire(folder.path(), File::try_lock).is_some());
         write("4194305 another-computer".into());
         assert!(FolderLock::acquire(folder.path(), unsupported).is_none());
+        std::fs::write(folder.path().join(LOCK), [0xff, 0xfe, 0]).expect("written");
+        assert!(FolderLock::acquire(folder.path(), File::try_lock).is_some(), "a damaged file that is not locked");
         write(String::new());
         assert!(FolderLock::acquire(folder.path(), unsupported).is_none(), "an editor that has just started");
     }

@@ -81,9 +81,9 @@ impl RecoverySession {
         Err(io::Error::other("other programs keep locking the recovery folders"))
     }
 
-    /// Whether the folder is still there.
+    /// Whether the folder is still there, with the file that this editor has locked.
     pub(crate) fn exists(&self) -> bool {
-        FolderLock::is_in(&self.folder)
+        FolderLock::has_file(&self.folder)
     }
 
     /// Why the folder could not be locked, if the file system cannot lock.

@@ -18,6 +18,7 @@ use crate::app::dialogs::modal::Modal;
 use crate::app::tasks::recovery::find_recoverable;
 use crate::app::tasks::settings::UserFolders;
 use crate::app::tests::random_actions::{act, below};
+use crate::app::tests::wait;
 use crate::engine::random::Stream;
 use crate::project::ProjectFile;
 
@@ -75,7 +76,20 @@ fn editor_to_kill() {
     let (Some(folder), Ok(seed)) = (std::env::var_os(FOLDER), std::env::var(SEED)) else { return };
     let mut editor = editor_in(Path::new(&folder));
     let stream = Stream::new(seed.parse().expect("a number"), 1);
-    let mut known: Option<Vec<u64>> = None;
+    let mut known = None;
+    // The autosave sees the document at the beginning of a frame.
+    let mut frame = |editor: &mut Harness<'static, App>| {
+        for is_drawn in [false, true] {
+            if is_drawn {
+                editor.step();
+            }
+            let unsaved = editor.state().document.unsaved();
+            let now: Vec<String> = unsaved.iter().map(|unsaved| identity(&unsaved.file).to_string()).collect();
+            let time = editor.ctx.input(|input| input.time);
+            println!("unsaved {time} {}", if known.as_ref() == Some(&now) { "same".into() } else { now.join(",") });
+            known = Some(now);
+        }
+    };
     for action in 0.. {
         let begin = Instant::now();
         let rng = &mut stream.at(action);
@@ -93,19 +107,9 @@ fn editor_to_kill() {
                 }
             }
             _ if rng.chance(0.1) => editor.key_press_modifiers(Modifiers::COMMAND, Key::S),
-            _ => drop(act(&mut editor, rng)),
+            _ => drop(act(&mut editor, rng, &mut frame)),
         }
-        editor.step();
-        let app = editor.state();
-        let now: Vec<u64> = app.document.unsaved().iter().map(|unsaved| identity(&unsaved.file)).collect();
-        // The projects of a dialog are still in the folder of the editor that left them.
-        if known.as_ref() != Some(&now) {
-            let now: Vec<String> = now.iter().map(u64::to_string).collect();
-            println!("unsaved {} {}", editor.ctx.input(|input| input.time), now.join(","));
-        } else {
-            println!("unsaved {} same", editor.ctx.input(|input| input.time));
-        }
-        known = Some(now);
+        frame(&mut editor);
         std::thread::sleep(Duration::from_secs_f64(FRAME_S).saturating_sub(begin.elapsed()));
     }
 }
@@ -130,8 +134,9 @@ fn states(log: &str) -> States {
     states
 }
 
-/// Kills an editor after that time; panics if it loses what it should not.
-fn kill_one(folder: &Path, seed: u32, after: Duration) {
+/// Kills an editor after that time; panics if it loses what it should not. Returns whether there was something to lose
+/// during all of the last seconds.
+fn kill_one(folder: &Path, seed: u32, after: Duration) -> bool {
     let log = folder.join("log");
     let mut editor = Process::new(std::env::current_exe().expect("this program"))
         .args(["--exact", "--ignored", "--nocapture", "app::tests::kills::editor_to_kill"])
@@ -152,28 +157,31 @@ fn kill_one(folder: &Path, seed: u32, after: Duration) {
     assert!(broken.is_empty(), "seed {seed}: {broken:?}");
     let found: BTreeSet<u64> = found.iter().map(|project| identity(&project.contents)).collect();
     // What the editor had at some time in the last seconds is there.
-    let mut recent = states.iter().filter(|(last, _)| *last >= end - MAX_LOST_S);
+    let recent = || states.iter().filter(|(last, _)| *last >= end - MAX_LOST_S);
     assert!(
-        recent.any(|(_, unsaved)| unsaved.is_subset(&found)),
+        recent().any(|(_, unsaved)| unsaved.is_subset(&found)),
         "seed {seed}: of the states {states:?}, the recovery folders have {found:?}"
     );
+    recent().all(|(_, unsaved)| !unsaved.is_empty())
 }
 
 /// Kills so many editors one after the other in the same folders. At the end nothing is left but what was discarded.
-fn kill_many(kills: u32, chain: u32) {
+/// Returns how many of them had something to lose.
+fn kill_many(kills: u32, chain: u32) -> u32 {
     let folder = tempfile::tempdir().expect("folder");
+    let mut with_work = 0;
     for kill in 0..kills {
         let seed = 1000 * chain + kill;
         let after = Stream::new(seed, 2).at(0).between(0.5, 9.0);
-        kill_one(folder.path(), seed, Duration::from_secs_f64(after));
+        with_work += u32::from(kill_one(folder.path(), seed, Duration::from_secs_f64(after)));
     }
+    let (found, _) = find_recoverable(&folder.path().join("state/recovery"), File::try_lock);
+    let is_asked = !found.is_empty();
+    drop(found);
     let mut editor = editor_in(folder.path());
-    editor.run_steps(8);
-    // The look for recoverable projects comes before the first answer of the autosave.
-    let deadline = Instant::now() + Duration::from_secs(5);
-    while Instant::now() < deadline && !matches!(editor.state().ui.modal, Some(Modal::Recovered(_))) {
-        editor.step();
-        std::thread::sleep(Duration::from_millis(5));
+    if is_asked {
+        wait(&mut editor, "the offer", |app| matches!(app.ui.modal, Some(Modal::Recovered(_))));
+        editor.run_steps(3);
     }
     for label in ["Discard", "Discard all"] {
         if let Some(button) = editor.query_by_label(label) {
@@ -185,16 +193,15 @@ fn kill_many(kills: u32, chain: u32) {
     let left = std::fs::read_dir(folder.path().join("state/recovery")).into_iter().flatten().flatten();
     let left: Vec<_> = left.map(|entry| entry.file_name()).filter(|name| name != "old").collect();
     assert!(left.is_empty(), "{left:?}");
+    with_work
 }
 
-/// Kills editors in several folders at a time.
-fn kill(chains: u32, kills: u32) {
+/// Kills editors in several folders at a time. Returns how many of them had something to lose.
+fn kill(chains: u32, kills: u32) -> u32 {
     std::thread::scope(|scope| {
         let killed: Vec<_> = (0..chains).map(|chain| scope.spawn(move || kill_many(kills, chain))).collect();
-        for killed in killed {
-            killed.join().expect("nothing was lost");
-        }
-    });
+        killed.into_iter().map(|killed| killed.join().expect("nothing was lost")).sum()
+    })
 }
 
 #[test]
@@ -209,5 +216,10 @@ const KILLS: &str = "UPTHRUST_KILLS";
 #[ignore = "slow: a minute; UPTHRUST_KILLS=100 kills a thousand editors"]
 fn nightly_killed_editors_lose_nothing_older_than_five_seconds() {
     let kills = std::env::var(KILLS).ok().and_then(|kills| kills.parse().ok()).unwrap_or(10);
-    kill(10, kills);
+    let with_work = kill(10, kills);
+    println!(
+        "{} editors killed, {with_work} of them with unsaved work during all of the last five seconds",
+        10 * kills
+    );
+    assert!(with_work >= kills, "{with_work}");
 }

@@ -14,7 +14,7 @@ mod gallery;
 mod kills;
 mod long_lists;
 #[cfg(target_os = "linux")]
-mod memory;
+pub(crate) mod memory;
 mod operation_picker;
 mod playback;
 mod random_actions;

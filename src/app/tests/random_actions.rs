@@ -133,7 +133,7 @@ fn any_command(app: &App, rng: &mut Rng) -> Command {
             Command::MoveStep { from: step, to: other },
             Command::SeekToStep(step),
             Command::ShowParameter { step, key: "name" },
-            Command::ConvertFault { step, number: below(rng, 30) as u32 },
+            Command::ConvertFault { step, number: 1 + below(rng, 30) as u32 },
         ]);
     }
     let types = recipe.texture.types.len();
@@ -160,7 +160,7 @@ pub(super) fn edit(project: &mut Project, rng: &mut Rng) {
 }
 
 /// Presses, drags or turns the wheel somewhere, or presses a key.
-fn input(editor: &mut Harness<'static, App>, rng: &mut Rng) -> String {
+fn input(editor: &mut Harness<'static, App>, rng: &mut Rng, frame: &mut Frame) -> String {
     let mut place = || Pos2::new((rng.unit() as f32) * WINDOW.x, (rng.unit() as f32) * WINDOW.y);
     let (from, to) = (place(), place());
     let modifiers = if rng.chance(0.8) { Modifiers::NONE } else { Modifiers::COMMAND };
@@ -179,9 +179,9 @@ fn input(editor: &mut Harness<'static, App>, rng: &mut Rng) -> String {
     editor.event(Event::PointerMoved(from));
     editor.event(pressed(from, true));
     if rng.chance(0.5) {
-        editor.step();
+        frame(editor);
         editor.event(Event::PointerMoved(from + 0.3 * (to - from)));
-        editor.step();
+        frame(editor);
         editor.event(Event::PointerMoved(to));
         editor.event(pressed(to, false));
         return format!("drag by {button:?}");
@@ -190,8 +190,11 @@ fn input(editor: &mut Harness<'static, App>, rng: &mut Rng) -> String {
     format!("click by {button:?}")
 }
 
-/// Does something at random. Returns its name.
-pub(super) fn act(editor: &mut Harness<'static, App>, rng: &mut Rng) -> String {
+/// Runs a frame.
+pub(super) type Frame<'a> = dyn FnMut(&mut Harness<'static, App>) + 'a;
+
+/// Does something at random. Returns its name. `frame` runs the frames that a drag takes before its last one.
+pub(super) fn act(editor: &mut Harness<'static, App>, rng: &mut Rng, frame: &mut Frame) -> String {
     if editor.state().ui.modal.is_some() {
         editor.key_press(Key::Escape);
         return "close".into();
@@ -206,7 +209,7 @@ pub(super) fn act(editor: &mut Harness<'static, App>, rng: &mut Rng) -> String {
         editor.state_mut().edit(|project| edit(project, rng));
         return "edit".into();
     }
-    input(editor, rng)
+    input(editor, rng, frame)
 }
 
 /// An editor with previews of this size, whose own random numbers have a seed.
@@ -231,7 +234,7 @@ fn walk(actions: u64, samples: u32, seed: u32) -> Slowest {
     let stream = Stream::new(seed, 1);
     let mut slowest = Slowest::new();
     for action in 0..actions {
-        let name = act(&mut editor, &mut stream.at(action));
+        let name = act(&mut editor, &mut stream.at(action), &mut Harness::step);
         let before = ThreadTime::now();
         editor.step();
         let own = before.elapsed().as_secs_f64() * 1e3;

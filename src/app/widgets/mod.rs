@@ -32,6 +32,13 @@ pub(crate) fn main_button(ui: &mut Ui, name: &str, enabled: bool) -> Response {
     ui.add_enabled(enabled, Button::selectable(enabled, name))
 }
 
+/// The primary button of a question, which Enter clicks too unless another control has the focus.
+pub(crate) fn default_button_ui(ui: &mut Ui, name: &str) -> bool {
+    let clicked = main_button(ui, name, true).clicked();
+    let is_free = ui.memory(|memory| memory.focused().is_none());
+    clicked || is_free && ui.input(|input| input.key_pressed(Key::Enter))
+}
+
 /// A frameless button with an icon; the tooltip is also its accessible name.
 pub(crate) fn icon_button(ui: &mut Ui, icon: MaterialIcon, name: &str) -> Response {
     icon_button_enabled(ui, icon, name, true)

@@ -97,7 +97,7 @@ fn an_interrupt_stops_the_work_and_leaves_no_files() {
     }
 }
 
-#[cfg(unix)]
+#[cfg(target_os = "linux")]
 #[test]
 fn paths_need_not_be_utf_8() {
     use std::ffi::OsStr;
