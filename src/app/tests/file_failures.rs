@@ -106,6 +106,8 @@ fn work(before: usize) -> Option<((Operation, PathBuf), Vec<String>)> {
         |app, _| !app.document.is_dirty(),
     );
     assert_eq!((saved_seed(&file), session.editor.state().document.project().recipe.seed), (Some(4711), 4711));
+    // The next autosave deletes the copy of the saved project.
+    session.do_until("the next autosave", |_| {}, |_, folder| kept_seeds(folder).is_empty());
     session.do_until(
         "the settings",
         |app| app.settings.scale_percent = 125,
@@ -123,8 +125,6 @@ fn work(before: usize) -> Option<((Operation, PathBuf), Vec<String>)> {
         },
         |_, folder| folder.join("fjord.png").exists(),
     );
-    // The last autosave deletes the copy of the saved project.
-    session.do_until("the last autosave", |_| {}, |_, folder| kept_seeds(folder).is_empty());
     // What nobody waited for may report its error a little later.
     for _ in 0..8 {
         session.step();
