@@ -302,8 +302,23 @@ fn terrain3d_gets_heights_a_control_map_and_roughness() {
     }
     assert!(bases.len() > 1, "{bases:?}");
     let colours = image::open(folder.path().join("color.png")).expect("an image");
-    assert_eq!(colours.color(), image::ColorType::Rgba8);
+    assert_eq!((colours.color(), colours.width(), colours.height()), (image::ColorType::Rgba8, 65, 65));
     assert!(colours.into_rgba8().pixels().all(|pixel| pixel.0[3] == 128));
+}
+
+#[test]
+fn colour_maps_for_godot_have_the_size_of_the_heightmap_or_of_each_tile() {
+    let folder = tempfile::tempdir().expect("folder");
+    for (key, side, counts) in
+        [("godot-terrain3d", 65, [1, 1]), ("godot-hterrain", 513, [1, 1]), ("godot-terrain3d", 65, [2, 2])]
+    {
+        let target = targets::from_key(key).expect("there");
+        let (order, _) = asymmetric(target, folder.path(), side, counts);
+        let texture = order.texture.as_ref().expect("a texture");
+        let tile = [order.grid.width(), order.grid.height()].map(|samples| (samples - 1) / counts[0] + 1);
+        assert_eq!(texture.size, tile.map(|samples| samples * counts[0]), "{key} {counts:?}");
+        assert!(Plan::new(order).is_ok(), "{key} {counts:?}");
+    }
 }
 
 #[test]

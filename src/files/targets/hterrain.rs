@@ -13,6 +13,8 @@ pub(super) static HTERRAIN: Target = Target {
     label: "HTerrain (Godot)",
     sizes: Sizes::PowersOfTwo { plus: 1, min: 513, max: 4097 },
     heightmaps: &[("height.raw", DEFAULT_ENCODING)],
+    // The plugin refuses a colour map of another size than the heightmap.
+    texture_at_samples: true,
     weights: Some((WeightsLayout::Packs, WeightsSampling::Samples)),
     max_layers: Some(SPLATS),
     import,

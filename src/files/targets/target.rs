@@ -28,6 +28,8 @@ pub struct Target {
     pub heightmaps: &'static [(&'static str, Encoding)],
     /// The texture: its file name, and the constant value of its alpha channel if it has one.
     pub texture: Option<(&'static str, Option<u8>)>,
+    /// Whether the texture has to have as many pixels as the heightmap, or each of its tiles, has samples.
+    pub texture_at_samples: bool,
     /// The weights of the terrain types.
     pub weights: Option<(WeightsLayout, WeightsSampling)>,
     /// The file name of the normal map.
@@ -75,6 +77,7 @@ pub(super) const DEFAULTS: Target = Target {
     sizes: Sizes::Any,
     heightmaps: &[("height.png", DEFAULT_ENCODING)],
     texture: Some(("texture.png", None)),
+    texture_at_samples: false,
     weights: None,
     normals: None,
     mesh: None,
@@ -138,6 +141,13 @@ fn all_tiles(counts: [usize; 2]) -> Tiles {
 fn tile_size(grid: Grid, counts: [usize; 2]) -> [usize; 2] {
     let size = [grid.width(), grid.height()];
     [0, 1].map(|axis| (size[axis] - 1) / counts[axis] + 1)
+}
+
+/// The pixels of a texture with as many pixels as the heightmap, or each of its tiles, has samples.
+fn texture_at_samples(order: &Order) -> [usize; 2] {
+    let counts = order.tiles.map_or([1; 2], |tiles| tiles.counts);
+    let tile = tile_size(order.grid, counts);
+    [0, 1].map(|axis| tile[axis] * counts[axis])
 }
 
 impl Target {
@@ -217,6 +227,7 @@ impl Target {
     /// Adds the files of the target to an order, all in one folder. Outputs that the order already has are kept.
     pub fn add_to(&'static self, order: &mut Order, folder: &Path, texture: [usize; 2]) {
         let path = |name: &str| folder.join(name);
+        let texture = if self.texture_at_samples { texture_at_samples(order) } else { texture };
         let heightmap = |(name, encoding): &(&str, Encoding)| HeightmapOrder { path: path(name), encoding: *encoding };
         order.heightmaps.extend(self.heightmaps.iter().map(heightmap));
         if order.texture.is_none() {

@@ -13,6 +13,8 @@ pub(super) static TERRAIN3D: Target = Target {
     label: "Terrain3D (Godot)",
     heightmaps: &[("height.exr", Encoding { as_rgb: true, ..DEFAULT_ENCODING })],
     texture: Some(("color.png", Some(ROUGHNESS))),
+    // The importer refuses images of different dimensions.
+    texture_at_samples: true,
     weights: Some((WeightsLayout::Control, WeightsSampling::Samples)),
     needs_square_cells: true,
     import,

@@ -75,13 +75,14 @@ pub(super) fn size_ui(
     parameters: &mut ParameterState,
 ) {
     let sides = choices.target.map(|target| target.sizes.sides()).unwrap_or_default();
-    let has_texture =
-        choices.target.map_or(choices.texture, |it| it.texture.is_some() || it.normals.is_some() || it.mesh.is_some());
+    let has_pixels = |target: &Target| {
+        (target.texture.is_some() && !target.texture_at_samples) || target.normals.is_some() || target.mesh.is_some()
+    };
     let mut hidden = Vec::new();
     if !sides.is_empty() || (choices.target.is_none() && choices.heightmap.is_none() && !choices.texture) {
         hidden.push("samples");
     }
-    if !has_texture {
+    if !choices.target.map_or(choices.texture, has_pixels) {
         hidden.push("texture_pixels");
     }
     group_ui(ui, settings, &hidden, &mut ParameterContext::new(parameters));
