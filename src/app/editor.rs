@@ -7,7 +7,7 @@ use egui::Context;
 use crate::app::commands::menus::{ViewModes, bytes_of_preview};
 use crate::app::commands::stack_edits::first_step;
 use crate::app::dialogs::file_dialogs::{DialogBackend, FileDialogs};
-use crate::app::document::{Document, file_stem, title};
+use crate::app::document::{Document, file_stem};
 use crate::app::panels::status::{CopyableText, Message};
 use crate::app::preview::request::RequestContext;
 use crate::app::services::Services;
@@ -77,8 +77,7 @@ impl App {
 
     /// Tells the user that an edit after undo has closed a project with unsaved changes.
     pub(crate) fn report_closed(&mut self) {
-        if let Some(project) = self.document.take_newly_closed() {
-            let name = title(&project);
+        if let Some(name) = self.document.take_newly_closed() {
             self.show_message(format!(
                 "{name} was closed with unsaved changes; to open it again, see File > Closed with unsaved changes"
             ));

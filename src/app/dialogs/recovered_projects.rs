@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use egui::{Context, ScrollArea, Sides};
+use egui::{Context, Key, ScrollArea, Sides};
 
 use crate::app::dialogs::byte_size::bytes;
 use crate::app::document::title;
@@ -64,7 +64,9 @@ pub(crate) fn recovery_ui(ctx: &Context, projects: &[RecoveredProject]) -> Optio
             Sides::new().show(ui, |ui| ui.button(discard).clicked(), |ui| ui.button("Ask again later").clicked());
         response.or(discard.then_some(RecoveryResponse::Discard)).or(later.then_some(RecoveryResponse::Later))
     });
-    modal.inner.or(modal.should_close().then_some(RecoveryResponse::Later))
+    // A click beside the dialog does not answer it: the dialog appears while the user may be clicking elsewhere.
+    let is_escaped = modal.is_top_modal && !modal.any_popup_open && ctx.input(|input| input.key_pressed(Key::Escape));
+    modal.inner.or(is_escaped.then_some(RecoveryResponse::Later))
 }
 
 /// Returns the age in its largest unit.

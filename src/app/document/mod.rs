@@ -220,11 +220,14 @@ impl Document {
         self.entries.iter().map(|entry| entry.project_id).collect()
     }
 
-    /// The newest of the [`closed`](Self::closed) projects that an edit has closed since this was last called.
-    pub(crate) fn take_newly_closed(&mut self) -> Option<Arc<Project>> {
+    /// The name of the newest of the [`closed`](Self::closed) projects that an edit has closed since this was last
+    /// called: that of its file, or else its title.
+    pub(crate) fn take_newly_closed(&mut self) -> Option<String> {
         let closed: BTreeSet<usize> = self.closed().map(|(id, _)| id).collect();
         let new = self.closed().rfind(|(id, _)| !self.known_closed.contains(id));
-        let new = new.map(|(_, project)| project.clone());
+        let new = new.map(|(id, project)| {
+            self.opened_projects[id].path.as_deref().map_or_else(|| title(project).into(), file_name)
+        });
         self.known_closed = closed;
         new
     }

@@ -99,8 +99,8 @@ fn unsaved_work_that_undo_no_longer_reaches_can_be_reopened() {
     edit(&mut document, None, |project| project.recipe.seed = 6);
     let closed: Vec<usize> = document.closed().map(|(project_id, _)| project_id).collect();
     assert_eq!((closed, document.unsaved().len(), seed(&document, 1)), (vec![1], 2, Some(5)));
-    let mut newly_closed = || document.take_newly_closed().map(|project| project.name.clone());
-    assert_eq!([newly_closed(), newly_closed()], [Some("Other".into()), None], "told once");
+    let newly_closed = [document.take_newly_closed(), document.take_newly_closed()];
+    assert_eq!(newly_closed, [Some("Other".into()), None], "told once");
     document.reopen(1);
     assert_eq!((document.project_id(), document.project().recipe.seed), (1, 5));
     assert_eq!((document.undo_name(), document.closed().count()), (Some("Reopen Other"), 0));

@@ -59,6 +59,8 @@ pub(crate) struct TexturePanelState {
     pub(crate) was_selected_last: bool,
     pub(crate) display: TextureDisplay,
     pub(crate) diagram: Diagram,
+    /// Whether the list scrolls to the selected type, which was just added.
+    pub(crate) scrolls_to_selected: bool,
     /// The heights of the types' cards.
     pub(crate) row_heights: RowHeights,
     /// The heights of the sets in their list.

@@ -85,6 +85,7 @@ fn list_ui(
     let texture = &mut recipe.texture;
     let mut command = None;
     let mut heights = std::mem::take(&mut panel.row_heights);
+    let top = ui.cursor().top();
     let action = cards_ui(ui, &indices, &mut heights, |ui, i| {
         let state = &mut *context.parameters;
         let parameters =
@@ -101,6 +102,11 @@ fn list_ui(
         }
         response
     });
+    if std::mem::take(&mut panel.scrolls_to_selected)
+        && let Some(row) = indices.iter().position(|i| panel.selected == Some(*i))
+    {
+        heights.scroll_to(ui, top, row);
+    }
     panel.row_heights = heights;
     if let Some(preview) = context.shown {
         uncovered_ui(ui, preview.uncovered, panel);
@@ -138,6 +144,7 @@ pub(crate) fn add_type(texture: &mut TextureRecipe, panel: &mut TexturePanelStat
     }
     texture.types.push(terrain_type);
     panel.selected = Some(texture.types.len() - 1);
+    panel.scrolls_to_selected = true;
 }
 
 /// Converts the elevations of all types from the other unit to the recipe's, so that over this range of heights the

@@ -156,6 +156,8 @@ impl FileTasks {
 
     /// Opens a project, a colour image as the texture of a new terrain type, or any other file as a heightmap.
     pub(crate) fn open(&self, path: PathBuf) {
+        // A recovered project would otherwise be saved relative to the folder of another start.
+        let path = std::path::absolute(&path).unwrap_or(path);
         self.run_for(path.clone(), None, move || open_file(&path, false));
     }
 

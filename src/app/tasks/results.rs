@@ -344,6 +344,7 @@ impl App {
 
     /// Uses a chosen file for the purpose of the dialog.
     pub(crate) fn use_chosen_file(&mut self, request: &DialogRequest, path: PathBuf) {
+        let path = std::path::absolute(&path).unwrap_or(path);
         match request.purpose {
             DialogPurpose::Open => self.services.file_tasks.open(path),
             DialogPurpose::Import { ref target } => self.services.file_tasks.import(path, target.clone()),

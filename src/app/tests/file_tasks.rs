@@ -165,3 +165,19 @@ fn a_panicking_task_becomes_a_message_and_the_next_task_runs() {
     wait(&mut editor, "saving", |app| !app.document.is_dirty());
     assert!(path.exists());
 }
+
+#[cfg(unix)]
+#[test]
+fn a_project_keeps_the_folder_of_a_relative_path() {
+    let folder = tempfile::tempdir().expect("folder");
+    let path = folder.path().join("a.upthrust.json");
+    std::fs::write(&path, ProjectFile::default().to_json()).expect("written");
+    // Up to the root and down again.
+    let up = "../".repeat(std::env::current_dir().expect("a folder").components().count() - 1);
+    let relative = Path::new(&up).join(path.strip_prefix("/").expect("absolute"));
+    assert!(relative.is_relative() && relative.exists());
+    let mut editor = editor_in(folder.path(), vec![]);
+    editor.state_mut().services.file_tasks.open(relative);
+    wait(&mut editor, "the project", |app| app.document.path().is_some());
+    assert!(editor.state().document.path().is_some_and(|path| path.is_absolute() && path.exists()));
+}

@@ -1,16 +1,20 @@
 //! The memory of an editor that is used for long.
 
+use std::process::Command;
+
 use egui_kittest::Harness;
 
-use crate::app::App;
-use crate::app::commands::Command;
 use crate::app::document::MAX_BYTES;
 use crate::app::tests::random_actions::{edit, editor};
+use crate::app::{App, commands};
 use crate::engine::random::Stream;
 use crate::files::io::memory::cache_bytes;
 use crate::project::preset_projects;
 
 const SAMPLES: u32 = 257;
+
+/// Set in the process that measures its memory.
+const IS_ALONE: &str = "UPTHRUST_MEASURE_MEMORY";
 
 /// What ninety projects and 4500 edits may add once caches and the history are full.
 const MAX_LEAK_MB: usize = 60;
@@ -25,7 +29,7 @@ pub(crate) fn resident_bytes() -> usize {
 fn use_projects(editor: &mut Harness<'static, App>, projects: std::ops::Range<u64>) {
     for project in projects {
         let ctx = editor.ctx.clone();
-        editor.state_mut().execute(&ctx, Command::OpenPreset(project as usize % preset_projects().len()));
+        editor.state_mut().execute(&ctx, commands::Command::OpenPreset(project as usize % preset_projects().len()));
         editor.step();
         editor.state_mut().edit_settings(|settings| settings.view.preview_samples = SAMPLES);
         editor.state_mut().ui.playback.pause();
@@ -40,6 +44,13 @@ fn use_projects(editor: &mut Harness<'static, App>, projects: std::ops::Range<u6
 #[test]
 #[ignore = "slow: opens 200 projects and makes 10,000 edits"]
 fn nightly_memory_is_bounded_by_what_help_shows() {
+    // In a process of its own: other tests would count too.
+    if std::env::var_os(IS_ALONE).is_none() {
+        let name = "app::tests::memory::nightly_memory_is_bounded_by_what_help_shows";
+        let mut alone = Command::new(std::env::current_exe().expect("this program"));
+        let status = alone.args(["--exact", "--ignored", "--nocapture", name]).env(IS_ALONE, "1").status();
+        return assert!(status.expect("started").success());
+    }
     let mut editor = editor(SAMPLES, 5);
     let mut after = |projects| {
         use_projects(&mut editor, projects);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use egui::{Align, Id, Rect, Ui, Vec2};
+use egui::{Id, Rect, Ui, Vec2};
 
 use crate::engine::cast::{ToFloat, ToInteger};
 
@@ -75,7 +75,7 @@ impl RowHeights {
     pub(crate) fn scroll_to(&self, ui: &Ui, top: f32, row: usize) {
         let corner = egui::pos2(ui.min_rect().left(), top + self.top(row));
         let size = Vec2::new(1.0, self.usual.unwrap_or_default());
-        ui.scroll_to_rect(Rect::from_min_size(corner, size), Some(Align::Center));
+        ui.scroll_to_rect(Rect::from_min_size(corner, size), None);
         ui.ctx().request_repaint();
     }
 

@@ -5,6 +5,7 @@ use std::path::Path;
 
 /// What is done to a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(not(feature = "gui"), allow(dead_code, reason = "only the editor creates folders, locks and removes files"))]
 pub(crate) enum Operation {
     CreateFolder,
     Create,
